@@ -1,3 +1,6 @@
+/*
+ * Files that MindStudio Insight opens and files that it refuses.
+ */
 #include "analysis/incore_lint.h"
 
 #include <stdlib.h>

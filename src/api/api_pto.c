@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/c_locale.h"
+#include "base/num.h"
 #include "flow/pto_kernel.h"
 #include "strata/strata.h"
 
@@ -208,7 +209,7 @@ int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
 
 /* One variant. */
 static int run(struct strata_pto *k, const struct text_param *params, size_t n_params,
-               const struct pto_given *args, struct strata_pto_result *out)
+               const struct text_param *args, struct strata_pto_result *out)
 {
     struct pto_kernel *kernel = &k->kernel;
     struct diag d;
@@ -240,12 +241,12 @@ static int run(struct strata_pto *k, const struct text_param *params, size_t n_p
     return (int)status;
 }
 
-static struct pto_given *givens(const struct names *list)
+static struct text_param *givens(const struct names *list)
 {
-    struct pto_given *out = mem_grow(NULL, sizeof(*out), list->n + 1);
+    struct text_param *out = mem_grow(NULL, sizeof(*out), list->n + 1);
 
     for (size_t i = 0; i < list->n; i++)
-        out[i] = (struct pto_given){str_of(list->at[i].name), str_of(list->at[i].value)};
+        out[i] = (struct text_param){str_of(list->at[i].name), str_of(list->at[i].value)};
     return out;
 }
 
@@ -256,7 +257,7 @@ int strata_pto_run(struct strata_pto *k, struct strata_pto_result *out)
     if (out == NULL || k->text == NULL)
         return misuse(k, "strata_pto_run: no text, or nowhere to put the result");
     struct text_param *params = mem_grow(NULL, sizeof(*params), k->params.n + 1);
-    struct pto_given *args = givens(&k->args);
+    struct text_param *args = givens(&k->args);
     for (size_t i = 0; i < k->params.n; i++)
         params[i] =
             (struct text_param){str_of(k->params.at[i].name), str_of(k->params.at[i].value)};
@@ -275,7 +276,7 @@ int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t colu
     if (k->text == NULL || out == NULL || names == NULL || values == NULL)
         return misuse(k, "strata_pto_batch: no text, no table, or nowhere to put the results");
     struct text_param *params = mem_grow(NULL, sizeof(*params), columns + 1);
-    struct pto_given *args = givens(&k->args);
+    struct text_param *args = givens(&k->args);
     k->error[0] = '\0';
     for (size_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < columns; i++)

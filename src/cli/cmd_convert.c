@@ -158,12 +158,8 @@ const struct command command_convert = {
         "Slices of one lane that overlap without nesting, which viewers cannot draw, are spread "
         "over further rows called 'name (2)' and so on.",
     .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
-    .examples = examples,
     .schemas = {&convert_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

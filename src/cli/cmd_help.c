@@ -210,10 +210,7 @@ const struct command command_help = {
         "\n"
         "--schema prints the JSON Schema of a document that some command writes with --json, "
         "by the name under its key \"schema\".",
-    .options = options,
-    .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_COMMAND, .max = 2},
-    .examples = examples,
     .schemas = {&help_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

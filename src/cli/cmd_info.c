@@ -400,12 +400,8 @@ const struct command command_info = {
         "Several captures, or a folder of ranks, get one line each; -v adds the details of every "
         "one.",
     .see = "docs/queries.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
     .common = COMMON_FORMAT | COMMON_JOBS,
-    .examples = examples,
     .schemas = {&inventory_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

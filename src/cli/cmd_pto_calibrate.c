@@ -5,6 +5,7 @@
 #include "base/mapfile.h"
 #include "cli/session.h"
 #include "pto/calibrate.h"
+#include "report/report.h"
 
 extern const struct command command_pto_calibrate;
 
@@ -24,49 +25,48 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_laws(struct session *s, const struct pto_calibration *cal)
+static void add_laws(struct report *r, const struct pto_calibration *cal)
 {
-    static const struct out_column columns[] = {
-        {"law", false},         {"points", true},        {"mean % before", true},
-        {"mean % after", true}, {"worst % after", true}, {"constants", false},
+    static const struct column columns[] = {
+        {"law", COLUMN_TEXT, 0},
+        {"points", COLUMN_NUMBER, UNIT_COUNT},
+        {"mean % before", COLUMN_RIGHT, 0},
+        {"mean % after", COLUMN_RIGHT, 0},
+        {"worst % after", COLUMN_RIGHT, 0},
+        {"constants", COLUMN_TEXT, 0},
     };
-    enum { COLUMNS = ARRAY_LEN(columns) };
-    size_t n = cal->refits.n;
-    const char **cells = ARENA_ARRAY(&s->arena, const char *, n *COLUMNS);
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
 
-    for (size_t i = 0; i < n; i++) {
-        const struct pto_refit *r = &cal->refits.at[i];
-        const char *constants = "";
-        for (size_t k = 0; k < r->n_keys; k++)
-            constants = arena_format(&s->arena, "%s%s%s %.4g (%.4g)", constants, k > 0 ? ", " : "",
-                                     r->keys[k].name + strlen(r->name) + 1, r->keys[k].after,
-                                     r->keys[k].before)
-                            .at;
-        const char *const row[COLUMNS] = {
-            r->name,
-            arena_format(&s->arena, "%zu", r->points).at,
-            arena_format(&s->arena, "%.2f", r->before.mean).at,
-            arena_format(&s->arena, "%.2f", r->after.mean).at,
-            arena_format(&s->arena, "%.2f", r->after.worst).at,
-            constants,
-        };
-        memcpy(cells + i * COLUMNS, row, sizeof(row));
+    for (size_t i = 0; i < cal->refits.n; i++) {
+        const struct pto_refit *x = &cal->refits.at[i];
+        const double percents[] = {x->before.mean, x->after.mean, x->after.worst};
+        struct str constants = S("");
+        for (size_t k = 0; k < x->n_keys; k++)
+            constants = arena_format(&r->arena, "%.*s%s%s %.4g (%.4g)", STR_ARGS(constants),
+                                     k > 0 ? ", " : "", x->keys[k].name + strlen(x->name) + 1,
+                                     x->keys[k].after, x->keys[k].before);
+        table_text(r, t, str_of(x->name));
+        table_number(t, (double)x->points);
+        for (size_t k = 0; k < ARRAY_LEN(percents); k++)
+            table_text(r, t, arena_format(&r->arena, "%.2f", percents[k]));
+        table_text(r, t, constants);
     }
-    out_table(&s->out, columns, COLUMNS, cells, n);
 }
 
 static void print_text(struct session *s, const char *path, const struct pto_calibration *cal)
 {
-    out_style(&s->out, STYLE_BOLD);
-    out_text(&s->out, out_clean(&s->arena, str_of(path)));
-    out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, "   %zu points · mean error %.2f %% before, %.2f %% after\n\n", cal->points,
-               cal->before.mean, cal->after.mean);
-    print_laws(s, cal);
-    out_text(&s->out, "\n  constants as fitted, and in brackets as they were\n");
+    struct report *r = report_new(str_of(out_clean(&s->arena, str_of(path))));
+
+    report_summary(r,
+                   arena_format(&r->arena, "%zu points · mean error %.2f %% before, %.2f %% after",
+                                cal->points, cal->before.mean, cal->after.mean));
+    add_laws(r, cal);
+    report_text(r, S("  constants as fitted, and in brackets as they were"));
     if (cal->unused > 0)
-        out_printf(&s->out, "  %zu point%s belong%s to no law with constants of its own\n",
-                   cal->unused, cal->unused == 1 ? "" : "s", cal->unused == 1 ? "s" : "");
+        report_line(r, "  %zu point%s belong%s to no law with constants of its own", cal->unused,
+                    cal->unused == 1 ? "" : "s", cal->unused == 1 ? "s" : "");
+    session_report(s, r);
+    report_free(r);
 }
 
 static enum status save(struct session *s, const struct pto_calibration *cal)
@@ -102,10 +102,9 @@ static enum status calibrate(struct session *s, const struct args *args, struct 
     pto_calibrate(costs, table, cal);
     if (s->common.out != NULL)
         TRY(save(s, cal));
-    if (s->common.json) {
-        pto_calibration_json(cal, session_json_begin(s, "strata.pto-calibrate/1", "estimated"));
-        session_json_end(s);
-    } else if (!s->common.quiet)
+    if (s->common.json)
+        session_document(s, &pto_calibration_schema, "estimated", cal, NULL);
+    else if (!s->common.quiet)
         print_text(s, path, cal);
     return ST_OK;
 }
@@ -142,5 +141,6 @@ const struct command command_pto_calibrate = {
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT,
     .examples = examples,
+    .schemas = {&pto_calibration_schema},
     .run = run,
 };

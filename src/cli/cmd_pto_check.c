@@ -7,33 +7,12 @@
 
 extern const struct command command_pto_check;
 
-struct args {
-    struct opt_list set;
-};
-
-static const struct opt options[] = {
-    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
-    OPT_END,
-};
-
 static const struct example examples[] = {
     {"strata pto check examples/pto/softmax.pto", "a kernel that keeps the rules"},
     {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
      "two of them, for programs"},
     {0},
 };
-
-static const char *arch_name(const struct pto_module *m)
-{
-    return m->arch == PTO_A5 ? "a5" : "a2a3";
-}
-
-static const char *kind_name(enum pto_kind kind)
-{
-    return kind == PTO_KIND_CUBE ? "cube" : kind == PTO_KIND_VECTOR ? "vector" : "any";
-}
-
-/* ---- text ---- */
 
 /* The line of the text and a caret under the place; tabs stay tabs in both. */
 static void print_place(struct session *s, const struct pto_checked *c, const struct pto_problem *p)
@@ -53,12 +32,12 @@ static void print_place(struct session *s, const struct pto_checked *c, const st
     out_style(&s->out, STYLE_PLAIN);
 }
 
-static void print_problem(struct session *s, const char *path, const struct pto_checked *c,
+static void print_problem(struct session *s, const struct pto_checked *c,
                           const struct pto_problem *p)
 {
     bool is_error = p->severity == SEV_ERROR;
 
-    out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(path)), (unsigned)p->line,
+    out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(c->path)), (unsigned)p->line,
                (unsigned)p->col);
     out_style(&s->out, is_error ? STYLE_RED : STYLE_YELLOW);
     out_text(&s->out, severity_name(p->severity));
@@ -67,78 +46,32 @@ static void print_problem(struct session *s, const char *path, const struct pto_
     print_place(s, c, p);
 }
 
-static void print_text(struct session *s, const char *path, const struct pto_checked *c)
+static void print_text(struct session *s, const struct pto_checked *c)
 {
     const struct pto_module *m = &c->module;
 
     for (size_t i = 0; i < m->problems.n; i++)
-        print_problem(s, path, c, &m->problems.at[i]);
+        print_problem(s, c, &m->problems.at[i]);
     if (m->error_count > PTO_MAX_PROBLEMS)
-        out_printf(&s->out, "%s: more errors are not shown\n", out_clean(&s->arena, str_of(path)));
+        out_printf(&s->out, "%s: more errors are not shown\n",
+                   out_clean(&s->arena, str_of(c->path)));
     if (m->error_count > 0 || s->common.quiet)
         return;
     out_style(&s->out, STYLE_BOLD);
-    out_text(&s->out, out_clean(&s->arena, str_of(path)));
+    out_text(&s->out, out_clean(&s->arena, str_of(c->path)));
     out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, "   fine: %s, %zu function%s, %zu operations\n", arch_name(m),
+    out_printf(&s->out, "   fine: %s, %zu function%s, %zu operations\n", pto_arch_name(m->arch),
                m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
 }
 
-/* ---- JSON ---- */
-
-static void put_functions(struct json_writer *j, const struct pto_module *m)
-{
-    json_put_array(j, "functions");
-    for (size_t i = 0; i < m->functions.n; i++) {
-        const struct pto_function *f = &m->functions.at[i];
-        json_write_object(j);
-        json_put_str(j, "name", intern_get(&m->names, f->name));
-        json_put_str(j, "kind", str_of(kind_name(f->kind)));
-        json_put_bool(j, "entry", f->is_entry);
-        json_put_u64(j, "arguments", f->arg_count);
-        json_put_u64(j, "operations", f->op_end - f->op_first);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-static void print_json(struct json_writer *j, const char *path, const struct pto_checked *c)
-{
-    const struct pto_module *m = &c->module;
-
-    json_write_object(j);
-    json_put_str(j, "path", str_of(path));
-    json_put_bool(j, "ok", m->error_count == 0);
-    json_put_str(j, "arch", str_of(arch_name(m)));
-    json_put_u64(j, "errors", m->error_count);
-    json_put_u64(j, "operations", m->ops.n);
-    put_functions(j, m);
-    json_put_array(j, "problems");
-    for (size_t i = 0; i < m->problems.n; i++) {
-        const struct pto_problem *p = &m->problems.at[i];
-        json_write_object(j);
-        json_put_str(j, "severity", str_of(severity_name(p->severity)));
-        json_put_str(j, "code", str_of(p->code));
-        json_put_u64(j, "line", p->line);
-        json_put_u64(j, "column", p->col);
-        json_put_str(j, "text", str_of(p->text));
-        json_put_str(j, "source", pto_checked_line(c, p->line));
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-}
-
-/* ---- the command ---- */
-
 static int run(struct session *s, const void *args)
 {
-    const struct args *a = args;
-    struct text_param *params = NULL;
+    const struct pto_params_args *a = args;
+    const struct text_param *params;
     struct json_writer *j = NULL;
     enum status status = ST_OK;
     bool has_errors = false;
-    int code = pto_params(s, &a->set, &params);
+    int code = pto_params(s, "set", &a->set, &params);
 
     if (code != CODE_DONE)
         return code;
@@ -153,14 +86,15 @@ static int run(struct session *s, const void *args)
             session_read(s, job.path, "pto", c->module.ops.n, 0);
     }
     if (status == ST_OK && s->common.json) {
-        j = session_json_begin(s, "strata.pto-check/1", NULL);
+        j = session_json_begin(s, pto_check_schema.name, NULL);
         json_write_array(j);
     }
     for (size_t i = 0; i < n; i++) {
         if (status == ST_OK && j != NULL)
-            print_json(j, s->operands.at[i], &list[i]);
+            record_json(j, pto_check_schema.record, &list[i],
+                        &(struct record_env){.names = &list[i].module.names, .user = &list[i]});
         else if (status == ST_OK)
-            print_text(s, s->operands.at[i], &list[i]);
+            print_text(s, &list[i]);
         pto_checked_free(&list[i]);
     }
     if (j != NULL) {
@@ -184,9 +118,9 @@ const struct command command_pto_check = {
         "Reading goes on behind an operation that could not be read, so one run shows several "
         "problems. The exit code is 1 when there is an error.",
     .see = "docs/formats/pto.md",
-    .options = options,
-    .args_size = sizeof(struct args),
+    PTO_PARAMS_ONLY,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .examples = examples,
+    .schemas = {&pto_check_schema},
     .run = run,
 };

@@ -9,15 +9,6 @@
 
 extern const struct command command_pto_print;
 
-struct args {
-    struct opt_list set;
-};
-
-static const struct opt options[] = {
-    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
-    OPT_END,
-};
-
 static const struct example examples[] = {
     {"strata pto print examples/pto/vector_add.pto", "the canonical form on the screen"},
     {"strata pto print examples/pto/matmul.pto -o canonical.pto", "the same into a file"},
@@ -43,11 +34,11 @@ static enum status print(struct session *s, const char *path, const struct pto_c
 
 static int run(struct session *s, const void *args)
 {
-    const struct args *a = args;
-    struct text_param *params = NULL;
+    const struct pto_params_args *a = args;
+    const struct text_param *params;
     struct pto_checked checked;
     bool is_stdout = s->common.out == NULL || strcmp(s->common.out, "-") == 0;
-    int code = pto_params(s, &a->set, &params);
+    int code = pto_params(s, "set", &a->set, &params);
 
     if (code != CODE_DONE)
         return code;
@@ -59,13 +50,8 @@ static int run(struct session *s, const void *args)
         session_read(s, job.path, "pto", checked.module.ops.n, 0);
         status = print(s, job.path, &checked);
     }
-    if (status == ST_OK && s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.pto-print/1", NULL);
-        json_write_object(j);
-        json_put_u64(j, "operations", checked.module.ops.n);
-        json_write_end(j);
-        session_json_end(s);
-    }
+    if (status == ST_OK && s->common.json)
+        session_document(s, &pto_print_schema, NULL, &checked, NULL);
     pto_checked_free(&checked);
     return session_code(status);
 }
@@ -80,10 +66,10 @@ const struct command command_pto_print = {
         "comments and the generic form of operations are gone. Reading the result gives the same "
         "kernel. ${NAME} in the text is replaced by the value of --set NAME=VALUE.",
     .see = "docs/formats/pto.md",
-    .options = options,
-    .args_size = sizeof(struct args),
+    PTO_PARAMS_ONLY,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT,
     .examples = examples,
+    .schemas = {&pto_print_schema},
     .run = run,
 };

@@ -48,38 +48,6 @@ static void print(struct session *s, const struct pto_replay *r)
                        r->total > 0 ? 100.0 * (double)r->busy[q] / (double)r->total : 0.0);
 }
 
-static void print_json(struct session *s, const struct pto_replay *r)
-{
-    session_read(s, s->operands.at[0], "pto-replay", r->entries.n, 0);
-    struct json_writer *j = session_json_begin(s, "strata.pto-replay/1", "simulated");
-    json_write_object(j);
-    json_put_i64(j, "cycles", r->total);
-    json_put_i64(j, "entries", (int64_t)r->entries.n);
-    json_put_i64(j, "stuck", (int64_t)r->stuck);
-    json_put_i64(j, "different", (int64_t)r->different);
-    json_put_array(j, "queues");
-    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++) {
-        if (r->order[q].n == 0)
-            continue;
-        json_write_object(j);
-        json_put_text(j, "queue", pto_replay_queue_name(q));
-        json_put_i64(j, "entries", (int64_t)r->order[q].n);
-        json_put_i64(j, "busy_cycles", r->busy[q]);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_put_array(j, "times");
-    for (size_t i = 0; i < r->entries.n; i++) {
-        json_write_array(j);
-        json_write_i64(j, r->entries.at[i].start);
-        json_write_i64(j, r->entries.at[i].end);
-        json_write_end(j);
-    }
-    json_write_end(j);
-    json_write_end(j);
-    session_json_end(s);
-}
-
 static int run(struct session *s, const void *args)
 {
     const struct args *a = args;
@@ -93,10 +61,13 @@ static int run(struct session *s, const void *args)
     status = pto_replay_read(&r, map.text, s->operands.at[0], &s->diag);
     if (status == ST_OK) {
         pto_replay_run(&r, (uint32_t)a->sync_base);
-        if (s->common.json)
-            print_json(s, &r);
-        else
+        if (s->common.json) {
+            session_read(s, s->operands.at[0], "pto-replay", r.entries.n, 0);
+            session_document(s, &pto_replay_schema, "simulated", &r,
+                             &(struct record_env){.arena = &s->arena});
+        } else {
             print(s, &r);
+        }
     }
     bool is_same = r.stuck == 0 && r.different == 0;
     pto_replay_free(&r);
@@ -119,5 +90,6 @@ const struct command command_pto_replay = {
     .args_size = sizeof(struct args),
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .examples = examples,
+    .schemas = {&pto_replay_schema},
     .run = run,
 };

@@ -11,15 +11,16 @@
 extern const struct command command_pto_sim;
 
 struct args {
+    struct pto_setup setup;
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
-    int64_t blocks, cores, seed, max_steps, top;
-    bool run, what_if, timeline;
+    int64_t top;
+    bool what_if, timeline;
     double rtol, atol;
     struct opt_list set, arg, input, fill, output, check;
 };
 
-static const struct args defaults = {.blocks = 1, .top = 10, .rtol = 1e-3, .atol = 1e-5};
+static const struct args defaults = {.setup.blocks = 1, .top = 10, .rtol = 1e-3, .atol = 1e-5};
 
 static const char *const targets[] = {"auto", "a2a3", "a5", NULL};
 static const char *const syncs[] = {"ptoas", "dep", NULL};
@@ -32,8 +33,9 @@ static const struct opt options[] = {
     OPT_LIST(0, "input", "NAME=FILE", struct args, input, "the bytes behind a pointer"),
     OPT_LIST(0, "fill", "NAME=RULE", struct args, fill,
              "or a rule: zero, one, ramp, random, const:V"),
-    OPT_INT(0, "seed", "N", struct args, seed, 0, INT64_MAX, "of random fills (0)"),
-    OPT_FLAG(0, "run", struct args, run, "compute the data too, so that control flow follows it"),
+    OPT_INT(0, "seed", "N", struct args, setup.seed, 0, INT64_MAX, "of random fills (0)"),
+    OPT_FLAG(0, "run", struct args, setup.has_memory,
+             "compute the data too, so that control flow follows it"),
     OPT_LIST(0, "output", "NAME=FILE", struct args, output, "write a buffer afterwards (--run)"),
     OPT_LIST(0, "check", "NAME=FILE", struct args, check, "compare a buffer with expected bytes"),
     OPT_DOUBLE(0, "rtol", "X", struct args, rtol,
@@ -44,10 +46,11 @@ static const struct opt options[] = {
     OPT_STRING(0, "chip", "NAME", struct args, chip,
                "its clock and cores (Ascend910B1, Ascend950)"),
     OPT_CHOICE(0, "sync", syncs, struct args, sync, "flags as the compiler inserts them, or ideal"),
-    OPT_INT(0, "blocks", "N", struct args, blocks, 1, 100000, "blocks of the launch (1)"),
-    OPT_INT(0, "cores", "N", struct args, cores, 1, 1024, "AI cores that share the memory"),
+    OPT_INT(0, "blocks", "N", struct args, setup.blocks, 1, 100000, "blocks of the launch (1)"),
+    OPT_INT(0, "cores", "N", struct args, setup.cores, 1, 1024, "AI cores that share the memory"),
     OPT_STRING(0, "cost", "FILE", struct args, cost, "constants of the cost model (CSV)"),
-    OPT_INT(0, "max-steps", "N", struct args, max_steps, 1, INT64_MAX, "stop after so many (2e9)"),
+    OPT_INT(0, "max-steps", "N", struct args, setup.max_steps, 1, INT64_MAX,
+            "stop after so many (2e9)"),
     OPT_GROUP("what is shown"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "lines of a list (10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "run again with one thing changed at a time"),
@@ -66,52 +69,23 @@ static const struct example examples[] = {
     {0},
 };
 
-/* "NAME=VALUE" options. */
-static int givens(struct session *s, const char *option, const struct opt_list *list,
-                  const struct pto_given **out)
-{
-    struct pto_given *given = ARENA_ARRAY(&s->arena, struct pto_given, list->n + 1);
-
-    *out = given;
-    for (size_t i = 0; i < list->n; i++) {
-        struct str text = str_of(list->at[i]);
-        size_t equals = str_find_char(text, '=');
-        if (equals == 0 || equals == text.n)
-            return session_usage(s, "--%s takes NAME=VALUE, not '%s'", option, list->at[i]);
-        given[i] =
-            (struct pto_given){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
-    }
-    return CODE_DONE;
-}
-
 static int read_setup(struct session *s, const struct args *a, struct pto_setup *setup)
 {
-    struct text_param *params = NULL;
-    int code = pto_params(s, &a->set, &params);
-
-    *setup = (struct pto_setup){.params = params,
-                                .n_params = a->set.n,
-                                .func = str_of(a->func),
-                                .chip = str_of(a->chip),
-                                .target = a->target == 0   ? -1
-                                          : a->target == 1 ? PTO_A2A3
-                                                           : PTO_A5,
-                                .is_dep = a->sync == 1,
-                                .has_memory = a->run,
-                                .blocks = a->blocks,
-                                .cores = a->cores,
-                                .max_steps = (uint64_t)a->max_steps,
-                                .n_args = a->arg.n,
-                                .n_inputs = a->input.n,
-                                .n_fills = a->fill.n,
-                                .seed = (uint64_t)a->seed};
+    *setup = a->setup;
+    setup->func = str_of(a->func);
+    setup->chip = str_of(a->chip);
+    setup->target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5;
+    setup->is_dep = a->sync == 1;
+    setup->n_params = a->set.n;
+    setup->n_args = a->arg.n;
+    setup->n_inputs = a->input.n;
+    setup->n_fills = a->fill.n;
+    int code = pto_params(s, "set", &a->set, &setup->params);
     if (code == CODE_DONE)
-        code = givens(s, "arg", &a->arg, &setup->args);
+        code = pto_params(s, "arg", &a->arg, &setup->args);
     if (code == CODE_DONE)
-        code = givens(s, "input", &a->input, &setup->inputs);
-    if (code == CODE_DONE)
-        code = givens(s, "fill", &a->fill, &setup->fills);
-    return code;
+        code = pto_params(s, "input", &a->input, &setup->inputs);
+    return code == CODE_DONE ? pto_params(s, "fill", &a->fill, &setup->fills) : code;
 }
 
 static enum status simulate(struct pto_kernel *k, const struct pto_costs *costs,
@@ -139,7 +113,7 @@ static enum status find_buffer(struct session *s, struct pto_kernel *k, struct s
 }
 
 static enum status write_outputs(struct session *s, const struct args *a, struct pto_kernel *k,
-                                 const struct pto_given *outputs)
+                                 const struct text_param *outputs)
 {
     for (size_t i = 0; i < a->output.n; i++) {
         const char *path = arena_cstr(&s->arena, outputs[i].value);
@@ -152,9 +126,11 @@ static enum status write_outputs(struct session *s, const struct args *a, struct
     return ST_OK;
 }
 
-static enum status compare(struct session *s, const struct args *a, struct pto_kernel *k,
-                           const struct pto_given *checks, struct pto_sim_extras *x)
+static enum status compare(struct session *s, const struct args *a, const struct text_param *checks,
+                           struct pto_sim_run *x)
 {
+    struct pto_kernel *k = &x->k;
+
     x->checks = ARENA_ARRAY(&s->arena, struct pto_checked_arg, a->check.n + 1);
     for (size_t i = 0; i < a->check.n; i++) {
         struct pto_checked_arg *c = &x->checks[x->n_checks++];
@@ -168,9 +144,8 @@ static enum status compare(struct session *s, const struct args *a, struct pto_k
     return ST_OK;
 }
 
-static enum status draw(struct session *s, const struct args *a, struct pto_kernel *k,
-                        const struct pto_costs *costs, const struct pto_setup *setup,
-                        struct pto_sim_extras *x)
+static enum status draw(struct session *s, const struct args *a, const struct pto_costs *costs,
+                        const struct pto_setup *setup, struct pto_sim_run *x)
 {
     struct words wrote = {0};
     struct capture *cap = NULL;
@@ -178,7 +153,7 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
 
     if (!a->timeline && !a->trace && !a->insight)
         return ST_OK;
-    status = flow_pto_capture(k, costs, setup, &s->diag, &cap);
+    status = flow_pto_capture(&x->k, costs, setup, &s->diag, &cap);
     if (status == ST_OK && a->timeline) {
         flow_pto_view(cap, 64, &x->view);
         x->has_view = true;
@@ -197,59 +172,41 @@ static enum status draw(struct session *s, const struct args *a, struct pto_kern
     return status;
 }
 
-static enum status do_more(struct session *s, const struct args *a, struct pto_kernel *k,
-                           const struct pto_costs *costs, const struct pto_setup *setup,
-                           struct pto_sim_extras *x)
+static enum status do_more(struct session *s, const struct args *a, const struct pto_costs *costs,
+                           const struct pto_setup *setup, struct pto_sim_run *x)
 {
-    const struct pto_given *outputs, *checks = NULL;
+    const struct text_param *outputs, *checks = NULL;
 
-    if (givens(s, "output", &a->output, &outputs) != CODE_DONE ||
-        givens(s, "check", &a->check, &checks) != CODE_DONE)
+    if (pto_params(s, "output", &a->output, &outputs) != CODE_DONE ||
+        pto_params(s, "check", &a->check, &checks) != CODE_DONE)
         return ST_FORMAT;
-    TRY(write_outputs(s, a, k, outputs));
-    TRY(compare(s, a, k, checks, x));
-    TRY(draw(s, a, k, costs, setup, x));
+    TRY(write_outputs(s, a, &x->k, outputs));
+    TRY(compare(s, a, checks, x));
+    TRY(draw(s, a, costs, setup, x));
     if (a->what_if)
-        flow_pto_what_if(k, costs, setup, &x->what_ifs);
+        flow_pto_what_if(&x->k, costs, setup, &x->what_ifs);
     return ST_OK;
 }
 
-static void show(struct session *s, const struct args *a, const struct pto_kernel *k,
-                 const struct pto_setup *setup, const struct pto_sim_extras *x)
-{
-    session_read(s, setup->path, "pto", k->module.ops.n, 0);
-    if (s->common.json) {
-        struct json_writer *j = session_json_begin(s, "strata.pto-sim/1", "simulated");
-        json_write_array(j);
-        pto_sim_json(j, setup->path, k, x);
-        json_write_end(j);
-        session_json_end(s);
-        return;
-    }
-    if (s->common.quiet)
-        return;
-    pto_sim_print(s, k, (size_t)a->top);
-    pto_sim_print_checks(s, x);
-    if (x->has_view)
-        pto_sim_print_timeline(s, &x->view);
-    if (a->what_if)
-        pto_sim_print_what_ifs(s, &k->outcome, &x->what_ifs);
-}
-
-static int run_one(struct session *s, const struct args *a, struct pto_kernel *k,
+static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,
                    const struct pto_costs *costs, const struct pto_setup *setup)
 {
-    struct pto_sim_extras x = {0};
-    enum status status = simulate(k, costs, setup, &s->diag);
+    enum status status = simulate(&x->k, costs, setup, &s->diag);
 
     if (status == ST_OK)
-        status = do_more(s, a, k, costs, setup, &x);
-    if (status == ST_OK)
-        show(s, a, k, setup, &x);
-    if (x.has_view)
-        incore_view_free(&x.view);
-    vec_free(&x.what_ifs);
-    return status == ST_OK && x.wrong > 0 ? CODE_NO : session_code(status);
+        status = do_more(s, a, costs, setup, x);
+    if (status == ST_OK) {
+        session_read(s, setup->path, "pto", x->k.module.ops.n, 0);
+        if (s->common.json)
+            session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
+                             &(struct record_env){.arena = &s->arena});
+        else if (!s->common.quiet)
+            pto_sim_print(s, x, (size_t)a->top, a->what_if);
+    }
+    if (x->has_view)
+        incore_view_free(&x->view);
+    vec_free(&x->what_ifs);
+    return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }
 
 static void print_failure(struct session *s, const char *path, const struct diag *own)
@@ -266,17 +223,17 @@ static void print_failure(struct session *s, const char *path, const struct diag
 }
 
 /* One of many, into the table or into the document `j`. */
-static enum status show_one(struct session *s, struct pto_kernel *k, const struct pto_costs *costs,
+static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                             const struct pto_setup *setup, struct json_writer *j)
 {
     struct diag own;
 
     diag_init(&own);
-    enum status status = simulate(k, costs, setup, &own);
+    enum status status = simulate(&x->k, costs, setup, &own);
     if (status == ST_OK && j != NULL)
-        pto_sim_json(j, setup->path, k, NULL);
+        record_json(j, pto_sim_schema.record, x, NULL);
     else if (status == ST_OK)
-        pto_sim_print_line(s, setup->path, k);
+        pto_sim_print_line(s, &x->k);
     else if (j != NULL)
         diag_merge(&s->diag, &own);
     else
@@ -286,7 +243,7 @@ static enum status show_one(struct session *s, struct pto_kernel *k, const struc
 }
 
 /* Kernels that cannot be run do not stop the others. */
-static int run_many(struct session *s, struct pto_kernel *k, const struct pto_costs *costs,
+static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                     struct pto_setup *setup)
 {
     struct json_writer *j = NULL;
@@ -296,15 +253,15 @@ static int run_many(struct session *s, struct pto_kernel *k, const struct pto_co
     if (s->common.json) {
         for (size_t i = 0; i < s->operands.n; i++)
             session_read(s, s->operands.at[i], "pto", 0, 0);
-        j = session_json_begin(s, "strata.pto-sim/1", "simulated");
+        j = session_json_begin(s, pto_sim_schema.name, "simulated");
         json_write_array(j);
     } else {
         out_printf(&s->out, "%12s %12s  %-8s %s\n", "cycles", "us", "bound", "kernel");
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         setup->path = s->operands.at[i];
-        if (show_one(s, k, costs, setup, j) == ST_OK)
-            sum += k->total;
+        if (show_one(s, x, costs, setup, j) == ST_OK)
+            sum += x->k.total;
         else
             failed++;
     }
@@ -323,7 +280,7 @@ static int run(struct session *s, const void *args)
     const struct args *a = args;
     struct pto_costs *costs;
     struct pto_setup setup;
-    struct pto_kernel k;
+    struct pto_sim_run x = {0};
     int code = read_setup(s, a, &setup);
 
     if (code != CODE_DONE)
@@ -331,14 +288,14 @@ static int run(struct session *s, const void *args)
     costs = pto_costs_new();
     enum status status = a->cost ? pto_costs_load(costs, a->cost, &s->diag) : ST_OK;
     if (status == ST_OK) {
-        pto_kernel_init(&k);
+        pto_kernel_init(&x.k);
         if (s->operands.n == 1) {
             setup.path = s->operands.at[0];
-            code = run_one(s, a, &k, costs, &setup);
+            code = run_one(s, a, &x, costs, &setup);
         } else {
-            code = run_many(s, &k, costs, &setup);
+            code = run_many(s, &x, costs, &setup);
         }
-        pto_kernel_free(&k);
+        pto_kernel_free(&x.k);
     }
     pto_costs_free(costs);
     return status != ST_OK ? session_code(status) : code;
@@ -365,5 +322,6 @@ const struct command command_pto_sim = {
     .defaults = &defaults,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .examples = examples,
+    .schemas = {&pto_sim_schema},
     .run = run,
 };

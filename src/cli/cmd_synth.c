@@ -186,11 +186,7 @@ const struct command command_synth = {
         "The same options give the same bytes on every machine (compressed files and databases: "
         "with the same zlib and SQLite). Memory does not grow with the size of the capture.",
     .see = "docs/synth.md",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
     .common = COMMON_OUT,
-    .examples = examples,
     .schemas = {&synth_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

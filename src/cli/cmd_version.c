@@ -145,9 +145,6 @@ const struct command command_version = {
     .usage = "[OPTIONS]",
     .details = "Prints the version. With --build also the compiler, the kind of build and the "
                "optional parts that were compiled in.",
-    .options = options,
-    .args_size = sizeof(struct args),
-    .examples = examples,
     .schemas = {&schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -72,6 +72,12 @@ struct command {
     int (*run)(struct session *s, const void *args); /* gives an exit code, see cli/session.h */
 };
 
+/* What the file of a command calls options, struct args, defaults, examples and run(); without
+ * defaults all arguments begin as zero. */
+#define COMMAND_PARTS_ZERO                                                                         \
+    .options = options, .args_size = sizeof(struct args), .examples = examples, .run = run
+#define COMMAND_PARTS COMMAND_PARTS_ZERO, .defaults = &defaults
+
 #define COMMAND(sym) extern const struct command command_##sym;
 #include "cli/commands.def"
 #undef COMMAND

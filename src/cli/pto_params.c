@@ -1,14 +1,25 @@
+/*
+ * "NAME=VALUE" options of the commands that read PTO text.
+ */
 #include "cli/pto_params.h"
 
-int pto_params(struct session *s, const struct opt_list *sets, struct text_param **out)
+const struct opt pto_params_options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct pto_params_args, set, PTO_PARAMS_HELP),
+    OPT_END,
+};
+
+int pto_params(struct session *s, const char *option, const struct opt_list *list,
+               const struct text_param **out)
 {
-    *out = ARENA_ARRAY(&s->arena, struct text_param, sets->n);
-    for (size_t i = 0; i < sets->n; i++) {
-        struct str text = str_of(sets->at[i]);
+    struct text_param *given = ARENA_ARRAY(&s->arena, struct text_param, list->n + 1);
+
+    *out = given;
+    for (size_t i = 0; i < list->n; i++) {
+        struct str text = str_of(list->at[i]);
         size_t equals = str_find_char(text, '=');
         if (equals == 0 || equals == text.n)
-            return session_usage(s, "--set takes NAME=VALUE, not '%s'", sets->at[i]);
-        (*out)[i] =
+            return session_usage(s, "--%s takes NAME=VALUE, not '%s'", option, list->at[i]);
+        given[i] =
             (struct text_param){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
     }
     return CODE_DONE;

@@ -14,8 +14,9 @@ struct pto_checked_arg {
     struct pto_compared result;
 };
 
-/* What is left of a run besides its outcome. */
-struct pto_sim_extras {
+/* A kernel that ran, and what was asked besides. */
+struct pto_sim_run {
+    struct pto_kernel k;
     struct pto_what_ifs what_ifs;
     struct incore_view view;
     struct pto_checked_arg *checks;
@@ -23,20 +24,13 @@ struct pto_sim_extras {
     bool has_view;
 };
 
-/* The whole table of one kernel; `top` lines of each list. */
-void pto_sim_print(struct session *s, const struct pto_kernel *k, size_t top);
-
-void pto_sim_print_what_ifs(struct session *s, const struct pto_outcome *o,
-                            const struct pto_what_ifs *list);
-void pto_sim_print_timeline(struct session *s, const struct incore_view *v);
-
-void pto_sim_print_checks(struct session *s, const struct pto_sim_extras *x);
+/* The whole report of one kernel; `top` lines of each list. */
+void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top, bool has_what_if);
 
 /* One line of many. */
-void pto_sim_print_line(struct session *s, const char *path, const struct pto_kernel *k);
+void pto_sim_print_line(struct session *s, const struct pto_kernel *k);
 
-/* One object of the document; `x` may be NULL. */
-void pto_sim_json(struct json_writer *j, const char *path, const struct pto_kernel *k,
-                  const struct pto_sim_extras *x);
+/* Of a list of struct pto_sim_run. */
+extern const struct schema pto_sim_schema;
 
 #endif

@@ -138,37 +138,6 @@ void session_report(struct session *s, const struct report *report)
     renderer_text.write(report, &how, session_sink(s));
 }
 
-static void write_inputs(const struct session *s, struct json_writer *j)
-{
-    json_put_array(j, "inputs");
-    for (size_t i = 0; i < s->inputs.n; i++) {
-        const struct envelope_input *in = &s->inputs.at[i];
-        json_write_object(j);
-        json_put_text(j, "path", in->path);
-        json_put_text(j, "format", in->format);
-        json_put_u64(j, "rows", in->rows);
-        json_put_u64(j, "lost", in->lost);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-static void write_diagnostic(struct json_writer *j, const struct diag_entry *e)
-{
-    const struct diag_text *first = &e->first[0];
-
-    json_write_object(j);
-    json_put_text(j, "code", e->code);
-    json_put_text(j, "severity", severity_name(e->severity));
-    json_put_u64(j, "count", e->count);
-    json_put_text(j, "path", first->where.path);
-    if (first->where.line > 0) {
-        json_put_u64(j, "line", first->where.line);
-    }
-    json_put_text(j, "text", first->text);
-    json_write_end(j);
-}
-
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
     struct json_writer *j = &s->json;
@@ -178,7 +147,8 @@ struct json_writer *session_json_begin(struct session *s, const char *schema, co
     json_put_text(j, "schema", schema);
     json_put_text(j, "version", STRATA_VERSION);
     json_put_text(j, "origin", origin);
-    write_inputs(s, j);
+    json_write_key(j, S("inputs"));
+    record_json_list(j, &envelope_input_record, s->inputs.at, s->inputs.n, NULL);
     json_write_key(j, S("result"));
     return j;
 }
@@ -187,10 +157,8 @@ void session_json_end(struct session *s)
 {
     struct json_writer *j = &s->json;
 
-    json_put_array(j, "diagnostics");
-    for (size_t i = 0; i < s->diag.entries.n; i++)
-        write_diagnostic(j, &s->diag.entries.at[i]);
-    json_write_end(j);
+    json_write_key(j, S("diagnostics"));
+    record_json_list(j, &envelope_diagnostic_record, s->diag.entries.at, s->diag.entries.n, NULL);
     json_put_array(j, "outputs");
     for (size_t i = 0; i < s->written.n; i++)
         session_json_text(j, s->written.at[i]);

@@ -94,34 +94,6 @@ static enum status save_all(const struct gpu_timeline_job *job, struct arena *ar
 
 /* ---- what to look at ---- */
 
-static bool is_range(uint8_t kind)
-{
-    return kind == SLICE_ANNOTATION || kind == SLICE_STEP;
-}
-
-/* The time of the first range of that name on a host thread. */
-static enum status find_window(const struct gpu_timeline_job *job, const struct capture *cap,
-                               struct diag *d, struct interval *out)
-{
-    strid name = intern_find(&cap->strings, str_of(job->range));
-    bool found = false;
-
-    for (lane_id k = 0; k < cap->lanes.n && name != 0; k++) {
-        const struct lane *lane = &cap->lanes.at[k];
-        for (size_t i = lane->first; lane->key.kind == LANE_THREAD && i < lane->first + lane->n;
-             i++)
-            if (cap->slices.name[i] == name && is_range(cap->slices.kind[i]) &&
-                (!found || cap->slices.begin[i] < out->begin)) {
-                *out = (struct interval){cap->slices.begin[i], slices_end(&cap->slices, i)};
-                found = true;
-            }
-    }
-    if (found && out->end > out->begin)
-        return ST_OK;
-    return diag_fail(d, ST_NOT_FOUND, "gpu-timeline.no-range", (struct where){.path = job->path},
-                     "no range of the host is called '%s', or it has no length", job->range);
-}
-
 static enum status check_work(const struct gpu_timeline_job *job,
                               const struct gpu_timeline_result *result, struct diag *d)
 {
@@ -159,8 +131,10 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
     for (size_t i = 0; i < result->fleet->ranks.n; i++) {
         const struct capture *cap = result->fleet->ranks.at[i];
         struct timeline_choice choice = {.pool = job->input.pool};
-        if (job->range != NULL)
-            TRY(find_window(job, cap, d, &choice.window));
+        if (job->range != NULL && !timeline_find_window(cap, str_of(job->range), &choice.window))
+            return diag_fail(
+                d, ST_NOT_FOUND, "gpu-timeline.no-range", (struct where){.path = job->path},
+                "no range of the host is called '%s', or it has no length", job->range);
         result->timelines[result->n++] = timeline_new(cap, &choice);
     }
     if (job->range == NULL)

@@ -8,7 +8,6 @@
 #ifndef STRATA_FLOW_FLOW_INCORE_REPLAY_H
 #define STRATA_FLOW_FLOW_INCORE_REPLAY_H
 
-#include "replay/exported.h"
 #include "replay/workspace.h"
 
 enum replay_backend { REPLAY_AUTO, REPLAY_SIM, REPLAY_MSPROF };

@@ -1,9 +1,13 @@
+/*
+ * Kernels as text: read, verified, printed; and what was found, for programs.
+ */
 #include "flow/flow_pto_check.h"
 
 #include "base/fs.h"
 #include "pto/parse.h"
 #include "pto/print.h"
 #include "pto/verify.h"
+#include "report/record.h"
 
 /* Replaces the placeholders, if there are any or values for them. */
 static enum status fill(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
@@ -20,7 +24,7 @@ static enum status fill(const struct pto_check_job *job, struct diag *d, struct 
 
 enum status flow_pto_check(const struct pto_check_job *job, struct diag *d, struct pto_checked *out)
 {
-    *out = (struct pto_checked){0};
+    *out = (struct pto_checked){.path = job->path};
     arena_init(&out->arena);
     pto_module_init(&out->module);
     TRY(mapfile_open(&out->map, job->path, d));
@@ -66,3 +70,81 @@ enum status flow_pto_print(const struct pto_checked *checked, const char *from, 
     pto_print(&checked->module, outfile_sink(&file));
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
+
+/* ---- for programs ---- */
+
+static const char *kind_name(enum pto_kind kind)
+{
+    static const char *const names[] = {"any", "cube", "vector"};
+
+    return names[kind];
+}
+
+static struct field_value op_total(const void *function, const struct record_env *env)
+{
+    const struct pto_function *f = function;
+
+    (void)env;
+    return value_uint(f->op_end - f->op_first);
+}
+
+static struct field_value source_of(const void *problem, const struct record_env *env)
+{
+    return value_text(pto_checked_line(env->user, ((const struct pto_problem *)problem)->line));
+}
+
+static struct field_value is_fine(const void *checked, const struct record_env *env)
+{
+    (void)env;
+    return value_bool(((const struct pto_checked *)checked)->module.error_count == 0);
+}
+
+static const struct field function_fields[] = {
+    FIELD_NAMED(struct pto_function, name, "name"),
+    FIELD_OF_ENUM(struct pto_function, kind, "kind", kind_name, PTO_KIND_VECTOR + 1),
+    FIELD(struct pto_function, is_entry, "entry"),
+    FIELD(struct pto_function, arg_count, "arguments"),
+    FIELD_CALC(FIELD_U64, "operations", op_total),
+};
+static const struct record function_record = RECORD(struct pto_function, function_fields);
+
+static const struct field problem_fields[] = {
+    FIELD_OF_ENUM(struct pto_problem, severity, "severity", severity_name, SEV_ERROR + 1),
+    FIELD(struct pto_problem, code, "code"),
+    FIELD(struct pto_problem, line, "line"),
+    FIELD(struct pto_problem, col, "column"),
+    FIELD(struct pto_problem, text, "text"),
+    FIELD_CALC(FIELD_STR, "source", source_of, .about = "the line of the text"),
+};
+static const struct record problem_record = RECORD(struct pto_problem, problem_fields);
+
+static const struct field checked_fields[] = {
+    FIELD(struct pto_checked, path, "path"),
+    FIELD_CALC(FIELD_BOOL, "ok", is_fine),
+    FIELD_OF_ENUM(struct pto_checked, module.arch, "arch", pto_arch_name, PTO_A5 + 1),
+    FIELD(struct pto_checked, module.error_count, "errors", .about = "also those not listed"),
+    FIELD(struct pto_checked, module.ops.n, "operations"),
+    FIELD_LIST(struct pto_checked, module.functions.at, module.functions.n, "functions",
+               &function_record),
+    FIELD_LIST(struct pto_checked, module.problems.at, module.problems.n, "problems",
+               &problem_record),
+};
+static const struct record checked_record = RECORD(struct pto_checked, checked_fields);
+
+const struct schema pto_check_schema = {
+    .name = "strata.pto-check/1",
+    .title = "whether kernels keep the rules of PTO text",
+    .record = &checked_record,
+    .is_list = true,
+};
+
+static const struct field printed_fields[] = {
+    FIELD(struct pto_checked, module.ops.n, "operations"),
+};
+static const struct record printed_record = RECORD(struct pto_checked, printed_fields);
+
+const struct schema pto_print_schema = {
+    .name = "strata.pto-print/1",
+    .title = "a kernel that was printed in canonical form",
+    .record = &printed_record,
+};

@@ -8,6 +8,8 @@
 #include "pto/ir.h"
 #include "pto/text_params.h"
 
+struct schema;
+
 struct pto_check_job {
     const char *path;
     const struct text_param *params; /* values of ${NAME}; a text without them needs none */
@@ -15,6 +17,7 @@ struct pto_check_job {
 };
 
 struct pto_checked {
+    const char *path;
     struct mapfile map;
     struct arena arena;
     struct str text; /* with its placeholders replaced */
@@ -27,6 +30,10 @@ struct pto_checked {
 enum status flow_pto_check(const struct pto_check_job *job, struct diag *d,
                            struct pto_checked *out);
 void pto_checked_free(struct pto_checked *checked);
+
+/* A list of struct pto_checked, each with its own environment: names of its module, itself as
+ * `user`; and one that was printed. */
+extern const struct schema pto_check_schema, pto_print_schema;
 
 /* A line of the text, from 1, without its end; empty beyond the last. */
 struct str pto_checked_line(const struct pto_checked *checked, uint32_t line);

@@ -35,6 +35,22 @@ enum status flow_pto_insight(const struct capture *cap, const char *folder, stru
     return insight_folder_write(cap, folder, arena, d, wrote);
 }
 
+enum status flow_pto_export(struct pto_kernel *k, const struct pto_costs *costs,
+                            const struct pto_setup *setup, const char *root, struct str seed,
+                            struct arena *arena, struct diag *d, struct words *wrote)
+{
+    struct capture *cap = NULL;
+    const char *folder;
+
+    enum status st = flow_pto_capture(k, costs, setup, d, &cap);
+    if (st == ST_OK)
+        st = insight_folder_make(root, seed, arena, d, &folder);
+    if (st == ST_OK)
+        st = flow_pto_insight(cap, folder, arena, d, wrote);
+    capture_free(cap);
+    return st;
+}
+
 enum status flow_pto_trace(const struct capture *cap, const char *out, struct diag *d)
 {
     struct incore_study s;
@@ -101,5 +117,5 @@ void flow_pto_what_if(struct pto_kernel *k, const struct pto_costs *costs,
         diag_fini(&quiet);
     }
     out->n = kept;
-    pto_what_if_rank(out);
+    pto_what_if_rank(out, k->outcome.total);
 }

@@ -18,6 +18,11 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
 enum status flow_pto_insight(const struct capture *cap, const char *folder, struct arena *arena,
                              struct diag *d, struct words *wrote);
 
+/* Both, in a new folder below `root`; see insight_folder_make(). */
+enum status flow_pto_export(struct pto_kernel *k, const struct pto_costs *costs,
+                            const struct pto_setup *setup, const char *root, struct str seed,
+                            struct arena *arena, struct diag *d, struct words *wrote);
+
 /* The cleaned trace: JSON, or Perfetto's own format for a name that ends in .pftrace. */
 enum status flow_pto_trace(const struct capture *cap, const char *out, struct diag *d);
 

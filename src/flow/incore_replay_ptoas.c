@@ -298,7 +298,6 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job, struct inco
                                 struct diag *d)
 {
     struct ptoas p = {.job = *job, .arena = &r->arena, .diag = d};
-    struct exported found;
 
     TRY(check(&p));
     place(&p);
@@ -327,10 +326,9 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job, struct inco
     TRY(make_data(&p));
     TRY(find_symbol(&p));
     TRY(write_record(&p)); /* now with the symbol */
-    const char *before = exported_last(p.arena, p.run_root);
+    const char *before = workspace_last_export(p.arena, p.run_root);
     TRY(collect(&p));
     r->backend = "msprof";
-    TRY(exported_find(p.arena, p.run_root, before, SHAPE_AIC, &found, d));
-    r->simulator = found.simulator;
+    TRY(workspace_find_export(p.arena, p.run_root, before, SHAPE_AIC, &r->simulator, d));
     return ST_OK;
 }

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/proc.h"
-#include "capture/capture.h"
 #include "flow/flow_incore_replay.h"
 #include "flow/flow_pto_sim.h"
 #include "pto/cost.h"
@@ -47,11 +46,10 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
                              .limit_ms = job->timeout_s * 1000};
     struct where where = {.path = r->workspace};
     struct proc_result done;
-    struct exported found;
 
     if (fs_find_program(&r->arena, "bash") == NULL)
         return diag_fail(d, ST_TOOL, "replay.no-bash", where, "bash executable not found in PATH");
-    const char *before = exported_last(&r->arena, r->workspace);
+    const char *before = workspace_last_export(&r->arena, r->workspace);
     settings(r, env);
     enum status st = proc_run(&spec, &r->arena, &done, NULL);
     if (done.end == PROC_CANCELLED)
@@ -69,15 +67,14 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
                          "insight trace collection failed; see %s", log);
     }
     r->backend = "msprof";
-    TRY(exported_find(&r->arena, r->workspace, before, r->kernel.shape, &found, d));
-    r->simulator = found.simulator;
+    TRY(workspace_find_export(&r->arena, r->workspace, before, r->kernel.shape, &r->simulator, d));
     return ST_OK;
 }
 
 /* ---- the embedded one ---- */
 
 struct givens {
-    struct pto_given *args, *inputs, *fills;
+    struct text_param *args, *inputs, *fills;
     size_t n_args, n_inputs, n_fills;
 };
 
@@ -101,44 +98,20 @@ static struct givens bind(struct incore_replay_result *r)
     struct arena *arena = &r->arena;
     struct givens g = {0};
 
-    g.args = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
-    g.inputs = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
-    g.fills = ARENA_ARRAY(arena, struct pto_given, r->slots.n + 1);
+    g.args = ARENA_ARRAY(arena, struct text_param, r->slots.n + 1);
+    g.inputs = ARENA_ARRAY(arena, struct text_param, r->slots.n + 1);
+    g.fills = ARENA_ARRAY(arena, struct text_param, r->slots.n + 1);
     for (size_t i = 0; i < r->slots.n; i++) {
         const struct slot *s = &r->slots.at[i];
         struct str name = arena_format(arena, "%zu", i);
         if (!s->is_tensor)
-            g.args[g.n_args++] = (struct pto_given){name, slot_text(arena, s)};
+            g.args[g.n_args++] = (struct text_param){name, slot_text(arena, s)};
         else if (str_starts(s->fill, S("file:")))
-            g.inputs[g.n_inputs++] = (struct pto_given){name, str_part(s->fill, 5, s->fill.n)};
+            g.inputs[g.n_inputs++] = (struct text_param){name, str_part(s->fill, 5, s->fill.n)};
         else
-            g.fills[g.n_fills++] = (struct pto_given){name, s->fill};
+            g.fills[g.n_fills++] = (struct text_param){name, s->fill};
     }
     return g;
-}
-
-static enum status export_run(struct incore_replay_result *r, struct pto_kernel *kernel,
-                              const struct pto_costs *costs, const struct pto_setup *setup,
-                              struct diag *d)
-{
-    const char *root = fs_join(&r->arena, r->workspace, "insight_export"), *folder;
-    struct words wrote = {0};
-    struct capture *cap = NULL;
-
-    TRY(fs_mkdirs(root, d));
-    chmod(root, 0700);
-    enum status st = flow_pto_capture(kernel, costs, setup, d, &cap);
-    if (st == ST_OK)
-        st = insight_folder_make(
-            root, arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)),
-            &r->arena, d, &folder);
-    if (st == ST_OK)
-        st = flow_pto_insight(cap, folder, &r->arena, d, &wrote);
-    for (size_t i = 0; i < wrote.n; i++)
-        vec_push(&r->wrote, wrote.at[i]);
-    vec_free(&wrote);
-    capture_free(cap);
-    return st;
 }
 
 static enum status simulate(const struct incore_replay_job *job, struct incore_replay_result *r,
@@ -146,7 +119,6 @@ static enum status simulate(const struct incore_replay_job *job, struct incore_r
                             struct diag *d)
 {
     struct givens g = bind(r);
-    struct exported found;
     struct pto_setup setup = {
         .path = job->pto,
         .target = strcmp(r->ws.platform->family, "a5") == 0 ? PTO_A5 : PTO_A2A3,
@@ -164,12 +136,17 @@ static enum status simulate(const struct incore_replay_job *job, struct incore_r
     TRY(pto_kernel_load(kernel, &setup, d));
     TRY(pto_kernel_bind(kernel, &setup, d));
     TRY(pto_kernel_run(kernel, costs, &setup, d));
-    TRY(export_run(r, kernel, costs, &setup, d));
+    const char *root = fs_join(&r->arena, r->workspace, "insight_export");
+    TRY(fs_mkdirs(root, d));
+    chmod(root, 0700);
+    TRY(flow_pto_export(
+        kernel, costs, &setup, root,
+        arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)), &r->arena,
+        d, &r->wrote));
     r->backend = "sim";
     r->cycles = kernel->outcome.total;
     /* One block is exported: a mixed kernel leaves as many tables as it has cores. */
-    TRY(exported_find(&r->arena, r->workspace, NULL, SHAPE_AIC, &found, d));
-    r->simulator = found.simulator;
+    TRY(workspace_find_export(&r->arena, r->workspace, NULL, SHAPE_AIC, &r->simulator, d));
     return ST_OK;
 }
 

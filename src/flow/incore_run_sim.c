@@ -4,14 +4,13 @@
  */
 #include "base/fs.h"
 #include "base/hash.h"
-#include "capture/capture.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/incore_run.h"
 
 enum { GIVEN_MAX = 4096 };
 
 struct bindings {
-    struct pto_given *args, *inputs, *fills;
+    struct text_param *args, *inputs, *fills;
     struct text_param *params;
     size_t n_args, n_inputs, n_fills, n_params;
     struct str workload;
@@ -46,9 +45,9 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
     const struct incore_run_job *job = run->job;
     size_t n = k->sizes.n;
 
-    b->args = ARENA_ARRAY(&k->arena, struct pto_given, n + 1);
-    b->inputs = ARENA_ARRAY(&k->arena, struct pto_given, n + 1);
-    b->fills = ARENA_ARRAY(&k->arena, struct pto_given, n + 1);
+    b->args = ARENA_ARRAY(&k->arena, struct text_param, n + 1);
+    b->inputs = ARENA_ARRAY(&k->arena, struct text_param, n + 1);
+    b->fills = ARENA_ARRAY(&k->arena, struct text_param, n + 1);
     for (size_t i = 0; i < n; i++) {
         const struct gm_text_arg *arg = &k->sizes.args[i];
         struct str value = incore_kernel_given(k, &job->args, i);
@@ -58,16 +57,16 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
             struct str file = incore_kernel_given(k, &job->inputs, i);
             struct str rule = incore_kernel_given(k, &job->fills, i);
             if (file.n > 0)
-                b->inputs[b->n_inputs++] = (struct pto_given){arg->name, file};
+                b->inputs[b->n_inputs++] = (struct text_param){arg->name, file};
             else if (rule.n > 0)
-                b->fills[b->n_fills++] = (struct pto_given){arg->name, rule};
+                b->fills[b->n_fills++] = (struct text_param){arg->name, rule};
             if (file.n + rule.n > 0)
                 note(k, b, arg->name, file.n > 0 ? file : rule, file.n > 0 ? " (file)" : " (fill)");
         } else if (value.n > 0) {
-            b->args[b->n_args++] = (struct pto_given){arg->name, value};
+            b->args[b->n_args++] = (struct text_param){arg->name, value};
             note(k, b, arg->name, value, "");
         } else if (!str_starts(arg->name, S("__pypto_spmd_"))) {
-            b->args[b->n_args++] = (struct pto_given){arg->name, S("1")};
+            b->args[b->n_args++] = (struct text_param){arg->name, S("1")};
             note(k, b, arg->name, S("1"), " (assumed)");
         }
     }
@@ -172,29 +171,11 @@ static void take_assumed(const struct incore_run *run, struct incore_kernel *k,
 
 /* ---- running ---- */
 
-static enum status write_artifacts(struct incore_run *run, struct incore_kernel *k,
-                                   struct pto_kernel *kernel, const struct pto_setup *setup)
-{
-    const char *out = fs_join(&k->arena, k->folder, "collect/out"), *folder;
-    struct words wrote = {0};
-    struct capture *cap = NULL;
-    struct str seed =
-        arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash);
-
-    enum status st = flow_pto_capture(kernel, run->costs, setup, &k->diag, &cap);
-    if (st == ST_OK)
-        st = insight_folder_make(out, seed, &k->arena, &k->diag, &folder);
-    if (st == ST_OK)
-        st = flow_pto_insight(cap, folder, &k->arena, &k->diag, &wrote);
-    vec_free(&wrote);
-    capture_free(cap);
-    return st;
-}
-
 static enum status simulate(struct incore_run *run, struct incore_kernel *k,
                             struct pto_kernel *kernel, const struct pto_setup *setup)
 {
     struct pto_what_ifs what_ifs = {0};
+    struct words wrote = {0};
 
     TRY(pto_kernel_load(kernel, setup, &k->diag));
     k->chip = arena_cstr(&k->arena, kernel->chip.name);
@@ -203,7 +184,12 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     TRY(pto_kernel_run(kernel, run->costs, setup, &k->diag));
     take_outcome(k, &kernel->outcome);
     take_assumed(run, k, &kernel->outcome);
-    TRY(write_artifacts(run, k, kernel, setup));
+    enum status st = flow_pto_export(
+        kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
+        arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash),
+        &k->arena, &k->diag, &wrote);
+    vec_free(&wrote);
+    TRY(st);
     flow_pto_what_if(kernel, run->costs, setup, &what_ifs);
     take_advice(k, &what_ifs, kernel->outcome.total);
     vec_free(&what_ifs);

@@ -1,8 +1,12 @@
+/*
+ * Data behind the pointers of a kernel.
+ */
 #include "flow/pto_buffers.h"
 
 #include <math.h>
 
 #include "base/fs.h"
+#include "base/num.h"
 #include "pto/elem.h"
 
 /* splitmix64: one good number for each state. */

@@ -1,7 +1,11 @@
+/*
+ * One kernel: read, bound to its arguments, run block by block.
+ */
 #include "flow/pto_kernel.h"
 
 #include "flow/pto_buffers.h"
 #include "pto/verify.h"
+#include "report/record.h"
 
 /* Buffers larger than this are refused: a dimension nobody knows would ask for it. */
 #define MOST_BYTES ((size_t)4 << 30)
@@ -45,6 +49,7 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
     mapfile_close(&k->map);
     arena_free(&k->arena);
     arena_init(&k->arena);
+    k->path = setup->path;
     k->map = (struct mapfile){0};
     k->text = setup->text;
     if (setup->text.at == NULL) {
@@ -63,8 +68,8 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
     if (k->chip.arch != k->arch)
         return diag_fail(d, ST_UNSUPPORTED, "pto-sim.chip-arch",
                          (struct where){.path = setup->path},
-                         "the kernel is for %s, which %.*s is not",
-                         k->arch == PTO_A5 ? "a5" : "a2a3", STR_ARGS(k->chip.name));
+                         "the kernel is for %s, which %.*s is not", pto_arch_name(k->arch),
+                         STR_ARGS(k->chip.name));
     return pto_sim_prepare(&k->sim, &k->module, setup->func, k->arch, setup->is_dep, setup->path,
                            d);
 }
@@ -115,7 +120,7 @@ static const struct pto_type *arg_type(const struct pto_kernel *k, size_t arg)
     return pto_value_type(&k->module, wider(k), (uint32_t)arg);
 }
 
-static enum status bind_scalar(struct pto_kernel *k, const struct pto_given *g, const char *path,
+static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g, const char *path,
                                struct diag *d)
 {
     struct where where = {.path = path};
@@ -155,7 +160,7 @@ static void find_sizes(struct pto_kernel *k, struct arena *arena)
         k->args.at[i].size = sizes[i];
 }
 
-static enum status pointer_arg(struct pto_kernel *k, const struct pto_given *g, const char *path,
+static enum status pointer_arg(struct pto_kernel *k, const struct text_param *g, const char *path,
                                struct diag *d, size_t *arg, size_t *bytes)
 {
     int64_t found = pto_kernel_arg(k, g->name, path, d);
@@ -200,7 +205,7 @@ static enum status bind_buffers(struct pto_kernel *k, const struct pto_setup *se
         k->args.at[arg].is_given = true;
     }
     for (size_t i = 0; setup->has_memory && i < k->args.n; i++) {
-        struct pto_given g = {.name = k->args.at[i].name};
+        struct text_param g = {.name = k->args.at[i].name};
         if (!k->args.at[i].size.is_pointer || k->args.at[i].is_given)
             continue;
         TRY(pointer_arg(k, &g, setup->path, d, &arg, &bytes));
@@ -243,13 +248,8 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
 static void note_zero_filled(struct pto_kernel *k)
 {
     struct pto_outcome *o = &k->outcome;
-    int64_t cube = 0, vector = 0;
     bool reads = false;
 
-    for (size_t i = 0; i < o->units.n; i++) {
-        cube += o->units.at[i].pipe == PTO_PIPE_M ? o->units.at[i].busy : 0;
-        vector += o->units.at[i].pipe == PTO_PIPE_V ? o->units.at[i].busy : 0;
-    }
     for (size_t f = 0; f < 2; f++) {
         const struct pto_program *p = &k->sim.program[f];
         for (size_t i = 0; k->sim.function[f] && i < p->sites.n; i++)
@@ -257,7 +257,7 @@ static void note_zero_filled(struct pto_kernel *k)
                     p->sites.at[i].code == PTO_TGETVAL;
     }
     for (size_t i = 0; i < k->args.n && reads; i++) {
-        if (k->args.at[i].size.is_pointer && !k->args.at[i].is_given && cube == 0 && vector < 1000)
+        if (k->args.at[i].size.is_pointer && !k->args.at[i].is_given && pto_outcome_is_idle(o))
             o->is_degenerate = true;
     }
 }
@@ -287,6 +287,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
         }
     }
     k->options.block = k->longest;
+    k->total_us = pto_outcome_us(&k->outcome, k->total);
     if (setup->has_memory)
         note_zero_filled(k);
     return ST_OK;
@@ -316,3 +317,44 @@ enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
     mem_free(kept);
     return status;
 }
+
+/* ---- for programs ---- */
+
+static struct field_value type_of(const void *arg, const struct record_env *env)
+{
+    const struct pto_gm_size *size = &((const struct pto_bound_arg *)arg)->size;
+
+    (void)env;
+    return size->is_pointer ? value_text(str_of(pto_dtype_name(size->dtype))) : value_none();
+}
+
+static struct field_value elements_of(const void *arg, const struct record_env *env)
+{
+    const struct pto_gm_size *size = &((const struct pto_bound_arg *)arg)->size;
+
+    (void)env;
+    return size->is_pointer ? value_int(pto_gm_elements(size)) : value_none();
+}
+
+static const struct field arg_fields[] = {
+    FIELD(struct pto_bound_arg, name, "name"),
+    FIELD(struct pto_bound_arg, is_given, "given"),
+    FIELD_CALC(FIELD_STR, "type", type_of, .is_optional = true),
+    FIELD_CALC(FIELD_I64, "elements", elements_of, .is_optional = true),
+    FIELD(struct pto_bound_arg, size.is_dynamic, "dynamic",
+          .about = "a dimension is known only at run time",
+          WHEN(struct pto_bound_arg, size.is_pointer), .is_optional = true),
+};
+static const struct record arg_record = RECORD(struct pto_bound_arg, arg_fields);
+
+static const struct field kernel_fields[] = {
+    FIELD(struct pto_kernel, path, "path"),
+    FIELD(struct pto_kernel, total, "total_cycles",
+          .about = "of all blocks, until the last core is done"),
+    FIELD(struct pto_kernel, total_us, "total_us"),
+    FIELD_VALUES(struct pto_kernel, blocks.at, blocks.n, "blocks", .about = "cycles of each block"),
+    FIELD(struct pto_kernel, longest, "block", .about = "the longest one, which the rest is about"),
+    FIELD_SPLICE(struct pto_kernel, outcome, &pto_outcome_record),
+    FIELD_LIST(struct pto_kernel, args.at, args.n, "arguments", &arg_record),
+};
+const struct record pto_kernel_record = RECORD(struct pto_kernel, kernel_fields);

@@ -21,11 +21,6 @@
 #include "pto/parse.h"
 #include "pto/text_params.h"
 
-/* "NAME=TEXT" of the command line; the name is that of an argument, or its number. */
-struct pto_given {
-    struct str name, value;
-};
-
 struct pto_setup {
     const char *path; /* of the text; for messages when `text` is set */
     struct str text;  /* .at NULL: read from `path` */
@@ -40,7 +35,8 @@ struct pto_setup {
     int64_t cores;      /* AI cores that work at a time; 0: as many as the blocks need */
     uint64_t max_steps; /* 0: the default */
     size_t max_records; /* a core; 0: the default */
-    const struct pto_given *args, *inputs, *fills;
+    /* by the name of an argument, or its number */
+    const struct text_param *args, *inputs, *fills;
     size_t n_args, n_inputs, n_fills;
     uint64_t seed;
 };
@@ -53,6 +49,7 @@ struct pto_bound_arg {
 };
 
 struct pto_kernel {
+    const char *path;
     struct arena arena;
     struct mapfile map;
     struct str text; /* with its placeholders replaced */
@@ -68,8 +65,11 @@ struct pto_kernel {
     VEC_OF(int64_t) blocks;     /* cycles of each */
     int64_t longest;            /* which one the outcome is of */
     int64_t total;              /* cycles until the last core is done */
-    int64_t cores;              /* that the blocks were spread over */
+    double total_us;
+    int64_t cores; /* that the blocks were spread over */
 };
+
+extern const struct record pto_kernel_record;
 
 void pto_kernel_init(struct pto_kernel *k);
 void pto_kernel_free(struct pto_kernel *k);

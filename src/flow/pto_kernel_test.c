@@ -76,8 +76,8 @@ static float at(const struct world *w, size_t arg, size_t i)
 
 TEST(every_block_computes_its_part)
 {
-    static const struct pto_given args[] = {{S_INIT("n"), S_INIT("0.5")}};
-    static const struct pto_given fills[] = {{S_INIT("%in"), S_INIT("ramp")}};
+    static const struct text_param args[] = {{S_INIT("n"), S_INIT("0.5")}};
+    static const struct text_param fills[] = {{S_INIT("%in"), S_INIT("ramp")}};
     struct world w;
 
     open_world(&w);
@@ -112,7 +112,7 @@ TEST(blocks_are_spread_over_the_cores)
 
 TEST(running_again_leaves_the_buffers_alone)
 {
-    static const struct pto_given fills[] = {{S_INIT("in"), S_INIT("one")}};
+    static const struct text_param fills[] = {{S_INIT("in"), S_INIT("one")}};
     struct world w;
 
     open_world(&w);
@@ -129,7 +129,7 @@ TEST(running_again_leaves_the_buffers_alone)
 TEST(wrong_arguments_are_refused)
 {
     static const struct {
-        struct pto_given given;
+        struct text_param given;
         const char *code;
         bool is_fill;
     } cases[] = {

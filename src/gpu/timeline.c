@@ -44,6 +44,13 @@ int64_t timeline_number(const struct timeline *t, uint32_t slice, struct str key
     return a.type == ATTR_INT ? a.number : -1;
 }
 
+int64_t timeline_link(const struct timeline *t, uint32_t slice)
+{
+    struct attr link = capture_slice_attr(t->cap, slice, KEY_LINK);
+
+    return link.type == ATTR_INT ? link.number : -1;
+}
+
 struct str timeline_text(const struct timeline *t, uint32_t slice, struct str key)
 {
     struct attr a = attr_of(t, slice, key);

@@ -197,6 +197,9 @@ struct timeline {
     struct arena arena;
 };
 
+/* The time of the first range of that name on a host thread; false: there is none with a length. */
+bool timeline_find_window(const struct capture *cap, struct str range, struct interval *out);
+
 /* `cap` must outlive the timeline; timeline_free() it. */
 struct timeline *timeline_new(const struct capture *cap, const struct timeline_choice *choice);
 void timeline_free(struct timeline *t);

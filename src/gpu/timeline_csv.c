@@ -26,13 +26,6 @@ struct row {
     nanos work_begin, work_end;
 };
 
-static int64_t link_of(const struct timeline *t, uint32_t slice)
-{
-    struct attr link = capture_slice_attr(t->cap, slice, KEY_LINK);
-
-    return link.type == ATTR_INT ? link.number : -1;
-}
-
 static struct str name_of(const struct timeline *t, uint32_t slice)
 {
     return capture_text(t->cap, t->cap->slices.name[slice]);
@@ -54,7 +47,7 @@ static struct row row_of(const struct timeline *t, uint32_t slice, nanos begin, 
         .end = end,
         .dur = nanos_sub(end, begin),
         .name = name_of(t, slice),
-        .correlation = link_of(t, slice),
+        .correlation = timeline_link(t, slice),
     };
 }
 

@@ -14,13 +14,6 @@ struct finder {
     VEC_OF(nanos) gaps;
 };
 
-static int64_t correlation_of(const struct finder *f, const struct timeline_op *op)
-{
-    struct attr link = capture_slice_attr(f->t->cap, op->slice, KEY_LINK);
-
-    return link.type == ATTR_INT ? link.number : -1;
-}
-
 /* Whether a piece of work was launched by a graph: its call says so, or it has a node's number. */
 static bool is_node(const struct finder *f, const struct timeline_op *op)
 {
@@ -34,7 +27,7 @@ static bool is_node(const struct finder *f, const struct timeline_op *op)
 static struct timeline_graph *launch_of(struct finder *f, const struct timeline_op *op)
 {
     struct timeline_graphs *g = &f->d->graphs;
-    int64_t correlation = correlation_of(f, op);
+    int64_t correlation = timeline_link(f->t, op->slice);
     uint64_t key =
         op->call != TIMELINE_NONE ? hash_mix(op->call, 1) : hash_mix((uint64_t)correlation, 2);
     uint32_t i = hash_add(&f->launches, key, (uint32_t)g->at.n);

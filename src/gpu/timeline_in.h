@@ -59,6 +59,9 @@ struct timeline_quantiles timeline_quantiles(nanos *list, size_t n);
 /* A number of a slice under a name of the importers ("graph id"), own values first; or -1. */
 int64_t timeline_number(const struct timeline *t, uint32_t slice, struct str key);
 
+/* The number that links a call and its work, or -1. */
+int64_t timeline_link(const struct timeline *t, uint32_t slice);
+
 /* A text likewise, or an empty one. */
 struct str timeline_text(const struct timeline *t, uint32_t slice, struct str key);
 

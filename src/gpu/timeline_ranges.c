@@ -102,3 +102,21 @@ void timeline_find_ranges(struct timeline *t)
     vec_free(&w.open);
     vec_free(&w.parent);
 }
+
+bool timeline_find_window(const struct capture *cap, struct str range, struct interval *out)
+{
+    strid name = intern_find(&cap->strings, range);
+    bool found = false;
+
+    for (lane_id k = 0; k < cap->lanes.n && name != 0; k++) {
+        const struct lane *lane = &cap->lanes.at[k];
+        for (size_t i = lane->first; lane->key.kind == LANE_THREAD && i < lane->first + lane->n;
+             i++)
+            if (cap->slices.name[i] == name && is_range(cap->slices.kind[i]) &&
+                (!found || cap->slices.begin[i] < out->begin)) {
+                *out = (struct interval){cap->slices.begin[i], slices_end(&cap->slices, i)};
+                found = true;
+            }
+    }
+    return found && out->end > out->begin;
+}

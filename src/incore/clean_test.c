@@ -1,3 +1,6 @@
+/*
+ * Rows, arrows and documents of small traces.
+ */
 #include "incore/files.h"
 
 #include <stdio.h>

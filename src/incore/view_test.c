@@ -1,3 +1,6 @@
+/*
+ * Sums, strips and differences of small traces.
+ */
 #include "incore/view.h"
 
 #include "base/testing.h"

@@ -21,6 +21,9 @@
 #include "base/vec.h"
 
 /* The first four are those of the public tool, in the order in which it validates them. */
+/* Ranks stand in a grid, outermost dimension first: 48 x 8 x 2 is 48 pods of 8 nodes of 2 dies. The
+ * tier of a group is the outermost dimension in which its ranks differ: the slowest link it needs.
+ * Tables of collectives have one file for each of them (docs/perfdb-compare.md). */
 enum collective {
     COMM_ALL_REDUCE,
     COMM_ALL_GATHER,

@@ -70,6 +70,12 @@ struct str trace_operator(struct str name);
 /* The kernels of a comma separated list, trimmed, without empty ones; returns how many. */
 size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **out);
 
+/*
+ * The measured side of a comparison: a CSV with the columns of kernel_details.csv. Two habits of
+ * the profiler matter to every sum over it: each collective (`hcom_*`) is listed twice, and rows of
+ * one type whose starts agree to the microsecond are one, with the longest duration; rows of type
+ * `*AicpuKernel` are the host's helpers of collectives and are not added.
+ */
 struct measured {
     struct op_table table;
     int type, start, duration, shapes; /* columns; -1: the file has none */

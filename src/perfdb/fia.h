@@ -63,6 +63,9 @@ void fia_records_free(struct fia_records *records);
 /* The first record of a key; NULL: none. */
 const struct fia_record *fia_records_find(const struct fia_records *records, struct str key);
 
+/* A record and a row belong together when six things agree: the shapes of query, key and value, how
+ * many key/value sequences there are, the shapes of the mask and of the block table. A row that
+ * several different records fit becomes several rows. */
 struct fia_fill {
     struct op_table table; /* the rows as they will be */
     struct op_table old;   /* and as they were */

@@ -17,6 +17,8 @@
 
 enum { GRID_RANDOM_WORDS = 624, GRID_SEED_DIGITS = 1000 };
 
+/* MT19937 (Matsumoto and Nishimura 1998), seeded by an array of words, and samples as
+ * docs/perfdb-grid.md describes: tools that follow the same steps choose the same rows. */
 struct grid_random {
     uint32_t word[GRID_RANDOM_WORDS];
     size_t next; /* the next word to hand out */

@@ -25,8 +25,10 @@ struct grid_fill {
     size_t appended; /* rows added to the table */
 };
 
-/* Adds the rows of `pattern` to `t`, sorted by their input shapes, after those it has. A table
- * without rows or without input shapes stays as it is. `budget` is in bytes; 0: no limit. */
+/* Adds the rows of `pattern` to `t`, sorted by their input shapes, after those it has. The first
+ * row is the template: new rows copy its identity, get shapes, and zeros in place of measurements.
+ * Rows that are there already, come twice or take too much memory are left out. A table without
+ * rows or without input shapes stays as it is. `budget` is in bytes; 0: no limit. */
 enum status grid_fill(struct op_table *t, const struct grid_job *job,
                       const struct grid_pattern *pattern, int64_t budget, struct grid_fill *out,
                       struct diag *d);

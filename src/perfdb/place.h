@@ -63,7 +63,7 @@ struct place_files {
 /* Every *.csv in and below `dir`, without reports, temporary files and what a replay leaves there.
  * With `ops` only the tables of those operators. ST_NOT_FOUND when there is no such folder. */
 enum status place_find(struct arena *arena, const char *dir, const struct str *ops, size_t n_ops,
-                      struct place_files *out, struct diag *d);
+                       struct place_files *out, struct diag *d);
 
 /* The device, stack and version a table lies under: the folders <device>/<stack>/<version> above
  * it, "" where the path is shorter. */

@@ -129,7 +129,11 @@ extern const struct schema query_schema;
  */
 enum { HULL_DIMS = 3 };
 
-/* The value at `target` between `n` points of `dims` (1 to 3) coordinates each, row after row.
+/* Linear, on the simplex of the Delaunay triangulation around the target. None is built: of all
+ * simplices around it the Delaunay one minimises the weighted sum of squared distances of its
+ * corners, a small linear program that is solved for each target anew.
+ *
+ * The value at `target` between `n` points of `dims` (1 to 3) coordinates each, row after row.
  * False when the target is outside their hull, or the points lie in fewer dimensions. */
 bool query_hull(size_t dims, const double *points, const double *values, size_t n,
                 const double *target, double *out);

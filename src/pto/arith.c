@@ -1,13 +1,11 @@
+/*
+ * Scalar arithmetic of control flow and addresses.
+ */
 #include "pto/arith.h"
 
 #include <math.h>
 
 #include "pto/elem.h"
-
-bool pto_arith_knows(enum pto_opcode op)
-{
-    return op >= PTO_ADDI && op <= PTO_CONVERSION_CAST;
-}
 
 bool pto_arith_is_division(enum pto_opcode op)
 {

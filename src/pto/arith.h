@@ -20,9 +20,6 @@ struct pto_number {
 
 enum pto_arith_result { PTO_ARITH_OK, PTO_ARITH_UNKNOWN, PTO_ARITH_DIV_ZERO };
 
-/* The operation is one of this module. */
-bool pto_arith_knows(enum pto_opcode op);
-
 /* Division and remainder, which scalar units take long for. */
 bool pto_arith_is_division(enum pto_opcode op);
 

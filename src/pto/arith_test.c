@@ -140,8 +140,6 @@ TEST(a_division_by_zero_is_told_for_every_kind)
     assert_false(pto_arith_is_division(PTO_MULI));
     assert_int_equal(pto_arith(PTO_TADD, PTO_I32, PTO_I32, 0, &a, &a, &a, &out, &high),
                      PTO_ARITH_UNKNOWN);
-    assert_false(pto_arith_knows(PTO_TADD));
-    assert_true(pto_arith_knows(PTO_SELECT));
 }
 
 TEST(extended_operations_give_both_halves)

@@ -1,3 +1,7 @@
+/*
+ * The fits: weighted least squares for each operation and path; and what they found as a cost file
+ * and for programs.
+ */
 #include "pto/calibrate.h"
 
 #include <math.h>
@@ -5,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/ranked.h"
-#include "pto/cost_a5.h"
-#include "pto/cost_vector.h"
+#include "pto/cost_data.h"
+#include "report/record.h"
 
 enum { BIAS = PTO_RATE_COUNT, INVERSE_RATE = 0, LATENCY = 1, ROUNDS = 25 };
 
@@ -200,7 +204,7 @@ static void refit_path(const struct pto_costs *c, const struct pto_work *w, stru
     f->is_slope[INVERSE_RATE] = f->is_slope[LATENCY] = true;
     r->before = residual_of(f, f->base);
     fit_all(f);
-    (void)snprintf(r->name, sizeof(r->name), "%s.%s.%s", w->arch == PTO_A5 ? "a5" : "a2a3",
+    (void)snprintf(r->name, sizeof(r->name), "%s.%s.%s", pto_arch_name(w->arch),
                    pto_space_name(w->src_space), pto_space_name(w->dst_space));
     name_key(r, "rate", path->rate, fmax(1 / fmax(f->now[INVERSE_RATE], 1e-9), 1e-3));
     name_key(r, "latency", path->latency, f->now[LATENCY]);
@@ -225,7 +229,7 @@ static void refit_law(const struct pto_costs *c, const struct pto_work *w, struc
         is_given[j] = !f->is_held[j];
     r->before = residual_of(f, f->base);
     fit_all(f);
-    (void)snprintf(r->name, sizeof(r->name), "%s.%s", w->arch == PTO_A5 ? "a5" : "a2a3",
+    (void)snprintf(r->name, sizeof(r->name), "%s.%s", pto_arch_name(w->arch),
                    pto_op_name(w->op) + sizeof("pto.") - 1);
     for (size_t j = 0; j < PTO_RATE_COUNT; j++)
         if (is_given[j])
@@ -317,3 +321,91 @@ void pto_calibration_free(struct pto_calibration *cal)
 {
     vec_free(&cal->refits);
 }
+
+/* ---- what was found ---- */
+
+/* A row of a cost file. */
+struct cost_row {
+    const char *key;
+    double value;
+    const char *error, *origin;
+};
+
+static const struct field row_fields[] = {
+    FIELD(struct cost_row, key, "key"),
+    FIELD(struct cost_row, value, "value"),
+    FIELD(struct cost_row, error, "error_percent"),
+    FIELD(struct cost_row, origin, "origin"),
+};
+static const struct record row_record = RECORD(struct cost_row, row_fields);
+
+bool pto_calibration_write(const struct pto_calibration *cal, struct sink sink)
+{
+    struct csv_write out;
+    char error[32], origin[96];
+
+    csv_write_open(&out, sink);
+    record_csv_heads(&out, &row_record);
+    for (size_t i = 0; i < cal->refits.n; i++) {
+        const struct pto_refit *r = &cal->refits.at[i];
+        for (size_t k = 0; k < r->n_keys; k++) {
+            struct cost_row row = {r->keys[k].name, r->keys[k].after, error, origin};
+            (void)snprintf(error, sizeof(error), "%.2f", r->after.mean);
+            (void)snprintf(origin, sizeof(origin), "fitted to %zu points; was %g", r->points,
+                           r->keys[k].before);
+            record_csv_row(&out, &row_record, &row, NULL);
+        }
+    }
+    return csv_write_close(&out);
+}
+
+static const struct field residual_fields[] = {
+    FIELD(struct pto_residual, mean, "mean_percent"),
+    FIELD(struct pto_residual, worst, "worst_percent"),
+};
+static const struct record residual_record = RECORD(struct pto_residual, residual_fields);
+
+static struct field_value name_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_of(record)); /* the name is the first member of both */
+}
+
+static const struct field key_fields[] = {
+    FIELD_CALC(FIELD_STR, "key", name_of, .about = "as in a cost file"),
+    FIELD(struct pto_refit_key, before, "before"),
+    FIELD(struct pto_refit_key, after, "after"),
+};
+static const struct record key_record = RECORD(struct pto_refit_key, key_fields);
+
+static struct field_items keys_of(const void *record, const struct record_env *env)
+{
+    const struct pto_refit *r = record;
+
+    (void)env;
+    return (struct field_items){r->keys, r->n_keys};
+}
+
+static const struct field refit_fields[] = {
+    FIELD_CALC(FIELD_STR, "name", name_of, .about = "an operation or a path"),
+    FIELD(struct pto_refit, points, "points"),
+    FIELD_INSIDE(struct pto_refit, before, "before", &residual_record),
+    FIELD_INSIDE(struct pto_refit, after, "after", &residual_record),
+    FIELD_MADE(FIELD_OBJECT, "constants", keys_of, &key_record),
+};
+static const struct record refit_record = RECORD(struct pto_refit, refit_fields);
+
+static const struct field calibration_fields[] = {
+    FIELD(struct pto_calibration, points, "points"),
+    FIELD(struct pto_calibration, unused, "unused", .about = "measurements of no law"),
+    FIELD_INSIDE(struct pto_calibration, before, "before", &residual_record),
+    FIELD_INSIDE(struct pto_calibration, after, "after", &residual_record),
+    FIELD_LIST(struct pto_calibration, refits.at, refits.n, "laws", &refit_record),
+};
+static const struct record calibration_record = RECORD(struct pto_calibration, calibration_fields);
+
+const struct schema pto_calibration_schema = {
+    .name = "strata.pto-calibrate/1",
+    .title = "constants of the PTO cost model fitted to measurements",
+    .record = &calibration_record,
+};

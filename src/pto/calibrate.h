@@ -13,8 +13,10 @@
 #ifndef STRATA_PTO_CALIBRATE_H
 #define STRATA_PTO_CALIBRATE_H
 
-#include "base/json_write.h"
+#include "base/sink.h"
 #include "pto/measure.h"
+
+struct schema;
 
 enum { PTO_REFIT_KEYS = 5 }; /* four slopes and a bias; or rate and latency */
 
@@ -52,7 +54,6 @@ void pto_calibration_free(struct pto_calibration *cal);
 /* The fitted constants as a cost file; false when the sink failed. */
 bool pto_calibration_write(const struct pto_calibration *cal, struct sink sink);
 
-/* The result as one JSON object, for the caller's document. */
-void pto_calibration_json(const struct pto_calibration *cal, struct json_writer *w);
+extern const struct schema pto_calibration_schema;
 
 #endif

@@ -3,7 +3,9 @@
 #include <math.h>
 
 #include "base/testing.h"
+#include "base/text.h"
 #include "pto/testing_cost.h"
+#include "report/record.h"
 
 static void add(struct pto_measures *m, struct pto_work w, double measured)
 {
@@ -174,7 +176,7 @@ TEST(json_lists_every_law)
     add_slow_chip(&m);
     pto_calibrate(c, &m, &cal);
     json_write_init(&w, text_sink(&text), JSON_COMPACT);
-    pto_calibration_json(&cal, &w);
+    record_json(&w, pto_calibration_schema.record, &cal, NULL);
     assert_true(json_write_finish(&w));
     struct str all = {text.at, text.n};
     assert_true(str_contains(all, S("\"name\":\"a2a3.tadds\",\"points\":5")));

@@ -1,3 +1,6 @@
+/*
+ * The table of chips.
+ */
 #include "pto/chips.h"
 
 #include "base/csv.h"

@@ -1,3 +1,6 @@
+/*
+ * One core: its start, and the steps of its scalar unit.
+ */
 #include "pto/core.h"
 
 #include <stdarg.h>
@@ -11,6 +14,11 @@ static void *copy_of(void *old, const void *from, size_t size, size_t n)
     if (n > 0)
         memcpy(to, from, size * n);
     return to;
+}
+
+static void *zeros(void *old, size_t size, size_t n)
+{
+    return memset(mem_grow(old, size, n + 1), 0, size * n);
 }
 
 /* Buffers of arguments, and memory of tiles, under everything that refers to them. */
@@ -93,12 +101,9 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     c->slots.gms = copy_of(c->slots.gms, p->gms.at, sizeof(*p->gms.at), p->gms.n);
     for (size_t i = 0; i < p->arrays.n; i++)
         n_elements += p->arrays.at[i].count;
-    c->arrays = mem_grow(c->arrays, sizeof(*c->arrays), n_elements + 1);
-    memset(c->arrays, 0, n_elements * sizeof(*c->arrays));
-    c->caches = mem_grow(c->caches, sizeof(*c->caches), p->sites.n + 1);
-    memset(c->caches, 0, p->sites.n * sizeof(*c->caches));
-    c->places = mem_grow(c->places, sizeof(*c->places), p->uses.n + 1);
-    memset(c->places, 0, p->uses.n * sizeof(*c->places));
+    c->arrays = zeros(c->arrays, sizeof(*c->arrays), n_elements);
+    c->caches = zeros(c->caches, sizeof(*c->caches), p->sites.n);
+    c->places = zeros(c->places, sizeof(*c->places), p->uses.n);
     if (is_new) {
         pto_queues_init(&c->queues, m->options->max_records);
         pto_hazards_init(&c->hazards);
@@ -187,21 +192,17 @@ static const struct pto_op *op_of(const struct pto_core *c, const struct pto_ste
 
 /* ---- steps that are no arithmetic ---- */
 
+/* The first operand of a step that is of that kind and role. */
 static const struct pto_use *use_of(const struct pto_core *c, const struct pto_step *s,
-                                    enum pto_slot_kind kind, uint32_t nth)
+                                    enum pto_slot_kind kind, enum pto_role role)
 {
-    for (uint32_t i = 0; i < s->b; i++) {
-        const struct pto_use *u = &c->program->uses.at[s->a + i];
-        if (u->kind == kind && nth-- == 0)
-            return u;
-    }
-    return NULL;
+    return pto_use_find(c->program->uses.at + s->a, s->b, kind, role, 0);
 }
 
 /* The element of a local array, struct or event array that a step names. */
 static struct pto_number *element(struct pto_core *c, const struct pto_step *s)
 {
-    const struct pto_use *base = use_of(c, s, PTO_SLOT_ARRAY, 0);
+    const struct pto_use *base = use_of(c, s, PTO_SLOT_ARRAY, PTO_ROLE_COUNT);
     int64_t at = pto_op_int(c->program->module, op_of(c, s), PTO_KEY_FIELD, 0);
     uint32_t dim = 0;
 
@@ -230,22 +231,18 @@ static bool array_step(struct pto_core *c, const struct pto_step *s)
         return pto_core_fail(c, op_of(c, s)->line, "pto-run.index-range",
                              "%s: the index is outside the array",
                              pto_op_name((enum pto_opcode)s->code));
-    if (!is_set) {
+    const struct pto_use *value = use_of(c, s, PTO_SLOT_NUMBER, PTO_ROLE_VALUE);
+    if (!is_set)
         c->slots.numbers[s->dst] = *e;
-        return true;
-    }
-    for (uint32_t i = 0; i < s->b; i++) {
-        const struct pto_use *u = &c->program->uses.at[s->a + i];
-        if (u->role == PTO_ROLE_VALUE && u->kind == PTO_SLOT_NUMBER)
-            *e = c->slots.numbers[u->slot];
-    }
+    else if (value)
+        *e = c->slots.numbers[value->slot];
     return true;
 }
 
 static void view_number(struct pto_core *c, const struct pto_step *s)
 {
-    const struct pto_use *from = use_of(c, s, PTO_SLOT_GM, 0);
-    const struct pto_use *which = use_of(c, s, PTO_SLOT_NUMBER, 0);
+    const struct pto_use *from = use_of(c, s, PTO_SLOT_GM, PTO_ROLE_COUNT);
+    const struct pto_use *which = use_of(c, s, PTO_SLOT_NUMBER, PTO_ROLE_COUNT);
     int64_t dim = which ? c->slots.numbers[which->slot].v.i : 0;
     struct pto_number n = {0};
 
@@ -258,7 +255,7 @@ static void view_number(struct pto_core *c, const struct pto_step *s)
 
 static void tile_number(struct pto_core *c, const struct pto_step *s)
 {
-    const struct pto_use *from = use_of(c, s, PTO_SLOT_TILE, 0);
+    const struct pto_use *from = use_of(c, s, PTO_SLOT_TILE, PTO_ROLE_COUNT);
     struct pto_number row = {0}, col = {0};
 
     if (from) {
@@ -291,11 +288,10 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         f->slot_size = size;
         f->slots = slots;
         f->local_slots = local;
-        for (uint32_t i = 0; i < s->b; i++) {
-            const struct pto_use *u = &c->program->uses.at[s->a + i];
-            if (u->role == (to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C) && u->kind == PTO_SLOT_NUMBER)
-                f->base = c->slots.numbers[u->slot].v.i;
-        }
+        const struct pto_use *base =
+            use_of(c, s, PTO_SLOT_NUMBER, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C);
+        if (base)
+            f->base = c->slots.numbers[base->slot].v.i;
     }
     return true;
 }
@@ -304,37 +300,38 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
 {
     struct pto_number *dst = &c->slots.numbers[s->dst];
 
-    switch (s->code) {
-    case PTO_MAKE_TENSOR_VIEW:
-    case PTO_PARTITION_VIEW:
-    case PTO_ADDPTR:
-    case PTO_CASTPTR:
+    enum pto_opcode code = (enum pto_opcode)s->code;
+
+    switch (pto_class_of(code)) {
+    case PTO_CLASS_VIEW:
+    case PTO_CLASS_PART:
+    case PTO_CLASS_POINTER:
         if (!pto_step_view(c->program, s, c->slots))
             return pto_core_fail(c, op_of(c, s)->line, "pto-run.view-shape",
                                  "%s: a size or offset is negative or too large",
-                                 pto_op_name((enum pto_opcode)s->code));
+                                 pto_op_name(code));
         return true;
-    case PTO_ALLOC_TILE:
-    case PTO_ALLOC_MULTI_TILE:
-    case PTO_SUBVIEW:
-    case PTO_SUBSET:
-    case PTO_SET_VALIDSHAPE:
-    case PTO_MULTI_TILE_GET:
-    case PTO_TRESHAPE:
-    case PTO_BITCAST:
-    case PTO_TASSIGN:
+    case PTO_CLASS_ALLOC:
+    case PTO_CLASS_SUBVIEW:
+    case PTO_CLASS_VALID:
+    case PTO_CLASS_SLOT:
+    case PTO_CLASS_RETYPE:
+    case PTO_CLASS_ASSIGN:
         if (!pto_step_tile(c->program, s, c->slots))
             return pto_core_fail(c, op_of(c, s)->line, "pto-run.tile-range",
                                  "%s: the tile leaves its space, or its valid part the tile",
-                                 pto_op_name((enum pto_opcode)s->code));
+                                 pto_op_name(code));
         return true;
-    case PTO_LOCAL_ARRAY_GET:
-    case PTO_LOCAL_ARRAY_SET:
-    case PTO_STRUCT_GET:
-    case PTO_STRUCT_SET:
-    case PTO_EVENTID_ARRAY_GET:
-    case PTO_EVENTID_ARRAY_SET:
+    case PTO_CLASS_ARRAY_GET:
+    case PTO_CLASS_ARRAY_SET:
+    case PTO_CLASS_MEMBER:
         return array_step(c, s);
+    case PTO_CLASS_INIT_FIFO:
+        return init_fifo(c, s);
+    default:
+        break;
+    }
+    switch (code) {
     case PTO_GET_TENSOR_VIEW_DIM:
     case PTO_GET_TENSOR_VIEW_STRIDE:
         view_number(c, s);
@@ -356,9 +353,6 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_GET_SUBBLOCK_NUM:
         *dst = (struct pto_number){.v.i = 2};
         return true;
-    case PTO_AIC_INITIALIZE_PIPE:
-    case PTO_AIV_INITIALIZE_PIPE:
-        return init_fifo(c, s);
     case PTO_TRAP:
         return pto_core_fail(c, op_of(c, s)->line, "pto-run.trap", "the program trapped");
     case PTO_PRINT:
@@ -390,7 +384,7 @@ static bool slow_arith(struct pto_core *c, const struct pto_step *s)
     if (result == PTO_ARITH_DIV_ZERO)
         return pto_core_fail(c, op_of(c, s)->line, "pto-run.div-zero", "%s: division by zero",
                              pto_op_name(code));
-    if (code >= PTO_ADDUI_EXTENDED && code <= PTO_MULUI_EXTENDED)
+    if (pto_class_of(code) == PTO_CLASS_EXTENDED)
         n[s->target] = high;
     return true;
 }

@@ -5,6 +5,7 @@
  * instructions to a queue behind the wait. They run, in order and with the operands of the moment
  * they were issued, as soon as the set has been issued. What can never go on is a deadlock.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "pto/core.h"
@@ -170,19 +171,14 @@ bool pto_core_tell_blocked(struct pto_core *c)
         const struct pto_held *h = &c->backlog[p].at[c->backlog_next[p]];
         size_t behind = c->backlog[p].n - c->backlog_next[p] - 1;
         const struct pto_site *next = behind > 0 ? site_of(c, h[1].site) : NULL;
+        char more[96] = "";
         if (next)
-            (void)pto_core_fail(
-                c, site_of(c, h->site)->line, "pto-run.deadlock",
-                "%s stands at %s for event %u from %s, which nothing sets; %zu "
-                "more behind it, first %s at line %u",
-                pto_pipe_name((enum pto_pipe)p), pto_op_name(site_of(c, h->site)->code), h->id,
-                pto_pipe_name(h->peer), behind, pto_op_name(next->code), next->line);
-        else
-            (void)pto_core_fail(c, site_of(c, h->site)->line, "pto-run.deadlock",
-                                "%s stands at %s for event %u from %s, which nothing sets",
-                                pto_pipe_name((enum pto_pipe)p),
-                                pto_op_name(site_of(c, h->site)->code), h->id,
-                                pto_pipe_name(h->peer));
+            snprintf(more, sizeof(more), "; %zu more behind it, first %s at line %u", behind,
+                     pto_op_name(next->code), next->line);
+        (void)pto_core_fail(c, site_of(c, h->site)->line, "pto-run.deadlock",
+                            "%s stands at %s for event %u from %s, which nothing sets%s",
+                            pto_pipe_name((enum pto_pipe)p), pto_op_name(site_of(c, h->site)->code),
+                            h->id, pto_pipe_name(h->peer), more);
     }
     return false;
 }

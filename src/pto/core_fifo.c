@@ -1,59 +1,43 @@
 /* FIFOs between the cores: credits, entries, and the data in them. */
 #include "pto/core.h"
 
-/* Producers and consumers of one direction. */
-static uint32_t vector_cores(const struct pto_core *c)
+/* Waits for the token number `at` of each of the cores at the other end; false leaves this one
+ * waiting. */
+static bool take_tokens(struct pto_core *c, const struct pto_fifo *f, bool from_vector,
+                        bool is_freed, size_t at, struct pto_moment *wait)
 {
-    return c->machine->present & (1U << PTO_AIV0 | 1U << PTO_AIV1);
+    uint32_t cores =
+        c->machine->present & (from_vector ? 1U << PTO_AIV0 | 1U << PTO_AIV1 : 1U << PTO_AIC);
+
+    for (uint32_t k = 0; k < PTO_CORES; k++) {
+        size_t n = is_freed ? f->freed[k].n : f->pushed[k].n;
+        if ((cores >> k & 1) == 0)
+            continue;
+        if (n <= at) {
+            c->state = PTO_WAITING;
+            return false;
+        }
+        pto_moment_join(wait, is_freed ? f->freed[k].at[at] : f->pushed[k].at[at]);
+    }
+    return true;
 }
 
 /* The slot that the next push of this core goes to is free: all consumers gave it back. */
-static bool take_credit(struct pto_core *c, struct pto_fifo *f, bool to_vector,
+static bool take_credit(struct pto_core *c, const struct pto_fifo *f, bool to_vector,
                         struct pto_moment *wait)
 {
     size_t pushed = f->pushed[c->number].n;
-    uint32_t consumers = to_vector ? vector_cores(c) : c->machine->present & 1U << PTO_AIC;
 
-    if (pushed < (size_t)f->slots)
-        return true;
-    for (uint32_t k = 0; k < PTO_CORES; k++) {
-        if ((consumers >> k & 1) == 0)
-            continue;
-        if (f->freed[k].n <= pushed - (size_t)f->slots) {
-            c->state = PTO_WAITING;
-            return false;
-        }
-        pto_moment_join(wait, f->freed[k].at[pushed - (size_t)f->slots]);
-    }
-    return true;
-}
-
-static bool take_entry(struct pto_core *c, struct pto_fifo *f, bool to_vector,
-                       struct pto_moment *wait)
-{
-    size_t popped = f->popped[c->number];
-    uint32_t producers = to_vector ? c->machine->present & 1U << PTO_AIC : vector_cores(c);
-
-    for (uint32_t k = 0; k < PTO_CORES; k++) {
-        if ((producers >> k & 1) == 0)
-            continue;
-        if (f->pushed[k].n <= popped) {
-            c->state = PTO_WAITING;
-            return false;
-        }
-        pto_moment_join(wait, f->pushed[k].at[popped]);
-    }
-    return true;
+    return pushed < (size_t)f->slots ||
+           take_tokens(c, f, to_vector, true, pushed - (size_t)f->slots, wait);
 }
 
 static const struct pto_tile *first_tile(const struct pto_core *c, const struct pto_site *s)
 {
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &pto_core_uses(c, s)[i];
-        if (u->kind == PTO_SLOT_TILE)
-            return &c->slots.tiles[u->slot];
-    }
-    return NULL;
+    const struct pto_use *u =
+        pto_use_find(pto_core_uses(c, s), s->use_count, PTO_SLOT_TILE, PTO_ROLE_COUNT, 0);
+
+    return u ? &c->slots.tiles[u->slot] : NULL;
 }
 
 static bool fifo_memory(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
@@ -89,11 +73,21 @@ static struct pto_tile entry_tile(const struct pto_tile *t, unsigned char *slot,
     return pto_tile_make(&type, slot, (size_t)size, 0);
 }
 
+static bool copy_data(struct pto_core *c, const struct pto_site *s, const struct pto_tile *from,
+                      const struct pto_tile *to)
+{
+    struct where where = {c->machine->path, s->line, 0};
+
+    if (pto_func_copy(from, to, where, c->machine->diag) == ST_OK)
+        return true;
+    c->state = PTO_FAILED;
+    return false;
+}
+
 static bool push_data(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
 {
     const struct pto_tile *t = first_tile(c, s);
     size_t slot = f->pushed[c->number].n % (size_t)f->slots;
-    struct where where = {c->machine->path, s->line, 0};
 
     if (!fifo_memory(c, s, f))
         return false;
@@ -111,17 +105,13 @@ static bool push_data(struct pto_core *c, const struct pto_site *s, struct pto_f
     f->entries[slot] = entry;
     if (!s->to_vector && s->split == 0 && c->number == PTO_AIV1)
         return true; /* undivided: the entry of the first vector core counts */
-    if (pto_func_copy(t, &part, where, c->machine->diag) == ST_OK)
-        return true;
-    c->state = PTO_FAILED;
-    return false;
+    return copy_data(c, s, t, &part);
 }
 
 static bool pop_data(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f,
                      const struct pto_tile *to)
 {
     size_t slot = f->popped[c->number] % (size_t)f->slots;
-    struct where where = {c->machine->path, s->line, 0};
 
     if (!fifo_memory(c, s, f))
         return false;
@@ -134,11 +124,7 @@ static bool pop_data(struct pto_core *c, const struct pto_site *s, struct pto_fi
         target.v_col = entry.v_col;
     entry.v_row = target.v_row;
     entry.v_col = target.v_col;
-    if (target.v_row == 0 || target.v_col == 0 ||
-        pto_func_copy(&entry, &target, where, c->machine->diag) == ST_OK)
-        return true;
-    c->state = PTO_FAILED;
-    return false;
+    return target.v_row == 0 || target.v_col == 0 || copy_data(c, s, &entry, &target);
 }
 
 static int64_t cross_latency(const struct pto_core *c)
@@ -177,14 +163,10 @@ static bool popped_tile(struct pto_core *c, const struct pto_site *s, const stru
 {
     struct pto_tile *t = &c->slots.tiles[s->result];
     struct pto_tile made = c->program->tiles.at[s->result];
-    int64_t valid[2] = {made.v_row, made.v_col};
+    const struct pto_number *row = pto_core_operand(c, s, PTO_ROLE_VALID_ROW);
+    const struct pto_number *col = pto_core_operand(c, s, PTO_ROLE_VALID_COL);
+    int64_t valid[2] = {row ? row->v.i : made.v_row, col ? col->v.i : made.v_col};
 
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &pto_core_uses(c, s)[i];
-        if (u->kind == PTO_SLOT_NUMBER &&
-            (u->role == PTO_ROLE_VALID_ROW || u->role == PTO_ROLE_VALID_COL))
-            valid[u->role == PTO_ROLE_VALID_COL] = c->slots.numbers[u->slot].v.i;
-    }
     made.base = t->base;
     made.limit = t->limit;
     made.addr = f->base + (int64_t)(f->popped[c->number] % (size_t)f->local_slots) * f->slot_size;
@@ -207,7 +189,7 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if (!take_entry(c, f, s->to_vector, &wait))
+    if (!take_tokens(c, f, !s->to_vector, false, f->popped[c->number], &wait))
         return false;
     if (!popped_tile(c, s, f))
         return false;

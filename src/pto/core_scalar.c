@@ -1,19 +1,12 @@
 /* Scalars in memory: load_scalar, store_scalar, tgetval. */
 #include "pto/core.h"
 
-static struct pto_moment nothing(void)
-{
-    return (struct pto_moment){.record = PTO_NO_RECORD};
-}
-
 static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pto_site *s)
 {
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &pto_core_uses(c, s)[i];
-        if (u->kind == PTO_SLOT_GM)
-            return &c->slots.gms[u->slot];
-    }
-    return NULL;
+    const struct pto_use *u =
+        pto_use_find(pto_core_uses(c, s), s->use_count, PTO_SLOT_GM, PTO_ROLE_COUNT, 0);
+
+    return u ? &c->slots.gms[u->slot] : NULL;
 }
 
 static uint64_t word_key(const struct pto_gm *g, int64_t at)
@@ -79,7 +72,7 @@ bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
     const struct pto_gm *g = operand_gm(c, s);
     const struct pto_number *index = pto_core_operand(c, s, PTO_ROLE_INDEX);
     struct pto_number *to = &c->slots.numbers[s->result];
-    struct pto_moment wait = nothing();
+    struct pto_moment wait = PTO_NO_MOMENT;
     int64_t at = index ? index->v.i : 0;
     uint32_t word = 0;
     size_t byte = 0;
@@ -110,7 +103,7 @@ bool pto_core_store_scalar(struct pto_core *c, uint32_t site)
     const struct pto_gm *g = operand_gm(c, s);
     const struct pto_number *index = pto_core_operand(c, s, PTO_ROLE_INDEX);
     const struct pto_number *value = pto_core_operand(c, s, PTO_ROLE_VALUE);
-    struct pto_moment wait = nothing();
+    struct pto_moment wait = PTO_NO_MOMENT;
     int64_t at = index ? index->v.i : 0;
     size_t byte = 0;
 

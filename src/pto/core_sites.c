@@ -64,7 +64,6 @@ bool pto_core_is_shared(const struct pto_core *c, int32_t root)
     return root < 0 || root >= 64 || (c->program->gm_shared >> root & 1) != 0;
 }
 
-/* A time before which nothing of this core can start any more. */
 int64_t pto_core_settled(const struct pto_core *c)
 {
     static const uint8_t pipes[] = {PTO_PIPE_MTE2, PTO_PIPE_MTE3, PTO_PIPE_FIX, PTO_PIPE_V};
@@ -82,60 +81,57 @@ int64_t pto_core_settled(const struct pto_core *c)
     return least;
 }
 
-/* Synchronisation of the text stands for itself: no bytes wait then. */
 bool pto_core_bytes_wait(const struct pto_core *c)
 {
     return c->machine->options->is_dep && !c->program->has_flags;
 }
 
+/* Looks up what the bytes of an instruction wait for, or notes when they are ready. */
+static inline void meet_bytes(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                              struct pto_moment *wait, const struct pto_moment *ready)
+{
+    bool has_gm = wait || pto_core_bytes_wait(c);
+
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &pto_core_uses(c, s)[i];
+        bool is_gm =
+            u->kind == PTO_SLOT_GM && has_gm && pto_core_is_shared(c, c->slots.gms[u->slot].root);
+        struct pto_gm_window w;
+        struct pto_touch t;
+        if (u->kind == PTO_SLOT_TILE)
+            t = touch_of(c, u, pipe);
+        else if (is_gm)
+            w = gm_window(&c->slots.gms[u->slot]);
+        else
+            continue;
+        for (int is_write = 0; is_write < 2; is_write++) {
+            if (is_write ? !u->is_written : !u->is_read)
+                continue;
+            t.is_write = is_write;
+            if (is_gm && wait)
+                pto_hazards_look_gm(&c->hazards, pipe, &w, is_write, wait);
+            else if (is_gm)
+                pto_hazards_note_gm(&c->hazards, pipe, &w, is_write, *ready, pto_core_settled(c));
+            else if (wait)
+                pto_hazards_look(&c->hazards, &t, wait);
+            else
+                pto_hazards_note(&c->hazards, &t, *ready);
+        }
+    }
+}
+
 void pto_core_look(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                    struct pto_moment *wait)
 {
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &pto_core_uses(c, s)[i];
-        if (u->kind == PTO_SLOT_TILE) {
-            struct pto_touch t = touch_of(c, u, pipe);
-            t.is_write = false;
-            if (u->is_read)
-                pto_hazards_look(&c->hazards, &t, wait);
-            t.is_write = true;
-            if (u->is_written)
-                pto_hazards_look(&c->hazards, &t, wait);
-        } else if (u->kind == PTO_SLOT_GM && pto_core_is_shared(c, c->slots.gms[u->slot].root)) {
-            struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
-            if (u->is_read)
-                pto_hazards_look_gm(&c->hazards, pipe, &w, false, wait);
-            if (u->is_written)
-                pto_hazards_look_gm(&c->hazards, pipe, &w, true, wait);
-        }
-    }
+    meet_bytes(c, s, pipe, wait, NULL);
 }
 
 /* Bytes are watched when they wait, and in FIFOs, whose slots are free when nobody reads them. */
 void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                    struct pto_moment ready)
 {
-    if (!pto_core_bytes_wait(c) && !c->program->has_fifos)
-        return;
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &pto_core_uses(c, s)[i];
-        if (u->kind == PTO_SLOT_TILE) {
-            struct pto_touch t = touch_of(c, u, pipe);
-            t.is_write = false;
-            if (u->is_read)
-                pto_hazards_note(&c->hazards, &t, ready);
-            t.is_write = true;
-            if (u->is_written)
-                pto_hazards_note(&c->hazards, &t, ready);
-        } else if (u->kind == PTO_SLOT_GM && pto_core_bytes_wait(c) &&
-                   pto_core_is_shared(c, c->slots.gms[u->slot].root)) {
-            struct pto_gm_window w = gm_window(&c->slots.gms[u->slot]);
-            if (u->is_read)
-                pto_hazards_note_gm(&c->hazards, pipe, &w, false, ready, pto_core_settled(c));
-            if (u->is_written)
-                pto_hazards_note_gm(&c->hazards, pipe, &w, true, ready, pto_core_settled(c));
-        }
-    }
+    if (pto_core_bytes_wait(c) || c->program->has_fifos)
+        meet_bytes(c, s, pipe, NULL, &ready);
 }
 
 static void count_work(struct pto_core *c, const struct pto_site_cache *cost)
@@ -145,7 +141,6 @@ static void count_work(struct pto_core *c, const struct pto_site_cache *cost)
         c->bytes[cost->path] += (uint64_t)cost->bytes;
 }
 
-/* The phases of an instruction, one after the other. `wait` is what the first waits for. */
 struct pto_moment pto_core_run_phases(struct pto_core *c, uint32_t site, struct pto_moment wait)
 {
     const struct pto_site *s = &c->program->sites.at[site];
@@ -181,20 +176,24 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site)
 struct pto_number *pto_core_operand(struct pto_core *c, const struct pto_site *s,
                                     enum pto_role role)
 {
-    for (uint32_t i = 0; i < s->use_count; i++) {
-        const struct pto_use *u = &pto_core_uses(c, s)[i];
-        if (u->kind == PTO_SLOT_NUMBER && u->role == role)
-            return &c->slots.numbers[u->slot];
-    }
-    return NULL;
+    const struct pto_use *u =
+        pto_use_find(pto_core_uses(c, s), s->use_count, PTO_SLOT_NUMBER, role, 0);
+
+    return u ? &c->slots.numbers[u->slot] : NULL;
+}
+
+/* A number that the text gives as an operand or as an attribute. */
+static int64_t event_number(struct pto_core *c, const struct pto_site *s, enum pto_key key)
+{
+    const struct pto_number *n = pto_core_operand(c, s, PTO_ROLE_EVENT);
+    const struct pto_module *m = c->program->module;
+
+    return n ? n->v.i : pto_op_int(m, &m->ops.at[s->op], key, 0);
 }
 
 static uint32_t flag_id(struct pto_core *c, const struct pto_site *s)
 {
-    const struct pto_number *n = pto_core_operand(c, s, PTO_ROLE_EVENT);
-    int64_t id =
-        n ? n->v.i
-          : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_EVENT_ID, 0);
+    int64_t id = event_number(c, s, PTO_KEY_EVENT_ID);
 
     return id >= 0 && id < PTO_FLAG_IDS ? (uint32_t)id : PTO_FLAG_IDS;
 }
@@ -242,12 +241,12 @@ static bool held_site(struct pto_core *c, uint32_t site)
 
     if (s->phases[0] == PTO_PIPE_ALL)
         return pto_core_tell_blocked(c); /* a barrier that never ends */
-    if (s->code == PTO_BARRIER || s->code == PTO_BARRIER_SYNC) {
+    enum pto_class class = pto_class_of(s->code);
+    if (class == PTO_CLASS_BARRIER) {
         h.kind = PTO_HELD_BARRIER;
         return pto_core_hold_back(c, (enum pto_pipe)s->phases[0], h);
     }
-    if (s->n_phases > 1 || (s->code >= PTO_TPUSH_TO_AIV && s->code < PTO_SET_FLAG) ||
-        (s->code >= PTO_GET_BUF && s->code <= PTO_COMM_TTEST && s->code != PTO_CACHEINVALID))
+    if (s->n_phases > 1 || class == PTO_CLASS_FIFO || class > PTO_CLASS_BARRIER)
         return pto_core_fail(c, s->line, "pto-run.unsupported",
                              "%s behind a wait on %s whose flag is set later in the program",
                              pto_op_name(s->code), pto_pipe_name((enum pto_pipe)s->phases[0]));
@@ -258,14 +257,11 @@ static bool held_site(struct pto_core *c, uint32_t site)
     return pto_core_hold_back(c, (enum pto_pipe)s->phases[0], h);
 }
 
-static bool is_flag(enum pto_opcode code)
-{
-    return code >= PTO_SET_FLAG && code <= PTO_WAIT_EVENT;
-}
-
 static bool is_behind_wait(const struct pto_core *c, const struct pto_site *s)
 {
-    if (c->held_pipes == 0 || is_flag(s->code))
+    enum pto_class class = pto_class_of(s->code);
+
+    if (c->held_pipes == 0 || class == PTO_CLASS_FLAG || class == PTO_CLASS_FLAG_DYN)
         return false;
     for (uint8_t i = 0; i < s->n_phases; i++) {
         if (is_held(c, s->phases[i]))
@@ -318,7 +314,7 @@ static uint32_t semaphores(const struct pto_core *c)
     return c->machine->options->arch == PTO_A5 ? 32 : 16;
 }
 
-static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
+static bool semaphore_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
@@ -327,7 +323,7 @@ static bool semaphore_site(struct pto_core *c, uint32_t site, bool is_set)
 
     if (id >= semaphores(c))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
-    if (is_set) {
+    if (pto_class_of(s->code) == PTO_CLASS_TOKEN_SET) {
         give_tokens(c, id, pto_queues_signal(&c->queues, site, pipe));
         return true;
     }
@@ -376,10 +372,7 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
-    const struct pto_number *n = pto_core_operand(c, s, PTO_ROLE_EVENT);
-    int64_t id =
-        n ? n->v.i
-          : pto_op_int(c->program->module, &c->program->module->ops.at[s->op], PTO_KEY_ID, 0);
+    int64_t id = event_number(c, s, PTO_KEY_ID);
 
     if (id < 0 || id >= (int64_t)ARRAY_LEN(c->buffer))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such buffer",
@@ -394,72 +387,69 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
     return true;
 }
 
-bool pto_core_site(struct pto_core *c, uint32_t site)
+static bool barrier_site(struct pto_core *c, uint32_t site)
+{
+    if (!c->machine->options->no_barriers)
+        pto_queues_barrier(&c->queues, site, (enum pto_pipe)c->program->sites.at[site].phases[0]);
+    return true;
+}
+
+/* Who synchronises by hand has no hazards that tell the producers. */
+static bool tsync_site(struct pto_core *c, uint32_t site)
+{
+    if (!c->program->has_flags)
+        return pto_core_plain_site(c, site);
+    if (c->held_pipes != 0)
+        return pto_core_tell_blocked(c);
+    pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
+    return true;
+}
+
+static bool notify_site(struct pto_core *c, uint32_t site)
+{
+    pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
+    return !c->machine->options->has_memory || pto_core_compute(c, &c->program->sites.at[site]);
+}
+
+static bool rank_wait_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
 
+    pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
+    pto_queues_scalar(&c->queues,
+                      pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_COMM_WAIT)));
+    if (s->result != PTO_NONE)
+        c->slots.numbers[s->result] = (struct pto_number){.v.i = 1};
+    return true;
+}
+
+typedef bool site_fn(struct pto_core *c, uint32_t site);
+
+/* Instructions that do not just wait for their bytes, by class. */
+static site_fn *const runners[PTO_CLASS_COUNT] = {
+    [PTO_CLASS_LOAD_SCALAR] = pto_core_load_scalar,
+    [PTO_CLASS_STORE_SCALAR] = pto_core_store_scalar,
+    [PTO_CLASS_GETVAL] = pto_core_get_value,
+    [PTO_CLASS_FLAG] = flag_site,
+    [PTO_CLASS_FLAG_DYN] = flag_site,
+    [PTO_CLASS_BARRIER] = barrier_site,
+    [PTO_CLASS_FENCE] = barrier_site,
+    [PTO_CLASS_TSYNC] = tsync_site,
+    [PTO_CLASS_BUFFER] = buffer_site,
+    [PTO_CLASS_TOKEN_SET] = semaphore_site,
+    [PTO_CLASS_TOKEN_WAIT] = semaphore_site,
+    [PTO_CLASS_SYNCALL] = sync_all,
+    [PTO_CLASS_NOTIFY] = notify_site,
+    [PTO_CLASS_RANK_WAIT] = rank_wait_site,
+    [PTO_CLASS_FIFO] = pto_core_fifo_site,
+};
+
+bool pto_core_site(struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    site_fn *run = runners[pto_class_of(s->code)];
+
     if (is_behind_wait(c, s))
         return held_site(c, site);
-    switch (s->code) {
-    case PTO_LOAD_SCALAR:
-        return pto_core_load_scalar(c, site);
-    case PTO_STORE_SCALAR:
-        return pto_core_store_scalar(c, site);
-    case PTO_TGETVAL:
-        return pto_core_get_value(c, site);
-    case PTO_SET_FLAG:
-    case PTO_WAIT_FLAG:
-    case PTO_SET_FLAG_DYN:
-    case PTO_WAIT_FLAG_DYN:
-    case PTO_RECORD_EVENT:
-    case PTO_WAIT_EVENT:
-        return flag_site(c, site);
-    case PTO_BARRIER:
-    case PTO_BARRIER_SYNC:
-    case PTO_FENCE_BARRIER_ALL:
-        if (!c->machine->options->no_barriers)
-            pto_queues_barrier(&c->queues, site, (enum pto_pipe)s->phases[0]);
-        return true;
-    case PTO_TSYNC: /* who synchronises by hand has no hazards that tell the producers */
-        if (c->program->has_flags && c->held_pipes != 0)
-            return pto_core_tell_blocked(c);
-        if (c->program->has_flags)
-            pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        return c->program->has_flags || pto_core_plain_site(c, site);
-    case PTO_GET_BUF:
-    case PTO_GET_BUF_DYN:
-    case PTO_RLS_BUF:
-    case PTO_RLS_BUF_DYN:
-        return buffer_site(c, site);
-    case PTO_SYNC_SET:
-    case PTO_SET_INTRA_BLOCK:
-    case PTO_SET_CROSS_BLOCK:
-        return semaphore_site(c, site, true);
-    case PTO_SYNC_WAIT:
-    case PTO_WAIT_INTRA_BLOCK:
-    case PTO_WAIT_CROSS_BLOCK:
-        return semaphore_site(c, site, false);
-    case PTO_SYNCALL:
-        return sync_all(c, site);
-    case PTO_COMM_TNOTIFY:
-        pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        return !c->machine->options->has_memory || pto_core_compute(c, s);
-    case PTO_COMM_TWAIT:
-    case PTO_COMM_TTEST:
-        pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
-        pto_queues_scalar(&c->queues,
-                          pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_COMM_WAIT)));
-        if (s->result != PTO_NONE)
-            c->slots.numbers[s->result] = (struct pto_number){.v.i = 1};
-        return true;
-    case PTO_TPUSH_TO_AIV:
-    case PTO_TPUSH_TO_AIC:
-    case PTO_TPOP_FROM_AIC:
-    case PTO_TPOP_FROM_AIV:
-    case PTO_TFREE_FROM_AIC:
-    case PTO_TFREE_FROM_AIV:
-        return pto_core_fifo_site(c, site);
-    default:
-        return pto_core_plain_site(c, site);
-    }
+    return run ? run(c, site) : pto_core_plain_site(c, site);
 }

@@ -1,11 +1,127 @@
+/*
+ * Which law an instruction is timed by.
+ */
 #include "pto/cost.h"
 
 #include <math.h>
 
-#include "pto/cost_a5.h"
-#include "pto/cost_move.h"
-#include "pto/cost_table.h"
-#include "pto/cost_vector.h"
+#include "base/csv.h"
+#include "base/num.h"
+#include "pto/arith.h"
+#include "pto/cost_data.h"
+
+/* ---- the fitted A2/A3 table: cycles by operation, type and columns ---- */
+
+/* "any" is 0 in both places. */
+static uint64_t key_of(enum pto_opcode op, enum pto_dtype t, uint64_t cols)
+{
+    return cols << 32 | (uint64_t)op << 8 | (uint64_t)t;
+}
+
+static bool read_fit(const struct csv *csv, const int column[], uint64_t *key, struct pto_fit *fit)
+{
+    enum pto_dtype t = PTO_NO_DTYPE;
+    uint64_t cols = 0;
+    enum pto_opcode op = pto_cost_op(csv_cell(csv, column[0]));
+    struct str type = csv_cell(csv, column[1]), width = csv_cell(csv, column[2]);
+
+    if (op == PTO_OP_NONE || (!str_equal(type, S("any")) && !pto_dtype_find(type, &t)) ||
+        (!str_equal(width, S("any")) && !num_u64(width, &cols)) || cols > INT32_MAX)
+        return false;
+    *key = key_of(op, t, cols);
+    return num_f64(csv_cell(csv, column[3]), &fit->per_element) &&
+           num_f64(csv_cell(csv, column[4]), &fit->fixed);
+}
+
+bool pto_table_load(struct pto_costs *c, struct str text)
+{
+    struct csv csv;
+    uint64_t key;
+    struct pto_fit fit;
+
+    csv_open(&csv, text);
+    const int column[] = {csv_column(&csv, S("op")), csv_column(&csv, S("dtype")),
+                          csv_column(&csv, S("cols")), csv_column(&csv, S("cycles_per_element")),
+                          csv_column(&csv, S("fixed_cycles"))};
+    while (csv_next(&csv)) {
+        if (!read_fit(&csv, column, &key, &fit))
+            return false;
+        hash_put(&c->fit_index, key, (uint32_t)c->fits.n);
+        vec_push(&c->fits, fit);
+    }
+    return true;
+}
+
+bool pto_table_find(const struct pto_costs *c, const struct pto_work *w, struct pto_fit *out)
+{
+    const struct {
+        enum pto_dtype dtype;
+        int32_t cols;
+    } tries[] = {{w->src_dtype, w->v_col}, {w->src_dtype, 0}, {0, w->v_col}, {0, 0}};
+    uint32_t at;
+
+    if (w->arch != PTO_A2A3 || (w->v_col < w->cols && w->v_row > 1) || w->form != PTO_FORM_PLAIN ||
+        (w->src_dtype != PTO_F32 && w->src_dtype != PTO_F16))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(tries); i++) {
+        if (hash_get(&c->fit_index, key_of(w->op, tries[i].dtype, (uint64_t)tries[i].cols), &at)) {
+            *out = c->fits.at[at];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- transfers: latency + issue + bytes over rate of the path; and matrix products ---- */
+
+/* Bytes a cycle of a GM path with the other cores streaming too. The two vector cores of an AI core
+ * load and store side by side, so each of them has half of its share. */
+static double shared_rate(const struct pto_costs *c, const struct pto_work *w, double rate)
+{
+    bool is_read = w->src_space == PTO_GM;
+    enum pto_space local = is_read ? w->dst_space : w->src_space;
+    double total = c->value[is_read ? PTO_COST_GM_READ_TOTAL : PTO_COST_GM_WRITE_TOTAL];
+    double streams = w->cores > 1 ? (double)w->cores * (local == PTO_VEC ? 2 : 1) : 1;
+    double miss = fmin(fmax(w->l2_miss, 0), 1);
+
+    if (w->cores > 1)
+        rate = fmin(rate, total / streams);
+    return rate * (1 - miss + miss / c->value[PTO_COST_GM_MISS]);
+}
+
+bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out)
+{
+    struct pto_path path = c->path[w->arch][w->src_space][w->dst_space];
+
+    if (path.rate <= 0)
+        return false;
+    if (w->is_transposed && w->src_space == PTO_GM && w->dst_space == PTO_MAT) {
+        path.latency = fmax(path.latency, c->value[PTO_COST_GM_TURN_LATENCY]);
+        path.rate = fmin(path.rate, c->value[PTO_COST_GM_TURN_RATE]);
+    }
+    if (w->src_space == PTO_GM || w->dst_space == PTO_GM)
+        path.rate = shared_rate(c, w, path.rate);
+
+    double moved = (double)w->bytes / path.rate;
+    bool is_short = w->row_bytes > 0 && (double)w->row_bytes < c->value[PTO_COST_GM_ROW_BYTES];
+    if (is_short && w->n_rows > 1)
+        moved = fmax(moved, (double)w->n_rows * c->value[PTO_COST_GM_ROW_CYCLES]);
+    *out = (struct pto_cost){path.issue + moved, path.latency};
+    return true;
+}
+
+/* Fractals of 16 x 32 bytes x 16; f32 takes two passes. */
+struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w)
+{
+    uint32_t size = pto_dtype_size(w->src_dtype);
+    double depth = size > 0 && size <= 32 ? 32.0 / size : 16;
+    double passes = w->src_dtype == PTO_F32 ? c->value[PTO_COST_CUBE_F32] : 1;
+    double fractals = ceil(w->m / 16.0) * ceil(w->k / depth) * ceil(w->n / 16.0);
+
+    return (struct pto_cost){c->value[PTO_COST_CUBE_FIXED] + passes * fractals, 0};
+}
+
+/* ---- which law ---- */
 
 static struct pto_cost at_least_nothing(double occupied, double latency)
 {
@@ -22,10 +138,10 @@ static struct pto_cost a5_vector(const struct pto_costs *c, const struct pto_wor
 {
     const struct pto_law *law = &c->law[PTO_A5][w->op];
     struct pto_terms t = pto_a5_terms(c, w);
-    double cycles = law->slope[pto_rate_of(w->src_dtype)] * t.units + t.busy + t.fixed + law->bias;
-    double hidden = fmin(c->value[PTO_COST_A5_VF_OVERLAP], fmax(cycles, 0));
+    double whole = law->slope[pto_rate_of(w->src_dtype)] * t.units + t.busy + t.fixed + law->bias;
+    double hidden = fmin(c->value[PTO_COST_A5_VF_OVERLAP], fmax(whole, 0));
 
-    return at_least_nothing(cycles - hidden, hidden);
+    return at_least_nothing(whole - hidden, hidden);
 }
 
 static struct pto_cost vector(const struct pto_costs *c, const struct pto_work *w)
@@ -55,36 +171,22 @@ static struct pto_cost scalar_loop(const struct pto_costs *c, const struct pto_w
 
 static bool scalar_key(enum pto_opcode op, enum pto_cost_key *key)
 {
-    switch (op) {
-    case PTO_DIVSI:
-    case PTO_DIVUI:
-    case PTO_REMSI:
-    case PTO_REMUI:
-    case PTO_CEILDIVSI:
-    case PTO_CEILDIVUI:
-    case PTO_FLOORDIVSI:
-    case PTO_DIVF:
-    case PTO_REMF:
-        *key = PTO_COST_SCALAR_DIV;
-        return true;
-    case PTO_LOAD_SCALAR:
-        *key = PTO_COST_SCALAR_LOAD;
-        return true;
-    case PTO_STORE_SCALAR:
-        *key = PTO_COST_SCALAR_STORE;
-        return true;
-    case PTO_TGETVAL:
-    case PTO_TSETVAL:
-        *key = PTO_COST_SCALAR_TILE;
-        return true;
-    case PTO_COMM_TWAIT:
-    case PTO_COMM_WAIT_ASYNC_EVENT:
-        *key = PTO_COST_COMM_WAIT;
-        return true;
-    default:
-        *key = PTO_COST_SCALAR_OP;
-        return op >= PTO_FOR && op <= PTO_ARITH_BITCAST && op != PTO_CONSTANT;
-    }
+    static const struct {
+        enum pto_opcode op;
+        enum pto_cost_key key;
+    } own[] = {
+        {PTO_LOAD_SCALAR, PTO_COST_SCALAR_LOAD}, {PTO_STORE_SCALAR, PTO_COST_SCALAR_STORE},
+        {PTO_TGETVAL, PTO_COST_SCALAR_TILE},     {PTO_TSETVAL, PTO_COST_SCALAR_TILE},
+        {PTO_COMM_TWAIT, PTO_COST_COMM_WAIT},    {PTO_COMM_WAIT_ASYNC_EVENT, PTO_COST_COMM_WAIT},
+    };
+
+    *key = pto_arith_is_division(op) ? PTO_COST_SCALAR_DIV : PTO_COST_SCALAR_OP;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++)
+        if (own[i].op == op) {
+            *key = own[i].key;
+            return true;
+        }
+    return op >= PTO_FOR && op <= PTO_ARITH_BITCAST && op != PTO_CONSTANT;
 }
 
 /* Views, allocations and casts cost nothing: the compiler folds them. */
@@ -108,11 +210,6 @@ static bool is_wait_only(const struct pto_work *w)
            (w->op == PTO_TPOP || w->op == PTO_TPOP_FROM_AIC || w->op == PTO_TPOP_FROM_AIV);
 }
 
-static bool is_product(enum pto_opcode op)
-{
-    return op >= PTO_TMATMUL && op <= PTO_TGEMV_MX_BIAS;
-}
-
 static bool is_between_spaces(const struct pto_work *w)
 {
     return w->src_space != PTO_ZERO && w->dst_space != PTO_ZERO &&
@@ -128,7 +225,7 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
         return (struct pto_cost){0, 0};
     if (scalar_key(w->op, &key))
         return (struct pto_cost){c->value[key], 0};
-    if (is_product(w->op))
+    if (pto_class_of(w->op) == PTO_CLASS_PRODUCT)
         return pto_cube_cost(c, w);
     if (is_scalar_loop(w))
         return scalar_loop(c, w);

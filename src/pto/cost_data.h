@@ -1,5 +1,6 @@
 /*
- * cost_data - the constants of the cost model in memory, and the laws that read them.
+ * cost_data - the constants of the cost model in memory, and the laws that read them (cost.c,
+ * cost_vector.c, cost_a5.c).
  *
  * For cost*.c and calibrate.c only; everyone else uses pto/cost.h.
  */
@@ -41,7 +42,7 @@ struct pto_terms {
 };
 
 /* The register program of one loop iteration of an A5 vector function. */
-struct pto_program {
+struct pto_vf_program {
     double loads, stores;
     double chain[2]; /* cycles from load to store, 4-byte and 2-byte elements */
     double unit[2];  /* cycles one of the two execution units is taken */
@@ -62,7 +63,7 @@ struct pto_curve {
 struct pto_costs {
     double value[PTO_COST_KEY_COUNT];
     struct pto_law law[PTO_ARCH_COUNT][PTO_OP_COUNT];
-    struct pto_program program[PTO_OP_COUNT];
+    struct pto_vf_program program[PTO_OP_COUNT];
     struct pto_path path[PTO_ARCH_COUNT][PTO_SPACE_COUNT][PTO_SPACE_COUNT];
     struct hash fit_index, curve_index; /* by packed key, see cost_table.c and cost_a5.c */
     VEC_OF(struct pto_fit) fits;
@@ -72,5 +73,36 @@ struct pto_costs {
 
 /* The operation that the tables call `name` ("tadd"); PTO_OP_NONE when there is none. */
 enum pto_opcode pto_cost_op(struct str name);
+
+/* Reads data/pto/a2a3_fit.csv; false when a row does not make sense. */
+bool pto_table_load(struct pto_costs *c, struct str text);
+
+/* The row for this tile; false when there is none, or when its rows do not join. */
+bool pto_table_find(const struct pto_costs *c, const struct pto_work *w, struct pto_fit *out);
+
+/* Elements in the 256 bytes of one vector repeat. */
+double pto_repeat_elements(enum pto_dtype t);
+
+/* units and fixed part of the law of `w->op` for this tile. */
+struct pto_terms pto_vector_terms(const struct pto_costs *c, const struct pto_work *w);
+
+/* False when no path joins the two spaces. */
+bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out);
+
+struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w);
+
+struct pto_loops {
+    bool is_flat;
+    double inner, outer; /* iterations; outer is 1 for a flat loop */
+};
+
+/* Reads data/pto/a5_curves.csv; false when a row does not make sense. */
+bool pto_curves_load(struct pto_costs *c, struct str text);
+
+struct pto_loops pto_a5_loops(const struct pto_work *w);
+
+struct pto_terms pto_a5_terms(const struct pto_costs *c, const struct pto_work *w);
+
+struct pto_terms pto_vf_terms(const struct pto_costs *c, const struct pto_work *w);
 
 #endif

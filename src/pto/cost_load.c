@@ -10,8 +10,7 @@
 #include "base/limits.h"
 #include "base/mapfile.h"
 #include "base/num.h"
-#include "pto/cost_a5.h"
-#include "pto/cost_table.h"
+#include "pto/cost_data.h"
 
 static const char *const keys[PTO_COST_KEY_COUNT] = {
 #define PTO_COST_KEY(code, key) key,
@@ -25,8 +24,6 @@ static const struct str shapes[] = {
 #include "pto/cost_shapes.def"
 #undef PTO_COST_SHAPE
 };
-
-static const struct str arch_names[PTO_ARCH_COUNT] = {S_INIT("a2a3"), S_INIT("a5")};
 
 const char *const pto_rate_names[PTO_RATE_COUNT] = {"f32", "f16", "i32", "i16"};
 
@@ -66,24 +63,37 @@ static enum pto_shape shape_of(struct str name)
     return PTO_SHAPE_NONE;
 }
 
+static struct str cell(const struct csv *csv, const char *column)
+{
+    return csv_cell(csv, csv_column(csv, str_of(column)));
+}
+
+/* The cells of `columns` (names with blanks between them), all numbers. */
+static bool read_numbers(const struct csv *csv, const char *columns, double *out)
+{
+    struct str rest = str_of(columns), name;
+
+    while (str_split(&rest, ' ', &name))
+        if (!num_f64(csv_cell(csv, csv_column(csv, name)), out++))
+            return false;
+    return true;
+}
+
 static bool load_vector(struct pto_costs *c, struct str text)
 {
     struct csv csv;
 
     csv_open(&csv, text);
-    int op_column = csv_column(&csv, S("op")), shape_column = csv_column(&csv, S("shape"));
-    int bias_column = csv_column(&csv, S("bias"));
     while (csv_next(&csv)) {
-        enum pto_opcode op = pto_cost_op(csv_cell(&csv, op_column));
-        struct pto_law law = {.shape = shape_of(csv_cell(&csv, shape_column))};
+        enum pto_opcode op = pto_cost_op(cell(&csv, "op"));
+        struct pto_law law = {.shape = shape_of(cell(&csv, "shape"))};
         bool given[PTO_RATE_COUNT];
 
         if (op == PTO_OP_NONE || law.shape == PTO_SHAPE_NONE ||
-            !num_f64(csv_cell(&csv, bias_column), &law.bias))
+            !read_numbers(&csv, "bias", &law.bias))
             return false;
         for (int r = 0; r < PTO_RATE_COUNT; r++)
-            given[r] =
-                num_f64(csv_cell(&csv, csv_column(&csv, str_of(pto_rate_names[r]))), &law.slope[r]);
+            given[r] = num_f64(cell(&csv, pto_rate_names[r]), &law.slope[r]);
         if (!given[PTO_RATE_F32])
             return false;
         fill_slopes(law.slope, given);
@@ -97,21 +107,15 @@ static bool load_programs(struct pto_costs *c, struct str text)
     struct csv csv;
 
     csv_open(&csv, text);
-    int op_column = csv_column(&csv, S("op")), shape_column = csv_column(&csv, S("shape"));
     while (csv_next(&csv)) {
-        enum pto_opcode op = pto_cost_op(csv_cell(&csv, op_column));
-        enum pto_shape shape = shape_of(csv_cell(&csv, shape_column));
-        struct pto_program p;
+        enum pto_opcode op = pto_cost_op(cell(&csv, "op"));
+        enum pto_shape shape = shape_of(cell(&csv, "shape"));
+        double n[6];
 
         if (op == PTO_OP_NONE || shape == PTO_SHAPE_NONE ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("loads"))), &p.loads) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("stores"))), &p.stores) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("chain32"))), &p.chain[0]) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("chain16"))), &p.chain[1]) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("unit32"))), &p.unit[0]) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("unit16"))), &p.unit[1]))
+            !read_numbers(&csv, "loads stores chain32 chain16 unit32 unit16", n))
             return false;
-        c->program[op] = p;
+        c->program[op] = (struct pto_vf_program){n[0], n[1], {n[2], n[3]}, {n[4], n[5]}};
         c->law[PTO_A5][op] = (struct pto_law){.shape = shape, .slope = {1, 1, 1, 1}};
     }
     return true;
@@ -120,7 +124,7 @@ static bool load_programs(struct pto_costs *c, struct str text)
 static bool find_arch(struct str name, enum pto_arch *arch)
 {
     for (int a = 0; a < PTO_ARCH_COUNT; a++) {
-        if (str_equal(name, arch_names[a])) {
+        if (str_equal(name, str_of(pto_arch_name((enum pto_arch)a)))) {
             *arch = (enum pto_arch)a;
             return true;
         }
@@ -133,20 +137,15 @@ static bool load_paths(struct pto_costs *c, struct str text)
     struct csv csv;
 
     csv_open(&csv, text);
-    int arch_column = csv_column(&csv, S("arch"));
     while (csv_next(&csv)) {
         enum pto_arch arch;
         enum pto_space from, to;
-        struct pto_path path;
+        double n[3];
 
-        if (!find_arch(csv_cell(&csv, arch_column), &arch) ||
-            !pto_space_find(csv_cell(&csv, csv_column(&csv, S("from"))), &from) ||
-            !pto_space_find(csv_cell(&csv, csv_column(&csv, S("to"))), &to) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("latency"))), &path.latency) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("rate"))), &path.rate) ||
-            !num_f64(csv_cell(&csv, csv_column(&csv, S("issue"))), &path.issue))
+        if (!find_arch(cell(&csv, "arch"), &arch) || !pto_space_find(cell(&csv, "from"), &from) ||
+            !pto_space_find(cell(&csv, "to"), &to) || !read_numbers(&csv, "latency rate issue", n))
             return false;
-        c->path[arch][from][to] = path;
+        c->path[arch][from][to] = (struct pto_path){n[0], n[1], n[2]};
     }
     return true;
 }

@@ -1,4 +1,4 @@
-#include "pto/cost_table.h"
+#include "pto/cost_data.h"
 
 #include <stdio.h>
 

@@ -67,8 +67,8 @@ TEST(every_operation_costs_something_finite_on_every_shape)
 TEST(every_vector_operation_has_a_law_on_both_architectures)
 {
     static const enum pto_opcode vector[] = {
-#define PTO_OP(code, name, form, pipe) PTO_IS_##pipe(PTO_##code)
-#define PTO_IS_V(code)                 code,
+#define PTO_OP(code, name, pipe, ...) PTO_IS_##pipe(PTO_##code)
+#define PTO_IS_V(code)                code,
 #define PTO_IS_NONE(code)
 #define PTO_IS_S(code)
 #define PTO_IS_M(code)

@@ -1,4 +1,11 @@
-#include "pto/cost_vector.h"
+/*
+ * The A2/A3 law of vector operations: repeats of 256 bytes, masks and count mode.
+ *
+ * A tile of R valid rows and C valid columns is worked on in repeats of e elements. Whole tiles
+ * stream; tiles narrower than their storage take one masked repeat (or more) for each row. Row and
+ * column reductions pay for each row. docs/cost-model.md has the formulas and their errors.
+ */
+#include "pto/cost_data.h"
 
 #include <math.h>
 

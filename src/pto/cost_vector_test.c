@@ -1,4 +1,4 @@
-#include "pto/cost_vector.h"
+#include "pto/cost_data.h"
 
 #include "base/testing.h"
 #include "pto/testing_cost.h"

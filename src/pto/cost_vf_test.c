@@ -1,4 +1,4 @@
-#include "pto/cost_vf.h"
+#include "pto/cost_data.h"
 
 #include "base/testing.h"
 

@@ -1,3 +1,6 @@
+/*
+ * Elements loaded, stored and read as numbers.
+ */
 #include "pto/elem.h"
 
 #include <string.h>

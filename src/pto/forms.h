@@ -11,7 +11,9 @@
  *     @*        the types of all operands
  *     @1        one type that all operands of role IN and all results have
  *     =@        the types of the results
+ *     =,        the same, as many as there are, named or not
  *     =(        the same, as "t", "(t, t)" or "()"
+ *     =((       the same, printed as "(t)" too
  *     =i1       the type of the results when the text gives none
  *     #key      the value of an attribute
  *     {}        the other attributes, when there are any
@@ -19,6 +21,8 @@
  *               or an enumeration when it begins with an attribute
  *     [?% .. ?] a group that is there when a value is next
  *     [?- .. ?] a group that is read but never printed; also [?-% .. ?]
+ *     {{}}      a region
+ *     ^         a block to branch to, with the values it is given
  *     keys      named operands: "gm_slot_buffer = %p : t, .."
  *     ,?        a comma that may be absent; it is printed
  *     others    themselves
@@ -51,11 +55,15 @@ enum pto_form_item {
     PTO_ITEM_TYPES,   /* role; PTO_ROLE_COUNT for all */
     PTO_ITEM_SHARED,  /* @1 */
     PTO_ITEM_RESULTS, /* =@ */
+    PTO_ITEM_RESULTS_ALL,
     PTO_ITEM_RESULTS_IN_BRACKETS,
+    PTO_ITEM_RESULTS_BRACKETED,
     PTO_ITEM_DEFAULT, /* =i1: text is "i1" */
     PTO_ITEM_ATTR,    /* text is the key */
     PTO_ITEM_DICT,
     PTO_ITEM_KEYS,
+    PTO_ITEM_REGION,
+    PTO_ITEM_SUCCESSOR,
     PTO_ITEM_GROUP, /* needs_value, is_silent */
 };
 

@@ -49,29 +49,10 @@ enum pto_pad_mode { PTO_PAD_NULL, PTO_PAD_FIRST, PTO_PAD_VALUE }; /* of tload */
 
 /* Start from PTO_ATTRS and set what the operation carries. */
 struct pto_attrs {
-    enum pto_round round;           /* rmode */
-    enum pto_saturation saturation; /* satmode */
-    enum pto_cmp cmp;               /* cmpMode of tcmp, tcmps, tgather */
-    int32_t mask_pattern;           /* maskPattern 1..7; 0: not the mask form */
-    int32_t atomic;                 /* atomicType: 1 adds into GM */
-    enum pto_relu relu;             /* reluPreMode */
-    int32_t acc_to_vec;             /* accToVecMode */
-    enum pto_gather_oob gather_oob;
-    enum pto_scatter_oob scatter_oob;
-    enum pto_scatter_op scatter_op;
-    enum pto_coalesce coalesce;
-    enum pto_quant quant;
-    enum pto_pad_mode pad_mode;
+#define PTO_ATTR(member, type, key) type member;
+#include "pto/attrs.def"
+#undef PTO_ATTR
     struct pto_scalar pad_value; /* PTO_NO_DTYPE: none */
-    int64_t offset;              /* of tgather's compare form: added to every index */
-    int64_t rounds;              /* of trandom */
-    int64_t root;                /* of the comm operations */
-    enum pto_notify notify;
-    enum pto_wait_cmp wait_cmp;
-    enum pto_reduce reduce;
-    bool descending; /* tci */
-    bool upper;      /* ttri */
-    bool exhausted;  /* tmrgsort of 2..4 lists */
 };
 
 extern const struct pto_attrs PTO_ATTRS;

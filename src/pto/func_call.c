@@ -1,3 +1,6 @@
+/*
+ * Which handler executes an operation, and its operands, taken and checked.
+ */
 #include "pto/func_call.h"
 
 #include <string.h>
@@ -7,66 +10,66 @@ static bool is_kind(const struct pto_arg *list, size_t n, size_t i, enum pto_ope
     return i < n && list[i].kind == kind && list[i].u.tile != NULL;
 }
 
-bool call_has_tile(const struct call *c, size_t i)
+bool func_has_tile(const struct func_call *c, size_t i)
 {
     return is_kind(c->args->ins, c->args->n_ins, i, PTO_OPERAND_TILE);
 }
 
-bool call_has_value(const struct call *c, size_t i)
+bool func_has_value(const struct func_call *c, size_t i)
 {
     return is_kind(c->args->ins, c->args->n_ins, i, PTO_OPERAND_VALUE);
 }
 
-bool call_has_out(const struct call *c, size_t i)
+bool func_has_out(const struct func_call *c, size_t i)
 {
     return is_kind(c->args->outs, c->args->n_outs, i, PTO_OPERAND_TILE);
 }
 
-static enum status check_tile(struct call *c, const struct pto_tile *t)
+static enum status check_tile(struct func_call *c, const struct pto_tile *t)
 {
     if (t->base == NULL)
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a tile has no memory");
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a tile has no memory");
     return pto_tile_check(t, c->args->where, c->diag);
 }
 
-static enum status check_view(struct call *c, const struct pto_view *v)
+static enum status check_view(struct func_call *c, const struct pto_view *v)
 {
     if (v->base == NULL)
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a view has no memory");
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a view has no memory");
     return pto_view_check(v, c->args->where, c->diag);
 }
 
-enum status call_out(struct call *c, size_t i, struct pto_tile *t)
+enum status func_out(struct func_call *c, size_t i, struct pto_tile *t)
 {
-    if (!call_has_out(c, i))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a destination tile is missing");
+    if (!func_has_out(c, i))
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a destination tile is missing");
     *t = *c->args->outs[i].u.tile;
     TRY(check_tile(c, t));
-    if (c->n_taken < CALL_OUTS)
+    if (c->n_taken < FUNC_OUTS)
         c->taken[c->n_taken++] = *t;
     return ST_OK;
 }
 
-enum status call_out_view(struct call *c, size_t i, struct pto_view *v)
+enum status func_out_view(struct func_call *c, size_t i, struct pto_view *v)
 {
     if (!is_kind(c->args->outs, c->args->n_outs, i, PTO_OPERAND_VIEW))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the destination is not a view");
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the destination is not a view");
     *v = *c->args->outs[i].u.view;
     return check_view(c, v);
 }
 
-enum status call_in_view(struct call *c, size_t i, struct pto_view *v)
+enum status func_in_view(struct func_call *c, size_t i, struct pto_view *v)
 {
     if (!is_kind(c->args->ins, c->args->n_ins, i, PTO_OPERAND_VIEW))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "an operand should be a view");
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "an operand should be a view");
     *v = *c->args->ins[i].u.view;
     return check_view(c, v);
 }
 
-enum status call_value(struct call *c, size_t i, struct pto_scalar *v)
+enum status func_value(struct func_call *c, size_t i, struct pto_scalar *v)
 {
-    if (!call_has_value(c, i))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a scalar operand is missing");
+    if (!func_has_value(c, i))
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a scalar operand is missing");
     *v = *c->args->ins[i].u.value;
     return ST_OK;
 }
@@ -94,7 +97,7 @@ static bool same_places(const struct pto_tile *a, const struct pto_tile *b)
            s->cols == t->cols && memcmp(&a->window, &b->window, sizeof(a->window)) == 0;
 }
 
-static bool must_copy(const struct call *c, const struct pto_tile *t, bool is_elementwise)
+static bool must_copy(const struct func_call *c, const struct pto_tile *t, bool is_elementwise)
 {
     for (size_t i = 0; i < c->n_taken; i++) {
         const struct pto_tile *d = &c->taken[i];
@@ -108,15 +111,15 @@ static bool must_copy(const struct call *c, const struct pto_tile *t, bool is_el
 }
 
 /* The same rectangle and physical shape in memory of its own. */
-static struct pto_tile copied(struct call *c, const struct pto_tile *t)
+static struct pto_tile copied(struct func_call *c, const struct pto_tile *t)
 {
-    struct pto_tile copy = call_scratch(c, t->type.dtype, t->v_row, t->v_col);
-    tile_copy(t, &copy, t->v_row, t->v_col);
+    struct pto_tile copy = func_scratch(c, t->type.dtype, t->v_row, t->v_col);
+    func_copy(t, &copy, t->v_row, t->v_col);
     copy.type.pad = t->type.pad;
     return copy;
 }
 
-enum status call_take(struct call *c, struct pto_tile *t, bool is_elementwise)
+enum status func_take(struct func_call *c, struct pto_tile *t, bool is_elementwise)
 {
     TRY(check_tile(c, t));
     if (t->v_row > 0 && t->v_col > 0 && must_copy(c, t, is_elementwise))
@@ -124,20 +127,29 @@ enum status call_take(struct call *c, struct pto_tile *t, bool is_elementwise)
     return ST_OK;
 }
 
-enum status call_in(struct call *c, size_t i, struct pto_tile *t)
+enum status func_given(struct func_call *c, size_t i, const struct pto_tile **t)
 {
-    if (!call_has_tile(c, i))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
-    *t = *c->args->ins[i].u.tile;
-    return call_take(c, t, false);
+    if (!func_has_tile(c, i))
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
+    *t = c->args->ins[i].u.tile;
+    return ST_OK;
 }
 
-enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, bool is_elementwise,
-                       struct pto_tile *t)
+enum status func_in(struct func_call *c, size_t i, struct pto_tile *t)
 {
-    if (!call_has_tile(c, i))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
-    const struct pto_tile *given = c->args->ins[i].u.tile;
+    const struct pto_tile *given;
+
+    TRY(func_given(c, i, &given));
+    *t = *given;
+    return func_take(c, t, false);
+}
+
+enum status func_in_as(struct func_call *c, size_t i, int32_t rows, int32_t cols,
+                       bool is_elementwise, struct pto_tile *t)
+{
+    const struct pto_tile *given;
+
+    TRY(func_given(c, i, &given));
     if (given->type.compact != 1) {
         *t = *given;
         t->v_row = rows;
@@ -149,10 +161,10 @@ enum status call_in_as(struct call *c, size_t i, int32_t rows, int32_t cols, boo
         return diag_fail(c->diag, ST_FORMAT, "pto-run.func-shape", c->args->where,
                          "%s: %dx%d elements are needed of a %dx%d source", pto_op_name(c->op),
                          rows, cols, given->type.rows, given->type.cols);
-    return call_take(c, t, is_elementwise);
+    return func_take(c, t, is_elementwise);
 }
 
-enum status call_physical(struct call *c, struct pto_tile *t)
+enum status func_physical(struct func_call *c, struct pto_tile *t)
 {
     if (t->type.compact != 1) {
         t->v_row = t->type.rows;
@@ -161,7 +173,7 @@ enum status call_physical(struct call *c, struct pto_tile *t)
     return check_tile(c, t);
 }
 
-enum status call_number(struct call *c, const struct pto_tile *t)
+enum status func_number(struct func_call *c, const struct pto_tile *t)
 {
     if (pto_dtype_size(t->type.dtype) != 0 && pto_elem_lanes(t->type.dtype) == 1)
         return ST_OK;
@@ -170,7 +182,7 @@ enum status call_number(struct call *c, const struct pto_tile *t)
                      pto_dtype_name(t->type.dtype));
 }
 
-enum status call_same_size(struct call *c, enum pto_dtype a, enum pto_dtype b)
+enum status func_same_size(struct func_call *c, enum pto_dtype a, enum pto_dtype b)
 {
     if (pto_dtype_size(a) == pto_dtype_size(b))
         return ST_OK;
@@ -198,7 +210,7 @@ static bool compare_f64(enum pto_cmp how, double a, double b)
 }
 
 /* f64 decides but for 64-bit integers so close that they round to one number. */
-bool elem_compare(enum pto_cmp how, uint64_t a, enum pto_dtype a_type, uint64_t b,
+bool func_compare(enum pto_cmp how, uint64_t a, enum pto_dtype a_type, uint64_t b,
                   enum pto_dtype b_type)
 {
     double x = pto_elem_f64(a, a_type), y = pto_elem_f64(b, b_type);
@@ -207,14 +219,14 @@ bool elem_compare(enum pto_cmp how, uint64_t a, enum pto_dtype a_type, uint64_t 
     return compare_f64(how, (a > b) - (a < b), 0); /* one sign here, so bits compare as values */
 }
 
-uint64_t elem_add(uint64_t a, uint64_t b, enum pto_dtype t)
+uint64_t func_add(uint64_t a, uint64_t b, enum pto_dtype t)
 {
     if (pto_dtype_is_float(t))
         return pto_elem_from_f32(pto_elem_f32(a, t) + pto_elem_f32(b, t), t);
     return pto_elem_from_i64((int64_t)(a + b), t);
 }
 
-struct pto_tile call_scratch(struct call *c, enum pto_dtype dtype, int32_t rows, int32_t cols)
+struct pto_tile func_scratch(struct func_call *c, enum pto_dtype dtype, int32_t rows, int32_t cols)
 {
     size_t bytes = (size_t)rows * (size_t)cols * pto_dtype_size(dtype);
     return (struct pto_tile){
@@ -226,27 +238,27 @@ struct pto_tile call_scratch(struct call *c, enum pto_dtype dtype, int32_t rows,
     };
 }
 
-uint64_t tile_get(const struct pto_tile *t, int32_t r, int32_t c)
+uint64_t func_at(const struct pto_tile *t, int32_t r, int32_t c)
 {
     return pto_elem_load(t->base + pto_tile_offset(t, r, c), t->type.dtype);
 }
 
-void tile_put(const struct pto_tile *t, int32_t r, int32_t c, uint64_t bits)
+void func_set(const struct pto_tile *t, int32_t r, int32_t c, uint64_t bits)
 {
     pto_elem_store(t->base + pto_tile_offset(t, r, c), t->type.dtype, bits);
 }
 
-uint64_t view_get(const struct pto_view *v, int64_t r, int64_t c)
+uint64_t func_view_at(const struct pto_view *v, int64_t r, int64_t c)
 {
     return pto_elem_load(v->base + pto_view_offset(v, r, c), v->dtype);
 }
 
-void view_put(const struct pto_view *v, int64_t r, int64_t c, uint64_t bits)
+void func_view_set(const struct pto_view *v, int64_t r, int64_t c, uint64_t bits)
 {
     pto_elem_store(v->base + pto_view_offset(v, r, c), v->dtype, bits);
 }
 
-struct pto_tile tile_flip(const struct pto_tile *t)
+struct pto_tile func_flip(const struct pto_tile *t)
 {
     struct pto_tile f = *t;
     struct pto_window *w = &f.window;
@@ -266,7 +278,7 @@ struct pto_tile tile_flip(const struct pto_tile *t)
     return f;
 }
 
-void tiles_straighten(struct pto_tile *tiles, size_t n)
+void func_straighten(struct pto_tile *tiles, size_t n)
 {
     bool all_dn = true, all_dense = true;
     for (size_t i = 0; i < n; i++)
@@ -274,7 +286,7 @@ void tiles_straighten(struct pto_tile *tiles, size_t n)
                  tiles[i].type.blayout == PTO_COL_MAJOR;
     for (size_t i = 0; i < n; i++) {
         if (all_dn)
-            tiles[i] = tile_flip(&tiles[i]);
+            tiles[i] = func_flip(&tiles[i]);
         const struct pto_tile *t = &tiles[i];
         all_dense = all_dense && t->type.slayout == PTO_NONE_BOX && t->window.rows == 0 &&
                     t->type.blayout == PTO_ROW_MAJOR && t->type.compact == 0 &&
@@ -286,4 +298,62 @@ void tiles_straighten(struct pto_tile *tiles, size_t n)
         t->type.cols = t->v_col = t->v_row * t->v_col;
         t->type.rows = t->v_row = t->v_row > 0;
     }
+}
+
+/* ---- operations ---- */
+
+const struct pto_attrs PTO_ATTRS = {
+    .saturation = PTO_SATURATION_AUTO,
+    .coalesce = PTO_COALESCE_AUTO,
+};
+
+static const struct func_row {
+    func_fn *run;
+    int how;
+    bool is_open;
+} rows[PTO_OP_COUNT] = {
+#define EXACT                                 false
+#define OPEN                                  true
+#define PTO_FUNC(code, handler, how, results) [PTO_##code] = {func_##handler, how, results},
+#include "pto/funcs.def"
+#undef PTO_FUNC
+};
+
+bool pto_func_knows(enum pto_opcode op)
+{
+    return rows[op].run != NULL;
+}
+
+bool pto_func_is_exact(enum pto_opcode op)
+{
+    return rows[op].run != NULL && !rows[op].is_open;
+}
+
+enum status pto_func(enum pto_opcode op, const struct pto_args *args, struct diag *d)
+{
+    if (rows[op].run == NULL)
+        return diag_fail(d, ST_UNSUPPORTED, "pto-run.func-unknown", args->where,
+                         "%s cannot be executed on data", pto_op_name(op));
+    struct func_call c = {
+        .op = op,
+        .how = rows[op].how,
+        .args = args,
+        .attrs = args->attrs != NULL ? args->attrs : &PTO_ATTRS,
+        .diag = d,
+    };
+    arena_init(&c.scratch);
+    enum status st = rows[op].run(&c);
+    arena_free(&c.scratch);
+    return st;
+}
+
+enum status pto_func_copy(const struct pto_tile *src, const struct pto_tile *dst,
+                          struct where where, struct diag *d)
+{
+    struct pto_tile from = *src, to = *dst;
+    const struct pto_arg in = {PTO_OPERAND_TILE, {.tile = &from}};
+    const struct pto_arg out = {PTO_OPERAND_TILE, {.tile = &to}};
+    const struct pto_args args = {
+        .ins = &in, .outs = &out, .n_ins = 1, .n_outs = 1, .where = where};
+    return pto_func(PTO_TMOV, &args, d);
 }

@@ -4,23 +4,22 @@
  */
 #include "pto/func_call.h"
 
-static enum status signal_of(struct call *c, struct pto_view *v, struct pto_scalar *value)
+static enum status signal_of(struct func_call *c, struct pto_view *v, struct pto_scalar *value)
 {
-    TRY(call_in_view(c, 0, v));
-    TRY(call_value(c, 1, value));
+    TRY(func_in_view(c, 0, v));
+    TRY(func_value(c, 1, value));
     if (pto_view_rows(v) > 0 && pto_view_cols(v) > 0 && !pto_dtype_is_float(v->dtype))
         return ST_OK;
-    return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the signal is not an integer in GM");
+    return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the signal is not an integer in GM");
 }
 
-static enum status notify(struct call *c, int how)
+enum status func_notify(struct func_call *c)
 {
     struct pto_view v;
     struct pto_scalar value;
-    (void)how;
     TRY(signal_of(c, &v, &value));
-    uint64_t old = c->attrs->notify == PTO_NOTIFY_ADD ? view_get(&v, 0, 0) : 0;
-    view_put(&v, 0, 0, pto_elem_from_i64((int64_t)(old + value.bits), v.dtype));
+    uint64_t old = c->attrs->notify == PTO_NOTIFY_ADD ? func_view_at(&v, 0, 0) : 0;
+    func_view_set(&v, 0, 0, pto_elem_from_i64((int64_t)(old + value.bits), v.dtype));
     return ST_OK;
 }
 
@@ -31,14 +30,13 @@ static const enum pto_cmp as_cmp[] = {
 };
 
 /* Whether the signal compares true now; the caller decides what an unmet wait means. */
-static enum status test(struct call *c, int how)
+enum status func_test(struct func_call *c)
 {
     struct pto_view v;
     struct pto_scalar value;
-    (void)how;
     TRY(signal_of(c, &v, &value));
-    bool met = elem_compare(as_cmp[(size_t)c->attrs->wait_cmp % ARRAY_LEN(as_cmp)],
-                            view_get(&v, 0, 0), v.dtype, value.bits, value.dtype);
+    bool met = func_compare(as_cmp[(size_t)c->attrs->wait_cmp % ARRAY_LEN(as_cmp)],
+                            func_view_at(&v, 0, 0), v.dtype, value.bits, value.dtype);
     if (c->args->n_outs > 0 && c->args->outs[0].kind == PTO_OPERAND_VALUE &&
         c->args->outs[0].u.value != NULL)
         *c->args->outs[0].u.value = (struct pto_scalar){PTO_I1, met};
@@ -48,26 +46,26 @@ static enum status test(struct call *c, int how)
 static uint64_t reduced(enum pto_reduce how, uint64_t a, uint64_t b, enum pto_dtype t)
 {
     if (how == PTO_REDUCE_SUM)
-        return elem_add(a, b, t);
-    return elem_compare(how == PTO_REDUCE_MAX ? PTO_CMP_LT : PTO_CMP_GT, a, t, b, t) ? b : a;
+        return func_add(a, b, t);
+    return func_compare(how == PTO_REDUCE_MAX ? PTO_CMP_LT : PTO_CMP_GT, a, t, b, t) ? b : a;
 }
 
 enum rule { COPY, ADD, REDUCE };
 
 /* n elements of src from number `s` to those of dst from `d`, both counted through their rows. */
-static enum status transfer(struct call *c, const struct pto_view *dst, int64_t d,
+static enum status transfer(struct func_call *c, const struct pto_view *dst, int64_t d,
                             const struct pto_view *src, int64_t s, int64_t n, enum rule rule)
 {
     int64_t to = pto_view_cols(dst), from = pto_view_cols(src);
-    TRY(call_same_size(c, dst->dtype, src->dtype));
+    TRY(func_same_size(c, dst->dtype, src->dtype));
     for (int64_t k = 0; k < n; k++) {
         int64_t y = (d + k) / to, x = (d + k) % to;
-        uint64_t bits = view_get(src, (s + k) / from, (s + k) % from);
+        uint64_t bits = func_view_at(src, (s + k) / from, (s + k) % from);
         if (rule == ADD)
-            bits = elem_add(view_get(dst, y, x), bits, dst->dtype);
+            bits = func_add(func_view_at(dst, y, x), bits, dst->dtype);
         else if (rule == REDUCE)
-            bits = reduced(c->attrs->reduce, view_get(dst, y, x), bits, dst->dtype);
-        view_put(dst, y, x, bits);
+            bits = reduced(c->attrs->reduce, func_view_at(dst, y, x), bits, dst->dtype);
+        func_view_set(dst, y, x, bits);
     }
     return ST_OK;
 }
@@ -82,52 +80,37 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static enum status put(struct call *c, int how)
+enum status func_put(struct func_call *c)
 {
     struct pto_view dst, src;
-    (void)how;
-    TRY(call_in_view(c, 0, &dst));
-    TRY(call_in_view(c, 1, &src));
+    TRY(func_in_view(c, 0, &dst));
+    TRY(func_in_view(c, 1, &src));
     return transfer(c, &dst, 0, &src, 0, smaller(count_of(&dst), count_of(&src)),
                     c->attrs->atomic == 1 ? ADD : COPY);
 }
 
-enum collective { BROADCAST, GATHER, SCATTER, REDUCTION };
-
 /* The first operand is the whole; the later views are the members of the group in order. */
-static enum status collect(struct call *c, int how)
+enum status func_collect(struct func_call *c)
 {
+    int how = c->how;
     struct pto_view whole, part;
     int64_t done = 0;
-    TRY(call_in_view(c, 0, &whole));
+    TRY(func_in_view(c, 0, &whole));
     int64_t total = count_of(&whole);
     for (size_t i = 1; i < c->args->n_ins; i++) {
         if (c->args->ins[i].kind != PTO_OPERAND_VIEW)
             continue;
-        TRY(call_in_view(c, i, &part));
-        bool shared = how == BROADCAST || how == REDUCTION;
+        TRY(func_in_view(c, i, &part));
+        bool shared = how == FUNC_BROADCAST || how == FUNC_REDUCTION;
         int64_t n = smaller(count_of(&part), shared ? total : total - done);
         int64_t at = shared ? 0 : done;
-        if (how == BROADCAST || how == SCATTER)
+        if (how == FUNC_BROADCAST || how == FUNC_SCATTER)
             TRY(transfer(c, &part, 0, &whole, at, n, COPY));
         else
-            TRY(transfer(c, &whole, at, &part, 0, n, how == GATHER || done == 0 ? COPY : REDUCE));
+            TRY(transfer(c, &whole, at, &part, 0, n,
+                         how == FUNC_GATHER || done == 0 ? COPY : REDUCE));
         done += count_of(&part);
         done = smaller(done, total);
     }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_COMM_TNOTIFY, notify, 0, false},
-    {PTO_COMM_TWAIT, test, 0, false},
-    {PTO_COMM_TTEST, test, 0, false},
-    {PTO_COMM_TPUT, put, 0, false},
-    {PTO_COMM_TGET, put, 0, false},
-    {PTO_COMM_TBROADCAST, collect, BROADCAST, true},
-    {PTO_COMM_TGATHER, collect, GATHER, true},
-    {PTO_COMM_TSCATTER, collect, SCATTER, true},
-    {PTO_COMM_TREDUCE, collect, REDUCTION, true},
-};
-
-const struct call_table func_comm_table = {entries, ARRAY_LEN(entries)};

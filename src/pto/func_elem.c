@@ -177,65 +177,9 @@ static const struct elem_op {
     int32_t sources;
     enum shape shape;
 } ops[PTO_OP_COUNT] = {
-    [PTO_TADD] = {f32_add, i64_add, 2, PLAIN},
-    [PTO_TSUB] = {f32_sub, i64_sub, 2, PLAIN},
-    [PTO_TMUL] = {f32_mul, i64_mul, 2, PLAIN},
-    [PTO_TDIV] = {f32_div, i64_div, 2, PLAIN},
-    [PTO_TMAX] = {f32_max, i64_max, 2, PLAIN},
-    [PTO_TMIN] = {f32_min, i64_min, 2, PLAIN},
-    [PTO_TREM] = {f32_rem, i64_rem, 2, PLAIN},
-    [PTO_TFMOD] = {f32_rem, i64_rem, 2, PLAIN},
-    [PTO_TPOW] = {f32_pow, i64_pow, 2, PLAIN},
-    [PTO_TAND] = {NULL, i64_and, 2, BITS},
-    [PTO_TOR] = {NULL, i64_or, 2, BITS},
-    [PTO_TXOR] = {NULL, i64_xor, 2, BITS},
-    [PTO_TSHL] = {NULL, i64_shl, 2, BITS},
-    [PTO_TSHR] = {NULL, i64_shr, 2, BITS},
-    [PTO_TNOT] = {NULL, i64_not, 1, BITS},
-    [PTO_TADDS] = {f32_add, i64_add, 2, PLAIN},
-    [PTO_TSUBS] = {f32_sub, i64_sub, 2, PLAIN},
-    [PTO_TMULS] = {f32_mul, i64_mul, 2, PLAIN},
-    [PTO_TDIVS] = {f32_div, i64_div, 2, PLAIN},
-    [PTO_TMAXS] = {f32_max, i64_max, 2, PLAIN},
-    [PTO_TMINS] = {f32_min, i64_min, 2, PLAIN},
-    [PTO_TREMS] = {f32_rem, i64_rem, 2, PLAIN},
-    [PTO_TFMODS] = {f32_rem, i64_rem, 2, PLAIN},
-    [PTO_TPOWS] = {f32_pow, i64_pow, 2, PLAIN},
-    [PTO_TANDS] = {NULL, i64_and, 2, BITS},
-    [PTO_TORS] = {NULL, i64_or, 2, BITS},
-    [PTO_TXORS] = {NULL, i64_xor, 2, BITS},
-    [PTO_TSHLS] = {NULL, i64_shl, 2, BITS},
-    [PTO_TSHRS] = {NULL, i64_shr, 2, BITS},
-    [PTO_TAXPY] = {f32_axpy, i64_axpy, 2, ACCUMULATE},
-    [PTO_TADDC] = {f32_addc, i64_addc, 3, PLAIN},
-    [PTO_TSUBC] = {f32_subc, i64_subc, 3, PLAIN},
-    [PTO_TADDSC] = {f32_addc, i64_addc, 3, PLAIN},
-    [PTO_TSUBSC] = {f32_subc, i64_subc, 3, PLAIN},
-    [PTO_TADDRELU] = {f32_addrelu, i64_addrelu, 2, PLAIN},
-    [PTO_TABS] = {f32_abs, i64_abs, 1, PLAIN},
-    [PTO_TNEG] = {f32_neg, i64_neg, 1, PLAIN},
-    [PTO_TEXP] = {f32_exp, NULL, 1, PLAIN},
-    [PTO_TLOG] = {f32_log, NULL, 1, PLAIN},
-    [PTO_TSQRT] = {f32_sqrt, NULL, 1, PLAIN},
-    [PTO_TRSQRT] = {f32_rsqrt, NULL, 1, PLAIN},
-    [PTO_TRECIP] = {f32_recip, NULL, 1, PLAIN},
-    [PTO_TRELU] = {f32_relu, i64_relu, 1, PLAIN},
-    [PTO_TLRELU] = {f32_lrelu, i64_lrelu, 2, PLAIN},
-    [PTO_TPRELU] = {f32_lrelu, i64_lrelu, 2, PLAIN},
-    [PTO_TROWEXPANDADD] = {f32_add, i64_add, 2, PER_ROW},
-    [PTO_TROWEXPANDSUB] = {f32_sub, i64_sub, 2, PER_ROW},
-    [PTO_TROWEXPANDMUL] = {f32_mul, i64_mul, 2, PER_ROW},
-    [PTO_TROWEXPANDDIV] = {f32_div, i64_div, 2, PER_ROW},
-    [PTO_TROWEXPANDMAX] = {f32_max, i64_max, 2, PER_ROW},
-    [PTO_TROWEXPANDMIN] = {f32_min, i64_min, 2, PER_ROW},
-    [PTO_TROWEXPANDEXPDIF] = {f32_expdif, NULL, 2, PER_ROW},
-    [PTO_TCOLEXPANDADD] = {f32_add, i64_add, 2, PER_COL},
-    [PTO_TCOLEXPANDSUB] = {f32_sub, i64_sub, 2, PER_COL},
-    [PTO_TCOLEXPANDMUL] = {f32_mul, i64_mul, 2, PER_COL},
-    [PTO_TCOLEXPANDDIV] = {f32_div, i64_div, 2, PER_COL},
-    [PTO_TCOLEXPANDMAX] = {f32_max, i64_max, 2, PER_COL},
-    [PTO_TCOLEXPANDMIN] = {f32_min, i64_min, 2, PER_COL},
-    [PTO_TCOLEXPANDEXPDIF] = {f32_expdif, NULL, 2, PER_COL},
+#define PTO_ELEM(code, f32, i64, sources, shape) [PTO_##code] = {f32, i64, sources, shape},
+#include "pto/elems.def"
+#undef PTO_ELEM
 };
 
 /* One operand: the tile of the same place, of the row, of the column; or a scalar. */
@@ -251,32 +195,31 @@ struct work {
 };
 
 /* Of two sources the one that has a single column; the second when both could be meant. */
-static size_t narrow_one(const struct call *c, int32_t cols)
+static size_t narrow_one(const struct func_call *c, int32_t cols)
 {
-    if (!call_has_tile(c, 0) || !call_has_tile(c, 1) || cols <= 1)
+    if (!func_has_tile(c, 0) || !func_has_tile(c, 1) || cols <= 1)
         return 1;
     const struct pto_tile *a = c->args->ins[0].u.tile, *b = c->args->ins[1].u.tile;
     return a->v_col < cols && b->v_col >= cols ? 0 : 1;
 }
 
-static enum status take_sources(struct call *c, struct work *w)
+static enum status take_sources(struct func_call *c, struct work *w)
 {
     enum shape shape = w->op->shape;
     const struct pto_tile *dst = &w->tile[0];
     size_t narrow = shape == PER_ROW ? narrow_one(c, dst->v_col) : shape == PER_COL ? 1 : SOURCES;
     for (size_t i = 0; i < (size_t)w->op->sources; i++) {
         struct pto_tile *t = &w->tile[1 + i];
-        if (call_has_value(c, i)) {
+        if (func_has_value(c, i)) {
             w->kind[1 + i] = SCALAR;
-            TRY(call_value(c, i, &w->value[1 + i]));
+            TRY(func_value(c, i, &w->value[1 + i]));
             continue;
         }
         bool alone = i == narrow;
         w->kind[1 + i] = !alone ? SAME : shape == PER_ROW ? ONE_A_ROW : ONE_A_COL;
         int32_t rows = alone && shape == PER_COL ? 1 : dst->v_row;
         int32_t cols = alone && shape == PER_ROW ? 1 : dst->v_col;
-        TRY(call_in_as(c, i, rows, cols, !alone, t));
-        TRY(call_number(c, t));
+        TRY(func_in_as_number(c, i, rows, cols, !alone, t));
     }
     w->sources = w->op->sources;
     if (shape == ACCUMULATE) {
@@ -297,16 +240,16 @@ static void read_piece(const struct work *w, int32_t k, int32_t r, int32_t col, 
     if (w->kind[k] == SAME || w->kind[k] == ONE_A_COL) {
         int32_t row = w->kind[k] == SAME ? r : 0;
         if (w->is_float)
-            row_f32(t, row, col, n, f);
+            func_f32(t, row, col, n, f);
         else if (w->op->shape & BITS)
-            row_bits(t, row, col, n, out);
+            func_bits(t, row, col, n, out);
         else
-            row_i64(t, row, col, n, v);
+            func_i64(t, row, col, n, v);
         return;
     }
     struct pto_scalar one = w->value[k];
     if (w->kind[k] == ONE_A_ROW)
-        one = (struct pto_scalar){t->type.dtype, tile_get(t, r, 0)};
+        one = (struct pto_scalar){t->type.dtype, func_at(t, r, 0)};
     float x = w->is_float ? pto_elem_f32(one.bits, one.dtype) : 0;
     int64_t y = w->is_float ? 0 : pto_elem_i64(one.bits, one.dtype);
     for (int32_t i = 0; i < n; i++)
@@ -320,24 +263,24 @@ static bool compute(const struct work *w)
 {
     /* One array for both kinds of numbers; zeroed, for kernels run over the end of a piece. */
     union {
-        float f[CALL_PIECE];
-        int64_t v[CALL_PIECE];
+        float f[FUNC_PIECE];
+        int64_t v[FUNC_PIECE];
     } in[SOURCES] = {0}, out;
     const struct pto_tile *dst = &w->tile[0];
     for (int32_t r = 0; r < dst->v_row; r++)
-        for (int32_t col = 0; col < dst->v_col; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, dst->v_col - col);
+        for (int32_t col = 0; col < dst->v_col; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, dst->v_col - col);
             for (int32_t k = 0; k < w->sources; k++)
                 if (w->kind[1 + k] != SCALAR || (r == 0 && col == 0))
-                    read_piece(w, 1 + k, r, col, w->kind[1 + k] == SCALAR ? CALL_PIECE : n, &in[k]);
+                    read_piece(w, 1 + k, r, col, w->kind[1 + k] == SCALAR ? FUNC_PIECE : n, &in[k]);
             if (w->is_float) {
                 w->op->f32(out.f, in[0].f, in[1].f, in[2].f, n);
-                row_put_f32(dst, r, col, n, out.f);
+                func_put_f32(dst, r, col, n, out.f);
             } else if (w->op->i64(out.v, in[0].v, in[1].v, in[2].v, n, w->wide)) {
                 if (w->op->shape & BITS)
-                    row_put_bits(dst, r, col, n, (const uint64_t *)out.v);
+                    func_put_bits(dst, r, col, n, (const uint64_t *)out.v);
                 else
-                    row_put_i64(dst, r, col, n, out.v);
+                    func_put_i64(dst, r, col, n, out.v);
             } else {
                 return false;
             }
@@ -345,11 +288,10 @@ static bool compute(const struct work *w)
     return true;
 }
 
-static enum status element_wise(struct call *c, int how)
+enum status func_element_wise(struct func_call *c)
 {
-    struct work w = {.op = &ops[how]};
-    TRY(call_out(c, 0, &w.tile[0]));
-    TRY(call_number(c, &w.tile[0]));
+    struct work w = {.op = &ops[c->op]};
+    TRY(func_out_number(c, 0, &w.tile[0]));
     enum pto_dtype type = w.tile[0].type.dtype;
     w.is_float = pto_dtype_is_float(type) && w.op->f32 != NULL;
     w.wide = type == PTO_U64;
@@ -369,77 +311,8 @@ static enum status element_wise(struct call *c, int how)
     for (int32_t k = (int32_t)tiles; k <= w.sources; k++)
         scalars_last = scalars_last && w.kind[k] == SCALAR;
     if (plain || scalars_last)
-        tiles_straighten(w.tile, tiles);
+        func_straighten(w.tile, tiles);
     if (!compute(&w))
-        return call_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");
+        return func_fail(c, ST_FORMAT, "pto-run.div-zero", "division by zero");
     return ST_OK;
 }
-
-#define ENTRY(code)                                                                                \
-    {                                                                                              \
-        PTO_##code, element_wise, PTO_##code, false                                                \
-    }
-
-static const struct call_entry entries[] = {
-    ENTRY(TADD),
-    ENTRY(TSUB),
-    ENTRY(TMUL),
-    ENTRY(TDIV),
-    ENTRY(TMAX),
-    ENTRY(TMIN),
-    ENTRY(TREM),
-    ENTRY(TFMOD),
-    ENTRY(TPOW),
-    ENTRY(TAND),
-    ENTRY(TOR),
-    ENTRY(TXOR),
-    ENTRY(TSHL),
-    ENTRY(TSHR),
-    ENTRY(TNOT),
-    ENTRY(TADDS),
-    ENTRY(TSUBS),
-    ENTRY(TMULS),
-    ENTRY(TDIVS),
-    ENTRY(TMAXS),
-    ENTRY(TMINS),
-    ENTRY(TREMS),
-    ENTRY(TFMODS),
-    ENTRY(TPOWS),
-    ENTRY(TANDS),
-    ENTRY(TORS),
-    ENTRY(TXORS),
-    ENTRY(TSHLS),
-    ENTRY(TSHRS),
-    ENTRY(TAXPY),
-    ENTRY(TADDC),
-    ENTRY(TSUBC),
-    ENTRY(TADDSC),
-    ENTRY(TSUBSC),
-    ENTRY(TADDRELU),
-    ENTRY(TABS),
-    ENTRY(TNEG),
-    ENTRY(TEXP),
-    ENTRY(TLOG),
-    ENTRY(TSQRT),
-    ENTRY(TRSQRT),
-    ENTRY(TRECIP),
-    ENTRY(TRELU),
-    ENTRY(TLRELU),
-    ENTRY(TPRELU),
-    ENTRY(TROWEXPANDADD),
-    ENTRY(TROWEXPANDSUB),
-    ENTRY(TROWEXPANDMUL),
-    ENTRY(TROWEXPANDDIV),
-    ENTRY(TROWEXPANDMAX),
-    ENTRY(TROWEXPANDMIN),
-    ENTRY(TROWEXPANDEXPDIF),
-    ENTRY(TCOLEXPANDADD),
-    ENTRY(TCOLEXPANDSUB),
-    ENTRY(TCOLEXPANDMUL),
-    ENTRY(TCOLEXPANDDIV),
-    ENTRY(TCOLEXPANDMAX),
-    ENTRY(TCOLEXPANDMIN),
-    ENTRY(TCOLEXPANDEXPDIF),
-};
-
-const struct call_table func_elem_table = {entries, ARRAY_LEN(entries)};

@@ -8,27 +8,28 @@
 
 /* The bytes of row r of a mask, enough for `bits` columns; fails when the tile has fewer. The
  * mask's whole row may be used, also beyond its valid part. */
-static enum status check_mask(struct call *c, struct pto_tile *mask, int32_t rows, int32_t bits)
+static enum status check_mask(struct func_call *c, struct pto_tile *mask, int32_t rows,
+                              int32_t bits)
 {
     int64_t size = pto_dtype_size(mask->type.dtype);
     int64_t cols = size > 0 ? (((int64_t)bits + 7) / 8 + size - 1) / size : INT64_MAX;
     if (mask->type.slayout != PTO_NONE_BOX || mask->type.blayout != PTO_ROW_MAJOR ||
         cols > mask->type.cols || rows > mask->type.rows)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the mask must be row-major with one bit for each element");
     mask->v_row = rows;
     mask->v_col = (int32_t)cols;
     return pto_tile_check(mask, c->args->where, c->diag);
 }
 
-static enum status take_mask(struct call *c, size_t i, int32_t rows, int32_t bits,
+static enum status take_mask(struct func_call *c, size_t i, int32_t rows, int32_t bits,
                              struct pto_tile *mask)
 {
-    if (!call_has_tile(c, i))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the mask is missing");
+    if (!func_has_tile(c, i))
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the mask is missing");
     *mask = *c->args->ins[i].u.tile;
     TRY(check_mask(c, mask, rows, bits));
-    return call_take(c, mask, false);
+    return func_take(c, mask, false);
 }
 
 static bool mask_bit(const unsigned char *row, int32_t col)
@@ -37,21 +38,18 @@ static bool mask_bit(const unsigned char *row, int32_t col)
 }
 
 /* Domain: the valid part of the first source. */
-static enum status compare_tiles(struct call *c, int how)
+enum status func_compare_tiles(struct func_call *c)
 {
     struct pto_tile mask, a, b = {0};
     struct pto_scalar s = {0};
-    uint64_t x[CALL_PIECE], y[CALL_PIECE];
-    (void)how;
-    TRY(call_out(c, 0, &mask));
-    TRY(call_in(c, 0, &a));
-    TRY(call_number(c, &a));
-    bool scalar = call_has_value(c, 1);
+    uint64_t x[FUNC_PIECE], y[FUNC_PIECE];
+    TRY(func_out(c, 0, &mask));
+    TRY(func_in_number(c, 0, &a));
+    bool scalar = func_has_value(c, 1);
     if (scalar) {
-        TRY(call_value(c, 1, &s));
+        TRY(func_value(c, 1, &s));
     } else {
-        TRY(call_in_as(c, 1, a.v_row, a.v_col, false, &b));
-        TRY(call_number(c, &b));
+        TRY(func_in_as_number(c, 1, a.v_row, a.v_col, false, &b));
     }
     if (a.v_row == 0 || a.v_col == 0)
         return ST_OK;
@@ -59,14 +57,14 @@ static enum status compare_tiles(struct call *c, int how)
     enum pto_dtype b_type = scalar ? s.dtype : b.type.dtype;
     for (int32_t r = 0; r < a.v_row; r++) {
         unsigned char *out = mask.base + pto_tile_offset(&mask, r, 0);
-        for (int32_t col = 0; col < a.v_col; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, a.v_col - col);
-            row_bits(&a, r, col, n, x);
+        for (int32_t col = 0; col < a.v_col; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, a.v_col - col);
+            func_bits(&a, r, col, n, x);
             if (!scalar)
-                row_bits(&b, r, col, n, y);
+                func_bits(&b, r, col, n, y);
             for (int32_t i = 0; i < n; i++) {
                 unsigned bit =
-                    elem_compare(c->attrs->cmp, x[i], a.type.dtype, scalar ? s.bits : y[i], b_type);
+                    func_compare(c->attrs->cmp, x[i], a.type.dtype, scalar ? s.bits : y[i], b_type);
                 unsigned char *byte = &out[(col + i) / 8];
                 *byte = (unsigned char)((i % 8 == 0 ? 0 : *byte) | bit << (i % 8));
             }
@@ -76,54 +74,53 @@ static enum status compare_tiles(struct call *c, int how)
 }
 
 /* tsel: mask ? a : b. tsels: mask ? a : scalar, where a tmp tile may stand before the scalar. */
-static enum status select_tiles(struct call *c, int with_scalar)
+enum status func_select_tiles(struct func_call *c)
 {
+    int with_scalar = c->how;
     struct pto_tile dst, mask, a, b = {0};
-    uint64_t x[CALL_PIECE], y[CALL_PIECE], bits = 0;
-    TRY(call_out(c, 0, &dst));
+    uint64_t x[FUNC_PIECE], y[FUNC_PIECE], bits = 0;
+    TRY(func_out(c, 0, &dst));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
     TRY(take_mask(c, 0, dst.v_row, dst.v_col, &mask));
-    TRY(call_in_as(c, 1, dst.v_row, dst.v_col, true, &a));
+    TRY(func_in_as(c, 1, dst.v_row, dst.v_col, true, &a));
     if (with_scalar) {
         struct pto_scalar s;
-        TRY(call_value(c, call_has_value(c, 2) ? 2 : 3, &s));
-        TRY(call_number(c, &dst));
-        bits = move_convert(s.bits, s.dtype, dst.type.dtype);
+        TRY(func_value(c, func_has_value(c, 2) ? 2 : 3, &s));
+        TRY(func_number(c, &dst));
+        bits = func_cast(s.bits, s.dtype, dst.type.dtype);
     } else {
-        TRY(call_in_as(c, 2, dst.v_row, dst.v_col, true, &b));
+        TRY(func_in_as(c, 2, dst.v_row, dst.v_col, true, &b));
     }
     for (int32_t r = 0; r < dst.v_row; r++) {
         const unsigned char *in = mask.base + pto_tile_offset(&mask, r, 0);
-        for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
-            row_bits(&a, r, col, n, x);
+        for (int32_t col = 0; col < dst.v_col; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, dst.v_col - col);
+            func_bits(&a, r, col, n, x);
             if (!with_scalar)
-                row_bits(&b, r, col, n, y);
+                func_bits(&b, r, col, n, y);
             for (int32_t i = 0; i < n; i++)
                 if (!mask_bit(in, col + i))
                     x[i] = with_scalar ? bits : y[i];
-            row_put_bits(&dst, r, col, n, x);
+            func_put_bits(&dst, r, col, n, x);
         }
     }
     return ST_OK;
 }
 
-enum part { PART_ADD, PART_MUL, PART_MAX, PART_MIN, PART_ARGMAX, PART_ARGMIN };
-
-static uint64_t join(enum part how, uint64_t a, uint64_t b, enum pto_dtype t)
+static uint64_t join(enum func_join how, uint64_t a, uint64_t b, enum pto_dtype t)
 {
-    bool less = elem_compare(PTO_CMP_LT, a, t, b, t);
+    bool less = func_compare(PTO_CMP_LT, a, t, b, t);
     switch (how) {
-    case PART_ADD:
-        return elem_add(a, b, t);
-    case PART_MUL:
+    case FUNC_SUM:
+        return func_add(a, b, t);
+    case FUNC_PROD:
         return pto_dtype_is_float(t) ? pto_elem_from_f32(pto_elem_f32(a, t) * pto_elem_f32(b, t), t)
                                      : pto_elem_from_i64((int64_t)(a * b), t);
-    case PART_MAX:
+    case FUNC_MAX:
         return less ? b : a;
     default:
-        return elem_compare(PTO_CMP_LT, b, t, a, t) ? b : a;
+        return func_compare(PTO_CMP_LT, b, t, a, t) ? b : a;
     }
 }
 
@@ -132,28 +129,29 @@ static bool is_inside(const struct pto_tile *t, int32_t r, int32_t col)
     return r < t->v_row && col < t->v_col;
 }
 
-static enum status same_types(struct call *c, const struct pto_tile *dst, const struct pto_tile *a,
-                              const struct pto_tile *b)
+static enum status same_types(struct func_call *c, const struct pto_tile *dst,
+                              const struct pto_tile *a, const struct pto_tile *b)
 {
-    TRY(call_number(c, dst));
+    TRY(func_number(c, dst));
     if (a->type.dtype == dst->type.dtype && b->type.dtype == dst->type.dtype)
         return ST_OK;
-    return call_fail(c, ST_FORMAT, "pto-run.func-dtype", "the tiles have different element types");
+    return func_fail(c, ST_FORMAT, "pto-run.func-dtype", "the tiles have different element types");
 }
 
-static enum status join_parts(struct call *c, int how)
+enum status func_join_parts(struct func_call *c)
 {
+    int how = c->how;
     struct pto_tile dst, a, b;
-    TRY(call_out(c, 0, &dst));
-    TRY(call_in(c, 0, &a));
-    TRY(call_in(c, 1, &b));
+    TRY(func_out(c, 0, &dst));
+    TRY(func_in(c, 0, &a));
+    TRY(func_in(c, 1, &b));
     TRY(same_types(c, &dst, &a, &b));
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = 0; col < dst.v_col; col++) {
             bool in_a = is_inside(&a, r, col), in_b = is_inside(&b, r, col);
-            uint64_t x = in_a ? tile_get(&a, r, col) : 0, y = in_b ? tile_get(&b, r, col) : 0;
-            tile_put(&dst, r, col,
-                     in_a && in_b ? join((enum part)how, x, y, dst.type.dtype)
+            uint64_t x = in_a ? func_at(&a, r, col) : 0, y = in_b ? func_at(&b, r, col) : 0;
+            func_set(&dst, r, col,
+                     in_a && in_b ? join((enum func_join)how, x, y, dst.type.dtype)
                      : in_a       ? x
                                   : y);
         }
@@ -161,45 +159,31 @@ static enum status join_parts(struct call *c, int how)
 }
 
 /* Values a, b and their indices; of two equal values the first is kept. */
-static enum status join_extremes(struct call *c, int how)
+enum status func_join_extremes(struct func_call *c)
 {
+    int how = c->how;
     struct pto_tile dst, at, a, b, a_at, b_at;
-    TRY(call_out(c, 0, &dst));
-    TRY(call_out(c, 1, &at));
-    TRY(call_in(c, 0, &a));
-    TRY(call_in(c, 1, &b));
-    TRY(call_in_as(c, 2, a.v_row, a.v_col, false, &a_at));
-    TRY(call_in_as(c, 3, b.v_row, b.v_col, false, &b_at));
+    TRY(func_out(c, 0, &dst));
+    TRY(func_out(c, 1, &at));
+    TRY(func_in(c, 0, &a));
+    TRY(func_in(c, 1, &b));
+    TRY(func_in_as(c, 2, a.v_row, a.v_col, false, &a_at));
+    TRY(func_in_as(c, 3, b.v_row, b.v_col, false, &b_at));
     TRY(same_types(c, &dst, &a, &b));
     if (at.v_row < dst.v_row || at.v_col < dst.v_col)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the index destination is too small");
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the index destination is too small");
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = 0; col < dst.v_col; col++) {
             bool in_a = is_inside(&a, r, col), in_b = is_inside(&b, r, col);
-            uint64_t x = in_a ? tile_get(&a, r, col) : 0, y = in_b ? tile_get(&b, r, col) : 0;
-            enum pto_cmp better = how == PART_ARGMAX ? PTO_CMP_GT : PTO_CMP_LT;
+            uint64_t x = in_a ? func_at(&a, r, col) : 0, y = in_b ? func_at(&b, r, col) : 0;
+            enum pto_cmp better = how == FUNC_ARGMAX ? PTO_CMP_GT : PTO_CMP_LT;
             bool take_b =
-                in_b && (!in_a || elem_compare(better, y, dst.type.dtype, x, dst.type.dtype));
-            tile_put(&dst, r, col, take_b ? y : x);
-            tile_put(&at, r, col,
-                     take_b ? tile_get(&b_at, r, col)
-                     : in_a ? tile_get(&a_at, r, col)
+                in_b && (!in_a || func_compare(better, y, dst.type.dtype, x, dst.type.dtype));
+            func_set(&dst, r, col, take_b ? y : x);
+            func_set(&at, r, col,
+                     take_b ? func_at(&b_at, r, col)
+                     : in_a ? func_at(&a_at, r, col)
                             : 0);
         }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TCMP, compare_tiles, 0, false},
-    {PTO_TCMPS, compare_tiles, 0, false},
-    {PTO_TSEL, select_tiles, 0, false},
-    {PTO_TSELS, select_tiles, 1, false},
-    {PTO_TPARTADD, join_parts, PART_ADD, false},
-    {PTO_TPARTMUL, join_parts, PART_MUL, false},
-    {PTO_TPARTMAX, join_parts, PART_MAX, false},
-    {PTO_TPARTMIN, join_parts, PART_MIN, false},
-    {PTO_TPARTARGMAX, join_extremes, PART_ARGMAX, false},
-    {PTO_TPARTARGMIN, join_extremes, PART_ARGMIN, false},
-};
-
-const struct call_table func_mask_table = {entries, ARRAY_LEN(entries)};

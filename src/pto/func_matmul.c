@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-enum { ACCUMULATE = 1, BIAS = 2, SCALED = 4, GROUP = 32, LARGEST = 4095, STRIP = 16 };
+enum { GROUP = 32, LARGEST = 4095, STRIP = 16 };
 
 struct product {
     int32_t m, k, n;
@@ -116,24 +116,24 @@ struct matmul {
     bool is_int;
 };
 
-static enum status bad_shape(struct call *c, const char *text)
+static enum status bad_shape(struct func_call *c, const char *text)
 {
-    return call_fail(c, ST_FORMAT, "pto-run.func-shape", text);
+    return func_fail(c, ST_FORMAT, "pto-run.func-shape", text);
 }
 
 /* Operand positions: [Cin,] A, [Ascale,] B, [Bscale,] [bias]. */
-static enum status take_operands(struct call *c, int how, struct matmul *w)
+static enum status take_operands(struct func_call *c, int how, struct matmul *w)
 {
     size_t at = 0, acc = 0;
-    TRY(call_out(c, 0, &w->dst));
-    if (how & ACCUMULATE)
+    TRY(func_out(c, 0, &w->dst));
+    if (how & FUNC_ACCUMULATE)
         acc = at++;
-    TRY(call_in(c, at++, &w->left));
-    if (how & SCALED)
-        TRY(call_in(c, at++, &w->left_scale));
-    TRY(call_in(c, at++, &w->right));
-    if (how & SCALED)
-        TRY(call_in(c, at++, &w->right_scale));
+    TRY(func_in(c, at++, &w->left));
+    if (how & FUNC_SCALED)
+        TRY(func_in(c, at++, &w->left_scale));
+    TRY(func_in(c, at++, &w->right));
+    if (how & FUNC_SCALED)
+        TRY(func_in(c, at++, &w->right_scale));
     w->m = w->left.v_row;
     int32_t lanes = (int32_t)pto_elem_lanes(w->left.type.dtype);
     if (w->left.v_col > LARGEST || w->right.v_col > LARGEST || w->right.v_row > LARGEST)
@@ -148,10 +148,10 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
                          w->right.v_row);
     if (w->m < 1 || w->k < 1 || w->n < 1 || w->m > LARGEST || w->k > LARGEST || w->n > LARGEST)
         return bad_shape(c, "M, K and N must be 1 to 4095");
-    if (how & ACCUMULATE)
-        TRY(call_in_as(c, acc, w->m, w->n, true, &w->acc));
-    if (how & BIAS)
-        TRY(call_in_as(c, at++, 1, w->n, false, &w->bias));
+    if (how & FUNC_ACCUMULATE)
+        TRY(func_in_as(c, acc, w->m, w->n, true, &w->acc));
+    if (how & FUNC_BIAS)
+        TRY(func_in_as(c, at++, 1, w->n, false, &w->bias));
     if (w->dst.type.rows < w->m || w->dst.type.cols < w->n)
         return bad_shape(c, "the destination is smaller than the product");
     w->dst.v_row = w->m;
@@ -160,7 +160,7 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
     w->is_int = !pto_dtype_is_float(w->left.type.dtype);
     if (pto_elem_lanes(w->dst.type.dtype) == 2 ||
         (w->is_int && pto_dtype_is_float(w->right.type.dtype)))
-        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
+        return func_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
                          "these element types do not multiply");
     return ST_OK;
 }
@@ -169,12 +169,12 @@ static enum status take_operands(struct call *c, int how, struct matmul *w)
 static void spread_row(const struct pto_tile *t, int32_t r, int32_t lanes, float *out)
 {
     if (lanes == 1) {
-        row_f32(t, r, 0, t->v_col, out);
+        func_f32(t, r, 0, t->v_col, out);
         return;
     }
     enum pto_dtype type = t->type.dtype, lane = pto_elem_lane_type(type);
     for (int32_t c = 0; c < t->v_col; c++) {
-        uint64_t pair = tile_get(t, r, c);
+        uint64_t pair = func_at(t, r, c);
         for (uint32_t i = 0; i < 2; i++)
             out[2 * c + (int32_t)i] = pto_elem_f32(pto_elem_lane(pair, type, i), lane);
     }
@@ -196,7 +196,7 @@ static void read_right(const struct matmul *w, int32_t wide, float *out)
             continue;
         }
         for (int32_t c = 0; c < w->n; c++) {
-            uint64_t pair = tile_get(&w->right, r, c);
+            uint64_t pair = func_at(&w->right, r, c);
             for (uint32_t i = 0; i < 2; i++)
                 out[((size_t)r * 2 + i) * (size_t)wide + (size_t)c] =
                     pto_elem_f32(pto_elem_lane(pair, type, i), lane);
@@ -204,7 +204,7 @@ static void read_right(const struct matmul *w, int32_t wide, float *out)
     }
 }
 
-static struct product product_of(struct call *c, const struct matmul *w)
+static struct product product_of(struct func_call *c, const struct matmul *w)
 {
     struct product p = {.m = w->m, .k = w->k, .n = w->n};
     p.wide = (w->n + STRIP - 1) / STRIP * STRIP;
@@ -221,36 +221,37 @@ static float *sum_row(const struct product *p, int32_t r)
     return p->sum + (size_t)r * (size_t)p->wide;
 }
 
-static void finish_f32(struct call *c, const struct matmul *w, int how, const struct product *p)
+static void finish_f32(struct func_call *c, const struct matmul *w, int how,
+                       const struct product *p)
 {
     float *extra = ARENA_ARRAY(&c->scratch, float, (size_t)w->n);
-    if (how & BIAS)
-        row_f32(&w->bias, 0, 0, w->n, extra);
+    if (how & FUNC_BIAS)
+        func_f32(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
         float *sum = sum_row(p, r);
-        if (how & ACCUMULATE)
-            row_f32(&w->acc, r, 0, w->n, extra);
-        for (int32_t i = 0; i < w->n && (how & (BIAS | ACCUMULATE)); i++)
+        if (how & FUNC_ACCUMULATE)
+            func_f32(&w->acc, r, 0, w->n, extra);
+        for (int32_t i = 0; i < w->n && (how & (FUNC_BIAS | FUNC_ACCUMULATE)); i++)
             sum[i] = extra[i] + sum[i];
-        row_put_f32(&w->dst, r, 0, w->n, sum);
+        func_put_f32(&w->dst, r, 0, w->n, sum);
     }
 }
 
 /* Integer sums wrap in 32 bits; 64 bits hold them until the store. */
-static void multiply_ints(struct call *c, const struct matmul *w, int how)
+static void multiply_ints(struct func_call *c, const struct matmul *w, int how)
 {
     int64_t *a = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->k);
     int64_t *b = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->k * (size_t)w->n);
     int64_t *sum = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->n);
     int64_t *extra = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->n);
     for (int32_t k = 0; k < w->k; k++)
-        row_i64(&w->right, k, 0, w->n, b + (size_t)k * (size_t)w->n);
-    if (how & BIAS)
-        row_i64(&w->bias, 0, 0, w->n, extra);
+        func_i64(&w->right, k, 0, w->n, b + (size_t)k * (size_t)w->n);
+    if (how & FUNC_BIAS)
+        func_i64(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
-        row_i64(&w->left, r, 0, w->k, a);
-        if (how & ACCUMULATE)
-            row_i64(&w->acc, r, 0, w->n, extra);
+        func_i64(&w->left, r, 0, w->k, a);
+        if (how & FUNC_ACCUMULATE)
+            func_i64(&w->acc, r, 0, w->n, extra);
         for (int32_t i = 0; i < w->n; i++)
             sum[i] = extra[i];
         for (int32_t k = 0; k < w->k; k++) {
@@ -259,13 +260,13 @@ static void multiply_ints(struct call *c, const struct matmul *w, int how)
             for (int32_t i = 0; i < w->n; i++)
                 sum[i] = (int64_t)((uint64_t)sum[i] + x * (uint64_t)y[i]);
         }
-        row_put_i64(&w->dst, r, 0, w->n, sum);
+        func_put_i64(&w->dst, r, 0, w->n, sum);
     }
 }
 
 /* 8-bit factors: 256 products sum up to less than 2^24, which f32 holds exactly, so that the float
  * kernel can be used piece by piece. */
-static void multiply_bytes(struct call *c, const struct matmul *w, int how)
+static void multiply_bytes(struct func_call *c, const struct matmul *w, int how)
 {
     enum { EXACT = 256 };
     struct product p = product_of(c, w);
@@ -273,19 +274,19 @@ static void multiply_bytes(struct call *c, const struct matmul *w, int how)
     int64_t *line = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->n);
     int64_t *extra = ARENA_ARRAY(&c->scratch, int64_t, (size_t)w->n);
     for (int32_t from = 0; from < w->k; from += EXACT) {
-        multiply(&p, from, min_i32(w->k, from + EXACT));
+        multiply(&p, from, func_min(w->k, from + EXACT));
         for (size_t i = 0; i < (size_t)p.m * (size_t)p.wide; i++)
             total[i] += (uint32_t)(int32_t)p.sum[i];
     }
-    if (how & BIAS)
-        row_i64(&w->bias, 0, 0, w->n, extra);
+    if (how & FUNC_BIAS)
+        func_i64(&w->bias, 0, 0, w->n, extra);
     for (int32_t r = 0; r < w->m; r++) {
         const uint32_t *sum = total + (size_t)r * (size_t)p.wide;
-        if (how & ACCUMULATE)
-            row_i64(&w->acc, r, 0, w->n, extra);
+        if (how & FUNC_ACCUMULATE)
+            func_i64(&w->acc, r, 0, w->n, extra);
         for (int32_t i = 0; i < w->n; i++)
             line[i] = (int32_t)(sum[i] + (uint32_t)extra[i]);
-        row_put_i64(&w->dst, r, 0, w->n, line);
+        func_put_i64(&w->dst, r, 0, w->n, line);
     }
 }
 
@@ -298,7 +299,7 @@ static float scale_by(float x, uint64_t left, uint64_t right)
 }
 
 /* Groups of 32 along k are summed on their own, scaled by a power of two and then added up. */
-static enum status multiply_scaled(struct call *c, struct matmul *w, int how)
+static enum status multiply_scaled(struct func_call *c, struct matmul *w, int how)
 {
     int32_t groups = (w->k + GROUP - 1) / GROUP;
     if (w->left_scale.type.rows < w->m || w->left_scale.type.cols < groups ||
@@ -307,17 +308,17 @@ static enum status multiply_scaled(struct call *c, struct matmul *w, int how)
     w->left_scale.v_row = w->m;
     w->left_scale.v_col = w->right_scale.v_row = groups;
     w->right_scale.v_col = w->n;
-    TRY(call_take(c, &w->left_scale, false));
-    TRY(call_take(c, &w->right_scale, false));
+    TRY(func_take(c, &w->left_scale, false));
+    TRY(func_take(c, &w->right_scale, false));
     struct product p = product_of(c, w);
     float *total = ARENA_ARRAY(&c->scratch, float, (size_t)p.m *(size_t)p.wide);
     for (int32_t g = 0; g < groups; g++) {
-        multiply(&p, g * GROUP, min_i32(w->k, (g + 1) * GROUP));
+        multiply(&p, g * GROUP, func_min(w->k, (g + 1) * GROUP));
         for (int32_t r = 0; r < w->m; r++) {
-            uint64_t left = tile_get(&w->left_scale, r, g) & 0xff;
+            uint64_t left = func_at(&w->left_scale, r, g) & 0xff;
             for (int32_t i = 0; i < w->n; i++)
                 total[(size_t)r * (size_t)p.wide + (size_t)i] +=
-                    scale_by(sum_row(&p, r)[i], left, tile_get(&w->right_scale, g, i) & 0xff);
+                    scale_by(sum_row(&p, r)[i], left, func_at(&w->right_scale, g, i) & 0xff);
         }
     }
     p.sum = total;
@@ -325,11 +326,12 @@ static enum status multiply_scaled(struct call *c, struct matmul *w, int how)
     return ST_OK;
 }
 
-static enum status matmul(struct call *c, int how)
+enum status func_matmul(struct func_call *c)
 {
+    int how = c->how;
     struct matmul w = {0};
     TRY(take_operands(c, how, &w));
-    if (how & SCALED)
+    if (how & FUNC_SCALED)
         return multiply_scaled(c, &w, how);
     if (w.is_int) {
         bool bytes = pto_dtype_size(w.left.type.dtype) == 1 &&
@@ -343,20 +345,3 @@ static enum status matmul(struct call *c, int how)
     finish_f32(c, &w, how, &p);
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TMATMUL, matmul, 0, false},
-    {PTO_TMATMUL_ACC, matmul, ACCUMULATE, false},
-    {PTO_TMATMUL_BIAS, matmul, BIAS, false},
-    {PTO_TMATMUL_MX, matmul, SCALED, true},
-    {PTO_TMATMUL_MX_ACC, matmul, SCALED | ACCUMULATE, true},
-    {PTO_TMATMUL_MX_BIAS, matmul, SCALED | BIAS, true},
-    {PTO_TGEMV, matmul, 0, false},
-    {PTO_TGEMV_ACC, matmul, ACCUMULATE, false},
-    {PTO_TGEMV_BIAS, matmul, BIAS, false},
-    {PTO_TGEMV_MX, matmul, SCALED, true},
-    {PTO_TGEMV_MX_ACC, matmul, SCALED | ACCUMULATE, true},
-    {PTO_TGEMV_MX_BIAS, matmul, SCALED | BIAS, true},
-};
-
-const struct call_table func_matmul_table = {entries, ARRAY_LEN(entries)};

@@ -3,7 +3,7 @@
 
 #include "pto/func_call.h"
 
-bool pad_bits(const struct pto_tile_type *type, uint64_t *bits)
+bool func_pad(const struct pto_tile_type *type, uint64_t *bits)
 {
     enum pto_dtype t = type->dtype;
     if (type->pad >> 32 & 1) {
@@ -18,7 +18,7 @@ bool pad_bits(const struct pto_tile_type *type, uint64_t *bits)
     return type->pad >= 1 && type->pad <= 3;
 }
 
-uint64_t move_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to)
+uint64_t func_cast(uint64_t bits, enum pto_dtype from, enum pto_dtype to)
 {
     return pto_elem_convert(
         bits, from, to,
@@ -38,19 +38,19 @@ static float scale_of(uint64_t bits, enum pto_dtype t)
     return pto_dtype_is_float(t) ? pto_elem_f32(bits, t) : pto_elem_f32(bits & UINT32_MAX, PTO_F32);
 }
 
-static enum status take_fix(struct call *c, size_t first, struct fix *f)
+static enum status take_fix(struct func_call *c, size_t first, struct fix *f)
 {
     *f = (struct fix){0};
     if (c->attrs->relu > PTO_RELU_NORMAL)
-        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-unknown",
+        return func_fail(c, ST_UNSUPPORTED, "pto-run.func-unknown",
                          "only reluPreMode normal_relu is known");
     f->relu = c->attrs->relu == PTO_RELU_NORMAL;
     for (size_t i = first; i < c->args->n_ins; i++) {
-        if (call_has_value(c, i)) {
-            TRY(call_value(c, i, &f->scale));
+        if (func_has_value(c, i)) {
+            TRY(func_value(c, i, &f->scale));
             f->has_scale = true;
-        } else if (call_has_tile(c, i)) {
-            TRY(call_in(c, i, &f->per_col));
+        } else if (func_has_tile(c, i)) {
+            TRY(func_in(c, i, &f->per_col));
             f->has_scale = f->per_col.v_row > 0 && f->per_col.v_col > 0;
         }
     }
@@ -64,16 +64,16 @@ static uint64_t fix_one(const struct fix *f, uint64_t bits, enum pto_dtype from,
     if (f->relu && x < 0)
         x = 0, bits = 0;
     if (!f->has_scale)
-        return move_convert(bits, from, to);
+        return func_cast(bits, from, to);
     struct pto_scalar s = f->scale;
     if (f->per_col.v_col > 0)
         s = (struct pto_scalar){f->per_col.type.dtype,
-                                tile_get(&f->per_col, 0, min_i32(col, f->per_col.v_col - 1))};
-    return move_convert(pto_elem_from_f32(x * scale_of(s.bits, s.dtype), PTO_F32), PTO_F32, to);
+                                func_at(&f->per_col, 0, func_min(col, f->per_col.v_col - 1))};
+    return func_cast(pto_elem_from_f32(x * scale_of(s.bits, s.dtype), PTO_F32), PTO_F32, to);
 }
 
 /* Copies src to dst over rows x cols, converting. */
-static enum status convert_tile(struct call *c, const struct pto_tile *src,
+static enum status convert_tile(struct func_call *c, const struct pto_tile *src,
                                 const struct pto_tile *dst, int32_t rows, int32_t cols,
                                 const struct fix *f)
 {
@@ -81,39 +81,39 @@ static enum status convert_tile(struct call *c, const struct pto_tile *src,
     bool plain = !f->has_scale && !f->relu;
     if (plain && (from == to ||
                   (src->type.space != PTO_ACC && pto_dtype_size(from) == pto_dtype_size(to)))) {
-        tile_copy(src, dst, rows, cols);
+        func_copy(src, dst, rows, cols);
         return ST_OK;
     }
-    TRY(call_number(c, src));
-    TRY(call_number(c, dst));
+    TRY(func_number(c, src));
+    TRY(func_number(c, dst));
     bool floats = plain && from == PTO_F32 && (to == PTO_F16 || to == PTO_BF16);
-    float x[CALL_PIECE];
-    uint64_t bits[CALL_PIECE];
+    float x[FUNC_PIECE];
+    uint64_t bits[FUNC_PIECE];
     for (int32_t r = 0; r < rows; r++)
-        for (int32_t col = 0; col < cols; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, cols - col);
+        for (int32_t col = 0; col < cols; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, cols - col);
             if (floats) {
-                row_f32(src, r, col, n, x);
-                row_put_f32(dst, r, col, n, x);
+                func_f32(src, r, col, n, x);
+                func_put_f32(dst, r, col, n, x);
                 continue;
             }
-            row_bits(src, r, col, n, bits);
+            func_bits(src, r, col, n, bits);
             for (int32_t i = 0; i < n; i++)
                 bits[i] = fix_one(f, bits[i], from, to, col + i);
-            row_put_bits(dst, r, col, n, bits);
+            func_put_bits(dst, r, col, n, bits);
         }
     return ST_OK;
 }
 
 /* Columns between the valid part and the next 32 bytes, which a load fills as well. */
-static enum status pad_columns(struct call *c, struct pto_tile dst)
+static enum status pad_columns(struct func_call *c, struct pto_tile dst)
 {
     uint64_t bits = 0;
-    bool has_pad = pad_bits(&dst.type, &bits);
+    bool has_pad = func_pad(&dst.type, &bits);
     const struct pto_attrs *a = c->attrs;
     if (a->pad_mode == PTO_PAD_VALUE && a->pad_value.dtype != PTO_NO_DTYPE) {
         has_pad = true;
-        bits = move_convert(a->pad_value.bits, a->pad_value.dtype, dst.type.dtype);
+        bits = func_cast(a->pad_value.bits, a->pad_value.dtype, dst.type.dtype);
     }
     int32_t from = dst.v_col, unit = 32 / (int32_t)pto_dtype_size(dst.type.dtype);
     int64_t to = ((int64_t)from + unit - 1) / unit * unit;
@@ -124,19 +124,18 @@ static enum status pad_columns(struct call *c, struct pto_tile dst)
     TRY(pto_tile_check(&dst, c->args->where, c->diag));
     for (int32_t r = 0; r < dst.v_row; r++)
         for (int32_t col = from; col < dst.v_col; col++)
-            tile_put(&dst, r, col, a->pad_mode == PTO_PAD_FIRST ? tile_get(&dst, r, 0) : bits);
+            func_set(&dst, r, col, a->pad_mode == PTO_PAD_FIRST ? func_at(&dst, r, 0) : bits);
     return ST_OK;
 }
 
-static enum status load(struct call *c, int how)
+enum status func_load(struct func_call *c)
 {
     struct pto_tile dst;
     struct pto_view src;
-    (void)how;
-    TRY(call_out(c, 0, &dst));
-    TRY(call_in_view(c, 0, &src));
-    TRY(call_same_size(c, src.dtype, dst.type.dtype));
-    tile_from_view(&dst, &src);
+    TRY(func_out(c, 0, &dst));
+    TRY(func_in_view(c, 0, &src));
+    TRY(func_same_size(c, src.dtype, dst.type.dtype));
+    func_from_view(&dst, &src);
     return pad_columns(c, dst);
 }
 
@@ -151,118 +150,113 @@ static void add_to_view(const struct pto_tile *src, const struct pto_view *dst)
             int64_t k = (int64_t)r * src->v_col + col;
             int64_t y = reshaped ? k / cols : r, x = reshaped ? k % cols : col;
             if (y < rows && x < cols)
-                view_put(dst, y, x,
-                         elem_add(view_get(dst, y, x), tile_get(src, r, col), dst->dtype));
+                func_view_set(dst, y, x,
+                              func_add(func_view_at(dst, y, x), func_at(src, r, col), dst->dtype));
         }
 }
 
-static enum status store(struct call *c, int how)
+enum status func_store(struct func_call *c)
 {
     struct pto_view dst;
     struct pto_tile src;
     struct fix f;
-    (void)how;
-    TRY(call_out_view(c, 0, &dst));
-    TRY(call_in(c, 0, &src));
+    TRY(func_out_view(c, 0, &dst));
+    TRY(func_in(c, 0, &src));
     TRY(take_fix(c, 1, &f));
     if (src.type.space != PTO_ACC && !f.has_scale)
-        TRY(call_same_size(c, src.type.dtype, dst.dtype));
+        TRY(func_same_size(c, src.type.dtype, dst.dtype));
     if (src.v_row == 0 || src.v_col == 0)
         return ST_OK;
     if (src.type.dtype != dst.dtype || f.relu || f.has_scale) {
-        struct pto_tile as = call_scratch(c, dst.dtype, src.v_row, src.v_col);
+        struct pto_tile as = func_scratch(c, dst.dtype, src.v_row, src.v_col);
         TRY(convert_tile(c, &src, &as, src.v_row, src.v_col, &f));
         src = as;
     }
     if (c->attrs->atomic == 1) {
-        TRY(call_number(c, &src));
+        TRY(func_number(c, &src));
         add_to_view(&src, &dst);
     } else {
-        tile_to_view(&src, &dst);
+        func_to_view(&src, &dst);
     }
     return ST_OK;
 }
 
 /* dst = src over what both have; equal counts of another shape are paired in row-major order. */
-static enum status move_tiles(struct call *c, const struct pto_tile *src,
+static enum status move_tiles(struct func_call *c, const struct pto_tile *src,
                               const struct pto_tile *dst, const struct fix *f)
 {
-    int32_t rows = min_i32(src->v_row, dst->v_row), cols = min_i32(src->v_col, dst->v_col);
+    int32_t rows = func_min(src->v_row, dst->v_row), cols = func_min(src->v_col, dst->v_col);
     int64_t have = (int64_t)src->v_row * src->v_col, want = (int64_t)dst->v_row * dst->v_col;
     if (have != want || rows == dst->v_row)
         return convert_tile(c, src, dst, rows, cols, f);
-    struct pto_tile flat = call_scratch(c, dst->type.dtype, src->v_row, src->v_col);
+    struct pto_tile flat = func_scratch(c, dst->type.dtype, src->v_row, src->v_col);
     TRY(convert_tile(c, src, &flat, src->v_row, src->v_col, f));
     for (int64_t k = 0; k < want; k++)
-        tile_put(dst, (int32_t)(k / dst->v_col), (int32_t)(k % dst->v_col),
-                 tile_get(&flat, (int32_t)(k / src->v_col), (int32_t)(k % src->v_col)));
+        func_set(dst, (int32_t)(k / dst->v_col), (int32_t)(k % dst->v_col),
+                 func_at(&flat, (int32_t)(k / src->v_col), (int32_t)(k % src->v_col)));
     return ST_OK;
 }
 
-static enum status move(struct call *c, int how)
+enum status func_move(struct func_call *c)
 {
     struct pto_tile dst, src;
     struct fix f;
-    (void)how;
-    TRY(call_out(c, 0, &dst));
+    TRY(func_out(c, 0, &dst));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
-    TRY(call_in(c, 0, &src));
+    TRY(func_in(c, 0, &src));
     TRY(take_fix(c, 1, &f));
     return move_tiles(c, &src, &dst, &f);
 }
 
 /* Row and column operands of textract and tinsert. */
-static enum status take_corner(struct call *c, int64_t *row, int64_t *col)
+static enum status take_corner(struct func_call *c, int64_t *row, int64_t *col)
 {
     struct pto_scalar r, k;
-    TRY(call_value(c, 1, &r));
-    TRY(call_value(c, 2, &k));
+    TRY(func_value(c, 1, &r));
+    TRY(func_value(c, 2, &k));
     *row = pto_elem_i64(r.bits, r.dtype);
     *col = pto_elem_i64(k.bits, k.dtype);
     return ST_OK;
 }
 
-static enum status outside(struct call *c, int64_t row, int64_t col, const struct pto_tile *t)
+static enum status outside(struct func_call *c, int64_t row, int64_t col, const struct pto_tile *t)
 {
     return diag_fail(c->diag, ST_FORMAT, "pto-run.func-shape", c->args->where,
                      "%s: the window at (%lld, %lld) leaves the %dx%d tile", pto_op_name(c->op),
                      (long long)row, (long long)col, t->type.rows, t->type.cols);
 }
 
-static enum status extract(struct call *c, int how)
+enum status func_extract(struct func_call *c)
 {
     struct pto_tile dst, part;
+    const struct pto_tile *src;
     struct fix f;
     int64_t row, col;
-    (void)how;
-    TRY(call_out(c, 0, &dst));
+    TRY(func_out(c, 0, &dst));
     TRY(take_corner(c, &row, &col));
-    if (!call_has_tile(c, 0))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
-    const struct pto_tile *src = c->args->ins[0].u.tile;
+    TRY(func_given(c, 0, &src));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
     if (row < 0 || col < 0 || row >= src->type.rows || col >= src->type.cols)
         return outside(c, row, col, src);
-    int32_t rows = min_i32(dst.v_row, src->type.rows - (int32_t)row);
-    int32_t cols = min_i32(dst.v_col, src->type.cols - (int32_t)col);
+    int32_t rows = func_min(dst.v_row, src->type.rows - (int32_t)row);
+    int32_t cols = func_min(dst.v_col, src->type.cols - (int32_t)col);
     if (!pto_tile_window(src, row, col, rows, cols, &part))
         return outside(c, row, col, src);
     TRY(take_fix(c, 3, &f));
-    TRY(call_take(c, &part, false));
+    TRY(func_take(c, &part, false));
     return convert_tile(c, &part, &dst, rows, cols, &f);
 }
 
-static enum status insert(struct call *c, int how)
+enum status func_insert(struct func_call *c)
 {
     struct pto_tile dst, part, src;
     struct fix f;
     int64_t row, col;
-    (void)how;
-    TRY(call_out(c, 0, &dst));
+    TRY(func_out(c, 0, &dst));
     TRY(take_corner(c, &row, &col));
-    TRY(call_in(c, 0, &src));
+    TRY(func_in(c, 0, &src));
     TRY(take_fix(c, 3, &f));
     if (src.v_row == 0 || src.v_col == 0)
         return ST_OK;
@@ -273,7 +267,7 @@ static enum status insert(struct call *c, int how)
 }
 
 /* The byte of element `at`, counted through the storage of a tile; fails outside of it. */
-static enum status element_at(struct call *c, struct pto_tile *t, const struct pto_scalar *at,
+static enum status element_at(struct func_call *c, struct pto_tile *t, const struct pto_scalar *at,
                               unsigned char **byte)
 {
     int64_t k = pto_elem_i64(at->bits, at->dtype);
@@ -282,7 +276,7 @@ static enum status element_at(struct call *c, struct pto_tile *t, const struct p
         return diag_fail(c->diag, ST_FORMAT, "pto-run.index-range", c->args->where,
                          "%s: element %lld of a tile of %lld", pto_op_name(c->op), (long long)k,
                          (long long)count);
-    TRY(call_physical(c, t));
+    TRY(func_physical(c, t));
     bool by_rows = t->window.rows > 0 || t->type.blayout == PTO_ROW_MAJOR;
     int32_t major = by_rows ? t->type.cols : t->type.rows;
     int32_t hi = (int32_t)(k / major), lo = (int32_t)(k % major);
@@ -290,17 +284,16 @@ static enum status element_at(struct call *c, struct pto_tile *t, const struct p
     return ST_OK;
 }
 
-static enum status get_value(struct call *c, int how)
+enum status func_get_value(struct func_call *c)
 {
     struct pto_tile src;
     struct pto_scalar at;
     unsigned char *byte;
-    (void)how;
-    TRY(call_in(c, 0, &src));
-    TRY(call_value(c, 1, &at));
+    TRY(func_in(c, 0, &src));
+    TRY(func_value(c, 1, &at));
     if (c->args->n_outs < 1 || c->args->outs[0].kind != PTO_OPERAND_VALUE ||
         c->args->outs[0].u.value == NULL)
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the result is not a scalar");
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the result is not a scalar");
     src = *c->args->ins[0].u.tile;
     TRY(element_at(c, &src, &at, &byte));
     *c->args->outs[0].u.value =
@@ -308,33 +301,20 @@ static enum status get_value(struct call *c, int how)
     return ST_OK;
 }
 
-static enum status set_value(struct call *c, int how)
+enum status func_set_value(struct func_call *c)
 {
     struct pto_tile dst;
     struct pto_scalar at, value;
     unsigned char *byte;
-    (void)how;
-    TRY(call_out(c, 0, &dst));
-    TRY(call_value(c, 0, &at));
-    TRY(call_value(c, 1, &value));
+    TRY(func_out(c, 0, &dst));
+    TRY(func_value(c, 0, &at));
+    TRY(func_value(c, 1, &value));
     TRY(element_at(c, &dst, &at, &byte));
     bool same = pto_dtype_size(value.dtype) == pto_dtype_size(dst.type.dtype) &&
                 pto_dtype_is_float(value.dtype) == pto_dtype_is_float(dst.type.dtype);
     if (!same)
-        TRY(call_number(c, &dst));
+        TRY(func_number(c, &dst));
     pto_elem_store(byte, dst.type.dtype,
-                   same ? value.bits : move_convert(value.bits, value.dtype, dst.type.dtype));
+                   same ? value.bits : func_cast(value.bits, value.dtype, dst.type.dtype));
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TLOAD, load, 0, false},         {PTO_TPREFETCH, load, 0, false},
-    {PTO_TSTORE, store, 0, false},       {PTO_TMOV, move, 0, false},
-    {PTO_TEXTRACT, extract, 0, false},   {PTO_TINSERT, insert, 0, false},
-    {PTO_TPUSH_TO_AIV, move, 0, false},  {PTO_TPUSH_TO_AIC, move, 0, false},
-    {PTO_TPOP_FROM_AIC, move, 0, false}, {PTO_TPOP_FROM_AIV, move, 0, false},
-    {PTO_TPUSH, move, 0, false},         {PTO_TPOP, move, 0, false},
-    {PTO_TGETVAL, get_value, 0, false},  {PTO_TSETVAL, set_value, 0, false},
-};
-
-const struct call_table func_move_table = {entries, ARRAY_LEN(entries)};

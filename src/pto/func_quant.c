@@ -8,22 +8,22 @@ static uint64_t lane_at(const struct pto_tile *t, int32_t r, int32_t k)
 {
     enum pto_dtype type = t->type.dtype;
     int32_t lanes = (int32_t)pto_elem_lanes(type);
-    return pto_elem_lane(tile_get(t, r, k / lanes), type, (uint32_t)(k % lanes));
+    return pto_elem_lane(func_at(t, r, k / lanes), type, (uint32_t)(k % lanes));
 }
 
 /* One side holds pairs: numbers are counted, not elements. */
-static enum status convert_lanes(struct call *c, const struct pto_tile *dst,
+static enum status convert_lanes(struct func_call *c, const struct pto_tile *dst,
                                  const struct pto_convert *how)
 {
     struct pto_tile src;
     int32_t lanes = (int32_t)pto_elem_lanes(dst->type.dtype);
-    if (!call_has_tile(c, 0))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
+    if (!func_has_tile(c, 0))
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
     int32_t per = (int32_t)pto_elem_lanes(c->args->ins[0].u.tile->type.dtype);
     if (dst->v_col > INT32_MAX / 2)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
     int32_t n = dst->v_col * lanes;
-    TRY(call_in_as(c, 0, dst->v_row, (n + per - 1) / per, false, &src));
+    TRY(func_in_as(c, 0, dst->v_row, (n + per - 1) / per, false, &src));
     enum pto_dtype from = pto_elem_lane_type(src.type.dtype);
     enum pto_dtype to = pto_elem_lane_type(dst->type.dtype);
     for (int32_t r = 0; r < dst->v_row; r++)
@@ -31,51 +31,50 @@ static enum status convert_lanes(struct call *c, const struct pto_tile *dst,
             uint64_t pair[2] = {0};
             for (int32_t i = 0; i < lanes; i++)
                 pair[i] = pto_elem_convert(lane_at(&src, r, k + i), from, to, *how);
-            tile_put(dst, r, k / lanes, pto_elem_join(pair[0], pair[1], dst->type.dtype));
+            func_set(dst, r, k / lanes, pto_elem_join(pair[0], pair[1], dst->type.dtype));
         }
     return ST_OK;
 }
 
-static bool is_nearest(const struct call *c)
+static bool is_nearest(const struct func_call *c)
 {
     enum pto_round mode = c->attrs->round;
     return mode == PTO_ROUND_NONE || mode == PTO_ROUND_RINT || mode == PTO_ROUND_CAST_RINT ||
            c->args->reference;
 }
 
-static enum status convert(struct call *c, int how)
+enum status func_convert(struct func_call *c)
 {
     struct pto_tile tiles[2]; /* destination, source */
     struct pto_tile *dst = &tiles[0], *src = &tiles[1];
     const struct pto_convert rule = {c->attrs->round, c->attrs->saturation, c->args->reference};
-    float x[CALL_PIECE];
-    uint64_t bits[CALL_PIECE];
-    (void)how;
-    TRY(call_out(c, 0, dst));
+    float x[FUNC_PIECE];
+    uint64_t bits[FUNC_PIECE];
+    TRY(func_out(c, 0, dst));
     if (dst->v_row == 0 || dst->v_col == 0)
         return ST_OK;
     if (pto_elem_lanes(dst->type.dtype) == 2 ||
-        (call_has_tile(c, 0) && pto_elem_lanes(c->args->ins[0].u.tile->type.dtype) == 2))
+        (func_has_tile(c, 0) && pto_elem_lanes(c->args->ins[0].u.tile->type.dtype) == 2))
         return convert_lanes(c, dst, &rule);
-    TRY(call_in_as(c, 0, dst->v_row, dst->v_col, true, src));
+    TRY(func_in_as(c, 0, dst->v_row, dst->v_col, true, src));
     enum pto_dtype from = src->type.dtype, to = dst->type.dtype;
-    tiles_straighten(tiles, 2);
+    func_straighten(tiles, 2);
     bool wide_from = from == PTO_F32 || from == PTO_F16 || from == PTO_BF16;
     bool wide_to = to == PTO_F32 || to == PTO_F16 || to == PTO_BF16;
     bool quick = wide_from && wide_to && c->attrs->saturation == PTO_SATURATION_AUTO &&
                  (to == PTO_F32 || is_nearest(c));
     for (int32_t r = 0; r < dst->v_row; r++)
-        for (int32_t col = 0; col < dst->v_col; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, dst->v_col - col);
+        for (int32_t col = 0; col < dst->v_col; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, dst->v_col - col);
             if (quick) {
-                row_f32(src, r, col, n, x);
-                row_put_f32(dst, r, col, n, x);
+                func_f32(src, r, col, n, x);
+                func_put_f32(dst, r, col, n, x);
                 continue;
             }
-            row_bits(src, r, col, n, bits);
+            func_bits(src, r, col, n, bits);
             for (int32_t i = 0; i < n; i++)
                 bits[i] = pto_elem_convert(bits[i], from, to, rule);
-            row_put_bits(dst, r, col, n, bits);
+            func_put_bits(dst, r, col, n, bits);
         }
     return ST_OK;
 }
@@ -87,16 +86,16 @@ struct parameter {
     bool is_tile;
 };
 
-static enum status take_parameter(struct call *c, size_t i, float missing, struct parameter *p)
+static enum status take_parameter(struct func_call *c, size_t i, float missing, struct parameter *p)
 {
     *p = (struct parameter){.value = missing};
-    if (call_has_value(c, i)) {
+    if (func_has_value(c, i)) {
         struct pto_scalar v;
-        TRY(call_value(c, i, &v));
+        TRY(func_value(c, i, &v));
         p->value = pto_elem_f32(v.bits, v.dtype);
-    } else if (call_has_tile(c, i)) {
-        TRY(call_in(c, i, &p->tile));
-        TRY(call_number(c, &p->tile));
+    } else if (func_has_tile(c, i)) {
+        TRY(func_in(c, i, &p->tile));
+        TRY(func_number(c, &p->tile));
         p->is_tile = p->tile.v_row > 0 && p->tile.v_col > 0;
     }
     return ST_OK;
@@ -106,39 +105,36 @@ static float parameter_at(const struct parameter *p, int32_t r)
 {
     if (!p->is_tile)
         return p->value;
-    return pto_elem_f32(tile_get(&p->tile, min_i32(r, p->tile.v_row - 1), 0), p->tile.type.dtype);
+    return pto_elem_f32(func_at(&p->tile, func_min(r, p->tile.v_row - 1), 0), p->tile.type.dtype);
 }
 
-enum { QUANT, DEQUANT };
-
-static enum status quantise(struct call *c, int how)
+enum status func_quantise(struct func_call *c)
 {
+    int how = c->how;
     struct pto_tile dst, src;
     struct parameter scale, offset;
-    float x[CALL_PIECE];
-    uint64_t bits[CALL_PIECE];
-    TRY(call_out(c, 0, &dst));
-    TRY(call_number(c, &dst));
+    float x[FUNC_PIECE];
+    uint64_t bits[FUNC_PIECE];
+    TRY(func_out_number(c, 0, &dst));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
-    TRY(call_in_as(c, 0, dst.v_row, dst.v_col, false, &src));
-    TRY(call_number(c, &src));
+    TRY(func_in_as_number(c, 0, dst.v_row, dst.v_col, false, &src));
     TRY(take_parameter(c, 1, 1, &scale));
     TRY(take_parameter(c, 2, 0, &offset));
     const struct pto_convert rule = {PTO_ROUND_RINT, PTO_SATURATION_ON, false};
     for (int32_t r = 0; r < dst.v_row; r++) {
         float by = parameter_at(&scale, r), shift = parameter_at(&offset, r);
-        for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
-            row_f32(&src, r, col, n, x);
+        for (int32_t col = 0; col < dst.v_col; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, dst.v_col - col);
+            func_f32(&src, r, col, n, x);
             for (int32_t i = 0; i < n; i++) {
-                float y = how == QUANT ? x[i] * by : x[i] - shift;
-                y = how == QUANT ? y + shift : y * by;
+                float y = how == FUNC_QUANT ? x[i] * by : x[i] - shift;
+                y = how == FUNC_QUANT ? y + shift : y * by;
                 uint64_t f32 = pto_elem_from_f32(y, PTO_F32);
-                bits[i] = how == QUANT ? pto_elem_convert(f32, PTO_F32, dst.type.dtype, rule)
-                                       : move_convert(f32, PTO_F32, dst.type.dtype);
+                bits[i] = how == FUNC_QUANT ? pto_elem_convert(f32, PTO_F32, dst.type.dtype, rule)
+                                            : func_cast(f32, PTO_F32, dst.type.dtype);
             }
-            row_put_bits(&dst, r, col, n, bits);
+            func_put_bits(&dst, r, col, n, bits);
         }
     }
     return ST_OK;
@@ -169,7 +165,7 @@ struct mx_outs {
 static void put_inside(bool has, const struct pto_tile *t, int32_t r, int32_t g, uint64_t bits)
 {
     if (has && r < t->v_row && g < t->v_col)
-        tile_put(t, r, g, bits);
+        func_set(t, r, g, bits);
 }
 
 /* One group of 32: the scale is a power of two that brings the largest value near the top of the
@@ -180,7 +176,7 @@ static void quantise_group(const struct mx_outs *o, const struct pto_tile *src, 
     enum pto_dtype type = o->data.type.dtype, lane = pto_elem_lane_type(type);
     int32_t lanes = pto_elem_lanes(type) == 2 ? 2 : 1, from = g * GROUP;
     float x[GROUP] = {0}, most = 0;
-    row_f32(src, r, from, n, x);
+    func_f32(src, r, from, n, x);
     for (int32_t i = 0; i < n; i++)
         most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
     int e = 0;
@@ -191,7 +187,7 @@ static void quantise_group(const struct mx_outs *o, const struct pto_tile *src, 
         uint64_t pair[2] = {0};
         for (int32_t k = 0; k < lanes; k++)
             pair[k] = pto_elem_from_f32(ldexpf(x[i + k], 127 - code), lane);
-        tile_put(&o->data, r, (from + i) / lanes, pto_elem_join(pair[0], pair[1], type));
+        func_set(&o->data, r, (from + i) / lanes, pto_elem_join(pair[0], pair[1], type));
     }
     put_inside(o->has_exponent, &o->exponent, r, g,
                pto_dtype_size(o->exponent.type.dtype) == 1
@@ -202,35 +198,33 @@ static void quantise_group(const struct mx_outs *o, const struct pto_tile *src, 
                pto_elem_from_f32(ldexpf(1, 127 - code), o->scaling.type.dtype));
 }
 
-static enum status take_out(struct call *c, size_t i, struct pto_tile *t, bool *has)
+static enum status take_out(struct func_call *c, size_t i, struct pto_tile *t, bool *has)
 {
-    *has = call_has_out(c, i);
+    *has = func_has_out(c, i);
     if (!*has)
         return ST_OK;
-    TRY(call_out(c, i, t));
-    return call_number(c, t);
+    TRY(func_out(c, i, t));
+    return func_number(c, t);
 }
 
-static enum status quantise_mx(struct call *c, int how)
+enum status func_quantise_mx(struct func_call *c)
 {
     struct mx_outs o;
     struct pto_tile src;
-    (void)how;
-    TRY(call_out(c, 0, &o.data));
+    TRY(func_out(c, 0, &o.data));
     TRY(take_out(c, 1, &o.exponent, &o.has_exponent));
     TRY(take_out(c, 2, &o.most, &o.has_most));
     TRY(take_out(c, 3, &o.scaling, &o.has_scaling));
     if (!pto_dtype_is_float(o.data.type.dtype))
-        return call_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
+        return func_fail(c, ST_UNSUPPORTED, "pto-run.func-dtype",
                          "the data must be floats of 8 or 4 bits");
     int64_t n = (int64_t)o.data.v_col * pto_elem_lanes(o.data.type.dtype);
     if (n > INT32_MAX)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
-    TRY(call_in_as(c, 0, o.data.v_row, (int32_t)n, false, &src));
-    TRY(call_number(c, &src));
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape", "the tile is too wide");
+    TRY(func_in_as_number(c, 0, o.data.v_row, (int32_t)n, false, &src));
     for (int32_t r = 0; r < src.v_row; r++)
         for (int32_t g = 0; (int64_t)g * GROUP < n; g++)
-            quantise_group(&o, &src, r, g, min_i32(GROUP, (int32_t)n - g * GROUP));
+            quantise_group(&o, &src, r, g, func_min(GROUP, (int32_t)n - g * GROUP));
     return ST_OK;
 }
 
@@ -238,44 +232,30 @@ enum { BINS = 256 };
 
 /* Of each row: how many elements have a top byte of at most b. With an index tile the next lower
  * byte is counted, of the elements whose top byte is the index of the row. */
-static enum status histogram(struct call *c, int how)
+enum status func_histogram(struct func_call *c)
 {
     struct pto_tile dst, src, idx = {0};
-    (void)how;
-    TRY(call_out(c, 0, &dst));
-    TRY(call_number(c, &dst));
-    TRY(call_in(c, 0, &src));
-    TRY(call_number(c, &src));
+    TRY(func_out_number(c, 0, &dst));
+    TRY(func_in_number(c, 0, &src));
     uint32_t bits = pto_dtype_size(src.type.dtype) * 8;
-    bool filtered = call_has_tile(c, 1) && bits > 8;
+    bool filtered = func_has_tile(c, 1) && bits > 8;
     if (filtered && dst.v_row > 0) {
-        TRY(call_in_as(c, 1, dst.v_row, 1, false, &idx));
-        TRY(call_number(c, &idx));
+        TRY(func_in_as_number(c, 1, dst.v_row, 1, false, &idx));
     }
-    for (int32_t r = 0; r < min_i32(dst.v_row, src.v_row); r++) {
+    for (int32_t r = 0; r < func_min(dst.v_row, src.v_row); r++) {
         int64_t bins[BINS] = {0}, sum = 0;
         for (int32_t col = 0; col < src.v_col; col++) {
-            uint64_t x = tile_get(&src, r, col);
+            uint64_t x = func_at(&src, r, col);
             uint64_t top = x >> (bits - 8) & 0xff;
             if (!filtered)
                 bins[top]++;
-            else if (top == (tile_get(&idx, r, 0) & 0xff))
+            else if (top == (func_at(&idx, r, 0) & 0xff))
                 bins[x >> (bits - 16) & 0xff]++;
         }
-        for (int32_t b = 0; b < min_i32(BINS, dst.v_col); b++) {
+        for (int32_t b = 0; b < func_min(BINS, dst.v_col); b++) {
             sum += bins[b];
-            tile_put(&dst, r, b, pto_elem_from_i64(sum, dst.type.dtype));
+            func_set(&dst, r, b, pto_elem_from_i64(sum, dst.type.dtype));
         }
     }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TCVT, convert, 0, false},
-    {PTO_TQUANT, quantise, QUANT, false},
-    {PTO_TDEQUANT, quantise, DEQUANT, false},
-    {PTO_TQUANT_MX, quantise_mx, 0, true},
-    {PTO_THISTOGRAM, histogram, 0, true},
-};
-
-const struct call_table func_quant_table = {entries, ARRAY_LEN(entries)};

@@ -6,31 +6,29 @@
  */
 #include "pto/func_call.h"
 
-enum reduction { SUM, MAX, MIN, PROD, ARGMAX, ARGMIN };
-
-static float join_f32(enum reduction how, float a, float b)
+static float join_f32(enum func_join how, float a, float b)
 {
     switch (how) {
-    case SUM:
+    case FUNC_SUM:
         return a + b;
-    case PROD:
+    case FUNC_PROD:
         return a * b;
-    case MAX:
+    case FUNC_MAX:
         return a < b ? b : a;
     default:
         return b < a ? b : a;
     }
 }
 
-static int64_t join_i64(enum reduction how, int64_t a, int64_t b, bool wide)
+static int64_t join_i64(enum func_join how, int64_t a, int64_t b, bool wide)
 {
     bool less = wide ? (uint64_t)a < (uint64_t)b : a < b;
     switch (how) {
-    case SUM:
+    case FUNC_SUM:
         return (int64_t)((uint64_t)a + (uint64_t)b);
-    case PROD:
+    case FUNC_PROD:
         return (int64_t)((uint64_t)a * (uint64_t)b);
-    case MAX:
+    case FUNC_MAX:
         return less ? b : a;
     default:
         return less ? a : b;
@@ -57,19 +55,19 @@ static void row_numbers(const struct pto_tile *t, int32_t r, int32_t col, int32_
                         union number *out)
 {
     if (is_float(t)) {
-        float f[CALL_PIECE];
-        row_f32(t, r, col, n, f);
+        float f[FUNC_PIECE];
+        func_f32(t, r, col, n, f);
         for (int32_t i = 0; i < n; i++)
             out[i].f = f[i];
     } else {
-        int64_t v[CALL_PIECE];
-        row_i64(t, r, col, n, v);
+        int64_t v[FUNC_PIECE];
+        func_i64(t, r, col, n, v);
         for (int32_t i = 0; i < n; i++)
             out[i].v = v[i];
     }
 }
 
-static union number join(enum reduction how, const struct pto_tile *t, union number a,
+static union number join(enum func_join how, const struct pto_tile *t, union number a,
                          union number b)
 {
     if (is_float(t))
@@ -78,20 +76,20 @@ static union number join(enum reduction how, const struct pto_tile *t, union num
 }
 
 /* b is a new extreme after a. */
-static bool is_better(enum reduction how, const struct pto_tile *t, union number a, union number b)
+static bool is_better(enum func_join how, const struct pto_tile *t, union number a, union number b)
 {
-    union number x = how == ARGMAX ? a : b, y = how == ARGMAX ? b : a;
+    union number x = how == FUNC_ARGMAX ? a : b, y = how == FUNC_ARGMAX ? b : a;
     if (is_float(t))
         return x.f < y.f;
     return t->type.dtype == PTO_U64 ? (uint64_t)x.v < (uint64_t)y.v : x.v < y.v;
 }
 
-static float reduce_row_f32(const struct pto_tile *src, int32_t r, enum reduction how)
+static float reduce_row_f32(const struct pto_tile *src, int32_t r, enum func_join how)
 {
-    float x[CALL_PIECE], best = 0;
-    for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
-        int32_t n = min_i32(CALL_PIECE, src->v_col - col);
-        row_f32(src, r, col, n, x);
+    float x[FUNC_PIECE], best = 0;
+    for (int32_t col = 0; col < src->v_col; col += FUNC_PIECE) {
+        int32_t n = func_min(FUNC_PIECE, src->v_col - col);
+        func_f32(src, r, col, n, x);
         if (col == 0)
             best = x[0];
         for (int32_t i = col == 0; i < n; i++)
@@ -100,20 +98,20 @@ static float reduce_row_f32(const struct pto_tile *src, int32_t r, enum reductio
     return best;
 }
 
-static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction how,
+static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum func_join how,
                            enum pto_dtype to)
 {
-    union number x[CALL_PIECE], best = {0};
+    union number x[FUNC_PIECE], best = {0};
     int64_t at = 0;
-    if (how < ARGMAX && is_float(src))
+    if (how < FUNC_ARGMAX && is_float(src))
         return pto_elem_from_f32(reduce_row_f32(src, r, how), to);
-    for (int32_t col = 0; col < src->v_col; col += CALL_PIECE) {
-        int32_t n = min_i32(CALL_PIECE, src->v_col - col);
+    for (int32_t col = 0; col < src->v_col; col += FUNC_PIECE) {
+        int32_t n = func_min(FUNC_PIECE, src->v_col - col);
         row_numbers(src, r, col, n, x);
         for (int32_t i = 0; i < n; i++) {
             if (col + i == 0) {
                 best = x[0];
-            } else if (how < ARGMAX) {
+            } else if (how < FUNC_ARGMAX) {
                 best = join(how, src, best, x[i]);
             } else if (is_better(how, src, best, x[i])) {
                 best = x[i];
@@ -121,46 +119,45 @@ static uint64_t reduce_row(const struct pto_tile *src, int32_t r, enum reduction
             }
         }
     }
-    return how < ARGMAX ? number_bits(best, is_float(src), to) : pto_elem_from_i64(at, to);
+    return how < FUNC_ARGMAX ? number_bits(best, is_float(src), to) : pto_elem_from_i64(at, to);
 }
 
 /* Source and destination of a reduction; the count along the other axis is the destination's. */
-static enum status take_reduction(struct call *c, bool by_row, struct pto_tile *dst,
+static enum status take_reduction(struct func_call *c, bool by_row, struct pto_tile *dst,
                                   struct pto_tile *src)
 {
-    TRY(call_out(c, 0, dst));
-    TRY(call_number(c, dst));
-    if (!call_has_tile(c, 0))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "a source tile is missing");
-    const struct pto_tile *given = c->args->ins[0].u.tile;
-    TRY(call_in_as(c, 0, by_row ? dst->v_row : given->v_row, by_row ? given->v_col : dst->v_col,
+    const struct pto_tile *given;
+    TRY(func_out_number(c, 0, dst));
+    TRY(func_given(c, 0, &given));
+    TRY(func_in_as(c, 0, by_row ? dst->v_row : given->v_row, by_row ? given->v_col : dst->v_col,
                    false, src));
-    return call_number(c, src);
+    return func_number(c, src);
 }
 
-static enum status reduce_rows(struct call *c, int how)
+enum status func_reduce_rows(struct func_call *c)
 {
+    int how = c->how;
     struct pto_tile dst, src;
     TRY(take_reduction(c, true, &dst, &src));
     if (src.v_col == 0 || dst.v_col == 0)
         return ST_OK;
     for (int32_t r = 0; r < dst.v_row; r++)
-        tile_put(&dst, r, 0, reduce_row(&src, r, (enum reduction)how, dst.type.dtype));
+        func_set(&dst, r, 0, reduce_row(&src, r, (enum func_join)how, dst.type.dtype));
     return ST_OK;
 }
 
 /* Columns col .. col + n of all rows into best and, for the arg forms, at. */
-static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enum reduction how,
+static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enum func_join how,
                          union number *best, int64_t *at)
 {
-    union number x[CALL_PIECE];
+    union number x[FUNC_PIECE];
     row_numbers(src, 0, col, n, best);
     for (int32_t i = 0; i < n; i++)
         at[i] = 0;
     for (int32_t r = 1; r < src->v_row; r++) {
         row_numbers(src, r, col, n, x);
         for (int32_t i = 0; i < n; i++) {
-            if (how < ARGMAX) {
+            if (how < FUNC_ARGMAX) {
                 best[i] = join(how, src, best[i], x[i]);
             } else if (is_better(how, src, best[i], x[i])) {
                 best[i] = x[i];
@@ -171,15 +168,15 @@ static void reduce_piece(const struct pto_tile *src, int32_t col, int32_t n, enu
 }
 
 /* The same for floats without places. */
-static void reduce_piece_f32(const struct pto_tile *src, int32_t col, int32_t n, enum reduction how,
+static void reduce_piece_f32(const struct pto_tile *src, int32_t col, int32_t n, enum func_join how,
                              float *best)
 {
-    float x[CALL_PIECE];
-    unsigned char rounded[CALL_PIECE * 4];
+    float x[FUNC_PIECE];
+    unsigned char rounded[FUNC_PIECE * 4];
     enum pto_dtype type = src->type.dtype;
-    row_f32(src, 0, col, n, best);
+    func_f32(src, 0, col, n, best);
     for (int32_t r = 1; r < src->v_row; r++) {
-        row_f32(src, r, col, n, x);
+        func_f32(src, r, col, n, x);
         for (int32_t i = 0; i < n; i++)
             best[i] = join_f32(how, best[i], x[i]);
         if (type == PTO_F32)
@@ -189,65 +186,55 @@ static void reduce_piece_f32(const struct pto_tile *src, int32_t col, int32_t n,
     }
 }
 
-static enum status reduce_cols(struct call *c, int how)
+enum status func_reduce_cols(struct func_call *c)
 {
+    int how = c->how;
     struct pto_tile dst, src;
-    union number best[CALL_PIECE];
-    float floats[CALL_PIECE];
-    int64_t at[CALL_PIECE];
+    union number best[FUNC_PIECE];
+    float floats[FUNC_PIECE];
+    int64_t at[FUNC_PIECE];
     TRY(take_reduction(c, false, &dst, &src));
     if (src.v_row == 0 || dst.v_row == 0)
         return ST_OK;
-    for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
-        int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
-        if (how < ARGMAX && is_float(&src)) {
-            reduce_piece_f32(&src, col, n, (enum reduction)how, floats);
-            row_put_f32(&dst, 0, col, n, floats);
+    for (int32_t col = 0; col < dst.v_col; col += FUNC_PIECE) {
+        int32_t n = func_min(FUNC_PIECE, dst.v_col - col);
+        if (how < FUNC_ARGMAX && is_float(&src)) {
+            reduce_piece_f32(&src, col, n, (enum func_join)how, floats);
+            func_put_f32(&dst, 0, col, n, floats);
             continue;
         }
-        reduce_piece(&src, col, n, (enum reduction)how, best, at);
+        reduce_piece(&src, col, n, (enum func_join)how, best, at);
         for (int32_t i = 0; i < n; i++)
-            tile_put(&dst, 0, col + i,
-                     how < ARGMAX ? number_bits(best[i], is_float(&src), dst.type.dtype)
-                                  : pto_elem_from_i64(at[i], dst.type.dtype));
+            func_set(&dst, 0, col + i,
+                     how < FUNC_ARGMAX ? number_bits(best[i], is_float(&src), dst.type.dtype)
+                                       : pto_elem_from_i64(at[i], dst.type.dtype));
     }
     return ST_OK;
 }
 
-static enum status expand(struct call *c, int by_row)
+enum status func_expand(struct func_call *c)
 {
+    int by_row = c->how;
     struct pto_tile dst, src;
-    uint64_t bits[CALL_PIECE];
-    TRY(call_out(c, 0, &dst));
+    uint64_t bits[FUNC_PIECE];
+    TRY(func_out(c, 0, &dst));
     if (dst.v_row == 0 || dst.v_col == 0)
         return ST_OK;
-    TRY(call_in_as(c, 0, by_row ? dst.v_row : 1, by_row ? 1 : dst.v_col, false, &src));
+    TRY(func_in_as(c, 0, by_row ? dst.v_row : 1, by_row ? 1 : dst.v_col, false, &src));
     bool same = src.type.dtype == dst.type.dtype;
     if (!same) {
-        TRY(call_number(c, &src));
-        TRY(call_number(c, &dst));
+        TRY(func_number(c, &src));
+        TRY(func_number(c, &dst));
     }
     for (int32_t r = 0; r < dst.v_row; r++)
-        for (int32_t col = 0; col < dst.v_col; col += CALL_PIECE) {
-            int32_t n = min_i32(CALL_PIECE, dst.v_col - col);
-            row_bits(&src, by_row ? r : 0, by_row ? 0 : col, by_row ? 1 : n, bits);
+        for (int32_t col = 0; col < dst.v_col; col += FUNC_PIECE) {
+            int32_t n = func_min(FUNC_PIECE, dst.v_col - col);
+            func_bits(&src, by_row ? r : 0, by_row ? 0 : col, by_row ? 1 : n, bits);
             for (int32_t i = by_row ? 1 : n; i < n; i++)
                 bits[i] = bits[0];
             for (int32_t i = 0; i < n && !same; i++)
-                bits[i] = move_convert(bits[i], src.type.dtype, dst.type.dtype);
-            row_put_bits(&dst, r, col, n, bits);
+                bits[i] = func_cast(bits[i], src.type.dtype, dst.type.dtype);
+            func_put_bits(&dst, r, col, n, bits);
         }
     return ST_OK;
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TROWSUM, reduce_rows, SUM, false},       {PTO_TROWMAX, reduce_rows, MAX, false},
-    {PTO_TROWMIN, reduce_rows, MIN, false},       {PTO_TROWPROD, reduce_rows, PROD, false},
-    {PTO_TROWARGMAX, reduce_rows, ARGMAX, false}, {PTO_TROWARGMIN, reduce_rows, ARGMIN, false},
-    {PTO_TCOLSUM, reduce_cols, SUM, false},       {PTO_TCOLMAX, reduce_cols, MAX, false},
-    {PTO_TCOLMIN, reduce_cols, MIN, false},       {PTO_TCOLPROD, reduce_cols, PROD, false},
-    {PTO_TCOLARGMAX, reduce_cols, ARGMAX, false}, {PTO_TCOLARGMIN, reduce_cols, ARGMIN, false},
-    {PTO_TROWEXPAND, expand, 1, false},           {PTO_TCOLEXPAND, expand, 0, false},
-};
-
-const struct call_table func_reduce_table = {entries, ARRAY_LEN(entries)};

@@ -35,7 +35,7 @@ static void copy_run(unsigned char *dst, int64_t dst_step, const unsigned char *
 #define EACH_RUN(body)                                                                             \
     struct pto_run run = pto_tile_run(t, r, c);                                                    \
     for (int32_t done = 0; done < n;) {                                                            \
-        const int32_t m = min_i32(run.n, n - done);                                                \
+        const int32_t m = func_min(run.n, n - done);                                               \
         unsigned char *at = t->base + run.offset;                                                  \
         const int64_t step = run.step;                                                             \
         body;                                                                                      \
@@ -74,13 +74,13 @@ static void read_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, 
 {
     const enum pto_dtype type = t->type.dtype;
     const uint32_t size = pto_dtype_size(type);
-    unsigned char dense[CALL_PIECE * 8];
+    unsigned char dense[FUNC_PIECE * 8];
     EACH_RUN({
         char *to = out + (size_t)done * width;
         if (step == size)
             read(to, at, type, (size_t)m);
-        for (int32_t k = 0; k < m && step != size; k += CALL_PIECE) {
-            const int32_t some = min_i32(CALL_PIECE, m - k);
+        for (int32_t k = 0; k < m && step != size; k += FUNC_PIECE) {
+            const int32_t some = func_min(FUNC_PIECE, m - k);
             copy_run(dense, size, at + k * step, step, some, size);
             read(to + (size_t)k * width, dense, type, (size_t)some);
         }
@@ -92,40 +92,40 @@ static void write_row(const struct pto_tile *t, int32_t r, int32_t c, int32_t n,
 {
     const enum pto_dtype type = t->type.dtype;
     const uint32_t size = pto_dtype_size(type);
-    unsigned char dense[CALL_PIECE * 8];
+    unsigned char dense[FUNC_PIECE * 8];
     EACH_RUN({
         const char *from = in + (size_t)done * width;
         if (step == size)
             write(at, from, type, (size_t)m);
-        for (int32_t k = 0; k < m && step != size; k += CALL_PIECE) {
-            const int32_t some = min_i32(CALL_PIECE, m - k);
+        for (int32_t k = 0; k < m && step != size; k += FUNC_PIECE) {
+            const int32_t some = func_min(FUNC_PIECE, m - k);
             write(dense, from + (size_t)k * width, type, (size_t)some);
             copy_run(at + k * step, step, dense, size, some, size);
         }
     })
 }
 
-void row_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out)
+void func_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, float *out)
 {
     read_row(t, r, c, n, (char *)out, sizeof(*out), read_f32);
 }
 
-void row_put_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const float *in)
+void func_put_f32(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const float *in)
 {
     write_row(t, r, c, n, (const char *)in, sizeof(*in), write_f32);
 }
 
-void row_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out)
+void func_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, int64_t *out)
 {
     read_row(t, r, c, n, (char *)out, sizeof(*out), read_i64);
 }
 
-void row_put_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const int64_t *in)
+void func_put_i64(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const int64_t *in)
 {
     write_row(t, r, c, n, (const char *)in, sizeof(*in), write_i64);
 }
 
-void row_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_t *out)
+void func_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_t *out)
 {
     const enum pto_dtype type = t->type.dtype;
     EACH_RUN({
@@ -134,7 +134,7 @@ void row_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, uint64_
     })
 }
 
-void row_put_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const uint64_t *in)
+void func_put_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, const uint64_t *in)
 {
     const enum pto_dtype type = t->type.dtype;
     EACH_RUN({
@@ -143,13 +143,13 @@ void row_put_bits(const struct pto_tile *t, int32_t r, int32_t c, int32_t n, con
     })
 }
 
-void tile_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t rows, int32_t cols)
+void func_copy(const struct pto_tile *src, const struct pto_tile *dst, int32_t rows, int32_t cols)
 {
     const uint32_t size = pto_dtype_size(src->type.dtype);
     for (int32_t r = 0; r < rows; r++)
         for (int32_t c = 0; c < cols;) {
             const struct pto_run from = pto_tile_run(src, r, c), to = pto_tile_run(dst, r, c);
-            const int32_t n = min_i32(min_i32(from.n, to.n), cols - c);
+            const int32_t n = func_min(func_min(from.n, to.n), cols - c);
             copy_run(dst->base + to.offset, to.step, src->base + from.offset, from.step, n, size);
             c += n;
         }
@@ -186,18 +186,18 @@ static void copy_pair(const struct pair *p)
     for (int32_t r = 0; r < rows; r++)
         for (int32_t c = 0; c < cols;) {
             const struct pto_run tile = pto_tile_run(p->t, r, c), view = pto_view_run(p->v, r, c);
-            const int32_t n = min_i32(min_i32(tile.n, view.n), (int32_t)cols - c);
+            const int32_t n = func_min(func_min(tile.n, view.n), (int32_t)cols - c);
             copy_piece(p, tile, view, n);
             c += n;
         }
 }
 
-void tile_from_view(const struct pto_tile *t, const struct pto_view *v)
+void func_from_view(const struct pto_tile *t, const struct pto_view *v)
 {
     copy_pair(&(struct pair){t, v, false});
 }
 
-void tile_to_view(const struct pto_tile *t, const struct pto_view *v)
+void func_to_view(const struct pto_tile *t, const struct pto_view *v)
 {
     copy_pair(&(struct pair){t, v, true});
 }

@@ -15,11 +15,12 @@ struct record {
 };
 
 /* A row of records in memory, which must lie side by side. */
-static enum status records_of(struct call *c, struct pto_tile *t, int32_t r, unsigned char **at)
+static enum status records_of(struct func_call *c, struct pto_tile *t, int32_t r,
+                              unsigned char **at)
 {
     if (t->type.slayout != PTO_NONE_BOX || t->type.blayout != PTO_ROW_MAJOR ||
         pto_dtype_size(t->type.dtype) > 4)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "records need a row-major tile of 16- or 32-bit elements");
     *at = t->base + pto_tile_offset(t, r, 0);
     return ST_OK;
@@ -30,7 +31,7 @@ static float value_of(const unsigned char *record, enum pto_dtype t)
     return pto_elem_f32(pto_elem_load(record, t), t);
 }
 
-static enum status check_value_type(struct call *c, enum pto_dtype t)
+static enum status check_value_type(struct func_call *c, enum pto_dtype t)
 {
     if (t == PTO_F32 || t == PTO_F16 || t == PTO_BF16)
         return ST_OK;
@@ -52,37 +53,34 @@ static void sort_block(struct record *list, int32_t n)
     }
 }
 
-static enum status sort32(struct call *c, int how)
+enum status func_sort32(struct func_call *c)
 {
     struct pto_tile dst, src, idx;
-    (void)how;
-    TRY(call_out(c, 0, &dst));
-    TRY(call_in(c, 0, &src));
+    TRY(func_out(c, 0, &dst));
+    TRY(func_in(c, 0, &src));
     enum pto_dtype type = src.type.dtype;
     TRY(check_value_type(c, type));
     if (src.v_row == 0 || src.v_col == 0)
         return ST_OK;
-    if (!call_has_tile(c, 1))
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "the index tile is missing");
+    if (!func_has_tile(c, 1))
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "the index tile is missing");
     bool one_row = c->args->ins[1].u.tile->type.rows < src.v_row;
-    TRY(call_in_as(c, 1, one_row ? 1 : src.v_row, src.v_col, false, &idx));
-    TRY(call_number(c, &idx));
-    TRY(call_physical(c, &dst));
+    TRY(func_in_as_number(c, 1, one_row ? 1 : src.v_row, src.v_col, false, &idx));
+    TRY(func_physical(c, &dst));
     int64_t room = (int64_t)dst.type.cols * pto_dtype_size(dst.type.dtype) / RECORD;
     if (room < src.v_col || dst.type.rows < src.v_row)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the destination has no room for the records");
     for (int32_t r = 0; r < src.v_row; r++) {
         unsigned char *out;
         TRY(records_of(c, &dst, r, &out));
         for (int32_t from = 0; from < src.v_col; from += BLOCK) {
             struct record list[BLOCK];
-            int32_t n = min_i32(BLOCK, src.v_col - from);
+            int32_t n = func_min(BLOCK, src.v_col - from);
             for (int32_t i = 0; i < n; i++) {
-                uint64_t bits = tile_get(&src, r, from + i);
-                list[i] =
-                    (struct record){pto_elem_f32(bits, type),
-                                    (uint32_t)tile_get(&idx, one_row ? 0 : r, from + i), bits};
+                uint64_t bits = func_at(&src, r, from + i);
+                list[i] = (struct record){pto_elem_f32(bits, type),
+                                          (uint32_t)func_at(&idx, one_row ? 0 : r, from + i), bits};
             }
             sort_block(list, n);
             for (int32_t i = 0; i < n; i++, out += RECORD) {
@@ -124,22 +122,22 @@ static const unsigned char *next_record(struct lists *l, bool stop_early)
 }
 
 /* Groups of four sorted runs of `run` elements become one run each. */
-static enum status merge_runs(struct call *c)
+static enum status merge_runs(struct func_call *c)
 {
     struct pto_tile dst, src;
     struct pto_scalar length;
     unsigned char *in, *out;
-    TRY(call_out(c, 0, &dst));
-    TRY(call_in(c, 0, &src));
-    TRY(call_value(c, 1, &length));
+    TRY(func_out(c, 0, &dst));
+    TRY(func_in(c, 0, &src));
+    TRY(func_value(c, 1, &length));
     TRY(check_value_type(c, src.type.dtype));
     int64_t run = pto_elem_i64(length.bits, length.dtype), size = pto_dtype_size(src.type.dtype);
     if (run < 64 || run % 64 != 0 || run > INT32_MAX)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the block length is not a multiple of 64");
     if (dst.v_row < src.v_row || dst.v_col < src.v_col ||
         pto_dtype_size(dst.type.dtype) != (uint32_t)size)
-        return call_fail(c, ST_FORMAT, "pto-run.func-shape",
+        return func_fail(c, ST_FORMAT, "pto-run.func-shape",
                          "the destination is smaller than the source");
     int64_t records = run * size / RECORD;
     for (int32_t r = 0; r < src.v_row; r++)
@@ -159,14 +157,14 @@ static enum status merge_runs(struct call *c)
 }
 
 /* Two to four lists, one a tile, into one. `executed` counts the records taken of each. */
-static enum status merge_lists(struct call *c)
+static enum status merge_lists(struct func_call *c)
 {
     struct pto_tile dst, src[LISTS];
     struct lists l = {0};
     unsigned char *out, *in;
-    TRY(call_out(c, 0, &dst));
-    for (size_t i = 0; i < LISTS && call_has_tile(c, i); i++) {
-        TRY(call_in(c, i, &src[i]));
+    TRY(func_out(c, 0, &dst));
+    for (size_t i = 0; i < LISTS && func_has_tile(c, i); i++) {
+        TRY(func_in(c, i, &src[i]));
         TRY(check_value_type(c, src[i].type.dtype));
         TRY(records_of(c, &src[i], 0, &in));
         int64_t bytes = (int64_t)src[i].v_col * pto_dtype_size(src[i].type.dtype);
@@ -176,7 +174,7 @@ static enum status merge_lists(struct call *c)
         l.count = i + 1;
     }
     if (l.count < 2)
-        return call_fail(c, ST_FORMAT, "pto-run.func-operand", "two to four lists are merged");
+        return func_fail(c, ST_FORMAT, "pto-run.func-operand", "two to four lists are merged");
     TRY(records_of(c, &dst, 0, &out));
     int64_t room = (int64_t)dst.v_col * pto_dtype_size(dst.type.dtype) / RECORD;
     if (dst.v_row == 0)
@@ -196,15 +194,7 @@ static enum status merge_lists(struct call *c)
     return ST_OK;
 }
 
-static enum status merge_sort(struct call *c, int how)
+enum status func_merge_sort(struct func_call *c)
 {
-    (void)how;
-    return call_has_value(c, 1) ? merge_runs(c) : merge_lists(c);
+    return func_has_value(c, 1) ? merge_runs(c) : merge_lists(c);
 }
-
-static const struct call_entry entries[] = {
-    {PTO_TSORT32, sort32, 0, false},
-    {PTO_TMRGSORT, merge_sort, 0, false},
-};
-
-const struct call_table func_sort_table = {entries, ARRAY_LEN(entries)};

@@ -1,3 +1,6 @@
+/*
+ * Sizes of buffers from the views that the text makes of them.
+ */
 #include "pto/gm_size.h"
 
 #include "base/num.h"

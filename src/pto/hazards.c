@@ -1,3 +1,6 @@
+/*
+ * Segments of bytes, and windows of global memory, with who touches them.
+ */
 #include "pto/hazards.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/*
+ * Modules: their life, their types, and the words of keys and enumerations.
+ */
 #include "pto/ir.h"
 
 #include <stdarg.h>

@@ -113,37 +113,9 @@ struct pto_named {
 /* ---- operations ---- */
 
 enum pto_role {
-    PTO_ROLE_IN,        /* ins(..), and the operands of operations without roles, in order */
-    PTO_ROLE_OUT,       /* outs(..) */
-    PTO_ROLE_FP,        /* ins(.. fp %s) */
-    PTO_ROLE_BASE,      /* the pointer, view, tile, array that is looked into */
-    PTO_ROLE_INDEX,     /* [..] after the base: offsets of subview, load_scalar, slots */
-    PTO_ROLE_VALUE,     /* what store_scalar, local_array_set, tnotify write or compare with */
-    PTO_ROLE_ADDR,      /* addr = */
-    PTO_ROLE_VALID_ROW, /* valid_row =, valid [%r, ..] */
-    PTO_ROLE_VALID_COL,
-    PTO_ROLE_SHAPE,
-    PTO_ROLE_STRIDE,
-    PTO_ROLE_OFFSET,
-    PTO_ROLE_SIZE,
-    PTO_ROLE_LOWER, /* scf.for */
-    PTO_ROLE_UPPER,
-    PTO_ROLE_STEP,
-    PTO_ROLE_INIT,      /* iter_args of for and while */
-    PTO_ROLE_CONDITION, /* of if, while, cond_br, select, index_switch */
-    PTO_ROLE_ARG,       /* of call, return, yield, br, condition */
-    PTO_ROLE_EVENT,     /* event or buffer number from a value */
-    PTO_ROLE_PAD,       /* pad_value = */
-    PTO_ROLE_PIPE,      /* a lowered !pto.pipe */
-    PTO_ROLE_GM_BUFFER, /* gm_slot_buffer = */
-    PTO_ROLE_GM_TENSOR, /* gm_slot_tensor = */
-    PTO_ROLE_C2V,       /* c2v_consumer_buf = */
-    PTO_ROLE_V2C,       /* v2c_consumer_buf = */
-    PTO_ROLE_SUBBLOCK,  /* aiv_subblockid(..) */
-    PTO_ROLE_DST,       /* of comm.tput and others: first view, second view */
-    PTO_ROLE_SRC,
-    PTO_ROLE_BUF,   /* buf(..), recv(..) */
-    PTO_ROLE_GROUP, /* group(..) */
+#define PTO_ROLE(code, ...) PTO_ROLE_##code,
+#include "pto/roles.def"
+#undef PTO_ROLE
     PTO_ROLE_COUNT,
 };
 
@@ -254,11 +226,6 @@ void pto_problem(struct pto_module *m, enum severity severity, const char *code,
                  uint32_t col, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* ---- reading a module ---- */
-
-static inline const struct pto_op *pto_op_at(const struct pto_module *m, uint32_t op)
-{
-    return &m->ops.at[op];
-}
 
 static inline const struct pto_value *pto_value_at(const struct pto_module *m,
                                                    const struct pto_function *f, uint32_t value)

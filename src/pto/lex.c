@@ -1,3 +1,6 @@
+/*
+ * The tokens of PTO text.
+ */
 #include "pto/lex.h"
 
 #include "base/char.h"

@@ -1,3 +1,6 @@
+/*
+ * Tables of measured cycles.
+ */
 #include "pto/measure.h"
 
 #include <stdio.h>

@@ -1,49 +1,44 @@
+/*
+ * What a run says: pipes, transfers, what was assumed, and what sets the pace.
+ */
 #include "pto/outcome.h"
 
-#include <stdlib.h>
-
-static const char *const bound_names[] = {"nothing", "cube",   "vector",  "read",  "write",
-                                          "on-chip", "scalar", "latency", "serial"};
-
-static const char *const bound_advice[] = {
-    "no pipe did any work",
-    "the cube core sets the pace: fewer multiplications or a cheaper type help",
-    "the vector pipe sets the pace: fewer or wider vector instructions help",
-    "reading global memory sets the pace: reuse what is loaded, load more contiguous bytes",
-    "writing global memory sets the pace: write less, or in larger pieces",
-    "moving tiles from L1 sets the pace: keep one operand of several products in L0",
-    "the scalar unit sets the pace: hoist address arithmetic and scalar loads out of loops",
-    "work waits for results on their way: larger tiles or more buffers in flight help",
-    "the pipes take turns: double buffers would let them work at the same time",
-};
+#include "base/num.h"
 
 const char *pto_bound_name(enum pto_bound bound)
 {
-    return bound_names[bound];
+    static const char *const names[] = {
+#define PTO_BOUND(code, name, advice) name,
+#include "pto/bounds.def"
+#undef PTO_BOUND
+    };
+
+    return names[bound];
 }
 
 const char *pto_bound_advice(enum pto_bound bound)
 {
-    return bound_advice[bound];
+    static const char *const advice[] = {
+#define PTO_BOUND(code, name, advice) advice,
+#include "pto/bounds.def"
+#undef PTO_BOUND
+    };
+
+    return advice[bound];
 }
 
 const char *pto_pipe_short(enum pto_pipe pipe)
 {
-    switch (pipe) {
-    case PTO_PIPE_S:
-        return "SCALAR";
-    case PTO_PIPE_V:
-        return "VEC";
-    case PTO_PIPE_M:
-        return "CUBE";
-    case PTO_PIPE_FIX:
-        return "FIXP";
-    default:
-        return (int)pipe < PTO_PIPE_COUNT ? pto_pipe_name(pipe) + 5 : "?"; /* without PIPE_ */
-    }
+    static const char *const names[PTO_PIPE_COUNT] = {
+#define PTO_PIPE(code, name, shown, bound) shown,
+#include "pto/words.def"
+#undef PTO_PIPE
+    };
+
+    return (int)pipe < PTO_PIPE_COUNT ? names[pipe] : "?";
 }
 
-const char *pto_assumed_kind(int kind)
+const char *pto_assumed_kind(unsigned kind)
 {
     static const char *const names[] = {"branch", "loop bound", "divisor", "wait"};
 
@@ -88,13 +83,14 @@ static void add_units(struct pto_outcome *o, const struct pto_core *c)
         const struct pto_queue *q = &c->queues.pipe[order[i]];
         if (q->count == 0 && q->busy == 0)
             continue;
-        struct pto_unit u = {.core = (uint8_t)c->number,
-                             .pipe = order[i],
+        struct pto_unit u = {.core = c->number,
+                             .pipe = (enum pto_pipe)order[i],
                              .busy = q->busy + q->burst_latency,
                              .count = q->count,
                              .first = q->first == INT64_MAX ? 0 : q->first,
                              .until = q->until};
         memcpy(u.stall, q->stall, sizeof(u.stall));
+        u.stall[PTO_CAUSE_NONE] = 0;
         o->instructions += q->count;
         vec_push(&o->units, u);
     }
@@ -103,8 +99,8 @@ static void add_units(struct pto_outcome *o, const struct pto_core *c)
 static void add_flows(struct pto_outcome *o, const struct pto_sim *sim)
 {
     for (uint32_t path = 0; path < PTO_PATHS; path++) {
-        struct pto_flow f = {.src = (uint8_t)(path / PTO_SPACE_COUNT),
-                             .dst = (uint8_t)(path % PTO_SPACE_COUNT)};
+        struct pto_flow f = {.src = (enum pto_space)(path / PTO_SPACE_COUNT),
+                             .dst = (enum pto_space)(path % PTO_SPACE_COUNT)};
         for (uint32_t i = 0; i < PTO_CORES; i++) {
             if ((sim->present >> i & 1) != 0)
                 f.bytes += sim->cores[i].bytes[path];
@@ -151,6 +147,7 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
                                                 pto_value_at(p->module, p->function, arg)->name));
             x.is_pointer = pto_value_type(p->module, p->function, arg)->kind == PTO_TYPE_PTR;
         }
+        x.is_data = x.is_pointer || x.name.n == 0;
         for (size_t k = 0; k < o->assumed.n && !is_known; k++) {
             const struct pto_assumed *y = &o->assumed.at[k];
             is_known = y->line == x.line && y->kind == x.kind && str_equal(y->name, x.name);
@@ -162,25 +159,11 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
 
 /* ---- what sets the pace ---- */
 
-static enum pto_bound bound_of_pipe(uint8_t pipe)
-{
-    switch (pipe) {
-    case PTO_PIPE_M:
-        return PTO_BOUND_CUBE;
-    case PTO_PIPE_V:
-    case PTO_PIPE_V2:
-        return PTO_BOUND_VECTOR;
-    case PTO_PIPE_MTE2:
-        return PTO_BOUND_READ;
-    case PTO_PIPE_MTE3:
-    case PTO_PIPE_FIX:
-        return PTO_BOUND_WRITE;
-    case PTO_PIPE_MTE1:
-        return PTO_BOUND_ON_CHIP;
-    default:
-        return PTO_BOUND_SCALAR;
-    }
-}
+static const enum pto_bound pipe_bounds[PTO_PIPE_COUNT] = {
+#define PTO_PIPE(code, name, shown, bound) PTO_BOUND_##bound,
+#include "pto/words.def"
+#undef PTO_PIPE
+};
 
 enum { BUSY_PERCENT = 70, LATENCY_PERCENT = 40 };
 
@@ -200,31 +183,46 @@ static void judge(struct pto_outcome *o)
         if (o->path.at[i].sort != PTO_PATH_WORK)
             away += o->path.at[i].cycles;
     }
-    if (most == 0 || o->total <= 0)
+    o->is_bound = most > 0 && o->total > 0;
+    if (!o->is_bound)
         return;
     /* a vector pipe that waits for its own results counts as busy: the path tells it apart */
     if ((double)away * 100 >= (double)o->total * LATENCY_PERCENT)
         o->bound = PTO_BOUND_LATENCY;
     else if ((double)most * 100 >= (double)o->total * BUSY_PERCENT)
-        o->bound = bound_of_pipe(o->bound_pipe);
+        o->bound = pipe_bounds[o->bound_pipe];
     else
         o->bound = PTO_BOUND_SERIAL;
 }
 
-/* Control flow followed data that nobody supplied, and next to nothing was computed: no cube work
- * and less than a thousand cycles of the vector pipe, as the health check of traces has it. */
-static void find_degenerate(struct pto_outcome *o)
+static void add_shares(struct pto_outcome *o)
+{
+    o->us = pto_outcome_us(o, o->total);
+    o->us_with_launch = pto_outcome_us(o, o->total + o->launch);
+    o->peak_share = num_ratio((double)o->macs, o->peak_macs * (double)o->total);
+    for (size_t i = 0; i < o->units.n; i++)
+        o->units.at[i].share = num_share(o->units.at[i].busy, o->total);
+    for (size_t i = 0; i < o->path.n; i++)
+        o->path.at[i].share = num_share(o->path.at[i].cycles, o->total);
+}
+
+bool pto_outcome_is_idle(const struct pto_outcome *o)
 {
     int64_t cube = 0, vector = 0;
-    bool is_guessed = false;
 
     for (size_t i = 0; i < o->units.n; i++) {
         cube += o->units.at[i].pipe == PTO_PIPE_M ? o->units.at[i].busy : 0;
         vector += o->units.at[i].pipe == PTO_PIPE_V ? o->units.at[i].busy : 0;
     }
+    return cube == 0 && vector < 1000;
+}
+
+/* Control flow followed data that nobody supplied, and next to nothing was computed. */
+static void find_degenerate(struct pto_outcome *o)
+{
     for (size_t i = 0; i < o->assumed.n; i++)
-        is_guessed = is_guessed || o->assumed.at[i].kind != PTO_ASSUMED_WAIT;
-    o->is_degenerate = is_guessed && cube == 0 && vector < 1000;
+        if (o->assumed.at[i].kind != PTO_ASSUMED_WAIT && pto_outcome_is_idle(o))
+            o->is_degenerate = true;
 }
 
 void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const struct pto_chip *chip)
@@ -257,6 +255,7 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     }
     add_flows(o, sim);
     pto_outcome_walk(o, sim);
+    add_shares(o);
     judge(o);
     find_degenerate(o);
 }

@@ -12,14 +12,17 @@
 #ifndef STRATA_PTO_OUTCOME_H
 #define STRATA_PTO_OUTCOME_H
 
-#include "base/json_write.h"
 #include "pto/chips.h"
 #include "pto/sim.h"
 
+struct record;
+
 /* One pipe of one core. */
 struct pto_unit {
-    uint8_t core, pipe;
+    uint32_t core;
+    enum pto_pipe pipe;
     int64_t busy;
+    double share;   /* of all cycles */
     uint64_t count; /* instructions */
     int64_t stall[PTO_CAUSE_COUNT];
     int64_t first, until; /* active from .. to */
@@ -27,8 +30,11 @@ struct pto_unit {
 
 /* What one pipe waited for, and how long in all. */
 struct pto_stall {
-    uint8_t core, pipe, cause;
-    uint8_t from_core, from; /* pipe it waited for */
+    uint32_t core;
+    enum pto_pipe pipe;
+    enum pto_cause cause;
+    uint32_t from_core;
+    enum pto_pipe from; /* it waited for */
     uint64_t count;
     int64_t cycles;
 };
@@ -41,14 +47,18 @@ enum pto_path_sort {
 };
 
 struct pto_path_part {
-    uint8_t core, pipe, sort;
-    uint8_t cause; /* of PTO_PATH_SYNC */
+    uint32_t core;
+    enum pto_pipe pipe;
+    enum pto_path_sort sort;
+    enum pto_cause cause; /* of PTO_PATH_SYNC */
     uint64_t count;
     int64_t cycles;
+    bool is_sync;
+    double share; /* of all cycles */
 };
 
 struct pto_flow {
-    uint8_t src, dst; /* enum pto_space */
+    enum pto_space src, dst;
     uint64_t bytes;
 };
 
@@ -56,20 +66,15 @@ struct pto_flow {
 struct pto_assumed {
     struct str name; /* of the argument; empty for a value of a tile or a wait */
     bool is_pointer;
-    int kind; /* of struct pto_assumption */
+    bool is_data; /* bytes, not a number */
+    int kind;     /* of struct pto_assumption */
     uint32_t line;
 };
 
 enum pto_bound {
-    PTO_BOUND_NOTHING, /* nothing ran */
-    PTO_BOUND_CUBE,
-    PTO_BOUND_VECTOR,
-    PTO_BOUND_READ,    /* MTE2 */
-    PTO_BOUND_WRITE,   /* MTE3, FIXP */
-    PTO_BOUND_ON_CHIP, /* MTE1 */
-    PTO_BOUND_SCALAR,
-    PTO_BOUND_LATENCY, /* no pipe is busy: results on the way and synchronisation */
-    PTO_BOUND_SERIAL,  /* no pipe is busy: they take turns */
+#define PTO_BOUND(code, ...) PTO_BOUND_##code,
+#include "pto/bounds.def"
+#undef PTO_BOUND
 };
 
 struct pto_outcome {
@@ -81,12 +86,16 @@ struct pto_outcome {
     uint32_t present; /* bit per core */
     int64_t total;    /* cycles */
     int64_t launch;   /* cycles of a launch, not in `total` */
+    double us, us_with_launch;
     uint64_t instructions, steps;
     uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
     enum pto_bound bound;
-    uint8_t bound_core, bound_pipe; /* the busiest pipe */
+    bool is_bound;       /* by anything */
+    uint32_t bound_core; /* the busiest pipe */
+    enum pto_pipe bound_pipe;
     uint64_t macs;
     double peak_macs;           /* a cycle, for the types that were multiplied; 0: none */
+    double peak_share;          /* of that; not finite: none */
     uint32_t inserted_barriers; /* events ran out */
     VEC_OF(struct pto_unit) units;
     VEC_OF(struct pto_stall) stalls;   /* longest first */
@@ -100,6 +109,10 @@ void pto_outcome_free(struct pto_outcome *o);
 void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim,
                       const struct pto_chip *chip);
 
+/* Next to nothing was computed: no cube work and less than a thousand cycles of the vector pipe, as
+ * the health check of traces has it. */
+bool pto_outcome_is_idle(const struct pto_outcome *o);
+
 static inline double pto_outcome_us(const struct pto_outcome *o, int64_t n)
 {
     return (double)n / o->chip.mhz;
@@ -108,11 +121,9 @@ static inline double pto_outcome_us(const struct pto_outcome *o, int64_t n)
 const char *pto_bound_name(enum pto_bound bound);   /* "read" */
 const char *pto_bound_advice(enum pto_bound bound); /* one sentence */
 const char *pto_pipe_short(enum pto_pipe pipe);     /* "MTE2", "CUBE", "VEC" */
-const char *pto_assumed_kind(int kind);             /* "loop bound" */
+const char *pto_assumed_kind(unsigned kind);        /* "loop bound" */
 
-/* The outcome as members of a JSON object that is open; docs/schema/strata.pto-sim-1.schema.json
- * describes them. */
-void pto_outcome_members(const struct pto_outcome *o, struct json_writer *j);
+extern const struct record pto_outcome_record;
 
 /* ---- between the parts of outcome ---- */
 

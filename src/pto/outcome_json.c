@@ -1,130 +1,111 @@
-/* An outcome for programs. */
+/*
+ * An outcome for programs: what is in it, as records.
+ */
 #include "pto/outcome.h"
 
-#include <math.h>
+#include "report/record.h"
 
-static void put_place(struct json_writer *j, const char *core_key, const char *pipe_key,
-                      uint8_t core, uint8_t pipe)
+static const char *sort_name(enum pto_path_sort sort)
 {
-    json_put_text(j, core_key, pto_core_name(core));
-    json_put_text(j, pipe_key, pto_pipe_short((enum pto_pipe)pipe));
+    static const char *const names[] = {"work", "latency", "sync"};
+
+    return names[sort];
 }
 
-static void put_units(const struct pto_outcome *o, struct json_writer *j)
+#define FIELD_CORE(struct_, member, key_, ...)                                                     \
+    FIELD_OF_ENUM(struct_, member, key_, pto_core_name, PTO_CORES, __VA_ARGS__)
+#define FIELD_PIPE(struct_, member, key_, ...)                                                     \
+    FIELD_OF_ENUM(struct_, member, key_, pto_pipe_short, PTO_PIPE_COUNT, __VA_ARGS__)
+
+static const struct field unit_fields[] = {
+    FIELD_CORE(struct pto_unit, core, "core"),
+    FIELD_PIPE(struct pto_unit, pipe, "pipe"),
+    FIELD(struct pto_unit, count, "instructions"),
+    FIELD(struct pto_unit, busy, "busy_cycles"),
+    FIELD(struct pto_unit, share, "busy", .about = "share of all cycles"),
+    FIELD(struct pto_unit, first, "first_cycle"),
+    FIELD(struct pto_unit, until, "last_cycle"),
+    FIELD_BY_ENUM(struct pto_unit, stall, "stall_cycles", pto_cause_name, .is_optional = true,
+                  .missing = MISSING_NOT_POSITIVE),
+};
+static const struct record unit_record = RECORD(struct pto_unit, unit_fields);
+
+static const struct field stall_fields[] = {
+    FIELD_CORE(struct pto_stall, core, "core"),
+    FIELD_PIPE(struct pto_stall, pipe, "pipe"),
+    FIELD_OF_ENUM(struct pto_stall, cause, "cause", pto_cause_name, PTO_CAUSE_COUNT),
+    FIELD_CORE(struct pto_stall, from_core, "for_core"),
+    FIELD_PIPE(struct pto_stall, from, "for_pipe"),
+    FIELD(struct pto_stall, count, "count"),
+    FIELD(struct pto_stall, cycles, "cycles"),
+};
+static const struct record stall_record = RECORD(struct pto_stall, stall_fields);
+
+static const struct field path_fields[] = {
+    FIELD_CORE(struct pto_path_part, core, "core"),
+    FIELD_PIPE(struct pto_path_part, pipe, "pipe"),
+    FIELD_OF_ENUM(struct pto_path_part, sort, "sort", sort_name, PTO_PATH_SYNC + 1),
+    FIELD_OF_ENUM(struct pto_path_part, cause, "cause", pto_cause_name, PTO_CAUSE_COUNT,
+                  WHEN(struct pto_path_part, is_sync), .is_optional = true),
+    FIELD(struct pto_path_part, count, "count"),
+    FIELD(struct pto_path_part, cycles, "cycles"),
+    FIELD(struct pto_path_part, share, "share", .about = "of all cycles"),
+};
+static const struct record path_record = RECORD(struct pto_path_part, path_fields);
+
+static const struct field flow_fields[] = {
+    FIELD_OF_ENUM(struct pto_flow, src, "from", pto_space_name, PTO_SPACE_COUNT),
+    FIELD_OF_ENUM(struct pto_flow, dst, "to", pto_space_name, PTO_SPACE_COUNT),
+    FIELD(struct pto_flow, bytes, "bytes"),
+};
+static const struct record flow_record = RECORD(struct pto_flow, flow_fields);
+
+static const struct field assumed_fields[] = {
+    FIELD(struct pto_assumed, name, "argument", .missing = MISSING_EMPTY, .is_optional = true),
+    FIELD(struct pto_assumed, is_data, "is_data", .about = "bytes behind a pointer, or of a tile"),
+    FIELD_OF_ENUM(struct pto_assumed, kind, "decides", pto_assumed_kind, PTO_ASSUMED_WAIT + 1),
+    FIELD(struct pto_assumed, line, "line"),
+};
+static const struct record assumed_record = RECORD(struct pto_assumed, assumed_fields);
+
+static struct field_value sync_of(const void *outcome, const struct record_env *env)
 {
-    json_put_array(j, "pipes");
-    for (size_t i = 0; i < o->units.n; i++) {
-        const struct pto_unit *u = &o->units.at[i];
-        json_write_object(j);
-        put_place(j, "core", "pipe", u->core, u->pipe);
-        json_put_u64(j, "instructions", u->count);
-        json_put_i64(j, "busy_cycles", u->busy);
-        json_put_f64(j, "busy", num_share(u->busy, o->total));
-        json_put_i64(j, "first_cycle", u->first);
-        json_put_i64(j, "last_cycle", u->until);
-        json_put_object(j, "stall_cycles");
-        for (int why = PTO_CAUSE_NONE + 1; why < PTO_CAUSE_COUNT; why++) {
-            if (u->stall[why] > 0)
-                json_put_i64(j, pto_cause_name((enum pto_cause)why), u->stall[why]);
-        }
-        json_write_end(j);
-        json_write_end(j);
-    }
-    json_write_end(j);
+    (void)env;
+    return value_text(((const struct pto_outcome *)outcome)->is_dep ? S("dep") : S("ptoas"));
 }
 
-static void put_stalls(const struct pto_outcome *o, struct json_writer *j)
-{
-    json_put_array(j, "stalls");
-    for (size_t i = 0; i < o->stalls.n; i++) {
-        const struct pto_stall *s = &o->stalls.at[i];
-        json_write_object(j);
-        put_place(j, "core", "pipe", s->core, s->pipe);
-        json_put_text(j, "cause", pto_cause_name((enum pto_cause)s->cause));
-        put_place(j, "for_core", "for_pipe", s->from_core, s->from);
-        json_put_u64(j, "count", s->count);
-        json_put_i64(j, "cycles", s->cycles);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-static void put_path(const struct pto_outcome *o, struct json_writer *j)
-{
-    static const char *const sorts[] = {"work", "latency", "sync"};
-
-    json_put_array(j, "critical_path");
-    for (size_t i = 0; i < o->path.n; i++) {
-        const struct pto_path_part *p = &o->path.at[i];
-        json_write_object(j);
-        put_place(j, "core", "pipe", p->core, p->pipe);
-        json_put_text(j, "sort", sorts[p->sort]);
-        if (p->sort == PTO_PATH_SYNC)
-            json_put_text(j, "cause", pto_cause_name((enum pto_cause)p->cause));
-        json_put_u64(j, "count", p->count);
-        json_put_i64(j, "cycles", p->cycles);
-        json_put_f64(j, "share", num_share(p->cycles, o->total));
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-static void put_flows(const struct pto_outcome *o, struct json_writer *j)
-{
-    json_put_array(j, "transfers");
-    for (size_t i = 0; i < o->flows.n; i++) {
-        json_write_object(j);
-        json_put_text(j, "from", pto_space_name((enum pto_space)o->flows.at[i].src));
-        json_put_text(j, "to", pto_space_name((enum pto_space)o->flows.at[i].dst));
-        json_put_u64(j, "bytes", o->flows.at[i].bytes);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-static void put_assumed(const struct pto_outcome *o, struct json_writer *j)
-{
-    json_put_array(j, "assumed");
-    for (size_t i = 0; i < o->assumed.n; i++) {
-        const struct pto_assumed *a = &o->assumed.at[i];
-        json_write_object(j);
-        if (a->name.n > 0)
-            json_put_str(j, "argument", a->name);
-        json_put_bool(j, "is_data", a->is_pointer || a->name.n == 0);
-        json_put_text(j, "decides", pto_assumed_kind(a->kind));
-        json_put_u64(j, "line", a->line);
-        json_write_end(j);
-    }
-    json_write_end(j);
-}
-
-void pto_outcome_members(const struct pto_outcome *o, struct json_writer *j)
-{
-    json_put_str(j, "kernel", o->kernel);
-    json_put_text(j, "arch", o->arch == PTO_A5 ? "a5" : "a2a3");
-    json_put_str(j, "chip", o->chip.name);
-    json_put_f64(j, "clock_mhz", o->chip.mhz);
-    json_put_text(j, "sync", o->is_dep ? "dep" : "ptoas");
-    json_put_bool(j, "complete", o->is_complete);
-    json_put_bool(j, "degenerate", o->is_degenerate);
-    json_put_i64(j, "cycles", o->total);
-    json_put_f64(j, "us", pto_outcome_us(o, o->total));
-    json_put_i64(j, "launch_cycles", o->launch);
-    json_put_f64(j, "us_with_launch", pto_outcome_us(o, o->total + o->launch));
-    json_put_u64(j, "instructions", o->instructions);
-    json_put_u64(j, "steps", o->steps);
-    json_put_text(j, "bound", pto_bound_name(o->bound));
-    if (o->bound != PTO_BOUND_NOTHING)
-        put_place(j, "bound_core", "bound_pipe", o->bound_core, o->bound_pipe);
-    json_put_u64(j, "macs", o->macs);
-    bool has_peak = o->peak_macs > 0 && o->total > 0;
-    json_put_f64(j, "peak_share",
-                 has_peak ? (double)o->macs / (o->peak_macs * (double)o->total) : NAN);
-    json_put_u64(j, "unfilled_events", o->inserted_barriers);
-    json_put_u64(j, "unrecorded", o->unrecorded);
-    put_units(o, j);
-    put_stalls(o, j);
-    put_path(o, j);
-    put_flows(o, j);
-    put_assumed(o, j);
-}
+static const struct field outcome_fields[] = {
+    FIELD(struct pto_outcome, kernel, "kernel"),
+    FIELD_OF_ENUM(struct pto_outcome, arch, "arch", pto_arch_name, PTO_A5 + 1),
+    FIELD(struct pto_outcome, chip.name, "chip"),
+    FIELD(struct pto_outcome, chip.mhz, "clock_mhz"),
+    FIELD_CALC(FIELD_CSTR, "sync", sync_of),
+    FIELD(struct pto_outcome, is_complete, "complete", .about = "false: a limit stopped it"),
+    FIELD(struct pto_outcome, is_degenerate, "degenerate",
+          .about = "data that nobody supplied decided how far it went, and next to nothing was "
+                   "computed"),
+    FIELD(struct pto_outcome, total, "cycles"),
+    FIELD(struct pto_outcome, us, "us"),
+    FIELD(struct pto_outcome, launch, "launch_cycles", .about = "not in cycles"),
+    FIELD(struct pto_outcome, us_with_launch, "us_with_launch"),
+    FIELD(struct pto_outcome, instructions, "instructions"),
+    FIELD(struct pto_outcome, steps, "steps", .about = "of the scalar unit"),
+    FIELD_OF_ENUM(struct pto_outcome, bound, "bound", pto_bound_name, PTO_BOUND_SERIAL + 1),
+    FIELD_CORE(struct pto_outcome, bound_core, "bound_core", WHEN(struct pto_outcome, is_bound),
+               .is_optional = true),
+    FIELD_PIPE(struct pto_outcome, bound_pipe, "bound_pipe", WHEN(struct pto_outcome, is_bound),
+               .is_optional = true),
+    FIELD(struct pto_outcome, macs, "macs"),
+    FIELD(struct pto_outcome, peak_share, "peak_share",
+          .about = "multiplications against the cube's most; null without any"),
+    FIELD(struct pto_outcome, inserted_barriers, "unfilled_events",
+          .about = "dependencies that found no event and are barriers"),
+    FIELD(struct pto_outcome, unrecorded, "unrecorded",
+          .about = "instructions that stalls and path do not know"),
+    FIELD_LIST(struct pto_outcome, units.at, units.n, "pipes", &unit_record),
+    FIELD_LIST(struct pto_outcome, stalls.at, stalls.n, "stalls", &stall_record),
+    FIELD_LIST(struct pto_outcome, path.at, path.n, "critical_path", &path_record),
+    FIELD_LIST(struct pto_outcome, flows.at, flows.n, "transfers", &flow_record),
+    FIELD_LIST(struct pto_outcome, assumed.at, assumed.n, "assumed", &assumed_record),
+};
+const struct record pto_outcome_record = RECORD(struct pto_outcome, outcome_fields);

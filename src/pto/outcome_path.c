@@ -75,29 +75,32 @@ static void walk(struct sums *s, const struct pto_sim *sim)
     add_part(s, waiter, pipe, PTO_PATH_SYNC, cause, now);
 }
 
+static int in_order(const uint32_t *a, const uint32_t *b, size_t n)
+{
+    size_t i = 0;
+
+    while (i + 1 < n && a[i] == b[i])
+        i++;
+    return (a[i] > b[i]) - (a[i] < b[i]);
+}
+
+/* The longest first; those that were added earlier before others of the same length. */
 static int by_stall(const void *a, const void *b)
 {
     const struct pto_stall *x = a, *y = b;
+    const uint32_t p[] = {x->core, x->pipe, x->cause, x->from_core, x->from};
+    const uint32_t q[] = {y->core, y->pipe, y->cause, y->from_core, y->from};
 
-    if (x->cycles != y->cycles)
-        return x->cycles < y->cycles ? 1 : -1;
-    return x->core != y->core             ? x->core - y->core
-           : x->pipe != y->pipe           ? x->pipe - y->pipe
-           : x->cause != y->cause         ? x->cause - y->cause
-           : x->from_core != y->from_core ? x->from_core - y->from_core
-                                          : x->from - y->from;
+    return x->cycles != y->cycles ? (x->cycles < y->cycles ? 1 : -1) : in_order(p, q, ARRAY_LEN(p));
 }
 
 static int by_part(const void *a, const void *b)
 {
     const struct pto_path_part *x = a, *y = b;
+    const uint32_t p[] = {x->core, x->pipe, x->sort, x->cause};
+    const uint32_t q[] = {y->core, y->pipe, y->sort, y->cause};
 
-    if (x->cycles != y->cycles)
-        return x->cycles < y->cycles ? 1 : -1;
-    return x->core != y->core   ? x->core - y->core
-           : x->pipe != y->pipe ? x->pipe - y->pipe
-           : x->sort != y->sort ? x->sort - y->sort
-                                : x->cause - y->cause;
+    return x->cycles != y->cycles ? (x->cycles < y->cycles ? 1 : -1) : in_order(p, q, ARRAY_LEN(p));
 }
 
 static void list_stalls(struct pto_outcome *o, const struct sums *s)
@@ -107,13 +110,13 @@ static void list_stalls(struct pto_outcome *o, const struct sums *s)
             for (int why = 0; s->has_stalled[c][p] && why < PTO_CAUSE_COUNT; why++)
                 for (int d = 0; d < PTO_CORES; d++)
                     for (int f = 0; f < PIPES; f++) {
-                        struct pto_stall x = {(uint8_t)c,
-                                              (uint8_t)p,
-                                              (uint8_t)why,
-                                              (uint8_t)d,
-                                              (uint8_t)f,
-                                              s->stall[c][p][why][d][f].count,
-                                              s->stall[c][p][why][d][f].cycles};
+                        struct pto_stall x = {.core = (uint32_t)c,
+                                              .pipe = (enum pto_pipe)p,
+                                              .cause = (enum pto_cause)why,
+                                              .from_core = (uint32_t)d,
+                                              .from = (enum pto_pipe)f,
+                                              .count = s->stall[c][p][why][d][f].count,
+                                              .cycles = s->stall[c][p][why][d][f].cycles};
                         if (x.count > 0)
                             vec_push(&o->stalls, x);
                     }
@@ -127,12 +130,13 @@ static void list_path(struct pto_outcome *o, const struct sums *s)
         for (int p = 0; p < PIPES; p++)
             for (int sort = 0; sort < SORTS; sort++)
                 for (int why = 0; why < PTO_CAUSE_COUNT; why++) {
-                    struct pto_path_part x = {(uint8_t)c,
-                                              (uint8_t)p,
-                                              (uint8_t)sort,
-                                              (uint8_t)why,
-                                              s->path[c][p][sort][why].count,
-                                              s->path[c][p][sort][why].cycles};
+                    struct pto_path_part x = {.core = (uint32_t)c,
+                                              .pipe = (enum pto_pipe)p,
+                                              .sort = (enum pto_path_sort)sort,
+                                              .cause = (enum pto_cause)why,
+                                              .count = s->path[c][p][sort][why].count,
+                                              .cycles = s->path[c][p][sort][why].cycles,
+                                              .is_sync = sort == PTO_PATH_SYNC};
                     if (x.count > 0)
                         vec_push(&o->path, x);
                 }

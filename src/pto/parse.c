@@ -1,3 +1,6 @@
+/*
+ * Modules and functions of PTO text.
+ */
 #include "pto/parse.h"
 
 #include "base/limits.h"
@@ -306,7 +309,7 @@ enum status pto_tell(const struct pto_module *m, const char *path, struct diag *
     for (size_t i = 0; i < m->problems.n; i++) {
         const struct pto_problem *q = &m->problems.at[i];
         diag_add(d, q->severity, q->code, (struct where){.path = path, .line = q->line},
-                 "column %u: %s", (unsigned)q->col, q->text);
+                 "column %u: %s", q->col, q->text);
     }
     return m->error_count > 0 ? ST_FORMAT : ST_OK;
 }

@@ -192,7 +192,7 @@ static uint32_t undefined(struct pto_parser *p, const struct pto_token *t, strid
     if (gone != 0)
         pto_wrong(p, "pto-ir.undefined", t->line, t->col,
                   "%%%.*s is not visible here: its definition in line %u is inside a region",
-                  STR_ARGS(t->text), (unsigned)gone);
+                  STR_ARGS(t->text), gone);
     else
         pto_wrong(p, "pto-ir.undefined", t->line, t->col, "%%%.*s is not defined",
                   STR_ARGS(t->text));
@@ -217,7 +217,7 @@ static bool parse_use(struct pto_parser *p, uint32_t *value)
         return true;
     if (t.number >= p->pack.at[id])
         return pto_wrong(p, "pto-ir.undefined", t.line, t.col, "%%%.*s has %u values",
-                         STR_ARGS(t.text), (unsigned)p->pack.at[id]);
+                         STR_ARGS(t.text), p->pack.at[id]);
     *value += t.number;
     return true;
 }

@@ -29,7 +29,6 @@ static const struct {
     const char *order;
 } orders[] = {
     {PTO_FOR, "lhjy*"},
-    {PTO_IF, "q"},
     {PTO_WHILE, "y*"},
     {PTO_INDEX_SWITCH, "q"},
     {PTO_BR, "g*"},
@@ -39,10 +38,6 @@ static const struct {
     {PTO_TSETVAL, "oii"},
     {PTO_TSTORE, "iom?i?"},
     {PTO_TMOV, "iom?i?"},
-    {PTO_EXECUTE_REGION, ""},
-    {PTO_SECTION_CUBE, ""},
-    {PTO_SECTION_VECTOR, ""},
-    {PTO_FUSION_REGION, ""},
     {PTO_CONSTANT, ""},
 };
 
@@ -191,10 +186,10 @@ static bool give_roles(struct pto_parser *p, struct pto_draft *d)
     declared(&s, d->code);
     if (!(sizes != NULL ? use_sizes(p, sizes, &s, d->operand_count)
                         : guess_sizes(&s, d->operand_count)))
-        return pto_wrong(
-            p, "pto-ir.bad-operands", d->line, d->col, "%s does not take %u operands%s",
-            pto_op_name(d->code), (unsigned)d->operand_count,
-            sizes != NULL ? " in these segments" : "; is operandSegmentSizes missing?");
+        return pto_wrong(p, "pto-ir.bad-operands", d->line, d->col,
+                         "%s does not take %u operands%s", pto_op_name(d->code), d->operand_count,
+                         sizes != NULL ? " in these segments"
+                                       : "; is operandSegmentSizes missing?");
     for (uint32_t i = 0; i < s.n; i++)
         for (int64_t k = 0; k < s.at[i].size; k++)
             p->m->operands.at[at++].role = s.at[i].role;
@@ -274,10 +269,7 @@ static bool regions(struct pto_parser *p, struct pto_draft *d)
     if (!pto_try(p, '('))
         return true;
     do {
-        size_t mark = pto_scope_begin(p);
-        bool ok = pto_parse_region(p, d, 0, 0);
-        pto_scope_end(p, mark);
-        if (!ok)
+        if (!pto_parse_inner(p, d))
             return false;
     } while (pto_try(p, ','));
     return pto_want(p, ')');
@@ -295,11 +287,7 @@ static bool signature(struct pto_parser *p, struct pto_draft *d)
     }
     if (!pto_want(p, ')') || !pto_want_arrow(p))
         return false;
-    size_t from = p->list.n;
-    if (!pto_parse_result_types(p))
-        return false;
-    d->result_count = (uint32_t)(p->list.n - from);
-    return true;
+    return pto_parse_results(p, d);
 }
 
 /* Numbers stand for words: predicate = 2. */

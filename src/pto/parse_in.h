@@ -173,6 +173,10 @@ uint32_t pto_type_of(const struct pto_parser *p, uint32_t value);
 void pto_check_type(struct pto_parser *p, uint32_t value, uint32_t type, uint32_t line,
                     uint32_t col);
 
+/* Reads the type that `value` must have; and those of the operands from number `from` on. */
+bool pto_parse_type_of(struct pto_parser *p, uint32_t value);
+bool pto_parse_types_of(struct pto_parser *p, size_t from);
+
 /* The scope of a region. */
 size_t pto_scope_begin(struct pto_parser *p);
 void pto_scope_end(struct pto_parser *p, size_t mark);
@@ -185,6 +189,9 @@ bool pto_parse_dps(struct pto_parser *p, struct pto_draft *d);
 bool pto_parse_generic(struct pto_parser *p, struct pto_draft *d);
 bool pto_parse_structured(struct pto_parser *p, struct pto_draft *d);
 
+/* "t", "(t, t)" or "()": types of results. */
+bool pto_parse_results(struct pto_parser *p, struct pto_draft *d);
+
 /* One more type of a result. */
 void pto_result_type(struct pto_parser *p, struct pto_draft *d, uint32_t type);
 
@@ -195,6 +202,9 @@ void pto_freeze(struct pto_parser *p, struct pto_draft *d);
  * the arguments, values first .. first + count - 1; blocks with labels bring their own. */
 bool pto_parse_region(struct pto_parser *p, struct pto_draft *d, uint32_t arg_first,
                       uint32_t arg_count);
+
+/* The same for a region without arguments, in a scope of its own. */
+bool pto_parse_inner(struct pto_parser *p, struct pto_draft *d);
 
 /* "^bb1(%x, %y : t, t)" behind a branch: operands of role ARG and a successor. */
 bool pto_parse_successor(struct pto_parser *p, struct pto_draft *d);

@@ -56,13 +56,21 @@ static bool operand_list(struct pto_parser *p, enum pto_role role)
     return true;
 }
 
-static bool checked_type(struct pto_parser *p, uint32_t value)
+bool pto_parse_type_of(struct pto_parser *p, uint32_t value)
 {
     uint32_t type, line = p->tok.line, col = p->tok.col;
 
     if (!pto_parse_type(p, &type))
         return false;
     pto_check_type(p, value, type, line, col);
+    return true;
+}
+
+bool pto_parse_types_of(struct pto_parser *p, size_t from)
+{
+    for (size_t i = from; i < p->m->operands.n; i++)
+        if ((i > from && !pto_want(p, ',')) || !pto_parse_type_of(p, p->m->operands.at[i].value))
+            return false;
     return true;
 }
 
@@ -73,7 +81,7 @@ static bool typed_list(struct pto_parser *p, enum pto_role role)
         return true;
     do {
         if (!pto_parse_operand(p, role) || !pto_want(p, ':') ||
-            !checked_type(p, p->m->operands.at[p->m->operands.n - 1].value))
+            !pto_parse_type_of(p, p->m->operands.at[p->m->operands.n - 1].value))
             return false;
     } while (pto_try(p, ','));
     return true;
@@ -92,7 +100,7 @@ static bool keyed_list(struct pto_parser *p)
                                    "v2c_consumer_buf");
         pto_take(p);
         if (!pto_want(p, '=') || !pto_parse_operand(p, role) || !pto_want(p, ':') ||
-            !checked_type(p, p->m->operands.at[p->m->operands.n - 1].value))
+            !pto_parse_type_of(p, p->m->operands.at[p->m->operands.n - 1].value))
             return false;
     } while (pto_try(p, ','));
     return true;
@@ -107,7 +115,7 @@ static bool operand_types(struct pto_parser *p, const struct pto_draft *d, enum 
         struct pto_operand o = p->m->operands.at[i];
         if (role != PTO_ROLE_COUNT && o.role != role)
             continue;
-        if ((!is_first && !pto_want(p, ',')) || !checked_type(p, o.value))
+        if ((!is_first && !pto_want(p, ',')) || !pto_parse_type_of(p, o.value))
             return false;
         is_first = false;
     }
@@ -150,7 +158,17 @@ static bool result_types(struct pto_parser *p, struct pto_draft *d)
     return true;
 }
 
-static bool result_types_in_brackets(struct pto_parser *p, struct pto_draft *d)
+static bool all_result_types(struct pto_parser *p, struct pto_draft *d)
+{
+    size_t from = p->list.n;
+
+    if (!pto_parse_types(p))
+        return false;
+    d->result_count += (uint32_t)(p->list.n - from);
+    return true;
+}
+
+bool pto_parse_results(struct pto_parser *p, struct pto_draft *d)
 {
     size_t from = p->list.n;
 
@@ -246,8 +264,15 @@ static bool item(struct pto_parser *p, struct pto_draft *d, struct pto_item it, 
         return shared_type(p, d);
     case PTO_ITEM_RESULTS:
         return result_types(p, d);
+    case PTO_ITEM_RESULTS_ALL:
+        return all_result_types(p, d);
     case PTO_ITEM_RESULTS_IN_BRACKETS:
-        return result_types_in_brackets(p, d);
+    case PTO_ITEM_RESULTS_BRACKETED:
+        return pto_parse_results(p, d);
+    case PTO_ITEM_REGION:
+        return pto_parse_inner(p, d);
+    case PTO_ITEM_SUCCESSOR:
+        return pto_parse_successor(p, d);
     case PTO_ITEM_DEFAULT:
         return default_type(p, d, it.text);
     case PTO_ITEM_ATTR:
@@ -333,9 +358,8 @@ static bool dps_list(struct pto_parser *p, enum pto_role role)
             break;
         if (!pto_want(p, ':'))
             return false;
-        for (size_t i = from; i < p->m->operands.n; i++)
-            if ((i > from && !pto_want(p, ',')) || !checked_type(p, p->m->operands.at[i].value))
-                return false;
+        if (!pto_parse_types_of(p, from))
+            return false;
     } while (pto_try(p, ',') || pto_is_word(p, S("fp")));
     return pto_want(p, ')');
 }
@@ -355,7 +379,7 @@ static bool dps_extra(struct pto_parser *p)
             return pto_wrong(p, "pto-ir.syntax", t.line, t.col, "%.*s takes no value",
                              STR_ARGS(t.text));
         return pto_parse_operand(p, PTO_ROLE_PAD) && pto_want(p, ':') &&
-               checked_type(p, p->m->operands.at[p->m->operands.n - 1].value);
+               pto_parse_type_of(p, p->m->operands.at[p->m->operands.n - 1].value);
     }
     if (!pto_parse_attr(p, key, &attr))
         return false;

@@ -63,9 +63,8 @@ static bool count_results(struct pto_parser *p, const struct pto_draft *d)
     if (names == d->result_count || names == 0)
         return true;
     return pto_wrong(p, "pto-ir.bad-results", d->line, d->col,
-                     "%s gives %u result%s, but %u %s named", pto_op_name(d->code),
-                     (unsigned)d->result_count, d->result_count == 1 ? "" : "s", (unsigned)names,
-                     names == 1 ? "is" : "are");
+                     "%s gives %u result%s, but %u %s named", pto_op_name(d->code), d->result_count,
+                     d->result_count == 1 ? "" : "s", names, names == 1 ? "is" : "are");
 }
 
 /* ---- results whose type follows from the operands ---- */
@@ -431,15 +430,7 @@ bool pto_parse_successor(struct pto_parser *p, struct pto_draft *d)
             if (!pto_parse_operand(p, PTO_ROLE_ARG))
                 return false;
         } while (pto_try(p, ','));
-        if (!pto_want(p, ':'))
-            return false;
-        for (size_t i = from; i < p->m->operands.n; i++) {
-            uint32_t type, line = p->tok.line, col = p->tok.col;
-            if ((i > from && !pto_want(p, ',')) || !pto_parse_type(p, &type))
-                return false;
-            pto_check_type(p, p->m->operands.at[i].value, type, line, col);
-        }
-        if (!pto_want(p, ')'))
+        if (!pto_want(p, ':') || !pto_parse_types_of(p, from) || !pto_want(p, ')'))
             return false;
     }
     struct pto_successor *at = &p->m->successors.at[p->m->successors.n - 1];

@@ -1,5 +1,5 @@
 /*
- * Operations with regions, branches and constants: a syntax of their own each.
+ * Loops, switches and constants, which no form describes.
  */
 #include "pto/parse_in.h"
 
@@ -12,20 +12,12 @@ static bool region(struct pto_parser *p, struct pto_draft *d, size_t mark, uint3
     return ok;
 }
 
-static bool plain_region(struct pto_parser *p, struct pto_draft *d)
+bool pto_parse_inner(struct pto_parser *p, struct pto_draft *d)
 {
+    if (d->code == PTO_IF && d->region_count == 0)
+        pto_check_type(p, p->m->operands.at[d->operand_first].value, pto_type_scalar(p->m, PTO_I1),
+                       d->line, d->col);
     return region(p, d, pto_scope_begin(p), 0, 0);
-}
-
-/* "-> (t, t)" */
-static bool results(struct pto_parser *p, struct pto_draft *d)
-{
-    size_t from = p->list.n;
-
-    if (!pto_parse_result_types(p))
-        return false;
-    d->result_count += (uint32_t)(p->list.n - from);
-    return true;
 }
 
 /* "(%a = %x, %b = %y)": the names are kept on p->names, `*count` of them; values are operands. */
@@ -68,8 +60,7 @@ static bool check_inits(struct pto_parser *p, const struct pto_draft *d, size_t 
 {
     if (count != types_count)
         return pto_wrong(p, "pto-ir.bad-operands", d->line, d->col,
-                         "%u loop values, but %u types for them", (unsigned)count,
-                         (unsigned)types_count);
+                         "%u loop values, but %u types for them", count, types_count);
     uint32_t nth = 0;
     for (size_t i = d->operand_first; i < p->m->operands.n; i++)
         if (p->m->operands.at[i].role == PTO_ROLE_INIT)
@@ -79,18 +70,6 @@ static bool check_inits(struct pto_parser *p, const struct pto_draft *d, size_t 
 }
 
 /* ---- scf ---- */
-
-static bool for_header(struct pto_parser *p, struct pto_draft *d, uint32_t *count)
-{
-    if (!pto_want(p, '=') || !pto_parse_operand(p, PTO_ROLE_LOWER) || !pto_want_word(p, S("to")) ||
-        !pto_parse_operand(p, PTO_ROLE_UPPER) || !pto_want_word(p, S("step")) ||
-        !pto_parse_operand(p, PTO_ROLE_STEP))
-        return false;
-    if (pto_try_word(p, S("iter_args")) &&
-        (!assignments(p, count) || !pto_want_arrow(p) || !results(p, d)))
-        return false;
-    return true;
-}
 
 /* scf.for %i = %a to %b step %c [iter_args(..) -> (..)] [: type] { .. } */
 static bool parse_for(struct pto_parser *p, struct pto_draft *d)
@@ -102,7 +81,12 @@ static bool parse_for(struct pto_parser *p, struct pto_draft *d)
         return pto_expected(p, "the loop variable");
     struct pto_token induction = p->tok;
     pto_take(p);
-    if (!for_header(p, d, &count) || !check_inits(p, d, d->list_from, count, d->result_count))
+    if (!pto_parse_form(p, d, "0 = $l to $h step $j"))
+        return false;
+    if (pto_try_word(p, S("iter_args")) &&
+        (!assignments(p, &count) || !pto_want_arrow(p) || !pto_parse_results(p, d)))
+        return false;
+    if (!check_inits(p, d, d->list_from, count, d->result_count))
         return false;
     type = pto_type_of(p, p->m->operands.at[d->operand_first].value);
     if (pto_try(p, ':') && !pto_parse_type(p, &type))
@@ -114,18 +98,6 @@ static bool parse_for(struct pto_parser *p, struct pto_draft *d)
     define_all(p, names, count, d->list_from, d->op, 1);
     p->names.n = names;
     return region(p, d, mark, first, 1 + count) && pto_parse_dict(p);
-}
-
-/* scf.if %c [-> (..)] { .. } [else { .. }] */
-static bool parse_if(struct pto_parser *p, struct pto_draft *d)
-{
-    if (!pto_parse_operand(p, PTO_ROLE_CONDITION) || (pto_try_arrow(p) && !results(p, d)))
-        return false;
-    pto_check_type(p, p->m->operands.at[d->operand_first].value, pto_type_scalar(p->m, PTO_I1),
-                   d->line, d->col);
-    if (!plain_region(p, d))
-        return false;
-    return !pto_try_word(p, S("else")) || plain_region(p, d);
 }
 
 /* scf.while (%a = %x) : (t) -> (t) { .. } do { ^bb0(%y: t): .. } */
@@ -146,19 +118,12 @@ static bool parse_while(struct pto_parser *p, struct pto_draft *d)
     uint32_t first = define_all(p, names, count, types, d->op, 0);
     p->names.n = names;
     p->list.n = types;
-    if (!pto_want_arrow(p) || !results(p, d)) {
+    if (!pto_want_arrow(p) || !pto_parse_results(p, d)) {
         pto_scope_end(p, mark);
         return false;
     }
-    return region(p, d, mark, first, count) && pto_want_word(p, S("do")) && plain_region(p, d) &&
+    return region(p, d, mark, first, count) && pto_want_word(p, S("do")) && pto_parse_inner(p, d) &&
            (!pto_try_word(p, S("attributes")) || pto_parse_dict(p));
-}
-
-static bool parse_execute_region(struct pto_parser *p, struct pto_draft *d)
-{
-    if (pto_try_arrow(p) && !results(p, d))
-        return false;
-    return plain_region(p, d) && pto_parse_dict(p);
 }
 
 /* scf.index_switch %x [-> t] case 2 { .. } default { .. }: one region for each case, the default
@@ -167,8 +132,7 @@ static bool parse_switch(struct pto_parser *p, struct pto_draft *d)
 {
     struct pto_attr cases = {.kind = PTO_ATTR_LIST, .type = PTO_NONE};
     VEC_OF(uint32_t) numbers = {0};
-    bool ok = pto_parse_operand(p, PTO_ROLE_CONDITION) && pto_parse_dict(p) &&
-              (!pto_try_arrow(p) || results(p, d));
+    bool ok = pto_parse_form(p, d, "* $q {} [? -> =( ?]");
 
     while (ok && pto_try_word(p, S("case"))) {
         uint32_t attr = 0;
@@ -176,9 +140,9 @@ static bool parse_switch(struct pto_parser *p, struct pto_draft *d)
                                       : pto_expected(p, "the number of a case");
         if (ok)
             vec_push(&numbers, attr);
-        ok = ok && plain_region(p, d);
+        ok = ok && pto_parse_inner(p, d);
     }
-    ok = ok && pto_want_word(p, S("default")) && plain_region(p, d);
+    ok = ok && pto_want_word(p, S("default")) && pto_parse_inner(p, d);
     if (ok) {
         struct pto_region *at = p->regions.at + d->regions_from, last = at[d->region_count - 1];
         memmove(at + 1, at, (d->region_count - 1) * sizeof(*at));
@@ -193,34 +157,7 @@ static bool parse_switch(struct pto_parser *p, struct pto_draft *d)
     return ok;
 }
 
-/* ---- branches ---- */
-
-static bool parse_branch(struct pto_parser *p, struct pto_draft *d)
-{
-    return pto_parse_successor(p, d);
-}
-
-static bool parse_cond_branch(struct pto_parser *p, struct pto_draft *d)
-{
-    return pto_parse_operand(p, PTO_ROLE_CONDITION) && pto_want(p, ',') &&
-           pto_parse_successor(p, d) && pto_want(p, ',') && pto_parse_successor(p, d);
-}
-
 /* ---- others ---- */
-
-/* pto.fusion_region { .. } : t */
-static bool parse_fusion(struct pto_parser *p, struct pto_draft *d)
-{
-    size_t from;
-
-    if (!plain_region(p, d))
-        return false;
-    from = p->list.n;
-    if (pto_try(p, ':') && !pto_parse_types(p))
-        return false;
-    d->result_count += (uint32_t)(p->list.n - from);
-    return pto_parse_dict(p);
-}
 
 /* arith.constant 5 : i32; true; {attrs} before the value are read and kept. */
 static bool parse_constant(struct pto_parser *p, struct pto_draft *d)
@@ -248,25 +185,12 @@ bool pto_parse_structured(struct pto_parser *p, struct pto_draft *d)
     switch (d->code) {
     case PTO_FOR:
         return parse_for(p, d);
-    case PTO_IF:
-        return parse_if(p, d);
     case PTO_WHILE:
         return parse_while(p, d);
-    case PTO_EXECUTE_REGION:
-        return parse_execute_region(p, d);
     case PTO_INDEX_SWITCH:
         return parse_switch(p, d);
-    case PTO_BR:
-        return parse_branch(p, d);
-    case PTO_COND_BR:
-        return parse_cond_branch(p, d);
-    case PTO_FUSION_REGION:
-        return parse_fusion(p, d);
     case PTO_CONSTANT:
         return parse_constant(p, d);
-    case PTO_SECTION_CUBE:
-    case PTO_SECTION_VECTOR:
-        return plain_region(p, d);
     default:
         return pto_expected(p, "an operation");
     }

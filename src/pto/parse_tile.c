@@ -4,19 +4,6 @@
 #include "base/num.h"
 #include "pto/parse_type_in.h"
 
-struct tile_keys {
-    bool has_loc, has_dtype, has_rows, has_cols, has_v_row, has_v_col;
-    bool has_blayout, has_slayout, has_fractal, has_pad, has_compact, has_count, has_valid;
-};
-
-static bool once(struct pto_cursor *c, bool *seen, struct str key)
-{
-    if (*seen)
-        return pto_type_bad(c, "pto-ir.bad-type", "this type says twice:", key);
-    *seen = true;
-    return true;
-}
-
 static bool integer(struct pto_cursor *c, int64_t *value)
 {
     pto_type_blanks(c);
@@ -38,26 +25,11 @@ static bool space(struct pto_cursor *c, struct pto_tile_type *t)
     return true;
 }
 
-static bool blayout(struct pto_cursor *c, struct pto_tile_type *t)
+static bool layout(struct pto_cursor *c, enum pto_enum e, const char *what, int64_t *value)
 {
     struct str name = pto_type_word(c);
-    int64_t value;
 
-    if (!pto_enum_value(PTO_ENUM_BLAYOUT, name, &value))
-        return pto_type_bad(c, "pto-ir.bad-type", "no such blayout:", name);
-    t->blayout = (enum pto_blayout)value;
-    return true;
-}
-
-static bool slayout(struct pto_cursor *c, struct pto_tile_type *t)
-{
-    struct str name = pto_type_word(c);
-    int64_t value;
-
-    if (!pto_enum_value(PTO_ENUM_SLAYOUT, name, &value))
-        return pto_type_bad(c, "pto-ir.bad-type", "no such slayout:", name);
-    t->slayout = (enum pto_slayout)value;
-    return true;
+    return pto_enum_value(e, name, value) || pto_type_bad(c, "pto-ir.bad-type", what, name);
 }
 
 static bool element(struct pto_cursor *c, struct pto_tile_type *t)
@@ -73,50 +45,79 @@ static bool element(struct pto_cursor *c, struct pto_tile_type *t)
     return true;
 }
 
-/* One "key=value" of a tile. */
-static bool tile_key(struct pto_cursor *c, struct pto_tile_type *t, struct tile_keys *k,
-                     int32_t *count)
+/* What a tile type says with key=value: how the value is read, and where a small number goes. */
+enum tile_value { SMALL, SPACE, ELEMENT, VALID, BLAYOUT, SLAYOUT, PAD, COUNT };
+enum { LOC, DTYPE, ROWS, COLS, V_ROW, V_COL }; /* their places below */
+
+static const struct {
+    struct str name;
+    enum tile_value value;
+    size_t offset;
+} keys[] = {
+    [LOC] = {S_INIT("loc"), SPACE, 0},
+    [DTYPE] = {S_INIT("dtype"), ELEMENT, 0},
+    [ROWS] = {S_INIT("rows"), SMALL, offsetof(struct pto_tile_type, rows)},
+    [COLS] = {S_INIT("cols"), SMALL, offsetof(struct pto_tile_type, cols)},
+    [V_ROW] = {S_INIT("v_row"), SMALL, offsetof(struct pto_tile_type, v_row)},
+    [V_COL] = {S_INIT("v_col"), SMALL, offsetof(struct pto_tile_type, v_col)},
+    {S_INIT("fractal"), SMALL, offsetof(struct pto_tile_type, fractal)},
+    {S_INIT("compact"), SMALL, offsetof(struct pto_tile_type, compact)},
+    {S_INIT("valid"), VALID, 0},
+    {S_INIT("blayout"), BLAYOUT, 0},
+    {S_INIT("slayout"), SLAYOUT, 0},
+    {S_INIT("pad"), PAD, 0},
+    {S_INIT("count"), COUNT, 0},
+};
+
+static bool tile_value(struct pto_cursor *c, size_t key, struct pto_tile_type *t, int32_t *count)
 {
-    struct str key = pto_type_word(c);
-    int64_t n;
+    int64_t n = 0;
+
+    switch (keys[key].value) {
+    case SMALL:
+        return pto_type_small(c, (int32_t *)((char *)t + keys[key].offset));
+    case SPACE:
+        return space(c, t);
+    case ELEMENT:
+        return element(c, t);
+    case VALID:
+        return pto_type_small(c, &t->v_row) && pto_type_want(c, 'x') &&
+               pto_type_small(c, &t->v_col);
+    case PAD:
+        return integer(c, &t->pad);
+    case COUNT:
+        return pto_type_small(c, count);
+    case BLAYOUT:
+        if (!layout(c, PTO_ENUM_BLAYOUT, "no such blayout:", &n))
+            return false;
+        t->blayout = (enum pto_blayout)n;
+        return true;
+    case SLAYOUT:
+        if (!layout(c, PTO_ENUM_SLAYOUT, "no such slayout:", &n))
+            return false;
+        t->slayout = (enum pto_slayout)n;
+        return true;
+    }
+    return false;
+}
+
+/* One "key=value" of a tile; `seen` has a bit for each key so far. */
+static bool tile_key(struct pto_cursor *c, struct pto_tile_type *t, uint32_t *seen, int32_t *count)
+{
+    struct str name = pto_type_word(c);
+    size_t key = 0;
 
     if (!pto_type_want(c, '='))
         return false;
-    if (str_equal(key, S("loc")))
-        return once(c, &k->has_loc, key) && space(c, t);
-    if (str_equal(key, S("dtype")))
-        return once(c, &k->has_dtype, key) && element(c, t);
-    if (str_equal(key, S("rows")))
-        return once(c, &k->has_rows, key) && pto_type_small(c, &t->rows);
-    if (str_equal(key, S("cols")))
-        return once(c, &k->has_cols, key) && pto_type_small(c, &t->cols);
-    if (str_equal(key, S("v_row")))
-        return once(c, &k->has_v_row, key) && pto_type_small(c, &t->v_row);
-    if (str_equal(key, S("v_col")))
-        return once(c, &k->has_v_col, key) && pto_type_small(c, &t->v_col);
-    if (str_equal(key, S("valid"))) {
-        if (!once(c, &k->has_v_row, key) || !once(c, &k->has_v_col, key))
-            return false;
-        return pto_type_small(c, &t->v_row) && pto_type_want(c, 'x') &&
-               pto_type_small(c, &t->v_col);
-    }
-    if (str_equal(key, S("blayout")))
-        return once(c, &k->has_blayout, key) && blayout(c, t);
-    if (str_equal(key, S("slayout")))
-        return once(c, &k->has_slayout, key) && slayout(c, t);
-    if (str_equal(key, S("fractal")))
-        return once(c, &k->has_fractal, key) && pto_type_small(c, &t->fractal);
-    if (str_equal(key, S("compact")))
-        return once(c, &k->has_compact, key) && pto_type_small(c, &t->compact);
-    if (str_equal(key, S("pad"))) {
-        if (!once(c, &k->has_pad, key) || !integer(c, &n))
-            return false;
-        t->pad = n;
-        return true;
-    }
-    if (count != NULL && str_equal(key, S("count")))
-        return once(c, &k->has_count, key) && pto_type_small(c, count);
-    return pto_type_bad(c, "pto-ir.bad-type", "a tile type has no", key);
+    while (key < ARRAY_LEN(keys) && !str_equal(name, keys[key].name))
+        key++;
+    if (key == ARRAY_LEN(keys) || (keys[key].value == COUNT && count == NULL))
+        return pto_type_bad(c, "pto-ir.bad-type", "a tile type has no", name);
+    uint32_t bits = keys[key].value == VALID ? 1u << V_ROW | 1u << V_COL : 1u << key;
+    if ((*seen & bits) != 0)
+        return pto_type_bad(c, "pto-ir.bad-type", "this type says twice:", name);
+    *seen |= bits;
+    return tile_value(c, key, t, count);
 }
 
 /* The rules every tile type keeps. */
@@ -141,7 +142,8 @@ static bool tile_rules(struct pto_cursor *c, const struct pto_tile_type *t)
 static bool tile_body(struct pto_cursor *c, struct pto_type *type, int32_t *count)
 {
     struct pto_tile_type *t = &type->tile;
-    struct tile_keys k = {0};
+    const uint32_t needed = 1u << LOC | 1u << DTYPE | 1u << ROWS | 1u << COLS;
+    uint32_t seen = 0;
 
     *t = (struct pto_tile_type){.fractal = 512};
     struct pto_cursor ahead = *c;
@@ -149,7 +151,7 @@ static bool tile_body(struct pto_cursor *c, struct pto_type *type, int32_t *coun
     pto_type_blanks(&ahead);
     if (first.n > 0 && (ahead.at == ahead.end || *ahead.at != '=')) { /* vec, 16x64xf32 */
         struct pto_type rows_cols = {0};
-        k.has_loc = k.has_dtype = k.has_rows = k.has_cols = true;
+        seen = needed;
         if (!space(c, t) || !pto_type_want(c, ',') || !pto_type_shape(c, &rows_cols))
             return false;
         if (rows_cols.rank != 2)
@@ -157,17 +159,17 @@ static bool tile_body(struct pto_cursor *c, struct pto_type *type, int32_t *coun
         t->rows = (int32_t)rows_cols.dims[0];
         t->cols = (int32_t)rows_cols.dims[1];
         t->dtype = rows_cols.dtype;
-    } else if (!tile_key(c, t, &k, count)) {
+    } else if (!tile_key(c, t, &seen, count)) {
         return false;
     }
     while (pto_type_try(c, ','))
-        if (!tile_key(c, t, &k, count))
+        if (!tile_key(c, t, &seen, count))
             return false;
-    if (!k.has_loc || !k.has_dtype || !k.has_rows || !k.has_cols)
+    if ((seen & needed) != needed)
         return pto_type_bad(c, "pto-ir.bad-type", "a tile type needs loc, dtype, rows and cols",
                             S(""));
-    t->v_row = k.has_v_row ? t->v_row : t->rows;
-    t->v_col = k.has_v_col ? t->v_col : t->cols;
+    t->v_row = seen >> V_ROW & 1 ? t->v_row : t->rows;
+    t->v_col = seen >> V_COL & 1 ? t->v_col : t->cols;
     if (t->space == PTO_LEFT) /* its layout is the architecture's, whatever the text says */
         t->blayout = c->p->m->arch == PTO_A5 ? PTO_COL_MAJOR : PTO_ROW_MAJOR;
     type->space = t->space;

@@ -70,7 +70,6 @@ static bool type_dim(struct pto_cursor *c, int64_t *value)
     return true;
 }
 
-/* "16x?xf32": dimensions, each with its x, then the element type. */
 bool pto_type_shape(struct pto_cursor *c, struct pto_type *t)
 {
     uint32_t element;

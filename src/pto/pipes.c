@@ -1,3 +1,6 @@
+/*
+ * The pipes of each operation.
+ */
 #include "pto/pipes.h"
 
 enum rule {
@@ -15,7 +18,7 @@ enum rule {
 
 static const unsigned char rules[] = {
     [PTO_OP_NONE] = RULE_NONE,
-#define PTO_OP(code, name, form, pipe) [PTO_##code] = RULE_##pipe,
+#define PTO_OP(code, name, pipe, ...) [PTO_##code] = RULE_##pipe,
 #include "pto/ops.def"
 #undef PTO_OP
 };
@@ -158,33 +161,30 @@ static struct pto_phases between_ranks(const struct pto_op *op)
     }
 }
 
+/* Where the operation names its pipe; barrier, sync.set and their kin do with PTO_KEY_PIPE. */
+static const struct {
+    enum pto_opcode code;
+    enum pto_key key;
+} named_by[] = {
+    {PTO_SET_FLAG, PTO_KEY_SRC_PIPE},    {PTO_SET_FLAG_DYN, PTO_KEY_SRC_PIPE},
+    {PTO_WAIT_FLAG, PTO_KEY_DST_PIPE},   {PTO_WAIT_FLAG_DYN, PTO_KEY_DST_PIPE},
+    {PTO_RECORD_EVENT, PTO_KEY_SRC_OP},  {PTO_WAIT_EVENT, PTO_KEY_DST_OP},
+    {PTO_BARRIER_SYNC, PTO_KEY_OP_TYPE}, {PTO_GET_BUF, PTO_KEY_OP_TYPE},
+    {PTO_RLS_BUF, PTO_KEY_OP_TYPE},      {PTO_GET_BUF_DYN, PTO_KEY_OP_TYPE},
+    {PTO_RLS_BUF_DYN, PTO_KEY_OP_TYPE},
+};
+
 static struct pto_phases sync(const struct pto_module *m, const struct pto_op *op)
 {
-    switch (op->code) {
-    case PTO_SET_FLAG:
-    case PTO_SET_FLAG_DYN:
-        return named(m, op, PTO_KEY_SRC_PIPE);
-    case PTO_WAIT_FLAG:
-    case PTO_WAIT_FLAG_DYN:
-        return named(m, op, PTO_KEY_DST_PIPE);
-    case PTO_RECORD_EVENT:
-        return named(m, op, PTO_KEY_SRC_OP);
-    case PTO_WAIT_EVENT:
-        return named(m, op, PTO_KEY_DST_OP);
-    case PTO_BARRIER_SYNC:
-    case PTO_GET_BUF:
-    case PTO_RLS_BUF:
-    case PTO_GET_BUF_DYN:
-    case PTO_RLS_BUF_DYN:
-        return named(m, op, PTO_KEY_OP_TYPE);
-    case PTO_FENCE_BARRIER_ALL:
-    case PTO_SYNCALL:
+    enum pto_key key = PTO_KEY_PIPE;
+
+    if (op->code == PTO_FENCE_BARRIER_ALL || op->code == PTO_SYNCALL)
         return one(PTO_PIPE_ALL);
-    case PTO_TSYNC:
+    if (op->code == PTO_TSYNC)
         return one(PTO_PIPE_S);
-    default: /* barrier, sync.set and their kin name their pipe */
-        return named(m, op, PTO_KEY_PIPE);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(named_by); i++)
+        key = named_by[i].code == op->code ? named_by[i].key : key;
+    return named(m, op, key);
 }
 
 /* Operations with a rule of their own. */

@@ -1,47 +1,13 @@
 /*
- * Names, types and attributes as text.
+ * Names, values, types and attributes as text.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/char.h"
 #include "pto/lex.h"
 #include "pto/print_in.h"
-
-void pto_put(struct pto_printer *p, const char *text)
-{
-    text_out_put(&p->out, str_of(text));
-}
-
-void pto_put_name(struct pto_printer *p, strid name)
-{
-    text_out_put(&p->out, intern_get(&p->m->names, name));
-}
-
-void pto_put_type(struct pto_printer *p, uint32_t index)
-{
-    if (p->types[index].n == 0)
-        p->types[index] = pto_type_text(p->m, &p->arena, index);
-    text_out_put(&p->out, p->types[index]);
-}
-
-void pto_put_types(struct pto_printer *p, const uint32_t *types, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        pto_put(p, i > 0 ? ", " : "");
-        pto_put_type(p, types[i]);
-    }
-}
-
-void pto_put_value(struct pto_printer *p, uint32_t number)
-{
-    struct arena_mark mark = arena_mark(&p->names);
-
-    text_out_put(&p->out, pto_value_text(p->m, p->f, &p->names, number));
-    arena_rewind(&p->names, mark);
-}
-
-/* ---- attributes ---- */
 
 static bool is_word(struct str s)
 {
@@ -55,125 +21,185 @@ static bool is_word(struct str s)
     return true;
 }
 
-void pto_put_word(struct pto_printer *p, strid name)
+static void put_type(struct pto_printer *p, uint32_t index)
 {
-    bool is_plain = is_word(intern_get(&p->m->names, name));
+    if (p->types[index].n == 0)
+        p->types[index] = pto_type_text(p->m, &p->arena, index);
+    text_out_put(&p->out, p->types[index]);
+}
 
-    pto_put(p, is_plain ? "" : "\"");
-    pto_put_name(p, name);
-    pto_put(p, is_plain ? "" : "\"");
+static void put_value(struct pto_printer *p, uint32_t number)
+{
+    struct arena_mark mark = arena_mark(&p->names);
+
+    text_out_put(&p->out, pto_value_text(p->m, p->f, &p->names, number));
+    arena_rewind(&p->names, mark);
 }
 
 /* Shortest digits with a point in them; bits in hexadecimal for what has no digits. */
-static void number(struct pto_printer *p, const struct pto_attr *a)
+static void put_number(struct pto_printer *p, const struct pto_attr *a)
 {
     char text[NUM_TEXT + 8];
 
     if (a->kind == PTO_ATTR_INT) {
         text_out_i64(&p->out, a->i);
-        return;
-    }
-    if (!isfinite(a->f)) {
+    } else if (!isfinite(a->f)) {
         snprintf(text, sizeof(text), "0x%llX", (unsigned long long)a->i);
-        pto_put(p, text);
-        return;
+        text_out_put(&p->out, str_of(text));
+    } else {
+        struct str digits = {text, num_print_f64(text, a->f)};
+        size_t power = str_find_char(digits, 'e');
+        struct str mantissa = str_part(digits, 0, power);
+        text_out_put(&p->out, mantissa);
+        if (str_find_char(mantissa, '.') == mantissa.n)
+            text_out_put(&p->out, S(".0"));
+        text_out_put(&p->out, str_part(digits, power, digits.n));
     }
-    struct str digits = {text, num_print_f64(text, a->f)};
-    size_t power = str_find_char(digits, 'e');
-    struct str mantissa = str_part(digits, 0, power);
-    text_out_put(&p->out, mantissa);
-    if (str_find_char(mantissa, '.') == mantissa.n)
-        pto_put(p, ".0");
-    text_out_put(&p->out, str_part(digits, power, digits.n));
+    if (a->type != PTO_NONE)
+        pto_say(p, " : %y", a->type);
 }
 
-static void attr_list(struct pto_printer *p, const struct pto_attr *a)
+static void put_items(struct pto_printer *p, const struct pto_attr *a)
 {
-    for (uint32_t i = 0; i < a->item_count; i++) {
-        pto_put(p, i > 0 ? ", " : "");
-        pto_put_attr(p, &p->m->attrs.at[p->m->attr_items.at[a->item_first + i]]);
-    }
+    for (uint32_t i = 0; i < a->item_count; i++)
+        pto_say(p, "%s%a", i > 0 ? ", " : "",
+                &p->m->attrs.at[p->m->attr_items.at[a->item_first + i]]);
 }
 
-void pto_put_pairs(struct pto_printer *p, uint32_t named_first, uint32_t count)
+static void put_pairs(struct pto_printer *p, const struct pto_named *at, uint32_t count)
 {
-    const struct pto_named *at = p->m->named.at + named_first;
-
-    pto_put(p, "{");
+    pto_say(p, "{");
     for (uint32_t i = 0; i < count; i++) {
         const struct pto_attr *a = &p->m->attrs.at[at[i].attr];
-        pto_put(p, i > 0 ? ", " : "");
-        pto_put_word(p, at[i].key);
-        if (a->kind == PTO_ATTR_UNIT)
-            continue;
-        pto_put(p, " = ");
-        pto_put_attr(p, a);
+        pto_say(p, a->kind == PTO_ATTR_UNIT ? "%s%w" : "%s%w = %a", i > 0 ? ", " : "", at[i].key,
+                a);
     }
-    pto_put(p, "}");
+    pto_say(p, "}");
 }
 
 /* The dialect has two spellings: #pto.layout<nd> and #pto<round_mode RINT>. */
-static void enum_attr(struct pto_printer *p, const struct pto_attr *a)
+static void put_enum(struct pto_printer *p, const struct pto_attr *a)
 {
     bool is_inside = a->enums == PTO_ENUM_ROUND_MODE || a->enums == PTO_ENUM_WAIT_CMP ||
                      a->enums == PTO_ENUM_NOTIFY_OP || a->enums == PTO_ENUM_ATOMIC_TYPE;
 
-    pto_put(p, is_inside ? "#pto<" : "#pto.");
-    pto_put(p, pto_enum_name(a->enums));
-    pto_put(p, is_inside ? " " : "<");
+    pto_say(p, is_inside ? "#pto<%s " : "#pto.%s<", pto_enum_name(a->enums));
     text_out_put(&p->out, pto_enum_word(a->enums, a->i));
-    pto_put(p, ">");
+    pto_say(p, ">");
 }
 
-void pto_put_attr(struct pto_printer *p, const struct pto_attr *a)
+static void put_attr(struct pto_printer *p, const struct pto_attr *a)
 {
     switch (a->kind) {
     case PTO_ATTR_UNIT:
-        pto_put(p, "unit");
+        pto_say(p, "unit");
         break;
     case PTO_ATTR_INT:
     case PTO_ATTR_FLOAT:
-        number(p, a);
-        if (a->type != PTO_NONE) {
-            pto_put(p, " : ");
-            pto_put_type(p, a->type);
-        }
+        put_number(p, a);
         break;
     case PTO_ATTR_BOOL:
-        pto_put(p, a->i ? "true" : "false");
+        pto_say(p, a->i ? "true" : "false");
         break;
     case PTO_ATTR_STRING:
-        pto_put(p, "\"");
-        pto_put_name(p, a->text);
-        pto_put(p, "\"");
+        pto_say(p, "\"%n\"", a->text);
         break;
     case PTO_ATTR_SYMBOL:
-        pto_put(p, "@");
-        pto_put_word(p, a->text);
+        pto_say(p, "@%w", a->text);
         break;
     case PTO_ATTR_ENUM:
-        enum_attr(p, a);
+        put_enum(p, a);
         break;
     case PTO_ATTR_LIST:
-        pto_put(p, "[");
-        attr_list(p, a);
-        pto_put(p, "]");
+        pto_say(p, "[");
+        put_items(p, a);
+        pto_say(p, "]");
         break;
     case PTO_ATTR_ARRAY:
-        pto_put(p, "array<");
-        pto_put_type(p, a->type);
-        pto_put(p, a->item_count > 0 ? ": " : "");
-        attr_list(p, a);
-        pto_put(p, ">");
+        pto_say(p, a->item_count > 0 ? "array<%y: " : "array<%y", a->type);
+        put_items(p, a);
+        pto_say(p, ">");
         break;
     case PTO_ATTR_TYPE:
-        pto_put_type(p, a->type);
+        put_type(p, a->type);
         break;
     case PTO_ATTR_DICT:
-        pto_put_pairs(p, a->item_first, a->item_count);
+        put_pairs(p, p->m->named.at + a->item_first, a->item_count);
         break;
     case PTO_ATTR_OPAQUE:
-        pto_put_name(p, a->text);
+        pto_say(p, "%n", a->text);
         break;
     }
+}
+
+static uint32_t type_of(const struct pto_printer *p, uint32_t value)
+{
+    return pto_value_at(p->m, p->f, value)->type;
+}
+
+/* "t, t", or "%x: t, %y: t" of those that have a name. */
+static void put_values(struct pto_printer *p, uint32_t first, uint32_t count, bool has_names)
+{
+    for (uint32_t v = first; v < first + count; v++) {
+        bool is_named = has_names && pto_value_at(p->m, p->f, v)->name != 0;
+        text_out_put(&p->out, v > first ? S(", ") : S(""));
+        if (is_named)
+            pto_say(p, "%v: ", v);
+        put_type(p, type_of(p, v));
+    }
+}
+
+void pto_say(struct pto_printer *p, const char *format, ...)
+{
+    struct str rest = str_of(format);
+    uint32_t first;
+    strid name;
+    va_list args;
+
+    va_start(args, format);
+    for (size_t at; (at = str_find_char(rest, '%')) < rest.n;
+         rest = str_part(rest, at + 2, rest.n)) {
+        text_out_put(&p->out, str_part(rest, 0, at));
+        char what = rest.at[at + 1];
+        switch (what) {
+        case 's':
+            text_out_put(&p->out, str_of(va_arg(args, const char *)));
+            break;
+        case 'i':
+            text_out_i64(&p->out, va_arg(args, int64_t));
+            break;
+        case 'n':
+            text_out_put(&p->out, intern_get(&p->m->names, va_arg(args, strid)));
+            break;
+        case 'w':
+            name = va_arg(args, strid);
+            pto_say(p, is_word(intern_get(&p->m->names, name)) ? "%n" : "\"%n\"", name);
+            break;
+        case 'v':
+            put_value(p, va_arg(args, uint32_t));
+            break;
+        case 't':
+            put_type(p, type_of(p, va_arg(args, uint32_t)));
+            break;
+        case 'y':
+            put_type(p, va_arg(args, uint32_t));
+            break;
+        case 'a':
+            put_attr(p, va_arg(args, const struct pto_attr *));
+            break;
+        case 'T':
+        case 'A':
+            first = va_arg(args, uint32_t);
+            put_values(p, first, va_arg(args, uint32_t), what == 'A');
+            break;
+        case 'D':
+            first = va_arg(args, uint32_t);
+            put_pairs(p, p->m->named.at + first, va_arg(args, uint32_t));
+            break;
+        default:
+            text_out_put(&p->out, S("%"));
+        }
+    }
+    text_out_put(&p->out, rest);
+    va_end(args);
 }

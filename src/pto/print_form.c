@@ -7,11 +7,6 @@
 #include "pto/forms.h"
 #include "pto/print_in.h"
 
-static uint32_t type_of(const struct pto_printer *p, uint32_t value)
-{
-    return pto_value_at(p->m, p->f, value)->type;
-}
-
 /* ---- forms ---- */
 
 /* One operation being printed: which of its attributes were printed in their places. */
@@ -20,6 +15,7 @@ struct line {
     const struct pto_named *named;
     uint64_t printed;              /* a bit for each of the first 64 attributes */
     uint32_t next[PTO_ROLE_COUNT]; /* operands of a role that were printed */
+    uint32_t regions, successors;  /* that were printed */
     uint32_t default_type;
 };
 
@@ -28,8 +24,7 @@ static void item_text(struct pto_printer *p, const char *text)
 {
     bool is_tight = strchr(",)]", text[0]) != NULL;
 
-    pto_put(p, p->needs_blank && !is_tight ? " " : "");
-    pto_put(p, text);
+    pto_say(p, p->needs_blank && !is_tight ? " %s" : "%s", text);
     p->needs_blank = strchr("([", text[0]) == NULL || text[1] != 0;
     char c = text[strlen(text) - 1];
     bool is_name = char_is_lower(c) && strcmp(text, "valid") != 0;
@@ -38,7 +33,7 @@ static void item_text(struct pto_printer *p, const char *text)
 
 static void before_item(struct pto_printer *p)
 {
-    pto_put(p, p->needs_blank ? " " : "");
+    pto_say(p, p->needs_blank ? " " : "");
     p->needs_blank = true;
     p->last = 0;
 }
@@ -77,12 +72,12 @@ static void attr_item(struct pto_printer *p, struct line *l, struct str key)
                     (a->enums == PTO_ENUM_PIPE || a->enums == PTO_ENUM_EVENT ||
                      a->enums == PTO_ENUM_SYNC_OP_TYPE);
     if (!is_word_alone && !is_short) {
-        pto_put_attr(p, a);
+        pto_say(p, "%a", a);
         return;
     }
-    pto_put(p, is_short ? "<" : "");
+    pto_say(p, is_short ? "<" : "");
     text_out_put(&p->out, pto_enum_word(a->enums, a->i));
-    pto_put(p, is_short ? ">" : "");
+    pto_say(p, is_short ? ">" : "");
 }
 
 /* The attributes that no item has printed. */
@@ -96,18 +91,14 @@ static void dict_item(struct pto_printer *p, struct line *l)
         const struct pto_attr *a = &p->m->attrs.at[l->named[i].attr];
         if (is_first)
             before_item(p);
-        pto_put(p, is_first ? "{" : ", ");
+        pto_say(p, a->kind == PTO_ATTR_UNIT ? "%s%w" : "%s%w = %a", is_first ? "{" : ", ",
+                l->named[i].key, a);
         is_first = false;
-        pto_put_word(p, l->named[i].key);
         mark_printed(l, i);
-        if (a->kind == PTO_ATTR_UNIT)
-            continue;
-        pto_put(p, " = ");
-        pto_put_attr(p, a);
     }
     if (is_first)
         return;
-    pto_put(p, "}");
+    pto_say(p, "}");
     p->last = '}';
 }
 
@@ -120,11 +111,7 @@ static void list_item(struct pto_printer *p, struct line *l, enum pto_role role,
         if (i > l->next[role])
             item_text(p, ",");
         before_item(p);
-        pto_put_value(p, v);
-        if (is_typed) {
-            pto_put(p, " : ");
-            pto_put_type(p, type_of(p, v));
-        }
+        pto_say(p, is_typed ? "%v : %t" : "%v", v, v);
     }
     l->next[role] = total;
 }
@@ -136,7 +123,7 @@ static void operand_item(struct pto_printer *p, struct line *l, enum pto_role ro
     if (v == PTO_NONE)
         return;
     before_item(p);
-    pto_put_value(p, v);
+    pto_say(p, "%v", v);
 }
 
 static void types_item(struct pto_printer *p, const struct line *l, enum pto_role role)
@@ -150,7 +137,7 @@ static void types_item(struct pto_printer *p, const struct line *l, enum pto_rol
         if (!is_first)
             item_text(p, ",");
         before_item(p);
-        pto_put_type(p, type_of(p, at[i].value));
+        pto_say(p, "%t", at[i].value);
         is_first = false;
     }
 }
@@ -162,25 +149,40 @@ static void shared_item(struct pto_printer *p, const struct line *l)
     if (v == PTO_NONE)
         return;
     before_item(p);
-    pto_put_type(p, type_of(p, v));
+    pto_say(p, "%t", v);
 }
 
-static void results_item(struct pto_printer *p, const struct line *l, bool has_brackets)
+/* has_brackets: 0 never, 1 unless there is one, 2 always */
+static void results_item(struct pto_printer *p, const struct line *l, int has_brackets)
 {
     const struct pto_op *op = l->op;
     uint32_t from = op->code == PTO_ADDUI_EXTENDED ? 1 : 0;
-    bool brackets = has_brackets && op->result_count != 1;
+    bool brackets = has_brackets == 2 || (has_brackets == 1 && op->result_count != 1);
 
-    if (brackets)
-        item_text(p, "(");
-    for (uint32_t i = from; i < op->result_count; i++) {
-        if (i > from)
-            item_text(p, ",");
-        before_item(p);
-        pto_put_type(p, type_of(p, op->result_first + i));
-    }
-    if (brackets)
-        item_text(p, ")");
+    before_item(p);
+    pto_say(p, brackets ? "(%T)" : "%T", op->result_first + from, op->result_count - from);
+}
+
+/* "^bb1(%x, %y : t, t)" */
+static void successor_item(struct pto_printer *p, struct line *l)
+{
+    const struct pto_successor *to = &p->m->successors.at[l->op->successor_first + l->successors++];
+    const struct pto_operand *args = pto_operands(p->m, l->op) + to->arg_first;
+
+    before_item(p);
+    pto_say(p, "^%n", p->m->blocks.at[to->block].label);
+    for (uint32_t i = 0; i < to->arg_count; i++)
+        pto_say(p, "%s%v", i > 0 ? ", " : "(", args[i].value);
+    for (uint32_t i = 0; i < to->arg_count; i++)
+        pto_say(p, "%s%t", i > 0 ? ", " : " : ", args[i].value);
+    pto_say(p, to->arg_count > 0 ? ")" : "");
+}
+
+static void region_item(struct pto_printer *p, struct line *l)
+{
+    before_item(p);
+    pto_put_region(p, l->op->region_first + l->regions++, true);
+    p->needs_blank = true;
 }
 
 static void keys_item(struct pto_printer *p, const struct line *l)
@@ -192,18 +194,14 @@ static void keys_item(struct pto_printer *p, const struct line *l)
         if (i > 0)
             item_text(p, ",");
         before_item(p);
-        pto_put(p, word != NULL ? word : "?");
-        pto_put(p, " = ");
-        pto_put_value(p, at[i].value);
-        pto_put(p, " : ");
-        pto_put_type(p, type_of(p, at[i].value));
+        pto_say(p, "%s = %v : %t", word != NULL ? word : "?", at[i].value, at[i].value);
     }
 }
 
 static bool results_are_default(const struct pto_printer *p, const struct line *l)
 {
     for (uint32_t i = 0; i < l->op->result_count; i++)
-        if (type_of(p, l->op->result_first + i) != l->default_type)
+        if (pto_value_at(p->m, p->f, l->op->result_first + i)->type != l->default_type)
             return false;
     return true;
 }
@@ -224,7 +222,11 @@ static bool group_speaks(const struct pto_printer *p, const struct line *l, cons
             return l->op->operand_count > 0;
         case PTO_ITEM_ATTR:
             return find_attr(p, l, item.text) != PTO_NONE;
+        case PTO_ITEM_REGION:
+            return l->regions < l->op->region_count;
         case PTO_ITEM_RESULTS:
+        case PTO_ITEM_RESULTS_ALL:
+        case PTO_ITEM_RESULTS_BRACKETED:
             return l->op->result_count > 0 && !results_are_default(p, l);
         case PTO_ITEM_END:
             return false;
@@ -294,10 +296,20 @@ static void form_items(struct pto_printer *p, struct line *l, const char **form)
             shared_item(p, l);
             break;
         case PTO_ITEM_RESULTS:
-            results_item(p, l, false);
+        case PTO_ITEM_RESULTS_ALL:
+            results_item(p, l, 0);
             break;
         case PTO_ITEM_RESULTS_IN_BRACKETS:
-            results_item(p, l, true);
+            results_item(p, l, 1);
+            break;
+        case PTO_ITEM_RESULTS_BRACKETED:
+            results_item(p, l, 2);
+            break;
+        case PTO_ITEM_REGION:
+            region_item(p, l);
+            break;
+        case PTO_ITEM_SUCCESSOR:
+            successor_item(p, l);
             break;
         case PTO_ITEM_DEFAULT:
             default_item(p, l, item.text);
@@ -330,40 +342,41 @@ void pto_put_form(struct pto_printer *p, const struct pto_op *op, const char *fo
 
 /* ---- ins(..) outs(..) ---- */
 
-static void dps_list(struct pto_printer *p, const struct pto_op *op, bool is_in, struct line *l)
+/* Operands and then their types, as "ins(%a, %b : t, t" without its end. */
+static void dps_operands(struct pto_printer *p, const struct pto_op *op, bool is_in, bool is_types)
 {
     const struct pto_operand *at = pto_operands(p->m, op);
-    bool is_first = true;
+    const char *before = is_types ? " : " : is_in ? " ins(" : " outs(";
 
     for (uint32_t i = 0; i < op->operand_count; i++) {
         bool is_fp = at[i].role == PTO_ROLE_FP;
         if (is_in ? at[i].role != PTO_ROLE_IN && !is_fp : at[i].role != PTO_ROLE_OUT)
             continue;
-        if (is_first)
-            pto_put(p, is_in ? " ins(" : " outs(");
-        pto_put(p, is_first ? "" : is_fp ? " " : ", ");
-        pto_put(p, is_fp ? "fp " : "");
-        pto_put_value(p, at[i].value);
-        is_first = false;
+        if (is_types)
+            pto_say(p, "%s%t", before, at[i].value);
+        else if (is_fp && *before == ',')
+            pto_say(p, " fp %v", at[i].value);
+        else
+            pto_say(p, is_fp ? "%sfp %v" : "%s%v", before, at[i].value);
+        before = ", ";
     }
-    if (is_first)
+}
+
+static void dps_list(struct pto_printer *p, const struct pto_op *op, bool is_in, struct line *l)
+{
+    bool has_fp = is_in && pto_operand(p->m, op, PTO_ROLE_FP) != PTO_NONE;
+
+    if (!has_fp && pto_operand(p->m, op, is_in ? PTO_ROLE_IN : PTO_ROLE_OUT) == PTO_NONE)
         return;
+    dps_operands(p, op, is_in, false);
     const char *inside = is_in ? pto_form_attrs_inside(p->m, op) : NULL;
     if (inside != NULL && op->named_count > 0) {
-        pto_put(p, inside);
+        pto_say(p, "%s", inside);
         p->needs_blank = false;
         dict_item(p, l);
     }
-    is_first = true;
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        bool is_fp = at[i].role == PTO_ROLE_FP;
-        if (is_in ? at[i].role != PTO_ROLE_IN && !is_fp : at[i].role != PTO_ROLE_OUT)
-            continue;
-        pto_put(p, is_first ? " : " : ", ");
-        pto_put_type(p, type_of(p, at[i].value));
-        is_first = false;
-    }
-    pto_put(p, ")");
+    dps_operands(p, op, is_in, true);
+    pto_say(p, ")");
 }
 
 void pto_put_dps(struct pto_printer *p, const struct pto_op *op)
@@ -378,14 +391,8 @@ void pto_put_dps(struct pto_printer *p, const struct pto_op *op)
         mark_printed(&l, mode);
     p->needs_blank = true;
     dict_item(p, &l);
-    if (mode != PTO_NONE) {
-        pto_put(p, " pad_mode = ");
-        pto_put_attr(p, &p->m->attrs.at[l.named[mode].attr]);
-    }
-    if (pad != PTO_NONE) {
-        pto_put(p, " pad_value = ");
-        pto_put_value(p, pad);
-        pto_put(p, " : ");
-        pto_put_type(p, type_of(p, pad));
-    }
+    if (mode != PTO_NONE)
+        pto_say(p, " pad_mode = %a", &p->m->attrs.at[l.named[mode].attr]);
+    if (pad != PTO_NONE)
+        pto_say(p, " pad_value = %v : %t", pad, pad);
 }

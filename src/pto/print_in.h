@@ -19,18 +19,20 @@ struct pto_printer {
     char last;        /* byte of the item before, 0 behind a name or a value */
 };
 
-void pto_put(struct pto_printer *p, const char *text);
-void pto_put_name(struct pto_printer *p, strid name);
-void pto_put_type(struct pto_printer *p, uint32_t type);
-void pto_put_types(struct pto_printer *p, const uint32_t *types, uint32_t count);
-void pto_put_value(struct pto_printer *p, uint32_t value);
-void pto_put_attr(struct pto_printer *p, const struct pto_attr *attr);
+/*
+ * Text with places for what a module holds:
+ *
+ *     %s  a const char *                     %v  a value
+ *     %i  an int64_t                         %t  the type of a value
+ *     %n  a name                             %T  the types of values: the first, and how many
+ *     %w  a name, in quotes if it needs any  %A  the same values with their types, "%x: t"
+ *     %a  an attribute                       %D  attributes: "{key = value}"; the first, how many
+ *     %y  a type
+ */
+void pto_say(struct pto_printer *p, const char *format, ...);
 
-/* "name" or "\"any name\"" */
-void pto_put_word(struct pto_printer *p, strid name);
-
-/* "{key = value, ..}" */
-void pto_put_pairs(struct pto_printer *p, uint32_t named_first, uint32_t count);
+/* "{ .. }"; `has_args`: the arguments of the first block stand on a label. */
+void pto_put_region(struct pto_printer *p, uint32_t index, bool has_args);
 
 /* What stands behind the name of an operation with a form, and of others. */
 void pto_put_form(struct pto_printer *p, const struct pto_op *op, const char *form);

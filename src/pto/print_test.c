@@ -249,9 +249,11 @@ static void one_item(struct gen *g, struct writing *w, struct pto_item it, const
         put(g, type_of(w->shared));
         break;
     case PTO_ITEM_RESULTS:
+    case PTO_ITEM_RESULTS_ALL:
         results(g, w, false);
         break;
     case PTO_ITEM_RESULTS_IN_BRACKETS:
+    case PTO_ITEM_RESULTS_BRACKETED:
         results(g, w, true);
         break;
     case PTO_ITEM_ATTR:
@@ -273,6 +275,8 @@ static void one_item(struct gen *g, struct writing *w, struct pto_item it, const
     case PTO_ITEM_GROUP:
         group(g, w, it, form);
         break;
+    case PTO_ITEM_REGION: /* structured() writes those that have any */
+    case PTO_ITEM_SUCCESSOR:
     case PTO_ITEM_DEFAULT:
     case PTO_ITEM_END:
         break;
@@ -399,13 +403,18 @@ static bool is_last(enum pto_opcode code)
            code == PTO_CONDITION || code == PTO_CACHEINVALID;
 }
 
+static bool has_blocks(enum pto_opcode code)
+{
+    return strstr(pto_form(code), "{{}}") != NULL || strchr(pto_form(code), '^') != NULL;
+}
+
 static void block(struct gen *g, struct pto_module *words, uint32_t depth)
 {
     for (uint32_t n = 1 + below(g, 5); n > 0; n--) {
         enum pto_opcode code = (enum pto_opcode)(1 + below(g, PTO_OP_COUNT - 1));
         if (depth > 0 && below(g, 6) == 0)
             structured(g, words, depth);
-        else if (pto_form(code) != NULL && !is_last(code))
+        else if (pto_form(code) != NULL && !is_last(code) && !has_blocks(code))
             by_form(g, words, code);
         else if (pto_form(code) == NULL && code > PTO_CONSTANT)
             by_lists(g, code);
@@ -483,7 +492,8 @@ TEST(every_operation_reads_as_it_is_printed)
     pto_module_init(&words);
     for (unsigned code = PTO_OP_NONE + 1; code < PTO_OP_COUNT; code++)
         for (int i = 0; i < 12; i++) {
-            if (pto_form((enum pto_opcode)code) == NULL && code <= PTO_CONSTANT)
+            bool has_form = pto_form((enum pto_opcode)code) != NULL;
+            if (has_form ? has_blocks((enum pto_opcode)code) : code <= PTO_CONSTANT)
                 continue;
             module_text(&g, &words, (enum pto_opcode)code);
             same_after_printing(p, (struct str){g.out.at, g.out.n});

@@ -1,180 +1,111 @@
 /*
  * The text of types and names: pto_type_text() and pto_value_text() of pto/ir.h.
  */
-#include <stdio.h>
-
-#include "base/num.h"
+#include "base/text.h"
 #include "pto/ir.h"
 
-struct type_text {
-    VEC_OF(char) bytes;
-};
-
-static void put(struct type_text *t, const char *s)
-{
-    size_t n = strlen(s);
-
-    if (n == 0)
-        return;
-    vec_reserve(&t->bytes, t->bytes.n + n);
-    memcpy(t->bytes.at + t->bytes.n, s, n);
-    t->bytes.n += n;
-}
-
-static void put_i64(struct type_text *t, int64_t value)
-{
-    char digits[24];
-
-    snprintf(digits, sizeof(digits), "%lld", (long long)value);
-    put(t, digits);
-}
-
-static void put_dim(struct type_text *t, int64_t value)
+static void put_dim(struct text *t, const char *before, int64_t value)
 {
     if (value == PTO_DYNAMIC)
-        put(t, "?");
+        text_format(t, "%s?", before);
     else
-        put_i64(t, value);
+        text_format(t, "%s%lld", before, (long long)value);
 }
 
-static void put_shape(struct type_text *t, const struct pto_type *type)
-{
-    for (uint32_t i = 0; i < type->rank; i++) {
-        put_dim(t, type->dims[i]);
-        put(t, "x");
-    }
-    put(t, pto_dtype_name(type->dtype));
-}
-
-static void put_tile(struct type_text *t, const struct pto_tile_type *tile)
+static void put_tile(struct text *t, const struct pto_tile_type *tile)
 {
     static const char *const blayouts[] = {"row_major", "col_major"};
     static const char *const slayouts[] = {"none_box", "row_major", "col_major"};
 
-    put(t, "!pto.tile_buf<loc=");
-    put(t, pto_space_name(tile->space));
-    put(t, ", dtype=");
-    put(t, pto_dtype_name(tile->dtype));
-    put(t, ", rows=");
-    put_i64(t, tile->rows);
-    put(t, ", cols=");
-    put_i64(t, tile->cols);
-    put(t, ", v_row=");
-    put_dim(t, tile->v_row);
-    put(t, ", v_col=");
-    put_dim(t, tile->v_col);
-    put(t, ", blayout=");
-    put(t, blayouts[tile->blayout]);
-    put(t, ", slayout=");
-    put(t, slayouts[tile->slayout]);
-    put(t, ", fractal=");
-    put_i64(t, tile->fractal);
-    put(t, ", pad=");
-    put_i64(t, tile->pad);
-    if (tile->compact != 0) {
-        put(t, ", compact=");
-        put_i64(t, tile->compact);
-    }
-    put(t, ">");
+    text_format(t, "!pto.tile_buf<loc=%s, dtype=%s, rows=%d, cols=%d", pto_space_name(tile->space),
+                pto_dtype_name(tile->dtype), (int)tile->rows, (int)tile->cols);
+    put_dim(t, ", v_row=", tile->v_row);
+    put_dim(t, ", v_col=", tile->v_col);
+    text_format(t, ", blayout=%s, slayout=%s, fractal=%d, pad=%lld", blayouts[tile->blayout],
+                slayouts[tile->slayout], (int)tile->fractal, (long long)tile->pad);
+    if (tile->compact != 0)
+        text_format(t, ", compact=%d", (int)tile->compact);
+    text_put(t, S(">"));
 }
 
-static void put_type(const struct pto_module *m, struct type_text *t, uint32_t index);
-
-static void put_struct(const struct pto_module *m, struct type_text *t, const struct pto_type *type)
+static void put_shape(struct text *t, const struct pto_type *type)
 {
-    put(t, "!pto.struct<");
-    for (int32_t i = 0; i < type->count; i++) {
-        put(t, i > 0 ? ", " : "");
-        put_type(m, t, m->type_items.at[type->item_first + (uint32_t)i]);
-    }
-    put(t, ">");
+    for (uint32_t i = 0; i < type->rank; i++)
+        put_dim(t, i > 0 ? "x" : "<", type->dims[i]);
+    text_format(t, "%s%s>", type->rank > 0 ? "x" : "<", pto_dtype_name(type->dtype));
 }
 
-static void put_pointer(struct type_text *t, const struct pto_type *type)
+static void put_type(const struct pto_module *m, struct text *t, uint32_t index)
 {
-    put(t, "!pto.ptr<");
-    put(t, pto_dtype_name(type->dtype));
-    if (type->space != PTO_GM) {
-        put(t, ", ");
-        put(t, type->space == PTO_VEC ? "ub" : pto_space_name(type->space));
-    }
-    put(t, ">");
-}
-
-static void put_ranked(struct type_text *t, const char *name, const struct pto_type *type)
-{
-    put(t, name);
-    put(t, "<");
-    put_shape(t, type);
-    put(t, ">");
-}
-
-static void put_type(const struct pto_module *m, struct type_text *t, uint32_t index)
-{
+    static const char *const names[] = {
+        [PTO_TYPE_PTR] = "!pto.ptr<",
+        [PTO_TYPE_VIEW] = "!pto.tensor_view",
+        [PTO_TYPE_PART] = "!pto.partition_tensor_view",
+        [PTO_TYPE_MULTI] = "!pto.multi_tile_buf<",
+        [PTO_TYPE_ARRAY] = "!pto.local_array",
+        [PTO_TYPE_VECTOR] = "vector",
+        [PTO_TYPE_EVENTS] = "!pto.eventid_array<",
+        [PTO_TYPE_STRUCT] = "!pto.struct<",
+        [PTO_TYPE_PIPE] = "!pto.pipe",
+        [PTO_TYPE_SESSION] = "!pto.async_session",
+        [PTO_TYPE_EVENT] = "!pto.async_event",
+        [PTO_TYPE_PREFETCH] = "!pto.prefetch_async_context",
+        [PTO_TYPE_OPAQUE] = NULL,
+    };
     const struct pto_type *type = &m->types.at[index];
 
+    text_put(t, str_of(names[type->kind]));
     switch (type->kind) {
     case PTO_TYPE_SCALAR:
-        put(t, pto_dtype_name(type->dtype));
+        text_put(t, str_of(pto_dtype_name(type->dtype)));
         break;
     case PTO_TYPE_PTR:
-        put_pointer(t, type);
+        text_format(t, "%s%s%s>", pto_dtype_name(type->dtype), type->space != PTO_GM ? ", " : "",
+                    type->space == PTO_GM    ? ""
+                    : type->space == PTO_VEC ? "ub"
+                                             : pto_space_name(type->space));
         break;
     case PTO_TYPE_VIEW:
-        put_ranked(t, "!pto.tensor_view", type);
-        break;
     case PTO_TYPE_PART:
-        put_ranked(t, "!pto.partition_tensor_view", type);
+    case PTO_TYPE_ARRAY:
+    case PTO_TYPE_VECTOR:
+        put_shape(t, type);
         break;
     case PTO_TYPE_TILE:
         put_tile(t, &type->tile);
         break;
     case PTO_TYPE_MULTI:
-        put(t, "!pto.multi_tile_buf<");
         put_tile(t, &type->tile);
-        put(t, ", count=");
-        put_i64(t, type->count);
-        put(t, ">");
-        break;
-    case PTO_TYPE_ARRAY:
-        put_ranked(t, "!pto.local_array", type);
-        break;
-    case PTO_TYPE_VECTOR:
-        put_ranked(t, "vector", type);
+        text_format(t, ", count=%d>", (int)type->count);
         break;
     case PTO_TYPE_EVENTS:
-        put(t, "!pto.eventid_array<");
-        put_i64(t, type->count);
-        put(t, ">");
+        text_format(t, "%d>", (int)type->count);
         break;
     case PTO_TYPE_STRUCT:
-        put_struct(m, t, type);
-        break;
-    case PTO_TYPE_PIPE:
-        put(t, "!pto.pipe");
-        break;
-    case PTO_TYPE_SESSION:
-        put(t, "!pto.async_session");
-        break;
-    case PTO_TYPE_EVENT:
-        put(t, "!pto.async_event");
-        break;
-    case PTO_TYPE_PREFETCH:
-        put(t, "!pto.prefetch_async_context");
+        for (int32_t i = 0; i < type->count; i++) {
+            text_put(t, i > 0 ? S(", ") : S(""));
+            put_type(m, t, m->type_items.at[type->item_first + (uint32_t)i]);
+        }
+        text_put(t, S(">"));
         break;
     case PTO_TYPE_OPAQUE:
-        put(t, intern_get(&m->names, type->text).at);
+        text_put(t, intern_get(&m->names, type->text));
+        break;
+    case PTO_TYPE_PIPE:
+    case PTO_TYPE_SESSION:
+    case PTO_TYPE_EVENT:
+    case PTO_TYPE_PREFETCH:
         break;
     }
 }
 
 struct str pto_type_text(const struct pto_module *m, struct arena *arena, uint32_t type)
 {
-    struct type_text t = {0};
+    struct text t = {0};
 
     put_type(m, &t, type);
-    struct str copy = arena_str(arena, (struct str){t.bytes.at, t.bytes.n});
-    vec_free(&t.bytes);
+    struct str copy = arena_str(arena, text_view(&t));
+    text_free(&t);
     return copy;
 }
 

@@ -1,3 +1,6 @@
+/*
+ * The compiler: control flow becomes jumps, calls are copied in.
+ */
 #include "pto/program.h"
 
 #include <stdarg.h>
@@ -39,7 +42,7 @@ static void reset(struct pto_program *p)
     p->n_unfilled = 0;
 }
 
-enum status compile_fail(struct compiler *c, const struct pto_op *op, const char *code,
+enum status program_fail(struct pto_compiler *c, const struct pto_op *op, const char *code,
                          const char *format, ...)
 {
     char text[300];
@@ -54,14 +57,14 @@ enum status compile_fail(struct compiler *c, const struct pto_op *op, const char
 
 /* ---- control flow ---- */
 
-static enum status compile_block(struct compiler *c, const struct pto_block *block,
-                                 struct target to);
+static enum status compile_block(struct pto_compiler *c, const struct pto_block *block,
+                                 struct pto_target to);
 
 /* All values are read before any is written: a loop may hand its values on crosswise. */
-static void emit_copies(struct compiler *c, const struct slot *from, const struct slot *to,
-                        uint32_t n)
+static void emit_copies(struct pto_compiler *c, const struct pto_slot *from,
+                        const struct pto_slot *to, uint32_t n)
 {
-    struct slot *kept = ARENA_ARRAY(&c->arena, struct slot, n + 1);
+    struct pto_slot *kept = ARENA_ARRAY(&c->arena, struct pto_slot, n + 1);
     bool is_crossed = false;
 
     for (uint32_t i = 1; i < n && !is_crossed; i++) {
@@ -72,51 +75,42 @@ static void emit_copies(struct compiler *c, const struct slot *from, const struc
         kept[i] = from[i];
         if (!is_crossed || from[i].kind == PTO_SLOT_NONE || from[i].kind == PTO_SLOT_ARRAY)
             continue;
-        switch (from[i].kind) {
-        case PTO_SLOT_NUMBER:
-            kept[i] = new_number(c);
-            break;
-        case PTO_SLOT_TILE:
-            vec_push(&c->p->tiles, c->p->tiles.at[from[i].at]);
-            vec_push(&c->tiles, ((struct tile_fact){0}));
-            kept[i].at = (uint32_t)(c->p->tiles.n - 1);
-            break;
-        default:
-            vec_push(&c->p->gms, c->p->gms.at[from[i].at]);
-            vec_push(&c->gms, ((struct gm_fact){0}));
-            kept[i].at = (uint32_t)(c->p->gms.n - 1);
-            break;
-        }
-        emit_copy(c, from[i], kept[i]);
+        if (from[i].kind == PTO_SLOT_NUMBER)
+            kept[i] = program_number(c);
+        else if (from[i].kind == PTO_SLOT_TILE)
+            kept[i] = program_tile(c, c->p->tiles.at[from[i].at]);
+        else
+            kept[i] = program_gm(c, c->p->gms.at[from[i].at]);
+        program_copy(c, from[i], kept[i]);
     }
     for (uint32_t i = 0; i < n; i++)
-        emit_copy(c, kept[i], to[i]);
+        program_copy(c, kept[i], to[i]);
 }
 
 /* Slots for consecutive values: block arguments, results. */
-static struct slot *value_slots(struct compiler *c, uint32_t first, uint32_t n)
+static struct pto_slot *value_slots(struct pto_compiler *c, uint32_t first, uint32_t n)
 {
-    struct slot *slots = &c->frame->slots[first];
+    struct pto_slot *slots = &c->frame->slots[first];
 
     for (uint32_t i = 0; i < n; i++) {
         if (slots[i].kind == PTO_SLOT_NONE)
-            slots[i] = new_slot(c, pto_value_type(c->m, c->frame->f, first + i));
+            slots[i] = program_slot(c, pto_value_type(c->m, c->frame->f, first + i));
     }
     return slots;
 }
 
 /* The slots of all operands with a role. */
-static struct slot *operand_slots(struct compiler *c, const struct pto_op *op, enum pto_role role,
-                                  uint32_t *n)
+static struct pto_slot *operand_slots(struct pto_compiler *c, const struct pto_op *op,
+                                      enum pto_role role, uint32_t *n)
 {
     *n = pto_operand_total(c->m, op, role);
-    struct slot *slots = ARENA_ARRAY(&c->arena, struct slot, *n + 1);
+    struct pto_slot *slots = ARENA_ARRAY(&c->arena, struct pto_slot, *n + 1);
     for (uint32_t i = 0; i < *n; i++)
-        slots[i] = role_slot(c, op, role, i);
+        slots[i] = program_role(c, op, role, i);
     return slots;
 }
 
-static const struct pto_op *last_op(const struct compiler *c, const struct pto_block *block)
+static const struct pto_op *last_op(const struct pto_compiler *c, const struct pto_block *block)
 {
     const struct pto_op *last = NULL;
 
@@ -127,8 +121,8 @@ static const struct pto_op *last_op(const struct compiler *c, const struct pto_b
 
 /* A value that goes around a loop or out of a branch is where its first copy was, unless the
  * copies differ: what the text tells of it is kept only for the pointer it comes from. */
-static void keep_roots(const struct compiler *c, const struct slot *from, const struct slot *to,
-                       uint32_t n)
+static void keep_roots(const struct pto_compiler *c, const struct pto_slot *from,
+                       const struct pto_slot *to, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (from[i].kind == PTO_SLOT_GM && to[i].kind == PTO_SLOT_GM)
@@ -136,190 +130,185 @@ static void keep_roots(const struct compiler *c, const struct slot *from, const 
     }
 }
 
-static enum status compile_for(struct compiler *c, const struct pto_op *op)
+static enum status compile_for(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_block *body = pto_op_block(c->m, op, 0);
     uint32_t n_init = 0;
-    struct slot lower = role_slot(c, op, PTO_ROLE_LOWER, 0);
-    struct slot upper = role_slot(c, op, PTO_ROLE_UPPER, 0);
-    struct slot step = role_slot(c, op, PTO_ROLE_STEP, 0);
-    struct slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
+    struct pto_slot lower = program_role(c, op, PTO_ROLE_LOWER, 0);
+    struct pto_slot upper = program_role(c, op, PTO_ROLE_UPPER, 0);
+    struct pto_slot step = program_role(c, op, PTO_ROLE_STEP, 0);
+    struct pto_slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
     int64_t by = 0;
 
     if (!body || body->arg_count != n_init + 1 || op->result_count != n_init ||
         lower.kind != PTO_SLOT_NUMBER || upper.kind != PTO_SLOT_NUMBER ||
         step.kind != PTO_SLOT_NUMBER)
-        return compile_fail(c, op, "pto-run.operand",
+        return program_fail(c, op, "pto-run.operand",
                             "a loop needs a body with one value per iter_arg");
-    if (is_known(c, step, &by) && by <= 0)
-        return compile_fail(c, op, "pto-run.endless", "the step is %lld: the loop never ends",
+    if (program_is_known(c, step, &by) && by <= 0)
+        return program_fail(c, op, "pto-run.endless", "the step is %lld: the loop never ends",
                             (long long)by);
-    uint32_t node = open_node(c, PTO_NODE_LOOP);
-    struct slot *args = value_slots(c, body->arg_first, body->arg_count);
+    uint32_t node = program_open(c, PTO_NODE_LOOP);
+    struct pto_slot *args = value_slots(c, body->arg_first, body->arg_count);
     keep_roots(c, init, args + 1, n_init);
-    emit_copy(c, lower, args[0]);
+    program_copy(c, lower, args[0]);
     emit_copies(c, init, args + 1, n_init);
-    uint32_t head = emit(c, (struct pto_step){.code = PTO_STEP_FOR,
-                                              .a = args[0].at,
-                                              .b = upper.at,
-                                              .c = step.at,
-                                              .op = (uint32_t)(op - c->m->ops.at)});
-    TRY(compile_block(c, body, (struct target){args + 1, n_init}));
+    uint32_t head = program_emit(c, (struct pto_step){.code = PTO_STEP_FOR,
+                                                      .a = args[0].at,
+                                                      .b = upper.at,
+                                                      .c = step.at,
+                                                      .op = program_op(c, op)});
+    TRY(compile_block(c, body, (struct pto_target){args + 1, n_init}));
     const struct pto_op *end = last_op(c, body);
     if (end && end->code == PTO_YIELD) {
         uint32_t n = 0;
-        struct slot *handed = operand_slots(c, end, PTO_ROLE_ARG, &n);
-        mix_roots(c, handed, args + 1, n < n_init ? n : n_init);
+        struct pto_slot *handed = operand_slots(c, end, PTO_ROLE_ARG, &n);
+        program_mix_roots(c, handed, args + 1, n < n_init ? n : n_init);
     }
-    emit(c, (struct pto_step){.code = PTO_STEP_NEXT,
-                              .a = args[0].at,
-                              .c = step.at,
-                              .target = head,
-                              .op = (uint32_t)(op - c->m->ops.at)});
-    c->p->steps.at[head].target = here(c);
-    close_node(c, node);
-    struct slot *results = value_slots(c, op->result_first, op->result_count);
+    program_emit(c, (struct pto_step){.code = PTO_STEP_NEXT,
+                                      .a = args[0].at,
+                                      .c = step.at,
+                                      .target = head,
+                                      .op = program_op(c, op)});
+    program_land(c, head);
+    program_close(c, node);
+    struct pto_slot *results = value_slots(c, op->result_first, op->result_count);
     keep_roots(c, args + 1, results, n_init);
     emit_copies(c, args + 1, results, n_init);
     return ST_OK;
 }
 
 /* One region of a branch, with its jump to the end (to be filled in by the caller). */
-static enum status compile_arm(struct compiler *c, const struct pto_block *block, struct target to,
-                               uint32_t *jump)
+static enum status compile_arm(struct pto_compiler *c, const struct pto_block *block,
+                               struct pto_target to, uint32_t *jump)
 {
-    uint32_t arm = open_node(c, PTO_NODE_ARM);
+    uint32_t arm = program_open(c, PTO_NODE_ARM);
 
     if (block)
         TRY(compile_block(c, block, to));
-    *jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
-    close_node(c, arm);
+    *jump = program_jump(c, 0);
+    program_close(c, arm);
     return ST_OK;
 }
 
-static enum status compile_if(struct compiler *c, const struct pto_op *op)
+static enum status compile_if(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot condition = role_slot(c, op, PTO_ROLE_CONDITION, 0);
-    struct target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
-    uint32_t node = open_node(c, PTO_NODE_IF), taken = 0, other = 0;
-    uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
-                                              .a = condition.at,
-                                              .op = (uint32_t)(op - c->m->ops.at)});
+    struct pto_slot condition = program_role(c, op, PTO_ROLE_CONDITION, 0);
+    struct pto_target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
+    uint32_t node = program_open(c, PTO_NODE_IF), taken = 0, other = 0;
+    uint32_t test = program_unless(c, op, condition);
 
     TRY(compile_arm(c, pto_op_block(c->m, op, 0), to, &taken));
-    c->p->steps.at[test].target = here(c);
+    program_land(c, test);
     if (op->region_count > 1) {
         TRY(compile_arm(c, pto_op_block(c->m, op, 1), to, &other));
-        c->p->steps.at[other].target = here(c);
+        program_land(c, other);
     }
-    c->p->steps.at[taken].target = here(c);
-    close_node(c, node);
+    program_land(c, taken);
+    program_close(c, node);
     return ST_OK;
 }
 
-static enum status compile_switch(struct compiler *c, const struct pto_op *op)
+static enum status compile_switch(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot value = kind_slot(c, op, PTO_SLOT_NUMBER, 0);
-    struct target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
+    struct pto_slot value = program_kind(c, op, PTO_SLOT_NUMBER, 0);
+    struct pto_target to = {value_slots(c, op->result_first, op->result_count), op->result_count};
     const struct pto_attr *cases = pto_op_attr(c->m, op, PTO_KEY_CASES);
-    uint32_t n = op->region_count, node = open_node(c, PTO_NODE_IF);
+    uint32_t n = op->region_count, node = program_open(c, PTO_NODE_IF);
     uint32_t *jumps = ARENA_ARRAY(&c->arena, uint32_t, n + 1);
 
     /* the first region is the default, which comes last */
     for (uint32_t i = 1; i <= n; i++) {
         uint32_t test = 0, region = i < n ? i : 0;
         if (region > 0) {
-            struct slot wanted = new_constant(c, pto_attr_nth(c->m, cases, i - 1, INT64_MIN));
-            struct slot equal = new_number(c);
-            emit(c, (struct pto_step){.code = PTO_CMPI,
-                                      .dtype = PTO_I1,
-                                      .from = PTO_INDEX,
-                                      .cycles = PTO_CYCLES_PLAIN,
-                                      .dst = equal.at,
-                                      .a = value.at,
-                                      .b = wanted.at});
-            test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
-                                             .a = equal.at,
-                                             .op = (uint32_t)(op - c->m->ops.at)});
+            struct pto_slot wanted =
+                program_constant(c, pto_attr_nth(c->m, cases, i - 1, INT64_MIN));
+            struct pto_slot equal = program_number(c);
+            program_emit(c, (struct pto_step){.code = PTO_CMPI,
+                                              .dtype = PTO_I1,
+                                              .from = PTO_INDEX,
+                                              .cycles = PTO_CYCLES_PLAIN,
+                                              .dst = equal.at,
+                                              .a = value.at,
+                                              .b = wanted.at});
+            test = program_unless(c, op, equal);
         }
         TRY(compile_arm(c, pto_op_block(c->m, op, region), to, &jumps[region]));
         if (region > 0)
-            c->p->steps.at[test].target = here(c);
+            program_land(c, test);
     }
     for (uint32_t i = 0; i < n; i++)
-        c->p->steps.at[jumps[i]].target = here(c);
-    close_node(c, node);
+        program_land(c, jumps[i]);
+    program_close(c, node);
     return ST_OK;
 }
 
 /* The condition is part of every round, the body is a branch of it: so every round meets the same
  * places, where synchronisation may hang, the last one too. */
-static enum status compile_while(struct compiler *c, const struct pto_op *op)
+static enum status compile_while(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_block *before = pto_op_block(c->m, op, 0), *body = pto_op_block(c->m, op, 1);
     uint32_t n_init = 0, n_args = 0;
-    struct slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
+    struct pto_slot *init = operand_slots(c, op, PTO_ROLE_INIT, &n_init);
     const struct pto_op *test = before ? last_op(c, before) : NULL;
 
     if (!body || !test || test->code != PTO_CONDITION || before->arg_count != n_init)
-        return compile_fail(c, op, "pto-run.operand", "needs a condition and a body");
-    uint32_t node = open_node(c, PTO_NODE_LOOP);
-    struct slot *args = value_slots(c, before->arg_first, before->arg_count);
-    emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = here(c) + 1});
+        return program_fail(c, op, "pto-run.operand", "needs a condition and a body");
+    uint32_t node = program_open(c, PTO_NODE_LOOP);
+    struct pto_slot *args = value_slots(c, before->arg_first, before->arg_count);
+    program_jump(c, program_here(c) + 1);
     emit_copies(c, init, args, n_init);
-    uint32_t head = here(c);
-    TRY(compile_block(c, before, (struct target){0}));
-    struct slot *handed = operand_slots(c, test, PTO_ROLE_ARG, &n_args);
+    uint32_t head = program_here(c);
+    TRY(compile_block(c, before, (struct pto_target){0}));
+    struct pto_slot *handed = operand_slots(c, test, PTO_ROLE_ARG, &n_args);
     if (body->arg_count != n_args || op->result_count != n_args)
-        return compile_fail(c, test, "pto-run.operand", "the condition hands over %u values",
+        return program_fail(c, test, "pto-run.operand", "the condition hands over %u values",
                             n_args);
-    struct slot *inner = value_slots(c, body->arg_first, body->arg_count);
-    struct slot *results = value_slots(c, op->result_first, op->result_count);
+    struct pto_slot *inner = value_slots(c, body->arg_first, body->arg_count);
+    struct pto_slot *results = value_slots(c, op->result_first, op->result_count);
     emit_copies(c, handed, results, n_args);
-    struct pto_step unless = {.code = PTO_STEP_UNLESS,
-                              .a = role_slot(c, test, PTO_ROLE_CONDITION, 0).at,
-                              .op = (uint32_t)(op - c->m->ops.at)};
-    uint32_t branch = open_node(c, PTO_NODE_IF);
-    uint32_t skip = emit(c, unless), arm = open_node(c, PTO_NODE_ARM);
+    struct pto_slot condition = program_role(c, test, PTO_ROLE_CONDITION, 0);
+    uint32_t branch = program_open(c, PTO_NODE_IF);
+    uint32_t skip = program_unless(c, op, condition), arm = program_open(c, PTO_NODE_ARM);
     emit_copies(c, handed, inner, n_args);
-    TRY(compile_block(c, body, (struct target){args, n_init}));
-    close_node(c, arm);
-    c->p->steps.at[skip].target = here(c);
-    close_node(c, branch);
-    uint32_t leave = emit(c, unless);
-    emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = head});
-    c->p->steps.at[leave].target = here(c);
-    close_node(c, node);
+    TRY(compile_block(c, body, (struct pto_target){args, n_init}));
+    program_close(c, arm);
+    program_land(c, skip);
+    program_close(c, branch);
+    uint32_t leave = program_unless(c, op, condition);
+    program_jump(c, head);
+    program_land(c, leave);
+    program_close(c, node);
     return ST_OK;
 }
 
-static enum status compile_body(struct compiler *c, const struct pto_function *f)
+static enum status compile_body(struct pto_compiler *c, const struct pto_function *f)
 {
     const struct pto_region *body = &c->m->regions.at[f->region];
 
     for (uint32_t i = 0; i < body->block_count; i++) {
-        vec_push(&c->frame->labels, here(c));
+        vec_push(&c->frame->labels, program_here(c));
         value_slots(c, c->m->blocks.at[body->block_first + i].arg_first,
                     i > 0 ? c->m->blocks.at[body->block_first + i].arg_count : 0);
-        TRY(compile_block(c, &c->m->blocks.at[body->block_first + i], (struct target){0}));
+        TRY(compile_block(c, &c->m->blocks.at[body->block_first + i], (struct pto_target){0}));
     }
     for (size_t i = 0; i < c->frame->jumps.n; i++) {
         uint32_t block = c->frame->jumps.at[i].block - body->block_first;
         if (block >= c->frame->labels.n)
-            return compile_fail(c, &c->m->ops.at[f->op_first], "pto-run.unsupported",
+            return program_fail(c, &c->m->ops.at[f->op_first], "pto-run.unsupported",
                                 "the function has jumps between blocks inside a region");
         c->p->steps.at[c->frame->jumps.at[i].step].target = c->frame->labels.at[block];
     }
     for (size_t i = 0; i < c->frame->returns.n; i++)
-        c->p->steps.at[c->frame->returns.at[i]].target = here(c);
+        program_land(c, c->frame->returns.at[i]);
     return ST_OK;
 }
 
-static void fill_frame(struct compiler *c, struct frame *frame)
+static void fill_frame(struct pto_compiler *c, struct pto_frame *frame)
 {
     const struct pto_function *f = frame->f;
 
-    frame->slots = ARENA_ARRAY(&c->arena, struct slot, f->value_count + 1);
+    frame->slots = ARENA_ARRAY(&c->arena, struct pto_slot, f->value_count + 1);
     frame->reshaped = ARENA_ARRAY(&c->arena, bool, f->value_count + 1);
     for (uint32_t i = f->op_first; i < f->op_end; i++) {
         const struct pto_op *op = &c->m->ops.at[i];
@@ -328,98 +317,104 @@ static void fill_frame(struct compiler *c, struct frame *frame)
     }
 }
 
-static void free_frame(struct frame *f)
+static void free_frame(struct pto_frame *f)
 {
     vec_free(&f->returns);
     vec_free(&f->labels);
     vec_free(&f->jumps);
 }
 
-static enum status compile_call(struct compiler *c, const struct pto_op *op)
+static enum status compile_call(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_attr *name = pto_op_attr(c->m, op, PTO_KEY_CALLEE);
     const struct pto_function *f =
         name ? pto_find_function(c->m, intern_get(&c->m->names, name->text)) : NULL;
     uint32_t n_args = 0;
-    struct slot *args = operand_slots(c, op, PTO_ROLE_ARG, &n_args);
+    struct pto_slot *args = operand_slots(c, op, PTO_ROLE_ARG, &n_args);
 
     if (!f || !f->has_body)
-        return compile_fail(c, op, "pto-run.call", "the function called has no body here");
+        return program_fail(c, op, "pto-run.call", "the function called has no body here");
     if (f->arg_count != n_args || f->result_count != op->result_count)
-        return compile_fail(c, op, "pto-run.call", "%u arguments for a function of %u", n_args,
+        return program_fail(c, op, "pto-run.call", "%u arguments for a function of %u", n_args,
                             f->arg_count);
     if (c->frame->depth >= MAX_CALLS)
-        return compile_fail(c, op, "pto-run.recursion", "calls are nested more than %d deep",
+        return program_fail(c, op, "pto-run.recursion", "calls are nested more than %d deep",
                             MAX_CALLS);
     c->n_values += f->value_count;
     if (c->n_values > MAX_STEPS)
-        return compile_fail(c, op, "pto-run.too-large",
+        return program_fail(c, op, "pto-run.too-large",
                             "more than %d values after copying in all calls", MAX_STEPS);
-    struct frame frame = {.f = f,
-                          .caller = c->frame,
-                          .depth = c->frame->depth + 1,
-                          .results = value_slots(c, op->result_first, op->result_count)};
+    struct pto_frame frame = {.f = f,
+                              .caller = c->frame,
+                              .depth = c->frame->depth + 1,
+                              .results = value_slots(c, op->result_first, op->result_count)};
     fill_frame(c, &frame);
     c->frame = &frame;
-    struct slot *own = value_slots(c, 0, f->arg_count);
+    struct pto_slot *own = value_slots(c, 0, f->arg_count);
     keep_roots(c, args, own, n_args);
     emit_copies(c, args, own, n_args);
     enum status status = compile_body(c, f);
-    c->frame = (struct frame *)frame.caller;
+    c->frame = (struct pto_frame *)frame.caller;
     free_frame(&frame);
     return status;
 }
 
-static void compile_return(struct compiler *c, const struct pto_op *op)
+static enum status compile_return(struct pto_compiler *c, const struct pto_op *op)
 {
     uint32_t n = 0;
-    struct slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
+    struct pto_slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
 
     if (c->frame->results && n == c->frame->f->result_count)
         emit_copies(c, values, c->frame->results, n);
-    vec_push(&c->frame->returns, emit(c, (struct pto_step){.code = PTO_STEP_JUMP}));
+    vec_push(&c->frame->returns, program_jump(c, 0));
+    return ST_OK;
 }
 
-static void jump_to(struct compiler *c, const struct pto_op *op, uint32_t nth)
+static void jump_to(struct pto_compiler *c, const struct pto_op *op, uint32_t nth)
 {
     const struct pto_successor *s = &c->m->successors.at[op->successor_first + nth];
     const struct pto_block *block = &c->m->blocks.at[s->block];
-    struct slot *from = ARENA_ARRAY(&c->arena, struct slot, s->arg_count + 1);
+    struct pto_slot *from = ARENA_ARRAY(&c->arena, struct pto_slot, s->arg_count + 1);
     const struct pto_operand *operands = pto_operands(c->m, op);
 
     for (uint32_t i = 0; i < s->arg_count && s->arg_first + i < op->operand_count; i++)
-        from[i] = slot_of(c, operands[s->arg_first + i].value);
+        from[i] = program_slot_of(c, operands[s->arg_first + i].value);
     if (s->arg_count == block->arg_count)
         emit_copies(c, from, value_slots(c, block->arg_first, block->arg_count), s->arg_count);
-    uint32_t step = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
-    vec_push(&c->frame->jumps, ((struct jump){step, s->block}));
+    uint32_t step = program_jump(c, 0);
+    vec_push(&c->frame->jumps, ((struct pto_jump){step, s->block}));
 }
 
-static void compile_branch(struct compiler *c, const struct pto_op *op)
+static enum status compile_branch(struct pto_compiler *c, const struct pto_op *op)
 {
     c->p->has_jumps = true;
     if (op->code == PTO_COND_BR) {
-        uint32_t test = emit(c, (struct pto_step){.code = PTO_STEP_UNLESS,
-                                                  .a = role_slot(c, op, PTO_ROLE_CONDITION, 0).at,
-                                                  .op = (uint32_t)(op - c->m->ops.at)});
+        uint32_t test = program_unless(c, op, program_role(c, op, PTO_ROLE_CONDITION, 0));
         jump_to(c, op, 0);
-        c->p->steps.at[test].target = here(c);
-        jump_to(c, op, 1);
-        return;
+        program_land(c, test);
     }
-    jump_to(c, op, 0);
+    jump_to(c, op, op->code == PTO_COND_BR);
+    return ST_OK;
 }
 
-static void compile_yield(struct compiler *c, const struct pto_op *op, struct target to)
+static enum status compile_yield(struct pto_compiler *c, const struct pto_op *op)
 {
     uint32_t n = 0;
-    struct slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
+    struct pto_slot *values = operand_slots(c, op, PTO_ROLE_ARG, &n);
 
-    if (n == to.count)
-        emit_copies(c, values, to.slots, n);
+    if (n == c->target.count)
+        emit_copies(c, values, c->target.slots, n);
+    return ST_OK;
 }
 
-static enum status compile_region(struct compiler *c, const struct pto_op *op)
+/* Read by the loop around it. */
+static enum status compile_condition(struct pto_compiler *c, const struct pto_op *op)
+{
+    (void)c, (void)op;
+    return ST_OK;
+}
+
+static enum status compile_region(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_block *block = pto_op_block(c->m, op, 0);
 
@@ -427,75 +422,89 @@ static enum status compile_region(struct compiler *c, const struct pto_op *op)
         return ST_OK;
     return compile_block(
         c, block,
-        (struct target){value_slots(c, op->result_first, op->result_count), op->result_count});
+        (struct pto_target){value_slots(c, op->result_first, op->result_count), op->result_count});
 }
 
-static enum status compile_op(struct compiler *c, const struct pto_op *op, struct target to)
+static enum status compile_section(struct pto_compiler *c, const struct pto_op *op)
 {
-    enum status status = ST_OK;
+    bool is_here = (c->p->kind == PTO_KIND_CUBE) == (op->code == PTO_SECTION_CUBE);
 
-    switch (op->code) {
-    case PTO_FOR:
-        return compile_for(c, op);
-    case PTO_IF:
-        return compile_if(c, op);
-    case PTO_WHILE:
-        return compile_while(c, op);
-    case PTO_INDEX_SWITCH:
-        return compile_switch(c, op);
-    case PTO_CALL:
-        return compile_call(c, op);
-    case PTO_CONDITION:
-        return ST_OK; /* read by the loop around */
-    case PTO_YIELD:
-    case PTO_REGION_YIELD:
-        compile_yield(c, op, to);
-        return ST_OK;
-    case PTO_RETURN:
-        compile_return(c, op);
-        return ST_OK;
-    case PTO_BR:
-    case PTO_COND_BR:
-        compile_branch(c, op);
-        return ST_OK;
-    case PTO_EXECUTE_REGION:
-    case PTO_FUSION_REGION:
-        return compile_region(c, op);
-    case PTO_SECTION_CUBE:
-    case PTO_SECTION_VECTOR:
-        if ((c->p->kind == PTO_KIND_CUBE) != (op->code == PTO_SECTION_CUBE))
-            return ST_OK;
-        return compile_region(c, op);
-    default:
-        if (compile_value(c, op, &status) || compile_site(c, op, &status))
-            return status;
-        if (op->code >= PTO_TALLOC_TO_AIV && op->code <= PTO_TFREE)
-            return compile_fail(
-                c, op, "pto-run.unsupported",
-                "the simulator executes FIFOs as pto.tpush_to_*, pto.tpop_from_* and "
-                "pto.tfree_from_* only");
-        return compile_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
-    }
+    return is_here ? compile_region(c, op) : ST_OK;
 }
 
-static enum status compile_block(struct compiler *c, const struct pto_block *block,
-                                 struct target to)
+static enum status compile_foreign(struct pto_compiler *c, const struct pto_op *op)
 {
+    if (pto_class_of(op->code) == PTO_CLASS_FOREIGN_FIFO)
+        return program_fail(c, op, "pto-run.unsupported",
+                            "the simulator executes FIFOs as pto.tpush_to_*, pto.tpop_from_* and "
+                            "pto.tfree_from_* only");
+    return program_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
+}
+
+/* By class; instructions, which come last, are sites. */
+static program_fn *const compilers[PTO_CLASS_SITE] = {
+    [PTO_CLASS_FOR] = compile_for,
+    [PTO_CLASS_IF] = compile_if,
+    [PTO_CLASS_WHILE] = compile_while,
+    [PTO_CLASS_SWITCH] = compile_switch,
+    [PTO_CLASS_YIELD] = compile_yield,
+    [PTO_CLASS_CONDITION] = compile_condition,
+    [PTO_CLASS_EXECUTE] = compile_region,
+    [PTO_CLASS_FUSION] = compile_region,
+    [PTO_CLASS_SECTION] = compile_section,
+    [PTO_CLASS_BRANCH] = compile_branch,
+    [PTO_CLASS_CALL] = compile_call,
+    [PTO_CLASS_RETURN] = compile_return,
+    [PTO_CLASS_CONSTANT] = program_compile_constant,
+    [PTO_CLASS_INT] = program_compile_arith,
+    [PTO_CLASS_DIVISION] = program_compile_arith,
+    [PTO_CLASS_EXTENDED] = program_compile_arith,
+    [PTO_CLASS_FLOAT] = program_compile_arith,
+    [PTO_CLASS_SELECT] = program_compile_arith,
+    [PTO_CLASS_CAST] = program_compile_arith,
+    [PTO_CLASS_VIEW] = program_compile_view,
+    [PTO_CLASS_PART] = program_compile_view,
+    [PTO_CLASS_POINTER] = program_compile_view,
+    [PTO_CLASS_ALLOC] = program_compile_alloc,
+    [PTO_CLASS_SUBVIEW] = program_compile_subview,
+    [PTO_CLASS_VALID] = program_compile_simple,
+    [PTO_CLASS_SLOT] = program_compile_retyped,
+    [PTO_CLASS_RETYPE] = program_compile_retyped,
+    [PTO_CLASS_ASSIGN] = program_compile_retyped,
+    [PTO_CLASS_ARRAY_GET] = program_compile_simple,
+    [PTO_CLASS_ARRAY_SET] = program_compile_simple,
+    [PTO_CLASS_MEMBER] = program_compile_simple,
+    [PTO_CLASS_RESERVE] = program_compile_reserve,
+    [PTO_CLASS_INIT_FIFO] = program_compile_simple,
+    [PTO_CLASS_STEP] = program_compile_simple,
+    [PTO_CLASS_FOREIGN] = compile_foreign,
+    [PTO_CLASS_FOREIGN_FIFO] = compile_foreign,
+};
+
+static enum status compile_block(struct pto_compiler *c, const struct pto_block *block,
+                                 struct pto_target to)
+{
+    struct pto_target outer = c->target;
+
     for (uint32_t i = block->op_first; i < block->op_end; i = c->m->ops.at[i].next) {
-        TRY(compile_op(c, &c->m->ops.at[i], to));
+        const struct pto_op *op = &c->m->ops.at[i];
+        enum pto_class class = pto_class_of(op->code);
+        c->target = to;
+        TRY((class < PTO_CLASS_SITE ? compilers[class] : program_compile_site)(c, op));
         if (c->p->steps.n > MAX_STEPS)
-            return compile_fail(c, &c->m->ops.at[i], "pto-run.too-large",
+            return program_fail(c, op, "pto-run.too-large",
                                 "more than %d steps after copying in all calls", MAX_STEPS);
     }
+    c->target = outer;
     return ST_OK;
 }
 
-static void init_args(struct compiler *c)
+static void init_args(struct pto_compiler *c)
 {
     const struct pto_function *f = c->frame->f;
 
     for (uint32_t i = 0; i < f->arg_count; i++) {
-        struct slot *s = value_slots(c, i, 1);
+        struct pto_slot *s = value_slots(c, i, 1);
         if (s->kind == PTO_SLOT_GM) {
             c->p->gms.at[s->at].root = (int32_t)i;
             c->gms.at[s->at].is_known = true; /* the beginning of its buffer */
@@ -509,8 +518,8 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
                                 enum pto_arch arch, bool is_synchronised, const char *path,
                                 struct diag *diag)
 {
-    struct compiler c = {.p = p, .m = m, .path = path, .diag = diag, .arm = PTO_NONE};
-    struct frame frame = {.f = f};
+    struct pto_compiler c = {.p = p, .m = m, .path = path, .diag = diag, .arm = PTO_NONE};
+    struct pto_frame frame = {.f = f};
 
     reset(p);
     p->module = m;
@@ -522,7 +531,7 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
     arena_init(&c.arena);
     fill_frame(&c, &frame);
     c.frame = &frame;
-    uint32_t body = open_node(&c, PTO_NODE_ARM);
+    uint32_t body = program_open(&c, PTO_NODE_ARM);
     init_args(&c);
     enum status status = compile_body(&c, f);
     if (status == ST_OK && c.has_large_arrays)
@@ -530,9 +539,9 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
             diag_fail(diag, ST_UNSUPPORTED, "pto-run.too-large", (struct where){path, f->line, 0},
                       "local arrays of more than %d elements", PTO_ARRAY_ELEMENTS);
     if (status == ST_OK) {
-        close_node(&c, body);
-        emit(&c, (struct pto_step){.code = PTO_STEP_END});
-        group_roots(&c);
+        program_close(&c, body);
+        program_emit(&c, (struct pto_step){.code = PTO_STEP_END});
+        program_group_roots(&c);
     }
     if (status == ST_OK && is_synchronised && !p->has_flags) {
         if (p->has_jumps)
@@ -542,7 +551,7 @@ enum status pto_program_compile(struct pto_program *p, const struct pto_module *
                      "@%s: too involved to synchronise as the compiler would; a barrier of all "
                      "pipes stands before every instruction",
                      intern_get(&m->names, f->name).at);
-        weave_syncs(&c);
+        program_weave_syncs(&c);
     }
     free_frame(&frame);
     vec_free(&c.numbers);

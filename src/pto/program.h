@@ -149,6 +149,18 @@ struct pto_program {
 
 void pto_program_free(struct pto_program *p);
 
+/* The nth of some uses that is of that kind and role, PTO_ROLE_COUNT: of any role; NULL when there
+ * are fewer. */
+static inline const struct pto_use *pto_use_find(const struct pto_use *at, uint32_t n,
+                                                 enum pto_slot_kind kind, enum pto_role role,
+                                                 uint32_t nth)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (at[i].kind == kind && (role == PTO_ROLE_COUNT || at[i].role == role) && nth-- == 0)
+            return &at[i];
+    return NULL;
+}
+
 /*
  * Compiles `f` for a cube core (without its vector sections) or a vector core. Fails with the
  * operation and line named when something in it cannot be executed. `is_synchronised` inserts what

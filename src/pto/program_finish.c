@@ -4,7 +4,7 @@
 
 #include "pto/program_in.h"
 
-static int32_t root_group(const struct compiler *c, int32_t root)
+static int32_t root_group(const struct pto_compiler *c, int32_t root)
 {
     while (root >= 0 && root < 64 && c->same_root[root] != root)
         root = c->same_root[root];
@@ -13,7 +13,8 @@ static int32_t root_group(const struct compiler *c, int32_t root)
 
 /* A loop that hands pointers around (two buffers in turn) makes them one to who tells accesses
  * apart by their pointer. */
-void mix_roots(struct compiler *c, const struct slot *from, const struct slot *to, uint32_t n)
+void program_mix_roots(struct pto_compiler *c, const struct pto_slot *from,
+                       const struct pto_slot *to, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (from[i].kind != PTO_SLOT_GM || to[i].kind != PTO_SLOT_GM)
@@ -29,15 +30,15 @@ void mix_roots(struct compiler *c, const struct slot *from, const struct slot *t
     }
 }
 
-static void push_list(struct compiler *c, uint32_t list)
+static void push_list(struct pto_compiler *c, uint32_t list)
 {
     for (; list != PTO_NONE; list = c->p->syncs.at[list].next)
-        emit(c, (struct pto_step){.code = PTO_STEP_SYNC, .a = list});
+        program_emit(c, (struct pto_step){.code = PTO_STEP_SYNC, .a = list});
 }
 
 /* Steps with the syncs of all nodes between them. A jump to a place meets all that hangs there:
  * first what follows the nodes that end, inner ones first, then what precedes those that begin. */
-void weave_syncs(struct compiler *c)
+void program_weave_syncs(struct pto_compiler *c)
 {
     struct pto_program *p = c->p;
     size_t n = p->steps.n;
@@ -65,7 +66,7 @@ void weave_syncs(struct compiler *c)
         for (uint32_t k = begins[i]; k != PTO_NONE; k = next[2 * k])
             push_list(c, p->nodes.at[k].before);
         if (i < n)
-            emit(c, old[i]);
+            program_emit(c, old[i]);
     }
     for (size_t i = 0; i < p->steps.n; i++) {
         uint16_t code = p->steps.at[i].code;
@@ -126,7 +127,7 @@ static void find_shared_gm(struct pto_program *p)
 }
 
 /* Accesses through pointers that loops mix up become accesses through one of them, whichever. */
-void group_roots(struct compiler *c)
+void program_group_roots(struct pto_compiler *c)
 {
     struct pto_program *p = c->p;
 

@@ -1,17 +1,10 @@
+/*
+ * Instructions: their pipes, their attributes and the bytes they touch.
+ */
 #include "pto/pipes.h"
 #include "pto/program_in.h"
 
-static uint32_t tile_count(const struct compiler *c, const struct pto_op *op, enum pto_role role)
-{
-    const struct pto_operand *operands = pto_operands(c->m, op);
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < op->operand_count; i++)
-        n += operands[i].role == role && slot_of(c, operands[i].value).kind == PTO_SLOT_TILE;
-    return n;
-}
-
-static enum pto_form form_of(const struct compiler *c, const struct pto_op *op)
+static enum pto_form form_of(const struct pto_compiler *c, const struct pto_op *op)
 {
     if (op->code != PTO_TGATHER && op->code != PTO_TSCATTER)
         return PTO_FORM_PLAIN;
@@ -22,43 +15,6 @@ static enum pto_form form_of(const struct compiler *c, const struct pto_op *op)
 
 /* ---- which bytes ---- */
 
-/* The operand of ins(..) that is scratch: read and written. UINT32_MAX: none. */
-static uint32_t scratch_of(enum pto_opcode code, uint32_t n_tiles)
-{
-    switch (code) {
-    case PTO_TTRANS:
-    case PTO_TROWSUM:
-    case PTO_TROWMAX:
-    case PTO_TROWMIN:
-    case PTO_TROWPROD:
-    case PTO_TROWARGMAX:
-    case PTO_TROWARGMIN:
-    case PTO_TCOLSUM:
-    case PTO_TCOLARGMAX:
-    case PTO_TCOLARGMIN:
-    case PTO_TRSQRT:
-        return 1;
-    case PTO_TCI:
-        return 0;
-    case PTO_TGATHER:
-    case PTO_TSORT32:
-    case PTO_TREM:
-    case PTO_TFMOD:
-    case PTO_TXOR:
-    case PTO_TDIV:
-    case PTO_TPRELU:
-    case PTO_TSELS:
-    case PTO_MGATHER:
-        return 2;
-    case PTO_TSEL:
-        return 3;
-    default:
-        if (code >= PTO_TROWEXPANDADD && code <= PTO_TROWEXPANDEXPDIF)
-            return n_tiles > 2 ? 2 : UINT32_MAX;
-        return UINT32_MAX;
-    }
-}
-
 /* The destination is also read. */
 static bool reads_destination(enum pto_opcode code, const struct pto_attrs *attrs)
 {
@@ -66,13 +22,13 @@ static bool reads_destination(enum pto_opcode code, const struct pto_attrs *attr
            code == PTO_TFILLPAD_INPLACE;
 }
 
-static void add_access(struct compiler *c, struct pto_site *s, const struct pto_use *u,
+static void add_access(struct pto_compiler *c, struct pto_site *s, const struct pto_use *u,
                        bool is_write, bool is_scratch)
 {
     struct pto_access a = {.is_write = is_write, .is_scratch = is_scratch, .root = -1};
 
     if (u->kind == PTO_SLOT_TILE) {
-        const struct tile_fact *f = &c->tiles.at[u->slot];
+        const struct pto_tile_fact *f = &c->tiles.at[u->slot];
         a.space = (uint8_t)c->p->tiles.at[u->slot].type.space;
         a.is_known = f->is_known;
         a.lo = f->lo;
@@ -95,9 +51,9 @@ static void add_access(struct compiler *c, struct pto_site *s, const struct pto_
     s->access_count++;
 }
 
-static void add_accesses(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static void add_accesses(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
-    uint32_t tile = 0, scratch = scratch_of(op->code, tile_count(c, op, PTO_ROLE_IN));
+    int32_t tile = 0, scratch = pto_op_facts[op->code].scratch;
 
     s->access_first = (uint32_t)c->p->accesses.n;
     for (uint32_t i = 0; i < s->use_count; i++) {
@@ -117,9 +73,9 @@ static void add_accesses(struct compiler *c, const struct pto_op *op, struct pto
 }
 
 /* 256-byte repeats of the destination, where its valid shape is known. */
-static void count_repeats(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static void count_repeats(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
-    struct slot out = role_slot(c, op, PTO_ROLE_OUT, 0);
+    struct pto_slot out = program_role(c, op, PTO_ROLE_OUT, 0);
 
     if (out.kind != PTO_SLOT_TILE)
         return;
@@ -129,48 +85,24 @@ static void count_repeats(struct compiler *c, const struct pto_op *op, struct pt
     s->repeat = (bytes + 255) / 256;
 }
 
-static void read_attrs(const struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     const struct pto_module *m = c->m;
     struct pto_attrs *a = &s->attrs;
 
     *a = PTO_ATTRS;
-    a->round = (enum pto_round)pto_op_int(m, op, PTO_KEY_RMODE, a->round);
-    a->saturation = (enum pto_saturation)pto_op_int(m, op, PTO_KEY_SAT_MODE, a->saturation);
-    a->cmp = (enum pto_cmp)pto_op_int(m, op, PTO_KEY_CMP_MODE, a->cmp);
-    a->mask_pattern = (int32_t)pto_op_int(m, op, PTO_KEY_MASK_PATTERN, 0);
-    a->atomic = (int32_t)pto_op_int(m, op, PTO_KEY_ATOMIC_TYPE, 0);
-    a->relu = (enum pto_relu)pto_op_int(m, op, PTO_KEY_RELU_PRE_MODE, 0);
-    a->acc_to_vec = (int32_t)pto_op_int(m, op, PTO_KEY_ACC_TO_VEC_MODE, 0);
-    a->gather_oob = (enum pto_gather_oob)pto_op_int(m, op, PTO_KEY_GATHER_OOB, a->gather_oob);
-    a->scatter_oob = (enum pto_scatter_oob)pto_op_int(m, op, PTO_KEY_SCATTER_OOB, a->scatter_oob);
-    a->scatter_op = (enum pto_scatter_op)pto_op_int(m, op, PTO_KEY_SCATTER_ATOMIC_OP, 0);
-    a->coalesce = (enum pto_coalesce)pto_op_int(m, op, PTO_KEY_COALESCE, a->coalesce);
-    a->quant = (enum pto_quant)pto_op_int(m, op, PTO_KEY_QUANT_TYPE, 0);
-    a->pad_mode = (enum pto_pad_mode)pto_op_int(m, op, PTO_KEY_PAD_MODE, 0);
-    a->offset = pto_op_int(m, op, PTO_KEY_OFFSET, 0);
-    a->rounds = pto_op_int(m, op, PTO_KEY_ROUNDS, a->rounds);
-    a->root = pto_op_int(m, op, PTO_KEY_ROOT, 0);
-    a->notify = (enum pto_notify)pto_op_int(m, op, PTO_KEY_NOTIFY_OP, 0);
-    a->wait_cmp = (enum pto_wait_cmp)pto_op_int(m, op, PTO_KEY_CMP, 0);
-    a->reduce = (enum pto_reduce)pto_op_int(m, op, PTO_KEY_REDUCE_OP, 0);
-    a->descending = pto_op_int(m, op, PTO_KEY_DESCENDING, 0) != 0;
-    a->upper = pto_op_int(m, op, PTO_KEY_UPPER_OR_LOWER, 0) != 0;
-    a->exhausted = pto_op_int(m, op, PTO_KEY_EXHAUSTED, 0) != 0;
+#define PTO_ATTR(member, type, key) a->member = (type)pto_op_int(m, op, PTO_KEY_##key, a->member);
+#include "pto/attrs.def"
+#undef PTO_ATTR
     s->is_scalar_first = op->code == PTO_TDIVS && op->operand_count > 0 &&
-                         slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
+                         program_slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }
 
 /* ---- which pipes ---- */
 
 static bool is_flag(enum pto_opcode code)
 {
-    return code >= PTO_SET_FLAG && code <= PTO_WAIT_EVENT;
-}
-
-static bool is_fifo(enum pto_opcode code)
-{
-    return code >= PTO_TPUSH_TO_AIV && code <= PTO_TFREE_FROM_AIV;
+    return pto_class_of(code) == PTO_CLASS_FLAG || pto_class_of(code) == PTO_CLASS_FLAG_DYN;
 }
 
 /* A flag has two pipes: the one that sets and the one that waits. */
@@ -185,16 +117,16 @@ static struct pto_phases flag_pipes(const struct pto_module *m, const struct pto
                                .n = 2};
 }
 
-static enum status find_phases(struct compiler *c, const struct pto_op *op, struct pto_site *s)
+static enum status find_phases(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     struct pto_phases phases =
         is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
 
-    if (is_fifo(op->code)) {
+    if (pto_class_of(op->code) == PTO_CLASS_FIFO) {
         c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
         if (id < 0 || id >= PTO_FIFOS)
-            return compile_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d",
+            return program_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d",
                                 PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
         s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
@@ -204,11 +136,11 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
     c->p->has_flags |= is_flag(op->code);
     for (uint32_t i = 0; i < phases.n; i++) {
         if (phases.at[i] >= PTO_PIPE_NONE)
-            return compile_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
+            return program_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
         s->phases[s->n_phases++] = (uint8_t)phases.at[i];
     }
     if (s->n_phases == 0)
-        return compile_fail(c, op, "pto-run.operand", "names no pipe");
+        return program_fail(c, op, "pto-run.operand", "names no pipe");
     return ST_OK;
 }
 
@@ -216,39 +148,27 @@ static enum status find_phases(struct compiler *c, const struct pto_op *op, stru
  * look at it. */
 static bool is_sync(enum pto_opcode code)
 {
-    return code >= PTO_SET_FLAG && code <= PTO_COMM_TTEST && code != PTO_CACHEINVALID &&
-           code != PTO_SET_FFTS && code != PTO_TSYNC;
+    return pto_class_of(code) >= PTO_CLASS_FLAG && pto_class_of(code) != PTO_CLASS_TSYNC;
 }
 
-/* What has neither a pipe nor a meaning for the simulator: the lowered FIFO forms, whose pipes are
- * values, and conversions between pointers and integers, which stand before set_validshape. */
-static bool is_supported(enum pto_opcode code)
-{
-    return code > PTO_SET_VALIDSHAPE && !(code >= PTO_TALLOC_TO_AIV && code <= PTO_TFREE);
-}
-
-bool compile_site(struct compiler *c, const struct pto_op *op, enum status *status)
+enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op)
 {
     struct pto_site s = {.code = op->code,
-                         .op = (uint32_t)(op - c->m->ops.at),
+                         .op = program_op(c, op),
                          .line = op->line,
                          .col = op->col,
                          .result = PTO_NONE};
 
-    if (!is_supported(op->code))
-        return false;
     for (uint32_t i = 0; i < op->result_count; i++)
-        result_slot(c, op, i);
+        program_result(c, op, i);
     if (op->result_count > 0) {
-        s.result = result_slot(c, op, 0).at;
-        s.result_dtype = (uint8_t)result_type(c, op, 0)->dtype;
+        s.result = program_result(c, op, 0).at;
+        s.result_dtype = (uint8_t)program_result_type(c, op, 0)->dtype;
     }
     s.form = form_of(c, op);
     read_attrs(c, op, &s);
-    *status = find_phases(c, op, &s);
-    if (*status != ST_OK)
-        return true;
-    s.use_first = add_uses(c, op, &s.use_count);
+    TRY(find_phases(c, op, &s));
+    s.use_first = program_uses(c, op, &s.use_count);
     add_accesses(c, op, &s);
     if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
@@ -257,12 +177,13 @@ bool compile_site(struct compiler *c, const struct pto_op *op, enum status *stat
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);
-    uint32_t node = is_sync(op->code) ? PTO_NONE : open_node(c, PTO_NODE_SITE);
+    uint32_t node = is_sync(op->code) ? PTO_NONE : program_open(c, PTO_NODE_SITE);
     if (node != PTO_NONE)
         c->p->nodes.at[node].site = (uint32_t)c->p->sites.n;
-    emit(c, (struct pto_step){.code = PTO_STEP_SITE, .a = (uint32_t)c->p->sites.n, .op = s.op});
+    program_emit(
+        c, (struct pto_step){.code = PTO_STEP_SITE, .a = (uint32_t)c->p->sites.n, .op = s.op});
     vec_push(&c->p->sites, s);
     if (node != PTO_NONE)
-        close_node(c, node);
-    return true;
+        program_close(c, node);
+    return ST_OK;
 }

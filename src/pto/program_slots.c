@@ -3,23 +3,37 @@
 
 /* ---- slots ---- */
 
-struct slot new_number(struct compiler *c)
+struct pto_slot program_number(struct pto_compiler *c)
 {
     vec_push(&c->p->numbers, ((struct pto_number){0}));
-    vec_push(&c->numbers, ((struct number_fact){false}));
-    return (struct slot){PTO_SLOT_NUMBER, (uint32_t)(c->p->numbers.n - 1)};
+    vec_push(&c->numbers, ((struct pto_number_fact){false}));
+    return (struct pto_slot){PTO_SLOT_NUMBER, (uint32_t)(c->p->numbers.n - 1)};
 }
 
-struct slot new_constant(struct compiler *c, int64_t value)
+struct pto_slot program_constant(struct pto_compiler *c, int64_t value)
 {
-    struct slot s = new_number(c);
+    struct pto_slot s = program_number(c);
 
     c->p->numbers.at[s.at].v.i = value;
     c->numbers.at[s.at].is_known = true;
     return s;
 }
 
-static struct slot new_array(struct compiler *c, const struct pto_type *type)
+struct pto_slot program_tile(struct pto_compiler *c, struct pto_tile tile)
+{
+    vec_push(&c->p->tiles, tile);
+    vec_push(&c->tiles, ((struct pto_tile_fact){0}));
+    return (struct pto_slot){PTO_SLOT_TILE, (uint32_t)(c->p->tiles.n - 1)};
+}
+
+struct pto_slot program_gm(struct pto_compiler *c, struct pto_gm gm)
+{
+    vec_push(&c->p->gms, gm);
+    vec_push(&c->gms, ((struct pto_gm_fact){0}));
+    return (struct pto_slot){PTO_SLOT_GM, (uint32_t)(c->p->gms.n - 1)};
+}
+
+static struct pto_slot new_array(struct pto_compiler *c, const struct pto_type *type)
 {
     struct pto_array a = {.dtype = (uint8_t)type->dtype, .rank = type->rank, .count = 1};
     size_t n = c->p->arrays.n;
@@ -43,71 +57,68 @@ static struct slot new_array(struct compiler *c, const struct pto_type *type)
         c->has_large_arrays = true;
     }
     vec_push(&c->p->arrays, a);
-    return (struct slot){PTO_SLOT_ARRAY, (uint32_t)n};
+    return (struct pto_slot){PTO_SLOT_ARRAY, (uint32_t)n};
 }
 
-struct slot new_slot(struct compiler *c, const struct pto_type *type)
+struct pto_slot program_slot(struct pto_compiler *c, const struct pto_type *type)
 {
     switch (type->kind) {
     case PTO_TYPE_SCALAR:
-        return new_number(c);
+        return program_number(c);
     case PTO_TYPE_TILE:
     case PTO_TYPE_MULTI:
-        vec_push(&c->p->tiles, pto_tile_make(&type->tile, NULL, 0, 0));
-        vec_push(&c->tiles, ((struct tile_fact){0}));
-        return (struct slot){PTO_SLOT_TILE, (uint32_t)(c->p->tiles.n - 1)};
+        return program_tile(c, pto_tile_make(&type->tile, NULL, 0, 0));
     case PTO_TYPE_PTR:
     case PTO_TYPE_VIEW:
     case PTO_TYPE_PART:
-        vec_push(&c->p->gms, ((struct pto_gm){.view = {.dtype = type->dtype}, .root = -1}));
-        vec_push(&c->gms, ((struct gm_fact){0}));
-        return (struct slot){PTO_SLOT_GM, (uint32_t)(c->p->gms.n - 1)};
+        return program_gm(c, (struct pto_gm){.view = {.dtype = type->dtype}, .root = -1});
     case PTO_TYPE_ARRAY:
     case PTO_TYPE_EVENTS:
     case PTO_TYPE_STRUCT:
         return new_array(c, type);
     default:
-        return new_number(c); /* sessions, pipes: a number that nobody computes with */
+        return program_number(c); /* sessions, pipes: a number that nobody computes with */
     }
 }
 
-struct slot role_slot(const struct compiler *c, const struct pto_op *op, enum pto_role role,
-                      uint32_t nth)
+struct pto_slot program_role(const struct pto_compiler *c, const struct pto_op *op,
+                             enum pto_role role, uint32_t nth)
 {
     uint32_t value = pto_operand_nth(c->m, op, role, nth);
-    struct slot none = {0};
+    struct pto_slot none = {0};
 
-    return value == PTO_NONE ? none : slot_of(c, value);
+    return value == PTO_NONE ? none : program_slot_of(c, value);
 }
 
-struct slot kind_slot(const struct compiler *c, const struct pto_op *op, enum pto_slot_kind kind,
-                      uint32_t nth)
+struct pto_slot program_kind(const struct pto_compiler *c, const struct pto_op *op,
+                             enum pto_slot_kind kind, uint32_t nth)
 {
     const struct pto_operand *operands = pto_operands(c->m, op);
 
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        struct slot s = slot_of(c, operands[i].value);
+        struct pto_slot s = program_slot_of(c, operands[i].value);
         if (s.kind == kind && nth-- == 0)
             return s;
     }
-    return (struct slot){0};
+    return (struct pto_slot){0};
 }
 
-const struct pto_type *result_type(const struct compiler *c, const struct pto_op *op, uint32_t nth)
+const struct pto_type *program_result_type(const struct pto_compiler *c, const struct pto_op *op,
+                                           uint32_t nth)
 {
     return pto_value_type(c->m, c->frame->f, op->result_first + nth);
 }
 
-struct slot result_slot(struct compiler *c, const struct pto_op *op, uint32_t nth)
+struct pto_slot program_result(struct pto_compiler *c, const struct pto_op *op, uint32_t nth)
 {
-    struct slot *s = &c->frame->slots[op->result_first + nth];
+    struct pto_slot *s = &c->frame->slots[op->result_first + nth];
 
     if (s->kind == PTO_SLOT_NONE)
-        *s = new_slot(c, result_type(c, op, nth));
+        *s = program_slot(c, program_result_type(c, op, nth));
     return *s;
 }
 
-bool is_known(const struct compiler *c, struct slot number, int64_t *value)
+bool program_is_known(const struct pto_compiler *c, struct pto_slot number, int64_t *value)
 {
     if (number.kind != PTO_SLOT_NUMBER || !c->numbers.at[number.at].is_known)
         return false;
@@ -115,13 +126,13 @@ bool is_known(const struct compiler *c, struct slot number, int64_t *value)
     return true;
 }
 
-uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
+uint32_t program_uses(struct pto_compiler *c, const struct pto_op *op, uint32_t *count)
 {
     const struct pto_operand *operands = pto_operands(c->m, op);
     uint32_t first = (uint32_t)c->p->uses.n;
 
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        struct slot s = slot_of(c, operands[i].value);
+        struct pto_slot s = program_slot_of(c, operands[i].value);
         bool is_out = operands[i].role == PTO_ROLE_OUT || operands[i].role == PTO_ROLE_DST;
         struct pto_use u = {
             .slot = s.at,
@@ -142,13 +153,24 @@ uint32_t add_uses(struct compiler *c, const struct pto_op *op, uint32_t *count)
 
 /* ---- steps and nodes ---- */
 
-uint32_t emit(struct compiler *c, struct pto_step step)
+uint32_t program_emit(struct pto_compiler *c, struct pto_step step)
 {
     vec_push(&c->p->steps, step);
     return (uint32_t)(c->p->steps.n - 1);
 }
 
-void emit_copy(struct compiler *c, struct slot from, struct slot to)
+uint32_t program_jump(struct pto_compiler *c, uint32_t target)
+{
+    return program_emit(c, (struct pto_step){.code = PTO_STEP_JUMP, .target = target});
+}
+
+uint32_t program_unless(struct pto_compiler *c, const struct pto_op *op, struct pto_slot condition)
+{
+    return program_emit(
+        c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at, .op = program_op(c, op)});
+}
+
+void program_copy(struct pto_compiler *c, struct pto_slot from, struct pto_slot to)
 {
     static const uint16_t codes[] = {[PTO_SLOT_NUMBER] = PTO_STEP_COPY,
                                      [PTO_SLOT_TILE] = PTO_STEP_COPY_TILE,
@@ -156,10 +178,10 @@ void emit_copy(struct compiler *c, struct slot from, struct slot to)
 
     if (from.kind != to.kind || from.kind == PTO_SLOT_NONE || from.kind == PTO_SLOT_ARRAY)
         return;
-    emit(c, (struct pto_step){.code = codes[from.kind], .dst = to.at, .a = from.at});
+    program_emit(c, (struct pto_step){.code = codes[from.kind], .dst = to.at, .a = from.at});
 }
 
-uint32_t open_node(struct compiler *c, enum pto_node_kind kind)
+uint32_t program_open(struct pto_compiler *c, enum pto_node_kind kind)
 {
     uint32_t node = (uint32_t)c->p->nodes.n;
     struct pto_node n = {.kind = kind,
@@ -169,7 +191,7 @@ uint32_t open_node(struct compiler *c, enum pto_node_kind kind)
                          .child = PTO_NONE,
                          .last = PTO_NONE,
                          .site = PTO_NONE,
-                         .first_step = here(c),
+                         .first_step = program_here(c),
                          .before = PTO_NONE,
                          .after = PTO_NONE};
 
@@ -187,8 +209,8 @@ uint32_t open_node(struct compiler *c, enum pto_node_kind kind)
     return node;
 }
 
-void close_node(struct compiler *c, uint32_t node)
+void program_close(struct pto_compiler *c, uint32_t node)
 {
-    c->p->nodes.at[node].end_step = here(c);
+    c->p->nodes.at[node].end_step = program_here(c);
     c->arm = c->p->nodes.at[node].parent;
 }

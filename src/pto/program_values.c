@@ -1,38 +1,37 @@
+/*
+ * Numbers, views and tiles: folded where the text knows all their operands, steps otherwise.
+ */
 #include <string.h>
 
 #include "pto/program_in.h"
 #include "pto/values.h"
 
-static uint32_t op_number(const struct compiler *c, const struct pto_op *op)
-{
-    return (uint32_t)(op - c->m->ops.at);
-}
-
 /* ---- numbers ---- */
 
-static void compile_constant(struct compiler *c, const struct pto_op *op)
+enum status program_compile_constant(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot s = result_slot(c, op, 0);
-    enum pto_dtype t = result_type(c, op, 0)->dtype;
+    struct pto_slot s = program_result(c, op, 0);
+    enum pto_dtype t = program_result_type(c, op, 0)->dtype;
     const struct pto_attr *value = pto_op_attr(c->m, op, PTO_KEY_VALUE);
     struct pto_number *n = &c->p->numbers.at[s.at];
 
     if (!value)
-        return;
+        return ST_OK;
     if (pto_dtype_is_float(t))
         n->v.f = pto_round_to(value->kind == PTO_ATTR_FLOAT ? value->f : (double)value->i, t);
     else
         n->v.i = pto_wrap(value->i, t);
     c->numbers.at[s.at].is_known = true;
+    return ST_OK;
 }
 
 /* A number whose operands the text knows is known too. */
-static bool fold(struct compiler *c, const struct pto_step *s, uint32_t n_operands)
+static bool fold(struct pto_compiler *c, const struct pto_step *s, uint32_t n_operands)
 {
     const uint32_t operands[] = {s->a, s->b, s->c};
     struct pto_number out = {0}, high = {0}, *at = c->p->numbers.at;
 
-    if (s->code >= PTO_ADDUI_EXTENDED && s->code <= PTO_MULUI_EXTENDED)
+    if (pto_class_of((enum pto_opcode)s->code) == PTO_CLASS_EXTENDED)
         return false;
     for (uint32_t i = 0; i < n_operands; i++) {
         if (!c->numbers.at[operands[i]].is_known)
@@ -47,85 +46,88 @@ static bool fold(struct compiler *c, const struct pto_step *s, uint32_t n_operan
 }
 
 /* A choice between tiles or pointers is a branch around two copies. */
-static enum status compile_select(struct compiler *c, const struct pto_op *op)
+static enum status compile_select(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_operand *operands = pto_operands(c->m, op);
-    struct slot condition = slot_of(c, operands[0].value), to = result_slot(c, op, 0);
-    struct slot a = slot_of(c, operands[1].value), b = slot_of(c, operands[2].value);
+    struct pto_slot condition = program_slot_of(c, operands[0].value),
+                    to = program_result(c, op, 0);
+    struct pto_slot a = program_slot_of(c, operands[1].value),
+                    b = program_slot_of(c, operands[2].value);
 
     if (to.kind == PTO_SLOT_GM && c->p->gms.at[a.at].root == c->p->gms.at[b.at].root)
         c->p->gms.at[to.at].root = c->p->gms.at[a.at].root;
-    emit_copy(c, a, to);
-    uint32_t test = emit(
-        c, (struct pto_step){.code = PTO_STEP_UNLESS, .a = condition.at, .op = op_number(c, op)});
-    uint32_t jump = emit(c, (struct pto_step){.code = PTO_STEP_JUMP});
-    c->p->steps.at[test].target = jump + 1;
-    emit_copy(c, b, to);
-    c->p->steps.at[jump].target = (uint32_t)c->p->steps.n;
+    program_copy(c, a, to);
+    uint32_t test = program_unless(c, op, condition), jump = program_jump(c, 0);
+    program_land(c, test);
+    program_copy(c, b, to);
+    program_land(c, jump);
     return ST_OK;
 }
 
-static enum status compile_arith(struct compiler *c, const struct pto_op *op)
+enum status program_compile_arith(struct pto_compiler *c, const struct pto_op *op)
 {
     const struct pto_operand *operands = pto_operands(c->m, op);
     const struct pto_attr *predicate = pto_op_attr(c->m, op, PTO_KEY_PREDICATE);
     uint32_t n = op->operand_count;
 
     if (n == 0 || n > 3 || op->result_count == 0)
-        return compile_fail(c, op, "pto-run.operand", "needs 1 to 3 operands and a result");
+        return program_fail(c, op, "pto-run.operand", "needs 1 to 3 operands and a result");
     if (op->code == PTO_SELECT) {
         if (n != 3)
-            return compile_fail(c, op, "pto-run.operand", "needs 3 operands");
-        if (slot_of(c, operands[1].value).kind != PTO_SLOT_NUMBER)
+            return program_fail(c, op, "pto-run.operand", "needs 3 operands");
+        if (program_slot_of(c, operands[1].value).kind != PTO_SLOT_NUMBER)
             return compile_select(c, op);
     }
     struct pto_step s = {.code = (uint16_t)op->code,
-                         .op = op_number(c, op),
-                         .dtype = (uint8_t)result_type(c, op, 0)->dtype,
+                         .op = program_op(c, op),
+                         .dtype = (uint8_t)program_result_type(c, op, 0)->dtype,
                          .flag = predicate ? (uint8_t)predicate->i : 0,
                          .cycles = pto_arith_is_division(op->code) ? PTO_CYCLES_DIVISION
                                                                    : PTO_CYCLES_PLAIN};
     uint32_t *places[] = {&s.a, &s.b, &s.c};
     for (uint32_t i = 0; i < n; i++) {
-        struct slot slot = slot_of(c, operands[i].value);
+        struct pto_slot slot = program_slot_of(c, operands[i].value);
         if (slot.kind != PTO_SLOT_NUMBER)
-            return compile_fail(c, op, "pto-run.operand", "operand %u is no number", i + 1);
+            return program_fail(c, op, "pto-run.operand", "operand %u is no number", i + 1);
         *places[i] = slot.at;
     }
     bool is_select = op->code == PTO_SELECT;
     s.from = (uint8_t)pto_value_type(c->m, c->frame->f, operands[is_select ? 1 : 0].value)->dtype;
-    s.dst = result_slot(c, op, 0).at;
+    s.dst = program_result(c, op, 0).at;
     if (op->result_count > 1)
-        s.target = result_slot(c, op, 1).at;
+        s.target = program_result(c, op, 1).at;
     if (n < 2)
         s.b = s.a;
     if (n < 3)
         s.c = s.a;
     if (!fold(c, &s, n))
-        emit(c, s);
+        program_emit(c, s);
     return ST_OK;
 }
 
 /* ---- views ---- */
 
 /* A step whose operands are in the program's uses. */
-static void emit_with_uses(struct compiler *c, const struct pto_op *op, struct slot to)
+static struct pto_step *emit_with_uses(struct pto_compiler *c, const struct pto_op *op,
+                                       struct pto_slot to)
 {
-    uint32_t n = 0, first = add_uses(c, op, &n);
+    uint32_t n = 0, first = program_uses(c, op, &n);
 
-    emit(c,
-         (struct pto_step){
-             .code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n, .op = op_number(c, op)});
+    program_emit(
+        c,
+        (struct pto_step){
+            .code = (uint16_t)op->code, .dst = to.at, .a = first, .b = n, .op = program_op(c, op)});
+    return &c->p->steps.at[c->p->steps.n - 1];
 }
 
-static void inherit_root(struct compiler *c, struct slot from, struct slot to)
+static void inherit_root(struct pto_compiler *c, struct pto_slot from, struct pto_slot to)
 {
     if (from.kind == PTO_SLOT_GM && to.kind == PTO_SLOT_GM)
         c->p->gms.at[to.at].root = c->p->gms.at[from.at].root;
 }
 
 /* The last step's numbers and the view it starts from are known. */
-static bool all_known(const struct compiler *c, struct slot from)
+static bool all_known(const struct pto_compiler *c, struct pto_slot from)
 {
     const struct pto_step *s = &c->p->steps.at[c->p->steps.n - 1];
 
@@ -137,17 +139,17 @@ static bool all_known(const struct compiler *c, struct slot from)
     return c->gms.at[from.at].is_known;
 }
 
-static enum status compile_view(struct compiler *c, const struct pto_op *op)
+enum status program_compile_view(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot from = kind_slot(c, op, PTO_SLOT_GM, 0);
-    struct slot to = result_slot(c, op, 0);
+    struct pto_slot from = program_kind(c, op, PTO_SLOT_GM, 0);
+    struct pto_slot to = program_result(c, op, 0);
     uint32_t limit =
         op->code == PTO_MAKE_TENSOR_VIEW ? pto_operand_total(c->m, op, PTO_ROLE_SHAPE) : 0;
 
     if (from.kind != PTO_SLOT_GM)
-        return compile_fail(c, op, "pto-run.operand", "needs a pointer or view");
+        return program_fail(c, op, "pto-run.operand", "needs a pointer or view");
     if (limit > PTO_VIEW_RANK)
-        return compile_fail(c, op, "pto-run.operand", "has %u dimensions; at most %d", limit,
+        return program_fail(c, op, "pto-run.operand", "has %u dimensions; at most %d", limit,
                             PTO_VIEW_RANK);
     inherit_root(c, from, to);
     emit_with_uses(c, op, to);
@@ -156,7 +158,7 @@ static enum status compile_view(struct compiler *c, const struct pto_op *op)
     struct pto_step s = c->p->steps.at[c->p->steps.n - 1];
     if (!pto_step_view(c->p, &s,
                        (struct pto_slots){c->p->numbers.at, c->p->tiles.at, c->p->gms.at}))
-        return compile_fail(c, op, "pto-run.view-shape",
+        return program_fail(c, op, "pto-run.view-shape",
                             "a size or offset is negative or too large");
     c->p->steps.n--; /* the slot is right from the start */
     c->gms.at[to.at].is_known = true;
@@ -171,7 +173,7 @@ static int64_t alignment(enum pto_space space)
     return space == PTO_LEFT || space == PTO_RIGHT || space == PTO_ACC ? 4096 : 256;
 }
 
-static int64_t bump(struct compiler *c, enum pto_space space, int64_t bytes)
+static int64_t bump(struct pto_compiler *c, enum pto_space space, int64_t bytes)
 {
     int64_t mask = alignment(space) - 1, at = (c->bump[space] + mask) & ~mask;
 
@@ -195,26 +197,26 @@ static int64_t footprint(const struct pto_type *type)
     return bytes < 0 || type->kind != PTO_TYPE_MULTI ? bytes : bytes * type->count;
 }
 
-static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
+enum status program_compile_alloc(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot to = result_slot(c, op, 0);
-    const struct pto_type *type = result_type(c, op, 0);
-    struct slot addr = role_slot(c, op, PTO_ROLE_ADDR, 0);
-    struct slot row = role_slot(c, op, PTO_ROLE_VALID_ROW, 0);
-    struct slot col = role_slot(c, op, PTO_ROLE_VALID_COL, 0);
+    struct pto_slot to = program_result(c, op, 0);
+    const struct pto_type *type = program_result_type(c, op, 0);
+    struct pto_slot addr = program_role(c, op, PTO_ROLE_ADDR, 0);
+    struct pto_slot row = program_role(c, op, PTO_ROLE_VALID_ROW, 0);
+    struct pto_slot col = program_role(c, op, PTO_ROLE_VALID_COL, 0);
     int64_t at = 0, vr = 0, vc = 0, bytes = footprint(type);
     struct pto_tile *t = &c->p->tiles.at[to.at];
-    struct tile_fact *fact = &c->tiles.at[to.at];
+    struct pto_tile_fact *fact = &c->tiles.at[to.at];
 
     if (bytes < 0)
-        return compile_fail(c, op, "pto-run.tile-shape",
+        return program_fail(c, op, "pto-run.tile-shape",
                             "the tile has no size that can be counted");
     if (addr.kind == PTO_SLOT_NONE)
-        addr = new_constant(c, bump(c, type->tile.space, bytes));
+        addr = program_constant(c, bump(c, type->tile.space, bytes));
     t = &c->p->tiles.at[to.at];
-    fact->is_known = is_known(c, addr, &at);
+    fact->is_known = program_is_known(c, addr, &at);
     if (fact->is_known && (at < 0 || at > pto_space_size(c->p->arch, type->tile.space) - bytes))
-        return compile_fail(c, op, "pto-run.tile-range",
+        return program_fail(c, op, "pto-run.tile-range",
                             "%lld bytes at address %lld leave the %u bytes of %s", (long long)bytes,
                             (long long)at, pto_space_size(c->p->arch, type->tile.space),
                             pto_space_name(type->tile.space));
@@ -222,42 +224,43 @@ static enum status compile_alloc(struct compiler *c, const struct pto_op *op)
     fact->lo = at;
     fact->hi = at + bytes;
     t->addr = at;
-    bool rows = row.kind == PTO_SLOT_NONE || is_known(c, row, &vr);
-    bool cols = col.kind == PTO_SLOT_NONE || is_known(c, col, &vc);
+    bool rows = row.kind == PTO_SLOT_NONE || program_is_known(c, row, &vr);
+    bool cols = col.kind == PTO_SLOT_NONE || program_is_known(c, col, &vc);
     if (row.kind != PTO_SLOT_NONE && rows)
         t->v_row = (int32_t)vr;
     if (col.kind != PTO_SLOT_NONE && cols)
         t->v_col = (int32_t)vc;
     if ((rows && (t->v_row < 0 || t->v_row > t->type.rows)) ||
         (cols && (t->v_col < 0 || t->v_col > t->type.cols)))
-        return compile_fail(c, op, "pto-run.tile-shape",
+        return program_fail(c, op, "pto-run.tile-shape",
                             "the valid part %dx%d is larger than %dx%d", t->v_row, t->v_col,
                             t->type.rows, t->type.cols);
     fact->is_valid_known = rows && cols && !c->frame->reshaped[op->result_first];
     if (fact->is_known && fact->is_valid_known)
         return ST_OK; /* the slot is right from the start */
-    emit_with_uses(c, op, to);
-    c->p->steps.at[c->p->steps.n - 1].c = addr.at;
-    c->p->steps.at[c->p->steps.n - 1].flag = slots_of(type);
+    struct pto_step *s = emit_with_uses(c, op, to);
+    s->c = addr.at;
+    s->flag = slots_of(type);
     return ST_OK;
 }
 
-static enum status compile_subview(struct compiler *c, const struct pto_op *op)
+enum status program_compile_subview(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0), to = result_slot(c, op, 0);
-    struct slot row = role_slot(c, op, PTO_ROLE_INDEX, 0);
-    struct slot col = role_slot(c, op, PTO_ROLE_INDEX, 1);
+    struct pto_slot from = program_kind(c, op, PTO_SLOT_TILE, 0), to = program_result(c, op, 0);
+    struct pto_slot row = program_role(c, op, PTO_ROLE_INDEX, 0);
+    struct pto_slot col = program_role(c, op, PTO_ROLE_INDEX, 1);
     int64_t r = 0, k = 0;
 
     if (from.kind != PTO_SLOT_TILE || row.kind != PTO_SLOT_NUMBER || col.kind != PTO_SLOT_NUMBER)
-        return compile_fail(c, op, "pto-run.operand", "needs a tile and two offsets");
+        return program_fail(c, op, "pto-run.operand", "needs a tile and two offsets");
     const struct pto_tile *parent = &c->p->tiles.at[from.at];
-    struct tile_fact outer = c->tiles.at[from.at], *fact = &c->tiles.at[to.at];
+    struct pto_tile_fact outer = c->tiles.at[from.at], *fact = &c->tiles.at[to.at];
     struct pto_tile part, *t = &c->p->tiles.at[to.at];
     *fact = outer; /* somewhere in the parent */
     fact->is_valid_known = fact->is_placed = false;
-    if (outer.is_placed && parent->type.compact == 0 && is_known(c, row, &r) &&
-        is_known(c, col, &k) && pto_tile_window(parent, r, k, t->type.rows, t->type.cols, &part)) {
+    if (outer.is_placed && parent->type.compact == 0 && program_is_known(c, row, &r) &&
+        program_is_known(c, col, &k) &&
+        pto_tile_window(parent, r, k, t->type.rows, t->type.cols, &part)) {
         struct pto_range ranges[PTO_RANGES];
         size_t n = pto_tile_ranges(&part, ranges);
         if (n > 0) {
@@ -272,14 +275,14 @@ static enum status compile_subview(struct compiler *c, const struct pto_op *op)
 }
 
 /* Another type or place for the same bytes. */
-static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
+enum status program_compile_retyped(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot from = kind_slot(c, op, PTO_SLOT_TILE, 0);
-    struct slot to =
-        op->result_count > 0 ? result_slot(c, op, 0) : kind_slot(c, op, PTO_SLOT_TILE, 1);
+    struct pto_slot from = program_kind(c, op, PTO_SLOT_TILE, 0);
+    struct pto_slot to =
+        op->result_count > 0 ? program_result(c, op, 0) : program_kind(c, op, PTO_SLOT_TILE, 1);
 
     if (from.kind != PTO_SLOT_TILE || to.kind != PTO_SLOT_TILE)
-        return compile_fail(c, op, "pto-run.operand", "needs a tile");
+        return program_fail(c, op, "pto-run.operand", "needs a tile");
     bool is_moved = op->code == PTO_TASSIGN || op->code == PTO_MULTI_TILE_GET;
     const struct pto_operand *first = pto_operands(c->m, op);
     uint8_t slots =
@@ -292,14 +295,14 @@ static enum status compile_retyped(struct compiler *c, const struct pto_op *op)
         c->tiles.at[to.at].is_placed = false;
     if (c->tiles.at[to.at].is_placed)
         c->p->tiles.at[to.at].addr = c->p->tiles.at[from.at].addr;
-    emit_with_uses(c, op, to);
-    c->p->steps.at[c->p->steps.n - 1].c = from.at;
-    c->p->steps.at[c->p->steps.n - 1].flag = slots;
+    struct pto_step *s = emit_with_uses(c, op, to);
+    s->c = from.at;
+    s->flag = slots;
     return ST_OK;
 }
 
 /* The ring of a FIFO in the consumer's memory, for both directions. */
-static void note_fifo(struct compiler *c, const struct pto_op *op)
+static void note_fifo(struct pto_compiler *c, const struct pto_op *op)
 {
     int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0),
             mask = pto_op_int(c->m, op, PTO_KEY_DIR_MASK, 1);
@@ -310,24 +313,24 @@ static void note_fifo(struct compiler *c, const struct pto_op *op)
     if (id < 0 || id >= PTO_FIFOS || size < 0 || local < 0 || local > 1024 || size > 1 << 24)
         return;
     for (int to_vector = 0; to_vector < 2; to_vector++) {
-        struct slot base = role_slot(c, op, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C, 0);
-        struct tile_fact *f = &c->fifo[id][to_vector];
-        f->is_known = is_known(c, base, &f->lo);
+        struct pto_slot base = program_role(c, op, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C, 0);
+        struct pto_tile_fact *f = &c->fifo[id][to_vector];
+        f->is_known = program_is_known(c, base, &f->lo);
         f->hi = f->lo + size * local;
     }
 }
 
-static enum status compile_simple(struct compiler *c, const struct pto_op *op)
+enum status program_compile_simple(struct pto_compiler *c, const struct pto_op *op)
 {
+    enum pto_class class = pto_class_of(op->code);
+
     for (uint32_t i = 0; i < op->result_count; i++)
-        result_slot(c, op, i);
-    if (op->code == PTO_AIC_INITIALIZE_PIPE || op->code == PTO_AIV_INITIALIZE_PIPE)
+        program_result(c, op, i);
+    if (class == PTO_CLASS_INIT_FIFO)
         note_fifo(c, op);
-    emit_with_uses(c, op, op->result_count > 0 ? result_slot(c, op, 0) : (struct slot){0});
+    emit_with_uses(c, op, op->result_count > 0 ? program_result(c, op, 0) : (struct pto_slot){0});
     c->p->steps.at[c->p->steps.n - 1].cycles =
-        op->code == PTO_LOCAL_ARRAY_GET || op->code == PTO_LOCAL_ARRAY_SET ||
-                op->code == PTO_STRUCT_GET || op->code == PTO_STRUCT_SET ||
-                op->code == PTO_EVENTID_ARRAY_GET || op->code == PTO_EVENTID_ARRAY_SET
+        class == PTO_CLASS_ARRAY_GET || class == PTO_CLASS_ARRAY_SET || class == PTO_CLASS_MEMBER
             ? PTO_CYCLES_PLAIN
             : PTO_CYCLES_NONE;
     return ST_OK;
@@ -335,7 +338,7 @@ static enum status compile_simple(struct compiler *c, const struct pto_op *op)
 
 /* Where a reserved buffer is. Those whose place is left open lie at the end of their space, where
  * tiles without an address, which begin at its start, do not come. */
-static int64_t reserved_base(const struct compiler *c, const struct pto_function *f,
+static int64_t reserved_base(const struct pto_compiler *c, const struct pto_function *f,
                              const struct pto_op *wanted)
 {
     int64_t space = pto_op_int(c->m, wanted, PTO_KEY_LOCATION, PTO_VEC);
@@ -356,9 +359,9 @@ static int64_t reserved_base(const struct compiler *c, const struct pto_function
 }
 
 /* The buffer a consumer keeps for a FIFO; its producer imports the same number. */
-static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
+enum status program_compile_reserve(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct slot to = result_slot(c, op, 0);
+    struct pto_slot to = program_result(c, op, 0);
     const struct pto_function *f = c->frame->f;
     const struct pto_op *from = op;
 
@@ -374,83 +377,9 @@ static enum status compile_reserve(struct compiler *c, const struct pto_op *op)
                 from = o;
         }
         if (!from)
-            return compile_fail(c, op, "pto-run.fifo", "the peer reserves no buffer of that name");
+            return program_fail(c, op, "pto-run.fifo", "the peer reserves no buffer of that name");
     }
     c->p->numbers.at[to.at].v.i = reserved_base(c, f, from);
     c->numbers.at[to.at].is_known = true;
     return ST_OK;
-}
-
-bool compile_value(struct compiler *c, const struct pto_op *op, enum status *status)
-{
-    *status = ST_OK;
-    if (op->code == PTO_CONSTANT) {
-        compile_constant(c, op);
-        return true;
-    }
-    if (pto_arith_knows(op->code)) {
-        *status = compile_arith(c, op);
-        return true;
-    }
-    switch (op->code) {
-    case PTO_MAKE_TENSOR_VIEW:
-    case PTO_PARTITION_VIEW:
-    case PTO_ADDPTR:
-    case PTO_CASTPTR:
-        *status = compile_view(c, op);
-        return true;
-    case PTO_ALLOC_TILE:
-    case PTO_ALLOC_MULTI_TILE:
-        *status = compile_alloc(c, op);
-        return true;
-    case PTO_SUBVIEW:
-    case PTO_SUBSET:
-        *status = compile_subview(c, op);
-        return true;
-    case PTO_MULTI_TILE_GET:
-    case PTO_TRESHAPE:
-    case PTO_BITCAST:
-    case PTO_TASSIGN:
-        *status = compile_retyped(c, op);
-        return true;
-    case PTO_RESERVE_BUFFER:
-    case PTO_IMPORT_RESERVED_BUFFER:
-        *status = compile_reserve(c, op);
-        return true;
-    case PTO_GET_TENSOR_VIEW_DIM:
-    case PTO_GET_TENSOR_VIEW_STRIDE:
-    case PTO_SET_VALIDSHAPE:
-    case PTO_GET_VALIDSHAPE:
-    case PTO_TILE_VALID_ROWS:
-    case PTO_TILE_VALID_COLS:
-    case PTO_DECLARE_TILE:
-    case PTO_DECLARE_GLOBAL:
-    case PTO_DECLARE_LOCAL_ARRAY:
-    case PTO_LOCAL_ARRAY_GET:
-    case PTO_LOCAL_ARRAY_SET:
-    case PTO_DECLARE_STRUCT:
-    case PTO_STRUCT_GET:
-    case PTO_STRUCT_SET:
-    case PTO_DECLARE_EVENTID_ARRAY:
-    case PTO_EVENTID_ARRAY_GET:
-    case PTO_EVENTID_ARRAY_SET:
-    case PTO_PRINT:
-    case PTO_TPRINT:
-    case PTO_TRAP:
-    case PTO_GET_BLOCK_IDX:
-    case PTO_GET_BLOCK_NUM:
-    case PTO_GET_SUBBLOCK_IDX:
-    case PTO_GET_SUBBLOCK_NUM:
-    case PTO_AIC_INITIALIZE_PIPE:
-    case PTO_AIV_INITIALIZE_PIPE:
-    case PTO_TPREFETCH_ASYNC:
-    case PTO_MAKE_PREFETCH_ASYNC_CONTEXT:
-    case PTO_GET_PREFETCH_ASYNC_SESSION:
-    case PTO_COMM_WAIT_ASYNC_EVENT:
-    case PTO_SET_FFTS:
-        *status = compile_simple(c, op);
-        return true;
-    default:
-        return false;
-    }
 }

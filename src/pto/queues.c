@@ -1,3 +1,6 @@
+/*
+ * The clocks of the pipes of one core.
+ */
 #include "pto/queues.h"
 
 #include <string.h>
@@ -87,44 +90,55 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
     return m;
 }
 
+/* One entry of a queue: it starts when everything lets it and holds the queue for `occupied`. */
+static inline struct pto_record *enter(struct pto_queues *q, enum pto_pipe p, uint32_t site,
+                                       struct pto_moment wait, int64_t occupied, int64_t latency)
+{
+    struct pto_queue *pipe = &q->pipe[p];
+    struct pto_moment m = start_moment(q, pipe, p, wait);
+    int64_t end = m.at + occupied, stall = m.at - pipe->free;
+    struct pto_record *r = next_record(q, &pipe->last);
+
+    *r = (struct pto_record){.start = m.at,
+                             .end = end,
+                             .ready = end + latency,
+                             .stall = stall,
+                             .site = site,
+                             .before = m.record,
+                             .pipe = (uint8_t)p,
+                             .cause = m.cause,
+                             .from = m.from,
+                             .other = m.other};
+    if (stall > 0 && p == PTO_PIPE_V)
+        end_burst(pipe, stall);
+    pipe->stall[m.cause] += stall;
+    pipe->held.at = 0;
+    pipe->free = end;
+    if (r->ready >= pipe->done) {
+        pipe->done = r->ready;
+        pipe->slowest = pipe->last;
+    }
+    return r;
+}
+
 struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *issue,
                                  struct pto_moment wait)
 {
     struct pto_queue *pipe = &q->pipe[issue->pipe];
-    struct pto_moment m = start_moment(q, pipe, (enum pto_pipe)issue->pipe, wait);
-    int64_t end = m.at + issue->occupied, ready = end + issue->latency;
-    int64_t stall = m.at - pipe->free;
-    uint32_t record;
+    const struct pto_record *r =
+        enter(q, (enum pto_pipe)issue->pipe, issue->site, wait, issue->occupied, issue->latency);
 
-    *next_record(q, &record) = (struct pto_record){.start = m.at,
-                                                   .end = end,
-                                                   .ready = ready,
-                                                   .stall = stall,
-                                                   .site = issue->site,
-                                                   .before = m.record,
-                                                   .pipe = issue->pipe,
-                                                   .cause = m.cause,
-                                                   .from = m.from,
-                                                   .other = m.other};
-    if (stall > 0 && issue->pipe == PTO_PIPE_V)
-        end_burst(pipe, stall);
-    pipe->stall[m.cause] += stall;
     pipe->busy += issue->occupied;
     if (issue->pipe == PTO_PIPE_V)
         pipe->burst_latency = issue->latency;
     pipe->count++;
-    pipe->held.at = 0;
-    pipe->free = issue->is_blocking ? ready : end;
-    pipe->last = record;
-    if (ready >= pipe->done) {
-        pipe->done = ready;
-        pipe->slowest = record;
-    }
-    if (m.at < pipe->first)
-        pipe->first = m.at;
-    if (ready > pipe->until)
-        pipe->until = ready;
-    return (struct pto_moment){ready, record, PTO_CAUSE_NONE, issue->pipe, 0};
+    if (issue->is_blocking)
+        pipe->free = r->ready;
+    if (r->start < pipe->first)
+        pipe->first = r->start;
+    if (r->ready > pipe->until)
+        pipe->until = r->ready;
+    return (struct pto_moment){r->ready, pipe->last, PTO_CAUSE_NONE, issue->pipe, 0};
 }
 
 static struct pto_flag *flag_of(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
@@ -149,35 +163,12 @@ struct mark {
 static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p,
                             struct pto_moment wait, struct mark mark)
 {
-    struct pto_queue *pipe = &q->pipe[p];
-    struct pto_moment m = start_moment(q, pipe, p, wait);
-    int64_t end = m.at + q->issue, stall = m.at - pipe->free;
-    uint32_t record;
+    struct pto_record *r = enter(q, p, site, wait, q->issue, 0);
 
-    *next_record(q, &record) = (struct pto_record){.start = m.at,
-                                                   .end = end,
-                                                   .ready = end,
-                                                   .stall = stall,
-                                                   .site = site,
-                                                   .before = m.record,
-                                                   .pipe = (uint8_t)p,
-                                                   .cause = m.cause,
-                                                   .from = m.from,
-                                                   .is_sync = (uint8_t)mark.is,
-                                                   .peer = (uint8_t)mark.peer,
-                                                   .id = (uint8_t)mark.id,
-                                                   .other = m.other};
-    if (stall > 0 && p == PTO_PIPE_V)
-        end_burst(pipe, stall);
-    pipe->stall[m.cause] += stall;
-    pipe->held.at = 0;
-    pipe->free = end;
-    pipe->last = record;
-    if (end >= pipe->done) {
-        pipe->done = end;
-        pipe->slowest = record;
-    }
-    return record;
+    r->is_sync = (uint8_t)mark.is;
+    r->peer = (uint8_t)mark.peer;
+    r->id = (uint8_t)mark.id;
+    return q->pipe[p].last;
 }
 
 void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,

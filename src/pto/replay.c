@@ -1,9 +1,13 @@
+/*
+ * Recorded schedules: read, run again, compared.
+ */
 #include "pto/replay.h"
 
 #include <stdlib.h>
 
 #include "base/csv.h"
 #include "base/num.h"
+#include "report/record.h"
 
 /* The order they are looked at in, which decides who takes a signal first. */
 static const char *const queue_names[PTO_REPLAY_QUEUES] = {
@@ -226,3 +230,64 @@ void pto_replay_run(struct pto_replay *r, uint32_t sync_base)
     mem_free(s.count);
     compare(r);
 }
+
+/* ---- for programs ---- */
+
+struct queue_row {
+    const char *queue;
+    uint64_t entries;
+    int64_t busy;
+};
+
+static struct field_items queue_rows(const void *replay, const struct record_env *env)
+{
+    const struct pto_replay *r = replay;
+    struct queue_row *rows = ARENA_ARRAY(env->arena, struct queue_row, PTO_REPLAY_QUEUES);
+    size_t n = 0;
+
+    for (uint32_t q = 0; q < PTO_REPLAY_QUEUES; q++)
+        if (r->order[q].n > 0)
+            rows[n++] = (struct queue_row){queue_names[q], r->order[q].n, r->busy[q]};
+    return (struct field_items){rows, n};
+}
+
+/* Pairs of start and end, as short as they can be written. */
+static void write_times(struct json_writer *w, const void *replay, const struct record_env *env)
+{
+    const struct pto_replay *r = replay;
+
+    (void)env;
+    json_write_array(w);
+    for (size_t i = 0; i < r->entries.n; i++) {
+        json_write_array(w);
+        json_write_i64(w, r->entries.at[i].start);
+        json_write_i64(w, r->entries.at[i].end);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static const struct field queue_fields[] = {
+    FIELD(struct queue_row, queue, "queue"),
+    FIELD(struct queue_row, entries, "entries"),
+    FIELD(struct queue_row, busy, "busy_cycles"),
+};
+static const struct record queue_record = RECORD(struct queue_row, queue_fields);
+
+static const struct field replay_fields[] = {
+    FIELD(struct pto_replay, total, "cycles"),
+    FIELD(struct pto_replay, entries.n, "entries"),
+    FIELD(struct pto_replay, stuck, "stuck", .about = "entries that never ran"),
+    FIELD(struct pto_replay, different, "different",
+          .about = "entries whose times are not the recorded ones"),
+    FIELD_MADE(FIELD_OBJECT, "queues", queue_rows, &queue_record),
+    FIELD_WRITTEN("times", write_times,
+                  .about = "start and end of each entry, in the order of the recording"),
+};
+static const struct record replay_record = RECORD(struct pto_replay, replay_fields);
+
+const struct schema pto_replay_schema = {
+    .name = "strata.pto-replay/1",
+    .title = "a recorded schedule run again",
+    .record = &replay_record,
+};

@@ -12,6 +12,8 @@
 
 #include "base/diag.h"
 
+struct schema;
+
 enum { PTO_REPLAY_QUEUES = 11 };
 
 struct pto_replay_entry {
@@ -43,5 +45,7 @@ enum status pto_replay_read(struct pto_replay *r, struct str text, const char *p
 void pto_replay_run(struct pto_replay *r, uint32_t sync_base);
 
 const char *pto_replay_queue_name(uint32_t queue); /* "MTE2_AIV" */
+
+extern const struct schema pto_replay_schema;
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * The kernels of a module, and the cores that run one.
+ */
 #include "pto/sim.h"
 
 #include <string.h>
@@ -7,7 +10,7 @@ void pto_sim_init(struct pto_sim *s)
     memset(s, 0, sizeof(*s));
 }
 
-static void free_tokens(struct pto_machine *m)
+static void empty_machine(struct pto_machine *m)
 {
     for (size_t id = 0; id < PTO_FIFOS; id++) {
         for (size_t d = 0; d < 2; d++) {
@@ -36,7 +39,7 @@ void pto_sim_free(struct pto_sim *s)
             pto_core_free(&s->cores[i]);
         pto_program_free(&s->program[i]);
     }
-    free_tokens(&s->machine);
+    empty_machine(&s->machine);
     memset(s, 0, sizeof(*s));
 }
 
@@ -145,23 +148,13 @@ static enum status find_kernel(struct pto_sim *s, struct str name, const char *p
     return ST_OK;
 }
 
-/* A function without a kind runs where its name or its instructions say. */
-static bool uses_cube(const struct pto_module *m, const struct pto_function *f)
+/* Whether a function without a kind has something that only a cube or only a vector core runs. */
+static bool uses(const struct pto_module *m, const struct pto_function *f, enum pto_opcode section,
+                 enum pto_class class)
 {
     for (uint32_t i = f->op_first; i < f->op_end; i++) {
         enum pto_opcode code = m->ops.at[i].code;
-        if ((code >= PTO_TMATMUL && code <= PTO_TGEMV_MX_BIAS) || code == PTO_SECTION_CUBE)
-            return true;
-    }
-    return false;
-}
-
-/* A function without a kind that has sections for both runs on all cores. */
-static bool has_section(const struct pto_module *m, const struct pto_function *f,
-                        enum pto_opcode section)
-{
-    for (uint32_t i = f->op_first; i < f->op_end; i++) {
-        if (m->ops.at[i].code == section)
+        if (code == section || pto_class_of(code) == class)
             return true;
     }
     return false;
@@ -176,9 +169,10 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
     TRY(find_kernel(s, name, path, diag));
     const struct pto_function *alone = s->function[0] && !s->function[1] ? s->function[0] : NULL;
     if (alone && alone->kind == PTO_KIND_NONE) {
-        if (!uses_cube(m, alone) || has_section(m, alone, PTO_SECTION_VECTOR))
+        bool is_cube = uses(m, alone, PTO_SECTION_CUBE, PTO_CLASS_PRODUCT);
+        if (!is_cube || uses(m, alone, PTO_SECTION_VECTOR, PTO_CLASS_NONE))
             s->function[1] = alone;
-        if (!uses_cube(m, alone))
+        if (!is_cube)
             s->function[0] = NULL;
     }
     for (size_t i = 0; i < 2; i++) {
@@ -196,30 +190,6 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
 }
 
 /* ---- running ---- */
-
-static void reset_machine(struct pto_machine *m)
-{
-    for (size_t id = 0; id < PTO_FIFOS; id++) {
-        for (size_t d = 0; d < 2; d++) {
-            struct pto_fifo *f = &m->fifo[id][d];
-            mem_free(f->data);
-            mem_free(f->entries);
-            f->data = NULL;
-            f->entries = NULL;
-            f->base = f->slots = f->local_slots = f->slot_size = 0;
-            for (size_t k = 0; k < PTO_CORES; k++) {
-                f->pushed[k].n = f->freed[k].n = f->popped[k] = 0;
-                f->is_set[k] = false;
-            }
-        }
-    }
-    for (size_t id = 0; id < PTO_SEMAPHORES; id++) {
-        for (size_t a = 0; a < PTO_CORES; a++) {
-            for (size_t b = 0; b < PTO_CORES; b++)
-                m->token[id][a][b].set.n = m->token[id][a][b].waited = 0;
-        }
-    }
-}
 
 static enum status tell_deadlock(struct pto_sim *s, const char *path, struct diag *diag)
 {
@@ -280,7 +250,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
     struct pto_machine *m = &s->machine;
     enum status status = ST_OK;
 
-    reset_machine(m);
+    empty_machine(m);
     m->costs = costs;
     m->options = options;
     m->bindings = bindings;

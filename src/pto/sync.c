@@ -1,3 +1,6 @@
+/*
+ * Flags and barriers, found by looking backwards from each instruction.
+ */
 #include "pto/sync.h"
 
 #include <stdlib.h>

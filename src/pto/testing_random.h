@@ -1,9 +1,8 @@
 /*
- * testing_random - valid kernels out of random bytes, and what may be asked of every run of one.
+ * testing_random - valid kernels out of random bytes.
  *
  * The text is written with a note of the bytes that each of its lines touches, so that the checker
- * knows the dependences without the simulator: it replays the instructions in program order over
- * a map of small cells that remember who wrote and read them last.
+ * of testing_properties.h knows the dependences without the simulator.
  */
 #ifndef STRATA_PTO_TESTING_RANDOM_H
 #define STRATA_PTO_TESTING_RANDOM_H
@@ -473,141 +472,6 @@ static inline void random_kernel(struct random_kernel *k, const uint8_t *bytes, 
     random_write(k, "return");
     random_write(k, "}");
     random_write(k, "}");
-}
-
-/* ---- the checker ---- */
-
-struct random_cell {
-    const struct pto_record *writer;
-    const struct random_touch *write; /* by which */
-    uint32_t write_line;
-    bool is_load;
-    int64_t read_ready[PTO_PIPE_COUNT]; /* 0: nobody */
-    bool has_reader[PTO_PIPE_COUNT];
-};
-
-struct random_check {
-    struct random_cell cells[RANDOM_AREAS][RANDOM_CELLS * 2];
-    uint32_t executed[RANDOM_LINES];
-    int64_t pipe_end[PTO_PIPE_COUNT];
-    const char *fault;
-};
-
-/* The record starts when `before` lets it. */
-static inline void random_after(struct random_check *x, const struct pto_record *r, int64_t at,
-                                const char *fault)
-{
-    if (r->start < at && !x->fault)
-        x->fault = fault;
-}
-
-static inline bool random_is_stream(const struct random_cell *c, const struct random_touch *t,
-                                    const struct random_kernel *k)
-{
-    return k->lines[c->write_line].repeat >= 16 && !t->is_scratch && !c->write->is_scratch &&
-           c->write->first == t->first && c->write->width == t->width;
-}
-
-static inline void random_check_read(struct random_check *x, const struct random_kernel *k,
-                                     const struct pto_record *r, const struct random_cell *c,
-                                     const struct random_touch *t, bool is_dep)
-{
-    bool both_vector = c->writer && c->writer->pipe == PTO_PIPE_V && r->pipe == PTO_PIPE_V;
-
-    if (c->writer && both_vector && (k->is_a5 || random_is_stream(c, t, k)))
-        random_after(x, r, c->writer->end, "reads before the vector pipe wrote");
-    else if (c->writer)
-        random_after(x, r, c->writer->ready, "reads before it is written");
-    for (int p = 0; !is_dep && t->area == PTO_ACC && p < PTO_PIPE_COUNT; p++) {
-        if (c->has_reader[p] && p != r->pipe)
-            random_after(x, r, c->read_ready[p], "reads acc beside another pipe");
-    }
-}
-
-static inline void random_check_write(struct random_check *x, const struct random_kernel *k,
-                                      const struct pto_record *r, const struct random_cell *c,
-                                      const struct random_line *l, bool is_dep)
-{
-    bool same_vector = r->pipe == PTO_PIPE_V && k->is_a5;
-
-    if (c->writer &&
-        (c->writer->pipe != r->pipe ||
-         (!is_dep && !same_vector && !(c->is_load && l->is_load) && r->pipe != PTO_PIPE_S)))
-        random_after(x, r, c->writer->ready, "overwrites before it is written");
-    for (int p = 0; p < PTO_PIPE_COUNT; p++) {
-        if (c->has_reader[p] &&
-            (p != r->pipe || (!is_dep && !same_vector && r->pipe != PTO_PIPE_S)))
-            random_after(x, r, c->read_ready[p], "overwrites before it is read");
-    }
-}
-
-static inline void random_visit(struct random_check *x, const struct random_kernel *k,
-                                const struct pto_record *r, uint32_t line, bool is_dep, int pass)
-{
-    const struct random_line *l = &k->lines[line];
-    uint32_t round = l->rounds > 0 ? x->executed[line] % l->rounds : 0;
-
-    for (uint8_t i = 0; i < l->n; i++) {
-        const struct random_touch *t = &l->touches[i];
-        for (uint32_t row = 0; row < t->rows; row++) {
-            for (uint32_t col = 0; col < t->width; col++) {
-                struct random_cell *c =
-                    &x->cells[t->area][t->first + round * t->per_round + row * t->stride + col];
-                if (pass == 0 && t->is_write)
-                    random_check_write(x, k, r, c, l, is_dep);
-                else if (pass == 0)
-                    random_check_read(x, k, r, c, t, is_dep);
-                else if (pass == 1 && !t->is_write) {
-                    if (r->ready > c->read_ready[r->pipe])
-                        c->read_ready[r->pipe] = r->ready;
-                    c->has_reader[r->pipe] = true;
-                } else if (pass == 2 && t->is_write) {
-                    c->writer = r;
-                    c->write = t;
-                    c->write_line = line;
-                    c->is_load = l->is_load;
-                }
-            }
-        }
-    }
-}
-
-/* What is wrong with the records of a core that ran the kernel; NULL when nothing is. With flags
- * of its own only the order within each pipe is asked. */
-static inline const char *random_check_records(struct random_check *x,
-                                               const struct random_kernel *k,
-                                               const struct pto_core *core, bool is_dep)
-{
-    memset(x, 0, sizeof(*x));
-    for (size_t i = 0; i < core->queues.records.n; i++) {
-        const struct pto_record *r = &core->queues.records.at[i];
-        if (r->start < x->pipe_end[r->pipe])
-            return "two at once on a pipe";
-        x->pipe_end[r->pipe] = r->end;
-        if (r->end < r->start || r->ready < r->end)
-            return "time runs backwards";
-        if (r->is_sync || k->has_flags)
-            continue;
-        uint32_t line = core->program->sites.at[r->site].line;
-        for (int pass = 0; pass < 3; pass++)
-            random_visit(x, k, r, line, is_dep, pass);
-        x->executed[line]++;
-    }
-    return x->fault;
-}
-
-/* All flags that were set were waited for. */
-static inline bool random_is_balanced(const struct pto_queues *q)
-{
-    for (int a = 0; a < PTO_PIPE_COUNT; a++) {
-        for (int b = 0; b < PTO_PIPE_COUNT; b++) {
-            for (uint32_t id = 0; q->flag[a][b] && id < PTO_FLAG_IDS; id++) {
-                if (q->flag[a][b][id].set.n != q->flag[a][b][id].waited)
-                    return false;
-            }
-        }
-    }
-    return true;
 }
 
 #endif

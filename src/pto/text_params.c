@@ -1,7 +1,10 @@
+/*
+ * Templates filled in: see text_params.h.
+ */
 #include "pto/text_params.h"
 
 #include "base/char.h"
-#include "base/vec.h"
+#include "base/text.h"
 
 /* What is filled, and how far. */
 struct filling {
@@ -13,7 +16,7 @@ struct filling {
     struct diag *d;
     size_t at;
     uint64_t line;
-    VEC_OF(char) out;
+    struct text out;
 };
 
 static bool is_name_byte(char c, bool is_first)
@@ -34,27 +37,16 @@ static bool name_at(struct str text, size_t at, struct str *name)
     return to > from && to < text.n && text.at[to] == '}';
 }
 
-static void put(struct filling *f, struct str s)
-{
-    vec_reserve(&f->out, f->out.n + s.n);
-    if (s.n > 0)
-        memcpy(f->out.at + f->out.n, s.at, s.n);
-    f->out.n += s.n;
-}
-
 static enum status fill_one(struct filling *f)
 {
     struct where where = {.path = f->path, .line = f->line};
     struct str name;
 
-    if (f->at + 1 < f->text.n && f->text.at[f->at + 1] == '$') {
-        put(f, S("$"));
-        f->at += 2;
-        return ST_OK;
-    }
-    if (f->at + 1 == f->text.n || f->text.at[f->at + 1] != '{') {
-        put(f, S("$"));
-        f->at++;
+    char next = f->at + 1 < f->text.n ? f->text.at[f->at + 1] : 0;
+
+    if (next != '{') {
+        text_put(&f->out, S("$"));
+        f->at += next == '$' ? 2 : 1;
         return ST_OK;
     }
     if (!name_at(f->text, f->at, &name))
@@ -64,7 +56,7 @@ static enum status fill_one(struct filling *f)
         if (!str_equal(f->params[i].name, name))
             continue;
         f->used[i] = true;
-        put(f, f->params[i].value);
+        text_put(&f->out, f->params[i].value);
         f->at += name.n + 3;
         return ST_OK;
     }
@@ -79,7 +71,7 @@ static enum status fill(struct filling *f)
         size_t dollar = str_find_char(rest, '$');
         for (size_t i = 0; i < dollar; i++)
             f->line += rest.at[i] == '\n';
-        put(f, str_part(rest, 0, dollar));
+        text_put(&f->out, str_part(rest, 0, dollar));
         f->at += dollar;
         if (f->at < f->text.n)
             TRY(fill_one(f));
@@ -105,8 +97,8 @@ enum status text_params_fill(struct str text, const char *path, const struct tex
 
     *out = (struct str){0};
     if (st == ST_OK)
-        *out = arena_str(arena, (struct str){f.out.at, f.out.n});
-    vec_free(&f.out);
+        *out = arena_str(arena, text_view(&f.out));
+    text_free(&f.out);
     return st;
 }
 

@@ -1,3 +1,6 @@
+/*
+ * A run of the simulator as a timeline.
+ */
 #include "pto/to_capture.h"
 
 #include <inttypes.h>

@@ -16,61 +16,26 @@ enum pto_arch { PTO_A2A3, PTO_A5 };
 
 enum pto_dtype {
     PTO_NO_DTYPE,
-    PTO_I1,
-    PTO_I8,
-    PTO_I16,
-    PTO_I32,
-    PTO_I64,
-    PTO_U8,
-    PTO_U16,
-    PTO_U32,
-    PTO_U64,
-    PTO_INDEX, /* signed 64 bits */
-    PTO_F16,
-    PTO_BF16,
-    PTO_F32,
-    PTO_F8E4M3,
-    PTO_F8E5M2,
-    PTO_HIF8,
-    PTO_F8E8M0,
-    PTO_F4E1M2X2, /* the x2 types hold two values; shapes count pairs */
-    PTO_F4E2M1X2,
-    PTO_HIF8X2,
-    PTO_BF16X2,
+#define PTO_DTYPE(code, ...) PTO_##code,
+#include "pto/words.def"
+#undef PTO_DTYPE
+    PTO_DTYPE_COUNT,
 };
-
-enum { PTO_DTYPE_COUNT = PTO_BF16X2 + 1 };
 
 enum pto_space {
-    PTO_ZERO,
-    PTO_GM,
-    PTO_MAT,
-    PTO_LEFT,
-    PTO_RIGHT,
-    PTO_ACC,
-    PTO_VEC,
-    PTO_BIAS,
-    PTO_SCALING,
+#define PTO_SPACE(code, ...) PTO_##code,
+#include "pto/words.def"
+#undef PTO_SPACE
+    PTO_SPACE_COUNT,
 };
-
-enum { PTO_SPACE_COUNT = PTO_SCALING + 1 };
 
 enum pto_pipe {
-    PTO_PIPE_S,
-    PTO_PIPE_V,
-    PTO_PIPE_M,
-    PTO_PIPE_MTE1,
-    PTO_PIPE_MTE2,
-    PTO_PIPE_MTE3,
-    PTO_PIPE_ALL,
-    PTO_PIPE_MTE4,
-    PTO_PIPE_MTE5,
-    PTO_PIPE_V2,
-    PTO_PIPE_FIX,
-    PTO_PIPE_NONE, /* runs on no pipe: views, allocations, arithmetic of the control flow */
+#define PTO_PIPE(code, ...) PTO_PIPE_##code,
+#include "pto/words.def"
+#undef PTO_PIPE
+    PTO_PIPE_COUNT,
+    PTO_PIPE_NONE = PTO_PIPE_COUNT, /* runs on no pipe: views, allocations, scalar arithmetic */
 };
-
-enum { PTO_PIPE_COUNT = PTO_PIPE_NONE };
 
 enum pto_blayout { PTO_ROW_MAJOR, PTO_COL_MAJOR };
 enum pto_slayout { PTO_NONE_BOX, PTO_BOX_ROW, PTO_BOX_COL };
@@ -89,14 +54,40 @@ struct pto_tile_type {
     int64_t pad; /* 0..3, or bit 32 and a custom value in the low word */
 };
 
+const char *pto_arch_name(enum pto_arch arch); /* "a2a3" */
+
 /* Every operation strata knows, in the order of ops.def. */
 enum pto_opcode {
     PTO_OP_NONE,
-#define PTO_OP(code, name, form, pipe) PTO_##code,
+#define PTO_OP(code, ...) PTO_##code,
 #include "pto/ops.def"
 #undef PTO_OP
     PTO_OP_COUNT,
 };
+
+/* What rules an operation keeps and how it is compiled and run. */
+enum pto_class {
+    PTO_CLASS_NONE,
+#define PTO_CLASS(name) PTO_CLASS_##name,
+#include "pto/classes.def"
+#undef PTO_CLASS
+    PTO_CLASS_COUNT,
+};
+
+/* What ops.def tells of an operation besides its form and its pipe. */
+struct pto_op_facts {
+    struct str name;
+    uint8_t class; /* enum pto_class */
+    uint8_t ins;   /* least and most operands of ins(..), in two digits; 0: any number */
+    int8_t scratch;
+};
+
+extern const struct pto_op_facts pto_op_facts[PTO_OP_COUNT];
+
+static inline enum pto_class pto_class_of(enum pto_opcode op)
+{
+    return (enum pto_class)pto_op_facts[op].class;
+}
 
 /* "pto.tadd"; "?" for PTO_OP_NONE. */
 const char *pto_op_name(enum pto_opcode op);

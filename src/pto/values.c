@@ -1,3 +1,6 @@
+/*
+ * Views and tiles made of numbers.
+ */
 #include "pto/values.h"
 
 static const struct pto_use *uses_of(const struct pto_program *p, const struct pto_step *s)

@@ -1,3 +1,6 @@
+/*
+ * The rules of the dialect, function by function.
+ */
 #include "pto/verify.h"
 
 #include <stdarg.h>
@@ -58,8 +61,7 @@ static void function(struct pto_check *c)
         is_sound = is_sound && ok;
         if (!ok)
             continue;
-        pto_check_scalar(c);
-        pto_check_place(c);
+        pto_check_value(c);
         pto_check_tile_op(c);
     }
     if (is_sound)

@@ -12,6 +12,8 @@ struct pto_check {
     const struct pto_op *op; /* being checked */
 };
 
+typedef void pto_check_fn(const struct pto_check *c);
+
 /* Tells a problem of the operation; returns false. */
 bool pto_bad(const struct pto_check *c, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -29,8 +31,7 @@ void pto_check_function(const struct pto_check *c);
 void pto_check_calls(struct pto_module *m);
 
 /* Scalars, views, tiles; then operations on tiles. */
-void pto_check_scalar(const struct pto_check *c);
-void pto_check_place(const struct pto_check *c);
+void pto_check_value(const struct pto_check *c);
 void pto_check_tile_op(const struct pto_check *c);
 
 /* FIFOs and flags of the function. */

@@ -16,22 +16,33 @@ static bool is_float(const struct pto_type *t)
     return t->kind == PTO_TYPE_SCALAR && pto_dtype_is_float(t->dtype);
 }
 
-static bool inputs_are(const struct pto_check *c, bool (*rule)(const struct pto_type *),
+static void inputs_are(const struct pto_check *c, bool (*rule)(const struct pto_type *),
                        const char *what)
 {
     uint32_t total = pto_operand_total(c->m, c->op, PTO_ROLE_IN);
 
     for (uint32_t i = 0; i < total; i++)
-        if (!rule(pto_check_role(c, PTO_ROLE_IN, i)))
-            return pto_bad(c, "pto-ir.type-mismatch", "%s works on %s", pto_op_name(c->op->code),
-                           what);
-    return true;
+        if (!rule(pto_check_role(c, PTO_ROLE_IN, i))) {
+            pto_bad(c, "pto-ir.type-mismatch", "%s works on %s", pto_op_name(c->op->code), what);
+            return;
+        }
+}
+
+static void check_ints(const struct pto_check *c)
+{
+    inputs_are(c, is_int, "whole numbers");
+}
+
+static void check_floats(const struct pto_check *c)
+{
+    inputs_are(c, is_float, "floating-point numbers");
 }
 
 static void check_division(const struct pto_check *c)
 {
     int64_t by;
 
+    check_ints(c);
     if (pto_constant(c, pto_operand_nth(c->m, c->op, PTO_ROLE_IN, 1), &by) && by == 0)
         pto_bad(c, "pto-ir.division-by-zero", "this divides by zero");
 }
@@ -60,8 +71,12 @@ static void check_constant(const struct pto_check *c)
                 pto_dtype_name(t->dtype));
 }
 
-static void check_memory(const struct pto_check *c, const struct pto_type *element)
+/* A scalar behind a pointer or in a local array, read as the result or written as the value. */
+static void check_memory(const struct pto_check *c)
 {
+    const struct pto_type *element = c->op->result_count > 0
+                                         ? pto_check_type_of(c, c->op->result_first)
+                                         : pto_check_role(c, PTO_ROLE_VALUE, 0);
     const struct pto_type *base = pto_check_role(c, PTO_ROLE_BASE, 0);
     enum pto_type_kind want = c->op->code == PTO_LOAD_SCALAR || c->op->code == PTO_STORE_SCALAR
                                   ? PTO_TYPE_PTR
@@ -75,19 +90,7 @@ static void check_memory(const struct pto_check *c, const struct pto_type *eleme
     if (element->kind != PTO_TYPE_SCALAR || element->dtype != base->dtype)
         pto_bad(c, "pto-ir.type-mismatch", "the elements are %s", pto_dtype_name(base->dtype));
     if (want == PTO_TYPE_ARRAY && pto_operand_total(c->m, c->op, PTO_ROLE_INDEX) != base->rank)
-        pto_bad(c, "pto-ir.bad-operands", "the array has %u dimensions", (unsigned)base->rank);
-}
-
-static void check_arith(const struct pto_check *c)
-{
-    enum pto_opcode code = c->op->code;
-
-    if ((code >= PTO_ADDI && code <= PTO_MULUI_EXTENDED) || code == PTO_CMPI)
-        inputs_are(c, is_int, "whole numbers");
-    else if ((code >= PTO_ADDF && code <= PTO_MINNUMF) || code == PTO_CMPF)
-        inputs_are(c, is_float, "floating-point numbers");
-    if (code >= PTO_DIVSI && code <= PTO_FLOORDIVSI)
-        check_division(c);
+        pto_bad(c, "pto-ir.bad-operands", "the array has %u dimensions", base->rank);
 }
 
 /* From and to of a cast. */
@@ -133,22 +136,6 @@ static void check_cast(const struct pto_check *c)
                 pto_dtype_name(from->dtype), pto_dtype_name(to->dtype));
 }
 
-void pto_check_scalar(const struct pto_check *c)
-{
-    enum pto_opcode code = c->op->code;
-
-    if (code >= PTO_ADDI && code <= PTO_CMPF)
-        check_arith(c);
-    else if (code >= PTO_INDEX_CAST && code <= PTO_CONVERSION_CAST)
-        check_cast(c);
-    else if (code == PTO_CONSTANT)
-        check_constant(c);
-    else if (code == PTO_LOAD_SCALAR || code == PTO_LOCAL_ARRAY_GET)
-        check_memory(c, pto_check_type_of(c, c->op->result_first));
-    else if (code == PTO_STORE_SCALAR || code == PTO_LOCAL_ARRAY_SET)
-        check_memory(c, pto_check_role(c, PTO_ROLE_VALUE, 0));
-}
-
 /* ---- views ---- */
 
 static void check_view(const struct pto_check *c)
@@ -164,8 +151,8 @@ static void check_view(const struct pto_check *c)
         pto_bad(c, "pto-ir.type-mismatch", "a view of %s on a pointer to %s",
                 pto_dtype_name(view->dtype), pto_dtype_name(base->dtype));
     else if (shape != view->rank || strides != view->rank)
-        pto_bad(c, "pto-ir.bad-operands", "%u sizes and %u strides for a view of rank %u",
-                (unsigned)shape, (unsigned)strides, (unsigned)view->rank);
+        pto_bad(c, "pto-ir.bad-operands", "%u sizes and %u strides for a view of rank %u", shape,
+                strides, view->rank);
 }
 
 static void check_partition(const struct pto_check *c)
@@ -181,16 +168,16 @@ static void check_partition(const struct pto_check *c)
         return;
     }
     if (offsets != base->rank || sizes != part->rank || part->rank != base->rank) {
-        pto_bad(c, "pto-ir.bad-operands", "%u offsets and %u sizes for a view of rank %u",
-                (unsigned)offsets, (unsigned)sizes, (unsigned)base->rank);
+        pto_bad(c, "pto-ir.bad-operands", "%u offsets and %u sizes for a view of rank %u", offsets,
+                sizes, base->rank);
         return;
     }
     for (uint32_t i = 0; i < sizes; i++) {
         int64_t size;
         if (pto_constant(c, pto_operand_nth(c->m, c->op, PTO_ROLE_SIZE, i), &size) &&
             part->dims[i] != PTO_DYNAMIC && part->dims[i] != size)
-            pto_bad(c, "pto-ir.type-mismatch", "size %u is %lld, the type says %lld",
-                    (unsigned)i + 1, (long long)size, (long long)part->dims[i]);
+            pto_bad(c, "pto-ir.type-mismatch", "size %u is %lld, the type says %lld", i + 1,
+                    (long long)size, (long long)part->dims[i]);
     }
 }
 
@@ -311,6 +298,14 @@ static void check_set_valid(const struct pto_check *c)
         pto_bad(c, "pto-ir.bad-valid", "%lld valid columns of %d", (long long)n, (int)t->tile.cols);
 }
 
+static void check_assign(const struct pto_check *c)
+{
+    const struct pto_type *t = pto_check_type_of(c, c->op->result_first);
+
+    if (t->kind == PTO_TYPE_TILE)
+        check_capacity(c, t, pto_operand(c->m, c->op, PTO_ROLE_ADDR));
+}
+
 static void check_same_bytes(const struct pto_check *c)
 {
     const struct pto_type *from = pto_check_role(c, PTO_ROLE_IN, 0);
@@ -325,37 +320,21 @@ static void check_same_bytes(const struct pto_check *c)
                 (unsigned long long)footprint(from), (unsigned long long)footprint(to));
 }
 
-void pto_check_place(const struct pto_check *c)
+void pto_check_value(const struct pto_check *c)
 {
-    switch (c->op->code) {
-    case PTO_MAKE_TENSOR_VIEW:
-        check_view(c);
-        break;
-    case PTO_PARTITION_VIEW:
-        check_partition(c);
-        break;
-    case PTO_ALLOC_TILE:
-    case PTO_ALLOC_MULTI_TILE:
-        check_alloc(c);
-        break;
-    case PTO_SUBVIEW:
-    case PTO_SUBSET:
-        check_subview(c);
-        break;
-    case PTO_SET_VALIDSHAPE:
-        check_set_valid(c);
-        break;
-    case PTO_TRESHAPE:
-    case PTO_BITCAST:
-        check_same_bytes(c);
-        break;
-    case PTO_TASSIGN: {
-        const struct pto_type *t = pto_check_type_of(c, c->op->result_first);
-        if (t->kind == PTO_TYPE_TILE)
-            check_capacity(c, t, pto_operand(c->m, c->op, PTO_ROLE_ADDR));
-        break;
-    }
-    default:
-        break;
-    }
+    static pto_check_fn *const rules[PTO_CLASS_COUNT] = {
+        [PTO_CLASS_CONSTANT] = check_constant,   [PTO_CLASS_INT] = check_ints,
+        [PTO_CLASS_DIVISION] = check_division,   [PTO_CLASS_EXTENDED] = check_ints,
+        [PTO_CLASS_FLOAT] = check_floats,        [PTO_CLASS_CAST] = check_cast,
+        [PTO_CLASS_LOAD_SCALAR] = check_memory,  [PTO_CLASS_ARRAY_GET] = check_memory,
+        [PTO_CLASS_STORE_SCALAR] = check_memory, [PTO_CLASS_ARRAY_SET] = check_memory,
+        [PTO_CLASS_VIEW] = check_view,           [PTO_CLASS_PART] = check_partition,
+        [PTO_CLASS_ALLOC] = check_alloc,         [PTO_CLASS_SUBVIEW] = check_subview,
+        [PTO_CLASS_VALID] = check_set_valid,     [PTO_CLASS_RETYPE] = check_same_bytes,
+        [PTO_CLASS_ASSIGN] = check_assign,
+    };
+    pto_check_fn *rule = rules[pto_class_of(c->op->code)];
+
+    if (rule != NULL)
+        rule(c);
 }

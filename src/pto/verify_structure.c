@@ -8,22 +8,20 @@
 /* The regions an operation must have. */
 static bool region_count_is_right(const struct pto_op *op)
 {
-    switch (op->code) {
-    case PTO_FOR:
-    case PTO_EXECUTE_REGION:
-    case PTO_SECTION_CUBE:
-    case PTO_SECTION_VECTOR:
-    case PTO_FUSION_REGION:
-        return op->region_count == 1;
-    case PTO_IF:
-        return op->region_count == 1 || op->region_count == 2;
-    case PTO_WHILE:
-        return op->region_count == 2;
-    case PTO_INDEX_SWITCH:
-        return op->region_count >= 1;
-    default:
-        return op->region_count == 0;
-    }
+    static const struct {
+        uint32_t least, most;
+    } counts[PTO_CLASS_COUNT] = {
+        [PTO_CLASS_FOR] = {1, 1},
+        [PTO_CLASS_EXECUTE] = {1, 1},
+        [PTO_CLASS_SECTION] = {1, 1},
+        [PTO_CLASS_FUSION] = {1, 1},
+        [PTO_CLASS_IF] = {1, 2},
+        [PTO_CLASS_WHILE] = {2, 2},
+        [PTO_CLASS_SWITCH] = {1, UINT32_MAX},
+    };
+    enum pto_class class = pto_class_of(op->code);
+
+    return op->region_count >= counts[class].least && op->region_count <= counts[class].most;
 }
 
 static const struct pto_op *last_op(const struct pto_module *m, const struct pto_block *b)
@@ -35,6 +33,17 @@ static const struct pto_op *last_op(const struct pto_module *m, const struct pto
     return last;
 }
 
+static uint32_t type_of(const struct pto_check *c, uint32_t value)
+{
+    return pto_value_at(c->m, c->f, value)->type;
+}
+
+/* The type of the nth operand of role ARG. */
+static uint32_t arg_type(const struct pto_check *c, const struct pto_op *op, uint32_t nth)
+{
+    return type_of(c, pto_operand_nth(c->m, op, PTO_ROLE_ARG, nth));
+}
+
 /* Operands of role ARG of a terminator against `count` values from `first` on. */
 static bool hands_over(const struct pto_check *c, const struct pto_op *from, uint32_t first,
                        uint32_t count, const char *what)
@@ -43,15 +52,15 @@ static bool hands_over(const struct pto_check *c, const struct pto_op *from, uin
     uint32_t total = pto_operand_total(c->m, from, PTO_ROLE_ARG);
 
     if (total != count)
-        return pto_bad(&at, "pto-ir.bad-yield", "%u values are handed over, %s has %u",
-                       (unsigned)total, what, (unsigned)count);
+        return pto_bad(&at, "pto-ir.bad-yield", "%u values are handed over, %s has %u", total, what,
+                       count);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t has = pto_value_at(c->m, c->f, pto_operand_nth(c->m, from, PTO_ROLE_ARG, i))->type;
+        uint32_t has = arg_type(c, from, i);
         if (has != pto_value_at(c->m, c->f, first + i)->type)
             return pto_bad(&at, "pto-ir.type-mismatch",
                            "value %u that is handed over has another "
                            "type than %s",
-                           (unsigned)i + 1, what);
+                           i + 1, what);
     }
     return true;
 }
@@ -76,18 +85,16 @@ static bool args_are(const struct pto_check *c, const struct pto_block *b, uint3
     if (b->arg_count == count)
         return true;
     return pto_bad(c, "pto-ir.bad-region", "a region of %s has %u arguments instead of %u",
-                   pto_op_name(c->op->code), (unsigned)b->arg_count, (unsigned)count);
+                   pto_op_name(c->op->code), b->arg_count, count);
 }
 
 static bool args_have_types(const struct pto_check *c, const struct pto_block *b, uint32_t from)
 {
     for (uint32_t i = from; i < b->arg_count; i++) {
         uint32_t init = pto_operand_nth(c->m, c->op, PTO_ROLE_INIT, i - from);
-        if (pto_value_at(c->m, c->f, b->arg_first + i)->type !=
-            pto_value_at(c->m, c->f, init)->type)
+        if (type_of(c, b->arg_first + i) != type_of(c, init))
             return pto_bad(c, "pto-ir.type-mismatch",
-                           "loop value %u has another type than its initial value",
-                           (unsigned)(i - from) + 1);
+                           "loop value %u has another type than its initial value", (i - from) + 1);
     }
     return true;
 }
@@ -107,8 +114,8 @@ static bool check_for(const struct pto_check *c)
         pto_bad(c, "pto-ir.endless-loop", "the step of this loop is %lld: it never ends",
                 (long long)step);
     if (inits != c->op->result_count)
-        return pto_bad(c, "pto-ir.bad-results", "scf.for has %u loop values and %u results",
-                       (unsigned)inits, (unsigned)c->op->result_count);
+        return pto_bad(c, "pto-ir.bad-results", "scf.for has %u loop values and %u results", inits,
+                       c->op->result_count);
     return args_are(c, b, inits + 1) && args_have_types(c, b, 1) && yields_results(c, b, PTO_YIELD);
 }
 
@@ -154,11 +161,16 @@ static bool check_switch(const struct pto_check *c)
 
     if (count + 1 != c->op->region_count)
         return pto_bad(c, "pto-ir.bad-region", "%u cases, but %u regions besides the default",
-                       (unsigned)count, (unsigned)c->op->region_count - 1);
+                       count, c->op->region_count - 1);
     for (uint32_t i = 0; i < c->op->region_count; i++)
         if (!yields_results(c, pto_op_block(c->m, c->op, i), PTO_YIELD))
             return false;
     return true;
+}
+
+static bool check_fusion(const struct pto_check *c)
+{
+    return yields_results(c, pto_op_block(c->m, c->op, 0), PTO_REGION_YIELD);
 }
 
 /* ---- branches ---- */
@@ -169,18 +181,18 @@ static bool check_branch(const struct pto_check *c)
 
     if (c->op->successor_count != want)
         return pto_bad(c, "pto-ir.bad-operands", "%s goes to %u block%s", pto_op_name(c->op->code),
-                       (unsigned)want, want > 1 ? "s" : "");
+                       want, want > 1 ? "s" : "");
     for (uint32_t i = 0; i < want; i++) {
         const struct pto_successor *to = &c->m->successors.at[c->op->successor_first + i];
         const struct pto_block *b = &c->m->blocks.at[to->block];
         if (to->arg_count != b->arg_count)
             return pto_bad(c, "pto-ir.bad-yield", "%u values for a block with %u arguments",
-                           (unsigned)to->arg_count, (unsigned)b->arg_count);
+                           to->arg_count, b->arg_count);
         for (uint32_t k = 0; k < to->arg_count; k++)
-            if (pto_value_at(c->m, c->f, pto_operands(c->m, c->op)[to->arg_first + k].value)
-                    ->type != pto_value_at(c->m, c->f, b->arg_first + k)->type)
+            if (type_of(c, pto_operands(c->m, c->op)[to->arg_first + k].value) !=
+                type_of(c, b->arg_first + k))
                 return pto_bad(c, "pto-ir.type-mismatch",
-                               "argument %u of the block has another type", (unsigned)k + 1);
+                               "argument %u of the block has another type", k + 1);
     }
     return true;
 }
@@ -190,11 +202,10 @@ static bool check_return(const struct pto_check *c)
     uint32_t total = pto_operand_total(c->m, c->op, PTO_ROLE_ARG);
 
     if (total != c->f->result_count)
-        return pto_bad(c, "pto-ir.bad-yield", "%u values are returned, the function has %u",
-                       (unsigned)total, (unsigned)c->f->result_count);
+        return pto_bad(c, "pto-ir.bad-yield", "%u values are returned, the function has %u", total,
+                       c->f->result_count);
     for (uint32_t i = 0; i < total; i++)
-        if (pto_value_at(c->m, c->f, pto_operand_nth(c->m, c->op, PTO_ROLE_ARG, i))->type !=
-            c->m->type_items.at[c->f->result_first + i])
+        if (arg_type(c, c->op, i) != c->m->type_items.at[c->f->result_first + i])
             return pto_bad(c, "pto-ir.type-mismatch", "the function returns another type");
     return true;
 }
@@ -230,7 +241,7 @@ static bool results_are_right(const struct pto_check *c)
              c->op->code == PTO_SECTION_CUBE || c->op->code == PTO_SECTION_VECTOR)
         ok = has == 0;
     return ok || pto_bad(c, "pto-ir.bad-results", "%s does not have %u results",
-                         pto_op_name(c->op->code), (unsigned)has);
+                         pto_op_name(c->op->code), has);
 }
 
 /* The attributes without which an operation cannot be written. */
@@ -264,29 +275,20 @@ bool pto_check_structure(const struct pto_check *c)
         return false;
     if (!region_count_is_right(c->op))
         return pto_bad(c, "pto-ir.bad-region", "%s does not have %u regions",
-                       pto_op_name(c->op->code), (unsigned)c->op->region_count);
+                       pto_op_name(c->op->code), c->op->region_count);
     if (!has_blocks(c))
         return false;
-    switch (c->op->code) {
-    case PTO_FOR:
-        return check_for(c);
-    case PTO_IF:
-        return check_if(c);
-    case PTO_WHILE:
-        return check_while(c);
-    case PTO_INDEX_SWITCH:
-        return check_switch(c);
-    case PTO_FUSION_REGION:
-        return yields_results(c, pto_op_block(c->m, c->op, 0), PTO_REGION_YIELD);
-    case PTO_BR:
-    case PTO_COND_BR:
-        return check_branch(c);
-    case PTO_RETURN:
-        return check_return(c);
-    default:
-        return c->op->successor_count == 0 ||
-               pto_bad(c, "pto-ir.bad-operands", "%s goes to no block", pto_op_name(c->op->code));
-    }
+    static bool (*const rules[PTO_CLASS_COUNT])(const struct pto_check *c) = {
+        [PTO_CLASS_FOR] = check_for,       [PTO_CLASS_IF] = check_if,
+        [PTO_CLASS_WHILE] = check_while,   [PTO_CLASS_SWITCH] = check_switch,
+        [PTO_CLASS_FUSION] = check_fusion, [PTO_CLASS_BRANCH] = check_branch,
+        [PTO_CLASS_RETURN] = check_return,
+    };
+    enum pto_class class = pto_class_of(c->op->code);
+    if (rules[class] != NULL)
+        return rules[class](c);
+    return c->op->successor_count == 0 ||
+           pto_bad(c, "pto-ir.bad-operands", "%s goes to no block", pto_op_name(c->op->code));
 }
 
 /* ---- calls ---- */
@@ -304,13 +306,11 @@ static bool check_call(const struct pto_check *c)
     uint32_t total = pto_operand_total(c->m, c->op, PTO_ROLE_ARG);
     if (total != to->arg_count || c->op->result_count != to->result_count)
         return pto_bad(c, "pto-ir.bad-call",
-                       "the function takes %u arguments and returns %u values",
-                       (unsigned)to->arg_count, (unsigned)to->result_count);
+                       "the function takes %u arguments and returns %u values", to->arg_count,
+                       to->result_count);
     for (uint32_t i = 0; i < total; i++)
-        if (pto_value_at(c->m, c->f, pto_operand_nth(c->m, c->op, PTO_ROLE_ARG, i))->type !=
-            pto_value_at(c->m, to, i)->type)
-            return pto_bad(c, "pto-ir.type-mismatch", "argument %u has another type",
-                           (unsigned)i + 1);
+        if (arg_type(c, c->op, i) != pto_value_at(c->m, to, i)->type)
+            return pto_bad(c, "pto-ir.type-mismatch", "argument %u has another type", i + 1);
     for (uint32_t i = 0; i < to->result_count; i++)
         if (pto_value_at(c->m, c->f, c->op->result_first + i)->type !=
             c->m->type_items.at[to->result_first + i])

@@ -8,70 +8,18 @@ enum { MAX_MATRIX = 4095 }; /* rows, columns and depth of a multiplication; colu
 
 /* ---- operands ---- */
 
-static const struct arity {
-    enum pto_opcode from, to; /* operations, both included */
-    unsigned char least, most, outs;
-} arities[] = {
-    {PTO_TLOAD, PTO_TPREFETCH, 1, 1, 1},
-    {PTO_TSTORE, PTO_TMOV, 1, 2, 1},
-    {PTO_TEXTRACT, PTO_TINSERT, 3, 4, 1},
-    {PTO_TCONCAT, PTO_TCONCAT, 2, 3, 1},
-    {PTO_TCONCATIDX, PTO_TCONCATIDX, 4, 4, 1},
-    {PTO_TTRANS, PTO_TTRANS, 1, 2, 1},
-    {PTO_TFILLPAD, PTO_TFILLPAD_EXPAND, 1, 1, 1},
-    {PTO_MGATHER, PTO_MGATHER, 2, 3, 1},
-    {PTO_MSCATTER, PTO_MSCATTER, 2, 3, 1},
-    {PTO_TGATHERB, PTO_TGATHERB, 2, 2, 1},
-    {PTO_TSCATTER, PTO_TSCATTER, 1, 3, 1},
-    {PTO_TGET_SCALE_ADDR, PTO_TPACK, 1, 2, 1},
-    {PTO_TMATMUL, PTO_TMATMUL, 2, 2, 1},
-    {PTO_TMATMUL_ACC, PTO_TMATMUL_BIAS, 3, 3, 1},
-    {PTO_TMATMUL_MX, PTO_TMATMUL_MX, 4, 4, 1},
-    {PTO_TMATMUL_MX_ACC, PTO_TMATMUL_MX_BIAS, 5, 5, 1},
-    {PTO_TGEMV, PTO_TGEMV, 2, 2, 1},
-    {PTO_TGEMV_ACC, PTO_TGEMV_BIAS, 3, 3, 1},
-    {PTO_TGEMV_MX, PTO_TGEMV_MX, 4, 4, 1},
-    {PTO_TGEMV_MX_ACC, PTO_TGEMV_MX_BIAS, 5, 5, 1},
-    {PTO_TADD, PTO_TSHR, 2, 3, 1},
-    {PTO_TNOT, PTO_TNOT, 1, 1, 1},
-    {PTO_TADDS, PTO_TSHRS, 2, 3, 1},
-    {PTO_TAXPY, PTO_TAXPY, 2, 2, 1},
-    {PTO_TADDC, PTO_TSUBSC, 3, 3, 1},
-    {PTO_TADDRELU, PTO_TADDRELU, 2, 2, 1},
-    {PTO_TABS, PTO_TRELU, 1, 2, 1},
-    {PTO_TLRELU, PTO_TLRELU, 2, 2, 1},
-    {PTO_TPRELU, PTO_TPRELU, 2, 3, 1},
-    {PTO_TCVT, PTO_TCVT, 1, 2, 1},
-    {PTO_TEXPANDS, PTO_TEXPANDS, 1, 1, 1},
-    {PTO_TCI, PTO_TCI, 1, 2, 1},
-    {PTO_TTRI, PTO_TTRI, 1, 1, 1},
-    {PTO_TCMP, PTO_TCMPS, 2, 3, 1},
-    {PTO_TSEL, PTO_TSELS, 3, 4, 1},
-    {PTO_TPARTADD, PTO_TPARTMIN, 2, 2, 1},
-    {PTO_TROWSUM, PTO_TCOLARGMIN, 1, 2, 1},
-    {PTO_TROWEXPAND, PTO_TCOLEXPAND, 1, 1, 1},
-    {PTO_TROWEXPANDADD, PTO_TCOLEXPANDEXPDIF, 2, 3, 1},
-    {PTO_TSORT32, PTO_TSORT32, 2, 3, 1},
-    {PTO_TSETVAL, PTO_TSETVAL, 2, 2, 1},
-    {PTO_SET_QUANT_VECTOR, PTO_SET_QUANT_VECTOR, 1, 1, 0},
-};
-
 static bool arity_is_right(const struct pto_check *c)
 {
     uint32_t ins = pto_operand_total(c->m, c->op, PTO_ROLE_IN);
     uint32_t outs = pto_operand_total(c->m, c->op, PTO_ROLE_OUT);
     enum pto_opcode code = c->op->code;
+    uint32_t least = pto_op_facts[code].ins / 10, most = pto_op_facts[code].ins % 10;
 
-    for (size_t i = 0; i < ARRAY_LEN(arities); i++) {
-        const struct arity *a = &arities[i];
-        if (code < a->from || code > a->to)
-            continue;
-        if (ins >= a->least && ins <= a->most && outs == a->outs)
-            return true;
-        return pto_bad(c, "pto-ir.bad-operands", "%s has %u operands in ins and %u in outs",
-                       pto_op_name(code), (unsigned)ins, (unsigned)outs);
-    }
-    return true;
+    if (most == 0 ||
+        (ins >= least && ins <= most && outs == (code == PTO_SET_QUANT_VECTOR ? 0 : 1)))
+        return true;
+    return pto_bad(c, "pto-ir.bad-operands", "%s has %u operands in ins and %u in outs",
+                   pto_op_name(code), ins, outs);
 }
 
 static bool is_tile(const struct pto_type *t)
@@ -99,7 +47,7 @@ static void check_load(const struct pto_check *c)
                 pto_op_name(c->op->code), pto_space_name(to->space));
     else if (pto_dtype_size(from->dtype) != pto_dtype_size(to->dtype))
         pto_bad(c, "pto-ir.type-mismatch", "elements of %u and %u bytes",
-                (unsigned)pto_dtype_size(from->dtype), (unsigned)pto_dtype_size(to->dtype));
+                pto_dtype_size(from->dtype), pto_dtype_size(to->dtype));
 }
 
 static void check_store(const struct pto_check *c)
@@ -125,7 +73,7 @@ static void check_store(const struct pto_check *c)
     }
     if (pto_dtype_size(from->dtype) != pto_dtype_size(to->dtype))
         pto_bad(c, "pto-ir.type-mismatch", "elements of %u and %u bytes",
-                (unsigned)pto_dtype_size(from->dtype), (unsigned)pto_dtype_size(to->dtype));
+                pto_dtype_size(from->dtype), pto_dtype_size(to->dtype));
 }
 
 static void check_move(const struct pto_check *c)
@@ -197,11 +145,6 @@ static void check_vector(const struct pto_check *c)
         pto_bad(c, "pto-ir.type-mismatch", "%s gives a tile", pto_op_name(c->op->code));
 }
 
-static bool is_vector(enum pto_opcode code)
-{
-    return (code >= PTO_TADD && code <= PTO_TMRGSORT) || code == PTO_TSETVAL;
-}
-
 static void check_sync_number(const struct pto_check *c)
 {
     int64_t most = c->m->arch == PTO_A5 ? 31 : 15;
@@ -222,25 +165,20 @@ static void check_event(const struct pto_check *c)
 
 void pto_check_tile_op(const struct pto_check *c)
 {
-    enum pto_opcode code = c->op->code;
+    static pto_check_fn *const rules[PTO_CLASS_COUNT] = {
+        [PTO_CLASS_LOAD] = check_load,
+        [PTO_CLASS_STORE] = check_store,
+        [PTO_CLASS_MOVE] = check_move,
+        [PTO_CLASS_PRODUCT] = check_matmul,
+        [PTO_CLASS_VECTOR] = check_vector,
+        [PTO_CLASS_TOKEN_SET] = check_sync_number,
+        [PTO_CLASS_TOKEN_WAIT] = check_sync_number,
+        [PTO_CLASS_FLAG] = check_event,
+    };
+    pto_check_fn *rule = rules[pto_class_of(c->op->code)];
 
-    if (!arity_is_right(c))
-        return;
-    if (code == PTO_TLOAD || code == PTO_TPREFETCH)
-        check_load(c);
-    else if (code == PTO_TSTORE)
-        check_store(c);
-    else if (code >= PTO_TMOV && code <= PTO_TINSERT)
-        check_move(c);
-    else if (code >= PTO_TMATMUL && code <= PTO_TGEMV_MX_BIAS)
-        check_matmul(c);
-    else if (is_vector(code))
-        check_vector(c);
-    else if (code >= PTO_SYNC_SET && code <= PTO_WAIT_CROSS_BLOCK)
-        check_sync_number(c);
-    else if (code == PTO_SET_FLAG || code == PTO_WAIT_FLAG || code == PTO_RECORD_EVENT ||
-             code == PTO_WAIT_EVENT)
-        check_event(c);
+    if (arity_is_right(c) && rule != NULL)
+        rule(c);
 }
 
 /* ---- FIFOs ---- */
@@ -326,34 +264,25 @@ static void check_import(const struct pto_check *c)
                 STR_ARGS(intern_get(&c->m->names, name->text)));
 }
 
+static bool is_to_vector(enum pto_opcode code)
+{
+    return code == PTO_TPUSH_TO_AIV || code == PTO_TPOP_FROM_AIC || code == PTO_TFREE_FROM_AIC ||
+           code == PTO_TALLOC_TO_AIV;
+}
+
 void pto_check_fifos(const struct pto_check *c)
 {
     struct fifos list = {.n = 0};
 
     for (uint32_t i = c->f->op_first; i < c->f->op_end; i++) {
         struct pto_check at = {c->m, c->f, &c->m->ops.at[i]};
-        switch (at.op->code) {
-        case PTO_AIC_INITIALIZE_PIPE:
-        case PTO_AIV_INITIALIZE_PIPE:
+        enum pto_opcode code = at.op->code;
+        if (pto_class_of(code) == PTO_CLASS_INIT_FIFO)
             check_initialize(&at, &list);
-            break;
-        case PTO_TPUSH_TO_AIV:
-        case PTO_TPOP_FROM_AIC:
-        case PTO_TFREE_FROM_AIC:
-        case PTO_TALLOC_TO_AIV:
-            check_use(&at, &list, 1);
-            break;
-        case PTO_TPUSH_TO_AIC:
-        case PTO_TPOP_FROM_AIV:
-        case PTO_TFREE_FROM_AIV:
-        case PTO_TALLOC_TO_AIC:
-            check_use(&at, &list, 2);
-            break;
-        case PTO_IMPORT_RESERVED_BUFFER:
+        else if (code == PTO_IMPORT_RESERVED_BUFFER)
             check_import(&at);
-            break;
-        default:
-            break;
-        }
+        else if (pto_class_of(code) == PTO_CLASS_FIFO || code == PTO_TALLOC_TO_AIV ||
+                 code == PTO_TALLOC_TO_AIC)
+            check_use(&at, &list, is_to_vector(code) ? 1 : 2);
     }
 }

@@ -1,18 +1,20 @@
+/*
+ * Questions that follow from an outcome, and their answers.
+ */
 #include "pto/what_if.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "report/record.h"
+
 enum { MOST_PAIRS = 6 };
 
-static const char *const ids[] = {"buffers",  "barriers", "ideal-sync",
-                                  "infinite", "twice",    "no-waits"};
-
-static void add(struct pto_what_ifs *out, enum pto_what what, uint8_t a, uint8_t b,
+static void add(struct pto_what_ifs *out, enum pto_what what, enum pto_pipe a, enum pto_pipe b,
                 int64_t evidence)
 {
     if (evidence > 0)
-        vec_push(out, ((struct pto_what_if){what, a, b, evidence, 0}));
+        vec_push(out, ((struct pto_what_if){.what = what, .a = a, .b = b, .evidence = evidence}));
 }
 
 /* Cycles stalled for these reasons, over all pipes but the scalar unit, which stands at the last
@@ -29,7 +31,7 @@ static int64_t stalled(const struct pto_outcome *o, uint32_t causes)
     return sum;
 }
 
-static int64_t busiest(const struct pto_outcome *o, uint8_t pipe)
+static int64_t busiest(const struct pto_outcome *o, enum pto_pipe pipe)
 {
     int64_t most = 0;
 
@@ -112,19 +114,21 @@ static int by_cycles(const void *a, const void *b)
     if (x->cycles != y->cycles)
         return x->cycles < y->cycles ? -1 : 1;
     return x->what != y->what ? (int)x->what - (int)y->what
-           : x->a != y->a     ? x->a - y->a
-                              : x->b - y->b;
+           : x->a != y->a     ? (int)x->a - (int)y->a
+                              : (int)x->b - (int)y->b;
 }
 
-void pto_what_if_rank(struct pto_what_ifs *list)
+void pto_what_if_rank(struct pto_what_ifs *list, int64_t total)
 {
+    for (size_t i = 0; i < list->n; i++)
+        list->at[i].gain = num_share(total - list->at[i].cycles, total);
     if (list->n > 0)
         qsort(list->at, list->n, sizeof(*list->at), by_cycles);
 }
 
 struct str pto_what_if_title(const struct pto_what_if *w, struct arena *arena)
 {
-    const char *a = pto_pipe_short((enum pto_pipe)w->a), *b = pto_pipe_short((enum pto_pipe)w->b);
+    const char *a = pto_pipe_short(w->a), *b = pto_pipe_short(w->b);
 
     switch (w->what) {
     case PTO_WHAT_BUFFERS:
@@ -144,7 +148,7 @@ struct str pto_what_if_title(const struct pto_what_if *w, struct arena *arena)
 
 struct str pto_what_if_evidence(const struct pto_what_if *w, struct arena *arena)
 {
-    const char *a = pto_pipe_short((enum pto_pipe)w->a), *b = pto_pipe_short((enum pto_pipe)w->b);
+    const char *a = pto_pipe_short(w->a), *b = pto_pipe_short(w->b);
 
     switch (w->what) {
     case PTO_WHAT_BUFFERS:
@@ -159,29 +163,43 @@ struct str pto_what_if_evidence(const struct pto_what_if *w, struct arena *arena
     }
 }
 
-void pto_what_if_json(const struct pto_outcome *o, const struct pto_what_ifs *list,
-                      struct json_writer *j)
+static const char *change_name(enum pto_what what)
 {
-    struct arena arena;
+    static const char *const names[] = {"buffers",  "barriers", "ideal-sync",
+                                        "infinite", "twice",    "no-waits"};
 
-    arena_init(&arena);
-    json_write_array(j);
-    for (size_t i = 0; i < list->n; i++) {
-        const struct pto_what_if *w = &list->at[i];
-        json_write_object(j);
-        json_put_text(j, "change", ids[w->what]);
-        if (w->what >= PTO_WHAT_INFINITE) {
-            json_put_text(j, "pipe", pto_pipe_short((enum pto_pipe)w->a));
-        }
-        if (w->what == PTO_WHAT_NO_WAITS) {
-            json_put_text(j, "for_pipe", pto_pipe_short((enum pto_pipe)w->b));
-        }
-        json_put_str(j, "title", pto_what_if_title(w, &arena));
-        json_put_i64(j, "evidence_cycles", w->evidence);
-        json_put_i64(j, "cycles", w->cycles);
-        json_put_f64(j, "gain", num_share(o->total - w->cycles, o->total));
-        json_write_end(j);
-    }
-    json_write_end(j);
-    arena_free(&arena);
+    return names[what];
 }
+
+static struct field_value pipe_of(const void *record, const struct record_env *env)
+{
+    const struct pto_what_if *w = record;
+
+    (void)env;
+    return w->what >= PTO_WHAT_INFINITE ? value_text(str_of(pto_pipe_short(w->a))) : value_none();
+}
+
+static struct field_value for_pipe_of(const void *record, const struct record_env *env)
+{
+    const struct pto_what_if *w = record;
+
+    (void)env;
+    return w->what == PTO_WHAT_NO_WAITS ? value_text(str_of(pto_pipe_short(w->b))) : value_none();
+}
+
+static struct field_value title_of(const void *record, const struct record_env *env)
+{
+    return value_text(pto_what_if_title(record, env->arena));
+}
+
+static const struct field fields[] = {
+    FIELD_OF_ENUM(struct pto_what_if, what, "change", change_name, PTO_WHAT_NO_WAITS + 1),
+    FIELD_CALC(FIELD_STR, "pipe", pipe_of, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "for_pipe", for_pipe_of, .is_optional = true),
+    FIELD_CALC(FIELD_STR, "title", title_of),
+    FIELD(struct pto_what_if, evidence, "evidence_cycles",
+          .about = "stalled or busy, that speak for it"),
+    FIELD(struct pto_what_if, cycles, "cycles"),
+    FIELD(struct pto_what_if, gain, "gain", .about = "share of the cycles that it saves"),
+};
+const struct record pto_what_if_record = RECORD(struct pto_what_if, fields);

@@ -21,9 +21,10 @@ enum pto_what {
 
 struct pto_what_if {
     enum pto_what what;
-    uint8_t a, b;
+    enum pto_pipe a, b;
     int64_t evidence; /* cycles of the run as it is that speak for it: stalled, or busy */
     int64_t cycles;   /* of the changed run */
+    double gain;      /* of the cycles of the run as it is; filled in by pto_what_if_rank() */
 };
 
 struct pto_what_ifs {
@@ -39,15 +40,13 @@ void pto_what_if_list(const struct pto_outcome *o, struct pto_what_ifs *out);
 void pto_what_if_apply(const struct pto_what_if *w, struct pto_options *options);
 bool pto_what_if_compiles(const struct pto_what_if *w);
 
-/* Largest gain first. */
-void pto_what_if_rank(struct pto_what_ifs *list);
+/* Largest gain first, against `total` cycles. */
+void pto_what_if_rank(struct pto_what_ifs *list, int64_t total);
 
 /* "MTE2 infinitely fast"; and what stands behind it: "MTE2 is busy for 333072 cycles". */
 struct str pto_what_if_title(const struct pto_what_if *w, struct arena *arena);
 struct str pto_what_if_evidence(const struct pto_what_if *w, struct arena *arena);
 
-/* An array of objects, as in docs/schema/strata.pto-sim-1.schema.json. */
-void pto_what_if_json(const struct pto_outcome *o, const struct pto_what_ifs *list,
-                      struct json_writer *j);
+extern const struct record pto_what_if_record;
 
 #endif

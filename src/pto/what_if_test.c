@@ -5,7 +5,7 @@
 static const struct pto_what_if *find(const struct pto_what_ifs *list, enum pto_what what, int pipe)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (list->at[i].what == what && (pipe < 0 || list->at[i].a == pipe))
+        if (list->at[i].what == what && (pipe < 0 || (int)list->at[i].a == pipe))
             return &list->at[i];
     return NULL;
 }
@@ -82,7 +82,7 @@ TEST(no_change_makes_it_slower_and_the_best_comes_first)
         assert_true(pto_what_if_title(&list.at[i], &r.arena).n > 0);
         assert_true(pto_what_if_evidence(&list.at[i], &r.arena).n > 0);
     }
-    pto_what_if_rank(&list);
+    pto_what_if_rank(&list, 100);
     for (size_t i = 1; i < list.n; i++)
         assert_true(list.at[i - 1].cycles <= list.at[i].cycles);
     assert_true(list.at[0].cycles < r.outcome.total);

@@ -1,3 +1,6 @@
+/*
+ * The folder of a run: its name, and what is in it.
+ */
 #include "render/insight.h"
 
 #include "base/testing_folder.h"

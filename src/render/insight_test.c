@@ -1,3 +1,6 @@
+/*
+ * Files for MindStudio Insight, from small captures.
+ */
 #include "render/insight.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
  * What a collection left, and whether it is whole.
  */
-#include "replay/exported.h"
+#include "replay/workspace.h"
 
 #include "base/fs.h"
 
 /* The last OPPROF folder with a folder simulator, by name: names carry the date. */
-const char *exported_last(struct arena *arena, const char *workspace)
+const char *workspace_last_export(struct arena *arena, const char *workspace)
 {
     const char *root = fs_join(arena, workspace, "insight_export");
     struct fs_list list = {0};
@@ -40,32 +40,33 @@ static size_t count_tables(struct arena *arena, const char *simulator)
     return n;
 }
 
-enum status exported_find(struct arena *arena, const char *workspace, const char *before,
-                          enum shape shape, struct exported *out, struct diag *d)
+enum status workspace_find_export(struct arena *arena, const char *workspace, const char *before,
+                                  enum shape shape, const char **out, struct diag *d)
 {
     static const char *const needed[] = {"trace.json", "visualize_data.bin"};
     static const size_t expected[] = {[SHAPE_AIC] = 1, [SHAPE_AIV] = 1, [SHAPE_MIX] = 3};
     const char *root = fs_join(arena, workspace, "insight_export");
     struct str missing = {"", 0};
 
-    *out = (struct exported){.simulator = exported_last(arena, workspace)};
-    if (out->simulator == NULL || (before != NULL && strcmp(out->simulator, before) == 0))
+    const char *simulator = workspace_last_export(arena, workspace);
+    if (simulator == NULL || (before != NULL && strcmp(simulator, before) == 0))
         return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = root},
                          "No OPPROF simulator directory under %s", root);
     for (size_t i = 0; i < ARRAY_LEN(needed); i++)
-        if (!fs_exists(fs_join(arena, out->simulator, needed[i])))
+        if (!fs_exists(fs_join(arena, simulator, needed[i])))
             missing = arena_format(arena, "%.*s%s%s/%s", STR_ARGS(missing),
-                                   missing.n > 0 ? ", " : "", out->simulator, needed[i]);
+                                   missing.n > 0 ? ", " : "", simulator, needed[i]);
     if (missing.n > 0)
-        return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = out->simulator},
+        return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = simulator},
                          "Missing Insight trace artifacts: %.*s", STR_ARGS(missing));
-    out->n_csv = count_tables(arena, out->simulator);
-    if (out->n_csv == 0)
-        return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = out->simulator},
-                         "No instr_exe CSV files under %s", out->simulator);
-    if (out->n_csv < expected[shape])
-        diag_add(d, SEV_WARN, "replay.few-cores", (struct where){.path = out->simulator},
-                 "%zu core%s left a table, %zu should have", out->n_csv, out->n_csv == 1 ? "" : "s",
+    size_t tables = count_tables(arena, simulator);
+    if (tables == 0)
+        return diag_fail(d, ST_TOOL, "replay.no-export", (struct where){.path = simulator},
+                         "No instr_exe CSV files under %s", simulator);
+    if (tables < expected[shape])
+        diag_add(d, SEV_WARN, "replay.few-cores", (struct where){.path = simulator},
+                 "%zu core%s left a table, %zu should have", tables, tables == 1 ? "" : "s",
                  expected[shape]);
+    *out = simulator;
     return ST_OK;
 }

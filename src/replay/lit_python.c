@@ -1,3 +1,6 @@
+/*
+ * The literals of a Python module; what would have to run is marked as computed.
+ */
 #include "replay/lit_python.h"
 
 #include "base/num.h"

@@ -1,3 +1,6 @@
+/*
+ * The tokens of a Python module.
+ */
 #include "replay/py_lex.h"
 
 #include "base/char.h"

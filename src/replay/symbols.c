@@ -11,6 +11,7 @@
 #include "base/char.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
+#include "base/text.h"
 
 /* ---- demangling: the part of the Itanium C++ ABI that kernel entries use ---- */
 
@@ -297,8 +298,7 @@ enum status symbols_pick(const struct symbol_list *list, const struct str *names
                          const char *path, const struct symbol **out, struct diag *d)
 {
     enum { SHOWN_MAX = 20 };
-    char shown[LIMIT_CODE_TEXT];
-    size_t used = 0;
+    struct text shown = {0};
 
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < list->n; i++)
@@ -310,19 +310,11 @@ enum status symbols_pick(const struct symbol_list *list, const struct str *names
         *out = &list->at[0];
         return ST_OK;
     }
-    for (size_t i = 0; i < list->n && i < SHOWN_MAX && used + 2 < sizeof(shown); i++) {
-        size_t room = sizeof(shown) - used - 2, take_n = list->at[i].plain.n;
-        if (i > 0) {
-            memcpy(shown + used, ", ", 2);
-            used += 2;
-            room -= room < 2 ? room : 2;
-        }
-        take_n = take_n < room ? take_n : room;
-        if (take_n > 0)
-            memcpy(shown + used, list->at[i].plain.at, take_n);
-        used += take_n;
-    }
-    return diag_fail(d, ST_NOT_FOUND, "symbols.no-kernel", (struct where){.path = path},
-                     "no symbol for kernel %.*s; candidates: %.*s", n > 0 ? (int)names[0].n : 0,
-                     n > 0 ? names[0].at : "", (int)used, shown);
+    for (size_t i = 0; i < list->n && i < SHOWN_MAX; i++)
+        text_format(&shown, "%s%.*s", i > 0 ? ", " : "", STR_ARGS(list->at[i].plain));
+    diag_add(d, SEV_ERROR, "symbols.no-kernel", (struct where){.path = path},
+             "no symbol for kernel %.*s; candidates: %.*s", n > 0 ? (int)names[0].n : 0,
+             n > 0 ? names[0].at : "", STR_ARGS(text_view(&shown)));
+    text_free(&shown);
+    return ST_NOT_FOUND;
 }

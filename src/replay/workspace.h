@@ -64,4 +64,13 @@ extern const char *const workspace_files[WORKSPACE_FILES];
 /* The text of one of them. Lives in the arena. */
 struct str workspace_text(const struct workspace *ws, const char *name, struct arena *arena);
 
+/* What a collection leaves: <workspace>/insight_export/OPPROF_<x>/simulator, which MindStudio
+ * Insight opens. The folder of the last run that is there now; NULL: none. */
+const char *workspace_last_export(struct arena *arena, const char *workspace);
+
+/* Looks for one other than `before`, which an earlier run left, and checks trace.json,
+ * visualize_data.bin and the tables. Warns when a shape of kernel should have left more tables. */
+enum status workspace_find_export(struct arena *arena, const char *workspace, const char *before,
+                                  enum shape shape, const char **out, struct diag *d);
+
 #endif

@@ -9,7 +9,7 @@ static const struct field input_fields[] = {
     FIELD(struct envelope_input, rows, "rows"),
     FIELD(struct envelope_input, lost, "lost"),
 };
-static const struct record input_record = RECORD(struct envelope_input, input_fields);
+const struct record envelope_input_record = RECORD(struct envelope_input, input_fields);
 
 static const struct field diagnostic_fields[] = {
     FIELD(struct diag_entry, code, "code"),
@@ -20,7 +20,7 @@ static const struct field diagnostic_fields[] = {
           .is_optional = true),
     FIELD(struct diag_entry, first[0].text, "text"),
 };
-static const struct record diagnostic_record = RECORD(struct diag_entry, diagnostic_fields);
+const struct record envelope_diagnostic_record = RECORD(struct diag_entry, diagnostic_fields);
 
 static struct field_value schema_name(const void *record, const struct record_env *env)
 {
@@ -62,9 +62,9 @@ static const struct field envelope_fields[] = {
     FIELD_CALC(FIELD_STR, "schema", schema_name),
     FIELD_CALC(FIELD_STR, "version", version),
     FIELD(struct envelope, origin, "origin"),
-    FIELD_LIST(struct envelope, inputs, n_inputs, "inputs", &input_record),
+    FIELD_LIST(struct envelope, inputs, n_inputs, "inputs", &envelope_input_record),
     FIELD_WRITTEN("result", write_result),
-    FIELD_MADE(FIELD_OBJECT, "diagnostics", diagnostics, &diagnostic_record),
+    FIELD_MADE(FIELD_OBJECT, "diagnostics", diagnostics, &envelope_diagnostic_record),
     FIELD_VALUES(struct envelope, outputs, n_outputs, "outputs"),
 };
 const struct record envelope_record = RECORD(struct envelope, envelope_fields);

@@ -26,6 +26,7 @@ struct envelope {
 };
 
 /* Of a struct envelope. */
+extern const struct record envelope_input_record, envelope_diagnostic_record;
 extern const struct record envelope_record;
 
 /* The document as indented JSON: the envelope, or the bare record. False: the sink failed. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/num.h"
 #include "flow/pto_kernel.h"
 #include "strata/strata.h"
 

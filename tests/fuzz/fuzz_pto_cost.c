@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "pto/calibrate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

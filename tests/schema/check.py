@@ -175,6 +175,8 @@ def sparse():
 def kernels(out):
     """Simulated kernels, with everything that can be asked of them."""
     folder = "examples/pto/"
+    yield run("pto", "check", folder + "matmul.pto", folder + "softmax.pto", "--json")
+    yield run("pto", "print", folder + "matmul.pto", "-o", out + "/matmul.pto", "--json")
     yield run("pto", "sim", folder + "attention.pto", "--what-if", "--timeline", "--json")
     yield run("pto", "sim", folder + "vector_add.pto", "--run", "--fill", "0=random", "--output",
               "0=" + out + "/a.bin", "--check", "0=" + out + "/a.bin", "--json")
