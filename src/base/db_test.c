@@ -63,6 +63,40 @@ TEST(rows_come_in_the_order_of_the_file_with_their_values)
     assert_int_equal(diag.entries.n, 0);
 }
 
+TEST(rows_are_taken_as_structs)
+{
+    struct row {
+        int64_t number, other;
+        double real;
+        struct str text;
+        struct db_name name;
+        nanos time;
+    } row;
+    static const struct db_column columns[] = {
+        DB_COLUMN(struct row, number, "n"), DB_OR(struct row, other, "none", -1),
+        DB_COLUMN(struct row, real, "r"),   DB_COLUMN(struct row, text, "t"),
+        DB_COLUMN(struct row, name, "id"),  DB_TIME(struct row, time, "us", DB_AS_US, 9),
+    };
+    struct db_rows rows;
+
+    assert_int_equal(open_made("CREATE TABLE t(n, r, t, id, us); INSERT INTO t VALUES "
+                               "(1, 0.5, 'x', 7, 1.5), (NULL, NULL, NULL, 'word', 'no');"),
+                     ST_OK);
+    assert_true(DB_SCAN(&rows, &db, "t", columns));
+    assert_true(db_take(&rows, &row));
+    assert_int_equal(row.number, 1);
+    assert_int_equal(row.other, -1);
+    assert_true(row.real == 0.5);
+    assert_str(row.text, "x");
+    assert_int_equal(row.name.id, 7);
+    assert_int_equal(row.time, 1500);
+    assert_true(db_take(&rows, &row));
+    assert_true(row.number == DB_NONE && row.name.id == DB_NONE && row.real == 0);
+    assert_str(row.name.text, "word");
+    assert_int_equal(row.time, 9);
+    assert_false(db_take(&rows, &row));
+}
+
 TEST(no_value_is_trusted_to_have_a_type)
 {
     struct db_rows rows;
@@ -254,7 +288,8 @@ TEST(an_interruption_ends_a_scan_without_blaming_the_file)
 #define TF(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 TEST_MAIN("base/db", TF(rows_come_in_the_order_of_the_file_with_their_values),
-          TF(no_value_is_trusted_to_have_a_type), TF(a_column_has_several_spellings_or_is_missing),
+          TF(rows_are_taken_as_structs), TF(no_value_is_trusted_to_have_a_type),
+          TF(a_column_has_several_spellings_or_is_missing),
           TF(decimal_times_are_exact_although_they_are_stored_as_doubles),
           TF(views_and_virtual_tables_are_not_tables), TF(other_files_are_refused_by_name),
           TF(a_file_that_ends_early_gives_what_is_there),

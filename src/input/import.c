@@ -29,6 +29,16 @@ enum status import_refuse(const struct import *i, struct where where, const char
     return diag_fail(i->in->diag, ST_FORMAT, code, where, "%s", why);
 }
 
+void import_left_out(const struct diag *refused, struct diag *d)
+{
+    for (size_t i = 0; i < refused->entries.n; i++) {
+        const struct diag_entry *e = &refused->entries.at[i];
+        if (e->severity == SEV_ERROR)
+            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file left out: %s",
+                     e->first[0].text);
+    }
+}
+
 bool import_table_is(const struct import_table *t, const struct csv *csv)
 {
     if (t->is != NULL)

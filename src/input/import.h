@@ -34,6 +34,9 @@ void import_tell(const struct import *i, enum severity severity, const char *cod
 enum status import_refuse(const struct import *i, struct where where, const char *code,
                           const char *why);
 
+/* What a file that was refused has told, as a loss of the whole. */
+void import_left_out(const struct diag *refused, struct diag *d);
+
 static inline struct where import_file(const struct import *i)
 {
     return (struct where){.path = i->in->path};

@@ -388,16 +388,10 @@ static enum status choose(struct job *job, struct member *list, size_t n, const 
 /* A rank that failed beside others that did not is a loss. */
 static void tell(const struct task *t, bool is_alone, struct diag *d)
 {
-    if (t->status == ST_OK || is_alone) {
+    if (t->status == ST_OK || is_alone)
         diag_merge(d, &t->diag);
-        return;
-    }
-    for (size_t i = 0; i < t->diag.entries.n; i++) {
-        const struct diag_entry *e = &t->diag.entries.at[i];
-        if (e->severity == SEV_ERROR)
-            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file left out: %s",
-                     e->first[0].text);
-    }
+    else
+        import_left_out(&t->diag, d);
 }
 
 /* Puts the results of all tasks together, in the order of the tasks. */

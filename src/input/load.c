@@ -7,6 +7,7 @@
 #include "base/mapfile.h"
 #include "base/ranked.h"
 #include "input/dedup.h"
+#include "input/import.h"
 #include "input/kernel_index.h"
 
 /* Formats that are read whole may unpack to this much. */
@@ -65,17 +66,6 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
     return file->format->streams ? input_read(file->format, &in, cap) : read_text(file, &in, cap);
 }
 
-/* What a failed file has told, as a loss of the whole. */
-static void demote(const struct diag *from, struct diag *d)
-{
-    for (size_t i = 0; i < from->entries.n; i++) {
-        const struct diag_entry *e = &from->entries.at[i];
-        if (e->severity == SEV_ERROR)
-            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file left out: %s",
-                     e->first[0].text);
-    }
-}
-
 /* ---- one capture ---- */
 
 /* Reads the files in order. Fails when no file that brings kernels could be read. */
@@ -112,7 +102,7 @@ static enum status read_files(const struct bundle *b, const struct input_options
             i += n_parts; /* they were read with it; when it failed the next one takes its place */
     }
     if (good > 0)
-        demote(&errors, d);
+        import_left_out(&errors, d);
     else
         diag_merge(d, &errors);
     diag_fini(&errors);

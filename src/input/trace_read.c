@@ -455,15 +455,6 @@ static void end_part(struct reader *r, const char *format)
                                                  .lost = r->merge.lost});
 }
 
-/* A part that cannot be read costs itself. */
-static void refuse_part(const struct diag *from, struct diag *d)
-{
-    for (size_t i = 0; i < from->entries.n; i++)
-        if (from->entries.at[i].severity == SEV_ERROR)
-            diag_add(d, SEV_LOSS, "input.refused", from->entries.at[i].first[0].where,
-                     "file left out: %s", from->entries.at[i].first[0].text);
-}
-
 /* The files that continue the first one. */
 static enum status read_parts(struct reader *r, const struct input_file *in,
                               enum trace_dialect dialect, const char *format)
@@ -484,7 +475,7 @@ static enum status read_parts(struct reader *r, const struct input_file *in,
         if (st == ST_OK)
             diag_merge(in->diag, &own);
         else
-            refuse_part(&own, in->diag);
+            import_left_out(&own, in->diag);
         diag_fini(&own);
     }
     return st == ST_CANCELLED ? st : ST_OK;
