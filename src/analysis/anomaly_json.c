@@ -138,8 +138,9 @@ static struct field_value flag_value(const void *record, const char *name,
 static struct str us_text(const struct doc *d, nanos at)
 {
     char text[NUM_TEXT];
+    size_t n = num_print_us(text, at);
 
-    return arena_str(&d->st->scratch, (struct str){text, num_print_us(text, at)});
+    return arena_str(&d->st->scratch, (struct str){text, n});
 }
 
 /* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */

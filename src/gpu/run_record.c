@@ -380,7 +380,7 @@ static void forget_numbers(const struct record *r, void *record)
         for (size_t i = 0; f->type == FIELD_F64 && f->get == NULL &&
                            i < (f->shape == SHAPE_NAMED ? f->count : f->shape == SHAPE_ONE);
              i++)
-            ((double *)((char *)record + f->offset))[i] = NAN;
+            ((double *)(void *)((char *)record + f->offset))[i] = NAN;
 }
 
 static void read_value(const struct field *f, const struct tree *node, struct arena *arena,

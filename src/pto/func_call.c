@@ -137,7 +137,7 @@ enum status func_given(struct func_call *c, size_t i, const struct pto_tile **t)
 
 enum status func_in(struct func_call *c, size_t i, struct pto_tile *t)
 {
-    const struct pto_tile *given;
+    const struct pto_tile *given = NULL;
 
     TRY(func_given(c, i, &given));
     *t = *given;
@@ -147,7 +147,7 @@ enum status func_in(struct func_call *c, size_t i, struct pto_tile *t)
 enum status func_in_as(struct func_call *c, size_t i, int32_t rows, int32_t cols,
                        bool is_elementwise, struct pto_tile *t)
 {
-    const struct pto_tile *given;
+    const struct pto_tile *given = NULL;
 
     TRY(func_given(c, i, &given));
     if (given->type.compact != 1) {

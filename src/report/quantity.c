@@ -95,7 +95,7 @@ size_t quantity_print(char *buf, struct quantity q)
 const char *quantity_text(struct arena *arena, double value, enum unit unit)
 {
     char buf[QUANTITY_TEXT];
+    size_t n = quantity_print(buf, (struct quantity){value, unit});
 
-    return arena_cstr(arena,
-                      (struct str){buf, quantity_print(buf, (struct quantity){value, unit})});
+    return arena_cstr(arena, (struct str){buf, n});
 }

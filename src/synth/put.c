@@ -38,10 +38,8 @@ static size_t print_decimal(char *out, const struct put_arg *a)
         out[n++] = '-';
     n += num_print_u64(out + n, rest / unit);
     out[n++] = '.';
-    while (unit > 1) {
-        unit /= 10;
-        out[n++] = (char)('0' + rest / unit % 10);
-    }
+    for (; unit >= 10; unit /= 10)
+        out[n++] = (char)('0' + rest / (unit / 10) % 10);
     while (a->is_short && out[n - 1] == '0' && out[n - 2] != '.')
         n--;
     return n;
