@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+SHORTHAND = re.compile(r"^!\w+ = |!pto\.tile_buf<\w+, ", re.M)  # type aliases, short tile types
 NUMBER = re.compile(r"^-?\d+(\.\d+)?(e[-+]?\d+)?$", re.I)
 TOKEN = re.compile(r'"[^"]*"|%[\w$.#-]+|@[\w.$]+|[\w.$]+(?:[eE][-+]\d+)?|->|-?\d[\d.]*(?:[eE][-+]?\d+)?|[^\s]')
 
@@ -42,6 +43,7 @@ def main():
         sys.exit(77)
     files = sorted(shared.glob("**/*.pto"))
     problems = []
+    compared = 0
     done = run(strata, "pto", "check", "--json", *map(str, files))
     result = json.loads(done.stdout)["result"]
     if done.returncode != 0 or len(result) != len(files):
@@ -59,10 +61,14 @@ def main():
             printed = once.read_text(encoding="utf-8")
             if printed != twice.read_text(encoding="utf-8"):
                 problems.append("%s: prints as something else the second time" % path)
-            if tokens(arch_of_left(path.read_text(encoding="utf-8"))) != tokens(printed):
+            text = path.read_text(encoding="utf-8")
+            if SHORTHAND.search(text):
+                continue  # the canonical text spells such types out
+            compared += 1
+            if tokens(arch_of_left(text)) != tokens(printed):
                 problems.append("%s: the printed kernel differs" % path)
     print("\n".join(problems + ["%d kernels, %d problems" % (len(files), len(problems))]))
-    sys.exit(1 if problems or len(files) < 400 else 0)
+    sys.exit(1 if problems or compared < 400 else 0)
 
 
 main()
