@@ -81,7 +81,7 @@ static inline struct str str_part(struct str s, size_t from, size_t n)
  *
  *     return ORDER(x->lane, y->lane) ?: ORDER(y->dur, x->dur) ?: str_compare(x->name, y->name);
  */
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
 
 /* Byte order, shorter first on a tie: the order of every sorted output. */
 int str_compare(struct str a, struct str b);
