@@ -48,7 +48,7 @@ static void print(struct session *s, const struct analysis *a, const struct rend
     } else if (!s->common.quiet) {
         struct report *r = report_new(str_of(cap->name));
         a->run(&st, r);
-        as->write(r, &(struct render_options){.color = s->out.color}, session_sink(s));
+        render_write(as, r, &(struct render_options){.color = s->out.color}, session_sink(s));
         report_free(r);
     }
     study_end(&st);

@@ -135,7 +135,7 @@ void session_report(struct session *s, const struct report *report)
 {
     const struct render_options how = {.color = s->out.color};
 
-    renderer_text.write(report, &how, session_sink(s));
+    render_write(&renderer_text, report, &how, session_sink(s));
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

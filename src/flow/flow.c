@@ -42,6 +42,6 @@ enum status flow_render(const struct report *r, const char *format, const char *
         return diag_fail(d, ST_NOT_FOUND, "render.unknown", (struct where){0},
                          "no output format is called '%s'", format);
     TRY(outfile_open(&file, path, d));
-    chosen->write(r, &(struct render_options){0}, outfile_sink(&file));
+    render_write(chosen, r, &(struct render_options){0}, outfile_sink(&file));
     return outfile_commit(&file, OUTFILE_FAST, d);
 }

@@ -75,7 +75,7 @@ static enum status save_report(const struct report *r, const char *path, struct 
     struct outfile file;
 
     TRY(outfile_open(&file, path, d));
-    renderer_markdown.write(r, &look, outfile_sink(&file));
+    render_write(&renderer_markdown, r, &look, outfile_sink(&file));
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 

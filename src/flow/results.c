@@ -83,7 +83,8 @@ enum status results_save_markdown(const char *path, const struct report *const *
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             outfile_write(&file, S("\n"));
-        renderer_markdown.write(reports[i], &(struct render_options){0}, outfile_sink(&file));
+        render_write(&renderer_markdown, reports[i], &(struct render_options){0},
+                     outfile_sink(&file));
     }
     return outfile_commit(&file, OUTFILE_FAST, d);
 }

@@ -49,7 +49,7 @@ static void put_table(struct render_out *o, const struct table *t)
                     table_cell(t, i, buf));
         render_put(o, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
     }
-    render_put(o, S("</table>\n"));
+    render_put(o, S("</table>\n\n"));
 }
 
 static void put_facts(struct render_out *o, const struct block *b)
@@ -60,7 +60,7 @@ static void put_facts(struct render_out *o, const struct block *b)
         put_element(o, "dd", b->facts.at[i].text);
         render_put(o, S("\n"));
     }
-    render_put(o, S("</dl>\n"));
+    render_put(o, S("</dl>\n\n"));
 }
 
 static void put_finding(struct render_out *o, const struct finding *f)
@@ -87,54 +87,40 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S("</ul></li>\n"));
 }
 
-static void put_block(struct render_out *o, const struct block *b)
+static void put_heading(struct render_out *o, struct str text)
 {
-    switch (b->kind) {
-    case BLOCK_HEADING:
-        put_element(o, "h2", b->text);
-        break;
-    case BLOCK_TEXT:
-    case BLOCK_LINE:
-        put_element(o, "p", b->text);
-        break;
-    case BLOCK_FACTS:
-        put_facts(o, b);
-        break;
-    case BLOCK_TABLE:
-        put_table(o, b->table);
-        break;
-    case BLOCK_FINDINGS:
-        render_put(o, S("<ul>\n"));
-        for (size_t i = 0; i < b->findings.n; i++)
-            put_finding(o, b->findings.at[i]);
-        render_put(o, S("</ul>"));
-        break;
-    }
+    put_element(o, "h2", text);
     render_put(o, S("\n"));
 }
 
-static bool write_html(const struct report *r, const struct render_options *options,
-                       struct sink out)
+static void put_text(struct render_out *o, struct str text)
 {
-    struct render_out o = {.sink = out};
+    put_element(o, "p", text);
+    render_put(o, S("\n"));
+}
 
-    (void)options;
-    render_put(&o, page_head);
-    put_element(&o, "title", r->title);
-    render_put(&o, S("</head><body>\n"));
-    put_element(&o, "h1", r->title);
-    render_put(&o, S("\n"));
+static void begin(struct render_out *o, const struct report *r)
+{
+    render_put(o, page_head);
+    put_element(o, "title", r->title);
+    render_put(o, S("</head><body>\n"));
+    put_element(o, "h1", r->title);
+    render_put(o, S("\n"));
     if (r->summary.n > 0)
-        put_element(&o, "p", r->summary);
-    for (size_t i = 0; i < r->blocks.n; i++)
-        put_block(&o, r->blocks.at[i]);
-    render_put(&o, S("</body></html>\n"));
-    return !o.failed;
+        put_element(o, "p", r->summary);
 }
 
 const struct renderer renderer_html = {
     .name = "html",
     .suffix = ".html",
     .summary = "one page for a browser",
-    .write = write_html,
+    .begin = begin,
+    .heading = put_heading,
+    .text = put_text,
+    .line = put_text,
+    .facts = put_facts,
+    .table = put_table,
+    .finding = put_finding,
+    .findings = {S_INIT("<ul>\n"), S_INIT("</ul>\n")},
+    .end = S_INIT("</body></html>\n"),
 };

@@ -35,7 +35,7 @@ static void assert_written(const struct renderer *renderer, const char *want)
     struct report *r = make();
     struct text out = {0};
 
-    assert_true(renderer->write(r, &(struct render_options){0}, text_sink(&out)));
+    assert_true(render_write(renderer, r, &(struct render_options){0}, text_sink(&out)));
     text_char(&out, '\0');
     assert_string_equal(strstr(out.at, "<body>") != NULL ? strstr(out.at, "<body>") : out.at, want);
     text_free(&out);

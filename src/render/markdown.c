@@ -78,62 +78,45 @@ static void put_facts(struct render_out *o, const struct block *b)
     }
 }
 
-static void put_block(struct render_out *o, const struct block *b)
+static void put_line(struct render_out *o, struct str text)
 {
-    switch (b->kind) {
-    case BLOCK_HEADING:
-        render_put(o, S("## "));
-        put_escaped(o, b->text);
-        render_put(o, S("\n"));
-        break;
-    case BLOCK_TEXT:
-        put_escaped(o, str_trim(b->text));
-        render_put(o, S("\n"));
-        break;
-    case BLOCK_LINE:
-        put_escaped(o, b->text);
-        render_put(o, S("\n"));
-        break;
-    case BLOCK_FACTS:
-        put_facts(o, b);
-        break;
-    case BLOCK_TABLE:
-        put_table(o, b->table);
-        break;
-    case BLOCK_FINDINGS:
-        for (size_t i = 0; i < b->findings.n; i++)
-            put_finding(o, b->findings.at[i]);
-        break;
-    }
+    put_escaped(o, text);
+    render_put(o, S("\n"));
 }
 
-static bool write_markdown(const struct report *r, const struct render_options *options,
-                           struct sink out)
+static void put_heading(struct render_out *o, struct str text)
 {
-    struct render_out o = {.sink = out};
+    render_put(o, S("## "));
+    put_line(o, text);
+}
 
-    (void)options; /* Markdown has no colours */
+static void put_text(struct render_out *o, struct str text)
+{
+    put_line(o, str_trim(text));
+}
+
+static void begin(struct render_out *o, const struct report *r)
+{
     if (r->title.n > 0) {
-        render_put(&o, S("# "));
-        put_escaped(&o, r->title);
-        render_put(&o, S("\n"));
+        render_put(o, S("# "));
+        put_line(o, r->title);
     }
     if (r->summary.n > 0) {
-        render_put(&o, S("\n"));
-        put_escaped(&o, r->summary);
-        render_put(&o, S("\n"));
+        render_put(o, S("\n"));
+        put_line(o, r->summary);
     }
-    for (size_t i = 0; i < r->blocks.n; i++) {
-        if (r->blocks.at[i]->kind != BLOCK_LINE && (i > 0 || r->title.n > 0))
-            render_put(&o, S("\n"));
-        put_block(&o, r->blocks.at[i]);
-    }
-    return !o.failed;
 }
 
 const struct renderer renderer_markdown = {
     .name = "markdown",
     .suffix = ".md",
     .summary = "Markdown for issues and wikis",
-    .write = write_markdown,
+    .has_gaps = true,
+    .begin = begin,
+    .heading = put_heading,
+    .text = put_text,
+    .line = put_line,
+    .facts = put_facts,
+    .table = put_table,
+    .finding = put_finding,
 };

@@ -36,8 +36,8 @@ TEST(every_block_kind_is_written_and_names_are_escaped)
     finding_cause(r, f, CERTAINTY_POSSIBLE, S("host launch lag"));
     finding_gap(r, f, S("stacks"));
     finding_advice(r, f, S("record stacks"));
-    assert_true(
-        renderer_markdown.write(r, &(struct render_options){0}, (struct sink){to_page, &page}));
+    assert_true(render_write(&renderer_markdown, r, &(struct render_options){0},
+                             (struct sink){to_page, &page}));
     report_free(r);
 
     assert_string_equal(page.text, "# rank\\_0\n"

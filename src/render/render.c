@@ -38,3 +38,64 @@ void render_escaped(struct render_out *o, struct str text, struct str special,
     }
     render_put(o, str_part(text, from, text.n));
 }
+
+/* Whether the renderer has something for that kind of block. */
+static bool is_written(const struct renderer *renderer, enum block_kind kind)
+{
+    const bool has[] = {
+        [BLOCK_HEADING] = renderer->heading != NULL, [BLOCK_TEXT] = renderer->text != NULL,
+        [BLOCK_LINE] = renderer->line != NULL,       [BLOCK_FACTS] = renderer->facts != NULL,
+        [BLOCK_TABLE] = renderer->table != NULL,     [BLOCK_FINDINGS] = renderer->finding != NULL,
+    };
+
+    return has[kind];
+}
+
+static void write_block(struct render_out *o, const struct renderer *renderer,
+                        const struct block *b)
+{
+    switch (b->kind) {
+    case BLOCK_HEADING:
+        renderer->heading(o, b->text);
+        break;
+    case BLOCK_TEXT:
+        renderer->text(o, b->text);
+        break;
+    case BLOCK_LINE:
+        renderer->line(o, b->text);
+        break;
+    case BLOCK_FACTS:
+        renderer->facts(o, b);
+        break;
+    case BLOCK_TABLE:
+        renderer->table(o, b->table);
+        break;
+    case BLOCK_FINDINGS:
+        render_put(o, renderer->findings[0]);
+        for (size_t i = 0; i < b->findings.n; i++)
+            renderer->finding(o, b->findings.at[i]);
+        render_put(o, renderer->findings[1]);
+        break;
+    }
+}
+
+bool render_write(const struct renderer *renderer, const struct report *r,
+                  const struct render_options *options, struct sink out)
+{
+    struct render_out o = {.sink = out, .color = options->color};
+    bool is_first = renderer->begin == NULL || r->title.n == 0;
+
+    if (renderer->begin != NULL)
+        renderer->begin(&o, r);
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const struct block *b = r->blocks.at[i];
+        if (!is_written(renderer, b->kind))
+            continue;
+        if (renderer->has_gaps && b->kind != BLOCK_LINE && !is_first)
+            render_put(&o, S("\n"));
+        write_block(&o, renderer, b);
+        is_first = false;
+    }
+    render_put(&o, renderer->end);
+    return !o.failed;
+}

@@ -11,11 +11,27 @@ struct render_options {
     bool color; /* escape sequences for a terminal; never the only carrier of a meaning */
 };
 
+/* What renderers write through: the first failure of the sink ends the output. */
+struct render_out {
+    struct sink sink;
+    bool color, failed;
+};
+
+/* One function for each kind of block; a kind without one is left out. */
 struct renderer {
     const char *name;    /* as typed after --to */
     const char *suffix;  /* of files: ".txt" */
     const char *summary; /* one line for the list of formats */
-    bool (*write)(const struct report *r, const struct render_options *options, struct sink out);
+    bool has_gaps;       /* a blank line parts blocks, but not lines from what is before them */
+    void (*begin)(struct render_out *o, const struct report *r);
+    void (*heading)(struct render_out *o, struct str text);
+    void (*text)(struct render_out *o, struct str text);
+    void (*line)(struct render_out *o, struct str text);
+    void (*facts)(struct render_out *o, const struct block *b);
+    void (*table)(struct render_out *o, const struct table *t);
+    void (*finding)(struct render_out *o, const struct finding *f);
+    struct str findings[2]; /* before and after them */
+    struct str end;
 };
 
 #define RENDERER(sym) extern const struct renderer renderer_##sym;
@@ -25,11 +41,9 @@ struct renderer {
 /* The renderer of that name, or NULL. */
 const struct renderer *render_find(struct str name);
 
-/* What renderers write through: the first failure of the sink ends the output. */
-struct render_out {
-    struct sink sink;
-    bool color, failed;
-};
+/* The report in that format; false when the sink failed. */
+bool render_write(const struct renderer *renderer, const struct report *r,
+                  const struct render_options *options, struct sink out);
 
 void render_put(struct render_out *o, struct str text);
 

@@ -123,33 +123,22 @@ static void put_finding(struct render_out *o, const struct finding *f)
         put_detail(o, label, text);
 }
 
-static void put_block(struct render_out *o, const struct block *b)
+static void put_heading(struct render_out *o, struct str text)
 {
-    switch (b->kind) {
-    case BLOCK_HEADING:
-        put_paint(o, "\033[1m", b->text);
-        render_put(o, S("\n"));
-        break;
-    case BLOCK_TEXT:
-    case BLOCK_LINE:
-        render_put(o, b->text);
-        render_put(o, S("\n"));
-        break;
-    case BLOCK_FACTS:
-        put_facts(o, b);
-        break;
-    case BLOCK_TABLE:
-        put_table(o, b->table);
-        break;
-    case BLOCK_FINDINGS:
-        for (size_t i = 0; i < b->findings.n; i++)
-            put_finding(o, b->findings.at[i]);
-        break;
-    }
+    put_paint(o, "\033[1m", text);
+    render_put(o, S("\n"));
 }
 
-static void put_title(struct render_out *o, const struct report *r)
+static void put_line(struct render_out *o, struct str text)
 {
+    render_put(o, text);
+    render_put(o, S("\n"));
+}
+
+static void begin(struct render_out *o, const struct report *r)
+{
+    if (r->title.n == 0)
+        return;
     put_paint(o, "\033[1m", r->title);
     if (r->summary.n > 0) {
         render_put(o, S("   "));
@@ -158,24 +147,16 @@ static void put_title(struct render_out *o, const struct report *r)
     render_put(o, S("\n"));
 }
 
-static bool write_text(const struct report *r, const struct render_options *options,
-                       struct sink out)
-{
-    struct render_out o = {.sink = out, .color = options->color};
-
-    if (r->title.n > 0)
-        put_title(&o, r);
-    for (size_t i = 0; i < r->blocks.n; i++) {
-        if (r->blocks.at[i]->kind != BLOCK_LINE && (i > 0 || r->title.n > 0))
-            render_put(&o, S("\n"));
-        put_block(&o, r->blocks.at[i]);
-    }
-    return !o.failed;
-}
-
 const struct renderer renderer_text = {
     .name = "text",
     .suffix = ".txt",
     .summary = "plain text for a terminal",
-    .write = write_text,
+    .has_gaps = true,
+    .begin = begin,
+    .heading = put_heading,
+    .text = put_line,
+    .line = put_line,
+    .facts = put_facts,
+    .table = put_table,
+    .finding = put_finding,
 };

@@ -54,7 +54,8 @@ TEST(every_block_kind_is_laid_out)
     struct report *r = sample();
     struct page page = {.room = sizeof(page.text) - 1};
 
-    assert_true(renderer_text.write(r, &(struct render_options){0}, (struct sink){to_page, &page}));
+    assert_true(render_write(&renderer_text, r, &(struct render_options){0},
+                             (struct sink){to_page, &page}));
 
     assert_string_equal(page.text, "rank0   2 steps\n"
                                    "\n"
@@ -79,9 +80,9 @@ TEST(colour_adds_escape_sequences_and_nothing_else)
     struct page plain = {.room = sizeof(plain.text) - 1}, painted = plain;
     size_t kept = 0;
 
-    renderer_text.write(r, &(struct render_options){0}, (struct sink){to_page, &plain});
-    renderer_text.write(r, &(struct render_options){.color = true},
-                        (struct sink){to_page, &painted});
+    render_write(&renderer_text, r, &(struct render_options){0}, (struct sink){to_page, &plain});
+    render_write(&renderer_text, r, &(struct render_options){.color = true},
+                 (struct sink){to_page, &painted});
     for (size_t i = 0; i < painted.n; i++) {
         if (painted.text[i] == '\033')
             while (painted.text[i] != 'm')
@@ -101,8 +102,8 @@ TEST(a_full_sink_is_reported)
     struct report *r = sample();
     struct page page = {.room = 20};
 
-    assert_false(
-        renderer_text.write(r, &(struct render_options){0}, (struct sink){to_page, &page}));
+    assert_false(render_write(&renderer_text, r, &(struct render_options){0},
+                              (struct sink){to_page, &page}));
     report_free(r);
 }
 
