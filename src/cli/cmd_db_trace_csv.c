@@ -47,7 +47,7 @@ static enum status convert(struct session *s, const struct args *args, struct pr
 
     TRY(predicted_read(p, args->trace, &s->diag));
     session_read(s, args->trace, "predicted-trace", p->events.n, 0);
-    trace_csv_fill(p, &t);
+    compare_trace_fill(p, &t);
     if (path != NULL || !s->common.json)
         st = db_output_table(s, path, inputs, &t);
     if (st == ST_OK && path != NULL)

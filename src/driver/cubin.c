@@ -271,15 +271,15 @@ static enum status run(struct arena *arena, const char *const *argv, struct str 
     return ST_OK;
 }
 
-enum status nvdisasm_text(struct arena *arena, const char *program, const char *path,
-                          const struct cubin *c, const struct cubin_function *f, struct str *out,
-                          struct diag *d)
+enum status cubin_nvdisasm(struct arena *arena, const char *program, const char *path,
+                           const struct cubin *c, const struct cubin_function *f, struct str *out,
+                           struct diag *d)
 {
     return run(arena, nvdisasm_argv(arena, program, path, c, f), out, d);
 }
 
-enum status cuobjdump_text(struct arena *arena, const char *program, const char *path,
-                           struct str *out, struct diag *d)
+enum status cubin_cuobjdump(struct arena *arena, const char *program, const char *path,
+                            struct str *out, struct diag *d)
 {
     const char *const argv[] = {program, "-ptx", path, NULL};
 

@@ -50,12 +50,12 @@ const char *const *nvdisasm_argv(struct arena *arena, const char *program, const
                                  const struct cubin *c, const struct cubin_function *f);
 
 /* Runs it; the text lives in the arena. */
-enum status nvdisasm_text(struct arena *arena, const char *program, const char *path,
-                          const struct cubin *c, const struct cubin_function *f, struct str *out,
-                          struct diag *d);
+enum status cubin_nvdisasm(struct arena *arena, const char *program, const char *path,
+                           const struct cubin *c, const struct cubin_function *f, struct str *out,
+                           struct diag *d);
 
 /* All PTX in a program or library. */
-enum status cuobjdump_text(struct arena *arena, const char *program, const char *path,
-                           struct str *out, struct diag *d);
+enum status cubin_cuobjdump(struct arena *arena, const char *program, const char *path,
+                            struct str *out, struct diag *d);
 
 #endif

@@ -33,9 +33,9 @@ TEST(the_text_of_the_tool_is_kept)
     struct cubin c = {.code_bytes = 512};
     struct str text;
 
-    assert_int_equal(nvdisasm_text(&arena, stand_in, sample, &c, &second, &text, &diag), ST_OK);
+    assert_int_equal(cubin_nvdisasm(&arena, stand_in, sample, &c, &second, &text, &diag), ST_OK);
     assert_true(str_contains(text, S(".section\t.text._Z5scalePfm,")));
-    assert_int_equal(cuobjdump_text(&arena, "tests/fake-bin/cuobjdump", sample, &text, &diag),
+    assert_int_equal(cubin_cuobjdump(&arena, "tests/fake-bin/cuobjdump", sample, &text, &diag),
                      ST_OK);
     assert_true(str_contains(text, S("Fatbin ptx code:")));
 }
@@ -45,12 +45,12 @@ TEST(a_tool_that_fails_or_says_nothing_is_told)
     struct cubin c = {.code_bytes = 512};
     struct str text;
 
-    assert_int_equal(nvdisasm_text(&arena, "/nowhere/nvdisasm", sample, &c, &second, &text, &diag),
+    assert_int_equal(cubin_nvdisasm(&arena, "/nowhere/nvdisasm", sample, &c, &second, &text, &diag),
                      ST_TOOL);
     setenv("FAKE_NVDISASM", "fails", 1);
-    assert_int_equal(nvdisasm_text(&arena, stand_in, sample, &c, &second, &text, &diag), ST_TOOL);
+    assert_int_equal(cubin_nvdisasm(&arena, stand_in, sample, &c, &second, &text, &diag), ST_TOOL);
     setenv("FAKE_NVDISASM", "silent", 1);
-    assert_int_equal(nvdisasm_text(&arena, stand_in, sample, &c, &second, &text, &diag), ST_TOOL);
+    assert_int_equal(cubin_nvdisasm(&arena, stand_in, sample, &c, &second, &text, &diag), ST_TOOL);
     unsetenv("FAKE_NVDISASM");
     assert_int_equal(text.n, 0);
 }

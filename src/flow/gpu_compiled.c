@@ -189,7 +189,7 @@ static void disassemble(struct keeping *k, const struct wanted *w, const char *p
         return;
     arena_init(&scratch);
     diag_init(&said);
-    if (nvdisasm_text(&scratch, k->nvdisasm, path, c, &w->function, &text, &said) == ST_OK)
+    if (cubin_nvdisasm(&scratch, k->nvdisasm, path, c, &w->function, &text, &said) == ST_OK)
         add_listing(k, w, text);
     else
         diag_add(k->diag, SEV_LOSS, "gpu.no-sass", (struct where){0}, "no instructions of %.*s: %s",
@@ -245,7 +245,7 @@ static void look_into_program(struct keeping *k)
     if (program == NULL || tool.state != PROBE_FOUND)
         return;
     diag_init(&said); /* an interpreter has none: that is no loss */
-    if (cuobjdump_text(k->arena, tool.path, program, &text, &said) == ST_OK)
+    if (cubin_cuobjdump(k->arena, tool.path, program, &text, &said) == ST_OK)
         for (size_t i = 0; i < k->wanted.n; i++) {
             struct wanted *w = &k->wanted.at[i];
             struct str ptx = w->is_found && !w->has_ptx ? gpu_disasm_ptx(text, w->mangled) : S("");

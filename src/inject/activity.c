@@ -109,7 +109,7 @@ static void encode_buffer(struct inject_session *s, struct node *node)
     pthread_mutex_lock(&s->lock);
     while (node->valid > 0 &&
            s->cupti.ActivityGetNextRecord(buffer, node->valid, &record) == CUPTI_OK)
-        encode_record(&s->writer, &s->cupti, record);
+        writer_encode(&s->writer, &s->cupti, record);
     if (s->cupti.ActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_OK)
         s->writer.dropped += dropped;
     pthread_mutex_unlock(&s->lock);

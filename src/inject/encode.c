@@ -235,7 +235,7 @@ static void put_external(const struct target *t, const void *record)
                   NUMBERS(trace_zigzag(x->correlation), x->external_kind, x->external), 3);
 }
 
-void encode_record(struct writer *w, const struct cupti *cupti, const void *record)
+void writer_encode(struct writer *w, const struct cupti *cupti, const void *record)
 {
     static void (*const by_kind[])(const struct target *, const void *) = {
         [KIND_KERNEL] = put_kernel,

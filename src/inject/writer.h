@@ -76,7 +76,7 @@ void writer_note(struct writer *w, const char *code, int result, const char *tex
 /* One of CUPTI's activity records, which begins with its kind (encode.c). Kinds that are not known
  * are passed over. */
 struct cupti;
-void encode_record(struct writer *w, const struct cupti *cupti, const void *record);
+void writer_encode(struct writer *w, const struct cupti *cupti, const void *record);
 
 /* Writes the block begun, if there is anything in it. */
 void writer_flush(struct writer *w);

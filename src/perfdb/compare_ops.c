@@ -146,7 +146,7 @@ static bool is_true(const struct tree *node)
 static const struct tree *find_entry(const struct tree *mapping, struct str name)
 {
     const struct tree *places[] = {tree_get(mapping, S("operator_mappings")), mapping};
-    const struct str names[] = {trace_operator(name), name};
+    const struct str names[] = {compare_trace_operator(name), name};
 
     for (size_t p = 0; p < ARRAY_LEN(places); p++)
         for (size_t n = 0; n < ARRAY_LEN(names); n++) {
@@ -165,7 +165,7 @@ static struct compared_op look_up(const struct tree *mapping, struct str name)
         kernel != NULL && kernel->kind == TREE_TEXT && !yaml_is_null(kernel) && kernel->text.n > 0;
 
     return (struct compared_op){
-        .name = trace_operator(name),
+        .name = compare_trace_operator(name),
         .fallback = has_kernel ? kernel->text : name,
         .is_free = is_true(tree_get(entry, S("zero_cost"))),
         .is_all_reduce = str_contains_nocase(name, S("all_reduce")),
@@ -202,7 +202,7 @@ static void predict_hit(struct ops_rows *rows, const struct predicted_event *e,
         predict(rows, shares[i].kernel, shares[i].us, op, HIT);
     if (n > 0)
         return;
-    n = trace_kernels(scratch, e->args[TRACE_KERNEL_TYPE], &kernels);
+    n = compare_trace_kernels(scratch, e->args[TRACE_KERNEL_TYPE], &kernels);
     for (size_t i = 0; i < n; i++) {
         predict(rows, kernels[i], e->dur / (double)n, op, HIT);
         has_all_reduce = has_all_reduce || str_equal(kernels[i], S("hcom_allReduce_"));

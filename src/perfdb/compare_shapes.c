@@ -126,7 +126,7 @@ static void predict_event(struct shape_rows *rows, const struct predicted_event 
         predict(rows, shares[i].kernel, shapes, shares[i].us, source);
     if (n > 0)
         return;
-    n = trace_kernels(scratch, type, &kernels);
+    n = compare_trace_kernels(scratch, type, &kernels);
     for (size_t i = 0; i < n && n > 1; i++)
         predict(rows, kernels[i], shapes, e->dur / (double)n, source);
     if (n <= 1)

@@ -240,14 +240,14 @@ void predicted_free(struct predicted *p)
     arena_free(&p->arena);
 }
 
-struct str trace_operator(struct str name)
+struct str compare_trace_operator(struct str name)
 {
     struct str prefix = S("torch.ops.");
 
     return str_starts(name, prefix) ? str_part(name, prefix.n, name.n) : name;
 }
 
-size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **out)
+size_t compare_trace_kernels(struct arena *arena, struct str kernel_type, struct str **out)
 {
     struct str rest = kernel_type, part;
     size_t n = 0, commas = 0;
@@ -377,7 +377,7 @@ static const struct trace_column {
     {"sub_kernel_shapes", TRACE_SUB_SHAPES},
 };
 
-void trace_csv_fill(const struct predicted *p, struct op_table *t)
+void compare_trace_fill(const struct predicted *p, struct op_table *t)
 {
     struct str names[ARRAY_LEN(columns)];
 

@@ -65,10 +65,10 @@ enum status predicted_parse(struct predicted *p, const char *path, struct str te
 void predicted_free(struct predicted *p);
 
 /* The operator as tables name it: without `torch.ops.`. */
-struct str trace_operator(struct str name);
+struct str compare_trace_operator(struct str name);
 
 /* The kernels of a comma separated list, trimmed, without empty ones; returns how many. */
-size_t trace_kernels(struct arena *arena, struct str kernel_type, struct str **out);
+size_t compare_trace_kernels(struct arena *arena, struct str kernel_type, struct str **out);
 
 /*
  * The measured side of a comparison: a CSV with the columns of kernel_details.csv. Two habits of
@@ -119,6 +119,6 @@ void twins_free(struct twins *t);
 void twins_put(struct twins *t, double start, struct str type, struct str key, double us);
 
 /* Fills `t`, which is then freed before the trace. */
-void trace_csv_fill(const struct predicted *p, struct op_table *t);
+void compare_trace_fill(const struct predicted *p, struct op_table *t);
 
 #endif

@@ -58,7 +58,7 @@ static struct str group_of(struct str name)
     for (size_t i = 0; i < ARRAY_LEN(fused); i++)
         if (str_contains_nocase(name, fused[i].part))
             return fused[i].group;
-    return trace_operator(name);
+    return compare_trace_operator(name);
 }
 
 static bool is_hit(const struct predicted_event *e)
@@ -145,7 +145,7 @@ struct metrics metrics_compute(const struct predicted *p)
 struct str *m6_sources(struct arena *arena, struct str list, size_t *n)
 {
     struct str *words;
-    size_t found = trace_kernels(arena, list, &words);
+    size_t found = compare_trace_kernels(arena, list, &words);
 
     *n = 0;
     if (found > 0)

@@ -16,7 +16,7 @@ static void assert_csv(const char *trace, const char *expected)
 
     diag_init(&d);
     assert_int_equal(predicted_parse(&p, "t", str_of(trace), &d), ST_OK);
-    trace_csv_fill(&p, &t);
+    compare_trace_fill(&p, &t);
     assert_true(table_print(&t, TABLE_NO_BOM, text_sink(&out)));
     assert_int_equal(out.n, strlen(expected));
     assert_memory_equal(out.at, expected, out.n);

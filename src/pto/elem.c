@@ -122,7 +122,7 @@ uint64_t pto_elem_from_f32(float value, enum pto_dtype t)
 uint64_t pto_elem_from_i64(int64_t value, enum pto_dtype t)
 {
     if (is_integer(t))
-        return wrap((uint64_t)value, t);
+        return elem_wrap((uint64_t)value, t);
     return pto_elem_convert((uint64_t)value, PTO_I64, t, nearest);
 }
 
@@ -147,7 +147,7 @@ uint64_t pto_elem_load(const unsigned char *at, enum pto_dtype t)
     }
     if (t == PTO_I1)
         return bits & 1;
-    return is_signed(t) ? wrap(bits, t) : bits;
+    return is_signed(t) ? elem_wrap(bits, t) : bits;
 }
 
 void pto_elem_store(unsigned char *at, enum pto_dtype t, uint64_t bits)

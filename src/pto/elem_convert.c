@@ -260,10 +260,10 @@ static uint64_t pack_int(struct number x, enum pto_dtype t, struct pto_convert h
         beyond = n == 0 && x.e == 63; /* the carry left 64 bits */
     }
     if (how.saturation == PTO_SATURATION_OFF)
-        return beyond ? 0 : wrap(x.negative ? -n : n, t);
+        return beyond ? 0 : elem_wrap(x.negative ? -n : n, t);
     if (x.negative) {
         uint64_t least = is_signed(t) ? most + 1 : 0;
-        return wrap(-(beyond || n > least ? least : n), t);
+        return elem_wrap(-(beyond || n > least ? least : n), t);
     }
     return beyond || n > most ? most : n;
 }

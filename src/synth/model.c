@@ -328,7 +328,7 @@ static void optimizer(struct build *b)
     add(b, OP_LOSS_COPY, KERNEL_NS, S("1"), S("1"))->is_join = false;
 }
 
-struct synth_program program_build(struct arena *arena, const struct model *m,
+struct synth_program model_program(struct arena *arena, const struct model *m,
                                    const struct load *load, enum phase phase)
 {
     struct build b = {.arena = arena, .m = m, .load = load, .width = m->hidden};

@@ -83,7 +83,7 @@ struct load {
 };
 
 /* The program lives in `arena`. */
-struct synth_program program_build(struct arena *arena, const struct model *m,
+struct synth_program model_program(struct arena *arena, const struct model *m,
                                    const struct load *load, enum phase phase);
 
 #endif

@@ -30,7 +30,7 @@ TEST(models_are_listed_by_name)
 
 TEST(a_mixture_of_experts_has_its_first_layers_dense)
 {
-    struct synth_program p = program_build(&arena, model("deepseek"), &load, PHASE_DECODE);
+    struct synth_program p = model_program(&arena, model("deepseek"), &load, PHASE_DECODE);
     assert_int_equal(p.dense, 3);
     assert_int_equal(p.moe, 58);
     assert_int_equal(count(&p, OP_ATTENTION), 61);
@@ -42,7 +42,7 @@ TEST(a_mixture_of_experts_has_its_first_layers_dense)
 TEST(shapes_types_and_formats_have_the_same_number_of_tensors)
 {
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        struct synth_program p = program_build(&arena, model("tiny"), &load, (enum phase)phase);
+        struct synth_program p = model_program(&arena, model("tiny"), &load, (enum phase)phase);
         for (size_t i = 0; i < p.n; i++) {
             size_t types = 0, formats = 0;
             for (const char *at = p.ops[i].kind->in_types; *at != '\0'; at++)
@@ -57,7 +57,7 @@ TEST(shapes_types_and_formats_have_the_same_number_of_tensors)
 
 TEST(a_gradient_follows_its_operator_and_matrices_have_two)
 {
-    struct synth_program p = program_build(&arena, model("llama-8b"), &load, PHASE_TRAIN);
+    struct synth_program p = model_program(&arena, model("llama-8b"), &load, PHASE_TRAIN);
     assert_int_equal(count(&p, OP_FLASH), count(&p, OP_FLASH_GRAD));
     assert_int_equal(count(&p, OP_MM_GRAD_IN), count(&p, OP_MM_GRAD_WEIGHT));
     for (size_t i = 0; i < p.n; i++) {

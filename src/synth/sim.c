@@ -459,7 +459,7 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
     if (s->model.dense_layers > s->model.layers)
         s->model.dense_layers = s->model.layers;
     for (int p = 0; p < PHASE_COUNT; p++) {
-        s->programs[p] = program_build(arena, &s->model, &load, (enum phase)p);
+        s->programs[p] = model_program(arena, &s->model, &load, (enum phase)p);
         most = s->programs[p].n > most ? s->programs[p].n : most;
     }
     s->ranks_n = (int)o->ranks;

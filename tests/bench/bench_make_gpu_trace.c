@@ -63,8 +63,8 @@ static void put_launch(struct writer *w, uint64_t number, uint64_t *random, uint
                                   .dynamic_shared = 1024 * (int32_t)shape,
                                   .correlation = (uint32_t)number + 1,
                                   .name = names[which]};
-    encode_record(w, &cupti, &call);
-    encode_record(w, &cupti, &kernel);
+    writer_encode(w, &cupti, &call);
+    writer_encode(w, &cupti, &kernel);
     busy[stream] = kernel.end;
     *host += took + next_random(random) % 3000;
 }
@@ -79,11 +79,11 @@ static void put_range(struct writer *w, uint64_t number, uint64_t begin, uint64_
                                   .object = {{1, 100, 0}},
                                   .name = "layer"};
 
-    encode_record(w, &cupti, &marker);
+    writer_encode(w, &cupti, &marker);
     marker.flags = 4;
     marker.time = end;
     marker.name = NULL;
-    encode_record(w, &cupti, &marker);
+    writer_encode(w, &cupti, &marker);
 }
 
 int main(int argc, char **argv)

@@ -75,7 +75,7 @@ static void compare(const struct predicted *p, const struct measured *m, struct 
     check(m6_print(&m6, sink));
     struct metrics metrics = metrics_compute(p);
     check(metrics.hits <= metrics.invocations);
-    trace_csv_fill(p, &t);
+    compare_trace_fill(p, &t);
     check(table_print(&t, TABLE_NO_BOM, sink));
     table_free(&t);
     shape_rows_free(&shapes);
