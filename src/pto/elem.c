@@ -101,7 +101,7 @@ float pto_elem_f32(uint64_t bits, enum pto_dtype t)
 
 int64_t pto_elem_i64(uint64_t bits, enum pto_dtype t)
 {
-    return (int64_t)(is_integer(t) ? bits : pto_elem_convert(bits, t, PTO_I64, toward_zero));
+    return (int64_t)(elem_is_integer(t) ? bits : pto_elem_convert(bits, t, PTO_I64, toward_zero));
 }
 
 uint64_t pto_elem_from_f32(float value, enum pto_dtype t)
@@ -115,13 +115,13 @@ uint64_t pto_elem_from_f32(float value, enum pto_dtype t)
         return f32_to_bf16(value);
     default:
         return pto_elem_convert(bits_of_float(value), PTO_F32, t,
-                                is_integer(t) ? toward_zero : nearest);
+                                elem_is_integer(t) ? toward_zero : nearest);
     }
 }
 
 uint64_t pto_elem_from_i64(int64_t value, enum pto_dtype t)
 {
-    if (is_integer(t))
+    if (elem_is_integer(t))
         return elem_wrap((uint64_t)value, t);
     return pto_elem_convert((uint64_t)value, PTO_I64, t, nearest);
 }
@@ -147,7 +147,7 @@ uint64_t pto_elem_load(const unsigned char *at, enum pto_dtype t)
     }
     if (t == PTO_I1)
         return bits & 1;
-    return is_signed(t) ? elem_wrap(bits, t) : bits;
+    return elem_is_signed(t) ? elem_wrap(bits, t) : bits;
 }
 
 void pto_elem_store(unsigned char *at, enum pto_dtype t, uint64_t bits)
@@ -251,7 +251,7 @@ void pto_elem_read_i64(int64_t *out, const unsigned char *at, enum pto_dtype t, 
 void pto_elem_write_i64(unsigned char *at, const int64_t *in, enum pto_dtype t, size_t n)
 {
     uint32_t size = pto_dtype_size(t);
-    if (is_integer(t) && t != PTO_I1) {
+    if (elem_is_integer(t) && t != PTO_I1) {
         for (size_t i = 0; i < n; i++)
             memcpy(at + i * size, &in[i], size);
         return;

@@ -120,7 +120,7 @@ static struct number unpack(uint64_t bits, enum pto_dtype t)
         return (struct number){.kind = NOT_A_NUMBER};
     if (t == PTO_F8E8M0)
         return number_of(false, 1, (int32_t)bits - 127);
-    if (is_signed(t) && (int64_t)bits < 0)
+    if (elem_is_signed(t) && (int64_t)bits < 0)
         return number_of(true, -bits, 0);
     return number_of(false, bits, 0);
 }
@@ -251,8 +251,8 @@ static uint64_t pack_int(struct number x, enum pto_dtype t, struct pto_convert h
 {
     if (x.kind == NOT_A_NUMBER || x.kind == ZERO)
         return 0;
-    uint32_t bits = int_bits(t);
-    uint64_t most = (bits >= 64 ? ~0ull : (1ull << bits) - 1) >> is_signed(t);
+    uint32_t bits = elem_int_bits(t);
+    uint64_t most = (bits >= 64 ? ~0ull : (1ull << bits) - 1) >> elem_is_signed(t);
     bool beyond = x.kind == INFINITE || x.e > 63;
     uint64_t n = 0;
     if (!beyond) {
@@ -262,7 +262,7 @@ static uint64_t pack_int(struct number x, enum pto_dtype t, struct pto_convert h
     if (how.saturation == PTO_SATURATION_OFF)
         return beyond ? 0 : elem_wrap(x.negative ? -n : n, t);
     if (x.negative) {
-        uint64_t least = is_signed(t) ? most + 1 : 0;
+        uint64_t least = elem_is_signed(t) ? most + 1 : 0;
         return elem_wrap(-(beyond || n > least ? least : n), t);
     }
     return beyond || n > most ? most : n;
@@ -285,7 +285,7 @@ uint64_t pto_elem_convert(uint64_t bits, enum pto_dtype from, enum pto_dtype to,
 {
     if (from == to)
         return bits;
-    if (!is_integer(to) && (is_integer(from) || how.reference))
+    if (!elem_is_integer(to) && (elem_is_integer(from) || how.reference))
         how.round = PTO_ROUND_RINT;
     return pack(unpack(bits, from), to, how);
 }
@@ -308,8 +308,8 @@ static struct number unpack_f64(double value)
 
 double pto_elem_f64(uint64_t bits, enum pto_dtype t)
 {
-    if (is_integer(t))
-        return is_signed(t) ? (double)(int64_t)bits : (double)bits;
+    if (elem_is_integer(t))
+        return elem_is_signed(t) ? (double)(int64_t)bits : (double)bits;
     if (t == PTO_F32 || t == PTO_F16 || t == PTO_BF16)
         return (double)pto_elem_f32(bits, t);
     struct number x = unpack(bits, t);
@@ -322,7 +322,7 @@ double pto_elem_f64(uint64_t bits, enum pto_dtype t)
 
 uint64_t pto_elem_from_f64(double value, enum pto_dtype t)
 {
-    return pack(unpack_f64(value), t, is_integer(t) ? toward_zero : nearest);
+    return pack(unpack_f64(value), t, elem_is_integer(t) ? toward_zero : nearest);
 }
 
 uint64_t pto_elem_highest(enum pto_dtype t)
