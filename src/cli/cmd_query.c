@@ -157,7 +157,7 @@ static void begin_json(struct printer *p, const char *const *names)
     json_write_object(p->json);
     json_put_array(p->json, "columns");
     for (size_t c = 0; c < p->columns; c++)
-        session_json_text(p->json, names[c]);
+        json_write_string(p->json, str_of(names[c]));
     json_write_end(p->json);
     json_put_array(p->json, "rows");
 }

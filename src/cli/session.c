@@ -107,14 +107,6 @@ struct sink session_sink(struct session *s)
     return (struct sink){write_out, &s->out};
 }
 
-void session_json_text(struct json_writer *w, const char *text)
-{
-    if (text != NULL)
-        json_write_string(w, str_of(text));
-    else
-        json_write_null(w);
-}
-
 void session_document(struct session *s, const struct schema *schema, const char *origin,
                       const void *result, const struct record_env *env)
 {
@@ -161,7 +153,7 @@ void session_json_end(struct session *s)
     record_json_list(j, &envelope_diagnostic_record, s->diag.entries.at, s->diag.entries.n, NULL);
     json_put_array(j, "outputs");
     for (size_t i = 0; i < s->written.n; i++)
-        session_json_text(j, s->written.at[i]);
+        json_write_string(j, str_of(s->written.at[i]));
     json_write_end(j);
     json_write_end(j);
     json_write_finish(j); /* the out remembers a failure */

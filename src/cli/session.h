@@ -78,9 +78,6 @@ void session_report(struct session *s, const struct report *report);
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin);
 void session_json_end(struct session *s);
 
-/* A text, or null for NULL. */
-void session_json_text(struct json_writer *w, const char *text);
-
 /* Onto stdout, for documents of a prescribed shape that go without the envelope. */
 struct sink session_sink(struct session *s);
 
