@@ -115,21 +115,21 @@ struct field {
     enum unit unit;
     enum field_form form;
     enum field_missing missing;
-    bool is_optional; /* a value not known leaves its key out */
-    bool is_right;    /* a text that tables align as numbers are */
-    double scale;     /* numbers are divided by this; 0: not */
-    int decimals;     /* of FORM_POINT; 0: all */
+    int decimals;               /* of FORM_POINT; 0: all */
+    enum field_type count_type; /* of the member that .count names */
+    unsigned names;             /* values that .name() knows, for the schema; 0: any text */
+    bool is_optional;           /* a value not known leaves its key out */
+    bool is_right;              /* a text that tables align as numbers are */
+    double scale;               /* numbers are divided by this; 0: not */
     size_t offset;
-    size_t count;               /* offset of a list's count; elements of an array */
-    size_t room;                /* elements of an array with a count */
-    enum field_type count_type; /* of the count's member */
-    size_t stride;              /* of a list's elements */
-    size_t flag;                /* offset of a bool that must be true, plus one; see WHEN() */
+    size_t count;  /* offset of a list's count; elements of an array */
+    size_t room;   /* elements of an array with a count */
+    size_t stride; /* of a list's elements */
+    size_t flag;   /* offset of a bool that must be true, plus one; see WHEN() */
     const struct record *record;
     const char *text;                    /* of FIELD_CONST; of FIELD_CSTR what stands for NULL */
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
-    unsigned names;           /* values that .name() knows, for the schema; 0: any text */
-    const char *const *words; /* names in a list, instead of .name() */
+    const char *const *words;            /* names in a list, instead of .name() */
     struct field_value (*get)(const void *record, const struct record_env *env);
     struct field_value (*look_up)(const void *record, const char *text,
                                   const struct record_env *env); /* .get() with .text */
