@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <zlib.h>
 
 #include "base/diag.h"
 #include "base/str.h"
@@ -31,18 +32,18 @@ enum gz_fault {
 
 enum { GZ_TRAILER = 8 }; /* bytes behind a member's data: checksum and size */
 
-struct inflate_state;
-
 struct gz {
-    struct inflate_state *state;
+    z_stream z;
     uint64_t taken;                 /* packed bytes used so far */
     uint64_t given;                 /* unpacked bytes delivered so far */
     uint64_t members;               /* that were whole */
     uint64_t begin;                 /* packed offset of the member in work */
+    uint32_t crc;                   /* of what the member in work has given */
+    uint32_t size;                  /* of that, the lower 32 bits */
     unsigned char last[GZ_TRAILER]; /* packed bytes that were used last */
     enum gz_fault fault;
     uint64_t fault_at; /* packed offset where it was noticed */
-    const char *why;   /* what is wrong with damaged data */
+    const char *why;   /* zlib's word for damaged data, or NULL */
     bool is_in_member;
     bool is_done; /* nothing more will come, whatever the input */
 };
