@@ -223,7 +223,7 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
         cap->facts.rank = b->rank;
     else if (cap->facts.rank == UNKNOWN)
         cap->facts.rank = b->hint;
-    if (cap->facts.device == UNKNOWN && devices->list.n == 1)
+    if (cap->facts.device == UNKNOWN && devices->list.n == 1 && devices->list.at != NULL)
         cap->facts.device = devices->list.at[0];
     if (cap->facts.kind == 0)
         cap->facts.kind = capture_intern(cap, kind_of(b));
@@ -256,7 +256,7 @@ static enum status split(const struct bundle *b, const char *name,
     struct input_options one = *options;
     enum status st = ST_OK;
 
-    for (size_t i = 0; i < devices->list.n && st == ST_OK; i++) {
+    for (size_t i = 0; i < devices->list.n && devices->list.at != NULL && st == ST_OK; i++) {
         struct capture *cap;
         struct diag own;
         diag_init(&own);
