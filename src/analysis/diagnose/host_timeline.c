@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/diagnose/host_threads.h"
 #include "analysis/diagnose/limits.h"
-#include "base/interval.h"
 
 enum { DEPTH = 256, THREADS = 16 };
 
@@ -78,11 +78,6 @@ static const struct name_memo *memo_of(const struct capture *cap, struct name_me
     return m;
 }
 
-static bool is_host(enum slice_kind kind)
-{
-    return kind >= SLICE_HOST_OP && kind <= SLICE_STEP;
-}
-
 /* ---- which slices launch ---- */
 
 /* The launching slice of each task: a call of the runtime before an operator, the later before
@@ -96,7 +91,7 @@ static uint32_t *find_launches(const struct capture *cap)
     for (size_t i = 0; i < cap->flows.n; i++) {
         const struct flow *f = &cap->flows.at[i];
         if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)s->kind[f->to]) ||
-            !is_host((enum slice_kind)s->kind[f->from]))
+            !host_threads_is_host((enum slice_kind)s->kind[f->from]))
             continue;
         uint32_t old = launch[f->to];
         bool is_call = s->kind[f->from] == SLICE_RUNTIME;
@@ -370,7 +365,8 @@ static struct reader *next_reader(const struct walk *w)
 
     for (size_t i = 0; i < w->n; i++) {
         struct reader *r = &w->readers[i];
-        while (r->next < r->last && !is_host((enum slice_kind)w->cap->slices.kind[r->next]))
+        while (r->next < r->last &&
+               !host_threads_is_host((enum slice_kind)w->cap->slices.kind[r->next]))
             r->next++;
         if (r->next < r->last &&
             (best == NULL || w->cap->slices.begin[r->next] < w->cap->slices.begin[best->next]))
@@ -396,93 +392,27 @@ static void walk_timeline(struct walk *w)
     close_until(w, INT64_MAX);
 }
 
-/* ---- threads that take turns ---- */
-
-static struct interval_set busy_of(const struct capture *cap, const struct lane *lane)
-{
-    const struct slices *s = &cap->slices;
-    struct interval_set set = {mem_grow(NULL, sizeof(*set.at), lane->n + 1), 0};
-
-    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
-        struct interval *last = set.n > 0 ? &set.at[set.n - 1] : NULL;
-        nanos end = slices_end(s, i);
-        if (s->kind[i] != SLICE_HOST_OP && s->kind[i] != SLICE_RUNTIME)
-            continue;
-        if (last == NULL || s->begin[i] > last->end)
-            set.at[set.n++] = (struct interval){s->begin[i], end};
-        else if (end > last->end)
-            last->end = end;
-    }
-    return set;
-}
-
-static struct interval_set join(struct interval_set a, struct interval_set b)
-{
-    struct interval_set both = {mem_grow(a.at, sizeof(*a.at), a.n + b.n + 1), a.n + b.n};
-
-    if (b.n > 0)
-        memcpy(both.at + a.n, b.at, sizeof(*b.at) * b.n);
-    mem_free(b.at);
-    interval_merge(&both);
-    return both;
-}
-
-struct thread {
-    size_t lane, launches;
-    bool has_steps;
-};
-
-/* The main thread first: it has the marks of steps, or launches most. */
-static int by_weight(const void *a, const void *b)
-{
-    const struct thread *x = a, *y = b;
-
-    if (x->has_steps != y->has_steps)
-        return y->has_steps - x->has_steps;
-    if (x->launches != y->launches)
-        return x->launches < y->launches ? 1 : -1;
-    return x->lane < y->lane ? -1 : x->lane > y->lane;
-}
-
-static size_t find_threads(const struct walk *w, struct thread *out)
-{
-    const struct slices *s = &w->cap->slices;
-    size_t n = 0;
-
-    for (size_t i = 0; i < w->cap->lanes.n; i++) {
-        const struct lane *lane = &w->cap->lanes.at[i];
-        struct thread t = {.lane = i};
-        for (size_t k = lane->first; k < lane->first + lane->n; k++) {
-            t.launches += w->call_of[k] != NO_SLICE && is_host((enum slice_kind)s->kind[k]);
-            t.has_steps |= s->kind[k] == SLICE_STEP;
-        }
-        if (t.launches > 0)
-            out[n++] = t;
-    }
-    if (n > 1)
-        qsort(out, n, sizeof(*out), by_weight);
-    return n;
-}
+/* ---- the result ---- */
 
 /* Walks the first thread of the list that is left, with all that take turns with it. */
-static void walk_group(struct walk *w, struct thread *threads, size_t *n)
+static void walk_group(struct walk *w, struct host_thread *threads, size_t *n)
 {
     const struct capture *cap = w->cap;
-    struct interval_set busy = busy_of(cap, &cap->lanes.at[threads[0].lane]);
+    struct interval_set busy = host_threads_busy(cap, &cap->lanes.at[threads[0].lane]);
     size_t left = 0;
 
     w->n = 0;
     for (size_t i = 0; i < *n; i++) {
         const struct lane *lane = &cap->lanes.at[threads[i].lane];
         if (i > 0) {
-            struct interval_set own = busy_of(cap, lane);
+            struct interval_set own = host_threads_busy(cap, lane);
             nanos both = interval_overlap(own, busy);
             if (w->n == THREADS || both > interval_length(own) / LIMIT_TURNS) {
                 mem_free(own.at);
                 threads[left++] = threads[i];
                 continue;
             }
-            busy = join(busy, own);
+            busy = host_threads_join(busy, own);
         }
         w->readers[w->n].next = lane->first;
         w->readers[w->n].last = lane->first + lane->n;
@@ -492,8 +422,6 @@ static void walk_group(struct walk *w, struct thread *threads, size_t *n)
     *n = left;
     walk_timeline(w);
 }
-
-/* ---- the result ---- */
 
 static int by_nanos(const void *a, const void *b)
 {
@@ -600,8 +528,8 @@ static void link_tasks(const struct walk *w, struct device_tasks *tasks, const u
 
 static void walk_all(struct walk *w, struct host_timelines *out, struct arena *arena)
 {
-    struct thread *threads = mem_grow(NULL, sizeof(*threads), w->cap->lanes.n + 1);
-    size_t n = find_threads(w, threads), room = n;
+    struct host_thread *threads = mem_grow(NULL, sizeof(*threads), w->cap->lanes.n + 1);
+    size_t n = host_threads_find(w->cap, w->call_of, threads), room = n;
 
     out->at = ARENA_ARRAY(arena, struct host_timeline, room);
     while (n > 0) {

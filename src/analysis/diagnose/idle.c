@@ -3,6 +3,7 @@
  */
 #include "analysis/diagnose/idle.h"
 
+#include "analysis/diagnose/host_names.h"
 #include "analysis/diagnose/limits.h"
 
 /* The gap before each task whose launch ended before its stream's previous task did. */
