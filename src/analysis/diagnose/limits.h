@@ -37,6 +37,8 @@ enum {
 
     /* What-ifs. Measured ones: examples/diagnose/profiler-cost.py on an H200, see docs/whatif.md.
      */
+    LIMIT_WORTH = 1,            /* percent: changes that save less are not listed */
+    LIMIT_LINKED = 95,          /* percent of device work whose launch should be recorded */
     LIMIT_DENSE_GAP = 1500,     /* a gap between queued tasks up to this is taken as it is, */
     LIMIT_DENSE_DEFAULT = 500,  /* else tasks of a graph lie this far apart */
     LIMIT_AFTER_ALLOC = 5000,   /* what is left of an operator behind an allocation */

@@ -10,21 +10,24 @@
 
 #include "analysis/diagnose/host_timeline.h"
 
+/* Places of the bounds behind the cost itself. */
+enum { PROFILER_COST_LOW = 1, PROFILER_COST_HIGH, PROFILER_COSTS };
+
 struct profiler_cost {
     nanos op;           /* a recorded operator */
     nanos call;         /* a recorded call of the runtime */
     nanos graph_node;   /* a node of a launched graph */
     nanos alloc;        /* an allocation: bookkeeping in the operator around it */
-    nanos free;         /* a free */
+    nanos step;         /* a step of the profiler */
     const char *origin; /* where they were measured */
 };
 
-/* The cost model of a capture's profiler; all zero when it is not known. */
+/* The costs of a capture's profiler and their bounds; all zero when it is not known. */
 const struct profiler_cost *profiler_cost_of(const struct capture *cap);
 
 /* A stretch and a call's own time less what recording added; never less than a fifth. */
 nanos profiler_cost_stretch(const struct profiler_cost *p, const struct host_call *c,
-                            const struct host_call *before);
+                            const struct host_call *before, bool begins_step);
 nanos profiler_cost_call(const struct profiler_cost *p, const struct host_call *c, nanos body);
 
 #endif

@@ -57,7 +57,7 @@ enum {
 };
 
 struct replay_change {
-    nanos *lead;    /* of a host node the stretch before the call; 0 elsewhere */
+    nanos *lead;    /* of a host node the stretch before the call; else what is put before it */
     nanos *dur;     /* the rest of its duration */
     uint8_t *drop;  /* mask */
     uint32_t *prev; /* the node before it, where that is another one; NULL: as recorded */

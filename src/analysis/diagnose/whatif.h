@@ -47,20 +47,19 @@ struct whatif {
     const struct device *device; /* NULL: not in the table */
     struct replay_times times;
     nanos *ends;
+    nanos profiled, bare; /* step time of the unchanged replay */
+    bool is_bare;         /* the run that is being changed is the one without the profiler */
 };
 
-/* Step time before and after, recorded and estimated without the profiler; nanoseconds. */
+/* Step time of a changed run, recorded and estimated without the profiler; nanoseconds. */
 struct whatif_result {
     const char *change; /* "no_sync" */
     struct str site;
-    nanos profiled, profiled_base, bare, bare_base;
+    nanos profiled, bare;
+    nanos bare_low, bare_high;      /* the estimate with the profiler's cost at its bounds */
     double saving, profiled_saving; /* shares: of the estimate without the profiler, as recorded */
     const char *bound;              /* why it is an upper bound; NULL: it is a prediction */
 };
-
-/* "no_launch_cost", ...; and what it changes, for help and tables. */
-const char *whatif_name(enum whatif_id id);
-const char *whatif_summary(enum whatif_id id);
 
 /* Reads "no_sync:aten::item"; false when no change has that name. */
 bool whatif_parse(struct str text, struct whatif_change *out);
@@ -69,11 +68,20 @@ bool whatif_parse(struct str text, struct whatif_change *out);
 void whatif_init(struct whatif *w, struct study *st, const struct accounting *a);
 void whatif_fini(struct whatif *w);
 
-/* Several changes at once. */
+/* Several changes at once; the result is named after the last. Bounds are left out. */
 struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *changes, size_t n);
 
-/* The best change, then the best on top of it, and so on while it saves at least `least`; gives
- * how many. Savings of each are on top of those before it. */
-size_t whatif_greedy(struct whatif *w, double least, struct whatif_result *out, size_t room);
+/* The same with bounds. */
+struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_change *changes,
+                                        size_t n);
+
+/* The best of `candidates`, then the best on top of it, and so on while it saves at least `least`;
+ * gives how many. Savings of each are on top of those before it, so that they add up. */
+size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates, size_t n,
+                     double least, struct whatif_result out[WHATIF_GREEDY]);
+
+/* Times of the run with these changes, in w->times, and the changes as they were applied; the
+ * change is for replay_change_free(). */
+struct replay_change whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n);
 
 #endif

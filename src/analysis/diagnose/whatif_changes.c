@@ -49,20 +49,49 @@ static nanos dense_gap(const struct whatif *w)
     return recorded > 0 && recorded <= LIMIT_DENSE_GAP ? recorded : LIMIT_DENSE_DEFAULT;
 }
 
+/* Launches of a step up to the next wait are one graph; recording it costs time for every node.
+ * That is counted in full, before its first task, as if every graph were waited for. */
+struct graph_run {
+    uint32_t first; /* its first task's node, or REPLAY_NONE */
+    uint32_t step;
+    size_t tasks;
+};
+
+static const struct graph_run no_run = {REPLAY_NONE, TASK_NO_STEP, 0};
+
+static void end_run(const struct whatif *w, struct replay_change *c, struct graph_run *run)
+{
+    if (run->first != REPLAY_NONE && !w->is_bare)
+        c->lead[run->first] += (nanos)run->tasks * w->cost->graph_node;
+    *run = no_run;
+}
+
 static void no_launch_cost(const struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
+    struct graph_run run = no_run;
 
     (void)site;
     for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].kind == REPLAY_WAIT)
+            end_run(w, c, &run);
         if (r->nodes[i].kind != REPLAY_HOST)
             continue;
         const struct host_call *call = call_of(w, &r->nodes[i]);
+        uint32_t step = call->tasks > 0 ? w->a->tasks.at[call->first_task].step : run.step;
         if (call->class == STRETCH_LAUNCH)
             c->lead[i] = 0;
-        if (is_cheap_launch(w, call))
-            c->dur[i] = 0;
+        if (!is_cheap_launch(w, call))
+            continue;
+        if (step != run.step)
+            end_run(w, c, &run);
+        if (run.first == REPLAY_NONE && call->tasks > 0)
+            run.first = r->node_of_task[call->first_task];
+        run.step = step;
+        run.tasks += call->tasks;
+        c->dur[i] = 0;
     }
+    end_run(w, c, &run);
     c->gap = dense_gap(w) < c->gap ? dense_gap(w) : c->gap;
 }
 
