@@ -40,7 +40,7 @@ house: ## measures of the source tree; `tools/house --list` names what they coun
 	@tools/house
 
 schema: all ## write docs/schema from the descriptions of the documents
-	@tools/gen-schema $(B)/strata
+	@tools/gen-schema $(CURDIR)/$(B)/strata
 
 format: format-deps ## rewrite the C sources in the house's shape
 	@tools/check-format --fix
