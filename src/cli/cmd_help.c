@@ -184,10 +184,22 @@ static int show_schema(struct session *s, const struct schemas *schemas, const c
     return CODE_USAGE;
 }
 
+static const struct field schema_fields[] = {
+    FIELD(struct schema, name, "name", .head = "document"),
+    FIELD(struct schema, title, "title", .head = "what it is"),
+};
+static const struct record schema_record = RECORD(struct schema, schema_fields);
+
 static int list_schemas(struct session *s, const struct schemas *schemas)
 {
+    struct schema *rows = ARENA_ARRAY(&s->arena, struct schema, schemas->list.n);
+    struct report *r = report_new(S(""));
+
     for (size_t i = 0; i < schemas->list.n; i++)
-        out_printf(&s->out, "%-26s %s\n", schemas->list.at[i]->name, schemas->list.at[i]->title);
+        rows[i] = *schemas->list.at[i];
+    report_records(r, &schema_record, rows, schemas->list.n, NULL);
+    session_report(s, r);
+    report_free(r);
     return CODE_DONE;
 }
 
