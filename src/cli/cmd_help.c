@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "cli/help.h"
 #include "cli/session.h"
+#include "report/report.h"
 
 struct args {
     bool man, list_schemas;
