@@ -112,6 +112,7 @@ if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
         $<TARGET_FILE:strata>)
     set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs $<TARGET_FILE:strata>)
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
         $<TARGET_FILE:strata> --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter

@@ -14,7 +14,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job = {.input = {.rank = -1, .device = -1}, .study = {.max_bubbles = 200}},
+    .job = {.input = CAPTURE_INPUT(), .study = {.max_bubbles = 200}},
     .min_bubble = "100",
 };
 
@@ -27,9 +27,7 @@ static const struct opt options[] = {
                "list idle windows from this many microseconds on (100)"),
     OPT_INT(0, "max-bubbles", "N", struct args, job.study.max_bubbles, 0, 1000000,
             "list at most this many of them (200)"),
-    OPT_RANK(struct args, job.input, "only this rank of a folder of ranks"),
-    OPT_DEVICE(struct args, job.input),
-    OPT_SOURCE(struct args, job.input),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_CHOICE(0, "step-source", step_sources, struct args, job.study.step_choice,
                "where steps come from: marks, else step ids (auto); the model's passes; nowhere"),
     OPT_STRING(0, "step-marker", "RE", struct args, job.study.step_marker,
@@ -164,6 +162,6 @@ const struct command command_anomaly = {
                "code 1.",
     .see = "docs/analyses/anomaly.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN,
     COMMAND_PARTS,
 };

@@ -11,7 +11,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job = {.input = {.rank = -1, .device = -1}}, .min_effect = "1%", .min_time = "10"};
+    .job = {.input = CAPTURE_INPUT()}, .min_effect = "1%", .min_time = "10"};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-effect", "PCT", struct args, min_effect,
@@ -22,9 +22,7 @@ static const struct opt options[] = {
                "exit with 1 when a group of steps got slower by more than this"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "exit with 1 when a metric grew by more, as 'tail_gap_ms>10%'; may be repeated"),
-    OPT_RANK(struct args, job.input, "only this rank of folders of ranks"),
-    OPT_DEVICE(struct args, job.input),
-    OPT_SOURCE(struct args, job.input),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     OPT_END,
 };
@@ -129,7 +127,7 @@ const struct command command_diff = {
         "longer in B, and also when nothing could be compared.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&diff_schema},
     COMMAND_PARTS,
 };

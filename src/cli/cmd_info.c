@@ -12,10 +12,10 @@ struct args {
     struct input_options input;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1}};
+static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
-    OPT_RANK(struct args, input, "only this rank of a folder of ranks"),
+    CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
 
@@ -401,7 +401,7 @@ const struct command command_info = {
         "one.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&inventory_schema},
     COMMAND_PARTS,
 };

@@ -18,7 +18,7 @@ struct args {
     bool schema;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1, .pmu = true}};
+static const struct args defaults = {.input = CAPTURE_INPUT(.pmu = true)};
 
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
@@ -26,7 +26,7 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "to", formats, struct args, to, "how rows are printed (table)"),
     OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file, - is stdin"),
     OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout, "stop a query that takes longer"),
-    OPT_RANK(struct args, input, "only this rank of a folder of ranks"),
+    CAPTURE_OPTIONS(struct args, input),
     OPT_FLAG(0, "schema", struct args, schema, "list tables and columns, and stop"),
     OPT_END,
 };
@@ -425,7 +425,7 @@ const struct command command_query = {
         "statement ends with exit code 2, one that runs past --timeout with 3.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&tables_schema},
     COMMAND_PARTS,
 };
