@@ -97,6 +97,7 @@ static bool complete(struct session *s, const struct args *args, struct anomaly_
     job->path = s->operands.at[0];
     job->out = s->common.out;
     job->is_dry_run = s->common.dry_run;
+    job->lang = session_lang(s);
     job->study.device_windows = args->step_window == 1;
     job->gates = gates;
     job->n_gates = args->fail_if.n;
@@ -164,6 +165,6 @@ const struct command command_anomaly = {
                "code 1.",
     .see = "docs/analyses/anomaly.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS | COMMON_LANG,
     COMMAND_PARTS,
 };
