@@ -85,7 +85,7 @@ static void print(struct session *s, const struct analysis *a, const struct rend
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
         session_document(s, a->schema, origin_name(cap->origin), a->find(&st), &env);
     } else if (!s->common.quiet) {
-        struct report *r = report_new(str_of(cap->name));
+        struct report *r = report_new(LANG_EN, str_of(cap->name));
         a->run(&st, r);
         render_write(as, r, &(struct render_options){.color = s->out.color}, session_sink(s));
         report_free(r);

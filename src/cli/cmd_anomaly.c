@@ -95,6 +95,7 @@ static bool complete(struct session *s, const struct args *args, struct anomaly_
     job->path = s->operands.at[0];
     job->out = s->common.out;
     job->is_dry_run = s->common.dry_run;
+    job->lang = session_lang(s);
     job->study.device_windows = args->step_window == 1;
     job->gates = gates;
     job->n_gates = args->fail_if.n;
@@ -162,6 +163,6 @@ const struct command command_anomaly = {
                "code 1.",
     .see = "docs/analyses/anomaly.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG,
     COMMAND_PARTS,
 };

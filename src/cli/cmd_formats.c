@@ -66,7 +66,7 @@ static void print_text(struct session *s, const struct formats *f)
                                        {"what it is", COLUMN_TEXT, 0}};
     static const struct column out[] = {
         {"output", COLUMN_TEXT, 0}, {"ending", COLUMN_TEXT, 0}, {"what it is", COLUMN_TEXT, 0}};
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     add_rows(r, in, f->inputs.at, f->inputs.n);
     report_text(r, S("  files are known by their content; --format NAME forces one"));

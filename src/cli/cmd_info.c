@@ -35,7 +35,7 @@ struct answer {
 
 static void begin_part(struct answer *a, const char *title)
 {
-    a->report = report_new(str_of(title));
+    a->report = report_new(LANG_EN, str_of(title));
 }
 
 static void end_part(struct answer *a)

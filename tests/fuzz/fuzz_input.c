@@ -23,7 +23,7 @@ static bool swallow(void *ctx, struct str text)
 static void ask(const struct analysis *a, const struct capture *cap)
 {
     struct study st;
-    struct report *report = report_new(S("fuzz"));
+    struct report *report = report_new(LANG_EN, S("fuzz"));
     size_t written = 0;
 
     study_begin(&st, cap, study_defaults());
