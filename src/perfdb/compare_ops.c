@@ -390,15 +390,15 @@ static const struct field row_fields[] = {
 };
 const struct record ops_row_record = RECORD(struct ops_row, row_fields);
 
-/* Characters, not bytes, fill a column. A control character would break the line. */
+/* Characters fill a column, wide ones too: the contract's width. A control character would break the line. */
 static void put_padded(struct text *out, struct str text, size_t width)
 {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.at[i];
         text_char(out, c < 0x20 || c == 0x7f ? ' ' : text.at[i]);
     }
-    if (str_width(text) < width)
-        text_repeat(out, ' ', width - str_width(text));
+    if (str_chars(text) < width)
+        text_repeat(out, ' ', width - str_chars(text));
 }
 
 static void put_line(struct text *out, char fill)

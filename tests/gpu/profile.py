@@ -465,9 +465,9 @@ class Results(Case):
             import jsonschema
         except ImportError:
             self.skipTest("no jsonschema")
-        name = document["schema"].replace("/", "-") + ".schema.json"
-        with open(os.path.join(HERE, "..", "..", "docs", "schema", name)) as f:
-            jsonschema.validate(document, json.load(f))
+        schema = subprocess.run([STRATA, "help", "--schema", document["schema"]], capture_output=True,
+                                text=True, check=True).stdout
+        jsonschema.validate(document, json.loads(schema))
 
     def test_documents(self):
         self.assertEqual(self.run_("--json"), 0)
