@@ -19,10 +19,10 @@
 /* Options of a struct input_options `input`. */
 #define OPT_RANK(type, input, text) OPT_INT(0, "rank", "N", type, input.rank, 0, INT32_MAX, text)
 #define OPT_DEVICE(type, input)                                                                    \
-    OPT_INT(0, "device", "N", type, input.device, 0, INT32_MAX, "only this device")
+    OPT_INT(0, "device", "N", type, input.device, 0, INT32_MAX, "only this device (default: all)")
 #define OPT_SOURCE(type, input)                                                                    \
     OPT_CHOICE(0, "source", captures_sources, type, input.source,                                  \
-               "which files to believe when several tell of the same kernels (auto)")
+               "preferred source when files overlap (default: auto)")
 
 extern const char *const captures_sources[]; /* in the order of enum input_source */
 

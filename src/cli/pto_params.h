@@ -7,7 +7,7 @@
 #include "cli/session.h"
 #include "pto/text_params.h"
 
-#define PTO_PARAMS_HELP "a value for ${NAME} in the text; may be repeated"
+#define PTO_PARAMS_HELP "value for ${NAME} in the text; repeatable"
 
 /* Options of commands that have no others. */
 struct pto_params_args {
