@@ -138,7 +138,7 @@ static int check(struct session *s, const struct incore_run_job *job)
         if (strchr(job->case_env.at[i], '=') == NULL)
             return session_usage(s, "--run-env must be KEY=VALUE, not %s", job->case_env.at[i]);
     if (job->case_script != NULL && job->run_command != NULL)
-        return session_usage(s, "--run-cmd and --case are mutually exclusive");
+        return session_usage(s, "use either --run-cmd or --case, not both");
     if (strchr(job->name, '/') != NULL || job->name[0] == '\0' || job->name[0] == '.')
         return session_usage(s, "--name must be a folder name, not a path");
     return CODE_DONE;
