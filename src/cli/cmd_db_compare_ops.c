@@ -9,7 +9,7 @@
 struct args {
     const char *trace_dir, *data_dir, *output;
     struct place_args place;
-    struct opt_list scenarios;
+    struct words scenarios;
 };
 
 static const struct args defaults = {

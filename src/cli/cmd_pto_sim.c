@@ -17,7 +17,7 @@ struct args {
     int64_t top;
     bool what_if, timeline;
     double rtol, atol;
-    struct opt_list set, arg, input, fill, output, check;
+    struct words set, arg, input, fill, output, check;
 };
 
 static const struct args defaults = {.setup.blocks = 1, .top = 10, .rtol = 1e-3, .atol = 1e-5};

@@ -8,7 +8,7 @@ const struct opt pto_params_options[] = {
     OPT_END,
 };
 
-int pto_params(struct session *s, const char *option, const struct opt_list *list,
+int pto_params(struct session *s, const char *option, const struct words *list,
                const struct text_param **out)
 {
     struct text_param *given = ARENA_ARRAY(&s->arena, struct text_param, list->n + 1);
