@@ -14,7 +14,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job = {.input = {.rank = -1, .device = -1}, .study = {.max_bubbles = 200}},
+    .job = {.input = CAPTURE_INPUT(), .study = {.max_bubbles = 200}},
     .min_bubble = "100",
 };
 
@@ -27,9 +27,7 @@ static const struct opt options[] = {
                "shortest idle gap to list, in µs (default: 100)"),
     OPT_INT(0, "max-bubbles", "N", struct args, job.study.max_bubbles, 0, 1000000,
             "maximum number of gaps to list (default: 200)"),
-    OPT_RANK(struct args, job.input, "only this rank (default: all)"),
-    OPT_DEVICE(struct args, job.input),
-    OPT_SOURCE(struct args, job.input),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_CHOICE(0, "step-source", step_sources, struct args, job.study.step_choice,
                "how steps are found (default: auto)"),
     OPT_STRING(0, "step-marker", "RE", struct args, job.study.step_marker,
@@ -97,6 +95,7 @@ static bool complete(struct session *s, const struct args *args, struct anomaly_
     job->path = s->operands.at[0];
     job->out = s->common.out;
     job->is_dry_run = s->common.dry_run;
+    job->lang = session_lang(s);
     job->study.device_windows = args->step_window == 1;
     job->gates = gates;
     job->n_gates = args->fail_if.n;
@@ -167,6 +166,6 @@ const struct command command_anomaly = {
         "'global.device_gap_ratio>0.5' for the whole capture. If a gate trips, the exit code is 1.",
     .see = "docs/analyses/anomaly.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG,
     COMMAND_PARTS,
 };

@@ -10,16 +10,14 @@ struct args {
     struct arch_job job;
 };
 
-static const struct args defaults = {.job = {.input = {.rank = -1, .device = -1}}};
+static const struct args defaults = {.job = {.input = CAPTURE_INPUT()}};
 
 static const struct opt options[] = {
     OPT_STRING(0, "marker", "RE", struct args, job.marker,
                "regular expression for kernels that mark layers"),
     OPT_STRING(0, "rules", "FILE", struct args, job.rules,
                "kernel families to try before the built-in ones (YAML)"),
-    OPT_RANK(struct args, job.input, "only this rank (default: all)"),
-    OPT_DEVICE(struct args, job.input),
-    OPT_SOURCE(struct args, job.input),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
 
@@ -94,7 +92,7 @@ const struct command command_arch = {
         "expressions and ignore case.",
     .see = "docs/analyses/architecture.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN,
     .schemas = {&arch_schema},
     COMMAND_PARTS,
 };

@@ -14,7 +14,7 @@ struct args {
 enum { ROWS_NOT_GIVEN = -1 };
 
 static const struct args defaults = {
-    .job = {.rows = (enum timeline_rows)ROWS_NOT_GIVEN, .input = {.rank = -1, .device = -1}}};
+    .job = {.rows = (enum timeline_rows)ROWS_NOT_GIVEN, .input = CAPTURE_INPUT()}};
 
 /* In the order of enum timeline_rows. */
 static const char *const what_choices[] = {"kernels", "slices", NULL};
@@ -30,7 +30,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "clip", struct args, job.clip,
              "cut slices at the edges of the steps and the range"),
     OPT_CHOICE(0, "what", what_choices, struct args, job.rows, "rows of a CSV (default: kernels)"),
-    OPT_RANK(struct args, job.input, "rank to read from a folder of ranks"),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
 
@@ -162,7 +162,7 @@ const struct command command_convert = {
                "spread over extra rows called 'name (2)' and so on.",
     .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN,
     .schemas = {&convert_schema},
     COMMAND_PARTS,
 };

@@ -38,7 +38,7 @@ static void print_findings(struct session *s, const struct check *c)
 
 static void print_tables(struct session *s, const struct check *c)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     if (c->findings.n > 0)
         out_text(&s->out, "\n");

@@ -39,7 +39,7 @@ static void print_table(struct session *s, const struct device_list *list)
         {"fp8 TFLOP/s", COLUMN_RIGHT, 0},  {"GB/s", COLUMN_RIGHT, 0},
         {"ridge FLOP/B", COLUMN_RIGHT, 0},
     };
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
 
     for (size_t i = 0; i < list->n; i++) {
@@ -94,7 +94,7 @@ static void print_device(struct session *s, const struct device *d)
         {"", COLUMN_TEXT, 0},
     };
     const struct device_rate *rate = device_rate_of(d);
-    struct report *r = report_new(str_of(device_full_name(d, &s->arena)));
+    struct report *r = report_new(LANG_EN, str_of(device_full_name(d, &s->arena)));
     struct table *t = NULL;
 
     add_facts(r, d);

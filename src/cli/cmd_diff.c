@@ -11,7 +11,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job = {.input = {.rank = -1, .device = -1}}, .min_effect = "1%", .min_time = "10"};
+    .job = {.input = CAPTURE_INPUT()}, .min_effect = "1%", .min_time = "10"};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-effect", "PCT", struct args, min_effect,
@@ -22,9 +22,7 @@ static const struct opt options[] = {
                "exit with 1 if a step group is slower by more than this"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "exit with 1 if a metric grew, e.g. 'tail_gap_ms>10%'"),
-    OPT_RANK(struct args, job.input, "only this rank (default: all)"),
-    OPT_DEVICE(struct args, job.input),
-    OPT_SOURCE(struct args, job.input),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     OPT_END,
 };
@@ -130,7 +128,7 @@ const struct command command_diff = {
                "and may be repeated.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&diff_schema},
     COMMAND_PARTS,
 };

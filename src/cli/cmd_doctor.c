@@ -51,7 +51,7 @@ static void print_text(struct session *s, const struct backends *list)
                                             {"state", COLUMN_TEXT, 0},
                                             {"version", COLUMN_TEXT, 0},
                                             {"path, or fallback", COLUMN_TEXT, 0}};
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     size_t found = 0;
 

@@ -65,7 +65,7 @@ static void print_text(struct session *s, const struct formats *f)
         {"input", COLUMN_TEXT, 0}, {"file names", COLUMN_TEXT, 0}, {"description", COLUMN_TEXT, 0}};
     static const struct column out[] = {
         {"output", COLUMN_TEXT, 0}, {"ending", COLUMN_TEXT, 0}, {"description", COLUMN_TEXT, 0}};
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     add_rows(r, in, f->inputs.at, f->inputs.n);
     report_text(r, S("  files are recognised by content; --format NAME overrides"));

@@ -24,7 +24,7 @@ static const struct example examples[] = {
 
 static void print_text(struct session *s, const struct gpu_run *b)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
     session_report(s, r);

@@ -57,7 +57,7 @@ static enum status make_stages(struct session *s, const struct args *args, struc
 
 static void print_text(struct session *s, const struct gpu_floors *f)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     report_records(r, &gpu_floor_record, f->at, f->n + f->n_groups, NULL);
     session_report(s, r);

@@ -9,13 +9,12 @@ struct args {
     struct gpu_timeline_job job;
 };
 
-static const struct args defaults = {.job = {.input = {.rank = -1, .device = -1}}};
+static const struct args defaults = {.job = {.input = CAPTURE_INPUT()}};
 
 static const struct opt options[] = {
     OPT_STRING(0, "nvtx", "NAME", struct args, job.range,
                "only the first NVTX range or annotation of this name"),
-    OPT_RANK(struct args, job.input, "only this rank (default: all)"),
-    OPT_DEVICE(struct args, job.input),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
 
@@ -71,7 +70,7 @@ const struct command command_gpu_timeline = {
         "--nvtx NAME restricts the analysis to that range; work that crosses its edges is clipped.",
     .see = "docs/analyses/gpu-timeline.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT,
     .schemas = {&timeline_schema},
     COMMAND_PARTS,
 };

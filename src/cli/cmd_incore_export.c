@@ -4,9 +4,7 @@
 #include <inttypes.h>
 
 #include "base/fs.h"
-#include "capture/capture.h"
-#include "cli/session.h"
-#include "input/input.h"
+#include "cli/captures.h"
 #include "render/insight.h"
 
 static const struct example examples[] = {
@@ -58,18 +56,13 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
 
 static int run(struct session *s, const void *args)
 {
-    struct input_options options = input_defaults();
     const char *path = s->operands.at[0], *folder = s->common.out != NULL ? s->common.out : ".";
     struct capture *cap = NULL;
 
     (void)args;
-    options.format = s->common.format;
-    enum status st = input_load(path, &options, &s->diag, &cap);
+    enum status st = captures_load_one(s, path, input_defaults(), &cap);
     if (st == ST_OK)
         st = write_folder(s, cap, path, folder);
-    for (size_t i = 0; st == ST_OK && i < cap->sources.n; i++)
-        session_read(s, cap->sources.at[i].path, cap->sources.at[i].format, cap->sources.at[i].rows,
-                     cap->sources.at[i].lost);
     if (st == ST_OK && s->common.json)
         session_document(s, &schema, origin_name(cap->origin), cap, NULL);
     else if (st == ST_OK)
@@ -92,7 +85,7 @@ const struct command command_incore_export = {
                "folder). An existing one is not overwritten.",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT,
+    .common = COMMON_CAPTURE | COMMON_OUT,
     .examples = examples,
     .schemas = {&schema},
     .run = run,

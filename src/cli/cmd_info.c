@@ -12,10 +12,10 @@ struct args {
     struct input_options input;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1}};
+static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
-    OPT_RANK(struct args, input, "only this rank (default: all)"),
+    CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
 
@@ -35,7 +35,7 @@ struct answer {
 
 static void begin_part(struct answer *a, const char *title)
 {
-    a->report = report_new(str_of(title));
+    a->report = report_new(LANG_EN, str_of(title));
 }
 
 static void end_part(struct answer *a)
@@ -399,7 +399,7 @@ const struct command command_info = {
                "Several captures, or a folder of ranks, get one line each; -v adds details.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&inventory_schema},
     COMMAND_PARTS,
 };

@@ -56,7 +56,7 @@ static void add_laws(struct report *r, const struct pto_calibration *cal)
 
 static void print_text(struct session *s, const char *path, const struct pto_calibration *cal)
 {
-    struct report *r = report_new(str_of(out_clean(&s->arena, str_of(path))));
+    struct report *r = report_new(LANG_EN, str_of(out_clean(&s->arena, str_of(path))));
 
     report_summary(r,
                    arena_format(&r->arena, "%zu points · mean error %.2f %% before, %.2f %% after",

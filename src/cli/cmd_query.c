@@ -18,7 +18,7 @@ struct args {
     bool schema;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1, .pmu = true}};
+static const struct args defaults = {.input = CAPTURE_INPUT(.pmu = true)};
 
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
@@ -27,7 +27,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file; -: stdin"),
     OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout,
                "time limit in seconds (default: none)"),
-    OPT_RANK(struct args, input, "only this rank (default: all)"),
+    CAPTURE_OPTIONS(struct args, input),
     OPT_FLAG(0, "schema", struct args, schema, "list tables and columns and exit"),
     OPT_END,
 };
@@ -425,7 +425,7 @@ const struct command command_query = {
                "code is 2 for an invalid statement and 3 if it exceeds --timeout.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&tables_schema},
     COMMAND_PARTS,
 };

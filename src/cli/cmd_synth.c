@@ -134,7 +134,7 @@ static void print(struct session *s, const struct synth_result *r)
                                             {"host events", COLUMN_NUMBER, UNIT_COUNT},
                                             {"trace MB", COLUMN_RIGHT, UNIT_COUNT}};
     enum { SHOWN = 16 };
-    struct report *report = report_new(S(""));
+    struct report *report = report_new(LANG_EN, S(""));
     struct table *t = report_table(report, columns, ARRAY_LEN(columns));
 
     for (int64_t i = 0; i < r->ranks_n && i < SHOWN; i++) {

@@ -98,7 +98,7 @@ static const struct schema schema = {
 
 static void print_text(struct session *s, const struct build *b)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     report_line(r, "strata %s", b->version);
     if (b->compiler != NULL) {

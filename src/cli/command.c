@@ -16,6 +16,7 @@ const struct command *const command_list[] = {
 
 const size_t command_count = ARRAY_LEN(command_list);
 
+static const char *const langs[] = {"auto", "en", "zh", NULL};
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
 
 static const struct {
@@ -29,6 +30,8 @@ static const struct {
                           "number of threads (default: all processors)")},
     {COMMON_DRY_RUN,
      OPT_FLAG(0, "dry-run", struct common, dry_run, "show what would be done and exit")},
+    {COMMON_LANG, OPT_CHOICE(0, "lang", langs, struct common, lang,
+                             "report language (default: from LC_ALL or LANG)")},
     {0, OPT_FLAG(0, "json", struct common, json, "print one JSON document")},
     {0, OPT_FLAG('q', "quiet", struct common, quiet, "print only the paths of written files")},
     {0, OPT_FLAG('v', "verbose", struct common, verbose, "print notes to stderr")},

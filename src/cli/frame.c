@@ -86,12 +86,12 @@ static void list_written(struct session *s)
 {
     if (s->common.json)
         return;
+    struct str label = message_word(session_lang(s), S("wrote"));
+    int width = (int)str_width(label) + 2;
     if (s->written.n > 0 && !s->common.quiet)
-        out_text(&s->out, "\n");
-    for (size_t i = 0; i < s->written.n; i++) {
-        const char *label = i == 0 ? "wrote  " : "       ";
-        out_printf(&s->out, "%s%s\n", s->common.quiet ? "" : label, s->written.at[i]);
-    }
+        out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
+    for (size_t i = 0; i < s->written.n; i++)
+        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "", s->written.at[i]);
 }
 
 static int check_operands(struct session *s)

@@ -25,7 +25,8 @@ enum status flow_analyze(const struct capture *cap, const char *analysis, struct
     if (chosen == NULL)
         return diag_fail(d, ST_NOT_FOUND, "analysis.unknown", (struct where){0},
                          "unknown analysis '%s'", analysis);
-    *out = report_new(str_of(cap->name));
+    *out = report_new(LANG_EN, str_of(cap->name));
+    analysis_check_needs(chosen, cap, d);
     study_begin(&st, cap, study_defaults());
     chosen->run(&st, *out);
     study_end(&st);

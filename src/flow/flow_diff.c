@@ -122,7 +122,7 @@ static struct diff_pair compare(const struct diff_job *job, const struct capture
     pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
     study_end(&studies[SIDE_A]);
     study_end(&studies[SIDE_B]);
-    pair.report = report_new(title_of(job, pair.comparison, arena));
+    pair.report = report_new(LANG_EN, title_of(job, pair.comparison, arena));
     compare_describe(pair.comparison, pair.report);
     return pair;
 }

@@ -83,8 +83,8 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
     struct slice s = {.kind = SLICE_INSTR};
 
     (void)i;
-    if (csv->is_broken || csv->n_cells < 4 || r->cap->lanes.n >= LIMIT_LANES ||
-        !num_us(csv_cell(csv, r->columns.time), &s.dur) || s.dur < 0)
+    if (csv->is_broken || csv->n_cells < 4 || !num_us(csv_cell(csv, r->columns.time), &s.dur) ||
+        !import_lasts(s.dur))
         return ROW_LOST;
     s.name = capture_intern(r->cap, str_trim(csv_cell(csv, r->columns.name)));
     s.lane = capture_lane(r->cap, (struct lane_key){.kind = LANE_PIPE,

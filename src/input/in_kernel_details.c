@@ -201,7 +201,7 @@ static bool take_times(struct reader *r, struct slice *slice)
         lose(r, "kernel-details.no-duration", "no duration");
         return false;
     }
-    if (slice->dur < 0 || slice->dur > import_longest) {
+    if (!import_lasts(slice->dur)) {
         lose(r, "kernel-details.bad-duration", "duration is negative or over 7 days");
         return false;
     }

@@ -278,7 +278,7 @@ static const struct site *site_at(struct reader *m, uint32_t number)
 /* False, and counted, when the times are of no use. */
 static bool has_times(struct reader *m, const struct gpu_trace_event *e)
 {
-    if (e->start > 0 && e->duration >= 0 && e->duration <= import_longest) {
+    if (e->start > 0 && import_lasts(e->duration)) {
         nanos end = nanos_add(e->start, e->duration);
         m->last = end > m->last ? end : m->last;
         return true;

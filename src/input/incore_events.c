@@ -159,23 +159,21 @@ static struct str pipe_name(struct reader *r, struct str pid)
     return arena_format(&r->arena, "WARP_%lld", (long long)number);
 }
 
-/* False when there are too many. */
-static bool find_lane(struct reader *r, const struct event *e, lane_id *out)
+static lane_id find_lane(struct reader *r, const struct event *e)
 {
     bool is_one_core = r->t->core.n > 0;
     strid process = capture_intern(r->cap, is_one_core ? r->t->core : e->pid);
     strid name = capture_intern(r->cap, is_one_core ? pipe_name(r, e->pid) : e->tid);
     uint64_t key = (uint64_t)process << 32 | name;
+    lane_id lane;
 
-    if (hash_get(&r->lanes, key, out))
-        return true;
-    if (r->cap->lanes.n >= LIMIT_LANES)
-        return false;
-    *out = capture_lane(
+    if (hash_get(&r->lanes, key, &lane))
+        return lane;
+    lane = capture_lane(
         r->cap,
         (struct lane_key){.kind = LANE_PIPE, .device = -1, .process = process, .name = name});
-    hash_put(&r->lanes, key, *out);
-    return true;
+    hash_put(&r->lanes, key, lane);
+    return lane;
 }
 
 static enum slice_kind kind_of(struct str lane, struct str name)
@@ -246,7 +244,7 @@ static void add_whole(struct reader *r, const struct event *e, lane_id lane, nan
 {
     struct slice slice = {.begin = ts, .lane = lane, .name = capture_intern(r->cap, e->name)};
 
-    if (e->dur.n > 0 && (!num_us(e->dur, &slice.dur) || slice.dur < 0)) {
+    if (e->dur.n > 0 && (!num_us(e->dur, &slice.dur) || !import_lasts(slice.dur))) {
         lose(r, e, "incore.bad-time", "its duration is not a number of microseconds");
         return;
     }
@@ -342,7 +340,6 @@ static void name_pipe(struct reader *r, const struct event *e)
 
 static void add_event(struct reader *r, const struct event *e)
 {
-    lane_id lane;
     nanos ts;
 
     if (e->ph == 'M') {
@@ -361,10 +358,7 @@ static void add_event(struct reader *r, const struct event *e)
         add_samples(r, e, ts);
         return;
     }
-    if (!find_lane(r, e, &lane)) {
-        lose(r, e, "incore.many-lanes", "too many lanes");
-        return;
-    }
+    lane_id lane = find_lane(r, e);
     if (e->ph == 'X')
         add_whole(r, e, lane, ts);
     else if (e->ph == 'B')

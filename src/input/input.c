@@ -70,7 +70,7 @@ enum status input_read(const struct input_format *format, const struct input_fil
 
     if (before == VENDOR_UNKNOWN)
         cap->facts.vendor = format->vendor;
-    enum status st = format->read(&i);
+    enum status st = format->read != NULL ? format->read(&i) : import_table_read(&i, format->table);
     if (st != ST_OK)
         cap->facts.vendor = before;
     if ((st == ST_OK || i.is_kept) && !i.is_recorded)
@@ -82,6 +82,9 @@ enum status input_read(const struct input_format *format, const struct input_fil
                                             .misfits = i.misfits});
     for (size_t k = first; k < cap->sources.n; k++)
         cap->sources.at[k].kind = format->source;
+    if (cap->lanes.n > LIMIT_LANES)
+        diag_add(in->diag, SEV_LOSS, "input.lanes", (struct where){.path = in->path},
+                 "over %d lanes: all others are drawn as one", LIMIT_LANES);
     return st == ST_OK && cancelled() ? ST_CANCELLED : st;
 }
 
