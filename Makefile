@@ -3,14 +3,13 @@ PRESET  ?= dev
 PREFIX  ?= /usr/local
 DESTDIR ?=
 B       := build/$(PRESET)
-JOBS    := $(shell nproc)
 
 all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
 	@cmake --build $(B)
 
-test: all ## run all tests; PRESET=asan for the sanitizers
+test: all ## run the tests; ONLY=regex for some of them, PRESET=asan for the sanitizers
 	@cmake --build $(B) --target unit
-	@ctest --test-dir $(B) -j$(JOBS) --output-on-failure
+	@tools/run-tests $(B) $(if $(ONLY),-R '$(ONLY)')
 
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
