@@ -11,6 +11,10 @@ test: all ## run the tests; ONLY=regex for some of them, PRESET=asan for the san
 	@cmake --build $(B) --target unit
 	@tools/run-tests $(B) $(if $(ONLY),-R '$(ONLY)')
 
+mutate: all ## change expected values, a seeded choice, and see that tests notice; SEED=n
+	@cmake --build $(B) --target unit
+	@tests/mutate $(B) $(if $(SEED),--seed $(SEED))
+
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
 
@@ -66,6 +70,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps bench-deps \
+.PHONY: all test mutate demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps bench-deps \
 	fuzz-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
 	check-diagnostics check-packages

@@ -71,12 +71,13 @@ def evidence(where, want, got, has_host):
     for i, (w, g) in enumerate(zip(want, got)):
         for name in RATIOS:
             # Without host events a share is not known, which the reference prints as 0.
-            value = w[name] if has_host else None
+            value = w[name] if has_host or w[name] != 0 else None
             if value is None or g[name] is None:
                 check(f"{where}[{i}].{name}", value, g[name], 0)
             else:
                 check(f"{where}[{i}].{name}", float(value), g[name], 1e-9)
         check(f"{where}[{i}] labels", w["soft_root_cause_labels"], g["candidate_labels"], 0)
+        check(f"{where}[{i}] scope", w["scope"], g["scope"], 0)
 
 
 def operators(name, want, got):
@@ -108,6 +109,8 @@ def step(name, want, got, bubbles, has_host):
     where = f"{name} {want['step_id']}"
     check(f"{where} id", want["step_id"], got["step_id"], 0)
     check(f"{where} number", want["number"], got["number"], 0)
+    for key in ("start_rel_us", "end_rel_us"):
+        check(f"{where} {key}", want[key], got[key], 1e-3)
     metrics(where, want["metrics"], got)
     tags = [t for t in got["anomaly_tags"] if t in SEVERITY_TAGS]
     check(f"{where} tags", want["tags_rulebook"], tags, 0)
@@ -118,6 +121,29 @@ def step(name, want, got, bubbles, has_host):
     theirs = sorted(want["bubbles"], key=lambda b: b["start_rel_us"])
     windows(f"{where} bubbles", theirs, mine)
     evidence(f"{where} bubbles", theirs, mine, has_host)
+
+
+def quantile(values, share):
+    """With linear interpolation between the two nearest."""
+    at = share * (len(values) - 1)
+    low, high = sorted(values)[int(at)], sorted(values)[min(int(at) + 1, len(values) - 1)]
+    return low + (high - low) * (at - int(at))
+
+
+def aggregate(name, want, got):
+    """All steps as one group: of strata's steps, and as strata says where they are one group."""
+    steps, groups = got["steps"], got["anomaly_discovery"]["step_group_anomalies"]
+    check(f"{name} steps of all", want["group_size"], len(steps), 0)
+    for key, value in want.items():
+        metric, _, what = key.rpartition("_")
+        if what in ("avg", "median", "p95"):
+            values = [s[metric] for s in steps]
+            mine = sum(values) / len(values) if what == "avg" else quantile(
+                values, 0.5 if what == "median" else 0.95)
+            check(f"{name} {key} of steps", float(value), mine, 1e-6)
+        if len(groups) == 1:
+            group = dict(groups[0], dominant_idle_pattern=groups[0]["dominant_idle_pattern_raw"])
+            check(f"{name} {key}", value, group[key], 1e-6)
 
 
 def case(strata, samples, name, path):
@@ -142,6 +168,8 @@ def case(strata, samples, name, path):
     for w, g in zip(want["steps"], got["steps"]):
         step(name, w, g, bubbles, got["capture"]["host_events"] > 0)
     operators(name, want, got)
+    if want["steps"]:
+        aggregate(name, want["all_steps_aggregate"], got)
     want_global = want["global_device_gap_analysis"]
     got_global = got["anomaly_discovery"]["global_device_gap_analysis"]
     windows(f"{name} global", want_global.pop("top_gap_windows"), got_global["top_gap_windows"])

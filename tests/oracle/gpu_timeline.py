@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Timelines of the GPU samples against their exact results and a brute-force union.
 
-usage: gpu_timeline.py STRATA SHARED
+usage: gpu_timeline.py STRATA SHARED [PART-OF-A-NAME]
 """
 import gzip
 import json
@@ -12,6 +12,7 @@ from samples import OURS
 
 STRATA = sys.argv[1]
 DATA = OURS / "gpu"
+WANTED = sys.argv[3] if len(sys.argv) > 3 else ""
 bad = 0
 
 
@@ -64,7 +65,7 @@ def union(ranges):
 
 
 def check_synthetic():
-    for path in sorted((DATA / "nsys_synth").glob("*.sqlite")):
+    for path in sorted((DATA / "nsys_synth").glob("*%s*.sqlite" % WANTED)):
         expected = json.loads(path.with_suffix(".expected.json").read_text())
         devices = timeline(path)
         check(path.name + ": devices", len(devices), 1)
@@ -76,7 +77,7 @@ def check_synthetic():
 
 
 def check_kineto():
-    for path in sorted((DATA / "kineto-h200").glob("*.json.gz")):
+    for path in sorted((DATA / "kineto-h200").glob("*%s*.json.gz" % WANTED)):
         with gzip.open(path) as f:
             events = json.load(f, parse_float=str, parse_int=str)["traceEvents"]
         of = {}

@@ -1,7 +1,7 @@
 /*
  * import_counts FILE [THREADS] - what an importer made of a file, as one JSON object.
  *
- * For tests/shared/traces.py, which compares the numbers with those counted apart from strata.
+ * For tests/oracle/traces.py, which compares the numbers with those counted apart from strata.
  * Exit 3 when the file was refused.
  */
 #include <stdio.h>

@@ -8,6 +8,7 @@ which stands beside STRATA.
 import hashlib
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,7 @@ def compare_files(case, spec, db):
         data = (db / name).read_bytes()
         check(case.name, len(data) == want["bytes"], "%s has %d bytes, not %d" % (
             name, len(data), want["bytes"]))
+        check(case.name, data.count(b"\n") == want["lines"], "%s has %d lines" % (name, data.count(b"\n")))
         check(case.name, hashlib.sha256(data).hexdigest() == want["sha256"], name + " differs")
     for path in (case / "expected/db").rglob("*"):
         if path.is_file() and path.suffix != ".head_tail":
@@ -78,6 +80,9 @@ def grid_case(case):
         check(case.name, memory == spec["memory_lines"], "memory lines: %s" % memory)
         if done.returncode != 0:
             check(case.name, "error" in done.stderr, "no message")
+            for word in re.findall(r"expected/db|'[^']+'", spec["error"]):
+                word = word.strip("'").replace("expected/db", str(db))
+                check(case.name, word in done.stderr, "the message lacks %s: %s" % (word, done.stderr))
         compare_files(case, spec, db)
     if is_legacy:  # accepted, unless it is asked to be strict
         with tempfile.TemporaryDirectory() as folder:
@@ -93,8 +98,6 @@ def same(a, b):
 
 def function_case(group):
     for call, wanted, got in recorded(EVAL, group, OURS / "perfdb/oracles" / group / "functions"):
-        if call.get("level") == "outside_subset" and got["out"] == {"error": True}:
-            continue
         check(group, got.keys() == wanted.keys() and all(same(got[k], wanted[k]) for k in wanted),
               "%s\n  got %s" % (json.dumps(call), json.dumps(got)))
 

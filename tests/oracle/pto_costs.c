@@ -2,7 +2,7 @@
  * pto_costs [--law] [--pure] - cycles that the cost model gives for each row of a table of
  * measurements on stdin, one a line.
  *
- * For tests/shared/pto_cost.py. --law switches the fitted A2/A3 table off, --pure leaves the A5
+ * For tests/oracle/pto_cost.py. --law switches the fitted A2/A3 table off, --pure leaves the A5
  * curves as they are.
  */
 #include <stdio.h>

@@ -31,5 +31,9 @@ for row in rows:
         print("%s: %d of %d entries differ, %d cycles, recorded %s"
               % (row["kernel"], wrong, len(told), result["cycles"], row["total_cycles"]))
         bad += 1
+listed = {"replay_%s.csv.gz" % row["kernel"] for row in rows}
+if listed != {p.name for p in folder.glob("replay_*")}:
+    print("index.csv does not list the recordings that are there")
+    bad += 1
 print("%d recordings, %d entries, %d recordings differ" % (len(rows), entries, bad))
 sys.exit(1 if bad or len(rows) == 0 else 0)

@@ -18,15 +18,20 @@ bad = pointers = 0
 for name, kernel in sorted(expected.items()):
     run = subprocess.run([strata, "pto", "sim", os.path.join(folder, name), "--json"],
                          capture_output=True, text=True)
-    got = json.loads(run.stdout)["result"][0]["arguments"]
+    result = json.loads(run.stdout)["result"][0]
+    if (result["kernel"], result["arch"]) != (kernel["func"], kernel["target_arch"]):
+        print("%s: %s of %s" % (name, result["kernel"], result["arch"]))
+        bad += 1
     for arg in kernel["args"]:
-        mine = got[arg["index"]]
-        if not arg["pointer"]:
-            bad += "elements" in mine
-            continue
-        pointers += 1
-        if mine.get("elements") != arg["elements"] or mine["dynamic"] != arg["has_dynamic_dim"]:
-            print("%s: %s: %s, expected %d" % (name, arg["ssa"], mine, arg["elements"]))
+        mine = result["arguments"][arg["index"]]
+        got = [mine["name"], "elements" in mine]
+        want = [arg["ssa"].lstrip("%"), arg["pointer"]]
+        if arg["pointer"]:
+            pointers += 1
+            got += ["!pto.ptr<%s>" % mine["type"], mine["elements"], mine["dynamic"]]
+            want += [arg["type"], arg["elements"], arg["has_dynamic_dim"]]
+        if got != want:
+            print("%s: %s, expected %s" % (name, got, want))
             bad += 1
 print("%d kernels, %d pointers, %d wrong" % (len(expected), pointers, bad))
 sys.exit(1 if bad or pointers == 0 else 0)

@@ -20,6 +20,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STRATA = sys.argv[1]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS = {p.name: json.loads(p.read_text()) for p in sorted((ROOT / "docs/schema").glob("*.json"))}
 
 
@@ -47,11 +48,15 @@ VALIDATORS = {name: validator(name) for name in SCHEMAS}
 
 
 def check_list():
-    """The table of docs/schema/README.md names every schema."""
+    """The table of docs/schema/README.md names every schema, and a schema says what it is."""
     text = (ROOT / "docs/schema/README.md").read_text()
     missing = [name for name in SCHEMAS if "(%s)" % name not in text]
     print("".join("docs/schema/README.md does not name %s\n" % name for name in missing), end="")
-    return not missing
+    other = [name for name, schema in SCHEMAS.items()
+             if schema["$id"] != name or schema["$schema"] != DIALECT
+             or schema["title"].split(":")[0].replace("/", "-") + ".schema.json" != name]
+    print("".join("%s has another $id, $schema or title\n" % name for name in other), end="")
+    return not missing and not other
 
 
 def reject_constant(text):
