@@ -1,7 +1,7 @@
 """The operator database against recorded cases: parse, fill_fia, microbench, signature, naming,
-query. Usage: perfdb.py STRATA SHARED [GROUP[/CASE]...]
+query. Usage: perfdb.py STRATA PERFDB_EVAL SHARED [GROUP[/CASE]...]
 
-A case is perfdb/oracles/<group>/<case>. perfdb-eval is looked for beside STRATA."""
+A case is perfdb/oracles/<group>/<case>."""
 import json
 import math
 import os
@@ -15,8 +15,7 @@ import tempfile
 from perfdb_functions import recorded
 from samples import Samples
 
-STRATA, SAMPLES = os.path.abspath(sys.argv[1]), Samples(sys.argv[2])
-EVAL = pathlib.Path(STRATA).resolve().parent / "perfdb-eval"
+STRATA, EVAL, SAMPLES = os.path.abspath(sys.argv[1]), sys.argv[2], Samples(sys.argv[3])
 VERBS = {"parse": "parse", "fill_fia": "fill-fia", "microbench": "bench"}
 problems = []
 
@@ -171,7 +170,7 @@ def run_functions(group, folder):
 
 
 def main():
-    chosen = sys.argv[3:]
+    chosen = sys.argv[4:]
     n = 0
     for group in ("parse", "fill_fia", "microbench", "signature", "naming", "query"):
         find = SAMPLES.glob if group in ("parse", "microbench") else SAMPLES.ours  # some are public exports

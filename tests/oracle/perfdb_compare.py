@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Comparisons of the operator database and the validator of collectives against recorded cases.
 
-usage: perfdb_compare.py STRATA SHARED [PART-OF-A-CASE-NAME]
-A case is perfdb/oracles/<group>/<case>. perfdb-eval is looked for beside STRATA.
+usage: perfdb_compare.py STRATA PERFDB_EVAL SHARED [PART-OF-A-CASE-NAME]
+A case is perfdb/oracles/<group>/<case>.
 """
 import csv
 import io
@@ -148,10 +148,9 @@ def run_functions(evaluate, folder):
 
 
 def main():
-    strata = os.path.abspath(sys.argv[1])
-    wanted = sys.argv[3] if len(sys.argv) > 3 else ""
+    strata, evaluate = os.path.abspath(sys.argv[1]), sys.argv[2]
+    wanted = sys.argv[4] if len(sys.argv) > 4 else ""
     done = 0
-    evaluate = os.path.join(os.path.dirname(strata), "perfdb-eval")
     for group in [*GROUPS, "comm_topology"]:
         for folder in sorted(OURS.glob(f"perfdb/oracles/{group}/*")):
             if not re.search(wanted, f"{group}/{folder.name}"):

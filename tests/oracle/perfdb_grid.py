@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Runs `strata db grid` over the recorded cases of shape grids and compares every byte.
 
-usage: perfdb_grid.py STRATA SHARED
-Large tables are compared by their SHA-256, the functions behind the grids through perfdb-eval,
-which stands beside STRATA.
+usage: perfdb_grid.py STRATA PERFDB_EVAL SHARED
+Large tables are compared by their SHA-256, the functions behind the grids through perfdb-eval.
 """
 import hashlib
 import json
@@ -18,7 +17,7 @@ from perfdb_functions import recorded
 from samples import OURS
 
 STRATA = pathlib.Path(sys.argv[1]).resolve()
-EVAL = STRATA.parent / "perfdb-eval"
+EVAL = sys.argv[2]
 FUNCTION_GROUPS = ("grid_expr", "grid_memory", "grid_models")
 failures = []
 
