@@ -24,6 +24,10 @@ def check(what, found, expected, near=0):
         bad += 1
 
 
+def wanted(pattern):
+    return [p for p in sorted(DATA.glob(pattern)) if WANTED in p.name]
+
+
 def timeline(path, *more):
     text = subprocess.run([STRATA, "gpu", "timeline", "--json", str(path), *more], check=True,
                           capture_output=True, text=True).stdout
@@ -65,7 +69,7 @@ def union(ranges):
 
 
 def check_synthetic():
-    for path in sorted((DATA / "nsys_synth").glob("*%s*.sqlite" % WANTED)):
+    for path in wanted("nsys_synth/*.sqlite"):
         expected = json.loads(path.with_suffix(".expected.json").read_text())
         devices = timeline(path)
         check(path.name + ": devices", len(devices), 1)
@@ -77,7 +81,7 @@ def check_synthetic():
 
 
 def check_kineto():
-    for path in sorted((DATA / "kineto-h200").glob("*%s*.json.gz" % WANTED)):
+    for path in wanted("kineto-h200/*.json.gz"):
         with gzip.open(path) as f:
             events = json.load(f, parse_float=str, parse_int=str)["traceEvents"]
         of = {}
