@@ -124,6 +124,7 @@ def check_faults(document, what):
 
 def inputs():
     yield from sorted((ROOT / "examples").glob("*/"))
+    yield from sorted((ROOT / "tests/data/captures").glob("*/"))
     for case in sorted((ROOT / "tests/golden").glob("*/in")):
         if case.parent.name.startswith(("anomaly-", "info-", "query-")):
             yield case
@@ -200,8 +201,8 @@ def main():
                     good &= check(json.loads(done.stdout, parse_constant=reject_constant),
                                   "%s %s" % (command[0], path))
                     n += 1
-        a = "tests/golden/diff-slower/in/a/kernel_details.csv"
-        b = "tests/golden/diff-slower/in/b/kernel_details.csv"
+        a = "tests/data/captures/slower/before/kernel_details.csv"
+        b = "tests/data/captures/slower/after/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"),
                 run("arch", "examples/ascend-small", "-o", out + "/arch", "--json"),
@@ -219,10 +220,10 @@ def main():
                 run("incore", "run", "examples/pto", "--list-funcs", "--json"),
                 run("incore", "clean", "examples/incore", "-o", out + "/clean", "--json"),
                 run("incore", "show", "examples/incore", "--json"),
-                run("incore", "diff", "tests/golden/incore-diff/in/a.bin",
-                    "tests/golden/incore-diff/in/b.json", "--json"),
+                run("incore", "diff", "examples/incore/visualize_data.bin",
+                    "tests/data/incore/trace.json", "--json"),
                 run("incore", "export", "examples/incore", "-o", out + "/export", "--json"),
-                run("incore", "lint", "tests/golden/incore-lint-refused/in/cut.bin", "--json", codes=(1,))]
+                run("incore", "lint", "tests/data/incore/cut.bin", "--json", codes=(1,))]
         full += [*comparisons(out), *database(out), *about(out)]
         own = [run("incore", "replay", "examples/replay/scale/scene.json", "--case", "Small",
                     "--func-id", "0", "--pto", "examples/replay/scale/scale.pto", "--backend", "sim",
