@@ -25,14 +25,14 @@ if(TARGET strata)
         cmake_path(GET file PARENT_PATH folder)
         cmake_path(GET folder FILENAME case)
         add_test(NAME golden.${case} COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden
-            --bin $<TARGET_FILE_DIR:strata> ${case})
+            --bin $<PATH:GET_PARENT_PATH,${run_strata}> ${case})
     endforeach()
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
-        --bin $<TARGET_FILE_DIR:strata> docs)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}> docs)
     add_test(NAME help.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
-        --bin $<TARGET_FILE_DIR:strata> help)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}> help)
 endif()
 
 add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
@@ -49,7 +49,7 @@ if(TARGET strata)
     list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost|pto_func|incore_run)\\.py$") # have programs of their own, below
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
-        add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
+        add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} ${run_strata}
             ${CMAKE_SOURCE_DIR}/../shared)
         set_tests_properties(shared.${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
@@ -58,29 +58,29 @@ endif()
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/replay/check.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/replay/check.py ${run_strata})
 endif()
 
 # The generator: its files, its truth, and what strata finds in them.
 if(TARGET strata)
     add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
     add_test(NAME synth.examples COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py ${run_strata})
     add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py ${run_strata})
 endif()
 add_executable(import_counts EXCLUDE_FROM_ALL tests/shared/import_counts.c)
 target_link_libraries(import_counts PRIVATE strata_flags libstrata)
 add_dependencies(unit import_counts)
 add_test(NAME shared.traces COMMAND Python3::Interpreter
-    ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
+    ${CMAKE_SOURCE_DIR}/tests/shared/traces.py ${run_import_counts} ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
 add_executable(pto_costs EXCLUDE_FROM_ALL tests/shared/pto_costs.c)
 target_link_libraries(pto_costs PRIVATE strata_flags libstrata)
 add_dependencies(unit pto_costs)
 add_test(NAME shared.pto_cost COMMAND Python3::Interpreter
-    ${CMAKE_SOURCE_DIR}/tests/shared/pto_cost.py $<TARGET_FILE:pto_costs> ${CMAKE_SOURCE_DIR}/../shared)
+    ${CMAKE_SOURCE_DIR}/tests/shared/pto_cost.py ${run_pto_costs} ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.pto_cost PROPERTIES SKIP_RETURN_CODE 77)
 
 # Damaged samples: a few places of each here, more by hand (tests/shared/damage.c).
@@ -96,35 +96,35 @@ add_executable(run_ops EXCLUDE_FROM_ALL tests/pto/run_ops.c)
 target_link_libraries(run_ops PRIVATE strata_flags libstrata)
 add_dependencies(unit run_ops)
 add_test(NAME shared.pto_func COMMAND Python3::Interpreter
-    ${CMAKE_SOURCE_DIR}/tests/shared/pto_func.py $<TARGET_FILE:run_ops> ${CMAKE_SOURCE_DIR}/../shared)
+    ${CMAKE_SOURCE_DIR}/tests/shared/pto_func.py ${run_run_ops} ${CMAKE_SOURCE_DIR}/../shared)
 set_tests_properties(shared.pto_func PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
-    $<TARGET_FILE:run_ops>)
+    ${run_run_ops})
 
 if(TARGET strata)
     add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
 endif()
 
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
     set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
-        $<TARGET_FILE:strata> --check)
+        ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
 endif()
 
 # In-core traces, cleaned by the same rules written down once more.
 if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/incore/clean.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/incore/clean.py ${run_strata})
     add_test(NAME incore.folders COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py $<TARGET_FILE:strata>
+        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py ${run_strata}
         ${CMAKE_SOURCE_DIR}/src/render/proto/perfetto.proto)
 endif()
 
@@ -134,13 +134,13 @@ target_link_libraries(run_vectors PRIVATE strata_flags libstrata)
 add_dependencies(unit run_vectors)
 if(TARGET strata)
     add_test(NAME shared.incore_run COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/shared/incore_run.py $<TARGET_FILE:strata>
-        $<TARGET_FILE:run_vectors> ${CMAKE_SOURCE_DIR}/../shared)
+        ${CMAKE_SOURCE_DIR}/tests/shared/incore_run.py ${run_strata}
+        ${run_run_vectors} ${CMAKE_SOURCE_DIR}/../shared)
     set_tests_properties(shared.incore_run PROPERTIES SKIP_RETURN_CODE 77)
     foreach(name run_msprof run_hostile run_resume run_cases)
         add_test(NAME incore.${name} COMMAND Python3::Interpreter
-            ${CMAKE_SOURCE_DIR}/tests/incore/${name}.py $<TARGET_FILE:strata>
-            $<TARGET_FILE:run_vectors>)
+            ${CMAKE_SOURCE_DIR}/tests/incore/${name}.py ${run_strata}
+            ${run_run_vectors})
         set_tests_properties(incore.${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
 endif()
@@ -154,6 +154,6 @@ file(GLOB scripts CONFIGURE_DEPENDS tests/perfdb/*.py)
 if(TARGET strata)
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
-        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>)
+        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} ${run_strata})
     endforeach()
 endif()
