@@ -44,6 +44,7 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 # Numbers computed apart from strata, for a checkout with the shared samples beside it; skipped,
 # and said so, elsewhere.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
+set_target_properties(Python3::Interpreter PROPERTIES CROSSCOMPILING_EMULATOR "") # runs here
 if(TARGET strata)
     file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
     list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost|pto_func|incore_run)\\.py$") # have programs of their own, below
