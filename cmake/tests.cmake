@@ -31,7 +31,7 @@ if(TARGET strata)
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
     add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
-        --bin $<TARGET_FILE_DIR:strata>)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
         --bin $<PATH:GET_PARENT_PATH,${run_strata}> docs)
     add_test(NAME help.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
@@ -116,7 +116,7 @@ if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
         ${run_strata})
     set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
-    add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs $<TARGET_FILE:strata>)
+    add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${run_strata})
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
         ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
