@@ -68,7 +68,7 @@ static void print_list(struct session *s)
         session_document(s, &list_schema, NULL, &(struct field_items){list, n}, &env);
         return;
     }
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(session_lang(s), S(""));
     report_records(r, &analysis_record, list, n, &env);
     session_report(s, r);
     report_free(r);

@@ -194,7 +194,7 @@ static const struct record schema_record = RECORD(struct schema, schema_fields);
 static int list_schemas(struct session *s, const struct schemas *schemas)
 {
     struct schema *rows = ARENA_ARRAY(&s->arena, struct schema, schemas->list.n);
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     for (size_t i = 0; i < schemas->list.n; i++)
         rows[i] = *schemas->list.at[i];
