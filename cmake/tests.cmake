@@ -30,6 +30,8 @@ if(TARGET strata)
     endforeach()
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
+    add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
+        --bin $<TARGET_FILE_DIR:strata>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
         --bin $<TARGET_FILE_DIR:strata> docs)
     add_test(NAME help.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples

@@ -22,11 +22,11 @@
 /* The options --rank, --device and --source of the member `input`, a struct input_options; and what
  * it starts as: CAPTURE_INPUT(.pmu = true). */
 #define CAPTURE_OPTIONS(type, input)                                                               \
-    OPT_INT(0, "rank", "N", type, input.rank, 0, INT32_MAX,                                        \
-            "only this rank of a folder of ranks"),                                                \
-        OPT_INT(0, "device", "N", type, input.device, 0, INT32_MAX, "only this device"),           \
+    OPT_INT(0, "rank", "N", type, input.rank, 0, INT32_MAX, "only this rank (default: all)"),      \
+        OPT_INT(0, "device", "N", type, input.device, 0, INT32_MAX,                                \
+                "only this device (default: all)"),                                                \
         OPT_CHOICE(0, "source", captures_sources, type, input.source,                              \
-                   "which files to believe when several tell of the same kernels (auto)")
+                   "preferred source when files overlap (default: auto)")
 #define CAPTURE_INPUT(...)                                                                         \
     {                                                                                              \
         .rank = -1, .device = -1, __VA_ARGS__                                                      \

@@ -14,15 +14,15 @@ struct args {
 static const struct args defaults = {.input = CAPTURE_INPUT(), .as = "text"};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "as", "FORMAT", struct args, as, "text, md, csv or html (text)"),
-    OPT_FLAG(0, "list", struct args, list, "list the analyses"),
+    OPT_STRING(0, "as", "FORMAT", struct args, as, "text, md, csv or html (default: text)"),
+    OPT_FLAG(0, "list", struct args, list, "list the analyses and exit"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata analyze anomaly examples/ascend-small --as md", "idle time as Markdown"},
-    {"strata analyze --list", "what can be asked"},
+    {"strata analyze --list", "names of all analyses"},
     {0},
 };
 
@@ -41,7 +41,7 @@ static struct field_value schema_name(const void *record, const struct record_en
 
 static const struct field analysis_fields[] = {
     FIELD(struct analysis, name, "name", .head = "analysis"),
-    FIELD(struct analysis, summary, "summary", .head = "what it finds"),
+    FIELD(struct analysis, summary, "summary", .head = "description"),
     FIELD_CALC(FIELD_STR, "needs", needs, .head = "needs"),
     FIELD_CALC(FIELD_STR, "schema", schema_name, .head = "document"),
 };
@@ -49,7 +49,7 @@ static const struct record analysis_record = RECORD(struct analysis, analysis_fi
 
 static const struct schema list_schema = {
     .name = "strata.analyses/1",
-    .title = "the analyses of strata analyze",
+    .title = "list of analyses",
     .record = &analysis_record,
     .is_list = true,
 };
@@ -68,7 +68,7 @@ static void print_list(struct session *s)
         session_document(s, &list_schema, NULL, &(struct field_items){list, n}, &env);
         return;
     }
-    struct report *r = report_new(session_lang(s), S(""));
+    struct report *r = report_new(LANG_EN, S(""));
     report_records(r, &analysis_record, list, n, &env);
     session_report(s, r);
     report_free(r);
@@ -105,12 +105,12 @@ static int run(struct session *s, const void *given)
         return CODE_DONE;
     }
     if (s->operands.n != 2)
-        return session_usage(s, "analyze takes the name of an analysis and a capture");
+        return session_usage(s, "analyze needs the name of an analysis and a capture");
     const struct analysis *a = analysis_named(str_of(s->operands.at[0]));
     if (a == NULL)
-        return session_usage(s, "no analysis is called '%s'; see --list", s->operands.at[0]);
+        return session_usage(s, "unknown analysis '%s'; --list shows the names", s->operands.at[0]);
     if (as == NULL)
-        return session_usage(s, "--as takes text, md, csv or html, not '%s'", args->as);
+        return session_usage(s, "--as must be text, md, csv or html, not '%s'", args->as);
     enum status status = captures_load_one(s, s->operands.at[1], args->input, &cap);
     if (status != ST_OK)
         return session_code(status);
@@ -122,11 +122,11 @@ static int run(struct session *s, const void *given)
 const struct command command_analyze = {
     .name = "analyze",
     .group = GROUP_EXPLAIN,
-    .summary = "ask one analysis of a capture, in the format you need",
+    .summary = "run one analysis and print it in a chosen format",
     .usage = "[OPTIONS] NAME CAPTURE",
-    .details = "Every analysis that strata has, under its name, printed as text, as Markdown, as a "
-               "page of HTML, or with its tables as CSV. With --json its result is printed for "
-               "programs, with a schema (strata help --list-schemas).",
+    .details = "Runs one analysis by name and prints the result as text, Markdown, an HTML page, "
+               "or CSV tables. With --json the result is one JSON document with a schema (strata "
+               "help --list-schemas).",
     .see = "docs/analyses",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = 2},
     .common = COMMON_CAPTURE,

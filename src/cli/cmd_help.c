@@ -12,7 +12,7 @@ struct args {
 };
 
 static const struct opt options[] = {
-    OPT_FLAG(0, "man", struct args, man, "print the page as mdoc source"),
+    OPT_FLAG(0, "man", struct args, man, "print the man page source (mdoc)"),
     OPT_STRING(0, "schema", "NAME", struct args, schema, "print the JSON Schema of a document"),
     OPT_STRING(0, "schemas", "DIR", struct args, schemas,
                "write the JSON Schemas of all documents"),
@@ -21,9 +21,9 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata help", "all commands, grouped by job"},
+    {"strata help", "all commands"},
     {"strata help --schema strata.db-coverage/1", "the JSON Schema of a document"},
-    {"strata help devices", "the same page as `strata devices --help`"},
+    {"strata help devices", "same page as `strata devices --help`"},
     {0},
 };
 
@@ -179,8 +179,8 @@ static int show_schema(struct session *s, const struct schemas *schemas, const c
         write_schema(schema, true, session_sink(s));
         return CODE_DONE;
     }
-    diag_fail(&s->diag, ST_NOT_FOUND, "usage.schema", (struct where){0},
-              "no document is called \"%s\"", name);
+    diag_fail(&s->diag, ST_NOT_FOUND, "usage.schema", (struct where){0}, "unknown document \"%s\"",
+              name);
     diag_hint(&s->diag, "try", "strata help --list-schemas");
     return CODE_USAGE;
 }
@@ -261,15 +261,15 @@ static int run(struct session *s, const void *p)
 const struct command command_help = {
     .name = "help",
     .group = GROUP_ABOUT,
-    .summary = "list the commands, or explain one",
+    .summary = "list the commands, or show one command's page",
     .usage = "[OPTIONS] [COMMAND]",
     .details =
-        "Without an argument, prints every command grouped by job. With one, prints that "
-        "command's options and examples, the same page as its --help.\n"
+        "Without an argument, lists all commands. With one, prints that command's options and "
+        "examples, as its --help does.\n"
         "\n"
-        "--schema prints the JSON Schema of a document that some command writes with --json, "
-        "by the name under its key \"schema\"; it needs no other file. --schemas writes those of "
-        "all documents to a folder, where they refer to one for what all have in common.",
+        "--schema prints the JSON Schema of a document that a command writes with --json; NAME is "
+        "the value of the document's key \"schema\". It is self-contained. --schemas writes the "
+        "schemas of all documents to a folder, where they share one file for common parts.",
     .operands = {.kind = OPERAND_COMMAND, .max = 2},
     .schemas = {&help_schema, &envelope_schema},
     COMMAND_PARTS_ZERO,

@@ -36,7 +36,7 @@ void import_left_out(const struct diag *refused, struct diag *d)
     for (size_t i = 0; i < refused->entries.n; i++) {
         const struct diag_entry *e = &refused->entries.at[i];
         if (e->severity == SEV_ERROR)
-            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file left out: %s",
+            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file skipped: %s",
                      e->first[0].text);
     }
 }
@@ -124,7 +124,7 @@ bool import_db_times(struct import *i, const struct db_rows *rows, nanos begin, 
         return true;
     import_lose(i, import_file(i), has_time ? codes->bad_duration : codes->no_time,
                 has_time ? "row %llu of %s skipped: its duration is negative or over 7 days"
-                         : "row %llu of %s skipped: no start or no end",
+                         : "row %llu of %s skipped: no start or end time",
                 (unsigned long long)rows->n, rows->table);
     return false;
 }

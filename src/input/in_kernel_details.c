@@ -633,7 +633,7 @@ static void take_row(struct reader *r)
     struct slice slice = {0};
 
     if (r->csv.n_cells != csv_header_count(&r->csv) || r->csv.is_broken) {
-        lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
+        lose(r, "kernel-details.field-count", "number of fields differs from the header");
         r->i->misfits++;
         return;
     }
