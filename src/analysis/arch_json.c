@@ -241,7 +241,7 @@ static struct field_items list_types(struct study *st, const struct arch *a,
             .type = types[i],
             .representative = layer_of(st, a, types[i].representative),
             .dominant = a->ops->at[types[i].dominant].label,
-            .tree = arch_draw_tree(st, a, &types[i]),
+            .tree = arch_draw_tree(st, a, &types[i], LANG_EN),
         };
         if (types[i].n_variants < 2) /* all alike */
             list[i].type.n_variants = 0;
@@ -464,9 +464,9 @@ bool arch_write_json(struct study *st, const struct arch *a, struct sink out)
         .partial = list_passes(st, a, true),
         .types = list_types(st, a, a->types->at, a->types->n),
         .has_layers = l->n > 0,
-        .pipeline = arch_draw_pipeline(st, a),
-        .model = arch_draw_model(st, a),
-        .timeline = arch_draw_timeline(st, a),
+        .pipeline = arch_draw_pipeline(st, a, LANG_EN),
+        .model = arch_draw_model(st, a, LANG_EN),
+        .timeline = arch_draw_timeline(st, a, LANG_EN),
     };
     const struct record_env env = {&cap->strings, &st->scratch, NULL};
 

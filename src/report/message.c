@@ -34,7 +34,16 @@ static void put_quantity(struct text *out, struct quantity q)
     text_put(out, (struct str){buf, quantity_print(buf, q)});
 }
 
-static void put_value(struct text *out, const struct message_place *place, struct str form)
+static void put_wording(struct text *out, enum lang lang, const struct wording *w)
+{
+    if (w->phrase.message == NULL)
+        text_put(out, message_word(lang, w->english));
+    else
+        message_put(out, lang, w->phrase.message, w->phrase.places);
+}
+
+static void put_value(struct text *out, enum lang lang, const struct message_place *place,
+                      struct str form)
 {
     switch (place->type) {
     case PLACE_TEXT:
@@ -49,11 +58,15 @@ static void put_value(struct text *out, const struct message_place *place, struc
     case PLACE_QUANTITY:
         put_quantity(out, place->quantity);
         break;
+    case PLACE_WORDING:
+        put_wording(out, lang, place->wording);
+        break;
     }
 }
 
 /* What is between the braces: "n", "x:.1" or "n|step|steps". */
-static void put_place(struct text *out, struct str inside, struct message_places places)
+static void put_place(struct text *out, enum lang lang, struct str inside,
+                      struct message_places places)
 {
     size_t end = 0;
 
@@ -65,7 +78,7 @@ static void put_place(struct text *out, struct str inside, struct message_places
         return;
     struct str rest = str_part(inside, end < inside.n ? end + 1 : end, inside.n);
     if (end == inside.n || inside.at[end] == ':') {
-        put_value(out, place, rest);
+        put_value(out, lang, place, rest);
         return;
     }
     size_t bar = str_find_char(rest, '|');
@@ -83,7 +96,7 @@ void message_put(struct text *out, enum lang lang, const struct message *m,
         if (open >= rest.n || close >= rest.n)
             break;
         text_put(out, str_part(rest, 0, open));
-        put_place(out, str_part(rest, open + 1, close - open - 1), places);
+        put_place(out, lang, str_part(rest, open + 1, close - open - 1), places);
         rest = str_part(rest, close + 1, rest.n);
     }
     text_put(out, rest);
@@ -116,6 +129,26 @@ struct str phrase_text(enum lang lang, struct arena *arena, struct phrase phrase
     if (phrase.places.n == 0)
         return message_in(lang, phrase.message);
     return message_text(lang, arena, phrase.message, phrase.places);
+}
+
+struct wording wording_of(struct arena *arena, struct phrase phrase)
+{
+    return (struct wording){phrase_text(LANG_EN, arena, phrase), phrase};
+}
+
+const struct wording *wording_keep(struct arena *arena, struct wording w)
+{
+    struct wording *kept = ARENA_NEW(arena, struct wording);
+
+    *kept = w;
+    return kept;
+}
+
+struct str wording_text(enum lang lang, struct arena *arena, struct wording w)
+{
+    if (w.phrase.message == NULL)
+        return message_word(lang, w.english);
+    return phrase_text(lang, arena, w.phrase);
 }
 
 struct str message_word(enum lang lang, struct str english)

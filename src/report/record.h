@@ -27,7 +27,7 @@
 #include "base/csv_write.h"
 #include "base/intern.h"
 #include "base/json_write.h"
-#include "report/quantity.h"
+#include "report/message.h"
 
 struct report;
 struct table;
@@ -43,7 +43,7 @@ enum field_type {
     FIELD_U64,
     FIELD_F64,
     FIELD_CSTR,  /* const char * */
-    FIELD_STR,   /* struct str */
+    FIELD_STR,   /* struct str, or a struct wording as its English */
     FIELD_NAME,  /* strid of env->names */
     FIELD_ENUM,  /* .name() of an enum */
     FIELD_CONST, /* .text, whatever the record holds */
@@ -171,6 +171,7 @@ struct schema {
              : FIELD_F64, char *                                                                   \
              : FIELD_CSTR, const char *                                                            \
              : FIELD_CSTR, struct str                                                              \
+             : FIELD_STR, struct wording                                                           \
              : FIELD_STR)
 #define FIELD_MEMBER(struct_, member) (((struct_ *)0)->member)
 
