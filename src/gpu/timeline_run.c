@@ -9,6 +9,7 @@
 #include "base/ranked.h"
 #include "gpu/timeline_in.h"
 #include "report/report.h"
+#include "text/gpu.h"
 
 /* ---- notes ---- */
 
@@ -244,9 +245,9 @@ static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
     if (span <= 0 || gap <= 0.05 * span)
         return;
     double gain = 100 * (gap - 1000 * (double)l->latency.n) / span;
-    struct str trigger = arena_format(
-        &run->arena, "host_gaps=%.1f%% of span (%llu late launches, %llu in the launch call)",
-        100 * gap / span, (unsigned long long)l->host_bound, (unsigned long long)l->in_launch);
+    struct str trigger =
+        MESSAGE(LANG_EN, &run->arena, &gpu_text.host_gaps, PLACE("share", 100 * gap / span),
+                PLACE("late", l->host_bound), PLACE("in_call", l->in_launch));
     gpu_run_extra(
         run, (struct gpu_opportunity){.id = 12,
                                       .family = "launch",

@@ -151,6 +151,74 @@ struct str wording_text(enum lang lang, struct arena *arena, struct wording w)
     return phrase_text(lang, arena, w.phrase);
 }
 
+/* Takes the word that fits off the front of `text`: either of "n|step|steps". */
+static bool skip_plural(struct str inside, struct str *text)
+{
+    struct str words = str_part(inside, str_find_char(inside, '|') + 1, inside.n), word;
+
+    for (struct str rest = words; str_split(&rest, '|', &word);)
+        if (str_starts(*text, word)) {
+            *text = str_part(*text, word.n, text->n);
+            return true;
+        }
+    return false;
+}
+
+enum { RETOLD_PLACES = 8 };
+
+/* Whether `text` was made from the English of a message; what stood in its places goes to `out`. */
+static bool match(struct str pattern, struct str text, struct message_place *out, size_t *n,
+                  char (*names)[24])
+{
+    for (*n = 0;;) {
+        size_t open = str_find_char(pattern, '{'), close = str_find_char(pattern, '}');
+        if (!str_starts(text, str_part(pattern, 0, open)))
+            return false;
+        text = str_part(text, open, text.n);
+        if (open == pattern.n)
+            return text.n == 0;
+        struct str inside = str_part(pattern, open + 1, close - open - 1);
+        pattern = str_part(pattern, close + 1, pattern.n);
+        if (str_find_char(inside, '|') < inside.n) {
+            if (!skip_plural(inside, &text))
+                return false;
+            continue;
+        }
+        struct str literal = str_part(pattern, 0, str_find_char(pattern, '{'));
+        size_t length = literal.n > 0 ? str_find(text, literal) : text.n;
+        struct str name = str_part(inside, 0, str_find_char(inside, ':'));
+        if (*n == RETOLD_PLACES || name.n >= sizeof(*names))
+            return false;
+        memcpy(names[*n], name.at, name.n);
+        names[*n][name.n] = '\0';
+        out[*n] = place_text(names[*n], str_part(text, 0, length));
+        ++*n;
+        text = str_part(text, length, text.n);
+    }
+}
+
+struct str message_retell(enum lang lang, struct arena *arena, struct str english,
+                          const struct message *messages, size_t n)
+{
+    struct message_place places[RETOLD_PLACES];
+    char names[RETOLD_PLACES][24];
+    size_t found;
+
+    if (lang == LANG_EN)
+        return english;
+    for (size_t i = 0; i < n; i++) {
+        struct str pattern = messages[i].in[LANG_EN];
+        if (pattern.at[0] == '{' && pattern.n < 12)
+            continue; /* would fit anything */
+        if (!match(pattern, english, places, &found, names))
+            continue;
+        for (size_t k = 0; k < found; k++)
+            places[k].text = message_retell(lang, arena, places[k].text, messages, n);
+        return message_text(lang, arena, &messages[i], (struct message_places){places, found});
+    }
+    return message_word(lang, english);
+}
+
 struct str message_word(enum lang lang, struct str english)
 {
     const struct message *words = (const struct message *)&words_text;
