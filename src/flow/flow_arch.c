@@ -26,7 +26,8 @@ static const char *summary_of(struct arena *arena, const struct arch *a, enum la
     return MESSAGE(lang, arena, l->has_both_phases ? &arch_text.summary_phases : &arch_text.summary,
                    PLACE("n", l->complete), PLACE("layers", arch_layers_of_model(l)),
                    PLACE("decode", l->decode_per_pass), PLACE("types", types),
-                   PLACE("method", arch_method_name(l->method)), PLACE("confidence", a->confidence))
+                   PLACE("method", message_word(lang, str_of(arch_method_name(l->method)))),
+                   PLACE("confidence", a->confidence))
         .at;
 }
 
