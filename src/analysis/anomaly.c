@@ -396,7 +396,6 @@ void anomaly_describe(struct study *st, struct report *r)
 
 const struct analysis analysis_anomaly = {
     .name = "anomaly",
-    .level = LEVEL_STEP,
     .summary = "where the device sat idle",
     .needs = HAS_KERNELS,
     .schema = &anomaly_schema,

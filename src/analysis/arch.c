@@ -462,3 +462,22 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
     }
     return n > 0 ? (double)sum / (double)n : NAN;
 }
+
+const char *arch_summary(struct arena *arena, const struct arch *a, enum lang lang)
+{
+    const struct arch_layers *l = a->layers;
+    struct str types = S("");
+
+    if (l->n == 0)
+        return message_in(lang, &arch_text.summary_none).at;
+    for (size_t i = 0; i < a->types->n; i++)
+        types =
+            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(types), i == 0 ? ": " : ", ",
+                         layer_kind_name(a->types->at[i].kind), STR_ARGS(a->types->at[i].layers));
+    return MESSAGE(lang, arena, l->has_both_phases ? &arch_text.summary_phases : &arch_text.summary,
+                   PLACE("n", l->complete), PLACE("layers", arch_layers_of_model(l)),
+                   PLACE("decode", l->decode_per_pass), PLACE("types", types),
+                   PLACE("method", message_word(lang, str_of(arch_method_name(l->method)))),
+                   PLACE("confidence", a->confidence))
+        .at;
+}

@@ -71,9 +71,8 @@ static const void *find(struct study *st)
 
 const struct analysis analysis_exposed = {
     .name = "exposed",
-    .level = LEVEL_STEP,
     .summary = "communication that no compute hides",
-    .needs = HAS_KERNELS,
+    .needs = HAS_KERNELS | HAS_COMM,
     .schema = &exposed_schema,
     .find = find,
     .run = describe,

@@ -144,6 +144,15 @@ struct str str_fit(struct str s, size_t width)
     return str_part(s, 0, n);
 }
 
+size_t str_chars(struct str s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.at[i] & 0xc0) != 0x80;
+    return n;
+}
+
 size_t str_width(struct str s)
 {
     size_t width = 0, length;

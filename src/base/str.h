@@ -110,6 +110,9 @@ bool str_is_name(struct str s);
 size_t str_digits(struct str s);
 size_t str_last_digits(struct str s);
 
+/* Characters of UTF-8 text, whatever their width. */
+size_t str_chars(struct str s);
+
 /* The columns UTF-8 text takes in a terminal: two for each Chinese, Japanese or Korean character
  * and for full-width forms, one for any other. */
 size_t str_width(struct str s);

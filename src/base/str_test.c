@@ -106,6 +106,7 @@ TEST(digits_are_counted_at_both_ends)
 
 TEST(width_counts_columns)
 {
+    assert_int_equal(str_chars(S("a\xe6\x9c\xaa\xc2\xb5")), 3);
     assert_int_equal(str_width(S("")), 0);
     assert_int_equal(str_width(S("busy")), 4);
     assert_int_equal(str_width(S("\xC2\xB5s \xE2\x80\x93")),

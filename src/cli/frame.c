@@ -131,8 +131,8 @@ static int check_format(struct session *s)
         if (strcmp(f->name, s->common.format) == 0)
             return CODE_DONE;
     diag_fail(&s->diag, ST_UNSUPPORTED, "usage.value", (struct where){0},
-              "--format: no input format is called \"%s\"", s->common.format);
-    diag_hint(&s->diag, "try", "strata formats, which lists them");
+              "--format: unknown input format \"%s\"", s->common.format);
+    diag_hint(&s->diag, "try", "strata formats");
     return CODE_USAGE;
 }
 
@@ -246,7 +246,7 @@ static int explain(struct session *s, int code)
         diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
     else
         diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
-                  "failed without a reason; please report this");
+                  "failed without a reason; please report this bug");
     return code;
 }
 

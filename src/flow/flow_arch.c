@@ -12,32 +12,13 @@
 #include "flow/results.h"
 #include "text/arch.h"
 
-static const char *summary_of(struct arena *arena, const struct arch *a, enum lang lang)
-{
-    const struct arch_layers *l = a->layers;
-    struct str types = S("");
-
-    if (l->n == 0)
-        return message_in(lang, &arch_text.summary_none).at;
-    for (size_t i = 0; i < a->types->n; i++)
-        types =
-            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(types), i == 0 ? ": " : ", ",
-                         layer_kind_name(a->types->at[i].kind), STR_ARGS(a->types->at[i].layers));
-    return MESSAGE(lang, arena, l->has_both_phases ? &arch_text.summary_phases : &arch_text.summary,
-                   PLACE("n", l->complete), PLACE("layers", arch_layers_of_model(l)),
-                   PLACE("decode", l->decode_per_pass), PLACE("types", types),
-                   PLACE("method", message_word(lang, str_of(arch_method_name(l->method)))),
-                   PLACE("confidence", a->confidence))
-        .at;
-}
-
 void arch_document_fill(struct study *st, const struct arch *a, enum lang lang, struct arena *arena,
                         struct arch_document *out)
 {
     arch_write_md(st, a, lang, &out->markdown);
     arch_write_json(st, a, text_sink(&out->json));
     out->rank = st->cap->facts.rank;
-    out->summary = summary_of(arena, a, lang);
+    out->summary = arch_summary(arena, a, lang);
     out->row = arch_cover_row_of(st, a, lang, arena);
 }
 
