@@ -27,28 +27,19 @@ size_t timeline_notes(const struct timeline *t, const struct timeline_device *d,
     if (d->n == 0)
         list[n++] = arena_str(arena, S("no device activity was recorded"));
     if (g->calls_without_work > 0) /* a busy device looks idle */
-        list[n++] = arena_format(
-            arena,
-            "unreliable busy and idle times: %llu graph launches left no record of their kernels; "
-            "record graph nodes",
-            (unsigned long long)g->calls_without_work);
-    if (g->rows > 0)
-        list[n++] = arena_format(arena,
-                                 "%llu graph launches were recorded as one row each; those whose "
-                                 "kernels are missing count as busy time as a whole",
-                                 (unsigned long long)g->rows);
-    if (l->unlinked > 0)
-        list[n++] = arena_format(arena,
-                                 "%llu of %llu kernels have no launch call: no latency, and "
-                                 "causes of gaps before them stay open",
-                                 (unsigned long long)l->unlinked, (unsigned long long)kernels);
-    if (streams > TIMELINE_PAIRED)
-        list[n++] = arena_format(arena, "overlap of the %d busiest of %llu streams",
-                                 TIMELINE_PAIRED, (unsigned long long)streams);
-    if (d->overhead > 0 && span > 0)
         list[n++] =
-            arena_format(arena, "profiler overhead and code loading cover %.1f %% of the span",
-                         100 * (double)d->overhead / (double)span);
+            MESSAGE(LANG_EN, arena, &gpu_text.note_graphs_lost, PLACE("n", g->calls_without_work));
+    if (g->rows > 0)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_graph_rows, PLACE("n", g->rows));
+    if (l->unlinked > 0)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_unlinked, PLACE("n", l->unlinked),
+                            PLACE("all", kernels));
+    if (streams > TIMELINE_PAIRED)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_streams, PLACE("n", TIMELINE_PAIRED),
+                            PLACE("all", streams));
+    if (d->overhead > 0 && span > 0)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_overhead,
+                            PLACE("share", 100 * (double)d->overhead / (double)span));
     return n;
 }
 
