@@ -8,12 +8,13 @@
 
 #include "text/words.h"
 
-static const struct message_place *find_place(struct message_places places, struct str name)
+static size_t find_place(struct message_places places, struct str name)
 {
-    for (size_t i = 0; i < places.n; i++)
-        if (str_equal(str_of(places.at[i].name), name))
-            return &places.at[i];
-    return NULL;
+    size_t i = 0;
+
+    while (i < places.n && !str_equal(str_of(places.at[i].name), name))
+        i++;
+    return i;
 }
 
 /* ".1" is one decimal, "4g" four digits, nothing what a number needs. */
@@ -72,10 +73,11 @@ static void put_place(struct text *out, enum lang lang, struct str inside,
 
     while (end < inside.n && inside.at[end] != ':' && inside.at[end] != '|')
         end++;
-    const struct message_place *place = find_place(places, str_part(inside, 0, end));
-    assert(place != NULL);
-    if (place == NULL)
+    size_t at = find_place(places, str_part(inside, 0, end));
+    assert(at < places.n);
+    if (at == places.n)
         return;
+    const struct message_place *place = &places.at[at];
     struct str rest = str_part(inside, end < inside.n ? end + 1 : end, inside.n);
     if (end == inside.n || inside.at[end] == ':') {
         put_value(out, lang, place, rest);
