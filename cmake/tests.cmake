@@ -103,6 +103,12 @@ if(TARGET strata)
     endforeach()
 endif()
 
+# Chinese reports: no English in them.
+if(TARGET strata)
+    add_test(NAME report.lang COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/report-lang
+        $<TARGET_FILE:strata>)
+endif()
+
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter

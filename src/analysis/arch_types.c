@@ -9,6 +9,7 @@
 #include "analysis/arch_draw.h"
 #include "analysis/study.h"
 #include "base/ranked.h"
+#include "text/arch.h"
 
 /* ---- statistics ---- */
 
@@ -500,7 +501,7 @@ static void find_anomalies(struct finder *f, size_t number)
     size_t warm = 0, extra = 0, aicpu = 0, first_at = SIZE_MAX;
     double worst = 0;
 
-    type->anomalies = ARENA_ARRAY(arena, struct str, 4);
+    type->anomalies = ARENA_ARRAY(arena, struct wording, 4);
     for (size_t i = 0; i < f->layers->n; i++) {
         const struct arch_layer *layer = &f->layers->at[i];
         if (layer->type != number || !counts(f, layer->pass))
@@ -519,19 +520,18 @@ static void find_anomalies(struct finder *f, size_t number)
                      f->s->lane[f->kernels.at[k]] == f->m->main_lane;
     }
     if (warm > 0)
-        type->anomalies[type->n_anomalies++] = arena_format(
-            arena, "layer 0 warm-up: up to %.2f times the median wall, in %zu passes", worst, warm);
+        type->anomalies[type->n_anomalies++] =
+            WORDING(arena, &arch_text.warm_up, PLACE("times", worst), PLACE("n", warm));
     if (extra > 0)
-        type->anomalies[type->n_anomalies++] = arena_format(
-            arena,
-            "extra kernels: %zu of %zu layers have more than the median of %.0f; first in "
-            "pass %zu, layer %zu with %zu",
-            extra, type->count, type->kernels.median,
-            f->layers->passes[f->layers->at[first_at].pass].number, f->layers->at[first_at].index,
-            f->layers->at[first_at].end - f->layers->at[first_at].first);
+        type->anomalies[type->n_anomalies++] =
+            WORDING(arena, &arch_text.extra_kernels, PLACE("n", extra), PLACE("all", type->count),
+                    PLACE("median", type->kernels.median),
+                    PLACE("pass", f->layers->passes[f->layers->at[first_at].pass].number),
+                    PLACE("layer", f->layers->at[first_at].index),
+                    PLACE("kernels", f->layers->at[first_at].end - f->layers->at[first_at].first));
     if (aicpu > 0)
         type->anomalies[type->n_anomalies++] =
-            arena_format(arena, "AICPU on the main path: %zu kernels", aicpu);
+            WORDING(arena, &arch_text.aicpu_on_path, PLACE("n", aicpu));
 }
 
 /* The last layer before decode ones, or the last of all, unless it represents its type anyway. */

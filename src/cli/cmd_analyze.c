@@ -85,7 +85,8 @@ static void print(struct session *s, const struct analysis *a, const struct rend
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
         session_document(s, a->schema, origin_name(cap->origin), a->find(&st), &env);
     } else if (!s->common.quiet) {
-        struct report *r = report_new(LANG_EN, str_of(cap->name));
+        enum lang lang = as == &renderer_table ? LANG_EN : session_lang(s); /* CSV: for programs */
+        struct report *r = report_new(lang, str_of(cap->name));
         a->run(&st, r);
         render_write(as, r, &(struct render_options){.color = s->out.color}, session_sink(s));
         report_free(r);
@@ -129,7 +130,7 @@ const struct command command_analyze = {
                "help --list-schemas).",
     .see = "docs/analyses",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = 2},
-    .common = COMMON_CAPTURE,
+    .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas =
         {
             &list_schema,

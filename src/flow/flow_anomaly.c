@@ -78,7 +78,7 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     anomaly_describe(&st, finding->report);
     anomaly_write_json(&st, arch, text_sink(&finding->json));
     if (arch != NULL)
-        arch_document_fill(&st, arch, arena, &out->arch.at[i]);
+        arch_document_fill(&st, arch, job->lang, arena, &out->arch.at[i]);
     out->gates_reached += check_gates(job, &st, d);
     study_end(&st);
 }
@@ -106,6 +106,7 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     if (!job->without_arch) {
         out->arch.at = ARENA_ARRAY(arena, struct arch_document, out->n);
         out->arch.n = out->n;
+        out->arch.lang = job->lang;
     }
     for (size_t i = 0; i < out->n && st == ST_OK; i++) {
         const struct capture *cap = out->fleet->ranks.at[i];

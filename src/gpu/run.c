@@ -2,6 +2,7 @@
  * What a run is judged by: times, shares, rules. See run.h.
  */
 #include "gpu/run.h"
+#include "text/gpu.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -317,13 +318,13 @@ void gpu_run_overlap(struct gpu_run *run, struct str group, double e, size_t mem
     gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
                  e, members);
     if (e < 0.8 && gain > 0)
-        gpu_run_extra(
-            run, (struct gpu_opportunity){
-                     .id = 13,
-                     .family = "overlap",
-                     .name = S("overlap independent stages"),
-                     .trigger = arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(group)),
-                     .gain = gain});
+        gpu_run_extra(run, (struct gpu_opportunity){
+                               .id = 13,
+                               .family = "overlap",
+                               .name = S("overlap independent stages"),
+                               .trigger = MESSAGE(LANG_EN, &run->arena, &gpu_text.overlap_of,
+                                                  PLACE("e", e), PLACE("group", group)),
+                               .gain = gain});
 }
 
 static double sum_of(const struct gpu_run *run, bool by_weight)
