@@ -66,7 +66,7 @@ int db_only_ops(struct session *s, const struct words *given, struct db_ops *out
     return CODE_DONE;
 }
 
-void db_tell(struct session *s, const char *format, ...)
+void db_message(struct session *s, const char *format, ...)
 {
     char text[4096];
     va_list args;

@@ -69,7 +69,7 @@ struct db_ops db_ops(struct session *s, const struct words *given);
 int db_only_ops(struct session *s, const struct words *given, struct db_ops *out);
 
 /* A line on stderr, at once: for what must not wait for the end of the run. */
-void db_tell(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void db_message(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes one document; false when the sink refused. */
 typedef bool db_document(const void *what, struct sink sink);
