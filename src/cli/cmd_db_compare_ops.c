@@ -107,7 +107,7 @@ static int take_scenarios(struct session *s, const struct args *args, struct sce
     return CODE_DONE;
 }
 
-/* A scenario whose files are not all there is left out, and said so. */
+/* A scenario with missing files is skipped, with a message. */
 static bool is_missing(struct session *s, struct scenario *one)
 {
     const char *const files[] = {one->m6, one->measured, one->trace};

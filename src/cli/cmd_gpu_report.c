@@ -1,5 +1,6 @@
 /*
- * strata gpu report: the report of a folder made anew, of files from elsewhere, or checked.
+ * strata gpu report: regenerate the report of a folder, print one from other files, or validate
+ * one.
  */
 #include "base/fs.h"
 #include "base/mapfile.h"

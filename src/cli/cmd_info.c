@@ -298,7 +298,7 @@ static void add_gaps(struct answer *a, const struct inventory_list *list)
             const struct inventory_gap *gap = &list->at[i].gaps.at[g];
             size_t n = count_gap(list, list->n, gap->name);
             if (count_gap(list, i, gap->name) > 0)
-                continue; /* told before */
+                continue; /* listed before */
             text_format(&a->line, "%s", gap->text);
             if (n < list->n)
                 text_format(&a->line, " (%zu of %zu captures)", n, list->n);

@@ -121,7 +121,7 @@ enum status db_output(struct session *s, const char *path, const char *const *in
                              "is also an input; choose another output");
     TRY(make_folder(s, path));
     TRY(outfile_open(&file, path, &s->diag));
-    write(what, outfile_sink(&file)); /* the commit tells of a failure */
+    write(what, outfile_sink(&file)); /* the commit reports a failure */
     return outfile_commit(&file, OUTFILE_FAST, &s->diag);
 }
 

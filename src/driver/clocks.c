@@ -108,7 +108,7 @@ static enum status write_journal(const struct clock_lock *c, const char *uuid, s
     return outfile_commit(&file, OUTFILE_SYNC, d);
 }
 
-/* A lock made by somebody else: the reason bit says that the clock is held, and it is. */
+/* A lock of another program: the throttle reason bit is set and the clock is constant. */
 static bool has_lock(const struct nvml *nvml, struct nvml_gpu *gpu)
 {
     unsigned long long reasons = 0;

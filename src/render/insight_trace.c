@@ -64,7 +64,7 @@ static struct str kept(struct insight_trace *w, struct str title, const char *ot
     return title.n > 0 ? arena_str(&w->arena, title) : str_of(otherwise);
 }
 
-/* The lane of the one slice that a base info block tells: the block itself is written. */
+/* The lane of the one slice made from a base info block: the block itself is written. */
 static bool is_distinct(const struct capture *cap, lane_id lane)
 {
     const struct lane_key *key = &cap->lanes.at[lane].key;
