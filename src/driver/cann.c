@@ -242,7 +242,7 @@ static const char *join_names(struct arena *arena, const struct names *list)
     return arena_cstr(arena, all);
 }
 
-/* The name a device here has, as npu-smi tells; empty when there is none. */
+/* The device name reported by npu-smi; empty without a device. */
 static struct str device_name(const struct cann *c, struct arena *arena)
 {
     const char *tool = cann_program(c, arena, "npu-smi");

@@ -1,6 +1,6 @@
 /*
  * msopprof, the program behind `msprof op`. Some toolkits come without it; another one's can be
- * copied (never linked: msprof refuses links).
+ * copied (never linked: msprof rejects links).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static bool is_usable(const struct cann *c, struct arena *arena)
     return str_contains(all, S("--application")) && str_contains(all, S("Options:"));
 }
 
-/* "Version=8.5.0" of a toolkit; empty when it does not tell. */
+/* "Version=8.5.0" of a toolkit; empty if unknown. */
 static struct str version_of(struct arena *arena, const char *toolkit)
 {
     static const char *const files[] = {"compiler/version.info", "version.info",

@@ -240,7 +240,7 @@ static struct str without_value(struct str field)
     return field;
 }
 
-/* "VADD Dtype:F32"; flags tell who waits for which number. */
+/* "VADD Dtype:F32"; flags have the waiting pipe and the flag number. */
 static void put_source(const struct insight_table *t, struct text_out *out, const struct slice *s)
 {
     struct attr a = attr_of(t->cap, s, t->key_detail);

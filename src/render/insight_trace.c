@@ -64,8 +64,8 @@ static struct str kept(struct insight_trace *w, struct str title, const char *ot
     return title.n > 0 ? arena_str(&w->arena, title) : str_of(otherwise);
 }
 
-/* The lane of the one slice that a base info block tells: the block itself is written. */
-static bool is_told_apart(const struct capture *cap, lane_id lane)
+/* The lane of the one slice made from a base info block: the block itself is written. */
+static bool is_distinct(const struct capture *cap, lane_id lane)
 {
     const struct lane_key *key = &cap->lanes.at[lane].key;
 
@@ -88,7 +88,7 @@ static void name_lanes(struct insight_trace *w)
     w->lane_names = ARENA_ARRAY(&w->arena, struct str, cap->lanes.n);
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         const struct lane_key *key = &cap->lanes.at[i].key;
-        w->has_lane[i] = w->cut->lanes[i] && !is_told_apart(cap, i);
+        w->has_lane[i] = w->cut->lanes[i] && !is_distinct(cap, i);
         if (!w->has_lane[i])
             continue;
         bool is_pipe = key->kind == LANE_PIPE && key->process != 0 && key->name != 0;

@@ -93,7 +93,7 @@ void perfetto_clock(struct perfetto_pen *p, nanos at, nanos unix_at)
     put_packet(p, &packet);
 }
 
-/* Gives a track its number and tells it. */
+/* Numbers a track and writes its descriptor. */
 static uint64_t put_track(struct perfetto_pen *p, Strata__Perfetto__TrackDescriptor *track)
 {
     Strata__Perfetto__TracePacket packet = STRATA__PERFETTO__TRACE_PACKET__INIT;

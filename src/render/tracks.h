@@ -99,7 +99,7 @@ void tracks_rows_free(struct tracks_rows *rows);
 struct tracks_pen {
     void (*row)(void *ctx, lane_id lane, size_t row); /* a row begins; row 0: so does the lane */
     void (*slice)(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end);
-    void (*series)(void *ctx, size_t id); /* a series begins; NULL: its samples tell all */
+    void (*series)(void *ctx, size_t id); /* a series begins; NULL: its samples suffice */
     void (*sample)(void *ctx, size_t id, const struct sample *sample);
 };
 
