@@ -2,16 +2,21 @@
 find_library(CMOCKA cmocka REQUIRED)
 add_custom_target(unit) # everything that only the tests need
 
-# Labels every test of a folder by the first part of its name (`ctest -L golden`), and those that take
-# a while as slow. Called when all tests of the folder are there.
+# Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
+# are slow as well, and start first. Called when all tests of the folder are there.
+set(slow_tests docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results incore.run_msprof
+    inject.runs pto.ops replay.workspaces synth.truth unit.flow.insight_roundtrip unit.incore.hostile
+    unit.input.in_visualize_data oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
+    oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
 function(label_tests)
     get_property(names DIRECTORY PROPERTY TESTS)
     foreach(name IN LISTS names)
-        string(REGEX REPLACE "\\..*" "" label ${name})
-        if(name MATCHES "^(docs\\.examples|help\\.examples|pto\\.ops|synth\\.truth|oracle\\.(anomaly|arch|bundles|damage|gpu_rules|gpu_timeline|pto_parse|roundtrip|traces|truth))$")
-            list(APPEND label slow)
+        string(REGEX REPLACE "\\..*" "" labels ${name})
+        if(name IN_LIST slow_tests)
+            list(APPEND labels slow)
+            set_property(TEST ${name} PROPERTY COST 100)
         endif()
-        set_property(TEST ${name} APPEND PROPERTY LABELS ${label})
+        set_property(TEST ${name} PROPERTY LABELS ${labels})
     endforeach()
 endfunction()
 
