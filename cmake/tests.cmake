@@ -44,16 +44,16 @@ if(TARGET strata)
         cmake_path(GET file PARENT_PATH folder)
         cmake_path(GET folder FILENAME case)
         add_test(NAME golden.${case} COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden
-            --bin $<TARGET_FILE_DIR:strata> ${case})
+            --bin $<PATH:GET_PARENT_PATH,${run_strata}> ${case})
     endforeach()
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
     add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
-        --bin $<TARGET_FILE_DIR:strata>)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
-        --bin $<TARGET_FILE_DIR:strata> docs)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}> docs)
     add_test(NAME help.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
-        --bin $<TARGET_FILE_DIR:strata> help)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}> help)
 endif()
 
 add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
@@ -66,12 +66,15 @@ add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 # oracle.<name> from tests/oracle/<name>.py: results computed apart from strata. Our samples are in
 # tests/data; third-party ones, where the licence or the size keeps them out, in STRATA_SHARED.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
+set_target_properties(Python3::Interpreter PROPERTIES CROSSCOMPILING_EMULATOR "") # runs here
 set(STRATA_SHARED ${CMAKE_SOURCE_DIR}/../shared CACHE PATH "third-party samples for tests; may be absent")
 
 function(add_oracle name) # PROGRAM... : what the script runs
-    list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>")
+    foreach(program IN LISTS ARGN)
+        list(APPEND programs ${run_${program}})
+    endforeach()
     add_test(NAME oracle.${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/oracle/${name}.py
-        ${ARGN} ${STRATA_SHARED})
+        ${programs} ${STRATA_SHARED})
     set_tests_properties(oracle.${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
@@ -108,17 +111,17 @@ endif()
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/replay/check.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/replay/check.py ${run_strata})
 endif()
 
 # The generator: its files, its truth, and what strata finds in them.
 if(TARGET strata)
     add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
     add_test(NAME synth.examples COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py ${run_strata})
     add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py ${run_strata})
 endif()
 
 # Damaged samples: a few places of each here, more by hand (tests/oracle/damage.c).
@@ -129,32 +132,32 @@ add_test(NAME examples.damage COMMAND damage 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
 
 # Tile operations against the same computed in Python.
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
-    $<TARGET_FILE:run_ops>)
+    ${run_run_ops})
 if(TARGET strata)
     add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
 endif()
 
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
     set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
-    add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs $<TARGET_FILE:strata>)
+    add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${run_strata})
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
-        $<TARGET_FILE:strata> --check)
+        ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
 endif()
 
 # In-core traces, cleaned by the same rules written down once more.
 if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/incore/clean.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/incore/clean.py ${run_strata})
     add_test(NAME incore.folders COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py $<TARGET_FILE:strata>
+        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py ${run_strata}
         ${CMAKE_SOURCE_DIR}/src/render/proto/perfetto.proto)
 endif()
 
@@ -162,8 +165,8 @@ endif()
 if(TARGET strata)
     foreach(name run_msprof run_hostile run_resume run_cases)
         add_test(NAME incore.${name} COMMAND Python3::Interpreter
-            ${CMAKE_SOURCE_DIR}/tests/incore/${name}.py $<TARGET_FILE:strata>
-            $<TARGET_FILE:run_vectors>)
+            ${CMAKE_SOURCE_DIR}/tests/incore/${name}.py ${run_strata}
+            ${run_run_vectors})
         set_tests_properties(incore.${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
 endif()
@@ -173,6 +176,6 @@ file(GLOB scripts CONFIGURE_DEPENDS tests/perfdb/*.py)
 if(TARGET strata)
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
-        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>)
+        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} ${run_strata})
     endforeach()
 endif()
