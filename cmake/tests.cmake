@@ -16,7 +16,7 @@ function(label_tests)
             list(APPEND labels slow)
             set_property(TEST ${name} PROPERTY COST 100)
         endif()
-        set_property(TEST ${name} PROPERTY LABELS ${labels})
+        set_property(TEST ${name} APPEND PROPERTY LABELS ${labels})
     endforeach()
 endfunction()
 
@@ -47,6 +47,7 @@ if(TARGET strata)
             --bin $<PATH:GET_PARENT_PATH,${run_strata}> ${case})
     endforeach()
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
+    add_test(NAME runner.skips COMMAND ${CMAKE_SOURCE_DIR}/tests/run-tests-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
     add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
         --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
@@ -76,6 +77,10 @@ function(add_oracle name) # PROGRAM... : what the script runs
     add_test(NAME oracle.${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/oracle/${name}.py
         ${programs} ${STRATA_SHARED})
     set_tests_properties(oracle.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    file(STRINGS tests/oracle/${name}.py third_party REGEX "Samples\\(")
+    if(third_party)
+        set_tests_properties(oracle.${name} PROPERTIES LABELS shared)
+    endif()
 endfunction()
 
 # A program that only tests run.
@@ -128,6 +133,7 @@ endif()
 add_test_program(damage tests/oracle/damage.c)
 add_test(NAME oracle.damage COMMAND damage 5 5 1 ${CMAKE_SOURCE_DIR}/tests/data/captures
     ${STRATA_SHARED}/data/captures)
+set_tests_properties(oracle.damage PROPERTIES LABELS shared)
 add_test(NAME examples.damage COMMAND damage 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
 
 # Tile operations against the same computed in Python.
