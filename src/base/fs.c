@@ -27,6 +27,7 @@ enum {
 };
 
 static _Atomic(const char *) temps[TEMPS_MAX];
+static atomic_int temps_used; /* slots from here on were never taken */
 
 const char *fs_error_text(int error)
 {
@@ -46,6 +47,8 @@ static int remember(const char *temp)
 {
     for (int i = 0; i < TEMPS_MAX; i++) {
         const char *none = NULL;
+        int used = i;
+        atomic_compare_exchange_strong(&temps_used, &used, i + 1);
         if (atomic_compare_exchange_strong(&temps[i], &none, temp))
             return i;
     }
@@ -60,7 +63,7 @@ static void forget(int slot)
 
 void fs_cleanup(void)
 {
-    for (int i = 0; i < TEMPS_MAX; i++) {
+    for (int i = 0, n = atomic_load(&temps_used); i < n; i++) {
         const char *temp = atomic_exchange(&temps[i], NULL);
         if (temp != NULL)
             unlink(temp);
@@ -475,7 +478,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
             continue;
         if (depth > LIMIT_PATH_DEPTH) {
             diag_add(w->diag, SEV_NOTE, "file.depth", where,
-                     "not searched: more than %d folders down", LIMIT_PATH_DEPTH);
+                     "not searched: nested more than %d folders deep", LIMIT_PATH_DEPTH);
             continue;
         }
         int inner = is_new(w, f->device, f->inode) ? walk_dir(w, f->entry.path, depth + 1) : 0;
