@@ -18,7 +18,7 @@ struct draw_slot {
     void *desk;
 };
 
-struct drawing {
+struct track_drawing {
     const struct tracks_job *job;
     struct draw_slot *slots;
     uint64_t bytes;
@@ -33,19 +33,19 @@ struct drawing {
     size_t series;
 };
 
-static void add(struct drawing *d, struct tracks_mark mark)
+static void add(struct track_drawing *d, struct tracks_mark mark)
 {
     vec_push(&d->to->marks, mark);
 }
 
 static void add_end(void *ctx, size_t row, nanos end)
 {
-    struct drawing *d = ctx;
+    struct track_drawing *d = ctx;
 
     add(d, (struct tracks_mark){.what = TRACKS_END, .id = d->ids.at[row], .end = end});
 }
 
-static void begin_row(struct drawing *d, size_t row)
+static void begin_row(struct track_drawing *d, size_t row)
 {
     vec_push(&d->ids, d->job->pen->number_row(d->job->ctx, d->lane, row));
     add(d, (struct tracks_mark){.what = TRACKS_ROW,
@@ -55,7 +55,7 @@ static void begin_row(struct drawing *d, size_t row)
                                 .first = d->ids.at[0]});
 }
 
-static void add_slice(struct drawing *d, size_t i)
+static void add_slice(struct track_drawing *d, size_t i)
 {
     struct slice slice = cut_slice(d->job->cut, i);
     nanos end = nanos_add(slice.begin, slice.dur);
@@ -73,7 +73,7 @@ static void add_slice(struct drawing *d, size_t i)
 }
 
 /* Goes on with a lane; false when the batch is full before its end. */
-static bool walk_lane(struct drawing *d)
+static bool walk_lane(struct track_drawing *d)
 {
     const struct lane *lane = &d->job->cut->cap->lanes.at[d->lane];
 
@@ -89,7 +89,7 @@ static bool walk_lane(struct drawing *d)
     return true;
 }
 
-static void begin_series(struct drawing *d)
+static void begin_series(struct track_drawing *d)
 {
     const struct tracks_pen *pen = d->job->pen;
 
@@ -101,7 +101,7 @@ static void begin_series(struct drawing *d)
 }
 
 /* Goes on with a series; false when the batch is full before its end. */
-static bool walk_series(struct drawing *d)
+static bool walk_series(struct track_drawing *d)
 {
     const struct series *series = &d->job->cut->cap->series.at[d->series];
 
@@ -123,7 +123,7 @@ static bool walk_series(struct drawing *d)
 
 static bool next_batch(void *ctx, size_t slot)
 {
-    struct drawing *d = ctx;
+    struct track_drawing *d = ctx;
     const struct cut *cut = d->job->cut;
 
     d->to = &d->slots[slot];
@@ -139,7 +139,7 @@ static bool next_batch(void *ctx, size_t slot)
 
 static void work_batch(void *ctx, size_t slot)
 {
-    struct drawing *d = ctx;
+    struct track_drawing *d = ctx;
     struct draw_slot *s = &d->slots[slot];
 
     s->text.n = 0;
@@ -152,7 +152,7 @@ static void work_batch(void *ctx, size_t slot)
 
 static bool merge_batch(void *ctx, size_t slot)
 {
-    struct drawing *d = ctx;
+    struct track_drawing *d = ctx;
     struct draw_slot *s = &d->slots[slot];
 
     d->bytes += s->text.n;
@@ -166,7 +166,7 @@ bool tracks_draw(const struct tracks_job *job)
 {
     static const struct pool_pipe pipe = {next_batch, work_batch, merge_batch};
     size_t width = pool_width(job->options->pool), n = width > 1 ? width + 2 : 1;
-    struct drawing d = {.job = job, .goes_on = true};
+    struct track_drawing d = {.job = job, .goes_on = true};
 
     d.slots = mem_grow(NULL, sizeof(*d.slots), n);
     memset(d.slots, 0, sizeof(*d.slots) * n);
