@@ -32,8 +32,8 @@ foreach(file IN LISTS test_c)
     add_dependencies(unit ${target})
 endforeach()
 
-# golden.<case> from tests/golden/<case>/cmd
-file(GLOB cases CONFIGURE_DEPENDS tests/golden/*/cmd)
+# golden.<case> from tests/golden/<case>/cmd or transcript
+file(GLOB cases CONFIGURE_DEPENDS tests/golden/*/cmd tests/golden/*/transcript)
 if(TARGET strata)
     foreach(file IN LISTS cases)
         cmake_path(GET file PARENT_PATH folder)
