@@ -766,7 +766,8 @@ static enum status read_windows(struct reader *r, struct stream *s)
 static enum status read_stream(struct reader *r)
 {
     struct stream s;
-    enum status st = stream_open(&s, r->i->in->path, WINDOW, r->i->in->diag);
+    const struct input_file *in = r->i->in;
+    enum status st = stream_open_fast(&s, in->path, WINDOW, in->has_fault, in->diag);
 
     if (st == ST_OK)
         st = read_windows(r, &s);
