@@ -259,12 +259,8 @@ static void scan_lane(struct scan *scan, const struct lane *lane)
     vec_free(&open);
 }
 
-static int by_bubble(const void *a, const void *b)
-{
-    const struct piece *x = a, *y = b;
-
-    return ORDER(x->bubble, y->bubble) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
-}
+ORDER_BY(by_bubble, struct piece,
+         ORDER(x->bubble, y->bubble) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end));
 
 /* Sorts the pieces and joins those that touch. */
 static void unite(struct pieces *p)
@@ -313,13 +309,9 @@ struct thread_lane {
     bool is_thread;
 };
 
-static int by_thread(const void *a, const void *b)
-{
-    const struct thread_lane *x = a, *y = b;
-
-    return ORDER(y->is_thread, x->is_thread) ?: ORDER(x->tid, y->tid) ?: ORDER(x->pid, y->pid)
-           ?: ORDER(x->lane, y->lane);
-}
+ORDER_BY(by_thread, struct thread_lane,
+         ORDER(y->is_thread, x->is_thread) ?: ORDER(x->tid, y->tid) ?: ORDER(x->pid, y->pid)
+         ?: ORDER(x->lane, y->lane));
 
 static void scan_lanes(struct scan *scan)
 {

@@ -351,12 +351,7 @@ struct found_list {
     VEC_OF(struct found) v;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-
-    return str_compare(x->entry.name, y->entry.name);
-}
+ORDER_BY(by_name, struct found, str_compare(x->entry.name, y->entry.name));
 
 static struct found look_at(struct arena *arena, DIR *dir, const char *folder, const char *name)
 {

@@ -204,12 +204,7 @@ static bool read_instruction(struct source_page *p)
     return true;
 }
 
-static int by_pc(const void *a, const void *b)
-{
-    const struct gpu_sass *x = a, *y = b;
-
-    return ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order);
-}
+ORDER_BY(by_pc, struct gpu_sass, ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order));
 
 /* Instructions in the order of their addresses, which then count from 0. Pages repeat an
  * instruction under each line that it was made from; it counts once, where it stood first. */
