@@ -71,28 +71,16 @@ static const struct str comm_parts[] = {
     S_INIT("record_param_comms"),
 };
 
-static bool any_part(struct str name, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_contains_nocase(name, list[i]))
-            return true;
-    return false;
-}
-
 static bool is_sync(struct str name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(sync_exact); i++)
-        if (str_equal_nocase(name, sync_exact[i]))
-            return true;
-    for (size_t i = 0; i < ARRAY_LEN(sync_prefixes); i++)
-        if (str_starts(name, sync_prefixes[i]))
-            return true;
-    return any_part(name, sync_parts, ARRAY_LEN(sync_parts));
+    return STR_ANY(str_equal_nocase, name, sync_exact) ||
+           STR_ANY(str_starts, name, sync_prefixes) ||
+           STR_ANY(str_contains_nocase, name, sync_parts);
 }
 
 static bool is_comm(struct str name)
 {
-    return str_starts(name, S("nccl:")) || any_part(name, comm_parts, ARRAY_LEN(comm_parts));
+    return str_starts(name, S("nccl:")) || STR_ANY(str_contains_nocase, name, comm_parts);
 }
 
 /* A piece of one bubble that some event covers. */

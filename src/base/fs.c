@@ -448,14 +448,6 @@ static bool is_new(struct folder_walk *w, dev_t device, ino_t inode)
     return w->seen.at[at].device != device || w->seen.at[at].inode != inode;
 }
 
-static bool is_skipped(const struct folder_walk *w, struct str name)
-{
-    for (size_t i = 0; i < w->skip_n; i++)
-        if (str_equal(w->skip[i], name))
-            return true;
-    return false;
-}
-
 /* Recursion ends at LIMIT_PATH_DEPTH; the errno of the folder itself, or 0. */
 static int walk_dir(struct folder_walk *w, const char *folder, int depth)
 {
@@ -466,7 +458,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
         const struct found *f = &found.v.at[i];
         struct where where = {.path = f->entry.path};
 
-        if (f->entry.kind == FS_DIR && is_skipped(w, f->entry.name))
+        if (f->entry.kind == FS_DIR && str_is_one_of(f->entry.name, w->skip, w->skip_n))
             continue;
         vec_push(&w->entries, f->entry);
         if (f->entry.kind != FS_DIR)

@@ -114,6 +114,10 @@ static inline bool str_contains(struct str s, struct str needle)
 
 bool str_is_one_of(struct str s, const struct str *list, size_t n);
 
+/* Whether `is` holds for `s` and one of the list: STR_ANY(str_starts, name, prefixes). */
+bool str_any(bool (*is)(struct str, struct str), struct str s, const struct str *list, size_t n);
+#define STR_ANY(is, s, list) str_any((is), (s), (list), ARRAY_LEN(list))
+
 /* A name in C: letters, digits and underscores, no digit first. */
 bool str_is_name(struct str s);
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "base/intern.h"
 #include "base/stream.h"
 #include "base/vec.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/char.h"
-#include "capture/title.h"
 
 /* ---- removing slices ---- */
 

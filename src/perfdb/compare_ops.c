@@ -9,7 +9,6 @@
 #include "base/json_read.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "perfdb/cell.h"
 #include "perfdb/compare_literal.h"
 
 enum { SHOWN_PIDS = 16 };
