@@ -30,6 +30,8 @@ if(TARGET strata)
     endforeach()
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
+    add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
+        --bin $<TARGET_FILE_DIR:strata>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
         --bin $<TARGET_FILE_DIR:strata> docs)
     add_test(NAME help.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
@@ -39,6 +41,7 @@ endif()
 add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME arch.house COMMAND ${CMAKE_SOURCE_DIR}/tools/house --check)
 add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
+add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 
@@ -112,6 +115,7 @@ if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
         $<TARGET_FILE:strata>)
     set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs $<TARGET_FILE:strata>)
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
         $<TARGET_FILE:strata> --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter

@@ -453,3 +453,22 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
     }
     return n > 0 ? (double)sum / (double)n : NAN;
 }
+
+const char *arch_summary(struct arena *arena, const struct arch *a)
+{
+    const struct arch_layers *l = a->layers;
+
+    if (l->n == 0)
+        return "no layers told: see section 2 of the report";
+    struct str text = arena_format(arena, "%zu %s, %zu layers each", l->complete,
+                                   l->complete == 1 ? "pass" : "passes", arch_layers_of_model(l));
+    if (l->has_both_phases)
+        text = arena_format(arena, "%.*s and %zu decode", STR_ARGS(text), l->decode_per_pass);
+    for (size_t i = 0; i < a->types->n; i++)
+        text =
+            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(text), i == 0 ? ": " : ", ",
+                         layer_kind_name(a->types->at[i].kind), STR_ARGS(a->types->at[i].layers));
+    return arena_format(arena, "%.*s (by %s, confidence %.2f)", STR_ARGS(text),
+                        arch_method_name(l->method), a->confidence)
+        .at;
+}

@@ -69,6 +69,9 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
 
 extern const struct schema arch_schema;
 
+/* "4 passes, 3 layers each: dense 0–2 (by markers, confidence 0.95)" */
+const char *arch_summary(struct arena *arena, const struct arch *a);
+
 /* The JSON document "strata.arch/1", false when the sink failed; and the ten Markdown sections. */
 bool arch_write_json(struct study *st, const struct arch *a, struct sink out);
 void arch_write_md(struct study *st, const struct arch *a, struct text *out);

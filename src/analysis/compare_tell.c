@@ -11,8 +11,8 @@ enum { MAX_GROUP_ROWS = 12, MAX_METRIC_ROWS = 16, MAX_OP_ROWS = 15, MAX_NAMES = 
 
 static const struct column group_columns[] = {
     {"group", COLUMN_TEXT, UNIT_PLAIN},       {"steps A", COLUMN_NUMBER, UNIT_COUNT},
-    {"steps B", COLUMN_NUMBER, UNIT_COUNT},   {"service A ms", COLUMN_NUMBER, UNIT_MS},
-    {"service B ms", COLUMN_NUMBER, UNIT_MS}, {"change ms", COLUMN_NUMBER, UNIT_MS},
+    {"steps B", COLUMN_NUMBER, UNIT_COUNT},   {"time A ms", COLUMN_NUMBER, UNIT_MS},
+    {"time B ms", COLUMN_NUMBER, UNIT_MS},    {"change ms", COLUMN_NUMBER, UNIT_MS},
     {"change %", COLUMN_NUMBER, UNIT_RATIO},  {"scatter A ms", COLUMN_NUMBER, UNIT_MS},
     {"scatter B ms", COLUMN_NUMBER, UNIT_MS}, {"verdict", COLUMN_TEXT, UNIT_PLAIN},
 };

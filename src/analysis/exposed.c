@@ -33,7 +33,7 @@ const struct exposed *exposed_find(struct study *st)
 
 static const struct field step_fields[] = {
     FIELD(struct exposed_step, id, "step_id", .head = "step"),
-    FIELD(struct exposed_step, service, "service_ns", .head = "service ms", .unit = UNIT_MS),
+    FIELD(struct exposed_step, service, "service_ns", .head = "time ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, comm, "communication_ns", .head = "comm ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, exposed, "exposed_ns", .head = "exposed ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, share, "exposed_share", .head = "exposed %", .unit = UNIT_RATIO),
@@ -70,9 +70,8 @@ static const void *find(struct study *st)
 
 const struct analysis analysis_exposed = {
     .name = "exposed",
-    .level = LEVEL_STEP,
     .summary = "communication that no compute hides",
-    .needs = HAS_KERNELS,
+    .needs = HAS_KERNELS | HAS_COMM,
     .schema = &exposed_schema,
     .find = find,
     .run = describe,

@@ -4,6 +4,7 @@
 #include "analysis/gate.h"
 
 #include "analysis/bubbles.h"
+#include "analysis/diagnose/accounting.h"
 #include "analysis/groups.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
@@ -43,6 +44,7 @@ static const struct {
 } places[] = {
     {S_INIT(""), GATE_STEPS, &step_metrics_record},
     {S_INIT(""), GATE_INVENTORY, &step_inventory_record},
+    {S_INIT(""), GATE_ACCOUNTING, &account_metrics_record},
     {S_INIT("group"), GATE_GROUPS, &group_averages_record},
     {S_INIT("group"), GATE_GROUPS, &group_spreads_record},
     {S_INIT("global"), GATE_GLOBAL, &global_gaps_record},
@@ -135,6 +137,16 @@ static bool check_groups(const struct gate *gate, struct study *st, struct str *
     return false;
 }
 
+static const void *step_record(const struct gate *gate, struct study *st, size_t step)
+{
+    const struct bubbles *b = study_bubbles(st);
+
+    if (gate->scope == GATE_ACCOUNTING)
+        return &study_accounting(st)->steps[step];
+    return gate->scope == GATE_STEPS ? (const void *)&b->metrics[step]
+                                     : (const void *)&b->inventory[step];
+}
+
 bool gate_check(const struct gate *gate, struct study *st, struct str *where, double *value)
 {
     const struct bubbles *b = study_bubbles(st);
@@ -148,8 +160,7 @@ bool gate_check(const struct gate *gate, struct study *st, struct str *where, do
         return holds(gate, *value);
     }
     for (size_t i = 0; i < steps->n; i++) {
-        *value = value_of(gate, gate->scope == GATE_STEPS ? (const void *)&b->metrics[i]
-                                                          : (const void *)&b->inventory[i]);
+        *value = value_of(gate, step_record(gate, st, i));
         *where = steps->at[i].id;
         if (holds(gate, *value))
             return true;

@@ -15,7 +15,7 @@
 
 struct study;
 
-enum gate_scope { GATE_STEPS, GATE_INVENTORY, GATE_GROUPS, GATE_GLOBAL };
+enum gate_scope { GATE_STEPS, GATE_INVENTORY, GATE_ACCOUNTING, GATE_GROUPS, GATE_GLOBAL };
 
 struct gate {
     const char *text;

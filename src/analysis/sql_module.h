@@ -12,10 +12,12 @@
 
 /* The small tables. */
 enum sql_rows {
+    SQL_ACCOUNTING,
     SQL_CAPTURES,
     SQL_COLLECTIVES,
     SQL_COUNTERS,
     SQL_FLOWS, /* from_id and to_id are looked up by search */
+    SQL_GAPS,
     SQL_LANES,
     SQL_SOURCES,
     SQL_STEPS,

@@ -2,6 +2,7 @@
  * The small tables, described: fields stand in the order of the table's declaration in
  * sql_schema.c, behind the id.
  */
+#include "analysis/sql_accounts.h"
 #include "analysis/sql_module.h"
 
 static const struct sql_part *part_of(const struct record_env *env)
@@ -232,6 +233,12 @@ static struct field_items items_of(enum sql_rows rows, const struct sql_part *p)
     const struct capture *cap = p->cap;
 
     switch (rows) {
+    case SQL_ACCOUNTING:
+        sql_accounts_build(p->accounts, cap);
+        return (struct field_items){p->accounts->classes.at, p->accounts->classes.n};
+    case SQL_GAPS:
+        sql_accounts_build(p->accounts, cap);
+        return (struct field_items){p->accounts->gaps.at, p->accounts->gaps.n};
     case SQL_CAPTURES:
         return (struct field_items){cap, 1};
     case SQL_COLLECTIVES:
@@ -261,10 +268,16 @@ void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int
                    sqlite3_context *out)
 {
     static const struct record *const records[] = {
-        [SQL_CAPTURES] = &capture_record, [SQL_COLLECTIVES] = &collective_record,
-        [SQL_COUNTERS] = &sample_record,  [SQL_FLOWS] = &flow_record,
-        [SQL_LANES] = &lane_record,       [SQL_SOURCES] = &source_record,
-        [SQL_STEPS] = &step_record,       [SQL_STEP_TIMES] = &step_time_record,
+        [SQL_ACCOUNTING] = &sql_account_record,
+        [SQL_GAPS] = &sql_gap_record,
+        [SQL_CAPTURES] = &capture_record,
+        [SQL_COLLECTIVES] = &collective_record,
+        [SQL_COUNTERS] = &sample_record,
+        [SQL_FLOWS] = &flow_record,
+        [SQL_LANES] = &lane_record,
+        [SQL_SOURCES] = &source_record,
+        [SQL_STEPS] = &step_record,
+        [SQL_STEP_TIMES] = &step_time_record,
     };
     const struct record *r = records[rows];
     const struct record_env env = {&p->cap->strings, NULL, p};

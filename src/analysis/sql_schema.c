@@ -10,10 +10,17 @@
     "type TEXT, core TEXT"
 
 const struct sql_table sql_tables[] = {
+    {{"accounting",
+      "id INTEGER, step INTEGER, class TEXT, part TEXT, ns INTEGER, share REAL, "
+      "window_ts INTEGER, window_end_ts INTEGER, device INTEGER, rank INTEGER",
+      "where each nanosecond of a step's device window went; classes add up to the window"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_ACCOUNTING},
     {{"captures",
       "id INTEGER, name TEXT, rank INTEGER, world_size INTEGER, device INTEGER, device_name TEXT, "
       "kind TEXT, producer TEXT, host TEXT, level INTEGER, origin TEXT, to_unix INTEGER",
-      "what each profile tells about itself; one row a rank"},
+      "facts about each profile; one row per rank"},
      &sql_rows_module,
      SET_ALL,
      SQL_CAPTURES},
@@ -21,7 +28,7 @@ const struct sql_table sql_tables[] = {
       "id INTEGER, name TEXT, \"group\" TEXT, step INTEGER, is_p2p INTEGER, ts INTEGER, "
       "elapse INTEGER, transit INTEGER, wait INTEGER, sync INTEGER, idle INTEGER, "
       "megabytes REAL, transit_ms REAL, rank INTEGER",
-      "collectives as the profiler's own communication analysis tells them"},
+      "collectives from the profiler's communication analysis"},
      &sql_rows_module,
      SET_ALL,
      SQL_COLLECTIVES},
@@ -36,6 +43,14 @@ const struct sql_table sql_tables[] = {
      &sql_rows_module,
      SET_ALL,
      SQL_FLOWS},
+    {{"gaps",
+      "id INTEGER, gap INTEGER, ts INTEGER, dur INTEGER, end_ts INTEGER, step INTEGER, "
+      "cause TEXT, state TEXT, filled_by INTEGER, enabled_by INTEGER, launch INTEGER, "
+      "task INTEGER, waits_for INTEGER, device INTEGER, rank INTEGER",
+      "idle time of the device by cause, with the slices behind it"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_GAPS},
     {{"host_events",
       SLICE_COLUMNS ", input_shapes TEXT, input_dtypes TEXT, stack TEXT, link INTEGER",
       "slices that are events of the host"},
@@ -70,7 +85,7 @@ const struct sql_table sql_tables[] = {
       "id INTEGER, step INTEGER, device INTEGER, computing INTEGER, comm_exposed INTEGER, "
       "overlapped INTEGER, communication INTEGER, free INTEGER, stage INTEGER, bubble INTEGER, "
       "preparing INTEGER, rank INTEGER",
-      "what the profiler itself says of each step"},
+      "step times reported by the profiler"},
      &sql_rows_module,
      SET_ALL,
      SQL_STEP_TIMES},

@@ -1,5 +1,6 @@
 /*
- * The small tables: captures, collectives, counters, flows, lanes, sources, steps, step_times.
+ * The small tables: accounting, captures, collectives, counters, flows, gaps, lanes, sources,
+ * steps, step_times.
  *
  * Each counts its rows by capture and gives one column of one row. Rows of all captures are
  * numbered through, and that number is the first column, id.

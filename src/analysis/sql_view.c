@@ -3,6 +3,8 @@
  */
 #include "analysis/sql_view.h"
 
+#include "analysis/sql_accounts.h"
+
 #include <stdlib.h>
 
 static void count_sets(struct sql_view *v, const struct capture *cap)
@@ -35,6 +37,8 @@ enum status sql_view_init(struct sql_view *v, const struct capture *const *caps,
     for (size_t i = 0; i < n; i++) {
         v->parts[i] = (struct sql_part){.cap = caps[i], .base = v->slices, .lane_base = v->lanes};
         step_table_init(&v->parts[i].steps, caps[i]);
+        v->parts[i].accounts = mem_grow(NULL, sizeof(struct sql_accounts), 1);
+        memset(v->parts[i].accounts, 0, sizeof(struct sql_accounts));
         v->slices += (uint32_t)caps[i]->slices.n;
         v->lanes += (uint32_t)caps[i]->lanes.n;
         count_sets(v, caps[i]);
@@ -46,6 +50,8 @@ void sql_view_fini(struct sql_view *v)
 {
     for (size_t i = 0; v->parts != NULL && i < v->part_count; i++) {
         step_table_fini(&v->parts[i].steps);
+        sql_accounts_fini(v->parts[i].accounts);
+        mem_free(v->parts[i].accounts);
         mem_free(v->parts[i].name_rank);
     }
     for (int set = 0; set < SQL_SETS; set++) {

@@ -12,6 +12,8 @@
 #include "analysis/step_table.h"
 #include "base/diag.h"
 
+struct sql_accounts;
+
 /* Which slices a table shows. */
 enum sql_set { SET_ALL, SET_KERNELS, SET_HOST, SQL_SETS };
 
@@ -20,6 +22,7 @@ struct sql_part {
     const struct capture *cap;
     uint32_t base, lane_base; /* numbers of its first slice and lane */
     struct step_table steps;
+    struct sql_accounts *accounts; /* filled when a query first asks for them */
     uint32_t *name_rank; /* of each string that names a slice; NULL until names are ranked */
 };
 

@@ -8,6 +8,7 @@
 #include "analysis/aicpu.h"
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
+#include "analysis/diagnose/accounting.h"
 #include "analysis/evidence.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"

@@ -22,7 +22,8 @@ struct structures;
     FACT(boundary)                                                                                 \
     FACT(groups)                                                                                   \
     FACT(aicpu)                                                                                    \
-    FACT(judgement)
+    FACT(judgement)                                                                                \
+    FACT(accounting)
 
 #define STUDY_DECLARE(name)                                                                        \
     struct study;                                                                                  \

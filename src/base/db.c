@@ -118,7 +118,7 @@ static void warn_of_wal(struct db *db)
 
     if (stat(wal, &st) == 0 && st.st_size > 0)
         diag_add(db->diag, SEV_WARN, "db.wal", here(db),
-                 "newer rows may stand in %s, which is not read", wal);
+                 "newer rows may be in %s, which is not read", wal);
 }
 
 /* A file that has no name any more, such as a copy of standard input: the engine cannot open it. */
@@ -202,7 +202,7 @@ static enum status look_inside(struct db *db)
     db->damages++;
     db->pages.n = 0; /* the engine knows best what can be read */
     diag_add(db->diag, SEV_LOSS, "db.damaged", here(db),
-             "the file is damaged or ends early; what can be read is used");
+             "the file is damaged or truncated; the readable part is used");
     return ST_OK;
 }
 

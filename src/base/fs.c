@@ -465,7 +465,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
             continue;
         if (depth > LIMIT_PATH_DEPTH) {
             diag_add(w->diag, SEV_NOTE, "file.depth", where,
-                     "not searched: more than %d folders down", LIMIT_PATH_DEPTH);
+                     "not searched: nested more than %d folders deep", LIMIT_PATH_DEPTH);
             continue;
         }
         int inner = is_new(w, f->device, f->inode) ? walk_dir(w, f->entry.path, depth + 1) : 0;

@@ -168,15 +168,16 @@ void gz_report(const struct gz *gz, const char *path, struct diag *diag)
         break;
     case GZ_TRUNCATED:
         diag_add(diag, SEV_LOSS, "gz.truncated", where,
-                 "the compressed file is cut short; %llu bytes could be unpacked", given);
+                 "the compressed file is truncated; %llu bytes were unpacked", given);
         break;
     case GZ_CORRUPT:
         diag_add(diag, SEV_LOSS, "gz.corrupt", where,
-                 "the compressed data is damaged (%s); %llu bytes could be unpacked",
+                 "the compressed data is damaged (%s); %llu bytes were unpacked",
                  gz->why != NULL ? gz->why : "no valid data", given);
         break;
     case GZ_TRAILING:
-        diag_add(diag, SEV_WARN, "gz.trailing", where, "ignored what follows the compressed data");
+        diag_add(diag, SEV_WARN, "gz.trailing", where,
+                 "data after the end of the compressed stream was ignored");
         break;
     }
 }

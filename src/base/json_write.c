@@ -62,7 +62,7 @@ static void next_member(struct json_writer *w)
 static void begin_value(struct json_writer *w)
 {
     assert(!w->is_done && "one document holds one value");
-    assert(w->has_key == in_object(w) && "in an object a value needs its key");
+    assert(w->has_key == in_object(w) && "a value in an object needs a key");
     if (!w->has_key)
         next_member(w);
     w->has_key = false;
@@ -154,7 +154,7 @@ void json_write_end(struct json_writer *w)
 
 void json_write_key(struct json_writer *w, struct str key)
 {
-    assert(in_object(w) && !w->has_key && "a key belongs in an object, and a value behind it");
+    assert(in_object(w) && !w->has_key && "a key must be in an object and be followed by a value");
     next_member(w);
     put_quoted(w, key);
     put(w, w->layout == JSON_COMPACT ? S(":") : S(": "));

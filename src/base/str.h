@@ -125,8 +125,15 @@ bool str_is_name(struct str s);
 size_t str_digits(struct str s);
 size_t str_last_digits(struct str s);
 
-/* Characters of UTF-8 text: the columns it takes in a terminal. */
+/* Characters of UTF-8 text, whatever their width. */
+size_t str_chars(struct str s);
+
+/* The columns UTF-8 text takes in a terminal: two for each Chinese, Japanese or Korean character
+ * and for full-width forms, one for any other. */
 size_t str_width(struct str s);
+
+/* The longest beginning of whole characters that takes at most `width` columns. */
+struct str str_fit(struct str s, size_t width);
 
 /* Without blanks, tabs, CR and LF at both ends. */
 struct str str_trim(struct str s);

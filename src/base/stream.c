@@ -121,7 +121,7 @@ static enum status make_room(struct stream *s)
     if (s->cap >= s->limit)
         return diag_fail(s->diag, ST_LIMIT, "stream.record-too-long",
                          (struct where){.path = s->path, .byte = s->offset + 1},
-                         "one record is longer than %zu bytes", s->limit);
+                         "a record is longer than %zu bytes", s->limit);
     s->cap = s->cap < s->limit / 2 ? s->cap * 2 : s->limit;
     s->window = mem_grow(s->window, 1, s->cap);
     return ST_OK;

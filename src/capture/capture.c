@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
+
 static const struct str key_names[KEY_COUNT] = {
     [KEY_TYPE] = S_INIT("type"),
     [KEY_CORE] = S_INIT("core"),
@@ -98,6 +100,11 @@ static bool same_lane(const struct lane_key *a, const struct lane_key *b)
            a->name == b->name && a->pid == b->pid && a->tid == b->tid;
 }
 
+static strid rest_name(struct capture *cap)
+{
+    return capture_intern(cap, S("all other lanes"));
+}
+
 lane_id capture_lane(struct capture *cap, struct lane_key key)
 {
     uint64_t hash = hash_mix((uint64_t)key.process << 32 | key.name,
@@ -109,7 +116,12 @@ lane_id capture_lane(struct capture *cap, struct lane_key key)
         uint32_t id;
         if (!hash_get(&cap->lane_ids, hash, &id)) {
             id = (uint32_t)cap->lanes.n;
-            hash_put(&cap->lane_ids, hash, id);
+            if (id > LIMIT_LANES)
+                return LIMIT_LANES;
+            if (id == LIMIT_LANES)
+                key = (struct lane_key){.device = -1, .kind = LANE_OTHER, .name = rest_name(cap)};
+            else
+                hash_put(&cap->lane_ids, hash, id);
             vec_push(&cap->lanes, ((struct lane){.key = key}));
             return id;
         }

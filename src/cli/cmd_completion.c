@@ -324,10 +324,10 @@ static int run(struct session *s, const void *args)
 const struct command command_completion = {
     .name = "completion",
     .group = GROUP_ABOUT,
-    .summary = "print a completion script for a shell",
+    .summary = "print a shell completion script",
     .usage = "[OPTIONS] bash|fish|zsh",
-    .details = "Prints a script that completes commands, options and their values. It is made "
-               "from the same tables as the help, so it always fits this version.",
+    .details = "Prints a script that completes commands, options and their values. It is generated "
+               "from the same tables as the help, so it matches this version.",
     .operands = {.kind = OPERAND_CHOICE, .min = 1, .max = 1, .choices = shells},
     .examples = examples,
     .run = run,

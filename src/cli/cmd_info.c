@@ -12,16 +12,16 @@ struct args {
     struct input_options input;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1}};
+static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
-    OPT_RANK(struct args, input, "only this rank of a folder of ranks"),
+    CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata info examples/ascend-small", "what a profile holds"},
-    {"strata info examples/ascend-small --json", "the same for programs"},
+    {"strata info examples/ascend-small", "contents of a profile"},
+    {"strata info examples/ascend-small --json", "as JSON"},
     {0},
 };
 
@@ -35,7 +35,7 @@ struct answer {
 
 static void begin_part(struct answer *a, const char *title)
 {
-    a->report = report_new(str_of(title));
+    a->report = report_new(LANG_EN, str_of(title));
 }
 
 static void end_part(struct answer *a)
@@ -389,19 +389,17 @@ static int run(struct session *s, const void *given)
 const struct command command_info = {
     .name = "info",
     .group = GROUP_LOOK,
-    .summary = "show what is in a capture, and what is missing",
+    .summary = "show what a capture contains and what is missing",
     .usage = "[OPTIONS] PATH...",
-    .details =
-        "Reads files or folders and lists what they hold: sources with the rows kept and lost, the "
-        "facts the profiler tells about itself, the span, lanes, steps, kernels and host events by "
-        "kind with their summed durations, arrows, counters and attributes. Then comes what is "
-        "missing, with what that costs and how to record it, and what was lost while reading.\n"
-        "\n"
-        "Several captures, or a folder of ranks, get one line each; -v adds the details of every "
-        "one.",
+    .details = "Reads files or folders and lists their contents: sources with rows kept and lost, "
+               "the profiler's settings, time span, lanes, steps, kernels and host events by kind "
+               "with total durations, arrows, counters and attributes. Then it lists missing data, "
+               "with the consequence and how to record it, and data lost while reading.\n"
+               "\n"
+               "Several captures, or a folder of ranks, get one line each; -v adds details.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&inventory_schema},
     COMMAND_PARTS,
 };

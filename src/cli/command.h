@@ -26,10 +26,12 @@ enum command_group {
 
 /* Common options a command takes besides those that all take (-h -q -v --json --color). */
 enum {
-    COMMON_OUT = 1,     /* -o --out PATH */
-    COMMON_JOBS = 2,    /* -j --jobs N */
-    COMMON_FORMAT = 4,  /* --format NAME */
-    COMMON_DRY_RUN = 8, /* --dry-run */
+    COMMON_OUT = 1,                               /* -o --out PATH */
+    COMMON_JOBS = 2,                              /* -j --jobs N */
+    COMMON_FORMAT = 4,                            /* --format NAME */
+    COMMON_DRY_RUN = 8,                           /* --dry-run */
+    COMMON_LANG = 16,                             /* --lang NAME */
+    COMMON_CAPTURE = COMMON_FORMAT | COMMON_JOBS, /* of commands that read captures */
 };
 
 enum operand_kind {

@@ -32,9 +32,6 @@ enum opt_kind {
     OPT_KIND_CHOICE, /* int or an enum: index into `choices` */
 };
 
-/* Lists are struct words now; this goes when every command says so. */
-#define opt_list words
-
 struct opt {
     enum opt_kind kind;
     char letter;       /* 0: long name only */

@@ -238,7 +238,7 @@ static void add_timeline(struct session *s, struct report *r, const struct incor
 void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top, bool has_what_if)
 {
     const struct pto_outcome *o = &run->k.outcome;
-    struct report *r = report_new(str_of(out_clean(&s->arena, o->kernel)));
+    struct report *r = report_new(LANG_EN, str_of(out_clean(&s->arena, o->kernel)));
 
     add_head(r, &run->k);
     add_pipes(r, o);

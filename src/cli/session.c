@@ -123,6 +123,13 @@ void session_document(struct session *s, const struct schema *schema, const char
                                     }); /* the out remembers a failure */
 }
 
+enum lang session_lang(const struct session *s)
+{
+    if (s->path.command == NULL || !(s->path.command->common & COMMON_LANG))
+        return LANG_EN;
+    return s->common.lang > 0 ? (enum lang)(s->common.lang - 1) : lang_of_environment();
+}
+
 void session_report(struct session *s, const struct report *report)
 {
     const struct render_options how = {.color = s->out.color};

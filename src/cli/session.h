@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/out.h"
 #include "report/envelope.h"
+#include "report/message.h"
 
 enum exit_code {
     CODE_DONE = 0,
@@ -31,6 +32,7 @@ struct common {
     const char *format; /* --format; NULL when not given */
     int64_t jobs;       /* --jobs; 0: as many as processors */
     int color;          /* enum color_mode */
+    int lang;           /* --lang: 0 as the environment says, else an enum lang plus one */
 };
 
 struct session {
@@ -66,6 +68,9 @@ void session_progress_end(struct session *s);
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. */
 void session_document(struct session *s, const struct schema *schema, const char *origin,
                       const void *result, const struct record_env *env);
+
+/* The language of reports; English for commands without --lang. */
+enum lang session_lang(const struct session *s);
 
 /* The answer as text. */
 void session_report(struct session *s, const struct report *report);

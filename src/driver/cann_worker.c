@@ -140,7 +140,7 @@ static enum status place_worker(const char *from, const char *to, struct arena *
 
     if (fs_same_file(from, to))
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = to},
-                         "this worker is the one that does not work");
+                         "the given worker is the one that fails");
     TRY(fs_mkdirs(bin, d));
     unlink(to); /* a link would be written through */
     TRY(copy_file(from, to, 0750, d));
@@ -163,23 +163,21 @@ enum status cann_check_worker(const struct cann *c, const struct cann_worker *wo
     const char *expected = fs_join(arena, toolkit, places[0]);
     const char *from = worker->given;
     if (from == NULL && !worker->may_copy) {
-        diag_hint(d, "try",
-                  "--auto-msopprof, which copies one from another CANN, or --msopprof "
-                  "FILE");
+        diag_hint(d, "try", "--auto-msopprof to copy one from another CANN, or --msopprof FILE");
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = expected},
-                         "the worker of msprof op is missing or refused");
+                         "msprof op has no usable worker (msopprof)");
     }
     if (from == NULL && c->toolkit != NULL)
         from = find_other(c, arena, &like);
     if (from == NULL)
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = expected},
-                         "the worker of msprof op is missing, and no other CANN here has one");
+                         "msprof op has no worker (msopprof), and no other CANN here has one");
     if (like < 2)
         diag_add(d, SEV_WARN, "cann.other-worker", (struct where){.path = from},
-                 "this worker is of another CANN version");
+                 "this worker belongs to another CANN version");
     TRY(place_worker(from, expected, arena, d));
     if (!is_usable(c, arena))
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = expected},
-                         "msprof still refuses its worker after one was copied");
+                         "msprof still rejects the worker after it was replaced");
     return ST_OK;
 }

@@ -70,9 +70,9 @@ static enum status tell_holder(int fd, const char *path, struct diag *d)
         if ((unsigned char)text[i] < ' ')
             text[i] = ' ';
     diag_fail(d, ST_UNSUPPORTED, "gpu.held", (struct where){.path = path},
-              "another profiling run holds this GPU: %.*s",
-              STR_ARGS(holder.n > 0 ? holder : S("it did not leave its name")));
-    diag_hint(d, "try", "--wait 60 to wait for its end");
+              "another profiling run is using this GPU: %.*s",
+              STR_ARGS(holder.n > 0 ? holder : S("unknown process")));
+    diag_hint(d, "try", "--wait 60 to wait for it");
     return ST_UNSUPPORTED;
 }
 

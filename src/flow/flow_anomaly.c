@@ -74,7 +74,7 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
         options.passes = find_passes(cap, &name, arena);
     study_begin(&st, cap, options);
     const struct arch *arch = job->without_arch ? NULL : arch_find(&st, &name);
-    finding->report = report_new(str_of(cap->name));
+    finding->report = report_new(job->lang, str_of(cap->name));
     anomaly_describe(&st, finding->report);
     anomaly_write_json(&st, arch, text_sink(&finding->json));
     if (arch != NULL)

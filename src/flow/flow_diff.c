@@ -41,7 +41,7 @@ bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *ou
     size_t dot = str_find_char(name, '.');
 
     *out = (struct diff_gate){.group = SIZE_MAX};
-    *problem = "it must be a metric, > and a number of percent";
+    *problem = "expected a metric, > and a percentage";
     if (at == all.n || !diff_percent(str_part(all, at + 1, all.n), &out->limit))
         return false;
     if (dot < name.n && !group_number(str_part(name, 0, dot), &out->group))
@@ -57,7 +57,7 @@ bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *ou
     for (int m = 0; m < COMPARE_METRICS; m++)
         list = arena_format(arena, "%.*s%s%s", STR_ARGS(list), m > 0 ? ", " : "",
                             compare_metric_name((enum compare_metric)m));
-    *problem = arena_format(arena, "no such metric; there are %.*s", STR_ARGS(list)).at;
+    *problem = arena_format(arena, "unknown metric; choose from %.*s", STR_ARGS(list)).at;
     return false;
 }
 
@@ -122,7 +122,7 @@ static struct diff_pair compare(const struct diff_job *job, const struct capture
     pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
     study_end(&studies[SIDE_A]);
     study_end(&studies[SIDE_B]);
-    pair.report = report_new(title_of(job, pair.comparison, arena));
+    pair.report = report_new(LANG_EN, title_of(job, pair.comparison, arena));
     compare_describe(pair.comparison, pair.report);
     return pair;
 }
@@ -141,10 +141,10 @@ static void check_gates(const struct diff_job *job, const struct comparison *c, 
         const struct compare_group *g = compare_gate(c, gate->group, gate->metric, gate->limit);
         if (g == NULL)
             continue;
-        diag_add(d, SEV_WARN, "diff.gate", where, "%s of g%zu grew by %.1f %%, allowed are %g %%%s",
+        diag_add(d, SEV_WARN, "diff.gate", where, "%s of g%zu grew by %.1f %% (limit %g %%)%s",
                  compare_metric_name(gate->metric), g->index[SIDE_A],
                  100 * g->metrics[gate->metric].relative, 100 * gate->limit,
-                 g->is_judged ? "" : "; noise could not be judged");
+                 g->is_judged ? "" : "; not tested for noise");
         out->gates_reached++;
     }
 }
@@ -160,7 +160,7 @@ static bool are_partners(const struct fleet *a, size_t i, const struct fleet *b,
 static void tell_alone(const struct capture *cap, char side, struct diag *d)
 {
     diag_add(d, SEV_WARN, "diff.rank", (struct where){.path = cap->name},
-             "rank %lld is only in %c and was left out", (long long)cap->facts.rank, side);
+             "rank %lld is only in %c; skipped", (long long)cap->facts.rank, side);
 }
 
 static void compare_ranks(const struct diff_job *job, struct arena *arena, struct diag *d,
@@ -238,6 +238,6 @@ static const struct record diff_record = RECORD(struct diff_result, diff_fields)
 
 const struct schema diff_schema = {
     .name = "strata.diff/1",
-    .title = "what changed from one capture to another",
+    .title = "changes between two captures",
     .record = &diff_record,
 };

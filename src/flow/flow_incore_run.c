@@ -242,6 +242,6 @@ static const struct record run_record = RECORD(struct incore_run_result, run_fie
 
 const struct schema incore_run_schema = {
     .name = "strata.incore-run/1",
-    .title = "the kernels of a build, run in the core simulator",
+    .title = "kernels of a build, run on the core simulator",
     .record = &run_record,
 };

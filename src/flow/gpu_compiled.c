@@ -310,7 +310,7 @@ static void take_modules(struct keeping *k, const struct fs_list *list)
         has_any |= k->wanted.at[i].is_found;
     if (has_any && k->nvdisasm == NULL)
         diag_add(k->diag, SEV_NOTE, "gpu.no-sass", (struct where){0},
-                 "SASS text unavailable: nvdisasm was not found");
+                 "SASS unavailable: nvdisasm not found");
     look_into_program(k);
     for (size_t i = 0; i < k->run->stages.n; i++)
         write_resources(k, i);

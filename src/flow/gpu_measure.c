@@ -32,12 +32,11 @@ static enum gpu_outcome tell_no_kernels(struct gpu_collect *c, const struct gpu_
     const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
 
     diag_fail(c->diag, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
-              "no kernel was profiled: %s%s found none", regex != NULL ? "the expression " : "",
-              regex != NULL ? regex : "the ranges");
+              "no kernel was profiled: %s%s matched nothing",
+              regex != NULL ? "the expression " : "", regex != NULL ? regex : "the ranges");
     diag_hint(c->diag, "seen", "%.*s", STR_ARGS(gpu_seen_names(v, NAMES_SHOWN, c->arena)));
     diag_hint(c->diag, "try",
-              "--select with another expression; kernels of child processes need the environment "
-              "that strata sets");
+              "another --select expression; child processes must inherit the environment");
     return GPU_USAGE;
 }
 
@@ -149,7 +148,7 @@ static enum gpu_outcome check_stages(struct gpu_collect *c, const struct gpu_pla
         }
         out->is_partial = true;
         diag_add(c->diag, SEV_LOSS, "gpu.stage-empty", (struct where){0},
-                 "stage %.*s: no kernel matches %.*s; seen: %.*s",
+                 "stage %.*s: no kernel matches %.*s; kernels: %.*s",
                  STR_ARGS(plan->stages.at[i].name), STR_ARGS(plan->stages.at[i].select),
                  STR_ARGS(gpu_seen_names(&out->variants, NAMES_SHOWN, c->arena)));
     }
@@ -202,7 +201,7 @@ enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
     }
     if (out->starts > 1)
         diag_add(c->diag, SEV_NOTE, "gpu.restarted", (struct where){0},
-                 "the program was started %zu times for %zu runs", out->starts, out->events.runs.n);
+                 "the program ran %zu times for %zu timed runs", out->starts, out->events.runs.n);
     return code;
 }
 

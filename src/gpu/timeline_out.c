@@ -527,7 +527,7 @@ void timeline_describe(const struct timeline *t, struct report *r)
             continue;
         const struct view *v = view_of(t, d, &r->arena);
         report_heading(r, S("Device"));
-        report_text(r, name.n > 0 ? name : S("not told by the recording"));
+        report_text(r, name.n > 0 ? name : S("unknown (not in the recording)"));
         if (d->device > 0 || t->n_devices > 1)
             report_text(r, arena_format(&r->arena, "device %d", (int)d->device));
         put_view(t, v, r);

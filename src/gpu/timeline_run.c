@@ -210,7 +210,7 @@ static void end_section(struct gpu_run *run, struct str heading, struct text *bo
 static void add_sections(const struct timeline *t, const struct timeline_device *d,
                          struct gpu_run *run)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
     struct text body = {0};
     struct str heading = S("");
 

@@ -211,7 +211,7 @@ static const char *read_events(struct trace *t)
     struct event_json e;
 
     if (json_next(j) != JSON_ARRAY)
-        return "traceEvents is no array";
+        return "traceEvents is not an array";
     t->head = json_offset(j);
     while (event_json_next(j, NULL, &e))
         add_event(t, &e);

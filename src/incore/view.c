@@ -404,6 +404,6 @@ static const struct record changes_record = RECORD(struct incore_changes, change
 
 const struct schema incore_changes_schema = {
     .name = "strata.incore-diff/1",
-    .title = "what changed between two runs of one kernel",
+    .title = "changes between two runs of one kernel",
     .record = &changes_record,
 };

@@ -217,8 +217,7 @@ static void tell_missing_parts(struct finder *f, const struct bundle_file *parts
     for (size_t i = 1; i < n; i++)
         if (parts[i].parts.slice - parts[i - 1].parts.slice > 1)
             diag_add(f->diag, SEV_LOSS, "input.missing-part", (struct where){.path = parts[i].path},
-                     "part %lld is not there: what it held is missing",
-                     (long long)parts[i - 1].parts.slice + 1);
+                     "part %lld is missing", (long long)parts[i - 1].parts.slice + 1);
 }
 
 /* Adds a file, with the other parts of its table. */
@@ -586,7 +585,7 @@ static void drop_loose_sidecars(struct finder *f)
         else if (is_cluster_summary(&f->bundles.at[i]))
             diag_add(f->diag, SEV_NOTE, "input.cluster-summary",
                      (struct where){.path = f->bundles.at[i].path},
-                     "left out: it holds sums of the ranks, which are read themselves");
+                     "skipped: it holds totals of the ranks, which are read themselves");
     }
     f->bundles.n = kept;
 }
@@ -614,8 +613,8 @@ static void drop_old(struct finder *f)
             continue;
         }
         diag_add(f->diag, SEV_WARN, "input.rank-twice", (struct where){.path = b->path},
-                 "rank %lld was recorded more than once; %s is the one that is read",
-                 (long long)b->rank, f->bundles.at[kept - 1].path);
+                 "rank %lld was recorded more than once; reading %s", (long long)b->rank,
+                 f->bundles.at[kept - 1].path);
     }
     f->bundles.n = kept;
     qsort(f->bundles.at, f->bundles.n, sizeof(*f->bundles.at), by_place);
@@ -629,11 +628,10 @@ static enum status nothing(struct finder *f, const char *path)
 
     if (f->options->source != INPUT_AUTO && f->files.n > 0)
         return diag_fail(f->diag, ST_NOT_FOUND, "input.no-source", (struct where){.path = path},
-                         "there is data, but no %s as --source asks for",
-                         sources[f->options->source]);
+                         "no %s, which --source requires", sources[f->options->source]);
     diag_hint(f->diag, "looked for",
               "kernel_details.csv, op_summary*.csv, trace_view.json, *.db, *.json, *.json.gz");
-    diag_hint(f->diag, "try", "the folder that holds ASCEND_PROFILER_OUTPUT");
+    diag_hint(f->diag, "try", "the folder that contains ASCEND_PROFILER_OUTPUT");
     return diag_fail(f->diag, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},
                      "no profiling data found");
 }
@@ -652,7 +650,7 @@ static enum status check_format(struct finder *f, const char *path)
             return ST_OK;
     diag_hint(f->diag, "looked for", "%s", forced->looks_for);
     return diag_fail(f->diag, ST_NOT_FOUND, "input.no-format", (struct where){.path = path},
-                     "no file of the format %s is there", format);
+                     "no file of format %s found", format);
 }
 
 /* Refused files cost nothing when another one was good, and are the error when none was. */
@@ -672,7 +670,7 @@ static enum status settle(struct finder *f, const char *path)
     for (size_t i = 0; i < trouble->entries.n; i++) {
         const struct diag_entry *e = &trouble->entries.at[i];
         for (size_t k = 0; k < e->count && k < DIAG_TEXTS; k++)
-            diag_add(f->diag, SEV_LOSS, "input.refused", e->first[k].where, "file left out: %s",
+            diag_add(f->diag, SEV_LOSS, "input.refused", e->first[k].where, "file skipped: %s",
                      e->first[k].text);
     }
     return ST_OK;

@@ -201,7 +201,7 @@ static bool take_times(struct reader *r, struct slice *slice)
         lose(r, "kernel-details.no-duration", "no duration");
         return false;
     }
-    if (slice->dur < 0 || slice->dur > import_longest) {
+    if (!import_lasts(slice->dur)) {
         lose(r, "kernel-details.bad-duration", "duration is negative or over 7 days");
         return false;
     }
@@ -633,7 +633,7 @@ static void take_row(struct reader *r)
     struct slice slice = {0};
 
     if (r->csv.n_cells != csv_header_count(&r->csv) || r->csv.is_broken) {
-        lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
+        lose(r, "kernel-details.field-count", "number of fields differs from the header");
         r->i->misfits++;
         return;
     }

@@ -236,8 +236,7 @@ static enum status read_nsys(struct import *i)
     if (is_export(&s.db))
         read_all(&s);
     else
-        st = import_refuse(i, import_file(i), "nsys.no-tables",
-                           "a database without the tables of an nsys export");
+        st = import_refuse(i, import_file(i), "nsys.no-tables", "a database without nsys tables");
     import_db_close(i, &s.db);
     return st;
 }

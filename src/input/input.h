@@ -84,7 +84,7 @@ struct input_format {
     /* The devices in a file of which read() takes one, options->device; gives how many of `most`
      * were found. NULL: read() takes all there are. */
     size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
-    enum status (*read)(struct import *i);
+    enum status (*read)(struct import *i); /* NULL: the rows of `table`, without context */
     /* How many kernels a file tells of, without reading it; NULL: nobody knows. */
     bool (*kernels)(const struct input_file *in, uint64_t *count);
 };

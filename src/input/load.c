@@ -215,10 +215,10 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
     keep_losses(cap, d);
     if (joined > 0)
         diag_add(d, SEV_NOTE, "input.doubles", (struct where){.path = b->path},
-                 "%zu rows told of a collective that another row had told of", joined);
+                 "%zu duplicate rows of collectives ignored", joined);
     if (has_aggregates_only(cap, b))
         diag_add(d, SEV_WARN, "input.no-timeline", (struct where){.path = b->path},
-                 "only sums are here: no table or timeline says when the kernels ran");
+                 "totals only: no table or timeline has the start times of kernels");
     if (b->rank >= 0) /* names come first, and --rank chooses by them */
         cap->facts.rank = b->rank;
     else if (cap->facts.rank == UNKNOWN)

@@ -35,8 +35,8 @@ void table_free(struct op_table *t)
 enum status table_refuse_pointer(const char *path, struct diag *d)
 {
     diag_fail(d, ST_FORMAT, "perfdb.lfs-pointer", (struct where){path, 1, 0},
-              "a Git LFS pointer, not the table itself");
-    diag_hint(d, "try", "git lfs pull, in the repository that holds the file");
+              "a Git LFS pointer, not the table");
+    diag_hint(d, "try", "git lfs pull, in the repository of the file");
     return ST_FORMAT;
 }
 
@@ -50,18 +50,29 @@ static struct str take_cell(struct op_table *t, const struct csv *csv, size_t i)
     return csv_unquote(cell, &t->arena);
 }
 
+/* Drops every mark: tools add one to what has one. */
+static struct str without_bom(struct str text)
+{
+    while (str_starts(text, S(BOM)))
+        text = str_part(text, sizeof(BOM) - 1, text.n);
+    return text;
+}
+
+/* Blank lines may precede the header, and a mark may follow them. */
 static void take_header(struct op_table *t, const struct csv *csv)
 {
     size_t n = csv_header_count(csv);
 
     for (size_t i = 0; i < n; i++)
         vec_push(&t->columns, take_cell(t, csv, i));
+    if (n > 0)
+        t->columns.at[0] = without_bom(t->columns.at[0]);
 }
 
 static enum status too_large(const struct op_table *t, uint64_t line, struct diag *d)
 {
     diag_fail(d, ST_LIMIT, "perfdb.too-large", (struct where){t->path, line, 0},
-              "a table has at most %d MiB and %d million cells", LIMIT_TABLE_BYTES >> 20,
+              "a table may have at most %d MiB and %d million cells", LIMIT_TABLE_BYTES >> 20,
               LIMIT_TABLE_CELLS / 1000000);
     diag_hint(d, "try", "split the table, one part per folder");
     return ST_LIMIT;
@@ -100,9 +111,7 @@ static enum status take_text(struct op_table *t, struct str text, struct diag *d
     if (text.n > LIMIT_TABLE_BYTES)
         return too_large(t, 1, d);
     t->has_bom = str_starts(text, S(BOM));
-    while (str_starts(text, S(BOM))) /* tools that add one to what has one */
-        text = str_part(text, sizeof(BOM) - 1, text.n);
-    csv_open(&csv, text);
+    csv_open(&csv, without_bom(text));
     take_header(t, &csv);
     if (t->columns.n == 0)
         return ST_OK;

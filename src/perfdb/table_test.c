@@ -20,6 +20,15 @@ static void done(void)
     diag_fini(&diag);
 }
 
+TEST(a_mark_after_blank_lines_is_no_part_of_the_name)
+{
+    assert_int_equal(parse(S("\n\n\xef\xbb\xbf"
+                             "Input Shapes,B\n1,2\n")),
+                     ST_OK);
+    assert_int_equal(table_column(&table, COL_INPUT_SHAPES), 0);
+    done();
+}
+
 TEST(the_dialect_of_exporters_is_read)
 {
     assert_int_equal(
@@ -131,5 +140,6 @@ TEST(names_of_files)
 }
 
 TEST_MAIN("perfdb/table", T(the_dialect_of_exporters_is_read), T(rows_may_be_ragged),
-          T(what_is_no_table_is_refused), T(columns_are_moved_with_their_cells),
-          T(writing_quotes_only_what_must_be), TS(a_file_is_replaced_as_a_whole), T(names_of_files))
+          T(a_mark_after_blank_lines_is_no_part_of_the_name), T(what_is_no_table_is_refused),
+          T(columns_are_moved_with_their_cells), T(writing_quotes_only_what_must_be),
+          TS(a_file_is_replaced_as_a_whole), T(names_of_files))

@@ -278,7 +278,7 @@ const struct timeline_format timeline_chrome = {
 const struct timeline_format timeline_chrome_gz = {
     .name = "chrome-gz",
     .endings = gz_endings,
-    .summary = "the same, packed with gzip",
+    .summary = "Chrome trace events, compressed with gzip",
     .is_binary = true,
     .write = write_chrome_gz,
 };

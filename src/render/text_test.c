@@ -30,7 +30,7 @@ static const struct column columns[] = {
 /* Every block kind once. */
 static struct report *sample(void)
 {
-    struct report *r = report_new(S("rank0"));
+    struct report *r = report_new(LANG_EN, S("rank0"));
 
     report_summary(r, S("2 steps"));
     report_heading(r, S("Steps"));

@@ -178,9 +178,7 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
         add_source(arena, paths.at[i], job, out);
     if (out->n == 0) {
         if (paths.n > 0)
-            diag_hint(d, "try",
-                      "--list-funcs: none of the %zu kernels there has the name asked for",
-                      paths.n);
+            diag_hint(d, "try", "--list-funcs; none of the %zu kernels has this name", paths.n);
         else
             diag_hint(d, "looked for", "*.cpp and *.pto in folders named ptoas, then *.pto in %s",
                       job->build_dir);
@@ -280,7 +278,7 @@ static const struct record source_record = RECORD(struct kernel_source, source_f
 
 const struct schema discover_schema = {
     .name = "strata.incore-funcs/1",
-    .title = "the kernels of a build",
+    .title = "kernels of a build",
     .record = &source_record,
     .is_list = true,
 };

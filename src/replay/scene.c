@@ -32,7 +32,7 @@ static enum status refuse(const struct loader *l, const struct tree *value, cons
                          "%s is computed by the module, which is read but not run", what);
     }
     return diag_fail(l->diag, ST_FORMAT, "replay.bad-scene", at(l, value),
-                     value == NULL ? "%s is missing" : "%s is not what it should be", what);
+                     value == NULL ? "%s is missing" : "%s is invalid", what);
 }
 
 static struct str stem(struct str path)

@@ -410,7 +410,11 @@ struct table *report_records(struct report *report, const struct record *r, cons
 /* The schema of one record, as a value. */
 void record_schema(struct json_writer *w, const struct record *r);
 
-/* A whole document's JSON Schema, with the envelope (report/envelope.h) unless it is bare. */
-void schema_write(struct json_writer *w, const struct schema *d);
+/* A whole document's JSON Schema. It refers to that of the envelope (report/envelope.h) unless it is
+ * bare; `is_alone` brings the envelope's along, so that it can be used without other files. */
+void schema_write(struct json_writer *w, const struct schema *d, bool is_alone);
+
+/* "strata.info/1" has its schema in "strata.info-1.schema.json". */
+const char *schema_file_name(struct arena *arena, const struct schema *d);
 
 #endif

@@ -146,7 +146,7 @@ def check_dump(strata, data, tmp):
             expect(got == vector[key], "%s: %s" % (key, got))
             if not args:
                 skipped = ", ".join(map(str, sorted(vector["skipped_scalars"])))
-                expect("must be given" in done.stderr and skipped in done.stderr, done.stderr)
+                expect("set them with --set-arg" in done.stderr and skipped in done.stderr, done.stderr)
         (folder / "tensor_dump.json").unlink()
 
 

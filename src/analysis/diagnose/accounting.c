@@ -1,0 +1,402 @@
+/*
+ * Windows of the steps, and who claims each instant of them.
+ */
+#include "analysis/diagnose/accounting.h"
+
+#include "analysis/diagnose/idle.h"
+#include "analysis/diagnose/limits.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+
+ENUM_NAMES(idle_cause_name, enum idle_cause, "device_latency", "device_dependency", "sync",
+           "allocator", "compile_load", "copy_staging", "launch", "cpu_operator", "input", "python",
+           "untraced", "unknown")
+ENUM_NAMES(gap_state_name, enum gap_state, "queued", "drained", "host_slower", "unlinked")
+
+static const char *const class_names[ACCOUNT_CLASSES] = {
+    "compute.gemm_tensor",
+    "compute.gemm_simt",
+    "compute.attention",
+    "compute.conv",
+    "compute.norm_softmax_reduce",
+    "compute.elementwise",
+    "compute.layout",
+    "compute.index_sort",
+    "compute.embedding",
+    "compute.optimizer",
+    "compute.random",
+    "compute.aicpu",
+    "compute.other",
+    "comm_exposed",
+    "copy_exposed.h2d_pageable",
+    "copy_exposed.h2d_pinned",
+    "copy_exposed.h2d",
+    "copy_exposed.d2h_pageable",
+    "copy_exposed.d2h_pinned",
+    "copy_exposed.d2h",
+    "copy_exposed.d2d",
+    "copy_exposed.p2p",
+    "copy_exposed.memset",
+    "copy_exposed.other",
+    "idle.device_latency",
+    "idle.device_dependency",
+    "idle.sync",
+    "idle.allocator",
+    "idle.compile_load",
+    "idle.copy_staging",
+    "idle.launch",
+    "idle.cpu_operator",
+    "idle.input",
+    "idle.python",
+    "idle.untraced",
+    "idle.unknown",
+};
+
+const char *account_class_name(int class)
+{
+    return class_names[class];
+}
+
+/* ---- windows ---- */
+
+/* Steps of these sources are cut on the host; the others lie on the device's clock. */
+static bool is_cut_on_host(enum step_source source)
+{
+    return source == STEPS_PROFILER || source == STEPS_ITERATION || source == STEPS_MARKER;
+}
+
+/* A mark's own end: the last step launches nothing after it. */
+static nanos end_of_mark(const struct capture *cap, const struct step *step)
+{
+    for (size_t i = 0; i < cap->marks.n; i++)
+        if (cap->marks.at[i].begin == step->window.begin &&
+            cap->marks.at[i].end > step->window.begin)
+            return cap->marks.at[i].end;
+    return INT64_MAX;
+}
+
+static uint32_t step_at(const struct accounting *a, nanos time)
+{
+    size_t place;
+
+    vec_bisect(place, a->n, i, a->steps[i].host.begin <= time);
+    return place > 0 && time < a->steps[place - 1].host.end ? (uint32_t)place - 1 : TASK_NO_STEP;
+}
+
+/* Work without a recorded launch counts where it starts, but not before the first launched task:
+ * then it was launched before the recording began. */
+static void assign_tasks(struct accounting *a, bool on_host)
+{
+    bool has_launch = false;
+
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        struct device_task *t = &a->tasks.at[i];
+        if (on_host && t->call != TASK_NO_CALL) {
+            has_launch = true;
+            t->step = step_at(a, a->host.calls[t->call].begin);
+        } else if (!on_host || has_launch || a->host.links == 0) {
+            t->step = step_at(a, t->begin);
+        }
+        a->orphans += t->step == TASK_NO_STEP;
+    }
+}
+
+/* The end of each step's device work; windows lie end to end. */
+static void set_windows(struct accounting *a)
+{
+    nanos end = INT64_MIN;
+    bool has_begun = false;
+
+    for (size_t i = 0; i < a->n; i++)
+        a->steps[i].window = (struct interval){INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        const struct device_task *t = &a->tasks.at[i];
+        if (t->step == TASK_NO_STEP) {
+            if (!has_begun && t->end > end)
+                end = t->end;
+            continue;
+        }
+        has_begun = true;
+        struct account_step *s = &a->steps[t->step];
+        s->window.end = t->end > s->window.end ? t->end : s->window.end;
+        s->tasks++;
+    }
+    nanos first = a->is_pseudo && a->tasks.n > 0 ? a->tasks.at[0].begin
+                  : a->n > 0                     ? a->steps[0].host.begin
+                                                 : 0;
+    end = end > first ? end : first;
+    for (size_t i = 0; i < a->n; i++) {
+        struct account_step *s = &a->steps[i];
+        s->window.begin = end;
+        end = s->window.end > end ? s->window.end : end;
+        s->window.end = end;
+    }
+}
+
+static void take_steps(struct study *st, struct accounting *a, struct arena *arena)
+{
+    const struct steps *steps = study_steps(st);
+
+    a->n = steps->n;
+    a->steps = ARENA_ARRAY(arena, struct account_step, steps->n);
+    a->is_pseudo = steps->source == STEPS_PSEUDO;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct step *s = &steps->at[i];
+        a->steps[i] = (struct account_step){.id = s->id, .number = s->number, .host = s->window};
+        if (i + 1 == a->n)
+            a->steps[i].host.end =
+                is_cut_on_host(steps->source) ? end_of_mark(st->cap, s) : INT64_MAX;
+    }
+    assign_tasks(a, is_cut_on_host(steps->source));
+    set_windows(a);
+}
+
+/* ---- claims ---- */
+
+/* A part of the timeline that one task claims. */
+struct claim {
+    nanos begin, end;
+    uint32_t task;
+};
+
+struct claims {
+    struct claim *at;
+    size_t n;
+};
+
+static int class_of(const struct device_task *t)
+{
+    if (t->class == TASK_COMPUTE)
+        return ACCOUNT_COMPUTE + t->family;
+    return t->class == TASK_COMM ? ACCOUNT_COMM : ACCOUNT_COPY + t->copy;
+}
+
+/* Of tasks of one class the one that started first has the time. */
+static struct claims claims_of(const struct device_tasks *tasks, enum task_class class)
+{
+    struct claims out = {mem_grow(NULL, sizeof(*out.at), tasks->n + 1), 0};
+    nanos covered = INT64_MIN;
+
+    for (size_t i = 0; i < tasks->n; i++) {
+        const struct device_task *t = &tasks->at[i];
+        if (t->class != class || t->end <= covered || t->end <= t->begin)
+            continue;
+        nanos begin = t->begin > covered ? t->begin : covered;
+        out.at[out.n++] = (struct claim){begin, t->end, (uint32_t)i};
+        covered = t->end;
+    }
+    return out;
+}
+
+/* Claims of `high`, and those of `low` where there are none. */
+static struct claims merge_claims(struct claims high, struct claims low)
+{
+    struct claims out = {mem_grow(NULL, sizeof(*out.at), 2 * high.n + low.n + 1), 0};
+    size_t k = 0;
+    nanos covered = INT64_MIN;
+
+    for (size_t i = 0; i <= high.n; i++) {
+        nanos until = i < high.n ? high.at[i].begin : INT64_MAX;
+        while (k < low.n && low.at[k].begin < until) {
+            struct claim c = low.at[k];
+            c.begin = c.begin > covered ? c.begin : covered;
+            if (c.end > until) {
+                c.end = until;
+                if (c.begin < c.end)
+                    out.at[out.n++] = c;
+                break;
+            }
+            if (c.begin < c.end)
+                out.at[out.n++] = c;
+            k++;
+        }
+        if (i < high.n) {
+            out.at[out.n++] = high.at[i];
+            covered = high.at[i].end;
+        }
+    }
+    mem_free(high.at);
+    mem_free(low.at);
+    return out;
+}
+
+static struct claims find_claims(const struct device_tasks *tasks)
+{
+    struct claims all = claims_of(tasks, TASK_COMPUTE);
+
+    all = merge_claims(all, claims_of(tasks, TASK_COMM));
+    return merge_claims(all, claims_of(tasks, TASK_COPY));
+}
+
+/* ---- sums ---- */
+
+/* Adds a claim to the windows it lies in, from step `first` on. */
+static void add_claim(struct accounting *a, size_t first, const struct claim *c, int class)
+{
+    for (size_t i = first; i < a->n && a->steps[i].window.begin < c->end; i++) {
+        struct interval w = a->steps[i].window;
+        nanos begin = c->begin > w.begin ? c->begin : w.begin;
+        nanos end = c->end < w.end ? c->end : w.end;
+        if (begin < end)
+            a->steps[i].by[class] += end - begin;
+    }
+}
+
+/* Claims and the idle time between them, in order. */
+static void add_up(struct accounting *a, struct idle_finder *finder, struct claims claims)
+{
+    size_t step = 0;
+    nanos now = a->n > 0 ? a->steps[0].window.begin : 0;
+
+    for (size_t i = 0; i < claims.n && a->n > 0; i++) {
+        const struct claim *c = &claims.at[i];
+        while (step < a->n && a->steps[step].window.end <= now)
+            step++;
+        if (step == a->n)
+            break;
+        if (c->begin > now)
+            idle_add(finder, (struct interval){now, c->begin});
+        while (step < a->n && a->steps[step].window.end <= c->begin)
+            step++;
+        add_claim(a, step, c, class_of(&a->tasks.at[c->task]));
+        now = c->end > now ? c->end : now;
+    }
+    if (a->n > 0 && now < a->steps[a->n - 1].window.end)
+        idle_add(finder, (struct interval){now, a->steps[a->n - 1].window.end});
+}
+
+static void sum_step(struct account_step *s)
+{
+    for (int i = 0; i < ACCOUNT_CLASSES; i++) {
+        nanos *sum = i < ACCOUNT_COMM   ? &s->compute
+                     : i < ACCOUNT_COPY ? &s->comm_exposed
+                     : i < ACCOUNT_IDLE ? &s->copy_exposed
+                                        : &s->idle;
+        *sum += s->by[i];
+    }
+}
+
+static void sum_steps(struct accounting *a)
+{
+    struct account_step *all = &a->all;
+
+    for (size_t i = 0; i < a->n; i++) {
+        struct account_step *s = &a->steps[i];
+        sum_step(s);
+        for (int k = 0; k < ACCOUNT_CLASSES; k++)
+            all->by[k] += s->by[k];
+        all->tasks += s->tasks;
+        all->drained += s->drained;
+        all->host_slower += s->host_slower;
+    }
+    if (a->n > 0)
+        all->window = (struct interval){a->steps[0].window.begin, a->steps[a->n - 1].window.end};
+    sum_step(all);
+}
+
+/* Medians; the first step touches the beginning of the recording. */
+static void set_periods(struct accounting *a)
+{
+    size_t first = a->n > 1, n = 0;
+    nanos *values = mem_grow(NULL, sizeof(*values), a->n + 1);
+
+    for (size_t i = first; i < a->n; i++)
+        values[n++] = a->steps[i].window.end - a->steps[i].window.begin;
+    a->step_time = host_timeline_median(values, n);
+    n = 0;
+    for (size_t i = 0; i + 1 < a->n; i++)
+        values[n++] = a->steps[i].host.end - a->steps[i].host.begin;
+    a->host_period = host_timeline_median(values, n);
+    mem_free(values);
+}
+
+static const char *missing_of(const struct accounting *a, const struct capture *cap)
+{
+    if (a->tasks.n == 0)
+        return "no device work is recorded";
+    if ((cap->has & HAS_HOST) == 0)
+        return "no host events are recorded, so idle time has no known cause";
+    if (a->host.links == 0)
+        return "no launch is linked to its device work, so idle time has no known cause";
+    return NULL;
+}
+
+/* Moves the pieces into the arena. */
+static void keep_pieces(struct accounting *a, struct arena *arena)
+{
+    struct idle_piece *at = ARENA_ARRAY(arena, struct idle_piece, a->pieces.n);
+
+    if (a->pieces.n > 0)
+        memcpy(at, a->pieces.at, sizeof(*at) * a->pieces.n);
+    mem_free(a->pieces.at);
+    a->pieces.at = at;
+    a->pieces.cap = a->pieces.n;
+}
+
+struct accounting *accounting_of_device(struct study *st, int32_t device, struct arena *arena)
+{
+    struct accounting *a = ARENA_NEW(arena, struct accounting);
+
+    a->tasks = device_tasks_find(st->cap, device, arena);
+    a->host = host_timelines_find(st->cap, &a->tasks, arena);
+    take_steps(st, a, arena);
+    struct idle_finder finder;
+    idle_init(&finder, st->cap, a, arena);
+    struct claims claims = find_claims(&a->tasks);
+    add_up(a, &finder, claims);
+    mem_free(claims.at);
+    idle_fini(&finder);
+    keep_pieces(a, arena);
+    sum_steps(a);
+    set_periods(a);
+    a->missing = missing_of(a, st->cap);
+    return a;
+}
+
+const struct accounting *accounting_find(struct study *st)
+{
+    int32_t device;
+    size_t n = device_tasks_devices(st->cap, &device, 1);
+
+    return accounting_of_device(st, n > 0 ? device : -1, &st->scratch);
+}
+
+/* ---- metrics ---- */
+
+static struct field_value class_ms(const void *record, const char *text,
+                                   const struct record_env *env)
+{
+    const struct account_step *s = record;
+    nanos sum = 0;
+
+    (void)env;
+    for (int i = 0; i < ACCOUNT_CLASSES; i++)
+        if (strcmp(class_names[i], text) == 0)
+            sum += s->by[i];
+    return value_int(sum);
+}
+
+#define STEP_MS(member, key_)  FIELD(struct account_step, member, key_, .form = FORM_MS)
+#define CLASS_MS(key_, class_) FIELD_LOOKED_UP(FIELD_I64, key_, class_ms, class_, .form = FORM_MS)
+
+static const struct field metric_fields[] = {
+    STEP_MS(compute, "compute_ms"),
+    STEP_MS(comm_exposed, "comm_exposed_ms"),
+    STEP_MS(copy_exposed, "copy_exposed_ms"),
+    STEP_MS(idle, "idle_ms"),
+    STEP_MS(drained, "idle_drained_ms"),
+    STEP_MS(host_slower, "idle_host_slower_ms"),
+    CLASS_MS("idle_device_latency_ms", "idle.device_latency"),
+    CLASS_MS("idle_device_dependency_ms", "idle.device_dependency"),
+    CLASS_MS("idle_sync_ms", "idle.sync"),
+    CLASS_MS("idle_allocator_ms", "idle.allocator"),
+    CLASS_MS("idle_compile_load_ms", "idle.compile_load"),
+    CLASS_MS("idle_copy_staging_ms", "idle.copy_staging"),
+    CLASS_MS("idle_launch_ms", "idle.launch"),
+    CLASS_MS("idle_cpu_operator_ms", "idle.cpu_operator"),
+    CLASS_MS("idle_input_ms", "idle.input"),
+    CLASS_MS("idle_python_ms", "idle.python"),
+    CLASS_MS("idle_untraced_ms", "idle.untraced"),
+    CLASS_MS("idle_unknown_ms", "idle.unknown"),
+};
+const struct record account_metrics_record = RECORD(struct account_step, metric_fields);

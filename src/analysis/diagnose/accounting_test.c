@@ -1,0 +1,223 @@
+#include "analysis/diagnose/accounting.h"
+
+#include "analysis/diagnose/testing_diagnose.h"
+
+static const struct accounting *account(void)
+{
+    cap->facts.vendor = VENDOR_NVIDIA;
+    start_study();
+    return study_accounting(&study);
+}
+
+static nanos idle(const struct accounting *a, size_t step, enum idle_cause cause)
+{
+    return a->steps[step].by[ACCOUNT_IDLE + cause];
+}
+
+static void assert_exact(const struct accounting *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        const struct account_step *s = &a->steps[i];
+        assert_int_equal(s->compute + s->comm_exposed + s->copy_exposed + s->idle,
+                         s->window.end - s->window.begin);
+    }
+}
+
+/* Compute [0,40) and [60,100), a collective [30,70), a copy [0,120): the collective has [40,60)
+ * for itself, the copy [100,120). */
+TEST(compute_claims_before_collectives_and_those_before_copies)
+{
+    task("1", SLICE_COMPUTE, "elementwise", 0, 40 * US);
+    task("1", SLICE_COMPUTE, "elementwise", 60 * US, 100 * US);
+    task("2", SLICE_COMM, "nccl", 30 * US, 70 * US);
+    task("3", SLICE_COPY, "Memcpy HtoD (Pageable -> Device)", 0, 120 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->n, 1);
+    assert_true(a->is_pseudo);
+    assert_int_equal(a->steps[0].by[ACCOUNT_COMPUTE + FAMILY_ELEMENTWISE], 80 * US);
+    assert_int_equal(a->steps[0].comm_exposed, 20 * US);
+    assert_int_equal(a->steps[0].by[ACCOUNT_COPY + COPY_H2D_PAGEABLE], 20 * US);
+    assert_int_equal(a->steps[0].idle, 0);
+    assert_exact(a);
+}
+
+/* Two kernels at once: the first one that started has the time of both. */
+TEST(the_kernel_that_started_first_has_the_time)
+{
+    task("1", SLICE_COMPUTE, "softmax", 0, 50 * US);
+    task("2", SLICE_COMPUTE, "elementwise", 10 * US, 80 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->steps[0].by[ACCOUNT_COMPUTE + FAMILY_REDUCE], 50 * US);
+    assert_int_equal(a->steps[0].by[ACCOUNT_COMPUTE + FAMILY_ELEMENTWISE], 30 * US);
+}
+
+/* The host runs ahead: both steps are launched before the device begins. */
+TEST(windows_follow_the_launch_and_not_the_mark)
+{
+    step_mark(1, 0, 100 * US);
+    step_mark(2, 100 * US, 200 * US);
+    launch(10 * US, 20 * US, 300 * US, 400 * US);
+    launch(110 * US, 120 * US, 401 * US, 600 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->n, 2);
+    assert_int_equal(a->steps[0].window.begin, 0);
+    assert_int_equal(a->steps[0].window.end, 400 * US);
+    assert_int_equal(a->steps[1].window.end, 600 * US);
+    assert_int_equal(idle(a, 1, CAUSE_DEVICE_LATENCY), 1 * US);
+    assert_int_equal(a->step_time, 200 * US);
+    assert_exact(a);
+}
+
+TEST(work_launched_before_the_recording_belongs_to_no_step)
+{
+    step_mark(1, 0, 100 * US);
+    task("7", SLICE_COMPUTE, "orphan", 5 * US, 30 * US);
+    launch(10 * US, 20 * US, 40 * US, 60 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->orphans, 1);
+    assert_int_equal(a->steps[0].window.begin, 30 * US);
+    assert_int_equal(a->steps[0].compute, 20 * US);
+}
+
+/* The device is done at 30 us. The thread waits until 40, frees memory until 60, an operator that
+ * launches nothing takes 1 ms, then comes the launch. */
+TEST(idle_time_is_what_the_launching_thread_did)
+{
+    step_mark(1, 0, 2 * MS);
+    launch(0, 5 * US, 10 * US, 30 * US);
+    host(SLICE_RUNTIME, "cudaStreamSynchronize", 6 * US, 40 * US);
+    host(SLICE_RUNTIME, "cudaFree", 40 * US, 60 * US);
+    host(SLICE_HOST_OP, "aten::randn", 60 * US, 1060 * US);
+    launch(1060 * US, 1070 * US, 1072 * US, 1100 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(idle(a, 0, CAUSE_SYNC), 10 * US);
+    assert_int_equal(idle(a, 0, CAUSE_ALLOCATOR), 20 * US);
+    assert_int_equal(idle(a, 0, CAUSE_OPERATOR), 1 * MS);
+    assert_int_equal(idle(a, 0, CAUSE_LAUNCH), (10 + 12) * US);
+    /* The synchronise call is charged the 34 us it blocked, not the millisecond after it. */
+    assert_int_equal(a->steps[0].drained, 34 * US);
+    const struct idle_piece *sync = &a->pieces.at[1];
+    assert_int_equal(sync->cause, CAUSE_SYNC);
+    assert_int_equal(sync->enabled_by, sync->filled_by);
+    assert_exact(a);
+}
+
+TEST(short_stretches_are_launch_overhead)
+{
+    step_mark(1, 0, 1 * MS);
+    launch(0, 5 * US, 6 * US, 10 * US);
+    host(SLICE_HOST_OP, "aten::to", 20 * US, 80 * US);
+    launch(100 * US, 105 * US, 106 * US, 110 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(idle(a, 0, CAUSE_OPERATOR), 0);
+    assert_int_equal(idle(a, 0, CAUSE_LAUNCH), a->steps[0].idle);
+}
+
+TEST(without_launches_the_cause_is_unknown_and_said)
+{
+    task("1", SLICE_COMPUTE, "a", 0, 10);
+    task("1", SLICE_COMPUTE, "b", 50, 60);
+    const struct accounting *a = account();
+
+    assert_int_equal(idle(a, 0, CAUSE_UNKNOWN), 40);
+    assert_non_null(a->missing);
+}
+
+TEST(a_capture_without_device_work_has_no_window)
+{
+    host(SLICE_HOST_OP, "aten::add", 0, 10);
+    assert_int_equal(account()->n, 0);
+}
+
+/* ---- random captures against a slow evaluation ---- */
+
+static uint64_t seed;
+
+static nanos dice(nanos most)
+{
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (nanos)((seed >> 33) % (uint64_t)most);
+}
+
+static void fill_randomly(void)
+{
+    static const char *const streams[] = {"1", "2", "3"};
+    static const enum slice_kind kinds[] = {SLICE_COMPUTE, SLICE_COMM, SLICE_COPY, SLICE_AICPU,
+                                            SLICE_COMM_PART};
+    nanos now = 0;
+
+    for (int i = 0; i < 60; i++) {
+        nanos begin = dice(2000), end = begin + dice(100);
+        uint32_t t = task(streams[dice(3)], kinds[dice(5)], "k", begin, end);
+        nanos call = now + dice(40);
+        now = call + dice(30);
+        if (dice(4) > 0)
+            capture_flow(cap, FLOW_LAUNCH, host(SLICE_RUNTIME, "cudaLaunchKernel", call, now), t);
+    }
+    for (int i = 0; i < 10; i++) {
+        nanos begin = dice(2000);
+        host(dice(2) == 0 ? SLICE_HOST_OP : SLICE_RUNTIME,
+             dice(2) == 0 ? "cudaDeviceSynchronize" : "cudaMalloc", begin, begin + dice(300));
+    }
+    for (int i = 0; i < 4; i++)
+        step_mark(i, i * 500, i * 500 + dice(500));
+}
+
+/* The class at an instant, by asking every task. */
+static int class_at(const struct accounting *a, nanos t)
+{
+    const struct device_task *best = NULL;
+
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        const struct device_task *k = &a->tasks.at[i];
+        if (k->begin <= t && t < k->end && (best == NULL || k->class < best->class))
+            best = k;
+    }
+    if (best == NULL)
+        return ACCOUNT_IDLE;
+    return best->class == TASK_COMPUTE ? best->family
+           : best->class == TASK_COMM  ? ACCOUNT_COMM
+                                       : ACCOUNT_COPY + best->copy;
+}
+
+TEST(random_captures_add_up_and_equal_a_slow_evaluation)
+{
+    for (uint64_t run = 1; run <= 200; run++) {
+        seed = run;
+        fill_randomly();
+        const struct accounting *a = account();
+        assert_exact(a);
+        nanos pieces = 0;
+        for (size_t i = 0; i < a->pieces.n; i++)
+            pieces += a->pieces.at[i].at.end - a->pieces.at[i].at.begin;
+        assert_int_equal(pieces, a->all.idle);
+        for (size_t i = 0; i < a->n; i++) {
+            nanos by[ACCOUNT_IDLE + 1] = {0};
+            for (nanos t = a->steps[i].window.begin; t < a->steps[i].window.end; t++)
+                by[class_at(a, t)]++;
+            for (int k = 0; k < ACCOUNT_IDLE; k++)
+                assert_int_equal(by[k], a->steps[i].by[k]);
+            assert_int_equal(by[ACCOUNT_IDLE], a->steps[i].idle);
+        }
+        done(NULL);
+        fresh(NULL);
+    }
+    start_study();
+}
+
+TEST_MAIN("analysis/diagnose/accounting",
+          CASE(compute_claims_before_collectives_and_those_before_copies),
+          CASE(the_kernel_that_started_first_has_the_time),
+          CASE(windows_follow_the_launch_and_not_the_mark),
+          CASE(work_launched_before_the_recording_belongs_to_no_step),
+          CASE(idle_time_is_what_the_launching_thread_did),
+          CASE(short_stretches_are_launch_overhead),
+          CASE(without_launches_the_cause_is_unknown_and_said),
+          CASE(a_capture_without_device_work_has_no_window),
+          CASE(random_captures_add_up_and_equal_a_slow_evaluation))

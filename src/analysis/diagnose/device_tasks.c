@@ -1,0 +1,153 @@
+/*
+ * Tasks of a device out of the capture's columns.
+ */
+#include "analysis/diagnose/device_tasks.h"
+
+#include "analysis/diagnose/name_tokens.h"
+#include "base/radix.h"
+
+ENUM_NAMES(copy_kind_name, enum copy_kind, "h2d_pageable", "h2d_pinned", "h2d", "d2h_pageable",
+           "d2h_pinned", "d2h", "d2d", "p2p", "memset", "other")
+
+enum copy_kind copy_kind_of(struct str name)
+{
+    char buf[NAME_TOKENS_MOST];
+    struct str low = name_tokens_lower(name, buf);
+    bool is_pageable = name_tokens_any(low, "pageable"), is_pinned = name_tokens_any(low, "pinned");
+
+    if (name_tokens_any(low, "memset"))
+        return COPY_MEMSET;
+    if (name_tokens_any(low, "htod h2d host-to-device host_to_device hosttodevice"))
+        return is_pageable ? COPY_H2D_PAGEABLE : is_pinned ? COPY_H2D_PINNED : COPY_H2D;
+    if (name_tokens_any(low, "dtoh d2h device-to-host device_to_host devicetohost"))
+        return is_pageable ? COPY_D2H_PAGEABLE : is_pinned ? COPY_D2H_PINNED : COPY_D2H;
+    if (name_tokens_any(low, "dtod d2d device-to-device device_to_device devicetodevice"))
+        return COPY_D2D;
+    if (name_tokens_any(low, "ptop p2p peer-to-peer peer"))
+        return COPY_P2P;
+    return COPY_OTHER;
+}
+
+static enum task_class class_of(enum slice_kind kind)
+{
+    if (slice_is_comm(kind))
+        return TASK_COMM;
+    return kind == SLICE_COPY ? TASK_COPY : TASK_COMPUTE;
+}
+
+static bool is_of(const struct lane *lane, int32_t device)
+{
+    return lane->key.device == device || lane->key.device < 0 || device < 0;
+}
+
+static bool has_kernels(const struct capture *cap, const struct lane *lane)
+{
+    for (size_t i = lane->first; i < lane->first + lane->n; i++)
+        if (slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
+            return true;
+    return false;
+}
+
+static void take_lane(const struct capture *cap, const struct lane *lane, struct device_tasks *out)
+{
+    const struct slices *s = &cap->slices;
+
+    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
+        enum slice_kind kind = (enum slice_kind)s->kind[i];
+        if (!slice_is_kernel(kind))
+            continue;
+        out->at[out->n++] = (struct device_task){
+            .begin = s->begin[i],
+            .end = slices_end(s, i),
+            .slice = (uint32_t)i,
+            .call = TASK_NO_CALL,
+            .step = TASK_NO_STEP,
+            .stream = (uint16_t)(out->streams < UINT16_MAX ? out->streams : UINT16_MAX),
+            .class = (uint8_t)class_of(kind),
+            .is_aicpu = kind == SLICE_AICPU,
+        };
+    }
+    out->streams++;
+}
+
+static bool is_sorted(const struct device_tasks *t)
+{
+    for (size_t i = 1; i < t->n; i++)
+        if (t->at[i].begin < t->at[i - 1].begin)
+            return false;
+    return true;
+}
+
+/* Lanes are in order already; the sort is stable, so equal begins stay in order of slices. */
+static void sort_by_begin(struct device_tasks *t, struct arena *arena)
+{
+    if (is_sorted(t))
+        return;
+    struct device_task *sorted = ARENA_ARRAY(arena, struct device_task, t->n);
+    struct radix_item *items = mem_grow(NULL, sizeof(*items), 2 * t->n);
+    for (size_t i = 0; i < t->n; i++)
+        items[i] = (struct radix_item){(uint64_t)t->at[i].begin ^ (uint64_t)1 << 63, (uint32_t)i};
+    radix_sort(items, items + t->n, t->n);
+    for (size_t i = 0; i < t->n; i++)
+        sorted[i] = t->at[items[i].value];
+    mem_free(items);
+    t->at = sorted;
+}
+
+static void set_copies(const struct capture *cap, struct device_tasks *t)
+{
+    struct hash kinds = {0};
+
+    for (size_t i = 0; i < t->n; i++) {
+        strid name = cap->slices.name[t->at[i].slice];
+        uint32_t kind;
+        if (t->at[i].class != TASK_COPY)
+            continue;
+        if (!hash_get(&kinds, name, &kind)) {
+            kind = copy_kind_of(capture_text(cap, name));
+            hash_put(&kinds, name, kind);
+        }
+        t->at[i].copy = (uint8_t)kind;
+    }
+    hash_free(&kinds);
+}
+
+struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
+                                      struct arena *arena)
+{
+    struct device_tasks out = {.device = device};
+    size_t room = 0;
+
+    for (size_t i = 0; i < cap->lanes.n; i++)
+        if (is_of(&cap->lanes.at[i], device) && has_kernels(cap, &cap->lanes.at[i]))
+            room += cap->lanes.at[i].n;
+    out.at = ARENA_ARRAY(arena, struct device_task, room);
+    for (size_t i = 0; i < cap->lanes.n; i++)
+        if (is_of(&cap->lanes.at[i], device) && has_kernels(cap, &cap->lanes.at[i]))
+            take_lane(cap, &cap->lanes.at[i], &out);
+    sort_by_begin(&out, arena);
+    set_copies(cap, &out);
+    return out;
+}
+
+size_t device_tasks_devices(const struct capture *cap, int32_t *out, size_t room)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < cap->lanes.n; i++) {
+        int32_t device = cap->lanes.at[i].key.device;
+        size_t at = 0;
+        if (!has_kernels(cap, &cap->lanes.at[i]) || device < 0)
+            continue;
+        while (at < n && out[at] < device)
+            at++;
+        if ((at < n && out[at] == device) || n == room)
+            continue;
+        memmove(out + at + 1, out + at, (n - at) * sizeof(*out));
+        out[at] = device;
+        n++;
+    }
+    if (n == 0 && room > 0)
+        out[n++] = -1; /* no lane names its device */
+    return n;
+}

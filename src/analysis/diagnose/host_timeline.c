@@ -1,0 +1,579 @@
+/*
+ * One pass over the events of the launching threads.
+ */
+#include "analysis/diagnose/host_timeline.h"
+
+#include <stdlib.h>
+
+#include "analysis/diagnose/host_threads.h"
+#include "analysis/diagnose/limits.h"
+
+enum { DEPTH = 256, THREADS = 16 };
+
+/* What is going on at a moment, for the sums of a stretch. */
+enum activity { ACT_NOTHING, ACT_OPERATOR, ACT_LAUNCHING, ACT_FRAME, ACTIVITIES };
+
+struct open_event {
+    nanos begin, end;
+    uint32_t slice;
+    uint8_t kind;  /* enum slice_kind */
+    uint8_t range; /* enum range_kind */
+    bool is_call;
+};
+
+/* One thread on its way through time. */
+struct reader {
+    size_t next, last; /* slices */
+    struct open_event stack[DEPTH];
+    size_t depth;
+};
+
+/* The stretch that is being summed up. */
+struct sums {
+    nanos begin, by[ACTIVITIES], input, compile, longest;
+    uint32_t filler;
+    uint32_t ops, calls;
+    bool has_long; /* a slice or an operator that launches nothing of LIMIT_LONG_SLICE */
+};
+
+/* What is remembered of names, by string number. */
+struct name_memo {
+    uint8_t known, call, range, family;
+};
+
+struct walk {
+    const struct capture *cap;
+    struct name_memo *names;
+    const uint8_t *launching; /* bit per slice: an outermost operator that touches the device */
+    uint32_t *call_of;        /* call of each launching slice */
+    struct reader *readers;
+    size_t n;
+    struct sums sums;
+    nanos now;
+    uint32_t open_call; /* the call that runs, or NO_CALL */
+    uint32_t open_ranges[RANGE_OPTIMIZER + 1];
+    uint16_t timeline;
+    VEC_OF(struct host_call) calls;
+};
+
+static bool has_bit(const uint8_t *bits, size_t i)
+{
+    return (bits[i / 8] >> i % 8 & 1) != 0;
+}
+
+static void set_bit(uint8_t *bits, size_t i)
+{
+    bits[i / 8] |= (uint8_t)(1 << i % 8);
+}
+
+static const struct name_memo *memo_of(const struct capture *cap, struct name_memo *names, strid id)
+{
+    struct name_memo *m = &names[id];
+
+    if (m->known == 0) {
+        struct str text = capture_text(cap, id);
+        *m = (struct name_memo){1, (uint8_t)host_call_kind(text), (uint8_t)host_range_kind(text),
+                                (uint8_t)kernel_family_of_operator(text)};
+    }
+    return m;
+}
+
+/* ---- which slices launch ---- */
+
+/* The launching slice of each task: a call of the runtime before an operator, the later before
+ * the earlier. NO_SLICE where none is recorded. */
+static uint32_t *find_launches(const struct capture *cap)
+{
+    const struct slices *s = &cap->slices;
+    uint32_t *launch = mem_grow(NULL, sizeof(*launch), s->n + 1);
+
+    memset(launch, 0xff, sizeof(*launch) * (s->n + 1));
+    for (size_t i = 0; i < cap->flows.n; i++) {
+        const struct flow *f = &cap->flows.at[i];
+        if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)s->kind[f->to]) ||
+            !host_threads_is_host((enum slice_kind)s->kind[f->from]))
+            continue;
+        uint32_t old = launch[f->to];
+        bool is_call = s->kind[f->from] == SLICE_RUNTIME;
+        bool was_call = old != NO_SLICE && s->kind[old] == SLICE_RUNTIME;
+        if (old == NO_SLICE || is_call > was_call ||
+            (is_call == was_call && s->begin[f->from] > s->begin[old]))
+            launch[f->to] = f->from;
+    }
+    return launch;
+}
+
+/* A slice that becomes a call of the timeline. */
+static enum call_kind call_kind_of(const struct walk *w, size_t slice)
+{
+    enum slice_kind kind = (enum slice_kind)w->cap->slices.kind[slice];
+    bool is_linked = w->call_of[slice] != NO_SLICE;
+    enum call_kind call = CALL_NONE;
+
+    if (kind == SLICE_RUNTIME)
+        call = (enum call_kind)memo_of(w->cap, w->names, w->cap->slices.name[slice])->call;
+    return call == CALL_NONE && is_linked ? CALL_LAUNCH : call;
+}
+
+/* Marks the outermost operators of a thread that hold a call. */
+static void mark_launching(const struct walk *w, const struct lane *lane, uint8_t *bits)
+{
+    const struct slices *s = &w->cap->slices;
+    nanos end = INT64_MIN;
+    size_t outer = 0;
+
+    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
+        if (s->kind[i] == SLICE_HOST_OP && s->begin[i] >= end) {
+            outer = i;
+            end = slices_end(s, i);
+        }
+        if (s->begin[i] < end && call_kind_of(w, i) != CALL_NONE)
+            set_bit(bits, outer);
+    }
+}
+
+/* ---- sums of a stretch ---- */
+
+/* The event that began last among those that are innermost on their threads. */
+static const struct open_event *innermost(const struct walk *w)
+{
+    const struct open_event *best = NULL;
+
+    for (size_t i = 0; i < w->n; i++) {
+        const struct reader *r = &w->readers[i];
+        const struct open_event *top = r->depth > 0 ? &r->stack[r->depth - 1] : NULL;
+        if (top != NULL && (best == NULL || top->begin > best->begin))
+            best = top;
+    }
+    return best;
+}
+
+/* The outermost operator that is open on the thread of an event. */
+static const struct open_event *outermost(const struct walk *w, const struct open_event *e)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        const struct reader *r = &w->readers[i];
+        if (e < r->stack || e >= r->stack + r->depth)
+            continue;
+        for (const struct open_event *o = r->stack; o <= e; o++)
+            if (o->kind == SLICE_HOST_OP)
+                return o;
+    }
+    return NULL;
+}
+
+static enum activity activity_of(const struct walk *w, const struct open_event *e)
+{
+    const struct open_event *outer = e != NULL ? outermost(w, e) : NULL;
+
+    if (outer != NULL)
+        return has_bit(w->launching, outer->slice) ? ACT_LAUNCHING : ACT_OPERATOR;
+    return e != NULL && e->kind == SLICE_PYTHON ? ACT_FRAME : ACT_NOTHING;
+}
+
+static bool is_activity(const struct open_event *e)
+{
+    return e->kind == SLICE_HOST_OP || e->kind == SLICE_PYTHON || e->kind == SLICE_RUNTIME ||
+           e->kind == SLICE_QUEUE || e->kind == SLICE_GC;
+}
+
+/* Moves to `t`; the time in between belongs to what is innermost now. */
+static void pass_time(struct walk *w, nanos t)
+{
+    nanos span = t > w->now ? nanos_sub(t, w->now) : 0;
+
+    if (span == 0)
+        return;
+    if (w->open_call == NO_CALL) {
+        struct sums *sums = &w->sums;
+        const struct open_event *e = innermost(w);
+        enum activity act = activity_of(w, e);
+        if (act == ACT_LAUNCHING && span >= LIMIT_LONG_SLICE)
+            act = ACT_NOTHING; /* the operator stands still: nobody recorded why */
+        sums->by[act] += span;
+        sums->has_long |= span >= LIMIT_LONG_SLICE;
+        sums->input += w->open_ranges[RANGE_INPUT] > 0 ? span : 0;
+        sums->compile += w->open_ranges[RANGE_COMPILE] > 0 ? span : 0;
+        if (span > sums->longest && e != NULL && is_activity(e)) {
+            sums->longest = span;
+            sums->filler = e->slice;
+        }
+    }
+    w->now = t;
+}
+
+static enum stretch_class class_of(const struct sums *s, nanos whole)
+{
+    nanos op = s->by[ACT_OPERATOR], frame = s->by[ACT_FRAME], none = s->by[ACT_NOTHING];
+    nanos launching = s->by[ACT_LAUNCHING];
+
+    if (s->compile >= whole / 10 * 3 && s->compile >= LIMIT_COMPILE)
+        return STRETCH_COMPILE;
+    if (s->input > 0 && s->input >= whole / 2)
+        return STRETCH_INPUT;
+    if (launching >= op && launching >= frame && launching >= none)
+        return STRETCH_LAUNCH;
+    if (op >= frame && op >= none)
+        return STRETCH_OPERATOR;
+    return frame >= none ? STRETCH_PYTHON : STRETCH_UNTRACED;
+}
+
+static uint16_t small(uint32_t n)
+{
+    return n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
+}
+
+static void start_stretch(struct walk *w)
+{
+    w->sums = (struct sums){.begin = w->now, .filler = NO_SLICE};
+}
+
+/* ---- events ---- */
+
+static void pop(struct walk *w, struct reader *r)
+{
+    const struct open_event *e = &r->stack[r->depth - 1];
+
+    pass_time(w, e->end);
+    if (e->is_call && w->open_call != NO_CALL) {
+        w->calls.at[w->open_call].end = w->now;
+        w->open_call = NO_CALL;
+        start_stretch(w);
+    } else if (e->kind == SLICE_HOST_OP && w->open_call == NO_CALL &&
+               e->end - e->begin >= LIMIT_LONG_SLICE && !has_bit(w->launching, e->slice)) {
+        w->sums.has_long = true;
+    }
+    w->open_ranges[e->range]--;
+    r->depth--;
+}
+
+/* Closes what ends by `t`, in order. */
+static void close_until(struct walk *w, nanos t)
+{
+    for (;;) {
+        struct reader *first = NULL;
+        for (size_t i = 0; i < w->n; i++) {
+            struct reader *r = &w->readers[i];
+            if (r->depth > 0 && r->stack[r->depth - 1].end <= t &&
+                (first == NULL || r->stack[r->depth - 1].end < first->stack[first->depth - 1].end))
+                first = r;
+        }
+        if (first == NULL)
+            return;
+        pop(w, first);
+    }
+}
+
+/* Operators around a call: families and types. */
+static void look_around(const struct walk *w, const struct reader *r, struct host_call *call)
+{
+    call->op = call->outer = NO_SLICE;
+    call->family = FAMILY_OTHER;
+    for (size_t i = r->depth; i-- > 0;) {
+        const struct open_event *e = &r->stack[i];
+        if (e->range == RANGE_OPTIMIZER)
+            call->is_optimizer = true;
+        if (e->kind != SLICE_HOST_OP)
+            continue;
+        if (call->op == NO_SLICE)
+            call->op = e->slice;
+        call->outer = e->slice;
+        if (call->family == FAMILY_OTHER)
+            call->family = memo_of(w->cap, w->names, w->cap->slices.name[e->slice])->family;
+    }
+}
+
+/* Types of the innermost operator around the call that names any. */
+static void look_at_types(const struct walk *w, const struct reader *r, struct host_call *call)
+{
+    for (size_t i = r->depth; i-- > 0;) {
+        if (r->stack[i].kind != SLICE_HOST_OP)
+            continue;
+        struct str types = capture_slice_text(w->cap, r->stack[i].slice, KEY_INPUT_DTYPES);
+        if (types.n == 0)
+            continue;
+        struct str first;
+        str_split(&types, ';', &first);
+        call->is_fp64 = str_equal(first, S("double"));
+        call->is_float = str_equal(first, S("float"));
+        return;
+    }
+}
+
+static void open_call(struct walk *w, const struct reader *r, size_t slice, enum call_kind kind)
+{
+    nanos stretch = nanos_sub(w->now, w->sums.begin);
+    struct host_call call = {
+        .begin = w->now,
+        .end = w->now,
+        .stretch = stretch > 0 ? stretch : 0,
+        .slice = (uint32_t)slice,
+        .filler = w->sums.filler,
+        .first_task = UINT32_MAX,
+        .ops = small(w->sums.ops),
+        .calls = small(w->sums.calls),
+        .timeline = w->timeline,
+        .kind = (uint8_t)kind,
+        .class = (uint8_t)class_of(&w->sums, stretch),
+        .is_candidate =
+            stretch >= LIMIT_LONG_SLICE && (w->sums.has_long || stretch >= LIMIT_LONG_STRETCH),
+    };
+
+    look_around(w, r, &call);
+    look_at_types(w, r, &call);
+    w->open_call = (uint32_t)w->calls.n;
+    vec_push(&w->calls, call);
+}
+
+static void push(struct walk *w, struct reader *r, size_t slice)
+{
+    const struct slices *s = &w->cap->slices;
+    enum slice_kind kind = (enum slice_kind)s->kind[slice];
+    enum call_kind call = call_kind_of(w, slice);
+    bool is_new = call != CALL_NONE && w->open_call == NO_CALL;
+
+    if (is_new)
+        open_call(w, r, slice, call);
+    else if (kind == SLICE_HOST_OP)
+        w->sums.ops++;
+    else if (kind == SLICE_RUNTIME)
+        w->sums.calls++;
+    if (call != CALL_NONE)
+        w->call_of[slice] = w->open_call;
+    if (r->depth == DEPTH) {
+        if (is_new) { /* too deep to be followed: a call without length */
+            w->open_call = NO_CALL;
+            start_stretch(w);
+        }
+        return;
+    }
+    r->stack[r->depth++] = (struct open_event){
+        .begin = s->begin[slice],
+        .end = slices_end(s, slice),
+        .slice = (uint32_t)slice,
+        .kind = (uint8_t)kind,
+        .range = memo_of(w->cap, w->names, s->name[slice])->range,
+        .is_call = is_new,
+    };
+    w->open_ranges[r->stack[r->depth - 1].range]++;
+}
+
+/* The thread whose next event begins first. */
+static struct reader *next_reader(const struct walk *w)
+{
+    struct reader *best = NULL;
+
+    for (size_t i = 0; i < w->n; i++) {
+        struct reader *r = &w->readers[i];
+        while (r->next < r->last &&
+               !host_threads_is_host((enum slice_kind)w->cap->slices.kind[r->next]))
+            r->next++;
+        if (r->next < r->last &&
+            (best == NULL || w->cap->slices.begin[r->next] < w->cap->slices.begin[best->next]))
+            best = r;
+    }
+    return best;
+}
+
+static void walk_timeline(struct walk *w)
+{
+    struct reader *r = next_reader(w);
+
+    w->open_call = NO_CALL;
+    w->now = r != NULL ? w->cap->slices.begin[r->next] : 0;
+    start_stretch(w);
+    for (; r != NULL; r = next_reader(w)) {
+        size_t slice = r->next++;
+        nanos begin = w->cap->slices.begin[slice];
+        close_until(w, begin);
+        pass_time(w, begin);
+        push(w, r, slice);
+    }
+    close_until(w, INT64_MAX);
+}
+
+/* ---- the result ---- */
+
+/* Walks the first thread of the list that is left, with all that take turns with it. */
+static void walk_group(struct walk *w, struct host_thread *threads, size_t *n)
+{
+    const struct capture *cap = w->cap;
+    struct interval_set busy = host_threads_busy(cap, &cap->lanes.at[threads[0].lane]);
+    size_t left = 0;
+
+    w->n = 0;
+    for (size_t i = 0; i < *n; i++) {
+        const struct lane *lane = &cap->lanes.at[threads[i].lane];
+        if (i > 0) {
+            struct interval_set own = host_threads_busy(cap, lane);
+            nanos both = interval_overlap(own, busy);
+            if (w->n == THREADS || both > interval_length(own) / LIMIT_TURNS) {
+                mem_free(own.at);
+                threads[left++] = threads[i];
+                continue;
+            }
+            busy = host_threads_join(busy, own);
+        }
+        w->readers[w->n].next = lane->first;
+        w->readers[w->n].last = lane->first + lane->n;
+        w->readers[w->n++].depth = 0;
+    }
+    mem_free(busy.at);
+    *n = left;
+    walk_timeline(w);
+}
+
+static int by_nanos(const void *a, const void *b)
+{
+    nanos x = *(const nanos *)a, y = *(const nanos *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+nanos host_timeline_median(nanos *values, size_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(values, n, sizeof(*values), by_nanos);
+    return values[n / 2];
+}
+
+/* The median stretch decides which candidates are host work. */
+static void judge_stretches(struct host_call *calls, struct host_timeline *t)
+{
+    nanos *values = mem_grow(NULL, sizeof(*values), t->n + 1);
+
+    for (size_t i = 0; i < t->n; i++)
+        values[i] = calls[t->first + i].stretch;
+    t->median = host_timeline_median(values, t->n);
+    mem_free(values);
+    nanos least = t->median < LIMIT_STRETCH_CAP / LIMIT_STRETCH_TIMES
+                      ? LIMIT_STRETCH_TIMES * t->median
+                      : LIMIT_STRETCH_CAP;
+    least = least > LIMIT_LONG_SLICE ? least : LIMIT_LONG_SLICE;
+    for (size_t i = t->first; i < t->first + t->n; i++)
+        if (!calls[i].is_candidate || calls[i].stretch < least)
+            calls[i].class = STRETCH_LAUNCH;
+}
+
+/* Families of kernels, remembered by name. */
+static struct kernel_name name_of_kernel(const struct capture *cap, struct hash *memo, strid name)
+{
+    uint32_t packed;
+
+    if (!hash_get(memo, name, &packed)) {
+        struct kernel_name k = kernel_family_of_name(capture_text(cap, name));
+        packed = (uint32_t)k.family << 8 | (uint32_t)k.rate;
+        hash_put(memo, name, packed);
+    }
+    return (struct kernel_name){(enum kernel_family)(packed >> 8),
+                                (enum kernel_rate)(packed & 255)};
+}
+
+/* An Ascend kernel says its operator's type itself. */
+static strid type_of(const struct capture *cap, uint32_t slice)
+{
+    struct attr type = capture_slice_attr(cap, slice, KEY_TYPE);
+
+    return type.type == ATTR_TEXT && type.text != 0 ? type.text : 0;
+}
+
+static void set_family(const struct capture *cap, struct device_task *t,
+                       const struct host_call *call, struct name_memo *names, struct hash *memo)
+{
+    enum kernel_family op = FAMILY_OTHER;
+    bool is_float = false;
+    strid type = capture_is_ascend(cap) ? type_of(cap, t->slice) : 0;
+
+    if (t->is_aicpu) {
+        t->family = FAMILY_AICPU;
+        return;
+    }
+    if (call != NULL && !t->is_graph) {
+        t->is_fp64 = call->is_fp64;
+        op = call->is_optimizer ? FAMILY_OPTIMIZER : (enum kernel_family)call->family;
+        is_float = call->is_float;
+    }
+    if (type != 0 && op != FAMILY_OPTIMIZER)
+        op = (enum kernel_family)memo_of(cap, names, type)->family;
+    struct kernel_name name =
+        name_of_kernel(cap, memo, type != 0 ? type : cap->slices.name[t->slice]);
+    if (type != 0)
+        name.rate = RATE_TENSOR;
+    t->family = (uint8_t)kernel_family_of(op, name, is_float);
+}
+
+static void link_tasks(const struct walk *w, struct device_tasks *tasks, const uint32_t *launch,
+                       struct host_timelines *out)
+{
+    struct hash memo = {0};
+
+    for (size_t i = 0; i < tasks->n; i++) {
+        struct device_task *t = &tasks->at[i];
+        uint32_t from = launch[t->slice];
+        struct host_call *call = NULL;
+        if (from != NO_SLICE && w->call_of[from] < out->n) {
+            t->call = w->call_of[from];
+            call = &out->calls[t->call];
+            call->first_task = call->tasks == 0 ? (uint32_t)i : call->first_task;
+            call->tasks++;
+            t->is_graph = call->kind == CALL_GRAPH;
+            out->links++;
+        }
+        if (t->class == TASK_COMPUTE)
+            set_family(w->cap, t, call, w->names, &memo);
+    }
+    hash_free(&memo);
+}
+
+static void walk_all(struct walk *w, struct host_timelines *out, struct arena *arena)
+{
+    struct host_thread *threads = mem_grow(NULL, sizeof(*threads), w->cap->lanes.n + 1);
+    size_t n = host_threads_find(w->cap, w->call_of, threads), room = n;
+
+    out->at = ARENA_ARRAY(arena, struct host_timeline, room);
+    while (n > 0) {
+        size_t first = w->calls.n;
+        w->timeline = (uint16_t)(out->count < UINT16_MAX ? out->count : UINT16_MAX);
+        walk_group(w, threads, &n);
+        out->at[out->count++] = (struct host_timeline){first, w->calls.n - first, 0};
+    }
+    mem_free(threads);
+}
+
+struct host_timelines host_timelines_find(const struct capture *cap, struct device_tasks *tasks,
+                                          struct arena *arena)
+{
+    struct host_timelines out = {0};
+    uint32_t *launch = find_launches(cap);
+    uint8_t *bits = mem_grow(NULL, 1, cap->slices.n / 8 + 1);
+    struct walk w = {.cap = cap, .launching = bits};
+
+    w.names = mem_grow(NULL, sizeof(*w.names), cap->strings.strings.n + 1);
+    memset(w.names, 0, sizeof(*w.names) * (cap->strings.strings.n + 1));
+    w.call_of = mem_grow(NULL, sizeof(*w.call_of), cap->slices.n + 1);
+    memset(w.call_of, 0xff, sizeof(*w.call_of) * (cap->slices.n + 1));
+    w.readers = mem_grow(NULL, sizeof(*w.readers), THREADS);
+    memset(bits, 0, cap->slices.n / 8 + 1);
+    for (size_t i = 0; i < tasks->n; i++)
+        if (launch[tasks->at[i].slice] != NO_SLICE)
+            w.call_of[launch[tasks->at[i].slice]] = 0; /* has a link; its number comes later */
+    for (size_t i = 0; i < cap->lanes.n; i++)
+        if (cap->lanes.at[i].key.kind == LANE_THREAD)
+            mark_launching(&w, &cap->lanes.at[i], bits);
+    walk_all(&w, &out, arena);
+    out.n = w.calls.n;
+    out.calls = ARENA_ARRAY(arena, struct host_call, out.n);
+    if (out.n > 0)
+        memcpy(out.calls, w.calls.at, sizeof(*out.calls) * out.n);
+    for (size_t i = 0; i < out.count; i++)
+        judge_stretches(out.calls, &out.at[i]);
+    link_tasks(&w, tasks, launch, &out);
+    vec_free(&w.calls);
+    mem_free(w.readers);
+    mem_free(w.call_of);
+    mem_free(w.names);
+    mem_free(bits);
+    mem_free(launch);
+    return out;
+}

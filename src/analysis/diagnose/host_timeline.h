@@ -1,0 +1,67 @@
+/*
+ * host_timeline - what the launching threads did: the calls that touch the device, one after the
+ * other, and the stretch of host time before each.
+ *
+ * A timeline is a thread that launches device work. Threads that take turns (the main thread and
+ * the one that runs the backward pass) are one timeline; threads that work side by side are not.
+ * One pass over the events, in order, with a stack for each thread: nothing is kept of an event
+ * that is no call.
+ */
+#ifndef STRATA_ANALYSIS_DIAGNOSE_HOST_TIMELINE_H
+#define STRATA_ANALYSIS_DIAGNOSE_HOST_TIMELINE_H
+
+#include "analysis/diagnose/device_tasks.h"
+#include "analysis/diagnose/host_names.h"
+#include "analysis/diagnose/kernel_family.h"
+
+enum { NO_SLICE = UINT32_MAX, NO_CALL = TASK_NO_CALL };
+
+/* What fills a stretch between two calls. */
+enum stretch_class {
+    STRETCH_LAUNCH, /* short, or code of operators that launch */
+    STRETCH_OPERATOR,
+    STRETCH_INPUT,
+    STRETCH_PYTHON,
+    STRETCH_UNTRACED,
+    STRETCH_COMPILE,
+};
+
+struct host_call {
+    nanos begin, end;    /* the call */
+    nanos stretch;       /* host time before it, from the end of the previous call */
+    uint32_t slice;      /* the call's */
+    uint32_t op, outer;  /* innermost and outermost operator around it, or NO_SLICE */
+    uint32_t filler;     /* the longest activity of the stretch, or NO_SLICE */
+    uint32_t first_task; /* of the tasks it launched, or UINT32_MAX */
+    uint32_t tasks;
+    uint16_t ops, calls; /* recorded operators and runtime calls that began in the stretch */
+    uint16_t timeline;
+    uint8_t kind;   /* enum call_kind */
+    uint8_t class;  /* enum stretch_class of the stretch */
+    uint8_t family; /* enum kernel_family of the operators around it */
+    bool is_fp64, is_float;
+    bool is_optimizer; /* inside a range of the optimizer's step */
+    bool is_candidate; /* long enough to be host work, if the median allows */
+};
+
+struct host_timeline {
+    size_t first, n; /* its calls */
+    nanos median;    /* of its stretches */
+};
+
+struct host_timelines {
+    struct host_call *calls; /* by timeline, then by begin */
+    size_t n;
+    struct host_timeline *at;
+    size_t count;
+    size_t links; /* tasks with a launching call */
+};
+
+/* Finds the calls and links the tasks to them: call and family of each task are set. */
+struct host_timelines host_timelines_find(const struct capture *cap, struct device_tasks *tasks,
+                                          struct arena *arena);
+
+/* The middle one, which is sorted for; 0 of none. */
+nanos host_timeline_median(nanos *values, size_t n);
+
+#endif

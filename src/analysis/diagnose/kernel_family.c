@@ -1,0 +1,139 @@
+/*
+ * Families by tables of tokens; rows are tried in order.
+ */
+#include "analysis/diagnose/kernel_family.h"
+
+#include "analysis/diagnose/name_tokens.h"
+
+ENUM_NAMES(kernel_family_name, enum kernel_family, "gemm_tensor", "gemm_simt", "attention", "conv",
+           "norm_softmax_reduce", "elementwise", "layout", "index_sort", "embedding", "optimizer",
+           "random", "aicpu", "other")
+
+/* Tokens of one family, separated by blanks. Of operators: ~ anywhere, ^ at the beginning, else
+ * the whole name, or the name and an underscore. Of kernels: anywhere. */
+struct tokens {
+    enum kernel_family family;
+    const char *list;
+};
+
+static const struct tokens operators[] = {
+    {FAMILY_ATTENTION, "~scaled_dot_product ~flash_att ~efficient_attention ~cudnn_attention "
+                       "~fusion_attention ~flashattention ~inferattention ~promptflash"},
+    {FAMILY_CONV, "~convolution conv1d conv2d conv3d ^conv2d ^conv3d"},
+    {FAMILY_EMBEDDING, "~embedding"},
+    {FAMILY_INDEX_SORT, "^index ^gather ^scatter ^sort ^argsort ^topk ^nonzero ^masked_select "
+                        "^unique ^cumsum ^multinomial"},
+    {FAMILY_RANDOM, "^rand ^normal_ ^uniform_ ^bernoulli ^native_dropout"},
+    {FAMILY_OPTIMIZER, "~_fused_adam ~_fused_sgd ~applyadam"},
+    {FAMILY_GEMM_TENSOR,
+     "mm addmm bmm baddbmm _scaled_mm matmul linear mv dot einsum ^matmul ^batchmatmul "
+     "^groupedmatmul"},
+    {FAMILY_REDUCE, "~norm ~softmax sum mean max min argmax var ~nll_loss ^reduce"},
+    {FAMILY_LAYOUT, "copy_ copy contiguous clone to _to_copy cat stack pad roll repeat ^transdata "
+                    "^transpose ^concat cast ^stridedslice"},
+};
+
+static const struct tokens names[] = {
+    {FAMILY_LAYOUT, "transpose nchwtonhwc nhwctonchw copy_kernel catarray im2col transdata"},
+    {FAMILY_ATTENTION, "fmha flash sdpa attention"},
+    {FAMILY_CONV, "fprop dgrad wgrad winograd implicit_gemm convolve conv2d conv3d"},
+    {FAMILY_EMBEDDING, "embedding"},
+    {FAMILY_RANDOM, "philox distribution dropout"},
+    {FAMILY_OPTIMIZER, "fusedadam fused_adam fusedsgd applyadam"},
+    {FAMILY_GEMM_TENSOR, "gemm nvjet cutlass xmma cublas gemv splitk matmul"},
+    {FAMILY_REDUCE, "softmax norm reduce welford"},
+    {FAMILY_INDEX_SORT, "sort topk radix scan select index gather scatter"},
+    {FAMILY_ELEMENTWISE, "elementwise pointwise functor fill"},
+};
+
+/* Which units, by the kernel's name. */
+static const struct {
+    enum kernel_rate rate;
+    const char *list, *unless;
+} rates[] = {
+    {RATE_FP64, "dgemm f64f64 double", ""},
+    {RATE_TENSOR, "gemv dot_kernel splitkreduce", ""},
+    {RATE_SIMT, "simt sgemm ffma f32f32_f32f32 convolve", "tf32 tensorop"},
+    {RATE_TENSOR, "nvjet tf32 f16 wgmma 16816 tensorop", ""},
+};
+
+static bool fits(struct str op, struct str token)
+{
+    struct str rest = str_part(token, 1, token.n);
+
+    if (token.at[0] == '~')
+        return str_contains(op, rest);
+    if (token.at[0] == '^')
+        return str_starts(op, rest);
+    return str_starts(op, token) &&
+           (op.n == token.n || (op.n == token.n + 1 && op.at[token.n] == '_'));
+}
+
+/* "addmm" of "aten::addmm". */
+static struct str without_namespace(struct str op)
+{
+    struct str colons = S("::");
+
+    for (size_t at = str_find(op, colons); at < op.n; at = str_find(op, colons))
+        op = str_part(op, at + colons.n, op.n);
+    return op;
+}
+
+enum kernel_family kernel_family_of_operator(struct str op)
+{
+    char buf[NAME_TOKENS_MOST];
+    struct str name = without_namespace(name_tokens_lower(op, buf));
+
+    for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
+        struct str rest = str_of(operators[i].list), token;
+        while (str_split(&rest, ' ', &token))
+            if (token.n > 0 && fits(name, token))
+                return operators[i].family;
+    }
+    return FAMILY_OTHER;
+}
+
+static enum kernel_rate rate_of(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rates); i++)
+        if (name_tokens_any(name, rates[i].list) && !name_tokens_any(name, rates[i].unless))
+            return rates[i].rate;
+    return RATE_BY_TYPE;
+}
+
+struct kernel_name kernel_family_of_name(struct str name)
+{
+    char buf[NAME_TOKENS_MOST];
+    struct str low = name_tokens_lower(name, buf);
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (name_tokens_any(low, names[i].list))
+            return (struct kernel_name){names[i].family, rate_of(low)};
+    return (struct kernel_name){FAMILY_OTHER, rate_of(low)};
+}
+
+static enum kernel_family gemm_of(enum kernel_rate rate, bool is_float)
+{
+    bool is_simt = rate == RATE_SIMT || rate == RATE_FP64 || (rate == RATE_BY_TYPE && is_float);
+
+    return is_simt ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR;
+}
+
+enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name name, bool is_float)
+{
+    enum kernel_family family = name.family;
+
+    switch (op) {
+    case FAMILY_CONV:
+        return family == FAMILY_LAYOUT || family == FAMILY_ELEMENTWISE ? family : FAMILY_CONV;
+    case FAMILY_ATTENTION:
+    case FAMILY_GEMM_TENSOR:
+        family = family == FAMILY_OTHER ? op : family;
+        break;
+    case FAMILY_OTHER:
+        break;
+    default:
+        return op;
+    }
+    return family == FAMILY_GEMM_TENSOR ? gemm_of(name.rate, is_float) : family;
+}

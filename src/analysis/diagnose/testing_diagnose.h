@@ -1,0 +1,61 @@
+/*
+ * testing_diagnose - captures of a main thread and a few streams, made by hand.
+ */
+#ifndef STRATA_ANALYSIS_DIAGNOSE_TESTING_DIAGNOSE_H
+#define STRATA_ANALYSIS_DIAGNOSE_TESTING_DIAGNOSE_H
+
+#include <stdio.h>
+
+#include "analysis/testing_study.h"
+
+static inline uint32_t put(struct lane_key key, enum slice_kind kind, const char *name, nanos begin,
+                           nanos end)
+{
+    return capture_slice(cap, &(struct slice){.begin = begin,
+                                              .dur = end - begin,
+                                              .lane = capture_lane(cap, key),
+                                              .name = capture_intern(cap, str_of(name)),
+                                              .kind = kind});
+}
+
+/* An event of the main thread. */
+static inline uint32_t host(enum slice_kind kind, const char *name, nanos begin, nanos end)
+{
+    struct lane_key key = {.kind = LANE_THREAD, .device = -1, .pid = 1, .tid = 1};
+
+    return put(key, kind, name, begin, end);
+}
+
+/* A task of a stream. */
+static inline uint32_t task(const char *stream, enum slice_kind kind, const char *name, nanos begin,
+                            nanos end)
+{
+    struct lane_key key = {
+        .kind = LANE_STREAM, .device = 0, .name = capture_intern(cap, str_of(stream))};
+
+    return put(key, kind, name, begin, end);
+}
+
+/* A kernel and the call that launched it. */
+static inline void launch(nanos call, nanos call_end, nanos begin, nanos end)
+{
+    uint32_t from = host(SLICE_RUNTIME, "cudaLaunchKernel", call, call_end);
+
+    capture_flow(cap, FLOW_LAUNCH, from, task("7", SLICE_COMPUTE, "elementwise", begin, end));
+}
+
+/* A mark of the profiler. */
+static inline void step_mark(int64_t number, nanos begin, nanos end)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "ProfilerStep#%lld", (long long)number);
+    host(SLICE_STEP, name, begin, end);
+    vec_push(&cap->marks, ((struct mark){.source = MARK_PROFILER_STEP,
+                                         .name = capture_intern(cap, str_of(name)),
+                                         .number = number,
+                                         .begin = begin,
+                                         .end = end}));
+}
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * Exclusive accounting as tables of a query; fields stand in the order of the declarations in
+ * sql_schema.c, behind the id.
+ */
+#include "analysis/sql_accounts.h"
+
+#include "analysis/sql_view.h"
+
+enum { DEVICES = 64 };
+
+static void take(struct sql_accounts *a, const struct accounting *one)
+{
+    for (size_t i = 0; i < one->n; i++)
+        for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+            if (one->steps[i].by[class] > 0)
+                vec_push(&a->classes,
+                         ((struct sql_account_row){one, (uint32_t)i, (uint16_t) class}));
+    for (size_t i = 0; i < one->pieces.n; i++)
+        vec_push(&a->gaps, ((struct sql_gap_row){one, &one->pieces.at[i]}));
+}
+
+void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
+{
+    int32_t devices[DEVICES];
+
+    if (a->is_built)
+        return;
+    a->is_built = true;
+    study_begin(&a->study, cap, study_defaults());
+    size_t n = device_tasks_devices(cap, devices, DEVICES);
+    for (size_t i = 0; i < n; i++)
+        take(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
+}
+
+void sql_accounts_fini(struct sql_accounts *a)
+{
+    vec_free(&a->classes);
+    vec_free(&a->gaps);
+    if (a->is_built)
+        study_end(&a->study);
+}
+
+static const struct sql_part *part_of(const struct record_env *env)
+{
+    return env->user;
+}
+
+static struct field_value rank_of(const void *record, const struct record_env *env)
+{
+    (void)record;
+    return value_int(part_of(env)->cap->facts.rank);
+}
+
+static struct field_value step_value(const struct accounting *of, uint32_t step)
+{
+    return of->is_pseudo ? value_none() : value_int(of->steps[step].number);
+}
+
+static struct field_value device_value(const struct accounting *of)
+{
+    return of->tasks.device >= 0 ? value_int(of->tasks.device) : value_none();
+}
+
+/* ---- accounting ---- */
+
+static const struct account_step *step_of(const struct sql_account_row *r)
+{
+    return &r->of->steps[r->step];
+}
+
+static struct field_value row_step(const void *record, const struct record_env *env)
+{
+    const struct sql_account_row *r = record;
+
+    (void)env;
+    return step_value(r->of, r->step);
+}
+
+static struct field_value row_device(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return device_value(((const struct sql_account_row *)record)->of);
+}
+
+/* "idle" of "idle.launch"; and "launch". */
+static struct field_value row_class(const void *record, const struct record_env *env)
+{
+    struct str name = str_of(account_class_name(((const struct sql_account_row *)record)->class));
+
+    (void)env;
+    return value_text(str_part(name, 0, str_find_char(name, '.')));
+}
+
+static struct field_value row_part(const void *record, const struct record_env *env)
+{
+    struct str name = str_of(account_class_name(((const struct sql_account_row *)record)->class));
+    size_t dot = str_find_char(name, '.');
+
+    (void)env;
+    return dot < name.n ? value_text(str_part(name, dot + 1, name.n)) : value_none();
+}
+
+static struct field_value row_ns(const void *record, const struct record_env *env)
+{
+    const struct sql_account_row *r = record;
+
+    (void)env;
+    return value_int(step_of(r)->by[r->class]);
+}
+
+static struct field_value row_share(const void *record, const struct record_env *env)
+{
+    const struct sql_account_row *r = record;
+    struct interval w = step_of(r)->window;
+
+    (void)env;
+    return value_real(num_share((double)step_of(r)->by[r->class], (double)(w.end - w.begin)));
+}
+
+static struct field_value row_ts(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(step_of(record)->window.begin);
+}
+
+static struct field_value row_end(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(step_of(record)->window.end);
+}
+
+static const struct field account_fields[] = {
+    FIELD_CALC(FIELD_I64, "step", row_step, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_STR, "class", row_class),
+    FIELD_CALC(FIELD_STR, "part", row_part, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "ns", row_ns),
+    FIELD_CALC(FIELD_F64, "share", row_share),
+    FIELD_CALC(FIELD_I64, "window_ts", row_ts),
+    FIELD_CALC(FIELD_I64, "window_end_ts", row_end),
+    FIELD_CALC(FIELD_I64, "device", row_device, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_account_record = RECORD(struct sql_account_row, account_fields);
+
+/* ---- gaps ---- */
+
+static const struct idle_piece *piece_of(const void *record)
+{
+    return ((const struct sql_gap_row *)record)->piece;
+}
+
+static struct field_value slice_value(const struct record_env *env, uint32_t slice)
+{
+    return slice != NO_SLICE ? value_int((int64_t)part_of(env)->base + slice) : value_none();
+}
+
+static struct field_value gap_number(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(piece_of(record)->gap);
+}
+
+static struct field_value gap_ts(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(piece_of(record)->at.begin);
+}
+
+static struct field_value gap_dur(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(piece_of(record)->at.end - piece_of(record)->at.begin);
+}
+
+static struct field_value gap_end(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(piece_of(record)->at.end);
+}
+
+static struct field_value gap_step(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return step_value(((const struct sql_gap_row *)record)->of, piece_of(record)->step);
+}
+
+static struct field_value gap_cause(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_of(idle_cause_name((enum idle_cause)piece_of(record)->cause)));
+}
+
+static struct field_value gap_state(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_of(gap_state_name((enum gap_state)piece_of(record)->state)));
+}
+
+static struct field_value gap_filled_by(const void *record, const struct record_env *env)
+{
+    return slice_value(env, piece_of(record)->filled_by);
+}
+
+static struct field_value gap_enabled_by(const void *record, const struct record_env *env)
+{
+    return slice_value(env, piece_of(record)->enabled_by);
+}
+
+static struct field_value gap_launch(const void *record, const struct record_env *env)
+{
+    return slice_value(env, piece_of(record)->launch);
+}
+
+static struct field_value gap_task(const void *record, const struct record_env *env)
+{
+    const struct sql_gap_row *r = record;
+    uint32_t task = r->piece->task;
+
+    return slice_value(env, task != UINT32_MAX ? r->of->tasks.at[task].slice : NO_SLICE);
+}
+
+static struct field_value gap_waits_for(const void *record, const struct record_env *env)
+{
+    return slice_value(env, piece_of(record)->waits_for);
+}
+
+static struct field_value gap_device(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return device_value(((const struct sql_gap_row *)record)->of);
+}
+
+static const struct field gap_fields[] = {
+    FIELD_CALC(FIELD_I64, "gap", gap_number),
+    FIELD_CALC(FIELD_I64, "ts", gap_ts),
+    FIELD_CALC(FIELD_I64, "dur", gap_dur),
+    FIELD_CALC(FIELD_I64, "end_ts", gap_end),
+    FIELD_CALC(FIELD_I64, "step", gap_step, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_STR, "cause", gap_cause),
+    FIELD_CALC(FIELD_STR, "state", gap_state),
+    FIELD_CALC(FIELD_I64, "filled_by", gap_filled_by, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "enabled_by", gap_enabled_by, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "launch", gap_launch, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "task", gap_task, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "waits_for", gap_waits_for, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "device", gap_device, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_gap_record = RECORD(struct sql_gap_row, gap_fields);
