@@ -3,7 +3,6 @@ PRESET  ?= dev
 PREFIX  ?= /usr/local
 DESTDIR ?=
 B       := build/$(PRESET)
-JOBS    := $(shell nproc)
 harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/fuzz_$(FORMAT).c) fuzz_input))),fuzzers)
 
 all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
@@ -11,7 +10,11 @@ all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=
 
 test: all ## run all tests, ONLY=regex those of such names; PRESET=asan for the sanitizers
 	@cmake --build $(B) --target $(if $(ONLY),$$(tools/test-targets $(B) '$(ONLY)'),unit)
-	@ctest --test-dir $(B) -j$(JOBS) --output-on-failure --no-tests=error $(if $(ONLY),-R '$(ONLY)')
+	@tools/run-tests $(B) $(if $(ONLY),-R '$(ONLY)')
+
+mutate: all ## change expected values, a seeded choice, and see that tests notice; SEED=n
+	@cmake --build $(B) --target unit
+	@tests/mutate $(B) $(if $(SEED),--seed $(SEED))
 
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
@@ -68,6 +71,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps bench-deps \
-	fuzz-deps format-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
+.PHONY: all test mutate demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps \
+	bench-deps fuzz-deps format-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
 	check-diagnostics check-packages

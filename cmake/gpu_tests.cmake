@@ -11,5 +11,5 @@ foreach(name clocks gpu_device workload)
 endforeach()
 if(TARGET strata)
     add_test(NAME gpu.profile COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/gpu/profile.py
-        $<TARGET_FILE:strata> $<TARGET_FILE:fake-nvml>)
+        ${run_strata} $<TARGET_FILE:fake-nvml>)
 endif()

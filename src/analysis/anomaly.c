@@ -396,7 +396,7 @@ void anomaly_describe(struct study *st, struct report *r)
 
 const struct analysis analysis_anomaly = {
     .name = "anomaly",
-    .summary = "where the device sat idle",
+    .summary = "device idle time in each step, and its causes",
     .needs = HAS_KERNELS,
     .schema = &anomaly_schema,
     .find = anomaly_find,

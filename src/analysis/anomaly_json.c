@@ -891,7 +891,7 @@ static const struct record doc_record = RECORD(struct doc, doc_fields);
 
 const struct schema anomaly_schema = {
     .name = "strata.anomaly/1",
-    .title = "where the device sat idle, step by step",
+    .title = "device idle time, step by step",
     .record = &doc_record,
     .is_bare = true,
 };

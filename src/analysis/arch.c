@@ -459,7 +459,7 @@ const char *arch_summary(struct arena *arena, const struct arch *a)
     const struct arch_layers *l = a->layers;
 
     if (l->n == 0)
-        return "no layers told: see section 2 of the report";
+        return "no layers found; see section 2 of the report";
     struct str text = arena_format(arena, "%zu %s, %zu layers each", l->complete,
                                    l->complete == 1 ? "pass" : "passes", arch_layers_of_model(l));
     if (l->has_both_phases)

@@ -187,7 +187,7 @@ static int show_schema(struct session *s, const struct schemas *schemas, const c
 
 static const struct field schema_fields[] = {
     FIELD(struct schema, name, "name", .head = "document"),
-    FIELD(struct schema, title, "title", .head = "what it is"),
+    FIELD(struct schema, title, "title", .head = "description"),
 };
 static const struct record schema_record = RECORD(struct schema, schema_fields);
 

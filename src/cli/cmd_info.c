@@ -169,7 +169,7 @@ static void add_span(struct answer *a, const struct inventory *inv)
         part(a, "device %s, from %s on", time_text(a, inv->device.dur),
              time_text(a, nanos_sub(inv->device.begin, inv->span.begin)));
     if (clock->hz != 1000000000)
-        part(a, "%lld ticks a second", (long long)clock->hz);
+        part(a, "%lld ticks per second", (long long)clock->hz);
     end_line(a, "span");
 }
 

@@ -59,6 +59,8 @@ static const char *vector_unit(void)
 {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx2") ? "avx2" : "portable (this processor has no AVX2)";
+#elif defined(__aarch64__)
+    return "neon";
 #else
     return "portable";
 #endif

@@ -136,7 +136,7 @@ TEST(mistakes_are_named)
     refuses("1-2", "negative");
     refuses("2 3", "an operator expected");
     refuses("", "empty");
-    refuses("1..2", "no number");
+    refuses("1..2", "not a number");
 }
 
 TEST(deep_nesting_is_refused_not_followed)

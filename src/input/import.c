@@ -75,10 +75,9 @@ void import_table_rows(struct import *i, const struct import_table *t, struct cs
         enum import_row row = t->take(i, csv, ctx);
         i->rows += row == ROW_TAKEN;
         if (row == ROW_LOST)
-            import_lose(i, import_line(i, csv->line), or_else(t->bad_row.code, "input.bad-row"),
-                        "%s",
-                        or_else(t->bad_row.text, "row skipped: a field is missing or is no "
-                                                 "number"));
+            import_lose(
+                i, import_line(i, csv->line), or_else(t->bad_row.code, "input.bad-row"), "%s",
+                or_else(t->bad_row.text, "row skipped: a field is missing or not a number"));
     }
 }
 

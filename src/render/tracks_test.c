@@ -127,7 +127,7 @@ TEST(arrows_are_listed_by_the_slice_they_lead_to)
     assert_int_equal(tracks.by_to[0], 1);
     assert_int_equal(tracks.by_to[1], 0);
     assert_int_equal(tracks.by_to[2], 2);
-    size_t flow;
+    size_t flow = SIZE_MAX;
     assert_true(tracks_arrow_from(&tracks, 0, &flow) && flow == 0);
     assert_false(tracks_arrow_from(&tracks, 0, &flow));
     assert_true(tracks_arrow_to(&tracks, 0, &flow) && flow == 1);

@@ -80,8 +80,10 @@ static void collective(struct sim *s, const struct synth_op *op)
         struct rank *r = &s->ranks[i];
         r->comm = (struct synth_task){.kind = TASK_COMM, .stream = STREAM_COMM, .bytes = op->bytes};
         nanos ready = sim_launch(s, r, op, &r->comm);
-        r->comm.begin =
-            later(later(ready, r->end[STREAM_COMM] + gap(r)), r->end[STREAM_COMPUTE] + gap(r));
+        /* One after the other: the order of calls within an expression is the compiler's. */
+        nanos after_compute = r->end[STREAM_COMPUTE] + gap(r);
+        nanos after_comm = r->end[STREAM_COMM] + gap(r);
+        r->comm.begin = later(later(ready, after_comm), after_compute);
         latest = later(latest, r->comm.begin - r->skew);
     }
     if (s->ranks_n < s->world) /* ranks outside the capture are late at times, too */

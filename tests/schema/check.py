@@ -26,6 +26,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STRATA = os.path.abspath(sys.argv[1])
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS = {p.name: json.loads(p.read_text()) for p in sorted((ROOT / "docs/schema").glob("*.json"))}
 
 
@@ -69,6 +70,15 @@ UNSEEN = {ENVELOPE: "a part of the others",
           "strata.gpu-profile-1.schema.json": "a GPU; tests/gpu/profile.py runs on a stand-in",
           "strata.gpu-clocks-1.schema.json": "a GPU",
           "strata.incore-show-device-1.schema.json": "a kernel measured on a device"}
+
+
+def check_heads():
+    """A schema says what it is."""
+    other = [name for name, schema in SCHEMAS.items()
+             if schema["$id"] != name or schema["$schema"] != DIALECT
+             or schema["title"].split(":")[0].replace("/", "-") + ".schema.json" != name]
+    print("".join("%s has another $id, $schema or title\n" % name for name in other), end="")
+    return not other
 
 
 def check_seen():
@@ -296,7 +306,7 @@ def main():
         good &= check_faults(document, document["schema"])
         n += 1
     print("%d documents checked" % n)
-    good &= check_seen()
+    good &= check_seen() and check_heads()
     sys.exit(0 if good and n > 20 else 1)
 
 
