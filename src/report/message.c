@@ -12,7 +12,7 @@ static const struct message_place *find_place(struct message_places places, stru
 {
     for (size_t i = 0; i < places.n; i++)
         if (str_equal(str_of(places.at[i].name), name))
-            return &places.at[i];
+            return places.at + i;
     return NULL;
 }
 
