@@ -185,16 +185,6 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
         warn_unmatched(b->ranks.at[j++], 'B', d);
 }
 
-static enum status save_markdown(const char *path, const struct diff_result *result,
-                                 struct arena *arena, struct diag *d)
-{
-    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
-
-    for (size_t i = 0; i < result->n; i++)
-        reports[i] = result->at[i].report;
-    return results_save_markdown(path, reports, result->n, d);
-}
-
 enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
                       struct diff_result *out)
 {
@@ -205,7 +195,9 @@ enum status flow_diff(const struct diff_job *job, struct arena *arena, struct di
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "diff.no-partner", (struct where){0},
                          "no rank is in both captures");
-    return job->markdown != NULL ? save_markdown(job->markdown, out, arena, d) : ST_OK;
+    return job->markdown != NULL
+               ? results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d)
+               : ST_OK;
 }
 
 void diff_result_free(struct diff_result *result)

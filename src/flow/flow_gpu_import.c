@@ -56,12 +56,8 @@ static bool is_page(struct str text)
     struct str head = str_part(text, 0, HEAD);
     size_t header;
 
-    if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(traces); i++)
-        if (str_contains(head, traces[i]))
-            return false;
-    return gpu_page_of(text, &header) != GPU_PAGE_NONE;
+    return gpu_page_of(head, &header) != GPU_PAGE_NONE ||
+           (!STR_ANY(str_contains, head, traces) && gpu_page_of(text, &header) != GPU_PAGE_NONE);
 }
 
 /* A log of ncu without a page tells why there is none: an error, else a warning. */

@@ -9,7 +9,6 @@
 #include "base/json_read.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "perfdb/cell.h"
 #include "perfdb/compare_literal.h"
 
 enum { SHOWN_PIDS = 16 };
@@ -225,12 +224,8 @@ static void predict_event(struct ops_rows *rows, const struct predicted_event *e
         predict(rows, op->fallback, e->dur, op, MISS);
 }
 
-static int by_pid(const void *a, const void *b)
-{
-    const struct predicted_process *x = a, *y = b;
-
-    return ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid);
-}
+ORDER_BY(by_pid, struct predicted_process,
+         ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid));
 
 /* The processes that complete events belong to, as `{0, 1}`; `last` is one of them. */
 static struct str list_processes(const struct predicted *p, struct arena *arena, size_t *count,

@@ -4,7 +4,6 @@
  * Format reference: docs/formats/chrome-output.md
  */
 #include "base/gz_write.h"
-#include "capture/title.h"
 #include "render/tracks.h"
 
 enum { ROW_ORDER = 1000 }; /* room for rows between two lanes in the viewer's order */
