@@ -385,7 +385,8 @@ static const struct field row_fields[] = {
 };
 const struct record ops_row_record = RECORD(struct ops_row, row_fields);
 
-/* Characters fill a column, wide ones too: the contract's width. A control character would break the line. */
+/* Characters fill a column, wide ones too: the contract's width. A control character would break
+ * the line. */
 static void put_padded(struct text *out, struct str text, size_t width)
 {
     for (size_t i = 0; i < text.n; i++) {
