@@ -3,14 +3,18 @@ PRESET  ?= dev
 PREFIX  ?= /usr/local
 DESTDIR ?=
 B       := build/$(PRESET)
-JOBS    := $(shell nproc)
+harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/fuzz_$(FORMAT).c) fuzz_input))),fuzzers)
 
 all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
 	@cmake --build $(B)
 
-test: all ## run all tests; PRESET=asan for the sanitizers
+test: all ## run all tests, ONLY=regex those of such names; PRESET=asan or aarch64 (under qemu)
+	@cmake --build $(B) --target $(if $(ONLY),$$(tools/test-targets $(B) '$(ONLY)'),unit)
+	@tools/run-tests $(B) $(if $(ONLY),-R '$(ONLY)')
+
+mutate: all ## change expected values, a seeded choice, and see that tests notice; SEED=n
 	@cmake --build $(B) --target unit
-	@ctest --test-dir $(B) -j$(JOBS) --output-on-failure
+	@tests/mutate $(B) $(if $(SEED),--seed $(SEED))
 
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
@@ -28,7 +32,7 @@ bench: bench-deps build/release/build.ninja ## measure fixed workloads, compare 
 	@tests/bench/run build/release
 
 fuzz: fuzz-deps build/fuzz/build.ninja ## fuzz every parser; FORMAT=name for one, SECONDS_EACH=n
-	@cmake --build build/fuzz --target fuzzers
+	@cmake --build build/fuzz --target $(harness)
 	@tools/fuzz build/fuzz $(FORMAT)
 
 install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFIX)
@@ -39,9 +43,9 @@ house: ## measures of the source tree; `tools/house --list` names what they coun
 	@tools/house
 
 schema: all ## write docs/schema from the descriptions of the documents
-	@tools/gen-schema $(B)/strata
+	@tools/gen-schema $(CURDIR)/$(B)/strata
 
-format: ci-deps ## rewrite the C sources in the house's shape
+format: format-deps ## rewrite the C sources in the house's shape
 	@tools/check-format --fix
 
 check-format check-tidy check-cppcheck check-shell: ci-deps $(B)/build.ninja ## one lint alone
@@ -56,7 +60,9 @@ clean: ## remove everything that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z].*## / { printf "make %-28s %s\n", $$1, $$2 }' Makefile
 
-build-deps ci-deps bench-deps fuzz-deps: %-deps:
+build-deps: $(if $(filter aarch64,$(PRESET)),aarch64-deps)
+
+build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps: %-deps:
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps
@@ -67,6 +73,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps bench-deps \
-	fuzz-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
-	check-diagnostics check-packages
+.PHONY: all test mutate demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps \
+	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
+	check-layers check-links check-diagnostics check-packages

@@ -1,7 +1,7 @@
 # data/**: defaults that users may replace by files of their own, compiled into the library.
 # base/embedded.h finds them by their path below data/.
 file(GLOB_RECURSE data_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/data data/*)
-list(FILTER data_files EXCLUDE REGEX "README\\.md$")
+list(FILTER data_files EXCLUDE REGEX "README\\.md$|^text/") # texts: see text.cmake
 list(SORT data_files)
 set(embedded_c ${CMAKE_BINARY_DIR}/embedded_table.c)
 list(TRANSFORM data_files PREPEND ${CMAKE_SOURCE_DIR}/data/ OUTPUT_VARIABLE data_paths)

@@ -17,6 +17,7 @@ foreach(file IN LISTS harnesses)
     endif()
     # The entry has no header. A source's own options come last, behind -Wmissing-prototypes.
     set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+    target_include_directories(${target} PRIVATE tests/support)
     target_link_libraries(${target} PRIVATE strata_flags libstrata)
     string(REPLACE "fuzz_" "" name ${target})
     if(NOT name STREQUAL "input")

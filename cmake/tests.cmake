@@ -2,6 +2,24 @@
 find_library(CMOCKA cmocka REQUIRED)
 add_custom_target(unit) # everything that only the tests need
 
+# Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
+# are slow as well, and start first. Called when all tests of the folder are there.
+set(slow_tests docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results incore.run_msprof
+    inject.runs pto.ops replay.workspaces synth.truth unit.flow.insight_roundtrip unit.incore.hostile
+    unit.input.in_visualize_data oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
+    oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
+function(label_tests)
+    get_property(names DIRECTORY PROPERTY TESTS)
+    foreach(name IN LISTS names)
+        string(REGEX REPLACE "\\..*" "" labels ${name})
+        if(name IN_LIST slow_tests)
+            list(APPEND labels slow)
+            set_property(TEST ${name} PROPERTY COST 100)
+        endif()
+        set_property(TEST ${name} APPEND PROPERTY LABELS ${labels})
+    endforeach()
+endfunction()
+
 # unit.<folder>.<module> from src/<folder>/<module>_test.c
 foreach(file IN LISTS test_c)
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE name)
@@ -13,147 +31,163 @@ foreach(file IN LISTS test_c)
     elseif(name MATCHES "^inject/")
         target_link_libraries(${target} PRIVATE strata_inject)
     endif()
+    target_include_directories(${target} PRIVATE tests/support)
     target_link_libraries(${target} PRIVATE strata_flags libstrata ${CMOCKA})
     add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     add_dependencies(unit ${target})
 endforeach()
 
-# golden.<case> from tests/golden/<case>/cmd
-file(GLOB cases CONFIGURE_DEPENDS tests/golden/*/cmd)
+# golden.<case> from tests/golden/<case>/cmd or transcript
+file(GLOB cases CONFIGURE_DEPENDS tests/golden/*/cmd tests/golden/*/transcript)
 if(TARGET strata)
     foreach(file IN LISTS cases)
         cmake_path(GET file PARENT_PATH folder)
         cmake_path(GET folder FILENAME case)
         add_test(NAME golden.${case} COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden
-            --bin $<TARGET_FILE_DIR:strata> ${case})
+            --bin $<PATH:GET_PARENT_PATH,${run_strata}> ${case})
     endforeach()
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
+    add_test(NAME runner.skips COMMAND ${CMAKE_SOURCE_DIR}/tests/run-tests-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
+    add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
-        --bin $<TARGET_FILE_DIR:strata> docs)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}> docs)
     add_test(NAME help.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
-        --bin $<TARGET_FILE_DIR:strata> help)
+        --bin $<PATH:GET_PARENT_PATH,${run_strata}> help)
 endif()
 
 add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME arch.house COMMAND ${CMAKE_SOURCE_DIR}/tools/house --check)
 add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
+add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 
-# Numbers computed apart from strata, for a checkout with the shared samples beside it; skipped,
-# and said so, elsewhere.
+# oracle.<name> from tests/oracle/<name>.py: results computed apart from strata. Our samples are in
+# tests/data; third-party ones, where the licence or the size keeps them out, in STRATA_SHARED.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
+set_target_properties(Python3::Interpreter PROPERTIES CROSSCOMPILING_EMULATOR "") # runs here
+set(STRATA_SHARED ${CMAKE_SOURCE_DIR}/../shared CACHE PATH "third-party samples for tests; may be absent")
+
+function(add_oracle name) # PROGRAM... : what the script runs
+    foreach(program IN LISTS ARGN)
+        list(APPEND programs ${run_${program}})
+    endforeach()
+    add_test(NAME oracle.${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/oracle/${name}.py
+        ${programs} ${STRATA_SHARED})
+    set_tests_properties(oracle.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    file(STRINGS tests/oracle/${name}.py third_party REGEX "Samples\\(")
+    if(third_party)
+        set_tests_properties(oracle.${name} PROPERTIES LABELS shared)
+    endif()
+endfunction()
+
+# A program that only tests run.
+function(add_test_program name)
+    add_executable(${name} EXCLUDE_FROM_ALL ${ARGN})
+    target_link_libraries(${name} PRIVATE strata_flags libstrata)
+    add_dependencies(unit ${name})
+endfunction()
+
+add_test_program(import_counts tests/oracle/import_counts.c)
+add_test_program(pto_costs tests/oracle/pto_costs.c)
+add_test_program(run_ops tests/pto/run_ops.c)
+add_test_program(run_vectors tests/incore/run_vectors.c)
+file(GLOB perfdb_eval_c CONFIGURE_DEPENDS tests/perfdb/*.c)
+add_test_program(perfdb-eval ${perfdb_eval_c})
+add_oracle(traces import_counts)
+add_oracle(pto_cost pto_costs)
+add_oracle(pto_func run_ops)
 if(TARGET strata)
-    file(GLOB scripts CONFIGURE_DEPENDS tests/shared/*.py)
-    list(FILTER scripts EXCLUDE REGEX "/(traces|pto_cost|pto_func|incore_run)\\.py$") # have programs of their own, below
+    add_oracle(incore_run strata run_vectors)
+    foreach(name perfdb perfdb_compare perfdb_grid)
+        add_oracle(${name} strata perfdb-eval)
+    endforeach()
+    file(GLOB scripts CONFIGURE_DEPENDS tests/oracle/*.py)
+    list(FILTER scripts EXCLUDE REGEX # those above, and modules that tests import
+        "/(traces|pto_cost|pto_func|incore_run|perfdb.*|samples|gen_capture)\\.py$")
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
-        add_test(NAME shared.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>
-            ${CMAKE_SOURCE_DIR}/../shared)
-        set_tests_properties(shared.${name} PROPERTIES SKIP_RETURN_CODE 77)
+        add_oracle(${name} strata)
     endforeach()
+endif()
+
+# Chinese reports: no English in them.
+if(TARGET strata)
+    add_test(NAME report.lang COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/report-lang
+        $<TARGET_FILE:strata>)
 endif()
 
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/replay/check.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/replay/check.py ${run_strata})
 endif()
 
 # The generator: its files, its truth, and what strata finds in them.
 if(TARGET strata)
     add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
     add_test(NAME synth.examples COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/synth/examples.py ${run_strata})
     add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/synth/text_and_db.py ${run_strata})
 endif()
-add_executable(import_counts EXCLUDE_FROM_ALL tests/shared/import_counts.c)
-target_link_libraries(import_counts PRIVATE strata_flags libstrata)
-add_dependencies(unit import_counts)
-add_test(NAME shared.traces COMMAND Python3::Interpreter
-    ${CMAKE_SOURCE_DIR}/tests/shared/traces.py $<TARGET_FILE:import_counts> ${CMAKE_SOURCE_DIR}/../shared)
-set_tests_properties(shared.traces PROPERTIES SKIP_RETURN_CODE 77)
-add_executable(pto_costs EXCLUDE_FROM_ALL tests/shared/pto_costs.c)
-target_link_libraries(pto_costs PRIVATE strata_flags libstrata)
-add_dependencies(unit pto_costs)
-add_test(NAME shared.pto_cost COMMAND Python3::Interpreter
-    ${CMAKE_SOURCE_DIR}/tests/shared/pto_cost.py $<TARGET_FILE:pto_costs> ${CMAKE_SOURCE_DIR}/../shared)
-set_tests_properties(shared.pto_cost PROPERTIES SKIP_RETURN_CODE 77)
 
-# Damaged samples: a few places of each here, more by hand (tests/shared/damage.c).
-add_executable(damage EXCLUDE_FROM_ALL tests/shared/damage.c)
-target_link_libraries(damage PRIVATE strata_flags libstrata)
-add_dependencies(unit damage)
-add_test(NAME shared.damage COMMAND damage ${CMAKE_SOURCE_DIR}/../shared/data/captures 5 5)
-set_tests_properties(shared.damage PROPERTIES SKIP_RETURN_CODE 77)
-add_test(NAME examples.damage COMMAND damage ${CMAKE_SOURCE_DIR}/examples 4 4)
+# Damaged samples: a few places of each here, more by hand (tests/oracle/damage.c).
+add_test_program(damage tests/oracle/damage.c)
+add_test(NAME oracle.damage COMMAND damage 5 5 1 ${CMAKE_SOURCE_DIR}/tests/data/captures
+    ${STRATA_SHARED}/data/captures)
+set_tests_properties(oracle.damage PROPERTIES LABELS shared)
+add_test(NAME examples.damage COMMAND damage 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
 
-# Tile operations against recorded bytes, and against the same computed in Python.
-add_executable(run_ops EXCLUDE_FROM_ALL tests/pto/run_ops.c)
-target_link_libraries(run_ops PRIVATE strata_flags libstrata)
-add_dependencies(unit run_ops)
-add_test(NAME shared.pto_func COMMAND Python3::Interpreter
-    ${CMAKE_SOURCE_DIR}/tests/shared/pto_func.py $<TARGET_FILE:run_ops> ${CMAKE_SOURCE_DIR}/../shared)
-set_tests_properties(shared.pto_func PROPERTIES SKIP_RETURN_CODE 77)
+# Tile operations against the same computed in Python.
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
-    $<TARGET_FILE:run_ops>)
-
+    ${run_run_ops})
 if(TARGET strata)
     add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
 endif()
 
 # What strata prints against the schemas of docs/schema; captures with one file missing.
 if(TARGET strata)
     add_test(NAME docs.schema COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/schema/check.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
     set_tests_properties(docs.schema PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${run_strata})
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
-        $<TARGET_FILE:strata> --check)
+        ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
-        $<TARGET_FILE:strata>)
+        ${run_strata})
 endif()
 
 # In-core traces, cleaned by the same rules written down once more.
 if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/incore/clean.py $<TARGET_FILE:strata>)
+        ${CMAKE_SOURCE_DIR}/tests/incore/clean.py ${run_strata})
     add_test(NAME incore.folders COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py $<TARGET_FILE:strata>
+        ${CMAKE_SOURCE_DIR}/tests/incore/folders.py ${run_strata}
         ${CMAKE_SOURCE_DIR}/src/render/proto/perfetto.proto)
 endif()
 
-# Every kernel of a build: parts alone, and the whole with stand-ins for the vendor's tools.
-add_executable(run_vectors EXCLUDE_FROM_ALL tests/incore/run_vectors.c)
-target_link_libraries(run_vectors PRIVATE strata_flags libstrata)
-add_dependencies(unit run_vectors)
+# Every kernel of a build, with stand-ins for the vendor's tools.
 if(TARGET strata)
-    add_test(NAME shared.incore_run COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/shared/incore_run.py $<TARGET_FILE:strata>
-        $<TARGET_FILE:run_vectors> ${CMAKE_SOURCE_DIR}/../shared)
-    set_tests_properties(shared.incore_run PROPERTIES SKIP_RETURN_CODE 77)
     foreach(name run_msprof run_hostile run_resume run_cases)
         add_test(NAME incore.${name} COMMAND Python3::Interpreter
-            ${CMAKE_SOURCE_DIR}/tests/incore/${name}.py $<TARGET_FILE:strata>
-            $<TARGET_FILE:run_vectors>)
+            ${CMAKE_SOURCE_DIR}/tests/incore/${name}.py ${run_strata}
+            ${run_run_vectors})
         set_tests_properties(incore.${name} PROPERTIES SKIP_RETURN_CODE 77)
     endforeach()
 endif()
 
-# The operator database: perfdb-eval calls its functions, tests/perfdb/*.py run the program.
-file(GLOB perfdb_eval_c CONFIGURE_DEPENDS tests/perfdb/*.c)
-add_executable(perfdb-eval EXCLUDE_FROM_ALL ${perfdb_eval_c})
-target_link_libraries(perfdb-eval PRIVATE strata_flags libstrata)
-add_dependencies(unit perfdb-eval)
+# The operator database: tests/perfdb/*.py run the program.
 file(GLOB scripts CONFIGURE_DEPENDS tests/perfdb/*.py)
 if(TARGET strata)
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
-        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} $<TARGET_FILE:strata>)
+        add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} ${run_strata})
     endforeach()
 endif()

@@ -28,7 +28,7 @@ extern "C" {
 
 #define STRATA_API __attribute__((visibility("default")))
 
-/* How a call ended; strata_error() tells the story. */
+/* Status of a call; strata_error() has the message. */
 enum strata_status {
     STRATA_OK = 0,
     STRATA_IO = 1,          /* a file could not be opened, read or written */
@@ -100,7 +100,7 @@ struct strata_pto_result {
     double us;             /* the same by the clock of the chip */
     uint64_t instructions; /* of the longest block */
     int is_complete;       /* 0: a limit stopped it */
-    int is_degenerate;     /* 1: data that nobody supplied made it nearly empty */
+    int is_degenerate;     /* 1: nearly nothing ran, because control data is missing */
     const char *bound;     /* what sets the pace: "read", "cube", ..; never freed */
 };
 
@@ -122,7 +122,7 @@ STRATA_API int strata_pto_option(struct strata_pto *k, const char *name, const c
 STRATA_API int strata_pto_run(struct strata_pto *k, struct strata_pto_result *out);
 
 /* One run for each of `rows` rows of `values`: columns are the placeholders `names`, in place of
- * those set. A variant that cannot be run says so in its status, and the others go on; STRATA_OK
+ * those set. A variant that cannot be run has an error status, and the others continue; STRATA_OK
  * unless the call itself makes no sense. */
 STRATA_API int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t columns,
                                 const char *const *values, size_t rows,

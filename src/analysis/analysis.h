@@ -1,21 +1,26 @@
 /*
- * analysis - every question strata can ask of a capture, as a table.
+ * analysis - every question strata can ask of one capture, as a table.
  *
  * An analysis is one file and one line in analyses.def. It reads a study and finds a result, which
  * it describes twice: as a record for programs, and as a report for people. It never prints.
+ * `strata analyze`, the library, the fuzzers and the schemas go through the table.
+ *
+ * Not in it, as they ask something else than one sealed capture: compare (two captures), sql (a
+ * statement of the user), inventory (what was lost while reading, over several captures) and
+ * incore_lint (a file before it is read). Timelines of a GPU are the worker gpu's.
  */
 #ifndef STRATA_ANALYSIS_ANALYSIS_H
 #define STRATA_ANALYSIS_ANALYSIS_H
 
 #include "analysis/study.h"
+#include "base/diag.h"
 #include "report/record.h"
 #include "report/report.h"
 
 struct analysis {
     const char *name;
-    enum level level;
     const char *summary;
-    unsigned needs;              /* mask of enum has: without these there is nothing to say */
+    unsigned needs;              /* mask of enum has: without these there is nothing to find */
     const struct schema *schema; /* <symbol>_schema: the document of the result */
     const void *(*find)(struct study *st); /* the result, which lives in the study */
     void (*run)(struct study *st, struct report *r);
@@ -32,5 +37,11 @@ const struct analysis *analysis_at(size_t i);
 
 /* The analysis of that name, or NULL. */
 const struct analysis *analysis_named(struct str name);
+
+/* "kernels, communication"; "" for an empty mask. */
+const char *analysis_needs_text(struct arena *arena, unsigned mask);
+
+/* Warns when the capture lacks something that the analysis needs. */
+void analysis_check_needs(const struct analysis *a, const struct capture *cap, struct diag *d);
 
 #endif

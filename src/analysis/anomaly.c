@@ -15,6 +15,7 @@
 #include "analysis/recommend.h"
 #include "analysis/selfcheck.h"
 #include "analysis/steps.h"
+#include "text/anomaly.h"
 
 enum {
     NAME_MOST = 56,
@@ -26,17 +27,17 @@ enum {
 };
 
 static const struct column step_columns[] = {
-    {"step", COLUMN_TEXT, UNIT_PLAIN},          {"service ms", COLUMN_NUMBER, UNIT_MS},
-    {"busy ms", COLUMN_NUMBER, UNIT_MS},        {"underfeed %", COLUMN_NUMBER, UNIT_RATIO},
-    {"prelaunch ms", COLUMN_NUMBER, UNIT_MS},   {"internal ms", COLUMN_NUMBER, UNIT_MS},
-    {"largest gap ms", COLUMN_NUMBER, UNIT_MS}, {"tail ms", COLUMN_NUMBER, UNIT_MS},
-    {"kernels", COLUMN_NUMBER, UNIT_COUNT},     {"severity", COLUMN_TEXT, UNIT_PLAIN},
+    {"step", COLUMN_TEXT, UNIT_PLAIN},           {"time ms", COLUMN_NUMBER, UNIT_MS},
+    {"busy ms", COLUMN_NUMBER, UNIT_MS},         {"idle %", COLUMN_NUMBER, UNIT_RATIO},
+    {"before first ms", COLUMN_NUMBER, UNIT_MS}, {"between ms", COLUMN_NUMBER, UNIT_MS},
+    {"largest gap ms", COLUMN_NUMBER, UNIT_MS},  {"after last ms", COLUMN_NUMBER, UNIT_MS},
+    {"kernels", COLUMN_NUMBER, UNIT_COUNT},      {"severity", COLUMN_TEXT, UNIT_PLAIN},
 };
 
 static const struct column group_columns[] = {
-    {"group", COLUMN_TEXT, UNIT_PLAIN},      {"steps", COLUMN_NUMBER, UNIT_COUNT},
-    {"service ms", COLUMN_NUMBER, UNIT_MS},  {"underfeed %", COLUMN_NUMBER, UNIT_RATIO},
-    {"idle habit", COLUMN_TEXT, UNIT_PLAIN}, {"severity", COLUMN_TEXT, UNIT_PLAIN},
+    {"group", COLUMN_TEXT, UNIT_PLAIN},     {"steps", COLUMN_NUMBER, UNIT_COUNT},
+    {"time ms", COLUMN_NUMBER, UNIT_MS},    {"idle %", COLUMN_NUMBER, UNIT_RATIO},
+    {"idle", COLUMN_TEXT, UNIT_PLAIN},      {"severity", COLUMN_TEXT, UNIT_PLAIN},
     {"host risk", COLUMN_TEXT, UNIT_PLAIN},
 };
 
@@ -56,9 +57,21 @@ struct teller {
     const struct judgement *judgement;
 };
 
-static const char *plural(size_t n)
+/* A name of the catalogue's words. */
+static struct str word(const struct teller *t, const char *english)
 {
-    return n == 1 ? "" : "s";
+    return message_word(t->r->lang, str_of(english));
+}
+
+/* Where a step idles most, in words. */
+static struct str pattern_text(const struct teller *t, enum idle_pattern pattern)
+{
+    static const struct message *const texts[] = {
+        &anomaly_text.idle_before_first,  &anomaly_text.idle_after_last, &anomaly_text.idle_between,
+        &anomaly_text.idle_between_steps, &anomaly_text.idle_mixed,      &anomaly_text.idle_nowhere,
+    };
+
+    return report_message(t->r, texts[pattern]);
 }
 
 /* How many rows a list of the text has: as the user says, or what fits. */
@@ -67,18 +80,12 @@ static size_t top_of(const struct teller *t, size_t usual)
     return t->st->options.top > 0 ? t->st->options.top : usual;
 }
 
-/* Names of GPU kernels can fill a screen: the first NAME_MOST characters tell them apart. */
+/* Names of GPU kernels can fill a screen: their beginnings tell them apart. */
 static struct str short_name(struct teller *t, struct str name)
 {
-    size_t n = 0, characters = 0;
+    struct str front = str_fit(name, NAME_MOST);
 
-    while (n < name.n && characters < NAME_MOST) {
-        n++;
-        while (n < name.n && ((unsigned char)name.at[n] & 0xc0) == 0x80)
-            n++;
-        characters++;
-    }
-    return n < name.n ? arena_format(&t->st->scratch, "%.*s…", (int)n, name.at) : name;
+    return front.n < name.n ? arena_format(&t->st->scratch, "%.*s…", STR_ARGS(front)) : name;
 }
 
 static void summarise(struct teller *t)
@@ -89,11 +96,13 @@ static void summarise(struct teller *t)
 
     for (size_t i = 0; i < cap->lanes.n; i++)
         streams += cap->lanes.at[i].key.kind == LANE_STREAM && cap->lanes.at[i].n > 0;
-    report_summary(t->r, arena_format(&t->st->scratch,
-                                      "%zu %s%s · %zu kernel%s · %zu stream%s · %s", t->steps->n,
-                                      t->steps->source == STEPS_PSEUDO ? "pseudo-step" : "step",
-                                      plural(t->steps->n), kernels.n, plural(kernels.n), streams,
-                                      plural(streams), origin_name(cap->origin)));
+    report_summary(t->r,
+                   REPORT_MESSAGE(t->r,
+                                  t->steps->source == STEPS_PSEUDO ? &anomaly_text.summary_pseudo
+                                                                   : &anomaly_text.summary,
+                                  PLACE("steps", t->steps->n), PLACE("kernels", kernels.n),
+                                  PLACE("streams", streams),
+                                  PLACE("origin", word(t, origin_name(cap->origin)))));
 }
 
 /* The step with the largest share of idle time, for groups whose average hides it. */
@@ -108,34 +117,32 @@ static struct str worst_step(struct teller *t, const struct group *g)
     const struct step_metrics *m = &t->bubbles->metrics[worst];
     if (g->n < 2 || m->underfeed_ratio < 1.25 * g->metrics[GROUP_UNDERFEED_RATIO].avg)
         return S("");
-    const char *service = quantity_text(&t->st->scratch, (double)m->service, UNIT_NS);
-    return arena_format(&t->st->scratch, " Worst is %.*s: %s of %s.",
-                        STR_ARGS(t->steps->at[worst].id),
-                        quantity_text(&t->st->scratch, m->underfeed_ratio, UNIT_RATIO), service);
+    return REPORT_MESSAGE(t->r, &anomaly_text.worst, PLACE("step", t->steps->at[worst].id),
+                          place_quantity("share", m->underfeed_ratio, UNIT_RATIO),
+                          place_quantity("time", (double)m->service, UNIT_NS));
 }
 
 /* One paragraph that can stand alone. */
 static void tell_verdict(struct teller *t)
 {
     const struct judgement *j = t->judgement;
-    const char *idle = quantity_text(&t->st->scratch, t->bubbles->global.gap_ratio, UNIT_RATIO);
 
     if (j->group == SIZE_MAX) {
-        report_say(t->r,
-                   "No hidden issue: the device idles %s of the time, no "
-                   "step for 30 %%, and no single gap is heavy.",
-                   idle);
+        report_text(t->r, REPORT_MESSAGE(
+                              t->r, &anomaly_text.healthy,
+                              place_quantity("share", t->bubbles->global.gap_ratio, UNIT_RATIO)));
         return;
     }
     const struct group *g = &t->groups->at[j->group];
-    struct str worst = worst_step(t, g);
-    report_say(t->r,
-               "Severity %s: %zu of %zu step%s idle for %s of %s on "
-               "average (%s).%.*s Confidence in causes: %s.",
-               severity_level_name(j->severity), g->n, t->steps->n, plural(t->steps->n),
-               quantity_text(&t->st->scratch, g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
-               quantity_text(&t->st->scratch, g->metrics[GROUP_SERVICE].avg, UNIT_NS),
-               idle_pattern_name(g->pattern), STR_ARGS(worst), grade_name(j->confidence));
+    report_text(t->r,
+                REPORT_MESSAGE(
+                    t->r, &anomaly_text.verdict,
+                    PLACE("severity", word(t, severity_level_name(j->severity))), PLACE("n", g->n),
+                    PLACE("all", t->steps->n),
+                    place_quantity("share", g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
+                    place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
+                    PLACE("pattern", pattern_text(t, g->pattern)), PLACE("worst", worst_step(t, g)),
+                    PLACE("confidence", word(t, grade_name(j->confidence)))));
 }
 
 static void add_step(struct teller *t, struct table *table, size_t i)
@@ -151,7 +158,7 @@ static void add_step(struct teller *t, struct table *table, size_t i)
     table_number(table, (double)m->largest_internal);
     table_number(table, (double)m->tail);
     table_number(table, (double)t->bubbles->inventory[i].kernels);
-    table_text(t->r, table, str_of(severity_level_name(t->judgement->steps[i].severity)));
+    table_word(t->r, table, severity_level_name(t->judgement->steps[i].severity));
 }
 
 static void tell_steps(struct teller *t)
@@ -161,8 +168,8 @@ static void tell_steps(struct teller *t)
     for (size_t i = 0; i < t->steps->n && i < MAX_STEP_ROWS; i++)
         add_step(t, table, i);
     if (t->steps->n > MAX_STEP_ROWS)
-        report_say(t->r, "  and %zu more steps, all of them in the JSON",
-                   t->steps->n - MAX_STEP_ROWS);
+        report_text(t->r, REPORT_MESSAGE(t->r, &anomaly_text.more_steps,
+                                         PLACE("n", t->steps->n - MAX_STEP_ROWS)));
 }
 
 static void tell_groups(struct teller *t)
@@ -177,37 +184,38 @@ static void tell_groups(struct teller *t)
         table_number(table, (double)g->n);
         table_number(table, g->metrics[GROUP_SERVICE].avg);
         table_number(table, g->metrics[GROUP_UNDERFEED_RATIO].avg);
-        table_text(t->r, table, str_of(idle_pattern_name(g->pattern)));
-        table_text(t->r, table, str_of(severity_level_name(v->severity)));
-        table_text(t->r, table, str_of(grade_name(v->host_risk)));
+        table_text(t->r, table, pattern_text(t, g->pattern));
+        table_word(t->r, table, severity_level_name(v->severity));
+        table_word(t->r, table, grade_name(v->host_risk));
     }
 }
 
-/* "after MatMul (AI_CORE, 45.00 us, stream 2)" */
-static struct str neighbour(struct teller *t, const char *where, size_t slice)
+/* ", after MatMul (AI_CORE, 45.00 us, stream 2)" */
+static struct str neighbour(struct teller *t, const struct message *where, size_t slice)
 {
     const struct capture *cap = t->st->cap;
 
     if (slice == NO_KERNEL)
         return S("");
-    struct str name = short_name(t, capture_text(cap, cap->slices.name[slice]));
     struct str core = capture_slice_text(cap, slice, KEY_CORE);
-    struct str stream = capture_text(cap, cap->lanes.at[cap->slices.lane[slice]].key.name);
-    return arena_format(&t->st->scratch, ", %s %.*s (%.*s%s%s, stream %.*s)", where, STR_ARGS(name),
-                        STR_ARGS(core), core.n > 0 ? ", " : "",
-                        quantity_text(&t->st->scratch, (double)cap->slices.dur[slice], UNIT_NS),
-                        STR_ARGS(stream));
+    struct str work =
+        arena_format(&t->st->scratch, "%.*s%s%s", STR_ARGS(core), core.n > 0 ? ", " : "",
+                     quantity_text(&t->st->scratch, (double)cap->slices.dur[slice], UNIT_NS));
+    return REPORT_MESSAGE(
+        t->r, where, PLACE("kernel", short_name(t, capture_text(cap, cap->slices.name[slice]))),
+        PLACE("work", work),
+        PLACE("stream", capture_text(cap, cap->lanes.at[cap->slices.lane[slice]].key.name)));
 }
 
 static const struct {
     enum label label;
-    const char *text;
+    const struct message *text, *with_share;
 } causes[] = {
-    {LABEL_SYNC_OR_H2D, "synchronisation or copies"},
-    {LABEL_COMM_WAIT, "waiting for communication"},
-    {LABEL_UNTRACED_HOST, "host work that the profile does not show"},
-    {LABEL_LAUNCH_LAG, "host launch lag"},
-    {LABEL_PYTHON_SERIAL, "one busy host thread, a lock or garbage collection"},
+    {LABEL_SYNC_OR_H2D, &anomaly_text.cause_sync, &anomaly_text.cause_sync_share},
+    {LABEL_COMM_WAIT, &anomaly_text.cause_comm, &anomaly_text.cause_comm_share},
+    {LABEL_UNTRACED_HOST, &anomaly_text.cause_untraced, &anomaly_text.cause_untraced_share},
+    {LABEL_LAUNCH_LAG, &anomaly_text.cause_launch, &anomaly_text.cause_launch_share},
+    {LABEL_PYTHON_SERIAL, &anomaly_text.cause_python, &anomaly_text.cause_python_share},
 };
 
 static double share_for(const struct evidence *e, enum label label)
@@ -217,28 +225,25 @@ static double share_for(const struct evidence *e, enum label label)
 
 static void tell_causes(struct teller *t, struct finding *f, const struct evidence *e)
 {
-    struct arena *scratch = &t->st->scratch;
-
     for (size_t i = 0; i < ARRAY_LEN(causes); i++) {
         if (!(e->labels & causes[i].label))
             continue;
-        finding_cause(t->r, f, CERTAINTY_POSSIBLE,
-                      t->st->cap->has & HAS_HOST
-                          ? arena_format(scratch, "%s: such events cover %s of the gap",
-                                         causes[i].text,
-                                         quantity_text(&t->st->scratch,
-                                                       share_for(e, causes[i].label), UNIT_RATIO))
-                          : str_of(causes[i].text));
+        finding_cause(
+            t->r, f, CERTAINTY_POSSIBLE,
+            t->st->cap->has & HAS_HOST
+                ? REPORT_MESSAGE(t->r, causes[i].with_share,
+                                 place_quantity("share", share_for(e, causes[i].label), UNIT_RATIO))
+                : report_message(t->r, causes[i].text));
     }
     if (e->labels == LABEL_INSUFFICIENT)
         finding_cause(t->r, f, CERTAINTY_INSUFFICIENT,
-                      S("host events cover too little of the gap"));
-    if (e->n_ops > 0) {
-        struct str name = short_name(t, capture_text(t->st->cap, e->ops[0].name));
-        const char *overlap = quantity_text(&t->st->scratch, (double)e->ops[0].overlap, UNIT_NS);
+                      report_message(t->r, &anomaly_text.cause_unknown));
+    if (e->n_ops > 0)
         finding_advice(
-            t->r, f, arena_format(scratch, "look at %.*s, %s of the gap", STR_ARGS(name), overlap));
-    }
+            t->r, f,
+            REPORT_MESSAGE(t->r, &anomaly_text.look_at,
+                           PLACE("name", short_name(t, capture_text(t->st->cap, e->ops[0].name))),
+                           place_quantity("time", (double)e->ops[0].overlap, UNIT_NS)));
 }
 
 static enum step_tag tag_of(enum bubble_scope scope)
@@ -250,25 +255,25 @@ static enum step_tag tag_of(enum bubble_scope scope)
 
 static void tell_gap(struct teller *t, size_t i, enum step_tag tag, enum priority priority)
 {
-    static const char *const places[] = {"before the first kernel", "between kernels",
-                                         "after the last kernel"};
+    static const struct message *const places[] = {
+        &anomaly_text.gap_before_first, &anomaly_text.gap_between, &anomaly_text.gap_after_last};
     const struct bubble *b = &t->bubbles->list[i];
-    const char *at = quantity_text(
-        &t->st->scratch, (double)nanos_sub(b->at.begin, t->bubbles->global.span.begin), UNIT_NS);
-    struct str after = neighbour(t, "after", b->before), before = neighbour(t, "before", b->after);
     struct finding *f = report_finding(
         t->r, step_tag_name(tag), priority, t->steps->at[b->step].id,
-        arena_format(
-            &t->st->scratch, "%s idle %s, at %s%.*s%.*s",
-            quantity_text(&t->st->scratch, (double)nanos_sub(b->at.end, b->at.begin), UNIT_NS),
-            places[b->scope], at, STR_ARGS(after), STR_ARGS(before)));
+        REPORT_MESSAGE(t->r, places[b->scope],
+                       place_quantity("time", (double)nanos_sub(b->at.end, b->at.begin), UNIT_NS),
+                       place_quantity("at",
+                                      (double)nanos_sub(b->at.begin, t->bubbles->global.span.begin),
+                                      UNIT_NS),
+                       PLACE("after", neighbour(t, &anomaly_text.after, b->before)),
+                       PLACE("before", neighbour(t, &anomaly_text.before, b->after))));
 
     if (study_boundary(t->st)->is_bubble[i])
-        finding_gap(t->r, f, S("it touches the edge of the recording, so it may only be that"));
+        finding_gap(t->r, f, report_message(t->r, &anomaly_text.at_edge));
     else
         tell_causes(t, f, &study_evidence(t->st)[i]);
     if (!(t->st->cap->has & HAS_HOST))
-        finding_gap(t->r, f, S("host events (a timeline such as trace_view.json)"));
+        finding_gap(t->r, f, report_message(t->r, &anomaly_text.no_host));
 }
 
 /* The longest heavy gaps, or the longest of all when a step idles in many small ones. */
@@ -297,17 +302,18 @@ static void tell_ops(struct teller *t)
 
     for (size_t i = 0; i < ops->n && i < top_of(t, MAX_OPS); i++) {
         const struct op *op = ops->by_duration[i];
-        const char *note = op->is_anchor     ? "wait anchor: the gap lies before it"
-                           : op->is_polluted ? "wait beside communication"
-                           : op->cost_rank >= op->duration_rank + 10 ? "cheap to wait for"
-                                                                     : "";
+        const struct message *note = op->is_anchor     ? &anomaly_text.op_anchor
+                                     : op->is_polluted ? &anomaly_text.op_beside_comm
+                                     : op->cost_rank >= op->duration_rank + 10
+                                         ? &anomaly_text.op_short
+                                         : NULL;
         table_text(t->r, table, short_name(t, op->key));
         table_number(table, (double)op->calls);
         table_number(table, (double)op->duration);
         table_number(table, num_share(op->duration, ops->kernel_sum));
         table_number(table, (double)op->duration / (double)op->calls);
         table_number(table, op->wait_us_avg * 1000);
-        table_text(t->r, table, str_of(note));
+        table_text(t->r, table, note != NULL ? report_message(t->r, note) : S(""));
     }
 }
 
@@ -317,14 +323,19 @@ static void tell_advice(struct teller *t)
 
     if (list->n == 0)
         return;
-    report_heading(t->r, S("What to do"));
+    report_heading(t->r, report_message(t->r, &anomaly_text.what_to_do));
     for (size_t i = 0; i < list->n && i < MAX_ADVICE; i++) {
         const struct recommendation *a = &list->at[i];
-        report_say(t->r, "  %s  %.*s%s%.*s", priority_name(a->priority), STR_ARGS(a->message),
-                   a->n_evidence > 0 ? "\n      because " : "", STR_ARGS(a->evidence[0]));
+        report_text(
+            t->r, REPORT_MESSAGE(
+                      t->r, a->n_evidence > 0 ? &anomaly_text.advice_because : &anomaly_text.advice,
+                      PLACE("priority", priority_name(a->priority)),
+                      PLACE("message", phrase_text(t->r->lang, &t->r->arena, a->advice)),
+                      PLACE("evidence", phrase_text(t->r->lang, &t->r->arena, a->because))));
     }
     if (list->n > MAX_ADVICE)
-        report_say(t->r, "  and %zu more, in the JSON", list->n - MAX_ADVICE);
+        report_text(t->r, REPORT_MESSAGE(t->r, &anomaly_text.more_advice,
+                                         PLACE("n", list->n - MAX_ADVICE)));
 }
 
 static void tell_doubts(struct teller *t)
@@ -333,10 +344,11 @@ static void tell_doubts(struct teller *t)
 
     for (size_t i = 0; i < checks->n; i++)
         if (!checks->at[i].is_ok)
-            report_say(t->r,
-                       "The data disagree with themselves: %.*s: %.6g told, "
-                       "%.6g found.",
-                       STR_ARGS(checks->at[i].name), checks->at[i].expected, checks->at[i].actual);
+            report_text(t->r, REPORT_MESSAGE(t->r, &anomaly_text.disagree,
+                                             PLACE("check", phrase_text(t->r->lang, &t->r->arena,
+                                                                        checks->at[i].what)),
+                                             PLACE("expected", checks->at[i].expected),
+                                             PLACE("actual", checks->at[i].actual)));
 }
 
 /* Files that the capture lacks; what else is missing stands beside the findings. */
@@ -349,8 +361,9 @@ static void tell_gaps_in_files(struct teller *t)
         if (!gaps.at[i].is_file)
             continue;
         if (is_first)
-            report_heading(t->r, S("Missing files"));
-        report_say(t->r, "  %s", gaps.at[i].text);
+            report_heading(t->r, report_message(t->r, &anomaly_text.missing_files));
+        struct str text = report_message(t->r, gaps.at[i].text);
+        report_text(t->r, arena_format(&t->st->scratch, "  %.*s", STR_ARGS(text)));
         is_first = false;
     }
 }
@@ -368,7 +381,7 @@ void anomaly_describe(struct study *st, struct report *r)
 
     summarise(&t);
     if (study_kernels(st).n == 0) {
-        report_text(r, S("No kernels: the capture holds no device work to judge."));
+        report_text(r, report_message(r, &anomaly_text.no_kernels));
         return;
     }
     tell_verdict(&t);
@@ -383,8 +396,7 @@ void anomaly_describe(struct study *st, struct report *r)
 
 const struct analysis analysis_anomaly = {
     .name = "anomaly",
-    .level = LEVEL_STEP,
-    .summary = "where the device sat idle",
+    .summary = "device idle time in each step, and its causes",
     .needs = HAS_KERNELS,
     .schema = &anomaly_schema,
     .find = anomaly_find,

@@ -859,7 +859,7 @@ static struct field_items list_limitations(const struct doc *d)
     const char **list = LIST(d, const char *, gaps.n);
 
     for (size_t i = 0; i < gaps.n; i++)
-        list[i] = gaps.at[i].text;
+        list[i] = message_in(LANG_EN, gaps.at[i].text).at;
     return (struct field_items){list, gaps.n};
 }
 
@@ -891,7 +891,7 @@ static const struct record doc_record = RECORD(struct doc, doc_fields);
 
 const struct schema anomaly_schema = {
     .name = "strata.anomaly/1",
-    .title = "where the device sat idle, step by step",
+    .title = "device idle time, step by step",
     .record = &doc_record,
     .is_bare = true,
 };

@@ -26,7 +26,7 @@ static struct capture *capture_of(const int *begin_ms, const int *step, size_t n
 
 static struct report *report_of(const struct capture *cap)
 {
-    struct report *r = report_new(S("test"));
+    struct report *r = report_new(LANG_EN, S("test"));
     struct study st;
 
     study_begin(&st, cap, study_defaults());

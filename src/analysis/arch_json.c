@@ -2,6 +2,7 @@
  * The document "strata.arch/1", described: keys and their order are a contract with other tools. It
  * holds every number that the Markdown report prints, and the pictures line by line.
  */
+#include "analysis/analysis.h"
 #include "analysis/arch.h"
 #include "analysis/arch_draw.h"
 #include "analysis/steps.h"
@@ -241,7 +242,7 @@ static struct field_items list_types(struct study *st, const struct arch *a,
             .type = types[i],
             .representative = layer_of(st, a, types[i].representative),
             .dominant = a->ops->at[types[i].dominant].label,
-            .tree = arch_draw_tree(st, a, &types[i]),
+            .tree = arch_draw_tree(st, a, &types[i], LANG_EN),
         };
         if (types[i].n_variants < 2) /* all alike */
             list[i].type.n_variants = 0;
@@ -252,11 +253,12 @@ static struct field_items list_types(struct study *st, const struct arch *a,
 /* ---- communication ---- */
 
 static const struct field stream_fields[] = {
-    FIELD(struct arch_stream, name, "stream"),
-    FIELD(struct arch_stream, purpose, "purpose"),
-    FIELD(struct arch_stream, kernels, "kernels"),
-    MS(struct arch_stream, busy, "busy_ms"),
-    FIELD(struct arch_stream, main_overlap, "overlap_with_main", .missing = MISSING_NEGATIVE),
+    FIELD(struct arch_stream, name, "stream", .head = "stream"),
+    FIELD(struct arch_stream, purpose, "purpose", .head = "purpose"),
+    FIELD(struct arch_stream, kernels, "kernels", .head = "kernels"),
+    FIELD(struct arch_stream, busy, "busy_ms", .form = FORM_MS, .head = "busy ms", .unit = UNIT_MS),
+    FIELD(struct arch_stream, main_overlap, "overlap_with_main", .missing = MISSING_NEGATIVE,
+          .head = "overlap with main %", .unit = UNIT_RATIO),
 };
 static const struct record stream_record = RECORD(struct arch_stream, stream_fields);
 
@@ -335,9 +337,9 @@ static const struct field item_fields[] = {
 static const struct record item_record = RECORD(struct config_item, item_fields);
 
 static const struct field evidence_fields[] = {
-    FIELD(struct arch_evidence, what, "evidence"),
-    FIELD(struct arch_evidence, value, "value"),
-    FIELD(struct arch_evidence, meaning, "interpretation"),
+    FIELD(struct arch_evidence, what, "evidence", .head = "evidence"),
+    FIELD(struct arch_evidence, value, "value", .head = "value"),
+    FIELD(struct arch_evidence, meaning, "interpretation", .head = "interpretation"),
     FIELD_OF_ENUM(struct arch_evidence, origin, "origin", origin_name, ORIGIN_INFERRED + 1),
 };
 static const struct record evidence_record = RECORD(struct arch_evidence, evidence_fields);
@@ -438,13 +440,16 @@ const struct schema arch_schema = {
     .is_bare = true,
 };
 
-bool arch_write_json(struct study *st, const struct arch *a, struct sink out)
+/* Lives in the study. */
+static const struct doc *document(struct study *st, const struct arch *a)
 {
     const struct capture *cap = st->cap;
     const struct arch_layers *l = a->layers;
+    struct doc *d = ARENA_NEW(&st->scratch, struct doc);
     char text[NUM_TEXT];
     size_t n = num_print_us(text, nanos_add(a->origin, cap->clock.to_unix));
-    struct doc d = {
+
+    *d = (struct doc){
         .a = *a,
         .m = *a->markers,
         .l = *l,
@@ -453,7 +458,7 @@ bool arch_write_json(struct study *st, const struct arch *a, struct sink out)
         .steps = *study_steps(st),
         .marker = a->markers->n > 0 ? a->markers->name : S(""),
         .kind = capture_text(cap, cap->facts.kind),
-        .time_origin = {text, n},
+        .time_origin = arena_str(&st->scratch, (struct str){text, n}),
         .name = cap->name,
         .rank = cap->facts.rank,
         .kernels = study_kernels(st).n,
@@ -464,19 +469,67 @@ bool arch_write_json(struct study *st, const struct arch *a, struct sink out)
         .partial = list_passes(st, a, true),
         .types = list_types(st, a, a->types->at, a->types->n),
         .has_layers = l->n > 0,
-        .pipeline = arch_draw_pipeline(st, a),
-        .model = arch_draw_model(st, a),
-        .timeline = arch_draw_timeline(st, a),
+        .pipeline = arch_draw_pipeline(st, a, LANG_EN),
+        .model = arch_draw_model(st, a, LANG_EN),
+        .timeline = arch_draw_timeline(st, a, LANG_EN),
     };
-    const struct record_env env = {&cap->strings, &st->scratch, NULL};
-
-    d.main_stream = d.kernels > 0 ? arch_stream_name(st, a->markers->main_lane) : S("");
+    d->main_stream = d->kernels > 0 ? arch_stream_name(st, a->markers->main_lane) : S("");
     if (a->types->last != NULL)
-        d.last = list_types(st, a, a->types->last, 1).at;
-    if (d.has_layers) {
+        d->last = list_types(st, a, a->types->last, 1).at;
+    if (d->has_layers) {
         const struct arch_layer *layer = &l->at[a->types->at[0].representative];
-        d.kernels_per_structure = l->period > 0 ? l->period : layer->end - layer->first;
+        d->kernels_per_structure = l->period > 0 ? l->period : layer->end - layer->first;
     }
-    return envelope_write(out,
-                          &(struct envelope){.schema = &arch_schema, .result = &d, .env = &env});
+    return d;
 }
+
+bool arch_write_json(struct study *st, const struct arch *a, struct sink out)
+{
+    const struct record_env env = {&st->cap->strings, &st->scratch, NULL};
+
+    return envelope_write(
+        out, &(struct envelope){.schema = &arch_schema, .result = document(st, a), .env = &env});
+}
+
+/* ---- as one of all analyses ---- */
+
+static const struct arch *find_arch(struct study *st)
+{
+    return arch_find(st, &(struct arch_options){.name = str_of(st->cap->name)});
+}
+
+static const void *find(struct study *st)
+{
+    return document(st, find_arch(st));
+}
+
+static const struct field type_columns[] = {
+    FIELD_OF_ENUM(struct arch_type, kind, "type", layer_kind_name, LAYER_KINDS, .head = "type"),
+    FIELD(struct arch_type, layers, "layers", .head = "layers"),
+    FIELD(struct arch_type, count_per_pass, "count_per_pass", .head = "per pass"),
+    FIELD(struct arch_type, kernels.median, "kernels", .head = "kernels"),
+    FIELD(struct arch_type, wall.median, "wall_ns", .head = "wall ms", .unit = UNIT_MS),
+    FIELD(struct arch_type, attention_share.median, "attention_share", .head = "attention %",
+          .unit = UNIT_RATIO),
+};
+static const struct record type_table = RECORD(struct arch_type, type_columns);
+
+static void describe(struct study *st, struct report *r)
+{
+    const struct record_env env = {&st->cap->strings, &st->scratch, NULL};
+    const struct arch *a = find_arch(st);
+
+    report_text(r, str_of(arch_summary(&r->arena, a, r->lang)));
+    report_records(r, &type_table, a->types->at, a->types->n, &env);
+    report_records(r, &stream_record, a->comm->streams, a->comm->n_streams, &env);
+    report_records(r, &evidence_record, a->evidence, a->n_evidence, &env);
+}
+
+const struct analysis analysis_arch = {
+    .name = "arch",
+    .summary = "the model that ran: passes, layers, types, communication",
+    .needs = HAS_KERNELS,
+    .schema = &arch_schema,
+    .find = find,
+    .run = describe,
+};

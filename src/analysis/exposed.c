@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/steps.h"
+#include "text/anomaly.h"
 
 const struct exposed *exposed_find(struct study *st)
 {
@@ -33,7 +34,7 @@ const struct exposed *exposed_find(struct study *st)
 
 static const struct field step_fields[] = {
     FIELD(struct exposed_step, id, "step_id", .head = "step"),
-    FIELD(struct exposed_step, service, "service_ns", .head = "service ms", .unit = UNIT_MS),
+    FIELD(struct exposed_step, service, "service_ns", .head = "time ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, comm, "communication_ns", .head = "comm ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, exposed, "exposed_ns", .head = "exposed ms", .unit = UNIT_MS),
     FIELD(struct exposed_step, share, "exposed_share", .head = "exposed %", .unit = UNIT_RATIO),
@@ -56,10 +57,10 @@ static void describe(struct study *st, struct report *r)
 {
     const struct exposed *e = exposed_find(st);
 
-    report_say(r, "%s of communication, %s of it exposed: %s of the steps' time.",
-               quantity_text(&r->arena, (double)e->all.comm, UNIT_NS),
-               quantity_text(&r->arena, (double)e->all.exposed, UNIT_NS),
-               quantity_text(&r->arena, e->all.share, UNIT_RATIO));
+    report_text(r, REPORT_MESSAGE(r, &anomaly_text.exposed,
+                                  place_quantity("comm", (double)e->all.comm, UNIT_NS),
+                                  place_quantity("exposed", (double)e->all.exposed, UNIT_NS),
+                                  place_quantity("share", e->all.share, UNIT_RATIO)));
     report_records(r, &step_record, e->steps, e->n, NULL);
 }
 
@@ -70,9 +71,8 @@ static const void *find(struct study *st)
 
 const struct analysis analysis_exposed = {
     .name = "exposed",
-    .level = LEVEL_STEP,
     .summary = "communication that no compute hides",
-    .needs = HAS_KERNELS,
+    .needs = HAS_KERNELS | HAS_COMM,
     .schema = &exposed_schema,
     .find = find,
     .run = describe,

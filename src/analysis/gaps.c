@@ -5,6 +5,7 @@
 
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "text/anomaly.h"
 
 static bool has_source(const struct capture *cap, enum source_kind kind, struct str prefix)
 {
@@ -26,23 +27,17 @@ static bool is_ascend_folder(const struct capture *cap)
 static const struct {
     enum source_kind kind;
     struct str prefix; /* of the file's name */
-    const char *text;
+    const struct message *text;
 } files[] = {
-    {SOURCE_KERNEL_TABLE, S_INIT(""),
-     "no kernel_details.csv: kernels come from the timeline, without types, shapes and waits"},
-    {SOURCE_COMM_MATRIX, S_INIT(""),
-     "no communication_matrix.json: which ranks exchange how much is not known"},
-    {SOURCE_STEP_TRACE_TIME, S_INIT(""),
-     "no step_trace_time.csv: the profiler's own step times cannot be compared"},
-    {SOURCE_OP_STATISTIC, S_INIT(""),
-     "no op_statistic.csv: the profiler's own operator totals are not known"},
-    {SOURCE_PROFILER_INFO, S_INIT("profiler_info"),
-     "no profiler_info.json: how the profile was recorded is not known"},
-    {SOURCE_PROFILER_INFO, S_INIT("profiler_metadata"),
-     "no profiler_metadata.json: communication groups have no names"},
+    {SOURCE_KERNEL_TABLE, S_INIT(""), &anomaly_text.lacks_kernel_details},
+    {SOURCE_COMM_MATRIX, S_INIT(""), &anomaly_text.lacks_comm_matrix},
+    {SOURCE_STEP_TRACE_TIME, S_INIT(""), &anomaly_text.lacks_step_trace},
+    {SOURCE_OP_STATISTIC, S_INIT(""), &anomaly_text.lacks_op_statistic},
+    {SOURCE_PROFILER_INFO, S_INIT("profiler_info"), &anomaly_text.lacks_profiler_info},
+    {SOURCE_PROFILER_INFO, S_INIT("profiler_metadata"), &anomaly_text.lacks_profiler_metadata},
 };
 
-static void add(struct gaps *gaps, bool is_true, bool is_file, const char *text)
+static void add(struct gaps *gaps, bool is_true, bool is_file, const struct message *text)
 {
     if (is_true)
         gaps->at[gaps->n++] = (struct gap){text, is_file};
@@ -54,20 +49,16 @@ struct gaps gaps_find(struct study *st)
     const struct steps *steps = study_steps(st);
     struct gaps out = {.n = 0};
 
-    add(&out, steps->n == 0, false, "no kernels: there is no device work to judge");
-    add(&out, steps->n > 0 && steps->source == STEPS_PSEUDO, false,
-        "no step marks: the whole device span is one pseudo-step");
-    add(&out, !(cap->has & HAS_HOST), false,
-        "no host events: causes of idle time cannot be narrowed");
-    add(&out, !(cap->has & HAS_STACKS), false,
-        "no call stacks: idle time cannot be traced to code");
-    add(&out, !(cap->has & HAS_SHAPES), false, "no shapes: steps of different sizes look alike");
+    add(&out, steps->n == 0, false, &anomaly_text.lacks_kernels);
+    add(&out, steps->n > 0 && steps->source == STEPS_PSEUDO, false, &anomaly_text.lacks_steps);
+    add(&out, !(cap->has & HAS_HOST), false, &anomaly_text.lacks_host);
+    add(&out, !(cap->has & HAS_STACKS), false, &anomaly_text.lacks_stacks);
+    add(&out, !(cap->has & HAS_SHAPES), false, &anomaly_text.lacks_shapes);
     add(&out, (cap->has & HAS_COMM) && cap->comm_ops.n == 0, is_ascend_folder(cap),
-        "no communication.json: no bandwidth, communication totals come from the rows");
+        &anomaly_text.lacks_comm);
     add(&out, is_ascend_folder(cap) && !has_source(cap, SOURCE_TRACE_VIEW, S("")), true,
-        steps->source == STEPS_FROM_COLUMN
-            ? "no trace_view.json: steps come from the Step Id column, and the host is not seen"
-            : "no trace_view.json: the host is not seen, and steps are not marked");
+        steps->source == STEPS_FROM_COLUMN ? &anomaly_text.lacks_trace_column
+                                           : &anomaly_text.lacks_trace);
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         add(&out, is_ascend_folder(cap) && !has_source(cap, files[i].kind, files[i].prefix), true,
             files[i].text);

@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "report/message.h"
+
 struct study;
 
 struct gap {
-    const char *text;
+    const struct message *text;
     bool is_file; /* a file that such exports have is not there */
 };
 

@@ -94,7 +94,7 @@ static void check_lane(struct trace *t, const struct event_json *e)
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         bool is_number = ids[i]->token == JSON_NUMBER && t->is_file;
         if (!is_number && (ids[i]->token != JSON_STRING || ids[i]->text.n == 0))
-            UNSEEN(t, e, "event-lane", "the %s is no text, or empty", i == 0 ? "pid" : "tid");
+            UNSEEN(t, e, "event-lane", "the %s is not a string, or empty", i == 0 ? "pid" : "tid");
     }
 }
 
@@ -109,7 +109,7 @@ static void check_pair(struct trace *t, const struct event_json *e)
         return;
     }
     if (e->member[EVENT_ID].token != JSON_STRING || e->member[EVENT_ID].text.n == 0) {
-        UNSEEN(t, e, "flag-id", "no id tells which end belongs to it");
+        UNSEEN(t, e, "flag-id", "no id to match it with its end");
         return;
     }
     uint64_t key =
@@ -129,14 +129,14 @@ static void check_times(struct trace *t, const struct event_json *e, char ph)
     nanos ts = 0, dur = 0;
 
     if (e->member[EVENT_TS].token != JSON_NUMBER || !num_us(e->member[EVENT_TS].text, &ts)) {
-        UNSEEN(t, e, "event-time", "the ts is no number");
+        UNSEEN(t, e, "event-time", "the ts is not a number");
         return;
     }
     if (ph != 'X')
         return;
     if (e->member[EVENT_DUR].token != JSON_NUMBER || !num_us(e->member[EVENT_DUR].text, &dur) ||
         dur < 0) {
-        UNSEEN(t, e, "event-time", "the dur is no number, or negative");
+        UNSEEN(t, e, "event-time", "the dur is not a number, or negative");
         return;
     }
     uint64_t row =
@@ -158,8 +158,7 @@ static void check_event(struct trace *t, const struct event_json *e)
         if (ph.n == 0)
             report(t->l, LINT_REFUSED, "event-ph", t->offset + e->at, "no ph");
         else if (!t->has_rows || !str_equal(ph, S("f")))
-            UNSEEN(t, e, "event-ph", "a ph that is passed over: '%.*s'",
-                   STR_ARGS(str_part(ph, 0, 16)));
+            UNSEEN(t, e, "event-ph", "unknown ph, ignored: '%.*s'", STR_ARGS(str_part(ph, 0, 16)));
         return;
     }
     if (ph.at[0] == 'M') {
@@ -175,12 +174,8 @@ static void check_event(struct trace *t, const struct event_json *e)
         check_pair(t, e);
 }
 
-static int by_row(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-
-    return ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(x->offset, y->offset);
-}
+ORDER_BY(by_row, struct span,
+         ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(x->offset, y->offset));
 
 /* On named rows one slice ends before the next begins. */
 static void check_rows(struct trace *t)
@@ -335,7 +330,7 @@ void incore_lint_check(struct incore_lint *l, struct str text, struct lint_file 
     }
     if (!str_contains(top, S("profilingType")) || !str_contains(top, S("\"op\"")))
         report(l, LINT_REFUSED, "json-type", 0,
-               "profilingType and op do not stand before the first bracket");
+               "profilingType and op must come before the first bracket");
     check_trace(l, text, 0, true);
 }
 

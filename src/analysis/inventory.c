@@ -80,12 +80,7 @@ static void take_steps(struct inventory *inv)
     step_table_fini(&table);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct inventory_attr *x = a, *y = b;
-
-    return str_compare(x->key, y->key);
-}
+ORDER_BY(by_key, struct inventory_attr, str_compare(x->key, y->key));
 
 /* How many runs have the shape whose keys begin with a given one. */
 struct shape_uses {
@@ -151,11 +146,11 @@ static void find_gaps(struct inventory *inv)
 
     gap(inv, has_kernels, "kernels", "no device work: record device activity");
     gap(inv, has_host, "host_events",
-        "no host events: why the device idled cannot be told; record CPU activity");
+        "no host events: causes of idle time are unknown; record CPU activity");
     gap(inv, !has_kernels || !has_host || cap->flows.n > 0, "flows",
-        "no arrows from launches to kernels: launch latency cannot be told");
+        "no arrows from launches to kernels: launch latency is unknown");
     gap(inv, !has_kernels || (cap->has & HAS_SHAPES) != 0, "shapes",
-        "no shapes: work per kernel cannot be told; record with record_shapes=True");
+        "no shapes: work per kernel is unknown; record with record_shapes=True");
     gap(inv, !has_host || (cap->has & HAS_STACKS) != 0, "stacks",
         "no Python stacks: idle time cannot be traced to code; record with with_stack=True");
     gap(inv, inv->steps.n > 0, "steps",

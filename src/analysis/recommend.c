@@ -3,7 +3,6 @@
  */
 #include "analysis/recommend.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "analysis/aicpu.h"
@@ -14,7 +13,7 @@
 #include "analysis/ops.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "report/quantity.h"
+#include "text/anomaly.h"
 
 struct adviser {
     struct study *st;
@@ -42,36 +41,37 @@ static enum priority priority_of(struct adviser *a, size_t group)
 }
 
 static struct recommendation *advise(struct adviser *a, const char *id, const char *scope,
-                                     struct str target, enum priority priority, struct str message)
+                                     struct str target, enum priority priority,
+                                     struct phrase advice)
 {
-    vec_push(
-        &a->list,
-        ((struct recommendation){
-            .id = id, .scope = scope, .target = target, .priority = priority, .message = message}));
+    vec_push(&a->list, ((struct recommendation){
+                           .id = id,
+                           .scope = scope,
+                           .target = target,
+                           .priority = priority,
+                           .message = phrase_text(LANG_EN, &a->st->scratch, advice),
+                           .advice = advice,
+                       }));
     return &a->list.at[a->list.n - 1];
 }
 
-static void support(struct adviser *a, struct recommendation *r, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void support(struct adviser *a, struct recommendation *r, const char *format, ...)
+static void support(struct adviser *a, struct recommendation *r, struct phrase evidence)
 {
-    va_list args;
-
-    va_start(args, format);
+    if (r->n_evidence == 0)
+        r->because = evidence;
     if (r->n_evidence < RECOMMEND_EVIDENCE)
-        r->evidence[r->n_evidence++] = arena_vformat(&a->st->scratch, format, args);
-    va_end(args);
+        r->evidence[r->n_evidence++] = phrase_text(LANG_EN, &a->st->scratch, evidence);
 }
 
 static void support_idle(struct adviser *a, struct recommendation *r, size_t group)
 {
     const struct group *g = &a->groups->at[group];
 
-    support(a, r, "%s of %s idle on average over %zu step%s",
-            quantity_text(&a->st->scratch, g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
-            quantity_text(&a->st->scratch, g->metrics[GROUP_SERVICE].avg, UNIT_NS), g->n,
-            g->n == 1 ? "" : "s");
+    support(a, r,
+            PHRASE(&a->st->scratch, &anomaly_text.because_idle,
+                   place_quantity("share", g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
+                   place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
+                   PLACE("n", g->n)));
 }
 
 static void advise_stacks(struct adviser *a, size_t group)
@@ -82,7 +82,7 @@ static void advise_stacks(struct adviser *a, size_t group)
         return;
     struct recommendation *r =
         advise(a, "record-stacks", "step_group", group_name(a, group), priority_of(a, group),
-               S("record again with with_stack=true, so that idle time can be traced to code"));
+               phrase_plain(&anomaly_text.advise_stacks));
     r->needs_followup = true;
     r->evidence_gap = "call stacks";
     support_idle(a, r, group);
@@ -96,28 +96,24 @@ static void advise_host(struct adviser *a, size_t group)
         return;
     struct recommendation *r =
         advise(a, "sample-host", "step_group", group_name(a, group), priority_of(a, group),
-               S("sample the host while it runs (py-spy, perf, --host-sys=osrt): the profile does "
-                 "not show what it did in the gaps"));
+               phrase_plain(&anomaly_text.advise_sample_host));
     r->needs_followup = true;
     r->evidence_gap = "host activity inside bubbles";
-    support(a, r, "host events cover %s of the idle time",
-            quantity_text(&a->st->scratch, v->means.host, UNIT_RATIO));
+    support(a, r,
+            PHRASE(&a->st->scratch, &anomaly_text.because_host,
+                   place_quantity("share", v->means.host, UNIT_RATIO)));
 }
 
 /* What the leading label of a group asks for. */
 static const struct {
     enum label label;
-    const char *id, *message;
+    const char *id;
+    const struct message *advice, *because;
 } habits[] = {
-    {LABEL_SYNC_OR_H2D, "remove-syncs",
-     "look for synchronisations and copies that stop the host between launches: keep values on "
-     "the device, copy asynchronously from pinned memory, read results later"},
-    {LABEL_LAUNCH_LAG, "launch-faster",
-     "the host seems to launch more slowly than the device works: capture graphs, fuse small "
-     "operators, or move work off the launching thread"},
-    {LABEL_PYTHON_SERIAL, "free-the-host",
-     "one host thread seems to do everything: look for locks, garbage collection and Python work "
-     "between launches"},
+    {LABEL_SYNC_OR_H2D, "remove-syncs", &anomaly_text.advise_syncs, &anomaly_text.because_syncs},
+    {LABEL_LAUNCH_LAG, "launch-faster", &anomaly_text.advise_launch, &anomaly_text.because_launch},
+    {LABEL_PYTHON_SERIAL, "free-the-host", &anomaly_text.advise_free_host,
+     &anomaly_text.because_python},
 };
 
 static void advise_habit(struct adviser *a, size_t group)
@@ -131,13 +127,15 @@ static void advise_habit(struct adviser *a, size_t group)
         if (habits[i].label != labels[0])
             continue;
         struct recommendation *r = advise(a, habits[i].id, "step_group", group_name(a, group),
-                                          priority_of(a, group), str_of(habits[i].message));
+                                          priority_of(a, group), phrase_plain(habits[i].advice));
         size_t bit = (size_t)__builtin_ctz(labels[0]);
-        support(a, r, "%s of the idle time carries %s",
-                quantity_text(&a->st->scratch,
-                              (double)v->means.labelled[bit] / (double)v->means.all_idle,
-                              UNIT_RATIO),
-                label_name(labels[0]));
+        double share = (double)v->means.labelled[bit] / (double)v->means.all_idle;
+        support(a, r,
+                PHRASE(&a->st->scratch, &anomaly_text.because_label,
+                       place_quantity("share", share, UNIT_RATIO),
+                       PLACE("label", label_name(labels[0]))));
+        r->because =
+            PHRASE(&a->st->scratch, habits[i].because, place_quantity("share", share, UNIT_RATIO));
         support_idle(a, r, group);
     }
 }
@@ -150,10 +148,11 @@ static void advise_comm(struct adviser *a, size_t group)
         return;
     struct recommendation *r =
         advise(a, "overlap-communication", "side", S("side:comm"), priority_of(a, group),
-               S("overlap or bucket collectives, and look for a slow rank"));
+               phrase_plain(&anomaly_text.advise_comm));
     r->evidence_gap = "other ranks' captures";
-    support(a, r, "communication and waits cover %s of the idle time of g%zu",
-            quantity_text(&a->st->scratch, v->means.comm, UNIT_RATIO), group);
+    support(a, r,
+            PHRASE(&a->st->scratch, &anomaly_text.because_comm,
+                   place_quantity("share", v->means.comm, UNIT_RATIO), PLACE("group", group)));
 }
 
 static void advise_ops(struct adviser *a)
@@ -163,21 +162,16 @@ static void advise_ops(struct adviser *a)
     for (size_t i = 0; i < ops->n && i < 10; i++) {
         const struct op *op = &ops->by_cost[i];
         if (op->is_anchor) {
-            struct recommendation *r =
-                advise(a, "look-upstream", "op", op->key, PRIORITY_P3,
-                       arena_format(&a->st->scratch,
-                                    "look upstream of %.*s: it runs briefly and waits long, so "
-                                    "the gap lies before it",
-                                    STR_ARGS(op->key)));
-            support(a, r, "%.1f us running, %.1f us waiting on average", op->duration_us_avg,
-                    op->wait_us_avg);
+            struct recommendation *r = advise(
+                a, "look-upstream", "op", op->key, PRIORITY_P3,
+                PHRASE(&a->st->scratch, &anomaly_text.advise_upstream, PLACE("op", op->key)));
+            support(a, r,
+                    PHRASE(&a->st->scratch, &anomaly_text.because_waits,
+                           PLACE("run", op->duration_us_avg), PLACE("wait", op->wait_us_avg)));
         } else if (op->is_polluted && op->polluted_wait > 0 && op->polluted_wait * 5 >= op->wait) {
             struct recommendation *r =
                 advise(a, "check-communication", "op", op->key, PRIORITY_P3,
-                       arena_format(&a->st->scratch,
-                                    "check communication and synchronisation around %.*s rather "
-                                    "than the operator: its wait lies beside collectives",
-                                    STR_ARGS(op->key)));
+                       PHRASE(&a->st->scratch, &anomaly_text.advise_around, PLACE("op", op->key)));
             r->needs_followup = true;
         }
     }
@@ -197,15 +191,12 @@ static void advise_aicpu(struct adviser *a)
         if (op->class == AICPU_MASKED)
             continue;
         bool is_large = service > 0 && (double)exposed >= (double)service / 10;
-        struct recommendation *r = advise(
-            a, "move-off-aicpu", "op", op->key, is_large ? PRIORITY_P0 : PRIORITY_P2,
-            arena_format(&a->st->scratch,
-                         "move %.*s off the AICPU: another data type, a fused operator or an "
-                         "AI-core version",
-                         STR_ARGS(op->key)));
-        support(a, r, "%zu call%s, %s not hidden by other work", op->calls,
-                op->calls == 1 ? "" : "s",
-                quantity_text(&a->st->scratch, (double)exposed, UNIT_NS));
+        struct recommendation *r =
+            advise(a, "move-off-aicpu", "op", op->key, is_large ? PRIORITY_P0 : PRIORITY_P2,
+                   PHRASE(&a->st->scratch, &anomaly_text.advise_aicpu, PLACE("op", op->key)));
+        support(a, r,
+                PHRASE(&a->st->scratch, &anomaly_text.because_aicpu, PLACE("calls", op->calls),
+                       place_quantity("time", (double)exposed, UNIT_NS)));
     }
 }
 
@@ -217,21 +208,20 @@ static void advise_capture(struct adviser *a)
     for (size_t i = 0; i < n; i++)
         partial += edge->is_partial[i];
     if (n > 0 && partial * 2 >= n) {
-        struct recommendation *r =
-            advise(a, "record-more-steps", "global", S(""), PRIORITY_P3,
-                   S("record more steps and skip the warm-up: most of what was recorded touches "
-                     "the edges of the capture"));
+        struct recommendation *r = advise(a, "record-more-steps", "global", S(""), PRIORITY_P3,
+                                          phrase_plain(&anomaly_text.advise_more_steps));
         r->needs_followup = true;
         r->evidence_gap = "complete steps";
-        support(a, r, "%zu of %zu steps are partial", partial, n);
+        support(a, r,
+                PHRASE(&a->st->scratch, &anomaly_text.because_partial, PLACE("n", partial),
+                       PLACE("all", n)));
     }
     if (a->groups->n > 1 && !(a->st->cap->has & HAS_SHAPES)) {
-        struct recommendation *r =
-            advise(a, "record-shapes", "global", S(""), PRIORITY_P3,
-                   S("record again with record_shapes=true, to tell steps of different sizes "
-                     "from steps of different work"));
+        struct recommendation *r = advise(a, "record-shapes", "global", S(""), PRIORITY_P3,
+                                          phrase_plain(&anomaly_text.advise_shapes));
         r->evidence_gap = "tensor shapes";
-        support(a, r, "%zu kinds of steps", a->groups->n);
+        support(a, r,
+                PHRASE(&a->st->scratch, &anomaly_text.because_kinds, PLACE("n", a->groups->n)));
     }
 }
 
@@ -276,7 +266,7 @@ const struct recommendations *recommend_find(struct study *st)
     advise_capture(&a);
     if (a.list.n == 0 && study_steps(st)->n > 0)
         advise(&a, "nothing-found", "global", S(""), PRIORITY_P3,
-               S("no idle time worth chasing was found: look at the kernels themselves"));
+               phrase_plain(&anomaly_text.advise_nothing));
     put_in_order(&a, out);
     return out;
 }

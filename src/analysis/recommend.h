@@ -4,7 +4,6 @@
 #ifndef STRATA_ANALYSIS_RECOMMEND_H
 #define STRATA_ANALYSIS_RECOMMEND_H
 
-#include "base/str.h"
 #include "report/finding.h"
 
 struct study;
@@ -21,6 +20,7 @@ struct recommendation {
     struct str message;
     struct str evidence[RECOMMEND_EVIDENCE];
     size_t n_evidence;
+    struct phrase advice, because; /* message and first evidence, in any language */
 };
 
 struct recommendations {

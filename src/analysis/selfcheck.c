@@ -9,6 +9,7 @@
 #include "analysis/steps.h"
 #include "analysis/study.h"
 #include "analysis/waits.h"
+#include "text/anomaly.h"
 
 struct checker {
     struct study *st;
@@ -16,17 +17,18 @@ struct checker {
 };
 
 /* Equal within `share` of the expected value and `slack` besides. */
-static void compare(struct checker *c, struct str name, double expected, double actual,
+static void compare(struct checker *c, struct phrase what, double expected, double actual,
                     double share, double slack)
 {
     bool is_ok = fabs(expected - actual) <= fabs(expected) * share + slack;
+    struct str name = phrase_text(LANG_EN, &c->st->scratch, what);
 
-    vec_push(&c->list, ((struct selfcheck){name, expected, actual, is_ok}));
+    vec_push(&c->list, ((struct selfcheck){name, what, expected, actual, is_ok}));
 }
 
-static struct str label(struct checker *c, struct str step, const char *what)
+static struct phrase of_step(struct checker *c, const struct message *m, struct str step)
 {
-    return arena_format(&c->st->scratch, "%.*s: %s", STR_ARGS(step), what);
+    return PHRASE(&c->st->scratch, m, PLACE("step", step));
 }
 
 static const struct step_trace *trace_of(const struct capture *cap, const struct step *step)
@@ -52,13 +54,13 @@ static void check_steps(struct checker *c)
         const struct step_trace *t = trace_of(c->st->cap, step);
         if (t == NULL)
             continue;
-        compare(c, label(c, step->id, "busy = computing + exposed communication, us"),
+        compare(c, of_step(c, &anomaly_text.check_busy, step->id),
                 (double)(t->computing + t->comm_exposed) / 1e3, (double)b->metrics[i].busy / 1e3,
                 0.0005, 0.1);
-        compare(c, label(c, step->id, "gaps between kernels = free, us"),
-                (double)t->free_time / 1e3, (double)b->metrics[i].internal / 1e3, 0.0005, 0.1);
+        compare(c, of_step(c, &anomaly_text.check_free, step->id), (double)t->free_time / 1e3,
+                (double)b->metrics[i].internal / 1e3, 0.0005, 0.1);
         if (t->preparing >= 0 && steps->source == STEPS_PROFILER)
-            compare(c, label(c, step->id, "gap before the first kernel = preparing, us"),
+            compare(c, of_step(c, &anomaly_text.check_preparing, step->id),
                     (double)t->preparing / 1e3, (double)b->metrics[i].prelaunch / 1e3, 0, 0.5);
     }
 }
@@ -82,8 +84,8 @@ static void check_waits(struct checker *c)
         near += apart <= 300 && apart >= -300;
     }
     if (compared > 0)
-        compare(c, S("rows whose wait is the gap to the previous row"), (double)compared,
-                (double)near, 0.01, 0);
+        compare(c, phrase_plain(&anomaly_text.check_waits), (double)compared, (double)near, 0.01,
+                0);
 }
 
 static void check_comm(struct checker *c)
@@ -98,7 +100,7 @@ static void check_comm(struct checker *c)
         if (cap->slices.kind[kernels.at[i]] == SLICE_COMM)
             seen += (double)cap->slices.dur[kernels.at[i]];
     if (cap->comm_ops.n > 0)
-        compare(c, S("time of all collectives, ms"), told / 1e6, seen / 1e6, 0.05, 0);
+        compare(c, phrase_plain(&anomaly_text.check_collectives), told / 1e6, seen / 1e6, 0.05, 0);
 }
 
 /* Files that tell of the same kernels tell of as many, before or after doubles were joined. */
@@ -109,9 +111,9 @@ static void check_counts(struct checker *c)
 
     for (size_t i = 0; i < cap->told.n; i++) {
         uint64_t told = cap->told.at[i].count;
-        struct str name = arena_format(&c->st->scratch, "kernels in %.*s",
-                                       STR_ARGS(str_basename(str_of(cap->told.at[i].path))));
-        compare(c, name, (double)told,
+        struct phrase what = PHRASE(&c->st->scratch, &anomaly_text.check_kernels,
+                                    PLACE("file", str_basename(str_of(cap->told.at[i].path))));
+        compare(c, what, (double)told,
                 (double)(told == cap->kernels_read ? cap->kernels_read : here), 0, 0);
     }
 }

@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/str.h"
+#include "report/message.h"
 
 struct study;
 
 struct selfcheck {
-    struct str name; /* "busy of Step#50 equals computing and exposed communication, us" */
+    struct str name;    /* "busy of Step#50 equals computing and exposed communication, us" */
+    struct phrase what; /* the name in any language */
     double expected, actual;
     bool is_ok;
 };

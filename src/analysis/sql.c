@@ -293,7 +293,7 @@ static enum status explain(struct sql *sql, struct str text, struct diag *d)
         sql->refused = "a statement that changes something";
     if (sql->refused != NULL) {
         enum status st = diag_fail(d, ST_FORMAT, "query.read-only", (struct where){0},
-                                   "%s is refused: a query only reads", sql->refused);
+                                   "%s is not allowed: a query only reads", sql->refused);
         diag_hint(d, "try", "a statement that begins with SELECT or WITH");
         return st;
     }
@@ -320,7 +320,7 @@ static enum status prepare(struct sql *sql, struct str text, sqlite3_stmt **out,
     if (sqlite3_prepare_v2(sql->db, text.at, (int)text.n, out, &tail) != SQLITE_OK)
         return explain(sql, text, d);
     if (*out == NULL)
-        return diag_fail(d, ST_FORMAT, "query.sql", (struct where){0}, "there is no statement");
+        return diag_fail(d, ST_FORMAT, "query.sql", (struct where){0}, "no statement");
     if (!sqlite3_stmt_readonly(*out)) {
         sql->refused = "a statement that changes something";
         return explain(sql, text, d);

@@ -20,7 +20,7 @@ const struct sql_table sql_tables[] = {
     {{"captures",
       "id INTEGER, name TEXT, rank INTEGER, world_size INTEGER, device INTEGER, device_name TEXT, "
       "kind TEXT, producer TEXT, host TEXT, level INTEGER, origin TEXT, to_unix INTEGER",
-      "what each profile tells about itself; one row a rank"},
+      "facts about each profile; one row per rank"},
      &sql_rows_module,
      SET_ALL,
      SQL_CAPTURES},
@@ -28,7 +28,7 @@ const struct sql_table sql_tables[] = {
       "id INTEGER, name TEXT, \"group\" TEXT, step INTEGER, is_p2p INTEGER, ts INTEGER, "
       "elapse INTEGER, transit INTEGER, wait INTEGER, sync INTEGER, idle INTEGER, "
       "megabytes REAL, transit_ms REAL, rank INTEGER",
-      "collectives as the profiler's own communication analysis tells them"},
+      "collectives from the profiler's communication analysis"},
      &sql_rows_module,
      SET_ALL,
      SQL_COLLECTIVES},
@@ -85,7 +85,7 @@ const struct sql_table sql_tables[] = {
       "id INTEGER, step INTEGER, device INTEGER, computing INTEGER, comm_exposed INTEGER, "
       "overlapped INTEGER, communication INTEGER, free INTEGER, stage INTEGER, bubble INTEGER, "
       "preparing INTEGER, rank INTEGER",
-      "what the profiler itself says of each step"},
+      "step times reported by the profiler"},
      &sql_rows_module,
      SET_ALL,
      SQL_STEP_TIMES},

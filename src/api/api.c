@@ -85,7 +85,7 @@ int strata_load(struct strata *s, const char *path, const char *format)
     if (s == NULL)
         return STRATA_USAGE;
     if (path == NULL)
-        return misuse(s, "strata_load: no path");
+        return misuse(s, "strata_load: path is NULL");
     capture_free(s->cap);
     s->cap = NULL;
     diag_init(&d);
@@ -112,10 +112,10 @@ int strata_analyze(struct strata *s, const char *analysis, struct strata_report 
     if (s == NULL)
         return STRATA_USAGE;
     if (analysis == NULL || out == NULL)
-        return misuse(s, "strata_analyze: no analysis or nowhere to put the report");
+        return misuse(s, "strata_analyze: analysis or result pointer is NULL");
     *out = NULL;
     if (s->cap == NULL)
-        return misuse(s, "strata_analyze: nothing is loaded");
+        return misuse(s, "strata_analyze: no capture is loaded");
     diag_init(&d);
     locale_t before = c_locale_begin();
     enum status status = flow_analyze(s->cap, analysis, &d, &report);

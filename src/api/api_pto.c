@@ -117,7 +117,7 @@ int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char
     if (k == NULL)
         return STRATA_USAGE;
     if (text == NULL)
-        return misuse(k, "strata_pto_text: no text");
+        return misuse(k, "strata_pto_text: text is NULL");
     mem_free(k->text);
     k->text = copy(text, n);
     k->setup.text = (struct str){k->text, n};
@@ -134,7 +134,7 @@ int strata_pto_set(struct strata_pto *k, const char *name, const char *value)
     if (k == NULL)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
-        return misuse(k, "strata_pto_set: no name or no value");
+        return misuse(k, "strata_pto_set: name or value is NULL");
     put_name(&k->params, name, value);
     return STRATA_OK;
 }
@@ -144,7 +144,7 @@ int strata_pto_arg(struct strata_pto *k, const char *name, const char *value)
     if (k == NULL)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
-        return misuse(k, "strata_pto_arg: no name or no value");
+        return misuse(k, "strata_pto_arg: name or value is NULL");
     put_name(&k->args, name, value);
     return STRATA_OK;
 }
@@ -154,7 +154,7 @@ static int set_number(struct strata_pto *k, struct str value, int64_t most, int6
     int64_t number;
 
     if (!num_i64(value, &number) || number < 1 || number > most)
-        return misuse(k, "strata_pto_option: the value is no number of these");
+        return misuse(k, "strata_pto_option: value out of range");
     *out = number;
     return STRATA_OK;
 }
@@ -180,7 +180,7 @@ int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
     if (k == NULL)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
-        return misuse(k, "strata_pto_option: no name or no value");
+        return misuse(k, "strata_pto_option: name or value is NULL");
     if (str_equal(n, S("func"))) {
         replace(&k->func, value);
         k->setup.func = str_of(k->func);
@@ -202,7 +202,7 @@ int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
     } else if (str_equal(n, S("cost"))) {
         return load_costs(k, value);
     } else {
-        return misuse(k, "strata_pto_option: no such option, or no such value of it");
+        return misuse(k, "strata_pto_option: unknown option or value");
     }
     return STRATA_OK;
 }
@@ -255,7 +255,7 @@ int strata_pto_run(struct strata_pto *k, struct strata_pto_result *out)
     if (k == NULL)
         return STRATA_USAGE;
     if (out == NULL || k->text == NULL)
-        return misuse(k, "strata_pto_run: no text, or nowhere to put the result");
+        return misuse(k, "strata_pto_run: no text was given, or the result pointer is NULL");
     struct text_param *params = mem_grow(NULL, sizeof(*params), k->params.n + 1);
     struct text_param *args = givens(&k->args);
     for (size_t i = 0; i < k->params.n; i++)
@@ -274,7 +274,8 @@ int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t colu
     if (k == NULL)
         return STRATA_USAGE;
     if (k->text == NULL || out == NULL || names == NULL || values == NULL)
-        return misuse(k, "strata_pto_batch: no text, no table, or nowhere to put the results");
+        return misuse(
+            k, "strata_pto_batch: no text was given, or the table or result pointer is NULL");
     struct text_param *params = mem_grow(NULL, sizeof(*params), columns + 1);
     struct text_param *args = givens(&k->args);
     k->error[0] = '\0';

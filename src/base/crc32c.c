@@ -24,27 +24,39 @@ static uint32_t by_table(uint32_t crc, const uint8_t *at, size_t n)
     return crc;
 }
 
-#ifdef __x86_64__
-__attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, const uint8_t *at,
-                                                                 size_t n)
+#if defined(__x86_64__)
+#define CRC_CODE            __attribute__((target("sse4.2")))
+#define CRC_WORD(crc, word) ((uint32_t)__builtin_ia32_crc32di(crc, word))
+#define CRC_BYTE            __builtin_ia32_crc32qi
+#define HAS_CRC             __builtin_cpu_supports("sse4.2")
+#elif defined(__aarch64__) && !defined(__clang__) /* whose names and targets differ by version */
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#define CRC_CODE __attribute__((target("+crc")))
+#define CRC_WORD __crc32cd
+#define CRC_BYTE __crc32cb
+#define HAS_CRC  ((getauxval(AT_HWCAP) & HWCAP_CRC32) != 0)
+#endif
+
+#if defined(CRC_CODE)
+CRC_CODE static uint32_t by_instruction(uint32_t crc, const uint8_t *at, size_t n)
 {
-    uint64_t wide = crc, word;
+    uint64_t word;
 
     for (; n >= sizeof(word); n -= sizeof(word), at += sizeof(word)) {
         memcpy(&word, at, sizeof(word));
-        wide = __builtin_ia32_crc32di(wide, word);
+        crc = CRC_WORD(crc, word);
     }
-    crc = (uint32_t)wide;
     for (; n > 0; n--)
-        crc = __builtin_ia32_crc32qi(crc, *at++);
+        crc = CRC_BYTE(crc, *at++);
     return crc;
 }
 #endif
 
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t n)
 {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("sse4.2"))
+#if defined(CRC_CODE)
+    if (HAS_CRC)
         return ~by_instruction(~crc, bytes, n);
 #endif
     return ~by_table(~crc, bytes, n);

@@ -13,6 +13,7 @@
 #include <endian.h>
 
 #include "base/arena.h"
+#include "base/neon.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -113,28 +114,35 @@ static size_t tail_block(struct csv *csv, char *copy)
     return n;
 }
 
-/* Padding looks like text: after it `inside` still tells whether the text ended in quotes. */
+/* Scans one batch; MARK finds the marks of a block. A macro, as each scanner is compiled for its
+ * own processor. Padding looks like text: after it `inside` still tells whether the text ended in
+ * quotes. */
+#define SCAN_BATCH(csv, MARK)                                                                      \
+    do {                                                                                           \
+        begin_batch(csv);                                                                          \
+        while ((csv)->n_blocks < CSV_BATCH && (csv)->text.n - (csv)->scanned >= BLOCK) {           \
+            bool go_on = add_block(csv, MARK((csv)->text.at + (csv)->scanned));                    \
+            (csv)->scanned += BLOCK;                                                               \
+            if (!go_on)                                                                            \
+                return;                                                                            \
+        }                                                                                          \
+        if ((csv)->n_blocks < CSV_BATCH && (csv)->scanned < (csv)->text.n) {                       \
+            char copy[BLOCK];                                                                      \
+            size_t n = tail_block(csv, copy);                                                      \
+            add_block(csv, MARK(copy));                                                            \
+            (csv)->scanned += n;                                                                   \
+        }                                                                                          \
+    } while (0)
+
 static void scan_portable(struct csv *csv)
 {
-    char copy[BLOCK];
-
-    begin_batch(csv);
-    while (csv->n_blocks < CSV_BATCH && csv->text.n - csv->scanned >= BLOCK) {
-        bool go_on = add_block(csv, mark_portable(csv->text.at + csv->scanned));
-        csv->scanned += BLOCK;
-        if (!go_on)
-            return;
-    }
-    if (csv->n_blocks < CSV_BATCH && csv->scanned < csv->text.n) {
-        size_t n = tail_block(csv, copy);
-        add_block(csv, mark_portable(copy));
-        csv->scanned += n;
-    }
+    SCAN_BATCH(csv, mark_portable);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2,popcnt"))) static inline uint64_t equal_avx2(__m256i low, __m256i high,
-                                                                         char c)
+#define AVX2 __attribute__((target("avx2,popcnt")))
+
+AVX2 static inline uint64_t equal_avx2(__m256i low, __m256i high, char c)
 {
     __m256i pattern = _mm256_set1_epi8(c);
     uint32_t a = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern));
@@ -143,7 +151,7 @@ __attribute__((target("avx2,popcnt"))) static inline uint64_t equal_avx2(__m256i
     return (uint64_t)b << 32 | a;
 }
 
-__attribute__((target("avx2,popcnt"))) static inline struct marks mark_avx2(const char *at)
+AVX2 static inline struct marks mark_avx2(const char *at)
 {
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)at);
     __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(at + 32));
@@ -155,22 +163,27 @@ __attribute__((target("avx2,popcnt"))) static inline struct marks mark_avx2(cons
     };
 }
 
-__attribute__((target("avx2,popcnt"))) static void scan_avx2(struct csv *csv)
+AVX2 static void scan_avx2(struct csv *csv)
 {
-    char copy[BLOCK];
+    SCAN_BATCH(csv, mark_avx2);
+}
+#endif
 
-    begin_batch(csv);
-    while (csv->n_blocks < CSV_BATCH && csv->text.n - csv->scanned >= BLOCK) {
-        bool go_on = add_block(csv, mark_avx2(csv->text.at + csv->scanned));
-        csv->scanned += BLOCK;
-        if (!go_on)
-            return;
-    }
-    if (csv->n_blocks < CSV_BATCH && csv->scanned < csv->text.n) {
-        size_t n = tail_block(csv, copy);
-        add_block(csv, mark_avx2(copy));
-        csv->scanned += n;
-    }
+#if defined(__aarch64__)
+static inline struct marks mark_neon(const char *at)
+{
+    uint8x16x4_t v = neon_load(at);
+
+    return (struct marks){
+        .commas = neon_equal(v, ','),
+        .newlines = neon_equal(v, '\n'),
+        .quotes = neon_equal(v, '"'),
+    };
+}
+
+static void scan_neon(struct csv *csv)
+{
+    SCAN_BATCH(csv, mark_neon);
 }
 #endif
 
@@ -179,6 +192,8 @@ static void (*best_scan(void))(struct csv *)
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
         return scan_avx2;
+#elif defined(__aarch64__)
+    return scan_neon;
 #endif
     return scan_portable;
 }

@@ -80,7 +80,8 @@ struct csv {
 /* Reads the header of a whole table. A table without any row has no columns. */
 void csv_open(struct csv *csv, struct str text);
 
-/* The same through the scanner for machines without AVX2, so that tests can compare the two. */
+/* The same through the scanner for machines without AVX2 and NEON, so that tests can compare the
+ * two. */
 void csv_open_portable(struct csv *csv, struct str text);
 
 /* Reads the header from the first window of a table. False when the window does not hold all of

@@ -2,6 +2,7 @@
 #include "base/db.h"
 
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,7 +119,7 @@ static void warn_of_wal(struct db *db)
 
     if (stat(wal, &st) == 0 && st.st_size > 0)
         diag_add(db->diag, SEV_WARN, "db.wal", here(db),
-                 "newer rows may stand in %s, which is not read", wal);
+                 "newer rows may be in %s, which is not read", wal);
 }
 
 /* A file that has no name any more, such as a copy of standard input: the engine cannot open it. */
@@ -202,7 +203,7 @@ static enum status look_inside(struct db *db)
     db->damages++;
     db->pages.n = 0; /* the engine knows best what can be read */
     diag_add(db->diag, SEV_LOSS, "db.damaged", here(db),
-             "the file is damaged or ends early; what can be read is used");
+             "the file is damaged or truncated; the readable part is used");
     return ST_OK;
 }
 
@@ -211,6 +212,14 @@ static void close_file(struct db *db)
     if (db->pages.fd >= 0)
         close(db->pages.fd);
     db->pages.fd = -1;
+}
+
+/* STRATA_SQLITE=engine reads every table with the engine. */
+static bool wants_engine(void)
+{
+    const char *reader = getenv("STRATA_SQLITE");
+
+    return reader != NULL && strcmp(reader, "engine") == 0;
 }
 
 static enum status check_head(struct db *db, struct str text)
@@ -226,6 +235,8 @@ static enum status check_head(struct db *db, struct str text)
         head = (struct str){bytes, n > 0 ? (size_t)n : 0};
     }
     db_pages_init(&db->pages, head, db->bytes);
+    if (wants_engine())
+        db->pages.n = 0;
     db->pages.text = text;
     db->pages.fd = fd;
     if (db_is_sqlite(head))

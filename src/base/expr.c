@@ -205,7 +205,7 @@ static void parse_call(struct parser *p, struct str name)
         if (str_equal(p->language->functions[k].name, name))
             f = &p->language->functions[k];
     if (f == NULL) {
-        fail(p, arena_format(p->arena, "no function is called '%.*s'", STR_ARGS(name)).at);
+        fail(p, arena_format(p->arena, "unknown function '%.*s'", STR_ARGS(name)).at);
         return;
     }
     if (f->word != NULL) {
@@ -248,10 +248,9 @@ static void parse_name(struct parser *p)
             emit(p, EXPR_NAME)->jump = i;
             return;
         }
-    const char *error =
-        l->constant != NULL
-            ? l->constant(p->arena, l->user, name, &value)
-            : arena_format(p->arena, "no variable is called '%.*s'", STR_ARGS(name)).at;
+    const char *error = l->constant != NULL
+                            ? l->constant(p->arena, l->user, name, &value)
+                            : arena_format(p->arena, "unknown variable '%.*s'", STR_ARGS(name)).at;
     if (error != NULL)
         fail(p, error);
     else
@@ -267,7 +266,7 @@ static void parse_number(struct parser *p)
         if (num_f64(p->word, &real))
             emit_real(p, real);
         else
-            fail(p, arena_format(p->arena, "\"%.*s\" is no number", STR_ARGS(p->word)).at);
+            fail(p, arena_format(p->arena, "\"%.*s\" is not a number", STR_ARGS(p->word)).at);
     } else if (p->word.n > 1 && p->word.at[0] == '0') {
         fail(p, "a number with leading zeros");
     } else if (!num_i64(p->word, &value)) {
@@ -408,13 +407,13 @@ const char *expr_compile(struct arena *arena, const struct expr_language *langua
     struct parser p = {.arena = arena, .language = language, .text = text, .names = names};
 
     if (text.n > EXPR_BYTES)
-        return "longer than an expression may be";
+        return "expression too long";
     if (str_trim(text).n == 0)
-        return "an empty expression";
+        return "empty expression";
     if (!language->is_real && str_find_char(text, '.') < text.n)
-        return "'.' has no place in an expression";
+        return "'.' is not allowed in an expression";
     if (!language->is_real && str_find(text, S("__")) < text.n)
-        return "'__' has no place in an expression";
+        return "'__' is not allowed in an expression";
     advance(&p);
     parse_or(&p);
     if (p.error == NULL && p.token != T_END)

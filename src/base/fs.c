@@ -27,6 +27,7 @@ enum {
 };
 
 static _Atomic(const char *) temps[TEMPS_MAX];
+static atomic_int temps_used; /* slots from here on were never taken */
 
 const char *fs_error_text(int error)
 {
@@ -46,6 +47,8 @@ static int remember(const char *temp)
 {
     for (int i = 0; i < TEMPS_MAX; i++) {
         const char *none = NULL;
+        int used = i;
+        atomic_compare_exchange_strong(&temps_used, &used, i + 1);
         if (atomic_compare_exchange_strong(&temps[i], &none, temp))
             return i;
     }
@@ -60,7 +63,7 @@ static void forget(int slot)
 
 void fs_cleanup(void)
 {
-    for (int i = 0; i < TEMPS_MAX; i++) {
+    for (int i = 0, n = atomic_load(&temps_used); i < n; i++) {
         const char *temp = atomic_exchange(&temps[i], NULL);
         if (temp != NULL)
             unlink(temp);
@@ -348,12 +351,7 @@ struct found_list {
     VEC_OF(struct found) v;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-
-    return str_compare(x->entry.name, y->entry.name);
-}
+ORDER_BY(by_name, struct found, str_compare(x->entry.name, y->entry.name));
 
 static struct found look_at(struct arena *arena, DIR *dir, const char *folder, const char *name)
 {
@@ -450,14 +448,6 @@ static bool is_new(struct folder_walk *w, dev_t device, ino_t inode)
     return w->seen.at[at].device != device || w->seen.at[at].inode != inode;
 }
 
-static bool is_skipped(const struct folder_walk *w, struct str name)
-{
-    for (size_t i = 0; i < w->skip_n; i++)
-        if (str_equal(w->skip[i], name))
-            return true;
-    return false;
-}
-
 /* Recursion ends at LIMIT_PATH_DEPTH; the errno of the folder itself, or 0. */
 static int walk_dir(struct folder_walk *w, const char *folder, int depth)
 {
@@ -468,14 +458,14 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
         const struct found *f = &found.v.at[i];
         struct where where = {.path = f->entry.path};
 
-        if (f->entry.kind == FS_DIR && is_skipped(w, f->entry.name))
+        if (f->entry.kind == FS_DIR && str_is_one_of(f->entry.name, w->skip, w->skip_n))
             continue;
         vec_push(&w->entries, f->entry);
         if (f->entry.kind != FS_DIR)
             continue;
         if (depth > LIMIT_PATH_DEPTH) {
             diag_add(w->diag, SEV_NOTE, "file.depth", where,
-                     "not searched: more than %d folders down", LIMIT_PATH_DEPTH);
+                     "not searched: nested more than %d folders deep", LIMIT_PATH_DEPTH);
             continue;
         }
         int inner = is_new(w, f->device, f->inode) ? walk_dir(w, f->entry.path, depth + 1) : 0;

@@ -83,7 +83,7 @@ static bool out_of_text(struct json *j)
         return stop(j, JSON_MORE);
     }
     if (j->mode == JSON_STRICT)
-        return fail(j, j->window.n, "the text ends before the document does");
+        return fail(j, j->window.n, "unexpected end of text");
     note(j, JSON_TRUNCATED, j->window.n);
     return stop(j, JSON_END);
 }
@@ -133,9 +133,9 @@ static bool check_odd_string(struct json *j, size_t from, size_t to)
         return true;
     }
     if (found.control != SIZE_MAX)
-        return fail(j, from + found.control, "a raw control character in a string");
+        return fail(j, from + found.control, "unescaped control character in a string");
     if (found.bad_escape != SIZE_MAX)
-        return fail(j, from + found.bad_escape, "an unknown escape in a string");
+        return fail(j, from + found.bad_escape, "unknown escape in a string");
     if (found.bad_utf8 != SIZE_MAX)
         return fail(j, from + found.bad_utf8, "a string is not UTF-8");
     return true;
@@ -216,7 +216,7 @@ static inline bool take_scalar(struct json *j, size_t from, struct str *out)
 static bool enter(struct json *j, size_t at, bool is_object)
 {
     if (j->depth == LIMIT_JSON_DEPTH)
-        return fail_status(j, at, ST_LIMIT, "nested too deep");
+        return fail_status(j, at, ST_LIMIT, "nested too deeply");
     uint64_t bit = (uint64_t)1 << j->depth % 64;
     if (is_object)
         j->objects[j->depth / 64] |= bit;
@@ -383,7 +383,7 @@ static enum json_token finish(struct json *j)
     size_t p;
 
     if (json_scan_next(&j->scan, &p))
-        fail(j, p, "there is more text after the document");
+        fail(j, p, "unexpected text after the document");
     else
         stop(j, j->is_last ? JSON_END : JSON_MORE);
     return j->token;
@@ -456,7 +456,7 @@ bool json_skip(struct json *j)
     } else if (c == '{' || c == '[') {
         bool is_closed = json_scan_skip(&j->scan, p, &close, &clash);
         if (clash != SIZE_MAX)
-            return fail(j, clash, "a quote touches other text");
+            return fail(j, clash, "a string is not separated from the text next to it");
         if (!is_closed)
             return out_of_text(j);
     } else {

@@ -228,7 +228,9 @@ static inline bool json_value(struct json *j, struct str *value)
             s->i += 2;
             return true;
         }
-        if (char_is_digit(*begin) && char_is_digit(end[-1]) && j->mode == JSON_LENIENT) {
+        if (char_is_digit(*begin) && char_is_digit(end[-1]) &&
+            (j->mode == JSON_LENIENT ||
+             json_is_number((struct str){begin, (size_t)(end - begin)}))) {
             value->at = begin;
             value->n = (size_t)(end - begin);
             j->has_escapes = false;

@@ -6,6 +6,8 @@
  */
 #include "base/json_scan.h"
 
+#include "base/neon.h"
+
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -391,6 +393,39 @@ static bool has_avx2(void)
 }
 #endif
 
+#if defined(__aarch64__)
+ALWAYS_INLINE uint64_t blanks_neon(uint8x16x4_t v)
+{
+    static const uint8_t blank[16] = {' ', [9] = '\t', [10] = '\n', [13] = '\r'};
+    const uint8x16_t table = vld1q_u8(blank), low = vdupq_n_u8(0x0f);
+
+    for (int i = 0; i < 4; i++) /* see blanks() */
+        v.val[i] = vceqq_u8(vqtbl1q_u8(table, vandq_u8(v.val[i], low)), v.val[i]);
+    return neon_bits(v.val[0], v.val[1], v.val[2], v.val[3]);
+}
+
+ALWAYS_INLINE void classify_neon(const char *text, size_t left, struct masks *m)
+{
+    char copy[64];
+    uint8x16x4_t v = neon_load(block_at(text, left, copy)), fold;
+
+    for (int i = 0; i < 4; i++)
+        fold.val[i] = vorrq_u8(v.val[i], vdupq_n_u8(0x20));
+    m->quote = neon_equal(v, '"');
+    m->backslash = neon_equal(v, '\\');
+    m->open = neon_equal(fold, '{');
+    m->close = neon_equal(fold, '}');
+    m->punct = neon_equal(v, ':') | neon_equal(v, ',');
+    m->space = blanks_neon(v);
+    m->odd = m->backslash | ~neon_printable(v);
+}
+
+static void fill_neon(struct json_scan *s)
+{
+    FILL_BATCH(s, classify_neon, prefix_parity, list_marks);
+}
+#endif
+
 bool json_scan_init(struct json_scan *s, enum json_scanner scanner)
 {
     s->fill = fill_portable;
@@ -405,8 +440,12 @@ bool json_scan_init(struct json_scan *s, enum json_scanner scanner)
     }
     return is_best || scanner == JSON_SCAN_PORTABLE || (scanner == JSON_SCAN_AVX2 && has_avx2()) ||
            (scanner == JSON_SCAN_AVX512 && has_avx2() && has_avx512());
+#elif defined(__aarch64__)
+    if (scanner == JSON_SCAN_BEST || scanner == JSON_SCAN_NEON)
+        s->fill = fill_neon;
+    return scanner <= JSON_SCAN_PORTABLE || scanner == JSON_SCAN_NEON;
 #else
-    return scanner == JSON_SCAN_BEST || scanner == JSON_SCAN_PORTABLE;
+    return scanner <= JSON_SCAN_PORTABLE;
 #endif
 }
 

@@ -8,8 +8,8 @@
  * read with the same few kilobytes. It judges nothing: json_read.h does. A byte is odd that is a
  * backslash, a control character or not ASCII.
  *
- * There are three scanners with the same results: for AVX-512 with VBMI2, for AVX2, and for any
- * processor. None reads a byte outside the text.
+ * There are four scanners with the same results: for AVX-512 with VBMI2, for AVX2, for NEON, and
+ * for any processor. None reads a byte outside the text.
  */
 #ifndef STRATA_BASE_JSON_SCAN_H
 #define STRATA_BASE_JSON_SCAN_H
@@ -51,7 +51,14 @@ struct json_scan {
     uint16_t mark[JSON_SCAN_BLOCKS * 64 + JSON_SCAN_SLACK];
 };
 
-enum json_scanner { JSON_SCAN_BEST, JSON_SCAN_PORTABLE, JSON_SCAN_AVX2, JSON_SCAN_AVX512 };
+enum json_scanner {
+    JSON_SCAN_BEST,
+    JSON_SCAN_PORTABLE,
+    JSON_SCAN_NEON,
+    JSON_SCAN_AVX2,
+    JSON_SCAN_AVX512,
+    JSON_SCANNERS,
+};
 
 /* Chooses the best scanner for this processor, or a certain one for tests: false when the processor
  * cannot run that, and a simpler one is used. */

@@ -62,7 +62,7 @@ static void next_member(struct json_writer *w)
 static void begin_value(struct json_writer *w)
 {
     assert(!w->is_done && "one document holds one value");
-    assert(w->has_key == in_object(w) && "in an object a value needs its key");
+    assert(w->has_key == in_object(w) && "a value in an object needs a key");
     if (!w->has_key)
         next_member(w);
     w->has_key = false;
@@ -154,7 +154,7 @@ void json_write_end(struct json_writer *w)
 
 void json_write_key(struct json_writer *w, struct str key)
 {
-    assert(in_object(w) && !w->has_key && "a key belongs in an object, and a value behind it");
+    assert(in_object(w) && !w->has_key && "a key must be in an object and be followed by a value");
     next_member(w);
     put_quoted(w, key);
     put(w, w->layout == JSON_COMPACT ? S(":") : S(": "));
@@ -286,18 +286,6 @@ void json_put_f64(struct json_writer *w, const char *key, double value)
 {
     json_write_key(w, str_of(key));
     json_write_f64(w, value);
-}
-
-void json_put_us(struct json_writer *w, const char *key, nanos ns)
-{
-    json_write_key(w, str_of(key));
-    json_write_us(w, ns);
-}
-
-void json_put_ms(struct json_writer *w, const char *key, nanos ns)
-{
-    json_write_key(w, str_of(key));
-    json_write_ms(w, ns);
 }
 
 void json_put_bool(struct json_writer *w, const char *key, bool value)

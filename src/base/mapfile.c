@@ -13,12 +13,12 @@ static enum status fail_missing(const char *path, struct diag *diag)
 
     if (lstat(path, &link) == 0 && S_ISLNK(link.st_mode)) {
         diag_fail(diag, ST_NOT_FOUND, "file.dangling-link", (struct where){.path = path},
-                  "the link points to a file that does not exist");
-        diag_hint(diag, "try", "`readlink -f` on the link shows what is missing");
+                  "the link points to a missing file");
+        diag_hint(diag, "try", "`readlink -f` on the link shows its target");
         return ST_NOT_FOUND;
     }
     diag_fail(diag, ST_NOT_FOUND, "file.missing", (struct where){.path = path}, "no such file");
-    diag_hint(diag, "try", "check the spelling and the folder the command runs in");
+    diag_hint(diag, "try", "check the spelling and the current folder");
     return ST_NOT_FOUND;
 }
 
@@ -29,12 +29,12 @@ static enum status fail_open(const char *path, int error, struct diag *diag)
     if (error == EACCES || error == EPERM) {
         diag_fail(diag, ST_IO, "file.unreadable", (struct where){.path = path},
                   "no permission to read the file");
-        diag_hint(diag, "try", "`ls -l` shows who may read it");
+        diag_hint(diag, "try", "`ls -l` shows the file's permissions");
         return ST_IO;
     }
     if (error == ENXIO || error == ENODEV) /* a socket, or a device without a driver */
         return diag_fail(diag, ST_IO, "file.special", (struct where){.path = path},
-                         "not a plain file");
+                         "not a regular file");
     return diag_fail(diag, ST_IO, "file.open-failed", (struct where){.path = path},
                      "cannot be opened: %s", strerrordesc_np(error));
 }
@@ -45,14 +45,14 @@ static enum status check_kind(const char *path, const struct stat *st, struct di
         return ST_OK;
     if (S_ISDIR(st->st_mode)) {
         diag_fail(diag, ST_IO, "file.is-folder", (struct where){.path = path},
-                  "a folder where a file is needed");
+                  "is a folder, not a file");
         diag_hint(diag, "try", "name a file inside it");
         return ST_IO;
     }
     const char *kind = S_ISFIFO(st->st_mode) ? "a pipe" : "a device or a socket";
-    diag_fail(diag, ST_IO, "file.special", (struct where){.path = path}, "%s, not a plain file",
+    diag_fail(diag, ST_IO, "file.special", (struct where){.path = path}, "%s, not a regular file",
               kind);
-    diag_hint(diag, "try", "copy the data to a plain file, or pass it on standard input as `-`");
+    diag_hint(diag, "try", "copy the data to a file, or pass it on standard input as `-`");
     return ST_IO;
 }
 

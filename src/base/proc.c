@@ -323,10 +323,10 @@ static enum status judge(const struct proc_spec *spec, const struct proc_result 
     case PROC_STOPPED:
         return ST_TOOL;
     case PROC_TIMED_OUT:
-        return diag_fail(d, ST_TOOL, "tool.timeout", where, "%s did not end within %lld ms", tool,
+        return diag_fail(d, ST_TOOL, "tool.timeout", where, "%s timed out after %lld ms", tool,
                          (long long)spec->limit_ms);
     case PROC_SIGNALLED:
-        return diag_fail(d, ST_TOOL, "tool.signal", where, "%s was ended by signal %d (%s)", tool,
+        return diag_fail(d, ST_TOOL, "tool.signal", where, "%s was killed by signal %d (%s)", tool,
                          result->code,
                          sigabbrev_np(result->code) != NULL ? sigabbrev_np(result->code) : "?");
     case PROC_NOT_STARTED:
@@ -336,7 +336,7 @@ static enum status judge(const struct proc_spec *spec, const struct proc_result 
         break;
     }
     if (result->code != 0)
-        return diag_fail(d, ST_TOOL, "tool.failed", where, "%s ended with status %d", tool,
+        return diag_fail(d, ST_TOOL, "tool.failed", where, "%s exited with status %d", tool,
                          result->code);
     return ST_OK;
 }

@@ -91,7 +91,7 @@ TEST(a_signal_is_told_apart_from_a_status)
     assert_int_equal(result.end, PROC_SIGNALLED);
     assert_int_equal(result.code, SIGSEGV);
     assert_int_equal(diag_count(&diag, "tool.signal"), 1);
-    assert_string_equal(diag.entries.at[0].first[0].text, "/bin/sh was ended by signal 11 (SEGV)");
+    assert_string_equal(diag.entries.at[0].first[0].text, "/bin/sh was killed by signal 11 (SEGV)");
 }
 
 TEST(a_program_that_is_not_there_is_missing)

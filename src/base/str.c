@@ -70,6 +70,14 @@ bool str_is_one_of(struct str s, const struct str *list, size_t n)
     return false;
 }
 
+bool str_any(bool (*is)(struct str, struct str), struct str s, const struct str *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is(s, list[i]))
+            return true;
+    return false;
+}
+
 bool str_is_name(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -96,13 +104,72 @@ size_t str_last_digits(struct str s)
     return n;
 }
 
-size_t str_width(struct str s)
+/* The character at the front of `s`, which is not empty; a byte that begins none stands for itself.
+ */
+static uint32_t first_char(struct str s, size_t *length)
+{
+    unsigned char lead = (unsigned char)s.at[0];
+    size_t n = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+    uint32_t code = n == 1 ? lead : lead & (0xffU >> (n + 1));
+
+    for (*length = 1; *length < n && *length < s.n; (*length)++) {
+        unsigned char c = (unsigned char)s.at[*length];
+        if ((c & 0xc0) != 0x80)
+            break;
+        code = code << 6 | (c & 0x3f);
+    }
+    return *length == n ? code : lead;
+}
+
+/* East Asian wide and full-width characters (Unicode's EastAsianWidth.txt, whole blocks). */
+static bool is_wide(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } wide[] = {
+        {0x1100, 0x115f}, {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xa960, 0xa97f},
+        {0xac00, 0xd7a3}, {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff01, 0xff60},
+        {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(wide) && c >= wide[i].first; i++)
+        if (c <= wide[i].last)
+            return true;
+    return false;
+}
+
+struct str str_fit(struct str s, size_t width)
+{
+    size_t n = 0, used = 0, length;
+
+    while (n < s.n) {
+        struct str rest = str_part(s, n, s.n);
+        used += is_wide(first_char(rest, &length)) ? 2 : 1;
+        if (used > width)
+            break;
+        n += length;
+    }
+    return str_part(s, 0, n);
+}
+
+size_t str_chars(struct str s)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < s.n; i++)
-        n += ((unsigned char)s.at[i] & 0xc0) != 0x80; /* bytes that begin a character */
+        n += ((unsigned char)s.at[i] & 0xc0) != 0x80;
     return n;
+}
+
+size_t str_width(struct str s)
+{
+    size_t width = 0, length;
+
+    while (s.n > 0) {
+        width += is_wide(first_char(s, &length)) ? 2 : 1;
+        s = str_part(s, length, s.n);
+    }
+    return width;
 }
 
 struct str str_trim(struct str s)

@@ -87,6 +87,8 @@ TEST(containing_finding_in_a_list_and_names)
     assert_false(str_contains(nothing, S("a")));
     assert_true(str_is_one_of(S("bc"), list, 2));
     assert_false(str_is_one_of(S("b"), list, 2));
+    assert_true(STR_ANY(str_starts, S("bcd"), list));
+    assert_false(STR_ANY(str_starts, S("b"), list));
     assert_true(str_is_name(S("_a9")));
     assert_false(str_is_name(S("9a")));
     assert_false(str_is_name(S("a-b")));
@@ -104,12 +106,26 @@ TEST(digits_are_counted_at_both_ends)
     assert_int_equal(str_last_digits(S("123")), 3);
 }
 
-TEST(width_counts_characters)
+TEST(width_counts_columns)
 {
+    assert_int_equal(str_chars(S("a\xe6\x9c\xaa\xc2\xb5")), 3);
     assert_int_equal(str_width(S("")), 0);
     assert_int_equal(str_width(S("busy")), 4);
     assert_int_equal(str_width(S("\xC2\xB5s \xE2\x80\x93")),
-                     4); /* a micro sign, s, a blank, a dash */
+                     4);                                  /* a micro sign, s, a blank, a dash */
+    assert_int_equal(str_width(S("\u7a7a\u95f2 ms")), 7); /* Chinese is two columns wide */
+    assert_int_equal(str_width(S("\uff1a")), 2);
+    assert_int_equal(str_width(S("\u2502\u2026")), 2);
+    assert_int_equal(str_width(S("\xe7\xa9")), 1); /* cut off in the middle */
+    assert_int_equal(str_width(S("\x80x")), 2);
+}
+
+TEST(fits_whole_characters)
+{
+    assert_true(str_equal(str_fit(S("busy"), 9), S("busy")));
+    assert_true(str_equal(str_fit(S("busy"), 2), S("bu")));
+    assert_true(str_equal(str_fit(S("\u7a7a\u95f2"), 3), S("\u7a7a")));
+    assert_true(str_equal(str_fit(S("\u7a7a\u95f2"), 1), S("")));
 }
 
 TEST(trimming_removes_blanks_at_both_ends)
@@ -182,6 +198,7 @@ TEST_MAIN("base/str", T(views_are_equal_by_bytes), T(starts_and_ends_need_the_wh
           T(parts_stay_inside_the_text), T(order_is_by_unsigned_bytes_then_length),
           T(folding_touches_ascii_letters_only), T(finding_gives_the_first_position_or_the_length),
           T(containing_finding_in_a_list_and_names), T(digits_are_counted_at_both_ends),
-          T(width_counts_characters), T(trimming_removes_blanks_at_both_ends),
-          T(splitting_keeps_empty_pieces), T(the_base_name_ignores_slashes_at_the_end),
-          T(distance_counts_single_changes), T(distance_stops_past_the_most_asked_for))
+          T(width_counts_columns), T(fits_whole_characters),
+          T(trimming_removes_blanks_at_both_ends), T(splitting_keeps_empty_pieces),
+          T(the_base_name_ignores_slashes_at_the_end), T(distance_counts_single_changes),
+          T(distance_stops_past_the_most_asked_for))

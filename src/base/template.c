@@ -19,7 +19,7 @@ static const struct template_value *find(const struct scope *s, struct str name)
         for (size_t i = 0; i < s->n; i++)
             if (str_equal(str_of(s->at[i].name), name))
                 return &s->at[i];
-    assert(!"a template names a value that nobody gives");
+    assert(!"a template uses an undefined value");
     return NULL;
 }
 

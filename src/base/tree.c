@@ -42,7 +42,7 @@ static bool bad(struct reader *r)
 
     if (j->token == JSON_ERROR)
         return fail(r, j->status, j->error_at, j->error);
-    return fail(r, ST_FORMAT, json_offset(j), "the text ends inside the document");
+    return fail(r, ST_FORMAT, json_offset(j), "unexpected end of text");
 }
 
 bool tree_take_number(struct tree *out, struct str text)

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
+
 static const struct str key_names[KEY_COUNT] = {
     [KEY_TYPE] = S_INIT("type"),
     [KEY_CORE] = S_INIT("core"),
@@ -98,6 +100,11 @@ static bool same_lane(const struct lane_key *a, const struct lane_key *b)
            a->name == b->name && a->pid == b->pid && a->tid == b->tid;
 }
 
+static strid rest_name(struct capture *cap)
+{
+    return capture_intern(cap, S("all other lanes"));
+}
+
 lane_id capture_lane(struct capture *cap, struct lane_key key)
 {
     uint64_t hash = hash_mix((uint64_t)key.process << 32 | key.name,
@@ -109,7 +116,12 @@ lane_id capture_lane(struct capture *cap, struct lane_key key)
         uint32_t id;
         if (!hash_get(&cap->lane_ids, hash, &id)) {
             id = (uint32_t)cap->lanes.n;
-            hash_put(&cap->lane_ids, hash, id);
+            if (id > LIMIT_LANES)
+                return LIMIT_LANES;
+            if (id == LIMIT_LANES)
+                key = (struct lane_key){.device = -1, .kind = LANE_OTHER, .name = rest_name(cap)};
+            else
+                hash_put(&cap->lane_ids, hash, id);
             vec_push(&cap->lanes, ((struct lane){.key = key}));
             return id;
         }
@@ -212,12 +224,8 @@ static unsigned has_attrs(const struct capture *cap)
     return has;
 }
 
-static int by_ends(const void *a, const void *b)
-{
-    const struct flow *x = a, *y = b;
-
-    return ORDER(x->from, y->from) ?: ORDER(x->to, y->to) ?: ORDER(x->kind, y->kind);
-}
+ORDER_BY(by_ends, struct flow,
+         ORDER(x->from, y->from) ?: ORDER(x->to, y->to) ?: ORDER(x->kind, y->kind));
 
 /* Sorts the arrows of each slice in a list that is in order of those slices. */
 static void sort_targets(struct flow *at, size_t n)
@@ -279,12 +287,7 @@ static void seal_flows(struct capture *cap, uint32_t *place)
         }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-
-    return ORDER(x->at, y->at) ?: ORDER(x->value, y->value);
-}
+ORDER_BY(by_time, struct sample, ORDER(x->at, y->at) ?: ORDER(x->value, y->value));
 
 static void seal_series(struct capture *cap)
 {
@@ -298,20 +301,11 @@ static void seal_series(struct capture *cap)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct mark *x = a, *y = b;
+ORDER_BY(by_number, struct mark,
+         ORDER(x->source, y->source) ?: ORDER(x->number, y->number) ?: ORDER(x->begin, y->begin)
+         ?: ORDER(x->end, y->end));
 
-    return ORDER(x->source, y->source) ?: ORDER(x->number, y->number) ?: ORDER(x->begin, y->begin)
-           ?: ORDER(x->end, y->end);
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct mark *x = a, *y = b;
-
-    return ORDER(x->begin, y->begin) ?: by_number(a, b);
-}
+ORDER_BY(by_begin, struct mark, ORDER(x->begin, y->begin) ?: by_number(x, y));
 
 static void seal_marks(struct capture *cap)
 {

@@ -152,7 +152,7 @@ static inline bool capture_is_ascend(const struct capture *cap)
 /* Makes it a capture of the inside of one Ascend core. */
 void capture_set_incore(struct capture *cap);
 
-/* The lane with this key, added when it is new. */
+/* The lane with this key, added when it is new. The one after LIMIT_LANES holds all others. */
 lane_id capture_lane(struct capture *cap, struct lane_key key);
 
 /* Adds a slice; its number holds until the seal, which renumbers slices and arrows together. */

@@ -1,5 +1,6 @@
 #include "capture/capture.h"
 
+#include "base/limits.h"
 #include "base/testing.h"
 
 static lane_id stream(struct capture *cap, const char *name)
@@ -138,6 +139,20 @@ TEST(of_two_marks_with_one_number_the_earlier_stays)
     capture_free(cap);
 }
 
+TEST(lanes_past_the_limit_are_one)
+{
+    struct capture *cap = capture_new();
+    struct lane_key key = {.kind = LANE_STREAM, .device = 0};
+
+    for (key.tid = 0; key.tid < LIMIT_LANES + 3; key.tid++)
+        assert_int_equal(capture_lane(cap, key), key.tid < LIMIT_LANES ? key.tid : LIMIT_LANES);
+    assert_int_equal(cap->lanes.n, LIMIT_LANES + 1);
+    assert_int_equal(cap->lanes.at[LIMIT_LANES].key.kind, LANE_OTHER);
+    key.tid = 5;
+    assert_int_equal(capture_lane(cap, key), 5);
+    capture_free(cap);
+}
+
 TEST(an_empty_capture_seals)
 {
     struct capture *cap = capture_new();
@@ -154,4 +169,5 @@ TEST_MAIN("capture/capture", T(a_lane_is_its_key),
           T(a_slice_answers_for_its_own_values_and_its_set),
           T(functions_on_the_timeline_are_stacks), T(arrows_follow_their_slices_through_the_seal),
           T(many_arrows_are_put_in_order_of_both_ends), T(samples_are_put_in_order_of_time),
-          T(of_two_marks_with_one_number_the_earlier_stays), T(an_empty_capture_seals))
+          T(of_two_marks_with_one_number_the_earlier_stays), T(lanes_past_the_limit_are_one),
+          T(an_empty_capture_seals))

@@ -8,17 +8,6 @@
 
 #include "base/str.h"
 
-/* Which stratum a thing belongs to, finest first. */
-enum level {
-    LEVEL_INSTR,
-    LEVEL_KERNEL,
-    LEVEL_OP,
-    LEVEL_LAYER,
-    LEVEL_STEP,
-    LEVEL_RANK,
-    LEVEL_CLUSTER,
-};
-
 /* Where numbers come from; travels with every capture into every output. */
 enum origin { ORIGIN_MEASURED, ORIGIN_SIMULATED, ORIGIN_ESTIMATED, ORIGIN_INFERRED };
 

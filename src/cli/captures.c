@@ -15,6 +15,15 @@ void captures_input(struct session *s, struct input_options *input)
     input->pool = s->pool;
 }
 
+enum status captures_load_one(struct session *s, const char *path, struct input_options input,
+                              struct capture **out)
+{
+    captures_input(s, &input);
+    TRY(input_load(path, &input, &s->diag, out));
+    captures_read_one(s, *out);
+    return ST_OK;
+}
+
 enum status captures_load(struct session *s, const char *path, struct input_options input,
                           struct fleet **out)
 {

@@ -1,13 +1,16 @@
 /*
  * captures - what commands that read captures have in common: options, loading, files read.
  *
- *     struct args { struct anomaly_job job; };
- *     static const struct args defaults = {.job = {.input = {.rank = -1, .device = -1}}};
- *     OPT_RANK(struct args, job.input, "only this rank of a folder of ranks"),
+ *     struct args { struct input_options input; };
+ *     static const struct args defaults = {.input = CAPTURE_INPUT()};
+ *     static const struct opt options[] = {CAPTURE_OPTIONS(struct args, input), OPT_END};
  *     ...
- *     captures_input(s, &job.input);
- *     flow_anomaly(&job, ...);
- *     captures_read(s, result.fleet);
+ *     captures_load_one(s, s->operands.at[0], args->input, &cap);
+ *     ...
+ *     .common = COMMON_CAPTURE,
+ *
+ * A job of flow/ that loads by itself gets its options from captures_input(), and what it has read
+ * goes to captures_read().
  */
 #ifndef STRATA_CLI_CAPTURES_H
 #define STRATA_CLI_CAPTURES_H
@@ -16,20 +19,28 @@
 #include "cli/session.h"
 #include "input/input.h"
 
-/* Options of a struct input_options `input`. */
-#define OPT_RANK(type, input, text) OPT_INT(0, "rank", "N", type, input.rank, 0, INT32_MAX, text)
-#define OPT_DEVICE(type, input)                                                                    \
-    OPT_INT(0, "device", "N", type, input.device, 0, INT32_MAX, "only this device")
-#define OPT_SOURCE(type, input)                                                                    \
-    OPT_CHOICE(0, "source", captures_sources, type, input.source,                                  \
-               "which files to believe when several tell of the same kernels (auto)")
+/* The options --rank, --device and --source of the member `input`, a struct input_options; and what
+ * it starts as: CAPTURE_INPUT(.pmu = true). */
+#define CAPTURE_OPTIONS(type, input)                                                               \
+    OPT_INT(0, "rank", "N", type, input.rank, 0, INT32_MAX, "only this rank (default: all)"),      \
+        OPT_INT(0, "device", "N", type, input.device, 0, INT32_MAX,                                \
+                "only this device (default: all)"),                                                \
+        OPT_CHOICE(0, "source", captures_sources, type, input.source,                              \
+                   "preferred source when files overlap (default: auto)")
+#define CAPTURE_INPUT(...)                                                                         \
+    {                                                                                              \
+        .rank = -1, .device = -1, __VA_ARGS__                                                      \
+    }
 
 extern const char *const captures_sources[]; /* in the order of enum input_source */
 
-/* Adds what --format and --jobs say. The threads live as long as the session. */
+/* Applies --format and --jobs. The threads live as long as the session. */
 void captures_input(struct session *s, struct input_options *input);
 
-/* All captures of a path; their files are noted as read. fleet_free() them. */
+/* The one capture of a path, or all of them; their files are noted as read. capture_free() it,
+ * fleet_free() them. */
+enum status captures_load_one(struct session *s, const char *path, struct input_options input,
+                              struct capture **out);
 enum status captures_load(struct session *s, const char *path, struct input_options input,
                           struct fleet **out);
 

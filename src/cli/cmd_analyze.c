@@ -11,29 +11,74 @@ struct args {
     bool list;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1}, .as = "text"};
+static const char *const names[] = {
+#define ANALYSIS(sym) #sym,
+#include "analysis/analyses.def"
+#undef ANALYSIS
+    NULL,
+};
+
+static const struct args defaults = {.input = CAPTURE_INPUT(), .as = "text"};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "as", "FORMAT", struct args, as, "text, md, csv or html (text)"),
-    OPT_FLAG(0, "list", struct args, list, "list the analyses"),
-    OPT_RANK(struct args, input, "this rank of a folder of ranks"),
-    OPT_DEVICE(struct args, input),
-    OPT_SOURCE(struct args, input),
+    OPT_STRING(0, "as", "FORMAT", struct args, as, "text, md, csv or html (default: text)"),
+    OPT_FLAG(0, "list", struct args, list, "list the analyses and exit"),
+    CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata analyze anomaly examples/ascend-small --as md", "idle time as Markdown"},
-    {"strata analyze --list", "what can be asked"},
+    {"strata analyze --list", "names of all analyses"},
     {0},
+};
+
+static struct field_value needs(const void *record, const struct record_env *env)
+{
+    const struct analysis *a = record;
+
+    return value_text(str_of(analysis_needs_text(env->arena, a->needs)));
+}
+
+static struct field_value schema_name(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_of(((const struct analysis *)record)->schema->name));
+}
+
+static const struct field analysis_fields[] = {
+    FIELD(struct analysis, name, "name", .head = "analysis"),
+    FIELD(struct analysis, summary, "summary", .head = "description"),
+    FIELD_CALC(FIELD_STR, "needs", needs, .head = "needs"),
+    FIELD_CALC(FIELD_STR, "schema", schema_name, .head = "document"),
+};
+static const struct record analysis_record = RECORD(struct analysis, analysis_fields);
+
+static const struct schema list_schema = {
+    .name = "strata.analyses/1",
+    .title = "list of analyses",
+    .record = &analysis_record,
+    .is_list = true,
 };
 
 static void print_list(struct session *s)
 {
-    const struct analysis *a;
+    const struct record_env env = {.arena = &s->arena};
+    size_t n = 0;
 
-    for (size_t i = 0; (a = analysis_at(i)) != NULL; i++)
-        out_printf(&s->out, "%-12s %s\n", a->name, a->summary);
+    while (analysis_at(n) != NULL)
+        n++;
+    struct analysis *list = ARENA_ARRAY(&s->arena, struct analysis, n);
+    for (size_t i = 0; i < n; i++)
+        list[i] = *analysis_at(i);
+    if (s->common.json) {
+        session_document(s, &list_schema, NULL, &(struct field_items){list, n}, &env);
+        return;
+    }
+    struct report *r = report_new(LANG_EN, S(""));
+    report_records(r, &analysis_record, list, n, &env);
+    session_report(s, r);
+    report_free(r);
 }
 
 static void print(struct session *s, const struct analysis *a, const struct renderer *as,
@@ -41,12 +86,14 @@ static void print(struct session *s, const struct analysis *a, const struct rend
 {
     struct study st;
 
+    analysis_check_needs(a, cap, &s->diag);
     study_begin(&st, cap, study_defaults());
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
         session_document(s, a->schema, origin_name(cap->origin), a->find(&st), &env);
     } else if (!s->common.quiet) {
-        struct report *r = report_new(str_of(cap->name));
+        enum lang lang = as == &renderer_table ? LANG_EN : session_lang(s); /* CSV: for programs */
+        struct report *r = report_new(lang, str_of(cap->name));
         a->run(&st, r);
         render_write(as, r, &(struct render_options){.color = s->out.color}, session_sink(s));
         report_free(r);
@@ -57,7 +104,6 @@ static void print(struct session *s, const struct analysis *a, const struct rend
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct input_options input = args->input;
     bool is_md = strcmp(args->as, "md") == 0;
     const struct renderer *as = render_find(is_md ? S("markdown") : str_of(args->as));
     struct capture *cap;
@@ -67,17 +113,15 @@ static int run(struct session *s, const void *given)
         return CODE_DONE;
     }
     if (s->operands.n != 2)
-        return session_usage(s, "analyze takes the name of an analysis and a capture");
+        return session_usage(s, "analyze needs the name of an analysis and a capture");
     const struct analysis *a = analysis_named(str_of(s->operands.at[0]));
     if (a == NULL)
-        return session_usage(s, "no analysis is called '%s'; see --list", s->operands.at[0]);
+        return session_usage(s, "unknown analysis '%s'; --list shows the names", s->operands.at[0]);
     if (as == NULL)
-        return session_usage(s, "--as takes text, md, csv or html, not '%s'", args->as);
-    captures_input(s, &input);
-    enum status status = input_load(s->operands.at[1], &input, &s->diag, &cap);
+        return session_usage(s, "--as must be text, md, csv or html, not '%s'", args->as);
+    enum status status = captures_load_one(s, s->operands.at[1], args->input, &cap);
     if (status != ST_OK)
         return session_code(status);
-    captures_read_one(s, cap);
     print(s, a, as, cap);
     capture_free(cap);
     return CODE_DONE;
@@ -86,16 +130,23 @@ static int run(struct session *s, const void *given)
 const struct command command_analyze = {
     .name = "analyze",
     .group = GROUP_EXPLAIN,
-    .summary = "ask one analysis of a capture, in the format you need",
+    .summary = "run one analysis and print it in a chosen format",
     .usage = "[OPTIONS] NAME CAPTURE",
-    .details = "Every analysis that strata has, under its name, printed as text, as Markdown, as a "
-               "page of HTML, or with its tables as CSV. With --json its result is printed for "
-               "programs, with a schema (strata help --list-schemas).",
+    .details = "Runs one analysis by name and prints the result as text, Markdown, an HTML page, "
+               "or CSV tables. With --json the result is one JSON document with a schema (strata "
+               "help --list-schemas).\n"
+               "\n"
+               "Analyses:"
+#define ANALYSIS(sym) " " #sym
+#include "analysis/analyses.def"
+#undef ANALYSIS
+               ". --list describes them.",
     .see = "docs/analyses",
-    .operands = {.kind = OPERAND_WORD, .min = 0, .max = 2},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2, .choices = names},
+    .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas =
         {
+            &list_schema,
 #define ANALYSIS(sym) &sym##_schema,
 #include "analysis/analyses.def"
 #undef ANALYSIS

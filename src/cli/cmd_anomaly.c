@@ -1,5 +1,5 @@
 /*
- * strata anomaly: where the device sat idle.
+ * strata anomaly: device idle time in each step.
  */
 #include <regex.h>
 
@@ -14,7 +14,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job = {.input = {.rank = -1, .device = -1}, .study = {.max_bubbles = 200}},
+    .job = {.input = CAPTURE_INPUT(), .study = {.max_bubbles = 200}},
     .min_bubble = "100",
 };
 
@@ -24,35 +24,33 @@ static const char *const severities[] = {"none", "low", "medium", "high", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-bubble", "US", struct args, min_bubble,
-               "list idle windows from this many microseconds on (100)"),
+               "shortest idle gap to list, in µs (default: 100)"),
     OPT_INT(0, "max-bubbles", "N", struct args, job.study.max_bubbles, 0, 1000000,
-            "list at most this many of them (200)"),
-    OPT_RANK(struct args, job.input, "only this rank of a folder of ranks"),
-    OPT_DEVICE(struct args, job.input),
-    OPT_SOURCE(struct args, job.input),
+            "maximum number of gaps to list (default: 200)"),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_CHOICE(0, "step-source", step_sources, struct args, job.study.step_choice,
-               "where steps come from: marks, else step ids (auto); the model's passes; nowhere"),
+               "how steps are found (default: auto)"),
     OPT_STRING(0, "step-marker", "RE", struct args, job.study.step_marker,
-               "host ranges with such names are steps, when the profiler marked none"),
+               "names of host ranges to use as steps, if none are marked"),
     OPT_CHOICE(0, "step-window", step_windows, struct args, step_window,
-               "a step begins with its mark, or with the first kernel launched in it"),
+               "start of a step: host mark or first kernel (default: host)"),
     OPT_FLAG(0, "busy-copies", struct args, job.input.busy_copies,
-             "copies of an Ascend device are work"),
+             "count device copies as busy (Ascend)"),
     OPT_INT(0, "top", "N", struct args, job.study.top, 1, 1000000,
-            "rows of gaps and operators in the text"),
+            "rows of gaps and operators (default: fit one screen)"),
     OPT_FLAG(0, "no-arch", struct args, job.without_arch,
-             "write no report on the model's architecture"),
+             "do not write the model architecture report"),
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     OPT_CHOICE(0, "fail-on", severities, struct args, job.fail_on,
-               "exit with 1 when the severity is this or worse (none: never)"),
+               "exit with 1 at this severity or above (default: none)"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
-             "exit with 1 when a metric is out of bounds; may be repeated"),
+             "exit with 1 if a metric is out of bounds; repeatable"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata anomaly examples/ascend-small", "the idle time of each step"},
-    {"strata anomaly examples/ascend-small --json -o out", "the same for programs"},
+    {"strata anomaly examples/ascend-small", "idle time of each step"},
+    {"strata anomaly examples/ascend-small --json -o out", "as JSON"},
     {"strata anomaly examples/ascend-small --fail-if 'service_ms>50'", "a gate for CI"},
     {0},
 };
@@ -87,7 +85,7 @@ static void list_files(struct session *s, const struct anomaly_job *job,
         session_wrote(s, job->markdown);
 }
 
-/* Completes the job; false, and the usage error told, when a value makes no sense. */
+/* Completes the job; false after a usage error. */
 static bool complete(struct session *s, const struct args *args, struct anomaly_job *job)
 {
     struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);
@@ -97,12 +95,14 @@ static bool complete(struct session *s, const struct args *args, struct anomaly_
     job->path = s->operands.at[0];
     job->out = s->common.out;
     job->is_dry_run = s->common.dry_run;
+    job->lang = session_lang(s);
     job->study.device_windows = args->step_window == 1;
     job->gates = gates;
     job->n_gates = args->fail_if.n;
     captures_input(s, &job->input);
     if (!num_us(str_of(args->min_bubble), &job->study.min_bubble) || job->study.min_bubble < 0) {
-        session_usage(s, "--min-bubble takes a number of microseconds, not '%s'", args->min_bubble);
+        session_usage(s, "--min-bubble must be a number of microseconds, not '%s'",
+                      args->min_bubble);
         return false;
     }
     if (marker != NULL && regcomp(&pattern, marker, REG_EXTENDED | REG_NOSUB) != 0) {
@@ -143,27 +143,29 @@ static int run(struct session *s, const void *given)
 const struct command command_anomaly = {
     .name = "anomaly",
     .group = GROUP_EXPLAIN,
-    .summary = "find where the device sat idle, step by step",
+    .summary = "find device idle time in each step, and its causes",
     .usage = "[OPTIONS] CAPTURE",
-    .details = "Reads a profile, from a file or a folder that holds one, and measures for every "
-               "step how long no kernel ran on any stream: before the first kernel, between "
-               "kernels and after the last. In a folder of several ranks each is measured alone.\n"
-               "\n"
-               "Steps come from the marks of the timeline, else from the Step Id column; a profile "
-               "without either is a single pseudo-step. The result is printed and written to "
-               "anomaly_discovery.json (anomaly_discovery_rank<N>.json for each of several ranks) "
-               "in the folder strata/ inside the capture's folder (beside a single file), or in "
-               "the one that -o names, beside a report on the model's architecture "
-               "(model_architecture_report_<name>.md and .json). With --json the document is "
-               "printed in place of the text.\n"
-               "\n"
-               "Gates make a check of it: --fail-on medium, or --fail-if with the name of a metric "
-               "in the document, a comparison and a number: 'underfeed_ratio>0.2' for any step, "
-               "'g0.service_ms_p95>50' or 'group.underfeed_ratio_avg>0.3' for groups of steps, "
-               "'global.device_gap_ratio>0.5' for the whole. A gate that is reached gives exit "
-               "code 1.",
+    .details =
+        "Reads a profile (a file, or a folder with one) and measures for every step how long no "
+        "kernel ran on any stream: before the first kernel, between kernels and after the last. "
+        "Each rank of a multi-rank folder is analysed separately.\n"
+        "\n"
+        "With --step-source auto steps come from the profiler's marks, else from the Step Id "
+        "column; a profile with neither is one pseudo-step. markers uses marks only, passes uses "
+        "the model's forward passes, and none treats the capture as one step.\n"
+        "\n"
+        "The result is printed and written to anomaly_discovery.json "
+        "(anomaly_discovery_rank<N>.json for several ranks) in the folder strata/ inside the "
+        "capture's folder (next to a single file), or in the folder given with -o, along with a "
+        "model architecture report (model_architecture_report_<name>.md and .json). With --json "
+        "the document is printed instead of the text.\n"
+        "\n"
+        "For CI, --fail-on medium or --fail-if sets a gate. A condition is a metric of the "
+        "document, a comparison and a number: 'underfeed_ratio>0.2' for any step, "
+        "'g0.service_ms_p95>50' or 'group.underfeed_ratio_avg>0.3' for groups of steps, "
+        "'global.device_gap_ratio>0.5' for the whole capture. If a gate trips, the exit code is 1.",
     .see = "docs/analyses/anomaly.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG,
     COMMAND_PARTS,
 };

@@ -14,10 +14,10 @@ static const struct command *const subs[] = {
 const struct command command_comm = {
     .name = "comm",
     .group = GROUP_DATABASE,
-    .summary = "durations of collectives between devices",
+    .summary = "check measured durations of collectives",
     .usage = "COMMAND [OPTIONS] …",
     .details = "Tables of collectives are part of the operator database: one CSV per collective, "
-               "with message size, number of devices, tier of the network and duration.",
+               "with message size, number of devices, network tier and duration.",
     .see = "docs/perfdb-compare.md",
     .subs = subs,
 };

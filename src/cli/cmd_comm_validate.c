@@ -10,18 +10,19 @@ static const struct comm_job defaults = {.tolerance = 2.0};
 static const struct opt options[] = {
     OPT_STRING(0, "csv-dir", "DIR", struct comm_job, dir, "folder with the hcom_*.csv tables"),
     OPT_DOUBLE(0, "tolerance", "T", struct comm_job, tolerance,
-               "a row passes when measured/predicted lies within 1/T and T (2)"),
+               "pass if measured/predicted is in 1/T to T (default: 2)"),
     OPT_STRING(0, "links", "FILE", struct comm_job, links,
-               "table of links, or of a line per collective; 'fit' fits lines to the rows"),
+               "CSV of link parameters, or 'fit' (default: built-in)"),
     OPT_FLAG(0, "reduce-scatter-total", struct comm_job, scatter_total,
-             "take the message of a reduce_scatter as one rank's part: multiply it by the ranks"),
+             "multiply reduce_scatter messages by the number of ranks"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata comm validate --csv-dir examples/perfdb-compare/comm", "against the built-in links"},
+    {"strata comm validate --csv-dir examples/perfdb-compare/comm",
+     "check against the built-in links"},
     {"strata comm validate --csv-dir examples/perfdb-compare/comm --links fit --verbose",
-     "how well a straight line fits, row by row"},
+     "residuals of a linear fit, row by row"},
     {0},
 };
 
@@ -31,9 +32,9 @@ static int run(struct session *s, const void *given)
     struct comm_validation v;
 
     if (job.dir == NULL)
-        return session_usage(s, "validate needs --csv-dir DIR");
+        return session_usage(s, "comm validate needs --csv-dir DIR");
     if (!(job.tolerance > 0))
-        return session_usage(s, "--tolerance takes a number above 0");
+        return session_usage(s, "--tolerance must be greater than 0");
     job.lists_all = s->common.verbose;
     enum status st = comm_validate(&v, &job, &s->diag);
     for (size_t i = 0; i < COMM_VALIDATED; i++)
@@ -52,18 +53,21 @@ static int run(struct session *s, const void *given)
 const struct command command_comm_validate = {
     .name = "validate",
     .group = GROUP_DATABASE,
-    .summary = "check measured collectives against a model of the links",
+    .summary = "check measured collectives against a link model",
     .usage = "--csv-dir DIR [OPTIONS]",
     .details =
         "Predicts every row of the four tables (all_reduce, all_gather, reduce_scatter, "
-        "all_to_all) from latency and bandwidth of its tier and compares. A row passes within the "
-        "tolerance, is a warning within twice the tolerance and fails beyond; exit code 1 when any "
-        "fails. --verbose lists all rows, else those that do not pass.\n"
+        "all_to_all) from the latency and bandwidth of its tier and compares. A row within the "
+        "tolerance passes, within twice the tolerance it is a warning, beyond that it fails; any "
+        "failure gives exit code 1. Only rows that do not pass are listed, with --verbose all.\n"
         "\n"
-        "The built-in links are those of one Ascend part (ATLAS_800_A3). For numbers measured "
-        "elsewhere --links names a CSV with columns tier, bandwidth (bytes/s) and latency (us), or "
-        "collective, alpha (us) and beta (us a byte). --links fit fits a line to the rows of each "
-        "collective, device count and tier, and so tells which rows stand out.",
+        "The built-in links are those of one Ascend system (ATLAS_800_A3). For other systems "
+        "--links takes a CSV with the columns tier, bandwidth (bytes/s) and latency (us), or "
+        "collective, alpha (us) and beta (us per byte). --links fit fits a line to the rows of "
+        "each collective, device count and tier, which shows outliers.\n"
+        "\n"
+        "Use --reduce-scatter-total if the message size of a reduce_scatter row is one rank's "
+        "share.",
     .see = "docs/perfdb-compare.md",
     .options = options,
     .args_size = sizeof(struct comm_job),

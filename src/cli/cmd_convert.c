@@ -14,29 +14,30 @@ struct args {
 enum { ROWS_NOT_GIVEN = -1 };
 
 static const struct args defaults = {
-    .job = {.rows = (enum timeline_rows)ROWS_NOT_GIVEN, .input = {.rank = -1, .device = -1}}};
+    .job = {.rows = (enum timeline_rows)ROWS_NOT_GIVEN, .input = CAPTURE_INPUT()}};
 
 /* In the order of enum timeline_rows. */
 static const char *const what_choices[] = {"kernels", "slices", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "to", "FORMAT", struct args, job.to,
-               "chrome, chrome-gz, csv, insight or perfetto; else by the ending of the file"),
-    OPT_STRING(0, "steps", "LIST", struct args, steps, "only these steps: 3-5,7"),
+               "chrome, chrome-gz, csv, insight, perfetto (default: by name)"),
+    OPT_STRING(0, "steps", "LIST", struct args, steps, "only these steps, e.g. 3-5,7"),
     OPT_STRING(0, "range", "A-B", struct args, range,
-               "only this time from the start of the capture: 10ms-25ms, 2s-"),
+               "only this time range, e.g. 10ms-25ms or 2s-"),
     OPT_LIST(0, "lane", "GLOB", struct args, job.lanes,
-             "only lanes of such a name, or process/name; may be repeated"),
-    OPT_FLAG(0, "clip", struct args, job.clip, "cut slices at the borders of steps and range"),
-    OPT_CHOICE(0, "what", what_choices, struct args, job.rows, "the rows of a CSV (kernels)"),
-    OPT_RANK(struct args, job.input, "this rank of a folder of ranks"),
+             "only lanes whose name matches; repeatable"),
+    OPT_FLAG(0, "clip", struct args, job.clip,
+             "cut slices at the edges of the steps and the range"),
+    OPT_CHOICE(0, "what", what_choices, struct args, job.rows, "rows of a CSV (default: kernels)"),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata convert examples/ascend-small -o small.json", "a timeline for Perfetto or Chrome"},
     {"strata convert examples/ascend-small -o step1.pftrace --steps 1",
-     "one step as Perfetto's own format"},
+     "one step in Perfetto's binary format"},
     {"strata convert examples/ascend-small -o - --to csv --range 0-2ms --lane 'Stream 2'",
      "the kernels of one stream as a table"},
     {0},
@@ -54,21 +55,21 @@ static int complete(struct session *s, const struct args *args, struct convert_j
     job->input.progress = &s->progress;
     captures_input(s, &job->input);
     if (job->out == NULL)
-        return session_usage(s, "convert needs -o with the name of the file to write");
+        return session_usage(s, "convert needs -o FILE");
     if (args->steps != NULL) {
         job->steps_n = convert_steps_parse(args->steps, &s->arena, &steps);
         job->steps = steps;
         if (job->steps_n == 0)
-            return session_usage(s, "--steps takes step numbers as in 3-5,7, not '%s'",
+            return session_usage(s, "--steps must be step numbers such as 3-5,7, not '%s'",
                                  args->steps);
     }
     if (args->range != NULL && !convert_range_parse(args->range, &job->range))
-        return session_usage(s, "--range takes times as in 10ms-25ms or 2s-, not '%s'",
+        return session_usage(s, "--range must be times such as 10ms-25ms or 2s-, not '%s'",
                              args->range);
     return CODE_DONE;
 }
 
-/* What only the chosen format can tell. */
+/* Checks that depend on the chosen format. */
 static int check_format(struct session *s, struct convert_job *job,
                         const struct timeline_format *format)
 {
@@ -77,11 +78,12 @@ static int check_format(struct session *s, struct convert_job *job,
     if ((int)job->rows == ROWS_NOT_GIVEN)
         job->rows = TIMELINE_KERNELS;
     else if (!format->is_table)
-        return session_usage(s, "--what is for tables, and %s holds everything", format->name);
+        return session_usage(s, "--what applies to CSV only; %s always holds everything",
+                             format->name);
     if (is_stdout && s->common.json && !job->is_dry_run)
-        return session_usage(s, "--json and -o - both want standard output");
+        return session_usage(s, "--json and -o - cannot both use standard output");
     if (is_stdout && format->is_binary && !job->is_dry_run && isatty(STDOUT_FILENO) == 1)
-        return session_usage(s, "%s is not for a terminal; name a file or pipe it", format->name);
+        return session_usage(s, "%s is binary; write it to a file or a pipe", format->name);
     return CODE_DONE;
 }
 
@@ -139,27 +141,28 @@ static int run(struct session *s, const void *given)
 const struct command command_convert = {
     .name = "convert",
     .group = GROUP_LOOK,
-    .summary = "write a capture, or a part of it, for other programs",
+    .summary = "write a capture, or part of it, in another format",
     .usage = "[OPTIONS] CAPTURE -o OUT",
-    .details =
-        "Reads any profile that strata knows and writes it as a Chrome trace (.json, .json.gz), as "
-        "Perfetto's binary trace (.pftrace, .perfetto-trace) or as a table (.csv). OUT is replaced "
-        "when it is complete and left alone otherwise; - is standard output.\n"
-        "\n"
-        "--steps, --range and --lane cut a smaller trace out of a large one. A slice that crosses "
-        "a border stays whole, unless --clip cuts it there. An arrow stays when both its ends do, "
-        "a counter's sample when it lies inside. With both --steps and --range only what is in "
-        "both is kept. Steps are those of the profiler's marks, else the step ids of kernels; a "
-        "step lasts until the next one begins.\n"
-        "\n"
-        "A pattern of --lane is a shell pattern for a lane's name as the profile has it (2), as "
-        "it is shown ('Stream 2'), or with the name of its process before it ('GPU 0/*').\n"
-        "\n"
-        "Slices of one lane that overlap without nesting, which viewers cannot draw, are spread "
-        "over further rows called 'name (2)' and so on.",
+    .details = "Reads any capture and writes it as a Chrome trace (chrome: .json, chrome-gz: "
+               ".json.gz), Perfetto's binary trace (perfetto: .pftrace, .perfetto-trace), a table "
+               "(csv) or a file for MindStudio Insight (insight: visualize_data.bin). OUT is "
+               "replaced only when complete; - is standard output.\n"
+               "\n"
+               "--steps, --range and --lane cut a smaller trace out of a large one. Times of "
+               "--range count from the start of the capture. A slice that crosses an edge stays "
+               "whole unless --clip is given. An arrow is kept if both its ends are, a counter "
+               "sample if it lies inside. With both --steps and --range only their intersection is "
+               "kept. Steps come from the profiler's marks, else from the step ids of kernels; a "
+               "step lasts until the next one begins.\n"
+               "\n"
+               "--lane takes a shell pattern for a lane's name as recorded (2), as shown ('Stream "
+               "2'), or prefixed with its process ('GPU 0/*').\n"
+               "\n"
+               "Slices of one lane that overlap without nesting, which viewers cannot draw, are "
+               "spread over extra rows called 'name (2)' and so on.",
     .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_DRY_RUN | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN,
     .schemas = {&convert_schema},
     COMMAND_PARTS,
 };

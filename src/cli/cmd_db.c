@@ -9,11 +9,11 @@
 const struct command command_db = {
     .name = "db",
     .group = GROUP_DATABASE,
-    .summary = "durations and counters of operators by shape: fill, check and ask the database",
+    .summary = "operator performance database: fill, check, query",
     .usage = "COMMAND [OPTIONS] …",
-    .details = "A database is a folder with one table (CSV) per operator. It is filled from "
-               "profiles and replays, completed with generated rows, and asked by performance "
-               "models.",
+    .details = "A database is a folder with one table (CSV) per operator: durations and counters "
+               "by shape. It is filled from profiles and replays, extended with generated shapes, "
+               "and queried by performance models.",
     .see = "docs/perfdb.md",
     .subs = subs,
 };

@@ -22,28 +22,28 @@ static const char *const modes[] = {"all", "missing-only", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "prof-path", "DIR", struct args, job.prof,
-               "a PROF_* folder of msprof with its op_summary exports"),
+               "msprof's PROF_* folder with its op_summary exports"),
     OPT_DB_OPS(struct args, ops),
-    OPT_CHOICE(0, "update-mode", modes, struct args, job.how.mode,
-               "which rows get the replayed duration (all)"),
+    OPT_CHOICE(0, "update-mode", modes, struct args, job.how.mode, "rows to update (default: all)"),
     OPT_FLAG(0, "prune-empty-duration-rows", struct args, job.how.prune,
-             "drop rows without any duration afterwards"),
+             "drop rows that end up without a duration"),
     OPT_INT(0, "repeat-count", "N", struct args, repeat_count, 1, INT32_MAX,
-            "repeats of each row (1)"),
+            "repetitions per row (default: 1)"),
     OPT_FLAG(0, "fail-fast", struct args, fail_fast, "stop at the first operator that fails"),
     OPT_DB_WAIT(struct args, wait),
     OPT_GROUP("DispatchFFNCombine"),
     OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, job.ep_size, 1, INT32_MAX,
-            "expert parallel size of its rows (16)"),
+            "expert-parallel size (default: 16)"),
     OPT_INT(0, "dispatch-ffn-combine-nproc-per-node", "N", struct args, nproc, 1, INT32_MAX,
-            "processes on each node"),
-    OPT_INT(0, "dispatch-ffn-combine-nnodes", "N", struct args, nnodes, 1, INT32_MAX, "nodes (1)"),
+            "processes per node"),
+    OPT_INT(0, "dispatch-ffn-combine-nnodes", "N", struct args, nnodes, 1, INT32_MAX,
+            "number of nodes (default: 1)"),
     OPT_INT(0, "dispatch-ffn-combine-node-rank", "N", struct args, node_rank, 0, INT32_MAX,
-            "number of this node (0)"),
+            "rank of this node (default: 0)"),
     OPT_STRING(0, "dispatch-ffn-combine-master-addr", "HOST", struct args, master_addr,
-               "where the processes meet (127.0.0.1)"),
+               "rendezvous address (default: 127.0.0.1)"),
     OPT_INT(0, "dispatch-ffn-combine-master-port", "N", struct args, master_port, 1, 65535,
-            "and on which port"),
+            "rendezvous port"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
 };
@@ -126,8 +126,9 @@ static int without_replay(struct session *s, const struct bench_job *job)
         return CODE_DONE;
     }
     diag_fail(&s->diag, ST_TOOL, "perfdb.no-replay", (struct where){0},
-              "replaying operators needs an accelerator and msprof, which this build does not run");
-    diag_hint(&s->diag, "try", "replay elsewhere, then: strata db bench --prof-path PROF_…");
+              "replaying operators needs an NPU and msprof; this build cannot run it");
+    diag_hint(&s->diag, "try",
+              "replay on an NPU host, then run: strata db bench --prof-path PROF_…");
     return CODE_TOOL;
 }
 
@@ -160,20 +161,19 @@ static int run(struct session *s, const void *given)
 const struct command command_db_bench = {
     .name = "bench",
     .group = GROUP_DATABASE,
-    .summary = "write replayed durations back into the tables",
+    .summary = "update the tables with replayed durations",
     .usage = "[OPTIONS] --prof-path DIR",
-    .details =
-        "Reads the op_summary exports of a replay, takes for each operator and shape the shortest "
-        "duration and the average of every counter, and writes them into the rows they belong to. "
-        "Rows are matched by their signature: shapes, dtypes and formats in one normal form.\n"
-        "\n"
-        "With --update-mode all every matching row is updated and cases without a row are "
-        "appended; missing-only fills rows that have no duration yet and only reports the rest. "
-        "Matrix products may be run by any kernel of their family: MatMulV2, MatMulV3 and "
-        "MatMulCommon rows take durations of each other and are never appended.\n"
-        "\n"
-        "A report with missing shapes, duplicates and rows whose replay and profile differ by more "
-        "than a fifth goes to reports/ in the database folder.",
+    .details = "Reads the op_summary exports of a replay, takes the shortest duration and the "
+               "average of every counter for each operator and shape, and updates the matching "
+               "rows. Rows match by signature: normalised shapes, dtypes and formats.\n"
+               "\n"
+               "--update-mode all updates every matching row and appends cases without a row; "
+               "missing-only fills rows that have no duration yet and only reports the rest. "
+               "Matrix products may run in any kernel of their family: MatMulV2, MatMulV3 and "
+               "MatMulCommon rows take each other's durations and are never appended.\n"
+               "\n"
+               "A report with missing shapes, duplicates and rows whose replayed and profiled "
+               "durations differ by more than 20 % goes to reports/ in the database folder.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_DRY_RUN,

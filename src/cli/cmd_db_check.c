@@ -13,15 +13,15 @@ struct args {
 
 static const struct opt options[] = {
     OPT_DB_OPS(struct args, ops),
-    OPT_FLAG(0, "strict", struct args, strict, "exit with 1 also for notes"),
+    OPT_FLAG(0, "strict", struct args, strict, "exit with 1 for notes as well"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata db check --database-path examples/perfdb/db", "the tables of a folder"},
+    {"strata db check --database-path examples/perfdb/db", "check the tables of a folder"},
     {"strata db check --database-path examples/perfdb/db --op Add MatMulV2 --json",
-     "two of them, for a script"},
+     "two operators, as JSON"},
     {0},
 };
 
@@ -38,7 +38,7 @@ static void print_findings(struct session *s, const struct check *c)
 
 static void print_tables(struct session *s, const struct check *c)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     if (c->findings.n > 0)
         out_text(&s->out, "\n");
@@ -80,17 +80,16 @@ static int run(struct session *s, const void *given)
 const struct command command_db_check = {
     .name = "check",
     .group = GROUP_DATABASE,
-    .summary = "check the tables of a database",
+    .summary = "validate the tables of a database",
     .usage = "[OPTIONS]",
-    .details =
-        "Reads every table in the database folder and below it. Problems are files that cannot be "
-        "read, rows with too many or too few cells, missing columns, durations that are negative, "
-        "infinite or no number, counter ratios outside 0 to 1 and shapes that are none. Rows "
-        "without a duration and rows that describe the same case twice are notes. Then the rows "
-        "of each operator and how many of them have a duration.\n"
-        "\n"
-        "What a killed writer has left (*.tmp.csv) is passed over. The exit code is 1 when there "
-        "is a problem, with --strict also for notes.",
+    .details = "Reads every table in the database folder and below. Problems: unreadable files, "
+               "rows with too many or too few cells, missing columns, durations that are negative, "
+               "infinite or not numbers, counter ratios outside 0 to 1, invalid shapes. Notes: "
+               "rows without a duration and duplicate cases. A table then lists, per operator, the "
+               "number of rows and how many have a duration.\n"
+               "\n"
+               "Leftovers of a killed writer (*.tmp.csv) are ignored. The exit code is 1 if there "
+               "is a problem, with --strict also for notes.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .schemas = {&check_schema},

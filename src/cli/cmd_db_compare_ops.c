@@ -9,7 +9,7 @@
 struct args {
     const char *trace_dir, *data_dir, *output;
     struct place_args place;
-    struct opt_list scenarios;
+    struct words scenarios;
 };
 
 static const struct args defaults = {
@@ -18,13 +18,13 @@ static const struct args defaults = {
 
 static const struct opt options[] = {
     OPT_STRING(0, "trace-dir", "DIR", struct args, trace_dir,
-               "measured traces of the usual scenarios (docs/perf_database/forward_pass_traces)"),
+               "folder with measured traces of the standard scenarios"),
     OPT_STRING(0, "data-dir", "DIR", struct args, data_dir,
-               "database folder with op_mapping.yaml; the same as --database-path"),
+               "folder with op_mapping.yaml; same as --database-path"),
     OPT_STRING(0, "output", "FILE", struct args, output,
-               "the document to write (results/op_comparison.json)"),
+               "JSON file to write (default: results/op_comparison.json)"),
     OPT_LIST(0, "scenario", "NAME:TC:PROF[:M6]", struct args, scenarios,
-             "compare these files instead of the usual scenarios; may be repeated"),
+             "files to compare instead; repeatable"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
 };
@@ -107,7 +107,7 @@ static int take_scenarios(struct session *s, const struct args *args, struct sce
     return CODE_DONE;
 }
 
-/* A scenario whose files are not all there is left out, and said so. */
+/* A scenario with missing files is skipped, with a message. */
 static bool is_missing(struct session *s, struct scenario *one)
 {
     const char *const files[] = {one->m6, one->measured, one->trace};
@@ -118,7 +118,7 @@ static bool is_missing(struct session *s, struct scenario *one)
                 out_printf(&s->out, "SKIP %s: [Errno 2] No such file or directory: '%s'\n",
                            one->name, files[i]);
             diag_add(&s->diag, SEV_NOTE, "perfdb.scenario-skipped",
-                     (struct where){.path = files[i]}, "scenario %s is left out: no such file",
+                     (struct where){.path = files[i]}, "scenario %s skipped: no such file",
                      one->name);
             one->is_skipped = true;
             return true;
@@ -193,7 +193,7 @@ static const struct record scenarios_record = RECORD(struct scenarios, scenarios
 
 static const struct schema scenarios_schema = {
     .name = "strata.db-compare-ops/1",
-    .title = "predicted against measured time of every kernel, scenario by scenario",
+    .title = "predicted and measured time per kernel and scenario",
     .record = &scenarios_record,
 };
 
@@ -209,7 +209,8 @@ static void draw(struct session *s, struct scenario *one)
     plot_make(&one->plot, &s->arena, points, rows->at.n);
 }
 
-static enum status tell(struct session *s, const struct args *args, const struct scenarios *all)
+static enum status print_result(struct session *s, const struct args *args,
+                                const struct scenarios *all)
 {
     const char *path = db_output_path(s, args->output);
     const char **inputs = ARENA_ARRAY(&s->arena, const char *, 3 * all->n + 1);
@@ -243,7 +244,7 @@ static int run(struct session *s, const void *given)
     struct scenarios all = {0};
 
     if (db_output_is_stdout(s, args->output))
-        return session_usage(s, "compare-ops writes a file; --json prints a document");
+        return session_usage(s, "compare-ops writes a JSON file; --json prints a document instead");
     int code = take_scenarios(s, args, &all);
     if (code == CODE_DONE && dir == NULL)
         code = db_place(s, &args->place, &dir);
@@ -254,7 +255,7 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; i < all.n && st == ST_OK; i++)
         st = run_scenario(s, &all.at[i], mapping);
     if (st == ST_OK)
-        st = tell(s, args, &all);
+        st = print_result(s, args, &all);
     for (size_t i = 0; i < all.n; i++)
         ops_rows_free(&all.at[i].rows);
     return db_code(st);
@@ -263,20 +264,22 @@ static int run(struct session *s, const void *given)
 const struct command command_db_compare_ops = {
     .name = "compare-ops",
     .group = GROUP_DATABASE,
-    .summary = "compare predicted and measured time of every kernel of a forward pass",
+    .summary = "compare predicted and measured time per kernel",
     .usage = "[OPTIONS]",
     .details =
-        "A scenario is a predicted trace, a measured trace and, optionally, an M6 document that "
-        "tells how many forward passes were measured. For each kernel the document has both times "
-        "and counts, their deviation in percent, and whether the model found it in the database "
-        "(HIT), did not (MISS) or both (PARTIAL). The first 15 are printed.\n"
+        "A scenario is a predicted trace, a measured trace and, optionally, an M6 document with "
+        "the number of measured forward passes. For each kernel the output has both times and "
+        "counts, their deviation in percent, and whether the model found the kernel in the "
+        "database (HIT), did not (MISS) or sometimes did (PARTIAL). The first 15 kernels are "
+        "printed.\n"
         "\n"
-        "Without --scenario the four scenarios of the public tool are compared, as far as their "
-        "files are there: results/qwen3_pf_trace.json and so on. op_mapping.yaml tells which "
-        "operators cost nothing; its entries may stand in operator_mappings or on the top level.\n"
+        "Without --scenario the four scenarios of the public tool are compared, if their files "
+        "exist: results/qwen3_pf_trace.json and so on, with measured traces in --trace-dir "
+        "(default: docs/perf_database/forward_pass_traces). op_mapping.yaml lists the zero-cost "
+        "operators; its entries may be under operator_mappings or at the top level.\n"
         "\n"
-        "--json adds the data for pictures: measured against modelled time, a histogram of the "
-        "errors and the worst offenders.",
+        "--json adds plot data: measured against modelled time, a histogram of the errors and the "
+        "worst offenders.",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_OUT,
     .schemas = {&scenarios_schema},

@@ -9,25 +9,25 @@ struct args {
 };
 
 static const struct opt options[] = {
-    OPT_STRING(0, "tc-trace", "FILE", struct args, trace, "the predicted trace (Chrome JSON)"),
+    OPT_STRING(0, "tc-trace", "FILE", struct args, trace, "predicted trace (Chrome JSON)"),
     OPT_STRING(0, "prof-trace", "FILE", struct args, measured,
-               "the measured forward pass (columns of kernel_details.csv)"),
+               "measured forward pass (CSV, as kernel_details.csv)"),
     OPT_STRING(0, "base-trace", "FILE", struct args, base,
-               "another measured pass, in place of the prediction"),
-    OPT_STRING(0, "output", "FILE", struct args, output, "the table to write (stdout)"),
+               "second measured pass, instead of a prediction"),
+    OPT_STRING(0, "output", "FILE", struct args, output, "CSV file to write (default: stdout)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db compare-shapes --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
      "examples/perfdb-compare/measured.csv",
-     "one row for each kernel and shape"},
+     "one row per kernel and shape"},
     {"strata db compare-shapes --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
      "examples/perfdb-compare/measured.csv --json",
-     "with the data for a scatter and a histogram"},
+     "with scatter and histogram data"},
     {"strata db compare-shapes --base-trace examples/perfdb-compare/measured.csv --prof-trace "
      "examples/perfdb-compare/measured.csv",
-     "two measured passes, here the same one"},
+     "two measured passes (here: the same one)"},
     {0},
 };
 
@@ -36,7 +36,7 @@ struct inputs {
     struct measured base, measured;
 };
 
-static enum status tell(struct session *s, const struct args *args, struct shape_rows *rows)
+static enum status print_result(struct session *s, const struct args *args, struct shape_rows *rows)
 {
     const char *path = db_output_path(s, args->output);
     const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
@@ -84,7 +84,7 @@ static enum status compare(struct session *s, const struct args *args, struct in
     session_read(s, args->measured, "kernel-details", in->measured.table.n_rows, 0);
     TRY(shape_rows_measure(rows, &in->measured, SHAPE_MEASURED, &s->diag));
     shape_rows_sort(rows);
-    return tell(s, args, rows);
+    return print_result(s, args, rows);
 }
 
 static int run(struct session *s, const void *given)
@@ -94,8 +94,8 @@ static int run(struct session *s, const void *given)
     struct inputs in = {0};
 
     if ((args->trace == NULL) == (args->base == NULL) || args->measured == NULL)
-        return session_usage(s, "compare-shapes needs --prof-trace FILE and one of --tc-trace FILE "
-                                "and --base-trace FILE");
+        return session_usage(s, "compare-shapes needs --prof-trace FILE and either --tc-trace FILE "
+                                "or --base-trace FILE");
     shape_rows_init(&rows);
     enum status st = compare(s, args, &in, &rows);
     shape_rows_free(&rows);
@@ -108,19 +108,18 @@ static int run(struct session *s, const void *given)
 const struct command command_db_compare_shapes = {
     .name = "compare-shapes",
     .group = GROUP_DATABASE,
-    .summary = "compare predicted and measured time of every kernel at every shape",
+    .summary = "compare predicted and measured time per kernel and shape",
     .usage = "--tc-trace FILE --prof-trace FILE [OPTIONS]",
-    .details =
-        "Sums both traces under kernel and input shapes and writes one row for each, those that "
-        "take most time first. A composite operator is spread over its kernels, by the durations "
-        "it gives for them or in equal parts. Collectives that the profiler lists twice count "
-        "once; AICPU helpers do not count.\n"
-        "\n"
-        "--base-trace compares two measured passes in the same way: the columns of the prediction "
-        "then hold the pass given there.\n"
-        "\n"
-        "--json adds the data for pictures: measured against modelled time, a histogram of the "
-        "errors and the worst offenders.",
+    .details = "Sums both traces by kernel and input shapes and writes one row each, largest time "
+               "first. A composite operator is split into its kernels by the durations it lists "
+               "for them, else evenly. Collectives that the profiler lists twice count once; AICPU "
+               "helpers do not count.\n"
+               "\n"
+               "--base-trace compares two measured passes in the same way; its times go into the "
+               "columns of the prediction.\n"
+               "\n"
+               "--json adds plot data: measured against modelled time, a histogram of the errors "
+               "and the worst offenders.",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_OUT,
     .schemas = {&shape_rows_schema},

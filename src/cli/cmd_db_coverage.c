@@ -12,7 +12,8 @@ struct args {
 
 static const struct opt options[] = {
     OPT_DB_OPS(struct args, ops),
-    OPT_STRING(0, "rules", "FILE", struct args, job.rules, "densities of your own"),
+    OPT_STRING(0, "rules", "FILE", struct args, job.rules,
+               "density rules (YAML) instead of the built-in ones"),
     OPT_FLAG(0, "measured", struct args, job.is_measured, "count only rows that have a duration"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
@@ -20,7 +21,7 @@ static const struct opt options[] = {
 
 static const struct example examples[] = {
     {"strata db coverage --database-path examples/perfdb/grid --op ArgMaxV2",
-     "one operator; without --op all of them"},
+     "one operator (default: all)"},
     {0},
 };
 
@@ -87,16 +88,15 @@ static int run(struct session *s, const void *given)
 const struct command command_db_coverage = {
     .name = "coverage",
     .group = GROUP_DATABASE,
-    .summary = "list values and ranges of shapes that a database has no points for",
+    .summary = "list shapes and ranges missing from a database",
     .usage = "[OPTIONS]",
-    .details =
-        "For each operator table and each axis of its shapes (M, N and K of a matrix product, "
-        "tokens and width of an elementwise kernel, message size of a collective) tells which "
-        "values that must be there are missing, and which neighbouring values lie further apart "
-        "than interpolation allows. The rules are compiled in; --rules takes a file in their form "
-        "(data/perfdb/axis_density.yaml).\n"
-        "\n"
-        "Exit 1 when anything is missing or too far apart.",
+    .details = "For each operator table and each axis of its shapes (M, N and K of a matrix "
+               "product, tokens and width of an elementwise kernel, message size of a collective), "
+               "lists the required values that are missing and the neighbouring values that are "
+               "too far apart for interpolation. --rules replaces the built-in rules with a file "
+               "in the same form (data/perfdb/axis_density.yaml).\n"
+               "\n"
+               "The exit code is 1 if anything is missing or too far apart.",
     .see = "docs/perfdb-grid.md",
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
     .schemas = {&coverage_schema},

@@ -1,7 +1,6 @@
 /*
  * strata db fill-fia: runtime values of fused attention joined to the rows of its table.
  */
-#include "base/fs.h"
 #include "cli/opt_db.h"
 #include "perfdb/fia.h"
 #include "perfdb/table.h"
@@ -14,12 +13,13 @@ struct args {
 static const struct args defaults = {.tag = "runtime_values_dumped"};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "csv-path", "FILE", struct args, csv, "the attention table"),
-    OPT_STRING(0, "jsonl-path", "FILE", struct args, jsonl, "dumped calls, one JSON object a line"),
+    OPT_STRING(0, "csv-path", "FILE", struct args, csv, "attention table (CSV)"),
+    OPT_STRING(0, "jsonl-path", "FILE", struct args, jsonl,
+               "dumped calls, one JSON object per line"),
     OPT_STRING(0, "output-path", "FILE", struct args, output,
-               "write here (default: replace the table)"),
+               "output file (default: replace the table)"),
     OPT_STRING(0, "metadata-tag", "TEXT", struct args, tag,
-               "what the rows say about their values (runtime_values_dumped)"),
+               "tag for filled rows (default: runtime_values_dumped)"),
     OPT_DB_WAIT(struct args, wait),
     OPT_END,
 };
@@ -27,7 +27,7 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata db fill-fia --csv-path examples/perfdb/db/FusedInferAttentionScore.csv --jsonl-path "
      "examples/perfdb/fia.jsonl --output-path out/FusedInferAttentionScore.csv",
-     "sequence lengths and heads of dumped calls"},
+     "add sequence lengths and heads of dumped calls"},
     {0},
 };
 
@@ -83,14 +83,13 @@ static int run(struct session *s, const void *given)
 const struct command command_db_fill_fia = {
     .name = "fill-fia",
     .group = GROUP_DATABASE,
-    .summary = "add the runtime values of fused attention to its table",
+    .summary = "add runtime values to the fused attention table",
     .usage = "[OPTIONS] --csv-path FILE --jsonl-path FILE",
-    .details =
-        "A profile tells the shapes of an attention call, but not the sequence lengths, heads and "
-        "blocks it ran with. A dump of the calls, one JSON object a line, does. Records and rows "
-        "are joined by the shapes of query, key, value, mask and block table and by the number of "
-        "key/value sequences; a row that several records fit becomes several rows, and rows "
-        "without a record stay as they are.",
+    .details = "A profile has the shapes of an attention call but not its sequence lengths, heads "
+               "and blocks. A dump of the calls, one JSON object per line, does. Records and rows "
+               "are joined by the shapes of query, key, value, mask and block table and by the "
+               "number of key/value sequences. A row that matches several records becomes several "
+               "rows; rows without a record are unchanged.",
     .see = "docs/perfdb.md",
     .common = COMMON_DRY_RUN,
     .schemas = {&fia_fill_schema},

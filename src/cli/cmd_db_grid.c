@@ -19,34 +19,32 @@ static const struct args defaults = {.job = {.rows = 1000, .memory_gib = 32}};
 static const struct opt options[] = {
     OPT_GROUP("Shapes"),
     OPT_STRING(0, "target-models", "IDS", struct args, job.target_models,
-               "only shapes of these models, separated by commas (all)"),
+               "models to cover, separated by commas (default: all)"),
     OPT_LIST(0, "model-config", "FILE", struct args, job.configs,
-             "config.json of a model that strata does not know; may be repeated"),
-    OPT_FLAG(0, "strict-model-ids", struct args, job.is_strict, "refuse short names of models"),
+             "config.json of a model not built in; repeatable"),
+    OPT_FLAG(0, "strict-model-ids", struct args, job.is_strict, "reject short model names"),
     OPT_INT(0, "rows", "N", struct args, job.rows, INT64_MIN, INT64_MAX,
-            "at most so many rows per table, 0: all (1000)"),
-    OPT_STRING(0, "seed", "N", struct args, job.seed,
-               "whole number that makes the choice repeatable"),
+            "maximum new rows per table, 0: no limit (default: 1000)"),
+    OPT_STRING(0, "seed", "N", struct args, job.seed, "random seed, an integer"),
     OPT_DOUBLE(0, "max-hbm-gb", "GIB", struct args, job.memory_gib,
-               "leave out rows that need more memory, 0: none (32)"),
+               "memory limit per row in GiB, 0: no limit (default: 32)"),
     OPT_FLAG(0, "replayable-weights", struct args, job.is_replayable,
-             "weights of grouped products in the form that replay takes"),
+             "write grouped weights in the layout replay expects"),
     OPT_STRING(0, "rules", "FILE", struct args, job.rules,
-               "grids, patterns and models of your own"),
-    OPT_FLAG(0, "print-rules", struct args, is_printing, "print the rules compiled in, and stop"),
+               "grids, patterns and models (YAML) instead of built-in"),
+    OPT_FLAG(0, "print-rules", struct args, is_printing, "print the built-in rules and exit"),
     OPT_DB_PLACE(struct args, place),
-    OPT_STRING(0, "data-dir", "DIR", struct args, place.database_path,
-               "the same as --database-path"),
+    OPT_STRING(0, "data-dir", "DIR", struct args, place.database_path, "same as --database-path"),
     OPT_DB_WAIT(struct args, wait),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db grid --database-path examples/perfdb/grid --rows 20 --seed 1 --dry-run",
-     "twenty rows for each operator, shown but not written"},
+     "twenty rows per operator, without writing"},
     {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0",
      "all shapes of one model"},
-    {"strata db grid --print-rules", "the rules, as a file to start from"},
+    {"strata db grid --print-rules", "the built-in rules, as a starting point"},
     {0},
 };
 
@@ -129,15 +127,15 @@ struct teller {
     const struct grid_run *run;
 };
 
-static void tell_file(void *ctx, const struct grid_file *f)
+static void print_file(void *ctx, const struct grid_file *f)
 {
     const struct teller *t = ctx;
     struct session *s = t->s;
 
     if (f->fill.too_big > 0)
-        db_tell(s, "[MEMORY] %.*s: filtered %zu/%zu rows exceeding %.*s HBM budget",
-                STR_ARGS(f->name), f->fill.too_big, f->fill.made,
-                STR_ARGS(grid_memory_text(&s->arena, t->run->budget)));
+        db_message(s, "[MEMORY] %.*s: filtered %zu/%zu rows exceeding %.*s HBM budget",
+                   STR_ARGS(f->name), f->fill.too_big, f->fill.made,
+                   STR_ARGS(grid_memory_text(&s->arena, t->run->budget)));
     if (f->is_written && (s->common.quiet || s->common.json))
         session_wrote(s, f->path);
 }
@@ -164,7 +162,7 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     if (!s->common.dry_run)
         TRY(take_locks(s, args, place));
     print_head(s, args, run);
-    TRY(grid_run_fill(run, tell_file, &(struct teller){s, run}, &s->diag));
+    TRY(grid_run_fill(run, print_file, &(struct teller){s, run}, &s->diag));
     if (s->common.json)
         session_document(s, &grid_schema, NULL, run, NULL);
     else if (!s->common.quiet)
@@ -180,13 +178,6 @@ static int print_rules(struct session *s)
     return CODE_DONE;
 }
 
-static bool discard(void *ctx, struct str text)
-{
-    (void)ctx;
-    (void)text;
-    return true;
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -198,12 +189,12 @@ static int run(struct session *s, const void *given)
     if (args->is_printing)
         return print_rules(s);
     if (args->job.seed != NULL && !grid_random_seed_text(&probe, str_of(args->job.seed)))
-        return session_usage(s, "--seed: \"%s\" is not a whole number", args->job.seed);
+        return session_usage(s, "--seed must be an integer, not \"%s\"", args->job.seed);
     int code = find_place(s, args, &place);
     if (code != CODE_DONE)
         return code;
     if (s->common.json || s->common.quiet)
-        diff.write = discard;
+        diff.write = sink_drop;
     struct grid_options o = args->job;
     o.diff = s->common.dry_run ? &diff : NULL;
     enum status st = grid_run_open(&grid, &o, &s->diag);
@@ -217,20 +208,19 @@ static int run(struct session *s, const void *given)
 const struct command command_db_grid = {
     .name = "grid",
     .group = GROUP_DATABASE,
-    .summary = "append rows with realistic shapes, to be measured by a replay",
+    .summary = "append rows with realistic shapes for a replay to measure",
     .usage = "[OPTIONS]",
     .details =
-        "Adds rows without timing to the operator tables of a database, so that a later replay "
-        "measures points that no profile has seen. Which shapes an operator gets follows from "
-        "rules: grids of values, patterns that turn them into shapes, and the sizes of models. "
-        "The first row of a table is the template for data types and formats. Rows that are there "
-        "already are not added again.\n"
+        "Appends rows without timing to the operator tables of a database, so that a later replay "
+        "measures shapes that no profile contains. Rules decide the shapes of an operator: grids "
+        "of values, patterns that turn them into shapes, and model dimensions. The first row of a "
+        "table is the template for data types and formats. Existing rows are not added again.\n"
         "\n"
-        "Of more shapes than --rows a random sample is taken, which --seed repeats exactly. Rows "
-        "whose operands need more memory than --max-hbm-gb are left out. Without --database-path "
-        "or --vllm-version the whole tree below the data root is filled.\n"
+        "If there are more shapes than --rows, a random sample is taken; --seed makes it "
+        "reproducible. Rows whose operands need more memory than --max-hbm-gb are skipped. Without "
+        "--database-path or --vllm-version the whole tree below the data root is filled.\n"
         "\n"
-        "--dry-run prints the difference and writes nothing.",
+        "--dry-run prints the changes and writes nothing.",
     .see = "docs/perfdb-grid.md",
     .common = COMMON_DRY_RUN,
     .schemas = {&grid_schema},

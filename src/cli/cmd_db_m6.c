@@ -11,11 +11,11 @@ struct args {
 static const struct args defaults = {.sources = "MEASURED,INTERPOLATED"};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "tc-trace", "FILE", struct args, trace, "the predicted trace (Chrome JSON)"),
+    OPT_STRING(0, "tc-trace", "FILE", struct args, trace, "predicted trace (Chrome JSON)"),
     OPT_STRING(0, "prof-trace", "FILE", struct args, measured,
-               "the measured forward pass (columns of kernel_details.csv)"),
+               "measured forward pass (CSV, as kernel_details.csv)"),
     OPT_STRING(0, "source-filter", "LIST", struct args, sources,
-               "predictions that count, by source (MEASURED,INTERPOLATED)"),
+               "sources to count (default: MEASURED,INTERPOLATED)"),
     OPT_STRING(0, "json-output", "FILE", struct args, output, "also write the result as JSON"),
     OPT_END,
 };
@@ -23,10 +23,10 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
      "examples/perfdb-compare/measured.csv",
-     "predicted over measured time"},
+     "ratio of predicted to measured time"},
     {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
      "examples/perfdb-compare/measured.csv --source-filter MEASURED --json-output m6.json",
-     "only what was measured, and a file for programs"},
+     "only measured sources, also as JSON"},
     {0},
 };
 
@@ -52,8 +52,8 @@ static void print_json(struct session *s, struct m6 *m, const struct predicted *
     shape_rows_free(&rows);
 }
 
-static enum status tell(struct session *s, const char *path, struct m6 *m,
-                        const struct predicted *p, const struct measured *measured)
+static enum status print_result(struct session *s, const char *path, struct m6 *m,
+                                const struct predicted *p, const struct measured *measured)
 {
     const char *const inputs[] = {m->trace, m->measured, NULL};
 
@@ -81,7 +81,7 @@ static int run(struct session *s, const void *given)
     if (args->trace == NULL || args->measured == NULL)
         return session_usage(s, "m6 needs --tc-trace FILE and --prof-trace FILE");
     if (db_output_is_stdout(s, args->output))
-        return session_usage(s, "m6 writes a file; --json prints a document");
+        return session_usage(s, "m6 writes a JSON file; --json prints a document instead");
     enum status st = predicted_read(&p, args->trace, &s->diag);
     if (st == ST_OK)
         st = measured_read(&measured, args->measured, &s->diag);
@@ -90,7 +90,7 @@ static int run(struct session *s, const void *given)
         const struct str *sources = m6_sources(&s->arena, str_of(args->sources), &n);
         struct m6 m = m6_compute(&p, &measured, sources, n);
         session_read(s, args->measured, "kernel-details", measured.table.n_rows, m.skipped);
-        st = tell(s, db_output_path(s, args->output), &m, &p, &measured);
+        st = print_result(s, db_output_path(s, args->output), &m, &p, &measured);
     }
     measured_free(&measured);
     predicted_free(&p);
@@ -100,16 +100,16 @@ static int run(struct session *s, const void *given)
 const struct command command_db_m6 = {
     .name = "m6",
     .group = GROUP_DATABASE,
-    .summary = "how close a prediction comes to one measured forward pass",
+    .summary = "compare a prediction with one measured forward pass",
     .usage = "--tc-trace FILE --prof-trace FILE [OPTIONS]",
-    .details =
-        "M6 is the sum of the durations a performance model took from the database, divided by the "
-        "duration of one forward pass on the device: 1 is perfect, above 1 the model is too slow. "
-        "Collectives that the profiler lists twice count once; AICPU helpers do not count.\n"
-        "\n"
-        "--json adds the metrics M1 to M5 (how much of the prediction rests on measurements) and "
-        "the data for pictures: measured against modelled time, a histogram of the errors and the "
-        "worst offenders.",
+    .details = "M6 is the sum of the durations that a performance model took from the database, "
+               "divided by the duration of one forward pass on the device: 1 is perfect, above 1 "
+               "the model overestimates. Collectives that the profiler lists twice count once; "
+               "AICPU helpers do not count.\n"
+               "\n"
+               "--json adds the metrics M1 to M5 (the share of the prediction based on "
+               "measurements) and plot data: measured against modelled time, a histogram of the "
+               "errors and the worst offenders.",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_OUT,
     .schemas = {&m6_schema},

@@ -14,10 +14,10 @@ struct args {
 
 static const struct opt options[] = {
     OPT_STRING(0, "profiling-path", "PATH", struct args, source,
-               "an export, or a folder with kernel_details*.csv in it or below"),
-    OPT_FLAG(0, "merge", struct args, merge, "keep rows and columns of tables that are there"),
+               "kernel_details*.csv, or a folder to search for them"),
+    OPT_FLAG(0, "merge", struct args, merge, "keep existing rows and columns"),
     OPT_FLAG(0, "overwrite", struct args, overwrite,
-             "replace tables even when measured rows or unknown columns are lost"),
+             "replace tables even if that drops measured data"),
     OPT_DB_WAIT(struct args, wait),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
@@ -31,15 +31,15 @@ static const struct example examples[] = {
     {0},
 };
 
-static void tell_losses(struct session *s, const struct parse_plan *plan)
+static void print_losses(struct session *s, const struct parse_plan *plan)
 {
     for (size_t i = 0; i < plan->files.n; i++) {
         const struct parse_file *f = &plan->files.at[i];
         if (f->rows_dropped == 0 && f->columns_lost.n == 0)
             continue;
-        db_tell(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
-                s->common.dry_run ? "would be " : "", f->rows_dropped,
-                f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
+        db_message(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
+                   s->common.dry_run ? "would be " : "", f->rows_dropped,
+                   f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
     }
 }
 
@@ -55,7 +55,7 @@ static void report(struct session *s, const struct args *args, const struct pars
 {
     bool is_listed = s->common.quiet || s->common.json;
 
-    tell_losses(s, plan);
+    print_losses(s, plan);
     for (size_t i = 0; i < plan->files.n && is_listed && !s->common.dry_run; i++)
         session_wrote(s, plan->files.at[i].path);
     if (s->common.json) {
@@ -81,7 +81,7 @@ static int run(struct session *s, const void *given)
     if (args->source == NULL)
         return session_usage(s, "parse needs --profiling-path");
     if (args->overwrite && args->merge)
-        return session_usage(s, "--merge and --overwrite exclude each other");
+        return session_usage(s, "--merge and --overwrite are mutually exclusive");
     int code = db_place(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
@@ -104,17 +104,17 @@ static int run(struct session *s, const void *given)
 const struct command command_db_parse = {
     .name = "parse",
     .group = GROUP_DATABASE,
-    .summary = "import kernel_details.csv of profiles: one table per operator",
+    .summary = "import kernel_details.csv: one table per operator",
     .usage = "[OPTIONS] --profiling-path PATH",
     .details =
-        "Pools the rows of all kernel_details exports by operator and shapes and writes, for each "
-        "operator, a table with the average, median and spread of the durations and the average "
-        "of every counter. Rows without shapes (communication) are left out. Fused attention gets "
-        "the columns that describe its run time, with the help of operator_details.csv.\n"
+        "Groups the rows of all kernel_details exports by operator and shapes and writes one table "
+        "per operator with the average, median and spread of the durations and the average of "
+        "every counter. Rows without shapes (communication) are skipped. Fused attention gets its "
+        "runtime columns, with the help of operator_details.csv.\n"
         "\n"
-        "A table that parse wrote before is replaced. One that holds more, replayed durations or "
-        "columns of your own, is refused: --merge keeps all of it and updates the figures of the "
-        "profile, --overwrite drops it. --dry-run prints the difference and writes nothing.",
+        "A table written by an earlier parse is replaced. If a table holds more (replayed "
+        "durations, extra columns), parse stops: --merge keeps the extra data and updates the "
+        "profiled figures, --overwrite drops it. --dry-run prints the changes and writes nothing.",
     .see = "docs/perfdb.md",
     .common = COMMON_DRY_RUN,
     .schemas = {&parse_schema},

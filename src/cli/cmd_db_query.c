@@ -22,33 +22,35 @@ static const struct args defaults = {
 static const char *const methods[] = {"alpha_beta", "bracket_linear", NULL};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "kernel", "TYPE", struct args, q.kernel, "a kernel by its name"),
+    OPT_STRING(0, "kernel", "TYPE", struct args, q.kernel, "kernel type"),
     OPT_STRING(0, "op-name", "NAME", struct args, q.op_name,
-               "an operator of a framework, through op_mapping.yaml"),
-    OPT_STRING(0, "shapes", "LIST", struct args, shapes, "input shapes: 16,5120;5120,768"),
+               "framework operator, mapped by op_mapping.yaml"),
+    OPT_STRING(0, "shapes", "LIST", struct args, shapes, "input shapes, e.g. 16,5120;5120,768"),
     OPT_STRING(0, "dtypes", "LIST", struct args, dtypes,
-               "their types: bfloat16;bfloat16, or one for all"),
+               "input types, e.g. bfloat16;bfloat16, or one for all"),
     OPT_STRING(0, "formats", "LIST", struct args, formats,
-               "interpolate only between rows of these formats"),
+               "interpolate only between rows with these formats"),
     OPT_STRING(0, "output-shape", "SHAPE", struct args, output_shape,
-               "shape of the output, where the inputs do not tell it"),
-    OPT_INT(0, "input-count", "N", struct args, q.input_count, 0, 4096, "compare only N inputs"),
-    OPT_INT(0, "max-dims", "N", struct args, q.max_dims, 1, 3, "axes to interpolate over (1)"),
-    OPT_FLAG(0, "exact", struct args, q.is_exact, "no interpolation"),
+               "output shape, if it does not follow from the inputs"),
+    OPT_INT(0, "input-count", "N", struct args, q.input_count, 0, 4096,
+            "compare only the first N inputs"),
+    OPT_INT(0, "max-dims", "N", struct args, q.max_dims, 1, 3,
+            "number of axes to interpolate over (default: 1)"),
+    OPT_FLAG(0, "exact", struct args, q.is_exact, "do not interpolate"),
     OPT_GROUP("Attention"),
-    OPT_INT(0, "avg-seq", "N", struct args, q.avg_seq, 0, INT64_MAX, "average length of the cache"),
+    OPT_INT(0, "avg-seq", "N", struct args, q.avg_seq, 0, INT64_MAX, "average KV cache length"),
     OPT_INT(0, "sparse-mode", "N", struct args, q.sparse_mode, 0, INT32_MAX,
             "sparse mode (3: causal)"),
-    OPT_INT(0, "kv-heads", "N", struct args, q.kv_heads, 0, INT32_MAX, "heads of key and value"),
+    OPT_INT(0, "kv-heads", "N", struct args, q.kv_heads, 0, INT32_MAX, "number of key/value heads"),
     OPT_GROUP("Collectives"),
     OPT_STRING(0, "comm", "NAME", struct args, q.comm,
-               "all_reduce, all_gather, reduce_scatter, all_to_all, …"),
-    OPT_INT(0, "bytes", "N", struct args, q.message.bytes, 0, INT64_MAX, "size of the message"),
+               "collective: all_reduce, all_gather, all_to_all, …"),
+    OPT_INT(0, "bytes", "N", struct args, q.message.bytes, 0, INT64_MAX, "message size in bytes"),
     OPT_INT(0, "num-devices", "N", struct args, q.message.num_devices, 1, INT32_MAX,
-            "devices that take part"),
-    OPT_INT(0, "tier", "N", struct args, q.message.tier, 0, INT32_MAX, "level of the topology"),
+            "number of devices"),
+    OPT_INT(0, "tier", "N", struct args, q.message.tier, 0, INT32_MAX, "network tier"),
     OPT_CHOICE(0, "method", methods, struct args, q.message.method,
-               "how to interpolate between message sizes (alpha_beta)"),
+               "interpolation by message size (default: alpha_beta)"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
 };
@@ -56,17 +58,17 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata db query --database-path examples/perfdb/db --kernel MatMulV2 --shapes "
      "\"16,5120;5120,768\" --dtypes bfloat16",
-     "a row that fits, though its weight is stored transposed"},
+     "a match, although the weight is stored transposed"},
     {"strata db query --database-path examples/perfdb/db --op-name aten.mm.default --shapes "
      "\"24,5120;5120,768\" --dtypes bfloat16",
-     "a value between rows"},
+     "an interpolated value"},
     {"strata db query --database-path examples/perfdb/db --comm all_reduce --bytes 10000 "
      "--num-devices 8",
      "a collective"},
     {0},
 };
 
-/* Shapes and types to inputs; false, and the usage error told, when they make no sense. */
+/* Shapes and types to inputs; false after a usage error. */
 static bool take_inputs(struct session *s, const struct args *args, struct query *q)
 {
     struct cell_slots shapes = cell_slots(&s->arena, str_of(args->shapes));
@@ -74,19 +76,19 @@ static bool take_inputs(struct session *s, const struct args *args, struct query
 
     q->inputs.at = ARENA_ARRAY(&s->arena, struct query_input, shapes.n + 1);
     if (types.n != shapes.n && types.n != 1) {
-        session_usage(s, "--dtypes names %zu types for %zu shapes", types.n, shapes.n);
+        session_usage(s, "--dtypes has %zu types for %zu shapes", types.n, shapes.n);
         return false;
     }
     for (size_t i = 0; i < shapes.n; i++) {
         struct query_input *in = &q->inputs.at[q->inputs.n];
         struct str type = types.at[types.n == 1 ? 0 : i];
         if (!cell_dims(&s->arena, shapes.at[i], &in->dims)) {
-            session_usage(s, "--shapes: \"%.*s\" is no shape", STR_ARGS(shapes.at[i]));
+            session_usage(s, "--shapes: \"%.*s\" is not a shape", STR_ARGS(shapes.at[i]));
             return false;
         }
         in->dtype = query_dtype(type);
         if (in->dtype.n == 0) {
-            session_usage(s, "--dtypes: no type \"%.*s\"", STR_ARGS(type));
+            session_usage(s, "--dtypes: unknown type \"%.*s\"", STR_ARGS(type));
             return false;
         }
         q->inputs.n += in->dims.n > 0; /* scalars are no part of the question */
@@ -105,7 +107,7 @@ static int take_args(struct session *s, const struct args *args, struct query *q
         return session_usage(s, "query needs one of --kernel, --op-name and --comm");
     if (q->comm != NULL) {
         if (query_comm_kernel(str_of(q->comm)).n == 0)
-            return session_usage(s, "--comm: no collective \"%s\"", q->comm);
+            return session_usage(s, "--comm: unknown collective \"%s\"", q->comm);
         if (q->message.bytes < 0 || q->message.num_devices == 0)
             return session_usage(s, "--comm needs --bytes and --num-devices");
         return CODE_DONE;
@@ -117,7 +119,7 @@ static int take_args(struct session *s, const struct args *args, struct query *q
     if (args->shapes != NULL && !take_inputs(s, args, q))
         return CODE_USAGE;
     if (!cell_dims(&s->arena, str_of(args->output_shape), &q->output))
-        return session_usage(s, "--output-shape: \"%s\" is no shape", args->output_shape);
+        return session_usage(s, "--output-shape: \"%s\" is not a shape", args->output_shape);
     return CODE_DONE;
 }
 
@@ -165,17 +167,16 @@ static int run(struct session *s, const void *given)
 const struct command command_db_query = {
     .name = "query",
     .group = GROUP_DATABASE,
-    .summary = "ask how long an operator or a collective takes",
+    .summary = "look up the latency of an operator or collective",
     .usage = "[OPTIONS] --kernel TYPE --shapes LIST --dtypes LIST",
-    .details =
-        "Looks for a row that fits the question, allowing for what models and kernels see "
-        "differently: a leading batch of 1, a transposed weight, lengths rounded up to a tile. "
-        "Without one it interpolates between rows that differ only in a dimension that may vary; "
-        "it never extrapolates. --op-name goes through op_mapping.yaml of the database folder, "
-        "alternates and composite operators included.\n"
-        "\n"
-        "The answer names its source, how far to trust it, the kernel and the rule that matched. "
-        "A miss prints its reason; the exit code is then 1.",
+    .details = "Looks for a matching row, allowing for differences between models and kernels: a "
+               "leading batch of 1, a transposed weight, lengths rounded up to a tile. If there is "
+               "none, it interpolates between rows that differ only in a dimension that may vary; "
+               "it never extrapolates. --op-name maps through op_mapping.yaml of the database "
+               "folder, including alternates and composite operators.\n"
+               "\n"
+               "The result has the source, the confidence, the kernel and the rule that matched. A "
+               "miss prints its reason and gives exit code 1.",
     .see = "docs/perfdb.md",
     .schemas = {&query_schema},
     COMMAND_PARTS,

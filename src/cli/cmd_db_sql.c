@@ -11,7 +11,7 @@ struct args {
 };
 
 static const struct opt options[] = {
-    OPT_FLAG(0, "csv", struct args, csv, "rows as CSV"),
+    OPT_FLAG(0, "csv", struct args, csv, "print rows as CSV"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
 };
@@ -19,10 +19,10 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata db sql --database-path examples/perfdb/db \"SELECT \\\"Input Shapes\\\", "
      "\\\"Profiling Average Duration(us)\\\" AS us FROM MatMulV2 ORDER BY us DESC\"",
-     "the slowest shapes of an operator"},
+     "slowest shapes of an operator"},
     {"strata db sql --database-path examples/perfdb/db --csv \"SELECT _file, count(*) FROM RmsNorm "
      "GROUP BY _file\"",
-     "how many rows each file has"},
+     "rows per file"},
     {0},
 };
 
@@ -151,18 +151,17 @@ static int run(struct session *s, const void *given)
 const struct command command_db_sql = {
     .name = "sql",
     .group = GROUP_DATABASE,
-    .summary = "ask the tables of a database anything in SQL",
+    .summary = "query the tables of a database with SQL",
     .usage = "[OPTIONS] STATEMENT",
     .details =
         "Runs one SELECT over the operator tables: each operator is an SQL table with the columns "
-        "of its header and _device, _stack, _version, _file and _line. Tables of one operator in "
-        "several folders are one. Numbers are numbers and empty cells are NULL. Names that are "
-        "words "
-        "of SQL (\"Add\") and names with blanks stand in double quotes. The database is read-only: "
-        "any other statement is refused.\n"
+        "of its header plus _device, _stack, _version, _file and _line. Tables of one operator in "
+        "several folders are combined. Numeric cells are numbers, empty cells NULL. SQL keywords "
+        "(\"Add\") and names with spaces need double quotes. The database is read-only: any other "
+        "statement is rejected.\n"
         "\n"
-        "Without --database-path and versions the whole tree below the data root is asked. Rows "
-        "are printed as a table, with --csv as CSV, with --json as a document.",
+        "Without --database-path and versions the whole tree below the data root is queried. Rows "
+        "are printed as a table, as CSV (--csv) or as a JSON document (--json).",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
     COMMAND_PARTS_ZERO,

@@ -9,15 +9,15 @@ struct args {
 };
 
 static const struct opt options[] = {
-    OPT_STRING(0, "trace", "FILE", struct args, trace, "the predicted trace (Chrome JSON)"),
-    OPT_STRING(0, "output", "FILE", struct args, output, "the table to write (stdout)"),
+    OPT_STRING(0, "trace", "FILE", struct args, trace, "predicted trace (Chrome JSON)"),
+    OPT_STRING(0, "output", "FILE", struct args, output, "CSV file to write (default: stdout)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata db trace-csv --trace examples/perfdb-compare/predicted.json", "to the screen"},
+    {"strata db trace-csv --trace examples/perfdb-compare/predicted.json", "print the table"},
     {"strata db trace-csv --trace examples/perfdb-compare/predicted.json --output events.csv",
-     "to a file"},
+     "write it to a file"},
     {0},
 };
 
@@ -73,11 +73,11 @@ static int run(struct session *s, const void *given)
 const struct command command_db_trace_csv = {
     .name = "trace-csv",
     .group = GROUP_DATABASE,
-    .summary = "write the events of a predicted trace as a table",
+    .summary = "write the events of a predicted trace as CSV",
     .usage = "--trace FILE [OPTIONS]",
-    .details = "One row for each complete event of the trace of a performance model, in the order "
-               "of the file: operator, kernel, shapes, duration, and where the duration came from. "
-               "Values are copied as they stand.",
+    .details =
+        "One row for each complete event of a performance model's trace, in file order: operator, "
+        "kernel, shapes, duration and the source of the duration. Values are copied verbatim.",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_OUT,
     COMMAND_PARTS_ZERO,

@@ -6,9 +6,9 @@
 #include "report/report.h"
 
 static const struct example examples[] = {
-    {"strata devices", "every device, one line each"},
-    {"strata devices H200", "all peaks and ridge points of one"},
-    {"strata devices Ascend --json", "a family, for programs"},
+    {"strata devices", "all devices, one line each"},
+    {"strata devices H200", "all peaks and ridge points of one device"},
+    {"strata devices Ascend --json", "one family, as JSON"},
     {0},
 };
 
@@ -39,7 +39,7 @@ static void print_table(struct session *s, const struct device_list *list)
         {"fp8 TFLOP/s", COLUMN_RIGHT, 0},  {"GB/s", COLUMN_RIGHT, 0},
         {"ridge FLOP/B", COLUMN_RIGHT, 0},
     };
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
 
     for (size_t i = 0; i < list->n; i++) {
@@ -52,7 +52,7 @@ static void print_table(struct session *s, const struct device_list *list)
         table_text(r, t, number(s, d->gbps));
         table_text(r, t, ridge(s, d, PEAK_BF16));
     }
-    report_text(r, S("  dense peaks as published; the ridge is that of bf16; - is not published\n"
+    report_text(r, S("  dense peaks as published; ridge point for bf16; -: not published\n"
                      "  `strata devices NAME` shows every peak of one device and its source"));
     show(s, r);
 }
@@ -64,7 +64,7 @@ static void add_facts(struct report *r, const struct device *d)
         double value;
         const char *unit;
     } facts[] = {
-        {"cores", d->cores, d->is_cores_unsure ? " (not confirmed)" : ""},
+        {"cores", d->cores, d->is_cores_unsure ? " (unconfirmed)" : ""},
         {"clock", d->clock_mhz, " MHz"},
         {"memory", d->memory_gb, " GB"},
         {"bandwidth", d->gbps, " GB/s"},
@@ -94,7 +94,7 @@ static void print_device(struct session *s, const struct device *d)
         {"", COLUMN_TEXT, 0},
     };
     const struct device_rate *rate = device_rate_of(d);
-    struct report *r = report_new(str_of(device_full_name(d, &s->arena)));
+    struct report *r = report_new(LANG_EN, str_of(device_full_name(d, &s->arena)));
     struct table *t = NULL;
 
     add_facts(r, d);
@@ -108,7 +108,7 @@ static void print_device(struct session *s, const struct device *d)
         table_text(r, t, str_of(peak_unit((enum peak)p)));
         table_text(r, t, ridge(s, d, (enum peak)p));
         table_text(r, t, number(s, rate != NULL ? rate->ops[p] : 0));
-        table_text(r, t, (d->unsure >> p & 1) != 0 ? S("not confirmed") : S(""));
+        table_text(r, t, (d->unsure >> p & 1) != 0 ? S("unconfirmed") : S(""));
     }
     if (rate != NULL && rate->bf16_mma_sync > 0)
         report_text(r, arena_format(&s->arena, "  bf16 with mma.sync: %.5g ops/cycle/core",
@@ -142,7 +142,7 @@ static size_t choose(const struct device_table *table, const char *name, const s
     for (size_t i = 0; i < table->n; i++)
         if (name == NULL || device_has_prefix(&table->at[i], str_of(name)))
             list[n++] = &table->at[i];
-    /* "NVIDIA H200 141GB": the driver says more than the table. */
+    /* "NVIDIA H200 141GB": the driver's name is longer than the table's. */
     if (n == 0 && best != NULL)
         list[n++] = best;
     return n;
@@ -161,7 +161,7 @@ static int run(struct session *s, const void *args)
     list.n = choose(&table, name, list.at);
     if (list.n == 0) {
         diag_fail(&s->diag, ST_NOT_FOUND, "devices.unknown", (struct where){.path = name},
-                  "no such device in the table");
+                  "unknown device");
         diag_hint(&s->diag, "try", "strata devices");
         return CODE_FILE;
     }
@@ -177,17 +177,19 @@ static int run(struct session *s, const void *args)
 const struct command command_devices = {
     .name = "devices",
     .group = GROUP_ABOUT,
-    .summary = "show what chips can do: peaks, bandwidth, ridge points",
+    .summary = "list devices: peaks, memory bandwidth, ridge points",
     .usage = "[OPTIONS] [NAME]",
     .details =
-        "Lists the accelerators strata knows with their dense peaks, memory bandwidth and ridge "
-        "points. NAME is the beginning of a device's name or a name as the driver reports it; "
-        "letter case does not count. A single device is shown with every peak and the source.\n\n"
-        "The ridge point is the number of operations per byte of memory traffic at which "
-        "computing and moving data take equally long: 1000 times TFLOP/s over GB/s.\n\n"
-        "The file ~/.config/strata/devices.json adds devices or corrects some. It holds an object "
-        "with an array devices, whose rows have the shape that --json prints; a row with a known "
-        "name replaces only the values it gives.",
+        "Lists the known accelerators with their dense peaks, memory bandwidth and ridge points. "
+        "NAME is a prefix of a device's name, or the name that the driver reports; case is "
+        "ignored. A single device is shown with every peak and its source.\n"
+        "\n"
+        "The ridge point is the arithmetic intensity (operations per byte of memory traffic) at "
+        "which computing and moving data take equally long: 1000 * TFLOP/s / GB/s.\n"
+        "\n"
+        "~/.config/strata/devices.json adds or corrects devices. It is an object with an array "
+        "devices, whose entries have the form that --json prints; an entry with a known name "
+        "replaces only the values it contains.",
     .operands = {.kind = OPERAND_WORD, .max = 1},
     .examples = examples,
     .schemas = {&devices_schema},

@@ -11,26 +11,25 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job = {.input = {.rank = -1, .device = -1}}, .min_effect = "1%", .min_time = "10"};
+    .job = {.input = CAPTURE_INPUT()}, .min_effect = "1%", .min_time = "10"};
 
 static const struct opt options[] = {
     OPT_STRING(0, "min-effect", "PCT", struct args, min_effect,
-               "changes below this many percent count as none (1%)"),
+               "ignore changes below this percentage (default: 1)"),
     OPT_STRING(0, "min-time", "US", struct args, min_time,
-               "and so do changes below this many microseconds (10)"),
+               "ignore changes below this many µs (default: 10)"),
     OPT_STRING(0, "fail-above", "PCT", struct args, fail_above,
-               "exit with 1 when a group of steps got slower by more than this"),
+               "exit with 1 if a step group is slower by more than this"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
-             "exit with 1 when a metric grew by more, as 'tail_gap_ms>10%'; may be repeated"),
-    OPT_RANK(struct args, job.input, "only this rank of folders of ranks"),
-    OPT_DEVICE(struct args, job.input),
-    OPT_SOURCE(struct args, job.input),
+             "exit with 1 if a metric grew, e.g. 'tail_gap_ms>10%'"),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata diff examples/ascend-small examples/ascend-small", "a capture and itself: no change"},
+    {"strata diff examples/ascend-small examples/ascend-small",
+     "a capture against itself: no change"},
     {"strata diff examples/ascend-small examples/ascend-small --fail-above 5%", "a gate for CI"},
     {0},
 };
@@ -44,7 +43,7 @@ static bool take_gates(struct session *s, const struct args *args, struct diff_j
     if (args->fail_above != NULL) {
         struct diff_gate gate = {.group = SIZE_MAX, .metric = COMPARE_SERVICE};
         if (!diff_percent(str_of(args->fail_above), &gate.limit)) {
-            session_usage(s, "--fail-above takes a number of percent, not '%s'", args->fail_above);
+            session_usage(s, "--fail-above must be a percentage, not '%s'", args->fail_above);
             return false;
         }
         gates[job->n_gates++] = gate;
@@ -57,18 +56,19 @@ static bool take_gates(struct session *s, const struct args *args, struct diff_j
     return true;
 }
 
-/* Completes the job; false, and the usage error told, when a value makes no sense. */
+/* Completes the job; false after a usage error. */
 static bool complete(struct session *s, const struct args *args, struct diff_job *job)
 {
     job->path[SIDE_A] = s->operands.at[0];
     job->path[SIDE_B] = s->operands.at[1];
+    job->lang = session_lang(s);
     captures_input(s, &job->input);
     if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio)) {
-        session_usage(s, "--min-effect takes a number of percent, not '%s'", args->min_effect);
+        session_usage(s, "--min-effect must be a percentage, not '%s'", args->min_effect);
         return false;
     }
     if (!num_us(str_of(args->min_time), &job->compare.min_time) || job->compare.min_time < 0) {
-        session_usage(s, "--min-time takes a number of microseconds, not '%s'", args->min_time);
+        session_usage(s, "--min-time must be a number of microseconds, not '%s'", args->min_time);
         return false;
     }
     return take_gates(s, args, job);
@@ -112,24 +112,24 @@ static int run(struct session *s, const void *given)
 const struct command command_diff = {
     .name = "diff",
     .group = GROUP_EXPLAIN,
-    .summary = "show what changed from one capture to another, beyond noise",
+    .summary = "compare two captures: changes beyond noise",
     .usage = "[OPTIONS] A B",
-    .details =
-        "Reads two captures and compares the same metrics on both: service, busy and idle time of "
-        "a step, its parts, communication, the number of kernels, and the time of every operator. "
-        "Groups of steps that run the same operators are compared with each other; in folders of "
-        "several ranks, rank by rank.\n"
-        "\n"
-        "The steps of a group are the samples. A change counts when the medians differ by "
-        "--min-effect and --min-time, and when a rank-sum test tells the samples of A and B apart. "
-        "Where there are too few steps for that, size alone decides and the verdict ends in a "
-        "question mark. What got slower comes first.\n"
-        "\n"
-        "--fail-above 5% makes a gate of it: exit code 1 when some group of steps takes over 5 % "
-        "longer in B, and also when nothing could be compared.",
+    .details = "Compares two captures by the same metrics: step time, busy and idle time, their "
+               "parts, communication, kernel count, and the time of every operator. Groups of "
+               "steps that run the same operators are compared with each other; multi-rank folders "
+               "are compared rank by rank.\n"
+               "\n"
+               "The steps of a group are the samples. A change counts if the medians differ by at "
+               "least --min-effect and --min-time and a rank-sum test separates the samples. With "
+               "too few steps for the test, size alone decides and the verdict ends in a question "
+               "mark. Slowdowns come first.\n"
+               "\n"
+               "For CI, --fail-above 5% gives exit code 1 if any group of steps takes over 5 % "
+               "longer in B, or if nothing could be compared. --fail-if does the same for a metric "
+               "and may be repeated.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas = {&diff_schema},
     COMMAND_PARTS,
 };

@@ -7,8 +7,8 @@
 #include "report/report.h"
 
 static const struct example examples[] = {
-    {"strata doctor", "what is installed here, and what is used instead"},
-    {"strata doctor --json", "the same for programs"},
+    {"strata doctor", "tools found here, and fallbacks"},
+    {"strata doctor --json", "as JSON"},
     {0},
 };
 
@@ -41,7 +41,7 @@ static const struct record list_record = RECORD(struct backends, list_fields);
 
 static const struct schema schema = {
     .name = "strata.doctor/1",
-    .title = "external tools and libraries, and what is used without them",
+    .title = "external tools and libraries, and the fallback for each",
     .record = &list_record,
 };
 
@@ -50,8 +50,8 @@ static void print_text(struct session *s, const struct backends *list)
     static const struct column columns[] = {{"back end", COLUMN_TEXT, 0},
                                             {"state", COLUMN_TEXT, 0},
                                             {"version", COLUMN_TEXT, 0},
-                                            {"where, or what is used instead", COLUMN_TEXT, 0}};
-    struct report *r = report_new(S(""));
+                                            {"path, or fallback", COLUMN_TEXT, 0}};
+    struct report *r = report_new(LANG_EN, S(""));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     size_t found = 0;
 
@@ -73,7 +73,7 @@ static void print_text(struct session *s, const struct backends *list)
             report_line(r, "  %-13s%s", b->found.reason != NULL ? "" : b->driver.name,
                         b->driver.remark);
     }
-    report_line(r, "\n  %zu of %zu found; none is needed: every job has an embedded way", found,
+    report_line(r, "\n  %zu of %zu found; all optional, built-in fallbacks are used", found,
                 (size_t)DRIVERS);
     session_report(s, r);
     report_free(r);
@@ -98,14 +98,15 @@ static int run(struct session *s, const void *args)
 const struct command command_doctor = {
     .name = "doctor",
     .group = GROUP_ABOUT,
-    .summary = "list every back end: where found, or what is used instead",
+    .summary = "list external tools: where found, or the fallback",
     .usage = "[OPTIONS]",
     .details =
-        "Looks for the external tools and libraries strata can use and prints where each was "
-        "found and its version, or why not and what is used instead. Programs are looked for "
-        "on the PATH and in the folders their installers use; the variables STRATA_MSPROF, "
-        "STRATA_NCU, STRATA_NSYS and STRATA_MPIRUN name one outright. Libraries are opened at "
-        "run time.\n\nA missing back end is normal, so the exit code is 0 either way.",
+        "Looks for the external tools and libraries that strata can use and prints the path and "
+        "version of each, or why it was not found and the built-in fallback. Programs are searched "
+        "on PATH and in their usual install folders; STRATA_MSPROF, STRATA_NCU, STRATA_NSYS and "
+        "STRATA_MPIRUN override the search. Libraries are loaded at run time.\n"
+        "\n"
+        "Missing tools are not an error: the exit code is 0.",
     .see = "docs/backends.md",
     .examples = examples,
     .schemas = {&schema},

@@ -7,8 +7,8 @@
 #include "report/report.h"
 
 static const struct example examples[] = {
-    {"strata formats", "what strata reads"},
-    {"strata formats --json", "the same for programs"},
+    {"strata formats", "input and output formats"},
+    {"strata formats --json", "as JSON"},
     {0},
 };
 
@@ -43,7 +43,7 @@ static const struct record formats_record = RECORD(struct formats, formats_field
 
 static const struct schema schema = {
     .name = "strata.formats/1",
-    .title = "what strata reads and writes",
+    .title = "input and output formats",
     .record = &formats_record,
 };
 
@@ -61,17 +61,16 @@ static void add_rows(struct report *r, const struct column columns[3], const str
 
 static void print_text(struct session *s, const struct formats *f)
 {
-    static const struct column in[] = {{"input", COLUMN_TEXT, 0},
-                                       {"files looked for", COLUMN_TEXT, 0},
-                                       {"what it is", COLUMN_TEXT, 0}};
+    static const struct column in[] = {
+        {"input", COLUMN_TEXT, 0}, {"file names", COLUMN_TEXT, 0}, {"description", COLUMN_TEXT, 0}};
     static const struct column out[] = {
-        {"output", COLUMN_TEXT, 0}, {"ending", COLUMN_TEXT, 0}, {"what it is", COLUMN_TEXT, 0}};
-    struct report *r = report_new(S(""));
+        {"output", COLUMN_TEXT, 0}, {"ending", COLUMN_TEXT, 0}, {"description", COLUMN_TEXT, 0}};
+    struct report *r = report_new(LANG_EN, S(""));
 
     add_rows(r, in, f->inputs.at, f->inputs.n);
-    report_text(r, S("  files are known by their content; --format NAME forces one"));
+    report_text(r, S("  files are recognised by content; --format NAME overrides"));
     add_rows(r, out, f->outputs.at, f->outputs.n);
-    report_text(r, S("  `strata convert` writes these, by the ending or by --to NAME"));
+    report_text(r, S("  written by `strata convert`, chosen by file extension or --to NAME"));
     session_report(s, r);
     report_free(r);
 }
@@ -99,11 +98,11 @@ static int run(struct session *s, const void *args)
 const struct command command_formats = {
     .name = "formats",
     .group = GROUP_LOOK,
-    .summary = "list the formats that strata reads and writes",
+    .summary = "list input and output formats",
     .usage = "[OPTIONS]",
-    .details = "Lists every input format with the names of the files in which a folder is searched "
-               "for it. A file is recognised by its content, whatever its name; --format NAME, "
-               "which all commands that read captures take, forces one.",
+    .details = "Lists every input format with the file names that are searched for in a folder. A "
+               "single file is recognised by its content, whatever its name; --format NAME, "
+               "available in all commands that read captures, overrides this.",
     .examples = examples,
     .schemas = {&schema},
     .run = run,

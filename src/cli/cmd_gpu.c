@@ -9,10 +9,11 @@
 const struct command command_gpu = {
     .name = "gpu",
     .group = GROUP_GPU,
-    .summary = "kernels of a GPU: what bounds them and what would help",
+    .summary = "profile GPU kernels: limits, roofline, opportunities",
     .usage = "COMMAND [OPTIONS] …",
-    .details = "Measures or imports the kernels of a workload, compares them with what the chip "
-               "can do, says what bounds each stage and ranks what would help by estimated gain.",
+    .details =
+        "Profiles the kernels of a workload or imports profiles, compares them with the peaks of "
+        "the chip, names the limiter of each stage and ranks opportunities by estimated gain.",
     .see = "docs/gpu.md",
     .subs = subs,
 };

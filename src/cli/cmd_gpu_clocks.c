@@ -3,7 +3,6 @@
  */
 #include "cli/session.h"
 #include "driver/clocks.h"
-#include "driver/gpu_device.h"
 
 struct args {
     const char *device, *clock;
@@ -13,9 +12,10 @@ struct args {
 static const struct args defaults = {.clock = "base"};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "device", "N|UUID", struct args, device, "which GPU (the first)"),
-    OPT_STRING(0, "clock", "base|max|MHZ", struct args, clock, "what lock locks (base)"),
-    OPT_FLAG(0, "all", struct args, all, "restore every GPU, also without a journal"),
+    OPT_STRING(0, "device", "N|UUID", struct args, device,
+               "GPU index or UUID (default: first GPU)"),
+    OPT_STRING(0, "clock", "base|max|MHZ", struct args, clock, "SM clock for lock (default: base)"),
+    OPT_FLAG(0, "all", struct args, all, "restore every GPU, even without a journal"),
     OPT_END,
 };
 
@@ -41,8 +41,8 @@ static enum status find(const struct args *args, struct card *card, struct diag 
                            : NVML_DO(&card->nvml, by_uuid, args->device, &card->gpu);
 
     if (result != NVML_OK)
-        return diag_fail(d, ST_NOT_FOUND, "gpu.no-device", (struct where){0},
-                         "no GPU is called %s: %s", args->device != NULL ? args->device : "0",
+        return diag_fail(d, ST_NOT_FOUND, "gpu.no-device", (struct where){0}, "no GPU %s: %s",
+                         args->device != NULL ? args->device : "0",
                          nvml_error(&card->nvml, result));
     NVML_DO(&card->nvml, uuid, card->gpu, card->uuid, sizeof(card->uuid));
     NVML_DO(&card->nvml, name, card->gpu, card->name, sizeof(card->name));
@@ -105,7 +105,7 @@ static const struct record reading_record = RECORD(struct reading, reading_field
 
 static const struct schema clocks_schema = {
     .name = "strata.gpu-clocks/1",
-    .title = "the clocks of a GPU, or how many GPUs were given theirs back",
+    .title = "clocks of a GPU, or the number of GPUs restored",
     .record = &reading_record,
 };
 
@@ -122,7 +122,7 @@ static void print_status(struct session *s, const struct card *c)
     out_printf(&s->out, "  SM clock      %u of %u MHz%s\n", r.sm, r.sm_max,
                r.is_locked ? ", locked" : "");
     out_printf(&s->out, "  memory clock  %u of %u MHz\n", r.memory, r.memory_max);
-    out_printf(&s->out, "  held back by  %s\n", reasons);
+    out_printf(&s->out, "  throttled by  %s\n", reasons);
     out_printf(&s->out, "  temperature   %u C\n", r.temperature);
     out_printf(&s->out, "  power         %.1f of %.1f W\n", r.power_mw / 1000.0,
                r.limit_mw / 1000.0);
@@ -134,7 +134,7 @@ static int lock(struct session *s, const struct args *args, struct card *card)
     struct clock_lock clocks;
 
     if (!clock_want_parse(args->clock, &want) || want.policy == CLOCK_NONE)
-        return session_usage(s, "clocks: --clock is base, max or a number of MHz, not \"%s\"",
+        return session_usage(s, "clocks: --clock must be base, max or a number of MHz, not \"%s\"",
                              args->clock);
     enum status st =
         clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag);
@@ -144,7 +144,7 @@ static int lock(struct session *s, const struct args *args, struct card *card)
         print_status(s, card);
         return CODE_DONE;
     }
-    out_printf(&s->out, "%s: SM clock locked at %u MHz until: strata gpu clocks restore\n",
+    out_printf(&s->out, "%s: SM clock locked at %u MHz; undo with: strata gpu clocks restore\n",
                card->name, clocks.target_mhz);
     session_wrote(s, clocks.journal);
     return CODE_DONE;
@@ -173,7 +173,7 @@ static int run(struct session *s, const void *given)
     struct card card = {0};
 
     if (nvml_open(&card.nvml, &s->arena, &why) != NVML_OK) {
-        diag_fail(&s->diag, ST_TOOL, "gpu.no-nvml", (struct where){0}, "NVML cannot be used: %s",
+        diag_fail(&s->diag, ST_TOOL, "gpu.no-nvml", (struct where){0}, "NVML is not available: %s",
                   why);
         diag_hint(&s->diag, "try", "strata gpu doctor");
         return CODE_TOOL;
@@ -197,17 +197,14 @@ const struct command command_gpu_clocks = {
     .group = GROUP_GPU,
     .summary = "show, lock or restore the clocks of a GPU",
     .usage = "[OPTIONS] [status|lock|restore]",
-    .details =
-        "status (the default) shows clocks, what holds them back, temperature and power. lock pins "
-        "the SM clock, which needs root and holds for the whole machine, until restore; a journal "
-        "in "
-        "~/.local/state/strata remembers it. restore resets every GPU that has such a journal, "
-        "also "
-        "one that a killed run has left, and with --all every GPU.\n"
-        "\n"
-        "The same by hand: nvidia-smi -i N -lgc MHZ,MHZ and nvidia-smi -i N -rgc (memory: -lmc, "
-        "-rmc). A reset goes to the default of the card, so nothing is locked where somebody else "
-        "has locked the clocks already.",
+    .details = "status (the default) shows clocks, throttle reasons, temperature and power. lock "
+               "pins the SM clock until restore; it needs root and affects the whole machine. The "
+               "lock is recorded in a journal in ~/.local/state/strata. restore resets every GPU "
+               "with a journal, including those left by a killed run; with --all, every GPU.\n"
+               "\n"
+               "By hand: nvidia-smi -i N -lgc MHZ,MHZ and nvidia-smi -i N -rgc (memory: -lmc, "
+               "-rmc). A reset returns to the default of the card, so clocks that someone else has "
+               "locked are left alone.",
     .see = "docs/gpu-profile.md",
     .operands = {.kind = OPERAND_CHOICE, .min = 0, .max = 1, .choices = verbs},
     .schemas = {&clocks_schema},

@@ -13,18 +13,18 @@ struct args {
 
 static const struct opt options[] = {
     OPT_FLAG(0, "force-compare", struct args, force,
-             "compare although parameters, device or clocks differ"),
+             "compare even if parameters, device or clocks differ"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata gpu compare examples/gpu-rules/run examples/gpu-rules/run", "a run and itself"},
+    {"strata gpu compare examples/gpu-rules/run examples/gpu-rules/run", "a run against itself"},
     {0},
 };
 
 static void print_text(struct session *s, const struct gpu_run *b)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
     session_report(s, r);
@@ -71,13 +71,12 @@ static int run(struct session *s, const void *given)
 const struct command command_gpu_compare = {
     .name = "compare",
     .group = GROUP_GPU,
-    .summary = "what changed from one GPU run to another",
+    .summary = "compare two GPU runs",
     .usage = "[OPTIONS] DIR_A DIR_B",
     .details =
-        "Both are folders of runs; the first is the previous one. Durations that differ by no more "
-        "than 1 % or twice the spread of both are marked with \xe2\x89\x88. Runs with other "
-        "parameters, another device, another mode or other clocks are refused; the exit code is "
-        "then 1.",
+        "DIR_A and DIR_B are run folders; DIR_A is the older run. Durations that differ by at most "
+        "1 %, or by at most twice the spread of both runs, are marked \xe2\x89\x88. Runs that "
+        "differ in parameters, device, mode or clocks are rejected with exit code 1.",
     .see = "docs/gpu.md",
     .operands = {.kind = OPERAND_DIR, .min = 2, .max = 2},
     .schemas = {&gpu_compare_schema},

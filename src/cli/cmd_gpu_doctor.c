@@ -12,8 +12,8 @@
 #include "driver/workload.h"
 
 static const struct example examples[] = {
-    {"strata gpu doctor", "what works here"},
-    {"strata gpu doctor --json", "the same for programs"},
+    {"strata gpu doctor", "profiling support on this machine"},
+    {"strata gpu doctor --json", "as JSON"},
     {0},
 };
 
@@ -40,11 +40,11 @@ static void add_back_end(struct doctor_rows *rows, enum driver_id id, struct are
             arena_printf(arena, "%s  %s", r.version != NULL ? r.version : "", r.path));
     else
         add(rows, driver->name, probe_state_name(r.state),
-            arena_printf(arena, "%s; instead: %s", r.reason != NULL ? r.reason : "not found",
+            arena_printf(arena, "%s; fallback: %s", r.reason != NULL ? r.reason : "not found",
                          driver->instead));
 }
 
-/* The driver says in a file whether counters are for administrators only. */
+/* A file of the driver has whether counters are restricted to administrators. */
 static void add_permission(struct doctor_rows *rows, struct arena *arena)
 {
     static const char path[] = "/proc/driver/nvidia/params";
@@ -58,16 +58,16 @@ static void add_permission(struct doctor_rows *rows, struct arena *arena)
     if (f != NULL)
         fclose(f);
     if (restricted < 0)
-        add(rows, "counters", "unknown", arena_printf(arena, "%s does not tell", path));
+        add(rows, "counters", "unknown", arena_printf(arena, "unknown (not in %s)", path));
     else if (restricted == 0)
-        add(rows, "counters", "allowed", "for every user");
+        add(rows, "counters", "allowed", "allowed for every user");
     else if (geteuid() == 0)
-        add(rows, "counters", "allowed", "for administrators, which you are");
+        add(rows, "counters", "allowed", "allowed (you are an administrator)");
     else
         add(rows, "counters", "refused",
-            "for administrators only: run as root, set the driver option "
-            "NVreg_RestrictProfilingToAdminUsers=0, or give the container --cap-add=SYS_ADMIN; "
-            "until then durations and a model replace them");
+            "administrators only: run as root, set the driver option "
+            "NVreg_RestrictProfilingToAdminUsers=0, or start the container with "
+            "--cap-add=SYS_ADMIN; otherwise durations and a model are used");
 }
 
 static void add_gpus(struct doctor_rows *rows, struct session *s, const struct nvml *nvml)
@@ -77,8 +77,8 @@ static void add_gpus(struct doctor_rows *rows, struct session *s, const struct n
 
     if (n <= 0)
         add(rows, "GPU", "missing",
-            arena_printf(&s->arena, "%s; roofline, import, report and compare work without",
-                         n < 0 ? why : "the driver has none"));
+            arena_printf(&s->arena, "%s; roofline, import, report and compare still work",
+                         n < 0 ? why : "no GPU found by the driver"));
     for (int i = 0; i < n && i < 8; i++) {
         struct gpu_card g;
         char which[16];
@@ -88,7 +88,7 @@ static void add_gpus(struct doctor_rows *rows, struct session *s, const struct n
         add(rows, "GPU", "found",
             arena_printf(&s->arena, "%d: %s  %s  cc %d.%d  %u SMs  driver %s%s", i, g.name, g.uuid,
                          g.cc_major, g.cc_minor, g.sm_count, g.driver,
-                         g.mig == 1 ? "  MIG: no counters" : ""));
+                         g.mig == 1 ? "  MIG: counters unavailable" : ""));
     }
 }
 
@@ -101,16 +101,16 @@ static void add_clocks(struct doctor_rows *rows, const struct nvml *nvml, struct
         return;
     NVML_DO(nvml, reasons, gpu, &reasons);
     if ((reasons & NVML_REASON_LOCKED) != 0)
-        add(rows, "clocks", "locked", "somebody has locked them; --clock will refuse");
+        add(rows, "clocks", "locked", "locked by another program; --clock will fail");
     else if (geteuid() == 0)
-        add(rows, "clocks", "free", "--clock may lock them: you are root");
+        add(rows, "clocks", "free", "can be locked (you are root)");
     else
-        add(rows, "clocks", "free", "locking them needs root; without it they are measured");
+        add(rows, "clocks", "free", "locking needs root; clocks are measured instead");
     if (fs_is_dir(clocks_folder(&s->arena))) {
         struct fs_list list;
         if (fs_list(&s->arena, clocks_folder(&s->arena), &list, &s->diag) == ST_OK && list.n > 0)
             add(rows, "journal", "there",
-                "an earlier run did not end well: strata gpu clocks restore");
+                "left locked by an earlier run; run: strata gpu clocks restore");
     }
 }
 
@@ -128,7 +128,7 @@ static const struct record doctor_record = RECORD(struct doctor_rows, doctor_fie
 
 static const struct schema doctor_schema = {
     .name = "strata.gpu-doctor/1",
-    .title = "what profiling a GPU can use here",
+    .title = "GPU profiling support on this machine",
     .record = &doctor_record,
 };
 
@@ -148,7 +148,7 @@ static int run(struct session *s, const void *args)
     const char *library = workload_library(&s->arena);
     add(&rows, "injection", library != NULL ? "found" : "missing",
         library != NULL ? library
-                        : "libstrata-inject.so is not beside strata; STRATA_INJECT_PATH names it");
+                        : "libstrata-inject.so not found next to strata; set STRATA_INJECT_PATH");
     add_permission(&rows, &s->arena);
     add_clocks(&rows, &nvml, s);
     nvml_close(&nvml);
@@ -164,12 +164,11 @@ static int run(struct session *s, const void *args)
 const struct command command_gpu_doctor = {
     .name = "doctor",
     .group = GROUP_GPU,
-    .summary = "what profiling a GPU can use here, and what is missing",
+    .summary = "check GPU profiling support on this machine",
     .usage = "[OPTIONS]",
     .details = "Lists GPUs, driver, CUPTI, ncu, nsys, NVML, nvdisasm, cuobjdump, the injection "
-               "library, whether "
-               "hardware counters are allowed and whether clocks can be locked. What is missing is "
-               "replaced or left out, and each line says by what; the exit code is 0 either way.",
+               "library, the permission for hardware counters and whether clocks can be locked. "
+               "Each missing part is listed with its fallback; the exit code is always 0.",
     .see = "docs/gpu-profile.md",
     .examples = examples,
     .schemas = {&doctor_schema},

@@ -36,9 +36,9 @@ static int run(struct session *s, const void *given)
         st = gpu_imported_save(&imported, s->common.out, gpu_info_time(&s->arena), &s->arena,
                                &s->diag);
     if (st == ST_OK) {
-        gpu_tell_inputs(s, &imported);
+        gpu_note_inputs(s, &imported);
         session_wrote(s, imported.folder);
-        gpu_report_block(&imported.run, &text);
+        gpu_report_block(&imported.run, LANG_EN, &text);
         if (s->common.json)
             session_document(s, &gpu_import_schema, "measured", &imported, NULL);
         else if (!s->common.quiet)
@@ -52,20 +52,17 @@ static int run(struct session *s, const void *given)
 const struct command command_gpu_import = {
     .name = "import",
     .group = GROUP_GPU,
-    .summary = "make the folder of a run from files of other profilers",
+    .summary = "create a run folder from other profilers' files",
     .usage = "[OPTIONS] FILE…",
-    .details =
-        "Reads pages that Nsight Compute exports as CSV (raw, details, source; several pages of "
-        "one report are joined; also packed with gzip, or - for standard input), counters by "
-        "kernel, kernel summaries of nsys stats, or traces that strata knows (Nsight Systems "
-        "databases, PyTorch traces), which become a timeline run. Writes the folder that "
-        "`strata gpu report` and `strata gpu compare` work on: "
-        "out/profiles/MODE/KERNEL/PARAMS/TIME, "
-        "or --out.\n"
-        "\n"
-        "Without a plan every kernel with at least 1 % of the time is a stage of its own. "
-        "--spec, --param, --flops and --bytes tell what the work is, so that the report can say "
-        "how far from its floor each stage is.",
+    .details = "Reads Nsight Compute pages as CSV (raw, details, source; pages of one report are "
+               "joined; gzip or - for standard input also work), counters by kernel, kernel "
+               "summaries of nsys stats, or traces (Nsight Systems databases, PyTorch traces), "
+               "which become a timeline run. Writes the folder that `strata gpu report` and "
+               "`strata gpu compare` read: out/profiles/MODE/KERNEL/PARAMS/TIME, or --out.\n"
+               "\n"
+               "Without a spec file every kernel with at least 1 % of the time becomes a stage. "
+               "--spec, --param, --flops and --bytes describe the work, so that the report can "
+               "give each stage's distance from its roofline floor.",
     .see = "docs/gpu.md",
     .common = COMMON_OUT,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},

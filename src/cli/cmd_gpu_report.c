@@ -1,5 +1,6 @@
 /*
- * strata gpu report: the report of a folder made anew, of files from elsewhere, or checked.
+ * strata gpu report: regenerate the report of a folder, print one from other files, or validate
+ * one.
  */
 #include "base/fs.h"
 #include "base/mapfile.h"
@@ -15,17 +16,17 @@ struct args {
 };
 
 static const struct opt options[] = {
-    OPT_FLAG(0, "check", struct args, check, "say whether a report keeps the contract"),
+    OPT_FLAG(0, "check", struct args, check, "validate a report"),
     OPT_STRING(0, "devlog", "FILE", struct args, devlog,
-               "also put the block of this version into a development log"),
+               "also add the result to a development log"),
     OPT_GPU_WORK(struct args, ask),
     OPT_GPU_NAMES(struct args, ask),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata gpu report examples/gpu-rules/raw.csv", "files of another profiler"},
-    {"strata gpu report --check examples/gpu-rules/report.md", "does it keep the contract?"},
+    {"strata gpu report examples/gpu-rules/raw.csv", "report from another profiler's files"},
+    {"strata gpu report --check examples/gpu-rules/report.md", "validate a report"},
     {0},
 };
 
@@ -38,7 +39,7 @@ static const struct record verdict_record = RECORD(struct report_verdict, verdic
 
 static const struct schema check_schema = {
     .name = "strata.gpu-report-check/1",
-    .title = "whether reports keep the contract",
+    .title = "validity of reports",
     .record = &verdict_record,
 };
 
@@ -55,7 +56,7 @@ static int check(struct session *s)
         mapfile_close(&map);
         is_good = is_good && keeps;
         if (keeps && !s->common.quiet && !s->common.json)
-            out_printf(&s->out, "%s: keeps the contract\n", s->operands.at[i]);
+            out_printf(&s->out, "%s: valid\n", s->operands.at[i]);
     }
     if (s->common.json)
         session_document(s, &check_schema, NULL, &(struct report_verdict){is_good}, NULL);
@@ -85,7 +86,7 @@ static enum status again(struct session *s, const struct args *args)
     const char *dir = s->operands.at[0];
 
     TRY(gpu_rundir_load(dir, &run, &s->diag));
-    enum status st = gpu_rundir_report(dir, &run, &markdown, &s->diag);
+    enum status st = gpu_rundir_report(dir, &run, session_lang(s), &markdown, &s->diag);
     if (st == ST_OK) {
         session_wrote(s, fs_join(&s->arena, dir, "report.md"));
         session_wrote(s, fs_join(&s->arena, dir, "report.html"));
@@ -104,13 +105,13 @@ static enum status from_files(struct session *s, const struct args *args)
 
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        gpu_tell_inputs(s, &imported);
+        gpu_note_inputs(s, &imported);
     if (st == ST_OK && s->common.out != NULL)
         st = gpu_imported_save(&imported, s->common.out, "", &s->arena, &s->diag);
     if (st == ST_OK && imported.folder != NULL)
         session_wrote(s, imported.folder);
     if (st == ST_OK) {
-        gpu_report_write(&imported.run, &markdown);
+        gpu_report_write(&imported.run, session_lang(s), &markdown);
         st = finish(s, args, &imported.run, &markdown);
     }
     text_free(&markdown);
@@ -126,7 +127,7 @@ static int run(struct session *s, const void *given)
         return check(s);
     if (fs_is_dir(s->operands.at[0])) {
         if (s->operands.n > 1)
-            return session_usage(s, "report takes one folder, or files");
+            return session_usage(s, "report takes one folder or one or more files");
         return session_code(again(s, args));
     }
     int code = gpu_options_check(s, &args->ask);
@@ -136,18 +137,17 @@ static int run(struct session *s, const void *given)
 const struct command command_gpu_report = {
     .name = "report",
     .group = GROUP_GPU,
-    .summary = "print the report of a run, make it anew, or check one",
+    .summary = "print, regenerate or validate the report of a run",
     .usage = "[OPTIONS] DIR|FILE…",
-    .details =
-        "Of the folder of an earlier run report.md and report.html are made anew from its files; "
-        "the same files give the same bytes. Files of other profilers are read as by `strata gpu "
-        "import` and the report is printed; a folder is written only with --out.\n"
-        "\n"
-        "--check reads a report and says whether it keeps the contract of docs/gpu.md; the exit "
-        "code is 1 when it does not. --devlog appends the block of this version to a file, or "
-        "replaces it, and leaves all other text alone.",
+    .details = "For a run folder, regenerates report.md and report.html from its files; the same "
+               "files give the same bytes. Files of other profilers are read as in `strata gpu "
+               "import` and the report is printed; a folder is written only with --out.\n"
+               "\n"
+               "--check validates a report against the contract in docs/gpu.md; the exit code is 1 "
+               "if it fails. --devlog adds or replaces the block of this version in a file and "
+               "leaves all other text unchanged.",
     .see = "docs/gpu.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_LANG,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&gpu_report_schema, &check_schema},
     COMMAND_PARTS_ZERO,

@@ -22,7 +22,7 @@ static const struct example examples[] = {
      "--flops 2*m*n*k --bytes \"2*(m*k+k*n+m*n)\"",
      "a matrix product"},
     {"strata gpu roofline --device H200 --spec examples/gpu-rules/mla.json",
-     "every stage of a plan"},
+     "every stage of a spec file"},
     {0},
 };
 
@@ -46,7 +46,7 @@ static enum status make_stages(struct session *s, const struct args *args, struc
     run->peaks = gpu_peaks_of(&table, &run->device, job.ask.peaks);
     if (run->peaks.source == GPU_PEAKS_NONE) {
         diag_fail(&s->diag, ST_NOT_FOUND, "devices.unknown", (struct where){.path = job.ask.device},
-                  "no such device in the table");
+                  "unknown device");
         diag_hint(&s->diag, "try", "strata devices");
         return ST_NOT_FOUND;
     }
@@ -57,16 +57,16 @@ static enum status make_stages(struct session *s, const struct args *args, struc
 
 static void print_text(struct session *s, const struct gpu_floors *f)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     report_records(r, &gpu_floor_record, f->at, f->n + f->n_groups, NULL);
     session_report(s, r);
     report_free(r);
     if (f->n_groups > 0)
-        out_printf(&s->out, "\n  the last %zu: stages that run at the same time, together\n",
+        out_printf(&s->out, "\n  concurrent stages combined: %zu (last in the list)\n",
                    f->n_groups);
     if (f->n > 1)
-        out_printf(&s->out, "\n  floor of all: %s us\n",
+        out_printf(&s->out, "\n  total floor: %s us\n",
                    gpu_floor_text(&s->arena, 1, f->total_ns / 1e3));
     if (f->n > 0)
         out_printf(&s->out, "\n  %.*s: %s %s TFLOP/s, %s GB/s, ridge %s FLOP/B (%s)\n",
@@ -84,7 +84,7 @@ static int check_types(struct session *s, const struct gpu_run *run)
     for (size_t i = 0; i < run->stages.n; i++) {
         struct str dtype = run->stages.at[i].dtype;
         if (dtype.n > 0 && !gpu_peak_of_dtype(dtype, &peak))
-            return session_usage(s, "no roof is known for the type \"%.*s\"", STR_ARGS(dtype));
+            return session_usage(s, "no peak known for type \"%.*s\"", STR_ARGS(dtype));
     }
     return CODE_DONE;
 }
@@ -120,17 +120,15 @@ static int run(struct session *s, const void *given)
 const struct command command_gpu_roofline = {
     .name = "roofline",
     .group = GROUP_GPU,
-    .summary = "how long work must take at least on a device; needs no GPU",
+    .summary = "compute the roofline floor of a workload; needs no GPU",
     .usage = "[OPTIONS] --device NAME --flops EXPR --bytes EXPR",
-    .details =
-        "Work is given as formulas over parameters: + - * / %, brackets, max(a,b), min(a,b), "
-        "ceil(x), floor(x), log2(x) and bytesof(dtype). The floor is the longer of two times: "
-        "operations over the peak of the type, and bytes over the memory bandwidth. A plan "
-        "(--spec) gives several stages at once; stages that run at the same time get a row "
-        "together, because they share both.\n"
-        "\n"
-        "Peaks come from --peak-tflops and --peak-gbps, else from the table that `strata devices` "
-        "prints.",
+    .details = "Work is given as formulas over parameters: + - * / %, brackets, max(a,b), "
+               "min(a,b), ceil(x), floor(x), log2(x) and bytesof(dtype). The floor is the longer "
+               "of two times: operations divided by the peak of the data type, and bytes divided "
+               "by memory bandwidth. A spec file (--spec) gives several stages at once; concurrent "
+               "stages get a combined row because they share both.\n"
+               "\n"
+               "Peaks come from --peak-tflops and --peak-gbps, else from `strata devices`.",
     .see = "docs/gpu.md",
     .schemas = {&gpu_floors_schema},
     COMMAND_PARTS_ZERO,

@@ -9,23 +9,22 @@ struct args {
     struct gpu_timeline_job job;
 };
 
-static const struct args defaults = {.job = {.input = {.rank = -1, .device = -1}}};
+static const struct args defaults = {.job = {.input = CAPTURE_INPUT()}};
 
 static const struct opt options[] = {
     OPT_STRING(0, "nvtx", "NAME", struct args, job.range,
-               "only the time of the first NVTX range or annotation of this name"),
-    OPT_RANK(struct args, job.input, "only this rank of a folder of ranks"),
-    OPT_DEVICE(struct args, job.input),
+               "only the first NVTX range or annotation of this name"),
+    CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu timeline examples/kineto-small", "busy, idle, launches, gaps by cause"},
-    {"strata gpu timeline examples/kineto-small -o out", "also as tables and a trace"},
+    {"strata gpu timeline examples/kineto-small -o out", "also write tables and a trace"},
     {0},
 };
 
-static void tell(struct session *s, const struct gpu_timeline_result *r)
+static void print_result(struct session *s, const struct gpu_timeline_result *r)
 {
     captures_read(s, r->fleet);
     for (size_t i = 0; i < r->n_written; i++)
@@ -45,10 +44,11 @@ static int run(struct session *s, const void *given)
 
     job.path = s->operands.at[0];
     job.out = s->common.out;
+    job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK)
-        tell(s, &result);
+        print_result(s, &result);
     gpu_timeline_result_free(&result);
     return session_code(status);
 }
@@ -56,24 +56,22 @@ static int run(struct session *s, const void *given)
 const struct command command_gpu_timeline = {
     .name = "timeline",
     .group = GROUP_GPU,
-    .summary = "overlap, stream concurrency, launch latency and gaps of a recorded run",
+    .summary = "analyse a GPU trace: overlap, launch latency, gaps",
     .usage = "[OPTIONS] TRACE",
     .details =
-        "Reads a trace of a GPU (PyTorch profiler, Nsight Systems export, or strata's own) and "
-        "tells, per device: busy and idle time, how much communication and copies kernels hide, "
-        "how streams overlap, how long launches take to start, what the device waited for in each "
-        "gap, what CUDA graphs cost, and which kernels take the time. Busy times are unions: work "
-        "that runs side by side counts once.\n"
+        "Reads a GPU trace (PyTorch profiler, Nsight Systems export, or strata's own) and reports "
+        "per device: busy and idle time, communication and copies hidden by kernels, stream "
+        "overlap, launch latency, the cause of each gap, CUDA graph cost, and the kernels that "
+        "take the most time. Busy times are unions: concurrent work counts once.\n"
         "\n"
         "-o DIR writes report.md and, in DIR/timeline, the tables kernels.csv, memops.csv, "
         "api.csv, sync.csv, nvtx.csv, graphs.csv, streams.csv, overlap.csv, gaps.csv and "
         "trace.json.gz for trace viewers.\n"
         "\n"
-        "--nvtx NAME looks only at the time of that range; work that crosses its borders is cut "
-        "there.",
+        "--nvtx NAME restricts the analysis to that range; work that crosses its edges is clipped.",
     .see = "docs/analyses/gpu-timeline.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_LANG,
     .schemas = {&timeline_schema},
     COMMAND_PARTS,
 };

@@ -1,25 +1,29 @@
 /*
  * strata help: the grouped list, or one command's page.
  */
+#include "base/fs.h"
 #include "cli/help.h"
 #include "cli/session.h"
+#include "report/report.h"
 
 struct args {
     bool man, list_schemas;
-    const char *schema;
+    const char *schema, *schemas;
 };
 
 static const struct opt options[] = {
-    OPT_FLAG(0, "man", struct args, man, "print the page as mdoc source"),
+    OPT_FLAG(0, "man", struct args, man, "print the man page source (mdoc)"),
     OPT_STRING(0, "schema", "NAME", struct args, schema, "print the JSON Schema of a document"),
+    OPT_STRING(0, "schemas", "DIR", struct args, schemas,
+               "write the JSON Schemas of all documents"),
     OPT_FLAG(0, "list-schemas", struct args, list_schemas, "list the documents that have a schema"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata help", "all commands, grouped by job"},
+    {"strata help", "all commands"},
     {"strata help --schema strata.db-coverage/1", "the JSON Schema of a document"},
-    {"strata help devices", "the same page as `strata devices --help`"},
+    {"strata help devices", "same page as `strata devices --help`"},
     {0},
 };
 
@@ -112,52 +116,111 @@ static void print_json(struct session *s, struct command_path path)
     vec_free(&pages.list);
 }
 
-/* Calls `each` for every document of every command until it gives true. */
-static bool each_schema(const struct command *const *list, size_t n, struct session *s,
-                        const char *name,
-                        bool (*each)(struct session *, const struct schema *, const char *))
+struct schemas {
+    VEC_OF(const struct schema *) list;
+};
+
+static const struct schema *schema_named(const struct schemas *schemas, const char *name)
 {
-    for (size_t i = 0; i < n && list[i] != NULL; i++) {
-        const struct command *c = list[i];
+    for (size_t i = 0; i < schemas->list.n; i++)
+        if (strcmp(schemas->list.at[i]->name, name) == 0)
+            return schemas->list.at[i];
+    return NULL;
+}
+
+/* The documents of these commands, each once. */
+static void gather(const struct command *const *commands, size_t n, struct schemas *out)
+{
+    for (size_t i = 0; i < n && commands[i] != NULL; i++) {
+        const struct command *c = commands[i];
         for (size_t k = 0; k < COMMAND_SCHEMAS && c->schemas[k] != NULL; k++)
-            if (each(s, c->schemas[k], name))
-                return true;
-        if (c->subs != NULL && each_schema(c->subs, SIZE_MAX, s, name, each))
-            return true;
+            if (schema_named(out, c->schemas[k]->name) == NULL)
+                vec_push(&out->list, c->schemas[k]);
+        if (c->subs != NULL)
+            gather(c->subs, SIZE_MAX, out);
     }
-    return false;
 }
 
-static bool list_schema(struct session *s, const struct schema *schema, const char *name)
-{
-    (void)name;
-    out_printf(&s->out, "%s\n", schema->name);
-    return false;
-}
-
-static bool print_schema(struct session *s, const struct schema *schema, const char *name)
+static void write_schema(const struct schema *schema, bool is_alone, struct sink out)
 {
     struct json_writer w;
 
-    if (strcmp(schema->name, name) != 0)
-        return false;
-    json_write_init(&w, session_sink(s), JSON_INDENTED);
-    schema_write(&w, schema);
-    json_write_finish(&w); /* the out remembers a failure */
-    return true;
+    json_write_init(&w, out, JSON_INDENTED);
+    schema_write(&w, schema, is_alone);
+    json_write_finish(&w); /* the sink remembers a failure */
 }
 
-static int show_schema(struct session *s, const char *name)
+static enum status save_schema(struct session *s, const struct schema *schema, const char *folder)
 {
-    if (each_schema(command_list, command_count, s, name, print_schema))
+    const char *path = fs_join(&s->arena, folder, schema_file_name(&s->arena, schema));
+    struct outfile file;
+
+    TRY(outfile_open(&file, path, &s->diag));
+    write_schema(schema, false, outfile_sink(&file));
+    TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
+}
+
+static int save_schemas(struct session *s, const struct schemas *schemas, const char *folder)
+{
+    enum status st = fs_mkdirs(folder, &s->diag);
+
+    for (size_t i = 0; i < schemas->list.n && st == ST_OK; i++)
+        st = save_schema(s, schemas->list.at[i], folder);
+    return session_code(st);
+}
+
+static int show_schema(struct session *s, const struct schemas *schemas, const char *name)
+{
+    const struct schema *schema = schema_named(schemas, name);
+
+    if (schema != NULL) {
+        write_schema(schema, true, session_sink(s));
         return CODE_DONE;
-    diag_fail(&s->diag, ST_NOT_FOUND, "usage.schema", (struct where){0},
-              "no document is called \"%s\"", name);
+    }
+    diag_fail(&s->diag, ST_NOT_FOUND, "usage.schema", (struct where){0}, "unknown document \"%s\"",
+              name);
     diag_hint(&s->diag, "try", "strata help --list-schemas");
     return CODE_USAGE;
 }
 
-/* The words name no command: says which one does not, and the nearest that would. */
+static const struct field schema_fields[] = {
+    FIELD(struct schema, name, "name", .head = "document"),
+    FIELD(struct schema, title, "title", .head = "description"),
+};
+static const struct record schema_record = RECORD(struct schema, schema_fields);
+
+static int list_schemas(struct session *s, const struct schemas *schemas)
+{
+    struct schema *rows = ARENA_ARRAY(&s->arena, struct schema, schemas->list.n);
+    struct report *r = report_new(LANG_EN, S(""));
+
+    for (size_t i = 0; i < schemas->list.n; i++)
+        rows[i] = *schemas->list.at[i];
+    report_records(r, &schema_record, rows, schemas->list.n, NULL);
+    session_report(s, r);
+    report_free(r);
+    return CODE_DONE;
+}
+
+static int about_schemas(struct session *s, const struct args *args)
+{
+    struct schemas schemas = {0};
+    int code;
+
+    gather(command_list, command_count, &schemas);
+    if (args->schema != NULL)
+        code = show_schema(s, &schemas, args->schema);
+    else if (args->schemas != NULL)
+        code = save_schemas(s, &schemas, args->schemas);
+    else
+        code = list_schemas(s, &schemas);
+    vec_free(&schemas.list);
+    return code;
+}
+
+/* An unknown command: the error with the nearest known one. */
 static int unknown(struct session *s, struct command_path path, int used)
 {
     const char *word = s->operands.at[used];
@@ -179,12 +242,8 @@ static int run(struct session *s, const void *p)
     struct command_path path;
     int used;
 
-    if (args->schema != NULL)
-        return show_schema(s, args->schema);
-    if (args->list_schemas) {
-        each_schema(command_list, command_count, s, NULL, list_schema);
-        return CODE_DONE;
-    }
+    if (args->schema != NULL || args->schemas != NULL || args->list_schemas)
+        return about_schemas(s, args);
     path = command_find((int)s->operands.n, s->operands.at, &used);
     if ((size_t)used < s->operands.n)
         return unknown(s, path, used);
@@ -202,15 +261,16 @@ static int run(struct session *s, const void *p)
 const struct command command_help = {
     .name = "help",
     .group = GROUP_ABOUT,
-    .summary = "list the commands, or explain one",
+    .summary = "list the commands, or show one command's page",
     .usage = "[OPTIONS] [COMMAND]",
     .details =
-        "Without an argument, prints every command grouped by job. With one, prints that "
-        "command's options and examples, the same page as its --help.\n"
+        "Without an argument, lists all commands. With one, prints that command's options and "
+        "examples, as its --help does.\n"
         "\n"
-        "--schema prints the JSON Schema of a document that some command writes with --json, "
-        "by the name under its key \"schema\".",
+        "--schema prints the JSON Schema of a document that a command writes with --json; NAME is "
+        "the value of the document's key \"schema\". It is self-contained. --schemas writes the "
+        "schemas of all documents to a folder, where they share one file for common parts.",
     .operands = {.kind = OPERAND_COMMAND, .max = 2},
-    .schemas = {&help_schema},
+    .schemas = {&help_schema, &envelope_schema},
     COMMAND_PARTS_ZERO,
 };

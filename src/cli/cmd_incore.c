@@ -9,10 +9,10 @@
 const struct command command_incore = {
     .name = "incore",
     .group = GROUP_INCORE,
-    .summary = "look inside one kernel: instruction traces of the operator simulator",
+    .summary = "analyse instruction traces of a single kernel",
     .usage = "COMMAND [OPTIONS] …",
-    .details = "Works on what the operator simulator leaves of one kernel: visualize_data.bin and "
-               "trace.json, the instructions on every pipe of every core.",
+    .details = "Works on the operator simulator's output for one kernel: visualize_data.bin and "
+               "trace.json, with the instructions on every pipe of every core.",
     .see = "docs/formats/visualize-data.md",
     .subs = subs,
 };

@@ -16,39 +16,39 @@ static const struct args defaults = {.job = {.copy_raw = true}};
 
 static const struct opt options[] = {
     OPT_FLAG(0, "compat", struct args, job.rules.is_compat,
-             "files, messages and exit codes of the public cleaner"),
-    OPT_FLAG(0, "keep-scalar", struct args, job.rules.keep_scalar, "draw the SCALAR pipe too"),
+             "same files, messages and exit codes as the public cleaner"),
+    OPT_FLAG(0, "keep-scalar", struct args, job.rules.keep_scalar, "keep the SCALAR pipe"),
     OPT_FLAG(0, "keep-head", struct args, job.rules.keep_head,
-             "draw the slices cache_time and ccu_time"),
+             "keep the slices cache_time and ccu_time"),
     OPT_FLAG(0, "keep-counters", struct args, job.rules.keep_counters,
              "keep the throughput counters"),
     OPT_FLAG(0, "raw-metrics", struct args, job.raw_metrics,
-             "write the table of instructions as it is in the file"),
+             "write the instruction table unchanged"),
     OPT_FLAG(0, "copy-raw", struct args, job.copy_raw,
-             "copy the input's folder to raw_simulator when the output is elsewhere (yes)"),
-    OPT_FLAG(0, "perfetto", struct args, job.perfetto, "write Perfetto's own format too"),
+             "copy the input folder to raw_simulator (default: on)"),
+    OPT_FLAG(0, "perfetto", struct args, job.perfetto, "also write Perfetto's binary format"),
     OPT_FLAG(0, "lossless", struct args, job.lossless,
-             "write every event of the raw trace too, in rows that do not overlap"),
+             "also write every raw event, in non-overlapping rows"),
     OPT_FLAG(0, "salvage", struct args, job.rules.salvage,
-             "of a file that is cut or damaged, take what is whole"),
-    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, job.mhz, "the clock of the core (1850)"),
-    OPT_GROUP("Where it came from"),
+             "use the intact part of a truncated or damaged file"),
+    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, job.mhz, "core clock in MHz (default: 1850)"),
+    OPT_GROUP("Provenance"),
     OPT_STRING(0, "kernel", "NAME", struct args, job.origin.kernel,
-               "make a folder incore_<kernel>_<source>_<date> of it"),
+               "write to incore_<kernel>_<source>_<date>"),
     OPT_STRING(0, "source", "FILE", struct args, job.origin.source,
-               "the script the kernel comes from"),
-    OPT_STRING(0, "name", "NAME", struct args, job.name, "another name for that folder"),
+               "script that contains the kernel"),
+    OPT_STRING(0, "name", "NAME", struct args, job.name, "name of that folder instead"),
     OPT_STRING(0, "workload", "TEXT", struct args, job.origin.workload,
-               "loop bounds, lengths and other values the run was given, or synthetic"),
+               "loop bounds, lengths and other run-time values"),
     OPT_LIST(0, "patched", "NAME", struct args, job.origin.patched,
              "a control tensor that was replaced; needs --workload"),
-    OPT_STRING(0, "soc", "NAME", struct args, job.origin.soc, "the chip that was simulated"),
+    OPT_STRING(0, "soc", "NAME", struct args, job.origin.soc, "simulated chip"),
     OPT_STRING(0, "target", "NAME", struct args, job.origin.target,
-               "what the kernel was compiled for"),
+               "compilation target of the kernel"),
     OPT_STRING(0, "simulator", "TEXT", struct args, job.origin.simulator,
-               "program and version that ran it"),
-    OPT_GROUP("Spelling of the public cleaner"),
-    OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "the same as --out"),
+               "simulator name and version"),
+    OPT_GROUP("Compatibility"),
+    OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "same as --out"),
     OPT_END,
 };
 
@@ -108,7 +108,7 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     return status == ST_OK ? CODE_DONE : CODE_NO;
 }
 
-static bool has_told(const struct incore_breakdown *b)
+static bool has_reported(const struct incore_breakdown *b)
 {
     for (size_t i = 0; i < b->totals.n; i++)
         if (b->totals.at[i].told_cycles >= 0)
@@ -118,7 +118,7 @@ static bool has_told(const struct incore_breakdown *b)
 
 static void print_breakdown(struct session *s, const struct incore_breakdown *b)
 {
-    bool is_told = has_told(b);
+    bool is_told = has_reported(b);
 
     out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s%s\n", "pipe", "executed", "cycles",
                "busy", "busy %", "depth", "wait", "bytes", is_told ? "  simulator busy" : "");
@@ -134,7 +134,7 @@ static void print_breakdown(struct session *s, const struct incore_breakdown *b)
         out_text(&s->out, "\n");
     }
     out_printf(&s->out, "  %.*s; cycles at %g MHz%s\n", STR_ARGS(b->verdict), b->mhz,
-               b->is_assumed ? ", which nobody told" : "");
+               b->is_assumed ? " (assumed)" : "");
 }
 
 static void print(struct session *s, const struct incore_clean_result *r)
@@ -142,7 +142,7 @@ static void print(struct session *s, const struct incore_clean_result *r)
     out_printf(&s->out, "%s\n", r->study.bin);
     out_printf(&s->out,
                "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
-               " flags without one\n",
+               " unmatched flags\n",
                r->instrs, r->rows, r->study.arrows.list.n, r->study.arrows.skipped);
     print_breakdown(s, &r->study.breakdown);
 }
@@ -262,9 +262,9 @@ static int run(struct session *s, const void *given)
     int code = CODE_DONE;
 
     if (args->job.origin.patched.n > 0 && args->job.origin.workload == NULL)
-        return session_usage(s, "control tensors were replaced: tell the values by --workload");
+        return session_usage(s, "--patched needs --workload with the run-time values");
     if (args->job.mhz < 0 || args->job.mhz > 100000)
-        return session_usage(s, "--clock-mhz takes megahertz, as in 1850");
+        return session_usage(s, "--clock-mhz must be a frequency in MHz, e.g. 1850");
     for (size_t i = 0; i < s->operands.n && code == CODE_DONE && args->job.rules.is_compat; i++) {
         struct incore_clean_job job = job_of(s, args, s->operands.at[i]);
         code = run_compat(s, &job);
@@ -281,9 +281,9 @@ static int run(struct session *s, const void *given)
 
 static const struct example examples[] = {
     {"strata incore clean examples/incore -o cleaned --no-copy-raw",
-     "a trace for Perfetto, and which pipe sets the pace"},
+     "a trace for Perfetto and the critical pipe"},
     {"strata incore clean examples/incore -o cleaned --lossless --no-copy-raw",
-     "every event of the raw trace beside it"},
+     "also every event of the raw trace"},
     {0},
 };
 
@@ -293,16 +293,15 @@ const struct command command_incore_clean = {
     .summary = "make the trace of one kernel readable",
     .usage = "[OPTIONS] PATH...",
     .details =
-        "Reads the trace of one kernel as the operator simulator leaves it (visualize_data.bin, "
-        "trace.json, a folder that holds them, or a folder of the core model's logs) and writes "
-        "what people want to look at: "
-        "trace.clean.json with a row for each pipe, further rows where instructions overlap, and "
-        "an arrow for each pair of flags; instr_metrics.json with the table of instructions by "
-        "core; pipe_breakdown.json and summary.txt with how busy each pipe was, which one sets "
-        "the pace, and what is odd about the trace. A folder with several runs gives one set of "
-        "files each.\n"
+        "Reads the operator simulator's trace of one kernel (visualize_data.bin, trace.json, a "
+        "folder with them, or a folder of core model logs) and writes trace.clean.json, with one "
+        "row per pipe, extra rows where instructions overlap, and an arrow for each flag pair; "
+        "instr_metrics.json, the instruction table per core; and pipe_breakdown.json and "
+        "summary.txt, with the utilisation of each pipe, the critical pipe and health checks. A "
+        "folder with several runs gives one set of files per run.\n"
         "\n"
-        "With --kernel the files go to a folder of their own, named after kernel, source and "
+        "The input folder is copied to raw_simulator if the output goes elsewhere; --no-copy-raw "
+        "prevents that. With --kernel the files go to a folder named after kernel, source and "
         "date. --compat writes exactly the files, messages and exit codes of the public cleaner "
         "(pypto clean_sim_trace).",
     .see = "docs/formats/incore-clean.md",

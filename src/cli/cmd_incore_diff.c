@@ -15,13 +15,13 @@ struct args {
 static const struct args defaults = {.top = 10};
 
 static const struct opt options[] = {
-    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "the clock of the core (1850)"),
-    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "lines of a table (10)"),
+    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "core clock in MHz (default: 1850)"),
+    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata incore diff examples/incore examples/incore", "a run and itself: no change"},
+    {"strata incore diff examples/incore examples/incore", "a run against itself: no change"},
     {0},
 };
 
@@ -126,13 +126,12 @@ static int run(struct session *s, const void *given)
 const struct command command_incore_diff = {
     .name = "diff",
     .group = GROUP_INCORE,
-    .summary = "two runs of one kernel: cycles by pipe, instructions that moved, new waits",
+    .summary = "compare two runs of one kernel: pipes, instructions, waits",
     .usage = "[OPTIONS] A B",
     .details =
-        "Reads two traces of one kernel and tells what changed from A to B: busy and waiting "
-        "cycles of each pipe, instructions by pipe and name (how many, how long, and how much "
-        "later the first of them begins after its core's start), and waits that are new, gone, "
-        "longer or shorter. What did not change is left out.",
+        "Compares two traces of one kernel: busy and wait cycles of each pipe; instructions by "
+        "pipe and name (count, time, and how much later the first one starts relative to its "
+        "core); and waits that are new, gone, longer or shorter. Only changes are listed.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
     .schemas = {&incore_changes_schema},

@@ -4,14 +4,11 @@
 #include <inttypes.h>
 
 #include "base/fs.h"
-#include "capture/capture.h"
-#include "cli/session.h"
-#include "input/input.h"
+#include "cli/captures.h"
 #include "render/insight.h"
 
 static const struct example examples[] = {
-    {"strata incore export examples/incore -o exported",
-     "the whole folder simulator/ of one container"},
+    {"strata incore export examples/incore -o exported", "the simulator/ folder of one container"},
     {0},
 };
 
@@ -31,7 +28,7 @@ static const struct field fields[] = {
 static const struct record record = RECORD(struct capture, fields);
 static const struct schema schema = {
     .name = "strata.incore-export/1",
-    .title = "how much of a kernel was exported",
+    .title = "size of the exported kernel",
     .record = &record,
 };
 
@@ -44,11 +41,11 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
 
     if (!is_incore || (cap->has & HAS_INSTR) == 0)
         return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace", (struct where){.path = path},
-                         "there are no instructions in it");
+                         "contains no instructions");
     if (fs_exists(simulator)) {
         diag_hint(&s->diag, "try", "another folder with --out");
         return diag_fail(&s->diag, ST_IO, "incore.exists", (struct where){.path = simulator},
-                         "there is a simulator folder already; it stays as it is");
+                         "already exists; not overwritten");
     }
     enum status st = insight_folder_write(cap, folder, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
@@ -59,18 +56,13 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
 
 static int run(struct session *s, const void *args)
 {
-    struct input_options options = input_defaults();
     const char *path = s->operands.at[0], *folder = s->common.out != NULL ? s->common.out : ".";
     struct capture *cap = NULL;
 
     (void)args;
-    options.format = s->common.format;
-    enum status st = input_load(path, &options, &s->diag, &cap);
+    enum status st = captures_load_one(s, path, input_defaults(), &cap);
     if (st == ST_OK)
         st = write_folder(s, cap, path, folder);
-    for (size_t i = 0; st == ST_OK && i < cap->sources.n; i++)
-        session_read(s, cap->sources.at[i].path, cap->sources.at[i].format, cap->sources.at[i].rows,
-                     cap->sources.at[i].lost);
     if (st == ST_OK && s->common.json)
         session_document(s, &schema, origin_name(cap->origin), cap, NULL);
     else if (st == ST_OK)
@@ -82,19 +74,18 @@ static int run(struct session *s, const void *args)
 const struct command command_incore_export = {
     .name = "export",
     .group = GROUP_INCORE,
-    .summary = "write the simulator's whole folder from its logs or from a trace",
+    .summary = "write the simulator folder from logs or a trace",
     .usage = "[OPTIONS] PATH",
-    .details =
-        "Reads one kernel from any form the operator simulator leaves it in (logs of the core "
-        "model, visualize_data.bin, trace.json) and writes the others: simulator/trace.json, "
-        "simulator/visualize_data.bin and, for each core, its trace.json and its sums by "
-        "instruction and by source line. MindStudio Insight opens the folder.\n"
-        "\n"
-        "The folder simulator/ is made in the one that --out names, or here; one that is there "
-        "already is left alone.",
+    .details = "Reads one kernel from any output of the operator simulator (core model logs, "
+               "visualize_data.bin, trace.json) and writes the others: simulator/trace.json, "
+               "simulator/visualize_data.bin and, for each core, its trace.json and its totals by "
+               "instruction and source line. MindStudio Insight opens the folder.\n"
+               "\n"
+               "simulator/ is created in the folder given with --out (default: the current "
+               "folder). An existing one is not overwritten.",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_OUT | COMMON_FORMAT,
+    .common = COMMON_CAPTURE | COMMON_OUT,
     .examples = examples,
     .schemas = {&schema},
     .run = run,

@@ -12,16 +12,16 @@
 extern const struct command command_incore_lint;
 
 static const struct example examples[] = {
-    {"strata incore lint examples/incore/visualize_data.bin", "a file that opens"},
-    {"strata incore lint examples/incore --json", "the same for programs"},
+    {"strata incore lint examples/incore/visualize_data.bin", "a valid file"},
+    {"strata incore lint examples/incore --json", "as JSON"},
     {0},
 };
 
 static const char *verdict(const struct incore_lint *l)
 {
     if (l->refused > 0)
-        return "MindStudio Insight refuses it";
-    return l->unseen > 0 ? "MindStudio Insight opens it, but does not show all"
+        return "MindStudio Insight will reject it";
+    return l->unseen > 0 ? "MindStudio Insight opens it, but hides parts of it"
                          : "MindStudio Insight opens it";
 }
 
@@ -42,7 +42,7 @@ static void print_text(struct session *s, const struct incore_lint *l)
         told++;
     }
     if (l->refused + l->unseen > told)
-        out_printf(&s->out, "  and %llu more of the same\n",
+        out_printf(&s->out, "  and %llu more like it\n",
                    (unsigned long long)(l->refused + l->unseen - told));
 }
 
@@ -91,17 +91,15 @@ static int run(struct session *s, const void *args)
 const struct command command_incore_lint = {
     .name = "lint",
     .group = GROUP_INCORE,
-    .summary = "say whether MindStudio Insight opens a file, and which rule it breaks where",
+    .summary = "check whether MindStudio Insight can open a file",
     .usage = "[OPTIONS] PATH…",
-    .details =
-        "Checks visualize_data.bin and trace.json against what MindStudio Insight asks of them: "
-        "the "
-        "container block by block, the trace event by event. Every rule that is broken is named "
-        "with the byte where. A folder stands for the visualize_data.bin or trace.json in "
-        "it or in its simulator/ folder.\n"
-        "\n"
-        "Rules weigh differently: some make Insight refuse the file, others only hide a part of "
-        "it. The exit code is 1 when any is broken.",
+    .details = "Checks visualize_data.bin and trace.json against the rules of MindStudio Insight: "
+               "the container block by block, the trace event by event. Each violation is listed "
+               "with its rule and byte offset. For a folder, the visualize_data.bin or trace.json "
+               "in it or in its simulator/ folder is checked.\n"
+               "\n"
+               "Some violations make Insight reject the file, others only hide part of it. The "
+               "exit code is 1 if there is any.",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .examples = examples,

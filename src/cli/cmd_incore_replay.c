@@ -29,62 +29,63 @@ static const struct args defaults = {
 };
 
 static const struct opt options[] = {
-    OPT_STRING(0, "case", "NAME", struct args, job.case_name, "the case of the scene"),
-    OPT_STRING(0, "kernel", "NAME", struct args, job.choice.name, "the kernel, by name"),
-    OPT_INT(0, "func-id", "N", struct args, job.choice.func_id, 0, INT64_MAX, "or by number"),
-    OPT_STRING(0, "kernel-source", "FILE", struct args, job.choice.source, "or by its source"),
+    OPT_STRING(0, "case", "NAME", struct args, job.case_name, "test case of the scene"),
+    OPT_STRING(0, "kernel", "NAME", struct args, job.choice.name, "kernel name"),
+    OPT_INT(0, "func-id", "N", struct args, job.choice.func_id, 0, INT64_MAX,
+            "kernel number, instead of --kernel"),
+    OPT_STRING(0, "kernel-source", "FILE", struct args, job.choice.source,
+               "kernel source, instead of --kernel"),
     OPT_CHOICE(0, "backend", backends, struct args, backend,
-               "who simulates: auto takes msprof when CANN is here, else sim"),
+               "simulator; auto: msprof if CANN is installed, else sim"),
     OPT_CHOICE(0, "generator", generators, struct args, generator,
-               "who makes the launch: strata for a kernel of simpler, or the script of PTOAS"),
-    OPT_STRING(0, "pto", "FILE", struct args, job.pto,
-               "the kernel as PTO text, for the back end sim"),
+               "launch generator: strata's for simpler, or PTOAS's script"),
+    OPT_STRING(0, "pto", "FILE", struct args, job.pto, "kernel as PTO text, for --backend sim"),
     OPT_GROUP("Arguments"),
     OPT_STRING(0, "arg-spec", "FILE", struct args, job.arg_spec, "all arguments, as JSON"),
-    OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "tensors as a run has dumped them"),
-    OPT_STRING(0, "task-id", "ID", struct args, job.task_id, "only those of this task"),
+    OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped tensors"),
+    OPT_STRING(0, "task-id", "ID", struct args, job.task_id, "use only the tensors of this task"),
     OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, job.set_args,
-             "one value, over what the rest says; may be repeated"),
-    OPT_STRING(0, "dispatch-id", "ID", struct args, dispatch_id,
-               "taken for the sake of old scripts; not used"),
+             "override one argument; repeatable"),
+    OPT_STRING(0, "dispatch-id", "ID", struct args, dispatch_id, "ignored, for compatibility"),
     OPT_GROUP("Launch"),
-    OPT_STRING(0, "platform", "NAME", struct args, job.platform, "a2a3 or a5 (a2a3)"),
+    OPT_STRING(0, "platform", "NAME", struct args, job.platform, "a2a3 or a5 (default: a2a3)"),
     OPT_STRING(0, "runtime", "NAME", struct args, job.runtime,
-               "of simpler (tensormap_and_ringbuffer)"),
+               "runtime of simpler (default: tensormap_and_ringbuffer)"),
     OPT_STRING(0, "soc-version", "NAME", struct args, job.soc,
-               "the chip (dav_2201, dav_3510 for a5)"),
+               "chip (default: dav_2201, dav_3510 for a5)"),
     OPT_INT(0, "hw-block-num", "N", struct args, job.blocks, 1, 1024,
-            "blocks of a kernel of one core type (1)"),
-    OPT_INT(0, "device", "N", struct args, job.device, 0, 1024, "number of the device (0)"),
+            "blocks of a single-core-type kernel (default: 1)"),
+    OPT_INT(0, "device", "N", struct args, job.device, 0, 1024, "device index (default: 0)"),
     OPT_INT(0, "launch-count", "N", struct args, job.launch_count, 1, 5000,
-            "launches to collect (1)"),
+            "launches to collect (default: 1)"),
     OPT_INT(0, "timeout", "N", struct args, job.timeout_s, 1, 1000000,
-            "everything is killed after this many seconds (120)"),
+            "time limit in seconds (default: 120)"),
     OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,
-            "msprof ends the simulation after this many minutes (as --timeout, rounded up)"),
+            "msprof's limit in minutes (default: --timeout, rounded up)"),
     OPT_GROUP("Folders"),
-    OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "the same as --out"),
+    OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "same as --out"),
     OPT_STRING(0, "cann-home", "DIR", struct args, job.cann_home,
-               "CANN ($CANN_HOME or $ASCEND_HOME_PATH)"),
+               "CANN folder ($CANN_HOME or $ASCEND_HOME_PATH)"),
     OPT_STRING(0, "pto-isa-root", "DIR", struct args, job.pto_isa_root,
-               "checkout of pto-isa ($PTO_ISA_ROOT or ~/pto-isa)"),
-    OPT_GROUP("The generator of PTOAS"),
-    OPT_STRING(0, "ptoas-root", "DIR", struct args, job.ptoas_root, "its checkout"),
-    OPT_STRING(0, "source-cpp", "FILE", struct args, job.source_cpp, "the compiled kernel"),
-    OPT_STRING(0, "kernel-base-name", "NAME", struct args, job.kernel_base, "its name"),
+               "pto-isa checkout ($PTO_ISA_ROOT or ~/pto-isa)"),
+    OPT_GROUP("PTOAS generator"),
+    OPT_STRING(0, "ptoas-root", "DIR", struct args, job.ptoas_root, "PTOAS checkout"),
+    OPT_STRING(0, "source-cpp", "FILE", struct args, job.source_cpp, "compiled kernel"),
+    OPT_STRING(0, "kernel-base-name", "NAME", struct args, job.kernel_base,
+               "name of the compiled kernel"),
     OPT_STRING(0, "aicore-arch", "NAME", struct args, job.arch, "compiler architecture"),
     OPT_STRING(0, "kernel-symbol", "NAME", struct args, job.symbol,
-               "its symbol (the only one of that name)"),
+               "symbol of the kernel (default: the only match)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata incore replay examples/replay/paged_attention/test_scene.py --case CaseSmall1 "
      "--kernel SF --dry-run -o replay-sf",
-     "the workspace of one kernel, with arguments that strata knows"},
+     "workspace of one kernel with built-in arguments"},
     {"strata incore replay examples/replay/scale/scene.json --case Small --func-id 0 "
      "--pto examples/replay/scale/scale.pto --backend sim -o replay-scale",
-     "and its trace, from the embedded simulator"},
+     "also its trace, from the built-in simulator"},
     {0},
 };
 
@@ -132,8 +133,7 @@ static void print(struct session *s, const struct incore_replay_result *r)
             print_slot(s, &r->slots.at[i]);
     }
     if (r->cycles > 0 && !s->common.quiet)
-        out_printf(&s->out, "simulated (strata's embedded simulator): %" PRId64 " cycles\n",
-                   r->cycles);
+        out_printf(&s->out, "simulated (built-in simulator): %" PRId64 " cycles\n", r->cycles);
     if (!s->common.quiet)
         out_printf(&s->out, "Insight trace workspace: %s\n", r->workspace);
     if (r->simulator != NULL && !s->common.quiet)
@@ -161,7 +161,7 @@ static int run(struct session *s, const void *args)
 
     if (a->dispatch_id != NULL)
         diag_add(&s->diag, SEV_NOTE, "replay.dispatch-id", (struct where){0},
-                 "--dispatch-id is not used");
+                 "--dispatch-id is ignored");
     enum status st = flow_incore_replay(&job, &s->diag, &result);
     for (size_t i = 0; i < result.wrote.n; i++)
         session_wrote(s, result.wrote.at[i]);
@@ -180,23 +180,22 @@ static int run(struct session *s, const void *args)
 const struct command command_incore_replay = {
     .name = "replay",
     .group = GROUP_INCORE,
-    .summary = "launch one kernel of a larger program alone, with chosen arguments",
+    .summary = "launch one kernel of a program alone, with given arguments",
     .usage = "[OPTIONS] SCENE",
-    .details =
-        "Takes one kernel of the form kernel_entry(int64_t *args) out of a test scene, rebuilds "
-        "its 50 argument slots and writes a workspace that launches it once: sources, "
-        "CMakeLists.txt, a script that builds, collects and exports, and a record of it all. "
-        "--dry-run stops there.\n"
-        "\n"
-        "SCENE is a Python test module, whose literals are read without running it, or a scene "
-        "file in JSON. Arguments come from --arg-spec, else from --dump-dir, else from what "
-        "strata knows of paged attention, else from the scene file.\n"
-        "\n"
-        "The back end msprof runs the workspace with CANN. The back end sim simulates the same "
-        "kernel as PTO text (--pto) with the same arguments. Both leave what MindStudio Insight "
-        "opens below insight_export in the workspace.\n"
-        "\n"
-        "Every failure but a wrong option gives exit code 1.",
+    .details = "Takes one kernel of the form kernel_entry(int64_t *args) out of a test scene, "
+               "rebuilds its 50 argument slots and writes a workspace that launches it once: "
+               "sources, CMakeLists.txt, a script that builds, collects and exports, and a "
+               "manifest. --dry-run stops there.\n"
+               "\n"
+               "SCENE is a Python test module, whose literals are read without running it, or a "
+               "scene file in JSON. Arguments come from --arg-spec, else --dump-dir, else the "
+               "built-in recipes for paged attention, else the scene file.\n"
+               "\n"
+               "--backend msprof runs the workspace with CANN. --backend sim simulates the same "
+               "kernel as PTO text (--pto) with the same arguments. Both write files for "
+               "MindStudio Insight to insight_export in the workspace.\n"
+               "\n"
+               "The exit code is 2 for a wrong option and 1 for any other failure.",
     .see = "docs/incore-replay.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 1},
     .common = COMMON_OUT | COMMON_DRY_RUN,

@@ -35,66 +35,68 @@ static const struct args defaults = {
 
 static const struct opt options[] = {
     OPT_CHOICE(0, "backend", backends, struct args, job.backend,
-               "where kernels run: auto takes msprof when CANN is here, else sim"),
-    OPT_CHOICE(0, "target", targets, struct args, target, "the chip; auto: as the kernels say"),
-    OPT_LIST(0, "func", "NAME", struct args, job.find.funcs, "only this kernel; may be repeated"),
-    OPT_FLAG(0, "list-funcs", struct args, list_only, "show the kernels and stop"),
-    OPT_FLAG(0, "resume", struct args, job.resume,
-             "go on with the last run, or with the run folder given as operand"),
-    OPT_FLAG(0, "clean", struct args, job.clean, "make a cleaned trace of each kernel too"),
+               "simulator; auto: msprof if CANN is installed, else sim"),
+    OPT_CHOICE(0, "target", targets, struct args, target, "chip; auto: as stated in the kernels"),
+    OPT_LIST(0, "func", "NAME", struct args, job.find.funcs, "only this kernel; repeatable"),
+    OPT_FLAG(0, "list-funcs", struct args, list_only, "list the kernels and exit"),
+    OPT_FLAG(0, "resume", struct args, job.resume, "continue the last run, or the run in RUN-DIR"),
+    OPT_FLAG(0, "clean", struct args, job.clean, "also write a cleaned trace of each kernel"),
     OPT_FLAG(0, "keep-going", struct args, job.keep_going,
-             "go on after a kernel that failed (yes)"),
-    OPT_GROUP("What a kernel is given"),
-    OPT_LIST(0, "arg", "NAME=VALUE", struct args, job.args, "a scalar argument, by name or number"),
+             "continue after a failed kernel (default: on)"),
+    OPT_GROUP("Kernel arguments"),
+    OPT_LIST(0, "arg", "NAME=VALUE", struct args, job.args,
+             "scalar argument, by name or number; repeatable"),
     OPT_LIST(0, "input", "NAME=FILE", struct args, job.inputs,
-             "raw little-endian data of a buffer"),
+             "buffer contents, raw little-endian data"),
     OPT_LIST(0, "fill", "NAME=RULE", struct args, job.fills,
-             "data of a buffer: zero, one, random, iota or const:V"),
+             "buffer fill: zero, one, random, iota or const:V"),
     OPT_LIST(0, "dim", "NAME=VALUE", struct args, job.dims,
-             "a dimension that no argument decides: a placeholder of the text"),
+             "dimension that no argument sets (a placeholder)"),
     OPT_FLAG(0, "allow-synthetic", struct args, job.allow_synthetic,
              "accept kernels whose control inputs have no data"),
-    OPT_GROUP("Which kernels"),
-    OPT_STRING(0, "build-dir", "DIR", struct args, job.find.build_dir, "the build folder"),
+    OPT_GROUP("Kernel selection"),
+    OPT_STRING(0, "build-dir", "DIR", struct args, job.find.build_dir, "build folder"),
     OPT_STRING(0, "case", "FILE", struct args, job.case_script,
-               "run this script first; what follows -- goes to it"),
-    OPT_STRING(0, "run-cmd", "TEXT", struct args, job.run_command, "run this shell command first"),
-    OPT_LIST(0, "run-env", "NAME=VALUE", struct args, job.case_env, "environment of the case"),
+               "script to run first; words after -- are its arguments"),
+    OPT_STRING(0, "run-cmd", "TEXT", struct args, job.run_command, "shell command to run first"),
+    OPT_LIST(0, "run-env", "NAME=VALUE", struct args, job.case_env,
+             "environment variable for --case or --run-cmd"),
     OPT_FLAG(0, "task-submit", struct args, job.task_submit, "run the case through task-submit"),
-    OPT_STRING(0, "task-device", "NAME", struct args, job.task_device, "its device (auto)"),
+    OPT_STRING(0, "task-device", "NAME", struct args, job.task_device,
+               "device for task-submit (default: auto)"),
     OPT_STRING(0, "build-output-root", "DIR", struct args, job.build_output_root,
-               "where cases leave builds (build_output)"),
-    OPT_STRING(0, "ptoas-dir", "DIR", struct args, job.find.ptoas_dir,
-               "the folder with the kernels"),
+               "folder where cases put builds (default: build_output)"),
+    OPT_STRING(0, "ptoas-dir", "DIR", struct args, job.find.ptoas_dir, "folder with the kernels"),
     OPT_STRING(0, "source-glob", "PATTERN", struct args, job.find.source_glob,
-               "kernels by pattern"),
+               "pattern of kernel files"),
     OPT_GROUP("Results"),
-    OPT_STRING(0, "output-root", "DIR", struct args, job.output_root, "the same as --out"),
-    OPT_STRING(0, "name", "NAME", struct args, job.name, "first part of the run folder's name"),
-    OPT_GROUP("The vendor's simulator"),
-    OPT_STRING(0, "cann-set-env", "FILE", struct args, job.cann_set_env, "set_env.sh of CANN"),
+    OPT_STRING(0, "output-root", "DIR", struct args, job.output_root, "same as --out"),
+    OPT_STRING(0, "name", "NAME", struct args, job.name, "prefix of the run folder's name"),
+    OPT_GROUP("Vendor simulator"),
+    OPT_STRING(0, "cann-set-env", "FILE", struct args, job.cann_set_env, "CANN's set_env.sh"),
     OPT_STRING(0, "pto-isa-root", "DIR", struct args, job.pto_isa_root,
-               "checkout of pto-isa ($PTO_ISA_ROOT or ~/pto-isa)"),
+               "pto-isa checkout ($PTO_ISA_ROOT or ~/pto-isa)"),
     OPT_STRING(0, "ptoas-root", "DIR", struct args, job.ptoas_root,
-               "generate cases with this checkout of PTOAS"),
-    OPT_STRING(0, "soc-version", "NAME", struct args, job.soc, "the chip to simulate"),
+               "generate cases with this PTOAS checkout"),
+    OPT_STRING(0, "soc-version", "NAME", struct args, job.soc, "chip to simulate"),
     OPT_STRING(0, "aicore-arch", "NAME", struct args, job.arch,
                "compiler architecture ($AICORE_ARCH)"),
-    OPT_STRING(0, "msopprof", "FILE", struct args, job.msopprof, "worker to copy into CANN"),
+    OPT_STRING(0, "msopprof", "FILE", struct args, job.msopprof,
+               "msopprof worker to copy into CANN"),
     OPT_FLAG(0, "auto-msopprof", struct args, job.auto_msopprof,
-             "copy a worker from another CANN when this one has none"),
+             "copy the worker from another CANN if missing"),
     OPT_INT(0, "launch-count", "N", struct args, job.launch_count, 1, 5000,
-            "launches to collect (1)"),
+            "launches to collect (default: 1)"),
     OPT_INT(0, "sim-minutes", "N", struct args, job.sim_minutes, 1, 2880,
-            "msprof ends the simulation after this many minutes (3)"),
+            "msprof's simulation limit in minutes (default: 3)"),
     OPT_INT(0, "wall-seconds", "N", struct args, job.wall_seconds, 1, 1000000,
-            "msprof itself is killed after this many seconds (300)"),
+            "time limit for msprof in seconds (default: 300)"),
     OPT_INT(0, "msprof-timeout", "N", struct args, msprof_timeout, 1, 1000000,
-            "older name of --wall-seconds"),
+            "old name of --wall-seconds"),
     OPT_INT(0, "step-timeout", "N", struct args, job.step_seconds, 1, 1000000,
-            "seconds for a step of making a case (300)"),
+            "seconds per generation step (default: 300)"),
     OPT_INT(0, "build-timeout", "N", struct args, job.build_seconds, 1, 1000000,
-            "seconds for its build (600)"),
+            "seconds for the build (default: 600)"),
     OPT_END,
 };
 
@@ -131,14 +133,14 @@ static int check(struct session *s, const struct incore_run_job *job)
 
     for (size_t i = 0; i < ARRAY_LEN(given); i++)
         if (!has_equal_signs(given[i].list))
-            return session_usage(s, "%s takes NAME=VALUE", given[i].option);
+            return session_usage(s, "%s must be NAME=VALUE", given[i].option);
     for (size_t i = 0; i < job->case_env.n; i++)
         if (strchr(job->case_env.at[i], '=') == NULL)
-            return session_usage(s, "--run-env takes KEY=VALUE, not %s", job->case_env.at[i]);
+            return session_usage(s, "--run-env must be KEY=VALUE, not %s", job->case_env.at[i]);
     if (job->case_script != NULL && job->run_command != NULL)
         return session_usage(s, "use either --run-cmd or --case, not both");
     if (strchr(job->name, '/') != NULL || job->name[0] == '\0' || job->name[0] == '.')
-        return session_usage(s, "--name is the name of a folder, not a path");
+        return session_usage(s, "--name must be a folder name, not a path");
     return CODE_DONE;
 }
 
@@ -162,7 +164,7 @@ static int take_operands(struct session *s, struct incore_run_job *job)
         else if (job->find.build_dir == NULL)
             job->find.build_dir = resolve(&s->arena, job->repo_root, word);
         else
-            return session_usage(s, "one build folder is enough: %s", word);
+            return session_usage(s, "only one build folder is allowed: %s", word);
     }
     if (job->find.build_dir == NULL && job->resume_root != NULL) { /* it lies in its build */
         struct str path = str_of(job->resume_root);
@@ -321,8 +323,7 @@ static int run(struct session *s, const void *given_args)
         return code;
     if (a->msprof_timeout > 0)
         diag_add(&s->diag, SEV_WARN, "incore-run.old-option", (struct where){0},
-                 "--msprof-timeout is taken for --wall-seconds; --sim-minutes is msprof's own "
-                 "limit");
+                 "--msprof-timeout sets --wall-seconds; msprof's own limit is --sim-minutes");
     if (a->list_only)
         return list(s, &job);
     if (!s->common.quiet && !s->common.json) {
@@ -342,26 +343,26 @@ static int run(struct session *s, const void *given_args)
 }
 
 static const struct example examples[] = {
-    {"strata incore run examples/pto --list-funcs", "the kernels of a folder"},
+    {"strata incore run examples/pto --list-funcs", "list the kernels of a folder"},
     {"strata incore run examples/pto -o run --backend sim --target a2a3",
-     "all of them on the embedded simulator, and where their time goes"},
+     "run all on the built-in simulator"},
     {"strata incore run examples/pto -o run --backend sim --func matmul --json",
-     "one kernel, for programs"},
+     "one kernel, as JSON"},
     {0},
 };
 
 const struct command command_incore_run = {
     .name = "run",
     .group = GROUP_INCORE,
-    .summary = "run every kernel of a build in the core simulator",
+    .summary = "run every kernel of a build on the core simulator",
     .usage = "[OPTIONS] [BUILD-DIR] [RUN-DIR]",
-    .details =
-        "Finds the kernels of a PyPTO build, runs each on the embedded simulator (or on `msprof op "
-        "simulator` where CANN is installed), and leaves the same artifacts either way: "
-        "funcs/KERNEL/collect/out/OPPROF_*/simulator with files for MindStudio Insight, "
-        "manifest_export.csv, summary.txt and manifest.json beside them.\n\n"
-        "A kernel that fails does not stop the others; the exit code is 1 then. A run that was "
-        "interrupted goes on with --resume.",
+    .details = "Finds the kernels of a PyPTO build, runs each on the built-in simulator (or on "
+               "`msprof op simulator` if CANN is installed), and writes the same artifacts in both "
+               "cases: funcs/KERNEL/collect/out/OPPROF_*/simulator with files for MindStudio "
+               "Insight, plus manifest_export.csv, summary.txt and manifest.json.\n"
+               "\n"
+               "A failed kernel does not stop the others; the exit code is then 1. --resume "
+               "continues an interrupted run.",
     .see = "docs/incore-run.md",
     .operands = {.kind = OPERAND_DIR, .min = 0, .max = 4096},
     .common = COMMON_OUT | COMMON_JOBS,

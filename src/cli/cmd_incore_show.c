@@ -15,15 +15,16 @@ struct args {
 static const struct args defaults = {.top = 10, .width = 64};
 
 static const struct opt options[] = {
-    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "the clock of the core (1850)"),
-    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "lines of a table (10)"),
-    OPT_INT(0, "width", "N", struct args, width, 8, 1000, "letters of the timeline (64)"),
+    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "core clock in MHz (default: 1850)"),
+    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
+    OPT_INT(0, "width", "N", struct args, width, 8, 1000,
+            "width of the timeline in characters (default: 64)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata incore show examples/incore", "pipes, instructions, waits and a timeline"},
-    {"strata incore show examples/incore --json", "the same for programs"},
+    {"strata incore show examples/incore --json", "as JSON"},
     {0},
 };
 
@@ -66,7 +67,8 @@ static void print_tops(struct session *s, const struct incore_view *v, size_t mo
 static void print_strips(struct session *s, const struct incore_view *v)
 {
     if (v->strips.n > 0)
-        out_printf(&s->out, "\n  %.3f us from left to right; # busy, + partly, w waiting, . idle\n",
+        out_printf(&s->out,
+                   "\n  %.3f us from left to right; # busy, + partly busy, w waiting, . idle\n",
                    v->end - v->begin);
     for (size_t i = 0; i < v->strips.n; i++)
         out_printf(&s->out, "  %-18s %-10s %s\n", out_clean(&s->arena, v->strips.at[i].core),
@@ -88,7 +90,9 @@ static void print_text(struct session *s, const struct args *args, const struct 
     print_pipes(s, b);
     for (size_t i = 0; i < study->told.n; i++)
         out_printf(&s->out, "%s  %-40s %11" PRId64 "\n",
-                   i == 0 ? "\n  the simulator's count\n" : "",
+                   i == 0 ? "\n"
+                            "  reported by the simulator\n"
+                          : "",
                    out_clean(&s->arena, study->told.at[i].name), study->told.at[i].cycles);
     print_tops(s, v, args->top);
     print_strips(s, v);
@@ -174,7 +178,7 @@ static int show_device(struct session *s, const struct args *args, struct incore
 {
     if (d->damaged > 0)
         diag_add(&s->diag, SEV_LOSS, "incore.damaged", (struct where){.path = s->operands.at[0]},
-                 "%" PRIu64 " blocks are no JSON from some byte on", d->damaged);
+                 "%" PRIu64 " blocks contain invalid JSON", d->damaged);
     session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
     if (s->common.json)
         session_document(s, &incore_device_schema, "measured", d, NULL);
@@ -211,16 +215,15 @@ static int run(struct session *s, const void *given)
 const struct command command_incore_show = {
     .name = "show",
     .group = GROUP_INCORE,
-    .summary = "one kernel at a glance: pipes, instructions, waits, timeline",
+    .summary = "show one kernel: pipes, instructions, waits, timeline",
     .usage = "[OPTIONS] PATH",
-    .details =
-        "Reads the trace of one kernel (visualize_data.bin, trace.json, or a folder that holds "
-        "them) and tells which pipe sets the pace, how busy each pipe of each core was, which "
-        "instructions take the time, which pipe waits for which and how long, and draws when each "
-        "was busy. The rules are those of `strata incore clean`.\n"
-        "\n"
-        "Of a container that was measured on a device, and has no trace, it tells the kernel, the "
-        "cores, how busy their parts were, and the profiler's advice.",
+    .details = "Reads the trace of one kernel (visualize_data.bin, trace.json, or a folder with "
+               "them) and shows the critical pipe, the utilisation of each pipe of each core, the "
+               "instructions that take the most time, which pipe waits for which and how long, and "
+               "a timeline. The rules are those of `strata incore clean`.\n"
+               "\n"
+               "For a container measured on a device, which has no trace, it shows the kernel, the "
+               "cores, their utilisation and the profiler's advice.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .schemas = {&schema, &incore_device_schema},

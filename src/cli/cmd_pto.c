@@ -9,11 +9,10 @@
 const struct command command_pto = {
     .name = "pto",
     .group = GROUP_INCORE,
-    .summary = "kernels as PTO text: check them, print them, run them on a model of the chip",
+    .summary = "check, print and simulate kernels in PTO text",
     .usage = "COMMAND [OPTIONS] …",
     .details = "Reads .pto files, the text of kernels for Ascend A2/A3 and A5 as PyPTO writes it: "
-               "the tile layer of the PTO dialect with the loops, branches and scalar arithmetic "
-               "around it.",
+               "the tile layer of the PTO dialect with loops, branches and scalar arithmetic.",
     .see = "docs/formats/pto.md",
     .subs = subs,
 };

@@ -14,14 +14,15 @@ struct args {
 };
 
 static const struct opt options[] = {
-    OPT_STRING(0, "cost", "FILE", struct args, cost, "start from the constants of this file"),
+    OPT_STRING(0, "cost", "FILE", struct args, cost, "initial constants (CSV)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata pto calibrate examples/pto/measured.csv", "how far the model is off, and the fit"},
+    {"strata pto calibrate examples/pto/measured.csv",
+     "error of the model before and after the fit"},
     {"strata pto calibrate examples/pto/measured.csv -o my-chip.csv", "a file for --cost"},
-    {"strata pto calibrate examples/pto/measured.csv --json", "the same for programs"},
+    {"strata pto calibrate examples/pto/measured.csv --json", "as JSON"},
     {0},
 };
 
@@ -55,13 +56,13 @@ static void add_laws(struct report *r, const struct pto_calibration *cal)
 
 static void print_text(struct session *s, const char *path, const struct pto_calibration *cal)
 {
-    struct report *r = report_new(str_of(out_clean(&s->arena, str_of(path))));
+    struct report *r = report_new(LANG_EN, str_of(out_clean(&s->arena, str_of(path))));
 
     report_summary(r,
                    arena_format(&r->arena, "%zu points · mean error %.2f %% before, %.2f %% after",
                                 cal->points, cal->before.mean, cal->after.mean));
     add_laws(r, cal);
-    report_text(r, S("  constants as fitted, and in brackets as they were"));
+    report_text(r, S("  fitted constants, previous values in brackets"));
     if (cal->unused > 0)
         report_line(r, "  %zu point%s belong%s to no law with constants of its own", cal->unused,
                     cal->unused == 1 ? "" : "s", cal->unused == 1 ? "s" : "");
@@ -74,7 +75,7 @@ static enum status save(struct session *s, const struct pto_calibration *cal)
     struct outfile file;
 
     TRY(outfile_open(&file, s->common.out, &s->diag));
-    (void)pto_calibration_write(cal, outfile_sink(&file)); /* the commit tells */
+    (void)pto_calibration_write(cal, outfile_sink(&file)); /* the commit reports a failure */
     TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
     session_wrote(s, s->common.out);
     return ST_OK;
@@ -125,16 +126,16 @@ static int run(struct session *s, const void *args)
 const struct command command_pto_calibrate = {
     .name = "calibrate",
     .group = GROUP_INCORE,
-    .summary = "fit the simulator's cost model to measured cycles and tell the residuals",
+    .summary = "fit the simulator's cost model to measured cycles",
     .usage = "[OPTIONS] TABLE",
-    .details =
-        "TABLE is CSV with the columns op, dtype, rows, cols and cycles, one instruction a row; "
-        "arch (a2a3 or a5), dst_dtype, valid_rows, valid_cols and, for transfers, from, to and "
-        "bytes are read where they are. For every operation and path the constants of its law are "
-        "fitted to the rows; points far off the rest count less, slopes are never negative, and "
-        "what the points do not settle stays as it was.\n"
-        "\n"
-        "With --out the fitted constants become a file for --cost of the simulator.",
+    .details = "TABLE is a CSV with the columns op, dtype, rows, cols and cycles, one instruction "
+               "per row; arch (a2a3 or a5), dst_dtype, valid_rows, valid_cols and, for transfers, "
+               "from, to and bytes are optional. For every operation and path the constants of its "
+               "law are fitted to the rows; outliers weigh less, slopes are never negative, and "
+               "constants that the points do not determine keep their value.\n"
+               "\n"
+               "Prints the residuals before and after. With --out the fitted constants are written "
+               "to a file for --cost of the simulator.",
     .see = "docs/cost-model.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT,

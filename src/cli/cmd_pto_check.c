@@ -1,5 +1,5 @@
 /*
- * strata pto check: whether kernels keep the rules of the dialect, and where they break them.
+ * strata pto check: violations of the dialect's rules in kernels.
  */
 #include "cli/pto_params.h"
 #include "cli/session.h"
@@ -8,9 +8,9 @@
 extern const struct command command_pto_check;
 
 static const struct example examples[] = {
-    {"strata pto check examples/pto/softmax.pto", "a kernel that keeps the rules"},
+    {"strata pto check examples/pto/softmax.pto", "a valid kernel"},
     {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
-     "two of them, for programs"},
+     "two kernels, as JSON"},
     {0},
 };
 
@@ -53,14 +53,14 @@ static void print_text(struct session *s, const struct pto_checked *c)
     for (size_t i = 0; i < m->problems.n; i++)
         print_problem(s, c, &m->problems.at[i]);
     if (m->error_count > PTO_MAX_PROBLEMS)
-        out_printf(&s->out, "%s: more errors are not shown\n",
+        out_printf(&s->out, "%s: further errors are not shown\n",
                    out_clean(&s->arena, str_of(c->path)));
     if (m->error_count > 0 || s->common.quiet)
         return;
     out_style(&s->out, STYLE_BOLD);
     out_text(&s->out, out_clean(&s->arena, str_of(c->path)));
     out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, "   fine: %s, %zu function%s, %zu operations\n", pto_arch_name(m->arch),
+    out_printf(&s->out, "   ok: %s, %zu function%s, %zu operations\n", pto_arch_name(m->arch),
                m->functions.n, m->functions.n == 1 ? "" : "s", m->ops.n);
 }
 
@@ -107,16 +107,15 @@ static int run(struct session *s, const void *args)
 const struct command command_pto_check = {
     .name = "check",
     .group = GROUP_INCORE,
-    .summary = "say whether kernels keep the rules of PTO text, and where they break them",
+    .summary = "check kernels against the rules of PTO text",
     .usage = "[OPTIONS] FILE…",
-    .details =
-        "Reads each kernel and checks what can be known without running it: names and types, "
-        "the spaces of tiles and whether they fit, valid parts, shapes of multiplications, FIFOs "
-        "between cube and vector cores, flags, dominance. Every problem is shown with file, line "
-        "and column, the line of the text and a mark under the place.\n"
-        "\n"
-        "Reading goes on behind an operation that could not be read, so one run shows several "
-        "problems. The exit code is 1 when there is an error.",
+    .details = "Parses each kernel and checks what can be checked without running it: names and "
+               "types, memory spaces and sizes of tiles, valid regions, shapes of multiplications, "
+               "FIFOs between cube and vector cores, flags, dominance. Each problem is shown with "
+               "file, line and column, the source line and a marker.\n"
+               "\n"
+               "Parsing continues after an invalid operation, so one run shows several problems. "
+               "The exit code is 1 if there is an error.",
     .see = "docs/formats/pto.md",
     PTO_PARAMS_ONLY,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},

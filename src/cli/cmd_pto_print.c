@@ -10,8 +10,8 @@
 extern const struct command command_pto_print;
 
 static const struct example examples[] = {
-    {"strata pto print examples/pto/vector_add.pto", "the canonical form on the screen"},
-    {"strata pto print examples/pto/matmul.pto -o canonical.pto", "the same into a file"},
+    {"strata pto print examples/pto/vector_add.pto", "print the canonical form"},
+    {"strata pto print examples/pto/matmul.pto -o canonical.pto", "write it to a file"},
     {0},
 };
 
@@ -43,7 +43,7 @@ static int run(struct session *s, const void *args)
     if (code != CODE_DONE)
         return code;
     if (s->common.json && is_stdout)
-        return session_usage(s, "--json needs -o with a file: the kernel goes there");
+        return session_usage(s, "--json needs -o FILE for the kernel");
     struct pto_check_job job = {s->operands.at[0], params, a->set.n};
     enum status status = flow_pto_check(&job, &s->diag, &checked);
     if (status == ST_OK) {
@@ -61,10 +61,9 @@ const struct command command_pto_print = {
     .group = GROUP_INCORE,
     .summary = "print a kernel in canonical form",
     .usage = "[OPTIONS] FILE",
-    .details =
-        "One operation a line, two spaces a level, tile types in their long form; aliases, "
-        "comments and the generic form of operations are gone. Reading the result gives the same "
-        "kernel. ${NAME} in the text is replaced by the value of --set NAME=VALUE.",
+    .details = "One operation per line, two spaces per level, tile types in long form; aliases, "
+               "comments and generic operation syntax are removed. Parsing the result gives the "
+               "same kernel. ${NAME} in the text is replaced by the value of --set NAME=VALUE.",
     .see = "docs/formats/pto.md",
     PTO_PARAMS_ONLY,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},

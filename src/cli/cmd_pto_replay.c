@@ -15,12 +15,13 @@ struct args {
 
 static const struct opt options[] = {
     OPT_INT(0, "sync-base", "N", struct args, sync_base, 0, INT32_MAX,
-            "channels below this stay signalled (0)"),
+            "channels below this are always signalled (default: 0)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata pto replay examples/pto/replay.csv --sync-base 100", "times of every entry, compared"},
+    {"strata pto replay examples/pto/replay.csv --sync-base 100",
+     "compare the times of every entry"},
     {0},
 };
 
@@ -36,8 +37,8 @@ static void print(struct session *s, const struct pto_replay *r)
     if (r->different > 0) {
         const struct pto_replay_entry *e = &r->entries.at[r->first_different];
         out_printf(&s->out,
-                   "  first in line %" PRIu32 ": %" PRId64 " to %" PRId64 ", recorded %" PRId64
-                   " to %" PRId64 "\n",
+                   "  first difference in line %" PRIu32 ": %" PRId64 " to %" PRId64
+                   ", recorded %" PRId64 " to %" PRId64 "\n",
                    e->line, e->start, e->end, e->told_start, e->told_end);
     }
     out_printf(&s->out, "\n  %-12s %9s %12s %7s\n", "queue", "entries", "busy", "busy %");
@@ -78,13 +79,12 @@ static int run(struct session *s, const void *args)
 const struct command command_pto_replay = {
     .name = "replay",
     .group = GROUP_INCORE,
-    .summary = "run a recorded schedule again and compare its times",
+    .summary = "replay a recorded schedule and compare its times",
     .usage = "[OPTIONS] FILE",
-    .details =
-        "Reads a table of queue entries (queue, duration, the channels each waits for and "
-        "signals) and runs it: each queue in order, one entry at a time, an entry as soon as all "
-        "its channels were signalled. Where the table has start and end of the recording they are "
-        "compared; the exit code is 1 when one differs or an entry never ran.",
+    .details = "Reads a table of queue entries (queue, duration, the channels each waits for and "
+               "signals) and simulates it: each queue in order, one entry at a time, each as soon "
+               "as all its channels are signalled. If the table has recorded start and end times, "
+               "they are compared; the exit code is 1 if one differs or an entry never ran.",
     .see = "docs/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .schemas = {&pto_replay_schema},

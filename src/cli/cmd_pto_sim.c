@@ -7,6 +7,7 @@
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
 #include "flow/pto_buffers.h"
+#include "text/pto.h"
 
 extern const struct command command_pto_sim;
 
@@ -17,7 +18,7 @@ struct args {
     int64_t top;
     bool what_if, timeline;
     double rtol, atol;
-    struct opt_list set, arg, input, fill, output, check;
+    struct words set, arg, input, fill, output, check;
 };
 
 static const struct args defaults = {.setup.blocks = 1, .top = 10, .rtol = 1e-3, .atol = 1e-5};
@@ -26,46 +27,53 @@ static const char *const targets[] = {"auto", "a2a3", "a5", NULL};
 static const char *const syncs[] = {"ptoas", "dep", NULL};
 
 static const struct opt options[] = {
-    OPT_GROUP("the kernel"),
-    OPT_STRING(0, "func", "NAME", struct args, func, "the kernel of a text that has several"),
+    OPT_GROUP("Kernel"),
+    OPT_STRING(0, "func", "NAME", struct args, func, "kernel to run, if the file has several"),
     OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
-    OPT_LIST(0, "arg", "NAME=VALUE", struct args, arg, "a number among its arguments"),
-    OPT_LIST(0, "input", "NAME=FILE", struct args, input, "the bytes behind a pointer"),
+    OPT_LIST(0, "arg", "NAME=VALUE", struct args, arg, "scalar argument; repeatable"),
+    OPT_LIST(0, "input", "NAME=FILE", struct args, input,
+             "contents of a pointer argument; repeatable"),
     OPT_LIST(0, "fill", "NAME=RULE", struct args, fill,
-             "or a rule: zero, one, ramp, random, const:V"),
-    OPT_INT(0, "seed", "N", struct args, setup.seed, 0, INT64_MAX, "of random fills (0)"),
+             "fill instead: zero, one, ramp, random, const:V"),
+    OPT_INT(0, "seed", "N", struct args, setup.seed, 0, INT64_MAX,
+            "seed of random fills (default: 0)"),
     OPT_FLAG(0, "run", struct args, setup.has_memory,
-             "compute the data too, so that control flow follows it"),
-    OPT_LIST(0, "output", "NAME=FILE", struct args, output, "write a buffer afterwards (--run)"),
-    OPT_LIST(0, "check", "NAME=FILE", struct args, check, "compare a buffer with expected bytes"),
-    OPT_DOUBLE(0, "rtol", "X", struct args, rtol,
-               "of the expected value that may be missing (1e-3)"),
-    OPT_DOUBLE(0, "atol", "X", struct args, atol, "and an amount besides (1e-5)"),
-    OPT_GROUP("the machine"),
-    OPT_CHOICE(0, "target", targets, struct args, target, "the architecture (as the text says)"),
+             "compute the data, so that control flow follows it"),
+    OPT_LIST(0, "output", "NAME=FILE", struct args, output,
+             "write a buffer afterwards; needs --run"),
+    OPT_LIST(0, "check", "NAME=FILE", struct args, check,
+             "compare a buffer with the expected contents"),
+    OPT_DOUBLE(0, "rtol", "X", struct args, rtol, "relative tolerance of --check (default: 1e-3)"),
+    OPT_DOUBLE(0, "atol", "X", struct args, atol, "absolute tolerance of --check (default: 1e-5)"),
+    OPT_GROUP("Machine"),
+    OPT_CHOICE(0, "target", targets, struct args, target,
+               "architecture; auto: as stated in the file"),
     OPT_STRING(0, "chip", "NAME", struct args, chip,
-               "its clock and cores (Ascend910B1, Ascend950)"),
-    OPT_CHOICE(0, "sync", syncs, struct args, sync, "flags as the compiler inserts them, or ideal"),
-    OPT_INT(0, "blocks", "N", struct args, setup.blocks, 1, 100000, "blocks of the launch (1)"),
-    OPT_INT(0, "cores", "N", struct args, setup.cores, 1, 1024, "AI cores that share the memory"),
+               "chip model (default: Ascend910B1, or Ascend950 for a5)"),
+    OPT_CHOICE(0, "sync", syncs, struct args, sync,
+               "flags as inserted by ptoas, or ideal (default: ptoas)"),
+    OPT_INT(0, "blocks", "N", struct args, setup.blocks, 1, 100000,
+            "blocks to launch (default: 1)"),
+    OPT_INT(0, "cores", "N", struct args, setup.cores, 1, 1024,
+            "AI cores that share memory bandwidth"),
     OPT_STRING(0, "cost", "FILE", struct args, cost, "constants of the cost model (CSV)"),
     OPT_INT(0, "max-steps", "N", struct args, setup.max_steps, 1, INT64_MAX,
-            "stop after so many (2e9)"),
-    OPT_GROUP("what is shown"),
-    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "lines of a list (10)"),
-    OPT_FLAG(0, "what-if", struct args, what_if, "run again with one thing changed at a time"),
-    OPT_FLAG(0, "timeline", struct args, timeline, "draw when each pipe was busy"),
-    OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json, .pftrace)"),
-    OPT_STRING(0, "insight", "DIR", struct args, insight, "write the files of MindStudio Insight"),
+            "maximum number of steps (default: 2e9)"),
+    OPT_GROUP("Output"),
+    OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
+    OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
+    OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
+    OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
+    OPT_STRING(0, "insight", "DIR", struct args, insight, "write files for MindStudio Insight"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata pto sim examples/pto/softmax.pto", "cycles, pipes, waits, critical path"},
     {"strata pto sim examples/pto/matmul.pto --sync dep --cores 24 --json",
-     "ideal flags, the memory shared by 24 cores, for programs"},
+     "ideal flags, memory shared by 24 cores, as JSON"},
     {"strata pto sim examples/pto/attention.pto --timeline --what-if",
-     "when each pipe was busy, and which change would be worth trying"},
+     "timeline and ranked changes"},
     {0},
 };
 
@@ -107,7 +115,7 @@ static enum status find_buffer(struct session *s, struct pto_kernel *k, struct s
         return ST_NOT_FOUND;
     if (!k->bindings.at[found].data)
         return diag_fail(&s->diag, ST_FORMAT, "pto-sim.no-buffer", (struct where){.path = path},
-                         "%.*s has no buffer", STR_ARGS(name));
+                         "argument %.*s has no buffer", STR_ARGS(name));
     *arg = (size_t)found;
     return ST_OK;
 }
@@ -256,7 +264,7 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         j = session_json_begin(s, pto_sim_schema.name, "simulated");
         json_write_array(j);
     } else {
-        out_printf(&s->out, "%12s %12s  %-8s %s\n", "cycles", "us", "bound", "kernel");
+        out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         setup->path = s->operands.at[i];
@@ -269,8 +277,9 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         json_write_end(j);
         session_json_end(s);
     } else {
-        out_printf(&s->out, "\n  %zu kernels, %" PRId64 " cycles in all; %zu did not run\n",
-                   s->operands.n - failed, sum, failed);
+        out_bytes(&s->out, MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum,
+                                   PLACE("n", s->operands.n - failed), PLACE("cycles", sum),
+                                   PLACE("failed", failed)));
     }
     return failed > 0 ? CODE_NO : CODE_DONE;
 }
@@ -304,20 +313,19 @@ static int run(struct session *s, const void *args)
 const struct command command_pto_sim = {
     .name = "sim",
     .group = GROUP_INCORE,
-    .summary = "run kernels on a model of an AI core: cycles, waits, what sets the pace",
+    .summary = "simulate kernels on an AI core model: cycles and waits",
     .usage = "[OPTIONS] FILE…",
-    .details =
-        "Executes the control flow of each kernel, sends every instruction to the queue of its "
-        "pipe and times it there by the cost model (docs/cost-model.md): when it may start, how "
-        "long it holds the pipe, when its result is there. Tells the cycles, how busy each pipe "
-        "was, which waits took how long and for whom, the critical path through pipes and waits, "
-        "what sets the pace, and what was assumed because nobody supplied it.\n"
-        "\n"
-        "With --run the data is computed too. --what-if runs the kernel again with one thing "
-        "changed at a time and ranks the gains. Of several files each gets one line; the exit "
-        "code is 1 when one of them cannot be run, or a --check differs.",
+    .details = "Executes the control flow of each kernel, issues every instruction to the queue of "
+               "its pipe and times it with the cost model (docs/cost-model.md). Reports the "
+               "cycles, the utilisation of each pipe, the waits and their causes, the critical "
+               "path, the limiter, and the assumptions made for missing inputs.\n"
+               "\n"
+               "With --run the data is computed as well. --what-if simulates the kernel again with "
+               "one change at a time and ranks the gains. Several files get one line each; the "
+               "exit code is 1 if a kernel cannot be run or a --check differs.",
     .see = "docs/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .common = COMMON_LANG,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
 };

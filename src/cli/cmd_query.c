@@ -18,16 +18,17 @@ struct args {
     bool schema;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1, .pmu = true}};
+static const struct args defaults = {.input = CAPTURE_INPUT(.pmu = true)};
 
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
 static const struct opt options[] = {
-    OPT_CHOICE(0, "to", formats, struct args, to, "how rows are printed (table)"),
-    OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file, - is stdin"),
-    OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout, "stop a query that takes longer"),
-    OPT_RANK(struct args, input, "only this rank of a folder of ranks"),
-    OPT_FLAG(0, "schema", struct args, schema, "list tables and columns, and stop"),
+    OPT_CHOICE(0, "to", formats, struct args, to, "output format (default: table)"),
+    OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file; -: stdin"),
+    OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout,
+               "time limit in seconds (default: none)"),
+    CAPTURE_OPTIONS(struct args, input),
+    OPT_FLAG(0, "schema", struct args, schema, "list tables and columns and exit"),
     OPT_END,
 };
 
@@ -311,7 +312,7 @@ static enum status read_statement(struct session *s, const char *path, struct st
     enum status st = stream_fill(&in);
     if (st == ST_OK && !in.at_end)
         st = diag_fail(&s->diag, ST_LIMIT, "query.too-long", (struct where){.path = path},
-                       "a statement has at most 1 MiB");
+                       "statement too long (at most 1 MiB)");
     if (st == ST_OK)
         *out = arena_str(&s->arena, stream_text(&in));
     stream_close(&in);
@@ -387,10 +388,10 @@ static int run(struct session *s, const void *given)
         return CODE_DONE;
     }
     if (s->operands.n != (args->file != NULL ? 1 : 2))
-        return session_usage(s, args->file != NULL ? "query --file takes a capture and no more"
+        return session_usage(s, args->file != NULL ? "query --file takes only a capture"
                                                    : "query needs a capture and a statement");
     if (!(args->timeout >= 0 && args->timeout <= 1e6))
-        return session_usage(s, "--timeout takes 0 to 1000000 seconds");
+        return session_usage(s, "--timeout must be 0 to 1000000 seconds");
     enum status st = ST_OK;
     if (args->file != NULL)
         st = read_statement(s, args->file, &text);
@@ -408,24 +409,23 @@ static int run(struct session *s, const void *given)
 const struct command command_query = {
     .name = "query",
     .group = GROUP_LOOK,
-    .summary = "ask a capture anything in SQL",
+    .summary = "query a capture with SQL",
     .usage = "[OPTIONS] PATH STATEMENT",
-    .details =
-        "Runs one SELECT over the tables slices, kernels, host_events, lanes, flows, steps, "
-        "counters, sources, captures, collectives and step_times; --schema lists their columns. "
-        "The tables are the capture itself, nothing is copied, and nothing can be changed: a "
-        "statement that does more than read is refused. Times are nanoseconds on the capture's "
-        "clock. A folder of ranks is one set of tables with a column rank.\n"
-        "\n"
-        "The SQL is SQLite's, with window functions and common table expressions. attr(id, 'key') "
-        "gives any attribute of a slice, attrs(id) all of them.\n"
-        "\n"
-        "Rows are printed as an aligned table (long texts are cut), as CSV or, with --to json or "
-        "--json, as one JSON document; CSV and JSON are written as the rows come. A wrong "
-        "statement ends with exit code 2, one that runs past --timeout with 3.",
+    .details = "Runs one SELECT over the tables slices, kernels, host_events, lanes, flows, steps, "
+               "counters, sources, captures, collectives and step_times; --schema lists their "
+               "columns. The tables are views of the capture and read-only: any other statement is "
+               "rejected. Times are nanoseconds on the capture's clock. A folder of ranks is one "
+               "set of tables with a column rank.\n"
+               "\n"
+               "The dialect is SQLite's, with window functions and common table expressions. "
+               "attr(id, 'key') gives any attribute of a slice, attrs(id) all of them.\n"
+               "\n"
+               "Rows are printed as an aligned table (long values are truncated), as CSV or, with "
+               "--to json or --json, as one JSON document; CSV and JSON are streamed. The exit "
+               "code is 2 for an invalid statement and 3 if it exceeds --timeout.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
-    .common = COMMON_FORMAT | COMMON_JOBS,
+    .common = COMMON_CAPTURE,
     .schemas = {&tables_schema},
     COMMAND_PARTS,
 };

@@ -1,5 +1,5 @@
 /*
- * strata synth: captures of invented runs, with the truth about them.
+ * strata synth: synthetic captures with ground truth.
  */
 #include <sys/resource.h>
 
@@ -20,55 +20,59 @@ static const struct args defaults = {.o = SYNTH_DEFAULTS};
 
 static const struct opt options[] = {
     OPT_GROUP("Size"),
-    OPT_INT(0, "steps", "N", struct args, o.steps, 0, 100000000, "steps to run (4)"),
+    OPT_INT(0, "steps", "N", struct args, o.steps, 0, 100000000, "number of steps (default: 4)"),
     OPT_STRING(0, "target-mb", "MB", struct args, target_mb,
-               "run until rank 0's trace has this size instead"),
-    OPT_INT(0, "ranks", "N", struct args, o.ranks, 1, RANKS_MAX, "captures of this many ranks (1)"),
+               "run until rank 0's trace has this size in MB"),
+    OPT_INT(0, "ranks", "N", struct args, o.ranks, 1, RANKS_MAX, "number of ranks (default: 1)"),
     OPT_GROUP("Model"),
-    OPT_CHOICE(0, "model", model_names, struct args, o.model, "what runs (tiny)"),
-    OPT_INT(0, "layers", "N", struct args, o.layers, 1, 10000, "layers in place of the model's"),
+    OPT_CHOICE(0, "model", model_names, struct args, o.model, "model (default: tiny)"),
+    OPT_INT(0, "layers", "N", struct args, o.layers, 1, 10000,
+            "number of layers (default: as in the model)"),
     OPT_INT(0, "dense-layers", "N", struct args, o.dense_layers, 0, 10000,
-            "first layers without experts, in place of the model's"),
-    OPT_CHOICE(0, "mode", synth_modes, struct args, o.mode, "what the steps do (mixed)"),
+            "leading layers without experts (default: as in the model)"),
+    OPT_CHOICE(0, "mode", synth_modes, struct args, o.mode, "kind of steps (default: mixed)"),
     OPT_INT(0, "prefill-every", "N", struct args, o.prefill_every, 0, 1000000,
-            "in mixed mode, one prefill step in this many (8)"),
+            "mixed mode: one prefill step in N (default: 8)"),
     OPT_INT(0, "tokens", "N", struct args, o.tokens, 1, 1 << 20,
-            "tokens of a prefill or training step (4096)"),
-    OPT_INT(0, "batch", "N", struct args, o.batch, 1, 1 << 16, "sequences of a decode step (64)"),
+            "tokens per prefill or training step (default: 4096)"),
+    OPT_INT(0, "batch", "N", struct args, o.batch, 1, 1 << 16,
+            "sequences per decode step (default: 64)"),
     OPT_GROUP("Trouble"),
     OPT_INT(0, "bubbles", "N", struct args, o.bubbles, 0, 1000,
-            "idle times of known cause in each step (1)"),
-    OPT_STRING(0, "bubble-ms", "MS", struct args, bubble_ms, "their mean length (2.5)"),
-    OPT_INT(0, "aicpu", "N", struct args, o.aicpu, 0, 1000, "AICPU operators in each step (2)"),
+            "injected idle gaps per step (default: 1)"),
+    OPT_STRING(0, "bubble-ms", "MS", struct args, bubble_ms,
+               "mean length of those gaps in ms (default: 2.5)"),
+    OPT_INT(0, "aicpu", "N", struct args, o.aicpu, 0, 1000,
+            "AICPU operators per step (default: 2)"),
     OPT_INT(0, "straggler", "RANK", struct args, o.straggler, -1, RANKS_MAX - 1,
-            "a rank that is slower"),
-    OPT_STRING(0, "slow", "X", struct args, slow, "how many times slower it is (1.25)"),
+            "rank to slow down"),
+    OPT_STRING(0, "slow", "X", struct args, slow,
+               "slowdown factor of the straggler (default: 1.25)"),
     OPT_STRING(0, "skew-us", "US", struct args, skew_us,
-               "clock offset from each rank to the next (0)"),
-    OPT_FLAG(0, "partial", struct args, o.partial,
-             "begin and end in the middle of a step, as a capture by hand does"),
+               "clock offset between neighbouring ranks in µs (default: 0)"),
+    OPT_FLAG(0, "partial", struct args, o.partial, "begin and end in the middle of a step"),
     OPT_SIZE(0, "truncate", "BYTES", struct args, o.truncate,
-             "cut the traces there, as a killed profiler does"),
+             "truncate the traces, as if the profiler was killed"),
     OPT_GROUP("Files"),
     OPT_STRING(0, "formats", "LIST", struct args, formats,
-               "text, db, msprof, kineto, chrome or all, separated by commas (text)"),
-    OPT_INT(0, "level", "N", struct args, o.level, 0, 2, "profiler level of Ascend files (1)"),
+               "text, db, msprof, kineto, chrome, all (default: text)"),
+    OPT_INT(0, "level", "N", struct args, o.level, 0, 2, "Ascend profiler level (default: 1)"),
     OPT_CHOICE(0, "flavor", synth_flavors, struct args, o.flavor,
-               "generation of Ascend files (new)"),
-    OPT_FLAG(0, "stacks", struct args, o.stacks, "call stacks and Python functions (on)"),
+               "generation of the Ascend files (default: new)"),
+    OPT_FLAG(0, "stacks", struct args, o.stacks, "call stacks and Python functions (default: on)"),
     OPT_FLAG(0, "gzip", struct args, o.gzip, "compress the kineto and chrome files"),
-    OPT_INT(0, "seed", "N", struct args, o.seed, 0, INT64_MAX, "another seed, another run (1)"),
-    OPT_FLAG(0, "force", struct args, o.force, "write into a folder that is not empty"),
+    OPT_INT(0, "seed", "N", struct args, o.seed, 0, INT64_MAX, "random seed (default: 1)"),
+    OPT_FLAG(0, "force", struct args, o.force, "write into a non-empty folder"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata synth -o cap", "a small run of a small model"},
     {"strata synth -o moe --model deepseek --layers 6 --formats text,db --steps 2",
-     "six layers of a large one, as text and as a database"},
+     "six layers of a large model, as text and database"},
     {"strata synth -o job --ranks 8 --straggler 5 --skew-us 120",
-     "eight ranks; one is slow and their clocks differ"},
-    {"strata synth -o gpu --mode train --formats kineto --gzip", "a training run as on a GPU"},
+     "eight ranks with a straggler and clock skew"},
+    {"strata synth -o gpu --mode train --formats kineto --gzip", "a GPU training run"},
     {0},
 };
 
@@ -83,7 +87,7 @@ static void raise_file_limit(void)
     }
 }
 
-/* Completes `o`, or says what is wrong. */
+/* Completes `o`, or gives a usage error. */
 static int read_args(struct session *s, const struct args *a, struct synth_options *o)
 {
     nanos mb = 0;
@@ -94,22 +98,23 @@ static int read_args(struct session *s, const struct args *a, struct synth_optio
         int64_t *out, min, max;
         const char *want;
     } numbers[] = {
-        {a->slow, num_us, &o->slow, 1, 1000000, "--slow takes a factor from 0.001 to 1000"},
+        {a->slow, num_us, &o->slow, 1, 1000000, "--slow must be a factor from 0.001 to 1000"},
         {a->bubble_ms, num_ms, &o->bubble, 1000, INT64_C(1000000000000),
-         "--bubble-ms takes 0.001 to 1000000"},
+         "--bubble-ms must be 0.001 to 1000000"},
         {a->skew_us, num_us, &o->skew, -INT64_C(1000000000000), INT64_C(1000000000000),
-         "--skew-us takes a number of microseconds"},
-        {a->target_mb, num_us, &mb, 1, INT64_C(10000000000), "--target-mb takes a size in MB"},
+         "--skew-us must be a number of microseconds"},
+        {a->target_mb, num_us, &mb, 1, INT64_C(10000000000), "--target-mb must be a size in MB"},
     };
 
     o->out = s->common.out;
     if (o->out == NULL)
-        return session_usage(s, "-o DIR says where to write, and is missing");
+        return session_usage(s, "synth needs -o DIR");
     if (a->formats != NULL)
         o->formats = synth_formats_parse(a->formats);
     if (o->formats == 0)
-        return session_usage(s, "--formats takes text, db, msprof, kineto, chrome or all, not '%s'",
-                             a->formats);
+        return session_usage(
+            s, "--formats must be a list of text, db, msprof, kineto, chrome or all, not '%s'",
+            a->formats);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         if (numbers[i].text != NULL &&
             (!numbers[i].read(str_of(numbers[i].text), numbers[i].out) ||
@@ -129,7 +134,7 @@ static void print(struct session *s, const struct synth_result *r)
                                             {"host events", COLUMN_NUMBER, UNIT_COUNT},
                                             {"trace MB", COLUMN_RIGHT, UNIT_COUNT}};
     enum { SHOWN = 16 };
-    struct report *report = report_new(S(""));
+    struct report *report = report_new(LANG_EN, S(""));
     struct table *t = report_table(report, columns, ARRAY_LEN(columns));
 
     for (int64_t i = 0; i < r->ranks_n && i < SHOWN; i++) {
@@ -144,7 +149,7 @@ static void print(struct session *s, const struct synth_result *r)
                                 (unsigned long long)(one->trace_bytes / 10000 % 100)));
     }
     if (r->ranks_n > SHOWN)
-        report_line(report, "  and %lld ranks more", (long long)r->ranks_n - SHOWN);
+        report_line(report, "  and %lld more ranks", (long long)r->ranks_n - SHOWN);
     report_line(report, "\n  %llu files, %llu bytes", (unsigned long long)r->files,
                 (unsigned long long)r->bytes);
     session_report(s, report);
@@ -175,16 +180,17 @@ static int run(struct session *s, const void *given)
 const struct command command_synth = {
     .name = "synth",
     .group = GROUP_LOOK,
-    .summary = "write captures of an invented run, with the truth about it",
+    .summary = "generate synthetic captures with ground truth",
     .usage = "[OPTIONS] -o DIR",
     .details =
-        "Runs a decoder model on invented hosts and devices and writes what a profiler would have "
-        "recorded: Ascend folders and databases, PyTorch (Kineto) traces, Chrome traces. Beside "
-        "them ground_truth.json tells exactly what an analysis has to find: busy and idle time of "
-        "every step, each injected idle time with its cause, totals by kernel, slow ranks and "
-        "clock offsets.\n\n"
-        "The same options give the same bytes on every machine (compressed files and databases: "
-        "with the same zlib and SQLite). Memory does not grow with the size of the capture.",
+        "Simulates a decoder model on synthetic hosts and devices and writes what a profiler would "
+        "have recorded: Ascend folders and databases, PyTorch (Kineto) traces, Chrome traces. "
+        "ground_truth.json lists what an analysis must find: busy and idle time of every step, "
+        "each injected gap with its cause, totals by kernel, stragglers and clock offsets.\n"
+        "\n"
+        "--formats takes a list separated by commas. The same options give the same bytes on every "
+        "machine (compressed files and databases: with the same zlib and SQLite). Memory use does "
+        "not depend on the size of the capture.",
     .see = "docs/synth.md",
     .common = COMMON_OUT,
     .schemas = {&synth_schema},

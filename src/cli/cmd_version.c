@@ -9,13 +9,12 @@ struct args {
 };
 
 static const struct opt options[] = {
-    OPT_FLAG(0, "build", struct args, build,
-             "list compiler, kind of build and compiled-in features"),
+    OPT_FLAG(0, "build", struct args, build, "also print compiler, build type and features"),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata version", "the number"},
+    {"strata version", "the version number"},
     {"strata version --build", "compiler and features"},
     {0},
 };
@@ -51,7 +50,7 @@ static const struct feature {
     bool is_in;
 } features[] = {
     {"zlib", "gzip input", STRATA_HAS_ZLIB},
-    {"sqlite", "database-shaped exports, SQL over captures", STRATA_HAS_SQLITE},
+    {"sqlite", "SQLite exports, SQL over captures", STRATA_HAS_SQLITE},
     {"yaml", "rule files", STRATA_HAS_YAML},
 };
 
@@ -60,6 +59,8 @@ static const char *vector_unit(void)
 {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx2") ? "avx2" : "portable (this processor has no AVX2)";
+#elif defined(__aarch64__)
+    return "neon";
 #else
     return "portable";
 #endif
@@ -93,13 +94,13 @@ static const struct record build_record = RECORD(struct build, build_fields);
 
 static const struct schema schema = {
     .name = "strata.version/1",
-    .title = "the version and, if asked for, what was compiled in",
+    .title = "the version and, with --build, the build",
     .record = &build_record,
 };
 
 static void print_text(struct session *s, const struct build *b)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     report_line(r, "strata %s", b->version);
     if (b->compiler != NULL) {
@@ -141,10 +142,10 @@ static int run(struct session *s, const void *p)
 const struct command command_version = {
     .name = "version",
     .group = GROUP_ABOUT,
-    .summary = "print the version and what was compiled in",
+    .summary = "print the version and the build configuration",
     .usage = "[OPTIONS]",
-    .details = "Prints the version. With --build also the compiler, the kind of build and the "
-               "optional parts that were compiled in.",
+    .details = "Prints the version. With --build also the compiler, the build type and the "
+               "optional features.",
     .schemas = {&schema},
     COMMAND_PARTS_ZERO,
 };

@@ -11,15 +11,13 @@ struct args {
     bool list;
 };
 
-static const struct args defaults = {.input = {.rank = -1, .device = -1}};
+static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
     OPT_LIST(0, "change", "ID[:SITE]", struct args, changes,
              "change to make; may be repeated (all, and the best combination)"),
     OPT_FLAG(0, "list", struct args, list, "list the changes"),
-    OPT_RANK(struct args, input, "this rank of a folder of ranks"),
-    OPT_DEVICE(struct args, input),
-    OPT_SOURCE(struct args, input),
+    CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
 
@@ -32,7 +30,7 @@ static const struct example examples[] = {
 
 static void print_list(struct session *s)
 {
-    struct report *r = report_new(S(""));
+    struct report *r = report_new(LANG_EN, S(""));
 
     whatif_answer_kinds(r);
     session_report(s, r);
@@ -60,7 +58,7 @@ static void print(struct session *s, const struct whatif_outcome *outcome)
         session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome->answer,
                          &(struct record_env){.arena = &s->arena});
     } else if (!s->common.quiet) {
-        struct report *r = report_new(str_of(outcome->cap->name));
+        struct report *r = report_new(LANG_EN, str_of(outcome->cap->name));
         whatif_answer_describe(outcome->answer, r);
         session_report(s, r);
         report_free(r);

@@ -16,24 +16,28 @@ const struct command *const command_list[] = {
 
 const size_t command_count = ARRAY_LEN(command_list);
 
+static const char *const langs[] = {"auto", "en", "zh", NULL};
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
 
 static const struct {
     unsigned needs; /* 0: every command takes it */
     struct opt opt;
 } common_options[] = {
-    {COMMON_OUT, OPT_STRING('o', "out", "PATH", struct common, out, "write the result there")},
-    {COMMON_FORMAT, OPT_STRING(0, "format", "NAME", struct common, format,
-                               "the input's format, when guessed wrong")},
+    {COMMON_OUT, OPT_STRING('o', "out", "PATH", struct common, out, "output file or folder")},
+    {COMMON_FORMAT,
+     OPT_STRING(0, "format", "NAME", struct common, format, "input format (default: detected)")},
     {COMMON_JOBS, OPT_INT('j', "jobs", "N", struct common, jobs, 1, 1024,
-                          "work on N things at once (default: processors)")},
+                          "number of threads (default: all processors)")},
     {COMMON_DRY_RUN,
-     OPT_FLAG(0, "dry-run", struct common, dry_run, "show what would be done and stop")},
+     OPT_FLAG(0, "dry-run", struct common, dry_run, "show what would be done and exit")},
+    {COMMON_LANG, OPT_CHOICE(0, "lang", langs, struct common, lang,
+                             "report language (default: from LC_ALL or LANG)")},
     {0, OPT_FLAG(0, "json", struct common, json, "print one JSON document")},
     {0, OPT_FLAG('q', "quiet", struct common, quiet, "print only the paths of written files")},
-    {0, OPT_FLAG('v', "verbose", struct common, verbose, "say more on stderr")},
-    {0, OPT_CHOICE(0, "color", color_choices, struct common, color, "colour in the output")},
-    {0, OPT_FLAG('h', "help", struct common, help, "show this page")},
+    {0, OPT_FLAG('v', "verbose", struct common, verbose, "print notes to stderr")},
+    {0, OPT_CHOICE(0, "color", color_choices, struct common, color,
+                   "coloured output (default: auto)")},
+    {0, OPT_FLAG('h', "help", struct common, help, "print this page")},
 };
 
 _Static_assert(ARRAY_LEN(common_options) < COMMON_OPTIONS, "room for OPT_END");

@@ -26,10 +26,12 @@ enum command_group {
 
 /* Common options a command takes besides those that all take (-h -q -v --json --color). */
 enum {
-    COMMON_OUT = 1,     /* -o --out PATH */
-    COMMON_JOBS = 2,    /* -j --jobs N */
-    COMMON_FORMAT = 4,  /* --format NAME */
-    COMMON_DRY_RUN = 8, /* --dry-run */
+    COMMON_OUT = 1,                               /* -o --out PATH */
+    COMMON_JOBS = 2,                              /* -j --jobs N */
+    COMMON_FORMAT = 4,                            /* --format NAME */
+    COMMON_DRY_RUN = 8,                           /* --dry-run */
+    COMMON_LANG = 16,                             /* --lang NAME */
+    COMMON_CAPTURE = COMMON_FORMAT | COMMON_JOBS, /* of commands that read captures */
 };
 
 enum operand_kind {
@@ -44,7 +46,7 @@ enum operand_kind {
 struct operands {
     enum operand_kind kind;
     size_t min, max;
-    const char *const *choices; /* ends with NULL */
+    const char *const *choices; /* ends with NULL; with OPERAND_FILE: names for the first operand */
 };
 
 /* Read from the repository's root; `line` starts with "strata". */

@@ -1,5 +1,5 @@
 /*
- * frame: finds the command, reads its options, runs it and tells how it went.
+ * frame: finds the command, parses its options, runs it and prints the diagnostics.
  */
 #include "cli/frame.h"
 
@@ -86,12 +86,12 @@ static void list_written(struct session *s)
 {
     if (s->common.json)
         return;
+    struct str label = message_word(session_lang(s), S("wrote"));
+    int width = (int)str_width(label) + 2;
     if (s->written.n > 0 && !s->common.quiet)
-        out_text(&s->out, "\n");
-    for (size_t i = 0; i < s->written.n; i++) {
-        const char *label = i == 0 ? "wrote  " : "       ";
-        out_printf(&s->out, "%s%s\n", s->common.quiet ? "" : label, s->written.at[i]);
-    }
+        out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
+    for (size_t i = 0; i < s->written.n; i++)
+        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "", s->written.at[i]);
 }
 
 static int check_operands(struct session *s)
@@ -131,8 +131,8 @@ static int check_format(struct session *s)
         if (strcmp(f->name, s->common.format) == 0)
             return CODE_DONE;
     diag_fail(&s->diag, ST_UNSUPPORTED, "usage.value", (struct where){0},
-              "--format: no input format is called \"%s\"", s->common.format);
-    diag_hint(&s->diag, "try", "strata formats, which lists them");
+              "--format: unknown input format \"%s\"", s->common.format);
+    diag_hint(&s->diag, "try", "strata formats");
     return CODE_USAGE;
 }
 
@@ -222,7 +222,7 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
     return run_command(s, argc - used, argv + used);
 }
 
-/* A reader that left early (`strata ... | head`) is no error; any other loss is. */
+/* EPIPE (`strata ... | head`) is not an error; any other write error is. */
 static int close_stdout(struct session *s, int code)
 {
     if (out_flush(&s->out) || s->out.error == EPIPE)
@@ -232,7 +232,7 @@ static int close_stdout(struct session *s, int code)
     return code <= CODE_NO ? CODE_FILE : code;
 }
 
-/* The diag explains every failure; a failure without a reason is a fault of ours. */
+/* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
     if (cancelled() && code > CODE_NO)
@@ -246,7 +246,7 @@ static int explain(struct session *s, int code)
         diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
     else
         diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
-                  "failed without a reason; please report this");
+                  "failed without a reason; please report this bug");
     return code;
 }
 

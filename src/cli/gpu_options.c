@@ -26,7 +26,7 @@ static int check_peak(struct session *s, const char *option, double value)
 {
     return value >= 0 && value < 1e9
                ? CODE_DONE
-               : session_usage(s, "%s is a number from 0 to 1e9, not %g", option, value);
+               : session_usage(s, "value out of range: %s %g (0 to 1e9)", option, value);
 }
 
 int gpu_options_check(struct session *s, const struct gpu_ask *ask)

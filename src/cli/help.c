@@ -18,7 +18,8 @@ static void heading(struct out *o, const char *text)
 
 void help_overview(struct out *o)
 {
-    out_text(o, "strata - where an accelerator's time goes\n\n"
+    out_text(o, "strata - show where accelerator time goes, and why\n"
+                "\n"
                 "usage: strata COMMAND [OPTIONS] ...\n");
     for (int g = GROUP_LOOK; g <= GROUP_ABOUT; g++) {
         bool has_heading = false;

@@ -20,7 +20,7 @@ static void interrupted(int signal_number)
 static void lost_page(int signal_number)
 {
     static const char text[] =
-        "strata: error: an input file became shorter or unreadable while it was read\n";
+        "strata: error: an input file was truncated or became unreadable while being read\n";
 
     (void)signal_number;
     ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);

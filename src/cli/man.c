@@ -105,11 +105,11 @@ static void exit_status(struct out *o)
 {
     static const char *const codes[][2] = {
         {"0", "done"},
-        {"1", "done, and the answer is no"},
-        {"2", "the command line is wrong"},
-        {"3", "a file is missing, unreadable, unwritable or of an unknown kind"},
-        {"4", "a needed tool or device is missing or failed"},
-        {"5", "strata itself is wrong"},
+        {"1", "check failed"},
+        {"2", "usage error"},
+        {"3", "a file is missing, unreadable, unwritable or of an unknown format"},
+        {"4", "a required tool or device is missing or failed"},
+        {"5", "internal error"},
         {"130", "interrupted"},
     };
 
@@ -142,11 +142,11 @@ static void synopsis(struct out *o, const char *name, const char *usage)
 
 static void man_overview(struct out *o)
 {
-    start(o, "STRATA", "strata", "where an accelerator's time goes");
+    start(o, "STRATA", "strata", "show where accelerator time goes, and why");
     out_text(o, ".Nm strata\n.Ar command\n.Op Ar options\n.Op Ar arguments\n.Sh DESCRIPTION\n");
-    prose(o, "strata reads the profiles and traces of Ascend NPUs and NVIDIA GPUs and tells where "
-             "the time went. It needs no vendor tool; where one is installed it is used. "
-             "stdout carries the answer, stderr the conversation.");
+    prose(o, "strata reads profiles and traces of Ascend NPUs and NVIDIA GPUs and shows where the "
+             "time goes, and why. Vendor tools are optional; installed ones are used. Results go "
+             "to stdout, messages to stderr.");
     for (int g = GROUP_LOOK; g <= GROUP_ABOUT; g++) {
         bool is_open = false;
         for (size_t i = 0; i < command_count; i++) {
@@ -163,9 +163,13 @@ static void man_overview(struct out *o)
         if (is_open)
             out_text(o, ".El\n");
     }
-    out_text(o, ".Sh ENVIRONMENT\n.Bl -tag -width NO_COLOR\n"
-                ".It Ev NO_COLOR\nwhen set and not empty, output is not coloured\n"
-                ".It Ev TERM\nwhen it is dumb, output is not coloured\n.El\n");
+    out_text(o, ".Sh ENVIRONMENT\n"
+                ".Bl -tag -width NO_COLOR\n"
+                ".It Ev NO_COLOR\n"
+                "if set and not empty, output is not coloured\n"
+                ".It Ev TERM\n"
+                "if dumb, output is not coloured\n"
+                ".El\n");
     exit_status(o);
 }
 

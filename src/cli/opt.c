@@ -70,7 +70,7 @@ const char *opt_nearest(const char *word, const char *const *names, size_t count
 
     for (size_t i = 0; i < count; i++) {
         size_t distance = str_distance(str_of(word), str_of(names[i]), NEAR);
-        /* A shortened name is refused but understood. */
+        /* A shortened name is rejected, with the full one as a hint. */
         if (distance > NEAR && strlen(word) >= 2 && str_starts(str_of(names[i]), str_of(word)))
             distance = NEAR;
         /* A word as short as the distance itself has nothing in common with the name. */
@@ -152,19 +152,22 @@ static bool bad_value(const struct parser *p, const struct opt *o, const char *t
 
 static bool parse_int(const struct parser *p, const struct opt *o, const char *text, int64_t *out)
 {
-    char wanted[96];
     int64_t value;
 
-    if (num_i64(str_of(text), &value) && value >= o->min && value <= o->max) {
+    if (!num_i64(str_of(text), &value))
+        return bad_value(p, o, text, "a whole number");
+    if (value >= o->min && value <= o->max) {
         *out = value;
         return true;
     }
     if (o->max == INT64_MAX)
-        snprintf(wanted, sizeof(wanted), "a whole number from %lld on", (long long)o->min);
+        diag_fail(p->diag, ST_FORMAT, "usage.value", nowhere,
+                  "value out of range: --%s %s (at least %lld)", o->name, text, (long long)o->min);
     else
-        snprintf(wanted, sizeof(wanted), "a whole number from %lld to %lld", (long long)o->min,
-                 (long long)o->max);
-    return bad_value(p, o, text, wanted);
+        diag_fail(p->diag, ST_FORMAT, "usage.value", nowhere,
+                  "value out of range: --%s %s (%lld to %lld)", o->name, text, (long long)o->min,
+                  (long long)o->max);
+    return false;
 }
 
 static bool parse_size(const struct parser *p, const struct opt *o, const char *text, uint64_t *out)

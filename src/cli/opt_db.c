@@ -66,7 +66,7 @@ int db_only_ops(struct session *s, const struct words *given, struct db_ops *out
     return CODE_DONE;
 }
 
-void db_tell(struct session *s, const char *format, ...)
+void db_message(struct session *s, const char *format, ...)
 {
     char text[4096];
     va_list args;
@@ -117,10 +117,11 @@ enum status db_output(struct session *s, const char *path, const char *const *in
     for (size_t i = 0; inputs[i] != NULL; i++)
         if (fs_same_file(path, inputs[i]))
             return diag_fail(&s->diag, ST_IO, "perfdb.output-is-input",
-                             (struct where){.path = path}, "is an input; choose another output");
+                             (struct where){.path = path},
+                             "is also an input; choose another output");
     TRY(make_folder(s, path));
     TRY(outfile_open(&file, path, &s->diag));
-    write(what, outfile_sink(&file)); /* the commit tells of a failure */
+    write(what, outfile_sink(&file)); /* the commit reports a failure */
     return outfile_commit(&file, OUTFILE_FAST, &s->diag);
 }
 

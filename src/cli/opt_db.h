@@ -26,26 +26,27 @@ struct op_table;
 #define OPT_DB_PLACE(type, member)                                                                 \
     OPT_GROUP("Database"),                                                                         \
         OPT_STRING(0, "database-path", "DIR", type, member.database_path,                          \
-                   "the folder of operator tables itself"),                                        \
+                   "folder with the operator tables"),                                             \
         OPT_STRING(0, "data-root", "DIR", type, member.data_root,                                  \
-                   "root of the tree (STRATA_PERFDB, else perfdb)"),                               \
+                   "root of the tree (default: $STRATA_PERFDB or perfdb)"),                        \
         OPT_STRING(0, "device", "NAME", type, member.device,                                       \
-                   "device in the tree (" PLACE_DEFAULT_DEVICE ")"),                               \
+                   "device in the tree (default: " PLACE_DEFAULT_DEVICE ")"),                      \
         OPT_STRING(0, "vllm-version", "V", type, member.vllm,                                      \
-                   "vLLM-Ascend version, or the name of the whole version folder"),                \
+                   "vLLM-Ascend version, or full version folder name"),                            \
         OPT_STRING(0, "torch-version", "V", type, member.torch, "PyTorch version"),                \
         OPT_STRING(0, "cann-version", "V", type, member.cann, "CANN version"),                     \
         OPT_STRING(0, "stack-version", "V", type, member.stack_version,                            \
-                   "version folder of a device that is no Ascend device")
+                   "version folder of a non-Ascend device")
 
 /* For commands that write. */
 #define OPT_DB_WAIT(type, member)                                                                  \
-    OPT_DOUBLE(0, "wait", "SECONDS", type, member, "wait this long for another writer to finish")
+    OPT_DOUBLE(0, "wait", "SECONDS", type, member,                                                 \
+               "seconds to wait for another writer (default: 0)")
 
 /* --op and --ops NAME...: further names may follow as operands. */
 #define OPT_DB_OPS(type, member)                                                                   \
     OPT_LIST(0, "op", "NAME", type, member, "only these operators; more names may follow"),        \
-        OPT_LIST(0, "ops", "NAME", type, member, "the same as --op")
+        OPT_LIST(0, "ops", "NAME", type, member, "same as --op")
 
 /* The exit code of a status: 1 for every error of files and data, 4 for a missing tool. */
 int db_code(enum status status);
@@ -68,9 +69,9 @@ struct db_ops db_ops(struct session *s, const struct words *given);
 int db_only_ops(struct session *s, const struct words *given, struct db_ops *out);
 
 /* A line on stderr, at once: for what must not wait for the end of the run. */
-void db_tell(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void db_message(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes one document; false when the sink refused. */
+/* Writes one document; false when the sink failed. */
 typedef bool db_document(const void *what, struct sink sink);
 
 /* The file asked for: --output, else --out; NULL when none was, or "-". */
@@ -80,7 +81,7 @@ const char *db_output_path(const struct session *s, const char *output);
 bool db_output_is_stdout(const struct session *s, const char *output);
 
 /* Writes a document to `path` as a whole, making the folders above it, or to stdout when it is
- * NULL. A path that is one of the `inputs` (ends with NULL) is refused. */
+ * NULL. A path that is one of the `inputs` (ends with NULL) is an error. */
 enum status db_output(struct session *s, const char *path, const char *const *inputs,
                       db_document *write, const void *what);
 

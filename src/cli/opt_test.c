@@ -170,8 +170,8 @@ TEST(mistakes_name_the_option)
     REFUSED("--quiet takes no value", "--quiet=1");
     REFUSED("--no-quiet takes no value", "--no-quiet=1");
     REFUSED("unknown option --no-runs", "--no-runs");
-    REFUSED("--runs: \"101\" is not a whole number from 1 to 100", "--runs=101");
-    REFUSED("--runs: \"\" is not a whole number from 1 to 100", "--runs=");
+    REFUSED("value out of range: --runs 101 (1 to 100)", "--runs=101");
+    REFUSED("--runs: \"\" is not a whole number", "--runs=");
     REFUSED("--peak: \"nan\" is not a number", "--peak", "nan");
     REFUSED("--color: \"red\" is not one of auto|always|never", "--color", "red");
     REFUSED("--room: \"18446744073709551615k\" is not a size such as 4096, 64k or 2Gi", "--room",

@@ -8,7 +8,7 @@ const struct opt pto_params_options[] = {
     OPT_END,
 };
 
-int pto_params(struct session *s, const char *option, const struct opt_list *list,
+int pto_params(struct session *s, const char *option, const struct words *list,
                const struct text_param **out)
 {
     struct text_param *given = ARENA_ARRAY(&s->arena, struct text_param, list->n + 1);
@@ -18,7 +18,7 @@ int pto_params(struct session *s, const char *option, const struct opt_list *lis
         struct str text = str_of(list->at[i]);
         size_t equals = str_find_char(text, '=');
         if (equals == 0 || equals == text.n)
-            return session_usage(s, "--%s takes NAME=VALUE, not '%s'", option, list->at[i]);
+            return session_usage(s, "--%s must be NAME=VALUE, not '%s'", option, list->at[i]);
         given[i] =
             (struct text_param){str_part(text, 0, equals), str_part(text, equals + 1, text.n)};
     }

@@ -61,7 +61,7 @@ void session_wrote(struct session *s, const char *path)
     vec_push(&s->written, copy(s, path));
 }
 
-/* A lost progress line is nobody's loss. */
+/* Errors of the progress line are ignored. */
 static void to_stderr(struct str text)
 {
     if (text.n > 0 && write(STDERR_FILENO, text.at, text.n) < 0)
@@ -121,6 +121,13 @@ void session_document(struct session *s, const struct schema *schema, const char
                                         .outputs = s->written.at,
                                         .n_outputs = s->written.n,
                                     }); /* the out remembers a failure */
+}
+
+enum lang session_lang(const struct session *s)
+{
+    if (s->path.command == NULL || !(s->path.command->common & COMMON_LANG))
+        return LANG_EN;
+    return s->common.lang > 0 ? (enum lang)(s->common.lang - 1) : lang_of_environment();
 }
 
 void session_report(struct session *s, const struct report *report)

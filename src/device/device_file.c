@@ -47,7 +47,7 @@ static void take_text(struct reader *r, struct str key, const char **out)
         *out = arena_cstr(r->arena, json_text(text, r->arena));
         return;
     }
-    diag_add(r->diag, SEV_LOSS, "devices.bad-value", here(r), "%.*s ignored: not a text",
+    diag_add(r->diag, SEV_LOSS, "devices.bad-value", here(r), "%.*s ignored: not a string",
              STR_ARGS(key));
 }
 

@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
 #include "base/mapfile.h"
-#include "driver/driver.h"
 
 /* ---- set_env.sh ---- */
 
@@ -175,7 +173,7 @@ enum status cann_check_compiler(const struct cann *c, const char *arch, struct a
                   "--cann-set-env with a CANN that compiles tile kernels, such as 8.5; "
                   "8.3.RC1 does not");
         return diag_fail(d, ST_TOOL, "cann.no-tile-compiler", (struct where){.path = c->bisheng},
-                         "this compiler does not know tile kernels (__biasbuf__)");
+                         "this compiler does not support tile kernels (__biasbuf__)");
     }
     return ST_OK;
 }
@@ -242,7 +240,7 @@ static const char *join_names(struct arena *arena, const struct names *list)
     return arena_cstr(arena, all);
 }
 
-/* The name a device here has, as npu-smi tells; empty when there is none. */
+/* The device name reported by npu-smi; empty without a device. */
 static struct str device_name(const struct cann *c, struct arena *arena)
 {
     const char *tool = cann_program(c, arena, "npu-smi");
@@ -284,7 +282,7 @@ enum status cann_pick_soc(const struct cann *c, const char *target, struct arena
         }
         if (fit.n > 1)
             diag_add(d, SEV_WARN, "cann.several-socs", (struct where){0},
-                     "%s is simulated; --soc-version chooses another of: %s", *out,
+                     "simulating %s; use --soc-version for one of: %s", *out,
                      join_names(arena, &fit));
     }
     vec_free(&all);

@@ -1,6 +1,6 @@
 /*
  * msopprof, the program behind `msprof op`. Some toolkits come without it; another one's can be
- * copied (never linked: msprof refuses links).
+ * copied (never linked: msprof rejects links).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "driver/cann.h"
-#include "driver/driver.h"
 
 static bool is_usable(const struct cann *c, struct arena *arena)
 {
@@ -27,13 +26,11 @@ static bool is_usable(const struct cann *c, struct arena *arena)
     if (spec.folder != NULL)
         rmdir(folder);
     struct str all = arena_format(arena, "%.*s%.*s", STR_ARGS(r.out), STR_ARGS(r.err));
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        if (str_contains(all, bad[i]))
-            return false;
-    return str_contains(all, S("--application")) && str_contains(all, S("Options:"));
+    return !STR_ANY(str_contains, all, bad) && str_contains(all, S("--application")) &&
+           str_contains(all, S("Options:"));
 }
 
-/* "Version=8.5.0" of a toolkit; empty when it does not tell. */
+/* "Version=8.5.0" of a toolkit; empty if unknown. */
 static struct str version_of(struct arena *arena, const char *toolkit)
 {
     static const char *const files[] = {"compiler/version.info", "version.info",
@@ -143,7 +140,7 @@ static enum status place_worker(const char *from, const char *to, struct arena *
 
     if (fs_same_file(from, to))
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = to},
-                         "this worker is the one that does not work");
+                         "the given worker is the one that fails");
     TRY(fs_mkdirs(bin, d));
     unlink(to); /* a link would be written through */
     TRY(copy_file(from, to, 0750, d));
@@ -166,23 +163,21 @@ enum status cann_check_worker(const struct cann *c, const struct cann_worker *wo
     const char *expected = fs_join(arena, toolkit, places[0]);
     const char *from = worker->given;
     if (from == NULL && !worker->may_copy) {
-        diag_hint(d, "try",
-                  "--auto-msopprof, which copies one from another CANN, or --msopprof "
-                  "FILE");
+        diag_hint(d, "try", "--auto-msopprof to copy one from another CANN, or --msopprof FILE");
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = expected},
-                         "the worker of msprof op is missing or refused");
+                         "msprof op has no usable worker (msopprof)");
     }
     if (from == NULL && c->toolkit != NULL)
         from = find_other(c, arena, &like);
     if (from == NULL)
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = expected},
-                         "the worker of msprof op is missing, and no other CANN here has one");
+                         "msprof op has no worker (msopprof), and no other CANN here has one");
     if (like < 2)
         diag_add(d, SEV_WARN, "cann.other-worker", (struct where){.path = from},
-                 "this worker is of another CANN version");
+                 "this worker belongs to another CANN version");
     TRY(place_worker(from, expected, arena, d));
     if (!is_usable(c, arena))
         return diag_fail(d, ST_TOOL, "cann.no-worker", (struct where){.path = expected},
-                         "msprof still refuses its worker after one was copied");
+                         "msprof still rejects the worker after it was replaced");
     return ST_OK;
 }

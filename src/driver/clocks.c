@@ -108,7 +108,7 @@ static enum status write_journal(const struct clock_lock *c, const char *uuid, s
     return outfile_commit(&file, OUTFILE_SYNC, d);
 }
 
-/* A lock made by somebody else: the reason bit says that the clock is held, and it is. */
+/* A lock of another program: the throttle reason bit is set and the clock is constant. */
 static bool has_lock(const struct nvml *nvml, struct nvml_gpu *gpu)
 {
     unsigned long long reasons = 0;
@@ -128,12 +128,12 @@ static bool settle(const struct clock_lock *c)
     return false;
 }
 
-static enum status refuse(const struct nvml *nvml, int result, struct diag *d)
+static enum status reject(const struct nvml *nvml, int result, struct diag *d)
 {
     diag_fail(d, ST_TOOL, "gpu.clock-refused", (struct where){0}, "clocks cannot be locked: %s",
               nvml_error(nvml, result));
     if (result == NVML_NO_PERMISSION)
-        diag_hint(d, "try", "as root (sudo nvidia-smi -lgc does the same), or --clock none");
+        diag_hint(d, "try", "run as root (like sudo nvidia-smi -lgc), or use --clock none");
     else
         diag_hint(d, "try", "--clock none: clocks are measured and reported instead");
     return ST_TOOL;
@@ -145,19 +145,20 @@ static enum status prepare(struct clock_lock *c, const char *uuid, struct clock_
     const char *folder = clocks_folder(arena);
 
     if (has_lock(c->nvml, c->gpu)) {
-        diag_fail(d, ST_TOOL, "gpu.clock-locked", (struct where){0},
-                  "the clocks of this GPU are locked already, and a reset would undo that");
-        diag_hint(d, "try", "--clock none, or unlock first: strata gpu clocks restore");
+        diag_fail(
+            d, ST_TOOL, "gpu.clock-locked", (struct where){0},
+            "the clocks of this GPU are already locked; locking them here would end with a reset");
+        diag_hint(d, "try", "--clock none, or unlock them first: strata gpu clocks restore");
         return ST_TOOL;
     }
     c->target_mhz = clocks_target(c->nvml, c->gpu, want);
     if (c->target_mhz == 0)
-        return refuse(c->nvml, NVML_NOT_SUPPORTED, d);
+        return reject(c->nvml, NVML_NOT_SUPPORTED, d);
     TRY(fs_mkdirs(folder, d));
     c->journal = fs_join(arena, folder, arena_printf(arena, "clocks-%s.json", uuid));
     if (c->guardian != NULL && !guardian_arm(c->guardian, uuid, c->journal))
         return diag_fail(d, ST_TOOL, "gpu.guardian", (struct where){0},
-                         "clocks are not locked: the guardian process is gone");
+                         "clocks not locked: the guardian process is gone");
     return write_journal(c, uuid, d);
 }
 
@@ -173,7 +174,7 @@ enum status clocks_lock(struct clock_lock *c, const struct nvml *nvml, struct nv
     if (st == ST_OK)
         result = NVML_DO(nvml, lock_clocks, gpu, c->target_mhz, c->target_mhz);
     if (result != NVML_OK)
-        st = refuse(nvml, result, d);
+        st = reject(nvml, result, d);
     if (st != ST_OK) {
         if (guardian != NULL)
             guardian_disarm(guardian);
@@ -228,7 +229,7 @@ static enum status reset_one(const struct nvml *nvml, struct nvml_gpu *gpu, cons
     diag_fail(d, ST_TOOL, "gpu.clock-stuck", (struct where){0},
               "the clocks of %s could not be reset: %s", uuid, nvml_error(nvml, result));
     if (result == NVML_NO_PERMISSION)
-        diag_hint(d, "try", "as root; nvidia-smi -rgc does the same");
+        diag_hint(d, "try", "run as root, or use nvidia-smi -rgc");
     return ST_TOOL;
 }
 
@@ -270,7 +271,7 @@ enum status clocks_restore(const struct nvml *nvml, bool all, size_t *count, str
         int result = NVML_DO(nvml, by_uuid, text, &gpu);
         if (result != NVML_OK) {
             diag_add(d, SEV_WARN, "gpu.clock-stuck", (struct where){.path = list.at[i].path},
-                     "no such GPU here now: %s; the journal stays", nvml_error(nvml, result));
+                     "GPU not found: %s; its journal is kept", nvml_error(nvml, result));
             continue;
         }
         if (!all) {

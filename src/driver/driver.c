@@ -1,5 +1,5 @@
 /*
- * Every back end that strata can use, in one table: where it is looked for and how it tells its
+ * Every back end that strata can use, in one table: where to look for it and how to get its
  * version.
  */
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 #include "driver/driver.h"
 
-/* ---- versions that libraries tell ---- */
+/* ---- versions of libraries ---- */
 
 /* 130100 is 13.1.0 */
 static void ask_cublaslt(void *library, struct arena *arena, struct probe_result *out)
@@ -38,8 +38,8 @@ static void ask_cuda(void *library, struct arena *arena, struct probe_result *ou
     out->state = PROBE_BROKEN;
     /* 100 is CUDA_ERROR_NO_DEVICE, which a driver without a GPU gives. */
     out->reason = result == 0 || result == 100
-                      ? "no GPU that the driver can use"
-                      : arena_printf(arena, "does not start: CUDA error %d", result);
+                      ? "no usable GPU"
+                      : arena_printf(arena, "failed to start: CUDA error %d", result);
 }
 
 /* Up to CUDA 12 a small serial number, then 130000 for 13.0. */
@@ -82,7 +82,7 @@ static void ask_nvml(void *library, struct arena *arena, struct probe_result *ou
     int result = init();
     if (result != 0) {
         out->state = PROBE_BROKEN;
-        out->reason = arena_printf(arena, "does not start: %s", error_text(result));
+        out->reason = arena_printf(arena, "failed to start: %s", error_text(result));
         return;
     }
     if (version(text, sizeof(text)) == 0)
@@ -154,20 +154,20 @@ const struct driver drivers[DRIVERS] = {
                                           "libcublasLt.so"),
                                      probe_cuda_folders, ask_cublaslt}},
     [DRIVER_CUDA] = {"CUDA driver", "NVIDIA CUDA driver", "runs kernels on a GPU",
-                     "no GPU runs; predictions from the device table",
+                     "no GPU runs; predictions use the device table",
                      .library = {LIST("libcuda.so.1"), LIST("/usr/lib/wsl/lib"), ask_cuda}},
     [DRIVER_CUOBJDUMP] = {"cuobjdump", "NVIDIA cuobjdump", "PTX of a program's kernels",
                           "PTX of modules compiled with -lineinfo",
                           .program = {"cuobjdump", "STRATA_CUOBJDUMP", LIST(IN_CUDA("cuobjdump")),
                                       true}},
     [DRIVER_CUPTI] = {"CUPTI", "NVIDIA CUPTI",
-                      "collects activity and counters inside a profiled program",
-                      "ncu and nsys where found, else imported files",
+                      "records activity and counters inside a profiled program",
+                      "ncu and nsys if found, else imported files",
                       .library = {LIST("libcupti.so.13", "libcupti.so.12", "libcupti.so"),
                                   probe_cuda_folders, ask_cupti}},
-    [DRIVER_MSPROF] = {"msprof", "CANN msprof", "profiles on Ascend hardware and in its simulator",
-                       "the embedded core simulator; profiles recorded elsewhere are imported",
-                       "written after its documents, not tried on hardware",
+    [DRIVER_MSPROF] = {"msprof", "CANN msprof", "profiles Ascend hardware and its simulator",
+                       "the built-in core simulator; imported profiles",
+                       "implemented from documentation; untested on hardware",
                        .program = {"msprof", "STRATA_MSPROF",
                                    LIST(IN_ASCEND("$ASCEND_HOME_PATH"),
                                         IN_ASCEND("$ASCEND_TOOLKIT_HOME"),
@@ -175,28 +175,28 @@ const struct driver drivers[DRIVERS] = {
                                         "/usr/local/Ascend/latest/bin/msprof"),
                                    false}},
     [DRIVER_NCCL] = {"NCCL", "NVIDIA NCCL", "measures collectives between GPUs",
-                     "the analytic model of collectives",
+                     "an analytic model of collectives",
                      .library = {LIST("libnccl.so.2", "libnccl.so"), probe_cuda_folders, ask_nccl}},
-    [DRIVER_NCU] = {"ncu", "NVIDIA Nsight Compute", "deep metrics of single kernels",
-                    "CUPTI counters where found, else imported reports",
+    [DRIVER_NCU] = {"ncu", "NVIDIA Nsight Compute", "detailed metrics of single kernels",
+                    "CUPTI counters if found, else imported reports",
                     .program = {"ncu", "STRATA_NCU",
                                 LIST(IN_CUDA("ncu"), "/opt/nvidia/nsight-compute/*/ncu"), true}},
     [DRIVER_NSYS] = {"nsys", "NVIDIA Nsight Systems", "timelines of whole programs",
-                     "CUPTI activity where found, else imported reports",
+                     "CUPTI activity if found, else imported reports",
                      .program = {"nsys", "STRATA_NSYS",
                                  LIST(IN_CUDA("nsys"), "/opt/nvidia/nsight-systems/*/bin/nsys",
                                       "/opt/nvidia/nsight-systems-cli/*/bin/nsys"),
                                  true}},
-    [DRIVER_NVDISASM] = {"nvdisasm", "NVIDIA nvdisasm", "instructions of compiled kernels",
-                         "resources and PTX of the module, without instructions",
+    [DRIVER_NVDISASM] = {"nvdisasm", "NVIDIA nvdisasm", "disassembles compiled kernels",
+                         "resources and PTX of the module, no instructions",
                          .program = {"nvdisasm", "STRATA_NVDISASM", LIST(IN_CUDA("nvdisasm")),
                                      true}},
     [DRIVER_NVML] = {"NVML", "NVIDIA Management Library",
-                     "reads and locks clocks, power, who uses the GPU",
-                     "clocks of the device table, not locked",
+                     "reads and locks clocks; power, GPU processes",
+                     "clocks of the device table; no locking",
                      .library = {LIST("libnvidia-ml.so.1"), LIST("/usr/lib/wsl/lib"), ask_nvml}},
     [DRIVER_NVRTC] = {"NVRTC", "NVIDIA NVRTC", "compiles generated kernels at run time",
-                      "ready-made sources, compiled where a compiler is",
+                      "prebuilt sources, compiled with the local compiler",
                       .library = {LIST("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
                                   probe_cuda_folders, ask_nvrtc}},
     [DRIVER_OPENMPI] =
@@ -204,7 +204,7 @@ const struct driver drivers[DRIVERS] = {
             "OpenMPI",
             "Open MPI",
             "starts one process per rank",
-            "ranks one after the other on this machine",
+            "ranks run one after the other",
             .program = {"mpirun", "STRATA_MPIRUN",
                         LIST("/usr/lib64/openmpi/bin/mpirun", "/opt/openmpi*/bin/mpirun"), true},
         },

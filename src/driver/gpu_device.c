@@ -1,5 +1,5 @@
 /*
- * GPUs as the CUDA driver and NVML tell of them. See gpu_device.h.
+ * GPUs as reported by the CUDA driver and NVML. See gpu_device.h.
  */
 #include "driver/gpu_device.h"
 
@@ -38,7 +38,7 @@ static const char *open_cuda(struct cuda_api *cuda, struct arena *arena)
     if (cuda->library == NULL)
         cuda->library = dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW);
     if (cuda->library == NULL)
-        return "no CUDA driver: libcuda.so.1 was not found";
+        return "no CUDA driver: libcuda.so.1 not found";
     if (!probe_symbol(cuda->library, "cuInit", &cuda->init) ||
         !probe_symbol(cuda->library, "cuDriverGetVersion", &cuda->version) ||
         !probe_symbol(cuda->library, "cuDeviceGetCount", &cuda->count) ||
@@ -51,7 +51,7 @@ static const char *open_cuda(struct cuda_api *cuda, struct arena *arena)
         return "the CUDA driver is too old: functions are missing";
     int result = cuda->init(0);
     if (result != 0)
-        return arena_printf(arena, "the CUDA driver does not start: cuInit gives %d%s", result,
+        return arena_printf(arena, "the CUDA driver failed to start: cuInit returned %d%s", result,
                             result == 100 ? " (no GPU)" : "");
     return NULL;
 }
@@ -152,10 +152,10 @@ enum status gpu_device_find(const char *which, const struct nvml *nvml, struct g
     arena_init(&arena);
     const char *why = open_cuda(&cuda, &arena);
     if (why == NULL && (cuda.count(&n) != 0 || n == 0))
-        why = "the CUDA driver has no GPU (is CUDA_VISIBLE_DEVICES empty?)";
+        why = "no GPU found (is CUDA_VISIBLE_DEVICES empty?)";
     if (why != NULL) {
         st = diag_fail(d, ST_TOOL, "gpu.no-gpu", (struct where){0}, "%s", why);
-        diag_hint(d, "try", "strata gpu roofline, import, report and compare need no GPU");
+        diag_hint(d, "try", "strata gpu roofline, import, report and compare, which need no GPU");
     }
     for (int i = 0; i < n && st == ST_NOT_FOUND; i++) {
         if (cuda.get(&device, i) != 0)
@@ -165,9 +165,9 @@ enum status gpu_device_find(const char *which, const struct nvml *nvml, struct g
             st = ST_OK;
     }
     if (st == ST_NOT_FOUND) {
-        diag_fail(d, st, "gpu.no-device", (struct where){0}, "no GPU is called %s; there are %d",
+        diag_fail(d, st, "gpu.no-device", (struct where){0}, "no GPU %s; there are %d",
                   which != NULL ? which : "so", n);
-        diag_hint(d, "try", "strata gpu doctor lists them");
+        diag_hint(d, "try", "strata gpu doctor");
     }
     if (st == ST_OK)
         ask_nvml(nvml, out);

@@ -60,7 +60,7 @@ static enum status wait_for(int fd, double wait_s)
     }
 }
 
-static enum status tell_holder(int fd, const char *path, struct diag *d)
+static enum status describe_holder(int fd, const char *path, struct diag *d)
 {
     char text[HOLDER];
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -70,9 +70,9 @@ static enum status tell_holder(int fd, const char *path, struct diag *d)
         if ((unsigned char)text[i] < ' ')
             text[i] = ' ';
     diag_fail(d, ST_UNSUPPORTED, "gpu.held", (struct where){.path = path},
-              "another profiling run holds this GPU: %.*s",
-              STR_ARGS(holder.n > 0 ? holder : S("it did not leave its name")));
-    diag_hint(d, "try", "--wait 60 to wait for its end");
+              "another profiling run is using this GPU: %.*s",
+              STR_ARGS(holder.n > 0 ? holder : S("unknown process")));
+    diag_hint(d, "try", "--wait 60 to wait for it");
     return ST_UNSUPPORTED;
 }
 
@@ -108,7 +108,7 @@ enum status gpu_lock_take(struct gpu_lock *lock, const char *uuid, const char *c
     }
     st = wait_for(fd, wait_s);
     if (st == ST_UNSUPPORTED)
-        tell_holder(fd, path, d);
+        describe_holder(fd, path, d);
     else if (st == ST_IO)
         diag_fail(d, ST_IO, "gpu.lock-file", (struct where){.path = path},
                   "the file cannot be locked: %s", fs_error_text(errno));

@@ -76,8 +76,8 @@ const char *nvml_error(const struct nvml *nvml, int result)
         const char *text;
     } texts[] = {
         {NVML_OK, "no error"},
-        {NVML_UNINITIALIZED, "not started"},
-        {NVML_BAD_ARGUMENT, "bad argument"},
+        {NVML_UNINITIALIZED, "not initialised"},
+        {NVML_BAD_ARGUMENT, "invalid argument"},
         {NVML_NOT_SUPPORTED, "not supported by this GPU"},
         {NVML_NO_PERMISSION, "no permission"},
         {NVML_NOT_FOUND, "not found"},

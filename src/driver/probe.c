@@ -145,7 +145,7 @@ static void ask_program(const char *path, struct arena *arena, struct probe_resu
         out->state = PROBE_BROKEN;
         out->reason = "--version failed";
         if (result.end == PROC_TIMED_OUT)
-            out->reason = "--version gave no answer in 10 s";
+            out->reason = "--version timed out after 10 s";
         else if (result.end == PROC_EXITED)
             out->reason = arena_printf(arena, "--version failed with exit code %d", result.code);
     }
@@ -160,7 +160,7 @@ void probe_program(const struct probe_program *p, struct arena *arena, struct pr
     if (named != NULL && named[0] != '\0') {
         if (!is_program(named)) {
             out->reason =
-                arena_printf(arena, "%s names %s, which is not a program", p->variable, named);
+                arena_printf(arena, "%s is set to %s, which is not a program", p->variable, named);
             return;
         }
         out->path = arena_cstr(arena, str_of(named));
@@ -169,7 +169,7 @@ void probe_program(const struct probe_program *p, struct arena *arena, struct pr
     }
     if (out->path == NULL) {
         out->reason =
-            arena_printf(arena, "no %s on the PATH%s; %s can name it", p->name,
+            arena_printf(arena, "%s not found on PATH%s; set %s", p->name,
                          p->patterns != NULL ? " or in the usual folders" : "", p->variable);
         return;
     }
@@ -230,7 +230,7 @@ void probe_library(const struct probe_library *p, struct arena *arena, struct pr
         out->state = reason != NULL ? PROBE_BROKEN : PROBE_MISSING;
         out->reason = reason != NULL
                           ? reason
-                          : arena_printf(arena, "no %s in the library path%s", p->names[0],
+                          : arena_printf(arena, "%s not found in the library path%s", p->names[0],
                                          p->folders != NULL ? " or in the usual folders" : "");
         return;
     }

@@ -68,7 +68,8 @@ TEST(a_variable_names_the_program_outright)
     setenv("STRATA_TEST_TOOL", "/nowhere/tool", 1);
     probe_program(&tool, &arena, &r);
     assert_int_equal(r.state, PROBE_MISSING);
-    assert_string_equal(r.reason, "STRATA_TEST_TOOL names /nowhere/tool, which is not a program");
+    assert_string_equal(r.reason,
+                        "STRATA_TEST_TOOL is set to /nowhere/tool, which is not a program");
 
     setenv("STRATA_TEST_TOOL", scratch_path("broken"), 1);
     probe_program(&tool, &arena, &r);
@@ -86,8 +87,7 @@ TEST(a_missing_program_says_how_to_name_it)
     probe_program(&none, &arena, &r);
     assert_int_equal(r.state, PROBE_MISSING);
     assert_null(r.path);
-    assert_string_equal(r.reason,
-                        "no strata-no-such-tool on the PATH; STRATA_TEST_TOOL can name it");
+    assert_string_equal(r.reason, "strata-no-such-tool not found on PATH; set STRATA_TEST_TOOL");
 }
 
 TEST(a_library_is_found_and_a_missing_one_named)
@@ -101,7 +101,7 @@ TEST(a_library_is_found_and_a_missing_one_named)
     assert_non_null(strstr(r.path, "libc.so.6"));
     probe_library(&(struct probe_library){.names = none}, &arena, &r);
     assert_int_equal(r.state, PROBE_MISSING);
-    assert_string_equal(r.reason, "no libstrata-none.so.1 in the library path");
+    assert_string_equal(r.reason, "libstrata-none.so.1 not found in the library path");
 }
 
 TEST(every_entry_says_what_is_used_instead)

@@ -167,27 +167,28 @@ static void judge(const struct proc_result *p, const struct workload *run,
         r->code = p->code;
         r->end = p->code == 0 ? WORKLOAD_DONE : WORKLOAD_FAILED;
         if (p->code != 0)
-            diag_fail(d, ST_TOOL, "gpu.workload", where, "%s ended with status %d", program,
+            diag_fail(d, ST_TOOL, "gpu.workload", where, "%s exited with status %d", program,
                       p->code);
         break;
     case PROC_SIGNALLED:
         r->signal = p->code;
         r->end = WORKLOAD_FAILED;
-        diag_fail(d, ST_TOOL, "gpu.workload", where, "%s was ended by signal %d (%s)", program,
+        diag_fail(d, ST_TOOL, "gpu.workload", where, "%s was killed by signal %d (%s)", program,
                   p->code, sigabbrev_np(p->code) != NULL ? sigabbrev_np(p->code) : "?");
         break;
     case PROC_TIMED_OUT:
         r->end = WORKLOAD_LATE;
-        diag_fail(d, ST_TOOL, "gpu.timeout", where, "%s did not end within %.3g s", program,
+        diag_fail(d, ST_TOOL, "gpu.timeout", where, "%s timed out after %.3g s", program,
                   (double)watch->limit_ms / 1000);
-        diag_hint(d, "try", "--timeout with more seconds, a smaller problem, or --count");
+        diag_hint(d, "try", "a larger --timeout, a smaller problem, or --count");
         break;
     case PROC_STOPPED:
         r->end = WORKLOAD_HUNG;
-        diag_fail(d, ST_TOOL, "gpu.hung", where,
-                  "no kernel was finished for %.3g s: one that waits for others cannot be replayed",
-                  (double)watch->silence_ms / 1000);
-        diag_hint(d, "try", "--mode nsys, which replays nothing, or --select another kernel");
+        diag_fail(
+            d, ST_TOOL, "gpu.hung", where,
+            "no kernel finished for %.3g s; kernels that wait for each other cannot be replayed",
+            (double)watch->silence_ms / 1000);
+        diag_hint(d, "try", "--mode nsys, which does not replay, or another kernel with --select");
         break;
     case PROC_NOT_STARTED:
         r->end = WORKLOAD_MISSING;

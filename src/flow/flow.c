@@ -24,8 +24,9 @@ enum status flow_analyze(const struct capture *cap, const char *analysis, struct
 
     if (chosen == NULL)
         return diag_fail(d, ST_NOT_FOUND, "analysis.unknown", (struct where){0},
-                         "no analysis is called '%s'", analysis);
-    *out = report_new(str_of(cap->name));
+                         "unknown analysis '%s'", analysis);
+    *out = report_new(LANG_EN, str_of(cap->name));
+    analysis_check_needs(chosen, cap, d);
     study_begin(&st, cap, study_defaults());
     chosen->run(&st, *out);
     study_end(&st);
@@ -40,7 +41,7 @@ enum status flow_render(const struct report *r, const char *format, const char *
 
     if (chosen == NULL)
         return diag_fail(d, ST_NOT_FOUND, "render.unknown", (struct where){0},
-                         "no output format is called '%s'", format);
+                         "unknown output format '%s'", format);
     TRY(outfile_open(&file, path, d));
     render_write(chosen, r, &(struct render_options){0}, outfile_sink(&file));
     return outfile_commit(&file, OUTFILE_FAST, d);

@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "flow/flow_arch.h"
 #include "input/input.h"
+#include "report/message.h"
 
 struct report;
 
@@ -19,6 +20,7 @@ struct anomaly_job {
     struct input_options input;
     const char *out;            /* folder for the results; NULL: strata/ in or beside the capture */
     struct study_options study; /* what is listed, and where steps come from */
+    enum lang lang;             /* of the reports */
     const char *markdown;       /* file for the report as Markdown; NULL: none */
     const struct gate *gates;
     size_t n_gates;

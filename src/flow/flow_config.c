@@ -19,7 +19,7 @@ void config_find(struct arena *arena, const char *path, struct str text, const c
         line = str_trim(str_part(line, 0, str_find_char(line, '#')));
         size_t equals = str_find_char(line, '=');
         if (line.n > 0 && equals >= line.n)
-            diag_add(d, SEV_WARN, "config.bad-line", where, "no \"key = value\": %.*s",
+            diag_add(d, SEV_WARN, "config.bad-line", where, "not a \"key = value\" line: %.*s",
                      STR_ARGS(str_part(line, 0, 80)));
         if (equals < line.n && str_equal(str_trim(str_part(line, 0, equals)), str_of(key)))
             *out = (struct config_value){
@@ -38,7 +38,7 @@ static enum status look(struct arena *arena, const char *path, const char *key,
     enum status st = ST_OK;
     if (map.text.n > LIMIT_DEVICE_FILE)
         st = diag_fail(d, ST_LIMIT, "config.too-long", (struct where){.path = path},
-                       "a file of settings has at most %d bytes", LIMIT_DEVICE_FILE);
+                       "a settings file may have at most %d bytes", LIMIT_DEVICE_FILE);
     else
         config_find(arena, path, map.text, key, out, d);
     mapfile_close(&map);

@@ -20,7 +20,7 @@ static bool is_sink(const struct convert_job *job)
     return strcmp(job->out, "-") == 0;
 }
 
-static void tell_formats(struct diag *d)
+static void list_formats(struct diag *d)
 {
     for (size_t i = 0; i < timeline_count; i++)
         diag_hint(d, "formats", "%-10s %-9s %s", timeline_list[i]->name,
@@ -33,15 +33,15 @@ enum status convert_format(const struct convert_job *job, struct diag *d,
     *out = job->to != NULL ? timeline_find(str_of(job->to)) : timeline_by_ending(str_of(job->out));
     if (*out != NULL)
         return ST_OK;
-    tell_formats(d);
+    list_formats(d);
     if (job->to != NULL)
         return diag_fail(d, ST_NOT_FOUND, "convert.unknown-format", (struct where){0},
-                         "no output format is called '%s'", job->to);
+                         "unknown output format '%s'", job->to);
     if (is_sink(job))
         return diag_fail(d, ST_NOT_FOUND, "convert.no-format", (struct where){0},
-                         "standard output has no ending to tell the format; name one with --to");
+                         "no format for standard output; use --to");
     return diag_fail(d, ST_NOT_FOUND, "convert.unknown-ending", (struct where){.path = job->out},
-                     "the ending of the name tells no output format; name one with --to");
+                     "no output format for this file extension; use --to");
 }
 
 /* Replacing an input by what was read from it would lose what strata does not keep. */
@@ -55,7 +55,7 @@ static enum status check_out(const struct convert_job *job, const struct capture
     if (!is_input)
         return ST_OK;
     return diag_fail(d, ST_UNSUPPORTED, "convert.onto-input", (struct where){.path = job->out},
-                     "this file is being read; choose another name");
+                     "is also the input; choose another name");
 }
 
 /* When each step ran; none when nothing marks them. */
@@ -83,13 +83,13 @@ static enum status no_steps(const struct convert_job *job, const struct timeline
 
     if (all->steps_n == 0)
         return diag_fail(d, ST_NOT_FOUND, "convert.no-steps", where,
-                         "the capture has no steps; --range cuts by time");
+                         "the capture has no steps; use --range to select by time");
     for (size_t i = 0; i < all->steps_n; i++) {
         least = all->steps[i].number < least ? all->steps[i].number : least;
         most = all->steps[i].number > most ? all->steps[i].number : most;
     }
     return diag_fail(d, ST_NOT_FOUND, "convert.no-such-step", where,
-                     "none of these steps is there; there are %zu from %" PRId64 " to %" PRId64,
+                     "no such step; the capture has %zu, from %" PRId64 " to %" PRId64,
                      all->steps_n, least, most);
 }
 
@@ -148,14 +148,14 @@ static enum status check_rest(const struct convert_job *job, const struct cut *c
     if (cut->slices + cut->samples > 0 || cap->slices.n == 0)
         return ST_OK;
     us[num_print_us(us, nanos_sub(span.end, span.begin))] = '\0';
-    diag_hint(d, "time", "the capture lasts %s us", us);
+    diag_hint(d, "time", "the capture is %s us long", us);
     for (lane_id i = 0; job->lanes.n > 0 && i < cap->lanes.n && i < LANES_TOLD; i++)
         diag_hint(d, "lanes", "%.*s/%.*s", STR_ARGS(title_process(cap, i, process)),
                   STR_ARGS(title_lane(cap, i, lane)));
     if (job->lanes.n > 0 && cap->lanes.n > LANES_TOLD)
         diag_hint(d, "lanes", "and %zu more", cap->lanes.n - LANES_TOLD);
     return diag_fail(d, ST_NOT_FOUND, "convert.nothing-left", (struct where){.path = job->path},
-                     "nothing of the capture lies in this cut");
+                     "the selection is empty");
 }
 
 /* Counts bytes on their way. */
@@ -201,6 +201,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     struct cut_options where = {.lanes = job->lanes.at, .lanes_n = job->lanes.n, .clip = job->clip};
     struct timeline_options how = {
         .rows = job->rows,
+        .pool = job->input.pool,
         .progress = job->input.progress,
         .label = label,
     };
@@ -355,6 +356,6 @@ static const struct record result_record = RECORD(struct convert_result, result_
 
 const struct schema convert_schema = {
     .name = "strata.convert/1",
-    .title = "what was written of a capture in another format",
+    .title = "what was written",
     .record = &result_record,
 };

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
+#include "text/diff.h"
 
 bool diff_percent(struct str text, double *out)
 {
@@ -41,7 +42,7 @@ bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *ou
     size_t dot = str_find_char(name, '.');
 
     *out = (struct diff_gate){.group = SIZE_MAX};
-    *problem = "it must be a metric, > and a number of percent";
+    *problem = "expected a metric, > and a percentage";
     if (at == all.n || !diff_percent(str_part(all, at + 1, all.n), &out->limit))
         return false;
     if (dot < name.n && !group_number(str_part(name, 0, dot), &out->group))
@@ -57,7 +58,7 @@ bool diff_gate_parse(struct arena *arena, const char *text, struct diff_gate *ou
     for (int m = 0; m < COMPARE_METRICS; m++)
         list = arena_format(arena, "%.*s%s%s", STR_ARGS(list), m > 0 ? ", " : "",
                             compare_metric_name((enum compare_metric)m));
-    *problem = arena_format(arena, "no such metric; there are %.*s", STR_ARGS(list)).at;
+    *problem = arena_format(arena, "unknown metric; choose from %.*s", STR_ARGS(list)).at;
     return false;
 }
 
@@ -104,10 +105,9 @@ static void prepare_side(void *ctx, size_t side)
 static struct str title_of(const struct diff_job *job, const struct comparison *c,
                            struct arena *arena)
 {
-    struct str rank = c->rank >= 0 ? arena_format(arena, ", rank %lld", (long long)c->rank) : S("");
-
-    return arena_format(arena, "%s (A) to %s (B)%.*s", job->path[SIDE_A], job->path[SIDE_B],
-                        STR_ARGS(rank));
+    return MESSAGE(job->lang, arena, c->rank >= 0 ? &diff_text.title_rank : &diff_text.title,
+                   PLACE("a", job->path[SIDE_A]), PLACE("b", job->path[SIDE_B]),
+                   PLACE("rank", c->rank));
 }
 
 static struct diff_pair compare(const struct diff_job *job, const struct capture *a,
@@ -122,7 +122,7 @@ static struct diff_pair compare(const struct diff_job *job, const struct capture
     pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
     study_end(&studies[SIDE_A]);
     study_end(&studies[SIDE_B]);
-    pair.report = report_new(title_of(job, pair.comparison, arena));
+    pair.report = report_new(job->lang, title_of(job, pair.comparison, arena));
     compare_describe(pair.comparison, pair.report);
     return pair;
 }
@@ -141,10 +141,10 @@ static void check_gates(const struct diff_job *job, const struct comparison *c, 
         const struct compare_group *g = compare_gate(c, gate->group, gate->metric, gate->limit);
         if (g == NULL)
             continue;
-        diag_add(d, SEV_WARN, "diff.gate", where, "%s of g%zu grew by %.1f %%, allowed are %g %%%s",
+        diag_add(d, SEV_WARN, "diff.gate", where, "%s of g%zu grew by %.1f %% (limit %g %%)%s",
                  compare_metric_name(gate->metric), g->index[SIDE_A],
                  100 * g->metrics[gate->metric].relative, 100 * gate->limit,
-                 g->is_judged ? "" : "; noise could not be judged");
+                 g->is_judged ? "" : "; not tested for noise");
         out->gates_reached++;
     }
 }
@@ -157,10 +157,10 @@ static bool are_partners(const struct fleet *a, size_t i, const struct fleet *b,
     return x == y || x == UNKNOWN || y == UNKNOWN || (a->ranks.n == 1 && b->ranks.n == 1);
 }
 
-static void tell_alone(const struct capture *cap, char side, struct diag *d)
+static void warn_unmatched(const struct capture *cap, char side, struct diag *d)
 {
     diag_add(d, SEV_WARN, "diff.rank", (struct where){.path = cap->name},
-             "rank %lld is only in %c and was left out", (long long)cap->facts.rank, side);
+             "rank %lld is only in %c; skipped", (long long)cap->facts.rank, side);
 }
 
 static void compare_ranks(const struct diff_job *job, struct arena *arena, struct diag *d,
@@ -175,24 +175,14 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
             out->at[out->n] = compare(job, a->ranks.at[i++], b->ranks.at[j++], arena);
             check_gates(job, out->at[out->n++].comparison, d, out);
         } else if (a->ranks.at[i]->facts.rank < b->ranks.at[j]->facts.rank)
-            tell_alone(a->ranks.at[i++], 'A', d);
+            warn_unmatched(a->ranks.at[i++], 'A', d);
         else
-            tell_alone(b->ranks.at[j++], 'B', d);
+            warn_unmatched(b->ranks.at[j++], 'B', d);
     }
     while (i < a->ranks.n)
-        tell_alone(a->ranks.at[i++], 'A', d);
+        warn_unmatched(a->ranks.at[i++], 'A', d);
     while (j < b->ranks.n)
-        tell_alone(b->ranks.at[j++], 'B', d);
-}
-
-static enum status save_markdown(const char *path, const struct diff_result *result,
-                                 struct arena *arena, struct diag *d)
-{
-    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
-
-    for (size_t i = 0; i < result->n; i++)
-        reports[i] = result->at[i].report;
-    return results_save_markdown(path, reports, result->n, d);
+        warn_unmatched(b->ranks.at[j++], 'B', d);
 }
 
 enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
@@ -205,7 +195,9 @@ enum status flow_diff(const struct diff_job *job, struct arena *arena, struct di
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "diff.no-partner", (struct where){0},
                          "no rank is in both captures");
-    return job->markdown != NULL ? save_markdown(job->markdown, out, arena, d) : ST_OK;
+    return job->markdown != NULL
+               ? results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d)
+               : ST_OK;
 }
 
 void diff_result_free(struct diff_result *result)
@@ -246,6 +238,6 @@ static const struct record diff_record = RECORD(struct diff_result, diff_fields)
 
 const struct schema diff_schema = {
     .name = "strata.diff/1",
-    .title = "what changed from one capture to another",
+    .title = "changes between two captures",
     .record = &diff_record,
 };

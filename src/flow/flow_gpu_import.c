@@ -18,13 +18,14 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/rundir.h"
 #include "gpu/timeline_out.h"
+#include "text/gpu.h"
 
 enum { HEAD = 1 << 16 };
 
 /* ---- one file ---- */
 
 /* Reports that only their own tools can open. */
-static enum status refuse_report(const char *path, struct diag *d)
+static enum status reject_report(const char *path, struct diag *d)
 {
     static const struct {
         struct str end;
@@ -39,7 +40,7 @@ static enum status refuse_report(const char *path, struct diag *d)
     for (size_t i = 0; i < ARRAY_LEN(reports); i++)
         if (str_ends(str_of(path), reports[i].end)) {
             diag_fail(d, ST_UNSUPPORTED, "gpu.report-file", (struct where){.path = path},
-                      "a report in the tool's own format, which is not read directly");
+                      "a binary report, which cannot be read directly");
             diag_hint(d, "try", "%s", reports[i].way);
             return ST_UNSUPPORTED;
         }
@@ -55,16 +56,12 @@ static bool is_page(struct str text)
     struct str head = str_part(text, 0, HEAD);
     size_t header;
 
-    if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(traces); i++)
-        if (str_contains(head, traces[i]))
-            return false;
-    return gpu_page_of(text, &header) != GPU_PAGE_NONE;
+    return gpu_page_of(head, &header) != GPU_PAGE_NONE ||
+           (!STR_ANY(str_contains, head, traces) && gpu_page_of(text, &header) != GPU_PAGE_NONE);
 }
 
 /* A log of ncu without a page tells why there is none: an error, else a warning. */
-static enum status refuse_log(const char *path, struct str text, struct diag *d)
+static enum status reject_log(const char *path, struct str text, struct diag *d)
 {
     static const struct {
         struct str says;
@@ -75,7 +72,7 @@ static enum status refuse_log(const char *path, struct str text, struct diag *d)
          "--cap-add=SYS_ADMIN for a container"},
         {S_INIT("No kernels were profiled"),
          "--target-processes all for kernels of child processes, or another --kernel-name"},
-        {S_INIT(""), "ncu --csv --page raw, which prints a page"},
+        {S_INIT(""), "ncu --csv --page raw, to print a page"},
     };
     static const struct str kinds[] = {S_INIT("==ERROR=="), S_INIT("==WARNING=="),
                                        S_INIT("==PROF==")};
@@ -89,7 +86,7 @@ static enum status refuse_log(const char *path, struct str text, struct diag *d)
     if (said.at == NULL)
         return ST_OK;
     diag_fail(d, ST_FORMAT, "ncu-csv.no-page", (struct where){.path = path},
-              "a log of Nsight Compute without a page; it says: %.*s", STR_ARGS(said));
+              "a log of Nsight Compute without a page: %.*s", STR_ARGS(said));
     for (size_t i = 0; i < ARRAY_LEN(ways); i++)
         if (str_contains(text, ways[i].says)) {
             diag_hint(d, "try", "%s", ways[i].advice);
@@ -114,11 +111,11 @@ static enum status read_page(struct gpu_imported *to, const char *path, struct s
 
     if (utf16_is(text) && text.n > LIMIT_TABLE_BYTES)
         return diag_fail(d, ST_LIMIT, "ncu-csv.too-large", (struct where){.path = path},
-                         "a page in UTF-16 with more than %d bytes", LIMIT_TABLE_BYTES);
+                         "a UTF-16 page with more than %d bytes", LIMIT_TABLE_BYTES);
     text = utf16_plain(&to->run.arena, text);
     *is_read = is_page(text);
     if (!*is_read)
-        return refuse_log(path, text, d);
+        return reject_log(path, text, d);
     TRY(gpu_ncu_read(&to->pages, path, text, d));
     note_input(to, path, "ncu-csv", to->pages.rows - rows, to->pages.lost - lost);
     return ST_OK;
@@ -130,7 +127,7 @@ static enum status read_trace(struct gpu_imported *to, const char *path, struct 
     struct gpu_timeline_result *r = &to->traces[to->n_traces++];
 
     job.may_be_idle = true;
-    TRY(refuse_report(path, d));
+    TRY(reject_report(path, d));
     TRY(flow_gpu_timeline(&job, &to->run.arena, d, r));
     for (size_t k = 0; k < r->fleet->ranks.n; k++)
         for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
@@ -153,7 +150,7 @@ static enum status read_stdin(struct gpu_imported *to, struct diag *d)
         st = read_page(to, "-", stream_text(&s), &is_read, d);
     if (st == ST_OK && !is_read)
         st = diag_fail(d, ST_UNSUPPORTED, "ncu-csv.no-header", (struct where){.path = "-"},
-                       "no page of Nsight Compute; a trace is read from a file");
+                       "not a page of Nsight Compute; traces must be files");
     stream_close(&s);
     return st;
 }
@@ -264,7 +261,7 @@ static void take_pages(struct gpu_imported *to)
     }
     to->pages.kernels.n = 0; /* the run owns them now */
     if (to->pages.lost > 0)
-        gpu_run_note(run, "%llu damaged rows were skipped", (unsigned long long)to->pages.lost);
+        gpu_run_note(run, "%llu damaged rows skipped", (unsigned long long)to->pages.lost);
 }
 
 /* The section that leads to the files. */
@@ -272,15 +269,17 @@ static void add_files(struct gpu_imported *to)
 {
     struct text t = {0};
 
-    text_format(&t, "| File | Content |\n|---|---|\n");
+    markdown_head(&t, message_in(LANG_EN, &gpu_text.files_head).at);
     for (size_t i = 0; i < to->inputs.n; i++) {
         markdown_cell(&t, str_of(to->inputs.at[i].path));
-        text_format(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
-                    (unsigned long long)to->inputs.at[i].rows);
+        markdown_cell(&t, MESSAGE(LANG_EN, &to->run.arena, &gpu_text.format_rows,
+                                  PLACE("format", to->inputs.at[i].format),
+                                  PLACE("n", to->inputs.at[i].rows)));
+        text_format(&t, "|\n");
     }
-    text_format(&t, "| `report-verbose.md` | every section and rule |\n");
+    text_format(&t, "| `report-verbose.md` | %s |\n", "every section and rule");
     if (to->pages.listings.n > 0)
-        text_format(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
+        text_format(&t, "| `source/`, `sass/` | %s |\n", "annotated source, instructions");
     vec_push(&to->run.sections,
              ((struct gpu_section){S("Files"), arena_str(&to->run.arena, text_view(&t))}));
     text_free(&t);
@@ -314,8 +313,8 @@ static enum status take_ranges(const struct gpu_import_job *job, struct gpu_impo
     if (run->kernels.n > 0)
         return ST_OK;
     diag_fail(d, ST_NOT_FOUND, "gpu.no-kernels", (struct where){.path = job->paths[0]},
-              "no kernel, copy or fill of a device");
-    diag_hint(d, "try", "a trace that recorded the device");
+              "no kernel, copy or memset on a device");
+    diag_hint(d, "try", "a trace with device activity");
     return ST_NOT_FOUND;
 }
 
@@ -343,10 +342,9 @@ static enum status judge_traces(const struct gpu_import_job *job, struct gpu_imp
     }
     name_device(run, t->cap);
     if (n > 1)
-        gpu_run_note(run,
-                     "the report is about the busiest of %zu devices and processes; the tables "
-                     "have all",
-                     n);
+        gpu_run_note(
+            run, "the report covers the busiest of %zu devices and processes; the tables cover all",
+            n);
     timeline_run_kernels(t, device, run);
     TRY(make_stages(job, run, spec, d));
     timeline_run_sections(t, device, run);
@@ -364,8 +362,8 @@ static enum status read_all(const struct gpu_import_job *job, struct gpu_importe
     if (to->n_traces == 0 || to->n_traces == job->n_paths)
         return ST_OK;
     diag_fail(d, ST_UNSUPPORTED, "gpu.mixed-files", (struct where){.path = job->paths[0]},
-              "pages of Nsight Compute and traces are runs of different kinds");
-    diag_hint(d, "try", "each kind in a run of its own");
+              "pages of Nsight Compute and traces cannot be imported together");
+    diag_hint(d, "try", "one run per kind");
     return ST_UNSUPPORTED;
 }
 
@@ -451,6 +449,6 @@ static const struct record imported_record = RECORD(struct gpu_imported, importe
 
 const struct schema gpu_import_schema = {
     .name = "strata.gpu-import/1",
-    .title = "files of other profilers as the folder of a run",
+    .title = "a run folder made from other profilers' files",
     .record = &imported_record,
 };

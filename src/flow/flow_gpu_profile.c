@@ -102,7 +102,7 @@ static enum gpu_outcome show_plan(struct profile *p)
 static enum gpu_outcome check_result(struct profile *p)
 {
     struct workload run = {.argv = p->plan.check,
-                           .label = "checking the result",
+                           .label = "checking correctness",
                            .log = fs_join(p->arena, p->folder.partial, "check.log"),
                            .device = -1};
     struct workload_result r;
@@ -115,7 +115,7 @@ static enum gpu_outcome check_result(struct profile *p)
     enum gpu_outcome code = gpu_outcome_of(st);
     if (st == ST_OK && r.end == WORKLOAD_FAILED) {
         diag_fail(p->diag, ST_TOOL, "gpu.check", (struct where){.path = run.log},
-                  "the correctness command failed (status %d): nothing was profiled", r.code);
+                  "the correctness command failed with status %d; nothing was profiled", r.code);
         diag_hint(p->diag, "try", "%s, or --no-check", gpu_command_line(p->plan.check, p->arena));
         code = GPU_WORKLOAD;
     } else if (st != ST_OK || r.end != WORKLOAD_DONE) {
@@ -204,7 +204,7 @@ static const char *baseline_of(struct profile *p)
     return link != NULL && fs_is_dir(link) ? link : NULL;
 }
 
-static void refuse_baseline(struct profile *p, const char *path, const char *why)
+static void reject_baseline(struct profile *p, const char *path, const char *why)
 {
     diag_add(p->diag, SEV_WARN, "gpu.not-comparable", (struct where){.path = path},
              "no comparison: %s", why);
@@ -239,13 +239,13 @@ static void compare(struct profile *p)
         diag_fini(&said);
     }
     const char *refusal =
-        p->has_before ? gpu_compare_refusal(&p->before, &p->result->run) : "it cannot be read";
+        p->has_before ? gpu_compare_refusal(&p->before, &p->result->run) : "unreadable";
     if (p->has_before && (refusal == NULL || p->job->is_compare_forced)) {
         gpu_compare(&p->before, &p->result->run);
     } else if (is_asked) {
-        refuse_baseline(p, path,
+        reject_baseline(p, path,
                         p->has_before
-                            ? arena_printf(p->arena, "%s; --force-compare makes one", refusal)
+                            ? arena_printf(p->arena, "%s; --force-compare overrides this", refusal)
                             : refusal);
     }
 }
@@ -255,7 +255,7 @@ static void show(struct profile *p)
 {
     struct text t = {0};
 
-    gpu_report_block(&p->result->run, &t);
+    gpu_report_block(&p->result->run, LANG_EN, &t);
     p->result->text = arena_str(p->arena, text_view(&t));
     text_free(&t);
 }
@@ -324,7 +324,7 @@ enum gpu_outcome flow_gpu_profile(const struct gpu_profile_job *job, struct cloc
         code = show_plan(&p);
     } else if (code == GPU_DONE && p.injected == NULL && job->mode != PROFILE_NCU) {
         diag_fail(d, ST_TOOL, "gpu.no-inject", (struct where){0},
-                  "libstrata-inject.so was not found beside strata");
+                  "libstrata-inject.so not found next to strata");
         diag_hint(d, "try", "STRATA_INJECT_PATH=/path/of/libstrata-inject.so");
         code = GPU_TOOL;
     } else if (code == GPU_DONE) {
@@ -359,6 +359,6 @@ static const struct record result_record = RECORD(struct gpu_profile_result, res
 
 const struct schema gpu_profile_schema = {
     .name = "strata.gpu-profile/1",
-    .title = "a profiling run of a GPU, or the plan of one",
+    .title = "a GPU profiling run, or its plan",
     .record = &result_record,
 };

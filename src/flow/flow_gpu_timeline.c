@@ -102,8 +102,8 @@ static enum status check_work(const struct gpu_timeline_job *job,
             if (result->timelines[k]->devices[i].n > 0)
                 return ST_OK;
     return diag_fail(d, ST_NOT_FOUND, "gpu-timeline.no-work", (struct where){.path = job->path},
-                     "no kernel, copy or fill of a device%s",
-                     job->range != NULL ? " in this range" : "; was the device recorded?");
+                     "no kernel, copy or memset on a device%s",
+                     job->range != NULL ? " in this range" : "; was device activity recorded?");
 }
 
 static bool is_same_file(const struct capture *a, const struct capture *b)
@@ -132,9 +132,9 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
         const struct capture *cap = result->fleet->ranks.at[i];
         struct timeline_choice choice = {.pool = job->input.pool};
         if (job->range != NULL && !timeline_find_window(cap, str_of(job->range), &choice.window))
-            return diag_fail(
-                d, ST_NOT_FOUND, "gpu-timeline.no-range", (struct where){.path = job->path},
-                "no range of the host is called '%s', or it has no length", job->range);
+            return diag_fail(d, ST_NOT_FOUND, "gpu-timeline.no-range",
+                             (struct where){.path = job->path},
+                             "no host range '%s', or it is empty", job->range);
         result->timelines[result->n++] = timeline_new(cap, &choice);
     }
     if (job->range == NULL)
@@ -148,7 +148,7 @@ enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *
     *result = (struct gpu_timeline_result){0};
     TRY(input_load_all(job->path, &job->input, d, &result->fleet));
     TRY(analyse(job, arena, d, result));
-    result->report = report_new(S("GPU timeline"));
+    result->report = report_new(job->lang, message_word(job->lang, S("GPU timeline")));
     report_summary(result->report, str_of(job->path));
     for (size_t i = 0; i < result->n; i++)
         timeline_describe(result->timelines[i], result->report);

@@ -138,7 +138,7 @@ static enum status write_lossless(struct cleaning *c, const char *name)
     TRY(wrote(c, path, outfile_commit(&file, OUTFILE_FAST, c->d)));
     if (told.unpaired > 0)
         diag_add(c->d, SEV_NOTE, "incore.unpaired", (struct where){.path = path},
-                 "%" PRIu64 " begins or ends of pairs stay as they are", told.unpaired);
+                 "%" PRIu64 " unpaired begin or end events are kept", told.unpaired);
     return ST_OK;
 }
 
@@ -257,7 +257,7 @@ static const struct record clean_record = RECORD(struct incore_clean_result, cle
 
 const struct schema incore_clean_schema = {
     .name = "strata.incore-clean/1",
-    .title = "traces of kernels that were cleaned, and where their time goes",
+    .title = "cleaned kernel traces and their breakdown",
     .record = &clean_record,
     .is_list = true,
 };

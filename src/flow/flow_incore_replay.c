@@ -41,8 +41,7 @@ static enum status find_slots(const struct incore_replay_job *job, struct incore
     struct str missing = slots_missing(&r->slots, &r->kernel, &r->arena);
     if (missing.n > 0)
         diag_add(d, SEV_WARN, "replay.unset", (struct where){.path = from},
-                 "the kernel reads slots that nobody gives, so they are 0: %.*s",
-                 STR_ARGS(missing));
+                 "the kernel reads slots that no source sets; they are 0: %.*s", STR_ARGS(missing));
     return ST_OK;
 }
 
@@ -54,7 +53,7 @@ static void note_control(const struct incore_replay_result *r, struct diag *d)
         if (s->is_tensor && !s->dtype->is_float && s->role == ROLE_INPUT &&
             str_equal(s->fill, S("zero")))
             diag_add(d, SEV_NOTE, "replay.zero-control", (struct where){.path = r->scene.file},
-                     "%.*s is all zeros: loops and addresses that read it collapse",
+                     "%.*s is all zeros: loops and addresses that depend on it collapse",
                      STR_ARGS(s->name));
     }
 }
@@ -86,7 +85,7 @@ static enum status pick_folder(const struct incore_replay_job *job, struct incor
         if (fs_exists(path)) {
             diag_hint(d, "try", "another folder with --out");
             return diag_fail(d, ST_IO, "replay.exists", (struct where){.path = path},
-                             "it is there and of no workspace; it stays as it is");
+                             "already exists and is not a workspace; not overwritten");
         }
     }
     return ST_OK;
@@ -129,8 +128,8 @@ static void note_runtime(const struct incore_replay_result *r, struct diag *d)
 
     if (named.n > 0 && !str_equal(named, str_of(r->ws.runtime)))
         diag_add(d, SEV_WARN, "replay.runtime", (struct where){.path = r->scene.file},
-                 "the scene names the runtime %.*s, the workspace includes %s (--runtime)",
-                 STR_ARGS(named), r->ws.runtime);
+                 "the scene uses runtime %.*s, the workspace %s (--runtime)", STR_ARGS(named),
+                 r->ws.runtime);
 }
 
 static enum status make_workspace(const struct incore_replay_job *job,
@@ -179,13 +178,13 @@ static enum status run_workspace(const struct incore_replay_job *job,
     struct where where = {.path = r->workspace};
     if (job->backend == REPLAY_AUTO) {
         diag_add(d, SEV_WARN, "replay.not-run", where,
-                 "nothing was simulated: msprof is not here, and the embedded simulator reads PTO "
-                 "text (--pto), not C++");
+                 "nothing was simulated: msprof is not installed, and the built-in simulator reads "
+                 "PTO text (--pto), not C++");
         return ST_OK;
     }
     diag_hint(d, "try", "--pto with the kernel as PTO text, or --backend msprof");
     return diag_fail(d, ST_UNSUPPORTED, "replay.no-pto", where,
-                     "the embedded simulator reads PTO text, not C++; the workspace is there");
+                     "the built-in simulator reads PTO text, not C++; the workspace was written");
 }
 
 enum status flow_incore_replay(const struct incore_replay_job *job, struct diag *d,
@@ -226,6 +225,6 @@ static const struct record replay_record = RECORD(struct incore_replay_result, r
 
 const struct schema incore_replay_schema = {
     .name = "strata.incore-replay/1",
-    .title = "one kernel that was launched alone",
+    .title = "a kernel launched alone",
     .record = &replay_record,
 };

@@ -65,7 +65,7 @@ enum status flow_pto_print(const struct pto_checked *checked, const char *from, 
 
     if (fs_same_file(from, out))
         return diag_fail(d, ST_IO, "pto-print.same-file", (struct where){.path = out},
-                         "this file is being read; choose another name");
+                         "is also the input; choose another name");
     TRY(outfile_open(&file, out, d));
     pto_print(&checked->module, outfile_sink(&file));
     return outfile_commit(&file, OUTFILE_FAST, d);
@@ -114,7 +114,7 @@ static const struct field problem_fields[] = {
     FIELD(struct pto_problem, line, "line"),
     FIELD(struct pto_problem, col, "column"),
     FIELD(struct pto_problem, text, "text"),
-    FIELD_CALC(FIELD_STR, "source", source_of, .about = "the line of the text"),
+    FIELD_CALC(FIELD_STR, "source", source_of, .about = "source line"),
 };
 static const struct record problem_record = RECORD(struct pto_problem, problem_fields);
 
@@ -122,7 +122,7 @@ static const struct field checked_fields[] = {
     FIELD(struct pto_checked, path, "path"),
     FIELD_CALC(FIELD_BOOL, "ok", is_fine),
     FIELD_OF_ENUM(struct pto_checked, module.arch, "arch", pto_arch_name, PTO_A5 + 1),
-    FIELD(struct pto_checked, module.error_count, "errors", .about = "also those not listed"),
+    FIELD(struct pto_checked, module.error_count, "errors", .about = "including those not listed"),
     FIELD(struct pto_checked, module.ops.n, "operations"),
     FIELD_LIST(struct pto_checked, module.functions.at, module.functions.n, "functions",
                &function_record),
@@ -133,7 +133,7 @@ static const struct record checked_record = RECORD(struct pto_checked, checked_f
 
 const struct schema pto_check_schema = {
     .name = "strata.pto-check/1",
-    .title = "whether kernels keep the rules of PTO text",
+    .title = "results of checking PTO kernels",
     .record = &checked_record,
     .is_list = true,
 };
@@ -145,6 +145,6 @@ static const struct record printed_record = RECORD(struct pto_checked, printed_f
 
 const struct schema pto_print_schema = {
     .name = "strata.pto-print/1",
-    .title = "a kernel that was printed in canonical form",
+    .title = "a kernel printed in canonical form",
     .record = &printed_record,
 };

@@ -15,9 +15,10 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
     if ((size_t)k->longest + 1 != k->blocks.n) /* the sim holds the last block */
         TRY(pto_kernel_again(k, &k->sim, costs, &k->options, d));
     if (k->outcome.unrecorded > 0)
-        diag_add(d, SEV_LOSS, "pto-sim.unrecorded", (struct where){.path = setup->path},
-                 "%llu instructions beyond the first million of a core are not in the timeline",
-                 (unsigned long long)k->outcome.unrecorded);
+        diag_add(
+            d, SEV_LOSS, "pto-sim.unrecorded", (struct where){.path = setup->path},
+            "%llu instructions beyond the first million of a core are omitted from the timeline",
+            (unsigned long long)k->outcome.unrecorded);
     *out = pto_to_capture(&k->sim, &k->chip, setup->path, k->text);
     return ST_OK;
 }
@@ -30,7 +31,7 @@ enum status flow_pto_insight(const struct capture *cap, const char *folder, stru
     if (fs_exists(simulator)) {
         diag_hint(d, "try", "another folder");
         return diag_fail(d, ST_IO, "incore.exists", (struct where){.path = simulator},
-                         "there is a simulator folder already; it stays as it is");
+                         "already exists; not overwritten");
     }
     return insight_folder_write(cap, folder, arena, d, wrote);
 }

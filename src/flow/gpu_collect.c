@@ -49,15 +49,15 @@ const struct gpu_metric_set gpu_metrics_deep = {
 static const struct refusal {
     const char *note, *code, *text, *advice;
 } refusals[] = {
-    {"not-permitted", "gpu.not-permitted", "hardware counters are for administrators here",
+    {"not-permitted", "gpu.not-permitted", "hardware counters are restricted to administrators",
      "one of: run as root (or with CAP_SYS_ADMIN); load the driver with "
      "NVreg_RestrictProfilingToAdminUsers=0; start the container with --cap-add=SYS_ADMIN"},
-    {"unsupported", "gpu.no-counters", "this GPU gives no hardware counters",
-     "a GPU that is not virtual, partitioned (MIG) or confidential"},
+    {"unsupported", "gpu.no-counters", "this GPU provides no hardware counters",
+     "use a GPU that is not virtual, partitioned (MIG) or confidential"},
     {"busy", "gpu.counters-busy", "the hardware counters are in use",
-     "pause the monitoring service (dcgm-exporter, nv-hostengine) for the time of the run"},
-    {"incompatible", "gpu.incompatible", "this libcupti does not know the chip or the driver",
-     "a CUDA toolkit as new as the driver, or --backend ncu"},
+     "pause the monitoring service (dcgm-exporter, nv-hostengine) during the run"},
+    {"incompatible", "gpu.incompatible", "this libcupti does not support the chip or the driver",
+     "use a CUDA toolkit as new as the driver, or --backend ncu"},
 };
 
 static const struct refusal *refusal_of(const struct gpu_recorded *r,
@@ -86,7 +86,7 @@ static enum gpu_outcome outcome_of(struct gpu_collect *c, const struct workload_
 }
 
 /* Notes that are worth a line however the run went. */
-static void tell_notes(struct gpu_collect *c, const struct gpu_recorded *r)
+static void report_notes(struct gpu_collect *c, const struct gpu_recorded *r)
 {
     static const struct {
         const char *note, *code;
@@ -113,7 +113,7 @@ static void tell_notes(struct gpu_collect *c, const struct gpu_recorded *r)
 }
 
 /* What keeps the library from recording anything at all. */
-static enum gpu_outcome refuse_notes(struct gpu_collect *c, const struct gpu_recorded *r,
+static enum gpu_outcome reject_notes(struct gpu_collect *c, const struct gpu_recorded *r,
                                      bool is_event)
 {
     const struct trace_note *note = gpu_recorded_note(r, "other-profiler");
@@ -121,14 +121,14 @@ static enum gpu_outcome refuse_notes(struct gpu_collect *c, const struct gpu_rec
     if (note != NULL) {
         diag_fail(c->diag, ST_UNSUPPORTED, "gpu.other-profiler", (struct where){0},
                   "another profiler is attached to the program: %s",
-                  note->text[0] != 0 ? note->text : "it did not say its name");
-        diag_hint(c->diag, "try", "without the framework's own profiler or a debugger");
+                  note->text[0] != 0 ? note->text : "unknown profiler");
+        diag_hint(c->diag, "try", "run without the framework's profiler or a debugger");
         return GPU_HELD;
     }
     note = gpu_recorded_note(r, "no-cupti");
     if (note != NULL) {
-        diag_fail(c->diag, ST_TOOL, "gpu.no-cupti", (struct where){0},
-                  "libcupti cannot be used: %s", note->text);
+        diag_fail(c->diag, ST_TOOL, "gpu.no-cupti", (struct where){0}, "libcupti is unusable: %s",
+                  note->text);
         diag_hint(c->diag, "try", "STRATA_CUPTI_PATH=/path/of/libcupti.so.13, or --backend ncu");
         return GPU_TOOL;
     }
@@ -162,18 +162,19 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
     enum gpu_outcome code = outcome_of(c, &result);
     if (st != ST_OK)
         return code != GPU_DONE ? code : gpu_outcome_of(st);
-    tell_notes(c, out);
+    report_notes(c, out);
     if (result.end == WORKLOAD_HUNG && out->last_counted.n > 0)
-        diag_hint(c->diag, "finished", "%.*s was the last; the kernel that hangs came after it",
+        diag_hint(c->diag, "finished",
+                  "last finished kernel: %.*s; the one that hangs came after it",
                   STR_ARGS(out->last_counted));
-    enum gpu_outcome refused = refuse_notes(c, out, run->inject == INJECT_EVENT);
+    enum gpu_outcome refused = reject_notes(c, out, run->inject == INJECT_EVENT);
     if (refused != GPU_DONE)
         return refused;
     if (code == GPU_DONE && out->files == 0) {
         diag_fail(c->diag, ST_UNSUPPORTED, "gpu.no-kernels", (struct where){.path = run->log},
-                  "the program did not use CUDA, or was not reached: nothing was recorded");
+                  "nothing was recorded: the program does not use CUDA, or could not be traced");
         diag_hint(c->diag, "try",
-                  "a command whose child processes keep the environment; static and 32-bit "
+                  "a command whose child processes inherit the environment; static and 32-bit "
                   "programs cannot be traced");
         return GPU_TOOL;
     }
@@ -196,7 +197,7 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
     const struct trace_note *note = NULL;
     uint64_t turns = metrics.is_replayed ? 1 : (uint64_t)metrics.passes; /* launches for all */
     struct workload run = {
-        .label = "counting (some seconds of set-up)",
+        .label = "collecting counters (takes some seconds to set up)",
         .inject = INJECT_COUNTERS,
         .kernels = pick.regex,
         .ranges = pick.range,
@@ -222,8 +223,8 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
     }
     *is_degraded = true;
     diag_add(c->diag, SEV_LOSS, refusal->code, (struct where){0},
-             "%s (CUPTI result %lld): durations and a model instead; try %s", refusal->text,
-             (long long)note->result, refusal->advice);
+             "%s (CUPTI result %lld); using durations and a model instead. To fix: %s",
+             refusal->text, (long long)note->result, refusal->advice);
     return code;
 }
 
@@ -273,7 +274,7 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
             break;
         warmup = 0;
         diag_add(c->diag, SEV_WARN, "gpu.no-warmup", (struct where){0},
-                 "one start of the program has fewer runs than --warmup: all are kept");
+                 "one process has fewer runs than --warmup; all of its runs are kept");
     }
     return cancelled() ? GPU_INTERRUPTED : code;
 }

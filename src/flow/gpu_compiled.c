@@ -42,19 +42,9 @@ struct keeping {
 
 /* ---- what is wanted ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    const struct wanted *x = a, *y = b;
+ORDER_BY(by_name, struct wanted, str_compare(x->mangled, y->mangled));
 
-    return str_compare(x->mangled, y->mangled);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct wanted *x = a, *y = b;
-
-    return ORDER(y->ns, x->ns) ?: by_name(a, b);
-}
+ORDER_BY(by_time, struct wanted, ORDER(y->ns, x->ns) ?: by_name(x, y));
 
 /* One of each name, with their times added up. */
 static size_t merge(struct wanted *list, size_t n)
@@ -320,7 +310,7 @@ static void take_modules(struct keeping *k, const struct fs_list *list)
         has_any |= k->wanted.at[i].is_found;
     if (has_any && k->nvdisasm == NULL)
         diag_add(k->diag, SEV_NOTE, "gpu.no-sass", (struct where){0},
-                 "SASS text unavailable: nvdisasm was not found");
+                 "SASS unavailable: nvdisasm not found");
     look_into_program(k);
     for (size_t i = 0; i < k->run->stages.n; i++)
         write_resources(k, i);

@@ -26,18 +26,17 @@ struct str gpu_seen_names(const struct gpu_variants *v, size_t most, struct aren
     return n > 0 ? text : S("none");
 }
 
-static enum gpu_outcome tell_no_kernels(struct gpu_collect *c, const struct gpu_variants *v,
+static enum gpu_outcome fail_no_kernels(struct gpu_collect *c, const struct gpu_variants *v,
                                         const struct gpu_plan *plan)
 {
     const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
 
     diag_fail(c->diag, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
-              "no kernel was profiled: %s%s found none", regex != NULL ? "the expression " : "",
-              regex != NULL ? regex : "the ranges");
+              "no kernel was profiled: %s%s matched nothing",
+              regex != NULL ? "the expression " : "", regex != NULL ? regex : "the ranges");
     diag_hint(c->diag, "seen", "%.*s", STR_ARGS(gpu_seen_names(v, NAMES_SHOWN, c->arena)));
     diag_hint(c->diag, "try",
-              "--select with another expression; kernels of child processes need the environment "
-              "that strata sets");
+              "another --select expression; child processes must inherit the environment");
     return GPU_USAGE;
 }
 
@@ -149,11 +148,11 @@ static enum gpu_outcome check_stages(struct gpu_collect *c, const struct gpu_pla
         }
         out->is_partial = true;
         diag_add(c->diag, SEV_LOSS, "gpu.stage-empty", (struct where){0},
-                 "stage %.*s: no kernel matches %.*s; seen: %.*s",
+                 "stage %.*s: no kernel matches %.*s; kernels: %.*s",
                  STR_ARGS(plan->stages.at[i].name), STR_ARGS(plan->stages.at[i].select),
                  STR_ARGS(gpu_seen_names(&out->variants, NAMES_SHOWN, c->arena)));
     }
-    return found > 0 ? GPU_DONE : tell_no_kernels(c, &out->variants, plan);
+    return found > 0 ? GPU_DONE : fail_no_kernels(c, &out->variants, plan);
 }
 
 enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
@@ -198,11 +197,11 @@ enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
     if (code == GPU_DONE && out->events.runs.n == 0) {
         for (size_t i = 0; i < out->events.seen.n; i++)
             diag_hint(c->diag, "seen", "%s", out->events.seen.at[i].name);
-        return tell_no_kernels(c, &out->variants, plan);
+        return fail_no_kernels(c, &out->variants, plan);
     }
     if (out->starts > 1)
         diag_add(c->diag, SEV_NOTE, "gpu.restarted", (struct where){0},
-                 "the program was started %zu times for %zu runs", out->starts, out->events.runs.n);
+                 "the program ran %zu times for %zu timed runs", out->starts, out->events.runs.n);
     return code;
 }
 

@@ -66,10 +66,9 @@ static enum status fill_timeline(const struct gpu_timeline_result *r, const stru
     if (device == NULL)
         return ST_OK;
     if (candidates > 1)
-        gpu_run_note(run,
-                     "the report is about the busiest of %zu devices and processes; the "
-                     "tables have all",
-                     candidates);
+        gpu_run_note(
+            run, "the report covers the busiest of %zu devices and processes; the tables cover all",
+            candidates);
     timeline_run_kernels(t, device, run);
     TRY(gpu_fill_stages(run, plan, d));
     timeline_run_sections(t, device, run);
@@ -109,7 +108,7 @@ static enum gpu_outcome by_trace(struct gpu_mode_run *m)
 }
 
 /* A plain run shows which kernels there are. */
-static enum gpu_outcome tell_no_kernels(struct gpu_mode_run *m)
+static enum gpu_outcome fail_no_kernels(struct gpu_mode_run *m)
 {
     struct gpu_collect *c = &m->collect;
     const char *regex = gpu_selections_regex(m->plan->selections, m->plan->stages.n, c->arena);
@@ -117,7 +116,7 @@ static enum gpu_outcome tell_no_kernels(struct gpu_mode_run *m)
     struct diag said, *kept = c->diag;
 
     diag_fail(kept, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
-              "no kernel was profiled by ncu: %s%s found none",
+              "no kernel was profiled by ncu: %s%s matched nothing",
               regex != NULL ? "the expression " : "", regex != NULL ? regex : "the ranges");
     if (c->injected != NULL) {
         diag_init(&said);
@@ -130,14 +129,13 @@ static enum gpu_outcome tell_no_kernels(struct gpu_mode_run *m)
         gpu_variants_free(&seen);
     }
     diag_hint(kept, "try",
-              "--select with another expression; programs that the command starts need the "
-              "environment it was given");
+              "another --select expression; child processes must inherit the environment");
     return GPU_USAGE;
 }
 
 /* What ncu said went wrong: told, and whether our own counters can take its place. */
-static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble trouble,
-                                     const struct workload_result *r, bool *is_replaced)
+static enum gpu_outcome report_trouble(struct gpu_mode_run *m, enum ncu_trouble trouble,
+                                       const struct workload_result *r, bool *is_replaced)
 {
     struct diag *d = m->collect.diag;
     bool is_strict = m->job->backend == BACKEND_NCU;
@@ -154,16 +152,16 @@ static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble tr
         return GPU_TOOL;
     case NCU_INCOMPATIBLE:
         diag_add(d, *is_replaced ? SEV_LOSS : SEV_ERROR, "gpu.incompatible", (struct where){0},
-                 "ncu %s does not fit driver %s",
+                 "ncu %s does not support driver %s",
                  m->ncu_version != NULL ? m->ncu_version : "of unknown version",
                  m->collect.session->info.driver);
         return GPU_TOOL;
     case NCU_BUSY:
         diag_fail(d, ST_UNSUPPORTED, "gpu.other-profiler", (struct where){0},
-                  "another profiler has the GPU, says ncu");
+                  "ncu: another profiler is using the GPU");
         return GPU_HELD;
     case NCU_NO_KERNELS:
-        return tell_no_kernels(m);
+        return fail_no_kernels(m);
     case NCU_FAILED:
         if (r->end == WORKLOAD_FAILED)
             return GPU_WORKLOAD;
@@ -273,7 +271,7 @@ static enum gpu_outcome run_ncu(struct gpu_mode_run *m, struct ncu_part part, bo
     enum status st = fs_mkdirs(folder, c->diag);
     if (st != ST_OK)
         return GPU_FILE;
-    struct workload run = {.label = "ncu collects (every kernel some forty times)",
+    struct workload run = {.label = "ncu is collecting (about forty passes per kernel)",
                            .argv = ncu_collect_argv(&job, c->arena),
                            .log = fs_join(c->arena, folder, "program.log"),
                            .device = -1};
@@ -288,7 +286,7 @@ static enum gpu_outcome run_ncu(struct gpu_mode_run *m, struct ncu_part part, bo
     if (trouble == NCU_FAILED)
         diag_merge(c->diag, &said);
     diag_fini(&said);
-    enum gpu_outcome code = tell_trouble(m, trouble, &result, is_replaced);
+    enum gpu_outcome code = report_trouble(m, trouble, &result, is_replaced);
     c->program_code = result.code;
     if (code != GPU_DONE)
         return code;
@@ -340,14 +338,13 @@ static enum gpu_outcome by_ncu(struct gpu_mode_run *m)
         if (!is_replaced)
             return code != GPU_DONE ? code : gpu_outcome_of(gpu_fill_stages(m->run, m->plan, d));
     } else if (m->job->backend == BACKEND_NCU) {
-        diag_fail(d, ST_TOOL, "tool.missing", (struct where){0}, "ncu was not found: %s",
-                  ncu.reason);
+        diag_fail(d, ST_TOOL, "tool.missing", (struct where){0}, "ncu not found: %s", ncu.reason);
         return GPU_TOOL;
     }
     if (m->collect.injected == NULL)
         return GPU_TOOL;
     diag_add(d, SEV_WARN, "gpu.no-ncu", (struct where){0},
-             "own counters in place of ncu: its rules, sources and PTX are not there");
+             "built-in counters instead of ncu: no rules, source view or PTX");
     return by_counters(m, gpu_metrics_deep);
 }
 

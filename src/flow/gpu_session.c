@@ -23,20 +23,20 @@ enum gpu_outcome gpu_outcome_of(enum status status)
 }
 
 /* Another tool's library in every program we start would be loaded instead of ours. */
-static enum gpu_outcome refuse_other_tool(struct diag *d)
+static enum gpu_outcome reject_other_tool(struct diag *d)
 {
     const char *other = getenv("CUDA_INJECTION64_PATH");
 
     if (other == NULL || other[0] == 0)
         return GPU_DONE;
     diag_fail(d, ST_UNSUPPORTED, "gpu.other-tool", (struct where){0},
-              "CUDA_INJECTION64_PATH is set: another tool (%s) is attached to CUDA programs",
-              other);
+              "CUDA_INJECTION64_PATH is set: another tool (%s) attaches to CUDA programs", other);
     diag_hint(d, "try", "unset CUDA_INJECTION64_PATH");
     return GPU_HELD;
 }
 
-static enum gpu_outcome refuse_company(struct gpu_session *s, struct arena *arena, struct diag *d)
+static enum gpu_outcome reject_other_processes(struct gpu_session *s, struct arena *arena,
+                                               struct diag *d)
 {
     struct nvml_process list[PROCESSES_MOST];
     unsigned n = PROCESSES_MOST;
@@ -56,9 +56,9 @@ static enum gpu_outcome refuse_company(struct gpu_session *s, struct arena *aren
     if (pids.n == 0 && result == NVML_OK)
         return GPU_DONE;
     diag_fail(d, ST_UNSUPPORTED, "gpu.shared", (struct where){0},
-              "other programs use this GPU (process %.*s): timings would be shared",
+              "other programs are using this GPU (process %.*s), which affects timings",
               STR_ARGS(pids.n > 0 ? pids : S("list too long")));
-    diag_hint(d, "try", "wait for their end, or --share to measure anyway");
+    diag_hint(d, "try", "wait until they finish, or measure anyway with --share");
     return GPU_HELD;
 }
 
@@ -73,7 +73,7 @@ enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_sessi
                                    struct arena *arena, struct diag *d)
 {
     *s = (struct gpu_session){.want = *want, .lock = {.fd = -1}, .guardian = {.fd = -1}};
-    enum gpu_outcome code = refuse_other_tool(d);
+    enum gpu_outcome code = reject_other_tool(d);
     if (code != GPU_DONE)
         return code;
     /* First of all: the guardian has to be a copy of a process that has not opened the driver. */
@@ -85,7 +85,7 @@ enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_sessi
     if (code == GPU_DONE)
         code = take_lock(s, d);
     if (code == GPU_DONE)
-        code = refuse_company(s, arena, d);
+        code = reject_other_processes(s, arena, d);
     s->watch = (struct workload_watch){
         .nvml = &s->nvml,
         .gpu = s->info.handle,
@@ -105,7 +105,7 @@ enum gpu_outcome gpu_session_lock_clocks(struct gpu_session *s, struct arena *ar
     if (s->info.handle == NULL) {
         diag_fail(d, ST_TOOL, "gpu.no-nvml", (struct where){0},
                   "clocks cannot be locked without NVML: %s",
-                  s->nvml_why != NULL ? s->nvml_why : "it does not know this GPU");
+                  s->nvml_why != NULL ? s->nvml_why : "unknown GPU");
         diag_hint(d, "try", "--clock none");
         return GPU_TOOL;
     }
@@ -119,7 +119,7 @@ void gpu_session_end(struct gpu_session *s, struct diag *d)
 {
     if (s->clocks.is_locked && !guardian_is_alive(&s->guardian))
         diag_add(d, SEV_WARN, "gpu.guardian", (struct where){0},
-                 "the guardian process was killed; the clocks are reset all the same");
+                 "the guardian process was killed; the clocks were reset anyway");
     clocks_release(&s->clocks, d);
     guardian_stop(&s->guardian);
     gpu_lock_release(&s->lock);

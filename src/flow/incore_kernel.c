@@ -68,7 +68,7 @@ const char *incore_kernel_error(struct incore_kernel *k)
                             (unsigned long long)t->where.line, has_column ? "" : " ",
                             t->text + (has_column ? 7 : 0));
     }
-    return cancelled() ? "interrupted" : "failed without a word";
+    return cancelled() ? "interrupted" : "failed without a message";
 }
 
 enum status incore_kernel_open(struct incore_kernel *k, struct incore_texts *t)
@@ -81,8 +81,8 @@ enum status incore_kernel_open(struct incore_kernel *k, struct incore_texts *t)
         if (t->pto.text.n > LIMIT_PTO_BYTES)
             return diag_fail(&k->diag, ST_LIMIT, "incore-run.too-large",
                              (struct where){.path = s->pto},
-                             "%zu MB are no kernel: texts of up to %d MB are read",
-                             t->pto.text.n >> 20, LIMIT_PTO_BYTES >> 20);
+                             "%zu MB is too large for a kernel (limit %d MB)", t->pto.text.n >> 20,
+                             LIMIT_PTO_BYTES >> 20);
         k->text = t->pto.text;
     }
     if (s->cpp != NULL) {

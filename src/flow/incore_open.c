@@ -201,7 +201,7 @@ static enum status load_capture(struct incore_study *s, struct incore_rules rule
     TRY(input_load(s->bin, &options, d, &s->cap));
     if (!s->cap->facts.is_incore)
         return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
-                         "this is no trace of a kernel's instructions");
+                         "not an instruction trace of a kernel");
     take_capture(s, s->cap, rules);
     cut_init(&cut, s->cap, &(struct cut_options){0});
     insight_write_table(&cut, text_sink(&s->made_table));
@@ -217,9 +217,9 @@ static enum status read_path(struct incore_study *s, struct incore_rules rules, 
     bool is_json = str_ends(str_of(s->bin), S(".json"));
 
     if (!rules.is_compat && core_summary_is_log(str_basename(str_of(s->bin)))) {
-        diag_hint(d, "try", "the folder around it");
+        diag_hint(d, "try", "the folder that contains it");
         return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
-                         "counters only: the trace they belong to is needed");
+                         "counters only; the trace is needed as well");
     }
     if (!rules.is_compat && (fs_is_dir(s->bin) || is_dump(s->bin)))
         return load_capture(s, rules, d);
@@ -252,7 +252,7 @@ static enum status choose(struct incore_study *s, const char *path, bool is_comp
     if (n > 1) {
         diag_hint(d, "try", "%s", first);
         return diag_fail(d, ST_FORMAT, "incore.several", (struct where){.path = path},
-                         "%zu runs are below this folder; name one", n);
+                         "%zu runs found below this folder; name one", n);
     }
     return s->bin != NULL ? ST_OK : nothing(path, is_compat, d);
 }

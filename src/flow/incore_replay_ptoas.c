@@ -115,7 +115,7 @@ static enum status step(struct ptoas *p, const char *name, const char *const *ar
     TRY(cann_run(&s, p->arena, &done, p->diag));
     if (done.rc == 0)
         return ST_OK;
-    log_hints_tell(done.text, p->diag);
+    log_hints_report(done.text, p->diag);
     if (done.is_timed_out)
         return diag_fail(p->diag, ST_TOOL, "replay.timeout", (struct where){.path = p->run_root},
                          "Trace collection timed out after %" PRId64 "s; check logs at %s", limit_s,
@@ -153,7 +153,7 @@ static enum status build(struct ptoas *p)
 
     if (!fs_exists(p->script))
         return diag_fail(p->diag, ST_TOOL, "replay.failed", (struct where){.path = p->script},
-                         "the generator of PTOAS is not there");
+                         "PTOAS generator not found");
     TRY(step(p, "generate", generate, NULL, STEP_SECONDS, NULL,
              fs_join(p->arena, p->logs, "generate.log")));
     TRY(step(p, "configure", configure, NULL, STEP_SECONDS, NULL,
@@ -238,7 +238,7 @@ static enum status find_symbol(struct ptoas *p)
     if (n > 0)
         diag_hint(p->diag, "try", "--kernel-symbol with one of %.*s", STR_ARGS(names));
     return diag_fail(p->diag, ST_NOT_FOUND, "replay.symbol", (struct where){.path = p->kernel_lib},
-                     "%zu functions %.*s(...) are exported, not one", n, STR_ARGS(base));
+                     "%zu functions %.*s(...) are exported, expected one", n, STR_ARGS(base));
 }
 
 static const char *newest_dump(struct ptoas *p, const char *out)
@@ -308,10 +308,9 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job, struct inco
     if (job->is_dry)
         return ST_OK;
     if (job->backend == REPLAY_SIM) {
-        diag_hint(d, "try", "strata incore run --backend sim on the folder of the kernel");
+        diag_hint(d, "try", "strata incore run --backend sim on the kernel's folder");
         return diag_fail(d, ST_UNSUPPORTED, "replay.no-pto", (struct where){.path = p.run_root},
-                         "a case of PTOAS is compiled C++, which the embedded simulator does not "
-                         "read");
+                         "a PTOAS case is compiled C++; the built-in simulator reads PTO text");
     }
     const char *set_env = cann_find_set_env(p.arena, NULL);
     const char *home =

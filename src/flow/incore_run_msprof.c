@@ -51,9 +51,9 @@ enum status incore_run_toolchain(struct incore_run *run, struct diag *d)
                             ? variable
                             : fs_join(run->arena, home != NULL ? home : "/", "pto-isa");
     if (!fs_is_dir(run->pto_isa_root)) {
-        diag_hint(d, "try", "--pto-isa-root with a checkout of pto-isa");
+        diag_hint(d, "try", "--pto-isa-root with a pto-isa checkout");
         return diag_fail(d, ST_TOOL, "cann.no-pto-isa", (struct where){.path = run->pto_isa_root},
-                         "no such folder: kernels need the headers of pto-isa");
+                         "no such folder; kernels need the pto-isa headers");
     }
     run->arch = arch != NULL && arch[0] != '\0'  ? arch
                 : strcmp(run->target, "a5") == 0 ? "dav-c310"
@@ -109,7 +109,7 @@ static bool fail_step(struct making *m, const char *name, const char *log, int64
     if (m->k->row.message != NULL)
         return false;
     if (m->done.is_timed_out)
-        return fail(m, arena_printf(m->arena, "%s stopped after its limit of %lld s; see %s", name,
+        return fail(m, arena_printf(m->arena, "%s timed out after %lld s; see %s", name,
                                     (long long)limit_s, log));
     return fail(m, arena_printf(m->arena, "%s failed: rc=%d; see %s; tail=%s", name, m->done.rc,
                                 log, tail(m)));
@@ -408,7 +408,7 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
     m.collect = fs_join(m.arena, k->folder, "collect");
     m.export = fs_join(m.arena, k->folder, "export");
     if (k->source->cpp == NULL) {
-        k->row.message = "no C++ source: the vendor's simulator runs compiled kernels";
+        k->row.message = "no C++ source; the vendor simulator runs compiled kernels";
         return;
     }
     incore_run_remove(m.build_dir);

@@ -66,7 +66,7 @@ enum status incore_run_case(struct incore_run_job *job, struct arena *arena, str
     TRY(cann_run(&step, arena, &done, d));
     if (done.rc != 0)
         return diag_fail(d, ST_TOOL, "incore-run.case-failed", (struct where){.path = log},
-                         "the case ended with %d", done.rc);
+                         "the case exited with status %d", done.rc);
     discover_builds(root, arena, &after);
     job->find.build_dir = discover_pick(&after, &before, begin_ns);
     if (job->find.build_dir == NULL)
@@ -128,7 +128,7 @@ static enum status check_given(const struct words *list, const char *option, con
     for (size_t i = 0; i < list->n; i++)
         if (!is_used[i])
             return diag_fail(d, ST_NOT_FOUND, "incore-run.no-argument", (struct where){0},
-                             "%s %s: no kernel has such an argument", option, list->at[i]);
+                             "%s %s: no kernel has this argument", option, list->at[i]);
     return ST_OK;
 }
 
@@ -137,15 +137,15 @@ static enum status choose_target(struct incore_run *run, const struct survey *s,
     const char *given = run->job->target;
 
     if (given == NULL && s->n[0] > 0 && s->n[1] > 0)
-        return diag_fail(d, ST_UNSUPPORTED, "incore-run.mixed-targets", (struct where){0},
-                         "kernels of two targets: a2a3 (%.*s) and a5 (%.*s); choose with --target "
-                         "or --func",
-                         STR_ARGS(s->groups[0]), STR_ARGS(s->groups[1]));
+        return diag_fail(
+            d, ST_UNSUPPORTED, "incore-run.mixed-targets", (struct where){0},
+            "kernels for two targets: a2a3 (%.*s) and a5 (%.*s); choose with --target or --func",
+            STR_ARGS(s->groups[0]), STR_ARGS(s->groups[1]));
     run->target = given != NULL ? given : s->n[1] > 0 ? "a5" : "a2a3";
     int other = strcmp(run->target, "a5") != 0;
     if (given != NULL && s->n[other] > 0)
         diag_add(d, SEV_WARN, "incore-run.other-target", (struct where){0},
-                 "--target %s, but these kernels say %s: %.*s", given, other ? "a5" : "a2a3",
+                 "--target %s, but these kernels are for %s: %.*s", given, other ? "a5" : "a2a3",
                  STR_ARGS(s->groups[other]));
     return ST_OK;
 }
@@ -210,7 +210,7 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
             return ST_IO;
         if (!fs_is_dir(run->run_root))
             return diag_fail(d, ST_NOT_FOUND, "incore-run.no-run",
-                             (struct where){.path = run->run_root}, "no such run to go on with");
+                             (struct where){.path = run->run_root}, "no run to resume");
         if (fs_exists(fs_join(arena, run->run_root, "manifest.json")) &&
             run_index_read(run->run_root, arena, old, NULL) != ST_OK)
             old->n = 0;
@@ -228,7 +228,7 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
         outfile_save(path, arena_format(run->arena, "%s\n", run->run_root), NULL) == ST_OK;
     if (!is_noted)
         diag_add(d, SEV_WARN, "incore-run.no-latest", (struct where){.path = path},
-                 "cannot be written; --resume needs the folder of the run then");
+                 "cannot be written; --resume will need the run folder");
     return ST_OK;
 }
 

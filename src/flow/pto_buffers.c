@@ -54,7 +54,7 @@ enum status pto_buffer_fill(unsigned char *data, size_t size, enum pto_dtype dty
     if (!read_rule(text, &rule, &value)) {
         diag_hint(d, "try", "zero, one, ramp, random or const:VALUE");
         return diag_fail(d, ST_NOT_FOUND, "pto-sim.fill", (struct where){0},
-                         "no rule to fill a buffer is named %.*s", STR_ARGS(text));
+                         "unknown fill rule %.*s", STR_ARGS(text));
     }
     memset(data, 0, size);
     if (rule == RULE_ZERO)
@@ -135,7 +135,7 @@ enum status pto_buffer_compare(const char *path, const struct pto_binding *b, en
     TRY(mapfile_open(&map, path, d));
     if (map.text.n > b->size || map.text.n % step != 0) {
         (void)diag_fail(d, ST_FORMAT, "pto-sim.golden-size", (struct where){.path = path},
-                        "%zu bytes, where the buffer has %zu of %zu-byte elements", map.text.n,
+                        "%zu bytes, but the buffer has %zu bytes of %zu-byte elements", map.text.n,
                         b->size, step);
         mapfile_close(&map);
         return ST_FORMAT;

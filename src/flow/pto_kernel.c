@@ -68,8 +68,8 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
     if (k->chip.arch != k->arch)
         return diag_fail(d, ST_UNSUPPORTED, "pto-sim.chip-arch",
                          (struct where){.path = setup->path},
-                         "the kernel is for %s, which %.*s is not", pto_arch_name(k->arch),
-                         STR_ARGS(k->chip.name));
+                         "the kernel is for %s, but chip %.*s has another architecture",
+                         pto_arch_name(k->arch), STR_ARGS(k->chip.name));
     return pto_sim_prepare(&k->sim, &k->module, setup->func, k->arch, setup->is_dep, setup->path,
                            d);
 }
@@ -137,8 +137,9 @@ static enum status bind_scalar(struct pto_kernel *k, const struct text_param *g,
     }
     bool is_float = pto_dtype_is_float(type->dtype);
     if (is_float ? !num_f64(g->value, &b->real) : !num_i64(g->value, &b->number))
-        return diag_fail(d, ST_FORMAT, "pto-sim.argument", where, "%.*s is no value for %.*s: %s",
-                         STR_ARGS(g->value), STR_ARGS(g->name), pto_dtype_name(type->dtype));
+        return diag_fail(d, ST_FORMAT, "pto-sim.argument", where,
+                         "%.*s is not a valid value for %.*s: %s", STR_ARGS(g->value),
+                         STR_ARGS(g->name), pto_dtype_name(type->dtype));
     b->is_given = k->args.at[arg].is_given = true;
     return ST_OK;
 }
@@ -172,11 +173,11 @@ static enum status pointer_arg(struct pto_kernel *k, const struct text_param *g,
     if (!k->args.at[found].size.is_pointer) {
         diag_hint(d, "try", "--arg %.*s=VALUE", STR_ARGS(g->name));
         return diag_fail(d, ST_FORMAT, "pto-sim.argument", (struct where){.path = path},
-                         "%.*s is a number, not a buffer", STR_ARGS(g->name));
+                         "%.*s is a scalar, not a buffer", STR_ARGS(g->name));
     }
     if (*bytes > MOST_BYTES)
         return diag_fail(d, ST_LIMIT, "pto-sim.buffer-size", (struct where){.path = path},
-                         "the buffer of %.*s would have %zu bytes", STR_ARGS(g->name), *bytes);
+                         "the buffer of %.*s would need %zu bytes", STR_ARGS(g->name), *bytes);
     return ST_OK;
 }
 
@@ -350,10 +351,11 @@ static const struct record arg_record = RECORD(struct pto_bound_arg, arg_fields)
 static const struct field kernel_fields[] = {
     FIELD(struct pto_kernel, path, "path"),
     FIELD(struct pto_kernel, total, "total_cycles",
-          .about = "of all blocks, until the last core is done"),
+          .about = "of all blocks, until the last core has finished"),
     FIELD(struct pto_kernel, total_us, "total_us"),
     FIELD_VALUES(struct pto_kernel, blocks.at, blocks.n, "blocks", .about = "cycles of each block"),
-    FIELD(struct pto_kernel, longest, "block", .about = "the longest one, which the rest is about"),
+    FIELD(struct pto_kernel, longest, "block",
+          .about = "the longest block, which the rest describes"),
     FIELD_SPLICE(struct pto_kernel, outcome, &pto_outcome_record),
     FIELD_LIST(struct pto_kernel, args.at, args.n, "arguments", &arg_record),
 };

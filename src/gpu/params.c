@@ -35,8 +35,7 @@ enum status gpu_params_set(struct gpu_params *params, struct arena *arena, struc
 
     if (!is_identifier(name))
         return diag_fail(d, ST_FORMAT, "gpu.bad-param", (struct where){0},
-                         "\"%.*s\" is no name of a parameter: letters, digits and _",
-                         STR_ARGS(name));
+                         "\"%.*s\" is not a parameter name: letters, digits and _", STR_ARGS(name));
     for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
         if (str_equal(name, str_of(reserved[i])))
             return diag_fail(d, ST_FORMAT, "gpu.reserved-param", (struct where){0},
@@ -65,7 +64,7 @@ enum status gpu_params_assign(struct gpu_params *params, struct arena *arena, co
 
     if (sign == s.n || value.n == 0)
         return diag_fail(d, ST_FORMAT, "gpu.bad-param", (struct where){0},
-                         "\"%s\" is no name=value", text);
+                         "\"%s\" is not of the form name=value", text);
     return gpu_params_set(params, arena, str_part(s, 0, sign), value, !num_f64(value, &number), d);
 }
 
@@ -106,7 +105,7 @@ static const char *number_of(struct arena *arena, const void *params, struct str
         return arena_printf(arena, "no parameter \"%.*s\"", STR_ARGS(name));
     *out = p->number;
     if (isnan(p->number))
-        return arena_printf(arena, "parameter \"%.*s\" is no number", STR_ARGS(name));
+        return arena_printf(arena, "parameter \"%.*s\" is not a number", STR_ARGS(name));
     return NULL;
 }
 

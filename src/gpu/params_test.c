@@ -127,16 +127,16 @@ TEST(functions_and_parameters)
 TEST(mistakes_are_named)
 {
     refuses("2*q", "no parameter \"q\"");
-    refuses("dtype*2", "\"dtype\" is no number");
+    refuses("dtype*2", "\"dtype\" is not a number");
     refuses("bytesof(nonsense)", "no type \"nonsense\"");
-    refuses("sin(1)", "no function is called 'sin'");
+    refuses("sin(1)", "unknown function 'sin'");
     refuses("max(1)", "takes 2, not 1 arguments");
     refuses("(1", "')' expected");
     refuses("1/0", "not finite");
     refuses("1-2", "negative");
     refuses("2 3", "an operator expected");
     refuses("", "empty");
-    refuses("1..2", "no number");
+    refuses("1..2", "not a number");
 }
 
 TEST(deep_nesting_is_refused_not_followed)

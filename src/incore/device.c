@@ -252,6 +252,6 @@ static const struct record device_record = RECORD(struct incore_device, device_f
 
 const struct schema incore_device_schema = {
     .name = "strata.incore-show-device/1",
-    .title = "one kernel as a device measured it",
+    .title = "a kernel measured on a device",
     .record = &device_record,
 };

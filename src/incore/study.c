@@ -45,15 +45,15 @@ enum status incore_study_blocks(struct incore_study *s, struct str text, bool sa
         if (salvage)
             take_cut_trace(s, &blocks, text);
         if (!salvage && s->trace.at != NULL)
-            diag_hint(d, "try", "--salvage, which keeps what is in front of it");
+            diag_hint(d, "try", "--salvage, which keeps the intact part");
         if (!salvage || s->trace.at == NULL)
             return diag_fail(d, ST_FORMAT, "incore.corrupt", where, "%s", words);
-        diag_add(d, SEV_LOSS, "incore.salvaged", where, "what is behind is left out: %s", words);
+        diag_add(d, SEV_LOSS, "incore.salvaged", where, "the rest is skipped: %s", words);
     }
     if (s->trace.at != NULL)
         return ST_OK;
     if (has_info)
-        diag_hint(d, "try", "strata incore show: it was measured on a device, and has tables");
+        diag_hint(d, "try", "strata incore show; it was measured on a device and has tables only");
     return diag_fail(d, ST_FORMAT, "incore.no-trace", where, "no TRACE block found");
 }
 
@@ -88,15 +88,15 @@ enum status incore_study_read(struct incore_study *s, struct incore_rules rules,
                          STR_ARGS(reason));
     if (s->t.cut.n > 0)
         diag_add(d, SEV_LOSS, "incore.salvaged", where,
-                 "events behind the %zu that were read are left out: TRACE block: %.*s",
-                 s->t.instrs.n, STR_ARGS(s->t.cut));
+                 "events after the first %zu are skipped: TRACE block: %.*s", s->t.instrs.n,
+                 STR_ARGS(s->t.cut));
     if (s->t.without_name + s->t.without_time > 0)
         diag_add(d, SEV_LOSS, "incore.incomplete-event", where,
-                 "%" PRIu64 " instruction(s) without a name or a time were left out",
+                 "%" PRIu64 " instruction(s) without a name or time were skipped",
                  s->t.without_name + s->t.without_time);
     if (s->t.not_objects > 0)
         diag_add(d, SEV_LOSS, "incore.not-an-event", where,
-                 "%" PRIu64 " element(s) of traceEvents are no events and were left out",
+                 "%" PRIu64 " element(s) of traceEvents are not events and were skipped",
                  s->t.not_objects);
     incore_study_lanes(s);
     return ST_OK;

@@ -306,7 +306,7 @@ static bool activity_start(struct inject_session *s)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
     a.has_thread = session_thread(s, work, &a.thread);
     if (!a.has_thread)
-        session_note(s, "failed", errno, "no thread: records are written at the end only");
+        session_note(s, "failed", errno, "no thread: records are only written at exit");
     return true;
 }
 

@@ -384,7 +384,7 @@ static bool counters_start(struct inject_session *s)
 {
     if (!metric_set_is_possible(s) || s->settings.n_metrics == 0) {
         session_note(s, "no-cupti", 0,
-                     s->settings.n_metrics == 0 ? "no metrics were asked for"
+                     s->settings.n_metrics == 0 ? "no metrics were requested"
                                                 : "this libcupti has no range profiler");
         return false;
     }

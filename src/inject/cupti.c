@@ -85,14 +85,14 @@ bool cupti_open(struct cupti *c, char *missing, size_t size)
     *c = (struct cupti){.handle = open_library()};
     if (c->handle == NULL) {
         const char *why = dlerror();
-        snprintf(missing, size, "libcupti was not found: %s", why != NULL ? why : "");
+        snprintf(missing, size, "libcupti not found: %s", why != NULL ? why : "");
         return false;
     }
 #define WANT(name, args) *(void **)&c->name = dlsym(c->handle, "cupti" #name);
 #define NEED(name, args)                                                                           \
     WANT(name, args)                                                                               \
     if (c->name == NULL) {                                                                         \
-        snprintf(missing, size, "libcupti lacks cupti" #name);                                     \
+        snprintf(missing, size, "libcupti has no function cupti" #name);                           \
         return false;                                                                              \
     }
 #include "inject/cupti_calls.def"

@@ -127,8 +127,7 @@ static void flush_caches(struct inject_session *s, const struct launch *l)
     if (buffer != 0 && s->cuda.mem_fill(buffer, 0, s->settings.flush_bytes, l->stream) == 0)
         return;
     if (!v.is_told_flush)
-        session_note(s, "failed", 0,
-                     "the caches could not be written over: runs find them as they are");
+        session_note(s, "failed", 0, "the caches could not be flushed; runs use them as they are");
     v.is_told_flush = true;
 }
 
@@ -264,7 +263,7 @@ static bool events_start(struct inject_session *s)
     if (s->cuda.event_create == NULL || s->cuda.event_record == NULL ||
         s->cuda.event_query == NULL || s->cuda.event_synchronize == NULL ||
         s->cuda.event_elapsed == NULL || s->cuda.stream_is_capturing == NULL) {
-        session_note(s, "failed", 0, "the driver lacks functions for events");
+        session_note(s, "failed", 0, "the driver has no event functions");
         return false;
     }
     if (!session_subscribe(s, on_callback))

@@ -25,7 +25,7 @@ bool session_called(struct inject_session *s, const char *call, int result)
 
     if (result == CUPTI_OK)
         return true;
-    snprintf(text, sizeof(text), "%s gave %d", call, result);
+    snprintf(text, sizeof(text), "%s returned %d", call, result);
     session_note(s, cupti_result_code(result), result, text);
     return false;
 }
@@ -67,7 +67,7 @@ static void choose_clock(struct inject_session *s)
     if (!s->settings.is_mono)
         return;
     if (s->cupti.ActivityRegisterTimestampCallback == NULL) {
-        session_note(s, "failed", 0, "libcupti takes no clock of ours");
+        session_note(s, "failed", 0, "libcupti does not accept another clock");
         return;
     }
     if (!SESSION_CALL(s, ActivityRegisterTimestampCallback, mono_now))

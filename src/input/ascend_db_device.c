@@ -147,7 +147,7 @@ static void read_compute(struct device_reader *r, const char *table, bool is_sch
     DB_SCAN(&rows, &a->db, table, compute_columns);
     while (db_take(&rows, &c)) {
         if (c.global == DB_NONE) {
-            import_lose(a->i, import_file(a->i), "ascend-db.no-task", "a row of %s names no task",
+            import_lose(a->i, import_file(a->i), "ascend-db.no-task", "a row of %s has no task",
                         table);
             continue;
         }
@@ -460,7 +460,7 @@ static void tell_without_task(struct device_reader *r)
     for (size_t i = 0; i < r->works.n; i++) {
         if (!r->works.at[i].has_task && !r->works.at[i].is_schedule)
             import_lose(r->a->i, import_file(r->a->i), "ascend-db.task-missing",
-                        "an operator was left out: the table TASK does not say when it ran");
+                        "operator skipped: no start time in table TASK");
     }
 }
 
@@ -477,7 +477,7 @@ static void read_tasks(struct device_reader *r)
         tell_without_task(r);
     if (r->work_of.n == 0 && r->busy.n > 0)
         import_tell(r->a->i, SEV_WARN, "ascend-db.no-descriptions",
-                    "no operator is described; kernels are told by the type of their tasks");
+                    "no operator descriptions; kernels are recognised by task type");
 }
 
 /* ---- collectives ---- */
@@ -573,12 +573,7 @@ static void read_collectives(struct device_reader *r)
 
 /* ---- waits, and into the capture ---- */
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct pending *x = a, *y = b;
-
-    return ORDER(x->begin, y->begin) ?: ORDER(x->order, y->order);
-}
+ORDER_BY(by_begin, struct pending, ORDER(x->begin, y->begin) ?: ORDER(x->order, y->order));
 
 static void sort_busy(struct device_reader *r)
 {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "base/intern.h"
 #include "base/stream.h"
 #include "base/vec.h"
 
@@ -189,12 +188,7 @@ static bool is_same_table(const struct bundle_file *a, const struct bundle_file 
            str_equal(folder_of(a), folder_of(b));
 }
 
-static int by_slice(const void *a, const void *b)
-{
-    const struct bundle_file *x = a, *y = b;
-
-    return ORDER(x->parts.slice, y->parts.slice);
-}
+ORDER_BY(by_slice, struct bundle_file, ORDER(x->parts.slice, y->parts.slice));
 
 /* The files of one rank folder. */
 struct bundle_group {
@@ -223,8 +217,7 @@ static void tell_missing_parts(struct finder *f, const struct bundle_file *parts
     for (size_t i = 1; i < n; i++)
         if (parts[i].parts.slice - parts[i - 1].parts.slice > 1)
             diag_add(f->diag, SEV_LOSS, "input.missing-part", (struct where){.path = parts[i].path},
-                     "part %lld is not there: what it held is missing",
-                     (long long)parts[i - 1].parts.slice + 1);
+                     "part %lld is missing", (long long)parts[i - 1].parts.slice + 1);
 }
 
 /* Adds a file, with the other parts of its table. */
@@ -552,13 +545,8 @@ static void arrange(struct finder *f, struct bundle_group g)
         arrange_rank(f, g, wholes == 0);
 }
 
-static int by_folder(const void *a, const void *b)
-{
-    const struct bundle_file *x = a, *y = b;
-    int order = str_compare(x->folder, y->folder);
-
-    return order != 0 ? order : strcmp(x->path, y->path);
-}
+ORDER_BY(by_folder, struct bundle_file,
+         str_compare(x->folder, y->folder) ?: strcmp(x->path, y->path));
 
 static void arrange_all(struct finder *f)
 {
@@ -597,32 +585,18 @@ static void drop_loose_sidecars(struct finder *f)
         else if (is_cluster_summary(&f->bundles.at[i]))
             diag_add(f->diag, SEV_NOTE, "input.cluster-summary",
                      (struct where){.path = f->bundles.at[i].path},
-                     "left out: it holds sums of the ranks, which are read themselves");
+                     "skipped: it holds totals of the ranks, which are read themselves");
     }
     f->bundles.n = kept;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct bundle *x = a, *y = b;
-
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    int order = rank_compare_stamps(y->stamp, x->stamp); /* the newest first */
-    return order != 0 ? order : -strcmp(x->path, y->path);
-}
+ORDER_BY(by_rank, struct bundle,
+         ORDER(x->rank, y->rank) ?: rank_compare_stamps(y->stamp, x->stamp) /* the newest first */
+         ?: -strcmp(x->path, y->path));
 
 /* Ranks that names do not tell come last, in the order of their folders. */
-static int by_place(const void *a, const void *b)
-{
-    const struct bundle *x = a, *y = b;
-
-    if ((x->rank < 0) != (y->rank < 0))
-        return x->rank < 0 ? 1 : -1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return strcmp(x->path, y->path);
-}
+ORDER_BY(by_place, struct bundle,
+         ORDER(x->rank < 0, y->rank < 0) ?: ORDER(x->rank, y->rank) ?: strcmp(x->path, y->path));
 
 /* Of several recordings of one rank the newest is read. */
 static void drop_old(struct finder *f)
@@ -639,8 +613,8 @@ static void drop_old(struct finder *f)
             continue;
         }
         diag_add(f->diag, SEV_WARN, "input.rank-twice", (struct where){.path = b->path},
-                 "rank %lld was recorded more than once; %s is the one that is read",
-                 (long long)b->rank, f->bundles.at[kept - 1].path);
+                 "rank %lld was recorded more than once; reading %s", (long long)b->rank,
+                 f->bundles.at[kept - 1].path);
     }
     f->bundles.n = kept;
     qsort(f->bundles.at, f->bundles.n, sizeof(*f->bundles.at), by_place);
@@ -654,11 +628,10 @@ static enum status nothing(struct finder *f, const char *path)
 
     if (f->options->source != INPUT_AUTO && f->files.n > 0)
         return diag_fail(f->diag, ST_NOT_FOUND, "input.no-source", (struct where){.path = path},
-                         "there is data, but no %s as --source asks for",
-                         sources[f->options->source]);
+                         "no %s, which --source requires", sources[f->options->source]);
     diag_hint(f->diag, "looked for",
               "kernel_details.csv, op_summary*.csv, trace_view.json, *.db, *.json, *.json.gz");
-    diag_hint(f->diag, "try", "the folder that holds ASCEND_PROFILER_OUTPUT");
+    diag_hint(f->diag, "try", "the folder that contains ASCEND_PROFILER_OUTPUT");
     return diag_fail(f->diag, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},
                      "no profiling data found");
 }
@@ -677,7 +650,7 @@ static enum status check_format(struct finder *f, const char *path)
             return ST_OK;
     diag_hint(f->diag, "looked for", "%s", forced->looks_for);
     return diag_fail(f->diag, ST_NOT_FOUND, "input.no-format", (struct where){.path = path},
-                     "no file of the format %s is there", format);
+                     "no file of format %s found", format);
 }
 
 /* Refused files cost nothing when another one was good, and are the error when none was. */
@@ -697,7 +670,7 @@ static enum status settle(struct finder *f, const char *path)
     for (size_t i = 0; i < trouble->entries.n; i++) {
         const struct diag_entry *e = &trouble->entries.at[i];
         for (size_t k = 0; k < e->count && k < DIAG_TEXTS; k++)
-            diag_add(f->diag, SEV_LOSS, "input.refused", e->first[k].where, "file left out: %s",
+            diag_add(f->diag, SEV_LOSS, "input.refused", e->first[k].where, "file skipped: %s",
                      e->first[k].text);
     }
     return ST_OK;

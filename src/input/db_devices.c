@@ -72,7 +72,7 @@ int64_t db_devices_choose(const struct db_devices *list, const struct input_file
         return options->device;
     if (list->n > 1)
         diag_add(in->diag, SEV_LOSS, code, (struct where){.path = in->path},
-                 "%zu devices in one file; only device %lld is read", list->n,
+                 "%zu devices in one file; reading device %lld only", list->n,
                  (long long)list->at[0]);
     return list->n > 0 ? list->at[0] : -1;
 }

@@ -250,7 +250,7 @@ static void tell_damage(struct gpu_trace *t, size_t at)
     struct where where = {.path = t->path, .byte = at};
 
     diag_add(t->diag, SEV_LOSS, "strata-trace.damaged-block", where,
-             "block skipped: its checksum or its records are wrong");
+             "block skipped: bad checksum or records");
 }
 
 static enum status open_trace(struct gpu_trace *t, const char *path, struct str text,
@@ -263,12 +263,11 @@ static enum status open_trace(struct gpu_trace *t, const char *path, struct str 
 
     *t = (struct gpu_trace){.path = path, .diag = d, .text = text, .has_sites_only = sites_only};
     if (text.n < TRACE_HEAD || memcmp(text.at, TRACE_MAGIC, sizeof(TRACE_MAGIC) - 1) != 0)
-        return diag_fail(d, ST_FORMAT, "strata-trace.no-head", where,
-                         "not a trace of strata's injection library");
+        return diag_fail(d, ST_FORMAT, "strata-trace.no-head", where, "not a strata trace");
     memcpy(head, text.at + 8, sizeof(head));
     if (head[0] != TRACE_VERSION)
         return diag_fail(d, ST_UNSUPPORTED, "strata-trace.version", where,
-                         "version %u of the trace format; this strata reads version %d", head[0],
+                         "trace format version %u; this strata reads version %d", head[0],
                          TRACE_VERSION);
     t->process = head[1];
     vec_push(&t->strings, ((struct str){"", 0}));
@@ -295,7 +294,7 @@ static enum status open_trace(struct gpu_trace *t, const char *path, struct str 
     }
     if (!t->has_end)
         diag_add(d, SEV_WARN, "strata-trace.no-end", where,
-                 "the program did not end in order: what it did last is missing");
+                 "the program was killed; its last events are missing");
     if (t->dropped > 0)
         diag_add(d, SEV_LOSS, "strata-trace.dropped", where,
                  "the profiling library dropped %llu records", (unsigned long long)t->dropped);

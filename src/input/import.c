@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "base/cancel.h"
+
 void import_lose(struct import *i, struct where where, const char *code, const char *format, ...)
 {
     va_list args;
@@ -34,9 +36,14 @@ void import_left_out(const struct diag *refused, struct diag *d)
     for (size_t i = 0; i < refused->entries.n; i++) {
         const struct diag_entry *e = &refused->entries.at[i];
         if (e->severity == SEV_ERROR)
-            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file left out: %s",
+            diag_add(d, SEV_LOSS, "input.refused", e->first[0].where, "file skipped: %s",
                      e->first[0].text);
     }
+}
+
+static const char *or_else(const char *text, const char *other)
+{
+    return text != NULL ? text : other;
 }
 
 bool import_table_is(const struct import_table *t, const struct csv *csv)
@@ -52,19 +59,43 @@ bool import_table_is(const struct import_table *t, const struct csv *csv)
 enum status import_table_open(struct import *i, const struct import_table *t, struct csv *csv)
 {
     csv_open(csv, i->in->text);
-    if (!import_table_is(t, csv))
-        return import_refuse(i, import_line(i, 1), t->no_header.code, t->no_header.text);
-    return ST_OK;
+    if (import_table_is(t, csv))
+        return ST_OK;
+    return import_refuse(i, import_line(i, 1), or_else(t->no_header.code, "input.no-header"),
+                         or_else(t->no_header.text, "its header lacks a column of this format"));
 }
 
 void import_table_rows(struct import *i, const struct import_table *t, struct csv *csv, void *ctx)
 {
-    while (csv_next(csv)) {
+    enum { POLL_ROWS = 4096 };
+
+    for (uint64_t n = 1; csv_next(csv); n++) {
+        if (n % POLL_ROWS == 0 && cancelled())
+            return; /* input_read() tells */
         enum import_row row = t->take(i, csv, ctx);
         i->rows += row == ROW_TAKEN;
         if (row == ROW_LOST)
-            import_lose(i, import_line(i, csv->line), t->bad_row.code, "%s", t->bad_row.text);
+            import_lose(
+                i, import_line(i, csv->line), or_else(t->bad_row.code, "input.bad-row"), "%s",
+                or_else(t->bad_row.text, "row skipped: a field is missing or not a number"));
     }
+}
+
+enum status import_table_read(struct import *i, const struct import_table *t)
+{
+    struct csv csv;
+
+    TRY(import_table_open(i, t, &csv));
+    import_table_rows(i, t, &csv, NULL);
+    return ST_OK;
+}
+
+bool import_slice(struct import *i, const struct slice *slice)
+{
+    if (!import_lasts(slice->dur))
+        return false;
+    capture_slice(i->cap, slice);
+    return true;
 }
 
 enum status import_db_open(struct import *i, struct db *db)
@@ -88,11 +119,11 @@ bool import_db_times(struct import *i, const struct db_rows *rows, nanos begin, 
 
     out->begin = begin;
     out->dur = nanos_sub(end, begin);
-    if (has_time && out->dur >= 0 && out->dur <= import_longest)
+    if (has_time && import_lasts(out->dur))
         return true;
     import_lose(i, import_file(i), has_time ? codes->bad_duration : codes->no_time,
                 has_time ? "row %llu of %s skipped: its duration is negative or over 7 days"
-                         : "row %llu of %s skipped: no start or no end",
+                         : "row %llu of %s skipped: no start or end time",
                 (unsigned long long)rows->n, rows->table);
     return false;
 }

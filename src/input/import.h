@@ -1,6 +1,13 @@
 /*
  * import - what importers do alike: count rows and losses, tell a loss with its place, read a table
  * of comma-separated values row by row, open a database.
+ *
+ * What is done for every importer, so that none can forget it: input_read() sets the vendor,
+ * records the source with its rows and losses, tells of a capture with too many lanes, and ends
+ * with ST_CANCELLED after an interruption; capture_lane() bounds the number of lanes. What is left
+ * to an importer: durations go through import_slice() or import_lasts(), lost rows through
+ * import_lose() or ROW_LOST, and a loop over something that may be large asks cancelled() unless
+ * the table's or the database's rows are it.
  */
 #ifndef STRATA_INPUT_IMPORT_H
 #define STRATA_INPUT_IMPORT_H
@@ -21,6 +28,14 @@ struct import {
 
 /* Longer events are overflowed counters (the exporters' own limit): 7 days. */
 static const nanos import_longest = 7 * 86400 * (nanos)1000000000;
+
+static inline bool import_lasts(nanos dur)
+{
+    return dur >= 0 && dur <= import_longest;
+}
+
+/* Adds a slice; false when its duration is none. */
+bool import_slice(struct import *i, const struct slice *slice);
 
 /* Counts a row or event that is lost, and tells why. */
 void import_lose(struct import *i, struct where where, const char *code, const char *format, ...)
@@ -77,7 +92,7 @@ struct import_table {
     bool (*is)(const struct csv *csv); /* instead, where that is not all */
     struct {
         const char *code, *text;
-    } no_header, bad_row;
+    } no_header, bad_row; /* NULL: in the words of all tables */
     enum import_row (*take)(struct import *i, const struct csv *csv, void *ctx);
 };
 
@@ -86,6 +101,9 @@ bool import_table_is(const struct import_table *t, const struct csv *csv);
 /* Opens the text and checks the header; then takes all rows. */
 enum status import_table_open(struct import *i, const struct import_table *t, struct csv *csv);
 void import_table_rows(struct import *i, const struct import_table *t, struct csv *csv, void *ctx);
+
+/* Both, for a table whose rows need no context. */
+enum status import_table_read(struct import *i, const struct import_table *t);
 
 /* Opens the database of an import, whose source then counts whatever becomes of it; and closes it,
  * with scans that ended early among the losses. */

@@ -68,7 +68,7 @@ static void read_steps(struct analysis_db *a)
         if (row.t.device >= 0 && import_is_other_device(a->i, row.t.device))
             continue;
         if (row.t.computing == DB_NONE) {
-            lose(a, &rows, "it has no computing time");
+            lose(a, &rows, "no computing time");
             continue;
         }
         row.t.step = step_id(a, row.step);
@@ -118,7 +118,7 @@ static void read_times(struct analysis_db *a, struct hash *places)
         if (str_starts(row.name, S("Total Op Info")))
             continue; /* the sum of the others */
         if (row.name.n == 0 || op->elapse == DB_NONE) {
-            lose(a, &rows, "it has no name or no time");
+            lose(a, &rows, "no name or time");
             continue;
         }
         op->name = capture_intern(cap, row.name);

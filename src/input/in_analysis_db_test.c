@@ -1,28 +1,5 @@
 #include "base/db_testing.h"
-#include "base/testing.h"
-#include "capture/capture.h"
-#include "input/input.h"
-
-static struct capture *cap;
-static struct diag diag;
-static struct input_options options;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    diag_init(&diag);
-    options = input_defaults();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    capture_free(cap);
-    return 0;
-}
+#include "input/testing_import.h"
 
 static enum status read_sql(const char *sql)
 {
@@ -116,8 +93,6 @@ TEST(other_databases_are_refused)
     assert_int_equal(read_sql("CREATE TABLE t(a);"), ST_FORMAT);
     assert_int_equal(diag_count(&diag, "analysis-db.no-tables"), 1);
 }
-
-#define TF(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 TEST_MAIN("input/in_analysis_db", TF(step_times_are_exact_nanoseconds),
           TF(only_the_chosen_device_is_read), TF(collectives_bring_times_and_what_they_moved),

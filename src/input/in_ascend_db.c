@@ -49,7 +49,7 @@ strid ascend_db_name(struct ascend_db *a, const struct db_rows *rows, struct db_
     if (id != 0)
         return id;
     import_tell(a->i, SEV_WARN, "ascend-db.no-name",
-                "%s uses string %lld, which STRING_IDS does not have", rows->table,
+                "%s uses string %lld, which is missing in STRING_IDS", rows->table,
                 (long long)name.id);
     return capture_intern_format(a->cap, "#%lld", (long long)name.id);
 }

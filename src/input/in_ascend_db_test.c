@@ -1,29 +1,6 @@
 #include "base/db_testing.h"
-#include "base/testing.h"
-#include "capture/capture.h"
 #include "input/db_devices.h"
-#include "input/input.h"
-
-static struct capture *cap;
-static struct diag diag;
-static struct input_options options;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    diag_init(&diag);
-    options = input_defaults();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    capture_free(cap);
-    return 0;
-}
+#include "input/testing_import.h"
 
 static enum status read_as(const char *path, const char *sql)
 {
@@ -420,8 +397,6 @@ TEST(the_kind_is_known_by_name_or_by_tables)
     free((void *)(uintptr_t)bytes.at);
     free((void *)(uintptr_t)other.at);
 }
-
-#define TF(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_its_stream),
           TF(waits_are_derived_over_kernels_and_collectives_of_all_streams),

@@ -282,11 +282,11 @@ static void finish_core(struct import *import, struct core *core, struct arena *
     import->lost += bad;
     if (bad > 0)
         import_tell(import, SEV_LOSS, "camodel-dump.bad-line",
-                    "%llu lines of the logs of %.*s are not understood", (unsigned long long)bad,
+                    "%llu lines in the logs of %.*s were not recognised", (unsigned long long)bad,
                     STR_ARGS(core->name));
     if (all.unmatched > 0)
         import_tell(import, SEV_NOTE, "camodel-dump.unmatched",
-                    "%llu instructions of %.*s have no begin or no end",
+                    "%llu instructions of %.*s have no begin or end",
                     (unsigned long long)all.unmatched, STR_ARGS(core->name));
     vec_free(&all.list);
 }
@@ -371,7 +371,7 @@ static enum status read_mte(struct import *import, const struct fs_list *list)
     import->lost += mte.lost + rates.late;
     if (mte.lost + rates.late > 0)
         import_tell(import, SEV_LOSS, "camodel-dump.bad-line",
-                    "%llu transfers without their numbers, or after the first minute",
+                    "%llu transfers skipped: no numbers, or after the first minute",
                     (unsigned long long)mte.lost + rates.late);
     camodel_mte_free(&mte);
     vec_free(&rates.list);
@@ -406,7 +406,7 @@ static enum status read_camodel_dump(struct import *import)
     arena_free(&arena);
     if (st == ST_OK && instrs == 0)
         st = import_refuse(import, import_file(import), "camodel-dump.nothing",
-                           "no instruction has both its begin and its end in the logs");
+                           "no instruction has both a begin and an end");
     if (st != ST_OK)
         return st;
     capture_set_incore(cap);
@@ -417,7 +417,7 @@ static enum status read_camodel_dump(struct import *import)
 
 const struct input_format input_camodel_dump = {
     .name = "camodel-dump",
-    .summary = "logs of the simulator's core model (core*.instr_log.dump and those beside it)",
+    .summary = "core model logs of the simulator (core*.instr_log.dump and others)",
     .looks_for = "core*instr_log.dump",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,

@@ -136,7 +136,7 @@ static void take_op(struct reader *r, struct comm_op op)
         return; /* damage; told once, at the end */
     if (!is_good) {
         import_lose(r->i, import_byte(r->i, at), "communication.bad-number",
-                    "collective skipped: a time is no number");
+                    "collective skipped: a time is not a number");
         return;
     }
     r->i->rows++;
@@ -225,7 +225,7 @@ static void take_flat_op(struct reader *r)
         return;
     }
     import_lose(r->i, import_byte(r->i, at), "communication.bad-number",
-                "collective skipped: it has no name, or its duration is no number");
+                "collective skipped: no name, or its duration is not a number");
 }
 
 static enum status read_communication(struct import *i)
@@ -238,7 +238,7 @@ static enum status read_communication(struct import *i)
         take_steps(&r);
     } else if (root == JSON_ARRAY) {
         import_tell(i, SEV_NOTE, "communication.flat",
-                    "a flat list of collectives: names and durations, and neither waits nor sizes");
+                    "a flat list of collectives: no waits or sizes");
         while (json_element(&r.j))
             take_flat_op(&r);
     } else {

@@ -65,7 +65,7 @@ static void take_links(struct import *i, struct json *j, struct comm_link op)
             vec_push(&i->cap->comm_links, link);
         } else {
             import_lose(i, import_byte(i, at), "communication-matrix.bad-ranks",
-                        "link skipped: not two ranks");
+                        "link skipped: needs two ranks");
         }
     }
 }

@@ -52,10 +52,11 @@ static enum status read_core_summary(struct import *i)
     for (; i->rows < MOST_COUNTERS && core_summary_next(&rest, &counter); i->rows++)
         add_counter(cap, core_of(i->in->path), &counter);
     if (i->rows == 0)
-        return import_refuse(i, import_file(i), "core-summary.nothing", "no line `name | number`");
+        return import_refuse(i, import_file(i), "core-summary.nothing",
+                             "no line of the form `name | number`");
     if (rest.n > 0 && core_summary_next(&rest, &counter))
         import_lose(i, import_file(i), "core-summary.many",
-                    "more than %d counters: the others are left out", MOST_COUNTERS);
+                    "more than %d counters; the rest is skipped", MOST_COUNTERS);
     if (cap->facts.kind == 0) {
         capture_set_incore(cap);
         cap->origin = ORIGIN_SIMULATED;
@@ -65,7 +66,7 @@ static enum status read_core_summary(struct import *i)
 
 const struct input_format input_core_summary = {
     .name = "core-summary",
-    .summary = "counters of the simulator's core model (core*_summary_log)",
+    .summary = "core model counters of the simulator (core*_summary_log)",
     .looks_for = "core*_summary_log",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,

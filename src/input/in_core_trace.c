@@ -45,7 +45,7 @@ static enum status read_core_trace(struct import *i)
 
 const struct input_format input_core_trace = {
     .name = "core-trace",
-    .summary = "in-core trace of the operator simulator (trace.json, of all cores or of one)",
+    .summary = "in-core trace of the operator simulator (trace.json, all cores or one)",
     .looks_for = "trace.json",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,

@@ -83,8 +83,8 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
     struct slice s = {.kind = SLICE_INSTR};
 
     (void)i;
-    if (csv->is_broken || csv->n_cells < 4 || r->cap->lanes.n >= LIMIT_LANES ||
-        !num_us(csv_cell(csv, r->columns.time), &s.dur) || s.dur < 0)
+    if (csv->is_broken || csv->n_cells < 4 || !num_us(csv_cell(csv, r->columns.time), &s.dur) ||
+        !import_lasts(s.dur))
         return ROW_LOST;
     s.name = capture_intern(r->cap, str_trim(csv_cell(csv, r->columns.name)));
     s.lane = capture_lane(r->cap, (struct lane_key){.kind = LANE_PIPE,
@@ -110,7 +110,7 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
 
 #define INSTR_EXE_TROUBLES                                                                         \
     .no_header = {"instr-exe.no-header", "no header with cycles and running_time"},                \
-    .bad_row = {"instr-exe.bad-row", "row skipped: a field is missing or is no number"},           \
+    .bad_row = {"instr-exe.bad-row", "row skipped: a field is missing or not a number"},           \
     .take = take_row
 
 static const struct import_table instr_table = {
@@ -153,7 +153,7 @@ static enum status read_code_exe(struct import *i)
 /* Neither claims a name: the trace beside it tells more. */
 const struct input_format input_instr_exe = {
     .name = "instr-exe",
-    .summary = "the operator simulator's sums by instruction (CSV)",
+    .summary = "operator simulator totals by instruction (CSV)",
     .looks_for = "*_instr_exe*.csv",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,
@@ -163,7 +163,7 @@ const struct input_format input_instr_exe = {
 
 const struct input_format input_code_exe = {
     .name = "code-exe",
-    .summary = "the operator simulator's sums by source line (CSV)",
+    .summary = "operator simulator totals by source line (CSV)",
     .looks_for = "*_code_exe*.csv",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_ASCEND,

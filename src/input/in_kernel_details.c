@@ -201,7 +201,7 @@ static bool take_times(struct reader *r, struct slice *slice)
         lose(r, "kernel-details.no-duration", "no duration");
         return false;
     }
-    if (slice->dur < 0 || slice->dur > import_longest) {
+    if (!import_lasts(slice->dur)) {
         lose(r, "kernel-details.bad-duration", "duration is negative or over 7 days");
         return false;
     }
@@ -633,7 +633,7 @@ static void take_row(struct reader *r)
     struct slice slice = {0};
 
     if (r->csv.n_cells != csv_header_count(&r->csv) || r->csv.is_broken) {
-        lose(r, "kernel-details.field-count", "it has more or fewer fields than the header");
+        lose(r, "kernel-details.field-count", "number of fields differs from the header");
         r->i->misfits++;
         return;
     }
@@ -684,10 +684,7 @@ static bool is_pmu(struct str name)
     static const struct str starts[] = {S_INIT("aic_"), S_INIT("aiv_"), S_INIT("aicore_time"),
                                         S_INIT("total_cycles"), S_INIT("ai_core_")};
 
-    for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-        if (str_starts(name, starts[i]))
-            return true;
-    return false;
+    return STR_ANY(str_starts, name, starts);
 }
 
 /* Every column from the first counter to the end is one. */
@@ -766,7 +763,8 @@ static enum status read_windows(struct reader *r, struct stream *s)
 static enum status read_stream(struct reader *r)
 {
     struct stream s;
-    enum status st = stream_open(&s, r->i->in->path, WINDOW, r->i->in->diag);
+    const struct input_file *in = r->i->in;
+    enum status st = stream_open_fast(&s, in->path, WINDOW, in->has_fault, in->diag);
 
     if (st == ST_OK)
         st = read_windows(r, &s);

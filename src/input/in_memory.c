@@ -89,8 +89,8 @@ static bool is_table(const struct csv *csv)
 
 static const struct import_table table = {
     .is = is_table,
-    .no_header = {"memory.no-header", "no header of a memory table"},
-    .bad_row = {"memory.bad-row", "row skipped: a field is missing or is no number"},
+    .no_header = {"memory.no-header", "not a memory table: unknown header"},
+    .bad_row = {"memory.bad-row", "row skipped: a field is missing or not a number"},
     .take = take_row,
 };
 

@@ -101,13 +101,9 @@ strid nsys_name(struct nsys *s, int64_t id)
 
 /* ---- arrows ---- */
 
-static int by_process(const void *a, const void *b)
-{
-    const struct nsys_link *x = a, *y = b;
-
-    return ORDER(x->process, y->process) ?: ORDER(x->correlation, y->correlation)
-           ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_process, struct nsys_link,
+         ORDER(x->process, y->process) ?: ORDER(x->correlation, y->correlation)
+         ?: ORDER(x->slice, y->slice));
 
 static void sort_links(struct nsys_links *links)
 {
@@ -240,8 +236,7 @@ static enum status read_nsys(struct import *i)
     if (is_export(&s.db))
         read_all(&s);
     else
-        st = import_refuse(i, import_file(i), "nsys.no-tables",
-                           "a database without the tables of an nsys export");
+        st = import_refuse(i, import_file(i), "nsys.no-tables", "a database without nsys tables");
     import_db_close(i, &s.db);
     return st;
 }

@@ -1,28 +1,5 @@
 #include "base/db_testing.h"
-#include "base/testing.h"
-#include "capture/capture.h"
-#include "input/input.h"
-
-static struct capture *cap;
-static struct diag diag;
-static struct input_options options;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    diag_init(&diag);
-    options = input_defaults();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    capture_free(cap);
-    return 0;
-}
+#include "input/testing_import.h"
 
 static enum status read_sql(const char *sql)
 {
@@ -304,8 +281,6 @@ TEST(the_kind_is_known_by_its_tables)
     }
     assert_int_equal(read_sql("CREATE TABLE t(a);"), ST_FORMAT);
 }
-
-#define TF(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 TEST_MAIN("input/in_nsys", TF(kernels_stand_on_the_lane_of_their_stream),
           TF(arrows_join_the_process_and_the_correlation),

@@ -30,7 +30,7 @@ static enum status read_op_statistic(struct import *i)
 
 const struct input_format input_op_statistic = {
     .name = "op-statistic",
-    .summary = "sums by operator type, no timeline (CSV)",
+    .summary = "totals by operator type, no timeline (CSV)",
     .looks_for = "op_statistic.csv",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,

@@ -40,7 +40,7 @@ static const struct import_table table = {
     .columns = {S_INIT("Name"), S_INIT("Host Self Duration(us)"),
                 S_INIT("Host Total Duration(us)")},
     .no_header = {"operator-details.no-header", "no header with Name and Host Self Duration(us)"},
-    .bad_row = {"operator-details.bad-row", "row skipped: a field is missing or is no number"},
+    .bad_row = {"operator-details.bad-row", "row skipped: a field is missing or not a number"},
     .take = take_row,
 };
 
@@ -63,7 +63,7 @@ static enum status read_operator_details(struct import *i)
 
 const struct input_format input_operator_details = {
     .name = "operator-details",
-    .summary = "operators of the framework with stacks and sums, no timeline (CSV)",
+    .summary = "framework operators with stacks and totals, no timeline (CSV)",
     .looks_for = "operator_details.csv",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,

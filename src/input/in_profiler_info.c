@@ -159,7 +159,7 @@ static enum status read_profiler_info(struct import *i)
 
 const struct input_format input_profiler_info = {
     .name = "profiler-info",
-    .summary = "how a profile was recorded (JSON)",
+    .summary = "profiler settings (JSON)",
     .looks_for = "profiler_info_*.json, profiler_metadata.json, info.json",
     .role = ROLE_FACTS,
     .vendor = VENDOR_ASCEND,

@@ -44,21 +44,13 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
         import_is_other_device(i, device))
         return ROW_PASSED;
     if (csv->is_broken || !num_i64(cell(csv, ITERATION), &mark.number) ||
-        !num_us(cell(csv, END), &mark.end) || !num_us(cell(csv, DURATION), &lasted) || lasted < 0)
+        !num_us(cell(csv, END), &mark.end) || !num_us(cell(csv, DURATION), &lasted) ||
+        !import_lasts(lasted))
         return ROW_LOST;
     mark.begin = nanos_sub(mark.end, lasted);
     mark.name = capture_intern(i->cap, S("Iteration"));
     vec_push(&i->cap->marks, mark);
     return ROW_TAKEN;
-}
-
-static enum status read_step_trace(struct import *i)
-{
-    struct csv csv;
-
-    TRY(import_table_open(i, &table, &csv));
-    import_table_rows(i, &table, &csv, NULL);
-    return ST_OK;
 }
 
 const struct input_format input_step_trace = {
@@ -69,5 +61,4 @@ const struct input_format input_step_trace = {
     .vendor = VENDOR_ASCEND,
     .claims = claims,
     .table = &table,
-    .read = read_step_trace,
 };

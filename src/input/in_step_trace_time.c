@@ -55,7 +55,7 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
 static const struct import_table table = {
     .columns = {S_INIT("Step"), S_INIT("Computing"), S_INIT("Communication(Not Overlapped)")},
     .no_header = {"step-trace-time.no-header", "no header with Step and Computing"},
-    .bad_row = {"step-trace-time.bad-row", "row skipped: a field is missing or is no number"},
+    .bad_row = {"step-trace-time.bad-row", "row skipped: a field is missing or not a number"},
     .take = take_row,
 };
 
@@ -73,7 +73,7 @@ static enum status read_step_trace_time(struct import *i)
 
 const struct input_format input_step_trace_time = {
     .name = "step-trace-time",
-    .summary = "the profiler's own sums of each step (CSV)",
+    .summary = "the profiler's totals per step (CSV)",
     .looks_for = "step_trace_time.csv, cluster_step_trace_time.csv",
     .role = ROLE_SIDECAR,
     .vendor = VENDOR_ASCEND,

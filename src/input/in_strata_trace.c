@@ -278,14 +278,14 @@ static const struct site *site_at(struct reader *m, uint32_t number)
 /* False, and counted, when the times are of no use. */
 static bool has_times(struct reader *m, const struct gpu_trace_event *e)
 {
-    if (e->start > 0 && e->duration >= 0 && e->duration <= import_longest) {
+    if (e->start > 0 && import_lasts(e->duration)) {
         nanos end = nanos_add(e->start, e->duration);
         m->last = end > m->last ? end : m->last;
         return true;
     }
     if (e->start == 0)
         import_lose(m->i, import_file(m->i), "strata-trace.no-time",
-                    "record skipped: its times were not collected");
+                    "record skipped: no times were collected");
     else
         import_lose(m->i, import_file(m->i), "strata-trace.bad-duration",
                     "record skipped: its duration is negative or over 7 days");
@@ -372,7 +372,7 @@ static void take_event(void *ctx, const struct gpu_trace_event *e)
         return;
     if (gpu_trace_kind(&m->t, e->site) != kinds[e->tag]) {
         import_lose(m->i, import_file(m->i), "strata-trace.no-site",
-                    "record skipped: what it is about was in a damaged block");
+                    "record skipped: it refers to a damaged block");
         return;
     }
     const struct site *s = site_at(m, e->site);
@@ -447,15 +447,11 @@ static void put_graphs(struct reader *m)
     }
     if (n > 0)
         import_tell(m->i, SEV_WARN, "strata-trace.graph-level",
-                    "%zu launches of whole graphs; the kernels inside are not listed", n);
+                    "%zu launches of whole graphs; their kernels are not listed", n);
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct marker *x = a, *y = b;
-
-    return ORDER(x->id, y->id) ?: ORDER(x->at, y->at) ?: ORDER(x->order, y->order);
-}
+ORDER_BY(by_id, struct marker,
+         ORDER(x->id, y->id) ?: ORDER(x->at, y->at) ?: ORDER(x->order, y->order));
 
 static void put_range(struct reader *m, const struct marker *begin, nanos end)
 {
@@ -491,7 +487,7 @@ static void put_ranges(struct reader *m)
             put_range(m, a, has_end ? a[1].at : m->last);
             if (!has_end)
                 import_tell(m->i, SEV_NOTE, "strata-trace.open-range",
-                            "a range had not ended when the recording did");
+                            "a range was still open when recording ended");
             i += has_end;
         }
     }
@@ -566,7 +562,7 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
             nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[3]));
         m->mono_to_unix = nanos_sub(trace_unzigzag(r->numbers[0]), trace_unzigzag(r->numbers[2]));
     } else if (r->tag == TRACE_NOTE) {
-        import_tell(m->i, SEV_NOTE, "strata-trace.note", "the recorder noted %.*s: %.*s",
+        import_tell(m->i, SEV_NOTE, "strata-trace.note", "recorder message: %.*s: %.*s",
                     STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[0]), 0, 40)),
                     STR_ARGS(str_part(gpu_trace_string(&m->t, r->numbers[2]), 0, 300)));
     } else if (r->tag == TRACE_INFO) {
@@ -594,11 +590,10 @@ static void take_clocks(struct reader *m)
     if (m->is_mono)
         m->cap->clock.to_unix = m->mono_to_unix;
     else if (elapsed >= 0 && (jump > least || jump < -least))
-        import_tell(
-            m->i, SEV_WARN, "strata-trace.clock-set",
-            "the clock was set by %+.3f ms while the program ran: times before and after do "
-            "not fit together; --clock-source mono records with one that is never set",
-            (double)jump / 1e6);
+        import_tell(m->i, SEV_WARN, "strata-trace.clock-set",
+                    "the system clock jumped by %+.3f ms during the run: times before and after do "
+                    "not match; record with --clock-source mono",
+                    (double)jump / 1e6);
 }
 
 static void take_devices(struct reader *m)
@@ -648,7 +643,7 @@ static void choose_device(struct reader *m)
     m->device = asked >= 0 ? asked : n > 0 ? list[0] : NO_DEVICE;
     if (asked < 0 && n > 1)
         import_tell(m->i, SEV_WARN, "strata-trace.several-devices",
-                    "%zu devices; only device %lld is read, others with --device", n,
+                    "%zu devices; reading device %lld only, use --device for others", n,
                     (long long)m->device);
 }
 
@@ -738,7 +733,7 @@ static size_t ask_devices(const struct input_file *in, int64_t *list, size_t mos
 
 const struct input_format input_strata_trace = {
     .name = "strata-trace",
-    .summary = "GPU activity that strata recorded inside a program",
+    .summary = "GPU activity recorded by strata inside a program",
     .looks_for = "trace-*.strata",
     .role = ROLE_WHOLE,
     .vendor = VENDOR_NVIDIA,

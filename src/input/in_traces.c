@@ -69,7 +69,7 @@ static enum status read_chrome_trace(struct import *i)
 
 const struct input_format input_kineto = {
     .name = "kineto",
-    .summary = "PyTorch profiler trace (JSON, also packed)",
+    .summary = "PyTorch profiler trace (JSON, also gzip)",
     .looks_for = "*.pt.trace.json",
     .claims = claims_kineto,
     .streams = true,
@@ -95,7 +95,7 @@ const struct input_format input_trace_view = {
 
 const struct input_format input_chrome_trace = {
     .name = "chrome-trace",
-    .summary = "trace in the format of Chrome's viewer (JSON, also packed)",
+    .summary = "Chrome trace (JSON, also gzip)",
     .looks_for = "*.json",
     .streams = true,
     .role = ROLE_WHOLE,

@@ -128,7 +128,7 @@ static enum status tell_fault(struct import *i, const struct bin_blocks *b, bool
         return diag_fail(i->in->diag, ST_FORMAT, "visualize-data.corrupt", import_byte(i, b->at),
                          "%.*s", STR_ARGS(words));
     import_lose(i, import_byte(i, b->at), "visualize-data.cut",
-                "the blocks from here on are left out: %.*s", STR_ARGS(words));
+                "the blocks from here on are skipped: %.*s", STR_ARGS(words));
     return ST_OK;
 }
 
@@ -148,11 +148,10 @@ static enum status read_visualize_data(struct import *i)
         TRY(tell_fault(i, &b, has_data));
     if (!has_data)
         return import_refuse(i, import_byte(i, b.at), "visualize-data.no-trace",
-                             "no TRACE block found, and no base info");
+                             "no TRACE block and no base info");
     if (seen.unknown > 0)
         import_tell(i, SEV_NOTE, "visualize-data.other-blocks",
-                    "%llu blocks of unknown types are passed over",
-                    (unsigned long long)seen.unknown);
+                    "%llu blocks of unknown types skipped", (unsigned long long)seen.unknown);
     capture_set_incore(i->cap);
     i->cap->origin = seen.infos > 0 ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
     return ST_OK;

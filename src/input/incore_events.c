@@ -159,23 +159,21 @@ static struct str pipe_name(struct reader *r, struct str pid)
     return arena_format(&r->arena, "WARP_%lld", (long long)number);
 }
 
-/* False when there are too many. */
-static bool find_lane(struct reader *r, const struct event *e, lane_id *out)
+static lane_id find_lane(struct reader *r, const struct event *e)
 {
     bool is_one_core = r->t->core.n > 0;
     strid process = capture_intern(r->cap, is_one_core ? r->t->core : e->pid);
     strid name = capture_intern(r->cap, is_one_core ? pipe_name(r, e->pid) : e->tid);
     uint64_t key = (uint64_t)process << 32 | name;
+    lane_id lane;
 
-    if (hash_get(&r->lanes, key, out))
-        return true;
-    if (r->cap->lanes.n >= LIMIT_LANES)
-        return false;
-    *out = capture_lane(
+    if (hash_get(&r->lanes, key, &lane))
+        return lane;
+    lane = capture_lane(
         r->cap,
         (struct lane_key){.kind = LANE_PIPE, .device = -1, .process = process, .name = name});
-    hash_put(&r->lanes, key, *out);
-    return true;
+    hash_put(&r->lanes, key, lane);
+    return lane;
 }
 
 static enum slice_kind kind_of(struct str lane, struct str name)
@@ -246,8 +244,8 @@ static void add_whole(struct reader *r, const struct event *e, lane_id lane, nan
 {
     struct slice slice = {.begin = ts, .lane = lane, .name = capture_intern(r->cap, e->name)};
 
-    if (e->dur.n > 0 && (!num_us(e->dur, &slice.dur) || slice.dur < 0)) {
-        lose(r, e, "incore.bad-time", "its duration is no number of microseconds");
+    if (e->dur.n > 0 && (!num_us(e->dur, &slice.dur) || !import_lasts(slice.dur))) {
+        lose(r, e, "incore.bad-time", "its duration is not a number of microseconds");
         return;
     }
     keep_args(r, e, &slice.set, &slice.own);
@@ -289,7 +287,7 @@ static void close_pair(struct reader *r, const struct event *e, lane_id lane, na
     struct open *open = number > 0 ? &r->open.at[number - 1] : NULL;
     if (open == NULL || open->is_closed || open->lane != lane || open->name != name ||
         open->id != id) {
-        lose(r, e, "incore.unpaired", "nothing began that it could end");
+        lose(r, e, "incore.unpaired", "end without a begin");
         return;
     }
     open->is_closed = true;
@@ -342,7 +340,6 @@ static void name_pipe(struct reader *r, const struct event *e)
 
 static void add_event(struct reader *r, const struct event *e)
 {
-    lane_id lane;
     nanos ts;
 
     if (e->ph == 'M') {
@@ -350,21 +347,18 @@ static void add_event(struct reader *r, const struct event *e)
         return;
     }
     if (e->ph == 0 || memchr("XBEstfC", e->ph, 7) == NULL) {
-        lose(r, e, "incore.unknown-event", "its ph is none that an in-core trace has");
+        lose(r, e, "incore.unknown-event", "unknown ph");
         return;
     }
     if (!num_us(e->ts, &ts)) {
-        lose(r, e, "incore.bad-time", "its ts is no number of microseconds");
+        lose(r, e, "incore.bad-time", "its ts is not a number of microseconds");
         return;
     }
     if (e->ph == 'C') {
         add_samples(r, e, ts);
         return;
     }
-    if (!find_lane(r, e, &lane)) {
-        lose(r, e, "incore.many-lanes", "there are too many lanes");
-        return;
-    }
+    lane_id lane = find_lane(r, e);
     if (e->ph == 'X')
         add_whole(r, e, lane, ts);
     else if (e->ph == 'B')
@@ -385,13 +379,9 @@ struct stop {
     bool is_flag;
 };
 
-static int by_stop(const void *a, const void *b)
-{
-    const struct stop *x = a, *y = b;
-
-    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(y->is_flag, x->is_flag)
-           ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_stop, struct stop,
+         ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(y->is_flag, x->is_flag)
+         ?: ORDER(x->slice, y->slice));
 
 struct stops {
     VEC_OF(struct stop) list;
@@ -468,8 +458,7 @@ static void add_flows(struct reader *r)
         }
     }
     lost += begun > joined ? begun - joined : 0;
-    lose_many(r, "incore.unbound", lost,
-              "ends of arrows have no other end, or no slice to stand at");
+    lose_many(r, "incore.unbound", lost, "arrow ends without a partner or a slice");
     hash_free(&begins);
     vec_free(&stops.list);
 }
@@ -480,7 +469,7 @@ static void count_open(struct reader *r)
 
     for (size_t i = 0; i < r->open.n; i++)
         open += !r->open.at[i].is_closed;
-    lose_many(r, "incore.unpaired", open, "events that begin something have no end");
+    lose_many(r, "incore.unpaired", open, "begin events without an end");
 }
 
 /* ---- the document ---- */
@@ -507,7 +496,8 @@ static void read_events(struct reader *r)
         } else {
             const char *error = j->token == JSON_ERROR ? j->error : NULL;
             uint64_t error_at = error != NULL ? j->error_at : at;
-            damaged(r, error_at, error != NULL ? error : "the list of events is cut or damaged");
+            damaged(r, error_at,
+                    error != NULL ? error : "the list of events is truncated or damaged");
             if (json_resync(j, marker) != JSON_NONE)
                 break;
         }

@@ -70,7 +70,7 @@ enum status input_read(const struct input_format *format, const struct input_fil
 
     if (before == VENDOR_UNKNOWN)
         cap->facts.vendor = format->vendor;
-    enum status st = format->read(&i);
+    enum status st = format->read != NULL ? format->read(&i) : import_table_read(&i, format->table);
     if (st != ST_OK)
         cap->facts.vendor = before;
     if ((st == ST_OK || i.is_kept) && !i.is_recorded)
@@ -82,6 +82,9 @@ enum status input_read(const struct input_format *format, const struct input_fil
                                             .misfits = i.misfits});
     for (size_t k = first; k < cap->sources.n; k++)
         cap->sources.at[k].kind = format->source;
+    if (cap->lanes.n > LIMIT_LANES)
+        diag_add(in->diag, SEV_LOSS, "input.lanes", (struct where){.path = in->path},
+                 "over %d lanes: all others are drawn as one", LIMIT_LANES);
     return st == ST_OK && cancelled() ? ST_CANCELLED : st;
 }
 
@@ -110,29 +113,31 @@ static enum status refuse(const struct probe *p, struct diag *d)
         return diag_fail(d, ST_FORMAT, "input.empty", where, "the file is empty");
     if (p->head.n < INPUT_HEAD &&
         (str_trim(p->head).n == 0 || str_equal(p->head, S("\xEF\xBB\xBF"))))
-        return diag_fail(d, ST_FORMAT, "input.empty", where, "there is nothing but blanks");
+        return diag_fail(d, ST_FORMAT, "input.empty", where, "the file contains only whitespace");
     if (str_starts(p->head, S("version https://git-lfs.github.com/spec/"))) {
-        diag_hint(d, "try", "git lfs pull, which fetches the real file");
+        diag_hint(d, "try", "git lfs pull, to fetch the file");
         return diag_fail(d, ST_FORMAT, "input.lfs-pointer", where,
-                         "a Git LFS pointer, not the data it stands for");
+                         "a Git LFS pointer, not the data");
     }
     if (has_other_separator(p->head)) {
-        diag_hint(d, "try", "to save it again with commas between the columns");
+        diag_hint(d, "try", "saving the table with commas between the columns");
         return diag_fail(d, ST_FORMAT, "input.separator", where,
                          "a kernel table without commas between its columns");
     }
     if (has_bare_cr(p->head)) {
-        diag_hint(d, "try", "tr '\\r' '\\n' < %s, or to save it again", p->path);
+        diag_hint(d, "try",
+                  "tr '\\r' '\\n"
+                  "' < %s, or saving it with other line ends",
+                  p->path);
         return diag_fail(d, ST_FORMAT, "input.line-ends", where,
-                         "a kernel table whose rows end with CR alone");
+                         "a kernel table whose lines end with CR only");
     }
     if (utf16_is(p->head)) {
         diag_hint(d, "try", "iconv -f UTF-16 -t UTF-8 %s", p->path);
-        return diag_fail(d, ST_FORMAT, "input.utf16", where,
-                         "text in UTF-16, as some editors and shells save it; strata reads UTF-8");
+        return diag_fail(d, ST_FORMAT, "input.utf16", where, "UTF-16 text; strata reads UTF-8");
     }
     return diag_fail(d, ST_UNSUPPORTED, "input.unknown", where,
-                     "not a format that strata reads, or damaged at its start");
+                     "unknown format, or damaged at the start");
 }
 
 enum status input_pick(const struct probe *p, const char *format, struct diag *d,
@@ -146,7 +151,7 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
         *out = format_named(str_of(format));
         if (*out == NULL)
             return diag_fail(d, ST_UNSUPPORTED, "input.no-such-format", (struct where){0},
-                             "no input format is called '%s'", format);
+                             "unknown input format '%s'", format);
         return ST_OK;
     }
     csv_open(&csv, p->head);
@@ -295,7 +300,7 @@ static size_t drop_twins(struct member *list, size_t n, const char *path, struct
         goes[i] = better != NULL;
         if (goes[i])
             diag_add(d, SEV_WARN, "input.told-twice", (struct where){.path = path},
-                     "%s tells the same run of rank %lld as %s, which is read", list[i].cap->name,
+                     "%s holds the same run of rank %lld as %s; skipped", list[i].cap->name,
                      (long long)list[i].cap->facts.rank, better->name);
     }
     for (size_t i = 0; i < n; i++) {
@@ -320,7 +325,7 @@ static void part_equals(struct member *list, size_t n, const char *path, struct 
             continue;
         }
         diag_add(d, SEV_WARN, "input.rank-shared", (struct where){.path = path},
-                 "%s says that it is rank %lld, as another does; it gets another number",
+                 "%s has the same rank as another capture, %lld; it is renumbered",
                  list[i].cap->name, (long long)last);
         facts->rank = UNKNOWN;
     }
@@ -374,7 +379,7 @@ static enum status choose(struct job *job, struct member *list, size_t n, const 
             fleet_add(fleet, list[i].cap);
     if (fleet->ranks.n == 0) {
         if (n > 0)
-            diag_hint(d, "try", "one of the ranks that are there: %.*s",
+            diag_hint(d, "try", "--rank with one of %.*s",
                       STR_ARGS(list_ranks(&job->scratch, list, n)));
         diag_fail(d, ST_NOT_FOUND, "input.no-rank", (struct where){.path = path},
                   "no capture of rank %lld", (long long)wanted);
@@ -448,10 +453,10 @@ static enum status run(struct job *job, const struct bundles *bundles, const cha
         diag_hint(d, "try", "--rank with one of %.*s",
                   STR_ARGS(name_ranks(&job->scratch, bundles)));
         return diag_fail(d, ST_UNSUPPORTED, "input.several", where,
-                         "%zu captures in one folder, and this reads one", job->n);
+                         "%zu captures in this folder, but only one can be read", job->n);
     }
     if (job->n == 0) {
-        diag_hint(d, "try", "one of the ranks that are there: %.*s",
+        diag_hint(d, "try", "--rank with one of %.*s",
                   STR_ARGS(name_ranks(&job->scratch, bundles)));
         return diag_fail(d, ST_NOT_FOUND, "input.no-rank", where, "no capture of rank %lld",
                          (long long)job->options->rank);
@@ -524,10 +529,11 @@ enum status input_load(const char *path, const struct input_options *options, st
     enum status st = load(&path, 1, 1, options, d, fleet);
 
     if (st == ST_OK && fleet->ranks.n > 1) {
-        diag_hint(d, "try", "--device %lld for one of them",
+        diag_hint(d, "try", "--device %lld, for example",
                   (long long)fleet->ranks.at[0]->facts.device);
         st = diag_fail(d, ST_UNSUPPORTED, "input.several", (struct where){.path = path},
-                       "kernels of %zu devices in one table, and this reads one", fleet->ranks.n);
+                       "kernels of %zu devices in one table, but only one can be read",
+                       fleet->ranks.n);
     }
     if (st == ST_OK)
         *out = fleet_take(fleet, 0);

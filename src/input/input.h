@@ -57,6 +57,7 @@ struct input_file {
     const struct kernel_index *kernels; /* kernels that a table of the same run has brought */
     const char *const *parts;           /* of a timeline: files that go on where this one ends */
     size_t n_parts;
+    bool *has_fault; /* the caller can begin again: gz_init_fast(). NULL: it cannot */
 };
 
 /* What a file of a format is good for beside others of the same run. */
@@ -84,7 +85,7 @@ struct input_format {
     /* The devices in a file of which read() takes one, options->device; gives how many of `most`
      * were found. NULL: read() takes all there are. */
     size_t (*devices)(const struct input_file *in, int64_t *list, size_t most);
-    enum status (*read)(struct import *i);
+    enum status (*read)(struct import *i); /* NULL: the rows of `table`, without context */
     /* How many kernels a file tells of, without reading it; NULL: nobody knows. */
     bool (*kernels)(const struct input_file *in, uint64_t *count);
 };

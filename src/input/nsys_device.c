@@ -274,7 +274,7 @@ static void read_graphs(struct nsys *s)
     }
     if (s->works.n > before)
         import_tell(s->i, SEV_WARN, "nsys.graph-level",
-                    "%zu launches of whole graphs; the kernels inside are not listed",
+                    "%zu launches of whole graphs; their kernels are not listed",
                     s->works.n - before);
 }
 

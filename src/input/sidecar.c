@@ -58,7 +58,7 @@ void sidecar_damaged(struct import *i, const struct json *j, const char *code)
 
     if (j->token == JSON_ERROR || cut->count > 0)
         import_lose(i, import_byte(i, j->token == JSON_ERROR ? j->error_at : cut->first), code,
-                    "the document is damaged; what comes before is kept");
+                    "the document is damaged; the part before is kept");
 }
 
 bool sidecar_begins_cluster(struct str head)

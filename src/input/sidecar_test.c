@@ -1,36 +1,8 @@
 #include "input/sidecar.h"
 
-#include "base/testing.h"
+#include "input/testing_import.h"
 
 /* One test file for the small importers: each reads its text into a capture. */
-static struct capture *cap;
-static struct diag diag;
-static struct input_options options;
-
-static int fresh(void **state)
-{
-    (void)state;
-    cap = capture_new();
-    diag_init(&diag);
-    options = input_defaults();
-    return 0;
-}
-
-static int done(void **state)
-{
-    (void)state;
-    diag_fini(&diag);
-    capture_free(cap);
-    return 0;
-}
-
-static enum status read_with(const struct input_format *format, struct str text)
-{
-    return input_read(
-        format, &(struct input_file){.path = "x", .text = text, .diag = &diag, .options = &options},
-        cap);
-}
-
 TEST(a_step_of_the_profiler_is_kept_in_nanoseconds)
 {
     assert_int_equal(

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "base/vec.h"
 #include "base/write_all.h"
 
 enum { PIECE = 1 << 18 };
@@ -52,7 +51,7 @@ static enum status copy(int from, int to, struct diag *d)
         else if (got < 0 && errno != EINTR)
             st = fail(d, "file.read-failed", "cannot be read", errno);
         else if (got > 0 && (error = write_all(to, piece, (size_t)got)) != 0)
-            st = fail(d, "file.write", "cannot be kept for reading", error);
+            st = fail(d, "file.write", "cannot be buffered", error);
     }
     mem_free(piece);
     return st;
@@ -66,10 +65,10 @@ enum status spool_stdin(struct diag *d)
         return ST_OK;
     int fd = open_nameless();
     if (fd < 0)
-        return fail(d, "file.write", "cannot be kept for reading", errno);
+        return fail(d, "file.write", "cannot be buffered", errno);
     enum status st = copy(STDIN_FILENO, fd, d);
     if (st == ST_OK && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
-        st = fail(d, "file.write", "cannot be kept for reading", errno);
+        st = fail(d, "file.write", "cannot be buffered", errno);
     close(fd);
     return st;
 }

@@ -7,6 +7,7 @@
 #include "base/char.h"
 #include "base/hash.h"
 #include "capture/classify.h"
+#include "input/import.h"
 
 enum { /* more than these are forgotten after a piece */
        KEEP_STRINGS = 16 << 10,
@@ -16,9 +17,6 @@ enum { /* more than these are forgotten after a piece */
 };
 
 static const struct str marker = S_INIT("ph");
-
-/* Longer events are overflowed counters (the exporter's own limit): 7 days. */
-static const nanos longest = 7 * 86400 * (nanos)1000000000;
 
 /* "None" of an id in Ascend traces. */
 static const int64_t no_id = 4294967295;
@@ -478,7 +476,7 @@ static void take_slice(struct trace_chunk *c, struct trace_event *e)
             trouble(c, TROUBLE_NO_DURATION, e->offset);
             return;
         }
-        if (row.dur < 0 || row.dur > longest) {
+        if (!import_lasts(row.dur)) {
             trouble(c, TROUBLE_BAD_DURATION, e->offset);
             return;
         }

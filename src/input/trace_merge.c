@@ -349,7 +349,7 @@ static void join_kernels(struct trace_merge *m)
     for (uint64_t i = 0; i < unmatched; i++)
         diag_add(m->in->diag, SEV_NOTE, "trace.unmatched-kernel",
                  (struct where){.path = m->in->path},
-                 "a kernel of the timeline is not in the kernel table and was left out");
+                 "kernel skipped: it is in the timeline but not in the kernel table");
 }
 
 static void add_marks(struct trace_merge *m)
@@ -374,26 +374,25 @@ static const struct {
     bool is_lost;
     const char *code, *text;
 } troubles[TROUBLE_COUNT] = {
-    [TROUBLE_DAMAGED] = {SEV_LOSS, true, "trace.damaged-event",
-                         "an event is damaged; read on at the next one"},
+    [TROUBLE_DAMAGED] = {SEV_LOSS, true, "trace.damaged-event", "damaged event skipped"},
     [TROUBLE_NOT_AN_EVENT] = {SEV_LOSS, true, "trace.not-an-event",
-                              "an element of the event list is no object"},
-    [TROUBLE_NO_PHASE] = {SEV_LOSS, true, "trace.no-phase", "event skipped: it has no phase"},
+                              "an element of the event list is not an object"},
+    [TROUBLE_NO_PHASE] = {SEV_LOSS, true, "trace.no-phase", "event skipped: no phase"},
     [TROUBLE_NO_TIME] = {SEV_LOSS, true, "trace.no-time", "event skipped: no start time"},
     [TROUBLE_NO_DURATION] = {SEV_LOSS, true, "trace.no-duration", "event skipped: no duration"},
     [TROUBLE_BAD_DURATION] = {SEV_LOSS, true, "trace.bad-duration",
                               "event skipped: duration is negative or over 7 days"},
     [TROUBLE_UNKNOWN_PHASE] = {SEV_WARN, false, "trace.unknown-phase",
-                               "event skipped: its phase is not one that strata reads"},
+                               "event skipped: unknown phase"},
     [TROUBLE_MANY_ARGS] = {SEV_LOSS, false, "trace.many-arguments",
-                           "an event has more than 64 arguments; the rest was left out"},
-    [TROUBLE_TOO_LONG] = {SEV_LOSS, true, "trace.too-long", "an event is too long and was skipped"},
+                           "an event has more than 64 arguments; the rest was dropped"},
+    [TROUBLE_TOO_LONG] = {SEV_LOSS, true, "trace.too-long", "event skipped: too long"},
     [TROUBLE_UNPAIRED] = {SEV_LOSS, true, "trace.unpaired",
-                          "a begin or end without its partner was skipped"},
+                          "begin or end event without its partner skipped"},
     [TROUBLE_TRUNCATED] = {SEV_LOSS, true, "trace.truncated",
-                           "the file ends inside an event; all before it was read"},
+                           "the file ends inside an event; all earlier events were read"},
     [TROUBLE_UNCLOSED] = {SEV_WARN, false, "trace.truncated",
-                          "the file ends before the event list does; all events were read"},
+                          "the event list is not closed; all events were read"},
     [TROUBLE_TRAILING_TEXT] = {SEV_WARN, false, "trace.trailing-text",
                                "text after the end of the trace was ignored"},
     [TROUBLE_SECOND_LIST] = {SEV_LOSS, true, "trace.second-list",
@@ -404,11 +403,11 @@ static const struct {
     const char *code, *text;
 } recoveries[JSON_RECOVERIES] = {
     [JSON_CONTROL] = {"trace.control-characters",
-                      "a text has raw control characters; they became U+FFFD"},
-    [JSON_BAD_UTF8] = {"trace.bad-utf8", "a text is not UTF-8; broken bytes became U+FFFD"},
+                      "unescaped control characters in a string were replaced by U+FFFD"},
+    [JSON_BAD_UTF8] = {"trace.bad-utf8", "invalid UTF-8 in a string was replaced by U+FFFD"},
     [JSON_NOT_FINITE] = {"trace.not-finite", "NaN or Infinity was read as missing"},
-    [JSON_TRAILING_COMMA] = {"trace.trailing-comma", "a comma before a closing bracket"},
-    [JSON_MISSING_COMMA] = {"trace.missing-comma", "no comma between two events"},
+    [JSON_TRAILING_COMMA] = {"trace.trailing-comma", "comma before a closing bracket"},
+    [JSON_MISSING_COMMA] = {"trace.missing-comma", "missing comma between two events"},
     [JSON_JOINED_ARRAYS] = {"trace.joined-arrays", "a second list of events follows the first"},
 };
 

@@ -1,4 +1,4 @@
-/* The walk along known layouts, for any processor and for AVX-512. */
+/* The walk along known layouts, for any processor, for AVX-512 and for NEON. */
 #include "input/trace_paths.h"
 
 #if defined(__x86_64__)
@@ -6,6 +6,7 @@
 #endif
 
 #include "base/char.h"
+#include "base/neon.h"
 #include "input/trace_chunk.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -28,10 +29,10 @@ static void forget_layouts(struct trace_paths *t)
 }
 
 /*
- * Four questions about the text at `p`, each answered for any processor and for one with AVX-512:
- * does a node's text stand here; does another text; how many bytes come before the first quote,
- * backslash or byte that is not printable; how many are digits and points. The last two answer 64
- * when all 64 bytes are.
+ * Four questions about the text at `p`, each answered for any processor and with vectors: does a
+ * node's text stand here; does another text; how many bytes come before the first quote, backslash
+ * or byte that is not printable; how many are digits and points. The last two answer 64 when all 64
+ * bytes are.
  */
 static bool is_at_plain(const struct path_node *node, const char *p)
 {
@@ -102,6 +103,43 @@ AVX512 ALWAYS_INLINE unsigned digits_avx512(const char *p)
     __mmask32 n = _mm256_mask_cmpneq_epi8_mask(other, v, _mm256_set1_epi8('.'));
 
     return n != 0 ? (unsigned)_tzcnt_u32(n) : digits_plain(p);
+}
+#endif
+
+#if defined(__aarch64__)
+/* 64 when there is none. */
+ALWAYS_INLINE unsigned lowest_zero(uint64_t bits)
+{
+    return ~bits != 0 ? (unsigned)__builtin_ctzll(~bits) : 64;
+}
+
+/* The texts of nodes have room for 64 bytes; other texts are read no further than they go. */
+ALWAYS_INLINE bool is_at_neon(const struct path_node *node, const char *p)
+{
+    uint8x16x4_t a = neon_load(p), b = neon_load(node->text);
+    uint64_t same = neon_bits(vceqq_u8(a.val[0], b.val[0]), vceqq_u8(a.val[1], b.val[1]),
+                              vceqq_u8(a.val[2], b.val[2]), vceqq_u8(a.val[3], b.val[3]));
+
+    return lowest_zero(same) >= node->n;
+}
+
+ALWAYS_INLINE unsigned printable_neon(const char *p)
+{
+    uint8x16x4_t v = neon_load(p);
+
+    return lowest_zero(neon_printable(v) & ~neon_equal(v, '"') & ~neon_equal(v, '\\'));
+}
+
+/* Four bits a byte, as numbers are mostly shorter than 16 bytes. */
+ALWAYS_INLINE unsigned digits_neon(const char *p)
+{
+    uint8x16_t v = vld1q_u8((const uint8_t *)p);
+    uint8x16_t digit = vcltq_u8(vsubq_u8(v, vdupq_n_u8('0')), vdupq_n_u8(10));
+    uint8x16_t good = vorrq_u8(digit, vceqq_u8(v, vdupq_n_u8('.')));
+    uint8x8_t packed = vshrn_n_u16(vreinterpretq_u16_u8(good), 4);
+    unsigned n = lowest_zero(vget_lane_u64(vreinterpret_u64_u8(packed), 0)) / 4;
+
+    return n < 16 ? n : digits_plain(p);
 }
 #endif
 
@@ -330,6 +368,14 @@ AVX512 static const
 }
 #endif
 
+#if defined(__aarch64__)
+static const char *walk_neon(struct trace_chunk *c, const char *p, const char *end,
+                             struct trace_event *e)
+{
+    WALK(is_at_neon, is_same_plain, printable_neon, digits_neon)
+}
+#endif
+
 void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode)
 {
     t->mode = mode;
@@ -339,6 +385,9 @@ void trace_paths_init(struct trace_paths *t, enum trace_paths_mode mode)
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
         t->walk = walk_avx512;
+#elif defined(__aarch64__)
+    if (mode == PATHS_BEST)
+        t->walk = walk_neon;
 #endif
     forget_layouts(t);
     trace_paths_forget(t);

@@ -570,6 +570,6 @@ static const struct record plan_record = RECORD(struct bench_plan, plan_fields);
 
 const struct schema bench_schema = {
     .name = "strata.db-bench/1",
-    .title = "replayed durations written back into the tables of a database",
+    .title = "result of writing replayed durations to the tables",
     .record = &plan_record,
 };

@@ -73,8 +73,8 @@ static void check_shapes(struct check *c, const struct place_file *file, uint64_
 
     for (size_t i = 0; i < slots.n; i++)
         if (!cell_dims(&c->arena, slots.at[i], &dims)) {
-            found(c, file, line, false, "%.*s: slot %zu is no shape: \"%.*s\"", STR_ARGS(name), i,
-                  STR_ARGS(slots.at[i]));
+            found(c, file, line, false, "%.*s: slot %zu is not a shape: \"%.*s\"", STR_ARGS(name),
+                  i, STR_ARGS(slots.at[i]));
             return;
         }
 }
@@ -171,7 +171,7 @@ static void check_rows(struct check *c, const struct place_file *file, const str
             first = signature_index_add(&index, &s, (uint32_t)row, &is_new);
         }
         if (!is_new)
-            found(c, file, t->lines.at[row], true, "the same case as line %llu",
+            found(c, file, t->lines.at[row], true, "duplicate of line %llu",
                   (unsigned long long)t->lines.at[first]);
         bool is_valid = has_duration(t, row, &where);
         sum->valid += is_valid;
@@ -200,13 +200,8 @@ static void unreadable(struct check *c, const struct place_file *file, const str
 }
 
 /* By line; problems before notes, else as they were found. */
-static int by_line(const void *a, const void *b)
-{
-    const struct check_finding *x = a, *y = b;
-
-    return ORDER(x->line, y->line) ?: ORDER(x->is_note, y->is_note)
-           ?: str_compare(x->what, y->what);
-}
+ORDER_BY(by_line, struct check_finding,
+         ORDER(x->line, y->line) ?: ORDER(x->is_note, y->is_note) ?: str_compare(x->what, y->what));
 
 void check_table(struct check *c, const struct place_file *file)
 {
@@ -303,6 +298,6 @@ static const struct record check_record = RECORD(struct check, check_fields);
 
 const struct schema check_schema = {
     .name = "strata.db-check/1",
-    .title = "what is wrong with the tables of a database",
+    .title = "problems in the tables of a database",
     .record = &check_record,
 };

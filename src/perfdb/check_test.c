@@ -67,8 +67,8 @@ TEST(doubles_and_empty_rows_are_notes)
                              "d,C,\"2,3;4,3\",F;F,ND;ND,\"2,4\",F,ND,\n");
     assert_int_equal(check.problems, 0);
     assert_int_equal(check.notes, 2);
-    expect(0, 3, true, "no valid duration");
-    expect(1, 3, true, "line 2");
+    expect(0, 3, true, "duplicate of line 2");
+    expect(1, 3, true, "no valid duration");
     check_free(&check);
 }
 

@@ -290,7 +290,7 @@ static enum status take_links(struct comm_model *model, const struct op_table *t
         if (!read_amount(t, i, bandwidth, &link.bandwidth) || link.bandwidth == 0)
             return bad_row(t, i, d, "bandwidth is not a number above 0");
         if (!read_amount(t, i, latency, &link.latency_us))
-            return bad_row(t, i, d, "latency is not a number from 0 on");
+            return bad_row(t, i, d, "latency is not a number of at least 0");
         model->links[at] = link;
     }
     return ST_OK;
@@ -304,11 +304,11 @@ static enum status take_lines(struct comm_model *model, const struct op_table *t
         struct comm_line line = {.is_set = true};
         enum collective op;
         if (!comm_find(cell_bare(table_cell(t, i, collective)), &op))
-            return bad_row(t, i, d, "no collective of that name");
+            return bad_row(t, i, d, "unknown collective");
         if (!read_amount(t, i, alpha, &line.alpha_us))
-            return bad_row(t, i, d, "alpha is not a number from 0 on");
+            return bad_row(t, i, d, "alpha is not a number of at least 0");
         if (!read_amount(t, i, beta, &line.beta_us))
-            return bad_row(t, i, d, "beta is not a number from 0 on");
+            return bad_row(t, i, d, "beta is not a number of at least 0");
         model->lines[op] = line;
     }
     return ST_OK;
@@ -365,19 +365,10 @@ static struct comm_line solve(struct sums s)
     return flat;
 }
 
-static int compare_fits(const void *a, const void *b)
-{
-    const struct comm_fit *x = a, *y = b;
+ORDER_BY(compare_fits, struct comm_fit,
+         ORDER(x->op, y->op) ?: ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier));
 
-    return ORDER(x->op, y->op) ?: ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier);
-}
-
-static int by_group(const void *a, const void *b)
-{
-    const struct comm_point *x = a, *y = b;
-
-    return ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier);
-}
+ORDER_BY(by_group, struct comm_point, ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier));
 
 static void add_point(struct sums *s, const struct comm_point *p)
 {

@@ -69,7 +69,7 @@ static enum status judge_row(struct comm_validation *v, enum collective op, cons
     if (!comm_model_predict(&v->model, op, &modelled, &row.predicted_us)) {
         struct where where = {.path = path, .line = line};
         if (v->model.source == COMM_FROM_LINES)
-            return diag_fail(d, ST_FORMAT, "perfdb.no-line", where, "%s gives no line for %.*s",
+            return diag_fail(d, ST_FORMAT, "perfdb.no-line", where, "%s has no line for %.*s",
                              v->job.links, STR_ARGS(comm_kinds[op].name));
         return diag_fail(d, ST_FORMAT, "perfdb.unknown-tier", where,
                          "unknown topology tier %" PRId64, point.tier);
@@ -352,6 +352,6 @@ static const struct record validation_record = RECORD(struct comm_validation, va
 
 const struct schema comm_validation_schema = {
     .name = "strata.comm-validate/1",
-    .title = "measured collectives against a model of the links",
+    .title = "measured collectives compared with a link model",
     .record = &validation_record,
 };

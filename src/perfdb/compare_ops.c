@@ -9,7 +9,6 @@
 #include "base/json_read.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "perfdb/cell.h"
 #include "perfdb/compare_literal.h"
 
 enum { SHOWN_PIDS = 16 };
@@ -59,7 +58,7 @@ static enum status read_passes(struct json *j, const char *path, double *passes,
     struct str key, value;
 
     if (json_next(j) != JSON_OBJECT)
-        return bad_passes(path, d, "not an M6 document: no JSON object");
+        return bad_passes(path, d, "not an M6 document: not a JSON object");
     while (json_key(j, &key)) {
         if (!str_equal(key, S("n_forward_passes")))
             continue;
@@ -225,12 +224,8 @@ static void predict_event(struct ops_rows *rows, const struct predicted_event *e
         predict(rows, op->fallback, e->dur, op, MISS);
 }
 
-static int by_pid(const void *a, const void *b)
-{
-    const struct predicted_process *x = a, *y = b;
-
-    return ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid);
-}
+ORDER_BY(by_pid, struct predicted_process,
+         ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid));
 
 /* The processes that complete events belong to, as `{0, 1}`; `last` is one of them. */
 static struct str list_processes(const struct predicted *p, struct arena *arena, size_t *count,
@@ -266,14 +261,14 @@ static enum status choose_process(const struct predicted *p, struct arena *arena
     struct str list = list_processes(p, arena, &count, out);
     if (count == 1) {
         diag_add(d, SEV_WARN, "perfdb.process-unnamed", (struct where){.path = p->path},
-                 "no process is named profiling or empirical; the only one, %.*s, is taken",
+                 "no process is named profiling or empirical; using the only one, %.*s",
                  STR_ARGS(list));
         return ST_OK;
     }
     enum status st =
         diag_fail(d, ST_FORMAT, "perfdb.process-ambiguous", (struct where){.path = p->path},
                   "cannot identify the profiling process; found PIDs: %.*s", STR_ARGS(list));
-    diag_hint(d, "try", "a process_name event that says \"empirical\" or \"profiling\"");
+    diag_hint(d, "try", "a process_name event with \"empirical\" or \"profiling\"");
     return st;
 }
 
@@ -390,15 +385,16 @@ static const struct field row_fields[] = {
 };
 const struct record ops_row_record = RECORD(struct ops_row, row_fields);
 
-/* Characters, not bytes, fill a column. A control character would break the line. */
+/* Characters fill a column, wide ones too: the contract's width. A control character would break
+ * the line. */
 static void put_padded(struct text *out, struct str text, size_t width)
 {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.at[i];
         text_char(out, c < 0x20 || c == 0x7f ? ' ' : text.at[i]);
     }
-    if (str_width(text) < width)
-        text_repeat(out, ' ', width - str_width(text));
+    if (str_chars(text) < width)
+        text_repeat(out, ' ', width - str_chars(text));
 }
 
 static void put_line(struct text *out, char fill)

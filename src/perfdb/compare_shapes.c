@@ -315,6 +315,6 @@ static const struct record rows_record = RECORD(struct shape_rows, rows_fields);
 
 const struct schema shape_rows_schema = {
     .name = "strata.db-compare-shapes/1",
-    .title = "predicted against measured time of every kernel at every shape",
+    .title = "predicted and measured time per kernel and shape",
     .record = &rows_record,
 };

@@ -182,13 +182,12 @@ static enum status refuse(const struct reader *r, struct diag *d)
     struct where where = {.path = r->p->path, .byte = at + 1};
     if (json_line(&r->j, at, &line, &column))
         where = (struct where){.path = r->p->path, .line = line};
-    enum status st =
-        diag_fail(d, r->j.token == JSON_ERROR ? r->j.status : ST_FORMAT, "perfdb.trace-json", where,
-                  "not a JSON trace: %s (column %llu)",
-                  r->j.token == JSON_ERROR ? r->j.error : "the text ends inside the document",
-                  (unsigned long long)column);
+    enum status st = diag_fail(d, r->j.token == JSON_ERROR ? r->j.status : ST_FORMAT,
+                               "perfdb.trace-json", where, "not a JSON trace: %s (column %llu)",
+                               r->j.token == JSON_ERROR ? r->j.error : "unexpected end of text",
+                               (unsigned long long)column);
     if (str_starts(r->text, S("version https://git-lfs.github.com/spec/")))
-        diag_hint(d, "try", "git lfs pull: this is a Git LFS pointer, not the trace itself");
+        diag_hint(d, "try", "git lfs pull: this is a Git LFS pointer");
     return st;
 }
 
@@ -211,10 +210,10 @@ static enum status parse(struct predicted *p, struct str text, struct diag *d)
         return refuse(&r, d);
     if (!has_events)
         diag_add(d, SEV_WARN, "perfdb.trace-no-events", (struct where){.path = p->path},
-                 "no list traceEvents: the trace counts as empty");
+                 "no list traceEvents; the trace is treated as empty");
     if (r.odd > 0)
         diag_add(d, SEV_LOSS, "perfdb.trace-odd-event", (struct where){.path = p->path},
-                 "%llu elements of traceEvents are no events", (unsigned long long)r.odd);
+                 "%llu elements of traceEvents are not events", (unsigned long long)r.odd);
     return ST_OK;
 }
 

@@ -262,7 +262,7 @@ static enum status read_rule(const struct coverage_rules *r, const struct tree *
     if (use.n > 0) {
         const struct tree *grid = grid_node(r, use);
         if (grid == NULL)
-            return bad(r, node, "no grid has the name after `use`");
+            return bad(r, node, "`use` names an unknown grid");
         node = grid;
     }
     *is_there = node != NULL;
@@ -461,7 +461,7 @@ static enum status check_ops(const struct grid_run *run, const struct coverage_o
             k++;
         if (k == run->files.n)
             return diag_fail(d, ST_NOT_FOUND, "coverage.no-operator", (struct where){.path = dir},
-                             "no table of the operator %.*s", STR_ARGS(o->ops[i]));
+                             "no table for operator %.*s", STR_ARGS(o->ops[i]));
     }
     return ST_OK;
 }
@@ -533,6 +533,6 @@ static const struct record coverage_record = RECORD(struct coverage, coverage_fi
 
 const struct schema coverage_schema = {
     .name = "strata.db-coverage/1",
-    .title = "values and ranges of shapes that a database has no points for",
+    .title = "shapes and ranges missing from a database",
     .record = &coverage_record,
 };

@@ -110,7 +110,7 @@ static enum status take_slots(struct fia_meta *m, struct arena *arena, struct st
     for (size_t i = 0; str_split(&rest, ';', &one); i++) {
         if (!slot_text(arena, one, &text))
             return diag_fail(d, ST_FORMAT, "perfdb.bad-slot", (struct where){.path = path},
-                             "slot %zu of an attention row is no list of numbers: \"%.*s\"", i,
+                             "slot %zu of an attention row is not a list of numbers: \"%.*s\"", i,
                              STR_ARGS(one));
         if (i == SLOT_SEQ)
             m->seq = text;
@@ -246,7 +246,7 @@ static enum status bad_line(const struct json *j, const char *path, uint64_t lin
     if (j->token == JSON_ERROR)
         what = j->error;
     return diag_fail(d, ST_FORMAT, "perfdb.bad-json", (struct where){path, line, 0},
-                     "no record of an attention call: %s", what);
+                     "not a record of an attention call: %s", what);
 }
 
 static bool take_list(struct json *j, struct arena *arena, struct value *out)
@@ -303,13 +303,13 @@ static enum status take_line(struct json *j, struct arena *arena, const char *pa
             field++;
         if (field < F_FIELDS && !take_field(j, arena, (enum call_field)field, &values[field]))
             return bad_line(j, path, line,
-                            arena_format(arena, "%.*s is neither null nor of its kind",
+                            arena_format(arena, "%.*s is neither null nor of the expected type",
                                          STR_ARGS(field_names[field]))
                                 .at,
                             d);
     }
     if (j->token != JSON_OBJECT_END || json_next(j) != JSON_END)
-        return bad_line(j, path, line, "something follows the record", d);
+        return bad_line(j, path, line, "unexpected text after the record", d);
     return ST_OK;
 }
 
@@ -448,7 +448,7 @@ static enum status row_key(struct fia_fill *fill, size_t row, int input, struct 
         if (!slot_list(&fill->arena, slots, places[i], &parts[i]))
             return diag_fail(d, ST_FORMAT, "perfdb.bad-slot",
                              (struct where){fill->old.path, fill->old.lines.at[row], 0},
-                             "slot %zu of an attention row is no list of numbers: \"%.*s\"",
+                             "slot %zu of an attention row is not a list of numbers: \"%.*s\"",
                              places[i], STR_ARGS(slots.at[places[i]]));
     /* How many key/value sequences: a single number, or nothing. */
     if (parts[3].at != NULL && str_find_char(parts[3], ',') < parts[3].n)
@@ -546,6 +546,6 @@ static const struct record fill_record = RECORD(struct fia_fill, fill_fields);
 
 const struct schema fia_fill_schema = {
     .name = "strata.db-fill-fia/1",
-    .title = "runtime values of fused attention joined to the rows of its table",
+    .title = "runtime values joined to the fused attention table",
     .record = &fill_record,
 };

@@ -107,8 +107,8 @@ static enum status read_iterators(const struct reader *r, const struct tree *nod
             it->grid = v->text;
             it->values = grid_rules_grid(r->rules, v->text);
             if (it->values.n == 0)
-                return bad(
-                    r, v, arena_format(r->arena, "no grid is called '%.*s'", STR_ARGS(v->text)).at);
+                return bad(r, v,
+                           arena_format(r->arena, "unknown grid '%.*s'", STR_ARGS(v->text)).at);
         } else {
             TRY(read_list(r, v, &it->values));
         }
@@ -226,7 +226,7 @@ static void check_fields(const struct reader *r, const struct tree *node)
         if (!str_is_one_of(f->key, known, ARRAY_LEN(known)))
             diag_add(r->d, SEV_WARN, "grid.unknown-field",
                      (struct where){.path = r->path, .line = f->line},
-                     "patterns have no field '%.*s'; it is ignored", STR_ARGS(f->key));
+                     "unknown pattern field '%.*s' ignored", STR_ARGS(f->key));
 }
 
 static bool is_true(const struct tree *node)
@@ -275,7 +275,7 @@ static enum status read_pattern(const struct reader *r, const struct tree *node,
     check_fields(r, node);
     p->generator = tree_get_text(node, S("generator_function"), (struct str){0});
     if (p->generator.n > 0 && !grid_gen_is_known(p->generator))
-        return bad(r, node, "no generator_function has that name");
+        return bad(r, node, "unknown generator_function");
     TRY(read_variables(r, node, p));
     TRY(read_constraints(r, tree_get(node, S("constraints")), p));
     TRY(read_shapes(r, tree_get(node, S("inputs")), p, &p->inputs, &p->inputs_n));
@@ -383,7 +383,7 @@ static enum status find_sections(struct reader *r, struct str text, struct found
         if (k == ARRAY_LEN(sections)) {
             diag_add(r->d, SEV_WARN, "grid.unknown-field",
                      (struct where){.path = r->path, .line = v->line},
-                     "rules have no section '%.*s'; it is ignored", STR_ARGS(v->key));
+                     "unknown section '%.*s' ignored", STR_ARGS(v->key));
             continue;
         }
         if (v->kind != TREE_MAP)

@@ -202,13 +202,8 @@ static void take_row(struct filler *f, struct grid_row *row, int64_t budget, siz
         vec_push(&f->fresh, fresh);
 }
 
-static int by_input_shapes(const void *a, const void *b)
-{
-    const struct fresh *x = a, *y = b;
-    int order = grid_shapes_compare(x->row->in, y->row->in);
-
-    return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
-}
+ORDER_BY(by_input_shapes, struct fresh,
+         grid_shapes_compare(x->row->in, y->row->in) ?: ORDER(x->order, y->order));
 
 static void append(struct filler *f, const struct fresh *fresh)
 {
@@ -267,7 +262,7 @@ static enum status unknown_model(struct str name, const struct grid_models *mode
     struct str *ids = ARENA_ARRAY(&scratch, struct str, models->n);
     for (size_t i = 0; i < models->n; i++)
         ids[i] = models->at[i].id;
-    diag_fail(d, ST_NOT_FOUND, "grid.unknown-model", (struct where){0}, "no model is called '%.*s'",
+    diag_fail(d, ST_NOT_FOUND, "grid.unknown-model", (struct where){0}, "unknown model '%.*s'",
               STR_ARGS(name));
     diag_hint(d, "known", "%.*s", STR_ARGS(arena_join(&scratch, ids, models->n, S(", "))));
     diag_hint(d, "try", "--model-config with the config.json of the model");
@@ -278,7 +273,7 @@ static enum status unknown_model(struct str name, const struct grid_models *mode
 static enum status legacy_model(struct str name, const struct grid_model *m, struct diag *d)
 {
     diag_fail(d, ST_NOT_FOUND, "grid.short-model", (struct where){0},
-              "'%.*s' is a short name, which --strict-model-ids refuses", STR_ARGS(name));
+              "'%.*s' is a short name, which --strict-model-ids rejects", STR_ARGS(name));
     diag_hint(d, "try", "%.*s", STR_ARGS(m->id));
     return ST_NOT_FOUND;
 }
@@ -350,7 +345,7 @@ enum status grid_run_open(struct grid_run *run, const struct grid_options *o, st
         grid_random_seed_any(&run->random);
     else if (!grid_random_seed_text(&run->random, str_of(o->seed)))
         return diag_fail(d, ST_FORMAT, "grid.bad-seed", (struct where){0},
-                         "a seed is a whole number, not '%s'", o->seed);
+                         "the seed must be a whole number, not '%s'", o->seed);
     return ST_OK;
 }
 

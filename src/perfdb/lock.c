@@ -58,11 +58,11 @@ static enum status tell_holder(const struct lock *lock, const char *dir, struct 
     text[strcspn(text, "\n")] = '\0';
     if (sscanf(text, "%ld %n", &pid, &used) == 1 && used > 0)
         diag_fail(d, ST_IO, "perfdb.locked", (struct where){.path = dir},
-                  "another writer is at work: process %ld, strata %s", pid, text + used);
+                  "another writer is active: process %ld, strata %s", pid, text + used);
     else
         diag_fail(d, ST_IO, "perfdb.locked", (struct where){.path = dir},
-                  "another writer is at work");
-    diag_hint(d, "try", "--wait 60, or again when it has finished");
+                  "another writer is active");
+    diag_hint(d, "try", "--wait 60, or try again later");
     return ST_IO;
 }
 

@@ -255,7 +255,7 @@ static const struct record m6_record = RECORD(struct m6, m6_fields);
 
 const struct schema m6_schema = {
     .name = "strata.db-m6/1",
-    .title = "how close a prediction comes to one measured forward pass",
+    .title = "a prediction compared with one measured forward pass",
     .record = &m6_record,
 };
 

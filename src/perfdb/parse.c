@@ -82,7 +82,7 @@ static enum status refuse(const struct parse_file *f, const char *what, struct s
                           struct diag *d)
 {
     diag_fail(d, ST_UNSUPPORTED, "perfdb.would-lose", (struct where){.path = f->path},
-              "replacing this table would lose %s%.*s", what, STR_ARGS(names));
+              "replacing this table would drop %s%.*s", what, STR_ARGS(names));
     diag_hint(d, "try", "--merge to keep them, --overwrite to drop them");
     return ST_UNSUPPORTED;
 }

@@ -384,12 +384,12 @@ const char *place_problem(struct arena *arena, const struct place_args *args)
     struct str version;
 
     if (family_of(device_of(args)) == NULL)
-        return arena_format(arena, "--device: no device \"%s\"; there are %s and NVIDIA_*",
+        return arena_format(arena, "--device: unknown device \"%s\"; known are %s and NVIDIA_*",
                             args->device, list_devices(arena))
             .at;
     for (size_t i = 0; i < ARRAY_LEN(versions); i++)
         if (versions[i].value != NULL && !version_check(str_of(versions[i].value), &version))
-            return arena_format(arena, "%s: \"%s\" is no version", versions[i].option,
+            return arena_format(arena, "%s: \"%s\" is not a version", versions[i].option,
                                 versions[i].value)
                 .at;
     return NULL;
@@ -407,7 +407,7 @@ const char *place_root(const struct place_args *args)
 static enum status missing_parts(struct str missing, struct diag *d)
 {
     diag_fail(d, ST_NOT_FOUND, "perfdb.no-version", (struct where){0},
-              "the software stack is unknown: no version of %.*s found here", STR_ARGS(missing));
+              "unknown software stack: no version of %.*s found here", STR_ARGS(missing));
     diag_hint(d, "try", "--vllm-version, --torch-version and --cann-version");
     diag_hint(d, "try", "--database-path DIR");
     return ST_NOT_FOUND;
@@ -453,15 +453,15 @@ enum status place_resolve(struct arena *arena, const struct place_args *args, co
         return ST_OK;
     }
     if (family == NULL)
-        return diag_fail(d, ST_NOT_FOUND, "perfdb.no-device", (struct where){0}, "no device \"%s\"",
-                         device);
+        return diag_fail(d, ST_NOT_FOUND, "perfdb.no-device", (struct where){0},
+                         "unknown device \"%s\"", device);
     if (strcmp(family, "vllm_ascend") == 0)
         TRY(ascend_version(arena, args, &version, d));
     else if (version.n == 0 && strcmp(family, "cpu") == 0)
         version = S("strata1");
     if (version.n == 0) {
         diag_fail(d, ST_NOT_FOUND, "perfdb.no-version", (struct where){0},
-                  "the software stack of %s is unknown", device);
+                  "unknown software stack of %s", device);
         diag_hint(d, "try", "--stack-version cuda12.4_driver550.54");
         return ST_NOT_FOUND;
     }
@@ -485,7 +485,7 @@ enum status place_find(struct arena *arena, const char *dir, const struct str *o
 
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
-                         "there is no database folder");
+                         "database folder not found");
     TRY(fs_walk(arena, dir, skip, ARRAY_LEN(skip), &list, d));
     *out = (struct place_files){ARENA_ARRAY(arena, struct place_file, list.n + 1), 0};
     for (size_t i = 0; i < list.n; i++) {

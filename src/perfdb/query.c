@@ -147,7 +147,7 @@ enum status query_open(struct query_db *db, const char *dir, struct diag *d)
     arena_init(&db->arena);
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
-                         "there is no database folder");
+                         "database folder not found");
     const char *path = fs_join(&db->arena, dir, "op_mapping.yaml");
     return fs_exists(path) ? yaml_read_file(&db->arena, path, &db->map, d) : ST_OK;
 }
@@ -522,6 +522,6 @@ static const struct record result_record = RECORD(struct query_result, result_fi
 
 const struct schema query_schema = {
     .name = "strata.db-query/1",
-    .title = "how long an operator takes",
+    .title = "latency of an operator",
     .record = &result_record,
 };

@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 
 #include "base/cancel.h"
-#include "base/limits.h"
 #include "base/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
@@ -55,13 +54,8 @@ static bool is_taken(const struct view_shape *s, struct str name)
     static const struct str own[] = {S_INIT("_device"), S_INIT("_stack"), S_INIT("_version"),
                                      S_INIT("_file"), S_INIT("_line")};
 
-    for (size_t i = 0; i < s->n; i++)
-        if (str_equal_nocase(s->columns[i], name))
-            return true;
-    for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        if (str_equal_nocase(own[i], name))
-            return true;
-    return name.n == 0;
+    return name.n == 0 || str_any(str_equal_nocase, name, s->columns, s->n) ||
+           STR_ANY(str_equal_nocase, name, own);
 }
 
 static void add_columns(struct view_shape *s, struct view *v, const struct op_table *t)
@@ -273,17 +267,17 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
     sqlite3_set_authorizer(v->db, allow_reading, NULL);
     sqlite3_progress_handler(v->db, STEPS_PER_LOOK, look_for_end, NULL);
     if (sqlite3_prepare_v2(v->db, text, -1, &stmt, &rest) != SQLITE_OK)
-        return sql_failed(v, "the statement is wrong");
+        return sql_failed(v, "invalid statement");
     if (stmt == NULL)
         return diag_fail(v->diag, ST_UNSUPPORTED, "perfdb.bad-sql", (struct where){0},
-                         "there is no statement");
+                         "no statement");
     enum status st;
     if (sqlite3_column_count(stmt) == 0)
         st = diag_fail(v->diag, ST_UNSUPPORTED, "perfdb.bad-sql", (struct where){0},
-                       "only SELECT is taken: the database is read-only");
+                       "only SELECT is allowed: the database is read-only");
     else if (!is_blank(v, rest))
         st = diag_fail(v->diag, ST_UNSUPPORTED, "perfdb.bad-sql", (struct where){0},
-                       "only one statement is taken");
+                       "only one statement is allowed");
     else
         st = deliver(v, stmt, sink);
     sqlite3_finalize(stmt);
@@ -298,7 +292,7 @@ enum status sqlview_run(const struct place_files *tree, struct str statement,
 
     arena_init(&v.arena);
     if (sqlite3_open(":memory:", &v.db) != SQLITE_OK)
-        st = sql_failed(&v, "SQLite does not start");
+        st = sql_failed(&v, "SQLite failed to start");
     if (st == ST_OK)
         st = load_all(&v, statement);
     if (st == ST_OK)

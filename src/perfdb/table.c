@@ -35,8 +35,8 @@ void table_free(struct op_table *t)
 enum status table_refuse_pointer(const char *path, struct diag *d)
 {
     diag_fail(d, ST_FORMAT, "perfdb.lfs-pointer", (struct where){path, 1, 0},
-              "a Git LFS pointer, not the table itself");
-    diag_hint(d, "try", "git lfs pull, in the repository that holds the file");
+              "a Git LFS pointer, not the table");
+    diag_hint(d, "try", "git lfs pull, in the repository of the file");
     return ST_FORMAT;
 }
 
@@ -72,7 +72,7 @@ static void take_header(struct op_table *t, const struct csv *csv)
 static enum status too_large(const struct op_table *t, uint64_t line, struct diag *d)
 {
     diag_fail(d, ST_LIMIT, "perfdb.too-large", (struct where){t->path, line, 0},
-              "a table has at most %d MiB and %d million cells", LIMIT_TABLE_BYTES >> 20,
+              "a table may have at most %d MiB and %d million cells", LIMIT_TABLE_BYTES >> 20,
               LIMIT_TABLE_CELLS / 1000000);
     diag_hint(d, "try", "split the table, one part per folder");
     return ST_LIMIT;

@@ -115,7 +115,7 @@ static bool tile_key(struct pto_cursor *c, struct pto_tile_type *t, uint32_t *se
         return pto_type_bad(c, "pto-ir.bad-type", "a tile type has no", name);
     uint32_t bits = keys[key].value == VALID ? 1u << V_ROW | 1u << V_COL : 1u << key;
     if ((*seen & bits) != 0)
-        return pto_type_bad(c, "pto-ir.bad-type", "this type says twice:", name);
+        return pto_type_bad(c, "pto-ir.bad-type", "repeated in this type:", name);
     *seen |= bits;
     return tile_value(c, key, t, count);
 }

@@ -88,7 +88,7 @@ enum status program_compile_arith(struct pto_compiler *c, const struct pto_op *o
     for (uint32_t i = 0; i < n; i++) {
         struct pto_slot slot = program_slot_of(c, operands[i].value);
         if (slot.kind != PTO_SLOT_NUMBER)
-            return program_fail(c, op, "pto-run.operand", "operand %u is no number", i + 1);
+            return program_fail(c, op, "pto-run.operand", "operand %u is not a number", i + 1);
         *places[i] = slot.at;
     }
     bool is_select = op->code == PTO_SELECT;

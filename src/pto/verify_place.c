@@ -176,7 +176,7 @@ static void check_partition(const struct pto_check *c)
         int64_t size;
         if (pto_constant(c, pto_operand_nth(c->m, c->op, PTO_ROLE_SIZE, i), &size) &&
             part->dims[i] != PTO_DYNAMIC && part->dims[i] != size)
-            pto_bad(c, "pto-ir.type-mismatch", "size %u is %lld, the type says %lld", i + 1,
+            pto_bad(c, "pto-ir.type-mismatch", "size %u is %lld, but %lld in the type", i + 1,
                     (long long)size, (long long)part->dims[i]);
     }
 }
@@ -217,9 +217,10 @@ static void check_valid(const struct pto_check *c, enum pto_role role, int32_t t
     int64_t n;
 
     if (type_says == PTO_DYNAMIC && value == PTO_NONE)
-        pto_bad(c, "pto-ir.bad-valid", "%s is missing: the type says ?", name);
+        pto_bad(c, "pto-ir.bad-valid", "%s is missing: it is ? in the type", name);
     else if (type_says != PTO_DYNAMIC && value != PTO_NONE)
-        pto_bad(c, "pto-ir.bad-valid", "%s is superfluous: the type says %d", name, (int)type_says);
+        pto_bad(c, "pto-ir.bad-valid", "%s is superfluous: it is %d in the type", name,
+                (int)type_says);
     else if (pto_constant(c, value, &n) && (n < 0 || n > physical))
         pto_bad(c, "pto-ir.bad-valid", "%s is %lld, the tile has %d", name, (long long)n,
                 (int)physical);
@@ -273,7 +274,7 @@ static void check_subview(const struct pto_check *c)
         return;
     }
     if (rows != to->tile.rows || cols != to->tile.cols) {
-        pto_bad(c, "pto-ir.type-mismatch", "the sizes are %lld x %lld, the type says %d x %d",
+        pto_bad(c, "pto-ir.type-mismatch", "the sizes are %lld x %lld, but %d x %d in the type",
                 (long long)rows, (long long)cols, (int)to->tile.rows, (int)to->tile.cols);
         return;
     }

@@ -5,7 +5,7 @@
 #include "render/render.h"
 
 static const struct str page_head =
-    S_INIT("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+    S_INIT("\"><head><meta charset=\"utf-8\">\n"
            "<meta name=\"viewport\" content=\"width=device-width\">\n"
            "<style>:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;"
            "margin:2em auto;max-width:75em;padding:0 1em}table{border-collapse:collapse;"
@@ -101,6 +101,8 @@ static void put_text(struct render_out *o, struct str text)
 
 static void begin(struct render_out *o, const struct report *r)
 {
+    render_put(o, S("<!DOCTYPE html>\n<html lang=\""));
+    render_put(o, str_of(lang_name(r->lang)));
     render_put(o, page_head);
     put_element(o, "title", r->title);
     render_put(o, S("</head><body>\n"));

@@ -11,7 +11,7 @@ static struct report *make(void)
         {"calls", COLUMN_RIGHT, UNIT_PLAIN},
         {"busy ms", COLUMN_NUMBER, UNIT_MS},
     };
-    struct report *r = report_new(S("run <1>"));
+    struct report *r = report_new(LANG_EN, S("run <1>"));
 
     report_summary(r, S("2 steps"));
     report_heading(r, S("Where"));

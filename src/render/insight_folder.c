@@ -32,8 +32,7 @@ enum status insight_folder_make(const char *root, struct str seed, struct arena 
             return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = *out}, "%s",
                              strerror(errno));
     }
-    return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = *out},
-                     "there is a folder for every second of the next hour");
+    return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = *out}, "no free folder name");
 }
 
 /* ---- files ---- */
@@ -114,7 +113,7 @@ static enum status write_all(struct job *j, const char *simulator)
             TRY(write_core(j, simulator, cores[i], name));
         else
             diag_add(j->d, SEV_WARN, "incore.core-name", (struct where){.path = simulator},
-                     "no files for the core '%.*s': that is no name for a folder",
+                     "no files for core '%.*s': not a valid folder name",
                      STR_ARGS(str_part(name, 0, 64)));
     }
     return ST_OK;

@@ -23,7 +23,7 @@ static const struct column columns[] = {
 
 TEST(every_block_kind_is_written_and_names_are_escaped)
 {
-    struct report *r = report_new(S("rank_0"));
+    struct report *r = report_new(LANG_EN, S("rank_0"));
     struct page page = {0};
 
     report_summary(r, S("2 steps"));

@@ -1,11 +1,10 @@
 /*
- * text: a report for a terminal. Tables are aligned by the number of characters (UTF-8), numbers
+ * text: a report for a terminal. Tables are aligned by the columns that UTF-8 text takes, numbers
  * to the right, text to the left, indented by two.
  */
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/num.h"
 #include "render/render.h"
 
 static void put_paint(struct render_out *o, const char *code, struct str text)
@@ -95,7 +94,7 @@ static void put_facts(struct render_out *o, const struct block *b)
 
 static void put_detail(struct render_out *o, const char *label, struct str text)
 {
-    size_t width = strlen(label);
+    size_t width = str_width(str_of(label));
 
     render_put(o, S("      "));
     render_put(o, str_of(label));

@@ -88,7 +88,7 @@ static enum status check_file(const struct reader *r, struct slot *out)
     path = paths_absolute(r->arena, fs_join(r->arena, paths_folder(r->arena, r->path), path));
     if (!paths_is_plain(path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return diag_fail(r->diag, ST_IO, "replay.bad-fill", at(r),
-                         "arg %" PRId64 ": no file %s to fill it from", out->index, path);
+                         "arg %" PRId64 ": file %s not found", out->index, path);
     if (slot_bytes(out, &bytes) && bytes != (int64_t)info.st_size)
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-fill", at(r),
                          "arg %" PRId64 ": %s has %" PRId64 " bytes, the tensor %" PRId64,
@@ -149,7 +149,7 @@ static enum status take_head(const struct reader *r, struct slot *out)
     out->name = name != NULL ? tree_text(name) : arena_format(r->arena, "arg%" PRId64, out->index);
     if (name != NULL && !slot_is_identifier(out->name))
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-name", at(r),
-                         "arg %" PRId64 ": name is not an identifier of at most 128 letters",
+                         "arg %" PRId64 ": name is not an identifier of at most 128 characters",
                          out->index);
     out->dtype = dtype_find(dtype);
     if (out->dtype == NULL)
@@ -190,12 +190,12 @@ enum status args_parse(struct arena *arena, struct str text, const char *path, s
     const struct tree *list = doc->kind == TREE_MAP ? tree_get(doc, S("args")) : doc;
     if (list == NULL) {
         diag_add(d, SEV_WARN, "replay.empty-spec", at(&r),
-                 "there is no key \"args\", so no argument is given");
+                 "no key \"args\", so there are no arguments");
         return ST_OK;
     }
     if (list->kind != TREE_LIST)
         return diag_fail(d, ST_FORMAT, "replay.bad-spec", at(&r),
-                         "neither a list of arguments nor an object with one in \"args\"");
+                         "neither a list of arguments nor an object with the key \"args\"");
     for (r.item = list->first; r.item != NULL; r.item = r.item->next) {
         struct slot slot = {0};
         TRY(take_item(&r, &slot));
@@ -230,7 +230,7 @@ enum status args_set(struct arena *arena, const char *text, struct slots *out, s
     value = str_part(all, cut + 1, all.n);
     if (cut == all.n || !num_i64(name, &slot.index) || !tree_take_number(&number, value))
         return diag_fail(d, ST_FORMAT, "replay.bad-value", (struct where){0},
-                         "--set-arg %s: not SLOT=NUMBER, the number of at most 64 bits", text);
+                         "--set-arg %s: expected SLOT=NUMBER with at most 64 bits", text);
     slot.name = arena_format(arena, "arg%" PRId64, slot.index);
     slot.dtype = dtype_find(number.kind == TREE_REAL ? S("FLOAT32_BITS") : S("INT64"));
     slot.is_packed = number.kind == TREE_REAL;

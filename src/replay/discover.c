@@ -56,10 +56,7 @@ static bool holds_results(struct str name)
     static const struct str names[] = {S_INIT("cases"), S_INIT("builds"), S_INIT("collect"),
                                        S_INIT("export")};
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal(name, names[i]))
-            return true;
-    return str_starts(name, S("insight"));
+    return str_is_one_of(name, names, ARRAY_LEN(names)) || str_starts(name, S("insight"));
 }
 
 /* Files in folders named ptoas at any depth below `dir`. */
@@ -181,9 +178,7 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
         add_source(arena, paths.at[i], job, out);
     if (out->n == 0) {
         if (paths.n > 0)
-            diag_hint(d, "try",
-                      "--list-funcs: none of the %zu kernels there has the name asked for",
-                      paths.n);
+            diag_hint(d, "try", "--list-funcs; none of the %zu kernels has this name", paths.n);
         else
             diag_hint(d, "looked for", "*.cpp and *.pto in folders named ptoas, then *.pto in %s",
                       job->build_dir);
@@ -283,7 +278,7 @@ static const struct record source_record = RECORD(struct kernel_source, source_f
 
 const struct schema discover_schema = {
     .name = "strata.incore-funcs/1",
-    .title = "the kernels of a build",
+    .title = "kernels of a build",
     .record = &source_record,
     .is_list = true,
 };

@@ -65,7 +65,7 @@ enum status workspace_find_export(struct arena *arena, const char *workspace, co
                          "No instr_exe CSV files under %s", simulator);
     if (tables < expected[shape])
         diag_add(d, SEV_WARN, "replay.few-cores", (struct where){.path = simulator},
-                 "%zu core%s left a table, %zu should have", tables, tables == 1 ? "" : "s",
+                 "%zu core%s wrote a table, expected %zu", tables, tables == 1 ? "" : "s",
                  expected[shape]);
     *out = simulator;
     return ST_OK;

@@ -174,7 +174,7 @@ static enum status rule_of(const struct gencase_job *job, size_t i, struct rule 
         if (read_rule(job->given[i].rule, out))
             return ST_OK;
         return diag_fail(d, ST_FORMAT, "incore-run.bad-fill", (struct where){0},
-                         "%.*s: no such rule: zero, one, random, iota or const:V",
+                         "%.*s: unknown rule; use zero, one, random, iota or const:V",
                          STR_ARGS(job->given[i].rule));
     }
     out->kind = p->fill == FILL_ZERO ? RULE_ZERO : RULE_RANDOM;
@@ -234,7 +234,7 @@ static const struct field golden_fields[] = {
 };
 static const struct record golden_record = RECORD(struct golden, golden_fields);
 
-static struct told tell_param(const struct gencase_job *job, size_t i)
+static struct told describe_param(const struct gencase_job *job, size_t i)
 {
     static const struct gencase_given nothing;
     const struct entry_param *p = &job->entry->params[i];
@@ -269,7 +269,7 @@ static enum status write_golden(const struct gencase_job *job, struct arena *are
                        .n = e->n_params};
 
     for (size_t i = 0; i < g.n; i++)
-        g.params[i] = tell_param(job, i);
+        g.params[i] = describe_param(job, i);
     return record_save(fs_join(arena, job->dir, "golden.json"), &golden_record, &g, d);
 }
 
@@ -292,7 +292,7 @@ enum status gencase_write(const struct gencase_job *job, struct arena *arena, st
             continue;
         if (bytes == 0)
             return diag_fail(d, ST_LIMIT, "incore-run.too-large", (struct where){0},
-                             "the buffer of %.*s does not fit any machine", STR_ARGS(p->name));
+                             "the buffer of %.*s is too large", STR_ARGS(p->name));
         TRY(rule_of(job, i, &rule, d));
         const char *path =
             fs_join(arena, job->dir, arena_printf(arena, "%.*s.bin", STR_ARGS(p->name)));

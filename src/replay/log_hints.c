@@ -7,8 +7,8 @@
     "this CANN cannot compile tile kernels: choose another one with --cann-set-env (8.5 can, "     \
     "8.3.RC1 cannot)"
 #define NO_WORKER                                                                                  \
-    "the worker of msprof op is missing: --auto-msopprof copies one from another CANN, "           \
-    "--msopprof FILE names it"
+    "the worker of msprof op is missing: use --auto-msopprof to copy one from another CANN, or "   \
+    "--msopprof FILE"
 
 /* A log that holds `a` and, where it is given, `b`. */
 static const struct pattern {
@@ -27,26 +27,25 @@ static const struct pattern {
     {S_INIT("Cannot find msopprof"), {0}, NO_WORKER},
     {S_INIT("/msopprof does not exist"), {0}, NO_WORKER},
     {S_INIT("libmsopprof_injection.so"), S_INIT("cannot be preloaded"),
-     "libmsopprof_injection.so is missing beside the worker (../lib64): copy it there"},
+     "libmsopprof_injection.so is missing next to the worker (../lib64): copy it there"},
     {S_INIT("aclInit"), S_INIT("500000"),
-     "aclInit failed under the simulator: libmsopprof_injection.so is missing beside the worker"},
+     "aclInit failed under the simulator: libmsopprof_injection.so is missing next to the worker"},
     {S_INIT("init soc version failed"),
      {0},
-     "aclInit failed under the simulator: libmsopprof_injection.so is missing beside the worker"},
+     "aclInit failed under the simulator: libmsopprof_injection.so is missing next to the worker"},
     {S_INIT("--soc-version is invalid"),
      {0},
-     "that SoC has no folder under tools/simulator of CANN: pass one that has with --soc-version"},
+     "CANN has no folder for this SoC under tools/simulator: choose another with --soc-version"},
     {S_INIT("Failed to load simulator so"),
      {0},
-     "the simulator's libraries were not found: LD_LIBRARY_PATH must hold "
-     "simulator/<soc>/lib of CANN"},
+     "simulator libraries not found: LD_LIBRARY_PATH must contain simulator/<soc>/lib of CANN"},
     {S_INIT("The timeout has reached"),
      {0},
-     "the simulation was stopped at its limit of minutes (--sim-minutes): the trace is a part, its "
-     "length is not that of the kernel"},
+     "the simulation hit its time limit (--sim-minutes): the trace is incomplete and its length is "
+     "not that of the kernel"},
     {S_INIT("Profiling running finished. May cause generating performance files to fail."),
      {0},
-     "the program itself failed under the simulator: see the lines before in collect.log"},
+     "the program failed under the simulator: see the earlier lines of collect.log"},
     {S_INIT("No profiling data matched --kernel-name"),
      {0},
      "the kernel's symbol does not match: compare it with the symbols of the kernel library"},
@@ -60,7 +59,7 @@ static const struct pattern {
      {0},
      "the simulated program was killed: do not trust these artifacts"},
     {S_INIT("output"), S_INIT("permission denied"),
-     "the output folder was refused: it must belong to you, with mode 0700 and no links"},
+     "the output folder was rejected: you must own it, with mode 0700 and no links"},
     {S_INIT("207000"),
      {0},
      "feature not supported (207000): AICPU and MC2 kernels cannot be simulated"},
@@ -85,7 +84,7 @@ size_t log_hints(struct str log, const char **out)
     return n;
 }
 
-void log_hints_tell(struct str log, struct diag *d)
+void log_hints_report(struct str log, struct diag *d)
 {
     const char *hints[LOG_HINTS_MAX];
     size_t n = log_hints(log, hints);

@@ -42,7 +42,7 @@ static int64_t param(struct builder *b, struct str name)
     if (!scene_param(b->scene, name, &value) || value < 1 || value > UINT32_MAX) {
         b->status =
             diag_fail(b->diag, ST_FORMAT, "replay.param", (struct where){.path = b->scene->file},
-                      "case %.*s has no parameter %.*s from 1 to 4294967295",
+                      "case %.*s: parameter %.*s is missing or not in 1 to 4294967295",
                       STR_ARGS(b->scene->case_name), STR_ARGS(name));
         return 1;
     }
@@ -73,12 +73,12 @@ static void warn_of_work(struct builder *b, int64_t blocks, int64_t iterations)
     if (blocks > WORK_MAX / iterations)
         diag_add(b->diag, SEV_WARN, "replay.long-run", where,
                  "%" PRId64 " blocks of %" PRId64
-                 " iterations take a cycle simulator hours: choose a case with fewer requests or a "
-                 "shorter context, not smaller tiles",
+                 " iterations take hours on a cycle simulator: choose a case with fewer requests "
+                 "or a shorter context, not smaller tiles",
                  blocks, iterations);
     if (iterations < 3)
         diag_add(b->diag, SEV_WARN, "replay.few-iterations", where,
-                 "%" PRId64 " iterations hide double buffering; 4 show it", iterations);
+                 "%" PRId64 " iterations are too few to show double buffering; use 4", iterations);
 }
 
 /* All requests in one launch, cube and vector cores together. */
@@ -99,7 +99,7 @@ static void take_parallel(struct builder *b)
          __builtin_mul_overflow(v->batch, v->q_loop, &v->logical)))
         b->status =
             diag_fail(b->diag, ST_LIMIT, "replay.param", (struct where){.path = b->scene->file},
-                      "max_model_len is smaller than block_size, or the products are huge");
+                      "max_model_len is smaller than block_size, or the products overflow");
     if (b->status != ST_OK)
         return;
     warn_of_work(b, v->logical, rounds);

@@ -81,7 +81,7 @@ static enum status take_name(const struct taker *t, const struct tree *item, str
     out->name = tree_text(tree_get(item, S("name")));
     if (item->kind != TREE_MAP || !slot_is_identifier(out->name))
         return diag_fail(t->diag, ST_FORMAT, "replay.bad-name", at(t, item),
-                         "argument %" PRId64 " has no name that is an identifier", out->index);
+                         "argument %" PRId64 ": name is missing or not an identifier", out->index);
     if (out->index >= SLOT_COUNT)
         return diag_fail(t->diag, ST_FORMAT, "replay.bad-index", at(t, item),
                          "Arg index %" PRId64 " exceeds max slots (%d)", out->index, SLOT_COUNT);
@@ -171,9 +171,9 @@ enum status args_scene(struct arena *arena, const struct scene *scene, struct sl
     size_t n = tensors != NULL ? tensors->n : 0;
 
     if (signature == NULL || signature->kind != TREE_LIST)
-        return diag_fail(d, ST_FORMAT, "replay.signature", (struct where){.path = scene->file},
-                         "the scene has no orchestration signature, so the roles of its tensors "
-                         "are not known");
+        return diag_fail(
+            d, ST_FORMAT, "replay.signature", (struct where){.path = scene->file},
+            "the scene has no orchestration signature, so the roles of its tensors are unknown");
     const struct tree *direction = signature->first;
     for (const struct tree *one = tree_items(tensors); one != NULL; one = one->next) {
         TRY(take_tensor(&t, one, direction));

@@ -120,8 +120,7 @@ enum status kernel_select(const struct scene *scene, const struct kernel_choice 
                          "Kernel selector did not match any CALLABLE['incores'] entry");
     if (n > 1)
         diag_add(d, SEV_WARN, "replay.several-kernels", where,
-                 "%zu kernels fit; the first, %.*s, is taken: --func-id or --kernel can tell them "
-                 "apart",
+                 "%zu kernels match; using the first, %.*s; --func-id or --kernel selects another",
                  n, STR_ARGS(hit->source));
     out->incore = *hit;
     TRY(mapfile_open(&map, hit->path, d));

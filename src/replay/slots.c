@@ -81,7 +81,7 @@ enum status slot_pack(struct slot *s, const struct tree *value, struct where whe
     if (!s->is_packed && !s->dtype->is_float) {
         diag_hint(d, "try", "a whole number, or \"pack_mode\": \"bits\"");
         return diag_fail(d, ST_FORMAT, "replay.bad-value", where,
-                         "arg %" PRId64 ": %g is a float, and %.*s with pack_mode value is not",
+                         "arg %" PRId64 ": %g is a float, but %.*s with pack_mode value is not",
                          s->index, value->f, STR_ARGS(s->dtype->name));
     }
     s->is_packed = true;
@@ -91,12 +91,7 @@ enum status slot_pack(struct slot *s, const struct tree *value, struct where whe
     return ST_OK;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const struct slot *x = a, *y = b;
-
-    return ORDER(x->index, y->index);
-}
+ORDER_BY(by_index, struct slot, ORDER(x->index, y->index));
 
 static enum status check_tensor(const struct slot *s, struct where where, struct diag *d)
 {

@@ -109,7 +109,7 @@ static enum status take_record(struct reader *r, const struct tree *record, stru
     return ST_OK;
 }
 
-static void tell_scalars(const struct reader *r)
+static void warn_scalars(const struct reader *r)
 {
     struct str list = {"", 0};
 
@@ -118,8 +118,7 @@ static void tell_scalars(const struct reader *r)
             list = arena_format(r->arena, "%.*s%s%d", STR_ARGS(list), list.n > 0 ? ", " : "", i);
     if (list.n > 0)
         diag_add(r->diag, SEV_WARN, "replay.scalars-unknown", (struct where){.path = r->path},
-                 "scalars are not in a dump; these must be given with --set-arg: %.*s",
-                 STR_ARGS(list));
+                 "a dump has no scalars; set them with --set-arg: %.*s", STR_ARGS(list));
 }
 
 static enum status read_text(struct reader *r, struct str text, struct slots *out)
@@ -133,10 +132,10 @@ static enum status read_text(struct reader *r, struct str text, struct slots *ou
     const struct tree *list = tree_get(doc, S("tensors"));
     if (list == NULL || list->kind != TREE_LIST)
         return diag_fail(r->diag, ST_FORMAT, "replay.bad-dump", (struct where){.path = r->path},
-                         "there is no list \"tensors\"");
+                         "no list \"tensors\"");
     for (const struct tree *one = list->first; one != NULL; one = one->next)
         TRY(take_record(r, one, out));
-    tell_scalars(r);
+    warn_scalars(r);
     return ST_OK;
 }
 

@@ -85,8 +85,8 @@ static enum status check_paths(const struct workspace *ws, struct diag *d)
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         if (!paths_is_plain(paths[i]))
             return diag_fail(d, ST_UNSUPPORTED, "replay.bad-path", (struct where){.path = paths[i]},
-                             "quotes, backslashes, semicolons and control characters cannot stand "
-                             "in the generated sources");
+                             "quotes, backslashes, semicolons and control characters are not "
+                             "allowed in generated sources");
     return ST_OK;
 }
 
@@ -102,7 +102,7 @@ static enum status write_file(const struct workspace *ws, size_t i, struct arena
     TRY(outfile_commit(&file, OUTFILE_FAST, d));
     if (strcmp(workspace_files[i], "run_collect.sh") == 0 && chmod(path, 0755) != 0)
         return diag_fail(d, ST_IO, "replay.chmod", (struct where){.path = path},
-                         "it cannot be made executable");
+                         "cannot be made executable");
     return ST_OK;
 }
 

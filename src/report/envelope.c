@@ -69,6 +69,13 @@ static const struct field envelope_fields[] = {
 };
 const struct record envelope_record = RECORD(struct envelope, envelope_fields);
 
+const struct schema envelope_schema = {
+    .name = "strata.envelope/1",
+    .title = "what all documents have around their result",
+    .record = &envelope_record,
+    .is_bare = true,
+};
+
 bool envelope_write(struct sink sink, const struct envelope *e)
 {
     struct json_writer w;

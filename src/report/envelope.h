@@ -28,6 +28,7 @@ struct envelope {
 /* Of a struct envelope. */
 extern const struct record envelope_input_record, envelope_diagnostic_record;
 extern const struct record envelope_record;
+extern const struct schema envelope_schema; /* strata.envelope/1 */
 
 /* The document as indented JSON: the envelope, or the bare record. False: the sink failed. */
 bool envelope_write(struct sink sink, const struct envelope *e);

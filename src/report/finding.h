@@ -8,6 +8,7 @@
 #define STRATA_REPORT_FINDING_H
 
 #include "base/vec.h"
+#include "report/message.h"
 
 enum priority { PRIORITY_P0, PRIORITY_P1, PRIORITY_P2, PRIORITY_P3 };
 
@@ -20,6 +21,7 @@ struct cause {
 
 struct finding {
     const char *id; /* stable: "INTERNAL_BUBBLE_HEAVY" */
+    enum lang lang;
     enum priority priority;
     struct str subject; /* "step 3", a kernel's name */
     struct str fact;    /* one declarative sentence with its numbers */

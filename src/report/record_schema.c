@@ -4,8 +4,6 @@
  * Keys that may be left out are not required; every other key is. Unknown keys are allowed, since
  * a new field keeps a document's number.
  */
-#include <assert.h>
-
 #include "report/envelope.h"
 
 static const char *type_name(const struct field *f)
@@ -196,49 +194,68 @@ void record_schema(struct json_writer *w, const struct record *r)
 
 /* ---- whole documents ---- */
 
-/* "strata.info/1" has its schema in "strata.info-1.schema.json". */
-static void put_id(struct json_writer *w, const struct schema *d)
+const char *schema_file_name(struct arena *arena, const struct schema *d)
 {
-    struct text name = {0};
+    char *name = arena_cstr(arena, str_of(d->name));
 
-    for (const char *c = d->name; *c != '\0'; c++)
-        text_char(&name, *c == '/' ? '-' : *c);
-    text_put(&name, S(".schema.json"));
+    for (char *c = name; *c != '\0'; c++)
+        if (*c == '/')
+            *c = '-';
+    return arena_printf(arena, "%s.schema.json", name);
+}
+
+static void put_head(struct json_writer *w, struct arena *arena, const struct schema *d)
+{
     json_put_text(w, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    json_put_str(w, "$id", text_view(&name));
-    text_clear(&name);
-    text_format(&name, "%s: %s", d->name, d->title);
-    json_put_str(w, "title", text_view(&name));
-    text_free(&name);
+    json_put_text(w, "$id", schema_file_name(arena, d));
+    json_put_text(w, "title", arena_printf(arena, "%s: %s", d->name, d->title));
 }
 
-/* The envelope with this document's name and result in their places. */
-static void put_enveloped(struct json_writer *w, const struct schema *d)
-{
-    struct field fields[16];
-    struct record r = {.n = envelope_record.n, .fields = fields};
-
-    assert(r.n <= ARRAY_LEN(fields));
-    memcpy(fields, envelope_record.fields, r.n * sizeof(fields[0]));
-    for (size_t i = 0; i < r.n; i++) {
-        if (strcmp(fields[i].key, "schema") == 0)
-            fields[i] = (struct field)FIELD_FIXED("schema", d->name);
-        if (strcmp(fields[i].key, "result") == 0)
-            fields[i] = (struct field){.key = "result",
-                                       .type = FIELD_OBJECT,
-                                       .shape = d->is_list ? SHAPE_MADE : SHAPE_ONE,
-                                       .record = d->record};
-    }
-    put_members(w, &r, false);
-}
-
-void schema_write(struct json_writer *w, const struct schema *d)
+static void put_bare(struct json_writer *w, struct arena *arena, const struct schema *d)
 {
     json_write_object(w);
-    put_id(w, d);
-    if (d->is_bare)
-        put_members(w, d->record, false);
-    else
-        put_enveloped(w, d);
+    put_head(w, arena, d);
+    put_members(w, d->record, false);
     json_write_end(w);
+}
+
+/* What a document has of its own: the envelope is referred to, and brought along if wanted. */
+static void put_enveloped(struct json_writer *w, struct arena *arena, const struct schema *d,
+                          bool is_alone)
+{
+    const char *envelope = schema_file_name(arena, &envelope_schema);
+    const struct field fields[] = {
+        FIELD_FIXED("schema", d->name),
+        {.key = "result",
+         .type = FIELD_OBJECT,
+         .shape = d->is_list ? SHAPE_MADE : SHAPE_ONE,
+         .record = d->record},
+    };
+    const struct record own = {.n = ARRAY_LEN(fields), .fields = fields};
+
+    json_write_object(w);
+    put_head(w, arena, d);
+    json_put_text(w, "$ref", envelope);
+    json_put_object(w, "properties");
+    put_properties(w, &own);
+    json_write_end(w);
+    if (is_alone) {
+        json_put_object(w, "$defs");
+        json_write_key(w, str_of(envelope));
+        put_bare(w, arena, &envelope_schema);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+void schema_write(struct json_writer *w, const struct schema *d, bool is_alone)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    if (d->is_bare)
+        put_bare(w, &arena, d);
+    else
+        put_enveloped(w, &arena, d, is_alone);
+    arena_free(&arena);
 }

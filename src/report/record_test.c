@@ -199,7 +199,7 @@ TEST(a_table_has_the_fields_with_heads)
 {
     struct thing t = make();
     struct intern names;
-    struct report *r = report_new(S("x"));
+    struct report *r = report_new(LANG_EN, S("x"));
     char buf[QUANTITY_TEXT];
 
     intern_init(&names);

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "text/words.h"
+
 const char *priority_name(enum priority priority)
 {
     static const char *const names[] = {"P0", "P1", "P2", "P3"};
@@ -21,12 +23,13 @@ const char *certainty_name(enum certainty certainty)
     return names[certainty];
 }
 
-struct report *report_new(struct str title)
+struct report *report_new(enum lang lang, struct str title)
 {
     struct report *r = mem_grow(NULL, sizeof(*r), 1);
 
     *r = (struct report){0};
     arena_init(&r->arena);
+    r->lang = lang;
     r->title = arena_str(&r->arena, title);
     return r;
 }
@@ -89,6 +92,11 @@ void report_say(struct report *r, const char *format, ...)
     va_end(args);
 }
 
+void report_line_text(struct report *r, struct str text)
+{
+    add_block(r, BLOCK_LINE, text);
+}
+
 void report_line(struct report *r, const char *format, ...)
 {
     va_list args;
@@ -108,15 +116,28 @@ static struct block *last_block(struct report *r, enum block_kind kind)
 
 void report_fact(struct report *r, const char *label, struct str text)
 {
-    struct fact fact = {label, arena_str(&r->arena, text)};
+    struct fact fact = {message_word(r->lang, str_of(label)).at, arena_str(&r->arena, text)};
 
     vec_push(&last_block(r, BLOCK_FACTS)->facts, fact);
+}
+
+static const struct column *translate(struct report *r, const struct column *columns, size_t n)
+{
+    struct column *out = ARENA_ARRAY(&r->arena, struct column, n);
+
+    for (size_t i = 0; i < n; i++) {
+        out[i] = columns[i];
+        out[i].head = message_word(r->lang, str_of(columns[i].head)).at;
+    }
+    return out;
 }
 
 struct table *report_table(struct report *r, const struct column *columns, size_t n)
 {
     struct block *b = add_block(r, BLOCK_TABLE, S(""));
 
+    if (r->lang != LANG_EN)
+        columns = translate(r, columns, n);
     b->table = ARENA_NEW(&r->arena, struct table);
     b->table->columns = columns;
     b->table->n_columns = n;
@@ -133,6 +154,11 @@ static void add_cell(struct table *t, bool is_number, struct cell cell)
 void table_text(struct report *r, struct table *t, struct str text)
 {
     add_cell(t, false, (struct cell){.text = arena_str(&r->arena, text)});
+}
+
+void table_word(struct report *r, struct table *t, const char *english)
+{
+    add_cell(t, false, (struct cell){.text = message_word(r->lang, str_of(english))});
 }
 
 struct str table_cell(const struct table *t, size_t i, char *buf)
@@ -156,6 +182,7 @@ struct finding *report_finding(struct report *r, const char *id, enum priority p
     struct finding *f = ARENA_NEW(&r->arena, struct finding);
 
     f->id = id;
+    f->lang = r->lang;
     f->priority = priority;
     f->subject = arena_str(&r->arena, subject);
     f->fact = arena_str(&r->arena, fact);
@@ -181,12 +208,12 @@ void finding_advice(struct report *r, struct finding *f, struct str text)
 bool finding_detail(const struct finding *f, size_t i, const char **label, struct str *text)
 {
     if (i < f->causes.n) {
-        *label = certainty_name(f->causes.at[i].certainty);
+        *label = message_word(f->lang, str_of(certainty_name(f->causes.at[i].certainty))).at;
         *text = f->causes.at[i].text;
         return true;
     }
     i -= f->causes.n;
-    *label = i < f->gaps.n ? "missing" : "try";
+    *label = message_in(f->lang, i < f->gaps.n ? &words_text.missing : &words_text.try_this).at;
     if (i < f->gaps.n) {
         *text = f->gaps.at[i];
         return true;

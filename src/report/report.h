@@ -4,11 +4,16 @@
  * A report is a list of blocks in reading order. Block kinds are few, and a renderer handles each
  * once: heading, paragraph, line, facts (a label and a text), table with typed columns, findings.
  * A blank line parts blocks, but not lines from what is before them. The report owns all its text.
+ *
+ * A report is written in one language. Its builder takes sentences from the catalogue with
+ * REPORT_MESSAGE(); heads of tables, labels of facts and names of enumerators in cells are given in
+ * English and looked up here.
  */
 #ifndef STRATA_REPORT_REPORT_H
 #define STRATA_REPORT_REPORT_H
 
 #include "report/finding.h"
+#include "report/message.h"
 #include "report/quantity.h"
 
 enum block_kind { BLOCK_HEADING, BLOCK_TEXT, BLOCK_LINE, BLOCK_FACTS, BLOCK_TABLE, BLOCK_FINDINGS };
@@ -51,13 +56,23 @@ struct block {
 
 struct report {
     struct arena arena;
+    enum lang lang;
     struct str title;   /* empty: the report begins with its first block */
     struct str summary; /* one line of what was looked at */
     VEC_OF(struct block *) blocks;
 };
 
-struct report *report_new(struct str title);
+struct report *report_new(enum lang lang, struct str title);
 void report_free(struct report *r);
+
+/* A message in the report's language, living as long as the report. */
+#define REPORT_MESSAGE(report_, message_, ...)                                                     \
+    MESSAGE((report_)->lang, &(report_)->arena, (message_), __VA_ARGS__)
+
+static inline struct str report_message(const struct report *r, const struct message *m)
+{
+    return message_in(r->lang, m);
+}
 
 /* Text given to these is copied. */
 void report_summary(struct report *r, struct str text);
@@ -67,7 +82,8 @@ void report_text(struct report *r, struct str text);
 /* The same as printf makes it. */
 void report_say(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text as printf makes it, on a line of its own. */
+/* Text on a line of its own, given or as printf makes it. */
+void report_line_text(struct report *r, struct str text);
 void report_line(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A fact at the end of the facts block at the end of the report, made when it is missing. `label`
@@ -77,6 +93,7 @@ void report_fact(struct report *r, const char *label, struct str text);
 /* `columns` must outlive the report (a static table). Cells are added row by row. */
 struct table *report_table(struct report *r, const struct column *columns, size_t n);
 void table_text(struct report *r, struct table *t, struct str text);
+void table_word(struct report *r, struct table *t, const char *english); /* looked up */
 void table_number(struct table *t, double number);
 
 /* Cell `i` as it is printed; `buf` holds QUANTITY_TEXT bytes. */

@@ -9,7 +9,7 @@ static const struct column columns[] = {
 
 TEST(blocks_stand_in_the_order_they_were_added)
 {
-    struct report *r = report_new(S("rank0"));
+    struct report *r = report_new(LANG_EN, S("rank0"));
     char buf[QUANTITY_TEXT];
 
     report_heading(r, S("Steps"));
@@ -30,7 +30,7 @@ TEST(blocks_stand_in_the_order_they_were_added)
 
 TEST(findings_that_follow_each_other_share_a_block)
 {
-    struct report *r = report_new(S("rank0"));
+    struct report *r = report_new(LANG_EN, S("rank0"));
     struct finding *f = report_finding(r, "TAIL_GAP_HEAVY", PRIORITY_P2, S("step 1"), S("5 ms"));
 
     finding_cause(r, f, CERTAINTY_POSSIBLE, S("host"));
@@ -48,7 +48,7 @@ TEST(findings_that_follow_each_other_share_a_block)
 TEST(the_report_keeps_its_own_copies)
 {
     char text[] = "before";
-    struct report *r = report_new(str_of(text));
+    struct report *r = report_new(LANG_EN, str_of(text));
 
     memcpy(text, "after ", 6);
 

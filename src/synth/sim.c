@@ -80,8 +80,10 @@ static void collective(struct sim *s, const struct synth_op *op)
         struct rank *r = &s->ranks[i];
         r->comm = (struct synth_task){.kind = TASK_COMM, .stream = STREAM_COMM, .bytes = op->bytes};
         nanos ready = sim_launch(s, r, op, &r->comm);
-        r->comm.begin =
-            later(later(ready, r->end[STREAM_COMM] + gap(r)), r->end[STREAM_COMPUTE] + gap(r));
+        /* One after the other: the order of calls within an expression is the compiler's. */
+        nanos after_compute = r->end[STREAM_COMPUTE] + gap(r);
+        nanos after_comm = r->end[STREAM_COMM] + gap(r);
+        r->comm.begin = later(later(ready, after_comm), after_compute);
         latest = later(latest, r->comm.begin - r->skew);
     }
     if (s->ranks_n < s->world) /* ranks outside the capture are late at times, too */
@@ -252,12 +254,8 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
     step->next_begin = r->host;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct synth_task *x = a, *y = b;
-
-    return ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection);
-}
+ORDER_BY(by_begin, struct synth_task,
+         ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection));
 
 /* Rows in the table's order, and each one's distance to the row before it. */
 static void order_tasks(struct rank *r)

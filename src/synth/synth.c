@@ -204,7 +204,7 @@ static enum status check_folder(const struct synth_options *o, struct arena *are
         return ST_OK;
     diag_fail(d, ST_IO, "synth.not-empty", (struct where){.path = o->out},
               "the folder is not empty");
-    diag_hint(d, "try", "another folder, or --force to write over what is there");
+    diag_hint(d, "try", "another folder, or --force to overwrite");
     return ST_IO;
 }
 
@@ -250,6 +250,6 @@ static const struct record result_record = RECORD(struct synth_result, result_fi
 
 const struct schema synth_schema = {
     .name = "strata.synth/1",
-    .title = "what was written of an invented run",
+    .title = "files of a synthetic run",
     .record = &result_record,
 };

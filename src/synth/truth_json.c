@@ -266,7 +266,7 @@ static const struct record run_record = RECORD(struct truth_run, run_fields);
 
 const struct schema truth_schema = {
     .name = "strata.synth-truth/1",
-    .title = "what an analysis of a generated capture has to find",
+    .title = "ground truth of a synthetic capture",
     .record = &run_record,
     .is_bare = true,
 };

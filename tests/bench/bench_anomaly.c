@@ -151,7 +151,7 @@ static void analyse(size_t kernels)
 {
     struct capture *cap = fill_kernels(kernels);
     struct text json = {0};
-    struct report *report = report_new(S("bench"));
+    struct report *report = report_new(LANG_EN, S("bench"));
     struct study st;
     double times[8], begin = now();
 

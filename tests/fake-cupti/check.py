@@ -261,7 +261,7 @@ def counters_that_cannot_be_had():
             run = Run("launch:k:1:5", MODE="counters", METRICS=METRICS[0],
                       FAKE_CUPTI_RESULT="%s=%d" % (call, result))
             check_quiet(run)
-            assert run.trace["notes"] == [[code, result, "%s gave %d" % (call, result)]], run.trace["notes"]
+            assert run.trace["notes"] == [[code, result, "%s returned %d" % (call, result)]], run.trace["notes"]
             assert run.trace["counters"] == []
 
 

@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/analysis.h"
 #include "analysis/anomaly.h"
 #include "analysis/arch.h"
-#include "analysis/study.h"
+#include "analysis/inventory.h"
 #include "capture/capture.h"
 #include "input/input.h"
-#include "report/report.h"
+#include "report/envelope.h"
 
 static bool swallow(void *ctx, struct str text)
 {
@@ -18,19 +19,48 @@ static bool swallow(void *ctx, struct str text)
     return true;
 }
 
-static void analyse(const struct capture *cap)
+/* One analysis, as a document and as a report. */
+static void ask(const struct analysis *a, const struct capture *cap)
 {
     struct study st;
-    struct report *report = report_new(S("fuzz"));
+    struct report *report = report_new(LANG_EN, S("fuzz"));
+    size_t written = 0;
+
+    study_begin(&st, cap, study_defaults());
+    const struct record_env env = {&cap->strings, &st.scratch, NULL};
+    const struct diag none = {0};
+    const struct envelope e = {
+        .schema = a->schema, .result = a->find(&st), .env = &env, .diag = &none};
+    if (!envelope_write((struct sink){swallow, &written}, &e) || written == 0)
+        abort();
+    a->run(&st, report);
+    study_end(&st);
+    report_free(report);
+}
+
+/* The whole anomaly document, with the structures that an architecture gives it. */
+static void ask_both(const struct capture *cap)
+{
+    struct study st;
     size_t written = 0;
 
     study_begin(&st, cap, study_defaults());
     const struct arch *arch = arch_find(&st, &(struct arch_options){.name = S("fuzz")});
-    anomaly_describe(&st, report);
     if (!anomaly_write_json(&st, arch, (struct sink){swallow, &written}) || written == 0)
         abort();
     study_end(&st);
-    report_free(report);
+}
+
+static void analyse(const struct capture *cap)
+{
+    const struct analysis *a;
+    struct inventory inv;
+
+    for (size_t i = 0; (a = analysis_at(i)) != NULL; i++)
+        ask(a, cap);
+    ask_both(cap);
+    inventory_init(&inv, cap);
+    inventory_fini(&inv);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

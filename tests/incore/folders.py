@@ -134,7 +134,7 @@ def check_several(work):
             for name in ("trace.clean.json", "summary.txt", "pipe_breakdown.json", "raw_simulator"):
                 assert (root / "cleaned" / str(i) / name).exists(), (i, name)
     done = run("incore", "show", root, code=3)
-    assert "3 runs are below this folder" in done.stderr, done.stderr
+    assert "3 runs found below this folder" in done.stderr, done.stderr
 
 
 # ---- what is kept ----

@@ -120,7 +120,7 @@ def targets(folder):
     expect("targets", done.returncode, 3)
     expect("targets", "a2a3 (old) and a5 (new)" in done.stderr, True)
     done = call(folder, "--target", "a5")
-    expect("targets", "these kernels say a2a3: old" in done.stderr, True)
+    expect("targets", "these kernels are for a2a3: old" in done.stderr, True)
 
 
 def usage(folder):
@@ -129,7 +129,7 @@ def usage(folder):
     (folder / "none").mkdir()
     cases = [
         (["--func", "nothing"], 3, "no PTOAS .cpp sources found for build dir: "),
-        (["--arg", "nothing=1"], 3, "no kernel has such an argument"),
+        (["--arg", "nothing=1"], 3, "no kernel has this argument"),
         (["--arg", "nothing"], 2, "NAME=VALUE"),
         (["--run-env", "nothing"], 2, "--run-env"),
         (["--case", "x.py", "--run-cmd", "true"], 2, "use either --run-cmd or --case, not both"),
@@ -170,7 +170,7 @@ def cases(folder):
     expect("case", list(folder.glob("**/pwned")), [])
     done = subprocess.run([STRATA, "incore", "run", "--run-cmd", "exit 7", "--build-output-root",
                            "builds"], capture_output=True, text=True, check=False, cwd=folder)
-    expect("run-cmd", (done.returncode, "ended with 7" in done.stderr), (4, True))
+    expect("run-cmd", (done.returncode, "exited with status 7" in done.stderr), (4, True))
 
 
 def main():

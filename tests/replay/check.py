@@ -232,8 +232,8 @@ def check_ptoas(tmp):
     record = json.loads((tmp / "p1" / "insight_trace_config.json").read_text(encoding="utf-8"))
     expect(record["kernel_symbol"] == "_Z4vaddPf" and record["case_dir"].endswith("/cases/src/vadd"), str(record))
     expect((tmp / "p1" / "cases" / "src" / "vadd" / "out.bin").exists(), "no empty file for an output")
-    for mode, text in [("two-symbols", "2 functions vadd(...) are exported, not one"),
-                       ("no-symbols", "0 functions vadd(...) are exported, not one"),
+    for mode, text in [("two-symbols", "2 functions vadd(...) are exported, expected one"),
+                       ("no-symbols", "0 functions vadd(...) are exported, expected one"),
                        ("no-golden", "missing golden.py in "), ("bad-golden", "golden.py failed; see "),
                        ("no-generate", "generate failed; see ")]:
         done = replay(*good, "-o", tmp / ("p-" + mode), env={**env, "FAKE_MODE": mode})

@@ -2,13 +2,19 @@
 """Validates documents that strata prints against docs/schema, with a validator that is not ours.
 
 usage: check.py STRATA
-The schemas allow unknown fields, for newer versions; here they are closed first, so that a field
-nobody described is a failure. And the schemas must find fault: without any one required key, at any
-level, a document is refused. Exit 77 when python3-jsonschema is missing: the test is skipped.
+Every example of the help is run with --json, so a new command is checked as soon as it has one; a
+document that no run prints is a failure. The schemas allow unknown fields, for newer versions; here
+they are closed first, so that a field nobody described is a failure. And the schemas must find
+fault: without any one required key, at any level, a document is refused. Exit 77 when
+python3-jsonschema is missing: the test is skipped.
 """
 import copy
+import importlib.machinery
+import importlib.util
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +25,8 @@ except ImportError:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-STRATA = sys.argv[1]
+STRATA = os.path.abspath(sys.argv[1])
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS = {p.name: json.loads(p.read_text()) for p in sorted((ROOT / "docs/schema").glob("*.json"))}
 
 
@@ -35,8 +42,20 @@ def closed(schema):
     return out
 
 
+ENVELOPE = "strata.envelope-1.schema.json"
+
+
+def alone(schema, envelope):
+    """A schema with the envelope's inside, which it refers to by its $id."""
+    return {**schema, "$defs": {ENVELOPE: envelope}} if schema.get("$ref") == ENVELOPE else schema
+
+
 def validator(name):
-    schema = closed(SCHEMAS[name])
+    envelope = closed(SCHEMAS[ENVELOPE])
+    del envelope["additionalProperties"]  # each document says what it adds
+    schema = alone(closed(SCHEMAS[name]), envelope)
+    if "$defs" in schema:
+        schema["unevaluatedProperties"] = False
     jsonschema.Draft202012Validator.check_schema(schema)
     if "captures" in schema["properties"]:  # a set: its documents are checked one by one
         schema["properties"]["captures"]["items"] = {}
@@ -44,14 +63,65 @@ def validator(name):
 
 
 VALIDATORS = {name: validator(name) for name in SCHEMAS}
+SEEN = set()
+
+# Documents that need more than a machine without devices has.
+UNSEEN = {ENVELOPE: "a part of the others",
+          "strata.gpu-profile-1.schema.json": "a GPU; tests/gpu/profile.py runs on a stand-in",
+          "strata.gpu-clocks-1.schema.json": "a GPU",
+          "strata.incore-show-device-1.schema.json": "a kernel measured on a device"}
 
 
-def check_list():
-    """The table of docs/schema/README.md names every schema."""
-    text = (ROOT / "docs/schema/README.md").read_text()
-    missing = [name for name in SCHEMAS if "(%s)" % name not in text]
-    print("".join("docs/schema/README.md does not name %s\n" % name for name in missing), end="")
+def check_heads():
+    """A schema says what it is."""
+    other = [name for name, schema in SCHEMAS.items()
+             if schema["$id"] != name or schema["$schema"] != DIALECT
+             or schema["title"].split(":")[0].replace("/", "-") + ".schema.json" != name]
+    print("".join("%s has another $id, $schema or title\n" % name for name in other), end="")
+    return not other
+
+
+def check_seen():
+    """Every schema has been held against a document."""
+    missing = sorted(SCHEMAS.keys() - SEEN - UNSEEN.keys())
+    print("".join("%s: no run of this test prints such a document\n" % name for name in missing), end="")
     return not missing
+
+
+def check_alone():
+    """`strata help --schema` prints a schema that needs no other file."""
+    name = "strata.exposed-1.schema.json"
+    printed = run("help", "--schema", "strata.exposed/1")
+    same = printed == alone(SCHEMAS[name], SCHEMAS[ENVELOPE])
+    print("" if same else "help --schema: not docs/schema/%s with the envelope inside\n" % name, end="")
+    return same
+
+
+def help_examples(env):
+    """The examples of all help pages, as tests/run-examples finds them."""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("examples", str(ROOT / "tests/run-examples"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("examples", loader))
+    loader.exec_module(module)
+    return module.help_examples([], env)
+
+
+def check_examples():
+    """Every example, asked for JSON: what it prints is a document, or nothing that begins like one."""
+    env = {**os.environ, "PATH": os.path.dirname(STRATA) + os.pathsep + os.environ["PATH"]}
+    good, n = True, 0
+    for example in help_examples(env):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(ROOT / "examples", folder + "/examples", symlinks=True)
+            done = subprocess.run(["sh", "-c", example.command + " --json"], cwd=folder, text=True,
+                                  env={**env, "HOME": folder}, capture_output=True, check=False)
+        if done.returncode == 0 and done.stdout.startswith("{"):
+            document = json.loads(done.stdout, parse_constant=reject_constant)
+            if "$schema" not in document:
+                good &= check(document, example.command)
+                n += 1
+    print("%d examples of the help checked" % n)
+    return good and n > 40
 
 
 def reject_constant(text):
@@ -80,6 +150,7 @@ def schema_of(document):
 
 
 def check(document, what):
+    SEEN.add(schema_of(document))
     errors = sorted(VALIDATORS[schema_of(document)].iter_errors(document), key=lambda e: list(e.path))
     for e in errors[:5]:
         print("%s: %s: %s" % (what, "/".join(map(str, e.path)), e.message[:300]))
@@ -161,9 +232,8 @@ def about(out):
     yield run("synth", "-o", out + "/tiny", "--json")
     yield run("formats", "--json")
     yield run("query", "--schema", "--json")
-    listed = subprocess.run([STRATA, "analyze", "--list"], capture_output=True, text=True, check=True)
-    for line in listed.stdout.splitlines():
-        yield run("analyze", line.split()[0], "examples/ascend-small", "--json")
+    for analysis in run("analyze", "--list", "--json")["result"]:
+        yield run("analyze", analysis["name"], "examples/ascend-small", "--json")
     yield run("doctor", "--json")
 
 
@@ -186,7 +256,7 @@ def kernels(out):
 
 
 def main():
-    good, n = check_list(), 0
+    good, n = check_alone() & check_examples(), 0
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([STRATA, "synth", "-o", out + "/cap", "--steps", "6", "--bubbles", "2", "-q"],
                        check=False, capture_output=True)
@@ -236,6 +306,7 @@ def main():
         good &= check_faults(document, document["schema"])
         n += 1
     print("%d documents checked" % n)
+    good &= check_seen() and check_heads()
     sys.exit(0 if good and n > 20 else 1)
 
 

@@ -36,5 +36,5 @@ with subprocess.Popen([sys.argv[1], "info", "-"], stdin=subprocess.PIPE, stdout=
         strata.kill()
         sys.exit("SIGBUS did not end strata")
     said = strata.stderr.read().decode()
-    if code != 3 or "shorter" not in said or said.count("\n") != 1:
+    if code != 3 or "truncated" not in said or said.count("\n") != 1:
         sys.exit("exit %d, said: %s" % (code, said))

@@ -555,7 +555,7 @@ def one_slow_step(sick):
     count = iter(range(1 << 20))
 
     def step():
-        if sick and next(count) % 8 == 3:
+        if sick and next(count) % 8 == 0:
             time.sleep(0.06)
         net(x)
     return step
@@ -569,7 +569,7 @@ def checkpoint_step(sick):
 
     def step():
         net(x)
-        if sick and next(count) % 8 == 3:
+        if sick and next(count) % 8 == 0:
             torch.save(net.state_dict(), io.BytesIO())
     return step
 
@@ -582,7 +582,7 @@ def evaluation_step(sick):
 
     def step():
         net(x)
-        if sick and next(count) % 8 == 3:
+        if sick and next(count) % 8 == 0:
             for _ in range(10):
                 net(x).float().softmax(-1).argmax(-1)
     return step
