@@ -15,7 +15,7 @@ static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
     OPT_LIST(0, "change", "ID[:SITE]", struct args, changes,
-             "change to make; may be repeated (all, and the best combination)"),
+             "change to make; repeatable (default: try all)"),
     OPT_FLAG(0, "list", struct args, list, "list the changes"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,

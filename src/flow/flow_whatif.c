@@ -15,8 +15,7 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
 
     if (format == NULL)
         return diag_fail(d, ST_NOT_FOUND, "convert.unknown-ending",
-                         (struct where){.path = job->out},
-                         "the ending of the name tells no output format");
+                         (struct where){.path = job->out}, "unknown file name extension");
     TRY(outfile_open(&file, job->out, d));
     struct capture *predicted = whatif_trace(w, job->changes, job->n);
     cut_init(&cut, predicted, &(struct cut_options){0});
