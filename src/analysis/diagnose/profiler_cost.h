@@ -2,8 +2,8 @@
  * profiler_cost - what recording adds to the host's time, and what repairs cost a host.
  *
  * Constants are measured apart from any capture that is judged: the same loops with and without a
- * profiler (examples/diagnose/profiler-cost.py; examples/diagnose/profiler-cost.json has the rows and
- * docs/whatif.md the fit). They depend on the machine, so estimates carry a range.
+ * profiler (examples/diagnose/profiler-cost.py; examples/diagnose/profiler-cost.json has the rows
+ * and docs/whatif.md the fit). They depend on the machine, so estimates carry a range.
  */
 #ifndef STRATA_ANALYSIS_DIAGNOSE_PROFILER_COST_H
 #define STRATA_ANALYSIS_DIAGNOSE_PROFILER_COST_H
