@@ -437,6 +437,8 @@ void trace_replay_ends(const struct trace_replay *r, const struct replay_times *
         if (step != TASK_NO_STEP && end > ends[step])
             ends[step] = end;
     }
+    if (a->n > 0 && ends[0] == INT64_MIN)
+        ends[0] = a->steps[0].window.end; /* a step without work */
     for (size_t i = 1; i < a->n; i++)
         ends[i] = ends[i] > ends[i - 1] ? ends[i] : ends[i - 1];
 }
