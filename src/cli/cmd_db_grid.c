@@ -178,13 +178,6 @@ static int print_rules(struct session *s)
     return CODE_DONE;
 }
 
-static bool discard(void *ctx, struct str text)
-{
-    (void)ctx;
-    (void)text;
-    return true;
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -201,7 +194,7 @@ static int run(struct session *s, const void *given)
     if (code != CODE_DONE)
         return code;
     if (s->common.json || s->common.quiet)
-        diff.write = discard;
+        diff.write = sink_drop;
     struct grid_options o = args->job;
     o.diff = s->common.dry_run ? &diff : NULL;
     enum status st = grid_run_open(&grid, &o, &s->diag);

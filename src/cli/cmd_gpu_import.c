@@ -38,7 +38,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK) {
         gpu_note_inputs(s, &imported);
         session_wrote(s, imported.folder);
-        gpu_report_block(&imported.run, &text);
+        gpu_report_block(&imported.run, LANG_EN, &text);
         if (s->common.json)
             session_document(s, &gpu_import_schema, "measured", &imported, NULL);
         else if (!s->common.quiet)

@@ -86,7 +86,7 @@ static enum status again(struct session *s, const struct args *args)
     const char *dir = s->operands.at[0];
 
     TRY(gpu_rundir_load(dir, &run, &s->diag));
-    enum status st = gpu_rundir_report(dir, &run, &markdown, &s->diag);
+    enum status st = gpu_rundir_report(dir, &run, session_lang(s), &markdown, &s->diag);
     if (st == ST_OK) {
         session_wrote(s, fs_join(&s->arena, dir, "report.md"));
         session_wrote(s, fs_join(&s->arena, dir, "report.html"));
@@ -111,7 +111,7 @@ static enum status from_files(struct session *s, const struct args *args)
     if (st == ST_OK && imported.folder != NULL)
         session_wrote(s, imported.folder);
     if (st == ST_OK) {
-        gpu_report_write(&imported.run, &markdown);
+        gpu_report_write(&imported.run, session_lang(s), &markdown);
         st = finish(s, args, &imported.run, &markdown);
     }
     text_free(&markdown);
@@ -147,7 +147,7 @@ const struct command command_gpu_report = {
                "if it fails. --devlog adds or replaces the block of this version in a file and "
                "leaves all other text unchanged.",
     .see = "docs/gpu.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_LANG,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&gpu_report_schema, &check_schema},
     COMMAND_PARTS_ZERO,

@@ -44,6 +44,7 @@ static int run(struct session *s, const void *given)
 
     job.path = s->operands.at[0];
     job.out = s->common.out;
+    job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK)
@@ -70,7 +71,7 @@ const struct command command_gpu_timeline = {
         "--nvtx NAME restricts the analysis to that range; work that crosses its edges is clipped.",
     .see = "docs/analyses/gpu-timeline.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_OUT,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_LANG,
     .schemas = {&timeline_schema},
     COMMAND_PARTS,
 };

@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
 #include "base/mapfile.h"
-#include "driver/driver.h"
 
 /* ---- set_env.sh ---- */
 

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
+#include "text/diff.h"
 
 bool diff_percent(struct str text, double *out)
 {
@@ -104,10 +105,9 @@ static void prepare_side(void *ctx, size_t side)
 static struct str title_of(const struct diff_job *job, const struct comparison *c,
                            struct arena *arena)
 {
-    struct str rank = c->rank >= 0 ? arena_format(arena, ", rank %lld", (long long)c->rank) : S("");
-
-    return arena_format(arena, "%s (A) to %s (B)%.*s", job->path[SIDE_A], job->path[SIDE_B],
-                        STR_ARGS(rank));
+    return MESSAGE(job->lang, arena, c->rank >= 0 ? &diff_text.title_rank : &diff_text.title,
+                   PLACE("a", job->path[SIDE_A]), PLACE("b", job->path[SIDE_B]),
+                   PLACE("rank", c->rank));
 }
 
 static struct diff_pair compare(const struct diff_job *job, const struct capture *a,
@@ -122,7 +122,7 @@ static struct diff_pair compare(const struct diff_job *job, const struct capture
     pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
     study_end(&studies[SIDE_A]);
     study_end(&studies[SIDE_B]);
-    pair.report = report_new(LANG_EN, title_of(job, pair.comparison, arena));
+    pair.report = report_new(job->lang, title_of(job, pair.comparison, arena));
     compare_describe(pair.comparison, pair.report);
     return pair;
 }
@@ -185,16 +185,6 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
         warn_unmatched(b->ranks.at[j++], 'B', d);
 }
 
-static enum status save_markdown(const char *path, const struct diff_result *result,
-                                 struct arena *arena, struct diag *d)
-{
-    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
-
-    for (size_t i = 0; i < result->n; i++)
-        reports[i] = result->at[i].report;
-    return results_save_markdown(path, reports, result->n, d);
-}
-
 enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
                       struct diff_result *out)
 {
@@ -205,7 +195,9 @@ enum status flow_diff(const struct diff_job *job, struct arena *arena, struct di
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "diff.no-partner", (struct where){0},
                          "no rank is in both captures");
-    return job->markdown != NULL ? save_markdown(job->markdown, out, arena, d) : ST_OK;
+    return job->markdown != NULL
+               ? results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d)
+               : ST_OK;
 }
 
 void diff_result_free(struct diff_result *result)

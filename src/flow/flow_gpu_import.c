@@ -18,6 +18,7 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/rundir.h"
 #include "gpu/timeline_out.h"
+#include "text/gpu.h"
 
 enum { HEAD = 1 << 16 };
 
@@ -55,12 +56,8 @@ static bool is_page(struct str text)
     struct str head = str_part(text, 0, HEAD);
     size_t header;
 
-    if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(traces); i++)
-        if (str_contains(head, traces[i]))
-            return false;
-    return gpu_page_of(text, &header) != GPU_PAGE_NONE;
+    return gpu_page_of(head, &header) != GPU_PAGE_NONE ||
+           (!STR_ANY(str_contains, head, traces) && gpu_page_of(text, &header) != GPU_PAGE_NONE);
 }
 
 /* A log of ncu without a page tells why there is none: an error, else a warning. */
@@ -272,15 +269,17 @@ static void add_files(struct gpu_imported *to)
 {
     struct text t = {0};
 
-    text_format(&t, "| File | Content |\n|---|---|\n");
+    markdown_head(&t, message_in(LANG_EN, &gpu_text.files_head).at);
     for (size_t i = 0; i < to->inputs.n; i++) {
         markdown_cell(&t, str_of(to->inputs.at[i].path));
-        text_format(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
-                    (unsigned long long)to->inputs.at[i].rows);
+        markdown_cell(&t, MESSAGE(LANG_EN, &to->run.arena, &gpu_text.format_rows,
+                                  PLACE("format", to->inputs.at[i].format),
+                                  PLACE("n", to->inputs.at[i].rows)));
+        text_format(&t, "|\n");
     }
-    text_format(&t, "| `report-verbose.md` | every section and rule |\n");
+    text_format(&t, "| `report-verbose.md` | %s |\n", "every section and rule");
     if (to->pages.listings.n > 0)
-        text_format(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
+        text_format(&t, "| `source/`, `sass/` | %s |\n", "annotated source, instructions");
     vec_push(&to->run.sections,
              ((struct gpu_section){S("Files"), arena_str(&to->run.arena, text_view(&t))}));
     text_free(&t);

@@ -255,7 +255,7 @@ static void show(struct profile *p)
 {
     struct text t = {0};
 
-    gpu_report_block(&p->result->run, &t);
+    gpu_report_block(&p->result->run, LANG_EN, &t);
     p->result->text = arena_str(p->arena, text_view(&t));
     text_free(&t);
 }

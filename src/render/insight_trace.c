@@ -104,13 +104,9 @@ static void name_lanes(struct insight_trace *w)
     intern_fini(&names);
 }
 
-static int by_end(const void *a, const void *b)
-{
-    const struct insight_stop *x = a, *y = b;
-
-    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(x->is_other, y->is_other)
-           ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_end, struct insight_stop,
+         ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(x->is_other, y->is_other)
+         ?: ORDER(x->slice, y->slice));
 
 /* Each core's slices by the time they end, and where arrows may end on each lane. */
 static void sort_slices(struct insight_trace *w)
@@ -198,12 +194,7 @@ struct arg {
     struct attr attr; /* ATTR_NONE: an empty text */
 };
 
-static int by_key(const void *a, const void *b)
-{
-    const struct arg *x = a, *y = b;
-
-    return str_compare(x->key, y->key);
-}
+ORDER_BY(by_key, struct arg, str_compare(x->key, y->key));
 
 static void put_value(struct insight_trace *w, const struct attr *a)
 {

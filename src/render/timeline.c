@@ -4,7 +4,6 @@
 #include "render/timeline.h"
 
 #include "base/cancel.h"
-#include "capture/title.h"
 
 const struct timeline_format *const timeline_list[] = {
 #define TIMELINE(sym) &timeline_##sym,

@@ -20,10 +20,13 @@ struct timeline_step {
     struct interval at;
 };
 
+struct pool;
+
 struct timeline_options {
     enum timeline_rows rows;           /* of tables; timelines hold everything */
     const struct timeline_step *steps; /* of the capture, by time, for tables */
     size_t steps_n;
+    struct pool *pool;               /* threads to write with; NULL: the caller's alone */
     const struct progress *progress; /* called with the bytes written; may be NULL */
     const char *label;               /* what the progress line calls the job */
 };
