@@ -8,6 +8,7 @@
 #include "analysis/arch_repeat.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "text/arch.h"
 
 enum { EVIDENCE_MOST = 24, CHECKS_MOST = 24, NOTES_MOST = 16 };
 
@@ -17,18 +18,18 @@ struct finder {
     struct arena *arena;
 };
 
-static void note(struct finder *f, struct str text)
+static void note(struct finder *f, struct wording text)
 {
     if (f->a->n_notes < NOTES_MOST)
         f->a->notes[f->a->n_notes++] = text;
 }
 
-static void evidence(struct finder *f, const char *what, struct str value, struct str meaning,
-                     bool is_inferred)
+static void evidence(struct finder *f, const char *what, struct wording value,
+                     struct wording meaning, bool is_inferred)
 {
     if (f->a->n_evidence < EVIDENCE_MOST)
         f->a->evidence[f->a->n_evidence++] = (struct arch_evidence){
-            str_of(what), value, meaning, is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED};
+            what, value, meaning, is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED};
 }
 
 /* ---- cross-verification ---- */
@@ -87,7 +88,7 @@ static bool is_grouped(const struct arch_layer *l)
 
 /* Checks one operator; `slack` is how far a count may be off, for what the prologue brings. */
 static void check(struct finder *f, struct str op, const bool *wanted, int64_t expected,
-                  int64_t slack, struct str meaning)
+                  int64_t slack, struct wording meaning)
 {
     bool is_even = true, fits = true;
 
@@ -102,7 +103,8 @@ static void check(struct finder *f, struct str op, const bool *wanted, int64_t e
     }
     *c = (struct arch_check){op, t.per_pass, t.n, expected, is_even && fits, meaning};
     if (!is_even)
-        c->note = arena_format(f->arena, "%.*s; passes differ", STR_ARGS(meaning));
+        c->note = WORDING(f->arena, &arch_text.passes_differ,
+                          place_wording("note", wording_keep(f->arena, meaning)));
     f->a->n_failed += !c->is_ok;
     f->a->n_checks++;
 }
@@ -118,7 +120,7 @@ static void check_each(struct finder *f, enum family family, int64_t expected, i
         if (op->family != family || op->is_backward || op->calls < f->a->layers->complete)
             continue;
         wanted[i] = true;
-        check(f, op->label, wanted, expected, slack, str_of(meaning));
+        check(f, op->label, wanted, expected, slack, wording_plain(str_of(meaning)));
         wanted[i] = false;
     }
 }
@@ -189,20 +191,20 @@ static void check_moe(struct finder *f)
 
     if (any_op(f, op_is_dfc, wanted))
         check(f, S("DispatchFFNCombine"), wanted, (int64_t)layers_like(f, is_dfc), 0,
-              S("one in every MoE+DFC layer"));
+              wording_plain(S("one in every MoE+DFC layer")));
     if (any_op(f, op_is_gmm, wanted))
         check(f, S("GroupedMatmul"), wanted, per_layer(f, wanted, grouped) * (int64_t)grouped, 0,
-              arena_format(f->arena, "%lld in each of %zu layers with grouped experts",
-                           (long long)per_layer(f, wanted, grouped), grouped));
+              WORDING(f->arena, &arch_text.check_grouped, PLACE("n", per_layer(f, wanted, grouped)),
+                      PLACE("layers", grouped)));
     if (any_op(f, op_is_gate, wanted))
         check(f, first_label(f, wanted, S("router")), wanted, (int64_t)moe, 0,
-              S("one in every MoE layer"));
+              wording_plain(S("one in every MoE layer")));
     if (any_op(f, op_is_topk, wanted))
         check(f, first_label(f, wanted, S("top-k")), wanted, (int64_t)moe, 0,
-              S("one in every MoE layer"));
+              wording_plain(S("one in every MoE layer")));
     if (grouped > 0 && any_op(f, op_is_alltoall, wanted))
         check(f, S("alltoallv"), wanted, 2 * (int64_t)grouped, 0,
-              S("two in every layer that exchanges tokens between experts"));
+              wording_plain(S("two in every layer that exchanges tokens between experts")));
 }
 
 static void cross_check(struct finder *f)
@@ -220,8 +222,8 @@ static void cross_check(struct finder *f)
         wanted[i] = f->a->ops->at[i].marker == m->class;
     if (m->recomputed == 0 && m->merged == 0)
         check(f, m->name, wanted, (int64_t)layers->per_pass, 0,
-              arena_format(f->arena, "%zu prefill and %zu decode layers", layers->prefill_per_pass,
-                           layers->decode_per_pass));
+              WORDING(f->arena, &arch_text.check_phases, PLACE("prefill", layers->prefill_per_pass),
+                      PLACE("decode", layers->decode_per_pass)));
     check_moe(f);
     if (capture_is_ascend(f->st->cap)) {
         check_each(f, FAMILY_ROPE, (int64_t)layers->per_pass, 1,
@@ -231,15 +233,22 @@ static void cross_check(struct finder *f)
     }
     if (any_op(f, op_is_argmax, wanted))
         check(f, first_label(f, wanted, S("ArgMax")), wanted, samples, 0,
-              S("one for every pass and every draft step"));
+              wording_plain(S("one for every pass and every draft step")));
 }
 
 /* ---- the chain of evidence ---- */
 
-static struct str count_text(struct finder *f, size_t n)
+static struct wording count_text(struct finder *f, size_t n)
 {
-    return arena_format(f->arena, "%zu", n);
+    return wording_plain(arena_format(f->arena, "%zu", n));
 }
+
+static struct wording percent_text(struct finder *f, double share)
+{
+    return wording_plain(arena_format(f->arena, "%.1f %%", 100 * share));
+}
+
+#define PLAIN(literal) wording_plain(S(literal))
 
 static void tell_borders(struct finder *f)
 {
@@ -251,8 +260,8 @@ static void tell_borders(struct finder *f)
     for (size_t i = 0; i < BORDER_RULES; i++)
         if (layers->fired[i] > 0)
             evidence(f, names[i], count_text(f, layers->fired[i]),
-                     layers->is_ignored[i] ? S("not used as a border between passes")
-                                           : S("borders between passes"),
+                     layers->is_ignored[i] ? PLAIN("not used as a border between passes")
+                                           : PLAIN("borders between passes"),
                      false);
 }
 
@@ -262,60 +271,62 @@ static void tell_markers(struct finder *f)
     const struct arch_layers *layers = f->a->layers;
 
     evidence(f, "attention markers",
-             arena_format(f->arena, "%zu of `%.*s`", m->n, STR_ARGS(m->name)),
-             S("one for every layer of every pass"), false);
+             WORDING(f->arena, &arch_text.markers_of, PLACE("n", m->n), PLACE("name", m->name)),
+             PLAIN("one for every layer of every pass"), false);
     evidence(f, "phases",
-             arena_format(f->arena, "%zu prefill, %zu decode, %zu unknown", m->prefill, m->decode,
-                          m->unknown),
-             str_of(m->phase_rule), true);
+             WORDING(f->arena, &arch_text.phases, PLACE("prefill", m->prefill),
+                     PLACE("decode", m->decode), PLACE("unknown", m->unknown)),
+             wording_plain(str_of(m->phase_rule)), true);
     tell_borders(f);
     evidence(f, "layers per pass", count_text(f, layers->per_pass),
-             arena_format(f->arena, "%zu markers = %zu passes of %zu, %zu partial", m->n,
-                          layers->complete, layers->per_pass, layers->partial),
+             WORDING(f->arena, &arch_text.markers_in_passes, PLACE("markers", m->n),
+                     PLACE("passes", layers->complete), PLACE("layers", layers->per_pass),
+                     PLACE("partial", layers->partial)),
              true);
     if (layers->period_match >= 0)
-        evidence(f, "period check", arena_format(f->arena, "%.1f %%", 100 * layers->period_match),
-                 S("layers that look like the one a pass later"), false);
+        evidence(f, "period check", percent_text(f, layers->period_match),
+                 PLAIN("layers that look like the one a pass later"), false);
     if (m->backward > 0)
         evidence(f, "backward attention", count_text(f, m->backward),
-                 S("a training run: layers are counted by their forward kernels"), false);
+                 PLAIN("a training run: layers are counted by their forward kernels"), false);
     if (m->recomputed > 0)
         evidence(f, "recomputed attention", count_text(f, m->recomputed),
-                 S("forward kernels run again for the backward pass; not counted"), true);
+                 PLAIN("forward kernels run again for the backward pass; not counted"), true);
     if (m->merged > 0)
         evidence(f, "second attention kernels", count_text(f, m->merged),
-                 S("two kernels serve one layer; counted once"), true);
+                 PLAIN("two kernels serve one layer; counted once"), true);
 }
 
 static void tell_repeats(struct finder *f)
 {
     const struct arch_layers *layers = f->a->layers;
 
-    evidence(f, "attention markers", S("0"), S("layers cannot be told from attention"), false);
+    evidence(f, "attention markers", PLAIN("0"), PLAIN("layers cannot be told from attention"),
+             false);
     if (layers->method == ARCH_REPEAT) {
-        evidence(f, "repeated kernels", arena_format(f->arena, "%zu", layers->period),
-                 S("longest block of the main stream that repeats, in kernels"), false);
-        evidence(f, "coverage", arena_format(f->arena, "%.1f %%", 100 * layers->coverage),
-                 S("kernels of the main stream inside repeated blocks"), false);
-        evidence(f, "noise", arena_format(f->arena, "%.1f %%", 100 * layers->noise),
-                 S("kernels in which blocks differ from the first"), false);
+        evidence(f, "repeated kernels", count_text(f, layers->period),
+                 PLAIN("longest block of the main stream that repeats, in kernels"), false);
+        evidence(f, "coverage", percent_text(f, layers->coverage),
+                 PLAIN("kernels of the main stream inside repeated blocks"), false);
+        evidence(f, "noise", percent_text(f, layers->noise),
+                 PLAIN("kernels in which blocks differ from the first"), false);
     }
     if (layers->forward_per_pass > 0)
         evidence(f, "forward and backward blocks",
-                 arena_format(f->arena, "%zu and %zu", layers->forward_per_pass,
-                              layers->backward_per_pass),
+                 WORDING(f->arena, &arch_text.blocks, PLACE("forward", layers->forward_per_pass),
+                         PLACE("backward", layers->backward_per_pass)),
                  layers->forward_per_pass == layers->backward_per_pass
-                     ? S("a training run: each layer runs forward once and backward once")
-                     : S("a training run; the two repeats differ in number"),
+                     ? PLAIN("a training run: each layer runs forward once and backward once")
+                     : PLAIN("a training run; the two repeats differ in number"),
                  false);
-    evidence(f, "layer borders", str_of(arch_method_name(layers->method)),
+    evidence(f, "layer borders", wording_plain(str_of(arch_method_name(layers->method))),
              layers->method == ARCH_NONE
-                 ? S("nothing repeats, no collectives, no gaps: structure unknown")
-                 : arena_format(f->arena, "layer borders by %s, confidence %.2f",
-                                layers->method == ARCH_REPEAT       ? "repetition"
-                                : layers->method == ARCH_COLLECTIVE ? "collectives"
-                                                                    : "idle gaps",
-                                layers->confidence),
+                 ? PLAIN("nothing repeats, no collectives, no gaps: structure unknown")
+                 : WORDING(f->arena,
+                           layers->method == ARCH_REPEAT       ? &arch_text.borders_repeat
+                           : layers->method == ARCH_COLLECTIVE ? &arch_text.borders_collective
+                                                               : &arch_text.borders_gap,
+                           PLACE("confidence", layers->confidence)),
              true);
 }
 
@@ -323,14 +334,14 @@ static void tell_checks(struct finder *f)
 {
     if (f->a->n_checks > 0)
         evidence(f, "cross-checks",
-                 arena_format(f->arena, "%zu of %zu hold", f->a->n_checks - f->a->n_failed,
-                              f->a->n_checks),
-                 f->a->n_failed == 0 ? S("the counts agree with the layers")
-                                     : S("some counts contradict the layers"),
+                 WORDING(f->arena, &arch_text.checks_hold,
+                         PLACE("n", f->a->n_checks - f->a->n_failed), PLACE("all", f->a->n_checks)),
+                 f->a->n_failed == 0 ? PLAIN("the counts agree with the layers")
+                                     : PLAIN("some counts contradict the layers"),
                  false);
     if (f->a->was_retried)
         evidence(f, "second try", count_text(f, f->a->layers->per_pass),
-                 S("the first choice of layers per pass failed the cross-check"), true);
+                 PLAIN("the first choice of layers per pass failed the cross-check"), true);
 }
 
 /* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
@@ -360,26 +371,24 @@ static void tell_notes(struct finder *f)
     const struct arch *a = f->a;
 
     if (study_kernels(f->st).n == 0)
-        note(f, S("no kernels: there is nothing to tell a model from"));
+        note(f, PLAIN("no kernels: there is nothing to tell a model from"));
     if (a->layers->method == ARCH_MARKER)
-        note(f, S("a layer is cut where its attention begins: it holds its own attention, its "
-                  "feed-forward part and the next layer's norm, QKV, rope and cache preparation"));
+        note(f,
+             PLAIN("a layer is cut where its attention begins: it holds its own attention, its "
+                   "feed-forward part and the next layer's norm, QKV, rope and cache preparation"));
     if (a->layers->is_training && a->layers->method == ARCH_MARKER)
-        note(f, S("training capture: backward and optimizer kernels are kept apart from the "
-                  "layers, each layer is counted once"));
+        note(f, PLAIN("training capture: backward and optimizer kernels are kept apart from the "
+                      "layers, each layer is counted once"));
     if (a->comm->main_streams > 1)
-        note(f, arena_format(f->arena,
-                             "%zu streams hold attention markers (micro-batch overlap); they are "
-                             "merged by time",
-                             a->comm->main_streams));
+        note(f, WORDING(f->arena, &arch_text.note_streams, PLACE("n", a->comm->main_streams)));
     if (a->layers->complete == 1)
-        note(f, S("one pass only: nothing can be said across passes"));
+        note(f, PLAIN("one pass only: nothing can be said across passes"));
     if (f->st->cap->comm_ops.n == 0)
-        note(f, S("no communication.json: overlaps come from kernels, no bandwidth is known"));
+        note(f, PLAIN("no communication.json: overlaps come from kernels, no bandwidth is known"));
     if (!(f->st->cap->has & HAS_SHAPES))
-        note(f, S("no tensor shapes: sizes of the model cannot be told"));
+        note(f, PLAIN("no tensor shapes: sizes of the model cannot be told"));
     if (f->a->n_failed > 0)
-        note(f, S("some cross-checks do not hold; see the verdicts"));
+        note(f, PLAIN("some cross-checks do not hold; see the verdicts"));
 }
 
 /* Begin of the whole span: of the first step's window or of the first kernel. */
@@ -406,7 +415,7 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     struct interval_set busy = study_busy(st);
 
     a->evidence = ARENA_ARRAY(&st->scratch, struct arch_evidence, EVIDENCE_MOST);
-    a->notes = ARENA_ARRAY(&st->scratch, struct str, NOTES_MOST);
+    a->notes = ARENA_ARRAY(&st->scratch, struct wording, NOTES_MOST);
     if (busy.n > 0)
         a->device = (struct interval){busy.at[0].begin, busy.at[busy.n - 1].end};
     a->origin = origin_of(study_steps(st), busy);
@@ -454,21 +463,21 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
     return n > 0 ? (double)sum / (double)n : NAN;
 }
 
-const char *arch_summary(struct arena *arena, const struct arch *a)
+const char *arch_summary(struct arena *arena, const struct arch *a, enum lang lang)
 {
     const struct arch_layers *l = a->layers;
+    struct str types = S("");
 
     if (l->n == 0)
-        return "no layers found; see section 2 of the report";
-    struct str text = arena_format(arena, "%zu %s, %zu layers each", l->complete,
-                                   l->complete == 1 ? "pass" : "passes", arch_layers_of_model(l));
-    if (l->has_both_phases)
-        text = arena_format(arena, "%.*s and %zu decode", STR_ARGS(text), l->decode_per_pass);
+        return message_in(lang, &arch_text.summary_none).at;
     for (size_t i = 0; i < a->types->n; i++)
-        text =
-            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(text), i == 0 ? ": " : ", ",
+        types =
+            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(types), i == 0 ? ": " : ", ",
                          layer_kind_name(a->types->at[i].kind), STR_ARGS(a->types->at[i].layers));
-    return arena_format(arena, "%.*s (by %s, confidence %.2f)", STR_ARGS(text),
-                        arch_method_name(l->method), a->confidence)
+    return MESSAGE(lang, arena, l->has_both_phases ? &arch_text.summary_phases : &arch_text.summary,
+                   PLACE("n", l->complete), PLACE("layers", arch_layers_of_model(l)),
+                   PLACE("decode", l->decode_per_pass), PLACE("types", types),
+                   PLACE("method", message_word(lang, str_of(arch_method_name(l->method)))),
+                   PLACE("confidence", a->confidence))
         .at;
 }

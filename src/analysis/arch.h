@@ -14,10 +14,12 @@
 #include "analysis/arch_types.h"
 #include "base/text.h"
 #include "capture/kinds.h"
+#include "report/message.h"
 
 /* One line of the chain that leads to the model: what was seen and what it means. */
 struct arch_evidence {
-    struct str what, value, meaning;
+    const char *what;
+    struct wording value, meaning;
     enum origin origin; /* measured or inferred */
 };
 
@@ -28,7 +30,7 @@ struct arch_check {
     size_t n;         /* passes */
     int64_t expected; /* -1: nothing is known of it */
     bool is_ok;
-    struct str note;
+    struct wording note;
 };
 
 struct arch {
@@ -42,7 +44,7 @@ struct arch {
     size_t n_evidence;
     struct arch_check *checks;
     size_t n_checks, n_failed;
-    struct str *notes;
+    struct wording *notes;
     size_t n_notes;
     nanos origin;           /* relative times count from here: begin of the whole span */
     struct interval device; /* first kernel's begin to the latest end */
@@ -70,10 +72,10 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
 extern const struct schema arch_schema;
 
 /* "4 passes, 3 layers each: dense 0–2 (by markers, confidence 0.95)" */
-const char *arch_summary(struct arena *arena, const struct arch *a);
+const char *arch_summary(struct arena *arena, const struct arch *a, enum lang lang);
 
 /* The JSON document "strata.arch/1", false when the sink failed; and the ten Markdown sections. */
 bool arch_write_json(struct study *st, const struct arch *a, struct sink out);
-void arch_write_md(struct study *st, const struct arch *a, struct text *out);
+void arch_write_md(struct study *st, const struct arch *a, enum lang lang, struct text *out);
 
 #endif

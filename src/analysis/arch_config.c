@@ -7,6 +7,7 @@
 #include "analysis/arch_shapes.h"
 #include "analysis/study.h"
 #include "base/char.h"
+#include "text/arch.h"
 
 const struct config_item *arch_config_get(const struct arch_config *config, const char *name)
 {
@@ -88,8 +89,9 @@ static void put(struct finder *f, const char *name, const char *title, const str
         .number = v->at[best].value,
         .origin = is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED,
         .confidence = (double)v->at[best].count / (double)v->total,
-        .evidence = arena_format(&f->st->scratch, "%zu of %zu shapes of `%s`%s", v->at[best].count,
-                                 v->total, v->from, v->is_mixed ? " and others" : ""),
+        .evidence = WORDING(
+            &f->st->scratch, v->is_mixed ? &arch_text.shapes_of_several : &arch_text.shapes_of,
+            PLACE("n", v->at[best].count), PLACE("all", v->total), PLACE("op", v->from)),
     };
     if (v->n == 1)
         return;
@@ -98,13 +100,14 @@ static void put(struct finder *f, const char *name, const char *title, const str
         low = v->at[i].value < low ? v->at[i].value : low;
         high = v->at[i].value > high ? v->at[i].value : high;
     }
-    f->out->at[f->out->n - 1].evidence =
-        arena_format(&f->st->scratch, "%.*s; seen from %lld to %lld",
-                     STR_ARGS(f->out->at[f->out->n - 1].evidence), (long long)low, (long long)high);
+    struct wording *evidence = &f->out->at[f->out->n - 1].evidence;
+    *evidence = WORDING(&f->st->scratch, &arch_text.seen_from_to,
+                        place_wording("evidence", wording_keep(&f->st->scratch, *evidence)),
+                        PLACE("low", low), PLACE("high", high));
 }
 
 static void put_number(struct finder *f, const char *name, const char *title, int64_t number,
-                       double confidence, struct str evidence)
+                       double confidence, struct wording evidence)
 {
     if (f->out->n == CONFIG_ITEMS)
         return;
@@ -320,7 +323,7 @@ static void find_dtype(struct finder *f)
             .number = -1,
             .text = found,
             .confidence = 1,
-            .evidence = arena_format(&f->st->scratch, "first input of `%.*s`", STR_ARGS(op)),
+            .evidence = WORDING(&f->st->scratch, &arch_text.first_input, PLACE("op", op)),
         };
 }
 
@@ -336,7 +339,7 @@ static const struct {
     {"ep", "expert_parallel", "expert parallel degree"},
 };
 
-static void put_degree(struct finder *f, size_t kind, int64_t degree, struct str evidence,
+static void put_degree(struct finder *f, size_t kind, int64_t degree, struct wording evidence,
                        bool is_inferred)
 {
     if (arch_config_get(f->out, degrees[kind].name) != NULL)
@@ -359,7 +362,7 @@ static void read_groups(struct finder *f)
         for (size_t k = 0; k < ARRAY_LEN(degrees); k++)
             if (n > 0 && (str_equal(name, str_of(degrees[k].token)) ||
                           (k == 4 && str_equal(name, S("exp")))))
-                put_degree(f, k, n, S("process groups of the run"), false);
+                put_degree(f, k, n, wording_plain(S("process groups of the run")), false);
     }
 }
 
@@ -371,7 +374,7 @@ static bool digits(struct str s, int64_t *out)
 /* One word of a folder's name: "tp8", "100k", "bs10". `lengths` counts those in thousands. */
 static void read_word(struct finder *f, struct str word, size_t *lengths)
 {
-    struct str evidence = S("name of the capture's folder");
+    struct wording evidence = wording_plain(S("name of the capture's folder"));
     int64_t n;
 
     if (word.n > 1 && (word.at[word.n - 1] == 'k' || word.at[word.n - 1] == 'K') &&
@@ -422,9 +425,8 @@ static void find_top_k(struct finder *f)
 
     if (f->top_k.n == 0 && tokens > 0 && routed > tokens && routed % tokens == 0)
         put_number(f, "experts_per_token", "experts per token (top-k)", routed / tokens, 0.9,
-                   arena_format(&f->st->scratch,
-                                "%lld rows go through the experts for %lld routed tokens",
-                                (long long)routed, (long long)tokens));
+                   WORDING(&f->st->scratch, &arch_text.routed, PLACE("rows", routed),
+                           PLACE("tokens", tokens)));
     else
         put(f, "experts_per_token", "experts per token (top-k)", &f->top_k, false);
 }
@@ -457,11 +459,9 @@ static void find_parameters(struct finder *f)
     double total = (dense + moe) * attention + dense * matrices * h * (double)ffn +
                    moe * (double)experts * matrices * h * (double)expert_ffn +
                    moe * h * (double)experts + 2 * h * (double)vocab;
-    put_number(f, "parameters", "parameters, implied", (int64_t)total, 0.5,
-               arena_format(&f->st->scratch,
-                            "%.0f dense and %.0f MoE layers of these sizes, embedding and head "
-                            "(untied); norms left out",
-                            dense, moe));
+    put_number(
+        f, "parameters", "parameters, implied", (int64_t)total, 0.5,
+        WORDING(&f->st->scratch, &arch_text.implied, PLACE("dense", dense), PLACE("moe", moe)));
 }
 
 const struct arch_config *arch_config_find(struct study *st, const struct arch_ops *ops,
@@ -491,6 +491,6 @@ const struct arch_config *arch_config_find(struct study *st, const struct arch_o
     find_parameters(&f);
     if (st->cap->facts.world_size > 0)
         put_number(&f, "world_size", "ranks of the run", st->cap->facts.world_size, 1,
-                   S("the profile's own record"));
+                   wording_plain(S("the profile's own record")));
     return out;
 }

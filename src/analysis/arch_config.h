@@ -9,6 +9,7 @@
 
 #include "analysis/arch_family.h"
 #include "capture/kinds.h"
+#include "report/message.h"
 
 struct arch_layers;
 struct arch_markers;
@@ -21,7 +22,7 @@ struct config_item {
     struct str text;
     enum origin origin; /* measured or inferred */
     double confidence;
-    struct str evidence;
+    struct wording evidence;
 };
 
 enum { CONFIG_ITEMS = 24 };

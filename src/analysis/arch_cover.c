@@ -6,16 +6,17 @@
 #include "analysis/arch.h"
 #include "analysis/arch_draw.h"
 #include "analysis/study.h"
+#include "text/arch.h"
 
-static const char *types_of(const struct arch *a, struct arena *arena)
+static const char *types_of(const struct arch *a, enum lang lang, struct arena *arena)
 {
     struct str text = S("");
 
     for (size_t i = 0; i < a->types->n; i++)
         text = arena_format(arena, "%.*s%s%.*s: %.*s", STR_ARGS(text), i > 0 ? "; " : "",
-                            STR_ARGS(arch_type_title(arena, &a->types->at[i])),
+                            STR_ARGS(arch_type_title(arena, &a->types->at[i], lang)),
                             STR_ARGS(a->types->at[i].layers));
-    return text.n > 0 ? text.at : "not told";
+    return text.n > 0 ? text.at : message_word(lang, S("not told")).at;
 }
 
 /* The type most layers have. */
@@ -29,15 +30,17 @@ static const struct arch_type *usual_type(const struct arch *a)
     return best;
 }
 
-struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, struct arena *arena)
+struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, enum lang lang,
+                                        struct arena *arena)
 {
     const struct arch_layers *l = a->layers;
     const struct arch_type *type = usual_type(a);
     struct arch_cover_row row = {
         .rank = st->cap->facts.rank,
         .method = arch_method_name(l->method),
-        .marker = a->markers->n > 0 ? arena_cstr(arena, a->markers->name) : "none",
-        .types = types_of(a, arena),
+        .marker = a->markers->n > 0 ? arena_cstr(arena, a->markers->name)
+                                    : message_word(lang, S("none")).at,
+        .types = types_of(a, lang, arena),
         .kernels = study_kernels(st).n,
         .streams = a->comm->n_streams,
         .passes = l->complete,
@@ -58,89 +61,94 @@ struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, 
     return row;
 }
 
-static struct str context_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str context_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
+    (void)lang;
     return arena_format(arena, "%zu | %zu | %.*s | [%s](%s)", r->kernels, r->streams,
                         STR_ARGS(arch_ms(arena, (double)r->span)), r->file, r->file);
 }
 
-static struct str method_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str method_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
+    (void)lang;
     return arena_format(arena, "`%s` | `%s` | %.2f", r->method, r->marker, r->confidence);
 }
 
-static struct str pass_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str pass_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
+    (void)lang;
     return arena_format(arena, "%zu | %zu | %.*s", r->passes, r->partial,
                         STR_ARGS(arch_ms(arena, r->pass_wall)));
 }
 
-static struct str type_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str type_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
+    (void)lang;
     return arena_format(arena, "%zu | %s", r->layers, r->types);
 }
 
-static struct str check_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str check_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
     return arena_format(arena, "%zu | %zu | %s", r->checks, r->failed,
-                        r->failed > 0   ? "**mismatch**"
-                        : r->checks > 0 ? "ok"
-                                        : "nothing to check");
+                        message_word(lang, str_of(r->failed > 0   ? "**mismatch**"
+                                                  : r->checks > 0 ? "ok"
+                                                                  : "nothing to check"))
+                            .at);
 }
 
-static struct str layer_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str layer_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
+    (void)lang;
     return arena_format(arena, "%.*s | [%s](%s)", STR_ARGS(arch_ms(arena, r->layer_wall)), r->file,
                         r->file);
 }
 
-static struct str decode_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str decode_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
+    (void)lang;
     return arena_format(arena, "%zu", r->decode_markers);
 }
 
-static struct str comm_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str comm_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
+    (void)lang;
     return arena_format(arena, "%.1f %% | %.*s", 100 * r->hidden_fraction,
                         STR_ARGS(arch_ms(arena, (double)r->exposed)));
 }
 
-static struct str summary_row(struct arena *arena, const struct arch_cover_row *r)
+static struct str summary_row(struct arena *arena, enum lang lang, const struct arch_cover_row *r)
 {
-    return arena_format(arena, "%zu passes of %zu layers", r->passes, r->layers);
+    return MESSAGE(lang, arena, &arch_text.cover_model, PLACE("passes", r->passes),
+                   PLACE("layers", r->layers));
 }
 
 static const struct {
-    const char *title, *head, *rule;
-    struct str (*row)(struct arena *arena, const struct arch_cover_row *r);
+    const struct message *title, *head;
+    const char *rule;
+    struct str (*row)(struct arena *arena, enum lang lang, const struct arch_cover_row *r);
 } sections[] = {
-    {"Configuration Context", "Kernels | Streams | Device span (ms) | Report", "---:|---:|---:|---",
-     context_row},
-    {"Model Architecture Determination", "Method | Marker | Confidence",
-     "---|---|---:", method_row},
-    {"Forward Pass Boundaries", "Passes | Partial | Median pass wall (ms)",
-     "---:|---:|---:", pass_row},
-    {"Layer Classification", "Layers per pass | Types", "---:|---", type_row},
-    {"Cross-Verification Table", "Checks | Failed | Verdict", "---:|---:|---", check_row},
-    {"Per-Layer Sub-Structure", "Median wall of the usual layer (ms) | Trees", "---:|---",
-     layer_row},
-    {"Decode Phase Analysis", "Decode markers", "---:", decode_row},
-    {"Communication Pipeline Structure", "Hidden share | Exposed (ms)", "---:|---:", comm_row},
-    {"Layer-to-Layer Variation", "Median wall of the usual layer (ms) | Details", "---:|---",
-     layer_row},
-    {"Model Architecture Summary", "Model", "---", summary_row},
+    {&arch_text.section_1, &arch_text.cover_head_1, "---:|---:|---:|---", context_row},
+    {&arch_text.section_2, &arch_text.cover_head_2, "---|---|---:", method_row},
+    {&arch_text.section_3, &arch_text.cover_head_3, "---:|---:|---:", pass_row},
+    {&arch_text.section_4, &arch_text.cover_head_4, "---:|---", type_row},
+    {&arch_text.section_5, &arch_text.cover_head_5, "---:|---:|---", check_row},
+    {&arch_text.section_6, &arch_text.cover_head_6, "---:|---", layer_row},
+    {&arch_text.section_7, &arch_text.cover_head_7, "---:", decode_row},
+    {&arch_text.section_8, &arch_text.cover_head_8, "---:|---:", comm_row},
+    {&arch_text.section_9, &arch_text.cover_head_9, "---:|---", layer_row},
+    {&arch_text.section_10, &arch_text.cover_head_10, "---", summary_row},
 };
 
-void arch_cover_write(struct arena *arena, const char *name, const struct arch_cover_row *rows,
-                      size_t n, struct text *out)
+void arch_cover_write(struct arena *arena, enum lang lang, const char *name,
+                      const struct arch_cover_row *rows, size_t n, struct text *out)
 {
-    text_format(out, "# Model Architecture Report: %s\n\n", name);
-    text_format(out, "%zu ranks side by side; each has a report of its own.\n", n);
+    message_put(out, lang, &arch_text.title, PLACES(PLACE("name", name)));
+    message_put(out, lang, &arch_text.cover_intro, PLACES(PLACE("n", n)));
     for (size_t s = 0; s < ARRAY_LEN(sections); s++) {
-        text_format(out, "\n## %zu. %s\n\n| Rank | %s |\n|---:|%s|\n", s + 1, sections[s].title,
-                    sections[s].head, sections[s].rule);
+        text_format(out, "\n%.*s%.*s|---:|%s|\n", STR_ARGS(message_in(lang, sections[s].title)),
+                    STR_ARGS(message_in(lang, sections[s].head)), sections[s].rule);
         for (size_t i = 0; i < n; i++)
             text_format(out, "| %lld | %.*s |\n", (long long)rows[i].rank,
-                        STR_ARGS(sections[s].row(arena, &rows[i])));
+                        STR_ARGS(sections[s].row(arena, lang, &rows[i])));
     }
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "report/message.h"
 
 struct arch;
 struct study;
@@ -22,10 +23,10 @@ struct arch_cover_row {
     double pass_wall, layer_wall; /* medians, in nanoseconds */
 };
 
-struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a,
+struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, enum lang lang,
                                         struct arena *arena);
 
-void arch_cover_write(struct arena *arena, const char *name, const struct arch_cover_row *rows,
-                      size_t n, struct text *out);
+void arch_cover_write(struct arena *arena, enum lang lang, const char *name,
+                      const struct arch_cover_row *rows, size_t n, struct text *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/study.h"
+#include "text/arch.h"
 
 enum { LINES_MOST = 256, ITEMS_A_LINE = 6, COLUMNS = 100 };
 
@@ -27,24 +28,30 @@ struct str arch_stream_name(struct study *st, uint32_t lane)
     return name.n > 0 ? name : S("N/A");
 }
 
-struct str arch_type_title(struct arena *arena, const struct arch_type *type)
+struct str arch_type_title(struct arena *arena, const struct arch_type *type, enum lang lang)
 {
-    return arena_format(arena, "%s%s%s%s%s", layer_kind_name(type->kind),
-                        type->is_mla ? ", MLA" : "", type->phase != PHASE_UNKNOWN ? ", " : "",
-                        type->phase != PHASE_UNKNOWN ? arch_phase_name(type->phase) : "",
-                        type->is_backward ? ", backward" : "");
+    struct str kind = message_word(lang, str_of(layer_kind_name(type->kind)));
+    struct str phase = message_word(lang, str_of(arch_phase_name(type->phase)));
+    struct str backward = message_word(lang, S("backward"));
+    bool has_phase = type->phase != PHASE_UNKNOWN;
+
+    return arena_format(arena, "%.*s%s%s%.*s%s%.*s", STR_ARGS(kind), type->is_mla ? ", MLA" : "",
+                        has_phase ? ", " : "", has_phase ? (int)phase.n : 0, phase.at,
+                        type->is_backward ? ", " : "", type->is_backward ? (int)backward.n : 0,
+                        backward.at);
 }
 
 struct canvas {
     struct study *st;
     const struct arch *a;
     struct arena *arena;
+    enum lang lang;
     struct drawing d;
 };
 
-static struct canvas canvas_of(struct study *st, const struct arch *a)
+static struct canvas canvas_of(struct study *st, const struct arch *a, enum lang lang)
 {
-    struct canvas c = {st, a, &st->scratch, {0}};
+    struct canvas c = {st, a, &st->scratch, lang, {0}};
 
     c.d.lines = ARENA_ARRAY(&st->scratch, struct str, LINES_MOST);
     return c;
@@ -72,21 +79,22 @@ static struct str item_text(struct canvas *c, const struct tree_item *item, nano
         out = arena_format(c->arena, "%.*s×%zu", STR_ARGS(out), item->count);
     if (item->duration < wall / 100 && item->duration < 100000)
         return out;
-    out = arena_format(c->arena, "%.*s (%.*s ms", STR_ARGS(out),
-                       STR_ARGS(arch_ms(c->arena, (double)item->duration)));
+    struct str stream = S("");
     if (!is_main(c, item->lane))
-        out = arena_format(c->arena, "%.*s, stream %.*s", STR_ARGS(out),
-                           STR_ARGS(arch_stream_name(c->st, item->lane)));
-    return arena_format(c->arena, "%.*s%s)", STR_ARGS(out),
-                        item->is_overlapped ? ", overlapped" : "");
+        stream = MESSAGE(c->lang, c->arena, &arch_text.on_stream,
+                         PLACE("stream", arch_stream_name(c->st, item->lane)));
+    return MESSAGE(c->lang, c->arena,
+                   item->is_overlapped ? &arch_text.item_overlapped : &arch_text.item,
+                   PLACE("op", out), PLACE("ms", arch_ms(c->arena, (double)item->duration)),
+                   PLACE("stream", stream));
 }
 
 /* Items of a branch joined by arrows, several lines of them when there are many. */
-static void draw_branch(struct canvas *c, const struct tree_branch *branch, const char *title,
+static void draw_branch(struct canvas *c, const struct tree_branch *branch, struct str title,
                         nanos wall, bool is_last)
 {
     bool is_long = branch->n > ITEMS_A_LINE;
-    struct str text = arena_format(c->arena, "%s %s:", is_last ? "└─" : "├─", title);
+    struct str text = arena_format(c->arena, "%s %.*s:", is_last ? "└─" : "├─", STR_ARGS(title));
 
     for (size_t i = 0; i < branch->n; i++) {
         if (is_long && i % ITEMS_A_LINE == 0) {
@@ -108,9 +116,10 @@ static const struct arch_role *role_of(const struct arch_type *type, enum role r
     return NULL;
 }
 
-struct drawing arch_draw_tree(struct study *st, const struct arch *a, const struct arch_type *type)
+struct drawing arch_draw_tree(struct study *st, const struct arch *a, const struct arch_type *type,
+                              enum lang lang)
 {
-    struct canvas c = canvas_of(st, a);
+    struct canvas c = canvas_of(st, a, lang);
     const struct arch_layer *layer = &a->layers->at[type->representative];
     const struct arch_role *small = role_of(type, ROLE_SMALL);
     nanos wall = arch_span(layer->at);
@@ -118,23 +127,34 @@ struct drawing arch_draw_tree(struct study *st, const struct arch *a, const stru
 
     if (type->n_branches > 0 && type->tree[0].role == ROLE_ATTENTION) {
         const struct tree_item *head = &type->tree[0].items[0];
-        line(&c, arena_format(c.arena, "%.*s (%.*s ms, stream %.*s)",
-                              STR_ARGS(a->ops->at[head->op].label),
-                              STR_ARGS(arch_ms(c.arena, (double)head->duration)),
-                              STR_ARGS(arch_stream_name(st, head->lane))));
+        line(&c,
+             MESSAGE(lang, c.arena, &arch_text.tree_head, PLACE("op", a->ops->at[head->op].label),
+                     PLACE("ms", arch_ms(c.arena, (double)head->duration)),
+                     PLACE("stream", arch_stream_name(st, head->lane))));
         from = 1;
     } else {
-        line(&c,
-             arena_format(c.arena, "layer (%.*s ms)", STR_ARGS(arch_ms(c.arena, (double)wall))));
+        line(&c, MESSAGE(lang, c.arena, &arch_text.tree_layer,
+                         PLACE("ms", arch_ms(c.arena, (double)wall))));
     }
     for (size_t i = from; i < type->n_branches && c.d.n + 4 < LINES_MOST; i++)
-        draw_branch(&c, &type->tree[i], role_name(type->tree[i].role, type->kind), wall,
+        draw_branch(&c, &type->tree[i],
+                    message_word(lang, str_of(role_name(type->tree[i].role, type->kind))), wall,
                     i + 1 == type->n_branches && small == NULL);
     if (small != NULL)
-        line(&c, arena_format(c.arena, "└─ %s: %zu kernels of %zu operators (%.*s ms)",
-                              role_name(ROLE_SMALL, type->kind), small->kernels, small->n_ops,
-                              STR_ARGS(arch_ms(c.arena, (double)small->wall))));
+        line(&c,
+             MESSAGE(lang, c.arena, &arch_text.tree_small,
+                     PLACE("role", message_word(lang, str_of(role_name(ROLE_SMALL, type->kind)))),
+                     PLACE("kernels", small->kernels), PLACE("ops", small->n_ops),
+                     PLACE("ms", arch_ms(c.arena, (double)small->wall))));
     return c.d;
+}
+
+/* A text and the blanks that fill its columns. */
+static struct str padded(struct arena *arena, struct str text, size_t width)
+{
+    size_t has = str_width(text);
+
+    return arena_format(arena, "%.*s%*s", STR_ARGS(text), has < width ? (int)(width - has) : 0, "");
 }
 
 /* ---- rulers ---- */
@@ -209,16 +229,17 @@ static void pipe_stream(struct canvas *c, const struct arch_stream *stream, size
         if ((unsigned char)row[i] >= 0x80)
             row[i] = '.';
     const char *kind = stream->main_overlap < 0 ? "main" : stream->is_comm ? "comm" : "other";
-    char title[PIPE_INDENT + 8];
-    snprintf(title, sizeof(title), "%-5s %.*s", kind, (int)(PIPE_INDENT - 8),
-             arena_cstr(c->arena, arch_stream_name(c->st, stream->lane)));
+    struct str title = arena_format(
+        c->arena, "%.*s %.*s", STR_ARGS(padded(c->arena, message_word(c->lang, str_of(kind)), 5)),
+        STR_ARGS(str_part(arch_stream_name(c->st, stream->lane), 0, PIPE_INDENT - 8)));
     if (is_any)
-        line(c, arena_format(c->arena, "%-*s%.*s", PIPE_INDENT, title, (int)width, row));
+        line(c, arena_format(c->arena, "%.*s%.*s", STR_ARGS(padded(c->arena, title, PIPE_INDENT)),
+                             (int)width, row));
 }
 
-struct drawing arch_draw_pipeline(struct study *st, const struct arch *a)
+struct drawing arch_draw_pipeline(struct study *st, const struct arch *a, enum lang lang)
 {
-    struct canvas c = canvas_of(st, a);
+    struct canvas c = canvas_of(st, a, lang);
 
     if (a->types->n == 0)
         return c.d;
@@ -247,13 +268,8 @@ enum { BOX_WIDTH = 72 };
 
 static void box_line(struct canvas *c, struct str text)
 {
-    size_t wide = str_width(text);
-
-    while (wide > BOX_WIDTH && text.n > 0) {
-        text.n--;
-        wide = str_width(text);
-    }
-    line(c, arena_format(c->arena, "│ %.*s%*s │", STR_ARGS(text), (int)(BOX_WIDTH - wide), ""));
+    text = padded(c->arena, str_fit(text, BOX_WIDTH), BOX_WIDTH);
+    line(c, arena_format(c->arena, "│ %.*s │", STR_ARGS(text)));
 }
 
 static void box_rule(struct canvas *c, const char *left, const char *right)
@@ -265,43 +281,45 @@ static void box_rule(struct canvas *c, const char *left, const char *right)
     line(c, arena_format(c->arena, "%.*s%s", STR_ARGS(text), right));
 }
 
-struct drawing arch_draw_model(struct study *st, const struct arch *a)
+struct drawing arch_draw_model(struct study *st, const struct arch *a, enum lang lang)
 {
-    struct canvas c = canvas_of(st, a);
+    struct canvas c = canvas_of(st, a, lang);
 
     box_rule(&c, "┌", "┐");
-    box_line(&c, arena_format(c.arena, "Input → embedding and preparation (prologue)"));
+    box_line(&c, message_in(lang, &arch_text.box_input));
     box_rule(&c, "├", "┤");
     for (size_t i = 0; i < a->types->n; i++) {
         const struct arch_type *type = &a->types->at[i];
-        box_line(&c, arena_format(c.arena, "%s %.*s: %.*s × %zu%s",
-                                  type->is_backward ? "Backward blocks" : "Layers",
-                                  STR_ARGS(type->layers), STR_ARGS(arch_type_title(c.arena, type)),
-                                  type->count_per_pass, type->has_sampling ? " (+sampling)" : ""));
-        box_line(&c,
-                 arena_format(c.arena, "  %.*s ms each, %.0f kernels, mostly %.*s",
-                              STR_ARGS(arch_ms(c.arena, type->wall.median)), type->kernels.median,
-                              STR_ARGS(a->ops->at[type->dominant].label)));
+        struct str sampling =
+            type->has_sampling ? message_in(lang, &arch_text.box_sampling) : S("");
+        box_line(&c, MESSAGE(lang, c.arena,
+                             type->is_backward ? &arch_text.box_backward : &arch_text.box_layers,
+                             PLACE("layers", type->layers),
+                             PLACE("type", arch_type_title(c.arena, type, lang)),
+                             PLACE("n", type->count_per_pass), PLACE("sampling", sampling)));
+        box_line(&c, MESSAGE(lang, c.arena, &arch_text.box_cost,
+                             PLACE("ms", arch_ms(c.arena, type->wall.median)),
+                             PLACE("kernels", type->kernels.median),
+                             PLACE("op", a->ops->at[type->dominant].label)));
     }
     if (a->types->n == 0)
-        box_line(&c, S("Layers: not told"));
+        box_line(&c, message_in(lang, &arch_text.box_unknown));
     box_rule(&c, "├", "┤");
     bool samples = false;
     for (size_t i = 0; i < a->types->n; i++)
         samples |= a->types->at[i].has_sampling;
-    if (a->layers->is_training)
-        box_line(&c, S("Output head → loss → backward → optimizer"));
-    else
-        box_line(&c, samples ? S("Output head → sampling") : S("Output (epilogue)"));
+    box_line(&c, message_in(lang, a->layers->is_training ? &arch_text.box_training
+                                  : samples              ? &arch_text.box_samples
+                                                         : &arch_text.box_output));
     box_rule(&c, "└", "┘");
     return c.d;
 }
 
 /* ---- one pass ---- */
 
-struct drawing arch_draw_timeline(struct study *st, const struct arch *a)
+struct drawing arch_draw_timeline(struct study *st, const struct arch *a, enum lang lang)
 {
-    struct canvas c = canvas_of(st, a);
+    struct canvas c = canvas_of(st, a, lang);
     size_t indent = 12, width = COLUMNS - indent;
     char row[COLUMNS];
 
@@ -332,8 +350,8 @@ struct drawing arch_draw_timeline(struct study *st, const struct arch *a)
     }
     while (width > 0 && row[width - 1] == ' ')
         width--;
-    line(&c, arena_format(c.arena, "%-*s%.*s", (int)indent,
-                          arena_cstr(c.arena, arena_format(c.arena, "pass %zu", pass->number)),
-                          (int)width, row));
+    struct str name = MESSAGE(lang, c.arena, &arch_text.pass, PLACE("n", pass->number));
+    line(&c, arena_format(c.arena, "%.*s%.*s", STR_ARGS(padded(c.arena, name, indent)), (int)width,
+                          row));
     return c.d;
 }

@@ -13,13 +13,14 @@ struct drawing {
 };
 
 /* What happens in the representative layer of a type, in order. */
-struct drawing arch_draw_tree(struct study *st, const struct arch *a, const struct arch_type *type);
+struct drawing arch_draw_tree(struct study *st, const struct arch *a, const struct arch_type *type,
+                              enum lang lang);
 
 /* One line a stream, to scale, from the representative layer on. */
-struct drawing arch_draw_pipeline(struct study *st, const struct arch *a);
+struct drawing arch_draw_pipeline(struct study *st, const struct arch *a, enum lang lang);
 
-struct drawing arch_draw_model(struct study *st, const struct arch *a);
-struct drawing arch_draw_timeline(struct study *st, const struct arch *a);
+struct drawing arch_draw_model(struct study *st, const struct arch *a, enum lang lang);
+struct drawing arch_draw_timeline(struct study *st, const struct arch *a, enum lang lang);
 
 /* Milliseconds with three significant digits: "11.1", "0.903", "28". */
 struct str arch_ms(struct arena *arena, double ns);
@@ -28,6 +29,6 @@ struct str arch_ms(struct arena *arena, double ns);
 struct str arch_stream_name(struct study *st, uint32_t lane);
 
 /* "Dense", "MoE+GMM, prefill", "MoE, MLA, backward". */
-struct str arch_type_title(struct arena *arena, const struct arch_type *type);
+struct str arch_type_title(struct arena *arena, const struct arch_type *type, enum lang lang);
 
 #endif

@@ -242,7 +242,7 @@ static struct field_items list_types(struct study *st, const struct arch *a,
             .type = types[i],
             .representative = layer_of(st, a, types[i].representative),
             .dominant = a->ops->at[types[i].dominant].label,
-            .tree = arch_draw_tree(st, a, &types[i]),
+            .tree = arch_draw_tree(st, a, &types[i], LANG_EN),
         };
         if (types[i].n_variants < 2) /* all alike */
             list[i].type.n_variants = 0;
@@ -469,9 +469,9 @@ static const struct doc *document(struct study *st, const struct arch *a)
         .partial = list_passes(st, a, true),
         .types = list_types(st, a, a->types->at, a->types->n),
         .has_layers = l->n > 0,
-        .pipeline = arch_draw_pipeline(st, a),
-        .model = arch_draw_model(st, a),
-        .timeline = arch_draw_timeline(st, a),
+        .pipeline = arch_draw_pipeline(st, a, LANG_EN),
+        .model = arch_draw_model(st, a, LANG_EN),
+        .timeline = arch_draw_timeline(st, a, LANG_EN),
     };
     d->main_stream = d->kernels > 0 ? arch_stream_name(st, a->markers->main_lane) : S("");
     if (a->types->last != NULL)
@@ -519,7 +519,7 @@ static void describe(struct study *st, struct report *r)
     const struct record_env env = {&st->cap->strings, &st->scratch, NULL};
     const struct arch *a = find_arch(st);
 
-    report_text(r, str_of(arch_summary(&r->arena, a)));
+    report_text(r, str_of(arch_summary(&r->arena, a, r->lang)));
     report_records(r, &type_table, a->types->at, a->types->n, &env);
     report_records(r, &stream_record, a->comm->streams, a->comm->n_streams, &env);
     report_records(r, &evidence_record, a->evidence, a->n_evidence, &env);

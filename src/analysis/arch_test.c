@@ -26,7 +26,7 @@ static void expect_ten_sections(const struct arch *a)
 {
     struct text md = {0}, json = {0};
 
-    arch_write_md(&study, a, &md);
+    arch_write_md(&study, a, LANG_EN, &md);
     assert_true(arch_write_json(&study, a, text_sink(&json)));
     struct str text = {md.at, md.n};
     assert_int_equal(count_of(text, "\n## "), 10);

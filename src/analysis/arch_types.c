@@ -9,6 +9,7 @@
 #include "analysis/arch_draw.h"
 #include "analysis/study.h"
 #include "base/ranked.h"
+#include "text/arch.h"
 
 /* ---- statistics ---- */
 
@@ -101,9 +102,7 @@ static int by_wall(const void *a, const void *b, void *ctx)
     const struct arch_pass *x = &passes[*(const size_t *)a], *y = &passes[*(const size_t *)b];
     nanos p = arch_span(x->at), q = arch_span(y->at);
 
-    if (p != q)
-        return p < q ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(p, q) ?: ORDER(x, y);
 }
 
 static size_t median_pass(struct finder *f)
@@ -142,9 +141,7 @@ static int by_layer_wall(const void *a, const void *b, void *ctx)
     const struct arch_layer *layers = ctx;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
-    if (wall_of(&layers[x]) != wall_of(&layers[y]))
-        return wall_of(&layers[x]) < wall_of(&layers[y]) ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(wall_of(&layers[x]), wall_of(&layers[y])) ?: ORDER(x, y);
 }
 
 /* Numbers of a pass's layers: decode layers after prefill ones are counted apart. */
@@ -500,7 +497,7 @@ static void find_anomalies(struct finder *f, size_t number)
     size_t warm = 0, extra = 0, aicpu = 0, first_at = SIZE_MAX;
     double worst = 0;
 
-    type->anomalies = ARENA_ARRAY(arena, struct str, 4);
+    type->anomalies = ARENA_ARRAY(arena, struct wording, 4);
     for (size_t i = 0; i < f->layers->n; i++) {
         const struct arch_layer *layer = &f->layers->at[i];
         if (layer->type != number || !counts(f, layer->pass))
@@ -519,19 +516,18 @@ static void find_anomalies(struct finder *f, size_t number)
                      f->s->lane[f->kernels.at[k]] == f->m->main_lane;
     }
     if (warm > 0)
-        type->anomalies[type->n_anomalies++] = arena_format(
-            arena, "layer 0 warm-up: up to %.2f times the median wall, in %zu passes", worst, warm);
+        type->anomalies[type->n_anomalies++] =
+            WORDING(arena, &arch_text.warm_up, PLACE("times", worst), PLACE("n", warm));
     if (extra > 0)
-        type->anomalies[type->n_anomalies++] = arena_format(
-            arena,
-            "extra kernels: %zu of %zu layers have more than the median of %.0f; first in "
-            "pass %zu, layer %zu with %zu",
-            extra, type->count, type->kernels.median,
-            f->layers->passes[f->layers->at[first_at].pass].number, f->layers->at[first_at].index,
-            f->layers->at[first_at].end - f->layers->at[first_at].first);
+        type->anomalies[type->n_anomalies++] =
+            WORDING(arena, &arch_text.extra_kernels, PLACE("n", extra), PLACE("all", type->count),
+                    PLACE("median", type->kernels.median),
+                    PLACE("pass", f->layers->passes[f->layers->at[first_at].pass].number),
+                    PLACE("layer", f->layers->at[first_at].index),
+                    PLACE("kernels", f->layers->at[first_at].end - f->layers->at[first_at].first));
     if (aicpu > 0)
         type->anomalies[type->n_anomalies++] =
-            arena_format(arena, "AICPU on the main path: %zu kernels", aicpu);
+            WORDING(arena, &arch_text.aicpu_on_path, PLACE("n", aicpu));
 }
 
 /* The last layer before decode ones, or the last of all, unless it represents its type anyway. */

@@ -5,6 +5,7 @@
 #define STRATA_ANALYSIS_ARCH_TYPES_H
 
 #include "analysis/arch_roles.h"
+#include "report/message.h"
 
 struct role_op {
     uint32_t op;
@@ -75,7 +76,7 @@ struct arch_type {
     size_t n_branches;
     struct arch_variant *variants;
     size_t n_variants; /* 0 or 1: all alike */
-    struct str *anomalies;
+    struct wording *anomalies;
     size_t n_anomalies;
 };
 

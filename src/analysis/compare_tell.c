@@ -6,6 +6,7 @@
 
 #include "analysis/compare.h"
 #include "report/report.h"
+#include "text/diff.h"
 
 enum { MAX_GROUP_ROWS = 12, MAX_METRIC_ROWS = 16, MAX_OP_ROWS = 15, MAX_NAMES = 6 };
 
@@ -34,7 +35,7 @@ static const struct column op_columns[] = {
 };
 
 static const char *const metric_words[] = {
-    "service",
+    "step time",
     "busy",
     "idle",
     "idle before the first kernel",
@@ -49,9 +50,19 @@ struct teller {
     struct report *r;
 };
 
-static const char *plural(size_t n)
+static struct str word(const struct teller *t, const char *english)
 {
-    return n == 1 ? "" : "s";
+    return message_word(t->r->lang, str_of(english));
+}
+
+/* `list` with one more item. */
+static struct str join(struct teller *t, struct str list, struct str item)
+{
+    struct str comma = report_message(t->r, &diff_text.comma);
+
+    return list.n > 0 ? arena_format(&t->r->arena, "%.*s%.*s%.*s", STR_ARGS(list), STR_ARGS(comma),
+                                     STR_ARGS(item))
+                      : item;
 }
 
 /* "g0", or "g0/g2" when it is another group in B. */
@@ -108,15 +119,15 @@ static struct str group_clause(struct teller *t, const struct compare_group *g)
 {
     const struct change *s = &g->metrics[COMPARE_SERVICE];
     enum compare_metric part = main_part(g);
-    struct str name = group_name(t, g);
-    const char *change = quantity_text(&t->r->arena, fabs(s->relative), UNIT_RATIO);
+    double moved = g->metrics[part].delta;
 
-    return arena_format(
-        &t->r->arena, "%.*s takes %s instead of %s a step (%s %s), most of it %s: %s %s",
-        STR_ARGS(name), quantity_text(&t->r->arena, s->median[SIDE_B], UNIT_NS),
-        quantity_text(&t->r->arena, s->median[SIDE_A], UNIT_NS), change, change_name(s->kind, true),
-        metric_words[part], quantity_text(&t->r->arena, fabs(g->metrics[part].delta), UNIT_NS),
-        g->metrics[part].delta > 0 ? "more" : "less");
+    return REPORT_MESSAGE(
+        t->r, moved > 0 ? &diff_text.clause_more : &diff_text.clause_less,
+        PLACE("group", group_name(t, g)), place_quantity("a", s->median[SIDE_A], UNIT_NS),
+        place_quantity("b", s->median[SIDE_B], UNIT_NS),
+        place_quantity("change", fabs(s->relative), UNIT_RATIO),
+        PLACE("verdict", word(t, change_name(s->kind, true))),
+        PLACE("part", word(t, metric_words[part])), place_quantity("moved", fabs(moved), UNIT_NS));
 }
 
 /* Not one median differs, of any metric or operator. */
@@ -138,44 +149,45 @@ static void tell_verdict(struct teller *t)
     const struct comparison *c = t->c;
     const struct compare_group *slower = main_group(c, CHANGE_MORE);
     const struct compare_group *faster = main_group(c, CHANGE_LESS);
-    struct arena *arena = &t->r->arena;
 
     if (c->n_groups == 0) {
-        report_text(t->r, S("Nothing could be compared: no group of steps of A does work like one "
-                            "of B."));
+        report_text(t->r, report_message(t->r, &diff_text.nothing));
         return;
     }
     if (slower == NULL && faster == NULL) {
-        report_text(t->r, is_equal(c) ? S("No change: B equals A in every metric and operator.")
-                                      : S("B takes as long as A: no group of steps changed by "
-                                          "more than the minimum effect and the noise."));
+        report_text(t->r, report_message(t->r, is_equal(c) ? &diff_text.equal : &diff_text.same));
         return;
     }
     bool is_small = fabs(c->relative) < c->options.min_ratio;
-    const char *all = quantity_text(&t->r->arena, fabs(c->relative), UNIT_RATIO);
     const struct compare_group *first = c->relative > 0 ? slower : faster;
     const struct compare_group *second = first == slower ? faster : slower;
     if (first == NULL) { /* the sum is moved by noise in other groups */
         first = second;
         second = NULL;
     }
-    struct str head = is_small ? S("B takes as long as A in all, but not everywhere")
-                               : arena_format(arena, "B is %s %s than A", all,
-                                              c->relative > 0 ? "slower" : "faster");
+    const struct message *head = is_small          ? &diff_text.head_same
+                                 : c->relative > 0 ? &diff_text.head_slower
+                                                   : &diff_text.head_faster;
+    struct str all =
+        REPORT_MESSAGE(t->r, head, place_quantity("change", fabs(c->relative), UNIT_RATIO));
     struct str clause = group_clause(t, first);
-    struct str other = second != NULL ? group_clause(t, second) : S("");
-    report_say(t->r, "%.*s: %.*s%s%.*s.", STR_ARGS(head), STR_ARGS(clause),
-               second != NULL ? "; but " : "", STR_ARGS(other));
+    if (second == NULL)
+        report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.verdict, PLACE("head", all),
+                                         PLACE("clause", clause)));
+    else
+        report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.verdict_but, PLACE("head", all),
+                                         PLACE("clause", clause),
+                                         PLACE("other", group_clause(t, second))));
 }
 
 /* The verdict, with the mark of one that noise could not be taken out of. */
 static void put_verdict(struct teller *t, struct table *table, const struct change *c)
 {
-    const char *name = change_name(c->kind, true);
+    struct str name = word(t, change_name(c->kind, true));
 
     table_text(t->r, table,
-               isnan(c->p) && is_change(c) ? arena_format(&t->r->arena, "%s?", name)
-                                           : str_of(name));
+               isnan(c->p) && is_change(c) ? arena_format(&t->r->arena, "%.*s?", STR_ARGS(name))
+                                           : name);
 }
 
 static void tell_groups(struct teller *t)
@@ -198,7 +210,8 @@ static void tell_groups(struct teller *t)
         put_verdict(t, table, s);
     }
     if (t->c->n_groups > MAX_GROUP_ROWS)
-        report_say(t->r, "  and %zu more groups, all in the JSON", t->c->n_groups - MAX_GROUP_ROWS);
+        report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.more_groups,
+                                         PLACE("n", t->c->n_groups - MAX_GROUP_ROWS)));
 }
 
 /* A changed metric or operator of some group, to be put in order with others. */
@@ -209,13 +222,9 @@ struct row {
     double weight; /* change over all steps of A */
 };
 
-static int heaviest_first(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-
-    return ORDER(y->weight, x->weight) ?: ORDER(x->group, y->group) ?: ORDER(x->op, y->op)
-           ?: ORDER(x->metric, y->metric);
-}
+ORDER_BY(heaviest_first, struct row,
+         ORDER(y->weight, x->weight) ?: ORDER(x->group, y->group) ?: ORDER(x->op, y->op)
+         ?: ORDER(x->metric, y->metric));
 
 /* Of many rows in order those in the middle, which changed least, are left out. */
 static bool is_shown(size_t i, size_t n, size_t most)
@@ -244,7 +253,7 @@ static void tell_metrics(struct teller *t)
         if (!is_shown(i, n, MAX_METRIC_ROWS))
             continue;
         table_text(t->r, table, group_name(t, rows[i].group));
-        table_text(t->r, table, str_of(metric_words[rows[i].metric]));
+        table_word(t->r, table, metric_words[rows[i].metric]);
         table_number(table, c->median[SIDE_A]);
         table_number(table, c->median[SIDE_B]);
         table_number(table, c->delta);
@@ -273,7 +282,7 @@ static void put_op(struct teller *t, struct table *table, const struct row *row)
     table_number(table, (double)op->calls[SIDE_A]);
     table_number(table, (double)op->calls[SIDE_B]);
     if (op->calls[SIDE_A] == 0 || op->calls[SIDE_B] == 0)
-        table_text(t->r, table, op->calls[SIDE_A] == 0 ? S("new") : S("gone"));
+        table_word(t->r, table, op->calls[SIDE_A] == 0 ? "new" : "gone");
     else
         put_verdict(t, table, &op->change);
 }
@@ -302,13 +311,12 @@ static void tell_ops(struct teller *t)
             shown++;
         }
     if (shown < n)
-        report_say(t->r, "  and %zu more operators that changed less, all in the JSON", n - shown);
+        report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.more_ops, PLACE("n", n - shown)));
 }
 
 /* Operators that only one side has: "New in B: X (12 calls, 1.2 ms), ..." */
-static void tell_only(struct teller *t, const char *head, enum side side)
+static void tell_only(struct teller *t, const struct message *head, enum side side)
 {
-    struct arena *arena = &t->r->arena;
     struct str list = S("");
     size_t n = 0;
 
@@ -318,14 +326,16 @@ static void tell_only(struct teller *t, const char *head, enum side side)
         const struct compare_total *op = &t->c->totals[at];
         if (op->calls[side] == 0 || op->calls[1 - side] != 0 || n++ >= MAX_NAMES)
             continue;
-        list = arena_format(arena, "%.*s%s%.*s (%zu call%s, %s)", STR_ARGS(list), n > 1 ? ", " : "",
-                            STR_ARGS(op->key), op->calls[side], plural(op->calls[side]),
-                            quantity_text(&t->r->arena, (double)op->total[side], UNIT_NS));
+        list = join(t, list,
+                    REPORT_MESSAGE(t->r, &diff_text.op, PLACE("op", op->key),
+                                   PLACE("calls", op->calls[side]),
+                                   place_quantity("time", (double)op->total[side], UNIT_NS)));
     }
     if (n > MAX_NAMES)
-        list = arena_format(arena, "%.*s and %zu more", STR_ARGS(list), n - MAX_NAMES);
+        list = REPORT_MESSAGE(t->r, &diff_text.more_names, PLACE("list", list),
+                              PLACE("n", n - MAX_NAMES));
     if (n > 0)
-        report_say(t->r, "%s: %.*s.", head, STR_ARGS(list));
+        report_text(t->r, REPORT_MESSAGE(t->r, head, PLACE("list", list)));
 }
 
 static void tell_unmatched(struct teller *t)
@@ -336,70 +346,59 @@ static void tell_unmatched(struct teller *t)
         size_t n = t->c->n_unmatched[side];
         struct str list = S("");
         for (size_t i = 0; i < n && i < MAX_NAMES; i++)
-            list = arena_format(&t->r->arena, "%.*s%sg%zu", STR_ARGS(list), i > 0 ? ", " : "",
-                                t->c->unmatched[side][i]);
+            list = join(t, list, arena_format(&t->r->arena, "g%zu", t->c->unmatched[side][i]));
+        if (n > MAX_NAMES)
+            list = join(t, list, S("..."));
         if (n > 0)
-            report_say(t->r, "Only in %s, so not compared: group%s %.*s%s.", names[side], plural(n),
-                       STR_ARGS(list), n > MAX_NAMES ? ", ..." : "");
+            report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.unmatched, PLACE("side", names[side]),
+                                             PLACE("n", n), PLACE("groups", list)));
     }
     for (size_t i = 0; i < t->c->n_groups; i++) {
         const struct compare_group *g = &t->c->groups[i];
-        const char *alike = quantity_text(&t->r->arena, g->similarity, UNIT_RATIO);
-        struct str name = group_name(t, g);
         if (!g->is_same_work)
-            report_say(t->r,
-                       "%.*s does not run the same kernels on both sides: "
-                       "%s of them are common.",
-                       STR_ARGS(name), alike);
+            report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.other_kernels,
+                                             PLACE("group", group_name(t, g)),
+                                             place_quantity("share", g->similarity, UNIT_RATIO)));
     }
 }
 
 static void tell_statistics(struct teller *t)
 {
-    struct arena *arena = &t->r->arena;
     struct str counts = S(""), few = S("");
 
     for (size_t i = 0; i < t->c->n_groups && i < MAX_GROUP_ROWS; i++) {
         const struct compare_group *g = &t->c->groups[i];
         struct str name = group_name(t, g);
-        counts = arena_format(arena, "%.*s%s%.*s %zu and %zu", STR_ARGS(counts), i > 0 ? ", " : "",
-                              STR_ARGS(name), g->samples[SIDE_A], g->samples[SIDE_B]);
+        counts =
+            join(t, counts,
+                 REPORT_MESSAGE(t->r, &diff_text.samples, PLACE("group", name),
+                                PLACE("a", g->samples[SIDE_A]), PLACE("b", g->samples[SIDE_B])));
         if (!g->is_judged)
-            few = arena_format(arena, "%.*s%s%.*s", STR_ARGS(few), few.n > 0 ? ", " : "",
-                               STR_ARGS(name));
+            few = join(t, few, name);
     }
     if (t->c->n_groups > 0)
-        report_say(t->r,
-                   "Medians over steps (%.*s); scatter is 1.4826 times the "
-                   "median distance from the median. A change counts from "
-                   "%s and %s on, if a rank-sum test tells the two sides "
-                   "apart (two-sided, p at most 0.05).",
-                   STR_ARGS(counts),
-                   quantity_text(&t->r->arena, t->c->options.min_ratio, UNIT_RATIO),
-                   quantity_text(&t->r->arena, (double)t->c->options.min_time, UNIT_NS));
+        report_text(
+            t->r, REPORT_MESSAGE(t->r, &diff_text.statistics, PLACE("counts", counts),
+                                 place_quantity("effect", t->c->options.min_ratio, UNIT_RATIO),
+                                 place_quantity("time", (double)t->c->options.min_time, UNIT_NS)));
     if (few.n > 0)
-        report_say(t->r,
-                   "Noise cannot be judged in %.*s: too few steps (four on "
-                   "each side are enough). Size alone decides there; such "
-                   "verdicts end in \"?\".",
-                   STR_ARGS(few));
+        report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.too_few, PLACE("groups", few)));
 }
 
 void compare_describe(const struct comparison *c, struct report *r)
 {
     struct teller t = {.c = c, .r = r};
 
-    report_summary(
-        r, arena_format(&r->arena, "A: %zu step%s, %zu kernel%s · B: %zu step%s, %zu kernel%s",
-                        c->steps[SIDE_A], plural(c->steps[SIDE_A]), c->kernels[SIDE_A],
-                        plural(c->kernels[SIDE_A]), c->steps[SIDE_B], plural(c->steps[SIDE_B]),
-                        c->kernels[SIDE_B], plural(c->kernels[SIDE_B])));
+    report_summary(r, REPORT_MESSAGE(r, &diff_text.summary, PLACE("steps_a", c->steps[SIDE_A]),
+                                     PLACE("kernels_a", c->kernels[SIDE_A]),
+                                     PLACE("steps_b", c->steps[SIDE_B]),
+                                     PLACE("kernels_b", c->kernels[SIDE_B])));
     tell_verdict(&t);
     tell_groups(&t);
     tell_metrics(&t);
     tell_ops(&t);
-    tell_only(&t, "New in B", SIDE_B);
-    tell_only(&t, "Gone in B", SIDE_A);
+    tell_only(&t, &diff_text.new_in_b, SIDE_B);
+    tell_only(&t, &diff_text.gone_in_b, SIDE_A);
     tell_unmatched(&t);
     tell_statistics(&t);
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/steps.h"
+#include "text/anomaly.h"
 
 const struct exposed *exposed_find(struct study *st)
 {
@@ -56,10 +57,10 @@ static void describe(struct study *st, struct report *r)
 {
     const struct exposed *e = exposed_find(st);
 
-    report_say(r, "%s of communication, %s of it exposed: %s of the steps' time.",
-               quantity_text(&r->arena, (double)e->all.comm, UNIT_NS),
-               quantity_text(&r->arena, (double)e->all.exposed, UNIT_NS),
-               quantity_text(&r->arena, e->all.share, UNIT_RATIO));
+    report_text(r, REPORT_MESSAGE(r, &anomaly_text.exposed,
+                                  place_quantity("comm", (double)e->all.comm, UNIT_NS),
+                                  place_quantity("exposed", (double)e->all.exposed, UNIT_NS),
+                                  place_quantity("share", e->all.share, UNIT_RATIO)));
     report_records(r, &step_record, e->steps, e->n, NULL);
 }
 

@@ -11,6 +11,13 @@ struct args {
     bool list;
 };
 
+static const char *const names[] = {
+#define ANALYSIS(sym) #sym,
+#include "analysis/analyses.def"
+#undef ANALYSIS
+    NULL,
+};
+
 static const struct args defaults = {.input = CAPTURE_INPUT(), .as = "text"};
 
 static const struct opt options[] = {
@@ -85,7 +92,8 @@ static void print(struct session *s, const struct analysis *a, const struct rend
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
         session_document(s, a->schema, origin_name(cap->origin), a->find(&st), &env);
     } else if (!s->common.quiet) {
-        struct report *r = report_new(LANG_EN, str_of(cap->name));
+        enum lang lang = as == &renderer_table ? LANG_EN : session_lang(s); /* CSV: for programs */
+        struct report *r = report_new(lang, str_of(cap->name));
         a->run(&st, r);
         render_write(as, r, &(struct render_options){.color = s->out.color}, session_sink(s));
         report_free(r);
@@ -126,10 +134,16 @@ const struct command command_analyze = {
     .usage = "[OPTIONS] NAME CAPTURE",
     .details = "Runs one analysis by name and prints the result as text, Markdown, an HTML page, "
                "or CSV tables. With --json the result is one JSON document with a schema (strata "
-               "help --list-schemas).",
+               "help --list-schemas).\n"
+               "\n"
+               "Analyses:"
+#define ANALYSIS(sym) " " #sym
+#include "analysis/analyses.def"
+#undef ANALYSIS
+               ". --list describes them.",
     .see = "docs/analyses",
-    .operands = {.kind = OPERAND_WORD, .min = 0, .max = 2},
-    .common = COMMON_CAPTURE,
+    .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2, .choices = names},
+    .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas =
         {
             &list_schema,

@@ -1,10 +1,11 @@
 /*
- * strata arch: what model ran, told from its kernels.
+ * strata arch: the model, reconstructed from its kernels.
  */
 #include "analysis/arch.h"
 #include "analysis/arch_rules.h"
 #include "cli/captures.h"
 #include "flow/flow_arch.h"
+#include "text/arch.h"
 
 struct args {
     struct arch_job job;
@@ -37,8 +38,9 @@ static void print(struct session *s, const struct arch_result *result)
         if (result->n == 1)
             out_printf(&s->out, "%s\n", result->at[i].summary);
         else
-            out_printf(&s->out, "rank %lld: %s\n", (long long)result->at[i].rank,
-                       result->at[i].summary);
+            out_bytes(&s->out, MESSAGE(session_lang(s), &s->arena, &arch_text.rank_summary,
+                                       PLACE("rank", result->at[i].rank),
+                                       PLACE("summary", result->at[i].summary)));
 }
 
 static int run(struct session *s, const void *given)
@@ -53,6 +55,7 @@ static int run(struct session *s, const void *given)
     job.n_paths = s->operands.n;
     job.out = s->common.out;
     job.is_dry_run = s->common.dry_run;
+    job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_arch(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
@@ -92,7 +95,7 @@ const struct command command_arch = {
         "expressions and ignore case.",
     .see = "docs/analyses/architecture.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
-    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG,
     .schemas = {&arch_schema},
     COMMAND_PARTS,
 };

@@ -56,11 +56,12 @@ static bool take_gates(struct session *s, const struct args *args, struct diff_j
     return true;
 }
 
-/* Completes the job; false, and the usage error told, when a value makes no sense. */
+/* Completes the job; false after a usage error. */
 static bool complete(struct session *s, const struct args *args, struct diff_job *job)
 {
     job->path[SIDE_A] = s->operands.at[0];
     job->path[SIDE_B] = s->operands.at[1];
+    job->lang = session_lang(s);
     captures_input(s, &job->input);
     if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio)) {
         session_usage(s, "--min-effect must be a percentage, not '%s'", args->min_effect);
@@ -128,7 +129,7 @@ const struct command command_diff = {
                "and may be repeated.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
-    .common = COMMON_CAPTURE,
+    .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas = {&diff_schema},
     COMMAND_PARTS,
 };

@@ -1,5 +1,6 @@
 /*
- * strata gpu report: the report of a folder made anew, of files from elsewhere, or checked.
+ * strata gpu report: regenerate the report of a folder, print one from other files, or validate
+ * one.
  */
 #include "base/fs.h"
 #include "base/mapfile.h"
@@ -85,7 +86,7 @@ static enum status again(struct session *s, const struct args *args)
     const char *dir = s->operands.at[0];
 
     TRY(gpu_rundir_load(dir, &run, &s->diag));
-    enum status st = gpu_rundir_report(dir, &run, &markdown, &s->diag);
+    enum status st = gpu_rundir_report(dir, &run, session_lang(s), &markdown, &s->diag);
     if (st == ST_OK) {
         session_wrote(s, fs_join(&s->arena, dir, "report.md"));
         session_wrote(s, fs_join(&s->arena, dir, "report.html"));
@@ -104,13 +105,13 @@ static enum status from_files(struct session *s, const struct args *args)
 
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        gpu_tell_inputs(s, &imported);
+        gpu_note_inputs(s, &imported);
     if (st == ST_OK && s->common.out != NULL)
         st = gpu_imported_save(&imported, s->common.out, "", &s->arena, &s->diag);
     if (st == ST_OK && imported.folder != NULL)
         session_wrote(s, imported.folder);
     if (st == ST_OK) {
-        gpu_report_write(&imported.run, &markdown);
+        gpu_report_write(&imported.run, session_lang(s), &markdown);
         st = finish(s, args, &imported.run, &markdown);
     }
     text_free(&markdown);
@@ -146,7 +147,7 @@ const struct command command_gpu_report = {
                "if it fails. --devlog adds or replaces the block of this version in a file and "
                "leaves all other text unchanged.",
     .see = "docs/gpu.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_LANG,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&gpu_report_schema, &check_schema},
     COMMAND_PARTS_ZERO,

@@ -24,7 +24,7 @@ static const struct example examples[] = {
     {0},
 };
 
-static void tell(struct session *s, const struct gpu_timeline_result *r)
+static void print_result(struct session *s, const struct gpu_timeline_result *r)
 {
     captures_read(s, r->fleet);
     for (size_t i = 0; i < r->n_written; i++)
@@ -44,10 +44,11 @@ static int run(struct session *s, const void *given)
 
     job.path = s->operands.at[0];
     job.out = s->common.out;
+    job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK)
-        tell(s, &result);
+        print_result(s, &result);
     gpu_timeline_result_free(&result);
     return session_code(status);
 }
@@ -70,7 +71,7 @@ const struct command command_gpu_timeline = {
         "--nvtx NAME restricts the analysis to that range; work that crosses its edges is clipped.",
     .see = "docs/analyses/gpu-timeline.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_OUT,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_LANG,
     .schemas = {&timeline_schema},
     COMMAND_PARTS,
 };

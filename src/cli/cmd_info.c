@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/captures.h"
 #include "report/report.h"
+#include "text/info.h"
 
 struct args {
     struct input_options input;
@@ -35,7 +36,7 @@ struct answer {
 
 static void begin_part(struct answer *a, const char *title)
 {
-    a->report = report_new(LANG_EN, str_of(title));
+    a->report = report_new(session_lang(a->s), str_of(title));
 }
 
 static void end_part(struct answer *a)
@@ -49,29 +50,35 @@ static void end_part(struct answer *a)
     report_free(a->report);
 }
 
-static void part(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void part(struct answer *a, const char *format, ...)
+static void part(struct answer *a, struct str text)
 {
-    va_list args;
-
-    va_start(args, format);
-    struct str text = arena_vformat(&a->s->arena, format, args);
-    va_end(args);
     if (a->line.n > 0)
         text_put(&a->line, S(" · "));
     text_put(&a->line, text);
 }
 
-static void count_part(struct answer *a, uint64_t n, const char *what)
+static void part_of_data(struct answer *a, struct str text)
+{
+    part(a, str_of(out_clean(&a->s->arena, text)));
+}
+
+#define PART(answer_, message_, ...)                                                               \
+    part((answer_), REPORT_MESSAGE((answer_)->report, (message_), __VA_ARGS__))
+
+static struct str word(const struct answer *a, const char *english)
+{
+    return message_word(a->report->lang, str_of(english));
+}
+
+static void count_part(struct answer *a, uint64_t n, const struct message *m)
 {
     if (n > 0)
-        part(a, "%llu %s", (unsigned long long)n, what);
+        PART(a, m, PLACE("n", n));
 }
 
 static void end_line(struct answer *a, const char *label)
 {
-    report_fact(a->report, label, a->line.n > 0 ? text_view(&a->line) : S("none"));
+    report_fact(a->report, label, a->line.n > 0 ? text_view(&a->line) : word(a, "none"));
     text_clear(&a->line);
 }
 
@@ -112,25 +119,25 @@ static void add_sources(struct answer *a, const struct inventory *inv, const cha
 {
     for (size_t i = 0; i < inv->n_sources; i++) {
         const struct source *src = &inv->sources[i];
-        part(a, "%s", out_clean(&a->s->arena, short_path(src->path, root)));
-        part(a, "%s", src->format);
-        part(a, "%s", quantity_text(&a->s->arena, (double)src->bytes, UNIT_BYTES));
-        part(a, "%llu row%s", (unsigned long long)src->rows, src->rows == 1 ? "" : "s");
-        count_part(a, src->lost, "lost");
+        part_of_data(a, short_path(src->path, root));
+        part(a, str_of(src->format));
+        part(a, str_of(quantity_text(&a->s->arena, (double)src->bytes, UNIT_BYTES)));
+        PART(a, &info_text.rows, PLACE("n", src->rows));
+        count_part(a, src->lost, &info_text.lost);
         end_line(a, i == 0 ? "source" : "");
     }
 }
 
-static void known(struct answer *a, const char *what, int64_t value)
+static void known(struct answer *a, const struct message *m, int64_t value)
 {
     if (value != UNKNOWN)
-        part(a, "%s %lld", what, (long long)value);
+        PART(a, m, PLACE("n", value));
 }
 
 static void told(struct answer *a, struct str text)
 {
     if (text.n > 0)
-        part(a, "%s", out_clean(&a->s->arena, text));
+        part_of_data(a, text);
 }
 
 static void add_facts(struct answer *a, const struct inventory *inv)
@@ -140,17 +147,15 @@ static void add_facts(struct answer *a, const struct inventory *inv)
     told(a, f->kind);
     told(a, f->producer);
     told(a, f->host);
-    known(a, "rank", f->rank);
-    known(a, "of", f->world_size);
-    known(a, "device", f->device);
+    known(a, &info_text.rank, f->rank);
+    known(a, &info_text.of, f->world_size);
+    known(a, &info_text.device, f->device);
     told(a, f->device_name);
-    known(a, "level", f->level);
-    known(a, "record_shapes", f->record_shapes);
-    known(a, "with_stack", f->with_stack);
-    count_part(a, inv->collectives, "collectives summed by the profiler");
-    count_part(a, inv->step_traces,
-               inv->step_traces == 1 ? "step summed by the profiler"
-                                     : "steps summed by the profiler");
+    known(a, &info_text.level, f->level);
+    known(a, &info_text.record_shapes, f->record_shapes);
+    known(a, &info_text.with_stack, f->with_stack);
+    count_part(a, inv->collectives, &info_text.collectives);
+    count_part(a, inv->step_traces, &info_text.step_traces);
     end_line(a, "facts");
 }
 
@@ -159,30 +164,30 @@ static void add_span(struct answer *a, const struct inventory *inv)
     const struct clock *clock = &inv->clock;
 
     if (inv->span.is_there) {
-        part(a, "%s", time_text(a, inv->span.dur));
+        part(a, str_of(time_text(a, inv->span.dur)));
         if (clock->has_unix)
-            part(a, "from %s", date_text(a, nanos_add(inv->span.begin, clock->to_unix)));
+            PART(a, &info_text.from,
+                 PLACE("date", date_text(a, nanos_add(inv->span.begin, clock->to_unix))));
         else
-            part(a, "wall clock unknown");
+            part(a, report_message(a->report, &info_text.no_wall_clock));
     }
     if (inv->device.is_there && (inv->host.count > 0 || inv->span.begin != inv->device.begin))
-        part(a, "device %s, from %s on", time_text(a, inv->device.dur),
-             time_text(a, nanos_sub(inv->device.begin, inv->span.begin)));
+        PART(a, &info_text.device_span, PLACE("time", time_text(a, inv->device.dur)),
+             PLACE("from", time_text(a, nanos_sub(inv->device.begin, inv->span.begin))));
     if (clock->hz != 1000000000)
-        part(a, "%lld ticks per second", (long long)clock->hz);
+        PART(a, &info_text.ticks, PLACE("n", clock->hz));
     end_line(a, "span");
 }
 
 static void add_lanes(struct answer *a, const struct inventory *inv)
 {
-    static const char *const names[LANE_KINDS][2] = {
-        {"stream", "streams"}, {"communication lane", "communication lanes"},
-        {"thread", "threads"}, {"pipe", "pipes"},
-        {"other", "others"},
+    static const struct message *const texts[LANE_KINDS] = {
+        &info_text.streams, &info_text.comm_lanes,  &info_text.threads,
+        &info_text.pipes,   &info_text.other_lanes,
     };
 
     for (int k = 0; k < LANE_KINDS; k++)
-        count_part(a, inv->lanes[k], names[k][inv->lanes[k] != 1]);
+        count_part(a, inv->lanes[k], texts[k]);
     end_line(a, "lanes");
 }
 
@@ -193,10 +198,11 @@ static void add_steps(struct answer *a, const struct inventory *inv)
     if (n > 0) {
         const char *first = out_clean(&a->s->arena, inv->steps.at[0].name);
         if (n > 1)
-            part(a, "%zu: %s to %s", n, first, out_clean(&a->s->arena, inv->steps.at[n - 1].name));
+            PART(a, &info_text.steps_from_to, PLACE("n", n), PLACE("first", first),
+                 PLACE("last", out_clean(&a->s->arena, inv->steps.at[n - 1].name)));
         else
-            part(a, "%zu: %s", n, first);
-        part(a, "by %s", inv->step_source);
+            PART(a, &info_text.one_step, PLACE("n", n), PLACE("first", first));
+        PART(a, &info_text.steps_by, PLACE("source", inv->step_source));
     }
     end_line(a, "steps");
 }
@@ -206,8 +212,9 @@ static void add_group(struct answer *a, const char *label, const struct inventor
 {
     for (size_t i = 0; i < g->n; i++)
         if (g->kinds[i].count > 0)
-            part(a, "%llu %s %s", (unsigned long long)g->kinds[i].count, g->kinds[i].name,
-                 time_text(a, g->kinds[i].dur));
+            PART(a, &info_text.kind, PLACE("n", g->kinds[i].count),
+                 PLACE("kind", word(a, g->kinds[i].name)),
+                 PLACE("time", time_text(a, g->kinds[i].dur)));
     end_line(a, label);
 }
 
@@ -217,29 +224,29 @@ static void add_rest(struct answer *a, const struct inventory *inv)
     bool is_all = a->s->common.verbose || inv->attrs.n <= SHOWN;
 
     for (int k = 0; k < FLOW_KINDS; k++)
-        count_part(a, inv->flows[k], flow_kind_name((enum flow_kind)k));
+        if (inv->flows[k] > 0)
+            PART(a, &info_text.arrows, PLACE("n", inv->flows[k]),
+                 PLACE("kind", word(a, flow_kind_name((enum flow_kind)k))));
     end_line(a, "arrows");
     if (inv->counter_count > 0)
-        part(a, "%llu with %llu samples", (unsigned long long)inv->counter_count,
-             (unsigned long long)inv->samples);
+        PART(a, &info_text.counters, PLACE("n", inv->counter_count),
+             PLACE("samples", inv->samples));
     end_line(a, "counters");
     for (size_t i = 0; i < (is_all ? inv->attrs.n : SHOWN); i++)
-        part(a, "%s", out_clean(&a->s->arena, inv->attrs.at[i].key));
+        part_of_data(a, inv->attrs.at[i].key);
     if (!is_all)
-        count_part(a, inv->attrs.n - SHOWN, "more");
+        count_part(a, inv->attrs.n - SHOWN, &info_text.more);
     end_line(a, "attributes");
 }
 
 static void add_one(struct answer *a, const struct inventory *inv, const char *root)
 {
     begin_part(a, out_clean(&a->s->arena, str_of(inv->name)));
-    part(a, "%llu kernel%s", (unsigned long long)inv->kernels.count,
-         inv->kernels.count == 1 ? "" : "s");
-    part(a, "%llu host event%s", (unsigned long long)inv->host.count,
-         inv->host.count == 1 ? "" : "s");
-    part(a, "%zu step%s", inv->steps.n, inv->steps.n == 1 ? "" : "s");
-    part(a, "%s", time_text(a, inv->span.dur));
-    part(a, "%s", origin_name(inv->origin));
+    PART(a, &info_text.kernels, PLACE("n", inv->kernels.count));
+    PART(a, &info_text.host_events, PLACE("n", inv->host.count));
+    PART(a, &info_text.steps, PLACE("n", inv->steps.n));
+    part(a, str_of(time_text(a, inv->span.dur)));
+    part(a, word(a, origin_name(inv->origin)));
     report_summary(a->report, text_view(&a->line));
     text_clear(&a->line);
     add_sources(a, inv, root);
@@ -298,10 +305,11 @@ static void add_gaps(struct answer *a, const struct inventory_list *list)
             const struct inventory_gap *gap = &list->at[i].gaps.at[g];
             size_t n = count_gap(list, list->n, gap->name);
             if (count_gap(list, i, gap->name) > 0)
-                continue; /* told before */
-            text_format(&a->line, "%s", gap->text);
+                continue; /* listed before */
+            text_put(&a->line, word(a, gap->text));
             if (n < list->n)
-                text_format(&a->line, " (%zu of %zu captures)", n, list->n);
+                message_put(&a->line, a->report->lang, &info_text.of_captures,
+                            PLACES(PLACE("n", n), PLACE("all", list->n)));
             end_line(a, label);
             label = "";
         }
@@ -319,7 +327,7 @@ static void add_losses(struct answer *a)
         const struct diag_entry *e = &d->entries.at[i];
         if (e->severity != SEV_LOSS)
             continue;
-        part(a, "%llu × %s", (unsigned long long)e->count, e->code);
+        part(a, arena_format(&a->s->arena, "%llu × %s", (unsigned long long)e->count, e->code));
         end_line(a, label);
         label = "";
     }
@@ -399,7 +407,7 @@ const struct command command_info = {
                "Several captures, or a folder of ranks, get one line each; -v adds details.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
-    .common = COMMON_CAPTURE,
+    .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas = {&inventory_schema},
     COMMAND_PARTS,
 };

@@ -7,6 +7,7 @@
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
 #include "flow/pto_buffers.h"
+#include "text/pto.h"
 
 extern const struct command command_pto_sim;
 
@@ -263,7 +264,7 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         j = session_json_begin(s, pto_sim_schema.name, "simulated");
         json_write_array(j);
     } else {
-        out_printf(&s->out, "%12s %12s  %-8s %s\n", "cycles", "us", "bound", "kernel");
+        out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         setup->path = s->operands.at[i];
@@ -276,8 +277,9 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         json_write_end(j);
         session_json_end(s);
     } else {
-        out_printf(&s->out, "\n  %zu kernels, %" PRId64 " cycles in total; %zu failed\n",
-                   s->operands.n - failed, sum, failed);
+        out_bytes(&s->out, MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum,
+                                   PLACE("n", s->operands.n - failed), PLACE("cycles", sum),
+                                   PLACE("failed", failed)));
     }
     return failed > 0 ? CODE_NO : CODE_DONE;
 }
@@ -323,6 +325,7 @@ const struct command command_pto_sim = {
                "exit code is 1 if a kernel cannot be run or a --check differs.",
     .see = "docs/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
+    .common = COMMON_LANG,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
 };

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "report/report.h"
+#include "text/pto.h"
 
 /* ---- tables ---- */
 
@@ -19,6 +20,11 @@ static void put_percent(struct report *r, struct table *t, const struct pto_outc
     double percent = o->total > 0 ? 100.0 * (double)n / (double)o->total : 0;
 
     table_text(r, t, arena_format(&r->arena, "%.1f", percent));
+}
+
+static struct str word(const struct report *r, const char *english)
+{
+    return message_word(r->lang, str_of(english));
 }
 
 /* "flag 1200, scalar 34" */
@@ -35,8 +41,9 @@ static struct str causes(struct report *r, const struct pto_unit *u)
         if (best == 0)
             break;
         done[best] = true;
-        text = arena_format(&r->arena, "%.*s%s%s %" PRId64, STR_ARGS(text), text.n > 0 ? ", " : "",
-                            pto_cause_name((enum pto_cause)best), u->stall[best]);
+        struct str cause = word(r, pto_cause_name((enum pto_cause)best));
+        text = arena_format(&r->arena, "%.*s%s%.*s %" PRId64, STR_ARGS(text),
+                            text.n > 0 ? ", " : "", STR_ARGS(cause), u->stall[best]);
     }
     return text;
 }
@@ -83,7 +90,7 @@ static void add_stalls(struct report *r, const struct pto_outcome *o, size_t top
             t = report_table(r, columns, ARRAY_LEN(columns));
         put_place(r, t, x->core, x->pipe);
         put_place(r, t, x->from_core, x->from);
-        table_text(r, t, str_of(pto_cause_name(x->cause)));
+        table_word(r, t, pto_cause_name(x->cause));
         table_number(t, (double)x->count);
         table_number(t, (double)x->cycles);
         put_percent(r, t, o, x->cycles);
@@ -106,9 +113,11 @@ static void add_path(struct report *r, const struct pto_outcome *o, size_t top)
         const struct pto_path_part *p = &o->path.at[i];
         put_place(r, t, p->core, p->pipe);
         if (p->is_sync && p->cause != PTO_CAUSE_NONE)
-            table_text(r, t, arena_format(&r->arena, "sync (%s)", pto_cause_name(p->cause)));
+            table_text(r, t,
+                       REPORT_MESSAGE(r, &pto_text.sync_for,
+                                      PLACE("cause", word(r, pto_cause_name(p->cause)))));
         else
-            table_text(r, t, str_of(sorts[p->sort]));
+            table_word(r, t, sorts[p->sort]);
         table_number(t, (double)p->count);
         table_number(t, (double)p->cycles);
         put_percent(r, t, o, p->cycles);
@@ -128,8 +137,8 @@ static void add_what_ifs(struct report *r, const struct pto_outcome *o,
         const struct pto_what_if *w = &list->at[i];
         put_percent(r, t, o, o->total - w->cycles);
         table_number(t, (double)w->cycles);
-        table_text(r, t, pto_what_if_title(w, &r->arena));
-        table_text(r, t, pto_what_if_evidence(w, &r->arena));
+        table_text(r, t, pto_what_if_title(w, r->lang, &r->arena));
+        table_text(r, t, pto_what_if_evidence(w, r->lang, &r->arena));
     }
 }
 
@@ -140,64 +149,63 @@ static void add_head(struct report *r, const struct pto_kernel *k)
     const struct pto_outcome *o = &k->outcome;
     struct str busiest = S("");
 
-    report_summary(r, arena_format(&r->arena, "%s, %.*s at %g MHz, sync %s, simulated",
-                                   pto_arch_name(o->arch), STR_ARGS(o->chip.name), o->chip.mhz,
-                                   o->is_dep ? "dep" : "ptoas"));
+    report_summary(r, REPORT_MESSAGE(r, &pto_text.summary, PLACE("arch", pto_arch_name(o->arch)),
+                                     PLACE("chip", o->chip.name), PLACE("mhz", o->chip.mhz),
+                                     PLACE("sync", o->is_dep ? "dep" : "ptoas")));
     if (k->blocks.n > 1)
-        report_line(r,
-                    "  %" PRId64 " cycles   %.3f us for %zu blocks on %" PRId64
-                    " cores; below, block %" PRId64 ", the longest",
-                    k->total, k->total_us, k->blocks.n, k->cores, k->longest);
-    report_line(
-        r, "  %" PRId64 " cycles   %.3f us   %.3f us with launch   %" PRIu64 " instruction%s%s",
-        o->total, o->us, o->us_with_launch, o->instructions, o->instructions == 1 ? "" : "s",
-        o->is_complete ? "" : "   (not all of it ran)");
+        report_line_text(r, REPORT_MESSAGE(r, &pto_text.blocks, PLACE("cycles", k->total),
+                                           PLACE("us", k->total_us), PLACE("blocks", k->blocks.n),
+                                           PLACE("cores", k->cores), PLACE("longest", k->longest)));
+    report_line_text(r, REPORT_MESSAGE(r, o->is_complete ? &pto_text.time : &pto_text.time_partial,
+                                       PLACE("cycles", o->total), PLACE("us", o->us),
+                                       PLACE("launch", o->us_with_launch),
+                                       PLACE("n", o->instructions)));
     for (size_t i = 0; i < o->units.n && o->is_bound; i++) {
         const struct pto_unit *u = &o->units.at[i];
         if (u->core == o->bound_core && u->pipe == o->bound_pipe)
-            busiest =
-                arena_format(&r->arena, " (%s %s is busiest, %.1f %%)", pto_core_name(u->core),
-                             pto_pipe_short(u->pipe), 100.0 * (double)u->busy / (double)o->total);
+            busiest = REPORT_MESSAGE(r, &pto_text.busiest, PLACE("core", pto_core_name(u->core)),
+                                     PLACE("pipe", pto_pipe_short(u->pipe)),
+                                     PLACE("share", 100.0 * (double)u->busy / (double)o->total));
     }
-    report_line(r, "  bound by %s%.*s: %s", pto_bound_name(o->bound), STR_ARGS(busiest),
-                pto_bound_advice(o->bound));
+    report_line_text(r, REPORT_MESSAGE(r, &pto_text.bound,
+                                       PLACE("bound", word(r, pto_bound_name(o->bound))),
+                                       PLACE("busiest", busiest),
+                                       PLACE("advice", word(r, pto_bound_advice(o->bound)))));
 }
 
 static void add_work(struct report *r, const struct pto_outcome *o)
 {
-    struct str moved = S("  moved");
+    struct str moved = S("");
 
-    for (size_t i = 0; i < o->flows.n; i++)
-        moved = arena_format(&r->arena, "%.*s%s %s to %s %" PRIu64 " bytes", STR_ARGS(moved),
-                             i > 0 ? "," : "", pto_space_name(o->flows.at[i].src),
-                             pto_space_name(o->flows.at[i].dst), o->flows.at[i].bytes);
+    for (size_t i = 0; i < o->flows.n; i++) {
+        struct str one = REPORT_MESSAGE(
+            r, &pto_text.moved_one, PLACE("from", pto_space_name(o->flows.at[i].src)),
+            PLACE("to", pto_space_name(o->flows.at[i].dst)), PLACE("bytes", o->flows.at[i].bytes));
+        moved = arena_format(&r->arena, "%.*s%s%.*s", STR_ARGS(moved), i > 0 ? ", " : "",
+                             STR_ARGS(one));
+    }
     if (o->flows.n > 0)
-        report_text(r, moved);
+        report_text(r, REPORT_MESSAGE(r, &pto_text.moved, PLACE("list", moved)));
     if (o->macs > 0)
-        report_line(r, "  multiplied %" PRIu64 " pairs, %.1f %% of the cube's peak", o->macs,
-                    100.0 * (double)o->macs / (o->peak_macs * (double)o->total));
+        report_line_text(r, REPORT_MESSAGE(r, &pto_text.multiplied, PLACE("pairs", o->macs),
+                                           PLACE("share", 100.0 * (double)o->macs /
+                                                              (o->peak_macs * (double)o->total))));
     if (o->inserted_barriers > 0)
-        report_line(r, "  %" PRIu32 " dependencies found no event and are barriers of all pipes",
-                    o->inserted_barriers);
+        report_line_text(r,
+                         REPORT_MESSAGE(r, &pto_text.barriers, PLACE("n", o->inserted_barriers)));
 }
 
 static struct str assumed_text(struct report *r, const struct pto_assumed *a)
 {
-    const char *kind = pto_assumed_kind((unsigned)a->kind);
+    struct str kind = word(r, pto_assumed_kind((unsigned)a->kind));
 
     if (a->kind == PTO_ASSUMED_WAIT)
-        return arena_format(&r->arena, "  assumed  the wait in line %" PRIu32 " is over at once",
-                            a->line);
+        return REPORT_MESSAGE(r, &pto_text.assumed_wait, PLACE("line", a->line));
     if (a->name.n == 0)
-        return arena_format(&r->arena,
-                            "  assumed  the value of a tile that decides the %s in line %" PRIu32
-                            " is 0; give it with --run",
-                            kind, a->line);
-    return arena_format(
-        &r->arena,
-        "  assumed  %s%.*s, which decides the %s in line %" PRIu32 "; give it with %s %.*s=%s",
-        a->is_pointer ? "what is behind " : "", STR_ARGS(a->name), kind, a->line,
-        a->is_pointer ? "--input" : "--arg", STR_ARGS(a->name), a->is_pointer ? "FILE" : "VALUE");
+        return REPORT_MESSAGE(r, &pto_text.assumed_tile, PLACE("kind", kind),
+                              PLACE("line", a->line));
+    return REPORT_MESSAGE(r, a->is_pointer ? &pto_text.assumed_data : &pto_text.assumed_value,
+                          PLACE("name", a->name), PLACE("kind", kind), PLACE("line", a->line));
 }
 
 /* A line of a list: a blank line stands before the first. */
@@ -206,7 +214,7 @@ static void add_line(struct report *r, size_t i, struct str text)
     if (i == 0)
         report_text(r, text);
     else
-        report_line(r, "%.*s", STR_ARGS(text));
+        report_line_text(r, text);
 }
 
 static struct str check_text(struct report *r, const struct pto_checked_arg *c)
@@ -214,22 +222,18 @@ static struct str check_text(struct report *r, const struct pto_checked_arg *c)
     const struct pto_compared *x = &c->result;
 
     if (x->wrong == 0)
-        return arena_format(&r->arena, "  %.*s: %" PRIu64 " elements as expected, at most %g away",
-                            STR_ARGS(c->name), x->n, x->max_abs);
-    return arena_format(&r->arena,
-                        "  %.*s: %" PRIu64 " of %" PRIu64 " elements differ, the first is %" PRIu64
-                        ": %g, expected %g; at most %g away",
-                        STR_ARGS(c->name), x->wrong, x->n, x->first, x->got, x->expected,
-                        x->max_abs);
+        return REPORT_MESSAGE(r, &pto_text.check_good, PLACE("name", c->name), PLACE("n", x->n),
+                              PLACE("away", x->max_abs));
+    return REPORT_MESSAGE(r, &pto_text.check_wrong, PLACE("name", c->name),
+                          PLACE("wrong", x->wrong), PLACE("n", x->n), PLACE("first", x->first),
+                          PLACE("got", x->got), PLACE("expected", x->expected),
+                          PLACE("away", x->max_abs));
 }
 
 static void add_timeline(struct session *s, struct report *r, const struct incore_view *v)
 {
     if (v->strips.n > 0)
-        report_text(r, arena_format(&r->arena,
-                                    "  %.3f us from left to right; # busy, + partly, w waiting, . "
-                                    "idle",
-                                    v->end - v->begin));
+        report_text(r, REPORT_MESSAGE(r, &pto_text.strip, PLACE("us", v->end - v->begin)));
     for (size_t i = 0; i < v->strips.n; i++)
         report_line(r, "  %-16s %-7s %s", out_clean(&s->arena, v->strips.at[i].core),
                     out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
@@ -238,7 +242,7 @@ static void add_timeline(struct session *s, struct report *r, const struct incor
 void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top, bool has_what_if)
 {
     const struct pto_outcome *o = &run->k.outcome;
-    struct report *r = report_new(LANG_EN, str_of(out_clean(&s->arena, o->kernel)));
+    struct report *r = report_new(session_lang(s), str_of(out_clean(&s->arena, o->kernel)));
 
     add_head(r, &run->k);
     add_pipes(r, o);
@@ -248,8 +252,7 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
     for (size_t i = 0; i < o->assumed.n; i++)
         add_line(r, i, assumed_text(r, &o->assumed.at[i]));
     if (o->is_degenerate)
-        report_line(r, "  degenerate: data that nobody supplied decided how far it went, and next "
-                       "to nothing was computed; do not conclude on its time");
+        report_line_text(r, report_message(r, &pto_text.degenerate));
     for (size_t i = 0; i < run->n_checks; i++)
         add_line(r, i, check_text(r, &run->checks[i]));
     if (run->has_view)
@@ -264,10 +267,14 @@ void pto_sim_print_line(struct session *s, const struct pto_kernel *k)
 {
     const struct pto_outcome *o = &k->outcome;
 
-    out_printf(&s->out, "%12" PRId64 " %12.3f  %-8s %s%s%s\n", k->total, k->total_us,
-               pto_bound_name(o->bound), out_clean(&s->arena, str_of(k->path)),
-               o->is_degenerate ? "  (degenerate)" : "",
-               o->is_complete ? "" : "  (not all of it ran)");
+    enum lang lang = session_lang(s);
+    struct str bound = message_word(lang, str_of(pto_bound_name(o->bound)));
+    int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
+
+    out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,
+               STR_ARGS(bound), pad, "", out_clean(&s->arena, str_of(k->path)),
+               o->is_degenerate ? message_in(lang, &pto_text.mark_degenerate).at : "",
+               o->is_complete ? "" : message_in(lang, &pto_text.mark_partial).at);
 }
 
 /* ---- for programs ---- */

@@ -78,19 +78,9 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     anomaly_describe(&st, finding->report);
     anomaly_write_json(&st, arch, text_sink(&finding->json));
     if (arch != NULL)
-        arch_document_fill(&st, arch, arena, &out->arch.at[i]);
+        arch_document_fill(&st, arch, job->lang, arena, &out->arch.at[i]);
     out->gates_reached += check_gates(job, &st, d);
     study_end(&st);
-}
-
-static enum status save_markdown(const char *path, const struct anomaly_result *result,
-                                 struct arena *arena, struct diag *d)
-{
-    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
-
-    for (size_t i = 0; i < result->n; i++)
-        reports[i] = result->at[i].report;
-    return results_save_markdown(path, reports, result->n, d);
 }
 
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
@@ -106,6 +96,7 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     if (!job->without_arch) {
         out->arch.at = ARENA_ARRAY(arena, struct arch_document, out->n);
         out->arch.n = out->n;
+        out->arch.lang = job->lang;
     }
     for (size_t i = 0; i < out->n && st == ST_OK; i++) {
         const struct capture *cap = out->fleet->ranks.at[i];
@@ -118,7 +109,7 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     if (st == ST_OK && !job->without_arch)
         st = arch_result_save(&out->arch, job->path, job->out, job->is_dry_run, arena, d);
     if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
-        st = save_markdown(job->markdown, out, arena, d);
+        st = results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d);
     return st;
 }
 

@@ -10,15 +10,16 @@
 #include "base/mapfile.h"
 #include "capture/fleet.h"
 #include "flow/results.h"
+#include "text/arch.h"
 
-void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
+void arch_document_fill(struct study *st, const struct arch *a, enum lang lang, struct arena *arena,
                         struct arch_document *out)
 {
-    arch_write_md(st, a, &out->markdown);
+    arch_write_md(st, a, lang, &out->markdown);
     arch_write_json(st, a, text_sink(&out->json));
     out->rank = st->cap->facts.rank;
-    out->summary = arch_summary(arena, a);
-    out->row = arch_cover_row_of(st, a, arena);
+    out->summary = arch_summary(arena, a, lang);
+    out->row = arch_cover_row_of(st, a, lang, arena);
 }
 
 static enum status read_rules(const struct arch_job *job, struct arena *arena,
@@ -62,16 +63,16 @@ static void write_cover(struct arena *arena, const char *name, struct arch_resul
         rows[i] = result->at[i].row;
         rows[i].file = arena_cstr(arena, str_basename(str_of(result->at[i].markdown_path)));
     }
-    arch_cover_write(arena, name, rows, result->n, &result->cover.markdown);
+    arch_cover_write(arena, result->lang, name, rows, result->n, &result->cover.markdown);
 }
 
-static void analyse(const struct capture *cap, const struct arch_options *options,
+static void analyse(const struct capture *cap, const struct arch_options *options, enum lang lang,
                     struct arena *arena, struct arch_document *out)
 {
     struct study st;
 
     study_begin(&st, cap, study_defaults());
-    arch_document_fill(&st, arch_find(&st, options), arena, out);
+    arch_document_fill(&st, arch_find(&st, options), lang, arena, out);
     study_end(&st);
 }
 
@@ -139,7 +140,7 @@ static enum status run(const struct arch_job *job, const struct fleet *fleet,
     out->at = ARENA_ARRAY(arena, struct arch_document, fleet->ranks.n);
     out->n = fleet->ranks.n;
     for (size_t i = 0; i < out->n; i++)
-        analyse(fleet->ranks.at[i], &options, arena, &out->at[i]);
+        analyse(fleet->ranks.at[i], &options, job->lang, arena, &out->at[i]);
     return arch_result_save(out, job->paths[0], job->out, job->is_dry_run, arena, d);
 }
 
@@ -149,7 +150,7 @@ enum status flow_arch(const struct arch_job *job, struct arena *arena, struct di
     struct arch_rules rules;
     struct fleet *fleet;
 
-    *out = (struct arch_result){0};
+    *out = (struct arch_result){.lang = job->lang};
     TRY(read_rules(job, arena, &rules, d));
     TRY(input_load_paths(job->paths, job->n_paths, &job->input, d, &fleet));
     enum status st = run(job, fleet, &rules, arena, d, out);

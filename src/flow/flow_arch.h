@@ -19,6 +19,7 @@ struct arch_job {
     const char *out;    /* folder for the results; NULL: strata/ in or beside the capture */
     const char *marker; /* regular expression of kernels that mark layers; NULL: none */
     const char *rules;  /* file of rules; NULL: none */
+    enum lang lang;     /* of the Markdown and the summary */
     bool is_dry_run;    /* write nothing */
 };
 
@@ -34,6 +35,7 @@ struct arch_document {
 struct arch_result {
     struct arch_document *at; /* in rank order */
     size_t n;
+    enum lang lang;
     struct arch_document cover; /* tables across ranks; its paths are NULL for a single capture */
 };
 
@@ -49,7 +51,7 @@ void arch_result_write(const struct arch_result *result, struct sink out);
 const char *arch_words(struct arena *arena, const char *path);
 
 /* Writes the documents of an architecture that a study has found. */
-void arch_document_fill(struct study *st, const struct arch *a, struct arena *arena,
+void arch_document_fill(struct study *st, const struct arch *a, enum lang lang, struct arena *arena,
                         struct arch_document *out);
 
 /* Names the files of each document, adds the cover when there are several ranks, and saves them

@@ -7,6 +7,7 @@
 #include "analysis/compare.h"
 #include "base/diag.h"
 #include "input/input.h"
+#include "report/message.h"
 
 struct fleet;
 struct report;
@@ -24,6 +25,7 @@ struct diff_job {
     struct compare_options compare;
     const struct diff_gate *gates;
     size_t n_gates;
+    enum lang lang;       /* of the reports */
     const char *markdown; /* file for the reports as Markdown; NULL: none */
 };
 

@@ -18,13 +18,14 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/rundir.h"
 #include "gpu/timeline_out.h"
+#include "text/gpu.h"
 
 enum { HEAD = 1 << 16 };
 
 /* ---- one file ---- */
 
 /* Reports that only their own tools can open. */
-static enum status refuse_report(const char *path, struct diag *d)
+static enum status reject_report(const char *path, struct diag *d)
 {
     static const struct {
         struct str end;
@@ -55,16 +56,12 @@ static bool is_page(struct str text)
     struct str head = str_part(text, 0, HEAD);
     size_t header;
 
-    if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(traces); i++)
-        if (str_contains(head, traces[i]))
-            return false;
-    return gpu_page_of(text, &header) != GPU_PAGE_NONE;
+    return gpu_page_of(head, &header) != GPU_PAGE_NONE ||
+           (!STR_ANY(str_contains, head, traces) && gpu_page_of(text, &header) != GPU_PAGE_NONE);
 }
 
 /* A log of ncu without a page tells why there is none: an error, else a warning. */
-static enum status refuse_log(const char *path, struct str text, struct diag *d)
+static enum status reject_log(const char *path, struct str text, struct diag *d)
 {
     static const struct {
         struct str says;
@@ -118,7 +115,7 @@ static enum status read_page(struct gpu_imported *to, const char *path, struct s
     text = utf16_plain(&to->run.arena, text);
     *is_read = is_page(text);
     if (!*is_read)
-        return refuse_log(path, text, d);
+        return reject_log(path, text, d);
     TRY(gpu_ncu_read(&to->pages, path, text, d));
     note_input(to, path, "ncu-csv", to->pages.rows - rows, to->pages.lost - lost);
     return ST_OK;
@@ -130,7 +127,7 @@ static enum status read_trace(struct gpu_imported *to, const char *path, struct 
     struct gpu_timeline_result *r = &to->traces[to->n_traces++];
 
     job.may_be_idle = true;
-    TRY(refuse_report(path, d));
+    TRY(reject_report(path, d));
     TRY(flow_gpu_timeline(&job, &to->run.arena, d, r));
     for (size_t k = 0; k < r->fleet->ranks.n; k++)
         for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
@@ -272,15 +269,17 @@ static void add_files(struct gpu_imported *to)
 {
     struct text t = {0};
 
-    text_format(&t, "| File | Content |\n|---|---|\n");
+    markdown_head(&t, message_in(LANG_EN, &gpu_text.files_head).at);
     for (size_t i = 0; i < to->inputs.n; i++) {
         markdown_cell(&t, str_of(to->inputs.at[i].path));
-        text_format(&t, "| %s, %llu rows |\n", to->inputs.at[i].format,
-                    (unsigned long long)to->inputs.at[i].rows);
+        markdown_cell(&t, MESSAGE(LANG_EN, &to->run.arena, &gpu_text.format_rows,
+                                  PLACE("format", to->inputs.at[i].format),
+                                  PLACE("n", to->inputs.at[i].rows)));
+        text_format(&t, "|\n");
     }
-    text_format(&t, "| `report-verbose.md` | every section and rule |\n");
+    text_format(&t, "| `report-verbose.md` | %s |\n", "every section and rule");
     if (to->pages.listings.n > 0)
-        text_format(&t, "| `source/`, `sass/` | annotated source, instructions |\n");
+        text_format(&t, "| `source/`, `sass/` | %s |\n", "annotated source, instructions");
     vec_push(&to->run.sections,
              ((struct gpu_section){S("Files"), arena_str(&to->run.arena, text_view(&t))}));
     text_free(&t);

@@ -148,7 +148,7 @@ enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *
     *result = (struct gpu_timeline_result){0};
     TRY(input_load_all(job->path, &job->input, d, &result->fleet));
     TRY(analyse(job, arena, d, result));
-    result->report = report_new(LANG_EN, S("GPU timeline"));
+    result->report = report_new(job->lang, message_word(job->lang, S("GPU timeline")));
     report_summary(result->report, str_of(job->path));
     for (size_t i = 0; i < result->n; i++)
         timeline_describe(result->timelines[i], result->report);

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/interval.h"
 #include "input/input.h"
+#include "report/message.h"
 
 struct fleet;
 struct timeline_device;
@@ -20,6 +21,7 @@ struct gpu_timeline_job {
     const char *out;   /* folder for report.md and timeline/; NULL: write nothing */
     const char *range; /* only the time of the first range of this name; NULL: all */
     bool may_be_idle;  /* no work on any device is no failure */
+    enum lang lang;    /* of the report */
 };
 
 struct gpu_timeline_result {

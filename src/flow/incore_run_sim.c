@@ -130,8 +130,8 @@ static void take_advice(struct incore_kernel *k, const struct pto_what_ifs *list
         const struct pto_what_if *w = &list->at[i];
         if (w->cycles >= total || total <= 0)
             continue;
-        struct str title = pto_what_if_title(w, &k->arena);
-        struct str evidence = pto_what_if_evidence(w, &k->arena);
+        struct str title = pto_what_if_title(w, LANG_EN, &k->arena);
+        struct str evidence = pto_what_if_evidence(w, LANG_EN, &k->arena);
         k->row.advice[k->row.n_advice++] =
             arena_printf(&k->arena, "%.*s: -%.1f %% (%.*s)", STR_ARGS(title),
                          100.0 * (double)(total - w->cycles) / (double)total, STR_ARGS(evidence));

@@ -2,6 +2,7 @@
  * What changed between two runs. See report.h.
  */
 #include "gpu/report.h"
+#include "text/gpu.h"
 
 #include <math.h>
 
@@ -76,13 +77,17 @@ static void add_duration(const struct gpu_run *a, struct gpu_run *b)
     struct str change = {"", 0};
 
     if (gpu_is_noise(from, to, then.cv, now.cv))
-        change = arena_format(&b->arena, SAME " %+.1f%%, speedup %.2f", pct, speedup);
+        change = arena_format(&b->arena, SAME " %+.1f%%", pct);
     else
-        change = arena_format(&b->arena, "%+.1f%% %s, speedup %.2f", pct,
-                              to < from ? "faster" : "slower", speedup);
+        change = MESSAGE(LANG_EN, &b->arena, to < from ? &gpu_text.faster : &gpu_text.slower,
+                         PLACE("change", arena_format(&b->arena, "%+.1f%%", pct)));
     if (then.n > 1 && now.n > 1)
-        change = arena_format(&b->arena, "%.*s [%.2f, %.2f]", STR_ARGS(change), then.low / now.high,
-                              then.high / now.low);
+        change = MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup_range, PLACE("change", change),
+                         PLACE("speedup", speedup), PLACE("low", then.low / now.high),
+                         PLACE("high", then.high / now.low));
+    else
+        change = MESSAGE(LANG_EN, &b->arena, &gpu_text.speedup, PLACE("change", change),
+                         PLACE("speedup", speedup));
     add(b, "Duration (us)", from / 1e3, to / 1e3, 2, change);
 }
 

@@ -2,6 +2,7 @@
  * What would make a kernel faster. See rules.h.
  */
 #include "gpu/rules.h"
+#include "text/gpu.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,17 +108,20 @@ static void look_at_work(struct finder *f)
 static struct str occupancy_price(struct finder *f, double occ)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
-    const char *and = o->regs_to_free > 0 && o->bytes_to_free > 0 ? " and " : "";
-    struct str regs = {"", 0}, bytes = {"", 0};
+    struct str what = {"", 0};
 
-    if (o->regs_to_free > 0)
-        regs = arena_format(f->arena, "%.0f registers/thread", o->regs_to_free);
-    if (o->bytes_to_free > 0)
-        bytes = arena_format(f->arena, "%.0f bytes of shared memory/block", o->bytes_to_free);
-    if (regs.n + bytes.n == 0)
-        return arena_format(f->arena, "occ=%.1f%%, limited by %s", occ, o->limiter);
-    return arena_format(f->arena, "occ=%.1f%%, limited by %s: free %.*s%s%.*s", occ, o->limiter,
-                        STR_ARGS(regs), and, STR_ARGS(bytes));
+    if (o->regs_to_free > 0 && o->bytes_to_free > 0)
+        what = MESSAGE(LANG_EN, f->arena, &gpu_text.free_both, PLACE("regs", o->regs_to_free),
+                       PLACE("bytes", o->bytes_to_free));
+    else if (o->regs_to_free > 0)
+        what = MESSAGE(LANG_EN, f->arena, &gpu_text.free_regs, PLACE("regs", o->regs_to_free));
+    else if (o->bytes_to_free > 0)
+        what = MESSAGE(LANG_EN, f->arena, &gpu_text.free_bytes, PLACE("bytes", o->bytes_to_free));
+    if (what.n == 0)
+        return MESSAGE(LANG_EN, f->arena, &gpu_text.occ_limited, PLACE("occ", occ),
+                       PLACE("limiter", o->limiter));
+    return MESSAGE(LANG_EN, f->arena, &gpu_text.occ_free, PLACE("occ", occ),
+                   PLACE("limiter", o->limiter), PLACE("what", what));
 }
 
 static double stall_share(const struct gpu_kernel *k, struct str reason)
@@ -211,15 +215,16 @@ static void look_at_rules(struct finder *f)
             continue;
         bool is_global = str_equal(rule->speedup_type, S("global"));
         double gain = is_global ? fmin(rule->speedup, f->cap) : rule->speedup;
-        push(f->out, (struct gpu_opportunity){
-                         .id = 14,
-                         .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
-                         .name = arena_format(f->arena, "tool rule %.*s", STR_ARGS(rule->name)),
-                         .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%",
-                                                 STR_ARGS(rule->speedup_type), rule->speedup),
-                         .gain = gain * f->c->share,
-                         .confidence = confidence_of(14),
-                         .is_ranked = is_global && gain > 0});
+        push(f->out,
+             (struct gpu_opportunity){
+                 .id = 14,
+                 .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
+                 .name = MESSAGE(LANG_EN, f->arena, &gpu_text.tool_rule, PLACE("rule", rule->name)),
+                 .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%",
+                                         STR_ARGS(rule->speedup_type), rule->speedup),
+                 .gain = gain * f->c->share,
+                 .confidence = confidence_of(14),
+                 .is_ranked = is_global && gain > 0});
     }
 }
 

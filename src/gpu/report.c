@@ -6,9 +6,27 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "text/gpu.h"
+
 enum { TOP = 3 };
 
-static void configuration(const struct gpu_run *run, struct text *t)
+struct str gpu_report_said(const struct gpu_run *run, enum lang lang, struct str english)
+{
+    /* The arena grows by what is said; a report is written once or twice. */
+    return message_retell(lang, (struct arena *)&run->arena, english,
+                          (const struct message *)&gpu_text,
+                          sizeof(gpu_text) / sizeof(struct message));
+}
+
+static void put(struct text *t, enum lang lang, const struct message *m)
+{
+    text_put(t, message_in(lang, m));
+}
+
+#define PUT(text_, lang_, message_, ...)                                                           \
+    message_put((text_), (lang_), (message_), PLACES(__VA_ARGS__))
+
+static void configuration(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     static const char *const usual[] = {"b", "s", "t"};
     const struct gpu_param *dtype = gpu_params_get(&run->params, "dtype");
@@ -21,7 +39,7 @@ static void configuration(const struct gpu_run *run, struct text *t)
     for (size_t i = 0; n == 0 && i < run->params.list.n && i < ARRAY_LEN(shown) - 1; i++)
         if (&run->params.list.at[i] != dtype)
             shown[n++] = &run->params.list.at[i];
-    text_format(t, "### Configuration\n");
+    put(t, lang, &gpu_text.configuration);
     for (size_t i = 0; i < n; i++)
         markdown_cell(t, shown[i]->name);
     text_format(t, "| dtype |\n");
@@ -35,77 +53,79 @@ static void configuration(const struct gpu_run *run, struct text *t)
 }
 
 /* "Memory (dram, weak)" */
-static const char *class_text(const struct gpu_class *c, char buf[64])
+static const char *class_text(const struct gpu_class *c, enum lang lang, char buf[96])
 {
     bool is_marked = c->is_model && strcmp(c->sub, "model") != 0;
+    struct str bound = message_word(lang, str_of(gpu_bound_name(c->bound)));
+    struct str sub = message_word(lang, str_of(c->sub));
 
-    snprintf(buf, 64, "%s (%s%s%s)", gpu_bound_name(c->bound), c->sub, c->is_weak ? ", weak" : "",
-             is_marked ? ", model" : "");
+    snprintf(buf, 96, "%.*s (%.*s%s%s)", STR_ARGS(bound), STR_ARGS(sub),
+             c->is_weak ? message_word(lang, S(", weak")).at : "",
+             is_marked ? message_word(lang, S(", model")).at : "");
     return buf;
 }
 
-static void stages(const struct gpu_run *run, struct text *t)
+static void stages(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_put(t, S("### Stages\n"
-                  "| Stage | Duration (us) | TC% | DRAM% | Occ% | Bottleneck | Key Issue |\n"
-                  "|-------|---------------|-----|-------|------|------------|-----------|\n"));
+    put(t, lang, &gpu_text.stages);
+    text_put(t, S("|-------|---------------|-----|-------|------|------------|-----------|\n"));
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         const struct gpu_opportunities *o = &s->opportunities;
         const struct gpu_kernel none = gpu_kernel_none(), *k = s->main != NULL ? s->main : &none;
-        char class[64];
+        char class[96];
         markdown_row(t, "s2111cs", s->name, s->dur_ns / 1e3, k->m[GPU_M_TC_PCT],
-                     k->m[GPU_M_DRAM_PCT], k->m[GPU_M_OCC], class_text(&s->class, class),
-                     o->all.n > 0 && o->all.at[0].is_ranked ? o->all.at[0].trigger
-                                                            : S(MARKDOWN_DASH));
+                     k->m[GPU_M_DRAM_PCT], k->m[GPU_M_OCC], class_text(&s->class, lang, class),
+                     o->all.n > 0 && o->all.at[0].is_ranked
+                         ? gpu_report_said(run, lang, o->all.at[0].trigger)
+                         : S(MARKDOWN_DASH));
     }
     text_char(t, '\n');
 }
 
 /* Why, in one sentence, from the rule that decided. */
-static void cause(const struct gpu_stage *s, struct text *t)
+static void cause(const struct gpu_stage *s, enum lang lang, struct text *t)
 {
     const struct gpu_class *c = &s->class;
     struct gpu_kernel none = gpu_kernel_none();
     const struct gpu_kernel *k = s->main != NULL ? s->main : &none;
     const char *pipe, *level;
     double comp = gpu_compute_pct(k, &pipe), chip = gpu_chip_pct(k, &level);
-    const char *weak = c->is_weak ? "nearest to its limit is " : "";
+    struct str weak = c->is_weak ? message_in(lang, &gpu_text.nearest) : S("");
 
     if (c->is_model && c->bound != GPU_LATENCY)
-        text_format(t, "by its formulas the work does %.1f FLOP per byte against a ridge of %.1f",
-                    s->roofline.ai, s->roofline.ridge);
+        PUT(t, lang, &gpu_text.cause_model, PLACE("ai", s->roofline.ai),
+            PLACE("ridge", s->roofline.ridge));
     else if (strcmp(c->sub, "balanced") == 0)
-        text_format(t, "device memory (%.1f%%) and the %s pipe (%.1f%%) are both at their limits",
-                    k->m[GPU_M_DRAM_PCT], pipe, comp);
+        PUT(t, lang, &gpu_text.cause_balanced, PLACE("dram", k->m[GPU_M_DRAM_PCT]),
+            PLACE("pipe", pipe), PLACE("busy", comp));
     else if (strcmp(c->sub, "dram") == 0)
-        text_format(t, "%sdevice memory, busy %.1f%% of the time", weak, k->m[GPU_M_DRAM_PCT]);
+        PUT(t, lang, &gpu_text.cause_dram, PLACE("weak", weak),
+            PLACE("busy", k->m[GPU_M_DRAM_PCT]));
     else if (strcmp(c->sub, "l1") == 0 || strcmp(c->sub, "l2") == 0)
-        text_format(t, "%sthe %s cache, busy %.1f%% of the time", weak,
-                    c->sub[1] == '1' ? "L1" : "L2", chip);
+        PUT(t, lang, &gpu_text.cause_cache, PLACE("weak", weak),
+            PLACE("cache", c->sub[1] == '1' ? "L1" : "L2"), PLACE("busy", chip));
     else if (strcmp(c->sub, "issue") == 0)
-        text_format(t, "the schedulers issue in %.1f%% of the cycles", k->m[GPU_M_ISSUE_PCT]);
+        PUT(t, lang, &gpu_text.cause_issue, PLACE("share", k->m[GPU_M_ISSUE_PCT]));
     else if (strcmp(c->sub, "sm") == 0)
-        text_format(t, "%sthe multiprocessors, busy %.1f%% of the time", weak, comp);
+        PUT(t, lang, &gpu_text.cause_sm, PLACE("weak", weak), PLACE("busy", comp));
     else if (c->bound == GPU_COMPUTE)
-        text_format(t, "%sthe %s pipe, busy %.1f%% of the time", weak, pipe, comp);
+        PUT(t, lang, &gpu_text.cause_pipe, PLACE("weak", weak), PLACE("pipe", pipe),
+            PLACE("busy", comp));
     else if (strcmp(c->sub, "underfill") == 0)
-        text_format(t, "the grid fills %.4g of one wave, so most multiprocessors stay idle",
-                    gpu_waves(k, &s->occupancy));
+        PUT(t, lang, &gpu_text.cause_underfill, PLACE("waves", gpu_waves(k, &s->occupancy)));
     else if (strcmp(c->sub, "launch") == 0)
-        text_format(t, "the kernel lasts %.2f us, which is mostly launch",
-                    k->m[GPU_M_DUR_NS] / 1e3);
+        PUT(t, lang, &gpu_text.cause_launch, PLACE("us", k->m[GPU_M_DUR_NS] / 1e3));
     else if (strcmp(c->sub, "tail") == 0)
-        text_format(t, "the last of %.2f waves leaves multiprocessors idle",
-                    gpu_waves(k, &s->occupancy));
+        PUT(t, lang, &gpu_text.cause_tail, PLACE("waves", gpu_waves(k, &s->occupancy)));
     else if (strcmp(c->sub, "spill") == 0)
-        text_format(t, "warps wait for local memory, %.0f bytes of it", 32 * gpu_local_sectors(k));
+        PUT(t, lang, &gpu_text.cause_spill, PLACE("bytes", 32 * gpu_local_sectors(k)));
     else if (strcmp(c->sub, "occupancy") == 0)
-        text_format(t, "too few warps are resident (%.1f%%) to hide latency", k->m[GPU_M_OCC]);
+        PUT(t, lang, &gpu_text.cause_occupancy, PLACE("occ", k->m[GPU_M_OCC]));
     else if (strcmp(c->sub, "unknown") == 0)
-        text_format(t, "nothing is near its limit, and no stall reasons were collected");
+        put(t, lang, &gpu_text.cause_unknown);
     else
-        text_format(t, "nothing is near its limit, and warps wait most for a %s", c->sub);
+        PUT(t, lang, &gpu_text.cause_stall, PLACE("stall", c->sub));
 }
 
 /* A name inside a sentence: what ends one in it must not look like its end. */
@@ -119,36 +139,43 @@ static void name_in_sentence(struct text *t, struct str name)
     }
 }
 
-static void bottleneck(const struct gpu_run *run, struct text *t)
+static const struct message *const bound_heads[GPU_BOUNDS] = {
+    &gpu_text.memory_bound, &gpu_text.compute_bound, &gpu_text.latency_bound};
+
+static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
 
     if (s == NULL) {
-        text_format(t, "### Bottleneck: Latency-bound\nRoot cause: no kernel was measured.\n\n");
+        put(t, lang, &gpu_text.not_measured);
         return;
     }
-    text_format(t, "### Bottleneck: %s-bound\nRoot cause: ", gpu_bound_name(s->class.bound));
-    if (run->stages.n > 1) {
-        text_format(t, "in ");
-        name_in_sentence(t, s->name);
-        text_format(t, ", %.1f%% of the time, ", 100 * s->share);
-    }
-    cause(s, t);
-    text_format(t, ". ");
+    struct text name = {0};
+    name_in_sentence(&name, s->name);
+    put(t, lang, bound_heads[s->class.bound]);
+    if (run->stages.n > 1)
+        PUT(t, lang, &gpu_text.in_stage, PLACE("stage", text_view(&name)),
+            PLACE("share", 100 * s->share));
+    text_free(&name);
+    cause(s, lang, t);
+    put(t, lang, &gpu_text.full_stop);
     if (is_mixed) {
-        text_format(t, "Mixed: ");
+        put(t, lang, &gpu_text.mixed);
         for (size_t i = 0; i < run->stages.n; i++) {
             text_format(t, "%s", i > 0 ? ", " : "");
             name_in_sentence(t, run->stages.at[i].name);
-            text_format(t, " %s", gpu_bound_name(run->stages.at[i].class.bound));
+            text_format(t, " %.*s",
+                        STR_ARGS(message_word(
+                            lang, str_of(gpu_bound_name(run->stages.at[i].class.bound)))));
         }
-        text_format(t, " (confidence %.2f).", s->class.confidence);
+        PUT(t, lang, &gpu_text.mixed_confidence, PLACE("confidence", s->class.confidence));
     } else {
-        text_format(t, "Confidence %.2f%s%s%s.", s->class.confidence,
-                    s->class.no_compute ? ", compute pipes not collected" : "",
-                    s->class.no_chip ? ", L1/L2 not collected" : "",
-                    s->class.has_locality_issue ? ", with a locality issue in L2" : "");
+        PUT(t, lang, &gpu_text.confidence, PLACE("confidence", s->class.confidence),
+            PLACE("compute", s->class.no_compute ? message_in(lang, &gpu_text.no_compute) : S("")),
+            PLACE("chip", s->class.no_chip ? message_in(lang, &gpu_text.no_chip) : S("")),
+            PLACE("locality",
+                  s->class.has_locality_issue ? message_in(lang, &gpu_text.locality) : S("")));
     }
     text_format(t, "\n\n");
 }
@@ -168,56 +195,59 @@ static double roof_reached(const struct gpu_run *run)
                 gpu_chip_pct(s->main, &name));
 }
 
-static void opportunities(const struct gpu_run *run, struct text *t)
+static void opportunities(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     struct gpu_opportunity top[TOP];
     size_t n = gpu_run_top(run, top, TOP);
 
-    text_format(t, "### Top 3 Opportunities (ranked by estimated impact)\n");
+    put(t, lang, &gpu_text.top);
     for (size_t i = 0; i < n; i++) {
-        text_format(t, "%zu. ", i + 1);
-        markdown_line(t, top[i].name);
-        text_format(t,
-                    " " MARKDOWN_LONG " est. %.1f%% gain " MARKDOWN_LONG " trigger: ", top[i].gain);
-        markdown_line(t, top[i].trigger);
-        text_format(t, "\n");
+        struct text name = {0}, trigger = {0};
+        markdown_line(&name, gpu_report_said(run, lang, top[i].name));
+        markdown_line(&trigger, gpu_report_said(run, lang, top[i].trigger));
+        PUT(t, lang, &gpu_text.opportunity, PLACE("n", i + 1), PLACE("name", text_view(&name)),
+            PLACE("gain", top[i].gain), PLACE("trigger", text_view(&trigger)));
+        text_free(&name);
+        text_free(&trigger);
     }
     if (n == 0) {
-        text_format(t, "none " MARKDOWN_LONG " at ");
-        markdown_number(t, roof_reached(run), 1);
-        text_format(t, "%% of roof\n");
+        struct text roof = {0};
+        markdown_number(&roof, roof_reached(run), 1);
+        PUT(t, lang, &gpu_text.no_opportunity, PLACE("roof", text_view(&roof)));
+        text_free(&roof);
     }
 }
 
-static void changes(const struct gpu_run *run, struct text *t)
+static void changes(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     if (run->changes.n == 0)
         return;
-    text_format(t, "\n### vs Baseline (if applicable)\n"
-                   "| Metric | Previous | Current | Change |\n"
-                   "|--------|----------|---------|--------|\n");
+    put(t, lang, &gpu_text.vs_baseline);
+    text_format(t, "|--------|----------|---------|--------|\n");
     for (size_t i = 0; i < run->changes.n; i++) {
         const struct gpu_change *c = &run->changes.at[i];
-        markdown_row(t, "ssss", c->metric, c->previous, c->current, c->change);
+        markdown_row(t, "ssss", message_word(lang, c->metric),
+                     gpu_report_said(run, lang, c->previous),
+                     gpu_report_said(run, lang, c->current), gpu_report_said(run, lang, c->change));
     }
 }
 
-void gpu_report_block(const struct gpu_run *run, struct text *t)
+void gpu_report_block(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_format(t, "## Profile: ");
+    put(t, lang, &gpu_text.profile);
     markdown_line(t, run->kernel.n > 0 ? run->kernel : S("kernel"));
     text_format(t, " ");
     markdown_line(t, run->version.n > 0 ? run->version : S("base"));
     text_format(t, "\n\n");
-    configuration(run, t);
-    stages(run, t);
-    bottleneck(run, t);
-    opportunities(run, t);
-    changes(run, t);
+    configuration(run, lang, t);
+    stages(run, lang, t);
+    bottleneck(run, lang, t);
+    opportunities(run, lang, t);
+    changes(run, lang, t);
 }
 
-void gpu_report_write(const struct gpu_run *run, struct text *t)
+void gpu_report_write(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    gpu_report_block(run, t);
-    gpu_report_sections(run, t);
+    gpu_report_block(run, lang, t);
+    gpu_report_sections(run, lang, t);
 }

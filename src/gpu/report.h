@@ -7,24 +7,28 @@
 
 #include "base/markdown.h"
 #include "gpu/run.h"
+#include "report/message.h"
 
 /* The block alone, as printed on the terminal. */
-void gpu_report_block(const struct gpu_run *run, struct text *out);
+void gpu_report_block(const struct gpu_run *run, enum lang lang, struct text *out);
 
 /* The whole report.md. */
-void gpu_report_write(const struct gpu_run *run, struct text *out);
+void gpu_report_write(const struct gpu_run *run, enum lang lang, struct text *out);
 
 /* report-verbose.md: every value and rule of every launch. */
 void gpu_report_verbose(const struct gpu_run *run, struct text *out);
 
 /* The same document as a page that needs nothing else. */
-void gpu_report_html(struct str markdown, struct text *out);
+void gpu_report_html(struct str markdown, enum lang lang, struct text *out);
+
+/* A text of a run, which files keep in English, in the language of the report. */
+struct str gpu_report_said(const struct gpu_run *run, enum lang lang, struct str english);
 
 /* Whether `text` keeps the contract. A problem is counted in `d` with its line, as an error. */
 bool gpu_report_check(const char *path, struct str text, struct diag *d);
 
 /* The sections after the block; in report_sections.c. */
-void gpu_report_sections(const struct gpu_run *run, struct text *out);
+void gpu_report_sections(const struct gpu_run *run, enum lang lang, struct text *out);
 
 /*
  * What changed from one run to another, as the table "vs Baseline".

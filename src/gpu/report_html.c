@@ -2,6 +2,7 @@
  * Our own Markdown as a page: headings, tables, lists and paragraphs are all it has.
  */
 #include "gpu/report.h"
+#include "text/gpu.h"
 
 static void escape(struct text *t, struct str text)
 {
@@ -41,16 +42,17 @@ static void heading(struct text *t, struct str line)
     text_format(t, "</h%zu>\n", level > 1 ? level - 1 : level);
 }
 
-void gpu_report_html(struct str markdown, struct text *t)
+void gpu_report_html(struct str markdown, enum lang lang, struct text *t)
 {
     struct str rest = markdown, line;
     bool in_table = false, in_list = false;
 
-    text_format(
-        t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-           "<title>GPU profile</title>\n<style>body{font-family:sans-serif;margin:2em;max-width:"
-           "90em}table{border-collapse:collapse;margin:.5em 0}th,td{border:1px solid #bbb;"
-           "padding:.2em .6em;text-align:left}th{background:#eee}</style></head><body>\n");
+    text_format(t,
+                "<!DOCTYPE html>\n<html lang=\"%s\"><head><meta charset=\"utf-8\">\n"
+                "<title>%.*s</title>\n<style>body{font-family:sans-serif;margin:2em;max-width:"
+                "90em}table{border-collapse:collapse;margin:.5em 0}th,td{border:1px solid #bbb;"
+                "padding:.2em .6em;text-align:left}th{background:#eee}</style></head><body>\n",
+                lang_name(lang), STR_ARGS(message_in(lang, &gpu_text.page_title)));
     while (rest.n > 0 && str_split(&rest, '\n', &line)) {
         bool is_row = line.n > 1 && line.at[0] == '|', is_item = str_starts(line, S("- "));
         if (in_table && !is_row)

@@ -5,8 +5,22 @@
 #include <stdio.h>
 
 #include "gpu/report.h"
+#include "text/gpu.h"
 
 enum { HOT = 10 };
+
+static const char *word(enum lang lang, const char *english)
+{
+    return message_word(lang, str_of(english)).at;
+}
+
+/* A heading, and the head of its table. */
+static void head(struct text *t, enum lang lang, const struct message *title,
+                 const struct message *heads)
+{
+    text_format(t, "\n## %.*s\n", STR_ARGS(message_in(lang, title)));
+    markdown_head(t, message_in(lang, heads).at);
+}
 
 static void text_row(struct text *t, const char *label, struct str text)
 {
@@ -20,8 +34,11 @@ static void number_row(struct text *t, const char *label, double value, const ch
         markdown_row(t, form, label, value);
 }
 
+#define PUT(text_, lang_, message_, ...)                                                           \
+    message_put((text_), (lang_), (message_), PLACES(__VA_ARGS__))
+
 /* Slowest and fastest clock during the kernels. */
-static void clock_row(const struct gpu_run *run, struct text *t)
+static void clock_row(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     double low = INFINITY, high = 0;
 
@@ -33,15 +50,15 @@ static void clock_row(const struct gpu_run *run, struct text *t)
         }
     }
     if (high > 0)
-        text_format(t, "| SM clock measured (MHz) | %.0f to %.0f |\n", low / 1e6, high / 1e6);
+        PUT(t, lang, &gpu_text.clock_measured, PLACE("low", low / 1e6), PLACE("high", high / 1e6));
     if (run->clock.is_locked)
-        text_format(t, "| SM clock locked (MHz) | %.0f |\n", run->clock.mhz);
+        PUT(t, lang, &gpu_text.clock_locked, PLACE("mhz", run->clock.mhz));
     else if (run->clock.policy.n > 0)
-        text_row(t, "Clock policy", run->clock.policy);
+        text_row(t, word(lang, "Clock policy"), run->clock.policy);
 }
 
 /* The compute roof at the clock that the main kernel really had. */
-static void measured_roof(const struct gpu_run *run, struct text *t)
+static void measured_roof(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
@@ -51,40 +68,40 @@ static void measured_roof(const struct gpu_run *run, struct text *t)
     double hz = s->main->m[GPU_M_SM_CLOCK_HZ];
     if (run->peaks.source != GPU_PEAKS_DEVICE || !(run->device.sm_clock_khz > 0) || !(hz > 0))
         return;
-    text_format(t, "| Peak %s at the measured clock (TFLOP/s) | %.1f |\n", s->peak_name,
-                s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3));
+    PUT(t, lang, &gpu_text.peak_at_clock, PLACE("type", s->peak_name),
+        PLACE("peak", s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3)));
 }
 
-static void device(const struct gpu_run *run, struct text *t)
+static void device(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_put(t, S("\n## Device\n"));
-    markdown_head(t, "Item|Value");
-    text_row(t, "Name", run->device.name);
-    text_row(t, "Compute capability", run->peaks.cc);
-    number_row(t, "Multiprocessors", run->peaks.sm_count, "c0");
-    text_row(t, "Driver", run->device.driver);
-    clock_row(run, t);
-    number_row(t, "L2 (bytes)", run->peaks.l2_bytes, "c0");
-    number_row(t, "Peak GB/s", run->peaks.gbps, "c1");
+    head(t, lang, &gpu_text.device, &gpu_text.device_head);
+    text_row(t, word(lang, "Name"), run->device.name);
+    text_row(t, word(lang, "Compute capability"), run->peaks.cc);
+    number_row(t, word(lang, "Multiprocessors"), run->peaks.sm_count, "c0");
+    text_row(t, word(lang, "Driver"), run->device.driver);
+    clock_row(run, lang, t);
+    number_row(t, word(lang, "L2 (bytes)"), run->peaks.l2_bytes, "c0");
+    number_row(t, word(lang, "Peak GB/s"), run->peaks.gbps, "c1");
     for (size_t i = 0; i < PEAK_COUNT; i++) {
         if (!(run->peaks.tflops[i] > 0))
             continue;
-        text_format(t, "| Peak %s (%s) | %.1f", peak_name((enum peak)i), peak_unit((enum peak)i),
-                    run->peaks.tflops[i]);
-        if (run->peaks.datasheet[i] > 0 &&
-            fabs(run->peaks.datasheet[i] - run->peaks.tflops[i]) >= 0.1)
-            text_format(t, " (datasheet %.1f)", run->peaks.datasheet[i]);
-        text_format(t, ", ridge %.1f FLOP/B |\n", gpu_ridge(&run->peaks, (enum peak)i));
+        bool differs = run->peaks.datasheet[i] > 0 &&
+                       fabs(run->peaks.datasheet[i] - run->peaks.tflops[i]) >= 0.1;
+        PUT(t, lang, differs ? &gpu_text.peak_datasheet : &gpu_text.peak,
+            PLACE("type", peak_name((enum peak)i)), PLACE("unit", peak_unit((enum peak)i)),
+            PLACE("peak", run->peaks.tflops[i]), PLACE("datasheet", run->peaks.datasheet[i]),
+            PLACE("ridge", gpu_ridge(&run->peaks, (enum peak)i)));
     }
-    measured_roof(run, t);
-    text_format(t, "| Peaks from | %s |\n", gpu_peak_source_name(run->peaks.source));
+    measured_roof(run, lang, t);
+    PUT(t, lang, &gpu_text.peaks_from,
+        PLACE("source", word(lang, gpu_peak_source_name(run->peaks.source))));
 }
 
-static void roofline_row(struct text *t, struct str name, double dur_ns, struct gpu_work w,
-                         const struct gpu_roofline *r)
+static void roofline_row(struct text *t, enum lang lang, struct str name, double dur_ns,
+                         struct gpu_work w, const struct gpu_roofline *r)
 {
     markdown_row(t, "s2gg121111c", name, dur_ns / 1e3, w.flops, w.bytes, r->ai, r->tflops, r->gbps,
-                 r->pct_compute, r->pct_memory, r->pct_roof, r->bound);
+                 r->pct_compute, r->pct_memory, r->pct_roof, word(lang, r->bound));
 }
 
 /* Work of all stages together, where all of it is known. */
@@ -99,40 +116,39 @@ static struct gpu_work work_of_all(const struct gpu_run *run)
     return all;
 }
 
-static void roofline(const struct gpu_run *run, struct text *t)
+static void roofline(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_put(t, S("\n## Roofline\n"));
-    markdown_head(t, "Stage|Duration (us)|FLOPs|Bytes|AI|Achieved TFLOPs/s|Achieved GB/s|"
-                     "% Compute peak|% Memory peak|% Roof|Bound");
+    head(t, lang, &gpu_text.roofline, &gpu_text.roofline_head);
     for (size_t i = 0; i < run->stages.n; i++)
-        roofline_row(t, run->stages.at[i].name, run->stages.at[i].dur_ns, run->stages.at[i].work,
-                     &run->stages.at[i].roofline);
+        roofline_row(t, lang, run->stages.at[i].name, run->stages.at[i].dur_ns,
+                     run->stages.at[i].work, &run->stages.at[i].roofline);
     if (run->stages.n > 1 && !run->has_auto_stages) {
         struct gpu_work all = work_of_all(run);
         double dur = gpu_run_duration(run);
         struct gpu_roofline r =
             gpu_roofline_of(dur, all, NAN, run->stages.at[0].peak_tflops, &run->peaks);
-        roofline_row(t, S("all"), dur, all, &r);
+        roofline_row(t, lang, message_word(lang, S("all")), dur, all, &r);
     }
 }
 
-static void health_row(const struct gpu_health_row *h, struct text *t)
+static void health_row(const struct gpu_health_row *h, enum lang lang, struct text *t)
 {
     struct text value = {0};
-    char state[64];
+    char state[96];
 
     markdown_number(&value, h->value, strcmp(h->unit, "bytes") == 0 ? 0 : h->unit[0] ? 1 : 2);
     if (isfinite(h->value) && h->unit[0] == '%')
         text_put(&value, S(" %"));
-    snprintf(state, sizeof(state), "%s%s%s", gpu_health_name(h->state),
-             h->note[0] != '\0' ? ": " : "", h->note);
-    markdown_row(t, "cscccc", h->metric, text_view(&value), h->healthy, state, h->if_not, h->hint);
+    snprintf(state, sizeof(state), "%s%s%s", word(lang, gpu_health_name(h->state)),
+             h->note[0] != '\0' ? ": " : "", word(lang, h->note));
+    markdown_row(t, "cscccc", word(lang, h->metric), text_view(&value), word(lang, h->healthy),
+                 state, word(lang, h->if_not), word(lang, h->hint));
     text_free(&value);
 }
 
-static void health(const struct gpu_run *run, struct text *t)
+static void health(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_format(t, "\n## Kernel metrics\n");
+    text_format(t, "\n## %.*s\n", STR_ARGS(message_in(lang, &gpu_text.kernel_metrics)));
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         text_format(t, "\n### ");
@@ -141,14 +157,15 @@ static void health(const struct gpu_run *run, struct text *t)
         if (s->main != NULL) {
             text_format(t, "`");
             markdown_line(t, s->main->name);
-            text_format(t, "`, %zu launches", s->kernels.n);
+            text_format(t, "`");
+            PUT(t, lang, &gpu_text.launches, PLACE("n", s->kernels.n));
         }
         if (!isnan(s->event_ns))
-            text_format(t, ", %.2f us without counters", s->event_ns / 1e3);
+            PUT(t, lang, &gpu_text.without_counters, PLACE("us", s->event_ns / 1e3));
         text_put(t, S("\n\n"));
-        markdown_head(t, "Metric|Value|Healthy|State|If not|Hint");
+        markdown_head(t, message_in(lang, &gpu_text.health_head).at);
         for (size_t k = 0; k < GPU_HEALTH_ROWS; k++)
-            health_row(&s->health[k], t);
+            health_row(&s->health[k], lang, t);
     }
 }
 
@@ -159,13 +176,11 @@ static struct str dims_of(const uint32_t dims[3], char buf[40])
     return dims[0] == 0 ? S(MARKDOWN_DASH) : (struct str){buf, (size_t)n};
 }
 
-static void tiling(const struct gpu_run *run, struct text *t)
+static void tiling(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     char grid[40], block[40], cluster[40];
 
-    text_put(t, S("\n## Tiling\n"));
-    markdown_head(t, "Stage|Grid|Block|Cluster|Registers|Static smem|Dynamic smem|Local B/thread|"
-                     "Blocks/SM|Limiter|Theoretical occ%|Waves");
+    head(t, lang, &gpu_text.tiling, &gpu_text.tiling_head);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         const struct gpu_kernel *k = s->main;
@@ -175,26 +190,27 @@ static void tiling(const struct gpu_run *run, struct text *t)
         markdown_row(t, "ssss00000c1g", s->name, dims_of(k->grid, grid), dims_of(k->block, block),
                      dims_of(k->cluster, cluster), k->m[GPU_M_REGS], k->m[GPU_M_SMEM_STATIC],
                      k->m[GPU_M_SMEM_DYNAMIC], k->m[GPU_M_LOCAL_PER_THREAD],
-                     o->is_known ? o->blocks_per_sm : NAN, o->limiter,
+                     o->is_known ? o->blocks_per_sm : NAN, word(lang, o->limiter),
                      isnan(o->theory_pct) ? k->m[GPU_M_OCC_THEORY] : o->theory_pct,
                      gpu_waves(k, o));
     }
 }
 
-static void comparison(const struct gpu_run *run, struct text *t)
+static const char *const bounds[GPU_BOUNDS] = {"Memory-bound", "Compute-bound", "Latency-bound"};
+
+static void comparison(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_put(t, S("\n## Comparison\n"));
-    markdown_head(t, "Stage|Duration (us)|Share %|Launches|Bottleneck|Gap to floor");
+    head(t, lang, &gpu_text.comparison, &gpu_text.comparison_head);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-        char class[32];
-        snprintf(class, sizeof(class), "%s-bound", gpu_bound_name(s->class.bound));
+        char class[48];
+        snprintf(class, sizeof(class), "%s", word(lang, bounds[s->class.bound]));
         markdown_row(t, "s21zc2", s->name, s->dur_ns / 1e3, 100 * s->share, s->kernels.n, class,
                      s->roofline.gap);
     }
 }
 
-static void timing(const struct gpu_run *run, struct text *t)
+static void timing(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     double *copy = mem_grow(NULL, sizeof(*copy), run->timings.n + 1);
     struct text interval = {0};
@@ -204,57 +220,55 @@ static void timing(const struct gpu_run *run, struct text *t)
     struct gpu_timing x = gpu_timing_of(copy, run->timings.n);
     mem_free(copy);
     markdown_number(&interval, x.low / 1e3, 2);
-    text_put(&interval, S(" to "));
+    text_put(&interval, message_word(lang, S(" to ")));
     markdown_number(&interval, x.high / 1e3, 2);
-    text_put(t, S("\n## Timing\n"));
-    markdown_head(t, "Runs|Median (us)|p10 (us)|p90 (us)|Min (us)|cv|95% interval (us)|"
-                     "Host per iteration (us)");
+    head(t, lang, &gpu_text.timing, &gpu_text.timing_head);
     markdown_row(t, "z22224s2", x.n, x.median / 1e3, x.p10 / 1e3, x.p90 / 1e3, x.min / 1e3, x.cv,
                  text_view(&interval), run->host_ns / 1e3);
     text_free(&interval);
 }
 
-static void diagnosis(const struct gpu_run *run, struct text *t)
+static void diagnosis(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_put(t, S("\n## Diagnosis\n"));
-    markdown_head(t, "Stage|Class|Confidence|Compute%|DRAM%|L1%|L2%|Occ%|Waves|Limiter|Top stall");
+    head(t, lang, &gpu_text.diagnosis, &gpu_text.diagnosis_head);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         const struct gpu_kernel *k = s->main;
         struct str reason = S(MARKDOWN_DASH);
         const char *pipe;
-        char class[64];
+        char class[96];
         double share;
         if (k == NULL)
             continue;
         gpu_kernel_top_stall(k, &reason, &share);
-        snprintf(class, sizeof(class), "%s-bound / %s%s", gpu_bound_name(s->class.bound),
-                 s->class.sub, s->class.is_weak ? " (weak)" : "");
+        snprintf(class, sizeof(class), "%s / %s%s", word(lang, bounds[s->class.bound]),
+                 word(lang, s->class.sub), s->class.is_weak ? word(lang, " (weak)") : "");
         markdown_row(t, "sc211111gcs", s->name, class, s->class.confidence,
                      gpu_compute_pct(k, &pipe), k->m[GPU_M_DRAM_PCT], gpu_l1_pct(k), gpu_l2_pct(k),
-                     k->m[GPU_M_OCC], gpu_waves(k, &s->occupancy), s->occupancy.limiter, reason);
+                     k->m[GPU_M_OCC], gpu_waves(k, &s->occupancy), word(lang, s->occupancy.limiter),
+                     reason);
     }
 }
 
 /* Everything found, ranked or not: the block shows three. */
-static void recommendations(const struct gpu_run *run, struct text *t)
+static void recommendations(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_put(t, S("\n## Recommendations\n"));
-    markdown_head(t, "Stage|Id|Name|Est. gain %|Trigger|Ranked");
+    head(t, lang, &gpu_text.recommendations, &gpu_text.recommendations_head);
     for (size_t i = 0; i < run->stages.n; i++)
         for (size_t k = 0; k < run->stages.at[i].opportunities.all.n; k++) {
             const struct gpu_opportunity *o = &run->stages.at[i].opportunities.all.at[k];
             char id[16];
             snprintf(id, sizeof(id), "O%d", o->id);
-            markdown_row(t, "scs1sc", run->stages.at[i].name, id, o->name, o->gain, o->trigger,
-                         o->is_ranked ? "yes" : "no");
+            markdown_row(t, "scs1sc", run->stages.at[i].name, id,
+                         gpu_report_said(run, lang, o->name), o->gain,
+                         gpu_report_said(run, lang, o->trigger),
+                         word(lang, o->is_ranked ? "yes" : "no"));
         }
 }
 
-static void hot(const struct gpu_run *run, struct text *t, const char *heading, bool is_lines)
+static void hot(const struct gpu_run *run, enum lang lang, struct text *t, bool is_lines)
 {
-    text_format(t, "\n## %s\n", heading);
-    markdown_head(t, "Stage|Place|Samples %|Samples|Instructions|Stall|Text");
+    head(t, lang, is_lines ? &gpu_text.hot_lines : &gpu_text.hot_instructions, &gpu_text.hot_head);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_kernel *k = run->stages.at[i].main;
         size_t n = k == NULL ? 0 : is_lines ? k->hot_lines.n : k->hot_instructions.n;
@@ -266,47 +280,73 @@ static void hot(const struct gpu_run *run, struct text *t, const char *heading, 
     }
 }
 
-static void notes(const struct gpu_run *run, struct text *t)
+static void notes(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    text_format(t, "\n## Notes\n");
+    text_format(t, "\n## %.*s\n", STR_ARGS(message_in(lang, &gpu_text.notes)));
     for (size_t i = 0; i < run->notes.n; i++) {
         text_format(t, "- ");
-        markdown_line(t, run->notes.at[i]);
+        markdown_line(t, gpu_report_said(run, lang, run->notes.at[i]));
         text_format(t, "\n");
     }
     if (run->notes.n == 0)
-        text_format(t, "- none\n");
+        text_format(t, "- %s\n", word(lang, "none"));
 }
 
-static void sections(const struct gpu_run *run, struct text *t)
+/* A line of a section that was made before: the cells of a row, or the whole. */
+static void put_line(const struct gpu_run *run, enum lang lang, struct text *t, struct str line)
 {
-    for (size_t i = 0; i < run->sections.n; i++)
-        text_format(t, "\n## %.*s\n%.*s", STR_ARGS(run->sections.at[i].heading),
-                    STR_ARGS(run->sections.at[i].body));
+    struct str cell, rest = str_part(line, 1, line.n);
+
+    if (!str_starts(line, S("|")) || str_starts(line, S("|---"))) {
+        text_put(t, gpu_report_said(run, lang, line));
+        return;
+    }
+    while (str_split(&rest, '|', &cell) && rest.at != NULL) {
+        struct str said = gpu_report_said(run, lang, str_trim(cell));
+        text_format(t, "| %.*s%s", STR_ARGS(said), said.n > 0 ? " " : "");
+    }
+    text_char(t, '|');
 }
 
-void gpu_report_sections(const struct gpu_run *run, struct text *t)
+static void sections(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    device(run, t);
+    for (size_t i = 0; i < run->sections.n; i++) {
+        const struct gpu_section *section = &run->sections.at[i];
+        struct str rest = section->body, line;
+        text_format(t, "\n## %.*s\n", STR_ARGS(gpu_report_said(run, lang, section->heading)));
+        if (lang == LANG_EN) {
+            text_put(t, section->body);
+            continue;
+        }
+        while (rest.n > 0 && str_split(&rest, '\n', &line)) {
+            put_line(run, lang, t, line);
+            text_char(t, '\n');
+        }
+    }
+}
+
+void gpu_report_sections(const struct gpu_run *run, enum lang lang, struct text *t)
+{
+    device(run, lang, t);
     if (str_equal(run->mode, S("event"))) {
-        timing(run, t);
-        roofline(run, t);
+        timing(run, lang, t);
+        roofline(run, lang, t);
     } else if (str_equal(run->mode, S("ncu"))) {
-        diagnosis(run, t);
-        recommendations(run, t);
-        hot(run, t, "Hot instructions", false);
-        hot(run, t, "Hot source lines", true);
-        sections(run, t); /* Files */
-        notes(run, t);
+        diagnosis(run, lang, t);
+        recommendations(run, lang, t);
+        hot(run, lang, t, false);
+        hot(run, lang, t, true);
+        sections(run, lang, t); /* Files */
+        notes(run, lang, t);
         return;
     } else if (!str_equal(run->mode, S("nsys"))) {
-        roofline(run, t);
-        health(run, t);
-        tiling(run, t);
-        comparison(run, t);
+        roofline(run, lang, t);
+        health(run, lang, t);
+        tiling(run, lang, t);
+        comparison(run, lang, t);
     }
-    sections(run, t);
-    notes(run, t);
+    sections(run, lang, t);
+    notes(run, lang, t);
 }
 
 void gpu_report_verbose(const struct gpu_run *run, struct text *t)

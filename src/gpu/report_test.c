@@ -106,7 +106,7 @@ TEST(every_report_keeps_the_contract)
         make(&before, 2);
         run.mode = str_of(modes[i]);
         gpu_compare(&before, &run);
-        gpu_report_write(&run, &t);
+        gpu_report_write(&run, LANG_EN, &t);
         check(text_view(&t), NULL);
         text_free(&t);
         gpu_run_free(&run);
@@ -115,7 +115,7 @@ TEST(every_report_keeps_the_contract)
     struct text t = {0};
     struct gpu_run empty;
     gpu_run_init(&empty);
-    gpu_report_write(&empty, &t);
+    gpu_report_write(&empty, LANG_EN, &t);
     check(text_view(&t), NULL);
     text_free(&t);
     gpu_run_free(&empty);
@@ -213,7 +213,7 @@ TEST(odd_names_keep_the_contract)
         vec_push(&run.kernels, kernel(&run, names[i], 1e5, 10));
     assert_int_equal(gpu_run_stages(&run, NULL, (struct gpu_work_option){0}, &d), ST_OK);
     gpu_run_judge(&run);
-    gpu_report_write(&run, &t);
+    gpu_report_write(&run, LANG_EN, &t);
     check(text_view(&t), NULL);
     text_free(&t);
     gpu_run_free(&run);
@@ -224,7 +224,7 @@ TEST(markup_in_names_stays_text)
 {
     struct text t = {0};
 
-    gpu_report_html(S("## a<b>\n| x \\| y | z |\n|---|---|\n| 1 | 2 |\n- one\n"), &t);
+    gpu_report_html(S("## a<b>\n| x \\| y | z |\n|---|---|\n| 1 | 2 |\n- one\n"), LANG_EN, &t);
     struct str text = text_view(&t);
     assert_true(str_contains(text, S("a&lt;b&gt;")));
     assert_true(str_contains(text, S("<th>x | y</th><th>z</th>")));

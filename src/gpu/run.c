@@ -2,6 +2,7 @@
  * What a run is judged by: times, shares, rules. See run.h.
  */
 #include "gpu/run.h"
+#include "text/gpu.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -95,17 +96,8 @@ struct launch_time {
     size_t index;
 };
 
-static int by_launch(const void *a, const void *b)
-{
-    const struct launch_time *x = a, *y = b;
-    int order = str_compare(x->name, y->name);
-
-    if (order != 0)
-        return order;
-    if (x->ns != y->ns)
-        return (x->ns > y->ns) - (x->ns < y->ns);
-    return (x->index > y->index) - (x->index < y->index);
-}
+ORDER_BY(by_launch, struct launch_time,
+         str_compare(x->name, y->name) ?: ORDER(x->ns, y->ns) ?: ORDER(x->index, y->index));
 
 /* The launches of a stage whose time is known, by name and time. `ns` has the times, by place in
  * the run. */
@@ -317,13 +309,13 @@ void gpu_run_overlap(struct gpu_run *run, struct str group, double e, size_t mem
     gpu_run_note(run, "group %.*s: efficiency of overlap E = %.3f over %zu stages", STR_ARGS(group),
                  e, members);
     if (e < 0.8 && gain > 0)
-        gpu_run_extra(
-            run, (struct gpu_opportunity){
-                     .id = 13,
-                     .family = "overlap",
-                     .name = S("overlap independent stages"),
-                     .trigger = arena_format(&run->arena, "E=%.2f of %.*s", e, STR_ARGS(group)),
-                     .gain = gain});
+        gpu_run_extra(run, (struct gpu_opportunity){
+                               .id = 13,
+                               .family = "overlap",
+                               .name = S("overlap independent stages"),
+                               .trigger = MESSAGE(LANG_EN, &run->arena, &gpu_text.overlap_of,
+                                                  PLACE("e", e), PLACE("group", group)),
+                               .gain = gain});
 }
 
 static double sum_of(const struct gpu_run *run, bool by_weight)

@@ -137,13 +137,13 @@ static void write_stalls(struct json_writer *w, const void *record, const struct
                .missing = MISSING_EMPTY, .is_optional = true)
 
 #define LAUNCH(member) FIELD(struct gpu_kernel, member, #member, .is_optional = true)
-#define PLACE          LAUNCH(context), LAUNCH(stream), LAUNCH(device), LAUNCH(nvtx)
+#define LAUNCH_PLACE   LAUNCH(context), LAUNCH(stream), LAUNCH(device), LAUNCH(nvtx)
 
 static const struct field kernel_fields[] = {
     LAUNCH(id),
     LAUNCH(name),
     LAUNCH(cc),
-    PLACE,
+    LAUNCH_PLACE,
     DIMS,
     LAUNCH(launches),
     LAUNCH(total_ns),

@@ -352,7 +352,7 @@ static enum status write_all(struct arena *arena, const char *dir, struct gpu_ru
     if (gpu_run_clean(run))
         gpu_run_judge(run);
     struct text markdown = {0};
-    enum status st = gpu_rundir_report(dir, run, &markdown, d);
+    enum status st = gpu_rundir_report(dir, run, LANG_EN, &markdown, d);
     text_free(&markdown);
     return st;
 }
@@ -391,13 +391,13 @@ void gpu_rundir_abort(const struct gpu_rundir *dir, const struct gpu_run *run, s
     write_json(dir->partial, run, "aborted", d);
 }
 
-enum status gpu_rundir_report(const char *path, const struct gpu_run *run, struct text *markdown,
-                              struct diag *d)
+enum status gpu_rundir_report(const char *path, const struct gpu_run *run, enum lang lang,
+                              struct text *markdown, struct diag *d)
 {
     struct text html = {0}, verbose = {0};
 
-    gpu_report_write(run, markdown);
-    gpu_report_html(text_view(markdown), &html);
+    gpu_report_write(run, lang, markdown);
+    gpu_report_html(text_view(markdown), lang, &html);
     enum status st = gpu_rundir_put(path, "report.md", text_view(markdown), d);
     if (st == ST_OK)
         st = gpu_rundir_put(path, "report.html", text_view(&html), d);

@@ -9,6 +9,7 @@
 
 #include "gpu/ncu_csv.h"
 #include "gpu/run.h"
+#include "report/message.h"
 
 struct gpu_rundir {
     const char *final;   /* where the run ends up */
@@ -36,8 +37,8 @@ void gpu_rundir_abort(const struct gpu_rundir *dir, const struct gpu_run *run, s
 enum status gpu_rundir_load(const char *path, struct gpu_run *run, struct diag *d);
 
 /* Writes report.md, report.html and, in ncu mode, report-verbose.md. `markdown` gets the first. */
-enum status gpu_rundir_report(const char *path, const struct gpu_run *run, struct text *markdown,
-                              struct diag *d);
+enum status gpu_rundir_report(const char *path, const struct gpu_run *run, enum lang lang,
+                              struct text *markdown, struct diag *d);
 
 /* One whole file. */
 enum status gpu_rundir_put(const char *dir, const char *name, struct str text, struct diag *d);

@@ -76,7 +76,7 @@ TEST(what_is_read_back_is_what_was_written)
     assert_int_equal(back.stages.at[0].class.bound, GPU_MEMORY);
     assert_int_equal(back.params.list.n, 2);
     assert_int_equal(mapfile_open(&once, report, &diag), ST_OK);
-    assert_int_equal(gpu_rundir_report(dir, &back, &markdown, &diag), ST_OK);
+    assert_int_equal(gpu_rundir_report(dir, &back, LANG_EN, &markdown, &diag), ST_OK);
     assert_int_equal(mapfile_open(&again, report, &diag), ST_OK);
     assert_true(once.text.n > 100 && str_equal(once.text, again.text));
     mapfile_close(&once);
@@ -96,7 +96,7 @@ TEST(names_of_any_bytes_make_the_same_report_again)
     const char *dir = "out/profiles/annotation/k/b3_bf16/t";
     assert_int_equal(mapfile_open(&once, fs_join(&arena, dir, "report.md"), &diag), ST_OK);
     assert_int_equal(gpu_rundir_load(dir, &back, &diag), ST_OK);
-    assert_int_equal(gpu_rundir_report(dir, &back, &markdown, &diag), ST_OK);
+    assert_int_equal(gpu_rundir_report(dir, &back, LANG_EN, &markdown, &diag), ST_OK);
     assert_true(str_equal(once.text, text_view(&markdown)));
     mapfile_close(&once);
     text_free(&markdown);

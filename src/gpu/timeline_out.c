@@ -8,6 +8,7 @@
 
 #include "gpu/timeline_in.h"
 #include "report/report.h"
+#include "text/gpu.h"
 
 enum { NAMES_TOLD = 50, NAMES_SHOWN = 15, PAIRS_SHOWN = 40, CLASS_PAIRS = 3 };
 
@@ -129,8 +130,8 @@ static void view_streams(struct view *v, const struct timeline *t, const struct 
             continue;
         struct pair_row *row = &v->pairs[v->n_pairs++];
         *row = pair_of(d->device, a, b, p->overlap, t->streams[p->a].busy, t->streams[p->b].busy);
-        row->a_shown = arena_format(arena, "stream %.*s", STR_ARGS(a));
-        row->b_shown = arena_format(arena, "stream %.*s", STR_ARGS(b));
+        row->a_shown = MESSAGE(LANG_EN, arena, &gpu_text.stream_name, PLACE("name", a));
+        row->b_shown = MESSAGE(LANG_EN, arena, &gpu_text.stream_name, PLACE("name", b));
     }
 }
 
@@ -402,16 +403,20 @@ static void put_summary(struct report *r, const struct view *v)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         rows[i].share = v->span > 0 ? rows[i].ns / (double)v->span : NAN;
-    report_heading(r, S("Timeline summary"));
+    report_heading(r, message_word(r->lang, S("Timeline summary")));
     report_records(r, &share_table, rows, ARRAY_LEN(rows), NULL);
-    report_text(r, arena_format(&r->arena,
-                                "%llu kernels, %llu copies, %llu fills; %.2f kernels at once on "
-                                "average while any runs, at most %llu.",
-                                (unsigned long long)v->kernels,
-                                (unsigned long long)d->count[TIMELINE_MEMCPY],
-                                (unsigned long long)d->count[TIMELINE_MEMSET],
-                                isnan(v->concurrency) ? 0 : v->concurrency,
-                                (unsigned long long)d->most_at_once));
+    report_text(r, REPORT_MESSAGE(r, &gpu_text.at_once, PLACE("kernels", v->kernels),
+                                  PLACE("copies", d->count[TIMELINE_MEMCPY]),
+                                  PLACE("fills", d->count[TIMELINE_MEMSET]),
+                                  PLACE("mean", isnan(v->concurrency) ? 0 : v->concurrency),
+                                  PLACE("most", d->most_at_once)));
+}
+
+/* A text of the view, which is in English, in the language of the report. */
+static struct str said(struct report *r, struct str english)
+{
+    return message_retell(r->lang, &r->arena, english, (const struct message *)&gpu_text,
+                          sizeof(gpu_text) / sizeof(struct message));
 }
 
 static void put_overlap(struct report *r, const struct view *v)
@@ -422,14 +427,15 @@ static void put_overlap(struct report *r, const struct view *v)
     memcpy(rows, v->classes, sizeof(v->classes));
     if (shown > 0)
         memcpy(rows + CLASS_PAIRS, v->pairs, shown * sizeof(*rows));
-    report_heading(r, S("Overlap"));
+    for (size_t i = 0; i < CLASS_PAIRS + shown; i++) {
+        rows[i].a_shown = said(r, rows[i].a_shown);
+        rows[i].b_shown = said(r, rows[i].b_shown);
+    }
+    report_heading(r, message_word(r->lang, S("Overlap")));
     report_records(r, &timeline_pair_record, rows, CLASS_PAIRS + shown, NULL);
     report_text(r, isfinite(v->efficiency)
-                       ? arena_format(&r->arena,
-                                      "Efficiency of the streams as a group: E = %.3f (1: what "
-                                      "could run side by side did; 0: one after the other).",
-                                      v->efficiency)
-                       : S("Efficiency of the streams as a group: – (one stream)."));
+                       ? REPORT_MESSAGE(r, &gpu_text.efficiency, PLACE("e", v->efficiency))
+                       : report_message(r, &gpu_text.one_stream));
 }
 
 static struct fact_row quantiles_row(const char *name, const struct timeline_quantiles *q)
@@ -451,11 +457,9 @@ static void put_launches(struct report *r, const struct timeline_launches *l)
         {"gaps in a launch call", (double)l->in_launch, (double)l->in_launch_gap, NAN, NAN, NAN},
     };
 
-    report_heading(r, S("Launch latency"));
+    report_heading(r, message_word(r->lang, S("Launch latency")));
     report_records(r, &launch_table, rows, ARRAY_LEN(rows), NULL);
-    report_text(r,
-                arena_format(&r->arena, "%llu kernels started before their launch call returned.",
-                             (unsigned long long)l->overlapped));
+    report_text(r, REPORT_MESSAGE(r, &gpu_text.started_early, PLACE("n", l->overlapped)));
 }
 
 static void put_graphs(const struct timeline *t, struct report *r, const struct timeline_graphs *g)
@@ -463,9 +467,9 @@ static void put_graphs(const struct timeline *t, struct report *r, const struct 
     uint64_t nodes = 0, costed = 0;
     nanos cost = 0;
 
-    report_heading(r, S("CUDA graphs"));
+    report_heading(r, message_word(r->lang, S("CUDA graphs")));
     if (g->launches == 0 && g->calls_without_work == 0) {
-        report_text(r, S("none"));
+        report_text(r, message_word(r->lang, S("none")));
         return;
     }
     for (size_t i = 0; i < g->at.n; i++) {
@@ -490,23 +494,23 @@ static void put_graphs(const struct timeline *t, struct report *r, const struct 
     };
     report_records(r, &count_table, counts, ARRAY_LEN(counts), NULL);
     if (g->with_nodes > 0)
-        report_text(r, arena_format(&r->arena, "Nodes per launch: %.4g on average.",
-                                    (double)nodes / (double)g->with_nodes));
+        report_text(r, REPORT_MESSAGE(r, &gpu_text.nodes_per_launch,
+                                      PLACE("mean", (double)nodes / (double)g->with_nodes)));
     report_records(r, &time_table, times, ARRAY_LEN(times), NULL);
 }
 
 static void put_view(const struct timeline *t, const struct view *v, struct report *r)
 {
     put_summary(r, v);
-    report_heading(r, S("Streams"));
+    report_heading(r, message_word(r->lang, S("Streams")));
     report_records(r, &timeline_stream_record, v->streams, v->n_streams, NULL);
     put_overlap(r, v);
     put_launches(r, &v->d.launches);
-    report_heading(r, S("Gaps"));
+    report_heading(r, message_word(r->lang, S("Gaps")));
     report_records(r, &cause_record, v->causes, GAP_CAUSES, NULL);
     report_records(r, &band_record, v->bands, GAP_BANDS, NULL);
     put_graphs(t, r, &v->d.graphs);
-    report_heading(r, S("Top kernels"));
+    report_heading(r, message_word(r->lang, S("Top kernels")));
     report_records(r, &name_record, v->names, v->n_names < NAMES_SHOWN ? v->n_names : NAMES_SHOWN,
                    NULL);
 }
@@ -526,16 +530,17 @@ void timeline_describe(const struct timeline *t, struct report *r)
         if (d->n == 0)
             continue;
         const struct view *v = view_of(t, d, &r->arena);
-        report_heading(r, S("Device"));
-        report_text(r, name.n > 0 ? name : S("unknown (not in the recording)"));
+        report_heading(r, message_word(r->lang, S("Device")));
+        report_text(r,
+                    name.n > 0 ? name : message_word(r->lang, S("unknown (not in the recording)")));
         if (d->device > 0 || t->n_devices > 1)
-            report_text(r, arena_format(&r->arena, "device %d", (int)d->device));
+            report_text(r, REPORT_MESSAGE(r, &gpu_text.device_number, PLACE("n", (int)d->device)));
         put_view(t, v, r);
-        report_heading(r, S("Notes"));
+        report_heading(r, message_word(r->lang, S("Notes")));
         for (size_t k = 0; k < v->n_notes; k++)
-            report_text(r, v->notes[k]);
+            report_text(r, said(r, v->notes[k]));
         if (v->n_notes == 0)
-            report_text(r, S("none"));
+            report_text(r, message_word(r->lang, S("none")));
     }
 }
 

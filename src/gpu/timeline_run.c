@@ -9,6 +9,7 @@
 #include "base/ranked.h"
 #include "gpu/timeline_in.h"
 #include "report/report.h"
+#include "text/gpu.h"
 
 /* ---- notes ---- */
 
@@ -26,28 +27,19 @@ size_t timeline_notes(const struct timeline *t, const struct timeline_device *d,
     if (d->n == 0)
         list[n++] = arena_str(arena, S("no device activity was recorded"));
     if (g->calls_without_work > 0) /* a busy device looks idle */
-        list[n++] = arena_format(
-            arena,
-            "unreliable busy and idle times: %llu graph launches left no record of their kernels; "
-            "record graph nodes",
-            (unsigned long long)g->calls_without_work);
-    if (g->rows > 0)
-        list[n++] = arena_format(arena,
-                                 "%llu graph launches were recorded as one row each; those whose "
-                                 "kernels are missing count as busy time as a whole",
-                                 (unsigned long long)g->rows);
-    if (l->unlinked > 0)
-        list[n++] = arena_format(arena,
-                                 "%llu of %llu kernels have no launch call: no latency, and "
-                                 "causes of gaps before them stay open",
-                                 (unsigned long long)l->unlinked, (unsigned long long)kernels);
-    if (streams > TIMELINE_PAIRED)
-        list[n++] = arena_format(arena, "overlap of the %d busiest of %llu streams",
-                                 TIMELINE_PAIRED, (unsigned long long)streams);
-    if (d->overhead > 0 && span > 0)
         list[n++] =
-            arena_format(arena, "profiler overhead and code loading cover %.1f %% of the span",
-                         100 * (double)d->overhead / (double)span);
+            MESSAGE(LANG_EN, arena, &gpu_text.note_graphs_lost, PLACE("n", g->calls_without_work));
+    if (g->rows > 0)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_graph_rows, PLACE("n", g->rows));
+    if (l->unlinked > 0)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_unlinked, PLACE("n", l->unlinked),
+                            PLACE("all", kernels));
+    if (streams > TIMELINE_PAIRED)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_streams, PLACE("n", TIMELINE_PAIRED),
+                            PLACE("all", streams));
+    if (d->overhead > 0 && span > 0)
+        list[n++] = MESSAGE(LANG_EN, arena, &gpu_text.note_overhead,
+                            PLACE("share", 100 * (double)d->overhead / (double)span));
     return n;
 }
 
@@ -244,9 +236,9 @@ static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
     if (span <= 0 || gap <= 0.05 * span)
         return;
     double gain = 100 * (gap - 1000 * (double)l->latency.n) / span;
-    struct str trigger = arena_format(
-        &run->arena, "host_gaps=%.1f%% of span (%llu late launches, %llu in the launch call)",
-        100 * gap / span, (unsigned long long)l->host_bound, (unsigned long long)l->in_launch);
+    struct str trigger =
+        MESSAGE(LANG_EN, &run->arena, &gpu_text.host_gaps, PLACE("share", 100 * gap / span),
+                PLACE("late", l->host_bound), PLACE("in_call", l->in_launch));
     gpu_run_extra(
         run, (struct gpu_opportunity){.id = 12,
                                       .family = "launch",

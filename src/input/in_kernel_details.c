@@ -684,10 +684,7 @@ static bool is_pmu(struct str name)
     static const struct str starts[] = {S_INIT("aic_"), S_INIT("aiv_"), S_INIT("aicore_time"),
                                         S_INIT("total_cycles"), S_INIT("ai_core_")};
 
-    for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-        if (str_starts(name, starts[i]))
-            return true;
-    return false;
+    return STR_ANY(str_starts, name, starts);
 }
 
 /* Every column from the first counter to the end is one. */

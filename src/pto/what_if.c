@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "report/record.h"
+#include "text/pto.h"
 
 enum { MOST_PAIRS = 6 };
 
@@ -107,16 +108,9 @@ bool pto_what_if_compiles(const struct pto_what_if *w)
 }
 
 /* The order of the list breaks ties, so that ranking is the same everywhere. */
-static int by_cycles(const void *a, const void *b)
-{
-    const struct pto_what_if *x = a, *y = b;
-
-    if (x->cycles != y->cycles)
-        return x->cycles < y->cycles ? -1 : 1;
-    return x->what != y->what ? (int)x->what - (int)y->what
-           : x->a != y->a     ? (int)x->a - (int)y->a
-                              : (int)x->b - (int)y->b;
-}
+ORDER_BY(by_cycles, struct pto_what_if,
+         ORDER(x->cycles, y->cycles) ?: ORDER(x->what, y->what) ?: ORDER(x->a, y->a)
+         ?: ORDER(x->b, y->b));
 
 void pto_what_if_rank(struct pto_what_ifs *list, int64_t total)
 {
@@ -126,41 +120,25 @@ void pto_what_if_rank(struct pto_what_ifs *list, int64_t total)
         qsort(list->at, list->n, sizeof(*list->at), by_cycles);
 }
 
-struct str pto_what_if_title(const struct pto_what_if *w, struct arena *arena)
+struct str pto_what_if_title(const struct pto_what_if *w, enum lang lang, struct arena *arena)
 {
-    const char *a = pto_pipe_short(w->a), *b = pto_pipe_short(w->b);
+    static const struct message *const texts[] = {
+        &pto_text.more_buffers, &pto_text.no_barriers, &pto_text.ideal_flags,
+        &pto_text.infinite,     &pto_text.twice,       &pto_text.no_waits,
+    };
 
-    switch (w->what) {
-    case PTO_WHAT_BUFFERS:
-        return S("more buffers: nothing waits until a buffer is free");
-    case PTO_WHAT_BARRIERS:
-        return S("no barriers");
-    case PTO_WHAT_IDEAL:
-        return S("ideal flags: every instruction waits for its bytes alone");
-    case PTO_WHAT_INFINITE:
-        return arena_format(arena, "%s infinitely fast", a);
-    case PTO_WHAT_TWICE:
-        return arena_format(arena, "%s twice as fast", a);
-    default:
-        return arena_format(arena, "%s never waits for %s", a, b);
-    }
+    return MESSAGE(lang, arena, texts[w->what], PLACE("pipe", pto_pipe_short(w->a)),
+                   PLACE("other", pto_pipe_short(w->b)));
 }
 
-struct str pto_what_if_evidence(const struct pto_what_if *w, struct arena *arena)
+struct str pto_what_if_evidence(const struct pto_what_if *w, enum lang lang, struct arena *arena)
 {
-    const char *a = pto_pipe_short(w->a), *b = pto_pipe_short(w->b);
+    const struct message *text = w->what < PTO_WHAT_INFINITE   ? &pto_text.stalled_for_these
+                                 : w->what < PTO_WHAT_NO_WAITS ? &pto_text.busy_for
+                                                               : &pto_text.stalled_for;
 
-    switch (w->what) {
-    case PTO_WHAT_BUFFERS:
-    case PTO_WHAT_BARRIERS:
-    case PTO_WHAT_IDEAL:
-        return arena_format(arena, "pipes stalled %" PRId64 " cycles for these", w->evidence);
-    case PTO_WHAT_INFINITE:
-    case PTO_WHAT_TWICE:
-        return arena_format(arena, "%s is busy for %" PRId64 " cycles", a, w->evidence);
-    default:
-        return arena_format(arena, "%s stalled %" PRId64 " cycles for %s", a, w->evidence, b);
-    }
+    return MESSAGE(lang, arena, text, PLACE("pipe", pto_pipe_short(w->a)),
+                   PLACE("other", pto_pipe_short(w->b)), PLACE("cycles", w->evidence));
 }
 
 static const char *change_name(enum pto_what what)
@@ -189,7 +167,7 @@ static struct field_value for_pipe_of(const void *record, const struct record_en
 
 static struct field_value title_of(const void *record, const struct record_env *env)
 {
-    return value_text(pto_what_if_title(record, env->arena));
+    return value_text(pto_what_if_title(record, LANG_EN, env->arena));
 }
 
 static const struct field fields[] = {

@@ -9,6 +9,7 @@
 #define STRATA_PTO_WHAT_IF_H
 
 #include "pto/outcome.h"
+#include "report/message.h"
 
 enum pto_what {
     PTO_WHAT_BUFFERS,  /* a buffer of its own for every write */
@@ -44,8 +45,8 @@ bool pto_what_if_compiles(const struct pto_what_if *w);
 void pto_what_if_rank(struct pto_what_ifs *list, int64_t total);
 
 /* "MTE2 infinitely fast"; and what stands behind it: "MTE2 is busy for 333072 cycles". */
-struct str pto_what_if_title(const struct pto_what_if *w, struct arena *arena);
-struct str pto_what_if_evidence(const struct pto_what_if *w, struct arena *arena);
+struct str pto_what_if_title(const struct pto_what_if *w, enum lang lang, struct arena *arena);
+struct str pto_what_if_evidence(const struct pto_what_if *w, enum lang lang, struct arena *arena);
 
 extern const struct record pto_what_if_record;
 

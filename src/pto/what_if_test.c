@@ -79,8 +79,8 @@ TEST(no_change_makes_it_slower_and_the_best_comes_first)
         else
             list.at[i].cycles = run_with(&r, &list.at[i]);
         assert_true(list.at[i].cycles <= r.outcome.total);
-        assert_true(pto_what_if_title(&list.at[i], &r.arena).n > 0);
-        assert_true(pto_what_if_evidence(&list.at[i], &r.arena).n > 0);
+        assert_true(pto_what_if_title(&list.at[i], LANG_EN, &r.arena).n > 0);
+        assert_true(pto_what_if_evidence(&list.at[i], LANG_EN, &r.arena).n > 0);
     }
     pto_what_if_rank(&list, 100);
     for (size_t i = 1; i < list.n; i++)

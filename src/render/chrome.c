@@ -4,7 +4,6 @@
  * Format reference: docs/formats/chrome-output.md
  */
 #include "base/gz_write.h"
-#include "capture/title.h"
 #include "render/tracks.h"
 
 enum { ROW_ORDER = 1000 }; /* room for rows between two lanes in the viewer's order */
@@ -64,7 +63,7 @@ static void put_header(struct chrome_writer *w)
     text_out_put(&w->out, S(",\"traceEvents\":["));
 }
 
-/* "NPU 3": how Ascend's timelines tell the device of a process. */
+/* "NPU 3": the device in process names of Ascend timelines. */
 static void put_label(struct chrome_writer *w, const struct tracks_process *p)
 {
     int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
@@ -134,8 +133,8 @@ static void put_row(struct chrome_writer *w, lane_id lane, size_t row, int64_t t
     text_out_put(&w->out, S("}}"));
 }
 
-/* Readers of Ascend timelines tell the work of a device by its task type. Where the profile has
- * none the kind of the slice stands in for it. */
+/* Readers of Ascend timelines classify device work by task type. If the profile has
+ * no task type, the kind of the slice is used. */
 static struct str task_type(const struct capture *cap, const struct slice *slice)
 {
     static const struct str types[] = {

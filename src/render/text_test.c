@@ -28,9 +28,9 @@ static const struct column columns[] = {
 };
 
 /* Every block kind once. */
-static struct report *sample(void)
+static struct report *sample(enum lang lang)
 {
-    struct report *r = report_new(LANG_EN, S("rank0"));
+    struct report *r = report_new(lang, S("rank0"));
 
     report_summary(r, S("2 steps"));
     report_heading(r, S("Steps"));
@@ -51,7 +51,7 @@ static struct report *sample(void)
 
 TEST(every_block_kind_is_laid_out)
 {
-    struct report *r = sample();
+    struct report *r = sample(LANG_EN);
     struct page page = {.room = sizeof(page.text) - 1};
 
     assert_true(render_write(&renderer_text, r, &(struct render_options){0},
@@ -76,7 +76,7 @@ TEST(every_block_kind_is_laid_out)
 
 TEST(colour_adds_escape_sequences_and_nothing_else)
 {
-    struct report *r = sample();
+    struct report *r = sample(LANG_EN);
     struct page plain = {.room = sizeof(plain.text) - 1}, painted = plain;
     size_t kept = 0;
 
@@ -99,7 +99,7 @@ TEST(colour_adds_escape_sequences_and_nothing_else)
 
 TEST(a_full_sink_is_reported)
 {
-    struct report *r = sample();
+    struct report *r = sample(LANG_EN);
     struct page page = {.room = 20};
 
     assert_false(render_write(&renderer_text, r, &(struct render_options){0},
@@ -113,6 +113,22 @@ TEST(renderers_are_found_by_name)
     assert_null(render_find(S("papyrus")));
 }
 
+TEST(chinese_is_two_columns_wide)
+{
+    struct report *r = sample(LANG_ZH);
+    struct page page = {.room = sizeof(page.text) - 1};
+
+    assert_true(render_write(&renderer_text, r, &(struct render_options){0},
+                             (struct sink){to_page, &page}));
+    assert_non_null(strstr(page.text, "  op     忙碌 ms  空闲 %\n"
+                                      "  naïve    83.00    17.0\n"
+                                      "  x       123456       -\n"));
+    assert_non_null(strstr(page.text, "      可能       host launch lag\n"
+                                      "      缺少       stacks\n"
+                                      "      建议       record stacks\n"));
+    report_free(r);
+}
+
 TEST_MAIN("render/text", T(every_block_kind_is_laid_out),
           T(colour_adds_escape_sequences_and_nothing_else), T(a_full_sink_is_reported),
-          T(renderers_are_found_by_name))
+          T(renderers_are_found_by_name), T(chinese_is_two_columns_wide))

@@ -139,9 +139,7 @@ static int by_target(const void *a, const void *b, void *ctx)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const struct flow *flows = ctx;
 
-    if (flows[x].to != flows[y].to)
-        return flows[x].to < flows[y].to ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(flows[x].to, flows[y].to) ?: ORDER(x, y);
 }
 
 static void sort_flows(struct tracks *t)

@@ -122,7 +122,7 @@ struct tracks_mark {
 struct tracks_pen {
     /* Called in order with the job's `ctx`. A row begins, row 0 with its lane; a series does. */
     int64_t (*number_row)(void *ctx, lane_id lane, size_t row);
-    int64_t (*number_series)(void *ctx, size_t id); /* NULL: its samples tell all */
+    int64_t (*number_series)(void *ctx, size_t id); /* NULL: its samples suffice */
     bool has_ends;                                  /* ends of slices are drawn */
 
     /* Batches of marks are drawn side by side, each at a desk that writes to `out`. */

@@ -8,12 +8,13 @@
 
 #include "text/words.h"
 
-static const struct message_place *find_place(struct message_places places, struct str name)
+static size_t find_place(struct message_places places, struct str name)
 {
-    for (size_t i = 0; i < places.n; i++)
-        if (str_equal(str_of(places.at[i].name), name))
-            return places.at + i;
-    return NULL;
+    size_t i = 0;
+
+    while (i < places.n && !str_equal(str_of(places.at[i].name), name))
+        i++;
+    return i;
 }
 
 /* ".1" is one decimal, "4g" four digits, nothing what a number needs. */
@@ -34,7 +35,16 @@ static void put_quantity(struct text *out, struct quantity q)
     text_put(out, (struct str){buf, quantity_print(buf, q)});
 }
 
-static void put_value(struct text *out, const struct message_place *place, struct str form)
+static void put_wording(struct text *out, enum lang lang, const struct wording *w)
+{
+    if (w->phrase.message == NULL)
+        text_put(out, message_word(lang, w->english));
+    else
+        message_put(out, lang, w->phrase.message, w->phrase.places);
+}
+
+static void put_value(struct text *out, enum lang lang, const struct message_place *place,
+                      struct str form)
 {
     switch (place->type) {
     case PLACE_TEXT:
@@ -49,23 +59,28 @@ static void put_value(struct text *out, const struct message_place *place, struc
     case PLACE_QUANTITY:
         put_quantity(out, place->quantity);
         break;
+    case PLACE_WORDING:
+        put_wording(out, lang, place->wording);
+        break;
     }
 }
 
 /* What is between the braces: "n", "x:.1" or "n|step|steps". */
-static void put_place(struct text *out, struct str inside, struct message_places places)
+static void put_place(struct text *out, enum lang lang, struct str inside,
+                      struct message_places places)
 {
     size_t end = 0;
 
     while (end < inside.n && inside.at[end] != ':' && inside.at[end] != '|')
         end++;
-    const struct message_place *place = find_place(places, str_part(inside, 0, end));
-    assert(place != NULL);
-    if (place == NULL)
+    size_t at = find_place(places, str_part(inside, 0, end));
+    assert(at < places.n);
+    if (at == places.n)
         return;
+    const struct message_place *place = &places.at[at];
     struct str rest = str_part(inside, end < inside.n ? end + 1 : end, inside.n);
     if (end == inside.n || inside.at[end] == ':') {
-        put_value(out, place, rest);
+        put_value(out, lang, place, rest);
         return;
     }
     size_t bar = str_find_char(rest, '|');
@@ -83,7 +98,7 @@ void message_put(struct text *out, enum lang lang, const struct message *m,
         if (open >= rest.n || close >= rest.n)
             break;
         text_put(out, str_part(rest, 0, open));
-        put_place(out, str_part(rest, open + 1, close - open - 1), places);
+        put_place(out, lang, str_part(rest, open + 1, close - open - 1), places);
         rest = str_part(rest, close + 1, rest.n);
     }
     text_put(out, rest);
@@ -116,6 +131,94 @@ struct str phrase_text(enum lang lang, struct arena *arena, struct phrase phrase
     if (phrase.places.n == 0)
         return message_in(lang, phrase.message);
     return message_text(lang, arena, phrase.message, phrase.places);
+}
+
+struct wording wording_of(struct arena *arena, struct phrase phrase)
+{
+    return (struct wording){phrase_text(LANG_EN, arena, phrase), phrase};
+}
+
+const struct wording *wording_keep(struct arena *arena, struct wording w)
+{
+    struct wording *kept = ARENA_NEW(arena, struct wording);
+
+    *kept = w;
+    return kept;
+}
+
+struct str wording_text(enum lang lang, struct arena *arena, struct wording w)
+{
+    if (w.phrase.message == NULL)
+        return message_word(lang, w.english);
+    return phrase_text(lang, arena, w.phrase);
+}
+
+/* Takes the word that fits off the front of `text`: either of "n|step|steps". */
+static bool skip_plural(struct str inside, struct str *text)
+{
+    struct str words = str_part(inside, str_find_char(inside, '|') + 1, inside.n), word;
+
+    for (struct str rest = words; str_split(&rest, '|', &word);)
+        if (str_starts(*text, word)) {
+            *text = str_part(*text, word.n, text->n);
+            return true;
+        }
+    return false;
+}
+
+enum { RETOLD_PLACES = 8 };
+
+/* Whether `text` was made from the English of a message; what stood in its places goes to `out`. */
+static bool match(struct str pattern, struct str text, struct message_place *out, size_t *n,
+                  char (*names)[24])
+{
+    for (*n = 0;;) {
+        size_t open = str_find_char(pattern, '{'), close = str_find_char(pattern, '}');
+        if (!str_starts(text, str_part(pattern, 0, open)))
+            return false;
+        text = str_part(text, open, text.n);
+        if (open == pattern.n)
+            return text.n == 0;
+        struct str inside = str_part(pattern, open + 1, close - open - 1);
+        pattern = str_part(pattern, close + 1, pattern.n);
+        if (str_find_char(inside, '|') < inside.n) {
+            if (!skip_plural(inside, &text))
+                return false;
+            continue;
+        }
+        struct str literal = str_part(pattern, 0, str_find_char(pattern, '{'));
+        size_t length = literal.n > 0 ? str_find(text, literal) : text.n;
+        struct str name = str_part(inside, 0, str_find_char(inside, ':'));
+        if (*n == RETOLD_PLACES || name.n >= sizeof(*names))
+            return false;
+        memcpy(names[*n], name.at, name.n);
+        names[*n][name.n] = '\0';
+        out[*n] = place_text(names[*n], str_part(text, 0, length));
+        ++*n;
+        text = str_part(text, length, text.n);
+    }
+}
+
+struct str message_retell(enum lang lang, struct arena *arena, struct str english,
+                          const struct message *messages, size_t n)
+{
+    struct message_place places[RETOLD_PLACES];
+    char names[RETOLD_PLACES][24];
+    size_t found;
+
+    if (lang == LANG_EN)
+        return english;
+    for (size_t i = 0; i < n; i++) {
+        struct str pattern = messages[i].in[LANG_EN];
+        if (pattern.at[0] == '{' && pattern.n < 12)
+            continue; /* would fit anything */
+        if (!match(pattern, english, places, &found, names))
+            continue;
+        for (size_t k = 0; k < found; k++)
+            places[k].text = message_retell(lang, arena, places[k].text, messages, n);
+        return message_text(lang, arena, &messages[i], (struct message_places){places, found});
+    }
+    return message_word(lang, english);
 }
 
 struct str message_word(enum lang lang, struct str english)

@@ -36,7 +36,9 @@ struct message_area {
 };
 extern const struct message_area message_areas[];
 
-enum place_type { PLACE_TEXT, PLACE_COUNT, PLACE_REAL, PLACE_QUANTITY };
+enum place_type { PLACE_TEXT, PLACE_COUNT, PLACE_REAL, PLACE_QUANTITY, PLACE_WORDING };
+
+struct wording;
 
 /* What stands in a place of a message. */
 struct message_place {
@@ -47,6 +49,7 @@ struct message_place {
         long long count;
         double real;
         struct quantity quantity;
+        const struct wording *wording;
     };
 };
 
@@ -80,6 +83,12 @@ static inline struct message_place place_quantity(const char *name, double value
 {
     return (struct message_place){
         .name = name, .type = PLACE_QUANTITY, .quantity = {.value = value, .unit = unit}};
+}
+
+/* A text in the language of the message around it; it must live as long as the place. */
+static inline struct message_place place_wording(const char *name, const struct wording *w)
+{
+    return (struct message_place){.name = name, .type = PLACE_WORDING, .wording = w};
 }
 
 /* A place and its value: a text, a whole number or a double. */
@@ -138,6 +147,30 @@ static inline struct phrase phrase_plain(const struct message *m)
 }
 
 struct str phrase_text(enum lang lang, struct arena *arena, struct phrase phrase);
+
+/* A text that documents hold in English and reports in their own language: a phrase, or one that is
+ * looked up among the words. In a record (report/record.h) it is its English text. */
+struct wording {
+    struct str english;
+    struct phrase phrase; /* without a message: looked up */
+};
+struct wording wording_of(struct arena *arena, struct phrase phrase);
+#define WORDING(arena_, message_, ...) wording_of((arena_), PHRASE(arena_, message_, __VA_ARGS__))
+
+static inline struct wording wording_plain(struct str english)
+{
+    return (struct wording){.english = english};
+}
+
+/* A copy that lives as long as the arena, for place_wording(). */
+const struct wording *wording_keep(struct arena *arena, struct wording w);
+
+struct str wording_text(enum lang lang, struct arena *arena, struct wording w);
+
+/* A text that was made in English from one of `n` messages, or is a word, in another language; any
+ * other stays as it is. For texts that files keep. */
+struct str message_retell(enum lang lang, struct arena *arena, struct str english,
+                          const struct message *messages, size_t n);
 
 /* A word of data/text/words.tsv by its English text; one that is not there stays as it is. */
 struct str message_word(enum lang lang, struct str english);

@@ -38,6 +38,32 @@ TEST(a_phrase_is_said_in_any_language)
     assert_str(phrase_text(LANG_ZH, &arena, phrase_plain(&steps)), "{share} of {n}");
 }
 
+TEST(what_was_said_in_english_is_retold)
+{
+    static const struct message list[] = {
+        {{S_INIT("{a} and {b}"), S_INIT("{b} after {a}")}, "test.both"},
+        {{S_INIT("{n} {n|row|rows} of {file}"), S_INIT("{file}: {n}")}, "test.rows"},
+    };
+
+    assert_str(message_retell(LANG_ZH, &arena, S("2 rows of x.csv"), list, 2), "x.csv: 2");
+    assert_str(message_retell(LANG_ZH, &arena, S("1 row of busy"), list, 2), "忙碌: 1");
+    assert_str(message_retell(LANG_ZH, &arena, S("2 lines of x.csv"), list, 2), "2 lines of x.csv");
+    assert_str(message_retell(LANG_EN, &arena, S("2 rows of x.csv"), list, 2), "2 rows of x.csv");
+}
+
+TEST(a_wording_is_english_for_documents)
+{
+    struct wording w = WORDING(&arena, &steps, PLACE("n", 2), PLACE("share", "all"));
+    struct wording busy = wording_plain(S("busy"));
+    static const struct message outer = {.in = {S_INIT("{what}!"), S_INIT("!{what}")}};
+
+    assert_str(w.english, "2 steps idle all");
+    assert_str(wording_text(LANG_ZH, &arena, w), "all of 2");
+    assert_str(wording_text(LANG_ZH, &arena, busy), "忙碌");
+    assert_str(MESSAGE(LANG_ZH, &arena, &outer, place_wording("what", &w)), "!all of 2");
+    assert_str(MESSAGE(LANG_ZH, &arena, &outer, place_wording("what", &busy)), "!忙碌");
+}
+
 TEST(words_are_found_by_their_english)
 {
     assert_str(message_word(LANG_ZH, S("busy ms")), "忙碌 ms");
@@ -72,4 +98,5 @@ TEST(the_environment_chooses_chinese)
 
 TEST_MAIN("report/message", TA(places_are_filled_by_name), TA(numbers_have_the_digits_asked_for),
           TA(a_phrase_is_said_in_any_language), TA(words_are_found_by_their_english),
+          TA(what_was_said_in_english_is_retold), TA(a_wording_is_english_for_documents),
           TA(the_catalogue_has_both_languages), TA(the_environment_chooses_chinese))

@@ -505,8 +505,12 @@ static void add_cells(struct report *report, struct table *t, const struct recor
                 table_number(t, as_real(v));
             else if (v.type == VALUE_BOOL)
                 table_word(report, t, v.is ? "yes" : "no");
-            else if (v.type == VALUE_TEXT && f->type == FIELD_ENUM)
-                table_text(report, t, message_word(report->lang, v.text));
+            else if (f->is_wording)
+                table_text(report, t,
+                           wording_text(report->lang, &report->arena,
+                                        *(const struct wording *)at_offset(record, f->offset)));
+            else if (v.type == VALUE_TEXT && (f->type == FIELD_ENUM || f->type == FIELD_CSTR))
+                table_text(report, t, message_word(report->lang, v.text)); /* names of ours */
             else
                 table_text(report, t, v.type == VALUE_TEXT ? v.text : S(""));
         }

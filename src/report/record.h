@@ -27,7 +27,7 @@
 #include "base/csv_write.h"
 #include "base/intern.h"
 #include "base/json_write.h"
-#include "report/quantity.h"
+#include "report/message.h"
 
 struct report;
 struct table;
@@ -43,7 +43,7 @@ enum field_type {
     FIELD_U64,
     FIELD_F64,
     FIELD_CSTR,  /* const char * */
-    FIELD_STR,   /* struct str */
+    FIELD_STR,   /* struct str, or a struct wording as its English */
     FIELD_NAME,  /* strid of env->names */
     FIELD_ENUM,  /* .name() of an enum */
     FIELD_CONST, /* .text, whatever the record holds */
@@ -120,6 +120,7 @@ struct field {
     unsigned names;             /* values that .name() knows, for the schema; 0: any text */
     bool is_optional;           /* a value not known leaves its key out */
     bool is_right;              /* a text that tables align as numbers are */
+    bool is_wording;            /* a struct wording: tables have it in the report's language */
     double scale;               /* numbers are divided by this; 0: not */
     size_t offset;
     size_t count;  /* offset of a list's count; elements of an array */
@@ -171,6 +172,7 @@ struct schema {
              : FIELD_F64, char *                                                                   \
              : FIELD_CSTR, const char *                                                            \
              : FIELD_CSTR, struct str                                                              \
+             : FIELD_STR, struct wording                                                           \
              : FIELD_STR)
 #define FIELD_MEMBER(struct_, member) (((struct_ *)0)->member)
 
@@ -178,6 +180,7 @@ struct schema {
 #define FIELD(struct_, member, key_, ...)                                                          \
     {                                                                                              \
         .key = (key_), .type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, member)),                       \
+        .is_wording = _Generic(FIELD_MEMBER(struct_, member), struct wording : 1, default : 0),    \
         .offset = offsetof(struct_, member), __VA_ARGS__                                           \
     }
 /* An interned name. */
@@ -410,8 +413,8 @@ struct table *report_records(struct report *report, const struct record *r, cons
 /* The schema of one record, as a value. */
 void record_schema(struct json_writer *w, const struct record *r);
 
-/* A whole document's JSON Schema. It refers to that of the envelope (report/envelope.h) unless it is
- * bare; `is_alone` brings the envelope's along, so that it can be used without other files. */
+/* A whole document's JSON Schema. It refers to that of the envelope (report/envelope.h) unless it
+ * is bare; `is_alone` brings the envelope's along, so that it can be used without other files. */
 void schema_write(struct json_writer *w, const struct schema *d, bool is_alone);
 
 /* "strata.info/1" has its schema in "strata.info-1.schema.json". */

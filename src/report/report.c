@@ -92,6 +92,11 @@ void report_say(struct report *r, const char *format, ...)
     va_end(args);
 }
 
+void report_line_text(struct report *r, struct str text)
+{
+    add_block(r, BLOCK_LINE, text);
+}
+
 void report_line(struct report *r, const char *format, ...)
 {
     va_list args;

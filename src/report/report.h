@@ -82,7 +82,8 @@ void report_text(struct report *r, struct str text);
 /* The same as printf makes it. */
 void report_say(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text as printf makes it, on a line of its own. */
+/* Text on a line of its own, given or as printf makes it. */
+void report_line_text(struct report *r, struct str text);
 void report_line(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A fact at the end of the facts block at the end of the report, made when it is missing. `label`

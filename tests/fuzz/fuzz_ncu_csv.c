@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (gpu_run_stages(&run, NULL, (struct gpu_work_option){0}, &d) != ST_OK)
             abort();
         gpu_run_judge(&run);
-        gpu_report_write(&run, &text);
+        gpu_report_write(&run, LANG_EN, &text);
         gpu_report_verbose(&run, &text);
     }
     text_free(&text);
