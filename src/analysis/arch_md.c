@@ -150,7 +150,7 @@ static void section_2(struct page *p)
     say(p, "|---|---:|---|---|\n");
     for (size_t i = 0; i < p->a->n_evidence; i++) {
         const struct arch_evidence *e = &p->a->evidence[i];
-        say(p, "| %s | %s | %s | %s |\n", word(p, e->what), told(p, e->value), told(p, e->meaning),
+        say(p, "| %s | %s | %s | %s |\n", told(p, e->what), told(p, e->value), told(p, e->meaning),
             word(p, origin_name(e->origin)));
     }
     say(p, "\n");
