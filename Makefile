@@ -8,7 +8,7 @@ harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/
 all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
 	@cmake --build $(B)
 
-test: all ## run all tests, ONLY=regex those of such names; PRESET=asan for the sanitizers
+test: all ## run all tests, ONLY=regex those of such names; PRESET=asan or aarch64 (under qemu)
 	@cmake --build $(B) --target $(if $(ONLY),$$(tools/test-targets $(B) '$(ONLY)'),unit)
 	@tools/run-tests $(B) $(if $(ONLY),-R '$(ONLY)')
 
@@ -60,7 +60,9 @@ clean: ## remove everything that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z].*## / { printf "make %-28s %s\n", $$1, $$2 }' Makefile
 
-build-deps ci-deps bench-deps fuzz-deps format-deps: %-deps:
+build-deps: $(if $(filter aarch64,$(PRESET)),aarch64-deps)
+
+build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps: %-deps:
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps
@@ -72,5 +74,5 @@ build/%/build.ninja: CMakePresets.json | build-deps
 export SECONDS_EACH
 
 .PHONY: all test mutate demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps \
-	bench-deps fuzz-deps format-deps check-format check-tidy check-cppcheck check-shell check-layers check-links \
-	check-diagnostics check-packages
+	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
+	check-layers check-links check-diagnostics check-packages

@@ -10,6 +10,9 @@ foreach(name clocks gpu_device workload)
     endif()
 endforeach()
 if(TARGET strata)
-    add_test(NAME gpu.profile COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/gpu/profile.py
-        ${run_strata} $<TARGET_FILE:fake-nvml>)
+    foreach(part Timeline Clocks Results Code Errors) # they wait a lot, so side by side
+        string(TOLOWER ${part} name)
+        add_test(NAME gpu.profile-${name} COMMAND Python3::Interpreter
+            ${CMAKE_SOURCE_DIR}/tests/gpu/profile.py ${run_strata} $<TARGET_FILE:fake-nvml> ${part})
+    endforeach()
 endif()

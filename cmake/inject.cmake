@@ -11,7 +11,9 @@ target_link_options(inject PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
 
 # Our declarations against the vendor's headers, where they are installed. These include <string>
 # of C++, which has to be there but is not needed.
-file(GLOB cupti_dirs /usr/local/cuda*/targets/*/include /usr/local/cuda*/extras/CUPTI/include)
+string(REPLACE aarch64 sbsa cuda_target ${CMAKE_SYSTEM_PROCESSOR}) # the toolkit's name for ARM servers
+file(GLOB cupti_dirs /usr/local/cuda*/targets/${cuda_target}-linux/include
+    /usr/local/cuda*/extras/CUPTI/include)
 find_path(CUPTI_INCLUDE cupti_range_profiler.h PATHS $ENV{CUDA_HOME}/include
     $ENV{CUDA_HOME}/extras/CUPTI/include ${cupti_dirs})
 find_path(CUDA_INCLUDE cuda.h PATHS ${CUPTI_INCLUDE} $ENV{CUDA_HOME}/include /usr/local/cuda/include)

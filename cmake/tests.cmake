@@ -2,16 +2,21 @@
 find_library(CMOCKA cmocka REQUIRED)
 add_custom_target(unit) # everything that only the tests need
 
-# Labels every test of a folder by the first part of its name (`ctest -L golden`), and those that take
-# a while as slow. Called when all tests of the folder are there.
+# Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
+# are slow as well, and start first. Called when all tests of the folder are there.
+set(slow_tests docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results incore.run_msprof
+    inject.runs pto.ops replay.workspaces synth.truth unit.flow.insight_roundtrip unit.incore.hostile
+    unit.input.in_visualize_data oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
+    oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
 function(label_tests)
     get_property(names DIRECTORY PROPERTY TESTS)
     foreach(name IN LISTS names)
-        string(REGEX REPLACE "\\..*" "" label ${name})
-        if(name MATCHES "^(docs\\.examples|help\\.examples|pto\\.ops|synth\\.truth|oracle\\.(anomaly|arch|bundles|damage|gpu_rules|gpu_timeline|pto_parse|roundtrip|traces|truth))$")
-            list(APPEND label slow)
+        string(REGEX REPLACE "\\..*" "" labels ${name})
+        if(name IN_LIST slow_tests)
+            list(APPEND labels slow)
+            set_property(TEST ${name} PROPERTY COST 100)
         endif()
-        set_property(TEST ${name} APPEND PROPERTY LABELS ${label})
+        set_property(TEST ${name} APPEND PROPERTY LABELS ${labels})
     endforeach()
 endfunction()
 
@@ -42,6 +47,7 @@ if(TARGET strata)
             --bin $<PATH:GET_PARENT_PATH,${run_strata}> ${case})
     endforeach()
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
+    add_test(NAME runner.skips COMMAND ${CMAKE_SOURCE_DIR}/tests/run-tests-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
     add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
         --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
@@ -71,6 +77,10 @@ function(add_oracle name) # PROGRAM... : what the script runs
     add_test(NAME oracle.${name} COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/oracle/${name}.py
         ${programs} ${STRATA_SHARED})
     set_tests_properties(oracle.${name} PROPERTIES SKIP_RETURN_CODE 77)
+    file(STRINGS tests/oracle/${name}.py third_party REGEX "Samples\\(")
+    if(third_party)
+        set_tests_properties(oracle.${name} PROPERTIES LABELS shared)
+    endif()
 endfunction()
 
 # A program that only tests run.
@@ -129,6 +139,7 @@ endif()
 add_test_program(damage tests/oracle/damage.c)
 add_test(NAME oracle.damage COMMAND damage 5 5 1 ${CMAKE_SOURCE_DIR}/tests/data/captures
     ${STRATA_SHARED}/data/captures)
+set_tests_properties(oracle.damage PROPERTIES LABELS shared)
 add_test(NAME examples.damage COMMAND damage 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
 
 # Tile operations against the same computed in Python.

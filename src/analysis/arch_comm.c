@@ -81,16 +81,9 @@ static const char *purpose_of(const struct lane_sum *sum, bool is_main)
     return "auxiliary compute";
 }
 
-static int busiest_first(const void *a, const void *b)
-{
-    const struct arch_stream *x = a, *y = b;
-
-    if ((x->main_overlap < 0) != (y->main_overlap < 0))
-        return x->main_overlap < 0 ? -1 : 1;
-    if (x->busy != y->busy)
-        return x->busy > y->busy ? -1 : 1;
-    return x->lane < y->lane ? -1 : x->lane > y->lane;
-}
+ORDER_BY(busiest_first, struct arch_stream,
+         ORDER(y->main_overlap < 0, x->main_overlap < 0) ?: ORDER(y->busy, x->busy)
+         ?: ORDER(x->lane, y->lane));
 
 static void count_kernel(struct finder *f, struct lane_sum *sum, size_t kernel)
 {

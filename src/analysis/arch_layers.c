@@ -262,12 +262,8 @@ struct distance {
     size_t length, weight;
 };
 
-static int heaviest_first(const void *a, const void *b)
-{
-    const struct distance *x = a, *y = b;
-
-    return ORDER(y->weight, x->weight) ?: ORDER(y->length, x->length);
-}
+ORDER_BY(heaviest_first, struct distance,
+         ORDER(y->weight, x->weight) ?: ORDER(y->length, x->length));
 
 static void count_distance(struct distance *list, size_t *n, struct hash *seen, size_t length,
                            size_t weight)

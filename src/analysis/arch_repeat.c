@@ -28,12 +28,7 @@ struct tally {
     size_t distance, count;
 };
 
-static int most_first(const void *a, const void *b)
-{
-    const struct tally *x = a, *y = b;
-
-    return ORDER(y->count, x->count) ?: ORDER(x->distance, y->distance);
-}
+ORDER_BY(most_first, struct tally, ORDER(y->count, x->count) ?: ORDER(x->distance, y->distance));
 
 /* Distances from each group of letters back to where it was seen before, the most frequent ones. */
 static size_t find_periods(const uint32_t *text, size_t n, size_t gram, size_t *out)
@@ -207,12 +202,7 @@ static struct repeat extend(struct arena *arena, const uint32_t *text, size_t n,
     return out;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct repeat *x = a, *y = b;
-
-    return ORDER(x->cut[0], y->cut[0]);
-}
+ORDER_BY(by_place, struct repeat, ORDER(x->cut[0], y->cut[0]));
 
 struct part {
     size_t from, to;

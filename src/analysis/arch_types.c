@@ -102,9 +102,7 @@ static int by_wall(const void *a, const void *b, void *ctx)
     const struct arch_pass *x = &passes[*(const size_t *)a], *y = &passes[*(const size_t *)b];
     nanos p = arch_span(x->at), q = arch_span(y->at);
 
-    if (p != q)
-        return p < q ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(p, q) ?: ORDER(x, y);
 }
 
 static size_t median_pass(struct finder *f)
@@ -143,9 +141,7 @@ static int by_layer_wall(const void *a, const void *b, void *ctx)
     const struct arch_layer *layers = ctx;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
-    if (wall_of(&layers[x]) != wall_of(&layers[y]))
-        return wall_of(&layers[x]) < wall_of(&layers[y]) ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(wall_of(&layers[x]), wall_of(&layers[y])) ?: ORDER(x, y);
 }
 
 /* Numbers of a pass's layers: decode layers after prefill ones are counted apart. */

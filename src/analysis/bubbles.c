@@ -106,19 +106,10 @@ static void list_step(struct bubble_list *list, size_t step, struct interval win
     list_gap(list, SCOPE_TAIL, step, (struct interval){busy.at[busy.n - 1].end, window.end}, &tail);
 }
 
-static int longest_first(const void *a, const void *b)
-{
-    const struct interval *x = a, *y = b;
+ORDER_BY(longest_first, struct interval,
+         ORDER(length(*y), length(*x)) ?: ORDER(x->begin, y->begin));
 
-    return ORDER(length(*y), length(*x)) ?: ORDER(x->begin, y->begin);
-}
-
-static int longest_bubble_first(const void *a, const void *b)
-{
-    const struct bubble *x = a, *y = b;
-
-    return longest_first(&x->at, &y->at);
-}
+ORDER_BY(longest_bubble_first, struct bubble, longest_first(&x->at, &y->at));
 
 /*
  * The kernel that ends last before each place of the order: last[i] among the first i + 1. No

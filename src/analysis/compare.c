@@ -83,12 +83,7 @@ struct comparer {
     struct comparison *out;
 };
 
-static int by_key(const void *a, const void *b)
-{
-    const struct op_count *x = a, *y = b;
-
-    return ORDER(x->key, y->key);
-}
+ORDER_BY(by_key, struct op_count, ORDER(x->key, y->key));
 
 /* The operators of one step, each once. */
 static void count_ops(struct comparer *c, struct one_side *side, struct side_group *g)
@@ -166,12 +161,7 @@ static int likest_first(const void *a, const void *b)
     return x->a < y->a ? -1 : 1;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct pairing *x = a, *y = b;
-
-    return ORDER(x->a, y->a);
-}
+ORDER_BY(by_place, struct pairing, ORDER(x->a, y->a));
 
 /* All pairs of groups, the most alike first; and each group taken once. */
 static size_t pair_groups(struct comparer *c, struct pairing *pairs)
@@ -364,12 +354,8 @@ static void sample_op(const struct op_times *times, uint32_t key, struct compare
     }
 }
 
-static int slower_first(const void *a, const void *b)
-{
-    const struct compare_op *x = a, *y = b;
-
-    return ORDER(y->change.delta, x->change.delta) ?: str_compare(x->key, y->key);
-}
+ORDER_BY(slower_first, struct compare_op,
+         ORDER(y->change.delta, x->change.delta) ?: str_compare(x->key, y->key));
 
 /* Operators that occur on either side. */
 static size_t count_keys(const struct op_times *times, size_t n_keys)

@@ -222,13 +222,9 @@ struct row {
     double weight; /* change over all steps of A */
 };
 
-static int heaviest_first(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-
-    return ORDER(y->weight, x->weight) ?: ORDER(x->group, y->group) ?: ORDER(x->op, y->op)
-           ?: ORDER(x->metric, y->metric);
-}
+ORDER_BY(heaviest_first, struct row,
+         ORDER(y->weight, x->weight) ?: ORDER(x->group, y->group) ?: ORDER(x->op, y->op)
+         ?: ORDER(x->metric, y->metric));
 
 /* Of many rows in order those in the middle, which changed least, are left out. */
 static bool is_shown(size_t i, size_t n, size_t most)

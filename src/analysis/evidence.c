@@ -71,28 +71,16 @@ static const struct str comm_parts[] = {
     S_INIT("record_param_comms"),
 };
 
-static bool any_part(struct str name, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_contains_nocase(name, list[i]))
-            return true;
-    return false;
-}
-
 static bool is_sync(struct str name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(sync_exact); i++)
-        if (str_equal_nocase(name, sync_exact[i]))
-            return true;
-    for (size_t i = 0; i < ARRAY_LEN(sync_prefixes); i++)
-        if (str_starts(name, sync_prefixes[i]))
-            return true;
-    return any_part(name, sync_parts, ARRAY_LEN(sync_parts));
+    return STR_ANY(str_equal_nocase, name, sync_exact) ||
+           STR_ANY(str_starts, name, sync_prefixes) ||
+           STR_ANY(str_contains_nocase, name, sync_parts);
 }
 
 static bool is_comm(struct str name)
 {
-    return str_starts(name, S("nccl:")) || any_part(name, comm_parts, ARRAY_LEN(comm_parts));
+    return str_starts(name, S("nccl:")) || STR_ANY(str_contains_nocase, name, comm_parts);
 }
 
 /* A piece of one bubble that some event covers. */
@@ -259,12 +247,8 @@ static void scan_lane(struct scan *scan, const struct lane *lane)
     vec_free(&open);
 }
 
-static int by_bubble(const void *a, const void *b)
-{
-    const struct piece *x = a, *y = b;
-
-    return ORDER(x->bubble, y->bubble) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
-}
+ORDER_BY(by_bubble, struct piece,
+         ORDER(x->bubble, y->bubble) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end));
 
 /* Sorts the pieces and joins those that touch. */
 static void unite(struct pieces *p)
@@ -313,13 +297,9 @@ struct thread_lane {
     bool is_thread;
 };
 
-static int by_thread(const void *a, const void *b)
-{
-    const struct thread_lane *x = a, *y = b;
-
-    return ORDER(y->is_thread, x->is_thread) ?: ORDER(x->tid, y->tid) ?: ORDER(x->pid, y->pid)
-           ?: ORDER(x->lane, y->lane);
-}
+ORDER_BY(by_thread, struct thread_lane,
+         ORDER(y->is_thread, x->is_thread) ?: ORDER(x->tid, y->tid) ?: ORDER(x->pid, y->pid)
+         ?: ORDER(x->lane, y->lane));
 
 static void scan_lanes(struct scan *scan)
 {

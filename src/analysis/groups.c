@@ -395,12 +395,8 @@ static bool has_shape_variants(struct study *st, const struct group *g,
     return false;
 }
 
-static int longest_first(const void *a, const void *b)
-{
-    const struct group *x = a, *y = b;
-
-    return ORDER(y->service_sum, x->service_sum) ?: ORDER(x->steps[0], y->steps[0]);
-}
+ORDER_BY(longest_first, struct group,
+         ORDER(y->service_sum, x->service_sum) ?: ORDER(x->steps[0], y->steps[0]));
 
 static void collect(struct study *st, struct groups *out, const struct sorter *s, size_t n_steps)
 {

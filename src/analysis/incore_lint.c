@@ -174,12 +174,8 @@ static void check_event(struct trace *t, const struct event_json *e)
         check_pair(t, e);
 }
 
-static int by_row(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-
-    return ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(x->offset, y->offset);
-}
+ORDER_BY(by_row, struct span,
+         ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(x->offset, y->offset));
 
 /* On named rows one slice ends before the next begins. */
 static void check_rows(struct trace *t)

@@ -80,12 +80,7 @@ static void take_steps(struct inventory *inv)
     step_table_fini(&table);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct inventory_attr *x = a, *y = b;
-
-    return str_compare(x->key, y->key);
-}
+ORDER_BY(by_key, struct inventory_attr, str_compare(x->key, y->key));
 
 /* How many runs have the shape whose keys begin with a given one. */
 struct shape_uses {

@@ -95,12 +95,8 @@ static bool is_anchor(const struct op *op)
            op->waited_duration < (nanos)op->waited_calls * 10000;
 }
 
-static int costliest_first(const void *a, const void *b)
-{
-    const struct op *x = a, *y = b;
-
-    return ORDER(y->total_cost_us_avg, x->total_cost_us_avg) ?: str_compare(x->key, y->key);
-}
+ORDER_BY(costliest_first, struct op,
+         ORDER(y->total_cost_us_avg, x->total_cost_us_avg) ?: str_compare(x->key, y->key));
 
 static int longest_first(const void *a, const void *b)
 {

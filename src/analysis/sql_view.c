@@ -99,12 +99,7 @@ struct used_name {
     strid id;
 };
 
-static int by_text(const void *a, const void *b)
-{
-    const struct used_name *x = a, *y = b;
-
-    return str_compare(x->text, y->text);
-}
+ORDER_BY(by_text, struct used_name, str_compare(x->text, y->text));
 
 /* Names get numbers in byte order, which is SQLite's BINARY collation; equal texts of different
  * captures share one. */

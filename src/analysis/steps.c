@@ -11,12 +11,8 @@
 ENUM_NAMES(step_source_name, enum step_source, "profiler_step", "iteration", "marker",
            "step_id_column", "step_trace", "fia_pass", "pseudo")
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct step *x = a, *y = b;
-
-    return ORDER(x->window.begin, y->window.begin) ?: str_compare(x->id, y->id);
-}
+ORDER_BY(by_begin, struct step,
+         ORDER(x->window.begin, y->window.begin) ?: str_compare(x->id, y->id));
 
 static struct step column_step(struct study *st, struct str id, nanos begin)
 {

@@ -246,9 +246,7 @@ static int by_wall(const void *a, const void *b, void *ctx)
     const struct structure *s = ctx;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
-    if (s[x].all.wall != s[y].all.wall)
-        return s[x].all.wall > s[y].all.wall ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(s[y].all.wall, s[x].all.wall) ?: ORDER(x, y);
 }
 
 static int by_cost(const void *a, const void *b, void *ctx)
@@ -256,9 +254,7 @@ static int by_cost(const void *a, const void *b, void *ctx)
     const struct structure *s = ctx;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
-    if (s[x].all.cost != s[y].all.cost)
-        return s[x].all.cost > s[y].all.cost ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(s[y].all.cost, s[x].all.cost) ?: ORDER(x, y);
 }
 
 static int by_bubbles(const void *a, const void *b, void *ctx)
@@ -268,9 +264,7 @@ static int by_bubbles(const void *a, const void *b, void *ctx)
     nanos p = nanos_add(s[x].bubble_total, s[x].gap_before);
     nanos q = nanos_add(s[y].bubble_total, s[y].gap_before);
 
-    if (p != q)
-        return p > q ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(q, p) ?: ORDER(x, y);
 }
 
 static size_t *rank(struct finder *f, size_t first,

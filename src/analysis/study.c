@@ -36,9 +36,7 @@ int study_by_begin(const void *a, const void *b, void *slices)
     const struct slices *s = slices;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-    if (s->begin[x] != s->begin[y])
-        return s->begin[x] < s->begin[y] ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(s->begin[x], s->begin[y]) ?: ORDER(x, y);
 }
 
 struct kernel_order study_kernels(struct study *st)

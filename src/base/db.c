@@ -2,6 +2,7 @@
 #include "base/db.h"
 
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,6 +214,14 @@ static void close_file(struct db *db)
     db->pages.fd = -1;
 }
 
+/* STRATA_SQLITE=engine reads every table with the engine. */
+static bool wants_engine(void)
+{
+    const char *reader = getenv("STRATA_SQLITE");
+
+    return reader != NULL && strcmp(reader, "engine") == 0;
+}
+
 static enum status check_head(struct db *db, struct str text)
 {
     char bytes[HEADER];
@@ -226,6 +235,8 @@ static enum status check_head(struct db *db, struct str text)
         head = (struct str){bytes, n > 0 ? (size_t)n : 0};
     }
     db_pages_init(&db->pages, head, db->bytes);
+    if (wants_engine())
+        db->pages.n = 0;
     db->pages.text = text;
     db->pages.fd = fd;
     if (db_is_sqlite(head))

@@ -132,11 +132,6 @@ bool db_scan(struct db_rows *rows, struct db *db, const char *table,
 bool db_take(struct db_rows *rows, void *row);
 #define DB_SCAN(rows, db, table, columns) db_scan(rows, db, table, columns, ARRAY_LEN(columns))
 
-static inline bool db_has_column(const struct db_rows *rows, size_t column)
-{
-    return rows->place[column] >= 0;
-}
-
 /* Values of the current row. False, with `out` untouched, when there is none of that sort: NULL,
  * a blob, text that is no number, a fraction where an integer is asked for. */
 bool db_i64(const struct db_rows *rows, size_t column, int64_t *out);

@@ -106,12 +106,7 @@ static int find_column(const struct columns *have, const char *wanted)
     return -1;
 }
 
-static int by_field(const void *a, const void *b)
-{
-    const struct db_field *x = a, *y = b;
-
-    return ORDER(x->field, y->field) ?: ORDER(x->cell, y->cell);
-}
+ORDER_BY(by_field, struct db_field, ORDER(x->field, y->field) ?: ORDER(x->cell, y->cell));
 
 /* "SELECT "a", "b" FROM "t"", and where each wanted column stands in it. */
 static struct str build_select(struct db_rows *rows, struct arena *arena,

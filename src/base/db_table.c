@@ -196,7 +196,7 @@ static inline void take_value(const unsigned char *at, uint64_t serial, size_t s
 /* What the table's definition says of a value. */
 static inline void finish_value(const struct db_field *f, uint64_t rowid, struct db_cell *cell)
 {
-    if (f->is_rowid && cell->type == DB_NULL)
+    if (f->is_rowid) /* whatever the record has there */
         *cell = (struct db_cell){.type = DB_INT, .number = (int64_t)rowid};
     if (f->is_real && cell->type == DB_INT)
         *cell = (struct db_cell){.type = DB_REAL, .real = (double)cell->number};

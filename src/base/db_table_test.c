@@ -1,4 +1,5 @@
-/* What is read without the engine is what the engine reads: every case is scanned both ways. */
+/* What is read without the engine is what the engine reads: every case is scanned both ways, the
+ * second time with STRATA_SQLITE=engine. */
 #include "base/db_table.h"
 
 #include <stdio.h>
@@ -31,11 +32,14 @@ static int done(void **state)
 static const char *const columns[] = {"a", "b", "c", "none", "b"};
 enum { COLUMNS = ARRAY_LEN(columns) };
 
+enum { ROWS_KEPT = 4096 };
+
 /* How a scan went. */
 struct scan {
     uint64_t rows, direct; /* rows in all, and those read without the engine */
     uint64_t mix;          /* of all values, each as number, real, time and text */
     uint64_t damages;
+    uint64_t mixes[ROWS_KEPT]; /* after each of the first rows */
 };
 
 static void mix_row(const struct db_rows *rows, uint64_t *mix)
@@ -60,15 +64,19 @@ static struct scan scan_at(const char *path, struct str text, bool is_direct)
     struct db_rows rows;
     struct db db;
 
-    if (db_open(&db, path, text, &diag) != ST_OK)
-        return s;
     if (!is_direct)
-        db.pages.n = 0;
+        setenv("STRATA_SQLITE", "engine", 1);
+    enum status st = db_open(&db, path, text, &diag);
+    unsetenv("STRATA_SQLITE");
+    if (st != ST_OK)
+        return s;
     db_rows_open(&rows, &db, "t", columns, COLUMNS);
     while (db_rows_next(&rows)) {
-        s.rows++;
         s.direct += rows.is_direct;
         mix_row(&rows, &s.mix);
+        if (s.rows < ROWS_KEPT)
+            s.mixes[s.rows] = s.mix;
+        s.rows++;
     }
     s.damages = db.damages;
     db_close(&db);
@@ -191,8 +199,109 @@ TEST(a_file_is_read_through_a_window)
     unlink(path);
 }
 
-/* Damage is the engine's to tell; here it only must not do harm, and must come to an end. */
-TEST(damaged_pages_do_no_harm)
+TEST(both_encodings_of_two_bytes_are_left_to_the_engine)
+{
+    static const char *const encodings[] = {"UTF-16le", "UTF-16be"};
+    char sql[512];
+
+    for (size_t i = 0; i < ARRAY_LEN(encodings); i++) {
+        snprintf(sql, sizeof(sql),
+                 "PRAGMA encoding = '%s'; CREATE TABLE t(a, b, c); INSERT INTO t VALUES"
+                 "(1, 'text', 3), (2, char(228, 8364, 128512), printf('%%.900c', 'x'));",
+                 encodings[i]);
+        struct scan s = both(sql);
+        assert_int_equal(s.rows, 2);
+        assert_int_equal(s.direct, 0);
+        if (i + 1 < ARRAY_LEN(encodings))
+            free((void *)(uintptr_t)bytes.at);
+    }
+}
+
+TEST(rows_longer_than_a_page_are_the_engines_wherever_they_stand)
+{
+    char sql[512];
+
+    for (int every = 1; every <= 500; every = every * 5 + 2) {
+        snprintf(sql, sizeof(sql),
+                 "CREATE TABLE t(a INTEGER PRIMARY KEY, b, c TEXT);"
+                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+                 "INSERT INTO t SELECT i, x'0102' || i, substr(printf('%%.5000c', 'y'), 1,"
+                 "CASE WHEN i %% %d = 0 THEN 500 + i * 7 ELSE i %% 50 END) FROM n;",
+                 every);
+        struct scan s = both(sql);
+        assert_int_equal(s.rows, 500);
+        assert_int_equal(s.direct, every - 1);
+        free((void *)(uintptr_t)bytes.at);
+        bytes = (struct str){0};
+    }
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char part[4096];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    size_t n;
+
+    assert_true(in != NULL && out != NULL);
+    while ((n = fread(part, 1, sizeof(part), in)) > 0)
+        assert_int_equal(fwrite(part, 1, n, out), n);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* The file beside it is not looked at by either: what was not yet moved to the file is not there.
+ */
+TEST(a_file_in_wal_mode_is_read_as_it_stands)
+{
+    char path[] = "/tmp/strata-wal-XXXXXX", names[4][64];
+    static const char *const ends[] = {"", "-wal", ".copy", ".copy-wal"};
+    sqlite3 *db = NULL;
+
+    close(mkstemp(path));
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        snprintf(names[i], sizeof(names[i]), "%s%s", path, ends[i]);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db,
+                     "PRAGMA journal_mode = WAL; CREATE TABLE t(a, b, c);"
+                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
+                     "INSERT INTO t SELECT i, i / 4.0, 'name ' || i FROM n;"
+                     "PRAGMA wal_checkpoint(TRUNCATE); UPDATE t SET b = -b WHERE a % 3 = 0;"
+                     "INSERT INTO t SELECT a + 1000, b, c FROM t;",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    copy_file(names[0], names[2]); /* while the other program still has it open */
+    copy_file(names[1], names[3]);
+    sqlite3_close(db);
+    struct scan direct = scan_at(names[2], bytes, true), engine = scan_at(names[2], bytes, false);
+    assert_int_equal(direct.rows, 900);
+    assert_int_equal(direct.direct, 900);
+    assert_int_equal(engine.rows, 900);
+    assert_int_equal(engine.direct, 0);
+    assert_true(direct.mix == engine.mix);
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+        unlink(names[i]);
+}
+
+/* The engine looks at more of a page before it takes a row from it, so it may stop earlier; as far
+ * as it comes the rows are the same, and where it finds no damage so is the end. */
+static void compare_damaged(void)
+{
+    static struct scan direct, engine;
+
+    direct = scan(true);
+    engine = scan(false);
+    assert_true(direct.rows >= engine.rows);
+    assert_true(direct.rows <= bytes.n);
+    if (engine.rows > 0 && engine.rows <= ROWS_KEPT)
+        assert_true(direct.mixes[engine.rows - 1] == engine.mix);
+    if (engine.damages == 0) {
+        assert_int_equal(direct.rows, engine.rows);
+        assert_int_equal(direct.damages, 0);
+    }
+}
+
+TEST(damaged_pages_give_the_rows_of_the_engine)
 {
     bytes = db_made("CREATE TABLE t(a INTEGER PRIMARY KEY, b, c TEXT);"
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)"
@@ -211,14 +320,30 @@ TEST(damaged_pages_do_no_harm)
             old[i] = at[place[i]];
             at[place[i]] = (char)(random >> 24);
         }
-        assert_true(scan(true).rows <= bytes.n);
+        compare_damaged();
         for (size_t i = 4; i-- > 0;)
             at[place[i]] = old[i];
     }
     assert_int_equal(scan(true).rows, 2000);
 }
 
+TEST(a_file_cut_short_gives_the_rows_of_the_engine)
+{
+    bytes = db_made("CREATE TABLE t(a, b, c TEXT);"
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+                    "INSERT INTO t SELECT i, i * 1.5, 'name ' || i FROM n;");
+    size_t all = bytes.n;
+
+    for (bytes.n = 600; bytes.n < all; bytes.n += all / 37)
+        compare_damaged();
+}
+
 TEST_MAIN("base/db_table", TF(values_of_every_sort_are_the_engines),
           TF(a_tree_of_many_pages_is_walked_in_order), TF(what_is_not_plain_is_left_to_the_engine),
           TF(keys_are_numbers_of_rows_however_they_are_declared),
-          TF(a_file_is_read_through_a_window), TF(damaged_pages_do_no_harm))
+          TF(a_file_is_read_through_a_window),
+          TF(both_encodings_of_two_bytes_are_left_to_the_engine),
+          TF(rows_longer_than_a_page_are_the_engines_wherever_they_stand),
+          TF(a_file_in_wal_mode_is_read_as_it_stands),
+          TF(damaged_pages_give_the_rows_of_the_engine),
+          TF(a_file_cut_short_gives_the_rows_of_the_engine))

@@ -351,12 +351,7 @@ struct found_list {
     VEC_OF(struct found) v;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-
-    return str_compare(x->entry.name, y->entry.name);
-}
+ORDER_BY(by_name, struct found, str_compare(x->entry.name, y->entry.name));
 
 static struct found look_at(struct arena *arena, DIR *dir, const char *folder, const char *name)
 {
@@ -453,14 +448,6 @@ static bool is_new(struct folder_walk *w, dev_t device, ino_t inode)
     return w->seen.at[at].device != device || w->seen.at[at].inode != inode;
 }
 
-static bool is_skipped(const struct folder_walk *w, struct str name)
-{
-    for (size_t i = 0; i < w->skip_n; i++)
-        if (str_equal(w->skip[i], name))
-            return true;
-    return false;
-}
-
 /* Recursion ends at LIMIT_PATH_DEPTH; the errno of the folder itself, or 0. */
 static int walk_dir(struct folder_walk *w, const char *folder, int depth)
 {
@@ -471,7 +458,7 @@ static int walk_dir(struct folder_walk *w, const char *folder, int depth)
         const struct found *f = &found.v.at[i];
         struct where where = {.path = f->entry.path};
 
-        if (f->entry.kind == FS_DIR && is_skipped(w, f->entry.name))
+        if (f->entry.kind == FS_DIR && str_is_one_of(f->entry.name, w->skip, w->skip_n))
             continue;
         vec_push(&w->entries, f->entry);
         if (f->entry.kind != FS_DIR)

@@ -4,12 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct interval *x = a, *y = b;
-
-    return ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
-}
+ORDER_BY(by_begin, struct interval, ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end));
 
 static bool is_sorted(struct interval_set set)
 {

@@ -288,18 +288,6 @@ void json_put_f64(struct json_writer *w, const char *key, double value)
     json_write_f64(w, value);
 }
 
-void json_put_us(struct json_writer *w, const char *key, nanos ns)
-{
-    json_write_key(w, str_of(key));
-    json_write_us(w, ns);
-}
-
-void json_put_ms(struct json_writer *w, const char *key, nanos ns)
-{
-    json_write_key(w, str_of(key));
-    json_write_ms(w, ns);
-}
-
 void json_put_bool(struct json_writer *w, const char *key, bool value)
 {
     json_write_key(w, str_of(key));

@@ -77,8 +77,6 @@ void json_put_i64(struct json_writer *w, const char *key, int64_t value);
 void json_put_known(struct json_writer *w, const char *key, bool is_known, int64_t value);
 void json_put_u64(struct json_writer *w, const char *key, uint64_t value);
 void json_put_f64(struct json_writer *w, const char *key, double value); /* null when not finite */
-void json_put_us(struct json_writer *w, const char *key, nanos ns);
-void json_put_ms(struct json_writer *w, const char *key, nanos ns); /* 1500 gives 0.0015 */
 void json_put_bool(struct json_writer *w, const char *key, bool value);
 void json_put_null(struct json_writer *w, const char *key);
 

@@ -95,14 +95,13 @@ TEST(a_member_is_put_with_its_key)
 TEST(times_are_put_exactly)
 {
     start(JSON_COMPACT);
-    json_write_object(&w);
-    json_put_us(&w, "us", 1500);
-    json_put_ms(&w, "ms", 1500);
-    json_put_ms(&w, "whole", 2000000);
-    json_put_ms(&w, "least", INT64_MIN);
+    json_write_array(&w);
+    json_write_us(&w, 1500);
+    json_write_ms(&w, 1500);
+    json_write_ms(&w, 2000000);
+    json_write_ms(&w, INT64_MIN);
     json_write_end(&w);
-    assert_str(written(), "{\"us\":1.500,\"ms\":0.0015,\"whole\":2.0,"
-                          "\"least\":-9223372036854.775808}");
+    assert_str(written(), "[1.500,0.0015,2.0,-9223372036854.775808]");
 }
 
 TEST(numbers_keep_all_their_digits)

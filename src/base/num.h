@@ -109,14 +109,24 @@ static inline double num_ratio(double part, double whole)
 }
 
 /* Checked arithmetic for sizes read from a file: false when the result would wrap. */
-static inline bool num_add(size_t a, size_t b, size_t *out)
-{
-    return !__builtin_add_overflow(a, b, out);
-}
-
 static inline bool num_mul(size_t a, size_t b, size_t *out)
 {
     return !__builtin_mul_overflow(a, b, out);
+}
+
+/* Sums and products of counts: INT64_MAX when they do not fit. */
+static inline int64_t num_most_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static inline int64_t num_most_product(int64_t a, int64_t b)
+{
+    int64_t product;
+
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
 /* Sums and differences of times clamp at the ends instead of wrapping. */

@@ -490,9 +490,6 @@ TEST(sizes_and_times_do_not_wrap)
 {
     size_t n = 0;
 
-    assert_true(num_add(SIZE_MAX - 1, 1, &n));
-    assert_true(n == SIZE_MAX);
-    assert_false(num_add(SIZE_MAX, 1, &n));
     assert_true(num_mul(SIZE_MAX / 2, 2, &n));
     assert_false(num_mul(SIZE_MAX / 2 + 1, 2, &n));
     assert_true(nanos_add(INT64_MAX, 1) == INT64_MAX);

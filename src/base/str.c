@@ -70,6 +70,14 @@ bool str_is_one_of(struct str s, const struct str *list, size_t n)
     return false;
 }
 
+bool str_any(bool (*is)(struct str, struct str), struct str s, const struct str *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is(s, list[i]))
+            return true;
+    return false;
+}
+
 bool str_is_name(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)

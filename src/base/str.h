@@ -83,6 +83,17 @@ static inline struct str str_part(struct str s, size_t from, size_t n)
  */
 #define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
 
+/* Defines an order for qsort() over two elements `x` and `y`:
+ *     ORDER_BY(by_begin, struct pending, ORDER(x->begin, y->begin) ?: ORDER(x->order, y->order));
+ */
+#define ORDER_BY(name, type, order_of_x_and_y)                                                     \
+    static int name(const void *order_x_, const void *order_y_)                                    \
+    {                                                                                              \
+        const type *x = order_x_, *y = order_y_;                                                   \
+        return order_of_x_and_y;                                                                   \
+    }                                                                                              \
+    static int name(const void *order_x_, const void *order_y_)
+
 /* Byte order, shorter first on a tie: the order of every sorted output. */
 int str_compare(struct str a, struct str b);
 int str_order(const void *a, const void *b); /* the same for qsort() */
@@ -102,6 +113,10 @@ static inline bool str_contains(struct str s, struct str needle)
 }
 
 bool str_is_one_of(struct str s, const struct str *list, size_t n);
+
+/* Whether `is` holds for `s` and one of the list: STR_ANY(str_starts, name, prefixes). */
+bool str_any(bool (*is)(struct str, struct str), struct str s, const struct str *list, size_t n);
+#define STR_ANY(is, s, list) str_any((is), (s), (list), ARRAY_LEN(list))
 
 /* A name in C: letters, digits and underscores, no digit first. */
 bool str_is_name(struct str s);

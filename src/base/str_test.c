@@ -87,6 +87,8 @@ TEST(containing_finding_in_a_list_and_names)
     assert_false(str_contains(nothing, S("a")));
     assert_true(str_is_one_of(S("bc"), list, 2));
     assert_false(str_is_one_of(S("b"), list, 2));
+    assert_true(STR_ANY(str_starts, S("bcd"), list));
+    assert_false(STR_ANY(str_starts, S("b"), list));
     assert_true(str_is_name(S("_a9")));
     assert_false(str_is_name(S("9a")));
     assert_false(str_is_name(S("a-b")));

@@ -71,7 +71,7 @@ static enum status sniff(struct stream *s)
     if (!gz_is(stream_text(s)))
         return ST_OK;
     s->is_gzip = true;
-    gz_init(&s->gz);
+    gz_init_fast(&s->gz, s->has_fault);
     s->packed_buffer = mem_grow(NULL, 1, PACKED_SIZE);
     memcpy(s->packed_buffer, s->window, s->end);
     s->packed = (struct str){s->packed_buffer, s->end};
@@ -81,9 +81,16 @@ static enum status sniff(struct stream *s)
 
 enum status stream_open(struct stream *s, const char *path, size_t window_size, struct diag *diag)
 {
+    return stream_open_fast(s, path, window_size, NULL, diag);
+}
+
+enum status stream_open_fast(struct stream *s, const char *path, size_t window_size,
+                             bool *has_fault, struct diag *diag)
+{
     uint64_t size;
 
-    *s = (struct stream){.path = path, .diag = diag, .fd = -1, .limit = LIMIT_RECORD_BYTES};
+    *s = (struct stream){
+        .path = path, .diag = diag, .fd = -1, .limit = LIMIT_RECORD_BYTES, .has_fault = has_fault};
     if (strcmp(path, "-") == 0) {
         s->path = "standard input";
         s->fd = STDIN_FILENO;
@@ -127,21 +134,41 @@ static enum status make_room(struct stream *s)
     return ST_OK;
 }
 
+/* Reads until `to` is full or the input is over. */
+static enum status take_all(struct stream *s, char *to, size_t room, size_t *got)
+{
+    size_t n;
+
+    for (*got = 0; *got < room && !s->at_end; *got += n) {
+        TRY(take(s, to + *got, room - *got, &n));
+        s->at_end = n == 0;
+        if (s->at_end && s->is_gzip)
+            gz_report(&s->gz, s->path, s->diag);
+    }
+    return ST_OK;
+}
+
 enum status stream_fill(struct stream *s)
 {
+    size_t got;
+
     if (s->at_end)
         return ST_OK;
     TRY(make_room(s));
-    while (s->end < s->cap) {
-        size_t got;
-        TRY(take(s, s->window + s->end, s->cap - s->end, &got));
-        s->end += got;
-        if (got == 0) {
-            s->at_end = true;
-            if (s->is_gzip)
-                gz_report(&s->gz, s->path, s->diag);
-            break;
-        }
-    }
+    TRY(take_all(s, s->window + s->end, s->cap - s->end, &got));
+    s->end += got;
+    return ST_OK;
+}
+
+enum status stream_read(struct stream *s, char *to, size_t room, size_t *got)
+{
+    struct str text = str_part(stream_text(s), 0, room);
+
+    if (text.n > 0)
+        memcpy(to, text.at, text.n);
+    stream_consume(s, text.n);
+    TRY(take_all(s, to + text.n, room - text.n, got));
+    s->offset += *got;
+    *got += text.n;
     return ST_OK;
 }

@@ -35,6 +35,7 @@ struct stream {
     size_t begin, end, cap; /* window[begin, end) is there */
     size_t limit;           /* the window grows up to this */
     struct gz gz;
+    bool *has_fault;     /* as gz_init_fast() takes it */
     char *packed_buffer; /* gzip input; NULL for plain input */
     struct str packed;   /* the part of it that waits */
     bool has_eof;        /* the file has no more bytes */
@@ -43,10 +44,17 @@ struct stream {
 /* "-" is standard input. `path` and `diag` must outlive the stream. On failure the stream may be
  * closed and otherwise not used. */
 enum status stream_open(struct stream *s, const char *path, size_t window_size, struct diag *diag);
+/* The same; gzip input is unpacked the fast way of base/gz.h, unless `has_fault` is NULL. */
+enum status stream_open_fast(struct stream *s, const char *path, size_t window_size,
+                             bool *has_fault, struct diag *diag);
 void stream_close(struct stream *s);
 
 /* Reads on; ST_OK also at the end, where it adds nothing. */
 enum status stream_fill(struct stream *s);
+
+/* For readers with a buffer of their own, in place of filling: the next `room` bytes, less at the
+ * end only. */
+enum status stream_read(struct stream *s, char *to, size_t room, size_t *got);
 
 static inline struct str stream_text(const struct stream *s)
 {

@@ -78,6 +78,35 @@ TEST(plain_and_packed_input_give_the_same_bytes)
     read_back(text, 1 << 20);
 }
 
+TEST(reading_to_a_buffer_goes_on_behind_what_was_consumed)
+{
+    static char to[120000];
+    struct str text = long_text();
+    struct stream s;
+    struct diag diag;
+    size_t got;
+
+    diag_init(&diag);
+    for (int is_packed = 0; is_packed < 2; is_packed++) {
+        bool has_fault = false;
+        write_file(text, is_packed);
+        assert_int_equal(stream_open_fast(&s, path, 64, &has_fault, &diag), ST_OK);
+        assert_int_equal(stream_fill(&s), ST_OK);
+        stream_consume(&s, 10);
+        size_t at = 10;
+        for (size_t room = 1; !s.at_end; room *= 3, at += got) {
+            assert_int_equal(stream_read(&s, to, room < sizeof(to) ? room : sizeof(to), &got),
+                             ST_OK);
+            assert_memory_equal(to, text.at + at, got);
+        }
+        assert_int_equal(at, text.n);
+        assert_int_equal(s.offset, text.n);
+        assert_false(has_fault);
+        stream_close(&s);
+    }
+    diag_fini(&diag);
+}
+
 TEST(an_empty_file_is_at_its_end_after_the_first_fill)
 {
     struct stream s;
@@ -260,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(plain_and_packed_input_give_the_same_bytes),
+        T(reading_to_a_buffer_goes_on_behind_what_was_consumed),
         T(an_empty_file_is_at_its_end_after_the_first_fill),
         T(a_record_larger_than_the_window_makes_it_grow_up_to_the_limit),
         T(consuming_more_than_there_is_drops_all),

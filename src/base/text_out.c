@@ -15,7 +15,7 @@ static const char pairs[] = "00010203040506070809"
                             "80818283848586878889"
                             "90919293949596979899";
 
-static void flush(struct text_out *out)
+void text_out_flush(struct text_out *out)
 {
     if (out->n > 0 && !out->has_failed)
         out->has_failed = !out->sink.write(out->sink.ctx, (struct str){out->buffer, out->n});
@@ -33,7 +33,7 @@ void text_out_open(struct text_out *out, struct sink sink)
 
 bool text_out_close(struct text_out *out)
 {
-    flush(out);
+    text_out_flush(out);
     return !out->has_failed;
 }
 
@@ -46,7 +46,7 @@ void text_out_spill(struct text_out *out, struct str text)
         out->n += n;
         text = str_part(text, n, text.n);
         if (out->n == TEXT_OUT_BUFFER)
-            flush(out);
+            text_out_flush(out);
     }
 }
 

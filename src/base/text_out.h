@@ -28,6 +28,9 @@ struct text_out {
 
 void text_out_open(struct text_out *out, struct sink sink);
 
+/* Hands what is there to the sink. */
+void text_out_flush(struct text_out *out);
+
 /* Hands the rest to the sink; false when the sink refused anything. */
 bool text_out_close(struct text_out *out);
 

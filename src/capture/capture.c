@@ -224,12 +224,8 @@ static unsigned has_attrs(const struct capture *cap)
     return has;
 }
 
-static int by_ends(const void *a, const void *b)
-{
-    const struct flow *x = a, *y = b;
-
-    return ORDER(x->from, y->from) ?: ORDER(x->to, y->to) ?: ORDER(x->kind, y->kind);
-}
+ORDER_BY(by_ends, struct flow,
+         ORDER(x->from, y->from) ?: ORDER(x->to, y->to) ?: ORDER(x->kind, y->kind));
 
 /* Sorts the arrows of each slice in a list that is in order of those slices. */
 static void sort_targets(struct flow *at, size_t n)
@@ -291,12 +287,7 @@ static void seal_flows(struct capture *cap, uint32_t *place)
         }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct sample *x = a, *y = b;
-
-    return ORDER(x->at, y->at) ?: ORDER(x->value, y->value);
-}
+ORDER_BY(by_time, struct sample, ORDER(x->at, y->at) ?: ORDER(x->value, y->value));
 
 static void seal_series(struct capture *cap)
 {
@@ -310,20 +301,11 @@ static void seal_series(struct capture *cap)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct mark *x = a, *y = b;
+ORDER_BY(by_number, struct mark,
+         ORDER(x->source, y->source) ?: ORDER(x->number, y->number) ?: ORDER(x->begin, y->begin)
+         ?: ORDER(x->end, y->end));
 
-    return ORDER(x->source, y->source) ?: ORDER(x->number, y->number) ?: ORDER(x->begin, y->begin)
-           ?: ORDER(x->end, y->end);
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct mark *x = a, *y = b;
-
-    return ORDER(x->begin, y->begin) ?: by_number(a, b);
-}
+ORDER_BY(by_begin, struct mark, ORDER(x->begin, y->begin) ?: by_number(x, y));
 
 static void seal_marks(struct capture *cap)
 {

@@ -11,6 +11,13 @@ struct args {
     bool list;
 };
 
+static const char *const names[] = {
+#define ANALYSIS(sym) #sym,
+#include "analysis/analyses.def"
+#undef ANALYSIS
+    NULL,
+};
+
 static const struct args defaults = {.input = CAPTURE_INPUT(), .as = "text"};
 
 static const struct opt options[] = {
@@ -127,9 +134,15 @@ const struct command command_analyze = {
     .usage = "[OPTIONS] NAME CAPTURE",
     .details = "Runs one analysis by name and prints the result as text, Markdown, an HTML page, "
                "or CSV tables. With --json the result is one JSON document with a schema (strata "
-               "help --list-schemas).",
+               "help --list-schemas).\n"
+               "\n"
+               "Analyses:"
+#define ANALYSIS(sym) " " #sym
+#include "analysis/analyses.def"
+#undef ANALYSIS
+               ". --list describes them.",
     .see = "docs/analyses",
-    .operands = {.kind = OPERAND_WORD, .min = 0, .max = 2},
+    .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2, .choices = names},
     .common = COMMON_CAPTURE | COMMON_LANG,
     .schemas =
         {

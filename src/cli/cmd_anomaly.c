@@ -1,5 +1,5 @@
 /*
- * strata anomaly: where the device sat idle.
+ * strata anomaly: device idle time in each step.
  */
 #include <regex.h>
 
@@ -85,7 +85,7 @@ static void list_files(struct session *s, const struct anomaly_job *job,
         session_wrote(s, job->markdown);
 }
 
-/* Completes the job; false, and the usage error told, when a value makes no sense. */
+/* Completes the job; false after a usage error. */
 static bool complete(struct session *s, const struct args *args, struct anomaly_job *job)
 {
     struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);

@@ -1,5 +1,5 @@
 /*
- * strata arch: what model ran, told from its kernels.
+ * strata arch: the model, reconstructed from its kernels.
  */
 #include "analysis/arch.h"
 #include "analysis/arch_rules.h"

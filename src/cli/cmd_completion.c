@@ -63,7 +63,7 @@ static const char *operand_words(const struct page *p)
 
     if (c->subs != NULL)
         return command_words(p->arena, c->subs);
-    if (c->operands.kind == OPERAND_CHOICE)
+    if (c->operands.choices != NULL)
         return words(p->arena, c->operands.choices);
     return c->operands.kind == OPERAND_COMMAND ? command_words(p->arena, NULL) : NULL;
 }
@@ -175,8 +175,9 @@ static void zsh_function(const struct page *p)
     for (size_t i = 0; i < p->n; i++)
         zsh_option(p, &p->options[i]);
     if (operands->max > 0 && names != NULL)
-        out_printf(p->out, " \\\n                '*:argument:(%s)'", names);
-    else if (operands->max > 0)
+        out_printf(p->out, " \\\n                '%s:argument:(%s)'",
+                   operands->kind == OPERAND_FILE ? "1" : "*", names);
+    if (operands->max > 0 && (names == NULL || operands->kind == OPERAND_FILE))
         out_printf(p->out, " \\\n                '*:argument:%s'",
                    zsh_actions[want_of_operands(operands)]);
     out_text(p->out, "\n            ;;\n");
@@ -242,7 +243,7 @@ static void fish_command(const struct page *p)
     }
     if (names != NULL)
         out_printf(p->out, "%s -a '%s'\n", start, names);
-    else
+    if (names == NULL || p->command->operands.kind == OPERAND_FILE)
         out_printf(p->out, "%s%s\n", start, operand_flags[want_of_operands(&p->command->operands)]);
 }
 

@@ -108,6 +108,8 @@ TEST(bash_offers_values)
     assert_offers("strata devices --color = n", "never\n");
     assert_offers("strata completion f", "fish\n");
     assert_offers("strata help ver", "version\n");
+    assert_offers("strata analyze exp", "exposed\n");
+    assert_offers("strata analyze exposed CONTRIB", "CONTRIBUTING.md\n");
 }
 
 TEST_MAIN("cli/cmd_completion", T(the_zsh_script_parses), T(the_fish_script_parses),

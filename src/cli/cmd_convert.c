@@ -69,7 +69,7 @@ static int complete(struct session *s, const struct args *args, struct convert_j
     return CODE_DONE;
 }
 
-/* What only the chosen format can tell. */
+/* Checks that depend on the chosen format. */
 static int check_format(struct session *s, struct convert_job *job,
                         const struct timeline_format *format)
 {

@@ -107,7 +107,7 @@ static int take_scenarios(struct session *s, const struct args *args, struct sce
     return CODE_DONE;
 }
 
-/* A scenario whose files are not all there is left out, and said so. */
+/* A scenario with missing files is skipped, with a message. */
 static bool is_missing(struct session *s, struct scenario *one)
 {
     const char *const files[] = {one->m6, one->measured, one->trace};
@@ -209,7 +209,8 @@ static void draw(struct session *s, struct scenario *one)
     plot_make(&one->plot, &s->arena, points, rows->at.n);
 }
 
-static enum status tell(struct session *s, const struct args *args, const struct scenarios *all)
+static enum status print_result(struct session *s, const struct args *args,
+                                const struct scenarios *all)
 {
     const char *path = db_output_path(s, args->output);
     const char **inputs = ARENA_ARRAY(&s->arena, const char *, 3 * all->n + 1);
@@ -254,7 +255,7 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; i < all.n && st == ST_OK; i++)
         st = run_scenario(s, &all.at[i], mapping);
     if (st == ST_OK)
-        st = tell(s, args, &all);
+        st = print_result(s, args, &all);
     for (size_t i = 0; i < all.n; i++)
         ops_rows_free(&all.at[i].rows);
     return db_code(st);

@@ -36,7 +36,7 @@ struct inputs {
     struct measured base, measured;
 };
 
-static enum status tell(struct session *s, const struct args *args, struct shape_rows *rows)
+static enum status print_result(struct session *s, const struct args *args, struct shape_rows *rows)
 {
     const char *path = db_output_path(s, args->output);
     const char *const inputs[] = {args->trace != NULL ? args->trace : args->base, args->measured,
@@ -84,7 +84,7 @@ static enum status compare(struct session *s, const struct args *args, struct in
     session_read(s, args->measured, "kernel-details", in->measured.table.n_rows, 0);
     TRY(shape_rows_measure(rows, &in->measured, SHAPE_MEASURED, &s->diag));
     shape_rows_sort(rows);
-    return tell(s, args, rows);
+    return print_result(s, args, rows);
 }
 
 static int run(struct session *s, const void *given)

@@ -127,15 +127,15 @@ struct teller {
     const struct grid_run *run;
 };
 
-static void tell_file(void *ctx, const struct grid_file *f)
+static void print_file(void *ctx, const struct grid_file *f)
 {
     const struct teller *t = ctx;
     struct session *s = t->s;
 
     if (f->fill.too_big > 0)
-        db_tell(s, "[MEMORY] %.*s: filtered %zu/%zu rows exceeding %.*s HBM budget",
-                STR_ARGS(f->name), f->fill.too_big, f->fill.made,
-                STR_ARGS(grid_memory_text(&s->arena, t->run->budget)));
+        db_message(s, "[MEMORY] %.*s: filtered %zu/%zu rows exceeding %.*s HBM budget",
+                   STR_ARGS(f->name), f->fill.too_big, f->fill.made,
+                   STR_ARGS(grid_memory_text(&s->arena, t->run->budget)));
     if (f->is_written && (s->common.quiet || s->common.json))
         session_wrote(s, f->path);
 }
@@ -162,7 +162,7 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     if (!s->common.dry_run)
         TRY(take_locks(s, args, place));
     print_head(s, args, run);
-    TRY(grid_run_fill(run, tell_file, &(struct teller){s, run}, &s->diag));
+    TRY(grid_run_fill(run, print_file, &(struct teller){s, run}, &s->diag));
     if (s->common.json)
         session_document(s, &grid_schema, NULL, run, NULL);
     else if (!s->common.quiet)
@@ -176,13 +176,6 @@ static int print_rules(struct session *s)
     out_text(&s->out, "\n");
     out_bytes(&s->out, embedded_file("perfdb/models.yaml"));
     return CODE_DONE;
-}
-
-static bool discard(void *ctx, struct str text)
-{
-    (void)ctx;
-    (void)text;
-    return true;
 }
 
 static int run(struct session *s, const void *given)
@@ -201,7 +194,7 @@ static int run(struct session *s, const void *given)
     if (code != CODE_DONE)
         return code;
     if (s->common.json || s->common.quiet)
-        diff.write = discard;
+        diff.write = sink_drop;
     struct grid_options o = args->job;
     o.diff = s->common.dry_run ? &diff : NULL;
     enum status st = grid_run_open(&grid, &o, &s->diag);

@@ -52,8 +52,8 @@ static void print_json(struct session *s, struct m6 *m, const struct predicted *
     shape_rows_free(&rows);
 }
 
-static enum status tell(struct session *s, const char *path, struct m6 *m,
-                        const struct predicted *p, const struct measured *measured)
+static enum status print_result(struct session *s, const char *path, struct m6 *m,
+                                const struct predicted *p, const struct measured *measured)
 {
     const char *const inputs[] = {m->trace, m->measured, NULL};
 
@@ -90,7 +90,7 @@ static int run(struct session *s, const void *given)
         const struct str *sources = m6_sources(&s->arena, str_of(args->sources), &n);
         struct m6 m = m6_compute(&p, &measured, sources, n);
         session_read(s, args->measured, "kernel-details", measured.table.n_rows, m.skipped);
-        st = tell(s, db_output_path(s, args->output), &m, &p, &measured);
+        st = print_result(s, db_output_path(s, args->output), &m, &p, &measured);
     }
     measured_free(&measured);
     predicted_free(&p);

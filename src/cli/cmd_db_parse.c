@@ -31,15 +31,15 @@ static const struct example examples[] = {
     {0},
 };
 
-static void tell_losses(struct session *s, const struct parse_plan *plan)
+static void print_losses(struct session *s, const struct parse_plan *plan)
 {
     for (size_t i = 0; i < plan->files.n; i++) {
         const struct parse_file *f = &plan->files.at[i];
         if (f->rows_dropped == 0 && f->columns_lost.n == 0)
             continue;
-        db_tell(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
-                s->common.dry_run ? "would be " : "", f->rows_dropped,
-                f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
+        db_message(s, "%s: %sreplaced: %zu rows dropped%s%.*s", f->path,
+                   s->common.dry_run ? "would be " : "", f->rows_dropped,
+                   f->columns_lost.n > 0 ? ", columns dropped: " : "", STR_ARGS(f->columns_lost));
     }
 }
 
@@ -55,7 +55,7 @@ static void report(struct session *s, const struct args *args, const struct pars
 {
     bool is_listed = s->common.quiet || s->common.json;
 
-    tell_losses(s, plan);
+    print_losses(s, plan);
     for (size_t i = 0; i < plan->files.n && is_listed && !s->common.dry_run; i++)
         session_wrote(s, plan->files.at[i].path);
     if (s->common.json) {

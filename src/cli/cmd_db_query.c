@@ -68,7 +68,7 @@ static const struct example examples[] = {
     {0},
 };
 
-/* Shapes and types to inputs; false, and the usage error told, when they make no sense. */
+/* Shapes and types to inputs; false after a usage error. */
 static bool take_inputs(struct session *s, const struct args *args, struct query *q)
 {
     struct cell_slots shapes = cell_slots(&s->arena, str_of(args->shapes));

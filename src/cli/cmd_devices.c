@@ -142,7 +142,7 @@ static size_t choose(const struct device_table *table, const char *name, const s
     for (size_t i = 0; i < table->n; i++)
         if (name == NULL || device_has_prefix(&table->at[i], str_of(name)))
             list[n++] = &table->at[i];
-    /* "NVIDIA H200 141GB": the driver says more than the table. */
+    /* "NVIDIA H200 141GB": the driver's name is longer than the table's. */
     if (n == 0 && best != NULL)
         list[n++] = best;
     return n;

@@ -56,7 +56,7 @@ static bool take_gates(struct session *s, const struct args *args, struct diff_j
     return true;
 }
 
-/* Completes the job; false, and the usage error told, when a value makes no sense. */
+/* Completes the job; false after a usage error. */
 static bool complete(struct session *s, const struct args *args, struct diff_job *job)
 {
     job->path[SIDE_A] = s->operands.at[0];

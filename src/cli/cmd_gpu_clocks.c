@@ -3,7 +3,6 @@
  */
 #include "cli/session.h"
 #include "driver/clocks.h"
-#include "driver/gpu_device.h"
 
 struct args {
     const char *device, *clock;

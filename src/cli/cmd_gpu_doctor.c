@@ -44,7 +44,7 @@ static void add_back_end(struct doctor_rows *rows, enum driver_id id, struct are
                          driver->instead));
 }
 
-/* The driver says in a file whether counters are for administrators only. */
+/* A file of the driver has whether counters are restricted to administrators. */
 static void add_permission(struct doctor_rows *rows, struct arena *arena)
 {
     static const char path[] = "/proc/driver/nvidia/params";

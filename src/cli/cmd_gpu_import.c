@@ -36,7 +36,7 @@ static int run(struct session *s, const void *given)
         st = gpu_imported_save(&imported, s->common.out, gpu_info_time(&s->arena), &s->arena,
                                &s->diag);
     if (st == ST_OK) {
-        gpu_tell_inputs(s, &imported);
+        gpu_note_inputs(s, &imported);
         session_wrote(s, imported.folder);
         gpu_report_block(&imported.run, LANG_EN, &text);
         if (s->common.json)

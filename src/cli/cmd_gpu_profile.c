@@ -1,5 +1,5 @@
 /*
- * strata gpu profile: run a workload and say what bounds its kernels.
+ * strata gpu profile: run a workload and report what bounds its kernels.
  */
 #include "cli/session.h"
 #include "flow/flow_config.h"
@@ -79,7 +79,7 @@ static const struct example examples[] = {
     {0},
 };
 
-/* What the user's or the site's settings say; none when they say nothing. */
+/* The clock of the user's or the site's settings; none by default. */
 static bool take_default_clock(struct session *s, struct clock_want *out)
 {
     struct config_value value;

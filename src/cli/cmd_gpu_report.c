@@ -1,5 +1,6 @@
 /*
- * strata gpu report: the report of a folder made anew, of files from elsewhere, or checked.
+ * strata gpu report: regenerate the report of a folder, print one from other files, or validate
+ * one.
  */
 #include "base/fs.h"
 #include "base/mapfile.h"
@@ -104,7 +105,7 @@ static enum status from_files(struct session *s, const struct args *args)
 
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
-        gpu_tell_inputs(s, &imported);
+        gpu_note_inputs(s, &imported);
     if (st == ST_OK && s->common.out != NULL)
         st = gpu_imported_save(&imported, s->common.out, "", &s->arena, &s->diag);
     if (st == ST_OK && imported.folder != NULL)

@@ -24,7 +24,7 @@ static const struct example examples[] = {
     {0},
 };
 
-static void tell(struct session *s, const struct gpu_timeline_result *r)
+static void print_result(struct session *s, const struct gpu_timeline_result *r)
 {
     captures_read(s, r->fleet);
     for (size_t i = 0; i < r->n_written; i++)
@@ -48,7 +48,7 @@ static int run(struct session *s, const void *given)
     captures_input(s, &job.input);
     enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK)
-        tell(s, &result);
+        print_result(s, &result);
     gpu_timeline_result_free(&result);
     return session_code(status);
 }

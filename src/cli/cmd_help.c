@@ -220,7 +220,7 @@ static int about_schemas(struct session *s, const struct args *args)
     return code;
 }
 
-/* The words name no command: says which one does not, and the nearest that would. */
+/* An unknown command: the error with the nearest known one. */
 static int unknown(struct session *s, struct command_path path, int used)
 {
     const char *word = s->operands.at[used];

@@ -108,7 +108,7 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     return status == ST_OK ? CODE_DONE : CODE_NO;
 }
 
-static bool has_told(const struct incore_breakdown *b)
+static bool has_reported(const struct incore_breakdown *b)
 {
     for (size_t i = 0; i < b->totals.n; i++)
         if (b->totals.at[i].told_cycles >= 0)
@@ -118,7 +118,7 @@ static bool has_told(const struct incore_breakdown *b)
 
 static void print_breakdown(struct session *s, const struct incore_breakdown *b)
 {
-    bool is_told = has_told(b);
+    bool is_told = has_reported(b);
 
     out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s%s\n", "pipe", "executed", "cycles",
                "busy", "busy %", "depth", "wait", "bytes", is_told ? "  simulator busy" : "");

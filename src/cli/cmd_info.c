@@ -305,7 +305,7 @@ static void add_gaps(struct answer *a, const struct inventory_list *list)
             const struct inventory_gap *gap = &list->at[i].gaps.at[g];
             size_t n = count_gap(list, list->n, gap->name);
             if (count_gap(list, i, gap->name) > 0)
-                continue; /* told before */
+                continue; /* listed before */
             text_put(&a->line, word(a, gap->text));
             if (n < list->n)
                 message_put(&a->line, a->report->lang, &info_text.of_captures,

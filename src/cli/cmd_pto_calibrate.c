@@ -75,7 +75,7 @@ static enum status save(struct session *s, const struct pto_calibration *cal)
     struct outfile file;
 
     TRY(outfile_open(&file, s->common.out, &s->diag));
-    (void)pto_calibration_write(cal, outfile_sink(&file)); /* the commit tells */
+    (void)pto_calibration_write(cal, outfile_sink(&file)); /* the commit reports a failure */
     TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
     session_wrote(s, s->common.out);
     return ST_OK;

@@ -1,5 +1,5 @@
 /*
- * strata pto check: whether kernels keep the rules of the dialect, and where they break them.
+ * strata pto check: violations of the dialect's rules in kernels.
  */
 #include "cli/pto_params.h"
 #include "cli/session.h"

@@ -1,5 +1,5 @@
 /*
- * strata synth: captures of invented runs, with the truth about them.
+ * strata synth: synthetic captures with ground truth.
  */
 #include <sys/resource.h>
 
@@ -87,7 +87,7 @@ static void raise_file_limit(void)
     }
 }
 
-/* Completes `o`, or says what is wrong. */
+/* Completes `o`, or gives a usage error. */
 static int read_args(struct session *s, const struct args *a, struct synth_options *o)
 {
     nanos mb = 0;

@@ -46,7 +46,7 @@ enum operand_kind {
 struct operands {
     enum operand_kind kind;
     size_t min, max;
-    const char *const *choices; /* ends with NULL */
+    const char *const *choices; /* ends with NULL; with OPERAND_FILE: names for the first operand */
 };
 
 /* Read from the repository's root; `line` starts with "strata". */

@@ -1,5 +1,5 @@
 /*
- * frame: finds the command, reads its options, runs it and tells how it went.
+ * frame: finds the command, parses its options, runs it and prints the diagnostics.
  */
 #include "cli/frame.h"
 
@@ -222,7 +222,7 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
     return run_command(s, argc - used, argv + used);
 }
 
-/* A reader that left early (`strata ... | head`) is no error; any other loss is. */
+/* EPIPE (`strata ... | head`) is not an error; any other write error is. */
 static int close_stdout(struct session *s, int code)
 {
     if (out_flush(&s->out) || s->out.error == EPIPE)
@@ -232,7 +232,7 @@ static int close_stdout(struct session *s, int code)
     return code <= CODE_NO ? CODE_FILE : code;
 }
 
-/* The diag explains every failure; a failure without a reason is a fault of ours. */
+/* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
     if (cancelled() && code > CODE_NO)

@@ -36,7 +36,7 @@ static inline struct gpu_import_job gpu_job_of(struct session *s, const struct g
 }
 
 /* The files that were read, for the frame of the answer. */
-static inline void gpu_tell_inputs(struct session *s, const struct gpu_imported *from)
+static inline void gpu_note_inputs(struct session *s, const struct gpu_imported *from)
 {
     for (size_t i = 0; i < from->inputs.n; i++)
         session_read(s, from->inputs.at[i].path, from->inputs.at[i].format, from->inputs.at[i].rows,

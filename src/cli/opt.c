@@ -70,7 +70,7 @@ const char *opt_nearest(const char *word, const char *const *names, size_t count
 
     for (size_t i = 0; i < count; i++) {
         size_t distance = str_distance(str_of(word), str_of(names[i]), NEAR);
-        /* A shortened name is refused but understood. */
+        /* A shortened name is rejected, with the full one as a hint. */
         if (distance > NEAR && strlen(word) >= 2 && str_starts(str_of(names[i]), str_of(word)))
             distance = NEAR;
         /* A word as short as the distance itself has nothing in common with the name. */

@@ -7,7 +7,7 @@
  *
  * Spelling: `--name value`, `--name=value`, `-n value`, `-nvalue`, bundled letters (`-qv`),
  * `--no-name` undoes `--name`, `--` ends the options, `-` alone is an operand. Abbreviated long
- * names are refused: a new option must never change what an old command line means. The last of
+ * names are rejected: a new option must never change what an old command line means. The last of
  * several wins, lists collect.
  */
 #ifndef STRATA_CLI_OPT_H
@@ -43,7 +43,7 @@ struct opt {
     int64_t min, max;           /* of an INT */
 };
 
-/* The member's offset, refused by the compiler when its type is not `ctype`; a whole number; as
+/* The member's offset; a compile error unless its type is `ctype`; a whole number; as
  * wide as an int, which enums are. Members of structs inside are fine: job.input.rank. */
 #define OPT_AT(type, member, ctype)                                                                \
     (offsetof(type, member) + 0 * sizeof((ctype *)0 == &((type *)0)->member))

@@ -66,7 +66,7 @@ int db_only_ops(struct session *s, const struct words *given, struct db_ops *out
     return CODE_DONE;
 }
 
-void db_tell(struct session *s, const char *format, ...)
+void db_message(struct session *s, const char *format, ...)
 {
     char text[4096];
     va_list args;
@@ -121,7 +121,7 @@ enum status db_output(struct session *s, const char *path, const char *const *in
                              "is also an input; choose another output");
     TRY(make_folder(s, path));
     TRY(outfile_open(&file, path, &s->diag));
-    write(what, outfile_sink(&file)); /* the commit tells of a failure */
+    write(what, outfile_sink(&file)); /* the commit reports a failure */
     return outfile_commit(&file, OUTFILE_FAST, &s->diag);
 }
 

@@ -69,9 +69,9 @@ struct db_ops db_ops(struct session *s, const struct words *given);
 int db_only_ops(struct session *s, const struct words *given, struct db_ops *out);
 
 /* A line on stderr, at once: for what must not wait for the end of the run. */
-void db_tell(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void db_message(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes one document; false when the sink refused. */
+/* Writes one document; false when the sink failed. */
 typedef bool db_document(const void *what, struct sink sink);
 
 /* The file asked for: --output, else --out; NULL when none was, or "-". */
@@ -81,7 +81,7 @@ const char *db_output_path(const struct session *s, const char *output);
 bool db_output_is_stdout(const struct session *s, const char *output);
 
 /* Writes a document to `path` as a whole, making the folders above it, or to stdout when it is
- * NULL. A path that is one of the `inputs` (ends with NULL) is refused. */
+ * NULL. A path that is one of the `inputs` (ends with NULL) is an error. */
 enum status db_output(struct session *s, const char *path, const char *const *inputs,
                       db_document *write, const void *what);
 

@@ -61,7 +61,7 @@ void session_wrote(struct session *s, const char *path)
     vec_push(&s->written, copy(s, path));
 }
 
-/* A lost progress line is nobody's loss. */
+/* Errors of the progress line are ignored. */
 static void to_stderr(struct str text)
 {
     if (text.n > 0 && write(STDERR_FILENO, text.at, text.n) < 0)

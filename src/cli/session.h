@@ -1,5 +1,5 @@
 /*
- * session - what a command's run() is handed: common options, operands, and the ways out.
+ * session - arguments of a command's run(): common options, operands, output.
  *
  * The frame (cli/frame.c) fills it, calls run(), and closes the run: written files are listed on
  * stdout, diagnostics go to stderr, and a failed run prints exactly one error line.
@@ -18,11 +18,11 @@
 
 enum exit_code {
     CODE_DONE = 0,
-    CODE_NO = 1,    /* done, and the answer is no */
-    CODE_USAGE = 2, /* the command line is wrong */
-    CODE_FILE = 3,  /* a file is missing, unreadable, unwritable or of an unknown kind */
-    CODE_TOOL = 4,  /* a needed tool or device is missing or failed */
-    CODE_BUG = 5,   /* strata itself is wrong */
+    CODE_NO = 1,    /* check failed */
+    CODE_USAGE = 2, /* usage error */
+    CODE_FILE = 3,  /* a file is missing, unreadable, unwritable or of an unknown format */
+    CODE_TOOL = 4,  /* a required tool or device is missing or failed */
+    CODE_BUG = 5,   /* internal error */
     CODE_INTERRUPTED = 130,
 };
 
@@ -32,7 +32,7 @@ struct common {
     const char *format; /* --format; NULL when not given */
     int64_t jobs;       /* --jobs; 0: as many as processors */
     int color;          /* enum color_mode */
-    int lang;           /* --lang: 0 as the environment says, else an enum lang plus one */
+    int lang;           /* --lang: 0 from the environment, else an enum lang plus one */
 };
 
 struct session {
@@ -50,10 +50,10 @@ struct session {
     VEC_OF(const char *) written;
 };
 
-/* The exit code of a status whose story is in the diag. */
+/* The exit code of a status. */
 int session_code(enum status status);
 
-/* Says what is wrong with the command line and gives CODE_USAGE. */
+/* Adds a usage error and returns CODE_USAGE. */
 int session_usage(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Texts are copied. Files are listed in this order at the end of the run. */

@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/limits.h"
 #include "base/mapfile.h"
-#include "driver/driver.h"
 
 /* ---- set_env.sh ---- */
 
@@ -242,7 +240,7 @@ static const char *join_names(struct arena *arena, const struct names *list)
     return arena_cstr(arena, all);
 }
 
-/* The name a device here has, as npu-smi tells; empty when there is none. */
+/* The device name reported by npu-smi; empty without a device. */
 static struct str device_name(const struct cann *c, struct arena *arena)
 {
     const char *tool = cann_program(c, arena, "npu-smi");

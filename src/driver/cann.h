@@ -54,7 +54,7 @@ const char *cann_library_path(const struct cann *c, const char *build_dir, const
                               struct arena *arena);
 
 /*
- * One step of a pipeline, with its log: "$ command", what the program said, "[exit N]".
+ * One step of a pipeline, with its log: "$ command", the program's output, "[exit N]".
  */
 struct cann_step {
     const char *const *argv;

@@ -1,6 +1,6 @@
 /*
  * msopprof, the program behind `msprof op`. Some toolkits come without it; another one's can be
- * copied (never linked: msprof refuses links).
+ * copied (never linked: msprof rejects links).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "driver/cann.h"
-#include "driver/driver.h"
 
 static bool is_usable(const struct cann *c, struct arena *arena)
 {
@@ -27,13 +26,11 @@ static bool is_usable(const struct cann *c, struct arena *arena)
     if (spec.folder != NULL)
         rmdir(folder);
     struct str all = arena_format(arena, "%.*s%.*s", STR_ARGS(r.out), STR_ARGS(r.err));
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        if (str_contains(all, bad[i]))
-            return false;
-    return str_contains(all, S("--application")) && str_contains(all, S("Options:"));
+    return !STR_ANY(str_contains, all, bad) && str_contains(all, S("--application")) &&
+           str_contains(all, S("Options:"));
 }
 
-/* "Version=8.5.0" of a toolkit; empty when it does not tell. */
+/* "Version=8.5.0" of a toolkit; empty if unknown. */
 static struct str version_of(struct arena *arena, const char *toolkit)
 {
     static const char *const files[] = {"compiler/version.info", "version.info",

@@ -108,7 +108,7 @@ static enum status write_journal(const struct clock_lock *c, const char *uuid, s
     return outfile_commit(&file, OUTFILE_SYNC, d);
 }
 
-/* A lock made by somebody else: the reason bit says that the clock is held, and it is. */
+/* A lock of another program: the throttle reason bit is set and the clock is constant. */
 static bool has_lock(const struct nvml *nvml, struct nvml_gpu *gpu)
 {
     unsigned long long reasons = 0;
@@ -128,7 +128,7 @@ static bool settle(const struct clock_lock *c)
     return false;
 }
 
-static enum status refuse(const struct nvml *nvml, int result, struct diag *d)
+static enum status reject(const struct nvml *nvml, int result, struct diag *d)
 {
     diag_fail(d, ST_TOOL, "gpu.clock-refused", (struct where){0}, "clocks cannot be locked: %s",
               nvml_error(nvml, result));
@@ -153,7 +153,7 @@ static enum status prepare(struct clock_lock *c, const char *uuid, struct clock_
     }
     c->target_mhz = clocks_target(c->nvml, c->gpu, want);
     if (c->target_mhz == 0)
-        return refuse(c->nvml, NVML_NOT_SUPPORTED, d);
+        return reject(c->nvml, NVML_NOT_SUPPORTED, d);
     TRY(fs_mkdirs(folder, d));
     c->journal = fs_join(arena, folder, arena_printf(arena, "clocks-%s.json", uuid));
     if (c->guardian != NULL && !guardian_arm(c->guardian, uuid, c->journal))
@@ -174,7 +174,7 @@ enum status clocks_lock(struct clock_lock *c, const struct nvml *nvml, struct nv
     if (st == ST_OK)
         result = NVML_DO(nvml, lock_clocks, gpu, c->target_mhz, c->target_mhz);
     if (result != NVML_OK)
-        st = refuse(nvml, result, d);
+        st = reject(nvml, result, d);
     if (st != ST_OK) {
         if (guardian != NULL)
             guardian_disarm(guardian);

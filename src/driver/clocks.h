@@ -34,7 +34,7 @@ struct clock_lock {
     unsigned target_mhz;
 };
 
-/* The clock that `want` means on this card: one that it supports. 0 when that cannot be told. */
+/* The clock that `want` means on this card: one that it supports. 0 if unknown. */
 unsigned clocks_target(const struct nvml *nvml, struct nvml_gpu *gpu, struct clock_want want);
 
 /*

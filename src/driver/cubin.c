@@ -1,5 +1,5 @@
 /*
- * Compiled GPU modules: what they say of themselves, and what tools say of them. See cubin.h.
+ * Compiled GPU modules: their contents, and the output of tools. See cubin.h.
  */
 #include "driver/cubin.h"
 
@@ -163,7 +163,7 @@ static void read_section(struct reading *r, Elf_Scn *scn, const GElf_Shdr *head)
     } else if ((kernel = after(name, S(".nv.info."))).n > 0 && (f = by_name(r, kernel)) != NULL) {
         read_info(r, section_bytes(scn, head), f);
         if (f->barriers < 0)
-            f->barriers = 0; /* told only when there are some */
+            f->barriers = 0; /* only present if there are some */
     } else if ((kernel = after(name, S(".nv.shared."))).n > 0 && (f = by_name(r, kernel)) != NULL) {
         uint64_t kept = r->has_reserved ? RESERVED : 0;
         f->shared_bytes = head->sh_size >= kept && head->sh_size <= INT32_MAX

@@ -1,5 +1,5 @@
 /*
- * cubin - what a compiled GPU module (an ELF file of the CUDA kind) says of itself.
+ * cubin - what a compiled GPU module (a CUDA ELF file) contains.
  *
  * Kernels with the resources that the compiler gave them, and the PTX that it was made from when
  * line numbers were asked for (-lineinfo). Code itself is not read here: nvdisasm does that.
@@ -14,7 +14,7 @@ enum {
     CUBIN_PTX_BYTES = 64 << 20, /* longer text is left out */
 };
 
-/* Numbers are -1 where the module does not tell them. */
+/* Numbers are -1 if unknown. */
 struct cubin_function {
     struct str name; /* mangled */
     size_t symbol;   /* its number, as nvdisasm counts */
@@ -32,8 +32,8 @@ struct cubin {
     struct str ptx;      /* empty: not in there */
 };
 
-/* `bytes` is the whole file; texts are copied into the arena. ST_FORMAT when it is no such module;
- * damaged parts are passed over. */
+/* `bytes` is the whole file; texts are copied into the arena. ST_FORMAT when it is not such a
+ * module; damaged parts are skipped. */
 enum status cubin_read(struct arena *arena, const char *path, struct str bytes, struct cubin *out,
                        struct diag *d);
 

@@ -1,5 +1,5 @@
 /*
- * Every back end that strata can use, in one table: where it is looked for and how it tells its
+ * Every back end that strata can use, in one table: where to look for it and how to get its
  * version.
  */
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 #include "driver/driver.h"
 
-/* ---- versions that libraries tell ---- */
+/* ---- versions of libraries ---- */
 
 /* 130100 is 13.1.0 */
 static void ask_cublaslt(void *library, struct arena *arena, struct probe_result *out)

@@ -14,7 +14,7 @@
 
 enum probe_state {
     PROBE_FOUND,
-    PROBE_BROKEN, /* there, but it does not work; `reason` says why */
+    PROBE_BROKEN, /* there, but it does not work; see `reason` */
     PROBE_MISSING,
 };
 
@@ -22,7 +22,7 @@ enum probe_state {
 struct probe_result {
     enum probe_state state;
     const char *path;    /* NULL when missing */
-    const char *version; /* NULL when it could not be told */
+    const char *version; /* NULL if unknown */
     const char *reason;  /* one sentence a user can act on; NULL when found */
 };
 
@@ -32,7 +32,7 @@ struct probe_program {
     const char *name;            /* looked up along PATH */
     const char *variable;        /* names the program outright: "STRATA_NCU" */
     const char *const *patterns; /* where installers put it when it is not on the PATH */
-    bool has_version;            /* `NAME --version` says it */
+    bool has_version;            /* from `NAME --version` */
 };
 
 struct probe_library {

@@ -1,5 +1,5 @@
 /*
- * GPUs as the CUDA driver and NVML tell of them. See gpu_device.h.
+ * GPUs as reported by the CUDA driver and NVML. See gpu_device.h.
  */
 #include "driver/gpu_device.h"
 

@@ -1,8 +1,8 @@
 /*
- * gpu_device - which GPU a run is about, and what the driver says of it.
+ * gpu_device - the GPU of a run, and its properties.
  *
  * The CUDA driver is asked (STRATA_CUDA_PATH names another file than libcuda.so.1), without making
- * a context; NVML adds what CUDA does not tell. Zero, empty or -1 mean "not known".
+ * a context; NVML adds what CUDA does not report. Zero, empty or -1 mean "not known".
  */
 #ifndef STRATA_DRIVER_GPU_DEVICE_H
 #define STRATA_DRIVER_GPU_DEVICE_H

@@ -60,7 +60,7 @@ static enum status wait_for(int fd, double wait_s)
     }
 }
 
-static enum status tell_holder(int fd, const char *path, struct diag *d)
+static enum status describe_holder(int fd, const char *path, struct diag *d)
 {
     char text[HOLDER];
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -108,7 +108,7 @@ enum status gpu_lock_take(struct gpu_lock *lock, const char *uuid, const char *c
     }
     st = wait_for(fd, wait_s);
     if (st == ST_UNSUPPORTED)
-        tell_holder(fd, path, d);
+        describe_holder(fd, path, d);
     else if (st == ST_IO)
         diag_fail(d, ST_IO, "gpu.lock-file", (struct where){.path = path},
                   "the file cannot be locked: %s", fs_error_text(errno));

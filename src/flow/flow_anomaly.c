@@ -83,16 +83,6 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     study_end(&st);
 }
 
-static enum status save_markdown(const char *path, const struct anomaly_result *result,
-                                 struct arena *arena, struct diag *d)
-{
-    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
-
-    for (size_t i = 0; i < result->n; i++)
-        reports[i] = result->at[i].report;
-    return results_save_markdown(path, reports, result->n, d);
-}
-
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out)
 {
@@ -119,7 +109,7 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     if (st == ST_OK && !job->without_arch)
         st = arch_result_save(&out->arch, job->path, job->out, job->is_dry_run, arena, d);
     if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
-        st = save_markdown(job->markdown, out, arena, d);
+        st = results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d);
     return st;
 }
 

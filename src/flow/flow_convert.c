@@ -20,7 +20,7 @@ static bool is_sink(const struct convert_job *job)
     return strcmp(job->out, "-") == 0;
 }
 
-static void tell_formats(struct diag *d)
+static void list_formats(struct diag *d)
 {
     for (size_t i = 0; i < timeline_count; i++)
         diag_hint(d, "formats", "%-10s %-9s %s", timeline_list[i]->name,
@@ -33,7 +33,7 @@ enum status convert_format(const struct convert_job *job, struct diag *d,
     *out = job->to != NULL ? timeline_find(str_of(job->to)) : timeline_by_ending(str_of(job->out));
     if (*out != NULL)
         return ST_OK;
-    tell_formats(d);
+    list_formats(d);
     if (job->to != NULL)
         return diag_fail(d, ST_NOT_FOUND, "convert.unknown-format", (struct where){0},
                          "unknown output format '%s'", job->to);
@@ -201,6 +201,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     struct cut_options where = {.lanes = job->lanes.at, .lanes_n = job->lanes.n, .clip = job->clip};
     struct timeline_options how = {
         .rows = job->rows,
+        .pool = job->input.pool,
         .progress = job->input.progress,
         .label = label,
     };

@@ -157,7 +157,7 @@ static bool are_partners(const struct fleet *a, size_t i, const struct fleet *b,
     return x == y || x == UNKNOWN || y == UNKNOWN || (a->ranks.n == 1 && b->ranks.n == 1);
 }
 
-static void tell_alone(const struct capture *cap, char side, struct diag *d)
+static void warn_unmatched(const struct capture *cap, char side, struct diag *d)
 {
     diag_add(d, SEV_WARN, "diff.rank", (struct where){.path = cap->name},
              "rank %lld is only in %c; skipped", (long long)cap->facts.rank, side);
@@ -175,24 +175,14 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
             out->at[out->n] = compare(job, a->ranks.at[i++], b->ranks.at[j++], arena);
             check_gates(job, out->at[out->n++].comparison, d, out);
         } else if (a->ranks.at[i]->facts.rank < b->ranks.at[j]->facts.rank)
-            tell_alone(a->ranks.at[i++], 'A', d);
+            warn_unmatched(a->ranks.at[i++], 'A', d);
         else
-            tell_alone(b->ranks.at[j++], 'B', d);
+            warn_unmatched(b->ranks.at[j++], 'B', d);
     }
     while (i < a->ranks.n)
-        tell_alone(a->ranks.at[i++], 'A', d);
+        warn_unmatched(a->ranks.at[i++], 'A', d);
     while (j < b->ranks.n)
-        tell_alone(b->ranks.at[j++], 'B', d);
-}
-
-static enum status save_markdown(const char *path, const struct diff_result *result,
-                                 struct arena *arena, struct diag *d)
-{
-    const struct report **reports = ARENA_ARRAY(arena, const struct report *, result->n);
-
-    for (size_t i = 0; i < result->n; i++)
-        reports[i] = result->at[i].report;
-    return results_save_markdown(path, reports, result->n, d);
+        warn_unmatched(b->ranks.at[j++], 'B', d);
 }
 
 enum status flow_diff(const struct diff_job *job, struct arena *arena, struct diag *d,
@@ -205,7 +195,9 @@ enum status flow_diff(const struct diff_job *job, struct arena *arena, struct di
     if (out->n == 0)
         return diag_fail(d, ST_NOT_FOUND, "diff.no-partner", (struct where){0},
                          "no rank is in both captures");
-    return job->markdown != NULL ? save_markdown(job->markdown, out, arena, d) : ST_OK;
+    return job->markdown != NULL
+               ? results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d)
+               : ST_OK;
 }
 
 void diff_result_free(struct diff_result *result)

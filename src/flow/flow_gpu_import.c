@@ -25,7 +25,7 @@ enum { HEAD = 1 << 16 };
 /* ---- one file ---- */
 
 /* Reports that only their own tools can open. */
-static enum status refuse_report(const char *path, struct diag *d)
+static enum status reject_report(const char *path, struct diag *d)
 {
     static const struct {
         struct str end;
@@ -56,16 +56,12 @@ static bool is_page(struct str text)
     struct str head = str_part(text, 0, HEAD);
     size_t header;
 
-    if (gpu_page_of(head, &header) != GPU_PAGE_NONE)
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(traces); i++)
-        if (str_contains(head, traces[i]))
-            return false;
-    return gpu_page_of(text, &header) != GPU_PAGE_NONE;
+    return gpu_page_of(head, &header) != GPU_PAGE_NONE ||
+           (!STR_ANY(str_contains, head, traces) && gpu_page_of(text, &header) != GPU_PAGE_NONE);
 }
 
 /* A log of ncu without a page tells why there is none: an error, else a warning. */
-static enum status refuse_log(const char *path, struct str text, struct diag *d)
+static enum status reject_log(const char *path, struct str text, struct diag *d)
 {
     static const struct {
         struct str says;
@@ -119,7 +115,7 @@ static enum status read_page(struct gpu_imported *to, const char *path, struct s
     text = utf16_plain(&to->run.arena, text);
     *is_read = is_page(text);
     if (!*is_read)
-        return refuse_log(path, text, d);
+        return reject_log(path, text, d);
     TRY(gpu_ncu_read(&to->pages, path, text, d));
     note_input(to, path, "ncu-csv", to->pages.rows - rows, to->pages.lost - lost);
     return ST_OK;
@@ -131,7 +127,7 @@ static enum status read_trace(struct gpu_imported *to, const char *path, struct 
     struct gpu_timeline_result *r = &to->traces[to->n_traces++];
 
     job.may_be_idle = true;
-    TRY(refuse_report(path, d));
+    TRY(reject_report(path, d));
     TRY(flow_gpu_timeline(&job, &to->run.arena, d, r));
     for (size_t k = 0; k < r->fleet->ranks.n; k++)
         for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {

@@ -204,7 +204,7 @@ static const char *baseline_of(struct profile *p)
     return link != NULL && fs_is_dir(link) ? link : NULL;
 }
 
-static void refuse_baseline(struct profile *p, const char *path, const char *why)
+static void reject_baseline(struct profile *p, const char *path, const char *why)
 {
     diag_add(p->diag, SEV_WARN, "gpu.not-comparable", (struct where){.path = path},
              "no comparison: %s", why);
@@ -243,7 +243,7 @@ static void compare(struct profile *p)
     if (p->has_before && (refusal == NULL || p->job->is_compare_forced)) {
         gpu_compare(&p->before, &p->result->run);
     } else if (is_asked) {
-        refuse_baseline(p, path,
+        reject_baseline(p, path,
                         p->has_before
                             ? arena_printf(p->arena, "%s; --force-compare overrides this", refusal)
                             : refusal);

@@ -79,7 +79,7 @@ static void say(const struct incore_run *run, const char *line)
         run->job->say(run->job->say_ctx, line);
 }
 
-static void say_result(const struct incore_run *run, struct incore_kernel *k)
+static void print_result(const struct incore_run *run, struct incore_kernel *k)
 {
     const struct run_row *r = &k->row;
     bool is_exported = run_row_is_exported(r);
@@ -121,7 +121,7 @@ static bool merge_kernel(void *ctx, size_t slot)
     if (was_done)
         p->result->resumed++;
     else
-        say_result(p->run, k);
+        print_result(p->run, k);
     vec_push(&p->result->rows, run_row_keep(&k->row, &p->result->arena));
     bool is_failed = !run_row_is_exported(&k->row);
     incore_kernel_end(k);

@@ -86,7 +86,7 @@ static enum gpu_outcome outcome_of(struct gpu_collect *c, const struct workload_
 }
 
 /* Notes that are worth a line however the run went. */
-static void tell_notes(struct gpu_collect *c, const struct gpu_recorded *r)
+static void report_notes(struct gpu_collect *c, const struct gpu_recorded *r)
 {
     static const struct {
         const char *note, *code;
@@ -113,7 +113,7 @@ static void tell_notes(struct gpu_collect *c, const struct gpu_recorded *r)
 }
 
 /* What keeps the library from recording anything at all. */
-static enum gpu_outcome refuse_notes(struct gpu_collect *c, const struct gpu_recorded *r,
+static enum gpu_outcome reject_notes(struct gpu_collect *c, const struct gpu_recorded *r,
                                      bool is_event)
 {
     const struct trace_note *note = gpu_recorded_note(r, "other-profiler");
@@ -162,12 +162,12 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
     enum gpu_outcome code = outcome_of(c, &result);
     if (st != ST_OK)
         return code != GPU_DONE ? code : gpu_outcome_of(st);
-    tell_notes(c, out);
+    report_notes(c, out);
     if (result.end == WORKLOAD_HUNG && out->last_counted.n > 0)
         diag_hint(c->diag, "finished",
                   "last finished kernel: %.*s; the one that hangs came after it",
                   STR_ARGS(out->last_counted));
-    enum gpu_outcome refused = refuse_notes(c, out, run->inject == INJECT_EVENT);
+    enum gpu_outcome refused = reject_notes(c, out, run->inject == INJECT_EVENT);
     if (refused != GPU_DONE)
         return refused;
     if (code == GPU_DONE && out->files == 0) {

@@ -42,19 +42,9 @@ struct keeping {
 
 /* ---- what is wanted ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    const struct wanted *x = a, *y = b;
+ORDER_BY(by_name, struct wanted, str_compare(x->mangled, y->mangled));
 
-    return str_compare(x->mangled, y->mangled);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct wanted *x = a, *y = b;
-
-    return ORDER(y->ns, x->ns) ?: by_name(a, b);
-}
+ORDER_BY(by_time, struct wanted, ORDER(y->ns, x->ns) ?: by_name(x, y));
 
 /* One of each name, with their times added up. */
 static size_t merge(struct wanted *list, size_t n)

@@ -26,7 +26,7 @@ struct str gpu_seen_names(const struct gpu_variants *v, size_t most, struct aren
     return n > 0 ? text : S("none");
 }
 
-static enum gpu_outcome tell_no_kernels(struct gpu_collect *c, const struct gpu_variants *v,
+static enum gpu_outcome fail_no_kernels(struct gpu_collect *c, const struct gpu_variants *v,
                                         const struct gpu_plan *plan)
 {
     const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
@@ -152,7 +152,7 @@ static enum gpu_outcome check_stages(struct gpu_collect *c, const struct gpu_pla
                  STR_ARGS(plan->stages.at[i].name), STR_ARGS(plan->stages.at[i].select),
                  STR_ARGS(gpu_seen_names(&out->variants, NAMES_SHOWN, c->arena)));
     }
-    return found > 0 ? GPU_DONE : tell_no_kernels(c, &out->variants, plan);
+    return found > 0 ? GPU_DONE : fail_no_kernels(c, &out->variants, plan);
 }
 
 enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
@@ -197,7 +197,7 @@ enum gpu_outcome gpu_measure_event(struct gpu_collect *c, struct gpu_plan *plan,
     if (code == GPU_DONE && out->events.runs.n == 0) {
         for (size_t i = 0; i < out->events.seen.n; i++)
             diag_hint(c->diag, "seen", "%s", out->events.seen.at[i].name);
-        return tell_no_kernels(c, &out->variants, plan);
+        return fail_no_kernels(c, &out->variants, plan);
     }
     if (out->starts > 1)
         diag_add(c->diag, SEV_NOTE, "gpu.restarted", (struct where){0},

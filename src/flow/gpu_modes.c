@@ -108,7 +108,7 @@ static enum gpu_outcome by_trace(struct gpu_mode_run *m)
 }
 
 /* A plain run shows which kernels there are. */
-static enum gpu_outcome tell_no_kernels(struct gpu_mode_run *m)
+static enum gpu_outcome fail_no_kernels(struct gpu_mode_run *m)
 {
     struct gpu_collect *c = &m->collect;
     const char *regex = gpu_selections_regex(m->plan->selections, m->plan->stages.n, c->arena);
@@ -134,8 +134,8 @@ static enum gpu_outcome tell_no_kernels(struct gpu_mode_run *m)
 }
 
 /* What ncu said went wrong: told, and whether our own counters can take its place. */
-static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble trouble,
-                                     const struct workload_result *r, bool *is_replaced)
+static enum gpu_outcome report_trouble(struct gpu_mode_run *m, enum ncu_trouble trouble,
+                                       const struct workload_result *r, bool *is_replaced)
 {
     struct diag *d = m->collect.diag;
     bool is_strict = m->job->backend == BACKEND_NCU;
@@ -161,7 +161,7 @@ static enum gpu_outcome tell_trouble(struct gpu_mode_run *m, enum ncu_trouble tr
                   "ncu: another profiler is using the GPU");
         return GPU_HELD;
     case NCU_NO_KERNELS:
-        return tell_no_kernels(m);
+        return fail_no_kernels(m);
     case NCU_FAILED:
         if (r->end == WORKLOAD_FAILED)
             return GPU_WORKLOAD;
@@ -286,7 +286,7 @@ static enum gpu_outcome run_ncu(struct gpu_mode_run *m, struct ncu_part part, bo
     if (trouble == NCU_FAILED)
         diag_merge(c->diag, &said);
     diag_fini(&said);
-    enum gpu_outcome code = tell_trouble(m, trouble, &result, is_replaced);
+    enum gpu_outcome code = report_trouble(m, trouble, &result, is_replaced);
     c->program_code = result.code;
     if (code != GPU_DONE)
         return code;

@@ -23,7 +23,7 @@ enum gpu_outcome gpu_outcome_of(enum status status)
 }
 
 /* Another tool's library in every program we start would be loaded instead of ours. */
-static enum gpu_outcome refuse_other_tool(struct diag *d)
+static enum gpu_outcome reject_other_tool(struct diag *d)
 {
     const char *other = getenv("CUDA_INJECTION64_PATH");
 
@@ -35,7 +35,8 @@ static enum gpu_outcome refuse_other_tool(struct diag *d)
     return GPU_HELD;
 }
 
-static enum gpu_outcome refuse_company(struct gpu_session *s, struct arena *arena, struct diag *d)
+static enum gpu_outcome reject_other_processes(struct gpu_session *s, struct arena *arena,
+                                               struct diag *d)
 {
     struct nvml_process list[PROCESSES_MOST];
     unsigned n = PROCESSES_MOST;
@@ -72,7 +73,7 @@ enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_sessi
                                    struct arena *arena, struct diag *d)
 {
     *s = (struct gpu_session){.want = *want, .lock = {.fd = -1}, .guardian = {.fd = -1}};
-    enum gpu_outcome code = refuse_other_tool(d);
+    enum gpu_outcome code = reject_other_tool(d);
     if (code != GPU_DONE)
         return code;
     /* First of all: the guardian has to be a copy of a process that has not opened the driver. */
@@ -84,7 +85,7 @@ enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_sessi
     if (code == GPU_DONE)
         code = take_lock(s, d);
     if (code == GPU_DONE)
-        code = refuse_company(s, arena, d);
+        code = reject_other_processes(s, arena, d);
     s->watch = (struct workload_watch){
         .nvml = &s->nvml,
         .gpu = s->info.handle,

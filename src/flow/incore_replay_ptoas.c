@@ -115,7 +115,7 @@ static enum status step(struct ptoas *p, const char *name, const char *const *ar
     TRY(cann_run(&s, p->arena, &done, p->diag));
     if (done.rc == 0)
         return ST_OK;
-    log_hints_tell(done.text, p->diag);
+    log_hints_report(done.text, p->diag);
     if (done.is_timed_out)
         return diag_fail(p->diag, ST_TOOL, "replay.timeout", (struct where){.path = p->run_root},
                          "Trace collection timed out after %" PRId64 "s; check logs at %s", limit_s,

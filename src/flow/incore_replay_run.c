@@ -61,8 +61,8 @@ enum status incore_replay_msprof(const struct incore_replay_job *job,
                          job->timeout_s, r->workspace);
     }
     if (st != ST_OK) {
-        log_hints_tell(done.out, d);
-        log_hints_tell(done.err, d);
+        log_hints_report(done.out, d);
+        log_hints_report(done.err, d);
         return diag_fail(d, ST_TOOL, "replay.failed", where,
                          "insight trace collection failed; see %s", log);
     }

@@ -74,8 +74,8 @@ static void put(struct sink out, struct str text)
     out.write(out.ctx, text);
 }
 
-enum status results_save_markdown(const char *path, const struct report *const *reports, size_t n,
-                                  struct diag *d)
+enum status results_save_markdown(const char *path, struct report *const *first, size_t stride,
+                                  size_t n, struct diag *d)
 {
     struct outfile file;
 
@@ -83,8 +83,8 @@ enum status results_save_markdown(const char *path, const struct report *const *
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             outfile_write(&file, S("\n"));
-        render_write(&renderer_markdown, reports[i], &(struct render_options){0},
-                     outfile_sink(&file));
+        render_write(&renderer_markdown, *first, &(struct render_options){0}, outfile_sink(&file));
+        first = (struct report *const *)((const char *)first + stride);
     }
     return outfile_commit(&file, OUTFILE_FAST, d);
 }

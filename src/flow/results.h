@@ -19,9 +19,10 @@ const char *results_name(struct arena *arena, const char *path);
 /* Writes one file whole or not at all, and its folder when that is new. */
 enum status results_save(const char *folder, const char *path, struct str text, struct diag *d);
 
-/* Several reports as one Markdown file. */
-enum status results_save_markdown(const char *path, const struct report *const *reports, size_t n,
-                                  struct diag *d);
+/* The reports of `n` results as one Markdown file; `first` is in the first of them, and each takes
+ * `stride` bytes. */
+enum status results_save_markdown(const char *path, struct report *const *first, size_t stride,
+                                  size_t n, struct diag *d);
 
 /* Document `i` of `n`: a single one as it is, several as the captures of one document that names
  * `schema`. Call it for each in turn. */

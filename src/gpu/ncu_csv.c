@@ -330,10 +330,7 @@ bool ncu_is_head(const struct ncu_page *p, int column)
     for (size_t i = 0; i < NCU_HEADS; i++)
         if (p->head[i] == column)
             return true;
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        if (str_equal(csv_header(&p->csv, (size_t)column), others[i]))
-            return true;
-    return false;
+    return str_is_one_of(csv_header(&p->csv, (size_t)column), others, ARRAY_LEN(others));
 }
 
 void ncu_keep_value(struct ncu_page *p, struct gpu_kernel *k, struct gpu_value value)

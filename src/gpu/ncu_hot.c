@@ -17,7 +17,7 @@ static int hotter_sass(const void *a, const void *b)
     double p = isnan((*x)->samples) ? 0 : (*x)->samples,
            q = isnan((*y)->samples) ? 0 : (*y)->samples;
 
-    return p != q ? (p < q) - (p > q) : ((*x)->pc > (*y)->pc) - ((*x)->pc < (*y)->pc);
+    return ORDER(q, p) ?: ORDER((*x)->pc, (*y)->pc);
 }
 
 static int hotter_line(const void *a, const void *b)
@@ -26,10 +26,7 @@ static int hotter_line(const void *a, const void *b)
     double p = isnan((*x)->samples) ? 0 : (*x)->samples,
            q = isnan((*y)->samples) ? 0 : (*y)->samples;
 
-    if (p != q)
-        return (p < q) - (p > q);
-    int order = str_compare((*x)->file, (*y)->file);
-    return order != 0 ? order : ((*x)->line > (*y)->line) - ((*x)->line < (*y)->line);
+    return ORDER(q, p) ?: str_compare((*x)->file, (*y)->file) ?: ORDER((*x)->line, (*y)->line);
 }
 
 double gpu_listing_share(const struct gpu_listing *l, double samples)

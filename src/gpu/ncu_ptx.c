@@ -6,7 +6,6 @@
 #include "base/csv.h"
 #include "base/fs.h"
 #include "base/mangled.h"
-#include "base/markdown.h"
 #include "base/num.h"
 #include "gpu/ncu_csv.h"
 #include "gpu/rundir.h"

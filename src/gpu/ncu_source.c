@@ -204,12 +204,7 @@ static bool read_instruction(struct source_page *p)
     return true;
 }
 
-static int by_pc(const void *a, const void *b)
-{
-    const struct gpu_sass *x = a, *y = b;
-
-    return ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order);
-}
+ORDER_BY(by_pc, struct gpu_sass, ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order));
 
 /* Instructions in the order of their addresses, which then count from 0. Pages repeat an
  * instruction under each line that it was made from; it counts once, where it stood first. */
@@ -236,18 +231,10 @@ static void finish(struct source_page *p)
     p->files.n = 0;
 }
 
-/* A file that this launch showed already begins the next launch of the same kernel. */
-static bool is_seen(const struct source_page *p)
-{
-    for (size_t i = 0; i < p->files.n; i++)
-        if (str_equal(p->files.at[i], p->file))
-            return true;
-    return false;
-}
-
 static void begin_kernel(struct source_page *p, struct str name)
 {
-    if (!str_equal(p->kernel, name) || is_seen(p))
+    /* A file that this launch showed already begins the next launch of the same kernel. */
+    if (!str_equal(p->kernel, name) || str_is_one_of(p->file, p->files.at, p->files.n))
         finish(p);
     p->kernel = name;
     vec_push(&p->files, p->file);

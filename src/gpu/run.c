@@ -96,17 +96,8 @@ struct launch_time {
     size_t index;
 };
 
-static int by_launch(const void *a, const void *b)
-{
-    const struct launch_time *x = a, *y = b;
-    int order = str_compare(x->name, y->name);
-
-    if (order != 0)
-        return order;
-    if (x->ns != y->ns)
-        return (x->ns > y->ns) - (x->ns < y->ns);
-    return (x->index > y->index) - (x->index < y->index);
-}
+ORDER_BY(by_launch, struct launch_time,
+         str_compare(x->name, y->name) ?: ORDER(x->ns, y->ns) ?: ORDER(x->index, y->index));
 
 /* The launches of a stage whose time is known, by name and time. `ns` has the times, by place in
  * the run. */

@@ -107,27 +107,11 @@ struct name_time {
     bool is_own;  /* a stage of its own */
 };
 
-static int by_name(const void *a, const void *b)
-{
-    const struct name_time *x = a, *y = b;
-    int order = str_compare(x->name, y->name);
+ORDER_BY(by_name, struct name_time, str_compare(x->name, y->name) ?: ORDER(x->first, y->first));
 
-    return order != 0 ? order : (x->first > y->first) - (x->first < y->first);
-}
+ORDER_BY(by_first, struct name_time, ORDER(x->first, y->first));
 
-static int by_first(const void *a, const void *b)
-{
-    const struct name_time *x = a, *y = b;
-
-    return ORDER(x->first, y->first);
-}
-
-static int by_total(const void *a, const void *b)
-{
-    const struct name_time *x = a, *y = b;
-
-    return ORDER(y->total, x->total) ?: by_first(a, b);
-}
+ORDER_BY(by_total, struct name_time, ORDER(y->total, x->total) ?: by_first(x, y));
 
 /* Distinct names with their time, in order of appearance. */
 static size_t gather_names(struct gpu_run *run, struct name_time *names)

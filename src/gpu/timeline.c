@@ -164,12 +164,7 @@ static bool is_work_lane(const struct lane *lane)
     return (lane->key.kind == LANE_STREAM || lane->key.kind == LANE_COMM) && lane->n > 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct timeline_device *x = a, *y = b;
-
-    return ORDER(x->device, y->device);
-}
+ORDER_BY(by_number, struct timeline_device, ORDER(x->device, y->device));
 
 /* Streams in the order of lanes, devices in the order of their numbers. */
 static void find_streams(struct timeline *t)

@@ -23,14 +23,6 @@ static const struct str waiting[] = {
     S_INIT("cuStreamSynchronize"),   S_INIT("cudaThreadSynchronize"),
 };
 
-static bool starts_with_any(struct str name, const struct str *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_starts(name, list[i]))
-            return true;
-    return false;
-}
-
 /* Copies wait unless their name says otherwise. */
 static bool is_blocking_copy(struct str name)
 {
@@ -48,9 +40,9 @@ uint8_t timeline_name_says(struct str name)
             says |= words[i].says;
     if (str_starts(name, S("Memset")))
         says |= NAME_MEMSET;
-    if (starts_with_any(name, loading, ARRAY_LEN(loading)))
+    if (STR_ANY(str_starts, name, loading))
         says |= NAME_LOADING;
-    if (starts_with_any(name, waiting, ARRAY_LEN(waiting)) || is_blocking_copy(name))
+    if (STR_ANY(str_starts, name, waiting) || is_blocking_copy(name))
         says |= NAME_BLOCKING;
     if (str_starts(name, S("cu")) && !str_starts(name, S("cuda")))
         says |= NAME_DRIVER;

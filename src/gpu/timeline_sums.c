@@ -150,12 +150,7 @@ static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, 
 
 /* ---- afterwards ---- */
 
-static int by_time_spent(const void *a, const void *b)
-{
-    const struct timeline_name *x = a, *y = b;
-
-    return ORDER(y->sum, x->sum) ?: ORDER(x->name, y->name);
-}
+ORDER_BY(by_time_spent, struct timeline_name, ORDER(y->sum, x->sum) ?: ORDER(x->name, y->name));
 
 static void finish(struct sweep *s, struct timeline_device *d)
 {

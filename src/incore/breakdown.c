@@ -212,22 +212,12 @@ static struct incore_use *total_of(struct incore_breakdown *b, struct str pipe)
     return &b->totals.at[b->totals.n - 1];
 }
 
-static int by_pipe(const void *a, const void *b)
-{
-    const struct incore_use *x = a, *y = b;
-    uint32_t p = incore_pipe_index(x->pipe), q = incore_pipe_index(y->pipe);
-    int core = str_compare(x->core, y->core);
+ORDER_BY(by_pipe, struct incore_use,
+         str_compare(x->core, y->core)
+         ?: ORDER(incore_pipe_index(x->pipe), incore_pipe_index(y->pipe))
+         ?: str_compare(x->pipe, y->pipe));
 
-    if (core != 0)
-        return core;
-    return p != q ? (p < q ? -1 : 1) : str_compare(x->pipe, y->pipe);
-}
-
-static int by_core(const void *a, const void *b)
-{
-    return str_compare(((const struct incore_span *)a)->core,
-                       ((const struct incore_span *)b)->core);
-}
+ORDER_BY(by_core, struct incore_span, str_compare(x->core, y->core));
 
 static void add_totals(struct incore_breakdown *b)
 {

@@ -19,20 +19,11 @@ static nanos to_ns(double us)
 }
 
 /* By row, then by time, the longer first. */
-static int by_place(const void *a, const void *b)
-{
-    const struct incore_slice *x = a, *y = b;
+ORDER_BY(by_place, struct incore_slice,
+         ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(y->end, x->end)
+         ?: ORDER(x->instr, y->instr));
 
-    return ORDER(x->row, y->row) ?: ORDER(x->begin, y->begin) ?: ORDER(y->end, x->end)
-           ?: ORDER(x->instr, y->instr);
-}
-
-static int by_from(const void *a, const void *b)
-{
-    const struct incore_link *x = a, *y = b;
-
-    return ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
-}
+ORDER_BY(by_from, struct incore_link, ORDER(x->from, y->from) ?: ORDER(x->to, y->to));
 
 static int by_to(const void *a, const void *b, void *ctx)
 {

@@ -176,9 +176,8 @@ static int by_text(const void *a, const void *b, void *ctx)
 {
     const struct incore_trace *t = ((const struct sorting *)ctx)->t;
     incore_value x = *(const incore_value *)a, y = *(const incore_value *)b;
-    int order = str_compare(incore_value_text(t, x), incore_value_text(t, y));
 
-    return order != 0 ? order : (x > y) - (x < y);
+    return str_compare(incore_value_text(t, x), incore_value_text(t, y)) ?: ORDER(x, y);
 }
 
 static int by_place(const void *a, const void *b, void *ctx)
@@ -191,11 +190,7 @@ static int by_place(const void *a, const void *b, void *ctx)
 
     if (p != q)
         return by_text(&p, &q, ctx);
-    if (rank_x != rank_y)
-        return rank_x < rank_y ? -1 : 1;
-    if (x->lane != y->lane)
-        return x->lane < y->lane ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return ORDER(rank_x, rank_y) ?: ORDER(x->lane, y->lane) ?: ORDER(x->first, y->first);
 }
 
 static void order_rows(struct incore_lanes *lanes, const struct incore_trace *t)

@@ -259,11 +259,7 @@ static int by_begin(const void *a, const void *b, void *ctx)
     uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
     const struct event *x = &t->events.at[p], *y = &t->events.at[q];
 
-    if (x->ts != y->ts)
-        return x->ts < y->ts ? -1 : 1;
-    if (x->dur != y->dur)
-        return x->dur > y->dur ? -1 : 1; /* the longer first */
-    return p < q ? -1 : p > q;
+    return ORDER(x->ts, y->ts) ?: ORDER(y->dur, x->dur) ?: ORDER(p, q);
 }
 
 static void pack(struct trace *t)

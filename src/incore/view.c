@@ -138,12 +138,7 @@ static void add_stalls(struct incore_view *v, const struct incore_trace *t)
     places_end(&places);
 }
 
-static int by_total(const void *a, const void *b)
-{
-    const struct incore_sum *x = a, *y = b;
-
-    return ORDER(y->total, x->total) ?: by_key(x->key, y->key);
-}
+ORDER_BY(by_total, struct incore_sum, ORDER(y->total, x->total) ?: by_key(x->key, y->key));
 
 static void find_span(struct incore_view *v, const struct incore_trace *t)
 {
@@ -190,16 +185,10 @@ static void cover_group(double *cells, size_t columns, const struct incore_view 
     }
 }
 
-static int by_row(const void *a, const void *b)
-{
-    const struct incore_strip *x = a, *y = b;
-    int order = str_compare(x->core, y->core);
-    uint32_t p = incore_pipe_index(x->pipe), q = incore_pipe_index(y->pipe);
-
-    if (order != 0)
-        return order;
-    return p != q ? (p < q ? -1 : 1) : str_compare(x->pipe, y->pipe);
-}
+ORDER_BY(by_row, struct incore_strip,
+         str_compare(x->core, y->core)
+         ?: ORDER(incore_pipe_index(x->pipe), incore_pipe_index(y->pipe))
+         ?: str_compare(x->pipe, y->pipe));
 
 static void add_strips(struct incore_view *v, const struct incore_trace *t,
                        const struct incore_lanes *lanes, size_t columns)

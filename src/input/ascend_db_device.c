@@ -573,12 +573,7 @@ static void read_collectives(struct device_reader *r)
 
 /* ---- waits, and into the capture ---- */
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct pending *x = a, *y = b;
-
-    return ORDER(x->begin, y->begin) ?: ORDER(x->order, y->order);
-}
+ORDER_BY(by_begin, struct pending, ORDER(x->begin, y->begin) ?: ORDER(x->order, y->order));
 
 static void sort_busy(struct device_reader *r)
 {

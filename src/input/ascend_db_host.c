@@ -145,12 +145,8 @@ static void read_calls(struct host_reader *r)
 
 /* ---- call stacks ---- */
 
-static int by_depth(const void *a, const void *b)
-{
-    const struct frame *x = a, *y = b;
-
-    return ORDER(x->stack, y->stack) ?: ORDER(x->depth, y->depth) ?: ORDER(x->text, y->text);
-}
+ORDER_BY(by_depth, struct frame,
+         ORDER(x->stack, y->stack) ?: ORDER(x->depth, y->depth) ?: ORDER(x->text, y->text));
 
 static void read_frames(struct host_reader *r)
 {
@@ -278,12 +274,7 @@ static attr_run op_set(struct host_reader *r, const struct host_op *op, struct s
     return attrs_set(&cap->attrs, list, n);
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct host_cause *x = a, *y = b;
-
-    return ORDER(x->id, y->id) ?: ORDER(x->connection, y->connection);
-}
+ORDER_BY(by_id, struct host_cause, ORDER(x->id, y->id) ?: ORDER(x->connection, y->connection));
 
 static void read_causes(struct host_reader *r)
 {
@@ -462,12 +453,8 @@ void ascend_db_read_host(struct ascend_db *a)
 
 /* ---- arrows ---- */
 
-static int by_connection(const void *a, const void *b)
-{
-    const struct db_link *x = a, *y = b;
-
-    return ORDER(x->connection, y->connection) ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_connection, struct db_link,
+         ORDER(x->connection, y->connection) ?: ORDER(x->slice, y->slice));
 
 static void sort_links(struct db_links *links)
 {

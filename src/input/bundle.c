@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
-#include "base/intern.h"
 #include "base/stream.h"
 #include "base/vec.h"
 
@@ -189,12 +188,7 @@ static bool is_same_table(const struct bundle_file *a, const struct bundle_file 
            str_equal(folder_of(a), folder_of(b));
 }
 
-static int by_slice(const void *a, const void *b)
-{
-    const struct bundle_file *x = a, *y = b;
-
-    return ORDER(x->parts.slice, y->parts.slice);
-}
+ORDER_BY(by_slice, struct bundle_file, ORDER(x->parts.slice, y->parts.slice));
 
 /* The files of one rank folder. */
 struct bundle_group {
@@ -551,13 +545,8 @@ static void arrange(struct finder *f, struct bundle_group g)
         arrange_rank(f, g, wholes == 0);
 }
 
-static int by_folder(const void *a, const void *b)
-{
-    const struct bundle_file *x = a, *y = b;
-    int order = str_compare(x->folder, y->folder);
-
-    return order != 0 ? order : strcmp(x->path, y->path);
-}
+ORDER_BY(by_folder, struct bundle_file,
+         str_compare(x->folder, y->folder) ?: strcmp(x->path, y->path));
 
 static void arrange_all(struct finder *f)
 {
@@ -601,27 +590,13 @@ static void drop_loose_sidecars(struct finder *f)
     f->bundles.n = kept;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct bundle *x = a, *y = b;
-
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    int order = rank_compare_stamps(y->stamp, x->stamp); /* the newest first */
-    return order != 0 ? order : -strcmp(x->path, y->path);
-}
+ORDER_BY(by_rank, struct bundle,
+         ORDER(x->rank, y->rank) ?: rank_compare_stamps(y->stamp, x->stamp) /* the newest first */
+         ?: -strcmp(x->path, y->path));
 
 /* Ranks that names do not tell come last, in the order of their folders. */
-static int by_place(const void *a, const void *b)
-{
-    const struct bundle *x = a, *y = b;
-
-    if ((x->rank < 0) != (y->rank < 0))
-        return x->rank < 0 ? 1 : -1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return strcmp(x->path, y->path);
-}
+ORDER_BY(by_place, struct bundle,
+         ORDER(x->rank < 0, y->rank < 0) ?: ORDER(x->rank, y->rank) ?: strcmp(x->path, y->path));
 
 /* Of several recordings of one rank the newest is read. */
 static void drop_old(struct finder *f)

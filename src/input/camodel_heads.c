@@ -65,12 +65,7 @@ void camodel_issues_read(struct camodel_points *p, struct str log)
     read_points(p, log, words, ARRAY_LEN(words), 1);
 }
 
-static int by_point(const void *a, const void *b)
-{
-    const struct camodel_point *x = a, *y = b;
-
-    return ORDER(x->pc, y->pc) ?: ORDER(x->tick, y->tick);
-}
+ORDER_BY(by_point, struct camodel_point, ORDER(x->pc, y->pc) ?: ORDER(x->tick, y->tick));
 
 static void sort(struct camodel_points *p)
 {
@@ -94,13 +89,7 @@ struct run {
     uint32_t number;
 };
 
-static int by_run(const void *a, const void *b)
-{
-    const struct run *x = a, *y = b;
-    int order = by_point(&x->at, &y->at);
-
-    return order != 0 ? order : x->number < y->number ? -1 : x->number > y->number;
-}
+ORDER_BY(by_run, struct run, by_point(&x->at, &y->at) ?: ORDER(x->number, y->number));
 
 static void find_run(const struct camodel_points *fetches, const struct camodel_points *issues,
                      size_t issue, const struct run *run, struct camodel_head *out)

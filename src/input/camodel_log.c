@@ -219,12 +219,8 @@ struct points {
     VEC_OF(struct point) list;
 };
 
-static int by_key(const void *a, const void *b)
-{
-    const struct point *x = a, *y = b;
-
-    return ORDER(x->key, y->key) ?: ORDER(x->tick, y->tick) ?: ORDER(x->record, y->record);
-}
+ORDER_BY(by_key, struct point,
+         ORDER(x->key, y->key) ?: ORDER(x->tick, y->tick) ?: ORDER(x->record, y->record));
 
 static void list_points(const struct camodel_records *r, bool by_id, struct points *out)
 {
@@ -288,12 +284,7 @@ static bool all_have_ids(const struct camodel_records *r)
     return r->list.n > 0;
 }
 
-static int by_end(const void *a, const void *b)
-{
-    const struct camodel_instr *x = a, *y = b;
-
-    return ORDER(x->end, y->end) ?: ORDER(x->record, y->record);
-}
+ORDER_BY(by_end, struct camodel_instr, ORDER(x->end, y->end) ?: ORDER(x->record, y->record));
 
 void camodel_join(const struct camodel_records *begins, const struct camodel_records *ends,
                   struct camodel_instrs *out)

@@ -157,12 +157,7 @@ void camodel_mte_free(struct camodel_mte *m)
     vec_free(&m->transfers);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct camodel_rate *x = a, *y = b;
-
-    return ORDER(x->way, y->way) ?: ORDER(x->us, y->us);
-}
+ORDER_BY(by_time, struct camodel_rate, ORDER(x->way, y->way) ?: ORDER(x->us, y->us));
 
 static void add_rate(struct camodel_rates *out, enum camodel_way way, int64_t us, uint64_t bytes)
 {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/char.h"
-#include "capture/title.h"
 
 /* ---- removing slices ---- */
 
@@ -88,13 +87,9 @@ static int32_t device_of(const struct capture *cap, uint32_t slice)
     return cap->lanes.at[cap->slices.lane[slice]].key.device;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-
-    return ORDER(x->device, y->device) ?: ORDER(x->us, y->us) ?: ORDER(x->key, y->key)
-           ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_key, struct row,
+         ORDER(x->device, y->device) ?: ORDER(x->us, y->us) ?: ORDER(x->key, y->key)
+         ?: ORDER(x->slice, y->slice));
 
 static bool is_real_stream(const struct capture *cap, uint32_t slice)
 {
@@ -187,12 +182,8 @@ struct parents {
     nanos *latest, *longest;
 };
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct parent *x = a, *y = b;
-
-    return ORDER(x->device, y->device) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end);
-}
+ORDER_BY(by_begin, struct parent,
+         ORDER(x->device, y->device) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end));
 
 static nanos later(nanos a, nanos b)
 {

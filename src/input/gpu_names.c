@@ -1,8 +1,6 @@
 /* Lists of CUPTI's names. */
 #include "input/gpu_names.h"
 
-#include "base/vec.h"
-
 static const char *name_of(const char *const *names, size_t n, int64_t number)
 {
     return names[number >= 0 && (uint64_t)number < n ? number : 0];

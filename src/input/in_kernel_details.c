@@ -684,10 +684,7 @@ static bool is_pmu(struct str name)
     static const struct str starts[] = {S_INIT("aic_"), S_INIT("aiv_"), S_INIT("aicore_time"),
                                         S_INIT("total_cycles"), S_INIT("ai_core_")};
 
-    for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-        if (str_starts(name, starts[i]))
-            return true;
-    return false;
+    return STR_ANY(str_starts, name, starts);
 }
 
 /* Every column from the first counter to the end is one. */
@@ -766,7 +763,8 @@ static enum status read_windows(struct reader *r, struct stream *s)
 static enum status read_stream(struct reader *r)
 {
     struct stream s;
-    enum status st = stream_open(&s, r->i->in->path, WINDOW, r->i->in->diag);
+    const struct input_file *in = r->i->in;
+    enum status st = stream_open_fast(&s, in->path, WINDOW, in->has_fault, in->diag);
 
     if (st == ST_OK)
         st = read_windows(r, &s);

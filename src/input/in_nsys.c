@@ -101,13 +101,9 @@ strid nsys_name(struct nsys *s, int64_t id)
 
 /* ---- arrows ---- */
 
-static int by_process(const void *a, const void *b)
-{
-    const struct nsys_link *x = a, *y = b;
-
-    return ORDER(x->process, y->process) ?: ORDER(x->correlation, y->correlation)
-           ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_process, struct nsys_link,
+         ORDER(x->process, y->process) ?: ORDER(x->correlation, y->correlation)
+         ?: ORDER(x->slice, y->slice));
 
 static void sort_links(struct nsys_links *links)
 {

@@ -450,12 +450,8 @@ static void put_graphs(struct reader *m)
                     "%zu launches of whole graphs; their kernels are not listed", n);
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct marker *x = a, *y = b;
-
-    return ORDER(x->id, y->id) ?: ORDER(x->at, y->at) ?: ORDER(x->order, y->order);
-}
+ORDER_BY(by_id, struct marker,
+         ORDER(x->id, y->id) ?: ORDER(x->at, y->at) ?: ORDER(x->order, y->order));
 
 static void put_range(struct reader *m, const struct marker *begin, nanos end)
 {

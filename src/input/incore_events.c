@@ -379,13 +379,9 @@ struct stop {
     bool is_flag;
 };
 
-static int by_stop(const void *a, const void *b)
-{
-    const struct stop *x = a, *y = b;
-
-    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(y->is_flag, x->is_flag)
-           ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_stop, struct stop,
+         ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(y->is_flag, x->is_flag)
+         ?: ORDER(x->slice, y->slice));
 
 struct stops {
     VEC_OF(struct stop) list;

@@ -57,6 +57,7 @@ struct input_file {
     const struct kernel_index *kernels; /* kernels that a table of the same run has brought */
     const char *const *parts;           /* of a timeline: files that go on where this one ends */
     size_t n_parts;
+    bool *has_fault; /* the caller can begin again: gz_init_fast(). NULL: it cannot */
 };
 
 /* What a file of a format is good for beside others of the same run. */

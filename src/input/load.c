@@ -49,7 +49,7 @@ static size_t count_parts(const struct bundle *b, size_t first)
 static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
                              const struct input_options *options,
                              const struct kernel_index *kernels, struct arena *scratch,
-                             struct diag *d, struct capture *cap)
+                             bool *has_fault, struct diag *d, struct capture *cap)
 {
     const struct bundle_file *file = &b->files[i];
     const char **parts = ARENA_ARRAY(scratch, const char *, n_parts + 1);
@@ -58,7 +58,8 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
                             .options = options,
                             .kernels = kernels,
                             .parts = parts,
-                            .n_parts = n_parts};
+                            .n_parts = n_parts,
+                            .has_fault = has_fault};
 
     for (size_t k = 0; k < n_parts; k++)
         parts[k] = b->files[i + 1 + k].path;
@@ -70,7 +71,7 @@ static enum status read_file(const struct bundle *b, size_t i, size_t n_parts,
 
 /* Reads the files in order. Fails when no file that brings kernels could be read. */
 static enum status read_files(const struct bundle *b, const struct input_options *options,
-                              struct diag *d, struct capture *cap)
+                              bool *has_fault, struct diag *d, struct capture *cap)
 {
     const struct kernel_index *kernels = NULL;
     enum status failed = ST_OK;
@@ -87,7 +88,7 @@ static enum status read_files(const struct bundle *b, const struct input_options
         if (file->format->role == ROLE_TIMELINE && kernels == NULL && cap->slices.n > 0)
             kernels = kernel_index_build(cap, &scratch);
         size_t n_parts = count_parts(b, i);
-        enum status st = read_file(b, i, n_parts, options, kernels, &scratch, &one, cap);
+        enum status st = read_file(b, i, n_parts, options, kernels, &scratch, has_fault, &one, cap);
         good += st == ST_OK;
         diag_merge(st == ST_OK ? d : &errors, &one);
         diag_fini(&one);
@@ -230,14 +231,33 @@ static void finish(struct capture *cap, const struct bundle *b, const struct dev
     capture_seal(cap);
 }
 
+static enum status read_new(const struct bundle *b, const char *name,
+                            const struct input_options *options, bool *has_fault, struct diag *d,
+                            struct capture **out)
+{
+    *out = capture_new();
+    (*out)->name = arena_cstr(&(*out)->arena, str_of(name));
+    return read_files(b, options, has_fault, d, *out);
+}
+
 static enum status read_one(const struct bundle *b, const char *name,
                             const struct input_options *options, struct diag *d,
                             struct capture **out)
 {
-    struct capture *cap = capture_new();
+    struct capture *cap;
+    struct diag own;
+    bool has_fault = false;
 
-    cap->name = arena_cstr(&cap->arena, str_of(name));
-    enum status st = read_files(b, options, d, cap);
+    diag_init(&own);
+    enum status st = read_new(b, name, options, &has_fault, &own, &cap);
+    if (has_fault && st != ST_CANCELLED) { /* damaged gzip: again, with care */
+        capture_free(cap);
+        diag_fini(&own);
+        diag_init(&own);
+        st = read_new(b, name, options, NULL, &own, &cap);
+    }
+    diag_merge(d, &own);
+    diag_fini(&own);
     if (st != ST_OK) {
         capture_free(cap);
         return st;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "base/vec.h"
 #include "base/write_all.h"
 
 enum { PIECE = 1 << 18 };

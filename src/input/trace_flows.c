@@ -60,12 +60,8 @@ struct binder {
     } arrows[MOST_CATS]; /* of each category */
 };
 
-static int by_place(const void *a, const void *b)
-{
-    const struct flow_alias *x = a, *y = b;
-
-    return ORDER(x->lane, y->lane) ?: ORDER(x->at, y->at) ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_place, struct flow_alias,
+         ORDER(x->lane, y->lane) ?: ORDER(x->at, y->at) ?: ORDER(x->slice, y->slice));
 
 static uint32_t find_alias(const struct trace_flows *f, uint32_t lane, nanos at)
 {

@@ -523,14 +523,6 @@ enum status trace_read(struct import *i, enum trace_dialect dialect, const char 
     return trace_read_cut(i, dialect, format, cut);
 }
 
-static bool has_any(struct str head, const struct str *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_contains(head, words[i]))
-            return true;
-    return false;
-}
-
 static bool probe_text(struct str head, struct str name, enum trace_dialect *dialect)
 {
     static const struct str kineto[] = {S_INIT("\"schemaVersion\""),
@@ -564,13 +556,12 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
         !(is_object &&
           (str_contains(text, S("\"traceEvents\"")) || str_contains(text, S("\"schemaVersion\"")))))
         return false;
-    bool is_ascend = has_any(text, ascend, ARRAY_LEN(ascend)) || is_named;
+    bool is_ascend = STR_ANY(str_contains, text, ascend) || is_named;
     /* Keys that only Kineto writes are certain, then names that only Ascend's processes have; words
      * of Kineto stand in traces of ours, too, and its categories in anybody's. */
-    if (has_any(text, kineto, ARRAY_LEN(kineto)) ||
-        (has_any(text, kineto_words, ARRAY_LEN(kineto_words)) &&
-         !has_any(text, ascend_names, ARRAY_LEN(ascend_names))) ||
-        (!is_ascend && has_any(text, kineto_cats, ARRAY_LEN(kineto_cats))))
+    if (STR_ANY(str_contains, text, kineto) ||
+        (STR_ANY(str_contains, text, kineto_words) && !STR_ANY(str_contains, text, ascend_names)) ||
+        (!is_ascend && STR_ANY(str_contains, text, kineto_cats)))
         *dialect = TRACE_KINETO;
     else
         *dialect = is_ascend ? TRACE_ASCEND : TRACE_CHROME;

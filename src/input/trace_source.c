@@ -6,12 +6,10 @@
 
 #include "base/mapfile.h"
 
-enum { STREAM_WINDOW = 1 << 17 };
-
 static enum status open_stream(struct trace_source *s)
 {
     s->is_serial = s->is_stream = true;
-    return stream_open(&s->stream, s->in->path, STREAM_WINDOW, s->in->diag);
+    return stream_open_fast(&s->stream, s->in->path, 0, s->in->has_fault, s->in->diag);
 }
 
 enum status trace_source_open(struct trace_source *s, const struct input_file *in)
@@ -24,7 +22,7 @@ enum status trace_source_open(struct trace_source *s, const struct input_file *i
         if (gz_is(in->text)) {
             s->is_serial = true;
             s->packed = in->text;
-            gz_init(&s->gz);
+            gz_init_fast(&s->gz, in->has_fault);
         } else {
             s->text = in->text;
             s->size = in->text.n;
@@ -101,21 +99,11 @@ static size_t unpack(struct trace_source *s, char *to, size_t n)
 enum status trace_source_next(struct trace_source *s, char *to, size_t n, size_t *got)
 {
     *got = 0;
-    while (*got < n && !s->is_over) {
-        if (!s->is_stream) {
-            *got += unpack(s, to + *got, n - *got);
-            continue;
-        }
-        struct str text = stream_text(&s->stream);
-        if (text.n == 0) {
-            s->is_over = s->stream.at_end;
-            TRY(stream_fill(&s->stream));
-            continue;
-        }
-        text = str_part(text, 0, n - *got);
-        memcpy(to + *got, text.at, text.n);
-        stream_consume(&s->stream, text.n);
-        *got += text.n;
+    if (s->is_stream) {
+        TRY(stream_read(&s->stream, to, n, got));
+        s->is_over = s->stream.at_end;
     }
+    while (!s->is_stream && *got < n && !s->is_over)
+        *got += unpack(s, to + *got, n - *got);
     return ST_OK;
 }

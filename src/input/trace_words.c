@@ -1,7 +1,6 @@
 /* The lists of words. */
 #include "input/trace_words.h"
 
-#include "base/num.h"
 #include "capture/classify.h"
 #include "input/step_name.h"
 

@@ -200,13 +200,8 @@ static void unreadable(struct check *c, const struct place_file *file, const str
 }
 
 /* By line; problems before notes, else as they were found. */
-static int by_line(const void *a, const void *b)
-{
-    const struct check_finding *x = a, *y = b;
-
-    return ORDER(x->line, y->line) ?: ORDER(x->is_note, y->is_note)
-           ?: str_compare(x->what, y->what);
-}
+ORDER_BY(by_line, struct check_finding,
+         ORDER(x->line, y->line) ?: ORDER(x->is_note, y->is_note) ?: str_compare(x->what, y->what));
 
 void check_table(struct check *c, const struct place_file *file)
 {

@@ -365,19 +365,10 @@ static struct comm_line solve(struct sums s)
     return flat;
 }
 
-static int compare_fits(const void *a, const void *b)
-{
-    const struct comm_fit *x = a, *y = b;
+ORDER_BY(compare_fits, struct comm_fit,
+         ORDER(x->op, y->op) ?: ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier));
 
-    return ORDER(x->op, y->op) ?: ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier);
-}
-
-static int by_group(const void *a, const void *b)
-{
-    const struct comm_point *x = a, *y = b;
-
-    return ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier);
-}
+ORDER_BY(by_group, struct comm_point, ORDER(x->ranks, y->ranks) ?: ORDER(x->tier, y->tier));
 
 static void add_point(struct sums *s, const struct comm_point *p)
 {

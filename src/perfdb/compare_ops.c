@@ -9,7 +9,6 @@
 #include "base/json_read.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "perfdb/cell.h"
 #include "perfdb/compare_literal.h"
 
 enum { SHOWN_PIDS = 16 };
@@ -225,12 +224,8 @@ static void predict_event(struct ops_rows *rows, const struct predicted_event *e
         predict(rows, op->fallback, e->dur, op, MISS);
 }
 
-static int by_pid(const void *a, const void *b)
-{
-    const struct predicted_process *x = a, *y = b;
-
-    return ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid);
-}
+ORDER_BY(by_pid, struct predicted_process,
+         ORDER(x->pid.n, y->pid.n) ?: str_compare(x->pid, y->pid));
 
 /* The processes that complete events belong to, as `{0, 1}`; `last` is one of them. */
 static struct str list_processes(const struct predicted *p, struct arena *arena, size_t *count,
@@ -390,7 +385,8 @@ static const struct field row_fields[] = {
 };
 const struct record ops_row_record = RECORD(struct ops_row, row_fields);
 
-/* Characters fill a column, wide ones too: the contract's width. A control character would break the line. */
+/* Characters fill a column, wide ones too: the contract's width. A control character would break
+ * the line. */
 static void put_padded(struct text *out, struct str text, size_t width)
 {
     for (size_t i = 0; i < text.n; i++) {

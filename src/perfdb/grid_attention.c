@@ -3,8 +3,6 @@
  * know at run time.
  */
 #include "base/intern.h"
-#include "base/limits.h"
-#include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_gen.h"
 

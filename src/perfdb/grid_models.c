@@ -261,12 +261,7 @@ static void add(struct pairs *p, int64_t n, int64_t k)
         vec_push(&p->list, ((struct grid_pair){n, k}));
 }
 
-static int by_n_k(const void *a, const void *b)
-{
-    const struct grid_pair *x = a, *y = b;
-
-    return ORDER(x->n, y->n) ?: ORDER(x->k, y->k);
-}
+ORDER_BY(by_n_k, struct grid_pair, ORDER(x->n, y->n) ?: ORDER(x->k, y->k));
 
 static struct grid_pairs as_set(struct arena *arena, struct pairs *p)
 {

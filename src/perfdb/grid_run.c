@@ -202,13 +202,8 @@ static void take_row(struct filler *f, struct grid_row *row, int64_t budget, siz
         vec_push(&f->fresh, fresh);
 }
 
-static int by_input_shapes(const void *a, const void *b)
-{
-    const struct fresh *x = a, *y = b;
-    int order = grid_shapes_compare(x->row->in, y->row->in);
-
-    return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
-}
+ORDER_BY(by_input_shapes, struct fresh,
+         grid_shapes_compare(x->row->in, y->row->in) ?: ORDER(x->order, y->order));
 
 static void append(struct filler *f, const struct fresh *fresh)
 {

@@ -11,10 +11,7 @@ static bool is_nothing(struct str s)
     static const struct str words[] = {S_INIT(""),     S_INIT("N/A"),  S_INIT("NA"),
                                        S_INIT("NULL"), S_INIT("NONE"), S_INIT("UNDEFINED")};
 
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_equal_nocase(s, words[i]))
-            return true;
-    return false;
+    return STR_ANY(str_equal_nocase, s, words);
 }
 
 static struct str without_quotes(struct str s)
@@ -155,10 +152,7 @@ bool grid_text_is_absent(struct str text)
     static const struct str words[] = {S_INIT(""), S_INIT("NULL"), S_INIT("NONE"),
                                        S_INIT("UNDEFINED"), S_INIT("DT_UNDEFINED")};
 
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_equal_nocase(text, words[i]))
-            return true;
-    return false;
+    return STR_ANY(str_equal_nocase, text, words);
 }
 
 bool grid_shape_part(struct str *rest, struct str *part)

@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 
 #include "base/cancel.h"
-#include "base/limits.h"
 #include "base/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
@@ -55,13 +54,8 @@ static bool is_taken(const struct view_shape *s, struct str name)
     static const struct str own[] = {S_INIT("_device"), S_INIT("_stack"), S_INIT("_version"),
                                      S_INIT("_file"), S_INIT("_line")};
 
-    for (size_t i = 0; i < s->n; i++)
-        if (str_equal_nocase(s->columns[i], name))
-            return true;
-    for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        if (str_equal_nocase(own[i], name))
-            return true;
-    return name.n == 0;
+    return name.n == 0 || str_any(str_equal_nocase, name, s->columns, s->n) ||
+           STR_ANY(str_equal_nocase, name, own);
 }
 
 static void add_columns(struct view_shape *s, struct view *v, const struct op_table *t)

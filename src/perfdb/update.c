@@ -192,12 +192,8 @@ static void find_columns(struct work *w)
         w->counters[i] = table_column(t, column_bench[i]);
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct update_duplicate *x = a, *y = b;
-
-    return ORDER(y->count, x->count) ?: str_compare(x->shapes, y->shapes);
-}
+ORDER_BY(by_count, struct update_duplicate,
+         ORDER(y->count, x->count) ?: str_compare(x->shapes, y->shapes));
 
 /* Rows by signature; the first of several counts, and the others are told. */
 static void index_rows(struct work *w)

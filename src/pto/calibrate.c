@@ -252,12 +252,7 @@ struct member {
     uint32_t group, index;
 };
 
-static int by_group(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-
-    return ORDER(x->group, y->group) ?: ORDER(x->index, y->index);
-}
+ORDER_BY(by_group, struct member, ORDER(x->group, y->group) ?: ORDER(x->index, y->index));
 
 static struct pto_refit refit_group(const struct pto_costs *c, const struct pto_measures *measures,
                                     const struct member *members, size_t n, struct arena *scratch)

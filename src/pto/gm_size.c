@@ -22,20 +22,6 @@ struct scope {
     int depth;
 };
 
-static int64_t sum(int64_t a, int64_t b)
-{
-    int64_t c;
-
-    return __builtin_add_overflow(a, b, &c) ? INT64_MAX : c;
-}
-
-static int64_t product(int64_t a, int64_t b)
-{
-    int64_t c;
-
-    return __builtin_mul_overflow(a, b, &c) ? INT64_MAX : c;
-}
-
 /* ---- numbers ---- */
 
 static bool number(const struct scope *s, uint32_t value, int depth, int64_t *out);
@@ -127,7 +113,7 @@ static int32_t root_of(const struct scope *s, uint32_t value, int64_t *offset, b
         if (value < s->f->arg_count) {
             if (value >= MAX_ARGS || s->arg[value].root < 0)
                 return -1;
-            *offset = sum(*offset, s->arg[value].offset);
+            *offset = num_most_sum(*offset, s->arg[value].offset);
             *is_dynamic = *is_dynamic || s->arg[value].is_dynamic;
             return s->arg[value].root;
         }
@@ -137,7 +123,7 @@ static int32_t root_of(const struct scope *s, uint32_t value, int64_t *offset, b
             return -1;
         const struct pto_operand *o = pto_operands(s->m, op);
         if (op->code == PTO_ADDPTR && op->operand_count > 1)
-            *offset = sum(*offset, number_or(s, o[1].value, is_dynamic));
+            *offset = num_most_sum(*offset, number_or(s, o[1].value, is_dynamic));
         value = o[0].value;
     }
     return -1;
@@ -169,11 +155,11 @@ static void see_view(const struct scope *s, const struct pto_op *op)
         int64_t stride = 0;
         if (rank == strides)
             stride = number_or(s, pto_operand_nth(s->m, op, PTO_ROLE_STRIDE, i), &is_dynamic);
-        all = product(all, dim > 0 ? dim : 0);
+        all = num_most_product(all, dim > 0 ? dim : 0);
         if (rank == strides && dim > 0)
-            elements = sum(elements, product(dim - 1, stride));
+            elements = num_most_sum(elements, num_most_product(dim - 1, stride));
     }
-    grow(s, root, sum(offset, rank == strides ? elements : all), true, is_dynamic);
+    grow(s, root, num_most_sum(offset, rank == strides ? elements : all), true, is_dynamic);
 }
 
 static void see_scalar(const struct scope *s, const struct pto_op *op)
@@ -184,7 +170,7 @@ static void see_scalar(const struct scope *s, const struct pto_op *op)
     int32_t root = root_of(s, pto_operand(s->m, op, PTO_ROLE_BASE), &offset, &is_dynamic);
 
     if (root >= 0 && (index == PTO_NONE || number(s, index, 0, &at)))
-        grow(s, root, sum(sum(offset, at), 1), false, is_dynamic);
+        grow(s, root, num_most_sum(num_most_sum(offset, at), 1), false, is_dynamic);
 }
 
 static void see_function(const struct scope *s);

@@ -91,7 +91,7 @@ static int by_stall(const void *a, const void *b)
     const uint32_t p[] = {x->core, x->pipe, x->cause, x->from_core, x->from};
     const uint32_t q[] = {y->core, y->pipe, y->cause, y->from_core, y->from};
 
-    return x->cycles != y->cycles ? (x->cycles < y->cycles ? 1 : -1) : in_order(p, q, ARRAY_LEN(p));
+    return ORDER(y->cycles, x->cycles) ?: in_order(p, q, ARRAY_LEN(p));
 }
 
 static int by_part(const void *a, const void *b)
@@ -100,7 +100,7 @@ static int by_part(const void *a, const void *b)
     const uint32_t p[] = {x->core, x->pipe, x->sort, x->cause};
     const uint32_t q[] = {y->core, y->pipe, y->sort, y->cause};
 
-    return x->cycles != y->cycles ? (x->cycles < y->cycles ? 1 : -1) : in_order(p, q, ARRAY_LEN(p));
+    return ORDER(y->cycles, x->cycles) ?: in_order(p, q, ARRAY_LEN(p));
 }
 
 static void list_stalls(struct pto_outcome *o, const struct sums *s)

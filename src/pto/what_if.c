@@ -108,16 +108,9 @@ bool pto_what_if_compiles(const struct pto_what_if *w)
 }
 
 /* The order of the list breaks ties, so that ranking is the same everywhere. */
-static int by_cycles(const void *a, const void *b)
-{
-    const struct pto_what_if *x = a, *y = b;
-
-    if (x->cycles != y->cycles)
-        return x->cycles < y->cycles ? -1 : 1;
-    return x->what != y->what ? (int)x->what - (int)y->what
-           : x->a != y->a     ? (int)x->a - (int)y->a
-                              : (int)x->b - (int)y->b;
-}
+ORDER_BY(by_cycles, struct pto_what_if,
+         ORDER(x->cycles, y->cycles) ?: ORDER(x->what, y->what) ?: ORDER(x->a, y->a)
+         ?: ORDER(x->b, y->b));
 
 void pto_what_if_rank(struct pto_what_ifs *list, int64_t total)
 {

@@ -4,21 +4,17 @@
  * Format reference: docs/formats/chrome-output.md
  */
 #include "base/gz_write.h"
-#include "capture/title.h"
 #include "render/tracks.h"
 
 enum { ROW_ORDER = 1000 }; /* room for rows between two lanes in the viewer's order */
 
+/* The writer, and each desk at which a part of the events is drawn. */
 struct chrome_writer {
     struct text_out out;
     const struct cut *cut;
-    const struct timeline_options *options;
-    struct tracks tracks;
-    struct tracks_rows rows;
-    struct arena arena; /* texts of one lane */
-    struct arena_mark mark;
-    VEC_OF(struct str) heads;  /* by row of the lane: the fields that name it */
-    const char *const *arrows; /* by flow kind: what arrows are called */
+    struct tracks *tracks;
+    struct tracks_arrows arrows;
+    const char *const *arrow_names; /* by flow kind: what arrows are called */
     bool has_events;
 };
 
@@ -67,7 +63,7 @@ static void put_header(struct chrome_writer *w)
     text_out_put(&w->out, S(",\"traceEvents\":["));
 }
 
-/* "NPU 3": how Ascend's timelines tell the device of a process. */
+/* "NPU 3": the device in process names of Ascend timelines. */
 static void put_label(struct chrome_writer *w, const struct tracks_process *p)
 {
     int64_t device = p->device >= 0 ? p->device : w->cut->cap->facts.device;
@@ -82,8 +78,8 @@ static void put_label(struct chrome_writer *w, const struct tracks_process *p)
 
 static void put_processes(struct chrome_writer *w)
 {
-    for (size_t i = 0; i < w->tracks.processes.n; i++) {
-        const struct tracks_process *p = &w->tracks.processes.at[i];
+    for (size_t i = 0; i < w->tracks->processes.n; i++) {
+        const struct tracks_process *p = &w->tracks->processes.at[i];
         begin_event(w, S("{\"ph\":\"M\",\"name\":\"process_name\""));
         put_number(w, S(",\"pid\":"), p->pid);
         text_out_put(&w->out, S(",\"args\":{\"name\":"));
@@ -97,42 +93,48 @@ static void put_processes(struct chrome_writer *w)
     }
 }
 
-/* A row begins: its name, its place, and the fields that every event on it has. */
-static void add_row(void *ctx, lane_id lane, size_t row)
+static int64_t number_row(void *ctx, lane_id lane, size_t row)
 {
     struct chrome_writer *w = ctx;
-    const struct tracks_lane *l = &w->tracks.lanes[lane];
-    int64_t pid = w->tracks.processes.at[l->process].pid;
-    int64_t tid = row == 0 ? l->tid : tracks_fresh_tid(&w->tracks, l->process);
-    long long p = pid, t = tid;
+    const struct tracks_lane *l = &w->tracks->lanes[lane];
 
-    if (row == 0) { /* of the lane before nothing is needed */
-        arena_rewind(&w->arena, w->mark);
-        w->heads.n = 0;
-    }
-    struct str head = arena_format(&w->arena, ",\"pid\":%lld,\"tid\":%lld", p, t);
+    return row == 0 ? l->tid : tracks_fresh_tid(w->tracks, l->process);
+}
+
+/* The fields that name a row. */
+static void put_head(struct chrome_writer *w, lane_id lane, int64_t tid)
+{
+    put_number(w, S(",\"pid\":"), w->tracks->processes.at[w->tracks->lanes[lane].process].pid);
+    put_number(w, S(",\"tid\":"), tid);
+}
+
+/* A row begins: its name and its place. */
+static void put_row(struct chrome_writer *w, lane_id lane, size_t row, int64_t tid)
+{
     int64_t order = (int64_t)lane * ROW_ORDER + (row < ROW_ORDER ? (int64_t)row : ROW_ORDER - 1);
+    struct arena arena;
 
-    vec_push(&w->heads, head);
+    arena_init(&arena);
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_name\""));
-    text_out_put(&w->out, head);
+    put_head(w, lane, tid);
     text_out_put(&w->out, S(",\"args\":{\"name\":"));
-    text_out_quoted(&w->out, tracks_row_name(&w->tracks, lane, row, &w->arena));
+    text_out_quoted(&w->out, tracks_row_name(w->tracks, lane, row, &arena));
     text_out_put(&w->out, S("}}"));
+    arena_free(&arena);
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"thread_sort_index\""));
-    text_out_put(&w->out, head);
+    put_head(w, lane, tid);
     put_number(w, S(",\"args\":{\"sort_index\":"), order);
     text_out_put(&w->out, S("}}"));
     if (row == 0)
         return;
     begin_event(w, S("{\"ph\":\"M\",\"name\":\"strata_row_of\"")); /* viewers pass it over */
-    text_out_put(&w->out, head);
-    put_number(w, S(",\"args\":{\"name\":"), l->tid);
+    put_head(w, lane, tid);
+    put_number(w, S(",\"args\":{\"name\":"), w->tracks->lanes[lane].tid);
     text_out_put(&w->out, S("}}"));
 }
 
-/* Readers of Ascend timelines tell the work of a device by its task type. Where the profile has
- * none the kind of the slice stands in for it. */
+/* Readers of Ascend timelines classify device work by task type. If the profile has
+ * no task type, the kind of the slice is used. */
 static struct str task_type(const struct capture *cap, const struct slice *slice)
 {
     static const struct str types[] = {
@@ -153,16 +155,16 @@ static struct str task_type(const struct capture *cap, const struct slice *slice
     return types[slice->kind];
 }
 
-static void put_arrow(struct chrome_writer *w, struct str begin, size_t flow, struct str head,
-                      nanos at)
+static void put_arrow(struct chrome_writer *w, struct str begin, size_t flow,
+                      const struct slice *slice, int64_t tid)
 {
-    struct str name = str_of(w->arrows[w->cut->cap->flows.at[flow].kind]);
+    struct str name = str_of(w->arrow_names[w->cut->cap->flows.at[flow].kind]);
 
     begin_event(w, begin);
     put_number(w, S(",\"id\":"), (int64_t)flow + 1);
-    text_out_put(&w->out, head);
+    put_head(w, slice->lane, tid);
     text_out_put(&w->out, S(",\"ts\":"));
-    text_out_us(&w->out, at);
+    text_out_us(&w->out, slice->begin);
     text_out_put(&w->out, S(",\"cat\":\""));
     text_out_put(&w->out, name);
     text_out_put(&w->out, S("\",\"name\":\""));
@@ -170,48 +172,41 @@ static void put_arrow(struct chrome_writer *w, struct str begin, size_t flow, st
     text_out_put(&w->out, S("\"}"));
 }
 
-/* Both ends are written with the slice they stand at, so no slice's row has to be remembered. */
-static void put_arrows(struct chrome_writer *w, uint32_t slice, struct str head, nanos at)
+static void put_slice(struct chrome_writer *w, uint32_t number, int64_t tid)
 {
+    const struct capture *cap = w->cut->cap;
+    struct slice slice = cut_slice(w->cut, number);
     size_t flow;
 
-    while (tracks_arrow_from(&w->tracks, slice, &flow))
-        put_arrow(w, S("{\"ph\":\"s\""), flow, head, at);
-    while (tracks_arrow_to(&w->tracks, slice, &flow))
-        put_arrow(w, S("{\"ph\":\"f\",\"bp\":\"e\""), flow, head, at);
-}
-
-static void put_slice(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end)
-{
-    struct chrome_writer *w = ctx;
-    const struct capture *cap = w->cut->cap;
-    struct str head = w->heads.at[row];
-
-    (void)end;
     begin_event(w, S("{\"ph\":\"X\""));
-    text_out_put(&w->out, head);
+    put_head(w, slice.lane, tid);
     text_out_put(&w->out, S(",\"ts\":"));
-    text_out_us(&w->out, slice->begin);
+    text_out_us(&w->out, slice.begin);
     text_out_put(&w->out, S(",\"dur\":"));
-    text_out_us(&w->out, slice->dur);
+    text_out_us(&w->out, slice.dur);
     text_out_put(&w->out, S(",\"cat\":"));
-    text_out_quoted(&w->out, timeline_category(cap, slice));
+    text_out_quoted(&w->out, timeline_category(cap, &slice));
     text_out_put(&w->out, S(",\"name\":"));
-    text_out_quoted(&w->out, capture_text(cap, slice->name));
-    timeline_args(&w->out, cap, slice, S(",\"args\":"), task_type(cap, slice));
+    text_out_quoted(&w->out, capture_text(cap, slice.name));
+    timeline_args(&w->out, cap, &slice, S(",\"args\":"), task_type(cap, &slice));
     text_out_put(&w->out, S("}"));
-    put_arrows(w, number, head, slice->begin);
+    /* Both ends of an arrow are written with the slice they stand at. */
+    if (w->arrows.tracks == NULL)
+        w->arrows = tracks_arrows_from(w->tracks, number);
+    while (tracks_arrow_from(&w->arrows, number, &flow))
+        put_arrow(w, S("{\"ph\":\"s\""), flow, &slice, tid);
+    while (tracks_arrow_to(&w->arrows, number, &flow))
+        put_arrow(w, S("{\"ph\":\"f\",\"bp\":\"e\""), flow, &slice, tid);
 }
 
-static void put_sample(void *ctx, size_t id, const struct sample *s)
+static void put_sample(struct chrome_writer *w, size_t id, const struct sample *s)
 {
-    struct chrome_writer *w = ctx;
     const struct capture *cap = w->cut->cap;
     const struct series *series = &cap->series.at[id];
     struct str unit = capture_text(cap, series->unit);
 
     begin_event(w, S("{\"ph\":\"C\""));
-    put_number(w, S(",\"pid\":"), w->tracks.processes.at[w->tracks.series[id]].pid);
+    put_number(w, S(",\"pid\":"), w->tracks->processes.at[w->tracks->series[id]].pid);
     text_out_put(&w->out, S(",\"ts\":"));
     text_out_us(&w->out, s->at);
     text_out_put(&w->out, S(",\"name\":"));
@@ -223,37 +218,76 @@ static void put_sample(void *ctx, size_t id, const struct sample *s)
     text_out_put(&w->out, S("}}"));
 }
 
-static bool write_all(struct chrome_writer *w)
+static void *begin_desk(const void *ctx, struct sink out)
 {
-    static const struct tracks_pen pen = {.row = add_row, .slice = put_slice, .sample = put_sample};
+    const struct chrome_writer *w = ctx;
+    struct chrome_writer *desk = mem_grow(NULL, sizeof(*desk), 1);
 
+    text_out_open(&desk->out, out);
+    desk->cut = w->cut;
+    desk->tracks = w->tracks;
+    desk->arrows = (struct tracks_arrows){0};
+    desk->arrow_names = w->arrow_names;
+    desk->has_events = w->has_events;
+    return desk;
+}
+
+static void draw(void *ctx, const struct tracks_mark *mark)
+{
+    struct chrome_writer *w = ctx;
+
+    if (mark->what == TRACKS_ROW)
+        put_row(w, mark->number, mark->row, mark->id);
+    else if (mark->what == TRACKS_SLICE)
+        put_slice(w, mark->number, mark->id);
+    else
+        put_sample(w, mark->number, &w->cut->cap->series.at[mark->number].samples.at[mark->row]);
+}
+
+static void flush(void *ctx)
+{
+    struct chrome_writer *w = ctx;
+
+    text_out_flush(&w->out);
+    w->arrows = (struct tracks_arrows){0}; /* the next batch may begin anywhere */
+}
+
+/* To `out`, or to `gz` where there is one. */
+static bool write_events(const struct cut *cut, const struct timeline_options *options,
+                         struct sink out, struct gz_write *gz)
+{
+    static const struct tracks_pen pen = {
+        .number_row = number_row,
+        .begin = begin_desk,
+        .draw = draw,
+        .flush = flush,
+        .end = mem_free,
+    };
+    struct chrome_writer *w = mem_grow(NULL, sizeof(*w), 1);
+    struct tracks tracks;
+    struct tracks_job job = {cut, options, &pen, w, out, gz};
+
+    memset(w, 0, sizeof(*w));
+    text_out_open(&w->out, gz != NULL ? gz_write_sink(gz) : out);
+    w->cut = cut;
+    w->tracks = &tracks;
+    w->arrow_names = arrow_names(cut->cap);
+    tracks_init(&tracks, cut, !capture_is_ascend(cut->cap));
     put_header(w);
     put_processes(w);
-    bool goes_on = tracks_walk(&w->rows, w->cut, w->options, &w->out, &pen, w);
+    text_out_flush(&w->out);
+    bool goes_on = tracks_draw(&job);
     text_out_put(&w->out, S("\n]}\n"));
-    return text_out_close(&w->out) && goes_on;
+    bool is_done = text_out_close(&w->out) && goes_on;
+    tracks_fini(&tracks);
+    mem_free(w);
+    return is_done;
 }
 
 static bool write_chrome(const struct cut *cut, const struct timeline_options *options,
                          struct sink out)
 {
-    struct chrome_writer *w = mem_grow(NULL, sizeof(*w), 1);
-
-    memset(w, 0, sizeof(*w));
-    text_out_open(&w->out, out);
-    w->cut = cut;
-    w->options = options;
-    w->arrows = arrow_names(cut->cap);
-    arena_init(&w->arena);
-    w->mark = arena_mark(&w->arena);
-    tracks_init(&w->tracks, cut, !capture_is_ascend(cut->cap));
-    bool is_done = write_all(w);
-    tracks_fini(&w->tracks);
-    tracks_rows_free(&w->rows);
-    vec_free(&w->heads);
-    arena_free(&w->arena);
-    mem_free(w);
-    return is_done;
+    return write_events(cut, options, out, NULL);
 }
 
 static bool write_chrome_gz(const struct cut *cut, const struct timeline_options *options,
@@ -262,7 +296,7 @@ static bool write_chrome_gz(const struct cut *cut, const struct timeline_options
     struct gz_write gz;
 
     gz_write_open(&gz, out);
-    bool is_done = write_chrome(cut, options, gz_write_sink(&gz));
+    bool is_done = write_events(cut, options, out, &gz);
     return gz_write_close(&gz) && is_done;
 }
 

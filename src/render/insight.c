@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "render/insight_files.h"
-#include "render/insight_lanes.h"
 #include "render/insight_trace.h"
 
 struct blocks {
@@ -21,13 +20,6 @@ struct blocks {
     bool is_whole; /* nothing was cut away */
     struct sink out;
 };
-
-static bool swallow(void *ctx, struct str text)
-{
-    (void)ctx;
-    (void)text;
-    return true;
-}
 
 static void put_payload(struct blocks *b, uint8_t type)
 {
@@ -44,7 +36,7 @@ static bool write_made(struct blocks *b, uint8_t type)
 {
     struct insight_trace *t = b->trace;
 
-    text_out_open(&t->out, (struct sink){swallow, NULL});
+    text_out_open(&t->out, (struct sink){sink_drop, NULL});
     put_payload(b, type);
     uint64_t n = t->out.total + t->out.n;
     uint8_t version = type == BIN_API_INSTR ? BIN_NEW : BIN_MARK;

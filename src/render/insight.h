@@ -72,11 +72,11 @@ struct insight_part {
 /* An event of the trace: a slice, a flag (whose two ends are one here), or a sample. */
 struct insight_event {
     enum { INSIGHT_SLICE, INSIGHT_FLAG, INSIGHT_SAMPLE } type;
-    struct str core, pipe, name; /* of a sample nothing */
-    struct str detail;           /* of a flag */
-    double begin, end;           /* microseconds, as the text tells them */
-    double length;               /* of a slice */
-    uint64_t at, n;              /* its pieces in the text */
+    struct str core, pipe, name;                                  /* of a sample nothing */
+    struct str detail;                                            /* of a flag */
+    double begin, end;                                            /* microseconds, as in the text */
+    double length;                                                /* of a slice */
+    uint64_t at, n;                                               /* its pieces in the text */
     struct insight_part name_text, begin_text, length_text, args; /* of a slice: JSON */
 };
 

@@ -18,12 +18,7 @@ struct ranked {
     strid core;
 };
 
-static int by_order(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-
-    return ORDER(x->order, y->order) ?: str_compare(x->name, y->name);
-}
+ORDER_BY(by_order, struct ranked, ORDER(x->order, y->order) ?: str_compare(x->name, y->name));
 
 size_t insight_cores(const struct cut *cut, struct arena *arena, strid **out)
 {

@@ -54,12 +54,7 @@ static void add_run(struct sums *s, size_t number)
     vec_push(&s->runs, ((struct run){row, {slice.begin, nanos_add(slice.begin, slice.dur)}}));
 }
 
-static int by_row(const void *a, const void *b)
-{
-    const struct run *x = a, *y = b;
-
-    return ORDER(x->row, y->row) ?: ORDER(x->at.begin, y->at.begin);
-}
+ORDER_BY(by_row, struct run, ORDER(x->row, y->row) ?: ORDER(x->at.begin, y->at.begin));
 
 static void add_busy(struct sums *s)
 {
@@ -78,12 +73,8 @@ static void add_busy(struct sums *s)
 }
 
 /* The most cycles first. */
-static int by_cycles(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-
-    return ORDER(y->cycles, x->cycles) ?: ORDER(x->pc, y->pc) ?: str_compare(x->key, y->key);
-}
+ORDER_BY(by_cycles, struct row,
+         ORDER(y->cycles, x->cycles) ?: ORDER(x->pc, y->pc) ?: str_compare(x->key, y->key));
 
 static void sums_init(struct sums *s, const struct cut *cut, strid core, bool by_line)
 {

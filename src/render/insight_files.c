@@ -55,12 +55,7 @@ static void add_slice(struct adder *a, const struct slice *s)
         vec_push(&f->places, ((struct insight_place){row, pc}));
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct insight_place *x = a, *y = b;
-
-    return ORDER(x->row, y->row) ?: ORDER(x->pc, y->pc);
-}
+ORDER_BY(by_place, struct insight_place, ORDER(x->row, y->row) ?: ORDER(x->pc, y->pc));
 
 static int by_line(const void *a, const void *b, const void *ctx)
 {

@@ -118,12 +118,7 @@ static void add_slice(struct insight_table *t, struct hash *rows, struct hash *c
     insight_cell_add(&t->cells.at[i], run.cycles, run.bytes);
 }
 
-static int by_row(const void *a, const void *b)
-{
-    const struct insight_cell *x = a, *y = b;
-
-    return ORDER(x->row, y->row) ?: ORDER(x->core, y->core);
-}
+ORDER_BY(by_row, struct insight_cell, ORDER(x->row, y->row) ?: ORDER(x->core, y->core));
 
 /* Rows are compared where they stand. */
 struct ranking {
@@ -240,7 +235,7 @@ static struct str without_value(struct str field)
     return field;
 }
 
-/* "VADD Dtype:F32"; flags tell who waits for which number. */
+/* "VADD Dtype:F32"; flags have the waiting pipe and the flag number. */
 static void put_source(const struct insight_table *t, struct text_out *out, const struct slice *s)
 {
     struct attr a = attr_of(t->cap, s, t->key_detail);

@@ -11,7 +11,7 @@
 
 struct insight_cell {
     uint32_t row, core;
-    int64_t cycles, executed, bytes; /* bytes: -1 when no run tells */
+    int64_t cycles, executed, bytes; /* bytes: -1 if unknown */
 };
 
 /* Adds one run; its length in cycles. */

@@ -64,8 +64,8 @@ static struct str kept(struct insight_trace *w, struct str title, const char *ot
     return title.n > 0 ? arena_str(&w->arena, title) : str_of(otherwise);
 }
 
-/* The lane of the one slice that a base info block tells: the block itself is written. */
-static bool is_told_apart(const struct capture *cap, lane_id lane)
+/* The lane of the one slice made from a base info block: the block itself is written. */
+static bool is_distinct(const struct capture *cap, lane_id lane)
 {
     const struct lane_key *key = &cap->lanes.at[lane].key;
 
@@ -88,7 +88,7 @@ static void name_lanes(struct insight_trace *w)
     w->lane_names = ARENA_ARRAY(&w->arena, struct str, cap->lanes.n);
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         const struct lane_key *key = &cap->lanes.at[i].key;
-        w->has_lane[i] = w->cut->lanes[i] && !is_told_apart(cap, i);
+        w->has_lane[i] = w->cut->lanes[i] && !is_distinct(cap, i);
         if (!w->has_lane[i])
             continue;
         bool is_pipe = key->kind == LANE_PIPE && key->process != 0 && key->name != 0;
@@ -104,13 +104,9 @@ static void name_lanes(struct insight_trace *w)
     intern_fini(&names);
 }
 
-static int by_end(const void *a, const void *b)
-{
-    const struct insight_stop *x = a, *y = b;
-
-    return ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(x->is_other, y->is_other)
-           ?: ORDER(x->slice, y->slice);
-}
+ORDER_BY(by_end, struct insight_stop,
+         ORDER(x->lane, y->lane) ?: ORDER(x->end, y->end) ?: ORDER(x->is_other, y->is_other)
+         ?: ORDER(x->slice, y->slice));
 
 /* Each core's slices by the time they end, and where arrows may end on each lane. */
 static void sort_slices(struct insight_trace *w)
@@ -198,12 +194,7 @@ struct arg {
     struct attr attr; /* ATTR_NONE: an empty text */
 };
 
-static int by_key(const void *a, const void *b)
-{
-    const struct arg *x = a, *y = b;
-
-    return str_compare(x->key, y->key);
-}
+ORDER_BY(by_key, struct arg, str_compare(x->key, y->key));
 
 static void put_value(struct insight_trace *w, const struct attr *a)
 {

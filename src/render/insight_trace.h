@@ -8,7 +8,7 @@
 #include "base/bin_blocks.h"
 #include "render/insight.h"
 
-/* Where the importer of visualize_data.bin puts the kernel that base info tells. */
+/* Where the importer of visualize_data.bin puts the kernel from base info. */
 #define INSIGHT_KERNEL_LANE "kernel"
 
 /* A slice by where it ends. */

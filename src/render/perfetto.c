@@ -9,16 +9,15 @@
 #include "render/perfetto_pen.h"
 #include "render/tracks.h"
 
+/* The writer, and each desk at which a part of the packets is drawn. */
 struct perfetto_writer {
     struct perfetto_pen pen;
     const struct cut *cut;
-    struct tracks tracks;
-    struct tracks_rows rows;
-    struct arena arena; /* texts of one lane or slice */
+    struct tracks *tracks;
+    struct tracks_arrows arrows;
+    struct arena arena; /* texts of one row or slice */
     struct arena_mark mark;
-    uint64_t *processes;    /* track of each process */
-    VEC_OF(uint64_t) uuids; /* by row of the lane: its track */
-    uint64_t counter;       /* track of the series at hand */
+    uint64_t *processes; /* track of each process */
 };
 
 /* Where the times lie in real time, when that is known. */
@@ -33,41 +32,43 @@ static void put_clock(struct perfetto_writer *w)
 
 static void put_processes(struct perfetto_writer *w)
 {
-    size_t n = w->tracks.processes.n;
+    size_t n = w->tracks->processes.n;
 
-    w->processes = ARENA_ARRAY(&w->tracks.arena, uint64_t, n);
+    w->processes = ARENA_ARRAY(&w->tracks->arena, uint64_t, n);
     for (size_t i = 0; i < n; i++)
-        w->processes[i] = perfetto_process(&w->pen, w->tracks.processes.at[i].name,
-                                           w->tracks.processes.at[i].pid);
+        w->processes[i] = perfetto_process(&w->pen, w->tracks->processes.at[i].name,
+                                           w->tracks->processes.at[i].pid);
 }
 
-static void add_row(void *ctx, lane_id lane, size_t row)
+static int64_t number_row(void *ctx, lane_id lane, size_t row)
 {
     struct perfetto_writer *w = ctx;
-    const struct tracks_lane *l = &w->tracks.lanes[lane];
-    const struct tracks_process *p = &w->tracks.processes.at[l->process];
 
-    if (row == 0) {
-        arena_rewind(&w->arena, w->mark);
-        w->uuids.n = 0;
-    }
-    struct perfetto_row r = {
-        .parent = row == 0 ? w->processes[l->process] : w->uuids.at[0],
-        .name = tracks_row_name(&w->tracks, lane, row, &w->arena),
-        .lane = lane,
-        .number = row,
-        .is_thread = row == 0 && p->is_host,
+    (void)lane, (void)row;
+    return (int64_t)perfetto_number(&w->pen);
+}
+
+static int64_t number_series(void *ctx, size_t id)
+{
+    return number_row(ctx, (lane_id)id, 0);
+}
+
+static void put_row(struct perfetto_writer *w, const struct tracks_mark *mark)
+{
+    const struct tracks_lane *l = &w->tracks->lanes[mark->number];
+    const struct tracks_process *p = &w->tracks->processes.at[l->process];
+    struct perfetto_row row = {
+        .uuid = (uint64_t)mark->id,
+        .parent = mark->row == 0 ? w->processes[l->process] : (uint64_t)mark->first,
+        .name = tracks_row_name(w->tracks, mark->number, mark->row, &w->arena),
+        .lane = mark->number,
+        .number = mark->row,
+        .is_thread = mark->row == 0 && p->is_host,
         .pid = p->pid,
         .tid = l->tid,
     };
-    vec_push(&w->uuids, perfetto_row(&w->pen, &r));
-}
 
-static void put_end(void *ctx, size_t row, nanos end)
-{
-    struct perfetto_writer *w = ctx;
-
-    perfetto_end(&w->pen, w->uuids.at[row], end);
+    perfetto_row(&w->pen, &row);
 }
 
 static void add_note(struct perfetto_writer *w, const struct slice *slice, const struct attr *a)
@@ -103,68 +104,111 @@ static void take_arrows(struct perfetto_writer *w, uint32_t slice)
 {
     size_t flow;
 
-    while (tracks_arrow_from(&w->tracks, slice, &flow))
+    if (w->arrows.tracks == NULL)
+        w->arrows = tracks_arrows_from(w->tracks, slice);
+    while (tracks_arrow_from(&w->arrows, slice, &flow))
         vec_push(&w->pen.from, flow + 1);
-    while (tracks_arrow_to(&w->tracks, slice, &flow))
+    while (tracks_arrow_to(&w->arrows, slice, &flow))
         vec_push(&w->pen.to, flow + 1);
 }
 
-static void put_slice(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end)
+static void put_slice(struct perfetto_writer *w, uint32_t number, uint64_t track)
 {
-    struct perfetto_writer *w = ctx;
     const struct capture *cap = w->cut->cap;
-    struct arena_mark mark = arena_mark(&w->arena);
+    struct slice slice = cut_slice(w->cut, number);
 
-    take_notes(w, slice);
+    take_notes(w, &slice);
     take_arrows(w, number);
-    perfetto_begin(&w->pen, w->uuids.at[row], slice->begin, capture_text(cap, slice->name),
-                   timeline_category(cap, slice));
-    arena_rewind(&w->arena, mark);
-    if (row >= TRACKS_NESTING_ROWS)
-        put_end(w, row, end);
+    perfetto_begin(&w->pen, track, slice.begin, capture_text(cap, slice.name),
+                   timeline_category(cap, &slice));
 }
 
-static void begin_series(void *ctx, size_t id)
+static void put_series(struct perfetto_writer *w, size_t id, uint64_t uuid)
 {
-    struct perfetto_writer *w = ctx;
     const struct capture *cap = w->cut->cap;
     const struct series *series = &cap->series.at[id];
 
-    w->counter = perfetto_counter(&w->pen, w->processes[w->tracks.series[id]],
-                                  capture_text(cap, series->name), capture_text(cap, series->unit));
+    perfetto_counter(&w->pen, uuid, w->processes[w->tracks->series[id]],
+                     capture_text(cap, series->name), capture_text(cap, series->unit));
 }
 
-static void put_sample(void *ctx, size_t id, const struct sample *s)
+static void draw(void *ctx, const struct tracks_mark *mark)
+{
+    struct perfetto_writer *w = ctx;
+    uint64_t id = (uint64_t)mark->id;
+
+    switch (mark->what) {
+    case TRACKS_ROW:
+        put_row(w, mark);
+        break;
+    case TRACKS_SLICE:
+        put_slice(w, mark->number, id);
+        break;
+    case TRACKS_END:
+        perfetto_end(&w->pen, id, mark->end);
+        break;
+    case TRACKS_SERIES:
+        put_series(w, mark->number, id);
+        break;
+    case TRACKS_SAMPLE: {
+        const struct sample *s = &w->cut->cap->series.at[mark->number].samples.at[mark->row];
+        perfetto_sample(&w->pen, id, s->at, s->value);
+        break;
+    }
+    }
+    arena_rewind(&w->arena, w->mark);
+}
+
+static void *begin_desk(const void *ctx, struct sink out)
+{
+    const struct perfetto_writer *w = ctx;
+    struct perfetto_writer *desk = mem_grow(NULL, sizeof(*desk), 1);
+
+    memset(desk, 0, sizeof(*desk));
+    perfetto_open(&desk->pen, out, w->cut->span.begin);
+    desk->pen.has_packets = w->pen.has_packets;
+    desk->cut = w->cut;
+    desk->tracks = w->tracks;
+    desk->processes = w->processes;
+    arena_init(&desk->arena);
+    desk->mark = arena_mark(&desk->arena);
+    return desk;
+}
+
+static void flush(void *ctx)
 {
     struct perfetto_writer *w = ctx;
 
-    (void)id;
-    perfetto_sample(&w->pen, w->counter, s->at, s->value);
+    text_out_flush(&w->pen.out);
+    w->arrows = (struct tracks_arrows){0}; /* the next batch may begin anywhere */
+}
+
+static void end_desk(void *ctx)
+{
+    struct perfetto_writer *w = ctx;
+
+    perfetto_close(&w->pen);
+    arena_free(&w->arena);
+    mem_free(w);
 }
 
 static bool write_perfetto(const struct cut *cut, const struct timeline_options *options,
                            struct sink out)
 {
-    static const struct tracks_pen pen = {add_row, put_slice, begin_series, put_sample};
-    struct perfetto_writer *w = mem_grow(NULL, sizeof(*w), 1);
+    static const struct tracks_pen pen = {number_row, number_series, true,    begin_desk,
+                                          draw,       flush,         end_desk};
+    struct tracks tracks;
+    struct perfetto_writer *w =
+        begin_desk(&(struct perfetto_writer){.cut = cut, .tracks = &tracks}, out);
+    struct tracks_job job = {cut, options, &pen, w, out, NULL};
 
-    memset(w, 0, sizeof(*w));
-    perfetto_open(&w->pen, out, cut->span.begin);
-    w->cut = cut;
-    w->rows.ended = put_end;
-    w->rows.ctx = w;
-    arena_init(&w->arena);
-    w->mark = arena_mark(&w->arena);
-    tracks_init(&w->tracks, cut, false);
+    tracks_init(&tracks, cut, false);
     put_clock(w);
     put_processes(w);
-    bool goes_on = tracks_walk(&w->rows, cut, options, &w->pen.out, &pen, w);
-    bool is_done = perfetto_close(&w->pen) && goes_on;
-    tracks_fini(&w->tracks);
-    tracks_rows_free(&w->rows);
-    vec_free(&w->uuids);
-    arena_free(&w->arena);
-    mem_free(w);
+    text_out_flush(&w->pen.out);
+    bool is_done = !w->pen.out.has_failed && tracks_draw(&job);
+    end_desk(w);
+    tracks_fini(&tracks);
     return is_done;
 }
 

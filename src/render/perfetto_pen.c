@@ -93,16 +93,20 @@ void perfetto_clock(struct perfetto_pen *p, nanos at, nanos unix_at)
     put_packet(p, &packet);
 }
 
-/* Gives a track its number and tells it. */
-static uint64_t put_track(struct perfetto_pen *p, Strata__Perfetto__TrackDescriptor *track)
+uint64_t perfetto_number(struct perfetto_pen *p)
+{
+    return p->next_uuid++;
+}
+
+static void put_track(struct perfetto_pen *p, uint64_t uuid,
+                      Strata__Perfetto__TrackDescriptor *track)
 {
     Strata__Perfetto__TracePacket packet = STRATA__PERFETTO__TRACE_PACKET__INIT;
 
     track->has_uuid = 1;
-    track->uuid = p->next_uuid++;
+    track->uuid = uuid;
     packet.track_descriptor = track;
     put_packet(p, &packet);
-    return track->uuid;
 }
 
 uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid)
@@ -116,7 +120,9 @@ uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid)
     track.process = &process;
     track.has_child_ordering = 1;
     track.child_ordering = BY_RANK;
-    return put_track(p, &track);
+    uint64_t uuid = perfetto_number(p);
+    put_track(p, uuid, &track);
+    return uuid;
 }
 
 uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row)
@@ -138,10 +144,13 @@ uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row)
     } else {
         track.name = text_of(row->name);
     }
-    return put_track(p, &track);
+    uint64_t uuid = row->uuid != 0 ? row->uuid : perfetto_number(p);
+    put_track(p, uuid, &track);
+    return uuid;
 }
 
-uint64_t perfetto_counter(struct perfetto_pen *p, uint64_t parent, struct str name, struct str unit)
+void perfetto_counter(struct perfetto_pen *p, uint64_t uuid, uint64_t parent, struct str name,
+                      struct str unit)
 {
     Strata__Perfetto__TrackDescriptor track = STRATA__PERFETTO__TRACK_DESCRIPTOR__INIT;
     Strata__Perfetto__CounterDescriptor counter = STRATA__PERFETTO__COUNTER_DESCRIPTOR__INIT;
@@ -152,7 +161,7 @@ uint64_t perfetto_counter(struct perfetto_pen *p, uint64_t parent, struct str na
     track.has_parent_uuid = 1;
     track.parent_uuid = parent;
     track.counter = &counter;
-    return put_track(p, &track);
+    put_track(p, uuid, &track);
 }
 
 static void put_event(struct perfetto_pen *p, Strata__Perfetto__TrackEvent *event,

@@ -3,7 +3,7 @@
  *
  *     perfetto_open(pen, sink, first);
  *     process = perfetto_process(pen, name, pid);
- *     row = perfetto_row(pen, &(struct perfetto_row){process, name, .lane = 0});
+ *     row = perfetto_row(pen, &(struct perfetto_row){.parent = process, .name = name});
  *     perfetto_note_int(pen, key, 7);           (* notes and arrows of the slice that comes *)
  *     perfetto_begin(pen, row, at, name, category);
  *     perfetto_end(pen, row, at + 5);
@@ -42,6 +42,7 @@ void perfetto_clock(struct perfetto_pen *p, nanos at, nanos unix_at);
 enum { PERFETTO_ROWS = 1000 }; /* room for rows between two lanes in the viewer's order */
 
 struct perfetto_row {
+    uint64_t uuid;   /* 0: the next number */
     uint64_t parent; /* its process; of further rows of a lane the first */
     struct str name;
     size_t lane, number; /* its place */
@@ -49,11 +50,14 @@ struct perfetto_row {
     int64_t pid, tid; /* of a thread */
 };
 
+/* The number of a track that is drawn later, perhaps with another pen. */
+uint64_t perfetto_number(struct perfetto_pen *p);
+
 /* The track of each. */
 uint64_t perfetto_process(struct perfetto_pen *p, struct str name, int64_t pid);
 uint64_t perfetto_row(struct perfetto_pen *p, const struct perfetto_row *row);
-uint64_t perfetto_counter(struct perfetto_pen *p, uint64_t parent, struct str name,
-                          struct str unit);
+void perfetto_counter(struct perfetto_pen *p, uint64_t uuid, uint64_t parent, struct str name,
+                      struct str unit);
 
 void perfetto_note_text(struct perfetto_pen *p, struct str name, struct str text);
 void perfetto_note_int(struct perfetto_pen *p, struct str name, int64_t number);

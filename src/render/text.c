@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/num.h"
 #include "render/render.h"
 
 static void put_paint(struct render_out *o, const char *code, struct str text)

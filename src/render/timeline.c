@@ -4,7 +4,6 @@
 #include "render/timeline.h"
 
 #include "base/cancel.h"
-#include "capture/title.h"
 
 const struct timeline_format *const timeline_list[] = {
 #define TIMELINE(sym) &timeline_##sym,
@@ -67,7 +66,7 @@ struct str timeline_category(const struct capture *cap, const struct slice *slic
 
     if (cat.type == ATTR_TEXT)
         return capture_text(cap, cat.text);
-    /* On Ascend the task type tells what device work is, and the process what host work is. */
+    /* On Ascend the task type classifies device work, and the process host work. */
     if (word == NULL || (capture_is_ascend(cap) && slice->kind < SLICE_HOST_OP))
         word = slice_kind_name(slice->kind);
     return str_of(word);

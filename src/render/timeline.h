@@ -20,11 +20,14 @@ struct timeline_step {
     struct interval at;
 };
 
+struct pool;
+
 struct timeline_options {
     enum timeline_rows rows;           /* of tables; timelines hold everything */
     const struct timeline_step *steps; /* of the capture, by time, for tables */
     size_t steps_n;
-    const struct progress *progress; /* told the bytes written; NULL: nobody watches */
+    struct pool *pool;               /* threads to write with; NULL: the caller's alone */
+    const struct progress *progress; /* called with the bytes written; may be NULL */
     const char *label;               /* what the progress line calls the job */
 };
 
@@ -51,7 +54,7 @@ const struct timeline_format *timeline_find(struct str name);
 /* The format with the longest ending that fits a file name, or NULL. */
 const struct timeline_format *timeline_by_ending(struct str path);
 
-/* The category of a slice as its source told it; else the word that readers of such profiles know
+/* The category of a slice from its source; else the word that readers of such profiles know
  * for its kind. */
 struct str timeline_category(const struct capture *cap, const struct slice *slice);
 

@@ -1,9 +1,8 @@
 /*
- * Processes, lanes and rows of a cut, and the walk over them that timeline formats share.
+ * Processes, lanes and rows of a cut.
  */
 #include "render/tracks.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "capture/title.h"
@@ -140,9 +139,7 @@ static int by_target(const void *a, const void *b, void *ctx)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const struct flow *flows = ctx;
 
-    if (flows[x].to != flows[y].to)
-        return flows[x].to < flows[y].to ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ORDER(flows[x].to, flows[y].to) ?: ORDER(x, y);
 }
 
 static void sort_flows(struct tracks *t)
@@ -156,6 +153,28 @@ static void sort_flows(struct tracks *t)
             t->by_to[n++] = (uint32_t)i;
     if (n > 0)
         qsort_r(t->by_to, n, sizeof(*t->by_to), by_target, cap->flows.at);
+}
+
+struct tracks_arrows tracks_arrows_from(const struct tracks *t, uint32_t slice)
+{
+    const struct flow *flows = t->cut->cap->flows.at;
+    struct tracks_arrows a = {.tracks = t};
+
+    for (size_t end = t->cut->cap->flows.n; a.next_from < end;) {
+        size_t half = a.next_from + (end - a.next_from) / 2;
+        if (flows[half].from < slice)
+            a.next_from = half + 1;
+        else
+            end = half;
+    }
+    for (size_t end = t->cut->flows; a.next_to < end;) {
+        size_t half = a.next_to + (end - a.next_to) / 2;
+        if (flows[t->by_to[half]].to < slice)
+            a.next_to = half + 1;
+        else
+            end = half;
+    }
+    return a;
 }
 
 void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids)
@@ -288,71 +307,4 @@ void tracks_rows_free(struct tracks_rows *rows)
     for (size_t row = 0; row < TRACKS_NESTING_ROWS; row++)
         vec_free(&rows->nesting[row].ends);
     vec_free(&rows->heap);
-}
-
-enum { BETWEEN_TICKS = 4096 }; /* slices between two looks at the clock and the user */
-
-struct track_walk {
-    struct tracks_rows *rows;
-    const struct cut *cut;
-    const struct timeline_options *options;
-    const struct text_out *out;
-    const struct tracks_pen *pen;
-    void *ctx;
-    size_t slices;
-};
-
-static bool walk_lane(struct track_walk *w, lane_id id)
-{
-    const struct lane *lane = &w->cut->cap->lanes.at[id];
-    size_t known = 0; /* rows that have begun */
-
-    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
-        if (!cut_has(w->cut, i))
-            continue;
-        struct slice slice = cut_slice(w->cut, i);
-        nanos end = nanos_add(slice.begin, slice.dur);
-        size_t row = tracks_place(w->rows, slice.begin, end);
-        if (row == known) {
-            w->pen->row(w->ctx, id, row);
-            known++;
-        }
-        w->pen->slice(w->ctx, (uint32_t)i, &slice, row, end);
-        if (++w->slices % BETWEEN_TICKS == 0 &&
-            (w->out->has_failed || !timeline_goes_on(w->options, w->out->total)))
-            return false;
-    }
-    tracks_next_lane(w->rows);
-    return true;
-}
-
-static void walk_series(struct track_walk *w, size_t id)
-{
-    const struct series *series = &w->cut->cap->series.at[id];
-
-    if (w->pen->series != NULL)
-        w->pen->series(w->ctx, id);
-    for (size_t i = 0; i < series->samples.n; i++) {
-        const struct sample *s = &series->samples.at[i];
-        if (cut_has_sample(w->cut, s->at) && isfinite(s->value))
-            w->pen->sample(w->ctx, id, s);
-    }
-}
-
-bool tracks_walk(struct tracks_rows *rows, const struct cut *cut,
-                 const struct timeline_options *options, const struct text_out *out,
-                 const struct tracks_pen *pen, void *ctx)
-{
-    struct track_walk w = {rows, cut, options, out, pen, ctx, 0};
-    bool goes_on = true;
-
-    for (lane_id i = 0; i < cut->cap->lanes.n && goes_on; i++)
-        if (cut->lanes[i])
-            goes_on = walk_lane(&w, i);
-    for (size_t i = 0; i < cut->cap->series.n && goes_on; i++)
-        if (cut->series[i]) {
-            walk_series(&w, i);
-            goes_on = timeline_goes_on(options, out->total);
-        }
-    return goes_on;
 }

@@ -9,6 +9,7 @@
 #ifndef STRATA_RENDER_TRACKS_H
 #define STRATA_RENDER_TRACKS_H
 
+#include "base/gz_write.h"
 #include "base/hash.h"
 #include "render/timeline.h"
 
@@ -33,7 +34,6 @@ struct tracks {
     struct tracks_lane *lanes;               /* by lane; zero when not in the cut */
     uint32_t *series;                        /* by series: number of its process */
     uint32_t *by_to;                         /* arrows of the cut by the slice they lead to */
-    size_t next_from, next_to;               /* arrows not yet asked for */
     struct hash process_ids, used_pids, used_tids;
 };
 
@@ -41,25 +41,36 @@ struct tracks {
 void tracks_init(struct tracks *t, const struct cut *cut, bool device_pids);
 void tracks_fini(struct tracks *t);
 
-/* The next arrow of the cut that begins, or ends, at that slice; false when there is none left.
- * Slices are asked for in order, once each. */
-static inline bool tracks_arrow_from(struct tracks *t, uint32_t slice, size_t *flow)
-{
-    const struct capture *cap = t->cut->cap;
+/* The arrows of slices that are asked for in order, once each. */
+struct tracks_arrows {
+    const struct tracks *tracks;
+    size_t next_from, next_to; /* not yet asked for */
+};
 
-    while (t->next_from < cap->flows.n && cap->flows.at[t->next_from].from <= slice) {
-        *flow = t->next_from++;
-        if (cap->flows.at[*flow].from == slice && cut_has_flow(t->cut, &cap->flows.at[*flow]))
+/* From that slice on. */
+struct tracks_arrows tracks_arrows_from(const struct tracks *t, uint32_t slice);
+
+/* The next arrow of the cut that begins, or ends, at that slice; false when there is none left. */
+static inline bool tracks_arrow_from(struct tracks_arrows *a, uint32_t slice, size_t *flow)
+{
+    const struct cut *cut = a->tracks->cut;
+    const struct capture *cap = cut->cap;
+
+    while (a->next_from < cap->flows.n && cap->flows.at[a->next_from].from <= slice) {
+        *flow = a->next_from++;
+        if (cap->flows.at[*flow].from == slice && cut_has_flow(cut, &cap->flows.at[*flow]))
             return true;
     }
     return false;
 }
 
-static inline bool tracks_arrow_to(struct tracks *t, uint32_t slice, size_t *flow)
+static inline bool tracks_arrow_to(struct tracks_arrows *a, uint32_t slice, size_t *flow)
 {
-    if (t->next_to >= t->cut->flows || t->cut->cap->flows.at[t->by_to[t->next_to]].to > slice)
+    const struct tracks *t = a->tracks;
+
+    if (a->next_to >= t->cut->flows || t->cut->cap->flows.at[t->by_to[a->next_to]].to > slice)
         return false;
-    *flow = t->by_to[t->next_to++];
+    *flow = t->by_to[a->next_to++];
     return true;
 }
 
@@ -95,17 +106,42 @@ size_t tracks_place(struct tracks_rows *rows, nanos begin, nanos end);
 void tracks_next_lane(struct tracks_rows *rows);
 void tracks_rows_free(struct tracks_rows *rows);
 
-/* What a format draws. Each is called with `ctx`. */
-struct tracks_pen {
-    void (*row)(void *ctx, lane_id lane, size_t row); /* a row begins; row 0: so does the lane */
-    void (*slice)(void *ctx, uint32_t number, const struct slice *slice, size_t row, nanos end);
-    void (*series)(void *ctx, size_t id); /* a series begins; NULL: its samples tell all */
-    void (*sample)(void *ctx, size_t id, const struct sample *sample);
+/* What the walk over a cut meets, in order. */
+enum tracks_what { TRACKS_ROW, TRACKS_SLICE, TRACKS_END, TRACKS_SERIES, TRACKS_SAMPLE };
+
+struct tracks_mark {
+    enum tracks_what what;
+    uint32_t number; /* of the lane, slice or series */
+    size_t row;      /* of the lane; for a sample its number in the series */
+    int64_t id;      /* of the row or series, as the format numbers them */
+    int64_t first;   /* a row: the id of row 0 of its lane */
+    nanos end;       /* a slice and its end */
 };
 
-/* Draws lane by lane and then the series. False when the user interrupted or `out` failed. */
-bool tracks_walk(struct tracks_rows *rows, const struct cut *cut,
-                 const struct timeline_options *options, const struct text_out *out,
-                 const struct tracks_pen *pen, void *ctx);
+/* How a format draws. */
+struct tracks_pen {
+    /* Called in order with the job's `ctx`. A row begins, row 0 with its lane; a series does. */
+    int64_t (*number_row)(void *ctx, lane_id lane, size_t row);
+    int64_t (*number_series)(void *ctx, size_t id); /* NULL: its samples suffice */
+    bool has_ends;                                  /* ends of slices are drawn */
+
+    /* Batches of marks are drawn side by side, each at a desk that writes to `out`. */
+    void *(*begin)(const void *ctx, struct sink out);
+    void (*draw)(void *desk, const struct tracks_mark *mark);
+    void (*flush)(void *desk); /* the batch is over: all of it goes to `out` */
+    void (*end)(void *desk);
+};
+
+struct tracks_job {
+    const struct cut *cut;
+    const struct timeline_options *options;
+    const struct tracks_pen *pen;
+    void *ctx;
+    struct sink out;
+    struct gz_write *gz; /* takes the text in place of `out`; NULL: it is not packed */
+};
+
+/* Draws lane by lane and then the series. False when the user interrupted or the output failed. */
+bool tracks_draw(const struct tracks_job *job);
 
 #endif

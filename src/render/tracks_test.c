@@ -128,12 +128,18 @@ TEST(arrows_are_listed_by_the_slice_they_lead_to)
     assert_int_equal(tracks.by_to[1], 0);
     assert_int_equal(tracks.by_to[2], 2);
     size_t flow = SIZE_MAX;
-    assert_true(tracks_arrow_from(&tracks, 0, &flow) && flow == 0);
-    assert_false(tracks_arrow_from(&tracks, 0, &flow));
-    assert_true(tracks_arrow_to(&tracks, 0, &flow) && flow == 1);
-    assert_false(tracks_arrow_to(&tracks, 0, &flow));
-    assert_true(tracks_arrow_from(&tracks, 1, &flow) && flow == 1);
-    assert_true(tracks_arrow_from(&tracks, 1, &flow) && flow == 2);
+    struct tracks_arrows arrows = tracks_arrows_from(&tracks, 0);
+    assert_true(tracks_arrow_from(&arrows, 0, &flow) && flow == 0);
+    assert_false(tracks_arrow_from(&arrows, 0, &flow));
+    assert_true(tracks_arrow_to(&arrows, 0, &flow) && flow == 1);
+    assert_false(tracks_arrow_to(&arrows, 0, &flow));
+    assert_true(tracks_arrow_from(&arrows, 1, &flow) && flow == 1);
+    assert_true(tracks_arrow_from(&arrows, 1, &flow) && flow == 2);
+    arrows = tracks_arrows_from(&tracks, 1);
+    assert_true(tracks_arrow_from(&arrows, 1, &flow) && flow == 1);
+    assert_true(tracks_arrow_to(&arrows, 1, &flow) && flow == 0);
+    assert_true(tracks_arrow_to(&arrows, 1, &flow) && flow == 2);
+    assert_false(tracks_arrow_to(&arrows, 1, &flow));
     done();
 }
 

@@ -56,10 +56,7 @@ static bool holds_results(struct str name)
     static const struct str names[] = {S_INIT("cases"), S_INIT("builds"), S_INIT("collect"),
                                        S_INIT("export")};
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal(name, names[i]))
-            return true;
-    return str_starts(name, S("insight"));
+    return str_is_one_of(name, names, ARRAY_LEN(names)) || str_starts(name, S("insight"));
 }
 
 /* Files in folders named ptoas at any depth below `dir`. */

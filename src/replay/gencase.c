@@ -234,7 +234,7 @@ static const struct field golden_fields[] = {
 };
 static const struct record golden_record = RECORD(struct golden, golden_fields);
 
-static struct told tell_param(const struct gencase_job *job, size_t i)
+static struct told describe_param(const struct gencase_job *job, size_t i)
 {
     static const struct gencase_given nothing;
     const struct entry_param *p = &job->entry->params[i];
@@ -269,7 +269,7 @@ static enum status write_golden(const struct gencase_job *job, struct arena *are
                        .n = e->n_params};
 
     for (size_t i = 0; i < g.n; i++)
-        g.params[i] = tell_param(job, i);
+        g.params[i] = describe_param(job, i);
     return record_save(fs_join(arena, job->dir, "golden.json"), &golden_record, &g, d);
 }
 

@@ -105,20 +105,6 @@ static int64_t number_of(const struct scan *s, struct str name, bool *is_dynamic
     return GM_TEXT_UNKNOWN;
 }
 
-static int64_t add(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-static int64_t mul(int64_t a, int64_t b)
-{
-    int64_t product;
-
-    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
 /* ---- what a line may say ---- */
 
 static bool read_literal(struct scan *s, int64_t *out)
@@ -205,7 +191,7 @@ static void read_addptr(struct scan *s, struct str result)
         return;
     v.arg = from->arg;
     v.is_dynamic = from->is_dynamic;
-    v.number = add(from->number, number_of(s, offset, &v.is_dynamic));
+    v.number = num_most_sum(from->number, number_of(s, offset, &v.is_dynamic));
     define(s, v);
 }
 
@@ -247,10 +233,12 @@ static void read_view(struct scan *s)
     if (from == NULL || from->kind != VALUE_POINTER || !s->counts || from->arg >= s->out->n)
         return;
     for (size_t i = 0; i < n; i++)
-        elements = n == n_strides ? add(elements, mul(add(shape[i], -1), strides[i]))
-                                  : mul(elements, shape[i]);
+        elements =
+            n == n_strides
+                ? num_most_sum(elements, num_most_product(num_most_sum(shape[i], -1), strides[i]))
+                : num_most_product(elements, shape[i]);
     struct gm_text_arg *arg = &s->out->args[from->arg];
-    elements = add(elements, from->number);
+    elements = num_most_sum(elements, from->number);
     arg->is_dynamic = arg->is_dynamic || is_dynamic || from->is_dynamic;
     if (!arg->has_view || elements > arg->elements)
         arg->elements = elements;

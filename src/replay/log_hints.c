@@ -84,7 +84,7 @@ size_t log_hints(struct str log, const char **out)
     return n;
 }
 
-void log_hints_tell(struct str log, struct diag *d)
+void log_hints_report(struct str log, struct diag *d)
 {
     const char *hints[LOG_HINTS_MAX];
     size_t n = log_hints(log, hints);

@@ -12,6 +12,6 @@ enum { LOG_HINTS_MAX = 16 };
 size_t log_hints(struct str log, const char **out);
 
 /* The same as hints of the message that comes. */
-void log_hints_tell(struct str log, struct diag *d);
+void log_hints_report(struct str log, struct diag *d);
 
 #endif

@@ -23,7 +23,7 @@ static struct where at(const struct loader *l, const struct tree *value)
 }
 
 /* A value that has to be computed cannot be used. */
-static enum status refuse(const struct loader *l, const struct tree *value, const char *what)
+static enum status reject(const struct loader *l, const struct tree *value, const char *what)
 {
     if (value != NULL &&
         (value->kind == TREE_COMPUTED || value->kind == TREE_NAME || value->kind == TREE_HUGE)) {
@@ -52,16 +52,16 @@ static enum status read_incore(const struct loader *l, const struct tree *entry,
     const struct tree *name = tree_get(entry, S("name")), *type = tree_get(entry, S("core_type"));
 
     if (entry->kind != TREE_MAP)
-        return refuse(l, entry, "an entry of incores");
+        return reject(l, entry, "an entry of incores");
     if (source == NULL || source->kind != TREE_TEXT || source->text.n == 0)
-        return refuse(l, source, "source of an entry of incores");
+        return reject(l, source, "source of an entry of incores");
     out->func_id = -1;
     if (id != NULL && id->kind != TREE_NULL && !tree_int(id, &out->func_id))
-        return refuse(l, id, "func_id of an entry of incores");
+        return reject(l, id, "func_id of an entry of incores");
     if (name != NULL && name->kind != TREE_TEXT && name->kind != TREE_NULL)
-        return refuse(l, name, "name of an entry of incores");
+        return reject(l, name, "name of an entry of incores");
     if (memchr(source->text.at, '\0', source->text.n) != NULL)
-        return refuse(l, source, "source of an entry of incores, with a NUL byte,");
+        return reject(l, source, "source of an entry of incores, with a NUL byte,");
     out->source = source->text;
     out->name = name != NULL && name->kind == TREE_TEXT ? name->text : stem(source->text);
     out->core_type = tree_text(type);
@@ -78,7 +78,7 @@ static enum status read_incore(const struct loader *l, const struct tree *entry,
 static enum status read_incores(const struct loader *l, const struct tree *incores)
 {
     if (incores == NULL || incores->kind != TREE_LIST)
-        return refuse(l, incores, "incores, the list of kernels,");
+        return reject(l, incores, "incores, the list of kernels,");
     l->scene->incores = ARENA_ARRAY(l->arena, struct scene_incore, incores->n);
     l->scene->n_incores = incores->n;
     struct scene_incore *out = l->scene->incores;
@@ -127,7 +127,7 @@ static enum status read_json(const struct loader *l, struct str text)
     TRY(replay_read_json(l->arena, text, scene->file, &scene->doc, l->diag));
     const struct tree *doc = scene->doc;
     if (doc->kind != TREE_MAP)
-        return refuse(l, doc, "the document, which must be an object,");
+        return reject(l, doc, "the document, which must be an object,");
     struct str module = tree_text(tree_get(doc, S("module")));
     if (module.n > 0 && memchr(module.at, '\0', module.n) == NULL) {
         const char *beside = paths_folder(l->arena, scene->module);
@@ -146,7 +146,7 @@ static enum status read_json(const struct loader *l, struct str text)
     } else if (cases != NULL && cases->kind == TREE_LIST) {
         TRY(pick_case(l, cases->first));
     } else {
-        return refuse(l, one, "case");
+        return reject(l, one, "case");
     }
     return read_incores(l, tree_get(doc, S("incores")));
 }
@@ -193,10 +193,10 @@ static enum status read_python(const struct loader *l, struct str text)
     scene->folder = paths_folder(l->arena, scene->module);
     scene->runtime = tree_text(tree_get(&c->decorator, S("runtime")));
     if (cases->kind != TREE_LIST)
-        return refuse(l, cases, "CASES");
+        return reject(l, cases, "CASES");
     TRY(pick_case(l, cases->first));
     if (callable->kind != TREE_MAP)
-        return refuse(l, callable, "CALLABLE");
+        return reject(l, callable, "CALLABLE");
     scene->signature = tree_get(tree_get(callable, S("orchestration")), S("signature"));
     return read_incores(l, tree_get(callable, S("incores")));
 }

@@ -91,12 +91,7 @@ enum status slot_pack(struct slot *s, const struct tree *value, struct where whe
     return ST_OK;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const struct slot *x = a, *y = b;
-
-    return ORDER(x->index, y->index);
-}
+ORDER_BY(by_index, struct slot, ORDER(x->index, y->index));
 
 static enum status check_tensor(const struct slot *s, struct where where, struct diag *d)
 {

@@ -109,7 +109,7 @@ static enum status take_record(struct reader *r, const struct tree *record, stru
     return ST_OK;
 }
 
-static void tell_scalars(const struct reader *r)
+static void warn_scalars(const struct reader *r)
 {
     struct str list = {"", 0};
 
@@ -135,7 +135,7 @@ static enum status read_text(struct reader *r, struct str text, struct slots *ou
                          "no list \"tensors\"");
     for (const struct tree *one = list->first; one != NULL; one = one->next)
         TRY(take_record(r, one, out));
-    tell_scalars(r);
+    warn_scalars(r);
     return ST_OK;
 }
 

@@ -10,12 +10,7 @@ struct edge {
     int with, without; /* changes of the two counts */
 };
 
-static int by_time(const void *a, const void *b)
-{
-    const struct edge *x = a, *y = b;
-
-    return ORDER(x->at, y->at);
-}
+ORDER_BY(by_time, struct edge, ORDER(x->at, y->at));
 
 void account_sweep(const struct account_span *spans, size_t n, unsigned with, unsigned without,
                    struct spans *out)

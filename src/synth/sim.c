@@ -254,12 +254,8 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
     step->next_begin = r->host;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct synth_task *x = a, *y = b;
-
-    return ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection);
-}
+ORDER_BY(by_begin, struct synth_task,
+         ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection));
 
 /* Rows in the table's order, and each one's distance to the row before it. */
 static void order_tasks(struct rank *r)

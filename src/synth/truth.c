@@ -342,12 +342,7 @@ void truth_finish(struct truth *t)
 /* Sums and counts are far below 2^63 each, their products are not. */
 __extension__ typedef __int128 wide;
 
-static int by_total(const void *a, const void *b)
-{
-    const struct truth_sum *x = a, *y = b;
-
-    return ORDER(y->total.dur, x->total.dur) ?: strcmp(x->name, y->name);
-}
+ORDER_BY(by_total, struct truth_sum, ORDER(y->total.dur, x->total.dur) ?: strcmp(x->name, y->name));
 
 static int by_mean_cost(const void *a, const void *b)
 {

@@ -1,7 +1,8 @@
 /*
  * The simulator on hostile input. Bytes that begin with one of 0x80 and above are the choices of a
- * random valid kernel, whose runs must have the properties of tests/support/pto/testing_properties.h. All
- * others are text: compiling and running it must be safe, with and without data.
+ * random valid kernel, whose runs must have the properties of
+ * tests/support/pto/testing_properties.h. All others are text: compiling and running it must be
+ * safe, with and without data.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
  * damage CUTS FLIPS SEED FOLDER... - every importer against damaged samples.
  *
- * Each file below a FOLDER that an importer knows is cut at CUTS random places and has a random byte
- * changed FLIPS times; each result is read, sealed and looked over. An importer may refuse a file
- * and then says why; it may lose rows and then names the loss and, in text, the place. A trace that
- * was cut is always told. Exit 1 when one keeps silent or no file was read; a FOLDER that is not
- * there is left out. The same seed damages the same places.
+ * Each file below a FOLDER that an importer knows is cut at CUTS random places and has a random
+ * byte changed FLIPS times; each result is read, sealed and looked over. An importer may refuse a
+ * file and then says why; it may lose rows and then names the loss and, in text, the place. A trace
+ * that was cut is always told. Exit 1 when one keeps silent or no file was read; a FOLDER that is
+ * not there is left out. The same seed damages the same places.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 """Samples for tests: ours in tests/data, third-party ones below SHARED/data (CMake's STRATA_SHARED).
 
-A test works on what is there: without SHARED on our samples alone. It says what it left out, and is
-skipped (exit 77) if nothing remains. A sample that is missing although SHARED is there is an error.
+A test uses what is there: without SHARED our samples alone. It lists what it left out, and is skipped
+(exit 77) if nothing remains. A sample that is missing although SHARED is there is an error.
 """
 import pathlib
 import sys
