@@ -118,7 +118,7 @@ static void section_1(struct page *p)
         PUT(p, &arch_text.item_rank, PLACE("rank", p->st->cap->facts.rank));
     PUT(p, &arch_text.item_parallelism,
         PLACE("value", p->a->config->parallelism.n > 0 ? cell(p, p->a->config->parallelism)
-                                                       : word(p, "not told by the capture")));
+                                                       : word(p, "unknown (not in the capture)")));
     PUT(p, steps->source == STEPS_PSEUDO ? &arch_text.item_scope_pseudo : &arch_text.item_scope,
         PLACE("n", steps->n), PLACE("source", step_source_name(steps->source)));
     PUT(p, &arch_text.item_span, PLACE("ms", ms(p, (double)(arch_span(p->a->device)))));
