@@ -12,7 +12,7 @@ enum lookup { LOOK_ALL, LOOK_ID, LOOK_FROM, LOOK_TO };
 struct vtab {
     sqlite3_vtab base;
     struct sql_binding *binding;
-    size_t *bases; /* of each capture's rows, and their total */
+    size_t *bases; /* of each capture's rows, and their total; NULL until a query uses the table */
     /* flows by target: numbers sorted by to_id; NULL until asked for */
     uint32_t *by_target;
 };
@@ -28,20 +28,24 @@ struct cursor {
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
                    char **error)
 {
-    struct sql_binding *binding = aux;
-    const struct sql_view *v = binding->view;
-
     (void)argc, (void)argv, (void)error;
     int rc = sql_declare(db, aux, sizeof(struct vtab), out);
-    if (rc != SQLITE_OK)
-        return rc;
-    struct vtab *tab = (struct vtab *)*out;
-    tab->binding = binding;
+    if (rc == SQLITE_OK)
+        ((struct vtab *)*out)->binding = aux;
+    return rc;
+}
+
+/* Some rows are computed to be counted, so tables that no query names are left alone. */
+static void count_rows(struct vtab *tab)
+{
+    const struct sql_view *v = tab->binding->view;
+
+    if (tab->bases != NULL)
+        return;
     tab->bases = mem_grow(NULL, sizeof(*tab->bases), v->part_count + 1);
     tab->bases[0] = 0;
     for (size_t p = 0; p < v->part_count; p++)
-        tab->bases[p + 1] = tab->bases[p] + sql_rows_count(binding->table->rows, &v->parts[p]);
-    return SQLITE_OK;
+        tab->bases[p + 1] = tab->bases[p] + sql_rows_count(tab->binding->table->rows, &v->parts[p]);
 }
 
 static int disconnect(sqlite3_vtab *base)
@@ -57,7 +61,8 @@ enum { FLOW_FROM = 1, FLOW_TO = 2 };
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    const struct vtab *tab = (struct vtab *)base;
+    struct vtab *tab = (struct vtab *)base;
+    count_rows(tab);
     double rows = (double)tab->bases[tab->binding->view->part_count] + 1;
     enum lookup best = LOOK_ALL;
     int term = -1;
@@ -91,6 +96,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
 
+    count_rows((struct vtab *)base);
     *c = (struct cursor){.tab = (const struct vtab *)base};
     *out = &c->base;
     return SQLITE_OK;
