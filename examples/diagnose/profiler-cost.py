@@ -4,7 +4,7 @@
 usage: profiler-cost.py OUT.json
 Every row has the time of one pass through a loop, bare and recorded, and how many operators, runtime
 calls and graph nodes the recording holds. `strata` takes its constants from the fit over the rows
-(data/profiler-cost.json); no row is a program that predictions are judged by.
+(examples/diagnose/profiler-cost.json); no row is a program that predictions are judged by.
 """
 import collections
 import json

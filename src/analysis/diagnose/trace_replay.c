@@ -1,0 +1,516 @@
+/*
+ * Building the model and running it.
+ */
+#include "analysis/diagnose/trace_replay.h"
+
+#include "analysis/diagnose/idle.h"
+#include "analysis/diagnose/limits.h"
+
+/* ---- constants of the trace ---- */
+
+static bool is_ordinary(const struct device_task *t)
+{
+    return t->call != NO_CALL && !t->is_graph;
+}
+
+/* Latency: median start after the launch's end, of tasks that found their stream idle. Gap: mean
+ * distance of tasks that were queued behind another one. */
+static void find_constants(struct trace_replay *r)
+{
+    const struct accounting *a = r->a;
+    nanos *ends = mem_grow(NULL, sizeof(*ends), a->tasks.streams + 1);
+    nanos *starts = mem_grow(NULL, sizeof(*starts), a->tasks.n + 1);
+    size_t n = 0, pairs = 0;
+    nanos gaps = 0;
+
+    for (size_t i = 0; i <= a->tasks.streams; i++)
+        ends[i] = INT64_MIN;
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        const struct device_task *t = &a->tasks.at[i];
+        nanos last = ends[t->stream];
+        ends[t->stream] = t->end;
+        if (!is_ordinary(t))
+            continue;
+        const struct host_call *c = &a->host.calls[t->call];
+        nanos gap = nanos_sub(t->begin, last);
+        if (last < c->end - LIMIT_REPLAY_IDLE) {
+            starts[n++] = t->begin - c->end;
+        } else if (last > c->end && gap < LIMIT_UNEXPLAINED && gap > -LIMIT_UNEXPLAINED) {
+            gaps += gap;
+            pairs++;
+        }
+    }
+    r->latency = host_timeline_median(starts, n);
+    r->gap = pairs > 0 ? gaps / (nanos)pairs : LIMIT_GAP_DEFAULT;
+    mem_free(starts);
+    mem_free(ends);
+}
+
+/* Mean gap between nodes of graphs, by the classes of the two; from every other step. */
+struct graph_gaps {
+    nanos sum[TASK_CLASSES][TASK_CLASSES];
+    nanos n[TASK_CLASSES][TASK_CLASSES];
+};
+
+static bool is_next_in_graph(const struct device_task *last, const struct device_task *t)
+{
+    return last != NULL && t->is_graph && last->is_graph && last->call == t->call;
+}
+
+static void find_graph_gaps(const struct accounting *a, struct graph_gaps *g)
+{
+    const struct device_task **last = mem_grow(NULL, sizeof(*last), a->tasks.streams + 1);
+
+    *g = (struct graph_gaps){0};
+    memset(last, 0, sizeof(*last) * (a->tasks.streams + 1));
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        const struct device_task *t = &a->tasks.at[i], *before = last[t->stream];
+        if (is_next_in_graph(before, t) && t->step % 2 == 0) {
+            g->sum[before->class][t->class] += t->begin - before->end;
+            g->n[before->class][t->class]++;
+        }
+        last[t->stream] = t;
+    }
+    mem_free(last);
+}
+
+static nanos graph_gap(const struct graph_gaps *g, const struct device_task *last,
+                       const struct device_task *t, nanos otherwise)
+{
+    nanos n = g->n[last->class][t->class];
+
+    return n > 0 ? g->sum[last->class][t->class] / n : otherwise;
+}
+
+/* ---- building ---- */
+
+struct builder {
+    struct trace_replay *r;
+    struct graph_gaps gaps;
+    uint32_t *last_of_stream;   /* nodes */
+    uint32_t *last_of_timeline; /* nodes */
+    size_t *next_call;          /* by timeline */
+    size_t next_task;
+    uint32_t *node_of_call; /* the node a launched task follows */
+};
+
+static uint32_t add_node(struct builder *b, struct replay_node node)
+{
+    struct trace_replay *r = b->r;
+
+    r->edges +=
+        (node.prev != REPLAY_NONE) + (node.cause != REPLAY_NONE) + (node.other != REPLAY_NONE);
+    r->nodes[r->n] = node;
+    return (uint32_t)r->n++;
+}
+
+static int32_t clamp(nanos ns)
+{
+    return ns > INT32_MAX ? INT32_MAX : ns < INT32_MIN ? INT32_MIN : (int32_t)ns;
+}
+
+/* The task of another stream that ended right before this one began and was launched earlier. */
+static uint32_t find_other(const struct builder *b, size_t task)
+{
+    const struct accounting *a = b->r->a;
+    const struct device_task *t = &a->tasks.at[task];
+    uint32_t best = REPLAY_NONE;
+    nanos end = t->begin - LIMIT_AWAITED;
+
+    for (size_t i = task; i-- > 0 && task - i <= LIMIT_LOOK_BACK;) {
+        const struct device_task *o = &a->tasks.at[i];
+        if (o->stream != t->stream && o->end >= end && o->end <= t->begin &&
+            (o->call == NO_CALL || t->call == NO_CALL ||
+             a->host.calls[o->call].begin <= a->host.calls[t->call].begin)) {
+            end = o->end;
+            best = b->r->node_of_task[i];
+        }
+    }
+    return best;
+}
+
+static void emit_task(struct builder *b)
+{
+    struct trace_replay *r = b->r;
+    const struct accounting *a = r->a;
+    size_t i = b->next_task++;
+    const struct device_task *t = &a->tasks.at[i];
+    uint32_t prev = b->last_of_stream[t->stream];
+    const struct device_task *last = prev != REPLAY_NONE ? &a->tasks.at[r->nodes[prev].ref] : NULL;
+    struct replay_node node = {
+        .dur = t->end - t->begin,
+        .prev = prev,
+        .cause = t->call != NO_CALL ? b->node_of_call[t->call] : REPLAY_NONE,
+        .other = REPLAY_NONE,
+        .ref = (uint32_t)i,
+        .lag = clamp(r->latency),
+        .gap = clamp(is_next_in_graph(last, t) ? graph_gap(&b->gaps, last, t, r->gap) : r->gap),
+        .kind = REPLAY_TASK,
+        .is_graph = is_next_in_graph(last, t),
+        .is_unlinked = t->call == NO_CALL,
+    };
+    nanos explained = last != NULL ? last->end + node.gap : INT64_MIN;
+
+    if (t->call != NO_CALL) {
+        const struct host_call *c = &a->host.calls[t->call];
+        nanos through = idle_is_blocking_copy(a, c) ? t->begin : c->end + node.lag;
+        if (idle_is_blocking_copy(a, c))
+            node.lag = 0;
+        explained = through > explained ? through : explained;
+    } else if (last != NULL) {
+        node.gap = clamp(t->begin - last->end);
+        explained = t->begin;
+    }
+    if (nanos_sub(t->begin, explained) > LIMIT_UNEXPLAINED && !t->is_graph)
+        node.other = find_other(b, i);
+    r->node_of_task[i] = b->last_of_stream[t->stream] = add_node(b, node);
+}
+
+/* The latest task launched before the call that had ended when the call returned. */
+static uint32_t find_awaited(const struct builder *b, const struct host_call *call)
+{
+    const struct accounting *a = b->r->a;
+    nanos until = call->end + LIMIT_SYNC_RETURN, end = INT64_MIN;
+    uint32_t best = REPLAY_NONE;
+    size_t place;
+
+    vec_bisect(place, a->tasks.n, i, a->tasks.at[i].begin <= until);
+    for (size_t i = place; i-- > 0 && place - i <= LIMIT_LOOK_BACK;) {
+        const struct device_task *t = &a->tasks.at[i];
+        if (t->call != NO_CALL && a->host.calls[t->call].begin < call->begin && t->end <= until &&
+            t->end > end) {
+            end = t->end;
+            best = (uint32_t)i;
+        }
+    }
+    return best;
+}
+
+/* A launch that blocked because its queue was full. */
+static bool is_queue_full(const struct accounting *a, const struct host_call *c)
+{
+    size_t begun;
+
+    if (c->tasks == 0 || c->kind == CALL_GRAPH || c->end - c->begin < LIMIT_QUEUE_FULL_CALL)
+        return false;
+    vec_bisect(begun, a->tasks.n, i, a->tasks.at[i].begin <= c->begin);
+    return c->first_task > begun + LIMIT_QUEUE_FULL;
+}
+
+static void emit_call(struct builder *b, size_t timeline);
+
+/* Tasks up to this one; a task's launch comes first. */
+static void emit_tasks_until(struct builder *b, size_t task)
+{
+    while (b->next_task <= task && b->next_task < b->r->a->tasks.n)
+        emit_task(b);
+}
+
+/* How long a blocking copy takes to begin, when it need not wait for its stream. */
+static nanos head_of_copy(const struct accounting *a, const struct host_call *c)
+{
+    const struct device_task *t = &a->tasks.at[c->first_task];
+    nanos head = t->begin - c->begin;
+
+    for (size_t i = c->first_task; i-- > 0 && c->first_task - i <= LIMIT_LOOK_BACK;)
+        if (a->tasks.at[i].stream == t->stream) {
+            if (a->tasks.at[i].end > c->begin && head > LIMIT_COPY_HEAD)
+                head = LIMIT_COPY_HEAD; /* it waited for its stream */
+            break;
+        }
+    return head > 0 ? head : 0;
+}
+
+static void emit_wait(struct builder *b, const struct host_call *c, uint32_t task, uint32_t head,
+                      size_t ref)
+{
+    const struct accounting *a = b->r->a;
+    nanos done = a->tasks.at[task].end, from = c->begin + (b->r->nodes[head].dur - c->stretch);
+    nanos since = done > from ? done : from;
+
+    emit_tasks_until(b, task);
+    b->last_of_timeline[c->timeline] =
+        add_node(b, (struct replay_node){.dur = c->end > since ? c->end - since : 0,
+                                         .prev = head,
+                                         .cause = b->r->node_of_task[task],
+                                         .other = REPLAY_NONE,
+                                         .ref = (uint32_t)ref,
+                                         .kind = REPLAY_WAIT});
+}
+
+static void emit_call(struct builder *b, size_t timeline)
+{
+    const struct accounting *a = b->r->a;
+    size_t ref = b->next_call[timeline]++;
+    const struct host_call *c = &a->host.calls[ref];
+    bool is_copy = idle_is_blocking_copy(a, c), is_full = is_queue_full(a, c);
+    uint32_t task = is_copy                           ? c->first_task
+                    : c->kind == CALL_SYNC || is_full ? find_awaited(b, c)
+                                                      : REPLAY_NONE;
+    nanos body = is_copy ? head_of_copy(a, c) : task != REPLAY_NONE ? 0 : c->end - c->begin;
+
+    body = body < c->end - c->begin ? body : c->end - c->begin;
+    uint32_t head = add_node(b, (struct replay_node){.dur = c->stretch + body,
+                                                     .prev = b->last_of_timeline[timeline],
+                                                     .cause = REPLAY_NONE,
+                                                     .other = REPLAY_NONE,
+                                                     .ref = (uint32_t)ref,
+                                                     .kind = REPLAY_HOST});
+    b->node_of_call[ref] = b->last_of_timeline[timeline] = head;
+    if (task == REPLAY_NONE)
+        return;
+    emit_wait(b, c, task, head, ref);
+    if (is_full)
+        b->node_of_call[ref] = b->last_of_timeline[timeline];
+}
+
+/* The timeline whose next call began first; SIZE_MAX when none has one. */
+static size_t next_timeline(const struct builder *b, nanos *begin)
+{
+    const struct host_timelines *h = &b->r->a->host;
+    size_t best = SIZE_MAX;
+
+    *begin = INT64_MAX;
+    for (size_t i = 0; i < h->count; i++) {
+        size_t next = b->next_call[i];
+        if (next < h->at[i].first + h->at[i].n && h->calls[next].begin < *begin) {
+            best = i;
+            *begin = h->calls[next].begin;
+        }
+    }
+    return best;
+}
+
+/* Calls and tasks by begin; a task never before its launch. */
+static void emit_all(struct builder *b)
+{
+    const struct accounting *a = b->r->a;
+
+    for (;;) {
+        nanos begin;
+        size_t timeline = next_timeline(b, &begin);
+        bool has_task = b->next_task < a->tasks.n;
+        const struct device_task *t = has_task ? &a->tasks.at[b->next_task] : NULL;
+        if (timeline == SIZE_MAX && !has_task)
+            return;
+        bool is_launched =
+            t != NULL && (t->call == NO_CALL || b->node_of_call[t->call] != REPLAY_NONE);
+        if (timeline == SIZE_MAX || (is_launched && t->begin <= begin))
+            emit_task(b);
+        else
+            emit_call(b, timeline);
+    }
+}
+
+static uint32_t *filled(size_t n)
+{
+    uint32_t *at = mem_grow(NULL, sizeof(*at), n + 1);
+
+    memset(at, 0xff, sizeof(*at) * (n + 1));
+    return at;
+}
+
+/* ---- running ---- */
+
+struct replay_times replay_times_new(size_t n)
+{
+    return (struct replay_times){mem_grow(NULL, sizeof(nanos), n + 1),
+                                 mem_grow(NULL, sizeof(nanos), n + 1), mem_grow(NULL, 1, n + 1)};
+}
+
+void replay_times_free(struct replay_times *t)
+{
+    mem_free(t->begin);
+    mem_free(t->end);
+    mem_free(t->via);
+}
+
+struct replay_change trace_replay_plain(const struct trace_replay *r)
+{
+    struct replay_change c = {
+        .lead = mem_grow(NULL, sizeof(*c.lead), r->n + 1),
+        .dur = mem_grow(NULL, sizeof(*c.dur), r->n + 1),
+        .drop = mem_grow(NULL, 1, r->n + 1),
+        .gap = INT64_MAX,
+    };
+
+    memset(c.drop, 0, r->n + 1);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_node *node = &r->nodes[i];
+        c.lead[i] = node->kind == REPLAY_HOST ? r->a->host.calls[node->ref].stretch : 0;
+        c.dur[i] = node->dur - c.lead[i];
+    }
+    return c;
+}
+
+void replay_change_own_prev(const struct trace_replay *r, struct replay_change *c)
+{
+    if (c->prev != NULL)
+        return;
+    c->prev = mem_grow(NULL, sizeof(*c->prev), r->n + 1);
+    for (size_t i = 0; i < r->n; i++)
+        c->prev[i] = r->nodes[i].prev;
+}
+
+void replay_change_free(struct replay_change *c)
+{
+    mem_free(c->lead);
+    mem_free(c->dur);
+    mem_free(c->drop);
+    mem_free(c->prev);
+}
+
+/* When a node without any predecessor begins: as recorded. */
+static nanos recorded_begin(const struct trace_replay *r, const struct replay_node *node)
+{
+    const struct host_call *c = &r->a->host.calls[node->ref];
+
+    return node->kind == REPLAY_TASK ? r->a->tasks.at[node->ref].begin : c->begin - c->stretch;
+}
+
+/* From the end of the node before it to its start. */
+static nanos gap_of(const struct replay_node *node, const struct replay_change *c, unsigned drop)
+{
+    if (node->kind != REPLAY_TASK || (drop & REPLAY_GONE) != 0)
+        return 0;
+    return node->is_graph || node->gap < c->gap ? node->gap : c->gap;
+}
+
+/* When a node starts, and by whom it was decided. */
+static nanos start_of(const struct trace_replay *r, const struct replay_change *c,
+                      const nanos *ends, size_t i, uint8_t *via)
+{
+    const struct replay_node *node = &r->nodes[i];
+    unsigned drop = c->drop[i];
+    uint32_t prev = c->prev != NULL ? c->prev[i] : node->prev;
+    nanos start = INT64_MIN;
+
+    *via = 0;
+    if (prev != REPLAY_NONE) {
+        start = ends[prev] + gap_of(node, c, drop);
+        *via = 1;
+        if ((drop & REPLAY_GONE) != 0)
+            return start;
+    }
+    if (node->cause != REPLAY_NONE && (drop & REPLAY_DROP_CAUSE) == 0) {
+        nanos ready = ends[node->cause] + (node->kind == REPLAY_TASK ? node->lag : 0);
+        if (ready > start) {
+            start = ready;
+            *via = 2;
+        }
+    }
+    if (node->other != REPLAY_NONE && (drop & REPLAY_DROP_OTHER) == 0 &&
+        ends[node->other] + r->gap > start) {
+        start = ends[node->other] + r->gap;
+        *via = 3;
+    }
+    return *via != 0 ? start : recorded_begin(r, node);
+}
+
+void trace_replay_run(const struct trace_replay *r, const struct replay_change *c,
+                      struct replay_times *times)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        times->begin[i] = start_of(r, c, times->end, i, &times->via[i]);
+        times->end[i] =
+            times->begin[i] + ((c->drop[i] & REPLAY_GONE) != 0 ? 0 : c->lead[i] + c->dur[i]);
+    }
+}
+
+void trace_replay_ends(const struct trace_replay *r, const struct replay_times *t, nanos *ends)
+{
+    const struct accounting *a = r->a;
+
+    for (size_t i = 0; i < a->n; i++)
+        ends[i] = INT64_MIN;
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        uint32_t step = a->tasks.at[i].step;
+        nanos end = t->end[r->node_of_task[i]];
+        if (step != TASK_NO_STEP && end > ends[step])
+            ends[step] = end;
+    }
+    for (size_t i = 1; i < a->n; i++)
+        ends[i] = ends[i] > ends[i - 1] ? ends[i] : ends[i - 1];
+}
+
+size_t trace_replay_path(const struct trace_replay *r, const struct replay_times *t, uint32_t *out,
+                         size_t room)
+{
+    size_t n = 0;
+    uint32_t at = REPLAY_NONE;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (r->nodes[i].kind == REPLAY_TASK &&
+            r->a->tasks.at[r->nodes[i].ref].step != TASK_NO_STEP &&
+            (at == REPLAY_NONE || t->end[i] > t->end[at]))
+            at = (uint32_t)i;
+    while (at != REPLAY_NONE && n < room) {
+        const struct replay_node *node = &r->nodes[at];
+        out[n++] = at;
+        at = t->via[at] == 1   ? node->prev
+             : t->via[at] == 2 ? node->cause
+             : t->via[at] == 3 ? node->other
+                               : REPLAY_NONE;
+    }
+    for (size_t i = 0; i < n / 2; i++) {
+        uint32_t first = out[i];
+        out[i] = out[n - 1 - i];
+        out[n - 1 - i] = first;
+    }
+    return n;
+}
+
+uint32_t trace_replay_slice(const struct trace_replay *r, size_t node)
+{
+    const struct replay_node *n = &r->nodes[node];
+
+    return n->kind == REPLAY_TASK ? r->a->tasks.at[n->ref].slice : r->a->host.calls[n->ref].slice;
+}
+
+/* Of the steps after the first: how far their sum is off, as a share. */
+static double identity_of(const struct trace_replay *r)
+{
+    const struct accounting *a = r->a;
+    struct replay_change plain = trace_replay_plain(r);
+    struct replay_times times = replay_times_new(r->n);
+    nanos *ends = mem_grow(NULL, sizeof(*ends), a->n + 1);
+    double error = 0;
+
+    trace_replay_run(r, &plain, &times);
+    trace_replay_ends(r, &times, ends);
+    if (a->n > 0) {
+        size_t first = a->n > 1;
+        nanos told = a->steps[a->n - 1].window.end - a->steps[first].window.begin;
+        nanos begin = first > 0 ? ends[0] : a->steps[0].window.begin;
+        error = num_share(fabs((double)(ends[a->n - 1] - begin - told)), (double)told);
+    }
+    mem_free(ends);
+    replay_times_free(&times);
+    replay_change_free(&plain);
+    return error;
+}
+
+struct trace_replay *trace_replay_build(const struct accounting *a, struct arena *arena)
+{
+    struct trace_replay *r = ARENA_NEW(arena, struct trace_replay);
+    struct builder b = {.r = r};
+
+    r->a = a;
+    r->nodes = ARENA_ARRAY(arena, struct replay_node, 2 * a->host.n + a->tasks.n);
+    r->node_of_task = ARENA_ARRAY(arena, uint32_t, a->tasks.n);
+    find_constants(r);
+    find_graph_gaps(a, &b.gaps);
+    b.last_of_stream = filled(a->tasks.streams);
+    b.last_of_timeline = filled(a->host.count);
+    b.node_of_call = filled(a->host.n);
+    b.next_call = mem_grow(NULL, sizeof(*b.next_call), a->host.count + 1);
+    for (size_t i = 0; i < a->host.count; i++)
+        b.next_call[i] = a->host.at[i].first;
+    emit_all(&b);
+    mem_free(b.last_of_stream);
+    mem_free(b.last_of_timeline);
+    mem_free(b.node_of_call);
+    mem_free(b.next_call);
+    r->identity_error = identity_of(r);
+    return r;
+}

@@ -1,0 +1,169 @@
+/*
+ * Runs of changed replays, recorded and without the profiler.
+ */
+#include "analysis/diagnose/whatif.h"
+
+#include "analysis/diagnose/whatif_changes.h"
+#include "analysis/study.h"
+
+bool whatif_parse(struct str text, struct whatif_change *out)
+{
+    size_t colon = str_find_char(text, ':');
+    struct str name = str_part(text, 0, colon);
+
+    for (int i = 0; i < WHATIFS; i++)
+        if (str_equal(name, str_of(whatif_kinds[i].name))) {
+            *out = (struct whatif_change){(enum whatif_id)i, str_part(text, colon + 1, text.n)};
+            return true;
+        }
+    return false;
+}
+
+/* Takes the profiler's cost out of the host's nodes. */
+static void take_cost_out(const struct whatif *w, const struct profiler_cost *cost,
+                          struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+    uint32_t step = TASK_NO_STEP;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_node *node = &r->nodes[i];
+        if (node->kind != REPLAY_HOST)
+            continue;
+        const struct host_call *call = &w->a->host.calls[node->ref];
+        bool has_before = node->prev != REPLAY_NONE;
+        uint32_t now = call->tasks > 0 ? w->a->tasks.at[call->first_task].step : step;
+        c->lead[i] = profiler_cost_stretch(cost, call, has_before ? call - 1 : NULL, now != step);
+        c->dur[i] = profiler_cost_call(cost, call, c->dur[i]);
+        step = now;
+    }
+}
+
+/* Mean step time of a run: windows after the first, which touches the recording's begin. */
+static nanos step_time(struct whatif *w, const struct replay_change *c)
+{
+    const struct accounting *a = w->a;
+    size_t n = a->n;
+
+    trace_replay_run(w->replay, c, &w->times);
+    trace_replay_ends(w->replay, &w->times, w->ends);
+    if (n == 0)
+        return 0;
+    if (n == 1)
+        return w->ends[0] - a->steps[0].window.begin;
+    return (w->ends[n - 1] - w->ends[0]) / (nanos)(n - 1);
+}
+
+/* A replay with `cost` taken out (NULL: as recorded) and the changes made. */
+static struct replay_change changed(struct whatif *w, const struct whatif_change *changes, size_t n,
+                                    const struct profiler_cost *cost)
+{
+    struct replay_change c = trace_replay_plain(w->replay);
+
+    w->is_bare = cost != NULL;
+    if (cost != NULL)
+        take_cost_out(w, cost, &c);
+    for (size_t i = 0; i < n; i++)
+        whatif_kinds[changes[i].id].edit(w, changes[i].site, &c);
+    return c;
+}
+
+static nanos time_of(struct whatif *w, const struct whatif_change *changes, size_t n,
+                     const struct profiler_cost *cost)
+{
+    struct replay_change c = changed(w, changes, n, cost);
+    nanos time = step_time(w, &c);
+
+    replay_change_free(&c);
+    return time;
+}
+
+void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
+{
+    *w = (struct whatif){
+        .cap = st->cap,
+        .a = a,
+        .replay = trace_replay_build(a, &st->scratch),
+        .cost = profiler_cost_of(st->cap),
+        .device = device_find(&device_builtin, capture_text(st->cap, st->cap->facts.device_name)),
+    };
+    w->times = replay_times_new(w->replay->n);
+    w->ends = ARENA_ARRAY(&st->scratch, nanos, a->n);
+    w->profiled = time_of(w, NULL, 0, NULL);
+    w->bare = time_of(w, NULL, 0, w->cost);
+}
+
+void whatif_fini(struct whatif *w)
+{
+    replay_times_free(&w->times);
+}
+
+static double saving_of(nanos before, nanos after, nanos whole)
+{
+    return num_share((double)(before - after), (double)whole);
+}
+
+struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *changes, size_t n)
+{
+    struct whatif_result result = {
+        .change = n > 0 ? whatif_kinds[changes[n - 1].id].name : "nothing",
+        .site = n > 0 ? changes[n - 1].site : S(""),
+        .profiled = time_of(w, changes, n, NULL),
+        .bare = time_of(w, changes, n, w->cost),
+        .bound = n > 0 ? whatif_kinds[changes[n - 1].id].bound : NULL,
+    };
+
+    result.bare_low = result.bare_high = result.bare;
+    result.saving = saving_of(w->bare, result.bare, w->bare);
+    result.profiled_saving = saving_of(w->profiled, result.profiled, w->profiled);
+    return result;
+}
+
+struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_change *changes,
+                                        size_t n)
+{
+    struct whatif_result result = whatif_run(w, changes, n);
+
+    if (w->cost->op == 0)
+        return result;
+    result.bare_low = time_of(w, changes, n, &w->cost[PROFILER_COST_HIGH]);
+    result.bare_high = time_of(w, changes, n, &w->cost[PROFILER_COST_LOW]);
+    return result;
+}
+
+size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates, size_t n,
+                     double least, struct whatif_result out[WHATIF_GREEDY])
+{
+    struct whatif_change list[WHATIF_GREEDY];
+    nanos profiled = w->profiled, bare = w->bare;
+    size_t found = 0;
+
+    while (found < WHATIF_GREEDY) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < n; i++) {
+            list[found] = candidates[i];
+            struct whatif_result r = whatif_run(w, list, found + 1);
+            r.saving = saving_of(bare, r.bare, w->bare);
+            r.profiled_saving = saving_of(profiled, r.profiled, w->profiled);
+            if (r.saving >= least && (best == SIZE_MAX || r.saving > out[found].saving)) {
+                out[found] = r;
+                best = i;
+            }
+        }
+        if (best == SIZE_MAX)
+            break;
+        list[found] = candidates[best];
+        bare = out[found].bare;
+        profiled = out[found].profiled;
+        found++;
+    }
+    return found;
+}
+
+struct replay_change whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n)
+{
+    struct replay_change c = changed(w, changes, n, NULL);
+
+    trace_replay_run(w->replay, &c, &w->times);
+    return c;
+}

@@ -1,0 +1,87 @@
+/*
+ * whatif - what a repair would be worth: the replay of the run with one thing changed.
+ *
+ * Each change edits the durations and edges of a replay. Results come twice: for the run as it was
+ * recorded, and for an estimate of it without the profiler (profiler_cost.h). docs/whatif.md lists
+ * the changes, their constants and how well they predict.
+ */
+#ifndef STRATA_ANALYSIS_DIAGNOSE_WHATIF_H
+#define STRATA_ANALYSIS_DIAGNOSE_WHATIF_H
+
+#include "analysis/diagnose/profiler_cost.h"
+#include "analysis/diagnose/trace_replay.h"
+#include "device/device.h"
+
+struct study;
+
+enum whatif_id {
+    WHATIF_NO_LAUNCH_COST,
+    WHATIF_NO_SYNC,
+    WHATIF_NO_ALLOC,
+    WHATIF_NO_COMPILE,
+    WHATIF_INPUT_READY,
+    WHATIF_PINNED_COPIES,
+    WHATIF_OVERLAP_COPIES,
+    WHATIF_OVERLAP_COMM,
+    WHATIF_NO_STREAM_WAIT,
+    WHATIF_NO_COPIES,
+    WHATIF_GEMM_AT_ROOF,
+    WHATIF_FUSE_ELEMENTWISE,
+    WHATIF_FUSE_OPTIMIZER,
+    WHATIF_DROP_LAYOUT,
+};
+
+enum { WHATIFS = WHATIF_DROP_LAYOUT + 1, WHATIF_GREEDY = 5 };
+
+struct whatif_change {
+    enum whatif_id id;
+    struct str site; /* name of an operator, call or kernel; empty: everywhere */
+};
+
+/* A model of one capture, ready to be changed. */
+struct whatif {
+    const struct capture *cap;
+    const struct accounting *a;
+    const struct trace_replay *replay;
+    const struct profiler_cost *cost;
+    const struct device *device; /* NULL: not in the table */
+    struct replay_times times;
+    nanos *ends;
+    nanos profiled, bare; /* step time of the unchanged replay */
+    bool is_bare;         /* the run that is being changed is the one without the profiler */
+};
+
+/* Step time of a changed run, recorded and estimated without the profiler; nanoseconds. */
+struct whatif_result {
+    const char *change; /* "no_sync" */
+    struct str site;
+    nanos profiled, bare;
+    nanos bare_low, bare_high;      /* the estimate with the profiler's cost at its bounds */
+    double saving, profiled_saving; /* shares: of the estimate without the profiler, as recorded */
+    const char *bound;              /* why it is an upper bound; NULL: it is a prediction */
+};
+
+/* Reads "no_sync:aten::item"; false when no change has that name. */
+bool whatif_parse(struct str text, struct whatif_change *out);
+
+/* `st` and the accounting outlive it. */
+void whatif_init(struct whatif *w, struct study *st, const struct accounting *a);
+void whatif_fini(struct whatif *w);
+
+/* Several changes at once; the result is named after the last. Bounds are left out. */
+struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *changes, size_t n);
+
+/* The same with bounds. */
+struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_change *changes,
+                                        size_t n);
+
+/* The best of `candidates`, then the best on top of it, and so on while it saves at least `least`;
+ * gives how many. Savings of each are on top of those before it, so that they add up. */
+size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates, size_t n,
+                     double least, struct whatif_result out[WHATIF_GREEDY]);
+
+/* Times of the run with these changes, in w->times, and the changes as they were applied; the
+ * change is for replay_change_free(). */
+struct replay_change whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * The answer as a record and as a report.
+ */
+#include "analysis/diagnose/whatif_answer.h"
+
+#include <stdlib.h>
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/whatif_changes.h"
+#include "analysis/study.h"
+#include "report/report.h"
+
+static int by_saving(const void *a, const void *b)
+{
+    const struct whatif_result *x = a, *y = b;
+
+    if (x->saving != y->saving)
+        return x->saving < y->saving ? 1 : -1;
+    return strcmp(x->change, y->change);
+}
+
+/* Each of them on top of those before it. */
+static void run_together(struct whatif *w, const struct whatif_change *changes, size_t n,
+                         struct whatif_answer *out)
+{
+    double saved = 0, profiled = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct whatif_result r = whatif_run_bounded(w, changes, i + 1);
+        double all = r.saving, all_profiled = r.profiled_saving;
+        r.saving = all - saved;
+        r.profiled_saving = all_profiled - profiled;
+        saved = all;
+        profiled = all_profiled;
+        out->together[out->n++] = r;
+    }
+}
+
+/* All changes by themselves; the best combination of those that are worth something. */
+static void run_all(struct whatif *w, struct whatif_answer *out)
+{
+    struct whatif_change worth[WHATIFS];
+    double least = LIMIT_WORTH / 100.0;
+    size_t n = 0;
+
+    for (int id = 0; id < WHATIFS; id++) {
+        struct whatif_change one = {(enum whatif_id)id, S("")};
+        struct whatif_result r = whatif_run(w, &one, 1);
+        if (r.saving < least && r.profiled_saving < least)
+            continue;
+        worth[n++] = one;
+        out->single[out->singles++] = whatif_run_bounded(w, &one, 1);
+    }
+    qsort(out->single, out->singles, sizeof(*out->single), by_saving);
+    out->n = whatif_greedy(w, worth, n, least, out->together);
+}
+
+static const char *missing_of(const struct whatif *w, struct arena *arena)
+{
+    const struct accounting *a = w->a;
+    /* Work of no step was launched before the recording began. */
+    double linked = num_share((double)a->host.links, (double)(a->tasks.n - a->orphans));
+
+    if (a->missing != NULL)
+        return a->missing;
+    if (linked < LIMIT_LINKED / 100.0)
+        return arena_printf(arena, "only %.0f %% of the device work has a recorded launch",
+                            100 * linked);
+    return a->host.count > 1 ? "several threads launch at once; what one waits for on another is "
+                               "not recorded"
+                             : NULL;
+}
+
+const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *w,
+                                               const struct whatif_change *changes, size_t n)
+{
+    struct whatif_answer *out = ARENA_NEW(&st->scratch, struct whatif_answer);
+    size_t room = n > WHATIFS ? n : WHATIFS;
+    struct whatif_result base = whatif_run_bounded(w, NULL, 0);
+
+    *out = (struct whatif_answer){
+        .steps = w->a->n,
+        .is_pseudo = w->a->is_pseudo,
+        .recorded = w->a->step_time,
+        .profiled = w->profiled,
+        .bare = w->bare,
+        .bare_low = base.bare_low,
+        .bare_high = base.bare_high,
+        .identity_error = w->replay->identity_error,
+        .nodes = w->replay->n,
+        .edges = w->replay->edges,
+        .latency = w->replay->latency,
+        .gap = w->replay->gap,
+        .cost_origin = w->cost->origin,
+        .single = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
+        .together = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
+        .missing = missing_of(w, &st->scratch),
+    };
+    for (size_t i = 0; i < n; i++)
+        out->single[out->singles++] = whatif_run_bounded(w, &changes[i], 1);
+    if (n > 0)
+        run_together(w, changes, n, out);
+    else
+        run_all(w, out);
+    for (size_t i = 0; i < out->n; i++) {
+        out->saving += out->together[i].saving;
+        out->profiled_saving += out->together[i].profiled_saving;
+    }
+    return out;
+}
+
+/* ---- as a record ---- */
+
+static struct field_value site_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct whatif_result *)record)->site);
+}
+
+static const struct field result_fields[] = {
+    FIELD(struct whatif_result, change, "change", .head = "change"),
+    FIELD_CALC(FIELD_STR, "site", site_of, .head = "site", .missing = MISSING_EMPTY),
+    FIELD(struct whatif_result, bare, "unprofiled_ms", .head = "step ms", .unit = UNIT_MS,
+          .form = FORM_MS, .about = "estimated step time without a profiler"),
+    FIELD(struct whatif_result, bare_low, "unprofiled_low_ms", .head = "from", .unit = UNIT_MS,
+          .form = FORM_MS),
+    FIELD(struct whatif_result, bare_high, "unprofiled_high_ms", .head = "to", .unit = UNIT_MS,
+          .form = FORM_MS),
+    FIELD(struct whatif_result, saving, "saving_share", .head = "saves %", .unit = UNIT_RATIO),
+    FIELD(struct whatif_result, profiled, "profiled_ms", .head = "recorded ms", .unit = UNIT_MS,
+          .form = FORM_MS, .about = "step time under the profiler"),
+    FIELD(struct whatif_result, profiled_saving, "profiled_saving_share", .head = "saves %",
+          .unit = UNIT_RATIO),
+    FIELD(struct whatif_result, bound, "upper_bound",
+          .about = "why the saving is an upper bound; null: it is a prediction"),
+};
+static const struct record result_record = RECORD(struct whatif_result, result_fields);
+
+#define ANSWER_MS(member, key_) FIELD(struct whatif_answer, member, key_, .form = FORM_MS)
+
+static const struct field step_fields[] = {
+    FIELD(struct whatif_answer, steps, "count"), ANSWER_MS(recorded, "recorded_ms"),
+    ANSWER_MS(profiled, "profiled_ms"),          ANSWER_MS(bare, "unprofiled_ms"),
+    ANSWER_MS(bare_low, "unprofiled_low_ms"),    ANSWER_MS(bare_high, "unprofiled_high_ms"),
+};
+static const struct record step_record = RECORD(struct whatif_answer, step_fields);
+
+static const struct field replay_fields[] = {
+    FIELD(struct whatif_answer, identity_error, "identity_error"),
+    FIELD(struct whatif_answer, nodes, "nodes"),
+    FIELD(struct whatif_answer, edges, "edges"),
+    FIELD(struct whatif_answer, latency, "latency_ns"),
+    FIELD(struct whatif_answer, gap, "gap_ns"),
+    FIELD(struct whatif_answer, cost_origin, "profiler_cost"),
+};
+static const struct record replay_record = RECORD(struct whatif_answer, replay_fields);
+
+static const struct field answer_fields[] = {
+    FIELD_GROUP("step", &step_record),
+    FIELD_GROUP("replay", &replay_record),
+    FIELD_LIST(struct whatif_answer, single, singles, "changes", &result_record),
+    FIELD_LIST(struct whatif_answer, together, n, "together", &result_record),
+    FIELD(struct whatif_answer, saving, "saving_share"),
+    FIELD(struct whatif_answer, profiled_saving, "profiled_saving_share"),
+    FIELD(struct whatif_answer, missing, "missing"),
+};
+static const struct record answer_record = RECORD(struct whatif_answer, answer_fields);
+
+const struct schema whatif_schema = {
+    .name = "strata.whatif/1",
+    .title = "predicted step time after changes",
+    .record = &answer_record,
+};
+
+/* ---- as a report ---- */
+
+static const struct field kind_fields[] = {
+    FIELD(struct whatif_kind, name, "change", .head = "change"),
+    FIELD(struct whatif_kind, summary, "summary", .head = "what it changes"),
+};
+static const struct record kind_record = RECORD(struct whatif_kind, kind_fields);
+
+void whatif_answer_kinds(struct report *r)
+{
+    report_records(r, &kind_record, whatif_kinds, WHATIFS, NULL);
+}
+
+static void describe_head(const struct whatif_answer *a, struct report *r)
+{
+    struct arena *arena = &r->arena;
+
+    report_say(r, "%s: %s recorded, about %s without the profiler (%s to %s).",
+               a->is_pseudo ? "Whole capture" : "Step time",
+               quantity_text(arena, (double)a->profiled, UNIT_NS),
+               quantity_text(arena, (double)a->bare, UNIT_NS),
+               quantity_text(arena, (double)a->bare_low, UNIT_NS),
+               quantity_text(arena, (double)a->bare_high, UNIT_NS));
+    report_line(r, "Replaying the run unchanged is off by %s.",
+                quantity_text(arena, a->identity_error, UNIT_RATIO));
+    if (a->missing != NULL)
+        report_line(r, "Missing: %s.", a->missing);
+}
+
+static void describe_bounds(const struct whatif_answer *a, struct report *r)
+{
+    for (size_t i = 0; i < a->singles; i++)
+        if (a->single[i].bound != NULL)
+            report_line(r, "%s is an upper bound: %s.", a->single[i].change, a->single[i].bound);
+}
+
+void whatif_answer_describe(const struct whatif_answer *a, struct report *r)
+{
+    describe_head(a, r);
+    if (a->singles == 0) {
+        report_say(r, "No change saves %d %% or more.", LIMIT_WORTH);
+        return;
+    }
+    report_heading(r, S("Each change by itself"));
+    report_records(r, &result_record, a->single, a->singles, NULL);
+    describe_bounds(a, r);
+    if (a->n < 2)
+        return;
+    report_heading(r, S("One on top of the other"));
+    report_records(r, &result_record, a->together, a->n, NULL);
+    report_say(r, "Together they save %s (%s as recorded).",
+               quantity_text(&r->arena, a->saving, UNIT_RATIO),
+               quantity_text(&r->arena, a->profiled_saving, UNIT_RATIO));
+}

@@ -1,0 +1,392 @@
+/*
+ * Changes that need no more than the replay itself.
+ */
+#include "analysis/diagnose/whatif_changes.h"
+
+#include "analysis/diagnose/idle.h"
+#include "analysis/diagnose/limits.h"
+
+static const struct host_call *call_of(const struct whatif *w, const struct replay_node *node)
+{
+    return &w->a->host.calls[node->ref];
+}
+
+static const struct device_task *task_of(const struct whatif *w, const struct replay_node *node)
+{
+    return &w->a->tasks.at[node->ref];
+}
+
+static bool is_named(const struct whatif *w, uint32_t slice, struct str name)
+{
+    return slice != NO_SLICE && str_equal(capture_text(w->cap, w->cap->slices.name[slice]), name);
+}
+
+bool whatif_fits(const struct whatif *w, const struct host_call *call, struct str site)
+{
+    return site.n == 0 || is_named(w, call->slice, site) || is_named(w, call->op, site) ||
+           is_named(w, call->outer, site);
+}
+
+static bool is_cheap_launch(const struct whatif *w, const struct host_call *call)
+{
+    switch ((enum call_kind)call->kind) {
+    case CALL_LAUNCH:
+    case CALL_GRAPH:
+    case CALL_EVENT:
+        return true;
+    case CALL_COPY:
+        return !idle_is_blocking_copy(w->a, call);
+    default:
+        return false;
+    }
+}
+
+/* Distance of tasks whose launches cost nothing. */
+static nanos dense_gap(const struct whatif *w)
+{
+    nanos recorded = w->a->back_to_back;
+
+    return recorded > 0 && recorded <= LIMIT_DENSE_GAP ? recorded : LIMIT_DENSE_DEFAULT;
+}
+
+/* Launches of a step up to the next wait are one graph; recording it costs time for every node.
+ * That is counted in full, before its first task, as if every graph were waited for. */
+struct graph_run {
+    uint32_t first; /* its first task's node, or REPLAY_NONE */
+    uint32_t step;
+    size_t tasks;
+};
+
+static const struct graph_run no_run = {REPLAY_NONE, TASK_NO_STEP, 0};
+
+static void end_run(const struct whatif *w, struct replay_change *c, struct graph_run *run)
+{
+    if (run->first != REPLAY_NONE && !w->is_bare)
+        c->lead[run->first] += (nanos)run->tasks * w->cost->graph_node;
+    *run = no_run;
+}
+
+static void no_launch_cost(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+    struct graph_run run = no_run;
+
+    (void)site;
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].kind == REPLAY_WAIT)
+            end_run(w, c, &run);
+        if (r->nodes[i].kind != REPLAY_HOST)
+            continue;
+        const struct host_call *call = call_of(w, &r->nodes[i]);
+        uint32_t step = call->tasks > 0 ? w->a->tasks.at[call->first_task].step : run.step;
+        if (call->class == STRETCH_LAUNCH)
+            c->lead[i] = 0;
+        if (!is_cheap_launch(w, call))
+            continue;
+        if (step != run.step)
+            end_run(w, c, &run);
+        if (run.first == REPLAY_NONE && call->tasks > 0)
+            run.first = r->node_of_task[call->first_task];
+        run.step = step;
+        run.tasks += call->tasks;
+        c->dur[i] = 0;
+    }
+    end_run(w, c, &run);
+    c->gap = dense_gap(w) < c->gap ? dense_gap(w) : c->gap;
+}
+
+/* A small copy to the host that the thread waits for. */
+static bool is_small_read(const struct whatif *w, const struct host_call *call)
+{
+    if (call->kind != CALL_COPY || call->tasks == 0)
+        return false;
+    const struct device_task *t = &w->a->tasks.at[call->first_task];
+    return t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H &&
+           t->end - t->begin <= LIMIT_SMALL_READ;
+}
+
+static void no_sync(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].kind != REPLAY_WAIT)
+            continue;
+        const struct host_call *call = call_of(w, &r->nodes[i]);
+        if ((call->kind == CALL_SYNC || is_small_read(w, call)) && whatif_fits(w, call, site)) {
+            c->drop[i] |= REPLAY_DROP_CAUSE;
+            c->dur[i] = 0;
+        }
+    }
+}
+
+static void no_alloc(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_node *node = &r->nodes[i];
+        if (node->kind != REPLAY_HOST)
+            continue;
+        const struct host_call *call = call_of(w, node);
+        if (call->kind == CALL_ALLOC && whatif_fits(w, call, site))
+            c->dur[i] = 0;
+        /* The operator around an allocation keeps books afterwards. */
+        const struct host_call *before = node->ref > 0 ? call - 1 : NULL;
+        if (before != NULL && before->kind == CALL_ALLOC && before->timeline == call->timeline &&
+            whatif_fits(w, before, site) && c->lead[i] > LIMIT_AFTER_ALLOC &&
+            call->class == STRETCH_LAUNCH)
+            c->lead[i] = LIMIT_AFTER_ALLOC;
+    }
+}
+
+static void no_compile(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+
+    (void)site;
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].kind != REPLAY_HOST)
+            continue;
+        const struct host_call *call = call_of(w, &r->nodes[i]);
+        if (call->class == STRETCH_COMPILE)
+            c->lead[i] = 0;
+        if (call->kind == CALL_COMPILE)
+            c->dur[i] = 0;
+    }
+}
+
+static void input_ready(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].kind != REPLAY_HOST)
+            continue;
+        const struct host_call *call = call_of(w, &r->nodes[i]);
+        bool is_work = call->class != STRETCH_LAUNCH && call->class != STRETCH_COMPILE;
+        if (is_work && (site.n == 0 || is_named(w, call->filler, site)))
+            c->lead[i] = 0;
+    }
+}
+
+/* ---- queues of their own ---- */
+
+static bool is_transfer(const struct device_task *t)
+{
+    return t->class == TASK_COPY && t->copy != COPY_D2D && t->copy != COPY_MEMSET;
+}
+
+static bool is_comm(const struct device_task *t)
+{
+    return t->class == TASK_COMM;
+}
+
+/* Tasks that `moves` picks follow one another on a queue of their own; nobody waits for them but
+ * the first task that does after the last of them in a step. */
+static void overlap(const struct whatif *w, struct replay_change *c,
+                    bool (*moves)(const struct device_task *))
+{
+    const struct trace_replay *r = w->replay;
+    uint32_t *last = mem_grow(NULL, sizeof(*last), w->a->tasks.streams + 1);
+    uint32_t own = REPLAY_NONE, waiter = REPLAY_NONE, step = TASK_NO_STEP;
+
+    replay_change_own_prev(r, c);
+    memset(last, 0xff, sizeof(*last) * (w->a->tasks.streams + 1));
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_node *node = &r->nodes[i];
+        if (node->kind != REPLAY_TASK)
+            continue;
+        const struct device_task *t = task_of(w, node);
+        if (t->step != step) { /* the last wait of the step before stays */
+            if (waiter != REPLAY_NONE)
+                c->drop[waiter] &= (uint8_t)~REPLAY_DROP_OTHER;
+            step = t->step;
+            waiter = REPLAY_NONE;
+        }
+        if (moves(t)) {
+            c->prev[i] = own;
+            c->drop[i] |= REPLAY_DROP_OTHER;
+            own = (uint32_t)i;
+            continue;
+        }
+        if (node->other != REPLAY_NONE && moves(task_of(w, &r->nodes[node->other]))) {
+            c->drop[i] |= REPLAY_DROP_OTHER;
+            waiter = (uint32_t)i;
+        }
+        c->prev[i] = last[t->stream];
+        last[t->stream] = (uint32_t)i;
+    }
+    mem_free(last);
+}
+
+static void overlap_copies(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    (void)site;
+    overlap(w, c, is_transfer);
+}
+
+static void overlap_comm(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    (void)site;
+    overlap(w, c, is_comm);
+}
+
+/* Waits between streams go, but for the last one of a step. */
+static void no_stream_wait(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+    uint32_t waiter = REPLAY_NONE, step = TASK_NO_STEP;
+
+    (void)site;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_node *node = &r->nodes[i];
+        if (node->kind != REPLAY_TASK || node->other == REPLAY_NONE)
+            continue;
+        if (task_of(w, node)->step != step && waiter != REPLAY_NONE)
+            c->drop[waiter] &= (uint8_t)~REPLAY_DROP_OTHER;
+        step = task_of(w, node)->step;
+        c->drop[i] |= REPLAY_DROP_OTHER;
+        waiter = (uint32_t)i;
+    }
+}
+
+/* ---- tasks that go ---- */
+
+void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t task)
+{
+    const struct trace_replay *r = w->replay;
+    uint32_t node = r->node_of_task[task], host = r->nodes[node].cause;
+
+    c->drop[node] |= REPLAY_GONE;
+    if (host == REPLAY_NONE || w->a->tasks.at[task].is_graph)
+        return;
+    const struct host_call *call = call_of(w, &r->nodes[host]);
+    c->dur[host] = 0;
+    if (call->class == STRETCH_LAUNCH)
+        c->lead[host] = 0;
+}
+
+/* Copies of a megabyte and more to the host, and the waits for them. */
+static void no_copies(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_node *node = &r->nodes[i];
+        if (node->kind == REPLAY_HOST || node->cause == REPLAY_NONE)
+            continue;
+        uint32_t task = node->kind == REPLAY_TASK ? node->ref : r->nodes[node->cause].ref;
+        const struct device_task *t = &w->a->tasks.at[task];
+        bool is_read = t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H;
+        if (t->class != TASK_COPY || !is_read || t->call == NO_CALL ||
+            t->end - t->begin < LIMIT_LARGE_READ ||
+            !whatif_fits(w, &w->a->host.calls[t->call], site))
+            continue;
+        c->drop[i] |= REPLAY_GONE;
+    }
+}
+
+static void drop_layout(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    (void)site;
+    for (size_t i = 0; i < w->a->tasks.n; i++) {
+        const struct device_task *t = &w->a->tasks.at[i];
+        if ((t->class == TASK_COMPUTE && t->family == FAMILY_LAYOUT) ||
+            (t->class == TASK_COPY && t->copy == COPY_D2D))
+            whatif_drop_task(w, c, (uint32_t)i);
+    }
+}
+
+/* ---- chains of memory-bound kernels ---- */
+
+static bool is_fusible(const struct device_task *t)
+{
+    return t->class == TASK_COMPUTE && !t->is_graph &&
+           (t->family == FAMILY_ELEMENTWISE || t->family == FAMILY_LAYOUT ||
+            t->family == FAMILY_RANDOM);
+}
+
+struct chain {
+    uint32_t first, last; /* tasks, linked by the next of their stream */
+    uint32_t longest;
+    size_t n;
+};
+
+/* All of a chain but its longest kernel go. */
+static void fuse(const struct whatif *w, struct replay_change *c, const struct chain *chain,
+                 const uint32_t *next)
+{
+    if (chain->n < LIMIT_CHAIN)
+        return;
+    for (uint32_t i = chain->first;; i = next[i]) {
+        if (i != chain->longest)
+            whatif_drop_task(w, c, i);
+        if (i == chain->last)
+            return;
+    }
+}
+
+static void fuse_elementwise(const struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct device_tasks *tasks = &w->a->tasks;
+    struct chain *chains = mem_grow(NULL, sizeof(*chains), tasks->streams + 1);
+    uint32_t *next = mem_grow(NULL, sizeof(*next), tasks->n + 1);
+
+    (void)site;
+    memset(chains, 0, sizeof(*chains) * (tasks->streams + 1));
+    for (size_t i = 0; i < tasks->n; i++) {
+        const struct device_task *t = &tasks->at[i];
+        struct chain *chain = &chains[t->stream];
+        if (chain->n > 0 && (!is_fusible(t) || t->step != tasks->at[chain->first].step)) {
+            fuse(w, c, chain, next);
+            chain->n = 0;
+        }
+        if (!is_fusible(t))
+            continue;
+        const struct device_task *longest = &tasks->at[chain->longest];
+        if (chain->n == 0)
+            chain->first = (uint32_t)i;
+        else
+            next[chain->last] = (uint32_t)i;
+        if (chain->n == 0 || t->end - t->begin > longest->end - longest->begin)
+            chain->longest = (uint32_t)i;
+        chain->last = (uint32_t)i;
+        chain->n++;
+    }
+    for (size_t i = 0; i < tasks->streams; i++)
+        fuse(w, c, &chains[i], next);
+    mem_free(next);
+    mem_free(chains);
+}
+
+const struct whatif_kind whatif_kinds[WHATIFS] = {
+    [WHATIF_NO_LAUNCH_COST] = {"no_launch_cost", "launches cost the host nothing", no_launch_cost,
+                               NULL},
+    [WHATIF_NO_SYNC] = {"no_sync", "synchronise calls and small reads wait for nothing", no_sync,
+                        "the result must not be needed at once"},
+    [WHATIF_NO_ALLOC] = {"no_alloc", "no allocation and no free", no_alloc, NULL},
+    [WHATIF_NO_COMPILE] = {"no_compile", "nothing is compiled or loaded", no_compile, NULL},
+    [WHATIF_INPUT_READY] = {"input_ready", "host work moves off the launching thread", input_ready,
+                            NULL},
+    [WHATIF_PINNED_COPIES] = {"pinned_copies",
+                              "pageable copies come from pinned memory, "
+                              "asynchronously",
+                              whatif_pinned_copies, NULL},
+    [WHATIF_OVERLAP_COPIES] = {"overlap_copies", "copies run on a queue of their own",
+                               overlap_copies, "consumers of copies are not in the trace"},
+    [WHATIF_OVERLAP_COMM] = {"overlap_comm", "collectives run on a queue of their own",
+                             overlap_comm, "consumers of collectives are not in the trace"},
+    [WHATIF_NO_STREAM_WAIT] = {"no_stream_wait", "streams do not wait for each other",
+                               no_stream_wait, "needed waits are not marked in the trace"},
+    [WHATIF_NO_COPIES] = {"no_copies", "no copies of 1 MB and more to the host", no_copies,
+                          "the data may be needed on the host"},
+    [WHATIF_GEMM_AT_ROOF] = {"gemm_at_roof", "matrix products on tensor cores", whatif_gemm_at_roof,
+                             NULL},
+    [WHATIF_FUSE_ELEMENTWISE] = {"fuse_elementwise", "chains of elementwise kernels become one",
+                                 fuse_elementwise, NULL},
+    [WHATIF_FUSE_OPTIMIZER] = {"fuse_optimizer", "one kernel for all parameters",
+                               whatif_fuse_optimizer, NULL},
+    [WHATIF_DROP_LAYOUT] = {"drop_layout", "no layout copies", drop_layout,
+                            "some copies may be needed"},
+};

@@ -1,0 +1,114 @@
+/*
+ * strata whatif: what a change to the program would save.
+ */
+#include "cli/captures.h"
+#include "flow/flow_whatif.h"
+#include "report/report.h"
+
+struct args {
+    struct input_options input;
+    struct words changes;
+    bool list;
+};
+
+static const struct args defaults = {.input = CAPTURE_INPUT()};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "change", "ID[:SITE]", struct args, changes,
+             "change to make; repeatable (default: try all)"),
+    OPT_FLAG(0, "list", struct args, list, "list the changes"),
+    CAPTURE_OPTIONS(struct args, input),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata whatif examples/kineto-small", "what each change would save"},
+    {"strata whatif examples/kineto-small --change no_launch_cost --change no_sync -o x.json",
+     "two changes, and the predicted trace"},
+    {0},
+};
+
+static void print_list(struct session *s)
+{
+    struct report *r = report_new(LANG_EN, S(""));
+
+    whatif_answer_kinds(r);
+    session_report(s, r);
+    report_free(r);
+}
+
+/* False when a change has no known name; the usage error is told. */
+static bool take_changes(struct session *s, const struct args *args, struct whatif_job *job)
+{
+    struct whatif_change *changes = ARENA_ARRAY(&s->arena, struct whatif_change, args->changes.n);
+
+    for (size_t i = 0; i < args->changes.n; i++)
+        if (!whatif_parse(str_of(args->changes.at[i]), &changes[i])) {
+            session_usage(s, "no change is called '%s'; see --list", args->changes.at[i]);
+            return false;
+        }
+    job->changes = changes;
+    job->n = args->changes.n;
+    return true;
+}
+
+static void print(struct session *s, const struct whatif_outcome *outcome)
+{
+    if (s->common.json) {
+        session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome->answer,
+                         &(struct record_env){.arena = &s->arena});
+    } else if (!s->common.quiet) {
+        struct report *r = report_new(LANG_EN, str_of(outcome->cap->name));
+        whatif_answer_describe(outcome->answer, r);
+        session_report(s, r);
+        report_free(r);
+    }
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct whatif_job job = {.input = args->input, .out = s->common.out};
+    struct whatif_outcome outcome;
+
+    if (args->list) {
+        print_list(s);
+        return CODE_DONE;
+    }
+    if (s->operands.n != 1)
+        return session_usage(s, "whatif takes one capture");
+    if (!take_changes(s, args, &job))
+        return CODE_USAGE;
+    job.path = s->operands.at[0];
+    captures_input(s, &job.input);
+    enum status status = flow_whatif(&job, &s->diag, &outcome);
+    if (status == ST_OK) {
+        captures_read_one(s, outcome.cap);
+        if (job.out != NULL)
+            session_wrote(s, job.out);
+        print(s, &outcome);
+    }
+    whatif_outcome_free(&outcome);
+    return session_code(status);
+}
+
+const struct command command_whatif = {
+    .name = "whatif",
+    .group = GROUP_EXPLAIN,
+    .summary = "predict what a change to the program would save",
+    .usage = "[OPTIONS] CAPTURE",
+    .details =
+        "Replays the run with something changed: launches that cost nothing, syncs that wait for "
+        "nothing, copies from pinned memory, and so on (--list). Each change is valued by itself, "
+        "and the best ones on top of each other, so that their savings add up.\n"
+        "\n"
+        "Times are estimates for the program without a profiler, with their range, and for the "
+        "run as it was recorded. How well an unchanged replay reproduces the recording is printed. "
+        "SITE limits a change to an operator, a call or a kernel of that name. With -o the "
+        "predicted timeline is written, to be opened beside the recorded one.",
+    .see = "docs/whatif.md",
+    .operands = {.kind = OPERAND_FILE, .min = 0, .max = 1},
+    .common = COMMON_FORMAT | COMMON_JOBS | COMMON_OUT,
+    .schemas = {&whatif_schema},
+    COMMAND_PARTS,
+};
