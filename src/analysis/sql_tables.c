@@ -9,34 +9,16 @@
 
 enum lookup { LOOK_ALL, LOOK_ID, LOOK_FROM, LOOK_TO };
 
-struct vtab {
-    sqlite3_vtab base;
-    struct sql_binding *binding;
-    size_t *bases; /* of each capture's rows, and their total; NULL until a query uses the table */
-    /* flows by target: numbers sorted by to_id; NULL until asked for */
-    uint32_t *by_target;
-};
-
 struct cursor {
     sqlite3_vtab_cursor base;
-    const struct vtab *tab;
+    const struct sql_vtab *tab;
     const uint32_t *order; /* NULL: the numbers themselves */
     size_t at, end;
     size_t part; /* the capture of the row */
 };
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
-                   char **error)
-{
-    (void)argc, (void)argv, (void)error;
-    int rc = sql_declare(db, aux, sizeof(struct vtab), out);
-    if (rc == SQLITE_OK)
-        ((struct vtab *)*out)->binding = aux;
-    return rc;
-}
-
 /* Some rows are computed to be counted, so tables that no query names are left alone. */
-static void count_rows(struct vtab *tab)
+static void count_rows(struct sql_vtab *tab)
 {
     const struct sql_view *v = tab->binding->view;
 
@@ -48,20 +30,11 @@ static void count_rows(struct vtab *tab)
         tab->bases[p + 1] = tab->bases[p] + sql_rows_count(tab->binding->table->rows, &v->parts[p]);
 }
 
-static int disconnect(sqlite3_vtab *base)
-{
-    struct vtab *tab = (struct vtab *)base;
-
-    mem_free(tab->bases);
-    mem_free(tab->by_target);
-    return sql_disconnect(base);
-}
-
 enum { FLOW_FROM = 1, FLOW_TO = 2 };
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    struct vtab *tab = (struct vtab *)base;
+    struct sql_vtab *tab = (struct sql_vtab *)base;
     count_rows(tab);
     double rows = (double)tab->bases[tab->binding->view->part_count] + 1;
     enum lookup best = LOOK_ALL;
@@ -96,8 +69,8 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
 
-    count_rows((struct vtab *)base);
-    *c = (struct cursor){.tab = (const struct vtab *)base};
+    count_rows((struct sql_vtab *)base);
+    *c = (struct cursor){.tab = (const struct sql_vtab *)base};
     *out = &c->base;
     return SQLITE_OK;
 }
@@ -128,7 +101,7 @@ static void find_part(struct cursor *c)
 }
 
 /* One end of the arrow with this number, as the tables number slices. */
-static uint32_t flow_end(const struct vtab *tab, size_t row, bool is_target)
+static uint32_t flow_end(const struct sql_vtab *tab, size_t row, bool is_target)
 {
     const struct sql_view *v = tab->binding->view;
     size_t p = 0;
@@ -140,7 +113,7 @@ static uint32_t flow_end(const struct vtab *tab, size_t row, bool is_target)
 }
 
 /* A counting sort of the arrows by the slice they point to. */
-static void sort_targets(struct vtab *tab)
+static void sort_targets(struct sql_vtab *tab)
 {
     const struct sql_view *v = tab->binding->view;
     size_t n = tab->bases[v->part_count], sum = 0;
@@ -161,7 +134,7 @@ static void sort_targets(struct vtab *tab)
 }
 
 /* First place whose end is at least `g`; flows stand sorted by where they come from. */
-static size_t search_flows(const struct vtab *tab, const uint32_t *order, int64_t g)
+static size_t search_flows(const struct sql_vtab *tab, const uint32_t *order, int64_t g)
 {
     size_t low = 0, high = tab->bases[tab->binding->view->part_count];
 
@@ -179,7 +152,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
                   sqlite3_value **argv)
 {
     struct cursor *c = (struct cursor *)base;
-    struct vtab *tab = (struct vtab *)c->base.pVtab;
+    struct sql_vtab *tab = (struct sql_vtab *)c->base.pVtab;
     size_t n = tab->bases[tab->binding->view->part_count];
 
     (void)text;
@@ -240,9 +213,9 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 
 const sqlite3_module sql_rows_module = {
     .iVersion = 1,
-    .xConnect = connect,
+    .xConnect = sql_connect,
     .xBestIndex = best_index,
-    .xDisconnect = disconnect,
+    .xDisconnect = sql_disconnect,
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,
