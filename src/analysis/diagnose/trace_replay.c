@@ -331,23 +331,31 @@ struct replay_change trace_replay_plain(const struct trace_replay *r)
         .lead = mem_grow(NULL, sizeof(*c.lead), r->n + 1),
         .dur = mem_grow(NULL, sizeof(*c.dur), r->n + 1),
         .drop = mem_grow(NULL, 1, r->n + 1),
-        .gap = INT64_MAX,
     };
 
-    memset(c.drop, 0, r->n + 1);
+    replay_change_reset(r, &c);
+    return c;
+}
+
+void replay_change_reset(const struct trace_replay *r, struct replay_change *c)
+{
+    c->gap = INT64_MAX;
+    c->prev = NULL;
+    memset(c->drop, 0, r->n + 1);
     for (size_t i = 0; i < r->n; i++) {
         const struct replay_node *node = &r->nodes[i];
-        c.lead[i] = node->kind == REPLAY_HOST ? r->a->host.calls[node->ref].stretch : 0;
-        c.dur[i] = node->dur - c.lead[i];
+        c->lead[i] = node->kind == REPLAY_HOST ? r->a->host.calls[node->ref].stretch : 0;
+        c->dur[i] = node->dur - c->lead[i];
     }
-    return c;
 }
 
 void replay_change_own_prev(const struct trace_replay *r, struct replay_change *c)
 {
     if (c->prev != NULL)
         return;
-    c->prev = mem_grow(NULL, sizeof(*c->prev), r->n + 1);
+    if (c->room == NULL)
+        c->room = mem_grow(NULL, sizeof(*c->room), r->n + 1);
+    c->prev = c->room;
     for (size_t i = 0; i < r->n; i++)
         c->prev[i] = r->nodes[i].prev;
 }
@@ -357,7 +365,7 @@ void replay_change_free(struct replay_change *c)
     mem_free(c->lead);
     mem_free(c->dur);
     mem_free(c->drop);
-    mem_free(c->prev);
+    mem_free(c->room);
 }
 
 /* When a node without any predecessor begins: as recorded. */

@@ -61,6 +61,7 @@ struct replay_change {
     nanos *dur;     /* the rest of its duration */
     uint8_t *drop;  /* mask */
     uint32_t *prev; /* the node before it, where that is another one; NULL: as recorded */
+    uint32_t *room; /* for `prev`, once it was needed */
     nanos gap;      /* between tasks of a stream, where it is less than the recorded one */
 };
 
@@ -70,6 +71,9 @@ struct trace_replay *trace_replay_build(const struct accounting *a, struct arena
 /* The unchanged durations, for editing. */
 struct replay_change trace_replay_plain(const struct trace_replay *r);
 void replay_change_free(struct replay_change *c);
+
+/* Makes a change the unchanged one again, in the memory it has. */
+void replay_change_reset(const struct trace_replay *r, struct replay_change *c);
 
 /* Gives the change an array of predecessors of its own, as recorded. */
 void replay_change_own_prev(const struct trace_replay *r, struct replay_change *c);

@@ -55,27 +55,22 @@ static nanos step_time(struct whatif *w, const struct replay_change *c)
 }
 
 /* A replay with `cost` taken out (NULL: as recorded) and the changes made. */
-static struct replay_change changed(struct whatif *w, const struct whatif_change *changes, size_t n,
-                                    const struct profiler_cost *cost)
+static void make(struct whatif *w, const struct whatif_change *changes, size_t n,
+                 const struct profiler_cost *cost)
 {
-    struct replay_change c = trace_replay_plain(w->replay);
-
+    replay_change_reset(w->replay, &w->change);
     w->is_bare = cost != NULL;
     if (cost != NULL)
-        take_cost_out(w, cost, &c);
+        take_cost_out(w, cost, &w->change);
     for (size_t i = 0; i < n; i++)
-        whatif_kinds[changes[i].id].edit(w, changes[i].site, &c);
-    return c;
+        whatif_kinds[changes[i].id].edit(w, changes[i].site, &w->change);
 }
 
 static nanos time_of(struct whatif *w, const struct whatif_change *changes, size_t n,
                      const struct profiler_cost *cost)
 {
-    struct replay_change c = changed(w, changes, n, cost);
-    nanos time = step_time(w, &c);
-
-    replay_change_free(&c);
-    return time;
+    make(w, changes, n, cost);
+    return step_time(w, &w->change);
 }
 
 void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
@@ -88,6 +83,7 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
         .device = device_find(&device_builtin, capture_text(st->cap, st->cap->facts.device_name)),
     };
     w->times = replay_times_new(w->replay->n);
+    w->change = trace_replay_plain(w->replay);
     w->ends = ARENA_ARRAY(&st->scratch, nanos, a->n);
     w->profiled = time_of(w, NULL, 0, NULL);
     w->bare = time_of(w, NULL, 0, w->cost);
@@ -96,6 +92,7 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
 void whatif_fini(struct whatif *w)
 {
     replay_times_free(&w->times);
+    replay_change_free(&w->change);
 }
 
 static double saving_of(nanos before, nanos after, nanos whole)
@@ -160,10 +157,8 @@ size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates, s
     return found;
 }
 
-struct replay_change whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n)
+void whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n)
 {
-    struct replay_change c = changed(w, changes, n, NULL);
-
-    trace_replay_run(w->replay, &c, &w->times);
-    return c;
+    make(w, changes, n, NULL);
+    trace_replay_run(w->replay, &w->change, &w->times);
 }

@@ -45,7 +45,8 @@ struct whatif {
     const struct trace_replay *replay;
     const struct profiler_cost *cost;
     const struct device *device; /* NULL: not in the table */
-    struct replay_times times;
+    struct replay_times times;   /* and the change of the run that was made last */
+    struct replay_change change;
     nanos *ends;
     nanos profiled, bare; /* step time of the unchanged replay */
     bool is_bare;         /* the run that is being changed is the one without the profiler */
@@ -80,8 +81,7 @@ struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_ch
 size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates, size_t n,
                      double least, struct whatif_result out[WHATIF_GREEDY]);
 
-/* Times of the run with these changes, in w->times, and the changes as they were applied; the
- * change is for replay_change_free(). */
-struct replay_change whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n);
+/* Makes the run with these changes, as recorded, the last one. */
+void whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n);
 
 #endif

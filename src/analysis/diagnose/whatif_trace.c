@@ -103,22 +103,21 @@ static void put_host(const struct whatif *w, const struct knots *k, struct captu
 
 struct capture *whatif_trace(struct whatif *w, const struct whatif_change *changes, size_t n)
 {
-    struct replay_change c = whatif_times(w, changes, n);
     struct capture *out = capture_new();
     struct knots knots;
 
+    whatif_times(w, changes, n);
     out->facts.vendor = w->cap->facts.vendor;
     out->facts.kind = capture_intern(out, capture_text(w->cap, w->cap->facts.kind));
     out->facts.device_name = capture_intern(out, capture_text(w->cap, w->cap->facts.device_name));
     out->clock = w->cap->clock;
     out->origin = ORIGIN_ESTIMATED;
     out->name = arena_cstr(&out->arena, str_of(w->cap->name));
-    find_knots(w, &c, &knots);
-    put_tasks(w, &c, out);
+    find_knots(w, &w->change, &knots);
+    put_tasks(w, &w->change, out);
     put_host(w, &knots, out);
     mem_free(knots.at);
     mem_free(knots.timeline_of_lane);
-    replay_change_free(&c);
     capture_seal(out);
     return out;
 }
