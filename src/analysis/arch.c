@@ -28,8 +28,9 @@ static void evidence(struct finder *f, const char *what, struct wording value,
                      struct wording meaning, bool is_inferred)
 {
     if (f->a->n_evidence < EVIDENCE_MOST)
-        f->a->evidence[f->a->n_evidence++] = (struct arch_evidence){
-            what, value, meaning, is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED};
+        f->a->evidence[f->a->n_evidence++] =
+            (struct arch_evidence){wording_plain(str_of(what)), value, meaning,
+                                   is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED};
 }
 
 /* ---- cross-verification ---- */

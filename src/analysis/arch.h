@@ -18,8 +18,7 @@
 
 /* One line of the chain that leads to the model: what was seen and what it means. */
 struct arch_evidence {
-    const char *what;
-    struct wording value, meaning;
+    struct wording what, value, meaning;
     enum origin origin; /* measured or inferred */
 };
 

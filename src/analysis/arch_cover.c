@@ -16,7 +16,7 @@ static const char *types_of(const struct arch *a, enum lang lang, struct arena *
         text = arena_format(arena, "%.*s%s%.*s: %.*s", STR_ARGS(text), i > 0 ? "; " : "",
                             STR_ARGS(arch_type_title(arena, &a->types->at[i], lang)),
                             STR_ARGS(a->types->at[i].layers));
-    return text.n > 0 ? text.at : message_word(lang, S("not told")).at;
+    return text.n > 0 ? text.at : message_word(lang, S("unknown")).at;
 }
 
 /* The type most layers have. */

@@ -118,7 +118,7 @@ static void section_1(struct page *p)
         PUT(p, &arch_text.item_rank, PLACE("rank", p->st->cap->facts.rank));
     PUT(p, &arch_text.item_parallelism,
         PLACE("value", p->a->config->parallelism.n > 0 ? cell(p, p->a->config->parallelism)
-                                                       : word(p, "not told by the capture")));
+                                                       : word(p, "unknown (not in the capture)")));
     PUT(p, steps->source == STEPS_PSEUDO ? &arch_text.item_scope_pseudo : &arch_text.item_scope,
         PLACE("n", steps->n), PLACE("source", step_source_name(steps->source)));
     PUT(p, &arch_text.item_span, PLACE("ms", ms(p, (double)(arch_span(p->a->device)))));
@@ -150,7 +150,7 @@ static void section_2(struct page *p)
     say(p, "|---|---:|---|---|\n");
     for (size_t i = 0; i < p->a->n_evidence; i++) {
         const struct arch_evidence *e = &p->a->evidence[i];
-        say(p, "| %s | %s | %s | %s |\n", word(p, e->what), told(p, e->value), told(p, e->meaning),
+        say(p, "| %s | %s | %s | %s |\n", told(p, e->what), told(p, e->value), told(p, e->meaning),
             word(p, origin_name(e->origin)));
     }
     say(p, "\n");

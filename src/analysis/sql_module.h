@@ -71,8 +71,17 @@ void sql_give_id(sqlite3_context *out, struct str text);
 /* NULL when `a` is NULL. */
 void sql_give_attr(sqlite3_context *out, const struct capture *cap, const struct attr *a);
 
-/* Declares the table of a binding; for xConnect. The vtab has `size` bytes. */
-int sql_declare(sqlite3 *db, void *aux, size_t size, sqlite3_vtab **out);
-int sql_disconnect(sqlite3_vtab *vtab);
+/* A table of a connection. */
+struct sql_vtab {
+    sqlite3_vtab base;
+    struct sql_binding *binding;
+    size_t *bases; /* of each capture's rows, and their total; NULL until a query uses the table */
+    uint32_t *by_target; /* flows: numbers sorted by to_id; NULL until asked for */
+};
+
+/* xConnect and xDisconnect of every table; `aux` is its binding. */
+int sql_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+                char **error);
+int sql_disconnect(sqlite3_vtab *base);
 
 #endif

@@ -117,23 +117,30 @@ bool sql_next_column(struct str *rest, struct str *name)
     return true;
 }
 
-int sql_declare(sqlite3 *db, void *aux, size_t size, sqlite3_vtab **out)
+int sql_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+                char **error)
 {
-    const struct sql_binding *binding = aux;
+    struct sql_binding *binding = aux;
     char *text = sqlite3_mprintf("CREATE TABLE x(%s)", binding->table->info.columns);
     int rc = sqlite3_declare_vtab(db, text);
 
+    (void)argc, (void)argv, (void)error;
     sqlite3_free(text);
     if (rc != SQLITE_OK)
         return rc;
-    *out = mem_grow(NULL, 1, size);
-    memset(*out, 0, size);
+    struct sql_vtab *tab = mem_grow(NULL, sizeof(*tab), 1);
+    *tab = (struct sql_vtab){.binding = binding};
+    *out = &tab->base;
     return SQLITE_OK;
 }
 
-int sql_disconnect(sqlite3_vtab *vtab)
+int sql_disconnect(sqlite3_vtab *base)
 {
-    mem_free(vtab);
+    struct sql_vtab *tab = (struct sql_vtab *)base;
+
+    mem_free(tab->bases);
+    mem_free(tab->by_target);
+    mem_free(tab);
     return SQLITE_OK;
 }
 

@@ -19,11 +19,6 @@ static const enum capture_key kernel_keys[] = {
     KEY_OUTPUT_SHAPES, KEY_OUTPUT_DTYPES, KEY_OUTPUT_FORMATS, KEY_LINK,
 };
 
-struct vtab {
-    sqlite3_vtab base;
-    struct sql_binding *binding;
-};
-
 struct cursor {
     sqlite3_vtab_cursor base;
     struct sql_view *view;
@@ -50,26 +45,16 @@ struct cursor {
     uint8_t *steps;               /* by step number: wanted? NULL: any */
 };
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
-                   char **error)
-{
-    (void)argc, (void)argv, (void)error;
-    int rc = sql_declare(db, aux, sizeof(struct vtab), out);
-    if (rc == SQLITE_OK)
-        ((struct vtab *)*out)->binding = aux;
-    return rc;
-}
-
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    const struct sql_binding *binding = ((struct vtab *)base)->binding;
+    const struct sql_binding *binding = ((struct sql_vtab *)base)->binding;
 
     return sql_plan(binding->view, binding->table->set, info);
 }
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
-    const struct sql_binding *binding = ((struct vtab *)base)->binding;
+    const struct sql_binding *binding = ((struct sql_vtab *)base)->binding;
     struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
 
     *c = (struct cursor){.view = binding->view, .set = binding->table->set};
@@ -563,7 +548,7 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 
 const sqlite3_module sql_slices_module = {
     .iVersion = 1,
-    .xConnect = connect,
+    .xConnect = sql_connect,
     .xBestIndex = best_index,
     .xDisconnect = sql_disconnect,
     .xOpen = open_cursor,

@@ -9,55 +9,33 @@
 
 enum lookup { LOOK_ALL, LOOK_ID, LOOK_FROM, LOOK_TO };
 
-struct vtab {
-    sqlite3_vtab base;
-    struct sql_binding *binding;
-    size_t *bases; /* of each capture's rows, and their total */
-    /* flows by target: numbers sorted by to_id; NULL until asked for */
-    uint32_t *by_target;
-};
-
 struct cursor {
     sqlite3_vtab_cursor base;
-    const struct vtab *tab;
+    const struct sql_vtab *tab;
     const uint32_t *order; /* NULL: the numbers themselves */
     size_t at, end;
     size_t part; /* the capture of the row */
 };
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
-                   char **error)
+/* Some rows are computed to be counted, so tables that no query names are left alone. */
+static void count_rows(struct sql_vtab *tab)
 {
-    struct sql_binding *binding = aux;
-    const struct sql_view *v = binding->view;
+    const struct sql_view *v = tab->binding->view;
 
-    (void)argc, (void)argv, (void)error;
-    int rc = sql_declare(db, aux, sizeof(struct vtab), out);
-    if (rc != SQLITE_OK)
-        return rc;
-    struct vtab *tab = (struct vtab *)*out;
-    tab->binding = binding;
+    if (tab->bases != NULL)
+        return;
     tab->bases = mem_grow(NULL, sizeof(*tab->bases), v->part_count + 1);
     tab->bases[0] = 0;
     for (size_t p = 0; p < v->part_count; p++)
-        tab->bases[p + 1] = tab->bases[p] + sql_rows_count(binding->table->rows, &v->parts[p]);
-    return SQLITE_OK;
-}
-
-static int disconnect(sqlite3_vtab *base)
-{
-    struct vtab *tab = (struct vtab *)base;
-
-    mem_free(tab->bases);
-    mem_free(tab->by_target);
-    return sql_disconnect(base);
+        tab->bases[p + 1] = tab->bases[p] + sql_rows_count(tab->binding->table->rows, &v->parts[p]);
 }
 
 enum { FLOW_FROM = 1, FLOW_TO = 2 };
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    const struct vtab *tab = (struct vtab *)base;
+    struct sql_vtab *tab = (struct sql_vtab *)base;
+    count_rows(tab);
     double rows = (double)tab->bases[tab->binding->view->part_count] + 1;
     enum lookup best = LOOK_ALL;
     int term = -1;
@@ -91,7 +69,8 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
 
-    *c = (struct cursor){.tab = (const struct vtab *)base};
+    count_rows((struct sql_vtab *)base);
+    *c = (struct cursor){.tab = (const struct sql_vtab *)base};
     *out = &c->base;
     return SQLITE_OK;
 }
@@ -122,7 +101,7 @@ static void find_part(struct cursor *c)
 }
 
 /* One end of the arrow with this number, as the tables number slices. */
-static uint32_t flow_end(const struct vtab *tab, size_t row, bool is_target)
+static uint32_t flow_end(const struct sql_vtab *tab, size_t row, bool is_target)
 {
     const struct sql_view *v = tab->binding->view;
     size_t p = 0;
@@ -134,7 +113,7 @@ static uint32_t flow_end(const struct vtab *tab, size_t row, bool is_target)
 }
 
 /* A counting sort of the arrows by the slice they point to. */
-static void sort_targets(struct vtab *tab)
+static void sort_targets(struct sql_vtab *tab)
 {
     const struct sql_view *v = tab->binding->view;
     size_t n = tab->bases[v->part_count], sum = 0;
@@ -155,7 +134,7 @@ static void sort_targets(struct vtab *tab)
 }
 
 /* First place whose end is at least `g`; flows stand sorted by where they come from. */
-static size_t search_flows(const struct vtab *tab, const uint32_t *order, int64_t g)
+static size_t search_flows(const struct sql_vtab *tab, const uint32_t *order, int64_t g)
 {
     size_t low = 0, high = tab->bases[tab->binding->view->part_count];
 
@@ -173,7 +152,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
                   sqlite3_value **argv)
 {
     struct cursor *c = (struct cursor *)base;
-    struct vtab *tab = (struct vtab *)c->base.pVtab;
+    struct sql_vtab *tab = (struct sql_vtab *)c->base.pVtab;
     size_t n = tab->bases[tab->binding->view->part_count];
 
     (void)text;
@@ -234,9 +213,9 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 
 const sqlite3_module sql_rows_module = {
     .iVersion = 1,
-    .xConnect = connect,
+    .xConnect = sql_connect,
     .xBestIndex = best_index,
-    .xDisconnect = disconnect,
+    .xDisconnect = sql_disconnect,
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,

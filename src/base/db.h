@@ -9,7 +9,8 @@
  *
  * Plain tables are read by base/db_table, several times as fast as by the engine, which takes over
  * at the first row that is not plain: only the time shows which of the two it was, or a row more
- * that was got out of a damaged page.
+ * that was got out of a damaged page. With STRATA_SQLITE=engine in the environment the engine reads
+ * everything.
  */
 #ifndef STRATA_BASE_DB_H
 #define STRATA_BASE_DB_H

@@ -3,7 +3,9 @@
  *
  * The engine takes some 30 ns for each value of a row, and a profile has hundreds of millions of
  * them; a table whose rows are only walked from first to last needs none of its machinery. This
- * walks the table's tree and unpacks the columns of interest, with the file's own types.
+ * walks the table's tree and unpacks the columns of interest, with the file's own types. Measured
+ * on an Ascend database of 434 MB: `strata info` takes 2.6 s of processor time, and 4.4 s with the
+ * engine alone (STRATA_SQLITE=engine).
  *
  * Whatever is not plain (rows that go on in other pages, rows older than a column, damage of any
  * sort) ends the walk with DB_TABLE_ODD: the caller asks the engine for the rest. So nothing is

@@ -153,17 +153,17 @@ struct str wording_text(enum lang lang, struct arena *arena, struct wording w)
     return phrase_text(lang, arena, w.phrase);
 }
 
-/* Takes the word that fits off the front of `text`: either of "n|step|steps". */
+/* Takes the longer word that fits off the front of `text`: either of "n|step|steps". */
 static bool skip_plural(struct str inside, struct str *text)
 {
     struct str words = str_part(inside, str_find_char(inside, '|') + 1, inside.n), word;
+    size_t length = 0;
 
     for (struct str rest = words; str_split(&rest, '|', &word);)
-        if (str_starts(*text, word)) {
-            *text = str_part(*text, word.n, text->n);
-            return true;
-        }
-    return false;
+        if (str_starts(*text, word) && word.n > length)
+            length = word.n;
+    *text = str_part(*text, length, text->n);
+    return length > 0;
 }
 
 enum { RETOLD_PLACES = 8 };
