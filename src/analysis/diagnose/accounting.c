@@ -71,8 +71,8 @@ static nanos end_of_mark(const struct capture *cap, const struct step *step)
     for (size_t i = 0; i < cap->marks.n; i++)
         if (cap->marks.at[i].begin == step->window.begin &&
             cap->marks.at[i].end > step->window.begin)
-            return cap->marks.at[i].end;
-    return INT64_MAX;
+            return device_time(cap->marks.at[i].end);
+    return device_time(INT64_MAX);
 }
 
 static uint32_t step_at(const struct accounting *a, nanos time)
@@ -142,10 +142,13 @@ static void take_steps(struct study *st, struct accounting *a, struct arena *are
     a->is_pseudo = steps->source == STEPS_PSEUDO;
     for (size_t i = 0; i < a->n; i++) {
         const struct step *s = &steps->at[i];
-        a->steps[i] = (struct account_step){.id = s->id, .number = s->number, .host = s->window};
+        a->steps[i] = (struct account_step){
+            .id = s->id,
+            .number = s->number,
+            .host = {device_time(s->window.begin), device_time(s->window.end)}};
         if (i + 1 == a->n)
             a->steps[i].host.end =
-                is_cut_on_host(steps->source) ? end_of_mark(st->cap, s) : INT64_MAX;
+                is_cut_on_host(steps->source) ? end_of_mark(st->cap, s) : device_time(INT64_MAX);
     }
     assign_tasks(a, is_cut_on_host(steps->source));
     set_windows(a);

@@ -57,8 +57,8 @@ static void take_lane(const struct capture *cap, const struct lane *lane, struct
         if (!slice_is_kernel(kind))
             continue;
         out->at[out->n++] = (struct device_task){
-            .begin = s->begin[i],
-            .end = slices_end(s, i),
+            .begin = device_time(s->begin[i]),
+            .end = device_time(slices_end(s, i)),
             .slice = (uint32_t)i,
             .call = TASK_NO_CALL,
             .step = TASK_NO_STEP,

@@ -26,6 +26,14 @@ enum { COPY_KINDS = COPY_OTHER + 1 };
 
 enum { TASK_NO_CALL = UINT32_MAX, TASK_NO_STEP = UINT32_MAX };
 
+/* Times are kept within 127 years of the clock's zero, so that no difference overflows. */
+static inline nanos device_time(nanos t)
+{
+    const nanos most = INT64_C(4000000000000000000);
+
+    return t > most ? most : t < -most ? -most : t;
+}
+
 struct device_task {
     nanos begin, end;
     uint32_t slice;

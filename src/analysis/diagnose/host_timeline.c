@@ -348,8 +348,8 @@ static void push(struct walk *w, struct reader *r, size_t slice)
         return;
     }
     r->stack[r->depth++] = (struct open_event){
-        .begin = s->begin[slice],
-        .end = slices_end(s, slice),
+        .begin = device_time(s->begin[slice]),
+        .end = device_time(slices_end(s, slice)),
         .slice = (uint32_t)slice,
         .kind = (uint8_t)kind,
         .range = memo_of(w->cap, w->names, s->name[slice])->range,
@@ -380,11 +380,11 @@ static void walk_timeline(struct walk *w)
     struct reader *r = next_reader(w);
 
     w->open_call = NO_CALL;
-    w->now = r != NULL ? w->cap->slices.begin[r->next] : 0;
+    w->now = r != NULL ? device_time(w->cap->slices.begin[r->next]) : 0;
     start_stretch(w);
     for (; r != NULL; r = next_reader(w)) {
         size_t slice = r->next++;
-        nanos begin = w->cap->slices.begin[slice];
+        nanos begin = device_time(w->cap->slices.begin[slice]);
         close_until(w, begin);
         pass_time(w, begin);
         push(w, r, slice);

@@ -396,21 +396,21 @@ static nanos start_of(const struct trace_replay *r, const struct replay_change *
 
     *via = 0;
     if (prev != REPLAY_NONE) {
-        start = ends[prev] + gap_of(node, c, drop);
+        start = nanos_add(ends[prev], gap_of(node, c, drop));
         *via = 1;
         if ((drop & REPLAY_GONE) != 0)
             return start;
     }
     if (node->cause != REPLAY_NONE && (drop & REPLAY_DROP_CAUSE) == 0) {
-        nanos ready = ends[node->cause] + (node->kind == REPLAY_TASK ? node->lag : 0);
+        nanos ready = nanos_add(ends[node->cause], node->kind == REPLAY_TASK ? node->lag : 0);
         if (ready > start) {
             start = ready;
             *via = 2;
         }
     }
     if (node->other != REPLAY_NONE && (drop & REPLAY_DROP_OTHER) == 0 &&
-        ends[node->other] + r->gap > start) {
-        start = ends[node->other] + r->gap;
+        nanos_add(ends[node->other], r->gap) > start) {
+        start = nanos_add(ends[node->other], r->gap);
         *via = 3;
     }
     return *via != 0 ? start : recorded_begin(r, node);
@@ -493,7 +493,8 @@ static double identity_of(const struct trace_replay *r)
         size_t first = a->n > 1;
         nanos told = a->steps[a->n - 1].window.end - a->steps[first].window.begin;
         nanos begin = first > 0 ? ends[0] : a->steps[0].window.begin;
-        error = num_share(fabs((double)(ends[a->n - 1] - begin - told)), (double)told);
+        error = num_share(fabs((double)nanos_sub(nanos_sub(ends[a->n - 1], begin), told)),
+                          (double)told);
     }
     mem_free(ends);
     replay_times_free(&times);

@@ -60,8 +60,8 @@ static nanos step_time(struct whatif *w, const struct replay_change *c)
     if (a->n == 0)
         return 0;
     if (n == 0)
-        return w->ends[a->n - 1] - a->steps[0].window.begin;
-    return (w->ends[a->n - 1] - w->ends[0]) / (nanos)n;
+        return nanos_sub(w->ends[a->n - 1], a->steps[0].window.begin);
+    return nanos_sub(w->ends[a->n - 1], w->ends[0]) / (nanos)n;
 }
 
 /* A replay with `cost` taken out (NULL: as recorded) and the changes made. */
@@ -107,7 +107,7 @@ void whatif_fini(struct whatif *w)
 
 static double saving_of(nanos before, nanos after, nanos whole)
 {
-    return num_share((double)(before - after), (double)whole);
+    return num_share((double)before - (double)after, (double)whole);
 }
 
 struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *changes, size_t n)
