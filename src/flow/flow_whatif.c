@@ -35,7 +35,7 @@ enum status flow_whatif(const struct whatif_job *job, struct diag *d,
     TRY(input_load(job->path, &job->input, d, &outcome->cap));
     study_begin(&outcome->study, outcome->cap, study_defaults());
     const struct accounting *a = study_accounting(&outcome->study);
-    if (a->n == 0)
+    if (a->n == 0 || a->tasks.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "whatif.no-device-work",
                          (struct where){.path = job->path},
                          "the capture has no device work, so nothing can be replayed");

@@ -74,12 +74,13 @@ static void find_graph_gaps(const struct accounting *a, struct graph_gaps *g)
     mem_free(last);
 }
 
-static nanos graph_gap(const struct graph_gaps *g, const struct device_task *last,
-                       const struct device_task *t, nanos otherwise)
+/* The gap before a task: the graph's own inside a graph. */
+static nanos gap_before(const struct graph_gaps *g, const struct device_task *last,
+                        const struct device_task *t, nanos otherwise)
 {
-    nanos n = g->n[last->class][t->class];
-
-    return n > 0 ? g->sum[last->class][t->class] / n : otherwise;
+    if (last == NULL || !is_next_in_graph(last, t) || g->n[last->class][t->class] == 0)
+        return otherwise;
+    return g->sum[last->class][t->class] / g->n[last->class][t->class];
 }
 
 /* ---- building ---- */
@@ -144,7 +145,7 @@ static void emit_task(struct builder *b)
         .other = REPLAY_NONE,
         .ref = (uint32_t)i,
         .lag = clamp(r->latency),
-        .gap = clamp(is_next_in_graph(last, t) ? graph_gap(&b->gaps, last, t, r->gap) : r->gap),
+        .gap = clamp(gap_before(&b->gaps, last, t, r->gap)),
         .kind = REPLAY_TASK,
         .is_graph = is_next_in_graph(last, t),
         .is_unlinked = t->call == NO_CALL,
@@ -437,6 +438,8 @@ void trace_replay_ends(const struct trace_replay *r, const struct replay_times *
         if (step != TASK_NO_STEP && end > ends[step])
             ends[step] = end;
     }
+    if (a->n > 0 && ends[0] == INT64_MIN)
+        ends[0] = a->steps[0].window.end; /* a step without work */
     for (size_t i = 1; i < a->n; i++)
         ends[i] = ends[i] > ends[i - 1] ? ends[i] : ends[i - 1];
 }

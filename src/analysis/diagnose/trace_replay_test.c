@@ -131,10 +131,31 @@ TEST(work_without_a_launch_keeps_its_distance)
     assert_true(r->identity_error < 1e-9);
 }
 
+TEST(a_step_without_work_has_no_end_of_its_own)
+{
+    step_mark(0, 0, 100 * US);
+    step_mark(1, 100 * US, 200 * US);
+    step_mark(2, 200 * US, 300 * US);
+    launch(110 * US, 120 * US, 121 * US, 150 * US);
+    struct trace_replay *r = replay();
+    struct replay_change plain = trace_replay_plain(r);
+    struct replay_times times = replay_times_new(r->n);
+    nanos ends[3];
+
+    trace_replay_run(r, &plain, &times);
+    trace_replay_ends(r, &times, ends);
+    assert_int_equal(ends[0], r->a->steps[0].window.end);
+    assert_int_equal(ends[1], 150 * US);
+    assert_int_equal(ends[2], 150 * US);
+    replay_times_free(&times);
+    replay_change_free(&plain);
+}
+
 TEST_MAIN("analysis/diagnose/trace_replay", T(a_node_and_its_times_take_at_most_64_bytes),
           CASE(an_unchanged_replay_is_the_recording),
           CASE(shorter_host_time_lets_the_device_start_earlier),
           CASE(a_wait_ends_when_its_task_does),
           CASE(a_late_start_right_after_another_streams_end_is_a_dependency),
           CASE(the_critical_path_ends_with_the_last_task),
-          CASE(work_without_a_launch_keeps_its_distance))
+          CASE(work_without_a_launch_keeps_its_distance),
+          CASE(a_step_without_work_has_no_end_of_its_own))

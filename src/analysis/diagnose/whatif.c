@@ -39,19 +39,29 @@ static void take_cost_out(const struct whatif *w, const struct profiler_cost *co
     }
 }
 
-/* Mean step time of a run: windows after the first, which touches the recording's begin. */
+/* Steps with work after the first, which touches the recording's begin. */
+static size_t whole_steps(const struct accounting *a)
+{
+    size_t n = 0;
+
+    for (size_t i = 1; i < a->n; i++)
+        n += a->steps[i].tasks > 0;
+    return n;
+}
+
+/* Mean step time of a run over the whole steps; without any the first one's. */
 static nanos step_time(struct whatif *w, const struct replay_change *c)
 {
     const struct accounting *a = w->a;
-    size_t n = a->n;
+    size_t n = whole_steps(a);
 
     trace_replay_run(w->replay, c, &w->times);
     trace_replay_ends(w->replay, &w->times, w->ends);
-    if (n == 0)
+    if (a->n == 0)
         return 0;
-    if (n == 1)
-        return w->ends[0] - a->steps[0].window.begin;
-    return (w->ends[n - 1] - w->ends[0]) / (nanos)(n - 1);
+    if (n == 0)
+        return w->ends[a->n - 1] - a->steps[0].window.begin;
+    return (w->ends[a->n - 1] - w->ends[0]) / (nanos)n;
 }
 
 /* A replay with `cost` taken out (NULL: as recorded) and the changes made. */
