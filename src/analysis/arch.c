@@ -302,7 +302,7 @@ static void tell_repeats(struct finder *f)
 {
     const struct arch_layers *layers = f->a->layers;
 
-    evidence(f, "attention markers", PLAIN("0"), PLAIN("layers cannot be told from attention"),
+    evidence(f, "attention markers", PLAIN("0"), PLAIN("no attention kernels to count layers by"),
              false);
     if (layers->method == ARCH_REPEAT) {
         evidence(f, "repeated kernels", count_text(f, layers->period),
@@ -372,7 +372,7 @@ static void tell_notes(struct finder *f)
     const struct arch *a = f->a;
 
     if (study_kernels(f->st).n == 0)
-        note(f, PLAIN("no kernels: there is nothing to tell a model from"));
+        note(f, PLAIN("no kernels: the model is unknown"));
     if (a->layers->method == ARCH_MARKER)
         note(f,
              PLAIN("a layer is cut where its attention begins: it holds its own attention, its "
@@ -383,11 +383,11 @@ static void tell_notes(struct finder *f)
     if (a->comm->main_streams > 1)
         note(f, WORDING(f->arena, &arch_text.note_streams, PLACE("n", a->comm->main_streams)));
     if (a->layers->complete == 1)
-        note(f, PLAIN("one pass only: nothing can be said across passes"));
+        note(f, PLAIN("one pass only: passes cannot be compared"));
     if (f->st->cap->comm_ops.n == 0)
         note(f, PLAIN("no communication.json: overlaps come from kernels, no bandwidth is known"));
     if (!(f->st->cap->has & HAS_SHAPES))
-        note(f, PLAIN("no tensor shapes: sizes of the model cannot be told"));
+        note(f, PLAIN("no tensor shapes: model sizes are unknown"));
     if (f->a->n_failed > 0)
         note(f, PLAIN("some cross-checks do not hold; see the verdicts"));
 }

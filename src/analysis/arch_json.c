@@ -435,7 +435,7 @@ static const struct record doc_record = RECORD(struct doc, doc_fields);
 
 const struct schema arch_schema = {
     .name = "strata.arch/1",
-    .title = "the model that ran, told from its kernels",
+    .title = "model architecture inferred from kernels",
     .record = &doc_record,
     .is_bare = true,
 };

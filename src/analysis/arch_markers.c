@@ -334,7 +334,7 @@ static void find_phases(struct finder *f)
             if (duration_of(f, i) < decode_below)
                 f->m->at[i].phase = PHASE_DECODE;
         if (undecided(f) < left)
-            f->m->phase_rule = "duration limit: below 1 ms decode, nothing else tells";
+            f->m->phase_rule = "duration limit: decode below 1 ms, no other evidence";
     }
 }
 

@@ -82,8 +82,7 @@ static const struct field outcome_fields[] = {
     FIELD_CALC(FIELD_CSTR, "sync", sync_of),
     FIELD(struct pto_outcome, is_complete, "complete", .about = "false: a limit stopped it"),
     FIELD(struct pto_outcome, is_degenerate, "degenerate",
-          .about = "data that nobody supplied decided how far it went, and next to nothing was "
-                   "computed"),
+          .about = "missing input data ended the run before it computed anything of note"),
     FIELD(struct pto_outcome, total, "cycles"),
     FIELD(struct pto_outcome, us, "us"),
     FIELD(struct pto_outcome, launch, "launch_cycles", .about = "not in cycles"),
