@@ -116,6 +116,26 @@ static const struct arch_role *role_of(const struct arch_type *type, enum role r
     return NULL;
 }
 
+/* Attention is the head of the tree then, and no branch. */
+static bool begins_with_attention(const struct arch_type *type)
+{
+    return type->n_branches > 0 && type->tree[0].role == ROLE_ATTENTION;
+}
+
+static void draw_head(struct canvas *c, const struct arch_type *type, nanos wall)
+{
+    if (!begins_with_attention(type)) {
+        line(c, MESSAGE(c->lang, c->arena, &arch_text.tree_layer,
+                        PLACE("ms", arch_ms(c->arena, (double)wall))));
+        return;
+    }
+    const struct tree_item *head = &type->tree[0].items[0];
+    line(c, MESSAGE(c->lang, c->arena, &arch_text.tree_head,
+                    PLACE("op", c->a->ops->at[head->op].label),
+                    PLACE("ms", arch_ms(c->arena, (double)head->duration)),
+                    PLACE("stream", arch_stream_name(c->st, head->lane))));
+}
+
 struct drawing arch_draw_tree(struct study *st, const struct arch *a, const struct arch_type *type,
                               enum lang lang)
 {
@@ -123,20 +143,10 @@ struct drawing arch_draw_tree(struct study *st, const struct arch *a, const stru
     const struct arch_layer *layer = &a->layers->at[type->representative];
     const struct arch_role *small = role_of(type, ROLE_SMALL);
     nanos wall = arch_span(layer->at);
-    size_t from = 0;
 
-    if (type->n_branches > 0 && type->tree[0].role == ROLE_ATTENTION) {
-        const struct tree_item *head = &type->tree[0].items[0];
-        line(&c,
-             MESSAGE(lang, c.arena, &arch_text.tree_head, PLACE("op", a->ops->at[head->op].label),
-                     PLACE("ms", arch_ms(c.arena, (double)head->duration)),
-                     PLACE("stream", arch_stream_name(st, head->lane))));
-        from = 1;
-    } else {
-        line(&c, MESSAGE(lang, c.arena, &arch_text.tree_layer,
-                         PLACE("ms", arch_ms(c.arena, (double)wall))));
-    }
-    for (size_t i = from; i < type->n_branches && c.d.n + 4 < LINES_MOST; i++)
+    draw_head(&c, type, wall);
+    for (size_t i = begins_with_attention(type) ? 1 : 0;
+         i < type->n_branches && c.d.n + 4 < LINES_MOST; i++)
         draw_branch(&c, &type->tree[i],
                     message_word(lang, str_of(role_name(type->tree[i].role, type->kind))), wall,
                     i + 1 == type->n_branches && small == NULL);
