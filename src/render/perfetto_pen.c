@@ -3,6 +3,7 @@
  */
 #include "render/perfetto_pen.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum {
@@ -15,6 +16,27 @@ enum {
 
 enum event_type { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_COUNTER = 4 };
 
+/* Field numbers of render/proto/perfetto.proto. */
+enum {
+    TRACE_PACKET = 1,
+    PACKET_TIME = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_EVENT = 11,
+    PACKET_FLAGS = 13,
+    NOTES = 4,
+    EVENT_TYPE = 9,
+    EVENT_TRACK = 11,
+    EVENT_CATEGORY = 22,
+    EVENT_NAME = 23,
+    EVENT_VALUE = 44,
+    EVENT_FROM = 47,
+    EVENT_TO = 48,
+    NOTE_INT = 4,
+    NOTE_REAL = 5,
+    NOTE_TEXT = 6,
+    NOTE_NAME = 10,
+};
+
 /* The generated structs want char *; nothing writes through it. */
 static char *text_of(struct str s)
 {
@@ -26,15 +48,33 @@ static char *text_of(struct str s)
     return text.out;
 }
 
-static void put_varint(struct perfetto_pen *p, uint64_t value)
-{
-    char bytes[10];
-    size_t n = 0;
+enum { WIRE_VARINT, WIRE_FIXED64, WIRE_BYTES };
+enum { VARINT_MOST = 10, ARROW_BYTES = 10, EVENT_BYTES = 64 }; /* room they take at most */
 
+static char *pack_varint(char *at, uint64_t value)
+{
     for (; value >= 0x80; value >>= 7)
-        bytes[n++] = (char)(value | 0x80);
-    bytes[n++] = (char)value;
-    text_out_put(&p->out, (struct str){bytes, n});
+        *at++ = (char)(value | 0x80);
+    *at++ = (char)value;
+    return at;
+}
+
+static size_t varint_bytes(uint64_t value)
+{
+    size_t n = 1;
+
+    while ((value >>= 7) != 0)
+        n++;
+    return n;
+}
+
+/* What precedes a packet of n bytes in the trace. */
+static void put_length(struct perfetto_pen *p, size_t n)
+{
+    char bytes[1 + VARINT_MOST];
+    char *end = pack_varint(pack_varint(bytes, TRACE_PACKET << 3 | WIRE_BYTES), n);
+
+    text_out_put(&p->out, (struct str){bytes, (size_t)(end - bytes)});
 }
 
 static void put_packet(struct perfetto_pen *p, Strata__Perfetto__TracePacket *packet)
@@ -47,8 +87,7 @@ static void put_packet(struct perfetto_pen *p, Strata__Perfetto__TracePacket *pa
     size_t n = strata__perfetto__trace_packet__get_packed_size(packet);
     vec_reserve(&p->packed, n);
     strata__perfetto__trace_packet__pack(packet, p->packed.at);
-    put_varint(p, 1 << 3 | 2); /* Trace.packet, with a length */
-    put_varint(p, n);
+    put_length(p, n);
     text_out_put(&p->out, (struct str){(const char *)p->packed.at, n});
 }
 
@@ -65,7 +104,7 @@ bool perfetto_close(struct perfetto_pen *p)
     vec_free(&p->from);
     vec_free(&p->to);
     vec_free(&p->notes);
-    vec_free(&p->note_list);
+    vec_free(&p->event);
     vec_free(&p->packed);
     return text_out_close(&p->out);
 }
@@ -164,84 +203,128 @@ void perfetto_counter(struct perfetto_pen *p, uint64_t uuid, uint64_t parent, st
     put_track(p, uuid, &track);
 }
 
-static void put_event(struct perfetto_pen *p, Strata__Perfetto__TrackEvent *event,
-                      enum event_type type, uint64_t uuid, nanos at)
-{
-    Strata__Perfetto__TracePacket packet = STRATA__PERFETTO__TRACE_PACKET__INIT;
+/* ---- events ----
+ * The bulk of a trace, packed here field by field: protobuf-c took a fifth of the time of writing
+ * to measure and pack them. Fields come in the order of their numbers, as it packs them. */
 
-    event->has_type = 1;
-    event->type = type;
-    event->has_track_uuid = 1;
-    event->track_uuid = uuid;
-    packet.has_timestamp = 1;
-    packet.timestamp = (uint64_t)nanos_add(at, p->shift);
-    packet.track_event = event;
-    put_packet(p, &packet);
+static char *pack_number(char *at, unsigned field, uint64_t value)
+{
+    return pack_varint(pack_varint(at, field << 3 | WIRE_VARINT), value);
 }
 
-static Strata__Perfetto__DebugAnnotation *add_note(struct perfetto_pen *p, struct str name)
+static char *pack_fixed(char *at, unsigned field, uint64_t value)
 {
-    Strata__Perfetto__DebugAnnotation note = STRATA__PERFETTO__DEBUG_ANNOTATION__INIT;
+    value = htole64(value);
+    at = pack_varint(at, field << 3 | WIRE_FIXED64);
+    memcpy(at, &value, sizeof(value));
+    return at + sizeof(value);
+}
 
-    note.name = text_of(name);
-    vec_push(&p->notes, note);
-    return &p->notes.at[p->notes.n - 1];
+static char *pack_real(char *at, unsigned field, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return pack_fixed(at, field, bits);
+}
+
+static char *pack_text(char *at, unsigned field, struct str text)
+{
+    at = pack_varint(pack_varint(at, field << 3 | WIRE_BYTES), text.n);
+    if (text.n > 0)
+        memcpy(at, text.at, text.n);
+    return at + text.n;
+}
+
+/* Room for a note whose value takes `value` bytes, and its beginning; end it with its name. */
+static char *begin_note(struct perfetto_pen *p, struct str name, size_t value)
+{
+    size_t n = value + 1 + varint_bytes(name.n) + name.n;
+
+    vec_reserve(&p->notes, p->notes.n + n + 1 + VARINT_MOST);
+    char *at = p->notes.at + p->notes.n;
+    return pack_varint(pack_varint(at, NOTES << 3 | WIRE_BYTES), n);
+}
+
+static void end_note(struct perfetto_pen *p, char *at, struct str name)
+{
+    p->notes.n = (size_t)(pack_text(at, NOTE_NAME, name) - p->notes.at);
 }
 
 void perfetto_note_text(struct perfetto_pen *p, struct str name, struct str text)
 {
-    add_note(p, name)->string_value = text_of(text);
+    char *at = begin_note(p, name, 1 + varint_bytes(text.n) + text.n);
+
+    end_note(p, pack_text(at, NOTE_TEXT, text), name);
 }
 
 void perfetto_note_int(struct perfetto_pen *p, struct str name, int64_t number)
 {
-    Strata__Perfetto__DebugAnnotation *note = add_note(p, name);
+    char *at = begin_note(p, name, 1 + varint_bytes((uint64_t)number));
 
-    note->has_int_value = 1;
-    note->int_value = number;
+    end_note(p, pack_number(at, NOTE_INT, (uint64_t)number), name);
 }
 
 void perfetto_note_real(struct perfetto_pen *p, struct str name, double real)
 {
-    Strata__Perfetto__DebugAnnotation *note = add_note(p, name);
+    char *at = begin_note(p, name, 1 + sizeof(real));
 
-    note->has_double_value = 1;
-    note->double_value = real;
+    end_note(p, pack_real(at, NOTE_REAL, real), name);
+}
+
+/* Writes the packet around an event. */
+static void put_event(struct perfetto_pen *p, struct str event, nanos at)
+{
+    char head[3 * VARINT_MOST + 8], flags[2];
+    char *end = pack_number(head, PACKET_TIME, (uint64_t)nanos_add(at, p->shift));
+
+    end = pack_number(end, PACKET_SEQUENCE, SEQUENCE);
+    end = pack_varint(pack_varint(end, PACKET_EVENT << 3 | WIRE_BYTES), event.n);
+    char *flags_end = p->has_packets ? flags : pack_number(flags, PACKET_FLAGS, SEQUENCE_BEGINS);
+    size_t n = (size_t)(end - head) + event.n + (size_t)(flags_end - flags);
+
+    p->has_packets = true;
+    put_length(p, n);
+    text_out_put(&p->out, (struct str){head, (size_t)(end - head)});
+    text_out_put(&p->out, event);
+    text_out_put(&p->out, (struct str){flags, (size_t)(flags_end - flags)});
 }
 
 void perfetto_begin(struct perfetto_pen *p, uint64_t track, nanos at, struct str name,
                     struct str category)
 {
-    Strata__Perfetto__TrackEvent event = STRATA__PERFETTO__TRACK_EVENT__INIT;
-    char *categories[] = {text_of(category)};
+    p->event.n = 0;
+    vec_reserve(&p->event, p->notes.n + category.n + name.n + (p->from.n + p->to.n) * ARROW_BYTES +
+                               EVENT_BYTES);
+    char *end = p->event.at;
 
-    for (size_t i = 0; i < p->notes.n; i++)
-        vec_push(&p->note_list, &p->notes.at[i]);
-    event.name = text_of(name);
-    event.categories = categories;
-    event.n_categories = ARRAY_LEN(categories);
-    event.debug_annotations = p->note_list.at;
-    event.n_debug_annotations = p->note_list.n;
-    event.flow_ids = p->from.at;
-    event.n_flow_ids = p->from.n;
-    event.terminating_flow_ids = p->to.at;
-    event.n_terminating_flow_ids = p->to.n;
-    put_event(p, &event, EVENT_BEGIN, track, at);
-    p->notes.n = p->note_list.n = p->from.n = p->to.n = 0;
+    if (p->notes.n > 0)
+        memcpy(end, p->notes.at, p->notes.n);
+    end = pack_number(end + p->notes.n, EVENT_TYPE, EVENT_BEGIN);
+    end = pack_number(end, EVENT_TRACK, track);
+    end = pack_text(end, EVENT_CATEGORY, category);
+    end = pack_text(end, EVENT_NAME, name);
+    for (size_t i = 0; i < p->from.n; i++)
+        end = pack_fixed(end, EVENT_FROM, p->from.at[i]);
+    for (size_t i = 0; i < p->to.n; i++)
+        end = pack_fixed(end, EVENT_TO, p->to.at[i]);
+    put_event(p, (struct str){p->event.at, (size_t)(end - p->event.at)}, at);
+    p->notes.n = p->from.n = p->to.n = 0;
 }
 
 void perfetto_end(struct perfetto_pen *p, uint64_t track, nanos at)
 {
-    Strata__Perfetto__TrackEvent event = STRATA__PERFETTO__TRACK_EVENT__INIT;
+    char event[EVENT_BYTES];
+    char *end = pack_number(pack_number(event, EVENT_TYPE, EVENT_END), EVENT_TRACK, track);
 
-    put_event(p, &event, EVENT_END, track, at);
+    put_event(p, (struct str){event, (size_t)(end - event)}, at);
 }
 
 void perfetto_sample(struct perfetto_pen *p, uint64_t track, nanos at, double value)
 {
-    Strata__Perfetto__TrackEvent event = STRATA__PERFETTO__TRACK_EVENT__INIT;
+    char event[EVENT_BYTES];
+    char *end = pack_number(pack_number(event, EVENT_TYPE, EVENT_COUNTER), EVENT_TRACK, track);
 
-    event.has_double_counter_value = 1;
-    event.double_counter_value = value;
-    put_event(p, &event, EVENT_COUNTER, track, at);
+    end = pack_real(end, EVENT_VALUE, value);
+    put_event(p, (struct str){event, (size_t)(end - event)}, at);
 }

@@ -9,7 +9,7 @@
  *     perfetto_end(pen, row, at + 5);
  *     ok = perfetto_close(pen);
  *
- * Texts are followed by a NUL, and times are nanoseconds.
+ * Texts of tracks are followed by a NUL, and times are nanoseconds.
  */
 #ifndef STRATA_RENDER_PERFETTO_PEN_H
 #define STRATA_RENDER_PERFETTO_PEN_H
@@ -23,8 +23,8 @@ struct perfetto_pen {
     struct text_out out;
     uint64_t next_uuid;
     VEC_OF(uint64_t) from, to; /* arrows of the slice that comes: push their numbers */
-    VEC_OF(Strata__Perfetto__DebugAnnotation) notes;
-    VEC_OF(Strata__Perfetto__DebugAnnotation *) note_list;
+    VEC_OF(char) notes;        /* of the slice that comes, packed */
+    VEC_OF(char) event;        /* being packed */
     VEC_OF(uint8_t) packed;
     nanos shift; /* added to all times: the format has none before 0 */
     bool has_packets;
