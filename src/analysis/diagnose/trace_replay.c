@@ -282,6 +282,14 @@ static size_t next_timeline(const struct builder *b, nanos *begin)
     return best;
 }
 
+/* Whether the next task is launched and begins by then. */
+static bool comes_before(const struct builder *b, nanos begin)
+{
+    const struct device_task *t = &b->r->a->tasks.at[b->next_task];
+
+    return (t->call == NO_CALL || b->node_of_call[t->call] != REPLAY_NONE) && t->begin <= begin;
+}
+
 /* Calls and tasks by begin; a task never before its launch. */
 static void emit_all(struct builder *b)
 {
@@ -290,16 +298,13 @@ static void emit_all(struct builder *b)
     for (;;) {
         nanos begin;
         size_t timeline = next_timeline(b, &begin);
-        bool has_task = b->next_task < a->tasks.n;
-        const struct device_task *t = has_task ? &a->tasks.at[b->next_task] : NULL;
-        if (timeline == SIZE_MAX && !has_task)
+        bool has_call = timeline != SIZE_MAX;
+        if (b->next_task == a->tasks.n && !has_call)
             return;
-        bool is_launched =
-            t != NULL && (t->call == NO_CALL || b->node_of_call[t->call] != REPLAY_NONE);
-        if (timeline == SIZE_MAX || (is_launched && t->begin <= begin))
-            emit_task(b);
-        else
+        if (b->next_task == a->tasks.n || (has_call && !comes_before(b, begin)))
             emit_call(b, timeline);
+        else
+            emit_task(b);
     }
 }
 

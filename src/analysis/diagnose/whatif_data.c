@@ -6,6 +6,8 @@
 #include "analysis/diagnose/tensor_shapes.h"
 #include "analysis/diagnose/whatif_changes.h"
 
+#include <assert.h>
+
 static double bytes_of(const struct whatif *w, uint32_t slice)
 {
     strid key = intern_find(&w->cap->strings, S("bytes"));
@@ -155,6 +157,7 @@ static struct parameters parameters_of(const struct whatif *w, size_t first, siz
         uint32_t at = hash_add(&ops, w->cap->slices.name[call->op], fresh);
         if (at == fresh)
             vec_push(&sums, ((struct parameters){0, 0}));
+        assert(at < sums.n && sums.at != NULL);
         struct tensor_shapes shapes =
             tensor_shapes_read(capture_slice_text(w->cap, call->op, KEY_INPUT_SHAPES));
         sums.at[at].elements += shapes.n > 0 ? tensor_shape_elements(&shapes.at[0]) : 0;
