@@ -25,6 +25,11 @@ struct profiler_cost {
 /* The costs of a capture's profiler and their bounds; all zero when it is not known. */
 const struct profiler_cost *profiler_cost_of(const struct capture *cap);
 
+static inline bool profiler_cost_is_known(const struct profiler_cost *p)
+{
+    return p->op > 0;
+}
+
 /* A stretch and a call's own time less what recording added; never less than a fifth. */
 nanos profiler_cost_stretch(const struct profiler_cost *p, const struct host_call *c,
                             const struct host_call *before, bool begins_step);

@@ -118,6 +118,7 @@ struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *ch
         .profiled = time_of(w, changes, n, NULL),
         .bare = time_of(w, changes, n, w->cost),
         .bound = n > 0 ? whatif_kinds[changes[n - 1].id].bound : NULL,
+        .is_calibrated = profiler_cost_is_known(w->cost),
     };
 
     result.bare_low = result.bare_high = result.bare;
@@ -131,7 +132,7 @@ struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_ch
 {
     struct whatif_result result = whatif_run(w, changes, n);
 
-    if (w->cost->op == 0)
+    if (!profiler_cost_is_known(w->cost))
         return result;
     result.bare_low = time_of(w, changes, n, &w->cost[PROFILER_COST_HIGH]);
     result.bare_high = time_of(w, changes, n, &w->cost[PROFILER_COST_LOW]);

@@ -60,6 +60,7 @@ struct whatif_result {
     nanos bare_low, bare_high;      /* the estimate with the profiler's cost at its bounds */
     double saving, profiled_saving; /* shares: of the estimate without the profiler, as recorded */
     const char *bound;              /* why it is an upper bound; NULL: it is a prediction */
+    bool is_calibrated;             /* the profiler's cost is known; else `bare` means nothing */
 };
 
 /* Reads "no_sync:aten::item"; false when no change has that name. */

@@ -92,6 +92,7 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         .latency = w->replay->latency,
         .gap = w->replay->gap,
         .cost_origin = w->cost->origin,
+        .is_calibrated = profiler_cost_is_known(w->cost),
         .single = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
         .together = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
         .missing = missing_of(w, &st->scratch),
@@ -117,16 +118,19 @@ static struct field_value site_of(const void *record, const struct record_env *e
     return value_text(((const struct whatif_result *)record)->site);
 }
 
+#define RESULT_BARE(member, key_, head_, ...)                                                      \
+    FIELD(struct whatif_result, member, key_, .head = head_, .unit = UNIT_MS, .form = FORM_MS,     \
+          WHEN(struct whatif_result, is_calibrated), ##__VA_ARGS__)
+
 static const struct field result_fields[] = {
     FIELD(struct whatif_result, change, "change", .head = "change"),
     FIELD_CALC(FIELD_STR, "site", site_of, .head = "site", .missing = MISSING_EMPTY),
-    FIELD(struct whatif_result, bare, "unprofiled_ms", .head = "step ms", .unit = UNIT_MS,
-          .form = FORM_MS, .about = "estimated step time without a profiler"),
-    FIELD(struct whatif_result, bare_low, "unprofiled_low_ms", .head = "from", .unit = UNIT_MS,
-          .form = FORM_MS),
-    FIELD(struct whatif_result, bare_high, "unprofiled_high_ms", .head = "to", .unit = UNIT_MS,
-          .form = FORM_MS),
-    FIELD(struct whatif_result, saving, "saving_share", .head = "saves %", .unit = UNIT_RATIO),
+    RESULT_BARE(bare, "unprofiled_ms", "step ms",
+                .about = "estimated step time without a profiler; null: its cost is unknown"),
+    RESULT_BARE(bare_low, "unprofiled_low_ms", "from"),
+    RESULT_BARE(bare_high, "unprofiled_high_ms", "to"),
+    FIELD(struct whatif_result, saving, "saving_share", .head = "saves %", .unit = UNIT_RATIO,
+          WHEN(struct whatif_result, is_calibrated)),
     FIELD(struct whatif_result, profiled, "profiled_ms", .head = "recorded ms", .unit = UNIT_MS,
           .form = FORM_MS, .about = "step time under the profiler"),
     FIELD(struct whatif_result, profiled_saving, "profiled_saving_share", .head = "saves %",
@@ -136,12 +140,25 @@ static const struct field result_fields[] = {
 };
 static const struct record result_record = RECORD(struct whatif_result, result_fields);
 
-#define ANSWER_MS(member, key_) FIELD(struct whatif_answer, member, key_, .form = FORM_MS)
+/* The table where the profiler's cost is unknown. */
+static const struct field recorded_fields[] = {
+    FIELD(struct whatif_result, change, "change", .head = "change"),
+    FIELD_CALC(FIELD_STR, "site", site_of, .head = "site", .missing = MISSING_EMPTY),
+    FIELD(struct whatif_result, profiled, "profiled_ms", .head = "step ms", .unit = UNIT_MS,
+          .form = FORM_MS),
+    FIELD(struct whatif_result, profiled_saving, "profiled_saving_share", .head = "saves %",
+          .unit = UNIT_RATIO),
+};
+static const struct record recorded_record = RECORD(struct whatif_result, recorded_fields);
+
+#define ANSWER_MS(member, key_, ...)                                                               \
+    FIELD(struct whatif_answer, member, key_, .form = FORM_MS, ##__VA_ARGS__)
+#define ANSWER_BARE(member, key_) ANSWER_MS(member, key_, WHEN(struct whatif_answer, is_calibrated))
 
 static const struct field step_fields[] = {
     FIELD(struct whatif_answer, steps, "count"), ANSWER_MS(recorded, "recorded_ms"),
-    ANSWER_MS(profiled, "profiled_ms"),          ANSWER_MS(bare, "unprofiled_ms"),
-    ANSWER_MS(bare_low, "unprofiled_low_ms"),    ANSWER_MS(bare_high, "unprofiled_high_ms"),
+    ANSWER_MS(profiled, "profiled_ms"),          ANSWER_BARE(bare, "unprofiled_ms"),
+    ANSWER_BARE(bare_low, "unprofiled_low_ms"),  ANSWER_BARE(bare_high, "unprofiled_high_ms"),
 };
 static const struct record step_record = RECORD(struct whatif_answer, step_fields);
 
@@ -160,7 +177,7 @@ static const struct field answer_fields[] = {
     FIELD_GROUP("replay", &replay_record),
     FIELD_LIST(struct whatif_answer, single, singles, "changes", &result_record),
     FIELD_LIST(struct whatif_answer, together, n, "together", &result_record),
-    FIELD(struct whatif_answer, saving, "saving_share"),
+    FIELD(struct whatif_answer, saving, "saving_share", WHEN(struct whatif_answer, is_calibrated)),
     FIELD(struct whatif_answer, profiled_saving, "profiled_saving_share"),
     FIELD(struct whatif_answer, missing, "missing"),
 };
@@ -188,13 +205,17 @@ void whatif_answer_kinds(struct report *r)
 static void describe_head(const struct whatif_answer *a, struct report *r)
 {
     struct arena *arena = &r->arena;
+    const char *what = a->is_pseudo ? "Whole capture" : "Step time";
+    const char *recorded = quantity_text(arena, (double)a->profiled, UNIT_NS);
 
-    report_say(r, "%s: %s recorded, about %s without the profiler (%s to %s).",
-               a->is_pseudo ? "Whole capture" : "Step time",
-               quantity_text(arena, (double)a->profiled, UNIT_NS),
-               quantity_text(arena, (double)a->bare, UNIT_NS),
-               quantity_text(arena, (double)a->bare_low, UNIT_NS),
-               quantity_text(arena, (double)a->bare_high, UNIT_NS));
+    if (a->is_calibrated)
+        report_say(r, "%s: %s recorded, about %s without the profiler (%s to %s).", what, recorded,
+                   quantity_text(arena, (double)a->bare, UNIT_NS),
+                   quantity_text(arena, (double)a->bare_low, UNIT_NS),
+                   quantity_text(arena, (double)a->bare_high, UNIT_NS));
+    else
+        report_say(r, "%s: %s recorded; without the profiler unknown (%s).", what, recorded,
+                   a->cost_origin);
     report_line(r, "Replaying the run unchanged is off by %s.",
                 quantity_text(arena, a->identity_error, UNIT_RATIO));
     if (a->missing != NULL)
@@ -210,19 +231,24 @@ static void describe_bounds(const struct whatif_answer *a, struct report *r)
 
 void whatif_answer_describe(const struct whatif_answer *a, struct report *r)
 {
+    const struct record *record = a->is_calibrated ? &result_record : &recorded_record;
+
     describe_head(a, r);
     if (a->singles == 0) {
         report_say(r, "No change saves %d %% or more.", LIMIT_WORTH);
         return;
     }
     report_heading(r, S("Each change by itself"));
-    report_records(r, &result_record, a->single, a->singles, NULL);
+    report_records(r, record, a->single, a->singles, NULL);
     describe_bounds(a, r);
     if (a->n < 2)
         return;
     report_heading(r, S("One on top of the other"));
-    report_records(r, &result_record, a->together, a->n, NULL);
-    report_say(r, "Together they save %s (%s as recorded).",
-               quantity_text(&r->arena, a->saving, UNIT_RATIO),
-               quantity_text(&r->arena, a->profiled_saving, UNIT_RATIO));
+    report_records(r, record, a->together, a->n, NULL);
+    const char *profiled = quantity_text(&r->arena, a->profiled_saving, UNIT_RATIO);
+    if (a->is_calibrated)
+        report_say(r, "Together they save %s (%s as recorded).",
+                   quantity_text(&r->arena, a->saving, UNIT_RATIO), profiled);
+    else
+        report_say(r, "Together they save %s.", profiled);
 }

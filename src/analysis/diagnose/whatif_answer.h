@@ -17,6 +17,7 @@ struct whatif_answer {
     size_t nodes, edges;
     nanos latency, gap;
     const char *cost_origin;
+    bool is_calibrated;           /* the profiler's cost is known; else `bare` means nothing */
     struct whatif_result *single; /* by saving, largest first; those asked for in their order */
     size_t singles;
     struct whatif_result *together; /* each on top of those before it */
