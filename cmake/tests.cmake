@@ -116,7 +116,7 @@ endif()
 # Chinese reports: no English in them.
 if(TARGET strata)
     add_test(NAME report.lang COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/report-lang
-        $<TARGET_FILE:strata>)
+        ${run_strata})
 endif()
 
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
