@@ -5,12 +5,13 @@
 
 #include <math.h>
 
+#include "analysis/arch_modules.h"
 #include "analysis/arch_repeat.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
 #include "text/arch.h"
 
-enum { EVIDENCE_MOST = 24, CHECKS_MOST = 24, NOTES_MOST = 16 };
+enum { STACKS_TOLD = 8, EVIDENCE_MOST = 32, CHECKS_MOST = 24, NOTES_MOST = 16 };
 
 struct finder {
     struct study *st;
@@ -331,6 +332,24 @@ static void tell_repeats(struct finder *f)
              true);
 }
 
+static void tell_modules(struct finder *f)
+{
+    for (size_t i = 0; i < f->a->stacks->n && i < STACKS_TOLD; i++) {
+        const struct arch_stack *s = &f->a->stacks->at[i];
+        evidence(f, s->is_opaque ? "attention kernels per module call" : "module frames",
+                 wording_plain(arch_stack_text(f->arena, s)),
+                 s->is_opaque ? PLAIN("the module has no frames inside; one layer for each "
+                                      "attention kernel of a call")
+                 : s->is_plain
+                     ? PLAIN("no repeated blocks: linear and convolution layers are counted")
+                     : PLAIN("layers as the model's own modules state them"),
+                 s->is_opaque);
+    }
+    if (f->a->disagrees)
+        evidence(f, "kernels against module frames", count_text(f, f->a->layers->per_pass),
+                 PLAIN("kernels alone give another number of layers than module frames"), true);
+}
+
 static void tell_checks(struct finder *f)
 {
     if (f->a->n_checks > 0)
@@ -345,12 +364,22 @@ static void tell_checks(struct finder *f)
                  PLAIN("the first choice of layers per pass failed the cross-check"), true);
 }
 
+/* Frames state layers; for a compiled module several calls that agree are nearly as good. */
+static double judge_modules(const struct arch_stack *s)
+{
+    double confidence = !s->is_opaque ? 0.95 : s->calls > 1 ? 0.8 : 0.6;
+
+    return s->partial > 0 ? confidence - (s->is_opaque ? 0.3 : 0.1) : confidence;
+}
+
 /* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
 static double judge(const struct arch *a)
 {
     const struct arch_layers *layers = a->layers;
     double confidence = 1;
 
+    if (layers->method == ARCH_MODULE)
+        return judge_modules(a->main);
     if (layers->method != ARCH_MARKER)
         return layers->method == ARCH_NONE ? 0 : layers->confidence * 0.8;
     if (a->markers->unknown > 0)
@@ -409,6 +438,47 @@ static size_t find_with(struct finder *f, size_t choice)
     return f->a->n_failed;
 }
 
+static void find_by_kernels(struct finder *f)
+{
+    size_t failed = find_with(f, 0);
+
+    if (failed == 0 || f->a->layers->n_candidates < 2)
+        return;
+    if (find_with(f, 1) < failed)
+        f->a->was_retried = true;
+    else
+        find_with(f, 0);
+}
+
+/* Whether the model's own modules explain most of the device's time. */
+static bool find_by_modules(struct finder *f)
+{
+    struct arch *a = f->a;
+
+    a->stacks = arch_stacks_find(f->st);
+    arch_modules_add_opaque(f->st, a->markers, a->stacks);
+    a->main = arch_modules_main(a->stacks);
+    if (a->main != NULL)
+        a->layers = arch_modules_layers(f->st, a->ops, a->markers, a->stacks, a->main);
+    if (a->layers == NULL)
+        a->main = NULL;
+    return a->main != NULL;
+}
+
+/* Kernels tell of a model whose frames are there too, but do not hold the kernels: do the two
+ * agree on the layers? */
+static bool contradicts(const struct arch *a)
+{
+    size_t layers = arch_layers_of_model(a->layers);
+
+    if (a->main != NULL || a->stacks->n == 0 || layers == 0)
+        return false;
+    for (size_t i = 0; i < a->stacks->n; i++)
+        if (a->stacks->at[i].layers == layers)
+            return false;
+    return true;
+}
+
 const struct arch *arch_find(struct study *st, const struct arch_options *options)
 {
     struct arch *a = ARENA_NEW(&st->scratch, struct arch);
@@ -422,19 +492,16 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     a->origin = origin_of(study_steps(st), busy);
     a->ops = arch_ops_find(st, options->rules);
     a->markers = arch_markers_find(st, a->ops);
-    size_t failed = find_with(&f, 0);
-    if (failed > 0 && a->layers->n_candidates > 1) {
-        if (find_with(&f, 1) < failed)
-            a->was_retried = true;
-        else
-            find_with(&f, 0);
-    }
+    if (!find_by_modules(&f))
+        find_by_kernels(&f);
     a->types = arch_types_find(st, a->ops, a->markers, a->layers);
     a->comm = arch_comm_find(st, a->ops, a->markers);
     a->config = arch_config_find(st, a->ops, a->markers, a->layers, options->name);
+    a->disagrees = contradicts(a);
+    tell_modules(&f);
     if (a->layers->method == ARCH_MARKER)
         tell_markers(&f);
-    else
+    else if (a->layers->method != ARCH_MODULE)
         tell_repeats(&f);
     tell_checks(&f);
     a->confidence = judge(a);
@@ -462,6 +529,24 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
         n++;
     }
     return n > 0 ? (double)sum / (double)n : NAN;
+}
+
+struct str arch_stack_text(struct arena *arena, const struct arch_stack *s)
+{
+    struct str text = S("");
+
+    for (size_t i = 0; i < s->n_kinds; i++)
+        text = arena_format(arena, "%.*s%s%zu × %.*s", STR_ARGS(text), i > 0 ? " + " : "",
+                            s->kinds[i].count, STR_ARGS(s->kinds[i].class));
+    if (s->n_kinds == 0)
+        text = arena_format(arena, "%zu", s->layers);
+    for (size_t i = 0; i < s->n_parts; i++)
+        text = arena_format(arena, "%.*s%s%zu", STR_ARGS(text), i == 0 ? " (" : " + ", s->parts[i]);
+    if (s->n_parts > 0)
+        text = arena_format(arena, "%.*s)", STR_ARGS(text));
+    if (s->owner.n > 0)
+        text = arena_format(arena, "%.*s: %.*s", STR_ARGS(s->owner), STR_ARGS(text));
+    return text;
 }
 
 const char *arch_summary(struct arena *arena, const struct arch *a, enum lang lang)

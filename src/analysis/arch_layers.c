@@ -7,12 +7,14 @@
 
 #include "analysis/arch_repeat.h"
 #include "analysis/groups.h"
+#include "analysis/op_tree.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
 
 static const nanos least_gap = 1000000; /* an idle gap between passes lasts 1 ms or more */
 
-ENUM_NAMES(arch_method_name, enum arch_method, "marker", "repeat", "collective", "gap", "none")
+ENUM_NAMES(arch_method_name, enum arch_method, "marker", "repeat", "collective", "gap", "none",
+           "module")
 
 ENUM_NAMES(layer_kind_name, enum layer_kind, "Dense", "MoE+DFC", "MoE+GMM", "MoE+MC2", "MoE+AG",
            "MoE", "Block")
@@ -30,8 +32,8 @@ struct finder {
     bool *is_embedding;  /* by operator: an embedding that begins passes */
     uint64_t *signature; /* of the kernels from each marker to the next */
     bool *is_border;
-    nanos *step_at;        /* the step mark before each marker, where BORDER_STEP is set */
-    const nanos *launches; /* of each kernel; NULL: not known */
+    nanos *step_at;           /* the step mark before each marker, where BORDER_STEP is set */
+    const uint32_t *launches; /* launching slice of each kernel; NULL: not looked for */
 };
 
 static nanos begin_of(const struct finder *f, size_t marker)
@@ -147,36 +149,13 @@ static void gap_borders(struct finder *f)
     arena_rewind(&f->st->scratch, mark);
 }
 
-/* When the host launched each kernel, where arrows tell; INT64_MIN elsewhere. NULL without any. */
-static const nanos *find_launches(struct finder *f)
-{
-    const struct capture *cap = f->st->cap;
-    nanos *launched;
-    uint32_t *kernel_of;
-
-    if (cap->flows.n == 0)
-        return NULL;
-    launched = ARENA_ARRAY(&f->st->scratch, nanos, f->kernels.n);
-    kernel_of = ARENA_ARRAY(&f->st->scratch, uint32_t, cap->slices.n);
-    for (size_t i = 0; i < f->kernels.n; i++) {
-        launched[i] = INT64_MIN;
-        kernel_of[f->kernels.at[i]] = (uint32_t)i + 1;
-    }
-    for (size_t i = 0; i < cap->flows.n; i++) {
-        const struct flow *flow = &cap->flows.at[i];
-        if (flow->kind == FLOW_LAUNCH && kernel_of[flow->to] > 0)
-            launched[kernel_of[flow->to] - 1] = cap->slices.begin[flow->from];
-    }
-    return launched;
-}
-
 /* The time by which a step mark is compared with a kernel: the host marks steps when it launches
  * their kernels, which may run much later. */
 static nanos launch_of(const struct finder *f, size_t kernel)
 {
-    if (f->launches != NULL && f->launches[kernel] != INT64_MIN)
-        return f->launches[kernel];
-    return f->s->begin[f->kernels.at[kernel]];
+    uint32_t launch = f->launches != NULL ? f->launches[kernel] : OP_TREE_NONE;
+
+    return f->s->begin[launch != OP_TREE_NONE ? launch : f->kernels.at[kernel]];
 }
 
 static void step_borders(struct finder *f)
@@ -187,7 +166,7 @@ static void step_borders(struct finder *f)
     if (steps->source == STEPS_PSEUDO)
         return;
     if (steps->source != STEPS_FROM_COLUMN)
-        f->launches = find_launches(f);
+        f->launches = study_op_tree(f->st)->launch;
     for (size_t i = 0; i < steps->n; i++) {
         nanos at = steps->at[i].window.begin;
         while (marker < f->m->n && launch_of(f, f->m->at[marker].kernel) < at)
@@ -450,8 +429,7 @@ static void cut_passes(struct finder *f, size_t length)
     arch_layers_measure(f->st, f->ops, f->m->main_lane, out->at, out->n);
 }
 
-/* Layers of each phase in a complete pass; of the first one when they differ. */
-static void count_phases(struct arch_layers *out)
+void arch_layers_count_phases(struct arch_layers *out)
 {
     for (size_t i = 0; i < out->n_passes; i++) {
         const struct arch_pass *pass = &out->passes[i];
@@ -503,11 +481,10 @@ static void from_markers(struct finder *f, size_t choice)
     out->per_pass = out->candidates[choice < out->n_candidates ? choice : 0];
     out->period_match = period_match(f, out->per_pass, SIZE_MAX);
     cut_passes(f, out->per_pass);
-    count_phases(out);
+    arch_layers_count_phases(out);
 }
 
-/* Backward kernels for every second layer or more: one odd name is no training run. */
-static bool is_training(const struct arch_ops *ops, size_t markers)
+bool arch_layers_is_training(const struct arch_ops *ops, size_t markers)
 {
     size_t calls = 0;
 
@@ -532,7 +509,7 @@ const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *op
 
     out->method = ARCH_NONE;
     out->period_match = -1;
-    out->is_training = is_training(ops, markers->n);
+    out->is_training = arch_layers_is_training(ops, markers->n);
     if (markers->n > 0)
         from_markers(&f, choice);
     else if (f.kernels.n > 0)

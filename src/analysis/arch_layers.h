@@ -11,7 +11,9 @@
 #include "analysis/arch_markers.h"
 #include "base/interval.h"
 
-enum arch_method { ARCH_MARKER, ARCH_REPEAT, ARCH_COLLECTIVE, ARCH_GAP, ARCH_NONE };
+enum arch_method { ARCH_MARKER, ARCH_REPEAT, ARCH_COLLECTIVE, ARCH_GAP, ARCH_NONE, ARCH_MODULE };
+
+enum { ARCH_METHODS = ARCH_MODULE + 1 };
 
 enum layer_kind {
     LAYER_DENSE,
@@ -93,6 +95,12 @@ static inline size_t arch_layers_of_model(const struct arch_layers *l)
 /* `choice` takes the first, second, ... candidate for the layers per pass. */
 const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *ops,
                                            const struct arch_markers *markers, size_t choice);
+
+/* Backward kernels for every second layer or more: one odd name is no training run. */
+bool arch_layers_is_training(const struct arch_ops *ops, size_t markers);
+
+/* Layers of each phase in a complete pass; of the first one when they differ. */
+void arch_layers_count_phases(struct arch_layers *out);
 
 const char *arch_method_name(enum arch_method method);
 const char *layer_kind_name(enum layer_kind kind);
