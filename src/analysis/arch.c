@@ -5,13 +5,19 @@
 
 #include <math.h>
 
-#include "analysis/arch_modules.h"
 #include "analysis/arch_repeat.h"
+#include "analysis/arch_runs.h"
+#include "analysis/arch_stacks.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
 #include "text/arch.h"
 
-enum { STACKS_TOLD = 8, EVIDENCE_MOST = 32, CHECKS_MOST = 24, NOTES_MOST = 16 };
+enum {
+    EVIDENCE_MOST = 32,
+    CHECKS_MOST = 24,
+    NOTES_MOST = 16,
+    PRODUCTS_MOST = 9 /* of one layer: a gate, four projections, three of the feed-forward part */
+};
 
 struct finder {
     struct study *st;
@@ -256,7 +262,8 @@ static void tell_borders(struct finder *f)
 {
     static const char *const names[BORDER_RULES] = {
         "phase changes decode to prefill", "embedding between markers",
-        "long idle gaps between markers", "step marks between markers"};
+        "long idle gaps between markers",  "step marks between markers",
+        "graph launches between markers",  "sampling between markers"};
     const struct arch_layers *layers = f->a->layers;
 
     for (size_t i = 0; i < BORDER_RULES; i++)
@@ -334,7 +341,7 @@ static void tell_repeats(struct finder *f)
 
 static void tell_modules(struct finder *f)
 {
-    for (size_t i = 0; i < f->a->stacks->n && i < STACKS_TOLD; i++) {
+    for (size_t i = 0; i < f->a->stacks->n && i < ARCH_STACKS_TOLD; i++) {
         const struct arch_stack *s = &f->a->stacks->at[i];
         evidence(f, s->is_opaque ? "attention kernels per module call" : "module frames",
                  wording_plain(arch_stack_text(f->arena, s)),
@@ -372,6 +379,38 @@ static double judge_modules(const struct arch_stack *s)
     return s->partial > 0 ? confidence - (s->is_opaque ? 0.3 : 0.1) : confidence;
 }
 
+/* A repeat may be several layers, a part of one, or a step of a recurrent network. */
+static double judge_repeats(const struct arch_layers *l)
+{
+    double most = 0.6;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at[i].kind == LAYER_BLOCK)
+            most = 0.5;
+    if (l->method == ARCH_NONE)
+        return 0;
+    return l->confidence * 0.8 < most ? l->confidence * 0.8 : most;
+}
+
+/* What makes a count of markers unsafe bounds the confidence. */
+static double doubt_markers(const struct arch *a, double confidence)
+{
+    const struct arch_layers *l = a->layers;
+    bool only_gaps = true;
+    double most = 1;
+
+    for (size_t i = 0; i < BORDER_RULES; i++)
+        only_gaps &= i == BORDER_RULE_GAP || l->fired[i] == 0 || l->is_ignored[i];
+    if (l->n_runs > 1)
+        most = 0.7;
+    if ((only_gaps && !l->is_one_pass && l->complete < 3) || a->products > PRODUCTS_MOST)
+        most = 0.6;
+    if (a->n_failed > 0 || a->disagrees || l->is_period ||
+        (l->period_match >= 0 && l->period_match < 0.9) || l->partial > 2 || l->complete == 0)
+        most = 0.5;
+    return confidence < most ? confidence : most;
+}
+
 /* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
 static double judge(const struct arch *a)
 {
@@ -381,18 +420,17 @@ static double judge(const struct arch *a)
     if (layers->method == ARCH_MODULE)
         return judge_modules(a->main);
     if (layers->method != ARCH_MARKER)
-        return layers->method == ARCH_NONE ? 0 : layers->confidence * 0.8;
+        return judge_repeats(layers);
     if (a->markers->unknown > 0)
         confidence -= 0.1;
     if (layers->complete == 0)
         confidence -= 0.4;
     else if (layers->complete == 1)
         confidence -= 0.15;
-    if (layers->period_match >= 0 && layers->period_match < 0.9)
-        confidence -= 0.2;
     confidence -= 0.05 * (double)(a->n_failed < 8 ? a->n_failed : 8);
     if (layers->partial > 0)
         confidence -= 0.05;
+    confidence = doubt_markers(a, confidence);
     return confidence > 0 ? confidence : 0;
 }
 
@@ -457,12 +495,29 @@ static bool find_by_modules(struct finder *f)
 
     a->stacks = arch_stacks_find(f->st);
     arch_modules_add_opaque(f->st, a->markers, a->stacks);
-    a->main = arch_modules_main(a->stacks);
+    a->main = arch_modules_main(f->st, a->stacks);
     if (a->main != NULL)
         a->layers = arch_modules_layers(f->st, a->ops, a->markers, a->stacks, a->main);
     if (a->layers == NULL)
         a->main = NULL;
     return a->main != NULL;
+}
+
+/* Where kernels tell little, frames alone state the layers. */
+static void fall_back_on_frames(struct finder *f)
+{
+    struct arch *a = f->a;
+    const struct arch_stack *stated = arch_modules_stated(a->stacks);
+
+    if (a->main != NULL || stated == NULL || a->layers->method == ARCH_MARKER)
+        return;
+    struct arch_layers *layers = ARENA_NEW(f->arena, struct arch_layers);
+    *layers =
+        (struct arch_layers){.method = ARCH_MODULE, .per_pass = stated->layers, .period_match = -1};
+    a->layers = layers;
+    a->main = stated;
+    a->is_stated = true;
+    a->n_checks = a->n_failed = 0;
 }
 
 /* Kernels tell of a model whose frames are there too, but do not hold the kernels: do the two
@@ -494,9 +549,11 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     a->markers = arch_markers_find(st, a->ops);
     if (!find_by_modules(&f))
         find_by_kernels(&f);
+    fall_back_on_frames(&f);
     a->types = arch_types_find(st, a->ops, a->markers, a->layers);
     a->comm = arch_comm_find(st, a->ops, a->markers);
     a->config = arch_config_find(st, a->ops, a->markers, a->layers, options->name);
+    a->products = arch_runs_products(st, a->ops, a->layers);
     a->disagrees = contradicts(a);
     tell_modules(&f);
     if (a->layers->method == ARCH_MARKER)
@@ -529,41 +586,4 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
         n++;
     }
     return n > 0 ? (double)sum / (double)n : NAN;
-}
-
-struct str arch_stack_text(struct arena *arena, const struct arch_stack *s)
-{
-    struct str text = S("");
-
-    for (size_t i = 0; i < s->n_kinds; i++)
-        text = arena_format(arena, "%.*s%s%zu × %.*s", STR_ARGS(text), i > 0 ? " + " : "",
-                            s->kinds[i].count, STR_ARGS(s->kinds[i].class));
-    if (s->n_kinds == 0)
-        text = arena_format(arena, "%zu", s->layers);
-    for (size_t i = 0; i < s->n_parts; i++)
-        text = arena_format(arena, "%.*s%s%zu", STR_ARGS(text), i == 0 ? " (" : " + ", s->parts[i]);
-    if (s->n_parts > 0)
-        text = arena_format(arena, "%.*s)", STR_ARGS(text));
-    if (s->owner.n > 0)
-        text = arena_format(arena, "%.*s: %.*s", STR_ARGS(s->owner), STR_ARGS(text));
-    return text;
-}
-
-const char *arch_summary(struct arena *arena, const struct arch *a, enum lang lang)
-{
-    const struct arch_layers *l = a->layers;
-    struct str types = S("");
-
-    if (l->n == 0)
-        return message_in(lang, &arch_text.summary_none).at;
-    for (size_t i = 0; i < a->types->n; i++)
-        types =
-            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(types), i == 0 ? ": " : ", ",
-                         layer_kind_name(a->types->at[i].kind), STR_ARGS(a->types->at[i].layers));
-    return MESSAGE(lang, arena, l->has_both_phases ? &arch_text.summary_phases : &arch_text.summary,
-                   PLACE("n", l->complete), PLACE("layers", arch_layers_of_model(l)),
-                   PLACE("decode", l->decode_per_pass), PLACE("types", types),
-                   PLACE("method", message_word(lang, str_of(arch_method_name(l->method)))),
-                   PLACE("confidence", a->confidence))
-        .at;
 }

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 
 #include "analysis/arch_repeat.h"
+#include "analysis/arch_runs.h"
 #include "analysis/groups.h"
 #include "analysis/op_tree.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+
+enum { GRAPH_LAYERS = 3 };
 
 static const nanos least_gap = 1000000; /* an idle gap between passes lasts 1 ms or more */
 
@@ -33,6 +36,8 @@ struct finder {
     uint64_t *signature; /* of the kernels from each marker to the next */
     bool *is_border;
     nanos *step_at;           /* the step mark before each marker, where BORDER_STEP is set */
+    bool was_launched_before; /* kernels without a launch: the recording began later */
+    bool has_steps;           /* marked by the profiler itself */
     const uint32_t *launches; /* launching slice of each kernel; NULL: not looked for */
 };
 
@@ -96,19 +101,49 @@ static void phase_borders(struct finder *f)
             f->borders[i] |= BORDER_PHASE;
 }
 
-/* An embedding-like operator inside every layer says nothing; each is judged for itself. */
-static void embedding_borders(struct finder *f)
+static bool is_sampling(const struct arch_op *op)
 {
-    const size_t *between = count_between(f, is_embedding, false);
+    return op->family == FAMILY_SAMPLING && !op->is_backward;
+}
+
+/* Borders at the operators for which `is` holds, but for those inside every layer, which say
+ * nothing: each is judged for itself. Whether some run outside of the layers. */
+static bool borders_at(struct finder *f, bool (*is)(const struct arch_op *op), bool *wanted,
+                       enum border border)
+{
+    const size_t *between = count_between(f, is, false);
+    bool is_outside = false;
     size_t marker = 0;
 
     for (size_t i = 0; i < f->ops->n; i++)
-        f->is_embedding[i] = is_embedding(&f->ops->at[i]) && between[i] * 2 <= f->m->n - 1;
+        wanted[i] = is(&f->ops->at[i]) && between[i] * 2 <= f->m->n - 1;
     for (size_t i = 0; i < f->kernels.n; i++) {
         while (marker < f->m->n && f->m->at[marker].kernel <= i)
             marker++;
-        if (marker > 0 && marker < f->m->n && f->is_embedding[f->ops->of_kernel[i]])
-            f->borders[marker] |= BORDER_EMBEDDING;
+        if (!wanted[f->ops->of_kernel[i]])
+            continue;
+        if (marker > 0 && marker < f->m->n)
+            f->borders[marker] |= (uint8_t)border;
+        else
+            is_outside = true;
+    }
+    return is_outside;
+}
+
+/* A graph is launched once a pass when it holds several layers. */
+static void graph_borders(struct finder *f)
+{
+    const uint32_t *launch = study_op_tree(f->st)->launch;
+    size_t begin = 0;
+
+    for (size_t i = 1; i < f->m->n; i++) {
+        uint32_t before = launch[f->m->at[i - 1].kernel], own = launch[f->m->at[i].kernel];
+        if (before == own)
+            continue;
+        if (before != OP_TREE_NONE && own != OP_TREE_NONE && i - begin >= GRAPH_LAYERS &&
+            i + 1 < f->m->n && launch[f->m->at[i + 1].kernel] == own)
+            f->borders[i] |= BORDER_GRAPH;
+        begin = i;
     }
 }
 
@@ -155,7 +190,9 @@ static nanos launch_of(const struct finder *f, size_t kernel)
 {
     uint32_t launch = f->launches != NULL ? f->launches[kernel] : OP_TREE_NONE;
 
-    return f->s->begin[launch != OP_TREE_NONE ? launch : f->kernels.at[kernel]];
+    if (launch != OP_TREE_NONE)
+        return f->s->begin[launch];
+    return f->was_launched_before ? INT64_MIN : f->s->begin[f->kernels.at[kernel]];
 }
 
 static void step_borders(struct finder *f)
@@ -165,8 +202,10 @@ static void step_borders(struct finder *f)
 
     if (steps->source == STEPS_PSEUDO)
         return;
+    f->has_steps = steps->source == STEPS_PROFILER;
     if (steps->source != STEPS_FROM_COLUMN)
         f->launches = study_op_tree(f->st)->launch;
+    f->was_launched_before = f->launches != NULL && study_op_tree(f->st)->linked * 2 > f->kernels.n;
     for (size_t i = 0; i < steps->n; i++) {
         nanos at = steps->at[i].window.begin;
         while (marker < f->m->n && launch_of(f, f->m->at[marker].kernel) < at)
@@ -179,27 +218,31 @@ static void step_borders(struct finder *f)
 }
 
 /* What is worn out by holding nearly everywhere is ignored. Gaps count only where nothing better
- * speaks: a stall inside a pass looks just like one between two. */
-static void judge_borders(struct finder *f)
+ * speaks and no one embedding spans all: a stall inside a pass looks just like one between two.
+ * Whether anything but gaps holds. */
+static bool judge_borders(struct finder *f)
 {
     unsigned trusted = 0;
     bool is_any = false;
 
     for (unsigned rule = 0; rule < BORDER_RULES; rule++) {
+        f->out->fired[rule] = 0;
         for (size_t i = 1; i < f->m->n; i++)
             f->out->fired[rule] += (f->borders[i] >> rule) & 1;
-        f->out->is_ignored[rule] = f->out->fired[rule] * 2 > f->m->n - 1;
+        f->out->is_ignored[rule] =
+            f->out->fired[rule] * 2 > f->m->n - 1 && (rule != BORDER_RULE_STEP || !f->has_steps);
         if (!f->out->is_ignored[rule])
             trusted |= 1U << rule;
     }
     for (size_t i = 1; i < f->m->n; i++)
         is_any |= (f->borders[i] & trusted & ~(unsigned)BORDER_GAP) != 0;
-    if (is_any && (trusted & BORDER_GAP)) {
+    if ((is_any || f->out->is_one_pass) && (trusted & BORDER_GAP)) {
         trusted &= ~(unsigned)BORDER_GAP;
-        f->out->is_ignored[2] = true;
+        f->out->is_ignored[BORDER_RULE_GAP] = true;
     }
     for (size_t i = 1; i < f->m->n; i++)
         f->is_border[i] = (f->borders[i] & trusted) != 0;
+    return is_any;
 }
 
 /* ---- layers per pass ---- */
@@ -293,7 +336,8 @@ static void from_borders(struct finder *f)
 enum { PERIODS_TRIED = 2048, PERIOD_LAYERS = 16384 };
 
 /* Without borders: the period of the layers' signatures that fits best, the smallest of equals. A
- * period of one layer is a model of equal layers, not a model of one layer. */
+ * period of one layer is a model of equal layers, not a model of one layer; neither is a period
+ * that one embedding or sampler spans a model: its layers take turns. */
 static void from_period(struct finder *f)
 {
     double best = 0.9;
@@ -306,7 +350,8 @@ static void from_period(struct finder *f)
             period = p;
         }
     }
-    f->out->candidates[0] = period > 1 ? period : f->m->n;
+    f->out->is_period = period > 1 && !f->out->is_one_pass;
+    f->out->candidates[0] = f->out->is_period ? period : f->m->n;
     f->out->n_candidates = 1;
 }
 
@@ -326,7 +371,7 @@ static size_t prologue_of(const struct finder *f, size_t marker)
             return i;
     if (marker == 0)
         return from;
-    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[3])
+    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[BORDER_RULE_STEP])
         for (size_t i = from; i < own; i++)
             if (launch_of(f, i) >= f->step_at[marker])
                 return i;
@@ -466,11 +511,16 @@ static void from_markers(struct finder *f, size_t choice)
     out->method = ARCH_MARKER;
     tell_routers(f);
     phase_borders(f);
-    embedding_borders(f);
+    out->is_one_pass = borders_at(f, is_embedding, f->is_embedding, BORDER_EMBEDDING);
     if (f->m->n > 1)
         gap_borders(f);
     step_borders(f);
-    judge_borders(f);
+    graph_borders(f);
+    if (!judge_borders(f)) {
+        bool *is_sampler = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
+        out->is_one_pass |= borders_at(f, is_sampling, is_sampler, BORDER_SAMPLING);
+        judge_borders(f);
+    }
     find_signatures(f);
     for (size_t i = 1; i < f->m->n; i++)
         is_any |= f->is_border[i];
@@ -482,6 +532,7 @@ static void from_markers(struct finder *f, size_t choice)
     out->period_match = period_match(f, out->per_pass, SIZE_MAX);
     cut_passes(f, out->per_pass);
     arch_layers_count_phases(out);
+    arch_runs_find(f->st, f->m, out);
 }
 
 bool arch_layers_is_training(const struct arch_ops *ops, size_t markers)

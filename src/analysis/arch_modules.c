@@ -1,24 +1,104 @@
 /*
  * Kernels put into the layers that launched them; a layer lasts to the first kernel of the next.
  */
-#include "analysis/arch_modules.h"
+#include "analysis/arch_stacks.h"
 
 #include <stdlib.h>
 
 #include "analysis/study.h"
 
-static const double least_share = 0.3; /* of device time that the main stack must explain */
+static const double least_share = 0.3; /* of the time of modules and graphs, for the main stack */
+
+/* ---- calls and device time ---- */
+
+struct measure {
+    struct study *st;
+    const struct module_tree *t;
+    struct arch_stacks *out;
+};
+
+/* The owner's call around a layer's call, or MODULE_NONE. */
+static uint32_t owner_of(const struct measure *f, const struct arch_stack *s, uint32_t call)
+{
+    while (call != MODULE_NONE && f->t->calls[call].module != s->module)
+        call = f->t->calls[call].parent;
+    return call;
+}
+
+/* Calls of the owner, by how many layers run in each. */
+static void count_passes(struct measure *f, uint32_t number, uint32_t *layers)
+{
+    struct arch_stack *s = &f->out->at[number];
+    size_t alone = 0;
+
+    if (s->is_plain) {
+        s->calls = f->t->at[s->module].calls;
+        return;
+    }
+    for (size_t i = 0; i < f->t->n_calls; i++) {
+        layers[i] = 0;
+        if (f->out->of_module[f->t->calls[i].module] != number)
+            continue;
+        uint32_t owner = owner_of(f, s, f->t->calls[i].parent);
+        if (owner != MODULE_NONE)
+            layers[owner]++; /* stands before it: counted from 0 on */
+        alone += owner == MODULE_NONE;
+    }
+    if (s->module == MODULE_NONE)
+        s->calls = alone / s->layers;
+    for (size_t i = 0; i < f->t->n_calls; i++)
+        if (layers[i] > 0 && layers[i] % s->layers == 0)
+            s->calls++;
+        else if (layers[i] > 0)
+            s->partial++;
+}
+
+static void count_all_passes(struct measure *f)
+{
+    uint32_t *layers = ARENA_ARRAY(&f->st->scratch, uint32_t, f->t->n_calls);
+
+    for (uint32_t i = 0; i < f->out->n; i++)
+        count_passes(f, i, layers);
+}
+
+static void add_device(struct measure *f)
+{
+    struct kernel_order kernels = study_kernels(f->st);
+
+    for (size_t i = 0; i < kernels.n; i++) {
+        uint32_t stack = MODULE_NONE;
+        for (uint32_t call = f->t->of_kernel[i]; call != MODULE_NONE && stack == MODULE_NONE;
+             call = f->t->calls[call].parent)
+            stack = f->out->of_module[f->t->calls[call].module];
+        if (stack != MODULE_NONE)
+            f->out->at[stack].device =
+                nanos_add(f->out->at[stack].device, f->st->cap->slices.dur[kernels.at[i]]);
+    }
+    for (size_t k = 0; k < f->out->n; k++) {
+        struct arch_stack *s = &f->out->at[k];
+        if (s->is_plain)
+            s->device = f->t->at[s->module].device;
+        s->share = f->t->device > 0 ? (double)s->device / (double)f->t->device : 0;
+    }
+}
+
+void arch_stacks_measure(struct study *st, struct arch_stacks *stacks)
+{
+    struct measure m = {st, study_module_tree(st), stacks};
+
+    count_all_passes(&m);
+    add_device(&m);
+}
 
 /* ---- modules without frames inside ---- */
 
 struct opaque {
     uint32_t *markers; /* by call: attention kernels of its own */
-    bool *holds_stack; /* by call */
     nanos *device;     /* by module: own kernels of such calls */
 };
 
-static bool is_layer_like(const struct arch_stacks *stacks, const struct module_tree *t,
-                          uint32_t call)
+static bool is_in_layer(const struct arch_stacks *stacks, const struct module_tree *t,
+                        uint32_t call)
 {
     for (; call != MODULE_NONE; call = t->calls[call].parent)
         if (stacks->of_module[t->calls[call].module] != MODULE_NONE)
@@ -34,7 +114,7 @@ static void count_own(struct study *st, const struct module_tree *t,
 
     for (size_t i = 0; i < markers->n; i++) {
         uint32_t call = t->of_kernel[markers->at[i].kernel];
-        if (call != MODULE_NONE && !is_layer_like(stacks, t, call))
+        if (call != MODULE_NONE && !is_in_layer(stacks, t, call))
             o->markers[call]++;
     }
     for (size_t i = 0; i < kernels.n; i++) {
@@ -85,19 +165,32 @@ void arch_modules_add_opaque(struct study *st, const struct arch_markers *marker
     stacks->at = all;
 }
 
-const struct arch_stack *arch_modules_main(const struct arch_stacks *stacks)
+const struct arch_stack *arch_modules_main(struct study *st, const struct arch_stacks *stacks)
 {
+    const struct module_tree *t = study_module_tree(st);
+    nanos seen = nanos_add(nanos_sub(t->device, t->outside), t->graphs);
     const struct arch_stack *best = NULL;
 
     for (size_t i = 0; i < stacks->n; i++)
         if (best == NULL || stacks->at[i].device > best->device)
             best = &stacks->at[i];
-    return best != NULL && best->share >= least_share ? best : NULL;
+    return best != NULL && best->device > 0 && num_share(best->device, seen) >= least_share ? best
+                                                                                            : NULL;
+}
+
+const struct arch_stack *arch_modules_stated(const struct arch_stacks *stacks)
+{
+    const struct arch_stack *best = NULL;
+
+    for (size_t i = 0; i < stacks->n; i++)
+        if (best == NULL || stacks->at[i].layers > best->layers)
+            best = &stacks->at[i];
+    return best;
 }
 
 /* ---- passes and layers ---- */
 
-struct cut {
+struct layer_cut {
     size_t first, last; /* kernels; first > last: none */
     uint32_t pass, call;
 };
@@ -109,10 +202,32 @@ struct finder {
     const struct module_tree *t;
     const struct arch_stacks *stacks;
     const struct arch_stack *main;
-    uint32_t number; /* of the main stack */
-    VEC_OF(struct cut) cuts;
+    uint32_t number;   /* of the main stack */
+    bool *has_experts; /* by call: modules of experts inside */
+    VEC_OF(struct layer_cut) cuts;
     struct arch_layers *out;
 };
+
+/* "FusedMoE", "MixtralSparseMoeBlock", "Experts"; "Qwen3MoeRMSNorm" names the model alone. */
+static bool is_expert_class(struct str class)
+{
+    static const struct str ends[] = {S_INIT("MoE"),      S_INIT("Moe"),      S_INIT("MoeBlock"),
+                                      S_INIT("MoEBlock"), S_INIT("MoELayer"), S_INIT("MoeLayer")};
+
+    return STR_ANY(str_ends, class, ends) || str_contains_nocase(class, S("experts")) ||
+           str_contains_nocase(class, S("sparsemoe")) || str_contains_nocase(class, S("fusedmoe"));
+}
+
+static void find_experts(struct finder *f)
+{
+    f->has_experts = ARENA_ARRAY(&f->st->scratch, bool, f->t->n_calls);
+    for (size_t i = f->t->n_calls; i-- > 0;) {
+        const struct module_call *call = &f->t->calls[i];
+        f->has_experts[i] |= is_expert_class(f->t->at[call->module].class);
+        if (call->parent != MODULE_NONE && f->has_experts[i])
+            f->has_experts[call->parent] = true;
+    }
+}
 
 static uint32_t owner_above(const struct finder *f, uint32_t call)
 {
@@ -160,7 +275,7 @@ static void cut_by_calls(struct finder *f)
         if (pass == MODULE_NONE || !counts(f, i) || !is_forward(f, i, call))
             continue;
         if (cut_of[call] == 0) {
-            vec_push(&f->cuts, ((struct cut){i, i, pass, call}));
+            vec_push(&f->cuts, ((struct layer_cut){i, i, pass, call}));
             cut_of[call] = (uint32_t)f->cuts.n;
         }
         f->cuts.at[cut_of[call] - 1].last = i;
@@ -178,13 +293,13 @@ static void cut_by_markers(struct finder *f)
         if (call == MODULE_NONE || f->t->calls[call].module != f->main->module)
             continue;
         if (is_marker)
-            vec_push(&f->cuts, ((struct cut){i, i, call, call}));
+            vec_push(&f->cuts, ((struct layer_cut){i, i, call, call}));
         else if (f->cuts.n > 0 && f->cuts.at[f->cuts.n - 1].call == call && counts(f, i))
             f->cuts.at[f->cuts.n - 1].last = i;
     }
 }
 
-ORDER_BY(by_first, struct cut, ORDER(x->first, y->first));
+ORDER_BY(by_first, struct layer_cut, ORDER(x->first, y->first));
 
 static bool has_softmax_attention(const struct finder *f, const struct arch_layer *layer)
 {
@@ -194,7 +309,7 @@ static bool has_softmax_attention(const struct finder *f, const struct arch_laye
     return f->main->has_attention;
 }
 
-static void add_layer(struct finder *f, const struct cut *cut, size_t end, size_t *marker)
+static void add_layer(struct finder *f, const struct layer_cut *cut, size_t end, size_t *marker)
 {
     struct arch_pass *pass = &f->out->passes[f->out->n_passes - 1];
     struct arch_layer *layer = &f->out->at[f->out->n++];
@@ -214,7 +329,7 @@ static void add_layer(struct finder *f, const struct cut *cut, size_t end, size_
 
 /* The first kernel of the pass that begins with this layer: what its outermost module launched
  * first, but nothing of the pass before. */
-static size_t pass_first(const struct finder *f, const struct cut *cut, size_t from)
+static size_t pass_first(const struct finder *f, const struct layer_cut *cut, size_t from)
 {
     uint32_t root = module_tree_root(f->t, cut->pass);
 
@@ -232,7 +347,7 @@ static void build(struct finder *f)
     out->at = ARENA_ARRAY(&f->st->scratch, struct arch_layer, f->cuts.n);
     out->passes = ARENA_ARRAY(&f->st->scratch, struct arch_pass, f->cuts.n);
     for (size_t i = 0; i < f->cuts.n; i++) {
-        const struct cut *cut = &f->cuts.at[i];
+        const struct layer_cut *cut = &f->cuts.at[i];
         bool is_last = i + 1 == f->cuts.n || f->cuts.at[i + 1].pass != cut->pass;
         if (i == 0 || f->cuts.at[i - 1].pass != cut->pass)
             out->passes[out->n_passes++] =
@@ -270,9 +385,13 @@ static void finish_passes(struct finder *f)
         pass->at = arch_extent(f->st, pass->first, pass->end, &pass->busy);
     }
     arch_layers_measure(f->st, f->ops, f->m->main_lane, out->at, out->n);
-    for (size_t i = 0; i < out->n; i++)
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->at[i].kind == LAYER_DENSE && !f->main->is_opaque &&
+            f->has_experts[f->cuts.at[i].call])
+            out->at[i].kind = LAYER_MOE;
         if (out->at[i].kind == LAYER_DENSE && !has_softmax_attention(f, &out->at[i]))
             out->at[i].kind = LAYER_BLOCK;
+    }
     arch_layers_count_phases(out);
 }
 
@@ -302,6 +421,7 @@ const struct arch_layers *arch_modules_layers(struct study *st, const struct arc
     if (f.cuts.n > 1)
         qsort(f.cuts.at, f.cuts.n, sizeof(*f.cuts.at), by_first);
     if (f.cuts.n > 0) {
+        find_experts(&f);
         build(&f);
         finish_passes(&f);
     }

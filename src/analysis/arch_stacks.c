@@ -22,7 +22,7 @@ struct class_use {
 };
 
 /* Classes that make one stack. */
-struct group {
+struct use_group {
     size_t first, n; /* of the uses, by place */
     size_t layers, size, distinct, attention;
 };
@@ -194,7 +194,7 @@ static bool belongs(const struct finder *f, const struct class_use *last, size_t
 }
 
 static size_t group_uses(const struct finder *f, struct class_use *uses, size_t n, bool at_top,
-                         struct group *groups)
+                         struct use_group *groups)
 {
     size_t kept = 0, count = 0, end = 0;
 
@@ -204,10 +204,10 @@ static size_t group_uses(const struct finder *f, struct class_use *uses, size_t 
     for (size_t i = 0; i < kept; i++) {
         bool joins = count > 0 && !at_top && belongs(f, &uses[i - 1], end, &uses[i]);
         if (!joins) {
-            groups[count++] = (struct group){.first = i};
+            groups[count++] = (struct use_group){.first = i};
             end = 0;
         }
-        struct group *g = &groups[count - 1];
+        struct use_group *g = &groups[count - 1];
         g->n++;
         g->size += uses[i].size;
         g->attention += uses[i].attention;
@@ -219,7 +219,7 @@ static size_t group_uses(const struct finder *f, struct class_use *uses, size_t 
     return count;
 }
 
-static bool is_of(const struct finder *f, const struct class_use *uses, const struct group *g,
+static bool is_of(const struct finder *f, const struct class_use *uses, const struct use_group *g,
                   uint32_t call)
 {
     for (size_t i = 0; i < g->n; i++)
@@ -229,7 +229,7 @@ static bool is_of(const struct finder *f, const struct class_use *uses, const st
 }
 
 static void emit(struct finder *f, uint32_t owner, const struct call_list *calls,
-                 const struct class_use *uses, const struct group *g)
+                 const struct class_use *uses, const struct use_group *g)
 {
     struct arch_stack stack = {
         .module = owner != MODULE_NONE ? f->t->calls[owner].module : MODULE_NONE,
@@ -321,7 +321,7 @@ static void join_stages(struct finder *f, uint32_t owner, size_t from)
 
 /* Are the few modules of a group towers? Their stacks are found then. */
 static bool take_towers(struct finder *f, uint32_t owner, const struct call_list *calls,
-                        const struct class_use *uses, const struct group *g, size_t depth)
+                        const struct class_use *uses, const struct use_group *g, size_t depth)
 {
     size_t stacks = f->found.n, members = f->members.n;
     bool are_towers = true;
@@ -352,7 +352,7 @@ static bool take_towers(struct finder *f, uint32_t owner, const struct call_list
 
 /* Whether a call was of a group that is a stack. */
 static bool is_taken(const struct finder *f, const struct class_use *uses,
-                     const struct group *groups, size_t n, uint32_t call)
+                     const struct use_group *groups, size_t n, uint32_t call)
 {
     for (size_t i = 0; i < n; i++)
         if (groups[i].layers > 0 && is_of(f, uses, &groups[i], call))
@@ -363,7 +363,7 @@ static bool is_taken(const struct finder *f, const struct class_use *uses,
 static void walk(struct finder *f, uint32_t owner, const struct call_list *calls, size_t depth)
 {
     struct class_use *uses = mem_grow(NULL, sizeof(*uses), calls->list.n + 1);
-    struct group *groups = mem_grow(NULL, sizeof(*groups), calls->list.n + 1);
+    struct use_group *groups = mem_grow(NULL, sizeof(*groups), calls->list.n + 1);
     size_t n = count_uses(f, calls, uses), whole = 0, most = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -372,7 +372,7 @@ static void walk(struct finder *f, uint32_t owner, const struct call_list *calls
     for (size_t i = 0; i < count; i++)
         most += groups[i].size;
     for (size_t i = 0; i < count; i++) {
-        struct group *g = &groups[i];
+        struct use_group *g = &groups[i];
         if (most * 2 < whole || g->size * 20 < whole || g->layers < 2)
             g->layers = 0; /* heads and side branches */
         else if (!take_towers(f, owner, calls, uses, g, depth))
@@ -518,64 +518,6 @@ static void mark_members(struct finder *f)
         memcpy(out->at, f->found.at, sizeof(*out->at) * out->n);
 }
 
-/* Calls of the owner, by how many layers run in each. */
-static void count_passes(struct finder *f)
-{
-    uint32_t *layers = ARENA_ARRAY(f->arena, uint32_t, f->t->n_calls);
-
-    for (size_t i = 0; i < f->t->n_calls; i++) {
-        const struct module_call *call = &f->t->calls[i];
-        uint32_t stack = f->out->of_module[call->module], up = call->parent;
-        if (stack == MODULE_NONE)
-            continue;
-        struct arch_stack *s = &f->out->at[stack];
-        while (up != MODULE_NONE && f->t->calls[up].module != s->module)
-            up = f->t->calls[up].parent;
-        if (up != MODULE_NONE)
-            layers[up]++;
-        else if (s->module == MODULE_NONE)
-            s->calls += f->t->at[call->module].calls; /* one for each layer; divided below */
-    }
-    for (size_t k = 0; k < f->out->n; k++) {
-        struct arch_stack *s = &f->out->at[k];
-        if (s->module == MODULE_NONE)
-            s->calls = s->layers > 0 ? s->calls / s->layers / s->layers : 0;
-        if (s->is_plain)
-            s->calls = f->t->at[s->module].calls;
-    }
-    for (size_t i = 0; i < f->t->n_calls; i++)
-        for (size_t k = 0; k < f->out->n; k++) {
-            struct arch_stack *s = &f->out->at[k];
-            if (layers[i] == 0 || f->t->calls[i].module != s->module || s->is_plain)
-                continue;
-            if (layers[i] % s->layers == 0)
-                s->calls++;
-            else
-                s->partial++;
-        }
-}
-
-static void add_device(struct finder *f)
-{
-    struct kernel_order kernels = study_kernels(f->st);
-
-    for (size_t i = 0; i < kernels.n; i++) {
-        uint32_t stack = MODULE_NONE;
-        for (uint32_t call = f->t->of_kernel[i]; call != MODULE_NONE && stack == MODULE_NONE;
-             call = f->t->calls[call].parent)
-            stack = f->out->of_module[f->t->calls[call].module];
-        if (stack != MODULE_NONE)
-            f->out->at[stack].device =
-                nanos_add(f->out->at[stack].device, f->st->cap->slices.dur[kernels.at[i]]);
-    }
-    for (size_t k = 0; k < f->out->n; k++) {
-        struct arch_stack *s = &f->out->at[k];
-        if (s->is_plain)
-            s->device = f->t->at[s->module].device;
-        s->share = f->t->device > 0 ? (double)s->device / (double)f->t->device : 0;
-    }
-}
-
 struct arch_stacks *arch_stacks_find(struct study *st)
 {
     struct arch_stacks *out = ARENA_NEW(&st->scratch, struct arch_stacks);
@@ -591,8 +533,7 @@ struct arch_stacks *arch_stacks_find(struct study *st)
     if (f.found.n == 0)
         find_plain(&f);
     mark_members(&f);
-    count_passes(&f);
-    add_device(&f);
+    arch_stacks_measure(st, out);
     vec_free(&roots.list);
     vec_free(&f.found);
     vec_free(&f.members);

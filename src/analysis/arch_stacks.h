@@ -8,6 +8,7 @@
 #ifndef STRATA_ANALYSIS_ARCH_STACKS_H
 #define STRATA_ANALYSIS_ARCH_STACKS_H
 
+#include "analysis/arch_layers.h"
 #include "analysis/module_tree.h"
 
 enum { STACK_KINDS = 4, STACK_PARTS = 8 };
@@ -42,5 +43,27 @@ struct arch_stacks {
 };
 
 struct arch_stacks *arch_stacks_find(struct study *st);
+
+/* Counts the calls and sums up the device time of stacks that have their layers. */
+void arch_stacks_measure(struct study *st, struct arch_stacks *stacks);
+
+/* ---- passes and layers cut where the frames say ---- */
+
+/* Adds stacks for modules without frames inside (compiled ones): one layer for each attention
+ * kernel of a call, where all calls agree. */
+void arch_modules_add_opaque(struct study *st, const struct arch_markers *markers,
+                             struct arch_stacks *stacks);
+
+/* The stack of most device time, or NULL when other work may hide a larger one. */
+const struct arch_stack *arch_modules_main(struct study *st, const struct arch_stacks *stacks);
+
+/* The stack of most layers, where no kernels tell which is the largest; NULL without stacks. */
+const struct arch_stack *arch_modules_stated(const struct arch_stacks *stacks);
+
+/* Passes and layers of that stack; NULL when its kernels cannot be told apart. */
+const struct arch_layers *arch_modules_layers(struct study *st, const struct arch_ops *ops,
+                                              const struct arch_markers *markers,
+                                              const struct arch_stacks *stacks,
+                                              const struct arch_stack *main);
 
 #endif

@@ -26,18 +26,18 @@ struct str module_class_of(struct str name)
 static void name_modules(struct finder *f)
 {
     const struct intern *names = &f->st->cap->strings;
-    VEC_OF(struct module) found = {0};
+    VEC_OF(struct module_node) found = {0};
 
     f->module_of = ARENA_ARRAY(&f->st->scratch, uint32_t, names->strings.n);
     for (strid i = 0; i < names->strings.n; i++) {
         struct str class = module_class_of(names->strings.at[i]);
         if (class.n == 0)
             continue;
-        vec_push(&found, ((struct module){.name = i, .class = class}));
+        vec_push(&found, ((struct module_node){.name = i, .class = class}));
         f->module_of[i] = (uint32_t)found.n;
     }
     f->out->n = found.n;
-    f->out->at = ARENA_ARRAY(&f->st->scratch, struct module, found.n);
+    f->out->at = ARENA_ARRAY(&f->st->scratch, struct module_node, found.n);
     if (found.n > 0)
         memcpy(f->out->at, found.at, sizeof(*found.at) * found.n);
     vec_free(&found);
@@ -80,7 +80,7 @@ static void find_calls(struct finder *f)
         call.parent = call_at(f, frame_around(f, f->ops->parent[i]));
         hash_put(&f->call_of, i, (uint32_t)f->calls.n);
         vec_push(&f->calls, call);
-        struct module *module = &f->out->at[call.module];
+        struct module_node *module = &f->out->at[call.module];
         module->calls++;
         module->host = nanos_add(module->host, s->dur[i]);
     }
@@ -120,7 +120,7 @@ static uint32_t call_of_launch(const struct finder *f, uint32_t launch)
 static void add_kernel(struct module_tree *t, uint32_t call, nanos duration, uint32_t *seen,
                        uint32_t stamp)
 {
-    struct module *own = &t->at[t->calls[call].module];
+    struct module_node *own = &t->at[t->calls[call].module];
 
     own->own_kernels++;
     own->own_device = nanos_add(own->own_device, duration);
@@ -132,6 +132,16 @@ static void add_kernel(struct module_tree *t, uint32_t call, nanos duration, uin
         t->at[number].kernels++;
         t->at[number].device = nanos_add(t->at[number].device, duration);
     }
+}
+
+/* A launch of many kernels is one of a graph. */
+static bool is_graph(const struct finder *f, size_t kernel)
+{
+    uint32_t launch = f->ops->launch[kernel];
+
+    return launch != OP_TREE_NONE &&
+           ((kernel > 0 && f->ops->launch[kernel - 1] == launch) ||
+            (kernel + 1 < study_kernels(f->st).n && f->ops->launch[kernel + 1] == launch));
 }
 
 static void add_kernels(struct finder *f)
@@ -149,6 +159,8 @@ static void add_kernels(struct finder *f)
         if (call == MODULE_NONE) {
             t->outside_kernels++;
             t->outside = nanos_add(t->outside, duration);
+            if (is_graph(f, i))
+                t->graphs = nanos_add(t->graphs, duration);
         } else {
             add_kernel(t, call, duration, seen, (uint32_t)i + 1);
         }

@@ -12,7 +12,7 @@
 
 enum { MODULE_NONE = UINT32_MAX };
 
-struct module {
+struct module_node {
     strid name;
     struct str class; /* "LlamaDecoderLayer" */
     size_t calls;
@@ -30,13 +30,14 @@ struct module_call {
 };
 
 struct module_tree {
-    struct module *at;
+    struct module_node *at;
     size_t n;
     struct module_call *calls; /* by thread, then by begin: parents before children */
     size_t n_calls;
     uint32_t *of_kernel; /* by place in study_kernels(): the innermost call, or MODULE_NONE */
     size_t outside_kernels;
     nanos outside; /* device time of kernels in no module */
+    nanos graphs;  /* of these, launched by graphs: a model of its own may be in them */
     nanos device;  /* of all kernels */
 };
 
