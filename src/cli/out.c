@@ -8,14 +8,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/inert.h"
+
 void out_init(struct out *o, int fd, bool color)
 {
-    *o = (struct out){.fd = fd, .color = color};
+    *o = (struct out){.fd = fd, .color = color, .is_terminal = isatty(fd) == 1};
 }
 
 void out_fini(struct out *o)
 {
     text_free(&o->waiting);
+    text_free(&o->half);
 }
 
 /* A terminal or pipe set to non-blocking by someone else is waited for. */
@@ -46,11 +49,17 @@ bool out_flush(struct out *o)
     return o->error == 0;
 }
 
-void out_bytes(struct out *o, struct str s)
+void out_painted(struct out *o, struct str s)
 {
     text_put(&o->waiting, s);
     if (o->waiting.n >= OUT_BUFFER)
         out_flush(o);
+}
+
+void out_bytes(struct out *o, struct str s)
+{
+    inert_put(&o->waiting, s, INERT_LINES);
+    out_painted(o, S(""));
 }
 
 void out_text(struct out *o, const char *text)
@@ -60,24 +69,26 @@ void out_text(struct out *o, const char *text)
 
 void out_printf(struct out *o, const char *format, ...)
 {
+    size_t from = o->waiting.n;
     va_list args;
 
     va_start(args, format);
     text_vformat(&o->waiting, format, args);
     va_end(args);
-    out_bytes(o, S(""));
+    inert_since(&o->waiting, from, INERT_LINES);
+    out_painted(o, S(""));
+}
+
+void out_data(struct out *o, struct str s)
+{
+    if (o->is_terminal)
+        inert_pass(&o->waiting, &o->half, s);
+    out_painted(o, o->is_terminal ? S("") : s);
 }
 
 const char *out_clean(struct arena *arena, struct str text)
 {
-    char *copy = arena_cstr(arena, text);
-
-    for (size_t i = 0; i < text.n; i++)
-        if (copy[i] == '\t' || copy[i] == '\n' || copy[i] == '\r')
-            copy[i] = ' ';
-        else if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
-            copy[i] = '?';
-    return copy;
+    return arena_cstr(arena, inert_line(arena, text));
 }
 
 void out_style(struct out *o, enum style style)
@@ -85,7 +96,7 @@ void out_style(struct out *o, enum style style)
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[31m", "\033[33m", "\033[32m"};
 
     if (o->color)
-        out_text(o, codes[style]);
+        out_painted(o, str_of(codes[style]));
 }
 
 bool out_wants_color(enum color_mode mode, int fd)

@@ -7,11 +7,16 @@
 
 #include "render/render.h"
 
+static void put_text(struct render_out *o, struct str text)
+{
+    render_escaped(o, text, INERT_LINE, S(""), NULL);
+}
+
 static void put_paint(struct render_out *o, const char *code, struct str text)
 {
     if (o->color)
         render_put(o, str_of(code));
-    render_put(o, text);
+    put_text(o, text);
     if (o->color)
         render_put(o, S("\033[0m"));
 }
@@ -31,7 +36,7 @@ static size_t column_width(const struct table *t, size_t c)
     char buf[QUANTITY_TEXT];
 
     for (size_t i = c; i < t->cells.n; i += t->n_columns) {
-        size_t w = str_width(table_cell(t, i, buf));
+        size_t w = inert_width(table_cell(t, i, buf));
         if (w > width)
             width = w;
     }
@@ -46,10 +51,10 @@ static void put_row(struct render_out *o, const struct table *t, const size_t *w
     while (n > 0 && cells[n - 1].n == 0)
         n--; /* no blanks at the end of a line */
     for (size_t c = 0; c < n; c++) {
-        size_t pad = widths[c] - str_width(cells[c]);
+        size_t pad = widths[c] - inert_width(cells[c]);
         bool is_right = t->columns[c].type != COLUMN_TEXT;
         put_blanks(o, 2 + (is_right ? pad : 0));
-        render_put(o, cells[c]);
+        put_text(o, cells[c]);
         if (!is_right && c + 1 < n)
             put_blanks(o, pad);
     }
@@ -87,7 +92,7 @@ static void put_facts(struct render_out *o, const struct block *b)
         render_put(o, S("  "));
         render_put(o, str_of(b->facts.at[i].label));
         put_blanks(o, width < 12 ? 12 - width : 1);
-        render_put(o, b->facts.at[i].text);
+        put_text(o, b->facts.at[i].text);
         render_put(o, S("\n"));
     }
 }
@@ -99,7 +104,7 @@ static void put_detail(struct render_out *o, const char *label, struct str text)
     render_put(o, S("      "));
     render_put(o, str_of(label));
     put_blanks(o, width < 10 ? 11 - width : 1);
-    render_put(o, text);
+    put_text(o, text);
     render_put(o, S("\n"));
 }
 
@@ -112,9 +117,9 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S("  "));
     put_paint(o, "\033[1m", str_of(f->id));
     render_put(o, S("   "));
-    render_put(o, f->subject);
+    put_text(o, f->subject);
     render_put(o, S(": "));
-    render_put(o, f->fact);
+    put_text(o, f->fact);
     render_put(o, S("\n"));
     const char *label;
     struct str text;
@@ -130,7 +135,7 @@ static void put_heading(struct render_out *o, struct str text)
 
 static void put_line(struct render_out *o, struct str text)
 {
-    render_put(o, text);
+    render_escaped(o, text, INERT_LINES, S(""), NULL);
     render_put(o, S("\n"));
 }
 
@@ -141,7 +146,7 @@ static void begin(struct render_out *o, const struct report *r)
     put_paint(o, "\033[1m", r->title);
     if (r->summary.n > 0) {
         render_put(o, S("   "));
-        render_put(o, r->summary);
+        put_text(o, r->summary);
     }
     render_put(o, S("\n"));
 }
