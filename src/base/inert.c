@@ -136,16 +136,21 @@ void inert_since(struct text *t, size_t from, enum inert_form form)
     text_free(&copy);
 }
 
-struct str inert_line(struct arena *arena, struct str s)
+struct str inert_text(struct arena *arena, struct str s, enum inert_form form)
 {
     struct text t = {0};
 
-    if (is_inert(s, INERT_LINE))
+    if (is_inert(s, form))
         return s;
-    inert_put(&t, s, INERT_LINE);
+    inert_put(&t, s, form);
     struct str out = arena_str(arena, text_view(&t));
     text_free(&t);
     return out;
+}
+
+struct str inert_line(struct arena *arena, struct str s)
+{
+    return inert_text(arena, s, INERT_LINE);
 }
 
 size_t inert_width(struct str s)

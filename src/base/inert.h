@@ -32,7 +32,8 @@ bool inert_next(struct str *rest, enum inert_form form, char buf[INERT_ESCAPE], 
  * For writers with escapes of their own (JSON). */
 unsigned inert_unsafe(const char *at, size_t n);
 
-/* The whole text on one line: `s` itself, or a copy in the arena. */
+/* The whole text, or it on one line: `s` itself, or a copy in the arena. */
+struct str inert_text(struct arena *arena, struct str s, enum inert_form form);
 struct str inert_line(struct arena *arena, struct str s);
 
 /* Appends it to `t`; or does the same to what `t` holds from byte `from` on. */

@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/now.h"
@@ -78,13 +77,9 @@ static void tick(void *ctx, const char *label, uint64_t done, uint64_t total)
 
 void session_progress_begin(struct session *s)
 {
-    struct winsize size = {0};
-
     if (s->common.quiet || isatty(STDERR_FILENO) != 1)
         return;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        size.ws_col = 80;
-    progress_begin(&s->progress_line, PROGRESS_BYTES, size.ws_col, now_ns());
+    progress_begin(&s->progress_line, PROGRESS_BYTES, out_terminal_width(STDERR_FILENO), now_ns());
     s->progress = (struct progress){tick, s};
 }
 
@@ -96,7 +91,7 @@ void session_progress_end(struct session *s)
 
 static bool write_data(void *ctx, struct str text)
 {
-    out_data(ctx, text);
+    out_raw(ctx, text);
     return ((struct out *)ctx)->error == 0;
 }
 
@@ -147,11 +142,11 @@ enum lang session_lang(const struct session *s)
 
 void session_render(struct session *s, const struct renderer *as, const struct report *report)
 {
-    const struct render_options how = {.color = s->out.color};
-    bool is_data = as == &renderer_table;
+    const struct render_options how = {.color = s->out.color, .width = s->out.width};
+    bool is_text = as == &renderer_text;
 
     render_write(as, report, &how,
-                 is_data ? session_sink(s) : (struct sink){write_painted, &s->out});
+                 is_text ? (struct sink){write_painted, &s->out} : session_sink(s));
 }
 
 void session_report(struct session *s, const struct report *report)
