@@ -7,6 +7,8 @@
 #include "flow/incore_open.h"
 #include "incore/view.h"
 
+enum { NAMES = 33 }; /* columns of core and pipe beside the timeline */
+
 struct args {
     double mhz;
     size_t top, width;
@@ -201,7 +203,7 @@ static int run(struct session *s, const void *given)
     enum status status = incore_open_judged(&study, s->operands.at[0], args->mhz, &s->diag);
     if (status == ST_OK) {
         incore_study_tell(&study, &s->diag);
-        incore_view_build(&view, &study.t, &study.lanes, args->width);
+        incore_view_build(&view, &study.t, &study.lanes, out_room(&s->out, NAMES, args->width));
         if (s->common.json)
             print_json(s, args->top, &study, &view);
         else
