@@ -119,6 +119,11 @@ if(TARGET strata)
         ${run_strata})
 endif()
 
+# Every page and report on terminals of several widths.
+if(TARGET strata)
+    add_test(NAME report.width COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/width ${run_strata})
+endif()
+
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter

@@ -64,7 +64,7 @@ struct printer {
     const char **heads;
     VEC_OF(const char *) cells;
     bool *is_text;
-    size_t *widths;
+    struct wrap_column *places;
     bool is_streaming;
 };
 
@@ -90,39 +90,18 @@ static const char *cell_text(struct arena *arena, const struct sql_value *v)
     return arena_format(arena, "%s…", out_clean(arena, str_part(v->text, 0, n))).at;
 }
 
-static void widen(struct printer *p, size_t column, const char *text)
-{
-    size_t width = str_width(str_of(text));
-
-    p->widths[column] = width > p->widths[column] ? width : p->widths[column];
-}
-
-static void print_line(struct printer *p, const char *const *cells)
-{
-    struct out *o = &p->s->out;
-
-    for (size_t c = 0; c < p->columns; c++) {
-        size_t width = str_width(str_of(cells[c]));
-        int pad = width < p->widths[c] ? (int)(p->widths[c] - width) : 0;
-        if (!p->is_text[c])
-            out_printf(o, "  %*s%s", pad, "", cells[c]);
-        else
-            out_printf(o, "  %s%*s", cells[c], c + 1 < p->columns ? pad : 0, "");
-    }
-    out_text(o, "\n");
-}
-
 /* Prints what was kept; from now on rows go out as they come. */
 static void flush_table(struct printer *p)
 {
     if (p->is_streaming)
         return;
     p->is_streaming = true;
-    out_style(&p->s->out, STYLE_BOLD);
-    print_line(p, p->heads);
-    out_style(&p->s->out, STYLE_PLAIN);
+    for (size_t c = 0; c < p->columns; c++)
+        p->places[c].is_right = !p->is_text[c];
+    wrap_fit(p->places, p->columns, p->s->out.width);
+    out_row(&p->s->out, p->places, p->columns, p->heads, STYLE_BOLD);
     for (size_t i = 0; i < p->cells.n; i += p->columns)
-        print_line(p, &p->cells.at[i]);
+        out_row(&p->s->out, p->places, p->columns, &p->cells.at[i], STYLE_PLAIN);
     vec_free(&p->cells);
 }
 
@@ -130,10 +109,10 @@ static void begin_table(struct printer *p, const char *const *names)
 {
     p->heads = ARENA_ARRAY(&p->arena, const char *, p->columns);
     p->is_text = ARENA_ARRAY(&p->arena, bool, p->columns);
-    p->widths = ARENA_ARRAY(&p->arena, size_t, p->columns);
+    p->places = ARENA_ARRAY(&p->arena, struct wrap_column, p->columns);
     for (size_t c = 0; c < p->columns; c++) {
         p->heads[c] = out_clean(&p->arena, str_of(names[c]));
-        widen(p, c, p->heads[c]);
+        wrap_widen(&p->places[c], str_of(p->heads[c]));
     }
 }
 
@@ -147,11 +126,11 @@ static void table_row(struct printer *p, const struct sql_value *cells)
         if (p->is_streaming)
             continue;
         p->is_text[c] |= cells[c].type == SQL_TEXT || cells[c].type == SQL_BLOB;
-        widen(p, c, row[c]);
+        wrap_widen(&p->places[c], str_of(row[c]));
         vec_push(&p->cells, row[c]);
     }
     if (p->is_streaming) {
-        print_line(p, row);
+        out_row(&p->s->out, p->places, p->columns, row, STYLE_PLAIN);
         arena_rewind(&p->arena, mark);
     } else if (p->rows >= TABLE_ROWS) {
         flush_table(p);
@@ -276,8 +255,10 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 static void finish(struct printer *p, enum status st)
 {
     if (p->has_begun && p->to == TO_TABLE) {
-        if (st == ST_OK || p->rows > 0)
+        if (st == ST_OK || p->rows > 0) {
             flush_table(p);
+            out_left_out(&p->s->out, p->places, p->columns, p->heads);
+        }
     } else if (p->has_begun && p->to == TO_CSV) {
         csv_write_close(&p->csv);
     } else if (p->has_begun) {

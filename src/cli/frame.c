@@ -258,8 +258,10 @@ int frame_run(int argc, const char *const *argv)
     arena_init(&s.arena);
     diag_init(&s.diag);
     out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));
+    s.out.width = out_terminal_width(STDOUT_FILENO);
     int code = explain(&s, close_stdout(&s, dispatch(&s, argc, argv)));
     out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
+    err.width = out_terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);
     out_flush(&err);
 
