@@ -115,7 +115,7 @@ def write_pto(folder):
             f.write(body.replace("@vector_add", "@vector_add%d" % i) + "\n")
         f.write(text[end:])
     loop = (EXAMPLES / "pto" / "data_loop.pto").read_text(encoding="utf-8")
-    (folder / "long.pto").write_text(loop.replace("constant 256 :", "constant 1000000 :"), encoding="utf-8")
+    (folder / "long.pto").write_text(loop.replace("constant 256 :", "constant 10000000 :"), encoding="utf-8")
     (folder / "kernels").mkdir()
     for i in range(200):
         (folder / "kernels" / ("k%d.pto" % i)).write_text(text.replace("@vector_add", "@k%d" % i),
