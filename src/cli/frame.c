@@ -245,14 +245,14 @@ static int close_stdout(struct session *s, int code)
 /* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
-    if (cancelled() && code > CODE_NO)
-        code = CODE_INTERRUPTED;
+    if (cancelled())
+        code = CODE_SIGNAL + cancel_signal();
     if (code <= CODE_NO)
         return code;
     for (size_t i = 0; i < s->diag.entries.n; i++)
         if (s->diag.entries.at[i].severity == SEV_ERROR)
             return code;
-    if (code == CODE_INTERRUPTED)
+    if (cancelled())
         diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
     else
         diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
