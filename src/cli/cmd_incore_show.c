@@ -148,10 +148,9 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
 
 static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
 {
-    out_printf(&s->out, "%s\n  ", out_clean(&s->arena, d->name));
-    out_printf(&s->out, "%.3f us on %s, %s, %s blocks, measured\n", d->us,
-               out_clean(&s->arena, d->soc), out_clean(&s->arena, d->type),
-               out_clean(&s->arena, d->blocks));
+    out_printf(&s->out, "%s\n  %.3f us on %s, %s, %s blocks, measured\n",
+               out_clean(&s->arena, d->name), d->us, out_clean(&s->arena, d->soc),
+               out_clean(&s->arena, d->type), out_clean(&s->arena, d->blocks));
     if (d->cores.n > 0)
         out_printf(&s->out, "\n  %4s  %-10s %11s %13s %8s\n", "core", "unit", "cycles", "bytes",
                    "L2 hit %");
