@@ -7,6 +7,7 @@
 #include "base/csv_write.h"
 #include "base/stream.h"
 #include "cli/captures.h"
+#include "cli/stop.h"
 
 enum to { TO_TABLE, TO_CSV, TO_JSON };
 
@@ -42,6 +43,11 @@ static const struct example examples[] = {
 };
 
 enum { TABLE_ROWS = 1000, CELL_WIDTH = 100, MOST_TABLES = 64 };
+enum { MEMORY_MOST = 512 << 20 }; /* of SQLite, besides the capture */
+
+/* Inside one SQL function SQLite does not look at the clock; this long after the limit the program
+ * ends all the same. */
+#define LATE_S 0.25
 
 /* Where rows go. */
 struct printer {
@@ -177,12 +183,12 @@ static void json_row(struct printer *p, const struct sql_value *cells)
             break;
         case SQL_BLOB:
             json_write_string(p->json, hex(&p->arena, cells[c].text));
+            arena_rewind(&p->arena, mark);
             break;
         }
     }
     json_write_end(p->json);
     p->json->layout = JSON_INDENTED;
-    arena_rewind(&p->arena, mark);
 }
 
 static void csv_row(struct printer *p, const struct sql_value *cells)
@@ -205,11 +211,11 @@ static void csv_row(struct printer *p, const struct sql_value *cells)
             break;
         case SQL_BLOB:
             csv_write_cell(&p->csv, hex(&p->arena, cells[c].text));
+            arena_rewind(&p->arena, mark);
             break;
         }
     }
     csv_write_row(&p->csv);
-    arena_rewind(&p->arena, mark);
 }
 
 static bool take_head(void *ctx, const char *const *names, size_t n)
@@ -278,7 +284,13 @@ static enum status run_query(struct session *s, const struct args *args, const s
     p->to = s->common.json ? TO_JSON : (enum to)args->to;
     p->origin = fleet->ranks.n > 0 ? origin_name(fleet->ranks.at[0]->origin) : NULL;
     arena_init(&p->arena);
+    sql_limit_memory(MEMORY_MOST);
+    if (args->timeout > 0)
+        stop_after(args->timeout + LATE_S,
+                   "strata: error: stopped: the statement exceeds --timeout [query.timeout]\n",
+                   CODE_FILE);
     enum status st = sql_run(sql, &query, &s->diag);
+    stop_clear();
     finish(p, st);
     sql_close(sql);
     return st;

@@ -197,6 +197,12 @@ static int run_holder(struct session *s, int argc, const char *const *argv)
     return CODE_DONE;
 }
 
+/* A word with a folder or an ending is no command, whether the file is there or not. */
+static bool is_path(const char *word)
+{
+    return strpbrk(word, "/.") != NULL || fs_exists(word);
+}
+
 static int dispatch(struct session *s, int argc, const char *const *argv)
 {
     int used;
@@ -216,8 +222,12 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
         return CODE_USAGE;
     }
     s->path = command_find(argc, argv, &used);
-    if (s->path.command == NULL)
+    if (s->path.command == NULL && !is_path(argv[0]))
         return unknown_command(s, NULL, argv[0]);
+    if (s->path.command == NULL) { /* `strata PATH` */
+        s->path.command = &command_report;
+        used = 0;
+    }
     if (s->path.command->subs != NULL)
         return run_holder(s, argc - used, argv + used);
     return run_command(s, argc - used, argv + used);
@@ -236,14 +246,14 @@ static int close_stdout(struct session *s, int code)
 /* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
-    if (cancelled() && code > CODE_NO)
-        code = CODE_INTERRUPTED;
+    if (cancelled())
+        code = CODE_SIGNAL + cancel_signal();
     if (code <= CODE_NO)
         return code;
     for (size_t i = 0; i < s->diag.entries.n; i++)
         if (s->diag.entries.at[i].severity == SEV_ERROR)
             return code;
-    if (code == CODE_INTERRUPTED)
+    if (cancelled())
         diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
     else
         diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
