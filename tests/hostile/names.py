@@ -46,13 +46,14 @@ OVER_EXAMPLES = [
     ["gpu", "import", "kineto-small/kineto/rank0.pt.trace.json.gz", "-o", "imported"],
     ["gpu", "report", "gpu-rules/raw.csv"], ["anomaly", "kineto-small", "--md", "report.md", "-o", "anomaly"],
     ["diff", "kineto-small", "ascend-small", "--md", "diff.md"], ["arch", "ascend-moe", "-o", "arch"],
-] + [["info", c] for c in CAPTURES] + [["whatif", c] for c in CAPTURES] + \
+    ["report", "incore"],
+] + [[verb, c] for c in CAPTURES for verb in ("info", "report")] + [["whatif", c] for c in CAPTURES] + \
     [["query", c, "select name, lane from slices"] for c in CAPTURES] + \
     [["convert", c, "-o", f"{c}.{e}"] for c in CAPTURES for e in ("json", "pftrace", "csv")]
 # Nothing but the arguments and the program itself.
 EXEMPT = {"completion", "comm", "db", "gpu", "incore", "pto", "version"}
 # Their text must show the names: else the poison no longer reaches them.
-REACHED = set("""analyze,anomaly,arch,diff,info,query,gpu import,gpu report,gpu timeline,incore show,incore diff,
+REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu report,gpu timeline,incore show,incore diff,
     db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
 
 # Data for programs; traces of one core keep the strings of their input byte for byte.
