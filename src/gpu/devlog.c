@@ -140,7 +140,7 @@ static void block(struct text *t, const struct gpu_run *run, struct str own)
     title(t, run);
     table(t, run, s);
     text_format(t, "\n**Bottleneck**: %s-bound\n",
-                gpu_bound_name(s != NULL ? s->class.bound : GPU_LATENCY));
+                gpu_bound_name(s != NULL ? s->class.bound : GPU_UNPROVEN));
     issues(t, run);
     insights(t, run);
     text_format(t, "%.*s", STR_ARGS(own));

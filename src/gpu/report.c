@@ -93,7 +93,9 @@ static void cause(const struct gpu_stage *s, enum lang lang, struct text *t)
     double comp = gpu_compute_pct(k, &pipe), chip = gpu_chip_pct(k, &level);
     struct str weak = c->is_weak ? message_in(lang, &gpu_text.nearest) : S("");
 
-    if (c->is_model && c->bound != GPU_LATENCY)
+    if (c->bound == GPU_UNPROVEN)
+        put(t, lang, c->is_model ? &gpu_text.cause_no_counters : &gpu_text.cause_borderline);
+    else if (c->is_model && c->bound != GPU_LATENCY)
         PUT(t, lang, &gpu_text.cause_model, PLACE("ai", s->roofline.ai),
             PLACE("ridge", s->roofline.ridge));
     else if (strcmp(c->sub, "balanced") == 0)
@@ -140,7 +142,7 @@ static void name_in_sentence(struct text *t, struct str name)
 }
 
 static const struct message *const bound_heads[GPU_BOUNDS] = {
-    &gpu_text.memory_bound, &gpu_text.compute_bound, &gpu_text.latency_bound};
+    &gpu_text.memory_bound, &gpu_text.compute_bound, &gpu_text.latency_bound, &gpu_text.unknown};
 
 static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t)
 {
@@ -170,7 +172,7 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
                             lang, str_of(gpu_bound_name(run->stages.at[i].class.bound)))));
         }
         PUT(t, lang, &gpu_text.mixed_confidence, PLACE("confidence", s->class.confidence));
-    } else {
+    } else if (s->class.bound != GPU_UNPROVEN) {
         PUT(t, lang, &gpu_text.confidence, PLACE("confidence", s->class.confidence),
             PLACE("compute", s->class.no_compute ? message_in(lang, &gpu_text.no_compute) : S("")),
             PLACE("chip", s->class.no_chip ? message_in(lang, &gpu_text.no_chip) : S("")),

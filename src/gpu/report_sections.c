@@ -196,7 +196,8 @@ static void tiling(const struct gpu_run *run, enum lang lang, struct text *t)
     }
 }
 
-static const char *const bounds[GPU_BOUNDS] = {"Memory-bound", "Compute-bound", "Latency-bound"};
+static const char *const bounds[GPU_BOUNDS] = {"Memory-bound", "Compute-bound", "Latency-bound",
+                                               "Unknown"};
 
 static void comparison(const struct gpu_run *run, enum lang lang, struct text *t)
 {
