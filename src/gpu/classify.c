@@ -156,6 +156,17 @@ static void judge_by_model(struct gpu_class *c, const struct gpu_kernel *k,
     }
 }
 
+struct gpu_class gpu_class_shown(const struct gpu_class *c)
+{
+    struct gpu_class shown = *c;
+
+    if (c->bound != GPU_UNPROVEN && c->confidence < 0.005) {
+        shown.bound = GPU_UNPROVEN;
+        shown.sub = "borderline";
+    }
+    return shown;
+}
+
 struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occupancy *o,
                               const struct gpu_roofline *r)
 {
@@ -176,8 +187,6 @@ struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occup
             c.confidence = fmin(c.confidence, 0.7);
         if (c.is_weak)
             c.confidence = fmin(c.confidence, 0.5);
-        if (c.confidence < 0.005)
-            c = (struct gpu_class){.bound = GPU_UNPROVEN, .sub = "borderline", .rule = c.rule};
     }
     c.has_locality_issue = l2_hit < 80 && (isnan(r->traffic) ? v.dram >= 30 : r->traffic > 1.25);
     return c;

@@ -11,7 +11,7 @@ struct reading {
 static struct gpu_class judge(struct reading x)
 {
     struct gpu_kernel k = gpu_kernel_none();
-    struct gpu_occupancy o = {.waves = x.waves, .limiter = ""};
+    struct gpu_occupancy o = {.waves = x.waves, .blocks_per_sm = 1, .limiter = ""};
     struct gpu_peaks none = {0};
     struct gpu_roofline r =
         gpu_roofline_of(NAN, (struct gpu_work){.flops = NAN, .bytes = NAN}, NAN, 0, &none);
@@ -103,7 +103,10 @@ TEST(underfill_needs_idle_multiprocessors)
 
 TEST(a_reading_on_the_border_proves_nothing)
 {
-    is(judge((struct reading){0, 60, 10, 0, 0, 90, 9}), GPU_UNPROVEN, "borderline", false);
+    struct gpu_class c = judge((struct reading){0, 60, 10, 0, 0, 90, 9});
+
+    is(c, GPU_COMPUTE, "fma", false);
+    is(gpu_class_shown(&c), GPU_UNPROVEN, "borderline", false);
 }
 
 TEST(locality_needs_more_traffic_than_work)

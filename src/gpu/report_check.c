@@ -98,8 +98,8 @@ static bool is_number(struct str cell, size_t decimals)
 
 static bool is_class(struct str cell)
 {
-    static const struct str words[] = {S_INIT("Memory ("), S_INIT("Compute ("),
-                                       S_INIT("Latency (")};
+    static const struct str words[] = {S_INIT("Memory ("), S_INIT("Compute ("), S_INIT("Latency ("),
+                                       S_INIT("Unknown (")};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_starts(cell, words[i]) && str_ends(cell, S(")")) && cell.n > words[i].n + 1)

@@ -72,6 +72,9 @@ const char *gpu_bound_name(enum gpu_bound bound);
 struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occupancy *o,
                               const struct gpu_roofline *r);
 
+/* The class as reports for people have it: none at confidence 0, on the border between two. */
+struct gpu_class gpu_class_shown(const struct gpu_class *c);
+
 /* The waves of a launch: computed where possible, because tools print two decimals. */
 double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o);
 
