@@ -403,7 +403,8 @@ static double doubt_markers(const struct arch *a, double confidence)
         only_gaps &= i == BORDER_RULE_GAP || l->fired[i] == 0 || l->is_ignored[i];
     if (l->n_runs > 1)
         most = 0.7;
-    if ((only_gaps && !l->is_one_pass && l->complete < 3) || a->products > PRODUCTS_MOST)
+    if ((only_gaps && !l->is_one_pass && l->complete < 3) || l->fired[BORDER_RULE_LOOP] > 0 ||
+        a->products > PRODUCTS_MOST)
         most = 0.6;
     if (a->n_failed > 0 || a->disagrees || l->is_period ||
         (l->period_match >= 0 && l->period_match < 0.9) || l->partial > 2 || l->complete == 0)
