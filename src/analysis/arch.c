@@ -260,10 +260,13 @@ static struct wording percent_text(struct finder *f, double share)
 
 static void tell_borders(struct finder *f)
 {
-    static const char *const names[BORDER_RULES] = {
-        "phase changes decode to prefill", "embedding between markers",
-        "long idle gaps between markers",  "step marks between markers",
-        "graph launches between markers",  "sampling between markers"};
+    static const char *const names[BORDER_RULES] = {"phase changes decode to prefill",
+                                                    "embedding between markers",
+                                                    "long idle gaps between markers",
+                                                    "step marks between markers",
+                                                    "graph launches between markers",
+                                                    "sampling between markers",
+                                                    "rounds of a loop"};
     const struct arch_layers *layers = f->a->layers;
 
     for (size_t i = 0; i < BORDER_RULES; i++)
@@ -343,10 +346,14 @@ static void tell_modules(struct finder *f)
 {
     for (size_t i = 0; i < f->a->stacks->n && i < ARCH_STACKS_TOLD; i++) {
         const struct arch_stack *s = &f->a->stacks->at[i];
-        evidence(f, s->is_opaque ? "attention kernels per module call" : "module frames",
+        evidence(f,
+                 s->is_opaque  ? "attention kernels per module call"
+                 : s->is_range ? "ranges of the user"
+                               : "module frames",
                  wording_plain(arch_stack_text(f->arena, s)),
-                 s->is_opaque ? PLAIN("the module has no frames inside; one layer for each "
-                                      "attention kernel of a call")
+                 s->is_opaque  ? PLAIN("the module has no frames inside; one layer for each "
+                                        "attention kernel of a call")
+                 : s->is_range ? PLAIN("layers as ranges of the user state them")
                  : s->is_plain
                      ? PLAIN("no repeated blocks: linear and convolution layers are counted")
                      : PLAIN("layers as the model's own modules state them"),
@@ -374,7 +381,7 @@ static void tell_checks(struct finder *f)
 /* Frames state layers; for a compiled module several calls that agree are nearly as good. */
 static double judge_modules(const struct arch_stack *s)
 {
-    double confidence = !s->is_opaque ? 0.95 : s->calls > 1 ? 0.8 : 0.6;
+    double confidence = s->is_range ? 0.85 : !s->is_opaque ? 0.95 : s->calls > 1 ? 0.8 : 0.6;
 
     return s->partial > 0 ? confidence - (s->is_opaque ? 0.3 : 0.1) : confidence;
 }
@@ -413,12 +420,21 @@ static double doubt_markers(const struct arch *a, double confidence)
 }
 
 /* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
+/* What ranges of the user state and kernels confirm. */
+static bool is_confirmed(const struct arch *a)
+{
+    for (size_t i = 0; i < a->stacks->n; i++)
+        if (a->stacks->at[i].is_range && a->stacks->at[i].layers == arch_layers_of_model(a->layers))
+            return true;
+    return false;
+}
+
 static double judge(const struct arch *a)
 {
     const struct arch_layers *layers = a->layers;
     double confidence = 1;
 
-    if (layers->method == ARCH_MODULE)
+    if (a->main != NULL)
         return judge_modules(a->main);
     if (layers->method != ARCH_MARKER)
         return judge_repeats(layers);
@@ -431,7 +447,7 @@ static double judge(const struct arch *a)
     confidence -= 0.05 * (double)(a->n_failed < 8 ? a->n_failed : 8);
     if (layers->partial > 0)
         confidence -= 0.05;
-    confidence = doubt_markers(a, confidence);
+    confidence = is_confirmed(a) && a->n_failed == 0 ? 0.9 : doubt_markers(a, confidence);
     return confidence > 0 ? confidence : 0;
 }
 
@@ -496,6 +512,7 @@ static bool find_by_modules(struct finder *f)
 
     a->stacks = arch_stacks_find(f->st);
     arch_modules_add_opaque(f->st, a->markers, a->stacks);
+    arch_ranges_add(f->st, a->stacks);
     a->main = arch_modules_main(f->st, a->stacks);
     if (a->main != NULL)
         a->layers = arch_modules_layers(f->st, a->ops, a->markers, a->stacks, a->main);
@@ -513,8 +530,9 @@ static void fall_back_on_frames(struct finder *f)
     if (a->main != NULL || stated == NULL || a->layers->method == ARCH_MARKER)
         return;
     struct arch_layers *layers = ARENA_NEW(f->arena, struct arch_layers);
-    *layers =
-        (struct arch_layers){.method = ARCH_MODULE, .per_pass = stated->layers, .period_match = -1};
+    *layers = (struct arch_layers){.method = stated->is_range ? ARCH_RANGE : ARCH_MODULE,
+                                   .per_pass = stated->layers,
+                                   .period_match = -1};
     a->layers = layers;
     a->main = stated;
     a->is_stated = true;
@@ -559,7 +577,7 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     tell_modules(&f);
     if (a->layers->method == ARCH_MARKER)
         tell_markers(&f);
-    else if (a->layers->method != ARCH_MODULE)
+    else if (a->main == NULL)
         tell_repeats(&f);
     tell_checks(&f);
     a->confidence = judge(a);

@@ -17,7 +17,7 @@ enum { GRAPH_LAYERS = 3 };
 static const nanos least_gap = 1000000; /* an idle gap between passes lasts 1 ms or more */
 
 ENUM_NAMES(arch_method_name, enum arch_method, "marker", "repeat", "collective", "gap", "none",
-           "module")
+           "module", "range")
 
 ENUM_NAMES(layer_kind_name, enum layer_kind, "Dense", "MoE+DFC", "MoE+GMM", "MoE+MC2", "MoE+AG",
            "MoE", "Block")

@@ -11,9 +11,17 @@
 #include "analysis/arch_markers.h"
 #include "base/interval.h"
 
-enum arch_method { ARCH_MARKER, ARCH_REPEAT, ARCH_COLLECTIVE, ARCH_GAP, ARCH_NONE, ARCH_MODULE };
+enum arch_method {
+    ARCH_MARKER,
+    ARCH_REPEAT,
+    ARCH_COLLECTIVE,
+    ARCH_GAP,
+    ARCH_NONE,
+    ARCH_MODULE,
+    ARCH_RANGE, /* stated by ranges of the user */
+};
 
-enum { ARCH_METHODS = ARCH_MODULE + 1 };
+enum { ARCH_METHODS = ARCH_RANGE + 1 };
 
 enum layer_kind {
     LAYER_DENSE,
