@@ -1,13 +1,14 @@
 /* Opens SQLite files read-only and finds their tables and columns. */
 #include "base/db.h"
 
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/char.h"
+#include "base/db_engine.h"
+#include "base/job.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
@@ -103,13 +104,12 @@ static int open_text(struct db *db, struct str text)
         db->copy[READ_VERSION] = db->copy[WRITE_VERSION] = ROLLBACK;
         bytes = db->copy;
     }
-    int rc =
-        sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, &db->handle);
     if (rc != SQLITE_OK)
         return rc;
-    return sqlite3_deserialize(db->handle, "main", (unsigned char *)(uintptr_t)bytes,
-                               (sqlite3_int64)text.n, (sqlite3_int64)text.n,
-                               SQLITE_DESERIALIZE_READONLY);
+    return db_engine_check(sqlite3_deserialize(
+        db->handle, "main", (unsigned char *)(uintptr_t)bytes, (sqlite3_int64)text.n,
+        (sqlite3_int64)text.n, SQLITE_DESERIALIZE_READONLY));
 }
 
 static void warn_of_wal(struct db *db)
@@ -135,8 +135,9 @@ static int open_path(struct db *db)
     if (is_nameless(db) && mapfile_open(&db->map, db->path, db->diag) == ST_OK)
         return open_text(db, db->map.text);
     warn_of_wal(db);
-    return sqlite3_open_v2(uri_of(&db->arena, db->path), &db->handle,
-                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    return db_engine_open(uri_of(&db->arena, db->path),
+                          SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                          &db->handle);
 }
 
 /* Plain tables only: a view has no pages of its own, and a virtual table would run code. */
@@ -148,13 +149,14 @@ static int read_names(struct db *db)
     VEC_OF(struct str) names = {0};
     VEC_OF(uint32_t) roots = {0};
     sqlite3_stmt *stmt;
-    int rc = sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL);
+    int rc = db_engine_check(sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL));
 
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-        rc = sqlite3_step(stmt);
+        rc = db_engine_check(sqlite3_step(stmt));
         if (rc != SQLITE_ROW)
             break;
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        db_engine_check_null(name, stmt);
         int64_t root = sqlite3_column_int64(stmt, 1);
         if (name == NULL || names.n == LIMIT_DB_TABLES)
             continue;
@@ -180,7 +182,7 @@ static int read_damaged_names(struct db *db)
 {
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
     sqlite3_set_authorizer(db->handle, NULL, NULL);
-    sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    db_engine_check(sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL));
     sqlite3_set_authorizer(db->handle, authorize, NULL);
     return read_names(db);
 }
@@ -210,7 +212,7 @@ static enum status look_inside(struct db *db)
 static void close_file(struct db *db)
 {
     if (db->pages.fd >= 0)
-        close(db->pages.fd);
+        job_close(db->pages.fd);
     db->pages.fd = -1;
 }
 
@@ -254,7 +256,7 @@ enum status db_open(struct db *db, const char *path, struct str text, struct dia
     enum status st = ST_OK;
     if (rc != SQLITE_OK)
         st = diag_fail(d, ST_IO, "db.open-failed", here(db), "cannot be opened: %s",
-                       db->handle != NULL ? sqlite3_errmsg(db->handle) : "out of memory");
+                       sqlite3_errmsg(db->handle));
     if (st == ST_OK)
         st = look_inside(db);
     if (st != ST_OK)
@@ -264,7 +266,7 @@ enum status db_open(struct db *db, const char *path, struct str text, struct dia
 
 void db_close(struct db *db)
 {
-    sqlite3_close(db->handle);
+    db_engine_close(db->handle);
     close_file(db);
     mem_free(db->copy);
     mapfile_close(&db->map);

@@ -13,6 +13,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/job.h"
 #include "base/now.h"
 #include "perfdb/table.h"
 
@@ -28,17 +29,29 @@ static bool is_current(int fd, const char *path)
            ours.st_dev == named.st_dev;
 }
 
+/* For a job that ends early. */
+static void remove_lock(void *path, size_t made_dir)
+{
+    unlink(path);
+    if (made_dir) {
+        *strrchr(path, '/') = '\0';
+        rmdir(path); /* stays when anything is in it */
+    }
+}
+
 /* 1: taken, 0: someone else has it, -1: errno. */
 static int try_once(struct lock *lock)
 {
-    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    lock->fd = job_fd(open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (lock->fd < 0)
         return -1;
     int rc = flock(lock->fd, LOCK_EX | LOCK_NB);
-    if (rc == 0 && is_current(lock->fd, lock->path))
+    if (rc == 0 && is_current(lock->fd, lock->path)) {
+        job_hold(remove_lock, lock->path, lock->made_dir);
         return 1;
+    }
     int error = errno;
-    close(lock->fd);
+    job_close(lock->fd);
     lock->fd = -1;
     errno = error;
     return rc == 0 || error == EWOULDBLOCK || error == EINTR ? 0 : -1;
@@ -132,12 +145,9 @@ enum status lock_take(struct lock *lock, const char *dir, const char *command, d
 void lock_release(struct lock *lock)
 {
     if (lock->fd >= 0) {
-        unlink(lock->path);
-        if (lock->made_dir) {
-            *strrchr(lock->path, '/') = '\0';
-            rmdir(lock->path); /* stays when anything is in it */
-        }
-        close(lock->fd);
+        job_drop(remove_lock, lock->path);
+        remove_lock(lock->path, lock->made_dir);
+        job_close(lock->fd);
     }
     mem_free(lock->path);
     *lock = (struct lock){.fd = -1};

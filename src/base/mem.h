@@ -1,0 +1,22 @@
+/*
+ * mem - the one layer that allocates: realloc() and free() that never return NULL.
+ *
+ * A block belongs to the job (base/job.h) of the thread that asked for it, until it is freed by
+ * anyone. When there is no memory the job ends at its boundary, where all of it is released; so
+ * callers never test for NULL and have nothing to undo. Sizes that come from a file must be checked
+ * against base/limits.h before they get here.
+ */
+#ifndef STRATA_BASE_MEM_H
+#define STRATA_BASE_MEM_H
+
+#include <stddef.h>
+
+/* Room for `count` elements of `size` bytes, with what `old` held (NULL: nothing). */
+void *mem_grow(void *old, size_t size, size_t count) __attribute__((returns_nonnull));
+void mem_free(void *p);
+
+/* Frees every block of a job; for base/job.c. */
+struct job;
+void mem_free_of(struct job *job);
+
+#endif
