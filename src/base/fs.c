@@ -72,9 +72,9 @@ void fs_cleanup(void)
 }
 
 /* For a job that ends early. */
-static void remove_temp(void *temp, size_t n)
+static void remove_temp(void *temp, size_t fd)
 {
-    (void)n;
+    close((int)fd);
     for (int i = 0, used = atomic_load(&temps_used); i < used; i++) {
         const char *entry = temp;
         atomic_compare_exchange_strong(&temps[i], &entry, NULL);
@@ -90,10 +90,11 @@ static enum status write_failed(const char *path, int error, struct diag *d)
 
 static void release(struct outfile *f)
 {
+    if (f->temp != NULL)
+        job_drop(remove_temp, f->temp);
     if (f->fd >= 0)
         job_close(f->fd);
     forget(f->slot);
-    job_drop(remove_temp, f->temp);
     mem_free(f->path);
     mem_free(f->goal);
     mem_free(f->temp);
@@ -119,9 +120,9 @@ static int open_named(struct outfile *f, const char *name)
     f->temp = mem_grow(NULL, 1, size);
     snprintf(f->temp, size, "%.*s%s", folder_length(f), f->goal, name);
     bool is_there = stat(f->goal, &old) == 0;
-    f->fd = job_fd(open(f->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+    f->fd = open(f->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (f->fd >= 0)
-        job_hold(remove_temp, f->temp, 0);
+        job_hold(remove_temp, f->temp, (size_t)f->fd);
     if (f->fd >= 0 && is_there && fchmod(f->fd, old.st_mode & 07777) != 0)
         return errno;
     return f->fd >= 0 ? 0 : errno;
@@ -140,13 +141,13 @@ static int open_temp(struct outfile *f, const char *name)
     for (int i = 0; i < TEMP_TRIES; i++) {
         snprintf(f->temp, (size_t)dir_n + 64, "%.*s.strata-%ld-%d.tmp", dir_n, f->goal,
                  (long)getpid(), i);
-        f->fd = job_fd(open(f->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        f->fd = open(f->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (f->fd >= 0 || errno != EEXIST)
             break;
     }
     if (f->fd < 0)
         return errno;
-    job_hold(remove_temp, f->temp, 0);
+    job_hold(remove_temp, f->temp, (size_t)f->fd);
     f->slot = remember(f->temp);
     if (f->slot < 0) {
         unlink(f->temp);
@@ -250,6 +251,8 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
 {
     enum status st = ST_OK;
 
+    if (f->temp != NULL)
+        job_drop(remove_temp, f->temp); /* nothing below asks for memory before it is gone */
     flush(f);
     if (f->error == 0 && sync == OUTFILE_SYNC && f->temp != NULL && fsync(f->fd) != 0)
         f->error = errno;
@@ -398,6 +401,8 @@ static int read_dir(struct arena *arena, const char *folder, int depth, struct f
 {
     DIR *dir = opendir(folder);
 
+    if (dir == NULL && errno == ENOMEM)
+        job_out_of_memory();
     if (dir == NULL)
         return errno;
     job_hold(close_dir, dir, 0);

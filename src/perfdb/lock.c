@@ -29,8 +29,7 @@ static bool is_current(int fd, const char *path)
            ours.st_dev == named.st_dev;
 }
 
-/* For a job that ends early. */
-static void remove_lock(void *path, size_t made_dir)
+static void remove_lock(char *path, bool made_dir)
 {
     unlink(path);
     if (made_dir) {
@@ -39,19 +38,26 @@ static void remove_lock(void *path, size_t made_dir)
     }
 }
 
+/* For a job that ends early: the path, and the descriptor beside a bit for the folder. */
+static void abandon(void *path, size_t n)
+{
+    remove_lock(path, n & 1);
+    close((int)(n >> 1));
+}
+
 /* 1: taken, 0: someone else has it, -1: errno. */
 static int try_once(struct lock *lock)
 {
-    lock->fd = job_fd(open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (lock->fd < 0)
         return -1;
     int rc = flock(lock->fd, LOCK_EX | LOCK_NB);
     if (rc == 0 && is_current(lock->fd, lock->path)) {
-        job_hold(remove_lock, lock->path, lock->made_dir);
+        job_hold(abandon, lock->path, (size_t)lock->fd << 1 | lock->made_dir);
         return 1;
     }
     int error = errno;
-    job_close(lock->fd);
+    close(lock->fd);
     lock->fd = -1;
     errno = error;
     return rc == 0 || error == EWOULDBLOCK || error == EINTR ? 0 : -1;
@@ -145,9 +151,9 @@ enum status lock_take(struct lock *lock, const char *dir, const char *command, d
 void lock_release(struct lock *lock)
 {
     if (lock->fd >= 0) {
-        job_drop(remove_lock, lock->path);
+        job_drop(abandon, lock->path);
         remove_lock(lock->path, lock->made_dir);
-        job_close(lock->fd);
+        close(lock->fd);
     }
     mem_free(lock->path);
     *lock = (struct lock){.fd = -1};
