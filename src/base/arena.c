@@ -105,7 +105,7 @@ struct str arena_vformat(struct arena *a, const char *format, va_list args)
     int n = vsnprintf(NULL, 0, format, again);
     va_end(again);
     if (n < 0)
-        return S("");
+        job_out_of_memory(); /* a text printf() has no room to make */
     char *text = arena_alloc(a, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, format, args);
     return (struct str){text, (size_t)n};

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/job.h"
 #include "base/vec.h"
 
 void text_put(struct text *t, struct str part)
@@ -35,8 +36,8 @@ void text_vformat(struct text *t, const char *format, va_list args)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    if (n <= 0)
-        return;
+    if (n < 0)
+        job_out_of_memory();              /* a text printf() has no room to make */
     vec_reserve(t, t->n + (size_t)n + 1); /* vsnprintf ends with a NUL byte */
     vsnprintf(t->at + t->n, (size_t)n + 1, format, args);
     t->n += (size_t)n;

@@ -3,7 +3,8 @@
  *
  *     STRATA_FAULT_ALLOC=17 LD_PRELOAD=libfault_alloc.so strata info in      the 17th returns NULL
  *     STRATA_FAULT_ALLOC=17+ ...                                             and all after it
- *     STRATA_FAULT_COUNT=FILE ...                                 writes how many there were to FILE
+ *     STRATA_FAULT_COUNT=FILE ...                                 writes how many there were to
+ * FILE
  *
  * Counted are malloc, calloc, realloc and anonymous mmap and mremap: those of the program, of the
  * libraries it uses and of the C library (opendir, qsort ...). Freeing never counts. Under
