@@ -99,16 +99,11 @@ struct str arena_str(struct arena *a, struct str s)
 
 struct str arena_vformat(struct arena *a, const char *format, va_list args)
 {
-    va_list again;
+    size_t n = mem_text_size(format, args);
+    char *text = arena_alloc(a, n + 1);
 
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (n < 0)
-        job_out_of_memory(); /* a text printf() has no room to make */
-    char *text = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(text, (size_t)n + 1, format, args);
-    return (struct str){text, (size_t)n};
+    vsnprintf(text, n + 1, format, args);
+    return (struct str){text, n};
 }
 
 const char *arena_printf(struct arena *a, const char *format, ...)

@@ -10,6 +10,7 @@
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,18 @@ void mem_free(void *p)
         return;
     unlink_block(block_of(p));
     free(block_of(p));
+}
+
+size_t mem_text_size(const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (n < 0)
+        job_out_of_memory();
+    return (size_t)n;
 }
 
 ASAN_UNCHECKED void mem_free_of(struct job *job)

@@ -9,11 +9,15 @@
 #ifndef STRATA_BASE_MEM_H
 #define STRATA_BASE_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* Room for `count` elements of `size` bytes, with what `old` held (NULL: nothing). */
 void *mem_grow(void *old, size_t size, size_t count) __attribute__((returns_nonnull));
 void mem_free(void *p);
+
+/* How long a text printf() would make, without the NUL byte. printf() allocates too. */
+size_t mem_text_size(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 /* Frees every block of a job; for base/job.c. */
 struct job;

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "base/job.h"
 #include "base/vec.h"
 
 void text_put(struct text *t, struct str part)
@@ -31,16 +30,11 @@ void text_repeat(struct text *t, char c, size_t times)
 
 void text_vformat(struct text *t, const char *format, va_list args)
 {
-    va_list again;
+    size_t n = mem_text_size(format, args);
 
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (n < 0)
-        job_out_of_memory();              /* a text printf() has no room to make */
-    vec_reserve(t, t->n + (size_t)n + 1); /* vsnprintf ends with a NUL byte */
-    vsnprintf(t->at + t->n, (size_t)n + 1, format, args);
-    t->n += (size_t)n;
+    vec_reserve(t, t->n + n + 1); /* vsnprintf ends with a NUL byte */
+    vsnprintf(t->at + t->n, n + 1, format, args);
+    t->n += n;
 }
 
 void text_format(struct text *t, const char *format, ...)
