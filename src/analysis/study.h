@@ -23,7 +23,8 @@ struct structures;
     FACT(groups)                                                                                   \
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
-    FACT(accounting)
+    FACT(accounting)                                                                               \
+    FACT(diagnosis)
 
 #define STUDY_DECLARE(name)                                                                        \
     struct study;                                                                                  \

@@ -1,0 +1,181 @@
+/*
+ * What each cause is worth: by a changed replay, by shares of one, or by the accounting.
+ */
+#include "analysis/diagnose/root_find.h"
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/root_limits.h"
+#include "analysis/study.h"
+
+bool root_counts_step(const struct root_finder *f, uint32_t step)
+{
+    return step != TASK_NO_STEP && step >= f->first;
+}
+
+uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call)
+{
+    size_t place;
+
+    if (call->tasks > 0)
+        return f->a->tasks.at[call->first_task].step;
+    vec_bisect(place, f->a->n, i, f->a->steps[i].host.begin <= call->begin);
+    return place > 0 ? (uint32_t)place - 1 : TASK_NO_STEP;
+}
+
+const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].cause == cause)
+            return &f->found[i];
+    return NULL;
+}
+
+static double share_of(const struct root_finder *f, nanos time)
+{
+    return num_share((double)time, (double)f->window);
+}
+
+static double copies_share(const struct root_finder *f)
+{
+    nanos sum = f->by[ACCOUNT_COPY + COPY_P2P];
+
+    for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
+        sum += f->by[ACCOUNT_COPY + kind];
+    return share_of(f, sum);
+}
+
+/* Share of a change's saving that lies in the slow step. */
+static double in_slow_step(struct root_finder *f, const struct whatif_change *change)
+{
+    size_t slow = f->slow.step;
+    double all = 0, there = 0;
+    nanos before = f->a->steps[0].window.begin;
+
+    if (slow == SIZE_MAX)
+        return 0;
+    whatif_times(f->w, change, 1);
+    trace_replay_ends(f->w->replay, &f->w->times, f->w->ends);
+    for (size_t i = 0; i < f->a->n; i++) {
+        if (f->a->steps[i].tasks == 0)
+            continue;
+        double took = (double)f->w->ends[i] - (double)before;
+        double saved =
+            (double)f->a->steps[i].window.end - (double)f->a->steps[i].window.begin - took;
+        all += saved > 0 ? saved : 0;
+        there += saved > 0 && i == slow ? saved : 0;
+        before = f->w->ends[i];
+    }
+    return num_share(there, all);
+}
+
+/* Whatever is worth listing is kept; negative savings are none. */
+static struct found_cause *keep(struct root_finder *f, enum root_cause cause, double saving,
+                                double profiled)
+{
+    double least = ROOT_LISTED / 100.0;
+
+    if (saving < least && profiled < least)
+        return NULL;
+    struct found_cause *c = &f->found[f->n++];
+    *c = (struct found_cause){.cause = cause, .saving = saving, .profiled_saving = profiled};
+    root_find_sites(f, c);
+    return c;
+}
+
+/* A change and `part` of what it saves. */
+static void value(struct root_finder *f, enum root_cause cause, double part)
+{
+    struct whatif_change change;
+
+    if (part <= 0 || !whatif_parse(str_of(root_causes[cause].whatif), &change))
+        return;
+    struct whatif_result r = whatif_run(f->w, &change, 1);
+    struct found_cause *c = keep(f, cause, part * (r.is_calibrated ? r.saving : r.profiled_saving),
+                                 part * r.profiled_saving);
+    if (c != NULL)
+        c->in_slow_step = in_slow_step(f, &change);
+}
+
+/* Compilers that name themselves, and `part` of the host work: what loads new code. */
+static void value_compilation(struct root_finder *f, double part)
+{
+    struct whatif_change changes[2];
+
+    if (!whatif_parse(S("no_compile"), &changes[0]) || !whatif_parse(S("input_ready"), &changes[1]))
+        return;
+    struct whatif_result named = whatif_run(f->w, &changes[0], 1);
+    struct whatif_result host = whatif_run(f->w, &changes[1], 1);
+    double profiled = named.profiled_saving + part * host.profiled_saving;
+    struct found_cause *c =
+        keep(f, ROOT_COMPILATION,
+             named.is_calibrated ? named.saving + part * host.saving : profiled, profiled);
+    if (c != NULL)
+        c->in_slow_step = in_slow_step(f, &changes[part > 0]);
+}
+
+/* Host work is one change; its causes share what it saves by their time. */
+static void value_host(struct root_finder *f)
+{
+    double times[ROOT_CAUSES] = {0}, all = 0;
+
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *call = &f->a->host.calls[i];
+        if (f->host_work[i] == ROOT_HEALTHY || !root_counts_step(f, root_step_of_call(f, call)))
+            continue;
+        times[f->host_work[i]] += (double)call->stretch;
+        all += (double)call->stretch;
+    }
+    for (int cause = ROOT_INPUT_PIPELINE; cause <= ROOT_PYTHON_OVERHEAD; cause++)
+        value(f, (enum root_cause)cause, num_share(times[cause], all));
+    value_compilation(f, num_share(times[ROOT_COMPILATION], all));
+}
+
+/* Copies that streams wait for are a matter of the waits; others of the stream they run in. */
+static void value_copies(struct root_finder *f)
+{
+    bool has_event = false, has_wait = false;
+
+    for (size_t i = 0; i < f->a->host.n; i++)
+        has_event |= f->a->host.calls[i].kind == CALL_EVENT;
+    for (size_t i = 0; i < f->w->replay->n; i++)
+        has_wait |= f->w->replay->nodes[i].other != REPLAY_NONE;
+    value(f, ROOT_PAGEABLE_COPY, 1);
+    value(f, ROOT_COPY_UNNEEDED, 1);
+    if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
+        bool is_pinned = f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] == 0 &&
+                         f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE] == 0;
+        value(f, has_event && has_wait && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED, 1);
+    } else if (has_wait) {
+        value(f, ROOT_DEVICE_DEPENDENCY, 1);
+    }
+}
+
+static void value_accounts(struct root_finder *f)
+{
+    double aicpu = share_of(f, f->by[ACCOUNT_COMPUTE + FAMILY_AICPU]);
+
+    keep(f, ROOT_AICPU_EXPOSED, aicpu, aicpu);
+    if (f->slow.step == SIZE_MAX)
+        return;
+    struct found_cause *c = keep(f, f->slow.cause, f->slow.share, f->slow.share);
+    if (c != NULL)
+        c->in_slow_step = 1;
+}
+
+void root_find(struct root_finder *f)
+{
+    static const enum root_cause changes[] = {
+        ROOT_LAUNCH_BOUND,     ROOT_HOST_SYNC,         ROOT_ALLOCATOR,
+        ROOT_COMM_EXPOSED,     ROOT_NO_TENSOR_CORE,    ROOT_FP64_USED,
+        ROOT_GEMM_INEFFICIENT, ROOT_ATTENTION_UNFUSED, ROOT_ELEMENTWISE_UNFUSED,
+        ROOT_LAYOUT_COPIES,    ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
+    };
+
+    root_find_host(f);
+    root_find_slow_step(f);
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++)
+        value(f, changes[i], 1);
+    value_host(f);
+    value_copies(f);
+    value_accounts(f);
+}

@@ -1,0 +1,77 @@
+/*
+ * root_find - every cause of the catalogue that a capture shows, with what it is worth.
+ */
+#ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_FIND_H
+#define STRATA_ANALYSIS_DIAGNOSE_ROOT_FIND_H
+
+#include "analysis/diagnose/root_cause.h"
+#include "analysis/diagnose/whatif.h"
+
+enum { ROOT_SITES = 3 };
+
+/* A place in the program: an operator, a call or a kernel. */
+struct root_site {
+    struct str name, thread;
+    size_t count; /* in the steps that count */
+    nanos time;   /* mean over them */
+};
+
+/* One step that is slower than the others. */
+struct slow_step {
+    size_t step; /* SIZE_MAX: none */
+    nanos time, median;
+    nanos excess;
+    double share;      /* of the run */
+    long long kernels; /* more than the median has */
+    int grown;         /* class of the accounting that grew most */
+    nanos grown_by;
+    enum root_cause cause;
+};
+
+struct found_cause {
+    enum root_cause cause;
+    double saving, profiled_saving; /* shares of the step */
+    double in_slow_step;            /* share of the saving that lies in the slow step */
+    double share;                   /* of the time that the cause's class takes */
+    size_t count;                   /* of things, a step */
+    nanos each;                     /* mean of their times */
+    struct root_site sites[ROOT_SITES];
+    size_t n_sites;
+};
+
+/* A capture on the table. */
+struct root_finder {
+    struct study *st;
+    const struct capture *cap;
+    const struct accounting *a;
+    struct whatif *w;
+    size_t first, steps; /* the steps that count: the first is left out when there are more */
+    nanos window;        /* of those */
+    nanos by[ACCOUNT_CLASSES];
+    uint8_t *host_work; /* by call: enum root_cause of the stretch before it, or ROOT_HEALTHY */
+    struct slow_step slow;
+    struct found_cause found[ROOT_CAUSES];
+    size_t n;
+};
+
+void root_find(struct root_finder *f);
+
+/* Of one found already, or NULL. */
+const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause);
+
+/* Whether a task or call counts: it lies in a step that does. */
+bool root_counts_step(const struct root_finder *f, uint32_t step);
+uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
+
+/* Bytes of a copy, 0 when not told. */
+double root_bytes(const struct root_finder *f, const struct device_task *t);
+
+/* What host time before each call is: sets host_work. */
+void root_find_host(struct root_finder *f);
+
+void root_find_slow_step(struct root_finder *f);
+
+/* Fills sites, count, each and share of a cause. */
+void root_find_sites(const struct root_finder *f, struct found_cause *c);
+
+#endif

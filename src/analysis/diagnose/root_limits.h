@@ -1,0 +1,44 @@
+/*
+ * root_limits - every threshold of the verdict, in one place; docs/diagnosis.md says which
+ * recordings they were chosen on. Shares in percent, times in nanoseconds.
+ */
+#ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
+#define STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
+
+enum {
+    /* Ranking. */
+    ROOT_LISTED = 3,       /* percent of the step: savings from here on are listed, */
+    ROOT_NAMED = 5,        /* and from here on the first of them is the verdict */
+    ROOT_SPECIFIC = 50,    /* percent of a generic cause's saving that a specific one needs */
+    ROOT_NOT_HEALTHY = 10, /* percent of the step that copies, communication or idleness may take */
+    ROOT_PROFILER = 10,    /* percent saved under the profiler alone that is worth a word */
+    ROOT_ALIKE = 90,       /* percent: savings this close to each other are called equal */
+
+    /* Host work. */
+    ROOT_INPUT_BYTES = 64 << 10,      /* of a copy to the device that input ends with, */
+    ROOT_INPUT_BYTES_BLIND = 1 << 20, /* and where nothing says what came before it */
+    ROOT_LONG_COMPILE = 20000000,     /* before a load of code */
+    ROOT_COMPILE_LAUNCHES = 10,       /* calls until a new generated kernel */
+
+    /* Copies. */
+    ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */
+
+    /* One step that is slow. */
+    ROOT_SLOW_TIMES = 130,    /* percent of the median, */
+    ROOT_SLOW_EXCESS = 60,    /* of what all steps have above it, */
+    ROOT_SLOW_RUN = 5,        /* of the run, */
+    ROOT_SLOW_FIRST = 30,     /* of the run when it is the first step, */
+    ROOT_SLOW_DEVIATIONS = 5, /* and so many median deviations */
+    ROOT_MORE_WORK = 105,     /* percent of the median's kernels, */
+    ROOT_MORE_KERNELS = 5,    /* and so many more than in any other step */
+    ROOT_IN_STEP = 80,        /* percent of a cause that lies in the slow step: the step is named */
+    ROOT_SLOWED = 80,         /* percent of kernel time that lasts longer in a step whose clock */
+    ROOT_SLOWED_BY = 110,     /* dropped, by this */
+
+    /* Confidence. */
+    ROOT_SURE = 75,
+    ROOT_LIKELY = 45,
+    ROOT_POSSIBLE = 20,
+};
+
+#endif
