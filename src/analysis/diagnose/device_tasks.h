@@ -44,6 +44,7 @@ struct device_task {
     uint8_t copy;    /* enum copy_kind of a copy */
     uint8_t family;  /* enum kernel_family of compute */
     bool is_fp64;    /* its operator takes doubles */
+    bool is_simt;    /* a product or convolution without tensor cores */
     bool is_graph;   /* node of a graph */
     bool is_aicpu;
 };

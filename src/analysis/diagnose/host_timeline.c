@@ -292,10 +292,15 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
         struct str types = capture_slice_text(w->cap, r->stack[i].slice, KEY_INPUT_DTYPES);
         if (types.n == 0)
             continue;
-        struct str first;
-        str_split(&types, ';', &first);
-        call->is_fp64 = str_equal(first, S("double"));
-        call->is_float = str_equal(first, S("float"));
+        struct str shapes = capture_slice_text(w->cap, r->stack[i].slice, KEY_INPUT_SHAPES);
+        struct str type, shape = S("");
+        for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
+            if (shapes.n > 0)
+                str_split(&shapes, ';', &shape);
+            call->is_fp64 |= shape.n > 0 && str_equal(type, S("double"));
+            call->is_float |= is_first && str_equal(type, S("float"));
+            shape = S("");
+        }
         return;
     }
 }
@@ -501,6 +506,8 @@ static void set_family(const struct capture *cap, struct device_task *t,
     if (type != 0)
         name.rate = RATE_TENSOR;
     t->family = (uint8_t)kernel_family_of(op, name, is_float);
+    t->is_simt = (t->family == FAMILY_GEMM_SIMT || t->family == FAMILY_CONV) &&
+                 kernel_rate_is_simt(name.rate, is_float);
 }
 
 static void link_tasks(const struct walk *w, struct device_tasks *tasks, const uint32_t *launch,

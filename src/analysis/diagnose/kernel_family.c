@@ -114,9 +114,7 @@ struct kernel_name kernel_family_of_name(struct str name)
 
 static enum kernel_family gemm_of(enum kernel_rate rate, bool is_float)
 {
-    bool is_simt = rate == RATE_SIMT || rate == RATE_FP64 || (rate == RATE_BY_TYPE && is_float);
-
-    return is_simt ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR;
+    return kernel_rate_is_simt(rate, is_float) ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR;
 }
 
 enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name name, bool is_float)

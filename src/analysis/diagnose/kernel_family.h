@@ -49,4 +49,10 @@ struct kernel_name kernel_family_of_name(struct str name);
  * first input is a 32-bit float, for names that do not tell the rate. */
 enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name name, bool is_float);
 
+/* Whether a product or convolution of this name works without tensor cores. */
+static inline bool kernel_rate_is_simt(enum kernel_rate rate, bool is_float)
+{
+    return rate == RATE_SIMT || rate == RATE_FP64 || (rate == RATE_BY_TYPE && is_float);
+}
+
 #endif

@@ -46,18 +46,42 @@ enum {
     LIMIT_LARGE_READ = 100000,  /* from this on one of data */
     LIMIT_LARGE_COPY = 1000000, /* bytes of a copy that shows the rate of the link */
     LIMIT_PINNED_GBPS = 54,     /* of pinned copies, measured: 51.7 to 54.9 GB/s */
+    LIMIT_STRETCH_OF_READ = 4,  /* host work of a quarter of the read before it belongs to that */
     LIMIT_COPY_START = 2000,    /* before the first byte of a copy moves */
     LIMIT_ASYNC_COPY = 10000,   /* of the call of a copy that does not block */
-    LIMIT_TENSOR_ROOF = 65,     /* percent of peak that products reach, measured: 52 to 77 */
-    LIMIT_MEMORY_ROOF = 85,     /* percent of bandwidth */
-    LIMIT_LEAST_KERNEL = 3000,  /* no kernel is shorter */
-    LIMIT_UNSHAPED_PRODUCT = 4, /* tensor cores are so many times faster, without shapes */
-    LIMIT_CHAIN = 3,            /* kernels of a chain that are worth fusing */
+    LIMIT_BATCH = 10,           /* copies to the device in a step that could be one, */
+    LIMIT_BATCH_BYTES = 65536,  /* up to this each */
+    LIMIT_TENSOR_ROOF = 65,    /* percent of peak that products in TF32 reach, measured: 52 to 77 */
+    LIMIT_GEMM_ROOF = 75,      /* the same in 16 bits, and */
+    LIMIT_CONV_ROOF = 50,      /* of convolutions */
+    LIMIT_MEMORY_ROOF = 85,    /* percent of bandwidth */
+    LIMIT_LEAST_KERNEL = 3000, /* no kernel is shorter */
+    LIMIT_UNSHAPED_PRODUCT = 4,      /* tensor cores are so many times faster, without shapes */
+    LIMIT_INEFFICIENT = 150,         /* percent of its time at the roof that a product may take, */
+    LIMIT_INEFFICIENT_LEAST = 20000, /* if it lasts this long */
+    LIMIT_CONSUMERS = 8,             /* calls after a convolution that may show its output */
+    LIMIT_SORT_READS = 3,            /* of the whole tensor, for sorting and indexing, */
+    LIMIT_SORT_ROOF = 60,            /* at this percentage of the bandwidth */
+    LIMIT_SORT_START = 6000,
+    LIMIT_CHAIN = 3,           /* kernels of a chain that are worth fusing */
+    LIMIT_ATTENTION_PARTS = 4, /* products and softmaxes from one product to the next */
+    LIMIT_SCORES = 64,         /* sizes of scores that are looked for */
+    LIMIT_ATTENTION_ROOF = 50, /* percent of peak of fused attention in 16 bits, */
+    LIMIT_ATTENTION_SIMT = 75, /* of the plain fp32 peak in 32 */
+    LIMIT_ATTENTION_LEAST = 5000,
     LIMIT_OPTIMIZER_KERNELS = 30,
-    LIMIT_OPTIMIZER_BYTES = 28,   /* an element of Adam: reads and writes */
-    LIMIT_OPTIMIZER_ROOF = 45,    /* percent of bandwidth of fused Adam, measured */
-    LIMIT_FUSED_HOST = 230000,    /* host time of a fused step, measured, */
-    LIMIT_FUSED_PARAMETER = 4900, /* and for each parameter */
+    LIMIT_OPTIMIZER_ROOF = 45,   /* percent of bandwidth of fused optimizers, measured */
+    LIMIT_ADAM_BYTES = 28,       /* an element: reads and writes of value, gradient, moments */
+    LIMIT_ADAM_HOST = 230000,    /* host time of a fused step, measured, */
+    LIMIT_ADAM_PARAMETER = 4900, /* and for each parameter */
+    LIMIT_SGD_BYTES = 20,
+    LIMIT_SGD_HOST = 60000,
+    LIMIT_SGD_PARAMETER = 2000,
+
+    /* Steps. */
+    LIMIT_SLOW_STEPS = 4,  /* fewer steps have no usual time */
+    LIMIT_SLOW_STEP = 130, /* percent of the median that a slow step takes at least, */
+    LIMIT_SLOW_SPREAD = 5, /* and so many median deviations more than it */
 };
 
 #endif
