@@ -124,20 +124,30 @@ static struct diagnosis_cause tell(struct teller_of_causes *t, const struct foun
 
 /* ---- the verdict ---- */
 
+static const struct message *verdict_message(const struct diagnosis_cause *c)
+{
+    unsigned flags = root_causes[c->found.cause].flags;
+
+    if (c->found.cause == ROOT_HEALTHY || c->found.cause == ROOT_UNKNOWN)
+        return &diagnosis_text.verdict_alone;
+    if (flags & ROOT_OF_STEP)
+        return &diagnosis_text.verdict_once;
+    if ((flags & ROOT_OF_LAUNCHES) && c->confidence <= CONFIDENCE_POSSIBLE)
+        return &diagnosis_text.verdict_launch;
+    return c->is_upper_bound ? &diagnosis_text.verdict_bound : &diagnosis_text.verdict;
+}
+
 static struct wording verdict_text(struct teller_of_causes *t, const struct diagnosis_cause *c)
 {
-    const struct message *m = c->found.cause == ROOT_HEALTHY || c->found.cause == ROOT_UNKNOWN
-                                  ? &diagnosis_text.verdict_alone
-                              : root_causes[c->found.cause].flags & ROOT_OF_STEP
-                                  ? &diagnosis_text.verdict_once
-                              : c->is_upper_bound ? &diagnosis_text.verdict_bound
-                                                  : &diagnosis_text.verdict;
     const struct wording *sure =
         wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
+    nanos step = t->d->is_calibrated ? t->f.w->bare : t->f.w->profiled;
 
-    return WORDING(t->arena, m, place_wording("what", wording_keep(t->arena, c->what)),
+    return WORDING(t->arena, verdict_message(c),
+                   place_wording("what", wording_keep(t->arena, c->what)),
                    place_wording("do", wording_keep(t->arena, c->action)),
                    place_quantity("saving", (double)c->saving, UNIT_NS),
+                   place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
                    place_quantity("share", c->saving_share, UNIT_RATIO),
                    place_wording("confidence", sure), PLACE("n", t->f.a->n));
 }
@@ -212,15 +222,16 @@ static struct diagnosis_cause unknown(struct teller_of_causes *t)
         0);
 }
 
-/* Nothing saves enough: what runs alone is told as an upper bound, what idles is unknown. */
-static struct diagnosis_cause without_cause(struct teller_of_causes *t)
+/* Nothing saves enough, or nobody would believe it: what runs alone is told as an upper bound, what
+ * idles is unknown. */
+static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_doubtful)
 {
     struct root_shares shares = root_shares_of(&t->f);
     double most = ROOT_NOT_HEALTHY / 100.0;
     bool is_comm = shares.comm >= shares.copies;
     double share = is_comm ? shares.comm : shares.copies;
 
-    if (share < most && shares.idle < most)
+    if (share < most && shares.idle < most && !is_doubtful)
         return healthy(t);
     if (share < most || shares.idle > share)
         return unknown(t);
@@ -228,7 +239,11 @@ static struct diagnosis_cause without_cause(struct teller_of_causes *t)
                             .saving = share,
                             .profiled_saving = share};
     root_find_sites(&t->f, &c);
-    return tell(t, &c, 1);
+    struct diagnosis_cause told = tell(t, &c, 1);
+    told.confidence = CONFIDENCE_POSSIBLE; /* a share is no saving */
+    if (!is_comm)
+        told.action = plain(t->arena, &diagnosis_text.do_copy_bytes);
+    return told;
 }
 
 /* ---- facts ---- */
@@ -253,24 +268,6 @@ static void add_classes(struct teller_of_causes *t)
     qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
 }
 
-/* Sums over the kernels of a step that do not depend on their order. */
-static uint64_t *work_of_steps(const struct root_finder *f, struct arena *arena)
-{
-    uint64_t *work = ARENA_ARRAY(arena, uint64_t, f->a->n);
-
-    for (size_t i = 0; i < f->a->n; i++)
-        work[i] = 0;
-    for (size_t i = 0; i < f->a->tasks.n; i++) {
-        const struct device_task *task = &f->a->tasks.at[i];
-        if (task->class != TASK_COMPUTE || task->step == TASK_NO_STEP)
-            continue;
-        uint64_t x =
-            (f->cap->slices.name[task->slice] + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
-        work[task->step] += (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-    }
-    return work;
-}
-
 static size_t kernels_of(const struct root_finder *f, size_t step)
 {
     size_t n = 0;
@@ -283,23 +280,22 @@ static size_t kernels_of(const struct root_finder *f, size_t step)
 static void add_groups(struct teller_of_causes *t)
 {
     const struct accounting *a = t->f.a;
-    const uint64_t *work = work_of_steps(&t->f, t->arena);
     nanos *times = ARENA_ARRAY(t->arena, nanos, a->n);
-    bool *is_taken = ARENA_ARRAY(t->arena, bool, a->n);
 
-    memset(is_taken, 0, a->n);
     t->d->groups = ARENA_ARRAY(t->arena, struct diagnosis_group, a->n);
     for (size_t i = 0; i < a->n; i++) {
         size_t n = 0;
-        if (is_taken[i] || a->steps[i].tasks == 0)
+        if (a->steps[i].tasks == 0)
             continue;
-        for (size_t k = i; k < a->n; k++)
-            if (!is_taken[k] && a->steps[k].tasks > 0 && work[k] == work[i]) {
-                times[n++] = nanos_sub(a->steps[k].window.end, a->steps[k].window.begin);
-                is_taken[k] = true;
+        for (size_t k = 0; k < a->n; k++)
+            if (a->steps[k].tasks > 0 && a->steps[k].group == a->steps[i].group) {
+                if (k < i)
+                    break;
+                times[n++] = account_step_time(&a->steps[k]);
             }
-        t->d->groups[t->d->n_groups++] = (struct diagnosis_group){
-            n, kernels_of(&t->f, i), a->steps[i].id, host_timeline_median(times, n)};
+        if (n > 0)
+            t->d->groups[t->d->n_groups++] = (struct diagnosis_group){
+                n, kernels_of(&t->f, i), a->steps[i].id, host_timeline_median(times, n)};
     }
 }
 
@@ -374,7 +370,8 @@ static void finish(struct teller_of_causes *t, bool is_named)
     d->causes = ARENA_ARRAY(t->arena, struct diagnosis_cause, ROOT_CAUSES);
     for (size_t i = 0; i < f->n; i++)
         d->causes[d->n_causes++] = tell(t, &f->found[i], i + 1);
-    d->verdict = is_named ? d->causes[0] : without_cause(t);
+    bool is_doubtful = is_named && d->causes[0].confidence == CONFIDENCE_UNKNOWN;
+    d->verdict = is_named && !is_doubtful ? d->causes[0] : without_cause(t, is_doubtful);
     d->text = verdict_text(t, &d->verdict);
     add_classes(t);
     add_groups(t);

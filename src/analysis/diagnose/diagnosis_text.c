@@ -24,16 +24,23 @@ static const struct column cause_columns[] = {
 
 static void tell_time(const struct diagnosis *d, struct report *r)
 {
-    struct message_place n = PLACE("n", d->steps);
-    struct message_place time = place_quantity("time", (double)d->device_period, UNIT_NS);
+    double time = (double)d->device_period;
 
     if (d->is_pseudo)
-        report_line_text(r, MESSAGE(r->lang, &r->arena, &diagnosis_text.whole_time, time));
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
+                                           place_quantity("time", time, UNIT_NS)));
     else if (d->is_calibrated)
-        report_line_text(r, MESSAGE(r->lang, &r->arena, &diagnosis_text.step_time_bare, n, time,
-                                    place_quantity("bare", (double)d->bare, UNIT_NS)));
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time_bare, PLACE("n", d->steps),
+                                           place_quantity("time", time, UNIT_NS),
+                                           place_quantity("bare", (double)d->bare, UNIT_NS)));
     else
-        report_line_text(r, MESSAGE(r->lang, &r->arena, &diagnosis_text.step_time, n, time));
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time, PLACE("n", d->steps),
+                                           place_quantity("time", time, UNIT_NS)));
+    double apart = num_share((double)d->time - (double)d->host_period, (double)d->time);
+    if (d->host_period > 0 && (apart > ROOT_PERIODS / 100.0 || apart < -ROOT_PERIODS / 100.0))
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.host_ahead,
+                                           place_quantity("host", (double)d->host_period, UNIT_NS),
+                                           place_quantity("device", (double)d->time, UNIT_NS)));
 }
 
 static void tell_classes(const struct diagnosis *d, struct report *r)

@@ -8,79 +8,287 @@
 
 ENUM_NAMES(framework_name, enum framework, "pytorch", "torch_npu", "vllm", "sglang", "xla")
 
-#define ROOT_TEXTS(key)                                                                            \
-    .what = &diagnosis_text.what_##key, .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_##key
-#define ROOT_DOUBTS(key)                                                                           \
-    .against = &diagnosis_text.not_##key, .record = &diagnosis_text.record_##key
-
-const struct root_cause_kind root_causes[ROOT_CAUSES] = {
-    [ROOT_HEALTHY] = {"healthy", ROOT_TEXTS(healthy)},
-    [ROOT_UNKNOWN] = {"unknown", ROOT_TEXTS(unknown)},
-    [ROOT_LAUNCH_BOUND] = {"launch_bound", ROOT_TEXTS(launch), ROOT_DOUBTS(launch),
-                           .actions[FRAMEWORK_NPU] = &diagnosis_text.do_launch_npu,
-                           .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_launch_vllm,
-                           .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_launch_sglang,
-                           .actions[FRAMEWORK_XLA] = &diagnosis_text.do_launch_xla,
-                           .whatif = "no_launch_cost", .flags = ROOT_GENERIC},
-    [ROOT_HOST_SYNC] = {"host_sync", ROOT_TEXTS(sync), ROOT_DOUBTS(sync), .whatif = "no_sync"},
-    [ROOT_INPUT_PIPELINE] = {"input_pipeline", ROOT_TEXTS(input), ROOT_DOUBTS(input),
-                             .whatif = "input_ready"},
-    [ROOT_CPU_OPERATOR] = {"cpu_operator", ROOT_TEXTS(cpu_op), ROOT_DOUBTS(cpu_op),
-                           .whatif = "input_ready"},
-    [ROOT_HOST_UNTRACED] = {"host_untraced", ROOT_TEXTS(untraced), ROOT_DOUBTS(untraced),
-                            .whatif = "input_ready", .flags = ROOT_WEAK},
-    [ROOT_PYTHON_OVERHEAD] = {"python_overhead", ROOT_TEXTS(python), ROOT_DOUBTS(python),
-                              .whatif = "input_ready"},
-    [ROOT_ALLOCATOR] = {"allocator", ROOT_TEXTS(alloc), ROOT_DOUBTS(alloc),
-                        .actions[FRAMEWORK_NPU] = &diagnosis_text.do_alloc_npu,
-                        .whatif = "no_alloc"},
-    [ROOT_COMPILATION] = {"compilation", ROOT_TEXTS(compile), ROOT_DOUBTS(compile),
-                          .actions[FRAMEWORK_NPU] = &diagnosis_text.do_compile_npu,
-                          .whatif = "no_compile"},
-    [ROOT_PAGEABLE_COPY] = {"pageable_copy", ROOT_TEXTS(pageable),
-                            .against = &diagnosis_text.not_pageable, .whatif = "pinned_copies"},
-    [ROOT_COPY_EXPOSED] = {"copy_exposed", ROOT_TEXTS(copy), ROOT_DOUBTS(copy),
-                           .whatif = "overlap_copies", .flags = ROOT_UPPER_BOUND | ROOT_WEAK},
-    [ROOT_COPY_UNNEEDED] = {"copy_unneeded", ROOT_TEXTS(unneeded), ROOT_DOUBTS(unneeded),
-                            .whatif = "no_copies", .flags = ROOT_UPPER_BOUND | ROOT_WEAK},
-    [ROOT_NO_OVERLAP] = {"no_overlap", ROOT_TEXTS(overlap), ROOT_DOUBTS(overlap),
-                         .whatif = "overlap_copies", .flags = ROOT_UPPER_BOUND | ROOT_WEAK},
-    [ROOT_COMM_EXPOSED] = {"comm_exposed", ROOT_TEXTS(comm), ROOT_DOUBTS(comm),
-                           .actions[FRAMEWORK_XLA] = &diagnosis_text.do_comm_xla,
-                           .whatif = "overlap_comm", .flags = ROOT_UPPER_BOUND},
-    [ROOT_NO_TENSOR_CORE] = {"gemm_no_tensor_core", ROOT_TEXTS(no_tensor), ROOT_DOUBTS(no_tensor),
-                             .actions[FRAMEWORK_NPU] = &diagnosis_text.do_no_tensor_npu,
-                             .whatif = "gemm_at_roof", .flags = ROOT_NEEDS_SHAPES},
-    [ROOT_FP64_USED] = {"fp64_used", ROOT_TEXTS(fp64), ROOT_DOUBTS(fp64), .whatif = "fp64_as_float",
-                        .flags = ROOT_NEEDS_SHAPES},
-    [ROOT_GEMM_INEFFICIENT] = {"gemm_inefficient", ROOT_TEXTS(gemm), ROOT_DOUBTS(gemm),
-                               .whatif = "tensor_at_roof",
-                               .flags = ROOT_GENERIC | ROOT_NEEDS_SHAPES},
-    [ROOT_ATTENTION_UNFUSED] = {"attention_unfused", ROOT_TEXTS(attention), ROOT_DOUBTS(attention),
-                                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_attention_npu,
-                                .whatif = "fuse_attention", .flags = ROOT_NEEDS_SHAPES},
-    [ROOT_ELEMENTWISE_UNFUSED] = {"elementwise_unfused", ROOT_TEXTS(elementwise),
-                                  ROOT_DOUBTS(elementwise),
-                                  .actions[FRAMEWORK_NPU] = &diagnosis_text.do_elementwise_npu,
-                                  .whatif = "fuse_elementwise", .flags = ROOT_GENERIC},
-    [ROOT_LAYOUT_COPIES] = {"layout_copies", ROOT_TEXTS(layout), ROOT_DOUBTS(layout),
-                            .whatif = "drop_layout", .flags = ROOT_UPPER_BOUND},
-    [ROOT_OPTIMIZER_UNFUSED] = {"optimizer_unfused", ROOT_TEXTS(optimizer), ROOT_DOUBTS(optimizer),
-                                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_optimizer_npu,
-                                .whatif = "fuse_optimizer"},
-    [ROOT_INDEX_SORT_HEAVY] = {"index_sort_heavy", ROOT_TEXTS(index), ROOT_DOUBTS(index),
-                               .whatif = "sort_at_roof", .flags = ROOT_NEEDS_SHAPES | ROOT_WEAK},
-    [ROOT_AICPU_EXPOSED] = {"aicpu_exposed", ROOT_TEXTS(aicpu), ROOT_DOUBTS(aicpu),
-                            .flags = ROOT_UPPER_BOUND},
-    [ROOT_DEVICE_DEPENDENCY] = {"device_dependency", ROOT_TEXTS(depend), ROOT_DOUBTS(depend),
-                                .whatif = "no_stream_wait", .flags = ROOT_UPPER_BOUND},
-    [ROOT_SLOW_STEP_MORE_WORK] = {"slow_step_more_work", ROOT_TEXTS(slow_more),
-                                  ROOT_DOUBTS(slow_more), .flags = ROOT_OF_STEP},
-    [ROOT_SLOW_STEP_SAME_WORK] = {"slow_step_same_work", ROOT_TEXTS(slow_same),
-                                  ROOT_DOUBTS(slow_same), .flags = ROOT_OF_STEP},
-    [ROOT_CLOCK_DROP] = {"clock_drop", ROOT_TEXTS(clock), ROOT_DOUBTS(clock),
-                         .flags = ROOT_OF_STEP},
-    [ROOT_VARIABLE_SHAPES] = {"variable_shapes", ROOT_TEXTS(shapes), ROOT_DOUBTS(shapes)},
+const struct root_cause_kind root_causes[ROOT_CAUSES] =
+    {
+        [ROOT_HEALTHY] =
+            {
+                .id = "healthy",
+                .what = &diagnosis_text.what_healthy,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_healthy,
+            },
+        [ROOT_UNKNOWN] =
+            {
+                .id = "unknown",
+                .what = &diagnosis_text.what_unknown,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_unknown,
+            },
+        [ROOT_LAUNCH_BOUND] =
+            {
+                .id = "launch_bound",
+                .what = &diagnosis_text.what_launch,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_launch,
+                .against = &diagnosis_text.not_launch,
+                .record = &diagnosis_text.record_launch,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_launch_npu,
+                .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_launch_vllm,
+                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_launch_sglang,
+                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_launch_xla,
+                .whatif = "no_launch_cost",
+                .flags = ROOT_GENERIC | ROOT_OF_LAUNCHES,
+            },
+        [ROOT_HOST_SYNC] =
+            {
+                .id = "host_sync",
+                .what = &diagnosis_text.what_sync,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_sync,
+                .against = &diagnosis_text.not_sync,
+                .record = &diagnosis_text.record_sync,
+                .whatif = "no_sync no_nonzero",
+                .flags = ROOT_OF_LAUNCHES,
+            },
+        [ROOT_INPUT_PIPELINE] =
+            {
+                .id = "input_pipeline",
+                .what = &diagnosis_text.what_input,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_input,
+                .against = &diagnosis_text.not_input,
+                .record = &diagnosis_text.record_input,
+                .whatif = "input_ready",
+            },
+        [ROOT_CPU_OPERATOR] =
+            {
+                .id = "cpu_operator",
+                .what = &diagnosis_text.what_cpu_op,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_cpu_op,
+                .against = &diagnosis_text.not_cpu_op,
+                .record = &diagnosis_text.record_cpu_op,
+                .whatif = "input_ready",
+            },
+        [ROOT_HOST_UNTRACED] =
+            {
+                .id = "host_untraced",
+                .what = &diagnosis_text.what_untraced,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_untraced,
+                .against = &diagnosis_text.not_untraced,
+                .record = &diagnosis_text.record_untraced,
+                .whatif = "input_ready",
+                .flags = ROOT_WEAK,
+            },
+        [ROOT_PYTHON_OVERHEAD] =
+            {
+                .id = "python_overhead",
+                .what = &diagnosis_text.what_python,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_python,
+                .against = &diagnosis_text.not_python,
+                .record = &diagnosis_text.record_python,
+                .whatif = "input_ready",
+            },
+        [ROOT_ALLOCATOR] =
+            {
+                .id = "allocator",
+                .what = &diagnosis_text.what_alloc,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_alloc,
+                .against = &diagnosis_text.not_alloc,
+                .record = &diagnosis_text.record_alloc,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_alloc_npu,
+                .whatif = "no_alloc",
+            },
+        [ROOT_COMPILATION] =
+            {
+                .id = "compilation",
+                .what = &diagnosis_text.what_compile,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_compile,
+                .against = &diagnosis_text.not_compile,
+                .record = &diagnosis_text.record_compile,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_compile_npu,
+                .whatif = "no_compile",
+            },
+        [ROOT_PAGEABLE_COPY] =
+            {
+                .id = "pageable_copy",
+                .what = &diagnosis_text.what_pageable,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_pageable,
+                .against = &diagnosis_text.not_pageable,
+                .whatif = "pinned_copies",
+            },
+        [ROOT_COPY_EXPOSED] =
+            {
+                .id = "copy_exposed",
+                .what = &diagnosis_text.what_copy,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_copy,
+                .against = &diagnosis_text.not_copy,
+                .record = &diagnosis_text.record_copy,
+                .whatif = "overlap_copies",
+                .flags = ROOT_UPPER_BOUND | ROOT_WEAK,
+            },
+        [ROOT_COPY_UNNEEDED] =
+            {
+                .id = "copy_unneeded",
+                .what = &diagnosis_text.what_unneeded,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_unneeded,
+                .against = &diagnosis_text.not_unneeded,
+                .record = &diagnosis_text.record_unneeded,
+                .whatif = "no_copies",
+                .flags = ROOT_UPPER_BOUND | ROOT_WEAK,
+            },
+        [ROOT_NO_OVERLAP] =
+            {
+                .id = "no_overlap",
+                .what = &diagnosis_text.what_overlap,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_overlap,
+                .against = &diagnosis_text.not_overlap,
+                .record = &diagnosis_text.record_overlap,
+                .whatif = "overlap_copies",
+                .flags = ROOT_UPPER_BOUND | ROOT_WEAK,
+            },
+        [ROOT_COMM_EXPOSED] =
+            {
+                .id = "comm_exposed",
+                .what = &diagnosis_text.what_comm,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_comm,
+                .against = &diagnosis_text.not_comm,
+                .record = &diagnosis_text.record_comm,
+                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_comm_xla,
+                .whatif = "overlap_comm",
+                .flags = ROOT_UPPER_BOUND,
+            },
+        [ROOT_NO_TENSOR_CORE] =
+            {
+                .id = "gemm_no_tensor_core",
+                .what = &diagnosis_text.what_no_tensor,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_no_tensor,
+                .against = &diagnosis_text.not_no_tensor,
+                .record = &diagnosis_text.record_no_tensor,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_no_tensor_npu,
+                .whatif = "gemm_at_roof",
+                .flags = ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_FP64_USED] =
+            {
+                .id = "fp64_used",
+                .what = &diagnosis_text.what_fp64,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_fp64,
+                .against = &diagnosis_text.not_fp64,
+                .record = &diagnosis_text.record_fp64,
+                .whatif = "no_fp64",
+                .flags = ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_GEMM_INEFFICIENT] =
+            {
+                .id = "gemm_inefficient",
+                .what = &diagnosis_text.what_gemm,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_gemm,
+                .against = &diagnosis_text.not_gemm,
+                .record = &diagnosis_text.record_gemm,
+                .whatif = "family_at_roof:gemm_tensor family_at_roof:conv",
+                .flags = ROOT_GENERIC | ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_ATTENTION_UNFUSED] =
+            {
+                .id = "attention_unfused",
+                .what = &diagnosis_text.what_attention,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_attention,
+                .against = &diagnosis_text.not_attention,
+                .record = &diagnosis_text.record_attention,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_attention_npu,
+                .whatif = "fuse_attention",
+                .flags = ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_ELEMENTWISE_UNFUSED] =
+            {
+                .id = "elementwise_unfused",
+                .what = &diagnosis_text.what_elementwise,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_elementwise,
+                .against = &diagnosis_text.not_elementwise,
+                .record = &diagnosis_text.record_elementwise,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_elementwise_npu,
+                .whatif = "fuse_elementwise",
+                .flags = ROOT_GENERIC,
+            },
+        [ROOT_LAYOUT_COPIES] =
+            {
+                .id = "layout_copies",
+                .what = &diagnosis_text.what_layout,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_layout,
+                .against = &diagnosis_text.not_layout,
+                .record = &diagnosis_text.record_layout,
+                .whatif = "drop_layout",
+                .flags = ROOT_UPPER_BOUND,
+            },
+        [ROOT_OPTIMIZER_UNFUSED] =
+            {
+                .id = "optimizer_unfused",
+                .what = &diagnosis_text.what_optimizer,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_optimizer,
+                .against = &diagnosis_text.not_optimizer,
+                .record = &diagnosis_text.record_optimizer,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_optimizer_npu,
+                .whatif = "fuse_optimizer",
+            },
+        [ROOT_INDEX_SORT_HEAVY] =
+            {
+                .id = "index_sort_heavy",
+                .what = &diagnosis_text.what_index,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_index,
+                .against = &diagnosis_text.not_index,
+                .record = &diagnosis_text.record_index,
+                .whatif = "family_at_roof:index_sort",
+                .flags = ROOT_NEEDS_SHAPES | ROOT_WEAK,
+            },
+        [ROOT_AICPU_EXPOSED] =
+            {
+                .id = "aicpu_exposed",
+                .what = &diagnosis_text.what_aicpu,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_aicpu,
+                .against = &diagnosis_text.not_aicpu,
+                .record = &diagnosis_text.record_aicpu,
+                .flags = ROOT_UPPER_BOUND,
+            },
+        [ROOT_DEVICE_DEPENDENCY] =
+            {
+                .id = "device_dependency",
+                .what = &diagnosis_text.what_depend,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_depend,
+                .against = &diagnosis_text.not_depend,
+                .record = &diagnosis_text.record_depend,
+                .whatif = "no_stream_wait",
+                .flags = ROOT_UPPER_BOUND,
+            },
+        [ROOT_SLOW_STEP_MORE_WORK] =
+            {
+                .id = "slow_step_more_work",
+                .what = &diagnosis_text.what_slow_more,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_slow_more,
+                .against = &diagnosis_text.not_slow_more,
+                .record = &diagnosis_text.record_slow_more,
+                .flags = ROOT_OF_STEP,
+            },
+        [ROOT_SLOW_STEP_SAME_WORK] =
+            {
+                .id = "slow_step_same_work",
+                .what = &diagnosis_text.what_slow_same,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_slow_same,
+                .against = &diagnosis_text.not_slow_same,
+                .record = &diagnosis_text.record_slow_same,
+                .flags = ROOT_OF_STEP,
+            },
+        [ROOT_CLOCK_DROP] =
+            {
+                .id = "clock_drop",
+                .what = &diagnosis_text.what_clock,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_clock,
+                .against = &diagnosis_text.not_clock,
+                .record = &diagnosis_text.record_clock,
+                .flags = ROOT_OF_STEP,
+            },
+        [ROOT_VARIABLE_SHAPES] =
+            {
+                .id = "variable_shapes",
+                .what = &diagnosis_text.what_shapes,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_shapes,
+                .against = &diagnosis_text.not_shapes,
+                .record = &diagnosis_text.record_shapes,
+            },
 };
 
 const char *root_cause_name(enum root_cause cause)

@@ -58,8 +58,9 @@ enum {
     ROOT_GENERIC = 1,     /* a specific cause with half of its saving is named before it */
     ROOT_UPPER_BOUND = 2, /* the saving is one */
     ROOT_NEEDS_SHAPES = 4,
-    ROOT_WEAK = 8,     /* recordings showed that it is wrong more often than others */
-    ROOT_OF_STEP = 16, /* of one step: its saving is had once in the run */
+    ROOT_WEAK = 8,         /* recordings showed that it is wrong more often than others */
+    ROOT_OF_LAUNCHES = 32, /* made of short host times, which the profiler inflates */
+    ROOT_OF_STEP = 16,     /* of one step: its saving is had once in the run */
 };
 
 struct root_cause_kind {
@@ -67,7 +68,7 @@ struct root_cause_kind {
     const struct message *what;                /* the cause as a sentence without its full stop */
     const struct message *actions[FRAMEWORKS]; /* NULL: as for PyTorch */
     const struct message *against, *record;    /* may be NULL */
-    const char *whatif;                        /* the change that values it; NULL: the accounting */
+    const char *whatif; /* changes that value it, parted by blanks; NULL: the accounting */
     unsigned flags;
 };
 

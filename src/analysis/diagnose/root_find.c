@@ -7,6 +7,8 @@
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/study.h"
 
+enum { ROOT_CHANGES = 2 };
+
 bool root_counts_step(const struct root_finder *f, uint32_t step)
 {
     return step != TASK_NO_STEP && step >= f->first;
@@ -45,7 +47,7 @@ static double copies_share(const struct root_finder *f)
 }
 
 /* Share of a change's saving that lies in the slow step. */
-static double in_slow_step(struct root_finder *f, const struct whatif_change *change)
+static double in_slow_step(struct root_finder *f, const struct whatif_change *changes, size_t n)
 {
     size_t slow = f->slow.step;
     double all = 0, there = 0;
@@ -53,7 +55,7 @@ static double in_slow_step(struct root_finder *f, const struct whatif_change *ch
 
     if (slow == SIZE_MAX)
         return 0;
-    whatif_times(f->w, change, 1);
+    whatif_times(f->w, changes, n);
     trace_replay_ends(f->w->replay, &f->w->times, f->w->ends);
     for (size_t i = 0; i < f->a->n; i++) {
         if (f->a->steps[i].tasks == 0)
@@ -82,18 +84,39 @@ static struct found_cause *keep(struct root_finder *f, enum root_cause cause, do
     return c;
 }
 
-/* A change and `part` of what it saves. */
+/* The changes of a cause; gives how many, 0 when one of them is not known. */
+static size_t changes_of(enum root_cause cause, struct whatif_change out[ROOT_CHANGES])
+{
+    struct str left = str_of(root_causes[cause].whatif), one;
+    size_t n = 0;
+
+    while (n < ROOT_CHANGES && left.n > 0 && str_split(&left, ' ', &one))
+        if (!whatif_parse(one, &out[n++]))
+            return 0;
+    return n;
+}
+
+/* Whether the accounting shows time that a cause of the host could have taken. */
+static bool is_supported(const struct root_finder *f, enum root_cause cause)
+{
+    double launch = share_of(f, f->by[ACCOUNT_IDLE + CAUSE_LAUNCH]);
+
+    return cause != ROOT_LAUNCH_BOUND || launch >= ROOT_LISTED / 100.0;
+}
+
+/* The changes of a cause and `part` of what they save. */
 static void value(struct root_finder *f, enum root_cause cause, double part)
 {
-    struct whatif_change change;
+    struct whatif_change changes[ROOT_CHANGES];
+    size_t n = changes_of(cause, changes);
 
-    if (part <= 0 || !whatif_parse(str_of(root_causes[cause].whatif), &change))
+    if (part <= 0 || n == 0 || !is_supported(f, cause))
         return;
-    struct whatif_result r = whatif_run(f->w, &change, 1);
-    struct found_cause *c = keep(f, cause, part * (r.is_calibrated ? r.saving : r.profiled_saving),
-                                 part * r.profiled_saving);
+    struct whatif_result r = whatif_run(f->w, changes, n);
+    double profiled = part * r.profiled_saving;
+    struct found_cause *c = keep(f, cause, r.is_calibrated ? part * r.saving : profiled, profiled);
     if (c != NULL)
-        c->in_slow_step = in_slow_step(f, &change);
+        c->in_slow_step = in_slow_step(f, changes, n);
 }
 
 /* Compilers that name themselves, and `part` of the host work: what loads new code. */
@@ -110,7 +133,7 @@ static void value_compilation(struct root_finder *f, double part)
         keep(f, ROOT_COMPILATION,
              named.is_calibrated ? named.saving + part * host.saving : profiled, profiled);
     if (c != NULL)
-        c->in_slow_step = in_slow_step(f, &changes[part > 0]);
+        c->in_slow_step = in_slow_step(f, &changes[part > 0], 1);
 }
 
 /* Host work is one change; its causes share what it saves by their time. */

@@ -12,7 +12,7 @@ enum {
     ROOT_SPECIFIC = 50,    /* percent of a generic cause's saving that a specific one needs */
     ROOT_NOT_HEALTHY = 10, /* percent of the step that copies, communication or idleness may take */
     ROOT_PROFILER = 10,    /* percent saved under the profiler alone that is worth a word */
-    ROOT_ALIKE = 90,       /* percent: savings this close to each other are called equal */
+    ROOT_PERIODS = 20,     /* percent that host and device periods may differ without a word */
 
     /* Host work. */
     ROOT_INPUT_BYTES = 64 << 10,      /* of a copy to the device that input ends with, */
@@ -36,6 +36,8 @@ enum {
     ROOT_SLOWED_BY = 110,     /* dropped, by this */
 
     /* Confidence. */
+    ROOT_HOST_ERROR = 180, /* percent of the true time that short host times are estimated at most:
+                              measured on repaired twins, docs/diagnosis.md */
     ROOT_SURE = 75,
     ROOT_LIKELY = 45,
     ROOT_POSSIBLE = 20,

@@ -82,6 +82,17 @@ static void prefer_pageable(struct root_finder *f)
             lead(f, i);
 }
 
+/* Doubles in matrix products are a matter of the products. */
+static void prefer_products(struct root_finder *f)
+{
+    if (f->found[0].cause != ROOT_FP64_USED)
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].cause == ROOT_NO_TENSOR_CORE &&
+            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving)
+            lead(f, i);
+}
+
 bool root_rank(struct root_finder *f)
 {
     size_t n = 0;
@@ -96,6 +107,7 @@ bool root_rank(struct root_finder *f)
     choose_generic(f);
     prefer_specific(f);
     prefer_pageable(f);
+    prefer_products(f);
     prefer_step(f);
     return f->found[0].saving >= ROOT_NAMED / 100.0;
 }
@@ -117,7 +129,7 @@ static double spread_of(const struct root_finder *f)
 
     for (size_t i = f->first; i < f->a->n; i++)
         if (f->a->steps[i].tasks > 0)
-            values[n++] = nanos_sub(f->a->steps[i].window.end, f->a->steps[i].window.begin);
+            values[n++] = account_step_time(&f->a->steps[i]);
     if (n > 0)
         qsort(values, n, sizeof(*values), by_nanos);
     double spread =
@@ -147,6 +159,12 @@ static double replay_of(const struct root_finder *f)
     return error <= 0.02 ? 1 : error <= 0.05 ? 0.8 : error <= 0.15 ? 0.5 : 0.2;
 }
 
+/* What is saved if the host is as much faster without the profiler as was ever seen. */
+static double least_saving(const struct found_cause *c)
+{
+    return 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
+}
+
 double root_confidence(const struct root_finder *f, const struct found_cause *c)
 {
     double spread = spread_of(f), apart = c->saving - c->profiled_saving;
@@ -156,6 +174,8 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
         score *= spread <= 0.1 ? 1 : spread <= 0.5 ? 0.8 : 0.6;
     if (apart > 0.15 || apart < -0.15)
         score *= 0.7;
+    if (has(c, ROOT_OF_LAUNCHES) && least_saving(c) < ROOT_NAMED / 100.0)
+        score *= 0.4;
     return has(c, ROOT_WEAK) ? score * 0.7 : score;
 }
 

@@ -58,7 +58,7 @@ static bool is_product(const struct device_task *t)
 
 static bool is_slow_product(const struct device_task *t)
 {
-    return is_family(t, FAMILY_GEMM_SIMT) || is_family(t, FAMILY_CONV);
+    return t->class == TASK_COMPUTE && t->is_simt;
 }
 
 static bool is_fp64(const struct device_task *t)

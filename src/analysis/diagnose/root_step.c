@@ -7,7 +7,7 @@
 
 static nanos window_of(const struct root_finder *f, size_t step)
 {
-    return nanos_sub(f->a->steps[step].window.end, f->a->steps[step].window.begin);
+    return account_step_time(&f->a->steps[step]);
 }
 
 static nanos distance(nanos a, nanos b)
