@@ -68,6 +68,9 @@ static inline bool copy_is_pageable(enum copy_kind kind)
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena);
 
+/* What a copy moves; 0: not recorded. */
+double device_task_bytes(const struct capture *cap, const struct device_task *t);
+
 /* Every device that has tasks, ascending; at most `room`. Gives how many. */
 size_t device_tasks_devices(const struct capture *cap, int32_t *out, size_t room);
 

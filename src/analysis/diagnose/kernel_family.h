@@ -35,6 +35,7 @@ enum kernel_rate { RATE_BY_TYPE, RATE_TENSOR, RATE_SIMT, RATE_FP64 };
 struct kernel_name {
     enum kernel_family family; /* FAMILY_GEMM_TENSOR for every matrix product */
     enum kernel_rate rate;
+    bool is_native; /* one of PyTorch's own */
 };
 
 /* "gemm_tensor", "norm_softmax_reduce", ... */

@@ -120,6 +120,18 @@ static void no_sync(struct whatif *w, struct str site, struct replay_change *c)
     }
 }
 
+/* How much of the stretch behind an allocation fills the pinned memory it was made for. */
+static double share_of_pinning(const struct whatif *w, const struct host_call *alloc,
+                               const struct host_call *next)
+{
+    if (alloc->outer == NO_SLICE || next->stretch <= 0 ||
+        !str_contains(capture_text(w->cap, w->cap->slices.name[alloc->outer]), S("pin_memory")))
+        return 0;
+    nanos end = device_time(slices_end(&w->cap->slices, alloc->outer));
+    nanos until = end < next->begin ? end : next->begin;
+    return until > alloc->end ? (double)(until - alloc->end) / (double)next->stretch : 0;
+}
+
 static void no_alloc(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
@@ -131,12 +143,14 @@ static void no_alloc(struct whatif *w, struct str site, struct replay_change *c)
         const struct host_call *call = call_of(w, node);
         if (call->kind == CALL_ALLOC && whatif_fits(w, call, site))
             c->dur[i] = 0;
-        /* The operator around an allocation keeps books afterwards. */
         const struct host_call *before = node->ref > 0 ? call - 1 : NULL;
-        if (before != NULL && before->kind == CALL_ALLOC && before->timeline == call->timeline &&
-            whatif_fits(w, before, site) && c->lead[i] > LIMIT_AFTER_ALLOC &&
-            call->class == STRETCH_LAUNCH)
+        if (before == NULL || before->kind != CALL_ALLOC || before->timeline != call->timeline ||
+            !whatif_fits(w, before, site))
+            continue;
+        /* The operator around an allocation keeps books afterwards. */
+        if (c->lead[i] > LIMIT_AFTER_ALLOC && call->class == STRETCH_LAUNCH)
             c->lead[i] = LIMIT_AFTER_ALLOC;
+        c->lead[i] -= (nanos)((double)c->lead[i] * share_of_pinning(w, before, call));
     }
 }
 

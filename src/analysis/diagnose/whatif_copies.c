@@ -5,16 +5,6 @@
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/whatif_changes.h"
 
-static double bytes_of(const struct whatif *w, uint32_t slice)
-{
-    strid key = intern_find(&w->cap->strings, S("bytes"));
-    struct attr own = attrs_get(&w->cap->attrs, w->cap->slices.own[slice], key);
-    struct attr set = attrs_get(&w->cap->attrs, w->cap->slices.set[slice], key);
-    struct attr a = own.type != ATTR_NONE ? own : set;
-
-    return key == 0 || a.type == ATTR_NONE ? 0 : a.type == ATTR_REAL ? a.real : (double)a.number;
-}
-
 /* ---- pinned copies ---- */
 
 /* The best rate of pinned copies of a megabyte and more in this direction, in bytes per ns. */
@@ -26,7 +16,7 @@ static double pinned_rate(const struct whatif *w, bool to_device)
         const struct device_task *t = &w->a->tasks.at[i];
         if (t->class != TASK_COPY || t->copy != (to_device ? COPY_H2D_PINNED : COPY_D2H_PINNED))
             continue;
-        double bytes = bytes_of(w, t->slice);
+        double bytes = device_task_bytes(w->cap, t);
         double rate = num_share(bytes, (double)(t->end - t->begin));
         if (bytes >= LIMIT_LARGE_COPY && rate > best)
             best = rate;
@@ -35,7 +25,7 @@ static double pinned_rate(const struct whatif *w, bool to_device)
 }
 
 /* What becomes of the calls of copies. */
-enum copy_mark { COPY_STAYS, COPY_PINNED, COPY_GONE };
+enum copy_mark { COPY_STAYS, COPY_PINNED, COPY_GONE, COPY_BATCHED };
 
 /* The part of a stretch that lies in the operator around its call goes. */
 static void drop_operator_time(const struct whatif *w, struct replay_change *c, size_t node,
@@ -73,6 +63,9 @@ static void change_calls(const struct whatif *w, struct replay_change *c, const 
             continue;
         if (node->kind == REPLAY_WAIT) {
             c->drop[i] |= REPLAY_GONE;
+        } else if (mark == COPY_BATCHED) { /* the pass of the loop around it goes too */
+            c->lead[i] = call->class == STRETCH_LAUNCH ? 0 : c->lead[i];
+            c->dur[i] = 0;
         } else if (mark == COPY_GONE) {
             drop_operator_time(w, c, i, call);
             c->dur[i] = 0;
@@ -93,7 +86,7 @@ static uint8_t *new_marks(const struct whatif *w)
 static bool is_small_write(const struct whatif *w, const struct device_task *t)
 {
     return t->class == TASK_COPY && t->copy <= COPY_H2D && t->call != NO_CALL &&
-           bytes_of(w, t->slice) <= LIMIT_BATCH_BYTES;
+           device_task_bytes(w->cap, t) <= LIMIT_BATCH_BYTES;
 }
 
 /* Many small copies of a step become one: the first stays. */
@@ -116,7 +109,7 @@ static void batch_copies(const struct whatif *w, struct replay_change *c, uint8_
             continue;
         }
         c->drop[w->replay->node_of_task[i]] |= REPLAY_GONE;
-        marks[t->call] = COPY_GONE;
+        marks[t->call] = COPY_BATCHED;
     }
     mem_free(n);
 }
@@ -133,8 +126,8 @@ void whatif_pinned_copies(struct whatif *w, struct str site, struct replay_chang
             t->call == NO_CALL || !whatif_fits(w, &w->a->host.calls[t->call], site))
             continue;
         uint32_t node = w->replay->node_of_task[i];
-        nanos pinned =
-            (nanos)(bytes_of(w, t->slice) / rates[t->copy == COPY_H2D_PAGEABLE]) + LIMIT_COPY_START;
+        nanos pinned = (nanos)(device_task_bytes(w->cap, t) / rates[t->copy == COPY_H2D_PAGEABLE]) +
+                       LIMIT_COPY_START;
         if (pinned < c->dur[node])
             c->dur[node] = pinned;
         marks[t->call] = COPY_PINNED;
@@ -160,7 +153,7 @@ static bool is_unneeded(const struct whatif *w, const struct device_task *t, str
         return false;
     if (site.n > 0)
         return whatif_fits(w, &w->a->host.calls[t->call], site);
-    double bytes = bytes_of(w, t->slice);
+    double bytes = device_task_bytes(w->cap, t);
     return is_read(t) &&
            (bytes > 0 ? bytes >= LIMIT_LARGE_COPY : t->end - t->begin >= LIMIT_LARGE_READ);
 }

@@ -119,7 +119,7 @@ void whatif_fuse_elementwise(struct whatif *w, struct str site, struct replay_ch
 
 /* ---- optimizer ---- */
 
-/* What one step of an optimizer works on: its operator that touches most elements has each
+/* What one step of an optimizer works on: of the operators that come often, the rarest has each
  * parameter once. */
 struct parameters {
     double elements;
@@ -148,8 +148,11 @@ static struct parameters parameters_of(struct whatif *w, size_t first, size_t la
         sums.at[at].elements += operator_work_of(&w->works, call->op)->elements;
         sums.at[at].n++;
     }
+    size_t most = 0;
     for (size_t i = 0; i < sums.n; i++)
-        if (sums.at[i].elements > best.elements)
+        most = sums.at[i].n > most ? sums.at[i].n : most;
+    for (size_t i = 0; i < sums.n; i++)
+        if (sums.at[i].n >= most / LIMIT_OPTIMIZER_RARE && (best.n == 0 || sums.at[i].n < best.n))
             best = sums.at[i];
     best.has_variance = has_variance;
     vec_free(&sums);
@@ -163,7 +166,8 @@ static void fuse_step(struct whatif *w, struct replay_change *c, size_t first, s
 {
     struct parameters p = parameters_of(w, first, last);
     int bytes = p.has_variance ? LIMIT_ADAM_BYTES : LIMIT_SGD_BYTES;
-    nanos kernel = (nanos)whatif_bytes_time(w, bytes * p.elements, LIMIT_OPTIMIZER_ROOF);
+    int roof = p.has_variance ? LIMIT_ADAM_ROOF : LIMIT_SGD_ROOF;
+    nanos kernel = (nanos)whatif_bytes_time(w, bytes * p.elements, roof);
     nanos host_time = p.has_variance ? LIMIT_ADAM_HOST + (nanos)p.n * LIMIT_ADAM_PARAMETER
                                      : LIMIT_SGD_HOST + (nanos)p.n * LIMIT_SGD_PARAMETER;
     bool is_first = true;
@@ -227,7 +231,7 @@ enum attention_part { PART_NONE, PART_PRODUCT, PART_SOFTMAX };
 /* A product or a softmax of the program, in order. */
 struct part {
     double first, output; /* elements of its first input, and of what it makes */
-    double flops;         /* of a product */
+    double flops, depth;  /* of a product: operations, and how many for each of the output */
     struct tensor_type type;
     uint8_t kind;
 };
@@ -266,7 +270,8 @@ static struct part read_part(struct whatif *w, const struct attention *in, uint3
     p.output = p.first;
     if (kind == PART_PRODUCT && a != NULL && a->n == 3 && a->dims[2] > 0) {
         p.flops = work->flops;
-        p.output = work->flops / 2 / a->dims[2];
+        p.depth = a->dims[2];
+        p.output = work->flops / 2 / p.depth;
     }
     return p;
 }
@@ -277,6 +282,18 @@ static const struct scores *find_scores(const struct attention *a, double elemen
         if (a->at.at[i].elements == elements)
             return &a->at.at[i];
     return NULL;
+}
+
+/* The fused kernel does the work of two products like this one. */
+static double attention_time(const struct whatif *w, const struct part *p)
+{
+    bool is_float = p->type.is_float || p->type.is_double;
+    bool is_wide = p->depth >= LIMIT_ATTENTION_HEAD;
+
+    return whatif_flops_time(w, 2 * p->flops, is_float ? PEAK_FP32 : PEAK_BF16,
+                             is_float  ? LIMIT_ATTENTION_SIMT
+                             : is_wide ? LIMIT_ATTENTION_WIDE
+                                       : LIMIT_ATTENTION_ROOF);
 }
 
 /* A product whose output goes through a softmax into the next product. */
@@ -292,9 +309,7 @@ static void add_scores(struct whatif *w, struct attention *out, const struct par
             softmax = &p[i];
         if (p[i].kind != PART_PRODUCT || softmax == NULL || p[i].first != p->output)
             continue;
-        bool is_float = p->type.is_float || p->type.is_double;
-        double time = whatif_flops_time(w, 2 * p->flops, is_float ? PEAK_FP32 : PEAK_BF16,
-                                        is_float ? LIMIT_ATTENTION_SIMT : LIMIT_ATTENTION_ROOF);
+        double time = attention_time(w, p);
         if (time > 0)
             vec_push(&out->at, ((struct scores){p->output, time > LIMIT_ATTENTION_LEAST
                                                                ? (nanos)time

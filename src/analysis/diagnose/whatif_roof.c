@@ -164,12 +164,20 @@ static bool is_slow_product(const struct roof *r, const struct device_task *t)
     return t->is_simt && whatif_fits(r->w, call_of_task(r->w, t), r->site);
 }
 
+/* Percent of the peak that a good kernel for the operator of a call reaches. */
+static int roof_of(struct whatif *w, const struct host_call *call)
+{
+    bool is_narrow = peak_of(operator_work_of(&w->works, call->op)->type) != PEAK_TF32;
+
+    if (call->family == FAMILY_CONV)
+        return is_narrow ? LIMIT_CONV_ROOF : LIMIT_CONV_TF32_ROOF;
+    return is_narrow ? LIMIT_GEMM_ROOF : LIMIT_TENSOR_ROOF;
+}
+
 static double product_time(struct whatif *w, const struct host_call *call, nanos now)
 {
-    bool is_convolution = call->family == FAMILY_CONV;
-
     (void)now;
-    return tensor_time(w, call, is_convolution ? LIMIT_CONV_ROOF : LIMIT_TENSOR_ROOF);
+    return tensor_time(w, call, roof_of(w, call));
 }
 
 void whatif_gemm_at_roof(struct whatif *w, struct str site, struct replay_change *c)
@@ -200,8 +208,7 @@ static bool is_tensor_product(const struct roof *r, const struct device_task *t)
 /* Products that are far below what their units reach. */
 static double inefficient_time(struct whatif *w, const struct host_call *call, nanos now)
 {
-    bool is_convolution = call->family == FAMILY_CONV;
-    double roof = tensor_time(w, call, is_convolution ? LIMIT_CONV_ROOF : LIMIT_GEMM_ROOF);
+    double roof = tensor_time(w, call, roof_of(w, call));
 
     if (now < LIMIT_INEFFICIENT_LEAST || (double)now * 100 < roof * LIMIT_INEFFICIENT)
         return (double)now;
@@ -213,16 +220,17 @@ static bool is_index_sort(const struct roof *r, const struct device_task *t)
     return is_of_family(r, t, FAMILY_INDEX_SORT);
 }
 
-/* A few passes over the largest tensor of the outermost operator. */
+/* Sorting as top-k, indexing as a mask, of the largest tensor of the outermost operator. */
 static double index_sort_time(struct whatif *w, const struct host_call *call, nanos now)
 {
     const struct operator_work *work = operator_work_of(&w->works, call->outer);
-    double bytes =
-        LIMIT_SORT_READS * work->elements * (work->type.bytes > 0 ? work->type.bytes : 4);
-    double time = whatif_bytes_time(w, bytes, LIMIT_SORT_ROOF);
+    double bytes = work->elements * (work->type.bytes > 0 ? work->type.bytes : 4);
+    struct str name = capture_text(w->cap, w->cap->slices.name[call->outer]);
+    bool is_sort = str_contains(name, S("sort")) || str_contains(name, S("unique"));
+    double time = whatif_bytes_time(w, bytes, is_sort ? LIMIT_SORT_ROOF : LIMIT_INDEX_ROOF);
 
     (void)now;
-    return time > 0 && work->elements > 0 ? time + LIMIT_SORT_START : 0;
+    return time > 0 ? time + (is_sort ? LIMIT_SORT_START : LIMIT_INDEX_START) : 0;
 }
 
 void whatif_family_at_roof(struct whatif *w, struct str site, struct replay_change *c)
@@ -240,23 +248,19 @@ void whatif_family_at_roof(struct whatif *w, struct str site, struct replay_chan
 
 /* ---- doubles ---- */
 
-/* Half of the bytes of doubles go, at the bandwidth; products and convolutions reach the tensor
- * cores besides. */
-static nanos time_saved(struct whatif *w, const struct device_task *t)
+/* What is left of a kernel's time when its doubles are floats, in percent. */
+static int percent_left(const struct whatif *w, const struct device_task *t)
 {
-    const struct host_call *call = call_of_task(w, t);
-    struct tensor_shapes shapes = operator_work_shapes(w->cap, call->op);
-    struct str types = capture_slice_text(w->cap, call->op, KEY_INPUT_DTYPES), one;
-    double largest = 0, bytes = 0;
+    struct str name = capture_text(w->cap, w->cap->slices.name[t->slice]);
 
-    for (size_t i = 0; i < shapes.n && types.n > 0 && str_split(&types, ';', &one); i++) {
-        double elements = tensor_shape_elements(&shapes.at[i]);
-        bytes += tensor_type_of(one).is_double ? 4 * elements : 0;
-        largest = elements > largest ? elements : largest;
+    switch ((enum kernel_family)t->family) {
+    case FAMILY_REDUCE:
+        return str_contains(name, S("reduce_kernel")) ? LIMIT_FP32_REDUCE : LIMIT_FP32_NORM;
+    case FAMILY_LAYOUT:
+        return LIMIT_FP32_LAYOUT;
+    default:
+        return str_contains(name, S("vectorized")) ? LIMIT_FP32_VECTORIZED : LIMIT_FP32_ELEMENTWISE;
     }
-    if (t->family != FAMILY_REDUCE) /* what it writes is as large as what it reads */
-        bytes += 4 * largest;
-    return (nanos)whatif_bytes_time(w, bytes, LIMIT_MEMORY_ROOF);
 }
 
 static bool is_double_product(const struct roof *r, const struct device_task *t)
@@ -279,8 +283,7 @@ void whatif_no_fp64(struct whatif *w, struct str site, struct replay_change *c)
         if (!t->is_fp64 || t->is_simt || t->call == NO_CALL || call_of_task(w, t)->op == NO_SLICE ||
             !whatif_fits(w, call_of_task(w, t), site))
             continue;
-        nanos saved = time_saved(w, t), half = c->dur[node] / 2;
-        c->dur[node] -= saved < half ? saved : half;
+        c->dur[node] = c->dur[node] / 100 * percent_left(w, t);
     }
     bring_to_roof(&r, c);
 }
