@@ -111,7 +111,9 @@ static struct diagnosis_cause tell(struct teller_of_causes *t, const struct foun
         .confidence = confidence_of(score),
         .is_upper_bound = (kind->flags & ROOT_UPPER_BOUND) != 0,
         .what = what_of(t, c),
-        .action = plain(t->arena, root_cause_action(c->cause, t->framework)),
+        .action = plain(t->arena, c->is_share && c->cause == ROOT_COPY_EXPOSED
+                                      ? &diagnosis_text.do_copy_bytes
+                                      : root_cause_action(c->cause, t->framework)),
         .against = plain(t->arena, kind->against),
         .record = plain(t->arena, kind->record),
         .whatif = kind->whatif,
@@ -132,7 +134,7 @@ static const struct message *verdict_message(const struct diagnosis_cause *c)
         return &diagnosis_text.verdict_alone;
     if (flags & ROOT_OF_STEP)
         return &diagnosis_text.verdict_once;
-    if ((flags & ROOT_OF_LAUNCHES) && c->confidence <= CONFIDENCE_POSSIBLE)
+    if (root_may_be_profiler(&c->found))
         return &diagnosis_text.verdict_launch;
     return c->is_upper_bound ? &diagnosis_text.verdict_bound : &diagnosis_text.verdict;
 }
@@ -222,28 +224,14 @@ static struct diagnosis_cause unknown(struct teller_of_causes *t)
         0);
 }
 
-/* Nothing saves enough, or nobody would believe it: what runs alone is told as an upper bound, what
- * idles is unknown. */
+/* Nothing saves enough, or nobody would believe it. */
 static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_doubtful)
 {
     struct root_shares shares = root_shares_of(&t->f);
     double most = ROOT_NOT_HEALTHY / 100.0;
-    bool is_comm = shares.comm >= shares.copies;
-    double share = is_comm ? shares.comm : shares.copies;
+    bool is_fine = shares.comm < most && shares.copies < most && shares.idle < most;
 
-    if (share < most && shares.idle < most && !is_doubtful)
-        return healthy(t);
-    if (share < most || shares.idle > share)
-        return unknown(t);
-    struct found_cause c = {.cause = is_comm ? ROOT_COMM_EXPOSED : ROOT_COPY_EXPOSED,
-                            .saving = share,
-                            .profiled_saving = share};
-    root_find_sites(&t->f, &c);
-    struct diagnosis_cause told = tell(t, &c, 1);
-    told.confidence = CONFIDENCE_POSSIBLE; /* a share is no saving */
-    if (!is_comm)
-        told.action = plain(t->arena, &diagnosis_text.do_copy_bytes);
-    return told;
+    return is_fine && !is_doubtful ? healthy(t) : unknown(t);
 }
 
 /* ---- facts ---- */

@@ -53,7 +53,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_input,
                 .against = &diagnosis_text.not_input,
                 .record = &diagnosis_text.record_input,
-                .whatif = "input_ready",
+                .whatif = "input_ready:input",
+                .flags = ROOT_OF_STRETCHES,
             },
         [ROOT_CPU_OPERATOR] =
             {
@@ -62,7 +63,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_cpu_op,
                 .against = &diagnosis_text.not_cpu_op,
                 .record = &diagnosis_text.record_cpu_op,
-                .whatif = "input_ready",
+                .whatif = "input_ready:cpu_operator",
+                .flags = ROOT_OF_STRETCHES,
             },
         [ROOT_HOST_UNTRACED] =
             {
@@ -71,8 +73,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_untraced,
                 .against = &diagnosis_text.not_untraced,
                 .record = &diagnosis_text.record_untraced,
-                .whatif = "input_ready",
-                .flags = ROOT_WEAK,
+                .whatif = "input_ready:untraced",
+                .flags = ROOT_OF_STRETCHES | ROOT_WEAK,
             },
         [ROOT_PYTHON_OVERHEAD] =
             {
@@ -81,7 +83,8 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_python,
                 .against = &diagnosis_text.not_python,
                 .record = &diagnosis_text.record_python,
-                .whatif = "input_ready",
+                .whatif = "input_ready:python",
+                .flags = ROOT_OF_STRETCHES,
             },
         [ROOT_ALLOCATOR] =
             {
@@ -110,6 +113,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_pageable,
                 .against = &diagnosis_text.not_pageable,
                 .whatif = "pinned_copies",
+                .flags = ROOT_BETWEEN_STREAMS,
             },
         [ROOT_COPY_EXPOSED] =
             {
@@ -119,7 +123,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_copy,
                 .record = &diagnosis_text.record_copy,
                 .whatif = "overlap_copies",
-                .flags = ROOT_UPPER_BOUND | ROOT_WEAK,
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
             },
         [ROOT_COPY_UNNEEDED] =
             {
@@ -129,7 +133,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_unneeded,
                 .record = &diagnosis_text.record_unneeded,
                 .whatif = "no_copies",
-                .flags = ROOT_UPPER_BOUND | ROOT_WEAK,
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
             },
         [ROOT_NO_OVERLAP] =
             {
@@ -139,7 +143,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_overlap,
                 .record = &diagnosis_text.record_overlap,
                 .whatif = "overlap_copies",
-                .flags = ROOT_UPPER_BOUND | ROOT_WEAK,
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
             },
         [ROOT_COMM_EXPOSED] =
             {
@@ -150,7 +154,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_comm,
                 .actions[FRAMEWORK_XLA] = &diagnosis_text.do_comm_xla,
                 .whatif = "overlap_comm",
-                .flags = ROOT_UPPER_BOUND,
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND,
             },
         [ROOT_NO_TENSOR_CORE] =
             {
@@ -161,7 +165,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_no_tensor,
                 .actions[FRAMEWORK_NPU] = &diagnosis_text.do_no_tensor_npu,
                 .whatif = "gemm_at_roof",
-                .flags = ROOT_NEEDS_SHAPES,
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
             },
         [ROOT_FP64_USED] =
             {
@@ -171,7 +175,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_fp64,
                 .record = &diagnosis_text.record_fp64,
                 .whatif = "no_fp64",
-                .flags = ROOT_NEEDS_SHAPES,
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
             },
         [ROOT_GEMM_INEFFICIENT] =
             {
@@ -181,7 +185,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_gemm,
                 .record = &diagnosis_text.record_gemm,
                 .whatif = "family_at_roof:gemm_tensor family_at_roof:conv",
-                .flags = ROOT_GENERIC | ROOT_NEEDS_SHAPES,
+                .flags = ROOT_OF_TASKS | ROOT_GENERIC | ROOT_NEEDS_SHAPES,
             },
         [ROOT_ATTENTION_UNFUSED] =
             {
@@ -192,7 +196,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_attention,
                 .actions[FRAMEWORK_NPU] = &diagnosis_text.do_attention_npu,
                 .whatif = "fuse_attention",
-                .flags = ROOT_NEEDS_SHAPES,
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
             },
         [ROOT_ELEMENTWISE_UNFUSED] =
             {
@@ -203,7 +207,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_elementwise,
                 .actions[FRAMEWORK_NPU] = &diagnosis_text.do_elementwise_npu,
                 .whatif = "fuse_elementwise",
-                .flags = ROOT_GENERIC,
+                .flags = ROOT_OF_TASKS | ROOT_GENERIC,
             },
         [ROOT_LAYOUT_COPIES] =
             {
@@ -213,7 +217,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_layout,
                 .record = &diagnosis_text.record_layout,
                 .whatif = "drop_layout",
-                .flags = ROOT_UPPER_BOUND,
+                .flags = ROOT_OF_TASKS | ROOT_UPPER_BOUND,
             },
         [ROOT_OPTIMIZER_UNFUSED] =
             {
@@ -224,6 +228,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_optimizer,
                 .actions[FRAMEWORK_NPU] = &diagnosis_text.do_optimizer_npu,
                 .whatif = "fuse_optimizer",
+                .flags = ROOT_OF_TASKS,
             },
         [ROOT_INDEX_SORT_HEAVY] =
             {
@@ -233,7 +238,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_index,
                 .record = &diagnosis_text.record_index,
                 .whatif = "family_at_roof:index_sort",
-                .flags = ROOT_NEEDS_SHAPES | ROOT_WEAK,
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES | ROOT_WEAK,
             },
         [ROOT_AICPU_EXPOSED] =
             {
@@ -242,7 +247,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_aicpu,
                 .against = &diagnosis_text.not_aicpu,
                 .record = &diagnosis_text.record_aicpu,
-                .flags = ROOT_UPPER_BOUND,
+                .flags = ROOT_OF_TASKS | ROOT_UPPER_BOUND,
             },
         [ROOT_DEVICE_DEPENDENCY] =
             {
@@ -252,7 +257,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .against = &diagnosis_text.not_depend,
                 .record = &diagnosis_text.record_depend,
                 .whatif = "no_stream_wait",
-                .flags = ROOT_UPPER_BOUND,
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND,
             },
         [ROOT_SLOW_STEP_MORE_WORK] =
             {

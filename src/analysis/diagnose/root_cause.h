@@ -58,9 +58,12 @@ enum {
     ROOT_GENERIC = 1,     /* a specific cause with half of its saving is named before it */
     ROOT_UPPER_BOUND = 2, /* the saving is one */
     ROOT_NEEDS_SHAPES = 4,
-    ROOT_WEAK = 8,         /* recordings showed that it is wrong more often than others */
-    ROOT_OF_LAUNCHES = 32, /* made of short host times, which the profiler inflates */
-    ROOT_OF_STEP = 16,     /* of one step: its saving is had once in the run */
+    ROOT_WEAK = 8,              /* recordings showed that it is wrong more often than others */
+    ROOT_OF_STEP = 16,          /* of one step: its saving is had once in the run */
+    ROOT_OF_LAUNCHES = 32,      /* made of short host times, which the profiler inflates */
+    ROOT_OF_TASKS = 64,         /* made of certain tasks and their launches */
+    ROOT_OF_STRETCHES = 128,    /* made of host work between launches */
+    ROOT_BETWEEN_STREAMS = 256, /* made of the order of tasks */
 };
 
 struct root_cause_kind {

@@ -70,17 +70,52 @@ static double in_slow_step(struct root_finder *f, const struct whatif_change *ch
     return num_share(there, all);
 }
 
-/* Whatever is worth listing is kept; negative savings are none. */
+static double idle_share(const struct root_finder *f)
+{
+    nanos sum = 0;
+
+    for (int cause = 0; cause < IDLE_CAUSES; cause++)
+        sum += f->by[ACCOUNT_IDLE + cause];
+    return share_of(f, sum);
+}
+
+/* No cause saves more than its tasks and their launches take, or its host work, and what the host
+ * does saves no more than the device idles or copies. As a share of the recorded step. */
+static double most_saved(const struct root_finder *f, const struct found_cause *c)
+{
+    unsigned flags = root_causes[c->cause].flags;
+    double waiting = idle_share(f) + copies_share(f);
+
+    if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
+        return 1;
+    if (flags & ROOT_OF_TASKS)
+        return c->share + c->host_share;
+    return (flags & ROOT_OF_STRETCHES) && c->share < waiting ? c->share : waiting;
+}
+
+static double at_most(double x, double most)
+{
+    return x < most ? x : most;
+}
+
+/* Whatever is worth listing is kept. */
 static struct found_cause *keep(struct root_finder *f, enum root_cause cause, double saving,
                                 double profiled)
 {
     double least = ROOT_LISTED / 100.0;
+    struct found_cause *c = &f->found[f->n];
 
     if (saving < least && profiled < least)
         return NULL;
-    struct found_cause *c = &f->found[f->n++];
-    *c = (struct found_cause){.cause = cause, .saving = saving, .profiled_saving = profiled};
+    *c = (struct found_cause){.cause = cause};
     root_find_sites(f, c);
+    double most = most_saved(f, c);
+    double faster = num_share((double)f->w->profiled, (double)f->w->bare);
+    c->profiled_saving = at_most(profiled, at_most(most, 1));
+    c->saving = at_most(saving, at_most(faster > 1 ? most * faster : most, 1));
+    if (c->saving < least && c->profiled_saving < least)
+        return NULL;
+    f->n++;
     return c;
 }
 
@@ -104,53 +139,19 @@ static bool is_supported(const struct root_finder *f, enum root_cause cause)
     return cause != ROOT_LAUNCH_BOUND || launch >= ROOT_LISTED / 100.0;
 }
 
-/* The changes of a cause and `part` of what they save. */
-static void value(struct root_finder *f, enum root_cause cause, double part)
+/* What the changes of a cause save. */
+static void value(struct root_finder *f, enum root_cause cause)
 {
     struct whatif_change changes[ROOT_CHANGES];
     size_t n = changes_of(cause, changes);
 
-    if (part <= 0 || n == 0 || !is_supported(f, cause))
+    if (n == 0 || !is_supported(f, cause))
         return;
     struct whatif_result r = whatif_run(f->w, changes, n);
-    double profiled = part * r.profiled_saving;
-    struct found_cause *c = keep(f, cause, r.is_calibrated ? part * r.saving : profiled, profiled);
+    struct found_cause *c =
+        keep(f, cause, r.is_calibrated ? r.saving : r.profiled_saving, r.profiled_saving);
     if (c != NULL)
         c->in_slow_step = in_slow_step(f, changes, n);
-}
-
-/* Compilers that name themselves, and `part` of the host work: what loads new code. */
-static void value_compilation(struct root_finder *f, double part)
-{
-    struct whatif_change changes[2];
-
-    if (!whatif_parse(S("no_compile"), &changes[0]) || !whatif_parse(S("input_ready"), &changes[1]))
-        return;
-    struct whatif_result named = whatif_run(f->w, &changes[0], 1);
-    struct whatif_result host = whatif_run(f->w, &changes[1], 1);
-    double profiled = named.profiled_saving + part * host.profiled_saving;
-    struct found_cause *c =
-        keep(f, ROOT_COMPILATION,
-             named.is_calibrated ? named.saving + part * host.saving : profiled, profiled);
-    if (c != NULL)
-        c->in_slow_step = in_slow_step(f, &changes[part > 0], 1);
-}
-
-/* Host work is one change; its causes share what it saves by their time. */
-static void value_host(struct root_finder *f)
-{
-    double times[ROOT_CAUSES] = {0}, all = 0;
-
-    for (size_t i = 0; i < f->a->host.n; i++) {
-        const struct host_call *call = &f->a->host.calls[i];
-        if (f->host_work[i] == ROOT_HEALTHY || !root_counts_step(f, root_step_of_call(f, call)))
-            continue;
-        times[f->host_work[i]] += (double)call->stretch;
-        all += (double)call->stretch;
-    }
-    for (int cause = ROOT_INPUT_PIPELINE; cause <= ROOT_PYTHON_OVERHEAD; cause++)
-        value(f, (enum root_cause)cause, num_share(times[cause], all));
-    value_compilation(f, num_share(times[ROOT_COMPILATION], all));
 }
 
 /* Copies that streams wait for are a matter of the waits; others of the stream they run in. */
@@ -162,15 +163,31 @@ static void value_copies(struct root_finder *f)
         has_event |= f->a->host.calls[i].kind == CALL_EVENT;
     for (size_t i = 0; i < f->w->replay->n; i++)
         has_wait |= f->w->replay->nodes[i].other != REPLAY_NONE;
-    value(f, ROOT_PAGEABLE_COPY, 1);
-    value(f, ROOT_COPY_UNNEEDED, 1);
+    value(f, ROOT_PAGEABLE_COPY);
+    value(f, ROOT_COPY_UNNEEDED);
     if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
         bool is_pinned = f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] == 0 &&
                          f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE] == 0;
-        value(f, has_event && has_wait && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED, 1);
+        value(f, has_event && has_wait && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
     } else if (has_wait) {
-        value(f, ROOT_DEVICE_DEPENDENCY, 1);
+        value(f, ROOT_DEVICE_DEPENDENCY);
     }
+}
+
+/* What runs alone for long, though no change hides it: an upper bound. */
+static void value_share(struct root_finder *f, enum root_cause cause, double share)
+{
+    const struct found_cause *before = root_found(f, cause);
+
+    if (share < ROOT_NOT_HEALTHY / 100.0 ||
+        (before != NULL && before->saving >= ROOT_NAMED / 100.0))
+        return;
+    struct found_cause *c =
+        before != NULL ? &f->found[before - f->found] : keep(f, cause, share, share);
+    if (c == NULL)
+        return;
+    c->saving = c->profiled_saving = share;
+    c->is_share = true;
 }
 
 static void value_accounts(struct root_finder *f)
@@ -178,6 +195,9 @@ static void value_accounts(struct root_finder *f)
     double aicpu = share_of(f, f->by[ACCOUNT_COMPUTE + FAMILY_AICPU]);
 
     keep(f, ROOT_AICPU_EXPOSED, aicpu, aicpu);
+    value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
+    if (root_found(f, ROOT_NO_OVERLAP) == NULL)
+        value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
     if (f->slow.step == SIZE_MAX)
         return;
     struct found_cause *c = keep(f, f->slow.cause, f->slow.share, f->slow.share);
@@ -188,17 +208,17 @@ static void value_accounts(struct root_finder *f)
 void root_find(struct root_finder *f)
 {
     static const enum root_cause changes[] = {
-        ROOT_LAUNCH_BOUND,     ROOT_HOST_SYNC,         ROOT_ALLOCATOR,
-        ROOT_COMM_EXPOSED,     ROOT_NO_TENSOR_CORE,    ROOT_FP64_USED,
-        ROOT_GEMM_INEFFICIENT, ROOT_ATTENTION_UNFUSED, ROOT_ELEMENTWISE_UNFUSED,
-        ROOT_LAYOUT_COPIES,    ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
+        ROOT_LAUNCH_BOUND,      ROOT_HOST_SYNC,           ROOT_INPUT_PIPELINE,
+        ROOT_CPU_OPERATOR,      ROOT_HOST_UNTRACED,       ROOT_PYTHON_OVERHEAD,
+        ROOT_ALLOCATOR,         ROOT_COMPILATION,         ROOT_COMM_EXPOSED,
+        ROOT_NO_TENSOR_CORE,    ROOT_FP64_USED,           ROOT_GEMM_INEFFICIENT,
+        ROOT_ATTENTION_UNFUSED, ROOT_ELEMENTWISE_UNFUSED, ROOT_LAYOUT_COPIES,
+        ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
     };
 
-    root_find_host(f);
     root_find_slow_step(f);
     for (size_t i = 0; i < ARRAY_LEN(changes); i++)
-        value(f, changes[i], 1);
-    value_host(f);
+        value(f, changes[i]);
     value_copies(f);
     value_accounts(f);
 }

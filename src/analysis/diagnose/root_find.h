@@ -32,7 +32,9 @@ struct found_cause {
     enum root_cause cause;
     double saving, profiled_saving; /* shares of the step */
     double in_slow_step;            /* share of the saving that lies in the slow step */
-    double share;                   /* of the time that the cause's class takes */
+    double share;                   /* of the step: time of the cause's tasks or host work, */
+    double host_share;              /* and of the calls that launch these tasks */
+    bool is_share;                  /* no change saves it: the saving is what runs alone */
     size_t count;                   /* of things, a step */
     nanos each;                     /* mean of their times */
     struct root_site sites[ROOT_SITES];
@@ -48,7 +50,6 @@ struct root_finder {
     size_t first, steps; /* the steps that count: the first is left out when there are more */
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
-    uint8_t *host_work; /* by call: enum root_cause of the stretch before it, or ROOT_HEALTHY */
     struct slow_step slow;
     struct found_cause found[ROOT_CAUSES];
     size_t n;
@@ -62,12 +63,6 @@ const struct found_cause *root_found(const struct root_finder *f, enum root_caus
 /* Whether a task or call counts: it lies in a step that does. */
 bool root_counts_step(const struct root_finder *f, uint32_t step);
 uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
-
-/* Bytes of a copy, 0 when not told. */
-double root_bytes(const struct root_finder *f, const struct device_task *t);
-
-/* What host time before each call is: sets host_work. */
-void root_find_host(struct root_finder *f);
 
 void root_find_slow_step(struct root_finder *f);
 

@@ -14,12 +14,6 @@ enum {
     ROOT_PROFILER = 10,    /* percent saved under the profiler alone that is worth a word */
     ROOT_PERIODS = 20,     /* percent that host and device periods may differ without a word */
 
-    /* Host work. */
-    ROOT_INPUT_BYTES = 64 << 10,      /* of a copy to the device that input ends with, */
-    ROOT_INPUT_BYTES_BLIND = 1 << 20, /* and where nothing says what came before it */
-    ROOT_LONG_COMPILE = 20000000,     /* before a load of code */
-    ROOT_COMPILE_LAUNCHES = 10,       /* calls until a new generated kernel */
-
     /* Copies. */
     ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */
 
@@ -38,6 +32,7 @@ enum {
     /* Confidence. */
     ROOT_HOST_ERROR = 180, /* percent of the true time that short host times are estimated at most:
                               measured on repaired twins, docs/diagnosis.md */
+    ROOT_OF_SHARE = 30,    /* percent of trust in what runs alone, though no change hides it */
     ROOT_SURE = 75,
     ROOT_LIKELY = 45,
     ROOT_POSSIBLE = 20,

@@ -49,14 +49,25 @@ static void choose_generic(struct root_finder *f)
             lead(f, i);
 }
 
+/* Beside launches in general, tasks count by their own time alone; an optimizer is its launches. */
+static double specific_saving(const struct found_cause *c, const struct found_cause *generic)
+{
+    bool is_of_tasks = has(c, ROOT_OF_TASKS) && c->cause != ROOT_OPTIMIZER_UNFUSED;
+
+    return generic->cause == ROOT_LAUNCH_BOUND && is_of_tasks && c->share < c->saving ? c->share
+                                                                                      : c->saving;
+}
+
 /* A specific cause with half of a generic one's saving is easier to act on. */
 static void prefer_specific(struct root_finder *f)
 {
-    if (!has(&f->found[0], ROOT_GENERIC))
+    const struct found_cause *first = &f->found[0];
+
+    if (!has(first, ROOT_GENERIC))
         return;
     for (size_t i = 1; i < f->n; i++)
         if (!has(&f->found[i], ROOT_GENERIC) &&
-            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving) {
+            specific_saving(&f->found[i], first) >= ROOT_SPECIFIC / 100.0 * first->saving) {
             lead(f, i);
             return;
         }
@@ -148,7 +159,7 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     if (has(c, ROOT_NEEDS_SHAPES) && !(f->cap->has & HAS_SHAPES))
         score *= 0.5;
     if (f->steps < 3)
-        score *= 0.5;
+        score *= 0.4;
     return score;
 }
 
@@ -159,10 +170,11 @@ static double replay_of(const struct root_finder *f)
     return error <= 0.02 ? 1 : error <= 0.05 ? 0.8 : error <= 0.15 ? 0.5 : 0.2;
 }
 
-/* What is saved if the host is as much faster without the profiler as was ever seen. */
-static double least_saving(const struct found_cause *c)
+bool root_may_be_profiler(const struct found_cause *c)
 {
-    return 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
+    double least = 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
+
+    return has(c, ROOT_OF_LAUNCHES) && least < ROOT_NAMED / 100.0;
 }
 
 double root_confidence(const struct root_finder *f, const struct found_cause *c)
@@ -174,7 +186,9 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
         score *= spread <= 0.1 ? 1 : spread <= 0.5 ? 0.8 : 0.6;
     if (apart > 0.15 || apart < -0.15)
         score *= 0.7;
-    if (has(c, ROOT_OF_LAUNCHES) && least_saving(c) < ROOT_NAMED / 100.0)
+    if (c->is_share) /* a fact, but not what would be saved */
+        return ROOT_OF_SHARE / 100.0;
+    if (root_may_be_profiler(c))
         score *= 0.4;
     return has(c, ROOT_WEAK) ? score * 0.7 : score;
 }

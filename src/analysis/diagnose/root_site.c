@@ -16,7 +16,7 @@ struct site_sums {
     struct hash names;
     VEC_OF(struct site_sum) at;
     size_t count;
-    nanos time;
+    nanos time, host; /* host: of the calls that launch tasks */
 };
 
 typedef bool site_task(const struct device_task *t);
@@ -141,6 +141,14 @@ static uint32_t name_of_call(const struct host_call *call)
     return call->outer != NO_SLICE ? call->outer : call->slice;
 }
 
+/* Of a call and the short stretch before it. */
+static nanos host_time(const struct host_call *call)
+{
+    nanos own = nanos_sub(call->end, call->begin);
+
+    return call->class == STRETCH_LAUNCH ? nanos_add(own, call->stretch) : own;
+}
+
 static void add_tasks(const struct root_finder *f, site_task *wanted, struct site_sums *sums)
 {
     for (size_t i = 0; i < f->a->tasks.n; i++) {
@@ -150,6 +158,8 @@ static void add_tasks(const struct root_finder *f, site_task *wanted, struct sit
         bool has_call = t->call != NO_CALL && !t->is_graph;
         uint32_t name = has_call ? f->a->host.calls[t->call].op : NO_SLICE;
         add(sums, f->cap, name != NO_SLICE ? name : t->slice, nanos_sub(t->end, t->begin));
+        if (has_call)
+            sums->host = nanos_add(sums->host, host_time(&f->a->host.calls[t->call]));
     }
 }
 
@@ -163,25 +173,28 @@ static bool is_read(const struct root_finder *f, const struct host_call *call)
 }
 
 /* Host time of a call that counts for a cause; 0: none of it. */
-static nanos time_of_call(const struct root_finder *f, enum root_cause cause, size_t i)
+static nanos time_of_call(const struct root_finder *f, enum root_cause cause,
+                          const struct host_call *call)
 {
-    const struct host_call *call = &f->a->host.calls[i];
+    static const enum stretch_class classes[ROOT_CAUSES] = {
+        [ROOT_INPUT_PIPELINE] = STRETCH_INPUT,   [ROOT_CPU_OPERATOR] = STRETCH_OPERATOR,
+        [ROOT_HOST_UNTRACED] = STRETCH_UNTRACED, [ROOT_PYTHON_OVERHEAD] = STRETCH_PYTHON,
+        [ROOT_COMPILATION] = STRETCH_COMPILE,
+    };
     nanos own = nanos_sub(call->end, call->begin);
+    nanos stretch = call->class == classes[cause] ? call->stretch : 0;
 
     switch (cause) {
     case ROOT_LAUNCH_BOUND:
-        return call->tasks > 0 && call->class == STRETCH_LAUNCH ? own + call->stretch : 0;
+        return call->tasks > 0 ? nanos_add(own, stretch) : 0;
     case ROOT_HOST_SYNC:
         return call->kind == CALL_SYNC || is_read(f, call) ? own : 0;
     case ROOT_ALLOCATOR:
         return call->kind == CALL_ALLOC ? own : 0;
     case ROOT_COMPILATION:
-        return (call->kind == CALL_COMPILE ? own : 0) +
-               (call->class == STRETCH_COMPILE || f->host_work[i] == ROOT_COMPILATION
-                    ? call->stretch
-                    : 0);
+        return nanos_add(call->kind == CALL_COMPILE ? own : 0, stretch);
     default:
-        return f->host_work[i] == cause ? call->stretch : 0;
+        return classes[cause] != STRETCH_LAUNCH ? stretch : 0;
     }
 }
 
@@ -191,7 +204,7 @@ static void add_calls(const struct root_finder *f, enum root_cause cause, struct
 
     for (size_t i = 0; i < f->a->host.n; i++) {
         const struct host_call *call = &f->a->host.calls[i];
-        nanos time = time_of_call(f, cause, i);
+        nanos time = time_of_call(f, cause, call);
         if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
             continue;
         bool has_filler = (is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE;
@@ -229,6 +242,7 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
     c->count = sums.count / f->steps;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);
+    c->host_share = num_share((double)sums.host, (double)f->window);
     for (c->n_sites = 0; c->n_sites < ROOT_SITES && c->n_sites < sums.at.n; c->n_sites++)
         take_largest(f, &sums, &c->sites[c->n_sites]);
     vec_free(&sums.at);
