@@ -2,7 +2,8 @@
 """Compares the verdicts of `strata diagnose` with the problems that recordings were planted with.
 
 usage: diagnosis.py STRATA SHARED [--markdown]
-Reads SHARED/data/diagnosis, tests/data/planted and its later/, recorded once every limit was fixed: programs with one planted problem each, their repaired
+Reads SHARED/data/diagnosis, tests/data/planted and its later/ (recorded once every limit was fixed):
+programs with one planted problem each, their repaired
 twins, and programs without one. A verdict is right when it is one of `expected_first_cause`. Bars:
 all of the first set and nine of ten of the others; healthy programs are never accused; of what is called
 sure, 95 % is right. `--markdown` prints the table of docs/diagnosis.md.

@@ -7,7 +7,6 @@
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
-#include "analysis/diagnose/root_rank.h"
 #include "analysis/study.h"
 #include "text/diagnosis.h"
 

@@ -1,5 +1,6 @@
 /*
- * root_find - every cause of the catalogue that a capture shows, with what it is worth.
+ * root_find - every cause of the catalogue that a capture shows, what it is worth, in which order
+ * they are told, and how far each is to be trusted.
  */
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_FIND_H
 #define STRATA_ANALYSIS_DIAGNOSE_ROOT_FIND_H
@@ -68,5 +69,25 @@ void root_find_slow_step(struct root_finder *f);
 
 /* Fills sites, count, each and share of a cause. */
 void root_find_sites(const struct root_finder *f, struct found_cause *c);
+
+/* ---- order and trust ---- */
+
+/* Puts the found causes in order. True when the first is large enough to be the verdict. */
+bool root_rank(struct root_finder *f);
+
+/* 0 to 1: evidence, replay error, agreement of steps, the profiler's part. */
+double root_confidence(const struct root_finder *f, const struct found_cause *c);
+
+/* Whether nothing would be saved if the host were as much faster without the profiler as was ever
+ * seen. */
+bool root_may_be_profiler(const struct found_cause *c);
+
+/* Shares of the step, without the profiler where its cost is known: communication that runs
+ * alone, copies, and idle time but for the device's own latency. */
+struct root_shares {
+    double comm, copies, idle;
+};
+
+struct root_shares root_shares_of(const struct root_finder *f);
 
 #endif

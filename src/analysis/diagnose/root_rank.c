@@ -1,7 +1,7 @@
 /*
  * Largest first, but for causes that are easier to act on than a general one.
  */
-#include "analysis/diagnose/root_rank.h"
+#include "analysis/diagnose/root_find.h"
 
 #include <stdlib.h>
 
