@@ -24,7 +24,9 @@ struct structures;
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
     FACT(accounting)                                                                               \
-    FACT(diagnosis)
+    FACT(diagnosis)                                                                                \
+    FACT(op_tree)                                                                                  \
+    FACT(module_tree)
 
 #define STUDY_DECLARE(name)                                                                        \
     struct study;                                                                                  \
