@@ -144,10 +144,9 @@ static uint32_t fill_late(struct idle_finder *f, struct interval gap, uint32_t l
     return blocker;
 }
 
-/* The latest task of another stream that ended right before the gap, or NO_SLICE. */
-static uint32_t awaited(const struct idle_finder *f, nanos begin, size_t next)
+uint32_t idle_awaited(const struct accounting *a, nanos begin, size_t next)
 {
-    const struct device_tasks *tasks = &f->a->tasks;
+    const struct device_tasks *tasks = &a->tasks;
     const struct device_task *t = &tasks->at[next];
     uint32_t best = NO_SLICE;
     nanos end = INT64_MIN;
@@ -168,7 +167,7 @@ static void fill_queued(struct idle_finder *f, struct interval gap, size_t next)
     const struct device_task *t = &f->a->tasks.at[next];
     uint32_t other = gap.end - gap.begin <= f->a->queue_latency || t->is_graph
                          ? NO_SLICE
-                         : awaited(f, gap.begin, next);
+                         : idle_awaited(f->a, gap.begin, next);
 
     put_before(f, gap, other != NO_SLICE ? CAUSE_DEVICE_DEPENDENCY : CAUSE_DEVICE_LATENCY,
                NO_SLICE);
