@@ -95,7 +95,7 @@ static void assign_tasks(struct accounting *a, bool on_host)
         struct device_task *t = &a->tasks.at[i];
         if (on_host && t->call != TASK_NO_CALL) {
             has_launch = true;
-            t->step = step_at(a, a->host.calls[t->call].begin);
+            t->step = step_at(a, host_call_asked(&a->host, &a->host.calls[t->call])->begin);
         } else if (!on_host || has_launch || a->host.links == 0) {
             t->step = step_at(a, t->begin);
         }

@@ -32,7 +32,18 @@ static enum task_class class_of(enum slice_kind kind)
 {
     if (slice_is_comm(kind))
         return TASK_COMM;
-    return kind == SLICE_COPY ? TASK_COPY : TASK_COMPUTE;
+    return kind == SLICE_COPY || kind == SLICE_CONTROL ? TASK_COPY : TASK_COMPUTE;
+}
+
+/* Copies of an Ascend device are tasks like others; those of its collectives (SDMA) are part of
+ * these. */
+bool device_task_is(const struct capture *cap, size_t slice)
+{
+    enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
+
+    return slice_is_kernel(kind) ||
+           (kind == SLICE_CONTROL &&
+            str_contains_nocase(capture_text(cap, cap->slices.name[slice]), S("memcpy")));
 }
 
 static bool is_of(const struct lane *lane, int32_t device)
@@ -43,7 +54,7 @@ static bool is_of(const struct lane *lane, int32_t device)
 static bool has_kernels(const struct capture *cap, const struct lane *lane)
 {
     for (size_t i = lane->first; i < lane->first + lane->n; i++)
-        if (slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
+        if (device_task_is(cap, i))
             return true;
     return false;
 }
@@ -54,7 +65,7 @@ static void take_lane(const struct capture *cap, const struct lane *lane, struct
 
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
         enum slice_kind kind = (enum slice_kind)s->kind[i];
-        if (!slice_is_kernel(kind))
+        if (!device_task_is(cap, i))
             continue;
         out->at[out->n++] = (struct device_task){
             .begin = device_time(s->begin[i]),

@@ -87,9 +87,12 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
     if (linked < LIMIT_LINKED / 100.0)
         return arena_printf(arena, "only %.0f %% of the device work has a recorded launch",
                             100 * linked);
-    return a->host.count > 1 ? "several threads launch at once; what one waits for on another is "
-                               "not recorded"
-                             : NULL;
+    size_t askers = 0;
+    for (size_t i = 0; i < a->host.count; i++)
+        askers += !a->host.at[i].is_queue;
+    return askers > 1 ? "several threads launch at once; what one waits for on another is "
+                        "not recorded"
+                      : NULL;
 }
 
 const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *w,

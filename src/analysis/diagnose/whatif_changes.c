@@ -33,6 +33,7 @@ static bool is_cheap_launch(const struct whatif *w, const struct host_call *call
     case CALL_LAUNCH:
     case CALL_GRAPH:
     case CALL_EVENT:
+    case CALL_ENQUEUE:
         return true;
     case CALL_COPY:
         return !idle_is_blocking_copy(w->a, call);
@@ -314,10 +315,13 @@ void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t 
     c->drop[node] |= REPLAY_GONE;
     if (host == REPLAY_NONE || w->a->tasks.at[task].is_graph)
         return;
-    const struct host_call *call = call_of(w, &r->nodes[host]);
-    c->dur[host] = 0;
-    if (call->class == STRETCH_LAUNCH)
-        c->lead[host] = 0;
+    /* A call, and the one that put it into a queue. */
+    for (; host != REPLAY_NONE;
+         host = r->nodes[host].kind == REPLAY_HOST ? r->nodes[host].cause : REPLAY_NONE) {
+        c->dur[host] = 0;
+        if (call_of(w, &r->nodes[host])->class == STRETCH_LAUNCH)
+            c->lead[host] = 0;
+    }
 }
 
 static void drop_layout(struct whatif *w, struct str site, struct replay_change *c)
@@ -329,6 +333,14 @@ static void drop_layout(struct whatif *w, struct str site, struct replay_change 
             (t->class == TASK_COPY && t->copy == COPY_D2D))
             whatif_drop_task(w, c, (uint32_t)i);
     }
+}
+
+static void no_aicpu(struct whatif *w, struct str site, struct replay_change *c)
+{
+    (void)site;
+    for (size_t i = 0; i < w->a->tasks.n; i++)
+        if (w->a->tasks.at[i].is_aicpu)
+            c->dur[w->replay->node_of_task[i]] = 0;
 }
 
 /* ---- steps ---- */
@@ -380,5 +392,7 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
                                "kernels of a family (gemm_tensor, conv, index_sort, gemm_simt) "
                                "reach their roof",
                                whatif_family_at_roof, NULL},
+    [WHATIF_NO_AICPU] = {"no_aicpu", "work of the AICPU takes no time", no_aicpu,
+                         "AI cores need some time for it"},
     [WHATIF_NO_FP64] = {"no_fp64", "doubles are floats", whatif_no_fp64, NULL},
 };
