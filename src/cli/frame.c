@@ -9,19 +9,19 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/inert.h"
 #include "base/pool.h"
 #include "cli/help.h"
 #include "cli/session.h"
 #include "input/input.h"
 
-/* Text from files and the command line: a control character would end the line or talk to the
- * terminal. */
 static void show_text(struct out *err, const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
-        out_bytes(err, is_control ? S("?") : (struct str){c, 1});
-    }
+    struct text line = {0};
+
+    inert_put(&line, str_of(text), INERT_LINE);
+    out_painted(err, text_view(&line));
+    text_free(&line);
 }
 
 static void show_where(struct out *err, struct where where)
@@ -91,7 +91,8 @@ static void list_written(struct session *s)
     if (s->written.n > 0 && !s->common.quiet)
         out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
     for (size_t i = 0; i < s->written.n; i++)
-        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "", s->written.at[i]);
+        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "",
+                   out_clean(&s->arena, str_of(s->written.at[i])));
 }
 
 static int check_operands(struct session *s)
@@ -196,6 +197,12 @@ static int run_holder(struct session *s, int argc, const char *const *argv)
     return CODE_DONE;
 }
 
+/* A word with a folder or an ending is no command, whether the file is there or not. */
+static bool is_path(const char *word)
+{
+    return strpbrk(word, "/.") != NULL || fs_exists(word);
+}
+
 static int dispatch(struct session *s, int argc, const char *const *argv)
 {
     int used;
@@ -215,8 +222,12 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
         return CODE_USAGE;
     }
     s->path = command_find(argc, argv, &used);
-    if (s->path.command == NULL)
+    if (s->path.command == NULL && !is_path(argv[0]))
         return unknown_command(s, NULL, argv[0]);
+    if (s->path.command == NULL) { /* `strata PATH` */
+        s->path.command = &command_report;
+        used = 0;
+    }
     if (s->path.command->subs != NULL)
         return run_holder(s, argc - used, argv + used);
     return run_command(s, argc - used, argv + used);
@@ -235,14 +246,14 @@ static int close_stdout(struct session *s, int code)
 /* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
-    if (cancelled() && code > CODE_NO)
-        code = CODE_INTERRUPTED;
+    if (cancelled())
+        code = CODE_SIGNAL + cancel_signal();
     if (code <= CODE_NO)
         return code;
     for (size_t i = 0; i < s->diag.entries.n; i++)
         if (s->diag.entries.at[i].severity == SEV_ERROR)
             return code;
-    if (code == CODE_INTERRUPTED)
+    if (cancelled())
         diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
     else
         diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
@@ -258,8 +269,10 @@ int frame_run(int argc, const char *const *argv)
     arena_init(&s.arena);
     diag_init(&s.diag);
     out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));
+    s.out.width = out_terminal_width(STDOUT_FILENO);
     int code = explain(&s, close_stdout(&s, dispatch(&s, argc, argv)));
     out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
+    err.width = out_terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);
     out_flush(&err);
 

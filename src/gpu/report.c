@@ -131,12 +131,17 @@ static void cause(const struct gpu_stage *s, enum lang lang, struct text *t)
 /* A name inside a sentence: what ends one in it must not look like its end. */
 static void name_in_sentence(struct text *t, struct str name)
 {
+    char *kept = mem_grow(NULL, 1, name.n + 1);
+    size_t n = 0;
+
     for (size_t i = 0; i < name.n; i++) {
         bool is_blank = (unsigned char)name.at[i] <= ' ';
         bool is_end = i > 0 && strchr(".!?", name.at[i - 1]) != NULL;
         if (!(is_blank && is_end))
-            markdown_line(t, str_part(name, i, 1));
+            kept[n++] = name.at[i];
     }
+    markdown_line(t, (struct str){kept, n});
+    mem_free(kept);
 }
 
 static const struct message *const bound_heads[GPU_BOUNDS] = {

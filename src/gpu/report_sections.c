@@ -351,6 +351,9 @@ void gpu_report_sections(const struct gpu_run *run, enum lang lang, struct text 
 
 void gpu_report_verbose(const struct gpu_run *run, struct text *t)
 {
+    struct arena arena;
+
+    arena_init(&arena);
     for (size_t i = 0; i < run->kernels.n; i++) {
         const struct gpu_kernel *k = &run->kernels.at[i];
         struct str section = {NULL, 0};
@@ -372,7 +375,9 @@ void gpu_report_verbose(const struct gpu_run *run, struct text *t)
             text_format(t, "|\n");
         }
         for (size_t j = 0; j < k->rules.n; j++)
-            text_format(t, "\n- %.*s %.*s: %.*s\n", STR_ARGS(k->rules.at[j].type),
-                        STR_ARGS(k->rules.at[j].name), STR_ARGS(k->rules.at[j].text));
+            text_format(t, "\n- %s %s: %s\n", markdown_safe(&arena, k->rules.at[j].type),
+                        markdown_safe(&arena, k->rules.at[j].name),
+                        markdown_safe(&arena, k->rules.at[j].text));
     }
+    arena_free(&arena);
 }

@@ -4,17 +4,20 @@
 #ifndef STRATA_RENDER_RENDER_H
 #define STRATA_RENDER_RENDER_H
 
+#include "base/inert.h"
 #include "base/sink.h"
 #include "report/report.h"
 
 struct render_options {
-    bool color; /* escape sequences for a terminal; never the only carrier of a meaning */
+    bool color;   /* escape sequences for a terminal; never the only carrier of a meaning */
+    size_t width; /* of the terminal; 0: no limit */
 };
 
 /* What renderers write through: the first failure of the sink ends the output. */
 struct render_out {
     struct sink sink;
     bool color, failed;
+    size_t width;
 };
 
 /* One function for each kind of block; a kind without one is left out. */
@@ -47,9 +50,9 @@ bool render_write(const struct renderer *renderer, const struct report *r,
 
 void render_put(struct render_out *o, struct str text);
 
-/* Text with each of the `special` characters replaced: by its entry in `with`, in the same order.
- */
-void render_escaped(struct render_out *o, struct str text, struct str special,
+/* Text from a report, inert (base/inert.h); what is not from a report goes through render_put().
+ * `special` characters are replaced besides: each by its entry in `with`, in the same order. */
+void render_escaped(struct render_out *o, struct str text, enum inert_form form, struct str special,
                     const struct str *with);
 
 #endif
