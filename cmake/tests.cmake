@@ -119,6 +119,11 @@ if(TARGET strata)
         ${run_strata})
 endif()
 
+# Every page and report on terminals of several widths.
+if(TARGET strata)
+    add_test(NAME report.width COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/width ${run_strata})
+endif()
+
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.
 if(TARGET strata)
     add_test(NAME replay.workspaces COMMAND Python3::Interpreter
@@ -160,6 +165,11 @@ if(TARGET strata)
         ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
+    add_test(NAME signal.interrupt COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/signal/interrupt.py ${run_strata})
+    add_test(NAME query.hostile COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
+    set_tests_properties(signal.interrupt query.hostile PROPERTIES RUN_SERIAL ON)
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
         ${run_strata})
 endif()

@@ -165,6 +165,11 @@ static void set_limits(sqlite3 *db)
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 }
 
+void sql_limit_memory(int64_t bytes)
+{
+    sqlite3_hard_heap_limit64(bytes);
+}
+
 /* A table is declared when a statement first names it; the authorizer would refuse that. */
 static int declare_table(sqlite3 *db, const char *name)
 {
@@ -289,6 +294,9 @@ static enum status explain(struct sql *sql, struct str text, struct diag *d)
                             no_table = S_INIT("no such table: ");
     int offset = sqlite3_error_offset(sql->db);
 
+    if (sqlite3_errcode(sql->db) == SQLITE_NOMEM)
+        return diag_fail(d, ST_LIMIT, "query.memory", (struct where){0},
+                         "the statement needs too much memory");
     if (sql->refused == NULL && str_ends(why, S(" may not be modified")))
         sql->refused = "a statement that changes something";
     if (sql->refused != NULL) {

@@ -46,6 +46,10 @@ struct sql_table_info {
 enum status sql_open(struct sql **out, const struct capture *const *caps, size_t n, struct diag *d);
 void sql_close(struct sql *sql);
 
+/* SQLite counts the memory of a process as one, so this is for a program that owns its process: a
+ * statement that needs more fails. */
+void sql_limit_memory(int64_t bytes);
+
 /* ST_FORMAT: the statement is wrong. ST_LIMIT: it ran past its time. */
 enum status sql_run(struct sql *sql, const struct sql_query *query, struct diag *d);
 

@@ -1,5 +1,6 @@
 #include "analysis/sql.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -371,7 +372,7 @@ static void a_statement_ends_when_its_time_is_up_or_the_user_stops(void **state)
 
     assert_int_equal(sql_run(f->sql, &query, &f->diag), ST_LIMIT);
     assert_int_equal(diag_count(&f->diag, "query.timeout"), 1);
-    cancel_request();
+    cancel_request(SIGINT);
     assert_int_equal(ask(f->sql, forever, &f->page, &f->diag), ST_CANCELLED);
     cancel_clear();
     f->page.stop_after = 2; /* the reader has seen enough */

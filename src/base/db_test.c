@@ -1,5 +1,6 @@
 #include "base/db.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -276,7 +277,7 @@ TEST(an_interruption_ends_a_scan_without_blaming_the_file)
 {
     bytes = db_made(many);
     db_open(&db, "x.db", bytes, &diag);
-    cancel_request();
+    cancel_request(SIGINT);
     uint64_t n = count_rows();
     cancel_clear();
     assert_true(n <= 2000);

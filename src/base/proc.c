@@ -376,8 +376,10 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
     }
     result->code = start(&run, arena, file);
     if (result->code == 0) {
+        cancel_hold(); /* until the program and what it started are gone */
         follow(&run);
         reap(&run, result);
+        cancel_release();
         result->out_dropped = run.stream[0].dropped;
         result->err_dropped = run.stream[1].dropped;
         result->out = take_text(arena, &run.stream[0]);

@@ -242,8 +242,7 @@ TEST(the_log_holds_both_streams_and_survives_a_failure)
 
 static void interrupt(int signal_number)
 {
-    (void)signal_number;
-    cancel_request();
+    cancel_request(signal_number);
 }
 
 TEST(an_interruption_ends_the_program_and_drops_the_log)

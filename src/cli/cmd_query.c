@@ -7,6 +7,7 @@
 #include "base/csv_write.h"
 #include "base/stream.h"
 #include "cli/captures.h"
+#include "cli/stop.h"
 
 enum to { TO_TABLE, TO_CSV, TO_JSON };
 
@@ -42,6 +43,11 @@ static const struct example examples[] = {
 };
 
 enum { TABLE_ROWS = 1000, CELL_WIDTH = 100, MOST_TABLES = 64 };
+enum { MEMORY_MOST = 512 << 20 }; /* of SQLite, besides the capture */
+
+/* Inside one SQL function SQLite does not look at the clock; this long after the limit the program
+ * ends all the same. */
+#define LATE_S 0.25
 
 /* Where rows go. */
 struct printer {
@@ -58,7 +64,7 @@ struct printer {
     const char **heads;
     VEC_OF(const char *) cells;
     bool *is_text;
-    size_t *widths;
+    struct wrap_column *places;
     bool is_streaming;
 };
 
@@ -84,39 +90,18 @@ static const char *cell_text(struct arena *arena, const struct sql_value *v)
     return arena_format(arena, "%s…", out_clean(arena, str_part(v->text, 0, n))).at;
 }
 
-static void widen(struct printer *p, size_t column, const char *text)
-{
-    size_t width = str_width(str_of(text));
-
-    p->widths[column] = width > p->widths[column] ? width : p->widths[column];
-}
-
-static void print_line(struct printer *p, const char *const *cells)
-{
-    struct out *o = &p->s->out;
-
-    for (size_t c = 0; c < p->columns; c++) {
-        size_t width = str_width(str_of(cells[c]));
-        int pad = width < p->widths[c] ? (int)(p->widths[c] - width) : 0;
-        if (!p->is_text[c])
-            out_printf(o, "  %*s%s", pad, "", cells[c]);
-        else
-            out_printf(o, "  %s%*s", cells[c], c + 1 < p->columns ? pad : 0, "");
-    }
-    out_text(o, "\n");
-}
-
 /* Prints what was kept; from now on rows go out as they come. */
 static void flush_table(struct printer *p)
 {
     if (p->is_streaming)
         return;
     p->is_streaming = true;
-    out_style(&p->s->out, STYLE_BOLD);
-    print_line(p, p->heads);
-    out_style(&p->s->out, STYLE_PLAIN);
+    for (size_t c = 0; c < p->columns; c++)
+        p->places[c].is_right = !p->is_text[c];
+    wrap_fit(p->places, p->columns, p->s->out.width);
+    out_row(&p->s->out, p->places, p->columns, p->heads, STYLE_BOLD);
     for (size_t i = 0; i < p->cells.n; i += p->columns)
-        print_line(p, &p->cells.at[i]);
+        out_row(&p->s->out, p->places, p->columns, &p->cells.at[i], STYLE_PLAIN);
     vec_free(&p->cells);
 }
 
@@ -124,10 +109,10 @@ static void begin_table(struct printer *p, const char *const *names)
 {
     p->heads = ARENA_ARRAY(&p->arena, const char *, p->columns);
     p->is_text = ARENA_ARRAY(&p->arena, bool, p->columns);
-    p->widths = ARENA_ARRAY(&p->arena, size_t, p->columns);
+    p->places = ARENA_ARRAY(&p->arena, struct wrap_column, p->columns);
     for (size_t c = 0; c < p->columns; c++) {
         p->heads[c] = out_clean(&p->arena, str_of(names[c]));
-        widen(p, c, p->heads[c]);
+        wrap_widen(&p->places[c], str_of(p->heads[c]));
     }
 }
 
@@ -141,11 +126,11 @@ static void table_row(struct printer *p, const struct sql_value *cells)
         if (p->is_streaming)
             continue;
         p->is_text[c] |= cells[c].type == SQL_TEXT || cells[c].type == SQL_BLOB;
-        widen(p, c, row[c]);
+        wrap_widen(&p->places[c], str_of(row[c]));
         vec_push(&p->cells, row[c]);
     }
     if (p->is_streaming) {
-        print_line(p, row);
+        out_row(&p->s->out, p->places, p->columns, row, STYLE_PLAIN);
         arena_rewind(&p->arena, mark);
     } else if (p->rows >= TABLE_ROWS) {
         flush_table(p);
@@ -198,12 +183,12 @@ static void json_row(struct printer *p, const struct sql_value *cells)
             break;
         case SQL_BLOB:
             json_write_string(p->json, hex(&p->arena, cells[c].text));
+            arena_rewind(&p->arena, mark);
             break;
         }
     }
     json_write_end(p->json);
     p->json->layout = JSON_INDENTED;
-    arena_rewind(&p->arena, mark);
 }
 
 static void csv_row(struct printer *p, const struct sql_value *cells)
@@ -226,11 +211,11 @@ static void csv_row(struct printer *p, const struct sql_value *cells)
             break;
         case SQL_BLOB:
             csv_write_cell(&p->csv, hex(&p->arena, cells[c].text));
+            arena_rewind(&p->arena, mark);
             break;
         }
     }
     csv_write_row(&p->csv);
-    arena_rewind(&p->arena, mark);
 }
 
 static bool take_head(void *ctx, const char *const *names, size_t n)
@@ -270,8 +255,10 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 static void finish(struct printer *p, enum status st)
 {
     if (p->has_begun && p->to == TO_TABLE) {
-        if (st == ST_OK || p->rows > 0)
+        if (st == ST_OK || p->rows > 0) {
             flush_table(p);
+            out_left_out(&p->s->out, p->places, p->columns, p->heads);
+        }
     } else if (p->has_begun && p->to == TO_CSV) {
         csv_write_close(&p->csv);
     } else if (p->has_begun) {
@@ -297,7 +284,13 @@ static enum status run_query(struct session *s, const struct args *args, const s
     p->to = s->common.json ? TO_JSON : (enum to)args->to;
     p->origin = fleet->ranks.n > 0 ? origin_name(fleet->ranks.at[0]->origin) : NULL;
     arena_init(&p->arena);
+    sql_limit_memory(MEMORY_MOST);
+    if (args->timeout > 0)
+        stop_after(args->timeout + LATE_S,
+                   "strata: error: stopped: the statement exceeds --timeout [query.timeout]\n",
+                   CODE_FILE);
     enum status st = sql_run(sql, &query, &s->diag);
+    stop_clear();
     finish(p, st);
     sql_close(sql);
     return st;

@@ -235,14 +235,14 @@ static int close_stdout(struct session *s, int code)
 /* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
-    if (cancelled() && code > CODE_NO)
-        code = CODE_INTERRUPTED;
+    if (cancelled())
+        code = CODE_SIGNAL + cancel_signal();
     if (code <= CODE_NO)
         return code;
     for (size_t i = 0; i < s->diag.entries.n; i++)
         if (s->diag.entries.at[i].severity == SEV_ERROR)
             return code;
-    if (code == CODE_INTERRUPTED)
+    if (cancelled())
         diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
     else
         diag_fail(&s->diag, ST_FORMAT, "run.no-reason", (struct where){0},
@@ -258,8 +258,10 @@ int frame_run(int argc, const char *const *argv)
     arena_init(&s.arena);
     diag_init(&s.diag);
     out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));
+    s.out.width = out_terminal_width(STDOUT_FILENO);
     int code = explain(&s, close_stdout(&s, dispatch(&s, argc, argv)));
     out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
+    err.width = out_terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);
     out_flush(&err);
 

@@ -80,18 +80,26 @@ static void print_subs(struct out *o, const struct command *c)
         out_printf(o, "  %-*s  %s\n", (int)width, c->subs[i]->name, c->subs[i]->summary);
 }
 
+/* Side by side where every line has the room, else what it shows under the line. */
 static void print_examples(struct out *o, const struct example *examples)
 {
-    size_t width = 0;
+    size_t width = 0, shows = 0;
 
     if (examples == NULL || examples[0].line == NULL)
         return;
-    for (size_t i = 0; examples[i].line != NULL; i++)
-        if (str_width(str_of(examples[i].line)) > width)
-            width = str_width(str_of(examples[i].line));
+    for (size_t i = 0; examples[i].line != NULL; i++) {
+        size_t line = str_width(str_of(examples[i].line)),
+               text = str_width(str_of(examples[i].shows));
+        width = line > width ? line : width;
+        shows = text > shows ? text : shows;
+    }
+    bool is_stacked = o->width > 0 && width + shows + 4 > o->width;
     heading(o, "Examples");
     for (size_t i = 0; examples[i].line != NULL; i++)
-        out_printf(o, "  %-*s  %s\n", (int)width, examples[i].line, examples[i].shows);
+        if (is_stacked)
+            out_printf(o, "  %s\n      %s\n", examples[i].line, examples[i].shows);
+        else
+            out_printf(o, "  %-*s  %s\n", (int)width, examples[i].line, examples[i].shows);
 }
 
 void help_page(struct out *o, struct command_path path)

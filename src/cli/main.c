@@ -6,15 +6,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/cancel.h"
 #include "cli/frame.h"
 #include "cli/session.h"
-
-static void interrupted(int signal_number)
-{
-    (void)signal_number;
-    cancel_request();
-}
+#include "cli/stop.h"
 
 /* A mapped page is gone: its file was made shorter, or the disk failed. Reading cannot go on. */
 static void lost_page(int signal_number)
@@ -40,15 +34,11 @@ static void share_heaps(void)
 
 int main(int argc, char **argv)
 {
-    /* The first signal asks the run to stop, the second one finds the default and kills. Without
-     * SA_RESTART a blocking read returns, so that the request is seen. */
-    struct sigaction stop = {.sa_handler = interrupted, .sa_flags = (int)SA_RESETHAND};
     struct sigaction lost = {.sa_handler = lost_page};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
     share_heaps();
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGTERM, &stop, NULL);
+    stop_begin();
     sigaction(SIGBUS, &lost, NULL);
     sigaction(SIGPIPE, &ignore, NULL); /* a write then fails with EPIPE, which is quiet */
     return frame_run(argc > 0 ? argc - 1 : 0, (const char *const *)argv + 1);

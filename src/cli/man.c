@@ -111,6 +111,7 @@ static void exit_status(struct out *o)
         {"4", "a required tool or device is missing or failed"},
         {"5", "internal error"},
         {"130", "interrupted"},
+        {"143", "terminated"},
     };
 
     out_text(o, ".Sh EXIT STATUS\n.Bl -tag -width Ds\n");

@@ -6,7 +6,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "base/wrap.h"
+
+/* Narrower terminals are treated as that wide; wider ones are none. */
+enum { WIDTH_LEAST = 40, WIDTH_MOST = 10000 };
 
 void out_init(struct out *o, int fd, bool color)
 {
@@ -16,6 +24,7 @@ void out_init(struct out *o, int fd, bool color)
 void out_fini(struct out *o)
 {
     text_free(&o->waiting);
+    text_free(&o->line);
 }
 
 /* A terminal or pipe set to non-blocking by someone else is waited for. */
@@ -31,7 +40,7 @@ static bool can_retry(int fd)
     return true;
 }
 
-bool out_flush(struct out *o)
+static void send_waiting(struct out *o)
 {
     struct str rest = text_view(&o->waiting);
 
@@ -43,14 +52,47 @@ bool out_flush(struct out *o)
             o->error = errno;
     }
     text_clear(&o->waiting);
+}
+
+/* What there is of a line that has not ended. */
+static void put_begun(struct out *o)
+{
+    if (o->line.n == 0)
+        return;
+    wrap_line(&o->waiting, text_view(&o->line), o->width);
+    o->waiting.n--; /* its end */
+    text_clear(&o->line);
+}
+
+bool out_flush(struct out *o)
+{
+    put_begun(o);
+    send_waiting(o);
     return o->error == 0;
+}
+
+void out_raw(struct out *o, struct str s)
+{
+    put_begun(o);
+    text_put(&o->waiting, s);
+    if (o->waiting.n >= OUT_BUFFER)
+        send_waiting(o);
 }
 
 void out_bytes(struct out *o, struct str s)
 {
-    text_put(&o->waiting, s);
+    if (o->width == 0) {
+        out_raw(o, s);
+        return;
+    }
+    for (size_t end; (end = str_find_char(s, '\n')) < s.n; s = str_part(s, end + 1, s.n)) {
+        text_put(&o->line, str_part(s, 0, end));
+        wrap_line(&o->waiting, text_view(&o->line), o->width);
+        text_clear(&o->line);
+    }
+    text_put(&o->line, s);
     if (o->waiting.n >= OUT_BUFFER)
-        out_flush(o);
+        send_waiting(o);
 }
 
 void out_text(struct out *o, const char *text)
@@ -60,12 +102,14 @@ void out_text(struct out *o, const char *text)
 
 void out_printf(struct out *o, const char *format, ...)
 {
+    struct text text = {0};
     va_list args;
 
     va_start(args, format);
-    text_vformat(&o->waiting, format, args);
+    text_vformat(o->width == 0 ? &o->waiting : &text, format, args);
     va_end(args);
-    out_bytes(o, S(""));
+    out_bytes(o, text_view(&text));
+    text_free(&text);
 }
 
 const char *out_clean(struct arena *arena, struct str text)
@@ -100,47 +144,81 @@ bool out_wants_color(enum color_mode mode, int fd)
     return (term == NULL || strcmp(term, "dumb") != 0) && isatty(fd) == 1;
 }
 
-static void print_row(struct out *o, const struct out_column *columns, size_t count,
-                      const size_t *widths, const char *const *cells, enum style style)
+unsigned out_terminal_width(int fd)
 {
-    size_t last = count;
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = {0};
+    uint64_t width;
+
+    if (isatty(fd) == 1 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        width = size.ws_col;
+    else if (columns == NULL || !num_u64(str_of(columns), &width))
+        width = isatty(fd) == 1 ? 80 : 0;
+    if (width > WIDTH_MOST)
+        return 0;
+    return width == 0 || width >= WIDTH_LEAST ? (unsigned)width : WIDTH_LEAST;
+}
+
+static struct str *texts_of(const char *const *cells, size_t count)
+{
+    struct str *texts = mem_grow(NULL, sizeof(*texts), count);
+
+    for (size_t c = 0; c < count; c++)
+        texts[c] = str_of(cells[c]);
+    return texts;
+}
+
+void out_row(struct out *o, const struct wrap_column *places, size_t count,
+             const char *const *cells, enum style style)
+{
+    struct str *texts = texts_of(cells, count);
+    struct text row = {0};
 
     if (style != STYLE_PLAIN)
         out_style(o, style);
-    /* Nothing is padded on the right edge. */
-    while (last > 0 && (cells[last - 1] == NULL || cells[last - 1][0] == '\0'))
-        last--;
-    for (size_t c = 0; c < last; c++) {
-        const char *text = cells[c] != NULL ? cells[c] : "";
-        int pad = (int)(widths[c] - str_width(str_of(text)));
-        if (columns[c].is_right)
-            out_printf(o, "  %*s%s", pad, "", text);
-        else
-            out_printf(o, "  %s%*s", text, c + 1 < last ? pad : 0, "");
-    }
-    if (style != STYLE_PLAIN)
+    wrap_row(&row, places, count, texts);
+    if (style != STYLE_PLAIN) {
+        row.n--; /* its end */
+        out_bytes(o, text_view(&row));
         out_style(o, STYLE_PLAIN);
-    out_text(o, "\n");
+        out_text(o, "\n");
+    } else {
+        out_bytes(o, text_view(&row));
+    }
+    text_free(&row);
+    mem_free(texts);
+}
+
+void out_left_out(struct out *o, const struct wrap_column *places, size_t count,
+                  const char *const *heads)
+{
+    struct str *texts = texts_of(heads, count);
+    struct text note = {0};
+
+    wrap_left_out(&note, places, count, texts, o->width);
+    out_bytes(o, text_view(&note));
+    text_free(&note);
+    mem_free(texts);
 }
 
 void out_table(struct out *o, const struct out_column *columns, size_t count,
                const char *const *cells, size_t rows)
 {
-    size_t *widths = mem_grow(NULL, sizeof(*widths), count);
+    struct wrap_column *places = mem_grow(NULL, sizeof(*places), count);
     const char **heads = mem_grow(NULL, sizeof(*heads), count);
 
     for (size_t c = 0; c < count; c++) {
         heads[c] = columns[c].head;
-        widths[c] = str_width(str_of(heads[c]));
-        for (size_t r = 0; r < rows; r++) {
-            const char *text = cells[r * count + c];
-            size_t width = text != NULL ? str_width(str_of(text)) : 0;
-            widths[c] = width > widths[c] ? width : widths[c];
-        }
+        places[c] = (struct wrap_column){.is_right = columns[c].is_right};
+        wrap_widen(&places[c], str_of(heads[c]));
+        for (size_t r = 0; r < rows; r++)
+            wrap_widen(&places[c], str_of(cells[r * count + c]));
     }
-    print_row(o, columns, count, widths, heads, STYLE_BOLD);
+    wrap_fit(places, count, o->width);
+    out_row(o, places, count, heads, STYLE_BOLD);
     for (size_t r = 0; r < rows; r++)
-        print_row(o, columns, count, widths, cells + r * count, STYLE_PLAIN);
+        out_row(o, places, count, cells + r * count, STYLE_PLAIN);
+    out_left_out(o, places, count, heads);
     mem_free(heads);
-    mem_free(widths);
+    mem_free(places);
 }

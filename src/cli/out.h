@@ -3,7 +3,8 @@
  *
  * stdout is the answer: whoever writes to it never checks, and the end of the run asks once
  * whether everything arrived (out_flush). Colour goes through out_style(), which writes nothing
- * when colour is off, so it can never be the only carrier of a meaning.
+ * when colour is off, so it can never be the only carrier of a meaning. On a terminal lines are
+ * wrapped; documents (JSON, CSV) go through out_raw().
  */
 #ifndef STRATA_CLI_OUT_H
 #define STRATA_CLI_OUT_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/text.h"
+#include "base/wrap.h"
 
 enum { OUT_BUFFER = 1 << 16 };
 
@@ -20,6 +21,8 @@ struct out {
     int fd;
     int error; /* errno of the first failed write; later output is dropped */
     bool color;
+    size_t width;     /* of the terminal; 0: lines are not wrapped */
+    struct text line; /* begun, when lines are wrapped */
     struct text waiting;
 };
 
@@ -28,6 +31,7 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
 void out_init(struct out *o, int fd, bool color);
 void out_fini(struct out *o); /* does not flush */
 
+void out_raw(struct out *o, struct str s);
 void out_bytes(struct out *o, struct str s);
 void out_text(struct out *o, const char *text);
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -45,14 +49,23 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* Whether text on `fd` is coloured: AUTO means a terminal, NO_COLOR unset and TERM not "dumb". */
 bool out_wants_color(enum color_mode mode, int fd);
 
+/* Columns of the terminal at `fd`, or $COLUMNS; 0 when it is none and that is not set. */
+unsigned out_terminal_width(int fd);
+
 struct out_column {
     const char *head;
     bool is_right; /* numbers */
 };
 
-/* A table two spaces in, columns two apart: `rows` times `count` cells, row by row. A NULL cell
- * is empty. */
+/* A table two spaces in, columns two apart, that fits the terminal: `rows` times `count` cells, row
+ * by row. A NULL cell is empty. */
 void out_table(struct out *o, const struct out_column *columns, size_t count,
                const char *const *cells, size_t rows);
+
+/* The same in parts: a row, and at the end the names of columns that did not fit. */
+void out_row(struct out *o, const struct wrap_column *places, size_t count,
+             const char *const *cells, enum style style);
+void out_left_out(struct out *o, const struct wrap_column *places, size_t count,
+                  const char *const *heads);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/now.h"
@@ -78,13 +77,9 @@ static void tick(void *ctx, const char *label, uint64_t done, uint64_t total)
 
 void session_progress_begin(struct session *s)
 {
-    struct winsize size = {0};
-
     if (s->common.quiet || isatty(STDERR_FILENO) != 1)
         return;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        size.ws_col = 80;
-    progress_begin(&s->progress_line, PROGRESS_BYTES, size.ws_col, now_ns());
+    progress_begin(&s->progress_line, PROGRESS_BYTES, out_terminal_width(STDERR_FILENO), now_ns());
     s->progress = (struct progress){tick, s};
 }
 
@@ -94,7 +89,15 @@ void session_progress_end(struct session *s)
         to_stderr(progress_end(&s->progress_line));
 }
 
-static bool write_out(void *ctx, struct str text)
+static bool write_document(void *ctx, struct str text)
+{
+    struct out *o = ctx;
+
+    out_raw(o, text);
+    return o->error == 0;
+}
+
+static bool write_text(void *ctx, struct str text)
 {
     struct out *o = ctx;
 
@@ -104,7 +107,7 @@ static bool write_out(void *ctx, struct str text)
 
 struct sink session_sink(struct session *s)
 {
-    return (struct sink){write_out, &s->out};
+    return (struct sink){write_document, &s->out};
 }
 
 void session_document(struct session *s, const struct schema *schema, const char *origin,
@@ -132,9 +135,9 @@ enum lang session_lang(const struct session *s)
 
 void session_report(struct session *s, const struct report *report)
 {
-    const struct render_options how = {.color = s->out.color};
+    const struct render_options how = {.color = s->out.color, .width = s->out.width};
 
-    render_write(&renderer_text, report, &how, session_sink(s));
+    render_write(&renderer_text, report, &how, (struct sink){write_text, &s->out});
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

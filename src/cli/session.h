@@ -18,12 +18,13 @@
 
 enum exit_code {
     CODE_DONE = 0,
-    CODE_NO = 1,    /* check failed */
-    CODE_USAGE = 2, /* usage error */
-    CODE_FILE = 3,  /* a file is missing, unreadable, unwritable or of an unknown format */
-    CODE_TOOL = 4,  /* a required tool or device is missing or failed */
-    CODE_BUG = 5,   /* internal error */
-    CODE_INTERRUPTED = 130,
+    CODE_NO = 1,       /* check failed */
+    CODE_USAGE = 2,    /* usage error */
+    CODE_FILE = 3,     /* a file is missing, unreadable, unwritable or of an unknown format */
+    CODE_TOOL = 4,     /* a required tool or device is missing or failed */
+    CODE_BUG = 5,      /* internal error */
+    CODE_SIGNAL = 128, /* and the number of the signal that ended the run */
+    CODE_INTERRUPTED = CODE_SIGNAL + 2,
 };
 
 struct common {

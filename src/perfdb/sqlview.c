@@ -11,6 +11,7 @@
 #include "perfdb/table.h"
 
 enum { COLUMNS_MAX = 1900, OWN_COLUMNS = 5, STEPS_PER_LOOK = 10000 };
+enum { VALUE_BYTES = 64 << 20 }; /* of one value that a statement makes */
 
 struct view {
     sqlite3 *db;
@@ -266,6 +267,7 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
 
     sqlite3_set_authorizer(v->db, allow_reading, NULL);
     sqlite3_progress_handler(v->db, STEPS_PER_LOOK, look_for_end, NULL);
+    sqlite3_limit(v->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES);
     if (sqlite3_prepare_v2(v->db, text, -1, &stmt, &rest) != SQLITE_OK)
         return sql_failed(v, "invalid statement");
     if (stmt == NULL)

@@ -1,5 +1,7 @@
 #include "render/timeline.h"
 
+#include <signal.h>
+
 #include "base/cancel.h"
 #include "base/gz.h"
 #include "base/json_write.h"
@@ -215,7 +217,7 @@ TEST(an_interrupted_user_ends_every_format_early)
         capture_slice(cap, &(struct slice){.begin = i, .dur = 1, .lane = lane});
     capture_seal(cap);
     cut_init(&cut, cap, &(struct cut_options){0});
-    cancel_request();
+    cancel_request(SIGINT);
     for (size_t i = 0; i < timeline_count; i++) {
         struct text text = {0};
         assert_false(timeline_list[i]->write(&cut, &how, text_sink(&text)));

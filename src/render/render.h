@@ -8,13 +8,15 @@
 #include "report/report.h"
 
 struct render_options {
-    bool color; /* escape sequences for a terminal; never the only carrier of a meaning */
+    bool color;   /* escape sequences for a terminal; never the only carrier of a meaning */
+    size_t width; /* of the terminal; 0: no limit */
 };
 
 /* What renderers write through: the first failure of the sink ends the output. */
 struct render_out {
     struct sink sink;
     bool color, failed;
+    size_t width;
 };
 
 /* One function for each kind of block; a kind without one is left out. */

@@ -1,10 +1,11 @@
 /*
  * text: a report for a terminal. Tables are aligned by the columns that UTF-8 text takes, numbers
- * to the right, text to the left, indented by two.
+ * to the right, text to the left, indented by two, and made to fit the terminal; other lines are
+ * wrapped by whoever has the terminal.
  */
 #include <assert.h>
-#include <stdio.h>
 
+#include "base/wrap.h"
 #include "render/render.h"
 
 static void put_paint(struct render_out *o, const char *code, struct str text)
@@ -25,59 +26,36 @@ static void put_blanks(struct render_out *o, size_t n)
     render_put(o, str_part(blanks, 0, n));
 }
 
-static size_t column_width(const struct table *t, size_t c)
-{
-    size_t width = str_width(str_of(t->columns[c].head));
-    char buf[QUANTITY_TEXT];
-
-    for (size_t i = c; i < t->cells.n; i += t->n_columns) {
-        size_t w = str_width(table_cell(t, i, buf));
-        if (w > width)
-            width = w;
-    }
-    return width;
-}
-
-static void put_row(struct render_out *o, const struct table *t, const size_t *widths,
-                    const struct str *cells)
-{
-    size_t n = t->n_columns;
-
-    while (n > 0 && cells[n - 1].n == 0)
-        n--; /* no blanks at the end of a line */
-    for (size_t c = 0; c < n; c++) {
-        size_t pad = widths[c] - str_width(cells[c]);
-        bool is_right = t->columns[c].type != COLUMN_TEXT;
-        put_blanks(o, 2 + (is_right ? pad : 0));
-        render_put(o, cells[c]);
-        if (!is_right && c + 1 < n)
-            put_blanks(o, pad);
-    }
-}
-
 static void put_table(struct render_out *o, const struct table *t)
 {
     enum { COLUMNS = 64 };
-    size_t widths[COLUMNS];
-    struct str cells[COLUMNS];
+    struct wrap_column columns[COLUMNS] = {0};
+    struct str heads[COLUMNS], cells[COLUMNS];
     char bufs[COLUMNS][QUANTITY_TEXT];
+    struct text text = {0};
     size_t n = t->n_columns;
 
     assert(n > 0 && n <= COLUMNS);
     for (size_t c = 0; c < n; c++) {
-        widths[c] = column_width(t, c);
-        cells[c] = str_of(t->columns[c].head);
+        columns[c].is_right = t->columns[c].type != COLUMN_TEXT;
+        heads[c] = str_of(t->columns[c].head);
+        wrap_widen(&columns[c], heads[c]);
+        for (size_t i = c; i < t->cells.n; i += n)
+            wrap_widen(&columns[c], table_cell(t, i, bufs[c]));
     }
-    if (o->color)
-        render_put(o, S("\033[1m"));
-    put_row(o, t, widths, cells);
-    render_put(o, o->color ? S("\033[0m\n") : S("\n"));
+    wrap_fit(columns, n, o->width);
+    wrap_row(&text, columns, n, heads);
+    put_paint(o, "\033[1m", str_part(text_view(&text), 0, text.n - 1));
+    render_put(o, S("\n"));
+    text_clear(&text);
     for (size_t i = 0; i < t->cells.n; i += n) {
         for (size_t c = 0; c < n; c++)
             cells[c] = table_cell(t, i + c, bufs[c]);
-        put_row(o, t, widths, cells);
-        render_put(o, S("\n"));
+        wrap_row(&text, columns, n, cells);
     }
+    wrap_left_out(&text, columns, n, heads, o->width);
+    render_put(o, text_view(&text));
+    text_free(&text);
 }
 
 static void put_facts(struct render_out *o, const struct block *b)

@@ -143,7 +143,7 @@ class Clocks(Case):
                 p = self.begin_slow()
                 p.send_signal(number)
                 p.communicate(timeout=60)
-                self.assertEqual(p.returncode, 130)
+                self.assertEqual(p.returncode, 128 + number)
                 self.assertEqual(self.calls(), self.LOCKED)
                 self.assertTrue(self.is_clean())
                 self.assertEqual(self.programs(), [])

@@ -3,6 +3,8 @@
  */
 #include "analysis/diagnose/accounting.h"
 
+#include <stdlib.h>
+
 #include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
 #include "analysis/steps.h"
@@ -297,6 +299,44 @@ static void sum_steps(struct accounting *a)
     sum_step(all);
 }
 
+/* ---- kinds of steps ---- */
+
+/* Steps are of one group when the names of their compute kernels are the same, however often and
+ * in whatever order; copies do not count. */
+static void group_steps(const struct capture *cap, struct accounting *a)
+{
+    struct hash groups = {0};
+
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        const struct device_task *t = &a->tasks.at[i];
+        if (t->step != TASK_NO_STEP && t->class == TASK_COMPUTE)
+            a->steps[t->step].work += hash_mix(cap->slices.name[t->slice], t->class);
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        uint32_t fresh = (uint32_t)a->groups;
+        a->steps[i].group = hash_add(&groups, a->steps[i].work, fresh);
+        a->groups += a->steps[i].group == fresh;
+    }
+    hash_free(&groups);
+}
+
+/* A slow step is far above the median, by share and by the usual spread. */
+static void find_slow_steps(struct accounting *a)
+{
+    nanos *spread = mem_grow(NULL, sizeof(*spread), a->n + 1);
+    size_t n = 0;
+
+    for (size_t i = a->n > 1; i < a->n; i++)
+        spread[n++] = llabs(account_step_time(&a->steps[i]) - a->step_time);
+    nanos usual = host_timeline_median(spread, n);
+    mem_free(spread);
+    for (size_t i = 0; a->n >= LIMIT_SLOW_STEPS && i < a->n; i++) {
+        nanos time = account_step_time(&a->steps[i]);
+        a->steps[i].is_slow = time / LIMIT_SLOW_STEP >= a->step_time / 100 &&
+                              time - a->step_time >= LIMIT_SLOW_SPREAD * usual && time > 0;
+    }
+}
+
 /* Medians; the first step touches the beginning of the recording. */
 static void set_periods(struct accounting *a)
 {
@@ -304,7 +344,7 @@ static void set_periods(struct accounting *a)
     nanos *values = mem_grow(NULL, sizeof(*values), a->n + 1);
 
     for (size_t i = first; i < a->n; i++)
-        values[n++] = a->steps[i].window.end - a->steps[i].window.begin;
+        values[n++] = account_step_time(&a->steps[i]);
     a->step_time = host_timeline_median(values, n);
     n = 0;
     for (size_t i = 0; i + 1 < a->n; i++)
@@ -352,6 +392,8 @@ struct accounting *accounting_of_device(struct study *st, int32_t device, struct
     keep_pieces(a, arena);
     sum_steps(a);
     set_periods(a);
+    group_steps(st->cap, a);
+    find_slow_steps(a);
     a->missing = missing_of(a, st->cap);
     return a;
 }

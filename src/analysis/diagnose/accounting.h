@@ -68,6 +68,9 @@ struct account_step {
     nanos compute, comm_exposed, copy_exposed, idle; /* sums of these */
     nanos drained, host_slower;                      /* the idle time by its state */
     size_t tasks;
+    uint64_t work; /* of the names of its compute kernels, in any order: equal work, equal number */
+    uint32_t group; /* steps of equal work, numbered by their first one */
+    bool is_slow;   /* takes far longer than the median step */
 };
 
 struct accounting {
@@ -85,10 +88,16 @@ struct accounting {
     nanos queue_latency;
     nanos back_to_back;  /* median gap between queued tasks */
     size_t orphans;      /* tasks that belong to no step */
+    size_t groups;       /* kinds of steps by their work */
     nanos step_time;     /* median window, the first left out when there are more */
     nanos host_period;   /* median distance of the marks; 0 without marks */
     const char *missing; /* why causes are unknown; NULL when launches are recorded */
 };
+
+static inline nanos account_step_time(const struct account_step *s)
+{
+    return s->window.end - s->window.begin;
+}
 
 /* "compute.gemm_tensor", "comm_exposed", "copy_exposed.h2d_pageable", "idle.launch". */
 const char *account_class_name(int class);

@@ -151,3 +151,13 @@ size_t device_tasks_devices(const struct capture *cap, int32_t *out, size_t room
         out[n++] = -1; /* no lane names its device */
     return n;
 }
+
+double device_task_bytes(const struct capture *cap, const struct device_task *t)
+{
+    strid key = intern_find(&cap->strings, S("bytes"));
+    struct attr own = attrs_get(&cap->attrs, cap->slices.own[t->slice], key);
+    struct attr set = attrs_get(&cap->attrs, cap->slices.set[t->slice], key);
+    struct attr a = own.type != ATTR_NONE ? own : set;
+
+    return key == 0 || a.type == ATTR_NONE ? 0 : a.type == ATTR_REAL ? a.real : (double)a.number;
+}

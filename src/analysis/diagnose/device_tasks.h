@@ -44,6 +44,7 @@ struct device_task {
     uint8_t copy;    /* enum copy_kind of a copy */
     uint8_t family;  /* enum kernel_family of compute */
     bool is_fp64;    /* its operator takes doubles */
+    bool is_simt;    /* a product or convolution without tensor cores */
     bool is_graph;   /* node of a graph */
     bool is_aicpu;
 };
@@ -66,6 +67,9 @@ static inline bool copy_is_pageable(enum copy_kind kind)
 /* The tasks of one device; those of lanes without a device belong to every one. */
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena);
+
+/* What a copy moves; 0: not recorded. */
+double device_task_bytes(const struct capture *cap, const struct device_task *t);
 
 /* Every device that has tasks, ascending; at most `room`. Gives how many. */
 size_t device_tasks_devices(const struct capture *cap, int32_t *out, size_t room);

@@ -292,10 +292,15 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
         struct str types = capture_slice_text(w->cap, r->stack[i].slice, KEY_INPUT_DTYPES);
         if (types.n == 0)
             continue;
-        struct str first;
-        str_split(&types, ';', &first);
-        call->is_fp64 = str_equal(first, S("double"));
-        call->is_float = str_equal(first, S("float"));
+        struct str shapes = capture_slice_text(w->cap, r->stack[i].slice, KEY_INPUT_SHAPES);
+        struct str type, shape = S("");
+        for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
+            if (shapes.n > 0)
+                str_split(&shapes, ';', &shape);
+            call->is_fp64 |= shape.n > 0 && str_equal(type, S("double"));
+            call->is_float |= is_first && str_equal(type, S("float"));
+            shape = S("");
+        }
         return;
     }
 }
@@ -438,24 +443,6 @@ nanos host_timeline_median(nanos *values, size_t n)
     return values[n / 2];
 }
 
-/* The median stretch decides which candidates are host work. */
-static void judge_stretches(struct host_call *calls, struct host_timeline *t)
-{
-    nanos *values = mem_grow(NULL, sizeof(*values), t->n + 1);
-
-    for (size_t i = 0; i < t->n; i++)
-        values[i] = calls[t->first + i].stretch;
-    t->median = host_timeline_median(values, t->n);
-    mem_free(values);
-    nanos least = t->median < LIMIT_STRETCH_CAP / LIMIT_STRETCH_TIMES
-                      ? LIMIT_STRETCH_TIMES * t->median
-                      : LIMIT_STRETCH_CAP;
-    least = least > LIMIT_LONG_SLICE ? least : LIMIT_LONG_SLICE;
-    for (size_t i = t->first; i < t->first + t->n; i++)
-        if (!calls[i].is_candidate || calls[i].stretch < least)
-            calls[i].class = STRETCH_LAUNCH;
-}
-
 /* Families of kernels, remembered by name. */
 static struct kernel_name name_of_kernel(const struct capture *cap, struct hash *memo, strid name)
 {
@@ -463,11 +450,11 @@ static struct kernel_name name_of_kernel(const struct capture *cap, struct hash 
 
     if (!hash_get(memo, name, &packed)) {
         struct kernel_name k = kernel_family_of_name(capture_text(cap, name));
-        packed = (uint32_t)k.family << 8 | (uint32_t)k.rate;
+        packed = (uint32_t)k.is_native << 16 | (uint32_t)k.family << 8 | (uint32_t)k.rate;
         hash_put(memo, name, packed);
     }
-    return (struct kernel_name){(enum kernel_family)(packed >> 8),
-                                (enum kernel_rate)(packed & 255)};
+    return (struct kernel_name){(enum kernel_family)(packed >> 8 & 255),
+                                (enum kernel_rate)(packed & 255), packed >> 16 != 0};
 }
 
 /* An Ascend kernel says its operator's type itself. */
@@ -501,6 +488,8 @@ static void set_family(const struct capture *cap, struct device_task *t,
     if (type != 0)
         name.rate = RATE_TENSOR;
     t->family = (uint8_t)kernel_family_of(op, name, is_float);
+    t->is_simt = (t->family == FAMILY_GEMM_SIMT || t->family == FAMILY_CONV) &&
+                 kernel_rate_is_simt(name.rate, is_float);
 }
 
 static void link_tasks(const struct walk *w, struct device_tasks *tasks, const uint32_t *launch,
@@ -566,9 +555,8 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
     out.calls = ARENA_ARRAY(arena, struct host_call, out.n);
     if (out.n > 0)
         memcpy(out.calls, w.calls.at, sizeof(*out.calls) * out.n);
-    for (size_t i = 0; i < out.count; i++)
-        judge_stretches(out.calls, &out.at[i]);
     link_tasks(&w, tasks, launch, &out);
+    host_stretches_judge(cap, tasks, &out);
     vec_free(&w.calls);
     mem_free(w.readers);
     mem_free(w.call_of);

@@ -61,6 +61,11 @@ struct host_timelines {
 struct host_timelines host_timelines_find(const struct capture *cap, struct device_tasks *tasks,
                                           struct arena *arena);
 
+/* Sets the classes of all stretches, by their length, by the median of their timeline and by what
+ * follows them; for host_timeline.c, in host_stretches.c. */
+void host_stretches_judge(const struct capture *cap, const struct device_tasks *tasks,
+                          struct host_timelines *out);
+
 /* The middle one, which is sorted for; 0 of none. */
 nanos host_timeline_median(nanos *values, size_t n);
 

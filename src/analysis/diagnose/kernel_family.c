@@ -105,18 +105,17 @@ struct kernel_name kernel_family_of_name(struct str name)
 {
     char buf[NAME_TOKENS_MOST];
     struct str low = name_tokens_lower(name, buf);
+    bool is_native = str_contains(low, S("at::native"));
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (name_tokens_any(low, names[i].list))
-            return (struct kernel_name){names[i].family, rate_of(low)};
-    return (struct kernel_name){FAMILY_OTHER, rate_of(low)};
+            return (struct kernel_name){names[i].family, rate_of(low), is_native};
+    return (struct kernel_name){FAMILY_OTHER, rate_of(low), is_native};
 }
 
 static enum kernel_family gemm_of(enum kernel_rate rate, bool is_float)
 {
-    bool is_simt = rate == RATE_SIMT || rate == RATE_FP64 || (rate == RATE_BY_TYPE && is_float);
-
-    return is_simt ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR;
+    return kernel_rate_is_simt(rate, is_float) ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR;
 }
 
 enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name name, bool is_float)
@@ -125,7 +124,9 @@ enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name na
 
     switch (op) {
     case FAMILY_CONV:
-        return family == FAMILY_LAYOUT || family == FAMILY_ELEMENTWISE ? family : FAMILY_CONV;
+        return family == FAMILY_LAYOUT || (family == FAMILY_ELEMENTWISE && name.is_native)
+                   ? family
+                   : FAMILY_CONV;
     case FAMILY_ATTENTION:
     case FAMILY_GEMM_TENSOR:
         family = family == FAMILY_OTHER ? op : family;

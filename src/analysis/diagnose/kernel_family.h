@@ -35,6 +35,7 @@ enum kernel_rate { RATE_BY_TYPE, RATE_TENSOR, RATE_SIMT, RATE_FP64 };
 struct kernel_name {
     enum kernel_family family; /* FAMILY_GEMM_TENSOR for every matrix product */
     enum kernel_rate rate;
+    bool is_native; /* one of PyTorch's own */
 };
 
 /* "gemm_tensor", "norm_softmax_reduce", ... */
@@ -48,5 +49,11 @@ struct kernel_name kernel_family_of_name(struct str name);
 /* The family of a kernel under an operator of family `op`. `is_float` is whether the operator's
  * first input is a 32-bit float, for names that do not tell the rate. */
 enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name name, bool is_float);
+
+/* Whether a product or convolution of this name works without tensor cores. */
+static inline bool kernel_rate_is_simt(enum kernel_rate rate, bool is_float)
+{
+    return rate == RATE_SIMT || rate == RATE_FP64 || (rate == RATE_BY_TYPE && is_float);
+}
 
 #endif

@@ -28,6 +28,10 @@ TEST(names_decide_under_matrix_products_convolutions_and_attention)
     assert_int_equal(family("aten::mm", "some_gemm", false), FAMILY_GEMM_TENSOR);
     assert_int_equal(family("aten::cudnn_convolution", "fft2d_r2c_32x32", false), FAMILY_CONV);
     assert_int_equal(family("aten::cudnn_convolution", "nchwToNhwcKernel", false), FAMILY_LAYOUT);
+    assert_int_equal(family("aten::cudnn_convolution", "pointwise_mult_and_sum_complex", true),
+                     FAMILY_CONV);
+    assert_int_equal(family("aten::cudnn_convolution", "at::native::elementwise_kernel<2>", true),
+                     FAMILY_ELEMENTWISE);
     assert_int_equal(family("aten::scaled_dot_product_attention", "softmax_warp", false),
                      FAMILY_REDUCE);
     assert_int_equal(family("aten::_flash_attention_forward", "run_it", false), FAMILY_ATTENTION);

@@ -7,12 +7,17 @@
 
 enum {
     /* Host stretches. */
-    LIMIT_LONG_SLICE = 200000,    /* a stretch with an activity this long may be host work */
-    LIMIT_LONG_STRETCH = 1000000, /* a stretch this long is, whatever it holds */
-    LIMIT_STRETCH_TIMES = 8,      /* host work lasts so many median stretches, */
-    LIMIT_STRETCH_CAP = 2000000,  /* but no longer than this is asked for */
-    LIMIT_COMPILE = 5000000,      /* time in ranges of compilers that makes it compilation */
-    LIMIT_TURNS = 10,             /* threads that overlap in less than a tenth take turns */
+    LIMIT_LONG_SLICE = 200000,     /* a stretch with an activity this long may be host work */
+    LIMIT_LONG_STRETCH = 1000000,  /* a stretch this long is, whatever it holds */
+    LIMIT_STRETCH_TIMES = 8,       /* host work lasts so many median stretches, */
+    LIMIT_STRETCH_CAP = 2000000,   /* but no longer than this is asked for */
+    LIMIT_COMPILE = 5000000,       /* time in ranges of compilers that makes it compilation */
+    LIMIT_COMPILE_LONG = 20000000, /* a stretch this long beside a compile call is compilation, */
+    LIMIT_NEW_KERNEL = 10,         /* or one with a new kernel in the next launches */
+    LIMIT_WRITE_CALLS = 3,         /* calls between host work and the copy of what it made */
+    LIMIT_INPUT_BYTES = 65536,     /* host work before a copy of so many bytes made input, */
+    LIMIT_INPUT_UNSEEN = 1000000,  /* if nothing of it is recorded before one of so many */
+    LIMIT_TURNS = 10,              /* threads that overlap in less than a tenth take turns */
 
     /* Latency of a queue: three times the median gap between queued tasks, in these bounds. */
     LIMIT_QUEUE_TIMES = 3,
@@ -46,18 +51,53 @@ enum {
     LIMIT_LARGE_READ = 100000,  /* from this on one of data */
     LIMIT_LARGE_COPY = 1000000, /* bytes of a copy that shows the rate of the link */
     LIMIT_PINNED_GBPS = 54,     /* of pinned copies, measured: 51.7 to 54.9 GB/s */
+    LIMIT_STRETCH_OF_READ = 4,  /* host work of a quarter of the read before it belongs to that */
     LIMIT_COPY_START = 2000,    /* before the first byte of a copy moves */
     LIMIT_ASYNC_COPY = 10000,   /* of the call of a copy that does not block */
-    LIMIT_TENSOR_ROOF = 65,     /* percent of peak that products reach, measured: 52 to 77 */
-    LIMIT_MEMORY_ROOF = 85,     /* percent of bandwidth */
-    LIMIT_LEAST_KERNEL = 3000,  /* no kernel is shorter */
-    LIMIT_UNSHAPED_PRODUCT = 4, /* tensor cores are so many times faster, without shapes */
-    LIMIT_CHAIN = 3,            /* kernels of a chain that are worth fusing */
+    LIMIT_BATCH = 10,           /* copies to the device in a step that could be one, */
+    LIMIT_BATCH_BYTES = 65536,  /* up to this each */
+    LIMIT_TENSOR_ROOF = 65,    /* percent of peak that products in TF32 reach, measured: 52 to 77 */
+    LIMIT_GEMM_ROOF = 75,      /* the same in 16 bits, measured: 62 to 78 */
+    LIMIT_CONV_TF32_ROOF = 40, /* of convolutions in TF32, measured: 21 to 64, */
+    LIMIT_CONV_ROOF = 55,      /* and in 16 bits: 38 to 75 */
+    LIMIT_MEMORY_ROOF = 85,    /* percent of bandwidth */
+    LIMIT_LEAST_KERNEL = 3000, /* no kernel is shorter */
+    LIMIT_UNSHAPED_PRODUCT = 4,      /* tensor cores are so many times faster, without shapes */
+    LIMIT_INEFFICIENT = 150,         /* percent of its time at the roof that a product may take, */
+    LIMIT_INEFFICIENT_LEAST = 20000, /* if it lasts this long */
+    LIMIT_CONSUMERS = 8,             /* calls after a convolution that may show its output */
+    LIMIT_SORT_ROOF = 7,             /* top-k of a tensor: percent of bandwidth, measured, */
+    LIMIT_SORT_START = 85000,        /* and what a tensor of no size takes */
+    LIMIT_INDEX_ROOF = 20,           /* the same of masks in place of indexes */
+    LIMIT_INDEX_START = 12000,
+    LIMIT_FP32_VECTORIZED = 50,  /* percent of a kernel's time once doubles are floats, measured: */
+    LIMIT_FP32_ELEMENTWISE = 70, /* elementwise kernels with and without wide loads, */
+    LIMIT_FP32_REDUCE = 60,      /* sums, */
+    LIMIT_FP32_NORM = 33,        /* softmax and norms, */
+    LIMIT_FP32_LAYOUT = 85,      /* copies that change a layout */
+    LIMIT_CHAIN = 3,             /* kernels of a chain that are worth fusing */
+    LIMIT_ATTENTION_PARTS = 4,   /* products and softmaxes from one product to the next */
+    LIMIT_SCORES = 64,           /* sizes of scores that are looked for */
+    LIMIT_ATTENTION_ROOF = 40,   /* percent of peak of fused attention in 16 bits, measured, */
+    LIMIT_ATTENTION_WIDE = 60,   /* and with heads of 128 */
+    LIMIT_ATTENTION_HEAD = 128,
+    LIMIT_ATTENTION_SIMT = 50, /* of the plain fp32 peak in 32, measured: 44 to 68 */
+    LIMIT_ATTENTION_LEAST = 5000,
     LIMIT_OPTIMIZER_KERNELS = 30,
-    LIMIT_OPTIMIZER_BYTES = 28,   /* an element of Adam: reads and writes */
-    LIMIT_OPTIMIZER_ROOF = 45,    /* percent of bandwidth of fused Adam, measured */
-    LIMIT_FUSED_HOST = 230000,    /* host time of a fused step, measured, */
-    LIMIT_FUSED_PARAMETER = 4900, /* and for each parameter */
+    LIMIT_OPTIMIZER_RARE = 4,    /* an operator of every parameter is so much rarer than another */
+    LIMIT_ADAM_ROOF = 45,        /* percent of bandwidth of a fused optimizer, measured */
+    LIMIT_ADAM_BYTES = 28,       /* an element: reads and writes of value, gradient, moments */
+    LIMIT_ADAM_HOST = 230000,    /* host time of a fused step, measured, */
+    LIMIT_ADAM_PARAMETER = 4900, /* and for each parameter */
+    LIMIT_SGD_BYTES = 20,
+    LIMIT_SGD_ROOF = 60,
+    LIMIT_SGD_HOST = 60000, /* measured with momentum */
+    LIMIT_SGD_PARAMETER = 2600,
+
+    /* Steps. */
+    LIMIT_SLOW_STEPS = 4,  /* fewer steps have no usual time */
+    LIMIT_SLOW_STEP = 130, /* percent of the median that a slow step takes at least, */
+    LIMIT_SLOW_SPREAD = 5, /* and so many median deviations more than it */
 };
 
 #endif

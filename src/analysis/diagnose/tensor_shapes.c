@@ -3,6 +3,7 @@
  */
 #include "analysis/diagnose/tensor_shapes.h"
 
+#include "analysis/diagnose/name_tokens.h"
 #include "base/num.h"
 
 static struct tensor_shape read_shape(struct str text)
@@ -71,4 +72,74 @@ struct tensor_product tensor_product_of(struct str op, const struct tensor_shape
             return product_of(&shapes->at[products[i].first], &shapes->at[products[i].first + 1],
                               products[i].is_transposed);
     return (struct tensor_product){0};
+}
+
+/* ---- convolutions ---- */
+
+/* Operations and elements of an output of this shape; the weight is [out, in of a group, ...]. */
+static struct tensor_product convolution(const struct tensor_shape *output,
+                                         const struct tensor_shape *input,
+                                         const struct tensor_shape *weight)
+{
+    double taps = tensor_shape_elements(weight) / weight->dims[0];
+
+    return (struct tensor_product){
+        2 * tensor_shape_elements(output) * taps,
+        tensor_shape_elements(output) + tensor_shape_elements(input) +
+            tensor_shape_elements(weight),
+    };
+}
+
+static bool is_image(const struct tensor_shape *s)
+{
+    return s->n >= 3 && s->dims[0] > 0 && s->dims[1] > 0;
+}
+
+struct tensor_product tensor_convolution_of(struct str op, const struct tensor_shapes *shapes,
+                                            struct tensor_shape *output)
+{
+    bool is_backward = str_equal(op, S("aten::convolution_backward"));
+    size_t first = is_backward ? 1 : 0;
+
+    *output = (struct tensor_shape){.n = 0};
+    if (!str_contains(op, S("conv")) || shapes->n < first + 2)
+        return (struct tensor_product){0};
+    const struct tensor_shape *input = &shapes->at[first], *weight = &shapes->at[first + 1];
+    if (!is_image(input) || weight->n != input->n || weight->dims[0] <= 0)
+        return (struct tensor_product){0};
+    if (is_backward) { /* one for the input's gradient and one for the weight's */
+        struct tensor_product p = convolution(&shapes->at[0], input, weight);
+        return (struct tensor_product){2 * p.flops, 2 * p.elements};
+    }
+    *output = *input;
+    output->dims[1] = weight->dims[0];
+    return convolution(output, input, weight);
+}
+
+/* ---- types ---- */
+
+static const struct {
+    const char *list; /* the first row with a word of the name decides */
+    struct tensor_type type;
+} types[] = {
+    {"scalar list", {.bytes = 0}},
+    {"float8 fp8 hif8", {.bytes = 1, .is_float8 = true}},
+    {"bfloat16 bf16 half float16 fp16", {.bytes = 2, .is_half = true}},
+    {"double float64 fp64", {.bytes = 8, .is_double = true}},
+    {"int8 char byte bool", {.bytes = 1}},
+    {"long int64", {.bytes = 8}},
+    {"float fp32", {.bytes = 4, .is_float = true}},
+    {"short int16", {.bytes = 2}},
+    {"int", {.bytes = 4}},
+};
+
+struct tensor_type tensor_type_of(struct str name)
+{
+    char buf[NAME_TOKENS_MOST];
+    struct str low = name_tokens_lower(name, buf);
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (name_tokens_any(low, types[i].list))
+            return types[i].type;
+    return (struct tensor_type){.bytes = 0};
 }

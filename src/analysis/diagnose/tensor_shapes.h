@@ -4,6 +4,8 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_TENSOR_SHAPES_H
 #define STRATA_ANALYSIS_DIAGNOSE_TENSOR_SHAPES_H
 
+#include <stdint.h>
+
 #include "base/str.h"
 
 enum { TENSOR_DIMS = 8, TENSOR_SHAPES = 8 };
@@ -29,5 +31,18 @@ struct tensor_product {
 };
 
 struct tensor_product tensor_product_of(struct str op, const struct tensor_shapes *shapes);
+
+/* The same of a convolution. Forward the output is taken to be as large as the input; `output`
+ * is then what its elements are of that: [batch, channels, ...]. */
+struct tensor_product tensor_convolution_of(struct str op, const struct tensor_shapes *shapes,
+                                            struct tensor_shape *output);
+
+/* A type as traces spell it: "float", "c10::BFloat16", "DT_BF16"; 0 bytes: no tensor. */
+struct tensor_type {
+    uint8_t bytes;
+    bool is_double, is_float, is_half, is_float8;
+};
+
+struct tensor_type tensor_type_of(struct str name);
 
 #endif

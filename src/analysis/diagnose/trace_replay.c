@@ -110,24 +110,35 @@ static int32_t clamp(nanos ns)
     return ns > INT32_MAX ? INT32_MAX : ns < INT32_MIN ? INT32_MIN : (int32_t)ns;
 }
 
-/* The task of another stream that ended right before this one began and was launched earlier. */
+static bool is_launched_by(const struct accounting *a, const struct device_task *o,
+                           const struct device_task *t)
+{
+    return o->call == NO_CALL || t->call == NO_CALL ||
+           a->host.calls[o->call].begin <= a->host.calls[t->call].begin;
+}
+
+/* The task of another stream that ended right before this one began and was launched earlier; else
+ * one that was about to end, and left it no room until then. */
 static uint32_t find_other(const struct builder *b, size_t task)
 {
     const struct accounting *a = b->r->a;
     const struct device_task *t = &a->tasks.at[task];
-    uint32_t best = REPLAY_NONE;
-    nanos end = t->begin - LIMIT_AWAITED;
+    uint32_t best = REPLAY_NONE, room = REPLAY_NONE;
+    nanos end = t->begin - LIMIT_AWAITED, until = t->begin + LIMIT_AWAITED;
 
     for (size_t i = task; i-- > 0 && task - i <= LIMIT_LOOK_BACK;) {
         const struct device_task *o = &a->tasks.at[i];
-        if (o->stream != t->stream && o->end >= end && o->end <= t->begin &&
-            (o->call == NO_CALL || t->call == NO_CALL ||
-             a->host.calls[o->call].begin <= a->host.calls[t->call].begin)) {
+        if (o->stream == t->stream || o->end < end)
+            continue;
+        if (o->end <= t->begin && is_launched_by(a, o, t)) {
             end = o->end;
             best = b->r->node_of_task[i];
+        } else if (o->end > t->begin && o->end <= until) {
+            until = o->end;
+            room = b->r->node_of_task[i];
         }
     }
-    return best;
+    return best != REPLAY_NONE ? best : room;
 }
 
 static void emit_task(struct builder *b)
@@ -347,6 +358,7 @@ void replay_change_reset(const struct trace_replay *r, struct replay_change *c)
 {
     c->gap = INT64_MAX;
     c->prev = NULL;
+    c->is_even = false;
     memset(c->drop, 0, r->n + 1);
     for (size_t i = 0; i < r->n; i++) {
         const struct replay_node *node = &r->nodes[i];

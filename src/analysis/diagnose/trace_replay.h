@@ -57,12 +57,14 @@ enum {
 };
 
 struct replay_change {
-    nanos *lead;    /* of a host node the stretch before the call; else what is put before it */
-    nanos *dur;     /* the rest of its duration */
-    uint8_t *drop;  /* mask */
-    uint32_t *prev; /* the node before it, where that is another one; NULL: as recorded */
-    uint32_t *room; /* for `prev`, once it was needed */
-    nanos gap;      /* between tasks of a stream, where it is less than the recorded one */
+    nanos *lead;     /* of a host node the stretch before the call; else what is put before it */
+    nanos *dur;      /* the rest of its duration */
+    uint8_t *drop;   /* mask */
+    uint32_t *prev;  /* the node before it, where that is another one; NULL: as recorded */
+    uint32_t *room;  /* for `prev`, once it was needed */
+    nanos gap;       /* between tasks of a stream, where it is less than the recorded one */
+    bool is_even;    /* slow steps count as the median one, */
+    struct str even; /* or the step with this number alone */
 };
 
 /* Built from an accounting, which outlives it; lives in the arena. */

@@ -19,6 +19,27 @@ bool whatif_parse(struct str text, struct whatif_change *out)
     return false;
 }
 
+static const enum kernel_family roofs[] = {FAMILY_GEMM_TENSOR, FAMILY_CONV, FAMILY_INDEX_SORT};
+
+size_t whatif_candidates(struct whatif_change out[WHATIF_CANDIDATES])
+{
+    size_t n = 0;
+
+    for (int id = 0; id < WHATIFS; id++) {
+        const char *class;
+        if (id == WHATIF_INPUT_READY)
+            for (size_t i = 0; (class = whatif_work_class(i)) != NULL; i++)
+                out[n++] = (struct whatif_change){WHATIF_INPUT_READY, str_of(class)};
+        else if (id == WHATIF_FAMILY_AT_ROOF)
+            for (size_t i = 0; i < ARRAY_LEN(roofs); i++)
+                out[n++] = (struct whatif_change){WHATIF_FAMILY_AT_ROOF,
+                                                  str_of(kernel_family_name(roofs[i]))};
+        else
+            out[n++] = (struct whatif_change){(enum whatif_id)id, S("")};
+    }
+    return n;
+}
+
 /* Takes the profiler's cost out of the host's nodes. */
 static void take_cost_out(const struct whatif *w, const struct profiler_cost *cost,
                           struct replay_change *c)
@@ -49,6 +70,28 @@ static size_t whole_steps(const struct accounting *a)
     return n;
 }
 
+/* What slow steps take more than the median one, in this run. */
+static nanos excess_of(const struct whatif *w, struct str site)
+{
+    const struct accounting *a = w->a;
+    nanos *times = mem_grow(NULL, sizeof(*times), a->n), excess = 0, *sorted;
+    size_t n = 0;
+
+    for (size_t i = 1; i < a->n; i++)
+        times[n++] = nanos_sub(w->ends[i], w->ends[i - 1]);
+    sorted = mem_grow(NULL, sizeof(*sorted), n + 1);
+    memcpy(sorted, times, n * sizeof(*times));
+    nanos median = host_timeline_median(sorted, n);
+    for (size_t i = 1; i < a->n; i++) {
+        bool is_it = site.n == 0 || str_equal(site, a->steps[i].id);
+        if (a->steps[i].is_slow && is_it && times[i - 1] > median)
+            excess += times[i - 1] - median;
+    }
+    mem_free(sorted);
+    mem_free(times);
+    return excess;
+}
+
 /* Mean step time of a run over the whole steps; without any the first one's. */
 static nanos step_time(struct whatif *w, const struct replay_change *c)
 {
@@ -61,7 +104,8 @@ static nanos step_time(struct whatif *w, const struct replay_change *c)
         return 0;
     if (n == 0)
         return nanos_sub(w->ends[a->n - 1], a->steps[0].window.begin);
-    return nanos_sub(w->ends[a->n - 1], w->ends[0]) / (nanos)n;
+    nanos excess = c->is_even ? excess_of(w, c->even) : 0;
+    return (nanos_sub(w->ends[a->n - 1], w->ends[0]) - excess) / (nanos)n;
 }
 
 /* A replay with `cost` taken out (NULL: as recorded) and the changes made. */
@@ -91,6 +135,7 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
         .replay = trace_replay_build(a, &st->scratch),
         .cost = profiler_cost_of(st->cap),
         .device = device_find(&device_builtin, capture_text(st->cap, st->cap->facts.device_name)),
+        .works = {.cap = st->cap},
     };
     w->times = replay_times_new(w->replay->n);
     w->change = trace_replay_plain(w->replay);
@@ -103,6 +148,7 @@ void whatif_fini(struct whatif *w)
 {
     replay_times_free(&w->times);
     replay_change_free(&w->change);
+    operator_works_free(&w->works);
 }
 
 static double saving_of(nanos before, nanos after, nanos whole)

@@ -8,6 +8,7 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_WHATIF_H
 #define STRATA_ANALYSIS_DIAGNOSE_WHATIF_H
 
+#include "analysis/diagnose/operator_work.h"
 #include "analysis/diagnose/profiler_cost.h"
 #include "analysis/diagnose/trace_replay.h"
 #include "device/device.h"
@@ -29,13 +30,19 @@ enum whatif_id {
     WHATIF_FUSE_ELEMENTWISE,
     WHATIF_FUSE_OPTIMIZER,
     WHATIF_DROP_LAYOUT,
+    WHATIF_FUSE_ATTENTION,
+    WHATIF_EVEN_STEP,
+    WHATIF_FAMILY_AT_ROOF,
+    WHATIF_NO_FP64,
 };
 
-enum { WHATIFS = WHATIF_DROP_LAYOUT + 1, WHATIF_GREEDY = 5 };
+enum { WHATIFS = WHATIF_NO_FP64 + 1, WHATIF_GREEDY = 5 };
 
 struct whatif_change {
     enum whatif_id id;
-    struct str site; /* name of an operator, call or kernel; empty: everywhere */
+    /* Name of an operator or call; of input_ready also a class of host work ("input"), of
+     * family_at_roof a family, of even_step a step; empty: everywhere. */
+    struct str site;
 };
 
 /* A model of one capture, ready to be changed. */
@@ -50,6 +57,7 @@ struct whatif {
     nanos *ends;
     nanos profiled, bare; /* step time of the unchanged replay */
     bool is_bare;         /* the run that is being changed is the one without the profiler */
+    struct operator_works works;
 };
 
 /* Step time of a changed run, recorded and estimated without the profiler; nanoseconds. */
@@ -65,6 +73,10 @@ struct whatif_result {
 
 /* Reads "no_sync:aten::item"; false when no change has that name. */
 bool whatif_parse(struct str text, struct whatif_change *out);
+
+/* Every change, those that have classes or families of sites once for each; gives how many. */
+enum { WHATIF_CANDIDATES = WHATIFS + 8 };
+size_t whatif_candidates(struct whatif_change out[WHATIF_CANDIDATES]);
 
 /* `st` and the accounting outlive it. */
 void whatif_init(struct whatif *w, struct study *st, const struct accounting *a);

@@ -16,7 +16,8 @@ static int by_saving(const void *a, const void *b)
 
     if (x->saving != y->saving)
         return x->saving < y->saving ? 1 : -1;
-    return strcmp(x->change, y->change);
+    int order = strcmp(x->change, y->change);
+    return order != 0 ? order : str_compare(x->site, y->site);
 }
 
 /* Each of them on top of those before it. */
@@ -39,17 +40,16 @@ static void run_together(struct whatif *w, const struct whatif_change *changes, 
 /* All changes by themselves; the best combination of those that are worth something. */
 static void run_all(struct whatif *w, struct whatif_answer *out)
 {
-    struct whatif_change worth[WHATIFS];
+    struct whatif_change all[WHATIF_CANDIDATES], worth[WHATIF_CANDIDATES];
     double least = LIMIT_WORTH / 100.0;
-    size_t n = 0;
+    size_t n = 0, candidates = whatif_candidates(all);
 
-    for (int id = 0; id < WHATIFS; id++) {
-        struct whatif_change one = {(enum whatif_id)id, S("")};
-        struct whatif_result r = whatif_run(w, &one, 1);
+    for (size_t i = 0; i < candidates; i++) {
+        struct whatif_result r = whatif_run(w, &all[i], 1);
         if (r.saving < least && r.profiled_saving < least)
             continue;
-        worth[n++] = one;
-        out->single[out->singles++] = whatif_run_bounded(w, &one, 1);
+        worth[n++] = all[i];
+        out->single[out->singles++] = whatif_run_bounded(w, &all[i], 1);
     }
     qsort(out->single, out->singles, sizeof(*out->single), by_saving);
     out->n = whatif_greedy(w, worth, n, least, out->together);
@@ -75,7 +75,7 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
                                                const struct whatif_change *changes, size_t n)
 {
     struct whatif_answer *out = ARENA_NEW(&st->scratch, struct whatif_answer);
-    size_t room = n > WHATIFS ? n : WHATIFS;
+    size_t room = n > WHATIF_CANDIDATES ? n : WHATIF_CANDIDATES;
     struct whatif_result base = whatif_run_bounded(w, NULL, 0);
 
     *out = (struct whatif_answer){

@@ -66,7 +66,7 @@ static void end_run(const struct whatif *w, struct replay_change *c, struct grap
     *run = no_run;
 }
 
-static void no_launch_cost(const struct whatif *w, struct str site, struct replay_change *c)
+static void no_launch_cost(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
     struct graph_run run = no_run;
@@ -105,7 +105,7 @@ static bool is_small_read(const struct whatif *w, const struct host_call *call)
            t->end - t->begin <= LIMIT_SMALL_READ;
 }
 
-static void no_sync(const struct whatif *w, struct str site, struct replay_change *c)
+static void no_sync(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
 
@@ -120,7 +120,19 @@ static void no_sync(const struct whatif *w, struct str site, struct replay_chang
     }
 }
 
-static void no_alloc(const struct whatif *w, struct str site, struct replay_change *c)
+/* How much of the stretch behind an allocation fills the pinned memory it was made for. */
+static double share_of_pinning(const struct whatif *w, const struct host_call *alloc,
+                               const struct host_call *next)
+{
+    if (alloc->outer == NO_SLICE || next->stretch <= 0 ||
+        !str_contains(capture_text(w->cap, w->cap->slices.name[alloc->outer]), S("pin_memory")))
+        return 0;
+    nanos end = device_time(slices_end(&w->cap->slices, alloc->outer));
+    nanos until = end < next->begin ? end : next->begin;
+    return until > alloc->end ? (double)(until - alloc->end) / (double)next->stretch : 0;
+}
+
+static void no_alloc(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
 
@@ -131,16 +143,18 @@ static void no_alloc(const struct whatif *w, struct str site, struct replay_chan
         const struct host_call *call = call_of(w, node);
         if (call->kind == CALL_ALLOC && whatif_fits(w, call, site))
             c->dur[i] = 0;
-        /* The operator around an allocation keeps books afterwards. */
         const struct host_call *before = node->ref > 0 ? call - 1 : NULL;
-        if (before != NULL && before->kind == CALL_ALLOC && before->timeline == call->timeline &&
-            whatif_fits(w, before, site) && c->lead[i] > LIMIT_AFTER_ALLOC &&
-            call->class == STRETCH_LAUNCH)
+        if (before == NULL || before->kind != CALL_ALLOC || before->timeline != call->timeline ||
+            !whatif_fits(w, before, site))
+            continue;
+        /* The operator around an allocation keeps books afterwards. */
+        if (c->lead[i] > LIMIT_AFTER_ALLOC && call->class == STRETCH_LAUNCH)
             c->lead[i] = LIMIT_AFTER_ALLOC;
+        c->lead[i] -= (nanos)((double)c->lead[i] * share_of_pinning(w, before, call));
     }
 }
 
-static void no_compile(const struct whatif *w, struct str site, struct replay_change *c)
+static void no_compile(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
 
@@ -156,18 +170,42 @@ static void no_compile(const struct whatif *w, struct str site, struct replay_ch
     }
 }
 
-static void input_ready(const struct whatif *w, struct str site, struct replay_change *c)
+/* Classes of host work that sites may name. */
+static const char *const work_names[] = {
+    [STRETCH_OPERATOR] = "cpu_operator",
+    [STRETCH_INPUT] = "input",
+    [STRETCH_PYTHON] = "python",
+    [STRETCH_UNTRACED] = "untraced",
+};
+
+const char *whatif_work_class(size_t i)
+{
+    return i + STRETCH_OPERATOR < ARRAY_LEN(work_names) ? work_names[i + STRETCH_OPERATOR] : NULL;
+}
+
+static bool is_host_work(const struct whatif *w, const struct host_call *call, struct str site)
+{
+    if (call->class == STRETCH_LAUNCH || call->class == STRETCH_COMPILE)
+        return false;
+    return site.n == 0 || str_equal(site, str_of(work_names[call->class])) ||
+           is_named(w, call->filler, site);
+}
+
+/* Operators on what was just read from the device take the read with them. */
+static void input_ready(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
+    uint8_t *reads = mem_grow(NULL, 1, w->a->host.n + 1);
 
+    memset(reads, 0, w->a->host.n + 1);
     for (size_t i = 0; i < r->n; i++) {
-        if (r->nodes[i].kind != REPLAY_HOST)
+        if (r->nodes[i].kind != REPLAY_HOST || !is_host_work(w, call_of(w, &r->nodes[i]), site))
             continue;
-        const struct host_call *call = call_of(w, &r->nodes[i]);
-        bool is_work = call->class != STRETCH_LAUNCH && call->class != STRETCH_COMPILE;
-        if (is_work && (site.n == 0 || is_named(w, call->filler, site)))
-            c->lead[i] = 0;
+        c->lead[i] = 0;
+        reads[r->nodes[i].ref] = call_of(w, &r->nodes[i])->class == STRETCH_OPERATOR;
     }
+    whatif_drop_reads(w, c, reads);
+    mem_free(reads);
 }
 
 /* ---- queues of their own ---- */
@@ -220,20 +258,34 @@ static void overlap(const struct whatif *w, struct replay_change *c,
     mem_free(last);
 }
 
-static void overlap_copies(const struct whatif *w, struct str site, struct replay_change *c)
+static void overlap_copies(struct whatif *w, struct str site, struct replay_change *c)
 {
     (void)site;
     overlap(w, c, is_transfer);
 }
 
-static void overlap_comm(const struct whatif *w, struct str site, struct replay_change *c)
+static void overlap_comm(struct whatif *w, struct str site, struct replay_change *c)
 {
     (void)site;
     overlap(w, c, is_comm);
 }
 
+/* Calls that record events or wait for them go, if streams wait for each other at all. */
+static void drop_events(const struct whatif *w, struct replay_change *c)
+{
+    const struct trace_replay *r = w->replay;
+
+    for (size_t i = 0; w->a->tasks.streams > 1 && i < r->n; i++) {
+        if (r->nodes[i].kind != REPLAY_HOST || call_of(w, &r->nodes[i])->kind != CALL_EVENT)
+            continue;
+        c->dur[i] = 0;
+        if (call_of(w, &r->nodes[i])->class == STRETCH_LAUNCH)
+            c->lead[i] = 0;
+    }
+}
+
 /* Waits between streams go, but for the last one of a step. */
-static void no_stream_wait(const struct whatif *w, struct str site, struct replay_change *c)
+static void no_stream_wait(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
     uint32_t waiter = REPLAY_NONE, step = TASK_NO_STEP;
@@ -249,6 +301,7 @@ static void no_stream_wait(const struct whatif *w, struct str site, struct repla
         c->drop[i] |= REPLAY_DROP_OTHER;
         waiter = (uint32_t)i;
     }
+    drop_events(w, c);
 }
 
 /* ---- tasks that go ---- */
@@ -267,27 +320,7 @@ void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t 
         c->lead[host] = 0;
 }
 
-/* Copies of a megabyte and more to the host, and the waits for them. */
-static void no_copies(const struct whatif *w, struct str site, struct replay_change *c)
-{
-    const struct trace_replay *r = w->replay;
-
-    for (size_t i = 0; i < r->n; i++) {
-        const struct replay_node *node = &r->nodes[i];
-        if (node->kind == REPLAY_HOST || node->cause == REPLAY_NONE)
-            continue;
-        uint32_t task = node->kind == REPLAY_TASK ? node->ref : r->nodes[node->cause].ref;
-        const struct device_task *t = &w->a->tasks.at[task];
-        bool is_read = t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H;
-        if (t->class != TASK_COPY || !is_read || t->call == NO_CALL ||
-            t->end - t->begin < LIMIT_LARGE_READ ||
-            !whatif_fits(w, &w->a->host.calls[t->call], site))
-            continue;
-        c->drop[i] |= REPLAY_GONE;
-    }
-}
-
-static void drop_layout(const struct whatif *w, struct str site, struct replay_change *c)
+static void drop_layout(struct whatif *w, struct str site, struct replay_change *c)
 {
     (void)site;
     for (size_t i = 0; i < w->a->tasks.n; i++) {
@@ -298,66 +331,13 @@ static void drop_layout(const struct whatif *w, struct str site, struct replay_c
     }
 }
 
-/* ---- chains of memory-bound kernels ---- */
+/* ---- steps ---- */
 
-static bool is_fusible(const struct device_task *t)
+static void even_step(struct whatif *w, struct str site, struct replay_change *c)
 {
-    return t->class == TASK_COMPUTE && !t->is_graph &&
-           (t->family == FAMILY_ELEMENTWISE || t->family == FAMILY_LAYOUT ||
-            t->family == FAMILY_RANDOM);
-}
-
-struct chain {
-    uint32_t first, last; /* tasks, linked by the next of their stream */
-    uint32_t longest;
-    size_t n;
-};
-
-/* All of a chain but its longest kernel go. */
-static void fuse(const struct whatif *w, struct replay_change *c, const struct chain *chain,
-                 const uint32_t *next)
-{
-    if (chain->n < LIMIT_CHAIN)
-        return;
-    for (uint32_t i = chain->first;; i = next[i]) {
-        if (i != chain->longest)
-            whatif_drop_task(w, c, i);
-        if (i == chain->last)
-            return;
-    }
-}
-
-static void fuse_elementwise(const struct whatif *w, struct str site, struct replay_change *c)
-{
-    const struct device_tasks *tasks = &w->a->tasks;
-    struct chain *chains = mem_grow(NULL, sizeof(*chains), tasks->streams + 1);
-    uint32_t *next = mem_grow(NULL, sizeof(*next), tasks->n + 1);
-
-    (void)site;
-    memset(chains, 0, sizeof(*chains) * (tasks->streams + 1));
-    for (size_t i = 0; i < tasks->n; i++) {
-        const struct device_task *t = &tasks->at[i];
-        struct chain *chain = &chains[t->stream];
-        if (chain->n > 0 && (!is_fusible(t) || t->step != tasks->at[chain->first].step)) {
-            fuse(w, c, chain, next);
-            chain->n = 0;
-        }
-        if (!is_fusible(t))
-            continue;
-        const struct device_task *longest = &tasks->at[chain->longest];
-        if (chain->n == 0)
-            chain->first = (uint32_t)i;
-        else
-            next[chain->last] = (uint32_t)i;
-        if (chain->n == 0 || t->end - t->begin > longest->end - longest->begin)
-            chain->longest = (uint32_t)i;
-        chain->last = (uint32_t)i;
-        chain->n++;
-    }
-    for (size_t i = 0; i < tasks->streams; i++)
-        fuse(w, c, &chains[i], next);
-    mem_free(next);
-    mem_free(chains);
+    (void)w;
+    c->is_even = true;
+    c->even = site;
 }
 
 const struct whatif_kind whatif_kinds[WHATIFS] = {
@@ -367,11 +347,13 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
                         "the result must not be needed at once"},
     [WHATIF_NO_ALLOC] = {"no_alloc", "no allocation and no free", no_alloc, NULL},
     [WHATIF_NO_COMPILE] = {"no_compile", "nothing is compiled or loaded", no_compile, NULL},
-    [WHATIF_INPUT_READY] = {"input_ready", "host work moves off the launching thread", input_ready,
-                            NULL},
+    [WHATIF_INPUT_READY] = {"input_ready",
+                            "host work (cpu_operator, input, python, untraced) moves off "
+                            "the launching thread",
+                            input_ready, NULL},
     [WHATIF_PINNED_COPIES] = {"pinned_copies",
-                              "pageable copies come from pinned memory, "
-                              "asynchronously",
+                              "pageable copies come from pinned memory, asynchronously; many "
+                              "small ones are one",
                               whatif_pinned_copies, NULL},
     [WHATIF_OVERLAP_COPIES] = {"overlap_copies", "copies run on a queue of their own",
                                overlap_copies, "consumers of copies are not in the trace"},
@@ -379,14 +361,24 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
                              overlap_comm, "consumers of collectives are not in the trace"},
     [WHATIF_NO_STREAM_WAIT] = {"no_stream_wait", "streams do not wait for each other",
                                no_stream_wait, "needed waits are not marked in the trace"},
-    [WHATIF_NO_COPIES] = {"no_copies", "no copies of 1 MB and more to the host", no_copies,
+    [WHATIF_NO_COPIES] = {"no_copies", "no copies of 1 MB and more to the host", whatif_no_copies,
                           "the data may be needed on the host"},
-    [WHATIF_GEMM_AT_ROOF] = {"gemm_at_roof", "matrix products on tensor cores", whatif_gemm_at_roof,
-                             NULL},
+    [WHATIF_GEMM_AT_ROOF] = {"gemm_at_roof", "matrix products and convolutions on tensor cores",
+                             whatif_gemm_at_roof, NULL},
     [WHATIF_FUSE_ELEMENTWISE] = {"fuse_elementwise", "chains of elementwise kernels become one",
-                                 fuse_elementwise, NULL},
+                                 whatif_fuse_elementwise,
+                                 "which kernels depend on each other is not in the trace"},
     [WHATIF_FUSE_OPTIMIZER] = {"fuse_optimizer", "one kernel for all parameters",
                                whatif_fuse_optimizer, NULL},
     [WHATIF_DROP_LAYOUT] = {"drop_layout", "no layout copies", drop_layout,
                             "some copies may be needed"},
+    [WHATIF_FUSE_ATTENTION] = {"fuse_attention", "attention made of products is one kernel",
+                               whatif_fuse_attention, NULL},
+    [WHATIF_EVEN_STEP] = {"even_step", "slow steps last as long as the median one", even_step,
+                          NULL},
+    [WHATIF_FAMILY_AT_ROOF] = {"family_at_roof",
+                               "kernels of a family (gemm_tensor, conv, index_sort, gemm_simt) "
+                               "reach their roof",
+                               whatif_family_at_roof, NULL},
+    [WHATIF_NO_FP64] = {"no_fp64", "doubles are floats", whatif_no_fp64, NULL},
 };

@@ -6,7 +6,7 @@
 
 #include "analysis/diagnose/whatif.h"
 
-typedef void whatif_edit(const struct whatif *w, struct str site, struct replay_change *c);
+typedef void whatif_edit(struct whatif *w, struct str site, struct replay_change *c);
 
 struct whatif_kind {
     const char *name, *summary;
@@ -16,11 +16,23 @@ struct whatif_kind {
 
 extern const struct whatif_kind whatif_kinds[WHATIFS];
 
-/* Those that need shapes or bytes. */
-whatif_edit whatif_pinned_copies, whatif_gemm_at_roof, whatif_fuse_optimizer;
+/* By what they need: bytes of copies, shapes of operators. */
+whatif_edit whatif_pinned_copies, whatif_no_copies;
+whatif_edit whatif_gemm_at_roof, whatif_family_at_roof, whatif_no_fp64;
+whatif_edit whatif_fuse_elementwise, whatif_fuse_optimizer, whatif_fuse_attention;
+
+/* Copies to the host right before the stretches of calls marked in `before` go. */
+void whatif_drop_reads(struct whatif *w, struct replay_change *c, const uint8_t *before);
+
+/* Nanoseconds of work at a percentage of the device's peak or bandwidth; 0: not known. */
+double whatif_flops_time(const struct whatif *w, double flops, enum peak peak, int percent);
+double whatif_bytes_time(const struct whatif *w, double bytes, int percent);
 
 /* A node's call or task goes, with the host time that launches it. */
 void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t task);
+
+/* Classes of host work that a site of input_ready may name; NULL behind the last. */
+const char *whatif_work_class(size_t i);
 
 /* Whether a call or its operators have this name; an empty name fits all. */
 bool whatif_fits(const struct whatif *w, const struct host_call *call, struct str site);

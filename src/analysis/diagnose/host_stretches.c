@@ -1,0 +1,108 @@
+/*
+ * Which stretches are host work: a stretch is judged by the median of its timeline; one that ends
+ * in a copy of what it made is input, one beside a compiler's call or a new kernel compilation.
+ */
+#include "analysis/diagnose/host_timeline.h"
+
+#include "analysis/diagnose/limits.h"
+
+/* The median stretch decides which candidates are host work. */
+static void judge_stretches(struct host_call *calls, struct host_timeline *t)
+{
+    nanos *values = mem_grow(NULL, sizeof(*values), t->n + 1);
+
+    for (size_t i = 0; i < t->n; i++)
+        values[i] = calls[t->first + i].stretch;
+    t->median = host_timeline_median(values, t->n);
+    mem_free(values);
+    nanos least = t->median < LIMIT_STRETCH_CAP / LIMIT_STRETCH_TIMES
+                      ? LIMIT_STRETCH_TIMES * t->median
+                      : LIMIT_STRETCH_CAP;
+    least = least > LIMIT_LONG_SLICE ? least : LIMIT_LONG_SLICE;
+    for (size_t i = t->first; i < t->first + t->n; i++)
+        if (!calls[i].is_candidate || calls[i].stretch < least)
+            calls[i].class = STRETCH_LAUNCH;
+}
+
+/* The first copy to the device that a call makes, or that follows with no launch before it. */
+static const struct device_task *next_write(const struct host_timelines *out,
+                                            const struct device_tasks *tasks, size_t call)
+{
+    for (size_t i = call; i < out->n && i <= call + LIMIT_WRITE_CALLS; i++) {
+        const struct host_call *c = &out->calls[i];
+        if (c->timeline != out->calls[call].timeline || c->kind == CALL_LAUNCH ||
+            c->kind == CALL_GRAPH)
+            return NULL;
+        if (c->kind == CALL_COPY && c->tasks > 0 && tasks->at[c->first_task].class == TASK_COPY)
+            return tasks->at[c->first_task].copy <= COPY_H2D ? &tasks->at[c->first_task] : NULL;
+    }
+    return NULL;
+}
+
+/* Host work that ends in a copy to the device made the input. */
+static bool is_input(const struct capture *cap, const struct host_timelines *out,
+                     const struct device_tasks *tasks, size_t call)
+{
+    uint8_t class = out->calls[call].class;
+
+    if (class != STRETCH_OPERATOR && class != STRETCH_PYTHON && class != STRETCH_UNTRACED)
+        return false;
+    const struct device_task *t = next_write(out, tasks, call);
+    return t != NULL && device_task_bytes(cap, t) >=
+                            (class == STRETCH_UNTRACED ? LIMIT_INPUT_UNSEEN : LIMIT_INPUT_BYTES);
+}
+
+/* Calls that launch a generated kernel for the first time. */
+static uint8_t *find_new_kernels(const struct capture *cap, const struct host_timelines *out,
+                                 const struct device_tasks *tasks)
+{
+    uint8_t *fresh = mem_grow(NULL, 1, out->n + 1);
+    struct hash seen = {0};
+
+    memset(fresh, 0, out->n + 1);
+    for (size_t i = 0; i < tasks->n; i++) {
+        const struct device_task *t = &tasks->at[i];
+        strid name = cap->slices.name[t->slice];
+        if (hash_add(&seen, name, (uint32_t)i) == i && t->call != NO_CALL &&
+            str_contains(capture_text(cap, name), S("triton_")))
+            fresh[t->call] = 1;
+    }
+    hash_free(&seen);
+    return fresh;
+}
+
+/* A long stretch beside a call that loads or compiles, or before a kernel that is new. */
+static bool is_compilation(const struct host_timelines *out, const uint8_t *fresh, size_t call)
+{
+    const struct host_call *c = &out->calls[call];
+
+    if (c->class == STRETCH_LAUNCH || c->class == STRETCH_INPUT || c->stretch < LIMIT_COMPILE_LONG)
+        return false;
+    if (c->kind == CALL_COMPILE ||
+        (call > 0 && c[-1].timeline == c->timeline && c[-1].kind == CALL_COMPILE))
+        return true;
+    size_t launches = 0;
+    for (size_t i = call; i < out->n && launches < LIMIT_NEW_KERNEL; i++) {
+        if (out->calls[i].timeline != c->timeline)
+            break;
+        if (fresh[i] != 0)
+            return true;
+        launches += out->calls[i].tasks > 0;
+    }
+    return false;
+}
+
+void host_stretches_judge(const struct capture *cap, const struct device_tasks *tasks,
+                          struct host_timelines *out)
+{
+    uint8_t *fresh = find_new_kernels(cap, out, tasks);
+
+    for (size_t i = 0; i < out->count; i++)
+        judge_stretches(out->calls, &out->at[i]);
+    for (size_t i = 0; i < out->n; i++)
+        if (is_compilation(out, fresh, i))
+            out->calls[i].class = STRETCH_COMPILE;
+        else if (is_input(cap, out, tasks, i))
+            out->calls[i].class = STRETCH_INPUT;
+    mem_free(fresh);
+}

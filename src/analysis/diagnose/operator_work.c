@@ -1,0 +1,75 @@
+/*
+ * Operators by name, shapes and types.
+ */
+#include "analysis/diagnose/operator_work.h"
+
+static strid text_of(const struct capture *cap, uint32_t slice, enum capture_key key)
+{
+    struct attr a = capture_slice_attr(cap, slice, key);
+
+    return a.type == ATTR_TEXT ? a.text : 0;
+}
+
+static void look_at_types(struct operator_work *work, const struct tensor_shapes *shapes,
+                          struct str types)
+{
+    struct str one;
+
+    for (size_t i = 0; i < shapes->n && types.n > 0 && str_split(&types, ';', &one); i++) {
+        struct tensor_type type = tensor_type_of(one);
+        if (shapes->at[i].n == 0)
+            continue;
+        work->has_double |= type.is_double;
+        if (work->type.bytes == 0)
+            work->type = type;
+    }
+}
+
+static struct operator_work look(struct str name, struct str shapes, struct str types)
+{
+    struct tensor_shapes read = tensor_shapes_read(shapes);
+    struct tensor_product p = tensor_product_of(name, &read);
+    struct operator_work work = {0};
+    struct tensor_shape output;
+
+    if (p.flops <= 0) {
+        p = tensor_convolution_of(name, &read, &output);
+        work.is_convolution = output.n > 0;
+    }
+    work.flops = p.flops;
+    work.moved = p.elements;
+    for (size_t i = 0; i < read.n; i++) {
+        double elements = tensor_shape_elements(&read.at[i]);
+        work.elements = elements > work.elements ? elements : work.elements;
+    }
+    look_at_types(&work, &read, types);
+    return work;
+}
+
+struct tensor_shapes operator_work_shapes(const struct capture *cap, uint32_t op)
+{
+    return tensor_shapes_read(capture_slice_text(cap, op, KEY_INPUT_SHAPES));
+}
+
+const struct operator_work *operator_work_of(struct operator_works *works, uint32_t op)
+{
+    const struct capture *cap = works->cap;
+    strid name = cap->slices.name[op], shapes = text_of(cap, op, KEY_INPUT_SHAPES),
+          types = text_of(cap, op, KEY_INPUT_DTYPES);
+    uint64_t key = hash_mix(hash_mix(name, shapes), types);
+    uint32_t fresh = (uint32_t)works->at.n, place = hash_add(&works->known, key, fresh);
+
+    if (place == fresh) {
+        struct operator_work work =
+            look(capture_text(cap, name), capture_text(cap, shapes), capture_text(cap, types));
+        work.key = key;
+        vec_push(&works->at, work);
+    }
+    return &works->at.at[place];
+}
+
+void operator_works_free(struct operator_works *works)
+{
+    hash_free(&works->known);
+    vec_free(&works->at);
+}

@@ -1,0 +1,381 @@
+/*
+ * Changes that make one kernel of many: elementwise chains, optimizers, attention.
+ */
+#include <assert.h>
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/whatif_changes.h"
+
+/* ---- chains of memory-bound kernels ---- */
+
+static bool is_fusible(const struct device_task *t)
+{
+    return t->class == TASK_COMPUTE && !t->is_graph &&
+           (t->family == FAMILY_ELEMENTWISE || t->family == FAMILY_LAYOUT ||
+            t->family == FAMILY_RANDOM);
+}
+
+/* A member of a chain: its task, and what tells equal operators. */
+struct link {
+    uint32_t task;
+    uint64_t key;
+};
+
+struct chain {
+    VEC_OF(struct link) at;
+    double elements; /* of the tensors that its operators work on; 0: not known */
+};
+
+/* After how many links the chain begins again; its length when it never does. */
+static size_t period_of(const struct chain *chain, uint32_t *border)
+{
+    const struct link *at = chain->at.at;
+    size_t n = chain->at.n;
+
+    border[0] = 0;
+    for (size_t i = 1, k = 0; i < n; i++) {
+        while (k > 0 && at[i].key != at[k].key)
+            k = border[k - 1];
+        k += at[i].key == at[k].key;
+        border[i] = (uint32_t)k;
+    }
+    size_t period = n - border[n - 1];
+    return 2 * period <= n ? period : n;
+}
+
+/* All of links [first, last) but the longest kernel go. */
+static void fuse_links(struct whatif *w, struct replay_change *c, const struct link *first,
+                       const struct link *last)
+{
+    const struct device_task *tasks = w->a->tasks.at;
+    uint32_t longest = first->task;
+
+    for (const struct link *l = first; l < last; l++)
+        if (tasks[l->task].end - tasks[l->task].begin > tasks[longest].end - tasks[longest].begin)
+            longest = l->task;
+    for (const struct link *l = first; l < last; l++)
+        if (l->task != longest)
+            whatif_drop_task(w, c, l->task);
+}
+
+/* A chain that repeats itself is a loop: one kernel for each pass. */
+static void fuse_chain(struct whatif *w, struct replay_change *c, struct chain *chain)
+{
+    if (chain->at.n >= LIMIT_CHAIN) {
+        uint32_t *border = mem_grow(NULL, sizeof(*border), chain->at.n);
+        size_t period = period_of(chain, border);
+        mem_free(border);
+        for (size_t i = 0; i < chain->at.n; i += period) {
+            size_t end = i + period < chain->at.n ? i + period : chain->at.n;
+            fuse_links(w, c, chain->at.at + i, chain->at.at + end);
+        }
+    }
+    chain->at.n = 0;
+    chain->elements = 0;
+}
+
+/* The operator's work; NULL where none is recorded. */
+static const struct operator_work *work_of(struct whatif *w, const struct device_task *t)
+{
+    uint32_t op = t->call != NO_CALL ? w->a->host.calls[t->call].op : NO_SLICE;
+
+    return op != NO_SLICE ? operator_work_of(&w->works, op) : NULL;
+}
+
+static void add_link(struct whatif *w, struct replay_change *c, struct chain *chain, size_t i)
+{
+    const struct device_task *t = &w->a->tasks.at[i];
+    const struct operator_work *work = work_of(w, t);
+    double elements = work != NULL ? work->elements : 0;
+    uint64_t key = hash_mix(work != NULL ? work->key : 0, w->cap->slices.name[t->slice]);
+
+    if (chain->at.n > 0 && elements > 0 && chain->elements > 0 && elements != chain->elements)
+        fuse_chain(w, c, chain); /* works on something else */
+    chain->elements = elements > 0 ? elements : chain->elements;
+    vec_push(&chain->at, ((struct link){(uint32_t)i, key}));
+}
+
+void whatif_fuse_elementwise(struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct device_tasks *tasks = &w->a->tasks;
+    struct chain *chains = mem_grow(NULL, sizeof(*chains), tasks->streams + 1);
+
+    (void)site;
+    memset(chains, 0, sizeof(*chains) * (tasks->streams + 1));
+    for (size_t i = 0; i < tasks->n; i++) {
+        const struct device_task *t = &tasks->at[i];
+        struct chain *chain = &chains[t->stream];
+        if (chain->at.n > 0 && (!is_fusible(t) || t->step != tasks->at[chain->at.at[0].task].step))
+            fuse_chain(w, c, chain);
+        if (is_fusible(t))
+            add_link(w, c, chain, i);
+    }
+    for (size_t i = 0; i < tasks->streams; i++) {
+        fuse_chain(w, c, &chains[i]);
+        vec_free(&chains[i].at);
+    }
+    mem_free(chains);
+}
+
+/* ---- optimizer ---- */
+
+/* What one step of an optimizer works on: of the operators that come often, the rarest has each
+ * parameter once. */
+struct parameters {
+    double elements;
+    size_t n;
+    bool has_variance; /* keeps a second moment, as Adam does */
+};
+
+static struct parameters parameters_of(struct whatif *w, size_t first, size_t last)
+{
+    struct parameters best = {0};
+    struct hash ops = {0};
+    VEC_OF(struct parameters) sums = {0};
+    bool has_variance = false;
+
+    for (size_t i = first; i < last; i++) {
+        const struct host_call *call = &w->a->host.calls[i];
+        if (!call->is_optimizer || call->op == NO_SLICE || call->tasks == 0)
+            continue;
+        strid name = w->cap->slices.name[call->op];
+        uint32_t fresh = (uint32_t)sums.n, at = hash_add(&ops, name, fresh);
+        if (at == fresh) {
+            vec_push(&sums, ((struct parameters){0}));
+            has_variance |= str_contains(capture_text(w->cap, name), S("addcdiv"));
+        }
+        assert(at < sums.n && sums.at != NULL);
+        sums.at[at].elements += operator_work_of(&w->works, call->op)->elements;
+        sums.at[at].n++;
+    }
+    size_t most = 0;
+    for (size_t i = 0; i < sums.n; i++)
+        most = sums.at[i].n > most ? sums.at[i].n : most;
+    for (size_t i = 0; i < sums.n; i++)
+        if (sums.at[i].n >= most / LIMIT_OPTIMIZER_RARE && (best.n == 0 || sums.at[i].n < best.n))
+            best = sums.at[i];
+    best.has_variance = has_variance;
+    vec_free(&sums);
+    hash_free(&ops);
+    return best;
+}
+
+/* Replaces the calls [first, last) of one optimizer step by one kernel. */
+static void fuse_step(struct whatif *w, struct replay_change *c, size_t first, size_t last,
+                      const uint32_t *node_of_call)
+{
+    struct parameters p = parameters_of(w, first, last);
+    int bytes = p.has_variance ? LIMIT_ADAM_BYTES : LIMIT_SGD_BYTES;
+    int roof = p.has_variance ? LIMIT_ADAM_ROOF : LIMIT_SGD_ROOF;
+    nanos kernel = (nanos)whatif_bytes_time(w, bytes * p.elements, roof);
+    nanos host_time = p.has_variance ? LIMIT_ADAM_HOST + (nanos)p.n * LIMIT_ADAM_PARAMETER
+                                     : LIMIT_SGD_HOST + (nanos)p.n * LIMIT_SGD_PARAMETER;
+    bool is_first = true;
+
+    if (p.n < LIMIT_OPTIMIZER_KERNELS || kernel <= 0)
+        return;
+    for (size_t i = first; i < last; i++) {
+        const struct host_call *call = &w->a->host.calls[i];
+        uint32_t host = node_of_call[i];
+        if (host == REPLAY_NONE)
+            continue;
+        c->lead[host] = is_first ? host_time : 0;
+        c->dur[host] = 0;
+        for (size_t k = 0; k < call->tasks; k++) {
+            uint32_t node = w->replay->node_of_task[call->first_task + k];
+            if (is_first && k == 0)
+                c->dur[node] = kernel;
+            else
+                c->drop[node] |= REPLAY_GONE;
+        }
+        is_first = is_first && call->tasks == 0;
+    }
+}
+
+/* Steps of an optimizer that follow each other directly lie in different steps of the run. */
+static bool is_same_step(const struct accounting *a, size_t first, size_t i)
+{
+    const struct host_call *x = &a->host.calls[first], *y = &a->host.calls[i];
+
+    return x->tasks == 0 || y->tasks == 0 ||
+           a->tasks.at[x->first_task].step == a->tasks.at[y->first_task].step;
+}
+
+void whatif_fuse_optimizer(struct whatif *w, struct str site, struct replay_change *c)
+{
+    const struct accounting *a = w->a;
+    uint32_t *node_of_call = mem_grow(NULL, sizeof(*node_of_call), a->host.n + 1);
+    size_t first = SIZE_MAX;
+
+    (void)site;
+    memset(node_of_call, 0xff, sizeof(*node_of_call) * (a->host.n + 1));
+    for (size_t i = 0; i < w->replay->n; i++)
+        if (w->replay->nodes[i].kind == REPLAY_HOST)
+            node_of_call[w->replay->nodes[i].ref] = (uint32_t)i;
+    for (size_t i = 0; i <= a->host.n; i++) {
+        bool is_in = i < a->host.n && a->host.calls[i].is_optimizer;
+        if (first != SIZE_MAX && (!is_in || !is_same_step(a, first, i))) {
+            fuse_step(w, c, first, i, node_of_call);
+            first = SIZE_MAX;
+        }
+        if (is_in && first == SIZE_MAX)
+            first = i;
+    }
+    mem_free(node_of_call);
+}
+
+/* ---- attention ---- */
+
+enum attention_part { PART_NONE, PART_PRODUCT, PART_SOFTMAX };
+
+/* A product or a softmax of the program, in order. */
+struct part {
+    double first, output; /* elements of its first input, and of what it makes */
+    double flops, depth;  /* of a product: operations, and how many for each of the output */
+    struct tensor_type type;
+    uint8_t kind;
+};
+
+/* Attention by hand: its scores have this many elements. */
+struct scores {
+    double elements;
+    nanos kernel; /* fused */
+};
+
+struct attention {
+    strid bmm, baddbmm, softmax; /* names */
+    VEC_OF(struct scores) at;
+};
+
+static enum attention_part part_of(const struct attention *a, strid op)
+{
+    if (op == 0)
+        return PART_NONE;
+    return op == a->bmm || op == a->baddbmm ? PART_PRODUCT
+           : op == a->softmax               ? PART_SOFTMAX
+                                            : PART_NONE;
+}
+
+static struct part read_part(struct whatif *w, const struct attention *in, uint32_t op)
+{
+    struct tensor_shapes shapes = operator_work_shapes(w->cap, op);
+    const struct operator_work *work = operator_work_of(&w->works, op);
+    enum attention_part kind = part_of(in, w->cap->slices.name[op]);
+    size_t first = w->cap->slices.name[op] == in->baddbmm; /* the sum comes first */
+    const struct tensor_shape *a = shapes.n > first ? &shapes.at[first] : NULL;
+
+    struct part p = {.first = a != NULL ? tensor_shape_elements(a) : 0,
+                     .type = work->type,
+                     .kind = (uint8_t)kind};
+    p.output = p.first;
+    if (kind == PART_PRODUCT && a != NULL && a->n == 3 && a->dims[2] > 0) {
+        p.flops = work->flops;
+        p.depth = a->dims[2];
+        p.output = work->flops / 2 / p.depth;
+    }
+    return p;
+}
+
+static const struct scores *find_scores(const struct attention *a, double elements)
+{
+    for (size_t i = 0; i < a->at.n; i++)
+        if (a->at.at[i].elements == elements)
+            return &a->at.at[i];
+    return NULL;
+}
+
+/* The fused kernel does the work of two products like this one. */
+static double attention_time(const struct whatif *w, const struct part *p)
+{
+    bool is_float = p->type.is_float || p->type.is_double;
+    bool is_wide = p->depth >= LIMIT_ATTENTION_HEAD;
+
+    return whatif_flops_time(w, 2 * p->flops, is_float ? PEAK_FP32 : PEAK_BF16,
+                             is_float  ? LIMIT_ATTENTION_SIMT
+                             : is_wide ? LIMIT_ATTENTION_WIDE
+                                       : LIMIT_ATTENTION_ROOF);
+}
+
+/* A product whose output goes through a softmax into the next product. */
+static void add_scores(struct whatif *w, struct attention *out, const struct part *p, size_t n)
+{
+    const struct part *softmax = NULL;
+
+    if (p->kind != PART_PRODUCT || p->output <= 0 || find_scores(out, p->output) != NULL ||
+        out->at.n == LIMIT_SCORES)
+        return;
+    for (size_t i = 1; i < n && i <= LIMIT_ATTENTION_PARTS; i++) {
+        if (p[i].kind == PART_SOFTMAX && p[i].first == p->output)
+            softmax = &p[i];
+        if (p[i].kind != PART_PRODUCT || softmax == NULL || p[i].first != p->output)
+            continue;
+        double time = attention_time(w, p);
+        if (time > 0)
+            vec_push(&out->at, ((struct scores){p->output, time > LIMIT_ATTENTION_LEAST
+                                                               ? (nanos)time
+                                                               : LIMIT_ATTENTION_LEAST}));
+        return;
+    }
+}
+
+static struct attention find_attention(struct whatif *w)
+{
+    const struct intern *strings = &w->cap->strings;
+    struct attention out = {.bmm = intern_find(strings, S("aten::bmm")),
+                            .baddbmm = intern_find(strings, S("aten::baddbmm")),
+                            .softmax = intern_find(strings, S("aten::_softmax"))};
+    VEC_OF(struct part) parts = {0};
+    uint32_t last = NO_SLICE;
+
+    for (size_t i = 0; i < w->a->host.n && out.softmax != 0; i++) {
+        uint32_t op = w->a->host.calls[i].op;
+        if (op == NO_SLICE || op == last)
+            continue;
+        last = op;
+        if (part_of(&out, w->cap->slices.name[op]) != PART_NONE)
+            vec_push(&parts, read_part(w, &out, op));
+    }
+    for (size_t i = 0; i < parts.n; i++)
+        add_scores(w, &out, &parts.at[i], parts.n - i);
+    vec_free(&parts);
+    return out;
+}
+
+/* The scores an operator reads or makes; NULL: none. */
+static const struct scores *scores_of(struct whatif *w, const struct attention *a, uint32_t op)
+{
+    struct tensor_shapes shapes = operator_work_shapes(w->cap, op);
+    const struct scores *found = NULL;
+
+    for (size_t i = 0; i < shapes.n && found == NULL; i++)
+        found = shapes.at[i].n >= 3 ? find_scores(a, tensor_shape_elements(&shapes.at[i])) : NULL;
+    if (found == NULL && part_of(a, w->cap->slices.name[op]) == PART_PRODUCT)
+        found = find_scores(a, read_part(w, a, op).output);
+    return found;
+}
+
+/* All operators on scores go but one kernel for every softmax, which is the fused one; backward
+ * there are five products for two. */
+void whatif_fuse_attention(struct whatif *w, struct str site, struct replay_change *c)
+{
+    struct attention a = find_attention(w);
+    uint32_t last = NO_SLICE;
+
+    (void)site;
+    for (size_t i = 0; i < w->a->tasks.n && a.at.n > 0; i++) {
+        const struct device_task *t = &w->a->tasks.at[i];
+        uint32_t op = t->call != NO_CALL ? w->a->host.calls[t->call].op : NO_SLICE;
+        const struct scores *s = op != NO_SLICE ? scores_of(w, &a, op) : NULL;
+        if (s == NULL || t->is_graph)
+            continue;
+        struct str name = capture_text(w->cap, w->cap->slices.name[op]);
+        if (!str_contains(name, S("softmax")) || op == last) {
+            whatif_drop_task(w, c, (uint32_t)i);
+            continue;
+        }
+        uint32_t node = w->replay->node_of_task[i];
+        c->dur[node] = str_contains(name, S("backward")) ? s->kernel / 2 * 5 : s->kernel;
+        last = op;
+    }
+    vec_free(&a.at);
+}

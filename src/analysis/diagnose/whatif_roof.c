@@ -1,0 +1,289 @@
+/*
+ * Changes that let kernels reach a roof: the peak of the units they could use, or the bandwidth.
+ */
+#include <assert.h>
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/whatif_changes.h"
+
+/* ---- time at the roof ---- */
+
+static enum peak peak_of(struct tensor_type type)
+{
+    return type.is_float8 ? PEAK_FP8 : type.is_half ? PEAK_BF16 : PEAK_TF32;
+}
+
+/* Bytes of an element once doubles are floats. */
+static double narrow_bytes(struct tensor_type type)
+{
+    return type.is_double || type.bytes == 0 ? 4 : type.bytes;
+}
+
+/* Nanoseconds at `percent` of a peak; 0 when the peak is not known. */
+double whatif_flops_time(const struct whatif *w, double flops, enum peak peak, int percent)
+{
+    double tflops = w->device != NULL ? w->device->tflops[peak] : 0;
+
+    return tflops > 0 ? flops / (tflops * 1e3 * percent / 100) : 0;
+}
+
+double whatif_bytes_time(const struct whatif *w, double bytes, int percent)
+{
+    double gbps = w->device != NULL ? w->device->gbps : 0;
+
+    return gbps > 0 ? bytes / (gbps * percent / 100) : 0;
+}
+
+/* How much smaller a convolution's output is than its input: the next operators show its shape. */
+static double output_share(const struct whatif *w, const struct host_call *call)
+{
+    const struct host_call *end = w->a->host.calls + w->a->host.n;
+    struct tensor_shapes own = operator_work_shapes(w->cap, call->op);
+    struct tensor_shape full;
+
+    tensor_convolution_of(capture_text(w->cap, w->cap->slices.name[call->op]), &own, &full);
+    for (const struct host_call *c = call; c < end && c - call <= LIMIT_CONSUMERS; c++) {
+        if (c->op == NO_SLICE || c->op == call->op || c->timeline != call->timeline)
+            continue;
+        struct tensor_shapes shapes = operator_work_shapes(w->cap, c->op);
+        const struct tensor_shape *s = &shapes.at[0];
+        if (shapes.n > 0 && s->n == full.n && s->dims[0] == full.dims[0] &&
+            s->dims[1] == full.dims[1])
+            return num_share(tensor_shape_elements(s), tensor_shape_elements(&full));
+    }
+    return 1;
+}
+
+/* What tensor cores reach for the operator of a call; 0 when its shapes are not known. */
+static double tensor_time(struct whatif *w, const struct host_call *call, int percent)
+{
+    const struct operator_work *work = operator_work_of(&w->works, call->op);
+    double share = work->is_convolution ? output_share(w, call) : 1;
+    double compute = whatif_flops_time(w, work->flops * share, peak_of(work->type), percent);
+    double memory = whatif_bytes_time(w, work->moved * narrow_bytes(work->type), LIMIT_MEMORY_ROOF);
+    double time = compute > memory ? compute : memory;
+
+    return compute <= 0 ? 0 : time > LIMIT_LEAST_KERNEL ? time : LIMIT_LEAST_KERNEL;
+}
+
+/* ---- kernels by operator ---- */
+
+/* Kernels of one operator share its time at the roof as they share it now. */
+struct roof_group {
+    nanos now;
+    double roof; /* 0: not known; below 0: stays as it is */
+};
+
+struct roof {
+    struct whatif *w;
+    struct str site;
+    bool (*picks)(const struct roof *r, const struct device_task *t);
+    uint32_t (*key)(const struct host_call *call); /* slice of the operator that is one group */
+    /* Nanoseconds for the group's operator, which takes `now`. */
+    double (*time)(struct whatif *w, const struct host_call *call, nanos now);
+    int unshaped; /* without shapes this part is left; 0: the time stays */
+    struct hash groups;
+    VEC_OF(struct roof_group) at;
+};
+
+static uint32_t key_op(const struct host_call *call)
+{
+    return call->op;
+}
+
+static uint32_t key_outer(const struct host_call *call)
+{
+    return call->outer;
+}
+
+static const struct host_call *call_of_task(const struct whatif *w, const struct device_task *t)
+{
+    return &w->a->host.calls[t->call];
+}
+
+static bool is_picked(const struct roof *r, const struct device_task *t)
+{
+    return t->class == TASK_COMPUTE && t->call != NO_CALL && !t->is_graph && r->picks(r, t);
+}
+
+static void sum_groups(struct roof *r)
+{
+    const struct device_tasks *tasks = &r->w->a->tasks;
+
+    for (size_t i = 0; i < tasks->n; i++) {
+        const struct device_task *t = &tasks->at[i];
+        if (!is_picked(r, t))
+            continue;
+        uint32_t key = r->key(call_of_task(r->w, t));
+        if (key == NO_SLICE)
+            continue;
+        uint32_t fresh = (uint32_t)r->at.n, place = hash_add(&r->groups, key, fresh);
+        if (place == fresh)
+            vec_push(&r->at, ((struct roof_group){0, -1}));
+        assert(place < r->at.n && r->at.at != NULL);
+        r->at.at[place].now += t->end - t->begin;
+    }
+}
+
+static nanos time_of_task(struct roof *r, const struct device_task *t, nanos now)
+{
+    const struct host_call *call = call_of_task(r->w, t);
+    uint32_t place;
+
+    if (r->key(call) == NO_SLICE || !hash_get(&r->groups, r->key(call), &place))
+        return r->unshaped > 0 ? now / r->unshaped : now;
+    struct roof_group *g = &r->at.at[place];
+    if (g->roof < 0)
+        g->roof = r->time(r->w, call, g->now);
+    if (g->roof <= 0)
+        return r->unshaped > 0 ? now / r->unshaped : now;
+    return (nanos)(g->roof * num_share((double)(t->end - t->begin), (double)g->now));
+}
+
+static void bring_to_roof(struct roof *r, struct replay_change *c)
+{
+    const struct device_tasks *tasks = &r->w->a->tasks;
+
+    sum_groups(r);
+    for (size_t i = 0; i < tasks->n; i++) {
+        const struct device_task *t = &tasks->at[i];
+        uint32_t node = r->w->replay->node_of_task[i];
+        if (!is_picked(r, t))
+            continue;
+        nanos after = time_of_task(r, t, c->dur[node]);
+        c->dur[node] = after < c->dur[node] ? after : c->dur[node];
+    }
+    hash_free(&r->groups);
+    vec_free(&r->at);
+}
+
+/* ---- without tensor cores ---- */
+
+static bool is_slow_product(const struct roof *r, const struct device_task *t)
+{
+    return t->is_simt && whatif_fits(r->w, call_of_task(r->w, t), r->site);
+}
+
+/* Percent of the peak that a good kernel for the operator of a call reaches. */
+static int roof_of(struct whatif *w, const struct host_call *call)
+{
+    bool is_narrow = peak_of(operator_work_of(&w->works, call->op)->type) != PEAK_TF32;
+
+    if (call->family == FAMILY_CONV)
+        return is_narrow ? LIMIT_CONV_ROOF : LIMIT_CONV_TF32_ROOF;
+    return is_narrow ? LIMIT_GEMM_ROOF : LIMIT_TENSOR_ROOF;
+}
+
+static double product_time(struct whatif *w, const struct host_call *call, nanos now)
+{
+    (void)now;
+    return tensor_time(w, call, roof_of(w, call));
+}
+
+void whatif_gemm_at_roof(struct whatif *w, struct str site, struct replay_change *c)
+{
+    struct roof r = {.w = w,
+                     .site = site,
+                     .picks = is_slow_product,
+                     .key = key_op,
+                     .time = product_time,
+                     .unshaped = LIMIT_UNSHAPED_PRODUCT};
+
+    bring_to_roof(&r, c);
+}
+
+/* ---- families ---- */
+
+static bool is_of_family(const struct roof *r, const struct device_task *t, enum kernel_family f)
+{
+    return t->family == f && (r->site.n == 0 || str_equal(r->site, str_of(kernel_family_name(f))));
+}
+
+static bool is_tensor_product(const struct roof *r, const struct device_task *t)
+{
+    return !t->is_simt &&
+           (is_of_family(r, t, FAMILY_GEMM_TENSOR) || is_of_family(r, t, FAMILY_CONV));
+}
+
+/* Products that are far below what their units reach. */
+static double inefficient_time(struct whatif *w, const struct host_call *call, nanos now)
+{
+    double roof = tensor_time(w, call, roof_of(w, call));
+
+    if (now < LIMIT_INEFFICIENT_LEAST || (double)now * 100 < roof * LIMIT_INEFFICIENT)
+        return (double)now;
+    return roof;
+}
+
+static bool is_index_sort(const struct roof *r, const struct device_task *t)
+{
+    return is_of_family(r, t, FAMILY_INDEX_SORT);
+}
+
+/* Sorting as top-k, indexing as a mask, of the largest tensor of the outermost operator. */
+static double index_sort_time(struct whatif *w, const struct host_call *call, nanos now)
+{
+    const struct operator_work *work = operator_work_of(&w->works, call->outer);
+    double bytes = work->elements * (work->type.bytes > 0 ? work->type.bytes : 4);
+    struct str name = capture_text(w->cap, w->cap->slices.name[call->outer]);
+    bool is_sort = str_contains(name, S("sort")) || str_contains(name, S("unique"));
+    double time = whatif_bytes_time(w, bytes, is_sort ? LIMIT_SORT_ROOF : LIMIT_INDEX_ROOF);
+
+    (void)now;
+    return time > 0 ? time + (is_sort ? LIMIT_SORT_START : LIMIT_INDEX_START) : 0;
+}
+
+void whatif_family_at_roof(struct whatif *w, struct str site, struct replay_change *c)
+{
+    struct roof products = {
+        .w = w, .site = site, .picks = is_tensor_product, .key = key_op, .time = inefficient_time};
+    struct roof sorts = {
+        .w = w, .site = site, .picks = is_index_sort, .key = key_outer, .time = index_sort_time};
+
+    bring_to_roof(&products, c);
+    bring_to_roof(&sorts, c);
+    if (site.n == 0 || str_equal(site, S("gemm_simt")))
+        whatif_gemm_at_roof(w, S(""), c);
+}
+
+/* ---- doubles ---- */
+
+/* What is left of a kernel's time when its doubles are floats, in percent. */
+static int percent_left(const struct whatif *w, const struct device_task *t)
+{
+    struct str name = capture_text(w->cap, w->cap->slices.name[t->slice]);
+
+    switch ((enum kernel_family)t->family) {
+    case FAMILY_REDUCE:
+        return str_contains(name, S("reduce_kernel")) ? LIMIT_FP32_REDUCE : LIMIT_FP32_NORM;
+    case FAMILY_LAYOUT:
+        return LIMIT_FP32_LAYOUT;
+    default:
+        return str_contains(name, S("vectorized")) ? LIMIT_FP32_VECTORIZED : LIMIT_FP32_ELEMENTWISE;
+    }
+}
+
+static bool is_double_product(const struct roof *r, const struct device_task *t)
+{
+    return t->is_fp64 && t->is_simt && whatif_fits(r->w, call_of_task(r->w, t), r->site);
+}
+
+void whatif_no_fp64(struct whatif *w, struct str site, struct replay_change *c)
+{
+    struct roof r = {.w = w,
+                     .site = site,
+                     .picks = is_double_product,
+                     .key = key_op,
+                     .time = product_time,
+                     .unshaped = LIMIT_UNSHAPED_PRODUCT};
+
+    for (size_t i = 0; i < w->a->tasks.n; i++) {
+        const struct device_task *t = &w->a->tasks.at[i];
+        uint32_t node = w->replay->node_of_task[i];
+        if (!t->is_fp64 || t->is_simt || t->call == NO_CALL || call_of_task(w, t)->op == NO_SLICE ||
+            !whatif_fits(w, call_of_task(w, t), site))
+            continue;
+        c->dur[node] = c->dur[node] / 100 * percent_left(w, t);
+    }
+    bring_to_roof(&r, c);
+}
