@@ -41,7 +41,7 @@ void machine_init(struct machine *m, enum machine_kind kind, uint64_t seed, stru
     *m = (struct machine){.kind = kind, .seed = seed, .rank = rank, .names = names, .clock = 1000};
     m->device = device_find(&device_builtin, kind == MACHINE_GPU ? S("H200") : S("910B3"));
     m->costs = draw_costs(kind, seed);
-    m->host = m->queue = m->main.free = m->queued.free = rank->host;
+    m->host = m->queue = m->quiet = m->main.free = m->queued.free = rank->host;
     m->step = -1;
     for (int i = 0; i < STREAM_COUNT; i++)
         m->streams[i].end = m->host - 1000000;
@@ -108,6 +108,30 @@ static struct host_event *add(struct machine *m, enum host_kind kind, const char
     return e;
 }
 
+/* Host time of which nothing is recorded; of a long one nobody can say what it was. */
+static void end_quiet(struct machine *m)
+{
+    nanos quiet = m->host - m->quiet;
+
+    if (m->busy == 0 && quiet > m->main.longest) {
+        m->main.longest = quiet;
+        m->main.filler = m->is_input ? BUSY_INPUT : BUSY_UNTRACED;
+    }
+    m->quiet = m->host;
+}
+
+static void open_busy(struct machine *m)
+{
+    end_quiet(m);
+    m->busy++;
+}
+
+static void close_busy(struct machine *m)
+{
+    m->busy--;
+    m->quiet = m->host;
+}
+
 static void open_event(struct machine *m)
 {
     assert(m->open_n < MACHINE_DEPTH);
@@ -120,6 +144,7 @@ void machine_op(struct machine *m, const char *name, const char *shapes, const c
     struct synth_op *op = ARENA_NEW(m->names, struct synth_op);
 
     machine_site(m, name);
+    open_busy(m);
     *op = (struct synth_op){.kind = &plain,
                             .in = shapes,
                             .types = types,
@@ -141,20 +166,26 @@ void machine_end(struct machine *m)
     if (e->kind == HOST_OP)
         m->host += machine_cost(m, m->costs.op / 3) + recorded(m, m->costs.recorded_op) / 2;
     e->dur = m->host - e->begin;
+    if (e->kind == HOST_OP || e->kind == HOST_PYTHON)
+        close_busy(m);
+    else
+        end_quiet(m);
 }
 
 void machine_leaf(struct machine *m, const char *name)
 {
+    open_busy(m);
     struct host_event *e = add(m, HOST_OP, name);
-
     e->id = ++m->external;
     m->host += machine_cost(m, m->costs.leaf) + recorded(m, m->costs.recorded_op);
+    close_busy(m);
     m->rank->step.host.at[m->rank->step.host.n - 1].dur = m->host - e->begin;
     m->host += recorded(m, m->costs.recorded_op) / 4;
 }
 
 void machine_range(struct machine *m, const char *name)
 {
+    end_quiet(m);
     add(m, HOST_RANGE, name);
     open_event(m);
     m->host += recorded(m, m->costs.recorded_op);
@@ -162,6 +193,7 @@ void machine_range(struct machine *m, const char *name)
 
 void machine_frame(struct machine *m, const char *name)
 {
+    open_busy(m);
     struct host_event *e = add(m, HOST_PYTHON, name);
     const struct host_event *parent =
         m->open_n > 0 ? &m->rank->step.host.at[m->open[m->open_n - 1]] : NULL;
@@ -218,6 +250,7 @@ nanos machine_call_cost(struct machine *m, nanos mean)
 
 struct host_event *machine_record_call(struct machine *m, const char *gpu, const char *npu)
 {
+    end_quiet(m);
     struct host_event *e =
         add(m, m->kind == MACHINE_GPU ? HOST_CUDA : HOST_ACL, m->kind == MACHINE_GPU ? gpu : npu);
 
@@ -266,7 +299,7 @@ static void plain_call(struct machine *m, const char *name, enum host_work work,
 
     m->rank->step.host.at[at].dur = end - begin;
     machine_add_call(&m->main, begin, end, work);
-    m->host = end;
+    m->host = m->quiet = end;
 }
 
 void machine_call(struct machine *m, const char *name, enum host_work work, nanos dur, bool waits)
@@ -316,6 +349,7 @@ void machine_step_begin(struct machine *m, int number)
     step->number = number;
     step->is_marked = true;
     step->begin = m->host;
+    end_quiet(m);
     add(m, HOST_STEP, "ProfilerStep")->id = number;
     open_event(m);
     m->host += machine_cost(m, 2 * m->costs.python);

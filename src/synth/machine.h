@@ -96,6 +96,9 @@ struct machine {
     VEC_OF(struct machine_task) tasks; /* in order of launch */
     size_t open[MACHINE_DEPTH];        /* operators and ranges being in, as indexes of step.host */
     int open_n;
+    int busy;           /* operators and frames among them */
+    nanos quiet;        /* since then nothing is recorded of the host, when busy is 0 */
+    bool is_input;      /* inside a range of the data loader */
     int64_t external;   /* id of the last operator */
     int64_t clock;      /* durations of kernels, per mille */
     bool is_optimizer;  /* inside an optimizer's range */

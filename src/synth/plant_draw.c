@@ -23,13 +23,15 @@ static int64_t pick(struct rng *r, const int64_t *values, size_t n)
     return values[rng_below(r, (int64_t)n)];
 }
 
-/* Time of a step's products at two thirds of the peak. */
+/* Time of a step's products at two thirds of the peak, and of its optimizer. */
 static nanos device_time(const struct plant *p)
 {
-    static const int64_t passes[] = {[PLANT_TRAIN] = 72, [PLANT_PREFILL] = 24, [PLANT_DECODE] = 24};
-    int64_t flops = passes[plant_kinds[p->cause].program] * p->tokens * p->hidden * p->hidden;
+    bool is_training = plant_kinds[p->cause].program == PLANT_TRAIN;
+    int64_t layers = 12 * p->layers * p->hidden * p->hidden;
+    int64_t flops = 2 * p->tokens * (layers + (is_training ? p->hidden * p->vocab : 0));
+    nanos optimizer = is_training ? machine_bytes(p->m, 28 * layers, 450) : 0;
 
-    return machine_flops(p->m, PEAK_BF16, flops * p->layers, 660);
+    return machine_flops(p->m, PEAK_BF16, is_training ? 3 * flops : flops, 600) + optimizer;
 }
 
 static void draw_sizes(struct plant *p, struct rng *r)
@@ -151,8 +153,8 @@ static void draw_problem(struct plant *p, struct rng *r)
         p->pause = rng_between(r, 45, 90) * US;
         break;
     case PLANT_CLOCK_DROP:
-        p->amount = rng_between(r, 1, 2);
-        p->slow = rng_between(r, 1200, 1500);
+        p->amount = rng_between(r, 2, 3);
+        p->slow = rng_between(r, 1350, 1700);
         break;
     default:
         break;

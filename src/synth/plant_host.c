@@ -55,9 +55,11 @@ static void take_batch(struct plant *p)
     machine_range(m, is_slow ? "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
                              : "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
     m->host += machine_draw(m, 30000, 90000);
+    m->is_input = is_slow;
     if (is_slow)
         decode_samples(p);
     machine_end(m);
+    m->is_input = false;
     machine_python(m);
 }
 
@@ -99,8 +101,12 @@ void plant_input(struct plant *p, int step)
     struct machine *m = p->m;
     struct machine_copy copy = {.way = COPY_HOST_TO_DEVICE, .bytes = p->tokens * 8};
 
-    take_batch(p);
-    helper_thread(p);
+    if (plant_kinds[p->cause].program == PLANT_DECODE) {
+        copy.bytes = 64; /* positions */
+    } else {
+        take_batch(p);
+        helper_thread(p);
+    }
     if (plant_has(p, PLANT_PAGEABLE_COPY)) {
         copy.bytes = p->amount;
         copy.is_pageable = copy.blocks = p->is_sick;

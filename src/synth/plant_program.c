@@ -52,27 +52,28 @@ static void elementwise(struct plant *p, const char *op, enum op_code code, int6
                .op = op, .code = code, .rows = p->tokens, .columns = columns, .tensors = tensors});
 }
 
-/* Scale, shift, gate: several elementwise operators on one tensor. */
-static void chain(struct plant *p)
+/* Scaled, shifted and gated besides: several elementwise operators on one tensor. */
+static void activation(struct plant *p)
 {
     static const struct {
         const char *op;
         enum op_code code;
         int tensors;
-    } ops[] = {{"aten::mul", OP_P_MUL, 2},
-               {"aten::add", OP_ADD, 2},
-               {"aten::gelu", OP_P_GELU, 2},
-               {"aten::mul", OP_P_MUL, 3}};
+    } ops[] = {{"aten::mul", OP_P_MUL, 2},      {"aten::add", OP_ADD, 2},
+               {"aten::sigmoid", OP_P_GELU, 2}, {"aten::sub", OP_ADD, 3},
+               {"aten::tanh", OP_P_GELU, 2},    {"aten::div", OP_P_MUL, 2},
+               {"aten::clamp", OP_P_GELU, 2},   {"aten::addcmul", OP_P_MUL, 3},
+               {"aten::silu", OP_P_GELU, 2},    {"aten::neg", OP_P_MUL, 2},
+               {"aten::pow", OP_P_GELU, 2},     {"aten::exp", OP_P_GELU, 2}};
     int64_t columns = 4 * p->hidden;
 
-    if (!plant_has(p, PLANT_ELEMENTWISE_UNFUSED))
-        return;
-    if (!p->is_sick) {
+    if (plant_has(p, PLANT_ELEMENTWISE_UNFUSED) && !p->is_sick) {
         elementwise(p, "triton_poi_fused_add_gelu_mul_0", OP_P_FUSED, columns, 3);
         return;
     }
-    for (int64_t i = 0; i < p->amount; i++)
-        elementwise(p, ops[i % 4].op, ops[i % 4].code, columns, ops[i % 4].tensors);
+    for (int64_t i = 0; plant_is(p, PLANT_ELEMENTWISE_UNFUSED) && i < p->amount; i++)
+        elementwise(p, ops[i % 12].op, ops[i % 12].code, columns, ops[i % 12].tensors);
+    elementwise(p, "aten::gelu", OP_P_GELU, columns, 2);
 }
 
 static void after_product(struct plant *p)
@@ -155,8 +156,7 @@ static void forward_layer(struct plant *p)
     allocate(p);
     plant_linear(p, SLOT_UP, t, h, 4 * h);
     after_product(p);
-    chain(p);
-    elementwise(p, "aten::gelu", OP_P_GELU, 4 * h, 2);
+    activation(p);
     allocate(p);
     plant_linear(p, SLOT_DOWN, t, 4 * h, h);
     after_product(p);
@@ -165,7 +165,8 @@ static void forward_layer(struct plant *p)
 
 static void embed(struct plant *p)
 {
-    elementwise(p, "aten::embedding", OP_P_EMBED, p->hidden, 2);
+    elementwise(p, "aten::embedding", p->m->graph_call != 0 ? OP_P_EMBED_FUSED : OP_P_EMBED,
+                p->hidden, 2);
 }
 
 /* ---- training ---- */
@@ -286,20 +287,24 @@ static void fetch_weights(struct plant *p)
     machine_end(m);
 }
 
-static void offloaded_layers(struct plant *p)
+static void offloaded_layers(struct plant *p, int step)
 {
     struct machine *m = p->m;
+    bool is_last = step == p->first + p->steps - 1;
 
-    machine_wait(m, STREAM_COPY, STREAM_COMPUTE);
-    fetch_weights(p);
+    if (p->is_sick || step == p->first) {
+        machine_wait(m, STREAM_COPY, STREAM_COMPUTE);
+        fetch_weights(p);
+    }
     for (int64_t i = 0; i < p->layers; i++) {
+        bool has_next = i + 1 < p->layers;
         machine_wait(m, STREAM_COMPUTE, STREAM_COPY);
-        if (!p->is_sick && i + 1 < p->layers) {
-            machine_wait(m, STREAM_COPY, STREAM_COMPUTE); /* the layer before has its buffer */
+        if (!p->is_sick && (has_next || !is_last)) { /* of the next step after the last layer */
+            machine_wait(m, STREAM_COPY, STREAM_COMPUTE); /* the layer before left its buffer */
             fetch_weights(p);
         }
         forward_layer(p);
-        if (p->is_sick && i + 1 < p->layers) {
+        if (p->is_sick && has_next) {
             machine_wait(m, STREAM_COPY, STREAM_COMPUTE);
             fetch_weights(p);
         }
@@ -397,7 +402,7 @@ static void prefill_step(struct plant *p, int step)
     compile(p, step);
     embed(p);
     if (plant_has(p, PLANT_NO_OVERLAP))
-        offloaded_layers(p);
+        offloaded_layers(p, step);
     else
         for (int64_t i = 0; i < p->layers; i++) {
             forward_layer(p);
@@ -451,8 +456,8 @@ static void decode_step(struct plant *p, int step)
 void plant_step(struct plant *p, int step)
 {
     struct machine *m = p->m;
-    bool drops = plant_is(p, PLANT_CLOCK_DROP) &&
-                 (step == p->odd_step || (p->amount > 1 && step == p->odd_step + 1));
+    bool drops =
+        plant_is(p, PLANT_CLOCK_DROP) && step >= p->odd_step && step < p->odd_step + p->amount;
 
     m->clock = drops ? p->slow : 1000;
     plant_input(p, step);

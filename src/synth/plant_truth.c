@@ -41,7 +41,7 @@ static const struct {
     {OP_P_ADAM_MUL, OP_P_ADAM_FUSED, "compute.optimizer"},
     {OP_P_DOUBLE, OP_P_SINGLE, "compute.elementwise"},
     {OP_P_CAST, OP_P_CAST, "compute.layout"},
-    {OP_P_EMBED, OP_P_EMBED, "compute.embedding"},
+    {OP_P_EMBED, OP_P_EMBED_FUSED, "compute.embedding"},
     {OP_ADD, OP_ADD, "compute.elementwise"},
     {OP_ARGMAX, OP_ARGMAX, "compute.norm_softmax_reduce"},
     {OP_AICPU, OP_AICPU, "compute.aicpu"},
