@@ -7,6 +7,8 @@
 #include "flow/incore_open.h"
 #include "incore/view.h"
 
+enum { NAMES = 33 }; /* columns of core and pipe beside the timeline */
+
 struct args {
     double mhz;
     size_t top, width;
@@ -146,10 +148,9 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
 
 static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
 {
-    out_printf(&s->out, "%s\n  ", out_clean(&s->arena, d->name));
-    out_printf(&s->out, "%.3f us on %s, %s, %s blocks, measured\n", d->us,
-               out_clean(&s->arena, d->soc), out_clean(&s->arena, d->type),
-               out_clean(&s->arena, d->blocks));
+    out_printf(&s->out, "%s\n  %.3f us on %s, %s, %s blocks, measured\n",
+               out_clean(&s->arena, d->name), d->us, out_clean(&s->arena, d->soc),
+               out_clean(&s->arena, d->type), out_clean(&s->arena, d->blocks));
     if (d->cores.n > 0)
         out_printf(&s->out, "\n  %4s  %-10s %11s %13s %8s\n", "core", "unit", "cycles", "bytes",
                    "L2 hit %");
@@ -201,7 +202,7 @@ static int run(struct session *s, const void *given)
     enum status status = incore_open_judged(&study, s->operands.at[0], args->mhz, &s->diag);
     if (status == ST_OK) {
         incore_study_tell(&study, &s->diag);
-        incore_view_build(&view, &study.t, &study.lanes, args->width);
+        incore_view_build(&view, &study.t, &study.lanes, out_room(&s->out, NAMES, args->width));
         if (s->common.json)
             print_json(s, args->top, &study, &view);
         else

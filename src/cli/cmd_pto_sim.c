@@ -163,7 +163,7 @@ static enum status draw(struct session *s, const struct args *a, const struct pt
         return ST_OK;
     status = flow_pto_capture(&x->k, costs, setup, &s->diag, &cap);
     if (status == ST_OK && a->timeline) {
-        flow_pto_view(cap, 64, &x->view);
+        flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
         x->has_view = true;
     }
     if (status == ST_OK && a->trace) {

@@ -196,6 +196,12 @@ static int run_holder(struct session *s, int argc, const char *const *argv)
     return CODE_DONE;
 }
 
+/* A word with a folder or an ending is no command, whether the file is there or not. */
+static bool is_path(const char *word)
+{
+    return strpbrk(word, "/.") != NULL || fs_exists(word);
+}
+
 static int dispatch(struct session *s, int argc, const char *const *argv)
 {
     int used;
@@ -215,8 +221,12 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
         return CODE_USAGE;
     }
     s->path = command_find(argc, argv, &used);
-    if (s->path.command == NULL)
+    if (s->path.command == NULL && !is_path(argv[0]))
         return unknown_command(s, NULL, argv[0]);
+    if (s->path.command == NULL) { /* `strata PATH` */
+        s->path.command = &command_report;
+        used = 0;
+    }
     if (s->path.command->subs != NULL)
         return run_holder(s, argc - used, argv + used);
     return run_command(s, argc - used, argv + used);

@@ -20,7 +20,9 @@ void help_overview(struct out *o)
 {
     out_text(o, "strata - show where accelerator time goes, and why\n"
                 "\n"
-                "usage: strata COMMAND [OPTIONS] ...\n");
+                "usage: strata PATH               what limits this run or kernel\n"
+                "       strata PATH PATH          what changed between two\n"
+                "       strata COMMAND [OPTIONS] ...\n");
     for (int g = GROUP_LOOK; g <= GROUP_ABOUT; g++) {
         bool has_heading = false;
         for (size_t i = 0; i < command_count; i++) {

@@ -159,6 +159,14 @@ unsigned out_terminal_width(int fd)
     return width == 0 || width >= WIDTH_LEAST ? (unsigned)width : WIDTH_LEAST;
 }
 
+size_t out_room(const struct out *o, size_t used, size_t wanted)
+{
+    enum { LEAST = 8 };
+    size_t room = o->width > used + LEAST ? o->width - used : LEAST;
+
+    return o->width > 0 && room < wanted ? room : wanted;
+}
+
 static struct str *texts_of(const char *const *cells, size_t count)
 {
     struct str *texts = mem_grow(NULL, sizeof(*texts), count);

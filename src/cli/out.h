@@ -52,6 +52,9 @@ bool out_wants_color(enum color_mode mode, int fd);
 /* Columns of the terminal at `fd`, or $COLUMNS; 0 when it is none and that is not set. */
 unsigned out_terminal_width(int fd);
 
+/* What a line of the terminal has beside `used` columns, for a picture that is `wanted` wide. */
+size_t out_room(const struct out *o, size_t used, size_t wanted);
+
 struct out_column {
     const char *head;
     bool is_right; /* numbers */
