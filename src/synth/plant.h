@@ -47,6 +47,10 @@ enum plant_slot {
     SLOT_VALUES,
     SLOT_ATTENTION,
     SLOT_MEMORY,
+    SLOT_ADAM,
+    SLOT_SORT,
+    SLOT_TOPK,
+    SLOT_TOPK_START,
     SLOT_REPAIRED, /* + a slot above: of the kernel that replaces it */
 };
 
@@ -117,7 +121,7 @@ struct plant_simple {
     int64_t rows, columns, tensors;
     int width; /* bytes of an element; 0: two */
     const char *types;
-    enum synth_stream stream;
+    const char *shape; /* NULL: rows and columns */
 };
 void plant_simple(struct plant *p, const struct plant_simple *s);
 

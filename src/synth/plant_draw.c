@@ -143,7 +143,7 @@ static void draw_problem(struct plant *p, struct rng *r)
         break;
     case PLANT_INDEX_SORT_HEAVY:
         p->vocab = 128000;
-        p->amount = device * percent / 100 / machine_bytes(p->m, 5 * 24 * p->vocab, 620) + 1;
+        p->amount = device * percent / 100 / machine_bytes(p->m, 4 * p->vocab, 9) + 1;
         break;
     case PLANT_AICPU_EXPOSED:
         p->pause = device / p->layers * percent / 100;

@@ -43,7 +43,7 @@ static struct product product_of(const struct plant *p, int slot, int64_t rows, 
     const struct machine *m = p->m;
     int64_t flops = 2 * rows * in * out, elements = rows * in + in * out + rows * out;
     bool is_float = plant_has(p, PLANT_GEMM_NO_TENSOR_CORE);
-    int64_t share = plant_share(p, slot, 580, 740);
+    int64_t share = plant_share(p, slot, 620, 780);
     enum peak peak = PEAK_BF16;
     struct product out_of = {OP_P_GEMM, 0, "DT_BF16"};
     nanos memory =
@@ -56,9 +56,9 @@ static struct product product_of(const struct plant *p, int slot, int64_t rows, 
                            : plant_share(p, SLOT_REPAIRED + slot, 550, 750);
     } else if (plant_is(p, PLANT_GEMM_INEFFICIENT) && slot != SLOT_HEAD) {
         out_of.code = OP_P_GEMM_ODD;
-        share = plant_share(p, slot, 80, 200);
+        share = plant_share(p, slot, 130, 250);
     } else if (plant_has(p, PLANT_GEMM_INEFFICIENT)) {
-        share = plant_share(p, SLOT_REPAIRED + slot, 600, 750);
+        share = plant_share(p, SLOT_REPAIRED + slot, 620, 780);
     }
     nanos compute = machine_flops(m, peak, flops, share);
     out_of.dur = (compute > memory ? compute : memory) + 1200;
@@ -150,7 +150,7 @@ void plant_simple(struct plant *p, const struct plant_simple *s)
     struct machine *m = p->m;
     int64_t width = s->width > 0 ? s->width : BF16;
     const char *type = s->types != NULL ? s->types : "DT_BF16";
-    const char *shape = SHAPE(p, s->rows, s->columns);
+    const char *shape = s->shape != NULL ? s->shape : SHAPE(p, s->rows, s->columns);
     bool is_binary = s->tensors > 2;
     nanos dur = machine_bytes(m, s->rows * s->columns * s->tensors * width,
                               plant_share(p, SLOT_MEMORY, 780, 880));
@@ -158,8 +158,7 @@ void plant_simple(struct plant *p, const struct plant_simple *s)
     machine_op(m, s->op, is_binary ? arena_printf(m->names, "%s;%s", shape, shape) : shape,
                is_binary ? types_of(p, type, 2) : type);
     machine_launch(
-        m, &(struct machine_kernel){
-               .code = s->code, .dur = dur + 1300, .in = shape, .out = shape, .stream = s->stream});
+        m, &(struct machine_kernel){.code = s->code, .dur = dur + 1300, .in = shape, .out = shape});
     machine_end(m);
     if (m->thread == THREAD_MAIN)
         machine_python(m);
@@ -167,7 +166,18 @@ void plant_simple(struct plant *p, const struct plant_simple *s)
 
 /* ---- attention ---- */
 
-/* The same attention in four kernels. Heads of p->head elements. */
+static void scores_op(struct plant *p, const char *op, enum op_code code, const char *shape,
+                      int64_t rows)
+{
+    plant_simple(p, &(struct plant_simple){.op = op,
+                                           .code = code,
+                                           .shape = shape,
+                                           .rows = rows,
+                                           .columns = p->size,
+                                           .tensors = 2});
+}
+
+/* The same attention in five kernels. Heads of p->head elements. */
 static void attention_parts(struct plant *p)
 {
     struct machine *m = p->m;
@@ -193,11 +203,9 @@ static void attention_parts(struct plant *p)
         machine_python(m);
         if (k == 1)
             break;
-        plant_simple(p,
-                     &(struct plant_simple){"aten::mul", OP_P_MUL, scores, length, 2, 0, NULL, 0});
-        plant_simple(p, &(struct plant_simple){"aten::add", OP_ADD, scores, length, 2, 0, NULL, 0});
-        plant_simple(p, &(struct plant_simple){"aten::_softmax", OP_P_SOFTMAX, scores, length, 2, 0,
-                                               NULL, 0});
+        scores_op(p, "aten::mul", OP_P_MUL, w, scores);
+        scores_op(p, "aten::add", OP_ADD, w, scores);
+        scores_op(p, "aten::_softmax", OP_P_SOFTMAX, w, scores);
     }
 }
 
@@ -205,7 +213,7 @@ static nanos fused_attention(const struct plant *p, int64_t passes)
 {
     int64_t pairs = p->tokens / p->size * p->size * p->size;
     nanos compute = machine_flops(p->m, PEAK_BF16, passes * 2 * pairs * p->hidden,
-                                  plant_share(p, SLOT_ATTENTION, 450, 600));
+                                  plant_share(p, SLOT_ATTENTION, 560, 690));
     nanos memory = machine_bytes(p->m, 4 * p->tokens * p->hidden * BF16, 820);
 
     return (compute > memory ? compute : memory) + 3000;
@@ -296,11 +304,12 @@ void plant_optimizer(struct plant *p)
     } else {
         machine_op(m, "aten::_fused_adamw_", SHAPE(p, elements), "FLOAT");
         m->host += p->fused_host + n * p->fused_parameter;
-        machine_launch(m, &(struct machine_kernel){
-                              .code = OP_P_ADAM_FUSED,
-                              .dur = machine_bytes(m, 28 * elements, plant_share(p, 99, 400, 500)),
-                              .in = SHAPE(p, elements),
-                              .out = SHAPE(p, elements)});
+        machine_launch(
+            m, &(struct machine_kernel){
+                   .code = OP_P_ADAM_FUSED,
+                   .dur = machine_bytes(m, 28 * elements, plant_share(p, SLOT_ADAM, 400, 500)),
+                   .in = SHAPE(p, elements),
+                   .out = SHAPE(p, elements)});
         machine_end(m);
     }
     m->is_optimizer = false;
