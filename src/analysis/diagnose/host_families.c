@@ -25,13 +25,13 @@ static strid type_of(const struct capture *cap, uint32_t slice)
     return type.type == ATTR_TEXT && type.text != 0 ? type.text : 0;
 }
 
-/* The family of an operator's name, remembered. */
+/* The family of a type of kernel, remembered. */
 static enum kernel_family family_of_type(const struct capture *cap, struct hash *memo, strid type)
 {
     uint32_t family;
 
     if (!hash_get(memo, type, &family)) {
-        family = (uint32_t)kernel_family_of_operator(capture_text(cap, type));
+        family = (uint32_t)kernel_family_of_type(capture_text(cap, type));
         hash_put(memo, type, family);
     }
     return (enum kernel_family)family;
@@ -53,7 +53,7 @@ static void set_family(const struct capture *cap, struct device_task *t,
         op = call->is_optimizer ? FAMILY_OPTIMIZER : (enum kernel_family)call->family;
         is_float = call->is_float;
     }
-    if (type != 0 && op != FAMILY_OPTIMIZER)
+    if (type != 0 && op == FAMILY_OTHER)
         op = family_of_type(cap, types, type);
     struct kernel_name name =
         name_of_kernel(cap, memo, type != 0 ? type : cap->slices.name[t->slice]);

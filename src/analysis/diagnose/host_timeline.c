@@ -234,7 +234,7 @@ static void pop(struct walk *w, struct reader *r)
         w->open_call = NO_CALL;
         start_stretch(w);
     } else if (e->kind == SLICE_HOST_OP && w->open_call == NO_CALL &&
-               e->end - e->begin >= LIMIT_LONG_SLICE && !has_bit(w->launching, e->slice)) {
+               e->end - e->begin >= LIMIT_LONG_SLICE && activity_of(w, e) == ACT_OPERATOR) {
         w->sums.has_long = true;
     }
     w->open_ranges[e->range]--;

@@ -55,9 +55,10 @@ bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *c
     if (call->kind != CALL_COPY || call->tasks == 0)
         return false;
     const struct device_task *t = &a->tasks.at[call->first_task];
-    return t->class == TASK_COPY && t->begin < call->end &&
-           t->end <= call->end + LIMIT_COPY_RETURN &&
-           call->end - call->begin > (t->end - t->begin) / 2;
+    nanos begin = t->begin > call->begin ? t->begin : call->begin;
+    nanos end = t->end < call->end ? t->end : call->end;
+    return t->class == TASK_COPY && t->end <= call->end + LIMIT_COPY_RETURN &&
+           end - begin > (t->end - t->begin) / 2;
 }
 
 static bool is_blocking(const struct accounting *a, const struct host_call *call)

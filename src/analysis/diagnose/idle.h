@@ -34,7 +34,7 @@ void idle_add(struct idle_finder *f, struct interval gap);
  * shortly before `begin`; a slice, or NO_SLICE. */
 uint32_t idle_awaited(const struct accounting *a, nanos begin, size_t next);
 
-/* A copy call that lasts until its copy has ended. */
+/* A copy call that lasts until its copy has ended, more or less: most of the copy lies in it. */
 bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *call);
 
 #endif

@@ -221,8 +221,14 @@ static bool is_comm(const struct device_task *t)
     return t->class == TASK_COMM;
 }
 
+static bool is_to_host(const struct device_task *t)
+{
+    return t->class == TASK_COPY && t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H;
+}
+
 /* Tasks that `moves` picks follow one another on a queue of their own; nobody waits for them but
- * the first task that does after the last of them in a step. */
+ * the first task that does after the last of them in a step. What goes to the host still comes
+ * after the work that made it. */
 static void overlap(const struct whatif *w, struct replay_change *c,
                     bool (*moves)(const struct device_task *))
 {
@@ -244,7 +250,9 @@ static void overlap(const struct whatif *w, struct replay_change *c,
             waiter = REPLAY_NONE;
         }
         if (moves(t)) {
-            c->prev[i] = own;
+            uint32_t made = is_to_host(t) ? last[t->stream] : REPLAY_NONE;
+            bool is_behind = made == REPLAY_NONE || (own != REPLAY_NONE && own > made);
+            c->prev[i] = is_behind ? own : made;
             c->drop[i] |= REPLAY_DROP_OTHER;
             own = (uint32_t)i;
             continue;
