@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "analysis/diagnose/device_tasks.h"
-
 struct interval_set host_threads_busy(const struct capture *cap, const struct lane *lane)
 {
     const struct slices *s = &cap->slices;
@@ -68,27 +66,6 @@ size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
     if (n > 1)
         qsort(out, n, sizeof(*out), by_weight);
     return n;
-}
-
-uint32_t *host_threads_launches(const struct capture *cap)
-{
-    const struct slices *s = &cap->slices;
-    uint32_t *launch = mem_grow(NULL, sizeof(*launch), s->n + 1);
-
-    memset(launch, 0xff, sizeof(*launch) * (s->n + 1));
-    for (size_t i = 0; i < cap->flows.n; i++) {
-        const struct flow *f = &cap->flows.at[i];
-        if (f->kind != FLOW_LAUNCH || !device_task_is(cap, f->to) ||
-            !host_threads_is_host((enum slice_kind)s->kind[f->from]))
-            continue;
-        uint32_t old = launch[f->to];
-        bool is_call = s->kind[f->from] == SLICE_RUNTIME;
-        bool was_call = old != UINT32_MAX && s->kind[old] == SLICE_RUNTIME;
-        if (old == UINT32_MAX || is_call > was_call ||
-            (is_call == was_call && s->begin[f->from] > s->begin[old]))
-            launch[f->to] = f->from;
-    }
-    return launch;
 }
 
 void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t *call_of)

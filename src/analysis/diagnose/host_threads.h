@@ -30,10 +30,6 @@ static inline bool host_threads_is_one(const struct lane *a, const struct lane *
 size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
                          struct host_thread *out);
 
-/* The launching slice of each slice that is device work: a call of the runtime before an operator,
- * the later before the earlier; UINT32_MAX where none is recorded. For mem_free(). */
-uint32_t *host_threads_launches(const struct capture *cap);
-
 /* What is put into a queue, by the slice that takes it out; it counts as a call of its thread:
  * `call_of` of it becomes 0. */
 void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t *call_of);

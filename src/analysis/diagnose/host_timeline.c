@@ -7,6 +7,7 @@
 
 #include "analysis/diagnose/host_threads.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/op_tree.h"
 
 enum { DEPTH = 256, THREADS = 16 };
 
@@ -563,7 +564,7 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
                                           struct arena *arena)
 {
     struct host_timelines out = {0};
-    uint32_t *launch = host_threads_launches(cap);
+    uint32_t *launch = op_tree_launches(cap);
     uint8_t *bits = mem_grow(NULL, 1, cap->slices.n / 8 + 1);
     struct walk w = {.cap = cap, .launching = bits};
 
