@@ -62,12 +62,16 @@ static void draw_sizes(struct plant *p, struct rng *r)
     case PLANT_ALLOCATOR:
     case PLANT_VARIABLE_SHAPES:
         p->hidden = 3072;
-        p->tokens = rng_between(r, 4, 6) * (is_npu ? 512 : 1024);
-        p->size = 512;
+        p->tokens = rng_between(r, 5, 8) * (is_npu ? 256 : 512);
+        p->size = is_npu ? 256 : 512;
         p->layers = rng_between(r, 5, 8);
         break;
     case PLANT_GEMM_NO_TENSOR_CORE:
         p->tokens /= 4;
+        break;
+    case PLANT_FP64_USED:
+        p->hidden = 2048;
+        p->layers = rng_between(r, 2, 3);
         break;
     case PLANT_GEMM_INEFFICIENT:
         p->hidden = rng_between(r, 1100, 1900) * 2 - 1;
@@ -186,7 +190,8 @@ void plant_draw(struct plant *p, struct machine *m, enum plant_cause cause, bool
     p->pageable_rate = is_npu ? rng_between(&r, 4000, 9000) : rng_between(&r, 5000, 12000);
     p->fused_host = rng_between(&r, 190, 270) * US;
     p->fused_parameter = rng_between(&r, 4200, 5600);
-    p->logs_loss = rng_below(&r, 3) == 0;
+    /* A host that runs ahead hides a pause of one step. */
+    p->logs_loss = rng_below(&r, 3) == 0 || cause == PLANT_SLOW_STEP_SAME_WORK;
     draw_sizes(p, &r);
     draw_comm(p, &r);
     draw_problem(p, &r);

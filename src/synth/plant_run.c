@@ -1,9 +1,6 @@
 /*
  * plant: executes both twins, writes what a profiler would have recorded of them, and the truth.
  */
-#include <stdlib.h>
-
-#include "base/cancel.h"
 #include "synth/plant_truth.h"
 #include "synth/rank_out.h"
 #include "synth/synth.h"
@@ -26,46 +23,9 @@ struct planting {
     struct synth_result *result;
 };
 
-ORDER_BY(by_begin, struct synth_task,
-         ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection));
-
-/* Rows in the table's order; each one's wait is its distance to the row before it. */
-static void order_tasks(struct rank *r)
+static void write_step(void *out)
 {
-    qsort(r->step.tasks.at, r->step.tasks.n, sizeof *r->step.tasks.at, by_begin);
-    for (size_t i = 0; i < r->step.tasks.n; i++) {
-        struct synth_task *t = &r->step.tasks.at[i];
-        if (t->kind != TASK_KERNEL && t->kind != TASK_COMM)
-            continue;
-        t->wait = r->row_end > 0 && t->begin > r->row_end ? t->begin - r->row_end : 0;
-        r->row_end = t->begin + t->dur;
-    }
-}
-
-/* Runs all steps; `out` gets each of them, NULL: nobody records. */
-static enum status execute(struct planting *k, struct machine *m, struct plant *p,
-                           struct rank_out *out, nanos *marks)
-{
-    for (int i = 0; i < p->steps; i++) {
-        machine_step_begin(m, p->first + i);
-        marks[i] = m->rank->step.begin;
-        if (i == 0)
-            plant_begin(p);
-        plant_step(p, p->first + i);
-        machine_step_end(m);
-        if (i + 1 == p->steps)
-            plant_finish(p);
-        if (out != NULL) {
-            order_tasks(m->rank);
-            rank_out_step(out);
-        }
-        arena_free(m->names);
-        arena_init(m->names);
-        if (cancelled())
-            return ST_CANCELLED;
-    }
-    (void)k;
-    return ST_OK;
+    rank_out_step(out);
 }
 
 /* Names of files are below the folder of the whole; those of a run below its own. */
@@ -125,7 +85,7 @@ static enum status run_twin(struct planting *k, enum machine_kind kind, int vari
     if (!is_bare)
         st = rank_out_open(out, &sim, 0, k->arena, k->d);
     if (st == ST_OK)
-        st = execute(k, &m, &p, is_bare ? NULL : out, marks);
+        st = plant_execute(&p, marks, is_bare ? NULL : write_step, out);
     if (st == ST_OK && !is_bare)
         st = rank_out_close(out);
     if (st == ST_OK)
