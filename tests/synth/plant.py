@@ -62,9 +62,9 @@ def compare(told, want, is_whole):
     return worst[1]
 
 
-def examine(strata, folder, cause, seed, form):
+def examine(generator, strata, folder, cause, seed, form):
     out = folder / f"{cause}-{seed}-{form}"
-    made = run(strata, "synth", "-o", out, "--plant", cause, "--formats", form, "--seed", seed, "-q")
+    made = run(generator, "synth", "-o", out, "--plant", cause, "--formats", form, "--seed", seed, "-q")
     if made.returncode != 0:
         return None if "can be planted in" in made.stderr else {"failed": made.stderr.strip()}
     truth = json.loads((out / "ground_truth.json").read_text())
@@ -92,8 +92,9 @@ def examine(strata, folder, cause, seed, form):
 
 
 def verdict(strata, path):
-    """The first cause, where this strata names one."""
-    return None
+    """The first cause."""
+    result = document(strata, "diagnose", path, "--json")
+    return result["verdict"]["cause"] if result else None
 
 
 def share(x):
@@ -118,11 +119,6 @@ def judge(row):
     return wrong
 
 
-def causes_of(strata):
-    text = run(strata, "synth", "--plant", "?", "-o", "x").stderr
-    return text[text.index(":") + 1:].split() if False else None
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("strata")
@@ -131,6 +127,7 @@ def main():
     parser.add_argument("--cause", action="append")
     parser.add_argument("--format", action="append", choices=list(FILES))
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--generator", help="the strata that writes the captures, if it is another one")
     parser.add_argument("--keep", help="folder to work in")
     args = parser.parse_args()
     listed = pathlib.Path(__file__).resolve().parents[2] / "src/synth/plants.def"
@@ -139,7 +136,7 @@ def main():
     folder = pathlib.Path(args.keep or tempfile.mkdtemp())
     jobs = [(c, f, s) for c in causes for f in forms for s in range(args.first, args.first + args.seeds)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        rows = list(pool.map(lambda j: examine(args.strata, folder, j[0], j[2], j[1]), jobs))
+        rows = list(pool.map(lambda j: examine(args.generator or args.strata, args.strata, folder, j[0], j[2], j[1]), jobs))
     bad = 0
     for (cause, form, seed), row in zip(jobs, rows):
         if row is None:
@@ -151,7 +148,7 @@ def main():
                 print(f"{cause:20} {form:6} {seed:3} {row['failed']}")
                 continue
             print(f"{cause:20} {form:6} {seed:3} {row['step_ms']:9.2f} ms  identity {share(row['identity'])} %  "
-                  f"saved {share(row['saved'])}  predicted {share(row['predicted'])}  {' '.join(wrong)}  "
+                  f"saved {share(row['saved'])}  predicted {share(row['predicted'])}  {row['verdict'] or ''}  {' '.join(wrong)}  "
                   f"{row['classes'] or row['parts']}")
     print(f"{sum(r is not None for r in rows)} captures, {bad} wrong")
     if not args.keep:
