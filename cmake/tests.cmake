@@ -176,6 +176,12 @@ if(TARGET strata)
         ${run_strata})
 endif()
 
+# Hostile names through every command: nothing that a terminal or a document would obey.
+if(TARGET strata)
+    add_test(NAME hostile.names COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/hostile/names.py
+        ${run_strata})
+endif()
+
 # In-core traces, cleaned by the same rules written down once more.
 if(TARGET strata)
     add_test(NAME incore.clean COMMAND Python3::Interpreter

@@ -70,6 +70,11 @@ static const struct pattern {
     {"mmha", FAMILY_ATTENTION, GPU},
     {"<xqa>", FAMILY_ATTENTION, GPU},
     {"kernel_mha", FAMILY_ATTENTION, GPU},
+    {"sage_fwd", FAMILY_ATTENTION, GPU},
+    {"sageattn", FAMILY_ATTENTION, GPU},
+    {"sage_attn", FAMILY_ATTENTION, GPU},
+    {"<attn>", FAMILY_ATTENTION, GPU},
+    {"<attention>", FAMILY_ATTENTION, GPU},
     {"lean_reduction_kernel", FAMILY_ATTENTION, GPU}, /* cuDNN's second half of a split */
     {"DispatchFFNCombine", FAMILY_MOE_FUSED, ANY},
     {"MoeDistributeDispatch", FAMILY_MOE_FUSED, ANY},
@@ -95,6 +100,7 @@ static const struct pattern {
     {"grouped_mm", FAMILY_MOE_GEMM, GPU},
     {"GroupProblemShape", FAMILY_MOE_GEMM, GPU},
     {"moe*gemm", FAMILY_MOE_GEMM, GPU},
+    {"matmul_ogs", FAMILY_MOE_GEMM, GPU}, /* Triton's grouped products */
     {"bmm_*moe", FAMILY_MOE_GEMM, GPU},
     {"hcom_", FAMILY_COMM, ANY},
     {"AicpuKernel$", FAMILY_COMM, ANY},
@@ -181,8 +187,9 @@ static const struct pattern {
 /* Attention kernels that belong to a marker and are none themselves: the second half of a split,
  * index kernels, plans, the backward pass. */
 static const char *const no_markers[] = {
-    "combine", "reduce",  "reduction", "merge_state", "MergeState", "LightningIndexer",
-    "indexer", "prepare", "_stage2",   "convert",     "preprocess", "metadata",
+    "combine",          "reduce",   "reduction", "merge_state", "MergeState",
+    "LightningIndexer", "indexer",  "prepare",   "_stage2",     "convert",
+    "preprocess",       "metadata", "quant",     "mask",
 };
 
 static const char *const backward_words[] = {
@@ -370,16 +377,39 @@ static struct str label_of(struct arena *arena, struct str name, bool is_ascend)
     return arena_format(arena, "%.*s…", LABEL_MAX - 1, function.at);
 }
 
+/* Inductor names a fused kernel after all operators around it, products and attention included,
+ * which it does not hold itself. */
+static bool is_fused_pointwise(struct str name)
+{
+    static const struct str starts[] = {
+        S_INIT("triton_poi_fused"),
+        S_INIT("triton_red_fused"),
+        S_INIT("triton_per_fused"),
+    };
+
+    return STR_ANY(str_starts, name, starts);
+}
+
+static bool is_pointwise(enum family family)
+{
+    return family == FAMILY_NORM || family == FAMILY_ROPE || family == FAMILY_ACTIVATION ||
+           family == FAMILY_QUANT || family == FAMILY_SAMPLING || family == FAMILY_EMBEDDING ||
+           family == FAMILY_ELEMENTWISE;
+}
+
 static enum family built_in(struct str name, struct str text, bool is_ascend)
 {
+    bool is_fused = !is_ascend && is_fused_pointwise(name);
+
     for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
-        if (patterns[i].world == (is_ascend ? GPU : NPU))
+        if (patterns[i].world == (is_ascend ? GPU : NPU) ||
+            (is_fused && !is_pointwise(patterns[i].family)))
             continue;
         if (matches(text, patterns[i].text) ||
             (patterns[i].family == FAMILY_ATTENTION && matches(name, patterns[i].text)))
             return patterns[i].family;
     }
-    return FAMILY_OTHER;
+    return is_fused ? FAMILY_ELEMENTWISE : FAMILY_OTHER;
 }
 
 static enum marker_class marker_of(struct str name, bool is_ascend)

@@ -12,6 +12,7 @@
 #include "analysis/evidence.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
+#include "analysis/module_tree.h"
 #include "analysis/steps.h"
 #include "analysis/waits.h"
 

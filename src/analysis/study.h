@@ -23,7 +23,9 @@ struct structures;
     FACT(groups)                                                                                   \
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
-    FACT(accounting)
+    FACT(accounting)                                                                               \
+    FACT(op_tree)                                                                                  \
+    FACT(module_tree)
 
 #define STUDY_DECLARE(name)                                                                        \
     struct study;                                                                                  \

@@ -9,19 +9,19 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/inert.h"
 #include "base/pool.h"
 #include "cli/help.h"
 #include "cli/session.h"
 #include "input/input.h"
 
-/* Text from files and the command line: a control character would end the line or talk to the
- * terminal. */
 static void show_text(struct out *err, const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
-        out_bytes(err, is_control ? S("?") : (struct str){c, 1});
-    }
+    struct text line = {0};
+
+    inert_put(&line, str_of(text), INERT_LINE);
+    out_painted(err, text_view(&line));
+    text_free(&line);
 }
 
 static void show_where(struct out *err, struct where where)
@@ -91,7 +91,8 @@ static void list_written(struct session *s)
     if (s->written.n > 0 && !s->common.quiet)
         out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
     for (size_t i = 0; i < s->written.n; i++)
-        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "", s->written.at[i]);
+        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "",
+                   out_clean(&s->arena, str_of(s->written.at[i])));
 }
 
 static int check_operands(struct session *s)
