@@ -174,6 +174,8 @@ void plant_draw(struct plant *p, struct machine *m, enum plant_cause cause, bool
     *p = (struct plant){.m = m, .cause = cause, .is_sick = is_sick, .seed = seed};
     p->first = (int)rng_between(&r, 1, 5);
     p->steps = steps > 0 ? (int)steps : (int)rng_between(&r, 6, 9);
+    if (cause == PLANT_CLOCK_DROP && p->steps < 8)
+        p->steps = 8; /* most steps have the full clock */
     p->odd_step = p->first + rng_between(&r, 2, p->steps > 4 ? p->steps - 3 : 2);
     p->pinned_rate = is_npu ? rng_between(&r, 20000, 26000) : rng_between(&r, 52000, 55200);
     p->pageable_rate = is_npu ? rng_between(&r, 4000, 9000) : rng_between(&r, 5000, 12000);
