@@ -36,11 +36,11 @@ struct host_call {
     uint32_t first_task; /* of the tasks it launched, or UINT32_MAX */
     uint32_t tasks;
     uint32_t enqueued_by; /* the call that put the work into the queue, or NO_CALL */
-    uint16_t ops, calls;  /* recorded operators and runtime calls that began in the stretch */
-    uint16_t timeline;
-    uint8_t kind;   /* enum call_kind */
-    uint8_t class;  /* enum stretch_class of the stretch */
-    uint8_t family; /* enum kernel_family of the operators around it */
+    uint32_t timeline;
+    uint16_t ops, calls; /* recorded operators and runtime calls that began in the stretch */
+    uint8_t kind;        /* enum call_kind */
+    uint8_t class;       /* enum stretch_class of the stretch */
+    uint8_t family;      /* enum kernel_family of the operators around it */
     bool is_fp64, is_float;
     bool is_optimizer; /* inside a range of the optimizer's step */
     bool is_candidate; /* long enough to be host work, if the median allows */
