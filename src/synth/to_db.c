@@ -6,7 +6,6 @@
  */
 #include <assert.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/db_engine.h"
 #include "base/embedded.h"
