@@ -516,24 +516,6 @@ nanos host_timeline_median(nanos *values, size_t n)
     return values[n / 2];
 }
 
-static void link_tasks(const struct walk *w, struct device_tasks *tasks, const uint32_t *launch,
-                       struct host_timelines *out)
-{
-    for (size_t i = 0; i < tasks->n; i++) {
-        struct device_task *t = &tasks->at[i];
-        uint32_t from = launch[t->slice];
-        if (from != NO_SLICE && w->call_of[from] < out->n) {
-            t->call = w->call_of[from];
-            struct host_call *call = &out->calls[t->call];
-            call->first_task = call->tasks == 0 ? (uint32_t)i : call->first_task;
-            call->tasks++;
-            t->is_graph = call->kind == CALL_GRAPH;
-            out->links++;
-        }
-    }
-    host_timeline_families(w->cap, tasks, out);
-}
-
 /* Walks the first thread of the list and, `may_join`, all that take turns with it; what is left of
  * the list. */
 static size_t walk_group(struct walk *w, struct host_thread *threads, size_t n, bool may_join)
@@ -546,11 +528,6 @@ static size_t walk_group(struct walk *w, struct host_thread *threads, size_t n, 
     return n;
 }
 
-static void add_timeline(struct walk *w, struct host_timelines *out, size_t first)
-{
-    out->at[out->count++] = (struct host_timeline){first, w->calls.n - first, 0, false};
-}
-
 static void walk_all(struct walk *w, struct host_timelines *out, struct arena *arena)
 {
     struct host_thread *threads = mem_grow(NULL, sizeof(*threads), w->cap->lanes.n + 1);
@@ -560,43 +537,17 @@ static void walk_all(struct walk *w, struct host_timelines *out, struct arena *a
     for (; n > 0 && out->count < LIMIT_GROUPS; w->timeline++) {
         size_t first = w->calls.n;
         n = walk_group(w, threads, n, true);
-        add_timeline(w, out, first);
+        out->at[out->count++] = (struct host_timeline){.first = first, .n = w->calls.n - first};
     }
     for (size_t i = 0; i < n; i++) {
         size_t first = w->calls.n;
         if (has_bit(w->walked, threads[i].lane))
             continue;
         walk_group(w, &threads[i], 1, false);
-        add_timeline(w, out, first);
+        out->at[out->count++] = (struct host_timeline){.first = first, .n = w->calls.n - first};
         w->timeline++;
     }
     mem_free(threads);
-}
-
-/* ---- queues between threads ---- */
-
-/* A call that launches work of a queue has the operators of the one that put it there. */
-static void link_queues(const struct walk *w, struct host_timelines *out)
-{
-    for (size_t i = 0; i < out->n; i++) {
-        struct host_call *c = &out->calls[i];
-        uint32_t from;
-        if (c->enqueued_by == NO_CALL)
-            continue;
-        uint32_t by = hash_get(&w->queue, c->enqueued_by, &from) ? w->call_of[from] : NO_CALL;
-        const struct host_call *e = by < out->n ? &out->calls[by] : NULL;
-        bool is_earlier = e != NULL && e->begin < c->begin && e->end <= c->begin - c->stretch;
-        c->enqueued_by = is_earlier ? by : NO_CALL;
-        out->at[c->timeline].is_queue |= is_earlier;
-        if (!is_earlier || c->op != NO_SLICE)
-            continue;
-        c->op = e->op;
-        c->outer = e->outer;
-        c->family = e->family;
-        c->is_fp64 = e->is_fp64;
-        c->is_float = e->is_float;
-        c->is_optimizer = e->is_optimizer;
-    }
 }
 
 struct host_timelines host_timelines_find(const struct capture *cap, struct device_tasks *tasks,
@@ -628,8 +579,8 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
     out.calls = ARENA_ARRAY(arena, struct host_call, out.n);
     if (out.n > 0)
         memcpy(out.calls, w.calls.at, sizeof(*out.calls) * out.n);
-    link_queues(&w, &out);
-    link_tasks(&w, tasks, launch, &out);
+    host_links_queues(&w.queue, w.call_of, &out);
+    host_links_tasks(cap, launch, w.call_of, tasks, &out);
     host_stretches_judge(cap, tasks, &out);
     hash_free(&w.queue);
     vec_free(&w.calls);

@@ -13,6 +13,7 @@
 #include "analysis/diagnose/device_tasks.h"
 #include "analysis/diagnose/host_names.h"
 #include "analysis/diagnose/kernel_family.h"
+#include "base/hash.h"
 
 enum { NO_SLICE = UINT32_MAX, NO_CALL = TASK_NO_CALL };
 
@@ -82,5 +83,14 @@ void host_timeline_families(const struct capture *cap, struct device_tasks *task
 
 /* The middle one, which is sorted for; 0 of none. */
 nanos host_timeline_median(nanos *values, size_t n);
+
+/* A call that launches work of a queue gets the operators of the one that put it there. `queue`:
+ * see host_threads_queues(); `call_of`: the call of each slice that is one. */
+void host_links_queues(const struct hash *queue, const uint32_t *call_of,
+                       struct host_timelines *out);
+
+/* Tasks get the call of their launching slice, and calls their tasks. */
+void host_links_tasks(const struct capture *cap, const uint32_t *launch, const uint32_t *call_of,
+                      struct device_tasks *tasks, struct host_timelines *out);
 
 #endif
