@@ -9,6 +9,7 @@
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/diagnose/accounting.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/evidence.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"

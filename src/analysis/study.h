@@ -24,6 +24,7 @@ struct structures;
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
     FACT(accounting)                                                                               \
+    FACT(diagnosis)                                                                                \
     FACT(op_tree)                                                                                  \
     FACT(module_tree)
 

@@ -403,4 +403,6 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
     [WHATIF_NO_AICPU] = {"no_aicpu", "work of the AICPU takes no time", no_aicpu,
                          "AI cores need some time for it"},
     [WHATIF_NO_FP64] = {"no_fp64", "doubles are floats", whatif_no_fp64, NULL},
+    [WHATIF_NO_NONZERO] = {"no_nonzero", "boolean indexing becomes a mask", whatif_no_nonzero,
+                           "the number of elements may be needed"},
 };
