@@ -81,3 +81,17 @@ void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t
         call_of[f->from] = 0;
     }
 }
+
+bool host_threads_takes(const struct capture *cap, const struct hash *queue, const struct lane *own)
+{
+    uint32_t from;
+
+    for (size_t k = 0; queue->n > 0 && k < cap->lanes.n; k++) {
+        const struct lane *lane = &cap->lanes.at[k];
+        for (size_t i = lane->first; i < lane->first + lane->n; i++)
+            if (host_threads_is_one(lane, own) && cap->slices.kind[i] == SLICE_QUEUE &&
+                hash_get(queue, i, &from))
+                return true;
+    }
+    return false;
+}

@@ -34,6 +34,10 @@ size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
  * `call_of` of it becomes 0. */
 void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t *call_of);
 
+/* Whether the thread of a lane launches what others put into its queue. */
+bool host_threads_takes(const struct capture *cap, const struct hash *queue,
+                        const struct lane *own);
+
 /* When a thread is in an operator or a call; merged, for mem_free(). */
 struct interval_set host_threads_busy(const struct capture *cap, const struct lane *lane);
 

@@ -97,21 +97,33 @@ static enum call_kind call_kind_of(const struct walk *w, size_t slice)
     return kind == SLICE_QUEUE ? CALL_ENQUEUE : CALL_LAUNCH;
 }
 
-/* Marks the outermost operators of a thread that hold a call. */
-static void mark_launching(const struct walk *w, const struct lane *lane, uint8_t *bits)
+/* Marks the outermost operators of a lane that hold a call of the same thread. */
+static void mark_launching(const struct walk *w, const struct lane *ops, const struct lane *calls,
+                           uint8_t *bits)
 {
     const struct slices *s = &w->cap->slices;
     nanos end = INT64_MIN;
-    size_t outer = 0;
+    size_t outer = 0, op = ops->first;
 
-    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
-        if (s->kind[i] == SLICE_HOST_OP && s->begin[i] >= end) {
-            outer = i;
-            end = slices_end(s, i);
-        }
+    for (size_t i = calls->first; i < calls->first + calls->n; i++) {
+        for (; op < ops->first + ops->n && s->begin[op] <= s->begin[i]; op++)
+            if (s->kind[op] == SLICE_HOST_OP && s->begin[op] >= end) {
+                outer = op;
+                end = slices_end(s, op);
+            }
         if (s->begin[i] < end && call_kind_of(w, i) != CALL_NONE)
             set_bit(bits, outer);
     }
+}
+
+static void mark_all_launching(const struct walk *w, uint8_t *bits)
+{
+    for (size_t i = 0; i < w->cap->lanes.n; i++)
+        for (size_t k = 0; k < w->cap->lanes.n; k++) {
+            const struct lane *ops = &w->cap->lanes.at[i], *calls = &w->cap->lanes.at[k];
+            if (ops->key.kind == LANE_THREAD && host_threads_is_one(ops, calls))
+                mark_launching(w, ops, calls, bits);
+        }
 }
 
 /* ---- sums of a stretch ---- */
@@ -418,21 +430,6 @@ static void walk_timeline(struct walk *w)
 
 /* ---- the result ---- */
 
-/* A thread that launches what others put into its queue. */
-static bool takes_from_queue(const struct walk *w, const struct lane *own)
-{
-    uint32_t from;
-
-    for (size_t k = 0; w->queue.n > 0 && k < w->cap->lanes.n; k++) {
-        const struct lane *lane = &w->cap->lanes.at[k];
-        for (size_t i = lane->first; i < lane->first + lane->n; i++)
-            if (host_threads_is_one(lane, own) && w->cap->slices.kind[i] == SLICE_QUEUE &&
-                hash_get(&w->queue, i, &from))
-                return true;
-    }
-    return false;
-}
-
 static bool has_reader(const struct walk *w, const struct lane *lane)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -473,7 +470,7 @@ static void walk_group(struct walk *w, struct host_thread *threads, size_t *n)
         struct interval_set own = host_threads_busy(cap, lane);
         nanos both = interval_overlap(own, busy);
         if (w->n == THREADS || both > interval_length(own) / LIMIT_TURNS ||
-            takes_from_queue(w, lane)) {
+            host_threads_takes(cap, &w->queue, lane)) {
             mem_free(own.at);
             threads[left++] = threads[i];
             continue;
@@ -578,9 +575,7 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
         if (launch[tasks->at[i].slice] != NO_SLICE)
             w.call_of[launch[tasks->at[i].slice]] = 0; /* has a link; its number comes later */
     host_threads_queues(cap, &w.queue, w.call_of);
-    for (size_t i = 0; i < cap->lanes.n; i++)
-        if (cap->lanes.at[i].key.kind == LANE_THREAD)
-            mark_launching(&w, &cap->lanes.at[i], bits);
+    mark_all_launching(&w, bits);
     walk_all(&w, &out, arena);
     out.n = w.calls.n;
     out.calls = ARENA_ARRAY(arena, struct host_call, out.n);
