@@ -302,8 +302,8 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
         for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
             if (shapes.n > 0)
                 str_split(&shapes, ';', &shape);
-            call->is_fp64 |= shape.n > 0 && str_equal(type, S("double"));
-            call->is_float |= is_first && str_equal(type, S("float"));
+            call->is_fp64 |= str_trim(shape).n > 0 && str_equal(str_trim(type), S("double"));
+            call->is_float |= is_first && str_equal(str_trim(type), S("float"));
             shape = S("");
         }
         return;
