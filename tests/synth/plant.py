@@ -81,22 +81,22 @@ def examine(generator, strata, folder, cause, seed, form):
     for saving in truth["savings"]:
         if saving["machine"] == MACHINES[form]:
             row["saved"], row["bare"] = saving["recorded_share"], saving["bare_share"]
+    chip = ["--device", MACHINES[form]] if form == "text" else []  # these files do not name it
     if truth["change"]:
-        chip = ["--device", MACHINES[form]] if form == "text" else []  # these files do not name it
         answer = document(strata, "whatif", path, "--json", "--change", truth["change"], *chip)
         if answer:
             row["predicted"] = answer["changes"][0]["profiled_saving_share"]
             row["predicted_bare"] = answer["changes"][0]["saving_share"]
-    row["verdict"] = verdict(strata, path)
+    row["verdict"] = verdict(strata, path, chip)
     row["right"] = [truth["cause"]] + [a for a in truth["also"].split("|") if a]
     row["healthy"] = truth["is_healthy"]
     shutil.rmtree(out)
     return row
 
 
-def verdict(strata, path):
+def verdict(strata, path, chip):
     """The first cause."""
-    result = document(strata, "diagnose", path, "--json")
+    result = document(strata, "diagnose", path, "--json", *chip)
     return result["verdict"]["cause"] if result else None
 
 

@@ -18,12 +18,18 @@ static inline bool host_threads_is_host(enum slice_kind kind)
     return kind >= SLICE_HOST_OP && kind <= SLICE_STEP;
 }
 
-/* Whether two lanes show one thread. */
-static inline bool host_threads_is_one(const struct lane *a, const struct lane *b)
-{
-    return a == b || (a->key.kind == LANE_THREAD && b->key.kind == LANE_THREAD && a->key.tid != 0 &&
-                      a->key.tid == b->key.tid);
-}
+/* Numbers of lanes. */
+struct host_lanes {
+    uint32_t *at;
+    size_t n;
+};
+
+/* The lanes of threads, by thread, then in order; for mem_free(). */
+struct host_lanes host_lanes_find(const struct capture *cap);
+
+/* Those of `lanes` that show the thread of a lane, itself included; none when it has no number. */
+struct host_lanes host_lanes_of(const struct capture *cap, const struct host_lanes *lanes,
+                                size_t lane);
 
 /* Threads with a slice that launches (`call_of` of it is not UINT32_MAX), the main one first: it
  * has the marks of steps, or launches most. `out` has room for every lane. */
@@ -33,10 +39,6 @@ size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
 /* What is put into a queue, by the slice that takes it out; it counts as a call of its thread:
  * `call_of` of it becomes 0. */
 void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t *call_of);
-
-/* Whether the thread of a lane launches what others put into its queue. */
-bool host_threads_takes(const struct capture *cap, const struct hash *queue,
-                        const struct lane *own);
 
 /* When a thread is in an operator or a call; merged, for mem_free(). */
 struct interval_set host_threads_busy(const struct capture *cap, const struct lane *lane);

@@ -1,5 +1,5 @@
 /*
- * Building the model; trace_replay_run.c runs it.
+ * Building the model and running it.
  */
 #include "analysis/diagnose/trace_replay.h"
 
@@ -104,12 +104,20 @@ static nanos gap_before(const struct graph_gaps *g, const struct device_task *la
 
 /* ---- building ---- */
 
+/* When the next call of a timeline begins. */
+struct turn {
+    nanos begin;
+    uint32_t timeline;
+};
+
 struct builder {
     struct trace_replay *r;
     struct graph_gaps gaps;
     uint32_t *last_of_stream;   /* nodes */
     uint32_t *last_of_timeline; /* nodes */
     size_t *next_call;          /* by timeline */
+    struct turn *turns;         /* a heap: the earliest next call on top */
+    size_t n_turns;
     size_t next_task;
     uint32_t *node_of_call; /* the node a launched task follows */
     bool is_nested;         /* a wait emits what it waits for: nothing waits in between */
@@ -319,21 +327,60 @@ static void emit_call(struct builder *b, size_t timeline)
         b->node_of_call[ref] = b->last_of_timeline[timeline];
 }
 
-/* The timeline whose next call began first; SIZE_MAX when none has one. */
-static size_t next_timeline(const struct builder *b, nanos *begin)
+/* When the next call of a timeline begins; INT64_MAX after the last. */
+static nanos next_begin(const struct builder *b, uint32_t timeline)
 {
     const struct host_timelines *h = &b->r->a->host;
-    size_t best = SIZE_MAX;
+    size_t next = b->next_call[timeline];
 
-    *begin = INT64_MAX;
-    for (size_t i = 0; i < h->count; i++) {
-        size_t next = b->next_call[i];
-        if (next < h->at[i].first + h->at[i].n && h->calls[next].begin < *begin) {
-            best = i;
-            *begin = h->calls[next].begin;
-        }
+    return next < h->at[timeline].first + h->at[timeline].n ? h->calls[next].begin : INT64_MAX;
+}
+
+static bool is_before(const struct turn *a, const struct turn *b)
+{
+    return a->begin != b->begin ? a->begin < b->begin : a->timeline < b->timeline;
+}
+
+/* Moves a turn down the heap to its place. */
+static void sink_turn(struct turn *heap, size_t n, size_t i)
+{
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && is_before(&heap[child + 1], &heap[child]);
+        if (!is_before(&heap[child], &heap[i]))
+            return;
+        struct turn swap = heap[i];
+        heap[i] = heap[child];
+        heap[child] = swap;
     }
-    return best;
+}
+
+static void fill_turns(struct builder *b)
+{
+    b->n_turns = b->r->a->host.count;
+    b->turns = mem_grow(NULL, sizeof(*b->turns), b->n_turns + 1);
+    for (size_t i = 0; i < b->n_turns; i++)
+        b->turns[i] = (struct turn){next_begin(b, (uint32_t)i), (uint32_t)i};
+    for (size_t i = b->n_turns / 2; i-- > 0;)
+        sink_turn(b->turns, b->n_turns, i);
+}
+
+/* The timeline whose next call began first; SIZE_MAX when none has one. Calls may have been taken
+ * since: begins in the heap are at most too early. */
+static size_t next_timeline(struct builder *b, nanos *begin)
+{
+    while (b->n_turns > 0) {
+        struct turn *first = &b->turns[0];
+        nanos now = next_begin(b, first->timeline);
+        *begin = now;
+        if (now == first->begin && now != INT64_MAX)
+            return first->timeline;
+        first->begin = now;
+        if (now == INT64_MAX)
+            *first = b->turns[--b->n_turns];
+        sink_turn(b->turns, b->n_turns, 0);
+    }
+    *begin = INT64_MAX;
+    return SIZE_MAX;
 }
 
 /* Whether the next task is launched and begins by then. */
@@ -390,8 +437,6 @@ static uint32_t *filled(size_t n)
     return at;
 }
 
-/* ---- identity ---- */
-
 /* Of the steps after the first: how far their sum is off, as a share. */
 static double identity_of(const struct trace_replay *r)
 {
@@ -433,8 +478,10 @@ struct trace_replay *trace_replay_build(const struct accounting *a, struct arena
     b.next_call = mem_grow(NULL, sizeof(*b.next_call), a->host.count + 1);
     for (size_t i = 0; i < a->host.count; i++)
         b.next_call[i] = a->host.at[i].first;
+    fill_turns(&b);
     emit_all(&b);
     r->signal = find_signal(r);
+    mem_free(b.turns);
     mem_free(b.last_of_stream);
     mem_free(b.last_of_timeline);
     mem_free(b.node_of_call);

@@ -1,7 +1,9 @@
 /*
- * Running a model, changed or not: one pass over its nodes.
+ * Running a replay: when each node begins and ends, with or without a change.
  */
 #include "analysis/diagnose/trace_replay.h"
+
+#include "analysis/diagnose/limits.h"
 
 struct replay_times replay_times_new(size_t n)
 {
