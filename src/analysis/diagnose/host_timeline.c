@@ -3,8 +3,6 @@
  */
 #include "analysis/diagnose/host_timeline.h"
 
-#include <stdlib.h>
-
 #include "analysis/diagnose/host_threads.h"
 #include "analysis/diagnose/limits.h"
 #include "analysis/op_tree.h"
