@@ -69,7 +69,7 @@ static void find_rowid(struct columns *c, const bool *is_integer)
 
 static struct columns table_columns(struct db *db, const char *table, struct arena *arena)
 {
-    enum { NAME = 1, TYPE = 2, KEY = 5, HIDDEN = 6 };
+    enum { NAME = 1, TYPE = 2, KEY = 5, HIDDEN = 6, GENERATED = 2 };
     struct columns c = {.at = ARENA_ARRAY(arena, struct page_column, LIMIT_DB_COLUMNS),
                         .is_plain = true};
     struct str sql = arena_format(arena, "PRAGMA table_xinfo(\"%s\")", table);
@@ -80,10 +80,10 @@ static struct columns table_columns(struct db *db, const char *table, struct are
         return c;
     while (c.n < LIMIT_DB_COLUMNS && sqlite3_step(stmt) == SQLITE_ROW) {
         struct str name = column_text(stmt, NAME), type = column_text(stmt, TYPE);
-        if (sqlite3_column_int(stmt, HIDDEN) != 0 || name.n == 0) {
-            c.is_plain = false; /* computed, perhaps not stored */
+        int hidden = sqlite3_column_int(stmt, HIDDEN);
+        c.is_plain = c.is_plain && hidden == 0 && name.n > 0; /* computed, perhaps not stored */
+        if ((hidden != 0 && hidden < GENERATED) || name.n == 0)
             continue;
-        }
         is_integer[c.n] = str_equal_nocase(type, S("INTEGER"));
         c.at[c.n++] = (struct page_column){.name = arena_str(arena, name),
                                            .is_key = sqlite3_column_int(stmt, KEY) > 0,
@@ -137,8 +137,8 @@ static struct str build_select(struct db_rows *rows, struct arena *arena,
 
 static ptrdiff_t find_table(const struct db *db, struct str table)
 {
-    for (size_t i = 0; i < db->n_names; i++)
-        if (str_equal(db->names[i], table))
+    for (size_t i = 0; i < db->n_tables; i++)
+        if (str_equal(db->tables[i].name, table))
             return (ptrdiff_t)i;
     return -1;
 }
@@ -170,6 +170,15 @@ static bool may_count_down(struct db *db, const char *table, const struct column
     return found;
 }
 
+static void report_view(struct db *db, struct db_relation *view)
+{
+    if (!view->is_reported)
+        diag_add(db->diag, SEV_LOSS, "db.view", (struct where){.path = db->path},
+                 "%.*s is a view or a virtual table, whose rows are not read",
+                 STR_ARGS(view->name));
+    view->is_reported = true;
+}
+
 bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
                   const char *const *columns, size_t n)
 {
@@ -181,6 +190,10 @@ bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
     memset(rows->place, -1, sizeof(rows->place));
     if (number < 0)
         return false;
+    if (!db->tables[number].is_plain) {
+        report_view(db, &db->tables[number]);
+        return false;
+    }
     struct columns have = table_columns(db, table, &db->arena);
     struct str sql = build_select(rows, &db->arena, &have, columns, n);
     if (sql.n > 0 &&
@@ -188,10 +201,11 @@ bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
         lose_table(db, table, 0);
         rows->stmt = NULL;
     }
-    rows->is_direct = rows->stmt != NULL && db->pages.n > 0 && db->roots[number] > 0 &&
+    rows->is_direct = rows->stmt != NULL && db->pages.n > 0 && db->tables[number].root > 0 &&
                       have.is_plain && !may_count_down(db, table, &have, &db->arena);
     if (rows->is_direct)
-        db_table_open(&rows->walk, &db->pages, db->roots[number], rows->fields, rows->n_fields);
+        db_table_open(&rows->walk, &db->pages, db->tables[number].root, rows->fields,
+                      rows->n_fields);
     arena_rewind(&db->arena, mark);
     return rows->stmt != NULL;
 }

@@ -54,7 +54,7 @@ static double idle_share(const struct root_finder *f, enum idle_cause cause)
 static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
 {
     const struct root_finder *f = &t->f;
-    const struct slow_step *slow = &f->slow;
+    const struct slow_step *slow = c->cause == ROOT_CLOCK_DROP ? &f->clock : &f->slow;
     bool is_slow = slow->step != SIZE_MAX;
     bool is_launch = c->cause == ROOT_LAUNCH_BOUND;
     struct str site = c->n_sites > 0 ? short_name(t->arena, c->sites[0].name) : S("-");
@@ -103,7 +103,9 @@ static struct diagnosis_cause tell(struct teller_of_causes *t, const struct foun
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
-        .saving = kind->flags & ROOT_OF_STEP ? t->f.slow.excess : (nanos)(c->saving * step),
+        .saving = c->cause == ROOT_CLOCK_DROP  ? t->f.clock.excess
+                  : kind->flags & ROOT_OF_STEP ? t->f.slow.excess
+                                               : (nanos)(c->saving * step),
         .saving_share = c->saving,
         .profiled_saving_share = c->profiled_saving,
         .score = score,

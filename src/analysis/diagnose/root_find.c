@@ -198,6 +198,8 @@ static void value_accounts(struct root_finder *f)
     value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
     if (root_found(f, ROOT_NO_OVERLAP) == NULL)
         value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
+    if (f->clock.step != SIZE_MAX)
+        keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
     if (f->slow.step == SIZE_MAX)
         return;
     struct found_cause *c = keep(f, f->slow.cause, f->slow.share, f->slow.share);
@@ -217,6 +219,7 @@ void root_find(struct root_finder *f)
     };
 
     root_find_slow_step(f);
+    root_find_slow_clock(f);
     for (size_t i = 0; i < ARRAY_LEN(changes); i++)
         value(f, changes[i]);
     value_copies(f);

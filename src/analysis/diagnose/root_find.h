@@ -52,6 +52,7 @@ struct root_finder {
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
     struct slow_step slow;
+    struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
     struct found_cause found[ROOT_CAUSES];
     size_t n;
 };
@@ -66,6 +67,7 @@ bool root_counts_step(const struct root_finder *f, uint32_t step);
 uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
 
 void root_find_slow_step(struct root_finder *f);
+void root_find_slow_clock(struct root_finder *f);
 
 /* Fills sites, count, each and share of a cause. */
 void root_find_sites(const struct root_finder *f, struct found_cause *c);

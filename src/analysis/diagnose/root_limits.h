@@ -29,6 +29,8 @@ enum {
     ROOT_SLOWED = 80,         /* percent of kernel time that lasts longer in a step whose clock */
     ROOT_SLOWED_BY = 110,     /* dropped, by this */
 
+    ROOT_STEPS_FOR_CLOCK = 4, /* fewer steps have no usual time */
+
     /* Confidence. */
     ROOT_HOST_ERROR = 180, /* percent of the true time that short host times are estimated at most:
                               measured on repaired twins, docs/diagnosis.md */

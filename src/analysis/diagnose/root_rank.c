@@ -83,6 +83,16 @@ static void prefer_step(struct root_finder *f)
             lead(f, i);
 }
 
+/* Kernels that are slow in some steps alone are no matter of the kernels. */
+static void prefer_clock(struct root_finder *f)
+{
+    if (!has(&f->found[0], ROOT_OF_TASKS))
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].cause == ROOT_CLOCK_DROP && f->found[i].saving >= ROOT_NAMED / 100.0)
+            lead(f, i);
+}
+
 /* Whether data that is read back is needed cannot be seen; that its memory is not pinned can. */
 static void prefer_pageable(struct root_finder *f)
 {
@@ -120,6 +130,7 @@ bool root_rank(struct root_finder *f)
     prefer_pageable(f);
     prefer_products(f);
     prefer_step(f);
+    prefer_clock(f);
     return f->found[0].saving >= ROOT_NAMED / 100.0;
 }
 
