@@ -319,6 +319,9 @@ static void add_missing(struct teller_of_causes *t)
         lack(d, plain(t->arena, &diagnosis_text.no_shapes));
     if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
         lack(d, plain(t->arena, &diagnosis_text.no_stacks));
+    if (t->f.is_device_assumed)
+        lack(d,
+             WORDING(t->arena, &diagnosis_text.no_device, PLACE("device", S(ROOT_ASSUMED_DEVICE))));
     if (!d->is_calibrated)
         lack(d, plain(t->arena, &diagnosis_text.no_cost));
     if (a->host.count > 1)
@@ -390,6 +393,9 @@ const struct diagnosis *diagnosis_find(struct study *st)
     if (a->n == 0 || a->tasks.n == 0)
         return without_work(d, &st->scratch);
     whatif_init(&w, st, a);
+    bool is_assumed = w.device == NULL && capture_is_ascend(st->cap);
+    if (is_assumed)
+        w.device = device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE));
     begin(&t, st, &w, a);
     t.d = d;
     *d = (struct diagnosis){
@@ -412,6 +418,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
         if (t.f.found[i].profiled_saving > d->profiler_saving &&
             t.f.found[i].saving < ROOT_NAMED / 100.0)
             d->profiler_saving = t.f.found[i].profiled_saving;
+    t.f.is_device_assumed = is_assumed;
     finish(&t, root_rank(&t.f));
     whatif_fini(&w);
     return d;

@@ -237,3 +237,35 @@ void root_find_slow_step(struct root_finder *f)
     s.kernels = (long long)kernels[s.step] - (long long)median_of(f, s.step, kernel_value, kernels);
     f->slow = s;
 }
+
+/* ---- shapes ---- */
+
+/* A sum over operators and their shapes that does not depend on their order. */
+static void add_shapes(const struct root_finder *f, const struct host_call *call, uint64_t *sums)
+{
+    struct attr shapes = capture_slice_attr(f->cap, call->op, KEY_INPUT_SHAPES);
+    uint32_t step = root_step_of_call(f, call);
+
+    if (!root_counts_step(f, step) || step - f->first >= ROOT_SHAPE_STEPS ||
+        shapes.type != ATTR_TEXT)
+        return;
+    uint64_t x = (shapes.text + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    sums[step - f->first] += (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+size_t root_shape_sets(const struct root_finder *f)
+{
+    uint64_t sums[ROOT_SHAPE_STEPS] = {0};
+    size_t sets = 0;
+
+    for (size_t i = 0; i < f->a->host.n; i++)
+        if (f->a->host.calls[i].op != NO_SLICE && f->a->host.calls[i].tasks > 0)
+            add_shapes(f, &f->a->host.calls[i], sums);
+    for (size_t i = 0; i < ROOT_SHAPE_STEPS; i++) {
+        bool is_new = sums[i] != 0;
+        for (size_t k = 0; k < i; k++)
+            is_new &= sums[k] != sums[i];
+        sets += is_new;
+    }
+    return sets;
+}
