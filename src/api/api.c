@@ -2,6 +2,8 @@
  * The public door: include/strata/strata.h over flow/. Arguments are checked here, because
  * callers are strangers.
  */
+#include "api/api.h"
+
 #include <stdio.h>
 
 #include "base/c_locale.h"
@@ -10,11 +12,6 @@
 #include "flow/flow.h"
 #include "report/report.h"
 #include "strata/strata.h"
-
-struct strata {
-    struct capture *cap;
-    char error[1024]; /* "" after success */
-};
 
 struct strata_report {
     struct report *report;
@@ -72,7 +69,7 @@ static int finish(struct strata *s, enum status status, struct diag *d)
     return (int)status;
 }
 
-static int misuse(struct strata *s, const char *text)
+int api_misuse(struct strata *s, const char *text)
 {
     snprintf(s->error, sizeof(s->error), "%s", text);
     return STRATA_USAGE;
@@ -85,7 +82,7 @@ int strata_load(struct strata *s, const char *path, const char *format)
     if (s == NULL)
         return STRATA_USAGE;
     if (path == NULL)
-        return misuse(s, "strata_load: path is NULL");
+        return api_misuse(s, "strata_load: path is NULL");
     capture_free(s->cap);
     s->cap = NULL;
     diag_init(&d);
@@ -112,10 +109,10 @@ int strata_analyze(struct strata *s, const char *analysis, struct strata_report 
     if (s == NULL)
         return STRATA_USAGE;
     if (analysis == NULL || out == NULL)
-        return misuse(s, "strata_analyze: analysis or result pointer is NULL");
+        return api_misuse(s, "strata_analyze: analysis or result pointer is NULL");
     *out = NULL;
     if (s->cap == NULL)
-        return misuse(s, "strata_analyze: no capture is loaded");
+        return api_misuse(s, "strata_analyze: no capture is loaded");
     diag_init(&d);
     locale_t before = c_locale_begin();
     enum status status = flow_analyze(s->cap, analysis, &d, &report);
