@@ -152,7 +152,10 @@ bool root_rank(struct root_finder *f)
     prefer_shapes(f);
     prefer_step(f);
     prefer_clock(f);
-    return f->found[0].saving >= ROOT_NAMED / 100.0;
+    bool is_hidden = f->found[0].is_share &&
+                     num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
+                         f->found[0].saving; /* most of the time cannot be explained */
+    return f->found[0].saving >= ROOT_NAMED / 100.0 && !is_hidden;
 }
 
 /* ---- confidence ---- */
