@@ -4,13 +4,13 @@
 #include "analysis/arch_family.h"
 
 #include <assert.h>
-#include <regex.h>
 #include <stdlib.h>
 
 #include "analysis/arch_rules.h"
 #include "analysis/ops.h"
 #include "analysis/study.h"
 #include "base/char.h"
+#include "base/pattern.h"
 
 ENUM_NAMES(arch_phase_name, enum arch_phase, "unknown", "prefill", "decode")
 
@@ -449,7 +449,7 @@ static enum comm_use comm_use_of(struct str name)
 }
 
 struct compiled {
-    regex_t re;
+    struct pattern *re;
     const struct arch_rule *rule;
 };
 
@@ -462,10 +462,9 @@ struct finder {
 
 static const struct arch_rule *rule_of(const struct finder *f, struct str name, struct str type)
 {
-    /* interned texts end in a NUL byte */
     for (size_t i = 0; i < f->n_rules; i++)
-        if ((name.n > 0 && regexec(&f->rules[i].re, name.at, 0, NULL, 0) == 0) ||
-            (type.n > 0 && regexec(&f->rules[i].re, type.at, 0, NULL, 0) == 0))
+        if ((name.n > 0 && pattern_finds(f->rules[i].re, name)) ||
+            (type.n > 0 && pattern_finds(f->rules[i].re, type)))
             return f->rules[i].rule;
     return NULL;
 }
@@ -530,11 +529,14 @@ static struct arch_op make_op(const struct finder *f, size_t slice)
 
 static void compile(struct finder *f, const struct arch_rules *rules)
 {
+    char why[PATTERN_WHY];
+
     f->rules = ARENA_ARRAY(&f->st->scratch, struct compiled, rules->n);
-    for (size_t i = 0; i < rules->n; i++)
-        if (regcomp(&f->rules[f->n_rules].re, rules->at[i].pattern,
-                    REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0)
-            f->rules[f->n_rules++].rule = &rules->at[i];
+    for (size_t i = 0; i < rules->n; i++) {
+        struct pattern *re = pattern_new(rules->at[i].pattern, PATTERN_ANY_CASE, why);
+        if (re != NULL)
+            f->rules[f->n_rules++] = (struct compiled){.re = re, .rule = &rules->at[i]};
+    }
 }
 
 /* Kernels that share a name and an attribute set share an operator; operators of the same
@@ -580,6 +582,6 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
     hash_free(&by_name);
     intern_fini(&texts);
     for (size_t i = 0; i < f.n_rules; i++)
-        regfree(&f.rules[i].re);
+        pattern_free(f.rules[i].re);
     return ops;
 }

@@ -26,15 +26,23 @@ static int64_t draw(struct rng *r, struct range from)
     return rng_between(r, from.first, from.last) * from.unit;
 }
 
-/* Time of a step's products at two thirds of the peak, and of its optimizer. */
-static nanos device_time(const struct plant *p)
+/* Time of a step's products at 60 % of the peak. */
+static nanos product_time(const struct plant *p)
 {
     bool is_training = plant_kinds[p->cause].program == PLANT_TRAIN;
     int64_t layers = 12 * p->layers * p->hidden * p->hidden;
     int64_t flops = 2 * p->tokens * (layers + (is_training ? p->hidden * p->vocab : 0));
-    nanos optimizer = is_training ? machine_bytes(p->m, 28 * layers, 450) : 0;
 
-    return machine_flops(p->m, PEAK_BF16, is_training ? 3 * flops : flops, 600) + optimizer;
+    return machine_flops(p->m, PEAK_BF16, is_training ? 3 * flops : flops, 600);
+}
+
+/* The same with the optimizer. */
+static nanos device_time(const struct plant *p)
+{
+    bool is_training = plant_kinds[p->cause].program == PLANT_TRAIN;
+    int64_t parameters = is_training ? 12 * p->layers * p->hidden * p->hidden : 0;
+
+    return product_time(p) + machine_bytes(p->m, 28 * parameters, 450);
 }
 
 /* Sizes; what a row does not name is as usual. */
@@ -156,13 +164,14 @@ static void draw_share(struct plant *p, struct rng *r)
 
 static void draw_comm(struct plant *p, struct rng *r)
 {
+    bool is_exposed = plant_has(p, PLANT_COMM_EXPOSED);
     int64_t bytes = 24 * p->hidden * p->hidden * p->layers;
-    int64_t percent = rng_between(r, 25, 60); /* of the backward pass */
+    int64_t percent = is_exposed ? rng_between(r, 35, 70) : rng_between(r, 15, 40);
 
-    p->has_comm = rng_below(r, 2) == 0 || plant_has(p, PLANT_COMM_EXPOSED);
+    p->has_comm = rng_below(r, 2) == 0 || is_exposed;
     p->has_comm &= plant_kinds[p->cause].program == PLANT_TRAIN &&
                    p->cause != PLANT_OPTIMIZER_UNFUSED && p->cause != PLANT_GEMM_NO_TENSOR_CORE;
-    p->comm_rate = bytes * 1000 / (device_time(p) * 2 / 3 * percent / 100 + 1);
+    p->comm_rate = bytes * 1000 / (product_time(p) * 2 / 3 * percent / 100 + 1);
 }
 
 void plant_draw(struct plant *p, struct machine *m, enum plant_cause cause, bool is_sick,
@@ -174,6 +183,8 @@ void plant_draw(struct plant *p, struct machine *m, enum plant_cause cause, bool
     *p = (struct plant){.m = m, .cause = cause, .is_sick = is_sick, .seed = seed};
     p->first = (int)rng_between(&r, 1, 5);
     p->steps = steps > 0 ? (int)steps : (int)rng_between(&r, 6, 9);
+    if (cause == PLANT_CLOCK_DROP && p->steps < 8)
+        p->steps = 8; /* most steps have the full clock */
     p->odd_step = p->first + rng_between(&r, 2, p->steps > 4 ? p->steps - 3 : 2);
     p->pinned_rate = is_npu ? rng_between(&r, 20000, 26000) : rng_between(&r, 52000, 55200);
     p->pageable_rate = is_npu ? rng_between(&r, 4000, 9000) : rng_between(&r, 5000, 12000);

@@ -34,7 +34,7 @@ unsigned synth_formats_parse(const char *list)
     return bits;
 }
 
-struct job {
+struct synth_job_state {
     const struct synth_options *o;
     struct arena *arena;
     struct diag *d;
@@ -43,20 +43,20 @@ struct job {
     struct synth_result *result;
 };
 
-static void write_steps(struct job *j)
+static void write_steps(struct synth_job_state *j)
 {
     for (int i = 0; i < j->sim.ranks_n; i++)
         rank_out_step(&j->ranks[i]);
 }
 
-static void release(struct job *j)
+static void release(struct synth_job_state *j)
 {
     for (int i = 0; i < j->sim.ranks_n; i++)
         rank_out_free(&j->ranks[i]);
     sim_fini(&j->sim);
 }
 
-static enum status run_steps(struct job *j, const struct progress *progress)
+static enum status run_steps(struct synth_job_state *j, const struct progress *progress)
 {
     const struct synth_options *o = j->o;
     int64_t most = o->steps > 0 ? o->steps : INT64_MAX;
@@ -86,7 +86,7 @@ static enum status run_steps(struct job *j, const struct progress *progress)
     return ST_OK;
 }
 
-static enum status write_truth(struct job *j)
+static enum status write_truth(struct synth_job_state *j)
 {
     const struct synth_options *o = j->o;
     struct truth *all = ARENA_ARRAY(j->arena, struct truth, (size_t)o->ranks);
@@ -114,7 +114,7 @@ static enum status write_truth(struct job *j)
     return outfile_commit(&file, OUTFILE_FAST, j->d);
 }
 
-static void fill_result(struct job *j)
+static void fill_result(struct synth_job_state *j)
 {
     struct synth_result *r = j->result;
 
@@ -151,7 +151,7 @@ static enum status check_folder(const struct synth_options *o, struct arena *are
 enum status synth_run(const struct synth_options *o, const struct progress *progress,
                       struct arena *arena, struct diag *d, struct synth_result *out)
 {
-    struct job j = {.o = o, .arena = arena, .d = d, .result = out};
+    struct synth_job_state j = {.o = o, .arena = arena, .d = d, .result = out};
     enum status st = ST_OK;
 
     *out = (struct synth_result){0};

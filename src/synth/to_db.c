@@ -5,11 +5,11 @@
  * transaction without a journal: the file is worth nothing before it is complete.
  */
 #include <assert.h>
-#include <sqlite3.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "base/db_engine.h"
 #include "base/embedded.h"
+#include "base/fs.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/text.h"
@@ -45,6 +45,7 @@ struct database {
     sqlite3_stmt *inserts[DB_TABLES];
     int columns[DB_TABLES];
     const char *path;
+    struct outfile file; /* SQLite writes its temporary */
     struct outlet *to;
     const struct sim *sim;
     const struct rank *rank;
@@ -60,6 +61,7 @@ enum { FRAMEWORK_IDS = 1 << 28 };
 
 static enum status failed(struct database *b)
 {
+    db_engine_check(sqlite3_errcode(b->sqlite));
     if (b->status == ST_OK)
         b->status = diag_fail(b->to->diag, ST_IO, "synth.database", (struct where){.path = b->path},
                               "SQLite: %s", sqlite3_errmsg(b->sqlite));
@@ -118,10 +120,13 @@ static enum status open_db(void *self, struct outlet *to)
     TRY(to_path(to, to_output_folder(to), name, &b->path));
     intern_init(&b->device);
     intern_init(&b->framework);
-    unlink(b->path);
-    if (sqlite3_open_v2(b->path, &b->sqlite,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
+    TRY(outfile_open(&b->file, b->path, to->diag));
+    if (b->file.temp == NULL)
+        return diag_fail(to->diag, ST_IO, "synth.database", (struct where){.path = b->path},
+                         "not a regular file");
+    if (db_engine_open(b->file.temp,
+                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                       &b->sqlite) != SQLITE_OK)
         return failed(b);
     TRY(execute(b, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
                    "BEGIN"));
@@ -400,7 +405,7 @@ static void release(struct database *b)
 {
     for (int k = 0; k < DB_TABLES; k++)
         sqlite3_finalize(b->inserts[k]);
-    sqlite3_close(b->sqlite);
+    db_engine_close(b->sqlite);
     intern_fini(&b->device);
     intern_fini(&b->framework);
     hash_free(&b->chains);
@@ -420,9 +425,10 @@ static enum status close_db(void *self)
     execute(b, "COMMIT");
     if (b->status == ST_OK)
         to_note(b->to, b->path, size, rows, rows);
-    else
-        unlink(b->path);
     release(b);
+    if (b->status == ST_OK)
+        b->status = outfile_commit(&b->file, OUTFILE_FAST, b->to->diag);
+    outfile_abort(&b->file);
     return b->status;
 }
 
@@ -430,10 +436,9 @@ static void abort_db(void *self)
 {
     struct database *b = self;
 
-    if (b->sqlite == NULL)
-        return;
-    release(b);
-    unlink(b->path);
+    if (b->sqlite != NULL)
+        release(b);
+    outfile_abort(&b->file);
 }
 
 const struct to_writer to_db = {
