@@ -76,6 +76,8 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     const struct arch *arch = job->without_arch ? NULL : arch_find(&st, &name);
     finding->report = report_new(job->lang, str_of(cap->name));
     anomaly_describe(&st, finding->report);
+    if (arch != NULL)
+        anomaly_describe_structures(&st, arch, finding->report);
     anomaly_write_json(&st, arch, text_sink(&finding->json));
     if (arch != NULL)
         arch_document_fill(&st, arch, job->lang, arena, &out->arch.at[i]);
