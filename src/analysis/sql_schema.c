@@ -121,8 +121,9 @@ int sql_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlit
                 char **error)
 {
     struct sql_binding *binding = aux;
+    JOB_BOUNDARY(return SQLITE_NOMEM);
     char *text = sqlite3_mprintf("CREATE TABLE x(%s)", binding->table->info.columns);
-    int rc = sqlite3_declare_vtab(db, text);
+    int rc = text != NULL ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
 
     (void)argc, (void)argv, (void)error;
     sqlite3_free(text);

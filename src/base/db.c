@@ -2,13 +2,14 @@
 #include "base/db.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/char.h"
+#include "base/db_engine.h"
+#include "base/job.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
@@ -104,13 +105,12 @@ static int open_text(struct db *db, struct str text)
         db->copy[READ_VERSION] = db->copy[WRITE_VERSION] = ROLLBACK;
         bytes = db->copy;
     }
-    int rc =
-        sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, &db->handle);
     if (rc != SQLITE_OK)
         return rc;
-    return sqlite3_deserialize(db->handle, "main", (unsigned char *)(uintptr_t)bytes,
-                               (sqlite3_int64)text.n, (sqlite3_int64)text.n,
-                               SQLITE_DESERIALIZE_READONLY);
+    return db_engine_check(sqlite3_deserialize(
+        db->handle, "main", (unsigned char *)(uintptr_t)bytes, (sqlite3_int64)text.n,
+        (sqlite3_int64)text.n, SQLITE_DESERIALIZE_READONLY));
 }
 
 static void warn_of_wal(struct db *db)
@@ -162,8 +162,9 @@ static int open_path(struct db *db)
     if (is_nameless(db) && mapfile_open(&db->map, db->path, db->diag) == ST_OK)
         return open_text(db, db->map.text);
     warn_of_wal(db);
-    return sqlite3_open_v2(uri_of(&db->arena, db->path), &db->handle,
-                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    return db_engine_open(uri_of(&db->arena, db->path),
+                          SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                          &db->handle);
 }
 
 /* A view has no pages of its own, and a virtual table would run code: both only by name. */
@@ -175,11 +176,14 @@ static int read_names(struct db *db)
 {
     VEC_OF(struct db_relation) tables = {0};
     sqlite3_stmt *stmt;
-    int rc = sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL);
+    int rc = db_engine_check(sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL));
 
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-        rc = sqlite3_step(stmt);
-        const char *name = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+        rc = db_engine_check(sqlite3_step(stmt));
+        if (rc != SQLITE_ROW)
+            break;
+        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+        db_engine_check_null(name, stmt);
         if (name == NULL)
             continue;
         if (tables.n == LIMIT_DB_TABLES) {
@@ -209,7 +213,7 @@ static int read_damaged_names(struct db *db)
 {
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
     sqlite3_set_authorizer(db->handle, NULL, NULL);
-    sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    db_engine_check(sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL));
     sqlite3_set_authorizer(db->handle, authorize, NULL);
     return read_names(db);
 }
@@ -239,7 +243,7 @@ static enum status look_inside(struct db *db)
 static void close_file(struct db *db)
 {
     if (db->pages.fd >= 0)
-        close(db->pages.fd);
+        job_close(db->pages.fd);
     db->pages.fd = -1;
 }
 
@@ -288,7 +292,7 @@ static enum status open_any(struct db *db, const char *path, struct str text, bo
     enum status st = ST_OK;
     if (rc != SQLITE_OK)
         st = diag_fail(d, ST_IO, "db.open-failed", here(db), "cannot be opened: %s",
-                       db->handle != NULL ? sqlite3_errmsg(db->handle) : "out of memory");
+                       sqlite3_errmsg(db->handle));
     if (st == ST_OK)
         st = look_inside(db);
     if (st != ST_OK)
@@ -308,7 +312,7 @@ enum status db_peek(struct db *db, const char *path, struct diag *d)
 
 void db_close(struct db *db)
 {
-    sqlite3_close(db->handle);
+    db_engine_close(db->handle);
     close_file(db);
     mem_free(db->copy);
     mapfile_close(&db->map);

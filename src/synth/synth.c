@@ -45,7 +45,7 @@ struct rank_out {
     void *writers[TO_KINDS]; /* NULL: not asked for */
 };
 
-struct job {
+struct synth_job_state {
     const struct synth_options *o;
     struct arena *arena;
     struct diag *d;
@@ -54,7 +54,7 @@ struct job {
     struct synth_result *result;
 };
 
-static enum status open_rank(struct job *j, int rank)
+static enum status open_rank(struct synth_job_state *j, int rank)
 {
     struct rank_out *out = &j->ranks[rank];
 
@@ -68,7 +68,7 @@ static enum status open_rank(struct job *j, int rank)
     return ST_OK;
 }
 
-static void write_steps(struct job *j)
+static void write_steps(struct synth_job_state *j)
 {
     for (int i = 0; i < j->sim.ranks_n; i++) {
         struct rank_out *out = &j->ranks[i];
@@ -83,7 +83,7 @@ static void write_steps(struct job *j)
 }
 
 /* The size that --target-mb speaks of: the first of the formats that is written. */
-static uint64_t trace_bytes(const struct job *j)
+static uint64_t trace_bytes(const struct synth_job_state *j)
 {
     static const enum to_kind order[] = {TO_TRACE, TO_KINETO, TO_CHROME, TO_MSPROF, TO_DB};
     void *const *of = j->ranks[0].writers;
@@ -103,7 +103,7 @@ static enum status close_rank(struct rank_out *out)
     return ST_OK;
 }
 
-static void release(struct job *j)
+static void release(struct synth_job_state *j)
 {
     for (int i = 0; i < j->sim.ranks_n; i++) {
         struct rank_out *out = &j->ranks[i];
@@ -116,7 +116,7 @@ static void release(struct job *j)
     sim_fini(&j->sim);
 }
 
-static enum status run_steps(struct job *j, const struct progress *progress)
+static enum status run_steps(struct synth_job_state *j, const struct progress *progress)
 {
     const struct synth_options *o = j->o;
     int64_t most = o->steps > 0 ? o->steps : INT64_MAX;
@@ -146,7 +146,7 @@ static enum status run_steps(struct job *j, const struct progress *progress)
     return ST_OK;
 }
 
-static enum status write_truth(struct job *j)
+static enum status write_truth(struct synth_job_state *j)
 {
     const struct synth_options *o = j->o;
     struct truth *all = ARENA_ARRAY(j->arena, struct truth, (size_t)o->ranks);
@@ -174,7 +174,7 @@ static enum status write_truth(struct job *j)
     return outfile_commit(&file, OUTFILE_FAST, j->d);
 }
 
-static void fill_result(struct job *j)
+static void fill_result(struct synth_job_state *j)
 {
     struct synth_result *r = j->result;
 
@@ -211,7 +211,7 @@ static enum status check_folder(const struct synth_options *o, struct arena *are
 enum status synth_run(const struct synth_options *o, const struct progress *progress,
                       struct arena *arena, struct diag *d, struct synth_result *out)
 {
-    struct job j = {.o = o, .arena = arena, .d = d, .result = out};
+    struct synth_job_state j = {.o = o, .arena = arena, .d = d, .result = out};
     enum status st = ST_OK;
 
     *out = (struct synth_result){0};

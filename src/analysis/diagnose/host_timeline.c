@@ -7,6 +7,7 @@
 
 #include "analysis/diagnose/host_threads.h"
 #include "analysis/diagnose/limits.h"
+#include "analysis/op_tree.h"
 
 enum { DEPTH = 256, THREADS = 16 };
 
@@ -79,29 +80,6 @@ static const struct name_memo *memo_of(const struct capture *cap, struct name_me
 }
 
 /* ---- which slices launch ---- */
-
-/* The launching slice of each task: a call of the runtime before an operator, the later before
- * the earlier. NO_SLICE where none is recorded. */
-static uint32_t *find_launches(const struct capture *cap)
-{
-    const struct slices *s = &cap->slices;
-    uint32_t *launch = mem_grow(NULL, sizeof(*launch), s->n + 1);
-
-    memset(launch, 0xff, sizeof(*launch) * (s->n + 1));
-    for (size_t i = 0; i < cap->flows.n; i++) {
-        const struct flow *f = &cap->flows.at[i];
-        if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)s->kind[f->to]) ||
-            !host_threads_is_host((enum slice_kind)s->kind[f->from]))
-            continue;
-        uint32_t old = launch[f->to];
-        bool is_call = s->kind[f->from] == SLICE_RUNTIME;
-        bool was_call = old != NO_SLICE && s->kind[old] == SLICE_RUNTIME;
-        if (old == NO_SLICE || is_call > was_call ||
-            (is_call == was_call && s->begin[f->from] > s->begin[old]))
-            launch[f->to] = f->from;
-    }
-    return launch;
-}
 
 /* A slice that becomes a call of the timeline. */
 static enum call_kind call_kind_of(const struct walk *w, size_t slice)
@@ -534,7 +512,7 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
                                           struct arena *arena)
 {
     struct host_timelines out = {0};
-    uint32_t *launch = find_launches(cap);
+    uint32_t *launch = op_tree_launches(cap);
     uint8_t *bits = mem_grow(NULL, 1, cap->slices.n / 8 + 1);
     struct walk w = {.cap = cap, .launching = bits};
 

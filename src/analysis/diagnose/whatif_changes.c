@@ -381,4 +381,6 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
                                "reach their roof",
                                whatif_family_at_roof, NULL},
     [WHATIF_NO_FP64] = {"no_fp64", "doubles are floats", whatif_no_fp64, NULL},
+    [WHATIF_NO_NONZERO] = {"no_nonzero", "boolean indexing becomes a mask", whatif_no_nonzero,
+                           "the number of elements may be needed"},
 };

@@ -18,6 +18,7 @@ extern const struct whatif_kind whatif_kinds[WHATIFS];
 
 /* By what they need: bytes of copies, shapes of operators. */
 whatif_edit whatif_pinned_copies, whatif_no_copies;
+whatif_edit whatif_no_nonzero;
 whatif_edit whatif_gemm_at_roof, whatif_family_at_roof, whatif_no_fp64;
 whatif_edit whatif_fuse_elementwise, whatif_fuse_optimizer, whatif_fuse_attention;
 
