@@ -1,6 +1,7 @@
 #include "replay/discover.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/testing_folder.h"
 
@@ -34,16 +35,30 @@ TEST(kernels_of_a_build_come_in_order)
     assert_non_null(strstr(diag.hints.at[0].text, "none of the 4 kernels"));
 }
 
+/* Few files that many folders lead to. */
 TEST(every_kernel_of_a_large_build_is_found)
 {
-    enum { MANY = 100001 };
+    enum { FILES = 330, FOLDERS = 304 };
+    struct discover_job job = {.build_dir = scratch_path("m"),
+                               .source_glob = scratch_path("m/d*/*.cpp")};
+    struct kernel_sources got;
     char name[32];
 
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof(name), "m/ptoas/k%d.cpp", i);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof(name), "m/d0/k%d.cpp", i);
         scratch_put(name, "");
     }
-    assert_int_equal(find("m", NULL).n, MANY);
+    for (int i = 1; i < FOLDERS; i++) {
+        snprintf(name, sizeof(name), "m/d%d", i);
+        assert_int_equal(symlink("d0", scratch_path(name)), 0);
+    }
+    assert_int_equal(discover_kernels(&job, &arena, &got, &diag), ST_OK);
+    assert_int_equal(got.n, FILES * FOLDERS);
+    snprintf(name, sizeof(name), "k%d__%d", FILES - 1, FOLDERS);
+    bool is_found = false;
+    for (size_t i = 0; i < got.n; i++)
+        is_found = is_found || strcmp(got.at[i].name, name) == 0;
+    assert_true(is_found);
 }
 
 TEST(kernels_of_one_name_are_numbered)
