@@ -2,10 +2,12 @@
  * The public door: include/strata/strata.h over flow/. Arguments are checked here, because
  * callers are strangers.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/inputs.h"
 #include "capture/capture.h"
 #include "flow/flow.h"
 #include "report/report.h"
@@ -30,10 +32,13 @@ const char *strata_version(void)
     return STRATA_VERSION;
 }
 
+static atomic_size_t handles; /* that may have read files */
+
 struct strata *strata_new(void)
 {
     struct strata *s = mem_grow(NULL, sizeof(*s), 1);
 
+    atomic_fetch_add(&handles, 1);
     *s = (struct strata){0};
     return s;
 }
@@ -44,6 +49,8 @@ void strata_free(struct strata *s)
         return;
     capture_free(s->cap);
     mem_free(s);
+    if (atomic_fetch_sub(&handles, 1) == 1)
+        inputs_clear();
 }
 
 /* "prof/k.csv:812: no start time [kernel-details.no-start]" */

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
+
 static enum status fail_missing(const char *path, struct diag *diag)
 {
     struct stat link;
@@ -70,6 +72,7 @@ enum status mapfile_descriptor(const char *path, struct diag *diag, int *fd, uin
         close(opened);
         return status;
     }
+    inputs_note(&st);
     *fd = opened;
     *size = (uint64_t)st.st_size;
     return ST_OK;

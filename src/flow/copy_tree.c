@@ -16,6 +16,7 @@ struct copying {
     const char *avoid;
     struct arena *arena;
     struct diag *d;
+    size_t links; /* left out */
 };
 
 static void warn(struct copying *c, const char *path, int error)
@@ -38,6 +39,17 @@ static int copy_bytes(int in, int out)
     return 0;
 }
 
+/* A link, or a file with further names, is replaced and not written through. */
+static int create(const char *path, mode_t mode)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    int out = open(path, flags, mode);
+
+    if (out < 0 && errno == EEXIST && unlink(path) == 0)
+        out = open(path, flags, mode);
+    return out;
+}
+
 static void copy_file(struct copying *c, const char *from, const char *to)
 {
     struct stat st = {0};
@@ -45,7 +57,7 @@ static void copy_file(struct copying *c, const char *from, const char *to)
     int error = in < 0 || fstat(in, &st) != 0 ? errno : 0;
 
     if (error == 0) {
-        int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, (st.st_mode & 0777) | 0200);
+        int out = create(to, (st.st_mode & 0777) | 0200);
         error = out < 0 ? errno : copy_bytes(in, out);
         if (out >= 0) {
             const struct timespec times[] = {st.st_atim, st.st_mtim};
@@ -61,19 +73,32 @@ static void copy_file(struct copying *c, const char *from, const char *to)
         warn(c, from, error);
 }
 
-static void copy_below(struct copying *c, const char *from, const char *to, int depth)
+static bool is_link(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+/* Links are left out: they may lead anywhere, and in circles. */
+static void copy_below(struct copying *c, const char *root, const char *from, const char *to,
+                       int depth)
 {
     struct fs_list list = {0};
 
-    if (fs_mkdirs(to, c->d) != ST_OK || fs_list(c->arena, from, &list, c->d) != ST_OK)
+    if (fs_mkdirs_in(root, to, c->d) != ST_OK || fs_list(c->arena, from, &list, c->d) != ST_OK)
         return;
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         const char *goal = fs_join(c->arena, to, arena_cstr(c->arena, e->name));
+        if (is_link(e->path)) {
+            c->links++;
+            continue;
+        }
         if (e->kind == FS_DIR && (fs_same_file(e->path, c->avoid) || depth >= LIMIT_PATH_DEPTH))
             continue;
         if (e->kind == FS_DIR)
-            copy_below(c, e->path, goal, depth + 1);
+            copy_below(c, root, e->path, goal, depth + 1);
         else if (e->kind == FS_FILE && !fs_same_file(e->path, goal))
             copy_file(c, e->path, goal);
     }
@@ -82,17 +107,20 @@ static void copy_below(struct copying *c, const char *from, const char *to, int 
 bool copy_tree(const char *from, const char *to, const char *avoid, struct arena *arena,
                struct diag *d)
 {
-    struct copying c = {avoid, arena, d};
+    struct copying c = {.avoid = avoid, .arena = arena, .d = d};
 
-    if (fs_mkdirs(to, d) != ST_OK)
+    if (fs_mkdirs_in(avoid, to, d) != ST_OK)
         return false;
-    copy_below(&c, from, to, 0);
+    copy_below(&c, to, from, to, 0);
+    if (c.links > 0)
+        diag_add(d, SEV_NOTE, "incore.links", (struct where){.path = from},
+                 "%zu symbolic link%s not copied", c.links, c.links == 1 ? "" : "s");
     return true;
 }
 
 bool copy_one(const char *from, const char *to, struct arena *arena, struct diag *d)
 {
-    struct copying c = {NULL, arena, d};
+    struct copying c = {.arena = arena, .d = d};
 
     if (fs_mkdirs(to, d) != ST_OK)
         return false;

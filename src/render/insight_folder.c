@@ -93,7 +93,7 @@ static enum status write_core(struct job *j, const char *simulator, strid core, 
     const char *instr = arena_printf(j->arena, "%.*s_instr_exe.csv", STR_ARGS(name));
     const char *code = arena_printf(j->arena, "%.*s_code_exe.csv", STR_ARGS(name));
 
-    TRY(fs_mkdirs(folder, j->d));
+    TRY(fs_mkdir_own(folder, j->d));
     TRY(write_file(j, folder, "trace.json", core, insight_write_core_trace));
     TRY(write_file(j, folder, instr, core, insight_write_instr_exe));
     return write_file(j, folder, code, core, insight_write_code_exe);
@@ -104,7 +104,7 @@ static enum status write_all(struct job *j, const char *simulator)
     strid *cores;
     size_t n = insight_cores(&j->cut, j->arena, &cores);
 
-    TRY(fs_mkdirs(simulator, j->d));
+    TRY(fs_mkdir_own(simulator, j->d));
     TRY(write_file(j, simulator, "trace.json", 0, put_trace));
     TRY(write_file(j, simulator, "visualize_data.bin", 0, put_bin));
     for (size_t i = 0; i < n; i++) {

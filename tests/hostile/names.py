@@ -269,6 +269,29 @@ def commands_of(line, known):
                 break
 
 
+def check_formulas():
+    """--csv-safe in every command that has it: no cell begins as a formula, numbers are unchanged."""
+    problems = []
+    with tempfile.TemporaryDirectory() as work:
+        shutil.copytree(os.path.join(ROOT, "examples/ascend-small"), os.path.join(work, "a"))
+        path = os.path.join(work, "a/ASCEND_PROFILER_OUTPUT/kernel_details.csv")
+        with open(path, newline="") as f:
+            rows = list(csv.reader(f))
+        name = rows[0].index("Name")
+        for i, row in enumerate(rows[1:]):
+            row[name] = "=+-@\t\r"[i % 6] + "cmd" + row[name]
+        with open(path, "w", newline="") as f:
+            csv.writer(f).writerows(rows)
+        for argv in (["query", "a", "--to", "csv", "select name, -1.5 as n from kernels"],
+                     ["convert", "a", "--to", "csv", "-o", "-"], ["analyze", "anomaly", "a", "--as", "csv"]):
+            done, found = run([STRATA] + argv + ["--csv-safe"], work)
+            cells = [c for r in csv.reader(io.StringIO(done.stdout.decode(), newline="")) for c in r]
+            problems += found + [f"{argv}: {c!r}" for c in cells if re.match(r"[=+@\t\r]|-(?![\d.])", c)]
+            if done.returncode != 0 or (argv[0] == "query" and "-1.5" not in cells):
+                problems.append(f"{argv}: {done.returncode} {done.stderr}")
+    return problems
+
+
 def main():
     listed = json.loads(subprocess.run([STRATA, "help", "--json"], capture_output=True, check=True).stdout)
     known = {c["name"] for c in listed["result"]["commands"]}
@@ -288,6 +311,9 @@ def main():
         failed += 1
     for name in sorted(REACHED - reached):
         print(f"{name}: the names do not reach its text")
+        failed += 1
+    for problem in check_formulas():
+        print(f"--csv-safe: {problem}")
         failed += 1
     print(f"{len(results)} runs, {failed} with problems; names are shown by {len(reached)} commands")
     if "-v" in sys.argv:
