@@ -165,6 +165,8 @@ if(TARGET strata)
         ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
+    add_test(NAME anomaly.lanes COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/anomaly/lanes.py ${run_strata})
     add_test(NAME signal.interrupt COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/signal/interrupt.py ${run_strata})
     add_test(NAME query.hostile COMMAND Python3::Interpreter

@@ -13,6 +13,7 @@
 
 #include "base/char.h"
 #include "base/hash.h"
+#include "base/job.h"
 #include "base/limits.h"
 
 const char *fs_error_text(int error)
@@ -198,13 +199,22 @@ static struct found look_at(struct arena *arena, DIR *dir, const char *folder, c
     return f;
 }
 
+static void close_dir(void *dir, size_t n)
+{
+    (void)n;
+    closedir(dir);
+}
+
 /* Reads one folder into `out`, sorted; the errno, or 0. */
 static int read_dir(struct arena *arena, const char *folder, int depth, struct found_list *out)
 {
     DIR *dir = opendir(folder);
 
+    if (dir == NULL && errno == ENOMEM)
+        job_out_of_memory();
     if (dir == NULL)
         return errno;
+    job_hold(close_dir, dir, 0);
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(dir);
@@ -217,6 +227,7 @@ static int read_dir(struct arena *arena, const char *folder, int depth, struct f
         vec_push(&out->v, f);
     }
     int error = errno;
+    job_drop(close_dir, dir);
     closedir(dir);
     if (out->v.n > 0)
         qsort(out->v.at, out->v.n, sizeof(*out->v.at), by_name);

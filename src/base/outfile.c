@@ -17,6 +17,7 @@
 
 #include "base/fs.h"
 #include "base/inputs.h"
+#include "base/job.h"
 #include "base/write_all.h"
 
 enum {
@@ -62,6 +63,17 @@ void fs_cleanup(void)
     }
 }
 
+/* For a job that ends early. */
+static void remove_temp(void *temp, size_t fd)
+{
+    close((int)fd);
+    for (int i = 0, used = atomic_load(&temps_used); i < used; i++) {
+        const char *entry = temp;
+        atomic_compare_exchange_strong(&temps[i], &entry, NULL);
+    }
+    unlink(temp);
+}
+
 static enum status write_failed(const char *path, int error, struct diag *d)
 {
     return diag_fail(d, ST_IO, "file.write", (struct where){.path = path}, "cannot write: %s",
@@ -70,10 +82,12 @@ static enum status write_failed(const char *path, int error, struct diag *d)
 
 static void release(struct outfile *f)
 {
+    if (f->temp != NULL)
+        job_drop(remove_temp, f->temp);
     if (f->fd >= 0)
-        close(f->fd);
+        job_close(f->fd);
     if (f->folder >= 0)
-        close(f->folder);
+        job_close(f->folder);
     forget(f->slot);
     mem_free(f->path);
     mem_free(f->temp);
@@ -98,7 +112,7 @@ static int open_folder(struct outfile *f)
     if (strlen(f->path) >= PATH_MAX)
         return ENAMETOOLONG;
     snprintf(folder, sizeof(folder), "%.*s", n > 0 ? n : 1, n > 0 ? f->path : ".");
-    f->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    f->folder = job_fd(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
     return f->folder >= 0 ? 0 : errno;
 }
 
@@ -109,9 +123,11 @@ static int create(struct outfile *f)
 
     f->fd = openat(f->folder, name_of(f->temp),
                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (f->fd < 0 || fstat(f->fd, &info) != 0)
+    if (f->fd < 0)
         return errno;
-    inputs_disown(&info);
+    job_hold(remove_temp, f->temp, (size_t)f->fd);
+    if (fstat(f->fd, &info) == 0)
+        inputs_disown(&info);
     return 0;
 }
 
@@ -164,7 +180,7 @@ static int open_goal(struct outfile *f, const char *temp)
     bool is_plain = S_ISREG(entry.st_mode) || S_ISLNK(entry.st_mode);
     if (is_plain && !is_system_path(f->path))
         return open_temp(f, S_ISREG(entry.st_mode) ? &entry : NULL, temp);
-    f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    f->fd = job_fd(open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
     return f->fd < 0 ? errno : 0;
 }
 
@@ -263,11 +279,13 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
 {
     enum status st = ST_OK;
 
+    if (f->temp != NULL)
+        job_drop(remove_temp, f->temp); /* nothing below asks for memory before it is gone */
     flush(f);
     if (f->error == 0 && sync == OUTFILE_SYNC && f->temp != NULL && fsync(f->fd) != 0)
         f->error = errno;
     /* Some file systems report a full disk only here. EINTR has closed the file on Linux. */
-    if (close(f->fd) != 0 && f->error == 0 && errno != EINTR)
+    if (job_close(f->fd) != 0 && f->error == 0 && errno != EINTR)
         f->error = errno;
     f->fd = -1;
     if (f->error == 0 && f->temp != NULL &&

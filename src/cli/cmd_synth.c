@@ -6,6 +6,7 @@
 #include "cli/session.h"
 #include "report/report.h"
 #include "synth/model.h"
+#include "synth/plant.h"
 #include "synth/synth.h"
 
 /* All files of all ranks are open at once. */
@@ -14,9 +15,10 @@ enum { RANKS_MAX = 512 };
 struct args {
     struct synth_options o;
     const char *formats, *slow, *bubble_ms, *target_mb, *skew_us;
+    int plant;
 };
 
-static const struct args defaults = {.o = SYNTH_DEFAULTS};
+static const struct args defaults = {.o = SYNTH_DEFAULTS, .plant = -1};
 
 static const struct opt options[] = {
     OPT_GROUP("Size"),
@@ -38,6 +40,8 @@ static const struct opt options[] = {
     OPT_INT(0, "batch", "N", struct args, o.batch, 1, 1 << 16,
             "sequences per decode step (default: 64)"),
     OPT_GROUP("Trouble"),
+    OPT_CHOICE(0, "plant", plant_names, struct args, plant,
+               "a program with this problem, and its repaired twin"),
     OPT_INT(0, "bubbles", "N", struct args, o.bubbles, 0, 1000,
             "injected idle gaps per step (default: 1)"),
     OPT_STRING(0, "bubble-ms", "MS", struct args, bubble_ms,
@@ -73,6 +77,8 @@ static const struct example examples[] = {
     {"strata synth -o job --ranks 8 --straggler 5 --skew-us 120",
      "eight ranks with a straggler and clock skew"},
     {"strata synth -o gpu --mode train --formats kineto --gzip", "a GPU training run"},
+    {"strata synth -o sync --plant host_sync --formats kineto",
+     "a host that waits for the device, and the same run repaired"},
     {0},
 };
 
@@ -120,8 +126,9 @@ static int read_args(struct session *s, const struct args *a, struct synth_optio
             (!numbers[i].read(str_of(numbers[i].text), numbers[i].out) ||
              *numbers[i].out < numbers[i].min || *numbers[i].out > numbers[i].max))
             return session_usage(s, "%s, not '%s'", numbers[i].want, numbers[i].text);
+    o->plant = a->plant + 1;
     o->target_bytes = (uint64_t)mb * 1000;
-    if (o->steps == 0 && mb == 0)
+    if (o->steps == 0 && mb == 0 && o->plant == 0)
         o->steps = 4;
     return CODE_DONE;
 }

@@ -11,6 +11,7 @@
 #include "base/fs.h"
 #include "base/inert.h"
 #include "base/inputs.h"
+#include "base/job.h"
 #include "base/pool.h"
 #include "cli/help.h"
 #include "cli/session.h"
@@ -271,8 +272,15 @@ static int explain(struct session *s, int code)
     return code;
 }
 
-int frame_run(int argc, const char *const *argv)
+struct frame {
+    int argc;
+    const char *const *argv;
+    int code;
+};
+
+static void run(void *ctx)
 {
+    struct frame *f = ctx;
     struct session s = {0};
     struct out err;
 
@@ -281,7 +289,7 @@ int frame_run(int argc, const char *const *argv)
     diag_init(&s.diag);
     out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));
     s.out.width = out_terminal_width(STDOUT_FILENO);
-    int code = explain(&s, close_stdout(&s, dispatch(&s, argc, argv)));
+    f->code = explain(&s, close_stdout(&s, dispatch(&s, f->argc, f->argv)));
     out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
     err.width = out_terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);
@@ -296,5 +304,14 @@ int frame_run(int argc, const char *const *argv)
     vec_free(&s.written);
     diag_fini(&s.diag);
     arena_free(&s.arena);
-    return code;
+}
+
+int frame_run(int argc, const char *const *argv)
+{
+    struct frame f = {argc, argv, CODE_FILE};
+    struct job job = JOB_INIT;
+
+    if (!job_run(&job, run, &f))
+        job_tell_out_of_memory();
+    return f.code;
 }

@@ -144,8 +144,9 @@ static void block(struct text *t, const struct gpu_run *run, struct str own)
     text_format(t, "<!-- strata:begin %.*s -->\n", STR_ARGS(run->version));
     title(t, run, &arena);
     table(t, run, s);
-    text_format(t, "\n**Bottleneck**: %s-bound\n",
-                gpu_bound_name(s != NULL ? s->class.bound : GPU_LATENCY));
+    enum gpu_bound bound = s != NULL ? s->class.bound : GPU_UNPROVEN;
+    text_format(t, "\n**Bottleneck**: %s%s\n", gpu_bound_name(bound),
+                bound != GPU_UNPROVEN ? "-bound" : "");
     issues(t, run, &arena);
     insights(t, run, &arena);
     arena_free(&arena);

@@ -447,7 +447,12 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
     struct load load = {o->tokens, o->batch, o->context, 8, 16};
     size_t most = 0;
 
-    *s = (struct sim){.options = o, .arena = arena, .model = models[o->model]};
+    *s = (struct sim){.options = o,
+                      .arena = arena,
+                      .gpu = "NVIDIA H100 80GB HBM3",
+                      .gpu_memory = INT64_C(84942979072),
+                      .npu = "Ascend910B",
+                      .model = models[o->model]};
     arena_init(&s->names);
     s->rng = rng_seed(o->seed, 0);
     if (o->layers >= 0)
@@ -473,6 +478,8 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
                            .skew = o->skew * i,
                            .slow = i == o->straggler ? o->slow : 1000,
                            .pid = 51200 + 977 * i,
+                           .threads = o->mode == SYNTH_TRAIN ? THREAD_HELPER : THREAD_BACKWARD,
+                           .streams = STREAM_USUAL,
                            .connection = 900,
                            .correlation = 7000,
                            .task_id = 10};
