@@ -16,6 +16,9 @@ mutate: all ## change expected values, a seeded choice, and see that tests notic
 	@cmake --build $(B) --target unit
 	@tests/mutate $(B) $(if $(SEED),--seed $(SEED))
 
+plant: all ## every plantable cause on SEEDS=n seeds: accounting, savings and first cause against the truth
+	@tests/synth/plant.py $(B)/strata --seeds $(or $(SEEDS),20) --table
+
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
 
@@ -34,6 +37,10 @@ bench: bench-deps build/release/build.ninja ## measure fixed workloads, compare 
 fuzz: fuzz-deps build/fuzz/build.ninja ## fuzz every parser; FORMAT=name for one, SECONDS_EACH=n
 	@cmake --build build/fuzz --target $(harness)
 	@tools/fuzz build/fuzz $(FORMAT)
+
+attack: build-deps build/asan/build.ninja ## mutants, faults, kills and more against the asan build; MINUTES=n SEED=s
+	@cmake --build build/asan --target all fault fault_alloc fault_clock
+	@tests/attack/attack --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFIX)
 	@cmake --build build/release
@@ -73,6 +80,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test mutate demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps \
+.PHONY: all test mutate plant demo check-gpu ci bench fuzz attack install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
 	check-layers check-links check-diagnostics check-packages

@@ -49,6 +49,7 @@ if(TARGET strata)
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
     add_test(NAME runner.skips COMMAND ${CMAKE_SOURCE_DIR}/tests/run-tests-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
+    add_test(NAME attack.self COMMAND ${CMAKE_SOURCE_DIR}/tests/attack/attack-test)
     add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
         --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
@@ -134,6 +135,8 @@ endif()
 if(TARGET strata)
     add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
         ${run_strata})
+    add_test(NAME synth.plant COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/plant.py
+        ${run_strata} --seeds 1 --format kineto)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py ${run_strata})
     add_test(NAME synth.text-and-db COMMAND Python3::Interpreter

@@ -4,6 +4,8 @@
  */
 #include "analysis/sql_accounts.h"
 
+#include "analysis/module_tree.h"
+#include "analysis/op_stats.h"
 #include "analysis/sql_view.h"
 
 enum { DEVICES = 64 };
@@ -20,6 +22,29 @@ static void take(struct sql_accounts *a, const struct accounting *one)
         vec_push(&a->gaps, ((struct sql_gap_row){one, &one->pieces.at[i]}));
 }
 
+static void begin(struct sql_accounts *a, const struct capture *cap)
+{
+    if (!a->has_study)
+        study_begin(&a->study, cap, study_defaults());
+    a->has_study = true;
+}
+
+struct field_items sql_accounts_ops(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (a->ops == NULL)
+        a->ops = op_stats_find(&a->study, OP_BY_SHAPE);
+    return (struct field_items){a->ops->at, a->ops->n};
+}
+
+struct field_items sql_accounts_modules(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (a->modules == NULL)
+        a->modules = study_module_tree(&a->study);
+    return (struct field_items){a->modules->at, a->modules->n};
+}
+
 void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
 {
     int32_t devices[DEVICES];
@@ -27,7 +52,7 @@ void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
     if (a->is_built)
         return;
     a->is_built = true;
-    study_begin(&a->study, cap, study_defaults());
+    begin(a, cap);
     size_t n = device_tasks_devices(cap, devices, DEVICES);
     for (size_t i = 0; i < n; i++)
         take(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
@@ -96,7 +121,7 @@ void sql_accounts_fini(struct sql_accounts *a)
     vec_free(&a->streams);
     vec_free(&a->classes);
     vec_free(&a->gaps);
-    if (a->is_built)
+    if (a->has_study)
         study_end(&a->study);
 }
 
@@ -460,3 +485,31 @@ static const struct field stream_gap_fields[] = {
     FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
 };
 const struct record sql_stream_gap_record = RECORD(struct sql_stream_gap_row, stream_gap_fields);
+
+static const struct field op_fields[] = {
+    FIELD(struct op_stat, name, "name"),
+    FIELD(struct op_stat, shapes, "input_shapes", .missing = MISSING_EMPTY),
+    FIELD(struct op_stat, types, "input_dtypes", .missing = MISSING_EMPTY),
+    FIELD(struct op_stat, calls, "calls"),
+    FIELD(struct op_stat, kernels, "kernels"),
+    FIELD(struct op_stat, own_kernels, "own_kernels"),
+    FIELD(struct op_stat, device, "device_ns"),
+    FIELD(struct op_stat, own_device, "own_device_ns"),
+    FIELD(struct op_stat, host, "host_ns"),
+    FIELD(struct op_stat, own_host, "own_host_ns"),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_op_record = RECORD(struct op_stat, op_fields);
+
+static const struct field module_fields[] = {
+    FIELD_NAMED(struct module_node, name, "name"),
+    FIELD(struct module_node, class, "class"),
+    FIELD(struct module_node, calls, "calls"),
+    FIELD(struct module_node, kernels, "kernels"),
+    FIELD(struct module_node, own_kernels, "own_kernels"),
+    FIELD(struct module_node, device, "device_ns"),
+    FIELD(struct module_node, own_device, "own_device_ns"),
+    FIELD(struct module_node, host, "host_ns"),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_module_record = RECORD(struct module_node, module_fields);

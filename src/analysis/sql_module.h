@@ -21,6 +21,8 @@ enum sql_rows {
     SQL_FLOWS, /* from_id and to_id are looked up by search */
     SQL_GAPS,
     SQL_LANES,
+    SQL_MODULES,
+    SQL_OPS,
     SQL_SOURCES,
     SQL_STEPS,
     SQL_STEP_TIMES,

@@ -81,6 +81,21 @@ const struct sql_table sql_tables[] = {
      &sql_rows_module,
      SET_ALL,
      SQL_LANES},
+    {{"modules",
+      "id INTEGER, name TEXT, class TEXT, calls INTEGER, kernels INTEGER, own_kernels INTEGER, "
+      "device_ns INTEGER, own_device_ns INTEGER, host_ns INTEGER, rank INTEGER",
+      "modules of the model as Python frames name them, with the kernels launched in them"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_MODULES},
+    {{"ops",
+      "id INTEGER, name TEXT, input_shapes TEXT, input_dtypes TEXT, calls INTEGER, "
+      "kernels INTEGER, own_kernels INTEGER, device_ns INTEGER, own_device_ns INTEGER, "
+      "host_ns INTEGER, own_host_ns INTEGER, rank INTEGER",
+      "host operators by input shapes, with the kernels launched in them"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_OPS},
     {{"slices", SLICE_COLUMNS, "everything on the timeline"}, &sql_slices_module, SET_ALL, 0},
     {{"sources",
       "id INTEGER, path TEXT, format TEXT, bytes INTEGER, rows INTEGER, lost INTEGER, "

@@ -24,7 +24,7 @@ static struct machine_costs draw_costs(enum machine_kind kind, uint64_t seed)
         .switching = 24000 * speed / 1000,
         .recorded_op = rng_between(&r, 1500, 2300),
         .recorded_call = rng_between(&r, 1200, 2400),
-        .recorded_node = rng_between(&r, 900, 1300),
+        .recorded_node = is_npu ? 0 : rng_between(&r, 900, 1300), /* not known of an NPU */
         .latency = is_npu ? rng_between(&r, 4000, 9000) : rng_between(&r, 600, 1600),
         .gap = is_npu ? rng_between(&r, 300, 900) : rng_between(&r, 800, 1500),
         .event_latency = is_npu ? rng_between(&r, 2000, 4000) : rng_between(&r, 1000, 2200),

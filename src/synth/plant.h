@@ -75,15 +75,14 @@ struct plant {
 /* Draws sizes and rates of a seed; the same for both twins. */
 void plant_draw(struct plant *p, struct machine *m, enum plant_cause cause, bool is_sick,
                 uint64_t seed, int64_t steps);
-void plant_step(struct plant *p, int step);
+
+/* Runs all steps. `marks` gets the begin of each; `done` is called after each, while the machine's
+ * rank holds its record, and may be NULL. */
+enum status plant_execute(struct plant *p, nanos *marks, void (*done)(void *ctx), void *ctx);
 
 /* Executes the twins that the options ask for and writes their files and the truth. */
 enum status plant_run(const struct synth_options *o, struct arena *arena, struct diag *d,
                       struct synth_result *out);
-
-/* Work that was launched before the recording began, and the profiler's own end. */
-void plant_begin(struct plant *p);
-void plant_finish(struct plant *p);
 
 /* ---- for the files of the programs ---- */
 

@@ -1,6 +1,7 @@
 /*
  * plant: steps of training, prefill and decode, and where each problem sits in them.
  */
+#include "base/cancel.h"
 #include "synth/plant.h"
 
 enum { MB = 1000000, BUCKET = 25 * MB };
@@ -458,7 +459,7 @@ static void decode_step(struct plant *p, int step)
         plant_item(p);
 }
 
-void plant_step(struct plant *p, int step)
+static void run_step(struct plant *p, int step)
 {
     struct machine *m = p->m;
     bool drops =
@@ -478,18 +479,38 @@ void plant_step(struct plant *p, int step)
     }
 }
 
-void plant_begin(struct plant *p)
+/* Work that was launched before the recording began. */
+static void begin_recording(struct plant *p)
 {
     struct machine *m = p->m;
 
     if (m->kind == MACHINE_NPU)
-        return; /* its profiler shows nothing of them */
+        return; /* its profiler shows nothing of it */
     for (int64_t i = machine_draw(m, 6, 24); i > 0; i--)
         machine_earlier(
             m, &(struct machine_kernel){.code = OP_P_GEMM, .dur = machine_draw(m, 20000, 60000)});
 }
 
-void plant_finish(struct plant *p)
+enum status plant_execute(struct plant *p, nanos *marks, void (*done)(void *ctx), void *ctx)
 {
-    machine_sync(p->m, STREAM_COUNT);
+    struct machine *m = p->m;
+
+    for (int i = 0; i < p->steps; i++) {
+        machine_step_begin(m, p->first + i);
+        marks[i] = m->rank->step.begin;
+        if (i == 0)
+            begin_recording(p);
+        run_step(p, p->first + i);
+        machine_step_end(m);
+        if (i + 1 == p->steps)
+            machine_sync(m, STREAM_COUNT); /* the profiler's own */
+        sim_order_tasks(m->rank);
+        if (done != NULL)
+            done(ctx);
+        arena_free(m->names);
+        arena_init(m->names);
+        if (cancelled())
+            return ST_CANCELLED;
+    }
+    return ST_OK;
 }

@@ -1,9 +1,6 @@
 /*
  * plant: executes both twins, writes what a profiler would have recorded of them, and the truth.
  */
-#include <stdlib.h>
-
-#include "base/cancel.h"
 #include "synth/plant_truth.h"
 #include "synth/rank_out.h"
 #include "synth/synth.h"
@@ -26,46 +23,9 @@ struct planting {
     struct synth_result *result;
 };
 
-ORDER_BY(by_begin, struct synth_task,
-         ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection));
-
-/* Rows in the table's order; each one's wait is its distance to the row before it. */
-static void order_tasks(struct rank *r)
+static void write_step(void *out)
 {
-    qsort(r->step.tasks.at, r->step.tasks.n, sizeof *r->step.tasks.at, by_begin);
-    for (size_t i = 0; i < r->step.tasks.n; i++) {
-        struct synth_task *t = &r->step.tasks.at[i];
-        if (t->kind != TASK_KERNEL && t->kind != TASK_COMM)
-            continue;
-        t->wait = r->row_end > 0 && t->begin > r->row_end ? t->begin - r->row_end : 0;
-        r->row_end = t->begin + t->dur;
-    }
-}
-
-/* Runs all steps; `out` gets each of them, NULL: nobody records. */
-static enum status execute(struct planting *k, struct machine *m, struct plant *p,
-                           struct rank_out *out, nanos *marks)
-{
-    for (int i = 0; i < p->steps; i++) {
-        machine_step_begin(m, p->first + i);
-        marks[i] = m->rank->step.begin;
-        if (i == 0)
-            plant_begin(p);
-        plant_step(p, p->first + i);
-        machine_step_end(m);
-        if (i + 1 == p->steps)
-            plant_finish(p);
-        if (out != NULL) {
-            order_tasks(m->rank);
-            rank_out_step(out);
-        }
-        arena_free(m->names);
-        arena_init(m->names);
-        if (cancelled())
-            return ST_CANCELLED;
-    }
-    (void)k;
-    return ST_OK;
+    rank_out_step(out);
 }
 
 /* Names of files are below the folder of the whole; those of a run below its own. */
@@ -92,52 +52,68 @@ static void keep_result(struct planting *k, const struct truth *t, const struct 
     r->trace_bytes = t->files.n > 0 ? t->files.at[0].bytes : 0;
 }
 
-/* One execution of one twin. */
-static enum status run_twin(struct planting *k, enum machine_kind kind, int variant, bool is_bare)
-{
-    struct plant_run *run = &k->truth.runs[k->truth.runs_n++];
-    static const struct synth_program program = {.phase = PHASE_TRAIN};
-    struct synth_options o = *k->o;
+/* One execution: a rank, the machine it is recorded from, and the program. */
+struct execution {
+    struct synth_options o;
+    struct sim sim;
     struct machine m;
     struct plant p;
-    struct sim sim;
-    struct rank_out *out = ARENA_NEW(k->arena, struct rank_out);
-    enum status st = ST_OK;
+    struct rank_out *out; /* NULL: nobody records */
+    nanos *marks;
+};
 
-    o.out = fs_join(k->arena, o.out, variants[variant]);
-    o.formats &= formats_of[kind];
-    o.mode = SYNTH_TRAIN;
-    o.stacks = k->cause == PLANT_PYTHON_OVERHEAD;
-    sim_init(&sim, &o, k->arena);
-    sim.gpu = "NVIDIA H200";
-    sim.gpu_memory = INT64_C(150754820096);
-    sim.npu = "Ascend910B3";
-    struct rank *rank = &sim.ranks[0];
+static void prepare(struct planting *k, struct execution *e, enum machine_kind kind, int variant,
+                    bool is_bare)
+{
+    static const struct synth_program program = {.phase = PHASE_TRAIN};
+
+    e->o = *k->o;
+    e->o.out = fs_join(k->arena, k->o->out, variants[variant]);
+    e->o.formats &= formats_of[kind];
+    e->o.mode = SYNTH_TRAIN;
+    e->o.stacks = k->cause == PLANT_PYTHON_OVERHEAD;
+    sim_init(&e->sim, &e->o, k->arena);
+    e->sim.gpu = "NVIDIA H200";
+    e->sim.gpu_memory = INT64_C(150754820096);
+    e->sim.npu = "Ascend910B3";
+    struct rank *rank = &e->sim.ranks[0];
     rank->step.program = &program;
     rank->threads = THREAD_COUNT;
     rank->streams = STREAM_COUNT;
-    machine_init(&m, kind, o.seed, rank, &sim.names);
-    m.is_bare = is_bare;
-    plant_draw(&p, &m, k->cause, variant == 0, o.seed, o.steps);
-    nanos *marks = ARENA_ARRAY(k->arena, nanos, (size_t)p.steps);
+    machine_init(&e->m, kind, e->o.seed, rank, &e->sim.names);
+    e->m.is_bare = is_bare;
+    plant_draw(&e->p, &e->m, k->cause, variant == 0, e->o.seed, e->o.steps);
+    e->marks = ARENA_ARRAY(k->arena, nanos, (size_t)e->p.steps);
+    e->out = is_bare ? NULL : ARENA_NEW(k->arena, struct rank_out);
+}
+
+static enum status execute(struct planting *k, struct execution *e, struct plant_run *run)
+{
+    if (e->out != NULL)
+        TRY(rank_out_open(e->out, &e->sim, 0, k->arena, k->d));
+    TRY(plant_execute(&e->p, e->marks, e->out != NULL ? write_step : NULL, e->out));
+    plant_truth_account(run, &e->m, &e->p, e->marks, k->arena);
+    if (e->out == NULL)
+        return ST_OK;
+    TRY(rank_out_close(e->out));
+    keep_files(k, run, &e->out->truth);
+    keep_result(k, &e->out->truth, &e->p);
+    return ST_OK;
+}
+
+static enum status run_twin(struct planting *k, enum machine_kind kind, int variant, bool is_bare)
+{
+    struct plant_run *run = &k->truth.runs[k->truth.runs_n++];
+    struct execution *e = ARENA_NEW(k->arena, struct execution);
+
+    prepare(k, e, kind, variant, is_bare);
     *run = (struct plant_run){
-        .machine = m.device->name, .variant = variants[variant], .is_recorded = !is_bare};
-    if (!is_bare)
-        st = rank_out_open(out, &sim, 0, k->arena, k->d);
-    if (st == ST_OK)
-        st = execute(k, &m, &p, is_bare ? NULL : out, marks);
-    if (st == ST_OK && !is_bare)
-        st = rank_out_close(out);
-    if (st == ST_OK)
-        plant_truth_account(run, &m, &p, marks, k->arena);
-    if (st == ST_OK && !is_bare) {
-        keep_files(k, run, &out->truth);
-        keep_result(k, &out->truth, &p);
-    }
-    if (!is_bare)
-        rank_out_free(out);
-    machine_fini(&m);
-    sim_fini(&sim);
+        .machine = e->m.device->name, .variant = variants[variant], .is_recorded = !is_bare};
+    enum status st = execute(k, e, run);
+    if (e->out != NULL)
+        rank_out_free(e->out);
+    machine_fini(&e->m);
+    sim_fini(&e->sim);
     return st;
 }
 

@@ -257,8 +257,7 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
 ORDER_BY(by_begin, struct synth_task,
          ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection));
 
-/* Rows in the table's order, and each one's distance to the row before it. */
-static void order_tasks(struct rank *r)
+void sim_order_tasks(struct rank *r)
 {
     struct synth_step *step = &r->step;
 
@@ -419,7 +418,7 @@ void sim_warm_up(struct sim *s)
     run(s, p, p->n - (p->n < 12 ? p->n : 12), p->n, &none);
     for (int i = 0; i < s->ranks_n; i++) {
         end_step(&s->ranks[i], false, 0);
-        order_tasks(&s->ranks[i]);
+        sim_order_tasks(&s->ranks[i]);
     }
 }
 
@@ -437,7 +436,7 @@ void sim_step(struct sim *s, bool is_cut)
     run(s, p, 0, is_cut ? p->n * 3 / 5 : p->n, &plan);
     for (int i = 0; i < s->ranks_n; i++) {
         end_step(&s->ranks[i], is_cut, plan.tail);
-        order_tasks(&s->ranks[i]);
+        sim_order_tasks(&s->ranks[i]);
     }
     s->step++;
 }

@@ -66,6 +66,10 @@ void sim_warm_up(struct sim *s);
 /* Runs one step on all ranks; each rank's record is then in rank->step. `is_cut` breaks it off. */
 void sim_step(struct sim *s, bool is_cut);
 
+/* Puts the tasks of the step into the table's order; each row's wait is its distance to the one
+ * before it. */
+void sim_order_tasks(struct rank *r);
+
 int64_t rank_tid(const struct rank *r, enum synth_thread thread);
 
 /* For synth/sim.c: the hosts' part, in synth/sim_host.c. */
