@@ -2,11 +2,13 @@
  * The public door: include/strata/strata.h over flow/. Arguments are checked here, because
  * callers are strangers.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/inputs.h"
 #include "base/job.h"
 #include "capture/capture.h"
 #include "flow/flow.h"
@@ -40,12 +42,16 @@ const char *strata_version(void)
     return STRATA_VERSION;
 }
 
+static atomic_size_t handles; /* that may have read files */
+
 struct strata *strata_new(void)
 {
     struct strata *s = malloc(sizeof(*s));
 
-    if (s != NULL)
+    if (s != NULL) {
+        atomic_fetch_add(&handles, 1);
         *s = (struct strata){.job = JOB_INIT};
+    }
     return s;
 }
 
@@ -63,6 +69,8 @@ void strata_free(struct strata *s)
         return;
     job_run(&s->job, unload, s);
     free(s);
+    if (atomic_fetch_sub(&handles, 1) == 1)
+        inputs_clear();
 }
 
 /* "prof/k.csv:812: no start time [kernel-details.no-start]" */

@@ -88,7 +88,6 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out)
 {
-    const char *folder = results_folder(arena, job->path, job->out);
     enum status st = ST_OK;
 
     *out = (struct anomaly_result){0};
@@ -102,10 +101,11 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     }
     for (size_t i = 0; i < out->n && st == ST_OK; i++) {
         const struct capture *cap = out->fleet->ranks.at[i];
-        out->at[i].json_path = fs_join(arena, folder, file_name(arena, cap, out->n == 1));
+        if (job->out != NULL)
+            out->at[i].json_path = fs_join(arena, job->out, file_name(arena, cap, out->n == 1));
         analyse(job, i, arena, d, out);
-        if (!job->is_dry_run)
-            st = results_save(folder, out->at[i].json_path,
+        if (job->out != NULL && !job->is_dry_run)
+            st = results_save(job->out, out->at[i].json_path,
                               (struct str){out->at[i].json.at, out->at[i].json.n}, d);
     }
     if (st == ST_OK && !job->without_arch)
