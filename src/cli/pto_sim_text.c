@@ -186,6 +186,11 @@ static void add_work(struct report *r, const struct pto_outcome *o)
     }
     if (o->flows.n > 0)
         report_text(r, REPORT_MESSAGE(r, &pto_text.moved, PLACE("list", moved)));
+    if (o->gm_read > 0)
+        report_line_text(
+            r, REPORT_MESSAGE(r, o->is_l2_assumed ? &pto_text.memory_given : &pto_text.memory,
+                              PLACE("hit", 100 * o->l2_hit), PLACE("cores", o->cores),
+                              PLACE("start", o->start)));
     if (o->macs > 0)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.multiplied, PLACE("pairs", o->macs),
                                            PLACE("share", 100.0 * (double)o->macs /

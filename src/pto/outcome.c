@@ -237,8 +237,14 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     o->is_complete = sim->is_complete;
     o->present = sim->present;
     o->total = sim->total;
-    o->launch = (int64_t)pto_costs_get(sim->machine.costs, PTO_COST_LAUNCH);
+    o->start = sim->machine.options->start;
+    o->launch = (int64_t)pto_costs_get(sim->machine.costs,
+                                       o->arch == PTO_A5 ? PTO_COST_A5_LAUNCH : PTO_COST_LAUNCH);
     o->steps = sim->steps;
+    o->cores = sim->machine.options->cores;
+    o->gm_read = sim->machine.l2.asked;
+    o->l2_hit = num_ratio((double)(o->gm_read - sim->machine.l2.missed), (double)o->gm_read);
+    o->is_l2_assumed = sim->machine.options->l2_hit >= 0;
     for (uint32_t i = 0; i < PTO_CORES; i++) {
         const struct pto_core *c = &sim->cores[i];
         if ((sim->present >> i & 1) == 0)

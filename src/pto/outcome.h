@@ -85,8 +85,13 @@ struct pto_outcome {
     bool is_dep, is_complete, is_degenerate;
     uint32_t present; /* bit per core */
     int64_t total;    /* cycles */
+    int64_t start;    /* cycles of it before the first instruction */
     int64_t launch;   /* cycles of a launch, not in `total` */
     double us, us_with_launch;
+    double l2_hit;      /* of the bytes read from global memory; not finite: none */
+    bool is_l2_assumed; /* the share was given, not computed from the addresses */
+    int64_t gm_read;    /* bytes */
+    int32_t cores;      /* AI cores that share the memory */
     uint64_t instructions, steps;
     uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
     enum pto_bound bound;
