@@ -236,8 +236,9 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
     o.is_dep = setup->is_dep;
     o.has_memory = setup->has_memory;
     o.blocks = setup->blocks > 0 ? setup->blocks : 1;
-    o.start =
-        (int64_t)pto_costs_get(costs, k->arch == PTO_A5 ? PTO_COST_A5_START : PTO_COST_A2A3_START);
+    if (!setup->is_dispatched)
+        o.start = (int64_t)pto_costs_get(costs, k->arch == PTO_A5 ? PTO_COST_A5_START
+                                                                  : PTO_COST_A2A3_START);
     o.l2_hit = setup->has_l2_hit ? setup->l2_hit : -1;
     o.cores = (int32_t)setup->cores;
     if (o.cores <= 0)

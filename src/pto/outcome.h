@@ -96,8 +96,9 @@ struct pto_outcome {
     uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
     enum pto_bound bound;
     bool is_bound;       /* by anything */
-    uint32_t bound_core; /* the busiest pipe */
+    uint32_t bound_core; /* the pipe with the most work on the critical path */
     enum pto_pipe bound_pipe;
+    double bound_share; /* of the cycles after the start: that work */
     uint64_t macs;
     double peak_macs;           /* a cycle, for the types that were multiplied; 0: none */
     double peak_share;          /* of that; not finite: none */

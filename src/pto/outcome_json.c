@@ -101,6 +101,8 @@ static const struct field outcome_fields[] = {
                .is_optional = true),
     FIELD_PIPE(struct pto_outcome, bound_pipe, "bound_pipe", WHEN(struct pto_outcome, is_bound),
                .is_optional = true),
+    FIELD(struct pto_outcome, bound_share, "bound_share", WHEN(struct pto_outcome, is_bound),
+          .is_optional = true, .about = "of the critical path after the start: work of bound_pipe"),
     FIELD(struct pto_outcome, macs, "macs"),
     FIELD(struct pto_outcome, peak_share, "peak_share",
           .about = "multiplications against the cube's most; null without any"),
