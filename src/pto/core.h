@@ -166,9 +166,25 @@ bool pto_core_site(struct pto_core *c, uint32_t site);
 /* The cost of a site for the shapes its operands have now. */
 const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site);
 
-/* One phase of an instruction, with what its bytes find in the L2. */
-struct pto_issue pto_core_issue(struct pto_core *c, uint32_t site, uint8_t phase,
-                                const struct pto_site_cache *cost);
+/* What the bytes of a transfer find in the L2. */
+void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase,
+                     const struct pto_site_cache *cost, struct pto_issue *issue);
+
+/* One phase of an instruction. */
+static inline struct pto_issue pto_core_issue(struct pto_core *c, uint32_t site, uint8_t phase,
+                                              const struct pto_site_cache *cost)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_issue issue = {.site = site,
+                              .pipe = s->phases[phase],
+                              .is_blocking = s->phases[phase] == PTO_PIPE_S,
+                              .occupied = cost->occupied[phase],
+                              .latency = cost->latency[phase]};
+
+    if (cost->gm[phase] != PTO_GM_NONE)
+        pto_core_memory(c, s, phase, cost, &issue);
+    return issue;
+}
 
 /* A view as rows of bytes; anything with more than one outer dimension is known by its hull. */
 struct pto_gm_window pto_core_window(const struct pto_gm *g);

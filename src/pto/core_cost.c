@@ -324,25 +324,16 @@ static int64_t missing_bytes(struct pto_core *c, const struct pto_site *s,
     return missing;
 }
 
-struct pto_issue pto_core_issue(struct pto_core *c, uint32_t site, uint8_t phase,
-                                const struct pto_site_cache *cost)
+void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase,
+                     const struct pto_site_cache *cost, struct pto_issue *issue)
 {
-    const struct pto_site *s = &c->program->sites.at[site];
-    struct pto_issue issue = {.site = site,
-                              .pipe = s->phases[phase],
-                              .is_blocking = s->phases[phase] == PTO_PIPE_S,
-                              .occupied = cost->occupied[phase],
-                              .latency = cost->latency[phase]};
-
-    if (cost->gm[phase] == PTO_GM_NONE)
-        return issue;
+    const struct pto_miss *miss = &cost->miss[phase];
     double missing = (double)missing_bytes(c, s, cost, phase);
+
     if (missing <= 0)
-        return issue;
-    issue.occupied +=
-        pto_whole_cycles(missing * cost->miss[phase].occupied - cost->miss[phase].covered);
-    issue.latency += pto_whole_cycles(cost->miss[phase].latency);
-    issue.service = pto_whole_cycles(missing * cost->miss[phase].service);
-    issue.is_write = cost->gm[phase] == PTO_GM_WRITTEN;
-    return issue;
+        return;
+    issue->occupied += pto_whole_cycles(missing * miss->occupied - miss->covered);
+    issue->latency += pto_whole_cycles(miss->latency);
+    issue->service = pto_whole_cycles(missing * miss->service);
+    issue->is_write = cost->gm[phase] == PTO_GM_WRITTEN;
 }

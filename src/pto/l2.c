@@ -18,7 +18,8 @@ void pto_l2_start(struct pto_l2 *l2, double room)
     for (size_t i = 0; i < l2->pages.n; i++)
         memset(l2->pages.at[i], 0, PAGE_LINES * sizeof(uint32_t));
     hash_clear(&l2->windows);
-    l2->room = room;
+    l2->touched.n = 0;
+    l2->room = room < CLOCK * (double)UINT32_MAX ? (uint32_t)(room / CLOCK) : UINT32_MAX;
     l2->filled = 0;
     l2->asked = l2->missed = 0;
 }
@@ -29,6 +30,7 @@ void pto_l2_free(struct pto_l2 *l2)
         mem_free(l2->pages.at[i]);
     vec_free(&l2->pages);
     hash_free(&l2->windows);
+    vec_free(&l2->touched);
     hash_free(&l2->page_numbers);
     memset(l2, 0, sizeof(*l2));
 }
@@ -41,45 +43,50 @@ static uint32_t now(const struct pto_l2 *l2)
     return ticks < (double)UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
 
-static bool is_held(const struct pto_l2 *l2, uint32_t touched, uint32_t at)
+/* What was touched before this has left. */
+static uint32_t oldest(const struct pto_l2 *l2, uint32_t at)
 {
-    return touched != 0 && (double)(at - touched) * CLOCK <= l2->room;
+    return at > l2->room ? at - l2->room : 1;
 }
 
 /* NULL when too many are in use. */
-static uint32_t *page_of(struct pto_l2 *l2, int32_t root, int64_t page)
+static uint32_t *page_of(struct pto_l2 *l2, int32_t root, uint64_t number)
 {
-    uint64_t key = hash_mix((uint64_t)(uint32_t)root, (uint64_t)page);
-    uint32_t number = hash_add(&l2->page_numbers, key, (uint32_t)l2->pages.n);
+    uint32_t index =
+        hash_add(&l2->page_numbers, hash_mix((uint32_t)root, number), (uint32_t)l2->pages.n);
 
-    if (number >= MOST_PAGES)
+    if (index >= MOST_PAGES)
         return NULL;
-    if (number == l2->pages.n) {
+    if (index == l2->pages.n) {
         uint32_t *lines = mem_grow(NULL, sizeof(*lines), PAGE_LINES);
         memset(lines, 0, PAGE_LINES * sizeof(*lines));
         vec_push(&l2->pages, lines);
     }
-    return l2->pages.at[number];
+    l2->last.lines = l2->pages.at[index];
+    l2->last.number = number;
+    l2->last.root = root;
+    return l2->last.lines;
 }
 
 /* Lines [first, last] of a pointer: how many were not there. */
-static int64_t touch_lines(struct pto_l2 *l2, int32_t root, int64_t first, int64_t last,
-                           uint32_t at)
+static inline uint64_t touch_lines(struct pto_l2 *l2, int32_t root, uint64_t first, uint64_t last,
+                                   uint32_t at, uint32_t least)
 {
-    int64_t missing = 0;
+    uint64_t missing = 0;
 
     while (first <= last) {
-        int64_t page = first / PAGE_LINES, end = (page + 1) * PAGE_LINES;
-        uint32_t *lines = page_of(l2, root, page);
+        uint64_t number = first / PAGE_LINES, end = (number + 1) * PAGE_LINES;
+        bool is_last = l2->last.lines && number == l2->last.number && root == l2->last.root;
+        uint32_t *lines = is_last ? l2->last.lines : page_of(l2, root, number);
         if (end > last + 1)
             end = last + 1;
         if (!lines)
             return missing + last - first + 1;
-        for (; first < end; first++) {
-            uint32_t *line = &lines[first % PAGE_LINES];
-            missing += !is_held(l2, *line, at);
-            *line = at;
+        for (uint64_t i = first % PAGE_LINES, n = end - first; n > 0; n--, i++) {
+            missing += lines[i] < least;
+            lines[i] = at;
         }
+        first = end;
     }
     return missing;
 }
@@ -92,28 +99,41 @@ static uint64_t window_key(const struct pto_gm_window *w)
     return hash_mix(hash_mix(key, (uint64_t)w->row_bytes), (uint64_t)w->stride);
 }
 
+/* When the same window was touched last: 0 for never, or when it is one too many. */
+static uint32_t touch_window(struct pto_l2 *l2, const struct pto_gm_window *w, uint32_t at)
+{
+    uint32_t fresh = (uint32_t)l2->touched.n;
+
+    if (fresh >= MOST_WINDOWS)
+        return 0;
+    uint32_t number = hash_add(&l2->windows, window_key(w), fresh);
+    if (number == fresh)
+        vec_push(&l2->touched, 0);
+    uint32_t before = l2->touched.at[number];
+    l2->touched.at[number] = at;
+    return before;
+}
+
 int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t bytes, double part)
 {
-    uint64_t key = window_key(w);
-    uint32_t at = now(l2), touched = 0;
-    int64_t missing = 0;
-    bool is_known = hash_get(&l2->windows, key, &touched);
+    uint32_t at = now(l2), least = oldest(l2, at);
+    uint64_t missing = 0;
 
     if (w->rows <= 0 || w->row_bytes <= 0 || w->at < 0 || bytes <= 0)
         return 0;
-    if (is_known || l2->windows.n < MOST_WINDOWS)
-        hash_put(&l2->windows, key, at);
-    if (is_known && is_held(l2, touched, at))
+    if (touch_window(l2, w, at) >= least)
         return 0;
     int64_t length = w->row_bytes < bytes ? w->row_bytes : bytes, begin = w->at, end = 0;
-    for (int64_t row = 0; row < w->rows && row <= bytes / length; row++) {
+    int64_t rows = w->rows <= bytes / length ? w->rows : bytes / length;
+    for (int64_t row = 0; row < rows; row++) {
         if (__builtin_add_overflow(begin, length - 1, &end))
             break;
-        missing += touch_lines(l2, w->root, begin / LINE, end / LINE, at);
+        missing +=
+            touch_lines(l2, w->root, (uint64_t)begin / LINE, (uint64_t)end / LINE, at, least);
         if (__builtin_add_overflow(begin, w->stride, &begin) || begin < 0)
             break;
     }
-    missing = missing < bytes / LINE ? missing * LINE : bytes;
-    l2->filled += (double)missing * part;
-    return missing;
+    int64_t missed = missing < (uint64_t)bytes / LINE ? (int64_t)missing * LINE : bytes;
+    l2->filled += (double)missed * part;
+    return missed;
 }

@@ -18,12 +18,18 @@
 
 /* Zero-initialised is empty and has no room. */
 struct pto_l2 {
-    double room;              /* bytes */
+    uint32_t room;            /* KiB */
     double filled;            /* bytes that came in so far */
-    struct hash windows;      /* when a whole window was touched last, by its hash */
+    struct hash windows;      /* by the hash of a window */
+    VEC_OF(uint32_t) touched; /* when all of it was last */
     struct hash page_numbers; /* by pointer and address */
     VEC_OF(uint32_t *) pages; /* when each line was touched last */
-    int64_t asked, missed;    /* bytes read */
+    struct {
+        uint32_t *lines; /* NULL: none was */
+        uint64_t number;
+        int32_t root;
+    } last;                /* page used */
+    int64_t asked, missed; /* bytes read */
 };
 
 /* Empties the cache, keeping the memory. */
