@@ -134,6 +134,8 @@ endif()
 if(TARGET strata)
     add_test(NAME synth.truth COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/check.py
         ${run_strata})
+    add_test(NAME synth.plant COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/plant.py
+        ${run_strata} --seeds 1 --format kineto)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py ${run_strata})
     add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
@@ -165,12 +167,20 @@ if(TARGET strata)
         ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
+    add_test(NAME anomaly.lanes COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/anomaly/lanes.py ${run_strata})
     add_test(NAME signal.interrupt COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/signal/interrupt.py ${run_strata})
     add_test(NAME query.hostile COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
     set_tests_properties(signal.interrupt query.hostile PROPERTIES RUN_SERIAL ON)
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
+        ${run_strata})
+endif()
+
+# Hostile names through every command: nothing that a terminal or a document would obey.
+if(TARGET strata)
+    add_test(NAME hostile.names COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/hostile/names.py
         ${run_strata})
 endif()
 

@@ -13,8 +13,9 @@
  *     strata_free(s);
  *
  * Handles are opaque and belong to one thread at a time; different handles are independent. The
- * library writes no files but the ones named, prints nothing, and never ends the program, but for
- * running out of memory. Link with `pkg-config --libs --static strata`.
+ * library writes no files but the ones named, prints nothing, and never ends the program. A call
+ * that runs out of memory returns STRATA_MEMORY and releases all it had taken; the handle is then
+ * as new, without what was loaded or set. Link with `pkg-config --libs --static strata`.
  */
 #ifndef STRATA_STRATA_H
 #define STRATA_STRATA_H
@@ -39,6 +40,7 @@ enum strata_status {
     STRATA_TOOL = 6,      /* an external program is missing or failed */
     STRATA_CANCELLED = 7, /* interrupted */
     STRATA_USAGE = 8,     /* an argument makes no sense here */
+    STRATA_MEMORY = 9,    /* there is no more memory */
 };
 
 struct strata;
@@ -55,6 +57,7 @@ struct strata_finding {
 /* "0.1.0" */
 STRATA_API const char *strata_version(void);
 
+/* NULL when there is no memory. */
 STRATA_API struct strata *strata_new(void);
 STRATA_API void strata_free(struct strata *s);
 
@@ -104,6 +107,7 @@ struct strata_pto_result {
     const char *bound;     /* what sets the pace: "read", "cube", ..; never freed */
 };
 
+/* NULL when there is no memory. */
 STRATA_API struct strata_pto *strata_pto_new(void);
 STRATA_API void strata_pto_free(struct strata_pto *k);
 

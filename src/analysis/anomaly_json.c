@@ -7,6 +7,7 @@
 #include "analysis/anomaly.h"
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/gaps.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
@@ -39,6 +40,7 @@ struct doc {
     struct recommendations recommendations;
     struct selfchecks checks;
     const struct ops *ops;
+    const struct diagnosis *diagnosis;
     const struct structures *structures; /* NULL: the architecture is not known */
     nanos origin;                        /* begin of the whole span: rel_us counts from here */
     nanos to_unix;
@@ -886,6 +888,7 @@ static const struct field doc_fields[] = {
     FIELD_LIST(struct doc, recommendations.at, recommendations.n, "recommendations",
                &recommendation_record),
     FIELD_ITEMS(struct doc, limitations, "limitations", FIELD_CSTR, NULL),
+    FIELD_POINTER(struct doc, diagnosis, "diagnosis", &diagnosis_record),
 };
 static const struct record doc_record = RECORD(struct doc, doc_fields);
 
@@ -939,6 +942,7 @@ static const struct doc *document(struct study *st, const struct arch *arch)
         .recommendations = *recommend_find(st),
         .checks = *selfcheck_find(st),
         .ops = ops_find(st, 0, study_kernels(st).n),
+        .diagnosis = study_diagnosis(st),
         .structures = arch != NULL ? structures_find(st, arch) : NULL,
         .to_unix = cap->clock.has_unix ? cap->clock.to_unix : 0,
         .source = source_of(cap),

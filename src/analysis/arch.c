@@ -6,11 +6,18 @@
 #include <math.h>
 
 #include "analysis/arch_repeat.h"
+#include "analysis/arch_runs.h"
+#include "analysis/arch_stacks.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
 #include "text/arch.h"
 
-enum { EVIDENCE_MOST = 24, CHECKS_MOST = 24, NOTES_MOST = 16 };
+enum {
+    EVIDENCE_MOST = 32,
+    CHECKS_MOST = 24,
+    NOTES_MOST = 16,
+    PRODUCTS_MOST = 9 /* of one layer: a gate, four projections, three of the feed-forward part */
+};
 
 struct finder {
     struct study *st;
@@ -255,7 +262,8 @@ static void tell_borders(struct finder *f)
 {
     static const char *const names[BORDER_RULES] = {
         "phase changes decode to prefill", "embedding between markers",
-        "long idle gaps between markers", "step marks between markers"};
+        "long idle gaps between markers",  "step marks between markers",
+        "graph launches between markers",  "sampling between markers"};
     const struct arch_layers *layers = f->a->layers;
 
     for (size_t i = 0; i < BORDER_RULES; i++)
@@ -331,6 +339,24 @@ static void tell_repeats(struct finder *f)
              true);
 }
 
+static void tell_modules(struct finder *f)
+{
+    for (size_t i = 0; i < f->a->stacks->n && i < ARCH_STACKS_TOLD; i++) {
+        const struct arch_stack *s = &f->a->stacks->at[i];
+        evidence(f, s->is_opaque ? "attention kernels per module call" : "module frames",
+                 wording_plain(arch_stack_text(f->arena, s)),
+                 s->is_opaque ? PLAIN("the module has no frames inside; one layer for each "
+                                      "attention kernel of a call")
+                 : s->is_plain
+                     ? PLAIN("no repeated blocks: linear and convolution layers are counted")
+                     : PLAIN("layers as the model's own modules state them"),
+                 s->is_opaque);
+    }
+    if (f->a->disagrees)
+        evidence(f, "kernels against module frames", count_text(f, f->a->layers->per_pass),
+                 PLAIN("kernels alone give another number of layers than module frames"), true);
+}
+
 static void tell_checks(struct finder *f)
 {
     if (f->a->n_checks > 0)
@@ -345,25 +371,66 @@ static void tell_checks(struct finder *f)
                  PLAIN("the first choice of layers per pass failed the cross-check"), true);
 }
 
+/* Frames state layers; for a compiled module several calls that agree are nearly as good. */
+static double judge_modules(const struct arch_stack *s)
+{
+    double confidence = !s->is_opaque ? 0.95 : s->calls > 1 ? 0.8 : 0.6;
+
+    return s->partial > 0 ? confidence - (s->is_opaque ? 0.3 : 0.1) : confidence;
+}
+
+/* A repeat may be several layers, a part of one, or a step of a recurrent network. */
+static double judge_repeats(const struct arch_layers *l)
+{
+    double most = 0.6;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at[i].kind == LAYER_BLOCK)
+            most = 0.5;
+    if (l->method == ARCH_NONE)
+        return 0;
+    return l->confidence * 0.8 < most ? l->confidence * 0.8 : most;
+}
+
+/* What makes a count of markers unsafe bounds the confidence. */
+static double doubt_markers(const struct arch *a, double confidence)
+{
+    const struct arch_layers *l = a->layers;
+    bool only_gaps = true;
+    double most = 1;
+
+    for (size_t i = 0; i < BORDER_RULES; i++)
+        only_gaps &= i == BORDER_RULE_GAP || l->fired[i] == 0 || l->is_ignored[i];
+    if (l->n_runs > 1)
+        most = 0.7;
+    if ((only_gaps && !l->is_one_pass && l->complete < 3) || a->products > PRODUCTS_MOST)
+        most = 0.6;
+    if (a->n_failed > 0 || a->disagrees || l->is_period ||
+        (l->period_match >= 0 && l->period_match < 0.9) || l->partial > 2 || l->complete == 0)
+        most = 0.5;
+    return confidence < most ? confidence : most;
+}
+
 /* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
 static double judge(const struct arch *a)
 {
     const struct arch_layers *layers = a->layers;
     double confidence = 1;
 
+    if (layers->method == ARCH_MODULE)
+        return judge_modules(a->main);
     if (layers->method != ARCH_MARKER)
-        return layers->method == ARCH_NONE ? 0 : layers->confidence * 0.8;
+        return judge_repeats(layers);
     if (a->markers->unknown > 0)
         confidence -= 0.1;
     if (layers->complete == 0)
         confidence -= 0.4;
     else if (layers->complete == 1)
         confidence -= 0.15;
-    if (layers->period_match >= 0 && layers->period_match < 0.9)
-        confidence -= 0.2;
     confidence -= 0.05 * (double)(a->n_failed < 8 ? a->n_failed : 8);
     if (layers->partial > 0)
         confidence -= 0.05;
+    confidence = doubt_markers(a, confidence);
     return confidence > 0 ? confidence : 0;
 }
 
@@ -409,6 +476,64 @@ static size_t find_with(struct finder *f, size_t choice)
     return f->a->n_failed;
 }
 
+static void find_by_kernels(struct finder *f)
+{
+    size_t failed = find_with(f, 0);
+
+    if (failed == 0 || f->a->layers->n_candidates < 2)
+        return;
+    if (find_with(f, 1) < failed)
+        f->a->was_retried = true;
+    else
+        find_with(f, 0);
+}
+
+/* Whether the model's own modules explain most of the device's time. */
+static bool find_by_modules(struct finder *f)
+{
+    struct arch *a = f->a;
+
+    a->stacks = arch_stacks_find(f->st);
+    arch_modules_add_opaque(f->st, a->markers, a->stacks);
+    a->main = arch_modules_main(f->st, a->stacks);
+    if (a->main != NULL)
+        a->layers = arch_modules_layers(f->st, a->ops, a->markers, a->stacks, a->main);
+    if (a->layers == NULL)
+        a->main = NULL;
+    return a->main != NULL;
+}
+
+/* Where kernels tell little, frames alone state the layers. */
+static void fall_back_on_frames(struct finder *f)
+{
+    struct arch *a = f->a;
+    const struct arch_stack *stated = arch_modules_stated(a->stacks);
+
+    if (a->main != NULL || stated == NULL || a->layers->method == ARCH_MARKER)
+        return;
+    struct arch_layers *layers = ARENA_NEW(f->arena, struct arch_layers);
+    *layers =
+        (struct arch_layers){.method = ARCH_MODULE, .per_pass = stated->layers, .period_match = -1};
+    a->layers = layers;
+    a->main = stated;
+    a->is_stated = true;
+    a->n_checks = a->n_failed = 0;
+}
+
+/* Kernels tell of a model whose frames are there too, but do not hold the kernels: do the two
+ * agree on the layers? */
+static bool contradicts(const struct arch *a)
+{
+    size_t layers = arch_layers_of_model(a->layers);
+
+    if (a->main != NULL || a->stacks->n == 0 || layers == 0)
+        return false;
+    for (size_t i = 0; i < a->stacks->n; i++)
+        if (a->stacks->at[i].layers == layers)
+            return false;
+    return true;
+}
+
 const struct arch *arch_find(struct study *st, const struct arch_options *options)
 {
     struct arch *a = ARENA_NEW(&st->scratch, struct arch);
@@ -422,19 +547,18 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     a->origin = origin_of(study_steps(st), busy);
     a->ops = arch_ops_find(st, options->rules);
     a->markers = arch_markers_find(st, a->ops);
-    size_t failed = find_with(&f, 0);
-    if (failed > 0 && a->layers->n_candidates > 1) {
-        if (find_with(&f, 1) < failed)
-            a->was_retried = true;
-        else
-            find_with(&f, 0);
-    }
+    if (!find_by_modules(&f))
+        find_by_kernels(&f);
+    fall_back_on_frames(&f);
     a->types = arch_types_find(st, a->ops, a->markers, a->layers);
     a->comm = arch_comm_find(st, a->ops, a->markers);
     a->config = arch_config_find(st, a->ops, a->markers, a->layers, options->name);
+    a->products = arch_runs_products(st, a->ops, a->layers);
+    a->disagrees = contradicts(a);
+    tell_modules(&f);
     if (a->layers->method == ARCH_MARKER)
         tell_markers(&f);
-    else
+    else if (a->layers->method != ARCH_MODULE)
         tell_repeats(&f);
     tell_checks(&f);
     a->confidence = judge(a);
@@ -462,23 +586,4 @@ double arch_marker_average(struct study *st, const struct arch *a, const struct 
         n++;
     }
     return n > 0 ? (double)sum / (double)n : NAN;
-}
-
-const char *arch_summary(struct arena *arena, const struct arch *a, enum lang lang)
-{
-    const struct arch_layers *l = a->layers;
-    struct str types = S("");
-
-    if (l->n == 0)
-        return message_in(lang, &arch_text.summary_none).at;
-    for (size_t i = 0; i < a->types->n; i++)
-        types =
-            arena_format(arena, "%.*s%s%s %.*s", STR_ARGS(types), i == 0 ? ": " : ", ",
-                         layer_kind_name(a->types->at[i].kind), STR_ARGS(a->types->at[i].layers));
-    return MESSAGE(lang, arena, l->has_both_phases ? &arch_text.summary_phases : &arch_text.summary,
-                   PLACE("n", l->complete), PLACE("layers", arch_layers_of_model(l)),
-                   PLACE("decode", l->decode_per_pass), PLACE("types", types),
-                   PLACE("method", message_word(lang, str_of(arch_method_name(l->method)))),
-                   PLACE("confidence", a->confidence))
-        .at;
 }

@@ -11,10 +11,13 @@
 #include "analysis/arch_comm.h"
 #include "analysis/arch_config.h"
 #include "analysis/arch_layers.h"
+#include "analysis/arch_stacks.h"
 #include "analysis/arch_types.h"
 #include "base/text.h"
 #include "capture/kinds.h"
 #include "report/message.h"
+
+enum { ARCH_STACKS_TOLD = 8 }; /* stacks that are named one by one */
 
 /* One line of the chain that leads to the model: what was seen and what it means. */
 struct arch_evidence {
@@ -36,6 +39,11 @@ struct arch {
     struct arch_ops *ops;
     const struct arch_markers *markers;
     const struct arch_layers *layers;
+    struct arch_stacks *stacks;    /* as module frames state them */
+    const struct arch_stack *main; /* the one that `layers` holds; NULL: kernels alone tell */
+    bool is_stated;                /* frames state the layers, no kernels are in them */
+    size_t products;               /* matrix products of a typical layer without experts */
+    bool disagrees;                /* kernels and module frames give different counts */
     const struct arch_types *types;
     const struct arch_comm *comm;
     const struct arch_config *config;
@@ -67,6 +75,9 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
 nanos arch_marker_duration(struct study *st, const struct arch_layer *layer);
 double arch_marker_average(struct study *st, const struct arch *a, const struct arch_pass *pass,
                            enum arch_phase phase);
+
+/* "19 × DoubleBlock + 38 × SingleBlock in FluxTransformer" */
+struct str arch_stack_text(struct arena *arena, const struct arch_stack *s);
 
 extern const struct schema arch_schema;
 

@@ -4,13 +4,13 @@
 #include "analysis/arch_family.h"
 
 #include <assert.h>
-#include <regex.h>
 #include <stdlib.h>
 
 #include "analysis/arch_rules.h"
 #include "analysis/ops.h"
 #include "analysis/study.h"
 #include "base/char.h"
+#include "base/pattern.h"
 
 ENUM_NAMES(arch_phase_name, enum arch_phase, "unknown", "prefill", "decode")
 
@@ -70,6 +70,11 @@ static const struct pattern {
     {"mmha", FAMILY_ATTENTION, GPU},
     {"<xqa>", FAMILY_ATTENTION, GPU},
     {"kernel_mha", FAMILY_ATTENTION, GPU},
+    {"sage_fwd", FAMILY_ATTENTION, GPU},
+    {"sageattn", FAMILY_ATTENTION, GPU},
+    {"sage_attn", FAMILY_ATTENTION, GPU},
+    {"<attn>", FAMILY_ATTENTION, GPU},
+    {"<attention>", FAMILY_ATTENTION, GPU},
     {"lean_reduction_kernel", FAMILY_ATTENTION, GPU}, /* cuDNN's second half of a split */
     {"DispatchFFNCombine", FAMILY_MOE_FUSED, ANY},
     {"MoeDistributeDispatch", FAMILY_MOE_FUSED, ANY},
@@ -95,6 +100,7 @@ static const struct pattern {
     {"grouped_mm", FAMILY_MOE_GEMM, GPU},
     {"GroupProblemShape", FAMILY_MOE_GEMM, GPU},
     {"moe*gemm", FAMILY_MOE_GEMM, GPU},
+    {"matmul_ogs", FAMILY_MOE_GEMM, GPU}, /* Triton's grouped products */
     {"bmm_*moe", FAMILY_MOE_GEMM, GPU},
     {"hcom_", FAMILY_COMM, ANY},
     {"AicpuKernel$", FAMILY_COMM, ANY},
@@ -181,8 +187,9 @@ static const struct pattern {
 /* Attention kernels that belong to a marker and are none themselves: the second half of a split,
  * index kernels, plans, the backward pass. */
 static const char *const no_markers[] = {
-    "combine", "reduce",  "reduction", "merge_state", "MergeState", "LightningIndexer",
-    "indexer", "prepare", "_stage2",   "convert",     "preprocess", "metadata",
+    "combine",          "reduce",   "reduction", "merge_state", "MergeState",
+    "LightningIndexer", "indexer",  "prepare",   "_stage2",     "convert",
+    "preprocess",       "metadata", "quant",     "mask",
 };
 
 static const char *const backward_words[] = {
@@ -370,16 +377,39 @@ static struct str label_of(struct arena *arena, struct str name, bool is_ascend)
     return arena_format(arena, "%.*s…", LABEL_MAX - 1, function.at);
 }
 
+/* Inductor names a fused kernel after all operators around it, products and attention included,
+ * which it does not hold itself. */
+static bool is_fused_pointwise(struct str name)
+{
+    static const struct str starts[] = {
+        S_INIT("triton_poi_fused"),
+        S_INIT("triton_red_fused"),
+        S_INIT("triton_per_fused"),
+    };
+
+    return STR_ANY(str_starts, name, starts);
+}
+
+static bool is_pointwise(enum family family)
+{
+    return family == FAMILY_NORM || family == FAMILY_ROPE || family == FAMILY_ACTIVATION ||
+           family == FAMILY_QUANT || family == FAMILY_SAMPLING || family == FAMILY_EMBEDDING ||
+           family == FAMILY_ELEMENTWISE;
+}
+
 static enum family built_in(struct str name, struct str text, bool is_ascend)
 {
+    bool is_fused = !is_ascend && is_fused_pointwise(name);
+
     for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
-        if (patterns[i].world == (is_ascend ? GPU : NPU))
+        if (patterns[i].world == (is_ascend ? GPU : NPU) ||
+            (is_fused && !is_pointwise(patterns[i].family)))
             continue;
         if (matches(text, patterns[i].text) ||
             (patterns[i].family == FAMILY_ATTENTION && matches(name, patterns[i].text)))
             return patterns[i].family;
     }
-    return FAMILY_OTHER;
+    return is_fused ? FAMILY_ELEMENTWISE : FAMILY_OTHER;
 }
 
 static enum marker_class marker_of(struct str name, bool is_ascend)
@@ -419,7 +449,7 @@ static enum comm_use comm_use_of(struct str name)
 }
 
 struct compiled {
-    regex_t re;
+    struct pattern *re;
     const struct arch_rule *rule;
 };
 
@@ -432,10 +462,9 @@ struct finder {
 
 static const struct arch_rule *rule_of(const struct finder *f, struct str name, struct str type)
 {
-    /* interned texts end in a NUL byte */
     for (size_t i = 0; i < f->n_rules; i++)
-        if ((name.n > 0 && regexec(&f->rules[i].re, name.at, 0, NULL, 0) == 0) ||
-            (type.n > 0 && regexec(&f->rules[i].re, type.at, 0, NULL, 0) == 0))
+        if ((name.n > 0 && pattern_finds(f->rules[i].re, name)) ||
+            (type.n > 0 && pattern_finds(f->rules[i].re, type)))
             return f->rules[i].rule;
     return NULL;
 }
@@ -500,11 +529,14 @@ static struct arch_op make_op(const struct finder *f, size_t slice)
 
 static void compile(struct finder *f, const struct arch_rules *rules)
 {
+    char why[PATTERN_WHY];
+
     f->rules = ARENA_ARRAY(&f->st->scratch, struct compiled, rules->n);
-    for (size_t i = 0; i < rules->n; i++)
-        if (regcomp(&f->rules[f->n_rules].re, rules->at[i].pattern,
-                    REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0)
-            f->rules[f->n_rules++].rule = &rules->at[i];
+    for (size_t i = 0; i < rules->n; i++) {
+        struct pattern *re = pattern_new(rules->at[i].pattern, PATTERN_ANY_CASE, why);
+        if (re != NULL)
+            f->rules[f->n_rules++] = (struct compiled){.re = re, .rule = &rules->at[i]};
+    }
 }
 
 /* Kernels that share a name and an attribute set share an operator; operators of the same
@@ -550,6 +582,6 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
     hash_free(&by_name);
     intern_fini(&texts);
     for (size_t i = 0; i < f.n_rules; i++)
-        regfree(&f.rules[i].re);
+        pattern_free(f.rules[i].re);
     return ops;
 }

@@ -367,7 +367,7 @@ struct doc {
     int64_t rank;
     size_t kernels, layers_of_model;
     nanos span;
-    struct field_items items, passes, partial, types;
+    struct field_items items, passes, partial, types, stacks;
     const struct doc_type *last;
     bool has_layers;
     size_t kernels_per_structure;
@@ -400,10 +400,48 @@ static const struct field drawing_fields[] = {
 };
 static const struct record drawing_record = RECORD(struct doc, drawing_fields);
 
+static const struct field kind_fields[] = {
+    FIELD(struct stack_kind, class, "class"),
+    FIELD(struct stack_kind, count, "count"),
+};
+static const struct record kind_record = RECORD(struct stack_kind, kind_fields);
+
+struct doc_stack {
+    struct arch_stack stack;
+    struct field_items kinds;
+    const size_t *parts;
+};
+
+static const struct field stack_fields[] = {
+    FIELD(struct doc_stack, stack.owner, "owner", .missing = MISSING_EMPTY),
+    FIELD(struct doc_stack, stack.layers, "layers"),
+    FIELD_ITEMS(struct doc_stack, kinds, "kinds", FIELD_OBJECT, &kind_record),
+    FIELD_VALUES(struct doc_stack, parts, stack.n_parts, "stages"),
+    FIELD(struct doc_stack, stack.calls, "calls"),
+    FIELD(struct doc_stack, stack.partial, "partial_calls"),
+    FIELD(struct doc_stack, stack.is_shared, "shared"),
+    FIELD(struct doc_stack, stack.is_plain, "plain"),
+    FIELD(struct doc_stack, stack.is_opaque, "compiled"),
+    MS(struct doc_stack, stack.device, "device_ms"),
+    FIELD(struct doc_stack, stack.share, "device_share"),
+};
+static const struct record stack_record = RECORD(struct doc_stack, stack_fields);
+
+static struct field_items list_stacks(struct study *st, const struct arch *a)
+{
+    struct doc_stack *list = ARENA_ARRAY(&st->scratch, struct doc_stack, a->stacks->n);
+
+    for (size_t i = 0; i < a->stacks->n; i++) {
+        const struct arch_stack *s = &a->stacks->at[i];
+        list[i] = (struct doc_stack){*s, {s->kinds, s->n_kinds}, s->parts};
+    }
+    return (struct field_items){list, a->stacks->n};
+}
+
 static const struct field doc_fields[] = {
     FIELD_FIXED("schema", "strata.arch/1"),
     FIELD(struct doc, marker, "marker", .missing = MISSING_EMPTY),
-    FIELD_OF_ENUM(struct doc, l.method, "method", arch_method_name, ARCH_NONE + 1),
+    FIELD_OF_ENUM(struct doc, l.method, "method", arch_method_name, ARCH_METHODS),
     FIELD(struct doc, main_stream, "main_stream"),
     FIELD(struct doc, m.n, "total_markers"),
     FIELD(struct doc, m.prefill, "prefill_markers"),
@@ -429,6 +467,7 @@ static const struct field doc_fields[] = {
     FIELD(struct doc, l.per_pass, "structures_per_step", WHEN(struct doc, has_layers)),
     FIELD(struct doc, kernels_per_structure, "kernels_per_structure", WHEN(struct doc, has_layers)),
     FIELD_GROUP("drawings", &drawing_record),
+    FIELD_ITEMS(struct doc, stacks, "stacks", FIELD_OBJECT, &stack_record),
     FIELD_VALUES(struct doc, a.notes, a.n_notes, "notes"),
 };
 static const struct record doc_record = RECORD(struct doc, doc_fields);
@@ -468,6 +507,7 @@ static const struct doc *document(struct study *st, const struct arch *a)
         .passes = list_passes(st, a, false),
         .partial = list_passes(st, a, true),
         .types = list_types(st, a, a->types->at, a->types->n),
+        .stacks = list_stacks(st, a),
         .has_layers = l->n > 0,
         .pipeline = arch_draw_pipeline(st, a, LANG_EN),
         .model = arch_draw_model(st, a, LANG_EN),

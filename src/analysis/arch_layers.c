@@ -6,13 +6,18 @@
 #include <stdlib.h>
 
 #include "analysis/arch_repeat.h"
+#include "analysis/arch_runs.h"
 #include "analysis/groups.h"
+#include "analysis/op_tree.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
 
+enum { GRAPH_LAYERS = 3 };
+
 static const nanos least_gap = 1000000; /* an idle gap between passes lasts 1 ms or more */
 
-ENUM_NAMES(arch_method_name, enum arch_method, "marker", "repeat", "collective", "gap", "none")
+ENUM_NAMES(arch_method_name, enum arch_method, "marker", "repeat", "collective", "gap", "none",
+           "module")
 
 ENUM_NAMES(layer_kind_name, enum layer_kind, "Dense", "MoE+DFC", "MoE+GMM", "MoE+MC2", "MoE+AG",
            "MoE", "Block")
@@ -30,8 +35,10 @@ struct finder {
     bool *is_embedding;  /* by operator: an embedding that begins passes */
     uint64_t *signature; /* of the kernels from each marker to the next */
     bool *is_border;
-    nanos *step_at;        /* the step mark before each marker, where BORDER_STEP is set */
-    const nanos *launches; /* of each kernel; NULL: not known */
+    nanos *step_at;           /* the step mark before each marker, where BORDER_STEP is set */
+    bool was_launched_before; /* kernels without a launch: the recording began later */
+    bool has_steps;           /* marked by the profiler itself */
+    const uint32_t *launches; /* launching slice of each kernel; NULL: not looked for */
 };
 
 static nanos begin_of(const struct finder *f, size_t marker)
@@ -94,19 +101,49 @@ static void phase_borders(struct finder *f)
             f->borders[i] |= BORDER_PHASE;
 }
 
-/* An embedding-like operator inside every layer says nothing; each is judged for itself. */
-static void embedding_borders(struct finder *f)
+static bool is_sampling(const struct arch_op *op)
 {
-    const size_t *between = count_between(f, is_embedding, false);
+    return op->family == FAMILY_SAMPLING && !op->is_backward;
+}
+
+/* Borders at the operators for which `is` holds, but for those inside every layer, which say
+ * nothing: each is judged for itself. Whether some run outside of the layers. */
+static bool borders_at(struct finder *f, bool (*is)(const struct arch_op *op), bool *wanted,
+                       enum border border)
+{
+    const size_t *between = count_between(f, is, false);
+    bool is_outside = false;
     size_t marker = 0;
 
     for (size_t i = 0; i < f->ops->n; i++)
-        f->is_embedding[i] = is_embedding(&f->ops->at[i]) && between[i] * 2 <= f->m->n - 1;
+        wanted[i] = is(&f->ops->at[i]) && between[i] * 2 <= f->m->n - 1;
     for (size_t i = 0; i < f->kernels.n; i++) {
         while (marker < f->m->n && f->m->at[marker].kernel <= i)
             marker++;
-        if (marker > 0 && marker < f->m->n && f->is_embedding[f->ops->of_kernel[i]])
-            f->borders[marker] |= BORDER_EMBEDDING;
+        if (!wanted[f->ops->of_kernel[i]])
+            continue;
+        if (marker > 0 && marker < f->m->n)
+            f->borders[marker] |= (uint8_t)border;
+        else
+            is_outside = true;
+    }
+    return is_outside;
+}
+
+/* A graph is launched once a pass when it holds several layers. */
+static void graph_borders(struct finder *f)
+{
+    const uint32_t *launch = study_op_tree(f->st)->launch;
+    size_t begin = 0;
+
+    for (size_t i = 1; i < f->m->n; i++) {
+        uint32_t before = launch[f->m->at[i - 1].kernel], own = launch[f->m->at[i].kernel];
+        if (before == own)
+            continue;
+        if (before != OP_TREE_NONE && own != OP_TREE_NONE && i - begin >= GRAPH_LAYERS &&
+            i + 1 < f->m->n && launch[f->m->at[i + 1].kernel] == own)
+            f->borders[i] |= BORDER_GRAPH;
+        begin = i;
     }
 }
 
@@ -147,36 +184,15 @@ static void gap_borders(struct finder *f)
     arena_rewind(&f->st->scratch, mark);
 }
 
-/* When the host launched each kernel, where arrows tell; INT64_MIN elsewhere. NULL without any. */
-static const nanos *find_launches(struct finder *f)
-{
-    const struct capture *cap = f->st->cap;
-    nanos *launched;
-    uint32_t *kernel_of;
-
-    if (cap->flows.n == 0)
-        return NULL;
-    launched = ARENA_ARRAY(&f->st->scratch, nanos, f->kernels.n);
-    kernel_of = ARENA_ARRAY(&f->st->scratch, uint32_t, cap->slices.n);
-    for (size_t i = 0; i < f->kernels.n; i++) {
-        launched[i] = INT64_MIN;
-        kernel_of[f->kernels.at[i]] = (uint32_t)i + 1;
-    }
-    for (size_t i = 0; i < cap->flows.n; i++) {
-        const struct flow *flow = &cap->flows.at[i];
-        if (flow->kind == FLOW_LAUNCH && kernel_of[flow->to] > 0)
-            launched[kernel_of[flow->to] - 1] = cap->slices.begin[flow->from];
-    }
-    return launched;
-}
-
 /* The time by which a step mark is compared with a kernel: the host marks steps when it launches
  * their kernels, which may run much later. */
 static nanos launch_of(const struct finder *f, size_t kernel)
 {
-    if (f->launches != NULL && f->launches[kernel] != INT64_MIN)
-        return f->launches[kernel];
-    return f->s->begin[f->kernels.at[kernel]];
+    uint32_t launch = f->launches != NULL ? f->launches[kernel] : OP_TREE_NONE;
+
+    if (launch != OP_TREE_NONE)
+        return f->s->begin[launch];
+    return f->was_launched_before ? INT64_MIN : f->s->begin[f->kernels.at[kernel]];
 }
 
 static void step_borders(struct finder *f)
@@ -186,8 +202,10 @@ static void step_borders(struct finder *f)
 
     if (steps->source == STEPS_PSEUDO)
         return;
+    f->has_steps = steps->source == STEPS_PROFILER;
     if (steps->source != STEPS_FROM_COLUMN)
-        f->launches = find_launches(f);
+        f->launches = study_op_tree(f->st)->launch;
+    f->was_launched_before = f->launches != NULL && study_op_tree(f->st)->linked * 2 > f->kernels.n;
     for (size_t i = 0; i < steps->n; i++) {
         nanos at = steps->at[i].window.begin;
         while (marker < f->m->n && launch_of(f, f->m->at[marker].kernel) < at)
@@ -200,27 +218,31 @@ static void step_borders(struct finder *f)
 }
 
 /* What is worn out by holding nearly everywhere is ignored. Gaps count only where nothing better
- * speaks: a stall inside a pass looks just like one between two. */
-static void judge_borders(struct finder *f)
+ * speaks and no one embedding spans all: a stall inside a pass looks just like one between two.
+ * Whether anything but gaps holds. */
+static bool judge_borders(struct finder *f)
 {
     unsigned trusted = 0;
     bool is_any = false;
 
     for (unsigned rule = 0; rule < BORDER_RULES; rule++) {
+        f->out->fired[rule] = 0;
         for (size_t i = 1; i < f->m->n; i++)
             f->out->fired[rule] += (f->borders[i] >> rule) & 1;
-        f->out->is_ignored[rule] = f->out->fired[rule] * 2 > f->m->n - 1;
+        f->out->is_ignored[rule] =
+            f->out->fired[rule] * 2 > f->m->n - 1 && (rule != BORDER_RULE_STEP || !f->has_steps);
         if (!f->out->is_ignored[rule])
             trusted |= 1U << rule;
     }
     for (size_t i = 1; i < f->m->n; i++)
         is_any |= (f->borders[i] & trusted & ~(unsigned)BORDER_GAP) != 0;
-    if (is_any && (trusted & BORDER_GAP)) {
+    if ((is_any || f->out->is_one_pass) && (trusted & BORDER_GAP)) {
         trusted &= ~(unsigned)BORDER_GAP;
-        f->out->is_ignored[2] = true;
+        f->out->is_ignored[BORDER_RULE_GAP] = true;
     }
     for (size_t i = 1; i < f->m->n; i++)
         f->is_border[i] = (f->borders[i] & trusted) != 0;
+    return is_any;
 }
 
 /* ---- layers per pass ---- */
@@ -314,7 +336,8 @@ static void from_borders(struct finder *f)
 enum { PERIODS_TRIED = 2048, PERIOD_LAYERS = 16384 };
 
 /* Without borders: the period of the layers' signatures that fits best, the smallest of equals. A
- * period of one layer is a model of equal layers, not a model of one layer. */
+ * period of one layer is a model of equal layers, not a model of one layer; neither is a period
+ * that one embedding or sampler spans a model: its layers take turns. */
 static void from_period(struct finder *f)
 {
     double best = 0.9;
@@ -327,7 +350,8 @@ static void from_period(struct finder *f)
             period = p;
         }
     }
-    f->out->candidates[0] = period > 1 ? period : f->m->n;
+    f->out->is_period = period > 1 && !f->out->is_one_pass;
+    f->out->candidates[0] = f->out->is_period ? period : f->m->n;
     f->out->n_candidates = 1;
 }
 
@@ -347,7 +371,7 @@ static size_t prologue_of(const struct finder *f, size_t marker)
             return i;
     if (marker == 0)
         return from;
-    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[3])
+    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[BORDER_RULE_STEP])
         for (size_t i = from; i < own; i++)
             if (launch_of(f, i) >= f->step_at[marker])
                 return i;
@@ -450,8 +474,7 @@ static void cut_passes(struct finder *f, size_t length)
     arch_layers_measure(f->st, f->ops, f->m->main_lane, out->at, out->n);
 }
 
-/* Layers of each phase in a complete pass; of the first one when they differ. */
-static void count_phases(struct arch_layers *out)
+void arch_layers_count_phases(struct arch_layers *out)
 {
     for (size_t i = 0; i < out->n_passes; i++) {
         const struct arch_pass *pass = &out->passes[i];
@@ -488,11 +511,16 @@ static void from_markers(struct finder *f, size_t choice)
     out->method = ARCH_MARKER;
     tell_routers(f);
     phase_borders(f);
-    embedding_borders(f);
+    out->is_one_pass = borders_at(f, is_embedding, f->is_embedding, BORDER_EMBEDDING);
     if (f->m->n > 1)
         gap_borders(f);
     step_borders(f);
-    judge_borders(f);
+    graph_borders(f);
+    if (!judge_borders(f)) {
+        bool *is_sampler = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
+        out->is_one_pass |= borders_at(f, is_sampling, is_sampler, BORDER_SAMPLING);
+        judge_borders(f);
+    }
     find_signatures(f);
     for (size_t i = 1; i < f->m->n; i++)
         is_any |= f->is_border[i];
@@ -503,11 +531,11 @@ static void from_markers(struct finder *f, size_t choice)
     out->per_pass = out->candidates[choice < out->n_candidates ? choice : 0];
     out->period_match = period_match(f, out->per_pass, SIZE_MAX);
     cut_passes(f, out->per_pass);
-    count_phases(out);
+    arch_layers_count_phases(out);
+    arch_runs_find(f->st, f->m, out);
 }
 
-/* Backward kernels for every second layer or more: one odd name is no training run. */
-static bool is_training(const struct arch_ops *ops, size_t markers)
+bool arch_layers_is_training(const struct arch_ops *ops, size_t markers)
 {
     size_t calls = 0;
 
@@ -532,7 +560,7 @@ const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *op
 
     out->method = ARCH_NONE;
     out->period_match = -1;
-    out->is_training = is_training(ops, markers->n);
+    out->is_training = arch_layers_is_training(ops, markers->n);
     if (markers->n > 0)
         from_markers(&f, choice);
     else if (f.kernels.n > 0)

@@ -11,7 +11,9 @@
 #include "analysis/arch_markers.h"
 #include "base/interval.h"
 
-enum arch_method { ARCH_MARKER, ARCH_REPEAT, ARCH_COLLECTIVE, ARCH_GAP, ARCH_NONE };
+enum arch_method { ARCH_MARKER, ARCH_REPEAT, ARCH_COLLECTIVE, ARCH_GAP, ARCH_NONE, ARCH_MODULE };
+
+enum { ARCH_METHODS = ARCH_MODULE + 1 };
 
 enum layer_kind {
     LAYER_DENSE,
@@ -54,10 +56,17 @@ struct arch_pass {
 };
 
 /* Why two neighbouring markers are thought to be of different passes. */
-enum border { BORDER_PHASE = 1, BORDER_EMBEDDING = 2, BORDER_GAP = 4, BORDER_STEP = 8 };
-enum { BORDER_RULES = 4 };
+enum border {
+    BORDER_PHASE = 1,
+    BORDER_EMBEDDING = 2,
+    BORDER_GAP = 4,
+    BORDER_STEP = 8,
+    BORDER_GRAPH = 16,    /* another launch of a graph that holds many layers */
+    BORDER_SAMPLING = 32, /* looked for where nothing else holds */
+};
+enum { BORDER_RULES = 6, BORDER_RULE_GAP = 2, BORDER_RULE_STEP = 3 };
 
-enum { ARCH_CANDIDATES = 8 };
+enum { ARCH_CANDIDATES = 8, ARCH_RUNS = 8 };
 
 struct arch_layers {
     enum arch_method method;
@@ -72,7 +81,10 @@ struct arch_layers {
     size_t forward_per_pass, backward_per_pass; /* blocks of a training run without markers */
     size_t fired[BORDER_RULES];                 /* how often each rule held, by bit */
     bool is_ignored[BORDER_RULES];              /* it held too often to mean anything */
-    double period_match; /* share of layers that look like the one a pass later; -1 */
+    size_t runs[ARCH_RUNS], n_runs; /* layers in a row of one form of attention; 0: not known */
+    bool is_one_pass;               /* one embedding or sampler spans all markers */
+    bool is_period;                 /* passes are told by the period of layers alone */
+    double period_match;            /* share of layers that look like the one a pass later; -1 */
     size_t candidates[ARCH_CANDIDATES], n_candidates; /* layers per pass, best first */
     /* of repetition */
     size_t period;     /* kernels of the main stream in one block */
@@ -93,6 +105,12 @@ static inline size_t arch_layers_of_model(const struct arch_layers *l)
 /* `choice` takes the first, second, ... candidate for the layers per pass. */
 const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *ops,
                                            const struct arch_markers *markers, size_t choice);
+
+/* Backward kernels for every second layer or more: one odd name is no training run. */
+bool arch_layers_is_training(const struct arch_ops *ops, size_t markers);
+
+/* Layers of each phase in a complete pass; of the first one when they differ. */
+void arch_layers_count_phases(struct arch_layers *out);
 
 const char *arch_method_name(enum arch_method method);
 const char *layer_kind_name(enum layer_kind kind);

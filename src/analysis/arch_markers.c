@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/arch_runs.h"
 #include "analysis/arch_shapes.h"
 #include "analysis/study.h"
 #include "base/ranked.h"
@@ -164,6 +165,8 @@ static void collect(struct finder *f)
         memcpy(m->at, found.at, sizeof(*found.at) * found.n);
     vec_free(&found);
     drop_recomputed(f);
+    m->joined = arch_runs_join(f->st, f->ops, m);
+    m->merged += m->joined;
 }
 
 /* The stream of most markers, of most compute time on a tie. */

@@ -26,6 +26,7 @@ struct arch_markers {
     size_t recomputed;   /* dropped: forward kernels run again in a backward pass */
     size_t backward;     /* attention kernels of a backward pass */
     size_t merged;       /* dropped: a second attention kernel of the same layer */
+    size_t joined;       /* of these: cross-attention */
 };
 
 const struct arch_markers *arch_markers_find(struct study *st, const struct arch_ops *ops);

@@ -9,6 +9,7 @@
 #include "analysis/arch_draw.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "base/inert.h"
 #include "base/markdown.h"
 #include "text/arch.h"
 
@@ -43,7 +44,7 @@ static void put(struct page *p, const struct message *m)
 /* One that the analysis told, and one of a fixed list, in the page's language. */
 static const char *told(struct page *p, struct wording w)
 {
-    return arena_cstr(p->arena, wording_text(p->lang, p->arena, w));
+    return markdown_safe(p->arena, wording_text(p->lang, p->arena, w));
 }
 
 static const char *word(struct page *p, const char *english)
@@ -75,7 +76,7 @@ static void draw(struct page *p, struct drawing d)
 {
     say(p, "```\n");
     for (size_t i = 0; i < d.n; i++)
-        say(p, "%s\n", arena_cstr(p->arena, d.lines[i]));
+        say(p, "%s\n", arena_cstr(p->arena, inert_line(p->arena, d.lines[i])));
     say(p, "```\n\n");
 }
 

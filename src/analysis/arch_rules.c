@@ -3,8 +3,7 @@
  */
 #include "analysis/arch_rules.h"
 
-#include <regex.h>
-
+#include "base/pattern.h"
 #include "base/yaml.h"
 
 static const char *const names[FAMILIES] = {
@@ -30,16 +29,11 @@ static bool family_named(struct str name, enum family *out)
 
 const char *arch_pattern_problem(struct arena *arena, const char *pattern)
 {
-    char why[128];
-    regex_t re;
-    int error = regcomp(&re, pattern, REG_EXTENDED | REG_ICASE | REG_NOSUB);
+    char why[PATTERN_WHY];
+    struct pattern *p = pattern_new(pattern, PATTERN_ANY_CASE, why);
 
-    if (error == 0) {
-        regfree(&re);
-        return NULL;
-    }
-    regerror(error, &re, why, sizeof(why));
-    return arena_cstr(arena, str_of(why));
+    pattern_free(p);
+    return p != NULL ? NULL : arena_cstr(arena, str_of(why));
 }
 
 static enum status check_pattern(struct arena *arena, const char *pattern, struct where where,

@@ -151,19 +151,25 @@ static int by_text(const void *a, const void *b, void *ctx)
     return str_compare(capture_text(cap, *(const strid *)a), capture_text(cap, *(const strid *)b));
 }
 
-static void add_stream(const struct capture *cap, struct step_inventory *inv, lane_id lane)
+/* The streams of the step at hand. */
+struct stream_names {
+    size_t *seen_in; /* by name: the last step that has it, counted from 1 */
+    size_t step;
+    VEC_OF(strid) names;
+};
+
+static void add_stream(const struct capture *cap, struct stream_names *s, lane_id lane)
 {
     strid name = cap->lanes.at[lane].key.name;
 
-    if (num_is_missing(capture_text(cap, name)))
+    if (s->seen_in[name] == s->step || num_is_missing(capture_text(cap, name)))
         return;
-    for (size_t i = 0; i < inv->n_streams; i++)
-        if (inv->streams[i] == name)
-            return;
-    inv->streams[inv->n_streams++] = name;
+    s->seen_in[name] = s->step;
+    vec_push(&s->names, name);
 }
 
-static void count_kernel(struct study *st, struct step_inventory *inv, size_t kernel)
+static void count_kernel(struct study *st, struct step_inventory *inv, struct stream_names *streams,
+                         size_t kernel)
 {
     const struct capture *cap = st->cap;
     size_t slice = study_kernels(st).at[kernel];
@@ -178,23 +184,27 @@ static void count_kernel(struct study *st, struct step_inventory *inv, size_t ke
     inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
     if (wait > 0)
         inv->wait_sum = nanos_add(inv->wait_sum, wait);
-    add_stream(cap, inv, cap->slices.lane[slice]);
+    add_stream(cap, streams, cap->slices.lane[slice]);
 }
 
-static struct step_inventory take_inventory(struct study *st, struct interval window, bool is_last)
+static struct step_inventory take_inventory(struct study *st, struct interval window, bool is_last,
+                                            struct stream_names *streams)
 {
     struct kernel_order kernels = study_kernels(st);
-    const struct capture *cap = st->cap;
     size_t from = study_first_kernel(st, window.begin);
     size_t to = is_last ? kernels.n : study_first_kernel(st, window.end);
-    struct step_inventory inv = {
-        .streams = ARENA_ARRAY(&st->scratch, strid, cap->lanes.n),
-    };
+    struct step_inventory inv = {0};
 
+    streams->step++;
+    streams->names.n = 0;
     for (size_t i = from; i < to; i++)
-        count_kernel(st, &inv, i);
-    if (inv.n_streams > 0)
-        qsort_r(inv.streams, inv.n_streams, sizeof(*inv.streams), by_text, (void *)cap);
+        count_kernel(st, &inv, streams, i);
+    inv.n_streams = streams->names.n;
+    inv.streams = ARENA_ARRAY(&st->scratch, strid, inv.n_streams);
+    if (inv.n_streams > 0) {
+        memcpy(inv.streams, streams->names.at, inv.n_streams * sizeof(*inv.streams));
+        qsort_r(inv.streams, inv.n_streams, sizeof(*inv.streams), by_text, (void *)st->cap);
+    }
     return inv;
 }
 
@@ -256,6 +266,8 @@ const struct bubbles *bubbles_find(struct study *st)
     struct bubbles *b = ARENA_NEW(&st->scratch, struct bubbles);
     struct bubble_list list = {.listed = st->options.min_bubble};
     struct interval *room = ARENA_ARRAY(&st->scratch, struct interval, busy.n);
+    struct stream_names streams = {
+        .seen_in = ARENA_ARRAY(&st->scratch, size_t, st->cap->strings.strings.n)};
 
     b->metrics = ARENA_ARRAY(&st->scratch, struct step_metrics, steps->n);
     b->inventory = ARENA_ARRAY(&st->scratch, struct step_inventory, steps->n);
@@ -263,9 +275,10 @@ const struct bubbles *bubbles_find(struct study *st)
         struct interval window = steps->at[i].window;
         struct interval_set cut = interval_clip(busy, window, room);
         b->metrics[i] = measure(window, cut, list.listed);
-        b->inventory[i] = take_inventory(st, window, i + 1 == steps->n);
+        b->inventory[i] = take_inventory(st, window, i + 1 == steps->n, &streams);
         list_step(&list, i, window, cut);
     }
+    vec_free(&streams.names);
     b->global = measure_global(st);
     if (list.found.n > 0)
         qsort(list.found.at, list.found.n, sizeof(*list.found.at), longest_bubble_first);

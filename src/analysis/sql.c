@@ -3,10 +3,9 @@
  */
 #include "analysis/sql.h"
 
-#include <sqlite3.h>
-
 #include "analysis/sql_schema.h"
 #include "base/cancel.h"
+#include "base/db_engine.h"
 #include "base/json_write.h"
 #include "base/now.h"
 
@@ -132,6 +131,10 @@ static void attrs_function(sqlite3_context *out, int argc, sqlite3_value **argv)
     struct json_writer j;
     size_t slice;
 
+    JOB_BOUNDARY({
+        sqlite3_result_error_nomem(out);
+        return;
+    });
     (void)argc;
     if (!slice_of(out, argv[0], &part, &slice))
         return;
@@ -175,11 +178,11 @@ static int declare_table(sqlite3 *db, const char *name)
 {
     char *text = sqlite3_mprintf("SELECT 1 FROM %s", name);
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
+    int rc = text != NULL ? sqlite3_prepare_v2(db, text, -1, &stmt, NULL) : SQLITE_NOMEM;
 
     sqlite3_finalize(stmt);
     sqlite3_free(text);
-    return rc;
+    return db_engine_check(rc);
 }
 
 static int declare_tables(sqlite3 *db)
@@ -197,10 +200,10 @@ static int declare_tables(sqlite3 *db)
 static int prepare_database(struct sql *sql)
 {
     enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC };
-    int rc = sqlite3_open_v2(":memory:", &sql->db,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-                                 SQLITE_OPEN_PRIVATECACHE,
-                             NULL);
+    int rc = db_engine_open(":memory:",
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+                                SQLITE_OPEN_PRIVATECACHE,
+                            &sql->db);
 
     sql->bindings = mem_grow(NULL, sizeof(*sql->bindings), sql_table_count);
     for (size_t i = 0; i < sql_table_count && rc == SQLITE_OK; i++) {
@@ -231,7 +234,7 @@ enum status sql_open(struct sql **out, const struct capture *const *caps, size_t
     enum status st = sql_view_init(&sql->view, caps, n, d);
     sql->view.is_over = is_over;
     sql->view.ctx = sql;
-    if (st == ST_OK && prepare_database(sql) != SQLITE_OK)
+    if (st == ST_OK && db_engine_check(prepare_database(sql)) != SQLITE_OK)
         st = diag_fail(d, ST_LIMIT, "query.database", (struct where){0}, "cannot set up SQLite: %s",
                        sqlite3_errmsg(sql->db));
     if (st != ST_OK) {
@@ -246,7 +249,7 @@ void sql_close(struct sql *sql)
 {
     if (sql == NULL)
         return;
-    sqlite3_close(sql->db);
+    db_engine_close(sql->db);
     sql_view_fini(&sql->view);
     mem_free(sql->bindings);
     mem_free(sql);
@@ -335,6 +338,7 @@ static enum status prepare(struct sql *sql, struct str text, sqlite3_stmt **out,
     }
     int rc = sqlite3_prepare_v2(sql->db, tail, (int)(text.at + text.n - tail), &second, NULL);
     sqlite3_finalize(second);
+    db_engine_check(rc);
     if (rc != SQLITE_OK || second != NULL)
         return diag_fail(d, ST_FORMAT, "query.sql", (struct where){0},
                          "one statement at a time; the second begins at character %d",
@@ -358,6 +362,7 @@ static struct sql_value value_of(sqlite3_stmt *stmt, int column)
     case SQLITE_TEXT:
         v.type = SQL_TEXT;
         v.text.at = (const char *)sqlite3_column_text(stmt, column);
+        db_engine_check_null(v.text.at, stmt);
         v.text.n = (size_t)sqlite3_column_bytes(stmt, column);
         break;
     case SQLITE_BLOB:

@@ -55,8 +55,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     const struct sql_binding *binding = ((struct sql_vtab *)base)->binding;
-    struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
 
+    JOB_BOUNDARY(return SQLITE_NOMEM);
+    struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
     *c = (struct cursor){.view = binding->view, .set = binding->table->set};
     *out = &c->base;
     return SQLITE_OK;
@@ -391,6 +392,7 @@ static void start_walk(struct cursor *c, enum sql_walk walk, int mask)
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,
                   sqlite3_value **argv)
 {
+    JOB_BOUNDARY(return SQLITE_NOMEM);
     struct cursor *c = (struct cursor *)base;
     int mask = number & ((1 << F_BITS) - 1);
     int64_t id;
@@ -434,6 +436,10 @@ static int eof(sqlite3_vtab_cursor *base)
 
 static void give_step(const struct cursor *c, sqlite3_context *out)
 {
+    JOB_BOUNDARY({
+        sqlite3_result_error_nomem(out);
+        return;
+    });
     sql_need_steps(c->view);
     uint32_t at = c->view->step_of[c->g];
     const struct sql_step *step = &c->view->steps.at[at];

@@ -35,6 +35,8 @@ enum { FLOW_FROM = 1, FLOW_TO = 2 };
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     struct sql_vtab *tab = (struct sql_vtab *)base;
+
+    JOB_BOUNDARY(return SQLITE_NOMEM);
     count_rows(tab);
     double rows = (double)tab->bases[tab->binding->view->part_count] + 1;
     enum lookup best = LOOK_ALL;
@@ -67,9 +69,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
-    struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
-
+    JOB_BOUNDARY(return SQLITE_NOMEM);
     count_rows((struct sql_vtab *)base);
+    struct cursor *c = mem_grow(NULL, sizeof(*c), 1);
     *c = (struct cursor){.tab = (const struct sql_vtab *)base};
     *out = &c->base;
     return SQLITE_OK;
@@ -155,6 +157,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
     struct sql_vtab *tab = (struct sql_vtab *)c->base.pVtab;
     size_t n = tab->bases[tab->binding->view->part_count];
 
+    JOB_BOUNDARY(return SQLITE_NOMEM);
     (void)text;
     c->at = c->part = 0;
     c->end = n;

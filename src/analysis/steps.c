@@ -3,10 +3,10 @@
  */
 #include "analysis/steps.h"
 
-#include <regex.h>
 #include <stdlib.h>
 
 #include "analysis/study.h"
+#include "base/pattern.h"
 
 ENUM_NAMES(step_source_name, enum step_source, "profiler_step", "iteration", "marker",
            "step_id_column", "step_trace", "fia_pass", "pseudo")
@@ -133,23 +133,23 @@ static bool take_ranges(struct study *st, struct steps *steps)
     const struct slices *s = &st->cap->slices;
     VEC_OF(struct step) found = {0};
     uint8_t *match = ARENA_ARRAY(&st->scratch, uint8_t, st->cap->strings.strings.n);
-    regex_t pattern;
+    const char *marker = st->options.step_marker;
+    char why[PATTERN_WHY];
+    struct pattern *pattern = marker != NULL ? pattern_new(marker, PATTERN_EXACT, why) : NULL;
 
-    if (st->options.step_marker == NULL ||
-        regcomp(&pattern, st->options.step_marker, REG_EXTENDED | REG_NOSUB) != 0)
+    if (pattern == NULL)
         return false;
     for (size_t i = 0; i < s->n; i++) {
         strid name = s->name[i];
         if (s->kind[i] < SLICE_HOST_OP || s->kind[i] > SLICE_STEP)
             continue;
-        if (match[name] == 0) /* 1 no, 2 yes; texts of a capture end with a NUL byte */
-            match[name] =
-                regexec(&pattern, capture_text(st->cap, name).at, 0, NULL, 0) == 0 ? 2 : 1;
+        if (match[name] == 0) /* 1 no, 2 yes */
+            match[name] = pattern_finds(pattern, capture_text(st->cap, name)) ? 2 : 1;
         if (match[name] == 2)
             vec_push(&found, ((struct step){.id = capture_text(st->cap, name),
                                             .window = {s->begin[i], slices_end(s, i)}}));
     }
-    regfree(&pattern);
+    pattern_free(pattern);
     steps->at = ARENA_ARRAY(&st->scratch, struct step, found.n);
     if (found.n > 0)
         qsort(found.at, found.n, sizeof(*found.at), by_begin);

@@ -9,9 +9,11 @@
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/diagnose/accounting.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/evidence.h"
 #include "analysis/groups.h"
 #include "analysis/judgement.h"
+#include "analysis/module_tree.h"
 #include "analysis/steps.h"
 #include "analysis/waits.h"
 

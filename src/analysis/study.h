@@ -23,7 +23,10 @@ struct structures;
     FACT(groups)                                                                                   \
     FACT(aicpu)                                                                                    \
     FACT(judgement)                                                                                \
-    FACT(accounting)
+    FACT(accounting)                                                                               \
+    FACT(diagnosis)                                                                                \
+    FACT(op_tree)                                                                                  \
+    FACT(module_tree)
 
 #define STUDY_DECLARE(name)                                                                        \
     struct study;                                                                                  \

@@ -3,20 +3,24 @@
  * callers are strangers.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/job.h"
 #include "capture/capture.h"
 #include "flow/flow.h"
 #include "report/report.h"
 #include "strata/strata.h"
 
 struct strata {
+    struct job job; /* has the capture */
     struct capture *cap;
     char error[1024]; /* "" after success */
 };
 
 struct strata_report {
+    struct job job; /* has everything below */
     struct report *report;
     VEC_OF(const struct finding *) findings; /* of all blocks */
 };
@@ -32,18 +36,27 @@ const char *strata_version(void)
 
 struct strata *strata_new(void)
 {
-    struct strata *s = mem_grow(NULL, sizeof(*s), 1);
+    struct strata *s = malloc(sizeof(*s));
 
-    *s = (struct strata){0};
+    if (s != NULL)
+        *s = (struct strata){.job = JOB_INIT};
     return s;
+}
+
+static void unload(void *handle)
+{
+    struct strata *s = handle;
+
+    capture_free(s->cap);
+    s->cap = NULL;
 }
 
 void strata_free(struct strata *s)
 {
     if (s == NULL)
         return;
-    capture_free(s->cap);
-    mem_free(s);
+    job_run(&s->job, unload, s);
+    free(s);
 }
 
 /* "prof/k.csv:812: no start time [kernel-details.no-start]" */
@@ -60,16 +73,15 @@ static void tell(struct strata *s, const struct diag_entry *e)
 }
 
 /* Keeps the first error of `d` as the story of this call. */
-static int finish(struct strata *s, enum status status, struct diag *d)
+static enum status finish(struct strata *s, enum status status, struct diag *d)
 {
-    s->error[0] = '\0';
     for (size_t i = 0; status != ST_OK && i < d->entries.n; i++)
         if (d->entries.at[i].severity == SEV_ERROR) {
             tell(s, &d->entries.at[i]);
             break;
         }
     diag_fini(d);
-    return (int)status;
+    return status;
 }
 
 static int misuse(struct strata *s, const char *text)
@@ -78,21 +90,54 @@ static int misuse(struct strata *s, const char *text)
     return STRATA_USAGE;
 }
 
+/* One call, with its arguments and what it answers. */
+struct call {
+    struct strata *s;
+    const char *path, *name; /* name: of a format or an analysis */
+    struct strata_report *report;
+    enum status status;
+};
+
+/* Does the work of a call in the C locale; what to return. */
+static int run_call(struct job *job, void (*work)(void *ctx), struct call *call)
+{
+    locale_t before = c_locale_begin();
+    bool is_done = job_run(job, work, call);
+
+    c_locale_end(before);
+    return is_done ? (int)call->status : STRATA_MEMORY;
+}
+
+static int no_memory(struct strata *s)
+{
+    snprintf(s->error, sizeof(s->error), "out of memory [memory.none]");
+    return STRATA_MEMORY;
+}
+
+static void load(void *ctx)
+{
+    struct call *c = ctx;
+    struct diag d;
+
+    unload(c->s);
+    diag_init(&d);
+    c->status = finish(c->s, flow_load(c->path, c->name, &d, &c->s->cap), &d);
+}
+
 int strata_load(struct strata *s, const char *path, const char *format)
 {
-    struct diag d;
+    struct call call = {.s = s, .path = path, .name = format};
 
     if (s == NULL)
         return STRATA_USAGE;
     if (path == NULL)
         return misuse(s, "strata_load: path is NULL");
-    capture_free(s->cap);
-    s->cap = NULL;
-    diag_init(&d);
-    locale_t before = c_locale_begin();
-    enum status status = flow_load(path, format, &d, &s->cap);
-    c_locale_end(before);
-    return finish(s, status, &d);
+    s->error[0] = '\0';
+    int code = run_call(&s->job, load, &call);
+    if (code != STRATA_MEMORY)
+        return code;
+    s->cap = NULL; /* went with the job */
+    return no_memory(s);
 }
 
 static void gather_findings(struct strata_report *r)
@@ -104,10 +149,21 @@ static void gather_findings(struct strata_report *r)
     }
 }
 
+static void analyze(void *ctx)
+{
+    struct call *c = ctx;
+    struct diag d;
+
+    diag_init(&d);
+    c->status = flow_analyze(c->s->cap, c->name, &d, &c->report->report);
+    if (c->status == ST_OK)
+        gather_findings(c->report);
+    finish(c->s, c->status, &d);
+}
+
 int strata_analyze(struct strata *s, const char *analysis, struct strata_report **out)
 {
-    struct report *report;
-    struct diag d;
+    struct call call = {.s = s, .name = analysis};
 
     if (s == NULL)
         return STRATA_USAGE;
@@ -116,30 +172,39 @@ int strata_analyze(struct strata *s, const char *analysis, struct strata_report 
     *out = NULL;
     if (s->cap == NULL)
         return misuse(s, "strata_analyze: no capture is loaded");
+    s->error[0] = '\0';
+    call.report = malloc(sizeof(*call.report));
+    if (call.report == NULL)
+        return no_memory(s);
+    *call.report = (struct strata_report){.job = JOB_INIT};
+    int code = run_call(&call.report->job, analyze, &call);
+    if (code == STRATA_OK)
+        *out = call.report;
+    else
+        free(call.report);
+    return code == STRATA_MEMORY ? no_memory(s) : code;
+}
+
+static void render(void *ctx)
+{
+    struct call *c = ctx;
+    struct diag d;
+
     diag_init(&d);
-    locale_t before = c_locale_begin();
-    enum status status = flow_analyze(s->cap, analysis, &d, &report);
-    c_locale_end(before);
-    if (status == ST_OK) {
-        *out = mem_grow(NULL, sizeof(**out), 1);
-        **out = (struct strata_report){.report = report};
-        gather_findings(*out);
-    }
-    return finish(s, status, &d);
+    c->status = flow_render(c->report->report, c->name, c->path, &d);
+    diag_fini(&d);
 }
 
 int strata_render(const struct strata_report *r, const char *format, const char *path)
 {
-    struct diag d;
+    struct job job = JOB_INIT;
 
     if (r == NULL || format == NULL || path == NULL)
         return STRATA_USAGE;
-    diag_init(&d);
-    locale_t before = c_locale_begin();
-    enum status status = flow_render(r->report, format, path, &d);
-    c_locale_end(before);
-    diag_fini(&d);
-    return (int)status;
+    return run_call(&job, render,
+                    &(struct call){.path = path,
+                                   .name = format,
+                                   .report = (struct strata_report *)(uintptr_t)r});
 }
 
 size_t strata_finding_count(const struct strata_report *r)
@@ -164,11 +229,18 @@ const char *strata_error(const struct strata *s)
     return s != NULL ? s->error : "";
 }
 
+static void free_report(void *report)
+{
+    struct strata_report *r = report;
+
+    vec_free(&r->findings);
+    report_free(r->report);
+}
+
 void strata_report_free(struct strata_report *r)
 {
     if (r == NULL)
         return;
-    vec_free(&r->findings);
-    report_free(r->report);
-    mem_free(r);
+    job_run(&r->job, free_report, r);
+    free(r);
 }

@@ -2,8 +2,10 @@
  * The public door to the simulator of PTO kernels, over flow/pto_kernel.h.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/c_locale.h"
+#include "base/job.h"
 #include "base/num.h"
 #include "flow/pto_kernel.h"
 #include "strata/strata.h"
@@ -18,8 +20,9 @@ struct names {
 };
 
 struct strata_pto {
+    struct job job; /* has everything below */
     struct pto_kernel kernel;
-    struct pto_costs *costs;
+    struct pto_costs *costs; /* NULL: the handle is as new */
     struct pto_setup setup;
     struct names params, args;
     char *text, *name, *func, *chip;
@@ -83,22 +86,59 @@ static void tell(struct strata_pto *k, const struct diag *d)
     }
 }
 
-struct strata_pto *strata_pto_new(void)
-{
-    struct strata_pto *k = mem_grow(NULL, sizeof(*k), 1);
+/* One call, with its arguments and what it answers. */
+struct pto_call {
+    struct strata_pto *k;
+    const char *name, *value;
+    size_t n; /* of the value, or columns */
+    const char *const *names, *const *values;
+    size_t rows;
+    struct strata_pto_result *out;
+    int code;
+};
 
-    memset(k, 0, sizeof(*k));
+static void make_new(struct strata_pto *k)
+{
+    *k = (struct strata_pto){.job = JOB_INIT, .setup = {.target = -1, .blocks = 1}};
+}
+
+static void prepare(void *ctx)
+{
+    struct strata_pto *k = ((struct pto_call *)ctx)->k;
+
     pto_kernel_init(&k->kernel);
     k->costs = pto_costs_new();
-    k->setup.target = -1;
-    k->setup.blocks = 1;
+}
+
+/* Does the work of a call; what to return. */
+static int run_call(struct strata_pto *k, void (*work)(void *ctx), struct pto_call *call)
+{
+    locale_t before = c_locale_begin();
+
+    call->k = k;
+    bool is_done = k->costs != NULL || job_run(&k->job, prepare, call);
+    is_done = is_done && job_run(&k->job, work, call);
+    c_locale_end(before);
+    if (is_done)
+        return call->code;
+    make_new(k); /* the rest went with the job */
+    snprintf(k->error, sizeof(k->error), "out of memory [memory.none]");
+    return STRATA_MEMORY;
+}
+
+struct strata_pto *strata_pto_new(void)
+{
+    struct strata_pto *k = malloc(sizeof(*k));
+
+    if (k != NULL)
+        make_new(k);
     return k;
 }
 
-void strata_pto_free(struct strata_pto *k)
+static void release(void *handle)
 {
-    if (k == NULL)
-        return;
+    struct strata_pto *k = handle;
+
     forget(&k->params);
     forget(&k->args);
     vec_free(&k->params);
@@ -109,7 +149,30 @@ void strata_pto_free(struct strata_pto *k)
     mem_free(k->name);
     mem_free(k->func);
     mem_free(k->chip);
-    mem_free(k);
+}
+
+void strata_pto_free(struct strata_pto *k)
+{
+    if (k == NULL)
+        return;
+    if (k->costs != NULL)
+        job_run(&k->job, release, k);
+    free(k);
+}
+
+static void take_text(void *ctx)
+{
+    struct pto_call *c = ctx;
+    struct strata_pto *k = c->k;
+
+    mem_free(k->text);
+    k->text = copy(c->value, c->n);
+    k->setup.text = (struct str){k->text, c->n};
+    replace(&k->name, c->name);
+    k->setup.path = k->name;
+    forget(&k->params);
+    forget(&k->args);
+    k->error[0] = '\0';
 }
 
 int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char *name)
@@ -118,15 +181,23 @@ int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char
         return STRATA_USAGE;
     if (text == NULL)
         return misuse(k, "strata_pto_text: text is NULL");
-    mem_free(k->text);
-    k->text = copy(text, n);
-    k->setup.text = (struct str){k->text, n};
-    replace(&k->name, name != NULL ? name : "kernel");
-    k->setup.path = k->name;
-    forget(&k->params);
-    forget(&k->args);
-    k->error[0] = '\0';
-    return STRATA_OK;
+    return run_call(
+        k, take_text,
+        &(struct pto_call){.name = name != NULL ? name : "kernel", .value = text, .n = n});
+}
+
+static void put_param(void *ctx)
+{
+    const struct pto_call *c = ctx;
+
+    put_name(&c->k->params, c->name, c->value);
+}
+
+static void put_arg(void *ctx)
+{
+    const struct pto_call *c = ctx;
+
+    put_name(&c->k->args, c->name, c->value);
 }
 
 int strata_pto_set(struct strata_pto *k, const char *name, const char *value)
@@ -135,8 +206,7 @@ int strata_pto_set(struct strata_pto *k, const char *name, const char *value)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
         return misuse(k, "strata_pto_set: name or value is NULL");
-    put_name(&k->params, name, value);
-    return STRATA_OK;
+    return run_call(k, put_param, &(struct pto_call){.name = name, .value = value});
 }
 
 int strata_pto_arg(struct strata_pto *k, const char *name, const char *value)
@@ -145,8 +215,7 @@ int strata_pto_arg(struct strata_pto *k, const char *name, const char *value)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
         return misuse(k, "strata_pto_arg: name or value is NULL");
-    put_name(&k->args, name, value);
-    return STRATA_OK;
+    return run_call(k, put_arg, &(struct pto_call){.name = name, .value = value});
 }
 
 static int set_number(struct strata_pto *k, struct str value, int64_t most, int64_t *out)
@@ -171,16 +240,12 @@ static int load_costs(struct strata_pto *k, const char *path)
     return (int)status;
 }
 
-int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
+static int set_option(struct strata_pto *k, const char *name, const char *value)
 {
     struct str v = str_of(value);
     struct str n = str_of(name);
     int64_t number = 0;
 
-    if (k == NULL)
-        return STRATA_USAGE;
-    if (name == NULL || value == NULL)
-        return misuse(k, "strata_pto_option: name or value is NULL");
     if (str_equal(n, S("func"))) {
         replace(&k->func, value);
         k->setup.func = str_of(k->func);
@@ -207,6 +272,22 @@ int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
     return STRATA_OK;
 }
 
+static void take_option(void *ctx)
+{
+    struct pto_call *c = ctx;
+
+    c->code = set_option(c->k, c->name, c->value);
+}
+
+int strata_pto_option(struct strata_pto *k, const char *name, const char *value)
+{
+    if (k == NULL)
+        return STRATA_USAGE;
+    if (name == NULL || value == NULL)
+        return misuse(k, "strata_pto_option: name or value is NULL");
+    return run_call(k, take_option, &(struct pto_call){.name = name, .value = value});
+}
+
 /* One variant. */
 static int run(struct strata_pto *k, const struct text_param *params, size_t n_params,
                const struct text_param *args, struct strata_pto_result *out)
@@ -219,13 +300,11 @@ static int run(struct strata_pto *k, const struct text_param *params, size_t n_p
     k->setup.args = args;
     k->setup.n_args = k->args.n;
     diag_init(&d);
-    locale_t before = c_locale_begin();
     enum status status = pto_kernel_load(kernel, &k->setup, &d);
     if (status == ST_OK)
         status = pto_kernel_bind(kernel, &k->setup, &d);
     if (status == ST_OK)
         status = pto_kernel_run(kernel, k->costs, &k->setup, &d);
-    c_locale_end(before);
     *out = (struct strata_pto_result){.status = (int)status, .bound = "nothing"};
     if (status == ST_OK) {
         out->cycles = kernel->total;
@@ -250,22 +329,42 @@ static struct text_param *givens(const struct names *list)
     return out;
 }
 
+static void run_once(void *ctx)
+{
+    struct pto_call *c = ctx;
+    struct strata_pto *k = c->k;
+    struct text_param *params = givens(&k->params), *args = givens(&k->args);
+
+    k->error[0] = '\0';
+    c->code = run(k, params, k->params.n, args, c->out);
+    mem_free(params);
+    mem_free(args);
+}
+
 int strata_pto_run(struct strata_pto *k, struct strata_pto_result *out)
 {
     if (k == NULL)
         return STRATA_USAGE;
     if (out == NULL || k->text == NULL)
         return misuse(k, "strata_pto_run: no text was given, or the result pointer is NULL");
-    struct text_param *params = mem_grow(NULL, sizeof(*params), k->params.n + 1);
+    return run_call(k, run_once, &(struct pto_call){.out = out});
+}
+
+static void run_rows(void *ctx)
+{
+    struct pto_call *c = ctx;
+    struct strata_pto *k = c->k;
+    struct text_param *params = mem_grow(NULL, sizeof(*params), c->n + 1);
     struct text_param *args = givens(&k->args);
-    for (size_t i = 0; i < k->params.n; i++)
-        params[i] =
-            (struct text_param){str_of(k->params.at[i].name), str_of(k->params.at[i].value)};
+
     k->error[0] = '\0';
-    int code = run(k, params, k->params.n, args, out);
+    for (size_t row = 0; row < c->rows; row++) {
+        for (size_t i = 0; i < c->n; i++)
+            params[i] = (struct text_param){str_of(c->names[i]), str_of(c->values[row * c->n + i])};
+        run(k, params, c->n, args, &c->out[row]);
+    }
     mem_free(params);
     mem_free(args);
-    return code;
 }
 
 int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t columns,
@@ -276,17 +375,9 @@ int strata_pto_batch(struct strata_pto *k, const char *const *names, size_t colu
     if (k->text == NULL || out == NULL || names == NULL || values == NULL)
         return misuse(
             k, "strata_pto_batch: no text was given, or the table or result pointer is NULL");
-    struct text_param *params = mem_grow(NULL, sizeof(*params), columns + 1);
-    struct text_param *args = givens(&k->args);
-    k->error[0] = '\0';
-    for (size_t row = 0; row < rows; row++) {
-        for (size_t i = 0; i < columns; i++)
-            params[i] = (struct text_param){str_of(names[i]), str_of(values[row * columns + i])};
-        run(k, params, columns, args, &out[row]);
-    }
-    mem_free(params);
-    mem_free(args);
-    return STRATA_OK;
+    return run_call(k, run_rows,
+                    &(struct pto_call){
+                        .n = columns, .names = names, .values = values, .rows = rows, .out = out});
 }
 
 int64_t strata_pto_busy(const struct strata_pto *k, const char *core, const char *pipe)

@@ -2,39 +2,22 @@
  * Blocks form a list, newest first; only the head has room. A block is a header followed by its
  * payload:   [ next | size ][ payload ............ ]
  * Small requests share blocks that double up to BLOCK_MAX; a large request gets its own block,
- * placed at the head, so a mark is just (head, used).
+ * placed at the head, so a mark is just (head, used). Under AddressSanitizer what was not handed
+ * out is out of bounds, so that reading past the end of a piece is found although it stays inside
+ * the block.
  */
 #include "base/arena.h"
 
-#include <malloc.h>
 #include <stdalign.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
+#include "base/asan.h"
+#include "base/job.h"
 #include "base/large.h"
 
-/* Under AddressSanitizer everything that was not handed out is out of bounds, so that reading
- * past the end of a piece is found although it stays inside the block. */
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#elif defined(__has_feature)
-#define WITH_ASAN __has_feature(address_sanitizer)
-#else
-#define WITH_ASAN 0
-#endif
-#if WITH_ASAN
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
-#endif
-
 enum {
-    LARGE_FROM = 1 << 20, /* bytes that get blocks of base/large.h */
     BLOCK_MIN = 4096,
     BLOCK_MAX = LARGE_PAGE - 64, /* with its header one huge page, or a bit less */
 };
@@ -44,48 +27,6 @@ struct arena_block {
     size_t size;
     alignas(max_align_t) char payload[];
 };
-
-static _Noreturn void out_of_memory(void)
-{
-    static const char text[] = "strata: error: out of memory [memory.none]\n";
-    ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
-
-    (void)written; /* nothing is left to be done about it */
-    _exit(3);
-}
-
-/* The same for large blocks, old or new. */
-static void *grow_large(void *old, size_t bytes)
-{
-    if (large_is(old))
-        return large_resize(old, bytes);
-    void *p = large_new(bytes);
-    if (p != NULL && old != NULL) {
-        size_t known = malloc_usable_size(old);
-        memcpy(p, old, known < bytes ? known : bytes);
-        free(old);
-    }
-    return p;
-}
-
-void *mem_grow(void *old, size_t size, size_t count)
-{
-    size_t bytes;
-
-    if (__builtin_mul_overflow(size, count, &bytes))
-        out_of_memory();
-    bool is_large = !WITH_ASAN && (bytes >= LARGE_FROM || large_is(old));
-    void *p = is_large ? grow_large(old, bytes) : realloc(old, bytes > 0 ? bytes : 1);
-    if (p == NULL)
-        out_of_memory();
-    return p;
-}
-
-void mem_free(void *p)
-{
-    if (WITH_ASAN || !large_free(p))
-        free(p);
-}
 
 void arena_init(struct arena *a)
 {
@@ -111,7 +52,7 @@ static void add_block(struct arena *a, size_t need)
     if (size < need)
         size = need;
     if (size > SIZE_MAX - sizeof(struct arena_block))
-        out_of_memory();
+        job_out_of_memory();
     struct arena_block *block = mem_grow(NULL, 1, sizeof(*block) + size);
     block->next = a->head;
     block->size = size;
@@ -123,7 +64,7 @@ static void add_block(struct arena *a, size_t need)
 void *arena_alloc(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX - alignof(max_align_t))
-        out_of_memory();
+        job_out_of_memory();
     size_t rounded = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (a->head == NULL || a->head->size - a->used < rounded)
         add_block(a, rounded);
@@ -138,7 +79,7 @@ void *arena_array(struct arena *a, size_t size, size_t count)
     size_t bytes;
 
     if (__builtin_mul_overflow(size, count, &bytes))
-        out_of_memory();
+        job_out_of_memory();
     return arena_alloc(a, bytes);
 }
 
@@ -158,16 +99,11 @@ struct str arena_str(struct arena *a, struct str s)
 
 struct str arena_vformat(struct arena *a, const char *format, va_list args)
 {
-    va_list again;
+    size_t n = mem_text_size(format, args);
+    char *text = arena_alloc(a, n + 1);
 
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (n < 0)
-        return S("");
-    char *text = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(text, (size_t)n + 1, format, args);
-    return (struct str){text, (size_t)n};
+    vsnprintf(text, n + 1, format, args);
+    return (struct str){text, n};
 }
 
 const char *arena_printf(struct arena *a, const char *format, ...)

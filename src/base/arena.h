@@ -1,10 +1,8 @@
 /*
- * arena - memory that is released together, and the one layer that allocates.
+ * arena - memory that is released together.
  *
  * An arena hands out pieces of big blocks; freeing the arena frees them all. A capture, a study
- * and a report each own one. Running out of memory ends the program with one clear line: this
- * module is the only place that knows, so callers never test for NULL. Sizes that come from a
- * file must be checked against base/limits.h before they get here.
+ * and a report each own one. Its blocks come from base/mem.h, so callers never test for NULL.
  */
 #ifndef STRATA_BASE_ARENA_H
 #define STRATA_BASE_ARENA_H
@@ -12,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 
 struct arena_block;
@@ -56,9 +55,5 @@ void arena_rewind(struct arena *a, struct arena_mark mark);
 
 /* Bytes of all blocks, for the curious. */
 size_t arena_footprint(const struct arena *a);
-
-/* realloc/free with the same promise: never NULL. For growing columns (base/vec.h). */
-void *mem_grow(void *old, size_t size, size_t count) __attribute__((returns_nonnull));
-void mem_free(void *p);
 
 #endif

@@ -1,13 +1,15 @@
 /* Opens SQLite files read-only and finds their tables and columns. */
 #include "base/db.h"
 
-#include <sqlite3.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/char.h"
+#include "base/db_engine.h"
+#include "base/job.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
@@ -103,13 +105,12 @@ static int open_text(struct db *db, struct str text)
         db->copy[READ_VERSION] = db->copy[WRITE_VERSION] = ROLLBACK;
         bytes = db->copy;
     }
-    int rc =
-        sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, &db->handle);
     if (rc != SQLITE_OK)
         return rc;
-    return sqlite3_deserialize(db->handle, "main", (unsigned char *)(uintptr_t)bytes,
-                               (sqlite3_int64)text.n, (sqlite3_int64)text.n,
-                               SQLITE_DESERIALIZE_READONLY);
+    return db_engine_check(sqlite3_deserialize(
+        db->handle, "main", (unsigned char *)(uintptr_t)bytes, (sqlite3_int64)text.n,
+        (sqlite3_int64)text.n, SQLITE_DESERIALIZE_READONLY));
 }
 
 static void warn_of_wal(struct db *db)
@@ -120,6 +121,32 @@ static void warn_of_wal(struct db *db)
     if (stat(wal, &st) == 0 && st.st_size > 0)
         diag_add(db->diag, SEV_WARN, "db.wal", here(db),
                  "newer rows may be in %s, which is not read", wal);
+}
+
+/* A writer that was killed, or still writes, left the pages from before its transaction in a
+ * journal with this beginning; rolled back, or never begun, it is empty, zeroed or gone. */
+static const unsigned char journal_magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+
+static enum status refuse_hot_journal(struct db *db)
+{
+    const char *journal = arena_format(&db->arena, "%s-journal", db->path).at;
+    char head[sizeof(journal_magic)];
+    int fd = open(journal, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return ST_OK;
+    bool is_hot = read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
+                  memcmp(head, journal_magic, sizeof(head)) == 0;
+    close(fd);
+    if (!is_hot)
+        return ST_OK;
+    enum status st =
+        diag_fail(db->diag, ST_FORMAT, "db.journal", here(db),
+                  "a transaction was not finished: its rollback data is in %s", journal);
+    diag_hint(db->diag, "try",
+              "sqlite3 on a copy of both files, which rolls it back: "
+              "sqlite3 COPY .tables");
+    return st;
 }
 
 /* A file that has no name any more, such as a copy of standard input: the engine cannot open it. */
@@ -135,42 +162,48 @@ static int open_path(struct db *db)
     if (is_nameless(db) && mapfile_open(&db->map, db->path, db->diag) == ST_OK)
         return open_text(db, db->map.text);
     warn_of_wal(db);
-    return sqlite3_open_v2(uri_of(&db->arena, db->path), &db->handle,
-                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    return db_engine_open(uri_of(&db->arena, db->path),
+                          SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                          &db->handle);
 }
 
-/* Plain tables only: a view has no pages of its own, and a virtual table would run code. */
+/* A view has no pages of its own, and a virtual table would run code: both only by name. */
 static const char list_tables[] =
-    "SELECT name, rootpage FROM sqlite_schema WHERE type = 'table' AND rootpage > 0";
+    "SELECT name, rootpage, type = 'table' AND rootpage > 0 FROM sqlite_schema"
+    " WHERE type = 'table' OR type = 'view'";
 
 static int read_names(struct db *db)
 {
-    VEC_OF(struct str) names = {0};
-    VEC_OF(uint32_t) roots = {0};
+    VEC_OF(struct db_relation) tables = {0};
     sqlite3_stmt *stmt;
-    int rc = sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL);
+    int rc = db_engine_check(sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL));
 
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-        rc = sqlite3_step(stmt);
+        rc = db_engine_check(sqlite3_step(stmt));
         if (rc != SQLITE_ROW)
             break;
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
-        int64_t root = sqlite3_column_int64(stmt, 1);
-        if (name == NULL || names.n == LIMIT_DB_TABLES)
+        db_engine_check_null(name, stmt);
+        if (name == NULL)
             continue;
-        vec_push(&names, arena_str(&db->arena, str_of(name)));
-        vec_push(&roots, root > 0 && root < UINT32_MAX ? (uint32_t)root : 0);
+        if (tables.n == LIMIT_DB_TABLES) {
+            diag_add(db->diag, SEV_LOSS, "db.many-tables", here(db),
+                     "over %d tables: %s is not read", (int)LIMIT_DB_TABLES, name);
+            continue;
+        }
+        int64_t root = sqlite3_column_int64(stmt, 1);
+        vec_push(&tables, ((struct db_relation){
+                              .name = arena_str(&db->arena, str_of(name)),
+                              .root = root > 0 && root < UINT32_MAX ? (uint32_t)root : 0,
+                              .is_plain = sqlite3_column_int(stmt, 2) != 0,
+                          }));
     }
     sqlite3_finalize(stmt);
-    db->names = ARENA_ARRAY(&db->arena, struct str, names.n);
-    db->roots = ARENA_ARRAY(&db->arena, uint32_t, names.n);
-    db->n_names = names.n;
-    if (names.n > 0) {
-        memcpy(db->names, names.at, names.n * sizeof(*names.at));
-        memcpy(db->roots, roots.at, roots.n * sizeof(*roots.at));
-    }
-    vec_free(&names);
-    vec_free(&roots);
+    db->tables = ARENA_ARRAY(&db->arena, struct db_relation, tables.n);
+    db->n_tables = tables.n;
+    if (tables.n > 0)
+        memcpy(db->tables, tables.at, tables.n * sizeof(*tables.at));
+    vec_free(&tables);
     return rc;
 }
 
@@ -180,7 +213,7 @@ static int read_damaged_names(struct db *db)
 {
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
     sqlite3_set_authorizer(db->handle, NULL, NULL);
-    sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    db_engine_check(sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL));
     sqlite3_set_authorizer(db->handle, authorize, NULL);
     return read_names(db);
 }
@@ -196,8 +229,8 @@ static enum status look_inside(struct db *db)
         return ST_CANCELLED;
     if (rc == SQLITE_NOTADB)
         return not_a_database(db);
-    (void)read_damaged_names(db); /* how far it got shows in n_names */
-    if (db->n_names == 0)
+    (void)read_damaged_names(db); /* how far it got shows in n_tables */
+    if (db->n_tables == 0)
         return diag_fail(db->diag, ST_FORMAT, "db.damaged", here(db), "cannot be read: %s",
                          sqlite3_errmsg(db->handle));
     db->damages++;
@@ -210,7 +243,7 @@ static enum status look_inside(struct db *db)
 static void close_file(struct db *db)
 {
     if (db->pages.fd >= 0)
-        close(db->pages.fd);
+        job_close(db->pages.fd);
     db->pages.fd = -1;
 }
 
@@ -245,16 +278,21 @@ static enum status check_head(struct db *db, struct str text)
     return not_a_database(db);
 }
 
-enum status db_open(struct db *db, const char *path, struct str text, struct diag *d)
+static enum status open_any(struct db *db, const char *path, struct str text, bool is_peek,
+                            struct diag *d)
 {
     *db = (struct db){.path = path, .diag = d};
     TRY(check_head(db, text));
     arena_init(&db->arena);
+    if (text.at == NULL && !is_peek && refuse_hot_journal(db) != ST_OK) {
+        db_close(db);
+        return ST_FORMAT;
+    }
     int rc = text.at != NULL ? open_text(db, text) : open_path(db);
     enum status st = ST_OK;
     if (rc != SQLITE_OK)
         st = diag_fail(d, ST_IO, "db.open-failed", here(db), "cannot be opened: %s",
-                       db->handle != NULL ? sqlite3_errmsg(db->handle) : "out of memory");
+                       sqlite3_errmsg(db->handle));
     if (st == ST_OK)
         st = look_inside(db);
     if (st != ST_OK)
@@ -262,9 +300,19 @@ enum status db_open(struct db *db, const char *path, struct str text, struct dia
     return st;
 }
 
+enum status db_open(struct db *db, const char *path, struct str text, struct diag *d)
+{
+    return open_any(db, path, text, false, d);
+}
+
+enum status db_peek(struct db *db, const char *path, struct diag *d)
+{
+    return open_any(db, path, (struct str){0}, true, d);
+}
+
 void db_close(struct db *db)
 {
-    sqlite3_close(db->handle);
+    db_engine_close(db->handle);
     close_file(db);
     mem_free(db->copy);
     mapfile_close(&db->map);

@@ -2,10 +2,11 @@
  * db - reading tables of SQLite files that someone else wrote.
  *
  * A file is opened read-only and immutable: no locks, no journal, nothing beside it is touched,
- * so read-only media and files in WAL mode work. Only plain tables can be read, one scan at a
- * time, in the order of their rows; no SQL of the file's own (views, triggers) runs. A column the
- * table lacks reads as NULL, and no value is trusted to have its declared type. When a page turns
- * out to be damaged the scan ends, what came before it counts, and the loss is told.
+ * so read-only media and files in WAL mode work. A file that a writer left in the middle of a
+ * transaction is refused. Only plain tables can be read, one scan at a time, in the order of their
+ * rows; no views and triggers of the file run, and a scan of a view is reported as a loss. A column
+ * the table lacks reads as NULL, and no value is trusted to have its declared type. When a page
+ * turns out to be damaged the scan ends, what came before it counts, and the loss is told.
  *
  * Plain tables are read by base/db_table, several times as fast as by the engine, which takes over
  * at the first row that is not plain: only the time shows which of the two it was, or a row more
@@ -27,6 +28,14 @@ struct sqlite3_stmt;
 
 enum { DB_COLUMNS = 40 };
 
+/* A table, view or virtual table. */
+struct db_relation {
+    struct str name;
+    uint32_t root; /* first page; 0: not known */
+    bool is_plain; /* a table with rows of its own */
+    bool is_reported;
+};
+
 struct db {
     struct sqlite3 *handle;
     const char *path;
@@ -36,9 +45,8 @@ struct db {
     uint64_t bytes;     /* size of the file */
     uint64_t handed;    /* bytes of text given out: a file cannot hold much more than itself */
     uint64_t damages;   /* scans that ended early */
-    struct str *names;  /* tables, in the order of the file; in `arena` */
-    uint32_t *roots;    /* their first pages; 0: not known */
-    size_t n_names;
+    struct db_relation *tables; /* in the order of the file; in `arena` */
+    size_t n_tables;
     struct db_pages pages;
     char printed[DB_COLUMNS][NUM_TEXT]; /* numbers of the row that were asked for as text */
     struct arena arena;
@@ -49,9 +57,13 @@ struct db {
 enum status db_open(struct db *db, const char *path, struct str text, struct diag *d);
 void db_close(struct db *db);
 
+/* The same for a look at the names of tables: also in the middle of a transaction. */
+enum status db_peek(struct db *db, const char *path, struct diag *d);
+
 /* True for the first bytes of every SQLite file. */
 bool db_is_sqlite(struct str head);
 
+/* True for a view or virtual table of that name too, of which no rows can be read. */
 bool db_has_table(const struct db *db, struct str table);
 
 /*

@@ -3,11 +3,11 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #include "base/cancel.h"
 #include "base/db.h"
+#include "base/db_engine.h"
 #include "base/limits.h"
 
 /* Counts an error of the engine on `table`; the job goes on without the rest of it. */
@@ -50,6 +50,7 @@ static struct str column_text(sqlite3_stmt *stmt, int place)
 {
     const char *text = (const char *)sqlite3_column_text(stmt, place);
 
+    db_engine_check_null(text, stmt);
     return text != NULL ? str_of(text) : S("");
 }
 
@@ -67,23 +68,35 @@ static void find_rowid(struct columns *c, const bool *is_integer)
         c->at[key].is_rowid = is_integer[key];
 }
 
+static bool prepare(const struct db *db, struct str sql, sqlite3_stmt **out)
+{
+    int rc = sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, out, NULL);
+
+    return db_engine_check(rc) == SQLITE_OK;
+}
+
+static int take_step(sqlite3_stmt *stmt)
+{
+    return db_engine_check(sqlite3_step(stmt));
+}
+
 static struct columns table_columns(struct db *db, const char *table, struct arena *arena)
 {
-    enum { NAME = 1, TYPE = 2, KEY = 5, HIDDEN = 6 };
+    enum { NAME = 1, TYPE = 2, KEY = 5, HIDDEN = 6, GENERATED = 2 };
     struct columns c = {.at = ARENA_ARRAY(arena, struct page_column, LIMIT_DB_COLUMNS),
                         .is_plain = true};
     struct str sql = arena_format(arena, "PRAGMA table_xinfo(\"%s\")", table);
     bool is_integer[LIMIT_DB_COLUMNS];
     sqlite3_stmt *stmt;
 
-    if (sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, &stmt, NULL) != SQLITE_OK)
+    if (!prepare(db, sql, &stmt))
         return c;
-    while (c.n < LIMIT_DB_COLUMNS && sqlite3_step(stmt) == SQLITE_ROW) {
+    while (c.n < LIMIT_DB_COLUMNS && take_step(stmt) == SQLITE_ROW) {
         struct str name = column_text(stmt, NAME), type = column_text(stmt, TYPE);
-        if (sqlite3_column_int(stmt, HIDDEN) != 0 || name.n == 0) {
-            c.is_plain = false; /* computed, perhaps not stored */
+        int hidden = sqlite3_column_int(stmt, HIDDEN);
+        c.is_plain = c.is_plain && hidden == 0 && name.n > 0; /* computed, perhaps not stored */
+        if ((hidden != 0 && hidden < GENERATED) || name.n == 0)
             continue;
-        }
         is_integer[c.n] = str_equal_nocase(type, S("INTEGER"));
         c.at[c.n++] = (struct page_column){.name = arena_str(arena, name),
                                            .is_key = sqlite3_column_int(stmt, KEY) > 0,
@@ -137,8 +150,8 @@ static struct str build_select(struct db_rows *rows, struct arena *arena,
 
 static ptrdiff_t find_table(const struct db *db, struct str table)
 {
-    for (size_t i = 0; i < db->n_names; i++)
-        if (str_equal(db->names[i], table))
+    for (size_t i = 0; i < db->n_tables; i++)
+        if (str_equal(db->tables[i].name, table))
             return (ptrdiff_t)i;
     return -1;
 }
@@ -162,12 +175,21 @@ static bool may_count_down(struct db *db, const char *table, const struct column
         has_rowid = has_rowid || c->at[i].is_rowid;
     if (!has_rowid)
         return false;
-    if (sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, &stmt, NULL) != SQLITE_OK)
+    if (!prepare(db, sql, &stmt))
         return true;
-    if (sqlite3_step(stmt) == SQLITE_ROW)
+    if (take_step(stmt) == SQLITE_ROW)
         found = has_word(column_text(stmt, 0), "DESC");
     sqlite3_finalize(stmt);
     return found;
+}
+
+static void report_view(struct db *db, struct db_relation *view)
+{
+    if (!view->is_reported)
+        diag_add(db->diag, SEV_LOSS, "db.view", (struct where){.path = db->path},
+                 "%.*s is a view or a virtual table, whose rows are not read",
+                 STR_ARGS(view->name));
+    view->is_reported = true;
 }
 
 bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
@@ -181,17 +203,21 @@ bool db_rows_open(struct db_rows *rows, struct db *db, const char *table,
     memset(rows->place, -1, sizeof(rows->place));
     if (number < 0)
         return false;
+    if (!db->tables[number].is_plain) {
+        report_view(db, &db->tables[number]);
+        return false;
+    }
     struct columns have = table_columns(db, table, &db->arena);
     struct str sql = build_select(rows, &db->arena, &have, columns, n);
-    if (sql.n > 0 &&
-        sqlite3_prepare_v2(db->handle, sql.at, (int)sql.n, &rows->stmt, NULL) != SQLITE_OK) {
+    if (sql.n > 0 && !prepare(db, sql, &rows->stmt)) {
         lose_table(db, table, 0);
         rows->stmt = NULL;
     }
-    rows->is_direct = rows->stmt != NULL && db->pages.n > 0 && db->roots[number] > 0 &&
+    rows->is_direct = rows->stmt != NULL && db->pages.n > 0 && db->tables[number].root > 0 &&
                       have.is_plain && !may_count_down(db, table, &have, &db->arena);
     if (rows->is_direct)
-        db_table_open(&rows->walk, &db->pages, db->roots[number], rows->fields, rows->n_fields);
+        db_table_open(&rows->walk, &db->pages, db->tables[number].root, rows->fields,
+                      rows->n_fields);
     arena_rewind(&db->arena, mark);
     return rows->stmt != NULL;
 }
@@ -204,8 +230,8 @@ static int call_engine(struct db_rows *rows)
     rows->is_direct = false;
     db_table_close(&rows->walk);
     for (uint64_t i = 0; i < rows->n && rc == SQLITE_ROW; i++)
-        rc = sqlite3_step(rows->stmt);
-    return rc == SQLITE_ROW ? sqlite3_step(rows->stmt) : rc;
+        rc = take_step(rows->stmt);
+    return rc == SQLITE_ROW ? take_step(rows->stmt) : rc;
 }
 
 static int step(struct db_rows *rows)
@@ -213,7 +239,7 @@ static int step(struct db_rows *rows)
     enum { POLL_ROWS = 1 << 10 };
 
     if (!rows->is_direct)
-        return sqlite3_step(rows->stmt);
+        return take_step(rows->stmt);
     if (rows->n % POLL_ROWS == 0 && cancelled())
         return SQLITE_INTERRUPT;
     switch (db_table_next(&rows->walk, rows->cells)) {
@@ -313,6 +339,7 @@ static bool text_of(const struct db_rows *rows, int place, struct str *out)
 {
     const char *at = (const char *)sqlite3_column_text(rows->stmt, place);
 
+    db_engine_check_null(at, rows->stmt);
     *out = (struct str){at, at != NULL ? (size_t)sqlite3_column_bytes(rows->stmt, place) : 0};
     return at != NULL;
 }

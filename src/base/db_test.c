@@ -160,16 +160,60 @@ TEST(decimal_times_are_exact_although_they_are_stored_as_doubles)
     db_rows_close(&rows);
 }
 
-TEST(views_and_virtual_tables_are_not_tables)
+TEST(views_and_virtual_tables_are_reported_instead_of_read)
 {
     struct db_rows rows;
 
     open_made("CREATE TABLE t(a); CREATE VIEW v(a) AS SELECT 1;"
               "CREATE VIRTUAL TABLE f USING rtree(a, b, c);");
     assert_true(db_has_table(&db, S("t")));
-    assert_false(db_has_table(&db, S("v")));
-    assert_false(db_has_table(&db, S("f")));
+    assert_true(db_has_table(&db, S("v")));
+    assert_false(db_has_table(&db, S("x")));
+    assert_false(db_rows_open(&rows, &db, "x", ab, 2));
+    assert_int_equal(diag_count(&diag, "db.view"), 0);
     assert_false(db_rows_open(&rows, &db, "v", ab, 2));
+    assert_false(db_rows_open(&rows, &db, "f", ab, 2));
+    assert_false(db_rows_open(&rows, &db, "v", ab, 2)); /* reported once */
+    assert_int_equal(diag_count(&diag, "db.view"), 2);
+}
+
+TEST(generated_columns_are_read)
+{
+    static const char *const columns[] = {"a", "stored", "computed", "word", "b"};
+    static const int64_t expected[] = {7, 14, 21, 4, 9};
+    struct db_rows rows;
+    int64_t value;
+
+    open_made("CREATE TABLE t(a INT, computed INT GENERATED ALWAYS AS (a * 3) VIRTUAL,"
+              " stored INT AS (a * 2) STORED, word AS (length('four') * 1), b INT);"
+              "INSERT INTO t(a, b) VALUES (7, 9);");
+    assert_true(db_rows_open(&rows, &db, "t", columns, ARRAY_LEN(columns)));
+    assert_true(db_rows_next(&rows));
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        assert_true(db_i64(&rows, i, &value));
+        assert_int_equal(value, expected[i]);
+    }
+    assert_false(db_rows_next(&rows));
+    db_rows_close(&rows);
+}
+
+static void write_text(const char *path, struct str text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(text.at, 1, text.n, file), text.n);
+    fclose(file);
+}
+
+static struct str read_text(const char *path, char *buffer, size_t size)
+{
+    FILE *file = fopen(path, "r");
+
+    assert_non_null(file);
+    struct str text = {buffer, fread(buffer, 1, size, file)};
+    fclose(file);
+    return text;
 }
 
 TEST(other_files_are_refused_by_name)
@@ -236,6 +280,46 @@ TEST(pages_that_lead_in_circles_end)
     assert_true(count_rows() <= bytes.n / 4 + 1);
 }
 
+/* What a writer leaves that is killed after some of its pages have been written. */
+TEST(a_database_in_the_middle_of_a_transaction_is_refused)
+{
+    static char data[1 << 20], journal_data[1 << 20];
+    char folder[] = "/tmp/strata-db-XXXXXX", path[64], copy[64], journal[80];
+    sqlite3 *made;
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/live.db", folder);
+    snprintf(copy, sizeof(copy), "%s/copy.db", folder);
+    snprintf(journal, sizeof(journal), "%s/live.db-journal", folder);
+    assert_int_equal(sqlite3_open(path, &made), SQLITE_OK);
+    sqlite3_exec(made, "PRAGMA cache_size = 1;", NULL, NULL, NULL);
+    sqlite3_exec(made, many, NULL, NULL, NULL);
+    assert_int_equal(sqlite3_exec(made, "BEGIN; UPDATE t SET a = a + 1;", NULL, NULL, NULL),
+                     SQLITE_OK);
+    struct str half = read_text(path, data, sizeof(data));
+    struct str before = read_text(journal, journal_data, sizeof(journal_data));
+    sqlite3_close(made);
+
+    write_text(copy, half);
+    snprintf(journal, sizeof(journal), "%s/copy.db-journal", folder);
+    write_text(journal, before);
+    assert_int_equal(db_open(&db, copy, (struct str){0}, &diag), ST_FORMAT);
+    assert_int_equal(diag_count(&diag, "db.journal"), 1);
+    assert_null(db.handle);
+    assert_int_equal(db_peek(&db, copy, &diag), ST_OK);
+    assert_true(db_has_table(&db, S("t")));
+    db_close(&db);
+
+    memset(journal_data, 0, 28); /* the header of one that was finished and kept */
+    write_text(journal, before);
+    assert_int_equal(db_open(&db, copy, (struct str){0}, &diag), ST_OK);
+    db_close(&db);
+    unlink(journal);
+    unlink(copy);
+    unlink(path);
+    rmdir(folder);
+}
+
 TEST(files_in_wal_mode_are_read_in_memory_and_from_read_only_folders)
 {
     char folder[] = "/tmp/strata-db-XXXXXX", path[64], wal[80];
@@ -290,8 +374,9 @@ TEST_MAIN("base/db", TF(rows_come_in_the_order_of_the_file_with_their_values),
           TF(rows_are_taken_as_structs), TF(no_value_is_trusted_to_have_a_type),
           TF(a_column_has_several_spellings_or_is_missing),
           TF(decimal_times_are_exact_although_they_are_stored_as_doubles),
-          TF(views_and_virtual_tables_are_not_tables), TF(other_files_are_refused_by_name),
-          TF(a_file_that_ends_early_gives_what_is_there),
+          TF(views_and_virtual_tables_are_reported_instead_of_read), TF(generated_columns_are_read),
+          TF(a_database_in_the_middle_of_a_transaction_is_refused),
+          TF(other_files_are_refused_by_name), TF(a_file_that_ends_early_gives_what_is_there),
           TF(a_damaged_page_ends_the_scan_and_is_told), TF(pages_that_lead_in_circles_end),
           TF(files_in_wal_mode_are_read_in_memory_and_from_read_only_folders),
           TF(an_interruption_ends_a_scan_without_blaming_the_file))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/job.h"
 #include "base/limits.h"
 #include "base/write_all.h"
 
@@ -70,6 +71,17 @@ void fs_cleanup(void)
     }
 }
 
+/* For a job that ends early. */
+static void remove_temp(void *temp, size_t fd)
+{
+    close((int)fd);
+    for (int i = 0, used = atomic_load(&temps_used); i < used; i++) {
+        const char *entry = temp;
+        atomic_compare_exchange_strong(&temps[i], &entry, NULL);
+    }
+    unlink(temp);
+}
+
 static enum status write_failed(const char *path, int error, struct diag *d)
 {
     return diag_fail(d, ST_IO, "file.write", (struct where){.path = path}, "cannot write: %s",
@@ -78,8 +90,10 @@ static enum status write_failed(const char *path, int error, struct diag *d)
 
 static void release(struct outfile *f)
 {
+    if (f->temp != NULL)
+        job_drop(remove_temp, f->temp);
     if (f->fd >= 0)
-        close(f->fd);
+        job_close(f->fd);
     forget(f->slot);
     mem_free(f->path);
     mem_free(f->goal);
@@ -107,6 +121,8 @@ static int open_named(struct outfile *f, const char *name)
     snprintf(f->temp, size, "%.*s%s", folder_length(f), f->goal, name);
     bool is_there = stat(f->goal, &old) == 0;
     f->fd = open(f->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (f->fd >= 0)
+        job_hold(remove_temp, f->temp, (size_t)f->fd);
     if (f->fd >= 0 && is_there && fchmod(f->fd, old.st_mode & 07777) != 0)
         return errno;
     return f->fd >= 0 ? 0 : errno;
@@ -131,6 +147,7 @@ static int open_temp(struct outfile *f, const char *name)
     }
     if (f->fd < 0)
         return errno;
+    job_hold(remove_temp, f->temp, (size_t)f->fd);
     f->slot = remember(f->temp);
     if (f->slot < 0) {
         unlink(f->temp);
@@ -152,14 +169,13 @@ static int open_goal(struct outfile *f, const char *name)
     if (S_ISDIR(info.st_mode))
         return EISDIR;
     if (!S_ISREG(info.st_mode)) {
-        f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        f->fd = job_fd(open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
         return f->fd < 0 ? errno : 0;
     }
-    char *real = realpath(f->path, NULL);
-    if (real == NULL)
+    char real[PATH_MAX];
+    if (realpath(f->path, real) == NULL)
         return errno;
     f->goal = copy_of(real);
-    free(real);
     return open_temp(f, name);
 }
 
@@ -235,11 +251,13 @@ enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct dia
 {
     enum status st = ST_OK;
 
+    if (f->temp != NULL)
+        job_drop(remove_temp, f->temp); /* nothing below asks for memory before it is gone */
     flush(f);
     if (f->error == 0 && sync == OUTFILE_SYNC && f->temp != NULL && fsync(f->fd) != 0)
         f->error = errno;
     /* Some file systems report a full disk only here. EINTR has closed the file on Linux. */
-    if (close(f->fd) != 0 && f->error == 0 && errno != EINTR)
+    if (job_close(f->fd) != 0 && f->error == 0 && errno != EINTR)
         f->error = errno;
     f->fd = -1;
     if (f->error == 0 && f->temp != NULL && rename(f->temp, f->goal) != 0)
@@ -372,13 +390,22 @@ static struct found look_at(struct arena *arena, DIR *dir, const char *folder, c
     return f;
 }
 
+static void close_dir(void *dir, size_t n)
+{
+    (void)n;
+    closedir(dir);
+}
+
 /* Reads one folder into `out`, sorted; the errno, or 0. */
 static int read_dir(struct arena *arena, const char *folder, int depth, struct found_list *out)
 {
     DIR *dir = opendir(folder);
 
+    if (dir == NULL && errno == ENOMEM)
+        job_out_of_memory();
     if (dir == NULL)
         return errno;
+    job_hold(close_dir, dir, 0);
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(dir);
@@ -391,6 +418,7 @@ static int read_dir(struct arena *arena, const char *folder, int depth, struct f
         vec_push(&out->v, f);
     }
     int error = errno;
+    job_drop(close_dir, dir);
     closedir(dir);
     if (out->v.n > 0)
         qsort(out->v.at, out->v.n, sizeof(*out->v.at), by_name);

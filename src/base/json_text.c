@@ -3,10 +3,12 @@
  */
 #include "base/json_text.h"
 
-#include "base/char.h"
-#include "base/utf16.h"
-
 #include <stdint.h>
+#include <stdio.h>
+
+#include "base/char.h"
+#include "base/inert.h"
+#include "base/utf16.h"
 
 static const struct str replacement = S_INIT("\xEF\xBF\xBD"); /* U+FFFD */
 
@@ -204,6 +206,49 @@ struct str json_text(struct str raw, struct arena *arena)
     struct unescaped out = {ARENA_ARRAY(arena, char, measure.n + 1), 0};
     unescape(&out, raw);
     return (struct str){out.at, out.n};
+}
+
+/* The escape for the character at the start of `s`, which is `length` bytes; none: 0 bytes. */
+static size_t put_json_escape(struct str s, size_t *length, char buf[JSON_ESCAPE])
+{
+    static const char letters[] = "btn?fr"; /* for the bytes 8 to 13; 11 has none */
+    unsigned char c = (unsigned char)s.at[0];
+    unsigned code = c;
+    bool is_valid = true;
+
+    *length = 1;
+    if (c >= 0x7f) {
+        *length = json_utf8(s.at, s.n, &is_valid);
+        code = is_valid ? inert_unsafe(s.at, *length) : 0;
+    }
+    if (!is_valid)
+        return (size_t)snprintf(buf, JSON_ESCAPE, "%s", replacement.at);
+    if (c == '"' || c == '\\')
+        return (size_t)snprintf(buf, JSON_ESCAPE, "\\%c", c);
+    if (c >= 8 && c <= 13 && c != 11)
+        return (size_t)snprintf(buf, JSON_ESCAPE, "\\%c", letters[c - 8]);
+    if (c < 0x20 || (c >= 0x7f && code != 0))
+        return (size_t)snprintf(buf, JSON_ESCAPE, "\\u%04x", code & 0xffff);
+    return 0;
+}
+
+bool json_escape_next(struct str *rest, char buf[JSON_ESCAPE], struct str *piece)
+{
+    size_t i = 0, escape = 0, length = 0;
+
+    while (i < rest->n && escape == 0) {
+        unsigned char c = (unsigned char)rest->at[i];
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+            i++;
+            continue;
+        }
+        escape = put_json_escape(str_part(*rest, i, rest->n), &length, buf);
+        i += escape == 0 ? length : 0;
+    }
+    bool is_escape = i == 0 && escape > 0;
+    *piece = is_escape ? (struct str){buf, escape} : str_part(*rest, 0, i);
+    *rest = str_part(*rest, is_escape ? length : i, rest->n);
+    return piece->n > 0;
 }
 
 bool json_is_number(struct str s)

@@ -32,4 +32,10 @@ bool json_is_number(struct str text);
  * part that one U+FFFD stands for. No surrogates, no overlong forms, nothing past U+10FFFF. */
 size_t json_utf8(const char *at, size_t n, bool *is_valid);
 
+/* The next piece of `rest` as it stands between the quotes of a string, taken off its front: plain
+ * text or an escape in `buf`. False at the end. What is not UTF-8 becomes U+FFFD. Characters that a
+ * terminal obeys or a reader does not see (base/inert.h) are escaped like control characters. */
+enum { JSON_ESCAPE = 8 };
+bool json_escape_next(struct str *rest, char buf[JSON_ESCAPE], struct str *piece);
+
 #endif

@@ -69,42 +69,14 @@ static void begin_value(struct json_writer *w)
     w->is_done = w->depth == 0;
 }
 
-static void put_escaped(struct json_writer *w, unsigned char c)
-{
-    static const char letters[] = "btn?fr"; /* for the bytes 8 to 13; 11 has none */
-    char text[8];
-
-    if (c == '"' || c == '\\')
-        snprintf(text, sizeof(text), "\\%c", c);
-    else if (c >= 8 && c <= 13 && c != 11)
-        snprintf(text, sizeof(text), "\\%c", letters[c - 8]);
-    else
-        snprintf(text, sizeof(text), "\\u%04x", (unsigned)c);
-    put(w, str_of(text));
-}
-
 static void put_quoted(struct json_writer *w, struct str s)
 {
-    size_t done = 0, i = 0;
+    char buf[JSON_ESCAPE];
+    struct str piece;
 
     put(w, S("\""));
-    while (i < s.n) {
-        unsigned char c = (unsigned char)s.at[i];
-        size_t length = 1;
-        bool is_valid = true;
-        if (c >= 0x80)
-            length = json_utf8(s.at + i, s.n - i, &is_valid);
-        if (!is_valid || c < 0x20 || c == '"' || c == '\\') {
-            put(w, str_part(s, done, i - done));
-            if (is_valid)
-                put_escaped(w, c);
-            else
-                put(w, S("\xEF\xBF\xBD"));
-            done = i + length;
-        }
-        i += length;
-    }
-    put(w, str_part(s, done, s.n));
+    while (json_escape_next(&s, buf, &piece))
+        put(w, piece);
     put(w, S("\""));
 }
 

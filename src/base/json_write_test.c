@@ -126,11 +126,13 @@ TEST(strings_are_escaped_and_always_utf8)
     json_write_string(&w, S("\\ / \b\f\n\r\t \x01\x0b\x1f\x7f\0"));
     json_write_string(&w, S("caf\xC3\xA9 \xF0\x9F\x98\x80"));
     json_write_string(&w, S("\xFF\xE2\x82z\xED\xA0\x80"));
+    json_write_string(&w, S("\xC2\x9B\xE2\x80\xAE\xC2\xA0"));
     json_write_string(&w, S(""));
     json_write_end(&w);
-    assert_str(written(), "[\"\\\\ / \\b\\f\\n\\r\\t \\u0001\\u000b\\u001f\x7f\\u0000\","
+    assert_str(written(), "[\"\\\\ / \\b\\f\\n\\r\\t \\u0001\\u000b\\u001f\\u007f\\u0000\","
                           "\"caf\xC3\xA9 \xF0\x9F\x98\x80\","
                           "\"\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\","
+                          "\"\\u009b\\u202e\xC2\xA0\","
                           "\"\"]");
 }
 

@@ -16,6 +16,7 @@ static struct {
     struct large_block {
         void *at;
         size_t size;
+        struct job *job;
     } * blocks;
     size_t n, cap;
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -54,12 +55,12 @@ static bool make_room(void)
     return true;
 }
 
-static bool remember(void *at, size_t size)
+static bool remember(void *at, size_t size, struct job *job)
 {
     pthread_mutex_lock(&list.lock);
     bool has_room = make_room();
     if (has_room)
-        list.blocks[list.n++] = (struct large_block){at, size};
+        list.blocks[list.n++] = (struct large_block){at, size, job};
     pthread_mutex_unlock(&list.lock);
     return has_room;
 }
@@ -98,14 +99,14 @@ static char *map_aligned(size_t size)
     return at + before;
 }
 
-void *large_new(size_t bytes)
+void *large_new(size_t bytes, struct job *job)
 {
     size_t size = round_up(bytes);
     char *at = size > 0 ? map_aligned(size) : MAP_FAILED;
 
     if (at == MAP_FAILED)
         return NULL;
-    if (!remember(at, size)) {
+    if (!remember(at, size, job)) {
         munmap(at, size);
         return NULL;
     }
@@ -135,7 +136,7 @@ void *large_resize(void *p, size_t bytes)
                : block->size == size ? p
                                      : mremap(p, block->size, size, MREMAP_MAYMOVE);
     if (at != MAP_FAILED)
-        *block = (struct large_block){at, size};
+        *block = (struct large_block){at, size, block->job};
     pthread_mutex_unlock(&list.lock);
     return at != MAP_FAILED ? at : NULL;
 }
@@ -147,4 +148,17 @@ bool large_free(void *p)
     if (size > 0)
         munmap(p, size);
     return size > 0;
+}
+
+void large_free_of(const struct job *job)
+{
+    pthread_mutex_lock(&list.lock);
+    for (size_t i = list.n; i > 0; i--) {
+        struct large_block *block = &list.blocks[i - 1];
+        if (block->job != job)
+            continue;
+        munmap(block->at, block->size);
+        *block = list.blocks[--list.n];
+    }
+    pthread_mutex_unlock(&list.lock);
 }

@@ -6,7 +6,7 @@
  * ends where a huge page does, so that it takes one for 2 MiB; and it grows by moving its pages
  * instead of copying what is in them. Where the system has no huge pages it is memory like any.
  *
- * mem_grow() of base/arena.h decides what is large; nobody else needs this.
+ * base/mem.c decides what is large; nobody else needs this.
  */
 #ifndef STRATA_BASE_LARGE_H
 #define STRATA_BASE_LARGE_H
@@ -16,8 +16,10 @@
 
 enum { LARGE_PAGE = 2 << 20 };
 
-/* A block of at least `bytes`; NULL when there is none. */
-void *large_new(size_t bytes);
+struct job;
+
+/* A block of at least `bytes` for a job (NULL: nobody's); NULL when there is none. */
+void *large_new(size_t bytes, struct job *job);
 
 /* Is this one of them? */
 bool large_is(const void *p);
@@ -27,5 +29,8 @@ void *large_resize(void *p, size_t bytes);
 
 /* Gives a block back; false when it is none. */
 bool large_free(void *p);
+
+/* Gives back every block of a job. */
+void large_free_of(const struct job *job);
 
 #endif

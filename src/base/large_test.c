@@ -8,7 +8,7 @@
 
 TEST(a_block_begins_at_a_huge_page_and_is_empty)
 {
-    char *block = large_new(3 << 20);
+    char *block = large_new(3 << 20, NULL);
 
     assert_non_null(block);
     assert_int_equal((uintptr_t)block % LARGE_PAGE, 0);
@@ -21,7 +21,7 @@ TEST(a_block_begins_at_a_huge_page_and_is_empty)
 
 TEST(a_block_keeps_its_bytes_when_its_size_changes)
 {
-    char *block = large_new(1 << 20), *neighbour = large_new(1 << 20);
+    char *block = large_new(1 << 20, NULL), *neighbour = large_new(1 << 20, NULL);
 
     memset(block, 7, 1 << 20);
     memset(neighbour, 8, 1 << 20);
@@ -50,10 +50,10 @@ TEST(other_memory_is_none_of_them)
 
 TEST(what_cannot_be_had_is_refused)
 {
-    char *block = large_new(1);
+    char *block = large_new(1, NULL);
 
-    assert_null(large_new(SIZE_MAX));
-    assert_null(large_new(SIZE_MAX / 4));
+    assert_null(large_new(SIZE_MAX, NULL));
+    assert_null(large_new(SIZE_MAX / 4, NULL));
     assert_null(large_resize(block, SIZE_MAX));
     assert_null(large_resize(block, SIZE_MAX / 4));
     assert_true(large_free(block)); /* and is still there */
@@ -64,7 +64,7 @@ TEST(many_blocks_are_told_apart)
     char *blocks[200];
 
     for (size_t i = 0; i < 200; i++) {
-        blocks[i] = large_new(1);
+        blocks[i] = large_new(1, NULL);
         blocks[i][0] = (char)i;
     }
     for (size_t i = 0; i < 200; i++) {

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/job.h"
+
 static enum status fail_missing(const char *path, struct diag *diag)
 {
     struct stat link;
@@ -61,13 +63,13 @@ enum status mapfile_descriptor(const char *path, struct diag *diag, int *fd, uin
     struct stat st;
 
     /* Without O_NONBLOCK, opening a pipe waits for a writer that may never come. */
-    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int opened = job_fd(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (opened < 0)
         return fail_open(path, errno, diag);
     enum status status =
         fstat(opened, &st) == 0 ? check_kind(path, &st, diag) : fail_open(path, errno, diag);
     if (status != ST_OK) {
-        close(opened);
+        job_close(opened);
         return status;
     }
     *fd = opened;
@@ -106,6 +108,11 @@ static enum status read_whole(struct mapfile *map, const char *path, int fd, siz
     return ST_OK;
 }
 
+static void unmap(void *at, size_t n)
+{
+    munmap(at, n);
+}
+
 static enum status map_whole(struct mapfile *map, const char *path, int fd, size_t size,
                              struct diag *diag)
 {
@@ -113,6 +120,7 @@ static enum status map_whole(struct mapfile *map, const char *path, int fd, size
 
     if (at == MAP_FAILED)
         return fail_read(path, errno, diag);
+    job_hold(unmap, at, size);
     madvise(at, size, MADV_SEQUENTIAL); /* a wish; nothing is lost when it is not granted */
     map->text = (struct str){at, size};
     map->is_mapped = true;
@@ -128,16 +136,18 @@ enum status mapfile_open(struct mapfile *map, const char *path, struct diag *dia
     TRY(mapfile_descriptor(path, diag, &fd, &size));
     enum status status = size <= MAPFILE_READ_MAX ? read_whole(map, path, fd, (size_t)size, diag)
                                                   : map_whole(map, path, fd, (size_t)size, diag);
-    close(fd);
+    job_close(fd);
     return status;
 }
 
 void mapfile_close(struct mapfile *map)
 {
-    if (map->is_mapped)
+    if (map->is_mapped) {
+        job_drop(unmap, map->text.at);
         munmap((void *)(uintptr_t)map->text.at, map->text.n);
-    else if (map->is_read)
+    } else if (map->is_read) {
         mem_free((void *)(uintptr_t)map->text.at);
+    }
     *map = (struct mapfile){.text = S("")};
 }
 

@@ -30,7 +30,8 @@ void mapfile_close(struct mapfile *map);
 /* These bytes are not needed soon: their memory may go, and comes back by itself. */
 void mapfile_drop(const struct mapfile *map, size_t from, size_t to);
 
-/* Opens a plain file for reading in the way described above; the caller closes `fd`. */
+/* Opens a plain file for reading in the way described above; the caller closes `fd` with
+ * job_close() (base/job.h). */
 enum status mapfile_descriptor(const char *path, struct diag *diag, int *fd, uint64_t *size);
 
 #endif

@@ -6,11 +6,17 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/job.h"
 
 static bool has_bytes(const struct mapwindow *w, uint64_t offset, size_t n)
 {
     return offset >= w->offset && offset - w->offset <= w->text.n &&
            n <= w->text.n - (size_t)(offset - w->offset);
+}
+
+static void unmap(void *at, size_t n)
+{
+    munmap(at, n);
 }
 
 /* A window from the page of `offset` on. */
@@ -28,6 +34,7 @@ static struct mapwindow *open_window(int fd, uint64_t offset, size_t n)
     void *at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)from);
     if (at == MAP_FAILED)
         return NULL;
+    job_hold(unmap, at, size);
     struct mapwindow *w = mem_grow(NULL, sizeof(*w), 1);
     *w = (struct mapwindow){.text = {at, size}, .offset = from, .users = 1};
     return w;
@@ -54,6 +61,7 @@ struct str mapwindow_part(const struct mapwindow *w, uint64_t offset, size_t n)
 void mapwindow_leave(struct mapwindow **w)
 {
     if (*w != NULL && --(*w)->users == 0) {
+        job_drop(unmap, (*w)->text.at);
         munmap((void *)(uintptr_t)(*w)->text.at, (*w)->text.n);
         mem_free(*w);
     }

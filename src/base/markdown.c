@@ -6,13 +6,36 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "base/char.h"
+#include "base/inert.h"
+
+/* What Markdown would take for a tag, an entity, a link or the end of a cell. Emphasis is harmless
+ * and names are full of underscores. */
+static struct str escape_of(struct str piece, size_t i, bool is_cell)
+{
+    char c = piece.at[i], next = i + 1 < piece.n ? piece.at[i + 1] : ' ';
+
+    if (c == '<' && (char_is_letter(next) || strchr("/!?", next) != NULL))
+        return S("&lt;"); /* `gemm<64>` is no tag */
+    if (c == '&' && (next == '#' || char_is_letter(next)))
+        return S("&amp;");
+    if (c == '\\')
+        return S("\\\\");
+    if (c == ']' && (next == '(' || next == '[' || next == ':'))
+        return S("\\]");
+    return c == '|' && is_cell ? S("\\|") : S("");
+}
+
 static void put_safe(struct text *t, struct str text, bool is_cell)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        if (is_cell && text.at[i] == '|')
-            text_char(t, '\\');
-        text_char(t, (unsigned char)text.at[i] < 0x20 ? ' ' : text.at[i]);
-    }
+    char buf[INERT_ESCAPE];
+    struct str piece;
+
+    while (inert_next(&text, INERT_LINE, buf, &piece))
+        for (size_t i = 0; i < piece.n; i++) {
+            struct str escape = escape_of(piece, i, is_cell);
+            text_put(t, escape.n > 0 ? escape : str_part(piece, i, 1));
+        }
 }
 
 void markdown_cell(struct text *t, struct str text)
@@ -27,12 +50,22 @@ void markdown_line(struct text *t, struct str text)
     put_safe(t, text, false);
 }
 
+const char *markdown_safe(struct arena *arena, struct str text)
+{
+    struct text t = {0};
+
+    put_safe(&t, text, true);
+    const char *safe = arena_cstr(arena, text_view(&t));
+    text_free(&t);
+    return safe;
+}
+
 const char *markdown_plain(struct arena *arena, struct str text)
 {
-    char *copy = arena_cstr(arena, text);
+    char *copy = arena_cstr(arena, inert_line(arena, text));
 
     for (char *c = copy; *c != '\0'; c++)
-        if (*c == '|' || *c == '`' || *c == '\n' || *c == '\r')
+        if (*c == '|' || *c == '`')
             *c = ' ';
     return copy;
 }

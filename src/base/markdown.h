@@ -13,13 +13,17 @@
 #define MARKDOWN_DASH "\xe2\x80\x93" /* – */
 #define MARKDOWN_LONG "\xe2\x80\x94" /* — */
 
-/* A cell with its bar and blanks: "| text ". Bars inside are escaped, line ends become blanks. */
+/* A cell with its bar and blanks: "| text ". Text is inert (base/inert.h) on one line; tags, links
+ * and bars inside are escaped. */
 void markdown_cell(struct text *t, struct str text);
 
-/* Text on one line, whatever it holds. */
+/* The same without the bar, for a heading or a sentence. */
 void markdown_line(struct text *t, struct str text);
 
-/* Text for a cell or a piece of code: bars, backticks and line ends become blanks. */
+/* The same as a text of its own, with bars escaped. */
+const char *markdown_safe(struct arena *arena, struct str text);
+
+/* Inert text for a piece of code, in a cell or not: bars and backticks become blanks. */
 const char *markdown_plain(struct arena *arena, struct str text);
 
 /* "12.30", or an en dash for what is not known. */

@@ -3,6 +3,9 @@
  * out. A round is over when every thread has checked out, also those that woke too late to draw
  * anything: with tasks as large as files, waking a thread in vain costs nothing, and no thread
  * can meet a job that is already gone.
+ *
+ * A task that runs out of memory ends the round: no further number is drawn, and the caller, when
+ * all threads have checked out, is the one whose job fails (base/job.h).
  */
 #include "base/pool.h"
 
@@ -16,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/c_locale.h"
+#include "base/job.h"
 
 /* More threads than any machine has processors; --jobs is typed by people. */
 enum { WIDTH_MAX = 512 };
@@ -30,8 +34,10 @@ struct pool {
     void (*fn)(void *ctx, size_t i); /* written before the round changes, read after */
     void *ctx;
     size_t n;
+    struct job *job; /* of the caller */
     atomic_size_t next;
-    size_t threads; /* besides the caller */
+    atomic_bool has_failed; /* a task had no memory */
+    size_t threads;         /* besides the caller */
     pthread_t thread[];
 };
 
@@ -48,15 +54,23 @@ size_t pool_default_width(void)
     return online > 0 ? (size_t)online : 1;
 }
 
-static void draw(struct pool *pool)
+static void draw_all(void *arg)
 {
-    inside_task = true;
-    for (;;) {
+    struct pool *pool = arg;
+
+    while (!atomic_load_explicit(&pool->has_failed, memory_order_relaxed)) {
         size_t i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
         if (i >= pool->n)
             break;
         pool->fn(pool->ctx, i);
     }
+}
+
+static void draw(struct pool *pool)
+{
+    inside_task = true;
+    if (!job_try(draw_all, pool))
+        atomic_store(&pool->has_failed, true);
     inside_task = false;
 }
 
@@ -74,6 +88,7 @@ static void *work(void *arg)
             break;
         seen = pool->round;
         pthread_mutex_unlock(&pool->lock);
+        job_enter(pool->job);
         draw(pool);
         pthread_mutex_lock(&pool->lock);
         if (--pool->working == 0)
@@ -81,6 +96,26 @@ static void *work(void *arg)
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
+}
+
+static void stop(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->stopping = true;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (size_t i = 0; i < pool->threads; i++)
+        pthread_join(pool->thread[i], NULL);
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->turn);
+}
+
+static void release(void *pool, size_t n)
+{
+    (void)n;
+    stop(pool);
 }
 
 struct pool *pool_new(size_t width)
@@ -104,6 +139,7 @@ struct pool *pool_new(size_t width)
            pthread_create(&pool->thread[pool->threads], NULL, work, pool) == 0)
         pool->threads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    job_hold(release, pool, 0);
     return pool;
 }
 
@@ -111,19 +147,10 @@ void pool_free(struct pool *pool)
 {
     if (pool == NULL)
         return;
-    pthread_mutex_lock(&pool->lock);
-    pool->stopping = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-    for (size_t i = 0; i < pool->threads; i++)
-        pthread_join(pool->thread[i], NULL);
-    pthread_cond_destroy(&pool->done);
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->lock);
-    pthread_mutex_destroy(&pool->turn);
+    job_drop(release, pool);
+    stop(pool);
     mem_free(pool);
 }
-
 size_t pool_width(const struct pool *pool)
 {
     return pool != NULL ? pool->threads + 1 : 1;
@@ -141,7 +168,9 @@ void pool_for(struct pool *pool, size_t n, void (*fn)(void *ctx, size_t i), void
     pool->fn = fn;
     pool->ctx = ctx;
     pool->n = n;
+    pool->job = job_current();
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->has_failed, false, memory_order_relaxed);
     pool->working = pool->threads;
     pool->round++;
     pthread_cond_broadcast(&pool->wake);
@@ -150,8 +179,11 @@ void pool_for(struct pool *pool, size_t n, void (*fn)(void *ctx, size_t i), void
     pthread_mutex_lock(&pool->lock);
     while (pool->working > 0)
         pthread_cond_wait(&pool->done, &pool->lock);
+    bool has_failed = pool->has_failed;
     pthread_mutex_unlock(&pool->lock);
     pthread_mutex_unlock(&pool->turn);
+    if (has_failed)
+        job_out_of_memory();
 }
 
 /* Numbers count items; item k is in slot k % slots. */
@@ -163,26 +195,54 @@ struct pipe {
     pthread_cond_t moved; /* something below has changed */
     size_t begun, merged;
     bool *is_done; /* by slot: the work is */
-    bool is_at_next, is_at_merge, has_more, is_over;
+    bool is_at_next, is_at_merge, has_more, is_over, has_failed;
 };
+
+/* One call of the pipeline: of `fn`, or of `work`. */
+struct pipe_call {
+    struct pipe *pipe;
+    size_t slot;
+    bool (*fn)(void *ctx, size_t slot);
+    bool answer;
+};
+
+static void make_call(void *arg)
+{
+    struct pipe_call *call = arg;
+    const struct pipe *p = call->pipe;
+
+    if (call->fn != NULL)
+        call->answer = call->fn(p->ctx, call->slot);
+    else
+        p->calls->work(p->ctx, call->slot);
+}
+
+/* Makes it without the lock. Running out of memory ends the pipeline and counts as false. */
+static bool pipe_call(struct pipe *p, bool (*fn)(void *ctx, size_t slot), size_t slot)
+{
+    struct pipe_call call = {.pipe = p, .slot = slot, .fn = fn};
+
+    pthread_mutex_unlock(&p->lock);
+    bool is_done = job_try(make_call, &call);
+    pthread_mutex_lock(&p->lock);
+    if (!is_done)
+        p->has_failed = p->is_over = true;
+    return is_done && call.answer;
+}
 
 static void pipe_next(struct pipe *p)
 {
     size_t slot = p->begun % p->slots;
 
     p->is_at_next = true;
-    pthread_mutex_unlock(&p->lock);
-    bool has_more = p->calls->next(p->ctx, slot);
-    pthread_mutex_lock(&p->lock);
+    bool has_more = pipe_call(p, p->calls->next, slot);
     p->is_at_next = false;
     p->has_more = has_more;
     p->begun += has_more;
     pthread_cond_broadcast(&p->moved);
     if (!has_more)
         return;
-    pthread_mutex_unlock(&p->lock);
-    p->calls->work(p->ctx, slot);
-    pthread_mutex_lock(&p->lock);
+    pipe_call(p, NULL, slot);
     p->is_done[slot] = true;
     pthread_cond_broadcast(&p->moved);
 }
@@ -192,9 +252,7 @@ static void pipe_merge(struct pipe *p)
     size_t slot = p->merged % p->slots;
 
     p->is_at_merge = true;
-    pthread_mutex_unlock(&p->lock);
-    bool goes_on = p->calls->merge(p->ctx, slot);
-    pthread_mutex_lock(&p->lock);
+    bool goes_on = pipe_call(p, p->calls->merge, slot);
     p->is_at_merge = false;
     p->is_done[slot] = false;
     p->merged++;
@@ -243,4 +301,6 @@ void pool_pipe(struct pool *pool, size_t slots, const struct pool_pipe *pipe, vo
     mem_free(p.is_done);
     pthread_cond_destroy(&p.moved);
     pthread_mutex_destroy(&p.lock);
+    if (p.has_failed)
+        job_out_of_memory();
 }

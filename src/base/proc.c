@@ -20,6 +20,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/job.h"
 #include "base/limits.h"
 #include "base/now.h"
 
@@ -107,13 +108,15 @@ static int open_pipe(int ends[2])
             return error;
         }
     }
+    job_fd(ends[0]);
+    job_fd(ends[1]);
     return 0;
 }
 
 static void close_fd(int *fd)
 {
     if (*fd >= 0)
-        close(*fd);
+        job_close(*fd);
     *fd = -1;
 }
 
@@ -134,8 +137,20 @@ static int plan_files(posix_spawn_file_actions_t *files, const struct proc_spec 
     return error;
 }
 
+/* For a job that ends early. */
+static void end_child(void *what, size_t n)
+{
+    pid_t pid = (pid_t)(intptr_t)what;
+
+    (void)n;
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
 static int spawn(struct run *run, struct arena *arena, const char *file, int out, int err)
 {
+    char **env = merge_env(arena, run->spec->env);
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t all, none;
@@ -154,11 +169,13 @@ static int spawn(struct run *run, struct arena *arena, const char *file, int out
                                             POSIX_SPAWN_SETSIGMASK);
         error = plan_files(&files, run->spec, out, err);
         if (error == 0)
-            error = posix_spawn(&run->pid, file, &files, &attr, (char *const *)run->spec->argv,
-                                merge_env(arena, run->spec->env));
+            error =
+                posix_spawn(&run->pid, file, &files, &attr, (char *const *)run->spec->argv, env);
         posix_spawnattr_destroy(&attr);
     }
     posix_spawn_file_actions_destroy(&files);
+    if (error == 0)
+        job_hold(end_child, (void *)(intptr_t)run->pid, 0);
     return error;
 }
 
@@ -172,13 +189,13 @@ static int start(struct run *run, struct arena *arena, const char *file)
         return error;
     error = open_pipe(err);
     if (error != 0) {
-        close(out[0]);
-        close(out[1]);
+        job_close(out[0]);
+        job_close(out[1]);
         return error;
     }
     error = spawn(run, arena, file, out[1], err[1]);
-    close(out[1]);
-    close(err[1]);
+    job_close(out[1]);
+    job_close(err[1]);
     run->stream[0].fd = out[0];
     run->stream[1].fd = err[0];
     if (error != 0) {
@@ -286,6 +303,7 @@ static void reap(struct run *run, struct proc_result *result)
     int status = 0;
     pid_t got;
 
+    job_drop(end_child, (void *)(intptr_t)run->pid);
     do
         got = waitpid(run->pid, &status, 0);
     while (got < 0 && errno == EINTR);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/inert.h"
 
 static const nanos first_after = 300000000; /* shorter jobs stay silent */
 static const nanos at_most_every = 100000000;
@@ -69,36 +70,20 @@ static size_t print_numbers(char *buf, enum progress_unit unit, uint64_t done, u
     return (size_t)snprintf(buf, NUMBERS_TEXT, "%s%s%s%s%s", amount, of, percent, rate, left);
 }
 
-/* Bytes of the character at `s`: 1 for anything that is not well-formed enough to print. */
-static size_t char_bytes(const unsigned char *s)
-{
-    size_t n = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 1;
-
-    if (s[0] >= 0xf5)
-        n = 1;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 1;
-    return n;
-}
-
-/* Copies at most `width` characters. File names are part of labels and may hold escape sequences,
- * so control characters and broken bytes become '?'. */
+/* Copies at most `width` columns. File names are part of labels and may hold escape sequences. */
 static size_t copy_label(char *buf, const char *label, size_t width)
 {
-    const unsigned char *s = (const unsigned char *)label;
+    struct str rest = str_of(label), piece;
+    char escape[INERT_ESCAPE];
     size_t n = 0;
 
-    for (; *s != '\0' && width > 0; width--) {
-        size_t bytes = char_bytes(s);
-        bool is_control = *s < 0x20 || *s == 0x7f || (bytes == 1 && *s >= 0x80) ||
-                          (bytes == 2 && s[0] == 0xc2 && s[1] < 0xa0);
-        if (is_control)
-            buf[n++] = '?';
-        else
-            for (size_t i = 0; i < bytes; i++)
-                buf[n++] = (char)s[i];
-        s += bytes;
+    while (inert_next(&rest, INERT_LINE, escape, &piece)) {
+        struct str fits = str_fit(piece, width);
+        memcpy(buf + n, fits.at, fits.n);
+        n += fits.n;
+        width -= str_width(fits);
+        if (fits.n < piece.n)
+            break;
     }
     return n;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/job.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 
@@ -106,7 +107,7 @@ enum status stream_open_fast(struct stream *s, const char *path, size_t window_s
 void stream_close(struct stream *s)
 {
     if (s->fd > STDIN_FILENO)
-        close(s->fd);
+        job_close(s->fd);
     if (s->is_gzip)
         gz_fini(&s->gz);
     mem_free(s->packed_buffer);

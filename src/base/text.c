@@ -30,16 +30,11 @@ void text_repeat(struct text *t, char c, size_t times)
 
 void text_vformat(struct text *t, const char *format, va_list args)
 {
-    va_list again;
+    size_t n = mem_text_size(format, args);
 
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (n <= 0)
-        return;
-    vec_reserve(t, t->n + (size_t)n + 1); /* vsnprintf ends with a NUL byte */
-    vsnprintf(t->at + t->n, (size_t)n + 1, format, args);
-    t->n += (size_t)n;
+    vec_reserve(t, t->n + n + 1); /* vsnprintf ends with a NUL byte */
+    vsnprintf(t->at + t->n, n + 1, format, args);
+    t->n += n;
 }
 
 void text_format(struct text *t, const char *format, ...)

@@ -115,48 +115,13 @@ void text_out_f64(struct text_out *out, double value)
     text_out_put(out, (struct str){text, num_print_f64(text, value)});
 }
 
-static void put_escaped(struct text_out *out, unsigned char c)
-{
-    static const char letters[] = "btn?fr"; /* for the bytes 8 to 13; 11 has none */
-    static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-    size_t n = sizeof(text);
-
-    if (c == '"' || c == '\\') {
-        text[1] = (char)c;
-        n = 2;
-    } else if (c >= 8 && c <= 13 && c != 11) {
-        text[1] = letters[c - 8];
-        n = 2;
-    }
-    text_out_put(out, (struct str){text, n});
-}
-
 void text_out_escaped(struct text_out *out, struct str s)
 {
-    size_t done = 0, i = 0;
+    char buf[JSON_ESCAPE];
+    struct str piece;
 
-    while (i < s.n) {
-        unsigned char c = (unsigned char)s.at[i];
-        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-            i++;
-            continue;
-        }
-        size_t length = 1;
-        bool is_valid = true;
-        if (c >= 0x80)
-            length = json_utf8(s.at + i, s.n - i, &is_valid);
-        if (c < 0x80 || !is_valid) {
-            text_out_put(out, str_part(s, done, i - done));
-            if (is_valid)
-                put_escaped(out, c);
-            else
-                text_out_put(out, S("\xEF\xBF\xBD"));
-            done = i + length;
-        }
-        i += length;
-    }
-    text_out_put(out, str_part(s, done, s.n));
+    while (json_escape_next(&s, buf, &piece))
+        text_out_put(out, piece);
 }
 
 void text_out_quoted(struct text_out *out, struct str s)

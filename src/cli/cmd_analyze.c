@@ -95,7 +95,7 @@ static void print(struct session *s, const struct analysis *a, const struct rend
         enum lang lang = as == &renderer_table ? LANG_EN : session_lang(s); /* CSV: for programs */
         struct report *r = report_new(lang, str_of(cap->name));
         a->run(&st, r);
-        render_write(as, r, &(struct render_options){.color = s->out.color}, session_sink(s));
+        session_render(s, as, r);
         report_free(r);
     }
     study_end(&st);

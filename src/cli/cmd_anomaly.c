@@ -1,8 +1,8 @@
 /*
  * strata anomaly: device idle time in each step.
  */
-#include <regex.h>
 
+#include "base/pattern.h"
 #include "cli/captures.h"
 #include "flow/flow_anomaly.h"
 
@@ -90,7 +90,8 @@ static bool complete(struct session *s, const struct args *args, struct anomaly_
 {
     struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);
     const char *marker = job->study.step_marker;
-    regex_t pattern;
+    struct pattern *pattern;
+    char why[PATTERN_WHY];
 
     job->path = s->operands.at[0];
     job->out = s->common.out;
@@ -105,12 +106,12 @@ static bool complete(struct session *s, const struct args *args, struct anomaly_
                       args->min_bubble);
         return false;
     }
-    if (marker != NULL && regcomp(&pattern, marker, REG_EXTENDED | REG_NOSUB) != 0) {
+    pattern = marker != NULL ? pattern_new(marker, PATTERN_EXACT, why) : NULL;
+    if (marker != NULL && pattern == NULL) {
         session_usage(s, "--step-marker: '%s' is not a regular expression", marker);
         return false;
     }
-    if (marker != NULL)
-        regfree(&pattern);
+    pattern_free(pattern);
     for (size_t i = 0; i < args->fail_if.n; i++) {
         const char *problem = gate_parse(&s->arena, args->fail_if.at[i], &gates[i]);
         if (problem != NULL) {

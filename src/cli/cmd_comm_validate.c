@@ -44,7 +44,7 @@ static int run(struct session *s, const void *given)
     if (s->common.json && st == ST_OK)
         session_document(s, &comm_validation_schema, "measured", &v, NULL);
     else if (!s->common.json && !s->common.quiet && v.checks[0].was_visited)
-        comm_validation_print(&v, st == ST_OK, session_sink(s));
+        comm_validation_print(&v, st == ST_OK, session_text(s));
     bool is_ok = v.counts[COMM_FAIL] == 0;
     comm_validation_free(&v);
     return st == ST_OK && !is_ok ? CODE_NO : db_code(st);

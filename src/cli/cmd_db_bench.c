@@ -80,7 +80,7 @@ static void report(struct session *s, const struct bench_plan *plan)
     }
     for (size_t i = 0; i < plan->updates.n && s->common.dry_run; i++) {
         const struct update *u = &plan->updates.at[i];
-        table_diff(u->is_new ? NULL : &u->old, &u->table, u->path, session_sink(s));
+        table_diff(u->is_new ? NULL : &u->old, &u->table, u->path, session_text(s));
     }
     if (s->common.quiet)
         return;
@@ -154,7 +154,7 @@ static int run(struct session *s, const void *given)
     job.ops = ops.at;
     job.n_ops = ops.n;
     job.how.keep_old = s->common.dry_run;
-    job.how.say = is_told ? session_sink(s) : (struct sink){to_nobody, NULL};
+    job.how.say = is_told ? session_text(s) : (struct sink){to_nobody, NULL};
     return job.prof != NULL ? write_back(s, args, &job) : without_replay(s, &job);
 }
 

@@ -155,7 +155,7 @@ static enum status run_scenario(struct session *s, struct scenario *one, const s
         return st;
     ops_rows_sort(&one->rows);
     if (!s->common.json && !s->common.quiet)
-        ops_rows_print(&one->rows, one->name, session_sink(s));
+        ops_rows_print(&one->rows, one->name, session_text(s));
     return ST_OK;
 }
 

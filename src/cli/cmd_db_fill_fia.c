@@ -43,7 +43,7 @@ static void report(struct session *s, const struct args *args, const struct fia_
         return;
     }
     if (s->common.dry_run)
-        table_diff(&fill->old, &fill->table, output, session_sink(s));
+        table_diff(&fill->old, &fill->table, output, session_text(s));
     if (!s->common.quiet)
         out_printf(&s->out,
                    "Backfilled %llu/%llu CSV rows matched, %zu output rows (%s%llu from 1:N "

@@ -184,7 +184,7 @@ static int run(struct session *s, const void *given)
     struct place place = {0};
     struct grid_random probe;
     struct grid_run grid;
-    struct sink diff = session_sink(s);
+    struct sink diff = session_text(s);
 
     if (args->is_printing)
         return print_rules(s);

@@ -64,7 +64,7 @@ static enum status print_result(struct session *s, const char *path, struct m6 *
     if (s->common.json) {
         print_json(s, m, p, measured);
     } else if (!s->common.quiet) {
-        m6_print(m, session_sink(s));
+        m6_print(m, session_text(s));
         if (path != NULL)
             out_printf(&s->out, "\nJSON output written to: %s\n", path);
     }

@@ -47,7 +47,7 @@ static void show_plan(struct session *s, const struct parse_plan *plan)
 {
     for (size_t i = 0; i < plan->files.n; i++) {
         const struct parse_file *f = &plan->files.at[i];
-        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_sink(s));
+        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_text(s));
     }
 }
 

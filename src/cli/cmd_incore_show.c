@@ -6,8 +6,9 @@
 #include "cli/session.h"
 #include "flow/incore_open.h"
 #include "incore/view.h"
+#include "report/report.h"
 
-enum { NAMES = 33 }; /* columns of core and pipe beside the timeline */
+enum { NAMES = 28 }; /* columns of core and pipe beside the timeline */
 
 struct args {
     double mhz;
@@ -30,74 +31,128 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_pipes(struct session *s, const struct incore_breakdown *b)
+static void add_pipes(struct report *r, const struct incore_breakdown *b)
 {
-    out_printf(&s->out, "\n  %-18s %-10s %9s %11s %11s %7s %6s %11s\n", "core", "pipe", "executed",
-               "cycles", "busy", "busy %", "depth", "wait");
+    static const struct column columns[] = {
+        {"core", COLUMN_TEXT, 0},
+        {"pipe", COLUMN_TEXT, 0},
+        {"executed", COLUMN_NUMBER, UNIT_COUNT},
+        {"cycles", COLUMN_NUMBER, UNIT_COUNT},
+        {"busy", COLUMN_NUMBER, UNIT_COUNT},
+        {"busy %", COLUMN_NUMBER, UNIT_RATIO},
+        {"depth", COLUMN_NUMBER, UNIT_COUNT},
+        {"wait", COLUMN_NUMBER, UNIT_COUNT},
+    };
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+
     for (size_t i = 0; i < b->uses.n; i++) {
         const struct incore_use *use = &b->uses.at[i];
-        out_printf(&s->out,
-                   "  %-18s %-10s %9" PRIu64 " %11" PRIu64 " %11" PRIu64 " %7.1f %6" PRIu64
-                   " %11" PRIu64 "\n",
-                   out_clean(&s->arena, use->core), out_clean(&s->arena, use->pipe), use->executed,
-                   use->cycles, use->busy_cycles, use->busy * 100, use->max_depth,
-                   use->wait_cycles);
+        table_text(r, t, use->core);
+        table_text(r, t, use->pipe);
+        table_number(t, (double)use->executed);
+        table_number(t, (double)use->cycles);
+        table_number(t, (double)use->busy_cycles);
+        table_number(t, use->busy);
+        table_number(t, (double)use->max_depth);
+        table_number(t, (double)use->wait_cycles);
     }
 }
 
-static void print_tops(struct session *s, const struct incore_view *v, size_t most)
+static void add_told(struct report *r, const struct incore_study *study)
 {
-    out_printf(&s->out, "\n  %-10s %-28s %9s %12s %12s\n", "pipe", "instruction", "count",
-               "total us", "longest us");
-    for (size_t i = 0; i < v->tops.n && i < most; i++)
-        out_printf(&s->out, "  %-10s %-28s %9" PRIu64 " %12.3f %12.3f\n",
-                   out_clean(&s->arena, v->tops.at[i].key[0]),
-                   out_clean(&s->arena, v->tops.at[i].key[1]), v->tops.at[i].count,
-                   v->tops.at[i].total, v->tops.at[i].longest);
-    if (v->stalls.n == 0)
+    static const struct column columns[] = {{"reported by the simulator", COLUMN_TEXT, 0},
+                                            {"cycles", COLUMN_NUMBER, UNIT_COUNT}};
+
+    if (study->told.n == 0)
         return;
-    out_printf(&s->out, "\n  %-10s %-18s %8s %9s %12s %12s\n", "waits", "for", "flag", "count",
-               "total us", "longest us");
-    for (size_t i = 0; i < v->stalls.n && i < most; i++)
-        out_printf(&s->out, "  %-10s %-18s %8s %9" PRIu64 " %12.3f %12.3f\n",
-                   out_clean(&s->arena, v->stalls.at[i].key[1]),
-                   out_clean(&s->arena, v->stalls.at[i].key[0]),
-                   out_clean(&s->arena, v->stalls.at[i].key[2]), v->stalls.at[i].count,
-                   v->stalls.at[i].total, v->stalls.at[i].longest);
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < study->told.n; i++) {
+        table_text(r, t, study->told.at[i].name);
+        table_number(t, (double)study->told.at[i].cycles);
+    }
 }
 
-static void print_strips(struct session *s, const struct incore_view *v)
+/* Count and times of a sum, in microseconds. */
+static void add_sum(struct table *t, const struct incore_sum *sum)
 {
-    if (v->strips.n > 0)
-        out_printf(&s->out,
-                   "\n  %.3f us from left to right; # busy, + partly busy, w waiting, . idle\n",
-                   v->end - v->begin);
-    for (size_t i = 0; i < v->strips.n; i++)
-        out_printf(&s->out, "  %-18s %-10s %s\n", out_clean(&s->arena, v->strips.at[i].core),
-                   out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
+    table_number(t, (double)sum->count);
+    table_number(t, sum->total * 1000);
+    table_number(t, sum->longest * 1000);
+}
+
+static void add_tops(struct report *r, const struct incore_view *v, size_t most)
+{
+    static const struct column columns[] = {
+        {"pipe", COLUMN_TEXT, 0},
+        {"instruction", COLUMN_TEXT, 0},
+        {"count", COLUMN_NUMBER, UNIT_COUNT},
+        {"total us", COLUMN_NUMBER, UNIT_US},
+        {"longest us", COLUMN_NUMBER, UNIT_US},
+    };
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+
+    for (size_t i = 0; i < v->tops.n && i < most; i++) {
+        table_text(r, t, v->tops.at[i].key[0]);
+        table_text(r, t, v->tops.at[i].key[1]);
+        add_sum(t, &v->tops.at[i]);
+    }
+}
+
+static void add_stalls(struct report *r, const struct incore_view *v, size_t most)
+{
+    static const struct column columns[] = {
+        {"waits", COLUMN_TEXT, 0},
+        {"for", COLUMN_TEXT, 0},
+        {"flag", COLUMN_RIGHT, 0},
+        {"count", COLUMN_NUMBER, UNIT_COUNT},
+        {"total us", COLUMN_NUMBER, UNIT_US},
+        {"longest us", COLUMN_NUMBER, UNIT_US},
+    };
+
+    if (v->stalls.n == 0)
+        return;
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < v->stalls.n && i < most; i++) {
+        table_text(r, t, v->stalls.at[i].key[1]);
+        table_text(r, t, v->stalls.at[i].key[0]);
+        table_text(r, t, v->stalls.at[i].key[2]);
+        add_sum(t, &v->stalls.at[i]);
+    }
+}
+
+static void add_strips(struct report *r, const struct incore_view *v)
+{
+    static const struct column columns[] = {
+        {"core", COLUMN_TEXT, 0}, {"pipe", COLUMN_TEXT, 0}, {"time", COLUMN_TEXT, 0}};
+
+    if (v->strips.n == 0)
+        return;
+    report_say(r, "  %.3f us from left to right; # busy, + partly busy, w waiting, . idle",
+               v->end - v->begin);
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < v->strips.n; i++) {
+        table_text(r, t, v->strips.at[i].core);
+        table_text(r, t, v->strips.at[i].pipe);
+        table_text(r, t, str_of(v->strips.at[i].cells));
+    }
 }
 
 static void print_text(struct session *s, const struct args *args, const struct incore_study *study,
                        const struct incore_view *v)
 {
     const struct incore_breakdown *b = &study->breakdown;
+    struct report *r = report_new(LANG_EN, str_of(study->bin));
 
-    out_printf(&s->out, "%s\n  ", study->bin);
-    out_style(&s->out, STYLE_BOLD);
-    out_printf(&s->out, "%.*s", STR_ARGS(b->verdict));
-    out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, ": %.*s\n  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s\n",
-               STR_ARGS(b->advice), v->end - v->begin, study->t.instrs.n, study->arrows.list.n,
-               b->mhz, b->is_assumed ? " (assumed)" : "");
-    print_pipes(s, b);
-    for (size_t i = 0; i < study->told.n; i++)
-        out_printf(&s->out, "%s  %-40s %11" PRId64 "\n",
-                   i == 0 ? "\n"
-                            "  reported by the simulator\n"
-                          : "",
-                   out_clean(&s->arena, study->told.at[i].name), study->told.at[i].cycles);
-    print_tops(s, v, args->top);
-    print_strips(s, v);
+    report_line(r, "  %.*s: %.*s", STR_ARGS(b->verdict), STR_ARGS(b->advice));
+    report_line(r, "  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s", v->end - v->begin,
+                study->t.instrs.n, study->arrows.list.n, b->mhz, b->is_assumed ? " (assumed)" : "");
+    add_pipes(r, b);
+    add_told(r, study);
+    add_tops(r, v, args->top);
+    add_stalls(r, v, args->top);
+    add_strips(r, v);
+    session_report(s, r);
+    report_free(r);
 }
 
 /* What the document shows: no more of the view than asked for. */
@@ -146,33 +201,64 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
 
 /* ---- measured on a device ---- */
 
-static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
+static void add_cores(struct report *r, const struct incore_device *d)
 {
-    out_printf(&s->out, "%s\n  %.3f us on %s, %s, %s blocks, measured\n",
-               out_clean(&s->arena, d->name), d->us, out_clean(&s->arena, d->soc),
-               out_clean(&s->arena, d->type), out_clean(&s->arena, d->blocks));
-    if (d->cores.n > 0)
-        out_printf(&s->out, "\n  %4s  %-10s %11s %13s %8s\n", "core", "unit", "cycles", "bytes",
-                   "L2 hit %");
+    static const struct column columns[] = {
+        {"core", COLUMN_NUMBER, UNIT_COUNT}, {"unit", COLUMN_TEXT, 0},
+        {"cycles", COLUMN_RIGHT, 0},         {"bytes", COLUMN_RIGHT, 0},
+        {"L2 hit %", COLUMN_RIGHT, 0},
+    };
+
+    if (d->cores.n == 0)
+        return;
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < d->cores.n; i++) {
         const struct incore_core *c = &d->cores.at[i];
-        out_printf(&s->out, "  %4" PRId64 "  %-10s %11s %13s %8s\n", c->core,
-                   out_clean(&s->arena, c->unit), out_clean(&s->arena, c->cycles),
-                   out_clean(&s->arena, c->bytes),
-                   out_clean(&s->arena, str_part(c->hit_rate, 0, 5)));
+        table_number(t, (double)c->core);
+        table_text(r, t, c->unit);
+        table_text(r, t, c->cycles);
+        table_text(r, t, c->bytes);
+        table_text(r, t, str_part(c->hit_rate, 0, 5));
     }
-    if (d->loads.n > 0)
-        out_printf(&s->out, "\n  %5s  %-10s %-28s %8s %11s\n", "block", "unit", "load", "%",
-                   "cycles");
-    for (size_t i = 0; i < d->loads.n && i < args->top * 4; i++) {
+}
+
+static void add_loads(struct report *r, const struct incore_device *d, size_t most)
+{
+    static const struct column columns[] = {
+        {"block", COLUMN_RIGHT, 0},
+        {"unit", COLUMN_TEXT, 0},
+        {"load", COLUMN_TEXT, 0},
+        {"%", COLUMN_NUMBER, UNIT_PLAIN},
+        {"cycles", COLUMN_NUMBER, UNIT_COUNT},
+    };
+
+    if (d->loads.n == 0)
+        return;
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < d->loads.n && i < most; i++) {
         const struct incore_load *l = &d->loads.at[i];
-        out_printf(&s->out, "  %5s  %-10s %-28s %8.2f %11.0f\n", out_clean(&s->arena, l->block),
-                   out_clean(&s->arena, l->unit), out_clean(&s->arena, l->name), l->percent,
-                   l->cycles);
+        table_text(r, t, l->block);
+        table_text(r, t, l->unit);
+        table_text(r, t, l->name);
+        table_number(t, l->percent);
+        table_number(t, l->cycles);
     }
+}
+
+static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
+{
+    struct report *r = report_new(LANG_EN, d->name);
+
+    report_line(r, "  %.3f us on %.*s, %.*s, %.*s blocks, measured", d->us, STR_ARGS(d->soc),
+                STR_ARGS(d->type), STR_ARGS(d->blocks));
+    add_cores(r, d);
+    add_loads(r, d, args->top * 4);
+    if (d->advice.n > 0)
+        report_text(r, S("  the profiler's advice"));
     for (size_t i = 0; i < d->advice.n; i++)
-        out_printf(&s->out, "%s  %s\n", i == 0 ? "\n  the profiler's advice\n" : "",
-                   out_clean(&s->arena, d->advice.at[i]));
+        report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
+    session_report(s, r);
+    report_free(r);
 }
 
 static int show_device(struct session *s, const struct args *args, struct incore_device *d)

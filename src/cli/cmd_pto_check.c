@@ -1,6 +1,7 @@
 /*
  * strata pto check: violations of the dialect's rules in kernels.
  */
+#include "base/inert.h"
 #include "cli/pto_params.h"
 #include "cli/session.h"
 #include "flow/flow_pto_check.h"
@@ -14,19 +15,21 @@ static const struct example examples[] = {
     {0},
 };
 
-/* The line of the text and a caret under the place; tabs stay tabs in both. */
+/* The line of the text, with blanks for tabs, and a caret under the place. */
 static void print_place(struct session *s, const struct pto_checked *c, const struct pto_problem *p)
 {
     enum { WIDTH = 160 };
     struct str line = pto_checked_line(c, p->line);
     size_t from = p->col > WIDTH - 20 ? p->col - (WIDTH - 20) : 0;
-    struct str shown = str_part(line, from, WIDTH);
+    char *shown = arena_cstr(&s->arena, str_part(line, from, WIDTH));
 
     if (line.n == 0)
         return;
-    out_printf(&s->out, "    %s\n    ", out_clean(&s->arena, shown));
-    for (size_t i = from; i + 1 < p->col; i++)
-        out_text(&s->out, " ");
+    for (char *tab = shown; (tab = strchr(tab, '\t')) != NULL;)
+        *tab = ' ';
+    size_t before = p->col > from + 1 ? p->col - from - 1 : 0;
+    out_printf(&s->out, "    %s\n    %*s", out_clean(&s->arena, str_of(shown)),
+               (int)inert_width(str_part(str_of(shown), 0, before)), "");
     out_style(&s->out, STYLE_GREEN);
     out_text(&s->out, "^\n");
     out_style(&s->out, STYLE_PLAIN);

@@ -39,11 +39,10 @@ static const struct way {
     const char *next[NEXT];
 } ways[KINDS] = {
     [KIND_CAPTURE] = {"a capture",
-                      {"anomaly"},
+                      {"diagnose"},
                       {"diff"},
                       NULL,
-                      {"strata whatif PATH", "strata arch PATH",
-                       "strata convert PATH -o x.pftrace"}},
+                      {"strata anomaly PATH", "strata whatif PATH", "strata arch PATH"}},
     [KIND_INCORE] = {"an instruction trace",
                      {"incore", "show"},
                      {"incore", "diff"},

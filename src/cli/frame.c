@@ -9,19 +9,20 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/inert.h"
+#include "base/job.h"
 #include "base/pool.h"
 #include "cli/help.h"
 #include "cli/session.h"
 #include "input/input.h"
 
-/* Text from files and the command line: a control character would end the line or talk to the
- * terminal. */
 static void show_text(struct out *err, const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
-        out_bytes(err, is_control ? S("?") : (struct str){c, 1});
-    }
+    struct text line = {0};
+
+    inert_put(&line, str_of(text), INERT_LINE);
+    out_painted(err, text_view(&line));
+    text_free(&line);
 }
 
 static void show_where(struct out *err, struct where where)
@@ -91,7 +92,8 @@ static void list_written(struct session *s)
     if (s->written.n > 0 && !s->common.quiet)
         out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
     for (size_t i = 0; i < s->written.n; i++)
-        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "", s->written.at[i]);
+        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "",
+                   out_clean(&s->arena, str_of(s->written.at[i])));
 }
 
 static int check_operands(struct session *s)
@@ -260,8 +262,15 @@ static int explain(struct session *s, int code)
     return code;
 }
 
-int frame_run(int argc, const char *const *argv)
+struct frame {
+    int argc;
+    const char *const *argv;
+    int code;
+};
+
+static void run(void *ctx)
 {
+    struct frame *f = ctx;
     struct session s = {0};
     struct out err;
 
@@ -269,7 +278,7 @@ int frame_run(int argc, const char *const *argv)
     diag_init(&s.diag);
     out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));
     s.out.width = out_terminal_width(STDOUT_FILENO);
-    int code = explain(&s, close_stdout(&s, dispatch(&s, argc, argv)));
+    f->code = explain(&s, close_stdout(&s, dispatch(&s, f->argc, f->argv)));
     out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
     err.width = out_terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);
@@ -284,5 +293,14 @@ int frame_run(int argc, const char *const *argv)
     vec_free(&s.written);
     diag_fini(&s.diag);
     arena_free(&s.arena);
-    return code;
+}
+
+int frame_run(int argc, const char *const *argv)
+{
+    struct frame f = {argc, argv, CODE_FILE};
+    struct job job = JOB_INIT;
+
+    if (!job_run(&job, run, &f))
+        job_tell_out_of_memory();
+    return f.code;
 }

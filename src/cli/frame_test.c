@@ -89,7 +89,7 @@ TEST(control_characters_do_not_reach_the_terminal)
 
     diag_init(&d);
     diag_fail(&d, ST_NOT_FOUND, "x.y", (struct where){.path = "a\nb"}, "\033[31mred \303\251");
-    assert_shows(&d, false, "strata: a?b: error: ?[31mred \303\251 [x.y]\n");
+    assert_shows(&d, false, "strata: a\\nb: error: \\x1b[31mred \303\251 [x.y]\n");
     diag_fini(&d);
 }
 

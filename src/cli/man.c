@@ -25,7 +25,7 @@ static void escaped(struct out *o, const char *text)
         else if (*c == '-' && c[1] == '-')
             out_text(o, "\\-");
         else
-            out_bytes(o, (struct str){c, 1});
+            out_painted(o, (struct str){c, 1});
     }
 }
 

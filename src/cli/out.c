@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/inert.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "base/wrap.h"
@@ -18,12 +19,13 @@ enum { WIDTH_LEAST = 40, WIDTH_MOST = 10000 };
 
 void out_init(struct out *o, int fd, bool color)
 {
-    *o = (struct out){.fd = fd, .color = color};
+    *o = (struct out){.fd = fd, .color = color, .is_terminal = isatty(fd) == 1};
 }
 
 void out_fini(struct out *o)
 {
     text_free(&o->waiting);
+    text_free(&o->half);
     text_free(&o->line);
 }
 
@@ -71,7 +73,7 @@ bool out_flush(struct out *o)
     return o->error == 0;
 }
 
-void out_raw(struct out *o, struct str s)
+static void put_raw(struct out *o, struct str s)
 {
     put_begun(o);
     text_put(&o->waiting, s);
@@ -79,10 +81,10 @@ void out_raw(struct out *o, struct str s)
         send_waiting(o);
 }
 
-void out_bytes(struct out *o, struct str s)
+void out_painted(struct out *o, struct str s)
 {
     if (o->width == 0) {
-        out_raw(o, s);
+        put_raw(o, s);
         return;
     }
     for (size_t end; (end = str_find_char(s, '\n')) < s.n; s = str_part(s, end + 1, s.n)) {
@@ -95,6 +97,15 @@ void out_bytes(struct out *o, struct str s)
         send_waiting(o);
 }
 
+void out_bytes(struct out *o, struct str s)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    out_painted(o, inert_text(&arena, s, INERT_LINES));
+    arena_free(&arena);
+}
+
 void out_text(struct out *o, const char *text)
 {
     out_bytes(o, str_of(text));
@@ -102,26 +113,29 @@ void out_text(struct out *o, const char *text)
 
 void out_printf(struct out *o, const char *format, ...)
 {
+    size_t from = o->waiting.n;
     struct text text = {0};
     va_list args;
 
     va_start(args, format);
     text_vformat(o->width == 0 ? &o->waiting : &text, format, args);
     va_end(args);
+    inert_since(&o->waiting, from, INERT_LINES);
     out_bytes(o, text_view(&text));
     text_free(&text);
 }
 
+void out_raw(struct out *o, struct str s)
+{
+    put_begun(o);
+    if (o->is_terminal)
+        inert_pass(&o->waiting, &o->half, s);
+    put_raw(o, o->is_terminal ? S("") : s);
+}
+
 const char *out_clean(struct arena *arena, struct str text)
 {
-    char *copy = arena_cstr(arena, text);
-
-    for (size_t i = 0; i < text.n; i++)
-        if (copy[i] == '\t' || copy[i] == '\n' || copy[i] == '\r')
-            copy[i] = ' ';
-        else if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
-            copy[i] = '?';
-    return copy;
+    return arena_cstr(arena, inert_line(arena, text));
 }
 
 void out_style(struct out *o, enum style style)
@@ -129,7 +143,7 @@ void out_style(struct out *o, enum style style)
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[31m", "\033[33m", "\033[32m"};
 
     if (o->color)
-        out_text(o, codes[style]);
+        out_painted(o, str_of(codes[style]));
 }
 
 bool out_wants_color(enum color_mode mode, int fd)

@@ -5,6 +5,8 @@
  * whether everything arrived (out_flush). Colour goes through out_style(), which writes nothing
  * when colour is off, so it can never be the only carrier of a meaning. On a terminal lines are
  * wrapped; documents (JSON, CSV) go through out_raw().
+ *
+ * Text for people is inert (base/inert.h): a name can neither move the cursor nor set a title.
  */
 #ifndef STRATA_CLI_OUT_H
 #define STRATA_CLI_OUT_H
@@ -21,9 +23,11 @@ struct out {
     int fd;
     int error; /* errno of the first failed write; later output is dropped */
     bool color;
+    bool is_terminal;
     size_t width;     /* of the terminal; 0: lines are not wrapped */
     struct text line; /* begun, when lines are wrapped */
     struct text waiting;
+    struct text half; /* of a character, at the end of data for a terminal */
 };
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
@@ -31,14 +35,20 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
 void out_init(struct out *o, int fd, bool color);
 void out_fini(struct out *o); /* does not flush */
 
-void out_raw(struct out *o, struct str s);
+/* Text for people: line feeds and tabs are kept, whatever else a terminal obeys is escaped. A name
+ * inside goes through out_clean() first. */
 void out_bytes(struct out *o, struct str s);
 void out_text(struct out *o, const char *text);
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_style(struct out *o, enum style style);
 
-/* A copy for a terminal or a table: tabs and line ends become blanks, other
- * control characters '?'. Lives in `arena`. */
+/* Data for programs (JSON, CSV, a trace): as it is, but inert on a terminal too. */
+void out_raw(struct out *o, struct str s);
+
+/* Text with colours in it, whose names are inert already. */
+void out_painted(struct out *o, struct str s);
+
+/* A copy on one line, as inert_line() makes it. Lives in `arena`. */
 const char *out_clean(struct arena *arena, struct str text);
 
 /* Sends what is buffered; true when nothing was lost since out_init(). */

@@ -89,25 +89,32 @@ void session_progress_end(struct session *s)
         to_stderr(progress_end(&s->progress_line));
 }
 
-static bool write_document(void *ctx, struct str text)
+static bool write_data(void *ctx, struct str text)
 {
-    struct out *o = ctx;
-
-    out_raw(o, text);
-    return o->error == 0;
+    out_raw(ctx, text);
+    return ((struct out *)ctx)->error == 0;
 }
 
 static bool write_text(void *ctx, struct str text)
 {
-    struct out *o = ctx;
+    out_bytes(ctx, text);
+    return ((struct out *)ctx)->error == 0;
+}
 
-    out_bytes(o, text);
-    return o->error == 0;
+static bool write_painted(void *ctx, struct str text)
+{
+    out_painted(ctx, text);
+    return ((struct out *)ctx)->error == 0;
 }
 
 struct sink session_sink(struct session *s)
 {
-    return (struct sink){write_document, &s->out};
+    return (struct sink){write_data, &s->out};
+}
+
+struct sink session_text(struct session *s)
+{
+    return (struct sink){write_text, &s->out};
 }
 
 void session_document(struct session *s, const struct schema *schema, const char *origin,
@@ -133,11 +140,18 @@ enum lang session_lang(const struct session *s)
     return s->common.lang > 0 ? (enum lang)(s->common.lang - 1) : lang_of_environment();
 }
 
-void session_report(struct session *s, const struct report *report)
+void session_render(struct session *s, const struct renderer *as, const struct report *report)
 {
     const struct render_options how = {.color = s->out.color, .width = s->out.width};
+    bool is_text = as == &renderer_text;
 
-    render_write(&renderer_text, report, &how, (struct sink){write_text, &s->out});
+    render_write(as, report, &how,
+                 is_text ? (struct sink){write_painted, &s->out} : session_sink(s));
+}
+
+void session_report(struct session *s, const struct report *report)
+{
+    session_render(s, &renderer_text, report);
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

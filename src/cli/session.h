@@ -16,6 +16,8 @@
 #include "report/envelope.h"
 #include "report/message.h"
 
+struct renderer;
+
 enum exit_code {
     CODE_DONE = 0,
     CODE_NO = 1,       /* check failed */
@@ -73,8 +75,9 @@ void session_document(struct session *s, const struct schema *schema, const char
 /* The language of reports; English for commands without --lang. */
 enum lang session_lang(const struct session *s);
 
-/* The answer as text. */
+/* The answer as text, or by any renderer. */
 void session_report(struct session *s, const struct report *report);
+void session_render(struct session *s, const struct renderer *as, const struct report *report);
 
 /*
  * The envelope of `--json` around a result written by hand. begin() leaves the writer after the key
@@ -84,7 +87,9 @@ void session_report(struct session *s, const struct report *report);
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin);
 void session_json_end(struct session *s);
 
-/* Onto stdout, for documents of a prescribed shape that go without the envelope. */
+/* Onto stdout: documents of a prescribed shape that go without the envelope, CSV and traces; and
+ * text for people (out_bytes). */
 struct sink session_sink(struct session *s);
+struct sink session_text(struct session *s);
 
 #endif

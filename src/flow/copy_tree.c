@@ -16,6 +16,7 @@ struct copying {
     const char *avoid;
     struct arena *arena;
     struct diag *d;
+    bool has_failed; /* a folder could not be read or made */
 };
 
 static void warn(struct copying *c, const char *path, int error)
@@ -53,6 +54,8 @@ static void copy_file(struct copying *c, const char *from, const char *to)
                 error = errno;
             if (close(out) != 0 && error == 0)
                 error = errno;
+            if (error != 0)
+                unlink(to);
         }
     }
     if (in >= 0)
@@ -65,8 +68,10 @@ static void copy_below(struct copying *c, const char *from, const char *to, int 
 {
     struct fs_list list = {0};
 
-    if (fs_mkdirs(to, c->d) != ST_OK || fs_list(c->arena, from, &list, c->d) != ST_OK)
+    if (fs_mkdirs(to, c->d) != ST_OK || fs_list(c->arena, from, &list, c->d) != ST_OK) {
+        c->has_failed = true;
         return;
+    }
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         const char *goal = fs_join(c->arena, to, arena_cstr(c->arena, e->name));
@@ -82,17 +87,15 @@ static void copy_below(struct copying *c, const char *from, const char *to, int 
 bool copy_tree(const char *from, const char *to, const char *avoid, struct arena *arena,
                struct diag *d)
 {
-    struct copying c = {avoid, arena, d};
+    struct copying c = {.avoid = avoid, .arena = arena, .d = d};
 
-    if (fs_mkdirs(to, d) != ST_OK)
-        return false;
     copy_below(&c, from, to, 0);
-    return true;
+    return !c.has_failed;
 }
 
 bool copy_one(const char *from, const char *to, struct arena *arena, struct diag *d)
 {
-    struct copying c = {NULL, arena, d};
+    struct copying c = {.arena = arena, .d = d};
 
     if (fs_mkdirs(to, d) != ST_OK)
         return false;

@@ -8,7 +8,7 @@
 
 /* Copies what is in `from` into `to`, which is made, with the times of files. What is there is
  * overwritten. The folder `avoid` (where results go, and `to` lies) is not entered. What cannot be
- * copied is a warning. False when `to` could not be made. */
+ * copied is a warning. False when a folder could not be read or made. */
 bool copy_tree(const char *from, const char *to, const char *avoid, struct arena *arena,
                struct diag *d);
 

@@ -10,6 +10,7 @@
 #include "base/mapfile.h"
 #include "base/markdown.h"
 #include "base/num.h"
+#include "base/remove_tree.h"
 #include "base/stream.h"
 #include "base/utf16.h"
 #include "capture/capture.h"
@@ -431,11 +432,19 @@ enum status gpu_imported_save(struct gpu_imported *imported, const char *out, co
     struct gpu_rundir dir;
 
     TRY(gpu_rundir_open(arena, &imported->run, out, stamp, &dir, d));
+    remove_tree_hold(dir.partial);
+    enum status st = ST_OK;
     if (imported->n_traces > 0)
-        TRY(save_timelines(imported, dir.partial, arena, d));
-    TRY(gpu_rundir_write(&dir, &imported->run, &imported->pages, d));
+        st = save_timelines(imported, dir.partial, arena, d);
+    if (st == ST_OK)
+        st = gpu_rundir_write(&dir, &imported->run, &imported->pages, d);
     imported->folder = dir.final;
-    return gpu_rundir_finish(arena, &dir, d);
+    if (st == ST_OK)
+        st = gpu_rundir_finish(arena, &dir, d);
+    remove_tree_drop(dir.partial);
+    if (st != ST_OK) /* it can be imported again */
+        remove_tree(dir.partial);
+    return st;
 }
 
 static const struct field imported_fields[] = {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/inert.h"
 #include "driver/ncu_run.h"
 #include "flow/gpu_info.h"
 #include "gpu/report.h"
@@ -37,7 +38,8 @@ static void show_words(struct text *t, const char *label, const char *const *arg
                        struct arena *arena)
 {
     if (argv != NULL)
-        text_format(t, "%-10s %s\n", label, gpu_command_line(argv, arena));
+        text_format(t, "%-10s %.*s\n", label,
+                    STR_ARGS(inert_line(arena, str_of(gpu_command_line(argv, arena)))));
 }
 
 /* Twice what the largest cache holds. */
@@ -62,11 +64,13 @@ static enum gpu_outcome show_plan(struct profile *p)
                            .device = -1};
 
     text_format(&t, "mode       %s\nkernel     %.*s %.*s\nparams     %.*s\n",
-                gpu_profile_modes[job->mode], STR_ARGS(p->plan.kernel), STR_ARGS(p->plan.version),
-                STR_ARGS(p->plan.slug));
+                gpu_profile_modes[job->mode], STR_ARGS(inert_line(p->arena, p->plan.kernel)),
+                STR_ARGS(inert_line(p->arena, p->plan.version)),
+                STR_ARGS(inert_line(p->arena, p->plan.slug)));
     for (size_t i = 0; i < p->plan.stages.n; i++)
-        text_format(&t, "stage      %.*s: %.*s\n", STR_ARGS(p->plan.stages.at[i].name),
-                    STR_ARGS(p->plan.stages.at[i].select));
+        text_format(&t, "stage      %.*s: %.*s\n",
+                    STR_ARGS(inert_line(p->arena, p->plan.stages.at[i].name)),
+                    STR_ARGS(inert_line(p->arena, p->plan.stages.at[i].select)));
     if (job->is_checked)
         show_words(&t, "check", p->plan.check, p->arena);
     if (job->mode == PROFILE_NCU) {

@@ -152,17 +152,19 @@ static bool is_loose(const char *path, const char *folder)
 }
 
 /* Only when the files go elsewhere. */
-static void copy_raw(struct cleaning *c)
+static enum status copy_raw(struct cleaning *c)
 {
     struct arena *arena = &c->study->arena;
     const char *from = incore_open_folder(c->study->bin, arena);
 
     if (!c->job->copy_raw || fs_same_file(from, c->dir))
-        return;
+        return ST_OK;
     const char *to = fs_join(arena, c->dir, "raw_simulator");
-    if (is_loose(c->study->bin, from) ? copy_one(c->study->bin, to, arena, c->d)
-                                      : copy_tree(from, to, c->dir, arena, c->d))
+    bool is_copied = is_loose(c->study->bin, from) ? copy_one(c->study->bin, to, arena, c->d)
+                                                   : copy_tree(from, to, c->dir, arena, c->d);
+    if (is_copied)
         c->result->copied = to;
+    return is_copied ? ST_OK : ST_IO;
 }
 
 static enum status write_more(struct cleaning *c)
@@ -207,8 +209,7 @@ static enum status run(struct cleaning *c)
         TRY(write_file(c, "instr_metrics.json", put_metrics));
     if (!job->rules.is_compat)
         TRY(write_more(c));
-    copy_raw(c);
-    return ST_OK;
+    return copy_raw(c);
 }
 
 enum status flow_incore_clean(const struct incore_clean_job *job, struct diag *d,

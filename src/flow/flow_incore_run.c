@@ -4,26 +4,14 @@
 #include "flow/flow_incore_run.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/pool.h"
+#include "base/remove_tree.h"
 #include "flow/incore_run.h"
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    remove(path);
-    return 0;
-}
-
-void incore_run_remove(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 enum status incore_run_private(const char *path, struct diag *d)
 {
@@ -145,7 +133,7 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
     for (size_t i = 0; i < slots; i++) /* begun, but nobody wants them any more */
         if (p->slots[i].source != NULL) {
             if (p->slots[i].folder != NULL)
-                incore_run_remove(p->slots[i].folder);
+                remove_tree(p->slots[i].folder);
             incore_kernel_end(&p->slots[i]);
         }
     return cancelled() ? ST_CANCELLED : p->status;
@@ -159,7 +147,7 @@ static void drop_leftovers(struct incore_run *run)
         list.n = 0;
     for (size_t i = 0; i < list.n; i++)
         if (str_starts(list.at[i].name, S(".tmp-")))
-            incore_run_remove(list.at[i].path);
+            remove_tree(list.at[i].path);
 }
 
 static void choose_backend(struct incore_run *run)

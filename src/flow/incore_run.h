@@ -95,7 +95,4 @@ enum status incore_run_toolchain(struct incore_run *run, struct diag *d);
 /* Runs the case and finds the build it left. */
 enum status incore_run_case(struct incore_run_job *job, struct arena *arena, struct diag *d);
 
-/* Removes a folder and all in it; links are removed, not followed. */
-void incore_run_remove(const char *path);
-
 #endif

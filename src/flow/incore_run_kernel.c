@@ -9,6 +9,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/now.h"
+#include "base/remove_tree.h"
 #include "flow/flow_incore_clean.h"
 #include "flow/incore_run.h"
 
@@ -169,7 +170,7 @@ static void finish_kernel(struct incore_run *run, struct incore_kernel *k)
 {
     if (!fs_is_dir(k->folder))
         return;
-    incore_run_remove(k->final);
+    remove_tree(k->final);
     if (rename(k->folder, k->final) != 0) {
         k->row.status = "failed";
         k->row.message = arena_printf(&k->arena, "%s: %s", k->final, fs_error_text(errno));
@@ -207,8 +208,8 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
             incore_kernel_close(&texts);
             return;
         }
-        incore_run_remove(k->folder);
-        incore_run_remove(k->final);
+        remove_tree(k->folder);
+        remove_tree(k->final);
         if (incore_run_private(k->folder, &k->diag) != ST_OK ||
             incore_run_private(fs_join(&k->arena, k->folder, "collect"), &k->diag) != ST_OK)
             k->row.message = incore_kernel_error(k);

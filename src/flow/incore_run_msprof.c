@@ -5,6 +5,7 @@
 
 #include "base/char.h"
 #include "base/fs.h"
+#include "base/remove_tree.h"
 #include "flow/copy_tree.h"
 #include "flow/incore_run.h"
 #include "replay/gencase.h"
@@ -411,8 +412,8 @@ void incore_run_msprof(struct incore_run *run, struct incore_kernel *k)
         k->row.message = "no C++ source; the vendor simulator runs compiled kernels";
         return;
     }
-    incore_run_remove(m.build_dir);
-    incore_run_remove(m.case_dir);
+    remove_tree(m.build_dir);
+    remove_tree(m.case_dir);
     if (!make_folders(&m))
         return;
     incore_kernel_step(run, k, "generate");

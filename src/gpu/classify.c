@@ -10,11 +10,20 @@ struct view {
     const char *pipe, *level;
 };
 
-ENUM_NAMES(gpu_bound_name, enum gpu_bound, "Memory", "Compute", "Latency")
+ENUM_NAMES(gpu_bound_name, enum gpu_bound, "Memory", "Compute", "Latency", "Unknown")
 
 double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
     return isnan(o->waves) ? k->m[GPU_M_WAVES] : o->waves;
+}
+
+bool gpu_is_underfilled(const struct gpu_kernel *k, const struct gpu_occupancy *o)
+{
+    double waves = gpu_waves(k, o), active = k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+
+    if (isnan(active) && o->blocks_per_sm > 0)
+        active = waves * o->blocks_per_sm; /* blocks for each multiprocessor */
+    return waves < GPU_UNDERFILL_WAVES && active < GPU_UNDERFILL_ACTIVE;
 }
 
 /* Why warps wait, in two words: at a barrier, or for the result of another instruction. */
@@ -42,7 +51,7 @@ static const char *latency_class(const struct gpu_kernel *k, const struct gpu_oc
 {
     double waves = gpu_waves(k, o);
 
-    if (waves < 1)
+    if (gpu_is_underfilled(k, o))
         return "underfill";
     if (k->m[GPU_M_DUR_NS] < 5000)
         return "launch";
@@ -129,16 +138,33 @@ static void judge(struct gpu_class *c, const struct view *v, const struct gpu_ke
         judge_low(c, v, k, o);
 }
 
-/* Without any counter the formulas say which roof is nearer. */
+/* Without counters: a stage near the roof of its formulas is bound by it, and one of a few
+ * microseconds by its launch. Nothing else is proven. */
 static void judge_by_model(struct gpu_class *c, const struct gpu_kernel *k,
-                           const struct gpu_occupancy *o, const struct gpu_roofline *r)
+                           const struct gpu_roofline *r)
 {
-    *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
-    if (r->bound[0] != '\0' && strcmp(c->sub, "underfill") != 0 && strcmp(c->sub, "launch") != 0) {
+    *c = (struct gpu_class){
+        .bound = GPU_UNPROVEN, .sub = "no counters", .rule = 7, .is_model = true};
+    if (r->bound[0] != '\0' && r->pct_roof >= GPU_MODEL_PROVEN) {
         c->bound = r->bound[0] == 'm' ? GPU_MEMORY : GPU_COMPUTE;
         c->sub = "model";
+        c->confidence = 0.5; /* as a weak class */
+    } else if (k->m[GPU_M_DUR_NS] < 5000) {
+        c->bound = GPU_LATENCY;
+        c->sub = "launch";
+        c->confidence = 0.5;
     }
-    c->is_model = true;
+}
+
+struct gpu_class gpu_class_shown(const struct gpu_class *c)
+{
+    struct gpu_class shown = *c;
+
+    if (c->bound != GPU_UNPROVEN && c->confidence < 0.005) {
+        shown.bound = GPU_UNPROVEN;
+        shown.sub = "borderline";
+    }
+    return shown;
 }
 
 struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occupancy *o,
@@ -151,7 +177,7 @@ struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occup
     v.comp = gpu_compute_pct(k, &v.pipe);
     v.chip = gpu_chip_pct(k, &v.level);
     if (isnan(v.dram) && isnan(v.comp) && isnan(v.chip) && isnan(v.issue)) {
-        judge_by_model(&c, k, o, r);
+        judge_by_model(&c, k, r);
     } else {
         judge(&c, &v, k, o, r);
         c.no_compute = isnan(v.comp);

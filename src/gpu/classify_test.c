@@ -11,7 +11,7 @@ struct reading {
 static struct gpu_class judge(struct reading x)
 {
     struct gpu_kernel k = gpu_kernel_none();
-    struct gpu_occupancy o = {.waves = x.waves, .limiter = ""};
+    struct gpu_occupancy o = {.waves = x.waves, .blocks_per_sm = 1, .limiter = ""};
     struct gpu_peaks none = {0};
     struct gpu_roofline r =
         gpu_roofline_of(NAN, (struct gpu_work){.flops = NAN, .bytes = NAN}, NAN, 0, &none);
@@ -67,7 +67,7 @@ TEST(confidence_is_the_distance_to_the_nearest_boundary)
     assert_true(c.no_compute && c.confidence == 0.7);
 }
 
-TEST(without_counters_the_model_speaks)
+TEST(without_counters_only_a_roof_that_is_reached_is_proven)
 {
     struct gpu_kernel k = gpu_kernel_none();
     struct gpu_occupancy o = {.waves = 9, .limiter = ""};
@@ -78,7 +78,35 @@ TEST(without_counters_the_model_speaks)
     k.m[GPU_M_DUR_NS] = 1e5;
     struct gpu_class c = gpu_classify(&k, &o, &r);
     is(c, GPU_MEMORY, "model", false); /* 10 FLOP/B below the ridge of 100 */
-    assert_true(c.is_model && c.confidence == 0);
+    assert_true(c.is_model && c.confidence == 0.5);
+
+    r.pct_roof = 30; /* slower: any of the other limits may be it */
+    is(gpu_classify(&k, &o, &r), GPU_UNPROVEN, "no counters", false);
+    k.m[GPU_M_DUR_NS] = 3000;
+    is(gpu_classify(&k, &o, &r), GPU_LATENCY, "launch", false);
+}
+
+TEST(underfill_needs_idle_multiprocessors)
+{
+    struct gpu_kernel k = gpu_kernel_none();
+    struct gpu_occupancy wide = {.waves = 0.125, .blocks_per_sm = 8, .limiter = ""},
+                         narrow = {.waves = 0.125, .blocks_per_sm = 2, .limiter = ""},
+                         full = {.waves = 0.97, .blocks_per_sm = 1, .limiter = ""};
+
+    assert_false(gpu_is_underfilled(&k, &wide)); /* a block on each multiprocessor */
+    assert_true(gpu_is_underfilled(&k, &narrow));
+    assert_false(gpu_is_underfilled(&k, &full));
+    k.m[GPU_M_SM_CYCLES] = 1000;
+    k.m[GPU_M_SM_ACTIVE] = 950;
+    assert_false(gpu_is_underfilled(&k, &narrow)); /* seen busy */
+}
+
+TEST(a_reading_on_the_border_proves_nothing)
+{
+    struct gpu_class c = judge((struct reading){0, 60, 10, 0, 0, 90, 9});
+
+    is(c, GPU_COMPUTE, "fma", false);
+    is(gpu_class_shown(&c), GPU_UNPROVEN, "borderline", false);
 }
 
 TEST(locality_needs_more_traffic_than_work)
@@ -118,5 +146,6 @@ TEST(local_memory_that_dominates_l1_is_a_spill)
 
 TEST_MAIN("gpu/classify", T(each_rule_has_its_class), T(thresholds_belong_to_the_upper_side),
           T(confidence_is_the_distance_to_the_nearest_boundary),
-          T(without_counters_the_model_speaks), T(locality_needs_more_traffic_than_work),
-          T(local_memory_that_dominates_l1_is_a_spill))
+          T(without_counters_only_a_roof_that_is_reached_is_proven),
+          T(underfill_needs_idle_multiprocessors), T(a_reading_on_the_border_proves_nothing),
+          T(locality_needs_more_traffic_than_work), T(local_memory_that_dominates_l1_is_a_spill))

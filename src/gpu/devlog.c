@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "base/mapfile.h"
+#include "base/markdown.h"
 
 static struct str change_of(const struct gpu_run *run, const char *metric)
 {
@@ -37,21 +38,22 @@ static void row(struct text *t, const char *metric, double value, int decimals, 
     text_format(t, "| %-17s | %-7s | %-11.*s |\n", metric, text, STR_ARGS(change));
 }
 
-static void title(struct text *t, const struct gpu_run *run)
+static void title(struct text *t, const struct gpu_run *run, struct arena *arena)
 {
     static const char *const sizes[] = {"b", "s", "t"};
     const struct gpu_param *dtype = gpu_params_get(&run->params, "dtype");
 
-    text_format(t, "**Performance** (%.*s",
-                STR_ARGS(run->device.name.n > 0 ? run->device.name : S("unknown device")));
+    text_format(
+        t, "**Performance** (%s",
+        markdown_safe(arena, run->device.name.n > 0 ? run->device.name : S("unknown device")));
     if (run->clock.is_locked)
         text_format(t, ", locked clocks %.0f MHz", run->clock.mhz);
     if (dtype != NULL)
-        text_format(t, ", %.*s", STR_ARGS(dtype->text));
+        text_format(t, ", %s", markdown_safe(arena, dtype->text));
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         const struct gpu_param *p = gpu_params_get(&run->params, sizes[i]);
         if (p != NULL)
-            text_format(t, ", %s=%.*s", sizes[i], STR_ARGS(p->text));
+            text_format(t, ", %s=%s", sizes[i], markdown_safe(arena, p->text));
     }
     text_format(t, "):\n\n");
 }
@@ -71,7 +73,7 @@ static void table(struct text *t, const struct gpu_run *run, const struct gpu_st
     row(t, "TC Util", m != NULL ? m[GPU_M_TC_PCT] : NAN, 0, "%", S("--"));
 }
 
-static void issues(struct text *t, const struct gpu_run *run)
+static void issues(struct text *t, const struct gpu_run *run, struct arena *arena)
 {
     size_t n = 0;
 
@@ -81,8 +83,8 @@ static void issues(struct text *t, const struct gpu_run *run)
             const struct gpu_health_row *h = &run->stages.at[i].health[k];
             if (h->state != GPU_HEALTH_BAD)
                 continue;
-            text_format(t, "- %.*s: %s is %.4g%s%s (healthy %s): %s\n",
-                        STR_ARGS(run->stages.at[i].name), h->metric, h->value,
+            text_format(t, "- %s: %s is %.4g%s%s (healthy %s): %s\n",
+                        markdown_safe(arena, run->stages.at[i].name), h->metric, h->value,
                         h->unit[0] == 'b' ? " " : "", h->unit, h->healthy, h->if_not);
             n++;
         }
@@ -90,7 +92,7 @@ static void issues(struct text *t, const struct gpu_run *run)
         text_format(t, "- none\n");
 }
 
-static void insights(struct text *t, const struct gpu_run *run)
+static void insights(struct text *t, const struct gpu_run *run, struct arena *arena)
 {
     struct str class = change_of(run, "Bottleneck");
     size_t n = 0;
@@ -99,13 +101,14 @@ static void insights(struct text *t, const struct gpu_run *run)
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         if (isfinite(s->roofline.gap)) {
-            text_format(t, "- %.*s: %.2f times its floor of %.2f us\n", STR_ARGS(s->name),
+            text_format(t, "- %s: %.2f times its floor of %.2f us\n", markdown_safe(arena, s->name),
                         s->roofline.gap, s->roofline.floor_ns / 1e3);
             n++;
         }
         if (s->occupancy.is_known) {
-            text_format(t, "- %.*s: %u blocks a multiprocessor, limited by %s\n", STR_ARGS(s->name),
-                        s->occupancy.blocks_per_sm, s->occupancy.limiter);
+            text_format(t, "- %s: %u blocks a multiprocessor, limited by %s\n",
+                        markdown_safe(arena, s->name), s->occupancy.blocks_per_sm,
+                        s->occupancy.limiter);
             n++;
         }
     }
@@ -135,14 +138,18 @@ static void block(struct text *t, const struct gpu_run *run, struct str own)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    struct arena arena;
 
+    arena_init(&arena);
     text_format(t, "<!-- strata:begin %.*s -->\n", STR_ARGS(run->version));
-    title(t, run);
+    title(t, run, &arena);
     table(t, run, s);
-    text_format(t, "\n**Bottleneck**: %s-bound\n",
-                gpu_bound_name(s != NULL ? s->class.bound : GPU_LATENCY));
-    issues(t, run);
-    insights(t, run);
+    enum gpu_bound bound = s != NULL ? s->class.bound : GPU_UNPROVEN;
+    text_format(t, "\n**Bottleneck**: %s%s\n", gpu_bound_name(bound),
+                bound != GPU_UNPROVEN ? "-bound" : "");
+    issues(t, run, &arena);
+    insights(t, run, &arena);
+    arena_free(&arena);
     text_format(t, "%.*s", STR_ARGS(own));
     text_format(t, "<!-- strata:end %.*s -->\n", STR_ARGS(run->version));
 }

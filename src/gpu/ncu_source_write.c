@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/csv_write.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "gpu/ncu_source.h"
 
 enum { TOP_LINES = 5 };
@@ -59,14 +59,14 @@ bool gpu_sass_write(const struct gpu_listing *l, struct sink sink)
 static bool put(struct sink sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool put(struct sink sink, const char *format, ...)
 {
+    struct text text = {0};
     va_list args;
-    char *text = NULL;
 
     va_start(args, format);
-    int n = vasprintf(&text, format, args);
+    text_vformat(&text, format, args);
     va_end(args);
-    bool ok = n >= 0 && sink.write(sink.ctx, (struct str){text, (size_t)n});
-    free(text);
+    bool ok = sink.write(sink.ctx, text_view(&text));
+    text_free(&text);
     return ok;
 }
 

@@ -152,7 +152,7 @@ static void look_at_launch(struct finder *f)
         add(f, 6, "spill", "remove spills", 1 - part * (isnan(s) ? 0.5 : s),
             arena_format(f->arena, "local_bytes=%.0f", 32 * local));
     }
-    if (waves < 1)
+    if (gpu_is_underfilled(k, o))
         add(f, 7, "fill", "fill the GPU", fmax(waves, f->saturation),
             arena_format(f->arena, "waves=%.4g", waves));
     if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05)

@@ -101,6 +101,7 @@ TEST(an_empty_gpu_is_filled_up_to_its_saturation)
 
     begin(&f, unknown, 1e6);
     f.occupancy.waves = 0.25;
+    f.occupancy.blocks_per_sm = 2;
     f.kernel.m[GPU_M_DRAM_PCT] = 36; /* u = 0.36 / 0.9 = 0.4 */
     find(&f);
     assert_int_equal(f.found.all.at[0].id, 7);

@@ -162,7 +162,7 @@ static enum status check_formula(const struct gpu_plan *plan, const char *what, 
 static enum status check_regex(const struct gpu_plan *plan, size_t stage, struct diag *d)
 {
     const char *text = plan->selections[stage].regex, *range = plan->selections[stage].range;
-    regex_t regex;
+    struct pattern *regex;
 
     if (range != NULL && range[0] == '\0')
         return diag_fail(d, ST_FORMAT, "gpu.bad-select", (struct where){.path = plan->spec.path},
@@ -170,7 +170,7 @@ static enum status check_regex(const struct gpu_plan *plan, size_t stage, struct
     if (text == NULL)
         return ST_OK;
     TRY(gpu_regex_compile(text, &regex, d));
-    regfree(&regex);
+    pattern_free(regex);
     return ST_OK;
 }
 

@@ -53,9 +53,10 @@ static void configuration(const struct gpu_run *run, enum lang lang, struct text
 }
 
 /* "Memory (dram, weak)" */
-static const char *class_text(const struct gpu_class *c, enum lang lang, char buf[96])
+static const char *class_text(const struct gpu_class *given, enum lang lang, char buf[96])
 {
-    bool is_marked = c->is_model && strcmp(c->sub, "model") != 0;
+    const struct gpu_class shown = gpu_class_shown(given), *c = &shown;
+    bool is_marked = c->is_model && c->bound != GPU_UNPROVEN && strcmp(c->sub, "model") != 0;
     struct str bound = message_word(lang, str_of(gpu_bound_name(c->bound)));
     struct str sub = message_word(lang, str_of(c->sub));
 
@@ -86,14 +87,16 @@ static void stages(const struct gpu_run *run, enum lang lang, struct text *t)
 /* Why, in one sentence, from the rule that decided. */
 static void cause(const struct gpu_stage *s, enum lang lang, struct text *t)
 {
-    const struct gpu_class *c = &s->class;
+    const struct gpu_class shown = gpu_class_shown(&s->class), *c = &shown;
     struct gpu_kernel none = gpu_kernel_none();
     const struct gpu_kernel *k = s->main != NULL ? s->main : &none;
     const char *pipe, *level;
     double comp = gpu_compute_pct(k, &pipe), chip = gpu_chip_pct(k, &level);
     struct str weak = c->is_weak ? message_in(lang, &gpu_text.nearest) : S("");
 
-    if (c->is_model && c->bound != GPU_LATENCY)
+    if (c->bound == GPU_UNPROVEN)
+        put(t, lang, c->is_model ? &gpu_text.cause_no_counters : &gpu_text.cause_borderline);
+    else if (c->is_model && c->bound != GPU_LATENCY)
         PUT(t, lang, &gpu_text.cause_model, PLACE("ai", s->roofline.ai),
             PLACE("ridge", s->roofline.ridge));
     else if (strcmp(c->sub, "balanced") == 0)
@@ -131,16 +134,21 @@ static void cause(const struct gpu_stage *s, enum lang lang, struct text *t)
 /* A name inside a sentence: what ends one in it must not look like its end. */
 static void name_in_sentence(struct text *t, struct str name)
 {
+    char *kept = mem_grow(NULL, 1, name.n + 1);
+    size_t n = 0;
+
     for (size_t i = 0; i < name.n; i++) {
         bool is_blank = (unsigned char)name.at[i] <= ' ';
         bool is_end = i > 0 && strchr(".!?", name.at[i - 1]) != NULL;
         if (!(is_blank && is_end))
-            markdown_line(t, str_part(name, i, 1));
+            kept[n++] = name.at[i];
     }
+    markdown_line(t, (struct str){kept, n});
+    mem_free(kept);
 }
 
 static const struct message *const bound_heads[GPU_BOUNDS] = {
-    &gpu_text.memory_bound, &gpu_text.compute_bound, &gpu_text.latency_bound};
+    &gpu_text.memory_bound, &gpu_text.compute_bound, &gpu_text.latency_bound, &gpu_text.unknown};
 
 static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t)
 {
@@ -153,24 +161,28 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
     }
     struct text name = {0};
     name_in_sentence(&name, s->name);
-    put(t, lang, bound_heads[s->class.bound]);
+    enum gpu_bound bound = gpu_class_shown(&s->class).bound;
+    put(t, lang, bound_heads[bound]);
     if (run->stages.n > 1)
         PUT(t, lang, &gpu_text.in_stage, PLACE("stage", text_view(&name)),
             PLACE("share", 100 * s->share));
     text_free(&name);
     cause(s, lang, t);
-    put(t, lang, &gpu_text.full_stop);
+    bool is_end = !is_mixed && bound == GPU_UNPROVEN;
+    put(t, lang, is_end ? &gpu_text.end : &gpu_text.full_stop);
     if (is_mixed) {
         put(t, lang, &gpu_text.mixed);
         for (size_t i = 0; i < run->stages.n; i++) {
             text_format(t, "%s", i > 0 ? ", " : "");
             name_in_sentence(t, run->stages.at[i].name);
-            text_format(t, " %.*s",
-                        STR_ARGS(message_word(
-                            lang, str_of(gpu_bound_name(run->stages.at[i].class.bound)))));
+            enum gpu_bound one = gpu_class_shown(&run->stages.at[i].class).bound;
+            text_format(t, " %.*s", STR_ARGS(message_word(lang, str_of(gpu_bound_name(one)))));
         }
-        PUT(t, lang, &gpu_text.mixed_confidence, PLACE("confidence", s->class.confidence));
-    } else {
+        if (bound != GPU_UNPROVEN)
+            PUT(t, lang, &gpu_text.mixed_confidence, PLACE("confidence", s->class.confidence));
+        else
+            put(t, lang, &gpu_text.end);
+    } else if (bound != GPU_UNPROVEN) {
         PUT(t, lang, &gpu_text.confidence, PLACE("confidence", s->class.confidence),
             PLACE("compute", s->class.no_compute ? message_in(lang, &gpu_text.no_compute) : S("")),
             PLACE("chip", s->class.no_chip ? message_in(lang, &gpu_text.no_chip) : S("")),

@@ -98,8 +98,8 @@ static bool is_number(struct str cell, size_t decimals)
 
 static bool is_class(struct str cell)
 {
-    static const struct str words[] = {S_INIT("Memory ("), S_INIT("Compute ("),
-                                       S_INIT("Latency (")};
+    static const struct str words[] = {S_INIT("Memory ("), S_INIT("Compute ("), S_INIT("Latency ("),
+                                       S_INIT("Unknown (")};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_starts(cell, words[i]) && str_ends(cell, S(")")) && cell.n > words[i].n + 1)
@@ -189,9 +189,10 @@ static bool check_bottleneck(struct report_check *c)
     skip_blank(c);
     if (!str_equal(c->line, S("### Bottleneck: Memory-bound")) &&
         !str_equal(c->line, S("### Bottleneck: Compute-bound")) &&
-        !str_equal(c->line, S("### Bottleneck: Latency-bound")))
-        return complain(c, "\"### Bottleneck: Memory-bound\", Compute-bound or Latency-bound is "
-                           "expected");
+        !str_equal(c->line, S("### Bottleneck: Latency-bound")) &&
+        !str_equal(c->line, S("### Bottleneck: Unknown")))
+        return complain(c, "\"### Bottleneck: Memory-bound\", Compute-bound, Latency-bound or "
+                           "Unknown is expected");
     next(c);
     if (!c->has_line || !str_starts(c->line, cause) || c->line.n == cause.n)
         return complain(c, "\"Root cause: …\" is expected");

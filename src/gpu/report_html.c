@@ -4,15 +4,19 @@
 #include "gpu/report.h"
 #include "text/gpu.h"
 
+/* Undoes the escapes of base/markdown.h. */
 static void escape(struct text *t, struct str text)
 {
     static const struct str plain[256] = {
         ['<'] = S_INIT("&lt;"), ['>'] = S_INIT("&gt;"), ['&'] = S_INIT("&amp;")};
 
     for (size_t i = 0; i < text.n; i++) {
-        struct str as = plain[(unsigned char)text.at[i]];
-        if (text.at[i] != '\\' || i + 1 == text.n || text.at[i + 1] != '|') /* the bar follows */
-            text_put(t, as.n > 0 ? as : str_part(text, i, 1));
+        struct str rest = str_part(text, i, text.n);
+        bool is_entity = str_starts(rest, S("&lt;")) || str_starts(rest, S("&amp;"));
+        if (rest.at[0] == '\\' && rest.n > 1 && strchr("\\|]", rest.at[1]) != NULL)
+            rest = str_part(text, ++i, text.n);
+        struct str as = plain[(unsigned char)rest.at[0]];
+        text_put(t, as.n > 0 && !is_entity ? as : str_part(rest, 0, 1));
     }
 }
 

@@ -196,7 +196,8 @@ static void tiling(const struct gpu_run *run, enum lang lang, struct text *t)
     }
 }
 
-static const char *const bounds[GPU_BOUNDS] = {"Memory-bound", "Compute-bound", "Latency-bound"};
+static const char *const bounds[GPU_BOUNDS] = {"Memory-bound", "Compute-bound", "Latency-bound",
+                                               "Unknown"};
 
 static void comparison(const struct gpu_run *run, enum lang lang, struct text *t)
 {
@@ -204,7 +205,7 @@ static void comparison(const struct gpu_run *run, enum lang lang, struct text *t
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
         char class[48];
-        snprintf(class, sizeof(class), "%s", word(lang, bounds[s->class.bound]));
+        snprintf(class, sizeof(class), "%s", word(lang, bounds[gpu_class_shown(&s->class).bound]));
         markdown_row(t, "s21zc2", s->name, s->dur_ns / 1e3, 100 * s->share, s->kernels.n, class,
                      s->roofline.gap);
     }
@@ -241,8 +242,9 @@ static void diagnosis(const struct gpu_run *run, enum lang lang, struct text *t)
         if (k == NULL)
             continue;
         gpu_kernel_top_stall(k, &reason, &share);
-        snprintf(class, sizeof(class), "%s / %s%s", word(lang, bounds[s->class.bound]),
-                 word(lang, s->class.sub), s->class.is_weak ? word(lang, " (weak)") : "");
+        const struct gpu_class shown = gpu_class_shown(&s->class);
+        snprintf(class, sizeof(class), "%s / %s%s", word(lang, bounds[shown.bound]),
+                 word(lang, shown.sub), shown.is_weak ? word(lang, " (weak)") : "");
         markdown_row(t, "sc211111gcs", s->name, class, s->class.confidence,
                      gpu_compute_pct(k, &pipe), k->m[GPU_M_DRAM_PCT], gpu_l1_pct(k), gpu_l2_pct(k),
                      k->m[GPU_M_OCC], gpu_waves(k, &s->occupancy), word(lang, s->occupancy.limiter),
@@ -351,6 +353,9 @@ void gpu_report_sections(const struct gpu_run *run, enum lang lang, struct text 
 
 void gpu_report_verbose(const struct gpu_run *run, struct text *t)
 {
+    struct arena arena;
+
+    arena_init(&arena);
     for (size_t i = 0; i < run->kernels.n; i++) {
         const struct gpu_kernel *k = &run->kernels.at[i];
         struct str section = {NULL, 0};
@@ -372,7 +377,9 @@ void gpu_report_verbose(const struct gpu_run *run, struct text *t)
             text_format(t, "|\n");
         }
         for (size_t j = 0; j < k->rules.n; j++)
-            text_format(t, "\n- %.*s %.*s: %.*s\n", STR_ARGS(k->rules.at[j].type),
-                        STR_ARGS(k->rules.at[j].name), STR_ARGS(k->rules.at[j].text));
+            text_format(t, "\n- %s %s: %s\n", markdown_safe(&arena, k->rules.at[j].type),
+                        markdown_safe(&arena, k->rules.at[j].name),
+                        markdown_safe(&arena, k->rules.at[j].text));
     }
+    arena_free(&arena);
 }

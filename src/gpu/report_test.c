@@ -224,9 +224,10 @@ TEST(markup_in_names_stays_text)
 {
     struct text t = {0};
 
-    gpu_report_html(S("## a<b>\n| x \\| y | z |\n|---|---|\n| 1 | 2 |\n- one\n"), LANG_EN, &t);
+    gpu_report_html(S("## a<b> &lt;i> \\\\x1b\n| x \\| y | z |\n|---|---|\n| 1 | 2 |\n- one\n"),
+                    LANG_EN, &t);
     struct str text = text_view(&t);
-    assert_true(str_contains(text, S("a&lt;b&gt;")));
+    assert_true(str_contains(text, S("a&lt;b&gt; &lt;i&gt; \\x1b<")));
     assert_true(str_contains(text, S("<th>x | y</th><th>z</th>")));
     assert_true(str_contains(text, S("<td>2</td>")));
     assert_true(str_contains(text, S("<li>one</li>\n</ul>")));

@@ -42,28 +42,45 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
 #define GPU_ISSUE_HIGH   80.0
 #define GPU_WEAK         0.75 /* of a threshold: where the weak band begins */
 
-enum gpu_bound { GPU_MEMORY, GPU_COMPUTE, GPU_LATENCY, GPU_BOUNDS };
+#define GPU_UNDERFILL_WAVES  0.5
+#define GPU_UNDERFILL_ACTIVE 0.75 /* of the multiprocessors, or of the time they work */
+#define GPU_MODEL_PROVEN     50.0 /* percent of its roof that a stage without counters reaches */
+
+enum gpu_bound {
+    GPU_MEMORY,
+    GPU_COMPUTE,
+    GPU_LATENCY,
+    GPU_UNPROVEN, /* what was measured proves none of them */
+    GPU_BOUNDS
+};
 
 struct gpu_class {
     enum gpu_bound bound;
     const char *sub; /* "dram", "l1", "tensor", "fma", "issue", "balanced", "underfill", … */
     bool is_weak;
-    bool is_model; /* no counters: by formulas and launch resources alone */
+    bool is_model; /* no counters: by formulas and times alone */
     double confidence;
     bool no_compute, no_chip; /* not collected */
     bool has_locality_issue;
     int rule; /* 1 to 7 */
 };
 
-/* "Memory", "Compute", "Latency". */
+/* "Memory", "Compute", "Latency", "Unknown". */
 const char *gpu_bound_name(enum gpu_bound bound);
 
 /* `r` may hold NANs. */
 struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occupancy *o,
                               const struct gpu_roofline *r);
 
+/* The class as reports for people have it: none at confidence 0, on the border between two. */
+struct gpu_class gpu_class_shown(const struct gpu_class *c);
+
 /* The waves of a launch: computed where possible, because tools print two decimals. */
 double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o);
+
+/* Whether the grid leaves multiprocessors without work: less than half a wave, and they were seen
+ * idle or there are fewer blocks than multiprocessors. */
+bool gpu_is_underfilled(const struct gpu_kernel *k, const struct gpu_occupancy *o);
 
 /*
  * Six readings of a kernel against fixed limits, each with a hint.

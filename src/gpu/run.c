@@ -261,7 +261,7 @@ static void warn_stage(struct gpu_run *run, const struct gpu_stage *s)
                      "cache-resident and the DRAM roof does not apply",
                      STR_ARGS(s->name));
     if (s->class.is_model)
-        gpu_run_note(run, "%.*s: no counters: the class comes from the model alone",
+        gpu_run_note(run, "%.*s: no counters: only formulas and times speak for its class",
                      STR_ARGS(s->name));
     if (s->class.no_compute)
         gpu_run_note(run, "%.*s: compute pipes not collected", STR_ARGS(s->name));

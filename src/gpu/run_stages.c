@@ -2,9 +2,9 @@
  * The stages of a run: those of a plan, or one for each kernel name.
  */
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 
+#include "base/pattern.h"
 #include "gpu/run.h"
 
 enum { STAGE_NAME = 60, AUTO_STAGES = 64 };
@@ -45,23 +45,21 @@ static enum status select_kernels(struct gpu_run *run, struct gpu_stage *s, stru
 {
     struct str range = str_starts(s->select, S("nvtx:")) ? str_part(s->select, 5, s->select.n)
                                                          : (struct str){NULL, 0};
-    regex_t regex;
+    struct pattern *regex = NULL;
+    char why[PATTERN_WHY];
 
-    if (range.at == NULL &&
-        regcomp(&regex, arena_cstr(&run->arena, s->select), REG_EXTENDED | REG_NOSUB) != 0)
+    if (range.at == NULL)
+        regex = pattern_new(arena_cstr(&run->arena, s->select), PATTERN_EXACT, why);
+    if (range.at == NULL && regex == NULL)
         return diag_fail(d, ST_FORMAT, "gpu.bad-select", (struct where){0},
                          "stage %.*s: \"%.*s\" is no regular expression", STR_ARGS(s->name),
                          STR_ARGS(s->select));
     for (size_t i = 0; i < run->kernels.n; i++) {
         const struct gpu_kernel *k = &run->kernels.at[i];
-        bool is_in = range.at != NULL
-                         ? str_equal(k->nvtx, range)
-                         : regexec(&regex, arena_cstr(&run->arena, k->name), 0, NULL, 0) == 0;
-        if (is_in)
+        if (regex != NULL ? pattern_finds(regex, k->name) : str_equal(k->nvtx, range))
             vec_push(&s->kernels, i);
     }
-    if (range.at == NULL)
-        regfree(&regex);
+    pattern_free(regex);
     return ST_OK;
 }
 

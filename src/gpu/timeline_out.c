@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/inert.h"
 #include "gpu/timeline_in.h"
 #include "report/report.h"
 #include "text/gpu.h"
@@ -531,8 +532,8 @@ void timeline_describe(const struct timeline *t, struct report *r)
             continue;
         const struct view *v = view_of(t, d, &r->arena);
         report_heading(r, message_word(r->lang, S("Device")));
-        report_text(r,
-                    name.n > 0 ? name : message_word(r->lang, S("unknown (not in the recording)")));
+        report_text(r, name.n > 0 ? inert_line(&r->arena, name)
+                                  : message_word(r->lang, S("unknown (not in the recording)")));
         if (d->device > 0 || t->n_devices > 1)
             report_text(r, REPORT_MESSAGE(r, &gpu_text.device_number, PLACE("n", (int)d->device)));
         put_view(t, v, r);

@@ -206,23 +206,20 @@ const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct g
     return one->launch;
 }
 
-enum status gpu_regex_compile(const char *regex, regex_t *out, struct diag *d)
+enum status gpu_regex_compile(const char *regex, struct pattern **out, struct diag *d)
 {
-    char why[128];
-    int error = regcomp(out, regex, REG_EXTENDED | REG_NOSUB);
+    char why[PATTERN_WHY];
 
-    if (error == 0)
+    *out = pattern_new(regex, PATTERN_EXACT, why);
+    if (*out != NULL)
         return ST_OK;
-    regerror(error, out, why, sizeof(why));
     return diag_fail(d, ST_FORMAT, "gpu.bad-regex", (struct where){0},
                      "\"%s\" is no regular expression: %s", regex, why);
 }
 
-static bool finds(const regex_t *regex, struct str name)
+static bool finds(const struct pattern *regex, struct str name)
 {
-    regmatch_t part = {0, (regoff_t)name.n};
-
-    return name.n > 0 && regexec(regex, name.at, 1, &part, REG_STARTEND) == 0;
+    return name.n > 0 && pattern_finds(regex, name);
 }
 
 enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection *selections,
@@ -234,15 +231,15 @@ enum status gpu_variants_sort(struct gpu_variants *v, const struct gpu_selection
         one->median_ns = ranked_middle(one->durations.at, one->durations.n);
     }
     for (size_t k = 0; k < n; k++) {
-        regex_t regex;
+        struct pattern *regex;
         if (selections[k].regex == NULL)
             continue;
         TRY(gpu_regex_compile(selections[k].regex, &regex, d));
         for (size_t i = 0; i < v->at.n; i++)
             if (v->at.at[i].stage < 0 &&
-                (finds(&regex, v->at.at[i].name) || finds(&regex, v->at.at[i].mangled)))
+                (finds(regex, v->at.at[i].name) || finds(regex, v->at.at[i].mangled)))
                 v->at.at[i].stage = (int)k;
-        regfree(&regex);
+        pattern_free(regex);
     }
     return ST_OK;
 }

@@ -8,9 +8,8 @@
 #ifndef STRATA_GPU_VARIANTS_H
 #define STRATA_GPU_VARIANTS_H
 
-#include <regex.h>
-
 #include "base/diag.h"
+#include "base/pattern.h"
 #include "capture/trace_file.h"
 #include "gpu/run.h"
 
@@ -105,7 +104,7 @@ const char *gpu_selections_regex(const struct gpu_selection *selections, size_t 
                                  struct arena *arena);
 
 /* Compiles a user's expression. ST_FORMAT, told, when it is none. */
-enum status gpu_regex_compile(const char *regex, regex_t *out, struct diag *d);
+enum status gpu_regex_compile(const char *regex, struct pattern **out, struct diag *d);
 
 /* Looks at every group of stages of the judged run that were declared concurrent (O13): when their
  * kernels ran, from the run without instruments, and how busy they kept the chip, from the

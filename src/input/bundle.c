@@ -44,6 +44,8 @@ static enum status read_head(struct stream *s, const char *path, struct diag *d,
     s->diag = &quiet; /* cppcheck-suppress autoVariables ; set back before it dies */
     enum status st = stream_fill(s);
     s->diag = d;
+    if (st != ST_OK)
+        diag_merge(d, &quiet);
     diag_fini(&quiet);
     *head = stream_text(s);
     return st;

@@ -29,7 +29,7 @@ bool db_probe(const struct probe *p, const struct str *tables, size_t n)
     if (found == n)
         return true;
     diag_init(&quiet);
-    if (db_open(&db, p->path, (struct str){0}, &quiet) == ST_OK) {
+    if (db_peek(&db, p->path, &quiet) == ST_OK) {
         for (found = 0; found < n && db_has_table(&db, tables[found]);)
             found++;
         db_close(&db);

@@ -190,7 +190,7 @@ struct task {
     struct loaded loaded;
 };
 
-struct job {
+struct read_job {
     const struct input_options *options;
     struct arena scratch;
     struct task *tasks;
@@ -199,14 +199,14 @@ struct job {
 
 static void run_task(void *ctx, size_t i)
 {
-    struct job *job = ctx;
+    struct read_job *job = ctx;
     struct task *t = &job->tasks[i];
 
     t->status = load_bundle(t->bundle, t->name, job->options, &t->diag, &t->loaded);
 }
 
 /* Bundles whose names say that they are of another rank need not be read. */
-static void make_tasks(struct job *job, const struct bundles *bundles, const char *name)
+static void make_tasks(struct read_job *job, const struct bundles *bundles, const char *name)
 {
     job->tasks = ARENA_ARRAY(&job->scratch, struct task, bundles->n);
     for (size_t i = 0; i < bundles->n; i++) {
@@ -359,7 +359,7 @@ static struct str list_ranks(struct arena *arena, const struct member *list, siz
 }
 
 /* Sorts by rank and keeps the one that was asked for. */
-static enum status choose(struct job *job, struct member *list, size_t n, const char *path,
+static enum status choose(struct read_job *job, struct member *list, size_t n, const char *path,
                           struct diag *d, struct fleet *fleet)
 {
     int64_t wanted = job->options->rank;
@@ -400,7 +400,8 @@ static void tell(const struct task *t, bool is_alone, struct diag *d)
 }
 
 /* Puts the results of all tasks together, in the order of the tasks. */
-static enum status gather(struct job *job, const char *path, struct diag *d, struct fleet *fleet)
+static enum status gather(struct read_job *job, const char *path, struct diag *d,
+                          struct fleet *fleet)
 {
     VEC_OF(struct member) members = {0};
     enum status st = ST_OK;
@@ -444,7 +445,7 @@ static struct str name_ranks(struct arena *arena, const struct bundles *bundles)
 }
 
 /* Reads the bundles that were chosen; `most` is how many captures the caller can take. */
-static enum status run(struct job *job, const struct bundles *bundles, const char *path,
+static enum status run(struct read_job *job, const struct bundles *bundles, const char *path,
                        size_t most, struct diag *d, struct fleet *fleet)
 {
     struct where where = {.path = path};
@@ -485,7 +486,7 @@ static enum status name_stdin(struct arena *arena, const char *const **paths, si
 static enum status load(const char *const *paths, size_t n, size_t most,
                         const struct input_options *options, struct diag *d, struct fleet *fleet)
 {
-    struct job job = {.options = options};
+    struct read_job job = {.options = options};
     struct bundles bundles;
 
     arena_init(&job.scratch);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/job.h"
 #include "base/write_all.h"
 
 enum { PIECE = 1 << 18 };
@@ -63,12 +64,12 @@ enum status spool_stdin(struct diag *d)
         return fail(d, "file.read-failed", "cannot be read", errno);
     if (is_plain(STDIN_FILENO))
         return ST_OK;
-    int fd = open_nameless();
+    int fd = job_fd(open_nameless());
     if (fd < 0)
         return fail(d, "file.write", "cannot be buffered", errno);
     enum status st = copy(STDIN_FILENO, fd, d);
     if (st == ST_OK && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
         st = fail(d, "file.write", "cannot be buffered", errno);
-    close(fd);
+    job_close(fd);
     return st;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/job.h"
 #include "base/mapfile.h"
 
 static enum status open_stream(struct trace_source *s)
@@ -38,7 +39,7 @@ enum status trace_source_open(struct trace_source *s, const struct input_file *i
         return diag_fail(in->diag, ST_IO, "file.read-failed", (struct where){.path = in->path},
                          "cannot be read: %s", strerrordesc_np(errno));
     if (gz_is((struct str){head, (size_t)got})) {
-        close(s->fd);
+        job_close(s->fd);
         s->fd = -1;
         return open_stream(s);
     }
@@ -48,7 +49,7 @@ enum status trace_source_open(struct trace_source *s, const struct input_file *i
 void trace_source_close(struct trace_source *s)
 {
     if (s->fd >= 0)
-        close(s->fd);
+        job_close(s->fd);
     if (s->is_stream)
         stream_close(&s->stream);
     else if (s->is_serial)

@@ -366,7 +366,7 @@ void coverage_measure(struct arena *arena, const struct coverage_rule *rule, con
     find_gaps(arena, rule, points, n, out);
 }
 
-struct job {
+struct coverage_job {
     struct coverage *c;
     const struct coverage_options *o;
     struct coverage_rules rules;
@@ -375,7 +375,7 @@ struct job {
     VEC_OF(struct coverage_axis) axes;
 };
 
-static void measure_axis(struct job *j, struct str name, const struct coverage_rule *rule,
+static void measure_axis(struct coverage_job *j, struct str name, const struct coverage_rule *rule,
                          struct coverage_points *points)
 {
     struct coverage_axis axis = {.name = arena_str(&j->c->arena, name)};
@@ -388,7 +388,7 @@ static void measure_axis(struct job *j, struct str name, const struct coverage_r
 }
 
 /* One variable of the pattern, or one that the code of a generator has. */
-static enum status check_axis(struct job *j, struct str name, struct str grid)
+static enum status check_axis(struct coverage_job *j, struct str name, struct str grid)
 {
     struct coverage_points points = {.is_measured = j->o->is_measured};
     struct coverage_rule rule;
@@ -401,7 +401,7 @@ static enum status check_axis(struct job *j, struct str name, struct str grid)
     return ST_OK;
 }
 
-static enum status check_pattern(struct job *j)
+static enum status check_pattern(struct coverage_job *j)
 {
     static const struct str attention[] = {S_INIT("batch"), S_INIT("seq"), S_INIT("avg_seq_len")};
     const struct grid_pattern *p = j->pattern;
@@ -417,7 +417,7 @@ static enum status check_pattern(struct job *j)
 }
 
 /* Tables of collectives have the size of the message in a column. */
-static enum status check_messages(struct job *j)
+static enum status check_messages(struct coverage_job *j)
 {
     const struct str column = S("message_bytes");
     struct coverage_points points = {.is_measured = false};
@@ -431,7 +431,7 @@ static enum status check_messages(struct job *j)
     return ST_OK;
 }
 
-static enum status check_table(struct job *j, const char *path, struct diag *d)
+static enum status check_table(struct coverage_job *j, const char *path, struct diag *d)
 {
     struct op_table t;
 
@@ -466,7 +466,8 @@ static enum status check_ops(const struct grid_run *run, const struct coverage_o
     return ST_OK;
 }
 
-static enum status find_all(struct job *j, struct grid_run *run, const char *dir, struct diag *d)
+static enum status find_all(struct coverage_job *j, struct grid_run *run, const char *dir,
+                            struct diag *d)
 {
     TRY(grid_run_open(run, &(struct grid_options){.seed = "0"}, d));
     TRY(coverage_rules_read(&j->rules, &run->arena, j->o->rules, d));
@@ -484,7 +485,7 @@ static enum status find_all(struct job *j, struct grid_run *run, const char *dir
 enum status coverage_find(struct coverage *c, const char *dir, const struct coverage_options *o,
                           struct diag *d)
 {
-    struct job j = {.c = c, .o = o};
+    struct coverage_job j = {.c = c, .o = o};
     struct grid_run run;
 
     *c = (struct coverage){.dir = dir};

@@ -13,6 +13,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/job.h"
 #include "base/now.h"
 #include "perfdb/table.h"
 
@@ -28,6 +29,22 @@ static bool is_current(int fd, const char *path)
            ours.st_dev == named.st_dev;
 }
 
+static void remove_lock(char *path, bool made_dir)
+{
+    unlink(path);
+    if (made_dir) {
+        *strrchr(path, '/') = '\0';
+        rmdir(path); /* stays when anything is in it */
+    }
+}
+
+/* For a job that ends early: the path, and the descriptor beside a bit for the folder. */
+static void abandon(void *path, size_t n)
+{
+    remove_lock(path, n & 1);
+    close((int)(n >> 1));
+}
+
 /* 1: taken, 0: someone else has it, -1: errno. */
 static int try_once(struct lock *lock)
 {
@@ -35,8 +52,10 @@ static int try_once(struct lock *lock)
     if (lock->fd < 0)
         return -1;
     int rc = flock(lock->fd, LOCK_EX | LOCK_NB);
-    if (rc == 0 && is_current(lock->fd, lock->path))
+    if (rc == 0 && is_current(lock->fd, lock->path)) {
+        job_hold(abandon, lock->path, (size_t)lock->fd << 1 | lock->made_dir);
         return 1;
+    }
     int error = errno;
     close(lock->fd);
     lock->fd = -1;
@@ -132,11 +151,8 @@ enum status lock_take(struct lock *lock, const char *dir, const char *command, d
 void lock_release(struct lock *lock)
 {
     if (lock->fd >= 0) {
-        unlink(lock->path);
-        if (lock->made_dir) {
-            *strrchr(lock->path, '/') = '\0';
-            rmdir(lock->path); /* stays when anything is in it */
-        }
+        job_drop(abandon, lock->path);
+        remove_lock(lock->path, lock->made_dir);
         close(lock->fd);
     }
     mem_free(lock->path);

@@ -3,9 +3,8 @@
  */
 #include "perfdb/sqlview.h"
 
-#include <sqlite3.h>
-
 #include "base/cancel.h"
+#include "base/db_engine.h"
 #include "base/num.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
@@ -29,6 +28,7 @@ struct view_shape {
 
 static enum status sql_failed(struct view *v, const char *what)
 {
+    db_engine_check(sqlite3_errcode(v->db));
     return diag_fail(v->diag, ST_UNSUPPORTED, "perfdb.bad-sql", (struct where){0}, "%s: %s", what,
                      sqlite3_errmsg(v->db));
 }
@@ -226,6 +226,7 @@ static struct field_value value_of(sqlite3_stmt *stmt, int i)
     }
     const char *text = (const char *)sqlite3_column_text(stmt, i);
     size_t n = (size_t)sqlite3_column_bytes(stmt, i);
+    db_engine_check_null(text, stmt);
     return value_text((struct str){text != NULL ? text : "", n});
 }
 
@@ -293,13 +294,13 @@ enum status sqlview_run(const struct place_files *tree, struct str statement,
     enum status st = ST_OK;
 
     arena_init(&v.arena);
-    if (sqlite3_open(":memory:", &v.db) != SQLITE_OK)
+    if (db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &v.db) != SQLITE_OK)
         st = sql_failed(&v, "SQLite failed to start");
     if (st == ST_OK)
         st = load_all(&v, statement);
     if (st == ST_OK)
         st = run(&v, statement, sink);
-    sqlite3_close(v.db);
+    db_engine_close(v.db);
     arena_free(&v.arena);
     return st;
 }

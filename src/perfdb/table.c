@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/inert.h"
 #include "base/limits.h"
 #include "base/text_out.h"
 #include "perfdb/cell.h"
@@ -294,7 +295,7 @@ static void put_cells(struct sink sink, struct str sign, const struct str *cells
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             sink.write(sink.ctx, S(","));
-        sink.write(sink.ctx, cells[i]);
+        inert_write(sink, cells[i]);
     }
     sink.write(sink.ctx, S("\n"));
 }
@@ -335,9 +336,9 @@ void table_diff(const struct op_table *old, const struct op_table *fresh, const 
     if (old != NULL && table_equal(old, fresh))
         return;
     sink.write(sink.ctx, S("--- "));
-    sink.write(sink.ctx, old != NULL ? str_of(path) : S("/dev/null"));
+    inert_write(sink, old != NULL ? str_of(path) : S("/dev/null"));
     sink.write(sink.ctx, S("\n+++ "));
-    sink.write(sink.ctx, str_of(path));
+    inert_write(sink, str_of(path));
     sink.write(sink.ctx, S("\n"));
     table_init(&none, path);
     old = old != NULL ? old : &none;

@@ -19,7 +19,7 @@ static void put_escaped(struct render_out *o, struct str text)
     static const struct str with[] = {S_INIT("&lt;"), S_INIT("&gt;"), S_INIT("&amp;"),
                                       S_INIT("&quot;")};
 
-    render_escaped(o, text, S("<>&\""), with);
+    render_escaped(o, text, INERT_LINES, S("<>&\""), with);
 }
 
 static void put_element(struct render_out *o, const char *tag, struct str text)

@@ -73,7 +73,7 @@ TEST(text_has_facts_and_lines)
 TEST(markdown_has_facts_and_lines)
 {
     assert_written(&renderer_markdown,
-                   "# run \\<1\\>\n\n2 steps\n\n## Where\n\na & b\n2 lines\n\n- **span**: 3 ms\n"
+                   "# run \\<1\\>\n\n2 steps\n\n## Where\n\na \\& b\n2 lines\n\n- **span**: 3 ms\n"
                    "  of 4\n\n| kernel | calls | busy ms |\n|---|---:|---:|\n"
                    "| gemm,\"x\" | 7 | 1.500 |\n\n- **P1** `IDLE` step 3: waits\n"
                    "  - possible: sync\n  - missing: stacks\n  - try: look\n");

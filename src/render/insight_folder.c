@@ -39,7 +39,7 @@ enum status insight_folder_make(const char *root, struct str seed, struct arena 
 
 typedef bool (*put_file)(const struct cut *cut, strid core, struct sink out);
 
-struct job {
+struct folder_job {
     struct cut cut;
     struct arena *arena;
     struct diag *d;
@@ -62,8 +62,8 @@ static bool put_trace(const struct cut *cut, strid core, struct sink out)
     return insight_write_trace(cut, &options, out);
 }
 
-static enum status write_file(struct job *j, const char *folder, const char *name, strid core,
-                              put_file put)
+static enum status write_file(struct folder_job *j, const char *folder, const char *name,
+                              strid core, put_file put)
 {
     const char *path = fs_join(j->arena, folder, name);
     struct outfile file;
@@ -87,7 +87,8 @@ static bool is_folder_name(struct str name)
     return name.n > 0 && name.n <= 128 && name.at[0] != '.';
 }
 
-static enum status write_core(struct job *j, const char *simulator, strid core, struct str name)
+static enum status write_core(struct folder_job *j, const char *simulator, strid core,
+                              struct str name)
 {
     const char *folder = fs_join(j->arena, simulator, arena_cstr(j->arena, name));
     const char *instr = arena_printf(j->arena, "%.*s_instr_exe.csv", STR_ARGS(name));
@@ -99,7 +100,7 @@ static enum status write_core(struct job *j, const char *simulator, strid core, 
     return write_file(j, folder, code, core, insight_write_code_exe);
 }
 
-static enum status write_all(struct job *j, const char *simulator)
+static enum status write_all(struct folder_job *j, const char *simulator)
 {
     strid *cores;
     size_t n = insight_cores(&j->cut, j->arena, &cores);
@@ -122,7 +123,7 @@ static enum status write_all(struct job *j, const char *simulator)
 enum status insight_folder_write(const struct capture *cap, const char *folder, struct arena *arena,
                                  struct diag *d, struct words *wrote)
 {
-    struct job j = {.arena = arena, .d = d, .wrote = wrote};
+    struct folder_job j = {.arena = arena, .d = d, .wrote = wrote};
 
     cut_init(&j.cut, cap, &(struct cut_options){0});
     enum status st = write_all(&j, fs_join(arena, folder, "simulator"));

@@ -6,16 +6,21 @@
  */
 #include "render/render.h"
 
-static void put_escaped(struct render_out *o, struct str text)
+static void put_form(struct render_out *o, struct str text, enum inert_form form)
 {
-    static const struct str special = S_INIT("\\`*_{}[]<>#|\n");
+    static const struct str special = S_INIT("\\`*_{}[]<>#|&\n");
     static const struct str with[] = {
         S_INIT("\\\\"), S_INIT("\\`"), S_INIT("\\*"), S_INIT("\\_"), S_INIT("\\{"),
         S_INIT("\\}"),  S_INIT("\\["), S_INIT("\\]"), S_INIT("\\<"), S_INIT("\\>"),
-        S_INIT("\\#"),  S_INIT("\\|"), S_INIT(" "),
+        S_INIT("\\#"),  S_INIT("\\|"), S_INIT("\\&"), S_INIT(" "),
     };
 
-    render_escaped(o, text, special, with);
+    render_escaped(o, text, form, special, with);
+}
+
+static void put_escaped(struct render_out *o, struct str text)
+{
+    put_form(o, text, INERT_LINE);
 }
 
 static void put_table(struct render_out *o, const struct table *t)
@@ -80,7 +85,7 @@ static void put_facts(struct render_out *o, const struct block *b)
 
 static void put_line(struct render_out *o, struct str text)
 {
-    put_escaped(o, text);
+    put_form(o, text, INERT_LINES);
     render_put(o, S("\n"));
 }
 

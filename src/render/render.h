@@ -4,6 +4,7 @@
 #ifndef STRATA_RENDER_RENDER_H
 #define STRATA_RENDER_RENDER_H
 
+#include "base/inert.h"
 #include "base/sink.h"
 #include "report/report.h"
 
@@ -49,9 +50,9 @@ bool render_write(const struct renderer *renderer, const struct report *r,
 
 void render_put(struct render_out *o, struct str text);
 
-/* Text with each of the `special` characters replaced: by its entry in `with`, in the same order.
- */
-void render_escaped(struct render_out *o, struct str text, struct str special,
+/* Text from a report, inert (base/inert.h); what is not from a report goes through render_put().
+ * `special` characters are replaced besides: each by its entry in `with`, in the same order. */
+void render_escaped(struct render_out *o, struct str text, enum inert_form form, struct str special,
                     const struct str *with);
 
 #endif

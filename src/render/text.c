@@ -8,13 +8,22 @@
 #include "base/wrap.h"
 #include "render/render.h"
 
-static void put_paint(struct render_out *o, const char *code, struct str text)
+static void put_text(struct render_out *o, struct str text)
+{
+    render_escaped(o, text, INERT_LINE, S(""), NULL);
+}
+
+static void put_code(struct render_out *o, const char *code)
 {
     if (o->color)
         render_put(o, str_of(code));
-    render_put(o, text);
-    if (o->color)
-        render_put(o, S("\033[0m"));
+}
+
+static void put_paint(struct render_out *o, const char *code, struct str text)
+{
+    put_code(o, code);
+    put_text(o, text);
+    put_code(o, "\033[0m");
 }
 
 static void put_blanks(struct render_out *o, size_t n)
@@ -34,28 +43,33 @@ static void put_table(struct render_out *o, const struct table *t)
     char bufs[COLUMNS][QUANTITY_TEXT];
     struct text text = {0};
     size_t n = t->n_columns;
+    struct arena arena;
 
     assert(n > 0 && n <= COLUMNS);
+    arena_init(&arena);
     for (size_t c = 0; c < n; c++) {
         columns[c].is_right = t->columns[c].type != COLUMN_TEXT;
         heads[c] = str_of(t->columns[c].head);
         wrap_widen(&columns[c], heads[c]);
         for (size_t i = c; i < t->cells.n; i += n)
-            wrap_widen(&columns[c], table_cell(t, i, bufs[c]));
+            wrap_widen(&columns[c], inert_line(&arena, table_cell(t, i, bufs[c])));
     }
     wrap_fit(columns, n, o->width);
     wrap_row(&text, columns, n, heads);
-    put_paint(o, "\033[1m", str_part(text_view(&text), 0, text.n - 1));
+    put_code(o, "\033[1m");
+    render_put(o, str_part(text_view(&text), 0, text.n - 1));
+    put_code(o, "\033[0m");
     render_put(o, S("\n"));
     text_clear(&text);
     for (size_t i = 0; i < t->cells.n; i += n) {
         for (size_t c = 0; c < n; c++)
-            cells[c] = table_cell(t, i + c, bufs[c]);
+            cells[c] = inert_line(&arena, table_cell(t, i + c, bufs[c]));
         wrap_row(&text, columns, n, cells);
     }
     wrap_left_out(&text, columns, n, heads, o->width);
     render_put(o, text_view(&text));
     text_free(&text);
+    arena_free(&arena);
 }
 
 static void put_facts(struct render_out *o, const struct block *b)
@@ -65,7 +79,7 @@ static void put_facts(struct render_out *o, const struct block *b)
         render_put(o, S("  "));
         render_put(o, str_of(b->facts.at[i].label));
         put_blanks(o, width < 12 ? 12 - width : 1);
-        render_put(o, b->facts.at[i].text);
+        put_text(o, b->facts.at[i].text);
         render_put(o, S("\n"));
     }
 }
@@ -77,7 +91,7 @@ static void put_detail(struct render_out *o, const char *label, struct str text)
     render_put(o, S("      "));
     render_put(o, str_of(label));
     put_blanks(o, width < 10 ? 11 - width : 1);
-    render_put(o, text);
+    put_text(o, text);
     render_put(o, S("\n"));
 }
 
@@ -90,9 +104,9 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S("  "));
     put_paint(o, "\033[1m", str_of(f->id));
     render_put(o, S("   "));
-    render_put(o, f->subject);
+    put_text(o, f->subject);
     render_put(o, S(": "));
-    render_put(o, f->fact);
+    put_text(o, f->fact);
     render_put(o, S("\n"));
     const char *label;
     struct str text;
@@ -108,7 +122,7 @@ static void put_heading(struct render_out *o, struct str text)
 
 static void put_line(struct render_out *o, struct str text)
 {
-    render_put(o, text);
+    render_escaped(o, text, INERT_LINES, S(""), NULL);
     render_put(o, S("\n"));
 }
 
@@ -119,7 +133,7 @@ static void begin(struct render_out *o, const struct report *r)
     put_paint(o, "\033[1m", r->title);
     if (r->summary.n > 0) {
         render_put(o, S("   "));
-        render_put(o, r->summary);
+        put_text(o, r->summary);
     }
     render_put(o, S("\n"));
 }

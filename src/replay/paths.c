@@ -3,22 +3,18 @@
  */
 #include "replay/paths.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/fs.h"
 
 const char *paths_absolute(struct arena *arena, const char *path)
 {
-    char *real = realpath(path, NULL);
+    char real[PATH_MAX];
 
-    if (real == NULL) {
-        real = realpath(".", NULL);
-        path = fs_join(arena, real != NULL ? real : ".", path);
-    } else {
-        path = arena_cstr(arena, str_of(real));
-    }
-    free(real);
-    return path;
+    if (realpath(path, real) != NULL)
+        return arena_cstr(arena, str_of(real));
+    return fs_join(arena, realpath(".", real) != NULL ? real : ".", path);
 }
 
 const char *paths_folder(struct arena *arena, const char *path)

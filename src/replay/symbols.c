@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/char.h"
+#include "base/job.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 #include "base/text.h"
@@ -284,7 +285,7 @@ enum status symbols_read(struct arena *arena, const char *path, struct symbol_li
     }
     if (elf != NULL)
         elf_end(elf);
-    close(fd);
+    job_close(fd);
     return st;
 }
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/inert.h"
 #include "text/words.h"
 
 static size_t find_place(struct message_places places, struct str name)
@@ -48,7 +49,7 @@ static void put_value(struct text *out, enum lang lang, const struct message_pla
 {
     switch (place->type) {
     case PLACE_TEXT:
-        text_put(out, place->text);
+        inert_put(out, place->text, INERT_LINE);
         break;
     case PLACE_COUNT:
         text_format(out, "%lld", place->count);

@@ -4,7 +4,8 @@
 #include "synth/synth.h"
 
 #include "base/cancel.h"
-#include "synth/to.h"
+#include "synth/plant.h"
+#include "synth/rank_out.h"
 
 const char *const synth_modes[] = {"prefill", "decode", "mixed", "train", NULL};
 const char *const synth_flavors[] = {"new", "mid", "old", NULL};
@@ -33,19 +34,7 @@ unsigned synth_formats_parse(const char *list)
     return bits;
 }
 
-static const struct to_writer *const writers[TO_KINDS] = {
-    [TO_TRACE] = &to_trace, [TO_MSPROF] = &to_msprof, [TO_TABLES] = &to_tables, [TO_DB] = &to_db,
-    [TO_INFO] = &to_info,   [TO_KINETO] = &to_kineto, [TO_CHROME] = &to_chrome,
-};
-
-/* All that one rank writes. */
-struct rank_out {
-    struct truth truth;
-    struct outlet outlet;
-    void *writers[TO_KINDS]; /* NULL: not asked for */
-};
-
-struct job {
+struct synth_job_state {
     const struct synth_options *o;
     struct arena *arena;
     struct diag *d;
@@ -54,69 +43,20 @@ struct job {
     struct synth_result *result;
 };
 
-static enum status open_rank(struct job *j, int rank)
+static void write_steps(struct synth_job_state *j)
 {
-    struct rank_out *out = &j->ranks[rank];
-
-    truth_init(&out->truth, &j->sim.ranks[rank], j->o->level);
-    outlet_init(&out->outlet, &j->sim, &out->truth, j->arena, j->d);
-    for (int k = 0; k < TO_KINDS; k++)
-        if ((j->o->formats & writers[k]->formats) != 0) {
-            out->writers[k] = arena_alloc(j->arena, writers[k]->size);
-            TRY(writers[k]->open(out->writers[k], &out->outlet));
-        }
-    return ST_OK;
+    for (int i = 0; i < j->sim.ranks_n; i++)
+        rank_out_step(&j->ranks[i]);
 }
 
-static void write_steps(struct job *j)
+static void release(struct synth_job_state *j)
 {
-    for (int i = 0; i < j->sim.ranks_n; i++) {
-        struct rank_out *out = &j->ranks[i];
-        struct arena *scratch = &out->outlet.scratch;
-        truth_step(&out->truth);
-        for (int k = 0; k < TO_KINDS; k++)
-            if (out->writers[k] != NULL)
-                writers[k]->step(out->writers[k]);
-        arena_free(scratch);
-        arena_init(scratch);
-    }
-}
-
-/* The size that --target-mb speaks of: the first of the formats that is written. */
-static uint64_t trace_bytes(const struct job *j)
-{
-    static const enum to_kind order[] = {TO_TRACE, TO_KINETO, TO_CHROME, TO_MSPROF, TO_DB};
-    void *const *of = j->ranks[0].writers;
-    size_t i = 0;
-
-    while (of[order[i]] == NULL)
-        i++;
-    return writers[order[i]]->bytes(of[order[i]]);
-}
-
-static enum status close_rank(struct rank_out *out)
-{
-    truth_finish(&out->truth);
-    for (int k = 0; k < TO_KINDS; k++)
-        if (out->writers[k] != NULL)
-            TRY(writers[k]->close(out->writers[k]));
-    return ST_OK;
-}
-
-static void release(struct job *j)
-{
-    for (int i = 0; i < j->sim.ranks_n; i++) {
-        struct rank_out *out = &j->ranks[i];
-        for (int k = 0; k < TO_KINDS; k++)
-            if (out->writers[k] != NULL)
-                writers[k]->abort(out->writers[k]);
-        truth_fini(&out->truth);
-        arena_free(&out->outlet.scratch);
-    }
+    for (int i = 0; i < j->sim.ranks_n; i++)
+        rank_out_free(&j->ranks[i]);
     sim_fini(&j->sim);
 }
 
-static enum status run_steps(struct job *j, const struct progress *progress)
+static enum status run_steps(struct synth_job_state *j, const struct progress *progress)
 {
     const struct synth_options *o = j->o;
     int64_t most = o->steps > 0 ? o->steps : INT64_MAX;
@@ -126,7 +66,7 @@ static enum status run_steps(struct job *j, const struct progress *progress)
         write_steps(j);
     }
     for (int64_t n = 0; n < most; n++) {
-        uint64_t before = trace_bytes(j);
+        uint64_t before = rank_out_bytes(&j->ranks[0]);
         if (n > 0 && o->target_bytes > 0 && before >= o->target_bytes)
             break;
         /* Without a number of steps the last one is the one that would pass the target. */
@@ -135,7 +75,7 @@ static enum status run_steps(struct job *j, const struct progress *progress)
         sim_step(&j->sim, o->partial && is_last);
         write_steps(j);
         if (o->target_bytes > 0)
-            progress_tick(progress, "writing", trace_bytes(j), o->target_bytes);
+            progress_tick(progress, "writing", rank_out_bytes(&j->ranks[0]), o->target_bytes);
         else
             progress_tick(progress, "writing steps", (uint64_t)n + 1, (uint64_t)most);
         if (cancelled())
@@ -146,7 +86,7 @@ static enum status run_steps(struct job *j, const struct progress *progress)
     return ST_OK;
 }
 
-static enum status write_truth(struct job *j)
+static enum status write_truth(struct synth_job_state *j)
 {
     const struct synth_options *o = j->o;
     struct truth *all = ARENA_ARRAY(j->arena, struct truth, (size_t)o->ranks);
@@ -174,7 +114,7 @@ static enum status write_truth(struct job *j)
     return outfile_commit(&file, OUTFILE_FAST, j->d);
 }
 
-static void fill_result(struct job *j)
+static void fill_result(struct synth_job_state *j)
 {
     struct synth_result *r = j->result;
 
@@ -211,20 +151,22 @@ static enum status check_folder(const struct synth_options *o, struct arena *are
 enum status synth_run(const struct synth_options *o, const struct progress *progress,
                       struct arena *arena, struct diag *d, struct synth_result *out)
 {
-    struct job j = {.o = o, .arena = arena, .d = d, .result = out};
+    struct synth_job_state j = {.o = o, .arena = arena, .d = d, .result = out};
     enum status st = ST_OK;
 
     *out = (struct synth_result){0};
     TRY(check_folder(o, arena, d));
     TRY(fs_mkdirs(o->out, d));
+    if (o->plant > 0)
+        return plant_run(o, arena, d, out);
     sim_init(&j.sim, o, arena);
     j.ranks = ARENA_ARRAY(arena, struct rank_out, (size_t)o->ranks);
     for (int i = 0; i < j.sim.ranks_n && st == ST_OK; i++)
-        st = open_rank(&j, i);
+        st = rank_out_open(&j.ranks[i], &j.sim, i, arena, d);
     if (st == ST_OK)
         st = run_steps(&j, progress);
     for (int i = 0; i < j.sim.ranks_n && st == ST_OK; i++)
-        st = close_rank(&j.ranks[i]);
+        st = rank_out_close(&j.ranks[i]);
     if (st == ST_OK)
         st = write_truth(&j);
     if (st == ST_OK)

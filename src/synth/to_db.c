@@ -5,13 +5,14 @@
  * transaction without a journal: the file is worth nothing before it is complete.
  */
 #include <assert.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/db_engine.h"
 #include "base/embedded.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "base/job.h"
 #include "base/text.h"
 #include "synth/to.h"
 
@@ -60,6 +61,7 @@ enum { FRAMEWORK_IDS = 1 << 28 };
 
 static enum status failed(struct database *b)
 {
+    db_engine_check(sqlite3_errcode(b->sqlite));
     if (b->status == ST_OK)
         b->status = diag_fail(b->to->diag, ST_IO, "synth.database", (struct where){.path = b->path},
                               "SQLite: %s", sqlite3_errmsg(b->sqlite));
@@ -107,6 +109,13 @@ static enum status prepare(struct database *b, enum synth_table k)
                                                                                      : failed(b);
 }
 
+/* For a job that ends early. */
+static void remove_file(void *path, size_t n)
+{
+    (void)n;
+    unlink(path);
+}
+
 static enum status open_db(void *self, struct outlet *to)
 {
     struct database *b = self;
@@ -119,9 +128,9 @@ static enum status open_db(void *self, struct outlet *to)
     intern_init(&b->device);
     intern_init(&b->framework);
     unlink(b->path);
-    if (sqlite3_open_v2(b->path, &b->sqlite,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
+    job_hold(remove_file, (void *)(uintptr_t)b->path, 0);
+    if (db_engine_open(b->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                       &b->sqlite) != SQLITE_OK)
         return failed(b);
     TRY(execute(b, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
                    "BEGIN"));
@@ -325,7 +334,7 @@ static void device_task(struct database *b, const struct synth_task *t)
         break;
     case TASK_COPY:
         id = task_row(b, t, t->begin, t->dur, "MEMCPY_ASYNC", NO_MODEL);
-        INSERT(b, DB_COPY, id, t->bytes, t->way == COPY_HOST_TO_DEVICE ? 1 : 2);
+        INSERT(b, DB_COPY, id, t->bytes, t->way == COPY_SET ? 3 : (int64_t)t->way + 1);
         break;
     default:
         task_row(b, t, t->begin, t->dur, "EVENT_WAIT", NO_MODEL);
@@ -383,14 +392,14 @@ static void write_strings(struct database *b, const struct intern *in, int64_t b
 static void write_facts(struct database *b)
 {
     char *sql = sqlite3_mprintf(
-        "INSERT INTO NPU_INFO VALUES (%lld,'Ascend910B');"
+        "INSERT INTO NPU_INFO VALUES (%lld,'%s');"
         "INSERT INTO SESSION_TIME_INFO VALUES (%lld,%lld);"
         "INSERT INTO RANK_DEVICE_MAP VALUES (%d,%lld);"
         "INSERT INTO META_DATA VALUES ('SCHEMA_VERSION','1.0.0'),('parallel_group_info',"
         "'{\"%s\": {\"group_name\": \"default_group\", \"group_rank\": %d, \"global_ranks\": "
         "[]}}')",
-        (long long)device_id(b), (long long)(SYNTH_EPOCH + b->rank->skew), (long long)b->rank->host,
-        b->rank->id, (long long)device_id(b), b->sim->group, b->rank->id);
+        (long long)device_id(b), b->sim->npu, (long long)(SYNTH_EPOCH + b->rank->skew),
+        (long long)b->rank->host, b->rank->id, (long long)device_id(b), b->sim->group, b->rank->id);
 
     execute(b, sql);
     sqlite3_free(sql);
@@ -400,7 +409,8 @@ static void release(struct database *b)
 {
     for (int k = 0; k < DB_TABLES; k++)
         sqlite3_finalize(b->inserts[k]);
-    sqlite3_close(b->sqlite);
+    db_engine_close(b->sqlite);
+    job_drop(remove_file, b->path);
     intern_fini(&b->device);
     intern_fini(&b->framework);
     hash_free(&b->chains);

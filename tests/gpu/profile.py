@@ -640,7 +640,7 @@ class Errors(Case):
         for note, text in notes.items():
             with self.subTest(note=note):
                 self.expect(1, text, FAKE_GPU_NOTE=note)
-                self.assertIn("model", self.out)
+                self.assertIn("Unknown (no counters)", self.out)
                 self.expect(4, text, "--backend", "cupti", FAKE_GPU_NOTE=note)
 
     def test_time_limit(self):

@@ -1,0 +1,416 @@
+/*
+ * Puts the found causes into words and numbers.
+ */
+#include "analysis/diagnose/diagnosis.h"
+
+#include <stdlib.h>
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/root_limits.h"
+#include "analysis/study.h"
+#include "text/diagnosis.h"
+
+enum { SITE_NAME_MOST = 48 };
+
+ENUM_NAMES(confidence_name, enum confidence, "unknown", "possible", "likely", "sure")
+
+struct teller_of_causes {
+    struct root_finder f;
+    struct diagnosis *d;
+    struct arena *arena;
+    enum framework framework;
+    struct wording window; /* "each 39.4 ms step" */
+};
+
+static enum confidence confidence_of(double score)
+{
+    return score >= ROOT_SURE / 100.0       ? CONFIDENCE_SURE
+           : score >= ROOT_LIKELY / 100.0   ? CONFIDENCE_LIKELY
+           : score >= ROOT_POSSIBLE / 100.0 ? CONFIDENCE_POSSIBLE
+                                            : CONFIDENCE_UNKNOWN;
+}
+
+/* Names of GPU kernels can fill a screen. */
+static struct str short_name(struct arena *arena, struct str name)
+{
+    struct str front = str_fit(name, SITE_NAME_MOST);
+
+    return front.n < name.n ? arena_format(arena, "%.*s…", STR_ARGS(front)) : name;
+}
+
+/* ---- sentences ---- */
+
+static struct wording plain(struct arena *arena, const struct message *m)
+{
+    return m != NULL ? wording_of(arena, phrase_plain(m)) : (struct wording){0};
+}
+
+/* The share of the accounting that a cause of idle time has. */
+static double idle_share(const struct root_finder *f, enum idle_cause cause)
+{
+    return num_share((double)f->by[ACCOUNT_IDLE + cause], (double)f->window);
+}
+
+static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
+{
+    const struct root_finder *f = &t->f;
+    const struct slow_step *slow = &f->slow;
+    bool is_slow = slow->step != SIZE_MAX;
+    bool is_launch = c->cause == ROOT_LAUNCH_BOUND;
+    struct str site = c->n_sites > 0 ? short_name(t->arena, c->sites[0].name) : S("-");
+    nanos kernels = 0;
+
+    for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
+        kernels += f->by[i];
+    nanos kernel = c->count > 0 ? kernels / (nanos)f->steps / (nanos)c->count : 0;
+    return WORDING(
+        t->arena, root_causes[c->cause].what,
+        place_wording("window", wording_keep(t->arena, t->window)),
+        place_quantity("share", is_launch ? idle_share(f, CAUSE_LAUNCH) : c->share, UNIT_RATIO),
+        place_quantity("time",
+                       is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
+                           ? (double)slow->time
+                           : c->share * (double)f->window / (double)f->steps,
+                       UNIT_NS),
+        PLACE("n",
+              root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels : (long long)c->count),
+        place_quantity("each", (double)(is_launch ? kernel : c->each), UNIT_NS),
+        PLACE("site", site), PLACE("step", is_slow ? f->a->steps[slow->step].id : S("")),
+        place_quantity("median", (double)slow->median, UNIT_NS),
+        place_quantity("grown", (double)slow->grown_by, UNIT_NS),
+        PLACE("class", account_class_name(slow->grown)));
+}
+
+static void add_evidence(struct teller_of_causes *t, struct diagnosis_cause *out)
+{
+    const struct found_cause *c = &out->found;
+
+    out->evidence[out->n_evidence++] = out->what;
+    for (size_t i = 0; i < c->n_sites && out->n_evidence < DIAGNOSIS_EVIDENCE; i++)
+        out->evidence[out->n_evidence++] = WORDING(
+            t->arena, &diagnosis_text.site_evidence,
+            PLACE("site", short_name(t->arena, c->sites[i].name)), PLACE("n", c->sites[i].count),
+            place_quantity("time", (double)c->sites[i].time, UNIT_NS));
+}
+
+static struct diagnosis_cause tell(struct teller_of_causes *t, const struct found_cause *c,
+                                   size_t rank)
+{
+    const struct root_cause_kind *kind = &root_causes[c->cause];
+    const struct whatif *w = t->f.w;
+    double score = root_confidence(&t->f, c);
+    double step = (double)(t->d->is_calibrated ? w->bare : w->profiled);
+    struct diagnosis_cause out = {
+        .id = kind->id,
+        .rank = rank,
+        .saving = kind->flags & ROOT_OF_STEP ? t->f.slow.excess : (nanos)(c->saving * step),
+        .saving_share = c->saving,
+        .profiled_saving_share = c->profiled_saving,
+        .score = score,
+        .confidence = confidence_of(score),
+        .is_upper_bound = (kind->flags & ROOT_UPPER_BOUND) != 0,
+        .what = what_of(t, c),
+        .action = plain(t->arena, c->is_share && c->cause == ROOT_COPY_EXPOSED
+                                      ? &diagnosis_text.do_copy_bytes
+                                      : root_cause_action(c->cause, t->framework)),
+        .against = plain(t->arena, kind->against),
+        .record = plain(t->arena, kind->record),
+        .whatif = kind->whatif,
+        .found = *c,
+    };
+
+    add_evidence(t, &out);
+    return out;
+}
+
+/* ---- the verdict ---- */
+
+static const struct message *verdict_message(const struct diagnosis_cause *c)
+{
+    unsigned flags = root_causes[c->found.cause].flags;
+
+    if (c->found.cause == ROOT_HEALTHY || c->found.cause == ROOT_UNKNOWN)
+        return &diagnosis_text.verdict_alone;
+    if (flags & ROOT_OF_STEP)
+        return &diagnosis_text.verdict_once;
+    if (root_may_be_profiler(&c->found))
+        return &diagnosis_text.verdict_launch;
+    return c->is_upper_bound ? &diagnosis_text.verdict_bound : &diagnosis_text.verdict;
+}
+
+static struct wording verdict_text(struct teller_of_causes *t, const struct diagnosis_cause *c)
+{
+    const struct wording *sure =
+        wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
+    nanos step = t->d->is_calibrated ? t->f.w->bare : t->f.w->profiled;
+
+    return WORDING(t->arena, verdict_message(c),
+                   place_wording("what", wording_keep(t->arena, c->what)),
+                   place_wording("do", wording_keep(t->arena, c->action)),
+                   place_quantity("saving", (double)c->saving, UNIT_NS),
+                   place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
+                   place_quantity("share", c->saving_share, UNIT_RATIO),
+                   place_wording("confidence", sure), PLACE("n", t->f.a->n));
+}
+
+/* What bounds a healthy run: matrix units, or memory. */
+static struct wording bound_of(struct teller_of_causes *t)
+{
+    const nanos *by = t->f.by;
+    nanos products =
+        by[FAMILY_GEMM_TENSOR] + by[FAMILY_GEMM_SIMT] + by[FAMILY_ATTENTION] + by[FAMILY_CONV];
+    nanos memory = 0;
+
+    for (int family = FAMILY_REDUCE; family < KERNEL_FAMILIES; family++)
+        memory += by[family];
+    bool is_compute = products >= memory;
+    return WORDING(
+        t->arena, is_compute ? &diagnosis_text.bound_compute : &diagnosis_text.bound_memory,
+        place_quantity("share",
+                       num_share((double)(is_compute ? products : memory), (double)t->f.window),
+                       UNIT_RATIO));
+}
+
+static struct diagnosis_cause nothing_found(struct teller_of_causes *t, enum root_cause cause,
+                                            struct wording what, double score)
+{
+    return (struct diagnosis_cause){
+        .id = root_causes[cause].id,
+        .score = score,
+        .confidence = confidence_of(score),
+        .what = what,
+        .action = plain(t->arena, root_cause_action(cause, t->framework)),
+        .found = {.cause = cause},
+        .evidence = {what},
+        .n_evidence = 1,
+    };
+}
+
+static struct diagnosis_cause healthy(struct teller_of_causes *t)
+{
+    struct wording bound = bound_of(t);
+    struct found_cause none = {.cause = ROOT_HEALTHY};
+
+    return nothing_found(t, ROOT_HEALTHY,
+                         WORDING(t->arena, &diagnosis_text.what_healthy,
+                                 place_wording("window", wording_keep(t->arena, t->window)),
+                                 place_wording("bound", wording_keep(t->arena, bound))),
+                         root_confidence(&t->f, &none));
+}
+
+/* The class that takes most of the time besides compute and the device's latency. */
+static int largest_class(const struct root_finder *f)
+{
+    int best = ACCOUNT_COMM;
+
+    for (int class = ACCOUNT_COMM; class < ACCOUNT_CLASSES; class ++)
+        if (class != ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY && f->by[class] > f->by[best])
+            best = class;
+    return best;
+}
+
+static struct diagnosis_cause unknown(struct teller_of_causes *t)
+{
+    int class = largest_class(&t->f);
+
+    return nothing_found(
+        t, ROOT_UNKNOWN,
+        WORDING(t->arena, &diagnosis_text.what_unknown,
+                place_wording("window", wording_keep(t->arena, t->window)),
+                PLACE("class", account_class_name(class)),
+                place_quantity("share", num_share((double)t->f.by[class], (double)t->f.window),
+                               UNIT_RATIO)),
+        0);
+}
+
+/* Nothing saves enough, or nobody would believe it. */
+static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_doubtful)
+{
+    struct root_shares shares = root_shares_of(&t->f);
+    double most = ROOT_NOT_HEALTHY / 100.0;
+    bool is_fine = shares.comm < most && shares.copies < most && shares.idle < most;
+
+    return is_fine && !is_doubtful ? healthy(t) : unknown(t);
+}
+
+/* ---- facts ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct diagnosis_class *x = a, *y = b;
+
+    return x->time != y->time ? (x->time < y->time ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void add_classes(struct teller_of_causes *t)
+{
+    struct diagnosis *d = t->d;
+
+    d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+        if (t->f.by[class] > 0)
+            d->classes[d->n_classes++] = (struct diagnosis_class){
+                account_class_name(class), t->f.by[class] / (nanos)t->f.steps,
+                num_share((double)t->f.by[class], (double)t->f.window)};
+    qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
+}
+
+static size_t kernels_of(const struct root_finder *f, size_t step)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->a->tasks.n; i++)
+        n += f->a->tasks.at[i].step == step && f->a->tasks.at[i].class == TASK_COMPUTE;
+    return n;
+}
+
+static void add_groups(struct teller_of_causes *t)
+{
+    const struct accounting *a = t->f.a;
+    nanos *times = ARENA_ARRAY(t->arena, nanos, a->n);
+
+    t->d->groups = ARENA_ARRAY(t->arena, struct diagnosis_group, a->n);
+    for (size_t i = 0; i < a->n; i++) {
+        size_t n = 0;
+        if (a->steps[i].tasks == 0)
+            continue;
+        for (size_t k = 0; k < a->n; k++)
+            if (a->steps[k].tasks > 0 && a->steps[k].group == a->steps[i].group) {
+                if (k < i)
+                    break;
+                times[n++] = account_step_time(&a->steps[k]);
+            }
+        if (n > 0)
+            t->d->groups[t->d->n_groups++] = (struct diagnosis_group){
+                n, kernels_of(&t->f, i), a->steps[i].id, host_timeline_median(times, n)};
+    }
+}
+
+static void lack(struct diagnosis *d, struct wording text)
+{
+    if (d->n_missing < DIAGNOSIS_MISSING)
+        d->missing[d->n_missing++] = text;
+}
+
+static bool names_untraced(const struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->n_causes; i++)
+        if (d->causes[i].found.cause == ROOT_HOST_UNTRACED)
+            return true;
+    return false;
+}
+
+static void add_missing(struct teller_of_causes *t)
+{
+    const struct accounting *a = t->f.a;
+    struct diagnosis *d = t->d;
+    double linked = num_share((double)a->host.links, (double)(a->tasks.n - a->orphans));
+
+    if (a->missing != NULL || a->host.links == 0)
+        lack(d, plain(t->arena, &diagnosis_text.no_links));
+    else if (linked < LIMIT_LINKED / 100.0)
+        lack(d, WORDING(t->arena, &diagnosis_text.few_links,
+                        place_quantity("share", linked, UNIT_RATIO)));
+    if (!a->is_pseudo && t->f.steps < 3)
+        lack(d, WORDING(t->arena, &diagnosis_text.too_short, PLACE("n", t->f.steps)));
+    if (!(t->f.cap->has & HAS_SHAPES))
+        lack(d, plain(t->arena, &diagnosis_text.no_shapes));
+    if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
+        lack(d, plain(t->arena, &diagnosis_text.no_stacks));
+    if (!d->is_calibrated)
+        lack(d, plain(t->arena, &diagnosis_text.no_cost));
+    if (a->host.count > 1)
+        lack(d, plain(t->arena, &diagnosis_text.threads));
+}
+
+/* ---- all of it ---- */
+
+static void begin(struct teller_of_causes *t, struct study *st, struct whatif *w,
+                  const struct accounting *a)
+{
+    struct root_finder *f = &t->f;
+
+    *f = (struct root_finder){.st = st, .cap = st->cap, .a = a, .w = w};
+    for (size_t i = 1; i < a->n; i++)
+        f->steps += a->steps[i].tasks > 0;
+    f->first = f->steps > 0;
+    f->steps += f->steps == 0;
+    for (size_t i = f->first; i < a->n; i++)
+        for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
+            f->by[class] += a->steps[i].by[class];
+            f->window += a->steps[i].by[class];
+        }
+    nanos step = f->window / (nanos)f->steps;
+    t->arena = &st->scratch;
+    t->framework = framework_of(st->cap);
+    t->window = a->is_pseudo ? WORDING(t->arena, &diagnosis_text.whole,
+                                       place_quantity("time", (double)step, UNIT_NS))
+                             : WORDING(t->arena, &diagnosis_text.each_step,
+                                       place_quantity("time", (double)step, UNIT_NS));
+}
+
+static void finish(struct teller_of_causes *t, bool is_named)
+{
+    struct diagnosis *d = t->d;
+    const struct root_finder *f = &t->f;
+
+    d->causes = ARENA_ARRAY(t->arena, struct diagnosis_cause, ROOT_CAUSES);
+    for (size_t i = 0; i < f->n; i++)
+        d->causes[d->n_causes++] = tell(t, &f->found[i], i + 1);
+    bool is_doubtful = is_named && d->causes[0].confidence == CONFIDENCE_UNKNOWN;
+    d->verdict = is_named && !is_doubtful ? d->causes[0] : without_cause(t, is_doubtful);
+    d->text = verdict_text(t, &d->verdict);
+    add_classes(t);
+    add_groups(t);
+    add_missing(t);
+    d->slow = f->slow;
+    d->slow_id = f->slow.step != SIZE_MAX ? f->a->steps[f->slow.step].id : S("");
+}
+
+static const struct diagnosis *without_work(struct diagnosis *d, struct arena *arena)
+{
+    *d = (struct diagnosis){
+        .verdict = {.id = root_causes[ROOT_UNKNOWN].id, .found = {.cause = ROOT_UNKNOWN}},
+        .text = plain(arena, &diagnosis_text.nothing),
+        .framework = framework_name(FRAMEWORK_PYTORCH),
+        .slow = {.step = SIZE_MAX},
+    };
+    return d;
+}
+
+const struct diagnosis *diagnosis_find(struct study *st)
+{
+    const struct accounting *a = study_accounting(st);
+    struct teller_of_causes t = {0};
+    struct whatif w;
+
+    struct diagnosis *d = ARENA_NEW(&st->scratch, struct diagnosis);
+    if (a->n == 0 || a->tasks.n == 0)
+        return without_work(d, &st->scratch);
+    whatif_init(&w, st, a);
+    begin(&t, st, &w, a);
+    t.d = d;
+    *d = (struct diagnosis){
+        .framework = framework_name(t.framework),
+        .steps = t.f.steps,
+        .is_pseudo = a->is_pseudo,
+        .is_calibrated = profiler_cost_is_known(w.cost),
+        .time = a->step_time,
+        .host_period = a->host_period,
+        .device_period = t.f.window / (nanos)t.f.steps,
+        .profiled = w.profiled,
+        .bare = w.bare,
+        .identity_error = w.replay->identity_error,
+        .nodes = w.replay->n,
+        .edges = w.replay->edges,
+    };
+    if (t.f.window > 0)
+        root_find(&t.f);
+    for (size_t i = 0; i < t.f.n; i++)
+        if (t.f.found[i].profiled_saving > d->profiler_saving &&
+            t.f.found[i].saving < ROOT_NAMED / 100.0)
+            d->profiler_saving = t.f.found[i].profiled_saving;
+    finish(&t, root_rank(&t.f));
+    whatif_fini(&w);
+    return d;
+}

@@ -1,0 +1,83 @@
+/*
+ * diagnosis - what limits a run, what that costs, what to do: one ranked list of causes.
+ *
+ * Facts come from the accounting, savings from changed replays. Catalogue, ranking, confidence and
+ * how often it is right: docs/diagnosis.md.
+ */
+#ifndef STRATA_ANALYSIS_DIAGNOSE_DIAGNOSIS_H
+#define STRATA_ANALYSIS_DIAGNOSE_DIAGNOSIS_H
+
+#include "analysis/diagnose/root_find.h"
+
+struct report;
+struct study;
+
+enum { DIAGNOSIS_EVIDENCE = 3, DIAGNOSIS_MISSING = 8 };
+
+enum confidence { CONFIDENCE_UNKNOWN, CONFIDENCE_POSSIBLE, CONFIDENCE_LIKELY, CONFIDENCE_SURE };
+
+enum { CONFIDENCES = CONFIDENCE_SURE + 1 };
+
+struct diagnosis_cause {
+    const char *id;
+    size_t rank;  /* from 1 */
+    nanos saving; /* a step; of a slow step once */
+    double saving_share, profiled_saving_share;
+    double score; /* 0 to 1 */
+    enum confidence confidence;
+    bool is_upper_bound;
+    struct wording what, action, against, record;
+    struct wording evidence[DIAGNOSIS_EVIDENCE];
+    size_t n_evidence;
+    const char *whatif;
+    struct found_cause found;
+};
+
+struct diagnosis_class {
+    const char *name;
+    nanos time; /* a step, mean */
+    double share;
+};
+
+/* Steps that do the same work. */
+struct diagnosis_group {
+    size_t steps, kernels; /* kernels of each */
+    struct str first;      /* id of the first step */
+    nanos median;
+};
+
+struct diagnosis {
+    struct diagnosis_cause verdict; /* the first cause, or healthy, or unknown */
+    struct wording text;
+    const char *framework;
+    size_t steps;
+    bool is_pseudo, is_calibrated;
+    nanos time, host_period, device_period, profiled, bare;
+    struct diagnosis_class *classes; /* largest first */
+    size_t n_classes;
+    struct diagnosis_cause *causes;
+    size_t n_causes;
+    struct diagnosis_group *groups;
+    size_t n_groups;
+    struct wording missing[DIAGNOSIS_MISSING];
+    size_t n_missing;
+    double identity_error;
+    size_t nodes, edges;
+    struct slow_step slow;
+    struct str slow_id;
+    double profiler_saving; /* what the first cause saves under the profiler alone, worth a word */
+};
+
+/* Of the study's capture on its first device. Lives in the study; use
+ * study_diagnosis(). */
+const struct diagnosis *diagnosis_find(struct study *st);
+
+const char *confidence_name(enum confidence confidence);
+
+/* At most 30 lines of 100 columns. */
+void diagnosis_describe(const struct diagnosis *d, struct report *r);
+
+extern const struct record diagnosis_record; /* of a struct diagnosis */
+extern const struct schema diagnosis_schema;
+
+#endif

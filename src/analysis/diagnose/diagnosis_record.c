@@ -1,0 +1,129 @@
+/*
+ * The diagnosis as a record: the object "diagnosis" of documents.
+ */
+#include "analysis/diagnose/diagnosis.h"
+#include "report/record.h"
+
+static const struct field site_fields[] = {
+    FIELD(struct root_site, name, "name"),
+    FIELD(struct root_site, thread, "thread"),
+    FIELD(struct root_site, count, "count", .about = "in all steps that count"),
+    FIELD(struct root_site, time, "ms", .form = FORM_MS, .about = "a step, mean"),
+};
+static const struct record site_record = RECORD(struct root_site, site_fields);
+
+#define SHARE_FIELD(struct_, member, key_, ...)                                                    \
+    FIELD(struct_, member, key_, .unit = UNIT_RATIO, .form = FORM_POINT, .decimals = 4,            \
+          ##__VA_ARGS__)
+#define CAUSE_FIELD(member, key_, ...) FIELD(struct diagnosis_cause, member, key_, ##__VA_ARGS__)
+
+static struct field_items evidence_of(const void *record, const struct record_env *env)
+{
+    const struct diagnosis_cause *c = record;
+    struct str *texts = ARENA_ARRAY(env->arena, struct str, DIAGNOSIS_EVIDENCE);
+
+    for (size_t i = 0; i < c->n_evidence; i++)
+        texts[i] = c->evidence[i].english;
+    return (struct field_items){texts, c->n_evidence};
+}
+
+static const struct field cause_fields[] = {
+    CAUSE_FIELD(id, "id"),
+    CAUSE_FIELD(rank, "rank"),
+    CAUSE_FIELD(saving, "saving_ms", .form = FORM_MS,
+                .about = "a step without the profiler; of a slow step, once"),
+    SHARE_FIELD(struct diagnosis_cause, saving_share, "saving_share"),
+    SHARE_FIELD(struct diagnosis_cause, profiled_saving_share, "profiled_saving_share"),
+    FIELD_OF_ENUM(struct diagnosis_cause, confidence, "confidence", confidence_name, CONFIDENCES),
+    CAUSE_FIELD(is_upper_bound, "is_upper_bound"),
+    FIELD_MADE(FIELD_STR, "evidence", evidence_of, NULL),
+    FIELD_ROOM(struct diagnosis_cause, found.sites, found.n_sites, "sites", &site_record),
+    CAUSE_FIELD(action, "action"),
+    CAUSE_FIELD(against, "against", .missing = MISSING_EMPTY),
+    CAUSE_FIELD(record, "record", .missing = MISSING_EMPTY),
+    CAUSE_FIELD(whatif, "whatif", .about = "the change of `strata whatif` that values it"),
+};
+static const struct record cause_record = RECORD(struct diagnosis_cause, cause_fields);
+
+/* The verdict is the first cause, told shortly. */
+static struct field_value verdict_text_of(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(((const struct diagnosis *)record)->text.english);
+}
+
+static const struct field verdict_fields[] = {
+    FIELD(struct diagnosis, verdict.id, "cause"),
+    FIELD_CALC(FIELD_STR, "text", verdict_text_of),
+    FIELD(struct diagnosis, verdict.saving, "saving_ms", .form = FORM_MS,
+          .about = "a step without the profiler; of a slow step, once"),
+    SHARE_FIELD(struct diagnosis, verdict.saving_share, "saving_share"),
+    SHARE_FIELD(struct diagnosis, verdict.profiled_saving_share, "profiled_saving_share"),
+    FIELD_OF_ENUM(struct diagnosis, verdict.confidence, "confidence", confidence_name, CONFIDENCES),
+    FIELD(struct diagnosis, verdict.action, "action"),
+    FIELD(struct diagnosis, framework, "framework", .about = "whose options the actions name"),
+};
+static const struct record verdict_record = RECORD(struct diagnosis, verdict_fields);
+
+static const struct field step_fields[] = {
+    FIELD(struct diagnosis, steps, "count", .about = "steps that count: not the first"),
+    FIELD(struct diagnosis, time, "time_ms", .form = FORM_MS, .about = "median"),
+    FIELD(struct diagnosis, host_period, "host_period_ms", .form = FORM_MS,
+          .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct diagnosis, device_period, "device_period_ms", .form = FORM_MS, .about = "mean"),
+    FIELD(struct diagnosis, profiled, "profiled_ms", .form = FORM_MS, .about = "replayed, mean"),
+    FIELD(struct diagnosis, bare, "unprofiled_estimate_ms", .form = FORM_MS,
+          WHEN(struct diagnosis, is_calibrated)),
+};
+static const struct record step_record = RECORD(struct diagnosis, step_fields);
+
+static const struct field class_fields[] = {
+    FIELD(struct diagnosis_class, name, "class", .head = "class"),
+    FIELD(struct diagnosis_class, time, "ms", .head = "ms", .unit = UNIT_MS, .form = FORM_MS),
+    SHARE_FIELD(struct diagnosis_class, share, "share", .head = "share %"),
+};
+static const struct record class_record = RECORD(struct diagnosis_class, class_fields);
+
+static const struct field replay_fields[] = {
+    SHARE_FIELD(struct diagnosis, identity_error, "identity_error"),
+    FIELD(struct diagnosis, nodes, "nodes"),
+    FIELD(struct diagnosis, edges, "edges"),
+};
+static const struct record replay_record = RECORD(struct diagnosis, replay_fields);
+
+static const struct field group_fields[] = {
+    FIELD(struct diagnosis_group, first, "first_step"),
+    FIELD(struct diagnosis_group, steps, "steps"),
+    FIELD(struct diagnosis_group, kernels, "kernels", .about = "compute kernels of each step"),
+    FIELD(struct diagnosis_group, median, "time_ms", .form = FORM_MS, .about = "median"),
+};
+static const struct record group_record = RECORD(struct diagnosis_group, group_fields);
+
+static struct field_items missing_of(const void *record, const struct record_env *env)
+{
+    const struct diagnosis *d = record;
+    struct str *texts = ARENA_ARRAY(env->arena, struct str, DIAGNOSIS_MISSING);
+
+    for (size_t i = 0; i < d->n_missing; i++)
+        texts[i] = d->missing[i].english;
+    return (struct field_items){texts, d->n_missing};
+}
+
+static const struct field diagnosis_fields[] = {
+    FIELD_GROUP("verdict", &verdict_record),
+    FIELD_GROUP("step", &step_record),
+    FIELD_LIST(struct diagnosis, classes, n_classes, "accounting", &class_record),
+    FIELD_LIST(struct diagnosis, causes, n_causes, "causes", &cause_record),
+    FIELD_GROUP("replay", &replay_record),
+    FIELD_LIST(struct diagnosis, groups, n_groups, "groups", &group_record,
+               .about = "steps that do the same work"),
+    FIELD_MADE(FIELD_STR, "missing", missing_of, NULL,
+               .about = "what the capture cannot show, and how to record it"),
+};
+const struct record diagnosis_record = RECORD(struct diagnosis, diagnosis_fields);
+
+const struct schema diagnosis_schema = {
+    .name = "strata.diagnosis/1",
+    .title = "what limits a run, what it costs, what to do",
+    .record = &diagnosis_record,
+};

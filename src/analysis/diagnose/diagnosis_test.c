@@ -1,0 +1,292 @@
+#include "analysis/diagnose/diagnosis.h"
+
+#include "analysis/diagnose/root_limits.h"
+#include "analysis/diagnose/testing_diagnose.h"
+#include "report/report.h"
+
+enum { STEPS = 6 };
+
+static const struct diagnosis *diagnose(void)
+{
+    cap->facts.vendor = VENDOR_NVIDIA;
+    cap->facts.kind = capture_intern(cap, S("kineto"));
+    cap->facts.device_name = capture_intern(cap, S("NVIDIA H200"));
+    start_study();
+    return study_diagnosis(&study);
+}
+
+static bool lists(const struct diagnosis *d, const char *id)
+{
+    for (size_t i = 0; i < d->n_causes; i++)
+        if (strcmp(d->causes[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+TEST(nothing_on_the_device_is_unknown)
+{
+    host(SLICE_HOST_OP, "aten::randn", 0, MS);
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "unknown");
+    assert_int_equal(d->verdict.confidence, CONFIDENCE_UNKNOWN);
+}
+
+/* Kernels back to back, launched a step ahead. */
+TEST(a_busy_device_is_healthy)
+{
+    for (int step = 0; step < STEPS; step++) {
+        step_mark(step, step * 100 * US, (step + 1) * 100 * US);
+        for (int i = 0; i < 4; i++) {
+            nanos at = step * 100 * US + i * 20 * US, run = MS + (step * 4 + i) * 501 * US;
+            launch(at, at + 5 * US, run, run + 500 * US);
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "healthy");
+    assert_int_equal(d->verdict.confidence, CONFIDENCE_SURE);
+    assert_int_equal(d->n_causes, 0);
+}
+
+/* 200 launches of 10 us for kernels of 1 us. */
+TEST(short_kernels_are_launch_bound)
+{
+    for (int step = 0; step < STEPS; step++) {
+        step_mark(step, step * 2 * MS, (step + 1) * 2 * MS);
+        for (int i = 0; i < 200; i++) {
+            nanos at = step * 2 * MS + i * 10 * US;
+            launch(at, at + 6 * US, at + 7 * US, at + 8 * US);
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_int_equal(d->verdict.confidence, CONFIDENCE_SURE);
+    assert_true(d->verdict.saving_share > 0.6);
+    assert_true(d->causes[0].found.n_sites > 0);
+    assert_int_equal(d->causes[0].found.count, 200);
+}
+
+/* The host is late by a third: that may be the profiler, and is said. */
+TEST(what_the_profiler_may_explain_is_possible_at_most)
+{
+    for (int step = 0; step < STEPS; step++) {
+        step_mark(step, step * 3 * MS, (step + 1) * 3 * MS);
+        for (int i = 0; i < 100; i++) {
+            nanos at = step * 3 * MS + i * 30 * US;
+            launch(at, at + 6 * US, at + 7 * US, at + 27 * US);
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_int_equal(d->verdict.confidence, CONFIDENCE_POSSIBLE);
+    assert_true(str_find(d->text.english, S("without the profiler")) < d->text.english.n);
+}
+
+static void stall(const char *name)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 5 * MS;
+        step_mark(step, at, at + 5 * MS);
+        host(SLICE_HOST_OP, name, at, at + 4 * MS);
+        launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
+    }
+}
+
+TEST(host_work_is_named_by_what_it_is)
+{
+    stall("aten::randn");
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "cpu_operator");
+    assert_str(d->causes[0].found.sites[0].name, "aten::randn");
+}
+
+TEST(data_loaders_are_input)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 5 * MS;
+        step_mark(step, at, at + 5 * MS);
+        host(SLICE_ANNOTATION, "enumerate(DataLoader)#__next__", at, at + 4 * MS);
+        launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
+    }
+    assert_string_equal(diagnose()->verdict.id, "input_pipeline");
+}
+
+/* One step of six waits 50 ms, the others take 1. */
+TEST(a_slow_step_leads_over_what_it_is_full_of)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos wait = step == 3 ? 50 * MS : 0;
+        step_mark(step, at, at + MS + wait);
+        at += wait;
+        launch(at, at + 5 * US, at + 6 * US, at + 990 * US);
+        at += MS;
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "slow_step_same_work");
+    assert_int_equal(d->slow.step, 3);
+    assert_true(lists(d, "host_untraced"));
+}
+
+TEST(more_kernels_in_a_slow_step_are_more_work)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < STEPS; step++) {
+        int kernels = step == 4 ? 30 : 3;
+        step_mark(step, at, at + kernels * MS);
+        for (int i = 0; i < kernels; i++, at += MS)
+            launch(at, at + 5 * US, at + 6 * US, at + 990 * US);
+    }
+    assert_string_equal(diagnose()->verdict.id, "slow_step_more_work");
+}
+
+/* ---- ranking ---- */
+
+static struct root_finder ranked(size_t n, const struct found_cause *causes)
+{
+    struct root_finder f = {.n = n};
+
+    memcpy(f.found, causes, n * sizeof(*causes));
+    root_rank(&f);
+    return f;
+}
+
+TEST(a_specific_cause_with_half_of_a_generic_one_leads)
+{
+    struct found_cause causes[] = {{.cause = ROOT_LAUNCH_BOUND, .saving = 0.5},
+                                   {.cause = ROOT_ALLOCATOR, .saving = 0.3}};
+
+    assert_int_equal(ranked(2, causes).found[0].cause, ROOT_ALLOCATOR);
+    causes[1].saving = 0.2;
+    assert_int_equal(ranked(2, causes).found[0].cause, ROOT_LAUNCH_BOUND);
+}
+
+TEST(tasks_lead_over_launches_by_their_own_time)
+{
+    struct found_cause causes[] = {{.cause = ROOT_LAUNCH_BOUND, .saving = 0.5},
+                                   {.cause = ROOT_LAYOUT_COPIES, .saving = 0.4, .share = 0.1}};
+
+    assert_int_equal(ranked(2, causes).found[0].cause, ROOT_LAUNCH_BOUND);
+    causes[1].share = 0.3;
+    assert_int_equal(ranked(2, causes).found[0].cause, ROOT_LAYOUT_COPIES);
+}
+
+TEST(data_read_back_does_not_lead_over_pageable_memory)
+{
+    struct found_cause causes[] = {{.cause = ROOT_COPY_UNNEEDED, .saving = 0.9},
+                                   {.cause = ROOT_PAGEABLE_COPY, .saving = 0.5}};
+
+    assert_int_equal(ranked(2, causes).found[0].cause, ROOT_PAGEABLE_COPY);
+}
+
+TEST(small_savings_are_no_verdict)
+{
+    struct root_finder f = {.n = 2,
+                            .found = {{.cause = ROOT_HOST_SYNC, .saving = 0.04},
+                                      {.cause = ROOT_ALLOCATOR, .saving = 0.01}}};
+
+    assert_false(root_rank(&f));
+    assert_int_equal(f.n, 1);
+}
+
+/* ---- properties ---- */
+
+static uint32_t dice(uint32_t *seed, uint32_t sides)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % sides;
+}
+
+/* Random steps of launches, copies, collectives and pauses. */
+static void random_steps(uint32_t *seed)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < 4; step++) {
+        nanos begin = at;
+        for (uint32_t i = 0, n = 2 + dice(seed, 5); i < n; i++) {
+            nanos run = (1 + dice(seed, 100)) * US;
+            at += dice(seed, 3) == 0 ? dice(seed, 3000) * US : dice(seed, 20) * US;
+            if (dice(seed, 4) == 0)
+                task("9", dice(seed, 2) ? SLICE_COPY : SLICE_COMM,
+                     dice(seed, 2) ? "Memcpy HtoD (Pinned -> Device)" : "ncclKernel", at, at + run);
+            else
+                launch(at, at + 4 * US, at + 5 * US, at + 5 * US + run);
+            at += run + 6 * US;
+        }
+        step_mark(step, begin, at);
+    }
+}
+
+TEST(healthy_runs_neither_idle_nor_copy_nor_communicate_much)
+{
+    uint32_t seed = 1;
+
+    for (int i = 0; i < 200; i++) {
+        random_steps(&seed);
+        const struct diagnosis *d = diagnose();
+        double worst = 0, idle = 0, all = 0;
+        for (size_t k = 0; k < d->n_classes; k++) {
+            const char *name = d->classes[k].name;
+            all += d->classes[k].share;
+            if (strncmp(name, "idle.", 5) == 0 && strcmp(name, "idle.device_latency") != 0)
+                idle += d->classes[k].share;
+            if (strncmp(name, "comm", 4) == 0 || strncmp(name, "copy_exposed.h", 14) == 0)
+                worst = d->classes[k].share > worst ? d->classes[k].share : worst;
+        }
+        assert_true(all > 0.999 && all < 1.001);
+        /* Idle time counts as it would be without the profiler. */
+        double left =
+            d->bare < d->profiled ? idle - 1 + (double)d->bare / (double)d->profiled : idle;
+        if (strcmp(d->verdict.id, "healthy") == 0)
+            assert_true(worst < 0.11 && left < 0.11);
+        for (size_t k = 0; k < d->n_causes; k++)
+            assert_true(d->causes[k].saving_share <= 1 && d->causes[k].score <= 1);
+        done(NULL);
+        fresh(NULL);
+    }
+    start_study();
+}
+
+TEST(the_report_fits_a_screen)
+{
+    stall("aten::randn");
+    struct report *r = report_new(LANG_ZH, S("x"));
+
+    diagnosis_describe(diagnose(), r);
+    assert_true(r->blocks.n >= 3 && r->blocks.n < 12);
+    report_free(r);
+}
+
+TEST(frameworks_are_told_by_their_names)
+{
+    cap->facts.vendor = VENDOR_NVIDIA;
+    start_study();
+    assert_int_equal(framework_of(cap), FRAMEWORK_PYTORCH);
+    assert_ptr_equal(root_cause_action(ROOT_ALLOCATOR, FRAMEWORK_VLLM),
+                     root_cause_action(ROOT_ALLOCATOR, FRAMEWORK_PYTORCH));
+    assert_ptr_not_equal(root_cause_action(ROOT_LAUNCH_BOUND, FRAMEWORK_VLLM),
+                         root_cause_action(ROOT_LAUNCH_BOUND, FRAMEWORK_SGLANG));
+    for (int i = 0; i < ROOT_CAUSES; i++)
+        assert_non_null(root_causes[i].what);
+}
+
+TEST_MAIN("analysis/diagnose/diagnosis", CASE(nothing_on_the_device_is_unknown),
+          CASE(a_busy_device_is_healthy), CASE(short_kernels_are_launch_bound),
+          CASE(what_the_profiler_may_explain_is_possible_at_most),
+          CASE(host_work_is_named_by_what_it_is), CASE(data_loaders_are_input),
+          CASE(a_slow_step_leads_over_what_it_is_full_of),
+          CASE(more_kernels_in_a_slow_step_are_more_work),
+          CASE(a_specific_cause_with_half_of_a_generic_one_leads),
+          CASE(tasks_lead_over_launches_by_their_own_time),
+          CASE(data_read_back_does_not_lead_over_pageable_memory),
+          CASE(small_savings_are_no_verdict),
+          CASE(healthy_runs_neither_idle_nor_copy_nor_communicate_much),
+          CASE(the_report_fits_a_screen), CASE(frameworks_are_told_by_their_names))

@@ -1,0 +1,131 @@
+/*
+ * The diagnosis for people: at most 30 lines of 100 columns.
+ */
+#include "analysis/diagnose/diagnosis.h"
+
+#include "analysis/analysis.h"
+#include "analysis/diagnose/root_limits.h"
+#include "text/diagnosis.h"
+
+enum { MAX_CLASSES = 6, MAX_CAUSES = 5, BAR = 40, SITE_MOST = 30 };
+
+static const struct column class_columns[] = {
+    {"class", COLUMN_TEXT, UNIT_PLAIN},
+    {"ms", COLUMN_NUMBER, UNIT_MS},
+    {"share %", COLUMN_NUMBER, UNIT_RATIO},
+    {"", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+static const struct column cause_columns[] = {
+    {"cause", COLUMN_TEXT, UNIT_PLAIN},     {"saves ms", COLUMN_NUMBER, UNIT_MS},
+    {"saves %", COLUMN_NUMBER, UNIT_RATIO}, {"confidence", COLUMN_TEXT, UNIT_PLAIN},
+    {"where", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+static void tell_time(const struct diagnosis *d, struct report *r)
+{
+    double time = (double)d->device_period;
+
+    if (d->is_pseudo)
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
+                                           place_quantity("time", time, UNIT_NS)));
+    else if (d->is_calibrated)
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time_bare, PLACE("n", d->steps),
+                                           place_quantity("time", time, UNIT_NS),
+                                           place_quantity("bare", (double)d->bare, UNIT_NS)));
+    else
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time, PLACE("n", d->steps),
+                                           place_quantity("time", time, UNIT_NS)));
+    double apart = num_share((double)d->time - (double)d->host_period, (double)d->time);
+    if (d->host_period > 0 && (apart > ROOT_PERIODS / 100.0 || apart < -ROOT_PERIODS / 100.0))
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.host_ahead,
+                                           place_quantity("host", (double)d->host_period, UNIT_NS),
+                                           place_quantity("device", (double)d->time, UNIT_NS)));
+}
+
+static void tell_classes(const struct diagnosis *d, struct report *r)
+{
+    struct table *table = report_table(r, class_columns, ARRAY_LEN(class_columns));
+    char bar[BAR + 1];
+
+    for (size_t i = 0; i < d->n_classes && i < MAX_CLASSES; i++) {
+        size_t n = (size_t)(d->classes[i].share * BAR + 0.5);
+        n = n < BAR ? n : BAR;
+        memset(bar, '#', n);
+        table_word(r, table, d->classes[i].name);
+        table_number(table, (double)d->classes[i].time);
+        table_number(table, d->classes[i].share);
+        table_text(r, table, (struct str){bar, n});
+    }
+}
+
+static void tell_causes(const struct diagnosis *d, struct report *r)
+{
+    if (d->n_causes == 0)
+        return;
+    struct table *table = report_table(r, cause_columns, ARRAY_LEN(cause_columns));
+    for (size_t i = 0; i < d->n_causes && i < MAX_CAUSES; i++) {
+        const struct diagnosis_cause *c = &d->causes[i];
+        table_text(r, table, str_of(c->id));
+        table_number(table, (double)c->saving);
+        table_number(table, c->saving_share);
+        table_word(r, table, confidence_name(c->confidence));
+        table_text(r, table,
+                   c->found.n_sites > 0 ? str_fit(c->found.sites[0].name, SITE_MOST) : S(""));
+    }
+}
+
+static void tell_steps(const struct diagnosis *d, struct report *r)
+{
+    if (d->slow.step != SIZE_MAX && !(root_causes[d->verdict.found.cause].flags & ROOT_OF_STEP))
+        report_text(r, REPORT_MESSAGE(r, &diagnosis_text.slow_clause, PLACE("step", d->slow_id),
+                                      place_quantity("time", (double)d->slow.time, UNIT_NS),
+                                      place_quantity("median", (double)d->slow.median, UNIT_NS),
+                                      place_quantity("grown", (double)d->slow.grown_by, UNIT_NS),
+                                      PLACE("class", account_class_name(d->slow.grown))));
+    if (d->profiler_saving >= ROOT_PROFILER / 100.0 && d->verdict.found.cause == ROOT_HEALTHY)
+        report_text(r, REPORT_MESSAGE(r, &diagnosis_text.profiler_hides,
+                                      place_quantity("profiled", d->profiler_saving, UNIT_RATIO)));
+}
+
+static void tell_missing(const struct diagnosis *d, struct report *r)
+{
+    if (d->n_missing == 0)
+        return;
+    report_text(r, report_message(r, &diagnosis_text.heading_missing));
+    for (size_t i = 0; i < d->n_missing; i++) {
+        struct str text = wording_text(r->lang, &r->arena, d->missing[i]);
+        report_line(r, "  %.*s", STR_ARGS(text));
+    }
+}
+
+void diagnosis_describe(const struct diagnosis *d, struct report *r)
+{
+    report_text(r, wording_text(r->lang, &r->arena, d->text));
+    if (d->n_classes == 0)
+        return;
+    tell_time(d, r);
+    tell_classes(d, r);
+    tell_causes(d, r);
+    tell_steps(d, r);
+    tell_missing(d, r);
+}
+
+static const void *find(struct study *st)
+{
+    return study_diagnosis(st);
+}
+
+static void describe(struct study *st, struct report *r)
+{
+    diagnosis_describe(study_diagnosis(st), r);
+}
+
+const struct analysis analysis_diagnosis = {
+    .name = "diagnosis",
+    .summary = "what limits the run, what that costs, what to do",
+    .needs = HAS_KERNELS,
+    .schema = &diagnosis_schema,
+    .find = find,
+    .run = describe,
+};

@@ -1,0 +1,326 @@
+/*
+ * The catalogue, a row for each cause.
+ */
+#include "analysis/diagnose/root_cause.h"
+
+#include "analysis/diagnose/name_tokens.h"
+#include "text/diagnosis.h"
+
+ENUM_NAMES(framework_name, enum framework, "pytorch", "torch_npu", "vllm", "sglang", "xla")
+
+const struct root_cause_kind root_causes[ROOT_CAUSES] =
+    {
+        [ROOT_HEALTHY] =
+            {
+                .id = "healthy",
+                .what = &diagnosis_text.what_healthy,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_healthy,
+            },
+        [ROOT_UNKNOWN] =
+            {
+                .id = "unknown",
+                .what = &diagnosis_text.what_unknown,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_unknown,
+            },
+        [ROOT_LAUNCH_BOUND] =
+            {
+                .id = "launch_bound",
+                .what = &diagnosis_text.what_launch,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_launch,
+                .against = &diagnosis_text.not_launch,
+                .record = &diagnosis_text.record_launch,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_launch_npu,
+                .actions[FRAMEWORK_VLLM] = &diagnosis_text.do_launch_vllm,
+                .actions[FRAMEWORK_SGLANG] = &diagnosis_text.do_launch_sglang,
+                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_launch_xla,
+                .whatif = "no_launch_cost",
+                .flags = ROOT_GENERIC | ROOT_OF_LAUNCHES,
+            },
+        [ROOT_HOST_SYNC] =
+            {
+                .id = "host_sync",
+                .what = &diagnosis_text.what_sync,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_sync,
+                .against = &diagnosis_text.not_sync,
+                .record = &diagnosis_text.record_sync,
+                .whatif = "no_sync no_nonzero",
+                .flags = ROOT_OF_LAUNCHES,
+            },
+        [ROOT_INPUT_PIPELINE] =
+            {
+                .id = "input_pipeline",
+                .what = &diagnosis_text.what_input,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_input,
+                .against = &diagnosis_text.not_input,
+                .record = &diagnosis_text.record_input,
+                .whatif = "input_ready:input",
+                .flags = ROOT_OF_STRETCHES,
+            },
+        [ROOT_CPU_OPERATOR] =
+            {
+                .id = "cpu_operator",
+                .what = &diagnosis_text.what_cpu_op,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_cpu_op,
+                .against = &diagnosis_text.not_cpu_op,
+                .record = &diagnosis_text.record_cpu_op,
+                .whatif = "input_ready:cpu_operator",
+                .flags = ROOT_OF_STRETCHES,
+            },
+        [ROOT_HOST_UNTRACED] =
+            {
+                .id = "host_untraced",
+                .what = &diagnosis_text.what_untraced,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_untraced,
+                .against = &diagnosis_text.not_untraced,
+                .record = &diagnosis_text.record_untraced,
+                .whatif = "input_ready:untraced",
+                .flags = ROOT_OF_STRETCHES | ROOT_WEAK,
+            },
+        [ROOT_PYTHON_OVERHEAD] =
+            {
+                .id = "python_overhead",
+                .what = &diagnosis_text.what_python,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_python,
+                .against = &diagnosis_text.not_python,
+                .record = &diagnosis_text.record_python,
+                .whatif = "input_ready:python",
+                .flags = ROOT_OF_STRETCHES,
+            },
+        [ROOT_ALLOCATOR] =
+            {
+                .id = "allocator",
+                .what = &diagnosis_text.what_alloc,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_alloc,
+                .against = &diagnosis_text.not_alloc,
+                .record = &diagnosis_text.record_alloc,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_alloc_npu,
+                .whatif = "no_alloc",
+            },
+        [ROOT_COMPILATION] =
+            {
+                .id = "compilation",
+                .what = &diagnosis_text.what_compile,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_compile,
+                .against = &diagnosis_text.not_compile,
+                .record = &diagnosis_text.record_compile,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_compile_npu,
+                .whatif = "no_compile",
+            },
+        [ROOT_PAGEABLE_COPY] =
+            {
+                .id = "pageable_copy",
+                .what = &diagnosis_text.what_pageable,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_pageable,
+                .against = &diagnosis_text.not_pageable,
+                .whatif = "pinned_copies",
+                .flags = ROOT_BETWEEN_STREAMS,
+            },
+        [ROOT_COPY_EXPOSED] =
+            {
+                .id = "copy_exposed",
+                .what = &diagnosis_text.what_copy,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_copy,
+                .against = &diagnosis_text.not_copy,
+                .record = &diagnosis_text.record_copy,
+                .whatif = "overlap_copies",
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
+            },
+        [ROOT_COPY_UNNEEDED] =
+            {
+                .id = "copy_unneeded",
+                .what = &diagnosis_text.what_unneeded,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_unneeded,
+                .against = &diagnosis_text.not_unneeded,
+                .record = &diagnosis_text.record_unneeded,
+                .whatif = "no_copies",
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
+            },
+        [ROOT_NO_OVERLAP] =
+            {
+                .id = "no_overlap",
+                .what = &diagnosis_text.what_overlap,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_overlap,
+                .against = &diagnosis_text.not_overlap,
+                .record = &diagnosis_text.record_overlap,
+                .whatif = "overlap_copies",
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND | ROOT_WEAK,
+            },
+        [ROOT_COMM_EXPOSED] =
+            {
+                .id = "comm_exposed",
+                .what = &diagnosis_text.what_comm,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_comm,
+                .against = &diagnosis_text.not_comm,
+                .record = &diagnosis_text.record_comm,
+                .actions[FRAMEWORK_XLA] = &diagnosis_text.do_comm_xla,
+                .whatif = "overlap_comm",
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND,
+            },
+        [ROOT_NO_TENSOR_CORE] =
+            {
+                .id = "gemm_no_tensor_core",
+                .what = &diagnosis_text.what_no_tensor,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_no_tensor,
+                .against = &diagnosis_text.not_no_tensor,
+                .record = &diagnosis_text.record_no_tensor,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_no_tensor_npu,
+                .whatif = "gemm_at_roof",
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_FP64_USED] =
+            {
+                .id = "fp64_used",
+                .what = &diagnosis_text.what_fp64,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_fp64,
+                .against = &diagnosis_text.not_fp64,
+                .record = &diagnosis_text.record_fp64,
+                .whatif = "no_fp64",
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_GEMM_INEFFICIENT] =
+            {
+                .id = "gemm_inefficient",
+                .what = &diagnosis_text.what_gemm,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_gemm,
+                .against = &diagnosis_text.not_gemm,
+                .record = &diagnosis_text.record_gemm,
+                .whatif = "family_at_roof:gemm_tensor family_at_roof:conv",
+                .flags = ROOT_OF_TASKS | ROOT_GENERIC | ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_ATTENTION_UNFUSED] =
+            {
+                .id = "attention_unfused",
+                .what = &diagnosis_text.what_attention,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_attention,
+                .against = &diagnosis_text.not_attention,
+                .record = &diagnosis_text.record_attention,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_attention_npu,
+                .whatif = "fuse_attention",
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES,
+            },
+        [ROOT_ELEMENTWISE_UNFUSED] =
+            {
+                .id = "elementwise_unfused",
+                .what = &diagnosis_text.what_elementwise,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_elementwise,
+                .against = &diagnosis_text.not_elementwise,
+                .record = &diagnosis_text.record_elementwise,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_elementwise_npu,
+                .whatif = "fuse_elementwise",
+                .flags = ROOT_OF_TASKS | ROOT_GENERIC,
+            },
+        [ROOT_LAYOUT_COPIES] =
+            {
+                .id = "layout_copies",
+                .what = &diagnosis_text.what_layout,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_layout,
+                .against = &diagnosis_text.not_layout,
+                .record = &diagnosis_text.record_layout,
+                .whatif = "drop_layout",
+                .flags = ROOT_OF_TASKS | ROOT_UPPER_BOUND,
+            },
+        [ROOT_OPTIMIZER_UNFUSED] =
+            {
+                .id = "optimizer_unfused",
+                .what = &diagnosis_text.what_optimizer,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_optimizer,
+                .against = &diagnosis_text.not_optimizer,
+                .record = &diagnosis_text.record_optimizer,
+                .actions[FRAMEWORK_NPU] = &diagnosis_text.do_optimizer_npu,
+                .whatif = "fuse_optimizer",
+                .flags = ROOT_OF_TASKS,
+            },
+        [ROOT_INDEX_SORT_HEAVY] =
+            {
+                .id = "index_sort_heavy",
+                .what = &diagnosis_text.what_index,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_index,
+                .against = &diagnosis_text.not_index,
+                .record = &diagnosis_text.record_index,
+                .whatif = "family_at_roof:index_sort",
+                .flags = ROOT_OF_TASKS | ROOT_NEEDS_SHAPES | ROOT_WEAK,
+            },
+        [ROOT_AICPU_EXPOSED] =
+            {
+                .id = "aicpu_exposed",
+                .what = &diagnosis_text.what_aicpu,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_aicpu,
+                .against = &diagnosis_text.not_aicpu,
+                .record = &diagnosis_text.record_aicpu,
+                .flags = ROOT_OF_TASKS | ROOT_UPPER_BOUND,
+            },
+        [ROOT_DEVICE_DEPENDENCY] =
+            {
+                .id = "device_dependency",
+                .what = &diagnosis_text.what_depend,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_depend,
+                .against = &diagnosis_text.not_depend,
+                .record = &diagnosis_text.record_depend,
+                .whatif = "no_stream_wait",
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_UPPER_BOUND,
+            },
+        [ROOT_SLOW_STEP_MORE_WORK] =
+            {
+                .id = "slow_step_more_work",
+                .what = &diagnosis_text.what_slow_more,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_slow_more,
+                .against = &diagnosis_text.not_slow_more,
+                .record = &diagnosis_text.record_slow_more,
+                .flags = ROOT_OF_STEP,
+            },
+        [ROOT_SLOW_STEP_SAME_WORK] =
+            {
+                .id = "slow_step_same_work",
+                .what = &diagnosis_text.what_slow_same,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_slow_same,
+                .against = &diagnosis_text.not_slow_same,
+                .record = &diagnosis_text.record_slow_same,
+                .flags = ROOT_OF_STEP,
+            },
+        [ROOT_CLOCK_DROP] =
+            {
+                .id = "clock_drop",
+                .what = &diagnosis_text.what_clock,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_clock,
+                .against = &diagnosis_text.not_clock,
+                .record = &diagnosis_text.record_clock,
+                .flags = ROOT_OF_STEP,
+            },
+};
+
+const char *root_cause_name(enum root_cause cause)
+{
+    return root_causes[cause].id;
+}
+
+const struct message *root_cause_action(enum root_cause cause, enum framework framework)
+{
+    const struct message *own = root_causes[cause].actions[framework];
+
+    return own != NULL ? own : root_causes[cause].actions[FRAMEWORK_PYTORCH];
+}
+
+/* The first that any name of the capture has; all others are called PyTorch. */
+static const struct {
+    enum framework framework;
+    const char *words; /* lower case, anywhere in a name */
+} signs[] = {
+    {FRAMEWORK_VLLM, "vllm"},
+    {FRAMEWORK_SGLANG, "sglang sgl_kernel"},
+    {FRAMEWORK_XLA, "xlamodule xla_gpu xla::gpu pjrt"},
+};
+
+enum framework framework_of(const struct capture *cap)
+{
+    enum framework found = capture_is_ascend(cap) ? FRAMEWORK_NPU : FRAMEWORK_PYTORCH;
+    char buf[NAME_TOKENS_MOST];
+    size_t best = ARRAY_LEN(signs);
+
+    for (size_t i = 1; i < cap->strings.strings.n; i++) {
+        struct str name = name_tokens_lower(capture_text(cap, (strid)i), buf);
+        for (size_t k = 0; k < best; k++)
+            if (name_tokens_any(name, signs[k].words))
+                best = k;
+    }
+    return best < ARRAY_LEN(signs) && !capture_is_ascend(cap) ? signs[best].framework : found;
+}

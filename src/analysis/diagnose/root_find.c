@@ -1,0 +1,224 @@
+/*
+ * What each cause is worth: by a changed replay, by shares of one, or by the accounting.
+ */
+#include "analysis/diagnose/root_find.h"
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/root_limits.h"
+#include "analysis/study.h"
+
+enum { ROOT_CHANGES = 2 };
+
+bool root_counts_step(const struct root_finder *f, uint32_t step)
+{
+    return step != TASK_NO_STEP && step >= f->first;
+}
+
+uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call)
+{
+    size_t place;
+
+    if (call->tasks > 0)
+        return f->a->tasks.at[call->first_task].step;
+    vec_bisect(place, f->a->n, i, f->a->steps[i].host.begin <= call->begin);
+    return place > 0 ? (uint32_t)place - 1 : TASK_NO_STEP;
+}
+
+const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].cause == cause)
+            return &f->found[i];
+    return NULL;
+}
+
+static double share_of(const struct root_finder *f, nanos time)
+{
+    return num_share((double)time, (double)f->window);
+}
+
+static double copies_share(const struct root_finder *f)
+{
+    nanos sum = f->by[ACCOUNT_COPY + COPY_P2P];
+
+    for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
+        sum += f->by[ACCOUNT_COPY + kind];
+    return share_of(f, sum);
+}
+
+/* Share of a change's saving that lies in the slow step. */
+static double in_slow_step(struct root_finder *f, const struct whatif_change *changes, size_t n)
+{
+    size_t slow = f->slow.step;
+    double all = 0, there = 0;
+    nanos before = f->a->steps[0].window.begin;
+
+    if (slow == SIZE_MAX)
+        return 0;
+    whatif_times(f->w, changes, n);
+    trace_replay_ends(f->w->replay, &f->w->times, f->w->ends);
+    for (size_t i = 0; i < f->a->n; i++) {
+        if (f->a->steps[i].tasks == 0)
+            continue;
+        double took = (double)f->w->ends[i] - (double)before;
+        double saved =
+            (double)f->a->steps[i].window.end - (double)f->a->steps[i].window.begin - took;
+        all += saved > 0 ? saved : 0;
+        there += saved > 0 && i == slow ? saved : 0;
+        before = f->w->ends[i];
+    }
+    return num_share(there, all);
+}
+
+static double idle_share(const struct root_finder *f)
+{
+    nanos sum = 0;
+
+    for (int cause = 0; cause < IDLE_CAUSES; cause++)
+        sum += f->by[ACCOUNT_IDLE + cause];
+    return share_of(f, sum);
+}
+
+/* No cause saves more than its tasks and their launches take, or its host work, and what the host
+ * does saves no more than the device idles or copies. As a share of the recorded step. */
+static double most_saved(const struct root_finder *f, const struct found_cause *c)
+{
+    unsigned flags = root_causes[c->cause].flags;
+    double waiting = idle_share(f) + copies_share(f);
+
+    if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
+        return 1;
+    if (flags & ROOT_OF_TASKS)
+        return c->share + c->host_share;
+    return (flags & ROOT_OF_STRETCHES) && c->share < waiting ? c->share : waiting;
+}
+
+static double at_most(double x, double most)
+{
+    return x < most ? x : most;
+}
+
+/* Whatever is worth listing is kept. */
+static struct found_cause *keep(struct root_finder *f, enum root_cause cause, double saving,
+                                double profiled)
+{
+    double least = ROOT_LISTED / 100.0;
+    struct found_cause *c = &f->found[f->n];
+
+    if (saving < least && profiled < least)
+        return NULL;
+    *c = (struct found_cause){.cause = cause};
+    root_find_sites(f, c);
+    double most = most_saved(f, c);
+    double faster = num_share((double)f->w->profiled, (double)f->w->bare);
+    c->profiled_saving = at_most(profiled, at_most(most, 1));
+    c->saving = at_most(saving, at_most(faster > 1 ? most * faster : most, 1));
+    if (c->saving < least && c->profiled_saving < least)
+        return NULL;
+    f->n++;
+    return c;
+}
+
+/* The changes of a cause; gives how many, 0 when one of them is not known. */
+static size_t changes_of(enum root_cause cause, struct whatif_change out[ROOT_CHANGES])
+{
+    struct str left = str_of(root_causes[cause].whatif), one;
+    size_t n = 0;
+
+    while (n < ROOT_CHANGES && left.n > 0 && str_split(&left, ' ', &one))
+        if (!whatif_parse(one, &out[n++]))
+            return 0;
+    return n;
+}
+
+/* Whether the accounting shows time that a cause of the host could have taken. */
+static bool is_supported(const struct root_finder *f, enum root_cause cause)
+{
+    double launch = share_of(f, f->by[ACCOUNT_IDLE + CAUSE_LAUNCH]);
+
+    return cause != ROOT_LAUNCH_BOUND || launch >= ROOT_LISTED / 100.0;
+}
+
+/* What the changes of a cause save. */
+static void value(struct root_finder *f, enum root_cause cause)
+{
+    struct whatif_change changes[ROOT_CHANGES];
+    size_t n = changes_of(cause, changes);
+
+    if (n == 0 || !is_supported(f, cause))
+        return;
+    struct whatif_result r = whatif_run(f->w, changes, n);
+    struct found_cause *c =
+        keep(f, cause, r.is_calibrated ? r.saving : r.profiled_saving, r.profiled_saving);
+    if (c != NULL)
+        c->in_slow_step = in_slow_step(f, changes, n);
+}
+
+/* Copies that streams wait for are a matter of the waits; others of the stream they run in. */
+static void value_copies(struct root_finder *f)
+{
+    bool has_event = false, has_wait = false;
+
+    for (size_t i = 0; i < f->a->host.n; i++)
+        has_event |= f->a->host.calls[i].kind == CALL_EVENT;
+    for (size_t i = 0; i < f->w->replay->n; i++)
+        has_wait |= f->w->replay->nodes[i].other != REPLAY_NONE;
+    value(f, ROOT_PAGEABLE_COPY);
+    value(f, ROOT_COPY_UNNEEDED);
+    if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
+        bool is_pinned = f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] == 0 &&
+                         f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE] == 0;
+        value(f, has_event && has_wait && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
+    } else if (has_wait) {
+        value(f, ROOT_DEVICE_DEPENDENCY);
+    }
+}
+
+/* What runs alone for long, though no change hides it: an upper bound. */
+static void value_share(struct root_finder *f, enum root_cause cause, double share)
+{
+    const struct found_cause *before = root_found(f, cause);
+
+    if (share < ROOT_NOT_HEALTHY / 100.0 ||
+        (before != NULL && before->saving >= ROOT_NAMED / 100.0))
+        return;
+    struct found_cause *c =
+        before != NULL ? &f->found[before - f->found] : keep(f, cause, share, share);
+    if (c == NULL)
+        return;
+    c->saving = c->profiled_saving = share;
+    c->is_share = true;
+}
+
+static void value_accounts(struct root_finder *f)
+{
+    double aicpu = share_of(f, f->by[ACCOUNT_COMPUTE + FAMILY_AICPU]);
+
+    keep(f, ROOT_AICPU_EXPOSED, aicpu, aicpu);
+    value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
+    if (root_found(f, ROOT_NO_OVERLAP) == NULL)
+        value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
+    if (f->slow.step == SIZE_MAX)
+        return;
+    struct found_cause *c = keep(f, f->slow.cause, f->slow.share, f->slow.share);
+    if (c != NULL)
+        c->in_slow_step = 1;
+}
+
+void root_find(struct root_finder *f)
+{
+    static const enum root_cause changes[] = {
+        ROOT_LAUNCH_BOUND,      ROOT_HOST_SYNC,           ROOT_INPUT_PIPELINE,
+        ROOT_CPU_OPERATOR,      ROOT_HOST_UNTRACED,       ROOT_PYTHON_OVERHEAD,
+        ROOT_ALLOCATOR,         ROOT_COMPILATION,         ROOT_COMM_EXPOSED,
+        ROOT_NO_TENSOR_CORE,    ROOT_FP64_USED,           ROOT_GEMM_INEFFICIENT,
+        ROOT_ATTENTION_UNFUSED, ROOT_ELEMENTWISE_UNFUSED, ROOT_LAYOUT_COPIES,
+        ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
+    };
+
+    root_find_slow_step(f);
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++)
+        value(f, changes[i]);
+    value_copies(f);
+    value_accounts(f);
+}

@@ -1,0 +1,93 @@
+/*
+ * root_find - every cause of the catalogue that a capture shows, what it is worth, in which order
+ * they are told, and how far each is to be trusted.
+ */
+#ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_FIND_H
+#define STRATA_ANALYSIS_DIAGNOSE_ROOT_FIND_H
+
+#include "analysis/diagnose/root_cause.h"
+#include "analysis/diagnose/whatif.h"
+
+enum { ROOT_SITES = 3 };
+
+/* A place in the program: an operator, a call or a kernel. */
+struct root_site {
+    struct str name, thread;
+    size_t count; /* in the steps that count */
+    nanos time;   /* mean over them */
+};
+
+/* One step that is slower than the others. */
+struct slow_step {
+    size_t step; /* SIZE_MAX: none */
+    nanos time, median;
+    nanos excess;
+    double share;      /* of the run */
+    long long kernels; /* more than the median has */
+    int grown;         /* class of the accounting that grew most */
+    nanos grown_by;
+    enum root_cause cause;
+};
+
+struct found_cause {
+    enum root_cause cause;
+    double saving, profiled_saving; /* shares of the step */
+    double in_slow_step;            /* share of the saving that lies in the slow step */
+    double share;                   /* of the step: time of the cause's tasks or host work, */
+    double host_share;              /* and of the calls that launch these tasks */
+    bool is_share;                  /* no change saves it: the saving is what runs alone */
+    size_t count;                   /* of things, a step */
+    nanos each;                     /* mean of their times */
+    struct root_site sites[ROOT_SITES];
+    size_t n_sites;
+};
+
+/* A capture on the table. */
+struct root_finder {
+    struct study *st;
+    const struct capture *cap;
+    const struct accounting *a;
+    struct whatif *w;
+    size_t first, steps; /* the steps that count: the first is left out when there are more */
+    nanos window;        /* of those */
+    nanos by[ACCOUNT_CLASSES];
+    struct slow_step slow;
+    struct found_cause found[ROOT_CAUSES];
+    size_t n;
+};
+
+void root_find(struct root_finder *f);
+
+/* Of one found already, or NULL. */
+const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause);
+
+/* Whether a task or call counts: it lies in a step that does. */
+bool root_counts_step(const struct root_finder *f, uint32_t step);
+uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
+
+void root_find_slow_step(struct root_finder *f);
+
+/* Fills sites, count, each and share of a cause. */
+void root_find_sites(const struct root_finder *f, struct found_cause *c);
+
+/* ---- order and trust ---- */
+
+/* Puts the found causes in order. True when the first is large enough to be the verdict. */
+bool root_rank(struct root_finder *f);
+
+/* 0 to 1: evidence, replay error, agreement of steps, the profiler's part. */
+double root_confidence(const struct root_finder *f, const struct found_cause *c);
+
+/* Whether nothing would be saved if the host were as much faster without the profiler as was ever
+ * seen. */
+bool root_may_be_profiler(const struct found_cause *c);
+
+/* Shares of the step, without the profiler where its cost is known: communication that runs
+ * alone, copies, and idle time but for the device's own latency. */
+struct root_shares {
+    double comm, copies, idle;
+};
+
+struct root_shares root_shares_of(const struct root_finder *f);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * Largest first, but for causes that are easier to act on than a general one.
+ */
+#include "analysis/diagnose/root_find.h"
+
+#include <stdlib.h>
+
+#include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/root_limits.h"
+
+static int by_saving(const void *a, const void *b)
+{
+    const struct found_cause *x = a, *y = b;
+
+    if (x->saving != y->saving)
+        return x->saving < y->saving ? 1 : -1;
+    return x->cause < y->cause ? -1 : 1;
+}
+
+static bool has(const struct found_cause *c, unsigned flag)
+{
+    return (root_causes[c->cause].flags & flag) != 0;
+}
+
+static void lead(struct root_finder *f, size_t i)
+{
+    struct found_cause c = f->found[i];
+
+    memmove(&f->found[1], &f->found[0], i * sizeof(*f->found));
+    f->found[0] = c;
+}
+
+/* Small elementwise kernels save by their launches; then the launches are the matter. */
+static bool is_rather_launch(const struct root_finder *f)
+{
+    nanos chain = f->by[ACCOUNT_COMPUTE + FAMILY_ELEMENTWISE] +
+                  f->by[ACCOUNT_COMPUTE + FAMILY_LAYOUT] + f->by[ACCOUNT_COMPUTE + FAMILY_RANDOM];
+
+    return f->by[ACCOUNT_IDLE + CAUSE_LAUNCH] > chain;
+}
+
+static void choose_generic(struct root_finder *f)
+{
+    if (f->found[0].cause != ROOT_ELEMENTWISE_UNFUSED || !is_rather_launch(f))
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].cause == ROOT_LAUNCH_BOUND &&
+            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving)
+            lead(f, i);
+}
+
+/* Beside launches in general, tasks count by their own time alone; an optimizer is its launches. */
+static double specific_saving(const struct found_cause *c, const struct found_cause *generic)
+{
+    bool is_of_tasks = has(c, ROOT_OF_TASKS) && c->cause != ROOT_OPTIMIZER_UNFUSED;
+
+    return generic->cause == ROOT_LAUNCH_BOUND && is_of_tasks && c->share < c->saving ? c->share
+                                                                                      : c->saving;
+}
+
+/* A specific cause with half of a generic one's saving is easier to act on. */
+static void prefer_specific(struct root_finder *f)
+{
+    const struct found_cause *first = &f->found[0];
+
+    if (!has(first, ROOT_GENERIC))
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (!has(&f->found[i], ROOT_GENERIC) &&
+            specific_saving(&f->found[i], first) >= ROOT_SPECIFIC / 100.0 * first->saving) {
+            lead(f, i);
+            return;
+        }
+}
+
+/* One step tells more than what it is full of; compilers name themselves. */
+static void prefer_step(struct root_finder *f)
+{
+    if (f->found[0].cause == ROOT_COMPILATION || f->found[0].in_slow_step < ROOT_IN_STEP / 100.0)
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (has(&f->found[i], ROOT_OF_STEP) && f->found[i].saving >= ROOT_NAMED / 100.0)
+            lead(f, i);
+}
+
+/* Whether data that is read back is needed cannot be seen; that its memory is not pinned can. */
+static void prefer_pageable(struct root_finder *f)
+{
+    if (f->found[0].cause != ROOT_COPY_UNNEEDED && f->found[0].cause != ROOT_COPY_EXPOSED)
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].cause == ROOT_PAGEABLE_COPY && f->found[i].saving >= ROOT_NAMED / 100.0)
+            lead(f, i);
+}
+
+/* Doubles in matrix products are a matter of the products. */
+static void prefer_products(struct root_finder *f)
+{
+    if (f->found[0].cause != ROOT_FP64_USED)
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].cause == ROOT_NO_TENSOR_CORE &&
+            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving)
+            lead(f, i);
+}
+
+bool root_rank(struct root_finder *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].saving >= ROOT_LISTED / 100.0)
+            f->found[n++] = f->found[i];
+    f->n = n;
+    if (n == 0)
+        return false;
+    qsort(f->found, n, sizeof(*f->found), by_saving);
+    choose_generic(f);
+    prefer_specific(f);
+    prefer_pageable(f);
+    prefer_products(f);
+    prefer_step(f);
+    return f->found[0].saving >= ROOT_NAMED / 100.0;
+}
+
+/* ---- confidence ---- */
+
+static int by_nanos(const void *a, const void *b)
+{
+    nanos x = *(const nanos *)a, y = *(const nanos *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Distance of the quartiles of the steps' times, as a share of the median. */
+static double spread_of(const struct root_finder *f)
+{
+    nanos *values = mem_grow(NULL, sizeof(*values), f->a->n + 1);
+    size_t n = 0;
+
+    for (size_t i = f->first; i < f->a->n; i++)
+        if (f->a->steps[i].tasks > 0)
+            values[n++] = account_step_time(&f->a->steps[i]);
+    if (n > 0)
+        qsort(values, n, sizeof(*values), by_nanos);
+    double spread =
+        n > 0 ? num_share((double)values[n * 3 / 4 < n ? n * 3 / 4 : n - 1] - (double)values[n / 4],
+                          (double)values[n / 2])
+              : 0;
+    mem_free(values);
+    return spread;
+}
+
+static double evidence_of(const struct root_finder *f, const struct found_cause *c)
+{
+    double linked = num_share((double)f->a->host.links, (double)(f->a->tasks.n - f->a->orphans));
+    double score = linked < LIMIT_LINKED / 100.0 ? 0.6 : 1;
+
+    if (has(c, ROOT_NEEDS_SHAPES) && !(f->cap->has & HAS_SHAPES))
+        score *= 0.5;
+    if (f->steps < 3)
+        score *= 0.4;
+    return score;
+}
+
+static double replay_of(const struct root_finder *f)
+{
+    double error = f->w->replay->identity_error;
+
+    return error <= 0.02 ? 1 : error <= 0.05 ? 0.8 : error <= 0.15 ? 0.5 : 0.2;
+}
+
+bool root_may_be_profiler(const struct found_cause *c)
+{
+    double least = 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
+
+    return has(c, ROOT_OF_LAUNCHES) && least < ROOT_NAMED / 100.0;
+}
+
+double root_confidence(const struct root_finder *f, const struct found_cause *c)
+{
+    double spread = spread_of(f), apart = c->saving - c->profiled_saving;
+    double score = evidence_of(f, c) * replay_of(f);
+
+    if (!has(c, ROOT_OF_STEP))
+        score *= spread <= 0.1 ? 1 : spread <= 0.5 ? 0.8 : 0.6;
+    if (apart > 0.15 || apart < -0.15)
+        score *= 0.7;
+    if (c->is_share) /* a fact, but not what would be saved */
+        return ROOT_OF_SHARE / 100.0;
+    if (root_may_be_profiler(c))
+        score *= 0.4;
+    return has(c, ROOT_WEAK) ? score * 0.7 : score;
+}
+
+struct root_shares root_shares_of(const struct root_finder *f)
+{
+    nanos copies = f->by[ACCOUNT_COPY + COPY_P2P], idle = 0;
+    nanos latency = f->by[ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY];
+
+    for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
+        copies += f->by[ACCOUNT_COPY + kind];
+    for (int cause = 0; cause < IDLE_CAUSES; cause++)
+        idle += f->by[ACCOUNT_IDLE + cause];
+    double busy = (double)(f->window - idle), bare = (double)f->window;
+    if (profiler_cost_is_known(f->w->cost) && f->w->profiled > 0)
+        bare *= (double)f->w->bare / (double)f->w->profiled;
+    double least = busy + (double)latency;
+    return (struct root_shares){
+        .comm = num_share((double)f->by[ACCOUNT_COMM], bare),
+        .copies = num_share((double)copies, bare),
+        .idle = bare > least ? num_share(bare - least, bare) : 0,
+    };
+}
