@@ -58,7 +58,7 @@ static const struct opt options[] = {
     OPT_INT(0, "cores", "N", struct args, setup.cores, 1, 1024,
             "AI cores that share memory bandwidth"),
     OPT_INT(0, "l2-hit", "PERCENT", struct args, l2_hit, 0, 100,
-            "bytes found in the L2 (default: empty at first, then by address)"),
+            "share of bytes that hit the L2 (default: by address)"),
     OPT_STRING(0, "cost", "FILE", struct args, cost, "constants of the cost model (CSV)"),
     OPT_INT(0, "max-steps", "N", struct args, setup.max_steps, 1, INT64_MAX,
             "maximum number of steps (default: 2e9)"),
