@@ -316,10 +316,10 @@ static int64_t missing_bytes(struct pto_core *c, const struct pto_site *s,
         break;
     }
     if (hit >= 0)
-        missing = (int64_t)((double)cost->bytes * fmax(1 - hit, 0));
+        missing = hit > 0 ? (int64_t)((double)cost->bytes * fmax(1 - hit, 0)) : cost->bytes;
     if (is_read) {
-        l2->asked += cost->bytes;
-        l2->missed += missing;
+        l2->asked += (double)cost->bytes;
+        l2->missed += (double)missing;
     }
     return missing;
 }

@@ -1,5 +1,5 @@
 /*
- * l2 - which bytes of global memory the L2 cache holds, told by the addresses of a run.
+ * l2 - which bytes of global memory the L2 cache holds, by the addresses of a run.
  *
  * The cache is empty at the start. Bytes that are read or written come in and stay until as many
  * others have come as there is room for (oldest first). What other AI cores bring in is not seen:
@@ -28,8 +28,8 @@ struct pto_l2 {
         uint32_t *lines; /* NULL: none was */
         uint64_t number;
         int32_t root;
-    } last;                /* page used */
-    int64_t asked, missed; /* bytes read */
+    } last;               /* page used */
+    double asked, missed; /* bytes read */
 };
 
 /* Empties the cache, keeping the memory. */

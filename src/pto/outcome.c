@@ -262,7 +262,7 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     o->steps = sim->steps;
     o->cores = sim->machine.options->cores;
     o->gm_read = sim->machine.l2.asked;
-    o->l2_hit = num_ratio((double)(o->gm_read - sim->machine.l2.missed), (double)o->gm_read);
+    o->l2_hit = num_ratio(o->gm_read - sim->machine.l2.missed, o->gm_read);
     o->is_l2_assumed = sim->machine.options->l2_hit >= 0;
     for (uint32_t i = 0; i < PTO_CORES; i++) {
         const struct pto_core *c = &sim->cores[i];

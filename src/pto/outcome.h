@@ -90,7 +90,7 @@ struct pto_outcome {
     double us, us_with_launch;
     double l2_hit;      /* of the bytes read from global memory; not finite: none */
     bool is_l2_assumed; /* the share was given, not computed from the addresses */
-    int64_t gm_read;    /* bytes */
+    double gm_read;     /* bytes */
     int32_t cores;      /* AI cores that share the memory */
     uint64_t instructions, steps;
     uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
