@@ -67,3 +67,17 @@ size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
         qsort(out, n, sizeof(*out), by_weight);
     return n;
 }
+
+void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t *call_of)
+{
+    const struct slices *s = &cap->slices;
+
+    for (size_t i = 0; i < cap->flows.n; i++) {
+        const struct flow *f = &cap->flows.at[i];
+        if (f->kind != FLOW_QUEUE || s->kind[f->from] != SLICE_QUEUE ||
+            s->kind[f->to] != SLICE_QUEUE || slices_end(s, f->from) > s->begin[f->to])
+            continue;
+        hash_put(queue, f->to, f->from);
+        call_of[f->from] = 0;
+    }
+}

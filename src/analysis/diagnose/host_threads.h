@@ -4,6 +4,7 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_HOST_THREADS_H
 #define STRATA_ANALYSIS_DIAGNOSE_HOST_THREADS_H
 
+#include "base/hash.h"
 #include "base/interval.h"
 #include "capture/capture.h"
 
@@ -17,10 +18,21 @@ static inline bool host_threads_is_host(enum slice_kind kind)
     return kind >= SLICE_HOST_OP && kind <= SLICE_STEP;
 }
 
+/* Whether two lanes show one thread. */
+static inline bool host_threads_is_one(const struct lane *a, const struct lane *b)
+{
+    return a == b || (a->key.kind == LANE_THREAD && b->key.kind == LANE_THREAD && a->key.tid != 0 &&
+                      a->key.tid == b->key.tid);
+}
+
 /* Threads with a slice that launches (`call_of` of it is not UINT32_MAX), the main one first: it
  * has the marks of steps, or launches most. `out` has room for every lane. */
 size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
                          struct host_thread *out);
+
+/* What is put into a queue, by the slice that takes it out; it counts as a call of its thread:
+ * `call_of` of it becomes 0. */
+void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t *call_of);
 
 /* When a thread is in an operator or a call; merged, for mem_free(). */
 struct interval_set host_threads_busy(const struct capture *cap, const struct lane *lane);

@@ -28,13 +28,15 @@ enum stretch_class {
 
 struct host_call {
     nanos begin, end;    /* the call */
-    nanos stretch;       /* host time before it, from the end of the previous call */
+    nanos stretch;       /* host time before it, from the end of the previous call, or since its
+                            thread took the work out of a queue */
     uint32_t slice;      /* the call's */
     uint32_t op, outer;  /* innermost and outermost operator around it, or NO_SLICE */
     uint32_t filler;     /* the longest activity of the stretch, or NO_SLICE */
     uint32_t first_task; /* of the tasks it launched, or UINT32_MAX */
     uint32_t tasks;
-    uint16_t ops, calls; /* recorded operators and runtime calls that began in the stretch */
+    uint32_t enqueued_by; /* the call that put the work into the queue, or NO_CALL */
+    uint16_t ops, calls;  /* recorded operators and runtime calls that began in the stretch */
     uint16_t timeline;
     uint8_t kind;   /* enum call_kind */
     uint8_t class;  /* enum stretch_class of the stretch */
@@ -47,6 +49,7 @@ struct host_call {
 struct host_timeline {
     size_t first, n; /* its calls */
     nanos median;    /* of its stretches */
+    bool is_queue;   /* launches what other threads put into its queue */
 };
 
 struct host_timelines {
@@ -57,6 +60,13 @@ struct host_timelines {
     size_t links; /* tasks with a launching call */
 };
 
+/* The call by which the program asked for what `c` launches. */
+static inline const struct host_call *host_call_asked(const struct host_timelines *h,
+                                                      const struct host_call *c)
+{
+    return c->enqueued_by != NO_CALL ? &h->calls[c->enqueued_by] : c;
+}
+
 /* Finds the calls and links the tasks to them: call and family of each task are set. */
 struct host_timelines host_timelines_find(const struct capture *cap, struct device_tasks *tasks,
                                           struct arena *arena);
@@ -65,6 +75,10 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
  * follows them; for host_timeline.c, in host_stretches.c. */
 void host_stretches_judge(const struct capture *cap, const struct device_tasks *tasks,
                           struct host_timelines *out);
+
+/* Sets the families of the tasks; for host_timeline.c, in host_families.c. */
+void host_timeline_families(const struct capture *cap, struct device_tasks *tasks,
+                            const struct host_timelines *host);
 
 /* The middle one, which is sorted for; 0 of none. */
 nanos host_timeline_median(nanos *values, size_t n);

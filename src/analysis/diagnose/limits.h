@@ -96,6 +96,7 @@ enum {
 
     /* Steps. */
     LIMIT_SLOW_STEPS = 4,  /* fewer steps have no usual time */
+    LIMIT_LIKE_STEPS = 3,  /* so many of equal work have a usual time of their own */
     LIMIT_SLOW_STEP = 130, /* percent of the median that a slow step takes at least, */
     LIMIT_SLOW_SPREAD = 5, /* and so many median deviations more than it */
 };

@@ -46,6 +46,25 @@ static void find_constants(struct trace_replay *r)
     mem_free(ends);
 }
 
+/* Median time from putting work into a queue to taking it out, of threads that waited for it. */
+static nanos find_handover(const struct accounting *a)
+{
+    nanos *values = mem_grow(NULL, sizeof(*values), a->host.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->host.n; i++) {
+        const struct host_call *c = &a->host.calls[i];
+        if (c->enqueued_by == NO_CALL)
+            continue;
+        nanos put = a->host.calls[c->enqueued_by].end;
+        if (i == a->host.at[c->timeline].first || c[-1].end <= put)
+            values[n++] = c->begin - c->stretch - put;
+    }
+    nanos median = host_timeline_median(values, n);
+    mem_free(values);
+    return median;
+}
+
 /* Mean gap between nodes of graphs, by the classes of the two; from every other step. */
 struct graph_gaps {
     nanos sum[TASK_CLASSES][TASK_CLASSES];
@@ -93,6 +112,7 @@ struct builder {
     size_t *next_call;          /* by timeline */
     size_t next_task;
     uint32_t *node_of_call; /* the node a launched task follows */
+    bool is_nested;         /* a wait emits what it waits for: nothing waits in between */
 };
 
 static uint32_t add_node(struct builder *b, struct replay_node node)
@@ -189,8 +209,8 @@ static uint32_t find_awaited(const struct builder *b, const struct host_call *ca
     vec_bisect(place, a->tasks.n, i, a->tasks.at[i].begin <= until);
     for (size_t i = place; i-- > 0 && place - i <= LIMIT_LOOK_BACK;) {
         const struct device_task *t = &a->tasks.at[i];
-        if (t->call != NO_CALL && a->host.calls[t->call].begin < call->begin && t->end <= until &&
-            t->end > end) {
+        if (t->call != NO_CALL && t->end <= until && t->end > end &&
+            host_call_asked(&a->host, &a->host.calls[t->call])->begin < call->begin) {
             end = t->end;
             best = (uint32_t)i;
         }
@@ -211,11 +231,27 @@ static bool is_queue_full(const struct accounting *a, const struct host_call *c)
 
 static void emit_call(struct builder *b, size_t timeline);
 
+/* Calls of another thread up to the one that launches a task. */
+static void emit_launch(struct builder *b, size_t task)
+{
+    const struct accounting *a = b->r->a;
+    uint32_t call = a->tasks.at[task].call;
+
+    if (call == NO_CALL || b->is_nested)
+        return;
+    b->is_nested = true;
+    for (size_t timeline = a->host.calls[call].timeline; b->next_call[timeline] <= call;)
+        emit_call(b, timeline);
+    b->is_nested = false;
+}
+
 /* Tasks up to this one; a task's launch comes first. */
 static void emit_tasks_until(struct builder *b, size_t task)
 {
-    while (b->next_task <= task && b->next_task < b->r->a->tasks.n)
+    while (b->next_task <= task && b->next_task < b->r->a->tasks.n) {
+        emit_launch(b, b->next_task);
         emit_task(b);
+    }
 }
 
 /* How long a blocking copy takes to begin, when it need not wait for its stream. */
@@ -259,14 +295,21 @@ static void emit_call(struct builder *b, size_t timeline)
     uint32_t task = is_copy                           ? c->first_task
                     : c->kind == CALL_SYNC || is_full ? find_awaited(b, c)
                                                       : REPLAY_NONE;
-    nanos body = is_copy ? head_of_copy(a, c) : task != REPLAY_NONE ? 0 : c->end - c->begin;
+    if (b->is_nested && task != REPLAY_NONE && task >= b->next_task)
+        task = REPLAY_NONE;
+    nanos body = task != REPLAY_NONE && is_copy ? head_of_copy(a, c)
+                 : task != REPLAY_NONE          ? 0
+                                                : c->end - c->begin;
+
+    uint32_t queue = c->enqueued_by != NO_CALL ? b->node_of_call[c->enqueued_by] : REPLAY_NONE;
 
     body = body < c->end - c->begin ? body : c->end - c->begin;
     uint32_t head = add_node(b, (struct replay_node){.dur = c->stretch + body,
                                                      .prev = b->last_of_timeline[timeline],
-                                                     .cause = REPLAY_NONE,
+                                                     .cause = queue,
                                                      .other = REPLAY_NONE,
                                                      .ref = (uint32_t)ref,
+                                                     .lag = clamp(b->r->handover),
                                                      .kind = REPLAY_HOST});
     b->node_of_call[ref] = b->last_of_timeline[timeline] = head;
     if (task == REPLAY_NONE)
@@ -419,7 +462,7 @@ static nanos start_of(const struct trace_replay *r, const struct replay_change *
             return start;
     }
     if (node->cause != REPLAY_NONE && (drop & REPLAY_DROP_CAUSE) == 0) {
-        nanos ready = nanos_add(ends[node->cause], node->kind == REPLAY_TASK ? node->lag : 0);
+        nanos ready = nanos_add(ends[node->cause], node->lag);
         if (ready > start) {
             start = ready;
             *via = 2;
@@ -528,6 +571,7 @@ struct trace_replay *trace_replay_build(const struct accounting *a, struct arena
     r->nodes = ARENA_ARRAY(arena, struct replay_node, 2 * a->host.n + a->tasks.n);
     r->node_of_task = ARENA_ARRAY(arena, uint32_t, a->tasks.n);
     find_constants(r);
+    r->handover = find_handover(a);
     find_graph_gaps(a, &b.gaps);
     b.last_of_stream = filled(a->tasks.streams);
     b.last_of_timeline = filled(a->host.count);
