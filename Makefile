@@ -38,6 +38,10 @@ fuzz: fuzz-deps build/fuzz/build.ninja ## fuzz every parser; FORMAT=name for one
 	@cmake --build build/fuzz --target $(harness)
 	@tools/fuzz build/fuzz $(FORMAT)
 
+attack: build-deps build/asan/build.ninja ## mutants, faults, kills and more against the asan build; MINUTES=n SEED=s
+	@cmake --build build/asan --target all fault fault_alloc fault_clock
+	@tests/attack/attack --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
+
 install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFIX)
 	@cmake --build build/release
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
@@ -76,6 +80,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test mutate plant demo check-gpu ci bench fuzz install house schema format clean help build-deps ci-deps \
+.PHONY: all test mutate plant demo check-gpu ci bench fuzz attack install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
 	check-layers check-links check-diagnostics check-packages

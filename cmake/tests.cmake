@@ -49,6 +49,7 @@ if(TARGET strata)
     add_test(NAME golden.runner COMMAND ${CMAKE_SOURCE_DIR}/tests/run-golden-test)
     add_test(NAME runner.skips COMMAND ${CMAKE_SOURCE_DIR}/tests/run-tests-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
+    add_test(NAME attack.self COMMAND ${CMAKE_SOURCE_DIR}/tests/attack/attack-test)
     add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
         --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples
@@ -183,10 +184,13 @@ if(TARGET strata)
         ${run_strata})
 endif()
 
-# Hostile names through every command: nothing that a terminal or a document would obey.
+# Hostile names through every command: nothing that a terminal or a document would obey. Files are
+# written where the user said.
 if(TARGET strata)
-    add_test(NAME hostile.names COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/hostile/names.py
-        ${run_strata})
+    foreach(name names files)
+        add_test(NAME hostile.${name} COMMAND Python3::Interpreter
+            ${CMAKE_SOURCE_DIR}/tests/hostile/${name}.py ${run_strata})
+    endforeach()
 endif()
 
 # In-core traces, cleaned by the same rules written down once more.

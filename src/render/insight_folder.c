@@ -2,12 +2,15 @@
  * The folder that the operator simulator would leave, written from a capture of one kernel.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/char.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/now.h"
+#include "base/remove_tree.h"
 #include "render/insight.h"
 
 enum { LETTERS = 16, MOST_TRIES = 3600 };
@@ -41,6 +44,8 @@ typedef bool (*put_file)(const struct cut *cut, strid core, struct sink out);
 
 struct folder_job {
     struct cut cut;
+    const char *simulator; /* the folder's name; it has it when everything is in it */
+    const char *made;      /* what it is called until then */
     struct arena *arena;
     struct diag *d;
     struct words *wrote;
@@ -62,19 +67,17 @@ static bool put_trace(const struct cut *cut, strid core, struct sink out)
     return insight_write_trace(cut, &options, out);
 }
 
-static enum status write_file(struct folder_job *j, const char *folder, const char *name,
-                              strid core, put_file put)
+static enum status write_file(struct folder_job *j, const char *name, strid core, put_file put)
 {
-    const char *path = fs_join(j->arena, folder, name);
     struct outfile file;
 
-    TRY(outfile_open(&file, path, j->d));
+    TRY(outfile_open(&file, fs_join(j->arena, j->made, name), j->d));
     if (!put(&j->cut, core, outfile_sink(&file)) && file.error == 0) { /* the user interrupted */
         outfile_abort(&file);
         return ST_CANCELLED;
     }
     TRY(outfile_commit(&file, OUTFILE_FAST, j->d));
-    vec_push(j->wrote, path);
+    vec_push(j->wrote, fs_join(j->arena, j->simulator, name));
     return ST_OK;
 }
 
@@ -87,46 +90,59 @@ static bool is_folder_name(struct str name)
     return name.n > 0 && name.n <= 128 && name.at[0] != '.';
 }
 
-static enum status write_core(struct folder_job *j, const char *simulator, strid core,
-                              struct str name)
+static enum status write_core(struct folder_job *j, strid core, struct str name)
 {
-    const char *folder = fs_join(j->arena, simulator, arena_cstr(j->arena, name));
-    const char *instr = arena_printf(j->arena, "%.*s_instr_exe.csv", STR_ARGS(name));
-    const char *code = arena_printf(j->arena, "%.*s_code_exe.csv", STR_ARGS(name));
+    const char *folder = arena_cstr(j->arena, name);
+    const char *trace = fs_join(j->arena, folder, "trace.json");
+    const char *instr = arena_printf(j->arena, "%s/%s_instr_exe.csv", folder, folder);
+    const char *code = arena_printf(j->arena, "%s/%s_code_exe.csv", folder, folder);
 
-    TRY(fs_mkdirs(folder, j->d));
-    TRY(write_file(j, folder, "trace.json", core, insight_write_core_trace));
-    TRY(write_file(j, folder, instr, core, insight_write_instr_exe));
-    return write_file(j, folder, code, core, insight_write_code_exe);
+    TRY(fs_mkdir_own(fs_join(j->arena, j->made, folder), j->d));
+    TRY(write_file(j, trace, core, insight_write_core_trace));
+    TRY(write_file(j, instr, core, insight_write_instr_exe));
+    return write_file(j, code, core, insight_write_code_exe);
 }
 
-static enum status write_all(struct folder_job *j, const char *simulator)
+static enum status write_all(struct folder_job *j)
 {
     strid *cores;
     size_t n = insight_cores(&j->cut, j->arena, &cores);
 
-    TRY(fs_mkdirs(simulator, j->d));
-    TRY(write_file(j, simulator, "trace.json", 0, put_trace));
-    TRY(write_file(j, simulator, "visualize_data.bin", 0, put_bin));
+    TRY(fs_mkdir_own(j->made, j->d));
+    TRY(write_file(j, "trace.json", 0, put_trace));
+    TRY(write_file(j, "visualize_data.bin", 0, put_bin));
     for (size_t i = 0; i < n; i++) {
         struct str name = capture_text(j->cut.cap, cores[i]);
         if (is_folder_name(name))
-            TRY(write_core(j, simulator, cores[i], name));
+            TRY(write_core(j, cores[i], name));
         else
-            diag_add(j->d, SEV_WARN, "incore.core-name", (struct where){.path = simulator},
+            diag_add(j->d, SEV_WARN, "incore.core-name", (struct where){.path = j->simulator},
                      "no files for core '%.*s': not a valid folder name",
                      STR_ARGS(str_part(name, 0, 64)));
     }
+    if (rename(j->made, j->simulator) != 0)
+        return diag_fail(j->d, ST_IO, "file.write", (struct where){.path = j->simulator},
+                         "cannot write: %s", fs_error_text(errno));
     return ST_OK;
 }
 
 enum status insight_folder_write(const struct capture *cap, const char *folder, struct arena *arena,
                                  struct diag *d, struct words *wrote)
 {
-    struct folder_job j = {.arena = arena, .d = d, .wrote = wrote};
+    struct folder_job j = {
+        .simulator = fs_join(arena, folder, "simulator"),
+        .made = arena_printf(arena, "%s/.strata-%ld-simulator.tmp", folder, (long)getpid()),
+        .arena = arena,
+        .d = d,
+        .wrote = wrote,
+    };
 
     cut_init(&j.cut, cap, &(struct cut_options){0});
-    enum status st = write_all(&j, fs_join(arena, folder, "simulator"));
+    remove_tree_hold(j.made);
+    enum status st = write_all(&j);
+    remove_tree_drop(j.made);
+    if (st != ST_OK)
+        remove_tree(j.made);
     cut_fini(&j.cut);
     return st;
 }

@@ -6,13 +6,12 @@
  */
 #include <assert.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/db_engine.h"
 #include "base/embedded.h"
+#include "base/fs.h"
 #include "base/hash.h"
 #include "base/intern.h"
-#include "base/job.h"
 #include "base/text.h"
 #include "synth/to.h"
 
@@ -46,6 +45,7 @@ struct database {
     sqlite3_stmt *inserts[DB_TABLES];
     int columns[DB_TABLES];
     const char *path;
+    struct outfile file; /* SQLite writes its temporary */
     struct outlet *to;
     const struct sim *sim;
     const struct rank *rank;
@@ -109,13 +109,6 @@ static enum status prepare(struct database *b, enum synth_table k)
                                                                                      : failed(b);
 }
 
-/* For a job that ends early. */
-static void remove_file(void *path, size_t n)
-{
-    (void)n;
-    unlink(path);
-}
-
 static enum status open_db(void *self, struct outlet *to)
 {
     struct database *b = self;
@@ -127,9 +120,12 @@ static enum status open_db(void *self, struct outlet *to)
     TRY(to_path(to, to_output_folder(to), name, &b->path));
     intern_init(&b->device);
     intern_init(&b->framework);
-    unlink(b->path);
-    job_hold(remove_file, (void *)(uintptr_t)b->path, 0);
-    if (db_engine_open(b->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+    TRY(outfile_open(&b->file, b->path, to->diag));
+    if (b->file.temp == NULL)
+        return diag_fail(to->diag, ST_IO, "synth.database", (struct where){.path = b->path},
+                         "not a regular file");
+    if (db_engine_open(b->file.temp,
+                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                        &b->sqlite) != SQLITE_OK)
         return failed(b);
     TRY(execute(b, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
@@ -410,7 +406,6 @@ static void release(struct database *b)
     for (int k = 0; k < DB_TABLES; k++)
         sqlite3_finalize(b->inserts[k]);
     db_engine_close(b->sqlite);
-    job_drop(remove_file, b->path);
     intern_fini(&b->device);
     intern_fini(&b->framework);
     hash_free(&b->chains);
@@ -430,9 +425,10 @@ static enum status close_db(void *self)
     execute(b, "COMMIT");
     if (b->status == ST_OK)
         to_note(b->to, b->path, size, rows, rows);
-    else
-        unlink(b->path);
     release(b);
+    if (b->status == ST_OK)
+        b->status = outfile_commit(&b->file, OUTFILE_FAST, b->to->diag);
+    outfile_abort(&b->file);
     return b->status;
 }
 
@@ -440,10 +436,9 @@ static void abort_db(void *self)
 {
     struct database *b = self;
 
-    if (b->sqlite == NULL)
-        return;
-    release(b);
-    unlink(b->path);
+    if (b->sqlite != NULL)
+        release(b);
+    outfile_abort(&b->file);
 }
 
 const struct to_writer to_db = {

@@ -18,12 +18,18 @@ static inline bool host_threads_is_host(enum slice_kind kind)
     return kind >= SLICE_HOST_OP && kind <= SLICE_STEP;
 }
 
-/* Whether two lanes show one thread. */
-static inline bool host_threads_is_one(const struct lane *a, const struct lane *b)
-{
-    return a == b || (a->key.kind == LANE_THREAD && b->key.kind == LANE_THREAD && a->key.tid != 0 &&
-                      a->key.tid == b->key.tid);
-}
+/* Numbers of lanes. */
+struct host_lanes {
+    uint32_t *at;
+    size_t n;
+};
+
+/* The lanes of threads, by thread, then in order; for mem_free(). */
+struct host_lanes host_lanes_find(const struct capture *cap);
+
+/* Those of `lanes` that show the thread of a lane, itself included; none when it has no number. */
+struct host_lanes host_lanes_of(const struct capture *cap, const struct host_lanes *lanes,
+                                size_t lane);
 
 /* Threads with a slice that launches (`call_of` of it is not UINT32_MAX), the main one first: it
  * has the marks of steps, or launches most. `out` has room for every lane. */

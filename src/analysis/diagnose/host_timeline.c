@@ -3,8 +3,6 @@
  */
 #include "analysis/diagnose/host_timeline.h"
 
-#include <stdlib.h>
-
 #include "analysis/diagnose/host_threads.h"
 #include "analysis/diagnose/limits.h"
 #include "analysis/op_tree.h"
@@ -55,7 +53,10 @@ struct walk {
     nanos now;
     uint32_t open_call; /* the call that runs, or NO_CALL */
     uint32_t open_ranges[RANGE_OPTIMIZER + 1];
-    uint16_t timeline;
+    uint32_t timeline;
+    struct host_lanes lanes;
+    uint8_t *walked;      /* bit per lane */
+    uint8_t *takes_queue; /* bit per lane: it takes work out of a queue */
     VEC_OF(struct host_call) calls;
 };
 
@@ -67,6 +68,11 @@ static bool has_bit(const uint8_t *bits, size_t i)
 static void set_bit(uint8_t *bits, size_t i)
 {
     bits[i / 8] |= (uint8_t)(1 << i % 8);
+}
+
+static uint8_t *zeroed(size_t n)
+{
+    return memset(mem_grow(NULL, 1, n), 0, n);
 }
 
 static const struct name_memo *memo_of(const struct capture *cap, struct name_memo *names, strid id)
@@ -97,20 +103,35 @@ static enum call_kind call_kind_of(const struct walk *w, size_t slice)
     return kind == SLICE_QUEUE ? CALL_ENQUEUE : CALL_LAUNCH;
 }
 
-/* Marks the outermost operators of a thread that hold a call. */
-static void mark_launching(const struct walk *w, const struct lane *lane, uint8_t *bits)
+/* Marks the outermost operators of a lane that hold a call of another lane, or its own. */
+static void mark_launching(const struct walk *w, const struct lane *ops, const struct lane *calls,
+                           uint8_t *bits)
 {
     const struct slices *s = &w->cap->slices;
     nanos end = INT64_MIN;
-    size_t outer = 0;
+    size_t outer = 0, op = ops->first;
 
-    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
-        if (s->kind[i] == SLICE_HOST_OP && s->begin[i] >= end) {
-            outer = i;
-            end = slices_end(s, i);
-        }
+    for (size_t i = calls->first; i < calls->first + calls->n; i++) {
+        for (; op < ops->first + ops->n && s->begin[op] <= s->begin[i]; op++)
+            if (s->kind[op] == SLICE_HOST_OP && s->begin[op] >= end) {
+                outer = op;
+                end = slices_end(s, op);
+            }
         if (s->begin[i] < end && call_kind_of(w, i) != CALL_NONE)
             set_bit(bits, outer);
+    }
+}
+
+/* The same for all lanes of threads; those of one thread go together. */
+static void mark_all_launching(const struct walk *w, uint8_t *bits)
+{
+    for (size_t i = 0; i < w->cap->lanes.n; i++) {
+        const struct lane *lane = &w->cap->lanes.at[i];
+        struct host_lanes same = host_lanes_of(w->cap, &w->lanes, i);
+        for (size_t k = 0; k < same.n; k++)
+            mark_launching(w, lane, &w->cap->lanes.at[same.at[k]], bits);
+        if (same.n == 0 && lane->key.kind == LANE_THREAD)
+            mark_launching(w, lane, lane, bits);
     }
 }
 
@@ -290,8 +311,8 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
         for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
             if (shapes.n > 0)
                 str_split(&shapes, ';', &shape);
-            call->is_fp64 |= shape.n > 0 && str_equal(type, S("double"));
-            call->is_float |= is_first && str_equal(type, S("float"));
+            call->is_fp64 |= str_trim(shape).n > 0 && str_equal(str_trim(type), S("double"));
+            call->is_float |= is_first && str_equal(str_trim(type), S("float"));
             shape = S("");
         }
         return;
@@ -418,59 +439,67 @@ static void walk_timeline(struct walk *w)
 
 /* ---- the result ---- */
 
-/* A thread that launches what others put into its queue. */
-static bool takes_from_queue(const struct walk *w, const struct lane *own)
+static void mark_queues(struct walk *w)
 {
     uint32_t from;
 
     for (size_t k = 0; w->queue.n > 0 && k < w->cap->lanes.n; k++) {
         const struct lane *lane = &w->cap->lanes.at[k];
         for (size_t i = lane->first; i < lane->first + lane->n; i++)
-            if (host_threads_is_one(lane, own) && w->cap->slices.kind[i] == SLICE_QUEUE &&
-                hash_get(&w->queue, i, &from))
-                return true;
+            if (w->cap->slices.kind[i] == SLICE_QUEUE && hash_get(&w->queue, i, &from)) {
+                set_bit(w->takes_queue, k);
+                break;
+            }
     }
-    return false;
 }
 
-static bool has_reader(const struct walk *w, const struct lane *lane)
+/* A thread that launches what others put into its queue. */
+static bool takes_from_queue(const struct walk *w, size_t lane)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (w->readers[i].last == lane->first + lane->n && lane->n > 0)
+    struct host_lanes own = host_lanes_of(w->cap, &w->lanes, lane);
+
+    for (size_t i = 0; i < own.n; i++)
+        if (has_bit(w->takes_queue, own.at[i]))
             return true;
-    return false;
+    return has_bit(w->takes_queue, lane);
+}
+
+static void add_reader(struct walk *w, size_t lane)
+{
+    const struct lane *l = &w->cap->lanes.at[lane];
+
+    if (has_bit(w->walked, lane) || w->n == THREADS)
+        return;
+    set_bit(w->walked, lane);
+    struct reader *r = &w->readers[w->n++];
+    r->next = l->first;
+    r->last = l->first + l->n;
+    r->tid = l->key.tid;
+    r->depth = 0;
 }
 
 /* A lane, and the others of the same thread. */
-static void add_readers(struct walk *w, const struct lane *own)
+static void add_readers(struct walk *w, size_t lane)
 {
-    for (size_t i = 0; i < w->cap->lanes.n && w->n < THREADS; i++) {
-        const struct lane *lane = &w->cap->lanes.at[i];
-        if (!host_threads_is_one(lane, own) || has_reader(w, lane))
-            continue;
-        struct reader *r = &w->readers[w->n++];
-        r->next = lane->first;
-        r->last = lane->first + lane->n;
-        r->tid = lane->key.tid;
-        r->depth = 0;
-    }
+    struct host_lanes own = host_lanes_of(w->cap, &w->lanes, lane);
+
+    if (own.n == 0)
+        add_reader(w, lane);
+    for (size_t i = 0; i < own.n; i++)
+        add_reader(w, own.at[i]);
 }
 
-/* Walks the first thread of the list that is left, with all that take turns with it. */
-static void walk_group(struct walk *w, struct host_thread *threads, size_t *n)
+/* Adds the threads that take turns with those that are there; the others stay in the list. */
+static size_t add_turns(struct walk *w, struct host_thread *threads, size_t n)
 {
-    const struct capture *cap = w->cap;
-    const struct lane *main = &cap->lanes.at[threads[0].lane];
-    struct interval_set busy = host_threads_busy(cap, main);
+    struct interval_set busy = host_threads_busy(w->cap, &w->cap->lanes.at[threads[0].lane]);
     size_t left = 0;
 
-    w->n = 0;
-    add_readers(w, main);
-    for (size_t i = 1; i < *n; i++) {
-        const struct lane *lane = &cap->lanes.at[threads[i].lane];
-        if (has_reader(w, lane))
+    for (size_t i = 1; i < n; i++) {
+        size_t lane = threads[i].lane;
+        if (has_bit(w->walked, lane))
             continue;
-        struct interval_set own = host_threads_busy(cap, lane);
+        struct interval_set own = host_threads_busy(w->cap, &w->cap->lanes.at[lane]);
         nanos both = interval_overlap(own, busy);
         if (w->n == THREADS || both > interval_length(own) / LIMIT_TURNS ||
             takes_from_queue(w, lane)) {
@@ -482,82 +511,41 @@ static void walk_group(struct walk *w, struct host_thread *threads, size_t *n)
         add_readers(w, lane);
     }
     mem_free(busy.at);
-    *n = left;
+    return left;
+}
+
+/* Walks the first thread of the list and, `may_join`, all that take turns with it; what is left of
+ * the list. */
+static size_t walk_group(struct walk *w, struct host_thread *threads, size_t n, bool may_join)
+{
+    w->n = 0;
+    add_readers(w, threads[0].lane);
+    if (may_join)
+        n = add_turns(w, threads, n);
     walk_timeline(w);
-}
-
-static int by_nanos(const void *a, const void *b)
-{
-    nanos x = *(const nanos *)a, y = *(const nanos *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-nanos host_timeline_median(nanos *values, size_t n)
-{
-    if (n == 0)
-        return 0;
-    qsort(values, n, sizeof(*values), by_nanos);
-    return values[n / 2];
-}
-
-static void link_tasks(const struct walk *w, struct device_tasks *tasks, const uint32_t *launch,
-                       struct host_timelines *out)
-{
-    for (size_t i = 0; i < tasks->n; i++) {
-        struct device_task *t = &tasks->at[i];
-        uint32_t from = launch[t->slice];
-        if (from != NO_SLICE && w->call_of[from] < out->n) {
-            t->call = w->call_of[from];
-            struct host_call *call = &out->calls[t->call];
-            call->first_task = call->tasks == 0 ? (uint32_t)i : call->first_task;
-            call->tasks++;
-            t->is_graph = call->kind == CALL_GRAPH;
-            out->links++;
-        }
-    }
-    host_timeline_families(w->cap, tasks, out);
+    return n;
 }
 
 static void walk_all(struct walk *w, struct host_timelines *out, struct arena *arena)
 {
     struct host_thread *threads = mem_grow(NULL, sizeof(*threads), w->cap->lanes.n + 1);
-    size_t n = host_threads_find(w->cap, w->call_of, threads), room = n;
+    size_t n = host_threads_find(w->cap, w->call_of, threads);
 
-    out->at = ARENA_ARRAY(arena, struct host_timeline, room);
-    while (n > 0) {
+    out->at = ARENA_ARRAY(arena, struct host_timeline, n);
+    for (; n > 0 && out->count < LIMIT_GROUPS; w->timeline++) {
         size_t first = w->calls.n;
-        w->timeline = (uint16_t)(out->count < UINT16_MAX ? out->count : UINT16_MAX);
-        walk_group(w, threads, &n);
-        out->at[out->count++] = (struct host_timeline){first, w->calls.n - first, 0, false};
+        n = walk_group(w, threads, n, true);
+        out->at[out->count++] = (struct host_timeline){.first = first, .n = w->calls.n - first};
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t first = w->calls.n;
+        if (has_bit(w->walked, threads[i].lane))
+            continue;
+        walk_group(w, &threads[i], 1, false);
+        out->at[out->count++] = (struct host_timeline){.first = first, .n = w->calls.n - first};
+        w->timeline++;
     }
     mem_free(threads);
-}
-
-/* ---- queues between threads ---- */
-
-/* A call that launches work of a queue has the operators of the one that put it there. */
-static void link_queues(const struct walk *w, struct host_timelines *out)
-{
-    for (size_t i = 0; i < out->n; i++) {
-        struct host_call *c = &out->calls[i];
-        uint32_t from;
-        if (c->enqueued_by == NO_CALL)
-            continue;
-        uint32_t by = hash_get(&w->queue, c->enqueued_by, &from) ? w->call_of[from] : NO_CALL;
-        const struct host_call *e = by < out->n ? &out->calls[by] : NULL;
-        bool is_earlier = e != NULL && e->begin < c->begin && e->end <= c->begin - c->stretch;
-        c->enqueued_by = is_earlier ? by : NO_CALL;
-        out->at[c->timeline].is_queue |= is_earlier;
-        if (!is_earlier || c->op != NO_SLICE)
-            continue;
-        c->op = e->op;
-        c->outer = e->outer;
-        c->family = e->family;
-        c->is_fp64 = e->is_fp64;
-        c->is_float = e->is_float;
-        c->is_optimizer = e->is_optimizer;
-    }
 }
 
 struct host_timelines host_timelines_find(const struct capture *cap, struct device_tasks *tasks,
@@ -565,7 +553,7 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
 {
     struct host_timelines out = {0};
     uint32_t *launch = op_tree_launches(cap);
-    uint8_t *bits = mem_grow(NULL, 1, cap->slices.n / 8 + 1);
+    uint8_t *bits = zeroed(cap->slices.n / 8 + 1);
     struct walk w = {.cap = cap, .launching = bits};
 
     w.names = mem_grow(NULL, sizeof(*w.names), cap->strings.strings.n + 1);
@@ -573,24 +561,28 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
     w.call_of = mem_grow(NULL, sizeof(*w.call_of), cap->slices.n + 1);
     memset(w.call_of, 0xff, sizeof(*w.call_of) * (cap->slices.n + 1));
     w.readers = mem_grow(NULL, sizeof(*w.readers), THREADS);
-    memset(bits, 0, cap->slices.n / 8 + 1);
     for (size_t i = 0; i < tasks->n; i++)
         if (launch[tasks->at[i].slice] != NO_SLICE)
             w.call_of[launch[tasks->at[i].slice]] = 0; /* has a link; its number comes later */
     host_threads_queues(cap, &w.queue, w.call_of);
-    for (size_t i = 0; i < cap->lanes.n; i++)
-        if (cap->lanes.at[i].key.kind == LANE_THREAD)
-            mark_launching(&w, &cap->lanes.at[i], bits);
+    w.lanes = host_lanes_find(cap);
+    mark_all_launching(&w, bits);
+    w.walked = zeroed(cap->lanes.n / 8 + 1);
+    w.takes_queue = zeroed(cap->lanes.n / 8 + 1);
+    mark_queues(&w);
     walk_all(&w, &out, arena);
     out.n = w.calls.n;
     out.calls = ARENA_ARRAY(arena, struct host_call, out.n);
     if (out.n > 0)
         memcpy(out.calls, w.calls.at, sizeof(*out.calls) * out.n);
-    link_queues(&w, &out);
-    link_tasks(&w, tasks, launch, &out);
+    host_links_queues(&w.queue, w.call_of, &out);
+    host_links_tasks(cap, launch, w.call_of, tasks, &out);
     host_stretches_judge(cap, tasks, &out);
     hash_free(&w.queue);
     vec_free(&w.calls);
+    mem_free(w.lanes.at);
+    mem_free(w.walked);
+    mem_free(w.takes_queue);
     mem_free(w.readers);
     mem_free(w.call_of);
     mem_free(w.names);

@@ -13,6 +13,7 @@
 #include "analysis/diagnose/device_tasks.h"
 #include "analysis/diagnose/host_names.h"
 #include "analysis/diagnose/kernel_family.h"
+#include "base/hash.h"
 
 enum { NO_SLICE = UINT32_MAX, NO_CALL = TASK_NO_CALL };
 
@@ -36,11 +37,11 @@ struct host_call {
     uint32_t first_task; /* of the tasks it launched, or UINT32_MAX */
     uint32_t tasks;
     uint32_t enqueued_by; /* the call that put the work into the queue, or NO_CALL */
-    uint16_t ops, calls;  /* recorded operators and runtime calls that began in the stretch */
-    uint16_t timeline;
-    uint8_t kind;   /* enum call_kind */
-    uint8_t class;  /* enum stretch_class of the stretch */
-    uint8_t family; /* enum kernel_family of the operators around it */
+    uint32_t timeline;
+    uint16_t ops, calls; /* recorded operators and runtime calls that began in the stretch */
+    uint8_t kind;        /* enum call_kind */
+    uint8_t class;       /* enum stretch_class of the stretch */
+    uint8_t family;      /* enum kernel_family of the operators around it */
     bool is_fp64, is_float;
     bool is_optimizer; /* inside a range of the optimizer's step */
     bool is_candidate; /* long enough to be host work, if the median allows */
@@ -82,5 +83,14 @@ void host_timeline_families(const struct capture *cap, struct device_tasks *task
 
 /* The middle one, which is sorted for; 0 of none. */
 nanos host_timeline_median(nanos *values, size_t n);
+
+/* A call that launches work of a queue gets the operators of the one that put it there. `queue`:
+ * see host_threads_queues(); `call_of`: the call of each slice that is one. */
+void host_links_queues(const struct hash *queue, const uint32_t *call_of,
+                       struct host_timelines *out);
+
+/* Tasks get the call of their launching slice, and calls their tasks. */
+void host_links_tasks(const struct capture *cap, const uint32_t *launch, const uint32_t *call_of,
+                      struct device_tasks *tasks, struct host_timelines *out);
 
 #endif
