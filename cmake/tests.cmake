@@ -137,6 +137,11 @@ if(TARGET strata)
         ${run_strata})
     add_test(NAME synth.plant COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/plant.py
         ${run_strata} --seeds 1 --format kineto)
+    add_test(NAME synth.plant-npu COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/plant.py ${run_strata} --seeds 1 --format db
+        --cause compute_bound --cause host_sync --cause input_pipeline --cause allocator
+        --cause copy_exposed --cause comm_exposed --cause attention_unfused --cause optimizer_unfused
+        --cause aicpu_exposed)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py ${run_strata})
     add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
