@@ -233,6 +233,8 @@ void root_find_slow_step(struct root_finder *f)
         return;
     const size_t *kernels = count_kernels(f);
     find_grown(f, &s);
+    if (s.step == 0 && s.grown < ACCOUNT_COMM)
+        return; /* a first step that computes more is another kind of step: a prefill, a warm-up */
     s.cause = cause_of(f, &s, kernels);
     s.kernels = (long long)kernels[s.step] - (long long)median_of(f, s.step, kernel_value, kernels);
     f->slow = s;
