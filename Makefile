@@ -16,6 +16,9 @@ mutate: all ## change expected values, a seeded choice, and see that tests notic
 	@cmake --build $(B) --target unit
 	@tests/mutate $(B) $(if $(SEED),--seed $(SEED))
 
+plant: all ## every plantable cause on SEEDS=n seeds: accounting, savings and first cause against the truth
+	@tests/synth/plant.py $(B)/strata --seeds $(or $(SEEDS),20) --table
+
 demo: all ## run the README's tour on examples/ and show the files it wrote
 	@tools/demo $(B)
 
@@ -81,6 +84,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test mutate demo check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
+.PHONY: all test mutate plant demo check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
 	check-layers check-links check-diagnostics check-packages

@@ -4,12 +4,15 @@
  */
 #include "analysis/sql_accounts.h"
 
+#include "analysis/module_tree.h"
+#include "analysis/op_stats.h"
 #include "analysis/sql_view.h"
 
 enum { DEVICES = 64 };
 
 static void take(struct sql_accounts *a, const struct accounting *one)
 {
+    vec_push(&a->devices, one);
     for (size_t i = 0; i < one->n; i++)
         for (int class = 0; class < ACCOUNT_CLASSES; class ++)
             if (one->steps[i].by[class] > 0)
@@ -19,6 +22,29 @@ static void take(struct sql_accounts *a, const struct accounting *one)
         vec_push(&a->gaps, ((struct sql_gap_row){one, &one->pieces.at[i]}));
 }
 
+static void begin(struct sql_accounts *a, const struct capture *cap)
+{
+    if (!a->has_study)
+        study_begin(&a->study, cap, study_defaults());
+    a->has_study = true;
+}
+
+struct field_items sql_accounts_ops(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (a->ops == NULL)
+        a->ops = op_stats_find(&a->study, OP_BY_SHAPE);
+    return (struct field_items){a->ops->at, a->ops->n};
+}
+
+struct field_items sql_accounts_modules(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (a->modules == NULL)
+        a->modules = study_module_tree(&a->study);
+    return (struct field_items){a->modules->at, a->modules->n};
+}
+
 void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
 {
     int32_t devices[DEVICES];
@@ -26,17 +52,76 @@ void sql_accounts_build(struct sql_accounts *a, const struct capture *cap)
     if (a->is_built)
         return;
     a->is_built = true;
-    study_begin(&a->study, cap, study_defaults());
+    begin(a, cap);
     size_t n = device_tasks_devices(cap, devices, DEVICES);
     for (size_t i = 0; i < n; i++)
         take(a, accounting_of_device(&a->study, devices[i], &a->study.scratch));
 }
 
+/* Why a node of a replay began when it did. */
+static const char *reason_of(const struct replay_node *node, uint8_t via)
+{
+    static const char *const reasons[] = {"begin", "order", "launch", "stream"};
+
+    return via == 2 && node->kind == REPLAY_WAIT ? "wait" : reasons[via & 3];
+}
+
+static void take_path(struct sql_accounts *a, const struct accounting *one)
+{
+    static const char *const parts[] = {
+        [REPLAY_HOST] = "host", [REPLAY_WAIT] = "wait", [REPLAY_TASK] = "task"};
+    const struct trace_replay *r = trace_replay_build(one, &a->study.scratch);
+    struct replay_change plain = trace_replay_plain(r);
+    struct replay_times times = replay_times_new(r->n);
+    uint32_t *nodes = mem_grow(NULL, sizeof(*nodes), r->n + 1);
+
+    trace_replay_run(r, &plain, &times);
+    size_t n = trace_replay_path(r, &times, nodes, r->n);
+    for (size_t i = 0; i < n; i++) {
+        const struct replay_node *node = &r->nodes[nodes[i]];
+        vec_push(&a->path,
+                 ((struct sql_path_row){
+                     one,
+                     {times.begin[nodes[i]], times.end[nodes[i]]},
+                     trace_replay_slice(r, nodes[i]),
+                     node->kind == REPLAY_TASK ? one->tasks.at[node->ref].step : TASK_NO_STEP,
+                     parts[node->kind],
+                     reason_of(node, times.via[nodes[i]]),
+                 }));
+    }
+    mem_free(nodes);
+    replay_times_free(&times);
+    replay_change_free(&plain);
+}
+
+void sql_accounts_path(struct sql_accounts *a, const struct capture *cap)
+{
+    sql_accounts_build(a, cap);
+    for (size_t i = 0; i < a->devices.n && !a->has_path; i++)
+        take_path(a, a->devices.at[i]);
+    a->has_path = true;
+}
+
+void sql_accounts_streams(struct sql_accounts *a, const struct capture *cap)
+{
+    sql_accounts_build(a, cap);
+    for (size_t i = 0; i < a->devices.n && !a->has_streams; i++) {
+        const struct accounting *one = a->devices.at[i];
+        struct stream_gaps gaps = stream_gaps_find(cap, one, &a->study.scratch);
+        for (size_t k = 0; k < gaps.n; k++)
+            vec_push(&a->streams, ((struct sql_stream_gap_row){one, &gaps.at[k]}));
+    }
+    a->has_streams = true;
+}
+
 void sql_accounts_fini(struct sql_accounts *a)
 {
+    vec_free(&a->devices);
+    vec_free(&a->path);
+    vec_free(&a->streams);
     vec_free(&a->classes);
     vec_free(&a->gaps);
-    if (a->is_built)
+    if (a->has_study)
         study_end(&a->study);
 }
 
@@ -53,7 +138,7 @@ static struct field_value rank_of(const void *record, const struct record_env *e
 
 static struct field_value step_value(const struct accounting *of, uint32_t step)
 {
-    return of->is_pseudo ? value_none() : value_int(of->steps[step].number);
+    return of->is_pseudo || step == TASK_NO_STEP ? value_none() : value_int(of->steps[step].number);
 }
 
 static struct field_value device_value(const struct accounting *of)
@@ -129,6 +214,18 @@ static struct field_value row_end(const void *record, const struct record_env *e
     return value_int(step_of(record)->window.end);
 }
 
+static struct field_value row_group(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(step_of(record)->group);
+}
+
+static struct field_value row_slow(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(step_of(record)->is_slow);
+}
+
 static const struct field account_fields[] = {
     FIELD_CALC(FIELD_I64, "step", row_step, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_STR, "class", row_class),
@@ -139,6 +236,8 @@ static const struct field account_fields[] = {
     FIELD_CALC(FIELD_I64, "window_end_ts", row_end),
     FIELD_CALC(FIELD_I64, "device", row_device, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    FIELD_CALC(FIELD_I64, "step_group", row_group),
+    FIELD_CALC(FIELD_I64, "is_slow", row_slow),
 };
 const struct record sql_account_record = RECORD(struct sql_account_row, account_fields);
 
@@ -247,3 +346,170 @@ static const struct field gap_fields[] = {
     FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
 };
 const struct record sql_gap_record = RECORD(struct sql_gap_row, gap_fields);
+
+/* ---- critical path ---- */
+
+static struct field_value path_slice(const void *record, const struct record_env *env)
+{
+    return slice_value(env, ((const struct sql_path_row *)record)->slice);
+}
+
+static struct field_value path_dur(const void *record, const struct record_env *env)
+{
+    struct interval at = ((const struct sql_path_row *)record)->at;
+
+    (void)env;
+    return value_int(at.end - at.begin);
+}
+
+static struct field_value path_step(const void *record, const struct record_env *env)
+{
+    const struct sql_path_row *r = record;
+
+    (void)env;
+    return step_value(r->of, r->step);
+}
+
+static struct field_value path_device(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return device_value(((const struct sql_path_row *)record)->of);
+}
+
+static const struct field path_fields[] = {
+    FIELD_CALC(FIELD_I64, "slice", path_slice),
+    FIELD(struct sql_path_row, part, "part"),
+    FIELD(struct sql_path_row, reason, "reason"),
+    FIELD(struct sql_path_row, at.begin, "ts"),
+    FIELD_CALC(FIELD_I64, "dur", path_dur),
+    FIELD(struct sql_path_row, at.end, "end_ts"),
+    FIELD_CALC(FIELD_I64, "step", path_step, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "device", path_device, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_path_record = RECORD(struct sql_path_row, path_fields);
+
+/* ---- gaps of streams ---- */
+
+static const struct stream_gap *stream_gap_of(const void *record)
+{
+    return ((const struct sql_stream_gap_row *)record)->gap;
+}
+
+static const struct device_task *stream_task(const void *record)
+{
+    const struct sql_stream_gap_row *r = record;
+
+    return &r->of->tasks.at[r->gap->task];
+}
+
+static struct field_value stream_lane(const void *record, const struct record_env *env)
+{
+    return value_int((int64_t)part_of(env)->lane_base + stream_gap_of(record)->lane);
+}
+
+static struct field_value stream_ts(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(stream_gap_of(record)->at.begin);
+}
+
+static struct field_value stream_dur(const void *record, const struct record_env *env)
+{
+    struct interval at = stream_gap_of(record)->at;
+
+    (void)env;
+    return value_int(at.end - at.begin);
+}
+
+static struct field_value stream_end(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(stream_gap_of(record)->at.end);
+}
+
+static struct field_value stream_busy(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_int(stream_gap_of(record)->busy);
+}
+
+static struct field_value stream_step(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return step_value(((const struct sql_stream_gap_row *)record)->of, stream_task(record)->step);
+}
+
+static struct field_value stream_cause(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_of(idle_cause_name((enum idle_cause)stream_gap_of(record)->cause)));
+}
+
+static struct field_value stream_waits_for(const void *record, const struct record_env *env)
+{
+    return slice_value(env, stream_gap_of(record)->waits_for);
+}
+
+static struct field_value stream_launch(const void *record, const struct record_env *env)
+{
+    const struct sql_stream_gap_row *r = record;
+    uint32_t call = stream_task(record)->call;
+
+    return slice_value(env, call != NO_CALL ? r->of->host.calls[call].slice : NO_SLICE);
+}
+
+static struct field_value stream_slice(const void *record, const struct record_env *env)
+{
+    return slice_value(env, stream_task(record)->slice);
+}
+
+static struct field_value stream_device(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return device_value(((const struct sql_stream_gap_row *)record)->of);
+}
+
+static const struct field stream_gap_fields[] = {
+    FIELD_CALC(FIELD_I64, "lane", stream_lane),
+    FIELD_CALC(FIELD_I64, "ts", stream_ts),
+    FIELD_CALC(FIELD_I64, "dur", stream_dur),
+    FIELD_CALC(FIELD_I64, "end_ts", stream_end),
+    FIELD_CALC(FIELD_I64, "busy", stream_busy),
+    FIELD_CALC(FIELD_I64, "step", stream_step, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_STR, "cause", stream_cause),
+    FIELD_CALC(FIELD_I64, "waits_for", stream_waits_for, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "launch", stream_launch, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "task", stream_slice),
+    FIELD_CALC(FIELD_I64, "device", stream_device, .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_stream_gap_record = RECORD(struct sql_stream_gap_row, stream_gap_fields);
+
+static const struct field op_fields[] = {
+    FIELD(struct op_stat, name, "name"),
+    FIELD(struct op_stat, shapes, "input_shapes", .missing = MISSING_EMPTY),
+    FIELD(struct op_stat, types, "input_dtypes", .missing = MISSING_EMPTY),
+    FIELD(struct op_stat, calls, "calls"),
+    FIELD(struct op_stat, kernels, "kernels"),
+    FIELD(struct op_stat, own_kernels, "own_kernels"),
+    FIELD(struct op_stat, device, "device_ns"),
+    FIELD(struct op_stat, own_device, "own_device_ns"),
+    FIELD(struct op_stat, host, "host_ns"),
+    FIELD(struct op_stat, own_host, "own_host_ns"),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_op_record = RECORD(struct op_stat, op_fields);
+
+static const struct field module_fields[] = {
+    FIELD_NAMED(struct module_node, name, "name"),
+    FIELD(struct module_node, class, "class"),
+    FIELD(struct module_node, calls, "calls"),
+    FIELD(struct module_node, kernels, "kernels"),
+    FIELD(struct module_node, own_kernels, "own_kernels"),
+    FIELD(struct module_node, device, "device_ns"),
+    FIELD(struct module_node, own_device, "own_device_ns"),
+    FIELD(struct module_node, host, "host_ns"),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_module_record = RECORD(struct module_node, module_fields);

@@ -17,12 +17,16 @@ enum sql_rows {
     SQL_CAPTURES,
     SQL_COLLECTIVES,
     SQL_COUNTERS,
+    SQL_CRITICAL_PATH,
     SQL_FLOWS, /* from_id and to_id are looked up by search */
     SQL_GAPS,
     SQL_LANES,
+    SQL_MODULES,
+    SQL_OPS,
     SQL_SOURCES,
     SQL_STEPS,
     SQL_STEP_TIMES,
+    SQL_STREAM_GAPS,
 };
 
 /* A table as it is registered; `aux` of the module points to one of these with its view. */

@@ -239,6 +239,16 @@ static struct field_items items_of(enum sql_rows rows, const struct sql_part *p)
     case SQL_GAPS:
         sql_accounts_build(p->accounts, cap);
         return (struct field_items){p->accounts->gaps.at, p->accounts->gaps.n};
+    case SQL_CRITICAL_PATH:
+        sql_accounts_path(p->accounts, cap);
+        return (struct field_items){p->accounts->path.at, p->accounts->path.n};
+    case SQL_STREAM_GAPS:
+        sql_accounts_streams(p->accounts, cap);
+        return (struct field_items){p->accounts->streams.at, p->accounts->streams.n};
+    case SQL_MODULES:
+        return sql_accounts_modules(p->accounts, cap);
+    case SQL_OPS:
+        return sql_accounts_ops(p->accounts, cap);
     case SQL_CAPTURES:
         return (struct field_items){cap, 1};
     case SQL_COLLECTIVES:
@@ -270,11 +280,15 @@ void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int
     static const struct record *const records[] = {
         [SQL_ACCOUNTING] = &sql_account_record,
         [SQL_GAPS] = &sql_gap_record,
+        [SQL_CRITICAL_PATH] = &sql_path_record,
+        [SQL_STREAM_GAPS] = &sql_stream_gap_record,
         [SQL_CAPTURES] = &capture_record,
         [SQL_COLLECTIVES] = &collective_record,
         [SQL_COUNTERS] = &sample_record,
         [SQL_FLOWS] = &flow_record,
         [SQL_LANES] = &lane_record,
+        [SQL_MODULES] = &sql_module_record,
+        [SQL_OPS] = &sql_op_record,
         [SQL_SOURCES] = &source_record,
         [SQL_STEPS] = &step_record,
         [SQL_STEP_TIMES] = &step_time_record,

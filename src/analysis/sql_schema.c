@@ -12,7 +12,8 @@
 const struct sql_table sql_tables[] = {
     {{"accounting",
       "id INTEGER, step INTEGER, class TEXT, part TEXT, ns INTEGER, share REAL, "
-      "window_ts INTEGER, window_end_ts INTEGER, device INTEGER, rank INTEGER",
+      "window_ts INTEGER, window_end_ts INTEGER, device INTEGER, rank INTEGER, "
+      "step_group INTEGER, is_slow INTEGER",
       "where each nanosecond of a step's device window went; classes add up to the window"},
      &sql_rows_module,
      SET_ALL,
@@ -38,6 +39,13 @@ const struct sql_table sql_tables[] = {
      &sql_rows_module,
      SET_ALL,
      SQL_COUNTERS},
+    {{"critical_path",
+      "id INTEGER, slice INTEGER, part TEXT, reason TEXT, ts INTEGER, dur INTEGER, "
+      "end_ts INTEGER, step INTEGER, device INTEGER, rank INTEGER",
+      "the slices that decided how long the run took, first to last"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_CRITICAL_PATH},
     {{"flows", "id INTEGER, from_id INTEGER, to_id INTEGER, kind TEXT, rank INTEGER",
       "arrows from one slice to another, such as a launch and its kernel"},
      &sql_rows_module,
@@ -73,6 +81,21 @@ const struct sql_table sql_tables[] = {
      &sql_rows_module,
      SET_ALL,
      SQL_LANES},
+    {{"modules",
+      "id INTEGER, name TEXT, class TEXT, calls INTEGER, kernels INTEGER, own_kernels INTEGER, "
+      "device_ns INTEGER, own_device_ns INTEGER, host_ns INTEGER, rank INTEGER",
+      "modules of the model as Python frames name them, with the kernels launched in them"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_MODULES},
+    {{"ops",
+      "id INTEGER, name TEXT, input_shapes TEXT, input_dtypes TEXT, calls INTEGER, "
+      "kernels INTEGER, own_kernels INTEGER, device_ns INTEGER, own_device_ns INTEGER, "
+      "host_ns INTEGER, own_host_ns INTEGER, rank INTEGER",
+      "host operators by input shapes, with the kernels launched in them"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_OPS},
     {{"slices", SLICE_COLUMNS, "everything on the timeline"}, &sql_slices_module, SET_ALL, 0},
     {{"sources",
       "id INTEGER, path TEXT, format TEXT, bytes INTEGER, rows INTEGER, lost INTEGER, "
@@ -96,6 +119,14 @@ const struct sql_table sql_tables[] = {
      &sql_rows_module,
      SET_ALL,
      SQL_STEPS},
+    {{"stream_gaps",
+      "id INTEGER, lane INTEGER, ts INTEGER, dur INTEGER, end_ts INTEGER, busy INTEGER, "
+      "step INTEGER, cause TEXT, waits_for INTEGER, launch INTEGER, task INTEGER, "
+      "device INTEGER, rank INTEGER",
+      "time in which a stream had nothing to do while another one worked"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_STREAM_GAPS},
 };
 const size_t sql_table_count = ARRAY_LEN(sql_tables);
 

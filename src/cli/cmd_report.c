@@ -7,7 +7,15 @@
 #include "cli/session.h"
 #include "report/report.h"
 
-static const struct opt options[] = {OPT_END};
+struct args {
+    const char *rank, *device;
+};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "rank", "N", struct args, rank, "only this rank of a folder with several"),
+    OPT_STRING(0, "device", "N", struct args, device, "only this device of a capture with several"),
+    OPT_END,
+};
 
 static const struct example examples[] = {
     {"strata examples/kineto-small", "what limits a recorded run"},
@@ -192,8 +200,8 @@ static void print_next(struct session *s, const struct way *way, const char *pat
     report_free(r);
 }
 
-/* Runs a command as if it had been typed; the common options are already there. */
-static int run_as(struct session *s, const char *const words[2], const char *option)
+/* Runs a command as if it had been typed with these options; the common ones are already there. */
+static int run_as(struct session *s, const char *const words[2], const struct words *given)
 {
     int used;
 
@@ -201,24 +209,28 @@ static int run_as(struct session *s, const char *const words[2], const char *opt
     const struct command *c = s->path.command;
     void *args = arena_alloc(&s->arena, c->args_size);
     const struct opt_set set = {c->options, args};
-    const char *given[] = {option, s->operands.at[0]};
     if (c->defaults != NULL)
         memcpy(args, c->defaults, c->args_size);
-    if (option != NULL) {
-        s->operands.n = 0;
-        if (!opt_parse(&set, 1, ARRAY_LEN(given), given, &s->operands, &s->diag))
-            return CODE_USAGE;
-    }
+    if (!opt_parse(&set, 1, (int)given->n, given->at, &s->operands, &s->diag))
+        return CODE_USAGE;
     int code = c->run(s, args);
     opt_release(set);
     return code;
 }
 
+static void pass_on(struct words *words, const char *option, const char *value)
+{
+    if (value == NULL)
+        return;
+    vec_push(words, option);
+    vec_push(words, value);
+}
+
 static int run(struct session *s, const void *given)
 {
+    const struct args *args = given;
     const char *path = s->operands.at[0];
 
-    (void)given;
     for (size_t i = 0; i < s->operands.n; i++)
         if (!fs_exists(s->operands.at[i]))
             return session_code(diag_fail(&s->diag, ST_NOT_FOUND, "report.path",
@@ -233,7 +245,15 @@ static int run(struct session *s, const void *given)
     const char *const *words = is_two ? way->two : way->one;
     if (words[0] == NULL)
         return refuse(s, way, path);
-    int code = run_as(s, words, way->option);
+    struct words passed = {0};
+    pass_on(&passed, "--rank", args->rank);
+    pass_on(&passed, "--device", args->device);
+    if (way->option != NULL) {
+        pass_on(&passed, way->option, path);
+        s->operands.n = 0;
+    }
+    int code = run_as(s, words, &passed);
+    vec_free(&passed);
     if (code <= CODE_NO && !is_two && !s->common.json && !s->common.quiet)
         print_next(s, way, path);
     return code;
@@ -249,7 +269,5 @@ const struct command command_report = {
                "with commands to type next. Two paths of a kind are compared.",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 2},
     .common = COMMON_FORMAT | COMMON_JOBS | COMMON_LANG | COMMON_OUT,
-    .options = options,
-    .examples = examples,
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -6,6 +6,7 @@
 #include "cli/session.h"
 #include "report/report.h"
 #include "synth/model.h"
+#include "synth/plant.h"
 #include "synth/synth.h"
 
 /* All files of all ranks are open at once. */
@@ -13,7 +14,7 @@ enum { RANKS_MAX = 512 };
 
 struct args {
     struct synth_options o;
-    const char *formats, *slow, *bubble_ms, *target_mb, *skew_us;
+    const char *formats, *slow, *bubble_ms, *target_mb, *skew_us, *plant;
 };
 
 static const struct args defaults = {.o = SYNTH_DEFAULTS};
@@ -38,6 +39,8 @@ static const struct opt options[] = {
     OPT_INT(0, "batch", "N", struct args, o.batch, 1, 1 << 16,
             "sequences per decode step (default: 64)"),
     OPT_GROUP("Trouble"),
+    OPT_STRING(0, "plant", "CAUSE", struct args, plant,
+               "a program with this problem, and its repaired twin"),
     OPT_INT(0, "bubbles", "N", struct args, o.bubbles, 0, 1000,
             "injected idle gaps per step (default: 1)"),
     OPT_STRING(0, "bubble-ms", "MS", struct args, bubble_ms,
@@ -73,6 +76,8 @@ static const struct example examples[] = {
     {"strata synth -o job --ranks 8 --straggler 5 --skew-us 120",
      "eight ranks with a straggler and clock skew"},
     {"strata synth -o gpu --mode train --formats kineto --gzip", "a GPU training run"},
+    {"strata synth -o sync --plant host_sync --formats kineto",
+     "a host that waits for the device, and the same run repaired"},
     {0},
 };
 
@@ -85,6 +90,25 @@ static void raise_file_limit(void)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+static bool find_plant(const char *id, int *out)
+{
+    for (int i = 0; i < PLANT_COUNT; i++)
+        if (strcmp(plant_names[i], id) == 0) {
+            *out = i + 1;
+            return true;
+        }
+    return false;
+}
+
+static const char *all_plants(struct arena *arena)
+{
+    const char *list = plant_names[0];
+
+    for (int i = 1; i < PLANT_COUNT; i++)
+        list = arena_printf(arena, "%s, %s", list, plant_names[i]);
+    return list;
 }
 
 /* Completes `o`, or gives a usage error. */
@@ -115,13 +139,16 @@ static int read_args(struct session *s, const struct args *a, struct synth_optio
         return session_usage(
             s, "--formats must be a list of text, db, msprof, kineto, chrome or all, not '%s'",
             a->formats);
+    if (a->plant != NULL && !find_plant(a->plant, &o->plant))
+        return session_usage(s, "--plant must be one of %s, not '%s'", all_plants(&s->arena),
+                             a->plant);
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         if (numbers[i].text != NULL &&
             (!numbers[i].read(str_of(numbers[i].text), numbers[i].out) ||
              *numbers[i].out < numbers[i].min || *numbers[i].out > numbers[i].max))
             return session_usage(s, "%s, not '%s'", numbers[i].want, numbers[i].text);
     o->target_bytes = (uint64_t)mb * 1000;
-    if (o->steps == 0 && mb == 0)
+    if (o->steps == 0 && mb == 0 && o->plant == 0)
         o->steps = 4;
     return CODE_DONE;
 }
@@ -187,6 +214,13 @@ const struct command command_synth = {
         "have recorded: Ascend folders and databases, PyTorch (Kineto) traces, Chrome traces. "
         "ground_truth.json lists what an analysis must find: busy and idle time of every step, "
         "each injected gap with its cause, totals by kernel, stragglers and clock offsets.\n"
+        "\n"
+        "--plant CAUSE executes a program with one known problem and the same program repaired, "
+        "and "
+        "writes both: DIR/sick and DIR/repaired. ground_truth.json then has the cause, what the "
+        "repair saves, and the exact accounting of every step. The causes are those of "
+        "docs/synth.md; "
+        "options of size, model and trouble other than --steps do not apply.\n"
         "\n"
         "--formats takes a list separated by commas. The same options give the same bytes on every "
         "machine (compressed files and databases: with the same zlib and SQLite). Memory use does "

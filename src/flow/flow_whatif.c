@@ -39,7 +39,15 @@ enum status flow_whatif(const struct whatif_job *job, struct diag *d,
         return diag_fail(d, ST_NOT_FOUND, "whatif.no-device-work",
                          (struct where){.path = job->path},
                          "the capture has no device work, so nothing can be replayed");
+    const struct device *device = NULL;
+    if (job->device != NULL) {
+        device = device_find(&device_builtin, str_of(job->device));
+        if (device == NULL)
+            return diag_fail(d, ST_NOT_FOUND, "whatif.unknown-device", (struct where){0},
+                             "no device is called '%s'; strata devices lists them", job->device);
+    }
     whatif_init(&w, &outcome->study, a);
+    w.device = device != NULL ? device : w.device;
     outcome->answer = whatif_answer_find(&outcome->study, &w, job->changes, job->n);
     if (job->out != NULL)
         status = write_trace(&w, job, d);

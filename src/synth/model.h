@@ -45,6 +45,7 @@ struct synth_op {
     const struct op_kind *kind;
     nanos dur;                                    /* before jitter; a collective's transit */
     const char *in, *out;                         /* shapes: "8192,4096;4096"; "" for none */
+    const char *types;                            /* of the inputs; NULL: the kind's */
     const char *in_formats, *out_formats;         /* "ND;ND" */
     const char *in_formats_old, *out_formats_old; /* "FORMAT_ND;FORMAT_ND" */
     int64_t bytes;                                /* a collective's payload */

@@ -9,7 +9,7 @@
 
 #include "synth/model.h"
 
-enum synth_thread { THREAD_MAIN, THREAD_QUEUE, THREAD_BACKWARD, THREAD_COUNT };
+enum synth_thread { THREAD_MAIN, THREAD_QUEUE, THREAD_BACKWARD, THREAD_HELPER, THREAD_COUNT };
 
 enum host_kind {
     HOST_OP,      /* framework operator */
@@ -22,6 +22,9 @@ enum host_kind {
     HOST_HCCL,
     HOST_RUNTIME,
     HOST_GC,
+    HOST_RANGE, /* user annotation */
+    HOST_CUDA,  /* call of a GPU's runtime; id: correlation, parent: id of the operator */
+    HOST_KINDS,
 };
 
 struct host_event {
@@ -31,12 +34,20 @@ struct host_event {
     const char *name;          /* of CANN calls: without the level */
     const struct synth_op *op; /* shapes, module and stack; NULL: none */
     const char *item;          /* item_id of a CANN call; NULL: "0" */
-    int64_t id;                /* correlation, connection or frame; 0: none */
+    int64_t id;                /* correlation, connection, frame, or a HOST_OP's own; 0: none */
     int64_t parent;            /* frame of the caller; sequence number of a HOST_OP, -1: none */
     int64_t launch;            /* connection of the task a HOST_OP launched; 0: none */
 };
 
-enum synth_stream { STREAM_COMPUTE, STREAM_COMM, STREAM_AICPU, STREAM_COUNT };
+enum synth_stream {
+    STREAM_COMPUTE,
+    STREAM_COMM,
+    STREAM_AICPU,
+    STREAM_COPY, /* from here on only in planted runs */
+    STREAM_SIDE,
+    STREAM_COUNT,
+    STREAM_USUAL = STREAM_COPY,
+};
 
 enum task_kind {
     TASK_KERNEL,
@@ -45,7 +56,7 @@ enum task_kind {
     TASK_WAIT, /* EVENT_WAIT */
 };
 
-enum copy_way { COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST };
+enum copy_way { COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST, COPY_ON_DEVICE, COPY_SET };
 
 struct synth_task {
     nanos begin, dur;
@@ -63,7 +74,10 @@ struct synth_task {
     nanos transit, waited; /* of a collective */
     int64_t bytes;         /* of a copy or a collective */
     enum copy_way way;
-    bool is_masked; /* AICPU work that was placed under a kernel */
+    bool is_pageable;
+    bool is_masked;   /* AICPU work that was placed under a kernel */
+    bool has_call;    /* its GPU runtime call is recorded as HOST_CUDA, or nothing is */
+    int64_t external; /* id of its operator, with has_call */
 };
 
 /* A forward operator and its gradient. */

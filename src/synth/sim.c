@@ -257,8 +257,7 @@ static void end_step(struct rank *r, bool is_cut, nanos tail)
 ORDER_BY(by_begin, struct synth_task,
          ORDER(x->begin, y->begin) ?: ORDER(x->connection, y->connection));
 
-/* Rows in the table's order, and each one's distance to the row before it. */
-static void order_tasks(struct rank *r)
+void sim_order_tasks(struct rank *r)
 {
     struct synth_step *step = &r->step;
 
@@ -419,7 +418,7 @@ void sim_warm_up(struct sim *s)
     run(s, p, p->n - (p->n < 12 ? p->n : 12), p->n, &none);
     for (int i = 0; i < s->ranks_n; i++) {
         end_step(&s->ranks[i], false, 0);
-        order_tasks(&s->ranks[i]);
+        sim_order_tasks(&s->ranks[i]);
     }
 }
 
@@ -437,7 +436,7 @@ void sim_step(struct sim *s, bool is_cut)
     run(s, p, 0, is_cut ? p->n * 3 / 5 : p->n, &plan);
     for (int i = 0; i < s->ranks_n; i++) {
         end_step(&s->ranks[i], is_cut, plan.tail);
-        order_tasks(&s->ranks[i]);
+        sim_order_tasks(&s->ranks[i]);
     }
     s->step++;
 }
@@ -447,7 +446,12 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
     struct load load = {o->tokens, o->batch, o->context, 8, 16};
     size_t most = 0;
 
-    *s = (struct sim){.options = o, .arena = arena, .model = models[o->model]};
+    *s = (struct sim){.options = o,
+                      .arena = arena,
+                      .gpu = "NVIDIA H100 80GB HBM3",
+                      .gpu_memory = INT64_C(84942979072),
+                      .npu = "Ascend910B",
+                      .model = models[o->model]};
     arena_init(&s->names);
     s->rng = rng_seed(o->seed, 0);
     if (o->layers >= 0)
@@ -473,6 +477,8 @@ void sim_init(struct sim *s, const struct synth_options *o, struct arena *arena)
                            .skew = o->skew * i,
                            .slow = i == o->straggler ? o->slow : 1000,
                            .pid = 51200 + 977 * i,
+                           .threads = o->mode == SYNTH_TRAIN ? THREAD_HELPER : THREAD_BACKWARD,
+                           .streams = STREAM_USUAL,
                            .connection = 900,
                            .correlation = 7000,
                            .task_id = 10};

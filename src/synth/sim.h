@@ -31,9 +31,10 @@ struct rank {
     struct synth_step step;
     size_t open[FRAMES]; /* python frames being in, as indexes of step.host */
     int open_n;
-    int layer;          /* of the operator launched last */
-    const char *module; /* likewise */
-    nanos *begun;       /* begin of each operator of the program, for gradients */
+    int layer;            /* of the operator launched last */
+    const char *module;   /* likewise */
+    nanos *begun;         /* begin of each operator of the program, for gradients */
+    int threads, streams; /* named in the timelines */
 };
 
 struct sim {
@@ -45,9 +46,11 @@ struct sim {
     struct rank *ranks;
     int ranks_n;
     int64_t world;
-    int64_t step;      /* next number */
-    int64_t stalls;    /* injected so far */
-    const char *group; /* hash of the communication group, as text */
+    int64_t step;          /* next number */
+    int64_t stalls;        /* injected so far */
+    const char *group;     /* hash of the communication group, as text */
+    const char *gpu, *npu; /* names of the devices */
+    int64_t gpu_memory;    /* bytes */
     struct model model;
 };
 
@@ -62,6 +65,10 @@ void sim_warm_up(struct sim *s);
 
 /* Runs one step on all ranks; each rank's record is then in rank->step. `is_cut` breaks it off. */
 void sim_step(struct sim *s, bool is_cut);
+
+/* Puts the tasks of the step into the table's order; each row's wait is its distance to the one
+ * before it. */
+void sim_order_tasks(struct rank *r);
 
 int64_t rank_tid(const struct rank *r, enum synth_thread thread);
 

@@ -12,7 +12,7 @@ enum {
 
 int64_t rank_tid(const struct rank *r, enum synth_thread thread)
 {
-    static const int offset[THREAD_COUNT] = {0, 1571, 2203};
+    static const int offset[THREAD_COUNT] = {0, 1571, 2203, 2917};
 
     return r->pid + offset[thread];
 }

@@ -4,7 +4,8 @@
 #include "synth/synth.h"
 
 #include "base/cancel.h"
-#include "synth/to.h"
+#include "synth/plant.h"
+#include "synth/rank_out.h"
 
 const char *const synth_modes[] = {"prefill", "decode", "mixed", "train", NULL};
 const char *const synth_flavors[] = {"new", "mid", "old", NULL};
@@ -33,18 +34,6 @@ unsigned synth_formats_parse(const char *list)
     return bits;
 }
 
-static const struct to_writer *const writers[TO_KINDS] = {
-    [TO_TRACE] = &to_trace, [TO_MSPROF] = &to_msprof, [TO_TABLES] = &to_tables, [TO_DB] = &to_db,
-    [TO_INFO] = &to_info,   [TO_KINETO] = &to_kineto, [TO_CHROME] = &to_chrome,
-};
-
-/* All that one rank writes. */
-struct rank_out {
-    struct truth truth;
-    struct outlet outlet;
-    void *writers[TO_KINDS]; /* NULL: not asked for */
-};
-
 struct synth_job_state {
     const struct synth_options *o;
     struct arena *arena;
@@ -54,65 +43,16 @@ struct synth_job_state {
     struct synth_result *result;
 };
 
-static enum status open_rank(struct synth_job_state *j, int rank)
-{
-    struct rank_out *out = &j->ranks[rank];
-
-    truth_init(&out->truth, &j->sim.ranks[rank], j->o->level);
-    outlet_init(&out->outlet, &j->sim, &out->truth, j->arena, j->d);
-    for (int k = 0; k < TO_KINDS; k++)
-        if ((j->o->formats & writers[k]->formats) != 0) {
-            out->writers[k] = arena_alloc(j->arena, writers[k]->size);
-            TRY(writers[k]->open(out->writers[k], &out->outlet));
-        }
-    return ST_OK;
-}
-
 static void write_steps(struct synth_job_state *j)
 {
-    for (int i = 0; i < j->sim.ranks_n; i++) {
-        struct rank_out *out = &j->ranks[i];
-        struct arena *scratch = &out->outlet.scratch;
-        truth_step(&out->truth);
-        for (int k = 0; k < TO_KINDS; k++)
-            if (out->writers[k] != NULL)
-                writers[k]->step(out->writers[k]);
-        arena_free(scratch);
-        arena_init(scratch);
-    }
-}
-
-/* The size that --target-mb speaks of: the first of the formats that is written. */
-static uint64_t trace_bytes(const struct synth_job_state *j)
-{
-    static const enum to_kind order[] = {TO_TRACE, TO_KINETO, TO_CHROME, TO_MSPROF, TO_DB};
-    void *const *of = j->ranks[0].writers;
-    size_t i = 0;
-
-    while (of[order[i]] == NULL)
-        i++;
-    return writers[order[i]]->bytes(of[order[i]]);
-}
-
-static enum status close_rank(struct rank_out *out)
-{
-    truth_finish(&out->truth);
-    for (int k = 0; k < TO_KINDS; k++)
-        if (out->writers[k] != NULL)
-            TRY(writers[k]->close(out->writers[k]));
-    return ST_OK;
+    for (int i = 0; i < j->sim.ranks_n; i++)
+        rank_out_step(&j->ranks[i]);
 }
 
 static void release(struct synth_job_state *j)
 {
-    for (int i = 0; i < j->sim.ranks_n; i++) {
-        struct rank_out *out = &j->ranks[i];
-        for (int k = 0; k < TO_KINDS; k++)
-            if (out->writers[k] != NULL)
-                writers[k]->abort(out->writers[k]);
-        truth_fini(&out->truth);
-        arena_free(&out->outlet.scratch);
-    }
+    for (int i = 0; i < j->sim.ranks_n; i++)
+        rank_out_free(&j->ranks[i]);
     sim_fini(&j->sim);
 }
 
@@ -126,7 +66,7 @@ static enum status run_steps(struct synth_job_state *j, const struct progress *p
         write_steps(j);
     }
     for (int64_t n = 0; n < most; n++) {
-        uint64_t before = trace_bytes(j);
+        uint64_t before = rank_out_bytes(&j->ranks[0]);
         if (n > 0 && o->target_bytes > 0 && before >= o->target_bytes)
             break;
         /* Without a number of steps the last one is the one that would pass the target. */
@@ -135,7 +75,7 @@ static enum status run_steps(struct synth_job_state *j, const struct progress *p
         sim_step(&j->sim, o->partial && is_last);
         write_steps(j);
         if (o->target_bytes > 0)
-            progress_tick(progress, "writing", trace_bytes(j), o->target_bytes);
+            progress_tick(progress, "writing", rank_out_bytes(&j->ranks[0]), o->target_bytes);
         else
             progress_tick(progress, "writing steps", (uint64_t)n + 1, (uint64_t)most);
         if (cancelled())
@@ -217,14 +157,16 @@ enum status synth_run(const struct synth_options *o, const struct progress *prog
     *out = (struct synth_result){0};
     TRY(check_folder(o, arena, d));
     TRY(fs_mkdirs(o->out, d));
+    if (o->plant > 0)
+        return plant_run(o, arena, d, out);
     sim_init(&j.sim, o, arena);
     j.ranks = ARENA_ARRAY(arena, struct rank_out, (size_t)o->ranks);
     for (int i = 0; i < j.sim.ranks_n && st == ST_OK; i++)
-        st = open_rank(&j, i);
+        st = rank_out_open(&j.ranks[i], &j.sim, i, arena, d);
     if (st == ST_OK)
         st = run_steps(&j, progress);
     for (int i = 0; i < j.sim.ranks_n && st == ST_OK; i++)
-        st = close_rank(&j.ranks[i]);
+        st = rank_out_close(&j.ranks[i]);
     if (st == ST_OK)
         st = write_truth(&j);
     if (st == ST_OK)

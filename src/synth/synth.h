@@ -49,6 +49,7 @@ struct synth_options {
     bool stacks, gzip, partial, force;
     uint64_t seed;
     uint64_t truncate; /* cut traces to this many bytes; 0: whole */
+    int plant;         /* 1 + number in plant_names (synth/plant.h); 0: none */
 };
 
 #define SYNTH_DEFAULTS                                                                             \

@@ -37,7 +37,7 @@ static struct dialect dialect_of(const struct synth_options *o)
 
 int64_t to_stream(enum synth_stream stream)
 {
-    static const int numbers[STREAM_COUNT] = {2, 5, 3};
+    static const int numbers[STREAM_COUNT] = {2, 5, 3, 7, 9};
 
     return numbers[stream];
 }
@@ -75,11 +75,12 @@ struct str to_types(struct arena *arena, const struct synth_op *op, const char *
     } words[] = {
         {S_INIT("DT_BF16"), S_INIT("c10::BFloat16")},
         {S_INIT("FLOAT"), S_INIT("float")},
+        {S_INIT("DOUBLE"), S_INIT("double")},
         {S_INIT("INT64"), S_INIT("long int")},
         {S_INIT("INT32"), S_INIT("int")},
         {S_INIT("BOOL"), S_INIT("bool")},
     };
-    struct str rest = str_of(op->kind->in_types), word;
+    struct str rest = str_of(op->types != NULL ? op->types : op->kind->in_types), word;
     struct text t = {0};
 
     while (str_split(&rest, ';', &word)) {

@@ -330,7 +330,7 @@ static void device_task(struct database *b, const struct synth_task *t)
         break;
     case TASK_COPY:
         id = task_row(b, t, t->begin, t->dur, "MEMCPY_ASYNC", NO_MODEL);
-        INSERT(b, DB_COPY, id, t->bytes, t->way == COPY_HOST_TO_DEVICE ? 1 : 2);
+        INSERT(b, DB_COPY, id, t->bytes, t->way == COPY_SET ? 3 : (int64_t)t->way + 1);
         break;
     default:
         task_row(b, t, t->begin, t->dur, "EVENT_WAIT", NO_MODEL);
@@ -388,14 +388,14 @@ static void write_strings(struct database *b, const struct intern *in, int64_t b
 static void write_facts(struct database *b)
 {
     char *sql = sqlite3_mprintf(
-        "INSERT INTO NPU_INFO VALUES (%lld,'Ascend910B');"
+        "INSERT INTO NPU_INFO VALUES (%lld,'%s');"
         "INSERT INTO SESSION_TIME_INFO VALUES (%lld,%lld);"
         "INSERT INTO RANK_DEVICE_MAP VALUES (%d,%lld);"
         "INSERT INTO META_DATA VALUES ('SCHEMA_VERSION','1.0.0'),('parallel_group_info',"
         "'{\"%s\": {\"group_name\": \"default_group\", \"group_rank\": %d, \"global_ranks\": "
         "[]}}')",
-        (long long)device_id(b), (long long)(SYNTH_EPOCH + b->rank->skew), (long long)b->rank->host,
-        b->rank->id, (long long)device_id(b), b->sim->group, b->rank->id);
+        (long long)device_id(b), b->sim->npu, (long long)(SYNTH_EPOCH + b->rank->skew),
+        (long long)b->rank->host, b->rank->id, (long long)device_id(b), b->sim->group, b->rank->id);
 
     execute(b, sql);
     sqlite3_free(sql);

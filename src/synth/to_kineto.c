@@ -35,7 +35,7 @@ static void tail(struct kineto *k)
 
 static int64_t stream_of(enum synth_stream stream)
 {
-    static const int numbers[STREAM_COUNT] = {7, 20, 13};
+    static const int numbers[STREAM_COUNT] = {7, 20, 13, 16, 24};
 
     return numbers[stream];
 }
@@ -49,8 +49,8 @@ static enum status open_kineto(void *self, struct outlet *to)
     k->name =
         arena_printf(to->arena, "rank%d.pt.trace.json%s", r->id, s->options->gzip ? ".gz" : "");
     TRY(events_open(&k->events, to, "kineto", k->name, ",\n"));
-    PUTF(&k->events.put, embedded_file("synth/kineto_head.json").at, r->id % 8, r->id, s->world,
-         s->world, to->ranks, s->options->stacks);
+    PUTF(&k->events.put, embedded_file("synth/kineto_head.json").at, r->id % 8, s->gpu,
+         s->gpu_memory, r->id, s->world, s->world, to->ranks, s->options->stacks);
     return ST_OK;
 }
 
@@ -63,7 +63,7 @@ static void op_event(struct kineto *k, const struct host_event *e)
 {
     struct put *p = &k->events.put;
     struct arena *a = &k->events.to->scratch;
-    int64_t external = e->launch > 0 ? e->launch : 1000000000 + ++k->external;
+    int64_t external = e->id > 0 ? e->id : e->launch > 0 ? e->launch : 1000000000 + ++k->external;
 
     head(k, "cpu_op", e->name, k->rank->pid, rank_tid(k->rank, e->thread), e->begin, e->dur);
     PUTF(p, "'External id': %,'Record function id': 0, ", external);
@@ -86,17 +86,60 @@ static void flow(struct kineto *k, const char *ph, int64_t id, int64_t pid, int6
           ph, id, pid, tid, put_us(at - BASE), cat, cat, ph[0] == 'f' ? ", \"bp\": \"e\"" : "");
 }
 
+static void call_event(struct kineto *k, int cbid, const struct host_event *call)
+{
+    int64_t tid = rank_tid(k->rank, call->thread);
+    bool is_driver = strncmp(call->name, "cuda", 4) != 0;
+
+    head(k, is_driver ? "cuda_driver" : "cuda_runtime", call->name, k->rank->pid, tid, call->begin,
+         call->dur);
+    PUTF(&k->events.put, "'External id': %, 'cbid': %, 'correlation': %", call->parent, cbid,
+         call->id);
+    tail(k);
+    if (call->launch > 0)
+        flow(k, "s", call->id, k->rank->pid, tid, call->begin, "ac2g");
+}
+
 static void runtime_event(struct kineto *k, const char *name, int cbid, enum synth_thread thread,
                           nanos begin, nanos dur, int64_t correlation, bool has_device)
 {
-    int64_t tid = rank_tid(k->rank, thread);
+    call_event(k, cbid,
+               &(struct host_event){.name = name,
+                                    .thread = thread,
+                                    .begin = begin,
+                                    .dur = dur,
+                                    .id = correlation,
+                                    .parent = correlation,
+                                    .launch = has_device});
+}
 
-    head(k, "cuda_runtime", name, k->rank->pid, tid, begin, dur);
-    PUTF(&k->events.put, "'External id': %, 'cbid': %, 'correlation': %", correlation, cbid,
-         correlation);
-    tail(k);
-    if (has_device)
-        flow(k, "s", correlation, k->rank->pid, tid, begin, "ac2g");
+/* The number CUPTI gives a call. */
+static int cbid_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        int cbid;
+    } calls[] = {
+        {"cudaLaunchKernel", 211},
+        {"cuLaunchKernelEx", 652},
+        {"cudaMemcpyAsync", 41},
+        {"cudaMemsetAsync", 51},
+        {"cudaStreamSynchronize", 131},
+        {"cudaDeviceSynchronize", 165},
+        {"cudaMalloc", 20},
+        {"cudaFree", 22},
+        {"cudaEventRecord", 135},
+        {"cudaEventQuery", 136},
+        {"cudaStreamWaitEvent", 147},
+        {"cudaGraphLaunch", 311},
+        {"cudaHostAlloc", 27},
+        {"cudaStreamIsCapturing", 317},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        if (strcmp(calls[i].name, name) == 0)
+            return calls[i].cbid;
+    return 0;
 }
 
 static void sync_event(struct kineto *k, const char *kind, int64_t stream, nanos begin, nanos dur,
@@ -119,7 +162,9 @@ static void host_event(struct kineto *k, const struct host_event *e)
         op_event(k, e);
         break;
     case HOST_STEP:
-        head(k, "user_annotation", step_name(k, e->id), k->rank->pid, tid, e->begin, e->dur);
+    case HOST_RANGE:
+        head(k, "user_annotation", e->kind == HOST_STEP ? step_name(k, e->id) : e->name,
+             k->rank->pid, tid, e->begin, e->dur);
         PUTF(&k->events.put, "'External id': %,'Record function id': 0, 'Ev Idx': %",
              1000000000 + ++k->external, k->index++);
         tail(k);
@@ -143,9 +188,17 @@ static void host_event(struct kineto *k, const struct host_event *e)
             runtime_event(k, "cudaStreamWaitEvent", 147, e->thread, e->begin, e->dur, e->id, false);
         }
         break;
+    case HOST_CUDA:
+        call_event(k, cbid_of(e->name), e);
+        break;
     default:
         break; /* the queue and the levels of CANN have no like on a GPU */
     }
+}
+
+static int64_t external_of(const struct synth_task *t)
+{
+    return t->has_call ? t->external : t->connection;
 }
 
 static void nccl_args(struct kineto *k, const struct synth_task *t)
@@ -167,15 +220,16 @@ static void kernel_event(struct kineto *k, const struct synth_task *t)
     int64_t device = k->rank->id % 8, stream = stream_of(t->stream);
     int64_t grid = t->kind == TASK_COMM ? 24 : (t->op->dur / 1000 + 1) * 4;
 
-    runtime_event(k, "cudaLaunchKernel", 211, t->launch_thread, t->launched + 2000, 3000,
-                  t->connection, true);
+    if (!t->has_call)
+        runtime_event(k, "cudaLaunchKernel", 211, t->launch_thread, t->launched + 2000, 3000,
+                      t->connection, true);
     head(k, "kernel", t->op->kind->cuda, device, stream, t->begin, t->dur);
     PUTF(p,
          "'External id': %, 'queued': 0, 'device': %, 'context': 1,\n      'stream': %, "
          "'correlation': %,\n      'registers per thread': %, 'shared memory': %,\n      'blocks "
          "per SM': %, 'warps per SM': %,\n      'grid': [%, 1, 1],\n      'block': [128, 1, 1],\n  "
          "    ",
-         t->connection, device, stream, t->connection, 32 + (int)t->op->code * 4,
+         external_of(t), device, stream, t->connection, 32 + (int)t->op->code * 4,
          t->op->kind->mac > 0 ? 213248 : 0, put_short(grid * 1000 / 132),
          put_short(grid * 4000 / 132), grid);
     PUTF(p, "'est. achieved occupancy %': %", "%",
@@ -186,10 +240,23 @@ static void kernel_event(struct kineto *k, const struct synth_task *t)
     flow(k, "f", t->connection, device, stream, t->begin, "ac2g");
 }
 
+static const char *copy_name(const struct synth_task *t)
+{
+    static const char *const names[][2] = {
+        [COPY_HOST_TO_DEVICE] = {"Memcpy HtoD (Pinned -> Device)",
+                                 "Memcpy HtoD (Pageable -> Device)"},
+        [COPY_DEVICE_TO_HOST] = {"Memcpy DtoH (Device -> Pinned)",
+                                 "Memcpy DtoH (Device -> Pageable)"},
+        [COPY_ON_DEVICE] = {"Memcpy DtoD (Device -> Device)", ""},
+        [COPY_SET] = {"Memset (Device)", ""},
+    };
+
+    return names[t->way][t->is_pageable];
+}
+
 static void device_task(struct kineto *k, const struct synth_task *t)
 {
     int64_t device = k->rank->id % 8, stream = stream_of(t->stream);
-    bool is_in = t->way == COPY_HOST_TO_DEVICE;
 
     if (t->begin + t->dur > k->last)
         k->last = t->begin + t->dur;
@@ -198,13 +265,12 @@ static void device_task(struct kineto *k, const struct synth_task *t)
     } else if (t->kind == TASK_WAIT) {
         sync_event(k, "Stream Wait Event", stream, t->begin, t->dur, t->connection);
     } else {
-        head(k, "gpu_memcpy",
-             is_in ? "Memcpy HtoD (Pinned -> Device)" : "Memcpy DtoH (Device -> Pinned)", device,
-             stream, t->begin, t->dur);
+        head(k, t->way == COPY_SET ? "gpu_memset" : "gpu_memcpy", copy_name(t), device, stream,
+             t->begin, t->dur);
         PUTF(&k->events.put,
              "'External id': %, 'device': %, 'context': 1,\n      'stream': %, 'correlation': %,\n "
              "     'bytes': %, 'memory bandwidth (GB/s)': %",
-             t->connection, device, stream, t->connection, t->bytes,
+             external_of(t), device, stream, t->connection, t->bytes,
              put_short(t->bytes * 1000 / t->dur));
         tail(k);
         flow(k, "f", t->connection, device, stream, t->begin, "ac2g");
@@ -246,7 +312,6 @@ static void meta(struct kineto *k, const char *what, const char *key, int64_t pi
 
 static enum status close_kineto(void *self)
 {
-    static const char *const streams[] = {"\"stream 7 \"", "\"stream 20 \"", "\"stream 13 \""};
     struct kineto *k = self;
     int64_t pid = k->rank->pid, device = k->rank->id % 8;
     nanos end = k->last > k->rank->host ? k->last : k->rank->host;
@@ -257,8 +322,11 @@ static enum status close_kineto(void *self)
          arena_printf(k->events.to->arena, "%lld", (long long)pid));
     meta(k, "process_name", "name", device, 0, "\"python3\"");
     meta(k, "process_labels", "labels", device, 0, device == 0 ? "\"GPU 0\"" : "\"GPU\"");
-    for (int i = 0; i < STREAM_COUNT; i++)
-        meta(k, "thread_name", "name", device, stream_of((enum synth_stream)i), streams[i]);
+    for (int i = 0; i < k->rank->streams; i++) {
+        int64_t stream = stream_of((enum synth_stream)i);
+        meta(k, "thread_name", "name", device, stream,
+             arena_printf(k->events.to->arena, "\"stream %lld \"", (long long)stream));
+    }
     meta(k, "thread_name", "name", pid, rank_tid(k->rank, THREAD_MAIN), "\"thread (python3)\"");
     meta(k, "thread_name", "name", pid, rank_tid(k->rank, THREAD_BACKWARD),
          "\"thread (pt_autograd_0)\"");

@@ -109,11 +109,9 @@ static void put_op_args(struct trace *t, const struct host_event *e)
 
 static void framework_event(struct trace *t, const struct host_event *e)
 {
-    static const char *const cats[] = {[HOST_OP] = "cpu_op",
-                                       [HOST_STEP] = "cpu_op",
-                                       [HOST_PYTHON] = "python_function",
-                                       [HOST_ENQUEUE] = "enqueue",
-                                       [HOST_DEQUEUE] = "dequeue"};
+    static const char *const cats[] = {
+        [HOST_OP] = "cpu_op",       [HOST_STEP] = "cpu_op",     [HOST_PYTHON] = "python_function",
+        [HOST_ENQUEUE] = "enqueue", [HOST_DEQUEUE] = "dequeue", [HOST_RANGE] = "cpu_op"};
     struct put *p = &t->events.put;
 
     events_begin(&t->events);
@@ -122,7 +120,7 @@ static void framework_event(struct trace *t, const struct host_event *e)
         PUTF(p, "#%", e->id);
     PUTF(p, "', 'pid': %, 'tid': %, 'ts': %, 'dur': %, 'cat': '%', 'args': ", t->rank->pid,
          tid_of(t, e->thread), stamp(t, e->begin), put_short(e->dur), cats[e->kind]);
-    if (e->kind == HOST_OP || e->kind == HOST_STEP)
+    if (e->kind == HOST_OP || e->kind == HOST_STEP || e->kind == HOST_RANGE)
         put_op_args(t, e);
     else if (e->kind == HOST_PYTHON)
         PUTF(p, "{'Python id': %, 'Python parent id': %}", e->id, e->parent);
@@ -255,6 +253,8 @@ static const char *task_type(const struct trace *t, const struct synth_task *tas
 
 static void device_task(struct trace *t, const struct synth_task *task)
 {
+    static const char *const ways[] = {"host to device", "device to host", "device to device",
+                                       "device to device"};
     struct put *p = &t->events.put;
     int64_t pid = lane_pid(t, LANE_HARDWARE), stream = to_stream(task->stream);
 
@@ -271,8 +271,7 @@ static void device_task(struct trace *t, const struct synth_task *task)
          t->dialect.stream_key, stream, task->task_id, task->connection);
     if (task->kind == TASK_COPY)
         PUTF(p, ", 'size(B)': %, 'bandwidth(GB/s)': %, 'operation': '%'", task->bytes,
-             bandwidth(task->bytes, task->dur),
-             task->way == COPY_HOST_TO_DEVICE ? "host to device" : "device to host");
+             bandwidth(task->bytes, task->dur), ways[task->way]);
     PUT(p, "}, 'ph': 'X'}");
     events_end(&t->events);
     flows_to(t, task, pid, stream);
@@ -369,11 +368,10 @@ static void name_thread(struct trace *t, int64_t pid, int64_t tid, const char *n
 static enum status close_trace(void *self)
 {
     struct trace *t = self;
-    bool is_training = t->sim->options->mode == SYNTH_TRAIN;
 
     if (!t->is_msprof) {
         name_process(t, t->rank->pid, "Python", "CPU", 0);
-        for (int k = 0; k < (is_training ? THREAD_COUNT : THREAD_BACKWARD); k++) {
+        for (int k = 0; k < t->rank->threads; k++) {
             int64_t tid = tid_of(t, (enum synth_thread)k);
             name_thread(t, t->rank->pid, tid, "Thread", tid);
         }
@@ -387,7 +385,7 @@ static enum status close_trace(void *self)
         int64_t tid = tid_of(t, (enum synth_thread)k);
         name_thread(t, lane_pid(t, LANE_CANN), tid, "Thread", tid);
     }
-    for (int k = 0; k < STREAM_COUNT; k++) {
+    for (int k = 0; k < t->rank->streams; k++) {
         int64_t stream = to_stream((enum synth_stream)k);
         name_thread(t, lane_pid(t, LANE_HARDWARE), stream, "Stream", stream);
     }

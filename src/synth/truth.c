@@ -318,7 +318,8 @@ void truth_step(struct truth *t)
     make_sets(t, &s);
     t->copies += s.copies;
     for (size_t i = 0; i < step->host.n; i++)
-        t->host_events[step->host.at[i].kind]++;
+        if (step->host.at[i].kind <= HOST_GC)
+            t->host_events[step->host.at[i].kind]++;
     if (!step->is_marked) {
         t->early += s.kernels;
         return;

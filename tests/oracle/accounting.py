@@ -64,7 +64,8 @@ def check(strata, path):
                  "FROM accounting GROUP BY 1, 2, 3, 5, 6")
     if not rows:
         return None
-    kernels = query(strata, path, "SELECT ts, dur, kind, device FROM kernels")
+    kernels = query(strata, path, "SELECT ts, dur, kind, device FROM kernels UNION ALL SELECT ts, dur, 'copy', "
+                    "device FROM slices WHERE kind = 'control' AND name LIKE '%MEMCPY%'")
     gaps = query(strata, path, "SELECT device, ts, end_ts FROM gaps")
     for device in {r["device"] for r in rows}:
         mine = [r for r in rows if r["device"] == device]

@@ -95,7 +95,7 @@ static void assign_tasks(struct accounting *a, bool on_host)
         struct device_task *t = &a->tasks.at[i];
         if (on_host && t->call != TASK_NO_CALL) {
             has_launch = true;
-            t->step = step_at(a, a->host.calls[t->call].begin);
+            t->step = step_at(a, host_call_asked(&a->host, &a->host.calls[t->call])->begin);
         } else if (!on_host || has_launch || a->host.links == 0) {
             t->step = step_at(a, t->begin);
         }
@@ -320,21 +320,64 @@ static void group_steps(const struct capture *cap, struct accounting *a)
     hash_free(&groups);
 }
 
-/* A slow step is far above the median, by share and by the usual spread. */
+/* Steps by group, those of one together, in order; the first step is left out. */
+static uint32_t *by_group(const struct accounting *a, size_t *first)
+{
+    uint32_t *order = mem_grow(NULL, sizeof(*order), a->n + 1);
+
+    memset(first, 0, sizeof(*first) * (a->groups + 2));
+    for (size_t i = 1; i < a->n; i++)
+        first[a->steps[i].group + 2]++;
+    for (size_t i = 0; i <= a->groups; i++)
+        first[i + 1] += first[i];
+    for (size_t i = 1; i < a->n; i++)
+        order[first[a->steps[i].group + 1]++] = (uint32_t)i;
+    return order;
+}
+
+void accounting_usual(const struct accounting *a, const nanos *times, nanos *out)
+{
+    size_t *first = mem_grow(NULL, sizeof(*first), a->groups + 2);
+    nanos *values = mem_grow(NULL, sizeof(*values), a->n + 1);
+    uint32_t *order = by_group(a, first);
+
+    for (size_t i = 1; i < a->n; i++)
+        values[i - 1] = times[i];
+    nanos all = host_timeline_median(values, a->n > 1 ? a->n - 1 : 0);
+    for (size_t i = 0; i < a->n; i++)
+        out[i] = all;
+    for (size_t g = 0; g < a->groups; g++) {
+        size_t n = first[g + 1] - first[g];
+        for (size_t i = 0; i < n; i++)
+            values[i] = times[order[first[g] + i]];
+        nanos median = n >= LIMIT_LIKE_STEPS ? host_timeline_median(values, n) : all;
+        for (size_t i = 0; i < n; i++)
+            out[order[first[g] + i]] = median;
+    }
+    mem_free(order);
+    mem_free(values);
+    mem_free(first);
+}
+
+/* A slow step is far above what is usual for its like, by share and by their spread. */
 static void find_slow_steps(struct accounting *a)
 {
+    nanos *times = mem_grow(NULL, sizeof(*times), a->n + 1);
+    nanos *usual = mem_grow(NULL, sizeof(*usual), a->n + 1);
     nanos *spread = mem_grow(NULL, sizeof(*spread), a->n + 1);
-    size_t n = 0;
 
-    for (size_t i = a->n > 1; i < a->n; i++)
-        spread[n++] = llabs(account_step_time(&a->steps[i]) - a->step_time);
-    nanos usual = host_timeline_median(spread, n);
+    for (size_t i = 0; i < a->n; i++)
+        times[i] = account_step_time(&a->steps[i]);
+    accounting_usual(a, times, usual);
+    for (size_t i = 1; i < a->n; i++)
+        spread[i - 1] = llabs(times[i] - usual[i]);
+    nanos normal = host_timeline_median(spread, a->n > 1 ? a->n - 1 : 0);
+    for (size_t i = 1; a->n >= LIMIT_SLOW_STEPS && i < a->n; i++)
+        a->steps[i].is_slow = times[i] / LIMIT_SLOW_STEP >= usual[i] / 100 &&
+                              times[i] - usual[i] >= LIMIT_SLOW_SPREAD * normal && times[i] > 0;
     mem_free(spread);
-    for (size_t i = 0; a->n >= LIMIT_SLOW_STEPS && i < a->n; i++) {
-        nanos time = account_step_time(&a->steps[i]);
-        a->steps[i].is_slow = time / LIMIT_SLOW_STEP >= a->step_time / 100 &&
-                              time - a->step_time >= LIMIT_SLOW_SPREAD * usual && time > 0;
-    }
+    mem_free(usual);
+    mem_free(times);
 }
 
 /* Medians; the first step touches the beginning of the recording. */

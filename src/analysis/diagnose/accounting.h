@@ -70,7 +70,7 @@ struct account_step {
     size_t tasks;
     uint64_t work; /* of the names of its compute kernels, in any order: equal work, equal number */
     uint32_t group; /* steps of equal work, numbered by their first one */
-    bool is_slow;   /* takes far longer than the median step */
+    bool is_slow;   /* takes far longer than steps of its group, or than all if it has no like */
 };
 
 struct accounting {
@@ -109,6 +109,10 @@ const struct accounting *accounting_find(struct study *st);
 
 /* The same for a device of several. Lives in the arena. */
 struct accounting *accounting_of_device(struct study *st, int32_t device, struct arena *arena);
+
+/* For each step the median of `times` over the steps of its group, if it has enough of them, else
+ * over all; the first step counts in none. */
+void accounting_usual(const struct accounting *a, const nanos *times, nanos *out);
 
 /* Metrics of a struct account_step that conditions may name. */
 extern const struct record account_metrics_record;

@@ -211,6 +211,113 @@ TEST(random_captures_add_up_and_equal_a_slow_evaluation)
     start_study();
 }
 
+/* The main thread puts work into a queue at [10,11) us; a second thread takes it out at once and
+ * launches at [12,20). Then the main thread waits in a call up to 500 us and goes on. */
+static void queue_work(nanos put, nanos begin, nanos end)
+{
+    uint32_t in = host(SLICE_QUEUE, "Enqueue", put, put + US);
+    uint32_t out = other_host(2, SLICE_QUEUE, "Dequeue@x", put + US, put + 10 * US);
+    uint32_t from = other_host(2, SLICE_RUNTIME, "Node@launch", put + 2 * US, put + 9 * US);
+
+    capture_flow(cap, FLOW_QUEUE, in, out);
+    capture_flow(cap, FLOW_LAUNCH, from, task("7", SLICE_COMPUTE, "elementwise", begin, end));
+}
+
+TEST(work_of_a_queue_is_late_because_of_the_thread_that_fills_it)
+{
+    step_mark(1, 0, 100 * US);
+    step_mark(2, 100 * US, 1 * MS);
+    queue_work(10 * US, 20 * US, 30 * US);
+    queue_work(95 * US, 150 * US, 160 * US); /* launched after the mark, asked for before it */
+    host(SLICE_RUNTIME, "aclrtSynchronizeStream", 110 * US, 500 * US);
+    queue_work(510 * US, 520 * US, 530 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->steps[0].tasks, 2);
+    assert_int_equal(a->steps[0].window.end, 160 * US);
+    assert_int_equal(idle(a, 1, CAUSE_SYNC), 340 * US);
+    assert_int_equal(idle(a, 1, CAUSE_LAUNCH), 20 * US);
+    assert_int_equal(idle(a, 1, CAUSE_UNTRACED), 0);
+    assert_exact(a);
+}
+
+/* What one thread does may be drawn on two lanes: operators on one, calls on the other. */
+TEST(lanes_of_one_thread_are_one_timeline)
+{
+    struct lane_key calls = {.kind = LANE_THREAD, .device = -1, .pid = 99, .tid = 1};
+
+    step_mark(1, 0, 1 * MS);
+    launch(0, 10 * US, 11 * US, 20 * US);
+    host(SLICE_HOST_OP, "aten::mm", 30 * US, 200 * US);
+    put(calls, SLICE_RUNTIME, "cudaMalloc", 40 * US, 150 * US);
+    launch(160 * US, 170 * US, 171 * US, 180 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->host.count, 1);
+    assert_int_equal(idle(a, 0, CAUSE_ALLOCATOR), 110 * US);
+    assert_exact(a);
+}
+
+TEST(copies_of_ascend_count)
+{
+    task("2", SLICE_COMPUTE, "MatMul", 0, 50 * US);
+    task("2", SLICE_CONTROL, "MEMCPY_ASYNC", 60 * US, 90 * US);
+    task("2", SLICE_CONTROL, "EVENT_RECORD", 90 * US, 95 * US);
+    task("2", SLICE_COMPUTE, "MatMul", 100 * US, 150 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->steps[0].copy_exposed, 30 * US);
+    assert_int_equal(a->steps[0].idle, 20 * US);
+    assert_exact(a);
+}
+
+TEST(steps_of_equal_work_are_a_group)
+{
+    nanos at = 0;
+
+    for (int step = 0; step < 8; step++) {
+        bool has_more = step % 4 == 1;
+        nanos span = has_more ? 4 * MS : step == 6 ? 3 * MS : MS;
+        step_mark(step, at, at + span);
+        launch_named("a", at + span - 50 * US, at + span - 40 * US, at + span - 39 * US,
+                     at + span - 30 * US);
+        if (has_more)
+            launch_named("b", at + span - 30 * US, at + span - 20 * US, at + span - 19 * US,
+                         at + span - 10 * US);
+        at += span;
+    }
+    const struct accounting *a = account();
+
+    assert_int_equal(a->groups, 2);
+    assert_int_equal(a->steps[1].group, a->steps[5].group);
+    assert_int_equal(a->steps[0].group, a->steps[6].group);
+    assert_true(a->steps[6].is_slow);
+    assert_false(a->steps[4].is_slow);
+}
+
+/* Host work right before a copy of 1 MB to the device made the input. */
+TEST(host_work_before_a_copy_is_input)
+{
+    struct attr bytes = attr_int(capture_intern(cap, S("bytes")), 1 << 20);
+    struct lane_key key = {.kind = LANE_STREAM, .device = 0, .name = capture_intern(cap, S("7"))};
+
+    step_mark(1, 0, 9 * MS);
+    launch(0, 10 * US, 11 * US, 20 * US);
+    uint32_t from = host(SLICE_RUNTIME, "cudaMemcpyAsync", 5 * MS, 5010 * US);
+    struct slice copy = {.begin = 5011 * US,
+                         .dur = 20 * US,
+                         .lane = capture_lane(cap, key),
+                         .name = capture_intern(cap, S("Memcpy HtoD (Pinned -> Device)")),
+                         .own = attrs_own(&cap->attrs, &bytes, 1),
+                         .kind = SLICE_COPY};
+    capture_flow(cap, FLOW_LAUNCH, from, capture_slice(cap, &copy));
+    launch(8 * MS, 8010 * US, 8011 * US, 8020 * US);
+    const struct accounting *a = account();
+
+    assert_int_equal(idle(a, 0, CAUSE_INPUT), 5 * MS - 20 * US);
+    assert_int_equal(idle(a, 0, CAUSE_UNTRACED), 8 * MS - 5031 * US);
+}
+
 TEST_MAIN("analysis/diagnose/accounting",
           CASE(compute_claims_before_collectives_and_those_before_copies),
           CASE(the_kernel_that_started_first_has_the_time),
@@ -220,4 +327,7 @@ TEST_MAIN("analysis/diagnose/accounting",
           CASE(short_stretches_are_launch_overhead),
           CASE(without_launches_the_cause_is_unknown_and_said),
           CASE(a_capture_without_device_work_has_no_window),
-          CASE(random_captures_add_up_and_equal_a_slow_evaluation))
+          CASE(random_captures_add_up_and_equal_a_slow_evaluation),
+          CASE(work_of_a_queue_is_late_because_of_the_thread_that_fills_it),
+          CASE(lanes_of_one_thread_are_one_timeline), CASE(copies_of_ascend_count),
+          CASE(steps_of_equal_work_are_a_group), CASE(host_work_before_a_copy_is_input))

@@ -13,6 +13,8 @@ enum copy_kind copy_kind_of(struct str name)
 {
     char buf[NAME_TOKENS_MOST];
     struct str low = name_tokens_lower(name, buf);
+    for (size_t i = 0; i < low.n; i++)
+        buf[i] = buf[i] == ' ' ? '_' : buf[i]; /* "host to device" */
     bool is_pageable = name_tokens_any(low, "pageable"), is_pinned = name_tokens_any(low, "pinned");
 
     if (name_tokens_any(low, "memset"))
@@ -32,7 +34,18 @@ static enum task_class class_of(enum slice_kind kind)
 {
     if (slice_is_comm(kind))
         return TASK_COMM;
-    return kind == SLICE_COPY ? TASK_COPY : TASK_COMPUTE;
+    return kind == SLICE_COPY || kind == SLICE_CONTROL ? TASK_COPY : TASK_COMPUTE;
+}
+
+/* Copies of an Ascend device are tasks like others; those of its collectives (SDMA) are part of
+ * these. */
+bool device_task_is(const struct capture *cap, size_t slice)
+{
+    enum slice_kind kind = (enum slice_kind)cap->slices.kind[slice];
+
+    return slice_is_kernel(kind) ||
+           (kind == SLICE_CONTROL &&
+            str_contains_nocase(capture_text(cap, cap->slices.name[slice]), S("memcpy")));
 }
 
 static bool is_of(const struct lane *lane, int32_t device)
@@ -43,7 +56,7 @@ static bool is_of(const struct lane *lane, int32_t device)
 static bool has_kernels(const struct capture *cap, const struct lane *lane)
 {
     for (size_t i = lane->first; i < lane->first + lane->n; i++)
-        if (slice_is_kernel((enum slice_kind)cap->slices.kind[i]))
+        if (device_task_is(cap, i))
             return true;
     return false;
 }
@@ -54,7 +67,7 @@ static void take_lane(const struct capture *cap, const struct lane *lane, struct
 
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
         enum slice_kind kind = (enum slice_kind)s->kind[i];
-        if (!slice_is_kernel(kind))
+        if (!device_task_is(cap, i))
             continue;
         out->at[out->n++] = (struct device_task){
             .begin = device_time(s->begin[i]),
@@ -94,8 +107,28 @@ static void sort_by_begin(struct device_tasks *t, struct arena *arena)
     t->at = sorted;
 }
 
+/* An attribute by its name, of the slice itself or of its set. */
+static struct attr attr_of(const struct capture *cap, uint32_t slice, strid key)
+{
+    struct attr none = {.type = ATTR_NONE};
+    struct attr own = attrs_get(&cap->attrs, cap->slices.own[slice], key);
+
+    if (key == 0)
+        return none;
+    return own.type != ATTR_NONE ? own : attrs_get(&cap->attrs, cap->slices.set[slice], key);
+}
+
+static enum copy_kind operation_of(const struct capture *cap, uint32_t slice, strid key)
+{
+    struct attr a = attr_of(cap, slice, key);
+
+    return a.type == ATTR_TEXT ? copy_kind_of(capture_text(cap, a.text)) : COPY_OTHER;
+}
+
+/* By name, or by the operation that Ascend writes beside it. */
 static void set_copies(const struct capture *cap, struct device_tasks *t)
 {
+    strid key = intern_find(&cap->strings, S("operation"));
     struct hash kinds = {0};
 
     for (size_t i = 0; i < t->n; i++) {
@@ -107,6 +140,8 @@ static void set_copies(const struct capture *cap, struct device_tasks *t)
             kind = copy_kind_of(capture_text(cap, name));
             hash_put(&kinds, name, kind);
         }
+        if (kind == COPY_OTHER)
+            kind = operation_of(cap, t->at[i].slice, key);
         t->at[i].copy = (uint8_t)kind;
     }
     hash_free(&kinds);
@@ -154,10 +189,14 @@ size_t device_tasks_devices(const struct capture *cap, int32_t *out, size_t room
 
 double device_task_bytes(const struct capture *cap, const struct device_task *t)
 {
-    strid key = intern_find(&cap->strings, S("bytes"));
-    struct attr own = attrs_get(&cap->attrs, cap->slices.own[t->slice], key);
-    struct attr set = attrs_get(&cap->attrs, cap->slices.set[t->slice], key);
-    struct attr a = own.type != ATTR_NONE ? own : set;
+    static const struct str keys[] = {S_INIT("bytes"), S_INIT("size(B)"), S_INIT("size")};
 
-    return key == 0 || a.type == ATTR_NONE ? 0 : a.type == ATTR_REAL ? a.real : (double)a.number;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        struct attr a = attr_of(cap, t->slice, intern_find(&cap->strings, keys[i]));
+        if (a.type == ATTR_REAL)
+            return a.real;
+        if (a.type == ATTR_INT)
+            return (double)a.number;
+    }
+    return 0;
 }

@@ -68,6 +68,9 @@ static inline bool copy_is_pageable(enum copy_kind kind)
 struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
                                       struct arena *arena);
 
+/* Whether a slice is work of a device: a kernel, a collective or a copy. */
+bool device_task_is(const struct capture *cap, size_t slice);
+
 /* What a copy moves; 0: not recorded. */
 double device_task_bytes(const struct capture *cap, const struct device_task *t);
 

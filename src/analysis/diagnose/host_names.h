@@ -15,7 +15,8 @@ enum call_kind {
     CALL_SYNC,
     CALL_ALLOC, /* allocates or frees */
     CALL_COMPILE,
-    CALL_EVENT, /* records an event or makes a stream wait for one */
+    CALL_EVENT,   /* records an event or makes a stream wait for one */
+    CALL_ENQUEUE, /* hands work to the thread that launches */
 };
 
 enum range_kind { RANGE_PLAIN, RANGE_INPUT, RANGE_COMPILE, RANGE_OPTIMIZER };

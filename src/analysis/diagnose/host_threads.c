@@ -67,3 +67,70 @@ size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
         qsort(out, n, sizeof(*out), by_weight);
     return n;
 }
+
+void host_threads_queues(const struct capture *cap, struct hash *queue, uint32_t *call_of)
+{
+    const struct slices *s = &cap->slices;
+
+    for (size_t i = 0; i < cap->flows.n; i++) {
+        const struct flow *f = &cap->flows.at[i];
+        if (f->kind != FLOW_QUEUE || s->kind[f->from] != SLICE_QUEUE ||
+            s->kind[f->to] != SLICE_QUEUE || slices_end(s, f->from) > s->begin[f->to])
+            continue;
+        hash_put(queue, f->to, f->from);
+        call_of[f->from] = 0;
+    }
+}
+
+struct tid_lane {
+    int64_t tid;
+    uint32_t lane;
+};
+
+static int by_tid(const void *a, const void *b)
+{
+    const struct tid_lane *x = a, *y = b;
+
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return x->lane < y->lane ? -1 : x->lane > y->lane;
+}
+
+struct host_lanes host_lanes_find(const struct capture *cap)
+{
+    struct tid_lane *pairs = mem_grow(NULL, sizeof(*pairs), cap->lanes.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < cap->lanes.n; i++) {
+        const struct lane *lane = &cap->lanes.at[i];
+        if (lane->key.kind == LANE_THREAD && lane->key.tid != 0)
+            pairs[n++] = (struct tid_lane){lane->key.tid, (uint32_t)i};
+    }
+    if (n > 1)
+        qsort(pairs, n, sizeof(*pairs), by_tid);
+    struct host_lanes out = {mem_grow(NULL, sizeof(*out.at), n + 1), n};
+    for (size_t i = 0; i < n; i++)
+        out.at[i] = pairs[i].lane;
+    mem_free(pairs);
+    return out;
+}
+
+struct host_lanes host_lanes_of(const struct capture *cap, const struct host_lanes *lanes,
+                                size_t lane)
+{
+    const struct lane *own = &cap->lanes.at[lane];
+    size_t low = 0, high = lanes->n;
+
+    if (own->key.kind != LANE_THREAD || own->key.tid == 0)
+        return (struct host_lanes){0};
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cap->lanes.at[lanes->at[middle]].key.tid < own->key.tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (high < lanes->n && cap->lanes.at[lanes->at[high]].key.tid == own->key.tid)
+        high++;
+    return (struct host_lanes){lanes->at + low, high - low};
+}

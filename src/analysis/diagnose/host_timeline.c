@@ -22,9 +22,10 @@ struct open_event {
     bool is_call;
 };
 
-/* One thread on its way through time. */
+/* One lane of a thread on its way through time; calls of a driver may have a lane of their own. */
 struct reader {
     size_t next, last; /* slices */
+    int64_t tid;
     struct open_event stack[DEPTH];
     size_t depth;
 };
@@ -47,13 +48,17 @@ struct walk {
     struct name_memo *names;
     const uint8_t *launching; /* bit per slice: an outermost operator that touches the device */
     uint32_t *call_of;        /* call of each launching slice */
+    struct hash queue;        /* what was put into a queue, by the slice that takes it out */
     struct reader *readers;
     size_t n;
     struct sums sums;
     nanos now;
     uint32_t open_call; /* the call that runs, or NO_CALL */
     uint32_t open_ranges[RANGE_OPTIMIZER + 1];
-    uint16_t timeline;
+    uint32_t timeline;
+    struct host_lanes lanes;
+    uint8_t *walked;      /* bit per lane */
+    uint8_t *takes_queue; /* bit per lane: it takes work out of a queue */
     VEC_OF(struct host_call) calls;
 };
 
@@ -65,6 +70,11 @@ static bool has_bit(const uint8_t *bits, size_t i)
 static void set_bit(uint8_t *bits, size_t i)
 {
     bits[i / 8] |= (uint8_t)(1 << i % 8);
+}
+
+static uint8_t *zeroed(size_t n)
+{
+    return memset(mem_grow(NULL, 1, n), 0, n);
 }
 
 static const struct name_memo *memo_of(const struct capture *cap, struct name_memo *names, strid id)
@@ -90,7 +100,9 @@ static enum call_kind call_kind_of(const struct walk *w, size_t slice)
 
     if (kind == SLICE_RUNTIME)
         call = (enum call_kind)memo_of(w->cap, w->names, w->cap->slices.name[slice])->call;
-    return call == CALL_NONE && is_linked ? CALL_LAUNCH : call;
+    if (call != CALL_NONE || !is_linked)
+        return call;
+    return kind == SLICE_QUEUE ? CALL_ENQUEUE : CALL_LAUNCH;
 }
 
 /* Marks the outermost operators of a thread that hold a call. */
@@ -126,16 +138,29 @@ static const struct open_event *innermost(const struct walk *w)
     return best;
 }
 
+static bool is_same_thread(const struct reader *a, const struct reader *b)
+{
+    return a == b || (a->tid != 0 && a->tid == b->tid);
+}
+
+static const struct reader *reader_of(const struct walk *w, const struct open_event *e)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (e >= w->readers[i].stack && e < w->readers[i].stack + w->readers[i].depth)
+            return &w->readers[i];
+    return NULL;
+}
+
 /* The outermost operator that is open on the thread of an event. */
 static const struct open_event *outermost(const struct walk *w, const struct open_event *e)
 {
-    for (size_t i = 0; i < w->n; i++) {
+    const struct reader *own = reader_of(w, e);
+
+    for (size_t i = 0; i < w->n && own != NULL; i++) {
         const struct reader *r = &w->readers[i];
-        if (e < r->stack || e >= r->stack + r->depth)
-            continue;
-        for (const struct open_event *o = r->stack; o <= e; o++)
-            if (o->kind == SLICE_HOST_OP)
-                return o;
+        for (size_t k = 0; k < r->depth && is_same_thread(r, own); k++)
+            if (r->stack[k].kind == SLICE_HOST_OP)
+                return &r->stack[k];
     }
     return NULL;
 }
@@ -218,7 +243,7 @@ static void pop(struct walk *w, struct reader *r)
         w->open_call = NO_CALL;
         start_stretch(w);
     } else if (e->kind == SLICE_HOST_OP && w->open_call == NO_CALL &&
-               e->end - e->begin >= LIMIT_LONG_SLICE && !has_bit(w->launching, e->slice)) {
+               e->end - e->begin >= LIMIT_LONG_SLICE && activity_of(w, e) == ACT_OPERATOR) {
         w->sums.has_long = true;
     }
     w->open_ranges[e->range]--;
@@ -242,11 +267,9 @@ static void close_until(struct walk *w, nanos t)
     }
 }
 
-/* Operators around a call: families and types. */
+/* Operators around a call on one lane: families and types. */
 static void look_around(const struct walk *w, const struct reader *r, struct host_call *call)
 {
-    call->op = call->outer = NO_SLICE;
-    call->family = FAMILY_OTHER;
     for (size_t i = r->depth; i-- > 0;) {
         const struct open_event *e = &r->stack[i];
         if (e->range == RANGE_OPTIMIZER)
@@ -283,9 +306,25 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
     }
 }
 
+/* The event by which the thread took out of its queue what it launches now, if it did so since the
+ * last call; until then it had nothing to do. */
+static const struct open_event *taken_by(const struct walk *w, const struct reader *own)
+{
+    uint32_t from;
+
+    for (size_t k = 0; k < w->n && w->queue.n > 0; k++) {
+        const struct reader *r = &w->readers[k];
+        for (size_t i = r->depth; i-- > 0 && is_same_thread(r, own);)
+            if (r->stack[i].kind == SLICE_QUEUE && hash_get(&w->queue, r->stack[i].slice, &from))
+                return r->stack[i].begin >= w->sums.begin ? &r->stack[i] : NULL;
+    }
+    return NULL;
+}
+
 static void open_call(struct walk *w, const struct reader *r, size_t slice, enum call_kind kind)
 {
-    nanos stretch = nanos_sub(w->now, w->sums.begin);
+    const struct open_event *taken = taken_by(w, r);
+    nanos stretch = nanos_sub(w->now, taken != NULL ? taken->begin : w->sums.begin);
     struct host_call call = {
         .begin = w->now,
         .end = w->now,
@@ -293,6 +332,7 @@ static void open_call(struct walk *w, const struct reader *r, size_t slice, enum
         .slice = (uint32_t)slice,
         .filler = w->sums.filler,
         .first_task = UINT32_MAX,
+        .enqueued_by = taken != NULL ? taken->slice : NO_CALL, /* its call is found later */
         .ops = small(w->sums.ops),
         .calls = small(w->sums.calls),
         .timeline = w->timeline,
@@ -302,8 +342,17 @@ static void open_call(struct walk *w, const struct reader *r, size_t slice, enum
             stretch >= LIMIT_LONG_SLICE && (w->sums.has_long || stretch >= LIMIT_LONG_STRETCH),
     };
 
-    look_around(w, r, &call);
-    look_at_types(w, r, &call);
+    if (taken != NULL) {
+        call.class = STRETCH_LAUNCH;
+        call.is_candidate = false;
+    }
+    call.op = call.outer = NO_SLICE;
+    call.family = FAMILY_OTHER;
+    for (size_t i = 0; i < w->n; i++)
+        if (is_same_thread(&w->readers[i], r)) {
+            look_around(w, &w->readers[i], &call);
+            look_at_types(w, &w->readers[i], &call);
+        }
     w->open_call = (uint32_t)w->calls.n;
     vec_push(&w->calls, call);
 }
@@ -377,33 +426,79 @@ static void walk_timeline(struct walk *w)
 
 /* ---- the result ---- */
 
-/* Walks the first thread of the list that is left, with all that take turns with it. */
-static void walk_group(struct walk *w, struct host_thread *threads, size_t *n)
+static void mark_queues(struct walk *w)
 {
-    const struct capture *cap = w->cap;
-    struct interval_set busy = host_threads_busy(cap, &cap->lanes.at[threads[0].lane]);
+    uint32_t from;
+
+    for (size_t k = 0; w->queue.n > 0 && k < w->cap->lanes.n; k++) {
+        const struct lane *lane = &w->cap->lanes.at[k];
+        for (size_t i = lane->first; i < lane->first + lane->n; i++)
+            if (w->cap->slices.kind[i] == SLICE_QUEUE && hash_get(&w->queue, i, &from)) {
+                set_bit(w->takes_queue, k);
+                break;
+            }
+    }
+}
+
+/* A thread that launches what others put into its queue. */
+static bool takes_from_queue(const struct walk *w, size_t lane)
+{
+    struct host_lanes own = host_lanes_of(w->cap, &w->lanes, lane);
+
+    for (size_t i = 0; i < own.n; i++)
+        if (has_bit(w->takes_queue, own.at[i]))
+            return true;
+    return has_bit(w->takes_queue, lane);
+}
+
+static void add_reader(struct walk *w, size_t lane)
+{
+    const struct lane *l = &w->cap->lanes.at[lane];
+
+    if (has_bit(w->walked, lane) || w->n == THREADS)
+        return;
+    set_bit(w->walked, lane);
+    struct reader *r = &w->readers[w->n++];
+    r->next = l->first;
+    r->last = l->first + l->n;
+    r->tid = l->key.tid;
+    r->depth = 0;
+}
+
+/* A lane, and the others of the same thread. */
+static void add_readers(struct walk *w, size_t lane)
+{
+    struct host_lanes own = host_lanes_of(w->cap, &w->lanes, lane);
+
+    if (own.n == 0)
+        add_reader(w, lane);
+    for (size_t i = 0; i < own.n; i++)
+        add_reader(w, own.at[i]);
+}
+
+/* Adds the threads that take turns with those that are there; the others stay in the list. */
+static size_t add_turns(struct walk *w, struct host_thread *threads, size_t n)
+{
+    struct interval_set busy = host_threads_busy(w->cap, &w->cap->lanes.at[threads[0].lane]);
     size_t left = 0;
 
-    w->n = 0;
-    for (size_t i = 0; i < *n; i++) {
-        const struct lane *lane = &cap->lanes.at[threads[i].lane];
-        if (i > 0) {
-            struct interval_set own = host_threads_busy(cap, lane);
-            nanos both = interval_overlap(own, busy);
-            if (w->n == THREADS || both > interval_length(own) / LIMIT_TURNS) {
-                mem_free(own.at);
-                threads[left++] = threads[i];
-                continue;
-            }
-            busy = host_threads_join(busy, own);
+    for (size_t i = 1; i < n; i++) {
+        size_t lane = threads[i].lane;
+        if (has_bit(w->walked, lane))
+            continue;
+        struct interval_set own = host_threads_busy(w->cap, &w->cap->lanes.at[lane]);
+        nanos both = interval_overlap(own, busy);
+        if (w->n == THREADS || both > interval_length(own) / LIMIT_TURNS ||
+            takes_from_queue(w, lane)) {
+            mem_free(own.at);
+            threads[left++] = threads[i];
+            continue;
         }
-        w->readers[w->n].next = lane->first;
-        w->readers[w->n].last = lane->first + lane->n;
-        w->readers[w->n++].depth = 0;
+        busy = host_threads_join(busy, own);
+        add_readers(w, lane);
     }
     mem_free(busy.at);
-    *n = left;
-    walk_timeline(w);
+    return left;
 }
 
 static int by_nanos(const void *a, const void *b)
@@ -421,89 +516,36 @@ nanos host_timeline_median(nanos *values, size_t n)
     return values[n / 2];
 }
 
-/* Families of kernels, remembered by name. */
-static struct kernel_name name_of_kernel(const struct capture *cap, struct hash *memo, strid name)
+/* Walks the first thread of the list and, `may_join`, all that take turns with it; what is left of
+ * the list. */
+static size_t walk_group(struct walk *w, struct host_thread *threads, size_t n, bool may_join)
 {
-    uint32_t packed;
-
-    if (!hash_get(memo, name, &packed)) {
-        struct kernel_name k = kernel_family_of_name(capture_text(cap, name));
-        packed = (uint32_t)k.is_native << 16 | (uint32_t)k.family << 8 | (uint32_t)k.rate;
-        hash_put(memo, name, packed);
-    }
-    return (struct kernel_name){(enum kernel_family)(packed >> 8 & 255),
-                                (enum kernel_rate)(packed & 255), packed >> 16 != 0};
-}
-
-/* An Ascend kernel says its operator's type itself. */
-static strid type_of(const struct capture *cap, uint32_t slice)
-{
-    struct attr type = capture_slice_attr(cap, slice, KEY_TYPE);
-
-    return type.type == ATTR_TEXT && type.text != 0 ? type.text : 0;
-}
-
-static void set_family(const struct capture *cap, struct device_task *t,
-                       const struct host_call *call, struct name_memo *names, struct hash *memo)
-{
-    enum kernel_family op = FAMILY_OTHER;
-    bool is_float = false;
-    strid type = capture_is_ascend(cap) ? type_of(cap, t->slice) : 0;
-
-    if (t->is_aicpu) {
-        t->family = FAMILY_AICPU;
-        return;
-    }
-    if (call != NULL && !t->is_graph) {
-        t->is_fp64 = call->is_fp64;
-        op = call->is_optimizer ? FAMILY_OPTIMIZER : (enum kernel_family)call->family;
-        is_float = call->is_float;
-    }
-    if (type != 0 && op != FAMILY_OPTIMIZER)
-        op = (enum kernel_family)memo_of(cap, names, type)->family;
-    struct kernel_name name =
-        name_of_kernel(cap, memo, type != 0 ? type : cap->slices.name[t->slice]);
-    if (type != 0)
-        name.rate = RATE_TENSOR;
-    t->family = (uint8_t)kernel_family_of(op, name, is_float);
-    t->is_simt = (t->family == FAMILY_GEMM_SIMT || t->family == FAMILY_CONV) &&
-                 kernel_rate_is_simt(name.rate, is_float);
-}
-
-static void link_tasks(const struct walk *w, struct device_tasks *tasks, const uint32_t *launch,
-                       struct host_timelines *out)
-{
-    struct hash memo = {0};
-
-    for (size_t i = 0; i < tasks->n; i++) {
-        struct device_task *t = &tasks->at[i];
-        uint32_t from = launch[t->slice];
-        struct host_call *call = NULL;
-        if (from != NO_SLICE && w->call_of[from] < out->n) {
-            t->call = w->call_of[from];
-            call = &out->calls[t->call];
-            call->first_task = call->tasks == 0 ? (uint32_t)i : call->first_task;
-            call->tasks++;
-            t->is_graph = call->kind == CALL_GRAPH;
-            out->links++;
-        }
-        if (t->class == TASK_COMPUTE)
-            set_family(w->cap, t, call, w->names, &memo);
-    }
-    hash_free(&memo);
+    w->n = 0;
+    add_readers(w, threads[0].lane);
+    if (may_join)
+        n = add_turns(w, threads, n);
+    walk_timeline(w);
+    return n;
 }
 
 static void walk_all(struct walk *w, struct host_timelines *out, struct arena *arena)
 {
     struct host_thread *threads = mem_grow(NULL, sizeof(*threads), w->cap->lanes.n + 1);
-    size_t n = host_threads_find(w->cap, w->call_of, threads), room = n;
+    size_t n = host_threads_find(w->cap, w->call_of, threads);
 
-    out->at = ARENA_ARRAY(arena, struct host_timeline, room);
-    while (n > 0) {
+    out->at = ARENA_ARRAY(arena, struct host_timeline, n);
+    for (; n > 0 && out->count < LIMIT_GROUPS; w->timeline++) {
         size_t first = w->calls.n;
-        w->timeline = (uint16_t)(out->count < UINT16_MAX ? out->count : UINT16_MAX);
-        walk_group(w, threads, &n);
-        out->at[out->count++] = (struct host_timeline){first, w->calls.n - first, 0};
+        n = walk_group(w, threads, n, true);
+        out->at[out->count++] = (struct host_timeline){.first = first, .n = w->calls.n - first};
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t first = w->calls.n;
+        if (has_bit(w->walked, threads[i].lane))
+            continue;
+        walk_group(w, &threads[i], 1, false);
+        out->at[out->count++] = (struct host_timeline){.first = first, .n = w->calls.n - first};
+        w->timeline++;
     }
     mem_free(threads);
 }
@@ -513,7 +555,7 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
 {
     struct host_timelines out = {0};
     uint32_t *launch = op_tree_launches(cap);
-    uint8_t *bits = mem_grow(NULL, 1, cap->slices.n / 8 + 1);
+    uint8_t *bits = zeroed(cap->slices.n / 8 + 1);
     struct walk w = {.cap = cap, .launching = bits};
 
     w.names = mem_grow(NULL, sizeof(*w.names), cap->strings.strings.n + 1);
@@ -521,21 +563,30 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
     w.call_of = mem_grow(NULL, sizeof(*w.call_of), cap->slices.n + 1);
     memset(w.call_of, 0xff, sizeof(*w.call_of) * (cap->slices.n + 1));
     w.readers = mem_grow(NULL, sizeof(*w.readers), THREADS);
-    memset(bits, 0, cap->slices.n / 8 + 1);
     for (size_t i = 0; i < tasks->n; i++)
         if (launch[tasks->at[i].slice] != NO_SLICE)
             w.call_of[launch[tasks->at[i].slice]] = 0; /* has a link; its number comes later */
+    host_threads_queues(cap, &w.queue, w.call_of);
     for (size_t i = 0; i < cap->lanes.n; i++)
         if (cap->lanes.at[i].key.kind == LANE_THREAD)
             mark_launching(&w, &cap->lanes.at[i], bits);
+    w.lanes = host_lanes_find(cap);
+    w.walked = zeroed(cap->lanes.n / 8 + 1);
+    w.takes_queue = zeroed(cap->lanes.n / 8 + 1);
+    mark_queues(&w);
     walk_all(&w, &out, arena);
     out.n = w.calls.n;
     out.calls = ARENA_ARRAY(arena, struct host_call, out.n);
     if (out.n > 0)
         memcpy(out.calls, w.calls.at, sizeof(*out.calls) * out.n);
-    link_tasks(&w, tasks, launch, &out);
+    host_links_queues(&w.queue, w.call_of, &out);
+    host_links_tasks(cap, launch, w.call_of, tasks, &out);
     host_stretches_judge(cap, tasks, &out);
+    hash_free(&w.queue);
     vec_free(&w.calls);
+    mem_free(w.lanes.at);
+    mem_free(w.walked);
+    mem_free(w.takes_queue);
     mem_free(w.readers);
     mem_free(w.call_of);
     mem_free(w.names);

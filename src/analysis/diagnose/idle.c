@@ -55,9 +55,10 @@ bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *c
     if (call->kind != CALL_COPY || call->tasks == 0)
         return false;
     const struct device_task *t = &a->tasks.at[call->first_task];
-    return t->class == TASK_COPY && t->begin < call->end &&
-           t->end <= call->end + LIMIT_COPY_RETURN &&
-           call->end - call->begin > (t->end - t->begin) / 2;
+    nanos begin = t->begin > call->begin ? t->begin : call->begin;
+    nanos end = t->end < call->end ? t->end : call->end;
+    return t->class == TASK_COPY && t->end <= call->end + LIMIT_COPY_RETURN &&
+           end - begin > (t->end - t->begin) / 2;
 }
 
 static bool is_blocking(const struct accounting *a, const struct host_call *call)
@@ -119,24 +120,43 @@ static struct interval cut(nanos begin, nanos end, struct interval window)
                              end < window.end ? end : window.end};
 }
 
+/* What came before a call: the one before it on its timeline, or, when its thread waited for the
+ * queue, the one that put the work there. The time between the two is part of launching. NO_CALL:
+ * nothing is known. */
+static uint32_t call_before(struct idle_finder *f, struct interval gap, uint32_t call)
+{
+    const struct accounting *a = f->a;
+    const struct host_call *c = &a->host.calls[call];
+    uint32_t before = call > a->host.at[c->timeline].first ? call - 1 : NO_CALL;
+    nanos end = before != NO_CALL ? a->host.calls[before].end : INT64_MIN;
+
+    if (c->enqueued_by != NO_CALL && end <= a->host.calls[c->enqueued_by].end) {
+        before = c->enqueued_by;
+        end = a->host.calls[before].end;
+    }
+    if (before != NO_CALL)
+        put_before(f, cut(end, c->begin - c->stretch, gap), CAUSE_LAUNCH, c->slice);
+    return before;
+}
+
 /* The host was late: its time from the gap's start up to the launch, backwards. Gives the last
  * blocking call that returned in time to have emptied the queue, or NO_CALL. */
 static uint32_t fill_late(struct idle_finder *f, struct interval gap, uint32_t launch)
 {
     const struct accounting *a = f->a;
     const struct host_call *c = &a->host.calls[launch];
-    size_t first = a->host.at[c->timeline].first;
     uint32_t blocker = NO_CALL;
 
     put_before(f, cut(c->begin, INT64_MAX, gap), cause_of_call(a, c), c->slice);
     put_before(f, cut(c->begin - c->stretch, c->begin, gap), cause_of_stretch(c), c->filler);
-    for (size_t i = launch; i-- > first && a->host.calls[i].end > gap.begin - a->queue_latency;) {
-        const struct host_call *call = &a->host.calls[i];
-        if (blocker == NO_CALL && is_blocking(a, call))
-            blocker = (uint32_t)i;
-        put_before(f, cut(call->begin, call->end, gap), cause_of_call(a, call), call->slice);
-        put_before(f, cut(call->begin - call->stretch, call->begin, gap), cause_of_stretch(call),
-                   call->filler);
+    for (uint32_t i = call_before(f, gap, launch);
+         i != NO_CALL && a->host.calls[i].end > gap.begin - a->queue_latency;
+         i = call_before(f, gap, i)) {
+        c = &a->host.calls[i];
+        if (blocker == NO_CALL && is_blocking(a, c))
+            blocker = i;
+        put_before(f, cut(c->begin, c->end, gap), cause_of_call(a, c), c->slice);
+        put_before(f, cut(c->begin - c->stretch, c->begin, gap), cause_of_stretch(c), c->filler);
     }
     /* Before the timeline's first call nothing is known. */
     nanos known = f->backward.n > 0 ? f->backward.at[f->backward.n - 1].at.begin : gap.end;
@@ -144,10 +164,9 @@ static uint32_t fill_late(struct idle_finder *f, struct interval gap, uint32_t l
     return blocker;
 }
 
-/* The latest task of another stream that ended right before the gap, or NO_SLICE. */
-static uint32_t awaited(const struct idle_finder *f, nanos begin, size_t next)
+uint32_t idle_awaited(const struct accounting *a, nanos begin, size_t next)
 {
-    const struct device_tasks *tasks = &f->a->tasks;
+    const struct device_tasks *tasks = &a->tasks;
     const struct device_task *t = &tasks->at[next];
     uint32_t best = NO_SLICE;
     nanos end = INT64_MIN;
@@ -168,11 +187,17 @@ static void fill_queued(struct idle_finder *f, struct interval gap, size_t next)
     const struct device_task *t = &f->a->tasks.at[next];
     uint32_t other = gap.end - gap.begin <= f->a->queue_latency || t->is_graph
                          ? NO_SLICE
-                         : awaited(f, gap.begin, next);
+                         : idle_awaited(f->a, gap.begin, next);
 
     put_before(f, gap, other != NO_SLICE ? CAUSE_DEVICE_DEPENDENCY : CAUSE_DEVICE_LATENCY,
                NO_SLICE);
     f->backward.at[0].waits_for = other;
+}
+
+/* The drain of the thread that asks for work. */
+static struct idle_drain *drain_of(struct idle_finder *f, const struct host_call *c)
+{
+    return &f->drains[host_call_asked(&f->a->host, c)->timeline];
 }
 
 /* Moves to the task that ends the gap; tasks that had to wait their turn end a drain. */
@@ -186,7 +211,7 @@ static size_t find_next(struct idle_finder *f, nanos end)
             continue;
         const struct host_call *c = &a->host.calls[t->call];
         if (t->begin - c->end > a->queue_latency)
-            f->drains[c->timeline].call = NO_CALL;
+            drain_of(f, c)->call = NO_CALL;
     }
     size_t best = f->task;
     for (size_t i = f->task; i < a->tasks.n && a->tasks.at[i].begin == end; i++)
@@ -230,7 +255,7 @@ static void flush(struct idle_finder *f, size_t next, enum gap_state state)
         p.launch = call != NULL ? call->slice : NO_SLICE;
         p.state = (uint8_t)state;
         if (state == GAP_HOST_SLOWER && call != NULL)
-            charge(f, &f->drains[call->timeline], &p);
+            charge(f, drain_of(f, call), &p);
         a->steps[f->step].by[ACCOUNT_IDLE + p.cause] += p.at.end - p.at.begin;
         vec_push(&a->pieces, p);
     }

@@ -30,7 +30,11 @@ void idle_fini(struct idle_finder *f);
 /* Adds an interval in which the device idled to pieces and steps; they come in order. */
 void idle_add(struct idle_finder *f, struct interval gap);
 
-/* A copy call that lasts until its copy has ended. */
+/* The latest task of another stream that ended after `begin` and right before task `next`, or
+ * shortly before `begin`; a slice, or NO_SLICE. */
+uint32_t idle_awaited(const struct accounting *a, nanos begin, size_t next);
+
+/* A copy call that lasts until its copy has ended, more or less: most of the copy lies in it. */
 bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *call);
 
 #endif

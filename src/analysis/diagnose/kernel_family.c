@@ -79,18 +79,45 @@ static struct str without_namespace(struct str op)
     return op;
 }
 
+/* Types of Ascend's kernels that operators are not called. */
+static const struct tokens types[] = {
+    {FAMILY_REDUCE, "^argmax ^argmin"},
+    {FAMILY_ELEMENTWISE,
+     "^add ^sub ^mul ^div realdiv floordiv axpy axpyv2 exp expm1 log log1p sqrt rsqrt square pow "
+     "pows "
+     "reciprocal neg abs sign ^gelu ^fastgelu ^relu leakyrelu elu softplus silu swish swiglu ^tanh "
+     "^sigmoid sin cos erf ^maximum ^minimum ^clip ^select where ^greater ^less ^equal notequal "
+     "^logical ^bitwise ^fill zeroslike oneslike ^mask ^lerp ^tensormove round floor ceil "
+     "isfinite"},
+};
+
+static enum kernel_family find_family(const struct tokens *rows, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct str rest = str_of(rows[i].list), token;
+        while (str_split(&rest, ' ', &token))
+            if (token.n > 0 && fits(name, token))
+                return rows[i].family;
+    }
+    return FAMILY_OTHER;
+}
+
 enum kernel_family kernel_family_of_operator(struct str op)
 {
     char buf[NAME_TOKENS_MOST];
-    struct str name = without_namespace(name_tokens_lower(op, buf));
 
-    for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
-        struct str rest = str_of(operators[i].list), token;
-        while (str_split(&rest, ' ', &token))
-            if (token.n > 0 && fits(name, token))
-                return operators[i].family;
-    }
-    return FAMILY_OTHER;
+    return find_family(operators, ARRAY_LEN(operators),
+                       without_namespace(name_tokens_lower(op, buf)));
+}
+
+enum kernel_family kernel_family_of_type(struct str type)
+{
+    enum kernel_family family = kernel_family_of_operator(type);
+    char buf[NAME_TOKENS_MOST];
+
+    return family != FAMILY_OTHER
+               ? family
+               : find_family(types, ARRAY_LEN(types), name_tokens_lower(type, buf));
 }
 
 static enum kernel_rate rate_of(struct str name)

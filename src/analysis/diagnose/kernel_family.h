@@ -44,6 +44,9 @@ const char *kernel_family_name(enum kernel_family family);
 /* The family of an operator ("aten::addmm", "MatMulV3"); FAMILY_OTHER when it says nothing. */
 enum kernel_family kernel_family_of_operator(struct str op);
 
+/* The same of a type of kernel that Ascend names ("Add", "MatMulV3"). */
+enum kernel_family kernel_family_of_type(struct str type);
+
 struct kernel_name kernel_family_of_name(struct str name);
 
 /* The family of a kernel under an operator of family `op`. `is_float` is whether the operator's

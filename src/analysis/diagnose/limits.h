@@ -17,6 +17,7 @@ enum {
     LIMIT_WRITE_CALLS = 3,         /* calls between host work and the copy of what it made */
     LIMIT_INPUT_BYTES = 65536,     /* host work before a copy of so many bytes made input, */
     LIMIT_INPUT_UNSEEN = 1000000,  /* if nothing of it is recorded before one of so many */
+    LIMIT_GROUPS = 64,             /* timelines that threads join; the rest have one each */
     LIMIT_TURNS = 10,              /* threads that overlap in less than a tenth take turns */
 
     /* Latency of a queue: three times the median gap between queued tasks, in these bounds. */
@@ -96,6 +97,7 @@ enum {
 
     /* Steps. */
     LIMIT_SLOW_STEPS = 4,  /* fewer steps have no usual time */
+    LIMIT_LIKE_STEPS = 3,  /* so many of equal work have a usual time of their own */
     LIMIT_SLOW_STEP = 130, /* percent of the median that a slow step takes at least, */
     LIMIT_SLOW_SPREAD = 5, /* and so many median deviations more than it */
 };

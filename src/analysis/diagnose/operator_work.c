@@ -3,11 +3,20 @@
  */
 #include "analysis/diagnose/operator_work.h"
 
-static strid text_of(const struct capture *cap, uint32_t slice, enum capture_key key)
+static strid text_of_slice(const struct capture *cap, uint32_t slice, enum capture_key key)
 {
-    struct attr a = capture_slice_attr(cap, slice, key);
+    struct attr none = {.type = ATTR_NONE};
+    struct attr a = slice != UINT32_MAX ? capture_slice_attr(cap, slice, key) : none;
 
     return a.type == ATTR_TEXT ? a.text : 0;
+}
+
+/* Of the operator, else of its kernel. */
+static strid text_of(const struct capture *cap, struct operator_ref ref, enum capture_key key)
+{
+    strid text = text_of_slice(cap, ref.op, key);
+
+    return text != 0 ? text : text_of_slice(cap, ref.kernel, key);
 }
 
 static void look_at_types(struct operator_work *work, const struct tensor_shapes *shapes,
@@ -46,16 +55,17 @@ static struct operator_work look(struct str name, struct str shapes, struct str 
     return work;
 }
 
-struct tensor_shapes operator_work_shapes(const struct capture *cap, uint32_t op)
+struct tensor_shapes operator_work_shapes(const struct capture *cap, struct operator_ref ref)
 {
-    return tensor_shapes_read(capture_slice_text(cap, op, KEY_INPUT_SHAPES));
+    return tensor_shapes_read(capture_text(cap, text_of(cap, ref, KEY_INPUT_SHAPES)));
 }
 
-const struct operator_work *operator_work_of(struct operator_works *works, uint32_t op)
+const struct operator_work *operator_work_of(struct operator_works *works, struct operator_ref ref)
 {
     const struct capture *cap = works->cap;
-    strid name = cap->slices.name[op], shapes = text_of(cap, op, KEY_INPUT_SHAPES),
-          types = text_of(cap, op, KEY_INPUT_DTYPES);
+    strid name =
+        ref.op != UINT32_MAX ? cap->slices.name[ref.op] : text_of_slice(cap, ref.kernel, KEY_TYPE);
+    strid shapes = text_of(cap, ref, KEY_INPUT_SHAPES), types = text_of(cap, ref, KEY_INPUT_DTYPES);
     uint64_t key = hash_mix(hash_mix(name, shapes), types);
     uint32_t fresh = (uint32_t)works->at.n, place = hash_add(&works->known, key, fresh);
 

@@ -27,11 +27,17 @@ struct operator_works {
     VEC_OF(struct operator_work) at;
 };
 
+/* An operator: the slice that names it, and its kernel, which has the shapes where the operator has
+ * none. Either may be UINT32_MAX. */
+struct operator_ref {
+    uint32_t op, kernel;
+};
+
 /* Valid until the next call; of an operator without shapes all is zero but the key. */
-const struct operator_work *operator_work_of(struct operator_works *works, uint32_t op);
+const struct operator_work *operator_work_of(struct operator_works *works, struct operator_ref ref);
 
 /* The shapes of an operator's inputs. */
-struct tensor_shapes operator_work_shapes(const struct capture *cap, uint32_t op);
+struct tensor_shapes operator_work_shapes(const struct capture *cap, struct operator_ref ref);
 
 void operator_works_free(struct operator_works *works);
 

@@ -47,16 +47,22 @@ static const struct {
     {S_INIT("aten::mm"), 0, false},         {S_INIT("aten::addmm"), 1, false},
     {S_INIT("aten::bmm"), 0, false},        {S_INIT("aten::baddbmm"), 1, false},
     {S_INIT("aten::matmul"), 0, false},     {S_INIT("aten::linear"), 0, true},
-    {S_INIT("aten::_scaled_mm"), 0, false},
+    {S_INIT("aten::_scaled_mm"), 0, false}, {S_INIT("MatMulV2"), 0, false},
+    {S_INIT("MatMulV3"), 0, false},         {S_INIT("BatchMatMulV2"), 0, false},
+    {S_INIT("MatMul"), 0, false},           {S_INIT("BatchMatMul"), 0, false},
 };
 
+/* Which side is summed over is told by the shapes where only one of them fits. */
 static struct tensor_product product_of(const struct tensor_shape *a, const struct tensor_shape *b,
                                         bool is_transposed)
 {
     if (a->n < 2 || b->n < 2)
         return (struct tensor_product){0};
-    double n = b->dims[is_transposed ? b->n - 2 : b->n - 1], rows = tensor_shape_elements(a);
-    double k = a->dims[a->n - 1];
+    double k = a->dims[a->n - 1], rows = tensor_shape_elements(a);
+    bool fits = b->dims[b->n - 2] == k, fits_transposed = b->dims[b->n - 1] == k;
+    if (fits != fits_transposed)
+        is_transposed = fits_transposed;
+    double n = b->dims[is_transposed ? b->n - 2 : b->n - 1];
     if (k <= 0)
         return (struct tensor_product){0};
     return (struct tensor_product){
@@ -68,9 +74,14 @@ static struct tensor_product product_of(const struct tensor_shape *a, const stru
 struct tensor_product tensor_product_of(struct str op, const struct tensor_shapes *shapes)
 {
     for (size_t i = 0; i < ARRAY_LEN(products); i++)
-        if (str_equal(op, products[i].op) && products[i].first + 1 < shapes->n)
-            return product_of(&shapes->at[products[i].first], &shapes->at[products[i].first + 1],
-                              products[i].is_transposed);
+        if (str_equal(op, products[i].op) && shapes->n > 1) {
+            /* A kernel may have the sum behind the factors. */
+            size_t first =
+                shapes->at[0].n > 1 && products[i].first + 1 >= shapes->n ? 0 : products[i].first;
+            return first + 1 < shapes->n ? product_of(&shapes->at[first], &shapes->at[first + 1],
+                                                      products[i].is_transposed)
+                                         : (struct tensor_product){0};
+        }
     return (struct tensor_product){0};
 }
 

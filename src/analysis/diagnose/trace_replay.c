@@ -46,6 +46,25 @@ static void find_constants(struct trace_replay *r)
     mem_free(ends);
 }
 
+/* Median time from putting work into a queue to taking it out, of threads that waited for it. */
+static nanos find_handover(const struct accounting *a)
+{
+    nanos *values = mem_grow(NULL, sizeof(*values), a->host.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->host.n; i++) {
+        const struct host_call *c = &a->host.calls[i];
+        if (c->enqueued_by == NO_CALL)
+            continue;
+        nanos put = a->host.calls[c->enqueued_by].end;
+        if (i == a->host.at[c->timeline].first || c[-1].end <= put)
+            values[n++] = c->begin - c->stretch - put;
+    }
+    nanos median = host_timeline_median(values, n);
+    mem_free(values);
+    return median;
+}
+
 /* Mean gap between nodes of graphs, by the classes of the two; from every other step. */
 struct graph_gaps {
     nanos sum[TASK_CLASSES][TASK_CLASSES];
@@ -85,14 +104,23 @@ static nanos gap_before(const struct graph_gaps *g, const struct device_task *la
 
 /* ---- building ---- */
 
+/* When the next call of a timeline begins. */
+struct turn {
+    nanos begin;
+    uint32_t timeline;
+};
+
 struct builder {
     struct trace_replay *r;
     struct graph_gaps gaps;
     uint32_t *last_of_stream;   /* nodes */
     uint32_t *last_of_timeline; /* nodes */
     size_t *next_call;          /* by timeline */
+    struct turn *turns;         /* a heap: the earliest next call on top */
+    size_t n_turns;
     size_t next_task;
     uint32_t *node_of_call; /* the node a launched task follows */
+    bool is_nested;         /* a wait emits what it waits for: nothing waits in between */
 };
 
 static uint32_t add_node(struct builder *b, struct replay_node node)
@@ -189,8 +217,8 @@ static uint32_t find_awaited(const struct builder *b, const struct host_call *ca
     vec_bisect(place, a->tasks.n, i, a->tasks.at[i].begin <= until);
     for (size_t i = place; i-- > 0 && place - i <= LIMIT_LOOK_BACK;) {
         const struct device_task *t = &a->tasks.at[i];
-        if (t->call != NO_CALL && a->host.calls[t->call].begin < call->begin && t->end <= until &&
-            t->end > end) {
+        if (t->call != NO_CALL && t->end <= until && t->end > end &&
+            host_call_asked(&a->host, &a->host.calls[t->call])->begin < call->begin) {
             end = t->end;
             best = (uint32_t)i;
         }
@@ -211,11 +239,27 @@ static bool is_queue_full(const struct accounting *a, const struct host_call *c)
 
 static void emit_call(struct builder *b, size_t timeline);
 
+/* Calls of another thread up to the one that launches a task. */
+static void emit_launch(struct builder *b, size_t task)
+{
+    const struct accounting *a = b->r->a;
+    uint32_t call = a->tasks.at[task].call;
+
+    if (call == NO_CALL || b->is_nested)
+        return;
+    b->is_nested = true;
+    for (size_t timeline = a->host.calls[call].timeline; b->next_call[timeline] <= call;)
+        emit_call(b, timeline);
+    b->is_nested = false;
+}
+
 /* Tasks up to this one; a task's launch comes first. */
 static void emit_tasks_until(struct builder *b, size_t task)
 {
-    while (b->next_task <= task && b->next_task < b->r->a->tasks.n)
+    while (b->next_task <= task && b->next_task < b->r->a->tasks.n) {
+        emit_launch(b, b->next_task);
         emit_task(b);
+    }
 }
 
 /* How long a blocking copy takes to begin, when it need not wait for its stream. */
@@ -259,14 +303,21 @@ static void emit_call(struct builder *b, size_t timeline)
     uint32_t task = is_copy                           ? c->first_task
                     : c->kind == CALL_SYNC || is_full ? find_awaited(b, c)
                                                       : REPLAY_NONE;
-    nanos body = is_copy ? head_of_copy(a, c) : task != REPLAY_NONE ? 0 : c->end - c->begin;
+    if (b->is_nested && task != REPLAY_NONE && task >= b->next_task)
+        task = REPLAY_NONE;
+    nanos body = task != REPLAY_NONE && is_copy ? head_of_copy(a, c)
+                 : task != REPLAY_NONE          ? 0
+                                                : c->end - c->begin;
+
+    uint32_t queue = c->enqueued_by != NO_CALL ? b->node_of_call[c->enqueued_by] : REPLAY_NONE;
 
     body = body < c->end - c->begin ? body : c->end - c->begin;
     uint32_t head = add_node(b, (struct replay_node){.dur = c->stretch + body,
                                                      .prev = b->last_of_timeline[timeline],
-                                                     .cause = REPLAY_NONE,
+                                                     .cause = queue,
                                                      .other = REPLAY_NONE,
                                                      .ref = (uint32_t)ref,
+                                                     .lag = clamp(b->r->handover),
                                                      .kind = REPLAY_HOST});
     b->node_of_call[ref] = b->last_of_timeline[timeline] = head;
     if (task == REPLAY_NONE)
@@ -276,21 +327,60 @@ static void emit_call(struct builder *b, size_t timeline)
         b->node_of_call[ref] = b->last_of_timeline[timeline];
 }
 
-/* The timeline whose next call began first; SIZE_MAX when none has one. */
-static size_t next_timeline(const struct builder *b, nanos *begin)
+/* When the next call of a timeline begins; INT64_MAX after the last. */
+static nanos next_begin(const struct builder *b, uint32_t timeline)
 {
     const struct host_timelines *h = &b->r->a->host;
-    size_t best = SIZE_MAX;
+    size_t next = b->next_call[timeline];
 
-    *begin = INT64_MAX;
-    for (size_t i = 0; i < h->count; i++) {
-        size_t next = b->next_call[i];
-        if (next < h->at[i].first + h->at[i].n && h->calls[next].begin < *begin) {
-            best = i;
-            *begin = h->calls[next].begin;
-        }
+    return next < h->at[timeline].first + h->at[timeline].n ? h->calls[next].begin : INT64_MAX;
+}
+
+static bool is_before(const struct turn *a, const struct turn *b)
+{
+    return a->begin != b->begin ? a->begin < b->begin : a->timeline < b->timeline;
+}
+
+/* Moves a turn down the heap to its place. */
+static void sink_turn(struct turn *heap, size_t n, size_t i)
+{
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && is_before(&heap[child + 1], &heap[child]);
+        if (!is_before(&heap[child], &heap[i]))
+            return;
+        struct turn swap = heap[i];
+        heap[i] = heap[child];
+        heap[child] = swap;
     }
-    return best;
+}
+
+static void fill_turns(struct builder *b)
+{
+    b->n_turns = b->r->a->host.count;
+    b->turns = mem_grow(NULL, sizeof(*b->turns), b->n_turns + 1);
+    for (size_t i = 0; i < b->n_turns; i++)
+        b->turns[i] = (struct turn){next_begin(b, (uint32_t)i), (uint32_t)i};
+    for (size_t i = b->n_turns / 2; i-- > 0;)
+        sink_turn(b->turns, b->n_turns, i);
+}
+
+/* The timeline whose next call began first; SIZE_MAX when none has one. Calls may have been taken
+ * since: begins in the heap are at most too early. */
+static size_t next_timeline(struct builder *b, nanos *begin)
+{
+    while (b->n_turns > 0) {
+        struct turn *first = &b->turns[0];
+        nanos now = next_begin(b, first->timeline);
+        *begin = now;
+        if (now == first->begin && now != INT64_MAX)
+            return first->timeline;
+        first->begin = now;
+        if (now == INT64_MAX)
+            *first = b->turns[--b->n_turns];
+        sink_turn(b->turns, b->n_turns, 0);
+    }
+    *begin = INT64_MAX;
+    return SIZE_MAX;
 }
 
 /* Whether the next task is launched and begins by then. */
@@ -327,174 +417,6 @@ static uint32_t *filled(size_t n)
     return at;
 }
 
-/* ---- running ---- */
-
-struct replay_times replay_times_new(size_t n)
-{
-    return (struct replay_times){mem_grow(NULL, sizeof(nanos), n + 1),
-                                 mem_grow(NULL, sizeof(nanos), n + 1), mem_grow(NULL, 1, n + 1)};
-}
-
-void replay_times_free(struct replay_times *t)
-{
-    mem_free(t->begin);
-    mem_free(t->end);
-    mem_free(t->via);
-}
-
-struct replay_change trace_replay_plain(const struct trace_replay *r)
-{
-    struct replay_change c = {
-        .lead = mem_grow(NULL, sizeof(*c.lead), r->n + 1),
-        .dur = mem_grow(NULL, sizeof(*c.dur), r->n + 1),
-        .drop = mem_grow(NULL, 1, r->n + 1),
-    };
-
-    replay_change_reset(r, &c);
-    return c;
-}
-
-void replay_change_reset(const struct trace_replay *r, struct replay_change *c)
-{
-    c->gap = INT64_MAX;
-    c->prev = NULL;
-    c->is_even = false;
-    memset(c->drop, 0, r->n + 1);
-    for (size_t i = 0; i < r->n; i++) {
-        const struct replay_node *node = &r->nodes[i];
-        c->lead[i] = node->kind == REPLAY_HOST ? r->a->host.calls[node->ref].stretch : 0;
-        c->dur[i] = node->dur - c->lead[i];
-    }
-}
-
-void replay_change_own_prev(const struct trace_replay *r, struct replay_change *c)
-{
-    if (c->prev != NULL)
-        return;
-    if (c->room == NULL)
-        c->room = mem_grow(NULL, sizeof(*c->room), r->n + 1);
-    c->prev = c->room;
-    for (size_t i = 0; i < r->n; i++)
-        c->prev[i] = r->nodes[i].prev;
-}
-
-void replay_change_free(struct replay_change *c)
-{
-    mem_free(c->lead);
-    mem_free(c->dur);
-    mem_free(c->drop);
-    mem_free(c->room);
-}
-
-/* When a node without any predecessor begins: as recorded. */
-static nanos recorded_begin(const struct trace_replay *r, const struct replay_node *node)
-{
-    const struct host_call *c = &r->a->host.calls[node->ref];
-
-    return node->kind == REPLAY_TASK ? r->a->tasks.at[node->ref].begin : c->begin - c->stretch;
-}
-
-/* From the end of the node before it to its start. */
-static nanos gap_of(const struct replay_node *node, const struct replay_change *c, unsigned drop)
-{
-    if (node->kind != REPLAY_TASK || (drop & REPLAY_GONE) != 0)
-        return 0;
-    return node->is_graph || node->gap < c->gap ? node->gap : c->gap;
-}
-
-/* When a node starts, and by whom it was decided. */
-static nanos start_of(const struct trace_replay *r, const struct replay_change *c,
-                      const nanos *ends, size_t i, uint8_t *via)
-{
-    const struct replay_node *node = &r->nodes[i];
-    unsigned drop = c->drop[i];
-    uint32_t prev = c->prev != NULL ? c->prev[i] : node->prev;
-    nanos start = INT64_MIN;
-
-    *via = 0;
-    if (prev != REPLAY_NONE) {
-        start = nanos_add(ends[prev], gap_of(node, c, drop));
-        *via = 1;
-        if ((drop & REPLAY_GONE) != 0)
-            return start;
-    }
-    if (node->cause != REPLAY_NONE && (drop & REPLAY_DROP_CAUSE) == 0) {
-        nanos ready = nanos_add(ends[node->cause], node->kind == REPLAY_TASK ? node->lag : 0);
-        if (ready > start) {
-            start = ready;
-            *via = 2;
-        }
-    }
-    if (node->other != REPLAY_NONE && (drop & REPLAY_DROP_OTHER) == 0 &&
-        nanos_add(ends[node->other], r->gap) > start) {
-        start = nanos_add(ends[node->other], r->gap);
-        *via = 3;
-    }
-    return *via != 0 ? start : recorded_begin(r, node);
-}
-
-void trace_replay_run(const struct trace_replay *r, const struct replay_change *c,
-                      struct replay_times *times)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        times->begin[i] = start_of(r, c, times->end, i, &times->via[i]);
-        times->end[i] =
-            times->begin[i] + ((c->drop[i] & REPLAY_GONE) != 0 ? 0 : c->lead[i] + c->dur[i]);
-    }
-}
-
-void trace_replay_ends(const struct trace_replay *r, const struct replay_times *t, nanos *ends)
-{
-    const struct accounting *a = r->a;
-
-    for (size_t i = 0; i < a->n; i++)
-        ends[i] = INT64_MIN;
-    for (size_t i = 0; i < a->tasks.n; i++) {
-        uint32_t step = a->tasks.at[i].step;
-        nanos end = t->end[r->node_of_task[i]];
-        if (step != TASK_NO_STEP && end > ends[step])
-            ends[step] = end;
-    }
-    if (a->n > 0 && ends[0] == INT64_MIN)
-        ends[0] = a->steps[0].window.end; /* a step without work */
-    for (size_t i = 1; i < a->n; i++)
-        ends[i] = ends[i] > ends[i - 1] ? ends[i] : ends[i - 1];
-}
-
-size_t trace_replay_path(const struct trace_replay *r, const struct replay_times *t, uint32_t *out,
-                         size_t room)
-{
-    size_t n = 0;
-    uint32_t at = REPLAY_NONE;
-
-    for (size_t i = 0; i < r->n; i++)
-        if (r->nodes[i].kind == REPLAY_TASK &&
-            r->a->tasks.at[r->nodes[i].ref].step != TASK_NO_STEP &&
-            (at == REPLAY_NONE || t->end[i] > t->end[at]))
-            at = (uint32_t)i;
-    while (at != REPLAY_NONE && n < room) {
-        const struct replay_node *node = &r->nodes[at];
-        out[n++] = at;
-        at = t->via[at] == 1   ? node->prev
-             : t->via[at] == 2 ? node->cause
-             : t->via[at] == 3 ? node->other
-                               : REPLAY_NONE;
-    }
-    for (size_t i = 0; i < n / 2; i++) {
-        uint32_t first = out[i];
-        out[i] = out[n - 1 - i];
-        out[n - 1 - i] = first;
-    }
-    return n;
-}
-
-uint32_t trace_replay_slice(const struct trace_replay *r, size_t node)
-{
-    const struct replay_node *n = &r->nodes[node];
-
-    return n->kind == REPLAY_TASK ? r->a->tasks.at[n->ref].slice : r->a->host.calls[n->ref].slice;
-}
-
 /* Of the steps after the first: how far their sum is off, as a share. */
 static double identity_of(const struct trace_replay *r)
 {
@@ -528,6 +450,7 @@ struct trace_replay *trace_replay_build(const struct accounting *a, struct arena
     r->nodes = ARENA_ARRAY(arena, struct replay_node, 2 * a->host.n + a->tasks.n);
     r->node_of_task = ARENA_ARRAY(arena, uint32_t, a->tasks.n);
     find_constants(r);
+    r->handover = find_handover(a);
     find_graph_gaps(a, &b.gaps);
     b.last_of_stream = filled(a->tasks.streams);
     b.last_of_timeline = filled(a->host.count);
@@ -535,7 +458,9 @@ struct trace_replay *trace_replay_build(const struct accounting *a, struct arena
     b.next_call = mem_grow(NULL, sizeof(*b.next_call), a->host.count + 1);
     for (size_t i = 0; i < a->host.count; i++)
         b.next_call[i] = a->host.at[i].first;
+    fill_turns(&b);
     emit_all(&b);
+    mem_free(b.turns);
     mem_free(b.last_of_stream);
     mem_free(b.last_of_timeline);
     mem_free(b.node_of_call);

@@ -24,7 +24,7 @@ enum { REPLAY_NONE = UINT32_MAX };
 struct replay_node {
     nanos dur;      /* of the work itself; of a wait what follows after it */
     uint32_t prev;  /* node before it on its timeline or stream */
-    uint32_t cause; /* of a task its launch, of a wait its task */
+    uint32_t cause; /* of a task its launch, of a wait its task, of a call what put it in a queue */
     uint32_t other; /* task of another stream that it waits for */
     uint32_t ref;   /* number of the call or task */
     int32_t lag;    /* from its cause's end to its start; of an unlinked task from prev's */
@@ -40,6 +40,7 @@ struct trace_replay {
     size_t n, edges;
     uint32_t *node_of_task;
     nanos latency, gap; /* the two constants of the trace */
+    nanos handover;     /* from putting work into a queue to taking it out; 0 without queues */
     double identity_error;
 };
 

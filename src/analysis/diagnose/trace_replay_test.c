@@ -151,6 +151,34 @@ TEST(a_step_without_work_has_no_end_of_its_own)
     replay_change_free(&plain);
 }
 
+/* A second thread launches what the main one puts into its queue: less work there lets it launch
+ * earlier, but not before it is through with what it has. */
+TEST(a_queue_hands_work_from_thread_to_thread)
+{
+    step_mark(1, 0, 1 * MS);
+    for (int i = 0; i < 4; i++) {
+        nanos at = i * 100 * US;
+        uint32_t in = host(SLICE_QUEUE, "Enqueue", at + 90 * US, at + 91 * US);
+        uint32_t out = other_host(2, SLICE_QUEUE, "Dequeue@x", at + 92 * US, at + 120 * US);
+        uint32_t from = other_host(2, SLICE_RUNTIME, "Node@launch", at + 93 * US, at + 119 * US);
+        capture_flow(cap, FLOW_QUEUE, in, out);
+        capture_flow(cap, FLOW_LAUNCH, from,
+                     task("7", SLICE_COMPUTE, "elementwise", at + 120 * US, at + 130 * US));
+    }
+    struct trace_replay *r = replay();
+    struct replay_change c = trace_replay_plain(r);
+
+    assert_int_equal(r->handover, 1 * US);
+    assert_int_equal(run_end(r, &c), 430 * US);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->nodes[i].kind == REPLAY_HOST &&
+            r->a->host.calls[r->nodes[i].ref].kind == CALL_ENQUEUE)
+            c.lead[i] = 0;
+    /* Four launches of 27 us, one after the other. */
+    assert_int_equal(run_end(r, &c), 0 + 1 * US + 1 * US + 4 * 27 * US + 1 * US + 10 * US);
+    replay_change_free(&c);
+}
+
 TEST_MAIN("analysis/diagnose/trace_replay", T(a_node_and_its_times_take_at_most_64_bytes),
           CASE(an_unchanged_replay_is_the_recording),
           CASE(shorter_host_time_lets_the_device_start_earlier),
@@ -158,4 +186,5 @@ TEST_MAIN("analysis/diagnose/trace_replay", T(a_node_and_its_times_take_at_most_
           CASE(a_late_start_right_after_another_streams_end_is_a_dependency),
           CASE(the_critical_path_ends_with_the_last_task),
           CASE(work_without_a_launch_keeps_its_distance),
-          CASE(a_step_without_work_has_no_end_of_its_own))
+          CASE(a_step_without_work_has_no_end_of_its_own),
+          CASE(a_queue_hands_work_from_thread_to_thread))

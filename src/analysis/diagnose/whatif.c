@@ -70,24 +70,22 @@ static size_t whole_steps(const struct accounting *a)
     return n;
 }
 
-/* What slow steps take more than the median one, in this run. */
+/* What slow steps take more than their like, in this run. */
 static nanos excess_of(const struct whatif *w, struct str site)
 {
     const struct accounting *a = w->a;
-    nanos *times = mem_grow(NULL, sizeof(*times), a->n), excess = 0, *sorted;
-    size_t n = 0;
+    nanos *times = mem_grow(NULL, sizeof(*times), a->n + 1), excess = 0;
+    nanos *usual = mem_grow(NULL, sizeof(*usual), a->n + 1);
 
-    for (size_t i = 1; i < a->n; i++)
-        times[n++] = nanos_sub(w->ends[i], w->ends[i - 1]);
-    sorted = mem_grow(NULL, sizeof(*sorted), n + 1);
-    memcpy(sorted, times, n * sizeof(*times));
-    nanos median = host_timeline_median(sorted, n);
+    for (size_t i = 0; i < a->n; i++)
+        times[i] = i > 0 ? nanos_sub(w->ends[i], w->ends[i - 1]) : 0;
+    accounting_usual(a, times, usual);
     for (size_t i = 1; i < a->n; i++) {
         bool is_it = site.n == 0 || str_equal(site, a->steps[i].id);
-        if (a->steps[i].is_slow && is_it && times[i - 1] > median)
-            excess += times[i - 1] - median;
+        if (a->steps[i].is_slow && is_it && times[i] > usual[i])
+            excess += times[i] - usual[i];
     }
-    mem_free(sorted);
+    mem_free(usual);
     mem_free(times);
     return excess;
 }
@@ -127,6 +125,13 @@ static nanos time_of(struct whatif *w, const struct whatif_change *changes, size
     return step_time(w, &w->change);
 }
 
+/* Without the profiler's cost; when that is not known the run is the recorded one. */
+static nanos bare_time(struct whatif *w, const struct whatif_change *changes, size_t n,
+                       nanos profiled)
+{
+    return profiler_cost_is_known(w->cost) ? time_of(w, changes, n, w->cost) : profiled;
+}
+
 void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
 {
     *w = (struct whatif){
@@ -141,7 +146,7 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
     w->change = trace_replay_plain(w->replay);
     w->ends = ARENA_ARRAY(&st->scratch, nanos, a->n);
     w->profiled = time_of(w, NULL, 0, NULL);
-    w->bare = time_of(w, NULL, 0, w->cost);
+    w->bare = bare_time(w, NULL, 0, w->profiled);
 }
 
 void whatif_fini(struct whatif *w)
@@ -162,11 +167,11 @@ struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *ch
         .change = n > 0 ? whatif_kinds[changes[n - 1].id].name : "nothing",
         .site = n > 0 ? changes[n - 1].site : S(""),
         .profiled = time_of(w, changes, n, NULL),
-        .bare = time_of(w, changes, n, w->cost),
         .bound = n > 0 ? whatif_kinds[changes[n - 1].id].bound : NULL,
         .is_calibrated = profiler_cost_is_known(w->cost),
     };
 
+    result.bare = bare_time(w, changes, n, result.profiled);
     result.bare_low = result.bare_high = result.bare;
     result.saving = saving_of(w->bare, result.bare, w->bare);
     result.profiled_saving = saving_of(w->profiled, result.profiled, w->profiled);

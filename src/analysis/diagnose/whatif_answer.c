@@ -55,6 +55,27 @@ static void run_all(struct whatif *w, struct whatif_answer *out)
     out->n = whatif_greedy(w, worth, n, least, out->together);
 }
 
+/* A node has the time since the one before it on the path ended. */
+static struct whatif_path path_of(struct whatif *w)
+{
+    const struct trace_replay *r = w->replay;
+    uint32_t *nodes = mem_grow(NULL, sizeof(*nodes), r->n + 1);
+    nanos by[REPLAY_TASK + 1] = {0}, last = 0;
+
+    whatif_times(w, NULL, 0);
+    size_t n = trace_replay_path(r, &w->times, nodes, r->n);
+    for (size_t i = 0; i < n; i++) {
+        nanos end = w->times.end[nodes[i]], from = i > 0 ? last : w->times.begin[nodes[i]];
+        by[r->nodes[nodes[i]].kind] += end > from ? end - from : 0;
+        last = end;
+    }
+    mem_free(nodes);
+    double all = (double)by[REPLAY_HOST] + (double)by[REPLAY_WAIT] + (double)by[REPLAY_TASK];
+    return (struct whatif_path){n, num_share((double)by[REPLAY_HOST], all),
+                                num_share((double)by[REPLAY_WAIT], all),
+                                num_share((double)by[REPLAY_TASK], all)};
+}
+
 static const char *missing_of(const struct whatif *w, struct arena *arena)
 {
     const struct accounting *a = w->a;
@@ -66,9 +87,14 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
     if (linked < LIMIT_LINKED / 100.0)
         return arena_printf(arena, "only %.0f %% of the device work has a recorded launch",
                             100 * linked);
-    return a->host.count > 1 ? "several threads launch at once; what one waits for on another is "
-                               "not recorded"
-                             : NULL;
+    size_t askers = 0;
+    for (size_t i = 0; i < a->host.count; i++)
+        askers += !a->host.at[i].is_queue;
+    if (w->device == NULL)
+        return "the device is not named, so what kernels could reach is unknown (--device)";
+    return askers > 1 ? "several threads launch at once; what one waits for on another is "
+                        "not recorded"
+                      : NULL;
 }
 
 const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *w,
@@ -91,6 +117,7 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         .edges = w->replay->edges,
         .latency = w->replay->latency,
         .gap = w->replay->gap,
+        .path = path_of(w),
         .cost_origin = w->cost->origin,
         .is_calibrated = profiler_cost_is_known(w->cost),
         .single = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
@@ -172,9 +199,18 @@ static const struct field replay_fields[] = {
 };
 static const struct record replay_record = RECORD(struct whatif_answer, replay_fields);
 
+static const struct field path_fields[] = {
+    FIELD(struct whatif_answer, path.nodes, "nodes"),
+    FIELD(struct whatif_answer, path.host, "host_share"),
+    FIELD(struct whatif_answer, path.wait, "wait_share"),
+    FIELD(struct whatif_answer, path.device, "device_share"),
+};
+static const struct record path_record = RECORD(struct whatif_answer, path_fields);
+
 static const struct field answer_fields[] = {
     FIELD_GROUP("step", &step_record),
     FIELD_GROUP("replay", &replay_record),
+    FIELD_GROUP("critical_path", &path_record),
     FIELD_LIST(struct whatif_answer, single, singles, "changes", &result_record),
     FIELD_LIST(struct whatif_answer, together, n, "together", &result_record),
     FIELD(struct whatif_answer, saving, "saving_share", WHEN(struct whatif_answer, is_calibrated)),
@@ -218,6 +254,9 @@ static void describe_head(const struct whatif_answer *a, struct report *r)
                    a->cost_origin);
     report_line(r, "Replaying the run unchanged is off by %s.",
                 quantity_text(arena, a->identity_error, UNIT_RATIO));
+    report_line(r, "The critical path is %s host, %s device (table critical_path of a query).",
+                quantity_text(arena, a->path.host + a->path.wait, UNIT_RATIO),
+                quantity_text(arena, a->path.device, UNIT_RATIO));
     if (a->missing != NULL)
         report_line(r, "Missing: %s.", a->missing);
 }

@@ -8,6 +8,12 @@
 
 struct report;
 
+/* Who decided how long the unchanged run took; shares of its critical path. */
+struct whatif_path {
+    size_t nodes;
+    double host, wait, device;
+};
+
 struct whatif_answer {
     size_t steps;
     bool is_pseudo;                 /* no steps are marked: times are of the whole capture */
@@ -16,6 +22,7 @@ struct whatif_answer {
     double identity_error;
     size_t nodes, edges;
     nanos latency, gap;
+    struct whatif_path path;
     const char *cost_origin;
     bool is_calibrated;           /* the profiler's cost is known; else `bare` means nothing */
     struct whatif_result *single; /* by saving, largest first; those asked for in their order */

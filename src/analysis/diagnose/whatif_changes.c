@@ -33,6 +33,7 @@ static bool is_cheap_launch(const struct whatif *w, const struct host_call *call
     case CALL_LAUNCH:
     case CALL_GRAPH:
     case CALL_EVENT:
+    case CALL_ENQUEUE:
         return true;
     case CALL_COPY:
         return !idle_is_blocking_copy(w->a, call);
@@ -220,8 +221,14 @@ static bool is_comm(const struct device_task *t)
     return t->class == TASK_COMM;
 }
 
+static bool is_to_host(const struct device_task *t)
+{
+    return t->class == TASK_COPY && t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H;
+}
+
 /* Tasks that `moves` picks follow one another on a queue of their own; nobody waits for them but
- * the first task that does after the last of them in a step. */
+ * the first task that does after the last of them in a step. What goes to the host still comes
+ * after the work that made it. */
 static void overlap(const struct whatif *w, struct replay_change *c,
                     bool (*moves)(const struct device_task *))
 {
@@ -243,7 +250,9 @@ static void overlap(const struct whatif *w, struct replay_change *c,
             waiter = REPLAY_NONE;
         }
         if (moves(t)) {
-            c->prev[i] = own;
+            uint32_t made = is_to_host(t) ? last[t->stream] : REPLAY_NONE;
+            bool is_behind = made == REPLAY_NONE || (own != REPLAY_NONE && own > made);
+            c->prev[i] = is_behind ? own : made;
             c->drop[i] |= REPLAY_DROP_OTHER;
             own = (uint32_t)i;
             continue;
@@ -314,10 +323,13 @@ void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t 
     c->drop[node] |= REPLAY_GONE;
     if (host == REPLAY_NONE || w->a->tasks.at[task].is_graph)
         return;
-    const struct host_call *call = call_of(w, &r->nodes[host]);
-    c->dur[host] = 0;
-    if (call->class == STRETCH_LAUNCH)
-        c->lead[host] = 0;
+    /* A call, and the one that put it into a queue. */
+    for (; host != REPLAY_NONE;
+         host = r->nodes[host].kind == REPLAY_HOST ? r->nodes[host].cause : REPLAY_NONE) {
+        c->dur[host] = 0;
+        if (call_of(w, &r->nodes[host])->class == STRETCH_LAUNCH)
+            c->lead[host] = 0;
+    }
 }
 
 static void drop_layout(struct whatif *w, struct str site, struct replay_change *c)
@@ -329,6 +341,14 @@ static void drop_layout(struct whatif *w, struct str site, struct replay_change 
             (t->class == TASK_COPY && t->copy == COPY_D2D))
             whatif_drop_task(w, c, (uint32_t)i);
     }
+}
+
+static void no_aicpu(struct whatif *w, struct str site, struct replay_change *c)
+{
+    (void)site;
+    for (size_t i = 0; i < w->a->tasks.n; i++)
+        if (w->a->tasks.at[i].is_aicpu)
+            c->dur[w->replay->node_of_task[i]] = 0;
 }
 
 /* ---- steps ---- */
@@ -380,6 +400,8 @@ const struct whatif_kind whatif_kinds[WHATIFS] = {
                                "kernels of a family (gemm_tensor, conv, index_sort, gemm_simt) "
                                "reach their roof",
                                whatif_family_at_roof, NULL},
+    [WHATIF_NO_AICPU] = {"no_aicpu", "work of the AICPU takes no time", no_aicpu,
+                         "AI cores need some time for it"},
     [WHATIF_NO_FP64] = {"no_fp64", "doubles are floats", whatif_no_fp64, NULL},
     [WHATIF_NO_NONZERO] = {"no_nonzero", "boolean indexing becomes a mask", whatif_no_nonzero,
                            "the number of elements may be needed"},

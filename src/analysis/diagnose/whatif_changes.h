@@ -35,6 +35,14 @@ void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t 
 /* Classes of host work that a site of input_ready may name; NULL behind the last. */
 const char *whatif_work_class(size_t i);
 
+/* The operator of a call, with its kernel. */
+static inline struct operator_ref whatif_operator(const struct whatif *w,
+                                                  const struct host_call *call)
+{
+    return (struct operator_ref){call->op, call->tasks > 0 ? w->a->tasks.at[call->first_task].slice
+                                                           : UINT32_MAX};
+}
+
 /* Whether a call or its operators have this name; an empty name fits all. */
 bool whatif_fits(const struct whatif *w, const struct host_call *call, struct str site);
 

@@ -25,7 +25,7 @@ static double pinned_rate(const struct whatif *w, bool to_device)
 }
 
 /* What becomes of the calls of copies. */
-enum copy_mark { COPY_STAYS, COPY_PINNED, COPY_GONE, COPY_BATCHED };
+enum copy_mark { COPY_STAYS, COPY_PINNED, COPY_SHRUNK, COPY_GONE, COPY_BATCHED };
 
 /* The part of a stretch that lies in the operator around its call goes. */
 static void drop_operator_time(const struct whatif *w, struct replay_change *c, size_t node,
@@ -61,12 +61,14 @@ static void change_calls(const struct whatif *w, struct replay_change *c, const 
         }
         if (mark == COPY_STAYS)
             continue;
-        if (node->kind == REPLAY_WAIT) {
+        if (node->kind == REPLAY_WAIT && mark == COPY_SHRUNK) {
+            c->dur[i] = 0; /* what is left is still waited for */
+        } else if (node->kind == REPLAY_WAIT) {
             c->drop[i] |= REPLAY_GONE;
         } else if (mark == COPY_BATCHED) { /* the pass of the loop around it goes too */
             c->lead[i] = call->class == STRETCH_LAUNCH ? 0 : c->lead[i];
             c->dur[i] = 0;
-        } else if (mark == COPY_GONE) {
+        } else if (mark == COPY_GONE || mark == COPY_SHRUNK) {
             drop_operator_time(w, c, i, call);
             c->dur[i] = 0;
         } else if (call->kind == CALL_COPY && c->dur[i] > LIMIT_ASYNC_COPY) {
@@ -158,16 +160,18 @@ static bool is_unneeded(const struct whatif *w, const struct device_task *t, str
            (bytes > 0 ? bytes >= LIMIT_LARGE_COPY : t->end - t->begin >= LIMIT_LARGE_READ);
 }
 
+/* The copy becomes one of a few bytes, which the host waits for as before. */
 void whatif_no_copies(struct whatif *w, struct str site, struct replay_change *c)
 {
     uint8_t *marks = new_marks(w);
 
     for (size_t i = 0; i < w->a->tasks.n; i++) {
         const struct device_task *t = &w->a->tasks.at[i];
+        uint32_t node = w->replay->node_of_task[i];
         if (!is_unneeded(w, t, site))
             continue;
-        c->drop[w->replay->node_of_task[i]] |= REPLAY_GONE;
-        marks[t->call] = COPY_GONE;
+        c->dur[node] = c->dur[node] < LIMIT_COPY_START ? c->dur[node] : LIMIT_COPY_START;
+        marks[t->call] = COPY_SHRUNK;
     }
     change_calls(w, c, marks);
     mem_free(marks);

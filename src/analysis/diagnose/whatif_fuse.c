@@ -79,7 +79,7 @@ static const struct operator_work *work_of(struct whatif *w, const struct device
 {
     uint32_t op = t->call != NO_CALL ? w->a->host.calls[t->call].op : NO_SLICE;
 
-    return op != NO_SLICE ? operator_work_of(&w->works, op) : NULL;
+    return op != NO_SLICE ? operator_work_of(&w->works, (struct operator_ref){op, t->slice}) : NULL;
 }
 
 static void add_link(struct whatif *w, struct replay_change *c, struct chain *chain, size_t i)
@@ -145,7 +145,7 @@ static struct parameters parameters_of(struct whatif *w, size_t first, size_t la
             has_variance |= str_contains(capture_text(w->cap, name), S("addcdiv"));
         }
         assert(at < sums.n && sums.at != NULL);
-        sums.at[at].elements += operator_work_of(&w->works, call->op)->elements;
+        sums.at[at].elements += operator_work_of(&w->works, whatif_operator(w, call))->elements;
         sums.at[at].n++;
     }
     size_t most = 0;
@@ -174,6 +174,11 @@ static void fuse_step(struct whatif *w, struct replay_change *c, size_t first, s
 
     if (p.n < LIMIT_OPTIMIZER_KERNELS || kernel <= 0)
         return;
+    nanos now = 0; /* other changes may have made the host faster than that */
+    for (size_t i = first; i < last; i++)
+        now +=
+            node_of_call[i] != REPLAY_NONE ? c->lead[node_of_call[i]] + c->dur[node_of_call[i]] : 0;
+    host_time = now < host_time ? now : host_time;
     for (size_t i = first; i < last; i++) {
         const struct host_call *call = &w->a->host.calls[i];
         uint32_t host = node_of_call[i];
@@ -256,12 +261,12 @@ static enum attention_part part_of(const struct attention *a, strid op)
                                             : PART_NONE;
 }
 
-static struct part read_part(struct whatif *w, const struct attention *in, uint32_t op)
+static struct part read_part(struct whatif *w, const struct attention *in, struct operator_ref ref)
 {
-    struct tensor_shapes shapes = operator_work_shapes(w->cap, op);
-    const struct operator_work *work = operator_work_of(&w->works, op);
-    enum attention_part kind = part_of(in, w->cap->slices.name[op]);
-    size_t first = w->cap->slices.name[op] == in->baddbmm; /* the sum comes first */
+    struct tensor_shapes shapes = operator_work_shapes(w->cap, ref);
+    const struct operator_work *work = operator_work_of(&w->works, ref);
+    enum attention_part kind = part_of(in, w->cap->slices.name[ref.op]);
+    size_t first = w->cap->slices.name[ref.op] == in->baddbmm; /* the sum comes first */
     const struct tensor_shape *a = shapes.n > first ? &shapes.at[first] : NULL;
 
     struct part p = {.first = a != NULL ? tensor_shape_elements(a) : 0,
@@ -333,7 +338,7 @@ static struct attention find_attention(struct whatif *w)
             continue;
         last = op;
         if (part_of(&out, w->cap->slices.name[op]) != PART_NONE)
-            vec_push(&parts, read_part(w, &out, op));
+            vec_push(&parts, read_part(w, &out, whatif_operator(w, &w->a->host.calls[i])));
     }
     for (size_t i = 0; i < parts.n; i++)
         add_scores(w, &out, &parts.at[i], parts.n - i);
@@ -342,15 +347,16 @@ static struct attention find_attention(struct whatif *w)
 }
 
 /* The scores an operator reads or makes; NULL: none. */
-static const struct scores *scores_of(struct whatif *w, const struct attention *a, uint32_t op)
+static const struct scores *scores_of(struct whatif *w, const struct attention *a,
+                                      struct operator_ref ref)
 {
-    struct tensor_shapes shapes = operator_work_shapes(w->cap, op);
+    struct tensor_shapes shapes = operator_work_shapes(w->cap, ref);
     const struct scores *found = NULL;
 
     for (size_t i = 0; i < shapes.n && found == NULL; i++)
         found = shapes.at[i].n >= 3 ? find_scores(a, tensor_shape_elements(&shapes.at[i])) : NULL;
-    if (found == NULL && part_of(a, w->cap->slices.name[op]) == PART_PRODUCT)
-        found = find_scores(a, read_part(w, a, op).output);
+    if (found == NULL && part_of(a, w->cap->slices.name[ref.op]) == PART_PRODUCT)
+        found = find_scores(a, read_part(w, a, ref).output);
     return found;
 }
 
@@ -365,7 +371,8 @@ void whatif_fuse_attention(struct whatif *w, struct str site, struct replay_chan
     for (size_t i = 0; i < w->a->tasks.n && a.at.n > 0; i++) {
         const struct device_task *t = &w->a->tasks.at[i];
         uint32_t op = t->call != NO_CALL ? w->a->host.calls[t->call].op : NO_SLICE;
-        const struct scores *s = op != NO_SLICE ? scores_of(w, &a, op) : NULL;
+        const struct scores *s =
+            op != NO_SLICE ? scores_of(w, &a, (struct operator_ref){op, t->slice}) : NULL;
         if (s == NULL || t->is_graph)
             continue;
         struct str name = capture_text(w->cap, w->cap->slices.name[op]);

@@ -38,14 +38,14 @@ double whatif_bytes_time(const struct whatif *w, double bytes, int percent)
 static double output_share(const struct whatif *w, const struct host_call *call)
 {
     const struct host_call *end = w->a->host.calls + w->a->host.n;
-    struct tensor_shapes own = operator_work_shapes(w->cap, call->op);
+    struct tensor_shapes own = operator_work_shapes(w->cap, whatif_operator(w, call));
     struct tensor_shape full;
 
     tensor_convolution_of(capture_text(w->cap, w->cap->slices.name[call->op]), &own, &full);
     for (const struct host_call *c = call; c < end && c - call <= LIMIT_CONSUMERS; c++) {
         if (c->op == NO_SLICE || c->op == call->op || c->timeline != call->timeline)
             continue;
-        struct tensor_shapes shapes = operator_work_shapes(w->cap, c->op);
+        struct tensor_shapes shapes = operator_work_shapes(w->cap, whatif_operator(w, c));
         const struct tensor_shape *s = &shapes.at[0];
         if (shapes.n > 0 && s->n == full.n && s->dims[0] == full.dims[0] &&
             s->dims[1] == full.dims[1])
@@ -57,7 +57,7 @@ static double output_share(const struct whatif *w, const struct host_call *call)
 /* What tensor cores reach for the operator of a call; 0 when its shapes are not known. */
 static double tensor_time(struct whatif *w, const struct host_call *call, int percent)
 {
-    const struct operator_work *work = operator_work_of(&w->works, call->op);
+    const struct operator_work *work = operator_work_of(&w->works, whatif_operator(w, call));
     double share = work->is_convolution ? output_share(w, call) : 1;
     double compute = whatif_flops_time(w, work->flops * share, peak_of(work->type), percent);
     double memory = whatif_bytes_time(w, work->moved * narrow_bytes(work->type), LIMIT_MEMORY_ROOF);
@@ -167,7 +167,8 @@ static bool is_slow_product(const struct roof *r, const struct device_task *t)
 /* Percent of the peak that a good kernel for the operator of a call reaches. */
 static int roof_of(struct whatif *w, const struct host_call *call)
 {
-    bool is_narrow = peak_of(operator_work_of(&w->works, call->op)->type) != PEAK_TF32;
+    bool is_narrow =
+        peak_of(operator_work_of(&w->works, whatif_operator(w, call))->type) != PEAK_TF32;
 
     if (call->family == FAMILY_CONV)
         return is_narrow ? LIMIT_CONV_ROOF : LIMIT_CONV_TF32_ROOF;
@@ -223,7 +224,8 @@ static bool is_index_sort(const struct roof *r, const struct device_task *t)
 /* Sorting as top-k, indexing as a mask, of the largest tensor of the outermost operator. */
 static double index_sort_time(struct whatif *w, const struct host_call *call, nanos now)
 {
-    const struct operator_work *work = operator_work_of(&w->works, call->outer);
+    struct operator_ref ref = {call->outer, whatif_operator(w, call).kernel};
+    const struct operator_work *work = operator_work_of(&w->works, ref);
     double bytes = work->elements * (work->type.bytes > 0 ? work->type.bytes : 4);
     struct str name = capture_text(w->cap, w->cap->slices.name[call->outer]);
     bool is_sort = str_contains(name, S("sort")) || str_contains(name, S("unique"));

@@ -1,0 +1,411 @@
+/*
+ * Times of kernels handed up the tree of host events.
+ */
+#include "analysis/op_stats.h"
+
+#include <stdlib.h>
+
+#include "analysis/analysis.h"
+#include "analysis/diagnose/kernel_family.h"
+#include "analysis/module_tree.h"
+#include "text/ops.h"
+
+ENUM_NAMES(op_by_name, enum op_by, "op", "module", "shape", "family", "range", "layer")
+
+struct finder {
+    struct study *st;
+    const struct capture *cap;
+    const struct op_tree *tree;
+    struct op_stats *out;
+    uint32_t *key_of_name; /* by name: row + 1, for keys that names alone tell */
+    struct hash key_of_pair;
+    struct intern classes;
+    VEC_OF(struct op_stat) rows;
+    VEC_OF(uint32_t) seen; /* by row: the kernel that was counted last, + 1 */
+    lane_id ranges;        /* thread of most ranges; cap->lanes.n: none */
+};
+
+static uint32_t add_row(struct finder *f, struct op_stat row)
+{
+    vec_push(&f->rows, row);
+    vec_push(&f->seen, 0);
+    return (uint32_t)f->rows.n - 1;
+}
+
+/* ---- what a host event counts for ---- */
+
+static uint32_t key_by_name(struct finder *f, uint32_t slice)
+{
+    strid name = f->cap->slices.name[slice];
+
+    if (f->key_of_name[name] == 0)
+        f->key_of_name[name] = add_row(f, (struct op_stat){.name = capture_text(f->cap, name)}) + 1;
+    return f->key_of_name[name] - 1;
+}
+
+static uint32_t key_by_shape(struct finder *f, uint32_t slice)
+{
+    struct attr shapes = capture_slice_attr(f->cap, slice, KEY_INPUT_SHAPES);
+    struct attr types = capture_slice_attr(f->cap, slice, KEY_INPUT_DTYPES);
+    strid shape = shapes.type == ATTR_TEXT ? shapes.text : 0;
+    strid type = types.type == ATTR_TEXT ? types.text : 0;
+    strid name = f->cap->slices.name[slice];
+    uint64_t key = hash_mix((uint64_t)name << 32 | shape, type);
+    uint32_t row = hash_add(&f->key_of_pair, key, (uint32_t)f->rows.n);
+
+    if (row == f->rows.n)
+        add_row(f, (struct op_stat){.name = capture_text(f->cap, name),
+                                    .shapes = capture_text(f->cap, shape),
+                                    .types = capture_text(f->cap, type)});
+    return row;
+}
+
+static uint32_t key_by_class(struct finder *f, uint32_t slice)
+{
+    strid name = f->cap->slices.name[slice];
+
+    if (f->key_of_name[name] == 0) {
+        struct str class = module_class_of(capture_text(f->cap, name));
+        if (class.n == 0)
+            return OP_TREE_NONE;
+        uint32_t row =
+            hash_add(&f->key_of_pair, intern_put(&f->classes, class), (uint32_t)f->rows.n);
+        if (row == f->rows.n)
+            add_row(f, (struct op_stat){.name = class});
+        f->key_of_name[name] = row + 1;
+    }
+    return f->key_of_name[name] - 1;
+}
+
+/* The row of a host event, or OP_TREE_NONE when it is none of what is counted. */
+static uint32_t key_of(struct finder *f, uint32_t slice)
+{
+    enum slice_kind kind = (enum slice_kind)f->cap->slices.kind[slice];
+
+    switch (f->out->by) {
+    case OP_BY_OP:
+        return kind == SLICE_HOST_OP ? key_by_name(f, slice) : OP_TREE_NONE;
+    case OP_BY_SHAPE:
+        return kind == SLICE_HOST_OP ? key_by_shape(f, slice) : OP_TREE_NONE;
+    case OP_BY_MODULE:
+        return kind == SLICE_PYTHON ? key_by_class(f, slice) : OP_TREE_NONE;
+    case OP_BY_RANGE:
+        return kind == SLICE_ANNOTATION || kind == SLICE_STEP ? key_by_name(f, slice)
+                                                              : OP_TREE_NONE;
+    default:
+        return OP_TREE_NONE;
+    }
+}
+
+/* The event that counts, from `slice` outwards. */
+static uint32_t counted(struct finder *f, uint32_t slice, uint32_t *row)
+{
+    for (; slice != OP_TREE_NONE; slice = f->tree->parent[slice]) {
+        *row = key_of(f, slice);
+        if (*row != OP_TREE_NONE)
+            return slice;
+    }
+    *row = OP_TREE_NONE;
+    return OP_TREE_NONE;
+}
+
+/* ---- host time ---- */
+
+static void add_host(struct finder *f)
+{
+    const struct slices *s = &f->cap->slices;
+    uint32_t row, outer;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->kind[i] < SLICE_HOST_OP || s->kind[i] > SLICE_STEP ||
+            f->cap->lanes.at[s->lane[i]].key.kind != LANE_THREAD)
+            continue;
+        row = key_of(f, (uint32_t)i);
+        if (row == OP_TREE_NONE)
+            continue;
+        struct op_stat *own = &f->rows.at[row];
+        own->calls++;
+        own->own_host = nanos_add(own->own_host, s->dur[i]);
+        uint32_t up = counted(f, f->tree->parent[i], &outer);
+        bool is_inside = false;
+        if (up != OP_TREE_NONE)
+            f->rows.at[outer].own_host = nanos_sub(f->rows.at[outer].own_host, s->dur[i]);
+        while (up != OP_TREE_NONE && !is_inside) {
+            is_inside = outer == row;
+            up = counted(f, f->tree->parent[up], &outer);
+        }
+        if (!is_inside)
+            f->rows.at[row].host = nanos_add(f->rows.at[row].host, s->dur[i]);
+    }
+}
+
+/* ---- device time ---- */
+
+static void add_own(struct finder *f, uint32_t row, nanos duration)
+{
+    struct op_stat *r = &f->rows.at[row];
+
+    r->own_kernels++;
+    r->own_device = nanos_add(r->own_device, duration);
+}
+
+static void add_total(struct finder *f, uint32_t row, nanos duration, uint32_t stamp)
+{
+    if (f->seen.at[row] == stamp)
+        return;
+    f->seen.at[row] = stamp;
+    f->rows.at[row].kernels++;
+    f->rows.at[row].device = nanos_add(f->rows.at[row].device, duration);
+}
+
+static void find_ranges(struct finder *f)
+{
+    const struct slices *s = &f->cap->slices;
+    size_t most = 0;
+
+    f->ranges = (lane_id)f->cap->lanes.n;
+    for (lane_id i = 0; i < f->cap->lanes.n; i++) {
+        const struct lane *lane = &f->cap->lanes.at[i];
+        size_t n = 0;
+        for (size_t k = lane->first; lane->key.kind == LANE_THREAD && k < lane->first + lane->n;
+             k++)
+            n += s->kind[k] == SLICE_ANNOTATION || s->kind[k] == SLICE_STEP;
+        if (n > most) {
+            most = n;
+            f->ranges = i;
+        }
+    }
+}
+
+/* The innermost event of the ranges' thread at a time: the thread that runs the backward pass
+ * works for the one that waits for it. */
+static uint32_t event_at(const struct finder *f, nanos t)
+{
+    const struct slices *s = &f->cap->slices;
+    const struct lane *lane = &f->cap->lanes.at[f->ranges];
+    size_t place;
+
+    vec_bisect(place, lane->n, i, s->begin[lane->first + i] <= t);
+    if (place == 0)
+        return OP_TREE_NONE;
+    uint32_t at = (uint32_t)(lane->first + place - 1);
+    while (at != OP_TREE_NONE && slices_end(s, at) <= t)
+        at = f->tree->parent[at];
+    return at;
+}
+
+/* Where the walk up from a kernel begins. */
+static uint32_t start_of(struct finder *f, size_t kernel)
+{
+    uint32_t launch = f->tree->launch[kernel], row;
+
+    if (f->out->by == OP_BY_MODULE) {
+        const struct module_tree *t = study_module_tree(f->st);
+        uint32_t call = t->of_kernel[kernel];
+        return call != MODULE_NONE ? t->calls[call].slice : OP_TREE_NONE;
+    }
+    if (f->out->by == OP_BY_RANGE && launch != OP_TREE_NONE && f->ranges < f->cap->lanes.n &&
+        counted(f, launch, &row) == OP_TREE_NONE)
+        return event_at(f, f->cap->slices.begin[launch]);
+    return launch;
+}
+
+static void add_kernel(struct finder *f, size_t kernel, nanos duration)
+{
+    uint32_t row, at = counted(f, start_of(f, kernel), &row);
+
+    if (at == OP_TREE_NONE) {
+        f->out->outside_kernels++;
+        f->out->outside = nanos_add(f->out->outside, duration);
+        return;
+    }
+    add_own(f, row, duration);
+    for (; at != OP_TREE_NONE; at = counted(f, f->tree->parent[at], &row))
+        add_total(f, row, duration, (uint32_t)kernel + 1);
+}
+
+static enum kernel_family family_of(const struct finder *f, size_t kernel)
+{
+    const struct slices *s = &f->cap->slices;
+    enum kernel_family family = FAMILY_OTHER;
+
+    for (uint32_t at = f->tree->launch[kernel]; at != OP_TREE_NONE && family == FAMILY_OTHER;
+         at = f->tree->parent[at])
+        if (s->kind[at] == SLICE_HOST_OP)
+            family = kernel_family_of_operator(capture_text(f->cap, s->name[at]));
+    uint32_t slice = study_kernels(f->st).at[kernel];
+    return kernel_family_of(family, kernel_family_of_name(capture_text(f->cap, s->name[slice])),
+                            false);
+}
+
+static void add_simple(struct finder *f, uint32_t row, nanos duration)
+{
+    add_own(f, row, duration);
+    f->rows.at[row].kernels++;
+    f->rows.at[row].device = nanos_add(f->rows.at[row].device, duration);
+}
+
+static void by_family(struct finder *f)
+{
+    struct kernel_order kernels = study_kernels(f->st);
+
+    for (int i = 0; i < KERNEL_FAMILIES; i++)
+        add_row(f, (struct op_stat){.name = str_of(kernel_family_name((enum kernel_family)i))});
+    uint32_t comm = add_row(f, (struct op_stat){.name = S("communication")});
+    uint32_t copy = add_row(f, (struct op_stat){.name = S("copy")});
+    for (size_t i = 0; i < kernels.n; i++) {
+        enum slice_kind kind = (enum slice_kind)f->cap->slices.kind[kernels.at[i]];
+        add_simple(f,
+                   slice_is_comm(kind)   ? comm
+                   : kind == SLICE_COPY  ? copy
+                   : kind == SLICE_AICPU ? (uint32_t)FAMILY_AICPU
+                                         : (uint32_t)family_of(f, i),
+                   f->cap->slices.dur[kernels.at[i]]);
+    }
+}
+
+static void by_layer(struct finder *f)
+{
+    struct kernel_order kernels = study_kernels(f->st);
+    struct op_layers layers = op_layers_find(f->st);
+
+    for (size_t i = 0; i < layers.n; i++)
+        add_row(f, (struct op_stat){.name = layers.names[i]});
+    for (size_t i = 0; i < kernels.n; i++) {
+        nanos duration = f->cap->slices.dur[kernels.at[i]];
+        if (layers.of_kernel[i] != OP_TREE_NONE) {
+            add_simple(f, layers.of_kernel[i], duration);
+            continue;
+        }
+        f->out->outside_kernels++;
+        f->out->outside = nanos_add(f->out->outside, duration);
+    }
+}
+
+static void by_tree(struct finder *f)
+{
+    struct kernel_order kernels = study_kernels(f->st);
+
+    f->key_of_name = ARENA_ARRAY(&f->st->scratch, uint32_t, f->cap->strings.strings.n);
+    intern_init(&f->classes);
+    if (f->out->by == OP_BY_RANGE)
+        find_ranges(f);
+    add_host(f);
+    for (size_t i = 0; i < kernels.n; i++)
+        add_kernel(f, i, f->cap->slices.dur[kernels.at[i]]);
+    intern_fini(&f->classes);
+    hash_free(&f->key_of_pair);
+}
+
+/* ---- the result ---- */
+
+ORDER_BY(largest_first, struct op_stat,
+         ORDER(y->device, x->device) ?: ORDER(y->own_device, x->own_device)
+                                    ?: ORDER(y->host, x->host) ?: str_compare(x->name, y->name)
+                                    ?: str_compare(x->shapes, y->shapes)
+                                    ?: str_compare(x->types, y->types));
+
+static void finish(struct finder *f)
+{
+    struct op_stats *out = f->out;
+
+    out->at = ARENA_ARRAY(&f->st->scratch, struct op_stat, f->rows.n);
+    for (size_t i = 0; i < f->rows.n; i++) {
+        struct op_stat *row = &f->rows.at[i];
+        if (row->calls == 0 && row->kernels == 0)
+            continue;
+        row->share = num_share(row->device, out->device);
+        row->own_share = num_share(row->own_device, out->device);
+        row->own_host = row->own_host > 0 ? row->own_host : 0; /* events that overlap */
+        out->at[out->n++] = *row;
+    }
+    if (out->by != OP_BY_LAYER && out->n > 1)
+        qsort(out->at, out->n, sizeof(*out->at), largest_first);
+}
+
+const struct op_stats *op_stats_find(struct study *st, enum op_by by)
+{
+    struct op_stats *out = ARENA_NEW(&st->scratch, struct op_stats);
+    struct finder f = {.st = st, .cap = st->cap, .tree = study_op_tree(st), .out = out};
+    struct kernel_order kernels = study_kernels(st);
+
+    *out = (struct op_stats){.by = by, .kernels = kernels.n, .linked = f.tree->linked};
+    for (size_t i = 0; i < kernels.n; i++)
+        out->device = nanos_add(out->device, st->cap->slices.dur[kernels.at[i]]);
+    if (by == OP_BY_FAMILY)
+        by_family(&f);
+    else if (by == OP_BY_LAYER)
+        by_layer(&f);
+    else
+        by_tree(&f);
+    finish(&f);
+    vec_free(&f.rows);
+    vec_free(&f.seen);
+    return out;
+}
+
+/* ---- described ---- */
+
+#define TIME_FIELDS                                                                                \
+    FIELD(struct op_stat, calls, "calls", .missing = MISSING_ZERO, .head = "calls"),               \
+        FIELD(struct op_stat, kernels, "kernels", .head = "kernels"),                              \
+        FIELD(struct op_stat, device, "device_ns", .head = "device ms", .unit = UNIT_MS),          \
+        FIELD(struct op_stat, share, "share", .head = "device %", .unit = UNIT_RATIO),             \
+        FIELD(struct op_stat, own_kernels, "own_kernels"),                                         \
+        FIELD(struct op_stat, own_device, "own_device_ns", .head = "self ms", .unit = UNIT_MS),    \
+        FIELD(struct op_stat, own_share, "own_share", .head = "self %", .unit = UNIT_RATIO),       \
+        FIELD(struct op_stat, host, "host_ns", .missing = MISSING_ZERO, .head = "host ms",         \
+              .unit = UNIT_MS),                                                                    \
+        FIELD(struct op_stat, own_host, "own_host_ns", .missing = MISSING_ZERO,                    \
+              .head = "host self ms", .unit = UNIT_MS)
+
+static const struct field shape_fields[] = {
+    FIELD(struct op_stat, name, "name", .head = "name"),
+    FIELD(struct op_stat, shapes, "input_shapes", .missing = MISSING_EMPTY, .head = "shapes"),
+    FIELD(struct op_stat, types, "input_types", .missing = MISSING_EMPTY, .head = "types"),
+    TIME_FIELDS,
+};
+static const struct record shape_record = RECORD(struct op_stat, shape_fields);
+
+static const struct field stat_fields[] = {
+    FIELD(struct op_stat, name, "name", .head = "name"),
+    TIME_FIELDS,
+};
+static const struct record stat_record = RECORD(struct op_stat, stat_fields);
+
+static const struct field stats_fields[] = {
+    FIELD_OF_ENUM(struct op_stats, by, "by", op_by_name, OP_BYS),
+    FIELD(struct op_stats, kernels, "kernels"),
+    FIELD(struct op_stats, linked, "linked_kernels"),
+    FIELD(struct op_stats, device, "device_ns"),
+    FIELD(struct op_stats, outside_kernels, "outside_kernels"),
+    FIELD(struct op_stats, outside, "outside_ns"),
+    FIELD_LIST(struct op_stats, at, n, "rows", &shape_record),
+};
+static const struct record stats_record = RECORD(struct op_stats, stats_fields);
+
+const struct schema op_stats_schema = {
+    .name = "strata.ops/1",
+    .title = "device and host time by operator, module, shape, family, range or layer",
+    .record = &stats_record,
+};
+
+enum { ROWS_SHOWN = 30 };
+
+void op_stats_describe(const struct op_stats *s, size_t top, struct report *r)
+{
+    const struct record_env env = {.arena = &r->arena};
+    size_t most = top > 0 ? top : ROWS_SHOWN, n = s->n < most ? s->n : most;
+
+    report_text(r, REPORT_MESSAGE(r, &ops_text.summary, PLACE("kernels", s->kernels),
+                                  place_quantity("device", (double)s->device, UNIT_NS),
+                                  PLACE("outside", s->outside_kernels),
+                                  place_quantity("time", (double)s->outside, UNIT_NS)));
+    if (s->n == 0)
+        report_text(r, report_message(r, s->by == OP_BY_MODULE  ? &ops_text.no_modules
+                                         : s->by == OP_BY_LAYER ? &ops_text.no_layers
+                                                                : &ops_text.nothing));
+    report_records(r, s->by == OP_BY_SHAPE ? &shape_record : &stat_record, s->at, n, &env);
+    if (n < s->n)
+        report_text(r, REPORT_MESSAGE(r, &ops_text.more, PLACE("n", s->n - n)));
+}

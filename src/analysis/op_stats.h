@@ -1,0 +1,59 @@
+/*
+ * op_stats - device and host time by operator, module, shape, family, range or layer.
+ *
+ * A kernel's time goes to the innermost of these around its launch (self) and to everything around
+ * that (total); what is launched outside of all of them is `outside`. Own times and `outside` add
+ * up to the device time exactly. Rules: docs/analyses/ops.md.
+ */
+#ifndef STRATA_ANALYSIS_OP_STATS_H
+#define STRATA_ANALYSIS_OP_STATS_H
+
+#include "analysis/op_tree.h"
+
+enum op_by { OP_BY_OP, OP_BY_MODULE, OP_BY_SHAPE, OP_BY_FAMILY, OP_BY_RANGE, OP_BY_LAYER };
+
+enum { OP_BYS = OP_BY_LAYER + 1 };
+
+struct op_stat {
+    struct str name;
+    struct str shapes, types; /* of its inputs; by shape */
+    size_t calls;             /* host events; 0 where there are none */
+    size_t kernels, own_kernels;
+    nanos device, own_device;
+    nanos host, own_host; /* own: without such events inside */
+    double share;         /* of all device time, by total */
+    double own_share;
+};
+
+struct op_stats {
+    enum op_by by;
+    struct op_stat *at; /* by device time, then host time, then name */
+    size_t n;
+    nanos device, outside; /* of all kernels; of those outside */
+    size_t kernels, outside_kernels;
+    size_t linked; /* kernels whose launch is recorded */
+};
+
+struct report;
+struct schema;
+
+const struct op_stats *op_stats_find(struct study *st, enum op_by by);
+
+const char *op_by_name(enum op_by by);
+
+extern const struct schema op_stats_schema;
+
+/* The table, at most `top` rows; 0: as many as fit. */
+void op_stats_describe(const struct op_stats *s, size_t top, struct report *r);
+
+/* The layer of each kernel as the architecture tells it, by number in its pass; OP_TREE_NONE:
+ * none. `names` gets one name a layer. */
+struct op_layers {
+    uint32_t *of_kernel;
+    struct str *names;
+    size_t n;
+};
+
+struct op_layers op_layers_find(struct study *st);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * strata ops: device and host time by what launched the kernels.
+ */
+#include "analysis/op_stats.h"
+#include "cli/captures.h"
+#include "report/report.h"
+
+struct args {
+    struct input_options input;
+    int by;
+    int64_t top;
+};
+
+static const char *const bys[] = {"op", "module", "shape", "family", "range", "layer", NULL};
+
+static const struct args defaults = {.input = CAPTURE_INPUT()};
+
+static const struct opt options[] = {
+    OPT_CHOICE(0, "by", bys, struct args, by, "what to group by (default: op)"),
+    OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 30)"),
+    CAPTURE_OPTIONS(struct args, input),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata ops examples/kineto-small", "device time by operator"},
+    {"strata ops examples/kineto-small --by family --json", "by kernel family, as JSON"},
+    {0},
+};
+
+static void print(struct session *s, const struct args *args, const struct capture *cap)
+{
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    const struct op_stats *stats = op_stats_find(&st, (enum op_by)args->by);
+    if (s->common.json) {
+        const struct record_env env = {&cap->strings, &st.scratch, NULL};
+        session_document(s, &op_stats_schema, origin_name(cap->origin), stats, &env);
+    } else if (!s->common.quiet) {
+        struct report *r = report_new(session_lang(s), str_of(cap->name));
+        op_stats_describe(stats, (size_t)args->top, r);
+        session_report(s, r);
+        report_free(r);
+    }
+    study_end(&st);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct capture *cap;
+
+    enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
+    if (status != ST_OK)
+        return session_code(status);
+    print(s, args, cap);
+    capture_free(cap);
+    return CODE_DONE;
+}
+
+const struct command command_ops = {
+    .name = "ops",
+    .group = GROUP_EXPLAIN,
+    .summary = "device and host time by operator, module, shape or layer",
+    .usage = "[OPTIONS] CAPTURE",
+    .details = "Gives each kernel's time to what launched it: self to the innermost operator, "
+               "module or range, total to everything around that. A kernel of the backward pass "
+               "belongs to the module of its forward operator. What is outside of all rows is "
+               "summed up, so that self times and it add up to the device time.",
+    .see = "docs/analyses/ops.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_CAPTURE | COMMON_LANG,
+    .schemas = {&op_stats_schema},
+    COMMAND_PARTS,
+};

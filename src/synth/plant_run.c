@@ -1,0 +1,192 @@
+/*
+ * plant: executes both twins, writes what a profiler would have recorded of them, and the truth.
+ */
+#include "synth/plant_truth.h"
+#include "synth/rank_out.h"
+#include "synth/synth.h"
+
+enum { VARIANTS = 2, RUNS_MOST = MACHINE_KINDS * VARIANTS * 2 };
+
+static const char *const variants[VARIANTS] = {"sick", "repaired"};
+
+static const unsigned formats_of[MACHINE_KINDS] = {
+    [MACHINE_GPU] = SYNTH_KINETO | SYNTH_CHROME,
+    [MACHINE_NPU] = SYNTH_TEXT | SYNTH_DB | SYNTH_MSPROF,
+};
+
+struct planting {
+    const struct synth_options *o;
+    struct arena *arena;
+    struct diag *d;
+    enum plant_cause cause;
+    struct plant_truth truth;
+    struct synth_result *result;
+};
+
+static void write_step(void *out)
+{
+    rank_out_step(out);
+}
+
+/* Names of files are below the folder of the whole; those of a run below its own. */
+static void keep_files(struct planting *k, struct plant_run *run, const struct truth *t)
+{
+    run->files_n = t->files.n;
+    run->files = ARENA_ARRAY(k->arena, struct truth_file, t->files.n);
+    for (size_t i = 0; i < t->files.n; i++) {
+        run->files[i] = t->files.at[i];
+        run->files[i].name = arena_printf(k->arena, "%s/%s", run->variant, t->files.at[i].name);
+        k->result->files++;
+        k->result->bytes += t->files.at[i].bytes;
+    }
+}
+
+static void keep_result(struct planting *k, const struct truth *t, const struct plant *p)
+{
+    struct synth_rank_result *r = &k->result->ranks[k->result->ranks_n++];
+
+    r->steps = p->steps;
+    r->kernels = (uint64_t)t->kernels;
+    for (size_t i = 0; i < ARRAY_LEN(t->host_events); i++)
+        r->host_events += (uint64_t)t->host_events[i];
+    r->trace_bytes = t->files.n > 0 ? t->files.at[0].bytes : 0;
+}
+
+/* One execution: a rank, the machine it is recorded from, and the program. */
+struct execution {
+    struct synth_options o;
+    struct sim sim;
+    struct machine m;
+    struct plant p;
+    struct rank_out *out; /* NULL: nobody records */
+    nanos *marks;
+};
+
+static void prepare(struct planting *k, struct execution *e, enum machine_kind kind, int variant,
+                    bool is_bare)
+{
+    static const struct synth_program program = {.phase = PHASE_TRAIN};
+
+    e->o = *k->o;
+    e->o.out = fs_join(k->arena, k->o->out, variants[variant]);
+    e->o.formats &= formats_of[kind];
+    e->o.mode = SYNTH_TRAIN;
+    e->o.stacks = k->cause == PLANT_PYTHON_OVERHEAD;
+    sim_init(&e->sim, &e->o, k->arena);
+    e->sim.gpu = "NVIDIA H200";
+    e->sim.gpu_memory = INT64_C(150754820096);
+    e->sim.npu = "Ascend910B3";
+    struct rank *rank = &e->sim.ranks[0];
+    rank->step.program = &program;
+    rank->threads = THREAD_COUNT;
+    rank->streams = STREAM_COUNT;
+    machine_init(&e->m, kind, e->o.seed, rank, &e->sim.names);
+    e->m.is_bare = is_bare;
+    plant_draw(&e->p, &e->m, k->cause, variant == 0, e->o.seed, e->o.steps);
+    e->marks = ARENA_ARRAY(k->arena, nanos, (size_t)e->p.steps);
+    e->out = is_bare ? NULL : ARENA_NEW(k->arena, struct rank_out);
+}
+
+static enum status execute(struct planting *k, struct execution *e, struct plant_run *run)
+{
+    if (e->out != NULL)
+        TRY(rank_out_open(e->out, &e->sim, 0, k->arena, k->d));
+    TRY(plant_execute(&e->p, e->marks, e->out != NULL ? write_step : NULL, e->out));
+    plant_truth_account(run, &e->m, &e->p, e->marks, k->arena);
+    if (e->out == NULL)
+        return ST_OK;
+    TRY(rank_out_close(e->out));
+    keep_files(k, run, &e->out->truth);
+    keep_result(k, &e->out->truth, &e->p);
+    return ST_OK;
+}
+
+static enum status run_twin(struct planting *k, enum machine_kind kind, int variant, bool is_bare)
+{
+    struct plant_run *run = &k->truth.runs[k->truth.runs_n++];
+    struct execution *e = ARENA_NEW(k->arena, struct execution);
+
+    prepare(k, e, kind, variant, is_bare);
+    *run = (struct plant_run){
+        .machine = e->m.device->name, .variant = variants[variant], .is_recorded = !is_bare};
+    enum status st = execute(k, e, run);
+    if (e->out != NULL)
+        rank_out_free(e->out);
+    machine_fini(&e->m);
+    sim_fini(&e->sim);
+    return st;
+}
+
+static double share_saved(const struct plant_run *sick, const struct plant_run *repaired)
+{
+    return sick->step_ns > 0 ? (double)(sick->step_ns - repaired->step_ns) / (double)sick->step_ns
+                             : 0;
+}
+
+/* Both twins on one machine, recorded and not. */
+static enum status run_machine(struct planting *k, enum machine_kind kind)
+{
+    const struct plant_run *first = &k->truth.runs[k->truth.runs_n];
+    int twins = plant_is_healthy(k->cause) ? 1 : VARIANTS;
+
+    for (int bare = 0; bare < 2; bare++)
+        for (int v = 0; v < twins; v++)
+            TRY(run_twin(k, kind, v, bare == 1));
+    if (twins == VARIANTS)
+        k->truth.savings[k->truth.savings_n++] = (struct plant_saving){
+            first->machine, share_saved(&first[0], &first[1]), share_saved(&first[2], &first[3])};
+    return ST_OK;
+}
+
+static enum status check_formats(const struct planting *k)
+{
+    const struct plant_kind *kind = &plant_kinds[k->cause];
+    unsigned fits = 0;
+
+    for (int i = 0; i < MACHINE_KINDS; i++)
+        if ((kind->machines & 1u << i) != 0)
+            fits |= formats_of[i];
+    if ((k->o->formats & ~fits) == 0)
+        return ST_OK;
+    diag_fail(k->d, ST_UNSUPPORTED, "synth.plant-format", (struct where){0},
+              "%s can be planted in %s captures only", kind->id,
+              (kind->machines & 1u << MACHINE_GPU) != 0 ? "kineto and chrome"
+                                                        : "text, db and msprof");
+    return ST_UNSUPPORTED;
+}
+
+static enum status write_truth(struct planting *k)
+{
+    struct outfile file;
+    struct json_writer w;
+
+    k->result->truth = fs_join(k->arena, k->o->out, "ground_truth.json");
+    TRY(outfile_open(&file, k->result->truth, k->d));
+    json_write_init(&w, outfile_sink(&file), JSON_INDENTED);
+    record_json(&w, plant_truth_schema.record, &k->truth, &(struct record_env){.arena = k->arena});
+    json_write_finish(&w);
+    return outfile_commit(&file, OUTFILE_FAST, k->d);
+}
+
+enum status plant_run(const struct synth_options *o, struct arena *arena, struct diag *d,
+                      struct synth_result *out)
+{
+    enum plant_cause cause = (enum plant_cause)(o->plant - 1);
+    const struct plant_kind *kind = &plant_kinds[cause];
+    struct planting k = {.o = o, .arena = arena, .d = d, .cause = cause, .result = out};
+
+    TRY(check_formats(&k));
+    k.truth = (struct plant_truth){.cause = kind->id,
+                                   .also = kind->also,
+                                   .planted = kind->planted,
+                                   .repaired = kind->repaired,
+                                   .change = kind->change,
+                                   .is_healthy = plant_is_healthy(cause),
+                                   .seed = o->seed,
+                                   .runs = ARENA_ARRAY(arena, struct plant_run, RUNS_MOST)};
+    out->ranks = ARENA_ARRAY(arena, struct synth_rank_result, RUNS_MOST);
+    for (int i = 0; i < MACHINE_KINDS; i++)
+        if ((o->formats & formats_of[i]) != 0)
+            TRY(run_machine(&k, (enum machine_kind)i));
+    return write_truth(&k);
+}
