@@ -42,6 +42,10 @@ attack: build-deps build/asan/build.ninja ## mutants, faults, kills and more aga
 	@cmake --build build/asan --target all fault fault_alloc fault_clock
 	@tests/attack/attack --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
+coverage: fuzz-deps build/coverage/build.ninja ## lines of each importer that tests and corpora reach
+	@cmake --build build/coverage --target all unit
+	@tools/coverage build/coverage
+
 install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFIX)
 	@cmake --build build/release
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
@@ -80,6 +84,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test mutate plant demo check-gpu ci bench fuzz attack install house schema format clean help build-deps ci-deps \
+.PHONY: all test mutate plant demo check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
 	check-layers check-links check-diagnostics check-packages

@@ -362,6 +362,37 @@ TEST(operators_whose_tasks_are_gone_are_counted)
     assert_int_equal(diag_count(&diag, "ascend-db.task-missing"), 1);
 }
 
+static bool kernels_of(const char *sql, uint64_t *count)
+{
+    struct str bytes = db_made(sql);
+    bool is_known = input_ascend_db.kernels(
+        &(struct input_file){.path = "x.db", .text = bytes, .diag = &diag}, count);
+
+    free((void *)(uintptr_t)bytes.at);
+    return is_known;
+}
+
+TEST(kernels_of_one_device_are_counted_without_reading_them)
+{
+    uint64_t count = 0;
+
+    assert_true(kernels_of(STRINGS TASKS COLLECTIVES, &count));
+    assert_int_equal(count, 3);
+    assert_true(kernels_of(STRINGS TASKS, &count));
+    assert_int_equal(count, 2);
+    assert_false(kernels_of(STRINGS TASKS "UPDATE TASK SET deviceId = 1 WHERE globalTaskId = 102;",
+                            &count)); /* of which device? */
+}
+
+TEST(what_is_no_database_has_no_number_of_kernels)
+{
+    uint64_t count = 7;
+
+    assert_false(input_ascend_db.kernels(
+        &(struct input_file){.path = "x.db", .text = S("text"), .diag = &diag}, &count));
+    assert_int_equal(count, 7);
+}
+
 TEST(rows_that_make_no_sense_are_counted)
 {
     read_sql(STRINGS TASKS "INSERT INTO TASK VALUES (NULL,5,0,1,300,9,0,0,2,1,0),"
@@ -412,5 +443,7 @@ TEST_MAIN("input/in_ascend_db", TF(a_described_task_is_a_kernel_on_the_lane_of_i
           TF(the_name_of_a_file_tells_rank_and_kind_when_no_table_does),
           TF(of_several_devices_one_is_read),
           TF(without_descriptions_kernels_are_told_by_their_tasks),
-          TF(operators_whose_tasks_are_gone_are_counted), TF(rows_that_make_no_sense_are_counted),
+          TF(operators_whose_tasks_are_gone_are_counted),
+          TF(kernels_of_one_device_are_counted_without_reading_them),
+          TF(what_is_no_database_has_no_number_of_kernels), TF(rows_that_make_no_sense_are_counted),
           TF(a_database_of_another_kind_is_refused), TF(the_kind_is_known_by_name_or_by_tables))
