@@ -137,6 +137,11 @@ if(TARGET strata)
         ${run_strata})
     add_test(NAME synth.plant COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/synth/plant.py
         ${run_strata} --seeds 1 --format kineto)
+    add_test(NAME synth.plant-npu COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/synth/plant.py ${run_strata} --seeds 1 --format db
+        --cause compute_bound --cause host_sync --cause input_pipeline --cause allocator
+        --cause copy_exposed --cause comm_exposed --cause attention_unfused --cause optimizer_unfused
+        --cause aicpu_exposed)
     add_test(NAME synth.examples COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/synth/examples.py ${run_strata})
     add_test(NAME synth.text-and-db COMMAND Python3::Interpreter
@@ -179,10 +184,13 @@ if(TARGET strata)
         ${run_strata})
 endif()
 
-# Hostile names through every command: nothing that a terminal or a document would obey.
+# Hostile names through every command: nothing that a terminal or a document would obey. Files are
+# written where the user said.
 if(TARGET strata)
-    add_test(NAME hostile.names COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/hostile/names.py
-        ${run_strata})
+    foreach(name names files)
+        add_test(NAME hostile.${name} COMMAND Python3::Interpreter
+            ${CMAKE_SOURCE_DIR}/tests/hostile/${name}.py ${run_strata})
+    endforeach()
 endif()
 
 # In-core traces, cleaned by the same rules written down once more.

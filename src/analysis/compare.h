@@ -117,6 +117,11 @@ const struct compare_group *compare_gate(const struct comparison *c, size_t grou
 
 void compare_describe(const struct comparison *c, struct report *r);
 
+/* Adds which classes of time changed most, and what limits either run. */
+struct diagnosis;
+void compare_describe_causes(const struct diagnosis *a, const struct diagnosis *b,
+                             struct report *r);
+
 /* One object of the list "comparisons" of strata.diff/1. */
 extern const struct record comparison_record;
 

@@ -15,13 +15,14 @@ struct args {
     struct pto_setup setup;
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
-    int64_t top;
+    int64_t top, l2_hit; /* percent; negative: as the addresses tell */
     bool what_if, timeline;
     double rtol, atol;
     struct words set, arg, input, fill, output, check;
 };
 
-static const struct args defaults = {.setup.blocks = 1, .top = 10, .rtol = 1e-3, .atol = 1e-5};
+static const struct args defaults = {
+    .setup.blocks = 1, .top = 10, .l2_hit = -1, .rtol = 1e-3, .atol = 1e-5};
 
 static const char *const targets[] = {"auto", "a2a3", "a5", NULL};
 static const char *const syncs[] = {"ptoas", "dep", NULL};
@@ -56,6 +57,8 @@ static const struct opt options[] = {
             "blocks to launch (default: 1)"),
     OPT_INT(0, "cores", "N", struct args, setup.cores, 1, 1024,
             "AI cores that share memory bandwidth"),
+    OPT_INT(0, "l2-hit", "PERCENT", struct args, l2_hit, 0, 100,
+            "share of bytes that hit the L2 (default: by address)"),
     OPT_STRING(0, "cost", "FILE", struct args, cost, "constants of the cost model (CSV)"),
     OPT_INT(0, "max-steps", "N", struct args, setup.max_steps, 1, INT64_MAX,
             "maximum number of steps (default: 2e9)"),
@@ -84,6 +87,8 @@ static int read_setup(struct session *s, const struct args *a, struct pto_setup 
     setup->chip = str_of(a->chip);
     setup->target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5;
     setup->is_dep = a->sync == 1;
+    setup->has_l2_hit = a->l2_hit >= 0;
+    setup->l2_hit = (double)a->l2_hit / 100;
     setup->n_params = a->set.n;
     setup->n_args = a->arg.n;
     setup->n_inputs = a->input.n;

@@ -158,15 +158,12 @@ static void add_head(struct report *r, const struct pto_kernel *k)
                                            PLACE("cores", k->cores), PLACE("longest", k->longest)));
     report_line_text(r, REPORT_MESSAGE(r, o->is_complete ? &pto_text.time : &pto_text.time_partial,
                                        PLACE("cycles", o->total), PLACE("us", o->us),
-                                       PLACE("launch", o->us_with_launch),
+                                       PLACE("launch", o->us_with_launch), PLACE("start", o->start),
                                        PLACE("n", o->instructions)));
-    for (size_t i = 0; i < o->units.n && o->is_bound; i++) {
-        const struct pto_unit *u = &o->units.at[i];
-        if (u->core == o->bound_core && u->pipe == o->bound_pipe)
-            busiest = REPORT_MESSAGE(r, &pto_text.busiest, PLACE("core", pto_core_name(u->core)),
-                                     PLACE("pipe", pto_pipe_short(u->pipe)),
-                                     PLACE("share", 100.0 * (double)u->busy / (double)o->total));
-    }
+    if (o->is_bound)
+        busiest = REPORT_MESSAGE(r, &pto_text.busiest, PLACE("core", pto_core_name(o->bound_core)),
+                                 PLACE("pipe", pto_pipe_short(o->bound_pipe)),
+                                 PLACE("share", 100 * o->bound_share));
     report_line_text(r, REPORT_MESSAGE(r, &pto_text.bound,
                                        PLACE("bound", word(r, pto_bound_name(o->bound))),
                                        PLACE("busiest", busiest),
@@ -186,6 +183,10 @@ static void add_work(struct report *r, const struct pto_outcome *o)
     }
     if (o->flows.n > 0)
         report_text(r, REPORT_MESSAGE(r, &pto_text.moved, PLACE("list", moved)));
+    if (o->gm_read > 0)
+        report_line_text(
+            r, REPORT_MESSAGE(r, o->is_l2_assumed ? &pto_text.memory_given : &pto_text.memory,
+                              PLACE("hit", 100 * o->l2_hit), PLACE("cores", o->cores)));
     if (o->macs > 0)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.multiplied, PLACE("pairs", o->macs),
                                            PLACE("share", 100.0 * (double)o->macs /

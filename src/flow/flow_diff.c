@@ -120,10 +120,12 @@ static struct diff_pair compare(const struct diff_job *job, const struct capture
     study_begin(&studies[SIDE_B], b, study_defaults());
     pool_for(job->input.pool, SIDES, prepare_side, studies);
     pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
-    study_end(&studies[SIDE_A]);
-    study_end(&studies[SIDE_B]);
     pair.report = report_new(job->lang, title_of(job, pair.comparison, arena));
     compare_describe(pair.comparison, pair.report);
+    compare_describe_causes(study_diagnosis(&studies[SIDE_A]), study_diagnosis(&studies[SIDE_B]),
+                            pair.report);
+    study_end(&studies[SIDE_A]);
+    study_end(&studies[SIDE_B]);
     return pair;
 }
 

@@ -225,6 +225,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
         .chip = str_of(run->job->soc != NULL ? run->job->soc : ""),
         .target = strcmp(run->target, "a5") == 0 ? PTO_A5 : PTO_A2A3,
         .blocks = 1,
+        .is_dispatched = true,
         .args = b.args,
         .n_args = b.n_args,
         .inputs = b.inputs,

@@ -226,7 +226,8 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
 
 /* ---- running ---- */
 
-static struct pto_options options_of(const struct pto_kernel *k, const struct pto_setup *setup)
+static struct pto_options options_of(const struct pto_kernel *k, const struct pto_setup *setup,
+                                     const struct pto_costs *costs)
 {
     struct pto_options o = pto_options_default(k->arch);
     bool is_vector = k->sim.function[0] == NULL;
@@ -235,6 +236,10 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
     o.is_dep = setup->is_dep;
     o.has_memory = setup->has_memory;
     o.blocks = setup->blocks > 0 ? setup->blocks : 1;
+    if (!setup->is_dispatched)
+        o.start = (int64_t)pto_costs_get(costs, k->arch == PTO_A5 ? PTO_COST_A5_START
+                                                                  : PTO_COST_A2A3_START);
+    o.l2_hit = setup->has_l2_hit ? setup->l2_hit : -1;
     o.cores = (int32_t)setup->cores;
     if (o.cores <= 0)
         o.cores = (int32_t)(most > 0 && o.blocks > most ? most : o.blocks);
@@ -268,7 +273,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
 {
     int64_t longest = -1;
 
-    k->options = options_of(k, setup);
+    k->options = options_of(k, setup, costs);
     k->cores = k->options.cores < k->options.blocks ? k->options.cores : k->options.blocks;
     int64_t *busy = ARENA_ARRAY(&k->arena, int64_t, (size_t)k->cores + 1);
     k->blocks.n = 0;
@@ -278,7 +283,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
         TRY(pto_sim_run(&k->sim, costs, &k->options, k->bindings.at, (uint32_t)k->bindings.n,
                         setup->path, d));
         vec_push(&k->blocks, k->sim.total);
-        busy[i % k->cores] += k->sim.total;
+        busy[i % k->cores] += k->sim.total - (i < k->cores ? 0 : k->options.start);
         if (busy[i % k->cores] > k->total)
             k->total = busy[i % k->cores];
         if (k->sim.total > longest) {

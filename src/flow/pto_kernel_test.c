@@ -105,7 +105,7 @@ TEST(blocks_are_spread_over_the_cores)
     w.setup.cores = 3;
     assert_int_equal(run(&w), ST_OK);
     assert_int_equal(w.k.blocks.n, 4);
-    assert_int_equal(w.k.total, w.k.blocks.at[0] + w.k.blocks.at[3]);
+    assert_int_equal(w.k.total, w.k.blocks.at[0] + w.k.blocks.at[3] - w.k.options.start);
     assert_true(w.k.blocks.at[0] >= one); /* three cores share the memory */
     close_world(&w);
 }

@@ -109,13 +109,14 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
         pto_hazards_init(&c->hazards);
     } else {
         c->queues.max_records = m->options->max_records;
-        pto_queues_reset(&c->queues);
         pto_hazards_reset(&c->hazards);
         hash_clear(&c->stored);
         c->words.n = 0;
     }
+    pto_queues_reset(&c->queues, m->options->start);
     c->queues.issue = whole(m->costs, PTO_COST_SYNC_ISSUE);
     c->queues.flag_latency = whole(m->costs, PTO_COST_SYNC_FLAG);
+    c->queues.slack = whole(m->costs, PTO_COST_HBM_SLACK);
     c->plain = whole(m->costs, PTO_COST_SCALAR_OP);
     c->division = whole(m->costs, PTO_COST_SCALAR_DIV);
     c->scalar_hit = whole(m->costs, PTO_COST_SCALAR_HIT);

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "pto/cost.h"
 #include "pto/hazards.h"
+#include "pto/l2.h"
 #include "pto/program.h"
 #include "pto/values.h"
 
@@ -62,6 +63,9 @@ struct pto_options {
     bool has_memory;
     bool reference_rounding;
     int32_t cores; /* AI cores that share the bandwidth */
+    double
+        l2_hit; /* part of the bytes in the L2; negative: as the addresses tell, empty at first */
+    int64_t start; /* cycles from the start of the core to its first instruction */
     int64_t block, blocks;
     uint64_t max_steps;
     size_t max_records;
@@ -82,6 +86,7 @@ struct pto_machine {
     struct pto_fifo fifo[PTO_FIFOS][2];                            /* [1] to the vector cores */
     struct pto_tokens token[PTO_SEMAPHORES][PTO_CORES][PTO_CORES]; /* id, from, to */
     uint32_t present;                                              /* bit per core */
+    struct pto_l2 l2;
     const char *path;
     struct diag *diag;
 };
@@ -92,6 +97,8 @@ enum pto_core_state { PTO_RUNNING, PTO_WAITING, PTO_FINISHED, PTO_STOPPED, PTO_F
 struct pto_site_cache {
     uint64_t key[5];
     int64_t occupied[PTO_PHASES], latency[PTO_PHASES];
+    struct pto_miss miss[PTO_PHASES];
+    enum { PTO_GM_NONE, PTO_GM_READ, PTO_GM_WRITTEN } gm[PTO_PHASES];
     int64_t bytes, macs;
     uint32_t path;
     bool is_filled;
@@ -107,7 +114,7 @@ struct pto_held {
     enum pto_pipe peer; /* of a set or wait: the pipe at the other end */
     uint32_t id;        /* of its event */
     uint32_t site;
-    int64_t occupied, latency;
+    struct pto_issue issue;
     struct pto_moment issued; /* by the scalar unit */
     void *operands;           /* of an instruction, as they were then */
 };
@@ -158,6 +165,29 @@ bool pto_core_site(struct pto_core *c, uint32_t site);
 
 /* The cost of a site for the shapes its operands have now. */
 const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site);
+
+/* What the bytes of a transfer find in the L2. */
+void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase,
+                     const struct pto_site_cache *cost, struct pto_issue *issue);
+
+/* One phase of an instruction. */
+static inline struct pto_issue pto_core_issue(struct pto_core *c, uint32_t site, uint8_t phase,
+                                              const struct pto_site_cache *cost)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_issue issue = {.site = site,
+                              .pipe = s->phases[phase],
+                              .is_blocking = s->phases[phase] == PTO_PIPE_S,
+                              .occupied = cost->occupied[phase],
+                              .latency = cost->latency[phase]};
+
+    if (cost->gm[phase] != PTO_GM_NONE)
+        pto_core_memory(c, s, phase, cost, &issue);
+    return issue;
+}
+
+/* A view as rows of bytes; anything with more than one outer dimension is known by its hull. */
+struct pto_gm_window pto_core_window(const struct pto_gm *g);
 
 enum { PTO_EVENT_IDS = 8 }; /* of set_flag and its kin */
 

@@ -84,12 +84,10 @@ static void swap_back(struct pto_core *c, const struct pto_site *s, const union 
 static bool run_held(struct pto_core *c, const struct pto_held *h)
 {
     const struct pto_site *s = site_of(c, h->site);
-    struct pto_issue issue = {
-        .site = h->site, .pipe = s->phases[0], .occupied = h->occupied, .latency = h->latency};
     struct pto_moment wait = {.record = PTO_NO_RECORD};
 
     swap_operands(c, s, h->operands);
-    pto_core_note(c, s, (enum pto_pipe)s->phases[0], pto_queues_run(&c->queues, &issue, wait));
+    pto_core_note(c, s, (enum pto_pipe)s->phases[0], pto_queues_run(&c->queues, &h->issue, wait));
     bool is_fine = !c->machine->options->has_memory || pto_core_compute(c, s);
     swap_back(c, s, h->operands);
     return is_fine;

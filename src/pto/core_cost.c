@@ -100,14 +100,24 @@ static bool counts_source(const struct pto_site *s)
            op == PTO_TMRGSORT || (op == PTO_TGATHER && s->form == PTO_FORM_MASK);
 }
 
+/* UB has 16 groups of banks, each 32 bytes wide; a repeat reads 8 of them for each source. Two
+ * sources do not get into each other's way when one starts half the groups after the other. */
+static bool lie_apart(const struct parts *x)
+{
+    return x->in && x->in2 && x->in->type.space == PTO_VEC && x->in2->type.space == PTO_VEC &&
+           ((uint64_t)x->in->addr - (uint64_t)x->in2->addr) % 512 == 256;
+}
+
 static void vector_work(const struct pto_site *s, const struct parts *x, struct pto_work *w)
 {
-    const struct pto_tile *shape = counts_source(s) && x->in ? x->in : x->out;
+    bool is_joined = s->code == PTO_TMRGSORT && x->in2; /* lists of several tiles: all come out */
+    const struct pto_tile *shape = counts_source(s) && x->in && !is_joined ? x->in : x->out;
 
     if (!shape)
         shape = x->in;
     if (!shape)
         return;
+    w->is_apart = lie_apart(x);
     w->rows = shape->type.rows;
     w->cols = shape->type.cols;
     w->v_row = shape->v_row;
@@ -162,6 +172,8 @@ static void transfer_work(const struct pto_core *c, const struct pto_site *s, co
     default:
         break;
     }
+    if (x->in && !x->out && x->view && x->in->type.space == PTO_ACC) /* converted on the way */
+        w->bytes = w->bytes / pto_dtype_size(x->in->type.dtype) * pto_dtype_size(x->view->dtype);
     if (x->in && x->out && x->in->type.space == PTO_ACC) /* counted where it is read */
         w->bytes =
             w->bytes / pto_dtype_size(x->out->type.dtype) * pto_dtype_size(x->in->type.dtype);
@@ -172,6 +184,7 @@ static void transfer_work(const struct pto_core *c, const struct pto_site *s, co
     }
     if (x->view) {
         w->is_transposed = turns(x);
+        w->is_panel = c->program->has_products && w->src_space == PTO_GM && w->dst_space == PTO_MAT;
         w->src_dtype = x->view->dtype;
         window_rows(x->view, w);
     }
@@ -228,6 +241,20 @@ int64_t pto_whole_cycles(double cycles)
     return cycles > 0 ? llround(fmin(cycles, 1e9)) : 0;
 }
 
+static void fill_miss(const struct pto_core *c, const struct pto_work *w, double speed_up,
+                      uint8_t phase, struct pto_site_cache *cache)
+{
+    struct pto_miss miss = pto_miss_of(c->machine->costs, w);
+
+    if (speed_up > 0) {
+        miss.occupied /= speed_up;
+        miss.covered /= speed_up;
+        miss.service /= speed_up;
+    }
+    cache->miss[phase] = miss;
+    cache->gm[phase] = w->src_space == PTO_GM ? PTO_GM_READ : PTO_GM_WRITTEN;
+}
+
 static void fill_cache(struct pto_core *c, const struct pto_site *s, const struct parts *x,
                        struct pto_site_cache *cache)
 {
@@ -236,10 +263,15 @@ static void fill_cache(struct pto_core *c, const struct pto_site *s, const struc
         struct pto_work w = work_of(c, s, x, pipe);
         struct pto_cost cost = pto_cost_of(c->machine->costs, &w);
         double speed_up = c->machine->options->speed_up[pipe];
+        if (pipe == PTO_PIPE_M)
+            cost.occupied += pto_costs_get(c->machine->costs, PTO_COST_CUBE_GAP);
         cache->occupied[i] =
             pto_whole_cycles(speed_up > 0 ? cost.occupied / speed_up : cost.occupied);
         cache->latency[i] = pto_whole_cycles(cost.latency);
+        cache->gm[i] = PTO_GM_NONE;
         if (is_transfer(pipe)) {
+            if (x->view && (w.src_space == PTO_GM || w.dst_space == PTO_GM))
+                fill_miss(c, &w, speed_up, i, cache);
             cache->bytes = w.bytes;
             cache->path = (uint32_t)(w.src_space * PTO_SPACE_COUNT + w.dst_space);
         }
@@ -256,6 +288,7 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
     uint64_t key[5] = {literal_shapes(x.in), literal_shapes(x.in2), literal_shapes(x.out),
                        literal_shapes(x.left), literal_shapes(x.right)};
 
+    key[4] |= lie_apart(&x);
     if (x.view)
         key[3] = view_key(x.view, &key[4]);
     if (!cache->is_filled || memcmp(cache->key, key, sizeof(key)) != 0) {
@@ -263,4 +296,44 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
         fill_cache(c, s, &x, cache);
     }
     return cache;
+}
+
+/* The bytes of a transfer that the L2 does not hold. */
+static int64_t missing_bytes(struct pto_core *c, const struct pto_site *s,
+                             const struct pto_site_cache *cost, uint8_t phase)
+{
+    struct pto_l2 *l2 = &c->machine->l2;
+    bool is_read = cost->gm[phase] == PTO_GM_READ;
+    double hit = c->machine->options->l2_hit;
+    int64_t missing = 0;
+
+    for (uint32_t i = 0; hit < 0 && i < s->use_count; i++) {
+        const struct pto_use *u = &pto_core_uses(c, s)[i];
+        if (u->kind != PTO_SLOT_GM || (is_read ? !u->is_read : !u->is_written))
+            continue;
+        struct pto_gm_window w = pto_core_window(&c->slots.gms[u->slot]);
+        missing = pto_l2_touch(l2, &w, cost->bytes, cost->miss[phase].part);
+        break;
+    }
+    if (hit >= 0)
+        missing = hit > 0 ? (int64_t)((double)cost->bytes * fmax(1 - hit, 0)) : cost->bytes;
+    if (is_read) {
+        l2->asked += (double)cost->bytes;
+        l2->missed += (double)missing;
+    }
+    return missing;
+}
+
+void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase,
+                     const struct pto_site_cache *cost, struct pto_issue *issue)
+{
+    const struct pto_miss *miss = &cost->miss[phase];
+    double missing = (double)missing_bytes(c, s, cost, phase);
+
+    if (missing <= 0)
+        return;
+    issue->occupied += pto_whole_cycles(missing * miss->occupied - miss->covered);
+    issue->latency += pto_whole_cycles(miss->latency);
+    issue->service = pto_whole_cycles(missing * miss->service);
+    issue->is_write = cost->gm[phase] == PTO_GM_WRITTEN;
 }

@@ -25,8 +25,7 @@ static struct pto_touch touch_of(const struct pto_core *c, const struct pto_use 
     return touch;
 }
 
-/* A view as rows of bytes; anything with more than one outer dimension is known by its hull. */
-static struct pto_gm_window gm_window(const struct pto_gm *g)
+struct pto_gm_window pto_core_window(const struct pto_gm *g)
 {
     const struct pto_view *v = &g->view;
     struct pto_range ranges[PTO_RANGES];
@@ -101,7 +100,7 @@ static inline void meet_bytes(struct pto_core *c, const struct pto_site *s, enum
         if (u->kind == PTO_SLOT_TILE)
             t = touch_of(c, u, pipe);
         else if (is_gm)
-            w = gm_window(&c->slots.gms[u->slot]);
+            w = pto_core_window(&c->slots.gms[u->slot]);
         else
             continue;
         for (int is_write = 0; is_write < 2; is_write++) {
@@ -147,11 +146,7 @@ struct pto_moment pto_core_run_phases(struct pto_core *c, uint32_t site, struct 
     const struct pto_site_cache *cost = pto_core_cost(c, site);
 
     for (uint8_t i = 0; i < s->n_phases; i++) {
-        struct pto_issue issue = {.site = site,
-                                  .pipe = s->phases[i],
-                                  .is_blocking = s->phases[i] == PTO_PIPE_S,
-                                  .occupied = cost->occupied[i],
-                                  .latency = cost->latency[i]};
+        struct pto_issue issue = pto_core_issue(c, site, i, cost);
         wait = pto_queues_run(&c->queues, &issue, wait);
         wait.cause = PTO_CAUSE_RAW;
     }
@@ -251,8 +246,7 @@ static bool held_site(struct pto_core *c, uint32_t site)
                              "%s behind a wait on %s whose flag is set later in the program",
                              pto_op_name(s->code), pto_pipe_name((enum pto_pipe)s->phases[0]));
     const struct pto_site_cache *cost = pto_core_cost(c, site);
-    h.occupied = cost->occupied[0];
-    h.latency = cost->latency[0];
+    h.issue = pto_core_issue(c, site, 0, cost);
     count_work(c, cost);
     return pto_core_hold_back(c, (enum pto_pipe)s->phases[0], h);
 }

@@ -74,19 +74,63 @@ bool pto_table_find(const struct pto_costs *c, const struct pto_work *w, struct 
 
 /* ---- transfers: latency + issue + bytes over rate of the path; and matrix products ---- */
 
-/* Bytes a cycle of a GM path with the other cores streaming too. The two vector cores of an AI core
- * load and store side by side, so each of them has half of its share. */
+/* The two vector cores of an AI core load and store side by side. */
+static double streams(const struct pto_work *w)
+{
+    bool is_vector = w->src_space == PTO_VEC || w->dst_space == PTO_VEC;
+
+    return (double)w->cores * (is_vector ? 2 : 1);
+}
+
+/* Bytes a cycle of a GM path with the other cores streaming too. */
 static double shared_rate(const struct pto_costs *c, const struct pto_work *w, double rate)
 {
-    bool is_read = w->src_space == PTO_GM;
-    enum pto_space local = is_read ? w->dst_space : w->src_space;
-    double total = c->value[is_read ? PTO_COST_GM_READ_TOTAL : PTO_COST_GM_WRITE_TOTAL];
-    double streams = w->cores > 1 ? (double)w->cores * (local == PTO_VEC ? 2 : 1) : 1;
-    double miss = fmin(fmax(w->l2_miss, 0), 1);
+    bool is_read = w->src_space == PTO_GM, is_vector = is_read && w->dst_space == PTO_VEC;
+    static const enum pto_cost_key totals[PTO_ARCH_COUNT][3] = {
+        [PTO_A2A3] = {PTO_COST_GM_WRITE_TOTAL, PTO_COST_GM_READ_TOTAL, PTO_COST_GM_READ_VECTOR},
+        [PTO_A5] = {PTO_COST_A5_GM_WRITE_TOTAL, PTO_COST_A5_GM_READ_TOTAL,
+                    PTO_COST_A5_GM_READ_TOTAL},
+    };
 
+    return w->cores > 1 ? fmin(rate, c->value[totals[w->arch][is_read + is_vector]] / streams(w))
+                        : rate;
+}
+
+static enum pto_cost_key row_key(const struct pto_work *w)
+{
+    return w->arch == PTO_A5 && w->dst_space == PTO_MAT ? PTO_COST_A5_GM_ROW_CYCLES
+                                                        : PTO_COST_GM_ROW_CYCLES;
+}
+
+/* Cycles of the bytes; short rows take their time each. */
+static double row_cycles(const struct pto_costs *c, const struct pto_work *w, double rate)
+{
+    double moved = (double)w->bytes / rate;
+    bool is_short = w->row_bytes > 0 && (double)w->row_bytes <= c->value[PTO_COST_GM_ROW_BYTES];
+
+    return is_short && w->n_rows > 1 ? fmax(moved, (double)w->n_rows * c->value[row_key(w)])
+                                     : moved;
+}
+
+struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
+{
+    const struct pto_path *path = &c->path[w->arch][w->src_space][w->dst_space];
+    double total = c->value[w->arch == PTO_A5 ? PTO_COST_A5_HBM : PTO_COST_A2A3_HBM];
+    double rate =
+        c->value[PTO_COST_GM_MISS] > 0 ? path->rate / c->value[PTO_COST_GM_MISS] : path->miss_rate;
+    double least = c->value[PTO_COST_HBM_ROW], row = (double)w->row_bytes;
+    struct pto_miss miss = {.part = w->is_panel && w->cores > 1 ? 1 / sqrt(w->cores) : 1};
+
+    if (row <= 0)
+        row = (double)w->bytes;
+    if (rate > 0 && w->src_space == PTO_GM)
+        miss.occupied = miss.part * fmax(1 / rate - 1 / shared_rate(c, w, path->rate), 0);
+    miss.covered = row_cycles(c, w, shared_rate(c, w, path->rate)) -
+                   (double)w->bytes / shared_rate(c, w, path->rate);
+    miss.latency = fmax(path->miss_latency - path->latency, 0);
     if (w->cores > 1)
-        rate = fmin(rate, total / streams);
-    return rate * (1 - miss + miss / c->value[PTO_COST_GM_MISS]);
+        miss.service = miss.part * streams(w) / total * fmax(1, row > 0 ? least / row : 1);
+    return miss;
 }
 
 bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct pto_cost *out)
@@ -102,23 +146,27 @@ bool pto_move_cost(const struct pto_costs *c, const struct pto_work *w, struct p
     if (w->src_space == PTO_GM || w->dst_space == PTO_GM)
         path.rate = shared_rate(c, w, path.rate);
 
-    double moved = (double)w->bytes / path.rate;
-    bool is_short = w->row_bytes > 0 && (double)w->row_bytes < c->value[PTO_COST_GM_ROW_BYTES];
-    if (is_short && w->n_rows > 1)
-        moved = fmax(moved, (double)w->n_rows * c->value[PTO_COST_GM_ROW_CYCLES]);
-    *out = (struct pto_cost){path.issue + moved, path.latency};
+    *out = (struct pto_cost){path.issue + row_cycles(c, w, path.rate), path.latency};
     return true;
 }
 
-/* Fractals of 16 x 32 bytes x 16; f32 takes two passes. */
+/* How often the cube goes over an operand of this type. Shapes of fp4 count pairs. */
+static double passes_of(const struct pto_costs *c, enum pto_dtype t)
+{
+    if (t == PTO_F32)
+        return c->value[PTO_COST_CUBE_F32];
+    return t == PTO_F4E2M1X2 || t == PTO_F4E1M2X2 ? c->value[PTO_COST_CUBE_FP4] : 1;
+}
+
+/* Fractals of 16 x 32 bytes x 16. */
 struct pto_cost pto_cube_cost(const struct pto_costs *c, const struct pto_work *w)
 {
     uint32_t size = pto_dtype_size(w->src_dtype);
     double depth = size > 0 && size <= 32 ? 32.0 / size : 16;
-    double passes = w->src_dtype == PTO_F32 ? c->value[PTO_COST_CUBE_F32] : 1;
     double fractals = ceil(w->m / 16.0) * ceil(w->k / depth) * ceil(w->n / 16.0);
 
-    return (struct pto_cost){c->value[PTO_COST_CUBE_FIXED] + passes * fractals, 0};
+    return (struct pto_cost){c->value[PTO_COST_CUBE_FIXED] + passes_of(c, w->src_dtype) * fractals,
+                             0};
 }
 
 /* ---- which law ---- */
@@ -153,11 +201,14 @@ static struct pto_cost vector(const struct pto_costs *c, const struct pto_work *
         return issue(c);
     if (w->arch == PTO_A5)
         return a5_vector(c, w);
-    if (c->use_table && !law->is_replaced && pto_table_find(c, w, &fit))
-        return at_least_nothing(fit.per_element * w->v_row * w->v_col, fit.fixed);
     struct pto_terms t = pto_vector_terms(c, w);
-    return at_least_nothing(law->slope[pto_rate_of(w->src_dtype)] * t.units + t.busy,
-                            t.fixed + law->bias);
+    double slope = law->slope[pto_rate_of(w->src_dtype)];
+    double saved = w->is_apart && law->shape == PTO_SHAPE_BINARY && slope >= 2
+                       ? c->value[PTO_COST_A2A3_BANK] * t.units
+                       : 0;
+    if (c->use_table && !law->is_replaced && pto_table_find(c, w, &fit))
+        return at_least_nothing(fit.per_element * w->v_row * w->v_col - saved, fit.fixed);
+    return at_least_nothing(slope * t.units + t.busy - saved, t.fixed + law->bias);
 }
 
 /* A loop of the scalar unit over the elements. */

@@ -49,8 +49,8 @@ enum pto_form {
  *   for reductions, tgather with a mask, ttrans, tsort32 and tmrgsort, and the destination's for
  *   the others. A valid shape of 0 x 0 costs nothing but the issue.
  * - Transfers (tload, tstore, tmov, textract, tinsert, FIFO pushes and pops): src_space, dst_space,
- *   bytes; with GM also row_bytes, n_rows, is_transposed, cores and l2_miss. From acc, bytes are
- *   those of the accumulator tile whatever it is stored as. FIFOs of A2/A3 run through GM: a
+ *   bytes; with GM also row_bytes, n_rows, is_transposed, cores and is_panel. From acc to gm, bytes
+ *   are those that arrive. FIFOs of A2/A3 run through GM: a
  *   push is acc or vec to gm, a pop is gm to vec or mat. On A5 a push is acc to vec or vec to mat.
  *   Moves from vec to vec are vector operations.
  * - Matrix products: m, k, n and src_dtype of the left operand.
@@ -66,13 +66,15 @@ struct pto_work {
     int32_t rows, cols;   /* physical */
     int32_t v_row, v_col; /* valid, as known at run time */
     int32_t m, k, n;
+    bool is_apart;      /* vector operations: the second source lies in other banks of UB */
     int64_t bytes;      /* moved */
     int64_t row_bytes;  /* contiguous bytes in GM; 0 when the whole window is contiguous */
     int64_t n_rows;     /* number of such rows */
     bool is_transposed; /* a load into mat whose tile runs the other way than the view: nd into Zn,
                          * dn into Nz */
     int32_t cores;      /* AI cores that stream at the same time; 0 and 1: no contention */
-    double l2_miss;     /* part of the bytes that L2 does not hold: 0 (all there) to 1 */
+    bool is_panel;      /* operand of a product that is spread over the cores: a row or column of
+                         * them reads the same bytes */
     bool is_high_precision; /* trecip on A5 */
     /* What the text says besides; no published figure depends on these. */
     uint8_t round_mode;     /* as in the text: NONE 0, RINT 1, ROUND 2 .. */
@@ -110,6 +112,21 @@ double pto_costs_get(const struct pto_costs *c, enum pto_cost_key key);
 
 /* The cost of one instruction. Never fails: what no rule covers costs the issue of one cycle. */
 struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w);
+
+/*
+ * What bytes of a GM transfer cost that the L2 does not hold, besides pto_cost_of(). Memory itself
+ * is shared by all cores: `service` is how long it is busy for a byte of this core, which a reader
+ * waits for and a writer leaves behind.
+ */
+struct pto_miss {
+    double occupied; /* cycles a byte, */
+    double covered;  /* but for so many that short rows take in any case */
+    double latency;  /* cycles, once */
+    double service;  /* cycles a byte; 0: nobody else uses it */
+    double part; /* of the bytes that this core brings in, not another one that needs them too */
+};
+
+struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w);
 
 /* occupied + latency in whole cycles, half away from zero, as the public tables count. */
 int64_t pto_cost_cycles(struct pto_cost cost);

@@ -49,7 +49,8 @@ struct pto_vf_program {
 };
 
 struct pto_path {
-    double latency, rate, issue; /* rate in bytes a cycle; 0: there is no such path */
+    double latency, rate, issue;    /* rate in bytes a cycle; 0: there is no such path */
+    double miss_latency, miss_rate; /* of bytes that L2 does not hold; 0: as of others */
 };
 
 struct pto_fit {

@@ -140,12 +140,14 @@ static bool load_paths(struct pto_costs *c, struct str text)
     while (csv_next(&csv)) {
         enum pto_arch arch;
         enum pto_space from, to;
-        double n[3];
+        double n[3], miss[2] = {0};
 
         if (!find_arch(cell(&csv, "arch"), &arch) || !pto_space_find(cell(&csv, "from"), &from) ||
             !pto_space_find(cell(&csv, "to"), &to) || !read_numbers(&csv, "latency rate issue", n))
             return false;
-        c->path[arch][from][to] = (struct pto_path){n[0], n[1], n[2]};
+        (void)(num_f64(cell(&csv, "miss_latency"), &miss[0]) &&
+               num_f64(cell(&csv, "miss_rate"), &miss[1]));
+        c->path[arch][from][to] = (struct pto_path){n[0], n[1], n[2], miss[0], miss[1]};
     }
     return true;
 }
@@ -179,7 +181,7 @@ static bool find_law_slot(struct pto_costs *c, enum pto_arch arch, struct str na
     return false;
 }
 
-/* "gm.mat" and "latency", "rate" or "issue". */
+/* "gm.mat" and "latency", "rate", "issue", "miss_latency" or "miss_rate". */
 static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str name,
                            struct str field, struct cost_slot *slot)
 {
@@ -196,6 +198,10 @@ static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str n
         *slot = (struct cost_slot){.at = &path->rate, .least = 1e-3};
     else if (str_equal(field, S("issue")))
         *slot = (struct cost_slot){.at = &path->issue};
+    else if (str_equal(field, S("miss_latency")))
+        *slot = (struct cost_slot){.at = &path->miss_latency};
+    else if (str_equal(field, S("miss_rate")))
+        *slot = (struct cost_slot){.at = &path->miss_rate, .least = 1e-3};
     else
         return false;
     return true;
@@ -204,8 +210,8 @@ static bool find_path_slot(struct pto_costs *c, enum pto_arch arch, struct str n
 /* These divide. */
 static bool is_divisor(size_t key)
 {
-    return key == PTO_COST_GM_MISS || key == PTO_COST_GM_TURN_RATE ||
-           key == PTO_COST_GM_READ_TOTAL || key == PTO_COST_GM_WRITE_TOTAL ||
+    return key == PTO_COST_GM_TURN_RATE ||
+           (key >= PTO_COST_GM_READ_TOTAL && key <= PTO_COST_A5_HBM) ||
            key == PTO_COST_A2A3_BRCB_ROWS;
 }
 

@@ -40,16 +40,44 @@ TEST(cores_share_what_l2_delivers)
     assert_true(is_near(cost_of(store).occupied, 131072 / 73.0));
 }
 
+static struct pto_miss miss_of(struct pto_work w, const char *file)
+{
+    struct pto_costs *c = pto_costs_new();
+    struct diag d;
+
+    diag_init(&d);
+    assert_int_equal(pto_costs_read(c, str_of(file), "x.csv", &d), ST_OK);
+    struct pto_miss miss = pto_miss_of(c, &w);
+    diag_fini(&d);
+    pto_costs_free(c);
+    return miss;
+}
+
 TEST(misses_of_l2_are_slower)
 {
-    struct pto_work w = panel(1);
+    struct pto_miss one = miss_of(panel(1), "key,value\na2a3.gm.mat.miss_rate,83\n");
+    struct pto_miss half = miss_of(panel(1), "key,value\ngm.miss,2\n");
 
-    w.l2_miss = 1;
-    assert_true(is_near(cost_of(w).occupied, 4.5 * 196608 / 166.0));
-    w.l2_miss = 0.5; /* 0.5 + 0.5/4.5 of the rate */
-    assert_true(is_near(cost_of(w).occupied, 196608 / (166.0 * 11 / 18)));
-    w.l2_miss = 7; /* no more than all */
-    assert_true(is_near(cost_of(w).occupied, 4.5 * 196608 / 166.0));
+    assert_true(is_near(one.occupied, 1 / 83.0 - 1 / 166.0));
+    assert_true(is_near(half.occupied, one.occupied)); /* the rate over gm.miss */
+    assert_true(one.latency > 0 && one.service == 0);
+}
+
+TEST(memory_is_shared_by_the_cores_that_stream)
+{
+    static const char file[] = "key,value\na2a3.hbm,480\nhbm.row,256\n";
+    struct pto_work w = panel(24);
+    struct pto_miss all = miss_of(w, file);
+
+    assert_true(is_near(all.service, 24 / 480.0));
+    assert_true(all.part == 1);
+    w.row_bytes = 128; /* each row costs as much as one of 256 bytes */
+    w.n_rows = w.bytes / 128;
+    assert_true(is_near(miss_of(w, file).service, 2 * 24 / 480.0));
+    w.cores = 16;
+    w.is_panel = true; /* one of four rows of four cores */
+    assert_true(is_near(miss_of(w, file).part, 0.25));
+    assert_true(is_near(miss_of(w, file).service, 2 * 16 / 480.0 / 4));
 }
 
 TEST(short_rows_cost_by_the_row)
@@ -61,10 +89,10 @@ TEST(short_rows_cost_by_the_row)
                          .row_bytes = 64,
                          .n_rows = 100};
 
-    assert_true(is_near(cost_of(w).occupied, 400));
+    assert_true(is_near(cost_of(w).occupied, 18 + 400));
     w.row_bytes = 6400;
     w.n_rows = 1;
-    assert_true(is_near(cost_of(w).occupied, 6400 / 123.0));
+    assert_true(is_near(cost_of(w).occupied, 18 + 6400 / 123.0));
 }
 
 TEST(a_load_that_transposes_has_its_own_curve)
@@ -120,7 +148,8 @@ TEST(a_path_that_does_not_exist_costs_the_issue)
 }
 
 TEST_MAIN("pto/cost_move", T(cores_share_what_l2_delivers), T(misses_of_l2_are_slower),
-          T(short_rows_cost_by_the_row), T(a_load_that_transposes_has_its_own_curve),
+          T(memory_is_shared_by_the_cores_that_stream), T(short_rows_cost_by_the_row),
+          T(a_load_that_transposes_has_its_own_curve),
           T(extracting_a_pair_of_tiles_costs_what_the_gemm_anchor_shows),
           T(fifos_use_the_paths_of_their_architecture), T(products_count_fractals),
           T(a_path_that_does_not_exist_costs_the_issue))

@@ -165,32 +165,51 @@ static const enum pto_bound pipe_bounds[PTO_PIPE_COUNT] = {
 #undef PTO_PIPE
 };
 
-enum { BUSY_PERCENT = 70, LATENCY_PERCENT = 40 };
+enum { WORK_PERCENT = 50, AWAY_PERCENT = 40 };
 
+/* The pipe with the most work on the critical path. Where records are missing, so is most of the
+ * path: then it is the busiest pipe. */
+static int64_t leading_pipe(struct pto_outcome *o)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < o->path.n && o->unrecorded == 0; i++) {
+        const struct pto_path_part *p = &o->path.at[i];
+        if (p->sort == PTO_PATH_WORK && p->cycles > most) {
+            most = p->cycles;
+            o->bound_core = p->core;
+            o->bound_pipe = p->pipe;
+        }
+    }
+    for (size_t i = 0; i < o->units.n && o->unrecorded > 0; i++) {
+        const struct pto_unit *u = &o->units.at[i];
+        if (u->busy > most) {
+            most = u->busy;
+            o->bound_core = u->core;
+            o->bound_pipe = u->pipe;
+        }
+    }
+    return most;
+}
+
+/* What most of the critical path is spent on, the start of the core apart. */
 static void judge(struct pto_outcome *o)
 {
-    int64_t most = 0, away = 0;
+    int64_t own = o->total - o->start, away = 0, most = leading_pipe(o);
 
     o->bound = PTO_BOUND_NOTHING;
-    for (size_t i = 0; i < o->units.n; i++) {
-        if (o->units.at[i].busy <= most)
-            continue;
-        most = o->units.at[i].busy;
-        o->bound_core = o->units.at[i].core;
-        o->bound_pipe = o->units.at[i].pipe;
+    for (size_t i = 0; i < o->path.n && o->unrecorded == 0; i++) {
+        const struct pto_path_part *p = &o->path.at[i];
+        away += p->sort != PTO_PATH_WORK && p->cause != PTO_CAUSE_START ? p->cycles : 0;
     }
-    for (size_t i = 0; i < o->path.n; i++) {
-        if (o->path.at[i].sort != PTO_PATH_WORK)
-            away += o->path.at[i].cycles;
-    }
-    o->is_bound = most > 0 && o->total > 0;
+    o->is_bound = most > 0 && own > 0;
+    o->bound_share = o->is_bound ? num_share(most, own) : 0;
     if (!o->is_bound)
         return;
-    /* a vector pipe that waits for its own results counts as busy: the path tells it apart */
-    if ((double)away * 100 >= (double)o->total * LATENCY_PERCENT)
-        o->bound = PTO_BOUND_LATENCY;
-    else if ((double)most * 100 >= (double)o->total * BUSY_PERCENT)
+    if ((double)most * 100 >= (double)own * WORK_PERCENT)
         o->bound = pipe_bounds[o->bound_pipe];
+    else if ((double)away * 100 >= (double)own * AWAY_PERCENT)
+        o->bound = PTO_BOUND_LATENCY;
     else
         o->bound = PTO_BOUND_SERIAL;
 }
@@ -237,8 +256,14 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     o->is_complete = sim->is_complete;
     o->present = sim->present;
     o->total = sim->total;
-    o->launch = (int64_t)pto_costs_get(sim->machine.costs, PTO_COST_LAUNCH);
+    o->start = sim->machine.options->start;
+    o->launch = (int64_t)pto_costs_get(sim->machine.costs,
+                                       o->arch == PTO_A5 ? PTO_COST_A5_LAUNCH : PTO_COST_LAUNCH);
     o->steps = sim->steps;
+    o->cores = sim->machine.options->cores;
+    o->gm_read = sim->machine.l2.asked;
+    o->l2_hit = num_ratio(o->gm_read - sim->machine.l2.missed, o->gm_read);
+    o->is_l2_assumed = sim->machine.options->l2_hit >= 0;
     for (uint32_t i = 0; i < PTO_CORES; i++) {
         const struct pto_core *c = &sim->cores[i];
         if ((sim->present >> i & 1) == 0)

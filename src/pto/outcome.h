@@ -85,14 +85,20 @@ struct pto_outcome {
     bool is_dep, is_complete, is_degenerate;
     uint32_t present; /* bit per core */
     int64_t total;    /* cycles */
+    int64_t start;    /* cycles of it before the first instruction */
     int64_t launch;   /* cycles of a launch, not in `total` */
     double us, us_with_launch;
+    double l2_hit;      /* of the bytes read from global memory; not finite: none */
+    bool is_l2_assumed; /* the share was given, not computed from the addresses */
+    double gm_read;     /* bytes */
+    int32_t cores;      /* AI cores that share the memory */
     uint64_t instructions, steps;
     uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
     enum pto_bound bound;
     bool is_bound;       /* by anything */
-    uint32_t bound_core; /* the busiest pipe */
+    uint32_t bound_core; /* the pipe with the most work on the critical path */
     enum pto_pipe bound_pipe;
+    double bound_share; /* of the cycles after the start: that work */
     uint64_t macs;
     double peak_macs;           /* a cycle, for the types that were multiplied; 0: none */
     double peak_share;          /* of that; not finite: none */

@@ -72,7 +72,9 @@ static void walk(struct sums *s, const struct pto_sim *sim)
         waiter = core;
         core = r->other > 0 ? r->other - 1U : core;
     }
-    add_part(s, waiter, pipe, PTO_PATH_SYNC, cause, now);
+    int64_t start = sim->machine.options->start;
+    add_part(s, waiter, pipe, PTO_PATH_SYNC, cause, now - start);
+    add_part(s, waiter, PTO_PIPE_S, PTO_PATH_SYNC, PTO_CAUSE_START, now < start ? now : start);
 }
 
 static int in_order(const uint32_t *a, const uint32_t *b, size_t n)

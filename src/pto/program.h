@@ -140,6 +140,7 @@ struct pto_program {
     VEC_OF(uint32_t) arg_slots; /* of the function's arguments, in order */
     uint64_t gm_shared;         /* bit per argument: accesses behind it may depend on each other */
     bool has_fifos;
+    bool has_products;   /* matrix products */
     bool has_scalar_gm;  /* the scalar unit reads or writes global memory */
     bool has_flags;      /* the text synchronises itself: nothing is inserted, bytes do not wait */
     bool has_jumps;      /* cf.*: no tree */

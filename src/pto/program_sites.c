@@ -122,6 +122,7 @@ static enum status find_phases(struct pto_compiler *c, const struct pto_op *op, 
     struct pto_phases phases =
         is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
 
+    c->p->has_products |= pto_class_of(op->code) == PTO_CLASS_PRODUCT;
     if (pto_class_of(op->code) == PTO_CLASS_FIFO) {
         c->p->has_fifos = true;
         int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);

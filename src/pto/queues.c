@@ -7,8 +7,8 @@
 
 const char *pto_cause_name(enum pto_cause cause)
 {
-    static const char *const names[] = {"none",    "raw",  "war",       "waw",   "flag",
-                                        "barrier", "fifo", "semaphore", "scalar"};
+    static const char *const names[] = {"none",    "raw",  "war",       "waw",    "flag",
+                                        "barrier", "fifo", "semaphore", "scalar", "start"};
 
     return (int)cause < PTO_CAUSE_COUNT ? names[cause] : "?";
 }
@@ -17,7 +17,7 @@ void pto_queues_init(struct pto_queues *q, size_t max_records)
 {
     memset(q, 0, sizeof(*q));
     q->max_records = max_records;
-    pto_queues_reset(q);
+    pto_queues_reset(q, 0);
 }
 
 void pto_queues_free(struct pto_queues *q)
@@ -33,12 +33,13 @@ void pto_queues_free(struct pto_queues *q)
     memset(q, 0, sizeof(*q));
 }
 
-void pto_queues_reset(struct pto_queues *q)
+void pto_queues_reset(struct pto_queues *q, int64_t start)
 {
     memset(q->pipe, 0, sizeof(q->pipe));
     for (size_t p = 0; p < PTO_PIPE_COUNT; p++) {
         q->pipe[p].last = q->pipe[p].slowest = PTO_NO_RECORD;
         q->pipe[p].first = INT64_MAX;
+        q->pipe[p].free = start;
         q->pipe[p].held.record = PTO_NO_RECORD;
     }
     for (size_t a = 0; a < PTO_PIPE_COUNT; a++) {
@@ -47,6 +48,7 @@ void pto_queues_reset(struct pto_queues *q)
                 q->flag[a][b][id].set.n = q->flag[a][b][id].waited = 0;
         }
     }
+    q->memory_free = start;
     q->records.n = 0;
     q->n_records = 0;
     q->late = NULL;
@@ -90,18 +92,32 @@ static struct pto_moment start_moment(const struct pto_queues *q, const struct p
     return m;
 }
 
+/* The end of a transfer that memory takes part in. Reads take their turn; what is written is added
+ * to the work of memory whenever it gets there, so that a late store holds back no early load. */
+static int64_t memory_end(struct pto_queues *q, int64_t start, int64_t end,
+                          const struct pto_issue *issue)
+{
+    if (issue->service <= 0)
+        return end;
+    if (!issue->is_write && q->memory_free < start - q->slack)
+        q->memory_free = start - q->slack;
+    q->memory_free += issue->service;
+    int64_t done = q->memory_free - (issue->is_write ? q->slack : 0);
+    return done > end ? done : end;
+}
+
 /* One entry of a queue: it starts when everything lets it and holds the queue for `occupied`. */
 static inline struct pto_record *enter(struct pto_queues *q, enum pto_pipe p, uint32_t site,
-                                       struct pto_moment wait, int64_t occupied, int64_t latency)
+                                       struct pto_moment wait, const struct pto_issue *issue)
 {
     struct pto_queue *pipe = &q->pipe[p];
     struct pto_moment m = start_moment(q, pipe, p, wait);
-    int64_t end = m.at + occupied, stall = m.at - pipe->free;
+    int64_t end = memory_end(q, m.at, m.at + issue->occupied, issue), stall = m.at - pipe->free;
     struct pto_record *r = next_record(q, &pipe->last);
 
     *r = (struct pto_record){.start = m.at,
                              .end = end,
-                             .ready = end + latency,
+                             .ready = end + issue->latency,
                              .stall = stall,
                              .site = site,
                              .before = m.record,
@@ -125,10 +141,9 @@ struct pto_moment pto_queues_run(struct pto_queues *q, const struct pto_issue *i
                                  struct pto_moment wait)
 {
     struct pto_queue *pipe = &q->pipe[issue->pipe];
-    const struct pto_record *r =
-        enter(q, (enum pto_pipe)issue->pipe, issue->site, wait, issue->occupied, issue->latency);
+    const struct pto_record *r = enter(q, (enum pto_pipe)issue->pipe, issue->site, wait, issue);
 
-    pipe->busy += issue->occupied;
+    pipe->busy += r->end - r->start;
     if (issue->pipe == PTO_PIPE_V)
         pipe->burst_latency = issue->latency;
     pipe->count++;
@@ -163,7 +178,7 @@ struct queue_mark {
 static uint32_t sync_record(struct pto_queues *q, uint32_t site, enum pto_pipe p,
                             struct pto_moment wait, struct queue_mark mark)
 {
-    struct pto_record *r = enter(q, p, site, wait, q->issue, 0);
+    struct pto_record *r = enter(q, p, site, wait, &(struct pto_issue){.occupied = q->issue});
 
     r->is_sync = (uint8_t)mark.is;
     r->peer = (uint8_t)mark.peer;

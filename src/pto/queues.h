@@ -32,9 +32,10 @@ enum pto_cause {
     PTO_CAUSE_FIFO,      /* pop before the push, push into a full FIFO */
     PTO_CAUSE_SEMAPHORE, /* a flag of another core */
     PTO_CAUSE_SCALAR,    /* the scalar unit had not dispatched it */
+    PTO_CAUSE_START,     /* the core had not begun: only on the critical path */
 };
 
-enum { PTO_CAUSE_COUNT = PTO_CAUSE_SCALAR + 1 };
+enum { PTO_CAUSE_COUNT = PTO_CAUSE_START + 1 };
 
 const char *pto_cause_name(enum pto_cause cause); /* "raw", "flag" */
 
@@ -109,6 +110,8 @@ struct pto_queues {
     uint64_t n_records;      /* all of them */
     struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
+    int64_t memory_free; /* when the core's share of memory has done what it was asked for */
+    int64_t slack;       /* how far it may be behind, or ahead by what others did not use */
     const struct pto_moment
         *late; /* when the instruction that runs now was dispatched; NULL: now */
 };
@@ -116,14 +119,16 @@ struct pto_queues {
 void pto_queues_init(struct pto_queues *q, size_t max_records);
 void pto_queues_free(struct pto_queues *q);
 
-/* Starts over, keeping the memory. */
-void pto_queues_reset(struct pto_queues *q);
+/* Starts over, keeping the memory; nothing runs before `start`. */
+void pto_queues_reset(struct pto_queues *q, int64_t start);
 
 struct pto_issue {
     uint32_t site;
     uint8_t pipe;
     bool is_blocking; /* the scalar unit goes on only when the result is there */
     int64_t occupied, latency;
+    int64_t service; /* cycles of this core's share of the memory behind the L2 */
+    bool is_write;   /* which the instruction does not wait for */
 };
 
 /* Runs one instruction that waits for `wait` (its bytes, its token) and what the queue is held by.

@@ -187,13 +187,50 @@ TEST(a_reset_forgets_everything)
     run(&q, PTO_PIPE_V, 10, 25, none());
     pto_queues_set(&q, 0, PTO_PIPE_V, PTO_PIPE_MTE3, 0);
     pto_queues_barrier(&q, 0, PTO_PIPE_ALL);
-    pto_queues_reset(&q);
+    pto_queues_reset(&q, 0);
     assert_int_equal(pto_queues_end(&q).at, 0);
     assert_int_equal(pto_queues_end(&q).record, PTO_NO_RECORD);
     assert_false(pto_queues_wait(&q, 0, PTO_PIPE_V, PTO_PIPE_MTE3, 0));
     assert_int_equal(q.n_records, 0);
     run(&q, PTO_PIPE_V, 10, 25, none());
     assert_int_equal(q.records.at[0].start, 0);
+    pto_queues_free(&q);
+}
+
+static struct pto_moment transfer(struct pto_queues *q, enum pto_pipe pipe, int64_t occupied,
+                                  int64_t service)
+{
+    struct pto_issue issue = {.pipe = (uint8_t)pipe,
+                              .occupied = occupied,
+                              .service = service,
+                              .is_write = pipe == PTO_PIPE_MTE3};
+
+    return pto_queues_run(q, &issue, none());
+}
+
+TEST(reads_wait_for_memory_and_writes_are_left_to_it)
+{
+    struct pto_queues q;
+
+    pto_queues_init(&q, 100);
+    q.slack = 50;
+    assert_int_equal(transfer(&q, PTO_PIPE_MTE2, 10, 100).at, 100);
+    assert_int_equal(transfer(&q, PTO_PIPE_MTE3, 10, 30).at, 80); /* 50 may be left behind */
+    assert_int_equal(transfer(&q, PTO_PIPE_MTE2, 10, 100).at, 230);
+    assert_int_equal(q.pipe[PTO_PIPE_MTE2].busy, 230);
+    pto_queues_scalar(&q, 1000); /* what others did not use in the meantime: 50 */
+    assert_int_equal(transfer(&q, PTO_PIPE_MTE2, 10, 100).at, 1050);
+    pto_queues_free(&q);
+}
+
+TEST(nothing_runs_before_the_start)
+{
+    struct pto_queues q;
+
+    pto_queues_init(&q, 100);
+    pto_queues_reset(&q, 600);
+    assert_int_equal(run(&q, PTO_PIPE_V, 16, 25, none()).at, 641);
+    assert_int_equal(q.records.at[0].stall, 0);
     pto_queues_free(&q);
 }
 
@@ -212,4 +249,5 @@ TEST_MAIN("pto queues", T(independent_instructions_stream_and_pay_the_latency_on
           T(flags_of_one_name_are_taken_in_the_order_they_were_set),
           T(a_barrier_drains_its_pipe_or_all_of_them), T(tokens_of_other_cores_take_their_turn),
           T(a_late_instruction_counts_from_when_it_was_dispatched), T(a_reset_forgets_everything),
+          T(reads_wait_for_memory_and_writes_are_left_to_it), T(nothing_runs_before_the_start),
           T(causes_have_names))

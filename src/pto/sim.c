@@ -29,7 +29,9 @@ static void empty_machine(struct pto_machine *m)
                 vec_free(&m->token[id][a][b].set);
         }
     }
+    struct pto_l2 l2 = m->l2;
     memset(m, 0, sizeof(*m));
+    m->l2 = l2;
 }
 
 void pto_sim_free(struct pto_sim *s)
@@ -40,6 +42,7 @@ void pto_sim_free(struct pto_sim *s)
         pto_program_free(&s->program[i]);
     }
     empty_machine(&s->machine);
+    pto_l2_free(&s->machine.l2);
     memset(s, 0, sizeof(*s));
 }
 
@@ -54,6 +57,7 @@ struct pto_options pto_options_default(enum pto_arch arch)
 {
     return (struct pto_options){.arch = arch,
                                 .cores = 1,
+                                .l2_hit = 1,
                                 .blocks = 1,
                                 .max_steps = UINT64_C(2000000000),
                                 .max_records = 1000000};
@@ -243,6 +247,18 @@ static bool run_cores(struct pto_sim *s)
     }
 }
 
+/* Bytes of the L2 that the data of this AI core (or of one vector core, where there is no cube
+ * core) may fill while the others fill theirs. */
+static double l2_room(const struct pto_sim *s, const struct pto_costs *costs,
+                      const struct pto_options *options)
+{
+    double bytes =
+        pto_costs_get(costs, options->arch == PTO_A5 ? PTO_COST_A5_L2 : PTO_COST_A2A3_L2);
+    double copies = options->cores > 1 ? options->cores : 1;
+
+    return bytes / (options->cores > 1 && !s->function[0] ? 2 * copies : copies);
+}
+
 enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
                         const struct pto_options *options, struct pto_binding *bindings,
                         uint32_t n_bindings, const char *path, struct diag *diag)
@@ -256,6 +272,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
     m->bindings = bindings;
     m->n_bindings = n_bindings;
     m->present = s->present;
+    pto_l2_start(&m->l2, l2_room(s, costs, options));
     m->path = path;
     m->diag = diag;
     for (uint32_t i = 0; i < PTO_CORES; i++) {

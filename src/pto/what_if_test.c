@@ -59,7 +59,7 @@ TEST(an_infinitely_fast_pipe_saves_its_time_alone)
     testing_run_body(&r, testing_loop(&r.arena, ""));
     pto_what_if_list(&r.outcome, &list);
     int64_t gain = r.outcome.total - run_with(&r, find(&list, PTO_WHAT_INFINITE, PTO_PIPE_MTE2));
-    assert_int_equal(gain, 8 * 33);
+    assert_int_equal(gain, 8 * 51);
     vec_free(&list);
     testing_run_close(&r);
 }

@@ -1,0 +1,139 @@
+/*
+ * The L2 cache as a clock for each line: the bytes that had come in when it was touched last.
+ */
+#include "pto/l2.h"
+
+#include <string.h>
+
+enum {
+    LINE = 128,        /* bytes */
+    PAGE_LINES = 4096, /* so that a page is half a megabyte */
+    CLOCK = 1024,      /* bytes a tick */
+    MOST_PAGES = 8192, /* beyond them nothing is remembered */
+    MOST_WINDOWS = 1 << 20,
+};
+
+void pto_l2_start(struct pto_l2 *l2, double room)
+{
+    for (size_t i = 0; i < l2->pages.n; i++)
+        memset(l2->pages.at[i], 0, PAGE_LINES * sizeof(uint32_t));
+    hash_clear(&l2->windows);
+    l2->touched.n = 0;
+    l2->room = room < CLOCK * (double)UINT32_MAX ? (uint32_t)(room / CLOCK) : UINT32_MAX;
+    l2->filled = 0;
+    l2->asked = l2->missed = 0;
+}
+
+void pto_l2_free(struct pto_l2 *l2)
+{
+    for (size_t i = 0; i < l2->pages.n; i++)
+        mem_free(l2->pages.at[i]);
+    vec_free(&l2->pages);
+    hash_free(&l2->windows);
+    vec_free(&l2->touched);
+    hash_free(&l2->page_numbers);
+    memset(l2, 0, sizeof(*l2));
+}
+
+/* 0 is "never". */
+static uint32_t now(const struct pto_l2 *l2)
+{
+    double ticks = l2->filled / CLOCK + 1;
+
+    return ticks < (double)UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
+
+/* What was touched before this has left. */
+static uint32_t oldest(const struct pto_l2 *l2, uint32_t at)
+{
+    return at > l2->room ? at - l2->room : 1;
+}
+
+/* NULL when too many are in use. */
+static uint32_t *page_of(struct pto_l2 *l2, int32_t root, uint64_t number)
+{
+    uint32_t index =
+        hash_add(&l2->page_numbers, hash_mix((uint32_t)root, number), (uint32_t)l2->pages.n);
+
+    if (index >= MOST_PAGES)
+        return NULL;
+    if (index == l2->pages.n) {
+        uint32_t *lines = mem_grow(NULL, sizeof(*lines), PAGE_LINES);
+        memset(lines, 0, PAGE_LINES * sizeof(*lines));
+        vec_push(&l2->pages, lines);
+    }
+    l2->last.lines = l2->pages.at[index];
+    l2->last.number = number;
+    l2->last.root = root;
+    return l2->last.lines;
+}
+
+/* Lines [first, last] of a pointer: how many were not there. */
+static inline uint64_t touch_lines(struct pto_l2 *l2, int32_t root, uint64_t first, uint64_t last,
+                                   uint32_t at, uint32_t least)
+{
+    uint64_t missing = 0;
+
+    while (first <= last) {
+        uint64_t number = first / PAGE_LINES, end = (number + 1) * PAGE_LINES;
+        bool is_last = l2->last.lines && number == l2->last.number && root == l2->last.root;
+        uint32_t *lines = is_last ? l2->last.lines : page_of(l2, root, number);
+        if (end > last + 1)
+            end = last + 1;
+        if (!lines)
+            return missing + last - first + 1;
+        for (uint64_t i = first % PAGE_LINES, n = end - first; n > 0; n--, i++) {
+            missing += lines[i] < least;
+            lines[i] = at;
+        }
+        first = end;
+    }
+    return missing;
+}
+
+static uint64_t window_key(const struct pto_gm_window *w)
+{
+    uint64_t key = hash_mix((uint64_t)(uint32_t)w->root, (uint64_t)w->at);
+
+    key = hash_mix(key, (uint64_t)w->rows);
+    return hash_mix(hash_mix(key, (uint64_t)w->row_bytes), (uint64_t)w->stride);
+}
+
+/* When the same window was touched last: 0 for never, or when it is one too many. */
+static uint32_t touch_window(struct pto_l2 *l2, const struct pto_gm_window *w, uint32_t at)
+{
+    uint32_t fresh = (uint32_t)l2->touched.n;
+
+    if (fresh >= MOST_WINDOWS)
+        return 0;
+    uint32_t number = hash_add(&l2->windows, window_key(w), fresh);
+    if (number == fresh)
+        vec_push(&l2->touched, 0);
+    uint32_t before = l2->touched.at[number];
+    l2->touched.at[number] = at;
+    return before;
+}
+
+int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t bytes, double part)
+{
+    uint32_t at = now(l2), least = oldest(l2, at);
+    uint64_t missing = 0;
+
+    if (w->rows <= 0 || w->row_bytes <= 0 || w->at < 0 || bytes <= 0)
+        return 0;
+    if (touch_window(l2, w, at) >= least)
+        return 0;
+    int64_t length = w->row_bytes < bytes ? w->row_bytes : bytes, begin = w->at, end = 0;
+    int64_t rows = w->rows <= bytes / length ? w->rows : bytes / length;
+    for (int64_t row = 0; row < rows; row++) {
+        if (__builtin_add_overflow(begin, length - 1, &end))
+            break;
+        missing +=
+            touch_lines(l2, w->root, (uint64_t)begin / LINE, (uint64_t)end / LINE, at, least);
+        if (__builtin_add_overflow(begin, w->stride, &begin) || begin < 0)
+            break;
+    }
+    int64_t missed = missing < (uint64_t)bytes / LINE ? (int64_t)missing * LINE : bytes;
+    l2->filled += (double)missed * part;
+    return missed;
+}
