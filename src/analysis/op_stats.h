@@ -21,6 +21,7 @@ struct op_stat {
     size_t kernels, own_kernels;
     nanos device, own_device;
     nanos host, own_host; /* own: without such events inside */
+    double flops;         /* of its calls, by shape and operator; 0: not known */
     double share;         /* of all device time, by total */
     double own_share;
 };
@@ -32,6 +33,7 @@ struct op_stats {
     nanos device, outside; /* of all kernels; of those outside */
     size_t kernels, outside_kernels;
     size_t linked; /* kernels whose launch is recorded */
+    double flops;  /* of all operators whose work is known, each once; 0: none is */
 };
 
 struct report;
