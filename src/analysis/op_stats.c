@@ -8,7 +8,6 @@
 #include "analysis/analysis.h"
 #include "analysis/diagnose/kernel_family.h"
 #include "analysis/module_tree.h"
-#include "analysis/op_work.h"
 #include "text/ops.h"
 
 ENUM_NAMES(op_by_name, enum op_by, "op", "module", "shape", "family", "range", "layer")

@@ -58,4 +58,16 @@ struct op_layers {
 
 struct op_layers op_layers_find(struct study *st);
 
+/* Floating-point operations of a host operator, from the shapes of its inputs, counted as PyTorch
+ * counts them: two for a multiplication and addition, one an element of a sum or product, attention
+ * without regard to its mask. */
+struct op_work {
+    double flops; /* 0: none, or not known */
+    bool is_leaf; /* no operator inside has the same work: these add up */
+};
+
+/* `shapes` as tensor_shapes.h reads them; `values` are the inputs that are no tensors:
+ * ["", "", "", "[2, 2]"]. */
+struct op_work op_work_of(struct str op, struct str shapes, struct str values);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * Formulas of work by operator.
  */
-#include "analysis/op_work.h"
+#include "analysis/op_stats.h"
 
 #include "analysis/diagnose/tensor_shapes.h"
 #include "base/num.h"

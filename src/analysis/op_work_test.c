@@ -1,4 +1,4 @@
-#include "analysis/op_work.h"
+#include "analysis/op_stats.h"
 
 #include "base/testing.h"
 
