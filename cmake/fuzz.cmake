@@ -25,6 +25,8 @@ foreach(file IN LISTS harnesses)
     endif()
 endforeach()
 
+target_sources(fuzz_input PRIVATE tests/fuzz/check_diagnose.c)
+
 list(REMOVE_DUPLICATES corpora)
 if(NOT STRATA_FUZZ)
     foreach(folder IN LISTS corpora)

@@ -10,6 +10,7 @@
 #include "analysis/arch.h"
 #include "analysis/inventory.h"
 #include "capture/capture.h"
+#include "check_diagnose.h"
 #include "input/input.h"
 #include "report/envelope.h"
 
@@ -59,6 +60,7 @@ static void analyse(const struct capture *cap)
     for (size_t i = 0; (a = analysis_at(i)) != NULL; i++)
         ask(a, cap);
     ask_both(cap);
+    check_diagnose(cap);
     inventory_init(&inv, cap);
     inventory_fini(&inv);
 }

@@ -15,6 +15,7 @@ static const struct {
      "moduleload libraryload nvrtc linkcomplete linkadddata graphinstantiate "
      "opcompile jitcompile ascendc_compile modulejit",
      ""},
+    {CALL_FREE, "cudafree cumemfree aclrtfree", "async host"},
     {CALL_ALLOC,
      "malloc free hostalloc hostregister hostunregister memmap memunmap memcreate "
      "memrelease memaddressreserve memaddressfree memsetaccess empty_cache",

@@ -4,7 +4,24 @@
  */
 #include "analysis/diagnose/host_timeline.h"
 
+#include <stdlib.h>
+
 #include "analysis/diagnose/limits.h"
+
+static int by_nanos(const void *a, const void *b)
+{
+    nanos x = *(const nanos *)a, y = *(const nanos *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+nanos host_timeline_median(nanos *values, size_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(values, n, sizeof(*values), by_nanos);
+    return values[n / 2];
+}
 
 /* The median stretch decides which candidates are host work. */
 static void judge_stretches(struct host_call *calls, struct host_timeline *t)

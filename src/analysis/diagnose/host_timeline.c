@@ -3,8 +3,6 @@
  */
 #include "analysis/diagnose/host_timeline.h"
 
-#include <stdlib.h>
-
 #include "analysis/diagnose/host_threads.h"
 #include "analysis/diagnose/limits.h"
 #include "analysis/op_tree.h"
@@ -105,20 +103,35 @@ static enum call_kind call_kind_of(const struct walk *w, size_t slice)
     return kind == SLICE_QUEUE ? CALL_ENQUEUE : CALL_LAUNCH;
 }
 
-/* Marks the outermost operators of a thread that hold a call. */
-static void mark_launching(const struct walk *w, const struct lane *lane, uint8_t *bits)
+/* Marks the outermost operators of a lane that hold a call of another lane, or its own. */
+static void mark_launching(const struct walk *w, const struct lane *ops, const struct lane *calls,
+                           uint8_t *bits)
 {
     const struct slices *s = &w->cap->slices;
     nanos end = INT64_MIN;
-    size_t outer = 0;
+    size_t outer = 0, op = ops->first;
 
-    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
-        if (s->kind[i] == SLICE_HOST_OP && s->begin[i] >= end) {
-            outer = i;
-            end = slices_end(s, i);
-        }
+    for (size_t i = calls->first; i < calls->first + calls->n; i++) {
+        for (; op < ops->first + ops->n && s->begin[op] <= s->begin[i]; op++)
+            if (s->kind[op] == SLICE_HOST_OP && s->begin[op] >= end) {
+                outer = op;
+                end = slices_end(s, op);
+            }
         if (s->begin[i] < end && call_kind_of(w, i) != CALL_NONE)
             set_bit(bits, outer);
+    }
+}
+
+/* The same for all lanes of threads; those of one thread go together. */
+static void mark_all_launching(const struct walk *w, uint8_t *bits)
+{
+    for (size_t i = 0; i < w->cap->lanes.n; i++) {
+        const struct lane *lane = &w->cap->lanes.at[i];
+        struct host_lanes same = host_lanes_of(w->cap, &w->lanes, i);
+        for (size_t k = 0; k < same.n; k++)
+            mark_launching(w, lane, &w->cap->lanes.at[same.at[k]], bits);
+        if (same.n == 0 && lane->key.kind == LANE_THREAD)
+            mark_launching(w, lane, lane, bits);
     }
 }
 
@@ -298,8 +311,8 @@ static void look_at_types(const struct walk *w, const struct reader *r, struct h
         for (bool is_first = true; types.n > 0 && str_split(&types, ';', &type); is_first = false) {
             if (shapes.n > 0)
                 str_split(&shapes, ';', &shape);
-            call->is_fp64 |= shape.n > 0 && str_equal(type, S("double"));
-            call->is_float |= is_first && str_equal(type, S("float"));
+            call->is_fp64 |= str_trim(shape).n > 0 && str_equal(str_trim(type), S("double"));
+            call->is_float |= is_first && str_equal(str_trim(type), S("float"));
             shape = S("");
         }
         return;
@@ -501,21 +514,6 @@ static size_t add_turns(struct walk *w, struct host_thread *threads, size_t n)
     return left;
 }
 
-static int by_nanos(const void *a, const void *b)
-{
-    nanos x = *(const nanos *)a, y = *(const nanos *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-nanos host_timeline_median(nanos *values, size_t n)
-{
-    if (n == 0)
-        return 0;
-    qsort(values, n, sizeof(*values), by_nanos);
-    return values[n / 2];
-}
-
 /* Walks the first thread of the list and, `may_join`, all that take turns with it; what is left of
  * the list. */
 static size_t walk_group(struct walk *w, struct host_thread *threads, size_t n, bool may_join)
@@ -567,10 +565,8 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
         if (launch[tasks->at[i].slice] != NO_SLICE)
             w.call_of[launch[tasks->at[i].slice]] = 0; /* has a link; its number comes later */
     host_threads_queues(cap, &w.queue, w.call_of);
-    for (size_t i = 0; i < cap->lanes.n; i++)
-        if (cap->lanes.at[i].key.kind == LANE_THREAD)
-            mark_launching(&w, &cap->lanes.at[i], bits);
     w.lanes = host_lanes_find(cap);
+    mark_all_launching(&w, bits);
     w.walked = zeroed(cap->lanes.n / 8 + 1);
     w.takes_queue = zeroed(cap->lanes.n / 8 + 1);
     mark_queues(&w);

@@ -72,6 +72,7 @@ static enum idle_cause cause_of_call(const struct accounting *a, const struct ho
     case CALL_SYNC:
         return CAUSE_SYNC;
     case CALL_ALLOC:
+    case CALL_FREE:
         return CAUSE_ALLOCATOR;
     case CALL_COMPILE:
         return CAUSE_COMPILE;

@@ -41,7 +41,7 @@ nanos profiler_cost_stretch(const struct profiler_cost *p, const struct host_cal
 {
     nanos cost = c->ops * p->op + c->calls * p->call + (begins_step ? p->step : 0);
 
-    if (before != NULL && before->kind == CALL_ALLOC)
+    if (before != NULL && host_call_allocates((enum call_kind)before->kind))
         cost += p->alloc;
     return less(c->stretch, cost);
 }

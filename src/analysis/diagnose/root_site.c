@@ -190,7 +190,7 @@ static nanos time_of_call(const struct root_finder *f, enum root_cause cause,
     case ROOT_HOST_SYNC:
         return call->kind == CALL_SYNC || is_read(f, call) ? own : 0;
     case ROOT_ALLOCATOR:
-        return call->kind == CALL_ALLOC ? own : 0;
+        return host_call_allocates((enum call_kind)call->kind) ? own : 0;
     case ROOT_COMPILATION:
         return nanos_add(call->kind == CALL_COMPILE ? own : 0, stretch);
     default:

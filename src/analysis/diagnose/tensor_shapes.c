@@ -25,7 +25,7 @@ struct tensor_shapes tensor_shapes_read(struct str text)
     struct str one;
 
     while (out.n < TENSOR_SHAPES && text.n > 0 && str_split(&text, ';', &one))
-        out.at[out.n++] = read_shape(one);
+        out.at[out.n++] = read_shape(str_trim(one)); /* some sources break lines in between */
     return out;
 }
 

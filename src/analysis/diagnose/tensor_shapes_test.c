@@ -17,6 +17,7 @@ TEST(shapes_are_read_with_scalars_between_them)
     assert_int_equal(s.at[1].n, 0);
     assert_true(tensor_shape_elements(&s.at[0]) == 8192);
     assert_true(tensor_shape_elements(&s.at[1]) == 0);
+    assert_true(tensor_shape_elements(&tensor_shapes_read(S("8,4;\r\n2,3")).at[1]) == 6);
 }
 
 TEST(damaged_shapes_are_no_tensor)

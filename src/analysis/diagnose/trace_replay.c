@@ -300,9 +300,9 @@ static void emit_call(struct builder *b, size_t timeline)
     size_t ref = b->next_call[timeline]++;
     const struct host_call *c = &a->host.calls[ref];
     bool is_copy = idle_is_blocking_copy(a, c), is_full = is_queue_full(a, c);
-    uint32_t task = is_copy                           ? c->first_task
-                    : c->kind == CALL_SYNC || is_full ? find_awaited(b, c)
-                                                      : REPLAY_NONE;
+    uint32_t task = is_copy                                                   ? c->first_task
+                    : c->kind == CALL_SYNC || c->kind == CALL_FREE || is_full ? find_awaited(b, c)
+                                                                              : REPLAY_NONE;
     if (b->is_nested && task != REPLAY_NONE && task >= b->next_task)
         task = REPLAY_NONE;
     nanos body = task != REPLAY_NONE && is_copy ? head_of_copy(a, c)
@@ -409,6 +409,26 @@ static void emit_all(struct builder *b)
     }
 }
 
+/* Median time from the end of a task to the start of one that waited for it on another stream. */
+static nanos find_signal(const struct trace_replay *r)
+{
+    nanos *values = mem_grow(NULL, sizeof(*values), r->n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_node *node = &r->nodes[i];
+        if (node->kind != REPLAY_TASK || node->other == REPLAY_NONE)
+            continue;
+        nanos late =
+            r->a->tasks.at[node->ref].begin - r->a->tasks.at[r->nodes[node->other].ref].end;
+        if (late >= 0)
+            values[n++] = late;
+    }
+    nanos median = n > 0 ? host_timeline_median(values, n) : r->gap;
+    mem_free(values);
+    return median;
+}
+
 static uint32_t *filled(size_t n)
 {
     uint32_t *at = mem_grow(NULL, sizeof(*at), n + 1);
@@ -460,6 +480,7 @@ struct trace_replay *trace_replay_build(const struct accounting *a, struct arena
         b.next_call[i] = a->host.at[i].first;
     fill_turns(&b);
     emit_all(&b);
+    r->signal = find_signal(r);
     mem_free(b.turns);
     mem_free(b.last_of_stream);
     mem_free(b.last_of_timeline);

@@ -40,6 +40,7 @@ struct trace_replay {
     size_t n, edges;
     uint32_t *node_of_task;
     nanos latency, gap; /* the two constants of the trace */
+    nanos signal;       /* from the end of a task to the start of one on another stream */
     nanos handover;     /* from putting work into a queue to taking it out; 0 without queues */
     double identity_error;
 };

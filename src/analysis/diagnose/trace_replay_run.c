@@ -102,8 +102,8 @@ static nanos start_of(const struct trace_replay *r, const struct replay_change *
         }
     }
     if (node->other != REPLAY_NONE && (drop & REPLAY_DROP_OTHER) == 0 &&
-        nanos_add(ends[node->other], r->gap) > start) {
-        start = nanos_add(ends[node->other], r->gap);
+        nanos_add(ends[node->other], r->signal) > start) {
+        start = nanos_add(ends[node->other], r->signal);
         *via = 3;
     }
     return *via != 0 ? start : recorded_begin(r, node);

@@ -34,11 +34,11 @@ enum whatif_id {
     WHATIF_EVEN_STEP,
     WHATIF_FAMILY_AT_ROOF,
     WHATIF_NO_FP64,
-    WHATIF_NO_NONZERO,
     WHATIF_NO_AICPU,
+    WHATIF_NO_NONZERO,
 };
 
-enum { WHATIFS = WHATIF_NO_AICPU + 1, WHATIF_GREEDY = 5 };
+enum { WHATIFS = WHATIF_NO_NONZERO + 1, WHATIF_GREEDY = 5 };
 
 struct whatif_change {
     enum whatif_id id;

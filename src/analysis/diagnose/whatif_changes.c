@@ -67,20 +67,49 @@ static void end_run(const struct whatif *w, struct replay_change *c, struct grap
     *run = no_run;
 }
 
+/* Calls that a graph does not replace: copies from and to the host, waits, and what puts such a
+ * copy into a queue. */
+static bool *find_staying(const struct whatif *w)
+{
+    const struct host_timelines *h = &w->a->host;
+    bool *stays = mem_grow(NULL, sizeof(*stays), h->n + 1);
+
+    for (size_t i = 0; i < h->n; i++) {
+        const struct host_call *c = &h->calls[i];
+        const struct device_task *t = c->tasks > 0 ? &w->a->tasks.at[c->first_task] : NULL;
+        bool is_copy = t != NULL && t->class == TASK_COPY && t->copy < COPY_D2D;
+        stays[i] = c->kind == CALL_SYNC || is_copy;
+    }
+    for (size_t i = 0; i < h->n; i++)
+        if (stays[i] && h->calls[i].enqueued_by != NO_CALL)
+            stays[h->calls[i].enqueued_by] = true;
+    return stays;
+}
+
+/* A stretch in which a step begins holds what the loop around the steps does. */
+static bool begins_step(const struct accounting *a, const struct host_call *c)
+{
+    size_t place;
+
+    vec_bisect(place, a->n, i, a->steps[i].host.begin < c->begin - c->stretch);
+    return place < a->n && a->steps[place].host.begin < c->begin;
+}
+
 static void no_launch_cost(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
     struct graph_run run = no_run;
+    bool *stays = find_staying(w);
 
     (void)site;
     for (size_t i = 0; i < r->n; i++) {
         if (r->nodes[i].kind == REPLAY_WAIT)
             end_run(w, c, &run);
-        if (r->nodes[i].kind != REPLAY_HOST)
+        if (r->nodes[i].kind != REPLAY_HOST || stays[r->nodes[i].ref])
             continue;
         const struct host_call *call = call_of(w, &r->nodes[i]);
         uint32_t step = call->tasks > 0 ? w->a->tasks.at[call->first_task].step : run.step;
-        if (call->class == STRETCH_LAUNCH)
+        if (call->class == STRETCH_LAUNCH && !begins_step(w->a, call))
             c->lead[i] = 0;
         if (!is_cheap_launch(w, call))
             continue;
@@ -94,6 +123,7 @@ static void no_launch_cost(struct whatif *w, struct str site, struct replay_chan
     }
     end_run(w, c, &run);
     c->gap = dense_gap(w) < c->gap ? dense_gap(w) : c->gap;
+    mem_free(stays);
 }
 
 /* A small copy to the host that the thread waits for. */
@@ -121,6 +151,11 @@ static void no_sync(struct whatif *w, struct str site, struct replay_change *c)
     }
 }
 
+static bool is_allocation(const struct whatif *w, const struct host_call *call, struct str site)
+{
+    return host_call_allocates((enum call_kind)call->kind) && whatif_fits(w, call, site);
+}
+
 /* How much of the stretch behind an allocation fills the pinned memory it was made for. */
 static double share_of_pinning(const struct whatif *w, const struct host_call *alloc,
                                const struct host_call *next)
@@ -139,14 +174,16 @@ static void no_alloc(struct whatif *w, struct str site, struct replay_change *c)
 
     for (size_t i = 0; i < r->n; i++) {
         const struct replay_node *node = &r->nodes[i];
-        if (node->kind != REPLAY_HOST)
+        if (node->kind == REPLAY_TASK)
             continue;
         const struct host_call *call = call_of(w, node);
-        if (call->kind == CALL_ALLOC && whatif_fits(w, call, site))
+        if (is_allocation(w, call, site)) {
             c->dur[i] = 0;
+            c->drop[i] |= node->kind == REPLAY_WAIT ? REPLAY_DROP_CAUSE : 0;
+        }
         const struct host_call *before = node->ref > 0 ? call - 1 : NULL;
-        if (before == NULL || before->kind != CALL_ALLOC || before->timeline != call->timeline ||
-            !whatif_fits(w, before, site))
+        if (node->kind != REPLAY_HOST || before == NULL || before->timeline != call->timeline ||
+            !is_allocation(w, before, site))
             continue;
         /* The operator around an allocation keeps books afterwards. */
         if (c->lead[i] > LIMIT_AFTER_ALLOC && call->class == STRETCH_LAUNCH)

@@ -160,6 +160,28 @@ static struct parameters parameters_of(struct whatif *w, size_t first, size_t la
     return best;
 }
 
+/* The call itself, or the one that put its work into a queue. */
+static uint32_t asker_of(const struct whatif *w, size_t call)
+{
+    uint32_t by = w->a->host.calls[call].enqueued_by;
+
+    return by != NO_CALL ? by : (uint32_t)call;
+}
+
+/* Host time of a call, where it was asked for; it goes there and at the call. */
+static nanos take_host_time(const struct whatif *w, struct replay_change *c,
+                            const uint32_t *node_of_call, size_t call)
+{
+    uint32_t own = node_of_call[call], asker = node_of_call[asker_of(w, call)];
+    nanos time = asker != REPLAY_NONE ? c->lead[asker] + c->dur[asker] : 0;
+
+    if (own != REPLAY_NONE)
+        c->lead[own] = c->dur[own] = 0;
+    if (asker != REPLAY_NONE)
+        c->lead[asker] = c->dur[asker] = 0;
+    return time;
+}
+
 /* Replaces the calls [first, last) of one optimizer step by one kernel. */
 static void fuse_step(struct whatif *w, struct replay_change *c, size_t first, size_t last,
                       const uint32_t *node_of_call)
@@ -176,16 +198,15 @@ static void fuse_step(struct whatif *w, struct replay_change *c, size_t first, s
         return;
     nanos now = 0; /* other changes may have made the host faster than that */
     for (size_t i = first; i < last; i++)
-        now +=
-            node_of_call[i] != REPLAY_NONE ? c->lead[node_of_call[i]] + c->dur[node_of_call[i]] : 0;
+        now += take_host_time(w, c, node_of_call, i);
     host_time = now < host_time ? now : host_time;
     for (size_t i = first; i < last; i++) {
         const struct host_call *call = &w->a->host.calls[i];
-        uint32_t host = node_of_call[i];
-        if (host == REPLAY_NONE)
+        uint32_t host = node_of_call[asker_of(w, i)];
+        if (node_of_call[i] == REPLAY_NONE || host == REPLAY_NONE)
             continue;
-        c->lead[host] = is_first ? host_time : 0;
-        c->dur[host] = 0;
+        c->lead[host] += host_time;
+        host_time = 0;
         for (size_t k = 0; k < call->tasks; k++) {
             uint32_t node = w->replay->node_of_task[call->first_task + k];
             if (is_first && k == 0)
