@@ -179,10 +179,13 @@ if(TARGET strata)
         ${run_strata})
 endif()
 
-# Hostile names through every command: nothing that a terminal or a document would obey.
+# Hostile names through every command: nothing that a terminal or a document would obey. Files are
+# written where the user said.
 if(TARGET strata)
-    add_test(NAME hostile.names COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/hostile/names.py
-        ${run_strata})
+    foreach(name names files)
+        add_test(NAME hostile.${name} COMMAND Python3::Interpreter
+            ${CMAKE_SOURCE_DIR}/tests/hostile/${name}.py ${run_strata})
+    endforeach()
 endif()
 
 # In-core traces, cleaned by the same rules written down once more.

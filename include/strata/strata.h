@@ -75,6 +75,30 @@ STRATA_API size_t strata_finding_count(const struct strata_report *r);
 STRATA_API int strata_finding_get(const struct strata_report *r, size_t i,
                                   struct strata_finding *out);
 
+/* A cause that limits the run, and what to do; docs/diagnosis.md lists the ids. */
+struct strata_cause {
+    const char *id;         /* stable: "launch_bound", "healthy", "unknown" */
+    double saving_ms;       /* of a step without it; of a slow step, once */
+    double saving_share;    /* the same as a share of the step, of a slow step of the run */
+    const char *confidence; /* "sure", "likely", "possible", "unknown" */
+    const char *what;       /* one sentence with its numbers */
+    const char *action;
+};
+
+/* Names what limits the run that was loaded. The diagnosis is yours and outlives `s`; texts live as
+ * long as it. */
+struct strata_diagnosis;
+STRATA_API int strata_diagnose(struct strata *s, struct strata_diagnosis **out);
+
+/* The verdict as a sentence, and as a cause unless `out` is NULL. */
+STRATA_API const char *strata_verdict(const struct strata_diagnosis *d, struct strata_cause *out);
+
+/* All causes that are worth something, in their order. */
+STRATA_API size_t strata_cause_count(const struct strata_diagnosis *d);
+STRATA_API int strata_cause_get(const struct strata_diagnosis *d, size_t i,
+                                struct strata_cause *out);
+STRATA_API void strata_diagnosis_free(struct strata_diagnosis *d);
+
 /* Why the last call on `s` failed, with the file and line where there is one; "" after success. */
 STRATA_API const char *strata_error(const struct strata *s);
 

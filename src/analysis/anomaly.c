@@ -4,9 +4,12 @@
  */
 #include "analysis/anomaly.h"
 
+#include <stdlib.h>
+
 #include "analysis/analysis.h"
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
+#include "analysis/diagnose/diagnosis.h"
 #include "analysis/evidence.h"
 #include "analysis/gaps.h"
 #include "analysis/groups.h"
@@ -55,6 +58,7 @@ struct teller {
     const struct bubbles *bubbles;
     const struct groups *groups;
     const struct judgement *judgement;
+    const struct diagnosis *diagnosis;
 };
 
 /* A name of the catalogue's words. */
@@ -122,15 +126,23 @@ static struct str worst_step(struct teller *t, const struct group *g)
                           place_quantity("time", (double)m->service, UNIT_NS));
 }
 
-/* One paragraph that can stand alone. */
+static enum root_cause root_of(const struct teller *t)
+{
+    return t->diagnosis->verdict.found.cause;
+}
+
+/* Paragraphs that can stand alone: what limits the run, and how much of it is idle time. */
 static void tell_verdict(struct teller *t)
 {
     const struct judgement *j = t->judgement;
 
+    report_text(t->r, wording_text(t->r->lang, &t->r->arena, t->diagnosis->text));
     if (j->group == SIZE_MAX) {
-        report_text(t->r, REPORT_MESSAGE(
-                              t->r, &anomaly_text.healthy,
-                              place_quantity("share", t->bubbles->global.gap_ratio, UNIT_RATIO)));
+        report_text(
+            t->r,
+            REPORT_MESSAGE(
+                t->r, root_of(t) == ROOT_HEALTHY ? &anomaly_text.healthy : &anomaly_text.idle_small,
+                place_quantity("share", t->bubbles->global.gap_ratio, UNIT_RATIO)));
         return;
     }
     const struct group *g = &t->groups->at[j->group];
@@ -143,6 +155,30 @@ static void tell_verdict(struct teller *t)
                     place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
                     PLACE("pattern", pattern_text(t, g->pattern)), PLACE("worst", worst_step(t, g)),
                     PLACE("confidence", word(t, grade_name(j->confidence)))));
+}
+
+/* The five questions: whether, where, when, by whose fault, and whether that is known. */
+static void tell_answers(struct teller *t)
+{
+    const struct judgement *j = t->judgement;
+    const struct group *g = j->group != SIZE_MAX ? &t->groups->at[j->group] : NULL;
+    const struct message *is_idle =
+        j->severity > SEVERITY_NONE ? &anomaly_text.answer_yes : &anomaly_text.answer_no;
+
+    report_fact(t->r, "idle time",
+                REPORT_MESSAGE(t->r, is_idle,
+                               place_quantity("time", (double)t->bubbles->global.gap, UNIT_NS),
+                               PLACE("n", t->bubbles->n)));
+    if (g == NULL)
+        return;
+    report_fact(t->r, "steps",
+                REPORT_MESSAGE(t->r, &anomaly_text.answer_group, PLACE("group", j->group),
+                               PLACE("n", g->n), PLACE("all", t->steps->n)));
+    report_fact(t->r, "pattern", pattern_text(t, g->pattern));
+    report_fact(t->r, "host risk", word(t, grade_name(j->groups[j->group].host_risk)));
+    report_fact(t->r, "evidence",
+                REPORT_MESSAGE(t->r, &anomaly_text.answer_evidence,
+                               PLACE("grade", word(t, grade_name(j->confidence)))));
 }
 
 static void add_step(struct teller *t, struct table *table, size_t i)
@@ -161,12 +197,35 @@ static void add_step(struct teller *t, struct table *table, size_t i)
     table_word(t->r, table, severity_level_name(t->judgement->steps[i].severity));
 }
 
+static int by_nanos_down(const void *a, const void *b)
+{
+    return ORDER(*(const nanos *)b, *(const nanos *)a);
+}
+
+/* Idle time of the last step that is told when there are too many: those that idle most are. */
+static nanos worst_idle(struct teller *t)
+{
+    nanos *idle = ARENA_ARRAY(&t->st->scratch, nanos, t->steps->n);
+
+    if (t->steps->n <= MAX_STEP_ROWS)
+        return 0;
+    for (size_t i = 0; i < t->steps->n; i++)
+        idle[i] = t->bubbles->metrics[i].underfeed;
+    qsort(idle, t->steps->n, sizeof(*idle), by_nanos_down);
+    return idle[MAX_STEP_ROWS - 1];
+}
+
 static void tell_steps(struct teller *t)
 {
     struct table *table = report_table(t->r, step_columns, ARRAY_LEN(step_columns));
+    nanos least = worst_idle(t);
+    size_t told = 0;
 
-    for (size_t i = 0; i < t->steps->n && i < MAX_STEP_ROWS; i++)
-        add_step(t, table, i);
+    for (size_t i = 0; i < t->steps->n && told < MAX_STEP_ROWS; i++)
+        if (t->bubbles->metrics[i].underfeed >= least) {
+            add_step(t, table, i);
+            told++;
+        }
     if (t->steps->n > MAX_STEP_ROWS)
         report_text(t->r, REPORT_MESSAGE(t->r, &anomaly_text.more_steps,
                                          PLACE("n", t->steps->n - MAX_STEP_ROWS)));
@@ -253,20 +312,64 @@ static enum step_tag tag_of(enum bubble_scope scope)
                                     : TAG_INTERNAL_BUBBLE_HEAVY;
 }
 
+static strid name_of(const struct teller *t, size_t slice)
+{
+    return slice == NO_KERNEL ? 0 : t->st->cap->slices.name[slice];
+}
+
+/* Gaps at the same place between the same kernels, with the same possible causes. */
+static bool is_alike(struct teller *t, size_t i, size_t k)
+{
+    const struct bubble *a = &t->bubbles->list[i], *b = &t->bubbles->list[k];
+    const struct evidence *evidence = study_evidence(t->st);
+    const bool *is_edge = study_boundary(t->st)->is_bubble;
+
+    return a->scope == b->scope && name_of(t, a->before) == name_of(t, b->before) &&
+           name_of(t, a->after) == name_of(t, b->after) &&
+           evidence[i].labels == evidence[k].labels && is_edge[i] == is_edge[k];
+}
+
+static bool is_told_already(struct teller *t, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (is_alike(t, i, k))
+            return true;
+    return false;
+}
+
+/* "; 12 such gaps, 48.00 ms in all" behind a gap that has others like it. */
+static struct str told_with_others(struct teller *t, size_t i, struct str fact)
+{
+    nanos sum = 0;
+    size_t n = 0;
+
+    for (size_t k = i; k < t->bubbles->n; k++)
+        if (is_alike(t, i, k)) {
+            const struct interval *at = &t->bubbles->list[k].at;
+            sum = nanos_add(sum, nanos_sub(at->end, at->begin));
+            n++;
+        }
+    if (n < 2)
+        return fact;
+    struct str others = REPORT_MESSAGE(t->r, &anomaly_text.alike, PLACE("n", n),
+                                       place_quantity("sum", (double)sum, UNIT_NS));
+    return arena_format(&t->r->arena, "%.*s; %.*s", STR_ARGS(fact), STR_ARGS(others));
+}
+
 static void tell_gap(struct teller *t, size_t i, enum step_tag tag, enum priority priority)
 {
     static const struct message *const places[] = {
         &anomaly_text.gap_before_first, &anomaly_text.gap_between, &anomaly_text.gap_after_last};
     const struct bubble *b = &t->bubbles->list[i];
-    struct finding *f = report_finding(
-        t->r, step_tag_name(tag), priority, t->steps->at[b->step].id,
-        REPORT_MESSAGE(t->r, places[b->scope],
-                       place_quantity("time", (double)nanos_sub(b->at.end, b->at.begin), UNIT_NS),
-                       place_quantity("at",
-                                      (double)nanos_sub(b->at.begin, t->bubbles->global.span.begin),
-                                      UNIT_NS),
-                       PLACE("after", neighbour(t, &anomaly_text.after, b->before)),
-                       PLACE("before", neighbour(t, &anomaly_text.before, b->after))));
+    struct str fact = REPORT_MESSAGE(
+        t->r, places[b->scope],
+        place_quantity("time", (double)nanos_sub(b->at.end, b->at.begin), UNIT_NS),
+        place_quantity("at", (double)nanos_sub(b->at.begin, t->bubbles->global.span.begin),
+                       UNIT_NS),
+        PLACE("after", neighbour(t, &anomaly_text.after, b->before)),
+        PLACE("before", neighbour(t, &anomaly_text.before, b->after)));
+    struct finding *f = report_finding(t->r, step_tag_name(tag), priority, t->steps->at[b->step].id,
+                                       told_with_others(t, i, fact));
 
     if (study_boundary(t->st)->is_bubble[i])
         finding_gap(t->r, f, report_message(t->r, &anomaly_text.at_edge));
@@ -276,19 +379,28 @@ static void tell_gap(struct teller *t, size_t i, enum step_tag tag, enum priorit
         finding_gap(t->r, f, report_message(t->r, &anomaly_text.no_host));
 }
 
+/* Whether the verdict is about a device that waits for its host; gaps matter less elsewhere. */
+static bool is_about_idleness(enum root_cause cause)
+{
+    return cause == ROOT_UNKNOWN || (cause >= ROOT_LAUNCH_BOUND && cause <= ROOT_PAGEABLE_COPY) ||
+           cause == ROOT_OPTIMIZER_UNFUSED || cause == ROOT_DEVICE_DEPENDENCY ||
+           cause == ROOT_SLOW_STEP_SAME_WORK || cause == ROOT_VARIABLE_SHAPES;
+}
+
 /* The longest heavy gaps, or the longest of all when a step idles in many small ones. */
 static void tell_gaps(struct teller *t)
 {
     enum priority priority = PRIORITY_P3;
     size_t told = 0;
 
-    if (t->judgement->severity >= SEVERITY_MEDIUM)
+    if (t->judgement->severity >= SEVERITY_MEDIUM && is_about_idleness(root_of(t)))
         priority = t->judgement->severity == SEVERITY_HIGH ? PRIORITY_P1 : PRIORITY_P2;
     for (size_t i = 0; i < t->bubbles->n && told < top_of(t, MAX_FINDINGS); i++) {
         const struct bubble *b = &t->bubbles->list[i];
         const struct step_metrics *m = &t->bubbles->metrics[b->step];
         bool is_heavy = bubble_is_heavy(nanos_sub(b->at.end, b->at.begin), m->service);
-        if (!is_heavy && !(m->tags == TAG_DEVICE_IDLE_GAP_HEAVY && told < 1))
+        if ((!is_heavy && !(m->tags == TAG_DEVICE_IDLE_GAP_HEAVY && told < 1)) ||
+            is_told_already(t, i))
             continue;
         tell_gap(t, i, is_heavy ? tag_of(b->scope) : TAG_DEVICE_IDLE_GAP_HEAVY, priority);
         told++;
@@ -317,22 +429,61 @@ static void tell_ops(struct teller *t)
     }
 }
 
+/* Advice that only some verdicts bear out; others contradict it. */
+static const struct {
+    const char *id;
+    enum root_cause causes[5]; /* ended by ROOT_HEALTHY */
+} borne_out[] = {
+    {"remove-syncs", {ROOT_HOST_SYNC, ROOT_PAGEABLE_COPY, ROOT_COPY_UNNEEDED, ROOT_UNKNOWN}},
+    {"launch-faster", {ROOT_LAUNCH_BOUND, ROOT_OPTIMIZER_UNFUSED, ROOT_UNKNOWN}},
+    {"free-the-host", {ROOT_PYTHON_OVERHEAD, ROOT_CPU_OPERATOR, ROOT_INPUT_PIPELINE, ROOT_UNKNOWN}},
+    {"sample-host", {ROOT_HOST_UNTRACED, ROOT_SLOW_STEP_SAME_WORK, ROOT_UNKNOWN}},
+};
+
+static bool is_contradicted(const struct teller *t, const struct recommendation *a)
+{
+    for (size_t i = 0; i < ARRAY_LEN(borne_out); i++) {
+        if (strcmp(borne_out[i].id, a->id) != 0)
+            continue;
+        for (size_t k = 0; borne_out[i].causes[k] != ROOT_HEALTHY; k++)
+            if (borne_out[i].causes[k] == root_of(t))
+                return false;
+        return true;
+    }
+    return false;
+}
+
+static void tell_one_advice(struct teller *t, const struct recommendation *a, bool is_demoted)
+{
+    report_text(t->r,
+                REPORT_MESSAGE(
+                    t->r, a->n_evidence > 0 ? &anomaly_text.advice_because : &anomaly_text.advice,
+                    PLACE("priority", priority_name(is_demoted ? PRIORITY_P3 : a->priority)),
+                    PLACE("message", phrase_text(t->r->lang, &t->r->arena, a->advice)),
+                    PLACE("evidence", phrase_text(t->r->lang, &t->r->arena, a->because))));
+}
+
+/* What the verdict asks for stands above all; advice that contradicts it comes last. */
 static void tell_advice(struct teller *t)
 {
     const struct recommendations *list = recommend_find(t->st);
+    size_t told = 0;
 
     if (list->n == 0)
         return;
     report_heading(t->r, report_message(t->r, &anomaly_text.what_to_do));
-    for (size_t i = 0; i < list->n && i < MAX_ADVICE; i++) {
-        const struct recommendation *a = &list->at[i];
-        report_text(
-            t->r, REPORT_MESSAGE(
-                      t->r, a->n_evidence > 0 ? &anomaly_text.advice_because : &anomaly_text.advice,
-                      PLACE("priority", priority_name(a->priority)),
-                      PLACE("message", phrase_text(t->r->lang, &t->r->arena, a->advice)),
-                      PLACE("evidence", phrase_text(t->r->lang, &t->r->arena, a->because))));
-    }
+    if (root_of(t) != ROOT_HEALTHY && root_of(t) != ROOT_UNKNOWN)
+        report_text(t->r,
+                    REPORT_MESSAGE(t->r, &anomaly_text.advice,
+                                   PLACE("priority", priority_name(PRIORITY_P0)),
+                                   PLACE("message", wording_text(t->r->lang, &t->r->arena,
+                                                                 t->diagnosis->verdict.action))));
+    for (int is_demoted = 0; is_demoted < 2; is_demoted++)
+        for (size_t i = 0; i < list->n && told < MAX_ADVICE; i++)
+            if (is_contradicted(t, &list->at[i]) == is_demoted) {
+                tell_one_advice(t, &list->at[i], is_demoted);
+                told++;
+            }
     if (list->n > MAX_ADVICE)
         report_text(t->r, REPORT_MESSAGE(t->r, &anomaly_text.more_advice,
                                          PLACE("n", list->n - MAX_ADVICE)));
@@ -377,6 +528,7 @@ void anomaly_describe(struct study *st, struct report *r)
         .bubbles = study_bubbles(st),
         .groups = study_groups(st),
         .judgement = study_judgement(st),
+        .diagnosis = study_diagnosis(st),
     };
 
     summarise(&t);
@@ -385,6 +537,7 @@ void anomaly_describe(struct study *st, struct report *r)
         return;
     }
     tell_verdict(&t);
+    tell_answers(&t);
     tell_steps(&t);
     tell_groups(&t);
     tell_gaps(&t);

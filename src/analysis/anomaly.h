@@ -16,6 +16,9 @@ struct study;
 /* Fills a report with the step table and the heavy gaps. */
 void anomaly_describe(struct study *st, struct report *r);
 
+/* Adds the layers of the dominant step, with four clocks each. */
+void anomaly_describe_structures(struct study *st, const struct arch *arch, struct report *r);
+
 extern const struct schema anomaly_schema;
 
 /* What that document holds, without the architecture. */

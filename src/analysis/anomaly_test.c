@@ -69,7 +69,8 @@ TEST(a_busy_capture_has_no_finding)
 
     assert_null(findings_of(r));
     assert_str(r->summary, "3 steps · 3 kernels · 1 stream · measured");
-    assert_true(str_starts(r->blocks.at[0]->text, S("No hidden issue")));
+    assert_true(str_starts(r->blocks.at[0]->text, S("Healthy")));
+    assert_true(str_starts(r->blocks.at[1]->text, S("No hidden issue")));
     report_free(r);
     capture_free(cap);
 }
@@ -85,10 +86,14 @@ TEST(many_steps_are_cut_short_and_said_so)
     struct capture *cap = capture_of(begin, step, 25);
     struct report *r = report_of(cap);
 
-    assert_int_equal(table_rows(r->blocks.at[1]->table), 12);
-    assert_str(r->blocks.at[2]->text, "  and 13 more steps, all of them in the JSON");
-    assert_int_equal(findings_of(r)->findings.n, 5);
-    assert_true(str_starts(r->blocks.at[0]->text, S("Severity ")));
+    assert_true(str_starts(r->blocks.at[0]->text, S("Unknown: ")));
+    assert_true(str_starts(r->blocks.at[1]->text, S("Severity ")));
+    assert_int_equal(r->blocks.at[2]->facts.n, 5);
+    assert_int_equal(table_rows(r->blocks.at[3]->table), 12);
+    assert_str(r->blocks.at[4]->text, "  and 13 more steps, all of them in the JSON");
+    assert_int_equal(findings_of(r)->findings.n, 2); /* all alike, but for the one at the edge */
+    assert_true(str_find(findings_of(r)->findings.at[0]->fact, S(" such gaps, ")) <
+                findings_of(r)->findings.at[0]->fact.n);
     report_free(r);
     capture_free(cap);
 }

@@ -12,12 +12,7 @@
 #include "analysis/study.h"
 #include "text/arch.h"
 
-enum {
-    EVIDENCE_MOST = 32,
-    CHECKS_MOST = 24,
-    NOTES_MOST = 16,
-    PRODUCTS_MOST = 9 /* of one layer: a gate, four projections, three of the feed-forward part */
-};
+enum { EVIDENCE_MOST = 32, CHECKS_MOST = 24, NOTES_MOST = 16 };
 
 struct finder {
     struct study *st;
@@ -260,10 +255,13 @@ static struct wording percent_text(struct finder *f, double share)
 
 static void tell_borders(struct finder *f)
 {
-    static const char *const names[BORDER_RULES] = {
-        "phase changes decode to prefill", "embedding between markers",
-        "long idle gaps between markers",  "step marks between markers",
-        "graph launches between markers",  "sampling between markers"};
+    static const char *const names[BORDER_RULES] = {"phase changes decode to prefill",
+                                                    "embedding between markers",
+                                                    "long idle gaps between markers",
+                                                    "step marks between markers",
+                                                    "graph launches between markers",
+                                                    "sampling between markers",
+                                                    "rounds of a loop"};
     const struct arch_layers *layers = f->a->layers;
 
     for (size_t i = 0; i < BORDER_RULES; i++)
@@ -343,10 +341,14 @@ static void tell_modules(struct finder *f)
 {
     for (size_t i = 0; i < f->a->stacks->n && i < ARCH_STACKS_TOLD; i++) {
         const struct arch_stack *s = &f->a->stacks->at[i];
-        evidence(f, s->is_opaque ? "attention kernels per module call" : "module frames",
+        evidence(f,
+                 s->is_opaque  ? "attention kernels per module call"
+                 : s->is_range ? "ranges of the user"
+                               : "module frames",
                  wording_plain(arch_stack_text(f->arena, s)),
-                 s->is_opaque ? PLAIN("the module has no frames inside; one layer for each "
-                                      "attention kernel of a call")
+                 s->is_opaque  ? PLAIN("the module has no frames inside; one layer for each "
+                                        "attention kernel of a call")
+                 : s->is_range ? PLAIN("layers as ranges of the user state them")
                  : s->is_plain
                      ? PLAIN("no repeated blocks: linear and convolution layers are counted")
                      : PLAIN("layers as the model's own modules state them"),
@@ -369,69 +371,6 @@ static void tell_checks(struct finder *f)
     if (f->a->was_retried)
         evidence(f, "second try", count_text(f, f->a->layers->per_pass),
                  PLAIN("the first choice of layers per pass failed the cross-check"), true);
-}
-
-/* Frames state layers; for a compiled module several calls that agree are nearly as good. */
-static double judge_modules(const struct arch_stack *s)
-{
-    double confidence = !s->is_opaque ? 0.95 : s->calls > 1 ? 0.8 : 0.6;
-
-    return s->partial > 0 ? confidence - (s->is_opaque ? 0.3 : 0.1) : confidence;
-}
-
-/* A repeat may be several layers, a part of one, or a step of a recurrent network. */
-static double judge_repeats(const struct arch_layers *l)
-{
-    double most = 0.6;
-
-    for (size_t i = 0; i < l->n; i++)
-        if (l->at[i].kind == LAYER_BLOCK)
-            most = 0.5;
-    if (l->method == ARCH_NONE)
-        return 0;
-    return l->confidence * 0.8 < most ? l->confidence * 0.8 : most;
-}
-
-/* What makes a count of markers unsafe bounds the confidence. */
-static double doubt_markers(const struct arch *a, double confidence)
-{
-    const struct arch_layers *l = a->layers;
-    bool only_gaps = true;
-    double most = 1;
-
-    for (size_t i = 0; i < BORDER_RULES; i++)
-        only_gaps &= i == BORDER_RULE_GAP || l->fired[i] == 0 || l->is_ignored[i];
-    if (l->n_runs > 1)
-        most = 0.7;
-    if ((only_gaps && !l->is_one_pass && l->complete < 3) || a->products > PRODUCTS_MOST)
-        most = 0.6;
-    if (a->n_failed > 0 || a->disagrees || l->is_period ||
-        (l->period_match >= 0 && l->period_match < 0.9) || l->partial > 2 || l->complete == 0)
-        most = 0.5;
-    return confidence < most ? confidence : most;
-}
-
-/* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
-static double judge(const struct arch *a)
-{
-    const struct arch_layers *layers = a->layers;
-    double confidence = 1;
-
-    if (layers->method == ARCH_MODULE)
-        return judge_modules(a->main);
-    if (layers->method != ARCH_MARKER)
-        return judge_repeats(layers);
-    if (a->markers->unknown > 0)
-        confidence -= 0.1;
-    if (layers->complete == 0)
-        confidence -= 0.4;
-    else if (layers->complete == 1)
-        confidence -= 0.15;
-    confidence -= 0.05 * (double)(a->n_failed < 8 ? a->n_failed : 8);
-    if (layers->partial > 0)
-        confidence -= 0.05;
-    confidence = doubt_markers(a, confidence);
-    return confidence > 0 ? confidence : 0;
 }
 
 static void tell_notes(struct finder *f)
@@ -495,6 +434,7 @@ static bool find_by_modules(struct finder *f)
 
     a->stacks = arch_stacks_find(f->st);
     arch_modules_add_opaque(f->st, a->markers, a->stacks);
+    arch_ranges_add(f->st, a->stacks);
     a->main = arch_modules_main(f->st, a->stacks);
     if (a->main != NULL)
         a->layers = arch_modules_layers(f->st, a->ops, a->markers, a->stacks, a->main);
@@ -512,8 +452,9 @@ static void fall_back_on_frames(struct finder *f)
     if (a->main != NULL || stated == NULL || a->layers->method == ARCH_MARKER)
         return;
     struct arch_layers *layers = ARENA_NEW(f->arena, struct arch_layers);
-    *layers =
-        (struct arch_layers){.method = ARCH_MODULE, .per_pass = stated->layers, .period_match = -1};
+    *layers = (struct arch_layers){.method = stated->is_range ? ARCH_RANGE : ARCH_MODULE,
+                                   .per_pass = stated->layers,
+                                   .period_match = -1};
     a->layers = layers;
     a->main = stated;
     a->is_stated = true;
@@ -558,10 +499,10 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     tell_modules(&f);
     if (a->layers->method == ARCH_MARKER)
         tell_markers(&f);
-    else if (a->layers->method != ARCH_MODULE)
+    else if (a->main == NULL)
         tell_repeats(&f);
     tell_checks(&f);
-    a->confidence = judge(a);
+    a->confidence = arch_judge(a);
     tell_notes(&f);
     return a;
 }

@@ -76,6 +76,9 @@ nanos arch_marker_duration(struct study *st, const struct arch_layer *layer);
 double arch_marker_average(struct study *st, const struct arch *a, const struct arch_pass *pass,
                            enum arch_phase phase);
 
+/* Confidence of what was found, 0 to 1. */
+double arch_judge(const struct arch *a);
+
 /* "19 × DoubleBlock + 38 × SingleBlock in FluxTransformer" */
 struct str arch_stack_text(struct arena *arena, const struct arch_stack *s);
 

@@ -419,10 +419,18 @@ static void read_name(struct finder *f, struct str name)
 
 /* ---- what follows ---- */
 
+/* Ranks may hold parts of a matrix: what one rank shows is its own part. */
+static const char *of_rank(const struct finder *f, const char *title, const char *per_rank)
+{
+    return f->st->cap->facts.world_size > 1 ? per_rank : title;
+}
+
 static void find_top_k(struct finder *f)
 {
-    int64_t tokens = won(&f->tokens), routed = won(&f->routed);
+    int64_t tokens = won(&f->tokens), routed = won(&f->routed), experts = won(&f->experts);
 
+    if (experts > 0 && (won(&f->top_k) >= experts || (tokens > 0 && routed / tokens >= experts)))
+        return; /* a sort of all experts, or the experts of one rank: no top-k */
     if (f->top_k.n == 0 && tokens > 0 && routed > tokens && routed % tokens == 0)
         put_number(f, "experts_per_token", "experts per token (top-k)", routed / tokens, 0.9,
                    WORDING(&f->st->scratch, &arch_text.routed, PLACE("rows", routed),
@@ -460,7 +468,8 @@ static void find_parameters(struct finder *f)
                    moe * (double)experts * matrices * h * (double)expert_ffn +
                    moe * h * (double)experts + 2 * h * (double)vocab;
     put_number(
-        f, "parameters", "parameters, implied", (int64_t)total, 0.5,
+        f, "parameters", of_rank(f, "parameters, implied", "parameters per rank, implied"),
+        (int64_t)total, 0.5,
         WORDING(&f->st->scratch, &arch_text.implied, PLACE("dense", dense), PLACE("moe", moe)));
 }
 
@@ -476,14 +485,16 @@ const struct arch_config *arch_config_find(struct study *st, const struct arch_o
     read_groups(&f);
     read_name(&f, name);
     put(&f, "hidden_size", "hidden size", &f.hidden, false);
-    put(&f, "attention_heads", "attention heads", &f.heads, false);
-    put(&f, "kv_heads", "KV heads", &f.kv_heads, false);
+    put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"), &f.heads,
+        false);
+    put(&f, "kv_heads", of_rank(&f, "KV heads", "KV heads per rank"), &f.kv_heads, false);
     put(&f, "head_size", "head size", &f.head_size, false);
-    put(&f, "ffn_size", "FFN size", &f.ffn, false);
-    put(&f, "experts", "experts", &f.experts, false);
-    put(&f, "expert_ffn_size", "expert FFN size", &f.expert_ffn, false);
+    put(&f, "ffn_size", of_rank(&f, "FFN size", "FFN size per rank"), &f.ffn, false);
+    put(&f, "experts", of_rank(&f, "experts", "experts per rank"), &f.experts, false);
+    put(&f, "expert_ffn_size", of_rank(&f, "expert FFN size", "expert FFN size per rank"),
+        &f.expert_ffn, false);
     find_top_k(&f);
-    put(&f, "vocabulary", "vocabulary", &f.vocab, false);
+    put(&f, "vocabulary", of_rank(&f, "vocabulary", "vocabulary per rank"), &f.vocab, false);
     put(&f, "batch", "batch", &f.batch, false);
     put(&f, "query_length", "query tokens per sequence", &f.length, false);
     put(&f, "kv_length", "KV tokens per sequence", &f.context, false);

@@ -17,7 +17,7 @@ enum { GRAPH_LAYERS = 3 };
 static const nanos least_gap = 1000000; /* an idle gap between passes lasts 1 ms or more */
 
 ENUM_NAMES(arch_method_name, enum arch_method, "marker", "repeat", "collective", "gap", "none",
-           "module")
+           "module", "range")
 
 ENUM_NAMES(layer_kind_name, enum layer_kind, "Dense", "MoE+DFC", "MoE+GMM", "MoE+MC2", "MoE+AG",
            "MoE", "Block")
@@ -355,6 +355,25 @@ static void from_period(struct finder *f)
     f->out->n_candidates = 1;
 }
 
+/* Rounds of a loop inside a pass are passes of the model that it calls. */
+static void loop_borders(struct finder *f)
+{
+    size_t from = 0;
+
+    for (size_t i = 1; i <= f->m->n; i++) {
+        size_t begin, round;
+        if (i < f->m->n && !f->is_border[i])
+            continue;
+        round = arch_runs_loop(f->st, f->m, f->signature, from, i, &begin);
+        for (size_t at = begin; round > 0 && at < i; at += round) {
+            f->borders[at] |= BORDER_LOOP;
+            f->out->fired[BORDER_RULE_LOOP] += at > 0 && !f->is_border[at];
+            f->is_border[at] = at > 0;
+        }
+        from = i;
+    }
+}
+
 /* ---- passes ---- */
 
 /* The first kernel after the marker before that belongs to the pass that begins with `marker`:
@@ -522,6 +541,7 @@ static void from_markers(struct finder *f, size_t choice)
         judge_borders(f);
     }
     find_signatures(f);
+    loop_borders(f);
     for (size_t i = 1; i < f->m->n; i++)
         is_any |= f->is_border[i];
     if (is_any)

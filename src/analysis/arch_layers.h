@@ -11,9 +11,17 @@
 #include "analysis/arch_markers.h"
 #include "base/interval.h"
 
-enum arch_method { ARCH_MARKER, ARCH_REPEAT, ARCH_COLLECTIVE, ARCH_GAP, ARCH_NONE, ARCH_MODULE };
+enum arch_method {
+    ARCH_MARKER,
+    ARCH_REPEAT,
+    ARCH_COLLECTIVE,
+    ARCH_GAP,
+    ARCH_NONE,
+    ARCH_MODULE,
+    ARCH_RANGE, /* stated by ranges of the user */
+};
 
-enum { ARCH_METHODS = ARCH_MODULE + 1 };
+enum { ARCH_METHODS = ARCH_RANGE + 1 };
 
 enum layer_kind {
     LAYER_DENSE,
@@ -63,8 +71,9 @@ enum border {
     BORDER_STEP = 8,
     BORDER_GRAPH = 16,    /* another launch of a graph that holds many layers */
     BORDER_SAMPLING = 32, /* looked for where nothing else holds */
+    BORDER_LOOP = 64,     /* a long sequence of layers that runs again at once */
 };
-enum { BORDER_RULES = 6, BORDER_RULE_GAP = 2, BORDER_RULE_STEP = 3 };
+enum { BORDER_RULES = 7, BORDER_RULE_GAP = 2, BORDER_RULE_STEP = 3, BORDER_RULE_LOOP = 6 };
 
 enum { ARCH_CANDIDATES = 8, ARCH_RUNS = 8 };
 

@@ -183,7 +183,8 @@ const struct arch_stack *arch_modules_stated(const struct arch_stacks *stacks)
     const struct arch_stack *best = NULL;
 
     for (size_t i = 0; i < stacks->n; i++)
-        if (best == NULL || stacks->at[i].layers > best->layers)
+        if (best == NULL || stacks->at[i].is_range < best->is_range ||
+            (stacks->at[i].is_range == best->is_range && stacks->at[i].layers > best->layers))
             best = &stacks->at[i];
     return best;
 }

@@ -6,7 +6,7 @@
 #include "analysis/study.h"
 #include "base/ranked.h"
 
-enum { FORMS_MOST = 64 };
+enum { FORMS_MOST = 64, LOOP_LEAST = 8, LOOP_MOST = 512 };
 
 struct form {
     uint64_t key;
@@ -85,6 +85,50 @@ void arch_runs_find(struct study *st, const struct arch_markers *markers, struct
             return;
         }
     }
+}
+
+/* ---- loops ---- */
+
+/* Share of layers from `from` on that look like the one `period` later. */
+static double match(const uint64_t *signatures, size_t from, size_t to, size_t period)
+{
+    size_t same = 0, n = 0;
+
+    for (size_t i = from; i + period + 1 < to; i++, n++)
+        same += signatures[i] == signatures[i + period];
+    return n > 0 ? (double)same / (double)n : 0;
+}
+
+static size_t loop_of(const uint64_t *signatures, size_t from, size_t to)
+{
+    size_t n = to - from;
+    double next = match(signatures, from, to, 1);
+
+    for (size_t p = 2; p <= n / 2 && p <= LOOP_MOST; p++) {
+        double share = match(signatures, from, to, p);
+        if (share >= 0.97 && share - next >= 1.0 / (double)p)
+            return p > LOOP_LEAST && n % p == 0 ? p : 0;
+    }
+    return 0;
+}
+
+size_t arch_runs_loop(struct study *st, const struct arch_markers *markers,
+                      const uint64_t *signatures, size_t from, size_t to, size_t *begin)
+{
+    struct arch_pass pass = {.marker_first = from, .markers = to - from};
+    size_t runs[ARCH_RUNS], n = runs_of(st, markers, &pass, runs), most = 0;
+
+    *begin = from;
+    if (n == 0)
+        return 0;
+    if (n == 1)
+        runs[0] = to - from;
+    for (size_t i = 1; i < n; i++)
+        if (runs[i] > runs[most])
+            most = i;
+    for (size_t i = 0; i < most; i++)
+        *begin += runs[i];
+    return loop_of(signatures, *begin, *begin + runs[most]);
 }
 
 /* ---- self-attention and cross-attention ---- */

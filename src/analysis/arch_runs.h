@@ -11,6 +11,12 @@
  * forms that take turns. None when the passes disagree. */
 void arch_runs_find(struct study *st, const struct arch_markers *markers, struct arch_layers *out);
 
+/* Layers of one round, where the markers from `from` to `to` are of one form, or forms that take
+ * turns, and a sequence of more than LOOP_LEAST of them runs again and again; 0: no loop. Shorter
+ * ones are layers that take turns. `*begin` is the first marker of the first round. */
+size_t arch_runs_loop(struct study *st, const struct arch_markers *markers,
+                      const uint64_t *signatures, size_t from, size_t to, size_t *begin);
+
 /* Joins markers of one layer: self-attention and cross-attention, with no feed-forward part
  * between the two. Gives how many were dropped. */
 size_t arch_runs_join(struct study *st, const struct arch_ops *ops, struct arch_markers *markers);

@@ -85,6 +85,28 @@ TEST(a_period_under_one_embedding_is_one_pass)
     assert_int_equal(a->layers->complete, 1);
 }
 
+/* The steps of a diffusion model: a text tower, then 4 + 8 blocks of two kinds, five times. */
+TEST(rounds_of_a_loop_are_passes)
+{
+    nanos at = add_row(0, "indexSelect");
+
+    for (int i = 0; i < 3; i++)
+        at = add_row(at, encoder);
+    for (int step = 0; step < 5; step++) {
+        at = add_row(at, "gemm silu");
+        for (int i = 0; i < 12; i++)
+            at = add_row(
+                at, i < 4 ? "layer_norm gemm gemm flash_fwd_dit gemm layer_norm gemm gelu gemm "
+                            "gemm gelu gemm"
+                          : "layer_norm gemm flash_fwd_dit gemm gelu gemm");
+        at = add_row(at, "layer_norm gemm");
+    }
+    const struct arch *a = find();
+    assert_int_equal(a->layers->per_pass, 12);
+    assert_int_equal(a->layers->complete, 5);
+    assert_true(a->confidence <= 0.6);
+}
+
 TEST(a_gap_under_one_embedding_is_a_stall)
 {
     nanos at = add_row(0, "indexSelect");
@@ -131,7 +153,7 @@ TEST(a_fused_kernel_is_not_what_stands_around_it)
 TEST_MAIN("arch_runs", CASE(attention_of_different_forms_in_a_row_are_towers),
           CASE(forms_that_take_turns_are_one_model),
           CASE(self_attention_and_cross_attention_are_one_layer),
-          CASE(a_period_under_one_embedding_is_one_pass),
+          CASE(a_period_under_one_embedding_is_one_pass), CASE(rounds_of_a_loop_are_passes),
           CASE(a_gap_under_one_embedding_is_a_stall),
           CASE(many_products_to_an_attention_kernel_bound_the_confidence),
           CASE(a_fused_kernel_is_not_what_stands_around_it))

@@ -32,6 +32,7 @@ struct arch_stack {
     bool is_plain;  /* single operators: linear or convolution layers in sequence */
     bool has_attention;
     bool is_opaque; /* no frames inside: counted by attention kernels for each call */
+    bool is_range;  /* stated by ranges of the user, not by modules */
     nanos device;   /* of its layers */
     double share;   /* of all device time */
 };
@@ -53,6 +54,10 @@ void arch_stacks_measure(struct study *st, struct arch_stacks *stacks);
  * kernel of a call, where all calls agree. */
 void arch_modules_add_opaque(struct study *st, const struct arch_markers *markers,
                              struct arch_stacks *stacks);
+
+/* Adds stacks that ranges of the user state: one for each name with numbers from 0 or 1 on, one for
+ * each range of attention that runs equally often in all steps. */
+void arch_ranges_add(struct study *st, struct arch_stacks *stacks);
 
 /* The stack of most device time, or NULL when other work may hide a larger one. */
 const struct arch_stack *arch_modules_main(struct study *st, const struct arch_stacks *stacks);

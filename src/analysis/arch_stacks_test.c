@@ -165,6 +165,39 @@ TEST(layers_run_again_for_the_backward_pass_count_once)
     assert_int_equal(a->layers->complete, 1);
 }
 
+TEST(ranges_of_the_user_state_layers)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int layer = 0; layer < 6; layer++) {
+            char name[32];
+            snprintf(name, sizeof(name), "decoder.layer_%d", layer);
+            module_event(name, SLICE_ANNOTATION, modules.host, 10 * US);
+            modules.host += 1 * US;
+            module_kernel("gemm");
+            module_kernel(layer % 2 ? "softmax" : "tanh");
+            modules.host += 20 * US;
+        }
+    const struct arch *a = find();
+    assert_int_equal(a->stacks->n, 1);
+    expect(&a->stacks->at[0], "6 × decoder.layer_", 6, 2);
+    assert_int_equal(a->layers->method, ARCH_RANGE);
+    assert_int_equal(a->layers->per_pass, 6);
+    assert_true(a->confidence < 0.9);
+}
+
+TEST(ranges_with_holes_state_nothing)
+{
+    for (int layer = 0; layer < 6; layer += 2) {
+        char name[32];
+        snprintf(name, sizeof(name), "layer %d", layer);
+        module_event(name, SLICE_ANNOTATION, modules.host, 10 * US);
+        modules.host += 20 * US;
+    }
+    module_event("12 layers", SLICE_ANNOTATION, modules.host, 10 * US);
+    module_kernel("gemm");
+    assert_int_equal(find()->stacks->n, 0);
+}
+
 TEST(a_compiled_module_has_its_attention_kernels_for_layers)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -194,4 +227,5 @@ TEST_MAIN("arch_stacks", CASE(layers_are_the_modules_a_model_calls_most),
           CASE(two_attentions_in_a_layer_are_one_layer), CASE(a_loop_is_no_stack_but_calls),
           CASE(one_layer_applied_often_is_shared), CASE(linear_layers_in_sequence_are_counted),
           CASE(heads_are_no_layers), CASE(layers_run_again_for_the_backward_pass_count_once),
+          CASE(ranges_of_the_user_state_layers), CASE(ranges_with_holes_state_nothing),
           CASE(a_compiled_module_has_its_attention_kernels_for_layers))

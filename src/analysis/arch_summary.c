@@ -4,6 +4,7 @@
 #include "analysis/arch.h"
 #include "text/arch.h"
 
+static const double unknown_below = 0.4; /* confidence of repetition that is no answer */
 static const double stack_share = 0.005; /* of device time, for a stack to be named at once */
 
 struct str arch_stack_text(struct arena *arena, const struct arch_stack *s)
@@ -56,6 +57,8 @@ static struct str add_stacks(struct arena *arena, const struct arch *a, enum lan
 static struct str add_doubts(struct arena *arena, const struct arch *a, enum lang lang,
                              struct str text)
 {
+    if (a->confidence < unknown_below && a->layers->method != ARCH_MARKER)
+        return MESSAGE(lang, arena, &arch_text.summary_unknown, PLACE("summary", text));
     if (a->disagrees)
         return MESSAGE(lang, arena, &arch_text.summary_disagrees, PLACE("summary", text));
     return a->n_failed > 0

@@ -2,14 +2,17 @@
  * The public door: include/strata/strata.h over flow/. Arguments are checked here, because
  * callers are strangers.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/c_locale.h"
 #include "base/diag.h"
+#include "base/inputs.h"
 #include "base/job.h"
 #include "capture/capture.h"
 #include "flow/flow.h"
+#include "flow/flow_diagnose.h"
 #include "report/report.h"
 #include "strata/strata.h"
 
@@ -25,6 +28,11 @@ struct strata_report {
     VEC_OF(const struct finding *) findings; /* of all blocks */
 };
 
+struct strata_diagnosis {
+    struct job job; /* has what was found */
+    struct flow_diagnosis *found;
+};
+
 /* enum status and enum strata_status agree up to STRATA_CANCELLED. */
 _Static_assert((int)ST_CANCELLED == (int)STRATA_CANCELLED, "the public codes follow enum status");
 _Static_assert((int)ST_LIMIT == (int)STRATA_LIMIT, "the public codes follow enum status");
@@ -34,12 +42,16 @@ const char *strata_version(void)
     return STRATA_VERSION;
 }
 
+static atomic_size_t handles; /* that may have read files */
+
 struct strata *strata_new(void)
 {
     struct strata *s = malloc(sizeof(*s));
 
-    if (s != NULL)
+    if (s != NULL) {
+        atomic_fetch_add(&handles, 1);
         *s = (struct strata){.job = JOB_INIT};
+    }
     return s;
 }
 
@@ -57,6 +69,8 @@ void strata_free(struct strata *s)
         return;
     job_run(&s->job, unload, s);
     free(s);
+    if (atomic_fetch_sub(&handles, 1) == 1)
+        inputs_clear();
 }
 
 /* "prof/k.csv:812: no start time [kernel-details.no-start]" */
@@ -95,6 +109,7 @@ struct call {
     struct strata *s;
     const char *path, *name; /* name: of a format or an analysis */
     struct strata_report *report;
+    struct strata_diagnosis *diagnosis;
     enum status status;
 };
 
@@ -243,4 +258,87 @@ void strata_report_free(struct strata_report *r)
         return;
     job_run(&r->job, free_report, r);
     free(r);
+}
+
+/* ---- diagnosis ---- */
+
+static void diagnose(void *ctx)
+{
+    struct call *c = ctx;
+
+    c->diagnosis->found = flow_diagnose(c->s->cap);
+    c->status = ST_OK;
+}
+
+int strata_diagnose(struct strata *s, struct strata_diagnosis **out)
+{
+    struct call call = {.s = s};
+
+    if (s == NULL)
+        return STRATA_USAGE;
+    if (out == NULL)
+        return misuse(s, "strata_diagnose: result pointer is NULL");
+    *out = NULL;
+    if (s->cap == NULL)
+        return misuse(s, "strata_diagnose: no capture is loaded");
+    s->error[0] = '\0';
+    call.diagnosis = malloc(sizeof(*call.diagnosis));
+    if (call.diagnosis == NULL)
+        return no_memory(s);
+    *call.diagnosis = (struct strata_diagnosis){.job = JOB_INIT};
+    if (run_call(&call.diagnosis->job, diagnose, &call) != STRATA_OK) {
+        free(call.diagnosis);
+        return no_memory(s);
+    }
+    *out = call.diagnosis;
+    return STRATA_OK;
+}
+
+static struct strata_cause cause_of(const struct flow_cause *c)
+{
+    return (struct strata_cause){
+        .id = c->id,
+        .saving_ms = c->saving_ms,
+        .saving_share = c->saving_share,
+        .confidence = c->confidence,
+        .what = c->what,
+        .action = c->action,
+    };
+}
+
+const char *strata_verdict(const struct strata_diagnosis *d, struct strata_cause *out)
+{
+    if (d == NULL)
+        return "";
+    if (out != NULL)
+        *out = cause_of(&d->found->verdict);
+    return d->found->text;
+}
+
+size_t strata_cause_count(const struct strata_diagnosis *d)
+{
+    return d != NULL ? d->found->n : 0;
+}
+
+int strata_cause_get(const struct strata_diagnosis *d, size_t i, struct strata_cause *out)
+{
+    if (d == NULL || out == NULL)
+        return STRATA_USAGE;
+    if (i >= d->found->n)
+        return STRATA_NOT_FOUND;
+    *out = cause_of(&d->found->causes[i]);
+    return STRATA_OK;
+}
+
+static void free_diagnosis(void *diagnosis)
+{
+    flow_diagnosis_free(((struct strata_diagnosis *)diagnosis)->found);
+}
+
+void strata_diagnosis_free(struct strata_diagnosis *d)
+{
+    if (d == NULL)
+        return;
+    job_run(&d->job, free_diagnosis, d);
+    free(d);
 }

@@ -91,6 +91,28 @@ TEST(failures_tell_their_story)
     strata_free(s);
 }
 
+/* No launch of the two kernels is recorded. */
+TEST(a_diagnosis_outlives_what_was_loaded)
+{
+    struct strata *s = strata_new();
+    struct strata_diagnosis *d;
+    struct strata_cause c;
+
+    assert_int_equal(strata_diagnose(s, &d), STRATA_USAGE);
+    assert_null(d);
+    assert_int_equal(strata_load(s, path, NULL), STRATA_OK);
+    assert_int_equal(strata_diagnose(s, &d), STRATA_OK);
+    strata_free(s);
+    assert_non_null(strstr(strata_verdict(d, &c), "idle.unknown takes 80.0 %"));
+    assert_string_equal(c.id, "unknown");
+    assert_string_equal(c.confidence, "unknown");
+    assert_int_equal(strata_cause_count(d), 0);
+    assert_int_equal(strata_cause_get(d, 0, &c), STRATA_NOT_FOUND);
+    assert_int_equal(strata_cause_get(NULL, 0, &c), STRATA_USAGE);
+    strata_diagnosis_free(d);
+    strata_diagnosis_free(NULL);
+}
+
 TEST(null_arguments_are_refused_and_freed)
 {
     struct strata *s = strata_new();
@@ -113,6 +135,7 @@ int main(void)
         T(a_capture_is_loaded_analysed_and_rendered),
         T(the_locale_of_the_program_around_is_not_seen),
         T(failures_tell_their_story),
+        T(a_diagnosis_outlives_what_was_loaded),
         T(null_arguments_are_refused_and_freed),
     };
 

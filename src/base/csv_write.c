@@ -1,6 +1,8 @@
 /* Cells quoted where reading them back needs it. */
 #include "base/csv_write.h"
 
+#include "base/json_text.h"
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -20,9 +22,9 @@ static bool needs_quotes(const struct csv_write *out, struct str s)
     return false;
 }
 
-static void put_quoted(struct csv_write *out, struct str text)
+static void put_quoted(struct csv_write *out, struct str text, bool is_marked)
 {
-    text_out_put(&out->text, S("\""));
+    text_out_put(&out->text, is_marked ? S("\"'") : S("\""));
     for (;;) {
         size_t quote = str_find_char(text, '"');
         text_out_put(&out->text, str_part(text, 0, quote));
@@ -39,7 +41,7 @@ void csv_write_open(struct csv_write *out, struct sink sink)
     text_out_open(&out->text, sink);
     out->cells = 0;
     out->is_empty = true;
-    out->is_plain = out->has_crlf = false;
+    out->is_plain = out->has_crlf = out->is_safe = false;
 }
 
 static void begin_cell(struct csv_write *out, bool has_text)
@@ -50,19 +52,31 @@ static void begin_cell(struct csv_write *out, bool has_text)
         out->is_empty = false;
 }
 
+/* -1.5 is a number. */
+static bool is_formula(struct str s)
+{
+    if (s.n == 0 || memchr("=+-@\t\r", s.at[0], 6) == NULL)
+        return false;
+    return !json_is_number(s.at[0] == '+' ? str_part(s, 1, s.n) : s);
+}
+
 void csv_write_cell(struct csv_write *out, struct str text)
 {
+    bool is_marked = out->is_safe && is_formula(text);
+
     begin_cell(out, text.n > 0);
-    if (needs_quotes(out, text))
-        put_quoted(out, text);
-    else
-        text_out_put(&out->text, text);
+    if (needs_quotes(out, text)) {
+        put_quoted(out, text, is_marked);
+        return;
+    }
+    text_out_put(&out->text, is_marked ? S("'") : S(""));
+    text_out_put(&out->text, text);
 }
 
 void csv_write_quoted(struct csv_write *out, struct str text)
 {
     begin_cell(out, text.n > 0);
-    put_quoted(out, text);
+    put_quoted(out, text, out->is_safe && is_formula(text));
 }
 
 void csv_write_i64(struct csv_write *out, int64_t value)

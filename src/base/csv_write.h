@@ -21,6 +21,7 @@ struct csv_write {
     bool is_empty;  /* all cells of that row are empty */
     bool is_plain;  /* set it after opening: blanks ask for no quotes */
     bool has_crlf;  /* likewise: rows end with CR LF */
+    bool is_safe;   /* likewise: a cell that spreadsheets take for a formula begins with ' */
     struct text_out text;
 };
 

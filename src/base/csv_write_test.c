@@ -135,7 +135,27 @@ TEST(what_is_written_reads_back_the_same)
     vec_free(&b.text);
 }
 
+TEST(safe_cells_are_no_formulas)
+{
+    static const struct str cells[] = {S_INIT("=1+1"), S_INIT("+x"),   S_INIT("-1.5"),
+                                       S_INIT("+3e9"), S_INIT("-x,y"), S_INIT("@sum"),
+                                       S_INIT("a=b"),  S_INIT("-")};
+    struct buffer b = {.allowed = 100};
+    struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
+
+    csv_write_open(out, (struct sink){gather, &b});
+    out->is_safe = true;
+    for (size_t i = 0; i < ARRAY_LEN(cells); i++)
+        csv_write_cell(out, cells[i]);
+    csv_write_quoted(out, S("=a"));
+    csv_write_f64(out, -1);
+    assert_true(csv_write_close(out));
+    assert_str(text_of(&b), "'=1+1,'+x,-1.5,+3e9,\"'-x,y\",'@sum,a=b,'-,\"'=a\",-1\n");
+    vec_free(&b.text);
+    mem_free(out);
+}
+
 TEST_MAIN("base/csv_write", T(cells_are_quoted_only_when_they_must_be),
           T(numbers_are_written_in_full), T(a_row_of_one_empty_cell_is_not_an_empty_line),
           T(a_sink_that_fails_is_asked_once_and_close_tells),
-          TA(what_is_written_reads_back_the_same))
+          TA(what_is_written_reads_back_the_same), T(safe_cells_are_no_formulas))

@@ -44,7 +44,7 @@ struct db {
     char *copy;         /* of the content, where it had to be changed */
     uint64_t bytes;     /* size of the file */
     uint64_t handed;    /* bytes of text given out: a file cannot hold much more than itself */
-    uint64_t damages;   /* scans that ended early */
+    uint64_t damages;   /* scans that ended early, or the rows that they lost where that is known */
     struct db_relation *tables; /* in the order of the file; in `arena` */
     size_t n_tables;
     struct db_pages pages;

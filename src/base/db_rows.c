@@ -10,16 +10,6 @@
 #include "base/db_engine.h"
 #include "base/limits.h"
 
-/* Counts an error of the engine on `table`; the job goes on without the rest of it. */
-static void lose_table(struct db *db, const char *table, uint64_t rows)
-{
-    if (cancelled())
-        return;
-    db->damages++;
-    diag_add(db->diag, SEV_LOSS, "db.damaged", (struct where){.path = db->path},
-             "%s is damaged after %" PRIu64 " rows: %s", table, rows, sqlite3_errmsg(db->handle));
-}
-
 /* A column of a table as its definition has it. */
 struct page_column {
     struct str name;
@@ -78,6 +68,56 @@ static bool prepare(const struct db *db, struct str sql, sqlite3_stmt **out)
 static int take_step(sqlite3_stmt *stmt)
 {
     return db_engine_check(sqlite3_step(stmt));
+}
+
+/* The number of a row, counted from one end of the table; false when it cannot be read. */
+static bool rowid_of(struct db *db, const char *table, const char *order, uint64_t place,
+                     double *out)
+{
+    struct arena_mark mark = arena_mark(&db->arena);
+    struct str sql = arena_format(
+        &db->arena, "SELECT rowid FROM \"%s\" ORDER BY rowid %s LIMIT 1 OFFSET %" PRIu64, table,
+        order, place);
+    sqlite3_stmt *stmt;
+    bool is_read = prepare(db, sql, &stmt) && take_step(stmt) == SQLITE_ROW;
+
+    if (is_read)
+        *out = (double)sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    arena_rewind(&db->arena, mark);
+    return is_read;
+}
+
+/* Rows behind the first `rows`, if their numbers go on as those do; 0: not known. */
+static uint64_t estimate_rest(struct db *db, const char *table, uint64_t rows)
+{
+    double first, last_read, last;
+
+    if (rows < 2 || rows > db->bytes / 4 || !rowid_of(db, table, "ASC", 0, &first) ||
+        !rowid_of(db, table, "ASC", rows - 1, &last_read) ||
+        !rowid_of(db, table, "DESC", 0, &last) || last_read <= first || last <= last_read)
+        return 0;
+    double rest = (last - last_read) * (double)(rows - 1) / (last_read - first);
+    return rest < (double)db->bytes ? (uint64_t)rest : 0;
+}
+
+/* Counts an error of the engine on `table`; the job goes on without the rest of it. */
+static void lose_table(struct db *db, const char *table, uint64_t rows)
+{
+    struct where where = {.path = db->path};
+
+    if (cancelled())
+        return;
+    const char *why = arena_format(&db->arena, "%s", sqlite3_errmsg(db->handle)).at;
+    uint64_t rest = estimate_rest(db, table, rows);
+    db->damages += rest > 0 ? rest : 1;
+    if (rest > 0)
+        diag_add(db->diag, SEV_LOSS, "db.damaged", where,
+                 "%s is damaged after %" PRIu64 " rows: %s; about %" PRIu64 " rows are lost", table,
+                 rows, why, rest);
+    else
+        diag_add(db->diag, SEV_LOSS, "db.damaged", where,
+                 "%s is damaged after %" PRIu64 " rows: %s", table, rows, why);
 }
 
 static struct columns table_columns(struct db *db, const char *table, struct arena *arena)

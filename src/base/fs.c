@@ -1,295 +1,26 @@
 /*
- * Temporaries are called .strata-PID-N.tmp: short, so that a target with the longest possible
- * name still works, hidden, and in the same folder, so that rename() never crosses file systems.
- * The open ones stand in a table of atomic pointers rather than behind a lock; a slot is taken
- * with one compare-and-swap.
+ * fs - see fs.h.
  */
 #include "base/fs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdatomic.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/char.h"
 #include "base/hash.h"
 #include "base/job.h"
 #include "base/limits.h"
-#include "base/write_all.h"
-
-enum {
-    BUFFER_BYTES = 1 << 16,
-    TEMPS_MAX = 8192, /* files being written at the same time */
-    TEMP_TRIES = 1000 /* names left behind by killed runs that had our process id */
-};
-
-static _Atomic(const char *) temps[TEMPS_MAX];
-static atomic_int temps_used; /* slots from here on were never taken */
 
 const char *fs_error_text(int error)
 {
     const char *text = strerrordesc_np(error);
 
     return text != NULL ? text : "unknown error";
-}
-
-static char *copy_of(const char *text)
-{
-    size_t n = strlen(text) + 1;
-
-    return memcpy(mem_grow(NULL, 1, n), text, n);
-}
-
-static int remember(const char *temp)
-{
-    for (int i = 0; i < TEMPS_MAX; i++) {
-        const char *none = NULL;
-        int used = i;
-        atomic_compare_exchange_strong(&temps_used, &used, i + 1);
-        if (atomic_compare_exchange_strong(&temps[i], &none, temp))
-            return i;
-    }
-    return -1;
-}
-
-static void forget(int slot)
-{
-    if (slot >= 0)
-        atomic_store(&temps[slot], NULL);
-}
-
-void fs_cleanup(void)
-{
-    for (int i = 0, n = atomic_load(&temps_used); i < n; i++) {
-        const char *temp = atomic_exchange(&temps[i], NULL);
-        if (temp != NULL)
-            unlink(temp);
-    }
-}
-
-/* For a job that ends early. */
-static void remove_temp(void *temp, size_t fd)
-{
-    close((int)fd);
-    for (int i = 0, used = atomic_load(&temps_used); i < used; i++) {
-        const char *entry = temp;
-        atomic_compare_exchange_strong(&temps[i], &entry, NULL);
-    }
-    unlink(temp);
-}
-
-static enum status write_failed(const char *path, int error, struct diag *d)
-{
-    return diag_fail(d, ST_IO, "file.write", (struct where){.path = path}, "cannot write: %s",
-                     fs_error_text(error));
-}
-
-static void release(struct outfile *f)
-{
-    if (f->temp != NULL)
-        job_drop(remove_temp, f->temp);
-    if (f->fd >= 0)
-        job_close(f->fd);
-    forget(f->slot);
-    mem_free(f->path);
-    mem_free(f->goal);
-    mem_free(f->temp);
-    mem_free(f->buf);
-    *f = (struct outfile){.fd = -1, .slot = -1};
-}
-
-/* Bytes of the goal's path up to its name. */
-static int folder_length(const struct outfile *f)
-{
-    const char *slash = strrchr(f->goal, '/');
-
-    return slash != NULL ? (int)(slash - f->goal) + 1 : 0;
-}
-
-/* A temporary of a given name takes the place of one that was left there, and has the mode of the
- * file it replaces. */
-static int open_named(struct outfile *f, const char *name)
-{
-    size_t size = (size_t)folder_length(f) + strlen(name) + 1;
-    struct stat old;
-
-    f->temp = mem_grow(NULL, 1, size);
-    snprintf(f->temp, size, "%.*s%s", folder_length(f), f->goal, name);
-    bool is_there = stat(f->goal, &old) == 0;
-    f->fd = open(f->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (f->fd >= 0)
-        job_hold(remove_temp, f->temp, (size_t)f->fd);
-    if (f->fd >= 0 && is_there && fchmod(f->fd, old.st_mode & 07777) != 0)
-        return errno;
-    return f->fd >= 0 ? 0 : errno;
-}
-
-/* Opens a fresh file beside the goal; the errno, or 0. */
-static int open_temp(struct outfile *f, const char *name)
-{
-    int dir_n = folder_length(f);
-
-    if (strlen(f->goal) >= PATH_MAX)
-        return ENAMETOOLONG;
-    if (name != NULL)
-        return open_named(f, name);
-    f->temp = mem_grow(NULL, 1, (size_t)dir_n + 64);
-    for (int i = 0; i < TEMP_TRIES; i++) {
-        snprintf(f->temp, (size_t)dir_n + 64, "%.*s.strata-%ld-%d.tmp", dir_n, f->goal,
-                 (long)getpid(), i);
-        f->fd = open(f->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (f->fd >= 0 || errno != EEXIST)
-            break;
-    }
-    if (f->fd < 0)
-        return errno;
-    job_hold(remove_temp, f->temp, (size_t)f->fd);
-    f->slot = remember(f->temp);
-    if (f->slot < 0) {
-        unlink(f->temp);
-        return EMFILE;
-    }
-    return 0;
-}
-
-/* Renaming onto /dev/null or a pipe would replace it, so those are opened as they are; a link is
- * followed to the file it names. The errno, or 0. */
-static int open_goal(struct outfile *f, const char *name)
-{
-    struct stat info;
-
-    if (stat(f->path, &info) != 0) {
-        f->goal = copy_of(f->path);
-        return open_temp(f, name);
-    }
-    if (S_ISDIR(info.st_mode))
-        return EISDIR;
-    if (!S_ISREG(info.st_mode)) {
-        f->fd = job_fd(open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
-        return f->fd < 0 ? errno : 0;
-    }
-    char real[PATH_MAX];
-    if (realpath(f->path, real) == NULL)
-        return errno;
-    f->goal = copy_of(real);
-    return open_temp(f, name);
-}
-
-enum status outfile_open(struct outfile *f, const char *path, struct diag *d)
-{
-    return outfile_open_as(f, path, NULL, d);
-}
-
-enum status outfile_open_as(struct outfile *f, const char *path, const char *temp, struct diag *d)
-{
-    *f = (struct outfile){.fd = -1, .slot = -1, .path = copy_of(path)};
-    int error = path[0] == '\0' ? ENOENT : open_goal(f, temp);
-    if (error != 0) {
-        release(f);
-        return write_failed(path, error, d);
-    }
-    f->buf = mem_grow(NULL, 1, BUFFER_BYTES);
-    return ST_OK;
-}
-
-static bool pass_on(struct outfile *f, const char *at, size_t n)
-{
-    f->error = write_all(f->fd, at, n);
-    return f->error == 0;
-}
-
-static bool flush(struct outfile *f)
-{
-    size_t n = f->used;
-
-    f->used = 0;
-    return f->error == 0 && pass_on(f, f->buf, n);
-}
-
-bool outfile_write(struct outfile *f, struct str text)
-{
-    if (f->error != 0 || f->fd < 0)
-        return false;
-    if (text.n > BUFFER_BYTES - f->used && !flush(f))
-        return false;
-    if (text.n >= BUFFER_BYTES)
-        return pass_on(f, text.at, text.n);
-    if (text.n > 0)
-        memcpy(f->buf + f->used, text.at, text.n);
-    f->used += text.n;
-    return true;
-}
-
-static bool write_sink(void *ctx, struct str text)
-{
-    return outfile_write(ctx, text);
-}
-
-struct sink outfile_sink(struct outfile *f)
-{
-    return (struct sink){write_sink, f};
-}
-
-/* Some file systems cannot sync a folder; the rename holds there all the same. */
-static void sync_folder(struct outfile *f)
-{
-    int n = folder_length(f);
-
-    f->goal[n] = '\0';
-    int fd = open(n > 0 ? f->goal : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS))
-        f->error = errno;
-    if (fd >= 0)
-        close(fd);
-}
-
-enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct diag *d)
-{
-    enum status st = ST_OK;
-
-    if (f->temp != NULL)
-        job_drop(remove_temp, f->temp); /* nothing below asks for memory before it is gone */
-    flush(f);
-    if (f->error == 0 && sync == OUTFILE_SYNC && f->temp != NULL && fsync(f->fd) != 0)
-        f->error = errno;
-    /* Some file systems report a full disk only here. EINTR has closed the file on Linux. */
-    if (job_close(f->fd) != 0 && f->error == 0 && errno != EINTR)
-        f->error = errno;
-    f->fd = -1;
-    if (f->error == 0 && f->temp != NULL && rename(f->temp, f->goal) != 0)
-        f->error = errno;
-    bool is_renamed = f->error == 0;
-    if (is_renamed && sync == OUTFILE_SYNC && f->temp != NULL)
-        sync_folder(f);
-    if (f->error != 0) {
-        if (f->temp != NULL && !is_renamed)
-            unlink(f->temp);
-        st = write_failed(f->path, f->error, d);
-    }
-    release(f);
-    return st;
-}
-
-enum status outfile_save(const char *path, struct str text, struct diag *d)
-{
-    struct outfile f;
-
-    TRY(outfile_open(&f, path, d));
-    outfile_write(&f, text);
-    return outfile_commit(&f, OUTFILE_FAST, d);
-}
-
-void outfile_abort(struct outfile *f)
-{
-    if (f->path == NULL)
-        return;
-    if (f->temp != NULL)
-        unlink(f->temp);
-    release(f);
 }
 
 /* mkdir where an existing folder counts as success; the errno, or 0. */
@@ -301,25 +32,103 @@ static int make_dir(const char *path)
     return fs_is_dir(path) ? 0 : errno;
 }
 
-enum status fs_mkdirs(const char *path, struct diag *d)
+/* The same, but an entry that is there must be a folder itself; a link to one is refused. */
+static int make_own_dir(const char *path)
 {
-    char *copy = copy_of(path);
-    int error = path[0] == '\0' ? ENOENT : 0;
+    struct stat info;
 
-    for (char *p = copy + 1; error == 0 && p[-1] != '\0' && *p != '\0'; p++) {
-        if (*p != '/')
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    int error = errno;
+    if (lstat(path, &info) != 0)
+        return error;
+    return S_ISDIR(info.st_mode) ? 0 : S_ISLNK(info.st_mode) ? ELOOP : EEXIST;
+}
+
+/* Components that end behind byte `own` must not be links. */
+static enum status make_dirs(const char *path, size_t own, struct diag *d)
+{
+    size_t n = strlen(path);
+    char *copy = memcpy(mem_grow(NULL, 1, n + 1), path, n + 1);
+    int error = n == 0 ? ENOENT : 0;
+
+    for (size_t i = 1; i <= n && error == 0; i++) {
+        if (path[i] != '/' && path[i] != '\0')
             continue;
-        *p = '\0';
-        error = make_dir(copy);
-        *p = '/';
+        copy[i] = '\0';
+        error = i > own && copy[i - 1] != '/' ? make_own_dir(copy) : make_dir(copy);
+        copy[i] = path[i];
     }
-    if (error == 0)
-        error = make_dir(copy);
     mem_free(copy);
+    if (error == ELOOP)
+        return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = path},
+                         "cannot create the folder: a symbolic link has its name");
     if (error != 0)
         return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = path},
                          "cannot create the folder: %s", fs_error_text(error));
     return ST_OK;
+}
+
+enum status fs_mkdirs(const char *path, struct diag *d)
+{
+    return make_dirs(path, strlen(path), d);
+}
+
+enum status fs_mkdirs_in(const char *root, const char *path, struct diag *d)
+{
+    bool is_below = str_starts(str_of(path), str_of(root));
+
+    return make_dirs(path, strlen(is_below ? root : path), d);
+}
+
+enum status fs_mkdir_own(const char *path, struct diag *d)
+{
+    struct str whole = str_of(path);
+
+    while (whole.n > 1 && whole.at[whole.n - 1] == '/')
+        whole.n--;
+    return make_dirs(path, whole.n - str_basename(whole).n, d);
+}
+
+bool fs_is_gone(struct str pid)
+{
+    long number = 0;
+
+    if (pid.n == 0 || pid.n > 9 || str_digits(pid) < pid.n)
+        return false;
+    for (size_t i = 0; i < pid.n; i++)
+        number = number * 10 + (pid.at[i] - '0');
+    return number > 0 && kill((pid_t)number, 0) != 0 && errno == ESRCH;
+}
+
+bool fs_is_leftover(struct str name)
+{
+    static const struct str mark = S_INIT(FS_MARK);
+    struct str rest = str_part(name, mark.n, name.n);
+    size_t digits = str_digits(rest);
+
+    if (!str_starts(name, mark) || digits == rest.n || rest.at[digits] != '-')
+        return false;
+    return fs_is_gone(str_part(rest, 0, digits));
+}
+
+struct str fs_safe_name(struct arena *arena, struct str text, char other)
+{
+    enum { LONGEST = 200 }; /* room for a prefix and an ending */
+    char *name = arena_cstr(arena, str_part(text, 0, LONGEST));
+
+    text.n = text.n < LONGEST ? text.n : LONGEST;
+    for (size_t i = 0; i < text.n; i++)
+        if (!char_is_word(name[i]) && name[i] != '.' && name[i] != '-')
+            name[i] = other;
+    if (text.n == 0 || name[0] == '.')
+        return arena_format(arena, "_%s", name);
+    return (struct str){name, text.n};
+}
+
+bool fs_is_name(const char *text)
+{
+    return text[0] != '\0' && text[0] != '.' && strchr(text, '/') == NULL && strlen(text) <= 255;
 }
 
 bool fs_exists(const char *path)

@@ -1,9 +1,5 @@
 /*
- * fs - files written whole or not at all, and folders listed in one order.
- *
- * An outfile collects its bytes under a temporary name in the target's folder and is renamed when
- * it is whole: a reader sees the old file or the new one, never half of one. Open temporaries are
- * remembered, so a program that ends early removes them with fs_cleanup().
+ * fs - folders made and listed in one order, and names of files; files are written by outfile.h.
  *
  * Listings are sorted by byte order, so walking the same tree gives the same list on every file
  * system. Paths are ordinary C strings.
@@ -14,44 +10,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/sink.h"
-
-/* The members are private. */
-struct outfile {
-    char *path; /* as given, for messages */
-    char *goal; /* where the bytes end up: `path` with links resolved */
-    char *temp; /* NULL when the target is a device or a pipe, which is written directly */
-    char *buf;
-    size_t used;
-    int fd;    /* -1 when closed */
-    int error; /* errno of the first failure; everything after it is refused */
-    int slot;  /* in the list of open temporaries */
-};
-
-enum outfile_sync { OUTFILE_FAST, OUTFILE_SYNC };
-
-/* Starts writing `path`, replacing what is there on commit. The folder must exist. `path` is
- * copied. After a failure nothing needs to be released. */
-enum status outfile_open(struct outfile *f, const char *path, struct diag *d);
-
-/* The same with a name for the temporary, in the target's folder: one that is there already is
- * replaced, and one that a killed program leaves can be told by its name. */
-enum status outfile_open_as(struct outfile *f, const char *path, const char *temp, struct diag *d);
-
-/* False once a write failed; the reason is told by outfile_commit(). */
-bool outfile_write(struct outfile *f, struct str text);
-struct sink outfile_sink(struct outfile *f);
-
-/* Makes the file appear under its name; OUTFILE_SYNC waits for the disk, the folder included.
- * Releases `f`, and
- * removes the temporary when anything failed since outfile_open(). */
-enum status outfile_commit(struct outfile *f, enum outfile_sync sync, struct diag *d);
-
-/* A whole file: opened, written and committed with OUTFILE_FAST. */
-enum status outfile_save(const char *path, struct str text, struct diag *d);
-
-/* Drops what was written. Harmless after a commit or a failed open. */
-void outfile_abort(struct outfile *f);
+#include "base/outfile.h"
 
 /* Removes the temporaries of all open outfiles. For the end of a program that was interrupted or
  * failed: no other thread may be writing. */
@@ -59,6 +18,25 @@ void fs_cleanup(void);
 
 /* Creates a folder and those above it; existing ones are fine. */
 enum status fs_mkdirs(const char *path, struct diag *d);
+
+/* The same for a folder below `root`, which the user named: in it, no link is followed. */
+enum status fs_mkdirs_in(const char *root, const char *path, struct diag *d);
+
+/* The same for a folder in one that the user named. */
+enum status fs_mkdir_own(const char *path, struct diag *d);
+
+/* Temporary entries are called ".strata-PID-…". True for one of a process that is gone: what a
+ * killed run left behind. */
+#define FS_MARK ".strata-"
+bool fs_is_leftover(struct str name);
+bool fs_is_gone(struct str pid); /* digits that are the id of no process */
+
+/* A name from data as one component of a path: what is not a letter, a digit or one of "._-"
+ * becomes `other`; an empty one and a hidden one begin with '_'; 200 bytes are kept. */
+struct str fs_safe_name(struct arena *arena, struct str text, char other);
+
+/* Whether a name that a user gave is one component of a path, and not hidden. */
+bool fs_is_name(const char *text);
 
 /* These follow links. */
 bool fs_exists(const char *path);

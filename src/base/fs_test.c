@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
 #include "base/limits.h"
+#include "base/mapfile.h"
 #include "base/testing_folder.h"
 
 static char start[4096]; /* where the tests were started */
@@ -169,20 +171,73 @@ TEST(opening_fails_where_no_file_can_be)
     assert_int_equal(entries_here(), 1);
 }
 
-TEST(a_link_stays_a_link_to_the_new_contents)
+TEST(a_link_is_replaced_and_not_followed)
 {
-    struct outfile f;
+    static const char *const targets[] = {"there/real", "nowhere"};
     struct stat info;
 
     assert_int_equal(mkdir("there", 0777), 0);
     put("there/real", "old");
-    assert_int_equal(symlink("there/real", "link"), 0);
-    assert_int_equal(outfile_open(&f, "link", &diag), ST_OK);
+    for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
+        assert_int_equal(symlink(targets[i], "link"), 0);
+        assert_int_equal(outfile_save("link", S("new"), &diag), ST_OK);
+        assert_int_equal(lstat("link", &info), 0);
+        assert_true(S_ISREG(info.st_mode));
+        assert_str(contents("link"), "new");
+        assert_int_equal(unlink("link"), 0);
+    }
+    assert_str(contents("there/real"), "old");
+    assert_false(fs_exists("nowhere"));
+}
+
+TEST(a_file_keeps_its_mode)
+{
+    struct stat info;
+
+    put("m", "old");
+    assert_int_equal(chmod("m", 0604), 0);
+    assert_int_equal(outfile_save("m", S("new"), &diag), ST_OK);
+    assert_int_equal(stat("m", &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0604);
+}
+
+TEST(an_input_is_not_overwritten_under_any_name)
+{
+    static const char *const names[] = {"in", "./in", "link", "hard"};
+    struct mapfile map;
+
+    inputs_clear();
+    put("in", "precious");
+    assert_int_equal(symlink("in", "link"), 0);
+    assert_int_equal(link("in", "hard"), 0);
+    assert_int_equal(mapfile_open(&map, "in", &diag), ST_OK);
+    mapfile_close(&map);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        assert_int_equal(outfile_save(names[i], S("new"), &diag), ST_UNSUPPORTED);
+    assert_int_equal(diag_count(&diag, "usage.output-is-input"), ARRAY_LEN(names));
+    assert_str(contents("in"), "precious");
+    assert_int_equal(entries_here(), 3);
+    assert_int_equal(outfile_resave("in", S("changed"), &diag), ST_OK); /* its purpose */
+    assert_str(contents("in"), "changed");
+    inputs_clear();
+    assert_int_equal(outfile_save("in", S("new"), &diag), ST_OK);
+}
+
+TEST(a_given_temporary_takes_the_place_of_an_old_one)
+{
+    struct outfile f;
+
+    put("t.tmp", "of a process of old");
+    assert_int_equal(outfile_update_as(&f, "a", "t.tmp", &diag), ST_OK);
     outfile_write(&f, S("new"));
-    assert_int_equal(outfile_commit(&f, OUTFILE_FAST, &diag), ST_OK);
-    assert_int_equal(lstat("link", &info), 0);
-    assert_true(S_ISLNK(info.st_mode));
-    assert_str(contents("there/real"), "new");
+    assert_true(fs_exists("t.tmp"));
+    assert_int_equal(outfile_commit(&f, OUTFILE_SYNC, &diag), ST_OK);
+    assert_str(contents("a"), "new");
+    assert_false(fs_exists("t.tmp"));
+    assert_int_equal(outfile_update_as(&f, "a", "t.tmp", &diag), ST_OK);
+    fs_cleanup();
+    assert_false(fs_exists("t.tmp"));
+    outfile_abort(&f);
 }
 
 TEST(a_device_is_written_not_replaced)
@@ -239,6 +294,50 @@ TEST(one_file_is_known_under_all_its_names)
     assert_true(fs_same_file("a", "./b"));
     assert_false(fs_same_file("a", "."));
     assert_false(fs_same_file("none", "none"));
+}
+
+TEST(below_a_folder_of_the_user_no_link_is_followed)
+{
+    assert_int_equal(mkdir("real", 0777), 0);
+    assert_int_equal(symlink("real", "out"), 0);
+    assert_int_equal(fs_mkdirs_in("out", "out/a/b", &diag), ST_OK); /* it is the user's link */
+    assert_true(fs_is_dir("real/a/b"));
+    assert_int_equal(fs_mkdirs_in("out", "out/a/b/", &diag), ST_OK);
+    assert_int_equal(symlink("..", "real/a/link"), 0);
+    assert_int_equal(fs_mkdirs_in("out", "out/a/link", &diag), ST_IO);
+    assert_int_equal(fs_mkdirs_in("out", "out/a/link/c", &diag), ST_IO);
+    assert_int_equal(fs_mkdirs_in("out/a/link", "out/a/link/c", &diag), ST_OK);
+    put("real/file", "");
+    assert_int_equal(fs_mkdirs_in("out", "out/file", &diag), ST_IO);
+    assert_int_equal(fs_mkdir_own("out/a", &diag), ST_OK);
+    assert_int_equal(fs_mkdir_own("out/new/", &diag), ST_OK);
+    assert_int_equal(fs_mkdir_own("out/a/link", &diag), ST_IO);
+    assert_int_equal(fs_mkdir_own("out", &diag), ST_IO);
+    assert_int_equal(fs_mkdir_own("own", &diag), ST_OK);
+}
+
+TEST(leftovers_have_the_mark_and_a_dead_process)
+{
+    assert_true(fs_is_leftover(S(".strata-999999999-0.tmp")));
+    assert_false(fs_is_leftover(S(".strata-1-0.tmp")));
+    assert_false(fs_is_leftover(S(".strata-999999999")));
+    assert_false(fs_is_leftover(S(".strata-x-0.tmp")));
+    assert_false(fs_is_leftover(S("a.strata-999999999-0.tmp")));
+    assert_false(fs_is_gone(S("")));
+    assert_false(fs_is_gone(S("0")));
+    assert_false(fs_is_gone(S("99999999999")));
+}
+
+TEST(names_from_data_are_one_component)
+{
+    assert_str(fs_safe_name(&arena, S("MatMul_v2-x.1"), '_'), "MatMul_v2-x.1");
+    assert_str(fs_safe_name(&arena, S("../a/b c\n"), '-'), "_..-a-b-c-");
+    assert_str(fs_safe_name(&arena, S(""), '_'), "_");
+    assert_true(fs_is_name("run 1"));
+    assert_false(fs_is_name("../x"));
+    assert_false(fs_is_name(".."));
+    assert_false(fs_is_name(""));
+    assert_false(fs_is_name("a/b"));
 }
 
 TEST(joining_puts_one_slash_between)
@@ -361,21 +460,22 @@ TEST(programs_are_found_along_the_path)
 
 #define IN_SCRATCH(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
 
-TEST_MAIN("base/fs", IN_SCRATCH(a_file_appears_only_when_it_is_committed),
-          IN_SCRATCH(aborting_leaves_the_old_file_and_no_temporary),
-          IN_SCRATCH(cleanup_removes_the_temporaries_of_files_still_open),
-          IN_SCRATCH(small_and_large_writes_keep_their_order),
-          IN_SCRATCH(the_mode_follows_the_umask),
-          IN_SCRATCH(a_write_error_is_sticky_and_names_the_target),
-          IN_SCRATCH(opening_fails_where_no_file_can_be),
-          IN_SCRATCH(a_link_stays_a_link_to_the_new_contents),
-          IN_SCRATCH(a_device_is_written_not_replaced),
-          IN_SCRATCH(the_longest_file_name_can_be_written),
-          IN_SCRATCH(folders_are_made_down_to_the_last), IN_SCRATCH(joining_puts_one_slash_between),
-          IN_SCRATCH(one_file_is_known_under_all_its_names),
-          IN_SCRATCH(a_listing_is_sorted_by_bytes_and_tells_kinds),
-          IN_SCRATCH(listing_what_is_no_folder_fails),
-          IN_SCRATCH(a_walk_lists_each_folder_before_its_contents),
-          IN_SCRATCH(a_walk_ends_in_spite_of_link_loops),
-          IN_SCRATCH(a_walk_opens_five_levels_of_folders),
-          IN_SCRATCH(programs_are_found_along_the_path))
+TEST_MAIN(
+    "base/fs", IN_SCRATCH(a_file_appears_only_when_it_is_committed),
+    IN_SCRATCH(aborting_leaves_the_old_file_and_no_temporary),
+    IN_SCRATCH(cleanup_removes_the_temporaries_of_files_still_open),
+    IN_SCRATCH(small_and_large_writes_keep_their_order), IN_SCRATCH(the_mode_follows_the_umask),
+    IN_SCRATCH(a_write_error_is_sticky_and_names_the_target),
+    IN_SCRATCH(opening_fails_where_no_file_can_be), IN_SCRATCH(a_link_is_replaced_and_not_followed),
+    IN_SCRATCH(a_file_keeps_its_mode), IN_SCRATCH(an_input_is_not_overwritten_under_any_name),
+    IN_SCRATCH(a_given_temporary_takes_the_place_of_an_old_one),
+    IN_SCRATCH(below_a_folder_of_the_user_no_link_is_followed),
+    IN_SCRATCH(leftovers_have_the_mark_and_a_dead_process),
+    IN_SCRATCH(names_from_data_are_one_component), IN_SCRATCH(a_device_is_written_not_replaced),
+    IN_SCRATCH(the_longest_file_name_can_be_written), IN_SCRATCH(folders_are_made_down_to_the_last),
+    IN_SCRATCH(joining_puts_one_slash_between), IN_SCRATCH(one_file_is_known_under_all_its_names),
+    IN_SCRATCH(a_listing_is_sorted_by_bytes_and_tells_kinds),
+    IN_SCRATCH(listing_what_is_no_folder_fails),
+    IN_SCRATCH(a_walk_lists_each_folder_before_its_contents),
+    IN_SCRATCH(a_walk_ends_in_spite_of_link_loops), IN_SCRATCH(a_walk_opens_five_levels_of_folders),
+    IN_SCRATCH(programs_are_found_along_the_path))

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/inputs.h"
 #include "base/job.h"
 
 static enum status fail_missing(const char *path, struct diag *diag)
@@ -72,6 +73,7 @@ enum status mapfile_descriptor(const char *path, struct diag *diag, int *fd, uin
         job_close(opened);
         return status;
     }
+    inputs_note(&st);
     *fd = opened;
     *size = (uint64_t)st.st_size;
     return ST_OK;

@@ -143,7 +143,7 @@ const struct command command_analyze = {
                ". --list describes them.",
     .see = "docs/analyses",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2, .choices = names},
-    .common = COMMON_CAPTURE | COMMON_LANG,
+    .common = COMMON_CAPTURE | COMMON_LANG | COMMON_CSV,
     .schemas =
         {
             &list_schema,

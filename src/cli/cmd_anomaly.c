@@ -39,7 +39,7 @@ static const struct opt options[] = {
     OPT_INT(0, "top", "N", struct args, job.study.top, 1, 1000000,
             "rows of gaps and operators (default: fit one screen)"),
     OPT_FLAG(0, "no-arch", struct args, job.without_arch,
-             "do not write the model architecture report"),
+             "leave out the model architecture report"),
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     OPT_CHOICE(0, "fail-on", severities, struct args, job.fail_on,
                "exit with 1 at this severity or above (default: none)"),
@@ -71,13 +71,13 @@ static void print(struct session *s, const struct anomaly_result *result)
 static void list_files(struct session *s, const struct anomaly_job *job,
                        const struct anomaly_result *result)
 {
-    for (size_t i = 0; i < result->n; i++)
+    for (size_t i = 0; i < result->n && job->out != NULL; i++)
         session_wrote(s, result->at[i].json_path);
-    for (size_t i = 0; i < result->arch.n; i++) {
+    for (size_t i = 0; i < result->arch.n && job->out != NULL; i++) {
         session_wrote(s, result->arch.at[i].markdown_path);
         session_wrote(s, result->arch.at[i].json_path);
     }
-    if (result->arch.cover.markdown_path != NULL) {
+    if (result->arch.cover.markdown_path != NULL && job->out != NULL) {
         session_wrote(s, result->arch.cover.markdown_path);
         session_wrote(s, result->arch.cover.json_path);
     }
@@ -155,11 +155,10 @@ const struct command command_anomaly = {
         "column; a profile with neither is one pseudo-step. markers uses marks only, passes uses "
         "the model's forward passes, and none treats the capture as one step.\n"
         "\n"
-        "The result is printed and written to anomaly_discovery.json "
-        "(anomaly_discovery_rank<N>.json for several ranks) in the folder strata/ inside the "
-        "capture's folder (next to a single file), or in the folder given with -o, along with a "
-        "model architecture report (model_architecture_report_<name>.md and .json). With --json "
-        "the document is printed instead of the text.\n"
+        "The result is printed. With -o DIR it is also written to DIR/anomaly_discovery.json "
+        "(anomaly_discovery_rank<N>.json for several ranks), along with a model architecture "
+        "report (model_architecture_report_<name>.md and .json). With --json the document is "
+        "printed instead of the text.\n"
         "\n"
         "For CI, --fail-on medium or --fail-if sets a gate. A condition is a metric of the "
         "document, a comparison and a number: 'underfeed_ratio>0.2' for any step, "

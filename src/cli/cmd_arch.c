@@ -23,7 +23,7 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata arch examples/ascend-small", "passes, layers and their cost"},
+    {"strata arch examples/ascend-small -o out", "passes, layers and their cost"},
     {"strata arch examples/ascend-small --json -o out", "as JSON"},
     {0},
 };
@@ -60,11 +60,12 @@ static int run(struct session *s, const void *given)
     enum status status = flow_arch(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         print(s, &result);
-        for (size_t i = 0; i < result.n && !job.is_dry_run; i++) {
+        bool is_written = job.out != NULL && !job.is_dry_run;
+        for (size_t i = 0; i < result.n && is_written; i++) {
             session_wrote(s, result.at[i].markdown_path);
             session_wrote(s, result.at[i].json_path);
         }
-        if (result.cover.markdown_path != NULL && !job.is_dry_run) {
+        if (result.cover.markdown_path != NULL && is_written) {
             session_wrote(s, result.cover.markdown_path);
             session_wrote(s, result.cover.json_path);
         }
@@ -83,10 +84,10 @@ const struct command command_arch = {
         "passes, and the kernels between two markers distinguish dense layers from MoE layers. "
         "Without attention kernels, repeating patterns on the main stream are used.\n"
         "\n"
-        "The report is written as model_architecture_report_<capture>.md, always with ten "
-        "sections, and as JSON under the same name, to the folder strata/ inside the capture's "
-        "folder (next to a single file) or to the folder given with -o. Several ranks get one "
-        "report each and a cover page. With --json the document is printed.\n"
+        "Prints a summary. With -o DIR the report is written as "
+        "DIR/model_architecture_report_<capture>.md, always with ten sections, and as JSON under "
+        "the same name; several ranks get one report each and a cover page. With --json the "
+        "document is printed.\n"
         "\n"
         "--marker names layer markers that the built-in table does not have. --rules reads a YAML "
         "list of maps with family, pattern and, optionally, phase (prefill or decode). Families: "

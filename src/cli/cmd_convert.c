@@ -52,6 +52,7 @@ static int complete(struct session *s, const struct args *args, struct convert_j
     job->out = s->common.out;
     job->sink = session_sink(s);
     job->is_dry_run = s->common.dry_run;
+    job->csv_safe = s->common.csv_safe;
     job->input.progress = &s->progress;
     captures_input(s, &job->input);
     if (job->out == NULL)
@@ -162,7 +163,7 @@ const struct command command_convert = {
                "spread over extra rows called 'name (2)' and so on.",
     .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_CSV,
     .schemas = {&convert_schema},
     COMMAND_PARTS,
 };

@@ -1,6 +1,7 @@
 /*
  * strata db fill-fia: runtime values of fused attention joined to the rows of its table.
  */
+#include "base/fs.h"
 #include "cli/opt_db.h"
 #include "perfdb/fia.h"
 #include "perfdb/table.h"
@@ -63,6 +64,10 @@ static int run(struct session *s, const void *given)
 
     if (args->csv == NULL || args->jsonl == NULL)
         return session_usage(s, "fill-fia needs --csv-path and --jsonl-path");
+    if (fs_same_file(output, args->jsonl) ||
+        (args->output != NULL && fs_same_file(output, args->csv)))
+        return session_usage(s, "--output-path is an input; omit it to replace the table: %s",
+                             output);
     const char *dir = arena_cstr(&s->arena, fia_folder(output));
     enum status st = ST_OK;
     if (!s->common.dry_run)

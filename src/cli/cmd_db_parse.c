@@ -97,8 +97,9 @@ static int run(struct session *s, const void *given)
     lock_release(&lock);
     if (st == ST_OK)
         report(s, args, &plan);
+    bool is_whole = plan.n_skipped == 0;
     parse_plan_free(&plan);
-    return db_code(st);
+    return st == ST_OK && !is_whole ? CODE_NO : db_code(st);
 }
 
 const struct command command_db_parse = {

@@ -141,6 +141,7 @@ static int run(struct session *s, const void *given)
     if (args->csv && !s->common.json) {
         p.csv = ARENA_NEW(&s->arena, struct csv_write);
         csv_write_open(p.csv, session_sink(s));
+        p.csv->is_safe = s->common.csv_safe;
     }
     const struct sqlview_sink sink = {take_head, take_row, &p};
     st = sqlview_run(&tree, str_of(s->operands.at[0]), &sink, &s->diag);
@@ -164,5 +165,6 @@ const struct command command_db_sql = {
         "are printed as a table, as CSV (--csv) or as a JSON document (--json).",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
+    .common = COMMON_CSV,
     COMMAND_PARTS_ZERO,
 };

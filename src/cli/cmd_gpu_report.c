@@ -78,6 +78,8 @@ static enum status finish(struct session *s, const struct args *args, const stru
     return ST_OK;
 }
 
+static const char *const report_files[] = {"report.md", "report.html"};
+
 /* The folder of an earlier run. */
 static enum status again(struct session *s, const struct args *args)
 {
@@ -86,12 +88,18 @@ static enum status again(struct session *s, const struct args *args)
     const char *dir = s->operands.at[0];
 
     TRY(gpu_rundir_load(dir, &run, &s->diag));
-    enum status st = gpu_rundir_report(dir, &run, session_lang(s), &markdown, &s->diag);
-    if (st == ST_OK) {
-        session_wrote(s, fs_join(&s->arena, dir, "report.md"));
-        session_wrote(s, fs_join(&s->arena, dir, "report.html"));
-        st = finish(s, args, &run, &markdown);
+    enum status st = ST_OK;
+    if (s->common.out != NULL) {
+        st = fs_mkdirs(s->common.out, &s->diag);
+        if (st == ST_OK)
+            st = gpu_rundir_report(s->common.out, &run, session_lang(s), &markdown, &s->diag);
+        for (size_t i = 0; i < ARRAY_LEN(report_files) && st == ST_OK; i++)
+            session_wrote(s, fs_join(&s->arena, s->common.out, report_files[i]));
+    } else {
+        gpu_report_write(&run, session_lang(s), &markdown);
     }
+    if (st == ST_OK)
+        st = finish(s, args, &run, &markdown);
     text_free(&markdown);
     gpu_run_free(&run);
     return st;
@@ -139,9 +147,11 @@ const struct command command_gpu_report = {
     .group = GROUP_GPU,
     .summary = "print, regenerate or validate the report of a run",
     .usage = "[OPTIONS] DIR|FILE…",
-    .details = "For a run folder, regenerates report.md and report.html from its files; the same "
-               "files give the same bytes. Files of other profilers are read as in `strata gpu "
-               "import` and the report is printed; a folder is written only with --out.\n"
+    .details = "Prints the report of a run folder, made from its files, or of other profilers' "
+               "files, which are read as in `strata gpu import`. Nothing is written without --out: "
+               "with it, a run folder's report.md and report.html go to that folder (--out RUN "
+               "replaces those of the run; the same files give the same bytes), and files of other "
+               "profilers become a run folder.\n"
                "\n"
                "--check validates a report against the contract in docs/gpu.md; the exit code is 1 "
                "if it fails. --devlog adds or replaces the block of this version in a file and "

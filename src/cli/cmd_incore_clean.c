@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "cli/session.h"
 #include "flow/flow_incore_clean.h"
 
@@ -263,6 +264,10 @@ static int run(struct session *s, const void *given)
 
     if (args->job.origin.patched.n > 0 && args->job.origin.workload == NULL)
         return session_usage(s, "--patched needs --workload with the run-time values");
+    if (args->job.origin.kernel != NULL && !fs_is_name(args->job.origin.kernel))
+        return session_usage(s, "--kernel must be a name, not a path: %s", args->job.origin.kernel);
+    if (args->job.name != NULL && !fs_is_name(args->job.name))
+        return session_usage(s, "--name must be a folder name, not a path: %s", args->job.name);
     if (args->job.mhz < 0 || args->job.mhz > 100000)
         return session_usage(s, "--clock-mhz must be a frequency in MHz, e.g. 1850");
     for (size_t i = 0; i < s->operands.n && code == CODE_DONE && args->job.rules.is_compat; i++) {

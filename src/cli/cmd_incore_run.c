@@ -100,12 +100,12 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* Relative paths count from the repository; where there is no such thing, from here. */
+/* --build-dir as the public tool reads it: where it is not here, it is in the repository. */
 static const char *resolve(struct arena *arena, const char *root, const char *path)
 {
     const char *there = root != NULL && path[0] != '/' ? fs_join(arena, root, path) : path;
 
-    return fs_exists(there) && !fs_same_file(there, path) ? there : path;
+    return !fs_exists(path) && fs_exists(there) ? there : path;
 }
 
 /* ---- the job ---- */
@@ -139,7 +139,7 @@ static int check(struct session *s, const struct incore_run_job *job)
             return session_usage(s, "--run-env must be KEY=VALUE, not %s", job->case_env.at[i]);
     if (job->case_script != NULL && job->run_command != NULL)
         return session_usage(s, "use either --run-cmd or --case, not both");
-    if (strchr(job->name, '/') != NULL || job->name[0] == '\0' || job->name[0] == '.')
+    if (!fs_is_name(job->name))
         return session_usage(s, "--name must be a folder name, not a path");
     return CODE_DONE;
 }
@@ -162,7 +162,7 @@ static int take_operands(struct session *s, struct incore_run_job *job)
         if (job->resume && job->resume_root == NULL && is_run_folder(&s->arena, word))
             job->resume_root = word;
         else if (job->find.build_dir == NULL)
-            job->find.build_dir = resolve(&s->arena, job->repo_root, word);
+            job->find.build_dir = word;
         else
             return session_usage(s, "only one build folder is allowed: %s", word);
     }

@@ -230,6 +230,7 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
         begin_json(p, names);
     } else {
         csv_write_open(&p->csv, session_sink(p->s));
+        p->csv.is_safe = p->s->common.csv_safe;
         for (size_t c = 0; c < n; c++)
             csv_write_cell(&p->csv, str_of(names[c]));
         csv_write_row(&p->csv);
@@ -418,7 +419,7 @@ const struct command command_query = {
                "code is 2 for an invalid statement and 3 if it exceeds --timeout.",
     .see = "docs/queries.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
-    .common = COMMON_CAPTURE,
+    .common = COMMON_CAPTURE | COMMON_CSV,
     .schemas = {&tables_schema},
     COMMAND_PARTS,
 };

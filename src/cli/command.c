@@ -32,6 +32,8 @@ static const struct {
      OPT_FLAG(0, "dry-run", struct common, dry_run, "show what would be done and exit")},
     {COMMON_LANG, OPT_CHOICE(0, "lang", langs, struct common, lang,
                              "report language (default: from LC_ALL or LANG)")},
+    {COMMON_CSV, OPT_FLAG(0, "csv-safe", struct common, csv_safe,
+                          "CSV: put ' before what spreadsheets take for formulas")},
     {0, OPT_FLAG(0, "json", struct common, json, "print one JSON document")},
     {0, OPT_FLAG('q', "quiet", struct common, quiet, "print only the paths of written files")},
     {0, OPT_FLAG('v', "verbose", struct common, verbose, "print notes to stderr")},

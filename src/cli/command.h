@@ -31,6 +31,7 @@ enum {
     COMMON_FORMAT = 4,                            /* --format NAME */
     COMMON_DRY_RUN = 8,                           /* --dry-run */
     COMMON_LANG = 16,                             /* --lang NAME */
+    COMMON_CSV = 32,                              /* --csv-safe */
     COMMON_CAPTURE = COMMON_FORMAT | COMMON_JOBS, /* of commands that read captures */
 };
 

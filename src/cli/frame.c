@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/inert.h"
+#include "base/inputs.h"
 #include "base/job.h"
 #include "base/pool.h"
 #include "cli/help.h"
@@ -244,16 +245,25 @@ static int close_stdout(struct session *s, int code)
     return code <= CODE_NO ? CODE_FILE : code;
 }
 
+static const struct diag_entry *first_error(const struct session *s)
+{
+    for (size_t i = 0; i < s->diag.entries.n; i++)
+        if (s->diag.entries.at[i].severity == SEV_ERROR)
+            return &s->diag.entries.at[i];
+    return NULL;
+}
+
 /* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
+    const struct diag_entry *error = first_error(s);
+
     if (cancelled())
         code = CODE_SIGNAL + cancel_signal();
-    if (code <= CODE_NO)
+    else if (code != CODE_DONE && error != NULL && str_starts(str_of(error->code), S("usage.")))
+        code = CODE_USAGE; /* whoever found it */
+    if (code <= CODE_NO || error != NULL)
         return code;
-    for (size_t i = 0; i < s->diag.entries.n; i++)
-        if (s->diag.entries.at[i].severity == SEV_ERROR)
-            return code;
     if (cancelled())
         diag_fail(&s->diag, ST_CANCELLED, "run.interrupted", (struct where){0}, "interrupted");
     else
@@ -274,6 +284,7 @@ static void run(void *ctx)
     struct session s = {0};
     struct out err;
 
+    inputs_clear();
     arena_init(&s.arena);
     diag_init(&s.diag);
     out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));

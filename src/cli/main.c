@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "cli/frame.h"
 #include "cli/session.h"
 #include "cli/stop.h"
@@ -17,9 +18,31 @@ static void lost_page(int signal_number)
         "strata: error: an input file was truncated or became unreadable while being read\n";
 
     (void)signal_number;
+    fs_cleanup();
     ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
     (void)written;
     _exit(CODE_FILE);
+}
+
+/* Ends as the signal ends a program, but without leftovers. */
+static void end_by(int signal_number)
+{
+    fs_cleanup();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void clean_up_on_signals(void)
+{
+    static const int fatal[] = {SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM,
+                                SIGPROF, SIGILL,  SIGFPE,  SIGSEGV, SIGABRT,
+                                SIGTRAP, SIGSYS,  SIGPWR,  SIGIO,   SIGSTKFLT};
+    struct sigaction end = {.sa_handler = end_by, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    struct sigaction before;
+
+    for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+        if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(fatal[i], &end, NULL); /* sanitizers and nohup keep theirs */
 }
 
 /* The C library sets 64 MiB of addresses aside for every thread that asks for memory, which a limit
@@ -41,5 +64,7 @@ int main(int argc, char **argv)
     stop_begin();
     sigaction(SIGBUS, &lost, NULL);
     sigaction(SIGPIPE, &ignore, NULL); /* a write then fails with EPIPE, which is quiet */
+    sigaction(SIGXFSZ, &ignore, NULL); /* and with EFBIG, which is reported as a full file */
+    clean_up_on_signals();
     return frame_run(argc > 0 ? argc - 1 : 0, (const char *const *)argv + 1);
 }

@@ -92,7 +92,7 @@ static enum status write_journal(const struct clock_lock *c, const char *uuid, s
 
     NVML_DO(c->nvml, clock, c->gpu, NVML_CLOCK_SM, &sm);
     NVML_DO(c->nvml, clock, c->gpu, NVML_CLOCK_MEMORY, &memory);
-    TRY(outfile_open(&file, c->journal, d));
+    TRY(outfile_update(&file, c->journal, d));
     json_write_init(&j, outfile_sink(&file), JSON_INDENTED);
     json_write_object(&j);
     json_put_text(&j, "uuid", uuid);

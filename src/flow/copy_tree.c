@@ -9,76 +9,101 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/job.h"
 #include "base/limits.h"
-#include "base/write_all.h"
 
 struct copying {
     const char *avoid;
     struct arena *arena;
     struct diag *d;
+    size_t links;    /* left out */
     bool has_failed; /* a folder could not be read or made */
 };
 
-static void warn(struct copying *c, const char *path, int error)
+static void warn(struct copying *c, const char *path, const char *why)
 {
-    diag_add(c->d, SEV_WARN, "incore.copy", (struct where){0}, "could not copy %s: %s", path,
-             fs_error_text(error));
+    diag_add(c->d, SEV_WARN, "incore.copy", (struct where){0}, "could not copy %s: %s", path, why);
 }
 
-/* 0, or what went wrong. */
-static int copy_bytes(int in, int out)
+/* 0, or what went wrong while reading. */
+static int copy_bytes(int in, struct outfile *out)
 {
     char buffer[1 << 16];
     ssize_t got;
 
-    while ((got = read(in, buffer, sizeof(buffer))) != 0) {
-        int error = got < 0 ? errno : write_all(out, buffer, (size_t)got);
-        if (error != 0 && error != EINTR)
-            return error;
-    }
+    while ((got = read(in, buffer, sizeof(buffer))) != 0)
+        if (got < 0 && errno != EINTR)
+            return errno;
+        else if (got > 0)
+            outfile_write(out, (struct str){buffer, (size_t)got});
     return 0;
+}
+
+/* The copy has the mode and the times of the file; what went wrong is in `d`. */
+static enum status copy_open(int in, const struct stat *st, const char *to, struct diag *d)
+{
+    const struct timespec times[] = {st->st_atim, st->st_mtim};
+    struct outfile out;
+
+    TRY(outfile_open(&out, to, d));
+    int error = copy_bytes(in, &out);
+    if (error != 0) {
+        outfile_abort(&out);
+        return diag_fail(d, ST_IO, "incore.copy", (struct where){0}, "%s", fs_error_text(error));
+    }
+    TRY(outfile_commit(&out, OUTFILE_FAST, d));
+    if (chmod(to, (st->st_mode & 0777) | 0200) != 0 ||
+        utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) != 0)
+        return diag_fail(d, ST_IO, "incore.copy", (struct where){0}, "%s", fs_error_text(errno));
+    return ST_OK;
 }
 
 static void copy_file(struct copying *c, const char *from, const char *to)
 {
     struct stat st = {0};
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    int error = in < 0 || fstat(in, &st) != 0 ? errno : 0;
+    struct diag own;
+    int in = job_fd(open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 
-    if (error == 0) {
-        int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, (st.st_mode & 0777) | 0200);
-        error = out < 0 ? errno : copy_bytes(in, out);
-        if (out >= 0) {
-            const struct timespec times[] = {st.st_atim, st.st_mtim};
-            if (error == 0 && futimens(out, times) != 0)
-                error = errno;
-            if (close(out) != 0 && error == 0)
-                error = errno;
-            if (error != 0)
-                unlink(to);
-        }
+    if (in < 0 || fstat(in, &st) != 0) {
+        warn(c, from, fs_error_text(errno));
+        job_close(in);
+        return;
     }
-    if (in >= 0)
-        close(in);
-    if (error != 0)
-        warn(c, from, error);
+    diag_init(&own);
+    if (copy_open(in, &st, to, &own) != ST_OK)
+        warn(c, from, own.entries.at[0].first[0].text);
+    diag_fini(&own);
+    job_close(in);
 }
 
-static void copy_below(struct copying *c, const char *from, const char *to, int depth)
+static bool is_link(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+/* Links are left out: they may lead anywhere, and in circles. */
+static void copy_below(struct copying *c, const char *root, const char *from, const char *to,
+                       int depth)
 {
     struct fs_list list = {0};
 
-    if (fs_mkdirs(to, c->d) != ST_OK || fs_list(c->arena, from, &list, c->d) != ST_OK) {
+    if (fs_mkdirs_in(root, to, c->d) != ST_OK || fs_list(c->arena, from, &list, c->d) != ST_OK) {
         c->has_failed = true;
         return;
     }
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
         const char *goal = fs_join(c->arena, to, arena_cstr(c->arena, e->name));
+        if (is_link(e->path)) {
+            c->links++;
+            continue;
+        }
         if (e->kind == FS_DIR && (fs_same_file(e->path, c->avoid) || depth >= LIMIT_PATH_DEPTH))
             continue;
         if (e->kind == FS_DIR)
-            copy_below(c, e->path, goal, depth + 1);
+            copy_below(c, root, e->path, goal, depth + 1);
         else if (e->kind == FS_FILE && !fs_same_file(e->path, goal))
             copy_file(c, e->path, goal);
     }
@@ -89,7 +114,10 @@ bool copy_tree(const char *from, const char *to, const char *avoid, struct arena
 {
     struct copying c = {.avoid = avoid, .arena = arena, .d = d};
 
-    copy_below(&c, from, to, 0);
+    copy_below(&c, avoid, from, to, 0);
+    if (c.links > 0)
+        diag_add(d, SEV_NOTE, "incore.links", (struct where){.path = from},
+                 "%zu symbolic link%s not copied", c.links, c.links == 1 ? "" : "s");
     return !c.has_failed;
 }
 

@@ -76,6 +76,8 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     const struct arch *arch = job->without_arch ? NULL : arch_find(&st, &name);
     finding->report = report_new(job->lang, str_of(cap->name));
     anomaly_describe(&st, finding->report);
+    if (arch != NULL)
+        anomaly_describe_structures(&st, arch, finding->report);
     anomaly_write_json(&st, arch, text_sink(&finding->json));
     if (arch != NULL)
         arch_document_fill(&st, arch, job->lang, arena, &out->arch.at[i]);
@@ -86,7 +88,6 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
 enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, struct diag *d,
                          struct anomaly_result *out)
 {
-    const char *folder = results_folder(arena, job->path, job->out);
     enum status st = ST_OK;
 
     *out = (struct anomaly_result){0};
@@ -100,10 +101,11 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
     }
     for (size_t i = 0; i < out->n && st == ST_OK; i++) {
         const struct capture *cap = out->fleet->ranks.at[i];
-        out->at[i].json_path = fs_join(arena, folder, file_name(arena, cap, out->n == 1));
+        if (job->out != NULL)
+            out->at[i].json_path = fs_join(arena, job->out, file_name(arena, cap, out->n == 1));
         analyse(job, i, arena, d, out);
-        if (!job->is_dry_run)
-            st = results_save(folder, out->at[i].json_path,
+        if (job->out != NULL && !job->is_dry_run)
+            st = results_save(job->out, out->at[i].json_path,
                               (struct str){out->at[i].json.at, out->at[i].json.n}, d);
     }
     if (st == ST_OK && !job->without_arch)

@@ -33,7 +33,7 @@ struct anomaly_job {
 struct anomaly_finding {
     struct report *report;
     struct text json;      /* the document, as it was written */
-    const char *json_path; /* where it was, or would be, written */
+    const char *json_path; /* where it was, or would be, written; or NULL */
 };
 
 struct anomaly_result {

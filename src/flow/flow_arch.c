@@ -109,7 +109,7 @@ static void set_rank(struct arch_result *result, size_t i)
 enum status arch_result_save(struct arch_result *result, const char *path, const char *out,
                              bool is_dry_run, struct arena *arena, struct diag *d)
 {
-    const char *folder = results_folder(arena, path, out);
+    const char *folder = out != NULL ? out : "";
     const char *name = results_name(arena, path);
     bool is_alone = result->n == 1;
 
@@ -123,7 +123,7 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
         set_paths(arena, folder, name, true, &result->cover);
         arch_result_write(result, text_sink(&result->cover.json));
     }
-    if (is_dry_run)
+    if (is_dry_run || out == NULL)
         return ST_OK;
     for (size_t i = 0; i < result->n; i++)
         TRY(save(folder, &result->at[i], d));

@@ -201,6 +201,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     struct cut_options where = {.lanes = job->lanes.at, .lanes_n = job->lanes.n, .clip = job->clip};
     struct timeline_options how = {
         .rows = job->rows,
+        .csv_safe = job->csv_safe,
         .pool = job->input.pool,
         .progress = job->input.progress,
         .label = label,

@@ -28,6 +28,7 @@ struct convert_job {
     struct words lanes;      /* globs; none: all */
     bool clip;               /* cut slices at the borders, else they stay whole */
     enum timeline_rows rows; /* of a table */
+    bool csv_safe;           /* base/csv_write.h: is_safe */
     bool is_dry_run;         /* write nothing */
 };
 

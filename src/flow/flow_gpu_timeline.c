@@ -51,7 +51,7 @@ enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char
 {
     struct outfile file;
 
-    TRY(fs_mkdirs(dir, d));
+    TRY(fs_mkdir_own(dir, d));
     for (size_t i = 0; i < TIMELINE_TABLES; i++) {
         const char *path = fs_join(arena, dir, timeline_tables[i].file);
         TRY(outfile_open(&file, path, d));

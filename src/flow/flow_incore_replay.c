@@ -58,26 +58,18 @@ static void note_control(const struct incore_replay_result *r, struct diag *d)
     }
 }
 
-static void replace_slashes(char *text)
-{
-    for (; *text != '\0'; text++)
-        if (*text == '/')
-            *text = '_';
-}
-
 static enum status pick_folder(const struct incore_replay_job *job, struct incore_replay_result *r,
                                struct diag *d)
 {
-    char *name = arena_cstr(&r->arena, r->kernel.incore.name);
-    char *one_case = arena_cstr(&r->arena, r->scene.case_name);
+    struct str name = fs_safe_name(&r->arena, str_part(r->kernel.incore.name, 0, 80), '_');
+    struct str one_case = fs_safe_name(&r->arena, str_part(r->scene.case_name, 0, 80), '_');
 
     r->ws.folder = job->out;
-    replace_slashes(name);
-    replace_slashes(one_case);
     for (int64_t later = 0; r->ws.folder == NULL || (job->out == NULL && fs_exists(r->ws.folder));
          later++)
-        r->ws.folder = arena_printf(&r->arena, "outputs/insight_trace_%s_%s_%s", one_case, name,
-                                    now_text(&r->arena, NOW_NAME, later));
+        r->ws.folder =
+            arena_printf(&r->arena, "outputs/insight_trace_%.*s_%.*s_%s", STR_ARGS(one_case),
+                         STR_ARGS(name), now_text(&r->arena, NOW_NAME, later));
     if (fs_exists(fs_join(&r->arena, r->ws.folder, "insight_trace_config.json")))
         return ST_OK; /* a workspace of ours, made anew */
     for (size_t i = 0; i < WORKSPACE_FILES; i++) {

@@ -15,7 +15,7 @@
 
 enum status incore_run_private(const char *path, struct diag *d)
 {
-    TRY(fs_mkdirs(path, d));
+    TRY(fs_mkdir_own(path, d));
     if (chmod(path, 0700) != 0)
         return diag_fail(d, ST_IO, "file.mkdir", (struct where){.path = path}, "%s",
                          fs_error_text(errno));
@@ -146,7 +146,7 @@ static void drop_leftovers(struct incore_run *run)
     if (fs_list(run->arena, run->funcs, &list, NULL) != ST_OK)
         list.n = 0;
     for (size_t i = 0; i < list.n; i++)
-        if (str_starts(list.at[i].name, S(".tmp-")))
+        if (fs_is_leftover(list.at[i].name))
             remove_tree(list.at[i].path);
 }
 

@@ -109,7 +109,7 @@ static void want_kernels(struct keeping *k)
 static const char *stage_folder(struct keeping *k, size_t stage)
 {
     return arena_printf(k->arena, "%s/compiled/%.*s", k->job->folder,
-                        STR_ARGS(gpu_file_name(k->arena, k->run->stages.at[stage].name)));
+                        STR_ARGS(fs_safe_name(k->arena, k->run->stages.at[stage].name, '-')));
 }
 
 static void put(struct keeping *k, size_t stage, const char *name, struct str text)
@@ -242,7 +242,8 @@ static void look_into_program(struct keeping *k)
             w->has_ptx |= ptx.n > 0;
             if (ptx.n > 0)
                 put(k, w->stage,
-                    arena_printf(k->arena, "%.*s.ptx", STR_ARGS(gpu_file_name(k->arena, w->name))),
+                    arena_printf(k->arena, "%.*s.ptx",
+                                 STR_ARGS(fs_safe_name(k->arena, w->name, '-'))),
                     ptx);
         }
     diag_fini(&said);

@@ -274,8 +274,8 @@ static enum status collect(struct ptoas *p)
                          arena_printf(p->arena, "--output=%s", out),
                          NULL};
 
-    TRY(fs_mkdirs(folder, p->diag));
-    TRY(fs_mkdirs(export, p->diag));
+    TRY(fs_mkdir_own(folder, p->diag));
+    TRY(fs_mkdir_own(export, p->diag));
     chmod(folder, 0700);
     chmod(export, 0700);
     TRY(step(p, "insight trace collection", run, p->case_dir, job->timeout_s, libraries,
@@ -301,7 +301,7 @@ enum status incore_replay_ptoas(const struct incore_replay_job *job, struct inco
 
     TRY(check(&p));
     place(&p);
-    TRY(fs_mkdirs(p.logs, d));
+    TRY(fs_mkdir_own(p.logs, d));
     TRY(write_record(&p));
     r->workspace = p.run_root;
     vec_push(&r->wrote, fs_join(p.arena, p.run_root, "insight_trace_config.json"));

@@ -137,7 +137,7 @@ static enum status simulate(const struct incore_replay_job *job, struct incore_r
     TRY(pto_kernel_bind(kernel, &setup, d));
     TRY(pto_kernel_run(kernel, costs, &setup, d));
     const char *root = fs_join(&r->arena, r->workspace, "insight_export");
-    TRY(fs_mkdirs(root, d));
+    TRY(fs_mkdir_own(root, d));
     chmod(root, 0700);
     TRY(flow_pto_export(
         kernel, costs, &setup, root,

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "analysis/incore_lint.h"
 #include "base/fs.h"
@@ -198,7 +199,8 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
     const char *name = folder_name(&k->arena, k->source->name);
 
     k->final = fs_join(&k->arena, run->funcs, name);
-    k->folder = fs_join(&k->arena, run->funcs, arena_printf(&k->arena, ".tmp-%s", name));
+    k->folder = fs_join(&k->arena, run->funcs,
+                        arena_printf(&k->arena, FS_MARK "%ld-%s", (long)getpid(), name));
     if (incore_kernel_open(k, &texts) != ST_OK) {
         k->row.message = incore_kernel_error(k);
     } else {

@@ -225,7 +225,7 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
     run->funcs = fs_join(run->arena, run->run_root, "funcs");
     const char *path = fs_join(run->arena, job->find.build_dir, latest_name);
     bool is_noted =
-        outfile_save(path, arena_format(run->arena, "%s\n", run->run_root), NULL) == ST_OK;
+        outfile_resave(path, arena_format(run->arena, "%s\n", run->run_root), NULL) == ST_OK;
     if (!is_noted)
         diag_add(d, SEV_WARN, "incore-run.no-latest", (struct where){.path = path},
                  "cannot be written; --resume will need the run folder");

@@ -7,27 +7,6 @@
 #include "base/fs.h"
 #include "render/render.h"
 
-static const char home_folder[] = "strata";
-
-/* The folder a file is in: "a/b.csv" gives "a", "b.csv" gives ".". */
-static const char *folder_of(struct arena *arena, const char *path)
-{
-    struct str name = str_basename(str_of(path));
-    size_t n = (size_t)(name.at - path);
-
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    return n > 0 ? arena_cstr(arena, (struct str){path, n}) : ".";
-}
-
-const char *results_folder(struct arena *arena, const char *path, const char *out)
-{
-    if (out != NULL)
-        return out;
-    const char *home = fs_is_dir(path) ? path : folder_of(arena, path);
-    return fs_is_writable_dir(home) ? fs_join(arena, home, home_folder) : home_folder;
-}
-
 static bool is_plain(char c)
 {
     return char_is_word(c) || c == '.' || c == '-';
@@ -52,7 +31,7 @@ const char *results_name(struct arena *arena, const char *path)
             rest = without_slashes(str_part(rest, 0, rest.n - name.n));
             name = str_basename(rest);
         }
-    char *text = arena_cstr(arena, name.n > 0 ? name : S("capture"));
+    char *text = arena_cstr(arena, name.n > 0 ? str_part(name, 0, 200) : S("capture"));
     for (char *c = text; *c != '\0'; c++)
         if (!is_plain(*c))
             *c = '_';

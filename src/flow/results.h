@@ -8,10 +8,6 @@
 #include "base/sink.h"
 #include "report/report.h"
 
-/* `out` when it is given; else strata/ in a capture's folder, beside a capture's file, or here
- * when that cannot be written. */
-const char *results_folder(struct arena *arena, const char *path, const char *out);
-
 /* The name of a capture as file names carry it: the last part of the path, without the folders a
  * profiler puts inside its own, other bytes than letters, digits, '.', '_' and '-' as '_'. */
 const char *results_name(struct arena *arena, const char *path);

@@ -13,10 +13,4 @@ TEST(a_captures_name_is_the_last_part_of_its_path)
     assert_string_equal(results_name(&arena, "/"), "capture");
 }
 
-TEST(a_chosen_folder_wins)
-{
-    assert_string_equal(results_folder(&arena, "no/such/file", "out"), "out");
-    assert_string_equal(results_folder(&arena, "no/such/file", NULL), "strata");
-}
-
-TEST_MAIN("results", TA(a_captures_name_is_the_last_part_of_its_path), TA(a_chosen_folder_wins))
+TEST_MAIN("results", TA(a_captures_name_is_the_last_part_of_its_path))

@@ -185,7 +185,7 @@ enum status gpu_devlog_write(const char *path, const struct gpu_run *run, struct
         TRY(mapfile_open(&map, path, d));
     gpu_devlog_update(map.text.at != NULL ? map.text : (struct str){"", 0}, run, &text);
     mapfile_close(&map);
-    enum status st = outfile_save(path, text_view(&text), d);
+    enum status st = outfile_resave(path, text_view(&text), d);
     text_free(&text);
     return st;
 }

@@ -153,8 +153,8 @@ enum status gpu_ptx_write(const char *dir, const struct gpu_import *in, const st
     for (size_t k = 0; k < run->kernels.n && st == ST_OK; k++) {
         struct str shown = gpu_short_name(run->kernels.at[k].name);
         struct str plain = plain_of(run->kernels.at[k].name);
-        const char *name = arena_printf(&arena, "%.*s.ptx",
-                                        STR_ARGS(gpu_file_name(&arena, str_part(shown, 0, 80))));
+        const char *name = arena_printf(
+            &arena, "%.*s.ptx", STR_ARGS(fs_safe_name(&arena, str_part(shown, 0, 80), '-')));
         for (size_t i = 0; i < in->ptx.n && !fs_exists(fs_join(&arena, folder, name)); i++)
             if (st == ST_OK && has_kernel(in->ptx.at[i], plain))
                 st = gpu_rundir_put(folder, name, in->ptx.at[i], d);

@@ -7,6 +7,7 @@
 
 #include "base/char.h"
 #include "base/expr.h"
+#include "base/fs.h"
 #include "base/num.h"
 
 enum { SLUG_MAX = 96, SLUG_CUT = 80, NAME_MAX_BYTES = 64 };
@@ -147,20 +148,6 @@ const char *gpu_params_eval(const struct gpu_params *params, struct arena *arena
     return NULL;
 }
 
-struct str gpu_file_name(struct arena *arena, struct str text)
-{
-    char *copy = arena_cstr(arena, text);
-
-    for (size_t i = 0; i < text.n; i++) {
-        char c = copy[i];
-        if (!char_is_word(c) && c != '.' && c != '-')
-            copy[i] = '-';
-    }
-    if (text.n == 0 || copy[0] == '.')
-        return arena_format(arena, "_%s", copy);
-    return (struct str){copy, text.n};
-}
-
 static bool is_leading(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(leading); i++)
@@ -208,7 +195,7 @@ struct str gpu_params_slug(struct arena *arena, const struct gpu_params *params,
         slug = join(arena, slug, dtype->text);
     if (slug.n == 0)
         return S("default");
-    slug = gpu_file_name(arena, slug);
+    slug = fs_safe_name(arena, slug, '-');
     if (slug.n <= SLUG_MAX)
         return slug;
     return arena_format(arena, "%.*s-%08llx", SLUG_CUT, slug.at,

@@ -41,9 +41,6 @@ const char *gpu_params_eval(const struct gpu_params *params, struct arena *arena
 struct str gpu_params_slug(struct arena *arena, const struct gpu_params *params,
                            const struct gpu_params *defaults);
 
-/* Characters that a file name should not have become '-'. */
-struct str gpu_file_name(struct arena *arena, struct str text);
-
 void gpu_params_free(struct gpu_params *params);
 
 #endif

@@ -68,8 +68,8 @@ enum status gpu_rundir_open(struct arena *arena, const struct gpu_run *run, cons
     struct str slug =
         run->defaults_slug.n > 0 ? run->defaults_slug : gpu_params_slug(arena, &run->params, NULL);
     dir->parent = arena_printf(
-        arena, "out/profiles/%.*s/%.*s/%.*s", STR_ARGS(gpu_file_name(arena, run->mode)),
-        STR_ARGS(gpu_file_name(arena, str_part(run->kernel, 0, 96))), STR_ARGS(slug));
+        arena, "out/profiles/%.*s/%.*s/%.*s", STR_ARGS(fs_safe_name(arena, run->mode, '-')),
+        STR_ARGS(fs_safe_name(arena, str_part(run->kernel, 0, 96), '-')), STR_ARGS(slug));
     dir->final = arena_printf(arena, "%s/%s", dir->parent, timestamp);
     for (int i = 2; is_taken(arena, dir->final) && i < TRIES; i++)
         dir->final = arena_printf(arena, "%s/%s-%d", dir->parent, timestamp, i);
@@ -161,7 +161,7 @@ static enum status write_tiling(struct arena *arena, const char *dir, const stru
         return ST_OK;
     TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
     return put_record(
-        dir, arena_printf(arena, "tiling/%.*s.json", STR_ARGS(gpu_file_name(arena, s->name))),
+        dir, arena_printf(arena, "tiling/%.*s.json", STR_ARGS(fs_safe_name(arena, s->name, '-'))),
         tiling_members, s, &(struct record_env){.user = s}, d);
 }
 
@@ -250,14 +250,14 @@ static enum status copy(struct arena *arena, const char *dir, const char *folder
 static enum status copy_supplied(struct arena *arena, const char *dir, const struct gpu_stage *s,
                                  struct diag *d)
 {
-    const char *stage = arena_cstr(arena, gpu_file_name(arena, s->name));
+    const char *stage = arena_cstr(arena, fs_safe_name(arena, s->name, '-'));
 
     if (s->autotuning.n > 0)
         TRY(copy(arena, dir, arena_printf(arena, "tiling/%s", stage), "autotuning.json",
                  s->autotuning, d));
     for (size_t i = 0; i < s->compiled.n; i++)
         TRY(copy(arena, dir, arena_printf(arena, "compiled/%s", stage),
-                 arena_cstr(arena, gpu_file_name(arena, str_basename(s->compiled.at[i]))),
+                 arena_cstr(arena, fs_safe_name(arena, str_basename(s->compiled.at[i]), '-')),
                  s->compiled.at[i], d));
     return ST_OK;
 }
@@ -266,12 +266,13 @@ static enum status copy_supplied(struct arena *arena, const char *dir, const str
 static const char *listing_name(struct arena *arena, const struct gpu_import *import, size_t i)
 {
     struct str name =
-        gpu_file_name(arena, str_part(gpu_short_name(import->listings.at[i].kernel), 0, 80));
+        fs_safe_name(arena, str_part(gpu_short_name(import->listings.at[i].kernel), 0, 80), '-');
     size_t before = 0;
 
     for (size_t k = 0; k < i; k++)
         before += str_equal(
-            gpu_file_name(arena, str_part(gpu_short_name(import->listings.at[k].kernel), 0, 80)),
+            fs_safe_name(arena, str_part(gpu_short_name(import->listings.at[k].kernel), 0, 80),
+                         '-'),
             name);
     return before == 0 ? arena_cstr(arena, name)
                        : arena_printf(arena, "%.*s-%zu", STR_ARGS(name), before + 1);
@@ -300,7 +301,7 @@ static enum status put_source(struct arena *arena, const char *dir, const struct
             is_seen = str_equal(l->lines.at[k].file, file);
         if (is_seen)
             continue;
-        struct str base = gpu_file_name(arena, str_basename(file));
+        struct str base = fs_safe_name(arena, str_basename(file), '-');
         size_t dot = base.n;
         while (dot > 0 && base.at[dot - 1] != '.')
             dot--;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/fs.h"
+#include "base/inputs.h"
 #include "base/stream.h"
 #include "base/vec.h"
 
@@ -40,6 +41,7 @@ static enum status read_head(struct stream *s, const char *path, struct diag *d,
     struct diag quiet; /* damage further on is told when the file is read */
 
     TRY(stream_open(s, path, INPUT_HEAD, d));
+    inputs_unnote(s->fd); /* whether it is an input is what we want to know */
     diag_init(&quiet);
     s->diag = &quiet; /* cppcheck-suppress autoVariables ; set back before it dies */
     enum status st = stream_fill(s);

@@ -69,15 +69,19 @@ void import_table_rows(struct import *i, const struct import_table *t, struct cs
 {
     enum { POLL_ROWS = 4096 };
 
-    for (uint64_t n = 1; csv_next(csv); n++) {
+    size_t begin = csv_used(csv);
+    for (uint64_t n = 1; csv_next(csv); n++, begin = csv_used(csv)) {
         if (n % POLL_ROWS == 0 && cancelled())
             return; /* input_read() tells */
+        uint64_t lost = i->lost;
         enum import_row row = t->take(i, csv, ctx);
         i->rows += row == ROW_TAKEN;
         if (row == ROW_LOST)
             import_lose(
                 i, import_line(i, csv->line), or_else(t->bad_row.code, "input.bad-row"), "%s",
                 or_else(t->bad_row.text, "row skipped: a field is missing or not a number"));
+        if (i->lost > lost)
+            damage_add(&i->damage, csv_used(csv) - begin, import_line(i, csv->line));
     }
 }
 

@@ -15,6 +15,7 @@
 #include "base/csv.h"
 #include "base/db.h"
 #include "capture/capture.h"
+#include "input/damage.h"
 #include "input/input.h"
 
 /* One file on its way into a capture; input_read() makes it and records the source. */
@@ -22,6 +23,7 @@ struct import {
     const struct input_file *in;
     struct capture *cap;
     uint64_t bytes, rows, lost, misfits; /* of the source; bytes: of in->text unless set */
+    struct damage damage;                /* rows that were lost with much text */
     bool is_kept;                        /* the source is recorded though reading fails */
     bool is_recorded;                    /* the importer has recorded its sources itself */
 };

@@ -93,6 +93,7 @@ struct reader {
     struct import *i;
     struct capture *cap;
     struct csv csv;
+    size_t row_at;        /* where the row begins in the window */
     struct arena scratch; /* unquoted cells of one row */
     struct arena memory;  /* bytes of patterns */
     int column[COL_COUNT];
@@ -159,6 +160,7 @@ static bool claims(struct str name)
 
 static void lose(struct reader *r, const char *code, const char *text)
 {
+    damage_add(&r->i->damage, csv_used(&r->csv) - r->row_at, import_line(r->i, r->csv.line));
     import_lose(r->i, import_line(r->i, r->csv.line), code, "row skipped: %s", text);
 }
 
@@ -733,12 +735,17 @@ static enum status read_header(struct reader *r)
     return ST_OK;
 }
 
+static void take_rows(struct reader *r)
+{
+    for (r->row_at = csv_used(&r->csv); csv_next(&r->csv); r->row_at = csv_used(&r->csv))
+        take_row(r);
+}
+
 static enum status read_whole(struct reader *r)
 {
     csv_open(&r->csv, r->i->in->text);
     TRY(read_header(r));
-    while (csv_next(&r->csv))
-        take_row(r);
+    take_rows(r);
     return ST_OK;
 }
 
@@ -748,8 +755,7 @@ static enum status read_windows(struct reader *r, struct stream *s)
         TRY(stream_fill(s));
     TRY(read_header(r));
     for (;;) {
-        while (csv_next(&r->csv))
-            take_row(r);
+        take_rows(r);
         if (r->csv.is_last)
             break;
         stream_consume(s, csv_used(&r->csv));

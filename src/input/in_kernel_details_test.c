@@ -104,6 +104,26 @@ TEST(our_table_of_all_slices_is_no_kernel_table)
                      ST_FORMAT);
 }
 
+TEST(a_row_of_many_pages_counts_as_the_rows_that_it_hides)
+{
+    enum { ROWS = 1000, ROW = 10, HOLE = 50000 };
+    static char text[64 + ROWS * ROW + HOLE];
+    size_t n = (size_t)snprintf(text, sizeof(text), "Name,Start Time(us),Duration(us)\n");
+
+    for (int i = 0; i < ROWS; i++) {
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "a,%05d,1\n", i);
+        if (i != ROWS / 2)
+            continue;
+        memset(text + n, 0, HOLE - 1);
+        text[n + HOLE - 1] = '\n';
+        n += HOLE;
+    }
+    assert_int_equal(read_text((struct str){text, n}), ST_OK);
+    assert_int_equal(cap->slices.n, ROWS);
+    assert_int_equal(diag_count(&diag, "input.damaged-region"), 1);
+    assert_in_range(cap->sources.at[0].lost, HOLE / ROW * 9 / 10, HOLE / ROW * 11 / 10);
+}
+
 TEST(damaged_rows_are_counted_and_the_rest_is_read)
 {
     assert_int_equal(read_text(S("Name,Start Time(us),Duration(us)\n"
@@ -286,6 +306,7 @@ TEST_MAIN("input/kernel_details", TF(a_row_becomes_a_slice_on_the_lane_of_its_st
           TF(other_generations_of_the_header_are_understood), TF(our_own_table_is_read_back),
           TF(our_table_of_all_slices_is_no_kernel_table),
           TF(damaged_rows_are_counted_and_the_rest_is_read),
+          TF(a_row_of_many_pages_counts_as_the_rows_that_it_hides),
           TF(a_truncated_table_keeps_its_whole_rows),
           TF(a_header_without_rows_is_a_capture_without_kernels),
           TF(only_tables_with_starts_and_durations_are_ours),

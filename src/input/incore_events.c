@@ -498,7 +498,10 @@ static void read_events(struct reader *r)
             uint64_t error_at = error != NULL ? j->error_at : at;
             damaged(r, error_at,
                     error != NULL ? error : "the list of events is truncated or damaged");
-            if (json_resync(j, marker) != JSON_NONE)
+            bool has_more = json_resync(j, marker) == JSON_NONE;
+            uint64_t end = has_more ? json_offset(j) : r->t->text.n;
+            damage_add(&r->i->damage, end - at, place(r, at));
+            if (!has_more)
                 break;
         }
         arena_rewind(&r->arena, mark);

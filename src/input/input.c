@@ -73,13 +73,15 @@ enum status input_read(const struct input_format *format, const struct input_fil
     enum status st = format->read != NULL ? format->read(&i) : import_table_read(&i, format->table);
     if (st != ST_OK)
         cap->facts.vendor = before;
-    if ((st == ST_OK || i.is_kept) && !i.is_recorded)
+    if ((st == ST_OK || i.is_kept) && !i.is_recorded) {
+        i.lost += damage_estimate(&i.damage, in->path, i.rows, i.bytes - i.damage.bytes, in->diag);
         capture_source(cap, (struct source){.path = in->path,
                                             .format = format->name,
                                             .bytes = i.bytes,
                                             .rows = i.rows,
                                             .lost = i.lost,
                                             .misfits = i.misfits});
+    }
     for (size_t k = first; k < cap->sources.n; k++)
         cap->sources.at[k].kind = format->source;
     if (cap->lanes.n > LIMIT_LANES)

@@ -85,6 +85,7 @@ static void clear(struct trace_chunk *c)
     attrs_clear_runs(&c->owns);
     c->rows.n = c->ends.n = c->flow_cats.n = c->samples.n = c->metas.n = 0;
     memset(c->troubles, 0, sizeof(c->troubles));
+    c->damage = (struct damage){0};
     memset(c->keys, 0, sizeof(c->keys));
     memset(c->last_lane, 0, sizeof(c->last_lane));
     memset(c->cats, 0, sizeof(c->cats));
@@ -100,6 +101,12 @@ static void trouble(struct trace_chunk *c, enum trace_trouble kind, uint64_t off
 
     if (t->count++ == 0)
         t->first = offset;
+}
+
+/* The text from `begin` to where the reader is was passed over. */
+static void pass_damage(struct trace_chunk *c, uint64_t begin)
+{
+    damage_add(&c->damage, json_offset(&c->json) - begin, (struct where){.byte = begin + 1});
 }
 
 static strid put(struct trace_chunk *c, struct str raw)
@@ -651,6 +658,7 @@ static bool recover(struct trace_chunk *c, uint64_t damaged)
     switch (json_resync(&c->json, marker)) {
     case JSON_NONE:
         trouble(c, TROUBLE_DAMAGED, damaged);
+        pass_damage(c, damaged);
         return true;
     case JSON_MORE:
         stop_at(c, STOP_CUT, damaged);
@@ -670,6 +678,7 @@ static bool pass_over(struct trace_chunk *c, uint64_t at)
     if (!event_json_value(&c->json, &value))
         return false;
     trouble(c, TROUBLE_NOT_AN_EVENT, at);
+    pass_damage(c, at);
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "base/json_read.h"
 #include "base/mapwindow.h"
 #include "capture/attrs.h"
+#include "input/damage.h"
 #include "input/trace_event.h"
 #include "input/trace_paths.h"
 #include "input/trace_strings.h"
@@ -142,6 +143,7 @@ struct trace_chunk {
     VEC_OF(struct trace_sample) samples;
     VEC_OF(struct trace_meta) metas;
     struct trace_tally troubles[TROUBLE_COUNT];
+    struct damage damage;
     struct json_recovered recovered[JSON_RECOVERIES];
     uint64_t events; /* that were understood */
     bool has_error;  /* the text could not be had: `error` says why */

@@ -291,6 +291,8 @@ void trace_merge_add(struct trace_merge *m, struct trace_chunk *c)
     add_samples(m, c);
     add_metas(m, c);
     m->events += c->events;
+    m->event_bytes += c->stop - c->start - c->damage.bytes;
+    damage_join(&m->damage, &c->damage);
     for (size_t i = 0; i < TROUBLE_COUNT; i++)
         if (c->troubles[i].count > 0)
             add_tally(&m->troubles[i], c->troubles[i].count, c->troubles[i].first);
@@ -432,13 +434,15 @@ void trace_merge_tell(struct trace_merge *m)
     for (size_t i = 0; i < JSON_RECOVERIES; i++)
         if (recoveries[i].code != NULL)
             tell(m, SEV_WARN, recoveries[i].code, recoveries[i].text, &m->recovered[i]);
+    m->lost += damage_estimate(&m->damage, m->in->path, m->events, m->event_bytes, m->in->diag);
 }
 
 void trace_merge_next(struct trace_merge *m, const struct input_file *in)
 {
     memset(m->troubles, 0, sizeof(m->troubles));
     memset(m->recovered, 0, sizeof(m->recovered));
-    m->events = m->lost = 0;
+    m->events = m->lost = m->event_bytes = 0;
+    m->damage = (struct damage){0};
     m->in = in;
 }
 

@@ -38,6 +38,8 @@ struct trace_merge {
     VEC_OF(struct series_use) series_uses;
     struct hash series_ids;
     uint64_t events, lost;
+    uint64_t event_bytes; /* text of the events */
+    struct damage damage;
     struct trace_tally troubles[TROUBLE_COUNT];
     struct trace_tally recovered[JSON_RECOVERIES];
     struct arena scratch;

@@ -55,7 +55,8 @@ struct reader {
     uint64_t ahead_offset;
 
     /* The merge. */
-    uint64_t expected; /* where the next piece must begin; TRACE_NOWHERE: where it says */
+    uint64_t expected;  /* where the next piece must begin; TRACE_NOWHERE: where it says */
+    uint64_t lost_from; /* then: where the event begins that was too long */
     bool has_ended;
     struct text carry; /* the beginning of an event that is not whole yet */
     uint64_t carry_offset;
@@ -274,11 +275,17 @@ static void carry_on(struct reader *r, const struct trace_chunk *c)
                       : (size_t)LIMIT_RECORD_BYTES)) {
         trace_merge_trouble(&r->merge, TROUBLE_TOO_LONG, c->stop);
         r->expected = TRACE_NOWHERE;
+        r->lost_from = c->stop;
         return;
     }
     text_put(&r->carry, (struct str){rest.at, rest.n});
     r->carry_offset = c->stop;
     r->carry_tried = rest.n;
+}
+
+static void lose_text(struct reader *r, uint64_t begin, uint64_t end)
+{
+    damage_add(&r->merge.damage, end - begin, (struct where){.byte = begin + 1});
 }
 
 static bool is_blank(struct str s)
@@ -309,6 +316,8 @@ static void end_at(struct reader *r, const struct trace_chunk *c)
         return;
     }
     bool has_tail = rescue_tail(r, rest);
+    if (c->why == STOP_LOST || has_tail)
+        lose_text(r, c->stop, r->tail_offset - r->tail.n);
     if (c->why == STOP_LOST)
         return;
     if (has_tail) {
@@ -344,6 +353,8 @@ static bool merge_piece(void *ctx, size_t slot)
             return true;
         trace_chunk_read(c, r->expected);
     }
+    if (r->expected == TRACE_NOWHERE)
+        lose_text(r, r->lost_from, c->start);
     trace_merge_add(&r->merge, c);
     r->expected = c->stop;
     if (c->why == STOP_CUT)

@@ -453,6 +453,45 @@ TEST(damage_costs_the_damaged_event_and_is_counted_with_its_place)
     assert_int_equal(cap->sources.at[0].lost, 2);
 }
 
+/* `n` events of one length with noise in place of those from `from` to `to`. */
+static struct str holed_trace(size_t n, size_t from, size_t to)
+{
+    enum { EVENT = 64 };
+    char *text = malloc(n * EVENT + 2), *at = text;
+
+    assert_non_null(text);
+    for (size_t i = 0; i < n; i++) {
+        int used =
+            snprintf(at, EVENT, "%c{\"ph\":\"X\",\"name\":\"k\",\"ts\":%zu,\"dur\":1,\"tid\":1",
+                     i == 0 ? '[' : ',', 10000000 + i);
+        memset(at + used, ' ', (size_t)(EVENT - used));
+        at[EVENT - 1] = '}';
+        at += EVENT;
+    }
+    memset(text + from * EVENT, 'x', (to - from) * EVENT);
+    *at++ = ']';
+    return (struct str){text, (size_t)(at - text)};
+}
+
+TEST(a_damaged_region_is_sized_in_bytes_and_events)
+{
+    struct str text = holed_trace(10000, 3000, 8000);
+
+    assert_int_equal(read_as(TRACE_CHROME, text), ST_OK);
+    assert_int_equal(cap->slices.n, 5000);
+    assert_int_equal(diag_count(&diag, "trace.damaged-event"), 1);
+    assert_int_equal(diag_count(&diag, "input.damaged-region"), 1);
+    assert_in_range(cap->sources.at[0].lost, 4990, 5010);
+    restart();
+    free((char *)(uintptr_t)text.at);
+
+    text = holed_trace(10000, 3000, 10000); /* to the end */
+    assert_int_equal(read_as(TRACE_CHROME, text), ST_OK);
+    assert_int_equal(cap->slices.n, 3000);
+    assert_in_range(cap->sources.at[0].lost, 6980, 7020);
+    free((char *)(uintptr_t)text.at);
+}
+
 TEST(what_profilers_leave_behind_is_accepted_and_counted)
 {
     read_as(
@@ -782,6 +821,7 @@ TEST_MAIN("input/trace_read", TF(a_second_list_of_events_is_told),
           TF(neither_cuts_nor_threads_change_the_result), TF(a_mapped_file_is_like_its_text),
           TF(a_truncated_file_keeps_every_complete_event),
           TF(damage_costs_the_damaged_event_and_is_counted_with_its_place),
+          TF(a_damaged_region_is_sized_in_bytes_and_events),
           TF(what_profilers_leave_behind_is_accepted_and_counted),
           TF(ids_beyond_64_bits_of_an_integer_keep_their_digits),
           TF(events_of_no_use_are_counted_by_reason), TF(begins_and_ends_are_paired_on_their_row),

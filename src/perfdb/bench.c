@@ -351,7 +351,7 @@ static int by_operator(const void *a, const void *b)
 
 static bool is_table(const struct fs_entry *e)
 {
-    return e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_leftover(e->name);
+    return e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_temporary(e->name);
 }
 
 static bool is_chosen(const struct bench_job *job, const struct fs_entry *e)
@@ -515,7 +515,7 @@ static enum status write_report(struct bench_plan *plan, const struct bench_job 
         arena_format(arena, "duration_gap_hotspots_full_%.*s.csv", STR_ARGS(stamp));
     struct str name = arena_format(arena, "profile_update_report_%.*s.md", STR_ARGS(stamp));
 
-    TRY(fs_mkdirs(folder, d));
+    TRY(fs_mkdir_own(folder, d));
     plan->hotspots_path = fs_join(arena, folder, hotspots.at);
     plan->report_path = fs_join(arena, folder, name.at);
     struct text csv = {0};

@@ -367,8 +367,7 @@ enum status grid_run_scan(struct grid_run *run, const char *dir, struct diag *d)
     TRY(fs_walk(&run->arena, dir, NULL, 0, &list, d));
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
-        if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) &&
-            !str_contains(e->name, S(".tmp.csv")))
+        if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_temporary(e->name))
             vec_push(&run->files,
                      ((struct grid_file){.path = e->path, .name = e->name, .is_skipped = true}));
     }

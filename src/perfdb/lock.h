@@ -9,7 +9,7 @@
  * that nobody holds means nothing. It holds the process id and the command, for the message that a
  * second writer gets. The file is removed on release, and so is a folder that was made for it and
  * is still empty. Whoever takes the lock also removes what killed writers have left in the folder:
- * *.tmp.csv.
+ * temporaries with strata's mark and the id of a process that is gone (table_is_leftover).
  */
 #ifndef STRATA_PERFDB_LOCK_H
 #define STRATA_PERFDB_LOCK_H

@@ -26,9 +26,15 @@ TEST(a_file_nobody_holds_and_leftovers_are_nothing)
     struct lock lock;
 
     const char *stale = scratch_put(".strata.lock", "1 db parse\n");
-    const char *left = scratch_put("Add.tmp.csv", "");
+    const char *left = scratch_put("Add.999999999.strata.tmp.csv", "");
+    const char *others[] = {
+        scratch_put("Add.tmp.csv", ""), scratch_put("999999999.strata.tmp.csv", ""),
+        scratch_put("Add.x9.strata.tmp.csv", ""),
+        scratch_put(arena_printf(&arena, "Add.%ld.strata.tmp.csv", (long)getpid()), "")};
     assert_int_equal(lock_take(&lock, scratch, "db parse", 0, &diag), ST_OK);
     assert_false(fs_exists(left));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) /* a user's, and one of a writer that lives */
+        assert_true(fs_exists(others[i]));
     lock_release(&lock);
     assert_false(fs_exists(stale));
 }

@@ -3,10 +3,14 @@
  */
 #include "perfdb/parse.h"
 
+#include <limits.h>
+
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "perfdb/cell.h"
+
+static const uint32_t NO_TABLE = UINT32_MAX;
 
 /* Reads the old tables. Merging puts the import into them; otherwise what would be lost is noted,
  * and with PARSE_CAREFUL losing anything that parse did not write fails with ST_UNSUPPORTED. */
@@ -327,17 +331,39 @@ static void add_group(struct parse_plan *plan, struct op_table *t, struct kernel
         set_runtime(plan, t, row, g);
 }
 
+/* Whether a file can have that name and none of the tables before has it; else it is skipped. */
+static bool is_free(struct parse_plan *plan, struct str name, struct hash *taken, struct diag *d)
+{
+    uint32_t next = (uint32_t)plan->files.n;
+
+    if (name.n > NAME_MAX) {
+        const char *begin = arena_printf(&plan->arena, "%.*s…", STR_ARGS(str_fit(name, 40)));
+        diag_add(d, SEV_LOSS, "perfdb.long-name", (struct where){.path = begin},
+                 "table skipped: its name has %zu bytes, files have at most %d", name.n, NAME_MAX);
+    } else if (hash_add(taken, hash_bytes(name), next) != next) {
+        diag_add(d, SEV_LOSS, "perfdb.same-name", (struct where){.path = name.at},
+                 "table skipped: another operator has this file name");
+    } else {
+        return true;
+    }
+    plan->n_skipped++;
+    return false;
+}
+
 /* An empty table for each type that has a name; `place` tells where the tables of types are. */
-static void open_tables(struct parse_plan *plan, const char *dir, uint32_t *place)
+static void open_tables(struct parse_plan *plan, const char *dir, uint32_t *place, struct diag *d)
 {
     const struct kernels *k = &plan->kernels;
+    struct hash taken = {0};
 
     for (size_t i = 0; i < k->types.n; i++) {
         struct parse_file f = {0};
-        if (k->types.at[i].n == 0)
+        struct str name = parse_file_name(&plan->arena, k->types.at[i]);
+        place[i] = NO_TABLE;
+        if (k->types.at[i].n == 0 || !is_free(plan, name, &taken, d))
             continue;
         place[i] = (uint32_t)plan->files.n;
-        f.path = fs_join(&plan->arena, dir, parse_file_name(&plan->arena, k->types.at[i]).at);
+        f.path = fs_join(&plan->arena, dir, name.at);
         f.op = table_stem(f.path);
         table_init(&f.fresh, f.path);
         table_arrange(&f.fresh, columns_parsed(), PARSED_N);
@@ -346,35 +372,21 @@ static void open_tables(struct parse_plan *plan, const char *dir, uint32_t *plac
                 table_add_column(&f.fresh, column_runtime[c]);
         vec_push(&plan->files, f);
     }
+    hash_free(&taken);
 }
 
-static void make_tables(struct parse_plan *plan, const char *dir)
+static void make_tables(struct parse_plan *plan, const char *dir, struct diag *d)
 {
     struct kernels *k = &plan->kernels;
     uint32_t *place = ARENA_ARRAY(&plan->arena, uint32_t, k->types.n + 1);
 
-    open_tables(plan, dir, place);
+    open_tables(plan, dir, place, d);
     for (size_t i = 0; i < k->groups.n; i++) {
         struct kernel_group *g = &k->groups.at[i];
         struct str type = k->types.at[g->type];
-        if (type.n > 0)
+        if (place[g->type] != NO_TABLE)
             add_group(plan, &plan->files.at[place[g->type]].fresh, g, str_equal(type, KERNELS_FIA));
     }
-}
-
-/* Two operators may end in one file name: the later one wins, and that is told. */
-static void tell_same_names(const struct parse_plan *plan, struct diag *d)
-{
-    struct hash seen = {0};
-
-    for (size_t i = 0; i < plan->files.n; i++) {
-        const char *path = plan->files.at[i].path;
-        uint32_t first = hash_add(&seen, hash_bytes(str_of(path)), (uint32_t)i);
-        if (first != i && strcmp(plan->files.at[first].path, path) == 0)
-            diag_add(d, SEV_LOSS, "perfdb.same-name", (struct where){.path = path},
-                     "two operators have this file name; the rows of the first are lost");
-    }
-    hash_free(&seen);
 }
 
 enum status parse_plan(struct parse_plan *plan, const char *source, const char *dir,
@@ -384,8 +396,7 @@ enum status parse_plan(struct parse_plan *plan, const char *source, const char *
     arena_init(&plan->arena);
     kernels_init(&plan->kernels);
     TRY(read_exports(plan, source, d));
-    make_tables(plan, dir);
-    tell_same_names(plan, d);
+    make_tables(plan, dir, d);
     return parse_onto(plan, mode, d);
 }
 

@@ -36,6 +36,7 @@ struct parse_plan {
     struct arena arena;
     size_t n_exports;
     VEC_OF(struct parse_file) files; /* one per operator, in order of first appearance */
+    size_t n_skipped;                /* operators without a table: no file can have the name */
 };
 
 /* After a failure the plan may be freed. `dir` need not exist. */

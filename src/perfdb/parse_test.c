@@ -2,8 +2,8 @@
 
 #include "base/testing_folder.h"
 
-/* An export with two shapes of Add. */
-static const char *source(const char *duration)
+/* The head of an export. */
+static struct str head(void)
 {
     struct str text =
         S("Type,OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,"
@@ -11,8 +11,16 @@ static const char *source(const char *duration)
 
     for (size_t i = 0; i < COUNTER_N; i++)
         text = arena_format(&arena, "%.*s,%.*s", STR_ARGS(text), STR_ARGS(column_counter[i]));
-    text = arena_format(&arena, "%.*s\nAdd,d,V,4,F,ND,4,F,ND,%s\nAdd,d,V,5,F,ND,5,F,ND,2\n",
-                        STR_ARGS(text), duration);
+    return text;
+}
+
+/* An export with two shapes of Add. */
+static const char *source(const char *duration)
+{
+    struct str heads = head();
+    struct str text =
+        arena_format(&arena, "%.*s\nAdd,d,V,4,F,ND,4,F,ND,%s\nAdd,d,V,5,F,ND,5,F,ND,2\n",
+                     STR_ARGS(heads), duration);
     return scratch_put("in/kernel_details.csv", text.at);
 }
 
@@ -30,6 +38,29 @@ TEST(names_of_files_are_made_safe)
 {
     assert_str(parse_file_name(&arena, S("a<b>c:d\"/\\|?e*f")), "a_b_c_d_____e_f.csv");
     assert_str(parse_file_name(&arena, S("")), "UNKNOWN_TYPE.csv");
+}
+
+/* "a/b" and "a:b" are both a_b.csv; 252 bytes and ".csv" are one too many for a file. */
+TEST(names_that_no_file_can_have_cost_their_table_alone)
+{
+    struct parse_plan plan;
+    const char *types[] = {"a/b", "a:b", "Add", arena_printf(&arena, "%0251d", 7),
+                           arena_printf(&arena, "%0252d", 7)};
+
+    struct str text = head();
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        text = arena_format(&arena, "%.*s\n%s,d,V,4,F,ND,4,F,ND,1", STR_ARGS(text), types[i]);
+    scratch_put("in/kernel_details.csv", text.at);
+    assert_int_equal(plan_onto(&plan, PARSE_CAREFUL), ST_OK);
+    assert_int_equal(plan.files.n, 3);
+    assert_int_equal(plan.n_skipped, 2);
+    assert_str(plan.files.at[0].op, "a_b");
+    assert_str(plan.files.at[1].op, "Add");
+    assert_int_equal(diag_count(&diag, "perfdb.same-name"), 1);
+    assert_int_equal(diag_count(&diag, "perfdb.long-name"), 1);
+    assert_int_equal(fs_mkdirs(scratch_path("db"), &diag), ST_OK);
+    assert_int_equal(parse_write(&plan, &diag), ST_OK);
+    parse_plan_free(&plan);
 }
 
 TEST(own_tables_are_replaced_without_asking)
@@ -104,6 +135,7 @@ TEST(a_source_that_is_missing_or_empty_is_told)
 }
 
 TEST_MAIN("perfdb/parse", TS(names_of_files_are_made_safe),
+          TS(names_that_no_file_can_have_cost_their_table_alone),
           TS(own_tables_are_replaced_without_asking),
           TS(measured_rows_and_unknown_columns_are_not_lost_by_accident),
           TS(merging_keeps_rows_and_cells), TS(a_source_that_is_missing_or_empty_is_told))

@@ -492,7 +492,7 @@ enum status place_find(struct arena *arena, const char *dir, const struct str *o
         const struct fs_entry *e = &list.at[i];
         struct str op = table_stem(e->path),
                    below = str_part(str_of(e->path), strlen(dir), SIZE_MAX);
-        if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_leftover(e->name) &&
+        if (e->kind == FS_FILE && str_ends(e->name, S(".csv")) && !table_is_temporary(e->name) &&
             !is_replay(below) && (n_ops == 0 || str_is_one_of(op, ops, n_ops)))
             out->at[out->n++] = (struct place_file){e->path, op};
     }

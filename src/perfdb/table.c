@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/csv.h"
 #include "base/fs.h"
@@ -13,6 +14,8 @@
 #include "base/limits.h"
 #include "base/text_out.h"
 #include "perfdb/cell.h"
+
+#define TABLE_TEMP ".strata.tmp"
 
 #define BOM "\xef\xbb\xbf"
 
@@ -242,9 +245,19 @@ bool table_equal(const struct op_table *a, const struct op_table *b)
     return true;
 }
 
-bool table_is_leftover(struct str name)
+bool table_is_temporary(struct str name)
 {
     return str_ends(name, S(".tmp.csv"));
+}
+
+/* "X.PID.strata.tmp.csv", or another ending for a report. */
+bool table_is_leftover(struct str name)
+{
+    size_t end = str_find(name, S(TABLE_TEMP ".")), from = end;
+
+    while (end < name.n && from > 0 && name.at[from - 1] != '.')
+        from--;
+    return from > 1 && fs_is_gone(str_part(name, from, end - from));
 }
 
 struct str table_stem(const char *path)
@@ -408,19 +421,23 @@ bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink)
     return is_fine;
 }
 
-/* The temporary of X.csv is X.tmp.csv, see table_is_leftover(). */
+/* The temporary of X.csv is X.PID.strata.tmp.csv, see table_is_leftover(); X is cut to make it a
+ * name. */
 static enum status open_swap(struct outfile *f, const char *path, struct diag *d)
 {
+    enum { STEM = NAME_MAX - 40 };
     struct str name = str_basename(str_of(path));
     size_t dot = name.n;
-    char temp[NAME_MAX + 16];
+    char temp[NAME_MAX + 1];
 
     for (size_t i = 1; i < name.n; i++)
         if (name.at[i] == '.')
             dot = i;
-    struct str suffix = dot < name.n ? str_part(name, dot, name.n) : S(".csv");
-    snprintf(temp, sizeof(temp), "%.*s.tmp%.*s", (int)dot, name.at, STR_ARGS(suffix));
-    return outfile_open_as(f, path, temp, d);
+    struct str suffix = dot < name.n ? str_part(name, dot, 8) : S(".csv");
+    snprintf(temp, sizeof(temp), "%.*s.%ld" TABLE_TEMP "%.*s",
+             STR_ARGS(str_part(name, 0, dot < STEM ? dot : STEM)), (long)getpid(),
+             STR_ARGS(suffix));
+    return outfile_update_as(f, path, temp, d);
 }
 
 enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,

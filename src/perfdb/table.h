@@ -93,15 +93,18 @@ enum table_bom { TABLE_NO_BOM, TABLE_BOM };
  * when the sink refused. */
 bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink);
 
-/* Replaces the file at `path` as a whole: written to <stem>.tmp.csv beside it, synced, renamed,
- * the folder synced. A reader, or a crash at any moment, finds the old bytes or the new ones. */
+/* Replaces the file at `path` as a whole: written to <stem>.PID.strata.tmp.csv beside it, synced,
+ * renamed, the folder synced. A reader, or a crash at any moment, finds the old bytes or the new
+ * ones. */
 enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,
                         struct diag *d);
 
-/* The same for any text, with <stem>.tmp<suffix> as the temporary: reports beside the tables. */
+/* The same for any text, with the suffix of that: reports beside the tables. */
 enum status table_write_text(const char *path, struct str text, struct diag *d);
 
-/* True for "X.tmp.csv", what a killed writer leaves behind. */
+/* True for "X.tmp.csv", which is no table; and for the temporary of a writer whose process is gone,
+ * which the next one removes. */
+bool table_is_temporary(struct str name);
 bool table_is_leftover(struct str name);
 
 /* The operator of a file: its name without folder and ".csv". */

@@ -135,8 +135,13 @@ TEST(a_file_is_replaced_as_a_whole)
 TEST(names_of_files)
 {
     assert_str(table_stem("a/b/MatMulV2.csv"), "MatMulV2");
-    assert_true(table_is_leftover(S("Add.tmp.csv")));
-    assert_false(table_is_leftover(S("Add.csv")));
+    assert_true(table_is_temporary(S("Add.tmp.csv")));
+    assert_false(table_is_temporary(S("Add.csv")));
+    assert_true(table_is_leftover(S("Add.999999999.strata.tmp.csv")));
+    assert_true(table_is_leftover(S("a.b.999999999.strata.tmp.md")));
+    assert_false(table_is_leftover(S("Add.tmp.csv")));
+    assert_false(table_is_leftover(S("Add.strata.tmp.csv")));
+    assert_false(table_is_leftover(S("Add.1.strata.tmp.csv"))); /* lives */
 }
 
 TEST_MAIN("perfdb/table", T(the_dialect_of_exporters_is_read), T(rows_may_be_ragged),

@@ -263,6 +263,7 @@ static bool write_csv(const struct cut *cut, const struct timeline_options *opti
     w->to = out;
     w->options = options;
     csv_write_open(&w->csv, (struct sink){count_bytes, w});
+    w->csv.is_safe = options->csv_safe;
     bool is_done = write_rows(w, options);
     text_free(&w->args);
     mem_free(w);

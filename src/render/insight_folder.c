@@ -97,7 +97,7 @@ static enum status write_core(struct folder_job *j, strid core, struct str name)
     const char *instr = arena_printf(j->arena, "%s/%s_instr_exe.csv", folder, folder);
     const char *code = arena_printf(j->arena, "%s/%s_code_exe.csv", folder, folder);
 
-    TRY(fs_mkdirs(fs_join(j->arena, j->made, folder), j->d));
+    TRY(fs_mkdir_own(fs_join(j->arena, j->made, folder), j->d));
     TRY(write_file(j, trace, core, insight_write_core_trace));
     TRY(write_file(j, instr, core, insight_write_instr_exe));
     return write_file(j, code, core, insight_write_code_exe);
@@ -108,7 +108,7 @@ static enum status write_all(struct folder_job *j)
     strid *cores;
     size_t n = insight_cores(&j->cut, j->arena, &cores);
 
-    TRY(fs_mkdirs(j->made, j->d));
+    TRY(fs_mkdir_own(j->made, j->d));
     TRY(write_file(j, "trace.json", 0, put_trace));
     TRY(write_file(j, "visualize_data.bin", 0, put_bin));
     for (size_t i = 0; i < n; i++) {

@@ -92,7 +92,10 @@ static void write_block(struct render_out *o, const struct renderer *renderer,
 bool render_write(const struct renderer *renderer, const struct report *r,
                   const struct render_options *options, struct sink out)
 {
-    struct render_out o = {.sink = out, .color = options->color, .width = options->width};
+    struct render_out o = {.sink = out,
+                           .color = options->color,
+                           .csv_safe = options->csv_safe,
+                           .width = options->width};
     bool is_first = renderer->begin == NULL || r->title.n == 0;
 
     if (renderer->begin != NULL)

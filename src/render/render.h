@@ -9,14 +9,15 @@
 #include "report/report.h"
 
 struct render_options {
-    bool color;   /* escape sequences for a terminal; never the only carrier of a meaning */
-    size_t width; /* of the terminal; 0: no limit */
+    bool csv_safe; /* base/csv_write.h: is_safe */
+    bool color;    /* escape sequences for a terminal; never the only carrier of a meaning */
+    size_t width;  /* of the terminal; 0: no limit */
 };
 
 /* What renderers write through: the first failure of the sink ends the output. */
 struct render_out {
     struct sink sink;
-    bool color, failed;
+    bool color, csv_safe, failed;
     size_t width;
 };
 

@@ -11,6 +11,7 @@ static void put_table(struct render_out *o, const struct table *t)
     char buf[QUANTITY_TEXT];
 
     csv_write_open(&out, o->sink);
+    out.is_safe = o->csv_safe;
     for (size_t c = 0; c < t->n_columns; c++)
         csv_write_cell(&out, str_of(t->columns[c].head));
     csv_write_row(&out);

@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/intern.h"
 
-enum { FOLDERS_DEEP = 48, FILES_MAX = 100000 };
+enum { FOLDERS_DEEP = 48 };
 
 /* Paths compare part by part, so "a/x" stands before "a-b/x". */
 static int by_parts(const void *left, const void *right)
@@ -37,7 +38,7 @@ static void add_files(struct arena *arena, const char *dir, struct str ending, s
 
     if (!fs_is_dir(dir) || fs_list(arena, dir, &list, d) != ST_OK)
         return;
-    for (size_t i = 0; i < list.n && out->n < FILES_MAX; i++)
+    for (size_t i = 0; i < list.n; i++)
         if (list.at[i].kind == FS_FILE && str_ends(list.at[i].name, ending) &&
             list.at[i].name.n > ending.n)
             vec_push(out, list.at[i].path);
@@ -65,7 +66,15 @@ static void add_below(struct arena *arena, const char *dir, struct str ending, b
 {
     struct fs_list list;
 
-    if (depth > FOLDERS_DEEP || !fs_is_dir(dir) || fs_list(arena, dir, &list, d) != ST_OK)
+    if (!fs_is_dir(dir))
+        return;
+    if (depth > FOLDERS_DEEP) {
+        if (d != NULL)
+            diag_add(d, SEV_LOSS, "incore-run.depth", (struct where){.path = dir},
+                     "not searched: nested more than %d folders deep", FOLDERS_DEEP);
+        return;
+    }
+    if (fs_list(arena, dir, &list, d) != ST_OK)
         return;
     for (size_t i = 0; i < list.n; i++) {
         const struct fs_entry *e = &list.at[i];
@@ -82,7 +91,7 @@ static void add_matches(struct arena *arena, const char *pattern, struct words *
     glob_t found;
 
     if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc && out->n < FILES_MAX; i++)
+        for (size_t i = 0; i < found.gl_pathc; i++)
             if (fs_exists(found.gl_pathv[i]) && !fs_is_dir(found.gl_pathv[i]))
                 vec_push(out, arena_cstr(arena, str_of(found.gl_pathv[i])));
     globfree(&found);
@@ -126,16 +135,42 @@ static bool is_chosen(const struct discover_job *job, const char *stem)
     return job->funcs.n == 0;
 }
 
-static bool is_taken(const struct kernel_sources *list, const char *name)
+/* Names of kernels so far, and the number that the next one of a name gets. */
+struct naming {
+    struct intern names;
+    VEC_OF(size_t) next; /* by id of a name */
+};
+
+static void naming_begin(struct naming *n)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->at[i].name, name) == 0)
-            return true;
-    return false;
+    *n = (struct naming){0};
+    intern_init(&n->names);
+    vec_push(&n->next, 0); /* the empty name is no kernel's */
+}
+
+static void naming_end(struct naming *n)
+{
+    intern_fini(&n->names);
+    vec_free(&n->next);
+}
+
+/* "k", then "k__2", "k__3", without those that other kernels have as their own. */
+static const char *own_name(struct naming *n, struct arena *arena, const char *stem)
+{
+    strid id = intern_find(&n->names, str_of(stem));
+    const char *name = stem;
+
+    if (id != 0)
+        do
+            name = arena_printf(arena, "%s__%zu", stem, n->next.at[id]++);
+        while (intern_find(&n->names, str_of(name)) != 0);
+    intern_put(&n->names, str_of(name));
+    vec_push(&n->next, 2);
+    return name;
 }
 
 static void add_source(struct arena *arena, const char *path, const struct discover_job *job,
-                       struct kernel_sources *out)
+                       struct naming *naming, struct kernel_sources *out)
 {
     struct str whole = str_of(path), base = str_basename(whole);
     size_t dot = base.n;
@@ -154,9 +189,7 @@ static void add_source(struct arena *arena, const char *path, const struct disco
     s.expected = arena_printf(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem);
     s.cpp = is_text ? NULL : path;
     s.pto = is_text ? path : fs_exists(s.expected) ? s.expected : NULL;
-    s.name = s.stem;
-    for (size_t n = 2; is_taken(out, s.name); n++)
-        s.name = arena_printf(arena, "%s__%zu", s.stem, n);
+    s.name = own_name(naming, arena, s.stem);
     out->at[out->n++] = s;
 }
 
@@ -164,6 +197,7 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
                              struct kernel_sources *out, struct diag *d)
 {
     struct words paths = {0};
+    struct naming naming;
 
     *out = (struct kernel_sources){0};
     find(job, arena, S(".cpp"), &paths, d);
@@ -174,8 +208,10 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
         sort(&paths);
     }
     out->at = ARENA_ARRAY(arena, struct kernel_source, paths.n);
+    naming_begin(&naming);
     for (size_t i = 0; i < paths.n; i++)
-        add_source(arena, paths.at[i], job, out);
+        add_source(arena, paths.at[i], job, &naming, out);
+    naming_end(&naming);
     if (out->n == 0) {
         if (paths.n > 0)
             diag_hint(d, "try", "--list-funcs; none of the %zu kernels has this name", paths.n);

@@ -1,5 +1,8 @@
 #include "replay/discover.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/testing_folder.h"
 
 static struct kernel_sources find(const char *below, const char *func)
@@ -30,6 +33,62 @@ TEST(kernels_of_a_build_come_in_order)
     assert_int_equal(find("a", "c").n, 1);
     assert_int_equal(find("a", "e").n, 0);
     assert_non_null(strstr(diag.hints.at[0].text, "none of the 4 kernels"));
+}
+
+/* Few files that many folders lead to. */
+TEST(every_kernel_of_a_large_build_is_found)
+{
+    enum { FILES = 330, FOLDERS = 304 };
+    struct discover_job job = {.build_dir = scratch_path("m"),
+                               .source_glob = scratch_path("m/d*/*.cpp")};
+    struct kernel_sources got;
+    char name[32];
+
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof(name), "m/d0/k%d.cpp", i);
+        scratch_put(name, "");
+    }
+    for (int i = 1; i < FOLDERS; i++) {
+        snprintf(name, sizeof(name), "m/d%d", i);
+        assert_int_equal(symlink("d0", scratch_path(name)), 0);
+    }
+    assert_int_equal(discover_kernels(&job, &arena, &got, &diag), ST_OK);
+    assert_int_equal(got.n, FILES * FOLDERS);
+    snprintf(name, sizeof(name), "k%d__%d", FILES - 1, FOLDERS);
+    bool is_found = false;
+    for (size_t i = 0; i < got.n; i++)
+        is_found = is_found || strcmp(got.at[i].name, name) == 0;
+    assert_true(is_found);
+}
+
+TEST(kernels_of_one_name_are_numbered)
+{
+    char name[64];
+
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof(name), "n/next_levels/%02d/ptoas/k.cpp", i);
+        scratch_put(name, "");
+    }
+    scratch_put("n/ptoas/k__3.cpp", "");
+    struct kernel_sources got = find("n", NULL);
+    assert_int_equal(got.n, 13);
+    assert_string_equal(got.at[0].name, "k__3");
+    assert_string_equal(got.at[1].name, "k");
+    assert_string_equal(got.at[2].name, "k__2");
+    assert_string_equal(got.at[3].name, "k__4");
+    assert_string_equal(got.at[12].name, "k__13");
+}
+
+TEST(folders_below_the_limit_are_reported)
+{
+    char name[256] = "p/next_levels";
+
+    for (int i = 0; i < 50; i++)
+        strcat(name, "/x");
+    strcat(name, "/ptoas/k.cpp");
+    scratch_put(name, "");
+    assert_int_equal(find("p", NULL).n, 0);
+    assert_int_not_equal(diag_count(&diag, "incore-run.depth"), 0);
 }
 
 TEST(earlier_results_are_no_kernels)
@@ -73,5 +132,7 @@ TEST(a_text_tells_its_target)
 }
 
 TEST_MAIN("replay/discover", TS(kernels_of_a_build_come_in_order),
-          TS(earlier_results_are_no_kernels), TS(texts_serve_where_there_is_no_source),
-          T(the_newest_new_build_is_taken), T(a_text_tells_its_target))
+          TS(every_kernel_of_a_large_build_is_found), TS(kernels_of_one_name_are_numbered),
+          TS(folders_below_the_limit_are_reported), TS(earlier_results_are_no_kernels),
+          TS(texts_serve_where_there_is_no_source), T(the_newest_new_build_is_taken),
+          T(a_text_tells_its_target))

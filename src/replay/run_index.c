@@ -4,6 +4,7 @@
 #include "replay/run_index.h"
 
 #include "base/fs.h"
+#include "base/inputs.h"
 #include "base/mapfile.h"
 #include "report/record_file.h"
 
@@ -267,6 +268,7 @@ enum status run_index_read(const char *run_root, struct arena *arena, struct run
 
     *out = (struct run_rows){0};
     TRY(mapfile_open(&map, path, d));
+    inputs_disown_path(path); /* the run that goes on writes it again */
     json_open(&j, map.text, JSON_STRICT);
     if (json_next(&j) == JSON_OBJECT)
         while (json_key(&j, &key))

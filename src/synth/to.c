@@ -153,7 +153,7 @@ enum status to_path(struct outlet *to, const char *folder, const char *name, con
 {
     const char *dir = fs_join(to->arena, to->sim->options->out, folder);
 
-    TRY(fs_mkdirs(dir, to->diag));
+    TRY(fs_mkdirs_in(to->sim->options->out, dir, to->diag));
     *path = fs_join(to->arena, dir, name);
     return ST_OK;
 }

@@ -47,18 +47,19 @@ OVER_EXAMPLES = [
     ["gpu", "report", "gpu-rules/raw.csv"], ["anomaly", "kineto-small", "--md", "report.md", "-o", "anomaly"],
     ["diff", "kineto-small", "ascend-small", "--md", "diff.md"], ["arch", "ascend-moe", "-o", "arch"],
     ["report", "incore"],
-] + [[verb, c] for c in CAPTURES for verb in ("info", "report")] + [["whatif", c] for c in CAPTURES] + \
+] + [[verb, c] for c in CAPTURES for verb in ("info", "report", "ops", "diagnose")] + [["whatif", c] for c in CAPTURES] + \
     [["query", c, "select name, lane from slices"] for c in CAPTURES] + \
     [["convert", c, "-o", f"{c}.{e}"] for c in CAPTURES for e in ("json", "pftrace", "csv")]
 # Nothing but the arguments and the program itself.
 EXEMPT = {"completion", "comm", "db", "gpu", "incore", "pto", "version"}
 # Their text must show the names: else the poison no longer reaches them.
-REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu report,gpu timeline,incore show,incore diff,
-    db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
+REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu report,gpu timeline,
+    incore show,incore diff,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
 
 # Data for programs; traces of one core keep the strings of their input byte for byte.
 DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|db|gz|so|o|npy|cpp|h|pb)$")
-DATA_STDOUT = re.compile(r"--as csv|--csv\b|--to csv|-o -|--out -|pto print|db trace-csv|db compare-shapes|cat |cut |tail |head ")
+DATA_STDOUT = re.compile(r"--as csv|--csv\b|--to csv|-o -|--out -|pto print|db trace-csv|db compare-shapes|"
+                         r"cat |cut |tail |head ")
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -269,6 +270,29 @@ def commands_of(line, known):
                 break
 
 
+def check_formulas():
+    """--csv-safe in every command that has it: no cell begins as a formula, numbers are unchanged."""
+    problems = []
+    with tempfile.TemporaryDirectory() as work:
+        shutil.copytree(os.path.join(ROOT, "examples/ascend-small"), os.path.join(work, "a"))
+        path = os.path.join(work, "a/ASCEND_PROFILER_OUTPUT/kernel_details.csv")
+        with open(path, newline="") as f:
+            rows = list(csv.reader(f))
+        name = rows[0].index("Name")
+        for i, row in enumerate(rows[1:]):
+            row[name] = "=+-@\t\r"[i % 6] + "cmd" + row[name]
+        with open(path, "w", newline="") as f:
+            csv.writer(f).writerows(rows)
+        for argv in (["query", "a", "--to", "csv", "select name, -1.5 as n from kernels"],
+                     ["convert", "a", "--to", "csv", "-o", "-"], ["analyze", "anomaly", "a", "--as", "csv"]):
+            done, found = run([STRATA] + argv + ["--csv-safe"], work)
+            cells = [c for r in csv.reader(io.StringIO(done.stdout.decode(), newline="")) for c in r]
+            problems += found + [f"{argv}: {c!r}" for c in cells if re.match(r"[=+@\t\r]|-(?![\d.])", c)]
+            if done.returncode != 0 or (argv[0] == "query" and "-1.5" not in cells):
+                problems.append(f"{argv}: {done.returncode} {done.stderr}")
+    return problems
+
+
 def main():
     listed = json.loads(subprocess.run([STRATA, "help", "--json"], capture_output=True, check=True).stdout)
     known = {c["name"] for c in listed["result"]["commands"]}
@@ -288,6 +312,9 @@ def main():
         failed += 1
     for name in sorted(REACHED - reached):
         print(f"{name}: the names do not reach its text")
+        failed += 1
+    for problem in check_formulas():
+        print(f"--csv-safe: {problem}")
         failed += 1
     print(f"{len(results)} runs, {failed} with problems; names are shown by {len(reached)} commands")
     if "-v" in sys.argv:

@@ -54,7 +54,7 @@ static double idle_share(const struct root_finder *f, enum idle_cause cause)
 static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
 {
     const struct root_finder *f = &t->f;
-    const struct slow_step *slow = &f->slow;
+    const struct slow_step *slow = c->cause == ROOT_CLOCK_DROP ? &f->clock : &f->slow;
     bool is_slow = slow->step != SIZE_MAX;
     bool is_launch = c->cause == ROOT_LAUNCH_BOUND;
     struct str site = c->n_sites > 0 ? short_name(t->arena, c->sites[0].name) : S("-");
@@ -103,7 +103,9 @@ static struct diagnosis_cause tell(struct teller_of_causes *t, const struct foun
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
-        .saving = kind->flags & ROOT_OF_STEP ? t->f.slow.excess : (nanos)(c->saving * step),
+        .saving = c->cause == ROOT_CLOCK_DROP  ? t->f.clock.excess
+                  : kind->flags & ROOT_OF_STEP ? t->f.slow.excess
+                                               : (nanos)(c->saving * step),
         .saving_share = c->saving,
         .profiled_saving_share = c->profiled_saving,
         .score = score,
@@ -317,6 +319,9 @@ static void add_missing(struct teller_of_causes *t)
         lack(d, plain(t->arena, &diagnosis_text.no_shapes));
     if (!(t->f.cap->has & HAS_STACKS) && names_untraced(d))
         lack(d, plain(t->arena, &diagnosis_text.no_stacks));
+    if (t->f.is_device_assumed)
+        lack(d,
+             WORDING(t->arena, &diagnosis_text.no_device, PLACE("device", S(ROOT_ASSUMED_DEVICE))));
     if (!d->is_calibrated)
         lack(d, plain(t->arena, &diagnosis_text.no_cost));
     if (a->host.count > 1)
@@ -388,6 +393,9 @@ const struct diagnosis *diagnosis_find(struct study *st)
     if (a->n == 0 || a->tasks.n == 0)
         return without_work(d, &st->scratch);
     whatif_init(&w, st, a);
+    bool is_assumed = w.device == NULL && capture_is_ascend(st->cap);
+    if (is_assumed)
+        w.device = device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE));
     begin(&t, st, &w, a);
     t.d = d;
     *d = (struct diagnosis){
@@ -410,6 +418,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
         if (t.f.found[i].profiled_saving > d->profiler_saving &&
             t.f.found[i].saving < ROOT_NAMED / 100.0)
             d->profiler_saving = t.f.found[i].profiled_saving;
+    t.f.is_device_assumed = is_assumed;
     finish(&t, root_rank(&t.f));
     whatif_fini(&w);
     return d;

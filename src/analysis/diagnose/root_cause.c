@@ -286,6 +286,16 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_clock,
                 .flags = ROOT_OF_STEP,
             },
+        [ROOT_VARIABLE_SHAPES] =
+            {
+                .id = "variable_shapes",
+                .what = &diagnosis_text.what_shapes,
+                .actions[FRAMEWORK_PYTORCH] = &diagnosis_text.do_shapes,
+                .against = &diagnosis_text.not_shapes,
+                .record = &diagnosis_text.record_shapes,
+                .whatif = "no_alloc",
+                .flags = ROOT_BETWEEN_STREAMS | ROOT_NEEDS_SHAPES,
+            },
 };
 
 const char *root_cause_name(enum root_cause cause)

@@ -38,9 +38,10 @@ enum root_cause {
     ROOT_SLOW_STEP_MORE_WORK,
     ROOT_SLOW_STEP_SAME_WORK,
     ROOT_CLOCK_DROP,
+    ROOT_VARIABLE_SHAPES,
 };
 
-enum { ROOT_CAUSES = ROOT_CLOCK_DROP + 1 };
+enum { ROOT_CAUSES = ROOT_VARIABLE_SHAPES + 1 };
 
 /* Whose words an action uses. */
 enum framework {

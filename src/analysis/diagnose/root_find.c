@@ -131,12 +131,14 @@ static size_t changes_of(enum root_cause cause, struct whatif_change out[ROOT_CH
     return n;
 }
 
-/* Whether the accounting shows time that a cause of the host could have taken. */
+/* Whether the accounting shows enough time that a cause could have taken. */
 static bool is_supported(const struct root_finder *f, enum root_cause cause)
 {
-    double launch = share_of(f, f->by[ACCOUNT_IDLE + CAUSE_LAUNCH]);
-
-    return cause != ROOT_LAUNCH_BOUND || launch >= ROOT_LISTED / 100.0;
+    if (cause == ROOT_LAUNCH_BOUND)
+        return share_of(f, f->by[ACCOUNT_IDLE + CAUSE_LAUNCH]) >= ROOT_LISTED / 100.0;
+    if (cause == ROOT_COMM_EXPOSED)
+        return share_of(f, f->by[ACCOUNT_COMM]) >= ROOT_NOT_HEALTHY / 100.0;
+    return true;
 }
 
 /* What the changes of a cause save. */
@@ -166,8 +168,9 @@ static void value_copies(struct root_finder *f)
     value(f, ROOT_PAGEABLE_COPY);
     value(f, ROOT_COPY_UNNEEDED);
     if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
-        bool is_pinned = f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] == 0 &&
-                         f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE] == 0;
+        double pageable = share_of(f, f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] +
+                                          f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
+        bool is_pinned = pageable < ROOT_PAGEABLE / 100.0 * copies_share(f);
         value(f, has_event && has_wait && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
     } else if (has_wait) {
         value(f, ROOT_DEVICE_DEPENDENCY);
@@ -198,11 +201,22 @@ static void value_accounts(struct root_finder *f)
     value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
     if (root_found(f, ROOT_NO_OVERLAP) == NULL)
         value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
+    if (f->clock.step != SIZE_MAX)
+        keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
     if (f->slow.step == SIZE_MAX)
         return;
     struct found_cause *c = keep(f, f->slow.cause, f->slow.share, f->slow.share);
     if (c != NULL)
         c->in_slow_step = 1;
+}
+
+/* Sizes that change make memory anew; what compilers do with them names itself. */
+static void value_shapes(struct root_finder *f)
+{
+    const struct found_cause *memory = root_found(f, ROOT_ALLOCATOR);
+
+    if (memory != NULL && root_shape_sets(f) >= ROOT_SHAPE_SETS)
+        keep(f, ROOT_VARIABLE_SHAPES, memory->saving, memory->profiled_saving);
 }
 
 void root_find(struct root_finder *f)
@@ -217,8 +231,10 @@ void root_find(struct root_finder *f)
     };
 
     root_find_slow_step(f);
+    root_find_slow_clock(f);
     for (size_t i = 0; i < ARRAY_LEN(changes); i++)
         value(f, changes[i]);
     value_copies(f);
     value_accounts(f);
+    value_shapes(f);
 }

@@ -51,7 +51,9 @@ struct root_finder {
     size_t first, steps; /* the steps that count: the first is left out when there are more */
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
+    bool is_device_assumed; /* the capture does not name it */
     struct slow_step slow;
+    struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
     struct found_cause found[ROOT_CAUSES];
     size_t n;
 };
@@ -66,6 +68,10 @@ bool root_counts_step(const struct root_finder *f, uint32_t step);
 uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
 
 void root_find_slow_step(struct root_finder *f);
+void root_find_slow_clock(struct root_finder *f);
+
+/* Kinds of steps by the shapes that their operators take, among the first that count. */
+size_t root_shape_sets(const struct root_finder *f);
 
 /* Fills sites, count, each and share of a cause. */
 void root_find_sites(const struct root_finder *f, struct found_cause *c);

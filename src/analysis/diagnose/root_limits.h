@@ -5,6 +5,8 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
 #define STRATA_ANALYSIS_DIAGNOSE_ROOT_LIMITS_H
 
+#define ROOT_ASSUMED_DEVICE "910B3" /* for Ascend captures that do not name theirs */
+
 enum {
     /* Ranking. */
     ROOT_LISTED = 3,       /* percent of the step: savings from here on are listed, */
@@ -16,6 +18,11 @@ enum {
 
     /* Copies. */
     ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */
+    ROOT_PAGEABLE = 10,  /* percent of them that may be pageable where streams are to blame */
+
+    /* Shapes. */
+    ROOT_SHAPE_SETS = 3,  /* among */
+    ROOT_SHAPE_STEPS = 6, /* steps */
 
     /* One step that is slow. */
     ROOT_SLOW_TIMES = 130,    /* percent of the median, */
@@ -28,6 +35,8 @@ enum {
     ROOT_IN_STEP = 80,        /* percent of a cause that lies in the slow step: the step is named */
     ROOT_SLOWED = 80,         /* percent of kernel time that lasts longer in a step whose clock */
     ROOT_SLOWED_BY = 110,     /* dropped, by this */
+
+    ROOT_STEPS_FOR_CLOCK = 4, /* fewer steps have no usual time */
 
     /* Confidence. */
     ROOT_HOST_ERROR = 180, /* percent of the true time that short host times are estimated at most:

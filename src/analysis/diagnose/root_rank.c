@@ -22,6 +22,13 @@ static bool has(const struct found_cause *c, unsigned flag)
     return (root_causes[c->cause].flags & flag) != 0;
 }
 
+bool root_may_be_profiler(const struct found_cause *c)
+{
+    double least = 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
+
+    return has(c, ROOT_OF_LAUNCHES) && least < ROOT_NAMED / 100.0;
+}
+
 static void lead(struct root_finder *f, size_t i)
 {
     struct found_cause c = f->found[i];
@@ -58,15 +65,20 @@ static double specific_saving(const struct found_cause *c, const struct found_ca
                                                                                       : c->saving;
 }
 
-/* A specific cause with half of a generic one's saving is easier to act on. */
+static bool gives_way(const struct found_cause *c)
+{
+    return has(c, ROOT_GENERIC) || root_may_be_profiler(c);
+}
+
+/* A specific cause with half of a generic or doubtful one's saving is easier to act on. */
 static void prefer_specific(struct root_finder *f)
 {
     const struct found_cause *first = &f->found[0];
 
-    if (!has(first, ROOT_GENERIC))
+    if (!gives_way(first))
         return;
     for (size_t i = 1; i < f->n; i++)
-        if (!has(&f->found[i], ROOT_GENERIC) &&
+        if (!gives_way(&f->found[i]) &&
             specific_saving(&f->found[i], first) >= ROOT_SPECIFIC / 100.0 * first->saving) {
             lead(f, i);
             return;
@@ -83,6 +95,16 @@ static void prefer_step(struct root_finder *f)
             lead(f, i);
 }
 
+/* Kernels that are slow in some steps alone are no matter of the kernels. */
+static void prefer_clock(struct root_finder *f)
+{
+    if (!has(&f->found[0], ROOT_OF_TASKS))
+        return;
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].cause == ROOT_CLOCK_DROP && f->found[i].saving >= ROOT_NAMED / 100.0)
+            lead(f, i);
+}
+
 /* Whether data that is read back is needed cannot be seen; that its memory is not pinned can. */
 static void prefer_pageable(struct root_finder *f)
 {
@@ -90,6 +112,14 @@ static void prefer_pageable(struct root_finder *f)
         return;
     for (size_t i = 1; i < f->n; i++)
         if (f->found[i].cause == ROOT_PAGEABLE_COPY && f->found[i].saving >= ROOT_NAMED / 100.0)
+            lead(f, i);
+}
+
+/* Why memory is allocated again tells more than that it is. */
+static void prefer_shapes(struct root_finder *f)
+{
+    for (size_t i = 1; i < f->n && f->found[0].cause == ROOT_ALLOCATOR; i++)
+        if (f->found[i].cause == ROOT_VARIABLE_SHAPES)
             lead(f, i);
 }
 
@@ -119,8 +149,13 @@ bool root_rank(struct root_finder *f)
     prefer_specific(f);
     prefer_pageable(f);
     prefer_products(f);
+    prefer_shapes(f);
     prefer_step(f);
-    return f->found[0].saving >= ROOT_NAMED / 100.0;
+    prefer_clock(f);
+    bool is_hidden = f->found[0].is_share &&
+                     num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
+                         f->found[0].saving; /* most of the time cannot be explained */
+    return f->found[0].saving >= ROOT_NAMED / 100.0 && !is_hidden;
 }
 
 /* ---- confidence ---- */
@@ -160,7 +195,8 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
         score *= 0.5;
     if (f->steps < 3)
         score *= 0.4;
-    return score;
+    bool uses_device = has(c, ROOT_OF_TASKS) || c->cause == ROOT_HEALTHY;
+    return uses_device && (f->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
 }
 
 static double replay_of(const struct root_finder *f)
@@ -168,13 +204,6 @@ static double replay_of(const struct root_finder *f)
     double error = f->w->replay->identity_error;
 
     return error <= 0.02 ? 1 : error <= 0.05 ? 0.8 : error <= 0.15 ? 0.5 : 0.2;
-}
-
-bool root_may_be_profiler(const struct found_cause *c)
-{
-    double least = 1 - (1 - c->saving) * ROOT_HOST_ERROR / 100.0;
-
-    return has(c, ROOT_OF_LAUNCHES) && least < ROOT_NAMED / 100.0;
 }
 
 double root_confidence(const struct root_finder *f, const struct found_cause *c)

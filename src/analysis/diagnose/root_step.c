@@ -81,41 +81,99 @@ static void find_grown(const struct root_finder *f, struct slow_step *s)
     }
 }
 
-/* Sums of kernels of one name, inside a step and outside of it. */
-struct kernel_sums {
-    nanos in, out;
-    size_t n_in, n_out;
+/* ---- clocks ---- */
+
+/* Kernels of one name in one step. */
+struct kernel_sum {
+    nanos time;
+    size_t n;
 };
 
-/* Whether most kernel time of the step is of kernels that last longer there. */
-static bool is_slowed(const struct root_finder *f, size_t step)
+/* Sums by name and step: name * steps + step. */
+struct kernel_sums {
+    struct hash names;
+    struct kernel_sum *at;
+    size_t n;
+};
+
+static struct kernel_sums sum_kernels(const struct root_finder *f)
 {
-    struct hash names = {0};
-    VEC_OF(struct kernel_sums) sums = {0};
-    double slowed = 0, all = 0;
+    struct kernel_sums sums = {0};
 
     for (size_t i = 0; i < f->a->tasks.n; i++) {
         const struct device_task *t = &f->a->tasks.at[i];
-        if (t->class != TASK_COMPUTE || t->step == TASK_NO_STEP)
+        if (t->class == TASK_COMPUTE && t->step != TASK_NO_STEP &&
+            hash_add(&sums.names, f->cap->slices.name[t->slice], (uint32_t)sums.n) == sums.n)
+            sums.n++;
+    }
+    sums.at = ARENA_ARRAY(&f->st->scratch, struct kernel_sum, sums.n * f->a->n);
+    memset(sums.at, 0, sums.n * f->a->n * sizeof(*sums.at));
+    for (size_t i = 0; i < f->a->tasks.n; i++) {
+        const struct device_task *t = &f->a->tasks.at[i];
+        uint32_t name;
+        if (t->class != TASK_COMPUTE || t->step == TASK_NO_STEP ||
+            !hash_get(&sums.names, f->cap->slices.name[t->slice], &name))
             continue;
-        uint32_t at = hash_add(&names, f->cap->slices.name[t->slice], (uint32_t)sums.n);
-        if (at == sums.n)
-            vec_push(&sums, ((struct kernel_sums){0}));
-        struct kernel_sums *s = &sums.at[at];
-        nanos *sum = t->step == step ? &s->in : &s->out;
-        *sum = nanos_add(*sum, nanos_sub(t->end, t->begin));
-        *(t->step == step ? &s->n_in : &s->n_out) += 1;
+        struct kernel_sum *s = &sums.at[name * f->a->n + t->step];
+        s->time = nanos_add(s->time, nanos_sub(t->end, t->begin));
+        s->n++;
     }
-    for (size_t i = 0; i < sums.n; i++) {
-        const struct kernel_sums *s = &sums.at[i];
-        double in = num_share((double)s->in, (double)s->n_in);
-        double out = num_share((double)s->out, (double)s->n_out);
-        all += (double)s->in;
-        slowed += s->n_out > 0 && in >= out * ROOT_SLOWED_BY / 100 ? (double)s->in : 0;
+    return sums;
+}
+
+/* What the kernels of a name take in a quick step: a quarter of the steps of this kind are
+ * quicker. */
+static nanos quick_time(const struct root_finder *f, const struct kernel_sum *of_name, size_t step)
+{
+    nanos *times = mem_grow(NULL, sizeof(*times), f->a->n + 1);
+    size_t n = 0;
+
+    for (size_t i = f->first; i < f->a->n; i++)
+        if (f->a->steps[i].group == f->a->steps[step].group && of_name[i].n == of_name[step].n)
+            times[n++] = of_name[i].time;
+    host_timeline_median(times, n); /* sorts */
+    nanos quick = n > 0 ? times[n / 4] : 0;
+    mem_free(times);
+    return quick;
+}
+
+/* What nearly all kernels of a step take more than in quick steps; 0 when only some do. */
+static nanos slowed_by(const struct root_finder *f, const struct kernel_sums *sums, size_t step)
+{
+    double all = 0, slowed = 0, more = 0;
+
+    for (size_t name = 0; name < sums->n; name++) {
+        const struct kernel_sum *s = &sums->at[name * f->a->n];
+        double now = (double)s[step].time, quick = (double)quick_time(f, s, step);
+        all += now;
+        if (quick > 0 && now >= quick * ROOT_SLOWED_BY / 100) {
+            slowed += now;
+            more += now - quick;
+        }
     }
-    vec_free(&sums);
-    hash_free(&names);
-    return all > 0 && slowed >= all * ROOT_SLOWED / 100;
+    return all > 0 && slowed >= all * ROOT_SLOWED / 100 ? (nanos)more : 0;
+}
+
+void root_find_slow_clock(struct root_finder *f)
+{
+    struct kernel_sums sums = sum_kernels(f);
+    nanos worst = 0, run = 0;
+
+    f->clock = (struct slow_step){.step = SIZE_MAX, .cause = ROOT_CLOCK_DROP};
+    for (size_t i = f->first; i < f->a->n && f->steps >= ROOT_STEPS_FOR_CLOCK; i++) {
+        nanos more = f->a->steps[i].tasks > 0 ? slowed_by(f, &sums, i) : 0;
+        run += window_of(f, i);
+        f->clock.excess += more;
+        if (more <= worst)
+            continue;
+        worst = more;
+        f->clock.step = i;
+        f->clock.time = window_of(f, i);
+    }
+    hash_free(&sums.names);
+    f->clock.share = num_share((double)f->clock.excess, (double)run);
+    if (f->clock.step != SIZE_MAX)
+        f->clock.median = f->clock.time - worst;
 }
 
 static enum root_cause cause_of(const struct root_finder *f, const struct slow_step *s,
@@ -130,7 +188,7 @@ static enum root_cause cause_of(const struct root_finder *f, const struct slow_s
     if ((nanos)kernels[s->step] * 100 >= usual * ROOT_MORE_WORK &&
         kernels[s->step] >= most + ROOT_MORE_KERNELS)
         return ROOT_SLOW_STEP_MORE_WORK;
-    return is_slowed(f, s->step) ? ROOT_CLOCK_DROP : ROOT_SLOW_STEP_SAME_WORK;
+    return ROOT_SLOW_STEP_SAME_WORK;
 }
 
 /* The run is all windows, the first one too: a slow first step is a matter of the whole. */
@@ -178,4 +236,36 @@ void root_find_slow_step(struct root_finder *f)
     s.cause = cause_of(f, &s, kernels);
     s.kernels = (long long)kernels[s.step] - (long long)median_of(f, s.step, kernel_value, kernels);
     f->slow = s;
+}
+
+/* ---- shapes ---- */
+
+/* A sum over operators and their shapes that does not depend on their order. */
+static void add_shapes(const struct root_finder *f, const struct host_call *call, uint64_t *sums)
+{
+    struct attr shapes = capture_slice_attr(f->cap, call->op, KEY_INPUT_SHAPES);
+    uint32_t step = root_step_of_call(f, call);
+
+    if (!root_counts_step(f, step) || step - f->first >= ROOT_SHAPE_STEPS ||
+        shapes.type != ATTR_TEXT)
+        return;
+    uint64_t x = (shapes.text + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    sums[step - f->first] += (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+size_t root_shape_sets(const struct root_finder *f)
+{
+    uint64_t sums[ROOT_SHAPE_STEPS] = {0};
+    size_t sets = 0;
+
+    for (size_t i = 0; i < f->a->host.n; i++)
+        if (f->a->host.calls[i].op != NO_SLICE && f->a->host.calls[i].tasks > 0)
+            add_shapes(f, &f->a->host.calls[i], sums);
+    for (size_t i = 0; i < ROOT_SHAPE_STEPS; i++) {
+        bool is_new = sums[i] != 0;
+        for (size_t k = 0; k < i; k++)
+            is_new &= sums[k] != sums[i];
+        sets += is_new;
+    }
+    return sets;
 }

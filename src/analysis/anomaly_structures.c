@@ -1,0 +1,82 @@
+/*
+ * The layers of the dominant step for people: four clocks of each, and the gaps between them.
+ */
+#include "analysis/anomaly.h"
+
+#include "analysis/analysis.h"
+#include "analysis/steps.h"
+#include "analysis/structures.h"
+#include "text/anomaly.h"
+
+enum { MAX_ROWS = 8 };
+
+static const struct column structure_columns[] = {
+    {"layer", COLUMN_TEXT, UNIT_PLAIN},         {"type", COLUMN_TEXT, UNIT_PLAIN},
+    {"wall ms", COLUMN_NUMBER, UNIT_MS},        {"busy ms", COLUMN_NUMBER, UNIT_MS},
+    {"kernel sum ms", COLUMN_NUMBER, UNIT_MS},  {"with waits ms", COLUMN_NUMBER, UNIT_MS},
+    {"share %", COLUMN_NUMBER, UNIT_RATIO},     {"gap before ms", COLUMN_NUMBER, UNIT_MS},
+    {"largest gap ms", COLUMN_NUMBER, UNIT_MS}, {"reading", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+static struct str name_of(struct report *r, const struct structure *s)
+{
+    return arena_format(&r->arena, "block_%zu", s->number);
+}
+
+/* What the clocks mean beside each other: the first that holds. */
+static const char *reading_of(const struct clocks *c)
+{
+    unsigned mask = clocks_read(c);
+
+    return mask != 0 ? clocks_meaning_text((enum clocks_meaning)(mask & -mask)) : "";
+}
+
+static void add_row(struct report *r, struct table *t, const struct structure *s)
+{
+    table_text(r, t, name_of(r, s));
+    table_word(r, t, structure_type_name(s->type));
+    table_number(t, (double)s->all.wall);
+    table_number(t, (double)s->all.busy);
+    table_number(t, (double)s->all.sum);
+    table_number(t, (double)s->all.cost);
+    table_number(t, s->share);
+    table_number(t, (double)s->gap_before);
+    table_number(t, (double)s->bubble_largest);
+    table_word(r, t, reading_of(&s->all));
+}
+
+/* The two layers around the longest gap between layers. */
+static void tell_longest_gap(struct report *r, const struct structures *all)
+{
+    const struct structure *worst = NULL;
+
+    for (size_t i = 1; i < all->n; i++) {
+        const struct structure *s = &all->at[i];
+        if (s->step == all->dominant_step && s[-1].step == s->step && s->gap_before > 0 &&
+            (worst == NULL || s->gap_before > worst->gap_before))
+            worst = s;
+    }
+    if (worst != NULL)
+        report_text(r, REPORT_MESSAGE(r, &anomaly_text.longest_between,
+                                      place_quantity("time", (double)worst->gap_before, UNIT_NS),
+                                      PLACE("before", name_of(r, worst - 1)),
+                                      PLACE("after", name_of(r, worst))));
+}
+
+void anomaly_describe_structures(struct study *st, const struct arch *arch, struct report *r)
+{
+    const struct structures *all = structures_find(st, arch);
+    const struct steps *steps = study_steps(st);
+
+    if (all->n_ranked < 2 || all->dominant_step >= steps->n)
+        return;
+    report_heading(r, REPORT_MESSAGE(r, &anomaly_text.layers,
+                                     PLACE("step", steps->at[all->dominant_step].id)));
+    struct table *table = report_table(r, structure_columns, ARRAY_LEN(structure_columns));
+    for (size_t i = 0; i < all->n_ranked && i < MAX_ROWS; i++)
+        add_row(r, table, &all->at[all->by_wall[i]]);
+    if (all->n_ranked > MAX_ROWS)
+        report_text(
+            r, REPORT_MESSAGE(r, &anomaly_text.more_layers, PLACE("n", all->n_ranked - MAX_ROWS)));
+    tell_longest_gap(r, all);
+}
