@@ -69,7 +69,7 @@ static size_t runs_of(struct study *st, const struct arch_markers *m, const stru
 
 void arch_runs_find(struct study *st, const struct arch_markers *markers, struct arch_layers *out)
 {
-    size_t own[ARCH_RUNS];
+    size_t own[ARCH_RUNS] = {0};
 
     for (size_t i = 0; i < out->n_passes; i++) {
         const struct arch_pass *pass = &out->passes[i];

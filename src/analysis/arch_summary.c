@@ -45,12 +45,13 @@ static struct str add_stacks(struct arena *arena, const struct arch *a, enum lan
     if (n > 0)
         return MESSAGE(lang, arena, n > 1 ? &arch_text.summary_stacks : &arch_text.summary_stack,
                        PLACE("n", n), PLACE("summary", text), PLACE("stacks", list));
-    for (size_t i = 0; i < a->layers->n_runs && a->layers->n_runs > 1; i++)
+    if (a->layers->n_runs < 2)
+        return text;
+    for (size_t i = 0; i < a->layers->n_runs; i++)
         list = arena_format(arena, "%.*s%s%zu", STR_ARGS(list), i > 0 ? " + " : "",
                             a->layers->runs[i]);
-    return a->layers->n_runs > 1 ? MESSAGE(lang, arena, &arch_text.summary_runs,
-                                           PLACE("summary", text), PLACE("runs", list))
-                                 : text;
+    return MESSAGE(lang, arena, &arch_text.summary_runs, PLACE("summary", text),
+                   PLACE("runs", list));
 }
 
 /* What contradicts the answer stands in front of it. */

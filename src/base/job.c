@@ -91,14 +91,15 @@ void job_hold(void (*release)(void *what, size_t n), void *what, size_t n)
     if (job == NULL)
         return;
     struct job_held *h = malloc(sizeof(*h));
-    if (h == NULL) {
+    if (h != NULL) {
+        pthread_mutex_lock(&job->lock);
+        *h = (struct job_held){job->held, release, what, n};
+        job->held = h;
+        pthread_mutex_unlock(&job->lock);
+    } else {
         release(what, n);
         job_out_of_memory();
     }
-    pthread_mutex_lock(&job->lock);
-    *h = (struct job_held){job->held, release, what, n};
-    job->held = h;
-    pthread_mutex_unlock(&job->lock);
 }
 
 void job_drop(void (*release)(void *what, size_t n), const void *what)
