@@ -145,21 +145,25 @@ void arch_modules_add_opaque(struct study *st, const struct arch_markers *marker
     for (size_t i = 0; i < t->n_calls; i++)
         if (o.markers[i] > layers[t->calls[i].module])
             layers[t->calls[i].module] = o.markers[i];
+    size_t *whole = ARENA_ARRAY(&st->scratch, size_t, t->n);
+    size_t *part = ARENA_ARRAY(&st->scratch, size_t, t->n);
+    for (size_t i = 0; i < t->n_calls; i++) {
+        uint32_t m = t->calls[i].module;
+        whole[m] += o.markers[i] > 0 && o.markers[i] == layers[m];
+        part[m] += o.markers[i] > 0 && o.markers[i] != layers[m];
+    }
     for (uint32_t m = 0; m < t->n; m++) {
         struct arch_stack stack = {.owner = t->at[m].class,
                                    .module = m,
                                    .layers = layers[m],
+                                   .calls = whole[m],
+                                   .partial = part[m],
                                    .is_opaque = true,
                                    .has_attention = true,
                                    .device = o.device[m],
                                    .share = num_share(o.device[m], t->device)};
         if (layers[m] < 2)
             continue;
-        for (size_t i = 0; i < t->n_calls; i++)
-            if (t->calls[i].module == m && o.markers[i] > 0) {
-                size_t *count = o.markers[i] == layers[m] ? &stack.calls : &stack.partial;
-                (*count)++;
-            }
         all[stacks->n++] = stack;
     }
     stacks->at = all;

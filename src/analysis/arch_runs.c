@@ -6,7 +6,7 @@
 #include "analysis/study.h"
 #include "base/ranked.h"
 
-enum { FORMS_MOST = 64, LOOP_LEAST = 8, LOOP_MOST = 512 };
+enum { FORMS_MOST = 64, LOOP_LEAST = 8, LOOP_MOST = 512, LOOP_LAYERS = 16384 };
 
 struct form {
     uint64_t key;
@@ -94,7 +94,7 @@ static double match(const uint64_t *signatures, size_t from, size_t to, size_t p
 {
     size_t same = 0, n = 0;
 
-    for (size_t i = from; i + period + 1 < to; i++, n++)
+    for (size_t i = from; i + period + 1 < to && n < LOOP_LAYERS; i++, n++)
         same += signatures[i] == signatures[i + period];
     return n > 0 ? (double)same / (double)n : 0;
 }

@@ -22,6 +22,7 @@ struct finder {
     struct intern classes;
     VEC_OF(struct op_stat) rows;
     VEC_OF(uint32_t) seen; /* by row: the kernel that was counted last, + 1 */
+    strid values;          /* name of the attribute of other inputs */
     lane_id ranges;        /* thread of most ranges; cap->lanes.n: none */
 };
 
@@ -109,6 +110,32 @@ static uint32_t counted(struct finder *f, uint32_t slice, uint32_t *row)
     return OP_TREE_NONE;
 }
 
+/* ---- work ---- */
+
+/* The values of inputs that are no tensors, as the profiler writes them. */
+static struct str values_of(const struct finder *f, size_t slice)
+{
+    const struct slices *s = &f->cap->slices;
+    struct attr a = attrs_get(&f->cap->attrs, s->own[slice], f->values);
+
+    if (f->values == 0)
+        return (struct str){0};
+    if (a.type == ATTR_NONE)
+        a = attrs_get(&f->cap->attrs, s->set[slice], f->values);
+    return a.type == ATTR_TEXT ? capture_text(f->cap, a.text) : (struct str){0};
+}
+
+static void add_work(struct finder *f, size_t slice, uint32_t row)
+{
+    if (f->cap->slices.kind[slice] != SLICE_HOST_OP)
+        return;
+    struct op_work work =
+        op_work_of(capture_text(f->cap, f->cap->slices.name[slice]),
+                   capture_slice_text(f->cap, slice, KEY_INPUT_SHAPES), values_of(f, slice));
+    f->rows.at[row].flops += work.flops;
+    f->out->flops += work.is_leaf ? work.flops : 0;
+}
+
 /* ---- host time ---- */
 
 static void add_host(struct finder *f)
@@ -125,6 +152,7 @@ static void add_host(struct finder *f)
             continue;
         struct op_stat *own = &f->rows.at[row];
         own->calls++;
+        add_work(f, i, row);
         own->own_host = nanos_add(own->own_host, s->dur[i]);
         uint32_t up = counted(f, f->tree->parent[i], &outer);
         bool is_inside = false;
@@ -329,6 +357,7 @@ const struct op_stats *op_stats_find(struct study *st, enum op_by by)
     struct finder f = {.st = st, .cap = st->cap, .tree = study_op_tree(st), .out = out};
     struct kernel_order kernels = study_kernels(st);
 
+    f.values = intern_find(&st->cap->strings, S("Concrete Inputs"));
     *out = (struct op_stats){.by = by, .kernels = kernels.n, .linked = f.tree->linked};
     for (size_t i = 0; i < kernels.n; i++)
         out->device = nanos_add(out->device, st->cap->slices.dur[kernels.at[i]]);
@@ -346,6 +375,16 @@ const struct op_stats *op_stats_find(struct study *st, enum op_by by)
 
 /* ---- described ---- */
 
+static struct field_value rate_of(const void *record, const struct record_env *env)
+{
+    const struct op_stat *s = record;
+
+    (void)env;
+    if (s->flops <= 0 || s->device <= 0)
+        return value_none();
+    return value_real(s->flops / (double)s->device / 1e3);
+}
+
 #define TIME_FIELDS                                                                                \
     FIELD(struct op_stat, calls, "calls", .missing = MISSING_ZERO, .head = "calls"),               \
         FIELD(struct op_stat, kernels, "kernels", .head = "kernels"),                              \
@@ -357,7 +396,9 @@ const struct op_stats *op_stats_find(struct study *st, enum op_by by)
         FIELD(struct op_stat, host, "host_ns", .missing = MISSING_ZERO, .head = "host ms",         \
               .unit = UNIT_MS),                                                                    \
         FIELD(struct op_stat, own_host, "own_host_ns", .missing = MISSING_ZERO,                    \
-              .head = "host self ms", .unit = UNIT_MS)
+              .head = "host self ms", .unit = UNIT_MS),                                            \
+        FIELD(struct op_stat, flops, "flops", .missing = MISSING_ZERO),                            \
+        FIELD_CALC(FIELD_F64, "tflops_per_s", rate_of, .head = "TFLOP/s")
 
 static const struct field shape_fields[] = {
     FIELD(struct op_stat, name, "name", .head = "name"),
@@ -380,6 +421,7 @@ static const struct field stats_fields[] = {
     FIELD(struct op_stats, device, "device_ns"),
     FIELD(struct op_stats, outside_kernels, "outside_kernels"),
     FIELD(struct op_stats, outside, "outside_ns"),
+    FIELD(struct op_stats, flops, "flops", .missing = MISSING_ZERO),
     FIELD_LIST(struct op_stats, at, n, "rows", &shape_record),
 };
 static const struct record stats_record = RECORD(struct op_stats, stats_fields);

@@ -21,6 +21,7 @@ struct op_stat {
     size_t kernels, own_kernels;
     nanos device, own_device;
     nanos host, own_host; /* own: without such events inside */
+    double flops;         /* of its calls, by shape and operator; 0: not known */
     double share;         /* of all device time, by total */
     double own_share;
 };
@@ -32,6 +33,7 @@ struct op_stats {
     nanos device, outside; /* of all kernels; of those outside */
     size_t kernels, outside_kernels;
     size_t linked; /* kernels whose launch is recorded */
+    double flops;  /* of all operators whose work is known, each once; 0: none is */
 };
 
 struct report;
@@ -55,5 +57,17 @@ struct op_layers {
 };
 
 struct op_layers op_layers_find(struct study *st);
+
+/* Floating-point operations of a host operator, from the shapes of its inputs, counted as PyTorch
+ * counts them: two for a multiplication and addition, one an element of a sum or product, attention
+ * without regard to its mask. */
+struct op_work {
+    double flops; /* 0: none, or not known */
+    bool is_leaf; /* no operator inside has the same work: these add up */
+};
+
+/* `shapes` as tensor_shapes.h reads them; `values` are the inputs that are no tensors:
+ * ["", "", "", "[2, 2]"]. */
+struct op_work op_work_of(struct str op, struct str shapes, struct str values);
 
 #endif

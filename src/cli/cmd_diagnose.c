@@ -66,7 +66,8 @@ const struct command command_diagnose = {
         "taken out, and names the one whose removal saves most. Savings are estimates for the "
         "program without a profiler, as far as the profiler's cost is known.\n"
         "\n"
-        "The confidence is sure, likely, possible or unknown. The report ends with what the capture "
+        "The confidence is sure, likely, possible or unknown. The report ends with what the "
+        "capture "
         "cannot show and how to record it.",
     .see = "docs/diagnosis.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},

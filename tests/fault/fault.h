@@ -20,8 +20,8 @@
  * close. A rule that cannot be read ends the program with status 99, so that a mistyped rule
  * cannot let a test pass.
  *
- * With STRATA_FAULT_COUNT=FILE the number of calls that the first rule met is written to FILE in the
- * end, so that a test can let each of them fail in turn.
+ * With STRATA_FAULT_COUNT=FILE the number of calls that the first rule met is written to FILE in
+ * the end, so that a test can let each of them fail in turn.
  *
  * Not seen: calls the C library makes for itself, above all those of stdio (fwrite to stdout: use
  * /dev/full instead), and reads of mapped memory. Under AddressSanitizer the sanitizer wants to be

@@ -58,7 +58,7 @@ enum {
     LIMIT_BATCH = 10,           /* copies to the device in a step that could be one, */
     LIMIT_BATCH_BYTES = 65536,  /* up to this each */
     LIMIT_TENSOR_ROOF = 65,    /* percent of peak that products in TF32 reach, measured: 52 to 77 */
-    LIMIT_GEMM_ROOF = 75,      /* the same in 16 bits, measured: 62 to 78 */
+    LIMIT_GEMM_ROOF = 72,      /* the same in 16 bits, measured: 62 to 78 */
     LIMIT_CONV_TF32_ROOF = 40, /* of convolutions in TF32, measured: 21 to 64, */
     LIMIT_CONV_ROOF = 55,      /* and in 16 bits: 38 to 75 */
     LIMIT_MEMORY_ROOF = 85,    /* percent of bandwidth */

@@ -132,6 +132,7 @@ static nanos time_of_task(struct roof *r, const struct device_task *t, nanos now
 
     if (r->key(call) == NO_SLICE || !hash_get(&r->groups, r->key(call), &place))
         return r->unshaped > 0 ? now / r->unshaped : now;
+    assert(place < r->at.n && r->at.at != NULL);
     struct roof_group *g = &r->at.at[place];
     if (g->roof < 0)
         g->roof = r->time(r->w, call, g->now);

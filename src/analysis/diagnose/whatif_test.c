@@ -195,14 +195,14 @@ TEST(slow_products_reach_tensor_cores)
     whatif_fini(&what);
 }
 
-/* 4096 cubed at 75 % of 989.4 TFLOP/s: 185 us; one that takes 200 us is good enough. */
+/* 4096 cubed at 72 % of 989.4 TFLOP/s: 192 us; one that takes 200 us is good enough. */
 TEST(inefficient_products_reach_their_roof)
 {
     operator_steps("aten::mm", "4096,4096;4096,4096", "c10::BFloat16;c10::BFloat16",
                    "nvjet_hsh_64x64", MS);
     start();
 
-    assert_int_equal(first_task_us("family_at_roof:gemm_tensor", 0), 185);
+    assert_int_equal(first_task_us("family_at_roof:gemm_tensor", 0), 192);
     assert_int_equal(first_task_us("family_at_roof:index_sort", 0), 1000);
     assert_int_equal(first_task_us("gemm_at_roof", 0), 1000);
     whatif_fini(&what);
