@@ -7,7 +7,7 @@
 #include "analysis/diagnose/root_limits.h"
 #include "text/diagnosis.h"
 
-enum { MAX_CLASSES = 6, MAX_CAUSES = 5, BAR = 40, SITE_MOST = 30 };
+enum { MAX_CLASSES = 6, MAX_CAUSES = 5, BAR = 30, SITE_MOST = 30 };
 
 static const struct column class_columns[] = {
     {"class", COLUMN_TEXT, UNIT_PLAIN},
