@@ -178,12 +178,10 @@ static double spread_of(const struct root_finder *f)
             values[n++] = account_step_time(&f->a->steps[i]);
     if (n > 0)
         qsort(values, n, sizeof(*values), by_nanos);
-    double spread =
-        n > 0 ? num_share((double)values[n * 3 / 4 < n ? n * 3 / 4 : n - 1] - (double)values[n / 4],
-                          (double)values[n / 2])
-              : 0;
+    nanos low = n > 0 ? values[n / 4] : 0, middle = n > 0 ? values[n / 2] : 0,
+          high = n > 0 ? values[n * 3 / 4] : 0;
     mem_free(values);
-    return spread;
+    return num_share((double)high - (double)low, (double)middle);
 }
 
 static double evidence_of(const struct root_finder *f, const struct found_cause *c)
