@@ -171,10 +171,8 @@ static void add_host(struct finder *f)
 
 static void add_own(struct finder *f, uint32_t row, nanos duration)
 {
-    struct op_stat *r = &f->rows.at[row];
-
-    r->own_kernels++;
-    r->own_device = nanos_add(r->own_device, duration);
+    f->rows.at[row].own_kernels++;
+    f->rows.at[row].own_device = nanos_add(f->rows.at[row].own_device, duration);
 }
 
 static void add_total(struct finder *f, uint32_t row, nanos duration, uint32_t stamp)

@@ -68,6 +68,7 @@ void strata_free(struct strata *s)
     if (s == NULL)
         return;
     job_run(&s->job, unload, s);
+    job_end(&s->job);
     free(s);
     if (atomic_fetch_sub(&handles, 1) == 1)
         inputs_clear();
@@ -257,6 +258,7 @@ void strata_report_free(struct strata_report *r)
     if (r == NULL)
         return;
     job_run(&r->job, free_report, r);
+    job_end(&r->job);
     free(r);
 }
 
@@ -340,5 +342,6 @@ void strata_diagnosis_free(struct strata_diagnosis *d)
     if (d == NULL)
         return;
     job_run(&d->job, free_diagnosis, d);
+    job_end(&d->job);
     free(d);
 }

@@ -157,6 +157,7 @@ void strata_pto_free(struct strata_pto *k)
         return;
     if (k->costs != NULL)
         job_run(&k->job, release, k);
+    job_end(&k->job);
     free(k);
 }
 

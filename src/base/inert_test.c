@@ -35,9 +35,11 @@ TEST(controls_are_shown)
 
 TEST(what_turns_or_breaks_the_line_is_shown)
 {
-    shows(S("\xe2\x80\xae"
-            "a\xe2\x81\xa6"
-            "b\xe2\x80\x8f\xd8\x9c"),
+    /* U+202E a U+2066 b U+200F U+061C */
+    static const unsigned char turned[] = {0xe2, 0x80, 0xae, 'a',  0xe2, 0x81, 0xa6,
+                                           'b',  0xe2, 0x80, 0x8f, 0xd8, 0x9c};
+
+    shows((struct str){(const char *)turned, sizeof(turned)},
           "\\u{202e}a\\u{2066}b\\u{200f}\\u{61c}");
     shows(S("\xe2\x80\xa8"), "\\u{2028}");
     shows(S("\xe2\x80\x8d"), "\xe2\x80\x8d"); /* a joiner of emoji stays */

@@ -41,8 +41,15 @@ void job_leave(struct job_boundary *b)
 
 bool job_try(void (*work)(void *ctx), void *ctx)
 {
-    JOB_BOUNDARY(return false);
+    struct job_boundary boundary;
+
+    job_arrive(&boundary);
+    if (_setjmp(boundary.back) != 0) {
+        job_leave(&boundary);
+        return false;
+    }
     work(ctx);
+    job_leave(&boundary);
     return true;
 }
 
@@ -56,8 +63,11 @@ void job_tell_out_of_memory(void)
 
 void job_out_of_memory(void)
 {
-    if (here.nearest != NULL)
+    if (here.nearest != NULL) {
+        if (here.job != NULL)
+            here.job->is_torn = true;
         longjmp(here.nearest->back, 1);
+    }
     job_tell_out_of_memory();
     _exit(3);
 }
@@ -70,6 +80,13 @@ static void release_all(struct job *job)
         free(h);
     }
     mem_free_of(job);
+    job->is_torn = false;
+}
+
+void job_end(struct job *job)
+{
+    if (job->is_torn)
+        release_all(job);
 }
 
 bool job_run(struct job *job, void (*work)(void *ctx), void *ctx)

@@ -33,6 +33,7 @@ struct job {
     pthread_mutex_t lock;
     uintptr_t blocks; /* the newest; kept by base/mem.c */
     struct job_held *held;
+    bool is_torn; /* a boundary inside it lost what had been acquired since */
 };
 
 #define JOB_INIT                                                                                   \
@@ -42,6 +43,10 @@ struct job {
 
 /* False when memory ran out: `job` is empty then. */
 bool job_run(struct job *job, void (*work)(void *ctx), void *ctx);
+
+/* At the end of all runs, when nothing of the job is in use any more: releases what boundaries inside
+ * it lost. */
+void job_end(struct job *job);
 
 /* False when memory ran out; the job of this thread stays as it is. */
 bool job_try(void (*work)(void *ctx), void *ctx);

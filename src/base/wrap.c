@@ -62,10 +62,9 @@ static size_t take_line(struct str s, size_t room, size_t *next)
 
     while (i < s.n) {
         size_t n = next_piece(str_part(s, i, s.n), &width);
-        if (s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ')
+        bool is_gap = s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ';
+        if (is_gap || (width == 2 && i > 0)) /* or between wide characters */
             word = i;
-        else if (width == 2 && i > 0)
-            word = i; /* between wide characters */
         if (used + width > room && i > 0)
             break;
         used += width;

@@ -313,5 +313,6 @@ int frame_run(int argc, const char *const *argv)
 
     if (!job_run(&job, run, &f))
         job_tell_out_of_memory();
+    job_end(&job);
     return f.code;
 }
