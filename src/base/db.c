@@ -87,7 +87,8 @@ static void confine(struct db *db)
     sqlite3_db_config(h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(h, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    /* A row that goes on behind the end of its page: else its bytes are those of the memory there. */
+    /* A row that goes on behind the end of its page: else its bytes are those of the memory there.
+     */
     db_engine_check(sqlite3_exec(h, "PRAGMA cell_size_check = ON", NULL, NULL, NULL));
     sqlite3_limit(h, SQLITE_LIMIT_LENGTH, (int)(longest < 1 << 16 ? 1 << 16 : longest));
     sqlite3_limit(h, SQLITE_LIMIT_ATTACHED, 0);

@@ -44,8 +44,8 @@ struct job {
 /* False when memory ran out: `job` is empty then. */
 bool job_run(struct job *job, void (*work)(void *ctx), void *ctx);
 
-/* At the end of all runs, when nothing of the job is in use any more: releases what boundaries inside
- * it lost. */
+/* At the end of all runs, when nothing of the job is in use any more: releases what boundaries
+ * inside it lost. */
 void job_end(struct job *job);
 
 /* False when memory ran out; the job of this thread stays as it is. */
