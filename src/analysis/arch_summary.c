@@ -30,6 +30,21 @@ static bool is_named(const struct arch *a, const struct arch_stack *s)
     return s == a->main || s->share >= stack_share || a->is_stated;
 }
 
+/* Layers of one kind in a row, and then of another: "19 + 38". */
+static struct str add_runs(struct arena *arena, const struct arch_layers *layers, enum lang lang,
+                           struct str text)
+{
+    struct str list = S("");
+
+    if (layers->n_runs < 2)
+        return text;
+    for (size_t i = 0; i < layers->n_runs; i++)
+        list =
+            arena_format(arena, "%.*s%s%zu", STR_ARGS(list), i > 0 ? " + " : "", layers->runs[i]);
+    return MESSAGE(lang, arena, &arch_text.summary_runs, PLACE("summary", text),
+                   PLACE("runs", list));
+}
+
 /* The parts of a model of several (towers, an encoder and a decoder, a module that is called more
  * often than others) come first, the largest at the front. */
 static struct str add_stacks(struct arena *arena, const struct arch *a, enum lang lang,
@@ -45,13 +60,7 @@ static struct str add_stacks(struct arena *arena, const struct arch *a, enum lan
     if (n > 0)
         return MESSAGE(lang, arena, n > 1 ? &arch_text.summary_stacks : &arch_text.summary_stack,
                        PLACE("n", n), PLACE("summary", text), PLACE("stacks", list));
-    if (a->layers->n_runs < 2)
-        return text;
-    for (size_t i = 0; i < a->layers->n_runs; i++)
-        list = arena_format(arena, "%.*s%s%zu", STR_ARGS(list), i > 0 ? " + " : "",
-                            a->layers->runs[i]);
-    return MESSAGE(lang, arena, &arch_text.summary_runs, PLACE("summary", text),
-                   PLACE("runs", list));
+    return add_runs(arena, a->layers, lang, text);
 }
 
 /* What contradicts the answer stands in front of it. */
@@ -62,10 +71,10 @@ static struct str add_doubts(struct arena *arena, const struct arch *a, enum lan
         return MESSAGE(lang, arena, &arch_text.summary_unknown, PLACE("summary", text));
     if (a->disagrees)
         return MESSAGE(lang, arena, &arch_text.summary_disagrees, PLACE("summary", text));
-    return a->n_failed > 0
-               ? MESSAGE(lang, arena, &arch_text.summary_failed, PLACE("n", a->n_failed),
-                         PLACE("all", a->n_checks), PLACE("summary", text))
-               : text;
+    if (a->n_failed == 0)
+        return text;
+    return MESSAGE(lang, arena, &arch_text.summary_failed, PLACE("n", a->n_failed),
+                   PLACE("all", a->n_checks), PLACE("summary", text));
 }
 
 const char *arch_summary(struct arena *arena, const struct arch *a, enum lang lang)

@@ -13,7 +13,8 @@ struct interval_set host_threads_busy(const struct capture *cap, const struct la
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
         struct interval *last = set.n > 0 ? &set.at[set.n - 1] : NULL;
         nanos end = slices_end(s, i);
-        if (s->kind[i] != SLICE_HOST_OP && s->kind[i] != SLICE_RUNTIME)
+        bool is_empty = end <= s->begin[i];
+        if (is_empty || (s->kind[i] != SLICE_HOST_OP && s->kind[i] != SLICE_RUNTIME))
             continue;
         if (last == NULL || s->begin[i] > last->end)
             set.at[set.n++] = (struct interval){s->begin[i], end};
