@@ -149,11 +149,15 @@ static int open_temp(struct outfile *f, const struct stat *old, const char *name
             snprintf(f->temp, size, "%.*s" FS_MARK "%ld-%d.tmp", n, f->path, (long)getpid(), i);
         if (name != NULL && i > 0)
             unlinkat(f->folder, name_of(f->temp), 0);
+        f->slot = remember(f->temp); /* before it is there: a signal may come at once */
         error = create(f);
+        if (error != 0)
+            forget(f->slot);
     }
-    if (error != 0)
+    if (error != 0) {
+        f->slot = -1;
         return error;
-    f->slot = remember(f->temp);
+    }
     if (f->slot < 0 || (old != NULL && fchmod(f->fd, old->st_mode & 0777) != 0)) {
         error = f->slot < 0 ? EMFILE : errno;
         unlinkat(f->folder, name_of(f->temp), 0);
