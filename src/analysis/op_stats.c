@@ -3,6 +3,7 @@
  */
 #include "analysis/op_stats.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
@@ -171,6 +172,7 @@ static void add_host(struct finder *f)
 
 static void add_own(struct finder *f, uint32_t row, nanos duration)
 {
+    assert(row < f->rows.n && f->rows.at != NULL);
     f->rows.at[row].own_kernels++;
     f->rows.at[row].own_device = nanos_add(f->rows.at[row].own_device, duration);
 }
