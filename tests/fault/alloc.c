@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,11 +30,13 @@ static struct {
     void (*free)(void *);
     void *(*mmap)(void *, size_t, int, int, int, off_t);
     void *(*mremap)(void *, size_t, size_t, int, ...);
+    int (*pthread_getattr_np)(pthread_t, pthread_attr_t *);
 } real;
 
 static atomic_ulong count;
 static unsigned long due; /* 0: none */
 static bool and_after;
+static _Thread_local bool is_not_counted;
 
 /* What dlsym() asks for while the functions above are being looked up. */
 static char early[4096];
@@ -59,6 +62,7 @@ static void find_real(void)
     *(void **)&real.free = dlsym(RTLD_NEXT, "free");
     *(void **)&real.mmap = dlsym(RTLD_NEXT, "mmap");
     *(void **)&real.mremap = dlsym(RTLD_NEXT, "mremap");
+    *(void **)&real.pthread_getattr_np = dlsym(RTLD_NEXT, "pthread_getattr_np");
     *(void **)&real.malloc = dlsym(RTLD_NEXT, "malloc");
 }
 
@@ -106,8 +110,8 @@ __attribute__((destructor)) static void tell_count(void)
 
 static bool is_due(void)
 {
-    unsigned long met = atomic_fetch_add(&count, 1) + 1;
-    bool fails = due != 0 && (and_after ? met >= due : met == due);
+    unsigned long met = is_not_counted ? 0 : atomic_fetch_add(&count, 1) + 1;
+    bool fails = !is_not_counted && due != 0 && (and_after ? met >= due : met == due);
 
     if (fails)
         errno = ENOMEM;
@@ -159,4 +163,15 @@ void *mremap(void *old, size_t old_n, size_t n, int flags, ...)
         at = va_arg(args, void *);
     va_end(args);
     return is_due() ? MAP_FAILED : real.mremap(old, old_n, n, flags, at);
+}
+
+/* AddressSanitizer asks this in every thread it starts, and ends the program if it fails. */
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
+{
+    int result;
+
+    is_not_counted = true;
+    result = real.pthread_getattr_np(thread, attributes);
+    is_not_counted = false;
+    return result;
 }
