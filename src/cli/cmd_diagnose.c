@@ -4,16 +4,20 @@
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/study.h"
 #include "cli/captures.h"
+#include "flow/flow_chip.h"
 #include "report/record.h"
 #include "report/report.h"
 
 struct args {
     struct input_options input;
+    const char *chip;
 };
 
 static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
+    OPT_STRING(0, "chip", "NAME", struct args, chip,
+               "chip of the run, if the capture does not name it"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
@@ -49,11 +53,13 @@ static int run(struct session *s, const void *given)
     enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
     if (status != ST_OK)
         return session_code(status);
+    status = flow_chip(cap, args->chip, &s->diag);
     study_begin(&st, cap, study_defaults());
-    print(s, &st);
+    if (status == ST_OK)
+        print(s, &st);
     study_end(&st);
     capture_free(cap);
-    return CODE_DONE;
+    return session_code(status);
 }
 
 const struct command command_diagnose = {

@@ -32,6 +32,14 @@ const struct found_cause *root_found(const struct root_finder *f, enum root_caus
     return NULL;
 }
 
+bool root_changes(const struct root_finder *f, size_t task)
+{
+    const struct replay_change *c = &f->w->change;
+    uint32_t node = f->w->replay->node_of_task[task];
+
+    return (c->drop[node] & REPLAY_GONE) != 0 || c->dur[node] < f->w->replay->nodes[node].dur;
+}
+
 static double share_of(const struct root_finder *f, nanos time)
 {
     return num_share((double)time, (double)f->window);

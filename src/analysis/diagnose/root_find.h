@@ -73,6 +73,9 @@ void root_find_slow_clock(struct root_finder *f);
 /* Kinds of steps by the shapes that their operators take, among the first that count. */
 size_t root_shape_sets(const struct root_finder *f);
 
+/* Whether the change that was run last drops a task or makes it shorter. */
+bool root_changes(const struct root_finder *f, size_t task);
+
 /* Fills sites, count, each and share of a cause. */
 void root_find_sites(const struct root_finder *f, struct found_cause *c);
 
