@@ -121,6 +121,7 @@ static struct diagnosis_cause tell(struct teller_of_causes *t, const struct foun
         .found = *c,
     };
 
+    out.bound = root_bound(&t->f, c);
     add_evidence(t, &out);
     return out;
 }
@@ -137,7 +138,14 @@ static const struct message *verdict_message(const struct diagnosis_cause *c)
         return &diagnosis_text.verdict_once;
     if (root_may_be_profiler(&c->found))
         return &diagnosis_text.verdict_launch;
-    return c->is_upper_bound ? &diagnosis_text.verdict_bound : &diagnosis_text.verdict;
+    switch (c->bound) {
+    case SAVING_AT_MOST:
+        return &diagnosis_text.verdict_bound;
+    case SAVING_AT_LEAST:
+        return &diagnosis_text.verdict_least;
+    default:
+        return &diagnosis_text.verdict;
+    }
 }
 
 static struct wording verdict_text(struct teller_of_causes *t, const struct diagnosis_cause *c)

@@ -139,6 +139,16 @@ static size_t changes_of(enum root_cause cause, struct whatif_change out[ROOT_CH
     return n;
 }
 
+double root_run(struct root_finder *f, enum root_cause cause, enum root_cause other)
+{
+    struct whatif_change changes[2 * ROOT_CHANGES];
+    size_t n = changes_of(cause, changes);
+
+    n += root_causes[other].whatif != NULL ? changes_of(other, changes + n) : 0;
+    struct whatif_result r = whatif_run(f->w, changes, n);
+    return r.is_calibrated ? r.saving : r.profiled_saving;
+}
+
 /* Whether the accounting shows enough time that a cause could have taken. */
 static bool is_supported(const struct root_finder *f, enum root_cause cause)
 {

@@ -17,6 +17,18 @@ struct root_site {
     nanos time;   /* mean over them */
 };
 
+/* How a saving is to be read. */
+enum saving_bound {
+    SAVING_ABOUT,
+    SAVING_AT_MOST,      /* a repair may reach only a part */
+    SAVING_AT_LEAST,     /* the repair takes more with it than what was changed */
+    SAVING_IN_RECORDING, /* how often it happens is known of the recording alone */
+};
+
+enum { SAVING_BOUNDS = SAVING_IN_RECORDING + 1 };
+
+const char *saving_bound_name(enum saving_bound bound);
+
 /* One step that is slower than the others. */
 struct slow_step {
     size_t step; /* SIZE_MAX: none */
@@ -80,6 +92,12 @@ bool root_changes(const struct root_finder *f, size_t task);
 void root_find_sites(const struct root_finder *f, struct found_cause *c);
 
 /* ---- order and trust ---- */
+
+/* Of a cause that was found and ranked. */
+enum saving_bound root_bound(struct root_finder *f, const struct found_cause *c);
+
+/* What the changes of a cause save, and those of another on top; ROOT_HEALTHY: none. */
+double root_run(struct root_finder *f, enum root_cause cause, enum root_cause other);
 
 /* Puts the found causes in order. True when the first is large enough to be the verdict. */
 bool root_rank(struct root_finder *f);

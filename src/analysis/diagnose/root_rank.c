@@ -72,6 +72,8 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
 
     if (is_chain && c->cause == ROOT_LAYOUT_COPIES) /* casts and joins are part of a chain */
         return false;
+    if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
+        return false;
     if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
         return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
     return specific_saving(c, generic) >= ROOT_SPECIFIC / 100.0 * generic->saving;
