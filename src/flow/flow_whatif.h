@@ -14,7 +14,7 @@ struct whatif_job {
     const struct whatif_change *changes; /* none: all */
     size_t n;
     const char *chip; /* where the capture does not name it; NULL: as named */
-    const char *out;    /* file for the predicted trace; NULL: none */
+    const char *out;  /* file for the predicted trace; NULL: none */
 };
 
 struct whatif_outcome {

@@ -78,6 +78,26 @@ static double in_slow_step(struct root_finder *f, const struct whatif_change *ch
     return num_share(there, all);
 }
 
+nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p)
+{
+    nanos length = p->at.end - p->at.begin;
+    bool is_wait = p->cause == CAUSE_DEVICE_DEPENDENCY ||
+                   (p->cause == CAUSE_DEVICE_LATENCY && length > LIMIT_QUEUE_MOST);
+
+    return is_wait && root_counts_step(f, p->step) ? length : 0;
+}
+
+/* Queued work that begins later than any queue's latency explains, though no other stream ended. */
+static nanos unexplained_waits(const struct root_finder *f)
+{
+    nanos sum = 0;
+
+    for (size_t i = 0; i < f->a->pieces.n; i++)
+        if (f->a->pieces.at[i].cause == CAUSE_DEVICE_LATENCY)
+            sum += root_long_wait(f, &f->a->pieces.at[i]);
+    return sum;
+}
+
 static double idle_share(const struct root_finder *f)
 {
     nanos sum = 0;
@@ -219,6 +239,7 @@ static void value_accounts(struct root_finder *f)
     value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
     if (root_found(f, ROOT_NO_OVERLAP) == NULL)
         value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
+    value_share(f, ROOT_DEVICE_DEPENDENCY, share_of(f, f->waits));
     if (f->clock.step != SIZE_MAX)
         keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
     if (f->slow.step == SIZE_MAX)
@@ -248,6 +269,7 @@ void root_find(struct root_finder *f)
         ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
     };
 
+    f->waits = unexplained_waits(f);
     root_find_slow_step(f);
     root_find_slow_clock(f);
     for (size_t i = 0; i < ARRAY_LEN(changes); i++)

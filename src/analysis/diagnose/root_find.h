@@ -63,6 +63,7 @@ struct root_finder {
     size_t first, steps; /* the steps that count: the first is left out when there are more */
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
+    nanos waits;            /* of queued work inside those, longer than a queue's latency */
     bool is_device_assumed; /* the capture does not name it */
     struct slow_step slow;
     struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
@@ -78,6 +79,9 @@ const struct found_cause *root_found(const struct root_finder *f, enum root_caus
 /* Whether a task or call counts: it lies in a step that does. */
 bool root_counts_step(const struct root_finder *f, uint32_t step);
 uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
+
+/* Length of a gap in which queued work waits for something on the device; 0: it is another one. */
+nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p);
 
 void root_find_slow_step(struct root_finder *f);
 void root_find_slow_clock(struct root_finder *f);

@@ -236,7 +236,7 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
 struct root_shares root_shares_of(const struct root_finder *f)
 {
     nanos copies = f->by[ACCOUNT_COPY + COPY_P2P], idle = 0;
-    nanos latency = f->by[ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY];
+    nanos latency = f->by[ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY] - f->waits;
 
     for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
         copies += f->by[ACCOUNT_COPY + kind];

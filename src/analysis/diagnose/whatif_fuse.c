@@ -128,8 +128,7 @@ static void add_link(struct whatif *w, struct replay_change *c, struct chain *ch
 
     bool is_sum = is_reduction(w, t);
 
-    if (chain->at.n > 0 &&
-        (!is_part_of(elements, chain->elements) || (is_sum && chain->has_sum)))
+    if (chain->at.n > 0 && (!is_part_of(elements, chain->elements) || (is_sum && chain->has_sum)))
         fuse_chain(w, c, chain); /* works on something else */
     if (is_sum && chain->at.n == 0)
         return;
