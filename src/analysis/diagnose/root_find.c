@@ -107,6 +107,24 @@ static double idle_share(const struct root_finder *f)
     return share_of(f, sum);
 }
 
+static double at_most(double x, double most)
+{
+    return x < most ? x : most;
+}
+
+/* Idle time that long host work fills: launches and waits that go let the host begin with it
+ * sooner, which is a matter of that work. */
+static double host_work_share(const struct root_finder *f)
+{
+    static const enum idle_cause work[] = {CAUSE_OPERATOR, CAUSE_INPUT, CAUSE_PYTHON,
+                                           CAUSE_UNTRACED, CAUSE_COMPILE};
+    nanos sum = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(work); i++)
+        sum += f->by[ACCOUNT_IDLE + work[i]];
+    return share_of(f, sum);
+}
+
 /* No cause saves more than its tasks and their launches take, or its host work, and what the host
  * does saves no more than the device idles or copies. As a share of the recorded step. */
 static double most_saved(const struct root_finder *f, const struct found_cause *c)
@@ -118,12 +136,9 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
         return 1;
     if (flags & ROOT_OF_TASKS)
         return c->share + c->host_share;
+    if (flags & ROOT_OF_LAUNCHES)
+        return waiting - host_work_share(f);
     return (flags & ROOT_OF_STRETCHES) && c->share < waiting ? c->share : waiting;
-}
-
-static double at_most(double x, double most)
-{
-    return x < most ? x : most;
 }
 
 /* Whatever is worth listing is kept. */
