@@ -91,20 +91,26 @@ static uint8_t *find_new_kernels(const struct capture *cap, const struct host_ti
     return fresh;
 }
 
-/* Operators with a long stretch inside, by name. */
+/* Whether a call's operator had been running for long when it launched. */
+static bool is_slow_operator(const struct capture *cap, const struct host_call *c)
+{
+    return c->op != NO_SLICE && c->stretch >= LIMIT_COMPILE_LONG &&
+           c->begin - device_time(cap->slices.begin[c->op]) >= LIMIT_COMPILE_LONG;
+}
+
+/* Those operators, by name. */
 static struct hash find_slow_operators(const struct capture *cap, const struct host_timelines *out)
 {
     struct hash names = {0};
 
     for (size_t i = 0; i < out->n; i++)
-        if (out->calls[i].stretch >= LIMIT_COMPILE_LONG && out->calls[i].op != NO_SLICE &&
-            out->calls[i].filler == out->calls[i].op)
+        if (is_slow_operator(cap, &out->calls[i]))
             hash_put(&names, cap->slices.name[out->calls[i].op], 0);
     return names;
 }
 
 /* Libraries choose or build a kernel when an operator meets new shapes, and launch it at once when
- * it meets them again: marks calls where the operator's shapes are new. */
+ * it meets them again: marks slow calls where the operator's shapes are new. */
 static void find_new_shapes(const struct capture *cap, const struct host_timelines *out,
                             uint8_t *fresh)
 {
@@ -117,7 +123,8 @@ static void find_new_shapes(const struct capture *cap, const struct host_timelin
             continue;
         struct attr shapes = capture_slice_attr(cap, op, KEY_INPUT_SHAPES);
         if (shapes.type == ATTR_TEXT &&
-            hash_add(&seen, hash_mix(cap->slices.name[op], shapes.text), (uint32_t)i) == i)
+            hash_add(&seen, hash_mix(cap->slices.name[op], shapes.text), (uint32_t)i) == i &&
+            is_slow_operator(cap, &out->calls[i]))
             fresh[i] |= NEW_SHAPES;
     }
     hash_free(&names);
@@ -135,7 +142,7 @@ static bool is_compilation(const struct host_timelines *out, const uint8_t *fres
     if (c->kind == CALL_COMPILE ||
         (call > 0 && c[-1].timeline == c->timeline && c[-1].kind == CALL_COMPILE))
         return true;
-    if ((fresh[call] & NEW_SHAPES) != 0 && c->filler == c->op)
+    if ((fresh[call] & NEW_SHAPES) != 0)
         return true;
     size_t launches = 0;
     for (size_t i = call; i < out->n && launches < LIMIT_NEW_KERNEL; i++) {
