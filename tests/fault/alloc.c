@@ -36,7 +36,8 @@ static struct {
 static atomic_ulong count;
 static unsigned long due; /* 0: none */
 static bool and_after;
-static _Thread_local bool is_not_counted;
+/* Without a call of the loader, which may not be there yet. */
+static _Thread_local bool is_not_counted __attribute__((tls_model("initial-exec")));
 
 /* What dlsym() asks for while the functions above are being looked up. */
 static char early[4096];
