@@ -7,6 +7,7 @@
 #include "cli/captures.h"
 #include "flow/flow_check.h"
 #include "flow/flow_convert.h"
+#include "report/report.h"
 
 struct args {
     struct input_options input;
@@ -105,17 +106,15 @@ static bool complete(struct session *s, const struct args *args, struct check_jo
 
 static void print_text(struct session *s, const struct gate_results *results)
 {
-    for (size_t i = 0; i < results->n; i++) {
-        const struct gate_result *g = &results->at[i];
-        if (g->is_passed)
-            continue;
-        out_style(&s->out, STYLE_RED);
-        out_text(&s->out, "failed");
-        out_style(&s->out, STYLE_PLAIN);
-        out_printf(&s->out, "  %s: %s: %s\n", out_clean(&s->arena, str_of(g->capture)),
-                   out_clean(&s->arena, str_of(g->gate)), out_clean(&s->arena, str_of(g->text)));
-    }
-    out_printf(&s->out, "%zu of %zu gates passed\n", results->n - results->failed, results->n);
+    struct report *r = report_new(LANG_EN, S(""));
+
+    for (size_t i = 0; i < results->n; i++)
+        if (!results->at[i].is_passed)
+            report_line(r, "failed  %s: %s: %s", results->at[i].capture, results->at[i].gate,
+                        results->at[i].text);
+    report_line(r, "%zu of %zu gates passed", results->n - results->failed, results->n);
+    session_report(s, r);
+    report_free(r);
 }
 
 static enum status write_junit(struct session *s, const char *path,
@@ -157,7 +156,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_check = {
     .name = "check",
-    .group = GROUP_EXPLAIN,
+    .group = GROUP_COMPARE,
     .summary = "hold a capture to limits and a baseline, for CI",
     .usage = "[OPTIONS] CAPTURE",
     .details =

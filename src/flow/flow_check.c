@@ -8,9 +8,8 @@
 #include "analysis/bubbles.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
-#include "base/inert.h"
-#include "base/text.h"
 #include "capture/fleet.h"
+#include "render/junit.h"
 #include "report/quantity.h"
 
 static const struct field gate_fields[] = {
@@ -201,58 +200,14 @@ enum status flow_check(const struct check_job *job, struct arena *arena, struct 
     return ST_OK;
 }
 
-/* Text inside an attribute. */
-static void put_xml(struct text *out, struct str value)
-{
-    static const struct {
-        char c;
-        struct str as;
-    } special[] = {{'&', S_INIT("&amp;")},
-                   {'<', S_INIT("&lt;")},
-                   {'>', S_INIT("&gt;")},
-                   {'"', S_INIT("&quot;")}};
-
-    for (size_t i = 0; i < value.n; i++) {
-        size_t k = 0;
-        while (k < ARRAY_LEN(special) && special[k].c != value.at[i])
-            k++;
-        if (k < ARRAY_LEN(special))
-            text_put(out, special[k].as);
-        else
-            text_char(out, value.at[i]);
-    }
-}
-
-/* Names are inert: XML has no form for control characters and broken UTF-8. */
-static void put_attribute(struct text *out, const char *name, const char *value)
-{
-    struct arena arena;
-
-    arena_init(&arena);
-    text_format(out, " %s=\"", name);
-    put_xml(out, inert_line(&arena, str_of(value)));
-    text_char(out, '"');
-    arena_free(&arena);
-}
-
 void gate_results_junit(const struct gate_results *results, const char *path, struct text *out)
 {
-    text_put(out, S("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite"));
-    put_attribute(out, "name", "strata check");
-    text_format(out, " tests=\"%zu\" failures=\"%zu\">\n", results->n, results->failed);
+    struct junit_case *cases = mem_grow(NULL, sizeof(*cases), results->n);
+
     for (size_t i = 0; i < results->n; i++) {
         const struct gate_result *g = &results->at[i];
-        text_put(out, S("    <testcase"));
-        put_attribute(out, "classname", path);
-        put_attribute(out, "name", g->gate);
-        put_attribute(out, "file", g->capture);
-        if (g->is_passed) {
-            text_put(out, S("/>\n"));
-            continue;
-        }
-        text_put(out, S(">\n      <failure"));
-        put_attribute(out, "message", g->text);
-        text_put(out, S("/>\n    </testcase>\n"));
+        cases[i] = (struct junit_case){path, g->gate, g->capture, g->is_passed ? NULL : g->text};
     }
-    text_put(out, S("  </testsuite>\n</testsuites>\n"));
+    junit_write(out, "strata check", cases, results->n);
+    mem_free(cases);
 }
