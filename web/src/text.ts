@@ -1,5 +1,5 @@
 // Texts of the views in English and Chinese. Places are {name}; {n|one|other} is a word by number.
-import catalogue from '../../data/text/web.tsv';
+import catalogue from './text.tsv';
 
 export type Lang = 'en' | 'zh';
 type Places = { [name: string]: string | number };
@@ -17,7 +17,7 @@ export const setLang = (to: Lang): void => {
 };
 
 export function t(key: string, places: Places = {}): string {
-    const message = messages.get('web.' + key);
+    const message = messages.get(key);
     if (!message) throw new Error('no text: ' + key);
     return message[lang === 'zh' ? 1 : 0].replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (_, place, one, other) => {
         const value = places[place];
@@ -28,5 +28,5 @@ export function t(key: string, places: Places = {}): string {
 
 // A text for a key that comes from the data; the id itself where the catalogue has none.
 export function known(prefix: string, id: string): string {
-    return messages.has('web.' + prefix + id) ? t(prefix + id) : id;
+    return messages.has(prefix + id) ? t(prefix + id) : id;
 }
