@@ -42,6 +42,7 @@ enum status flow_whatif(const struct whatif_job *job, struct diag *d,
                          (struct where){.path = job->path},
                          "the capture has no device work, so nothing can be replayed");
     whatif_init(&w, &outcome->study, a);
+    w.pool = job->input.pool;
     outcome->answer = whatif_answer_find(&outcome->study, &w, job->changes, job->n);
     if (job->out != NULL)
         status = write_trace(&w, job, d);
