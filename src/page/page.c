@@ -3,7 +3,8 @@
  */
 #include "page/page.h"
 
-#include "analysis/arch.h"
+#include <stdio.h>
+
 #include "page/page_bundle.h"
 #include "page/page_encode.h"
 #include "page/page_html.h"
@@ -16,16 +17,16 @@ enum {
     LEAST_ITEMS = 1000,
 };
 
-void page_init(struct page *page, enum page_kind kind, const struct page_options *options)
+void page_init(struct page_file *page, enum page_kind kind, const struct page_options *options)
 {
-    *page = (struct page){.kind = kind, .options = *options};
+    *page = (struct page_file){.kind = kind, .options = *options};
     page->focus.slice = NO_SLICE;
     if (page->options.max_size == 0)
         page->options.max_size = PAGE_SIZE;
     arena_init(&page->arena);
 }
 
-void page_fini(struct page *page)
+void page_fini(struct page_file *page)
 {
     for (size_t i = 0; i < page->n_sets; i++)
         page_set_fini(page->sets[i]);
@@ -34,19 +35,19 @@ void page_fini(struct page *page)
     arena_free(&page->arena);
 }
 
-void page_add_fact(struct page *page, struct wording text)
+void page_add_fact(struct page_file *page, struct wording text)
 {
     if (page->n_facts < PAGE_FACTS)
         page->facts[page->n_facts++] = text;
 }
 
-void page_add_missing(struct page *page, struct wording text)
+void page_add_missing(struct page_file *page, struct wording text)
 {
     if (page->n_missing < PAGE_MISSING)
         page->missing[page->n_missing++] = text;
 }
 
-void page_add_set(struct page *page, struct study *st)
+void page_add_set(struct page_file *page, struct study *st)
 {
     if (page->n_sets == PAGE_SETS)
         return;
@@ -76,7 +77,7 @@ struct page_mean page_mean_of(const struct accounting *a)
 
 /* ---- size ---- */
 
-static size_t items_of(const struct page *page)
+static size_t items_of(const struct page_file *page)
 {
     size_t n = 0;
 
@@ -85,7 +86,7 @@ static size_t items_of(const struct page *page)
     return n;
 }
 
-static double estimate(const struct page *page)
+static double estimate(const struct page_file *page)
 {
     double bytes = FIXED;
 
@@ -95,7 +96,7 @@ static double estimate(const struct page *page)
 }
 
 /* Each set keeps the same part of its slices. */
-static struct page_thinning thin(struct page *page, double part)
+static struct page_thinning thin(struct page_file *page, double part)
 {
     struct page_thinning strongest = {0};
 
@@ -112,7 +113,7 @@ static struct page_thinning thin(struct page *page, double part)
     return strongest;
 }
 
-static struct wording thinned_what(struct page *page, const struct page_thinning *t)
+static struct wording thinned_what(struct page_file *page, const struct page_thinning *t)
 {
     const struct message *m = t->q[THIN_DEVICE] > 0 ? &page_text.thinned_device
                               : t->q[THIN_COMM] > 0 ? &page_text.thinned_comm
@@ -126,7 +127,7 @@ static struct wording thinned_what(struct page *page, const struct page_thinning
     return PAGE_TELL(page, m, PLACE("q", page_time_text(&page->arena, (double)q)));
 }
 
-static size_t whole_of(const struct page *page, size_t *all)
+static size_t whole_of(const struct page_file *page, size_t *all)
 {
     size_t whole = 0;
 
@@ -141,7 +142,7 @@ static size_t whole_of(const struct page *page, size_t *all)
     return whole;
 }
 
-static void tell_thinned(struct page *page, const struct page_thinning *t)
+static void tell_thinned(struct page_file *page, const struct page_thinning *t)
 {
     size_t all, whole = whole_of(page, &all);
 
@@ -156,7 +157,7 @@ static void tell_thinned(struct page *page, const struct page_thinning *t)
                                                                     : &page_text.device_whole))));
 }
 
-void page_prepare(struct page *page)
+void page_prepare(struct page_file *page)
 {
     const struct page_thinning whole = {0};
     double most = (double)page->options.max_size, part = 1;
@@ -177,8 +178,7 @@ void page_prepare(struct page *page)
         struct page_set *set = page->sets[i];
         page_encode(set, &page->pack);
         set->kernels = page_kernels_find(set);
-        if (set->cap->has & HAS_KERNELS)
-            set->arch = arch_find(set->st, &(struct arch_options){.name = str_of(set->cap->name)});
+        set->layers = page_layers_find(set->st, set->arena);
     }
 }
 
@@ -224,7 +224,7 @@ static const struct str patterns = S_INIT(
 
 static void put_facts(struct page_html *h)
 {
-    struct page *page = h->page;
+    struct page_file *page = h->page;
 
     for (h->lang = 0; h->lang < LANGS; h->lang++) {
         html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
@@ -280,7 +280,7 @@ static void put_overview(struct page_html *h)
     text_free(&packed);
 }
 
-bool page_write(struct page *page, struct sink out)
+bool page_write(struct page_file *page, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = page->options.lang};
 

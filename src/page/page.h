@@ -79,7 +79,7 @@ struct page_diff {
     size_t step[2]; /* drawn side by side */
 };
 
-struct page {
+struct page_file {
     enum page_kind kind;
     struct page_options options;
     struct arena arena;
@@ -102,29 +102,29 @@ struct page {
     struct hash aliases;
 };
 
-void page_init(struct page *page, enum page_kind kind, const struct page_options *options);
-void page_fini(struct page *page);
+void page_init(struct page_file *page, enum page_kind kind, const struct page_options *options);
+void page_fini(struct page_file *page);
 
 /* Studies outlive the page. At most PAGE_SETS. */
-void page_add_set(struct page *page, struct study *st);
+void page_add_set(struct page_file *page, struct study *st);
 
 /* Thins the sets out to the size that was asked for, and packs them. */
-void page_prepare(struct page *page);
+void page_prepare(struct page_file *page);
 
 /* Fills in title, verdict, actions and what is missing, from the first set; or from two. */
-void page_tell_capture(struct page *page);
-void page_tell_compare(struct page *page, const struct comparison *comparison);
+void page_tell_capture(struct page_file *page);
+void page_tell_compare(struct page_file *page, const struct comparison *comparison);
 
 /* The same from reports in each language: verdict is the summary or the first line. */
-void page_tell_reports(struct page *page, const struct report *const reports[LANGS]);
+void page_tell_reports(struct page_file *page, const struct report *const reports[LANGS]);
 
 /* False when the sink failed. */
-bool page_write(struct page *page, struct sink out);
+bool page_write(struct page_file *page, struct sink out);
 
 /* ---- for the files of this folder ---- */
 
-void page_write_model(struct page *page, struct sink out);
-void page_write_screen(struct page *page, enum lang lang, struct sink out);
+void page_write_model(struct page_file *page, struct sink out);
+void page_write_screen(struct page_file *page, enum lang lang, struct sink out);
 
 /* The steps that count, as the diagnosis counts them: the first is left out when there are more. */
 struct page_mean {
@@ -134,8 +134,8 @@ struct page_mean {
 };
 struct page_mean page_mean_of(const struct accounting *a);
 
-void page_add_fact(struct page *page, struct wording text);
-void page_add_missing(struct page *page, struct wording text);
+void page_add_fact(struct page_file *page, struct wording text);
+void page_add_missing(struct page_file *page, struct wording text);
 
 /* Labels. */
 const struct message *page_class_label(int class);
@@ -144,13 +144,13 @@ const struct message *page_state_label(enum gap_state state);
 
 #define PAGE_TELL(page_, message_, ...) WORDING(&(page_)->arena, (message_), __VA_ARGS__)
 
-static inline struct wording page_say(struct page *page, const struct message *m)
+static inline struct wording page_say(struct page_file *page, const struct message *m)
 {
     return wording_of(&page->arena, phrase_plain(m));
 }
 
 /* "#v=timeline&t=...": an address that shows what the focus is on. */
-struct str page_link(struct page *page, size_t set, const struct page_focus *focus);
+struct str page_link(struct page_file *page, size_t set, const struct page_focus *focus);
 
 /* The longest gap of a cause, or the longest of any for -1; the longest task of that name or
  * launched by an operator of that name. Empty when there is none. */

@@ -13,7 +13,7 @@ enum { LEAST_SAVING = 3, CHANGES = 16 }; /* percent of the step that a card is w
 
 /* ---- title ---- */
 
-static void add_date(struct page *page, const struct page_set *set)
+static void add_date(struct page_file *page, const struct page_set *set)
 {
     const struct clock *clock = &set->cap->clock;
     struct tm tm;
@@ -28,7 +28,7 @@ static void add_date(struct page *page, const struct page_set *set)
     page_add_fact(page, wording_plain(arena_format(&page->arena, "%s UTC", text)));
 }
 
-static void add_title(struct page *page, const struct page_set *set)
+static void add_title(struct page_file *page, const struct page_set *set)
 {
     const struct facts *facts = &set->cap->facts;
 
@@ -50,7 +50,7 @@ static void add_title(struct page *page, const struct page_set *set)
 
 /* ---- verdict ---- */
 
-static struct wording confidence_of(struct page *page, const struct diagnosis *d)
+static struct wording confidence_of(struct page_file *page, const struct diagnosis *d)
 {
     const struct wording *sure =
         wording_keep(&page->arena, wording_plain(str_of(confidence_name(d->verdict.confidence))));
@@ -62,7 +62,7 @@ static struct wording confidence_of(struct page *page, const struct diagnosis *d
 }
 
 /* Evidence behind the first, which is the verdict itself. */
-static struct wording sites_of(struct page *page, const struct diagnosis_cause *c)
+static struct wording sites_of(struct page_file *page, const struct diagnosis_cause *c)
 {
     if (c->n_evidence < 2)
         return c->action;
@@ -73,7 +73,7 @@ static struct wording sites_of(struct page *page, const struct diagnosis_cause *
                      place_wording("b", wording_keep(&page->arena, c->evidence[2])));
 }
 
-static void add_verdict(struct page *page, const struct diagnosis *d)
+static void add_verdict(struct page_file *page, const struct diagnosis *d)
 {
     struct wording confidence = confidence_of(page, d);
     struct wording what = d->verdict.what.english.n > 0 ? d->verdict.what : d->text;
@@ -126,7 +126,7 @@ static bool is_found(const struct page_focus *focus)
     return focus->at.end > focus->at.begin;
 }
 
-static struct page_focus focus_of(const struct page *page, const struct diagnosis_cause *c)
+static struct page_focus focus_of(const struct page_file *page, const struct diagnosis_cause *c)
 {
     const struct page_set *set = page->sets[0];
     int cause = idle_cause_of(c->found.cause);
@@ -172,12 +172,12 @@ static nanos saving_of(struct greedy *g, const struct diagnosis *d, const struct
     return saving > 0 ? saving : 0;
 }
 
-static struct wording show_of(struct page *page, const struct page_focus *focus)
+static struct wording show_of(struct page_file *page, const struct page_focus *focus)
 {
     return page_say(page, focus->is_gap ? &page_text.show_gap : &page_text.show_slice);
 }
 
-static void add_action(struct page *page, const struct diagnosis_cause *c, nanos saving,
+static void add_action(struct page_file *page, const struct diagnosis_cause *c, nanos saving,
                        double share)
 {
     struct page_focus focus = focus_of(page, c);
@@ -195,7 +195,7 @@ static void add_action(struct page *page, const struct diagnosis_cause *c, nanos
     };
 }
 
-static void add_actions(struct page *page, const struct diagnosis *d)
+static void add_actions(struct page_file *page, const struct diagnosis *d)
 {
     struct page_set *set = page->sets[0];
     struct greedy g = {0};
@@ -222,7 +222,7 @@ static void add_actions(struct page *page, const struct diagnosis *d)
     }
 }
 
-static void add_nothing(struct page *page, const struct diagnosis *d)
+static void add_nothing(struct page_file *page, const struct diagnosis *d)
 {
     if (page->n_actions > 0 || d->n_classes == 0)
         return;
@@ -236,7 +236,7 @@ static void add_nothing(struct page *page, const struct diagnosis *d)
     };
 }
 
-void page_tell_capture(struct page *page)
+void page_tell_capture(struct page_file *page)
 {
     const struct page_set *set = page->sets[0];
     const struct diagnosis *d = study_diagnosis(set->st);

@@ -43,7 +43,7 @@ ORDER_BY(by_change, struct page_change,
          ORDER(llabs(y->time[1] - y->time[0]), llabs(x->time[1] - x->time[0]))
              ?: ORDER(x->class, y->class));
 
-static void add_classes(struct page *page, struct page_diff *diff)
+static void add_classes(struct page_file *page, struct page_diff *diff)
 {
     struct page_mean mean[2] = {page_mean_of(page->sets[0]->a), page_mean_of(page->sets[1]->a)};
 
@@ -78,14 +78,14 @@ static nanos delta_of(const struct page_change *c)
 
 /* ---- words ---- */
 
-static struct wording change_text(struct page *page, const struct page_change *c)
+static struct wording change_text(struct page_file *page, const struct page_change *c)
 {
     return PAGE_TELL(page, &page_text.diff_change,
                      place_wording("class", wording_keep(&page->arena, c->label)),
                      PLACE("delta", page_delta_text(&page->arena, (double)delta_of(c))));
 }
 
-static struct wording largest_changes(struct page *page, const struct page_diff *diff)
+static struct wording largest_changes(struct page_file *page, const struct page_diff *diff)
 {
     struct wording first = change_text(page, &diff->classes[0]);
 
@@ -96,7 +96,7 @@ static struct wording largest_changes(struct page *page, const struct page_diff 
                      place_wording("b", wording_keep(&page->arena, second)));
 }
 
-static void add_verdict(struct page *page, const struct page_diff *diff)
+static void add_verdict(struct page_file *page, const struct page_diff *diff)
 {
     struct arena *arena = &page->arena;
     nanos delta = diff->time[1] - diff->time[0];
@@ -125,7 +125,7 @@ static void add_verdict(struct page *page, const struct page_diff *diff)
 }
 
 /* Operators of the main group that changed, and one that did not. */
-static void add_card(struct page *page, const struct compare_op *op)
+static void add_card(struct page_file *page, const struct compare_op *op)
 {
     struct arena *arena = &page->arena;
     bool is_noise = op->change.kind == CHANGE_NOISE || op->change.kind == CHANGE_NONE;
@@ -160,7 +160,7 @@ static void add_card(struct page *page, const struct compare_op *op)
     };
 }
 
-static void add_cards(struct page *page, const struct compare_group *g)
+static void add_cards(struct page_file *page, const struct compare_group *g)
 {
     const struct compare_op *less = NULL, *more = NULL, *noise = NULL;
 
@@ -180,7 +180,7 @@ static void add_cards(struct page *page, const struct compare_group *g)
         add_card(page, noise);
 }
 
-void page_tell_compare(struct page *page, const struct comparison *comparison)
+void page_tell_compare(struct page_file *page, const struct comparison *comparison)
 {
     struct page_diff *diff = ARENA_NEW(&page->arena, struct page_diff);
     const struct compare_group *g = main_group(comparison);
@@ -248,7 +248,7 @@ static void put_column(struct page_html *h, const struct fall *f, size_t at, dou
 static void put_change(struct page_html *h, const struct fall *f, size_t at, double from,
                        const struct page_change *c)
 {
-    struct page *page = h->page;
+    struct page_file *page = h->page;
     nanos delta = delta_of(c);
     bool is_small = llabs(delta) * 100 < page->diff->time[0] * SAME_PERCENT;
 
@@ -265,7 +265,7 @@ static void put_change(struct page_html *h, const struct fall *f, size_t at, dou
 
 void page_draw_waterfall(struct page_html *h)
 {
-    struct page *page = h->page;
+    struct page_file *page = h->page;
     const struct page_diff *diff = page->diff;
     size_t shown = diff->n_classes < BARS ? diff->n_classes : BARS;
     size_t columns = shown + 2 + (diff->n_classes > shown);
@@ -325,7 +325,7 @@ static void put_classes(struct json_writer *w, const struct page_diff *diff)
     json_write_end(w);
 }
 
-static void put_ops(struct json_writer *w, struct page *page, const struct compare_group *g)
+static void put_ops(struct json_writer *w, struct page_file *page, const struct compare_group *g)
 {
     json_put_array(w, "kernels");
     for (size_t i = 0; g != NULL && i < g->n_ops && i < OPS_MOST; i++) {
@@ -345,8 +345,9 @@ static void put_ops(struct json_writer *w, struct page *page, const struct compa
         json_put_array(w, "what");
         for (size_t side = 0; side < 2; side++) {
             struct page_focus focus = page_longest_op(page->sets[side], op->key);
-            json_write_i64(w, focus.at.end > focus.at.begin ? page->sets[side]->what[focus.slice]
-                                                            : -1);
+            json_write_i64(w, focus.at.end > focus.at.begin
+                                  ? (int64_t)page->sets[side]->what[focus.slice]
+                                  : -1);
         }
         json_write_end(w);
         json_write_end(w);
@@ -355,7 +356,7 @@ static void put_ops(struct json_writer *w, struct page *page, const struct compa
 }
 
 /* Lanes of A with those of B that have the same name in a group of the same kind. */
-static void put_lanes(struct json_writer *w, const struct page *page)
+static void put_lanes(struct json_writer *w, const struct page_file *page)
 {
     const struct page_set *a = page->sets[0], *b = page->sets[1];
     bool *used = mem_grow(NULL, sizeof(*used), b->lanes.n + 1);
@@ -387,7 +388,7 @@ static void put_lanes(struct json_writer *w, const struct page *page)
 }
 
 /* Those drawn first, then by place. */
-static void put_steps(struct json_writer *w, const struct page *page)
+static void put_steps(struct json_writer *w, const struct page_file *page)
 {
     size_t n =
         page->sets[0]->a->n < page->sets[1]->a->n ? page->sets[0]->a->n : page->sets[1]->a->n;
@@ -402,7 +403,7 @@ static void put_steps(struct json_writer *w, const struct page *page)
     json_write_end(w);
 }
 
-void page_json_diff(struct json_writer *w, struct page *page)
+void page_json_diff(struct json_writer *w, struct page_file *page)
 {
     const struct page_diff *diff = page->diff;
 

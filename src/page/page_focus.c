@@ -53,7 +53,7 @@ struct page_focus page_longest_task(const struct page_set *set, struct str name)
     return best;
 }
 
-struct str page_link(struct page *page, size_t set_at, const struct page_focus *focus)
+struct str page_link(struct page_file *page, size_t set_at, const struct page_focus *focus)
 {
     const struct page_set *set = page->sets[set_at];
     nanos begin = page_time(set, focus->at.begin), end = page_time(set, focus->at.end);

@@ -8,7 +8,7 @@
 
 struct page_html {
     struct sink sink;
-    struct page *page;
+    struct page_file *page;
     enum lang lang;
     bool has_failed; /* later calls write nothing */
 };

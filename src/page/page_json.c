@@ -28,7 +28,7 @@ struct sink page_json_sink(struct page_json *j)
     return (struct sink){write_escaped, j};
 }
 
-void page_json_wording(struct json_writer *w, struct page *page, const char *key,
+void page_json_wording(struct json_writer *w, struct page_file *page, const char *key,
                        struct wording text)
 {
     if (key != NULL)

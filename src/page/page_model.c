@@ -3,13 +3,14 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "page/page_encode.h"
 #include "page/page_json.h"
 
 /* ---- the document ---- */
 
-static void put_action(struct json_writer *w, struct page *page, const struct page_action *a)
+static void put_action(struct json_writer *w, struct page_file *page, const struct page_action *a)
 {
     json_write_object(w);
     json_put_text(w, "id", a->id);
@@ -26,7 +27,7 @@ static void put_action(struct json_writer *w, struct page *page, const struct pa
     json_write_end(w);
 }
 
-static void put_head(struct json_writer *w, struct page *page)
+static void put_head(struct json_writer *w, struct page_file *page)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
 
@@ -215,7 +216,7 @@ static void put_steps(struct json_writer *w, const struct page_set *set)
     json_put_bool(w, "is_pseudo", a->is_pseudo);
 }
 
-static void put_set(struct json_writer *w, struct page *page, const struct page_set *set)
+static void put_set(struct json_writer *w, const struct page_set *set)
 {
     const struct capture *cap = set->cap;
 
@@ -236,14 +237,14 @@ static void put_set(struct json_writer *w, struct page *page, const struct page_
     put_lanes(w, set);
     put_data(w, set);
     put_steps(w, set);
-    page_json_kernels(w, page, set);
-    page_json_layers(w, page, set);
+    page_json_kernels(w, set);
+    page_json_layers(w, set);
     page_json_counters(w, set);
     page_json_comm(w, set);
     json_write_end(w);
 }
 
-void page_write_model(struct page *page, struct sink out)
+void page_write_model(struct page_file *page, struct sink out)
 {
     struct page_json escaped = {out};
     struct json_writer w;
@@ -254,7 +255,7 @@ void page_write_model(struct page *page, struct sink out)
     put_words(&w);
     json_put_array(&w, "sets");
     for (size_t i = 0; i < page->n_sets; i++)
-        put_set(&w, page, page->sets[i]);
+        put_set(&w, page->sets[i]);
     json_write_end(&w);
     page_json_diff(&w, page);
     page_json_tables(&w, page);

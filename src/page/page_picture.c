@@ -559,7 +559,7 @@ void page_draw_excerpt(struct page_html *h)
 
 void page_draw_medians(struct page_html *h)
 {
-    struct page *page = h->page;
+    struct page_file *page = h->page;
     nanos longest = 0;
     double y = 0;
 

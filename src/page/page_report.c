@@ -18,7 +18,7 @@ static struct str first_text(const struct report *r)
 }
 
 /* English as the text, Chinese as the message that stands for it. */
-static struct wording pair(struct page *page, struct str english, struct str chinese)
+static struct wording pair(struct page_file *page, struct str english, struct str chinese)
 {
     struct message *m = ARENA_NEW(&page->arena, struct message);
 
@@ -26,7 +26,7 @@ static struct wording pair(struct page *page, struct str english, struct str chi
     return wording_of(&page->arena, phrase_plain(m));
 }
 
-void page_tell_reports(struct page *page, const struct report *const reports[LANGS])
+void page_tell_reports(struct page_file *page, const struct report *const reports[LANGS])
 {
     const struct report *r = reports[LANG_EN];
 
@@ -174,7 +174,7 @@ static void put_json_table(struct json_writer *w, const struct table *t, size_t 
     json_write_end(w);
 }
 
-void page_json_tables(struct json_writer *w, struct page *page)
+void page_json_tables(struct json_writer *w, struct page_file *page)
 {
     const struct report *r = page->reports[LANG_EN];
     size_t n = 0;

@@ -41,7 +41,7 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
 
 static void put_actions(struct page_html *h)
 {
-    struct page *page = h->page;
+    struct page_file *page = h->page;
 
     if (page->n_actions == 0)
         return;
@@ -71,7 +71,7 @@ static void put_verdict(struct page_html *h)
 
 static void put_missing(struct page_html *h)
 {
-    struct page *page = h->page;
+    struct page_file *page = h->page;
 
     html_format(h, "<aside id=\"missing-%s\" class=\"missing\"><h2>", lang_name(h->lang));
     html_message(h, &page_text.heading_missing);
@@ -113,7 +113,7 @@ static void put_link(struct page_html *h, const struct section *s)
     html_put(h, S("</a>\n"));
 }
 
-static bool has_section(const struct page *page, const char *view)
+static bool has_section(const struct page_file *page, const char *view)
 {
     bool has_memory = false, has_comm = false, has_layers = false;
 
@@ -121,7 +121,7 @@ static bool has_section(const struct page *page, const char *view)
         const struct capture *cap = page->sets[i]->cap;
         has_memory |= cap->series.n > 0;
         has_comm |= cap->comm_ops.n > 0 || cap->comm_links.n > 0;
-        has_layers |= page->sets[i]->arch != NULL;
+        has_layers |= page->sets[i]->layers != NULL;
     }
     return strcmp(view, "memory") == 0  ? has_memory
            : strcmp(view, "comm") == 0  ? has_comm
@@ -212,7 +212,7 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
     html_put(h, S("</tbody></table></div></section>\n"));
 }
 
-void page_write_screen(struct page *page, enum lang lang, struct sink out)
+void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = lang};
 

@@ -4,11 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/arch.h"
 #include "page/page_json.h"
-#include "page/page_kernels.h"
 
-enum { COUNTER_POINTS = 2000, COUNTER_MOST = 64, PASSES_MOST = 256, COMM_MOST = 512 };
+enum { COUNTER_POINTS = 2000, COUNTER_MOST = 64, COMM_MOST = 512 };
 
 /* ---- kernels ---- */
 
@@ -70,11 +68,10 @@ static void put_device(struct json_writer *w, const struct device *device)
     json_write_end(w);
 }
 
-void page_json_kernels(struct json_writer *w, struct page *page, const struct page_set *set)
+void page_json_kernels(struct json_writer *w, const struct page_set *set)
 {
     const struct page_kernels *kernels = &set->kernels;
 
-    (void)page;
     json_put_array(w, "kernels");
     for (size_t i = 0; i < kernels->n; i++)
         put_kernel(w, set, &kernels->at[i]);
@@ -85,25 +82,22 @@ void page_json_kernels(struct json_writer *w, struct page *page, const struct pa
 
 /* ---- layers ---- */
 
-static void put_layer(struct json_writer *w, const struct page_set *set, const struct arch *arch,
-                      const struct arch_layer *layer)
+static void put_layer(struct json_writer *w, const struct page_set *set,
+                      const struct page_layer *layer)
 {
-    const struct arch_type *type =
-        layer->type < arch->types->n ? &arch->types->at[layer->type] : NULL;
-
     json_write_object(w);
     json_put_u64(w, "index", layer->index);
-    json_put_known(w, "type", type != NULL, (int64_t)layer->type);
-    json_put_text(w, "phase", arch_phase_name(layer->phase));
+    json_put_known(w, "type", layer->type != SIZE_MAX, (int64_t)layer->type);
+    json_put_text(w, "phase", layer->phase);
     json_put_i64(w, "from", page_time(set, layer->at.begin));
     json_put_i64(w, "to", page_time(set, layer->at.end));
     json_put_i64(w, "busy", layer->busy);
-    json_put_bool(w, "outlier", type != NULL && (double)arch_span(layer->at) > type->wall.p90);
+    json_put_bool(w, "outlier", layer->is_outlier);
     json_write_end(w);
 }
 
-static void put_pass(struct json_writer *w, const struct page_set *set, const struct arch *arch,
-                     const struct arch_pass *pass)
+static void put_pass(struct json_writer *w, const struct page_set *set,
+                     const struct page_pass *pass)
 {
     json_write_object(w);
     json_put_u64(w, "name", pass->number);
@@ -112,14 +106,14 @@ static void put_pass(struct json_writer *w, const struct page_set *set, const st
     json_put_i64(w, "to", page_time(set, pass->at.end));
     json_put_i64(w, "busy", pass->busy);
     json_put_array(w, "layers");
-    for (size_t i = 0; i < pass->layers; i++)
-        put_layer(w, set, arch, &arch->layers->at[pass->layer_first + i]);
+    for (size_t i = 0; i < pass->n; i++)
+        put_layer(w, set, &pass->layers[i]);
     json_write_end(w);
     json_write_end(w);
 }
 
 static void put_role(struct json_writer *w, const struct page_set *set,
-                     const struct arch_role *role)
+                     const struct page_role *role)
 {
     json_write_object(w);
     json_put_text(w, "name", role->name);
@@ -127,9 +121,9 @@ static void put_role(struct json_writer *w, const struct page_set *set,
     json_put_f64(w, "share", num_round(role->share, 6));
     json_put_u64(w, "kernels", role->kernels);
     json_put_array(w, "ops");
-    for (size_t i = 0; i < role->n_ops; i++) {
+    for (size_t i = 0; i < role->n; i++) {
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, role->ops[i].label));
+        json_put_str(w, "name", page_name(set, role->ops[i].name));
         json_put_u64(w, "count", role->ops[i].count);
         json_put_i64(w, "total", role->ops[i].total);
         json_write_end(w);
@@ -139,43 +133,43 @@ static void put_role(struct json_writer *w, const struct page_set *set,
 }
 
 static void put_type(struct json_writer *w, const struct page_set *set,
-                     const struct arch_type *type)
+                     const struct page_layer_type *type)
 {
     json_write_object(w);
-    json_put_text(w, "name", layer_kind_name(type->kind));
-    json_put_text(w, "phase", arch_phase_name(type->phase));
+    json_put_text(w, "name", type->name);
+    json_put_text(w, "phase", type->phase);
     json_put_str(w, "layers", type->layers);
     json_put_u64(w, "count", type->count);
-    json_put_f64(w, "median", num_round(type->wall.median, 0));
-    json_put_f64(w, "p90", num_round(type->wall.p90, 0));
+    json_put_f64(w, "median", num_round(type->median, 0));
+    json_put_f64(w, "p90", num_round(type->p90, 0));
     json_put_array(w, "roles");
-    for (size_t i = 0; i < type->n_roles; i++)
+    for (size_t i = 0; i < type->n; i++)
         put_role(w, set, &type->roles[i]);
     json_write_end(w);
     json_write_end(w);
 }
 
-void page_json_layers(struct json_writer *w, struct page *page, const struct page_set *set)
+void page_json_layers(struct json_writer *w, const struct page_set *set)
 {
-    const struct arch *arch = set->arch;
+    const struct page_layers *layers = set->layers;
 
-    if (arch == NULL || arch->layers->n == 0) {
+    if (layers == NULL) {
         json_put_null(w, "layers");
         return;
     }
     json_put_object(w, "layers");
     json_put_object(w, "summary");
     for (enum lang lang = 0; lang < LANGS; lang++)
-        json_put_text(w, lang_name(lang), arch_summary(&page->arena, arch, lang));
+        json_put_text(w, lang_name(lang), layers->summary[lang]);
     json_write_end(w);
     json_put_array(w, "passes");
-    for (size_t i = 0; i < arch->layers->n_passes && i < PASSES_MOST; i++)
-        put_pass(w, set, arch, &arch->layers->passes[i]);
+    for (size_t i = 0; i < layers->n_passes; i++)
+        put_pass(w, set, &layers->passes[i]);
     json_write_end(w);
-    json_put_u64(w, "passes_total", arch->layers->n_passes);
+    json_put_u64(w, "passes_total", layers->all_passes);
     json_put_array(w, "types");
-    for (size_t i = 0; i < arch->types->n; i++)
-        put_type(w, set, &arch->types->at[i]);
+    for (size_t i = 0; i < layers->n_types; i++)
+        put_type(w, set, &layers->types[i]);
     json_write_end(w);
     json_write_end(w);
 }

@@ -11,6 +11,7 @@
 #include "analysis/diagnose/accounting.h"
 #include "analysis/study.h"
 #include "page/page_kernels.h"
+#include "page/page_layers.h"
 #include "page/page_pack.h"
 
 struct pool;
@@ -87,8 +88,6 @@ struct page_chunks {
     size_t columns;
 };
 
-struct arch;
-
 struct page_set {
     struct study *st;
     const struct capture *cap;
@@ -109,7 +108,7 @@ struct page_set {
     struct page_place dictionary;
     uint64_t dictionary_size;
     struct page_kernels kernels;
-    const struct arch *arch; /* NULL: no layers */
+    const struct page_layers *layers; /* NULL: none */
 };
 
 /* `st` and the accounting outlive it. */
