@@ -97,10 +97,20 @@ struct page_file {
     struct page_set *sets[PAGE_SETS];
     size_t n_sets;
     struct page_diff *diff;
-    const struct report *reports[LANGS]; /* of kinds without views; NULL: none */
+    const struct page_fragment *fragments; /* one for each language; NULL: none */
     struct page_pack pack;
     struct hash aliases;
 };
+
+/* Reports, and text printed beside them, as sections of a page in one language. */
+struct page_fragment {
+    struct text html, plain; /* plain: printed since the last report */
+    struct text title, verdict;
+};
+
+void page_fragment_add(struct page_fragment *f, enum lang lang, const struct report *report);
+void page_fragment_end(struct page_fragment *f, enum lang lang);
+void page_fragment_free(struct page_fragment *f);
 
 void page_init(struct page_file *page, enum page_kind kind, const struct page_options *options);
 void page_fini(struct page_file *page);
@@ -115,8 +125,8 @@ void page_prepare(struct page_file *page);
 void page_tell_capture(struct page_file *page);
 void page_tell_compare(struct page_file *page, const struct comparison *comparison);
 
-/* The same from reports in each language: verdict is the summary or the first line. */
-void page_tell_reports(struct page_file *page, const struct report *const reports[LANGS]);
+/* The same from fragments, one for each language, which outlive the page. */
+void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments);
 
 /* False when the sink failed. */
 bool page_write(struct page_file *page, struct sink out);
@@ -136,6 +146,12 @@ struct page_mean page_mean_of(const struct accounting *a);
 
 void page_add_fact(struct page_file *page, struct wording text);
 void page_add_missing(struct page_file *page, struct wording text);
+
+/* A text in a language, as pages write it. */
+struct str page_wording(struct page_file *page, enum lang lang, struct wording wording);
+
+/* A C++ name without what people skip: return type and namespaces. */
+struct str page_kernel_name(struct str name);
 
 /* Labels. */
 const struct message *page_class_label(int class);

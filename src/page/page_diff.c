@@ -17,6 +17,7 @@ enum {
     FALL_TOP = 20,  /* the room above, */
     FALL_FOOT = 24, /* and below */
     OPS_MOST = 500,
+    NAME_WIDTH = 44,
     SAME_PERCENT = 1, /* of A's step: classes that change by less are not told */
 };
 
@@ -49,7 +50,7 @@ static void add_classes(struct page_file *page, struct page_diff *diff)
 
     diff->classes = ARENA_ARRAY(&page->arena, struct page_change, ACCOUNT_CLASSES);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-        if (mean[0].by[class] > 0 || mean[1].by[class] > 0)
+        if (mean[0].by[class] != mean[1].by[class])
             diff->classes[diff->n_classes++] =
                 (struct page_change){class,
                                      page_say(page, page_class_label(class)),
@@ -74,6 +75,11 @@ static size_t median_step(const struct accounting *a)
 static nanos delta_of(const struct page_change *c)
 {
     return c->time[1] - c->time[0];
+}
+
+static bool is_small(const struct page_diff *diff, nanos delta)
+{
+    return llabs(delta) * 100 < diff->time[0] * SAME_PERCENT;
 }
 
 /* ---- words ---- */
@@ -124,60 +130,106 @@ static void add_verdict(struct page_file *page, const struct page_diff *diff)
                       place_wording("what", wording_keep(arena, largest_changes(page, diff))));
 }
 
-/* Operators of the main group that changed, and one that did not. */
-static void add_card(struct page_file *page, const struct compare_op *op)
+/* A change that a card is about: of a class of time, or of an operator. */
+struct candidate {
+    const struct page_change *class;
+    const struct compare_op *op;
+    double delta;
+};
+
+static struct str short_name(struct page_file *page, struct str key)
+{
+    struct str name = page_kernel_name(page_name(page->sets[0], key)),
+               front = str_fit(name, NAME_WIDTH);
+
+    return front.n < name.n ? arena_format(&page->arena, "%.*s…", STR_ARGS(front)) : name;
+}
+
+static const struct message *title_of(const char *verb)
+{
+    return strcmp(verb, "noise") == 0  ? &page_text.diff_noise
+           : strcmp(verb, "keep") == 0 ? &page_text.diff_keep
+                                       : &page_text.diff_fix;
+}
+
+static struct wording evidence_of(struct page_file *page, const struct candidate *c,
+                                  const char *verb)
 {
     struct arena *arena = &page->arena;
-    bool is_noise = op->change.kind == CHANGE_NOISE || op->change.kind == CHANGE_NONE;
-    bool is_less = op->change.delta < 0;
-    struct str name = str_fit(page_name(page->sets[0], op->key), 60);
-    size_t set = is_less && !is_noise ? 0 : 1;
-    struct page_focus focus = page_longest_op(page->sets[set], op->key);
 
-    if (focus.at.end <= focus.at.begin)
-        focus = page_longest_op(page->sets[set = 1 - set], op->key);
+    if (strcmp(verb, "noise") == 0)
+        return page_say(page, &page_text.diff_within);
+    if (c->class != NULL)
+        return PAGE_TELL(page, &page_text.diff_times,
+                         PLACE("a", page_time_text(arena, (double)c->class->time[0])),
+                         PLACE("b", page_time_text(arena, (double)c->class->time[1])));
+    return PAGE_TELL(page, &page_text.diff_calls,
+                     PLACE("a", page_time_text(arena, c->op->change.median[SIDE_A])),
+                     PLACE("b", page_time_text(arena, c->op->change.median[SIDE_B])),
+                     PLACE("n", c->op->calls[SIDE_A]), PLACE("m", c->op->calls[SIDE_B]));
+}
+
+/* What to look at: in the run that has more of it. */
+static struct page_focus focus_of(const struct page_set *set, const struct candidate *c)
+{
+    if (c->op != NULL)
+        return page_longest_op(set, c->op->key);
+    return c->class->class >= ACCOUNT_IDLE ? page_longest_gap(set, c->class->class - ACCOUNT_IDLE)
+                                           : page_longest_task(set, S(""));
+}
+
+static void add_card(struct page_file *page, const struct candidate *c, const char *verb)
+{
+    size_t set = c->delta < 0 ? 0 : 1;
+    struct page_focus focus = focus_of(page->sets[set], c);
+    struct wording what =
+        c->class != NULL ? c->class->label : wording_plain(short_name(page, c->op->key));
+
     page->actions[page->n_actions++] = (struct page_action){
-        .id = "operator",
-        .verb = is_noise  ? "noise"
-                : is_less ? "keep"
-                          : "fix",
-        .title = PAGE_TELL(page,
-                           is_noise  ? &page_text.diff_noise
-                           : is_less ? &page_text.diff_keep
-                                     : &page_text.diff_fix,
-                           PLACE("what", name)),
-        .evidence = is_noise
-                        ? page_say(page, &page_text.diff_within)
-                        : PAGE_TELL(page, &page_text.diff_calls,
-                                    PLACE("a", page_time_text(arena, op->change.median[SIDE_A])),
-                                    PLACE("b", page_time_text(arena, op->change.median[SIDE_B])),
-                                    PLACE("n", op->calls[SIDE_A]), PLACE("m", op->calls[SIDE_B])),
+        .id = c->class != NULL ? account_class_name(c->class->class) : "operator",
+        .verb = verb,
+        .title = PAGE_TELL(page, title_of(verb),
+                           place_wording("what", wording_keep(&page->arena, what))),
+        .evidence = evidence_of(page, c, verb),
         .show = page_say(page, &page_text.show_timelines),
         .confidence = wording_plain(S("")),
-        .saving = (nanos)op->change.delta,
-        .share = num_share(fabs(op->change.delta), (double)page->diff->time[0]),
+        .saving = (nanos)c->delta,
+        .share = num_share(fabs(c->delta), (double)page->diff->time[0]),
         .link = focus.at.end > focus.at.begin ? page_link(page, set, &focus) : S("#v=diff"),
     };
 }
 
+static void prefer(struct candidate *best, struct candidate c)
+{
+    if (fabs(c.delta) > fabs(best->delta))
+        *best = c;
+}
+
+/* The largest change to the better and to the worse, and the largest that is none. */
 static void add_cards(struct page_file *page, const struct compare_group *g)
 {
-    const struct compare_op *less = NULL, *more = NULL, *noise = NULL;
+    struct candidate keep = {0}, fix = {0}, noise = {0};
 
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compare_op *op = &g->ops[i];
-        const struct compare_op **best = op->change.kind == CHANGE_LESS   ? &less
-                                         : op->change.kind == CHANGE_MORE ? &more
-                                                                          : &noise;
-        if (*best == NULL || fabs(op->change.delta) > fabs((*best)->change.delta))
-            *best = op;
+        struct candidate c = {.op = op, .delta = op->change.delta};
+        prefer(op->change.kind == CHANGE_LESS   ? &keep
+               : op->change.kind == CHANGE_MORE ? &fix
+                                                : &noise,
+               c);
     }
-    if (less != NULL)
-        add_card(page, less);
-    if (more != NULL)
-        add_card(page, more);
-    if (noise != NULL && page->n_actions > 0)
-        add_card(page, noise);
+    for (size_t i = 0; i < page->diff->n_classes && !page->diff->is_noise; i++) {
+        const struct page_change *class = &page->diff->classes[i];
+        struct candidate c = {.class = class, .delta = (double)delta_of(class)};
+        if (class->class >= ACCOUNT_COMM && !is_small(page->diff, delta_of(class)))
+            prefer(c.delta < 0 ? &keep : &fix, c);
+    }
+    if (keep.delta < 0)
+        add_card(page, &keep, "keep");
+    if (fix.delta > 0)
+        add_card(page, &fix, "fix");
+    if (noise.op != NULL && page->n_actions > 0)
+        add_card(page, &noise, "noise");
 }
 
 void page_tell_compare(struct page_file *page, const struct comparison *comparison)
@@ -250,14 +302,16 @@ static void put_change(struct page_html *h, const struct fall *f, size_t at, dou
 {
     struct page_file *page = h->page;
     nanos delta = delta_of(c);
-    bool is_small = llabs(delta) * 100 < page->diff->time[0] * SAME_PERCENT;
 
     html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
                 c->class >= 0 ? account_class_name(c->class) : "");
+    html_format(h, "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                ((double)at - 0.14) * f->width, fall_y(f, from), ((double)at + 0.14) * f->width,
+                fall_y(f, from));
     put_column(h, f, at, from, from + (double)delta,
-               is_small    ? "same"
-               : delta < 0 ? "better"
-                           : "worse",
+               is_small(page->diff, delta) ? "same"
+               : delta < 0                 ? "better"
+                                           : "worse",
                page_delta_text(&page->arena, (double)delta),
                wording_text(h->lang, &page->arena, c->label));
     html_put(h, S("</a>"));
@@ -319,7 +373,7 @@ static void put_classes(struct json_writer *w, const struct page_diff *diff)
         json_put_i64(w, "a", c->time[0]);
         json_put_i64(w, "b", c->time[1]);
         json_put_i64(w, "delta", delta_of(c));
-        json_put_bool(w, "noise", llabs(delta_of(c)) * 100 < diff->time[0] * SAME_PERCENT);
+        json_put_bool(w, "noise", is_small(diff, delta_of(c)));
         json_write_end(w);
     }
     json_write_end(w);

@@ -452,13 +452,14 @@ static void overview_of(const struct page_set *set, size_t lane_at, struct text 
     const struct page_lane *lane = &set->lanes.at[lane_at];
     double shares[PAGE_FAMILIES][PAGE_BUCKETS] = {{0}};
     double width = (double)(set->to > 0 ? set->to : 1) / PAGE_BUCKETS;
+    enum lane_kind kind = set->cap->lanes.at[lane->lane].key.kind;
     nanos busy_to = 0;
 
     for (size_t i = 0; i < lane->n; i++) {
         struct item it = item_at(set, lane, &set->items[lane_at], i);
         nanos from = it.begin > busy_to ? it.begin : busy_to, end = it.begin + it.dur;
         const struct page_what *what = &set->whats.at[it.what];
-        if (!page_is_busy(what->kind) || end <= from)
+        if (!page_is_busy(kind, what->kind) || end <= from)
             continue;
         add_share(shares[what->family], width, from, end);
         busy_to = end;

@@ -70,7 +70,7 @@ struct str page_link(struct page_file *page, size_t set_at, const struct page_fo
     if (focus->is_gap)
         text_format(&out, "&gap=%" PRId64 "-%" PRId64, begin, end);
     else if (item > 0) {
-        uint32_t lane = set->lane_of[set->cap->slices.lane[focus->slice]];
+        uint32_t lane = page_lane_of(set, focus->slice);
         text_format(&out, "&sel=%u.%" PRIu64, lane, item - 1 - set->lanes.at[lane].first);
     }
     struct str link = arena_str(&page->arena, text_view(&out));

@@ -67,7 +67,7 @@ void html_text(struct page_html *h, struct str text)
 
 void html_wording(struct page_html *h, struct wording text)
 {
-    html_text(h, wording_text(h->lang, &h->page->arena, text));
+    html_text(h, page_wording(h->page, h->lang, text));
 }
 
 void html_message(struct page_html *h, const struct message *m)

@@ -34,7 +34,4 @@ void page_draw_excerpt(struct page_html *h);
 void page_draw_waterfall(struct page_html *h);
 void page_draw_medians(struct page_html *h);
 
-/* A report as sections of a page. */
-void page_put_report(struct page_html *h, const struct report *report);
-
 #endif

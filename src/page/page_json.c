@@ -36,7 +36,7 @@ void page_json_wording(struct json_writer *w, struct page_file *page, const char
     else
         json_write_object(w);
     for (enum lang lang = 0; lang < LANGS; lang++)
-        json_put_str(w, lang_name(lang), wording_text(lang, &page->arena, text));
+        json_put_str(w, lang_name(lang), page_wording(page, lang, text));
     json_write_end(w);
 }
 

@@ -24,6 +24,5 @@ void page_json_counters(struct json_writer *w, const struct page_set *set);
 void page_json_comm(struct json_writer *w, const struct page_set *set);
 void page_json_kernels(struct json_writer *w, const struct page_set *set);
 void page_json_diff(struct json_writer *w, struct page_file *page);
-void page_json_tables(struct json_writer *w, struct page_file *page);
 
 #endif

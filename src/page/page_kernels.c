@@ -28,6 +28,8 @@ static void each_kernel(const struct page_set *set,
 {
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
+        if (set->lanes.at[i].part == LANE_RANGES)
+            continue;
         for (size_t k = lane->first; k < lane->first + lane->n; k++)
             if (is_kernel(&set->whats.at[set->what[k]]))
                 fn(ctx, k, set->what[k]);

@@ -7,6 +7,7 @@
 
 #include "page/page_encode.h"
 #include "page/page_json.h"
+#include "text/page.h"
 
 /* ---- the document ---- */
 
@@ -69,7 +70,35 @@ static void put_head(struct json_writer *w, struct page_file *page)
     json_put_bool(w, "redacted", page->options.redact);
 }
 
-static void put_words(struct json_writer *w)
+/* A word of the catalogue by its English text. */
+static void put_word(struct json_writer *w, const char *area, const char *word)
+{
+    char key[96];
+
+    snprintf(key, sizeof(key), "%s.%s", area, word);
+    json_put_object(w, key);
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        json_put_str(w, lang_name(lang), message_word(lang, str_of(word)));
+    json_write_end(w);
+}
+
+static void put_roles(struct json_writer *w, const struct page_file *page)
+{
+    struct hash known = {0};
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        const struct page_layers *layers = page->sets[i]->layers;
+        for (size_t t = 0; layers != NULL && t < layers->n_types; t++)
+            for (size_t r = 0; r < layers->types[t].n; r++) {
+                const char *name = layers->types[t].roles[r].name;
+                if (hash_add(&known, hash_bytes(str_of(name)), (uint32_t)known.n + 1) == known.n)
+                    put_word(w, "role", name);
+            }
+    }
+    hash_free(&known);
+}
+
+static void put_words(struct json_writer *w, const struct page_file *page)
 {
     char key[64];
 
@@ -84,6 +113,13 @@ static void put_words(struct json_writer *w)
         snprintf(key, sizeof(key), "state.%s", gap_state_name((enum gap_state)state));
         page_json_message(w, key, page_state_label((enum gap_state)state));
     }
+    for (int kind = 0; kind < SLICE_KINDS; kind++)
+        put_word(w, "kind", slice_kind_name((enum slice_kind)kind));
+    put_roles(w, page);
+    page_json_message(w, "idle", &page_text.word_idle);
+    page_json_message(w, "step", &page_text.word_step);
+    page_json_message(w, "allocated", &page_text.word_allocated);
+    page_json_message(w, "reserved", &page_text.word_reserved);
     json_write_end(w);
 }
 
@@ -117,7 +153,10 @@ static void put_lanes(struct json_writer *w, const struct page_set *set)
         json_write_object(w);
         json_put_str(w, "name", page_name(set, lane->name));
         json_put_u64(w, "group", lane->group);
-        json_put_text(w, "kind", lane_kind_name(set->cap->lanes.at[lane->lane].key.kind));
+        json_put_text(w, "kind",
+                      lane_kind_name(lane->part == LANE_RANGES
+                                         ? LANE_OTHER
+                                         : set->cap->lanes.at[lane->lane].key.kind));
         json_put_bool(w, "open", lane->is_open);
         json_put_u64(w, "first", lane->first);
         json_put_u64(w, "n", lane->n);
@@ -252,13 +291,12 @@ void page_write_model(struct page_file *page, struct sink out)
     json_write_init(&w, page_json_sink(&escaped), JSON_COMPACT);
     json_write_object(&w);
     put_head(&w, page);
-    put_words(&w);
+    put_words(&w, page);
     json_put_array(&w, "sets");
     for (size_t i = 0; i < page->n_sets; i++)
         put_set(&w, page->sets[i]);
     json_write_end(&w);
     page_json_diff(&w, page);
-    page_json_tables(&w, page);
     json_write_end(&w);
     json_write_finish(&w);
 }

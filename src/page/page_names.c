@@ -39,6 +39,43 @@ struct str page_shape(const struct page_set *set, strid text)
     return shown(set->arena, capture_text(set->cap, text));
 }
 
+/* Reports write "us" where they must be ASCII. */
+struct str page_wording(struct page_file *page, enum lang lang, struct wording wording)
+{
+    struct str text = wording_text(lang, &page->arena, wording), rest = text;
+    struct text out = {0};
+
+    for (size_t at; (at = str_find(rest, S(" us"))) < rest.n;) {
+        bool is_unit = at > 0 && rest.at[at - 1] >= '0' && rest.at[at - 1] <= '9';
+        text_put(&out, str_part(rest, 0, at));
+        text_put(&out, is_unit ? S(" µs") : S(" us"));
+        rest = str_part(rest, at + 3, rest.n);
+    }
+    text_put(&out, rest);
+    text = arena_str(&page->arena, text_view(&out));
+    text_free(&out);
+    return text;
+}
+
+/* "void at::native::(anonymous namespace)::f<4, g>(int)" is "f<4, g>". */
+struct str page_kernel_name(struct str name)
+{
+    static const struct str anonymous = S_INIT("(anonymous namespace)::");
+    size_t at, end;
+
+    if (str_starts(name, S("void ")))
+        name = str_part(name, 5, name.n);
+    while ((at = str_find(name, anonymous)) < name.n && at < str_find_char(name, '<'))
+        name = str_part(name, at + anonymous.n, name.n);
+    end = str_find_char(name, '<');
+    if (end == name.n)
+        end = str_find_char(name, '(');
+    for (size_t i = end; i > 1; i--)
+        if (name.at[i - 1] == ':' && name.at[i - 2] == ':')
+            return str_part(name, i, name.n);
+    return name;
+}
+
 const struct message *page_class_label(int class)
 {
     static const struct message *const compute[KERNEL_FAMILIES] = {

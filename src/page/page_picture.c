@@ -1,7 +1,7 @@
 /*
  * Pictures of the first screen as inline SVG. Widths are percentages, so that text keeps its size.
  */
-#include <inttypes.h>
+#include <stdio.h>
 
 #include "page/page_html.h"
 #include "page/page_number.h"
@@ -123,9 +123,54 @@ static void put_classes_of_part(struct page_html *h, const nanos *by, int part)
     html_put(h, S("\""));
 }
 
-static void put_part(struct page_html *h, const nanos *by, int part, double from, double width,
-                     struct str text)
+/* About how many pixels a label takes, and a part of the width has on a screen. */
+static double label_width(struct str text)
 {
+    return (double)str_width(text) * 6.4 + 18;
+}
+
+static bool fits(struct str text, double percent)
+{
+    return label_width(text) <= percent * 12.3;
+}
+
+/* The longest of the label's forms that fits; empty when none does. */
+static struct str part_label_in(struct page_html *h, int part, nanos time, struct str text,
+                                double width)
+{
+    struct arena *arena = &h->page->arena;
+    struct str name = message_in(h->lang, part_label(part));
+    struct str middle = arena_format(arena, "%.*s %.*s", STR_ARGS(name),
+                                     STR_ARGS(page_time_text(arena, (double)time)));
+
+    return fits(text, width)     ? text
+           : fits(middle, width) ? middle
+           : fits(name, width)   ? name
+                                 : S("");
+}
+
+static void put_label(struct page_html *h, struct str label, const char *class, double y)
+{
+    bool is_idle = class[0] == 'i';
+
+    if (label.n == 0)
+        return;
+    if (is_idle)
+        html_format(
+            h, "<rect class=\"plate\" x=\"4\" y=\"%.0f\" width=\"%.0f\" height=\"18\" rx=\"3\"/>",
+            y - 13, label_width(label) - 8);
+    html_format(h, "<text class=\"%s\" x=\"9\" y=\"%.0f\">", class, y);
+    html_text(h, label);
+    html_put(h, S("</text>"));
+}
+
+static void put_part(struct page_html *h, const nanos *by, int part, double from, double width,
+                     nanos time, struct str text)
+{
+    char class[8] = "i0";
+
+    if (part < PAGE_FAMILIES)
+        snprintf(class, sizeof(class), "l%d", part % 10);
     html_format(h, "<svg class=\"part\" x=\"%.3f%%\" width=\"%.3f%%\" height=\"%d\"", from, width,
                 BAR);
     put_classes_of_part(h, by, part);
@@ -134,17 +179,7 @@ static void put_part(struct page_html *h, const nanos *by, int part, double from
     html_format(h, "</title><rect width=\"100%%\" height=\"%d\" ", BAR);
     put_fill(h, part);
     html_put(h, S("/>"));
-    if (width >= 6 && part >= PAGE_FAMILIES)
-        html_format(h,
-                    "<rect class=\"plate\" x=\"5\" y=\"8\" width=\"%zu\" height=\"18\" rx=\"3\"/>",
-                    str_width(text) * 6 + 12);
-    if (width >= 4)
-        html_format(h, "<text class=\"%s%d\" x=\"10\" y=\"21\">", part < PAGE_FAMILIES ? "l" : "i",
-                    part < PAGE_FAMILIES ? part : 0);
-    if (width >= 4) {
-        html_text(h, text);
-        html_put(h, S("</text>"));
-    }
+    put_label(h, part_label_in(h, part, time, text, width), class, 21);
     html_put(h, S("</svg>\n"));
 }
 
@@ -176,7 +211,7 @@ void page_draw_accounting(struct page_html *h)
         if (parts[part] <= 0)
             continue;
         double width = 100.0 * (double)parts[part] / (double)all;
-        put_part(h, mean.by, part, from, width, part_text(h, part, parts[part], all));
+        put_part(h, mean.by, part, from, width, parts[part], part_text(h, part, parts[part], all));
         from += width;
     }
     html_put(h, S("</svg>\n</section>\n"));
@@ -218,6 +253,13 @@ static void put_stack(struct page_html *h, const nanos parts[PARTS], double x, d
         put_fill(h, part);
         html_put(h, S("/>"));
     }
+}
+
+/* "ProfilerStep#6" is 6. */
+static struct str step_name(struct page_html *h, const struct account_step *step)
+{
+    return step->number >= 0 ? arena_format(&h->page->arena, "%lld", (long long)step->number)
+                             : step->id;
 }
 
 static void put_step_label(struct page_html *h, const struct strip *s, size_t step, double x)
@@ -273,7 +315,7 @@ static void put_bar_name(struct page_html *h, const struct strip *s, size_t bar,
         return;
     html_format(h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
                 ((double)bar + 0.5) * width, STRIP_TOP + STRIP + 14);
-    html_text(h, s->a->steps[bar * s->per_bar].id);
+    html_text(h, step_name(h, &s->a->steps[bar * s->per_bar]));
     html_put(h, S("</text>"));
 }
 
@@ -337,7 +379,8 @@ static void put_slice(struct page_html *h, const struct view *v, size_t slice, d
     const struct slices *s = &v->set->cap->slices;
     const struct page_what *what = &v->set->whats.at[v->set->what[slice]];
     double x = x_of(v, s->begin[slice]), width = x_of(v, slices_end(s, slice)) - x;
-    struct str name = page_name(v->set, capture_text(v->set->cap, s->name[slice]));
+    struct str name =
+        page_kernel_name(page_name(v->set, capture_text(v->set->cap, s->name[slice])));
 
     width = width < least ? least : width;
     html_format(h, "<svg x=\"%.3f%%\" y=\"%.0f\" width=\"%.3f%%\" height=\"%d\"><title>", x, v->y,
@@ -347,7 +390,7 @@ static void put_slice(struct page_html *h, const struct view *v, size_t slice, d
                               STR_ARGS(page_time_text(&h->page->arena, (double)s->dur[slice]))));
     html_format(h, "</title><rect class=\"slice f%d\" width=\"100%%\" height=\"%d\"/>",
                 what->family, ROW_BAR);
-    if (width >= 5) {
+    if (width >= 3) {
         html_format(h, "<text class=\"l%d\" x=\"6\" y=\"15\">", what->family);
         html_text(h, str_fit(name, 80));
         html_put(h, S("</text>"));
@@ -379,6 +422,8 @@ static size_t put_row(struct page_html *h, struct view *v, const struct page_lan
     size_t n = 0;
 
     for (size_t k = of->first; k < of->first + of->n && s->begin[k] < v->end; k++) {
+        if (page_is_range(of->key.kind, s->kind[k]))
+            continue;
         while (stack.n > 0 && stack.at[stack.n - 1] <= s->begin[k])
             stack.n--;
         size_t at = stack.n;
@@ -399,7 +444,7 @@ static bool has_any(const struct view *v, const struct page_lane *lane)
     const struct lane *of = &v->set->cap->lanes.at[lane->lane];
 
     for (size_t k = of->first; k < of->first + of->n; k++)
-        if (is_in_view(v, k))
+        if (is_in_view(v, k) && !page_is_range(of->key.kind, v->set->cap->slices.kind[k]))
             return true;
     return false;
 }
@@ -420,14 +465,7 @@ static void put_idle_piece(struct page_html *h, const struct view *v, const stru
     html_text(h, text);
     html_format(h, "</title><rect width=\"100%%\" height=\"%d\" fill=\"url(#h-%s)\"/>", ROW_BAR,
                 hatch_of((enum idle_cause)p->cause));
-    if (width >= 14) {
-        html_format(h,
-                    "<rect class=\"plate\" x=\"4\" y=\"2\" width=\"%zu\" height=\"18\" rx=\"3\"/>",
-                    str_width(text) * 6 + 10);
-        html_put(h, S("<text class=\"i0\" x=\"8\" y=\"15\">"));
-        html_text(h, text);
-        html_put(h, S("</text>"));
-    }
+    put_label(h, fits(text, width * 0.86) ? text : S(""), "i0", 15);
     html_put(h, S("</svg>\n"));
 }
 
@@ -516,7 +554,8 @@ static size_t device_lanes(const struct view *v, const struct page_lane *out[ROW
 
     for (size_t i = 0; i < v->set->lanes.n && n < ROWS_DEVICE; i++) {
         const struct page_lane *lane = &v->set->lanes.at[i];
-        if (v->set->groups.at[lane->group].kind <= GROUP_PIPES && lane->is_open && has_any(v, lane))
+        if (v->set->groups.at[lane->group].kind <= GROUP_PIPES && lane->is_open &&
+            lane->part != LANE_RANGES && has_any(v, lane))
             out[n++] = lane;
     }
     return n;
@@ -557,42 +596,71 @@ void page_draw_excerpt(struct page_html *h)
 
 /* ---- two steps ---- */
 
+/* The time from the origin of both views that their steps last. */
+static nanos step_length(const struct page_file *page, size_t side)
+{
+    const struct accounting *a = page->sets[side]->a;
+
+    return page->diff->step[side] < a->n ? account_step_time(&a->steps[page->diff->step[side]]) : 0;
+}
+
+/* How much shorter the step of this view is. */
+static void put_less(struct page_html *h, const struct view *v, nanos less)
+{
+    struct arena *arena = &h->page->arena;
+
+    begin_plot(h);
+    html_format(h, "<line class=\"arrow\" x1=\"%.3f%%\" y1=\"%.0f\" x2=\"%.3f%%\" y2=\"%.0f\"/>",
+                x_of(v, v->end), v->y - 4, x_of(v, v->end), v->y + ROW_BAR);
+    html_format(h, "<text class=\"mark\" x=\"%.3f%%\" dx=\"6\" y=\"%.0f\">", x_of(v, v->end),
+                v->y + 15);
+    html_text(h, MESSAGE(h->lang, arena, &page_text.diff_less,
+                         PLACE("delta", page_time_text(arena, (double)less))));
+    html_put(h, S("</text></svg>\n"));
+}
+
+static double put_side(struct page_html *h, size_t side, nanos longest, double y)
+{
+    const struct page_set *set = h->page->sets[side];
+    struct interval at = set->a->steps[h->page->diff->step[side]].window;
+    struct view v = {set, at.begin, nanos_add(at.begin, longest), at.end, y};
+    const struct page_lane *devices[ROWS_DEVICE];
+    size_t n = device_lanes(&v, devices);
+    nanos less = longest - (at.end - at.begin);
+
+    for (size_t i = 0; i < n && i < 2; i++) {
+        put_row_label(h, &v,
+                      arena_format(&h->page->arena, "%c %.*s", "AB"[side],
+                                   STR_ARGS(page_name(set, devices[i]->name))));
+        begin_plot(h);
+        put_row(h, &v, devices[i], 0);
+        html_put(h, S("</svg>\n"));
+        if (i == 0 && less * 50 > longest)
+            put_less(h, &v, less);
+        v.y += ROW;
+    }
+    return v.y;
+}
+
 void page_draw_medians(struct page_html *h)
 {
     struct page_file *page = h->page;
-    nanos longest = 0;
+    struct text rows = {0};
+    struct page_html inside = *h;
     double y = 0;
 
-    if (page->diff == NULL || page->n_sets < 2)
+    nanos a = step_length(page, 0), b = step_length(page, 1), longest = a > b ? a : b;
+    if (longest <= 0)
         return;
-    for (size_t side = 0; side < 2; side++) {
-        const struct accounting *a = page->sets[side]->a;
-        if (page->diff->step[side] >= a->n)
-            return;
-        nanos time = account_step_time(&a->steps[page->diff->step[side]]);
-        longest = time > longest ? time : longest;
-    }
     struct str heading = message_in(h->lang, &page_text.heading_median);
     html_put(h, S("<section>\n"));
     html_heading(h, "medians", heading, message_in(h->lang, &page_text.open),
                  arena_format(&page->arena, "#v=timeline&step=%zu", page->diff->step[0]));
-    begin_picture(h, "medians", 4 * ROW, heading);
-    for (size_t side = 0; side < 2; side++) {
-        const struct page_set *set = page->sets[side];
-        struct interval at = set->a->steps[page->diff->step[side]].window;
-        struct view v = {set, at.begin, nanos_add(at.begin, longest), at.end, y};
-        const struct page_lane *devices[ROWS_DEVICE];
-        size_t n = device_lanes(&v, devices);
-        for (size_t i = 0; i < n && i < 2; i++) {
-            put_row_label(h, &v,
-                          arena_format(&page->arena, "%c %.*s", "AB"[side],
-                                       STR_ARGS(page_name(set, devices[i]->name))));
-            begin_plot(h);
-            put_row(h, &v, devices[i], 0);
-            html_put(h, S("</svg>\n"));
-            v.y += ROW;
-        }
-        y = 2 * ROW;
-    }
+    inside.sink = text_sink(&rows);
+    for (size_t side = 0; side < 2; side++)
+        y = put_side(&inside, side, longest, y);
+    begin_picture(h, "medians", (int)y, heading);
+    html_put(h, text_view(&rows));
     html_put(h, S("</svg>\n</section>\n"));
+    text_free(&rows);
 }

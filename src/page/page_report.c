@@ -1,10 +1,7 @@
 /*
  * Pages of results that have no timeline: the blocks of a report, in both languages.
  */
-#include <math.h>
-
 #include "page/page_html.h"
-#include "page/page_json.h"
 #include "report/report.h"
 
 static struct str first_text(const struct report *r)
@@ -12,30 +9,34 @@ static struct str first_text(const struct report *r)
     if (r->summary.n > 0)
         return r->summary;
     for (size_t i = 0; i < r->blocks.n; i++)
-        if (r->blocks.at[i]->text.n > 0)
+        if (r->blocks.at[i]->text.n > 0 && r->blocks.at[i]->kind != BLOCK_HEADING)
             return r->blocks.at[i]->text;
     return r->title;
 }
 
-/* English as the text, Chinese as the message that stands for it. */
-static struct wording pair(struct page_file *page, struct str english, struct str chinese)
+/* A text in both languages that no message stands for. */
+static struct wording pair(struct page_file *page, const struct str texts[LANGS])
 {
     struct message *m = ARENA_NEW(&page->arena, struct message);
 
-    *m = (struct message){{arena_str(&page->arena, english), arena_str(&page->arena, chinese)}, ""};
+    *m = (struct message){.key = ""};
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        m->in[lang] = texts[lang];
     return wording_of(&page->arena, phrase_plain(m));
 }
 
-void page_tell_reports(struct page_file *page, const struct report *const reports[LANGS])
+void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments)
 {
-    const struct report *r = reports[LANG_EN];
+    struct str verdicts[LANGS];
 
+    page->fragments = fragments;
     for (enum lang lang = 0; lang < LANGS; lang++)
-        page->reports[lang] = reports[lang];
-    page->title = arena_str(&page->arena, r->title.n > 0 ? r->title : first_text(r));
+        verdicts[lang] = arena_str(&page->arena, text_view(&fragments[lang].verdict));
+    if (page->title.n == 0)
+        page->title = arena_str(&page->arena, text_view(&fragments[LANG_EN].title));
     page->verdict = (struct page_verdict){
         .id = "report",
-        .text = pair(page, first_text(r), first_text(reports[LANG_ZH])),
+        .text = pair(page, verdicts),
         .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
@@ -133,55 +134,43 @@ static void put_block(struct page_html *h, const struct block *b)
     }
 }
 
-void page_put_report(struct page_html *h, const struct report *report)
+/* What was printed without a report. */
+static void put_plain(struct page_html *h, struct text *plain)
 {
-    html_put(h, S("<section class=\"report\">\n"));
+    if (str_trim(text_view(plain)).n > 0) {
+        html_put(h, S("<pre tabindex=\"0\">"));
+        html_text(h, text_view(plain));
+        html_put(h, S("</pre>\n"));
+    }
+    text_clear(plain);
+}
+
+void page_fragment_add(struct page_fragment *f, enum lang lang, const struct report *report)
+{
+    struct page_html h = {.sink = text_sink(&f->html), .lang = lang};
+
+    put_plain(&h, &f->plain);
+    if (f->verdict.n == 0) {
+        text_put(&f->verdict, first_text(report));
+        text_put(&f->title, report->title);
+    } else if (report->title.n > 0) {
+        put_tag(&h, "h2", report->title);
+    }
     for (size_t i = 0; i < report->blocks.n; i++)
-        put_block(h, report->blocks.at[i]);
-    html_put(h, S("</section>\n"));
+        put_block(&h, report->blocks.at[i]);
 }
 
-/* ---- as JSON ---- */
-
-static void put_json_table(struct json_writer *w, const struct table *t, size_t number)
+void page_fragment_end(struct page_fragment *f, enum lang lang)
 {
-    json_write_object(w);
-    json_put_u64(w, "id", number);
-    json_put_array(w, "columns");
-    for (size_t c = 0; c < t->n_columns; c++) {
-        json_write_object(w);
-        json_put_object(w, "head");
-        for (enum lang lang = 0; lang < LANGS; lang++)
-            json_put_str(w, lang_name(lang), message_word(lang, str_of(t->columns[c].head)));
-        json_write_end(w);
-        json_put_text(w, "type", t->columns[c].type == COLUMN_NUMBER ? "number" : "text");
-        json_write_end(w);
-    }
-    json_write_end(w);
-    json_put_array(w, "rows");
-    for (size_t i = 0; i < t->cells.n; i++) {
-        size_t c = i % t->n_columns;
-        if (c == 0)
-            json_write_array(w);
-        if (t->columns[c].type == COLUMN_NUMBER)
-            json_write_f64(w, t->cells.at[i].number);
-        else
-            json_write_string(w, t->cells.at[i].text);
-        if (c + 1 == t->n_columns)
-            json_write_end(w);
-    }
-    json_write_end(w);
-    json_write_end(w);
+    struct page_html h = {.sink = text_sink(&f->html), .lang = lang};
+
+    put_plain(&h, &f->plain);
 }
 
-void page_json_tables(struct json_writer *w, struct page_file *page)
+void page_fragment_free(struct page_fragment *f)
 {
-    const struct report *r = page->reports[LANG_EN];
-    size_t n = 0;
-
-    json_put_array(w, "tables");
-    for (size_t i = 0; r != NULL && i < r->blocks.n; i++)
-        if (r->blocks.at[i]->kind == BLOCK_TABLE)
-            put_json_table(w, r->blocks.at[i]->table, n++);
-    json_write_end(w);
+    text_free(&f->html);
+    text_free(&f->plain);
+    text_free(&f->title);
+    text_free(&f->verdict);
 }

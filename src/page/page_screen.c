@@ -167,7 +167,8 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
     html_format(h,
                 "<tr><td><span class=\"swatch f%d\"></span><a href=\"#v=kernels&amp;kernel=%zu\">",
                 what->family, number);
-    html_text(h, str_fit(page_name(set, capture_text(set->cap, what->name)), NAME_WIDTH));
+    struct str name = page_kernel_name(page_name(set, capture_text(set->cap, what->name)));
+    html_text(h, str_fit(name, NAME_WIDTH));
     html_put(h, S("</a></td>"));
     put_cell(h, true, page_share_text(arena, k->share));
     put_cell(h, true, page_time_text(arena, (double)(has_steps ? k->per_step : k->total)));
@@ -231,8 +232,11 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
     }
     put_missing(&h);
     put_nav(&h);
-    if (page->reports[lang] != NULL)
-        page_put_report(&h, page->reports[lang]);
+    if (page->fragments != NULL) {
+        html_put(&h, S("<section class=\"report\">\n"));
+        html_put(&h, text_view(&page->fragments[lang].html));
+        html_put(&h, S("</section>\n"));
+    }
     if (page->n_sets > 0)
         put_kernels(&h, page->sets[0]);
     html_put(&h, S("</div>\n"));

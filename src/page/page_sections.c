@@ -16,7 +16,7 @@ static void put_kernel(struct json_writer *w, const struct page_set *set,
     const struct page_what *what = &set->whats.at[k->what];
     const struct capture *cap = set->cap;
     uint64_t item = page_item(set, k->longest);
-    uint32_t lane = set->lane_of[cap->slices.lane[k->longest]];
+    uint32_t lane = page_lane_of(set, k->longest);
 
     json_write_object(w);
     json_put_u64(w, "what", k->what);

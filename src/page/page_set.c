@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "capture/title.h"
+#include "text/page.h"
 
 enum { MOST_TIME_BITS = 53, OPEN_LANES = 12 };
 
@@ -31,11 +32,19 @@ nanos page_time(const struct page_set *set, nanos t)
     return since < 0 ? 0 : since > most ? most : since;
 }
 
-uint64_t page_item(const struct page_set *set, uint32_t slice)
+uint32_t page_lane_of(const struct page_set *set, uint32_t slice)
 {
     if (slice >= set->cap->slices.n)
-        return 0;
-    uint32_t place = set->lane_of[set->cap->slices.lane[slice]];
+        return UINT32_MAX;
+    lane_id lane = set->cap->slices.lane[slice];
+    bool is_range = page_is_range(set->cap->lanes.at[lane].key.kind, set->cap->slices.kind[slice]);
+    return set->lane_of[2 * lane + is_range];
+}
+
+uint64_t page_item(const struct page_set *set, uint32_t slice)
+{
+    uint32_t place = page_lane_of(set, slice);
+
     if (place == UINT32_MAX)
         return 0;
     const struct page_lane *lane = &set->lanes.at[place];
@@ -84,39 +93,77 @@ struct lane_order {
 
 ORDER_BY(by_place, struct lane_order,
          ORDER(x->kind, y->kind) ?: ORDER(x->lane.group, y->lane.group)
+                                       ?: ORDER(x->lane.part == LANE_RANGES,
+                                                y->lane.part == LANE_RANGES)
                                        ?: ORDER(x->number, y->number)
                                        ?: ORDER(x->lane.lane, y->lane.lane));
+
+static size_t count_ranges(const struct capture *cap, const struct lane *lane)
+{
+    size_t n = 0;
+
+    for (size_t k = lane->first; k < lane->first + lane->n; k++)
+        n += page_is_range(lane->key.kind, cap->slices.kind[k]);
+    return n;
+}
+
+static struct lane_order lane_of(struct page_set *set, lane_id i)
+{
+    const struct lane *lane = &set->cap->lanes.at[i];
+    uint32_t group = group_of(set, i);
+    char buf[TITLE_TEXT];
+    int64_t number;
+
+    if (lane->key.kind != LANE_STREAM || !num_i64(capture_text(set->cap, lane->key.name), &number))
+        number = INT64_MAX;
+    return (struct lane_order){{.lane = i,
+                                .name = arena_str(set->arena, title_lane(set->cap, i, buf)),
+                                .group = group,
+                                .slices = lane->n},
+                               set->groups.at[group].kind,
+                               number};
+}
+
+/* The lane of the work, and one of the ranges over it. */
+static size_t split(struct page_set *set, struct lane_order *out, size_t ranges)
+{
+    struct page_lane *work = &out[0].lane;
+
+    if (ranges == 0 || ranges == work->slices)
+        return 1;
+    out[1] = out[0];
+    out[1].lane.part = LANE_RANGES;
+    out[1].lane.slices = ranges;
+    out[1].lane.name = MESSAGE(LANG_EN, set->arena, &page_text.ranges, PLACE("name", work->name));
+    work->part = LANE_WORK;
+    work->slices -= ranges;
+    return 2;
+}
 
 static void find_lanes(struct page_set *set)
 {
     const struct capture *cap = set->cap;
-    struct lane_order *all = ARENA_ARRAY(set->arena, struct lane_order, cap->lanes.n + 1);
+    struct lane_order *all = ARENA_ARRAY(set->arena, struct lane_order, 2 * cap->lanes.n + 1);
     size_t n = 0;
 
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         const struct lane *lane = &cap->lanes.at[i];
-        char buf[TITLE_TEXT];
-        int64_t number;
         if (lane->n == 0 || is_summary(cap, lane))
             continue;
-        if (!num_i64(capture_text(cap, lane->key.name), &number))
-            number = INT64_MAX;
-        uint32_t group = group_of(set, i);
-        all[n++] = (struct lane_order){{.lane = i,
-                                        .name = arena_str(set->arena, title_lane(cap, i, buf)),
-                                        .group = group,
-                                        .slices = lane->n},
-                                       set->groups.at[group].kind,
-                                       lane->key.kind == LANE_STREAM ? number : INT64_MAX};
+        all[n] = lane_of(set, i);
+        n += split(set, &all[n], count_ranges(cap, lane));
     }
     qsort(all, n, sizeof(*all), by_place);
-    set->lane_of = ARENA_ARRAY(set->arena, uint32_t, cap->lanes.n + 1);
-    for (size_t i = 0; i < cap->lanes.n; i++)
-        set->lane_of[i] = UINT32_MAX;
+    set->lane_of = ARENA_ARRAY(set->arena, uint32_t, 2 * cap->lanes.n + 1);
+    memset(set->lane_of, 0xff, 2 * cap->lanes.n * sizeof(*set->lane_of));
     for (size_t i = 0; i < n; i++) {
-        set->lane_of[all[i].lane.lane] = (uint32_t)i;
-        vec_push(&set->lanes, all[i].lane);
-        set->n_slices += all[i].lane.slices;
+        const struct page_lane *lane = &all[i].lane;
+        if (lane->part != LANE_RANGES)
+            set->lane_of[2 * lane->lane] = (uint32_t)i;
+        if (lane->part != LANE_WORK)
+            set->lane_of[2 * lane->lane + 1] = (uint32_t)i;
+        vec_push(&set->lanes, *lane);
+        set->n_slices += lane->slices;
     }
 }
 
@@ -155,12 +202,13 @@ static void open_lanes(struct page_set *set)
 
     for (size_t i = 0; i < set->lanes.n && n < OPEN_LANES; i++)
         if (set->groups.at[set->lanes.at[i].group].kind <= GROUP_PIPES &&
-            set->lanes.at[i].group == set->lanes.at[0].group) {
+            set->lanes.at[i].group == set->lanes.at[0].group &&
+            set->lanes.at[i].part != LANE_RANGES) {
             open_lane(set, i);
             n++;
         }
     if (host->n > 0) {
-        uint32_t place = set->lane_of[set->cap->slices.lane[host->calls[0].slice]];
+        uint32_t place = page_lane_of(set, host->calls[0].slice);
         if (place != UINT32_MAX)
             open_lane(set, place);
     }
@@ -323,6 +371,8 @@ static void order_whats(struct page_set *set)
     }
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
+        if (set->lanes.at[i].part == LANE_RANGES)
+            continue; /* with the work */
         for (size_t k = lane->first; k < lane->first + lane->n; k++)
             set->what[k] = place[set->what[k]];
     }
@@ -336,6 +386,8 @@ static void find_whats(struct page_set *set, const uint32_t *task_of)
 
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
+        if (set->lanes.at[i].part == LANE_RANGES)
+            continue; /* with the work */
         for (size_t k = lane->first; k < lane->first + lane->n; k++) {
             set->what[k] = what_of(&d, k);
             set->whats.at[set->what[k]].count++;
@@ -371,6 +423,8 @@ static void find_steps(struct page_set *set, const uint32_t *task_of)
 
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
+        if (set->lanes.at[i].part == LANE_RANGES)
+            continue; /* with the work */
         size_t from = 0;
         for (size_t k = lane->first; k < lane->first + lane->n; k++) {
             uint32_t task = task_of[k];
@@ -399,6 +453,8 @@ static void find_span(struct page_set *set)
     }
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
+        if (set->lanes.at[i].part == LANE_RANGES)
+            continue; /* with the work */
         for (size_t k = lane->first; k < lane->first + lane->n; k++) {
             nanos end = page_time(set, slices_end(s, k));
             set->to = end > set->to ? end : set->to;

@@ -39,12 +39,16 @@ struct page_group {
     bool is_open;
 };
 
+/* Ranges over the kernels of a stream have a lane of their own, behind that of the kernels. */
+enum page_lane_part { LANE_WHOLE, LANE_WORK, LANE_RANGES };
+
 struct page_lane {
     lane_id lane;
+    enum page_lane_part part;
     struct str name;
     uint32_t group;
     bool is_open;
-    size_t depth;
+    size_t depth;    /* rows */
     nanos busy;      /* union of what is busy */
     size_t first, n; /* items */
     size_t slices;
@@ -99,10 +103,10 @@ struct page_set {
     VEC_OF(struct page_group) groups;
     VEC_OF(struct page_lane) lanes;
     VEC_OF(struct page_what) whats; /* by frequency */
-    uint32_t *lane_of;              /* by lane of the capture: place in `lanes`, or UINT32_MAX */
-    uint32_t *what, *step;          /* by slice; a step is its place plus one */
-    struct page_items *items;       /* by lane */
-    uint32_t *item_of;              /* by slice: its item's number; NULL: as `first_item` says */
+    uint32_t *lane_of;     /* by lane of the capture: place of its work, and then of its ranges */
+    uint32_t *what, *step; /* by slice; a step is its place plus one */
+    struct page_items *items; /* by lane */
+    uint32_t *item_of;        /* by slice: its item's number; NULL: as `first_item` says */
     size_t n_slices, n_items;
     struct page_chunks slices, arrows, gaps;
     struct page_place dictionary;
@@ -121,6 +125,9 @@ void page_set_reset(struct page_set *set);
 /* A time as pages hold it: 0 to 2^53 - 1. */
 nanos page_time(const struct page_set *set, nanos t);
 
+/* The place in `lanes` of a slice; UINT32_MAX: it is not in the page. */
+uint32_t page_lane_of(const struct page_set *set, uint32_t slice);
+
 /* The number of a slice's item plus one; 0 when it is not in the page. */
 uint64_t page_item(const struct page_set *set, uint32_t slice);
 
@@ -131,10 +138,16 @@ struct str page_name(const struct page_set *set, struct str name);
 /* Shapes and types: the same, without aliases. */
 struct str page_shape(const struct page_set *set, strid text);
 
-/* Whether time in slices of that kind is busy. */
-static inline bool page_is_busy(uint8_t kind)
+/* On lanes of a device: a range that stands over its kernels. */
+static inline bool page_is_range(enum lane_kind lane, uint8_t kind)
 {
-    return kind != SLICE_WAIT && kind != SLICE_CONTROL;
+    return (lane == LANE_STREAM || lane == LANE_COMM) && kind > SLICE_CONTROL;
+}
+
+/* Whether time in slices of that kind is busy. */
+static inline bool page_is_busy(enum lane_kind lane, uint8_t kind)
+{
+    return kind != SLICE_WAIT && kind != SLICE_CONTROL && !page_is_range(lane, kind);
 }
 
 enum page_family page_family_of(enum kernel_family family);

@@ -21,17 +21,23 @@ struct row_end {
     bool is_short;
 };
 
-struct thinner {
-    const struct page_set *set;
-    nanos q;
-    bool drops_python;
+/* Slices that hold each other. */
+struct nest {
     VEC_OF(struct open_slice) stack;
     VEC_OF(struct row_end) rows;
+};
+
+struct thinner {
+    const struct page_set *set;
+    enum lane_kind lane;
+    nanos q;
+    bool drops_python;
+    struct nest nest;
+    enum page_lane_part part;
     struct page_items *out; /* NULL: counted only */
     nanos *longest;         /* of each item of `out` */
     uint32_t *item_of;      /* by slice */
     uint32_t n;
-    size_t depth;
     nanos busy, busy_to;
 };
 
@@ -42,9 +48,9 @@ static enum page_thin_class class_of(const struct page_set *set, const struct pa
     return kind == GROUP_HOST ? THIN_HOST : kind <= GROUP_PIPES ? THIN_DEVICE : THIN_COMM;
 }
 
-static bool is_dropped(const struct thinner *t, size_t slice)
+static bool is_dropped(const struct thinner *t, const struct nest *nest, size_t slice)
 {
-    return t->drops_python && t->stack.n >= THIN_PYTHON_DEPTH &&
+    return t->drops_python && nest->stack.n >= THIN_PYTHON_DEPTH &&
            t->set->cap->slices.kind[slice] == SLICE_PYTHON;
 }
 
@@ -72,7 +78,7 @@ static void merge(struct thinner *t, uint32_t item, size_t slice, nanos begin, n
     const struct page_what *whats = t->set->whats.at;
     uint32_t what = t->set->what[slice];
     bool was_mixed = out->mixes.n > 0 && out->more[item] > 0;
-    nanos busy = page_is_busy(whats[what].kind) ? dur : 0;
+    nanos busy = page_is_busy(t->lane, whats[what].kind) ? dur : 0;
     nanos end = begin + dur, length = end - out->begin[item];
 
     if (whats[what].family != whats[out->what[item]].family || was_mixed)
@@ -97,30 +103,34 @@ static void add_item(struct thinner *t, size_t slice, nanos begin, nanos dur)
     out->what[out->n] = what;
     out->step[out->n] = t->set->step[slice];
     out->more[out->n] = 0;
-    out->slack[out->n] = page_is_busy(t->set->whats.at[what].kind) ? 0 : dur;
+    out->slack[out->n] = page_is_busy(t->lane, t->set->whats.at[what].kind) ? 0 : dur;
     t->longest[out->n++] = dur;
 }
 
-static void visit(struct thinner *t, size_t slice)
+static bool joins(const struct thinner *t, const struct row_end *row, uint32_t parent, nanos begin,
+                  nanos dur)
 {
-    const struct slices *s = &t->set->cap->slices;
-    nanos begin = page_time(t->set, s->begin[slice]);
-    nanos end = page_time(t->set, slices_end(s, slice)), dur = end > begin ? end - begin : 0;
+    return row->is_short && dur < t->q && row->parent == parent && begin - row->end < t->q;
+}
 
-    while (t->stack.n > 0 && t->stack.at[t->stack.n - 1].end <= begin)
-        t->stack.n--;
-    if (is_dropped(t, slice)) {
-        if (t->item_of != NULL)
-            t->item_of[slice] = UINT32_MAX;
-        return;
-    }
-    size_t depth = t->stack.n;
-    uint32_t parent = depth > 0 ? t->stack.at[depth - 1].item : UINT32_MAX;
-    struct row_end *row = depth < t->rows.n ? &t->rows.at[depth] : NULL;
-    uint32_t item = t->n;
-    if (row != NULL && row->is_short && dur < t->q && row->parent == parent &&
-        begin - row->end < t->q) {
-        item = row->item;
+static void add_busy(struct thinner *t, nanos begin, nanos end)
+{
+    nanos from = begin > t->busy_to ? begin : t->busy_to;
+
+    t->busy += end > from ? end - from : 0;
+    t->busy_to = end > t->busy_to ? end : t->busy_to;
+}
+
+/* The item that a slice becomes, or becomes part of. */
+static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos begin, nanos dur)
+{
+    size_t depth = nest->stack.n;
+    uint32_t parent = depth > 0 ? nest->stack.at[depth - 1].item : UINT32_MAX, item = t->n;
+
+    if (depth == nest->rows.n)
+        vec_push(&nest->rows, ((struct row_end){0}));
+    if (joins(t, &nest->rows.at[depth], parent, begin, dur)) {
+        item = nest->rows.at[depth].item;
         if (t->out != NULL)
             merge(t, item, slice, begin, dur);
     } else {
@@ -128,18 +138,28 @@ static void visit(struct thinner *t, size_t slice)
         if (t->out != NULL)
             add_item(t, slice, begin, dur);
     }
-    if (row == NULL)
-        vec_push(&t->rows, ((struct row_end){0}));
-    t->rows.at[depth] = (struct row_end){begin + dur, item, parent, dur < t->q};
-    vec_push(&t->stack, ((struct open_slice){begin + dur, item}));
-    t->depth = depth + 1 > t->depth ? depth + 1 : t->depth;
+    nest->rows.at[depth] = (struct row_end){begin + dur, item, parent, dur < t->q};
+    vec_push(&nest->stack, ((struct open_slice){begin + dur, item}));
+    return item;
+}
+
+static void visit(struct thinner *t, size_t slice)
+{
+    const struct slices *s = &t->set->cap->slices;
+    struct nest *nest = &t->nest;
+    nanos begin = page_time(t->set, s->begin[slice]);
+    nanos end = page_time(t->set, slices_end(s, slice)), dur = end > begin ? end - begin : 0;
+    uint32_t item = UINT32_MAX;
+
+    while (nest->stack.n > 0 && nest->stack.at[nest->stack.n - 1].end <= begin)
+        nest->stack.n--;
+    if (!is_dropped(t, nest, slice)) {
+        item = place(t, nest, slice, begin, dur);
+        if (page_is_busy(t->lane, s->kind[slice]))
+            add_busy(t, begin, begin + dur);
+    }
     if (t->item_of != NULL)
         t->item_of[slice] = item;
-    if (page_is_busy(s->kind[slice])) {
-        nanos from = begin > t->busy_to ? begin : t->busy_to;
-        t->busy += begin + dur > from ? begin + dur - from : 0;
-        t->busy_to = begin + dur > t->busy_to ? begin + dur : t->busy_to;
-    }
 }
 
 static void walk_lane(struct thinner *t, const struct page_lane *lane)
@@ -147,9 +167,15 @@ static void walk_lane(struct thinner *t, const struct page_lane *lane)
     const struct lane *of = &t->set->cap->lanes.at[lane->lane];
 
     for (size_t k = of->first; k < of->first + of->n; k++)
-        visit(t, k);
-    vec_free(&t->stack);
-    vec_free(&t->rows);
+        if (t->part == LANE_WHOLE ||
+            (t->part == LANE_RANGES) == page_is_range(t->lane, t->set->cap->slices.kind[k]))
+            visit(t, k);
+}
+
+static void end_lane(struct thinner *t)
+{
+    vec_free(&t->nest.stack);
+    vec_free(&t->nest.rows);
 }
 
 struct counting {
@@ -164,13 +190,15 @@ static struct thinner begin_lane(const struct page_set *set, const struct page_t
     enum page_thin_class class = class_of(set, lane);
 
     return (struct thinner){.set = set,
+                            .part = lane->part,
+                            .lane = set->cap->lanes.at[lane->lane].key.kind,
                             .q = thinning->q[class],
                             .drops_python = thinning->drops_python && class == THIN_HOST};
 }
 
 static bool is_whole(const struct thinner *t)
 {
-    return t->q == 0 && !t->drops_python;
+    return t->q == 0 && !t->drops_python && t->part == LANE_WHOLE;
 }
 
 static void count_lane(void *ctx, size_t i)
@@ -183,6 +211,7 @@ static void count_lane(void *ctx, size_t i)
     if (is_whole(&t))
         return;
     walk_lane(&t, lane);
+    end_lane(&t);
     c->counts[i] = t.n;
 }
 
@@ -259,6 +288,7 @@ static void apply_lane(void *ctx, size_t i)
     if (lane->is_merged) {
         struct thinner counter = begin_lane(a->set, a->thinning, lane);
         walk_lane(&counter, lane);
+        end_lane(&counter);
         t.out = &a->set->items[i];
         reserve(t.out, counter.n + 1);
         t.longest = mem_grow(NULL, sizeof(*t.longest), counter.n + 1);
@@ -269,8 +299,9 @@ static void apply_lane(void *ctx, size_t i)
         clear_slack(t.out);
     mem_free(t.longest);
     lane->n = t.n;
-    lane->depth = t.depth;
+    lane->depth = t.nest.rows.n;
     lane->busy = t.busy;
+    end_lane(&t);
 }
 
 void page_thin_apply(struct page_set *set, const struct page_thinning *thinning)
@@ -278,7 +309,10 @@ void page_thin_apply(struct page_set *set, const struct page_thinning *thinning)
     struct applying a = {set, thinning};
     size_t first = 0;
 
-    if (thinning->drops_python || thinning->q[THIN_HOST] > 0)
+    bool has_parts = thinning->drops_python || thinning->q[THIN_HOST] > 0;
+    for (size_t i = 0; i < set->lanes.n; i++)
+        has_parts |= set->lanes.at[i].part != LANE_WHOLE;
+    if (has_parts)
         set->item_of = mem_grow(NULL, sizeof(*set->item_of), set->cap->slices.n + 1);
     pool_for(set->pool, set->lanes.n, apply_lane, &a);
     for (size_t i = 0; i < set->lanes.n; i++) {
