@@ -1,15 +1,9 @@
-// Shows the model of the page as text; the views replace this.
-function main(): void {
-  document.documentElement.className = "js";
-  const app = document.getElementById("app");
-  const model = document.getElementById("model");
-  if (app === null || model === null || model.textContent === null) return;
-  const data = JSON.parse(model.textContent) as { sets: { name: string; items: number }[] };
-  for (const set of data.sets) {
-    const line = document.createElement("p");
-    line.textContent = `${set.name}: ${set.items}`;
-    app.append(line);
-  }
-}
+// Entry of the bundle: the page's script, and the worker made from the same text.
+import { loadData, readModel, serve } from './load';
+import { startPage } from './page';
 
-if (typeof document !== "undefined") main();
+if (typeof document === 'undefined') serve(self as unknown as Parameters<typeof serve>[0]);
+else {
+    document.documentElement.classList.add('js');
+    document.addEventListener('DOMContentLoaded', () => startPage(readModel(), loadData));
+}
