@@ -21,7 +21,7 @@ struct page_choice {
 
 #define PAGE_OPTIONS(type, member)                                                                 \
     OPT_SIZE(0, "max-size", "BYTES", type, member.max_size,                                        \
-             "largest HTML page (default: 25M); longer ones are thinned out"),                     \
+             "largest HTML page (default: 25M); short slices are merged"),                         \
         OPT_FLAG(0, "redact", type, member.redact, "replace names and paths in an HTML page")
 
 struct page_answer {

@@ -124,14 +124,5 @@ TEST(base64)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns_come_back),
-        cmocka_unit_test(test_widest_number),
-        cmocka_unit_test(test_elements_are_bounded),
-        cmocka_unit_test(test_base64),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("page/page_pack", T(columns_come_back), T(widest_number), T(elements_are_bounded),
+          T(base64))

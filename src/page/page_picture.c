@@ -17,7 +17,7 @@ enum {
     ROW_BAR = 22,
     ROWS_DEVICE = 4,
     ROWS_HOST = 3,
-    ROW_SLICES = 300, /* rectangles of a row */
+    NAMED = 3, /* percent of the width from which on slices have names */
 };
 
 /* ---- classes as they are drawn ---- */
@@ -374,28 +374,26 @@ static bool is_in_view(const struct view *v, size_t slice)
     return s->begin[slice] < v->end && slices_end(s, slice) > v->from;
 }
 
-static void put_slice(struct page_html *h, const struct view *v, size_t slice, double least)
+/* A slice with its name. */
+static void put_slice(struct page_html *h, const struct view *v, size_t slice, double x,
+                      double width)
 {
     const struct slices *s = &v->set->cap->slices;
     const struct page_what *what = &v->set->whats.at[v->set->what[slice]];
-    double x = x_of(v, s->begin[slice]), width = x_of(v, slices_end(s, slice)) - x;
-    struct str name =
-        page_kernel_name(page_name(v->set, capture_text(v->set->cap, s->name[slice])));
+    struct str name = page_name(v->set, capture_text(v->set->cap, s->name[slice]));
 
-    width = width < least ? least : width;
-    html_format(h, "<svg x=\"%.3f%%\" y=\"%.0f\" width=\"%.3f%%\" height=\"%d\"><title>", x, v->y,
+    if (what->family != PAGE_HOST)
+        name = page_kernel_name(name);
+    html_format(h, "<svg x=\"%.2f%%\" y=\"%.0f\" width=\"%.2f%%\" height=\"%d\"><title>", x, v->y,
                 width, ROW_BAR);
     html_text(h, str_fit(name, 120));
     html_text(h, arena_format(&h->page->arena, ", %.*s",
                               STR_ARGS(page_time_text(&h->page->arena, (double)s->dur[slice]))));
     html_format(h, "</title><rect class=\"slice f%d\" width=\"100%%\" height=\"%d\"/>",
                 what->family, ROW_BAR);
-    if (width >= 3) {
-        html_format(h, "<text class=\"l%d\" x=\"6\" y=\"15\">", what->family);
-        html_text(h, str_fit(name, 80));
-        html_put(h, S("</text>"));
-    }
-    html_put(h, S("</svg>\n"));
+    html_format(h, "<text class=\"l%d\" x=\"6\" y=\"15\">", what->family);
+    html_text(h, str_fit(name, 80));
+    html_put(h, S("</text></svg>\n"));
 }
 
 static void put_row_label(struct page_html *h, const struct view *v, struct str label)
@@ -411,15 +409,48 @@ static void begin_plot(struct page_html *h)
     html_put(h, S("<svg x=\"14%\" width=\"86%\" height=\"100%\">\n"));
 }
 
-/* One row: slices of a lane at a depth, those too small to see joined with their neighbours. */
-static size_t put_row(struct page_html *h, struct view *v, const struct page_lane *lane,
-                      size_t depth)
+/* Slices too small for a name: one path for each family, in thousandths of the width. */
+struct small_slices {
+    struct text paths[PAGE_FAMILIES];
+    double to[PAGE_FAMILIES]; /* drawn so far */
+};
+
+static void add_small(struct small_slices *small, int family, double x, double width)
+{
+    double from = x * 10, to = (x + width) * 10;
+
+    to = to - from < 1 ? from + 1 : to;
+    if (to - small->to[family] < 0.5)
+        return;
+    from = from > small->to[family] ? from : small->to[family];
+    text_format(&small->paths[family], "M%.1f 0h%.1fv%dH%.1fz", from, to - from, ROW_BAR, from);
+    small->to[family] = to;
+}
+
+static void put_small(struct page_html *h, const struct view *v, struct small_slices *small)
+{
+    html_format(h,
+                "<svg y=\"%.0f\" width=\"100%%\" height=\"%d\" viewBox=\"0 0 1000 %d\" "
+                "preserveAspectRatio=\"none\">",
+                v->y, ROW_BAR, ROW_BAR);
+    for (int family = 0; family < PAGE_FAMILIES; family++) {
+        if (small->paths[family].n > 0) {
+            html_format(h, "<path class=\"f%d\" d=\"", family);
+            html_put(h, text_view(&small->paths[family]));
+            html_put(h, S("\"/>"));
+        }
+        text_free(&small->paths[family]);
+    }
+    html_put(h, S("</svg>\n"));
+}
+
+/* One row: slices of a lane at a depth. */
+static void put_row(struct page_html *h, struct view *v, const struct page_lane *lane, size_t depth)
 {
     const struct lane *of = &v->set->cap->lanes.at[lane->lane];
     const struct slices *s = &v->set->cap->slices;
     VEC_OF(nanos) stack = {0};
-    double drawn_to = -1;
-    size_t n = 0;
+    struct small_slices small = {0};
 
     for (size_t k = of->first; k < of->first + of->n && s->begin[k] < v->end; k++) {
         if (page_is_range(of->key.kind, s->kind[k]))
@@ -428,15 +459,16 @@ static size_t put_row(struct page_html *h, struct view *v, const struct page_lan
             stack.n--;
         size_t at = stack.n;
         vec_push(&stack, slices_end(s, k));
-        if (at != depth || !is_in_view(v, k) || x_of(v, slices_end(s, k)) - drawn_to < 0.12 ||
-            n >= ROW_SLICES)
+        if (at != depth || !is_in_view(v, k))
             continue;
-        put_slice(h, v, k, 0.12);
-        drawn_to = x_of(v, slices_end(s, k));
-        n++;
+        double x = x_of(v, s->begin[k]), width = x_of(v, slices_end(s, k)) - x;
+        if (width >= NAMED)
+            put_slice(h, v, k, x, width);
+        else
+            add_small(&small, v->set->whats.at[v->set->what[k]].family, x, width);
     }
     vec_free(&stack);
-    return n;
+    put_small(h, v, &small);
 }
 
 static bool has_any(const struct view *v, const struct page_lane *lane)

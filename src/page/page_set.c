@@ -235,6 +235,17 @@ struct page_naming {
     strid name, shapes, types;
 };
 
+/* What a slice is: of a task what the accounting takes it for. */
+static uint8_t kind_of_slice(const struct dictionary *d, size_t slice)
+{
+    static const uint8_t kinds[TASK_CLASSES] = {
+        [TASK_COMPUTE] = SLICE_COMPUTE, [TASK_COMM] = SLICE_COMM, [TASK_COPY] = SLICE_COPY};
+    uint8_t kind = d->set->cap->slices.kind[slice];
+    uint32_t task = d->task_of[slice];
+
+    return task == UINT32_MAX || kind <= SLICE_COPY ? kind : kinds[d->set->a->tasks.at[task].class];
+}
+
 static enum page_family family_of_slice(const struct dictionary *d, size_t slice, uint8_t kind)
 {
     const struct capture *cap = d->set->cap;
@@ -337,7 +348,7 @@ static uint32_t entry_of(struct dictionary *d, const struct page_naming *n, uint
 static uint32_t what_of(struct dictionary *d, size_t slice)
 {
     const struct slices *s = &d->set->cap->slices;
-    uint8_t kind = s->kind[slice];
+    uint8_t kind = kind_of_slice(d, slice);
     uint8_t family = (uint8_t)family_of_slice(d, slice, kind);
     uint32_t naming = naming_of(d, s->name[slice], run_of(d, slice));
     uint64_t key = (uint64_t)naming << 16 | (uint64_t)kind << 8 | family;

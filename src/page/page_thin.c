@@ -155,7 +155,7 @@ static void visit(struct thinner *t, size_t slice)
         nest->stack.n--;
     if (!is_dropped(t, nest, slice)) {
         item = place(t, nest, slice, begin, dur);
-        if (page_is_busy(t->lane, s->kind[slice]))
+        if (page_is_busy(t->lane, t->set->whats.at[t->set->what[slice]].kind))
             add_busy(t, begin, begin + dur);
     }
     if (t->item_of != NULL)
