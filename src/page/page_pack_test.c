@@ -3,35 +3,7 @@
  */
 #include "page/page_pack.h"
 
-#include <zlib.h>
-
-#include "base/testing.h"
-
-static struct text inflate_all(struct str packed, size_t room)
-{
-    struct text out = {0};
-    z_stream z = {0};
-
-    vec_reserve(&out, room + 1);
-    inflateInit2(&z, -15);
-    z.next_in = (z_const Bytef *)packed.at;
-    z.avail_in = (uInt)packed.n;
-    z.next_out = (Bytef *)out.at;
-    z.avail_out = (uInt)(room + 1);
-    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-    out.n = z.total_out;
-    inflateEnd(&z);
-    return out;
-}
-
-static uint64_t value_at(const struct text *planes, size_t n, size_t from, unsigned width, size_t i)
-{
-    uint64_t v = 0;
-
-    for (unsigned p = 0; p < width; p++)
-        v |= (uint64_t)(unsigned char)planes->at[from + p * n + i] << (8 * p);
-    return v;
-}
+#include "page/page_testing.h"
 
 TEST(columns_come_back)
 {
@@ -48,11 +20,11 @@ TEST(columns_come_back)
     assert_int_equal(widths[0], 2);
     assert_int_equal(widths[1], 0);
     assert_int_equal(widths[2], 4);
-    struct text planes = inflate_all(text_view(&packed), N * 6);
+    struct text planes = page_inflate(text_view(&packed), N * 6);
     assert_int_equal(planes.n, N * 6);
     for (size_t i = 0; i < N; i++) {
-        assert_int_equal(value_at(&planes, N, 0, 2, i), gap[i]);
-        assert_int_equal(value_at(&planes, N, N * 2, 4, i), dur[i]);
+        assert_int_equal(page_value(&planes, N, 0, 2, i), gap[i]);
+        assert_int_equal(page_value(&planes, N, N * 2, 4, i), dur[i]);
     }
     text_free(&planes);
     text_free(&packed);
@@ -70,11 +42,11 @@ TEST(widest_number)
     assert_true(page_zigzag(INT64_MIN) == UINT64_MAX);
     page_deflate_columns(&(struct page_columns){{most}, 1, 1}, widths, &packed);
     assert_int_equal(widths[0], 8);
-    struct text planes = inflate_all(text_view(&packed), 8);
-    assert_true(value_at(&planes, 1, 0, 8, 0) == UINT64_MAX);
+    struct text planes = page_inflate(text_view(&packed), 8);
+    assert_true(page_value(&planes, 1, 0, 8, 0) == UINT64_MAX);
     text_free(&planes);
     page_deflate(S(""), &packed);
-    planes = inflate_all(text_view(&packed), 0);
+    planes = page_inflate(text_view(&packed), 0);
     assert_int_equal(planes.n, 0);
     text_free(&planes);
     text_free(&packed);
