@@ -209,23 +209,43 @@ static void value(struct root_finder *f, enum root_cause cause)
         c->in_slow_step = in_slow_step(f, changes, n);
 }
 
-/* Copies that streams wait for are a matter of the waits; others of the stream they run in. */
+/* Waits between streams. */
+struct stream_waits {
+    size_t n, of_comm; /* that collectives wait or are waited for */
+};
+
+static struct stream_waits count_waits(const struct root_finder *f)
+{
+    const struct trace_replay *r = f->w->replay;
+    struct stream_waits waits = {0};
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].other == REPLAY_NONE)
+            continue;
+        waits.n++;
+        waits.of_comm += f->a->tasks.at[r->nodes[i].ref].class == TASK_COMM ||
+                         f->a->tasks.at[r->nodes[r->nodes[i].other].ref].class == TASK_COMM;
+    }
+    return waits;
+}
+
+/* Copies that streams wait for are a matter of the waits; others of the stream they run in. Waits
+ * for collectives are a matter of those. */
 static void value_copies(struct root_finder *f)
 {
-    bool has_event = false, has_wait = false;
+    struct stream_waits waits = count_waits(f);
+    bool has_event = false;
 
     for (size_t i = 0; i < f->a->host.n; i++)
         has_event |= f->a->host.calls[i].kind == CALL_EVENT;
-    for (size_t i = 0; i < f->w->replay->n; i++)
-        has_wait |= f->w->replay->nodes[i].other != REPLAY_NONE;
     value(f, ROOT_PAGEABLE_COPY);
     value(f, ROOT_COPY_UNNEEDED);
     if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
         double pageable = share_of(f, f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] +
                                           f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
         bool is_pinned = pageable < ROOT_PAGEABLE / 100.0 * copies_share(f);
-        value(f, has_event && has_wait && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
-    } else if (has_wait) {
+        value(f, has_event && waits.n > 0 && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
+    } else if (waits.of_comm * 2 < waits.n) {
         value(f, ROOT_DEVICE_DEPENDENCY);
     }
 }
