@@ -272,6 +272,21 @@ TEST(a_specific_cause_with_half_of_a_generic_one_leads)
     assert_int_equal(ranked(2, causes).found[0].cause, ROOT_LAUNCH_BOUND);
 }
 
+TEST(casts_of_a_chain_and_what_has_no_name_do_not_lead)
+{
+    struct found_cause chain[] = {{.cause = ROOT_ELEMENTWISE_UNFUSED, .saving = 0.5, .share = 0.8},
+                                  {.cause = ROOT_LAYOUT_COPIES, .saving = 0.4, .share = 0.4}};
+    struct found_cause doubles[] = {
+        {.cause = ROOT_ELEMENTWISE_UNFUSED, .saving = 0.8, .share = 0.8},
+        {.cause = ROOT_FP64_USED, .saving = 0.3, .share = 0.7}};
+    struct found_cause unnamed[] = {{.cause = ROOT_LAUNCH_BOUND, .saving = 0.5},
+                                    {.cause = ROOT_HOST_UNTRACED, .saving = 0.4}};
+
+    assert_int_equal(ranked(2, chain).found[0].cause, ROOT_ELEMENTWISE_UNFUSED);
+    assert_int_equal(ranked(2, doubles).found[0].cause, ROOT_FP64_USED);
+    assert_int_equal(ranked(2, unnamed).found[0].cause, ROOT_LAUNCH_BOUND);
+}
+
 TEST(tasks_lead_over_launches_by_their_own_time)
 {
     struct found_cause causes[] = {{.cause = ROOT_LAUNCH_BOUND, .saving = 0.5},
@@ -393,6 +408,7 @@ TEST_MAIN("analysis/diagnose/diagnosis", CASE(nothing_on_the_device_is_unknown),
           CASE(a_slow_step_leads_over_what_it_is_full_of),
           CASE(more_kernels_in_a_slow_step_are_more_work),
           CASE(a_specific_cause_with_half_of_a_generic_one_leads),
+          CASE(casts_of_a_chain_and_what_has_no_name_do_not_lead),
           CASE(tasks_lead_over_launches_by_their_own_time),
           CASE(data_read_back_does_not_lead_over_pageable_memory),
           CASE(small_savings_are_no_verdict),
