@@ -4,6 +4,7 @@
  */
 #include "analysis/sql_accounts.h"
 
+#include "analysis/memory.h"
 #include "analysis/module_tree.h"
 #include "analysis/op_stats.h"
 #include "analysis/sql_view.h"
@@ -27,6 +28,14 @@ static void begin(struct sql_accounts *a, const struct capture *cap)
     if (!a->has_study)
         study_begin(&a->study, cap, study_defaults());
     a->has_study = true;
+}
+
+struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (a->memory == NULL)
+        a->memory = memory_find(&a->study);
+    return (struct field_items){a->memory->events, a->memory->n_events};
 }
 
 struct field_items sql_accounts_ops(struct sql_accounts *a, const struct capture *cap)
@@ -505,6 +514,19 @@ static const struct field op_fields[] = {
     FIELD(struct op_stat, effort.roof, "roof_ns", .missing = MISSING_ZERO),
 };
 const struct record sql_op_record = RECORD(struct op_stat, op_fields);
+
+static const struct field memory_fields[] = {
+    FIELD(struct memory_event, at, "ts"),
+    FIELD(struct memory_event, pool, "pool"),
+    FIELD(struct memory_event, bytes, "bytes", .missing = MISSING_ZERO),
+    FIELD(struct memory_event, allocated, "allocated_bytes", .missing = MISSING_NEGATIVE),
+    FIELD(struct memory_event, reserved, "reserved_bytes", .missing = MISSING_NEGATIVE),
+    FIELD(struct memory_event, address, "address", .missing = MISSING_ZERO),
+    FIELD(struct memory_event, op, "op", .missing = MISSING_EMPTY),
+    FIELD(struct memory_event, module, "module", .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_memory_record = RECORD(struct memory_event, memory_fields);
 
 static const struct field module_fields[] = {
     FIELD_NAMED(struct module_node, name, "name"),

@@ -245,6 +245,8 @@ static struct field_items items_of(enum sql_rows rows, const struct sql_part *p)
     case SQL_STREAM_GAPS:
         sql_accounts_streams(p->accounts, cap);
         return (struct field_items){p->accounts->streams.at, p->accounts->streams.n};
+    case SQL_MEMORY:
+        return sql_accounts_memory(p->accounts, cap);
     case SQL_MODULES:
         return sql_accounts_modules(p->accounts, cap);
     case SQL_OPS:
@@ -287,6 +289,7 @@ void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int
         [SQL_COUNTERS] = &sample_record,
         [SQL_FLOWS] = &flow_record,
         [SQL_LANES] = &lane_record,
+        [SQL_MEMORY] = &sql_memory_record,
         [SQL_MODULES] = &sql_module_record,
         [SQL_OPS] = &sql_op_record,
         [SQL_SOURCES] = &source_record,

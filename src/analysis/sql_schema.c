@@ -81,6 +81,13 @@ const struct sql_table sql_tables[] = {
      &sql_rows_module,
      SET_ALL,
      SQL_LANES},
+    {{"memory",
+      "id INTEGER, ts INTEGER, pool TEXT, bytes REAL, allocated_bytes REAL, reserved_bytes REAL, "
+      "address INTEGER, op TEXT, module TEXT, rank INTEGER",
+      "device memory taken and given back, and the totals behind it"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_MEMORY},
     {{"modules",
       "id INTEGER, name TEXT, class TEXT, calls INTEGER, kernels INTEGER, own_kernels INTEGER, "
       "device_ns INTEGER, own_device_ns INTEGER, host_ns INTEGER, rank INTEGER",
