@@ -4,6 +4,7 @@
  */
 #include "analysis/sql_accounts.h"
 
+#include "analysis/collectives.h"
 #include "analysis/memory.h"
 #include "analysis/module_tree.h"
 #include "analysis/op_stats.h"
@@ -28,6 +29,58 @@ static void begin(struct sql_accounts *a, const struct capture *cap)
     if (!a->has_study)
         study_begin(&a->study, cap, study_defaults());
     a->has_study = true;
+}
+
+static void take_entries(struct sql_accounts *a, const struct capture *cap)
+{
+    for (size_t i = 0; i < cap->comm_ops.n; i++) {
+        const struct comm_op *op = &cap->comm_ops.at[i];
+        struct sql_collective row = {
+            .op = *op,
+            .kind = collective_kind_name(collective_kind_of(capture_text(cap, op->name))),
+            .ranks = UNKNOWN,
+            .bytes = op->megabytes * 1e6,
+            .exposed = UNKNOWN,
+        };
+        vec_push(&a->collectives, row);
+    }
+}
+
+static void take_collectives(struct sql_accounts *a, const struct capture *cap)
+{
+    const struct collectives *found = collectives_find(&a->study);
+
+    for (size_t i = 0; i < found->n; i++) {
+        const struct collective *c = &found->at[i];
+        struct sql_collective row = {
+            .op = {.name = intern_find(&cap->strings, c->name),
+                   .group = intern_find(&cap->strings, c->group),
+                   .rank = UNKNOWN,
+                   .is_p2p = c->kind == COLLECTIVE_SEND_RECV,
+                   .begin = c->begin,
+                   .elapse = c->time,
+                   .transit = c->time,
+                   .megabytes = c->bytes / 1e6,
+                   .transit_ms = (double)c->time / 1e6},
+            .kind = collective_kind_name(c->kind),
+            .type = c->type,
+            .ranks = c->ranks,
+            .bytes = c->bytes,
+            .exposed = c->exposed,
+        };
+        vec_push(&a->collectives, row);
+    }
+}
+
+struct field_items sql_accounts_collectives(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (!a->has_collectives && cap->comm_ops.n > 0)
+        take_entries(a, cap);
+    else if (!a->has_collectives)
+        take_collectives(a, cap);
+    a->has_collectives = true;
+    return (struct field_items){a->collectives.at, a->collectives.n};
 }
 
 struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capture *cap)
@@ -126,6 +179,7 @@ void sql_accounts_streams(struct sql_accounts *a, const struct capture *cap)
 void sql_accounts_fini(struct sql_accounts *a)
 {
     vec_free(&a->devices);
+    vec_free(&a->collectives);
     vec_free(&a->path);
     vec_free(&a->streams);
     vec_free(&a->classes);

@@ -35,6 +35,16 @@ struct sql_stream_gap_row {
     const struct stream_gap *gap;
 };
 
+/* An entry of the profiler's analysis, or a kernel as such an entry. */
+struct sql_collective {
+    struct comm_op op;
+    const char *kind;
+    struct str type;
+    int64_t ranks;
+    double bytes;
+    nanos exposed; /* UNKNOWN for entries */
+};
+
 struct sql_accounts {
     struct study study;
     VEC_OF(const struct accounting *) devices;
@@ -42,14 +52,17 @@ struct sql_accounts {
     VEC_OF(struct sql_gap_row) gaps;
     VEC_OF(struct sql_path_row) path;
     VEC_OF(struct sql_stream_gap_row) streams;
+    VEC_OF(struct sql_collective) collectives;
     const struct memory *memory;
     const struct op_stats *ops;
     const struct module_tree *modules;
-    bool has_study, is_built, has_path, has_streams;
+    bool has_study, is_built, has_path, has_streams, has_collectives;
 };
 
 /* Accounts for every device of the capture, once. */
 void sql_accounts_build(struct sql_accounts *a, const struct capture *cap);
+
+struct field_items sql_accounts_collectives(struct sql_accounts *a, const struct capture *cap);
 
 /* Events of allocators; operators by shape; modules one by one. */
 struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capture *cap);

@@ -28,8 +28,9 @@ const struct sql_table sql_tables[] = {
     {{"collectives",
       "id INTEGER, name TEXT, \"group\" TEXT, step INTEGER, is_p2p INTEGER, ts INTEGER, "
       "elapse INTEGER, transit INTEGER, wait INTEGER, sync INTEGER, idle INTEGER, "
-      "megabytes REAL, transit_ms REAL, rank INTEGER",
-      "collectives from the profiler's communication analysis"},
+      "megabytes REAL, transit_ms REAL, rank INTEGER, kind TEXT, dtype TEXT, ranks INTEGER, "
+      "bytes REAL, exposed_ns INTEGER",
+      "collectives from the profiler's communication analysis, or their kernels"},
      &sql_rows_module,
      SET_ALL,
      SQL_COLLECTIVES},
