@@ -138,7 +138,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_diff = {
     .name = "diff",
-    .group = GROUP_EXPLAIN,
+    .group = GROUP_COMPARE,
     .summary = "compare two runs of any kind: changes beyond noise",
     .usage = "[OPTIONS] A B",
     .details = "A and B are captures, GPU runs (as in `strata gpu compare`), instruction traces "

@@ -2,7 +2,10 @@
  * strata report, or `strata PATH`: finds out what a path is and runs the command that explains it.
  */
 #include "base/fs.h"
+#include "base/mapfile.h"
+#include "base/tree.h"
 #include "cli/answer.h"
+#include "input/input.h"
 #include "report/report.h"
 
 struct args {
@@ -25,12 +28,17 @@ static const struct example examples[] = {
     {0},
 };
 
-/* A command of `next` for that path. */
+/* A command of `next` for that path; FOLDER is where it lies. */
 static struct str next_line(struct session *s, const char *line, const char *path)
 {
-    struct str text = str_of(line);
-    size_t at = str_find(text, S("PATH"));
+    struct str text = str_of(line), name = str_basename(str_of(path));
+    size_t before = (size_t)(name.at - path);
+    struct str folder = before > 0 ? (struct str){path, before} : S(".");
+    size_t at = str_find(text, S("PATH")), up = str_find(text, S("FOLDER"));
 
+    if (up < text.n)
+        return arena_format(&s->arena, "%.*s%.*s", STR_ARGS(str_part(text, 0, up)),
+                            STR_ARGS(folder));
     return arena_format(&s->arena, "%.*s%s%.*s", STR_ARGS(str_part(text, 0, at)),
                         at < text.n ? path : "", STR_ARGS(str_part(text, at + 4, text.n)));
 }
@@ -45,12 +53,38 @@ static int refuse(struct session *s, const struct path_way *way, const char *pat
     return CODE_FILE;
 }
 
+/* What else is in a folder without captures. */
+static void point_inside(struct session *s, const char *dir)
+{
+    const char *known[PATH_NEXT];
+    size_t n = fs_is_dir(dir) ? path_known_entries(dir, &s->arena, known, PATH_NEXT) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        diag_hint(&s->diag, i == 0 ? "contains" : "", "%s: strata %s",
+                  path_ways[path_kind_of(known[i], &s->arena)].what, known[i]);
+}
+
+/* Whether all that was read is totals and settings, without device work. */
+static bool has_only_totals(const struct session *s)
+{
+    const struct input_format *f;
+
+    for (size_t i = 0; i < s->inputs.n; i++)
+        for (size_t k = 0; (f = input_format_at(k)) != NULL; k++)
+            if (strcmp(f->name, s->inputs.at[i].format) == 0 && f->role < ROLE_SIDECAR)
+                return false;
+    return s->inputs.n > 0;
+}
+
 static void print_next(struct session *s, const struct path_way *way, const char *path)
 {
+    static const char *const totals[PATH_NEXT] = {"strata info PATH", "strata FOLDER"};
     struct report *r = report_new(session_lang(s), S(""));
+    bool is_totals = way == &path_ways[KIND_CAPTURE] && has_only_totals(s);
+    const char *const *next = is_totals ? totals : way->next;
 
-    for (size_t i = 0; i < PATH_NEXT && way->next[i] != NULL; i++)
-        report_fact(r, i == 0 ? "next" : "", next_line(s, way->next[i], path));
+    for (size_t i = 0; i < PATH_NEXT && next[i] != NULL; i++)
+        report_fact(r, i == 0 ? "next" : "", next_line(s, next[i], path));
     out_text(&s->out, "\n");
     session_report(s, r);
     report_free(r);
@@ -75,17 +109,61 @@ static int show_one(struct session *s, const void *ctx)
     const char *path = s->operands.at[0];
     struct words passed = {0};
 
+    if (ask->way == &path_ways[KIND_PTO_FOLDER]) {
+        const char *const *files;
+        size_t n = path_pto_files(path, &s->arena, &files);
+        s->operands.n = 0;
+        for (size_t i = 0; i < n; i++)
+            vec_push(&s->operands, files[i]);
+    }
     pass_on(&passed, "--rank", ask->args->rank);
     pass_on(&passed, "--device", ask->args->device);
     if (ask->way->option != NULL) {
         pass_on(&passed, ask->way->option, path);
         s->operands.n = 0;
     }
+    if (ask->way->flag != NULL)
+        vec_push(&passed, ask->way->flag);
     int code = answer_as(s, ask->way->one, &passed);
     vec_free(&passed);
+    if (diag_count(&s->diag, "input.nothing") > 0)
+        point_inside(s, path);
     if (code <= CODE_NO && !s->common.json && !s->common.quiet)
         print_next(s, ask->way, path);
     return code;
+}
+
+/* What a document of strata says about itself; a verdict in it comes first. */
+static int show_document(struct session *s, const void *ctx)
+{
+    const char *path = s->operands.at[0];
+    struct tree_error error;
+    struct mapfile map;
+
+    (void)ctx;
+    enum status st = mapfile_open(&map, path, &s->diag);
+    if (st != ST_OK)
+        return session_code(st);
+    const struct tree *all = tree_read_json(&s->arena, map.text, &error);
+    mapfile_close(&map);
+    if (all == NULL)
+        return session_code(diag_fail(&s->diag, error.status, "report.document",
+                                      (struct where){.path = path, .line = error.line}, "%s",
+                                      error.what));
+    struct report *r = report_new(session_lang(s), str_basename(str_of(path)));
+    const struct tree *verdict = tree_get(tree_get(all, S("result")), S("verdict"));
+    if (tree_text(tree_get(verdict, S("text"))).n > 0)
+        report_text(r, tree_text(tree_get(verdict, S("text"))));
+    report_fact(r, "document", tree_get_text(all, S("schema"), S("-")));
+    const struct tree *input = tree_items(tree_get(all, S("inputs")));
+    for (size_t i = 0; input != NULL; input = input->next, i++)
+        report_fact(r, i == 0 ? "inputs" : "", tree_get_text(input, S("path"), S("-")));
+    report_fact(r, "next",
+                arena_format(&s->arena, "strata help --schema %.*s",
+                             STR_ARGS(tree_get_text(all, S("schema"), S("-")))));
+    session_report(s, r);
+    report_free(r);
+    return CODE_DONE;
 }
 
 static int show_two(struct session *s, const void *ctx)
@@ -99,7 +177,7 @@ static int run(struct session *s, const void *given)
     enum answer_form form = ask.args->to;
 
     for (size_t i = 0; i < s->operands.n; i++)
-        if (!fs_exists(s->operands.at[i]))
+        if (strcmp(s->operands.at[i], "-") != 0 && !fs_exists(s->operands.at[i]))
             return session_code(diag_fail(&s->diag, ST_NOT_FOUND, "report.path",
                                           (struct where){.path = s->operands.at[i]},
                                           "no such file or folder"));
@@ -113,6 +191,8 @@ static int run(struct session *s, const void *given)
                    : answer_write(s, form, (struct answer_part){show_two, &ask, ask.way->is_text});
     }
     ask.way = &path_ways[path_kind_of(s->operands.at[0], &s->arena)];
+    if (ask.way == &path_ways[KIND_DOCUMENT] && form != ANSWER_JSON)
+        return answer_write(s, form, (struct answer_part){show_document, NULL, false});
     if (ask.way->one[0] == NULL)
         return refuse(s, ask.way, s->operands.at[0]);
     return answer_write(s, form, (struct answer_part){show_one, &ask, ask.way->is_text});

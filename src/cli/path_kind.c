@@ -4,6 +4,7 @@
 #include "cli/path_kind.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
 
@@ -22,18 +23,29 @@ const struct path_way path_ways[KINDS] = {
     [KIND_PTO] = {.what = "a kernel in PTO text",
                   .one = {"pto", "sim"},
                   .next = {"strata pto sim PATH --timeline", "strata pto check PATH"}},
+    [KIND_PTO_FOLDER] = {.what = "a folder of kernels in PTO text",
+                         .one = {"pto", "sim"},
+                         .is_text = true,
+                         .next = {"strata incore run PATH --target a2a3 --backend sim"}},
     [KIND_GPU_RUN] = {.what = "a GPU run",
                       .one = {"gpu", "report"},
                       .two = {"gpu", "compare"},
-                      .next = {"strata gpu report PATH --json"}},
+                      .flag = "--brief",
+                      .next = {"strata gpu report PATH"}},
     [KIND_DATABASE] = {.what = "an operator database",
                        .one = {"db", "check"},
                        .option = "--database-path",
-                       .is_text = true,
-                       .next = {"strata db coverage --database-path PATH",
+                       .flag = "--brief",
+                       .next = {"strata db check --database-path PATH",
+                                "strata db coverage --database-path PATH",
                                 "strata db sql --database-path PATH "
                                 "\"SELECT * FROM sqlite_master\""}},
+    [KIND_DATABASE_FILE] = {.what = "a file of an operator database", .next = {"strata FOLDER"}},
+    [KIND_SCENE] = {.what = "a scene to replay kernels of",
+                    .next = {"strata incore replay PATH --case NAME --kernel NAME --dry-run"}},
     [KIND_NCU_PAGE] = {.what = "a page of Nsight Compute",
+                       .one = {"gpu", "report"},
+                       .flag = "--brief",
                        .next = {"strata gpu import PATH -o run"}},
     [KIND_NCU_REPORT] = {.what = "a report of Nsight Compute",
                          .next = {"ncu --import PATH --page raw --csv > raw.csv",
@@ -42,10 +54,8 @@ const struct path_way path_ways[KINDS] = {
                           .next = {"nsys export --type sqlite -o run.sqlite PATH",
                                    "strata run.sqlite"}},
     [KIND_PREDICTION] = {.what = "a predicted trace",
-                         .one = {"db", "trace-csv"},
-                         .option = "--trace",
-                         .is_text = true,
-                         .next = {"strata diff PATH measured.csv"}},
+                         .next = {"strata diff PATH MEASURED.csv",
+                                  "strata db trace-csv --trace PATH"}},
     [KIND_DOCUMENT] = {.what = "an answer of strata", .next = {"strata help --list-schemas"}},
 };
 
@@ -71,26 +81,11 @@ static bool is_incore_folder(const char *dir, const struct fs_list *entries, str
     return false;
 }
 
-static enum path_kind kind_of_folder(const char *dir, struct arena *arena)
-{
-    struct fs_list entries = {0};
-    struct diag quiet;
-
-    diag_init(&quiet);
-    enum status st = fs_list(arena, dir, &entries, &quiet);
-    diag_fini(&quiet);
-    if (st != ST_OK)
-        return KIND_CAPTURE; /* whose reader says why */
-    if (has_file(dir, "run.json", arena) && has_file(dir, "kernels.json", arena))
-        return KIND_GPU_RUN;
-    if (has_file(dir, "op_mapping.yaml", arena))
-        return KIND_DATABASE;
-    return is_incore_folder(dir, &entries, arena) ? KIND_INCORE : KIND_CAPTURE;
-}
-
+/* Pipes and devices give their bytes once. */
 static size_t read_head(const char *path, char *buf, size_t size)
 {
-    FILE *f = fopen(path, "rbe");
+    struct stat st;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
     size_t n = f != NULL ? fread(buf, 1, size, f) : 0;
 
     if (f != NULL)
@@ -104,6 +99,22 @@ static bool is_ncu_page(struct str head)
     return str_starts(head, S("==PROF==")) || str_starts(head, S("\"ID\",\"Process ID\"")) ||
            str_starts(head, S("\"Kernel Name\",\"")) ||
            str_starts(head, S("\"Address\",\"Source\""));
+}
+
+/* Tables of operators, of collectives, and the file that names them. */
+static bool is_database_file(struct str name, struct str head)
+{
+    struct str line = str_part(head, 0, str_find_char(head, '\n'));
+
+    return str_equal(name, S("op_mapping.yaml")) || str_starts(line, S("message_bytes,")) ||
+           str_find(line, S("Average Duration(us)")) < line.n;
+}
+
+static bool is_scene(struct str name, struct str head)
+{
+    return str_ends(name, S(".py"))
+               ? str_find(head, S("CASES")) < head.n || str_find(head, S("CALLABLE")) < head.n
+               : str_equal(name, S("scene.json"));
 }
 
 static enum path_kind kind_of_file(const char *path)
@@ -125,10 +136,82 @@ static enum path_kind kind_of_file(const char *path)
     if (str_find(head, S("\"traceEvents\"")) < head.n &&
         str_find(head, S("\"kernel_type\"")) < head.n)
         return KIND_PREDICTION;
+    if (is_database_file(name, head))
+        return KIND_DATABASE_FILE;
+    if (is_scene(name, head))
+        return KIND_SCENE;
     return is_ncu_page(head) ? KIND_NCU_PAGE : KIND_CAPTURE;
+}
+
+/* Empty where it cannot be read: the reader of captures says why. */
+static struct fs_list list(const char *dir, struct arena *arena)
+{
+    struct fs_list entries = {0};
+    struct diag quiet;
+
+    diag_init(&quiet);
+    if (fs_list(arena, dir, &entries, &quiet) != ST_OK)
+        entries.n = 0;
+    diag_fini(&quiet);
+    return entries;
+}
+
+/* A folder whose files say together what it is: kernels, or tables of operators. */
+static enum path_kind kind_of_tables(const struct fs_list *entries)
+{
+    enum { LOOKED_AT = 4 };
+    size_t kernels = 0, tables = 0, others = 0;
+
+    for (size_t i = 0; i < entries->n; i++) {
+        const struct fs_entry *e = &entries->at[i];
+        if (str_ends(e->name, S(".pto")))
+            kernels++;
+        else if (str_ends(e->name, S(".csv")) && tables + others < LOOKED_AT)
+            *(kind_of_file(e->path) == KIND_DATABASE_FILE ? &tables : &others) += 1;
+    }
+    if (kernels > 0)
+        return KIND_PTO_FOLDER;
+    return tables > 0 && others == 0 ? KIND_DATABASE : KIND_CAPTURE;
+}
+
+static enum path_kind kind_of_folder(const char *dir, struct arena *arena)
+{
+    struct fs_list entries = list(dir, arena);
+
+    if (has_file(dir, "run.json", arena) && has_file(dir, "kernels.json", arena))
+        return KIND_GPU_RUN;
+    if (has_file(dir, "op_mapping.yaml", arena))
+        return KIND_DATABASE;
+    if (is_incore_folder(dir, &entries, arena))
+        return KIND_INCORE;
+    return kind_of_tables(&entries);
 }
 
 enum path_kind path_kind_of(const char *path, struct arena *arena)
 {
     return fs_is_dir(path) ? kind_of_folder(path, arena) : kind_of_file(path);
+}
+
+size_t path_known_entries(const char *dir, struct arena *arena, const char **out, size_t most)
+{
+    struct fs_list entries = list(dir, arena);
+    size_t n = 0;
+
+    for (size_t i = 0; i < entries.n && n < most; i++)
+        if (path_kind_of(entries.at[i].path, arena) != KIND_CAPTURE)
+            out[n++] = entries.at[i].path;
+    return n;
+}
+
+size_t path_pto_files(const char *dir, struct arena *arena, const char *const **out)
+{
+    struct fs_list entries = list(dir, arena);
+    const char **files = ARENA_ARRAY(arena, const char *, entries.n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < entries.n; i++)
+        if (str_ends(entries.at[i].name, S(".pto")))
+            files[n++] = entries.at[i].path;
+    *out = files;
+    return n;
 }

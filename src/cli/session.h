@@ -32,7 +32,7 @@ enum exit_code {
 struct common {
     bool help, quiet, verbose, json, dry_run, csv_safe;
     const char *out;    /* --out; NULL when not given */
-    const char *format; /* --format; NULL when not given */
+    const char *format; /* --from; NULL when not given */
     int64_t jobs;       /* --jobs; 0: as many as processors */
     int color;          /* enum color_mode */
     int lang;           /* --lang: 0 from the environment, else an enum lang plus one */
