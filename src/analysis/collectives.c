@@ -50,7 +50,7 @@ enum collective_kind collective_kind_of(struct str name)
     char buf[NAME_MOST];
     struct str plain = {buf, 0};
 
-    for (size_t i = 0; i < name.n && plain.n < NAME_MOST && name.at[i] != '('; i++)
+    for (size_t i = 0; i < name.n && plain.n < NAME_MOST; i++)
         if (name.at[i] != '_')
             buf[plain.n++] = char_lower(name.at[i]);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)

@@ -90,7 +90,8 @@ TEST(names_tell_the_kind)
                      COLLECTIVE_REDUCE_SCATTER);
     assert_int_equal(collective_kind_of(S("void vllm::cross_device_reduce_2stage<half, 8>()")),
                      COLLECTIVE_ALL_REDUCE);
-    assert_int_equal(collective_kind_of(S("multimem_all_reduce_kernel<c10::BFloat16, 16>")),
+    assert_int_equal(collective_kind_of(S(
+                         "void (anonymous namespace)::multimem_all_reduce_kernel<float>(float*)")),
                      COLLECTIVE_ALL_REDUCE);
     assert_int_equal(collective_kind_of(S("void dpsk::ep::internode::dispatch<false, 8>(int4*)")),
                      COLLECTIVE_DISPATCH);
