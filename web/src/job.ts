@@ -174,7 +174,7 @@ async function unpackGaps(read: Reader, chunks: Chunk[]): Promise<Gaps> {
         times(gap, dur, chunk.first, gaps.start, gaps.end, at);
         gaps.cause.set(cause, at);
         gaps.step.set(summed(unzigzag(step)), at);
-        gaps.number.set(summed(number), at);
+        gaps.number.set(summed(unzigzag(number)), at);
         gaps.state.set(state, at);
         [gaps.ends, gaps.launch, gaps.filler, gaps.drain, gaps.task].forEach((into, k) => {
             if (links[k]) into.set(summed(unzigzag(links[k])).map((v) => v - 1), at);

@@ -3,6 +3,8 @@ import { App } from '../app';
 import { el } from '../dom';
 import { paintRow } from '../paint';
 import { Theme } from '../theme';
+import { middleCut } from '../units';
+import { FONT } from './draw';
 import { firstDevice } from './tracks';
 import type { Timeline } from './view';
 
@@ -58,8 +60,16 @@ export class Minimap {
             paintRow({ pixels, width, top: 0, bottom: HEIGHT }, window, row, ROW_TOP, ROW, theme.inks, theme.inks);
         }
         c.putImageData(image, 0, 0);
+        this.paintLabel(c, theme, set);
         this.paintHits(c, theme);
         this.paintFrame(c, theme, width);
+    }
+
+    private paintLabel(c: CanvasRenderingContext2D, theme: Theme, set: number): void {
+        const group = this.app.model.sets[set].groups[firstDevice(this.app.model.sets[set])];
+        c.font = FONT;
+        c.fillStyle = theme.second;
+        if (group) c.fillText(middleCut(group.name, 24), 8, 22, this.gutter - 12);
     }
 
     private paintHits(c: CanvasRenderingContext2D, theme: Theme): void {

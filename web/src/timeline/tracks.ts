@@ -1,7 +1,7 @@
 // The list of tracks from top to bottom: groups, their lanes and the idle row, as opened, closed and pinned.
 import { App } from '../app';
-import { Set } from '../model';
-import { mergeRows, Row } from '../rows';
+import { isBusyKind, Set } from '../model';
+import { mergeRows, Row, subRow } from '../rows';
 
 export type TrackKind = 'group' | 'lane' | 'idle' | 'difference';
 
@@ -45,7 +45,10 @@ export class Tracks {
         const key = set + '.' + group;
         const known = this.merged.get(key);
         if (known && known.loaded === loaded.length) return known.row;
-        const row = mergeRows(loaded.flatMap((data) => data.rows), this.app.model.sets[set].to);
+        const { store, model } = this.app;
+        const isBusy = (row: Row, k: number): boolean => isBusyKind(store.kind(set, row.what[k]));
+        const busy = loaded.flatMap((data) => data.rows.map((row) => subRow(row, (k) => isBusy(row, k), model.sets[set].to)));
+        const row = mergeRows(busy, model.sets[set].to);
         this.merged.set(key, { row, loaded: loaded.length });
         return row;
     }

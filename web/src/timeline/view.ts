@@ -12,7 +12,7 @@ import { Axis } from './axis';
 import { difference, Difference } from './difference';
 import { Frame, Painter } from './draw';
 import { Gap, gapsOf } from './gaps';
-import { Layout, layOut } from './layout';
+import { AXIS_HEIGHT, Layout, layOut } from './layout';
 import { Minimap } from './minimap';
 import { Arrow, arrowsOf, Overlay } from './overlay';
 import { Found, search } from './search';
@@ -20,6 +20,9 @@ import { firstDevice, Tracks } from './tracks';
 
 const REST = 120; // ms without movement until full resolution
 const SLOW_FRAME = 12; // ms
+const LEAST_HEIGHT = 180; // px
+const MOST_HEIGHT = 900;
+const AROUND = 330; // bars above and details below
 
 export class Timeline {
     readonly root: HTMLElement;
@@ -322,14 +325,23 @@ export class Timeline {
         };
     }
 
+    // As high as its tracks, within what the window leaves for it.
+    private fitHeight(content: number): void {
+        const most = Math.max(LEAST_HEIGHT, Math.min(innerHeight - AROUND, MOST_HEIGHT));
+        const height = Math.round(Math.min(Math.max(content, LEAST_HEIGHT), most));
+        if (this.stage.clientHeight !== height) this.stage.style.height = height + 'px';
+    }
+
     private draw(): void {
         const width = this.stage.clientWidth;
-        const height = this.stage.clientHeight;
-        if (width < 10 || height < 10) return;
+        if (width < 10) return;
         const began = performance.now();
         if (this.isStale) {
             this.updateDifference();
-            this.layout = layOut(this.tracks.pinned(), this.tracks.list(), width, height, this.scroll);
+            const pinned = this.tracks.pinned();
+            const list = this.tracks.list();
+            this.fitHeight([...pinned, ...list].reduce((sum, track) => sum + track.height, AXIS_HEIGHT + 12));
+            this.layout = layOut(pinned, list, width, this.stage.clientHeight, this.scroll);
             this.axis.width = Math.max(1, width - this.layout.gutter);
             this.painter.paint(this.frame(), this.theme);
             this.minimap.paint(this.theme);

@@ -1,0 +1,4 @@
+import { runAll } from './harness';
+import './unit';
+
+void runAll(process.argv[2]);
