@@ -204,7 +204,7 @@ async function unpackDictionary(read: Reader, blob: Blob64): Promise<Dictionary>
 
 function buffersOf(data: LaneData): ArrayBuffer[] {
     const arrays: (ArrayBufferView | null)[] = [data.columns.step, data.columns.wait];
-    for (const r of data.rows) arrays.push(r.start, r.end, r.what, r.family, r.index, r.bundle, r.sums, r.grid);
+    for (const r of data.rows) arrays.push(r.start, r.end, r.what, r.family, r.index, r.bundle, r.sums, r.grid, r.families);
     return arrays.filter((a): a is ArrayBufferView => a !== null).map((a) => a.buffer as ArrayBuffer);
 }
 

@@ -31,6 +31,7 @@ export class Painter {
     private hatches: Hatches = [];
     private hatchKey = '';
     private charWidth = 6.5;
+    private readonly mainLanes: (number | undefined)[] = [];
     private readonly idleRows = new Map<number, Row>();
 
     constructor(private readonly canvas: HTMLCanvasElement, private readonly app: App) {
@@ -163,14 +164,20 @@ export class Painter {
         return row;
     }
 
+    // The busiest lane of the devices.
     private isMain(set: number, lane: number): boolean {
+        if (this.mainLanes[set] === undefined) this.mainLanes[set] = this.findMain(set);
+        return this.mainLanes[set] === lane;
+    }
+
+    private findMain(set: number): number {
         const s = this.app.model.sets[set];
         let best = -1;
         s.lanes.forEach((l, i) => {
             const kind = s.groups[l.group].kind;
             if ((kind === 'device' || kind === 'pipe') && (best < 0 || l.busy > s.lanes[best].busy)) best = i;
         });
-        return best === lane;
+        return best;
     }
 
     private drawGap(theme: Theme, x: number, y: number, width: number, height: number, i: number, set: number, isNamed: boolean): void {

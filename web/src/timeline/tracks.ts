@@ -33,6 +33,9 @@ const isOpen = (byDefault: boolean, key: string, turned: string[]): boolean => b
 export const firstDevice = (set: Set): number => set.groups.findIndex((group) => group.kind === 'device' || group.kind === 'pipe');
 
 export class Tracks {
+    private kept: Track[] | null = null;
+    private keptPins: Track[] | null = null;
+    private stretch = 1;
     private readonly merged = new Map<string, { row: Row; loaded: number }>();
 
     constructor(private readonly app: App) {}
@@ -53,7 +56,27 @@ export class Tracks {
         return row;
     }
 
+    // To be called when groups open or close, lanes arrive or are pinned, or another set is chosen.
+    reset(): void {
+        this.kept = null;
+        this.keptPins = null;
+    }
+
+    // Rows are drawn higher where the window has room; 1 is the usual height.
+    setStretch(stretch: number): void {
+        if (stretch !== this.stretch) this.reset();
+        this.stretch = stretch;
+    }
+
     list(): Track[] {
+        return (this.kept ??= this.makeList());
+    }
+
+    pinned(): Track[] {
+        return (this.keptPins ??= this.makePinned());
+    }
+
+    private makeList(): Track[] {
         const { model, shared } = this.app;
         if (model.diff) return this.pairs();
         return model.sets.flatMap((_, set) => {
@@ -64,7 +87,7 @@ export class Tracks {
         });
     }
 
-    pinned(): Track[] {
+    private makePinned(): Track[] {
         const { model, shared } = this.app;
         return shared.state.pins.flatMap((pin) => {
             const [set, lane] = pin.split('.').map(Number);
@@ -150,7 +173,7 @@ export class Tracks {
         const key = `${set}.l${lane}`;
         const isHost = s.groups[l.group].kind === 'host';
         const open = isOpen(l.open, key, shared.state.closed);
-        const rowHeight = isHost ? HOST_ROW : ROW;
+        const rowHeight = Math.round((isHost ? HOST_ROW : ROW) * this.stretch);
         const rows = store.lane(set, lane)?.rows ?? [];
         const shown = open ? Math.max(l.depth, 1) : 1;
         return {

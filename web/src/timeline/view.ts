@@ -22,6 +22,7 @@ const REST = 120; // ms without movement until full resolution
 const SLOW_FRAME = 12; // ms
 const LEAST_HEIGHT = 180; // px
 const MOST_HEIGHT = 900;
+const MOST_STRETCH = 1.6;
 const AROUND = 330; // bars above and details below
 
 export class Timeline {
@@ -54,6 +55,7 @@ export class Timeline {
     private coarse = 1;
     private restTimer = 0;
     private saidAt = 0;
+    private fitted = 0; // height of the window that the rows were made for
 
     constructor(readonly app: App) {
         this.theme = readTheme();
@@ -77,6 +79,7 @@ export class Timeline {
 
     // Shows what the address asked for; called once when the data is complete too.
     start(): void {
+        if (this.app.store.isDone) this.root.dataset.done = 'true';
         this.onState(this.app.shared.state, null);
     }
 
@@ -208,12 +211,15 @@ export class Timeline {
             const gaps = this.app.store.gaps[set];
             if (gaps && !this.gaps[set]) this.gaps[set] = gapsOf(gaps);
         });
+        this.tracks.reset();
+        this.fitted = 0;
         if (this.app.store.isDone) this.start();
         this.invalidate();
     }
 
     private onState(state: State, before: State | null): void {
         const changed = (key: keyof State): boolean => before === null || state[key] !== before[key];
+        if (changed('closed') || changed('pins') || changed('set')) this.tracks.reset();
         if (changed('step') || changed('set') || changed('align')) this.realign();
         if (state.window && changed('window')) this.axis.show(this.aligned(state.window));
         if (!state.window && before?.window) this.axis.show(this.axis.bounds);
@@ -325,10 +331,14 @@ export class Timeline {
         };
     }
 
-    // As high as its tracks, within what the window leaves for it.
-    private fitHeight(content: number): void {
+    // As high as its tracks, within what the window leaves for it; a few tracks get higher rows.
+    private fitHeight(): void {
         const most = Math.max(LEAST_HEIGHT, Math.min(innerHeight - AROUND, MOST_HEIGHT));
-        const height = Math.round(Math.min(Math.max(content, LEAST_HEIGHT), most));
+        const content = (): number => [...this.tracks.pinned(), ...this.tracks.list()].reduce((sum, track) => sum + track.height, AXIS_HEIGHT + 12);
+        if (this.fitted !== innerHeight) this.tracks.setStretch(1);
+        if (this.fitted !== innerHeight) this.tracks.setStretch(Math.min(Math.max((most - AXIS_HEIGHT) / content(), 1), MOST_STRETCH));
+        this.fitted = innerHeight;
+        const height = Math.round(Math.min(Math.max(content(), LEAST_HEIGHT), most));
         if (this.stage.clientHeight !== height) this.stage.style.height = height + 'px';
     }
 
@@ -338,10 +348,8 @@ export class Timeline {
         const began = performance.now();
         if (this.isStale) {
             this.updateDifference();
-            const pinned = this.tracks.pinned();
-            const list = this.tracks.list();
-            this.fitHeight([...pinned, ...list].reduce((sum, track) => sum + track.height, AXIS_HEIGHT + 12));
-            this.layout = layOut(pinned, list, width, this.stage.clientHeight, this.scroll);
+            this.fitHeight();
+            this.layout = layOut(this.tracks.pinned(), this.tracks.list(), width, this.stage.clientHeight, this.scroll);
             this.axis.width = Math.max(1, width - this.layout.gutter);
             this.painter.paint(this.frame(), this.theme);
             this.minimap.paint(this.theme);
