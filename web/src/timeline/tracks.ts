@@ -22,6 +22,7 @@ export interface Track {
 
 const ROW = 20;
 const HOST_ROW = 16;
+const THIN_ROW = 14; // ranges over a device lane
 const SPACE = 4;
 const HEAD = 26;
 const IDLE = 18;
@@ -42,7 +43,7 @@ export class Tracks {
 
     // The union of a group's lanes as one row; made again while lanes arrive.
     groupRow(set: number, group: number): Row | null {
-        const lanes = this.app.model.sets[set].lanes.flatMap((lane, i) => (lane.group === group ? [i] : []));
+        const lanes = this.app.model.sets[set].lanes.flatMap((lane, i) => (lane.group === group && lane.kind !== 'other' ? [i] : []));
         const loaded = lanes.flatMap((i) => this.app.store.lane(set, i) ?? []).filter((data) => data.isBusy);
         if (loaded.length === 0) return null;
         const key = set + '.' + group;
@@ -173,7 +174,7 @@ export class Tracks {
         const key = `${set}.l${lane}`;
         const isHost = s.groups[l.group].kind === 'host';
         const open = isOpen(l.open, key, shared.state.closed);
-        const rowHeight = Math.round((isHost ? HOST_ROW : ROW) * this.stretch);
+        const rowHeight = l.kind === 'other' && !isHost ? THIN_ROW : Math.round((isHost ? HOST_ROW : ROW) * this.stretch);
         const rows = store.lane(set, lane)?.rows ?? [];
         const shown = open ? Math.max(l.depth, 1) : 1;
         return {

@@ -55,6 +55,7 @@ export class Timeline {
     private coarse = 1;
     private restTimer = 0;
     private saidAt = 0;
+    private sayTimer = 0;
     private fitted = 0; // height of the window that the rows were made for
 
     constructor(readonly app: App) {
@@ -109,14 +110,22 @@ export class Timeline {
     moved(): void {
         this.movedAt = performance.now();
         clearTimeout(this.restTimer);
-        this.restTimer = window.setTimeout(() => {
-            this.coarse = 1;
-            this.invalidate();
-        }, REST);
-        const zero = this.zeros[this.app.shared.state.set] ?? 0;
-        const window_ = this.axis.isWhole ? null : { from: this.axis.from + zero, to: this.axis.to + zero };
-        this.app.shared.set({ window: window_ });
+        this.restTimer = window.setTimeout(() => this.rest(), REST);
+        this.tellWindow();
         this.invalidate();
+    }
+
+    // Whole nanoseconds, so that the address gives the same picture.
+    private rest(): void {
+        this.coarse = 1;
+        this.axis.show({ from: Math.round(this.axis.from), to: Math.round(this.axis.to) });
+        this.tellWindow();
+        this.invalidate();
+    }
+
+    private tellWindow(): void {
+        const zero = this.zeros[this.app.shared.state.set] ?? 0;
+        this.app.shared.set({ window: this.axis.isWhole ? null : { from: this.axis.from + zero, to: this.axis.to + zero } });
     }
 
     fit(range: Range, margin = 0.1): void {
@@ -178,10 +187,12 @@ export class Timeline {
 
     // At most twice a second, for screen readers.
     say(text: string): void {
-        const now = performance.now();
-        if (now - this.saidAt < 500) return;
-        this.saidAt = now;
-        this.live.textContent = text;
+        const wait = this.saidAt + 500 - performance.now();
+        clearTimeout(this.sayTimer);
+        this.sayTimer = window.setTimeout(() => {
+            this.saidAt = performance.now();
+            this.live.textContent = text;
+        }, Math.max(wait, 0));
     }
 
     // Statistics of a range given in the time of the selected set, over the checked lanes.
@@ -192,7 +203,7 @@ export class Timeline {
             const device = firstDevice(set);
             const isCounted = (lane: number): boolean => {
                 if (shared.state.lanes.length > 0) return shared.state.lanes.includes(`${k}.${lane}`);
-                return k === shared.state.set && set.lanes[lane].group === device;
+                return k === shared.state.set && set.lanes[lane].group === device && set.lanes[lane].kind !== 'other';
             };
             const lanes = set.lanes.map((_, i) => i).filter(isCounted);
             return {
