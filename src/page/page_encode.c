@@ -54,7 +54,7 @@ struct job {
     size_t *from; /* first item of each chunk in its lane or list */
     struct text *packed;
     size_t n, stride;
-    const void *list; /* of arrows */
+    const void *list; /* of arrows or gaps */
 };
 
 static void job_free(struct job *j)
@@ -91,6 +91,7 @@ static void job_finish(struct job *j, struct page_pack *pack, struct page_chunks
                        size_t columns)
 {
     out->columns = columns;
+    out->at.n = 0;
     for (size_t i = 0; i < j->n; i++) {
         j->chunks[i].place = page_pack_add(pack, text_view(&j->packed[i]));
         vec_push(&out->at, j->chunks[i]);
@@ -304,15 +305,15 @@ static void pack_gaps(void *ctx, size_t i)
     struct job *j = ctx;
     const struct page_set *set = j->set;
     struct page_chunk *chunk = &j->chunks[i];
-    const struct idle_piece *at = set->a->pieces.at + j->from[i];
+    const struct idle_piece *const *at = (const struct idle_piece *const *)j->list + j->from[i];
     uint64_t last[5] = {0};
     uint32_t step = 0, gap = 0;
     struct desk d;
 
     desk_init(&d, GAP_COLUMNS, chunk->n);
-    chunk->first = chunk->end = page_time(set, at[0].at.begin);
+    chunk->first = chunk->end = page_time(set, at[0]->at.begin);
     for (size_t k = 0; k < chunk->n; k++) {
-        const struct idle_piece *p = &at[k];
+        const struct idle_piece *p = at[k];
         nanos begin = page_time(set, p->at.begin), end = page_time(set, p->at.end);
         const uint32_t slices[5] = {set->a->tasks.at[p->task].slice, p->launch, p->filled_by,
                                     p->enabled_by, p->waits_for};
@@ -339,12 +340,22 @@ static void pack_gaps(void *ctx, size_t i)
 
 static void encode_gaps(struct page_set *set, struct page_pack *pack)
 {
+    const struct idle_piece **kept =
+        mem_grow(NULL, sizeof(struct idle_piece *), set->a->pieces.n + 1);
+    size_t n = 0;
     struct job j;
 
-    job_init(&j, set, set->a->pieces.n / PAGE_CHUNK + 1);
-    cut(&j, 0, set->a->pieces.n);
+    for (size_t i = 0; i < set->a->pieces.n; i++) {
+        const struct idle_piece *p = &set->a->pieces.at[i];
+        if (p->at.end - p->at.begin >= set->least_gap)
+            kept[n++] = p;
+    }
+    job_init(&j, set, n / PAGE_CHUNK + 1);
+    j.list = kept;
+    cut(&j, 0, n);
     pool_for(set->pool, j.n, pack_gaps, &j);
     job_finish(&j, pack, &set->gaps, GAP_COLUMNS);
+    mem_free(kept);
 }
 
 /* ---- dictionary ---- */

@@ -193,7 +193,7 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
 
     if (n == 0)
         return;
-    html_format(h, "<section id=\"kernels-%s\">\n", lang_name(h->lang));
+    html_format(h, "<section id=\"kernels-%s\" class=\"plain\">\n", lang_name(h->lang));
     html_heading(h, "kernels", message_in(h->lang, &page_text.heading_kernels),
                  n < kernels->all ? MESSAGE(h->lang, &h->page->arena, &page_text.more_rows,
                                             PLACE("n", n), PLACE("all", kernels->all))
