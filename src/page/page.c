@@ -33,6 +33,7 @@ void page_fini(struct page_file *page)
         page_set_fini(page->sets[i]);
     page_pack_free(&page->pack);
     hash_free(&page->aliases);
+    vec_free(&page->hidden);
     arena_free(&page->arena);
 }
 

@@ -236,11 +236,20 @@ static void add_nothing(struct page_file *page, const struct diagnosis *d)
     };
 }
 
+static void hide_sites(struct page_file *page, const struct diagnosis_cause *c)
+{
+    for (size_t i = 0; i < c->found.n_sites; i++)
+        page_hide(page, c->found.sites[i].name);
+}
+
 void page_tell_capture(struct page_file *page)
 {
     const struct page_set *set = page->sets[0];
     const struct diagnosis *d = study_diagnosis(set->st);
 
+    hide_sites(page, &d->verdict);
+    for (size_t i = 0; i < d->n_causes; i++)
+        hide_sites(page, &d->causes[i]);
     add_title(page, set);
     add_verdict(page, d);
     add_actions(page, d);

@@ -388,6 +388,12 @@ static uint32_t text_number(struct texts *t, strid id, bool is_name)
     return n;
 }
 
+/* Kinds by number as pages have them: new ones come last. */
+static uint32_t kind_number(uint8_t kind)
+{
+    return kind == SLICE_MEMORY ? SLICE_OTHER : kind == SLICE_OTHER ? SLICE_MEMORY : kind;
+}
+
 static void write_dictionary(const struct page_set *set, struct text *out)
 {
     uint32_t *columns = mem_grow(NULL, sizeof(*columns), 5 * (set->whats.n + 1));
@@ -406,7 +412,7 @@ static void write_dictionary(const struct page_set *set, struct text *out)
         const struct page_what *what = &set->whats.at[i];
         column[0][i] = text_number(&texts, what->name, true);
         column[1][i] = what->family;
-        column[2][i] = what->kind;
+        column[2][i] = kind_number(what->kind);
         column[3][i] = text_number(&texts, what->shapes, false);
         column[4][i] = text_number(&texts, what->types, false);
     }

@@ -217,7 +217,7 @@ static void put_step(struct json_writer *w, const struct page_set *set,
                      const struct account_step *s)
 {
     json_write_object(w);
-    json_put_str(w, "id", s->id);
+    json_put_str(w, "id", set->aliases != NULL ? S("") : s->id);
     json_put_i64(w, "from", page_time(set, s->window.begin));
     json_put_i64(w, "to", page_time(set, s->window.end));
     if (s->host.end > s->host.begin) {

@@ -230,7 +230,8 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
         page_draw_steps(&h);
         page_draw_excerpt(&h);
     }
-    put_missing(&h);
+    if (page->n_sets > 0)
+        put_missing(&h);
     put_nav(&h);
     if (page->fragments != NULL) {
         html_put(&h, S("<section class=\"report\">\n"));
