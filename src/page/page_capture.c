@@ -35,7 +35,7 @@ static void add_title(struct page_file *page, const struct page_set *set)
     page->title = page->options.redact ? S("capture") : page_name(set, str_of(set->cap->name));
     add_date(page, set);
     if (facts->device_name != 0)
-        page_add_fact(page, wording_plain(capture_text(set->cap, facts->device_name)));
+        page_add_fact(page, wording_plain(page_shape(set, facts->device_name)));
     if (facts->rank >= 0)
         page_add_fact(page, PAGE_TELL(page, &page_text.rank, PLACE("n", facts->rank)));
     if (set->a->is_pseudo || set->a->n == 0)
