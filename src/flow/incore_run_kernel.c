@@ -212,6 +212,7 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
         }
         remove_tree(k->folder);
         remove_tree(k->final);
+        remove_tree_hold(k->folder);
         if (incore_run_private(k->folder, &k->diag) != ST_OK ||
             incore_run_private(fs_join(&k->arena, k->folder, "collect"), &k->diag) != ST_OK)
             k->row.message = incore_kernel_error(k);
@@ -220,6 +221,7 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
         else
             incore_run_msprof(run, k);
         finish_kernel(run, k);
+        remove_tree_drop(k->folder);
     }
     incore_kernel_close(&texts);
     k->row.duration_sec = (double)(now_ns() - begin) / 1e9;
