@@ -21,8 +21,7 @@ static const char *const bys[] = {"kernel", "op",    "module", "shape",
                                   "family", "range", "layer",  NULL};
 
 static const struct opt options[] = {
-    OPT_CHOICE(0, "by", bys, struct args, job.compare.by,
-               "what to compare: kernels in groups of steps (default), or the rows of strata ops"),
+    OPT_CHOICE(0, "by", bys, struct args, job.compare.by, "what to compare by (default: kernel)"),
     OPT_STRING(0, "min-effect", "PCT", struct args, min_effect,
                "ignore changes below this percentage (default: 1)"),
     OPT_STRING(0, "min-time", "US", struct args, min_time,
