@@ -103,7 +103,7 @@ def help_examples(env):
     loader = importlib.machinery.SourceFileLoader("examples", str(ROOT / "tests/run-examples"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("examples", loader))
     loader.exec_module(module)
-    return module.help_examples([], env)
+    return [e for words in module.all_commands(env) for e in module.help_examples(words, env)]
 
 
 def check_examples():
@@ -275,6 +275,7 @@ def main():
         b = "tests/data/captures/slower/after/kernel_details.csv"
         full = [run("anomaly", paths[-1], "-o", out + "/res", "--json"), run("diff", a, b, "--json"),
                 run("info", paths[-1], "--json"),
+                run("diagnose", "tests/data/captures/two_ranks", "--json"),
                 run("arch", "examples/ascend-small", "-o", out + "/arch", "--json"),
                 run("gpu", "timeline", "examples/kineto-small", "--json"),
                 run("gpu", "doctor", "--json", codes=(0, 1, 4)),
