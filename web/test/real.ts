@@ -29,6 +29,9 @@ function sql(path: string, statement: string): (string | number)[][] {
     return (JSON.parse(strata('query', path, statement, '--json')) as { result: { rows: (string | number)[][] } }).result.rows;
 }
 
+// Time of the page's zero on the clock of the capture.
+const originOf = (name: string): string => /"origin":"(-?\d+)"/.exec(readFileSync(page(name), 'utf8'))?.[1] ?? '';
+
 test('strata writes a page of every kind', () => {
     for (const [name, paths] of KINDS) strata(...paths, '-o', page(name));
 });
@@ -63,7 +66,7 @@ test('task: the cause of the worst gap', async () => {
     const clicks = new Clicks(opened.page);
     await clicks.on('.static:visible .card a:has-text("worst gap")');
     await opened.page.locator('.gap-title').waitFor();
-    const [gap, from, to] = sql(OPTIMIZER, `SELECT gap, ts - (SELECT min(ts) FROM slices), end_ts - (SELECT min(ts) FROM slices) FROM gaps WHERE cause = 'launch' ORDER BY dur DESC LIMIT 1`)[0];
+    const [gap, from, to] = sql(OPTIMIZER, `SELECT gap, ts - ${originOf('capture')}, end_ts - ${originOf('capture')} FROM gaps WHERE cause = 'launch' ORDER BY dur DESC LIMIT 1`)[0];
     assert((await opened.page.evaluate(() => location.hash)).includes(`gap=${from}-${to}`));
     const pieces = sql(OPTIMIZER, `SELECT cause, sum(dur) AS ns FROM gaps WHERE gap = ${gap} GROUP BY cause ORDER BY ns DESC`);
     assert.strictEqual(await opened.page.locator('.details table tbody tr').count(), Math.min(8, Number(sql(OPTIMIZER, `SELECT count(*) FROM gaps WHERE gap = ${gap}`)[0][0])));
@@ -83,8 +86,8 @@ test('task: the slowest layer', async () => {
     await opened.page.waitForURL(/[#&]r=/);
     const [, from, to] = /[#&]r=(\d+)-(\d+)/.exec(await opened.page.evaluate(() => location.hash))?.map(Number) ?? [];
     assert.strictEqual(to - from, Math.round(slowest.wall_ms * 1e6));
-    const spans = sql(MOE, `SELECT max(s.ts - o.t, ${from}), min(s.end_ts - o.t, ${to}) FROM slices s JOIN lanes l ON l.id = s.lane, (SELECT min(ts) AS t FROM slices) o
-        WHERE l.name LIKE 'Stream%' AND s.end_ts - o.t > ${from} AND s.ts - o.t < ${to}`);
+    const spans = sql(MOE, `SELECT max(s.ts - o.t, ${from}), min(s.end_ts - o.t, ${to}) FROM slices s JOIN lanes l ON l.id = s.lane, (SELECT ${originOf('ascend')} AS t) o
+        WHERE l.kind = 'stream' AND s.end_ts - o.t > ${from} AND s.ts - o.t < ${to}`);
     assert.strictEqual(Number(await opened.page.locator('.range-busy').getAttribute('data-ns')), unionOf(spans.map(([start, end]) => ({ start: Number(start), dur: Number(end) - Number(start) }))));
     await finish(opened);
 });
@@ -119,7 +122,7 @@ test('task: what pinning the copies would save', async () => {
 test('range statistics of a real capture equal a SQL query', async () => {
     const opened = await openPage(page('capture'), '#v=timeline&r=70000000-90000000');
     await opened.page.locator('.range-sum').waitFor();
-    const clip = (side: string): string => `(SELECT min(ts) FROM slices) + ${side}`;
+    const clip = (side: string): string => `${originOf('capture')} + ${side}`;
     const rows = sql(OPTIMIZER, `SELECT count(*), sum(min(end_ts, ${clip('90000000')}) - max(ts, ${clip('70000000')})) FROM kernels WHERE end_ts > ${clip('70000000')} AND ts < ${clip('90000000')}`);
     assert.strictEqual(Number(await opened.page.locator('.range-count').getAttribute('data-n')), rows[0][0]);
     assert.strictEqual(Number(await opened.page.locator('.range-sum').getAttribute('data-ns')), rows[0][1]);
