@@ -64,13 +64,29 @@ int gpu_metric_of_name(struct str name)
     return -1;
 }
 
+static bool is_between(struct str text, struct str prefix, struct str suffix, struct str *between)
+{
+    if (!str_starts(text, prefix) || !str_ends(text, suffix) || text.n <= prefix.n + suffix.n)
+        return false;
+    *between = str_part(text, prefix.n, text.n - prefix.n - suffix.n);
+    return true;
+}
+
 bool gpu_stall_of_counter(struct str counter, struct str *reason)
 {
-    if (!str_starts(counter, stall_prefix) || !str_ends(counter, stall_suffix) ||
-        counter.n <= stall_prefix.n + stall_suffix.n)
-        return false;
-    *reason = str_part(counter, stall_prefix.n, counter.n - stall_prefix.n - stall_suffix.n);
-    return true;
+    return is_between(counter, stall_prefix, stall_suffix, reason) ||
+           is_between(counter, S("smsp__warps_issue_stalled_"), S(".sum"), reason);
+}
+
+void gpu_kernel_stalls_per_issue(struct gpu_kernel *k)
+{
+    double issued = NAN;
+
+    for (size_t i = 0; i < k->n_stalls; i++)
+        if (str_equal(k->stalls[i].reason, S("selected")))
+            issued = k->stalls[i].ratio;
+    for (size_t i = 0; i < k->n_stalls; i++)
+        k->stalls[i].ratio /= issued;
 }
 
 void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio)

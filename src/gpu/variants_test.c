@@ -88,7 +88,7 @@ TEST(counters_join_the_kernel_they_belong_to)
     /* The last measured launch stands for the kernel, and a measured one for its stage. */
     assert_ptr_equal(variants.at.at[0].counted, &counted[1]);
     /* A launch that has all the counters goes before a later one that has not. */
-    counted[0].is_whole = true;
+    counted[0].values = 2;
     gpu_variants_count(&variants, counted, 2, -1, &arena);
     assert_ptr_equal(variants.at.at[0].counted, &counted[0]);
     assert_ptr_equal(gpu_variants_main(&variants, -1), &variants.at.at[0]);

@@ -1,0 +1,124 @@
+/* Shared memory and barriers. */
+#include "diseases.cuh"
+
+enum { BLOCK = 256, ROUNDS = 512 };
+
+/* ---- bank conflicts: lanes read a column of 32 x 32 ---- */
+
+template <int PITCH> __device__ void columns(float *out, const float *in)
+{
+    __shared__ float tile[32 * PITCH];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float sum = 0;
+
+    for (int row = warp; row < 32; row += BLOCK / 32)
+        tile[row * PITCH + lane] = in[(blockIdx.x * 32 + row) * 32 + lane];
+    __syncthreads();
+    for (int i = 0; i < ROUNDS; i++)
+        sum += tile[lane * PITCH + (warp + i) % 32];
+    out[blockIdx.x * BLOCK + threadIdx.x] = sum;
+}
+
+__global__ void bank_conflict(float *out, const float *in)
+{
+    columns<32>(out, in);
+}
+
+__global__ void bank_conflict_cured(float *out, const float *in)
+{
+    columns<33>(out, in);
+}
+
+/* ---- barriers: a sum over the block after every step, with a barrier at each of ten levels ---- */
+
+enum { WIDE = 1024, STEPS = 64 };
+
+__global__ void __launch_bounds__(WIDE) barrier_bound(float *out, const float *in)
+{
+    __shared__ float part[WIDE];
+    float x = in[blockIdx.x * WIDE + threadIdx.x];
+
+    for (int i = 0; i < STEPS; i++) {
+        part[threadIdx.x] = x;
+        __syncthreads();
+        for (int d = WIDE / 2; d > 0; d /= 2) {
+            if (threadIdx.x < d)
+                part[threadIdx.x] += part[threadIdx.x + d];
+            __syncthreads();
+        }
+        x = x * 0.5f + part[0];
+        __syncthreads();
+    }
+    out[blockIdx.x * WIDE + threadIdx.x] = x;
+}
+
+__global__ void __launch_bounds__(WIDE) barrier_bound_cured(float *out, const float *in)
+{
+    __shared__ float part[2][WIDE / 32];
+    float x = in[blockIdx.x * WIDE + threadIdx.x];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+    for (int i = 0; i < STEPS; i++) {
+        float sum = x;
+        for (int d = 16; d > 0; d /= 2)
+            sum += __shfl_xor_sync(~0u, sum, d);
+        if (lane == 0)
+            part[i % 2][warp] = sum;
+        __syncthreads();
+        sum = part[i % 2][lane];
+        for (int d = 16; d > 0; d /= 2)
+            sum += __shfl_xor_sync(~0u, sum, d);
+        x = x * 0.5f + sum;
+    }
+    out[blockIdx.x * WIDE + threadIdx.x] = x;
+}
+
+/* ---- atomics in shared memory: a histogram with one bin that nearly all values hit ---- */
+
+enum { BINS = 256 };
+
+__global__ void shared_atomic_hot(int *out, const float *in, int n)
+{
+    __shared__ int bins[BINS];
+
+    bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
+        atomicAdd(&bins[(int)(in[i] * 3.9f) * 16 % BINS], i);
+    __syncthreads();
+    atomicAdd(&out[threadIdx.x], bins[threadIdx.x]);
+}
+
+/* A copy of the bins for each lane, in its own bank. */
+__global__ void shared_atomic_hot_cured(int *out, const float *in, int n)
+{
+    __shared__ int bins[16][32];
+    int lane = threadIdx.x % 32;
+
+    for (int i = threadIdx.x; i < 16 * 32; i += BLOCK)
+        bins[i / 32][i % 32] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
+        atomicAdd(&bins[(int)(in[i] * 3.9f) % 16][lane], i);
+    __syncthreads();
+    for (int i = threadIdx.x; i < 16 * 32; i += BLOCK)
+        atomicAdd(&out[i / 32 * 16], bins[i / 32][i % 32]);
+}
+
+const disease shared_diseases[] = {
+    {"bank_conflict", "remove bank conflicts",
+     [](const buffers &b) { bank_conflict<<<b.sms * 8, BLOCK>>>(b.out, b.in); },
+     [](const buffers &b) { bank_conflict_cured<<<b.sms * 8, BLOCK>>>(b.out, b.in); }, false},
+    {"barrier_bound", "wait less at barriers",
+     [](const buffers &b) { barrier_bound<<<b.sms * 4, WIDE>>>(b.out, b.in); },
+     [](const buffers &b) { barrier_bound_cured<<<b.sms * 4, WIDE>>>(b.out, b.in); }, false},
+    {"shared_atomic_hot", "spread atomics",
+     [](const buffers &b) {
+         shared_atomic_hot<<<b.sms * 4, BLOCK>>>((int *)b.out, b.in, 16 << 20);
+     },
+     [](const buffers &b) {
+         shared_atomic_hot_cured<<<b.sms * 4, BLOCK>>>((int *)b.out, b.in, 16 << 20);
+     },
+     false},
+    {},
+};
