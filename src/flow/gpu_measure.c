@@ -77,7 +77,10 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
                                      const struct gpu_profile_job *job,
                                      struct gpu_metric_set metrics, struct gpu_measured *out)
 {
-    const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
+    /* Small kernels, too: they can be asked for later. */
+    const char *regex = out->has_own_stages
+                            ? "."
+                            : gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
     enum gpu_outcome code = GPU_DONE;
 
     vec_reserve(&out->counting, plan->stages.n + 1); /* variants point into them: not moved */

@@ -91,6 +91,7 @@ static const char *const turns[] = {
     STALLED("branch_resolving"),
     STALLED("no_instruction"),
     STALLED("dispatch_stall"),
+    "launch__buffer_bytes",
     NULL,
 };
 

@@ -212,8 +212,11 @@ struct str gpu_short_name(struct str name)
 
 bool gpu_uses_tensor(const struct gpu_kernel *k)
 {
+    /* Some instructions for half precision run in the tensor pipe, too. */
+    double scalar = k->m[GPU_M_HALF_OPS] * k->m[GPU_M_INST] / k->m[GPU_M_THREAD_INST];
+
     if (!isnan(k->m[GPU_M_TC_PCT]))
-        return k->m[GPU_M_TC_PCT] >= 0.1;
+        return k->m[GPU_M_TC_PCT] >= 0.1 && !(k->m[GPU_M_TC_INST] < 1.5 * scalar);
     return k->m[GPU_M_TC_INST] > 0;
 }
 
@@ -229,7 +232,7 @@ double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe)
     double best = (double)NAN;
 
     *pipe = "tensor";
-    if (k->m[GPU_M_TC_PCT] >= 0.1)
+    if (k->m[GPU_M_TC_PCT] >= 0.1 && gpu_uses_tensor(k))
         return k->m[GPU_M_TC_PCT];
     for (size_t i = 0; i < ARRAY_LEN(pipes); i++) {
         double pct = k->m[pipes[i].metric];
@@ -271,6 +274,16 @@ double gpu_chip_pct(const struct gpu_kernel *k, const char **level)
 
     *level = isnan(l1) || l2 > l1 ? "l2" : "l1";
     return fmax(l1, l2);
+}
+
+double gpu_kernel_limit(const struct gpu_kernel *k, const char **unit)
+{
+    const char *pipe, *level;
+    double comp = gpu_compute_pct(k, &pipe), chip = gpu_chip_pct(k, &level);
+    double busiest = fmax(fmax(comp, k->m[GPU_M_DRAM_PCT]), chip);
+
+    *unit = comp == busiest ? pipe : chip == busiest ? level : "dram";
+    return busiest;
 }
 
 double gpu_dram_bytes(const struct gpu_kernel *k)

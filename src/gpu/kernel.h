@@ -127,6 +127,9 @@ double gpu_l2_pct(const struct gpu_kernel *k);
 /* The larger of the two, and which it is. NAN when neither was collected. */
 double gpu_chip_pct(const struct gpu_kernel *k, const char **level);
 
+/* How busy the busiest of them and of device memory is, and its name. NAN when none is known. */
+double gpu_kernel_limit(const struct gpu_kernel *k, const char **unit);
+
 /* Bytes moved to and from memory; sectors of local memory. NAN when not collected. */
 double gpu_dram_bytes(const struct gpu_kernel *k);
 double gpu_local_sectors(const struct gpu_kernel *k);

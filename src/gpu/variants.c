@@ -63,14 +63,32 @@ static double value_of(const struct gpu_turns *r, const struct trace_counter *c,
 }
 
 /* Whether two launches did the same work: as many instructions, and in about the same time. What
- * only one of them tells decides nothing. */
+ * only one of them tells decides nothing. A launch with instructions of CUPTI in it has no time;
+ * where warps wait for one another in loops it also executes more of its own. */
 static bool is_same_work(const struct gpu_turns *r, const struct trace_counter *a,
-                         const struct trace_counter *b)
+                         const struct trace_counter *b, bool is_loose)
 {
     double inst = value_of(r, a, GPU_M_INST) / value_of(r, b, GPU_M_INST);
     double time = value_of(r, a, GPU_M_DUR_NS) / value_of(r, b, GPU_M_DUR_NS);
+    double apart = isnan(time) && is_loose ? GPU_SAME_PATCHED : GPU_SAME_INST;
 
-    return !(fabs(inst - 1) > GPU_SAME_INST) && !(fmax(time, 1 / time) > GPU_SAME_TIME);
+    return !(fabs(inst - 1) > apart) && !(fmax(time, 1 / time) > GPU_SAME_TIME);
+}
+
+/* The joined record that a launch belongs to, the last that fits best; NULL: none. */
+static struct trace_counter *joined_with(const struct gpu_turns *r, size_t n,
+                                         const struct trace_counter *one)
+{
+    enum { LOOK_BACK = 4096 };
+
+    if (strcmp(one->name, "?") == 0) /* nodes of graphs have no names to tell them by */
+        return NULL;
+    for (int is_loose = 0; is_loose < 2; is_loose++)
+        for (size_t k = n; k > 0 && n - k < LOOK_BACK; k--)
+            if (is_same_kernel(&r->counters[k - 1], one) &&
+                is_same_work(r, &r->counters[k - 1], one, is_loose))
+                return &r->counters[k - 1];
+    return NULL;
 }
 
 /* Later values stand for earlier ones: the first launches find cold caches. */
@@ -82,20 +100,12 @@ static void add_turn(struct trace_counter *c, const struct trace_counter *from, 
     c->passes += from->passes;
 }
 
-/* Joins the launches of each kernel that did the same work. Nodes of graphs have no names to tell
- * them by. */
 void gpu_turns_join(struct gpu_turns *r)
 {
-    enum { LOOK_BACK = 4096 };
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++) {
-        struct trace_counter *one = &r->counters[i], *before = NULL;
-        bool is_named = strcmp(one->name, "?") != 0;
-        for (size_t k = n; k > 0 && n - k < LOOK_BACK && before == NULL && is_named; k--)
-            if (is_same_kernel(&r->counters[k - 1], one) &&
-                is_same_work(r, &r->counters[k - 1], one))
-                before = &r->counters[k - 1];
+        struct trace_counter *one = &r->counters[i], *before = joined_with(r, n, one);
         if (before == NULL)
             r->counters[n++] = *one;
         else
@@ -113,10 +123,8 @@ static double share_of(double one, double other)
 struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t id)
 {
     const struct trace_counter *c = &r->counters[at];
-    struct gpu_counted out = {.kernel = gpu_kernel_none(),
-                              .mangled = str_of(c->name),
-                              .passes = c->passes,
-                              .metrics = r->n_metrics};
+    struct gpu_counted out = {
+        .kernel = gpu_kernel_none(), .mangled = str_of(c->name), .passes = c->passes};
     int best[GPU_METRICS];
     bool has_sums = false;
 
@@ -127,7 +135,9 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t
     gpu_launch_resources(&out.kernel, c->launch);
     for (size_t i = 0; i < r->n_metrics; i++) {
         struct str counter = str_of(r->metrics[i]), reason;
-        out.values += !isnan(c->values[i]);
+        bool is_counter = !str_starts(counter, S("launch__"));
+        out.metrics += is_counter;
+        out.values += is_counter && !isnan(c->values[i]);
         int rank = 0, metric = gpu_metric_of_counter(counter, &rank);
         if (gpu_stall_of_counter(counter, &reason) && !isnan(c->values[i])) {
             gpu_kernel_stall(&out.kernel, reason, c->values[i]);

@@ -41,8 +41,9 @@ struct gpu_turns {
 
 /* Launches with the same work: their instructions differ by less than this share, and their times
  * (of the first, with cold caches, too) by less than this factor. */
-#define GPU_SAME_INST 0.01
-#define GPU_SAME_TIME 2.0
+#define GPU_SAME_INST    0.01
+#define GPU_SAME_PATCHED 0.5 /* where CUPTI counted by instructions of its own */
+#define GPU_SAME_TIME    2.0
 
 /* Joins the launches of each kernel that did the same work; several records of one kernel and shape
  * are left where they did not. */

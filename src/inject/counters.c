@@ -55,7 +55,7 @@ static _Thread_local struct {
     struct target *target;
     struct counted_kernel *kernel;
     struct launch launch;
-    uint64_t number;
+    uint64_t number, buffer_bytes;
     int64_t at;
 } now;
 
@@ -274,7 +274,7 @@ static void compare_work(struct counted_kernel *k, const struct metric_part *par
     for (size_t i = 0; i < part->n; i++) {
         bool is_count = strstr(part->names[i], "inst_executed.sum") != NULL ||
                         strstr(part->names[i], "inst_executed_realtime.sum") != NULL;
-        if (!is_count || !(values[i] > 0))
+        if (!is_count || !(values[i] > 0) || strstr(part->names[i], "__sass_") != NULL)
             continue;
         k->is_mixed |= k->inst > 0 && fabs(values[i] - k->inst) > SAME_WORK * k->inst;
         k->inst = values[i];
@@ -297,6 +297,8 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
         return;
     for (size_t i = 0; i < part->n; i++)
         values[part->place[i]] = own[i];
+    if (t->set.has_buffers && now.buffer_bytes > 0)
+        values[t->set.n - 1] = (double)now.buffer_bytes;
     if (now.kernel != NULL)
         compare_work(now.kernel, part, own);
     pthread_mutex_lock(&s->lock);
@@ -376,6 +378,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     }
     now.launch = *l;
     now.number = number;
+    now.buffer_bytes = t != NULL && t->set.has_buffers ? launch_buffer_bytes(s, l) : 0;
     now.at = session_now(s);
     bool is_started = t != NULL && begin(s, t, k);
     launch_seen(l->name, is_started);

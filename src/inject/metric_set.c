@@ -124,6 +124,8 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
             if (is_common == is_rest)
                 continue;
             names += is_common;
+            if (strcmp(names, METRIC_BUFFERS) == 0)
+                continue;
             char *name = known_name(s, host, names);
             if (name != NULL)
                 set->names[set->n++] = set->copies[set->n_copies++] = name;
@@ -257,6 +259,16 @@ static int make_turns(struct inject_session *s, struct metric_set *set)
     return set->n_parts > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
 }
 
+/* Ours comes behind those of CUPTI. */
+static void add_own(const struct inject_session *s, struct metric_set *set)
+{
+    for (size_t i = 0; i < s->settings.n_metrics && !set->has_buffers; i++)
+        if (strcmp(s->settings.metrics[i], METRIC_BUFFERS) == 0 && set->n < TRACE_METRICS_MOST) {
+            set->names[set->n++] = METRIC_BUFFERS;
+            set->has_buffers = true;
+        }
+}
+
 static void tell(struct inject_session *s, const struct metric_set *set)
 {
     uint64_t numbers[1 + TRACE_METRICS_MOST] = {set->n};
@@ -286,6 +298,7 @@ bool metric_set_make(struct inject_session *s, struct metric_set *set, void *con
         return false;
     for (size_t i = 0; i < set->n_parts; i++)
         set->passes += set->parts[i].passes;
+    add_own(s, set);
     tell(s, set);
     return true;
 }

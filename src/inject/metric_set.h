@@ -18,6 +18,9 @@
 
 enum { METRIC_PARTS_MOST = 8 };
 
+/* Not of CUPTI: what launch_buffer_bytes() says. */
+#define METRIC_BUFFERS "launch__buffer_bytes"
+
 struct metric_part {
     void *host; /* CUPTI's, which knows the metrics of the chip */
     const char *names[TRACE_METRICS_MOST];
@@ -34,7 +37,8 @@ struct metric_set {
     size_t n, n_common; /* the first ones are in every part */
     struct metric_part parts[METRIC_PARTS_MOST];
     size_t n_parts;
-    size_t passes; /* of all parts together */
+    size_t passes;    /* of all parts together */
+    bool has_buffers; /* the last metric is METRIC_BUFFERS */
     const char *chip;
     uint8_t *availability;
 };

@@ -57,34 +57,32 @@ __global__ void l2_thrash_cured(float *out, const float *table)
     out[blockIdx.x * BLOCK + threadIdx.x] = gather<true>(table);
 }
 
-/* ---- address translation: every lane in another page of 2 MiB ---- */
+/* ---- far strides: rows of 2 MiB, and every lane in another one, so that every load of a warp
+ * touches 32 pages ---- */
 
-enum { HOPS = 64 };
+enum { HOPS = 64, PITCH = 2 * MiB / sizeof(float), FAR_ROWS = 64 * GiB / (2 * MiB) };
 
-__global__ void far_strides(float *out, const float *big, size_t floats)
+__global__ void far_strides(float *out, const float *big)
 {
-    size_t at = mixed(blockIdx.x * BLOCK + threadIdx.x);
+    size_t thread = blockIdx.x * BLOCK + threadIdx.x, row = thread % FAR_ROWS;
+    size_t col = thread / FAR_ROWS * 4096;
     float sum = 0;
 
-    for (int i = 0; i < HOPS; i++) {
-        at = (at * 6364136223846793005u + 1442695040888963407u);
-        sum += big[(at >> 20) % floats / 8 * 8];
-    }
-    out[blockIdx.x * BLOCK + threadIdx.x] = sum;
+    for (int i = 0; i < HOPS; i++)
+        sum += big[row * PITCH + (col + i * 64) % PITCH];
+    out[thread] = sum;
 }
 
-/* As many loads of as many sectors, but the warps of a block stay in one page. */
-__global__ void far_strides_cured(float *out, const float *big, size_t floats)
+/* The other way round: lanes along a row. */
+__global__ void far_strides_cured(float *out, const float *big)
 {
-    size_t page = 512 << 10, at = mixed(blockIdx.x * BLOCK + threadIdx.x);
-    const float *base = big + blockIdx.x % (floats / page) * page;
+    size_t thread = blockIdx.x * BLOCK + threadIdx.x, row = thread / 4096;
+    size_t col = thread % 4096;
     float sum = 0;
 
-    for (int i = 0; i < HOPS; i++) {
-        at = (at * 6364136223846793005u + 1442695040888963407u);
-        sum += base[(at >> 20) % page / 8 * 8];
-    }
-    out[blockIdx.x * BLOCK + threadIdx.x] = sum;
+    for (int i = 0; i < HOPS; i++)
+        sum += big[(row * HOPS + i) * PITCH + col];
+    out[thread] = sum;
 }
 
 /* ---- atomics: all threads add to one address ---- */
@@ -126,8 +124,6 @@ __global__ void dram_limit(float4 *out, const float4 *in, int n)
 
 /* ---- launches ---- */
 
-static const size_t big_floats = 64 * GiB / sizeof(float);
-
 const disease access_diseases[] = {
     {"uncoalesced", "coalesce global access",
      [](const buffers &b) {
@@ -140,10 +136,9 @@ const disease access_diseases[] = {
     {"l2_thrash", "raise L2 locality",
      [](const buffers &b) { l2_thrash<<<b.sms * 8, BLOCK>>>(b.out, b.in); },
      [](const buffers &b) { l2_thrash_cured<<<b.sms * 8, BLOCK>>>(b.out, b.in); }, false},
-    {"far_strides", "keep addresses in fewer pages",
-     [](const buffers &b) { far_strides<<<b.sms * 8, BLOCK>>>(b.out, b.big, big_floats); },
-     [](const buffers &b) { far_strides_cured<<<b.sms * 8, BLOCK>>>(b.out, b.big, big_floats); },
-     true},
+    {"far_strides", "coalesce global access",
+     [](const buffers &b) { far_strides<<<b.sms * 8, BLOCK>>>(b.out, b.big); },
+     [](const buffers &b) { far_strides_cured<<<b.sms * 8, BLOCK>>>(b.out, b.big); }, true},
     {"atomic_hot", "spread atomics",
      [](const buffers &b) { atomic_hot<<<b.sms * 8, BLOCK>>>(b.out, b.in, 4 << 20); },
      [](const buffers &b) { atomic_hot_cured<<<b.sms * 8, BLOCK>>>(b.out, b.in, 4 << 20); },

@@ -48,8 +48,13 @@ __global__ void instruction_bound(float *out, const float *in, int n, uint32_t a
                                   uint32_t c, uint32_t d)
 {
     for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < (uint32_t)n; i += gridDim.x * BLOCK) {
-        uint32_t x = i % a, y = i / a % b, z = i / a / b % c, w = i / a / b / c % d;
-        out[i] = in[i] * (float)(x + 3 * y + 5 * z + 7 * w);
+        float sum = in[i];
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t at = i + k * a, x = at % a, y = at / a % b, z = at / a / b % c,
+                     w = at / a / b / c % d;
+            sum += (float)(x + 3 * y + 5 * z + 7 * w);
+        }
+        out[i] = sum;
     }
 }
 
@@ -64,8 +69,13 @@ __device__ uint32_t split(uint32_t &i, by v)
 __global__ void instruction_bound_cured(float *out, const float *in, int n, by a, by b, by c, by d)
 {
     for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < (uint32_t)n; i += gridDim.x * BLOCK) {
-        uint32_t rest = i, x = split(rest, a), y = split(rest, b), z = split(rest, c);
-        out[i] = in[i] * (float)(x + 3 * y + 5 * z + 7 * split(rest, d));
+        float sum = in[i];
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t rest = i + k * a.d, x = split(rest, a), y = split(rest, b),
+                     z = split(rest, c), w = split(rest, d);
+            sum += (float)(x + 3 * y + 5 * z + 7 * w);
+        }
+        out[i] = sum;
     }
 }
 
@@ -74,10 +84,10 @@ __global__ void instruction_bound_cured(float *out, const float *in, int n, by a
 __global__ void xu_bound(float *out, const float *in)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;
-    float x = in[i], sum = 0;
+    float y = 0, step = in[i] * (1.0f / 256), sum = 0;
 
-    for (int k = 0; k < 256; k++)
-        sum += exp2f(x * (float)k * (1.0f / 256));
+    for (int k = 0; k < 256; k++, y += step)
+        sum += __expf(y);
     out[i] = sum;
 }
 
@@ -85,12 +95,10 @@ __global__ void xu_bound(float *out, const float *in)
 __global__ void xu_bound_cured(float *out, const float *in)
 {
     int i = blockIdx.x * BLOCK + threadIdx.x;
-    float x = in[i], sum = 0;
+    float y = 0, step = in[i] * (1.0f / 256), sum = 0;
 
-    for (int k = 0; k < 256; k++) {
-        float y = x * ((float)k * (1.0f / 256));
-        sum += 1 + y * (0.69314718f + y * (0.24022651f + y * (0.05550411f + y * 0.00961813f)));
-    }
+    for (int k = 0; k < 256; k++, y += step)
+        sum += 1 + y * (1 + y * (0.5f + y * (0.16666667f + y * 0.04166667f)));
     out[i] = sum;
 }
 

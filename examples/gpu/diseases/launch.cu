@@ -5,15 +5,15 @@
 
 enum { SMALL = 128, HOPS = 200, HELD = 200, RING = 1 << 20 };
 
-__device__ uint32_t hop(const float *in, uint32_t at)
+/* The lanes of a warp walk side by side. */
+__device__ uint32_t walk(const float *in)
 {
-    return (at * 1664525u + 1013904223u + (in[at % RING] > 2 ? 1u : 0u));
-}
+    uint32_t at = (blockIdx.x * SMALL + threadIdx.x) / 32 * 2654435761u;
 
-__device__ uint32_t walk(const float *in, uint32_t at)
-{
-    for (int i = 0; i < HOPS; i++)
-        at = hop(in, at);
+    for (int i = 0; i < HOPS; i++) {
+        float x = in[at % (RING / 32) * 32 + threadIdx.x % 32];
+        at = at * 1664525u + 1013904223u + (__any_sync(~0u, x > 2) ? 1u : 0u);
+    }
     return at;
 }
 
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(SMALL) occupancy_registers(float *out, const f
 #pragma unroll
     for (int k = 0; k < HELD; k++)
         asm volatile("mov.f32 %0, %1;" : "=f"(held[k]) : "f"(in[0] + (float)k));
-    uint32_t at = walk(in, (uint32_t)i * 2654435761u);
+    uint32_t at = walk(in);
     float sum = 0;
 #pragma unroll
     for (int k = 0; k < HELD; k++)
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(SMALL) occupancy_registers_cured(float *out, c
 {
     int i = blockIdx.x * SMALL + threadIdx.x;
 
-    out[i] = (float)walk(in, (uint32_t)i * 2654435761u);
+    out[i] = (float)walk(in);
 }
 
 __global__ void __launch_bounds__(SMALL) occupancy_shared(float *out, const float *in)
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(SMALL) occupancy_shared(float *out, const floa
     int i = blockIdx.x * SMALL + threadIdx.x;
 
     own[threadIdx.x] = in[i];
-    out[i] = own[threadIdx.x] + (float)walk(in, (uint32_t)i * 2654435761u);
+    out[i] = own[threadIdx.x] + (float)walk(in);
 }
 
 __global__ void __launch_bounds__(SMALL) occupancy_shared_cured(float *out, const float *in)
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(SMALL) occupancy_shared_cured(float *out, cons
     int i = blockIdx.x * SMALL + threadIdx.x;
 
     own[threadIdx.x] = in[i];
-    out[i] = own[threadIdx.x] + (float)walk(in, (uint32_t)i * 2654435761u);
+    out[i] = own[threadIdx.x] + (float)walk(in);
 }
 
 /* ---- the last wave: blocks that fill a multiprocessor, a few more than there are ---- */

@@ -29,7 +29,7 @@ __global__ void bank_conflict_cured(float *out, const float *in)
     columns<33>(out, in);
 }
 
-/* ---- barriers: a sum over the block after every step, with a barrier at each of ten levels ---- */
+/* ---- barriers: after every step one warp sums up what all have, and all others wait for it ---- */
 
 enum { WIDE = 1024, STEPS = 64 };
 
@@ -41,11 +41,15 @@ __global__ void __launch_bounds__(WIDE) barrier_bound(float *out, const float *i
     for (int i = 0; i < STEPS; i++) {
         part[threadIdx.x] = x;
         __syncthreads();
-        for (int d = WIDE / 2; d > 0; d /= 2) {
-            if (threadIdx.x < d)
-                part[threadIdx.x] += part[threadIdx.x + d];
-            __syncthreads();
+        if (threadIdx.x < 32) {
+            float sum = 0;
+            for (int k = threadIdx.x; k < WIDE; k += 32)
+                sum += part[k];
+            for (int d = 16; d > 0; d /= 2)
+                sum += __shfl_xor_sync(~0u, sum, d);
+            part[0] = sum;
         }
+        __syncthreads();
         x = x * 0.5f + part[0];
         __syncthreads();
     }
@@ -77,32 +81,34 @@ __global__ void __launch_bounds__(WIDE) barrier_bound_cured(float *out, const fl
 
 enum { BINS = 256 };
 
-__global__ void shared_atomic_hot(int *out, const float *in, int n)
+__global__ void shared_atomic_hot(float *out, const float *in, int n)
 {
-    __shared__ int bins[BINS];
+    __shared__ float bins[BINS];
 
     bins[threadIdx.x] = 0;
     __syncthreads();
     for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
-        atomicAdd(&bins[(int)(in[i] * 3.9f) * 16 % BINS], i);
+        atomicAdd(&bins[(int)(in[i] * 3.9f)], in[i]);
     __syncthreads();
-    atomicAdd(&out[threadIdx.x], bins[threadIdx.x]);
+    out[blockIdx.x * BINS + threadIdx.x] = bins[threadIdx.x];
 }
 
-/* A copy of the bins for each lane, in its own bank. */
-__global__ void shared_atomic_hot_cured(int *out, const float *in, int n)
+/* A copy of the few bins for each thread. */
+__global__ void shared_atomic_hot_cured(float *out, const float *in, int n)
 {
-    __shared__ int bins[16][32];
-    int lane = threadIdx.x % 32;
+    __shared__ float bins[4][BLOCK];
 
-    for (int i = threadIdx.x; i < 16 * 32; i += BLOCK)
-        bins[i / 32][i % 32] = 0;
-    __syncthreads();
+    for (int k = 0; k < 4; k++)
+        bins[k][threadIdx.x] = 0;
     for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
-        atomicAdd(&bins[(int)(in[i] * 3.9f) % 16][lane], i);
+        bins[(int)(in[i] * 3.9f)][threadIdx.x] += in[i];
     __syncthreads();
-    for (int i = threadIdx.x; i < 16 * 32; i += BLOCK)
-        atomicAdd(&out[i / 32 * 16], bins[i / 32][i % 32]);
+    if (threadIdx.x < 4) {
+        float sum = 0;
+        for (int i = 0; i < BLOCK; i++)
+            sum += bins[threadIdx.x][(i + threadIdx.x) % BLOCK];
+        out[blockIdx.x * 4 + threadIdx.x] = sum;
+    }
 }
 
 const disease shared_diseases[] = {
@@ -114,10 +120,10 @@ const disease shared_diseases[] = {
      [](const buffers &b) { barrier_bound_cured<<<b.sms * 4, WIDE>>>(b.out, b.in); }, false},
     {"shared_atomic_hot", "spread atomics",
      [](const buffers &b) {
-         shared_atomic_hot<<<b.sms * 4, BLOCK>>>((int *)b.out, b.in, 16 << 20);
+         shared_atomic_hot<<<b.sms * 4, BLOCK>>>(b.out, b.in, 16 << 20);
      },
      [](const buffers &b) {
-         shared_atomic_hot_cured<<<b.sms * 4, BLOCK>>>((int *)b.out, b.in, 16 << 20);
+         shared_atomic_hot_cured<<<b.sms * 4, BLOCK>>>(b.out, b.in, 16 << 20);
      },
      false},
     {},

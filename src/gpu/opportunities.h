@@ -1,0 +1,31 @@
+/*
+ * opportunities - what the rules for one stage share; only for the files that look for them.
+ *
+ * opportunities.c has the rules O1 to O14, which also read the pages of other tools; mechanisms.c
+ * those that need the counters of annotation mode (O15 to O20, and better forms of others).
+ */
+#ifndef STRATA_GPU_OPPORTUNITIES_H
+#define STRATA_GPU_OPPORTUNITIES_H
+
+#include "gpu/rules.h"
+
+struct finder {
+    struct arena *arena;
+    const struct gpu_case *c;
+    struct gpu_opportunities *out;
+    double comp, dram, chip; /* percent; 0 where not collected */
+    double saturation;       /* u: the busiest unit against what it can reach, at most 1 */
+    double cap;
+};
+
+/* One whose rule has bounded it: `ratio` is the new duration over the old one. Less than 3 % is not
+ * worth a line. */
+void finder_add(struct finder *f, int id, const char *family, const char *name, double ratio,
+                struct str trigger);
+
+/* What more occupancy costs: "occ=12.4%, limited by registers: free 24 registers/thread". */
+struct str finder_price(struct finder *f, double occ);
+
+void finder_look_at_mechanisms(struct finder *f);
+
+#endif
