@@ -6,12 +6,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "analysis/analysis.h"
 #include "analysis/diagnose/kernel_family.h"
 #include "analysis/module_tree.h"
-#include "text/ops.h"
-
-ENUM_NAMES(op_by_name, enum op_by, "op", "module", "shape", "family", "range", "layer")
+#include "analysis/op_works.h"
 
 struct finder {
     struct study *st;
@@ -23,8 +20,8 @@ struct finder {
     struct intern classes;
     VEC_OF(struct op_stat) rows;
     VEC_OF(uint32_t) seen; /* by row: the kernel that was counted last, + 1 */
-    strid values;          /* name of the attribute of other inputs */
-    lane_id ranges;        /* thread of most ranges; cap->lanes.n: none */
+    struct op_works op_works;
+    lane_id ranges; /* thread of most ranges; cap->lanes.n: none */
 };
 
 static uint32_t add_row(struct finder *f, struct op_stat row)
@@ -113,28 +110,16 @@ static uint32_t counted(struct finder *f, uint32_t slice, uint32_t *row)
 
 /* ---- work ---- */
 
-/* The values of inputs that are no tensors, as the profiler writes them. */
-static struct str values_of(const struct finder *f, size_t slice)
-{
-    const struct slices *s = &f->cap->slices;
-    struct attr a = attrs_get(&f->cap->attrs, s->own[slice], f->values);
-
-    if (f->values == 0)
-        return (struct str){0};
-    if (a.type == ATTR_NONE)
-        a = attrs_get(&f->cap->attrs, s->set[slice], f->values);
-    return a.type == ATTR_TEXT ? capture_text(f->cap, a.text) : (struct str){0};
-}
-
 static void add_work(struct finder *f, size_t slice, uint32_t row)
 {
     if (f->cap->slices.kind[slice] != SLICE_HOST_OP)
         return;
-    struct op_work work =
-        op_work_of(capture_text(f->cap, f->cap->slices.name[slice]),
-                   capture_slice_text(f->cap, slice, KEY_INPUT_SHAPES), values_of(f, slice));
-    f->rows.at[row].flops += work.flops;
-    f->out->flops += work.is_leaf ? work.flops : 0;
+    uint32_t place = op_works_find(&f->op_works, slice, false);
+    if (place == OP_WORKS_NONE)
+        return;
+    const struct op_work *work = &f->op_works.at.at[place];
+    f->rows.at[row].flops += work->flops;
+    f->out->flops += work->is_leaf ? work->flops : 0;
 }
 
 /* ---- host time ---- */
@@ -177,13 +162,30 @@ static void add_own(struct finder *f, uint32_t row, nanos duration)
     f->rows.at[row].own_device = nanos_add(f->rows.at[row].own_device, duration);
 }
 
-static void add_total(struct finder *f, uint32_t row, nanos duration, uint32_t stamp)
+static void add_device(struct finder *f, uint32_t row, size_t kernel, nanos duration)
 {
+    const struct kernel_work *work = &f->out->works->at[kernel];
+    struct op_stat *to = &f->rows.at[row];
+
+    to->kernels++;
+    to->device = nanos_add(to->device, duration);
+    to->effort.flops += work->flops;
+    to->effort.bytes += work->bytes;
+    to->effort.roof += work->roof;
+    if (work->state == WORK_KNOWN)
+        to->effort.known = nanos_add(to->effort.known, duration);
+    if (work->is_rated)
+        to->effort.rated = nanos_add(to->effort.rated, duration);
+}
+
+static void add_total(struct finder *f, uint32_t row, nanos duration, size_t kernel)
+{
+    uint32_t stamp = (uint32_t)kernel + 1;
+
     if (f->seen.at[row] == stamp)
         return;
     f->seen.at[row] = stamp;
-    f->rows.at[row].kernels++;
-    f->rows.at[row].device = nanos_add(f->rows.at[row].device, duration);
+    add_device(f, row, kernel, duration);
 }
 
 static void find_ranges(struct finder *f)
@@ -249,7 +251,7 @@ static void add_kernel(struct finder *f, size_t kernel, nanos duration)
     }
     add_own(f, row, duration);
     for (; at != OP_TREE_NONE; at = counted(f, f->tree->parent[at], &row))
-        add_total(f, row, duration, (uint32_t)kernel + 1);
+        add_total(f, row, duration, kernel);
 }
 
 static enum kernel_family family_of(const struct finder *f, size_t kernel)
@@ -266,11 +268,12 @@ static enum kernel_family family_of(const struct finder *f, size_t kernel)
                             false);
 }
 
-static void add_simple(struct finder *f, uint32_t row, nanos duration)
+static void add_simple(struct finder *f, uint32_t row, size_t kernel)
 {
+    nanos duration = f->cap->slices.dur[study_kernels(f->st).at[kernel]];
+
     add_own(f, row, duration);
-    f->rows.at[row].kernels++;
-    f->rows.at[row].device = nanos_add(f->rows.at[row].device, duration);
+    add_device(f, row, kernel, duration);
 }
 
 static void by_family(struct finder *f)
@@ -288,7 +291,7 @@ static void by_family(struct finder *f)
                    : kind == SLICE_COPY  ? copy
                    : kind == SLICE_AICPU ? (uint32_t)FAMILY_AICPU
                                          : (uint32_t)family_of(f, i),
-                   f->cap->slices.dur[kernels.at[i]]);
+                   i);
     }
 }
 
@@ -300,13 +303,12 @@ static void by_layer(struct finder *f)
     for (size_t i = 0; i < layers.n; i++)
         add_row(f, (struct op_stat){.name = layers.names[i]});
     for (size_t i = 0; i < kernels.n; i++) {
-        nanos duration = f->cap->slices.dur[kernels.at[i]];
         if (layers.of_kernel[i] != OP_TREE_NONE) {
-            add_simple(f, layers.of_kernel[i], duration);
+            add_simple(f, layers.of_kernel[i], i);
             continue;
         }
         f->out->outside_kernels++;
-        f->out->outside = nanos_add(f->out->outside, duration);
+        f->out->outside = nanos_add(f->out->outside, f->cap->slices.dur[kernels.at[i]]);
     }
 }
 
@@ -333,121 +335,60 @@ ORDER_BY(largest_first, struct op_stat,
                                     ?: str_compare(x->shapes, y->shapes)
                                     ?: str_compare(x->types, y->types));
 
-static void finish(struct finder *f)
+double op_stat_headroom(const struct op_stat *s)
+{
+    return (double)s->effort.rated - s->effort.roof;
+}
+
+ORDER_BY(most_headroom_first, struct op_stat,
+         ORDER(op_stat_headroom(y), op_stat_headroom(x)) ?: largest_first(x, y));
+
+static void finish(struct finder *f, enum op_order order)
 {
     struct op_stats *out = f->out;
 
     out->at = ARENA_ARRAY(&f->st->scratch, struct op_stat, f->rows.n);
     for (size_t i = 0; i < f->rows.n; i++) {
         struct op_stat *row = &f->rows.at[i];
-        if (row->calls == 0 && row->kernels == 0)
+        /* Work of a row without kernels of its own is that of the rows inside. */
+        if ((row->calls == 0 && row->kernels == 0) ||
+            (order == OP_ORDER_HEADROOM && row->own_kernels == 0))
             continue;
         row->share = num_share(row->device, out->device);
         row->own_share = num_share(row->own_device, out->device);
         row->own_host = row->own_host > 0 ? row->own_host : 0; /* events that overlap */
+        row->flops = row->flops > 0 ? row->flops : row->effort.flops;
         out->at[out->n++] = *row;
     }
-    if (out->by != OP_BY_LAYER && out->n > 1)
+    if (order == OP_ORDER_HEADROOM && out->n > 1)
+        qsort(out->at, out->n, sizeof(*out->at), most_headroom_first);
+    else if (out->by != OP_BY_LAYER && out->n > 1)
         qsort(out->at, out->n, sizeof(*out->at), largest_first);
 }
 
-const struct op_stats *op_stats_find(struct study *st, enum op_by by)
+const struct op_stats *op_stats_find(struct study *st, const struct op_options *o)
 {
     struct op_stats *out = ARENA_NEW(&st->scratch, struct op_stats);
     struct finder f = {.st = st, .cap = st->cap, .tree = study_op_tree(st), .out = out};
     struct kernel_order kernels = study_kernels(st);
 
-    f.values = intern_find(&st->cap->strings, S("Concrete Inputs"));
-    *out = (struct op_stats){.by = by, .kernels = kernels.n, .linked = f.tree->linked};
+    f.op_works = op_works_of(st->cap);
+    *out = (struct op_stats){.by = o->by,
+                             .kernels = kernels.n,
+                             .linked = f.tree->linked,
+                             .works = kernel_works_find(st, o->device)};
+    out->steps = op_steps_find(st, out->works, &out->n_steps);
     for (size_t i = 0; i < kernels.n; i++)
         out->device = nanos_add(out->device, st->cap->slices.dur[kernels.at[i]]);
-    if (by == OP_BY_FAMILY)
+    if (o->by == OP_BY_FAMILY)
         by_family(&f);
-    else if (by == OP_BY_LAYER)
+    else if (o->by == OP_BY_LAYER)
         by_layer(&f);
     else
         by_tree(&f);
-    finish(&f);
+    finish(&f, o->order);
     vec_free(&f.rows);
     vec_free(&f.seen);
+    op_works_free(&f.op_works);
     return out;
-}
-
-/* ---- described ---- */
-
-static struct field_value rate_of(const void *record, const struct record_env *env)
-{
-    const struct op_stat *s = record;
-
-    (void)env;
-    if (s->flops <= 0 || s->device <= 0)
-        return value_none();
-    return value_real(s->flops / (double)s->device / 1e3);
-}
-
-#define TIME_FIELDS                                                                                \
-    FIELD(struct op_stat, calls, "calls", .missing = MISSING_ZERO, .head = "calls"),               \
-        FIELD(struct op_stat, kernels, "kernels", .head = "kernels"),                              \
-        FIELD(struct op_stat, device, "device_ns", .head = "device ms", .unit = UNIT_MS),          \
-        FIELD(struct op_stat, share, "share", .head = "device %", .unit = UNIT_RATIO),             \
-        FIELD(struct op_stat, own_kernels, "own_kernels"),                                         \
-        FIELD(struct op_stat, own_device, "own_device_ns", .head = "self ms", .unit = UNIT_MS),    \
-        FIELD(struct op_stat, own_share, "own_share", .head = "self %", .unit = UNIT_RATIO),       \
-        FIELD(struct op_stat, host, "host_ns", .missing = MISSING_ZERO, .head = "host ms",         \
-              .unit = UNIT_MS),                                                                    \
-        FIELD(struct op_stat, own_host, "own_host_ns", .missing = MISSING_ZERO,                    \
-              .head = "host self ms", .unit = UNIT_MS),                                            \
-        FIELD(struct op_stat, flops, "flops", .missing = MISSING_ZERO),                            \
-        FIELD_CALC(FIELD_F64, "tflops_per_s", rate_of, .head = "TFLOP/s")
-
-static const struct field shape_fields[] = {
-    FIELD(struct op_stat, name, "name", .head = "name"),
-    FIELD(struct op_stat, shapes, "input_shapes", .missing = MISSING_EMPTY, .head = "shapes"),
-    FIELD(struct op_stat, types, "input_types", .missing = MISSING_EMPTY, .head = "types"),
-    TIME_FIELDS,
-};
-static const struct record shape_record = RECORD(struct op_stat, shape_fields);
-
-static const struct field stat_fields[] = {
-    FIELD(struct op_stat, name, "name", .head = "name"),
-    TIME_FIELDS,
-};
-static const struct record stat_record = RECORD(struct op_stat, stat_fields);
-
-static const struct field stats_fields[] = {
-    FIELD_OF_ENUM(struct op_stats, by, "by", op_by_name, OP_BYS),
-    FIELD(struct op_stats, kernels, "kernels"),
-    FIELD(struct op_stats, linked, "linked_kernels"),
-    FIELD(struct op_stats, device, "device_ns"),
-    FIELD(struct op_stats, outside_kernels, "outside_kernels"),
-    FIELD(struct op_stats, outside, "outside_ns"),
-    FIELD(struct op_stats, flops, "flops", .missing = MISSING_ZERO),
-    FIELD_LIST(struct op_stats, at, n, "rows", &shape_record),
-};
-static const struct record stats_record = RECORD(struct op_stats, stats_fields);
-
-const struct schema op_stats_schema = {
-    .name = "strata.ops/1",
-    .title = "device and host time by operator, module, shape, family, range or layer",
-    .record = &stats_record,
-};
-
-enum { ROWS_SHOWN = 30 };
-
-void op_stats_describe(const struct op_stats *s, size_t top, struct report *r)
-{
-    const struct record_env env = {.arena = &r->arena};
-    size_t most = top > 0 ? top : ROWS_SHOWN, n = s->n < most ? s->n : most;
-
-    report_text(r, REPORT_MESSAGE(r, &ops_text.summary, PLACE("kernels", s->kernels),
-                                  place_quantity("device", (double)s->device, UNIT_NS),
-                                  PLACE("outside", s->outside_kernels),
-                                  place_quantity("time", (double)s->outside, UNIT_NS)));
-    if (s->n == 0)
-        report_text(r, report_message(r, s->by == OP_BY_MODULE  ? &ops_text.no_modules
-                                         : s->by == OP_BY_LAYER ? &ops_text.no_layers
-                                                                : &ops_text.nothing));
-    report_records(r, s->by == OP_BY_SHAPE ? &shape_record : &stat_record, s->at, n, &env);
-    if (n < s->n)
-        report_text(r, REPORT_MESSAGE(r, &ops_text.more, PLACE("n", s->n - n)));
 }

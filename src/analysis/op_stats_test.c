@@ -9,7 +9,7 @@ static const struct op_stats *find(enum op_by by)
         start_study();
         module_forget();
     }
-    return op_stats_find(&study, by);
+    return op_stats_find(&study, &(struct op_options){.by = by});
 }
 
 static const struct op_stat *row(const struct op_stats *s, const char *name)

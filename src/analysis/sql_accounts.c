@@ -33,7 +33,7 @@ struct field_items sql_accounts_ops(struct sql_accounts *a, const struct capture
 {
     begin(a, cap);
     if (a->ops == NULL)
-        a->ops = op_stats_find(&a->study, OP_BY_SHAPE);
+        a->ops = op_stats_find(&a->study, &(struct op_options){.by = OP_BY_SHAPE});
     return (struct field_items){a->ops->at, a->ops->n};
 }
 
@@ -498,6 +498,11 @@ static const struct field op_fields[] = {
     FIELD(struct op_stat, host, "host_ns"),
     FIELD(struct op_stat, own_host, "own_host_ns"),
     FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    FIELD(struct op_stat, flops, "flops", .missing = MISSING_ZERO),
+    FIELD(struct op_stat, effort.bytes, "bytes", .missing = MISSING_ZERO),
+    FIELD(struct op_stat, effort.known, "known_ns"),
+    FIELD(struct op_stat, effort.rated, "rated_ns"),
+    FIELD(struct op_stat, effort.roof, "roof_ns", .missing = MISSING_ZERO),
 };
 const struct record sql_op_record = RECORD(struct op_stat, op_fields);
 

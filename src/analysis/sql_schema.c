@@ -91,7 +91,8 @@ const struct sql_table sql_tables[] = {
     {{"ops",
       "id INTEGER, name TEXT, input_shapes TEXT, input_dtypes TEXT, calls INTEGER, "
       "kernels INTEGER, own_kernels INTEGER, device_ns INTEGER, own_device_ns INTEGER, "
-      "host_ns INTEGER, own_host_ns INTEGER, rank INTEGER",
+      "host_ns INTEGER, own_host_ns INTEGER, rank INTEGER, flops REAL, bytes REAL, "
+      "known_ns INTEGER, rated_ns INTEGER, roof_ns REAL",
       "host operators by input shapes, with the kernels launched in them"},
      &sql_rows_module,
      SET_ALL,

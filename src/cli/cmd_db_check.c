@@ -8,12 +8,13 @@
 struct args {
     struct place_args place;
     struct words ops;
-    bool strict;
+    bool strict, brief;
 };
 
 static const struct opt options[] = {
     OPT_DB_OPS(struct args, ops),
     OPT_FLAG(0, "strict", struct args, strict, "exit with 1 for notes as well"),
+    OPT_FLAG(0, "brief", struct args, brief, "print a verdict and the tables, not each finding"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
 };
@@ -49,6 +50,26 @@ static void print_tables(struct session *s, const struct check *c)
     report_free(r);
 }
 
+/* The tables in a sentence, for people who did not ask for a check. */
+static void print_verdict(struct session *s, const struct check *c)
+{
+    struct report *r = report_new(LANG_EN, S(""));
+    uint64_t rows = 0, valid = 0;
+
+    for (size_t i = 0; i < c->tables.n; i++) {
+        rows += c->tables.at[i].rows;
+        valid += c->tables.at[i].valid;
+    }
+    report_say(r,
+               "Operator database: %zu tables with %llu rows, of which %llu have a valid duration; "
+               "%llu problems and %llu notes.",
+               c->tables.n, (unsigned long long)rows, (unsigned long long)valid,
+               (unsigned long long)c->problems, (unsigned long long)c->notes);
+    report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
+    session_report(s, r);
+    report_free(r);
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -68,9 +89,11 @@ static int run(struct session *s, const void *given)
     st = check_all(&check, &tree);
     if (s->common.json)
         session_document(s, &check_schema, NULL, &check, NULL);
+    else if (args->brief)
+        print_verdict(s, &check);
     else
         print_findings(s, &check);
-    if (!s->common.json && !s->common.quiet)
+    if (!s->common.json && !s->common.quiet && !args->brief)
         print_tables(s, &check);
     bool is_bad = check.problems > 0 || (args->strict && check.notes > 0);
     check_free(&check);

@@ -2,10 +2,14 @@
  * strata diagnose: what limits a run, what that costs, what to do.
  */
 #include "analysis/diagnose/diagnosis.h"
+
+#include <stdlib.h>
+
 #include "analysis/study.h"
 #include "cli/captures.h"
 #include "report/record.h"
 #include "report/report.h"
+#include "text/diagnosis.h"
 
 struct args {
     struct input_options input;
@@ -24,35 +28,157 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print(struct session *s, struct study *st)
-{
-    const struct capture *cap = st->cap;
+/* One of several captures of a run. */
+struct rank_verdict {
+    int64_t rank, device; /* -1: unknown */
+    const char *name;
+    size_t steps;
+    nanos time; /* a step, mean */
+    double idle_share;
+    const char *cause;
+    nanos saving;
+    struct str text;
+};
 
+struct rank_verdicts {
+    struct rank_verdict *list;
+    size_t n;
+    nanos median;
+};
+
+static const struct field rank_fields[] = {
+    FIELD(struct rank_verdict, rank, "rank", .head = "rank", .missing = MISSING_NEGATIVE),
+    FIELD(struct rank_verdict, device, "device", .missing = MISSING_NEGATIVE),
+    FIELD(struct rank_verdict, name, "name", .head = "name"),
+    FIELD(struct rank_verdict, steps, "steps", .head = "steps"),
+    FIELD(struct rank_verdict, time, "step_ms", .head = "step ms", .unit = UNIT_MS, .form = FORM_MS,
+          .about = "median"),
+    FIELD(struct rank_verdict, idle_share, "idle_share", .head = "idle %", .unit = UNIT_RATIO,
+          .form = FORM_POINT, .decimals = 4, .about = "of the time of all steps"),
+    FIELD(struct rank_verdict, cause, "cause", .head = "cause"),
+    FIELD(struct rank_verdict, saving, "saving_ms", .head = "saves ms", .unit = UNIT_MS,
+          .form = FORM_MS),
+    FIELD(struct rank_verdict, text, "text"),
+};
+static const struct record rank_record = RECORD(struct rank_verdict, rank_fields);
+
+static const struct field ranks_fields[] = {
+    FIELD(struct rank_verdicts, median, "median_step_ms", .form = FORM_MS),
+    FIELD_LIST(struct rank_verdicts, list, n, "captures", &rank_record),
+};
+static const struct record ranks_record = RECORD(struct rank_verdicts, ranks_fields);
+
+static const struct schema ranks_schema = {
+    .name = "strata.diagnosis-ranks/1",
+    .title = "what limits each of several ranks",
+    .record = &ranks_record,
+};
+
+static struct rank_verdict judge(struct session *s, const struct capture *cap)
+{
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    const struct diagnosis *d = study_diagnosis(&st);
+    struct rank_verdict v = {
+        .rank = cap->facts.rank,
+        .device = cap->facts.device,
+        .name = arena_cstr(&s->arena, str_of(cap->name)),
+        .steps = d->steps,
+        .time = d->time,
+        .cause = d->verdict.id,
+        .saving = d->verdict.saving,
+        .text = arena_str(&s->arena, s->common.json
+                                         ? d->text.english
+                                         : wording_text(session_lang(s), &s->arena, d->text)),
+    };
+    for (size_t i = 0; i < d->n_classes; i++)
+        if (str_starts(str_of(d->classes[i].name), S("idle.")))
+            v.idle_share += d->classes[i].share;
+    study_end(&st);
+    return v;
+}
+
+ORDER_BY(by_time, nanos, ORDER(*x, *y));
+
+static nanos median_of(struct session *s, const struct rank_verdicts *v)
+{
+    nanos *times = ARENA_ARRAY(&s->arena, nanos, v->n);
+
+    for (size_t i = 0; i < v->n; i++)
+        times[i] = v->list[i].time;
+    qsort(times, v->n, sizeof(*times), by_time);
+    return times[v->n / 2];
+}
+
+/* The slowest first in words, all as a table. */
+static void print_ranks(struct session *s, const struct rank_verdicts *v)
+{
+    struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
+    const struct rank_verdict *slow = v->list;
+
+    for (size_t i = 1; i < v->n; i++)
+        if (v->list[i].time > slow->time)
+            slow = &v->list[i];
+    bool is_alike = slow->time <= v->median + v->median / 20;
+    report_text(
+        r, REPORT_MESSAGE(r, is_alike ? &diagnosis_text.ranks_alike : &diagnosis_text.ranks_slow,
+                          PLACE("n", v->n), PLACE("name", slow->name),
+                          PLACE("time", quantity_text(&r->arena, (double)slow->time, UNIT_NS)),
+                          PLACE("median", quantity_text(&r->arena, (double)v->median, UNIT_NS)),
+                          PLACE("text", slow->text)));
+    report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
+    report_text(r, report_message(r, &diagnosis_text.ranks_one));
+    session_report(s, r);
+    report_free(r);
+}
+
+static void show_ranks(struct session *s, const struct fleet *fleet)
+{
+    struct rank_verdicts v = {.list = ARENA_ARRAY(&s->arena, struct rank_verdict, fleet->ranks.n),
+                              .n = fleet->ranks.n};
+
+    for (size_t i = 0; i < v.n; i++)
+        v.list[i] = judge(s, fleet->ranks.at[i]);
+    v.median = median_of(s, &v);
+    if (s->common.json)
+        session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
+                         &(struct record_env){.arena = &s->arena});
+    else if (!s->common.quiet)
+        print_ranks(s, &v);
+}
+
+static void show_one(struct session *s, const struct capture *cap)
+{
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
     if (s->common.json) {
-        const struct record_env env = {&cap->strings, &st->scratch, NULL};
-        session_document(s, &diagnosis_schema, origin_name(ORIGIN_ESTIMATED), study_diagnosis(st),
+        const struct record_env env = {&cap->strings, &st.scratch, NULL};
+        session_document(s, &diagnosis_schema, origin_name(ORIGIN_ESTIMATED), study_diagnosis(&st),
                          &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
-        diagnosis_describe(study_diagnosis(st), r);
+        diagnosis_describe(study_diagnosis(&st), r);
         session_report(s, r);
         report_free(r);
     }
+    study_end(&st);
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct capture *cap;
-    struct study st;
+    struct fleet *fleet;
 
-    enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
+    enum status status = captures_load(s, s->operands.at[0], args->input, &fleet);
     if (status != ST_OK)
         return session_code(status);
-    study_begin(&st, cap, study_defaults());
-    print(s, &st);
-    study_end(&st);
-    capture_free(cap);
+    if (fleet->ranks.n == 1)
+        show_one(s, fleet->ranks.at[0]);
+    else
+        show_ranks(s, fleet);
+    fleet_free(fleet);
     return CODE_DONE;
 }
 
@@ -67,11 +193,11 @@ const struct command command_diagnose = {
         "program without a profiler, as far as the profiler's cost is known.\n"
         "\n"
         "The confidence is sure, likely, possible or unknown. The report ends with what the "
-        "capture "
-        "cannot show and how to record it.",
+        "capture cannot show and how to record it. Of a folder with several ranks or devices each "
+        "is judged, and the slowest is named.",
     .see = "docs/diagnosis.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_LANG,
-    .schemas = {&diagnosis_schema},
+    .schemas = {&diagnosis_schema, &ranks_schema},
     COMMAND_PARTS,
 };

@@ -1,6 +1,7 @@
 /*
  * strata diff: what changed from one capture to another.
  */
+#include "cli/answer.h"
 #include "cli/captures.h"
 #include "flow/flow_diff.h"
 
@@ -8,6 +9,7 @@ struct args {
     struct diff_job job;
     const char *min_effect, *min_time, *fail_above;
     struct words fail_if;
+    enum answer_form to;
 };
 
 static const struct args defaults = {
@@ -24,6 +26,7 @@ static const struct opt options[] = {
              "exit with 1 if a metric grew, e.g. 'tail_gap_ms>10%'"),
     CAPTURE_OPTIONS(struct args, job.input),
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
+    ANSWER_OPTION(struct args, to),
     OPT_END,
 };
 
@@ -83,7 +86,7 @@ static void print_text(struct session *s, const struct diff_result *result)
     }
 }
 
-static int run(struct session *s, const void *given)
+static int compare_captures(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct diff_job job = args->job;
@@ -109,12 +112,41 @@ static int run(struct session *s, const void *given)
     return is_shut ? CODE_NO : session_code(status);
 }
 
+static int compare_others(struct session *s, const void *way)
+{
+    return answer_compare(s, way);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    enum answer_form form = args->to;
+    int code = answer_form(s, &form);
+
+    if (code != CODE_DONE)
+        return code;
+    const struct path_way *way = answer_pair(s);
+    if (way == NULL)
+        return CODE_USAGE;
+    if (way == &path_ways[KIND_CAPTURE])
+        return answer_write(s, form, (struct answer_part){compare_captures, given, false});
+    if (args->fail_above != NULL || args->fail_if.n > 0)
+        return session_usage(s, "--fail-above and --fail-if are for captures, not for %s",
+                             way->what);
+    return answer_write(s, form, (struct answer_part){compare_others, way, way->is_text});
+}
+
 const struct command command_diff = {
     .name = "diff",
     .group = GROUP_EXPLAIN,
-    .summary = "compare two captures: changes beyond noise",
+    .summary = "compare two runs of any kind: changes beyond noise",
     .usage = "[OPTIONS] A B",
-    .details = "Compares two captures by the same metrics: step time, busy and idle time, their "
+    .details = "A and B are captures, GPU runs (as in `strata gpu compare`), instruction traces "
+               "(`strata incore diff`), or a predicted trace and the measured table (`strata db "
+               "m6`). What they are is found out from their content; the options below are for "
+               "captures.\n"
+               "\n"
+               "Compares two captures by the same metrics: step time, busy and idle time, their "
                "parts, communication, kernel count, and the time of every operator. Groups of "
                "steps that run the same operators are compared with each other; multi-rank folders "
                "are compared rank by rank.\n"
@@ -129,7 +161,7 @@ const struct command command_diff = {
                "and may be repeated.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
-    .common = COMMON_CAPTURE | COMMON_LANG,
+    .common = COMMON_CAPTURE | COMMON_LANG | COMMON_OUT,
     .schemas = {&diff_schema},
     COMMAND_PARTS,
 };

@@ -8,15 +8,17 @@
 #include "gpu/report.h"
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"
+#include "report/report.h"
 
 struct args {
     struct gpu_ask ask;
-    bool check;
+    bool check, brief;
     const char *devlog;
 };
 
 static const struct opt options[] = {
     OPT_FLAG(0, "check", struct args, check, "validate a report"),
+    OPT_FLAG(0, "brief", struct args, brief, "print the verdict, the stages and opportunities"),
     OPT_STRING(0, "devlog", "FILE", struct args, devlog,
                "also add the result to a development log"),
     OPT_GPU_WORK(struct args, ask),
@@ -67,6 +69,15 @@ static int check(struct session *s)
     return is_good ? CODE_DONE : CODE_NO;
 }
 
+static void print_brief(struct session *s, const struct gpu_run *run)
+{
+    struct report *r = report_new(session_lang(s), run->kernel);
+
+    gpu_report_brief(run, r);
+    session_report(s, r);
+    report_free(r);
+}
+
 static enum status finish(struct session *s, const struct args *args, const struct gpu_run *run,
                           const struct text *markdown)
 {
@@ -77,6 +88,8 @@ static enum status finish(struct session *s, const struct args *args, const stru
     if (s->common.json)
         session_document(s, &gpu_report_schema, "measured", run,
                          &(struct record_env){.arena = &s->arena, .user = markdown});
+    else if (args->brief && !s->common.quiet)
+        print_brief(s, run);
     else if (!s->common.quiet)
         out_bytes(&s->out, text_view(markdown));
     return ST_OK;

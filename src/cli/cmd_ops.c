@@ -7,16 +7,23 @@
 
 struct args {
     struct input_options input;
-    int by;
+    const char *device;
+    int by, order;
     int64_t top;
 };
 
 static const char *const bys[] = {"op", "module", "shape", "family", "range", "layer", NULL};
 
+static const char *const orders[] = {"device", "headroom", NULL};
+
 static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
     OPT_CHOICE(0, "by", bys, struct args, by, "what to group by (default: op)"),
+    OPT_CHOICE(0, "sort", orders, struct args, order,
+               "device time, or time above the roof (default: device)"),
+    OPT_STRING(0, "device", "NAME", struct args, device,
+               "device of the run, if the capture does not name it"),
     OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 30)"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
@@ -25,15 +32,19 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata ops examples/kineto-small", "device time by operator"},
     {"strata ops examples/kineto-small --by family --json", "by kernel family, as JSON"},
+    {"strata ops examples/kineto-small --by shape --sort headroom",
+     "what is furthest from its roof"},
     {0},
 };
 
-static void print(struct session *s, const struct args *args, const struct capture *cap)
+static void print(struct session *s, const struct args *args, const struct device *device,
+                  const struct capture *cap)
 {
+    const struct op_options o = {(enum op_by)args->by, (enum op_order)args->order, device};
     struct study st;
 
     study_begin(&st, cap, study_defaults());
-    const struct op_stats *stats = op_stats_find(&st, (enum op_by)args->by);
+    const struct op_stats *stats = op_stats_find(&st, &o);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
         session_document(s, &op_stats_schema, origin_name(cap->origin), stats, &env);
@@ -49,12 +60,19 @@ static void print(struct session *s, const struct args *args, const struct captu
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
+    const struct device *device = NULL;
     struct capture *cap;
 
+    if (args->device != NULL) {
+        device = device_find(&device_builtin, str_of(args->device));
+        if (device == NULL)
+            return session_usage(s, "no device is called '%s'; strata devices lists them",
+                                 args->device);
+    }
     enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
     if (status != ST_OK)
         return session_code(status);
-    print(s, args, cap);
+    print(s, args, device, cap);
     capture_free(cap);
     return CODE_DONE;
 }
@@ -64,10 +82,13 @@ const struct command command_ops = {
     .group = GROUP_EXPLAIN,
     .summary = "device and host time by operator, module, shape or layer",
     .usage = "[OPTIONS] CAPTURE",
-    .details = "Gives each kernel's time to what launched it: self to the innermost operator, "
-               "module or range, total to everything around that. A kernel of the backward pass "
-               "belongs to the module of its forward operator. What is outside of all rows is "
-               "summed up, so that self times and it add up to the device time.",
+    .details =
+        "Gives each kernel's time to what launched it: self to the innermost operator, "
+        "module or range, total to everything around that. A kernel of the backward pass "
+        "belongs to the module of its forward operator. What is outside of all rows is "
+        "summed up, so that self times and it add up to the device time. Where input shapes are "
+        "recorded, each row has its work (FLOP, bytes), its rates, and its share of what "
+        "good kernels reach on the device; headroom is the time above that.",
     .see = "docs/analyses/ops.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_LANG,

@@ -46,6 +46,10 @@ static void send_waiting(struct out *o)
 {
     struct str rest = text_view(&o->waiting);
 
+    if (o->to.write != NULL) {
+        o->to.write(o->to.ctx, rest);
+        rest.n = 0;
+    }
     while (rest.n > 0 && o->error == 0) {
         ssize_t sent = write(o->fd, rest.at, rest.n);
         if (sent >= 0)

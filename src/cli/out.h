@@ -15,13 +15,15 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/sink.h"
 #include "base/wrap.h"
 
 enum { OUT_BUFFER = 1 << 16 };
 
 struct out {
     int fd;
-    int error; /* errno of the first failed write; later output is dropped */
+    struct sink to; /* instead of the descriptor, when set; it keeps its own errors */
+    int error;      /* errno of the first failed write; later output is dropped */
     bool color;
     bool is_terminal;
     size_t width;     /* of the terminal; 0: lines are not wrapped */

@@ -152,14 +152,6 @@ static void add_head(struct report *r, const struct pto_kernel *k)
     report_summary(r, REPORT_MESSAGE(r, &pto_text.summary, PLACE("arch", pto_arch_name(o->arch)),
                                      PLACE("chip", o->chip.name), PLACE("mhz", o->chip.mhz),
                                      PLACE("sync", o->is_dep ? "dep" : "ptoas")));
-    if (k->blocks.n > 1)
-        report_line_text(r, REPORT_MESSAGE(r, &pto_text.blocks, PLACE("cycles", k->total),
-                                           PLACE("us", k->total_us), PLACE("blocks", k->blocks.n),
-                                           PLACE("cores", k->cores), PLACE("longest", k->longest)));
-    report_line_text(r, REPORT_MESSAGE(r, o->is_complete ? &pto_text.time : &pto_text.time_partial,
-                                       PLACE("cycles", o->total), PLACE("us", o->us),
-                                       PLACE("launch", o->us_with_launch), PLACE("start", o->start),
-                                       PLACE("n", o->instructions)));
     if (o->is_bound)
         busiest = REPORT_MESSAGE(r, &pto_text.busiest, PLACE("core", pto_core_name(o->bound_core)),
                                  PLACE("pipe", pto_pipe_short(o->bound_pipe)),
@@ -168,6 +160,14 @@ static void add_head(struct report *r, const struct pto_kernel *k)
                                        PLACE("bound", word(r, pto_bound_name(o->bound))),
                                        PLACE("busiest", busiest),
                                        PLACE("advice", word(r, pto_bound_advice(o->bound)))));
+    if (k->blocks.n > 1)
+        report_line_text(r, REPORT_MESSAGE(r, &pto_text.blocks, PLACE("cycles", k->total),
+                                           PLACE("us", k->total_us), PLACE("blocks", k->blocks.n),
+                                           PLACE("cores", k->cores), PLACE("longest", k->longest)));
+    report_line_text(r, REPORT_MESSAGE(r, o->is_complete ? &pto_text.time : &pto_text.time_partial,
+                                       PLACE("cycles", o->total), PLACE("us", o->us),
+                                       PLACE("launch", o->us_with_launch), PLACE("start", o->start),
+                                       PLACE("n", o->instructions)));
 }
 
 static void add_work(struct report *r, const struct pto_outcome *o)

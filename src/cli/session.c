@@ -152,7 +152,7 @@ void session_render(struct session *s, const struct renderer *as, const struct r
 
 void session_report(struct session *s, const struct report *report)
 {
-    session_render(s, &renderer_text, report);
+    session_render(s, s->as != NULL ? s->as : &renderer_text, report);
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

@@ -43,9 +43,10 @@ struct session {
     struct common common;
     struct words operands;
     struct diag diag;
-    struct arena arena;       /* lives as long as the run */
-    struct out out;           /* stdout */
-    struct progress progress; /* for long jobs; shows one line on stderr when that is a terminal */
+    struct arena arena;        /* lives as long as the run */
+    struct out out;            /* stdout */
+    const struct renderer *as; /* of reports; NULL: text */
+    struct progress progress;  /* for long jobs; shows one line on stderr when that is a terminal */
     struct progress_line progress_line;
     struct pool *pool; /* of --jobs, when a command asked for it */
     struct json_writer json;

@@ -48,6 +48,7 @@ enum status flow_whatif(const struct whatif_job *job, struct diag *d,
     }
     whatif_init(&w, &outcome->study, a);
     w.device = device != NULL ? device : w.device;
+    w.pool = job->input.pool;
     outcome->answer = whatif_answer_find(&outcome->study, &w, job->changes, job->n);
     if (job->out != NULL)
         status = write_trace(&w, job, d);

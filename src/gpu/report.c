@@ -52,8 +52,7 @@ static void configuration(const struct gpu_run *run, enum lang lang, struct text
     text_format(t, "|\n\n");
 }
 
-/* "Memory (dram, weak)" */
-static const char *class_text(const struct gpu_class *given, enum lang lang, char buf[96])
+const char *gpu_report_class(const struct gpu_class *given, enum lang lang, char buf[96])
 {
     const struct gpu_class shown = gpu_class_shown(given), *c = &shown;
     bool is_marked = c->is_model && c->bound != GPU_UNPROVEN && strcmp(c->sub, "model") != 0;
@@ -90,14 +89,13 @@ static void stages(const struct gpu_run *run, enum lang lang, struct text *t)
         const struct gpu_kernel none = gpu_kernel_none(), *k = s->main != NULL ? s->main : &none;
         char class[96];
         markdown_row(t, "s2111cs", s->name, s->dur_ns / 1e3, k->m[GPU_M_TC_PCT],
-                     k->m[GPU_M_DRAM_PCT], k->m[GPU_M_OCC], class_text(&s->class, lang, class),
-                     key_issue(run, s, lang));
+                     k->m[GPU_M_DRAM_PCT], k->m[GPU_M_OCC],
+                     gpu_report_class(&s->class, lang, class), key_issue(run, s, lang));
     }
     text_char(t, '\n');
 }
 
-/* Why, in one sentence, from the rule that decided. */
-static void cause(const struct gpu_stage *s, enum lang lang, struct text *t)
+void gpu_report_cause(const struct gpu_stage *s, enum lang lang, struct text *t)
 {
     const struct gpu_class shown = gpu_class_shown(&s->class), *c = &shown;
     struct gpu_kernel none = gpu_kernel_none();
@@ -179,7 +177,7 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
         PUT(t, lang, &gpu_text.in_stage, PLACE("stage", text_view(&name)),
             PLACE("share", 100 * s->share));
     text_free(&name);
-    cause(s, lang, t);
+    gpu_report_cause(s, lang, t);
     bool is_end = !is_mixed && bound == GPU_UNPROVEN;
     put(t, lang, is_end ? &gpu_text.end : &gpu_text.full_stop);
     if (is_mixed) {

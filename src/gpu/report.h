@@ -9,8 +9,17 @@
 #include "gpu/run.h"
 #include "report/message.h"
 
+struct report;
+
 /* The block alone, as printed on the terminal. */
 void gpu_report_block(const struct gpu_run *run, enum lang lang, struct text *out);
+
+/* Parts of it: why a stage is slow, from the rule that decided; and "Memory (dram, weak)". */
+void gpu_report_cause(const struct gpu_stage *s, enum lang lang, struct text *out);
+const char *gpu_report_class(const struct gpu_class *given, enum lang lang, char buf[96]);
+
+/* One screen: the verdict in a sentence, the stages, at most three opportunities. */
+void gpu_report_brief(const struct gpu_run *run, struct report *r);
 
 /* The whole report.md. */
 void gpu_report_write(const struct gpu_run *run, enum lang lang, struct text *out);

@@ -106,6 +106,30 @@ static bool has_bare_cr(struct str head)
            str_find_char(head, '\n') == head.n;
 }
 
+/* The format that a file was probably meant to be. */
+static const char *nearest(const struct probe *p)
+{
+    struct str line = str_part(p->head, 0, str_find_char(p->head, '\n'));
+
+    for (size_t i = 0; input_format_at(i) != NULL; i++)
+        if (input_claims(input_format_at(i), p->name))
+            return input_format_at(i)->summary;
+    if (str_starts(p->head, S("SQLite format 3")))
+        return "database of an Ascend profile, or an export of Nsight Systems (SQLite)";
+    if (str_starts(p->head, S("{")) || str_starts(p->head, S("[")))
+        return "Chrome trace: JSON with a list \"traceEvents\"";
+    if (str_ends(p->name, S(".csv")) || str_find_char(line, ',') < line.n)
+        return "kernel table: CSV with the columns Name, Type, Start Time(us) and Duration(us)";
+    return "none: it is neither JSON nor CSV nor SQLite";
+}
+
+static void point_to_formats(const struct probe *p, struct diag *d)
+{
+    diag_hint(d, "looked for", "one of the formats that `strata formats` lists");
+    diag_hint(d, "nearest", "%s", nearest(p));
+    diag_hint(d, "try", "the folder of the profile; or --format NAME, to read it as that format");
+}
+
 /* What the bytes are when no importer wants them: the common accidents have names. */
 static enum status refuse(const struct probe *p, struct diag *d)
 {
@@ -138,6 +162,7 @@ static enum status refuse(const struct probe *p, struct diag *d)
         diag_hint(d, "try", "iconv -f UTF-16 -t UTF-8 %s", p->path);
         return diag_fail(d, ST_FORMAT, "input.utf16", where, "UTF-16 text; strata reads UTF-8");
     }
+    point_to_formats(p, d);
     return diag_fail(d, ST_UNSUPPORTED, "input.unknown", where,
                      "unknown format, or damaged at the start");
 }

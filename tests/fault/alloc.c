@@ -36,7 +36,8 @@ static struct {
 static atomic_ulong count;
 static unsigned long due; /* 0: none */
 static bool and_after;
-static _Thread_local bool is_not_counted;
+/* Without a call of the loader, which may not be there yet. */
+static _Thread_local bool is_not_counted __attribute__((tls_model("initial-exec")));
 
 /* What dlsym() asks for while the functions above are being looked up. */
 static char early[4096];
@@ -80,6 +81,12 @@ static bool is_too_early(void)
     return false;
 }
 
+/* A leak report of a sanitizer, made behind this, needs memory to name its functions. */
+static void stop_failing(void)
+{
+    due = 0;
+}
+
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *text = getenv("STRATA_FAULT_ALLOC");
@@ -87,6 +94,7 @@ __attribute__((constructor)) static void read_environment(void)
 
     is_too_early();
     atomic_store(&count, 0);
+    atexit(stop_failing);
     if (text == NULL)
         return;
     due = strtoul(text, &end, 10);

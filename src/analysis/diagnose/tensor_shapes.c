@@ -44,12 +44,21 @@ static const struct {
     size_t first;
     bool is_transposed; /* the second operand is [n, k] */
 } products[] = {
-    {S_INIT("aten::mm"), 0, false},         {S_INIT("aten::addmm"), 1, false},
-    {S_INIT("aten::bmm"), 0, false},        {S_INIT("aten::baddbmm"), 1, false},
-    {S_INIT("aten::matmul"), 0, false},     {S_INIT("aten::linear"), 0, true},
-    {S_INIT("aten::_scaled_mm"), 0, false}, {S_INIT("MatMulV2"), 0, false},
-    {S_INIT("MatMulV3"), 0, false},         {S_INIT("BatchMatMulV2"), 0, false},
-    {S_INIT("MatMul"), 0, false},           {S_INIT("BatchMatMul"), 0, false},
+    {S_INIT("aten::mm"), 0, false},
+    {S_INIT("aten::addmm"), 1, false},
+    {S_INIT("aten::bmm"), 0, false},
+    {S_INIT("aten::baddbmm"), 1, false},
+    {S_INIT("aten::matmul"), 0, false},
+    {S_INIT("aten::linear"), 0, true},
+    {S_INIT("aten::_scaled_mm"), 0, false},
+    {S_INIT("MatMulV2"), 0, false},
+    {S_INIT("MatMulV3"), 0, false},
+    {S_INIT("BatchMatMulV2"), 0, false},
+    {S_INIT("MatMul"), 0, false},
+    {S_INIT("BatchMatMul"), 0, false},
+    {S_INIT("aten::_grouped_mm"), 0, false},
+    {S_INIT("aten::_scaled_grouped_mm"), 0, false},
+    {S_INIT("GroupedMatmul"), 0, false},
 };
 
 /* Which side is summed over is told by the shapes where only one of them fits. */

@@ -178,30 +178,88 @@ struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *ch
     return result;
 }
 
+void whatif_bound(struct whatif *w, const struct whatif_change *changes, size_t n,
+                  struct whatif_result *result)
+{
+    if (!profiler_cost_is_known(w->cost))
+        return;
+    result->bare_low = time_of(w, changes, n, &w->cost[PROFILER_COST_HIGH]);
+    result->bare_high = time_of(w, changes, n, &w->cost[PROFILER_COST_LOW]);
+}
+
 struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_change *changes,
                                         size_t n)
 {
     struct whatif_result result = whatif_run(w, changes, n);
 
-    if (!profiler_cost_is_known(w->cost))
-        return result;
-    result.bare_low = time_of(w, changes, n, &w->cost[PROFILER_COST_HIGH]);
-    result.bare_high = time_of(w, changes, n, &w->cost[PROFILER_COST_LOW]);
+    whatif_bound(w, changes, n, &result);
     return result;
 }
 
-size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates, size_t n,
-                     double least, struct whatif_result out[WHATIF_GREEDY])
+/* Candidates on top of changes that are made already. Each of `parts` threads has buffers of its
+ * own and every `parts`-th candidate. */
+struct round {
+    struct whatif *w;
+    const struct whatif_change *made, *candidates;
+    size_t n_made, n, parts;
+    struct whatif_result *out;
+};
+
+static void run_part(void *ctx, size_t part)
+{
+    struct round *round = ctx;
+    struct whatif own = *round->w, *w = part == 0 ? round->w : &own;
+    struct whatif_change list[WHATIF_GREEDY];
+
+    if (part > 0) {
+        own.times = replay_times_new(own.replay->n);
+        own.change = trace_replay_plain(own.replay);
+        own.ends = mem_grow(NULL, sizeof(*own.ends), own.a->n + 1);
+        own.works = (struct operator_works){.cap = own.cap};
+    }
+    for (size_t i = 0; i < round->n_made; i++)
+        list[i] = round->made[i];
+    for (size_t i = part; i < round->n; i += round->parts) {
+        list[round->n_made] = round->candidates[i];
+        round->out[i] = whatif_run(w, list, round->n_made + 1);
+    }
+    if (part > 0) {
+        mem_free(own.ends);
+        whatif_fini(&own);
+    }
+}
+
+static void run_round(struct round *round)
+{
+    size_t width = round->w->pool != NULL ? pool_width(round->w->pool) : 1;
+
+    round->parts = width < WHATIF_THREADS ? width : WHATIF_THREADS;
+    if (round->parts > round->n)
+        round->parts = round->n;
+    pool_for(round->w->pool, round->parts, run_part, round);
+}
+
+void whatif_run_each(struct whatif *w, const struct whatif_change *candidates, size_t n,
+                     struct whatif_result *out)
+{
+    run_round(&(struct round){.w = w, .candidates = candidates, .n = n, .out = out});
+}
+
+size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates,
+                     const struct whatif_result *single, size_t n, double least,
+                     struct whatif_result out[WHATIF_GREEDY])
 {
     struct whatif_change list[WHATIF_GREEDY];
+    struct whatif_result now[WHATIF_CANDIDATES];
     nanos profiled = w->profiled, bare = w->bare;
     size_t found = 0;
 
     while (found < WHATIF_GREEDY) {
         size_t best = SIZE_MAX;
+        if (found > 0)
+            run_round(&(struct round){w, list, candidates, found, n, 0, now});
         for (size_t i = 0; i < n; i++) {
-            list[found] = candidates[i];
-            struct whatif_result r = whatif_run(w, list, found + 1);
+            struct whatif_result r = found > 0 ? now[i] : single[i];
             r.saving = saving_of(bare, r.bare, w->bare);
             r.profiled_saving = saving_of(profiled, r.profiled, w->profiled);
             if (r.saving >= least && (best == SIZE_MAX || r.saving > out[found].saving)) {

@@ -11,6 +11,7 @@
 #include "analysis/diagnose/operator_work.h"
 #include "analysis/diagnose/profiler_cost.h"
 #include "analysis/diagnose/trace_replay.h"
+#include "base/pool.h"
 #include "device/device.h"
 
 struct study;
@@ -38,7 +39,11 @@ enum whatif_id {
     WHATIF_NO_NONZERO,
 };
 
-enum { WHATIFS = WHATIF_NO_NONZERO + 1, WHATIF_GREEDY = 5 };
+enum {
+    WHATIFS = WHATIF_NO_NONZERO + 1,
+    WHATIF_GREEDY = 5,
+    WHATIF_THREADS = 4, /* each has the times and changes of all nodes: 34 bytes a node */
+};
 
 struct whatif_change {
     enum whatif_id id;
@@ -60,6 +65,7 @@ struct whatif {
     nanos profiled, bare; /* step time of the unchanged replay */
     bool is_bare;         /* the run that is being changed is the one without the profiler */
     struct operator_works works;
+    struct pool *pool; /* for several runs at a time; NULL: one after the other */
 };
 
 /* Step time of a changed run, recorded and estimated without the profiler; nanoseconds. */
@@ -91,10 +97,20 @@ struct whatif_result whatif_run(struct whatif *w, const struct whatif_change *ch
 struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_change *changes,
                                         size_t n);
 
-/* The best of `candidates`, then the best on top of it, and so on while it saves at least `least`;
- * gives how many. Savings of each are on top of those before it, so that they add up. */
-size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates, size_t n,
-                     double least, struct whatif_result out[WHATIF_GREEDY]);
+/* Each of the candidates by itself. */
+void whatif_run_each(struct whatif *w, const struct whatif_change *candidates, size_t n,
+                     struct whatif_result *out);
+
+/* Gives a result of whatif_run() its bounds. */
+void whatif_bound(struct whatif *w, const struct whatif_change *changes, size_t n,
+                  struct whatif_result *result);
+
+/* The best of `candidates`, whose results by themselves are `single`, then the best on top of it,
+ * and so on while it saves at least `least`; gives how many. Savings of each are on top of those
+ * before it, so that they add up. */
+size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates,
+                     const struct whatif_result *single, size_t n, double least,
+                     struct whatif_result out[WHATIF_GREEDY]);
 
 /* Makes the run with these changes, as recorded, the last one. */
 void whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n);

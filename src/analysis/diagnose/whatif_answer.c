@@ -37,22 +37,36 @@ static void run_together(struct whatif *w, const struct whatif_change *changes, 
     }
 }
 
+/* The changes by themselves, then together. */
+static void run_asked(struct whatif *w, const struct whatif_change *changes, size_t n,
+                      struct whatif_answer *out)
+{
+    whatif_run_each(w, changes, n, out->single);
+    for (size_t i = 0; i < n; i++)
+        whatif_bound(w, &changes[i], 1, &out->single[i]);
+    out->singles = n;
+    run_together(w, changes, n, out);
+}
+
 /* All changes by themselves; the best combination of those that are worth something. */
 static void run_all(struct whatif *w, struct whatif_answer *out)
 {
     struct whatif_change all[WHATIF_CANDIDATES], worth[WHATIF_CANDIDATES];
+    struct whatif_result results[WHATIF_CANDIDATES];
     double least = LIMIT_WORTH / 100.0;
     size_t n = 0, candidates = whatif_candidates(all);
 
+    whatif_run_each(w, all, candidates, results);
     for (size_t i = 0; i < candidates; i++) {
-        struct whatif_result r = whatif_run(w, &all[i], 1);
+        struct whatif_result r = results[i];
         if (r.saving < least && r.profiled_saving < least)
             continue;
+        whatif_bound(w, &all[i], 1, &r);
         worth[n++] = all[i];
-        out->single[out->singles++] = whatif_run_bounded(w, &all[i], 1);
+        out->single[out->singles++] = r;
     }
+    out->n = whatif_greedy(w, worth, out->single, n, least, out->together);
     qsort(out->single, out->singles, sizeof(*out->single), by_saving);
-    out->n = whatif_greedy(w, worth, n, least, out->together);
 }
 
 /* A node has the time since the one before it on the path ended. */
@@ -124,10 +138,8 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
         .together = ARENA_ARRAY(&st->scratch, struct whatif_result, room),
         .missing = missing_of(w, &st->scratch),
     };
-    for (size_t i = 0; i < n; i++)
-        out->single[out->singles++] = whatif_run_bounded(w, &changes[i], 1);
     if (n > 0)
-        run_together(w, changes, n, out);
+        run_asked(w, changes, n, out);
     else
         run_all(w, out);
     for (size_t i = 0; i < out->n; i++) {

@@ -4,6 +4,7 @@
 #ifndef STRATA_ANALYSIS_DIAGNOSE_WHATIF_CHANGES_H
 #define STRATA_ANALYSIS_DIAGNOSE_WHATIF_CHANGES_H
 
+#include "analysis/diagnose/roof.h"
 #include "analysis/diagnose/whatif.h"
 
 typedef void whatif_edit(struct whatif *w, struct str site, struct replay_change *c);
@@ -24,10 +25,6 @@ whatif_edit whatif_fuse_elementwise, whatif_fuse_optimizer, whatif_fuse_attentio
 
 /* Copies to the host right before the stretches of calls marked in `before` go. */
 void whatif_drop_reads(struct whatif *w, struct replay_change *c, const uint8_t *before);
-
-/* Nanoseconds of work at a percentage of the device's peak or bandwidth; 0: not known. */
-double whatif_flops_time(const struct whatif *w, double flops, enum peak peak, int percent);
-double whatif_bytes_time(const struct whatif *w, double bytes, int percent);
 
 /* A node's call or task goes, with the host time that launches it. */
 void whatif_drop_task(const struct whatif *w, struct replay_change *c, uint32_t task);

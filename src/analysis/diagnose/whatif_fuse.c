@@ -189,7 +189,7 @@ static void fuse_step(struct whatif *w, struct replay_change *c, size_t first, s
     struct parameters p = parameters_of(w, first, last);
     int bytes = p.has_variance ? LIMIT_ADAM_BYTES : LIMIT_SGD_BYTES;
     int roof = p.has_variance ? LIMIT_ADAM_ROOF : LIMIT_SGD_ROOF;
-    nanos kernel = (nanos)whatif_bytes_time(w, bytes * p.elements, roof);
+    nanos kernel = (nanos)roof_bytes_time(w->device, bytes * p.elements, roof);
     nanos host_time = p.has_variance ? LIMIT_ADAM_HOST + (nanos)p.n * LIMIT_ADAM_PARAMETER
                                      : LIMIT_SGD_HOST + (nanos)p.n * LIMIT_SGD_PARAMETER;
     bool is_first = true;
@@ -314,12 +314,10 @@ static const struct scores *find_scores(const struct attention *a, double elemen
 static double attention_time(const struct whatif *w, const struct part *p)
 {
     bool is_float = p->type.is_float || p->type.is_double;
-    bool is_wide = p->depth >= LIMIT_ATTENTION_HEAD;
+    enum peak peak = is_float ? PEAK_FP32 : PEAK_BF16;
 
-    return whatif_flops_time(w, 2 * p->flops, is_float ? PEAK_FP32 : PEAK_BF16,
-                             is_float  ? LIMIT_ATTENTION_SIMT
-                             : is_wide ? LIMIT_ATTENTION_WIDE
-                                       : LIMIT_ATTENTION_ROOF);
+    return roof_flops_time(w->device, 2 * p->flops, peak,
+                           roof_percent(ROOF_ATTENTION, peak, p->depth));
 }
 
 /* A product whose output goes through a softmax into the next product. */

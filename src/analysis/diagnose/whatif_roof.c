@@ -8,30 +8,10 @@
 
 /* ---- time at the roof ---- */
 
-static enum peak peak_of(struct tensor_type type)
-{
-    return type.is_float8 ? PEAK_FP8 : type.is_half ? PEAK_BF16 : PEAK_TF32;
-}
-
 /* Bytes of an element once doubles are floats. */
 static double narrow_bytes(struct tensor_type type)
 {
     return type.is_double || type.bytes == 0 ? 4 : type.bytes;
-}
-
-/* Nanoseconds at `percent` of a peak; 0 when the peak is not known. */
-double whatif_flops_time(const struct whatif *w, double flops, enum peak peak, int percent)
-{
-    double tflops = w->device != NULL ? w->device->tflops[peak] : 0;
-
-    return tflops > 0 ? flops / (tflops * 1e3 * percent / 100) : 0;
-}
-
-double whatif_bytes_time(const struct whatif *w, double bytes, int percent)
-{
-    double gbps = w->device != NULL ? w->device->gbps : 0;
-
-    return gbps > 0 ? bytes / (gbps * percent / 100) : 0;
 }
 
 /* How much smaller a convolution's output is than its input: the next operators show its shape. */
@@ -59,8 +39,10 @@ static double tensor_time(struct whatif *w, const struct host_call *call, int pe
 {
     const struct operator_work *work = operator_work_of(&w->works, whatif_operator(w, call));
     double share = work->is_convolution ? output_share(w, call) : 1;
-    double compute = whatif_flops_time(w, work->flops * share, peak_of(work->type), percent);
-    double memory = whatif_bytes_time(w, work->moved * narrow_bytes(work->type), LIMIT_MEMORY_ROOF);
+    double compute =
+        roof_flops_time(w->device, work->flops * share, roof_peak(work->type), percent);
+    double memory =
+        roof_bytes_time(w->device, work->moved * narrow_bytes(work->type), LIMIT_MEMORY_ROOF);
     double time = compute > memory ? compute : memory;
 
     return compute <= 0 ? 0 : time > LIMIT_LEAST_KERNEL ? time : LIMIT_LEAST_KERNEL;
@@ -168,12 +150,9 @@ static bool is_slow_product(const struct roof *r, const struct device_task *t)
 /* Percent of the peak that a good kernel for the operator of a call reaches. */
 static int roof_of(struct whatif *w, const struct host_call *call)
 {
-    bool is_narrow =
-        peak_of(operator_work_of(&w->works, whatif_operator(w, call))->type) != PEAK_TF32;
+    enum peak peak = roof_peak(operator_work_of(&w->works, whatif_operator(w, call))->type);
 
-    if (call->family == FAMILY_CONV)
-        return is_narrow ? LIMIT_CONV_ROOF : LIMIT_CONV_TF32_ROOF;
-    return is_narrow ? LIMIT_GEMM_ROOF : LIMIT_TENSOR_ROOF;
+    return roof_percent(call->family == FAMILY_CONV ? ROOF_CONVOLUTION : ROOF_PRODUCT, peak, 0);
 }
 
 static double product_time(struct whatif *w, const struct host_call *call, nanos now)
@@ -230,7 +209,7 @@ static double index_sort_time(struct whatif *w, const struct host_call *call, na
     double bytes = work->elements * (work->type.bytes > 0 ? work->type.bytes : 4);
     struct str name = capture_text(w->cap, w->cap->slices.name[call->outer]);
     bool is_sort = str_contains(name, S("sort")) || str_contains(name, S("unique"));
-    double time = whatif_bytes_time(w, bytes, is_sort ? LIMIT_SORT_ROOF : LIMIT_INDEX_ROOF);
+    double time = roof_bytes_time(w->device, bytes, is_sort ? LIMIT_SORT_ROOF : LIMIT_INDEX_ROOF);
 
     (void)now;
     return time > 0 ? time + (is_sort ? LIMIT_SORT_START : LIMIT_INDEX_START) : 0;

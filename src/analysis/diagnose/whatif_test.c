@@ -449,6 +449,46 @@ TEST(sites_of_input_are_classes_of_host_work)
     whatif_fini(&what);
 }
 
+/* Work of every kind, so that several changes save something. */
+static void mixed_steps(void)
+{
+    for (int step = 0; step < 4; step++) {
+        nanos at = step * 5 * MS;
+        step_mark(step, at, at + 5 * MS);
+        host(SLICE_HOST_OP, "aten::randn", at, at + 2 * MS);
+        for (int i = 0; i < 50; i++) {
+            nanos begin = at + 2 * MS + i * 10 * US;
+            launch(begin, begin + 6 * US, begin + 7 * US, begin + 9 * US);
+        }
+        host(SLICE_RUNTIME, "cudaMalloc", at + 3 * MS, at + 4 * MS);
+        launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
+    }
+}
+
+TEST(results_do_not_depend_on_threads)
+{
+    struct whatif_change all[WHATIF_CANDIDATES];
+    struct whatif_result one[WHATIF_CANDIDATES], many[WHATIF_CANDIDATES];
+    struct whatif_result best_one[WHATIF_GREEDY], best_many[WHATIF_GREEDY];
+    size_t n = whatif_candidates(all);
+
+    mixed_steps();
+    start();
+    whatif_run_each(&what, all, n, one);
+    size_t found = whatif_greedy(&what, all, one, n, 0.01, best_one);
+    what.pool = pool_new(3);
+    whatif_run_each(&what, all, n, many);
+
+    assert_true(found > 1);
+    assert_int_equal(whatif_greedy(&what, all, many, n, 0.01, best_many), found);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(one[i].profiled, many[i].profiled);
+    for (size_t i = 0; i < found; i++)
+        assert_int_equal(best_one[i].bare, best_many[i].bare);
+    pool_free(what.pool);
+    whatif_fini(&what);
+}
+
 TEST_MAIN("analysis/diagnose/whatif", T(names_of_changes_and_sites),
           CASE(launch_bound_steps_shrink_to_their_kernels),
           CASE(host_work_goes_when_input_is_ready), CASE(allocations_go),
@@ -460,4 +500,5 @@ TEST_MAIN("analysis/diagnose/whatif", T(names_of_changes_and_sites),
           CASE(attention_by_hand_becomes_one_kernel), CASE(a_chain_of_elementwise_kernels_is_one),
           CASE(chains_that_repeat_are_loops), CASE(each_pass_of_a_loop_is_one_kernel),
           CASE(optimizers_are_fused_step_by_step), CASE(a_slow_step_becomes_like_the_others),
-          CASE(small_copies_become_one), CASE(sites_of_input_are_classes_of_host_work))
+          CASE(small_copies_become_one), CASE(sites_of_input_are_classes_of_host_work),
+          CASE(results_do_not_depend_on_threads))

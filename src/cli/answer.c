@@ -1,0 +1,176 @@
+/*
+ * answer: what a command prints, into a file and in a form of the user's choice.
+ */
+#include "cli/answer.h"
+
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/outfile.h"
+#include "render/render.h"
+
+const char *const answer_forms[] = {"auto", "text", "md", "json", "html", NULL};
+
+static enum answer_form form_of_name(const char *path)
+{
+    static const char *const endings[] = {NULL, ".txt", ".md", ".json", ".html"};
+
+    for (size_t i = 1; i < ARRAY_LEN(endings); i++)
+        if (str_ends(str_of(path), str_of(endings[i])))
+            return (enum answer_form)i;
+    return ANSWER_BY_NAME;
+}
+
+int answer_form(struct session *s, enum answer_form *form)
+{
+    const char *out = s->common.out;
+    bool is_file = out != NULL && strcmp(out, "-") != 0;
+
+    if (*form == ANSWER_BY_NAME && is_file)
+        *form = form_of_name(out);
+    if (*form == ANSWER_BY_NAME && is_file && !s->common.json)
+        return session_usage(s,
+                             "-o '%s': the ending must be .txt, .md, .json or .html; --to names "
+                             "the form",
+                             out);
+    if (*form == ANSWER_BY_NAME)
+        *form = s->common.json ? ANSWER_JSON : ANSWER_TEXT;
+    if (s->common.json && *form != ANSWER_JSON)
+        return session_usage(s, "--json and --to or -o ask for two different forms");
+    return CODE_DONE;
+}
+
+/* What was printed meanwhile. */
+struct kept {
+    struct text text;
+    bool is_indented;
+};
+
+/* Four blanks before each line with something on it: code, whatever is in it. */
+static void put_indented(struct kept *k, struct str text)
+{
+    while (text.n > 0) {
+        size_t end = str_find_char(text, '\n');
+        bool is_begin = k->text.n == 0 || k->text.at[k->text.n - 1] == '\n';
+        if (is_begin && end > 0)
+            text_put(&k->text, S("    "));
+        end = end < text.n ? end + 1 : end;
+        text_put(&k->text, str_part(text, 0, end));
+        text = str_part(text, end, text.n);
+    }
+}
+
+static bool pass(void *ctx, struct str text)
+{
+    struct kept *k = ctx;
+
+    if (k->is_indented)
+        put_indented(k, text);
+    else
+        text_put(&k->text, text);
+    return true;
+}
+
+static enum status deliver(struct session *s, const char *path, struct str text)
+{
+    if (strcmp(path, "-") == 0) {
+        out_raw(&s->out, text);
+        return ST_OK;
+    }
+    TRY(outfile_save(path, text, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
+}
+
+/* The session prints into `kept` while the part runs. */
+static int run_kept(struct session *s, enum answer_form form, struct answer_part part,
+                    struct kept *kept)
+{
+    const struct common common = s->common;
+    const struct out screen = s->out;
+
+    kept->is_indented = part.is_text && form == ANSWER_MARKDOWN;
+    out_init(&s->out, -1, false);
+    s->out.to = (struct sink){pass, kept};
+    s->as = form == ANSWER_MARKDOWN && !part.is_text ? &renderer_markdown : NULL;
+    s->common.quiet = false;
+    int code = part.run(s, part.ctx);
+    out_flush(&s->out);
+    out_fini(&s->out);
+    s->out = screen;
+    s->common = common;
+    s->as = NULL;
+    return code;
+}
+
+int answer_write(struct session *s, enum answer_form form, struct answer_part part)
+{
+    const char *out = s->common.out != NULL ? s->common.out : "-";
+    struct kept kept = {0};
+
+    if (form == ANSWER_HTML)
+        return session_usage(s, "no HTML page for this; .txt, .md and .json work");
+    s->common.out = NULL; /* of this command, not of the one that answers */
+    s->common.json = form == ANSWER_JSON;
+    if (strcmp(out, "-") == 0 && form != ANSWER_MARKDOWN)
+        return part.run(s, part.ctx);
+    int code = run_kept(s, form, part, &kept);
+    s->common.json = false; /* the list of files is text */
+    enum status st = code <= CODE_NO ? deliver(s, out, text_view(&kept.text)) : ST_OK;
+    text_free(&kept.text);
+    return st != ST_OK ? session_code(st) : code;
+}
+
+int answer_as(struct session *s, const char *const words[2], const struct words *given)
+{
+    int used;
+
+    s->path = command_find(words[1] != NULL ? 2 : 1, words, &used);
+    const struct command *c = s->path.command;
+    void *args = arena_alloc(&s->arena, c->args_size);
+    const struct opt_set set = {c->options, args};
+    if (c->defaults != NULL)
+        memcpy(args, c->defaults, c->args_size);
+    if (!opt_parse(&set, 1, (int)given->n, given->at, &s->operands, &s->diag))
+        return CODE_USAGE;
+    int code = c->run(s, args);
+    opt_release(set);
+    return code;
+}
+
+static const struct path_way prediction_way = {
+    .what = "a predicted trace", .two = {"db", "m6"}, .is_text = true};
+
+const struct path_way *answer_pair(struct session *s)
+{
+    const char *a = s->operands.at[0], *b = s->operands.at[1];
+    enum path_kind kind = path_kind_of(a, &s->arena), other = path_kind_of(b, &s->arena);
+    const struct path_way *way = &path_ways[kind];
+
+    if (kind == KIND_PREDICTION && other == KIND_CAPTURE)
+        return &prediction_way;
+    if (kind != other)
+        session_usage(s, "two of a kind can be compared: %s is %s, %s is %s", a, way->what, b,
+                      path_ways[other].what);
+    else if (way->two[0] == NULL)
+        session_usage(s, "no command compares two of this kind: %s is %s", a, way->what);
+    else
+        return way;
+    return NULL;
+}
+
+int answer_compare(struct session *s, const struct path_way *way)
+{
+    struct words given = {0};
+
+    if (way == &prediction_way) {
+        vec_push(&given, "--tc-trace");
+        vec_push(&given, s->operands.at[0]);
+        vec_push(&given, "--prof-trace");
+        vec_push(&given, s->operands.at[1]);
+        s->operands.n = 0;
+    }
+    int code = answer_as(s, way->two, &given);
+    vec_free(&given);
+    return code;
+}

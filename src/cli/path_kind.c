@@ -1,0 +1,217 @@
+/*
+ * path_kind: what a file or folder is, from its name and first bytes.
+ */
+#include "cli/path_kind.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+
+enum { HEAD = 4096 };
+
+const struct path_way path_ways[KINDS] = {
+    [KIND_CAPTURE] = {.what = "a capture",
+                      .one = {"diagnose"},
+                      .two = {"diff"},
+                      .next = {"strata anomaly PATH", "strata whatif PATH", "strata arch PATH"}},
+    [KIND_INCORE] = {.what = "an instruction trace",
+                     .one = {"incore", "show"},
+                     .two = {"incore", "diff"},
+                     .is_text = true,
+                     .next = {"strata incore lint PATH", "strata incore clean PATH -o cleaned"}},
+    [KIND_PTO] = {.what = "a kernel in PTO text",
+                  .one = {"pto", "sim"},
+                  .next = {"strata pto sim PATH --timeline", "strata pto check PATH"}},
+    [KIND_PTO_FOLDER] = {.what = "a folder of kernels in PTO text",
+                         .one = {"pto", "sim"},
+                         .is_text = true,
+                         .next = {"strata incore run PATH --target a2a3 --backend sim"}},
+    [KIND_GPU_RUN] = {.what = "a GPU run",
+                      .one = {"gpu", "report"},
+                      .two = {"gpu", "compare"},
+                      .flag = "--brief",
+                      .next = {"strata gpu report PATH"}},
+    [KIND_DATABASE] = {.what = "an operator database",
+                       .one = {"db", "check"},
+                       .option = "--database-path",
+                       .flag = "--brief",
+                       .next = {"strata db check --database-path PATH",
+                                "strata db coverage --database-path PATH",
+                                "strata db sql --database-path PATH "
+                                "\"SELECT * FROM sqlite_master\""}},
+    [KIND_DATABASE_FILE] = {.what = "a file of an operator database", .next = {"strata FOLDER"}},
+    [KIND_SCENE] = {.what = "a scene to replay kernels of",
+                    .next = {"strata incore replay PATH --case NAME --kernel NAME --dry-run"}},
+    [KIND_NCU_PAGE] = {.what = "a page of Nsight Compute",
+                       .one = {"gpu", "report"},
+                       .flag = "--brief",
+                       .next = {"strata gpu import PATH -o run"}},
+    [KIND_NCU_REPORT] = {.what = "a report of Nsight Compute",
+                         .next = {"ncu --import PATH --page raw --csv > raw.csv",
+                                  "strata gpu import raw.csv -o run"}},
+    [KIND_NSYS_REPORT] = {.what = "a report of Nsight Systems",
+                          .next = {"nsys export --type sqlite -o run.sqlite PATH",
+                                   "strata run.sqlite"}},
+    [KIND_PREDICTION] = {.what = "a predicted trace",
+                         .next = {"strata diff PATH MEASURED.csv",
+                                  "strata db trace-csv --trace PATH"}},
+    [KIND_DOCUMENT] = {.what = "an answer of strata", .next = {"strata help --list-schemas"}},
+};
+
+static bool has_file(const char *dir, const char *name, struct arena *arena)
+{
+    return fs_exists(fs_join(arena, dir, name));
+}
+
+static bool is_incore_name(struct str name)
+{
+    return str_equal(name, S("visualize_data.bin")) || str_ends(name, S(".instr_log.dump")) ||
+           str_ends(name, S(".instr_popped_log.dump"));
+}
+
+/* Folders that simulators and operator profilers make have such entries. */
+static bool is_incore_folder(const char *dir, const struct fs_list *entries, struct arena *arena)
+{
+    if (has_file(dir, "simulator/visualize_data.bin", arena))
+        return true;
+    for (size_t i = 0; i < entries->n; i++)
+        if (is_incore_name(entries->at[i].name) || str_starts(entries->at[i].name, S("OPPROF_")))
+            return true;
+    return false;
+}
+
+/* Pipes and devices give their bytes once. */
+static size_t read_head(const char *path, char *buf, size_t size)
+{
+    struct stat st;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
+    size_t n = f != NULL ? fread(buf, 1, size, f) : 0;
+
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+/* Pages of Nsight Compute begin with a line of column names, or with what the tool said. */
+static bool is_ncu_page(struct str head)
+{
+    return str_starts(head, S("==PROF==")) || str_starts(head, S("\"ID\",\"Process ID\"")) ||
+           str_starts(head, S("\"Kernel Name\",\"")) ||
+           str_starts(head, S("\"Address\",\"Source\""));
+}
+
+/* Tables of operators, of collectives, and the file that names them. */
+static bool is_database_file(struct str name, struct str head)
+{
+    struct str line = str_part(head, 0, str_find_char(head, '\n'));
+
+    return str_equal(name, S("op_mapping.yaml")) || str_starts(line, S("message_bytes,")) ||
+           str_find(line, S("Average Duration(us)")) < line.n;
+}
+
+static bool is_scene(struct str name, struct str head)
+{
+    return str_ends(name, S(".py"))
+               ? str_find(head, S("CASES")) < head.n || str_find(head, S("CALLABLE")) < head.n
+               : str_equal(name, S("scene.json"));
+}
+
+static enum path_kind kind_of_file(const char *path)
+{
+    struct str name = str_basename(str_of(path));
+    char buf[HEAD];
+
+    if (str_ends(name, S(".pto")))
+        return KIND_PTO;
+    if (str_ends(name, S(".ncu-rep")))
+        return KIND_NCU_REPORT;
+    if (str_ends(name, S(".nsys-rep")))
+        return KIND_NSYS_REPORT;
+    if (is_incore_name(name))
+        return KIND_INCORE;
+    struct str head = {buf, read_head(path, buf, sizeof(buf))};
+    if (str_find(head, S("\"schema\": \"strata.")) < head.n && str_starts(head, S("{")))
+        return KIND_DOCUMENT;
+    if (str_find(head, S("\"traceEvents\"")) < head.n &&
+        str_find(head, S("\"kernel_type\"")) < head.n)
+        return KIND_PREDICTION;
+    if (is_database_file(name, head))
+        return KIND_DATABASE_FILE;
+    if (is_scene(name, head))
+        return KIND_SCENE;
+    return is_ncu_page(head) ? KIND_NCU_PAGE : KIND_CAPTURE;
+}
+
+/* Empty where it cannot be read: the reader of captures says why. */
+static struct fs_list list(const char *dir, struct arena *arena)
+{
+    struct fs_list entries = {0};
+    struct diag quiet;
+
+    diag_init(&quiet);
+    if (fs_list(arena, dir, &entries, &quiet) != ST_OK)
+        entries.n = 0;
+    diag_fini(&quiet);
+    return entries;
+}
+
+/* A folder whose files say together what it is: kernels, or tables of operators. */
+static enum path_kind kind_of_tables(const struct fs_list *entries)
+{
+    enum { LOOKED_AT = 4 };
+    size_t kernels = 0, tables = 0, others = 0;
+
+    for (size_t i = 0; i < entries->n; i++) {
+        const struct fs_entry *e = &entries->at[i];
+        if (str_ends(e->name, S(".pto")))
+            kernels++;
+        else if (str_ends(e->name, S(".csv")) && tables + others < LOOKED_AT)
+            *(kind_of_file(e->path) == KIND_DATABASE_FILE ? &tables : &others) += 1;
+    }
+    if (kernels > 0)
+        return KIND_PTO_FOLDER;
+    return tables > 0 && others == 0 ? KIND_DATABASE : KIND_CAPTURE;
+}
+
+static enum path_kind kind_of_folder(const char *dir, struct arena *arena)
+{
+    struct fs_list entries = list(dir, arena);
+
+    if (has_file(dir, "run.json", arena) && has_file(dir, "kernels.json", arena))
+        return KIND_GPU_RUN;
+    if (has_file(dir, "op_mapping.yaml", arena))
+        return KIND_DATABASE;
+    if (is_incore_folder(dir, &entries, arena))
+        return KIND_INCORE;
+    return kind_of_tables(&entries);
+}
+
+enum path_kind path_kind_of(const char *path, struct arena *arena)
+{
+    return fs_is_dir(path) ? kind_of_folder(path, arena) : kind_of_file(path);
+}
+
+size_t path_known_entries(const char *dir, struct arena *arena, const char **out, size_t most)
+{
+    struct fs_list entries = list(dir, arena);
+    size_t n = 0;
+
+    for (size_t i = 0; i < entries.n && n < most; i++)
+        if (path_kind_of(entries.at[i].path, arena) != KIND_CAPTURE)
+            out[n++] = entries.at[i].path;
+    return n;
+}
+
+size_t path_pto_files(const char *dir, struct arena *arena, const char *const **out)
+{
+    struct fs_list entries = list(dir, arena);
+    const char **files = ARENA_ARRAY(arena, const char *, entries.n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < entries.n; i++)
+        if (str_ends(entries.at[i].name, S(".pto")))
+            files[n++] = entries.at[i].path;
+    *out = files;
+    return n;
+}

@@ -1,0 +1,49 @@
+/*
+ * path_kind - what a file or folder is, and which commands are for that.
+ */
+#ifndef STRATA_CLI_PATH_KIND_H
+#define STRATA_CLI_PATH_KIND_H
+
+#include "base/arena.h"
+
+enum path_kind {
+    KIND_CAPTURE, /* also what is not known: its reader says why */
+    KIND_INCORE,
+    KIND_PTO,
+    KIND_PTO_FOLDER,
+    KIND_GPU_RUN,
+    KIND_DATABASE,
+    KIND_DATABASE_FILE,
+    KIND_SCENE,
+    KIND_NCU_PAGE,
+    KIND_NCU_REPORT,
+    KIND_NSYS_REPORT,
+    KIND_PREDICTION,
+    KIND_DOCUMENT,
+    KINDS
+};
+
+enum { PATH_NEXT = 3 };
+
+/* The commands for a kind, by their words; PATH in `next` is the path. */
+struct path_way {
+    const char *what;
+    const char *one[2], *two[2]; /* for one path, and for two; NULL: none */
+    const char *option;          /* that takes the path; NULL: it is an operand */
+    const char *flag;            /* for the command of one path */
+    bool is_text;                /* the commands print text of their own besides reports */
+    const char *next[PATH_NEXT];
+};
+
+extern const struct path_way path_ways[KINDS];
+
+/* Reads at most the list of a folder and the first bytes of a few files. */
+enum path_kind path_kind_of(const char *path, struct arena *arena);
+
+/* Entries of a folder that are known for what they are, not captures; at most `most`. */
+size_t path_known_entries(const char *dir, struct arena *arena, const char **out, size_t most);
+
+/* The kernels of a KIND_PTO_FOLDER, by name. */
+size_t path_pto_files(const char *dir, struct arena *arena, const char *const **out);
+
+#endif

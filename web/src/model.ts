@@ -1,0 +1,256 @@
+// The data of the page as docs/page-data.md describes it.
+
+export interface Both {
+    en: string;
+    zh: string;
+}
+
+export interface Blob64 {
+    at: [number, number, number];
+    size: number;
+}
+
+export interface Chunk {
+    at: [number, number, number];
+    n: number;
+    widths: number[];
+    first: number;
+    lane: number;
+    end: number;
+}
+
+export interface Lane {
+    name: string;
+    group: number;
+    kind: 'stream' | 'comm' | 'thread' | 'pipe' | 'other';
+    open: boolean;
+    first: number;
+    n: number;
+    slices: number;
+    depth: number;
+    busy: number;
+}
+
+export interface Group {
+    name: string;
+    kind: 'device' | 'host' | 'comm' | 'pipe' | 'other';
+    open: boolean;
+}
+
+export interface Step {
+    id: string;
+    from: number;
+    to: number;
+    host: [number, number] | null;
+    by: number[];
+    slow: boolean;
+    group: number;
+}
+
+export interface Kernel {
+    what: number;
+    name: string;
+    op: string | null;
+    family: number;
+    kind: string;
+    shapes: string;
+    types: string;
+    count: number;
+    total: number;
+    mean: number;
+    p95: number;
+    max: number;
+    wait: number | null;
+    per_step: number;
+    share: number;
+    roof: number | null;
+    bound: 'compute' | 'memory' | null;
+    headroom: number | null;
+    flops: number | null;
+    bytes: number | null;
+    trend: number[];
+    at: [number, number];
+}
+
+export interface Layer {
+    index: number;
+    type: number;
+    phase: string;
+    from: number;
+    to: number;
+    busy: number;
+    outlier: boolean;
+}
+
+export interface Pass {
+    name: string;
+    partial: boolean;
+    from: number;
+    to: number;
+    busy: number;
+    layers: Layer[];
+}
+
+export interface Role {
+    name: string;
+    wall: number;
+    share: number;
+    kernels: number;
+    ops: { name: string; count: number; total: number }[];
+}
+
+export interface LayerType {
+    name: string;
+    phase: string;
+    layers: string;
+    count: number;
+    median: number;
+    p90: number;
+    roles: Role[];
+}
+
+export interface Layers {
+    summary: Both;
+    passes: Pass[];
+    types: LayerType[];
+}
+
+export interface Counter {
+    name: string;
+    role: 'allocated' | 'reserved' | null;
+    process: string;
+    unit: string;
+    n: number;
+    t: number[];
+    v: number[];
+}
+
+export interface CommOp {
+    name: string;
+    group: string;
+    count: number;
+    bytes: number | null;
+    total: number;
+    transit: number | null;
+    wait: number | null;
+    bandwidth: number | null;
+}
+
+export interface Link {
+    from: number;
+    to: number;
+    type: string;
+    bytes: number | null;
+    time: number | null;
+    bandwidth: number | null;
+}
+
+export interface Set {
+    name: string;
+    rank: number | null;
+    device: string | null;
+    hz: number;
+    unix: string | null;
+    origin: string;
+    to: number;
+    simulated: boolean;
+    slices: number;
+    items: number;
+    groups: Group[];
+    lanes: Lane[];
+    dictionary: Blob64;
+    chunks: Chunk[];
+    arrows: Chunk[];
+    gaps: Chunk[];
+    overview: number[];
+    classes: string[];
+    steps: Step[];
+    step_mean: { n: number; time: number; by: number[] };
+    is_pseudo: boolean;
+    kernels: Kernel[];
+    kernels_total: number;
+    layers: Layers | null;
+    counters: Counter[];
+    comm: { ops: CommOp[]; links: Link[] } | null;
+    device_info: { name: string; source: string; flops: { [type: string]: number }; bandwidth: number | null } | null;
+}
+
+export interface DiffClass {
+    id: string;
+    family: number | null;
+    a: number;
+    b: number;
+    delta: number;
+    noise: boolean;
+}
+
+export interface DiffKernel {
+    name: string;
+    a: number;
+    b: number;
+    delta: number;
+    calls: [number, number];
+    p: number | null;
+    noise: boolean;
+    what: [number, number];
+}
+
+export interface Diff {
+    time: [number, number];
+    delta: number;
+    relative: number;
+    noise: boolean;
+    p: number | null;
+    classes: DiffClass[];
+    kernels: DiffKernel[];
+    lanes: [number, number][];
+    steps: [number, number][];
+}
+
+export interface Table {
+    id: string;
+    title: Both;
+    columns: { head: Both; unit: string; type: 'text' | 'number' }[];
+    rows: (string | number | null)[][];
+}
+
+export interface Model {
+    format: string;
+    strata: string;
+    kind: 'capture' | 'compare' | 'ranks' | 'incore' | 'gpu' | 'database';
+    title: string;
+    facts: Both[];
+    missing: Both[];
+    thinned: Both | null;
+    redacted: boolean;
+    words: { [id: string]: Both };
+    sets: Set[];
+    diff: Diff | null;
+    tables: Table[];
+}
+
+export const KINDS = [
+    'compute', 'comm', 'comm_part', 'aicpu', 'copy', 'wait', 'control', 'host_op', 'python', 'annotation', 'runtime',
+    'queue', 'gc', 'step', 'instr', 'other',
+];
+
+export const CAUSES = [
+    'device_latency', 'device_dependency', 'sync', 'allocator', 'compile', 'copy_staging', 'launch', 'operator', 'input',
+    'python', 'untraced', 'unknown',
+];
+
+export const STATES = ['queued', 'drained', 'host_slower', 'unlinked'];
+export const ARROWS = ['launch', 'queue', 'backward', 'flag', 'other'];
+
+// Distinct (name, family, kind, shapes, types); `what` of a slice is a place in these columns.
+export interface Dictionary {
+    texts: string[];
+    name: number[];
+    family: number[];
+    kind: number[];
+    shapes: number[];
+    types: number[];
+}
+
+// Waits and control slices take no time of the device.
+export const isBusyKind = (kind: number): boolean => KINDS[kind] !== 'wait' && KINDS[kind] !== 'control';

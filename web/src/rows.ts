@@ -1,0 +1,221 @@
+// Rows: the slices of a lane split by depth so that each row is disjoint and sorted, with prefix sums by
+// family and an index grid. Built once, in the worker; a frame then costs the same whatever the slice count.
+
+export const FAMILIES = 8;
+const BLOCK = 16;
+const MAX_CELLS = 16384;
+const MAX_DEPTH = 512;
+
+// Bundles stand for several short slices: `busy` ns by family instead of one family for the whole length.
+export interface Bundles {
+    more: Uint32Array; // slices beside the first, by bundle
+    busy: Float64Array; // 8 to a bundle
+}
+
+// Items in lane order, sorted by (start, -duration). Times are integer nanoseconds since the origin.
+export interface Columns {
+    start: Float64Array;
+    end: Float64Array;
+    what: Uint32Array;
+    step: Uint32Array; // place in the steps + 1, 0: none
+    wait: Float64Array | null;
+    bundle: Int32Array | null; // place in the bundles, -1: a slice
+    bundles: Bundles | null;
+}
+
+export interface Row {
+    lane: number;
+    depth: number;
+    start: Float64Array;
+    end: Float64Array;
+    what: Uint32Array;
+    family: Uint8Array;
+    index: Uint32Array; // position in the lane
+    bundle: Int32Array | null;
+    bundles: Bundles | null;
+    sums: Float64Array; // busy ns by family before slice 16 b, at 8 b
+    grid: Uint32Array; // first slice that ends after the cell's start
+    cell: number; // ns a cell
+}
+
+export function makeRow(lane: number, depth: number, n: number, bundles: Bundles | null = null): Row {
+    return {
+        lane,
+        depth,
+        start: new Float64Array(n),
+        end: new Float64Array(n),
+        what: new Uint32Array(n),
+        family: new Uint8Array(n),
+        index: new Uint32Array(n),
+        bundle: bundles ? new Int32Array(n) : null,
+        bundles,
+        sums: new Float64Array(0),
+        grid: new Uint32Array(0),
+        cell: 1,
+    };
+}
+
+// Adds the busy ns of item i within [t0, t1). A bundle that is cut gives its part in proportion.
+export function addPart(row: Row, i: number, t0: number, t1: number, into: Float64Array): void {
+    const from = Math.max(row.start[i], t0);
+    const to = Math.min(row.end[i], t1);
+    if (to <= from) return;
+    const b = row.bundle ? row.bundle[i] : -1;
+    if (b < 0) {
+        into[row.family[i]] += to - from;
+        return;
+    }
+    const part = (to - from) / (row.end[i] - row.start[i]);
+    for (let f = 0; f < FAMILIES; f++) into[f] += (row.bundles as Bundles).busy[b * FAMILIES + f] * part;
+}
+
+function addAll(row: Row, i: number, into: Float64Array): void {
+    if (row.bundle) addPart(row, i, -Infinity, Infinity, into);
+    else into[row.family[i]] += row.end[i] - row.start[i];
+}
+
+function buildSums(row: Row): void {
+    const n = row.start.length;
+    row.sums = new Float64Array((Math.floor(n / BLOCK) + 1) * FAMILIES);
+    const running = new Float64Array(FAMILIES);
+    for (let i = 0; i <= n; i++) {
+        if (i % BLOCK === 0) row.sums.set(running, (i / BLOCK) * FAMILIES);
+        if (i < n) addAll(row, i, running);
+    }
+}
+
+function buildGrid(row: Row, length: number): void {
+    const n = row.start.length;
+    let cells = 1;
+    while (cells < MAX_CELLS && cells * 4 < n) cells *= 2;
+    row.cell = Math.max(1, Math.ceil((length + 1) / cells));
+    row.grid = new Uint32Array(cells + 1);
+    for (let c = 0, i = 0; c <= cells; c++) {
+        while (i < n && row.end[i] <= c * row.cell) i++;
+        row.grid[c] = i;
+    }
+}
+
+// `length` is the time of the set's end.
+export function finishRow(row: Row, length: number): Row {
+    buildSums(row);
+    buildGrid(row, length);
+    return row;
+}
+
+// The depth of each item: how many earlier ones are still open when it starts. Deeper than the limit: not drawn.
+function depthsOf(columns: Columns): { depth: Uint16Array; counts: number[] } {
+    const n = columns.start.length;
+    const depth = new Uint16Array(n);
+    const open: number[] = [];
+    const counts: number[] = [];
+    for (let i = 0; i < n; i++) {
+        while (open.length > 0 && open[open.length - 1] <= columns.start[i]) open.pop();
+        const d = Math.min(open.length, MAX_DEPTH);
+        depth[i] = d;
+        counts[d] = (counts[d] ?? 0) + 1;
+        if (d < MAX_DEPTH) open.push(columns.end[i]);
+    }
+    return { depth, counts: counts.slice(0, MAX_DEPTH) };
+}
+
+export function buildRows(lane: number, columns: Columns, familyOf: Uint8Array, length: number): Row[] {
+    const { depth, counts } = depthsOf(columns);
+    const rows = counts.map((n, d) => makeRow(lane, d, n, columns.bundles));
+    const filled = new Uint32Array(rows.length);
+    for (let i = 0; i < depth.length; i++) {
+        const row = rows[depth[i]];
+        if (!row) continue;
+        const k = filled[depth[i]]++;
+        row.start[k] = columns.start[i];
+        row.end[k] = columns.end[i];
+        row.what[k] = columns.what[i];
+        row.family[k] = familyOf[columns.what[i]];
+        row.index[k] = i;
+        if (row.bundle) row.bundle[k] = (columns.bundle as Int32Array)[i];
+    }
+    return rows.map((row) => finishRow(row, length));
+}
+
+// The part of a row whose items satisfy `keep`, as a row of its own.
+export function subRow(row: Row, keep: (k: number) => boolean, length: number): Row {
+    const picked: number[] = [];
+    for (let k = 0; k < row.start.length; k++) if (keep(k)) picked.push(k);
+    const out = makeRow(row.lane, row.depth, picked.length, row.bundles);
+    picked.forEach((k, i) => {
+        out.start[i] = row.start[k];
+        out.end[i] = row.end[k];
+        out.what[i] = row.what[k];
+        out.family[i] = row.family[k];
+        out.index[i] = row.index[k];
+        if (out.bundle && row.bundle) out.bundle[i] = row.bundle[k];
+    });
+    return finishRow(out, length);
+}
+
+// One row for several: the union of their time, each moment in the family of the item that began first.
+export function mergeRows(rows: Row[], length: number): Row {
+    const at = new Uint32Array(rows.length);
+    const starts: number[] = [];
+    const ends: number[] = [];
+    const families: number[] = [];
+    let reached = -Infinity;
+    for (;;) {
+        let next = -1;
+        for (let r = 0; r < rows.length; r++) {
+            if (at[r] >= rows[r].start.length) continue;
+            if (next < 0 || rows[r].start[at[r]] < rows[next].start[at[next]]) next = r;
+        }
+        if (next < 0) break;
+        const row = rows[next];
+        const k = at[next]++;
+        if (row.end[k] <= reached) continue;
+        starts.push(Math.max(row.start[k], reached));
+        ends.push(row.end[k]);
+        families.push(row.family[k]);
+        reached = row.end[k];
+    }
+    const out = makeRow(-1, 0, starts.length);
+    out.start.set(starts);
+    out.end.set(ends);
+    out.family.set(families);
+    return finishRow(out, length);
+}
+
+// The first item that ends after t.
+export function firstEndingAfter(row: Row, t: number): number {
+    if (t < 0) return 0;
+    const cells = row.grid.length - 1;
+    const c = Math.floor(t / row.cell);
+    let low = row.grid[Math.min(c, cells)];
+    let high = c < cells ? row.grid[c + 1] : row.start.length;
+    while (low < high) {
+        const mid = (low + high) >>> 1;
+        if (row.end[mid] <= t) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+// Adds the busy ns by family of items [from, to) to `into`.
+export function addBusy(row: Row, from: number, to: number, into: Float64Array): void {
+    const b0 = Math.ceil(from / BLOCK);
+    const b1 = Math.floor(to / BLOCK);
+    if (b0 >= b1) {
+        for (let i = from; i < to; i++) addAll(row, i, into);
+        return;
+    }
+    for (let f = 0; f < FAMILIES; f++) into[f] += row.sums[b1 * FAMILIES + f] - row.sums[b0 * FAMILIES + f];
+    for (let i = from; i < b0 * BLOCK; i++) addAll(row, i, into);
+    for (let i = b1 * BLOCK; i < to; i++) addAll(row, i, into);
+}
+
+// Adds the busy ns by family within [t0, t1); exact but for bundles that an edge cuts.
+export function busyWithin(row: Row, t0: number, t1: number, into: Float64Array): void {
+    const n = row.start.length;
+    let i = firstEndingAfter(row, t0);
+    const j = firstEndingAfter(row, t1);
+    if (i < j && row.start[i] < t0) addPart(row, i++, t0, t1, into);
+    addBusy(row, i, j, into);
+    if (j < n) addPart(row, j, t0, t1, into);
+}

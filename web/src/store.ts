@@ -1,0 +1,92 @@
+// What is unpacked so far: lanes with rows, dictionaries, gaps and arrows of every set.
+import { Arrows, Gaps, LaneData, Part } from './job';
+import { Dictionary, Model } from './model';
+import { Row } from './rows';
+
+export interface Place {
+    row: Row;
+    k: number; // position in the row
+}
+
+export class Store {
+    readonly dictionaries: (Dictionary | undefined)[] = [];
+    readonly gaps: (Gaps | undefined)[] = [];
+    readonly arrows: (Arrows | undefined)[] = [];
+    readonly errors: string[] = [];
+    isDone = false;
+    private readonly laneData: (LaneData | undefined)[][];
+    private readonly names: string[][] = [];
+    private readonly listeners: (() => void)[] = [];
+
+    constructor(readonly model: Model) {
+        this.laneData = model.sets.map(() => []);
+    }
+
+    onPart(act: () => void): void {
+        this.listeners.push(act);
+    }
+
+    off(): void {
+        this.listeners.length = 0;
+    }
+
+    take(part: Part): void {
+        if (part.part === 'dictionary') {
+            const d = part.dictionary;
+            this.dictionaries[part.set] = d;
+            this.names[part.set] = d.name.map((text) => d.texts[text]);
+        } else if (part.part === 'lane') this.laneData[part.data.set][part.data.lane] = part.data;
+        else if (part.part === 'gaps') this.gaps[part.set] = part.gaps;
+        else if (part.part === 'arrows') this.arrows[part.set] = part.arrows;
+        else if (part.part === 'error') this.errors.push(part.text);
+        else this.isDone = true;
+        for (const act of [...this.listeners]) act();
+    }
+
+    lane(set: number, lane: number): LaneData | undefined {
+        return this.laneData[set]?.[lane];
+    }
+
+    name(set: number, what: number): string {
+        return this.names[set]?.[what] ?? '';
+    }
+
+    namesOf(set: number): string[] {
+        return this.names[set] ?? [];
+    }
+
+    text(set: number, column: 'shapes' | 'types', what: number): string {
+        const d = this.dictionaries[set];
+        return d ? d.texts[d[column][what]] ?? '' : '';
+    }
+
+    kind(set: number, what: number): number {
+        return this.dictionaries[set]?.kind[what] ?? 0;
+    }
+
+    // Where item `index` of a lane is drawn.
+    place(set: number, lane: number, index: number): Place | null {
+        for (const row of this.lane(set, lane)?.rows ?? []) {
+            let low = 0;
+            let high = row.index.length;
+            while (low < high) {
+                const mid = (low + high) >>> 1;
+                if (row.index[mid] < index) low = mid + 1;
+                else high = mid;
+            }
+            if (row.index[low] === index) return { row, k: low };
+        }
+        return null;
+    }
+
+    // Lane and index of an item number of the set.
+    item(set: number, item: number): { lane: number; index: number } | null {
+        const lanes = this.model.sets[set].lanes;
+        const lane = lanes.findIndex((l) => item >= l.first && item < l.first + l.n);
+        return lane < 0 ? null : { lane, index: item - lanes[lane].first };
+    }
+
+    step(set: number, lane: number, index: number): number {
+        return (this.lane(set, lane)?.columns.step[index] ?? 0) - 1;
+    }
+}

@@ -1,0 +1,63 @@
+// Search over all rows: matched once for each distinct name, then per item for duration and step.
+import { App } from '../app';
+import { inPieces } from '../dom';
+import { matchInWorker } from '../load';
+import { KINDS } from '../model';
+import { isEmpty, matchWords, parseQuery, Query } from '../query';
+import { Row, subRow } from '../rows';
+import { Ref } from '../state';
+
+export interface Hit extends Ref {
+    start: number; // ns of its set
+    end: number;
+}
+
+export interface Found {
+    rows: Map<Row, Row>;
+    hits: Hit[]; // by start
+    error: string;
+}
+
+async function matchNames(app: App, query: Query, set: number): Promise<Uint8Array | string> {
+    const names = app.store.namesOf(set);
+    const kinds = names.map((_, what) => KINDS[app.store.kind(set, what)] ?? '');
+    const hit = matchWords(query, names, kinds);
+    if (query.patterns.length === 0) return hit;
+    const matched = await matchInWorker(query.patterns, names);
+    if (typeof matched === 'string') return matched;
+    return hit.map((one, i) => one & matched[i]);
+}
+
+function* findRows(app: App, query: Query, set: number, names: Uint8Array, found: Found): Generator<void, void> {
+    const s = app.model.sets[set];
+    for (let lane = 0; lane < s.lanes.length; lane++) {
+        const data = app.store.lane(set, lane);
+        if (!data) continue;
+        for (const row of data.rows) {
+            const keep = (k: number): boolean => {
+                const duration = row.end[k] - row.start[k];
+                if (!names[row.what[k]] || duration <= query.longerThan || duration >= query.shorterThan) return false;
+                return query.step === null || s.steps[data.columns.step[row.index[k]] - 1]?.id === String(query.step);
+            };
+            const part = subRow(row, keep, s.to);
+            found.rows.set(row, part);
+            for (let k = 0; k < part.start.length; k++) {
+                found.hits.push({ set, lane, index: part.index[k], start: part.start[k], end: part.end[k] });
+            }
+            yield;
+        }
+    }
+}
+
+export async function search(app: App, text: string): Promise<Found | null> {
+    const query = parseQuery(text);
+    if (isEmpty(query)) return null;
+    const found: Found = { rows: new Map(), hits: [], error: '' };
+    for (let set = 0; set < app.model.sets.length; set++) {
+        const names = await matchNames(app, query, set);
+        if (typeof names === 'string') return { ...found, error: names };
+        await inPieces(findRows(app, query, set, names, found));
+    }
+    found.hits.sort((a, b) => a.set - b.set || a.start - b.start);
+    return found;
+}

@@ -1,0 +1,160 @@
+// The list of tracks from top to bottom: groups, their lanes and the idle row, as opened, closed and pinned.
+import { App } from '../app';
+import { Set } from '../model';
+import { mergeRows, Row } from '../rows';
+
+export type TrackKind = 'group' | 'lane' | 'idle' | 'difference';
+
+export interface Track {
+    key: string; // "set.g3" or "set.l7"
+    kind: TrackKind;
+    set: number;
+    group: number;
+    lane: number;
+    label: string;
+    isOpen: boolean;
+    canOpen: boolean;
+    isDevice: boolean;
+    rows: Row[];
+    rowHeight: number;
+    height: number;
+}
+
+const ROW = 20;
+const HOST_ROW = 16;
+const SPACE = 4;
+const HEAD = 26;
+const IDLE = 18;
+const DIFFERENCE = 48;
+
+// Whether a group or lane is open: as the file says, turned over by the reader's list.
+const isOpen = (byDefault: boolean, key: string, turned: string[]): boolean => byDefault !== turned.includes(key);
+
+export const firstDevice = (set: Set): number => set.groups.findIndex((group) => group.kind === 'device' || group.kind === 'pipe');
+
+export class Tracks {
+    private readonly merged = new Map<string, { row: Row; loaded: number }>();
+
+    constructor(private readonly app: App) {}
+
+    // The union of a group's lanes as one row; made again while lanes arrive.
+    groupRow(set: number, group: number): Row | null {
+        const lanes = this.app.model.sets[set].lanes.flatMap((lane, i) => (lane.group === group ? [i] : []));
+        const loaded = lanes.flatMap((i) => this.app.store.lane(set, i) ?? []).filter((data) => data.isBusy);
+        if (loaded.length === 0) return null;
+        const key = set + '.' + group;
+        const known = this.merged.get(key);
+        if (known && known.loaded === loaded.length) return known.row;
+        const row = mergeRows(loaded.flatMap((data) => data.rows), this.app.model.sets[set].to);
+        this.merged.set(key, { row, loaded: loaded.length });
+        return row;
+    }
+
+    list(): Track[] {
+        const { model, shared } = this.app;
+        if (model.diff) return this.pairs();
+        return model.sets.flatMap((_, set) => {
+            if (model.sets.length > 1 && set !== shared.state.set && !shared.state.closed.includes(`${set}.g0`)) {
+                return [this.group(set, firstDevice(model.sets[set]), false)];
+            }
+            return this.ofSet(set);
+        });
+    }
+
+    pinned(): Track[] {
+        const { model, shared } = this.app;
+        return shared.state.pins.flatMap((pin) => {
+            const [set, lane] = pin.split('.').map(Number);
+            return model.sets[set]?.lanes[lane] ? [this.lane(set, lane, true)] : [];
+        });
+    }
+
+    private ofSet(set: number): Track[] {
+        const { model, shared } = this.app;
+        const s = model.sets[set];
+        const device = firstDevice(s);
+        return s.groups.flatMap((group, g) => {
+            const open = isOpen(group.open, `${set}.g${g}`, shared.state.closed);
+            const head = this.group(set, g, open);
+            if (!open) return [head];
+            const lanes = s.lanes.flatMap((lane, i) => (lane.group === g ? [this.lane(set, i, false)] : []));
+            return [head, ...(g === device && s.gaps.length > 0 ? [this.idle(set, g)] : []), ...lanes];
+        });
+    }
+
+    // A above B, lane by lane; the running difference below the first device's lanes.
+    private pairs(): Track[] {
+        const { model, shared } = this.app;
+        const [a, b] = model.sets;
+        const tracks: Track[] = [];
+        const device = firstDevice(a);
+        a.groups.forEach((group, g) => {
+            const open = isOpen(group.open, `0.g${g}`, shared.state.closed);
+            tracks.push(this.group(0, g, open));
+            if (!open) return;
+            if (g === device) {
+                [a, b].forEach((s, set) => {
+                    if (s.gaps.length > 0) tracks.push(this.idle(set, firstDevice(s)));
+                });
+            }
+            for (const [laneA, laneB] of model.diff?.lanes ?? []) {
+                if (laneA < 0 || a.lanes[laneA]?.group !== g) continue;
+                tracks.push(this.lane(0, laneA, false));
+                if (b.lanes[laneB]) tracks.push(this.lane(1, laneB, false));
+            }
+            if (g === device) tracks.push(this.difference(g));
+        });
+        const alone = (model.diff?.lanes ?? []).filter(([laneA, laneB]) => laneA < 0 && b.lanes[laneB]);
+        return [...tracks, ...alone.map(([, laneB]) => this.lane(1, laneB, false))];
+    }
+
+    private mark(set: number): string {
+        const { model } = this.app;
+        if (model.diff) return set === 0 ? 'A · ' : 'B · ';
+        return '';
+    }
+
+    private group(set: number, group: number, open: boolean): Track {
+        const { model } = this.app;
+        const s = model.sets[set];
+        const rank = model.kind === 'ranks' && s.rank !== null ? `Rank ${s.rank} · ` : '';
+        const row = open ? null : this.groupRow(set, group);
+        return {
+            key: `${set}.g${group}`, kind: 'group', set, group, lane: -1,
+            label: rank + (s.groups[group]?.name ?? ''), isOpen: open, canOpen: true,
+            isDevice: s.groups[group]?.kind === 'device', rows: row ? [row] : [], rowHeight: 12, height: HEAD,
+        };
+    }
+
+    private idle(set: number, group: number): Track {
+        return {
+            key: `${set}.i${group}`, kind: 'idle', set, group, lane: -1, label: this.mark(set) + this.app.word('idle'),
+            isOpen: true, canOpen: false, isDevice: true, rows: [], rowHeight: IDLE, height: IDLE + SPACE,
+        };
+    }
+
+    private difference(group: number): Track {
+        return {
+            key: `1.d${group}`, kind: 'difference', set: 1, group, lane: -1, label: 'B − A', isOpen: true, canOpen: false,
+            isDevice: true, rows: [], rowHeight: DIFFERENCE, height: DIFFERENCE + SPACE,
+        };
+    }
+
+    private lane(set: number, lane: number, isPinned: boolean): Track {
+        const { model, store, shared } = this.app;
+        const s = model.sets[set];
+        const l = s.lanes[lane];
+        const key = `${set}.l${lane}`;
+        const isHost = s.groups[l.group].kind === 'host';
+        const open = isOpen(l.open, key, shared.state.closed);
+        const rowHeight = isHost ? HOST_ROW : ROW;
+        const rows = store.lane(set, lane)?.rows ?? [];
+        const shown = open ? Math.max(l.depth, 1) : 1;
+        return {
+            key, kind: 'lane', set, group: l.group, lane,
+            label: this.mark(set) + (isPinned ? s.groups[l.group].name + ' · ' : '') + l.name,
+            isOpen: open, canOpen: l.depth > 1, isDevice: s.groups[l.group].kind === 'device' || s.groups[l.group].kind === 'pipe',
+            rows: rows.slice(0, shown), rowHeight, height: shown * rowHeight + SPACE,
+        };
+    }
+}

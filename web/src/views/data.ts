@@ -1,0 +1,94 @@
+// Data: downloads, what the file keeps, and tables of kinds without a view of their own.
+import { App } from '../app';
+import { button, el, name, save } from '../dom';
+import { Set, Table } from '../model';
+import { firstEndingAfter } from '../rows';
+import { t } from '../text';
+import { exactNs, grouped } from '../units';
+import { Cell, csv } from './csv';
+import { Column, Grid } from './grid';
+import { kernelsCsv } from './kernels';
+import { Timeline } from '../timeline/view';
+
+interface TraceEvent {
+    name: string;
+    ph: string;
+    pid: number;
+    tid: number;
+    ts?: number;
+    dur?: number;
+    args?: { [key: string]: string };
+}
+
+// The visible range as a Chrome trace, which Perfetto opens; µs with three decimals keep every nanosecond.
+export function chromeTrace(app: App, timeline: Timeline): string {
+    const events: TraceEvent[] = [];
+    app.model.sets.forEach((set, s) => {
+        const from = timeline.axis.from + timeline.zeros[s];
+        const to = timeline.axis.to + timeline.zeros[s];
+        set.groups.forEach((group, g) => events.push({ name: 'process_name', ph: 'M', pid: s * 1000 + g, tid: 0, args: { name: group.name } }));
+        set.lanes.forEach((lane, l) => {
+            const [pid, tid] = [s * 1000 + lane.group, l];
+            events.push({ name: 'thread_name', ph: 'M', pid, tid, args: { name: lane.name } });
+            for (const row of app.store.lane(s, l)?.rows ?? []) {
+                for (let k = firstEndingAfter(row, from); k < row.start.length && row.start[k] < to; k++) {
+                    events.push({ name: app.store.name(s, row.what[k]), ph: 'X', pid, tid, ts: row.start[k] / 1000, dur: (row.end[k] - row.start[k]) / 1000 });
+                }
+            }
+        });
+    });
+    return JSON.stringify({ traceEvents: events, displayTimeUnit: 'ns' });
+}
+
+export function slicesCsv(app: App, set: number): string {
+    const rows: Cell[][] = [];
+    app.model.sets[set].lanes.forEach((lane, l) => {
+        for (const row of app.store.lane(set, l)?.rows ?? []) {
+            for (let k = 0; k < row.start.length; k++) {
+                rows.push([app.model.sets[set].groups[lane.group].name, lane.name, row.depth, app.store.name(set, row.what[k]), row.start[k], row.end[k] - row.start[k]]);
+            }
+        }
+    });
+    return csv(['group', 'lane', 'depth', 'name', 'start_ns', 'duration_ns'], rows);
+}
+
+// The model without the packed columns.
+export function modelJson(app: App): string {
+    const packed = ['dictionary', 'chunks', 'arrows', 'gaps', 'overview'];
+    return JSON.stringify(app.model, (key, value) => (packed.includes(key) ? undefined : value), 1);
+}
+
+function tableGrid(app: App, table: Table): HTMLElement {
+    const columns: Column<Cell[]>[] = table.columns.map((column, i) => ({
+        id: String(i), head: app.both(column.head) + (column.unit ? `, ${column.unit}` : ''), isNumber: column.type === 'number',
+        className: column.type === 'text' ? 'mid' : '', value: (row) => row[i],
+        show: (row) => (row[i] === null ? '–' : typeof row[i] === 'number' ? grouped3(row[i] as number) : name(String(row[i]))),
+    }));
+    const grid = new Grid<Cell[]>(columns, () => undefined, app.both(table.title));
+    grid.setRows(table.rows);
+    const download = button('CSV', () => save(table.id + '.csv', 'text/csv', csv(table.columns.map((c) => c.head.en), table.rows)), { class: 'tool' });
+    return el('section', { class: 'plain-table' }, el('div', { class: 'toolbar' }, el('h3', {}, app.both(table.title)), download), grid.root);
+}
+
+const grouped3 = (x: number): string => (Number.isInteger(x) ? grouped(x) : Number(x.toPrecision(4)).toString().replace('-', '−'));
+
+export function tablesOf(app: App): HTMLElement {
+    return el('div', {}, ...app.model.tables.map((table) => tableGrid(app, table)));
+}
+
+function setFacts(set: Set): HTMLElement {
+    const fact = (label: string, value: string): HTMLElement => el('div', {}, el('dt', {}, label), el('dd', {}, value));
+    return el('dl', { class: 'facts' }, fact(t('data.name'), set.name), fact(t('data.device'), set.device ?? '–'), fact(t('data.slices'), grouped(set.slices)),
+        fact(t('data.items'), grouped(set.items)), fact(t('data.length'), exactNs(set.to)), fact(t('data.lanes'), grouped(set.lanes.length)));
+}
+
+export function dataView(app: App, timeline: Timeline | null): HTMLElement {
+    const file = app.model.title.replace(/[^\w.-]+/g, '_').slice(0, 60) || 'strata';
+    const list = el('div', { class: 'downloads' },
+        button(t('data.json'), () => save(file + '.json', 'application/json', modelJson(app)), { class: 'tool' }),
+        button(t('data.kernels'), () => save(file + '-kernels.csv', 'text/csv', kernelsCsv(app.set.kernels)), { class: 'tool' }),
+        button(t('data.slicesCsv'), () => save(file + '-slices.csv', 'text/csv', slicesCsv(app, app.shared.state.set)), { class: 'tool' }));
+    if (timeline) list.append(button(t('data.perfetto'), () => save(file + '-trace.json', 'application/json', chromeTrace(app, timeline)), { class: 'tool', title: t('data.perfetto.what') }));
+    return el('div', {}, list, el('p', { class: 'second' }, t('data.offline')), ...app.model.sets.map(setFacts),
+        app.model.redacted ? el('p', { class: 'note' }, t('data.redacted')) : null, el('p', { class: 'second' }, `strata ${app.model.strata}`));
+}

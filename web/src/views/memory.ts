@@ -1,0 +1,60 @@
+// Memory: allocated and reserved bytes over time, the peak marked. Other counters below.
+import { App } from '../app';
+import { el, svg } from '../dom';
+import { Counter } from '../model';
+import { t } from '../text';
+import { binaryBytes, time } from '../units';
+
+const W = 1200;
+const H = 220;
+const LEFT = 84;
+const BOTTOM = 28;
+
+const amount = (counter: Counter, value: number): string => (counter.unit === 'B' ? binaryBytes(value) : `${Number(value.toPrecision(4))}\u202f${counter.unit}`);
+
+// Index of the largest value.
+const peakOf = (counter: Counter): number => counter.v.reduce((best, v, i) => (v > counter.v[best] ? i : best), 0);
+
+function chart(app: App, counters: Counter[], title: string): HTMLElement {
+    const { set } = app;
+    const most = Math.max(...counters.map((c) => c.v[peakOf(c)] ?? 0), 1);
+    const x = (ns: number): number => LEFT + (ns / Math.max(set.to, 1)) * (W - LEFT - 8);
+    const y = (v: number): number => H - BOTTOM - (v / most) * (H - BOTTOM - 24);
+    const top = counters[0];
+    const peak = peakOf(top);
+    const picture = svg('svg', { class: 'chart memory', viewBox: `0 0 ${W} ${H}`, role: 'img' }, svg('title', {}, title),
+        svg('desc', {}, t('memory.desc', { name: top.name, peak: amount(top, top.v[peak]), time: time(top.t[peak]) })));
+    for (const part of [0, 0.5, 1]) {
+        picture.append(svg('line', { class: 'rule', x1: LEFT, x2: W - 8, y1: y(most * part), y2: y(most * part) }));
+        picture.append(svg('text', { class: 'tick', x: LEFT - 8, y: y(most * part) + 4, 'text-anchor': 'end' }, amount(top, most * part)));
+    }
+    for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+        picture.append(svg('text', { class: 'tick', x: x(set.to * part), y: H - 8, 'text-anchor': part === 1 ? 'end' : 'middle' }, time(set.to * part)));
+    }
+    counters.forEach((counter, k) => {
+        const path = counter.t.map((ns, i) => `${i === 0 ? 'M' : 'H' + x(ns).toFixed(1) + 'V'}${i === 0 ? x(ns).toFixed(1) + ',' : ''}${y(counter.v[i]).toFixed(1)}`).join('');
+        if (k === 0) picture.append(svg('path', { class: 'area', d: `${path}V${y(0)}H${x(counter.t[0] ?? 0)}Z` }));
+        picture.append(svg('path', { class: 'curve c' + k, d: path }));
+    });
+    const px = x(top.t[peak]);
+    picture.append(svg('circle', { class: 'peak', cx: px, cy: y(top.v[peak]), r: 4 }));
+    picture.append(svg('text', { class: 'label', x: Math.min(Math.max(px, LEFT + 60), W - 120), y: Math.max(14, y(top.v[peak]) - 8), 'text-anchor': 'middle' }, t('memory.peak', { peak: amount(top, top.v[peak]), time: time(top.t[peak]) })));
+    picture.addEventListener('click', (event) => {
+        const box = picture.getBoundingClientRect();
+        const at = (((event.clientX - box.left) / box.width) * W - LEFT) / (W - LEFT - 8) * set.to;
+        app.shared.go({ view: 'timeline', window: { from: at - set.to / 100, to: at + set.to / 100 } });
+    });
+    const legend = el('ul', { class: 'legend' }, ...counters.map((counter, k) => el('li', {}, el('span', { class: 'swatch c' + k }), app.word(counter.role ?? counter.name))));
+    return el('figure', {}, el('figcaption', {}, el('h3', {}, title)), picture, legend);
+}
+
+export function memoryView(app: App): HTMLElement {
+    const { counters } = app.set;
+    const byRole = (role: string): Counter | undefined => counters.find((counter) => counter.role === role);
+    const main = [byRole('allocated'), byRole('reserved')].filter((c): c is Counter => c !== undefined && c.v.length > 0);
+    const others = counters.filter((counter) => !main.includes(counter) && counter.v.length > 0).slice(0, 12);
+    if (main.length + others.length === 0) return el('p', { class: 'hint' }, t('memory.none'));
+    return el('div', {},
+        main.length > 0 ? chart(app, main, t('memory.title')) : el('p', { class: 'hint' }, t('memory.none')),
+        ...others.map((counter) => chart(app, [counter], counter.name + (counter.process ? ' · ' + counter.process : ''))));
+}
