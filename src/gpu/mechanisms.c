@@ -20,7 +20,7 @@ enum { LANES = 32, SECTOR = 32, SCHEDULERS = 4 };
 #define XU_ISSUES  8.0
 
 /* How busy each unit is, from 0 to 1 of the time; 0 where not collected. */
-struct load {
+struct unit_load {
     double dram, l2, l1, tensor, fma, alu, xu, fp64, lsu, issue;
 };
 
@@ -35,11 +35,11 @@ static double active_share(const struct gpu_kernel *k)
     return k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
 }
 
-static struct load load_of(const struct gpu_kernel *k)
+static struct unit_load load_of(const struct gpu_kernel *k)
 {
     double active = active_share(k);
 
-    return (struct load){
+    return (struct unit_load){
         .dram = part(k->m[GPU_M_DRAM_PCT]),
         .l2 = part(gpu_l2_pct(k)),
         .l1 = part(gpu_l1_pct(k)),
@@ -53,19 +53,19 @@ static struct load load_of(const struct gpu_kernel *k)
     };
 }
 
-static double pipes(const struct load *l)
+static double pipes(const struct unit_load *l)
 {
     return fmax(fmax(fmax(l->fma, l->alu), fmax(l->xu, l->fp64)), fmax(l->issue, l->tensor));
 }
 
-static double busiest(const struct load *l)
+static double busiest(const struct unit_load *l)
 {
     return fmax(fmax(fmax(l->dram, l->l2), fmax(l->l1, l->lsu)), pipes(l));
 }
 
 /* The share of the time of all warps that they spend waiting for these reasons, up to NULL. Their
  * whole time is known from how many there are, even when not every reason was collected. */
-static double waits(const struct finder *f, ...)
+static double waits(const struct gpu_finder *f, ...)
 {
     const struct gpu_kernel *k = f->c->kernel;
     const struct gpu_occupancy *o = f->c->occupancy;
@@ -91,7 +91,7 @@ static double waits(const struct finder *f, ...)
 /* ---- shared memory ---- */
 
 /* All wavefronts of the unit that shared memory, the first-level cache and local memory share. */
-static double wavefronts(const struct finder *f)
+static double wavefronts(const struct gpu_finder *f)
 {
     const double *m = f->c->kernel->m;
     double all = part(m[GPU_M_L1_LSU_PCT]) * m[GPU_M_SM_CYCLES] * f->c->peaks->sm_count;
@@ -99,7 +99,7 @@ static double wavefronts(const struct finder *f)
     return fmax(all, m[GPU_M_WAVEFRONTS]);
 }
 
-static void look_at_conflicts(struct finder *f, struct load l)
+static void look_at_conflicts(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double conflicts = m[GPU_M_CONFLICTS], shared = m[GPU_M_WAVEFRONTS];
@@ -119,7 +119,7 @@ static double lanes_of(const double *m)
     return m[GPU_M_THREAD_INST] / m[GPU_M_INST];
 }
 
-static void look_at_shared_atomics(struct finder *f, struct load l)
+static void look_at_shared_atomics(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double all = wavefronts(f), waves = m[GPU_M_SHARED_ATOM_WAVES];
@@ -133,7 +133,7 @@ static void look_at_shared_atomics(struct finder *f, struct load l)
     double weight = fmax(l.l1, waits(f, "mio_throttle", "short_scoreboard", NULL));
     if (!(extra > 0.1))
         return;
-    struct load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1 * (1 - extra)};
+    struct unit_load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1 * (1 - extra)};
     finder_add(f, 16, "atomics", "spread atomics", fmax(1 - extra * weight, busiest(&without)),
                SAID(gpu_text.why_shared_atomics, PLACE("ways", waves / m[GPU_M_SHARED_ATOM]),
                     PLACE("share", 100 * extra)));
@@ -141,7 +141,7 @@ static void look_at_shared_atomics(struct finder *f, struct load l)
 
 /* ---- global memory ---- */
 
-static void look_at_atomics(struct finder *f, struct load l)
+static void look_at_atomics(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double most = m[GPU_M_ATOMIC_MAX_PCT], mean = m[GPU_M_ATOMIC_PCT];
@@ -157,7 +157,7 @@ static void look_at_atomics(struct finder *f, struct load l)
 }
 
 /* How much of the time goes to global memory: its units are busy, or warps wait for it. */
-static double global_weight(struct finder *f, const struct load *l)
+static double global_weight(struct gpu_finder *f, const struct unit_load *l)
 {
     return fmax(fmax(l->dram, l->l2), waits(f, "long_scoreboard", "lg_throttle", "drain", NULL));
 }
@@ -167,7 +167,7 @@ static double unused_sectors(double sectors, double bytes)
     return sectors > 0 ? fmax(0, sectors - bytes / SECTOR) : 0;
 }
 
-static void look_at_coalescing(struct finder *f, struct load l)
+static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double loads = fmax(0, m[GPU_M_GLOBAL_LD_SECT]), stores = fmax(0, m[GPU_M_GLOBAL_ST_SECT]);
@@ -189,7 +189,7 @@ static void look_at_coalescing(struct finder *f, struct load l)
                SAID(gpu_text.why_uncoalesced, PLACE("bytes", used)));
 }
 
-static void look_at_spills(struct finder *f, struct load l)
+static void look_at_spills(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double local = gpu_local_sectors(f->c->kernel), all = m[GPU_M_L1_SECT];
@@ -207,7 +207,7 @@ static void look_at_spills(struct finder *f, struct load l)
 }
 
 /* Memory is read again: more comes from it than the buffers hold that the kernel was given. */
-static void look_at_reuse(struct finder *f, struct load l)
+static void look_at_reuse(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double again = gpu_dram_bytes(f->c->kernel) / m[GPU_M_BUFFER_BYTES];
@@ -224,7 +224,7 @@ static void look_at_reuse(struct finder *f, struct load l)
 
 /* ---- pipes ---- */
 
-static void look_at_divergence(struct finder *f, struct load l)
+static void look_at_divergence(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double lanes = lanes_of(m);
@@ -232,21 +232,21 @@ static void look_at_divergence(struct finder *f, struct load l)
     if (!(lanes < 0.75 * LANES))
         return;
     double extra = 1 - lanes / LANES, weight = pipes(&l);
-    struct load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1};
+    struct unit_load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1};
     if (weight < busiest(&without))
         return;
     finder_add(f, 15, "divergence", "avoid divergence", fmax(1 - extra * weight, busiest(&without)),
                SAID(gpu_text.why_divergence, PLACE("lanes", lanes)));
 }
 
-static bool is_top(double one, const struct load *l)
+static bool is_top(double one, const struct unit_load *l)
 {
     return one >= 0.5 && one >= 0.8 * busiest(l);
 }
 
 /* What remains when conversions to double precision and back are gone and the rest runs in the
  * pipe for single precision, which is twice as wide. */
-static void look_at_double(struct finder *f, struct load l)
+static void look_at_double(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double wide = m[GPU_M_DOUBLE_OPS], converted = fmax(0, m[GPU_M_CONVERSION]);
@@ -267,7 +267,7 @@ static void look_at_double(struct finder *f, struct load l)
                            : SAID(gpu_text.why_double, PLACE("busy", m[GPU_M_FP64_PCT])));
 }
 
-static void look_at_special(struct finder *f, struct load l)
+static void look_at_special(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
 
@@ -283,7 +283,7 @@ static void look_at_special(struct finder *f, struct load l)
 }
 
 /* Integer work and branches around the work itself. */
-static void look_at_instructions(struct finder *f, struct load l)
+static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double share = (m[GPU_M_INTEGER] + m[GPU_M_CONTROL]) / m[GPU_M_THREAD_INST_ON];
@@ -300,7 +300,7 @@ static void look_at_instructions(struct finder *f, struct load l)
 
 /* Sums of products whose operands come from memory, as those of matrices do, outside the tensor
  * cores. */
-static void look_at_products(struct finder *f, struct load l)
+static void look_at_products(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double fused = m[GPU_M_FFMA] + m[GPU_M_HFMA], threads = m[GPU_M_THREAD_INST_ON];
@@ -319,7 +319,7 @@ static void look_at_products(struct finder *f, struct load l)
 
 /* ---- how the grid fills the device ---- */
 
-static void look_at_barriers(struct finder *f, struct load l)
+static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
 {
     double share = waits(f, "barrier", NULL);
 
@@ -342,7 +342,7 @@ static double roomy_pct(const struct gpu_occupancy *o)
     return 100.0 * blocks * o->warps_per_block / o->max_warps;
 }
 
-static void look_at_occupancy(struct finder *f, struct load l)
+static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = f->c->kernel->m[GPU_M_OCC];
@@ -357,9 +357,9 @@ static void look_at_occupancy(struct finder *f, struct load l)
                fmax(1 - hidden * (1 - occ / roomy_pct(o)), busiest(&l)), finder_price(f, occ));
 }
 
-void finder_look_at_mechanisms(struct finder *f)
+void finder_look_at_mechanisms(struct gpu_finder *f)
 {
-    struct load l = load_of(f->c->kernel);
+    struct unit_load l = load_of(f->c->kernel);
 
     look_at_conflicts(f, l);
     look_at_shared_atomics(f, l);

@@ -51,8 +51,8 @@ static void push(struct gpu_opportunities *list, struct gpu_opportunity o)
     vec_push(&list->all, o);
 }
 
-static void add_gain(struct finder *f, int id, const char *family, const char *name, double gain,
-                     struct str trigger)
+static void add_gain(struct gpu_finder *f, int id, const char *family, const char *name,
+                     double gain, struct str trigger)
 {
     push(f->out, (struct gpu_opportunity){.id = id,
                                           .family = family,
@@ -64,7 +64,7 @@ static void add_gain(struct finder *f, int id, const char *family, const char *n
 }
 
 /* `ratio` is the new duration over the old one. */
-static void add(struct finder *f, int id, const char *family, const char *name, double ratio,
+static void add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
                 struct str trigger)
 {
     double gain = fmin(100 * (1 - ratio), f->cap);
@@ -73,7 +73,7 @@ static void add(struct finder *f, int id, const char *family, const char *name, 
         add_gain(f, id, family, name, gain, trigger);
 }
 
-void finder_add(struct finder *f, int id, const char *family, const char *name, double ratio,
+void finder_add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
                 struct str trigger)
 {
     double gain = clip(100 * (1 - ratio), 0, GAIN_MAX);
@@ -83,7 +83,7 @@ void finder_add(struct finder *f, int id, const char *family, const char *name, 
 }
 
 /* O1 to O4: traffic, locality, tensor cores. */
-static void look_at_work(struct finder *f)
+static void look_at_work(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     double traffic = f->c->roofline->traffic, compute = f->comp / 100 / GPU_ETA_COMPUTE;
@@ -112,7 +112,7 @@ static void look_at_work(struct finder *f)
 }
 
 /* "limited by registers: 8 fewer per thread" */
-struct str finder_price(struct finder *f, double occ)
+struct str finder_price(struct gpu_finder *f, double occ)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     struct str what = {"", 0};
@@ -150,7 +150,7 @@ static bool has_mix(const struct gpu_kernel *k)
 }
 
 /* O5 to O8: occupancy, spills, filling, the last wave. */
-static void look_at_launch(struct finder *f)
+static void look_at_launch(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     const struct gpu_occupancy *o = f->c->occupancy;
@@ -176,7 +176,7 @@ static void look_at_launch(struct finder *f)
 }
 
 /* O9 to O11: access patterns and stalls. */
-static void look_at_access(struct finder *f)
+static void look_at_access(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     double ideal = k->m[GPU_M_SECT_IDEAL] / k->m[GPU_M_SECT_ACTUAL];
@@ -217,7 +217,7 @@ static const char *rule_family(struct str name)
 }
 
 /* O14: what the tool itself advises. */
-static void look_at_rules(struct finder *f)
+static void look_at_rules(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
 
@@ -275,13 +275,13 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                             struct gpu_opportunities *out)
 {
     const char *name;
-    struct finder f = {.arena = arena,
-                       .c = c,
-                       .out = out,
-                       .comp = known(gpu_compute_pct(c->kernel, &name)),
-                       .dram = known(c->kernel->m[GPU_M_DRAM_PCT]),
-                       .chip = known(gpu_chip_pct(c->kernel, &name)),
-                       .cap = gain_cap(c)};
+    struct gpu_finder f = {.arena = arena,
+                           .c = c,
+                           .out = out,
+                           .comp = known(gpu_compute_pct(c->kernel, &name)),
+                           .dram = known(c->kernel->m[GPU_M_DRAM_PCT]),
+                           .chip = known(gpu_chip_pct(c->kernel, &name)),
+                           .cap = gain_cap(c)};
 
     f.saturation = fmin(
         1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY), f.chip / 100));

@@ -9,7 +9,7 @@
 
 #include "gpu/rules.h"
 
-struct finder {
+struct gpu_finder {
     struct arena *arena;
     const struct gpu_case *c;
     struct gpu_opportunities *out;
@@ -20,12 +20,12 @@ struct finder {
 
 /* One whose rule has bounded it: `ratio` is the new duration over the old one. Less than 3 % is not
  * worth a line. */
-void finder_add(struct finder *f, int id, const char *family, const char *name, double ratio,
+void finder_add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
                 struct str trigger);
 
 /* What more occupancy costs: "occ=12.4%, limited by registers: free 24 registers/thread". */
-struct str finder_price(struct finder *f, double occ);
+struct str finder_price(struct gpu_finder *f, double occ);
 
-void finder_look_at_mechanisms(struct finder *f);
+void finder_look_at_mechanisms(struct gpu_finder *f);
 
 #endif

@@ -66,29 +66,33 @@ static double value_of(const struct gpu_turns *r, const struct trace_counter *c,
  * only one of them tells decides nothing. A launch with instructions of CUPTI in it has no time;
  * where warps wait for one another in loops it also executes more of its own. */
 static bool is_same_work(const struct gpu_turns *r, const struct trace_counter *a,
-                         const struct trace_counter *b, bool is_loose)
+                         const struct trace_counter *b, double *apart)
 {
     double inst = value_of(r, a, GPU_M_INST) / value_of(r, b, GPU_M_INST);
     double time = value_of(r, a, GPU_M_DUR_NS) / value_of(r, b, GPU_M_DUR_NS);
-    double apart = isnan(time) && is_loose ? GPU_SAME_PATCHED : GPU_SAME_INST;
 
-    return !(fabs(inst - 1) > apart) && !(fmax(time, 1 / time) > GPU_SAME_TIME);
+    *apart = isnan(inst) ? 0 : fabs(inst - 1);
+    return *apart <= (isnan(time) ? GPU_SAME_PATCHED : GPU_SAME_INST) &&
+           !(fmax(time, 1 / time) > GPU_SAME_TIME);
 }
 
-/* The joined record that a launch belongs to, the last that fits best; NULL: none. */
+/* The joined record that a launch belongs to, the last of those that fit best; NULL: none. */
 static struct trace_counter *joined_with(const struct gpu_turns *r, size_t n,
                                          const struct trace_counter *one)
 {
     enum { LOOK_BACK = 4096 };
+    struct trace_counter *best = NULL;
+    double least = INFINITY, apart;
 
     if (strcmp(one->name, "?") == 0) /* nodes of graphs have no names to tell them by */
         return NULL;
-    for (int is_loose = 0; is_loose < 2; is_loose++)
-        for (size_t k = n; k > 0 && n - k < LOOK_BACK; k--)
-            if (is_same_kernel(&r->counters[k - 1], one) &&
-                is_same_work(r, &r->counters[k - 1], one, is_loose))
-                return &r->counters[k - 1];
-    return NULL;
+    for (size_t k = n; k > 0 && n - k < LOOK_BACK && least > 0; k--)
+        if (is_same_kernel(&r->counters[k - 1], one) &&
+            is_same_work(r, &r->counters[k - 1], one, &apart) && apart < least) {
+            best = &r->counters[k - 1];
+            least = apart;
+        }
+    return best;
 }
 
 /* Later values stand for earlier ones: the first launches find cold caches. */

@@ -33,46 +33,36 @@ __global__ void bank_conflict_cured(float *out, const float *in)
 
 enum { WIDE = 1024, STEPS = 64 };
 
-__global__ void __launch_bounds__(WIDE) barrier_bound(float *out, const float *in)
+__global__ void __launch_bounds__(WIDE) barrier_bound(int *out, const int *in)
 {
-    __shared__ float part[WIDE];
-    float x = in[blockIdx.x * WIDE + threadIdx.x];
+    __shared__ int part[WIDE], all;
+    int x = in[blockIdx.x * WIDE + threadIdx.x];
 
     for (int i = 0; i < STEPS; i++) {
         part[threadIdx.x] = x;
         __syncthreads();
         if (threadIdx.x < 32) {
-            float sum = 0;
+            int sum = 0;
             for (int k = threadIdx.x; k < WIDE; k += 32)
                 sum += part[k];
-            for (int d = 16; d > 0; d /= 2)
-                sum += __shfl_xor_sync(~0u, sum, d);
-            part[0] = sum;
+            all = __reduce_add_sync(~0u, sum);
         }
         __syncthreads();
-        x = x * 0.5f + part[0];
-        __syncthreads();
+        x = x / 2 + all;
     }
     out[blockIdx.x * WIDE + threadIdx.x] = x;
 }
 
-__global__ void __launch_bounds__(WIDE) barrier_bound_cured(float *out, const float *in)
+/* Every warp sums up what it has, then what the others have: one barrier, and nobody waits long. */
+__global__ void __launch_bounds__(WIDE) barrier_bound_cured(int *out, const int *in)
 {
-    __shared__ float part[2][WIDE / 32];
-    float x = in[blockIdx.x * WIDE + threadIdx.x];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    __shared__ int part[2][WIDE / 32];
+    int x = in[blockIdx.x * WIDE + threadIdx.x], lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
     for (int i = 0; i < STEPS; i++) {
-        float sum = x;
-        for (int d = 16; d > 0; d /= 2)
-            sum += __shfl_xor_sync(~0u, sum, d);
-        if (lane == 0)
-            part[i % 2][warp] = sum;
+        part[i % 2][warp] = __reduce_add_sync(~0u, x);
         __syncthreads();
-        sum = part[i % 2][lane];
-        for (int d = 16; d > 0; d /= 2)
-            sum += __shfl_xor_sync(~0u, sum, d);
-        x = x * 0.5f + sum;
+        x = x / 2 + __reduce_add_sync(~0u, part[i % 2][lane]);
     }
     out[blockIdx.x * WIDE + threadIdx.x] = x;
 }
@@ -116,8 +106,8 @@ const disease shared_diseases[] = {
      [](const buffers &b) { bank_conflict<<<b.sms * 8, BLOCK>>>(b.out, b.in); },
      [](const buffers &b) { bank_conflict_cured<<<b.sms * 8, BLOCK>>>(b.out, b.in); }, false},
     {"barrier_bound", "wait less at barriers",
-     [](const buffers &b) { barrier_bound<<<b.sms * 4, WIDE>>>(b.out, b.in); },
-     [](const buffers &b) { barrier_bound_cured<<<b.sms * 4, WIDE>>>(b.out, b.in); }, false},
+     [](const buffers &b) { barrier_bound<<<b.sms * 4, WIDE>>>((int *)b.out, (const int *)b.in); },
+     [](const buffers &b) { barrier_bound_cured<<<b.sms * 4, WIDE>>>((int *)b.out, (const int *)b.in); }, false},
     {"shared_atomic_hot", "spread atomics",
      [](const buffers &b) {
          shared_atomic_hot<<<b.sms * 4, BLOCK>>>(b.out, b.in, 16 << 20);
