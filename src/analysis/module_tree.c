@@ -117,6 +117,32 @@ static uint32_t call_of_launch(const struct finder *f, uint32_t launch)
     return call;
 }
 
+static struct str frame_class(const struct capture *cap, const struct op_tree *ops, uint32_t slice)
+{
+    const struct slices *s = &cap->slices;
+
+    for (; slice != OP_TREE_NONE; slice = ops->parent[slice]) {
+        struct str class = s->kind[slice] == SLICE_PYTHON
+                               ? module_class_of(capture_text(cap, s->name[slice]))
+                               : (struct str){0};
+        if (class.n > 0)
+            return class;
+    }
+    return (struct str){0};
+}
+
+struct str module_class_around(const struct capture *cap, const struct op_tree *ops, uint32_t slice)
+{
+    struct str class = frame_class(cap, ops, slice);
+
+    for (; class.n == 0 && slice != OP_TREE_NONE; slice = ops->parent[slice]) {
+        uint32_t twin = op_tree_twin(ops, slice);
+        if (twin != OP_TREE_NONE)
+            return frame_class(cap, ops, twin);
+    }
+    return class;
+}
+
 static void add_kernel(struct module_tree *t, uint32_t call, nanos duration, uint32_t *seen,
                        uint32_t stamp)
 {

@@ -46,6 +46,11 @@ const struct module_tree *module_tree_find(struct study *st);
 /* "LlamaDecoderLayer" of "nn.Module: LlamaDecoderLayer_3"; empty when the name is none. */
 struct str module_class_of(struct str name);
 
+/* The class of the innermost module around a host event, by way of the forward operator where it
+ * runs backward; empty when there is none. */
+struct str module_class_around(const struct capture *cap, const struct op_tree *ops,
+                               uint32_t slice);
+
 /* The outermost call around a call. */
 uint32_t module_tree_root(const struct module_tree *t, uint32_t call);
 

@@ -38,7 +38,7 @@ static void nest_lane(const struct slices *s, const struct lane *lane, struct op
 {
     open->list.n = 0;
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
-        if (!host_threads_is_host((enum slice_kind)s->kind[i]))
+        if (!host_threads_is_host((enum slice_kind)s->kind[i]) && s->kind[i] != SLICE_MEMORY)
             continue;
         while (open->list.n > 0 && slices_end(s, open->list.at[open->list.n - 1]) <= s->begin[i])
             open->list.n--;

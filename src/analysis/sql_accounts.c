@@ -4,6 +4,8 @@
  */
 #include "analysis/sql_accounts.h"
 
+#include "analysis/collectives.h"
+#include "analysis/memory.h"
 #include "analysis/module_tree.h"
 #include "analysis/op_stats.h"
 #include "analysis/sql_view.h"
@@ -27,6 +29,66 @@ static void begin(struct sql_accounts *a, const struct capture *cap)
     if (!a->has_study)
         study_begin(&a->study, cap, study_defaults());
     a->has_study = true;
+}
+
+static void take_entries(struct sql_accounts *a, const struct capture *cap)
+{
+    for (size_t i = 0; i < cap->comm_ops.n; i++) {
+        const struct comm_op *op = &cap->comm_ops.at[i];
+        struct sql_collective row = {
+            .op = *op,
+            .kind = collective_kind_name(collective_kind_of(capture_text(cap, op->name))),
+            .ranks = UNKNOWN,
+            .bytes = op->megabytes * 1e6,
+            .exposed = UNKNOWN,
+        };
+        vec_push(&a->collectives, row);
+    }
+}
+
+static void take_collectives(struct sql_accounts *a, const struct capture *cap)
+{
+    const struct collectives *found = collectives_find(&a->study);
+
+    for (size_t i = 0; i < found->n; i++) {
+        const struct collective *c = &found->at[i];
+        struct sql_collective row = {
+            .op = {.name = intern_find(&cap->strings, c->name),
+                   .group = intern_find(&cap->strings, c->group),
+                   .rank = UNKNOWN,
+                   .is_p2p = c->kind == COLLECTIVE_SEND_RECV,
+                   .begin = c->begin,
+                   .elapse = c->time,
+                   .transit = c->time,
+                   .megabytes = c->bytes / 1e6,
+                   .transit_ms = (double)c->time / 1e6},
+            .kind = collective_kind_name(c->kind),
+            .type = c->type,
+            .ranks = c->ranks,
+            .bytes = c->bytes,
+            .exposed = c->exposed,
+        };
+        vec_push(&a->collectives, row);
+    }
+}
+
+struct field_items sql_accounts_collectives(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (!a->has_collectives && cap->comm_ops.n > 0)
+        take_entries(a, cap);
+    else if (!a->has_collectives)
+        take_collectives(a, cap);
+    a->has_collectives = true;
+    return (struct field_items){a->collectives.at, a->collectives.n};
+}
+
+struct field_items sql_accounts_memory(struct sql_accounts *a, const struct capture *cap)
+{
+    begin(a, cap);
+    if (a->memory == NULL)
+        a->memory = memory_find(&a->study);
+    return (struct field_items){a->memory->events, a->memory->n_events};
 }
 
 struct field_items sql_accounts_ops(struct sql_accounts *a, const struct capture *cap)
@@ -117,6 +179,7 @@ void sql_accounts_streams(struct sql_accounts *a, const struct capture *cap)
 void sql_accounts_fini(struct sql_accounts *a)
 {
     vec_free(&a->devices);
+    vec_free(&a->collectives);
     vec_free(&a->path);
     vec_free(&a->streams);
     vec_free(&a->classes);
@@ -505,6 +568,19 @@ static const struct field op_fields[] = {
     FIELD(struct op_stat, effort.roof, "roof_ns", .missing = MISSING_ZERO),
 };
 const struct record sql_op_record = RECORD(struct op_stat, op_fields);
+
+static const struct field memory_fields[] = {
+    FIELD(struct memory_event, at, "ts"),
+    FIELD(struct memory_event, pool, "pool"),
+    FIELD(struct memory_event, bytes, "bytes", .missing = MISSING_ZERO),
+    FIELD(struct memory_event, allocated, "allocated_bytes", .missing = MISSING_NEGATIVE),
+    FIELD(struct memory_event, reserved, "reserved_bytes", .missing = MISSING_NEGATIVE),
+    FIELD(struct memory_event, address, "address", .missing = MISSING_ZERO),
+    FIELD(struct memory_event, op, "op", .missing = MISSING_EMPTY),
+    FIELD(struct memory_event, module, "module", .missing = MISSING_EMPTY),
+    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+};
+const struct record sql_memory_record = RECORD(struct memory_event, memory_fields);
 
 static const struct field module_fields[] = {
     FIELD_NAMED(struct module_node, name, "name"),

@@ -21,6 +21,7 @@ enum sql_rows {
     SQL_FLOWS, /* from_id and to_id are looked up by search */
     SQL_GAPS,
     SQL_LANES,
+    SQL_MEMORY,
     SQL_MODULES,
     SQL_OPS,
     SQL_SOURCES,

@@ -64,21 +64,26 @@ static struct field_value comm_rank(const void *record, const struct record_env 
 }
 
 static const struct field collective_fields[] = {
-    TEXT(struct comm_op, name, "name"),
-    TEXT(struct comm_op, group, "group"),
+    TEXT(struct sql_collective, op.name, "name"),
+    TEXT(struct sql_collective, op.group, "group"),
     FIELD_CALC(FIELD_I64, "step", comm_step, .missing = MISSING_EMPTY),
-    FIELD(struct comm_op, is_p2p, "is_p2p"),
-    FIELD(struct comm_op, begin, "ts"),
-    FIELD(struct comm_op, elapse, "elapse"),
-    FIELD(struct comm_op, transit, "transit"),
-    FIELD(struct comm_op, wait, "wait"),
-    FIELD(struct comm_op, sync, "sync"),
-    FIELD(struct comm_op, idle, "idle"),
-    FIELD(struct comm_op, megabytes, "megabytes"),
-    FIELD(struct comm_op, transit_ms, "transit_ms"),
+    FIELD(struct sql_collective, op.is_p2p, "is_p2p"),
+    FIELD(struct sql_collective, op.begin, "ts"),
+    FIELD(struct sql_collective, op.elapse, "elapse"),
+    FIELD(struct sql_collective, op.transit, "transit"),
+    FIELD(struct sql_collective, op.wait, "wait"),
+    FIELD(struct sql_collective, op.sync, "sync"),
+    FIELD(struct sql_collective, op.idle, "idle"),
+    FIELD(struct sql_collective, op.megabytes, "megabytes"),
+    FIELD(struct sql_collective, op.transit_ms, "transit_ms"),
     FIELD_CALC(FIELD_I64, "rank", comm_rank, .missing = MISSING_NEGATIVE),
+    FIELD(struct sql_collective, kind, "kind"),
+    FIELD(struct sql_collective, type, "dtype", .missing = MISSING_EMPTY),
+    FIELD(struct sql_collective, ranks, "ranks", .missing = MISSING_NEGATIVE),
+    FIELD(struct sql_collective, bytes, "bytes", .missing = MISSING_ZERO),
+    FIELD(struct sql_collective, exposed, "exposed_ns", .missing = MISSING_NEGATIVE),
 };
-static const struct record collective_record = RECORD(struct comm_op, collective_fields);
+static const struct record collective_record = RECORD(struct sql_collective, collective_fields);
 
 /* ---- counters ---- */
 
@@ -245,6 +250,8 @@ static struct field_items items_of(enum sql_rows rows, const struct sql_part *p)
     case SQL_STREAM_GAPS:
         sql_accounts_streams(p->accounts, cap);
         return (struct field_items){p->accounts->streams.at, p->accounts->streams.n};
+    case SQL_MEMORY:
+        return sql_accounts_memory(p->accounts, cap);
     case SQL_MODULES:
         return sql_accounts_modules(p->accounts, cap);
     case SQL_OPS:
@@ -252,7 +259,7 @@ static struct field_items items_of(enum sql_rows rows, const struct sql_part *p)
     case SQL_CAPTURES:
         return (struct field_items){cap, 1};
     case SQL_COLLECTIVES:
-        return (struct field_items){cap->comm_ops.at, cap->comm_ops.n};
+        return sql_accounts_collectives(p->accounts, cap);
     case SQL_COUNTERS:
         return (struct field_items){NULL, count_samples(cap)};
     case SQL_FLOWS:
@@ -287,6 +294,7 @@ void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int
         [SQL_COUNTERS] = &sample_record,
         [SQL_FLOWS] = &flow_record,
         [SQL_LANES] = &lane_record,
+        [SQL_MEMORY] = &sql_memory_record,
         [SQL_MODULES] = &sql_module_record,
         [SQL_OPS] = &sql_op_record,
         [SQL_SOURCES] = &source_record,

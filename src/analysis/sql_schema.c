@@ -28,8 +28,9 @@ const struct sql_table sql_tables[] = {
     {{"collectives",
       "id INTEGER, name TEXT, \"group\" TEXT, step INTEGER, is_p2p INTEGER, ts INTEGER, "
       "elapse INTEGER, transit INTEGER, wait INTEGER, sync INTEGER, idle INTEGER, "
-      "megabytes REAL, transit_ms REAL, rank INTEGER",
-      "collectives from the profiler's communication analysis"},
+      "megabytes REAL, transit_ms REAL, rank INTEGER, kind TEXT, dtype TEXT, ranks INTEGER, "
+      "bytes REAL, exposed_ns INTEGER",
+      "collectives from the profiler's communication analysis, or their kernels"},
      &sql_rows_module,
      SET_ALL,
      SQL_COLLECTIVES},
@@ -81,6 +82,13 @@ const struct sql_table sql_tables[] = {
      &sql_rows_module,
      SET_ALL,
      SQL_LANES},
+    {{"memory",
+      "id INTEGER, ts INTEGER, pool TEXT, bytes REAL, allocated_bytes REAL, reserved_bytes REAL, "
+      "address INTEGER, op TEXT, module TEXT, rank INTEGER",
+      "device memory taken and given back, and the totals behind it"},
+     &sql_rows_module,
+     SET_ALL,
+     SQL_MEMORY},
     {{"modules",
       "id INTEGER, name TEXT, class TEXT, calls INTEGER, kernels INTEGER, own_kernels INTEGER, "
       "device_ns INTEGER, own_device_ns INTEGER, host_ns INTEGER, rank INTEGER",

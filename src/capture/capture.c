@@ -31,7 +31,7 @@ static const struct str key_names[KEY_COUNT] = {
 
 ENUM_NAMES(slice_kind_name, enum slice_kind, "compute", "comm", "comm_part", "aicpu", "copy",
            "wait", "control", "host_op", "python", "annotation", "runtime", "queue", "gc", "step",
-           "instr", "other")
+           "instr", "memory", "other")
 
 ENUM_NAMES(lane_kind_name, enum lane_kind, "stream", "comm", "thread", "pipe", "other")
 
@@ -48,6 +48,7 @@ struct capture *capture_new(void)
         .facts = {.rank = UNKNOWN,
                   .world_size = UNKNOWN,
                   .device = UNKNOWN,
+                  .device_memory = UNKNOWN,
                   .level = UNKNOWN,
                   .record_shapes = UNKNOWN,
                   .with_stack = UNKNOWN},
@@ -76,6 +77,7 @@ void capture_free(struct capture *cap)
     vec_free(&cap->series);
     vec_free(&cap->flows);
     vec_free(&cap->marks);
+    vec_free(&cap->allocations);
     vec_free(&cap->comm_ops);
     vec_free(&cap->comm_links);
     vec_free(&cap->comm_groups);

@@ -104,6 +104,7 @@ struct capture {
     VEC_OF(struct flow) flows; /* by (from, to) once sealed */
     VEC_OF(struct series) series;
     VEC_OF(struct mark) marks; /* by begin once sealed */
+    VEC_OF(struct allocation) allocations;
     VEC_OF(struct comm_op) comm_ops;
     VEC_OF(struct comm_link) comm_links;
     VEC_OF(struct comm_group) comm_groups;

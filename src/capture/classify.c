@@ -78,21 +78,30 @@ static enum slice_kind ascend_kernel(struct str core, struct str name, struct st
     return on_cpu ? SLICE_AICPU : SLICE_COMPUTE;
 }
 
+/* Tokens on their way to experts and back (DeepEP); what only counts them computes. */
+static bool is_expert_exchange(struct str name)
+{
+    static const struct str spaces[] = {S_INIT("deep_ep::"), S_INIT("dpsk::ep::")};
+    static const struct str parts[] = {S_INIT("dispatch"), S_INIT("combine"), S_INIT("notify"),
+                                       S_INIT("barrier")};
+
+    return has_word(name, spaces, ARRAY_LEN(spaces)) && has_word(name, parts, ARRAY_LEN(parts)) &&
+           !str_contains_nocase(name, S("dispatch_layout"));
+}
+
 /* Collectives of the vendors' libraries, then those that serving engines bring themselves. */
 static enum slice_kind gpu_kernel(struct str name)
 {
     static const struct str words[] = {
-        S_INIT("nccl"),      S_INIT("nvshmem"), S_INIT("cross_device_reduce"),
-        S_INIT("two_shot_"), S_INIT("all2all"), S_INIT("sendrecv"),
+        S_INIT("nccl"),      S_INIT("nvshmem"),  S_INIT("cross_device_reduce"),
+        S_INIT("two_shot_"), S_INIT("multimem"), S_INIT("all2all"),
+        S_INIT("sendrecv"),
     };
 
     if (str_starts_nocase(name, S("rccl")) || str_starts_nocase(name, S("hccl")) ||
         names_a_collective(name) || has_word(name, words, ARRAY_LEN(words)))
         return SLICE_COMM;
-    return str_contains_nocase(name, S("deep_ep::")) && (str_contains_nocase(name, S("dispatch")) ||
-                                                         str_contains_nocase(name, S("combine")))
-               ? SLICE_COMM
-               : SLICE_COMPUTE;
+    return is_expert_exchange(name) ? SLICE_COMM : SLICE_COMPUTE;
 }
 
 enum slice_kind classify_kernel(enum vendor vendor, struct str core, struct str name,

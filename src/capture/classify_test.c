@@ -53,6 +53,17 @@ TEST(collectives_of_a_gpu_are_known_by_their_names)
     assert_int_equal(
         classify_kernel(VENDOR_NVIDIA, S(""), S("void deep_ep::intranode::dispatch<4>()"), S("")),
         SLICE_COMM);
+    assert_int_equal(classify_kernel(VENDOR_NVIDIA, S(""),
+                                     S("void dpsk::ep::internode::cached_notify<false>(int)"),
+                                     S("")),
+                     SLICE_COMM);
+    assert_int_equal(classify_kernel(VENDOR_NVIDIA, S(""),
+                                     S("void multimem_one_shot_kernel<float>()"), S("")),
+                     SLICE_COMM);
+    assert_int_equal(classify_kernel(VENDOR_NVIDIA, S(""),
+                                     S("void dpsk::ep::cuda::get_dispatch_layout<256>(int)"),
+                                     S("")),
+                     SLICE_COMPUTE);
     assert_int_equal(classify_kernel(VENDOR_NVIDIA, S(""), S("void deep_ep::layout::get()"), S("")),
                      SLICE_COMPUTE);
     assert_int_equal(

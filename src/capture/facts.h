@@ -21,12 +21,20 @@ struct facts {
     bool is_incore; /* the inside of one core, not a run */
     int64_t rank, world_size;
     int64_t device;
+    int64_t device_memory;             /* bytes */
     int64_t level;                     /* of an Ascend profile: 0, 1, 2 */
     int64_t record_shapes, with_stack; /* 0 no, 1 yes */
     strid kind;                        /* "ascend_pytorch", "kineto", "nsys", ... */
     strid producer;                    /* profiler and version, as far as told */
     strid device_name;
     strid host;
+};
+
+/* Memory that an operator held, by operator_memory.csv. */
+struct allocation {
+    strid name;
+    nanos begin, end; /* `end` < begin: not given back while it was recorded */
+    double bytes;
 };
 
 /* A mark that a step begins: the range of one step on the host, or of one step id. */

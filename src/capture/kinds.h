@@ -40,6 +40,7 @@ enum slice_kind {
     SLICE_GC,
     SLICE_STEP, /* step marks as they stand on a host thread */
     SLICE_INSTR,
+    SLICE_MEMORY, /* memory taken or given back on a thread; lasts no time */
     SLICE_OTHER,
 };
 

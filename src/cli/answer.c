@@ -103,14 +103,66 @@ static int run_kept(struct session *s, enum answer_form form, struct answer_part
     return code;
 }
 
+/* What a command prints beside its reports. */
+static bool pass_to_page(void *ctx, struct str text)
+{
+    struct page_answer *page = ctx;
+
+    text_put(&page->fragments[page->lang].plain, text);
+    return true;
+}
+
+/* Runs in one language, with the page in place of the screen. */
+static int run_into_page(struct session *s, struct answer_part part, enum lang lang)
+{
+    const struct common common = s->common;
+    const struct command_path path = s->path;
+    const struct out screen = s->out;
+
+    s->page->lang = lang;
+    out_init(&s->out, -1, false);
+    s->out.to = (struct sink){pass_to_page, s->page};
+    s->common.quiet = false;
+    s->common.lang = (int)lang + 1;
+    int code = part.run(s, part.ctx);
+    out_flush(&s->out);
+    out_fini(&s->out);
+    s->out = screen;
+    s->common = common;
+    s->path = path;
+    page_fragment_end(&s->page->fragments[lang], lang);
+    return code;
+}
+
+/* Commands with captures make the page at once; the words of all others are asked for twice. */
+static int write_page(struct session *s, const char *out, struct answer_part part)
+{
+    struct page_answer page = {.out = out, .choice = part.page, .kind = part.kind};
+    const struct words operands = s->operands;
+    enum lang own = session_lang(s);
+    enum status status = ST_OK;
+
+    s->page = &page;
+    int code = run_into_page(s, part, own);
+    if (code <= CODE_NO && !page.is_written) {
+        s->operands = operands;
+        code = run_into_page(s, part, own == LANG_EN ? LANG_ZH : LANG_EN);
+        status = code <= CODE_NO ? page_answer_fragments(s) : ST_OK;
+    }
+    s->page = NULL;
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        page_fragment_free(&page.fragments[lang]);
+    return status != ST_OK ? session_code(status) : code;
+}
+
 int answer_write(struct session *s, enum answer_form form, struct answer_part part)
 {
     const char *out = s->common.out != NULL ? s->common.out : "-";
     struct kept kept = {0};
 
-    if (form == ANSWER_HTML)
-        return session_usage(s, "no HTML page for this; .txt, .md and .json work");
     s->common.out = NULL; /* of this command, not of the one that answers */
+    if (form == ANSWER_HTML)
+        return write_page(s, out, part);
     s->common.json = form == ANSWER_JSON;
     if (strcmp(out, "-") == 0 && form != ANSWER_MARKDOWN)
         return part.run(s, part.ctx);

@@ -7,6 +7,7 @@
 #ifndef STRATA_CLI_ANSWER_H
 #define STRATA_CLI_ANSWER_H
 
+#include "cli/page_answer.h"
 #include "cli/path_kind.h"
 #include "cli/session.h"
 
@@ -31,7 +32,9 @@ int answer_form(struct session *s, enum answer_form *form);
 struct answer_part {
     int (*run)(struct session *s, const void *ctx);
     const void *ctx;
-    bool is_text; /* prints text of its own besides reports: in Markdown a block of code */
+    bool is_text;        /* prints text of its own besides reports: in Markdown a block of code */
+    enum page_kind kind; /* of a page */
+    struct page_choice page;
 };
 
 /* Runs it and writes what it printed to -o, when it succeeded. */

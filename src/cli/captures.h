@@ -34,7 +34,7 @@
 
 extern const char *const captures_sources[]; /* in the order of enum input_source */
 
-/* Applies --format and --jobs. The threads live as long as the session. */
+/* Applies --from and --jobs. The threads live as long as the session. */
 void captures_input(struct session *s, struct input_options *input);
 
 /* The one capture of a path, or all of them; their files are noted as read. capture_free() it,

@@ -21,14 +21,15 @@ static const char *const names[] = {
 static const struct args defaults = {.input = CAPTURE_INPUT(), .as = "text"};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "as", "FORMAT", struct args, as, "text, md, csv or html (default: text)"),
+    OPT_STRING(0, "to", "FORMAT", struct args, as, "text, md, csv or html (default: text)",
+               .alias = "as"),
     OPT_FLAG(0, "list", struct args, list, "list the analyses and exit"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
 
 static const struct example examples[] = {
-    {"strata analyze anomaly examples/ascend-small --as md", "idle time as Markdown"},
+    {"strata analyze anomaly examples/ascend-small --to md", "idle time as Markdown"},
     {"strata analyze --list", "names of all analyses"},
     {0},
 };
@@ -118,7 +119,7 @@ static int run(struct session *s, const void *given)
     if (a == NULL)
         return session_usage(s, "unknown analysis '%s'; --list shows the names", s->operands.at[0]);
     if (as == NULL)
-        return session_usage(s, "--as must be text, md, csv or html, not '%s'", args->as);
+        return session_usage(s, "--to must be text, md, csv or html, not '%s'", args->as);
     enum status status = captures_load_one(s, s->operands.at[1], args->input, &cap);
     if (status != ST_OK)
         return session_code(status);

@@ -324,7 +324,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_completion = {
     .name = "completion",
-    .group = GROUP_ABOUT,
+    .group = GROUP_TOOLS,
     .summary = "print a shell completion script",
     .usage = "[OPTIONS] bash|fish|zsh",
     .details = "Prints a script that completes commands, options and their values. It is generated "

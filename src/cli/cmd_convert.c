@@ -141,7 +141,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_convert = {
     .name = "convert",
-    .group = GROUP_LOOK,
+    .group = GROUP_TOOLS,
     .summary = "write a capture, or part of it, in another format",
     .usage = "[OPTIONS] CAPTURE -o OUT",
     .details = "Reads any capture and writes it as a Chrome trace (chrome: .json, chrome-gz: "

@@ -176,7 +176,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_devices = {
     .name = "devices",
-    .group = GROUP_ABOUT,
+    .group = GROUP_TOOLS,
     .summary = "list devices: peaks, memory bandwidth, ridge points",
     .usage = "[OPTIONS] [NAME]",
     .details =

@@ -7,6 +7,7 @@
 
 #include "analysis/study.h"
 #include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "text/diagnosis.h"
@@ -174,12 +175,14 @@ static int run(struct session *s, const void *given)
     enum status status = captures_load(s, s->operands.at[0], args->input, &fleet);
     if (status != ST_OK)
         return session_code(status);
-    if (fleet->ranks.n == 1)
-        show_one(s, fleet->ranks.at[0]);
-    else
+    if (fleet->ranks.n > 1)
         show_ranks(s, fleet);
+    else if (s->page == NULL)
+        show_one(s, fleet->ranks.at[0]);
+    if (s->page != NULL)
+        status = page_answer_fleet(s, fleet);
     fleet_free(fleet);
-    return CODE_DONE;
+    return session_code(status);
 }
 
 const struct command command_diagnose = {

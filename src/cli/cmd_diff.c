@@ -10,6 +10,7 @@ struct args {
     const char *min_effect, *min_time, *fail_above;
     struct words fail_if;
     enum answer_form to;
+    struct page_choice page;
 };
 
 static const struct args defaults = {
@@ -27,6 +28,7 @@ static const struct opt options[] = {
     CAPTURE_OPTIONS(struct args, job.input),
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     ANSWER_OPTION(struct args, to),
+    PAGE_OPTIONS(struct args, page),
     OPT_END,
 };
 
@@ -100,7 +102,9 @@ static int compare_captures(struct session *s, const void *given)
         captures_read(s, result.fleet[SIDE_B]);
         if (job.markdown != NULL)
             session_wrote(s, job.markdown);
-        if (s->common.json)
+        if (s->page != NULL)
+            status = page_answer_diff(s, &result);
+        else if (s->common.json)
             session_document(s, &diff_schema,
                              origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result,
                              &(struct record_env){.arena = &s->arena});
@@ -129,16 +133,19 @@ static int run(struct session *s, const void *given)
     if (way == NULL)
         return CODE_USAGE;
     if (way == &path_ways[KIND_CAPTURE])
-        return answer_write(s, form, (struct answer_part){compare_captures, given, false});
+        return answer_write(
+            s, form,
+            (struct answer_part){compare_captures, given, false, PAGE_COMPARE, args->page});
     if (args->fail_above != NULL || args->fail_if.n > 0)
         return session_usage(s, "--fail-above and --fail-if are for captures, not for %s",
                              way->what);
-    return answer_write(s, form, (struct answer_part){compare_others, way, way->is_text});
+    return answer_write(
+        s, form, (struct answer_part){compare_others, way, way->is_text, way->page, args->page});
 }
 
 const struct command command_diff = {
     .name = "diff",
-    .group = GROUP_EXPLAIN,
+    .group = GROUP_COMPARE,
     .summary = "compare two runs of any kind: changes beyond noise",
     .usage = "[OPTIONS] A B",
     .details = "A and B are captures, GPU runs (as in `strata gpu compare`), instruction traces "

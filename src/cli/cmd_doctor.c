@@ -97,7 +97,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_doctor = {
     .name = "doctor",
-    .group = GROUP_ABOUT,
+    .group = GROUP_TOOLS,
     .summary = "list external tools: where found, or the fallback",
     .usage = "[OPTIONS]",
     .details =

@@ -68,7 +68,7 @@ static void print_text(struct session *s, const struct formats *f)
     struct report *r = report_new(LANG_EN, S(""));
 
     add_rows(r, in, f->inputs.at, f->inputs.n);
-    report_text(r, S("  files are recognised by content; --format NAME overrides"));
+    report_text(r, S("  files are recognised by content; --from NAME overrides"));
     add_rows(r, out, f->outputs.at, f->outputs.n);
     report_text(r, S("  written by `strata convert`, chosen by file extension or --to NAME"));
     session_report(s, r);
@@ -97,11 +97,11 @@ static int run(struct session *s, const void *args)
 
 const struct command command_formats = {
     .name = "formats",
-    .group = GROUP_LOOK,
+    .group = GROUP_TOOLS,
     .summary = "list input and output formats",
     .usage = "[OPTIONS]",
     .details = "Lists every input format with the file names that are searched for in a folder. A "
-               "single file is recognised by its content, whatever its name; --format NAME, "
+               "single file is recognised by its content, whatever its name; --from NAME, "
                "available in all commands that read captures, overrides this.",
     .examples = examples,
     .schemas = {&schema},

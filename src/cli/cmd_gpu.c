@@ -8,7 +8,7 @@
 
 const struct command command_gpu = {
     .name = "gpu",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "profile GPU kernels: limits, roofline, opportunities",
     .usage = "COMMAND [OPTIONS] …",
     .details =

@@ -194,7 +194,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_gpu_clocks = {
     .name = "clocks",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "show, lock or restore the clocks of a GPU",
     .usage = "[OPTIONS] [status|lock|restore]",
     .details = "status (the default) shows clocks, throttle reasons, temperature and power. lock "

@@ -70,7 +70,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_gpu_compare = {
     .name = "compare",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "compare two GPU runs",
     .usage = "[OPTIONS] DIR_A DIR_B",
     .details =

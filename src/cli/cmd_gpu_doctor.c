@@ -163,7 +163,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_gpu_doctor = {
     .name = "doctor",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "check GPU profiling support on this machine",
     .usage = "[OPTIONS]",
     .details = "Lists GPUs, driver, CUPTI, ncu, nsys, NVML, nvdisasm, cuobjdump, the injection "

@@ -51,7 +51,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_gpu_import = {
     .name = "import",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "create a run folder from other profilers' files",
     .usage = "[OPTIONS] FILE…",
     .details = "Reads Nsight Compute pages as CSV (raw, details, source; pages of one report are "

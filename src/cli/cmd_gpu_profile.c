@@ -139,7 +139,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_gpu_profile = {
     .name = "profile",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "profile a workload: limiter and opportunities per kernel",
     .usage = "[OPTIONS] [-- COMMAND [ARGUMENT…]]",
     .details =

@@ -167,7 +167,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_gpu_report = {
     .name = "report",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "print, regenerate or validate the report of a run",
     .usage = "[OPTIONS] DIR|FILE…",
     .details = "Prints the report of a run folder, made from its files, or of other profilers' "

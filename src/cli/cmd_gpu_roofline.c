@@ -119,7 +119,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_gpu_roofline = {
     .name = "roofline",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "compute the roofline floor of a workload; needs no GPU",
     .usage = "[OPTIONS] --device NAME --flops EXPR --bytes EXPR",
     .details = "Work is given as formulas over parameters: + - * / %, brackets, max(a,b), "

@@ -55,7 +55,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_gpu_timeline = {
     .name = "timeline",
-    .group = GROUP_GPU,
+    .group = GROUP_RECORD,
     .summary = "analyse a GPU trace: overlap, launch latency, gaps",
     .usage = "[OPTIONS] TRACE",
     .details =

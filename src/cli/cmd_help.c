@@ -252,7 +252,7 @@ static int run(struct session *s, const void *p)
     else if (s->common.json)
         print_json(s, path);
     else if (path.command != NULL)
-        help_page(&s->out, path);
+        help_page(&s->out, path, false);
     else
         help_overview(&s->out);
     return CODE_DONE;
@@ -260,7 +260,7 @@ static int run(struct session *s, const void *p)
 
 const struct command command_help = {
     .name = "help",
-    .group = GROUP_ABOUT,
+    .group = GROUP_TOOLS,
     .summary = "list the commands, or show one command's page",
     .usage = "[OPTIONS] [COMMAND]",
     .details =

@@ -8,7 +8,7 @@
 
 const struct command command_incore = {
     .name = "incore",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "analyse instruction traces of a single kernel",
     .usage = "COMMAND [OPTIONS] …",
     .details = "Works on the operator simulator's output for one kernel: visualize_data.bin and "

@@ -43,7 +43,7 @@ static const struct opt options[] = {
                "loop bounds, lengths and other run-time values"),
     OPT_LIST(0, "patched", "NAME", struct args, job.origin.patched,
              "a control tensor that was replaced; needs --workload"),
-    OPT_STRING(0, "soc", "NAME", struct args, job.origin.soc, "simulated chip"),
+    OPT_STRING(0, "chip", "NAME", struct args, job.origin.soc, "simulated chip", .alias = "soc"),
     OPT_STRING(0, "target", "NAME", struct args, job.origin.target,
                "compilation target of the kernel"),
     OPT_STRING(0, "simulator", "TEXT", struct args, job.origin.simulator,
@@ -294,7 +294,7 @@ static const struct example examples[] = {
 
 const struct command command_incore_clean = {
     .name = "clean",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "make the trace of one kernel readable",
     .usage = "[OPTIONS] PATH...",
     .details =

@@ -125,7 +125,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_incore_diff = {
     .name = "diff",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "compare two runs of one kernel: pipes, instructions, waits",
     .usage = "[OPTIONS] A B",
     .details =

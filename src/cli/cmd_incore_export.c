@@ -73,7 +73,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_incore_export = {
     .name = "export",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "write the simulator folder from logs or a trace",
     .usage = "[OPTIONS] PATH",
     .details = "Reads one kernel from any output of the operator simulator (core model logs, "

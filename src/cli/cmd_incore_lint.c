@@ -90,7 +90,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_incore_lint = {
     .name = "lint",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "check whether MindStudio Insight can open a file",
     .usage = "[OPTIONS] PATH…",
     .details = "Checks visualize_data.bin and trace.json against the rules of MindStudio Insight: "

@@ -51,8 +51,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "platform", "NAME", struct args, job.platform, "a2a3 or a5 (default: a2a3)"),
     OPT_STRING(0, "runtime", "NAME", struct args, job.runtime,
                "runtime of simpler (default: tensormap_and_ringbuffer)"),
-    OPT_STRING(0, "soc-version", "NAME", struct args, job.soc,
-               "chip (default: dav_2201, dav_3510 for a5)"),
+    OPT_STRING(0, "chip", "NAME", struct args, job.soc, "chip (default: dav_2201, dav_3510 for a5)",
+               .alias = "soc-version"),
     OPT_INT(0, "hw-block-num", "N", struct args, job.blocks, 1, 1024,
             "blocks of a single-core-type kernel (default: 1)"),
     OPT_INT(0, "device", "N", struct args, job.device, 0, 1024, "device index (default: 0)"),
@@ -179,7 +179,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_incore_replay = {
     .name = "replay",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "launch one kernel of a program alone, with given arguments",
     .usage = "[OPTIONS] SCENE",
     .details = "Takes one kernel of the form kernel_entry(int64_t *args) out of a test scene, "

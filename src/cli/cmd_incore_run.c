@@ -78,7 +78,7 @@ static const struct opt options[] = {
                "pto-isa checkout ($PTO_ISA_ROOT or ~/pto-isa)"),
     OPT_STRING(0, "ptoas-root", "DIR", struct args, job.ptoas_root,
                "generate cases with this PTOAS checkout"),
-    OPT_STRING(0, "soc-version", "NAME", struct args, job.soc, "chip to simulate"),
+    OPT_STRING(0, "chip", "NAME", struct args, job.soc, "chip to simulate", .alias = "soc-version"),
     OPT_STRING(0, "aicore-arch", "NAME", struct args, job.arch,
                "compiler architecture ($AICORE_ARCH)"),
     OPT_STRING(0, "msopprof", "FILE", struct args, job.msopprof,
@@ -353,7 +353,7 @@ static const struct example examples[] = {
 
 const struct command command_incore_run = {
     .name = "run",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "run every kernel of a build on the core simulator",
     .usage = "[OPTIONS] [BUILD-DIR] [RUN-DIR]",
     .details = "Finds the kernels of a PyPTO build, runs each on the built-in simulator (or on "

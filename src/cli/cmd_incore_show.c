@@ -301,7 +301,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_incore_show = {
     .name = "show",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "show one kernel: pipes, instructions, waits, timeline",
     .usage = "[OPTIONS] PATH",
     .details = "Reads the trace of one kernel (visualize_data.bin, trace.json, or a folder with "

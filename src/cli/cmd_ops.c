@@ -22,7 +22,7 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "by", bys, struct args, by, "what to group by (default: op)"),
     OPT_CHOICE(0, "sort", orders, struct args, order,
                "device time, or time above the roof (default: device)"),
-    OPT_STRING(0, "device", "NAME", struct args, device,
+    OPT_STRING(0, "chip", "NAME", struct args, device,
                "device of the run, if the capture does not name it"),
     OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 30)"),
     CAPTURE_OPTIONS(struct args, input),

@@ -8,7 +8,7 @@
 
 const struct command command_pto = {
     .name = "pto",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "check, print and simulate kernels in PTO text",
     .usage = "COMMAND [OPTIONS] …",
     .details = "Reads .pto files, the text of kernels for Ascend A2/A3 and A5 as PyPTO writes it: "

@@ -125,7 +125,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_pto_calibrate = {
     .name = "calibrate",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "fit the simulator's cost model to measured cycles",
     .usage = "[OPTIONS] TABLE",
     .details = "TABLE is a CSV with the columns op, dtype, rows, cols and cycles, one instruction "

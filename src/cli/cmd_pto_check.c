@@ -109,7 +109,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_pto_check = {
     .name = "check",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "check kernels against the rules of PTO text",
     .usage = "[OPTIONS] FILE…",
     .details = "Parses each kernel and checks what can be checked without running it: names and "

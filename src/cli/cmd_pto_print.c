@@ -58,7 +58,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_pto_print = {
     .name = "print",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "print a kernel in canonical form",
     .usage = "[OPTIONS] FILE",
     .details = "One operation per line, two spaces per level, tile types in long form; aliases, "

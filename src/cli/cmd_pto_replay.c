@@ -78,7 +78,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_pto_replay = {
     .name = "replay",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "replay a recorded schedule and compare its times",
     .usage = "[OPTIONS] FILE",
     .details = "Reads a table of queue entries (queue, duration, the channels each waits for and "

@@ -317,7 +317,7 @@ static int run(struct session *s, const void *args)
 
 const struct command command_pto_sim = {
     .name = "sim",
-    .group = GROUP_INCORE,
+    .group = GROUP_KERNELS,
     .summary = "simulate kernels on an AI core model: cycles and waits",
     .usage = "[OPTIONS] FILE…",
     .details = "Executes the control flow of each kernel, issues every instruction to the queue of "

@@ -11,12 +11,14 @@
 struct args {
     const char *rank, *device;
     enum answer_form to;
+    struct page_choice page;
 };
 
 static const struct opt options[] = {
     OPT_STRING(0, "rank", "N", struct args, rank, "only this rank of a folder with several"),
     OPT_STRING(0, "device", "N", struct args, device, "only this device of a capture with several"),
     ANSWER_OPTION(struct args, to),
+    PAGE_OPTIONS(struct args, page),
     OPT_END,
 };
 
@@ -25,6 +27,7 @@ static const struct example examples[] = {
     {"strata examples/pto/attention.pto", "what limits a simulated kernel"},
     {"strata examples/kineto-small examples/kineto-small", "what changed between two runs"},
     {"strata examples/kineto-small -o kineto.md", "the same as a file"},
+    {"strata examples/kineto-small -o kineto.html", "a page with the timeline, for a browser"},
     {0},
 };
 
@@ -128,7 +131,7 @@ static int show_one(struct session *s, const void *ctx)
     vec_free(&passed);
     if (diag_count(&s->diag, "input.nothing") > 0)
         point_inside(s, path);
-    if (code <= CODE_NO && !s->common.json && !s->common.quiet)
+    if (code <= CODE_NO && !s->common.json && !s->common.quiet && s->page == NULL)
         print_next(s, ask->way, path);
     return code;
 }
@@ -171,6 +174,12 @@ static int show_two(struct session *s, const void *ctx)
     return answer_compare(s, ((const struct ask *)ctx)->way);
 }
 
+static struct answer_part part_of(const struct ask *ask,
+                                  int (*run)(struct session *s, const void *ctx))
+{
+    return (struct answer_part){run, ask, ask->way->is_text, ask->way->page, ask->args->page};
+}
+
 static int run(struct session *s, const void *given)
 {
     struct ask ask = {given, NULL};
@@ -186,16 +195,15 @@ static int run(struct session *s, const void *given)
         return code;
     if (s->operands.n > 1) {
         ask.way = answer_pair(s);
-        return ask.way == NULL
-                   ? CODE_USAGE
-                   : answer_write(s, form, (struct answer_part){show_two, &ask, ask.way->is_text});
+        return ask.way == NULL ? CODE_USAGE : answer_write(s, form, part_of(&ask, show_two));
     }
     ask.way = &path_ways[path_kind_of(s->operands.at[0], &s->arena)];
     if (ask.way == &path_ways[KIND_DOCUMENT] && form != ANSWER_JSON)
-        return answer_write(s, form, (struct answer_part){show_document, NULL, false});
+        return answer_write(s, form,
+                            (struct answer_part){.run = show_document, .page = ask.args->page});
     if (ask.way->one[0] == NULL)
         return refuse(s, ask.way, s->operands.at[0]);
-    return answer_write(s, form, (struct answer_part){show_one, &ask, ask.way->is_text});
+    return answer_write(s, form, part_of(&ask, show_one));
 }
 
 const struct command command_report = {

@@ -206,7 +206,7 @@ static int run(struct session *s, const void *given)
 
 const struct command command_synth = {
     .name = "synth",
-    .group = GROUP_LOOK,
+    .group = GROUP_TOOLS,
     .summary = "generate synthetic captures with ground truth",
     .usage = "[OPTIONS] -o DIR",
     .details =

@@ -141,7 +141,7 @@ static int run(struct session *s, const void *p)
 
 const struct command command_version = {
     .name = "version",
-    .group = GROUP_ABOUT,
+    .group = GROUP_TOOLS,
     .summary = "print the version and the build configuration",
     .usage = "[OPTIONS]",
     .details = "Prints the version. With --build also the compiler, the build type and the "

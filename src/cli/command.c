@@ -24,8 +24,8 @@ static const struct {
     struct opt opt;
 } common_options[] = {
     {COMMON_OUT, OPT_STRING('o', "out", "PATH", struct common, out, "output file or folder")},
-    {COMMON_FORMAT,
-     OPT_STRING(0, "format", "NAME", struct common, format, "input format (default: detected)")},
+    {COMMON_FORMAT, OPT_STRING(0, "from", "NAME", struct common, format,
+                               "input format (default: detected)", .alias = "format")},
     {COMMON_JOBS, OPT_INT('j', "jobs", "N", struct common, jobs, 1, 1024,
                           "number of threads (default: all processors)")},
     {COMMON_DRY_RUN,
@@ -39,7 +39,7 @@ static const struct {
     {0, OPT_FLAG('v', "verbose", struct common, verbose, "print notes to stderr")},
     {0, OPT_CHOICE(0, "color", color_choices, struct common, color,
                    "coloured output (default: auto)")},
-    {0, OPT_FLAG('h', "help", struct common, help, "print this page")},
+    {0, OPT_FLAG('h', "help", struct common, help, "print this page; -h: a short one")},
 };
 
 _Static_assert(ARRAY_LEN(common_options) < COMMON_OPTIONS, "room for OPT_END");
@@ -71,7 +71,8 @@ size_t command_options(const struct command *c, struct opt *out)
 
 const char *command_group_name(enum command_group group)
 {
-    static const char *const names[] = {"Look", "Explain", "In-core", "GPU", "Database", "About"};
+    static const char *const names[] = {"Look",    "Explain",  "Compare", "Record",
+                                        "Kernels", "Database", "Tools"};
 
     return names[group];
 }

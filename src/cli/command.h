@@ -18,17 +18,18 @@ struct session;
 enum command_group {
     GROUP_LOOK,
     GROUP_EXPLAIN,
-    GROUP_INCORE,
-    GROUP_GPU,
+    GROUP_COMPARE,
+    GROUP_RECORD,
+    GROUP_KERNELS,
     GROUP_DATABASE,
-    GROUP_ABOUT,
+    GROUP_TOOLS,
 };
 
 /* Common options a command takes besides those that all take (-h -q -v --json --color). */
 enum {
     COMMON_OUT = 1,                               /* -o --out PATH */
     COMMON_JOBS = 2,                              /* -j --jobs N */
-    COMMON_FORMAT = 4,                            /* --format NAME */
+    COMMON_FORMAT = 4,                            /* --from NAME */
     COMMON_DRY_RUN = 8,                           /* --dry-run */
     COMMON_LANG = 16,                             /* --lang NAME */
     COMMON_CSV = 32,                              /* --csv-safe */

@@ -123,7 +123,7 @@ static int check_operands(struct session *s)
     return CODE_DONE;
 }
 
-/* The word after --format, for commands that have it: it names what is read. */
+/* The word after --from, for commands that have it: it names what is read. */
 static int check_format(struct session *s)
 {
     const struct input_format *f = NULL;
@@ -134,9 +134,18 @@ static int check_format(struct session *s)
         if (strcmp(f->name, s->common.format) == 0)
             return CODE_DONE;
     diag_fail(&s->diag, ST_UNSUPPORTED, "usage.value", (struct where){0},
-              "--format: unknown input format \"%s\"", s->common.format);
+              "--from: unknown input format \"%s\"", s->common.format);
     diag_hint(&s->diag, "try", "strata formats");
     return CODE_USAGE;
+}
+
+/* Help was asked for by its letter alone. */
+static bool is_short_help(int argc, const char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0)
+            return false;
+    return true;
 }
 
 static int run_command(struct session *s, int argc, const char *const *argv)
@@ -157,7 +166,7 @@ static int run_command(struct session *s, int argc, const char *const *argv)
     } else {
         s->out.color = out_wants_color((enum color_mode)s->common.color, STDOUT_FILENO);
         if (s->common.help) {
-            help_page(&s->out, s->path);
+            help_page(&s->out, s->path, is_short_help(argc, argv));
             code = CODE_DONE;
         } else if ((code = check_operands(s)) == CODE_DONE &&
                    (code = check_format(s)) == CODE_DONE) {
@@ -195,7 +204,7 @@ static int run_holder(struct session *s, int argc, const char *const *argv)
 {
     if (argc > 0 && !is_help(argv[0]))
         return unknown_command(s, s->path.command, argv[0]);
-    help_page(&s->out, s->path);
+    help_page(&s->out, s->path, argc == 0 || is_short_help(argc, argv));
     return CODE_DONE;
 }
 

@@ -164,7 +164,7 @@ TEST(a_command_that_holds_others_lists_them)
     FILE *file = open_out(&o);
     char buf[4096];
 
-    help_page(&o, (struct command_path){NULL, &holder});
+    help_page(&o, (struct command_path){NULL, &holder}, false);
     read_back(&o, file, buf, sizeof(buf));
     assert_non_null(strstr(buf, "Commands\n  open          open it\n"));
 }
@@ -175,7 +175,7 @@ TEST(a_subcommand_has_its_full_name_on_its_page)
     FILE *file = open_out(&o);
     char buf[4096];
 
-    help_page(&o, (struct command_path){&holder, &sub_open});
+    help_page(&o, (struct command_path){&holder, &sub_open}, false);
     read_back(&o, file, buf, sizeof(buf));
     assert_non_null(strstr(buf, "usage: strata box open BOX\n"));
     assert_non_null(strstr(buf, "More: man strata-box\n"));

@@ -13,8 +13,8 @@
                    "floating-point operations, e.g. \"2*m*n*k\""),                                 \
         OPT_STRING(0, "bytes", "EXPR", type, member.bytes, "minimum bytes moved"),                 \
         OPT_STRING(0, "dtype", "TYPE", type, member.dtype, "data type: bf16, fp16, fp8, fp32, …"), \
-        OPT_STRING(0, "device", "NAME", type, member.device,                                       \
-                   "chip, as listed by `strata devices`"),                                         \
+        OPT_STRING(0, "chip", "NAME", type, member.device, "chip, as listed by `strata devices`",  \
+                   .alias = "device"),                                                             \
         OPT_STRING(0, "spec", "FILE", type, member.spec, "workload spec file (docs/gpu.md)"),      \
         OPT_DOUBLE(0, "peak-tflops", "X", type, member.peaks.tflops,                               \
                    "compute peak in TFLOP/s (default: of the device)"),                            \

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { HELP_COLUMN = 27, NAME_COLUMN = 14 };
+enum { HELP_COLUMN = 27, NAME_COLUMN = 12, GROUP_COLUMN = 10, SHORT_OPTIONS = 12 };
 
 static void heading(struct out *o, const char *text)
 {
@@ -16,26 +16,46 @@ static void heading(struct out *o, const char *text)
     out_text(o, "\n");
 }
 
-void help_overview(struct out *o)
+/* What a command that only holds others holds. */
+static struct str verbs_of(struct arena *arena, const struct command *c)
 {
-    out_text(o, "strata - show where accelerator time goes, and why\n"
-                "\n"
-                "usage: strata PATH               what limits this run or kernel\n"
-                "       strata PATH PATH          what changed between two\n"
-                "       strata COMMAND [OPTIONS] ...\n");
-    for (int g = GROUP_LOOK; g <= GROUP_ABOUT; g++) {
-        bool has_heading = false;
+    struct str text = S("");
+
+    for (size_t i = 0; c->subs[i] != NULL; i++)
+        text = arena_format(arena, "%.*s%s%s", STR_ARGS(text), i > 0 ? ", " : "", c->subs[i]->name);
+    return text;
+}
+
+/* One line for each command; the groups stand beside them, so that all fits on a screen. */
+static void print_tree(struct out *o, struct arena *arena)
+{
+    for (int g = GROUP_LOOK; g <= GROUP_TOOLS; g++) {
+        const char *group = command_group_name((enum command_group)g);
         for (size_t i = 0; i < command_count; i++) {
-            if ((int)command_list[i]->group != g)
+            const struct command *c = command_list[i];
+            if ((int)c->group != g)
                 continue;
-            if (!has_heading)
-                heading(o, command_group_name((enum command_group)g));
-            has_heading = true;
-            out_printf(o, "  %-*s%s\n", NAME_COLUMN, command_list[i]->name,
-                       command_list[i]->summary);
+            out_printf(o, "%-*s%-*s%s\n", GROUP_COLUMN, group, NAME_COLUMN, c->name,
+                       c->subs != NULL ? verbs_of(arena, c).at : c->summary);
+            group = "";
         }
     }
-    out_text(o, "\n`strata help COMMAND` shows a command's options and examples.\n");
+}
+
+void help_overview(struct out *o)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    out_text(o, "strata - show where accelerator time goes, and why\n"
+                "\n"
+                "usage: strata PATH [-o FILE.html|.md|.json]   what limits this run or kernel\n"
+                "       strata PATH PATH                       what changed between two\n"
+                "       strata COMMAND [OPTIONS] ...\n"
+                "\n");
+    print_tree(o, &arena);
+    out_text(o, "\n`strata COMMAND -h` is short, `--help` complete; `strata help COMMAND` too.\n");
+    arena_free(&arena);
 }
 
 static void print_option(struct out *o, const struct opt *opt)
@@ -72,7 +92,7 @@ static void print_options(struct out *o, const struct opt *table, const char *ti
 /* Two blanks behind the longest name. */
 static void print_subs(struct out *o, const struct command *c)
 {
-    size_t width = NAME_COLUMN - 2;
+    size_t width = NAME_COLUMN;
 
     for (size_t i = 0; c->subs[i] != NULL; i++)
         if (strlen(c->subs[i]->name) > width)
@@ -104,7 +124,31 @@ static void print_examples(struct out *o, const struct example *examples)
             out_printf(o, "  %-*s  %s\n", (int)width, examples[i].line, examples[i].shows);
 }
 
-void help_page(struct out *o, struct command_path path)
+/* The text of the man page. */
+static void print_details(struct out *o, const struct command *c)
+{
+    if (c->details == NULL)
+        return;
+    out_printf(o, "\n%s\n", c->details);
+}
+
+/* The first options and one example. */
+static void print_short(struct out *o, const struct command *c, const char *name)
+{
+    struct opt own[COMMAND_OPTIONS];
+    size_t n = 0, all = opt_count(c->options);
+
+    for (size_t i = 0; i < all && n < SHORT_OPTIONS; i++)
+        if (opt_is_option(&c->options[i]))
+            own[n++] = c->options[i];
+    own[n] = (struct opt)OPT_END;
+    print_options(o, own, "Options");
+    if (c->examples != NULL && c->examples[0].line != NULL)
+        print_examples(o, (const struct example[]){c->examples[0], {0}});
+    out_printf(o, "\nAll options: strata %s --help\n", name);
+}
+
+void help_page(struct out *o, struct command_path path, bool is_short)
 {
     const struct command *c = path.command;
     struct opt common[COMMON_OPTIONS];
@@ -113,6 +157,12 @@ void help_page(struct out *o, struct command_path path)
     command_full_name(path, name, sizeof(name));
     out_printf(o, "strata %s - %s\n\n", name, c->summary);
     out_printf(o, "usage: strata %s %s\n", name, c->usage);
+    if (is_short && c->subs == NULL) {
+        print_short(o, c, name);
+        return;
+    }
+    if (!is_short)
+        print_details(o, c);
     if (c->subs != NULL)
         print_subs(o, c);
     print_options(o, c->options, "Options");

@@ -11,8 +11,9 @@
 /* The grouped list of commands. */
 void help_overview(struct out *o);
 
-/* One command's page: purpose, usage, options, examples, where to read more. */
-void help_page(struct out *o, struct command_path path);
+/* One command's page: purpose, usage, options, examples, where to read more. The short one has no
+ * text, the first options and one example. */
+void help_page(struct out *o, struct command_path path, bool is_short);
 
 /* The page as mdoc(7) source: strata(1) when path.command is NULL, else strata-CMD(1). */
 void help_man(struct out *o, struct command_path path);

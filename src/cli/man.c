@@ -148,7 +148,7 @@ static void man_overview(struct out *o)
     prose(o, "strata reads profiles and traces of Ascend NPUs and NVIDIA GPUs and shows where the "
              "time goes, and why. Vendor tools are optional; installed ones are used. Results go "
              "to stdout, messages to stderr.");
-    for (int g = GROUP_LOOK; g <= GROUP_ABOUT; g++) {
+    for (int g = GROUP_LOOK; g <= GROUP_TOOLS; g++) {
         bool is_open = false;
         for (size_t i = 0; i < command_count; i++) {
             const struct command *c = command_list[i];

@@ -82,14 +82,19 @@ const char *opt_nearest(const char *word, const char *const *names, size_t count
     return best;
 }
 
+static bool has_name(const struct opt *o, struct str name)
+{
+    return str_equal(str_of(o->name), name) ||
+           (o->alias != NULL && str_equal(str_of(o->alias), name));
+}
+
 /* The option of that letter, or of that name when `letter` is 0. */
 static bool find(const struct parser *p, struct str name, char letter, struct hit *hit)
 {
     for (size_t s = 0; s < p->set_count; s++) {
         for (size_t i = 0; i < opt_count(p->sets[s].table); i++) {
             const struct opt *o = &p->sets[s].table[i];
-            if (opt_is_option(o) &&
-                (letter != 0 ? o->letter == letter : str_equal(str_of(o->name), name))) {
+            if (opt_is_option(o) && (letter != 0 ? o->letter == letter : has_name(o, name))) {
                 *hit = (struct hit){o, p->sets[s].base, false};
                 return true;
             }

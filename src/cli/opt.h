@@ -36,6 +36,7 @@ struct opt {
     enum opt_kind kind;
     char letter;       /* 0: long name only */
     const char *name;  /* without dashes; the heading of a group */
+    const char *alias; /* another name that works and is not shown; NULL: none */
     const char *value; /* what the help calls the value: FILE, PATH and DIR complete as such */
     size_t offset;     /* of the member in the struct that is filled */
     const char *help;  /* one line, lower case, no full stop */
@@ -61,10 +62,10 @@ struct opt {
         .kind = OPT_KIND_FLAG, .letter = (l), .name = (n), .offset = OPT_AT(type, member, bool),   \
         .help = (text)                                                                             \
     }
-#define OPT_STRING(l, n, v, type, member, text)                                                    \
+#define OPT_STRING(l, n, v, type, member, text, ...)                                               \
     {                                                                                              \
         .kind = OPT_KIND_STRING, .letter = (l), .name = (n), .value = (v),                         \
-        .offset = OPT_AT(type, member, const char *), .help = (text)                               \
+        .offset = OPT_AT(type, member, const char *), .help = (text), ##__VA_ARGS__                \
     }
 #define OPT_LIST(l, n, v, type, member, text)                                                      \
     {                                                                                              \

@@ -29,8 +29,8 @@ struct op_table;
                    "folder with the operator tables"),                                             \
         OPT_STRING(0, "data-root", "DIR", type, member.data_root,                                  \
                    "root of the tree (default: $STRATA_PERFDB or perfdb)"),                        \
-        OPT_STRING(0, "device", "NAME", type, member.device,                                       \
-                   "device in the tree (default: " PLACE_DEFAULT_DEVICE ")"),                      \
+        OPT_STRING(0, "chip", "NAME", type, member.device,                                         \
+                   "device in the tree (default: " PLACE_DEFAULT_DEVICE ")", .alias = "device"),   \
         OPT_STRING(0, "vllm-version", "V", type, member.vllm,                                      \
                    "vLLM-Ascend version, or full version folder name"),                            \
         OPT_STRING(0, "torch-version", "V", type, member.torch, "PyTorch version"),                \

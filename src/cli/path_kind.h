@@ -5,6 +5,7 @@
 #define STRATA_CLI_PATH_KIND_H
 
 #include "base/arena.h"
+#include "page/page.h"
 
 enum path_kind {
     KIND_CAPTURE, /* also what is not known: its reader says why */
@@ -32,6 +33,7 @@ struct path_way {
     const char *option;          /* that takes the path; NULL: it is an operand */
     const char *flag;            /* for the command of one path */
     bool is_text;                /* the commands print text of their own besides reports */
+    enum page_kind page;         /* what an HTML page of it is */
     const char *next[PATH_NEXT];
 };
 

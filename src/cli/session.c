@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "cli/page_answer.h"
 #include "render/render.h"
 
 int session_code(enum status status)
@@ -152,7 +153,10 @@ void session_render(struct session *s, const struct renderer *as, const struct r
 
 void session_report(struct session *s, const struct report *report)
 {
-    session_render(s, s->as != NULL ? s->as : &renderer_text, report);
+    if (s->page != NULL)
+        page_fragment_add(&s->page->fragments[s->page->lang], s->page->lang, report);
+    else
+        session_render(s, s->as != NULL ? s->as : &renderer_text, report);
 }
 
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)

@@ -16,6 +16,7 @@
 #include "report/envelope.h"
 #include "report/message.h"
 
+struct page_answer;
 struct renderer;
 
 enum exit_code {
@@ -32,7 +33,7 @@ enum exit_code {
 struct common {
     bool help, quiet, verbose, json, dry_run, csv_safe;
     const char *out;    /* --out; NULL when not given */
-    const char *format; /* --format; NULL when not given */
+    const char *format; /* --from; NULL when not given */
     int64_t jobs;       /* --jobs; 0: as many as processors */
     int color;          /* enum color_mode */
     int lang;           /* --lang: 0 from the environment, else an enum lang plus one */
@@ -46,6 +47,7 @@ struct session {
     struct arena arena;        /* lives as long as the run */
     struct out out;            /* stdout */
     const struct renderer *as; /* of reports; NULL: text */
+    struct page_answer *page;  /* that reports go into; NULL: none */
     struct progress progress;  /* for long jobs; shows one line on stderr when that is a terminal */
     struct progress_line progress_line;
     struct pool *pool; /* of --jobs, when a command asked for it */

@@ -47,6 +47,7 @@ struct device {
     double l2_mb;
     double l2_gbps;
     double memory_gb;
+    double link_gbps; /* to other devices of the machine, all links together, one direction */
     double other_gbps, other_l2_gbps; /* the same part with its second memory type ("CJ") */
     const char *source;
     uint32_t unsure; /* bit per enum peak: found in one place only, not confirmed */

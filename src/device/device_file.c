@@ -51,11 +51,28 @@ static void take_text(struct reader *r, struct str key, const char **out)
              STR_ARGS(key));
 }
 
+/* Enters the value that comes when it begins as wanted, steps over it otherwise. */
+static bool enter(struct json *j, enum json_token wanted)
+{
+    enum json_token token = json_next(j);
+    struct str key;
+
+    if (token == wanted)
+        return true;
+    if (token == JSON_ARRAY)
+        while (json_element(j))
+            ;
+    else if (token == JSON_OBJECT)
+        while (json_key(j, &key))
+            ;
+    return false;
+}
+
 static void take_peaks(struct reader *r, struct device *row)
 {
     struct str key;
 
-    if (json_next(&r->json) != JSON_OBJECT) {
+    if (!enter(&r->json, JSON_OBJECT)) {
         diag_add(r->diag, SEV_LOSS, "devices.bad-value", here(r),
                  "peak_tops ignored: not an object");
         return;
@@ -158,7 +175,7 @@ static size_t read_rows(struct reader *r, struct device_rows *rows)
     while (json_element(&r->json)) {
         struct device row = {0};
         struct str key;
-        if (json_next(&r->json) == JSON_OBJECT)
+        if (enter(&r->json, JSON_OBJECT))
             while (json_key(&r->json, &key))
                 take_field(r, key, &row);
         if (row.name == NULL || row.name[0] == '\0') {
@@ -188,7 +205,7 @@ enum status device_table_read(const char *path, struct str text, struct arena *a
     json_open(&r.json, text, JSON_STRICT);
     if (json_next(&r.json) == JSON_OBJECT) {
         while (json_key(&r.json, &key)) {
-            if (str_equal(key, S("devices")) && json_next(&r.json) == JSON_ARRAY) {
+            if (str_equal(key, S("devices")) && enter(&r.json, JSON_ARRAY)) {
                 has_list = true;
                 *used += read_rows(&r, &rows);
             }

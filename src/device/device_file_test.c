@@ -85,6 +85,20 @@ TEST(odd_rows_and_values_are_counted_and_the_rest_is_used)
     release(&r);
 }
 
+TEST(lists_and_objects_in_odd_places_are_stepped_over)
+{
+    struct run r;
+
+    read_table(
+        &r, "{\"devices\": {\"a\": [1]}, \"devices\": [[], [{\"name\": \"no\"}], {\"name\": \"X2\","
+            " \"peak_tops\": [[1], {}], \"vendor\": \"Acme\"}]}");
+    assert_int_equal(r.status, ST_OK);
+    assert_int_equal(r.rows, 1);
+    assert_null(device_find(&r.table, S("no")));
+    assert_string_equal(device_find(&r.table, S("X2"))->vendor, "Acme");
+    release(&r);
+}
+
 TEST(what_is_no_table_is_refused_with_one_reason)
 {
     static const char *const bad[] = {"",
@@ -108,4 +122,5 @@ TEST(what_is_no_table_is_refused_with_one_reason)
 TEST_MAIN("device/device_file", T(a_known_name_replaces_only_what_is_given),
           T(a_new_name_is_a_new_device), T(a_peak_from_the_user_counts_as_confirmed),
           T(odd_rows_and_values_are_counted_and_the_rest_is_used),
+          T(lists_and_objects_in_odd_places_are_stepped_over),
           T(what_is_no_table_is_refused_with_one_reason))

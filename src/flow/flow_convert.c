@@ -331,6 +331,14 @@ bool convert_range_parse(const char *text, struct interval *out)
     return out->begin < out->end;
 }
 
+bool convert_time_parse(const char *text, nanos *out)
+{
+    struct str number = str_trim(str_of(text));
+    const struct time_unit *unit = take_unit(&number);
+
+    return unit != NULL && take_time(number, unit, out);
+}
+
 /* ---- the answer ---- */
 
 static struct field_value format_name(const void *record, const struct record_env *env)

@@ -62,4 +62,7 @@ size_t convert_steps_parse(const char *text, struct arena *arena, struct convert
  * between. */
 bool convert_range_parse(const char *text, struct interval *out);
 
+/* "20ms" or "1.5s"; false without a unit. */
+bool convert_time_parse(const char *text, nanos *out);
+
 #endif

@@ -33,6 +33,19 @@ static void assert_range(const char *text, nanos begin, nanos end)
     assert_int_equal(range.end, end);
 }
 
+TEST(a_time_has_a_unit)
+{
+    nanos time;
+
+    assert_true(convert_time_parse("20ms", &time));
+    assert_int_equal(time, 20000000);
+    assert_true(convert_time_parse(" 1.5 s", &time));
+    assert_int_equal(time, 1500000000);
+    assert_false(convert_time_parse("20", &time));
+    assert_false(convert_time_parse("-1ms", &time));
+    assert_false(convert_time_parse("ms", &time));
+}
+
 TEST(times_have_units_and_either_end_may_be_open)
 {
     assert_range("10ms-25ms", 10000000, 25000000);
@@ -67,4 +80,5 @@ TEST(what_is_no_range_is_refused)
 }
 
 TEST_MAIN("flow/flow_convert", TA(steps_are_numbers_and_ranges), TA(what_is_no_step_is_refused),
-          T(times_have_units_and_either_end_may_be_open), T(what_is_no_range_is_refused))
+          T(a_time_has_a_unit), T(times_have_units_and_either_end_may_be_open),
+          T(what_is_no_range_is_refused))

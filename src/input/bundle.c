@@ -640,7 +640,7 @@ static enum status nothing(struct finder *f, const char *path)
                      "no profiling data found");
 }
 
-/* A folder without any file of the format that --format names; sidecars alone are no answer. */
+/* A folder without any file of the format that --from names; sidecars alone are no answer. */
 static enum status check_format(struct finder *f, const char *path)
 {
     const char *format = f->options->format;

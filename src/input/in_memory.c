@@ -1,6 +1,7 @@
 /*
  * memory: how much device memory was in use, as three tables tell it: memory_record.csv,
- * operator_memory.csv and npu_module_mem.csv. Every number becomes a sample of a counter.
+ * operator_memory.csv and npu_module_mem.csv. Every number becomes a sample of a counter, every row
+ * of operator_memory.csv an allocation, too.
  * Format reference: docs/formats/operator-memory.md
  */
 #include "input/import.h"
@@ -38,6 +39,7 @@ enum { MAX_SERIES = 4096 }; /* a profile has some dozen */
 struct memory {
     int time[ARRAY_LEN(columns)], value[ARRAY_LEN(columns)], component;
     strid names[ARRAY_LEN(columns)], unit;
+    int op, size, taken, given; /* of an allocation */
 };
 
 /* "NPU:0" of another device than the one that is read. */
@@ -50,6 +52,22 @@ static bool is_other_device(const struct import *i, const struct csv *csv)
         text = str_trim(csv_cell(csv, csv_column(csv, S("Device"))));
     return str_starts(text, S("NPU:")) && num_i64(str_part(text, 4, text.n), &device) &&
            import_is_other_device(i, device);
+}
+
+/* An empty release time: it lived to the end. */
+static void take_allocation(struct import *i, const struct csv *csv, const struct memory *m)
+{
+    struct allocation a = {.end = -1};
+    double kilobytes;
+
+    if (m->size < 0 || !num_us(str_trim(csv_cell(csv, m->taken)), &a.begin) ||
+        !num_f64(str_trim(csv_cell(csv, m->size)), &kilobytes))
+        return;
+    if (!num_us(str_trim(csv_cell(csv, m->given)), &a.end))
+        a.end = a.begin - 1;
+    a.bytes = kilobytes * 1024;
+    a.name = capture_intern(i->cap, str_trim(csv_cell(csv, m->op)));
+    vec_push(&i->cap->allocations, a);
 }
 
 /* Lost when a cell that should hold a number does not. */
@@ -75,6 +93,7 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
             return ROW_LOST;
         capture_sample(cap, capture_series(cap, process, m->names[k], m->unit), at, amount);
     }
+    take_allocation(i, csv, m);
     return ROW_TAKEN;
 }
 
@@ -102,6 +121,10 @@ static enum status read_memory(struct import *i)
     TRY(import_table_open(i, &table, &csv));
     m.unit = capture_intern(i->cap, S("MB"));
     m.component = csv_column(&csv, S("Component"));
+    m.op = csv_column(&csv, S("Name"));
+    m.size = csv_column(&csv, S("Size(KB)"));
+    m.taken = csv_column(&csv, S("Allocation Time(us)"));
+    m.given = csv_column(&csv, S("Release Time(us)"));
     for (size_t k = 0; k < ARRAY_LEN(columns); k++) {
         m.time[k] = csv_column(&csv, columns[k].time);
         m.value[k] = csv_column(&csv, columns[k].value);

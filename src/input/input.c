@@ -127,7 +127,7 @@ static void point_to_formats(const struct probe *p, struct diag *d)
 {
     diag_hint(d, "looked for", "one of the formats that `strata formats` lists");
     diag_hint(d, "nearest", "%s", nearest(p));
-    diag_hint(d, "try", "the folder of the profile; or --format NAME, to read it as that format");
+    diag_hint(d, "try", "the folder of the profile; or --from NAME, to read it as that format");
 }
 
 /* What the bytes are when no importer wants them: the common accidents have names. */
@@ -196,7 +196,7 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
         return refuse(p, d);
     if (rival != NULL)
         return diag_fail(d, ST_UNSUPPORTED, "input.ambiguous", (struct where){.path = p->path},
-                         "could be %s or %s; choose with --format", best->name, rival->name);
+                         "could be %s or %s; choose with --from", best->name, rival->name);
     *out = best;
     return ST_OK;
 }

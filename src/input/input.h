@@ -71,7 +71,7 @@ enum input_role {
 };
 
 struct input_format {
-    const char *name;      /* as typed after --format */
+    const char *name;      /* as typed after --from */
     const char *summary;   /* one line */
     const char *looks_for; /* file names, for the message when nothing was found */
     enum input_role role;

@@ -615,8 +615,8 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
         break;
     case 'i':
     case 'I':
-        if (c->dialect == TRACE_KINETO) /* ends of windows and memory samples */
-            c->events++;
+        if (c->dialect == TRACE_KINETO && trace_category(e->field[EVENT_CAT]) != HINT_MEMORY)
+            c->events++; /* ends of windows */
         else
             take_slice(c, e);
         break;

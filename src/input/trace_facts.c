@@ -7,6 +7,7 @@ void trace_facts_init(struct trace_facts *f)
                               .world_size = UNKNOWN,
                               .record_shapes = UNKNOWN,
                               .with_stack = UNKNOWN,
+                              .device_memory = UNKNOWN,
                               .device_name = S("")};
     arena_init(&f->arena);
 }
@@ -72,6 +73,8 @@ static void take_devices(struct json *j, struct trace_facts *f)
         while (json_key(j, &key))
             if (str_equal(key, S("name")) && json_value(j, &text))
                 f->device_name = arena_str(&f->arena, json_text(text, &f->arena));
+            else if (str_equal(key, S("totalGlobalMem")))
+                take_number(j, &f->device_memory);
     }
     take_vendor(f->device_name, f);
 }

@@ -413,6 +413,8 @@ static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect 
     f->with_stack = t->with_stack != UNKNOWN ? t->with_stack : f->with_stack;
     if (t->device_name.n > 0)
         f->device_name = capture_intern(cap, t->device_name);
+    if (t->device_memory != UNKNOWN)
+        f->device_memory = t->device_memory;
     if (t->vendor != VENDOR_UNKNOWN)
         f->vendor = t->vendor;
     if (t->has_base_time)

@@ -23,6 +23,7 @@ const uint8_t trace_hint_kinds[HINT_COUNT] = {
     [HINT_CONTROL] = SLICE_CONTROL,
     [HINT_GPU_ANNOTATION] = SLICE_OTHER,
     [HINT_OVERHEAD] = SLICE_OTHER,
+    [HINT_MEMORY] = SLICE_MEMORY,
     [HINT_SKIP] = SLICE_OTHER,
 };
 
@@ -48,6 +49,7 @@ static const struct {
     {S_INIT("cuda_sync"), HINT_WAIT},
     {S_INIT("gpu_user_annotation"), HINT_GPU_ANNOTATION},
     {S_INIT("overhead"), HINT_OVERHEAD},
+    {S_INIT("cpu_instant_event"), HINT_MEMORY},
     {S_INIT("trace"), HINT_SKIP},
 };
 
@@ -181,19 +183,13 @@ static const struct word_arg ascend_args[] = {
 
 /* Launch parameters repeat from launch to launch of a kernel. */
 static const struct word_arg kineto_args[] = {
-    {S_INIT("queued"), {ARG_SKIP, 0}},
-    {S_INIT("device"), {ARG_SKIP, 0}},
-    {S_INIT("stream"), {ARG_SKIP, 0}},
-    {S_INIT("context"), {ARG_SET, 0}},
-    {S_INIT("registers per thread"), {ARG_SET, 0}},
-    {S_INIT("shared memory"), {ARG_SET, 0}},
-    {S_INIT("blocks per SM"), {ARG_SET, 0}},
-    {S_INIT("warps per SM"), {ARG_SET, 0}},
-    {S_INIT("est. achieved occupancy %"), {ARG_SET, 0}},
-    {S_INIT("cbid"), {ARG_SET, 0}},
-    {S_INIT("cid"), {ARG_SET, 0}},
-    {S_INIT("Group size"), {ARG_SET, 0}},
-    {S_INIT("Op count"), {ARG_SKIP, 0}},
+    {S_INIT("queued"), {ARG_SKIP, 0}},       {S_INIT("finished"), {ARG_SKIP_FEW, 0}},
+    {S_INIT("device"), {ARG_SKIP, 0}},       {S_INIT("stream"), {ARG_SKIP, 0}},
+    {S_INIT("context"), {ARG_SET, 0}},       {S_INIT("registers per thread"), {ARG_SET, 0}},
+    {S_INIT("shared memory"), {ARG_SET, 0}}, {S_INIT("blocks per SM"), {ARG_SET, 0}},
+    {S_INIT("warps per SM"), {ARG_SET, 0}},  {S_INIT("est. achieved occupancy %"), {ARG_SET, 0}},
+    {S_INIT("cbid"), {ARG_SET, 0}},          {S_INIT("cid"), {ARG_SET, 0}},
+    {S_INIT("Group size"), {ARG_SET, 0}},    {S_INIT("Op count"), {ARG_SKIP, 0}},
 };
 
 static bool look_up(const struct word_arg *list, size_t n, struct str key, struct trace_arg *out)

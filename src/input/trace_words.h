@@ -35,6 +35,7 @@ enum trace_hint {
     HINT_CONTROL,
     HINT_GPU_ANNOTATION,
     HINT_OVERHEAD,
+    HINT_MEMORY,
     HINT_SKIP, /* of no use */
     HINT_COUNT
 };

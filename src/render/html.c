@@ -14,20 +14,27 @@ static const struct str page_head =
            "dt{font-weight:600}dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}"
            "</style>\n");
 
-static void put_escaped(struct render_out *o, struct str text)
+static void put_form(struct render_out *o, struct str text, enum inert_form form)
 {
     static const struct str with[] = {S_INIT("&lt;"), S_INIT("&gt;"), S_INIT("&amp;"),
                                       S_INIT("&quot;")};
 
-    render_escaped(o, text, INERT_LINES, S("<>&\""), with);
+    render_escaped(o, text, form, S("<>&\""), with);
+}
+
+static void put_escaped(struct render_out *o, struct str text)
+{
+    put_form(o, text, INERT_LINES);
 }
 
 static void put_element(struct render_out *o, const char *tag, struct str text)
 {
+    bool is_cell = str_starts(str_of(tag), S("td"));
+
     render_put(o, S("<"));
     render_put(o, str_of(tag));
     render_put(o, S(">"));
-    put_escaped(o, text);
+    put_form(o, text, is_cell ? INERT_LINE : INERT_LINES);
     render_put(o, S("</"));
     render_put(o, str_part(str_of(tag), 0, str_find_char(str_of(tag), ' ')));
     render_put(o, S(">"));

@@ -35,10 +35,11 @@ EXTRA = [
     ["info", "no" + PAYLOAD], ["gpu", "doctor"], ["doctor"], [PAYLOAD], ["info", "--" + PAYLOAD],
     ["gpu", "clocks", PAYLOAD], ["gpu", "profile", "--dry-run", "--", PAYLOAD], ["help", PAYLOAD],
     ["devices", PAYLOAD], ["analyze", PAYLOAD, PAYLOAD], ["query", ".", "select '" + PAYLOAD + "'"],
+    ["check", "no" + PAYLOAD, "--max-idle", "1%"], ["check", ".", "--fail-if", PAYLOAD + ">1"],
     ["formats", PAYLOAD], ["whatif", "x", PAYLOAD], ["pto", PAYLOAD], ["synth", "--model", PAYLOAD],
 ]
 # Over poisoned copies of examples/: every analysis in every format, and what golden cases print as JSON only.
-CAPTURES = ["ascend-small", "ascend-moe", "kineto-small"]
+CAPTURES = ["ascend-small", "ascend-moe", "kineto-small", "memory"]
 OVER_EXAMPLES = [
     ["incore", "show", "incore"], ["incore", "diff", "incore", "incore"], ["incore", "lint", "incore"],
     ["db", "sql", "--data-root", "perfdb/db", "select * from MatMulV2"],
@@ -47,14 +48,14 @@ OVER_EXAMPLES = [
     ["gpu", "report", "gpu-rules/raw.csv"], ["anomaly", "kineto-small", "--md", "report.md", "-o", "anomaly"],
     ["diff", "kineto-small", "ascend-small", "--md", "diff.md"], ["arch", "ascend-moe", "-o", "arch"],
     ["report", "incore"],
-] + [[verb, c] for c in CAPTURES for verb in ("info", "report", "ops", "diagnose", "whatif")] + \
+] + [[verb, c] for c in CAPTURES for verb in ("info", "report", "ops", "memory", "diagnose", "whatif")] + \
     [["query", c, "select name, lane from slices"] for c in CAPTURES] + \
     [["convert", c, "-o", f"{c}.{e}"] for c in CAPTURES for e in ("json", "pftrace", "csv")]
 # Nothing but the arguments and the program itself.
 EXEMPT = {"completion", "comm", "db", "gpu", "incore", "pto", "version"}
 # Their text must show the names: else the poison no longer reaches them.
 REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu report,gpu timeline,
-    incore show,incore diff,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
+    incore show,incore diff,memory,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
 
 # Data for programs; traces of one core keep the strings of their input byte for byte.
 DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|db|gz|so|o|npy|cpp|h|pb)$")

@@ -103,7 +103,7 @@ def help_examples(env):
     loader = importlib.machinery.SourceFileLoader("examples", str(ROOT / "tests/run-examples"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("examples", loader))
     loader.exec_module(module)
-    return module.help_examples([], env)
+    return [e for words in module.all_commands(env) for e in module.help_examples(words, env)]
 
 
 def check_examples():

@@ -1,0 +1,176 @@
+/*
+ * strata check: a capture against limits and a baseline, for CI.
+ */
+#include <math.h>
+
+#include "base/outfile.h"
+#include "cli/captures.h"
+#include "flow/flow_check.h"
+#include "flow/flow_convert.h"
+#include "report/report.h"
+
+struct args {
+    struct input_options input;
+    const char *max_idle, *max_step, *baseline, *max_slowdown, *junit;
+    struct words fail_if;
+};
+
+static const struct args defaults = {.input = CAPTURE_INPUT(), .max_slowdown = "5%"};
+
+static const struct opt options[] = {
+    OPT_STRING(0, "max-idle", "PCT", struct args, max_idle,
+               "device idle time, as a share of all steps: 10%"),
+    OPT_STRING(0, "max-step", "TIME", struct args, max_step, "longest step: 20ms"),
+    OPT_STRING(0, "baseline", "PATH", struct args, baseline,
+               "capture that the steps may not be slower than"),
+    OPT_STRING(0, "max-slowdown", "PCT", struct args, max_slowdown,
+               "how much slower than the baseline (default: 5%)"),
+    OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
+             "'underfeed_ratio>0.2', or 'tail_gap_ms>10%' over it"),
+    OPT_STRING(0, "junit", "FILE", struct args, junit, "write the results as JUnit XML"),
+    CAPTURE_OPTIONS(struct args, input),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata check examples/kineto-small --max-idle 10% --max-step 40ms", "limits"},
+    {"strata check examples/ascend-small --baseline examples/ascend-small --junit check.xml",
+     "against an earlier run, with a file for the CI system"},
+    {0},
+};
+
+static bool is_change(const char *condition)
+{
+    return str_ends(str_trim(str_of(condition)), S("%"));
+}
+
+/* Conditions with a percentage are changes over the baseline, others are about the capture. */
+static bool take_conditions(struct session *s, const struct args *args, struct check_job *job)
+{
+    struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);
+    struct diff_gate *changes = ARENA_ARRAY(&s->arena, struct diff_gate, args->fail_if.n + 1);
+    const char **texts = ARENA_ARRAY(&s->arena, const char *, args->fail_if.n + 1);
+
+    job->gates = gates;
+    job->changes = changes;
+    job->change_texts = texts;
+    if (args->baseline != NULL) {
+        changes[0] = (struct diff_gate){.group = SIZE_MAX, .metric = COMPARE_SERVICE};
+        if (!diff_percent(str_of(args->max_slowdown), &changes[0].limit)) {
+            session_usage(s, "--max-slowdown must be a percentage, not '%s'", args->max_slowdown);
+            return false;
+        }
+        texts[0] = arena_format(&s->arena, "--baseline %s", args->baseline).at;
+        job->n_changes = 1;
+    }
+    for (size_t i = 0; i < args->fail_if.n; i++) {
+        const char *text = args->fail_if.at[i], *problem = NULL;
+        if (!is_change(text)) {
+            problem = gate_parse(&s->arena, text, &gates[job->n_gates++]);
+        } else if (args->baseline == NULL) {
+            problem = "a change in percent needs --baseline";
+        } else {
+            texts[job->n_changes] = arena_format(&s->arena, "--fail-if %s", text).at;
+            if (diff_gate_parse(&s->arena, text, &changes[job->n_changes++], &problem))
+                problem = NULL;
+        }
+        if (problem != NULL) {
+            session_usage(s, "--fail-if '%s': %s", text, problem);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Completes the job; false after a usage error. */
+static bool complete(struct session *s, const struct args *args, struct check_job *job)
+{
+    *job = (struct check_job){.path = s->operands.at[0],
+                              .baseline = args->baseline,
+                              .input = args->input,
+                              .max_idle = NAN};
+    captures_input(s, &job->input);
+    if (args->max_idle != NULL && !diff_percent(str_of(args->max_idle), &job->max_idle))
+        session_usage(s, "--max-idle must be a percentage, not '%s'", args->max_idle);
+    else if (args->max_step != NULL &&
+             (!convert_time_parse(args->max_step, &job->max_step) || job->max_step <= 0))
+        session_usage(s, "--max-step must be a time with its unit, such as 20ms, not '%s'",
+                      args->max_step);
+    else if (take_conditions(s, args, job)) {
+        if (args->max_idle != NULL || job->max_step > 0 || job->n_gates + job->n_changes > 0)
+            return true;
+        session_usage(s, "check needs a gate: --max-idle, --max-step, --baseline or --fail-if");
+    }
+    return false;
+}
+
+static void print_text(struct session *s, const struct gate_results *results)
+{
+    struct report *r = report_new(LANG_EN, S(""));
+
+    for (size_t i = 0; i < results->n; i++)
+        if (!results->at[i].is_passed)
+            report_line(r, "failed  %s: %s: %s", results->at[i].capture, results->at[i].gate,
+                        results->at[i].text);
+    report_line(r, "%zu of %zu gates passed", results->n - results->failed, results->n);
+    session_report(s, r);
+    report_free(r);
+}
+
+static enum status write_junit(struct session *s, const char *path,
+                               const struct gate_results *results)
+{
+    struct text xml = {0};
+
+    gate_results_junit(results, s->operands.at[0], &xml);
+    enum status st = outfile_save(path, text_view(&xml), &s->diag);
+    text_free(&xml);
+    if (st == ST_OK)
+        session_wrote(s, path);
+    return st;
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct gate_results results;
+    struct check_job job;
+
+    if (!complete(s, args, &job))
+        return CODE_USAGE;
+    enum status st = flow_check(&job, &s->arena, &s->diag, &results);
+    if (st == ST_OK)
+        captures_read(s, results.fleet);
+    fleet_free(results.fleet);
+    if (st == ST_OK && args->junit != NULL)
+        st = write_junit(s, args->junit, &results);
+    if (st != ST_OK)
+        return session_code(st);
+    if (s->common.json)
+        session_document(s, &check_gates_schema, "measured", &results,
+                         &(struct record_env){.arena = &s->arena});
+    else if (!s->common.quiet)
+        print_text(s, &results);
+    return results.failed > 0 ? CODE_NO : CODE_DONE;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .group = GROUP_COMPARE,
+    .summary = "hold a capture to limits and a baseline, for CI",
+    .usage = "[OPTIONS] CAPTURE",
+    .details =
+        "Exits with 1 if a gate fails, with one line for each that does. A gate that cannot be "
+        "decided fails: without steps, or with nothing to compare.\n"
+        "\n"
+        "--max-idle is the idle time of all steps divided by their time. --max-step is for the "
+        "longest step. --baseline compares the groups of steps as `strata diff` does: they may be "
+        "slower by --max-slowdown, or by noise. A --fail-if without a percentage is a condition of "
+        "`strata anomaly` (a metric of its document), one with a percentage is one of `strata "
+        "diff`. Each rank is checked by itself.",
+    .see = "docs/howto/gate-ci.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_CAPTURE,
+    .schemas = {&check_gates_schema},
+    COMMAND_PARTS,
+};

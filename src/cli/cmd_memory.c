@@ -1,0 +1,71 @@
+/*
+ * strata memory: device memory over time and what held it.
+ */
+#include "analysis/memory.h"
+#include "cli/captures.h"
+#include "report/report.h"
+
+struct args {
+    struct input_options input;
+    int64_t top;
+};
+
+static const struct args defaults = {.input = CAPTURE_INPUT()};
+
+static const struct opt options[] = {
+    OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 12)"),
+    CAPTURE_OPTIONS(struct args, input),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata memory examples/memory", "peak, what lived then, growth by step"},
+    {"strata memory examples/memory --json", "the same as JSON"},
+    {0},
+};
+
+static void print(struct session *s, const struct args *args, const struct capture *cap)
+{
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    const struct memory *memory = memory_find(&st);
+    if (s->common.json) {
+        const struct record_env env = {&cap->strings, &st.scratch, &memory->capacity};
+        session_document(s, &memory_schema, origin_name(cap->origin), memory, &env);
+    } else if (!s->common.quiet) {
+        struct report *r = report_new(session_lang(s), str_of(cap->name));
+        memory_describe(memory, (size_t)args->top, r);
+        session_report(s, r);
+        report_free(r);
+    }
+    study_end(&st);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct capture *cap;
+
+    enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
+    if (status != ST_OK)
+        return session_code(status);
+    print(s, args, cap);
+    capture_free(cap);
+    return CODE_DONE;
+}
+
+const struct command command_memory = {
+    .name = "memory",
+    .group = GROUP_EXPLAIN,
+    .summary = "device memory over time: peak, what lived then, growth",
+    .usage = "[OPTIONS] CAPTURE",
+    .details = "Reads allocator events (profile_memory=True) or Ascend's memory tables: the curve "
+               "of allocated and reserved bytes, what lived at the peak by operator and module, "
+               "memory that is reserved but not used, and how each step begins, peaks and ends.",
+    .see = "docs/analyses/memory.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_CAPTURE | COMMON_LANG,
+    .schemas = {&memory_schema},
+    COMMAND_PARTS,
+};

@@ -1,0 +1,43 @@
+/*
+ * page_answer - the answer of a command as a page (page/page.h).
+ *
+ * While a session has one, reports go into it. A command with captures at hand makes the page of
+ * them instead; all others run once for each language.
+ */
+#ifndef STRATA_CLI_PAGE_ANSWER_H
+#define STRATA_CLI_PAGE_ANSWER_H
+
+#include "cli/session.h"
+#include "page/page.h"
+
+struct diff_result;
+struct fleet;
+
+/* What the user may choose about a page. */
+struct page_choice {
+    uint64_t max_size;
+    bool redact;
+};
+
+#define PAGE_OPTIONS(type, member)                                                                 \
+    OPT_SIZE(0, "max-size", "BYTES", type, member.max_size,                                        \
+             "largest HTML page (default: 25M); short slices are merged"),                         \
+        OPT_FLAG(0, "redact", type, member.redact, "replace names and paths in an HTML page")
+
+struct page_answer {
+    const char *out; /* "-": stdout */
+    struct page_choice choice;
+    enum page_kind kind;
+    struct page_fragment fragments[LANGS];
+    enum lang lang; /* of the fragment that is being filled */
+    bool is_written;
+};
+
+/* The page of one capture or of the ranks of a run; of a comparison. */
+enum status page_answer_fleet(struct session *s, const struct fleet *fleet);
+enum status page_answer_diff(struct session *s, const struct diff_result *result);
+
+/* The page of the fragments. */
+enum status page_answer_fragments(struct session *s);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * flow_check - a capture against limits and, if given, against a baseline: which gates hold.
+ *
+ * A gate that cannot be decided (no steps, nothing to compare with) fails.
+ */
+#ifndef STRATA_FLOW_FLOW_CHECK_H
+#define STRATA_FLOW_FLOW_CHECK_H
+
+#include "analysis/gate.h"
+#include "flow/flow_diff.h"
+
+struct check_job {
+    const char *path, *baseline; /* NULL: no baseline */
+    struct input_options input;
+    double max_idle;          /* of the time of all steps, 0 to 1; NAN: no limit */
+    nanos max_step;           /* of the longest; 0: no limit */
+    const struct gate *gates; /* on the capture alone; reached: failed */
+    size_t n_gates;
+    const struct diff_gate *changes; /* against the baseline */
+    const char *const *change_texts; /* as given */
+    size_t n_changes;
+};
+
+/* One gate on one capture. */
+struct gate_result {
+    const char *gate;    /* "--max-idle 10%" */
+    const char *capture; /* its name */
+    bool is_passed;
+    const char *text; /* the measured value and the limit */
+};
+
+struct gate_results {
+    struct gate_result *at;
+    size_t n, failed;
+    struct fleet *fleet; /* what was checked; fleet_free() it */
+};
+
+extern const struct record gate_result_record;
+extern const struct schema check_gates_schema; /* of a struct gate_results */
+
+/* The results live in `arena`. */
+enum status flow_check(const struct check_job *job, struct arena *arena, struct diag *d,
+                       struct gate_results *out);
+
+/* The results as JUnit XML, for CI systems. */
+void gate_results_junit(const struct gate_results *results, const char *path, struct text *out);
+
+#endif

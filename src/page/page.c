@@ -1,0 +1,305 @@
+/*
+ * The page as a file.
+ */
+#include "page/page.h"
+
+#include <stdio.h>
+
+#include "page/page_bundle.h"
+#include "page/page_encode.h"
+#include "page/page_html.h"
+#include "page/page_number.h"
+#include "text/page.h"
+
+enum {
+    FIXED = 800000, /* bytes of a page besides its items: script, model, first screen */
+    ROUNDS = 4,     /* of thinning, each stronger */
+    LEAST_ITEMS = 1000,
+};
+
+void page_init(struct page_file *page, enum page_kind kind, const struct page_options *options)
+{
+    *page = (struct page_file){.kind = kind, .options = *options};
+    page->focus.slice = NO_SLICE;
+    if (page->options.max_size == 0)
+        page->options.max_size = PAGE_SIZE;
+    arena_init(&page->arena);
+}
+
+void page_fini(struct page_file *page)
+{
+    for (size_t i = 0; i < page->n_sets; i++)
+        page_set_fini(page->sets[i]);
+    page_pack_free(&page->pack);
+    hash_free(&page->aliases);
+    arena_free(&page->arena);
+}
+
+void page_add_fact(struct page_file *page, struct wording text)
+{
+    if (page->n_facts < PAGE_FACTS)
+        page->facts[page->n_facts++] = text;
+}
+
+void page_add_missing(struct page_file *page, struct wording text)
+{
+    if (page->n_missing < PAGE_MISSING)
+        page->missing[page->n_missing++] = text;
+}
+
+void page_add_set(struct page_file *page, struct study *st)
+{
+    if (page->n_sets == PAGE_SETS)
+        return;
+    struct page_set *set = ARENA_NEW(&page->arena, struct page_set);
+    page_set_init(set, st, &page->arena, page->options.pool);
+    set->aliases = page->options.redact ? &page->aliases : NULL;
+    page->sets[page->n_sets++] = set;
+}
+
+struct page_mean page_mean_of(const struct accounting *a)
+{
+    struct page_mean mean = {0};
+
+    for (size_t i = 1; i < a->n; i++)
+        mean.steps += a->steps[i].tasks > 0;
+    size_t first = mean.steps > 0;
+    mean.steps += mean.steps == 0;
+    for (size_t i = first; i < a->n; i++)
+        for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+            mean.by[class] += a->steps[i].by[class];
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
+        mean.by[class] /= (nanos)mean.steps;
+        mean.time += mean.by[class];
+    }
+    return mean;
+}
+
+/* ---- size ---- */
+
+static size_t items_of(const struct page_file *page)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < page->n_sets; i++)
+        n += page->sets[i]->n_items;
+    return n;
+}
+
+static double estimate(const struct page_file *page)
+{
+    double bytes = FIXED;
+
+    for (size_t i = 0; i < page->n_sets; i++)
+        bytes += page_encode_estimate(page->sets[i]);
+    return bytes;
+}
+
+/* Each set keeps the same part of its slices. */
+static struct page_thinning thin(struct page_file *page, double part)
+{
+    struct page_thinning strongest = {0};
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        struct page_set *set = page->sets[i];
+        double most = (double)set->n_slices * part;
+        struct page_thinning t =
+            page_thin_choose(set, most > LEAST_ITEMS ? (size_t)most : LEAST_ITEMS);
+        page_set_reset(set);
+        page_thin_apply(set, &t);
+        if (t.q[THIN_HOST] >= strongest.q[THIN_HOST])
+            strongest = t;
+    }
+    return strongest;
+}
+
+static struct wording thinned_what(struct page_file *page, const struct page_thinning *t)
+{
+    const struct message *m = t->q[THIN_DEVICE] > 0 ? &page_text.thinned_device
+                              : t->q[THIN_COMM] > 0 ? &page_text.thinned_comm
+                                                    : &page_text.thinned_host;
+    nanos q = t->q[THIN_DEVICE] > 0 ? t->q[THIN_DEVICE]
+              : t->q[THIN_COMM] > 0 ? t->q[THIN_COMM]
+                                    : t->q[THIN_HOST];
+
+    if (q == 0)
+        return page_say(page, &page_text.thinned_python);
+    return PAGE_TELL(page, m, PLACE("q", page_time_text(&page->arena, (double)q)));
+}
+
+static size_t whole_of(const struct page_file *page, size_t *all)
+{
+    size_t whole = 0;
+
+    *all = 0;
+    for (size_t i = 0; i < page->n_sets; i++) {
+        const struct page_set *set = page->sets[i];
+        *all += set->n_slices;
+        for (size_t k = 0; k < set->lanes.n; k++)
+            for (size_t j = 0; j < set->lanes.at[k].n; j++)
+                whole += !set->lanes.at[k].is_merged || set->items[k].more[j] == 0;
+    }
+    return whole;
+}
+
+static void tell_thinned(struct page_file *page, const struct page_thinning *t)
+{
+    size_t all, whole = whole_of(page, &all);
+
+    page->thinned = PAGE_TELL(
+        page, &page_text.thinned,
+        place_wording("what", wording_keep(&page->arena, thinned_what(page, t))),
+        PLACE("kept", page_count_text(&page->arena, whole)),
+        PLACE("all", page_count_text(&page->arena, all)),
+        place_wording("device",
+                      wording_keep(&page->arena, page_say(page, t->q[THIN_DEVICE] > 0
+                                                                    ? &page_text.device_cut
+                                                                    : &page_text.device_whole))));
+}
+
+void page_prepare(struct page_file *page)
+{
+    const struct page_thinning whole = {0};
+    double most = (double)page->options.max_size, part = 1;
+
+    for (size_t i = 0; i < page->n_sets; i++)
+        page_thin_apply(page->sets[i], &whole);
+    size_t all = items_of(page);
+    for (int round = 0; round < ROUNDS; round++) {
+        double bytes = estimate(page);
+        if (bytes <= most)
+            break;
+        double room = most > 2 * FIXED ? most - FIXED : most / 2;
+        part = (double)items_of(page) / (double)all * room / (bytes - FIXED + 1) * 0.97;
+        struct page_thinning t = thin(page, part);
+        tell_thinned(page, &t);
+    }
+    for (size_t i = 0; i < page->n_sets; i++) {
+        struct page_set *set = page->sets[i];
+        page_encode(set, &page->pack);
+        set->kernels = page_kernels_find(set);
+        set->layers = page_layers_find(set->st, set->arena);
+    }
+}
+
+/* ---- the file ---- */
+
+static void put_sum(struct page_html *h, const unsigned char *sum)
+{
+    html_put(h, S("'sha256-"));
+    page_base64((struct str){(const char *)sum, 32}, h->sink);
+    html_put(h, S("'"));
+}
+
+static void put_policy(struct page_html *h)
+{
+    html_put(h, S("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                  "script-src "));
+    put_sum(h, page_script.sha256);
+    html_put(h, S("; style-src "));
+    put_sum(h, page_style.sha256);
+    html_put(h, S("; worker-src blob:; img-src blob: data:; base-uri 'none'; "
+                  "form-action 'none'\">\n"));
+}
+
+/* Hatches for idle time, by cause. */
+static const struct str patterns = S_INIT(
+    "<svg class=\"defs\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>\n"
+    "<pattern id=\"h-launch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+    "patternTransform=\"rotate(45)\"><rect class=\"hg\" width=\"6\" height=\"6\"/>"
+    "<line class=\"hl\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\"/></pattern>\n"
+    "<pattern id=\"h-sync\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+    "<rect class=\"hg\" width=\"6\" height=\"6\"/><circle class=\"hd\" cx=\"2\" cy=\"2\" r=\"1\"/>"
+    "</pattern>\n"
+    "<pattern id=\"h-input\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+    "<rect class=\"hg\" width=\"6\" height=\"6\"/><line class=\"hl\" x1=\"0\" y1=\"3\" x2=\"6\" "
+    "y2=\"3\"/></pattern>\n"
+    "<pattern id=\"h-allocator\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" "
+    "patternTransform=\"rotate(45)\"><rect class=\"hg\" width=\"8\" height=\"8\"/>"
+    "<line class=\"hl\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"8\"/><line class=\"hl\" x1=\"0\" y1=\"0\" "
+    "x2=\"8\" y2=\"0\"/></pattern>\n"
+    "<pattern id=\"h-other\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
+    "<rect class=\"hg\" width=\"6\" height=\"6\"/></pattern>\n"
+    "</defs></svg>\n");
+
+static void put_facts(struct page_html *h)
+{
+    struct page_file *page = h->page;
+
+    for (h->lang = 0; h->lang < LANGS; h->lang++) {
+        html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
+                    h->lang == page->options.lang ? "" : " hidden");
+        for (size_t i = 0; i < page->n_facts; i++) {
+            html_put(h, i > 0 ? S(" · ") : S(""));
+            html_wording(h, page->facts[i]);
+        }
+        html_put(h, S("</p>\n"));
+    }
+    h->lang = page->options.lang;
+}
+
+static void put_head(struct page_html *h)
+{
+    static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
+
+    html_format(h, "<!DOCTYPE html>\n<html lang=\"%s\" data-kind=\"%s\">\n<head>\n",
+                lang_name(h->lang), kinds[h->page->kind]);
+    put_policy(h);
+    html_put(h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+                  "content=\"width=device-width, initial-scale=1\">\n<title>"));
+    html_text(h, h->page->title);
+    html_put(h, S("</title>\n<style>"));
+    html_put(h, page_style.text);
+    html_put(h, S("</style>\n</head>\n<body>\n"));
+    html_put(h, patterns);
+    html_put(h, S("<a class=\"skip\" href=\"#main\">"));
+    html_message(h, &page_text.skip);
+    html_put(h, S("</a>\n<header id=\"top\"><strong class=\"name\">"));
+    html_text(h, h->page->title);
+    html_put(h, S("</strong>\n"));
+    put_facts(h);
+    html_put(h, S("<div id=\"tools\"></div></header>\n<main id=\"main\">\n"));
+}
+
+static void put_element(struct page_html *h, const char *id, struct str bytes)
+{
+    html_format(h, "<script type=\"text/plain\" id=\"%s\">", id);
+    h->has_failed = h->has_failed || !page_base64(bytes, h->sink);
+    html_put(h, S("</script>\n"));
+}
+
+static void put_overview(struct page_html *h)
+{
+    struct text plain = {0}, packed = {0};
+
+    for (size_t i = 0; i < h->page->n_sets; i++)
+        page_overview(h->page->sets[i], &plain);
+    page_deflate(text_view(&plain), &packed);
+    put_element(h, "overview", text_view(&packed));
+    text_free(&plain);
+    text_free(&packed);
+}
+
+bool page_write(struct page_file *page, struct sink out)
+{
+    struct page_html h = {.sink = out, .page = page, .lang = page->options.lang};
+
+    put_head(&h);
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        page_write_screen(page, lang, out);
+    html_put(&h, S("<div id=\"app\"></div>\n</main>\n<noscript><p class=\"note\">"));
+    html_message(&h, &page_text.noscript);
+    html_put(&h, S("</p></noscript>\n<script type=\"application/json\" id=\"model\">"));
+    page_write_model(page, out);
+    html_put(&h, S("</script>\n<script id=\"code\">"));
+    html_put(&h, page_script.text);
+    html_put(&h, S("</script>\n"));
+    put_overview(&h);
+    for (size_t i = 0; i < page->pack.elements.n; i++) {
+        char id[32];
+        snprintf(id, sizeof(id), "d%zu", i);
+        put_element(&h, id, page_pack_element(&page->pack, i));
+    }
+    html_put(&h, S("</body></html>\n"));
+    return !h.has_failed;
+}

@@ -1,0 +1,177 @@
+/*
+ * page - one HTML file that shows a result: verdict, actions and pictures as plain HTML and SVG in
+ * both languages, and the data that the script of web/ explores. docs/page-data.md has the layout.
+ *
+ *     page_init(&page, PAGE_CAPTURE, &options);
+ *     page_add_set(&page, &study);
+ *     page_prepare(&page);
+ *     page_tell_capture(&page);
+ *     ok = page_write(&page, sink);
+ *     page_fini(&page);
+ */
+#ifndef STRATA_PAGE_PAGE_H
+#define STRATA_PAGE_PAGE_H
+
+#include "page/page_set.h"
+#include "page/page_thin.h"
+#include "report/message.h"
+
+struct comparison;
+struct report;
+
+enum page_kind { PAGE_CAPTURE, PAGE_COMPARE, PAGE_RANKS, PAGE_INCORE, PAGE_GPU, PAGE_DATABASE };
+
+enum {
+    PAGE_SETS = 64,
+    PAGE_FACTS = 8,
+    PAGE_ACTIONS = 3,
+    PAGE_MISSING = 16,
+    PAGE_SIZE = 25000000, /* of a file, by default */
+};
+
+struct page_options {
+    enum lang lang;
+    uint64_t max_size; /* 0: PAGE_SIZE */
+    bool redact;
+    struct pool *pool; /* NULL: one thread */
+};
+
+/* A card of the first screen. */
+struct page_action {
+    const char *id;
+    const char *verb; /* "keep", "fix", "noise" of a comparison; NULL elsewhere */
+    struct wording title, evidence, show, confidence;
+    nanos saving; /* a step; of a comparison B less A */
+    double share;
+    bool is_upper_bound;
+    struct str link;
+};
+
+struct page_verdict {
+    const char *id;
+    struct wording text, evidence, confidence;
+    double replay_error; /* below 0: not known */
+};
+
+/* What is drawn around: a gap or a slice. */
+struct page_focus {
+    struct interval at; /* on the clock of the capture; empty: nothing */
+    uint32_t slice;     /* the slice, or the task that ends the gap; NO_SLICE: none */
+    uint32_t step;      /* place, or TASK_NO_STEP */
+    bool is_gap;
+    uint8_t cause; /* enum idle_cause of a gap */
+};
+
+/* A class of time in a comparison; nanoseconds a step. */
+struct page_change {
+    int class; /* of the accounting; -1: several */
+    struct wording label;
+    nanos time[2];
+};
+
+struct page_diff {
+    const struct comparison *comparison;
+    nanos time[2];
+    double relative, p;
+    bool is_noise, is_matched;
+    struct page_change *classes; /* by size of the change */
+    size_t n_classes;
+    size_t step[2]; /* drawn side by side */
+};
+
+struct page_file {
+    enum page_kind kind;
+    struct page_options options;
+    struct arena arena;
+    struct str title;
+    struct wording facts[PAGE_FACTS];
+    size_t n_facts;
+    struct page_verdict verdict;
+    struct page_action actions[PAGE_ACTIONS];
+    size_t n_actions;
+    nanos from, to; /* step time today and with all actions; 0: not known */
+    struct wording missing[PAGE_MISSING];
+    size_t n_missing;
+    struct wording thinned;
+    struct page_focus focus;
+    struct page_set *sets[PAGE_SETS];
+    size_t n_sets;
+    struct page_diff *diff;
+    const struct page_fragment *fragments; /* one for each language; NULL: none */
+    struct page_pack pack;
+    struct hash aliases;
+};
+
+/* Reports, and text printed beside them, as sections of a page in one language. */
+struct page_fragment {
+    struct text html, plain; /* plain: printed since the last report */
+    struct text title, verdict;
+};
+
+void page_fragment_add(struct page_fragment *f, enum lang lang, const struct report *report);
+void page_fragment_end(struct page_fragment *f, enum lang lang);
+void page_fragment_free(struct page_fragment *f);
+
+void page_init(struct page_file *page, enum page_kind kind, const struct page_options *options);
+void page_fini(struct page_file *page);
+
+/* Studies outlive the page. At most PAGE_SETS. */
+void page_add_set(struct page_file *page, struct study *st);
+
+/* Thins the sets out to the size that was asked for, and packs them. */
+void page_prepare(struct page_file *page);
+
+/* Fills in title, verdict, actions and what is missing, from the first set; or from two. */
+void page_tell_capture(struct page_file *page);
+void page_tell_compare(struct page_file *page, const struct comparison *comparison);
+
+/* The same from fragments, one for each language, which outlive the page. */
+void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments);
+
+/* False when the sink failed. */
+bool page_write(struct page_file *page, struct sink out);
+
+/* ---- for the files of this folder ---- */
+
+void page_write_model(struct page_file *page, struct sink out);
+void page_write_screen(struct page_file *page, enum lang lang, struct sink out);
+
+/* The steps that count, as the diagnosis counts them: the first is left out when there are more. */
+struct page_mean {
+    size_t steps;
+    nanos time;
+    nanos by[ACCOUNT_CLASSES];
+};
+struct page_mean page_mean_of(const struct accounting *a);
+
+void page_add_fact(struct page_file *page, struct wording text);
+void page_add_missing(struct page_file *page, struct wording text);
+
+/* A text in a language, as pages write it. */
+struct str page_wording(struct page_file *page, enum lang lang, struct wording wording);
+
+/* A C++ name without what people skip: return type and namespaces. */
+struct str page_kernel_name(struct str name);
+
+/* Labels. */
+const struct message *page_class_label(int class);
+const struct message *page_family_label(enum page_family family);
+const struct message *page_state_label(enum gap_state state);
+
+#define PAGE_TELL(page_, message_, ...) WORDING(&(page_)->arena, (message_), __VA_ARGS__)
+
+static inline struct wording page_say(struct page_file *page, const struct message *m)
+{
+    return wording_of(&page->arena, phrase_plain(m));
+}
+
+/* "#v=timeline&t=...": an address that shows what the focus is on. */
+struct str page_link(struct page_file *page, size_t set, const struct page_focus *focus);
+
+/* The longest gap of a cause, or the longest of any for -1; the longest task of that name or
+ * launched by an operator of that name. Empty when there is none. */
+struct page_focus page_longest_gap(const struct page_set *set, int cause);
+struct page_focus page_longest_task(const struct page_set *set, struct str name);
+struct page_focus page_longest_op(const struct page_set *set, struct str key);
+
+#endif

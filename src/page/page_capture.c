@@ -1,0 +1,251 @@
+/*
+ * The first screen of a capture: the diagnosis in short, with savings that add up.
+ */
+#include <inttypes.h>
+#include <time.h>
+
+#include "analysis/diagnose/diagnosis.h"
+#include "page/page.h"
+#include "page/page_number.h"
+#include "text/page.h"
+
+enum { LEAST_SAVING = 3, CHANGES = 16 }; /* percent of the step that a card is worth */
+
+/* ---- title ---- */
+
+static void add_date(struct page_file *page, const struct page_set *set)
+{
+    const struct clock *clock = &set->cap->clock;
+    struct tm tm;
+    char text[32];
+
+    if (!clock->has_unix || clock->hz != 1000000000)
+        return;
+    time_t t = (time_t)(nanos_add(set->origin, clock->to_unix) / 1000000000);
+    if (t < 86400 || gmtime_r(&t, &tm) == NULL ||
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &tm) == 0)
+        return;
+    page_add_fact(page, wording_plain(arena_format(&page->arena, "%s UTC", text)));
+}
+
+static void add_title(struct page_file *page, const struct page_set *set)
+{
+    const struct facts *facts = &set->cap->facts;
+
+    page->title = page->options.redact ? S("capture") : page_name(set, str_of(set->cap->name));
+    add_date(page, set);
+    if (facts->device_name != 0)
+        page_add_fact(page, wording_plain(capture_text(set->cap, facts->device_name)));
+    if (facts->rank >= 0)
+        page_add_fact(page, PAGE_TELL(page, &page_text.rank, PLACE("n", facts->rank)));
+    if (set->a->is_pseudo || set->a->n == 0)
+        page_add_fact(page, page_say(page, &page_text.whole));
+    else
+        page_add_fact(page, PAGE_TELL(page, &page_text.steps, PLACE("n", set->a->n)));
+    page_add_fact(page, PAGE_TELL(page, &page_text.slices,
+                                  PLACE("n", page_count_text(&page->arena, set->n_slices))));
+    if (set->cap->origin != ORIGIN_MEASURED)
+        page_add_fact(page, page_say(page, &page_text.simulated));
+}
+
+/* ---- verdict ---- */
+
+static struct wording confidence_of(struct page_file *page, const struct diagnosis *d)
+{
+    const struct wording *sure =
+        wording_keep(&page->arena, wording_plain(str_of(confidence_name(d->verdict.confidence))));
+
+    if (d->nodes == 0)
+        return PAGE_TELL(page, &page_text.confidence, place_wording("confidence", sure));
+    return PAGE_TELL(page, &page_text.confidence_replay, place_wording("confidence", sure),
+                     PLACE("error", page_share_text(&page->arena, d->identity_error)));
+}
+
+/* Evidence behind the first, which is the verdict itself. */
+static struct wording sites_of(struct page_file *page, const struct diagnosis_cause *c)
+{
+    if (c->n_evidence < 2)
+        return c->action;
+    if (c->n_evidence < 3)
+        return c->evidence[1];
+    return PAGE_TELL(page, &page_text.both,
+                     place_wording("a", wording_keep(&page->arena, c->evidence[1])),
+                     place_wording("b", wording_keep(&page->arena, c->evidence[2])));
+}
+
+static void add_verdict(struct page_file *page, const struct diagnosis *d)
+{
+    struct wording confidence = confidence_of(page, d);
+    struct wording what = d->verdict.what.english.n > 0 ? d->verdict.what : d->text;
+
+    page->verdict = (struct page_verdict){
+        .id = d->verdict.id,
+        .text = what,
+        .evidence = confidence,
+        .confidence = wording_plain(str_of(confidence_name(d->verdict.confidence))),
+        .replay_error = d->nodes > 0 ? d->identity_error : -1,
+    };
+    if (d->verdict.action.english.n > 0)
+        page->verdict.evidence = PAGE_TELL(
+            page, &page_text.evidence,
+            place_wording("what", wording_keep(&page->arena, sites_of(page, &d->verdict))),
+            place_wording("confidence", wording_keep(&page->arena, confidence)));
+}
+
+/* ---- what to look at ---- */
+
+/* The cause of idle time that a root cause shows as; -1: it is about tasks. */
+static int idle_cause_of(enum root_cause cause)
+{
+    switch (cause) {
+    case ROOT_LAUNCH_BOUND:
+        return CAUSE_LAUNCH;
+    case ROOT_HOST_SYNC:
+        return CAUSE_SYNC;
+    case ROOT_INPUT_PIPELINE:
+        return CAUSE_INPUT;
+    case ROOT_CPU_OPERATOR:
+        return CAUSE_OPERATOR;
+    case ROOT_HOST_UNTRACED:
+        return CAUSE_UNTRACED;
+    case ROOT_PYTHON_OVERHEAD:
+        return CAUSE_PYTHON;
+    case ROOT_ALLOCATOR:
+        return CAUSE_ALLOCATOR;
+    case ROOT_COMPILATION:
+        return CAUSE_COMPILE;
+    case ROOT_DEVICE_DEPENDENCY:
+        return CAUSE_DEVICE_DEPENDENCY;
+    default:
+        return -1;
+    }
+}
+
+static bool is_found(const struct page_focus *focus)
+{
+    return focus->at.end > focus->at.begin;
+}
+
+static struct page_focus focus_of(const struct page_file *page, const struct diagnosis_cause *c)
+{
+    const struct page_set *set = page->sets[0];
+    int cause = idle_cause_of(c->found.cause);
+    struct page_focus focus = {.slice = NO_SLICE, .step = TASK_NO_STEP};
+
+    if (cause >= 0)
+        focus = page_longest_gap(set, cause);
+    for (size_t i = 0; i < c->found.n_sites && !is_found(&focus); i++)
+        focus = page_longest_task(set, c->found.sites[i].name);
+    return is_found(&focus) ? focus : page_longest_gap(set, -1);
+}
+
+/* ---- actions ---- */
+
+static size_t add_changes(struct whatif_change *changes, size_t n, const char *names)
+{
+    struct str left = str_of(names), one;
+
+    while (n < CHANGES && left.n > 0 && str_split(&left, ' ', &one))
+        n += whatif_parse(one, &changes[n]);
+    return n;
+}
+
+/* Each saving is on top of those before it, so that they add up. */
+struct greedy {
+    struct whatif w;
+    struct whatif_change changes[CHANGES];
+    size_t n;
+    nanos start, now; /* step time */
+};
+
+static nanos saving_of(struct greedy *g, const struct diagnosis *d, const struct diagnosis_cause *c)
+{
+    size_t n = c->whatif != NULL ? add_changes(g->changes, g->n, c->whatif) : g->n;
+
+    if (n == g->n || c->found.is_share) /* no change values it: what is left at most */
+        return c->saving < g->now ? c->saving : g->now;
+    struct whatif_result r = whatif_run(&g->w, g->changes, n);
+    nanos after = d->is_calibrated ? r.bare : r.profiled;
+    nanos saving = g->now - after;
+    if (saving > 0)
+        g->n = n;
+    return saving > 0 ? saving : 0;
+}
+
+static struct wording show_of(struct page_file *page, const struct page_focus *focus)
+{
+    return page_say(page, focus->is_gap ? &page_text.show_gap : &page_text.show_slice);
+}
+
+static void add_action(struct page_file *page, const struct diagnosis_cause *c, nanos saving,
+                       double share)
+{
+    struct page_focus focus = focus_of(page, c);
+
+    page->actions[page->n_actions++] = (struct page_action){
+        .id = c->id,
+        .title = c->action,
+        .evidence = c->n_evidence > 1 ? c->evidence[1] : c->what,
+        .show = show_of(page, &focus),
+        .confidence = wording_plain(str_of(confidence_name(c->confidence))),
+        .saving = saving,
+        .share = share,
+        .is_upper_bound = c->is_upper_bound,
+        .link = is_found(&focus) ? page_link(page, 0, &focus) : S("#v=kernels"),
+    };
+}
+
+static void add_actions(struct page_file *page, const struct diagnosis *d)
+{
+    struct page_set *set = page->sets[0];
+    struct greedy g = {0};
+
+    if (d->n_causes == 0)
+        return;
+    whatif_init(&g.w, set->st, set->a);
+    g.start = g.now = d->is_calibrated ? d->bare : d->profiled;
+    for (size_t i = 0; i < d->n_causes && page->n_actions < PAGE_ACTIONS; i++) {
+        const struct diagnosis_cause *c = &d->causes[i];
+        if (c->confidence == CONFIDENCE_UNKNOWN)
+            continue;
+        nanos saving = saving_of(&g, d, c);
+        double share = num_share((double)saving, (double)g.start);
+        if (share < LEAST_SAVING / 100.0)
+            continue;
+        add_action(page, c, saving, share);
+        g.now -= saving;
+    }
+    whatif_fini(&g.w);
+    if (page->n_actions > 0) {
+        page->from = g.start;
+        page->to = g.now;
+    }
+}
+
+static void add_nothing(struct page_file *page, const struct diagnosis *d)
+{
+    if (page->n_actions > 0 || d->n_classes == 0)
+        return;
+    page->actions[page->n_actions++] = (struct page_action){
+        .id = d->verdict.id,
+        .title = page_say(page, &page_text.nothing),
+        .evidence = d->verdict.action,
+        .show = page_say(page, &page_text.show_kernels),
+        .confidence = wording_plain(str_of(confidence_name(d->verdict.confidence))),
+        .link = S("#v=kernels"),
+    };
+}
+
+void page_tell_capture(struct page_file *page)
+{
+    const struct page_set *set = page->sets[0];
+    const struct diagnosis *d = study_diagnosis(set->st);
+
+    add_title(page, set);
+    add_verdict(page, d);
+    add_actions(page, d);
+    add_nothing(page, d);
+    page->focus = focus_of(page, &d->verdict);
+    for (size_t i = 0; i < d->n_missing; i++)
+        page_add_missing(page, d->missing[i]);
+}

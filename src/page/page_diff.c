@@ -1,0 +1,483 @@
+/*
+ * A against B: classes of time from one to the other, operators, and the steps drawn side by side.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/compare.h"
+#include "analysis/diagnose/diagnosis.h"
+#include "page/page_html.h"
+#include "page/page_json.h"
+#include "page/page_number.h"
+#include "text/page.h"
+
+enum {
+    BARS = 6,       /* of the waterfall besides the rest */
+    FALL = 220,     /* its height, */
+    FALL_TOP = 20,  /* the room above, */
+    FALL_FOOT = 24, /* and below */
+    OPS_MOST = 500,
+    NAME_WIDTH = 44,
+    SAME_PERCENT = 1, /* of A's step: classes that change by less are not told */
+};
+
+/* ---- what changed ---- */
+
+/* The group of steps that most of A's time is in; NULL: none is matched. */
+static const struct compare_group *main_group(const struct comparison *c)
+{
+    const struct compare_group *best = NULL;
+    double most = -1;
+
+    for (size_t i = 0; i < c->n_groups; i++) {
+        const struct compare_group *g = &c->groups[i];
+        double time = g->metrics[COMPARE_SERVICE].median[SIDE_A] * (double)g->steps[SIDE_A];
+        if (time > most) {
+            most = time;
+            best = g;
+        }
+    }
+    return best;
+}
+
+ORDER_BY(by_change, struct page_change,
+         ORDER(llabs(y->time[1] - y->time[0]), llabs(x->time[1] - x->time[0]))
+             ?: ORDER(x->class, y->class));
+
+static void add_classes(struct page_file *page, struct page_diff *diff)
+{
+    struct page_mean mean[2] = {page_mean_of(page->sets[0]->a), page_mean_of(page->sets[1]->a)};
+
+    diff->classes = ARENA_ARRAY(&page->arena, struct page_change, ACCOUNT_CLASSES);
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+        if (mean[0].by[class] != mean[1].by[class])
+            diff->classes[diff->n_classes++] =
+                (struct page_change){class,
+                                     page_say(page, page_class_label(class)),
+                                     {mean[0].by[class], mean[1].by[class]}};
+    qsort(diff->classes, diff->n_classes, sizeof(*diff->classes), by_change);
+    diff->time[0] = mean[0].time;
+    diff->time[1] = mean[1].time;
+}
+
+/* The step whose time is nearest to the median. */
+static size_t median_step(const struct accounting *a)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < a->n; i++)
+        if (best == 0 || llabs(account_step_time(&a->steps[i]) - a->step_time) <
+                             llabs(account_step_time(&a->steps[best]) - a->step_time))
+            best = i;
+    return best;
+}
+
+static nanos delta_of(const struct page_change *c)
+{
+    return c->time[1] - c->time[0];
+}
+
+static bool is_small(const struct page_diff *diff, nanos delta)
+{
+    return llabs(delta) * 100 < diff->time[0] * SAME_PERCENT;
+}
+
+/* ---- words ---- */
+
+static struct wording change_text(struct page_file *page, const struct page_change *c)
+{
+    return PAGE_TELL(page, &page_text.diff_change,
+                     place_wording("class", wording_keep(&page->arena, c->label)),
+                     PLACE("delta", page_delta_text(&page->arena, (double)delta_of(c))));
+}
+
+static struct wording largest_changes(struct page_file *page, const struct page_diff *diff)
+{
+    struct wording first = change_text(page, &diff->classes[0]);
+
+    if (diff->n_classes < 2)
+        return first;
+    struct wording second = change_text(page, &diff->classes[1]);
+    return PAGE_TELL(page, &page_text.both, place_wording("a", wording_keep(&page->arena, first)),
+                     place_wording("b", wording_keep(&page->arena, second)));
+}
+
+static void add_verdict(struct page_file *page, const struct page_diff *diff)
+{
+    struct arena *arena = &page->arena;
+    nanos delta = diff->time[1] - diff->time[0];
+    const struct message *m = !diff->is_matched ? &page_text.diff_unmatched
+                              : diff->is_noise  ? &page_text.diff_same
+                              : delta < 0       ? &page_text.diff_faster
+                                                : &page_text.diff_slower;
+
+    page->verdict = (struct page_verdict){
+        .id = !diff->is_matched ? "unmatched"
+              : diff->is_noise  ? "same"
+              : delta < 0       ? "faster"
+                                : "slower",
+        .text = PAGE_TELL(page, m, PLACE("share", page_share_text(arena, fabs(diff->relative))),
+                          PLACE("a", page_time_text(arena, (double)diff->time[0])),
+                          PLACE("b", page_time_text(arena, (double)diff->time[1])),
+                          PLACE("delta", page_delta_text(arena, (double)delta))),
+        .confidence = wording_plain(S("")),
+        .replay_error = -1,
+    };
+    if (diff->n_classes > 0)
+        page->verdict.evidence =
+            PAGE_TELL(page, &page_text.diff_evidence, PLACE("n", diff->comparison->steps[SIDE_A]),
+                      PLACE("m", diff->comparison->steps[SIDE_B]),
+                      place_wording("what", wording_keep(arena, largest_changes(page, diff))));
+}
+
+/* A change that a card is about: of a class of time, or of an operator. */
+struct candidate {
+    const struct page_change *class;
+    const struct compare_op *op;
+    double delta;
+};
+
+static struct str short_name(struct page_file *page, struct str key)
+{
+    struct str name = page_kernel_name(page_name(page->sets[0], key)),
+               front = str_fit(name, NAME_WIDTH);
+
+    return front.n < name.n ? arena_format(&page->arena, "%.*s…", STR_ARGS(front)) : name;
+}
+
+static const struct message *title_of(const char *verb)
+{
+    return strcmp(verb, "noise") == 0  ? &page_text.diff_noise
+           : strcmp(verb, "keep") == 0 ? &page_text.diff_keep
+                                       : &page_text.diff_fix;
+}
+
+static struct wording evidence_of(struct page_file *page, const struct candidate *c,
+                                  const char *verb)
+{
+    struct arena *arena = &page->arena;
+
+    if (strcmp(verb, "noise") == 0)
+        return page_say(page, &page_text.diff_within);
+    if (c->class != NULL)
+        return PAGE_TELL(page, &page_text.diff_times,
+                         PLACE("a", page_time_text(arena, (double)c->class->time[0])),
+                         PLACE("b", page_time_text(arena, (double)c->class->time[1])));
+    return PAGE_TELL(page, &page_text.diff_calls,
+                     PLACE("a", page_time_text(arena, c->op->change.median[SIDE_A])),
+                     PLACE("b", page_time_text(arena, c->op->change.median[SIDE_B])),
+                     PLACE("n", c->op->calls[SIDE_A]), PLACE("m", c->op->calls[SIDE_B]));
+}
+
+/* What to look at: in the run that has more of it. */
+static struct page_focus focus_of(const struct page_set *set, const struct candidate *c)
+{
+    if (c->op != NULL)
+        return page_longest_op(set, c->op->key);
+    return c->class->class >= ACCOUNT_IDLE ? page_longest_gap(set, c->class->class - ACCOUNT_IDLE)
+                                           : page_longest_task(set, S(""));
+}
+
+static void add_card(struct page_file *page, const struct candidate *c, const char *verb)
+{
+    size_t set = c->delta < 0 ? 0 : 1;
+    struct page_focus focus = focus_of(page->sets[set], c);
+    struct wording what =
+        c->class != NULL ? c->class->label : wording_plain(short_name(page, c->op->key));
+
+    page->actions[page->n_actions++] = (struct page_action){
+        .id = c->class != NULL ? account_class_name(c->class->class) : "operator",
+        .verb = verb,
+        .title = PAGE_TELL(page, title_of(verb),
+                           place_wording("what", wording_keep(&page->arena, what))),
+        .evidence = evidence_of(page, c, verb),
+        .show = page_say(page, &page_text.show_timelines),
+        .confidence = wording_plain(S("")),
+        .saving = (nanos)c->delta,
+        .share = num_share(fabs(c->delta), (double)page->diff->time[0]),
+        .link = focus.at.end > focus.at.begin ? page_link(page, set, &focus) : S("#v=diff"),
+    };
+}
+
+static void prefer(struct candidate *best, struct candidate c)
+{
+    if (fabs(c.delta) > fabs(best->delta))
+        *best = c;
+}
+
+/* The largest change to the better and to the worse, and the largest that is none. */
+static void add_cards(struct page_file *page, const struct compare_group *g)
+{
+    struct candidate keep = {0}, fix = {0}, noise = {0};
+
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct compare_op *op = &g->ops[i];
+        struct candidate c = {.op = op, .delta = op->change.delta};
+        prefer(op->change.kind == CHANGE_LESS   ? &keep
+               : op->change.kind == CHANGE_MORE ? &fix
+                                                : &noise,
+               c);
+    }
+    for (size_t i = 0; i < page->diff->n_classes && !page->diff->is_noise; i++) {
+        const struct page_change *class = &page->diff->classes[i];
+        struct candidate c = {.class = class, .delta = (double)delta_of(class)};
+        if (class->class >= ACCOUNT_COMM && !is_small(page->diff, delta_of(class)))
+            prefer(c.delta < 0 ? &keep : &fix, c);
+    }
+    if (keep.delta < 0)
+        add_card(page, &keep, "keep");
+    if (fix.delta > 0)
+        add_card(page, &fix, "fix");
+    if (noise.op != NULL && page->n_actions > 0)
+        add_card(page, &noise, "noise");
+}
+
+void page_tell_compare(struct page_file *page, const struct comparison *comparison)
+{
+    struct page_diff *diff = ARENA_NEW(&page->arena, struct page_diff);
+    const struct compare_group *g = main_group(comparison);
+
+    *diff = (struct page_diff){.comparison = comparison, .p = NAN};
+    page->diff = diff;
+    add_classes(page, diff);
+    diff->relative = num_share((double)(diff->time[1] - diff->time[0]), (double)diff->time[0]);
+    diff->is_matched = g != NULL;
+    if (g != NULL) {
+        diff->p = g->metrics[COMPARE_SERVICE].p;
+        diff->is_noise = g->metrics[COMPARE_SERVICE].kind == CHANGE_NONE ||
+                         g->metrics[COMPARE_SERVICE].kind == CHANGE_NOISE;
+    }
+    for (size_t side = 0; side < 2; side++)
+        diff->step[side] = median_step(page->sets[side]->a);
+    page->title = arena_format(&page->arena, "A %.*s → B %.*s",
+                               STR_ARGS(page_name(page->sets[0], str_of(comparison->name[0]))),
+                               STR_ARGS(page_name(page->sets[1], str_of(comparison->name[1]))));
+    page_add_fact(page, PAGE_TELL(page, &page_text.diff_facts, PLACE("n", comparison->steps[0]),
+                                  PLACE("m", comparison->steps[1])));
+    add_verdict(page, diff);
+    if (g != NULL)
+        add_cards(page, g);
+    for (size_t side = 0; side < 2; side++) {
+        const struct diagnosis *d = study_diagnosis(page->sets[side]->st);
+        for (size_t i = 0; i < d->n_missing; i++)
+            page_add_missing(page, PAGE_TELL(page, &page_text.diff_side,
+                                             PLACE("side", side == 0 ? "A:" : "B:"),
+                                             place_wording("name", &d->missing[i])));
+    }
+}
+
+/* ---- waterfall ---- */
+
+struct fall {
+    double scale; /* pixels a nanosecond */
+    double width; /* of a column, percent */
+};
+
+static double fall_y(const struct fall *f, double t)
+{
+    return FALL_TOP + FALL - t * f->scale;
+}
+
+static void put_column(struct page_html *h, const struct fall *f, size_t at, double from, double to,
+                       const char *class, struct str value, struct str label)
+{
+    double top = fall_y(f, from > to ? from : to), bottom = fall_y(f, from > to ? to : from);
+    double x = ((double)at + 0.14) * f->width, middle = ((double)at + 0.5) * f->width;
+
+    html_format(h, "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>",
+                class, x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top);
+    html_format(h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">",
+                class, middle, top - 5);
+    html_text(h, value);
+    html_format(h,
+                "</text><svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
+                "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
+                (double)at * f->width, f->width, FALL_TOP + FALL + 16);
+    html_text(h, label);
+    html_put(h, S("</text></svg>\n"));
+}
+
+static void put_change(struct page_html *h, const struct fall *f, size_t at, double from,
+                       const struct page_change *c)
+{
+    struct page_file *page = h->page;
+    nanos delta = delta_of(c);
+
+    html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
+                c->class >= 0 ? account_class_name(c->class) : "");
+    html_format(h, "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                ((double)at - 0.14) * f->width, fall_y(f, from), ((double)at + 0.14) * f->width,
+                fall_y(f, from));
+    put_column(h, f, at, from, from + (double)delta,
+               is_small(page->diff, delta) ? "same"
+               : delta < 0                 ? "better"
+                                           : "worse",
+               page_delta_text(&page->arena, (double)delta),
+               wording_text(h->lang, &page->arena, c->label));
+    html_put(h, S("</a>"));
+}
+
+void page_draw_waterfall(struct page_html *h)
+{
+    struct page_file *page = h->page;
+    const struct page_diff *diff = page->diff;
+    size_t shown = diff->n_classes < BARS ? diff->n_classes : BARS;
+    size_t columns = shown + 2 + (diff->n_classes > shown);
+    double most = (double)(diff->time[0] > diff->time[1] ? diff->time[0] : diff->time[1]);
+    double at = (double)diff->time[0], peak = at;
+    struct str heading = message_in(h->lang, &page_text.heading_waterfall);
+
+    if (most <= 0)
+        return;
+    for (size_t i = 0; i < shown; i++) {
+        at += (double)delta_of(&diff->classes[i]);
+        peak = at > peak ? at : peak;
+    }
+    const struct fall f = {(double)FALL / (peak > most ? peak : most), 100.0 / (double)columns};
+    html_put(h, S("<section>\n"));
+    html_heading(h, "waterfall", heading, S(""), S(""));
+    html_format(h,
+                "<svg id=\"waterfall-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
+                "role=\"img\"><title>",
+                lang_name(h->lang), FALL_TOP + FALL + FALL_FOOT);
+    html_text(h, heading);
+    html_put(h, S("</title>\n"));
+    put_column(h, &f, 0, 0, (double)diff->time[0], "total",
+               page_time_text(&page->arena, (double)diff->time[0]), S("A"));
+    at = (double)diff->time[0];
+    for (size_t i = 0; i < shown; i++) {
+        put_change(h, &f, i + 1, at, &diff->classes[i]);
+        at += (double)delta_of(&diff->classes[i]);
+    }
+    if (diff->n_classes > shown) {
+        struct page_change rest = {
+            .class = -1,
+            .label = PAGE_TELL(page, &page_text.diff_other, PLACE("n", diff->n_classes - shown)),
+            .time = {0, diff->time[1] - (nanos)at}};
+        put_change(h, &f, shown + 1, at, &rest);
+    }
+    put_column(h, &f, columns - 1, 0, (double)diff->time[1], "total",
+               page_time_text(&page->arena, (double)diff->time[1]), S("B"));
+    html_put(h, S("</svg>\n</section>\n"));
+}
+
+/* ---- JSON ---- */
+
+static void put_classes(struct json_writer *w, const struct page_diff *diff)
+{
+    json_put_array(w, "classes");
+    for (size_t i = 0; i < diff->n_classes; i++) {
+        const struct page_change *c = &diff->classes[i];
+        json_write_object(w);
+        json_put_text(w, "id", account_class_name(c->class));
+        json_put_i64(w, "a", c->time[0]);
+        json_put_i64(w, "b", c->time[1]);
+        json_put_i64(w, "delta", delta_of(c));
+        json_put_bool(w, "noise", is_small(diff, delta_of(c)));
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void put_ops(struct json_writer *w, struct page_file *page, const struct compare_group *g)
+{
+    json_put_array(w, "kernels");
+    for (size_t i = 0; g != NULL && i < g->n_ops && i < OPS_MOST; i++) {
+        const struct compare_op *op = &g->ops[i];
+        json_write_object(w);
+        json_put_str(w, "name", page_name(page->sets[0], op->key));
+        json_put_f64(w, "a", num_round(op->change.median[SIDE_A], 0));
+        json_put_f64(w, "b", num_round(op->change.median[SIDE_B], 0));
+        json_put_f64(w, "delta", num_round(op->change.delta, 0));
+        json_put_array(w, "calls");
+        json_write_u64(w, op->calls[SIDE_A]);
+        json_write_u64(w, op->calls[SIDE_B]);
+        json_write_end(w);
+        json_put_f64(w, "p", op->change.p);
+        json_put_bool(w, "noise",
+                      op->change.kind == CHANGE_NONE || op->change.kind == CHANGE_NOISE);
+        json_put_array(w, "what");
+        for (size_t side = 0; side < 2; side++) {
+            struct page_focus focus = page_longest_op(page->sets[side], op->key);
+            json_write_i64(w, focus.at.end > focus.at.begin
+                                  ? (int64_t)page->sets[side]->what[focus.slice]
+                                  : -1);
+        }
+        json_write_end(w);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+/* Lanes of A with those of B that have the same name in a group of the same kind. */
+static void put_lanes(struct json_writer *w, const struct page_file *page)
+{
+    const struct page_set *a = page->sets[0], *b = page->sets[1];
+    bool *used = mem_grow(NULL, sizeof(*used), b->lanes.n + 1);
+
+    memset(used, 0, (b->lanes.n + 1) * sizeof(*used));
+    json_put_array(w, "lanes");
+    for (size_t i = 0; i < a->lanes.n; i++) {
+        int64_t partner = -1;
+        for (size_t k = 0; k < b->lanes.n && partner < 0; k++)
+            if (!used[k] && str_equal(a->lanes.at[i].name, b->lanes.at[k].name) &&
+                a->groups.at[a->lanes.at[i].group].kind == b->groups.at[b->lanes.at[k].group].kind)
+                partner = (int64_t)k;
+        if (partner >= 0)
+            used[partner] = true;
+        json_write_array(w);
+        json_write_u64(w, i);
+        json_write_i64(w, partner);
+        json_write_end(w);
+    }
+    for (size_t k = 0; k < b->lanes.n; k++)
+        if (!used[k]) {
+            json_write_array(w);
+            json_write_i64(w, -1);
+            json_write_u64(w, k);
+            json_write_end(w);
+        }
+    json_write_end(w);
+    mem_free(used);
+}
+
+/* Those drawn first, then by place. */
+static void put_steps(struct json_writer *w, const struct page_file *page)
+{
+    size_t n =
+        page->sets[0]->a->n < page->sets[1]->a->n ? page->sets[0]->a->n : page->sets[1]->a->n;
+
+    json_put_array(w, "steps");
+    for (size_t i = 0; i <= n && n > 0; i++) {
+        json_write_array(w);
+        json_write_u64(w, i == 0 ? page->diff->step[0] : i - 1);
+        json_write_u64(w, i == 0 ? page->diff->step[1] : i - 1);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+void page_json_diff(struct json_writer *w, struct page_file *page)
+{
+    const struct page_diff *diff = page->diff;
+
+    if (diff == NULL) {
+        json_put_null(w, "diff");
+        return;
+    }
+    json_put_object(w, "diff");
+    json_put_array(w, "time");
+    json_write_i64(w, diff->time[0]);
+    json_write_i64(w, diff->time[1]);
+    json_write_end(w);
+    json_put_i64(w, "delta", diff->time[1] - diff->time[0]);
+    json_put_f64(w, "relative", num_round(diff->relative, 6));
+    json_put_bool(w, "matched", diff->is_matched);
+    json_put_bool(w, "noise", diff->is_noise);
+    json_put_f64(w, "p", diff->p);
+    put_classes(w, diff);
+    put_ops(w, page, main_group(diff->comparison));
+    put_lanes(w, page);
+    put_steps(w, page);
+    json_write_end(w);
+}

@@ -1,0 +1,302 @@
+/*
+ * The model of a page: everything but the packed data, as JSON.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "page/page_encode.h"
+#include "page/page_json.h"
+#include "text/page.h"
+
+/* ---- the document ---- */
+
+static void put_action(struct json_writer *w, struct page_file *page, const struct page_action *a)
+{
+    json_write_object(w);
+    json_put_text(w, "id", a->id);
+    if (a->verb != NULL)
+        json_put_text(w, "verb", a->verb);
+    page_json_wording(w, page, "title", a->title);
+    page_json_wording(w, page, "evidence", a->evidence);
+    json_put_i64(w, a->verb != NULL ? "delta" : "saving", a->saving);
+    json_put_f64(w, "share", num_round(a->share, 6));
+    json_put_bool(w, "is_upper_bound", a->is_upper_bound);
+    page_json_wording(w, page, "confidence", a->confidence);
+    json_put_str(w, "link", a->link);
+    page_json_wording(w, page, "show", a->show);
+    json_write_end(w);
+}
+
+static void put_head(struct json_writer *w, struct page_file *page)
+{
+    static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
+
+    json_put_text(w, "format", "strata.page/1");
+    json_put_text(w, "strata", STRATA_VERSION);
+    json_put_text(w, "kind", kinds[page->kind]);
+    json_put_str(w, "title", page->title);
+    json_put_array(w, "facts");
+    for (size_t i = 0; i < page->n_facts; i++)
+        page_json_wording(w, page, NULL, page->facts[i]);
+    json_write_end(w);
+    json_put_object(w, "verdict");
+    json_put_text(w, "id", page->verdict.id);
+    page_json_wording(w, page, "text", page->verdict.text);
+    page_json_wording(w, page, "evidence", page->verdict.evidence);
+    page_json_wording(w, page, "confidence", page->verdict.confidence);
+    json_put_f64(w, "replay_error",
+                 page->verdict.replay_error >= 0 ? num_round(page->verdict.replay_error, 6) : NAN);
+    json_write_end(w);
+    json_put_array(w, "actions");
+    for (size_t i = 0; i < page->n_actions; i++)
+        put_action(w, page, &page->actions[i]);
+    json_write_end(w);
+    if (page->from > 0) {
+        json_put_object(w, "together");
+        json_put_i64(w, "from", page->from);
+        json_put_i64(w, "to", page->to);
+        json_write_end(w);
+    } else
+        json_put_null(w, "together");
+    json_put_array(w, "missing");
+    for (size_t i = 0; i < page->n_missing; i++)
+        page_json_wording(w, page, NULL, page->missing[i]);
+    json_write_end(w);
+    if (page->thinned.english.n > 0)
+        page_json_wording(w, page, "thinned", page->thinned);
+    else
+        json_put_null(w, "thinned");
+    json_put_bool(w, "redacted", page->options.redact);
+}
+
+/* A word of the catalogue by its English text. */
+static void put_word(struct json_writer *w, const char *area, const char *word)
+{
+    char key[96];
+
+    snprintf(key, sizeof(key), "%s.%s", area, word);
+    json_put_object(w, key);
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        json_put_str(w, lang_name(lang), message_word(lang, str_of(word)));
+    json_write_end(w);
+}
+
+static void put_roles(struct json_writer *w, const struct page_file *page)
+{
+    struct hash known = {0};
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        const struct page_layers *layers = page->sets[i]->layers;
+        for (size_t t = 0; layers != NULL && t < layers->n_types; t++)
+            for (size_t r = 0; r < layers->types[t].n; r++) {
+                const char *name = layers->types[t].roles[r].name;
+                if (hash_add(&known, hash_bytes(str_of(name)), (uint32_t)known.n + 1) == known.n)
+                    put_word(w, "role", name);
+            }
+    }
+    hash_free(&known);
+}
+
+static void put_words(struct json_writer *w, const struct page_file *page)
+{
+    char key[64];
+
+    json_put_object(w, "words");
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+        page_json_message(w, account_class_name(class), page_class_label(class));
+    for (int family = 0; family < PAGE_FAMILIES; family++) {
+        snprintf(key, sizeof(key), "family.%d", family);
+        page_json_message(w, key, page_family_label((enum page_family)family));
+    }
+    for (int state = GAP_QUEUED; state <= GAP_UNLINKED; state++) {
+        snprintf(key, sizeof(key), "state.%s", gap_state_name((enum gap_state)state));
+        page_json_message(w, key, page_state_label((enum gap_state)state));
+    }
+    for (int kind = 0; kind < SLICE_KINDS; kind++)
+        put_word(w, "kind", slice_kind_name((enum slice_kind)kind));
+    put_roles(w, page);
+    page_json_message(w, "idle", &page_text.word_idle);
+    page_json_message(w, "step", &page_text.word_step);
+    page_json_message(w, "allocated", &page_text.word_allocated);
+    page_json_message(w, "reserved", &page_text.word_reserved);
+    json_write_end(w);
+}
+
+/* ---- a set ---- */
+
+static void put_number_text(struct json_writer *w, const char *key, int64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    json_put_text(w, key, text);
+}
+
+static void put_lanes(struct json_writer *w, const struct page_set *set)
+{
+    static const char *const kinds[] = {"device", "pipe", "comm", "host", "other"};
+
+    json_put_array(w, "groups");
+    for (size_t i = 0; i < set->groups.n; i++) {
+        const struct page_group *group = &set->groups.at[i];
+        json_write_object(w);
+        json_put_str(w, "name", page_name(set, group->name));
+        json_put_text(w, "kind", kinds[group->kind]);
+        json_put_bool(w, "open", group->is_open);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_put_array(w, "lanes");
+    for (size_t i = 0; i < set->lanes.n; i++) {
+        const struct page_lane *lane = &set->lanes.at[i];
+        json_write_object(w);
+        json_put_str(w, "name", page_name(set, lane->name));
+        json_put_u64(w, "group", lane->group);
+        json_put_text(w, "kind",
+                      lane_kind_name(lane->part == LANE_RANGES
+                                         ? LANE_OTHER
+                                         : set->cap->lanes.at[lane->lane].key.kind));
+        json_put_bool(w, "open", lane->is_open);
+        json_put_u64(w, "first", lane->first);
+        json_put_u64(w, "n", lane->n);
+        json_put_u64(w, "slices", lane->slices);
+        json_put_u64(w, "depth", lane->depth);
+        json_put_i64(w, "busy", lane->busy);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void put_chunks(struct json_writer *w, const char *key, const struct page_chunks *chunks)
+{
+    json_put_array(w, key);
+    for (size_t i = 0; i < chunks->at.n; i++) {
+        const struct page_chunk *chunk = &chunks->at.at[i];
+        json_write_object(w);
+        json_put_u64(w, "lane", chunk->lane);
+        json_put_u64(w, "n", chunk->n);
+        json_put_i64(w, "first", chunk->first);
+        json_put_i64(w, "end", chunk->end);
+        json_put_array(w, "widths");
+        for (size_t c = 0; c < chunks->columns; c++)
+            json_write_u64(w, chunk->widths[c]);
+        json_write_end(w);
+        page_json_place(w, &chunk->place);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void put_data(struct json_writer *w, const struct page_set *set)
+{
+    json_put_object(w, "dictionary");
+    page_json_place(w, &set->dictionary);
+    json_put_u64(w, "size", set->dictionary_size);
+    json_write_end(w);
+    put_chunks(w, "chunks", &set->slices);
+    put_chunks(w, "arrows", &set->arrows);
+    put_chunks(w, "gaps", &set->gaps);
+    json_put_array(w, "overview");
+    for (size_t i = 0; i < set->lanes.n; i++)
+        if (set->lanes.at[i].is_open)
+            json_write_u64(w, i);
+    json_write_end(w);
+}
+
+static void put_by(struct json_writer *w, const struct accounting *a, const nanos *by, nanos share)
+{
+    json_put_array(w, "by");
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+        if (a->all.by[class] > 0)
+            json_write_i64(w, by[class] / share);
+    json_write_end(w);
+}
+
+static void put_step(struct json_writer *w, const struct page_set *set,
+                     const struct account_step *s)
+{
+    json_write_object(w);
+    json_put_str(w, "id", s->id);
+    json_put_i64(w, "from", page_time(set, s->window.begin));
+    json_put_i64(w, "to", page_time(set, s->window.end));
+    if (s->host.end > s->host.begin) {
+        json_put_array(w, "host");
+        json_write_i64(w, page_time(set, s->host.begin));
+        json_write_i64(w, page_time(set, s->host.end));
+        json_write_end(w);
+    } else
+        json_put_null(w, "host");
+    put_by(w, set->a, s->by, 1);
+    json_put_bool(w, "slow", s->is_slow);
+    json_put_u64(w, "group", s->group);
+    json_write_end(w);
+}
+
+static void put_steps(struct json_writer *w, const struct page_set *set)
+{
+    const struct accounting *a = set->a;
+    struct page_mean mean = page_mean_of(a);
+
+    json_put_array(w, "classes");
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+        if (a->all.by[class] > 0)
+            json_write_string(w, str_of(account_class_name(class)));
+    json_write_end(w);
+    json_put_array(w, "steps");
+    for (size_t i = 0; i < a->n; i++)
+        put_step(w, set, &a->steps[i]);
+    json_write_end(w);
+    json_put_object(w, "step_mean");
+    json_put_u64(w, "n", mean.steps);
+    json_put_i64(w, "time", mean.time);
+    put_by(w, a, mean.by, 1);
+    json_write_end(w);
+    json_put_bool(w, "is_pseudo", a->is_pseudo);
+}
+
+static void put_set(struct json_writer *w, const struct page_set *set)
+{
+    const struct capture *cap = set->cap;
+
+    json_write_object(w);
+    json_put_str(w, "name", page_name(set, str_of(cap->name)));
+    json_put_known(w, "rank", cap->facts.rank >= 0, cap->facts.rank);
+    json_put_str_or_null(w, "device", capture_text(cap, cap->facts.device_name));
+    json_put_i64(w, "hz", cap->clock.hz);
+    if (cap->clock.has_unix)
+        put_number_text(w, "unix", nanos_add(set->origin, cap->clock.to_unix));
+    else
+        json_put_null(w, "unix");
+    put_number_text(w, "origin", set->origin);
+    json_put_i64(w, "to", set->to);
+    json_put_bool(w, "simulated", cap->origin != ORIGIN_MEASURED);
+    json_put_u64(w, "slices", set->n_slices);
+    json_put_u64(w, "items", set->n_items);
+    put_lanes(w, set);
+    put_data(w, set);
+    put_steps(w, set);
+    page_json_kernels(w, set);
+    page_json_layers(w, set);
+    page_json_counters(w, set);
+    page_json_comm(w, set);
+    json_write_end(w);
+}
+
+void page_write_model(struct page_file *page, struct sink out)
+{
+    struct page_json escaped = {out};
+    struct json_writer w;
+
+    json_write_init(&w, page_json_sink(&escaped), JSON_COMPACT);
+    json_write_object(&w);
+    put_head(&w, page);
+    put_words(&w, page);
+    json_put_array(&w, "sets");
+    for (size_t i = 0; i < page->n_sets; i++)
+        put_set(&w, page->sets[i]);
+    json_write_end(&w);
+    page_json_diff(&w, page);
+    json_write_end(&w);
+    json_write_finish(&w);
+}

@@ -1,0 +1,139 @@
+/*
+ * Names from captures made fit for a page, and the labels of classes.
+ */
+#include "base/inert.h"
+#include "page/page.h"
+#include "text/page.h"
+
+enum { NAME_MOST = 4096, NAME_KEPT = 4000 };
+
+static struct str alias(const struct page_set *set, struct str name)
+{
+    uint32_t fresh = (uint32_t)set->aliases->n + 1;
+
+    return arena_format(set->arena, "name_%u",
+                        (unsigned)hash_add(set->aliases, hash_bytes(name), fresh));
+}
+
+static struct str cut(struct arena *arena, struct str name)
+{
+    size_t n = NAME_KEPT;
+
+    while (n > 0 && ((unsigned char)name.at[n] & 0xc0) == 0x80)
+        n--;
+    return arena_format(arena, "%.*s… (%.1f MB)", (int)n, name.at, (double)name.n / 1e6);
+}
+
+static struct str shown(struct arena *arena, struct str text)
+{
+    return inert_line(arena, text.n > NAME_MOST ? cut(arena, text) : text);
+}
+
+struct str page_name(const struct page_set *set, struct str name)
+{
+    return set->aliases != NULL && name.n > 0 ? alias(set, name) : shown(set->arena, name);
+}
+
+struct str page_shape(const struct page_set *set, strid text)
+{
+    return shown(set->arena, capture_text(set->cap, text));
+}
+
+/* Reports write "us" where they must be ASCII. */
+struct str page_wording(struct page_file *page, enum lang lang, struct wording wording)
+{
+    struct str text = wording_text(lang, &page->arena, wording), rest = text;
+    struct text out = {0};
+
+    for (size_t at; (at = str_find(rest, S(" us"))) < rest.n;) {
+        bool is_unit = at > 0 && rest.at[at - 1] >= '0' && rest.at[at - 1] <= '9';
+        text_put(&out, str_part(rest, 0, at));
+        text_put(&out, is_unit ? S(" µs") : S(" us"));
+        rest = str_part(rest, at + 3, rest.n);
+    }
+    text_put(&out, rest);
+    text = arena_str(&page->arena, text_view(&out));
+    text_free(&out);
+    return text;
+}
+
+/* "void at::native::(anonymous namespace)::f<4, g>(int)" is "f<4, g>". */
+struct str page_kernel_name(struct str name)
+{
+    static const struct str anonymous = S_INIT("(anonymous namespace)::");
+    size_t at, end;
+
+    if (str_starts(name, S("void ")))
+        name = str_part(name, 5, name.n);
+    while ((at = str_find(name, anonymous)) < name.n && at < str_find_char(name, '<'))
+        name = str_part(name, at + anonymous.n, name.n);
+    end = str_find_char(name, '<');
+    if (end == name.n)
+        end = str_find_char(name, '(');
+    for (size_t i = end; i > 1; i--)
+        if (name.at[i - 1] == ':' && name.at[i - 2] == ':')
+            return str_part(name, i, name.n);
+    return name;
+}
+
+const struct message *page_class_label(int class)
+{
+    static const struct message *const compute[KERNEL_FAMILIES] = {
+        [FAMILY_GEMM_TENSOR] = &page_text.class_gemm,
+        [FAMILY_GEMM_SIMT] = &page_text.class_gemm_simt,
+        [FAMILY_ATTENTION] = &page_text.class_attention,
+        [FAMILY_CONV] = &page_text.class_conv,
+        [FAMILY_REDUCE] = &page_text.class_reduce,
+        [FAMILY_ELEMENTWISE] = &page_text.class_elementwise,
+        [FAMILY_LAYOUT] = &page_text.class_layout,
+        [FAMILY_INDEX_SORT] = &page_text.class_index,
+        [FAMILY_EMBEDDING] = &page_text.class_embedding,
+        [FAMILY_OPTIMIZER] = &page_text.class_optimizer,
+        [FAMILY_RANDOM] = &page_text.class_random,
+        [FAMILY_AICPU] = &page_text.class_aicpu,
+        [FAMILY_OTHER] = &page_text.class_other,
+    };
+    static const struct message *const idle[IDLE_CAUSES] = {
+        [CAUSE_DEVICE_LATENCY] = &page_text.class_idle_latency,
+        [CAUSE_DEVICE_DEPENDENCY] = &page_text.class_idle_dependency,
+        [CAUSE_SYNC] = &page_text.class_idle_sync,
+        [CAUSE_ALLOCATOR] = &page_text.class_idle_alloc,
+        [CAUSE_COMPILE] = &page_text.class_idle_compile,
+        [CAUSE_COPY_STAGING] = &page_text.class_idle_staging,
+        [CAUSE_LAUNCH] = &page_text.class_idle_launch,
+        [CAUSE_OPERATOR] = &page_text.class_idle_operator,
+        [CAUSE_INPUT] = &page_text.class_idle_input,
+        [CAUSE_PYTHON] = &page_text.class_idle_python,
+        [CAUSE_UNTRACED] = &page_text.class_idle_untraced,
+        [CAUSE_UNKNOWN] = &page_text.class_idle_unknown,
+    };
+
+    if (class < ACCOUNT_COMM)
+        return compute[class - ACCOUNT_COMPUTE];
+    if (class == ACCOUNT_COMM)
+        return &page_text.class_comm;
+    return class < ACCOUNT_IDLE ? &page_text.class_copy : idle[class - ACCOUNT_IDLE];
+}
+
+const struct message *page_family_label(enum page_family family)
+{
+    static const struct message *const labels[PAGE_FAMILIES] = {
+        &page_text.family_matrix, &page_text.family_attention, &page_text.family_vector,
+        &page_text.family_layout, &page_text.family_comm,      &page_text.family_copy,
+        &page_text.family_other,  &page_text.family_host,
+    };
+
+    return labels[family];
+}
+
+const struct message *page_state_label(enum gap_state state)
+{
+    static const struct message *const labels[] = {
+        [GAP_QUEUED] = &page_text.state_queued,
+        [GAP_DRAINED] = &page_text.state_drained,
+        [GAP_HOST_SLOWER] = &page_text.state_slower,
+        [GAP_UNLINKED] = &page_text.state_unlinked,
+    };
+
+    return labels[state];
+}

@@ -1,0 +1,143 @@
+/*
+ * Packs the data of a page.
+ */
+#include "page/page_pack.h"
+
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+    LEVEL = 6,        /* 9 saves less than 1 % */
+    RAW_WINDOW = -15, /* 15 bits, without a header of zlib's */
+    BASE64_STEP = 3 << 10,
+};
+
+static voidpf allocate(voidpf ctx, uInt count, uInt size)
+{
+    (void)ctx;
+    return mem_grow(NULL, size, count);
+}
+
+static void release(voidpf ctx, voidpf p)
+{
+    (void)ctx;
+    mem_free(p);
+}
+
+void page_deflate(struct str bytes, struct text *out)
+{
+    z_stream z = {.zalloc = allocate, .zfree = release};
+
+    /* Memory cannot run out (base/mem.h) and the numbers are in range, so this succeeds. */
+    deflateInit2(&z, LEVEL, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY);
+    out->n = 0;
+    do {
+        size_t n = bytes.n < INT_MAX ? bytes.n : INT_MAX;
+        z.next_in = (z_const Bytef *)bytes.at;
+        z.avail_in = (uInt)n;
+        bytes = str_part(bytes, n, bytes.n);
+        do {
+            vec_reserve(out, out->n + n / 4 + 64);
+            size_t room = out->cap - out->n;
+            unsigned space = room < INT_MAX ? (unsigned)room : INT_MAX;
+            z.next_out = (Bytef *)out->at + out->n;
+            z.avail_out = space;
+            deflate(&z, bytes.n > 0 ? Z_NO_FLUSH : Z_FINISH);
+            out->n += space - z.avail_out;
+        } while (z.avail_out == 0);
+    } while (bytes.n > 0);
+    deflateEnd(&z);
+}
+
+static uint8_t width_of(const uint64_t *values, size_t n)
+{
+    uint64_t all = 0;
+    uint8_t width = 0;
+
+    for (size_t i = 0; values != NULL && i < n; i++)
+        all |= values[i];
+    for (; all > 0; all >>= 8)
+        width++;
+    return width;
+}
+
+void page_deflate_columns(const struct page_columns *columns, uint8_t widths[PAGE_COLUMNS],
+                          struct text *out)
+{
+    struct text planes = {0};
+    size_t n = columns->n;
+
+    for (size_t c = 0; c < columns->columns; c++) {
+        widths[c] = width_of(columns->at[c], n);
+        vec_reserve(&planes, planes.n + widths[c] * n);
+        for (unsigned plane = 0; plane < widths[c]; plane++) {
+            unsigned char *to = (unsigned char *)planes.at + planes.n;
+            for (size_t i = 0; i < n; i++)
+                to[i] = (unsigned char)(columns->at[c][i] >> (8 * plane));
+            planes.n += n;
+        }
+    }
+    page_deflate(text_view(&planes), out);
+    text_free(&planes);
+}
+
+struct page_place page_pack_add(struct page_pack *pack, struct str packed)
+{
+    size_t begin = pack->elements.n > 0 ? pack->elements.at[pack->elements.n - 1] : 0;
+
+    if (pack->elements.n == 0 || pack->bytes.n - begin + packed.n > PAGE_ELEMENT) {
+        begin = pack->bytes.n;
+        vec_push(&pack->elements, begin);
+    }
+    struct page_place place = {(uint32_t)(pack->elements.n - 1), pack->bytes.n - begin, packed.n};
+    text_put(&pack->bytes, packed);
+    return place;
+}
+
+struct str page_pack_element(const struct page_pack *pack, size_t i)
+{
+    size_t begin = pack->elements.at[i];
+    size_t end = i + 1 < pack->elements.n ? pack->elements.at[i + 1] : pack->bytes.n;
+
+    return str_part(text_view(&pack->bytes), begin, end - begin);
+}
+
+void page_pack_free(struct page_pack *pack)
+{
+    text_free(&pack->bytes);
+    vec_free(&pack->elements);
+}
+
+/* At most BASE64_STEP bytes; gives the length. */
+static size_t encode(struct str bytes, char *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t n = 0;
+
+    for (size_t i = 0; i < bytes.n; i += 3) {
+        size_t left = bytes.n - i;
+        uint32_t v = (uint32_t)(unsigned char)bytes.at[i] << 16;
+        if (left > 1)
+            v |= (uint32_t)(unsigned char)bytes.at[i + 1] << 8;
+        if (left > 2)
+            v |= (unsigned char)bytes.at[i + 2];
+        out[n++] = digits[v >> 18];
+        out[n++] = digits[v >> 12 & 63];
+        out[n++] = left > 1 ? digits[v >> 6 & 63] : '=';
+        out[n++] = left > 2 ? digits[v & 63] : '=';
+    }
+    return n;
+}
+
+bool page_base64(struct str bytes, struct sink out)
+{
+    char step[BASE64_STEP / 3 * 4];
+
+    for (size_t from = 0; from < bytes.n; from += BASE64_STEP) {
+        size_t n = encode(str_part(bytes, from, BASE64_STEP), step);
+        if (!out.write(out.ctx, (struct str){step, n}))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,176 @@
+/*
+ * Pages of results that have no timeline: the blocks of a report, in both languages.
+ */
+#include "page/page_html.h"
+#include "report/report.h"
+
+static struct str first_text(const struct report *r)
+{
+    if (r->summary.n > 0)
+        return r->summary;
+    for (size_t i = 0; i < r->blocks.n; i++)
+        if (r->blocks.at[i]->text.n > 0 && r->blocks.at[i]->kind != BLOCK_HEADING)
+            return r->blocks.at[i]->text;
+    return r->title;
+}
+
+/* A text in both languages that no message stands for. */
+static struct wording pair(struct page_file *page, const struct str texts[LANGS])
+{
+    struct message *m = ARENA_NEW(&page->arena, struct message);
+
+    *m = (struct message){.key = ""};
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        m->in[lang] = texts[lang];
+    return wording_of(&page->arena, phrase_plain(m));
+}
+
+void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments)
+{
+    struct str verdicts[LANGS];
+
+    page->fragments = fragments;
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        verdicts[lang] = arena_str(&page->arena, text_view(&fragments[lang].verdict));
+    if (page->title.n == 0)
+        page->title = arena_str(&page->arena, text_view(&fragments[LANG_EN].title));
+    page->verdict = (struct page_verdict){
+        .id = "report",
+        .text = pair(page, verdicts),
+        .confidence = wording_plain(S("")),
+        .replay_error = -1,
+    };
+}
+
+/* ---- as HTML ---- */
+
+static void put_tag(struct page_html *h, const char *tag, struct str text)
+{
+    html_format(h, "<%s>", tag);
+    html_text(h, text);
+    html_format(h, "</%s>", tag);
+}
+
+static void put_table(struct page_html *h, const struct table *t)
+{
+    char buf[QUANTITY_TEXT];
+
+    html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
+    for (size_t c = 0; c < t->n_columns; c++) {
+        html_format(h, "<th scope=\"col\"%s>",
+                    t->columns[c].type != COLUMN_TEXT ? " class=\"n\"" : "");
+        html_text(h, message_word(h->lang, str_of(t->columns[c].head)));
+        html_put(h, S("</th>"));
+    }
+    html_put(h, S("</tr></thead><tbody>\n"));
+    for (size_t i = 0; i < t->cells.n; i++) {
+        size_t c = i % t->n_columns;
+        html_put(h, c == 0 ? S("<tr>") : S(""));
+        html_put(h, t->columns[c].type != COLUMN_TEXT ? S("<td class=\"n\">") : S("<td>"));
+        html_text(h, table_cell(t, i, buf));
+        html_put(h, S("</td>"));
+        html_put(h, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
+    }
+    html_put(h, S("</tbody></table></div>\n"));
+}
+
+static void put_facts(struct page_html *h, const struct block *b)
+{
+    html_put(h, S("<dl>\n"));
+    for (size_t i = 0; i < b->facts.n; i++) {
+        put_tag(h, "dt", message_word(h->lang, str_of(b->facts.at[i].label)));
+        put_tag(h, "dd", b->facts.at[i].text);
+    }
+    html_put(h, S("</dl>\n"));
+}
+
+static void put_findings(struct page_html *h, const struct block *b)
+{
+    html_put(h, S("<ul class=\"findings\">\n"));
+    for (size_t i = 0; i < b->findings.n; i++) {
+        const struct finding *f = b->findings.at[i];
+        const char *label;
+        struct str text;
+        html_put(h, S("<li>"));
+        put_tag(h, "strong", f->subject);
+        html_put(h, S(" "));
+        html_text(h, f->fact);
+        html_put(h, S("<ul>"));
+        for (size_t k = 0; finding_detail(f, k, &label, &text); k++) {
+            html_put(h, S("<li>"));
+            put_tag(h, "i", message_word(h->lang, str_of(label)));
+            html_put(h, S(" "));
+            html_text(h, text);
+            html_put(h, S("</li>"));
+        }
+        html_put(h, S("</ul></li>\n"));
+    }
+    html_put(h, S("</ul>\n"));
+}
+
+static void put_block(struct page_html *h, const struct block *b)
+{
+    switch (b->kind) {
+    case BLOCK_HEADING:
+        put_tag(h, "h2", b->text);
+        break;
+    case BLOCK_TEXT:
+        put_tag(h, "p", b->text);
+        break;
+    case BLOCK_LINE:
+        html_put(h, S("<p class=\"line\">"));
+        html_text(h, b->text);
+        html_put(h, S("</p>\n"));
+        break;
+    case BLOCK_FACTS:
+        put_facts(h, b);
+        break;
+    case BLOCK_TABLE:
+        put_table(h, b->table);
+        break;
+    case BLOCK_FINDINGS:
+        put_findings(h, b);
+        break;
+    }
+}
+
+/* What was printed without a report. */
+static void put_plain(struct page_html *h, struct text *plain)
+{
+    if (str_trim(text_view(plain)).n > 0) {
+        html_put(h, S("<pre tabindex=\"0\">"));
+        html_text(h, text_view(plain));
+        html_put(h, S("</pre>\n"));
+    }
+    text_clear(plain);
+}
+
+void page_fragment_add(struct page_fragment *f, enum lang lang, const struct report *report)
+{
+    struct page_html h = {.sink = text_sink(&f->html), .lang = lang};
+
+    put_plain(&h, &f->plain);
+    if (f->verdict.n == 0) {
+        text_put(&f->verdict, first_text(report));
+        text_put(&f->title, report->title);
+    } else if (report->title.n > 0) {
+        put_tag(&h, "h2", report->title);
+    }
+    for (size_t i = 0; i < report->blocks.n; i++)
+        put_block(&h, report->blocks.at[i]);
+}
+
+void page_fragment_end(struct page_fragment *f, enum lang lang)
+{
+    struct page_html h = {.sink = text_sink(&f->html), .lang = lang};
+
+    put_plain(&h, &f->plain);
+}
+
+void page_fragment_free(struct page_fragment *f)
+{
+    text_free(&f->html);
+    text_free(&f->plain);
+    text_free(&f->title);
+    text_free(&f->verdict);
+}

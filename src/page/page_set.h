@@ -1,0 +1,155 @@
+/*
+ * page_set - the timeline of one capture as a page holds it: lanes in the order they are drawn, a
+ * dictionary of what slices are, the step of each, and the packed items.
+ *
+ * Times are nanoseconds since `origin`. An item is a slice, or a bundle of short ones where a page
+ * would be too large (page_thin.h).
+ */
+#ifndef STRATA_PAGE_PAGE_SET_H
+#define STRATA_PAGE_PAGE_SET_H
+
+#include "analysis/diagnose/accounting.h"
+#include "analysis/study.h"
+#include "page/page_kernels.h"
+#include "page/page_layers.h"
+#include "page/page_pack.h"
+
+struct pool;
+
+/* Colours: what a kernel does. */
+enum page_family {
+    PAGE_MATRIX,
+    PAGE_ATTENTION,
+    PAGE_VECTOR,
+    PAGE_LAYOUT,
+    PAGE_COMM,
+    PAGE_COPY,
+    PAGE_OTHER,
+    PAGE_HOST,
+};
+
+enum { PAGE_FAMILIES = PAGE_HOST + 1 };
+
+/* In the order in which they are drawn. */
+enum page_group_kind { GROUP_DEVICE, GROUP_PIPES, GROUP_COMM, GROUP_HOST, GROUP_OTHER };
+
+struct page_group {
+    struct str name;
+    enum page_group_kind kind;
+    bool is_open;
+};
+
+/* Ranges over the kernels of a stream have a lane of their own, behind that of the kernels. */
+enum page_lane_part { LANE_WHOLE, LANE_WORK, LANE_RANGES };
+
+struct page_lane {
+    lane_id lane;
+    enum page_lane_part part;
+    struct str name;
+    uint32_t group;
+    bool is_open;
+    size_t depth;    /* rows */
+    nanos busy;      /* union of what is busy */
+    size_t first, n; /* items */
+    size_t slices;
+    bool is_merged; /* has bundles */
+};
+
+/* An entry of the dictionary. */
+struct page_what {
+    strid name, shapes, types;
+    uint8_t kind, family; /* enum slice_kind, enum page_family */
+    size_t count;
+};
+
+/* Items of one lane in columns; of a bundle `more` is the number of slices less one, `slack` the
+ * time in it that is not busy. */
+struct page_items {
+    nanos *begin, *dur;
+    uint32_t *what, *step;
+    uint32_t *more; /* NULL: no bundles */
+    nanos *slack;
+    size_t n, cap;
+    VEC_OF(struct page_mix) mixes; /* ascending */
+};
+
+/* Bundles of several families: their busy time in each. */
+struct page_mix {
+    uint32_t item;
+    nanos by[PAGE_FAMILIES];
+};
+
+struct page_chunk {
+    struct page_place place;
+    uint32_t lane;
+    size_t n;
+    nanos first, end;
+    uint8_t widths[PAGE_COLUMNS];
+};
+
+struct page_chunks {
+    VEC_OF(struct page_chunk) at;
+    size_t columns;
+};
+
+struct page_set {
+    struct study *st;
+    const struct capture *cap;
+    const struct accounting *a;
+    struct arena *arena;
+    struct pool *pool;
+    struct hash *aliases; /* of names that are not shown; NULL: all are */
+    nanos origin, to;
+    VEC_OF(struct page_group) groups;
+    VEC_OF(struct page_lane) lanes;
+    VEC_OF(struct page_what) whats; /* by frequency */
+    uint32_t *lane_of;     /* by lane of the capture: place of its work, and then of its ranges */
+    uint32_t *what, *step; /* by slice; a step is its place plus one */
+    struct page_items *items; /* by lane */
+    uint32_t *item_of;        /* by slice: its item's number; NULL: as `first_item` says */
+    size_t n_slices, n_items;
+    struct page_chunks slices, arrows, gaps;
+    struct page_place dictionary;
+    uint64_t dictionary_size;
+    struct page_kernels kernels;
+    const struct page_layers *layers; /* NULL: none */
+};
+
+/* `st` and the accounting outlive it. */
+void page_set_init(struct page_set *set, struct study *st, struct arena *arena, struct pool *pool);
+void page_set_fini(struct page_set *set);
+
+/* Forgets the items. */
+void page_set_reset(struct page_set *set);
+
+/* A time as pages hold it: 0 to 2^53 - 1. */
+nanos page_time(const struct page_set *set, nanos t);
+
+/* The place in `lanes` of a slice; UINT32_MAX: it is not in the page. */
+uint32_t page_lane_of(const struct page_set *set, uint32_t slice);
+
+/* The number of a slice's item plus one; 0 when it is not in the page. */
+uint64_t page_item(const struct page_set *set, uint32_t slice);
+
+/* A name or path from the capture as a page shows it: harmless, cut when long, and an alias where
+ * names are not to be shown. */
+struct str page_name(const struct page_set *set, struct str name);
+
+/* Shapes and types: the same, without aliases. */
+struct str page_shape(const struct page_set *set, strid text);
+
+/* On lanes of a device: a range that stands over its kernels. */
+static inline bool page_is_range(enum lane_kind lane, uint8_t kind)
+{
+    return (lane == LANE_STREAM || lane == LANE_COMM) && kind > SLICE_CONTROL;
+}
+
+/* Whether time in slices of that kind is busy. */
+static inline bool page_is_busy(enum lane_kind lane, uint8_t kind)
+{
+    return kind != SLICE_WAIT && kind != SLICE_CONTROL && !page_is_range(lane, kind);
+}
+
+enum page_family page_family_of(enum kernel_family family);
+
+#endif

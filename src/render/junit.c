@@ -1,0 +1,64 @@
+/*
+ * junit: results of checks as XML.
+ */
+#include "render/junit.h"
+
+#include "base/inert.h"
+
+/* Text inside an attribute. */
+static void put_xml(struct text *out, struct str value)
+{
+    static const struct {
+        char c;
+        struct str as;
+    } special[] = {{'&', S_INIT("&amp;")},
+                   {'<', S_INIT("&lt;")},
+                   {'>', S_INIT("&gt;")},
+                   {'"', S_INIT("&quot;")}};
+
+    for (size_t i = 0; i < value.n; i++) {
+        size_t k = 0;
+        while (k < ARRAY_LEN(special) && special[k].c != value.at[i])
+            k++;
+        if (k < ARRAY_LEN(special))
+            text_put(out, special[k].as);
+        else
+            text_char(out, value.at[i]);
+    }
+}
+
+static void put_attribute(struct text *out, const char *name, const char *value)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    text_format(out, " %s=\"", name);
+    put_xml(out, inert_line(&arena, str_of(value)));
+    text_char(out, '"');
+    arena_free(&arena);
+}
+
+void junit_write(struct text *out, const char *title, const struct junit_case *cases, size_t n)
+{
+    size_t failed = 0;
+
+    for (size_t i = 0; i < n; i++)
+        failed += cases[i].failure != NULL;
+    text_put(out, S("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite"));
+    put_attribute(out, "name", title);
+    text_format(out, " tests=\"%zu\" failures=\"%zu\">\n", n, failed);
+    for (size_t i = 0; i < n; i++) {
+        text_put(out, S("    <testcase"));
+        put_attribute(out, "classname", cases[i].suite);
+        put_attribute(out, "name", cases[i].name);
+        put_attribute(out, "file", cases[i].file);
+        if (cases[i].failure == NULL) {
+            text_put(out, S("/>\n"));
+            continue;
+        }
+        text_put(out, S(">\n      <failure"));
+        put_attribute(out, "message", cases[i].failure);
+        text_put(out, S("/>\n    </testcase>\n"));
+    }
+    text_put(out, S("  </testsuite>\n</testsuites>\n"));
+}

@@ -1,0 +1,17 @@
+/*
+ * junit - results of checks as JUnit XML, which CI systems show.
+ */
+#ifndef STRATA_RENDER_JUNIT_H
+#define STRATA_RENDER_JUNIT_H
+
+#include "base/text.h"
+
+struct junit_case {
+    const char *suite, *name, *file;
+    const char *failure; /* NULL: passed */
+};
+
+/* Names are inert: XML has no form for control characters and broken UTF-8. */
+void junit_write(struct text *out, const char *title, const struct junit_case *cases, size_t n);
+
+#endif

@@ -1,0 +1,23 @@
+#include "render/junit.h"
+
+#include "base/testing.h"
+
+TEST(xml_has_only_what_it_can_hold)
+{
+    static const struct junit_case cases[] = {
+        {"p", "a<b & \"c\"", "x\033[2J", NULL},
+        {"p", "g", "\xff", "1 > 0"},
+    };
+    struct text xml = {0};
+
+    junit_write(&xml, "t", cases, 2);
+    struct str text = text_view(&xml);
+    assert_true(str_find(text, S("tests=\"2\" failures=\"1\"")) < text.n);
+    assert_true(str_find(text, S("name=\"a&lt;b &amp; &quot;c&quot;\"")) < text.n);
+    assert_true(str_find(text, S("message=\"1 &gt; 0\"")) < text.n);
+    assert_int_equal(str_find_char(text, '\033'), text.n);
+    assert_int_equal(str_find_char(text, '\xff'), text.n);
+    text_free(&xml);
+}
+
+TEST_MAIN("render/junit", T(xml_has_only_what_it_can_hold))
