@@ -30,8 +30,8 @@ static const struct opt options[] = {
 
 static const struct example examples[] = {
     {"strata gpu report examples/gpu-rules/raw.csv", "report from another profiler's files"},
-    {"strata gpu report out/profiles/annotation/gemm/default/latest --kernel reduce",
-     "verdict on kernels whose name contains reduce"},
+    {"strata gpu report examples/gpu-rules/run --kernel attend",
+     "verdict on kernels whose name contains attend"},
     {"strata gpu report --check examples/gpu-rules/report.md", "validate a report"},
     {0},
 };

@@ -12,7 +12,7 @@
 
 #include "text/gpu.h"
 
-enum { LANES = 32, SECTOR = 32, SCHEDULERS = 4 };
+enum { LANES = 32, SECTOR = 32, SCHEDULERS = 4, LONG_SUM = 64 };
 
 /* A polynomial in place of a special function takes about this many instructions; in the time that
  * one special function takes in its pipe, a scheduler issues eight. */
@@ -58,9 +58,11 @@ static double pipes(const struct unit_load *l)
     return fmax(fmax(fmax(l->fma, l->alu), fmax(l->xu, l->fp64)), fmax(l->issue, l->tensor));
 }
 
+/* Device memory cannot be busier than its reachable part. */
 static double busiest(const struct unit_load *l)
 {
-    return fmax(fmax(fmax(l->dram, l->l2), fmax(l->l1, l->lsu)), pipes(l));
+    return fmax(fmax(fmax(fmin(1, l->dram / GPU_ETA_MEMORY), l->l2), fmax(l->l1, l->lsu)),
+                pipes(l));
 }
 
 /* The share of the time of all warps that they spend waiting for these reasons, up to NULL. Their
@@ -109,9 +111,9 @@ static void look_at_conflicts(struct gpu_finder *f, struct unit_load l)
     double extra = fmin(1, conflicts / wavefronts(f));
     double weight = fmax(l.l1, waits(f, "mio_throttle", "short_scoreboard", NULL));
     l.l1 *= 1 - extra;
-    finder_add(f, 10, "access", "remove bank conflicts", fmax(1 - extra * weight, busiest(&l)),
-               SAID(gpu_text.why_conflicts, PLACE("share", 100 * conflicts / shared),
-                    PLACE("ways", shared / fmax(1, shared - conflicts))));
+    gpu_finder_add(f, 10, "access", "remove bank conflicts", fmax(1 - extra * weight, busiest(&l)),
+                   SAID(gpu_text.why_conflicts, PLACE("share", 100 * conflicts / shared),
+                        PLACE("ways", shared / fmax(1, shared - conflicts))));
 }
 
 static double lanes_of(const double *m)
@@ -134,9 +136,9 @@ static void look_at_shared_atomics(struct gpu_finder *f, struct unit_load l)
     if (!(extra > 0.1))
         return;
     struct unit_load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1 * (1 - extra)};
-    finder_add(f, 16, "atomics", "spread atomics", fmax(1 - extra * weight, busiest(&without)),
-               SAID(gpu_text.why_shared_atomics, PLACE("ways", waves / m[GPU_M_SHARED_ATOM]),
-                    PLACE("share", 100 * extra)));
+    gpu_finder_add(f, 16, "atomics", "spread atomics", fmax(1 - extra * weight, busiest(&without)),
+                   SAID(gpu_text.why_shared_atomics, PLACE("ways", waves / m[GPU_M_SHARED_ATOM]),
+                        PLACE("share", 100 * extra)));
 }
 
 /* ---- global memory ---- */
@@ -152,8 +154,8 @@ static void look_at_atomics(struct gpu_finder *f, struct unit_load l)
     double weight =
         fmax(part(most), waits(f, "long_scoreboard", "lg_throttle", "membar", "drain", NULL));
     l.l2 = fmax(0, l.l2 - part(mean));
-    finder_add(f, 16, "atomics", "spread atomics", fmax(1 - weight, busiest(&l)),
-               SAID(gpu_text.why_atomics, PLACE("most", most), PLACE("mean", mean)));
+    gpu_finder_add(f, 16, "atomics", "spread atomics", fmax(1 - weight, busiest(&l)),
+                   SAID(gpu_text.why_atomics, PLACE("most", most), PLACE("mean", mean)));
 }
 
 /* How much of the time goes to global memory: its units are busy, or warps wait for it. */
@@ -167,26 +169,36 @@ static double unused_sectors(double sectors, double bytes)
     return sectors > 0 ? fmax(0, sectors - bytes / SECTOR) : 0;
 }
 
+/* The part of L1's wavefronts that requests of global memory take beyond one each. */
+static double extra_wavefronts(const struct gpu_finder *f)
+{
+    const double *m = f->c->kernel->m;
+    double all = wavefronts(f), needed = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
+
+    return all > 0 ? fmax(0, 1 - (needed + m[GPU_M_WAVEFRONTS]) / all) : 0;
+}
+
 static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double loads = fmax(0, m[GPU_M_GLOBAL_LD_SECT]), stores = fmax(0, m[GPU_M_GLOBAL_ST_SECT]);
+    double unread = unused_sectors(loads, m[GPU_M_GLOBAL_LD_BYTES]);
+    double unwritten = unused_sectors(stores, m[GPU_M_GLOBAL_ST_BYTES]);
     double local = gpu_local_sectors(f->c->kernel), missed = 1 - part(m[GPU_M_L1_HIT]);
-    double excess = unused_sectors(loads, m[GPU_M_GLOBAL_LD_BYTES]) +
-                    unused_sectors(stores, m[GPU_M_GLOBAL_ST_BYTES]);
     double sectors = loads + stores, all = sectors + (local > 0 ? local : 0);
 
-    if (!(excess > 0.2 * sectors))
+    if (!(unread + unwritten > 0.2 * sectors))
         return;
-    /* Sectors that the cache still has when the other lanes' bytes are wanted cost only its time.
-     */
-    double extra = excess / all, weight = fmax(l.l1, missed * global_weight(f, &l));
+    /* Sectors that the cache still has when the other lanes' bytes are wanted cost only its time;
+     * stores go through it. */
+    double extra = (unread * missed + unwritten) / all, own = extra_wavefronts(f);
     double used = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / sectors;
-    l.dram *= 1 - extra * missed;
-    l.l2 *= 1 - extra * missed;
-    l.l1 *= 1 - extra;
-    finder_add(f, 9, "access", "coalesce global access", fmax(1 - extra * weight, busiest(&l)),
-               SAID(gpu_text.why_uncoalesced, PLACE("bytes", used)));
+    double ratio = fmin(1 - extra * global_weight(f, &l), 1 - own * l.l1);
+    l.dram *= 1 - extra;
+    l.l2 *= 1 - extra;
+    l.l1 *= 1 - own;
+    gpu_finder_add(f, 9, "access", "coalesce global access", fmax(ratio, busiest(&l)),
+                   SAID(gpu_text.why_uncoalesced, PLACE("bytes", used)));
 }
 
 static void look_at_spills(struct gpu_finder *f, struct unit_load l)
@@ -201,7 +213,7 @@ static void look_at_spills(struct gpu_finder *f, struct unit_load l)
     l.l2 *= 1 - extra;
     l.l1 *= 1 - extra;
     l.lsu *= 1 - extra;
-    finder_add(
+    gpu_finder_add(
         f, 6, "spill", "remove spills", fmax(1 - extra * weight, busiest(&l)),
         SAID(gpu_text.why_spills, PLACE("bytes", SECTOR * local), PLACE("share", 100 * extra)));
 }
@@ -218,8 +230,8 @@ static void look_at_reuse(struct gpu_finder *f, struct unit_load l)
     double weight = fmax(l.dram / GPU_ETA_MEMORY, waits(f, "long_scoreboard", NULL));
     double ratio = 1 - (1 - 1 / again) * fmin(1, weight);
     l.dram /= again;
-    finder_add(f, 2, "traffic", "raise L2 locality", fmax(ratio, busiest(&l)),
-               SAID(gpu_text.why_reread, PLACE("again", again), PLACE("hit", m[GPU_M_L2_HIT])));
+    gpu_finder_add(f, 2, "traffic", "raise L2 locality", fmax(ratio, busiest(&l)),
+                   SAID(gpu_text.why_reread, PLACE("again", again), PLACE("hit", m[GPU_M_L2_HIT])));
 }
 
 /* ---- pipes ---- */
@@ -235,8 +247,9 @@ static void look_at_divergence(struct gpu_finder *f, struct unit_load l)
     struct unit_load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1};
     if (weight < busiest(&without))
         return;
-    finder_add(f, 15, "divergence", "avoid divergence", fmax(1 - extra * weight, busiest(&without)),
-               SAID(gpu_text.why_divergence, PLACE("lanes", lanes)));
+    gpu_finder_add(f, 15, "divergence", "avoid divergence",
+                   fmax(1 - extra * weight, busiest(&without)),
+                   SAID(gpu_text.why_divergence, PLACE("lanes", lanes)));
 }
 
 static bool is_top(double one, const struct unit_load *l)
@@ -261,10 +274,10 @@ static void look_at_double(struct gpu_finder *f, struct unit_load l)
         l.xu = 0;
     l.issue *= 1 - gone;
     l.alu *= 1 - gone;
-    finder_add(f, 19, "pipe", "keep to single precision", busiest(&l),
-               is_accident ? SAID(gpu_text.why_double_accident, PLACE("ops", wide),
-                                  PLACE("converted", converted))
-                           : SAID(gpu_text.why_double, PLACE("busy", m[GPU_M_FP64_PCT])));
+    gpu_finder_add(f, 19, "pipe", "keep to single precision", busiest(&l),
+                   is_accident ? SAID(gpu_text.why_double_accident, PLACE("ops", wide),
+                                      PLACE("converted", converted))
+                               : SAID(gpu_text.why_double, PLACE("busy", m[GPU_M_FP64_PCT])));
 }
 
 static void look_at_special(struct gpu_finder *f, struct unit_load l)
@@ -278,8 +291,8 @@ static void look_at_special(struct gpu_finder *f, struct unit_load l)
     double kept = fmin(1, (l.issue + price * l.xu) / ((1 + price) * l.xu));
     double ratio = kept * l.xu;
     l.xu = l.issue = l.fma = 0;
-    finder_add(f, 18, "pipe", "relieve the special-function pipe", fmax(ratio, busiest(&l)),
-               SAID(gpu_text.why_special, PLACE("busy", m[GPU_M_XU_PCT])));
+    gpu_finder_add(f, 18, "pipe", "relieve the special-function pipe", fmax(ratio, busiest(&l)),
+                   SAID(gpu_text.why_special, PLACE("busy", m[GPU_M_XU_PCT])));
 }
 
 /* Integer work and branches around the work itself. */
@@ -293,40 +306,43 @@ static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
         return;
     l.issue *= 1 - share;
     l.alu *= 1 - share;
-    finder_add(f, 20, "pipe", "issue fewer instructions", busiest(&l),
-               SAID(gpu_text.why_instructions, PLACE("issue", m[GPU_M_ISSUE_PCT]),
-                    PLACE("share", 100 * share)));
+    gpu_finder_add(f, 20, "pipe", "issue fewer instructions", busiest(&l),
+                   SAID(gpu_text.why_instructions, PLACE("issue", m[GPU_M_ISSUE_PCT]),
+                        PLACE("share", 100 * share)));
 }
 
-/* Sums of products whose operands come from memory, as those of matrices do, outside the tensor
- * cores. */
+/* Long sums of products whose operands come from memory, as those of matrices do, outside the
+ * tensor cores. */
 static void look_at_products(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double fused = m[GPU_M_FFMA] + m[GPU_M_HFMA], threads = m[GPU_M_THREAD_INST_ON];
     double loads = LANES * (m[GPU_M_SHARED_LD] + m[GPU_M_GLOBAL_LD]) / fused;
 
-    if (gpu_uses_tensor(f->c->kernel) || !(fused > 0.25 * threads) || !(loads >= 1.0 / 64) ||
-        loads > 4 || fmax(l.fma, l.l1) < 0.4)
+    if (gpu_uses_tensor(f->c->kernel) || !(fused > 0.15 * threads) || !(loads >= 1.0 / 64) ||
+        loads > 4 || fused < LONG_SUM * LANES * m[GPU_M_GLOBAL_ST] || fmax(l.fma, l.l1) < 0.4)
         return;
     double tflops = f->c->peaks->tflops[PEAK_TF32];
     double ratio = 2 * fused / (GPU_ETA_COMPUTE * tflops * 1e3) / m[GPU_M_DUR_NS];
     if (!(tflops > 0))
         return;
-    finder_add(f, 3, "tensor", "use tensor cores", fmax(fmax(ratio, l.dram), l.l2),
-               SAID(gpu_text.why_products, PLACE("fused", fused), PLACE("loads", loads)));
+    gpu_finder_add(f, 3, "tensor", "use tensor cores", fmax(fmax(ratio, l.dram), l.l2),
+                   SAID(gpu_text.why_products, PLACE("fused", fused), PLACE("loads", loads)));
 }
 
 /* ---- how the grid fills the device ---- */
 
 static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
 {
-    double share = waits(f, "barrier", NULL);
+    double share = waits(f, "barrier", NULL), most;
+    struct str reason;
 
-    if (!(share > 0.25))
+    /* Where most wait for something else, they do so at the barrier, too. */
+    if (!(share > 0.25) || !gpu_kernel_top_stall(f->c->kernel, &reason, &most) ||
+        !str_equal(reason, S("barrier")))
         return;
-    finder_add(f, 17, "barrier", "wait less at barriers", fmax(1 - share, busiest(&l)),
-               SAID(gpu_text.why_barriers, PLACE("share", 100 * share)));
+    gpu_finder_add(f, 17, "barrier", "wait less at barriers", fmax(1 - share, busiest(&l)),
+                   SAID(gpu_text.why_barriers, PLACE("share", 100 * share)));
 }
 
 /* Blocks on a multiprocessor if the resource that limits them did not. */
@@ -353,11 +369,12 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
     if (!o->is_known || !is_limited || !(o->theory_pct <= 50) || !(occ >= 0.5 * o->theory_pct) ||
         !(hidden > 0.5) || busiest(&l) > 0.6)
         return;
-    finder_add(f, 5, "occupancy", "raise occupancy",
-               fmax(1 - hidden * (1 - occ / roomy_pct(o)), busiest(&l)), finder_price(f, occ));
+    gpu_finder_add(f, 5, "occupancy", "raise occupancy",
+                   fmax(1 - hidden * (1 - occ / roomy_pct(o)), busiest(&l)),
+                   gpu_finder_price(f, occ));
 }
 
-void finder_look_at_mechanisms(struct gpu_finder *f)
+void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
 {
     struct unit_load l = load_of(f->c->kernel);
 

@@ -73,8 +73,8 @@ static void add(struct gpu_finder *f, int id, const char *family, const char *na
         add_gain(f, id, family, name, gain, trigger);
 }
 
-void finder_add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
-                struct str trigger)
+void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name,
+                    double ratio, struct str trigger)
 {
     double gain = clip(100 * (1 - ratio), 0, GAIN_MAX);
 
@@ -112,7 +112,7 @@ static void look_at_work(struct gpu_finder *f)
 }
 
 /* "limited by registers: 8 fewer per thread" */
-struct str finder_price(struct gpu_finder *f, double occ)
+struct str gpu_finder_price(struct gpu_finder *f, double occ)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     struct str what = {"", 0};
@@ -160,7 +160,7 @@ static void look_at_launch(struct gpu_finder *f)
     if (!has_mix(k) && f->c->class->bound == GPU_LATENCY && occ < 25 && o->is_known &&
         o->next_pct > occ)
         add(f, 5, "occupancy", "raise occupancy", fmax(occ / o->next_pct, f->saturation),
-            finder_price(f, occ));
+            gpu_finder_price(f, occ));
     if (!has_mix(k) && local > 0 && k->m[GPU_M_L1_SECT] > 0) {
         double s = stall_share(k, S("long_scoreboard"));
         double part = fmin(0.9, local / k->m[GPU_M_L1_SECT]);
@@ -289,7 +289,7 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
     look_at_launch(&f);
     look_at_access(&f);
     if (has_mix(c->kernel))
-        finder_look_at_mechanisms(&f);
+        gpu_finder_look_at_mechanisms(&f);
     look_at_rules(&f);
     rank(out);
 }

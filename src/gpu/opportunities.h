@@ -20,12 +20,12 @@ struct gpu_finder {
 
 /* One whose rule has bounded it: `ratio` is the new duration over the old one. Less than 3 % is not
  * worth a line. */
-void finder_add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
-                struct str trigger);
+void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name,
+                    double ratio, struct str trigger);
 
 /* What more occupancy costs: "occ=12.4%, limited by registers: free 24 registers/thread". */
-struct str finder_price(struct gpu_finder *f, double occ);
+struct str gpu_finder_price(struct gpu_finder *f, double occ);
 
-void finder_look_at_mechanisms(struct gpu_finder *f);
+void gpu_finder_look_at_mechanisms(struct gpu_finder *f);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "gpu/timeline_in.h"
 
-struct gpu_finder {
+struct finder {
     struct timeline *t;
     struct timeline_device *d;
     struct hash launches; /* call or correlation -> launch */
@@ -15,7 +15,7 @@ struct gpu_finder {
 };
 
 /* Whether a piece of work was launched by a graph: its call says so, or it has a node's number. */
-static bool is_node(const struct gpu_finder *f, const struct timeline_op *op)
+static bool is_node(const struct finder *f, const struct timeline_op *op)
 {
     const struct capture *cap = f->t->cap;
 
@@ -24,7 +24,7 @@ static bool is_node(const struct gpu_finder *f, const struct timeline_op *op)
     return f->has_node_ids && timeline_number(f->t, op->slice, S("graph node id")) > 0;
 }
 
-static struct timeline_graph *launch_of(struct gpu_finder *f, const struct timeline_op *op)
+static struct timeline_graph *launch_of(struct finder *f, const struct timeline_op *op)
 {
     struct timeline_graphs *g = &f->d->graphs;
     int64_t correlation = timeline_link(f->t, op->slice);
@@ -43,7 +43,7 @@ static struct timeline_graph *launch_of(struct gpu_finder *f, const struct timel
     return &g->at.at[i];
 }
 
-static void add_node(struct gpu_finder *f, struct timeline_graph *g, const struct timeline_op *op)
+static void add_node(struct finder *f, struct timeline_graph *g, const struct timeline_op *op)
 {
     nanos begin = op->begin > g->gap_end ? op->begin : g->gap_end;
 
@@ -55,7 +55,7 @@ static void add_node(struct gpu_finder *f, struct timeline_graph *g, const struc
     g->nodes++;
 }
 
-static void add(struct gpu_finder *f, struct timeline_op *op)
+static void add(struct finder *f, struct timeline_op *op)
 {
     bool is_row = op->class == TIMELINE_GRAPH;
 
@@ -74,7 +74,7 @@ static void add(struct gpu_finder *f, struct timeline_op *op)
 }
 
 /* Rows are no busy time where their nodes are known. */
-static void judge_rows(struct gpu_finder *f)
+static void judge_rows(struct finder *f)
 {
     struct timeline_graphs *g = &f->d->graphs;
     nanos end = INT64_MIN;
@@ -96,7 +96,7 @@ static void judge_rows(struct gpu_finder *f)
 
 void timeline_find_graphs(struct timeline *t, struct timeline_device *d)
 {
-    struct gpu_finder f = {.t = t, .d = d};
+    struct finder f = {.t = t, .d = d};
     struct timeline_graphs *g = &d->graphs;
 
     f.has_node_ids = intern_find(&t->cap->strings, S("graph node id")) != 0;
