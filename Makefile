@@ -19,8 +19,13 @@ mutate: all ## change expected values, a seeded choice, and see that tests notic
 plant: all ## every plantable cause on SEEDS=n seeds: accounting, savings and first cause against the truth
 	@tests/synth/plant.py $(B)/strata --seeds $(or $(SEEDS),20) --table
 
-demo: all ## run the README's tour on examples/ and show the files it wrote
+demo: build-deps $(B)/build.ninja ## build quietly, answer one real question, show the files it wrote
+	@echo "building strata, which takes a minute or two"
+	@cmake --build $(B) -- --quiet
 	@tools/demo $(B)
+
+pictures: all ## make the pictures of docs/pictures again
+	@tools/screenshot $(B)/strata docs/pictures/*.svg
 
 check-gpu: all ## with a GPU: every workload of examples/gpu in every mode, classes and times as expected
 	@rm -rf out/check-gpu
@@ -84,6 +89,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test mutate plant demo check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
+.PHONY: all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
 	check-layers check-links check-diagnostics check-packages

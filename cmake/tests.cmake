@@ -50,6 +50,8 @@ if(TARGET strata)
     add_test(NAME runner.skips COMMAND ${CMAKE_SOURCE_DIR}/tests/run-tests-test)
     add_test(NAME golden.data COMMAND ${CMAKE_SOURCE_DIR}/tests/check-data)
     add_test(NAME attack.self COMMAND ${CMAKE_SOURCE_DIR}/tests/attack/attack-test)
+    add_test(NAME docs.demo COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/demo
+        $<PATH:GET_PARENT_PATH,${run_strata}>)
     add_test(NAME docs.words COMMAND ${CMAKE_SOURCE_DIR}/tests/docs/words
         --bin $<PATH:GET_PARENT_PATH,${run_strata}>)
     add_test(NAME docs.examples COMMAND ${CMAKE_SOURCE_DIR}/tests/run-examples

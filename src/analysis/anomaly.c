@@ -146,15 +146,14 @@ static void tell_verdict(struct teller *t)
         return;
     }
     const struct group *g = &t->groups->at[j->group];
-    report_text(t->r,
-                REPORT_MESSAGE(
-                    t->r, &anomaly_text.verdict,
-                    PLACE("severity", word(t, severity_level_name(j->severity))), PLACE("n", g->n),
-                    PLACE("all", t->steps->n),
-                    place_quantity("share", g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
-                    place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
-                    PLACE("pattern", pattern_text(t, g->pattern)), PLACE("worst", worst_step(t, g)),
-                    PLACE("confidence", word(t, grade_name(j->confidence)))));
+    report_text(t->r, REPORT_MESSAGE(t->r, &anomaly_text.verdict,
+                                     PLACE("severity", word(t, severity_level_name(j->severity))),
+                                     PLACE("n", g->n), PLACE("all", t->steps->n),
+                                     place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
+                                     place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
+                                     PLACE("pattern", pattern_text(t, g->pattern)),
+                                     PLACE("worst", worst_step(t, g)),
+                                     PLACE("confidence", word(t, grade_name(j->confidence)))));
 }
 
 /* The five questions: whether, where, when, by whose fault, and whether that is known. */
@@ -242,7 +241,7 @@ static void tell_groups(struct teller *t)
         table_text(t->r, table, arena_format(&t->st->scratch, "g%zu", i));
         table_number(table, (double)g->n);
         table_number(table, g->metrics[GROUP_SERVICE].avg);
-        table_number(table, g->metrics[GROUP_UNDERFEED_RATIO].avg);
+        table_number(table, g->underfeed_of_sums);
         table_text(t->r, table, pattern_text(t, g->pattern));
         table_word(t->r, table, severity_level_name(v->severity));
         table_word(t->r, table, grade_name(v->host_risk));

@@ -76,6 +76,9 @@ static const struct field spread_fields[] = {
     SPREADS(GROUP_INTERNAL, "internal_bubble_total_ms", 1e6),
     SPREAD(GROUP_LARGEST, avg, "largest_internal_bubble_ms_avg", 1e6),
     SPREADS(GROUP_LARGEST, "largest_internal_bubble_ms", 1e6),
+    FIELD(struct group, underfeed_of_sums, "underfeed_ratio_of_sums",
+          .about = "idle time of all steps over their time; underfeed_ratio_avg is the mean of the "
+                   "steps' ratios"),
 };
 const struct record group_spreads_record = RECORD(struct group, spread_fields);
 
@@ -301,6 +304,12 @@ static void measure(struct study *st, struct group *g)
             values[i] = metric_of(&b->metrics[counted[i]], (enum group_metric)metric);
         g->metrics[metric] = spread_of(values, g->counted);
     }
+    nanos idle = 0, time = 0;
+    for (size_t i = 0; i < g->counted; i++) {
+        idle = nanos_add(idle, b->metrics[counted[i]].underfeed);
+        time = nanos_add(time, b->metrics[counted[i]].service);
+    }
+    g->underfeed_of_sums = num_share(idle, time);
     for (size_t i = 0; i < g->n; i++) {
         g->service_sum = nanos_add(g->service_sum, b->metrics[g->steps[i]].service);
         with_bubbles += b->metrics[g->steps[i]].bubble_count > 0;

@@ -43,6 +43,7 @@ struct group {
     size_t
         counted; /* of them in the statistics: partial steps stay out when two others are there */
     nanos service_sum;
+    double underfeed_of_sums; /* idle time of the counted steps over their time */
     struct spread metrics[GROUP_METRICS];
     bool has_bubbles;        /* recurring_bubble_pattern: 60 % of the steps have one */
     bool is_stable;          /* and they stand at the same place: RECURRING_BUBBLE_PATTERN */

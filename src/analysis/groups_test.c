@@ -1,5 +1,7 @@
 #include "analysis/groups.h"
 
+#include <math.h>
+
 #include "analysis/boundary.h"
 #include "analysis/bubbles.h"
 #include "analysis/testing_study.h"
@@ -74,6 +76,31 @@ TEST(steps_of_one_template_form_a_group)
     assert_true(g->at[0].metrics[GROUP_SERVICE].avg == 10 * MS);
 }
 
+/* Windows [0, 100), [100, 110) and [110, 210): 50, 9 and 50 idle. */
+TEST(shares_are_ratios_of_sums)
+{
+    nanos idle = 0, time = 0;
+    double mean = 0;
+
+    for (int i = 0; i < 3; i++) {
+        static const nanos begins[] = {0, 100, 110}, lasts[] = {99, 109, 209};
+        add((char)('0' + i), "Mm", "1", begins[i] * MS, (i == 1 ? 1 : 49) * MS / 2);
+        add((char)('0' + i), "Add", "1", lasts[i] * MS, MS);
+    }
+    const struct group *g = &look()->at[0];
+    const struct bubbles *b = study_bubbles(&study);
+    size_t counted[3], n = group_counted_steps(&study, g, counted);
+    for (size_t i = 0; i < n; i++) {
+        idle += b->metrics[counted[i]].underfeed;
+        time += b->metrics[counted[i]].service;
+        mean += b->metrics[counted[i]].underfeed_ratio / (double)n;
+    }
+    assert_true(n >= 2);
+    assert_true(fabs(g->underfeed_of_sums - (double)idle / (double)time) < 1e-12);
+    assert_true(fabs(g->metrics[GROUP_UNDERFEED_RATIO].avg - mean) < 1e-12);
+    assert_true(fabs(mean - g->underfeed_of_sums) > 0.01);
+}
+
 TEST(gaps_that_wander_are_no_habit)
 {
     add('0', "A", "", 0, 1 * MS);
@@ -123,6 +150,6 @@ TEST(a_gap_at_the_end_of_the_recording_is_the_recordings)
 }
 
 TEST_MAIN("analysis/groups", T(order_statistics_are_interpolated), T(idle_habits_have_names),
-          CASE(steps_of_one_template_form_a_group), CASE(gaps_that_wander_are_no_habit),
-          CASE(a_short_last_step_is_partial),
+          CASE(steps_of_one_template_form_a_group), CASE(shares_are_ratios_of_sums),
+          CASE(gaps_that_wander_are_no_habit), CASE(a_short_last_step_is_partial),
           CASE(a_gap_at_the_end_of_the_recording_is_the_recordings))

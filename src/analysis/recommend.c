@@ -69,7 +69,7 @@ static void support_idle(struct adviser *a, struct recommendation *r, size_t gro
 
     support(a, r,
             PHRASE(&a->st->scratch, &anomaly_text.because_idle,
-                   place_quantity("share", g->metrics[GROUP_UNDERFEED_RATIO].avg, UNIT_RATIO),
+                   place_quantity("share", g->underfeed_of_sums, UNIT_RATIO),
                    place_quantity("time", g->metrics[GROUP_SERVICE].avg, UNIT_NS),
                    PLACE("n", g->n)));
 }

@@ -6,10 +6,14 @@
 #ifndef STRATA_BASE_MANGLED_H
 #define STRATA_BASE_MANGLED_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 /* "gemm" of "_ZN3lib4gemmIfEEvPT_": a part of `name`. Names that are not mangled, or in a way that
  * is not known here, come back as they are. */
 struct str mangled_plain(struct str name);
+
+/* "at::native::add" of "void at::native::add<4, float>(int, float*)": for people. Without return
+ * type, template arguments and parameters; what is no such name comes back as it is. */
+struct str mangled_short(struct arena *arena, struct str name);
 
 #endif

@@ -1,22 +1,68 @@
-/* nftw(), the innermost first. */
+/* With system calls alone, so that it works when memory has run out. */
 #include "base/remove_tree.h"
 
-#include <ftw.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/job.h"
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+enum { DEPTH = 64, BUFFER = 4096 };
+
+static void empty(int folder, int depth);
+
+static bool remove_entry(int folder, const char *name, int depth)
 {
-    (void)st, (void)type, (void)ftw;
-    remove(path);
-    return 0;
+    if (unlinkat(folder, name, 0) == 0)
+        return true;
+    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0)
+        return false;
+    if (depth > 0)
+        empty(inner, depth - 1);
+    close(inner);
+    return unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+/* Removes what the next reading of the folder gives; how many of it. */
+static size_t remove_some(int folder, int depth, bool *is_end)
+{
+    _Alignas(struct dirent64) char buffer[BUFFER];
+    long n = syscall(SYS_getdents64, folder, buffer, sizeof(buffer));
+    size_t removed = 0;
+
+    *is_end = n <= 0;
+    for (long at = 0; at < n;) {
+        const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
+        at += entry->d_reclen;
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            removed += remove_entry(folder, entry->d_name, depth);
+    }
+    return removed;
+}
+
+/* Again from the start while something goes: entries may be passed over while others are removed.
+ */
+static void empty(int folder, int depth)
+{
+    size_t removed;
+
+    do {
+        bool is_end = lseek(folder, 0, SEEK_SET) != 0;
+        removed = 0;
+        while (!is_end)
+            removed += remove_some(folder, depth, &is_end);
+    } while (removed > 0);
 }
 
 void remove_tree(const char *path)
 {
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_entry(AT_FDCWD, path, DEPTH);
 }
 
 static void release(void *path, size_t n)

@@ -1,6 +1,7 @@
 /* Folders that go, and links that are not followed. */
 #include "base/remove_tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,6 +46,18 @@ TEST(a_folder_goes_and_what_its_links_name_stays)
     remove_tree("not-there");
 }
 
+TEST(many_entries_take_several_readings)
+{
+    char name[64];
+
+    for (int i = 0; i < 500; i++) {
+        snprintf(name, sizeof(name), "a/b/a-name-that-takes-some-room-%d", i);
+        make(name);
+    }
+    remove_tree("a");
+    assert_false(fs_exists("a"));
+}
+
 static void begin_and_fail(void *ctx)
 {
     const char *path = ctx;
@@ -69,6 +82,7 @@ TEST(a_folder_half_made_goes_with_its_job)
 int main(void)
 {
     const struct CMUnitTest tests[] = {T(a_folder_goes_and_what_its_links_name_stays),
+                                       T(many_entries_take_several_readings),
                                        T(a_folder_half_made_goes_with_its_job)};
 
     return cmocka_run_group_tests_name("base/remove_tree", tests, enter, leave);

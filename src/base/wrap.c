@@ -8,7 +8,8 @@
 enum {
     HANG = 2,        /* of lines after the first */
     LAST_LEAST = 24, /* a column of wrapped text is not made narrower than this, */
-    TEXT_LEAST = 14, /* nor another column of text */
+    TEXT_GOOD = 24,  /* another column of text stays this wide while others can be dropped, */
+    TEXT_LEAST = 14, /* and at least this */
     LINES_MOST = 3,  /* of such a column */
 };
 
@@ -195,6 +196,19 @@ static size_t narrow_texts(struct wrap_column *columns, size_t n, size_t least, 
     return excess;
 }
 
+/* Leaves out columns of that rank, from the right, until nothing is too much. */
+static size_t drop_columns(struct wrap_column *columns, size_t n, unsigned rank, size_t excess)
+{
+    for (size_t c = n; excess > 0 && c-- > 1;) {
+        if (columns[c].drop < rank || columns[c].is_left_out)
+            continue;
+        columns[c].is_left_out = true;
+        size_t freed = columns[c].width + 2;
+        excess = freed < excess ? excess - freed : 0;
+    }
+    return excess;
+}
+
 void wrap_fit(struct wrap_column *columns, size_t n, size_t width)
 {
     size_t total = line_width(columns, n);
@@ -205,13 +219,23 @@ void wrap_fit(struct wrap_column *columns, size_t n, size_t width)
     bool is_kept = !columns[n - 1].is_right && n > 1;
     if (is_kept)
         excess = narrow(&columns[n - 1], LAST_LEAST, excess);
+    excess = narrow_texts(columns, n, TEXT_GOOD, excess);
+    excess = drop_columns(columns, n, 2, excess);
+    excess = drop_columns(columns, n, 1, excess);
     excess = narrow_texts(columns, n, TEXT_LEAST, excess);
-    for (size_t c = is_kept ? n - 1 : n; excess > 0 && c-- > 1;) {
-        columns[c].is_left_out = true;
-        size_t freed = columns[c].width + 2;
-        excess = freed < excess ? excess - freed : 0;
-    }
+    excess = drop_columns(columns, is_kept ? n - 1 : n, 0, excess);
     narrow_texts(columns, n, 1, excess);
+}
+
+/* A name, which would break inside. */
+static bool has_long_word(struct str cell, size_t width)
+{
+    struct str word;
+
+    while (str_split(&cell, ' ', &word))
+        if (str_width(word) > width)
+            return true;
+    return false;
 }
 
 /* The cell as lines of at most the column's width. Text takes up to LINES_MOST, or loses its
@@ -227,7 +251,7 @@ static void fold_cell(struct text *to, const struct wrap_column *column, struct 
     size_t lines = 1;
     for (size_t i = 0; i < to->n; i++)
         lines += to->at[i] == '\n';
-    if (lines > LINES_MOST && !is_last) {
+    if ((lines > LINES_MOST || has_long_word(cell, column->width)) && !is_last) {
         text_clear(to);
         wrap_shorten(to, cell, column->width);
     }
@@ -290,7 +314,7 @@ void wrap_left_out(struct text *to, const struct wrap_column *columns, size_t n,
     for (size_t c = 0; c < n; c++) {
         if (!columns[c].is_left_out)
             continue;
-        text_put(&line, line.n == 0 ? S("  left out for lack of room: ") : S(", "));
+        text_put(&line, line.n == 0 ? S("  hidden in this width: ") : S(", "));
         text_put(&line, heads[c]);
     }
     if (line.n > 0)

@@ -25,14 +25,16 @@ void wrap_shorten(struct text *to, struct str name, size_t width);
 /* A column of a table. */
 struct wrap_column {
     size_t width;
-    bool is_right;    /* numbers: never shortened */
-    bool is_narrow;   /* narrower than its widest cell */
-    bool is_left_out; /* does not fit */
+    bool is_right;      /* numbers: never shortened */
+    bool is_narrow;     /* narrower than its widest cell */
+    bool is_left_out;   /* does not fit */
+    unsigned char drop; /* 0: left out last, from the right */
 };
 
 /* Makes columns of a table, two blanks before each, fit a line: text at its right edge becomes
- * narrower, then other text, and then columns are left out from the right, but neither the first
- * nor text at the right edge. Cells of narrow columns take several lines or lose their middle. */
+ * narrower, columns to drop are left out, other text becomes narrower, and then columns are left
+ * out from the right, but neither the first nor text at the right edge. In narrow columns names
+ * lose their middle, and text of several words takes several lines. */
 void wrap_fit(struct wrap_column *columns, size_t n, size_t width);
 
 static inline void wrap_widen(struct wrap_column *column, struct str cell)
@@ -46,7 +48,8 @@ static inline void wrap_widen(struct wrap_column *column, struct str cell)
 void wrap_row(struct text *to, const struct wrap_column *columns, size_t n,
               const struct str *cells);
 
-/* "left out: a, b" under a table with columns that did not fit; nothing when all did. */
+/* "2 columns hidden: a, b; ..." under a table with columns that did not fit; nothing when all did.
+ */
 void wrap_left_out(struct text *to, const struct wrap_column *columns, size_t n,
                    const struct str *heads, size_t width);
 

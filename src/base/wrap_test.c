@@ -94,20 +94,38 @@ TEST(tables_become_narrower_and_then_lose_columns)
                      "  a_rather_long_name_of_a_kernel     12  text that takes some more\n"
                      "                                         room than there is\n");
     expect_table(46, "  name               count  what it is for\n"
-                     "  a_rather_long_        12  text that takes\n"
-                     "  name_of_a_kernel          some more room\n"
+                     "  a_rather…a_kernel     12  text that takes\n"
+                     "                            some more room\n"
                      "                            than there is\n");
     expect_table(30, "  name           what it is\n"
                      "                 for\n"
-                     "  a_rather_      text that\n"
-                     "  long_name_of_  takes some\n"
-                     "  a_kernel       more room\n"
+                     "  a_rath…kernel  text that\n"
+                     "                 takes some\n"
+                     "                 more room\n"
                      "                 than there is\n"
-                     "  left out for lack of room:\n"
-                     "    count\n");
+                     "  hidden in this width: count\n");
+}
+
+TEST(columns_to_drop_go_before_names_are_cut)
+{
+    struct wrap_column columns[4] = {[1] = {.is_right = true, .drop = 1},
+                                     [2] = {.is_right = true, .drop = 2},
+                                     [3] = {.is_right = true}};
+    static const size_t widths[] = {30, 8, 8, 8};
+
+    for (size_t c = 0; c < 4; c++)
+        columns[c].width = widths[c];
+    wrap_fit(columns, 4, 50);
+    assert_true(columns[2].is_left_out);
+    assert_false(columns[1].is_left_out || columns[3].is_left_out);
+    assert_true(columns[0].width >= 24);
+    wrap_fit(columns, 4, 36);
+    assert_true(columns[1].is_left_out);
+    assert_false(columns[3].is_left_out);
 }
 
 TEST_MAIN("base/wrap", T(a_line_that_fits_stays), T(lines_break_at_blanks),
           T(text_behind_a_gap_hangs_under_itself), T(a_long_word_breaks_where_it_has_parts),
           T(wide_characters_take_two_and_colour_none), T(names_lose_their_middle),
-          T(tables_become_narrower_and_then_lose_columns))
+          T(tables_become_narrower_and_then_lose_columns),
+          T(columns_to_drop_go_before_names_are_cut))

@@ -8,17 +8,21 @@
 #include "analysis/study.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
+#include "flow/flow_chip.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "text/diagnosis.h"
 
 struct args {
     struct input_options input;
+    const char *chip;
 };
 
 static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
+    OPT_STRING(0, "chip", "NAME", struct args, chip,
+               "chip of the run, if the capture does not name it"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
@@ -175,11 +179,13 @@ static int run(struct session *s, const void *given)
     enum status status = captures_load(s, s->operands.at[0], args->input, &fleet);
     if (status != ST_OK)
         return session_code(status);
-    if (fleet->ranks.n > 1)
+    for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
+        status = flow_chip(fleet->ranks.at[i], args->chip, &s->diag);
+    if (status == ST_OK && fleet->ranks.n > 1)
         show_ranks(s, fleet);
-    else if (s->page == NULL)
+    else if (status == ST_OK && s->page == NULL)
         show_one(s, fleet->ranks.at[0]);
-    if (s->page != NULL)
+    if (status == ST_OK && s->page != NULL)
         status = page_answer_fleet(s, fleet);
     fleet_free(fleet);
     return session_code(status);

@@ -356,13 +356,15 @@ const struct command command_incore_run = {
     .group = GROUP_KERNELS,
     .summary = "run every kernel of a build on the core simulator",
     .usage = "[OPTIONS] [BUILD-DIR] [RUN-DIR]",
-    .details = "Finds the kernels of a PyPTO build, runs each on the built-in simulator (or on "
-               "`msprof op simulator` if CANN is installed), and writes the same artifacts in both "
-               "cases: funcs/KERNEL/collect/out/OPPROF_*/simulator with files for MindStudio "
-               "Insight, plus manifest_export.csv, summary.txt and manifest.json.\n"
-               "\n"
-               "A failed kernel does not stop the others; the exit code is then 1. --resume "
-               "continues an interrupted run.",
+    .details =
+        "Finds the kernels of a PyPTO build, runs each on the built-in simulator (or on "
+        "`msprof op simulator` if CANN is installed), and writes the same artifacts in both "
+        "cases: funcs/KERNEL/collect/out/OPPROF_*/simulator with files for MindStudio "
+        "Insight, plus manifest_export.csv, summary.txt and manifest.json.\n"
+        "\n"
+        "A run is a new folder in -o, or in ./strata-out; the build stays as it is. A failed "
+        "kernel does not stop the others; the exit code is then 1. --resume "
+        "continues an interrupted run.",
     .see = "docs/incore-run.md",
     .operands = {.kind = OPERAND_DIR, .min = 0, .max = 4096},
     .common = COMMON_OUT | COMMON_JOBS,

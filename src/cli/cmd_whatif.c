@@ -8,7 +8,7 @@
 struct args {
     struct input_options input;
     struct words changes;
-    const char *device;
+    const char *chip;
     bool list;
 };
 
@@ -17,8 +17,8 @@ static const struct args defaults = {.input = CAPTURE_INPUT()};
 static const struct opt options[] = {
     OPT_LIST(0, "change", "ID[:SITE]", struct args, changes,
              "change to make; repeatable (default: try all)"),
-    OPT_STRING(0, "device", "NAME", struct args, device,
-               "device of the run, if the capture does not name it"),
+    OPT_STRING(0, "chip", "NAME", struct args, chip,
+               "chip of the run, if the capture does not name it"),
     OPT_FLAG(0, "list", struct args, list, "list the changes"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
@@ -71,7 +71,7 @@ static void print(struct session *s, const struct whatif_outcome *outcome)
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct whatif_job job = {.input = args->input, .device = args->device, .out = s->common.out};
+    struct whatif_job job = {.input = args->input, .chip = args->chip, .out = s->common.out};
     struct whatif_outcome outcome;
 
     if (args->list) {

@@ -34,6 +34,8 @@ static const struct {
                              "report language (default: from LC_ALL or LANG)")},
     {COMMON_CSV, OPT_FLAG(0, "csv-safe", struct common, csv_safe,
                           "CSV: put ' before what spreadsheets take for formulas")},
+    {COMMON_LANG, OPT_FLAG(0, "long-names", struct common, long_names,
+                           "on a terminal too, names of kernels in full")},
     {0, OPT_FLAG(0, "json", struct common, json, "print one JSON document")},
     {0, OPT_FLAG('q', "quiet", struct common, quiet, "print only the paths of written files")},
     {0, OPT_FLAG('v', "verbose", struct common, verbose, "print notes to stderr")},

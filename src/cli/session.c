@@ -143,8 +143,10 @@ enum lang session_lang(const struct session *s)
 
 void session_render(struct session *s, const struct renderer *as, const struct report *report)
 {
-    const struct render_options how = {
-        .color = s->out.color, .width = s->out.width, .csv_safe = s->common.csv_safe};
+    const struct render_options how = {.color = s->out.color,
+                                       .width = s->out.width,
+                                       .csv_safe = s->common.csv_safe,
+                                       .long_names = s->common.long_names};
     bool is_text = as == &renderer_text;
 
     render_write(as, report, &how,

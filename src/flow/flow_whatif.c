@@ -5,6 +5,7 @@
 
 #include "analysis/diagnose/whatif_trace.h"
 #include "base/fs.h"
+#include "flow/flow_chip.h"
 #include "render/timeline.h"
 
 static enum status write_trace(struct whatif *w, const struct whatif_job *job, struct diag *d)
@@ -34,20 +35,13 @@ enum status flow_whatif(const struct whatif_job *job, struct diag *d,
     *outcome = (struct whatif_outcome){0};
     TRY(input_load(job->path, &job->input, d, &outcome->cap));
     study_begin(&outcome->study, outcome->cap, study_defaults());
+    TRY(flow_chip(outcome->cap, job->chip, d));
     const struct accounting *a = study_accounting(&outcome->study);
     if (a->n == 0 || a->tasks.n == 0)
         return diag_fail(d, ST_NOT_FOUND, "whatif.no-device-work",
                          (struct where){.path = job->path},
                          "the capture has no device work, so nothing can be replayed");
-    const struct device *device = NULL;
-    if (job->device != NULL) {
-        device = device_find(&device_builtin, str_of(job->device));
-        if (device == NULL)
-            return diag_fail(d, ST_NOT_FOUND, "whatif.unknown-device", (struct where){0},
-                             "no device is called '%s'; strata devices lists them", job->device);
-    }
     whatif_init(&w, &outcome->study, a);
-    w.device = device != NULL ? device : w.device;
     w.pool = job->input.pool;
     outcome->answer = whatif_answer_find(&outcome->study, &w, job->changes, job->n);
     if (job->out != NULL)

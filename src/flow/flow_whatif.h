@@ -13,8 +13,8 @@ struct whatif_job {
     struct input_options input;
     const struct whatif_change *changes; /* none: all */
     size_t n;
-    const char *device; /* where the capture does not name it; NULL: as named */
-    const char *out;    /* file for the predicted trace; NULL: none */
+    const char *chip; /* where the capture does not name it; NULL: as named */
+    const char *out;  /* file for the predicted trace; NULL: none */
 };
 
 struct whatif_outcome {

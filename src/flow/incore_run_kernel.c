@@ -9,7 +9,6 @@
 #include "analysis/incore_lint.h"
 #include "base/fs.h"
 #include "base/hash.h"
-#include "base/job.h"
 #include "base/now.h"
 #include "base/remove_tree.h"
 #include "flow/flow_incore_clean.h"
@@ -193,18 +192,6 @@ static void finish_kernel(struct incore_run *run, struct incore_kernel *k)
         clean_kernel(run, k);
 }
 
-static void try_remove(void *folder)
-{
-    remove_tree(folder);
-}
-
-/* When memory runs out halfway. */
-static void abandon(void *folder, size_t n)
-{
-    (void)n;
-    job_try(try_remove, folder);
-}
-
 void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const struct run_row *old)
 {
     struct incore_texts texts;
@@ -225,7 +212,7 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
         }
         remove_tree(k->folder);
         remove_tree(k->final);
-        job_hold(abandon, (void *)k->folder, 0);
+        remove_tree_hold(k->folder);
         if (incore_run_private(k->folder, &k->diag) != ST_OK ||
             incore_run_private(fs_join(&k->arena, k->folder, "collect"), &k->diag) != ST_OK)
             k->row.message = incore_kernel_error(k);
@@ -234,7 +221,7 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
         else
             incore_run_msprof(run, k);
         finish_kernel(run, k);
-        job_drop(abandon, k->folder);
+        remove_tree_drop(k->folder);
     }
     incore_kernel_close(&texts);
     k->row.duration_sec = (double)(now_ns() - begin) / 1e9;

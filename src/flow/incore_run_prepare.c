@@ -166,11 +166,17 @@ enum status incore_run_survey(struct incore_run *run, struct diag *d)
     return check_given(&job->dims, "--dim", used + job->fills.n, d);
 }
 
+/* Where runs go: never into the build unless that is asked for. */
+static const char *runs_folder(const struct incore_run_job *job)
+{
+    return job->output_root != NULL ? job->output_root : "strata-out";
+}
+
 /* The folder of the run: a new one, in the next free second. */
 static enum status make_root(struct incore_run *run, struct diag *d)
 {
     const struct incore_run_job *job = run->job;
-    const char *root = job->output_root != NULL ? job->output_root : job->find.build_dir;
+    const char *root = runs_folder(job);
 
     TRY(fs_mkdirs(root, d));
     for (int64_t later = 0; later < 3600; later++) {
@@ -188,7 +194,7 @@ static enum status make_root(struct incore_run *run, struct diag *d)
 
 static const char *last_root(struct incore_run *run, struct diag *d)
 {
-    const char *path = fs_join(run->arena, run->job->find.build_dir, latest_name);
+    const char *path = fs_join(run->arena, runs_folder(run->job), latest_name);
     struct mapfile map;
 
     if (mapfile_open(&map, path, d) != ST_OK)
@@ -223,7 +229,7 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
         if (run->backend == INCORE_MSPROF || strcmp(folders[i], "funcs") == 0)
             TRY(incore_run_private(fs_join(run->arena, run->run_root, folders[i]), d));
     run->funcs = fs_join(run->arena, run->run_root, "funcs");
-    const char *path = fs_join(run->arena, job->find.build_dir, latest_name);
+    const char *path = fs_join(run->arena, runs_folder(job), latest_name);
     bool is_noted =
         outfile_resave(path, arena_format(run->arena, "%s\n", run->run_root), NULL) == ST_OK;
     if (!is_noted)

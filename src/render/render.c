@@ -95,6 +95,7 @@ bool render_write(const struct renderer *renderer, const struct report *r,
     struct render_out o = {.sink = out,
                            .color = options->color,
                            .csv_safe = options->csv_safe,
+                           .long_names = options->long_names,
                            .width = options->width};
     bool is_first = renderer->begin == NULL || r->title.n == 0;
 

@@ -9,15 +9,16 @@
 #include "report/report.h"
 
 struct render_options {
-    bool csv_safe; /* base/csv_write.h: is_safe */
-    bool color;    /* escape sequences for a terminal; never the only carrier of a meaning */
-    size_t width;  /* of the terminal; 0: no limit */
+    bool csv_safe;   /* base/csv_write.h: is_safe */
+    bool color;      /* escape sequences for a terminal; never the only carrier of a meaning */
+    size_t width;    /* of the terminal; 0: no limit */
+    bool long_names; /* also there: kernels with template arguments and parameters */
 };
 
 /* What renderers write through: the first failure of the sink ends the output. */
 struct render_out {
     struct sink sink;
-    bool color, csv_safe, failed;
+    bool color, csv_safe, long_names, failed;
     size_t width;
 };
 

@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 
+#include "base/mangled.h"
 #include "base/wrap.h"
 #include "render/render.h"
 
@@ -35,6 +36,15 @@ static void put_blanks(struct render_out *o, size_t n)
     render_put(o, str_part(blanks, 0, n));
 }
 
+/* On a terminal kernels go by their plain names, unless --long-names is given. */
+static struct str cell_text(const struct render_out *o, const struct table *t, size_t i, char *buf,
+                            struct arena *arena)
+{
+    struct str text = inert_line(arena, table_cell(t, i, buf));
+
+    return o->width > 0 && !o->long_names ? mangled_short(arena, text) : text;
+}
+
 static void put_table(struct render_out *o, const struct table *t)
 {
     enum { COLUMNS = 64 };
@@ -49,10 +59,11 @@ static void put_table(struct render_out *o, const struct table *t)
     arena_init(&arena);
     for (size_t c = 0; c < n; c++) {
         columns[c].is_right = t->columns[c].type != COLUMN_TEXT;
+        columns[c].drop = t->drops != NULL ? t->drops[c] : 0;
         heads[c] = str_of(t->columns[c].head);
         wrap_widen(&columns[c], heads[c]);
         for (size_t i = c; i < t->cells.n; i += n)
-            wrap_widen(&columns[c], inert_line(&arena, table_cell(t, i, bufs[c])));
+            wrap_widen(&columns[c], cell_text(o, t, i, bufs[c], &arena));
     }
     wrap_fit(columns, n, o->width);
     wrap_row(&text, columns, n, heads);
@@ -63,7 +74,7 @@ static void put_table(struct render_out *o, const struct table *t)
     text_clear(&text);
     for (size_t i = 0; i < t->cells.n; i += n) {
         for (size_t c = 0; c < n; c++)
-            cells[c] = inert_line(&arena, table_cell(t, i + c, bufs[c]));
+            cells[c] = cell_text(o, t, i + c, bufs[c], &arena);
         wrap_row(&text, columns, n, cells);
     }
     wrap_left_out(&text, columns, n, heads, o->width);

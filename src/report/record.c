@@ -492,6 +492,19 @@ static size_t add_columns(const struct record *r, struct column *out)
     return n;
 }
 
+/* How early the columns are left out. */
+static size_t add_drops(const struct record *r, unsigned char *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (r->fields[i].shape == SHAPE_SPLICE)
+            n += add_drops(r->fields[i].record, out + n);
+        else if (r->fields[i].head != NULL)
+            out[n++] = r->fields[i].drop;
+    return n;
+}
+
 static void add_cells(struct report *report, struct table *t, const struct record *r,
                       const void *record, const struct record_env *env)
 {
@@ -525,6 +538,9 @@ struct table *report_records(struct report *report, const struct record *r, cons
 
     add_columns(r, columns);
     struct table *t = report_table(report, columns, n_columns);
+    unsigned char *drops = ARENA_ARRAY(&report->arena, unsigned char, n_columns);
+    add_drops(r, drops);
+    t->drops = drops;
     for (size_t i = 0; i < n; i++)
         add_cells(report, t, r, at_offset(records, i * r->size), env);
     return t;

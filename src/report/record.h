@@ -120,6 +120,7 @@ struct field {
     unsigned names;             /* values that .name() knows, for the schema; 0: any text */
     bool is_optional;           /* a value not known leaves its key out */
     bool is_right;              /* a text that tables align as numbers are */
+    unsigned char drop;         /* tables: left out early where room lacks; 0: late, 2: first */
     bool is_wording;            /* a struct wording: tables have it in the report's language */
     double scale;               /* numbers are divided by this; 0: not */
     size_t offset;

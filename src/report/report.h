@@ -38,6 +38,8 @@ struct cell {
 struct table {
     const struct column *columns;
     size_t n_columns;
+    const unsigned char
+        *drops; /* by column: where room lacks 2 is left out first, 0 last; or NULL */
     VEC_OF(struct cell) cells; /* row by row */
 };
 

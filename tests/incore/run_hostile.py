@@ -24,7 +24,7 @@ def expect(place, got, wanted):
 
 
 def call(folder, *more):
-    return subprocess.run([STRATA, "incore", "run", "--build-dir", folder, "--backend", "sim", *more],
+    return subprocess.run([STRATA, "incore", "run", "--build-dir", folder, "--backend", "sim", "-o", folder, *more],
                           capture_output=True, text=True, errors="replace", check=False, cwd=folder)
 
 
@@ -164,7 +164,7 @@ def cases(folder):
         capture_output=True, text=True, check=False, cwd=folder)
     expect("case", (done.returncode, done.stderr), (0, ""))
     expect("case", json.loads((folder / "told.json").read_text()), [words, "`x` y"])
-    expect("case", "/builds/b2/kernel_insight_all_funcs_" in done.stdout, True)
+    expect("case", "/strata-out/kernel_insight_all_funcs_" in done.stdout, True)
     log = next(folder.glob("builds/kernel_insight_case_run_*/case_run.log")).read_text()
     expect("case", log.startswith("$ python3 ") and log.endswith("[exit 0]"), True)
     expect("case", list(folder.glob("**/pwned")), [])

@@ -91,6 +91,7 @@ class Bench:
     def run(self, build_dir, *words, env=None, **variables):
         return subprocess.run(
             [STRATA, "incore", "run", "--build-dir", build_dir, "--backend", "msprof",
+             "-o", build_dir,
              "--cann-set-env", env or self.env, "--pto-isa-root", self.isa, *words],
             capture_output=True, text=True, check=False, cwd=self.folder,
             env=dict(os.environ, FAKE_ARTIFACTS=str(self.artifacts), **variables))

@@ -33,7 +33,8 @@ def make_build(folder, copies):
 
 
 def words(folder, *more):
-    return [STRATA, "incore", "run", "--build-dir", folder, "--backend", "sim", "-j", "1", *more]
+    return [STRATA, "incore", "run", "--build-dir", folder, "--backend", "sim", "-j", "1", "-o", folder,
+            *more]
 
 
 def call(folder, *more):
@@ -85,6 +86,18 @@ def killed(folder):
         check_whole("killed %d" % number, build, copies)
         expect("killed %d" % number, tree(root_of(build)) == wanted, True)
         expect("one run", len(list(build.glob("kernel_insight_all_funcs_*"))), 1)
+
+
+def outside(folder):
+    """Without -o the build stays as it is: the run lies under ./strata-out."""
+    build = make_build(folder / "outside", 1)
+    before = sorted(build.rglob("*"))
+    for more in ([], ["--resume"]):
+        done = subprocess.run([STRATA, "incore", "run", build, "--backend", "sim", *more], cwd=folder,
+                              capture_output=True, text=True, check=False)
+        expect("outside", (done.returncode, done.stderr), (0, ""))
+    expect("outside", sorted(build.rglob("*")), before)
+    expect("outside", len(list((folder / "strata-out").glob("kernel_insight_all_funcs_*"))), 1)
 
 
 def changed(folder):
@@ -147,6 +160,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
         killed(folder)
+        outside(folder)
         changed(folder)
         same_bytes(folder)
         stopped(folder)

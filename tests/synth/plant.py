@@ -18,7 +18,6 @@ import sys
 import tempfile
 
 FILES = {"kineto": "kineto/rank0.pt.trace.json", "text": "rank0_ascend_pt", "db": "rank0_ascend_pt"}
-ROOFS = {"family_at_roof", "fuse_attention", "fuse_optimizer", "gemm_at_roof"}
 MACHINES = {"kineto": "H200", "text": "910B3", "db": "910B3"}
 
 
@@ -82,25 +81,18 @@ def examine(generator, strata, folder, cause, seed, form):
     for saving in truth["savings"]:
         if saving["machine"] == MACHINES[form]:
             row["saved"], row["bare"] = saving["recorded_share"], saving["bare_share"]
-    chip = ["--device", MACHINES[form]] if form == "text" else []  # these files do not name it
+    chip = ["--chip", MACHINES[form]] if form == "text" else []  # these files do not name it
     if truth["change"]:
         answer = document(strata, "whatif", path, "--json", "--change", truth["change"], *chip)
         if answer:
             row["predicted"] = answer["changes"][0]["profiled_saving_share"]
             row["predicted_bare"] = answer["changes"][0]["saving_share"]
-    row["verdict"] = verdict(strata, path, chip, truth["change"])
+    told = document(strata, "diagnose", path, "--json", *chip)
+    row["verdict"] = told["verdict"]["cause"] if told else None
     row["right"] = [truth["cause"]] + [a for a in truth["also"].split("|") if a]
     row["healthy"] = truth["is_healthy"]
     shutil.rmtree(out)
     return row
-
-
-def verdict(strata, path, chip, change):
-    """The first cause; None where it needs a chip that cannot be named."""
-    result = document(strata, "diagnose", path, "--json", *chip)
-    if result is None and change.split(":")[0] not in ROOFS:
-        result = document(strata, "diagnose", path, "--json")
-    return result["verdict"]["cause"] if result else None
 
 
 def share(x):
@@ -126,7 +118,7 @@ def judge(row):
         wrong.append("saving")
     if row["change"] and row["form"] == "kineto" and is_off(row["predicted_bare"], row["bare"]):
         wrong.append("bare")
-    if row["verdict"] is not None and row["verdict"] not in row["right"]:
+    if row["verdict"] not in row["right"]:
         wrong.append("verdict")
     return wrong
 
@@ -143,7 +135,7 @@ def summary(cause, form, rows):
     """One line for all seeds of a cause and format."""
     done = [r for r in rows if "failed" not in r]
     offs = [r["predicted"] - r["saved"] for r in done if r["change"] and r["predicted"] is not None]
-    first = [r["verdict"] in r["right"] for r in done if r["verdict"] is not None]
+    first = [r["verdict"] in r["right"] for r in done]
     return (f"{cause:20} {form:6} {len(rows):3} captures  accounting {sum(not r['parts'] for r in done):3}  "
             f"identity {share(max((r['identity'] or 0 for r in done), default=None))} %  "
             f"saves {share(min((r['saved'] for r in done if r['saved'] is not None), default=None))} to "

@@ -51,6 +51,15 @@ static double idle_share(const struct root_finder *f, enum idle_cause cause)
     return num_share((double)f->by[ACCOUNT_IDLE + cause], (double)f->window);
 }
 
+static const struct message *message_of(const struct root_finder *f, const struct found_cause *c)
+{
+    if (c->cause == ROOT_SLOW_STEP_MORE_WORK && f->slow.kernels <= 0)
+        return &diagnosis_text.what_slow_larger;
+    if (c->cause == ROOT_DEVICE_DEPENDENCY && c->is_share)
+        return &diagnosis_text.what_held;
+    return root_causes[c->cause].what;
+}
+
 static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
 {
     const struct root_finder *f = &t->f;
@@ -64,8 +73,7 @@ static struct wording what_of(struct teller_of_causes *t, const struct found_cau
         kernels += f->by[i];
     nanos kernel = c->count > 0 ? kernels / (nanos)f->steps / (nanos)c->count : 0;
     return WORDING(
-        t->arena, root_causes[c->cause].what,
-        place_wording("window", wording_keep(t->arena, t->window)),
+        t->arena, message_of(f, c), place_wording("window", wording_keep(t->arena, t->window)),
         place_quantity("share", is_launch ? idle_share(f, CAUSE_LAUNCH) : c->share, UNIT_RATIO),
         place_quantity("time",
                        is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
@@ -93,6 +101,18 @@ static void add_evidence(struct teller_of_causes *t, struct diagnosis_cause *out
             place_quantity("time", (double)c->sites[i].time, UNIT_NS));
 }
 
+static const struct message *action_of(const struct teller_of_causes *t,
+                                       const struct found_cause *c)
+{
+    if (c->is_share && c->cause == ROOT_COPY_EXPOSED)
+        return &diagnosis_text.do_copy_bytes;
+    if (c->is_share && c->cause == ROOT_DEVICE_DEPENDENCY)
+        return &diagnosis_text.do_held;
+    if (c->cause == ROOT_SLOW_STEP_MORE_WORK && t->f.slow.kernels <= 0)
+        return &diagnosis_text.do_slow_larger;
+    return root_cause_action(c->cause, t->framework);
+}
+
 static struct diagnosis_cause tell(struct teller_of_causes *t, const struct found_cause *c,
                                    size_t rank)
 {
@@ -112,15 +132,14 @@ static struct diagnosis_cause tell(struct teller_of_causes *t, const struct foun
         .confidence = confidence_of(score),
         .is_upper_bound = (kind->flags & ROOT_UPPER_BOUND) != 0,
         .what = what_of(t, c),
-        .action = plain(t->arena, c->is_share && c->cause == ROOT_COPY_EXPOSED
-                                      ? &diagnosis_text.do_copy_bytes
-                                      : root_cause_action(c->cause, t->framework)),
+        .action = plain(t->arena, action_of(t, c)),
         .against = plain(t->arena, kind->against),
         .record = plain(t->arena, kind->record),
         .whatif = kind->whatif,
         .found = *c,
     };
 
+    out.bound = root_bound(&t->f, c);
     add_evidence(t, &out);
     return out;
 }
@@ -137,7 +156,14 @@ static const struct message *verdict_message(const struct diagnosis_cause *c)
         return &diagnosis_text.verdict_once;
     if (root_may_be_profiler(&c->found))
         return &diagnosis_text.verdict_launch;
-    return c->is_upper_bound ? &diagnosis_text.verdict_bound : &diagnosis_text.verdict;
+    switch (c->bound) {
+    case SAVING_AT_MOST:
+        return &diagnosis_text.verdict_bound;
+    case SAVING_AT_LEAST:
+        return &diagnosis_text.verdict_least;
+    default:
+        return &diagnosis_text.verdict;
+    }
 }
 
 static struct wording verdict_text(struct teller_of_causes *t, const struct diagnosis_cause *c)

@@ -26,6 +26,7 @@ struct diagnosis_cause {
     double score; /* 0 to 1 */
     enum confidence confidence;
     bool is_upper_bound;
+    enum saving_bound bound;
     struct wording what, action, against, record;
     struct wording evidence[DIAGNOSIS_EVIDENCE];
     size_t n_evidence;

@@ -36,6 +36,8 @@ static const struct field cause_fields[] = {
     SHARE_FIELD(struct diagnosis_cause, profiled_saving_share, "profiled_saving_share"),
     FIELD_OF_ENUM(struct diagnosis_cause, confidence, "confidence", confidence_name, CONFIDENCES),
     CAUSE_FIELD(is_upper_bound, "is_upper_bound"),
+    FIELD_OF_ENUM(struct diagnosis_cause, bound, "saving_bound", saving_bound_name, SAVING_BOUNDS,
+                  .about = "how the saving is to be read"),
     FIELD_MADE(FIELD_STR, "evidence", evidence_of, NULL),
     FIELD_ROOM(struct diagnosis_cause, found.sites, found.n_sites, "sites", &site_record),
     CAUSE_FIELD(action, "action"),
@@ -60,6 +62,8 @@ static const struct field verdict_fields[] = {
     SHARE_FIELD(struct diagnosis, verdict.saving_share, "saving_share"),
     SHARE_FIELD(struct diagnosis, verdict.profiled_saving_share, "profiled_saving_share"),
     FIELD_OF_ENUM(struct diagnosis, verdict.confidence, "confidence", confidence_name, CONFIDENCES),
+    FIELD_OF_ENUM(struct diagnosis, verdict.bound, "saving_bound", saving_bound_name, SAVING_BOUNDS,
+                  .about = "how the saving is to be read"),
     FIELD(struct diagnosis, verdict.action, "action"),
     FIELD(struct diagnosis, framework, "framework", .about = "whose options the actions name"),
 };

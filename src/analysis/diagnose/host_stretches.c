@@ -69,6 +69,9 @@ static bool is_input(const struct capture *cap, const struct host_timelines *out
                             (class == STRETCH_UNTRACED ? LIMIT_INPUT_UNSEEN : LIMIT_INPUT_BYTES);
 }
 
+/* What a call does for the first time. */
+enum { NEW_KERNEL = 1, NEW_SHAPES = 2 };
+
 /* Calls that launch a generated kernel for the first time. */
 static uint8_t *find_new_kernels(const struct capture *cap, const struct host_timelines *out,
                                  const struct device_tasks *tasks)
@@ -82,13 +85,54 @@ static uint8_t *find_new_kernels(const struct capture *cap, const struct host_ti
         strid name = cap->slices.name[t->slice];
         if (hash_add(&seen, name, (uint32_t)i) == i && t->call != NO_CALL &&
             str_contains(capture_text(cap, name), S("triton_")))
-            fresh[t->call] = 1;
+            fresh[t->call] = NEW_KERNEL;
     }
     hash_free(&seen);
     return fresh;
 }
 
-/* A long stretch beside a call that loads or compiles, or before a kernel that is new. */
+/* Whether a call's operator had been running for long when it launched. */
+static bool is_slow_operator(const struct capture *cap, const struct host_call *c)
+{
+    return c->op != NO_SLICE && c->stretch >= LIMIT_COMPILE_LONG &&
+           c->begin - device_time(cap->slices.begin[c->op]) >= LIMIT_COMPILE_LONG;
+}
+
+/* Those operators, by name. */
+static struct hash find_slow_operators(const struct capture *cap, const struct host_timelines *out)
+{
+    struct hash names = {0};
+
+    for (size_t i = 0; i < out->n; i++)
+        if (is_slow_operator(cap, &out->calls[i]))
+            hash_put(&names, cap->slices.name[out->calls[i].op], 0);
+    return names;
+}
+
+/* Libraries choose or build a kernel when an operator meets new shapes, and launch it at once when
+ * it meets them again: marks slow calls where the operator's shapes are new. */
+static void find_new_shapes(const struct capture *cap, const struct host_timelines *out,
+                            uint8_t *fresh)
+{
+    struct hash names = find_slow_operators(cap, out), seen = {0};
+
+    for (size_t i = 0; i < out->n && names.n > 0; i++) {
+        uint32_t op = out->calls[i].op, any;
+        if (op == NO_SLICE || out->calls[i].tasks == 0 ||
+            !hash_get(&names, cap->slices.name[op], &any))
+            continue;
+        struct attr shapes = capture_slice_attr(cap, op, KEY_INPUT_SHAPES);
+        if (shapes.type == ATTR_TEXT &&
+            hash_add(&seen, hash_mix(cap->slices.name[op], shapes.text), (uint32_t)i) == i &&
+            is_slow_operator(cap, &out->calls[i]))
+            fresh[i] |= NEW_SHAPES;
+    }
+    hash_free(&names);
+    hash_free(&seen);
+}
+
+/* A long stretch beside a call that loads or compiles, inside an operator that meets new shapes, or
+ * before a kernel that is new. */
 static bool is_compilation(const struct host_timelines *out, const uint8_t *fresh, size_t call)
 {
     const struct host_call *c = &out->calls[call];
@@ -98,11 +142,13 @@ static bool is_compilation(const struct host_timelines *out, const uint8_t *fres
     if (c->kind == CALL_COMPILE ||
         (call > 0 && c[-1].timeline == c->timeline && c[-1].kind == CALL_COMPILE))
         return true;
+    if ((fresh[call] & NEW_SHAPES) != 0)
+        return true;
     size_t launches = 0;
     for (size_t i = call; i < out->n && launches < LIMIT_NEW_KERNEL; i++) {
         if (out->calls[i].timeline != c->timeline)
             break;
-        if (fresh[i] != 0)
+        if ((fresh[i] & NEW_KERNEL) != 0)
             return true;
         launches += out->calls[i].tasks > 0;
     }
@@ -114,6 +160,7 @@ void host_stretches_judge(const struct capture *cap, const struct device_tasks *
 {
     uint8_t *fresh = find_new_kernels(cap, out, tasks);
 
+    find_new_shapes(cap, out, fresh);
     for (size_t i = 0; i < out->count; i++)
         judge_stretches(out->calls, &out->at[i]);
     for (size_t i = 0; i < out->n; i++)

@@ -105,6 +105,7 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
                 .record = &diagnosis_text.record_compile,
                 .actions[FRAMEWORK_NPU] = &diagnosis_text.do_compile_npu,
                 .whatif = "no_compile",
+                .flags = ROOT_OF_STRETCHES,
             },
         [ROOT_PAGEABLE_COPY] =
             {

@@ -32,6 +32,14 @@ const struct found_cause *root_found(const struct root_finder *f, enum root_caus
     return NULL;
 }
 
+bool root_changes(const struct root_finder *f, size_t task)
+{
+    const struct replay_change *c = &f->w->change;
+    uint32_t node = f->w->replay->node_of_task[task];
+
+    return (c->drop[node] & REPLAY_GONE) != 0 || c->dur[node] < f->w->replay->nodes[node].dur;
+}
+
 static double share_of(const struct root_finder *f, nanos time)
 {
     return num_share((double)time, (double)f->window);
@@ -70,12 +78,50 @@ static double in_slow_step(struct root_finder *f, const struct whatif_change *ch
     return num_share(there, all);
 }
 
+nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p)
+{
+    nanos length = p->at.end - p->at.begin;
+    bool is_wait = p->cause == CAUSE_DEVICE_DEPENDENCY ||
+                   (p->cause == CAUSE_DEVICE_LATENCY && length > LIMIT_QUEUE_MOST);
+
+    return is_wait && root_counts_step(f, p->step) ? length : 0;
+}
+
+/* Queued work that begins later than any queue's latency explains, though no other stream ended. */
+static nanos unexplained_waits(const struct root_finder *f)
+{
+    nanos sum = 0;
+
+    for (size_t i = 0; i < f->a->pieces.n; i++)
+        if (f->a->pieces.at[i].cause == CAUSE_DEVICE_LATENCY)
+            sum += root_long_wait(f, &f->a->pieces.at[i]);
+    return sum;
+}
+
 static double idle_share(const struct root_finder *f)
 {
     nanos sum = 0;
 
     for (int cause = 0; cause < IDLE_CAUSES; cause++)
         sum += f->by[ACCOUNT_IDLE + cause];
+    return share_of(f, sum);
+}
+
+static double at_most(double x, double most)
+{
+    return x < most ? x : most;
+}
+
+/* Idle time that long host work fills: launches and waits that go let the host begin with it
+ * sooner, which is a matter of that work. */
+static double host_work_share(const struct root_finder *f)
+{
+    static const enum idle_cause work[] = {CAUSE_OPERATOR, CAUSE_INPUT, CAUSE_PYTHON,
+                                           CAUSE_UNTRACED, CAUSE_COMPILE};
+    nanos sum = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(work); i++)
+        sum += f->by[ACCOUNT_IDLE + work[i]];
     return share_of(f, sum);
 }
 
@@ -90,12 +136,9 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
         return 1;
     if (flags & ROOT_OF_TASKS)
         return c->share + c->host_share;
+    if (flags & ROOT_OF_LAUNCHES)
+        return waiting - host_work_share(f);
     return (flags & ROOT_OF_STRETCHES) && c->share < waiting ? c->share : waiting;
-}
-
-static double at_most(double x, double most)
-{
-    return x < most ? x : most;
 }
 
 /* Whatever is worth listing is kept. */
@@ -131,6 +174,16 @@ static size_t changes_of(enum root_cause cause, struct whatif_change out[ROOT_CH
     return n;
 }
 
+double root_run(struct root_finder *f, enum root_cause cause, enum root_cause other)
+{
+    struct whatif_change changes[2 * ROOT_CHANGES];
+    size_t n = changes_of(cause, changes);
+
+    n += root_causes[other].whatif != NULL ? changes_of(other, changes + n) : 0;
+    struct whatif_result r = whatif_run(f->w, changes, n);
+    return r.is_calibrated ? r.saving : r.profiled_saving;
+}
+
 /* Whether the accounting shows enough time that a cause could have taken. */
 static bool is_supported(const struct root_finder *f, enum root_cause cause)
 {
@@ -156,23 +209,43 @@ static void value(struct root_finder *f, enum root_cause cause)
         c->in_slow_step = in_slow_step(f, changes, n);
 }
 
-/* Copies that streams wait for are a matter of the waits; others of the stream they run in. */
+/* Waits between streams. */
+struct stream_waits {
+    size_t n, of_comm; /* that collectives wait or are waited for */
+};
+
+static struct stream_waits count_waits(const struct root_finder *f)
+{
+    const struct trace_replay *r = f->w->replay;
+    struct stream_waits waits = {0};
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].other == REPLAY_NONE)
+            continue;
+        waits.n++;
+        waits.of_comm += f->a->tasks.at[r->nodes[i].ref].class == TASK_COMM ||
+                         f->a->tasks.at[r->nodes[r->nodes[i].other].ref].class == TASK_COMM;
+    }
+    return waits;
+}
+
+/* Copies that streams wait for are a matter of the waits; others of the stream they run in. Waits
+ * for collectives are a matter of those. */
 static void value_copies(struct root_finder *f)
 {
-    bool has_event = false, has_wait = false;
+    struct stream_waits waits = count_waits(f);
+    bool has_event = false;
 
     for (size_t i = 0; i < f->a->host.n; i++)
         has_event |= f->a->host.calls[i].kind == CALL_EVENT;
-    for (size_t i = 0; i < f->w->replay->n; i++)
-        has_wait |= f->w->replay->nodes[i].other != REPLAY_NONE;
     value(f, ROOT_PAGEABLE_COPY);
     value(f, ROOT_COPY_UNNEEDED);
     if (copies_share(f) >= ROOT_COPY_SHARE / 100.0) {
         double pageable = share_of(f, f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] +
                                           f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
         bool is_pinned = pageable < ROOT_PAGEABLE / 100.0 * copies_share(f);
-        value(f, has_event && has_wait && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
-    } else if (has_wait) {
+        value(f, has_event && waits.n > 0 && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
+    } else if (waits.of_comm * 2 < waits.n) {
         value(f, ROOT_DEVICE_DEPENDENCY);
     }
 }
@@ -201,6 +274,7 @@ static void value_accounts(struct root_finder *f)
     value_share(f, ROOT_COMM_EXPOSED, share_of(f, f->by[ACCOUNT_COMM]));
     if (root_found(f, ROOT_NO_OVERLAP) == NULL)
         value_share(f, ROOT_COPY_EXPOSED, copies_share(f));
+    value_share(f, ROOT_DEVICE_DEPENDENCY, share_of(f, f->waits));
     if (f->clock.step != SIZE_MAX)
         keep(f, ROOT_CLOCK_DROP, f->clock.share, f->clock.share);
     if (f->slow.step == SIZE_MAX)
@@ -230,6 +304,7 @@ void root_find(struct root_finder *f)
         ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
     };
 
+    f->waits = unexplained_waits(f);
     root_find_slow_step(f);
     root_find_slow_clock(f);
     for (size_t i = 0; i < ARRAY_LEN(changes); i++)

@@ -17,6 +17,18 @@ struct root_site {
     nanos time;   /* mean over them */
 };
 
+/* How a saving is to be read. */
+enum saving_bound {
+    SAVING_ABOUT,
+    SAVING_AT_MOST,      /* a repair may reach only a part */
+    SAVING_AT_LEAST,     /* the repair takes more with it than what was changed */
+    SAVING_IN_RECORDING, /* how often it happens is known of the recording alone */
+};
+
+enum { SAVING_BOUNDS = SAVING_IN_RECORDING + 1 };
+
+const char *saving_bound_name(enum saving_bound bound);
+
 /* One step that is slower than the others. */
 struct slow_step {
     size_t step; /* SIZE_MAX: none */
@@ -51,6 +63,7 @@ struct root_finder {
     size_t first, steps; /* the steps that count: the first is left out when there are more */
     nanos window;        /* of those */
     nanos by[ACCOUNT_CLASSES];
+    nanos waits;            /* of queued work inside those, longer than a queue's latency */
     bool is_device_assumed; /* the capture does not name it */
     struct slow_step slow;
     struct slow_step clock; /* the worst step in which nearly all kernels are slow; excess of all */
@@ -67,16 +80,28 @@ const struct found_cause *root_found(const struct root_finder *f, enum root_caus
 bool root_counts_step(const struct root_finder *f, uint32_t step);
 uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);
 
+/* Length of a gap in which queued work waits for something on the device; 0: it is another one. */
+nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p);
+
 void root_find_slow_step(struct root_finder *f);
 void root_find_slow_clock(struct root_finder *f);
 
 /* Kinds of steps by the shapes that their operators take, among the first that count. */
 size_t root_shape_sets(const struct root_finder *f);
 
+/* Whether the change that was run last drops a task or makes it shorter. */
+bool root_changes(const struct root_finder *f, size_t task);
+
 /* Fills sites, count, each and share of a cause. */
 void root_find_sites(const struct root_finder *f, struct found_cause *c);
 
 /* ---- order and trust ---- */
+
+/* Of a cause that was found and ranked. */
+enum saving_bound root_bound(struct root_finder *f, const struct found_cause *c);
+
+/* What the changes of a cause save, and those of another on top; ROOT_HEALTHY: none. */
+double root_run(struct root_finder *f, enum root_cause cause, enum root_cause other);
 
 /* Puts the found causes in order. True when the first is large enough to be the verdict. */
 bool root_rank(struct root_finder *f);

@@ -16,6 +16,8 @@ enum {
     ROOT_PROFILER = 10,    /* percent saved under the profiler alone that is worth a word */
     ROOT_PERIODS = 20,     /* percent that host and device periods may differ without a word */
 
+    ROOT_EQUAL_PRODUCTS = 10, /* so many in a row could be one */
+
     /* Copies. */
     ROOT_COPY_SHARE = 2, /* percent of exposed copies that make them a cause */
     ROOT_PAGEABLE = 10,  /* percent of them that may be pageable where streams are to blame */

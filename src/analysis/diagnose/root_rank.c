@@ -65,6 +65,20 @@ static double specific_saving(const struct found_cause *c, const struct found_ca
                                                                                       : c->saving;
 }
 
+/* Whether a specific cause is to be named before a generic one. */
+static bool is_specific(const struct found_cause *c, const struct found_cause *generic)
+{
+    bool is_chain = generic->cause == ROOT_ELEMENTWISE_UNFUSED;
+
+    if (is_chain && c->cause == ROOT_LAYOUT_COPIES) /* casts and joins are part of a chain */
+        return false;
+    if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
+        return false;
+    if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
+        return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
+    return specific_saving(c, generic) >= ROOT_SPECIFIC / 100.0 * generic->saving;
+}
+
 static bool gives_way(const struct found_cause *c)
 {
     return has(c, ROOT_GENERIC) || root_may_be_profiler(c);
@@ -78,8 +92,7 @@ static void prefer_specific(struct root_finder *f)
     if (!gives_way(first))
         return;
     for (size_t i = 1; i < f->n; i++)
-        if (!gives_way(&f->found[i]) &&
-            specific_saving(&f->found[i], first) >= ROOT_SPECIFIC / 100.0 * first->saving) {
+        if (!gives_way(&f->found[i]) && is_specific(&f->found[i], first)) {
             lead(f, i);
             return;
         }
@@ -223,7 +236,7 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
 struct root_shares root_shares_of(const struct root_finder *f)
 {
     nanos copies = f->by[ACCOUNT_COPY + COPY_P2P], idle = 0;
-    nanos latency = f->by[ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY];
+    nanos latency = f->by[ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY] - f->waits;
 
     for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
         copies += f->by[ACCOUNT_COPY + kind];

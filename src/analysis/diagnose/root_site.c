@@ -66,12 +66,6 @@ static bool is_fp64(const struct device_task *t)
     return t->class == TASK_COMPUTE && t->is_fp64;
 }
 
-static bool is_attention_part(const struct device_task *t)
-{
-    return is_family(t, FAMILY_REDUCE) || is_family(t, FAMILY_GEMM_TENSOR) ||
-           is_family(t, FAMILY_GEMM_SIMT);
-}
-
 static bool is_elementwise(const struct device_task *t)
 {
     return is_family(t, FAMILY_ELEMENTWISE) || is_family(t, FAMILY_LAYOUT) ||
@@ -105,21 +99,13 @@ static bool is_queued(const struct device_task *t)
 
 /* Causes that lie in work of the device; the others lie in the host's. */
 static site_task *const tasks_of[ROOT_CAUSES] = {
-    [ROOT_PAGEABLE_COPY] = is_pageable,
-    [ROOT_COPY_EXPOSED] = is_transfer,
-    [ROOT_COPY_UNNEEDED] = is_large_read,
-    [ROOT_NO_OVERLAP] = is_transfer,
-    [ROOT_COMM_EXPOSED] = is_comm,
-    [ROOT_NO_TENSOR_CORE] = is_slow_product,
-    [ROOT_FP64_USED] = is_fp64,
-    [ROOT_GEMM_INEFFICIENT] = is_product,
-    [ROOT_ATTENTION_UNFUSED] = is_attention_part,
-    [ROOT_ELEMENTWISE_UNFUSED] = is_elementwise,
-    [ROOT_LAYOUT_COPIES] = is_layout,
-    [ROOT_OPTIMIZER_UNFUSED] = is_optimizer,
-    [ROOT_INDEX_SORT_HEAVY] = is_index,
-    [ROOT_AICPU_EXPOSED] = is_aicpu,
-    [ROOT_DEVICE_DEPENDENCY] = is_queued,
+    [ROOT_PAGEABLE_COPY] = is_pageable,   [ROOT_COPY_EXPOSED] = is_transfer,
+    [ROOT_COPY_UNNEEDED] = is_large_read, [ROOT_NO_OVERLAP] = is_transfer,
+    [ROOT_COMM_EXPOSED] = is_comm,        [ROOT_NO_TENSOR_CORE] = is_slow_product,
+    [ROOT_FP64_USED] = is_fp64,           [ROOT_GEMM_INEFFICIENT] = is_product,
+    [ROOT_ATTENTION_UNFUSED] = is_queued, [ROOT_ELEMENTWISE_UNFUSED] = is_elementwise,
+    [ROOT_LAYOUT_COPIES] = is_layout,     [ROOT_OPTIMIZER_UNFUSED] = is_optimizer,
+    [ROOT_INDEX_SORT_HEAVY] = is_index,   [ROOT_AICPU_EXPOSED] = is_aicpu,
 };
 
 static void add(struct site_sums *sums, const struct capture *cap, uint32_t slice, nanos time)
@@ -149,11 +135,13 @@ static nanos host_time(const struct host_call *call)
     return call->class == STRETCH_LAUNCH ? nanos_add(own, call->stretch) : own;
 }
 
-static void add_tasks(const struct root_finder *f, site_task *wanted, struct site_sums *sums)
+/* `is_changed`: of these only what the last change of the replay touched. */
+static void add_tasks(const struct root_finder *f, site_task *wanted, bool is_changed,
+                      struct site_sums *sums)
 {
     for (size_t i = 0; i < f->a->tasks.n; i++) {
         const struct device_task *t = &f->a->tasks.at[i];
-        if (!root_counts_step(f, t->step) || !wanted(t))
+        if (!root_counts_step(f, t->step) || !wanted(t) || (is_changed && !root_changes(f, i)))
             continue;
         bool has_call = t->call != NO_CALL && !t->is_graph;
         uint32_t name = has_call ? f->a->host.calls[t->call].op : NO_SLICE;
@@ -212,6 +200,17 @@ static void add_calls(const struct root_finder *f, enum root_cause cause, struct
     }
 }
 
+/* Tasks by how long the device waited before them. */
+static void add_waits(const struct root_finder *f, struct site_sums *sums)
+{
+    for (size_t i = 0; i < f->a->pieces.n; i++) {
+        const struct idle_piece *p = &f->a->pieces.at[i];
+        nanos time = root_long_wait(f, p);
+        if (time > 0 && p->task != UINT32_MAX)
+            add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
+    }
+}
+
 /* The largest one left; its time is taken. */
 static void take_largest(const struct root_finder *f, struct site_sums *sums, struct root_site *out)
 {
@@ -236,7 +235,9 @@ void root_find_sites(const struct root_finder *f, struct found_cause *c)
     site_task *wanted = tasks_of[c->cause];
 
     if (wanted != NULL)
-        add_tasks(f, wanted, &sums);
+        add_tasks(f, wanted, c->cause == ROOT_ATTENTION_UNFUSED, &sums);
+    else if (c->cause == ROOT_DEVICE_DEPENDENCY)
+        add_waits(f, &sums);
     else
         add_calls(f, c->cause, &sums);
     c->count = sums.count / f->steps;

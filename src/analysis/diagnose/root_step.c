@@ -30,9 +30,11 @@ static size_t *count_kernels(const struct root_finder *f)
     return counts;
 }
 
+/* A value of a step. */
+typedef nanos step_measure(const struct root_finder *f, size_t step, const void *user);
+
 /* The middle of a value over all steps with work but `but`. */
-static nanos median_of(const struct root_finder *f, size_t but,
-                       nanos (*value)(const struct root_finder *, size_t, const void *),
+static nanos median_of(const struct root_finder *f, size_t but, step_measure *value,
                        const void *user)
 {
     nanos *values = mem_grow(NULL, sizeof(*values), f->a->n + 1);
@@ -52,9 +54,23 @@ static nanos time_value(const struct root_finder *f, size_t step, const void *us
     return window_of(f, step);
 }
 
+/* What a host that ran ahead leaves of a step: the windows behind a long step are short. */
+static nanos compute_value(const struct root_finder *f, size_t step, const void *user)
+{
+    (void)user;
+    return f->a->steps[step].compute;
+}
+
+struct deviation {
+    step_measure *measure;
+    nanos median;
+};
+
 static nanos deviation_value(const struct root_finder *f, size_t step, const void *user)
 {
-    return distance(window_of(f, step), *(const nanos *)user);
+    const struct deviation *d = user;
+
+    return distance(d->measure(f, step, NULL), d->median);
 }
 
 static nanos kernel_value(const struct root_finder *f, size_t step, const void *user)
@@ -176,6 +192,45 @@ void root_find_slow_clock(struct root_finder *f)
         f->clock.median = f->clock.time - worst;
 }
 
+/* ---- the slow step ---- */
+
+/* What sums up to the same over operators and their shapes in any order; 0: none is recorded. */
+static uint64_t shapes_of_call(const struct root_finder *f, const struct host_call *call)
+{
+    struct attr shapes = capture_slice_attr(f->cap, call->op, KEY_INPUT_SHAPES);
+
+    if (shapes.type != ATTR_TEXT)
+        return 0;
+    uint64_t x = (shapes.text + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+/* The sums of all steps, in the scratch memory. */
+static const uint64_t *shapes_of_steps(const struct root_finder *f)
+{
+    uint64_t *sums = ARENA_ARRAY(&f->st->scratch, uint64_t, f->a->n);
+
+    memset(sums, 0, f->a->n * sizeof(*sums));
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *call = &f->a->host.calls[i];
+        uint32_t step = root_step_of_call(f, call);
+        if (call->op != NO_SLICE && call->tasks > 0 && step < f->a->n)
+            sums[step] += shapes_of_call(f, call);
+    }
+    return sums;
+}
+
+/* Whether a step works on other shapes than all other steps. */
+static bool has_own_shapes(const struct root_finder *f, size_t step)
+{
+    const uint64_t *sums = shapes_of_steps(f);
+
+    for (size_t i = f->first; i < f->a->n; i++)
+        if (i != step && f->a->steps[i].tasks > 0 && sums[i] == sums[step])
+            return false;
+    return sums[step] != 0;
+}
+
 static enum root_cause cause_of(const struct root_finder *f, const struct slow_step *s,
                                 const size_t *kernels)
 {
@@ -185,21 +240,23 @@ static enum root_cause cause_of(const struct root_finder *f, const struct slow_s
         if (i != s->step && kernels[i] > most)
             most = kernels[i];
     nanos usual = median_of(f, s->step, kernel_value, kernels);
-    if ((nanos)kernels[s->step] * 100 >= usual * ROOT_MORE_WORK &&
-        kernels[s->step] >= most + ROOT_MORE_KERNELS)
-        return ROOT_SLOW_STEP_MORE_WORK;
-    return ROOT_SLOW_STEP_SAME_WORK;
+    bool has_more = (nanos)kernels[s->step] * 100 >= usual * ROOT_MORE_WORK &&
+                    kernels[s->step] >= most + ROOT_MORE_KERNELS;
+    bool is_larger = s->grown < ACCOUNT_COMM && has_own_shapes(f, s->step);
+    return has_more || is_larger ? ROOT_SLOW_STEP_MORE_WORK : ROOT_SLOW_STEP_SAME_WORK;
 }
 
 /* The run is all windows, the first one too: a slow first step is a matter of the whole. */
-static bool is_slow(const struct root_finder *f, const struct slow_step *s)
+static bool is_slow(const struct root_finder *f, const struct slow_step *s, step_measure *measure)
 {
-    nanos deviation = median_of(f, s->step, deviation_value, &s->median);
+    struct deviation from = {measure, s->median};
+    nanos deviation = median_of(f, s->step, deviation_value, &from);
     nanos all = 0;
 
-    for (size_t i = 0; i < f->a->n; i++)
-        all += window_of(f, i) > s->median && f->a->steps[i].tasks > 0 ? window_of(f, i) - s->median
-                                                                       : 0;
+    for (size_t i = 0; i < f->a->n; i++) {
+        nanos time = f->a->steps[i].tasks > 0 ? measure(f, i, NULL) : 0;
+        all += time > s->median ? time - s->median : 0;
+    }
     double least = (s->step == 0 ? ROOT_SLOW_FIRST : ROOT_SLOW_RUN) / 100.0;
     double excess = (double)s->excess;
     return (double)s->time >= (double)s->median * ROOT_SLOW_TIMES / 100 &&
@@ -207,29 +264,47 @@ static bool is_slow(const struct root_finder *f, const struct slow_step *s)
            excess >= ROOT_SLOW_DEVIATIONS * (double)deviation;
 }
 
-void root_find_slow_step(struct root_finder *f)
+/* The slowest step by a measure; step SIZE_MAX when it does not stand out. */
+static struct slow_step find_slowest(const struct root_finder *f, step_measure *measure)
 {
     struct slow_step s = {.step = SIZE_MAX};
     nanos run = 0;
-    size_t whole = 0;
 
-    f->slow = s;
     for (size_t i = 0; i < f->a->n; i++) {
         if (f->a->steps[i].tasks == 0)
             continue;
         run += window_of(f, i);
-        whole += i >= f->first;
-        if (s.step == SIZE_MAX || window_of(f, i) > s.time) {
+        if (s.step == SIZE_MAX || measure(f, i, NULL) > s.time) {
             s.step = i;
-            s.time = window_of(f, i);
+            s.time = measure(f, i, NULL);
         }
     }
-    if (whole < 3)
-        return;
-    s.median = median_of(f, s.step, time_value, NULL);
+    s.median = median_of(f, s.step, measure, NULL);
     s.excess = s.time - s.median;
     s.share = num_share((double)s.excess, (double)run);
-    if (!is_slow(f, &s))
+    if (s.step != SIZE_MAX && !is_slow(f, &s, measure))
+        s.step = SIZE_MAX;
+    return s;
+}
+
+static size_t whole_steps(const struct root_finder *f)
+{
+    size_t n = 0;
+
+    for (size_t i = f->first; i < f->a->n; i++)
+        n += f->a->steps[i].tasks > 0;
+    return n;
+}
+
+void root_find_slow_step(struct root_finder *f)
+{
+    f->slow = (struct slow_step){.step = SIZE_MAX};
+    if (whole_steps(f) < 3)
+        return;
+    struct slow_step s = find_slowest(f, time_value);
+    if (s.step == SIZE_MAX)
+        s = find_slowest(f, compute_value);
+    if (s.step == SIZE_MAX)
         return;
     const size_t *kernels = count_kernels(f);
     find_grown(f, &s);
@@ -242,30 +317,15 @@ void root_find_slow_step(struct root_finder *f)
 
 /* ---- shapes ---- */
 
-/* A sum over operators and their shapes that does not depend on their order. */
-static void add_shapes(const struct root_finder *f, const struct host_call *call, uint64_t *sums)
-{
-    struct attr shapes = capture_slice_attr(f->cap, call->op, KEY_INPUT_SHAPES);
-    uint32_t step = root_step_of_call(f, call);
-
-    if (!root_counts_step(f, step) || step - f->first >= ROOT_SHAPE_STEPS ||
-        shapes.type != ATTR_TEXT)
-        return;
-    uint64_t x = (shapes.text + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
-    sums[step - f->first] += (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-}
-
 size_t root_shape_sets(const struct root_finder *f)
 {
-    uint64_t sums[ROOT_SHAPE_STEPS] = {0};
+    const uint64_t *sums = shapes_of_steps(f);
+    size_t last = f->first + ROOT_SHAPE_STEPS < f->a->n ? f->first + ROOT_SHAPE_STEPS : f->a->n;
     size_t sets = 0;
 
-    for (size_t i = 0; i < f->a->host.n; i++)
-        if (f->a->host.calls[i].op != NO_SLICE && f->a->host.calls[i].tasks > 0)
-            add_shapes(f, &f->a->host.calls[i], sums);
-    for (size_t i = 0; i < ROOT_SHAPE_STEPS; i++) {
+    for (size_t i = f->first; i < last; i++) {
         bool is_new = sums[i] != 0;
-        for (size_t k = 0; k < i; k++)
+        for (size_t k = f->first; k < i; k++)
             is_new &= sums[k] != sums[i];
         sets += is_new;
     }

@@ -105,7 +105,7 @@ static const char *missing_of(const struct whatif *w, struct arena *arena)
     for (size_t i = 0; i < a->host.count; i++)
         askers += !a->host.at[i].is_queue;
     if (w->device == NULL)
-        return "the device is not named, so what kernels could reach is unknown (--device)";
+        return "the device is not named, so what kernels could reach is unknown (--chip)";
     return askers > 1 ? "several threads launch at once; what one waits for on another is "
                         "not recorded"
                       : NULL;

@@ -264,8 +264,8 @@ static bool is_to_host(const struct device_task *t)
 }
 
 /* Tasks that `moves` picks follow one another on a queue of their own; nobody waits for them but
- * the first task that does after the last of them in a step. What goes to the host still comes
- * after the work that made it. */
+ * the first task that does after the last collective of them in a step: copies can be made a step
+ * ahead. What goes to the host still comes after the work that made it. */
 static void overlap(const struct whatif *w, struct replay_change *c,
                     bool (*moves)(const struct device_task *))
 {
@@ -294,9 +294,11 @@ static void overlap(const struct whatif *w, struct replay_change *c,
             own = (uint32_t)i;
             continue;
         }
-        if (node->other != REPLAY_NONE && moves(task_of(w, &r->nodes[node->other]))) {
+        const struct device_task *other =
+            node->other != REPLAY_NONE ? task_of(w, &r->nodes[node->other]) : NULL;
+        if (other != NULL && moves(other)) {
             c->drop[i] |= REPLAY_DROP_OTHER;
-            waiter = (uint32_t)i;
+            waiter = is_transfer(other) ? REPLAY_NONE : (uint32_t)i;
         }
         c->prev[i] = last[t->stream];
         last[t->stream] = (uint32_t)i;
@@ -330,7 +332,8 @@ static void drop_events(const struct whatif *w, struct replay_change *c)
     }
 }
 
-/* Waits between streams go, but for the last one of a step. */
+/* Waits between streams go, but for the last one of a step for anything but a copy: with a second
+ * buffer that one is a step ahead. */
 static void no_stream_wait(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
@@ -345,7 +348,7 @@ static void no_stream_wait(struct whatif *w, struct str site, struct replay_chan
             c->drop[waiter] &= (uint8_t)~REPLAY_DROP_OTHER;
         step = task_of(w, node)->step;
         c->drop[i] |= REPLAY_DROP_OTHER;
-        waiter = (uint32_t)i;
+        waiter = is_transfer(task_of(w, &r->nodes[node->other])) ? REPLAY_NONE : (uint32_t)i;
     }
     drop_events(w, c);
 }

@@ -2,8 +2,10 @@
  * Changes that make one kernel of many: elementwise chains, optimizers, attention.
  */
 #include <assert.h>
+#include <math.h>
 
 #include "analysis/diagnose/limits.h"
+#include "analysis/diagnose/name_tokens.h"
 #include "analysis/diagnose/whatif_changes.h"
 
 /* ---- chains of memory-bound kernels ---- */
@@ -15,15 +17,29 @@ static bool is_fusible(const struct device_task *t)
             t->family == FAMILY_RANDOM);
 }
 
+/* A sum or mean, which a compiler puts into the loops around it; norms and softmaxes are kernels of
+ * their own. */
+static bool is_reduction(const struct whatif *w, const struct device_task *t)
+{
+    char buf[NAME_TOKENS_MOST];
+
+    return t->class == TASK_COMPUTE && !t->is_graph && t->family == FAMILY_REDUCE &&
+           name_tokens_any(
+               name_tokens_lower(capture_text(w->cap, w->cap->slices.name[t->slice]), buf),
+               "reduce");
+}
+
 /* A member of a chain: its task, and what tells equal operators. */
 struct link {
     uint32_t task;
+    bool is_reduction;
     uint64_t key;
 };
 
 struct chain {
     VEC_OF(struct link) at;
-    double elements; /* of the tensors that its operators work on; 0: not known */
+    double elements; /* of the largest tensors that its operators work on; 0: not known */
+    bool has_sum;    /* a second one needs another pass */
 };
 
 /* After how many links the chain begins again; its length when it never does. */
@@ -58,10 +74,22 @@ static void fuse_links(struct whatif *w, struct replay_change *c, const struct l
             whatif_drop_task(w, c, l->task);
 }
 
+/* Members that are worth fusing; a reduction counts only in between. */
+static size_t count_links(struct chain *chain)
+{
+    size_t n = 0;
+
+    while (chain->at.n > 0 && chain->at.at[chain->at.n - 1].is_reduction)
+        chain->at.n--;
+    for (size_t i = 0; i < chain->at.n; i++)
+        n += !chain->at.at[i].is_reduction;
+    return n;
+}
+
 /* A chain that repeats itself is a loop: one kernel for each pass. */
 static void fuse_chain(struct whatif *w, struct replay_change *c, struct chain *chain)
 {
-    if (chain->at.n >= LIMIT_CHAIN) {
+    if (count_links(chain) >= LIMIT_CHAIN) {
         uint32_t *border = mem_grow(NULL, sizeof(*border), chain->at.n);
         size_t period = period_of(chain, border);
         mem_free(border);
@@ -72,6 +100,7 @@ static void fuse_chain(struct whatif *w, struct replay_change *c, struct chain *
     }
     chain->at.n = 0;
     chain->elements = 0;
+    chain->has_sum = false;
 }
 
 /* The operator's work; NULL where none is recorded. */
@@ -82,6 +111,14 @@ static const struct operator_work *work_of(struct whatif *w, const struct device
     return op != NO_SLICE ? operator_work_of(&w->works, (struct operator_ref){op, t->slice}) : NULL;
 }
 
+/* Rows, columns and slices of a tensor belong to the chain that works on it. */
+static bool is_part_of(double a, double b)
+{
+    double most = a > b ? a : b, least = a > b ? b : a;
+
+    return least <= 0 || fmod(most, least) == 0;
+}
+
 static void add_link(struct whatif *w, struct replay_change *c, struct chain *chain, size_t i)
 {
     const struct device_task *t = &w->a->tasks.at[i];
@@ -89,10 +126,15 @@ static void add_link(struct whatif *w, struct replay_change *c, struct chain *ch
     double elements = work != NULL ? work->elements : 0;
     uint64_t key = hash_mix(work != NULL ? work->key : 0, w->cap->slices.name[t->slice]);
 
-    if (chain->at.n > 0 && elements > 0 && chain->elements > 0 && elements != chain->elements)
+    bool is_sum = is_reduction(w, t);
+
+    if (chain->at.n > 0 && (!is_part_of(elements, chain->elements) || (is_sum && chain->has_sum)))
         fuse_chain(w, c, chain); /* works on something else */
-    chain->elements = elements > 0 ? elements : chain->elements;
-    vec_push(&chain->at, ((struct link){(uint32_t)i, key}));
+    if (is_sum && chain->at.n == 0)
+        return;
+    chain->has_sum |= is_sum;
+    chain->elements = elements > chain->elements ? elements : chain->elements;
+    vec_push(&chain->at, ((struct link){(uint32_t)i, is_sum, key}));
 }
 
 void whatif_fuse_elementwise(struct whatif *w, struct str site, struct replay_change *c)
@@ -105,9 +147,10 @@ void whatif_fuse_elementwise(struct whatif *w, struct str site, struct replay_ch
     for (size_t i = 0; i < tasks->n; i++) {
         const struct device_task *t = &tasks->at[i];
         struct chain *chain = &chains[t->stream];
-        if (chain->at.n > 0 && (!is_fusible(t) || t->step != tasks->at[chain->at.at[0].task].step))
+        bool is_member = is_fusible(t) || is_reduction(w, t);
+        if (chain->at.n > 0 && (!is_member || t->step != tasks->at[chain->at.at[0].task].step))
             fuse_chain(w, c, chain);
-        if (is_fusible(t))
+        if (is_member)
             add_link(w, c, chain, i);
     }
     for (size_t i = 0; i < tasks->streams; i++) {
