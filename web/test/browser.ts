@@ -6,8 +6,8 @@ export interface Opened {
     problems: string[]; // console messages, errors, requests that leave the file
 }
 
-export async function launch(): Promise<Browser> {
-    return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+export async function launch(more: string[] = []): Promise<Browser> {
+    return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', ...more] });
 }
 
 export async function open(browser: Browser, file: string, hash = '', options: BrowserContextOptions = {}): Promise<Opened> {

@@ -80,7 +80,7 @@ export class Details {
         const place = this.app.store.place(ref.set, ref.lane, ref.index);
         if (!place) return null;
         const to = button('', () => this.timeline.select(ref), { class: 'link' });
-        to.append(name(this.app.store.name(ref.set, place.row.what[place.k])));
+        to.append(name(this.app.store.name(ref.set, place.row.what[place.k]), '', 56));
         return el('span', {}, to, ' ', exact(place.row.end[place.k] - place.row.start[place.k]), extra);
     }
 

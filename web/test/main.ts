@@ -1,0 +1,11 @@
+import { runAll } from './harness';
+import './unit';
+import { theBrowser } from './pages';
+import './looks';
+
+async function main(): Promise<void> {
+    await runAll(process.argv[2]);
+    await (await theBrowser()).close();
+}
+
+void main();
