@@ -223,7 +223,7 @@ export interface Model {
 
 export const KINDS = [
     'compute', 'comm', 'comm_part', 'aicpu', 'copy', 'wait', 'control', 'host_op', 'python', 'annotation', 'runtime',
-    'queue', 'gc', 'step', 'instr', 'other',
+    'queue', 'gc', 'step', 'instr', 'other', 'memory',
 ];
 
 export const CAUSES = [
