@@ -73,7 +73,7 @@ function waterfall(diff: Diff, bars: Bar[]): SVGSVGElement {
 function kernelGrid(app: App, diff: Diff): Grid<DiffKernel> {
     const number = (id: string, head: string, value: (k: DiffKernel) => number | null, show: (k: DiffKernel) => Node | string): Column<DiffKernel> => ({ id, head, isNumber: true, value, show });
     const columns: Column<DiffKernel>[] = [
-        { id: 'name', head: t('kernels.name'), isNumber: false, className: 'wide', value: (k) => k.name, show: (k) => name(k.name, '', 72) },
+        { id: 'name', head: t('kernels.name'), isNumber: false, className: 'wide', value: (k) => k.name, show: (k) => name(k.name, '', 42) },
         number('delta', 'B − A', (k) => k.delta, (k) => change(k.delta, k.noise)),
         number('a', 'A', (k) => k.a, (k) => exact(k.a)),
         number('b', 'B', (k) => k.b, (k) => exact(k.b)),
