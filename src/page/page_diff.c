@@ -288,17 +288,19 @@ static void put_column(struct page_html *h, const struct fall *f, size_t at, dou
     double top = fall_y(f, from > to ? from : to), bottom = fall_y(f, from > to ? to : from);
     double x = ((double)at + 0.14) * f->width, middle = ((double)at + 0.5) * f->width;
 
-    html_format(h, "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>",
-                class, x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top);
-    html_format(h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">",
-                class, middle, top - 5);
-    html_text(h, value);
-    html_format(h,
-                "</text><svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
-                "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
-                (double)at * f->width, f->width, FALL_TOP + FALL + 16);
-    html_text(h, label);
-    html_put(h, S("</text></svg>\n"));
+    page_html_format(
+        h, "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>", class,
+        x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top);
+    page_html_format(
+        h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">", class,
+        middle, top - 5);
+    page_html_text(h, value);
+    page_html_format(h,
+                     "</text><svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
+                     "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
+                     (double)at * f->width, f->width, FALL_TOP + FALL + 16);
+    page_html_text(h, label);
+    page_html_put(h, S("</text></svg>\n"));
 }
 
 static void put_change(struct page_html *h, const struct fall *f, size_t at, double from,
@@ -307,18 +309,19 @@ static void put_change(struct page_html *h, const struct fall *f, size_t at, dou
     struct page_file *page = h->page;
     nanos delta = delta_of(c);
 
-    html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
-                c->class >= 0 ? account_class_name(c->class) : "");
-    html_format(h, "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
-                ((double)at - 0.14) * f->width, fall_y(f, from), ((double)at + 0.14) * f->width,
-                fall_y(f, from));
+    page_html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
+                     c->class >= 0 ? account_class_name(c->class) : "");
+    page_html_format(h,
+                     "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                     ((double)at - 0.14) * f->width, fall_y(f, from),
+                     ((double)at + 0.14) * f->width, fall_y(f, from));
     put_column(h, f, at, from, from + (double)delta,
                is_small(page->diff, delta) ? "same"
                : delta < 0                 ? "better"
                                            : "worse",
                page_delta_text(&page->arena, (double)delta),
                wording_text(h->lang, &page->arena, c->label));
-    html_put(h, S("</a>"));
+    page_html_put(h, S("</a>"));
 }
 
 void page_draw_waterfall(struct page_html *h)
@@ -338,14 +341,14 @@ void page_draw_waterfall(struct page_html *h)
         peak = at > peak ? at : peak;
     }
     const struct fall f = {(double)FALL / (peak > most ? peak : most), 100.0 / (double)columns};
-    html_put(h, S("<section>\n"));
-    html_heading(h, "waterfall", heading, S(""), S(""));
-    html_format(h,
-                "<svg id=\"waterfall-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
-                "role=\"img\"><title>",
-                lang_name(h->lang), FALL_TOP + FALL + FALL_FOOT);
-    html_text(h, heading);
-    html_put(h, S("</title>\n"));
+    page_html_put(h, S("<section>\n"));
+    page_html_heading(h, "waterfall", heading, S(""), S(""));
+    page_html_format(h,
+                     "<svg id=\"waterfall-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
+                     "role=\"img\"><title>",
+                     lang_name(h->lang), FALL_TOP + FALL + FALL_FOOT);
+    page_html_text(h, heading);
+    page_html_put(h, S("</title>\n"));
     put_column(h, &f, 0, 0, (double)diff->time[0], "total",
                page_time_text(&page->arena, (double)diff->time[0]), S("A"));
     at = (double)diff->time[0];
@@ -362,7 +365,7 @@ void page_draw_waterfall(struct page_html *h)
     }
     put_column(h, &f, columns - 1, 0, (double)diff->time[1], "total",
                page_time_text(&page->arena, (double)diff->time[1]), S("B"));
-    html_put(h, S("</svg>\n</section>\n"));
+    page_html_put(h, S("</svg>\n</section>\n"));
 }
 
 /* ---- JSON ---- */
