@@ -345,7 +345,7 @@ void page_draw_waterfall(struct page_html *h)
     page_html_heading(h, "waterfall", heading, S(""), S(""));
     page_html_format(h,
                      "<svg id=\"waterfall-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
-                     "role=\"img\"><title>",
+                     "role=\"group\"><title>",
                      lang_name(h->lang), FALL_TOP + FALL + FALL_FOOT);
     page_html_text(h, heading);
     page_html_put(h, S("</title>\n"));

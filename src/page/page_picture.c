@@ -87,7 +87,8 @@ static struct str part_text(struct page_html *h, int part, nanos time, nanos all
 void page_draw_begin(struct page_html *h, const char *id, int height, struct str title)
 {
     page_html_format(
-        h, "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" role=\"img\"><title>",
+        h,
+        "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" role=\"group\"><title>",
         id, lang_name(h->lang), height);
     page_html_text(h, title);
     page_html_put(h, S("</title>\n"));
