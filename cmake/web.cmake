@@ -1,5 +1,5 @@
 # web/: the script and styles of the page, bundled by esbuild and compiled into the library with the
-# sums that the page's Content-Security-Policy names (page/page_bundle.h).
+# sums that the page's Content-Security-Policy names (page/page.h).
 find_program(ESBUILD esbuild REQUIRED)
 file(GLOB_RECURSE web_files CONFIGURE_DEPENDS web/src/*.ts web/src/*.tsv web/src/*.css)
 set(made_web ${CMAKE_BINARY_DIR}/made/web)

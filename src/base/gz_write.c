@@ -16,13 +16,13 @@ enum {
     BLOCK = 1 << 20,  /* from here on larger ones gain less than 1 % */
 };
 
-static voidpf allocate(voidpf ctx, uInt count, uInt size)
+voidpf gz_allocate(voidpf ctx, uInt count, uInt size)
 {
     (void)ctx;
     return mem_grow(NULL, size, count);
 }
 
-static void release(voidpf ctx, voidpf p)
+void gz_release(voidpf ctx, voidpf p)
 {
     (void)ctx;
     mem_free(p);
@@ -30,7 +30,7 @@ static void release(voidpf ctx, voidpf p)
 
 void gz_pack_init(struct gz_pack *pack)
 {
-    *pack = (struct gz_pack){.z = {.zalloc = allocate, .zfree = release}};
+    *pack = (struct gz_pack){.z = {.zalloc = gz_allocate, .zfree = gz_release}};
     /* Memory cannot run out (base/arena.h) and the numbers are in range, so this succeeds. */
     deflateInit2(&pack->z, LEVEL, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY);
 }

@@ -37,6 +37,10 @@ void gz_pack_fini(struct gz_pack *pack);
 /* Replaces the block's content; vec_free() its text in the end. */
 void gz_pack(struct gz_pack *pack, struct str text, struct gz_block *block);
 
+/* Memory of zlib's streams: zalloc and zfree. */
+voidpf gz_allocate(voidpf ctx, uInt count, uInt size);
+void gz_release(voidpf ctx, voidpf p);
+
 struct gz_write {
     struct sink to;
     struct gz_pack pack;

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "page/page_bundle.h"
 #include "page/page_encode.h"
 #include "page/page_html.h"
 #include "page/page_number.h"
@@ -224,20 +223,20 @@ void page_prepare(struct page_file *page)
 
 static void put_sum(struct page_html *h, const unsigned char *sum)
 {
-    html_put(h, S("'sha256-"));
+    page_html_put(h, S("'sha256-"));
     page_base64((struct str){(const char *)sum, 32}, h->sink);
-    html_put(h, S("'"));
+    page_html_put(h, S("'"));
 }
 
 static void put_policy(struct page_html *h)
 {
-    html_put(h, S("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                  "script-src "));
+    page_html_put(h, S("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                       "script-src "));
     put_sum(h, page_script.sha256);
-    html_put(h, S("; style-src "));
+    page_html_put(h, S("; style-src "));
     put_sum(h, page_style.sha256);
-    html_put(h, S("; worker-src blob:; img-src blob: data:; base-uri 'none'; "
-                  "form-action 'none'\">\n"));
+    page_html_put(h, S("; worker-src blob:; img-src blob: data:; base-uri 'none'; "
+                       "form-action 'none'\">\n"));
 }
 
 /* Hatches for idle time, by cause. */
@@ -265,13 +264,13 @@ static void put_facts(struct page_html *h)
     struct page_file *page = h->page;
 
     for (h->lang = 0; h->lang < LANGS; h->lang++) {
-        html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
-                    h->lang == page->options.lang ? "" : " hidden");
+        page_html_format(h, "<p class=\"facts static\" lang=\"%s\"%s>", lang_name(h->lang),
+                         h->lang == page->options.lang ? "" : " hidden");
         for (size_t i = 0; i < page->n_facts; i++) {
-            html_put(h, i > 0 ? S(" · ") : S(""));
-            html_wording(h, page->facts[i]);
+            page_html_put(h, i > 0 ? S(" · ") : S(""));
+            page_html_wording(h, page->facts[i]);
         }
-        html_put(h, S("</p>\n"));
+        page_html_put(h, S("</p>\n"));
     }
     h->lang = page->options.lang;
 }
@@ -280,30 +279,30 @@ static void put_head(struct page_html *h)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
 
-    html_format(h, "<!DOCTYPE html>\n<html lang=\"%s\" data-kind=\"%s\">\n<head>\n",
-                lang_name(h->lang), kinds[h->page->kind]);
+    page_html_format(h, "<!DOCTYPE html>\n<html lang=\"%s\" data-kind=\"%s\">\n<head>\n",
+                     lang_name(h->lang), kinds[h->page->kind]);
     put_policy(h);
-    html_put(h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-                  "content=\"width=device-width, initial-scale=1\">\n<title>"));
-    html_text(h, h->page->title);
-    html_put(h, S("</title>\n<style>"));
-    html_put(h, page_style.text);
-    html_put(h, S("</style>\n</head>\n<body>\n"));
-    html_put(h, patterns);
-    html_put(h, S("<a class=\"skip\" href=\"#main\">"));
-    html_message(h, &page_text.skip);
-    html_put(h, S("</a>\n<header id=\"top\"><strong class=\"name\">"));
-    html_text(h, h->page->title);
-    html_put(h, S("</strong>\n"));
+    page_html_put(h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+                       "content=\"width=device-width, initial-scale=1\">\n<title>"));
+    page_html_text(h, h->page->title);
+    page_html_put(h, S("</title>\n<style>"));
+    page_html_put(h, page_style.text);
+    page_html_put(h, S("</style>\n</head>\n<body>\n"));
+    page_html_put(h, patterns);
+    page_html_put(h, S("<a class=\"skip\" href=\"#main\">"));
+    page_html_message(h, &page_text.skip);
+    page_html_put(h, S("</a>\n<header id=\"top\"><strong class=\"name\">"));
+    page_html_text(h, h->page->title);
+    page_html_put(h, S("</strong>\n"));
     put_facts(h);
-    html_put(h, S("<div id=\"tools\"></div></header>\n<main id=\"main\">\n"));
+    page_html_put(h, S("<div id=\"tools\"></div></header>\n<main id=\"main\">\n"));
 }
 
 static void put_element(struct page_html *h, const char *id, struct str bytes)
 {
-    html_format(h, "<script type=\"text/plain\" id=\"%s\">", id);
+    page_html_format(h, "<script type=\"text/plain\" id=\"%s\">", id);
     h->has_failed = h->has_failed || !page_base64(bytes, h->sink);
-    html_put(h, S("</script>\n"));
+    page_html_put(h, S("</script>\n"));
 }
 
 static void put_overview(struct page_html *h)
@@ -325,19 +324,19 @@ bool page_write(struct page_file *page, struct sink out)
     put_head(&h);
     for (enum lang lang = 0; lang < LANGS; lang++)
         page_write_screen(page, lang, out);
-    html_put(&h, S("<div id=\"app\"></div>\n</main>\n<noscript><p class=\"note\">"));
-    html_message(&h, &page_text.noscript);
-    html_put(&h, S("</p></noscript>\n<script type=\"application/json\" id=\"model\">"));
+    page_html_put(&h, S("<div id=\"app\"></div>\n</main>\n<noscript><p class=\"note\">"));
+    page_html_message(&h, &page_text.noscript);
+    page_html_put(&h, S("</p></noscript>\n<script type=\"application/json\" id=\"model\">"));
     page_write_model(page, out);
-    html_put(&h, S("</script>\n<script id=\"code\">"));
-    html_put(&h, page_script.text);
-    html_put(&h, S("</script>\n"));
+    page_html_put(&h, S("</script>\n<script id=\"code\">"));
+    page_html_put(&h, page_script.text);
+    page_html_put(&h, S("</script>\n"));
     put_overview(&h);
     for (size_t i = 0; i < page->pack.elements.n; i++) {
         char id[32];
         snprintf(id, sizeof(id), "d%zu", i);
         put_element(&h, id, page_pack_element(&page->pack, i));
     }
-    html_put(&h, S("</body></html>\n"));
+    page_html_put(&h, S("</body></html>\n"));
     return !h.has_failed;
 }

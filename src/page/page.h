@@ -134,6 +134,13 @@ bool page_write(struct page_file *page, struct sink out);
 
 /* ---- for the files of this folder ---- */
 
+/* The script and the styles, made from web/ by the build; and their sums for the page's policy. */
+struct page_bundle {
+    struct str text;
+    unsigned char sha256[32];
+};
+extern const struct page_bundle page_script, page_style;
+
 void page_write_model(struct page_file *page, struct sink out);
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out);
 

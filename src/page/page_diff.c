@@ -288,17 +288,19 @@ static void put_column(struct page_html *h, const struct fall *f, size_t at, dou
     double top = fall_y(f, from > to ? from : to), bottom = fall_y(f, from > to ? to : from);
     double x = ((double)at + 0.14) * f->width, middle = ((double)at + 0.5) * f->width;
 
-    html_format(h, "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>",
-                class, x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top);
-    html_format(h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">",
-                class, middle, top - 5);
-    html_text(h, value);
-    html_format(h,
-                "</text><svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
-                "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
-                (double)at * f->width, f->width, FALL_TOP + FALL + 16);
-    html_text(h, label);
-    html_put(h, S("</text></svg>\n"));
+    page_html_format(
+        h, "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>", class,
+        x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top);
+    page_html_format(
+        h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">", class,
+        middle, top - 5);
+    page_html_text(h, value);
+    page_html_format(h,
+                     "</text><svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
+                     "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
+                     (double)at * f->width, f->width, FALL_TOP + FALL + 16);
+    page_html_text(h, label);
+    page_html_put(h, S("</text></svg>\n"));
 }
 
 static void put_change(struct page_html *h, const struct fall *f, size_t at, double from,
@@ -307,62 +309,78 @@ static void put_change(struct page_html *h, const struct fall *f, size_t at, dou
     struct page_file *page = h->page;
     nanos delta = delta_of(c);
 
-    html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
-                c->class >= 0 ? account_class_name(c->class) : "");
-    html_format(h, "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
-                ((double)at - 0.14) * f->width, fall_y(f, from), ((double)at + 0.14) * f->width,
-                fall_y(f, from));
+    page_html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
+                     c->class >= 0 ? account_class_name(c->class) : "");
+    page_html_format(h,
+                     "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                     ((double)at - 0.14) * f->width, fall_y(f, from),
+                     ((double)at + 0.14) * f->width, fall_y(f, from));
     put_column(h, f, at, from, from + (double)delta,
                is_small(page->diff, delta) ? "same"
                : delta < 0                 ? "better"
                                            : "worse",
                page_delta_text(&page->arena, (double)delta),
                wording_text(h->lang, &page->arena, c->label));
-    html_put(h, S("</a>"));
+    page_html_put(h, S("</a>"));
 }
 
-void page_draw_waterfall(struct page_html *h)
+/* The highest point that the columns reach. */
+static double fall_peak(const struct page_diff *diff, size_t shown)
 {
-    struct page_file *page = h->page;
-    const struct page_diff *diff = page->diff;
-    size_t shown = diff->n_classes < BARS ? diff->n_classes : BARS;
-    size_t columns = shown + 2 + (diff->n_classes > shown);
-    double most = (double)(diff->time[0] > diff->time[1] ? diff->time[0] : diff->time[1]);
     double at = (double)diff->time[0], peak = at;
-    struct str heading = message_in(h->lang, &page_text.heading_waterfall);
 
-    if (most <= 0)
-        return;
     for (size_t i = 0; i < shown; i++) {
         at += (double)delta_of(&diff->classes[i]);
         peak = at > peak ? at : peak;
     }
-    const struct fall f = {(double)FALL / (peak > most ? peak : most), 100.0 / (double)columns};
-    html_put(h, S("<section>\n"));
-    html_heading(h, "waterfall", heading, S(""), S(""));
-    html_format(h,
-                "<svg id=\"waterfall-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
-                "role=\"group\"><title>",
-                lang_name(h->lang), FALL_TOP + FALL + FALL_FOOT);
-    html_text(h, heading);
-    html_put(h, S("</title>\n"));
-    put_column(h, &f, 0, 0, (double)diff->time[0], "total",
-               page_time_text(&page->arena, (double)diff->time[0]), S("A"));
-    at = (double)diff->time[0];
+    return peak > (double)diff->time[1] ? peak : (double)diff->time[1];
+}
+
+static void put_total(struct page_html *h, const struct fall *f, size_t at, size_t side)
+{
+    double time = (double)h->page->diff->time[side];
+
+    put_column(h, f, at, 0, time, "total", page_time_text(&h->page->arena, time),
+               side == 0 ? S("A") : S("B"));
+}
+
+/* The largest changes, and the others as one. */
+static void put_changes(struct page_html *h, const struct fall *f, size_t shown)
+{
+    const struct page_diff *diff = h->page->diff;
+    double at = (double)diff->time[0];
+
     for (size_t i = 0; i < shown; i++) {
-        put_change(h, &f, i + 1, at, &diff->classes[i]);
+        put_change(h, f, i + 1, at, &diff->classes[i]);
         at += (double)delta_of(&diff->classes[i]);
     }
     if (diff->n_classes > shown) {
         struct page_change rest = {
             .class = -1,
-            .label = PAGE_TELL(page, &page_text.diff_other, PLACE("n", diff->n_classes - shown)),
+            .label = PAGE_TELL(h->page, &page_text.diff_other, PLACE("n", diff->n_classes - shown)),
             .time = {0, diff->time[1] - (nanos)at}};
-        put_change(h, &f, shown + 1, at, &rest);
+        put_change(h, f, shown + 1, at, &rest);
     }
-    put_column(h, &f, columns - 1, 0, (double)diff->time[1], "total",
-               page_time_text(&page->arena, (double)diff->time[1]), S("B"));
-    html_put(h, S("</svg>\n</section>\n"));
+}
+
+void page_draw_waterfall(struct page_html *h)
+{
+    const struct page_diff *diff = h->page->diff;
+    size_t shown = diff->n_classes < BARS ? diff->n_classes : BARS;
+    size_t columns = shown + 2 + (diff->n_classes > shown);
+    double peak = fall_peak(diff, shown);
+    struct str heading = message_in(h->lang, &page_text.heading_waterfall);
+
+    if (peak <= 0)
+        return;
+    const struct fall f = {(double)FALL / peak, 100.0 / (double)columns};
+    page_html_put(h, S("<section>\n"));
+    page_html_heading(h, "waterfall", heading, S(""), S(""));
+    page_draw_begin(h, "waterfall", FALL_TOP + FALL + FALL_FOOT, heading);
+    put_total(h, &f, 0, 0);
+    put_changes(h, &f, shown);
+    put_total(h, &f, columns - 1, 1);
+    page_html_put(h, S("</svg>\n</section>\n"));
 }
 
 /* ---- JSON ---- */

@@ -48,7 +48,7 @@ static void desk_free(struct desk *d)
 }
 
 /* What is packed: chunks and their bytes, in order. */
-struct job {
+struct packing {
     const struct page_set *set;
     struct page_chunk *chunks;
     size_t *from; /* first item of each chunk in its lane or list */
@@ -57,7 +57,7 @@ struct job {
     const void *list; /* of arrows or gaps */
 };
 
-static void job_free(struct job *j)
+static void packing_free(struct packing *j)
 {
     for (size_t i = 0; i < j->n; i++)
         text_free(&j->packed[i]);
@@ -66,29 +66,29 @@ static void job_free(struct job *j)
     mem_free(j->packed);
 }
 
-static void job_init(struct job *j, const struct page_set *set, size_t room)
+static void packing_init(struct packing *j, const struct page_set *set, size_t room)
 {
-    *j = (struct job){.set = set, .stride = 1};
+    *j = (struct packing){.set = set, .stride = 1};
     j->chunks = mem_grow(NULL, sizeof(*j->chunks), room + 1);
     j->from = mem_grow(NULL, sizeof(*j->from), room + 1);
     j->packed = mem_grow(NULL, sizeof(*j->packed), room + 1);
     memset(j->packed, 0, (room + 1) * sizeof(*j->packed));
 }
 
-static void job_add(struct job *j, uint32_t lane, size_t from, size_t n)
+static void packing_add(struct packing *j, uint32_t lane, size_t from, size_t n)
 {
     j->chunks[j->n] = (struct page_chunk){.lane = lane, .n = n};
     j->from[j->n++] = from;
 }
 
-static void cut(struct job *j, uint32_t lane, size_t n)
+static void cut(struct packing *j, uint32_t lane, size_t n)
 {
     for (size_t from = 0; from < n; from += PAGE_CHUNK)
-        job_add(j, lane, from, n - from < PAGE_CHUNK ? n - from : PAGE_CHUNK);
+        packing_add(j, lane, from, n - from < PAGE_CHUNK ? n - from : PAGE_CHUNK);
 }
 
-static void job_finish(struct job *j, struct page_pack *pack, struct page_chunks *out,
-                       size_t columns)
+static void packing_finish(struct packing *j, struct page_pack *pack, struct page_chunks *out,
+                           size_t columns)
 {
     out->columns = columns;
     out->at.n = 0;
@@ -96,7 +96,7 @@ static void job_finish(struct job *j, struct page_pack *pack, struct page_chunks
         j->chunks[i].place = page_pack_add(pack, text_view(&j->packed[i]));
         vec_push(&out->at, j->chunks[i]);
     }
-    job_free(j);
+    packing_free(j);
 }
 
 /* ---- slices ---- */
@@ -173,7 +173,7 @@ static void fill_bundles(struct desk *d, const struct page_set *set, const struc
 
 static void pack_slices(void *ctx, size_t i)
 {
-    struct job *j = ctx;
+    struct packing *j = ctx;
     struct page_chunk *chunk = &j->chunks[i * j->stride];
     size_t from = j->from[i * j->stride];
     const struct page_lane *lane = &j->set->lanes.at[chunk->lane];
@@ -201,20 +201,20 @@ static void pack_slices(void *ctx, size_t i)
     desk_free(&d);
 }
 
-static void cut_slices(struct job *j, const struct page_set *set)
+static void cut_slices(struct packing *j, const struct page_set *set)
 {
     size_t room = 0;
 
     for (size_t i = 0; i < set->lanes.n; i++)
         room += set->lanes.at[i].n / PAGE_CHUNK + 1;
-    job_init(j, set, room);
+    packing_init(j, set, room);
     for (size_t i = 0; i < set->lanes.n; i++)
         cut(j, (uint32_t)i, set->lanes.at[i].n);
 }
 
 double page_encode_estimate(const struct page_set *set)
 {
-    struct job j;
+    struct packing j;
     double bytes = 0, items = 0;
 
     cut_slices(&j, set);
@@ -225,7 +225,7 @@ double page_encode_estimate(const struct page_set *set)
         bytes += (double)j.packed[i * j.stride].n;
         items += (double)j.chunks[i * j.stride].n;
     }
-    job_free(&j);
+    packing_free(&j);
     return items > 0 ? bytes / items * (double)set->n_items * 4 / 3 : 0;
 }
 
@@ -238,7 +238,7 @@ struct arrow {
 
 static void pack_arrows(void *ctx, size_t i)
 {
-    struct job *j = ctx;
+    struct packing *j = ctx;
     struct page_chunk *chunk = &j->chunks[i];
     const struct arrow *at = (const struct arrow *)j->list + j->from[i];
     uint64_t to = 0, from = 0;
@@ -288,13 +288,13 @@ static void encode_arrows(struct page_set *set, struct page_pack *pack)
 {
     size_t n;
     struct arrow *arrows = find_arrows(set, &n);
-    struct job j;
+    struct packing j;
 
-    job_init(&j, set, n / PAGE_CHUNK + 1);
+    packing_init(&j, set, n / PAGE_CHUNK + 1);
     j.list = arrows;
     cut(&j, 0, n);
     pool_for(set->pool, j.n, pack_arrows, &j);
-    job_finish(&j, pack, &set->arrows, ARROW_COLUMNS);
+    packing_finish(&j, pack, &set->arrows, ARROW_COLUMNS);
     mem_free(arrows);
 }
 
@@ -302,7 +302,7 @@ static void encode_arrows(struct page_set *set, struct page_pack *pack)
 
 static void pack_gaps(void *ctx, size_t i)
 {
-    struct job *j = ctx;
+    struct packing *j = ctx;
     const struct page_set *set = j->set;
     struct page_chunk *chunk = &j->chunks[i];
     const struct idle_piece *const *at = (const struct idle_piece *const *)j->list + j->from[i];
@@ -343,18 +343,18 @@ static void encode_gaps(struct page_set *set, struct page_pack *pack)
     const struct idle_piece **kept =
         mem_grow(NULL, sizeof(struct idle_piece *), set->a->pieces.n + 1);
     size_t n = 0;
-    struct job j;
+    struct packing j;
 
     for (size_t i = 0; i < set->a->pieces.n; i++) {
         const struct idle_piece *p = &set->a->pieces.at[i];
         if (p->at.end - p->at.begin >= set->least_gap)
             kept[n++] = p;
     }
-    job_init(&j, set, n / PAGE_CHUNK + 1);
+    packing_init(&j, set, n / PAGE_CHUNK + 1);
     j.list = kept;
     cut(&j, 0, n);
     pool_for(set->pool, j.n, pack_gaps, &j);
-    job_finish(&j, pack, &set->gaps, GAP_COLUMNS);
+    packing_finish(&j, pack, &set->gaps, GAP_COLUMNS);
     mem_free(kept);
 }
 
@@ -439,12 +439,12 @@ static void encode_dictionary(struct page_set *set, struct page_pack *pack)
 
 void page_encode(struct page_set *set, struct page_pack *pack)
 {
-    struct job j;
+    struct packing j;
 
     encode_dictionary(set, pack);
     cut_slices(&j, set);
     pool_for(set->pool, j.n, pack_slices, &j);
-    job_finish(&j, pack, &set->slices, SLICE_COLUMNS);
+    packing_finish(&j, pack, &set->slices, SLICE_COLUMNS);
     encode_arrows(set, pack);
     encode_gaps(set, pack);
 }

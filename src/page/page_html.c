@@ -5,13 +5,13 @@
 
 #include "base/inert.h"
 
-void html_put(struct page_html *h, struct str markup)
+void page_html_put(struct page_html *h, struct str markup)
 {
     if (!h->has_failed && markup.n > 0)
         h->has_failed = !h->sink.write(h->sink.ctx, markup);
 }
 
-void html_format(struct page_html *h, const char *format, ...)
+void page_html_format(struct page_html *h, const char *format, ...)
 {
     struct text out = {0};
     va_list args;
@@ -19,7 +19,7 @@ void html_format(struct page_html *h, const char *format, ...)
     va_start(args, format);
     text_vformat(&out, format, args);
     va_end(args);
-    html_put(h, text_view(&out));
+    page_html_put(h, text_view(&out));
     text_free(&out);
 }
 
@@ -49,14 +49,14 @@ static void put_escaped(struct page_html *h, struct str text)
         struct str escape = escape_of(text.at[i]);
         if (escape.n == 0)
             continue;
-        html_put(h, str_part(text, from, i - from));
-        html_put(h, escape);
+        page_html_put(h, str_part(text, from, i - from));
+        page_html_put(h, escape);
         from = i + 1;
     }
-    html_put(h, str_part(text, from, text.n - from));
+    page_html_put(h, str_part(text, from, text.n - from));
 }
 
-void html_text(struct page_html *h, struct str text)
+void page_html_text(struct page_html *h, struct str text)
 {
     char buf[INERT_ESCAPE];
     struct str piece;
@@ -65,32 +65,32 @@ void html_text(struct page_html *h, struct str text)
         put_escaped(h, piece);
 }
 
-void html_wording(struct page_html *h, struct wording text)
+void page_html_wording(struct page_html *h, struct wording text)
 {
-    html_text(h, page_wording(h->page, h->lang, text));
+    page_html_text(h, page_wording(h->page, h->lang, text));
 }
 
-void html_message(struct page_html *h, const struct message *m)
+void page_html_message(struct page_html *h, const struct message *m)
 {
-    html_text(h, message_in(h->lang, m));
+    page_html_text(h, message_in(h->lang, m));
 }
 
-void html_heading(struct page_html *h, const char *id, struct str text, struct str hint,
-                  struct str link)
+void page_html_heading(struct page_html *h, const char *id, struct str text, struct str hint,
+                       struct str link)
 {
-    html_format(h, "<div class=\"row\"><h2 id=\"h-%s-%s\">", id, lang_name(h->lang));
-    html_text(h, text);
-    html_put(h, S("</h2>"));
+    page_html_format(h, "<div class=\"row\"><h2 id=\"h-%s-%s\">", id, lang_name(h->lang));
+    page_html_text(h, text);
+    page_html_put(h, S("</h2>"));
     if (link.n > 0) {
-        html_put(h, S("<a class=\"hint\" href=\""));
-        html_text(h, link);
-        html_put(h, S("\">"));
-        html_text(h, hint);
-        html_put(h, S(" →</a>"));
+        page_html_put(h, S("<a class=\"hint\" href=\""));
+        page_html_text(h, link);
+        page_html_put(h, S("\">"));
+        page_html_text(h, hint);
+        page_html_put(h, S(" →</a>"));
     } else if (hint.n > 0) {
-        html_put(h, S("<span class=\"hint\">"));
-        html_text(h, hint);
-        html_put(h, S("</span>"));
+        page_html_put(h, S("<span class=\"hint\">"));
+        page_html_text(h, hint);
+        page_html_put(h, S("</span>"));
     }
-    html_put(h, S("</div>\n"));
+    page_html_put(h, S("</div>\n"));
 }

@@ -14,18 +14,25 @@ struct page_html {
 };
 
 /* Markup of ours: never anything from a capture. */
-void html_put(struct page_html *h, struct str markup);
-void html_format(struct page_html *h, const char *format, ...)
+void page_html_put(struct page_html *h, struct str markup);
+void page_html_format(struct page_html *h, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Text, also inside quotes of an attribute. */
-void html_text(struct page_html *h, struct str text);
-void html_wording(struct page_html *h, struct wording text);
-void html_message(struct page_html *h, const struct message *m);
+void page_html_text(struct page_html *h, struct str text);
+void page_html_wording(struct page_html *h, struct wording text);
+void page_html_message(struct page_html *h, const struct message *m);
 
 /* A heading with a hint or a link at its right; either may be empty. */
-void html_heading(struct page_html *h, const char *id, struct str text, struct str hint,
-                  struct str link);
+void page_html_heading(struct page_html *h, const char *id, struct str text, struct str hint,
+                       struct str link);
+
+/* Parts of pictures: the hatch of idle time; the opening of one; a text on a bar, on a plate where
+ * the class is that of idle time ("i0"); whether it fits so many percent of a screen's width. */
+const char *page_draw_hatch(enum idle_cause cause);
+void page_draw_begin(struct page_html *h, const char *id, int height, struct str title);
+void page_draw_label(struct page_html *h, struct str label, const char *class, double y);
+bool page_label_fits(struct str text, double percent);
 
 /* Pictures. */
 void page_draw_accounting(struct page_html *h);

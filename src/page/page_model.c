@@ -28,26 +28,30 @@ static void put_action(struct json_writer *w, struct page_file *page, const stru
     json_write_end(w);
 }
 
-static void put_head(struct json_writer *w, struct page_file *page)
+static void put_wordings(struct json_writer *w, struct page_file *page, const char *key,
+                         const struct wording *texts, size_t n)
 {
-    static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
+    json_put_array(w, key);
+    for (size_t i = 0; i < n; i++)
+        page_json_wording(w, page, NULL, texts[i]);
+    json_write_end(w);
+}
 
-    json_put_text(w, "format", "strata.page/1");
-    json_put_text(w, "strata", STRATA_VERSION);
-    json_put_text(w, "kind", kinds[page->kind]);
-    json_put_str(w, "title", page->title);
-    json_put_array(w, "facts");
-    for (size_t i = 0; i < page->n_facts; i++)
-        page_json_wording(w, page, NULL, page->facts[i]);
-    json_write_end(w);
+static void put_verdict(struct json_writer *w, struct page_file *page)
+{
+    const struct page_verdict *v = &page->verdict;
+
     json_put_object(w, "verdict");
-    json_put_text(w, "id", page->verdict.id);
-    page_json_wording(w, page, "text", page->verdict.text);
-    page_json_wording(w, page, "evidence", page->verdict.evidence);
-    page_json_wording(w, page, "confidence", page->verdict.confidence);
-    json_put_f64(w, "replay_error",
-                 page->verdict.replay_error >= 0 ? num_round(page->verdict.replay_error, 6) : NAN);
+    json_put_text(w, "id", v->id);
+    page_json_wording(w, page, "text", v->text);
+    page_json_wording(w, page, "evidence", v->evidence);
+    page_json_wording(w, page, "confidence", v->confidence);
+    json_put_f64(w, "replay_error", v->replay_error >= 0 ? num_round(v->replay_error, 6) : NAN);
     json_write_end(w);
+}
+
+static void put_actions(struct json_writer *w, struct page_file *page)
+{
     json_put_array(w, "actions");
     for (size_t i = 0; i < page->n_actions; i++)
         put_action(w, page, &page->actions[i]);
@@ -59,10 +63,20 @@ static void put_head(struct json_writer *w, struct page_file *page)
         json_write_end(w);
     } else
         json_put_null(w, "together");
-    json_put_array(w, "missing");
-    for (size_t i = 0; i < page->n_missing; i++)
-        page_json_wording(w, page, NULL, page->missing[i]);
-    json_write_end(w);
+}
+
+static void put_head(struct json_writer *w, struct page_file *page)
+{
+    static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
+
+    json_put_text(w, "format", "strata.page/1");
+    json_put_text(w, "strata", STRATA_VERSION);
+    json_put_text(w, "kind", kinds[page->kind]);
+    json_put_str(w, "title", page->title);
+    put_wordings(w, page, "facts", page->facts, page->n_facts);
+    put_verdict(w, page);
+    put_actions(w, page);
+    put_wordings(w, page, "missing", page->missing, page->n_missing);
     if (page->thinned.english.n > 0)
         page_json_wording(w, page, "thinned", page->thinned);
     else

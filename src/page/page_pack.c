@@ -5,7 +5,8 @@
 
 #include <limits.h>
 #include <string.h>
-#include <zlib.h>
+
+#include "base/gz_write.h"
 
 enum {
     LEVEL = 6,        /* 9 saves less than 1 % */
@@ -13,21 +14,9 @@ enum {
     BASE64_STEP = 3 << 10,
 };
 
-static voidpf allocate(voidpf ctx, uInt count, uInt size)
-{
-    (void)ctx;
-    return mem_grow(NULL, size, count);
-}
-
-static void release(voidpf ctx, voidpf p)
-{
-    (void)ctx;
-    mem_free(p);
-}
-
 void page_deflate(struct str bytes, struct text *out)
 {
-    z_stream z = {.zalloc = allocate, .zfree = release};
+    z_stream z = {.zalloc = gz_allocate, .zfree = gz_release};
 
     /* Memory cannot run out (base/mem.h) and the numbers are in range, so this succeeds. */
     deflateInit2(&z, LEVEL, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY);

@@ -39,7 +39,7 @@ struct page_columns {
 
 static inline uint64_t page_zigzag(int64_t v)
 {
-    return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+    return v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1;
 }
 
 /* Packs bytes, or columns and tells their widths; replaces what `out` holds. */

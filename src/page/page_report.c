@@ -54,66 +54,66 @@ void page_tell_fragments(struct page_file *page, const struct page_fragment *fra
 
 static void put_tag(struct page_html *h, const char *tag, struct str text)
 {
-    html_format(h, "<%s>", tag);
-    html_text(h, text);
-    html_format(h, "</%s>", tag);
+    page_html_format(h, "<%s>", tag);
+    page_html_text(h, text);
+    page_html_format(h, "</%s>", tag);
 }
 
 static void put_table(struct page_html *h, const struct table *t)
 {
     char buf[QUANTITY_TEXT];
 
-    html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
+    page_html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
     for (size_t c = 0; c < t->n_columns; c++) {
-        html_format(h, "<th scope=\"col\"%s>",
-                    t->columns[c].type != COLUMN_TEXT ? " class=\"n\"" : "");
-        html_text(h, message_word(h->lang, str_of(t->columns[c].head)));
-        html_put(h, S("</th>"));
+        page_html_format(h, "<th scope=\"col\"%s>",
+                         t->columns[c].type != COLUMN_TEXT ? " class=\"n\"" : "");
+        page_html_text(h, message_word(h->lang, str_of(t->columns[c].head)));
+        page_html_put(h, S("</th>"));
     }
-    html_put(h, S("</tr></thead><tbody>\n"));
+    page_html_put(h, S("</tr></thead><tbody>\n"));
     for (size_t i = 0; i < t->cells.n; i++) {
         size_t c = i % t->n_columns;
-        html_put(h, c == 0 ? S("<tr>") : S(""));
-        html_put(h, t->columns[c].type != COLUMN_TEXT ? S("<td class=\"n\">") : S("<td>"));
-        html_text(h, table_cell(t, i, buf));
-        html_put(h, S("</td>"));
-        html_put(h, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
+        page_html_put(h, c == 0 ? S("<tr>") : S(""));
+        page_html_put(h, t->columns[c].type != COLUMN_TEXT ? S("<td class=\"n\">") : S("<td>"));
+        page_html_text(h, table_cell(t, i, buf));
+        page_html_put(h, S("</td>"));
+        page_html_put(h, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
     }
-    html_put(h, S("</tbody></table></div>\n"));
+    page_html_put(h, S("</tbody></table></div>\n"));
 }
 
 static void put_facts(struct page_html *h, const struct block *b)
 {
-    html_put(h, S("<dl>\n"));
+    page_html_put(h, S("<dl>\n"));
     for (size_t i = 0; i < b->facts.n; i++) {
         put_tag(h, "dt", message_word(h->lang, str_of(b->facts.at[i].label)));
         put_tag(h, "dd", b->facts.at[i].text);
     }
-    html_put(h, S("</dl>\n"));
+    page_html_put(h, S("</dl>\n"));
 }
 
 static void put_findings(struct page_html *h, const struct block *b)
 {
-    html_put(h, S("<ul class=\"findings\">\n"));
+    page_html_put(h, S("<ul class=\"findings\">\n"));
     for (size_t i = 0; i < b->findings.n; i++) {
         const struct finding *f = b->findings.at[i];
         const char *label;
         struct str text;
-        html_put(h, S("<li>"));
+        page_html_put(h, S("<li>"));
         put_tag(h, "strong", f->subject);
-        html_put(h, S(" "));
-        html_text(h, f->fact);
-        html_put(h, S("<ul>"));
+        page_html_put(h, S(" "));
+        page_html_text(h, f->fact);
+        page_html_put(h, S("<ul>"));
         for (size_t k = 0; finding_detail(f, k, &label, &text); k++) {
-            html_put(h, S("<li>"));
+            page_html_put(h, S("<li>"));
             put_tag(h, "i", message_word(h->lang, str_of(label)));
-            html_put(h, S(" "));
-            html_text(h, text);
-            html_put(h, S("</li>"));
+            page_html_put(h, S(" "));
+            page_html_text(h, text);
+            page_html_put(h, S("</li>"));
         }
-        html_put(h, S("</ul></li>\n"));
+        page_html_put(h, S("</ul></li>\n"));
     }
-    html_put(h, S("</ul>\n"));
+    page_html_put(h, S("</ul>\n"));
 }
 
 static void put_block(struct page_html *h, const struct block *b)
@@ -126,9 +126,9 @@ static void put_block(struct page_html *h, const struct block *b)
         put_tag(h, "p", b->text);
         break;
     case BLOCK_LINE:
-        html_put(h, S("<p class=\"line\">"));
-        html_text(h, b->text);
-        html_put(h, S("</p>\n"));
+        page_html_put(h, S("<p class=\"line\">"));
+        page_html_text(h, b->text);
+        page_html_put(h, S("</p>\n"));
         break;
     case BLOCK_FACTS:
         put_facts(h, b);
@@ -146,9 +146,9 @@ static void put_block(struct page_html *h, const struct block *b)
 static void put_plain(struct page_html *h, struct text *plain)
 {
     if (str_trim(text_view(plain)).n > 0) {
-        html_put(h, S("<pre tabindex=\"0\">"));
-        html_text(h, text_view(plain));
-        html_put(h, S("</pre>\n"));
+        page_html_put(h, S("<pre tabindex=\"0\">"));
+        page_html_text(h, text_view(plain));
+        page_html_put(h, S("</pre>\n"));
     }
     text_clear(plain);
 }

@@ -16,27 +16,27 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
                         : shown > 0                                ? "worse"
                                                                    : "better";
 
-    html_format(
+    page_html_format(
         h, "<article class=\"card\" data-action=\"%zu\"><h3><span class=\"number\">%zu</span> ",
         number, number + 1);
-    html_wording(h, a->title);
-    html_put(h, S("</h3>\n<p class=\"evidence\">"));
-    html_wording(h, a->evidence);
-    html_put(h, S("</p>\n<p class=\"foot\"><a href=\""));
-    html_text(h, a->link);
-    html_put(h, S("\">"));
-    html_wording(h, a->show);
-    html_put(h, S(" →</a>"));
+    page_html_wording(h, a->title);
+    page_html_put(h, S("</h3>\n<p class=\"evidence\">"));
+    page_html_wording(h, a->evidence);
+    page_html_put(h, S("</p>\n<p class=\"foot\"><a href=\""));
+    page_html_text(h, a->link);
+    page_html_put(h, S("\">"));
+    page_html_wording(h, a->show);
+    page_html_put(h, S(" →</a>"));
     if (a->saving != 0) {
-        html_format(h, "<strong class=\"%s\">", class);
-        html_text(h, page_delta_text(arena, shown));
+        page_html_format(h, "<strong class=\"%s\">", class);
+        page_html_text(h, page_delta_text(arena, shown));
         if (!is_change) {
-            html_put(h, S(" · "));
-            html_text(h, page_share_text(arena, a->share));
+            page_html_put(h, S(" · "));
+            page_html_text(h, page_share_text(arena, a->share));
         }
-        html_put(h, S("</strong>"));
+        page_html_put(h, S("</strong>"));
     }
-    html_put(h, S("</p></article>\n"));
+    page_html_put(h, S("</p></article>\n"));
 }
 
 static void put_actions(struct page_html *h)
@@ -45,16 +45,16 @@ static void put_actions(struct page_html *h)
 
     if (page->n_actions == 0)
         return;
-    html_format(h, "<section id=\"actions-%s\" class=\"cards\">\n", lang_name(h->lang));
+    page_html_format(h, "<section id=\"actions-%s\" class=\"cards\">\n", lang_name(h->lang));
     for (size_t i = 0; i < page->n_actions; i++)
         put_action(h, &page->actions[i], i);
-    html_put(h, S("</section>\n"));
+    page_html_put(h, S("</section>\n"));
     if (page->from > 0 && page->n_actions > 1) {
-        html_put(h, S("<p class=\"together\">"));
-        html_text(h, MESSAGE(h->lang, &page->arena, &page_text.together,
-                             PLACE("from", page_time_text(&page->arena, (double)page->from)),
-                             PLACE("to", page_time_text(&page->arena, (double)page->to))));
-        html_put(h, S("</p>\n"));
+        page_html_put(h, S("<p class=\"together\">"));
+        page_html_text(h, MESSAGE(h->lang, &page->arena, &page_text.together,
+                                  PLACE("from", page_time_text(&page->arena, (double)page->from)),
+                                  PLACE("to", page_time_text(&page->arena, (double)page->to))));
+        page_html_put(h, S("</p>\n"));
     }
 }
 
@@ -62,40 +62,40 @@ static void put_verdict(struct page_html *h)
 {
     const struct page_verdict *v = &h->page->verdict;
 
-    html_format(h, "<h1 id=\"verdict-%s\">", lang_name(h->lang));
-    html_wording(h, v->text);
-    html_format(h, "</h1>\n<p id=\"evidence-%s\" class=\"lead\">", lang_name(h->lang));
-    html_wording(h, v->evidence);
-    html_put(h, S("</p>\n"));
+    page_html_format(h, "<h1 id=\"verdict-%s\">", lang_name(h->lang));
+    page_html_wording(h, v->text);
+    page_html_format(h, "</h1>\n<p id=\"evidence-%s\" class=\"lead\">", lang_name(h->lang));
+    page_html_wording(h, v->evidence);
+    page_html_put(h, S("</p>\n"));
 }
 
 static void put_missing(struct page_html *h)
 {
     struct page_file *page = h->page;
 
-    html_format(h, "<aside id=\"missing-%s\" class=\"missing\"><h2>", lang_name(h->lang));
-    html_message(h, &page_text.heading_missing);
-    html_put(h, S("</h2>\n<ul>"));
+    page_html_format(h, "<aside id=\"missing-%s\" class=\"missing\"><h2>", lang_name(h->lang));
+    page_html_message(h, &page_text.heading_missing);
+    page_html_put(h, S("</h2>\n<ul>"));
     for (size_t i = 0; i < page->n_missing; i++) {
-        html_put(h, S("<li>"));
-        html_wording(h, page->missing[i]);
-        html_put(h, S("</li>"));
+        page_html_put(h, S("<li>"));
+        page_html_wording(h, page->missing[i]);
+        page_html_put(h, S("</li>"));
     }
     if (page->n_missing == 0) {
-        html_put(h, S("<li>"));
-        html_message(h, &page_text.nothing_missing);
-        html_put(h, S("</li>"));
+        page_html_put(h, S("<li>"));
+        page_html_message(h, &page_text.nothing_missing);
+        page_html_put(h, S("</li>"));
     }
-    html_put(h, S("</ul></aside>\n"));
+    page_html_put(h, S("</ul></aside>\n"));
     if (page->thinned.english.n > 0) {
-        html_put(h, S("<p class=\"note\">"));
-        html_wording(h, page->thinned);
-        html_put(h, S("</p>\n"));
+        page_html_put(h, S("<p class=\"note\">"));
+        page_html_wording(h, page->thinned);
+        page_html_put(h, S("</p>\n"));
     }
     if (page->options.redact) {
-        html_put(h, S("<p class=\"note\">"));
-        html_message(h, &page_text.redacted);
-        html_put(h, S("</p>\n"));
+        page_html_put(h, S("<p class=\"note\">"));
+        page_html_message(h, &page_text.redacted);
+        page_html_put(h, S("</p>\n"));
     }
 }
 
@@ -108,9 +108,9 @@ struct section {
 
 static void put_link(struct page_html *h, const struct section *s)
 {
-    html_format(h, "<a href=\"#v=%s\" data-view=\"%s\">", s->view, s->view);
-    html_message(h, s->label);
-    html_put(h, S("</a>\n"));
+    page_html_format(h, "<a href=\"#v=%s\" data-view=\"%s\">", s->view, s->view);
+    page_html_message(h, s->label);
+    page_html_put(h, S("</a>\n"));
 }
 
 static bool has_section(const struct page_file *page, const char *view)
@@ -141,20 +141,20 @@ static void put_nav(struct page_html *h)
 
     if (h->page->n_sets == 0)
         return;
-    html_put(h, S("<nav class=\"sections js-only\">\n"));
+    page_html_put(h, S("<nav class=\"sections js-only\">\n"));
     for (size_t i = 0; i < ARRAY_LEN(sections); i++)
         if (has_section(h->page, sections[i].view))
             put_link(h, &sections[i]);
-    html_put(h, S("</nav>\n"));
+    page_html_put(h, S("</nav>\n"));
 }
 
 /* ---- kernels ---- */
 
 static void put_cell(struct page_html *h, bool is_number, struct str text)
 {
-    html_put(h, is_number ? S("<td class=\"n\">") : S("<td>"));
-    html_text(h, text);
-    html_put(h, S("</td>"));
+    page_html_put(h, is_number ? S("<td class=\"n\">") : S("<td>"));
+    page_html_text(h, text);
+    page_html_put(h, S("</td>"));
 }
 
 static void put_kernel(struct page_html *h, const struct page_set *set, const struct page_kernel *k,
@@ -164,26 +164,26 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
     const struct page_what *what = &set->whats.at[k->what];
     bool has_steps = !set->a->is_pseudo;
 
-    html_format(h,
-                "<tr><td><span class=\"swatch f%d\"></span><a href=\"#v=kernels&amp;kernel=%zu\">",
-                what->family, number);
+    page_html_format(
+        h, "<tr><td><span class=\"swatch f%d\"></span><a href=\"#v=kernels&amp;kernel=%zu\">",
+        what->family, number);
     struct str name = page_kernel_name(page_name(set, capture_text(set->cap, what->name)));
-    html_text(h, str_fit(name, NAME_WIDTH));
-    html_put(h, S("</a></td>"));
+    page_html_text(h, str_fit(name, NAME_WIDTH));
+    page_html_put(h, S("</a></td>"));
     put_cell(h, true, page_share_text(arena, k->share));
     put_cell(h, true, page_time_text(arena, (double)(has_steps ? k->per_step : k->total)));
     put_cell(h, true, page_count_text(arena, k->count));
     put_cell(h, true, page_time_text(arena, (double)k->mean));
     put_cell(h, true, k->roof > 0 ? page_share_text(arena, k->roof) : S(""));
     put_cell(h, false, str_fit(page_shape(set, what->shapes), SHAPE_WIDTH));
-    html_put(h, S("</tr>\n"));
+    page_html_put(h, S("</tr>\n"));
 }
 
 static void put_head(struct page_html *h, const struct message *m, bool is_number)
 {
-    html_put(h, is_number ? S("<th scope=\"col\" class=\"n\">") : S("<th scope=\"col\">"));
-    html_message(h, m);
-    html_put(h, S("</th>"));
+    page_html_put(h, is_number ? S("<th scope=\"col\" class=\"n\">") : S("<th scope=\"col\">"));
+    page_html_message(h, m);
+    page_html_put(h, S("</th>"));
 }
 
 static void put_kernels(struct page_html *h, const struct page_set *set)
@@ -193,13 +193,13 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
 
     if (n == 0)
         return;
-    html_format(h, "<section id=\"kernels-%s\" class=\"plain\">\n", lang_name(h->lang));
-    html_heading(h, "kernels", message_in(h->lang, &page_text.heading_kernels),
-                 n < kernels->all ? MESSAGE(h->lang, &h->page->arena, &page_text.more_rows,
-                                            PLACE("n", n), PLACE("all", kernels->all))
-                                  : S(""),
-                 S(""));
-    html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
+    page_html_format(h, "<section id=\"kernels-%s\" class=\"plain\">\n", lang_name(h->lang));
+    page_html_heading(h, "kernels", message_in(h->lang, &page_text.heading_kernels),
+                      n < kernels->all ? MESSAGE(h->lang, &h->page->arena, &page_text.more_rows,
+                                                 PLACE("n", n), PLACE("all", kernels->all))
+                                       : S(""),
+                      S(""));
+    page_html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
     put_head(h, &page_text.col_kernel, false);
     put_head(h, &page_text.col_share, true);
     put_head(h, set->a->is_pseudo ? &page_text.col_total : &page_text.col_step, true);
@@ -207,18 +207,18 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
     put_head(h, &page_text.col_mean, true);
     put_head(h, &page_text.col_roof, true);
     put_head(h, &page_text.col_shape, false);
-    html_put(h, S("</tr></thead><tbody>\n"));
+    page_html_put(h, S("</tr></thead><tbody>\n"));
     for (size_t i = 0; i < n; i++)
         put_kernel(h, set, &kernels->at[i], i);
-    html_put(h, S("</tbody></table></div></section>\n"));
+    page_html_put(h, S("</tbody></table></div></section>\n"));
 }
 
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = lang};
 
-    html_format(&h, "<div class=\"static\" lang=\"%s\"%s>\n", lang_name(lang),
-                lang == page->options.lang ? "" : " hidden");
+    page_html_format(&h, "<div class=\"static\" lang=\"%s\"%s>\n", lang_name(lang),
+                     lang == page->options.lang ? "" : " hidden");
     put_verdict(&h);
     if (page->n_sets > 0 && page->diff == NULL)
         page_draw_accounting(&h);
@@ -234,11 +234,11 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
         put_missing(&h);
     put_nav(&h);
     if (page->fragments != NULL) {
-        html_put(&h, S("<section class=\"report\">\n"));
-        html_put(&h, text_view(&page->fragments[lang].html));
-        html_put(&h, S("</section>\n"));
+        page_html_put(&h, S("<section class=\"report\">\n"));
+        page_html_put(&h, text_view(&page->fragments[lang].html));
+        page_html_put(&h, S("</section>\n"));
     }
     if (page->n_sets > 0)
         put_kernels(&h, page->sets[0]);
-    html_put(&h, S("</div>\n"));
+    page_html_put(&h, S("</div>\n"));
 }
