@@ -13,6 +13,12 @@ test: all ## run all tests, ONLY=regex those of such names; PRESET=asan or aarch
 	@cmake --build $(B) --target $(if $(ONLY),$$(tools/test-targets $(B) '$(ONLY)'),unit)
 	@tools/run-tests $(B) $(if $(ONLY),-R '$(ONLY)')
 
+web-test: all web-deps ## type check and browser tests of the page; ONLY=text those whose name contains it
+	@web/test/run $(B) '$(ONLY)'
+
+web-bench: all web-deps ## first paint and frame times of a page with a million slices
+	@web/bench/run $(B)
+
 mutate: all ## change expected values, a seeded choice, and see that tests notice; SEED=n
 	@cmake --build $(B) --target unit
 	@tests/mutate $(B) $(if $(SEED),--seed $(SEED))
@@ -91,7 +97,7 @@ package-deps: $(if $(filter arm64,$(ARCH)),aarch64-deps,build-deps)
 
 build-deps: $(if $(filter aarch64,$(PRESET)),aarch64-deps)
 
-build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps: %-deps:
+build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps web-deps: %-deps:
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps

@@ -14,18 +14,18 @@ ENUM_NAMES(queue_gap_name, enum queue_gap, "under_2us", "2_to_10us", "10_to_100u
 
 static const nanos gap_ends[] = {2000, 10000, 100000, 1000000};
 
-struct launch {
+struct queue_launch {
     nanos call, call_end, begin, end;
 };
 
 /* +1 when a launch is made, -1 when its kernel ends. */
-struct change_of_queue {
+struct queue_change {
     nanos at;
     int by;
 };
 
-struct stream {
-    VEC_OF(struct launch) launches;
+struct queue_lane {
+    VEC_OF(struct queue_launch) launches;
     size_t kernels;
     nanos last_end;
     bool has_last;
@@ -33,7 +33,7 @@ struct stream {
     nanos gap_time[QUEUE_GAPS];
 };
 
-static void add_gap(struct stream *s, nanos begin)
+static void add_gap(struct queue_lane *s, nanos begin)
 {
     int class = 0;
 
@@ -46,11 +46,11 @@ static void add_gap(struct stream *s, nanos begin)
     s->gap_time[class] = nanos_add(s->gap_time[class], gap);
 }
 
-static void add_kernel(struct study *st, struct stream *s, size_t kernel)
+static void add_kernel(struct study *st, struct queue_lane *s, size_t kernel)
 {
     const struct slices *slices = &st->cap->slices;
     uint32_t slice = study_kernels(st).at[kernel], call = study_op_tree(st)->launch[kernel];
-    struct launch l = {.begin = slices->begin[slice], .end = slices_end(slices, slice)};
+    struct queue_launch l = {.begin = slices->begin[slice], .end = slices_end(slices, slice)};
 
     add_gap(s, l.begin);
     s->kernels++;
@@ -81,7 +81,7 @@ static struct queue_spread spread_of(nanos *times, size_t n)
 }
 
 /* A launch counts from its call on; one that was noted after its kernel began has no wait. */
-static void find_spreads(const struct stream *s, struct queue_stream *out)
+static void find_spreads(const struct queue_lane *s, struct queue_stream *out)
 {
     size_t n = s->launches.n, idle = 0;
     nanos *ahead = mem_grow(NULL, sizeof(*ahead), n + 1),
@@ -89,7 +89,7 @@ static void find_spreads(const struct stream *s, struct queue_stream *out)
     nanos end = INT64_MIN;
 
     for (size_t i = 0; i < n; i++) {
-        const struct launch *l = &s->launches.at[i];
+        const struct queue_launch *l = &s->launches.at[i];
         ahead[i] = l->begin > l->call_end ? l->begin - l->call_end : 0;
         if (end <= l->call)
             latency[idle++] = l->begin > l->call ? l->begin - l->call : 0;
@@ -101,19 +101,19 @@ static void find_spreads(const struct stream *s, struct queue_stream *out)
     mem_free(latency);
 }
 
-ORDER_BY(by_change, struct change_of_queue, ORDER(x->at, y->at) ?: ORDER(x->by, y->by));
+ORDER_BY(by_change, struct queue_change, ORDER(x->at, y->at) ?: ORDER(x->by, y->by));
 
-static void find_depth(const struct stream *s, struct queue_stream *out)
+static void find_depth(const struct queue_lane *s, struct queue_stream *out)
 {
     size_t n = 0, most = 2 * s->launches.n;
-    struct change_of_queue *list = mem_grow(NULL, sizeof(*list), most + 1);
+    struct queue_change *list = mem_grow(NULL, sizeof(*list), most + 1);
     double area = 0, empty = 0;
     long depth = 0;
 
     for (size_t i = 0; i < s->launches.n; i++) {
-        const struct launch *l = &s->launches.at[i];
-        list[n++] = (struct change_of_queue){l->call < l->begin ? l->call : l->begin, 1};
-        list[n++] = (struct change_of_queue){l->end, -1};
+        const struct queue_launch *l = &s->launches.at[i];
+        list[n++] = (struct queue_change){l->call < l->begin ? l->call : l->begin, 1};
+        list[n++] = (struct queue_change){l->end, -1};
     }
     if (n > 0)
         qsort(list, n, sizeof(*list), by_change);
@@ -139,14 +139,14 @@ const struct queue *queue_find(struct study *st)
     const struct capture *cap = st->cap;
     struct kernel_order kernels = study_kernels(st);
     struct queue *out = ARENA_NEW(&st->scratch, struct queue);
-    struct stream *streams = mem_grow(NULL, sizeof(*streams), cap->lanes.n + 1);
+    struct queue_lane *streams = mem_grow(NULL, sizeof(*streams), cap->lanes.n + 1);
 
     memset(streams, 0, sizeof(*streams) * (cap->lanes.n + 1));
     for (size_t i = 0; i < kernels.n; i++)
         add_kernel(st, &streams[cap->slices.lane[kernels.at[i]]], i);
     *out = (struct queue){.at = ARENA_ARRAY(&st->scratch, struct queue_stream, cap->lanes.n)};
     for (size_t i = 0; i < cap->lanes.n; i++) {
-        struct stream *s = &streams[i];
+        struct queue_lane *s = &streams[i];
         if (s->kernels > 0) {
             struct queue_stream *q = &out->at[out->n++];
             *q = (struct queue_stream){.name = capture_text(cap, cap->lanes.at[i].key.name),
