@@ -95,7 +95,8 @@ static int run(struct session *s, const void *given)
         print_findings(s, &check);
     if (!s->common.json && !s->common.quiet && !args->brief)
         print_tables(s, &check);
-    bool is_bad = check.problems > 0 || (args->strict && check.notes > 0);
+    bool is_bad =
+        !args->brief && (check.problems > 0 || (args->strict && check.notes > 0)); /* or a look */
     check_free(&check);
     return st == ST_OK && is_bad ? CODE_NO : db_code(st);
 }
