@@ -189,6 +189,8 @@ endif()
 # Hostile names through every command: nothing that a terminal or a document would obey. Files are
 # written where the user said.
 if(TARGET strata)
+    add_test(NAME page.structure COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/page/check.py ${run_strata})
     foreach(name names files)
         add_test(NAME hostile.${name} COMMAND Python3::Interpreter
             ${CMAKE_SOURCE_DIR}/tests/hostile/${name}.py ${run_strata})

@@ -86,7 +86,7 @@ struct finder {
     const struct capture *cap;
     struct interval_set compute;
     struct interval *room;
-    VEC_OF(struct collective) found;
+    VEC_OF(struct collective_call) found;
     strid name, in, out, type, size, group, purpose;
 };
 
@@ -160,7 +160,7 @@ static void add_kernel(struct finder *f, const struct op_tree *ops, size_t kerne
     struct str told = text_of(f, teller, f->name), own = capture_text(f->cap, s->name[slice]);
     struct str purpose = text_of(f, teller, f->purpose), group = text_of(f, teller, f->group);
     double ranks = number_of(f, teller, f->size);
-    struct collective c = {
+    struct collective_call c = {
         .kind = collective_kind_of(told.n > 0 ? told : own),
         .name = told.n > 0 ? told : own,
         .group = purpose.n > 0 && !str_equal(purpose, S("undefined")) ? purpose : group,
@@ -217,7 +217,7 @@ static void add_entries(struct finder *f)
         const struct comm_op *op = &cap->comm_ops.at[i];
         if (op->rank != UNKNOWN && cap->facts.rank != UNKNOWN && op->rank != cap->facts.rank)
             continue;
-        struct collective c = {
+        struct collective_call c = {
             .kind = collective_kind_of(capture_text(cap, op->name)),
             .name = capture_text(cap, op->name),
             .group = capture_text(cap, op->group),
@@ -233,18 +233,18 @@ static void add_entries(struct finder *f)
     }
 }
 
-ORDER_BY(by_begin, struct collective,
+ORDER_BY(by_begin, struct collective_call,
          ORDER(x->begin, y->begin) ?: ORDER(x->time, y->time) ?: str_compare(x->name, y->name));
 
 /* ---- together ---- */
 
-static bool is_alike(const struct collective *a, const struct collective *b)
+static bool is_alike(const struct collective_call *a, const struct collective_call *b)
 {
     return a->kind == b->kind && a->ranks == b->ranks && a->bytes == b->bytes &&
            str_equal(a->group, b->group) && str_equal(a->type, b->type);
 }
 
-ORDER_BY(by_sort, struct collective,
+ORDER_BY(by_sort, struct collective_call,
          ORDER(x->kind, y->kind) ?: str_compare(x->group, y->group) ?: str_compare(x->type, y->type)
                                  ?: ORDER(x->ranks, y->ranks) ?: ORDER(x->bytes, y->bytes));
 
@@ -266,7 +266,7 @@ static void rate_row(struct collective_row *row, double link_gbps)
 
 static void find_rows(struct study *st, struct collectives *out)
 {
-    struct collective *sorted = ARENA_ARRAY(&st->scratch, struct collective, out->n);
+    struct collective_call *sorted = ARENA_ARRAY(&st->scratch, struct collective_call, out->n);
 
     out->rows = ARENA_ARRAY(&st->scratch, struct collective_row, out->n);
     if (out->n == 0)
@@ -274,7 +274,7 @@ static void find_rows(struct study *st, struct collectives *out)
     memcpy(sorted, out->at, sizeof(*sorted) * out->n);
     qsort(sorted, out->n, sizeof(*sorted), by_sort);
     for (size_t i = 0; i < out->n; i++) {
-        const struct collective *c = &sorted[i];
+        const struct collective_call *c = &sorted[i];
         if (i == 0 || !is_alike(c, &sorted[i - 1]))
             out->rows[out->n_rows++] = (struct collective_row){.kind = c->kind,
                                                                .group = c->group,
@@ -292,11 +292,11 @@ static void find_rows(struct study *st, struct collectives *out)
     qsort(out->rows, out->n_rows, sizeof(*out->rows), longest_first);
 }
 
-ORDER_BY(by_step, struct collective,
+ORDER_BY(by_step, struct collective_call,
          ORDER(x->step, y->step) ?: str_compare(x->group, y->group) ?: ORDER(x->begin, y->begin));
 
 /* The union of `n` collectives; its length goes to `time`, what of it is exposed to the other. */
-static void join(struct finder *f, const struct collective *at, size_t n, nanos *time,
+static void join(struct finder *f, const struct collective_call *at, size_t n, nanos *time,
                  nanos *exposed)
 {
     struct interval *list = ARENA_ARRAY(&f->st->scratch, struct interval, n);
@@ -312,7 +312,7 @@ static void join(struct finder *f, const struct collective *at, size_t n, nanos 
 static void find_steps(struct finder *f, struct collectives *out)
 {
     const struct steps *steps = study_steps(f->st);
-    struct collective *sorted = ARENA_ARRAY(&f->st->scratch, struct collective, out->n);
+    struct collective_call *sorted = ARENA_ARRAY(&f->st->scratch, struct collective_call, out->n);
 
     out->steps = ARENA_ARRAY(&f->st->scratch, struct collective_step, out->n);
     if (out->n == 0)
@@ -320,7 +320,7 @@ static void find_steps(struct finder *f, struct collectives *out)
     memcpy(sorted, out->at, sizeof(*sorted) * out->n);
     qsort(sorted, out->n, sizeof(*sorted), by_step);
     for (size_t i = 0, first = 0; i < out->n; i++) {
-        const struct collective *c = &sorted[i], *next = i + 1 < out->n ? c + 1 : NULL;
+        const struct collective_call *c = &sorted[i], *next = i + 1 < out->n ? c + 1 : NULL;
         if (next != NULL && next->step == c->step && str_equal(next->group, c->group))
             continue;
         struct collective_step *step = &out->steps[out->n_steps++];
@@ -348,7 +348,7 @@ const struct collectives *collectives_find(struct study *st)
         add_entries(&f);
     else
         add_kernels(&f);
-    struct collective *at = ARENA_ARRAY(&st->scratch, struct collective, f.found.n);
+    struct collective_call *at = ARENA_ARRAY(&st->scratch, struct collective_call, f.found.n);
     if (f.found.n > 0)
         memcpy(at, f.found.at, sizeof(*at) * f.found.n);
     if (f.found.n > 1)

@@ -32,7 +32,7 @@ const char *collective_kind_name(enum collective_kind kind);
 /* By the name of a collective or of its kernel. */
 enum collective_kind collective_kind_of(struct str name);
 
-struct collective {
+struct collective_call {
     enum collective_kind kind;
     struct str name;
     struct str group, type; /* empty: not known */
@@ -64,7 +64,7 @@ struct collective_step {
 };
 
 struct collectives {
-    const struct collective *at; /* by begin */
+    const struct collective_call *at; /* by begin */
     size_t n;
     struct collective_row *rows; /* by time, then kind, group and size */
     size_t n_rows;

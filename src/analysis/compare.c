@@ -1,7 +1,7 @@
 /*
  * Two captures compared: groups matched, samples tested, operators summed.
  */
-#include "analysis/compare.h"
+#include "analysis/compare_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -504,6 +504,8 @@ const struct comparison *compare_find(struct study *a, struct study *b,
     list_unmatched(&c, SIDE_B);
     compare_totals(&c);
     sum_up(c.out);
+    if (options.by > 0)
+        c.out->by = compare_rows_find(a, b, (enum op_by)(options.by - 1), arena);
     intern_fini(&c.keys);
     arena_free(&c.scratch);
     return c.out;

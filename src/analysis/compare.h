@@ -13,6 +13,7 @@
 
 struct report;
 struct study;
+struct compare_rows;
 
 enum side { SIDE_A, SIDE_B, SIDES };
 
@@ -77,6 +78,7 @@ struct compare_total {
 struct compare_options {
     double min_ratio; /* smaller changes count as none: in relation to A */
     nanos min_time;   /* and in time */
+    int by;           /* 0, or 1 and an enum op_by: what to compare by besides */
 };
 
 struct comparison {
@@ -90,8 +92,9 @@ struct comparison {
     size_t n_unmatched[SIDES];
     struct compare_total *totals; /* by change of the total, most added first; then by key */
     size_t n_totals;
-    double service[SIDES]; /* of the matched groups: medians times the steps of A */
-    double relative;       /* change of that; NAN when nothing is matched */
+    double service[SIDES];         /* of the matched groups: medians times the steps of A */
+    double relative;               /* change of that; NAN when nothing is matched */
+    const struct compare_rows *by; /* NULL: not asked for */
 };
 
 /* From 1 % and 10 us on. */

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "analysis/compare.h"
+#include "analysis/compare_rows.h"
 
 /* Both sides, the change and how sure it is, in the unit that is printed. */
 struct doc_change {
@@ -209,5 +209,6 @@ static const struct field comparison_fields[] = {
     FIELD_LIST(struct comparison, groups, n_groups, "groups", &group_record),
     FIELD_GROUP("unmatched_groups", &unmatched_record),
     FIELD_MADE(FIELD_OBJECT, "operators", list_totals, &total_record),
+    FIELD_POINTER(struct comparison, by, "by", &compare_rows_record, .is_optional = true),
 };
 const struct record comparison_record = RECORD(struct comparison, comparison_fields);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/compare.h"
+#include "analysis/compare_rows.h"
 #include "report/report.h"
 #include "text/diff.h"
 
@@ -393,6 +393,10 @@ void compare_describe(const struct comparison *c, struct report *r)
                                      PLACE("kernels_a", c->kernels[SIDE_A]),
                                      PLACE("steps_b", c->steps[SIDE_B]),
                                      PLACE("kernels_b", c->kernels[SIDE_B])));
+    if (c->by != NULL) {
+        compare_rows_describe(c->by, r);
+        return;
+    }
     tell_verdict(&t);
     tell_groups(&t);
     tell_metrics(&t);

@@ -363,7 +363,8 @@ static void find_growth(struct study *st, struct memory_pool *p)
 
 /* ---- the result ---- */
 
-static void add_pool(struct study *st, struct memory *m, struct memory_event *events, size_t n)
+static void add_pool(struct study *st, struct memory_curves *m, struct memory_event *events,
+                     size_t n)
 {
     struct memory_pool *p = &m->at[m->n++];
 
@@ -385,16 +386,16 @@ static double capacity_of(const struct capture *cap)
     return d != NULL ? d->memory_gb * 1024 * megabyte : 0;
 }
 
-const struct memory *memory_find(struct study *st)
+const struct memory_curves *memory_find(struct study *st)
 {
-    struct memory *m = ARENA_NEW(&st->scratch, struct memory);
+    struct memory_curves *m = ARENA_NEW(&st->scratch, struct memory_curves);
     struct finder f = {.st = st, .cap = st->cap};
     size_t pools = 0;
 
     add_slices(&f);
     add_allocations(&f);
     add_counters(&f);
-    *m = (struct memory){.begin = cut_span(st->cap).begin, .capacity = capacity_of(st->cap)};
+    *m = (struct memory_curves){.begin = cut_span(st->cap).begin, .capacity = capacity_of(st->cap)};
     struct memory_event *events = ARENA_ARRAY(&st->scratch, struct memory_event, f.events.n);
     if (f.events.n > 0)
         memcpy(events, f.events.at, sizeof(*events) * f.events.n);

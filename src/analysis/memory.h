@@ -61,7 +61,7 @@ struct memory_pool {
     double growth; /* median of a step, the first left out, if it grows in all of them; else 0 */
 };
 
-struct memory {
+struct memory_curves {
     struct memory_pool *at; /* by name */
     size_t n;
     const struct memory_event *events; /* of all pools, one after the other */
@@ -73,10 +73,10 @@ struct memory {
 struct report;
 struct schema;
 
-const struct memory *memory_find(struct study *st);
+const struct memory_curves *memory_find(struct study *st);
 
 extern const struct schema memory_schema;
 
-void memory_describe(const struct memory *m, size_t top, struct report *r);
+void memory_describe(const struct memory_curves *m, size_t top, struct report *r);
 
 #endif

@@ -26,7 +26,7 @@ static void take(nanos at, int64_t bytes, int64_t address, int64_t allocated)
     event("[memory]", at, bytes, address, allocated);
 }
 
-static const struct memory *find(void)
+static const struct memory_curves *find(void)
 {
     module_kernel("k");
     is_gpu();
@@ -45,7 +45,7 @@ TEST(what_lives_at_the_peak_is_what_was_not_given_back)
     take(40 * US, -40, 7, 120);
     take(50 * US, 60, 7, 180);
     take(60 * US, -60, 7, 120);
-    const struct memory *m = find();
+    const struct memory_curves *m = find();
     assert_int_equal(m->n, 1);
     const struct memory_pool *p = &m->at[0];
     assert_str(p->name, "device 0");

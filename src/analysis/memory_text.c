@@ -92,11 +92,11 @@ static const struct field pool_fields[] = {
 static const struct record pool_record = RECORD(struct memory_pool, pool_fields);
 
 static const struct field memory_fields[] = {
-    FIELD(struct memory, begin, "begin_ns"),
-    FIELD(struct memory, capacity, "capacity_bytes", .missing = MISSING_ZERO),
-    FIELD_LIST(struct memory, at, n, "pools", &pool_record),
+    FIELD(struct memory_curves, begin, "begin_ns"),
+    FIELD(struct memory_curves, capacity, "capacity_bytes", .missing = MISSING_ZERO),
+    FIELD_LIST(struct memory_curves, at, n, "pools", &pool_record),
 };
-static const struct record memory_record = RECORD(struct memory, memory_fields);
+static const struct record memory_record = RECORD(struct memory_curves, memory_fields);
 
 const struct schema memory_schema = {
     .name = "strata.memory/1",
@@ -132,7 +132,8 @@ static nanos driver_time(const struct memory_pool *p, size_t *calls)
 
 static const double unused_limit = 0.3, capacity_limit = 0.9;
 
-static void describe_risks(const struct memory *m, const struct memory_pool *p, struct report *r)
+static void describe_risks(const struct memory_curves *m, const struct memory_pool *p,
+                           struct report *r)
 {
     size_t calls = 0;
     nanos time = driver_time(p, &calls);
@@ -156,7 +157,7 @@ static void describe_risks(const struct memory *m, const struct memory_pool *p, 
                                       place_quantity("time", (double)time, UNIT_NS)));
 }
 
-static void describe_pool(const struct memory *m, const struct memory_pool *p, size_t top,
+static void describe_pool(const struct memory_curves *m, const struct memory_pool *p, size_t top,
                           struct report *r)
 {
     const struct record_env env = {.arena = &r->arena};
@@ -177,7 +178,7 @@ static void describe_pool(const struct memory *m, const struct memory_pool *p, s
         report_text(r, REPORT_MESSAGE(r, &memory_text.more, PLACE("n", p->n_steps - n)));
 }
 
-void memory_describe(const struct memory *m, size_t top, struct report *r)
+void memory_describe(const struct memory_curves *m, size_t top, struct report *r)
 {
     const struct record_env env = {.arena = &r->arena, .user = &m->capacity};
 

@@ -51,7 +51,7 @@ static void take_collectives(struct sql_accounts *a, const struct capture *cap)
     const struct collectives *found = collectives_find(&a->study);
 
     for (size_t i = 0; i < found->n; i++) {
-        const struct collective *c = &found->at[i];
+        const struct collective_call *c = &found->at[i];
         struct sql_collective row = {
             .op = {.name = intern_find(&cap->strings, c->name),
                    .group = intern_find(&cap->strings, c->group),

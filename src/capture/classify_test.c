@@ -57,9 +57,9 @@ TEST(collectives_of_a_gpu_are_known_by_their_names)
                                      S("void dpsk::ep::internode::cached_notify<false>(int)"),
                                      S("")),
                      SLICE_COMM);
-    assert_int_equal(classify_kernel(VENDOR_NVIDIA, S(""),
-                                     S("void multimem_one_shot_kernel<float>()"), S("")),
-                     SLICE_COMM);
+    assert_int_equal(
+        classify_kernel(VENDOR_NVIDIA, S(""), S("void multimem_one_shot_kernel<float>()"), S("")),
+        SLICE_COMM);
     assert_int_equal(classify_kernel(VENDOR_NVIDIA, S(""),
                                      S("void dpsk::ep::cuda::get_dispatch_layout<256>(int)"),
                                      S("")),

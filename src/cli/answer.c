@@ -137,9 +137,9 @@ static int run_into_page(struct session *s, struct answer_part part, enum lang l
 /* Commands with captures make the page at once; the words of all others are asked for twice. */
 static int write_page(struct session *s, const char *out, struct answer_part part)
 {
-    struct page_answer page = {.out = out, .choice = part.page, .kind = part.kind};
-    const struct words operands = s->operands;
     enum lang own = session_lang(s);
+    struct page_answer page = {.out = out, .choice = part.page, .kind = part.kind, .own = own};
+    const struct words operands = s->operands;
     enum status status = ST_OK;
 
     s->page = &page;
@@ -147,7 +147,8 @@ static int write_page(struct session *s, const char *out, struct answer_part par
     if (code <= CODE_NO && !page.is_written) {
         s->operands = operands;
         code = run_into_page(s, part, own == LANG_EN ? LANG_ZH : LANG_EN);
-        status = code <= CODE_NO ? page_answer_fragments(s) : ST_OK;
+        if (code <= CODE_NO && !page.is_written)
+            status = page_answer_fragments(s);
     }
     s->page = NULL;
     for (enum lang lang = 0; lang < LANGS; lang++)

@@ -16,7 +16,12 @@ struct args {
 static const struct args defaults = {
     .job = {.input = CAPTURE_INPUT()}, .min_effect = "1%", .min_time = "10"};
 
+/* In the order of enum op_by, behind "nothing". */
+static const char *const bys[] = {"kernel", "op",    "module", "shape",
+                                  "family", "range", "layer",  NULL};
+
 static const struct opt options[] = {
+    OPT_CHOICE(0, "by", bys, struct args, job.compare.by, "what to compare by (default: kernel)"),
     OPT_STRING(0, "min-effect", "PCT", struct args, min_effect,
                "ignore changes below this percentage (default: 1)"),
     OPT_STRING(0, "min-time", "US", struct args, min_time,
@@ -36,6 +41,7 @@ static const struct example examples[] = {
     {"strata diff examples/ascend-small examples/ascend-small",
      "a capture against itself: no change"},
     {"strata diff examples/ascend-small examples/ascend-small --fail-above 5%", "a gate for CI"},
+    {"strata diff examples/kineto-small examples/kineto-small --by op", "by operator"},
     {0},
 };
 
@@ -162,6 +168,10 @@ const struct command command_diff = {
                "least --min-effect and --min-time and a rank-sum test separates the samples. With "
                "too few steps for the test, size alone decides and the verdict ends in a question "
                "mark. Slowdowns come first.\n"
+               "\n"
+               "--by op, module, shape, family, range or layer compares device time per step by "
+               "what launched the kernels, as strata ops groups it: for runs whose kernels have "
+               "other names (another device, another library).\n"
                "\n"
                "For CI, --fail-above 5% gives exit code 1 if any group of steps takes over 5 % "
                "longer in B, or if nothing could be compared. --fail-if does the same for a metric "

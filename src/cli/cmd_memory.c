@@ -29,7 +29,7 @@ static void print(struct session *s, const struct args *args, const struct captu
     struct study st;
 
     study_begin(&st, cap, study_defaults());
-    const struct memory *memory = memory_find(&st);
+    const struct memory_curves *memory = memory_find(&st);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, &memory->capacity};
         session_document(s, &memory_schema, origin_name(cap->origin), memory, &env);

@@ -14,7 +14,7 @@ static void begin(struct session *s, enum page_kind kind, struct page_file *page
 
     captures_input(s, &input);
     page_init(page, kind,
-              &(struct page_options){.lang = session_lang(s),
+              &(struct page_options){.lang = s->page->own,
                                      .max_size = s->page->choice.max_size,
                                      .redact = s->page->choice.redact,
                                      .pool = input.pool});
@@ -60,7 +60,7 @@ enum status page_answer_fleet(struct session *s, const struct fleet *fleet)
     }
     page_prepare(&page);
     page_tell_capture(&page);
-    if (n > 1)
+    if (n > 1 && !s->page->choice.redact)
         page_tell_fragments(&page, s->page->fragments);
     enum status status = write(s, &page);
     page_fini(&page);
@@ -91,6 +91,10 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
 enum status page_answer_fragments(struct session *s)
 {
     struct page_file page;
+
+    if (s->page->choice.redact)
+        return diag_fail(&s->diag, ST_UNSUPPORTED, "page.redact", (struct where){0},
+                         "--redact is for pages of captures");
 
     begin(s, s->page->kind, &page);
     page_prepare(&page);

@@ -29,6 +29,7 @@ struct page_answer {
     struct page_choice choice;
     enum page_kind kind;
     struct page_fragment fragments[LANGS];
+    enum lang own;  /* that the page is shown in first */
     enum lang lang; /* of the fragment that is being filled */
     bool is_written;
 };

@@ -34,11 +34,11 @@ static void add_verdict(struct report *r, const struct gpu_run *run)
     struct str name = message_word(r->lang, str_of(gpu_bound_name(bound)));
     struct gpu_opportunity best;
     bool has_best = gpu_run_top(run, &best, 1) > 0;
-    struct str action =
-        has_best ? REPORT_MESSAGE(r, &gpu_text.brief_action,
-                                  PLACE("action", gpu_report_said(run, r->lang, best.name)),
-                                  PLACE("gain", best.gain))
-                 : S("");
+    struct str action = S("");
+    if (has_best)
+        action = REPORT_MESSAGE(r, &gpu_text.brief_action,
+                                PLACE("action", gpu_report_said(run, r->lang, best.name)),
+                                PLACE("gain", best.gain));
     report_text(r, REPORT_MESSAGE(
                        r, bound == GPU_UNPROVEN ? &gpu_text.brief_unknown : &gpu_text.brief_verdict,
                        PLACE("bound", name), PLACE("stage", s->name),

@@ -12,9 +12,10 @@
 #include "text/page.h"
 
 enum {
-    FIXED = 800000, /* bytes of a page besides its items: script, model, first screen */
-    ROUNDS = 4,     /* of thinning, each stronger */
+    SCREEN = 400000, /* bytes of the first screen in both languages, about */
+    ROUNDS = 4,      /* of thinning, each stronger */
     LEAST_ITEMS = 1000,
+    GAP_STEP = 1000, /* nanoseconds */
 };
 
 void page_init(struct page_file *page, enum page_kind kind, const struct page_options *options)
@@ -32,6 +33,7 @@ void page_fini(struct page_file *page)
         page_set_fini(page->sets[i]);
     page_pack_free(&page->pack);
     hash_free(&page->aliases);
+    vec_free(&page->hidden);
     arena_free(&page->arena);
 }
 
@@ -86,13 +88,37 @@ static size_t items_of(const struct page_file *page)
     return n;
 }
 
+static bool count_bytes(void *ctx, struct str text)
+{
+    *(uint64_t *)ctx += text.n;
+    return true;
+}
+
+/* Bytes that do not depend on the slices. */
+static double fixed_size(struct page_file *page)
+{
+    uint64_t model = 0;
+
+    page_write_model(page, (struct sink){count_bytes, &model});
+    return (double)(SCREEN + page_script.text.n + page_style.text.n + model);
+}
+
+/* Of the items, before they are packed. */
 static double estimate(const struct page_file *page)
 {
-    double bytes = FIXED;
+    double bytes = 0;
 
     for (size_t i = 0; i < page->n_sets; i++)
         bytes += page_encode_estimate(page->sets[i]);
     return bytes;
+}
+
+static double pack_sets(struct page_file *page)
+{
+    page_pack_free(&page->pack);
+    for (size_t i = 0; i < page->n_sets; i++)
+        page_encode(page->sets[i], &page->pack);
+    return (double)page_base64_size(page->pack.bytes.n);
 }
 
 /* Each set keeps the same part of its slices. */
@@ -157,28 +183,40 @@ static void tell_thinned(struct page_file *page, const struct page_thinning *t)
                                                                     : &page_text.device_whole))));
 }
 
+/* What a first thinning did not reach: gaps, from the shortest on. */
+static void drop_gaps(struct page_file *page, nanos least)
+{
+    for (size_t i = 0; i < page->n_sets; i++)
+        page->sets[i]->least_gap = least;
+}
+
+/* Keeps the part of the slices that makes `bytes` of data fit. */
+static void fit(struct page_file *page, double bytes, double room, size_t all)
+{
+    double part = (double)items_of(page) / (double)all * room / bytes * 0.97;
+    struct page_thinning t = thin(page, part);
+
+    tell_thinned(page, &t);
+}
+
 void page_prepare(struct page_file *page)
 {
     const struct page_thinning whole = {0};
-    double most = (double)page->options.max_size, part = 1;
 
-    for (size_t i = 0; i < page->n_sets; i++)
-        page_thin_apply(page->sets[i], &whole);
-    size_t all = items_of(page);
-    for (int round = 0; round < ROUNDS; round++) {
-        double bytes = estimate(page);
-        if (bytes <= most)
-            break;
-        double room = most > 2 * FIXED ? most - FIXED : most / 2;
-        part = (double)items_of(page) / (double)all * room / (bytes - FIXED + 1) * 0.97;
-        struct page_thinning t = thin(page, part);
-        tell_thinned(page, &t);
-    }
     for (size_t i = 0; i < page->n_sets; i++) {
         struct page_set *set = page->sets[i];
-        page_encode(set, &page->pack);
+        page_thin_apply(set, &whole);
         set->kernels = page_kernels_find(set);
         set->layers = page_layers_find(set->st, set->arena);
+    }
+    size_t all = items_of(page);
+    double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
+    room = room > (double)page->options.max_size / 4 ? room : (double)page->options.max_size / 4;
+    if (bytes > room)
+        fit(page, bytes, room, all);
+    for (int round = 0; (bytes = pack_sets(page)) > room && round < ROUNDS; round++) {
+        drop_gaps(page, round > 0 ? GAP_STEP << (3 * round) : 0);
+        fit(page, bytes, room, all);
     }
 }
 

@@ -100,12 +100,13 @@ struct page_file {
     const struct page_fragment *fragments; /* one for each language; NULL: none */
     struct page_pack pack;
     struct hash aliases;
+    VEC_OF(struct str) hidden; /* names that stand in sentences, longest first */
 };
 
 /* Reports, and text printed beside them, as sections of a page in one language. */
 struct page_fragment {
     struct text html, plain; /* plain: printed since the last report */
-    struct text title, verdict;
+    struct text title, verdict, lead;
 };
 
 void page_fragment_add(struct page_fragment *f, enum lang lang, const struct report *report);
@@ -149,6 +150,9 @@ void page_add_missing(struct page_file *page, struct wording text);
 
 /* A text in a language, as pages write it. */
 struct str page_wording(struct page_file *page, enum lang lang, struct wording wording);
+
+/* A name that sentences show, whole or cut, is its alias from now on where names are hidden. */
+void page_hide(struct page_file *page, struct str name);
 
 /* A C++ name without what people skip: return type and namespaces. */
 struct str page_kernel_name(struct str name);

@@ -35,7 +35,7 @@ static void add_title(struct page_file *page, const struct page_set *set)
     page->title = page->options.redact ? S("capture") : page_name(set, str_of(set->cap->name));
     add_date(page, set);
     if (facts->device_name != 0)
-        page_add_fact(page, wording_plain(capture_text(set->cap, facts->device_name)));
+        page_add_fact(page, wording_plain(page_shape(set, facts->device_name)));
     if (facts->rank >= 0)
         page_add_fact(page, PAGE_TELL(page, &page_text.rank, PLACE("n", facts->rank)));
     if (set->a->is_pseudo || set->a->n == 0)
@@ -236,11 +236,20 @@ static void add_nothing(struct page_file *page, const struct diagnosis *d)
     };
 }
 
+static void hide_sites(struct page_file *page, const struct diagnosis_cause *c)
+{
+    for (size_t i = 0; i < c->found.n_sites; i++)
+        page_hide(page, c->found.sites[i].name);
+}
+
 void page_tell_capture(struct page_file *page)
 {
     const struct page_set *set = page->sets[0];
     const struct diagnosis *d = study_diagnosis(set->st);
 
+    hide_sites(page, &d->verdict);
+    for (size_t i = 0; i < d->n_causes; i++)
+        hide_sites(page, &d->causes[i]);
     add_title(page, set);
     add_verdict(page, d);
     add_actions(page, d);

@@ -137,19 +137,23 @@ struct candidate {
     double delta;
 };
 
+/* Without arguments of templates, which fill a card. */
 static struct str short_name(struct page_file *page, struct str key)
 {
-    struct str name = page_kernel_name(page_name(page->sets[0], key)),
-               front = str_fit(name, NAME_WIDTH);
+    struct str name = page_kernel_name(page_name(page->sets[0], key));
+    struct str plain = str_part(name, 0, str_find_char(name, '<')),
+               front = str_fit(plain, NAME_WIDTH);
 
-    return front.n < name.n ? arena_format(&page->arena, "%.*s…", STR_ARGS(front)) : name;
+    return front.n < plain.n ? arena_format(&page->arena, "%.*s…", STR_ARGS(front)) : plain;
 }
 
-static const struct message *title_of(const char *verb)
+static const struct message *title_of(const struct candidate *c, const char *verb)
 {
-    return strcmp(verb, "noise") == 0  ? &page_text.diff_noise
-           : strcmp(verb, "keep") == 0 ? &page_text.diff_keep
-                                       : &page_text.diff_fix;
+    if (strcmp(verb, "noise") == 0)
+        return &page_text.diff_noise;
+    if (strcmp(verb, "keep") == 0)
+        return c->class != NULL ? &page_text.diff_keep_class : &page_text.diff_keep;
+    return c->class != NULL ? &page_text.diff_fix_class : &page_text.diff_fix;
 }
 
 static struct wording evidence_of(struct page_file *page, const struct candidate *c,
@@ -188,7 +192,7 @@ static void add_card(struct page_file *page, const struct candidate *c, const ch
     page->actions[page->n_actions++] = (struct page_action){
         .id = c->class != NULL ? account_class_name(c->class->class) : "operator",
         .verb = verb,
-        .title = PAGE_TELL(page, title_of(verb),
+        .title = PAGE_TELL(page, title_of(c, verb),
                            place_wording("what", wording_keep(&page->arena, what))),
         .evidence = evidence_of(page, c, verb),
         .show = page_say(page, &page_text.show_timelines),
@@ -338,7 +342,7 @@ void page_draw_waterfall(struct page_html *h)
     html_heading(h, "waterfall", heading, S(""), S(""));
     html_format(h,
                 "<svg id=\"waterfall-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
-                "role=\"img\"><title>",
+                "role=\"group\"><title>",
                 lang_name(h->lang), FALL_TOP + FALL + FALL_FOOT);
     html_text(h, heading);
     html_put(h, S("</title>\n"));

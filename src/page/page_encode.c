@@ -54,7 +54,7 @@ struct job {
     size_t *from; /* first item of each chunk in its lane or list */
     struct text *packed;
     size_t n, stride;
-    const void *list; /* of arrows */
+    const void *list; /* of arrows or gaps */
 };
 
 static void job_free(struct job *j)
@@ -91,6 +91,7 @@ static void job_finish(struct job *j, struct page_pack *pack, struct page_chunks
                        size_t columns)
 {
     out->columns = columns;
+    out->at.n = 0;
     for (size_t i = 0; i < j->n; i++) {
         j->chunks[i].place = page_pack_add(pack, text_view(&j->packed[i]));
         vec_push(&out->at, j->chunks[i]);
@@ -304,15 +305,15 @@ static void pack_gaps(void *ctx, size_t i)
     struct job *j = ctx;
     const struct page_set *set = j->set;
     struct page_chunk *chunk = &j->chunks[i];
-    const struct idle_piece *at = set->a->pieces.at + j->from[i];
+    const struct idle_piece *const *at = (const struct idle_piece *const *)j->list + j->from[i];
     uint64_t last[5] = {0};
     uint32_t step = 0, gap = 0;
     struct desk d;
 
     desk_init(&d, GAP_COLUMNS, chunk->n);
-    chunk->first = chunk->end = page_time(set, at[0].at.begin);
+    chunk->first = chunk->end = page_time(set, at[0]->at.begin);
     for (size_t k = 0; k < chunk->n; k++) {
-        const struct idle_piece *p = &at[k];
+        const struct idle_piece *p = at[k];
         nanos begin = page_time(set, p->at.begin), end = page_time(set, p->at.end);
         const uint32_t slices[5] = {set->a->tasks.at[p->task].slice, p->launch, p->filled_by,
                                     p->enabled_by, p->waits_for};
@@ -339,12 +340,22 @@ static void pack_gaps(void *ctx, size_t i)
 
 static void encode_gaps(struct page_set *set, struct page_pack *pack)
 {
+    const struct idle_piece **kept =
+        mem_grow(NULL, sizeof(struct idle_piece *), set->a->pieces.n + 1);
+    size_t n = 0;
     struct job j;
 
-    job_init(&j, set, set->a->pieces.n / PAGE_CHUNK + 1);
-    cut(&j, 0, set->a->pieces.n);
+    for (size_t i = 0; i < set->a->pieces.n; i++) {
+        const struct idle_piece *p = &set->a->pieces.at[i];
+        if (p->at.end - p->at.begin >= set->least_gap)
+            kept[n++] = p;
+    }
+    job_init(&j, set, n / PAGE_CHUNK + 1);
+    j.list = kept;
+    cut(&j, 0, n);
     pool_for(set->pool, j.n, pack_gaps, &j);
     job_finish(&j, pack, &set->gaps, GAP_COLUMNS);
+    mem_free(kept);
 }
 
 /* ---- dictionary ---- */
@@ -377,6 +388,12 @@ static uint32_t text_number(struct texts *t, strid id, bool is_name)
     return n;
 }
 
+/* Kinds by number as pages have them: new ones come last. */
+static uint32_t kind_number(uint8_t kind)
+{
+    return kind == SLICE_MEMORY ? SLICE_OTHER : kind == SLICE_OTHER ? SLICE_MEMORY : kind;
+}
+
 static void write_dictionary(const struct page_set *set, struct text *out)
 {
     uint32_t *columns = mem_grow(NULL, sizeof(*columns), 5 * (set->whats.n + 1));
@@ -395,7 +412,7 @@ static void write_dictionary(const struct page_set *set, struct text *out)
         const struct page_what *what = &set->whats.at[i];
         column[0][i] = text_number(&texts, what->name, true);
         column[1][i] = what->family;
-        column[2][i] = what->kind;
+        column[2][i] = kind_number(what->kind);
         column[3][i] = text_number(&texts, what->shapes, false);
         column[4][i] = text_number(&texts, what->types, false);
     }

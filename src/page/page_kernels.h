@@ -9,7 +9,7 @@
 
 struct page_set;
 
-enum { PAGE_KERNELS = 2000, PAGE_TREND = 64 };
+enum { PAGE_KERNELS = 1000, PAGE_TREND = 32 };
 
 struct page_kernel {
     uint32_t what;

@@ -85,7 +85,12 @@ const struct page_layers *page_layers_find(struct study *st, struct arena *arena
     *out = (struct page_layers){.all_passes = arch->layers->n_passes, .n_types = arch->types->n};
     for (enum lang lang = 0; lang < LANGS; lang++)
         out->summary[lang] = arch_summary(arena, arch, lang);
-    out->n_passes = out->all_passes < PAGE_PASSES ? out->all_passes : PAGE_PASSES;
+    for (size_t n = 0; out->n_passes < out->all_passes && out->n_passes < PAGE_PASSES;) {
+        n += arch->layers->passes[out->n_passes].layers;
+        if (n > PAGE_LAYERS && out->n_passes > 0)
+            break;
+        out->n_passes++;
+    }
     out->passes = ARENA_ARRAY(arena, struct page_pass, out->n_passes + 1);
     for (size_t i = 0; i < out->n_passes; i++)
         out->passes[i] = pass_of(arch, &arch->layers->passes[i], arena);

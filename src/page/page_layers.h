@@ -12,7 +12,7 @@
 
 struct study;
 
-enum { PAGE_PASSES = 256 };
+enum { PAGE_PASSES = 256, PAGE_LAYERS = 2000 }; /* layers of all passes */
 
 struct page_layer {
     size_t index;
@@ -58,7 +58,7 @@ struct page_layer_type {
 
 struct page_layers {
     const char *summary[LANGS];
-    struct page_pass *passes; /* at most PAGE_PASSES */
+    struct page_pass *passes; /* at most PAGE_PASSES, with at most PAGE_LAYERS */
     size_t n_passes, all_passes;
     struct page_layer_type *types;
     size_t n_types;

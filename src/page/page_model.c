@@ -217,7 +217,7 @@ static void put_step(struct json_writer *w, const struct page_set *set,
                      const struct account_step *s)
 {
     json_write_object(w);
-    json_put_str(w, "id", s->id);
+    json_put_str(w, "id", set->aliases != NULL ? S("") : s->id);
     json_put_i64(w, "from", page_time(set, s->window.begin));
     json_put_i64(w, "to", page_time(set, s->window.end));
     if (s->host.end > s->host.begin) {
@@ -262,7 +262,7 @@ static void put_set(struct json_writer *w, const struct page_set *set)
     json_write_object(w);
     json_put_str(w, "name", page_name(set, str_of(cap->name)));
     json_put_known(w, "rank", cap->facts.rank >= 0, cap->facts.rank);
-    json_put_str_or_null(w, "device", capture_text(cap, cap->facts.device_name));
+    json_put_str_or_null(w, "device", page_shape(set, cap->facts.device_name));
     json_put_i64(w, "hz", cap->clock.hz);
     if (cap->clock.has_unix)
         put_number_text(w, "unix", nanos_add(set->origin, cap->clock.to_unix));

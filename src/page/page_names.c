@@ -5,7 +5,7 @@
 #include "page/page.h"
 #include "text/page.h"
 
-enum { NAME_MOST = 4096, NAME_KEPT = 4000 };
+enum { NAME_MOST = 4096, NAME_KEPT = 4000, SITE_WIDTH = 48 }; /* as the diagnosis cuts them */
 
 static struct str alias(const struct page_set *set, struct str name)
 {
@@ -39,21 +39,57 @@ struct str page_shape(const struct page_set *set, strid text)
     return shown(set->arena, capture_text(set->cap, text));
 }
 
+static struct str replace_all(struct arena *arena, struct str text, struct str what,
+                              struct str with)
+{
+    struct text out = {0};
+    size_t at;
+
+    if (what.n == 0 || str_find(text, what) == text.n)
+        return text;
+    while ((at = str_find(text, what)) < text.n) {
+        text_put(&out, str_part(text, 0, at));
+        text_put(&out, with);
+        text = str_part(text, at + what.n, text.n);
+    }
+    text_put(&out, text);
+    struct str all = arena_str(arena, text_view(&out));
+    text_free(&out);
+    return all;
+}
+
+void page_hide(struct page_file *page, struct str name)
+{
+    if (!page->options.redact || name.n == 0)
+        return;
+    vec_push(&page->hidden, name);
+    for (size_t i = page->hidden.n - 1; i > 0 && page->hidden.at[i - 1].n < name.n; i--) {
+        page->hidden.at[i] = page->hidden.at[i - 1];
+        page->hidden.at[i - 1] = name;
+    }
+}
+
+/* Sentences hold names whole, or their first columns. */
+static struct str without_names(struct page_file *page, struct str text)
+{
+    for (size_t i = 0; i < page->hidden.n; i++) {
+        struct str name = page->hidden.at[i], with = page_name(page->sets[0], name);
+        text = replace_all(&page->arena, text, name, with);
+        text = replace_all(&page->arena, text, str_fit(name, SITE_WIDTH), with);
+    }
+    return text;
+}
+
 /* Reports write "us" where they must be ASCII. */
 struct str page_wording(struct page_file *page, enum lang lang, struct wording wording)
 {
-    struct str text = wording_text(lang, &page->arena, wording), rest = text;
-    struct text out = {0};
+    struct str text = without_names(page, wording_text(lang, &page->arena, wording));
+    char digit[] = "0 us", with[] = "0 µs";
 
-    for (size_t at; (at = str_find(rest, S(" us"))) < rest.n;) {
-        bool is_unit = at > 0 && rest.at[at - 1] >= '0' && rest.at[at - 1] <= '9';
-        text_put(&out, str_part(rest, 0, at));
-        text_put(&out, is_unit ? S(" µs") : S(" us"));
-        rest = str_part(rest, at + 3, rest.n);
+    for (char c = '0'; c <= '9'; c++) {
+        digit[0] = with[0] = c;
+        text = replace_all(&page->arena, text, str_of(digit), str_of(with));
     }
-    text_put(&out, rest);
-    text = arena_str(&page->arena, text_view(&out));
-    text_free(&out);
     return text;
 }
 

@@ -91,7 +91,8 @@ static struct str part_text(struct page_html *h, int part, nanos time, nanos all
 static void begin_picture(struct page_html *h, const char *id, int height, struct str title)
 {
     html_format(
-        h, "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" role=\"img\"><title>",
+        h,
+        "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" role=\"group\"><title>",
         id, lang_name(h->lang), height);
     html_text(h, title);
     html_put(h, S("</title>\n"));
@@ -294,7 +295,7 @@ static void put_bar(struct page_html *h, const struct strip *s, size_t bar, doub
     }
     parts_of(by, parts);
     html_format(h, "<a href=\"#v=timeline&amp;step=%zu\" data-step=\"%zu\"><title>", first, first);
-    html_text(h, arena_format(arena, "%.*s: %.*s", STR_ARGS(s->a->steps[first].id),
+    html_text(h, arena_format(arena, "%.*s: %.*s", STR_ARGS(step_name(h, &s->a->steps[first])),
                               STR_ARGS(page_time_text(arena, (double)most))));
     html_put(h, S("</title>"));
     html_format(h, "<rect class=\"hit\" x=\"%.3f%%\" y=\"0\" width=\"%.3f%%\" height=\"%d\"/>", x,

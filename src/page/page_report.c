@@ -4,14 +4,17 @@
 #include "page/page_html.h"
 #include "report/report.h"
 
-static struct str first_text(const struct report *r)
+/* The paragraph or line that comes first; SIZE_MAX: there is none. */
+static size_t first_text(const struct report *r)
 {
-    if (r->summary.n > 0)
-        return r->summary;
-    for (size_t i = 0; i < r->blocks.n; i++)
-        if (r->blocks.at[i]->text.n > 0 && r->blocks.at[i]->kind != BLOCK_HEADING)
-            return r->blocks.at[i]->text;
-    return r->title;
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const struct block *b = r->blocks.at[i];
+        if ((b->kind == BLOCK_TEXT || b->kind == BLOCK_LINE) && str_trim(b->text).n > 0)
+            return i;
+        if (b->kind != BLOCK_HEADING)
+            break;
+    }
+    return SIZE_MAX;
 }
 
 /* A text in both languages that no message stands for. */
@@ -27,16 +30,21 @@ static struct wording pair(struct page_file *page, const struct str texts[LANGS]
 
 void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments)
 {
-    struct str verdicts[LANGS];
+    struct str verdicts[LANGS], leads[LANGS];
 
     page->fragments = fragments;
-    for (enum lang lang = 0; lang < LANGS; lang++)
+    for (enum lang lang = 0; lang < LANGS; lang++) {
         verdicts[lang] = arena_str(&page->arena, text_view(&fragments[lang].verdict));
+        leads[lang] = arena_str(&page->arena, text_view(&fragments[lang].lead));
+    }
     if (page->title.n == 0)
         page->title = arena_str(&page->arena, text_view(&fragments[LANG_EN].title));
+    if (page->title.n == 0)
+        page->title = S("strata");
     page->verdict = (struct page_verdict){
         .id = "report",
         .text = pair(page, verdicts),
+        .evidence = pair(page, leads),
         .confidence = wording_plain(S("")),
         .replay_error = -1,
     };
@@ -145,19 +153,32 @@ static void put_plain(struct page_html *h, struct text *plain)
     text_clear(plain);
 }
 
+/* The first report has the verdict: its first sentence, or what it is about. */
+static size_t take_verdict(struct page_fragment *f, const struct report *report)
+{
+    size_t first = first_text(report);
+    struct str about = report->summary.n > 0 ? report->summary : report->title;
+
+    text_put(&f->title, report->title);
+    text_put(&f->verdict, first != SIZE_MAX ? str_trim(report->blocks.at[first]->text) : about);
+    if (first != SIZE_MAX)
+        text_put(&f->lead, report->summary);
+    return first;
+}
+
 void page_fragment_add(struct page_fragment *f, enum lang lang, const struct report *report)
 {
     struct page_html h = {.sink = text_sink(&f->html), .lang = lang};
+    size_t taken = SIZE_MAX;
 
     put_plain(&h, &f->plain);
-    if (f->verdict.n == 0) {
-        text_put(&f->verdict, first_text(report));
-        text_put(&f->title, report->title);
-    } else if (report->title.n > 0) {
+    if (f->verdict.n == 0)
+        taken = take_verdict(f, report);
+    else if (report->title.n > 0)
         put_tag(&h, "h2", report->title);
-    }
     for (size_t i = 0; i < report->blocks.n; i++)
-        put_block(&h, report->blocks.at[i]);
+        if (i != taken)
+            put_block(&h, report->blocks.at[i]);
 }
 
 void page_fragment_end(struct page_fragment *f, enum lang lang)
@@ -173,4 +194,5 @@ void page_fragment_free(struct page_fragment *f)
     text_free(&f->plain);
     text_free(&f->title);
     text_free(&f->verdict);
+    text_free(&f->lead);
 }

@@ -193,7 +193,7 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
 
     if (n == 0)
         return;
-    html_format(h, "<section id=\"kernels-%s\">\n", lang_name(h->lang));
+    html_format(h, "<section id=\"kernels-%s\" class=\"plain\">\n", lang_name(h->lang));
     html_heading(h, "kernels", message_in(h->lang, &page_text.heading_kernels),
                  n < kernels->all ? MESSAGE(h->lang, &h->page->arena, &page_text.more_rows,
                                             PLACE("n", n), PLACE("all", kernels->all))
@@ -230,7 +230,8 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
         page_draw_steps(&h);
         page_draw_excerpt(&h);
     }
-    put_missing(&h);
+    if (page->n_sets > 0)
+        put_missing(&h);
     put_nav(&h);
     if (page->fragments != NULL) {
         html_put(&h, S("<section class=\"report\">\n"));

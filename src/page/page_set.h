@@ -108,6 +108,7 @@ struct page_set {
     struct page_items *items; /* by lane */
     uint32_t *item_of;        /* by slice: its item's number; NULL: as `first_item` says */
     size_t n_slices, n_items;
+    nanos least_gap; /* shorter ones are left out */
     struct page_chunks slices, arrows, gaps;
     struct page_place dictionary;
     uint64_t dictionary_size;

@@ -48,7 +48,8 @@ OVER_EXAMPLES = [
     ["gpu", "report", "gpu-rules/raw.csv"], ["anomaly", "kineto-small", "--md", "report.md", "-o", "anomaly"],
     ["diff", "kineto-small", "ascend-small", "--md", "diff.md"], ["arch", "ascend-moe", "-o", "arch"],
     ["report", "incore"],
-] + [[verb, c] for c in CAPTURES for verb in ("info", "report", "ops", "memory", "diagnose", "whatif")] + \
+    ["report", "incore", "-o", "incore.html"], ["diff", "kineto-small", "ascend-small", "-o", "diff.html"],
+] + [["report", c, "-o", f"{c}.html"] for c in CAPTURES] + [[verb, c] for c in CAPTURES for verb in ("info", "report", "ops", "memory", "diagnose", "whatif")] + \
     [["query", c, "select name, lane from slices"] for c in CAPTURES] + \
     [["convert", c, "-o", f"{c}.{e}"] for c in CAPTURES for e in ("json", "pftrace", "csv")]
 # Nothing but the arguments and the program itself.

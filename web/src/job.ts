@@ -174,7 +174,7 @@ async function unpackGaps(read: Reader, chunks: Chunk[]): Promise<Gaps> {
         times(gap, dur, chunk.first, gaps.start, gaps.end, at);
         gaps.cause.set(cause, at);
         gaps.step.set(summed(unzigzag(step)), at);
-        gaps.number.set(summed(number), at);
+        gaps.number.set(summed(unzigzag(number)), at);
         gaps.state.set(state, at);
         [gaps.ends, gaps.launch, gaps.filler, gaps.drain, gaps.task].forEach((into, k) => {
             if (links[k]) into.set(summed(unzigzag(links[k])).map((v) => v - 1), at);
@@ -204,8 +204,17 @@ async function unpackDictionary(read: Reader, blob: Blob64): Promise<Dictionary>
 
 function buffersOf(data: LaneData): ArrayBuffer[] {
     const arrays: (ArrayBufferView | null)[] = [data.columns.step, data.columns.wait];
-    for (const r of data.rows) arrays.push(r.start, r.end, r.what, r.family, r.index, r.bundle, r.sums, r.grid);
+    for (const r of data.rows) arrays.push(r.start, r.end, r.what, r.family, r.index, r.bundle, r.sums, r.grid, r.families);
     return arrays.filter((a): a is ArrayBufferView => a !== null).map((a) => a.buffer as ArrayBuffer);
+}
+
+// A damaged part costs itself only.
+async function guarded(emit: Emit, work: () => Promise<void>): Promise<void> {
+    try {
+        await work();
+    } catch (error) {
+        emit({ part: 'error', text: (error as Error).message }, []);
+    }
 }
 
 async function unpackSet(read: Reader, job: UnpackJob, k: number, emit: Emit): Promise<void> {
@@ -216,7 +225,7 @@ async function unpackSet(read: Reader, job: UnpackJob, k: number, emit: Emit): P
     const order = set.lanes.map((_, i) => i).sort((a, b) => Number(set.lanes[b].open) - Number(set.lanes[a].open) || a - b);
     const chunks: Chunk[][] = set.lanes.map(() => []);
     for (const chunk of set.chunks) chunks[chunk.lane]?.push(chunk);
-    for (const lane of order) {
+    for (const lane of order) await guarded(emit, async () => {
         const columns = await unpackLane(read, set.lanes[lane].n, chunks[lane], familyOf);
         const rows = buildRows(lane, columns, familyOf, set.to);
         const isBusy = columns.what.some((what) => isBusyKind(dictionary.kind[what]));
@@ -225,18 +234,13 @@ async function unpackSet(read: Reader, job: UnpackJob, k: number, emit: Emit): P
         const rest = { ...columns, start: none, end: none, what: new Uint32Array(0), bundle: null };
         const data: LaneData = { set: k, lane, columns: rest, rows, isBusy };
         emit({ part: 'lane', data }, buffersOf(data));
-    }
-    const gaps = await unpackGaps(read, set.gaps);
-    emit({ part: 'gaps', set: k, gaps }, []);
-    emit({ part: 'arrows', set: k, arrows: await unpackArrows(read, set.arrows) }, []);
+    });
+    await guarded(emit, async () => emit({ part: 'gaps', set: k, gaps: await unpackGaps(read, set.gaps) }, []));
+    await guarded(emit, async () => emit({ part: 'arrows', set: k, arrows: await unpackArrows(read, set.arrows) }, []));
 }
 
 export async function unpack(job: UnpackJob, emit: Emit): Promise<void> {
     const read = reader(job.elements);
-    try {
-        for (let k = 0; k < job.sets.length; k++) await unpackSet(read, job, k, emit);
-    } catch (error) {
-        emit({ part: 'error', text: (error as Error).message }, []);
-    }
+    for (let k = 0; k < job.sets.length; k++) await guarded(emit, () => unpackSet(read, job, k, emit));
     emit({ part: 'done' }, []);
 }

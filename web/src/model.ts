@@ -207,13 +207,6 @@ export interface Diff {
     steps: [number, number][];
 }
 
-export interface Table {
-    id: string;
-    title: Both;
-    columns: { head: Both; unit: string; type: 'text' | 'number' }[];
-    rows: (string | number | null)[][];
-}
-
 export interface Model {
     format: string;
     strata: string;
@@ -226,16 +219,15 @@ export interface Model {
     words: { [id: string]: Both };
     sets: Set[];
     diff: Diff | null;
-    tables: Table[];
 }
 
 export const KINDS = [
     'compute', 'comm', 'comm_part', 'aicpu', 'copy', 'wait', 'control', 'host_op', 'python', 'annotation', 'runtime',
-    'queue', 'gc', 'step', 'instr', 'other',
+    'queue', 'gc', 'step', 'instr', 'other', 'memory',
 ];
 
 export const CAUSES = [
-    'device_latency', 'device_dependency', 'sync', 'allocator', 'compile', 'copy_staging', 'launch', 'operator', 'input',
+    'device_latency', 'device_dependency', 'sync', 'allocator', 'compile_load', 'copy_staging', 'launch', 'cpu_operator', 'input',
     'python', 'untraced', 'unknown',
 ];
 
@@ -252,5 +244,7 @@ export interface Dictionary {
     types: number[];
 }
 
-// Waits and control slices take no time of the device.
-export const isBusyKind = (kind: number): boolean => KINDS[kind] !== 'wait' && KINDS[kind] !== 'control';
+const NOT_BUSY = ['wait', 'control', 'annotation', 'step'].map((kind) => KINDS.indexOf(kind));
+
+// Waits, control slices and named ranges take no time of the device.
+export const isBusyKind = (kind: number): boolean => !NOT_BUSY.includes(kind);

@@ -6,7 +6,7 @@ import { Shared, State } from './state';
 import { Store } from './store';
 import { setLang, t } from './text';
 import { commView } from './views/comm';
-import { dataView, tablesOf } from './views/data';
+import { dataView } from './views/data';
 import { diffView } from './views/diff';
 import { kernelsView } from './views/kernels';
 import { memoryView } from './views/memory';
@@ -43,12 +43,11 @@ class Page {
     private viewIds(): string[] {
         const { model } = this.app;
         const hasLanes = model.sets.some((set) => set.lanes.length > 0);
-        const isRun = model.kind === 'capture' || model.kind === 'compare' || model.kind === 'ranks';
+        const isRun = model.sets.length > 0 && (model.kind === 'capture' || model.kind === 'compare' || model.kind === 'ranks');
         const ids = ['summary'];
         if (model.diff) ids.push('diff');
         if (hasLanes) ids.push('timeline');
         if (isRun) ids.push('kernels', 'model', 'memory', 'comm');
-        if (model.tables.length > 0) ids.push('tables');
         ids.push('data');
         return ids;
     }
@@ -106,7 +105,7 @@ class Page {
             this.ensureTimeline();
             return dataView(app, this.timeline?.timeline ?? null);
         }
-        const views = new Map([['kernels', kernelsView], ['model', modelView], ['memory', memoryView], ['comm', commView], ['diff', diffView], ['tables', tablesOf]]);
+        const views = new Map([['kernels', kernelsView], ['model', modelView], ['memory', memoryView], ['comm', commView], ['diff', diffView]]);
         return views.get(id)?.(app) ?? el('div');
     }
 

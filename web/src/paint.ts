@@ -1,6 +1,6 @@
 // Painting one row into pixels: a slice that covers whole columns is drawn as itself, any other column
 // shows its exact busy time stacked by family.
-import { addPart, busyWithin, FAMILIES, firstEndingAfter, Row } from './rows';
+import { addPart, busyBetween, FAMILIES, firstEndingAfter, Row } from './rows';
 
 export interface Surface {
     pixels: Uint32Array;
@@ -28,18 +28,20 @@ const LABEL_FROM = 48;
 const busy = new Float64Array(FAMILIES);
 
 export function fillSpan(s: Surface, x0: number, x1: number, y: number, h: number, ink: number): void {
-    for (let line = Math.max(y, s.top); line < Math.min(y + h, s.bottom); line++) {
-        const at = line * s.width;
-        if (x1 - x0 >= 16) s.pixels.fill(ink, at + x0, at + x1);
-        else for (let x = x0; x < x1; x++) s.pixels[at + x] = ink;
-    }
+    const { pixels, width } = s;
+    const last = Math.min(y + h, s.bottom) * width;
+    let at = Math.max(y, s.top) * width;
+    if (x1 - x0 === 1) for (at += x0; at < last; at += width) pixels[at] = ink;
+    else if (x1 - x0 >= 16) for (; at < last; at += width) pixels.fill(ink, at + x0, at + x1);
+    else for (; at < last; at += width) for (let x = x0; x < x1; x++) pixels[at + x] = ink;
 }
 
 // Stacks families from the bottom; heights are rounded with the remainder carried, any work shows a pixel.
-function fillColumn(s: Surface, x0: number, x1: number, y: number, h: number, perHeight: number, inks: Uint32Array): void {
+function fillColumn(s: Surface, x0: number, x1: number, y: number, h: number, perHeight: number, inks: Uint32Array, families: Uint8Array): void {
     let sum = 0;
     let bottom = y + h;
-    for (let f = 0; f < FAMILIES; f++) {
+    for (let k = 0; k < families.length; k++) {
+        const f = families[k];
         if (busy[f] <= 0) continue;
         sum += busy[f];
         let top = y + h - Math.round(sum * perHeight);
@@ -79,7 +81,7 @@ export function paintRow(
             if (isBundle) {
                 busy.fill(0);
                 addPart(row, i, t0, t1, busy);
-                fillColumn(s, x0, x1, y, h, h / step, inks);
+                fillColumn(s, x0, x1, y, h, h / step, inks, row.families);
             } else {
                 fillSpan(s, x0, isEnd ? x1 - 1 : x1, y, h, inks[row.family[i]]);
                 if (isEnd) fillSpan(s, x1 - 1, x1, y, h, edge[row.family[i]]);
@@ -91,9 +93,9 @@ export function paintRow(
         }
         const j = firstEndingAfter(row, t1);
         busy.fill(0);
-        busyWithin(row, t0, t1, busy);
+        busyBetween(row, i, j, t0, t1, busy);
         if (i < j) busy[row.family[i]] += Number.MIN_VALUE; // items of no length still show
-        fillColumn(s, x0, Math.min(right, x0 + w.coarse), y, h, h / step, inks);
+        fillColumn(s, x0, Math.min(right, x0 + w.coarse), y, h, h / step, inks, row.families);
         x++;
         i = j;
     }

@@ -36,6 +36,7 @@ export interface Row {
     sums: Float64Array; // busy ns by family before slice 16 b, at 8 b
     grid: Uint32Array; // first slice that ends after the cell's start
     cell: number; // ns a cell
+    families: Uint8Array; // those that occur
 }
 
 export function makeRow(lane: number, depth: number, n: number, bundles: Bundles | null = null): Row {
@@ -52,6 +53,7 @@ export function makeRow(lane: number, depth: number, n: number, bundles: Bundles
         sums: new Float64Array(0),
         grid: new Uint32Array(0),
         cell: 1,
+        families: new Uint8Array(0),
     };
 }
 
@@ -82,6 +84,9 @@ function buildSums(row: Row): void {
         if (i % BLOCK === 0) row.sums.set(running, (i / BLOCK) * FAMILIES);
         if (i < n) addAll(row, i, running);
     }
+    const seen = new Set<number>(row.family);
+    running.forEach((ns, f) => ns > 0 && seen.add(f));
+    row.families = Uint8Array.from(seen).sort();
 }
 
 function buildGrid(row: Row, length: number): void {
@@ -205,17 +210,23 @@ export function addBusy(row: Row, from: number, to: number, into: Float64Array):
         for (let i = from; i < to; i++) addAll(row, i, into);
         return;
     }
-    for (let f = 0; f < FAMILIES; f++) into[f] += row.sums[b1 * FAMILIES + f] - row.sums[b0 * FAMILIES + f];
+    const { sums, families } = row;
+    for (let k = 0; k < families.length; k++) {
+        const f = families[k];
+        into[f] += sums[b1 * FAMILIES + f] - sums[b0 * FAMILIES + f];
+    }
     for (let i = from; i < b0 * BLOCK; i++) addAll(row, i, into);
     for (let i = b1 * BLOCK; i < to; i++) addAll(row, i, into);
 }
 
-// Adds the busy ns by family within [t0, t1); exact but for bundles that an edge cuts.
-export function busyWithin(row: Row, t0: number, t1: number, into: Float64Array): void {
-    const n = row.start.length;
-    let i = firstEndingAfter(row, t0);
-    const j = firstEndingAfter(row, t1);
+// The same within [t0, t1), where i and j are the first items that end after t0 and t1.
+export function busyBetween(row: Row, i: number, j: number, t0: number, t1: number, into: Float64Array): void {
     if (i < j && row.start[i] < t0) addPart(row, i++, t0, t1, into);
     addBusy(row, i, j, into);
-    if (j < n) addPart(row, j, t0, t1, into);
+    if (j < row.start.length && row.start[j] < t1) addPart(row, j, t0, t1, into);
+}
+
+// Adds the busy ns by family within [t0, t1); exact but for bundles that an edge cuts.
+export function busyWithin(row: Row, t0: number, t1: number, into: Float64Array): void {
+    busyBetween(row, firstEndingAfter(row, t0), firstEndingAfter(row, t1), t0, t1, into);
 }

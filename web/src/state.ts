@@ -33,7 +33,7 @@ export interface State {
     theme: 'light' | 'dark' | null;
 }
 
-export const VIEWS = ['summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'tables', 'data'];
+export const VIEWS = ['summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'data'];
 
 export const initialState = (): State => ({
     view: '',

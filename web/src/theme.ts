@@ -6,6 +6,7 @@ export interface Theme {
     edges: Uint32Array; // separator at the end of a span: the ink mixed with the ground
     dims: Uint32Array; // outside a search: the ink mixed with the ground
     dimEdges: Uint32Array;
+    hatches: Uint32Array; // idle time in columns
     labels: string[]; // text on each family
     families: string[];
     ground: number;
@@ -42,6 +43,7 @@ export function readTheme(): Theme {
         edges: toGround(0.55),
         dims: toGround(0.8),
         dimEdges: toGround(0.9),
+        hatches: new Uint32Array(FAMILIES).fill(pack(mix(parse(get('hatch')), ground, 0.45))),
         labels: Array.from({ length: FAMILIES }, (_, f) => get('l' + f)),
         families,
         ground: pack(parse(get('ground'))),

@@ -6,12 +6,13 @@ export interface Opened {
     problems: string[]; // console messages, errors, requests that leave the file
 }
 
-export async function launch(): Promise<Browser> {
-    return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+export async function launch(more: string[] = []): Promise<Browser> {
+    return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', ...more] });
 }
 
 export async function open(browser: Browser, file: string, hash = '', options: BrowserContextOptions = {}): Promise<Opened> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     const problems: string[] = [];
     page.on('console', (message) => problems.push(message.type() + ': ' + message.text()));

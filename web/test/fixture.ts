@@ -105,7 +105,7 @@ function gapChunks(packer: Packer, gaps: SetSpec['gaps']): object[] {
         gaps.map((gap) => gap.dur),
         gaps.map((gap) => gap.cause),
         deltas(gaps.map((gap) => gap.step + 1)).map(zigzag),
-        deltas(gaps.map((gap) => gap.number)),
+        deltas(gaps.map((gap) => gap.number)).map(zigzag),
         gaps.map((gap) => gap.state),
         ...[0, 1, 2, 3, 4].map((k) => deltas(gaps.map((gap) => (gap.links[k] ?? -1) + 1)).map(zigzag)),
     ]);
@@ -207,7 +207,7 @@ export function writePage(file: string, sets: SetSpec[], rest: object, bundle: s
     const packer = new Packer();
     const model = {
         format: 'strata.page/1', strata: '0.0.0', kind: sets.length === 2 ? 'compare' : 'capture', title: 'fixture', facts: [], missing: [], thinned: null,
-        redacted: false, words: words(), sets: sets.map((set) => setModel(packer, set)), diff: null, tables: [], ...rest,
+        redacted: false, words: words(), sets: sets.map((set) => setModel(packer, set)), diff: null, ...rest,
     };
     const code = readFileSync(bundle, 'utf8');
     const css = readFileSync(style, 'utf8');

@@ -250,7 +250,7 @@ size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates,
                      struct whatif_result out[WHATIF_GREEDY])
 {
     struct whatif_change list[WHATIF_GREEDY];
-    struct whatif_result now[WHATIF_CANDIDATES];
+    struct whatif_result now[WHATIF_CANDIDATES] = {0};
     nanos profiled = w->profiled, bare = w->bare;
     size_t found = 0;
 

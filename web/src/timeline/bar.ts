@@ -11,6 +11,8 @@ export class Bar {
     private readonly count: HTMLElement;
     private readonly measured: HTMLElement;
     private at = -1;
+    private isPending = false; // typed, not yet searched
+    private nextWhenFound = 0;
 
     constructor(private readonly app: App, private readonly timeline: Timeline, commands: Omit<Commands, 'focusSearch' | 'nextHit'>) {
         this.input = el('input', { type: 'search', class: 'search', placeholder: t('search.hint'), 'aria-label': t('search.label'), spellcheck: 'false' });
@@ -19,6 +21,7 @@ export class Bar {
         let timer = 0;
         this.input.addEventListener('input', () => {
             clearTimeout(timer);
+            this.isPending = true;
             timer = window.setTimeout(() => app.shared.set({ query: this.input.value }), 150);
         });
         this.input.addEventListener('keydown', (event) => this.key(event));
@@ -34,7 +37,7 @@ export class Bar {
             button(t('bar.table'), () => commands.table(), { class: 'tool', title: 'T' }),
             button('?', () => commands.help(), { class: 'tool', 'aria-label': t('bar.help'), title: '?' }),
         );
-        timeline.onFound = () => this.found();
+        timeline.onFound = () => this.onFound();
         timeline.onFrame = () => this.measure();
         app.shared.on((state) => {
             if (document.activeElement !== this.input && this.input.value !== state.query) this.input.value = state.query;
@@ -50,10 +53,10 @@ export class Bar {
     next(by: number): void {
         const hits = this.timeline.found?.hits ?? [];
         if (hits.length === 0) return;
-        this.at = (this.at + by + hits.length) % hits.length;
+        this.at = this.at < 0 ? (by > 0 ? 0 : hits.length - 1) : (this.at + by + hits.length) % hits.length;
         const { set, lane, index } = hits[this.at];
         this.timeline.select({ set, lane, index });
-        this.found();
+        this.show();
     }
 
     private alignment(): HTMLElement[] {
@@ -67,7 +70,12 @@ export class Bar {
 
     private key(event: KeyboardEvent): void {
         if (event.key === 'Enter') {
-            this.next(event.shiftKey ? -1 : 1);
+            const by = event.shiftKey ? -1 : 1;
+            if (this.input.value === this.app.shared.state.query && !this.isPending) this.next(by);
+            else {
+                this.nextWhenFound = by;
+                this.app.shared.set({ query: this.input.value });
+            }
             event.preventDefault();
         } else if (event.key === 'Escape') {
             this.app.shared.set({ query: '' });
@@ -75,10 +83,18 @@ export class Bar {
         }
     }
 
-    private found(): void {
+    private onFound(): void {
+        this.isPending = false;
+        const by = this.nextWhenFound;
+        this.nextWhenFound = 0;
+        this.at = -1;
+        this.show();
+        if (by !== 0) this.next(by);
+    }
+
+    private show(): void {
         const found = this.timeline.found;
         if (!found) {
-            this.at = -1;
             this.count.textContent = '';
             return;
         }

@@ -82,7 +82,14 @@ export function drawDifference(
         c.lineTo(layout.gutter + axis.x(t), y(d.ns[i]));
     });
     c.stroke();
-    c.fillStyle = theme.second;
-    c.fillText(signed(time(most)), layout.gutter + 4, top + 12);
+    const last = d.t.length - 1;
+    if (last >= 0) {
+        const text = signed(time(d.ns[last]));
+        const x = Math.min(layout.gutter + axis.x(d.t[last]) + 6, layout.width - c.measureText(text).width - 6);
+        c.fillStyle = theme.groundCss;
+        c.fillRect(x - 3, top + 2, c.measureText(text).width + 6, 16);
+        c.fillStyle = theme.text;
+        c.fillText(text, x, top + 14);
+    }
     c.restore();
 }

@@ -2,9 +2,9 @@
 import { App } from '../app';
 import { CAUSES } from '../model';
 import { fillSpan, Label, paintRow, Surface, Window } from '../paint';
-import { Row } from '../rows';
+import { finishRow, makeRow, Row } from '../rows';
 import { Theme } from '../theme';
-import { middleCut, tickLabel, tickStep, time } from '../units';
+import { briefName, middleCut, tickLabel, tickStep, time } from '../units';
 import { Axis } from './axis';
 import { drawDifference, Difference } from './difference';
 import { hatches, Hatches } from './hatch';
@@ -31,6 +31,8 @@ export class Painter {
     private hatches: Hatches = [];
     private hatchKey = '';
     private charWidth = 6.5;
+    private readonly mainLanes: (number | undefined)[] = [];
+    private readonly idleRows = new Map<number, Row>();
 
     constructor(private readonly canvas: HTMLCanvasElement, private readonly app: App) {
         this.context = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
@@ -82,9 +84,13 @@ export class Painter {
                 const y = Math.round((top + inset + r * track.rowHeight) * ratio);
                 const h = Math.max(1, Math.round((track.rowHeight - 1) * ratio));
                 if (y + h <= surface.top || y >= height) continue;
-                const row = track.rows[r];
+                const row = track.kind === 'idle' ? this.idleRow(track.set) : track.rows[r];
                 if (track.kind !== 'group' || row) fillSpan(surface, left, width, y, h, theme.lane);
                 if (!row) continue;
+                if (track.kind === 'idle') {
+                    paintRow(surface, window, row, y, h, theme.hatches, theme.hatches);
+                    continue;
+                }
                 const isDim = frame.hits !== null && track.kind === 'lane';
                 const inks = isDim ? theme.dims : theme.inks;
                 labels.set(row, paintRow(surface, window, row, y, h, inks, isDim ? theme.dimEdges : theme.edges));
@@ -138,27 +144,40 @@ export class Painter {
             if (gaps.end[mid] - zero <= axis.from) low = mid + 1;
             else high = mid;
         }
-        let inked = -1; // pixel up to which short gaps are drawn already
         for (let i = low; i < n && gaps.start[i] - zero < axis.to; i++) {
             const x0 = Math.max(0, axis.x(gaps.start[i] - zero));
             const x1 = Math.min(layout.width - layout.gutter, axis.x(gaps.end[i] - zero));
             if (x1 - x0 >= 3) this.drawGap(theme, layout.gutter + x0, top, x1 - x0, height, i, track.set, isIdle);
-            else if (isIdle && Math.floor(x1) > inked) {
-                inked = Math.floor(x1);
-                this.context.fillStyle = theme.hatch;
-                this.context.fillRect(layout.gutter + Math.floor(x0), top + height / 2, 1, height / 2);
-            }
         }
     }
 
+    // Gaps as a row, so that columns show the exact idle share.
+    private idleRow(set: number): Row | null {
+        const gaps = this.app.store.gaps[set];
+        if (!gaps) return null;
+        const known = this.idleRows.get(set);
+        if (known) return known;
+        const row = makeRow(-1, 0, gaps.start.length);
+        row.start.set(gaps.start);
+        row.end.set(gaps.end);
+        this.idleRows.set(set, finishRow(row, this.app.model.sets[set].to));
+        return row;
+    }
+
+    // The busiest lane of the devices.
     private isMain(set: number, lane: number): boolean {
+        if (this.mainLanes[set] === undefined) this.mainLanes[set] = this.findMain(set);
+        return this.mainLanes[set] === lane;
+    }
+
+    private findMain(set: number): number {
         const s = this.app.model.sets[set];
         let best = -1;
         s.lanes.forEach((l, i) => {
             const kind = s.groups[l.group].kind;
             if ((kind === 'device' || kind === 'pipe') && (best < 0 || l.busy > s.lanes[best].busy)) best = i;
         });
-        return best === lane;
+        return best;
     }
 
     private drawGap(theme: Theme, x: number, y: number, width: number, height: number, i: number, set: number, isNamed: boolean): void {
@@ -166,6 +185,10 @@ export class Painter {
         if (!gaps) return;
         const c = this.context;
         const pattern = this.hatches[gaps.cause[i]];
+        if (isNamed) {
+            c.fillStyle = theme.laneCss;
+            c.fillRect(x, y, width, height);
+        }
         if (pattern) {
             c.fillStyle = pattern;
             c.fillRect(x, y, width, height);
@@ -194,7 +217,8 @@ export class Painter {
                 const x0 = label.x0 / frame.ratio;
                 const width = label.x1 / frame.ratio - x0;
                 const name = this.app.store.name(track.set, source.what[label.slice]);
-                const text = middleCut(name, Math.floor((width - 8) / this.charWidth));
+                const room = Math.floor((width - 8) / this.charWidth);
+                const text = middleCut(name.length <= room ? name : briefName(name), room);
                 c.fillStyle = theme.labels[source.family[label.slice]];
                 c.fillText(text, x0 + 4, top + (r + 1) * track.rowHeight - (track.rowHeight - 1 - 9) / 2 - 1.5, width - 6);
             }
@@ -213,7 +237,7 @@ export class Painter {
         }
         const isGroup = track.kind === 'group';
         const base = top + (isGroup ? 17 : Math.min(track.rowHeight, 20) - 6);
-        const indent = isGroup ? 20 : track.canOpen ? 30 : 30;
+        const indent = isGroup ? 20 : 30;
         if (track.canOpen) this.triangle(isGroup ? 8 : 18, base - 4, track.isOpen, theme.second);
         const room = gutter - indent - 6 - (track.kind === 'lane' ? BOX + 6 : 0);
         c.font = isGroup ? '600 ' + FONT : FONT;
@@ -293,7 +317,8 @@ export class Painter {
             c.fillRect(from, 21, width, 14);
             if (width < 24) return;
             c.fillStyle = isSelected ? theme.groundCss : theme.second;
-            c.fillText(middleCut((width > 70 ? this.app.word('step') + ' ' : '') + step.id, Math.floor(width / 7)), from + 4, 32);
+            const isNumber = /^\d+$/.test(step.id);
+            c.fillText(middleCut((isNumber && width > 70 ? this.app.word('step') + ' ' : '') + step.id, Math.floor(width / 7)), from + 4, 32);
         });
     }
 }

@@ -2,7 +2,10 @@
 import { App } from '../app';
 import { el } from '../dom';
 import { paintRow } from '../paint';
+import { Row } from '../rows';
 import { Theme } from '../theme';
+import { middleCut } from '../units';
+import { FONT } from './draw';
 import { firstDevice } from './tracks';
 import type { Timeline } from './view';
 
@@ -12,6 +15,9 @@ const ROW = 26;
 
 export class Minimap {
     readonly canvas: HTMLCanvasElement;
+    private image: ImageData | null = null; // kept while only the window moves
+    private imageKey = '';
+    private imageRow: Row | null = null;
     private grip: { mode: 'move' | 'from' | 'to'; at: number } | null = null;
 
     constructor(private readonly app: App, private readonly timeline: Timeline) {
@@ -44,11 +50,25 @@ export class Minimap {
         const c = this.canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
         if (this.canvas.width !== width) this.canvas.width = width;
         if (this.canvas.height !== HEIGHT) this.canvas.height = HEIGHT;
+        const set = this.app.shared.state.set;
+        const row = this.timeline.tracks.groupRow(set, firstDevice(this.app.model.sets[set]));
+        const { from, to } = this.timeline.axis.bounds;
+        const key = [width, this.gutter, from, to, theme.ground, set].join();
+        if (!this.image || key !== this.imageKey || row !== this.imageRow) {
+            this.image = this.picture(c, theme, width, set, row);
+            this.imageKey = key;
+            this.imageRow = row;
+        }
+        c.putImageData(this.image, 0, 0);
+        this.paintLabel(c, theme, set);
+        this.paintHits(c, theme);
+        this.paintFrame(c, theme, width);
+    }
+
+    private picture(c: CanvasRenderingContext2D, theme: Theme, width: number, set: number, row: Row | null): ImageData {
         const image = c.createImageData(width, HEIGHT);
         const pixels = new Uint32Array(image.data.buffer);
         pixels.fill(theme.ground);
-        const set = this.app.shared.state.set;
-        const row = this.timeline.tracks.groupRow(set, firstDevice(this.app.model.sets[set]));
         for (let y = ROW_TOP; y < ROW_TOP + ROW; y++) pixels.fill(theme.lane, y * width + this.gutter, (y + 1) * width);
         if (row) {
             const window = {
@@ -57,9 +77,14 @@ export class Minimap {
             };
             paintRow({ pixels, width, top: 0, bottom: HEIGHT }, window, row, ROW_TOP, ROW, theme.inks, theme.inks);
         }
-        c.putImageData(image, 0, 0);
-        this.paintHits(c, theme);
-        this.paintFrame(c, theme, width);
+        return image;
+    }
+
+    private paintLabel(c: CanvasRenderingContext2D, theme: Theme, set: number): void {
+        const group = this.app.model.sets[set].groups[firstDevice(this.app.model.sets[set])];
+        c.font = FONT;
+        c.fillStyle = theme.second;
+        if (group) c.fillText(middleCut(group.name, 24), 8, 22, this.gutter - 12);
     }
 
     private paintHits(c: CanvasRenderingContext2D, theme: Theme): void {

@@ -28,6 +28,12 @@ async function matchNames(app: App, query: Query, set: number): Promise<Uint8Arr
     return hit.map((one, i) => one & matched[i]);
 }
 
+// The number in a step's id: 6 of "6" and of "ProfilerStep#6".
+function stepNumber(id: string | undefined): number {
+    const number = /\d+$/.exec(id ?? '');
+    return number ? Number(number[0]) : -1;
+}
+
 function* findRows(app: App, query: Query, set: number, names: Uint8Array, found: Found): Generator<void, void> {
     const s = app.model.sets[set];
     for (let lane = 0; lane < s.lanes.length; lane++) {
@@ -37,7 +43,7 @@ function* findRows(app: App, query: Query, set: number, names: Uint8Array, found
             const keep = (k: number): boolean => {
                 const duration = row.end[k] - row.start[k];
                 if (!names[row.what[k]] || duration <= query.longerThan || duration >= query.shorterThan) return false;
-                return query.step === null || s.steps[data.columns.step[row.index[k]] - 1]?.id === String(query.step);
+                return query.step === null || stepNumber(s.steps[data.columns.step[row.index[k]] - 1]?.id) === query.step;
             };
             const part = subRow(row, keep, s.to);
             found.rows.set(row, part);

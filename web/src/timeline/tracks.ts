@@ -1,7 +1,7 @@
 // The list of tracks from top to bottom: groups, their lanes and the idle row, as opened, closed and pinned.
 import { App } from '../app';
-import { Set } from '../model';
-import { mergeRows, Row } from '../rows';
+import { isBusyKind, Set } from '../model';
+import { mergeRows, Row, subRow } from '../rows';
 
 export type TrackKind = 'group' | 'lane' | 'idle' | 'difference';
 
@@ -22,6 +22,7 @@ export interface Track {
 
 const ROW = 20;
 const HOST_ROW = 16;
+const THIN_ROW = 14; // ranges over a device lane
 const SPACE = 4;
 const HEAD = 26;
 const IDLE = 18;
@@ -33,24 +34,50 @@ const isOpen = (byDefault: boolean, key: string, turned: string[]): boolean => b
 export const firstDevice = (set: Set): number => set.groups.findIndex((group) => group.kind === 'device' || group.kind === 'pipe');
 
 export class Tracks {
+    private kept: Track[] | null = null;
+    private keptPins: Track[] | null = null;
+    private stretch = 1;
     private readonly merged = new Map<string, { row: Row; loaded: number }>();
 
     constructor(private readonly app: App) {}
 
     // The union of a group's lanes as one row; made again while lanes arrive.
     groupRow(set: number, group: number): Row | null {
-        const lanes = this.app.model.sets[set].lanes.flatMap((lane, i) => (lane.group === group ? [i] : []));
+        const lanes = this.app.model.sets[set].lanes.flatMap((lane, i) => (lane.group === group && lane.kind !== 'other' ? [i] : []));
         const loaded = lanes.flatMap((i) => this.app.store.lane(set, i) ?? []).filter((data) => data.isBusy);
         if (loaded.length === 0) return null;
         const key = set + '.' + group;
         const known = this.merged.get(key);
         if (known && known.loaded === loaded.length) return known.row;
-        const row = mergeRows(loaded.flatMap((data) => data.rows), this.app.model.sets[set].to);
+        const { store, model } = this.app;
+        const isBusy = (row: Row, k: number): boolean => isBusyKind(store.kind(set, row.what[k]));
+        const busy = loaded.flatMap((data) => data.rows.map((row) => subRow(row, (k) => isBusy(row, k), model.sets[set].to)));
+        const row = mergeRows(busy, model.sets[set].to);
         this.merged.set(key, { row, loaded: loaded.length });
         return row;
     }
 
+    // To be called when groups open or close, lanes arrive or are pinned, or another set is chosen.
+    reset(): void {
+        this.kept = null;
+        this.keptPins = null;
+    }
+
+    // Rows are drawn higher where the window has room; 1 is the usual height.
+    setStretch(stretch: number): void {
+        if (stretch !== this.stretch) this.reset();
+        this.stretch = stretch;
+    }
+
     list(): Track[] {
+        return (this.kept ??= this.makeList());
+    }
+
+    pinned(): Track[] {
+        return (this.keptPins ??= this.makePinned());
+    }
+
+    private makeList(): Track[] {
         const { model, shared } = this.app;
         if (model.diff) return this.pairs();
         return model.sets.flatMap((_, set) => {
@@ -61,7 +88,7 @@ export class Tracks {
         });
     }
 
-    pinned(): Track[] {
+    private makePinned(): Track[] {
         const { model, shared } = this.app;
         return shared.state.pins.flatMap((pin) => {
             const [set, lane] = pin.split('.').map(Number);
@@ -147,7 +174,7 @@ export class Tracks {
         const key = `${set}.l${lane}`;
         const isHost = s.groups[l.group].kind === 'host';
         const open = isOpen(l.open, key, shared.state.closed);
-        const rowHeight = isHost ? HOST_ROW : ROW;
+        const rowHeight = l.kind === 'other' && !isHost ? THIN_ROW : Math.round((isHost ? HOST_ROW : ROW) * this.stretch);
         const rows = store.lane(set, lane)?.rows ?? [];
         const shown = open ? Math.max(l.depth, 1) : 1;
         return {

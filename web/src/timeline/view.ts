@@ -12,7 +12,7 @@ import { Axis } from './axis';
 import { difference, Difference } from './difference';
 import { Frame, Painter } from './draw';
 import { Gap, gapsOf } from './gaps';
-import { Layout, layOut } from './layout';
+import { AXIS_HEIGHT, Layout, layOut } from './layout';
 import { Minimap } from './minimap';
 import { Arrow, arrowsOf, Overlay } from './overlay';
 import { Found, search } from './search';
@@ -20,6 +20,10 @@ import { firstDevice, Tracks } from './tracks';
 
 const REST = 120; // ms without movement until full resolution
 const SLOW_FRAME = 12; // ms
+const LEAST_HEIGHT = 180; // px
+const MOST_HEIGHT = 900;
+const MOST_STRETCH = 1.6;
+const AROUND = 330; // bars above and details below
 
 export class Timeline {
     readonly root: HTMLElement;
@@ -51,6 +55,8 @@ export class Timeline {
     private coarse = 1;
     private restTimer = 0;
     private saidAt = 0;
+    private sayTimer = 0;
+    private fitted = 0; // height of the window that the rows were made for
 
     constructor(readonly app: App) {
         this.theme = readTheme();
@@ -74,6 +80,7 @@ export class Timeline {
 
     // Shows what the address asked for; called once when the data is complete too.
     start(): void {
+        if (this.app.store.isDone) this.root.dataset.done = 'true';
         this.onState(this.app.shared.state, null);
     }
 
@@ -103,14 +110,22 @@ export class Timeline {
     moved(): void {
         this.movedAt = performance.now();
         clearTimeout(this.restTimer);
-        this.restTimer = window.setTimeout(() => {
-            this.coarse = 1;
-            this.invalidate();
-        }, REST);
-        const zero = this.zeros[this.app.shared.state.set] ?? 0;
-        const window_ = this.axis.isWhole ? null : { from: this.axis.from + zero, to: this.axis.to + zero };
-        this.app.shared.set({ window: window_ });
+        this.restTimer = window.setTimeout(() => this.rest(), REST);
+        this.tellWindow();
         this.invalidate();
+    }
+
+    // Whole nanoseconds, so that the address gives the same picture.
+    private rest(): void {
+        this.coarse = 1;
+        this.axis.show({ from: Math.round(this.axis.from), to: Math.round(this.axis.to) });
+        this.tellWindow();
+        this.invalidate();
+    }
+
+    private tellWindow(): void {
+        const zero = this.zeros[this.app.shared.state.set] ?? 0;
+        this.app.shared.set({ window: this.axis.isWhole ? null : { from: this.axis.from + zero, to: this.axis.to + zero } });
     }
 
     fit(range: Range, margin = 0.1): void {
@@ -172,10 +187,12 @@ export class Timeline {
 
     // At most twice a second, for screen readers.
     say(text: string): void {
-        const now = performance.now();
-        if (now - this.saidAt < 500) return;
-        this.saidAt = now;
-        this.live.textContent = text;
+        const wait = this.saidAt + 500 - performance.now();
+        clearTimeout(this.sayTimer);
+        this.sayTimer = window.setTimeout(() => {
+            this.saidAt = performance.now();
+            this.live.textContent = text;
+        }, Math.max(wait, 0));
     }
 
     // Statistics of a range given in the time of the selected set, over the checked lanes.
@@ -186,7 +203,7 @@ export class Timeline {
             const device = firstDevice(set);
             const isCounted = (lane: number): boolean => {
                 if (shared.state.lanes.length > 0) return shared.state.lanes.includes(`${k}.${lane}`);
-                return k === shared.state.set && set.lanes[lane].group === device;
+                return k === shared.state.set && set.lanes[lane].group === device && set.lanes[lane].kind !== 'other';
             };
             const lanes = set.lanes.map((_, i) => i).filter(isCounted);
             return {
@@ -205,12 +222,15 @@ export class Timeline {
             const gaps = this.app.store.gaps[set];
             if (gaps && !this.gaps[set]) this.gaps[set] = gapsOf(gaps);
         });
+        this.tracks.reset();
+        this.fitted = 0;
         if (this.app.store.isDone) this.start();
         this.invalidate();
     }
 
     private onState(state: State, before: State | null): void {
         const changed = (key: keyof State): boolean => before === null || state[key] !== before[key];
+        if (changed('closed') || changed('pins') || changed('set')) this.tracks.reset();
         if (changed('step') || changed('set') || changed('align')) this.realign();
         if (state.window && changed('window')) this.axis.show(this.aligned(state.window));
         if (!state.window && before?.window) this.axis.show(this.axis.bounds);
@@ -322,19 +342,30 @@ export class Timeline {
         };
     }
 
+    // As high as its tracks, within what the window leaves for it; a few tracks get higher rows.
+    private fitHeight(): void {
+        const most = Math.max(LEAST_HEIGHT, Math.min(innerHeight - AROUND, MOST_HEIGHT));
+        const content = (): number => [...this.tracks.pinned(), ...this.tracks.list()].reduce((sum, track) => sum + track.height, AXIS_HEIGHT + 12);
+        if (this.fitted !== innerHeight) this.tracks.setStretch(1);
+        if (this.fitted !== innerHeight) this.tracks.setStretch(Math.min(Math.max((most - AXIS_HEIGHT) / content(), 1), MOST_STRETCH));
+        this.fitted = innerHeight;
+        const height = Math.round(Math.min(Math.max(content(), LEAST_HEIGHT), most));
+        if (this.stage.clientHeight !== height) this.stage.style.height = height + 'px';
+    }
+
     private draw(): void {
         const width = this.stage.clientWidth;
-        const height = this.stage.clientHeight;
-        if (width < 10 || height < 10) return;
+        if (width < 10) return;
         const began = performance.now();
         if (this.isStale) {
             this.updateDifference();
-            this.layout = layOut(this.tracks.pinned(), this.tracks.list(), width, height, this.scroll);
+            this.fitHeight();
+            this.layout = layOut(this.tracks.pinned(), this.tracks.list(), width, this.stage.clientHeight, this.scroll);
             this.axis.width = Math.max(1, width - this.layout.gutter);
             this.painter.paint(this.frame(), this.theme);
             this.minimap.paint(this.theme);
             this.isStale = false;
-            this.coarse = performance.now() - began > SLOW_FRAME ? 2 : this.coarse;
+            if (performance.now() - this.movedAt < REST && performance.now() - began > SLOW_FRAME) this.coarse = 2;
         }
         const { state } = this.app.shared;
         const step = state.step === null ? null : this.app.set.steps[state.step];

@@ -1,12 +1,11 @@
 // Data: downloads, what the file keeps, and tables of kinds without a view of their own.
 import { App } from '../app';
-import { button, el, name, save } from '../dom';
-import { Set, Table } from '../model';
+import { button, el, save } from '../dom';
+import { Set } from '../model';
 import { firstEndingAfter } from '../rows';
 import { t } from '../text';
 import { exactNs, grouped } from '../units';
 import { Cell, csv } from './csv';
-import { Column, Grid } from './grid';
 import { kernelsCsv } from './kernels';
 import { Timeline } from '../timeline/view';
 
@@ -56,24 +55,6 @@ export function slicesCsv(app: App, set: number): string {
 export function modelJson(app: App): string {
     const packed = ['dictionary', 'chunks', 'arrows', 'gaps', 'overview'];
     return JSON.stringify(app.model, (key, value) => (packed.includes(key) ? undefined : value), 1);
-}
-
-function tableGrid(app: App, table: Table): HTMLElement {
-    const columns: Column<Cell[]>[] = table.columns.map((column, i) => ({
-        id: String(i), head: app.both(column.head) + (column.unit ? `, ${column.unit}` : ''), isNumber: column.type === 'number',
-        className: column.type === 'text' ? 'mid' : '', value: (row) => row[i],
-        show: (row) => (row[i] === null ? '–' : typeof row[i] === 'number' ? grouped3(row[i] as number) : name(String(row[i]))),
-    }));
-    const grid = new Grid<Cell[]>(columns, () => undefined, app.both(table.title));
-    grid.setRows(table.rows);
-    const download = button('CSV', () => save(table.id + '.csv', 'text/csv', csv(table.columns.map((c) => c.head.en), table.rows)), { class: 'tool' });
-    return el('section', { class: 'plain-table' }, el('div', { class: 'toolbar' }, el('h3', {}, app.both(table.title)), download), grid.root);
-}
-
-const grouped3 = (x: number): string => (Number.isInteger(x) ? grouped(x) : Number(x.toPrecision(4)).toString().replace('-', '−'));
-
-export function tablesOf(app: App): HTMLElement {
-    return el('div', {}, ...app.model.tables.map((table) => tableGrid(app, table)));
 }
 
 function setFacts(set: Set): HTMLElement {

@@ -9,7 +9,7 @@ import { Column, Grid } from './grid';
 const W = 1200;
 const H = 300;
 const BARS = 8;
-const TOTAL = 0.34; // share of the height for the totals' axis
+const CHANGES = 0.6; // share of the height that the changes take
 const exact = (ns: number): HTMLElement => el('span', { title: exactNs(ns) }, time(ns));
 const change = (ns: number, isNoise: boolean): HTMLElement =>
     el('span', { class: isNoise ? 'noise' : ns < 0 ? 'better' : ns > 0 ? 'worse' : 'noise', title: exactNs(ns) }, signed(time(ns)));
@@ -33,7 +33,8 @@ function most(bars: Bar[], delta: number): Bar[] {
 function waterfall(diff: Diff, bars: Bar[]): SVGSVGElement {
     const chart = svg('svg', { class: 'chart waterfall', viewBox: `0 0 ${W} ${H}`, role: 'img' }, svg('title', {}, t('diff.title')),
         svg('desc', {}, `A ${time(diff.time[0])}; ${bars.map((bar) => `${bar.label} ${signed(time(bar.delta))}`).join('; ')}; B ${time(diff.time[1])}`));
-    const slot = W / (bars.length + 2);
+    const slot = Math.min(W / (bars.length + 2), 150);
+    const left = (W - slot * (bars.length + 2)) / 2;
     let [low, high, sum] = [0, 0, 0];
     for (const bar of bars) {
         sum += bar.delta;
@@ -42,19 +43,19 @@ function waterfall(diff: Diff, bars: Bar[]): SVGSVGElement {
     }
     const base = H - 34;
     const room = base - 30;
-    const y = (delta: number): number => 30 + ((high - delta) / (high - low || 1)) * room;
-    const totalTop = (ns: number): number => base - (ns / Math.max(...diff.time, 1)) * room * (1 - TOTAL / 2);
+    const y = (delta: number): number => 30 + ((high - delta) / (high - low || 1)) * room * CHANGES;
+    const totalTop = (ns: number): number => base - (ns / Math.max(...diff.time, 1)) * room;
     const total = (k: number, x: number): void => {
         chart.append(svg('rect', { class: 'total', x: x + slot * 0.14, y: totalTop(diff.time[k]), width: slot * 0.72, height: base - totalTop(diff.time[k]) }));
         chart.append(svg('text', { class: 'strong', x: x + slot / 2, y: totalTop(diff.time[k]) - 8, 'text-anchor': 'middle' }, time(diff.time[k])));
         chart.append(svg('text', { class: 'tick', x: x + slot / 2, y: H - 12, 'text-anchor': 'middle' }, k === 0 ? 'A' : 'B'));
     };
-    total(0, 0);
-    total(1, W - slot);
-    chart.append(svg('line', { class: 'zero', x1: slot, x2: W - slot, y1: y(0), y2: y(0) }));
+    total(0, left);
+    total(1, W - left - slot);
+    chart.append(svg('line', { class: 'zero', x1: left + slot, x2: W - left - slot, y1: y(0), y2: y(0) }));
     let at = 0;
     bars.forEach((bar, i) => {
-        const x = slot * (i + 1);
+        const x = left + slot * (i + 1);
         const [from, to] = [y(at), y(at + bar.delta)];
         const group = svg('g', { class: 'step ' + (bar.isNoise ? 'noise' : bar.delta < 0 ? 'better' : 'worse') + (bar.act ? ' linked' : '') }, svg('title', {}, `${bar.label} ${signed(time(bar.delta))}`));
         group.append(svg('rect', { x: x + slot * 0.14, y: Math.min(from, to), width: slot * 0.72, height: Math.max(Math.abs(to - from), 2) }));
@@ -72,7 +73,7 @@ function waterfall(diff: Diff, bars: Bar[]): SVGSVGElement {
 function kernelGrid(app: App, diff: Diff): Grid<DiffKernel> {
     const number = (id: string, head: string, value: (k: DiffKernel) => number | null, show: (k: DiffKernel) => Node | string): Column<DiffKernel> => ({ id, head, isNumber: true, value, show });
     const columns: Column<DiffKernel>[] = [
-        { id: 'name', head: t('kernels.name'), isNumber: false, className: 'wide', value: (k) => k.name, show: (k) => name(k.name) },
+        { id: 'name', head: t('kernels.name'), isNumber: false, className: 'wide', value: (k) => k.name, show: (k) => name(k.name, '', 72) },
         number('delta', 'B − A', (k) => k.delta, (k) => change(k.delta, k.noise)),
         number('a', 'A', (k) => k.a, (k) => exact(k.a)),
         number('b', 'B', (k) => k.b, (k) => exact(k.b)),
@@ -108,7 +109,7 @@ export function diffView(app: App): HTMLElement {
     const { diff } = app.model;
     if (!diff) return el('p', { class: 'hint' }, t('diff.none'));
     const grid = kernelGrid(app, diff);
-    const holder = el('div', { class: 'chart-holder' });
+    const holder = el('div', { class: 'chart-holder', tabindex: 0, role: 'group', 'aria-label': t('diff.title') });
     const toClass = (id: string): (() => void) => () => app.shared.go({ view: 'kernels', class: id.startsWith('idle') ? null : id, set: diff.time[1] >= diff.time[0] ? 1 : 0 });
     const show = (by: 'class' | 'kernel'): void => {
         const bars: Bar[] = by === 'class'

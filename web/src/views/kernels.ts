@@ -28,7 +28,7 @@ function columns(app: App, kernels: Kernel[]): Column<Kernel>[] {
     const list: (Column<Kernel> | null)[] = [
         {
             id: 'name', head: t('kernels.name'), isNumber: false, className: 'wide', value: (kernel) => kernel.name,
-            show: (kernel) => el('span', {}, el('span', { class: 'swatch f' + kernel.family, title: app.word('family.' + kernel.family) }), name(kernel.name)),
+            show: (kernel) => el('span', {}, el('span', { class: 'swatch f' + kernel.family, title: app.word('family.' + kernel.family) }), name(kernel.name, '', 48)),
         },
         number('per_step', (kernel) => exact(kernel.per_step)),
         number('share', (kernel) => share(kernel.share)),

@@ -92,7 +92,7 @@ function layerGrid(app: App, layers: Layers): Grid<Entry> {
         { id: 'wall', head: t('model.column.wall'), isNumber: true, value: (e) => wall(e.layer), show: (e) => exact(wall(e.layer)) },
         { id: 'busy', head: t('model.column.busy'), isNumber: true, value: (e) => e.layer.busy, show: (e) => exact(e.layer.busy) },
         { id: 'idle', head: t('model.column.idle'), isNumber: true, value: (e) => 1 - e.layer.busy / Math.max(wall(e.layer), 1), show: (e) => share(1 - e.layer.busy / Math.max(wall(e.layer), 1)) },
-        { id: 'outlier', head: '', isNumber: false, value: (e) => (e.layer.outlier ? 1 : 0), show: (e) => (e.layer.outlier ? t('model.outlier') : '') },
+        { id: 'outlier', head: t('model.column.note'), isNumber: false, value: (e) => (e.layer.outlier ? 1 : 0), show: (e) => (e.layer.outlier ? t('model.outlier') : '') },
     ];
     const open = (entry: Entry): void => app.shared.go({ view: 'timeline', layer: `${entry.pass}.${entry.place}`, selected: null, gap: null });
     const grid = new Grid<Entry>(columns, open, t('model.layers'));
@@ -103,7 +103,7 @@ function layerGrid(app: App, layers: Layers): Grid<Entry> {
 export function modelView(app: App): HTMLElement {
     const layers = app.set.layers;
     if (!layers || layers.passes.length === 0) return el('p', { class: 'hint' }, t('model.none'));
-    const holder = el('div', { class: 'chart-holder' });
+    const holder = el('div', { class: 'chart-holder', tabindex: 0, role: 'group', 'aria-label': t('model.icicle') });
     const show = (pass: number): void => holder.replaceChildren(new Icicle(app, layers, pass).root);
     const choice = el('select', { class: 'tool', 'aria-label': t('model.column.pass') });
     layers.passes.forEach((pass: Pass, i) => choice.append(el('option', { value: i }, t('model.pass', { name: pass.name }) + ' · ' + time(wall(pass)))));

@@ -4,9 +4,9 @@ import { Kernel, Set } from '../model';
 import { t } from '../text';
 import { grouped, share, time } from '../units';
 
-const W = 720;
+const W = 960;
 const H = 320;
-const LEFT = 64;
+const LEFT = 96;
 const BOTTOM = 36;
 const MOST = 2000;
 
@@ -40,11 +40,13 @@ export function roofline(set: Set, choose: (kernel: Kernel) => void): HTMLElemen
     const points = pointsOf(set.kernels);
     const bandwidth = info?.bandwidth;
     if (!info || !bandwidth || points.length === 0) return el('p', { class: 'hint' }, t('roofline.none'));
-    const peaks = Object.entries(info.flops).sort((a, b) => b[1] - a[1]);
+    const byRate = new Map<number, string[]>();
+    for (const [type, rate] of Object.entries(info.flops)) byRate.set(rate, [...(byRate.get(rate) ?? []), type]);
+    const peaks = [...byRate].map(([rate, types]): [string, number] => [types.join(', '), rate]).sort((a, b) => b[1] - a[1]);
     const top = Math.max(peaks[0]?.[1] ?? 0, ...points.map((p) => p.rate));
     const [x0, x1] = [Math.floor(Math.log10(Math.min(...points.map((p) => p.intensity), 1))), Math.ceil(Math.log10(Math.max(...points.map((p) => p.intensity), 1000)))];
     const [y0, y1] = [Math.max(Math.floor(Math.log10(Math.min(...points.map((p) => p.rate)))), Math.log10(top) - 6), Math.log10(top) + 0.3];
-    const x = (v: number): number => LEFT + ((Math.log10(v) - x0) / (x1 - x0)) * (W - LEFT - 12);
+    const x = (v: number): number => LEFT + ((Math.log10(v) - x0) / (x1 - x0)) * (W - LEFT - 24);
     const y = (v: number): number => H - BOTTOM - ((Math.max(Math.log10(v), y0) - y0) / (y1 - y0)) * (H - BOTTOM - 12);
     const chart = svg('svg', { class: 'chart roofline', viewBox: `0 0 ${W} ${H}`, role: 'img' },
         svg('title', {}, t('roofline.title')), svg('desc', {}, t('roofline.desc', { n: points.length, device: info.name })));
@@ -53,15 +55,15 @@ export function roofline(set: Set, choose: (kernel: Kernel) => void): HTMLElemen
         chart.append(svg('text', { class: 'tick', x: x(10 ** k), y: H - BOTTOM + 14, 'text-anchor': 'middle' }, k < 0 ? String(10 ** k) : grouped(10 ** k)));
     }
     for (let k = Math.ceil(y0); k <= y1; k++) {
-        chart.append(svg('line', { class: 'rule', x1: LEFT, x2: W - 12, y1: y(10 ** k), y2: y(10 ** k) }));
+        chart.append(svg('line', { class: 'rule', x1: LEFT, x2: W - 24, y1: y(10 ** k), y2: y(10 ** k) }));
         chart.append(svg('text', { class: 'tick', x: LEFT - 6, y: y(10 ** k) + 4, 'text-anchor': 'end' }, flops(10 ** k)));
     }
-    chart.append(svg('text', { class: 'tick', x: W - 12, y: H - 4, 'text-anchor': 'end' }, t('roofline.x')));
+    chart.append(svg('text', { class: 'tick', x: W - 24, y: H - 4, 'text-anchor': 'end' }, t('roofline.x')));
     for (const [type, peak] of peaks.slice(0, 4)) {
         const ridge = peak / bandwidth;
         const from = 10 ** x0;
-        chart.append(svg('polyline', { class: 'roof', points: `${x(from)},${y(from * bandwidth)} ${x(ridge)},${y(peak)} ${W - 12},${y(peak)}` }));
-        chart.append(svg('text', { class: 'tick', x: W - 14, y: y(peak) - 4, 'text-anchor': 'end' }, `${type} ${flops(peak)}`));
+        chart.append(svg('polyline', { class: 'roof', points: `${x(from)},${y(from * bandwidth)} ${x(ridge)},${y(peak)} ${W - 24},${y(peak)}` }));
+        chart.append(svg('text', { class: 'tick', x: W - 26, y: y(peak) - 5, 'text-anchor': 'end' }, `${type} ${flops(peak)}`));
     }
     const most = points[0].kernel.total;
     for (const { kernel, intensity, rate } of points) {
@@ -70,5 +72,5 @@ export function roofline(set: Set, choose: (kernel: Kernel) => void): HTMLElemen
         dot.addEventListener('click', () => choose(kernel));
         chart.append(dot);
     }
-    return el('figure', {}, el('figcaption', {}, el('h3', {}, t('roofline.title')), el('p', { class: 'second' }, info.source)), chart);
+    return el('figure', { tabindex: 0 }, el('figcaption', {}, el('h3', {}, t('roofline.title')), el('p', { class: 'second' }, info.source)), chart);
 }

@@ -38,7 +38,12 @@ export function timelineView(app: App): TimelineView {
     const thinned = app.model.thinned ? el('p', { class: 'note' }, app.both(app.model.thinned)) : null;
     const legend = el('ul', { class: 'legend', 'aria-label': t('timeline.legend') });
     for (const f of familiesOf(app)) legend.append(el('li', {}, el('span', { class: 'swatch f' + f }), app.word('family.' + f)));
-    return { root: el('div', {}, thinned, timeline.root, legend, details.root), timeline, help };
+    const errors = el('p', { class: 'note errors', role: 'status', hidden: true });
+    app.store.onPart(() => {
+        errors.hidden = app.store.errors.length === 0;
+        errors.textContent = t('timeline.damaged', { error: app.store.errors[0] ?? '' });
+    });
+    return { root: el('div', {}, thinned, errors, timeline.root, legend, details.root), timeline, help };
 }
 
 // Families of the kernels and, where there are host lanes, the host.
