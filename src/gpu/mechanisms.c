@@ -8,7 +8,6 @@
 #include "gpu/opportunities.h"
 
 #include <math.h>
-#include <stdarg.h>
 
 #include "text/gpu.h"
 
@@ -67,27 +66,25 @@ static double busiest(const struct unit_load *l)
 
 /* The share of the time of all warps that they spend waiting for these reasons, up to NULL. Their
  * whole time is known from how many there are, even when not every reason was collected. */
-static double waits(const struct gpu_finder *f, ...)
+static double waits(const struct gpu_finder *f, const char *const *reasons)
 {
     const struct gpu_kernel *k = f->c->kernel;
     const struct gpu_occupancy *o = f->c->occupancy;
     double warps = part(k->m[GPU_M_OCC]) * (o->max_warps > 0 ? o->max_warps : 64) / SCHEDULERS;
     double all = 0, own = 0;
-    va_list reasons;
 
     for (size_t i = 0; i < k->n_stalls; i++)
         all += isnan(k->stalls[i].ratio) ? 0 : k->stalls[i].ratio;
     if (k->m[GPU_M_ISSUE_PCT] > 0)
         all = fmax(all, warps / part(k->m[GPU_M_ISSUE_PCT]));
-    va_start(reasons, f);
-    for (const char *reason; (reason = va_arg(reasons, const char *)) != NULL;)
+    for (; *reasons != NULL; reasons++)
         for (size_t i = 0; i < k->n_stalls; i++)
-            if (str_equal(k->stalls[i].reason, str_of(reason)) && !isnan(k->stalls[i].ratio))
+            if (str_equal(k->stalls[i].reason, str_of(*reasons)) && !isnan(k->stalls[i].ratio))
                 own += k->stalls[i].ratio;
-    va_end(reasons);
     return all > 0 ? own / all : 0;
 }
 
+#define WAITS(f, ...)      waits((f), (const char *const[]){__VA_ARGS__, NULL})
 #define SAID(message, ...) MESSAGE(LANG_EN, f->arena, &(message), __VA_ARGS__)
 
 /* ---- shared memory ---- */
@@ -109,7 +106,7 @@ static void look_at_conflicts(struct gpu_finder *f, struct unit_load l)
     if (!(conflicts > 0.1 * shared) || !(m[GPU_M_L1_LSU_PCT] > 0) || m[GPU_M_SHARED_ATOM] > 0)
         return;
     double extra = fmin(1, conflicts / wavefronts(f));
-    double weight = fmax(l.l1, waits(f, "mio_throttle", "short_scoreboard", NULL));
+    double weight = fmax(l.l1, WAITS(f, "mio_throttle", "short_scoreboard"));
     l.l1 *= 1 - extra;
     gpu_finder_add(f, 10, "access", "remove bank conflicts", fmax(1 - extra * weight, busiest(&l)),
                    SAID(gpu_text.why_conflicts, PLACE("share", 100 * conflicts / shared),
@@ -132,7 +129,7 @@ static void look_at_shared_atomics(struct gpu_finder *f, struct unit_load l)
      * nearly all of them are. */
     bool is_loop = m[GPU_M_SHARED_LD] >= 0.8 * m[GPU_M_SHARED_ATOM] && lanes_of(m) < 0.75 * LANES;
     double extra = fmin(1, (is_loop ? waves : waves - m[GPU_M_SHARED_ATOM]) / all);
-    double weight = fmax(l.l1, waits(f, "mio_throttle", "short_scoreboard", NULL));
+    double weight = fmax(l.l1, WAITS(f, "mio_throttle", "short_scoreboard"));
     if (!(extra > 0.1))
         return;
     struct unit_load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1 * (1 - extra)};
@@ -151,8 +148,7 @@ static void look_at_atomics(struct gpu_finder *f, struct unit_load l)
 
     if (!(m[GPU_M_GLOBAL_RED] + m[GPU_M_GLOBAL_ATOM] > 0) || !(is_hot || mean >= 40))
         return;
-    double weight =
-        fmax(part(most), waits(f, "long_scoreboard", "lg_throttle", "membar", "drain", NULL));
+    double weight = fmax(part(most), WAITS(f, "long_scoreboard", "lg_throttle", "membar", "drain"));
     l.l2 = fmax(0, l.l2 - part(mean));
     gpu_finder_add(f, 16, "atomics", "spread atomics", fmax(1 - weight, busiest(&l)),
                    SAID(gpu_text.why_atomics, PLACE("most", most), PLACE("mean", mean)));
@@ -161,7 +157,7 @@ static void look_at_atomics(struct gpu_finder *f, struct unit_load l)
 /* How much of the time goes to global memory: its units are busy, or warps wait for it. */
 static double global_weight(struct gpu_finder *f, const struct unit_load *l)
 {
-    return fmax(fmax(l->dram, l->l2), waits(f, "long_scoreboard", "lg_throttle", "drain", NULL));
+    return fmax(fmax(l->dram, l->l2), WAITS(f, "long_scoreboard", "lg_throttle", "drain"));
 }
 
 static double unused_sectors(double sectors, double bytes)
@@ -227,7 +223,7 @@ static void look_at_reuse(struct gpu_finder *f, struct unit_load l)
     if (!(again > 1.5) || !(m[GPU_M_L2_HIT] < 80) || !(l.dram >= 0.4) ||
         gpu_local_sectors(f->c->kernel) > 0.05 * m[GPU_M_L1_SECT])
         return;
-    double weight = fmax(l.dram / GPU_ETA_MEMORY, waits(f, "long_scoreboard", NULL));
+    double weight = fmax(l.dram / GPU_ETA_MEMORY, WAITS(f, "long_scoreboard"));
     double ratio = 1 - (1 - 1 / again) * fmin(1, weight);
     l.dram /= again;
     gpu_finder_add(f, 2, "traffic", "raise L2 locality", fmax(ratio, busiest(&l)),
@@ -334,7 +330,7 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
 
 static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
 {
-    double share = waits(f, "barrier", NULL), most;
+    double share = WAITS(f, "barrier"), most;
     struct str reason;
 
     /* Where most wait for something else, they do so at the barrier, too. */
@@ -362,7 +358,7 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = f->c->kernel->m[GPU_M_OCC];
-    double hidden = waits(f, "long_scoreboard", "short_scoreboard", "wait", NULL);
+    double hidden = WAITS(f, "long_scoreboard", "short_scoreboard", "wait");
     bool is_limited =
         strcmp(o->limiter, "registers") == 0 || strcmp(o->limiter, "shared memory") == 0;
 

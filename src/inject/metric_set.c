@@ -222,7 +222,7 @@ static void leave_out(struct inject_session *s, struct metric_set *set, const si
                       size_t n_left)
 {
     const char *names[TRACE_METRICS_MOST];
-    size_t moved[TRACE_METRICS_MOST], n = 0;
+    size_t moved[TRACE_METRICS_MOST] = {0}, n = 0;
 
     for (size_t i = 0, k = 0; i < set->n; i++) {
         moved[i] = n;

@@ -113,6 +113,14 @@ def a_killed_program_leaves_what_was_flushed():
     assert [r["name"] for r in of_kind(run.trace, "annotation")] == ["outer"]
 
 
+def a_fatal_signal_waits_for_the_records():
+    """What was recorded just before abort() and SIGTERM is there, although no period has passed."""
+    for word, number in (("abort", signal.SIGABRT), ("term", signal.SIGTERM)):
+        run = Run("launch:k:1:1000", word, PERIOD_MS="60000")
+        check_quiet(run, -number)
+        assert len(of_kind(run.trace, "compute")) == 1000, len(of_kind(run.trace, "compute"))
+
+
 def every_cut_of_a_trace_is_readable():
     """A file cut anywhere, or with a byte wrong, loses blocks and nothing else."""
     run = Run("launch:k:1:30000", "sleep:120", "launch:k:1:30000", PERIOD_MS="30")

@@ -2,8 +2,8 @@
  * host STEP... - a program that uses the stand-in driver, one step after the other:
  *
  *     launch:NAME:GRID:TIMES[:STREAM]   copy:BYTES   graph:NODES   push:NAME   pop
- *     capture:0|1   threads:N:NAME:TIMES   sleep:MS   child:STEP   fork   destroy   kill exit:CODE
- *     module:FILE
+ *     capture:0|1   threads:N:NAME:TIMES   sleep:MS   child:STEP   fork   destroy   exit:CODE
+ *     module:FILE   kill   term   abort
  *
  * child runs another process of this program with one step, fork one that ends at once.
  */
@@ -115,6 +115,10 @@ static void step(const char *text)
         cuCtxDestroy(NULL);
     else if (strcmp(copy, "kill") == 0)
         kill(getpid(), SIGKILL);
+    else if (strcmp(copy, "term") == 0)
+        raise(SIGTERM);
+    else if (strcmp(copy, "abort") == 0)
+        abort();
     else if (strcmp(copy, "exit") == 0)
         exit(atoi(words[1]));
     else
