@@ -3,6 +3,7 @@ PRESET  ?= dev
 PREFIX  ?= /usr/local
 DESTDIR ?=
 B       := build/$(PRESET)
+RELEASE := release$(if $(filter arm64,$(ARCH)),-arm64)
 harness  = $(if $(FORMAT),$(basename $(notdir $(firstword $(wildcard tests/fuzz/fuzz_$(FORMAT).c) fuzz_input))),fuzzers)
 
 all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=… for another build)
@@ -11,6 +12,12 @@ all: build-deps $(B)/build.ninja ## build the program: build/dev/strata (PRESET=
 test: all ## run all tests, ONLY=regex those of such names; PRESET=asan or aarch64 (under qemu)
 	@cmake --build $(B) --target $(if $(ONLY),$$(tools/test-targets $(B) '$(ONLY)'),unit)
 	@tools/run-tests $(B) $(if $(ONLY),-R '$(ONLY)')
+
+web-test: all web-deps ## type check and browser tests of the page; ONLY=text those whose name contains it
+	@web/test/run $(B) '$(ONLY)'
+
+web-bench: all web-deps ## first paint and frame times of a page with a million slices
+	@web/bench/run $(B)
 
 mutate: all ## change expected values, a seeded choice, and see that tests notice; SEED=n
 	@cmake --build $(B) --target unit
@@ -55,6 +62,15 @@ install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFI
 	@cmake --build build/release
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
+deb: package-deps build/$(RELEASE)/build.ninja ## a Debian package in build/packages; ARCH=arm64 for ARM
+	@cmake --build build/$(RELEASE)
+	@cpack -G DEB --config build/$(RELEASE)/CPackConfig.cmake -B build/packages >build/cpack.log || { cat build/cpack.log; exit 1; }
+	@ls build/packages/*.deb
+
+tarball: build-deps build/release/build.ninja ## a portable folder with its libraries, as build/packages/strata-*.tar.gz
+	@cmake --build build/release
+	@tools/tarball build/release build/packages
+
 house: ## measures of the source tree; `tools/house --list` names what they count
 	@tools/house
 
@@ -76,9 +92,12 @@ clean: ## remove everything that was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z].*## / { printf "make %-28s %s\n", $$1, $$2 }' Makefile
 
+package-deps: $(if $(filter arm64,$(ARCH)),aarch64-deps,build-deps)
+	@command -v cpack dpkg-shlibdeps >/dev/null || { echo "make deb needs cpack and dpkg-dev" >&2; exit 1; }
+
 build-deps: $(if $(filter aarch64,$(PRESET)),aarch64-deps)
 
-build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps: %-deps:
+build-deps ci-deps bench-deps fuzz-deps format-deps aarch64-deps web-deps: %-deps:
 	@tools/install-deps $*
 
 build/%/build.ninja: CMakePresets.json | build-deps
@@ -89,6 +108,6 @@ build/%/build.ninja: CMakePresets.json | build-deps
 .NOTPARALLEL:
 export SECONDS_EACH
 
-.PHONY: all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
+.PHONY: deb tarball package-deps all test mutate plant demo pictures check-gpu ci bench fuzz attack coverage install house schema format clean help build-deps ci-deps \
 	bench-deps fuzz-deps format-deps aarch64-deps check-format check-tidy check-cppcheck check-shell \
 	check-layers check-links check-diagnostics check-packages

@@ -15,4 +15,6 @@ if(TARGET strata)
         add_test(NAME gpu.profile-${name} COMMAND Python3::Interpreter
             ${CMAKE_SOURCE_DIR}/tests/gpu/profile.py ${run_strata} $<TARGET_FILE:fake-nvml> ${part})
     endforeach()
+    add_test(NAME gpu.diseases COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/gpu/diseases.py ${run_strata} ${CMAKE_SOURCE_DIR})
 endif()

@@ -8,6 +8,9 @@ add_library(inject MODULE src/inject/inject.c)
 set_target_properties(inject PROPERTIES PREFIX lib OUTPUT_NAME strata-inject)
 target_link_libraries(inject PRIVATE strata_flags strata_inject)
 target_link_options(inject PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
+if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize") # the sanitizers' runtime is in the program
+    target_link_options(inject PRIVATE -Wl,-z,defs)
+endif()
 
 # Our declarations against the vendor's headers, where they are installed. These include <string>
 # of C++, which has to be there but is not needed.

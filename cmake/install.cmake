@@ -32,6 +32,10 @@ endif()
 if(NOT TARGET strata)
     return()
 endif()
+# A portable folder (tools/tarball) has the libraries of the program beside it; DT_RPATH also holds
+# for what these need.
+target_link_options(strata PRIVATE -Wl,--disable-new-dtags)
+set_target_properties(strata PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/strata")
 install(TARGETS strata)
 install(TARGETS inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
 

@@ -4,11 +4,12 @@
 #include "analysis/anomaly.h"
 
 #include "analysis/analysis.h"
+#include "analysis/bubbles.h"
 #include "analysis/steps.h"
 #include "analysis/structures.h"
 #include "text/anomaly.h"
 
-enum { MAX_ROWS = 8 };
+enum { MAX_ROWS = 8, MAX_GAPS = 5 };
 
 static const struct column structure_columns[] = {
     {"layer", COLUMN_TEXT, UNIT_PLAIN},         {"type", COLUMN_TEXT, UNIT_PLAIN},
@@ -45,6 +46,47 @@ static void add_row(struct report *r, struct table *t, const struct structure *s
     table_word(r, t, reading_of(&s->all));
 }
 
+static const struct column gap_columns[] = {
+    {"step", COLUMN_TEXT, UNIT_PLAIN},
+    {"gap ms", COLUMN_NUMBER, UNIT_MS},
+    {"structure before", COLUMN_TEXT, UNIT_PLAIN},
+    {"structure after", COLUMN_TEXT, UNIT_PLAIN},
+    {"gap is", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+/* The structure of a kernel, or none. */
+static const struct structure *around(const struct study *st, const struct structures *all,
+                                      const struct bubble *b, size_t kernel)
+{
+    return kernel != NO_KERNEL ? structures_at(all, b->step, st->cap->slices.begin[kernel]) : NULL;
+}
+
+/* The longest gaps inside steps, with the structures before and after each. */
+static void tell_gaps(struct study *st, struct report *r, const struct structures *all)
+{
+    const struct bubbles *bubbles = study_bubbles(st);
+    struct table *table = NULL;
+    size_t rows = 0;
+
+    for (size_t i = 0; i < bubbles->listed && rows < MAX_GAPS; i++) {
+        const struct bubble *b = &bubbles->list[i];
+        const struct structure *before = around(st, all, b, b->before);
+        const struct structure *after = around(st, all, b, b->after);
+        if (b->scope != SCOPE_INTERNAL || before == NULL || after == NULL)
+            continue;
+        if (table == NULL) {
+            report_text(r, report_message(r, &anomaly_text.gaps_of_layers));
+            table = report_table(r, gap_columns, ARRAY_LEN(gap_columns));
+        }
+        table_text(r, table, study_steps(st)->at[b->step].id);
+        table_number(table, (double)(b->at.end - b->at.begin));
+        table_text(r, table, name_of(r, before));
+        table_text(r, table, name_of(r, after));
+        table_word(r, table, before == after ? "inside" : "between");
+        rows++;
+    }
+}
+
 /* The two layers around the longest gap between layers. */
 static void tell_longest_gap(struct report *r, const struct structures *all)
 {
@@ -79,4 +121,5 @@ void anomaly_describe_structures(struct study *st, const struct arch *arch, stru
         report_text(
             r, REPORT_MESSAGE(r, &anomaly_text.more_layers, PLACE("n", all->n_ranked - MAX_ROWS)));
     tell_longest_gap(r, all);
+    tell_gaps(st, r, all);
 }

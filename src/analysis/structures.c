@@ -31,6 +31,16 @@ static bool exceeds(nanos a, int q, nanos b)
     return (wide)a * 10 > (wide)b * q;
 }
 
+const struct structure *structures_at(const struct structures *all, size_t step, nanos t)
+{
+    const struct structure *found = NULL;
+
+    for (size_t i = 0; i < all->n && all->at[i].step <= step; i++)
+        if (all->at[i].step == step && all->at[i].at.begin <= t)
+            found = &all->at[i];
+    return found;
+}
+
 unsigned clocks_read(const struct clocks *c)
 {
     nanos low = c->wall, high = low;

@@ -63,6 +63,9 @@ struct structures {
 /* Cuts the steps of a study along the layers of `a`; a step without layers is one structure. */
 const struct structures *structures_find(struct study *st, const struct arch *a);
 
+/* The structure of a step in which time `t` lies, or the last one before it; NULL: none. */
+const struct structure *structures_at(const struct structures *all, size_t step, nanos t);
+
 unsigned clocks_read(const struct clocks *clocks);
 const char *clocks_meaning_text(enum clocks_meaning meaning);
 const char *structure_type_name(enum structure_type type);

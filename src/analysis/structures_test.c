@@ -53,6 +53,18 @@ TEST(a_layer_is_a_block_with_sides)
     assert_true(a->share == 9.0 / 19);
 }
 
+TEST(a_time_lies_in_the_last_structure_that_began)
+{
+    add_on("1", "FusedInferAttentionScore", 0, 5 * MS);
+    add_on("1", "FusedInferAttentionScore", 6 * MS, 1 * MS);
+    const struct structures *s = structures();
+
+    assert_ptr_equal(structures_at(s, 0, 5 * MS), &s->at[0]);
+    assert_ptr_equal(structures_at(s, 0, 6 * MS), &s->at[1]);
+    assert_null(structures_at(s, 0, -1));
+    assert_null(structures_at(s, 7, MS));
+}
+
 TEST(rankings_may_disagree)
 {
     add_on("1", "FusedInferAttentionScore", 0, 5 * MS);
@@ -79,5 +91,5 @@ TEST(nothing_has_no_structures)
 }
 
 TEST_MAIN("structures", T(clocks_are_read_beside_each_other), CASE(a_layer_is_a_block_with_sides),
-          CASE(rankings_may_disagree), CASE(a_step_without_layers_is_one_structure),
-          CASE(nothing_has_no_structures))
+          CASE(a_time_lies_in_the_last_structure_that_began), CASE(rankings_may_disagree),
+          CASE(a_step_without_layers_is_one_structure), CASE(nothing_has_no_structures))

@@ -1,5 +1,7 @@
-/* Kernel names without their template arguments; apart from mangled.c, which the library inside
- * profiled programs has too. */
+/*
+ * The short form of a whole signature. Apart from mangled.c, which the injection library contains
+ * without an arena and the functions of str.c.
+ */
 #include "base/mangled.h"
 
 /* Bytes up to behind the bracket that closes the one at the front; all of them when none does. */

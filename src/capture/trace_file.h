@@ -37,7 +37,7 @@ enum {
     TRACE_BLOCK_MOST = 1 << 24,     /* bytes of a payload */
     TRACE_NUMBER = 10,              /* bytes of the longest LEB128 number */
     TRACE_STRING_MOST = 1 << 16,    /* bytes of a text; longer ones are cut */
-    TRACE_METRICS_MOST = 64,        /* metrics of a counter record */
+    TRACE_METRICS_MOST = 96,        /* metrics of a counter record */
 };
 
 struct trace_block {

@@ -38,7 +38,8 @@ struct rank_verdict {
     int64_t rank, device; /* -1: unknown */
     const char *name;
     size_t steps;
-    nanos time; /* a step, mean */
+    uint64_t kernels;
+    nanos time; /* a step, median */
     double idle_share;
     const char *cause;
     nanos saving;
@@ -49,6 +50,7 @@ struct rank_verdicts {
     struct rank_verdict *list;
     size_t n;
     nanos median;
+    bool is_one_run;
 };
 
 static const struct field rank_fields[] = {
@@ -90,6 +92,7 @@ static struct rank_verdict judge(struct session *s, const struct capture *cap)
         .device = cap->facts.device,
         .name = arena_cstr(&s->arena, str_of(cap->name)),
         .steps = d->steps,
+        .kernels = cap->kernels_read,
         .time = d->time,
         .cause = d->verdict.id,
         .saving = d->verdict.saving,
@@ -116,15 +119,18 @@ static nanos median_of(struct session *s, const struct rank_verdicts *v)
     return times[v->n / 2];
 }
 
-/* The slowest first in words, all as a table. */
-static void print_ranks(struct session *s, const struct rank_verdicts *v)
+/* The slowest in words; ranks of one run do about the same work. */
+static void tell_slowest(struct report *r, const struct rank_verdicts *v)
 {
-    struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
     const struct rank_verdict *slow = v->list;
 
     for (size_t i = 1; i < v->n; i++)
         if (v->list[i].time > slow->time)
             slow = &v->list[i];
+    if (!v->is_one_run) {
+        report_text(r, REPORT_MESSAGE(r, &diagnosis_text.ranks_apart, PLACE("n", v->n)));
+        return;
+    }
     bool is_alike = slow->time <= v->median + v->median / 20;
     report_text(
         r, REPORT_MESSAGE(r, is_alike ? &diagnosis_text.ranks_alike : &diagnosis_text.ranks_slow,
@@ -132,10 +138,29 @@ static void print_ranks(struct session *s, const struct rank_verdicts *v)
                           PLACE("time", quantity_text(&r->arena, (double)slow->time, UNIT_NS)),
                           PLACE("median", quantity_text(&r->arena, (double)v->median, UNIT_NS)),
                           PLACE("text", slow->text)));
+}
+
+static void print_ranks(struct session *s, const struct rank_verdicts *v)
+{
+    struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
+
+    tell_slowest(r, v);
     report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
     report_text(r, report_message(r, &diagnosis_text.ranks_one));
     session_report(s, r);
     report_free(r);
+}
+
+/* Ranks of one run have about as many kernels each; other captures only share a folder. */
+static bool is_one_run(const struct rank_verdicts *v)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+
+    for (size_t i = 0; i < v->n; i++) {
+        least = v->list[i].kernels < least ? v->list[i].kernels : least;
+        most = v->list[i].kernels > most ? v->list[i].kernels : most;
+    }
+    return least > 0 && most <= least + least / 5;
 }
 
 static void show_ranks(struct session *s, const struct fleet *fleet)
@@ -146,6 +171,7 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
     for (size_t i = 0; i < v.n; i++)
         v.list[i] = judge(s, fleet->ranks.at[i]);
     v.median = median_of(s, &v);
+    v.is_one_run = is_one_run(&v);
     if (s->common.json)
         session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
                          &(struct record_env){.arena = &s->arena});

@@ -145,7 +145,7 @@ const struct command command_gpu_profile = {
     .details =
         "Runs the command (or that of the spec file) and writes a folder with the report and all "
         "data under out/profiles. Modes: annotation (the default) times every kernel and collects "
-        "counters in two passes; event times runs of one stage, for comparing two versions; ncu "
+        "counters in eight groups; event times runs of one stage, for comparing two versions; ncu "
         "collects everything Nsight Compute offers, including its advice and source view; nsys "
         "records the timeline: overlap, gaps, launch latency.\n"
         "\n"

@@ -22,12 +22,16 @@ static const struct opt options[] = {
     OPT_STRING(0, "devlog", "FILE", struct args, devlog,
                "also add the result to a development log"),
     OPT_GPU_WORK(struct args, ask),
-    OPT_GPU_NAMES(struct args, ask),
+    OPT_STRING(0, "kernel", "NAME", struct args, ask.kernel,
+               "of a folder: kernels whose name matches; of files: the title"),
+    OPT_STRING(0, "version", "NAME", struct args, ask.version, "version label (default: base)"),
     OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu report examples/gpu-rules/raw.csv", "report from another profiler's files"},
+    {"strata gpu report examples/gpu-rules/run --kernel attend",
+     "verdict on kernels whose name contains attend"},
     {"strata gpu report --check examples/gpu-rules/report.md", "validate a report"},
     {0},
 };
@@ -102,6 +106,12 @@ static enum status again(struct session *s, const struct args *args)
 
     TRY(gpu_rundir_load(dir, &run, &s->diag));
     enum status st = ST_OK;
+    if (args->ask.kernel != NULL)
+        st = gpu_run_only(&run, args->ask.kernel, &s->diag);
+    if (st != ST_OK) {
+        gpu_run_free(&run);
+        return st;
+    }
     if (s->common.out != NULL) {
         st = fs_mkdirs(s->common.out, &s->diag);
         if (st == ST_OK)
@@ -164,7 +174,8 @@ const struct command command_gpu_report = {
                "files, which are read as in `strata gpu import`. Nothing is written without --out: "
                "with it, a run folder's report.md and report.html go to that folder (--out RUN "
                "replaces those of the run; the same files give the same bytes), and files of other "
-               "profilers become a run folder.\n"
+               "profilers become a run folder. Of a run folder, --kernel shows the kernels whose "
+               "names that expression finds, however small they are.\n"
                "\n"
                "--check validates a report against the contract in docs/gpu.md; the exit code is 1 "
                "if it fails. --devlog adds or replaces the block of this version in a file and "

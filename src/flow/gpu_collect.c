@@ -8,43 +8,6 @@
 
 enum { STARTS_MOST = 1000 };
 
-/* In this order a chip that fits fewer into two passes drops the least needed ones. */
-#define QUICK                                                                                      \
-    "gpu__time_duration.sum,sm__cycles_elapsed.max,sm__cycles_active.avg,"                         \
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed,dram__bytes_read.sum,"                     \
-    "dram__bytes_write.sum,sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed,"       \
-    "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sectors_lookup_hit.sum,"             \
-    "lts__t_sectors_lookup_miss.sum,"                                                              \
-    "smsp__issue_active.avg.pct_of_peak_sustained_active,"                                         \
-    "smsp__warps_eligible.avg.per_cycle_active,smsp__inst_executed.sum,"                           \
-    "sm__inst_executed_pipe_tensor.sum,l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum,"             \
-    "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum,"                                               \
-    "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed,"                           \
-    "lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed,"                                       \
-    "lts__d_sectors.avg.pct_of_peak_sustained_elapsed,"                                            \
-    "lts__xbar2lts_cycles_active.avg.pct_of_peak_sustained_elapsed,l1tex__t_sectors.sum"
-
-#define STALL(reason) ",smsp__average_warps_issue_stalled_" reason "_per_issue_active.ratio"
-#define PIPE(name)    ",sm__pipe_" name "_cycles_active.avg.pct_of_peak_sustained_elapsed"
-
-const struct gpu_metric_set gpu_metrics_quick = {QUICK, 2, false};
-const struct gpu_metric_set gpu_metrics_once = {QUICK, 2, true};
-
-const struct gpu_metric_set gpu_metrics_deep = {
-    QUICK ",l1tex__throughput.avg.pct_of_peak_sustained_elapsed,"
-          "lts__throughput.avg.pct_of_peak_sustained_elapsed,l1tex__t_sector_hit_rate.pct,"
-          "sm__inst_executed_pipe_tensor_op_hmma.sum,sm__inst_executed_pipe_tensor_op_gmma.sum,"
-          "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed" PIPE("fma") PIPE("alu")
-              PIPE("fp64") STALL("barrier") STALL("branch_resolving") STALL("dispatch_stall")
-                  STALL("drain") STALL("gmma") STALL("imc_miss") STALL("lg_throttle")
-                      STALL("long_scoreboard") STALL("math_pipe_throttle") STALL("membar")
-                          STALL("mio_throttle") STALL("misc") STALL("no_instruction")
-                              STALL("not_selected") STALL("selected") STALL("short_scoreboard")
-                                  STALL("sleeping") STALL("tex_throttle") STALL("wait"),
-    40,
-    true,
-};
-
 /* The notes that mean "no counters here", with what helps. */
 static const struct refusal {
     const char *note, *code, *text, *advice;
@@ -190,6 +153,15 @@ enum gpu_outcome gpu_collect_trace(struct gpu_collect *c, const char *part, cons
     return run_part(c, &run, part, out);
 }
 
+static const char *joined(const char *const *names, struct arena *arena)
+{
+    struct str text = S("");
+
+    for (size_t i = 0; names[i] != NULL; i++)
+        text = arena_format(arena, "%.*s%s%s", STR_ARGS(text), i > 0 ? "," : "", names[i]);
+    return text.at;
+}
+
 enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, struct gpu_pick pick,
                                       struct gpu_metric_set metrics, struct gpu_recorded *out,
                                       bool *is_degraded)
@@ -203,9 +175,11 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
         .ranges = pick.range,
         .skip = pick.skip,
         .count = pick.count * turns,
-        /* The first launch of a kernel finds cold caches: the second one stands for it. */
-        .per_kernel = pick.count > 0 || pick.skip > 0 ? 0 : 2 * turns,
-        .metrics = metrics.names,
+        /* With replay the first launch of a kernel finds cold caches: the second stands for it. */
+        .per_kernel = pick.count > 0 || pick.skip > 0 ? 0
+                      : metrics.is_replayed           ? 2
+                                                      : turns,
+        .metrics = joined(metrics.names, c->arena),
         .passes = metrics.passes,
         .is_replayed = metrics.is_replayed,
     };

@@ -60,25 +60,6 @@ static void make_stages(struct gpu_plan *plan, const struct gpu_recorded *timing
     gpu_plan_select(plan, arena);
 }
 
-/* Regex for the kernels of a stage (-1: of any) whose launches were too few to take turns with all
- * the metrics; NULL when there are none. */
-static const char *unfinished_regex(const struct gpu_variants *v, int stage, struct arena *arena)
-{
-    const char *regex = NULL;
-
-    for (size_t i = 0; i < v->at.n; i++) {
-        const struct gpu_variant *x = &v->at.at[i];
-        if (x->stage != stage || x->counted == NULL || x->counted->is_whole)
-            continue;
-        const char *one = gpu_regex_of_name(x->name, arena);
-        if (regex == NULL)
-            regex = one;
-        else if (strstr(regex, one) == NULL)
-            regex = arena_printf(arena, "%s|%s", regex, one);
-    }
-    return regex;
-}
-
 /* One counter run, attached to the variants. */
 static enum gpu_outcome count(struct gpu_collect *c, const char *part, struct gpu_pick pick,
                               struct gpu_metric_set metrics, int stage, struct gpu_measured *out)
@@ -96,10 +77,13 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
                                      const struct gpu_profile_job *job,
                                      struct gpu_metric_set metrics, struct gpu_measured *out)
 {
-    const char *regex = gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
+    /* Small kernels, too: they can be asked for later. */
+    const char *regex = out->has_own_stages
+                            ? "."
+                            : gpu_selections_regex(plan->selections, plan->stages.n, c->arena);
     enum gpu_outcome code = GPU_DONE;
 
-    vec_reserve(&out->counting, 2 * (plan->stages.n + 1)); /* variants point into them: not moved */
+    vec_reserve(&out->counting, plan->stages.n + 1); /* variants point into them: not moved */
     for (size_t i = 0; i <= plan->stages.n && code == GPU_DONE && !out->is_degraded; i++) {
         const char *range = i > 0 ? plan->selections[i - 1].range : NULL;
         const char *number = i > 0 ? arena_printf(c->arena, "-%zu", i) : "";
@@ -108,10 +92,6 @@ static enum gpu_outcome count_stages(struct gpu_collect *c, struct gpu_plan *pla
             continue;
         code = count(c, arena_printf(c->arena, "trace/counters%s", number), pick, metrics,
                      (int)i - 1, out);
-        pick.regex = unfinished_regex(&out->variants, (int)i - 1, c->arena);
-        if (code == GPU_DONE && !metrics.is_replayed && pick.regex != NULL)
-            code = count(c, arena_printf(c->arena, "trace/counters%s-once", number), pick,
-                         gpu_metrics_once, (int)i - 1, out);
     }
     return code;
 }

@@ -34,9 +34,9 @@ struct gpu_collect {
 };
 
 struct gpu_metric_set {
-    const char *names; /* with commas */
-    int passes;        /* at most */
-    bool is_replayed;  /* every launch has all of them; else launches of a kernel take turns */
+    const char *const *names; /* up to NULL; see inject/metric_set.h */
+    int passes;               /* at most */
+    bool is_replayed; /* every launch has all of them; else launches of a kernel take turns */
 };
 
 struct gpu_pick {
@@ -60,10 +60,9 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
                                     uint64_t warmup, uint64_t runs, struct gpu_recorded *out,
                                     size_t *starts);
 
-/* Of annotation mode: all that fit two passes on recent chips, most needed first. The same for
- * kernels that are launched only once. And in place of ncu: caches, pipes and stalls as well, in
- * many passes. */
-extern const struct gpu_metric_set gpu_metrics_quick, gpu_metrics_once, gpu_metrics_deep;
+/* Of annotation mode: launches of a kernel take turns with eight groups. And in place of ncu: every
+ * launch with all of them, in many passes. */
+extern const struct gpu_metric_set gpu_metrics_quick, gpu_metrics_deep;
 
 /*
  * The runs of annotation and event mode, and what they gave for each stage.

@@ -188,6 +188,10 @@ struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occup
         if (c.is_weak)
             c.confidence = fmin(c.confidence, 0.5);
     }
-    c.has_locality_issue = l2_hit < 80 && (isnan(r->traffic) ? v.dram >= 30 : r->traffic > 1.25);
+    /* More than the buffers hold that the kernel was given: it is read again. */
+    double again = gpu_dram_bytes(k) / k->m[GPU_M_BUFFER_BYTES];
+    bool is_reread = isnan(again) || again > 1.25;
+    c.has_locality_issue =
+        l2_hit < 80 && (isnan(r->traffic) ? v.dram >= 30 && is_reread : r->traffic > 1.25);
     return c;
 }

@@ -47,6 +47,23 @@ static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *p
     return k;
 }
 
+/* What the counters of a kernel do not tell, or tell of some launches only. */
+static void note_counters(struct gpu_run *run, const struct gpu_variant *v)
+{
+    if (v->counted == NULL)
+        return;
+    if (v->problems > 1)
+        gpu_run_note(run,
+                     "%.*s is mixed: launches with one grid and block did different work (%zu "
+                     "sorts); its counters are of one sort, its times of all",
+                     STR_ARGS(v->name), v->problems);
+    if (v->counted->values < v->counted->metrics)
+        gpu_run_note(run,
+                     "%.*s: %zu of %zu counters; launches take turns with them, and there were "
+                     "too few",
+                     STR_ARGS(v->name), v->counted->values, v->counted->metrics);
+}
+
 enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
                              const struct gpu_variants *all, bool has_own_stages, struct diag *d)
 {
@@ -59,6 +76,7 @@ enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
         medians[run->kernels.n] = v->median_ns;
         struct gpu_kernel k = kernel_of(run, plan, all, v, run->kernels.n);
         vec_push(&run->kernels, k);
+        note_counters(run, v);
     }
     TRY(make_stages(run, plan, has_own_stages, d));
     for (size_t i = 0; i < run->stages.n; i++)

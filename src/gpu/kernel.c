@@ -64,13 +64,29 @@ int gpu_metric_of_name(struct str name)
     return -1;
 }
 
+static bool is_between(struct str text, struct str prefix, struct str suffix, struct str *between)
+{
+    if (!str_starts(text, prefix) || !str_ends(text, suffix) || text.n <= prefix.n + suffix.n)
+        return false;
+    *between = str_part(text, prefix.n, text.n - prefix.n - suffix.n);
+    return true;
+}
+
 bool gpu_stall_of_counter(struct str counter, struct str *reason)
 {
-    if (!str_starts(counter, stall_prefix) || !str_ends(counter, stall_suffix) ||
-        counter.n <= stall_prefix.n + stall_suffix.n)
-        return false;
-    *reason = str_part(counter, stall_prefix.n, counter.n - stall_prefix.n - stall_suffix.n);
-    return true;
+    return is_between(counter, stall_prefix, stall_suffix, reason) ||
+           is_between(counter, S("smsp__warps_issue_stalled_"), S(".sum"), reason);
+}
+
+void gpu_kernel_stalls_per_issue(struct gpu_kernel *k)
+{
+    double issued = NAN;
+
+    for (size_t i = 0; i < k->n_stalls; i++)
+        if (str_equal(k->stalls[i].reason, S("selected")))
+            issued = k->stalls[i].ratio;
+    for (size_t i = 0; i < k->n_stalls; i++)
+        k->stalls[i].ratio /= issued;
 }
 
 void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio)
@@ -196,8 +212,11 @@ struct str gpu_short_name(struct str name)
 
 bool gpu_uses_tensor(const struct gpu_kernel *k)
 {
+    /* Some instructions for half precision run in the tensor pipe, too. */
+    double scalar = k->m[GPU_M_HALF_OPS] * k->m[GPU_M_INST] / k->m[GPU_M_THREAD_INST];
+
     if (!isnan(k->m[GPU_M_TC_PCT]))
-        return k->m[GPU_M_TC_PCT] >= 0.1;
+        return k->m[GPU_M_TC_PCT] >= 0.1 && !(k->m[GPU_M_TC_INST] < 1.5 * scalar);
     return k->m[GPU_M_TC_INST] > 0;
 }
 
@@ -213,7 +232,7 @@ double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe)
     double best = (double)NAN;
 
     *pipe = "tensor";
-    if (k->m[GPU_M_TC_PCT] >= 0.1)
+    if (k->m[GPU_M_TC_PCT] >= 0.1 && gpu_uses_tensor(k))
         return k->m[GPU_M_TC_PCT];
     for (size_t i = 0; i < ARRAY_LEN(pipes); i++) {
         double pct = k->m[pipes[i].metric];
@@ -255,6 +274,16 @@ double gpu_chip_pct(const struct gpu_kernel *k, const char **level)
 
     *level = isnan(l1) || l2 > l1 ? "l2" : "l1";
     return fmax(l1, l2);
+}
+
+double gpu_kernel_limit(const struct gpu_kernel *k, const char **unit)
+{
+    const char *pipe, *level;
+    double comp = gpu_compute_pct(k, &pipe), chip = gpu_chip_pct(k, &level);
+    double busiest = fmax(fmax(comp, k->m[GPU_M_DRAM_PCT]), chip);
+
+    *unit = comp == busiest ? pipe : chip == busiest ? level : "dram";
+    return busiest;
 }
 
 double gpu_dram_bytes(const struct gpu_kernel *k)

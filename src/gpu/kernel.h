@@ -85,11 +85,15 @@ int gpu_metric_of_counter(struct str counter, int *rank);
 /* The metric with one of our own names; -1 when there is none. */
 int gpu_metric_of_name(struct str name);
 
-/* Reads "smsp__average_warps_issue_stalled_<reason>_per_issue_active.ratio"; false for others. */
+/* Reads "smsp__average_warps_issue_stalled_<reason>_per_issue_active.ratio", and the sum that it is
+ * made of, "smsp__warps_issue_stalled_<reason>.sum"; false for others. */
 bool gpu_stall_of_counter(struct str counter, struct str *reason);
 
 /* Adds or replaces a stall reason; beyond GPU_STALLS it is dropped. */
 void gpu_kernel_stall(struct gpu_kernel *k, struct str reason, double ratio);
+
+/* Makes ratios of sums: divides by "selected", the warps that issued. */
+void gpu_kernel_stalls_per_issue(struct gpu_kernel *k);
 
 /* The reason with the largest ratio besides "selected", and its share of all waiting (0 to 1).
  * False when stalls were not collected. */
@@ -122,6 +126,9 @@ double gpu_l2_pct(const struct gpu_kernel *k);
 
 /* The larger of the two, and which it is. NAN when neither was collected. */
 double gpu_chip_pct(const struct gpu_kernel *k, const char **level);
+
+/* How busy the busiest of them and of device memory is, and its name. NAN when none is known. */
+double gpu_kernel_limit(const struct gpu_kernel *k, const char **unit);
 
 /* Bytes moved to and from memory; sectors of local memory. NAN when not collected. */
 double gpu_dram_bytes(const struct gpu_kernel *k);

@@ -11,8 +11,11 @@ static const struct limits {
     struct str cc;
     uint32_t warps, blocks, smem_kib;
 } chips[] = {
-    {S_INIT("8.0"), 64, 32, 164},  {S_INIT("8.9"), 48, 24, 100},  {S_INIT("9.0"), 64, 32, 228},
-    {S_INIT("10.0"), 64, 32, 228}, {S_INIT("12.0"), 48, 24, 100},
+    {S_INIT("7.0"), 64, 32, 96},   {S_INIT("7.2"), 64, 32, 96},   {S_INIT("7.5"), 32, 16, 64},
+    {S_INIT("8.0"), 64, 32, 164},  {S_INIT("8.6"), 48, 16, 100},  {S_INIT("8.7"), 48, 16, 164},
+    {S_INIT("8.9"), 48, 24, 100},  {S_INIT("9.0"), 64, 32, 228},  {S_INIT("10.0"), 64, 32, 228},
+    {S_INIT("10.1"), 48, 24, 228}, {S_INIT("10.3"), 64, 32, 228}, {S_INIT("11.0"), 48, 24, 228},
+    {S_INIT("12.0"), 48, 24, 100}, {S_INIT("12.1"), 48, 24, 100},
 };
 
 static uint32_t round_up(uint32_t value, uint32_t step)
@@ -86,7 +89,10 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
     if (!isnan(k->m[GPU_M_SM_COUNT]))
         sm_count = k->m[GPU_M_SM_COUNT];
     double config = k->m[GPU_M_SMEM_CONFIG] > 0 ? k->m[GPU_M_SMEM_CONFIG] : chip->smem_kib * 1024.0;
-    double held = smem < 1e6 ? round_up((uint32_t)smem + DRIVER_SMEM, 128) : 0;
+    /* Before Ampere the driver kept nothing for itself, and the unit was 256 bytes. */
+    bool is_old = chip->cc.at[0] == '7';
+    double held =
+        smem < 1e6 ? round_up((uint32_t)smem + (is_old ? 0 : DRIVER_SMEM), is_old ? 256 : 128) : 0;
     o.max_warps = chip->warps;
     o.warps_per_block = (uint32_t)((threads + WARP - 1) / WARP);
     o.lim_warps = chip->warps / o.warps_per_block;

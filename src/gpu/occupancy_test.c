@@ -75,6 +75,23 @@ TEST(limits_of_the_tool_stand_in_for_resources)
     assert_true(o.waves == 2);
 }
 
+TEST(chips_from_volta_to_blackwell)
+{
+    struct gpu_kernel k = launch(1000, 256, 32, 16384, NAN);
+
+    k.m[GPU_M_SMEM_DYNAMIC] = 0;
+    /* 96 KiB hold six blocks of 16 KiB, nothing is kept for the driver; Turing has 32 warps. */
+    assert_int_equal(gpu_occupancy_of(&k, S("7.0"), 80).blocks_per_sm, 6);
+    assert_int_equal(gpu_occupancy_of(&k, S("7.5"), 72).blocks_per_sm, 4);
+    /* 100 KiB, 17 each: five; by 48 warps six. */
+    assert_int_equal(gpu_occupancy_of(&k, S("8.6"), 84).blocks_per_sm, 5);
+    assert_int_equal(gpu_occupancy_of(&k, S("8.7"), 16).blocks_per_sm, 6);
+    assert_int_equal(gpu_occupancy_of(&k, S("10.3"), 148).blocks_per_sm, 8);
+    assert_int_equal(gpu_occupancy_of(&k, S("11.0"), 20).blocks_per_sm, 6);
+    assert_int_equal(gpu_occupancy_of(&k, S("12.1"), 48).blocks_per_sm, 5);
+    assert_false(gpu_occupancy_of(&k, S("6.1"), 20).is_known);
+}
+
 TEST(nothing_known_promises_nothing)
 {
     struct gpu_kernel k = gpu_kernel_none();
@@ -89,4 +106,4 @@ TEST(nothing_known_promises_nothing)
 TEST_MAIN("gpu/occupancy", T(registers_and_warps_allow_eight_blocks_of_256),
           T(shared_memory_counts_the_kibibyte_of_the_driver), T(registers_are_handed_out_in_eights),
           T(the_next_block_has_a_price), T(limits_of_the_tool_stand_in_for_resources),
-          T(nothing_known_promises_nothing))
+          T(chips_from_volta_to_blackwell), T(nothing_known_promises_nothing))

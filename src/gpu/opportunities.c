@@ -1,22 +1,14 @@
 /*
  * What would make a kernel faster. See rules.h.
  */
-#include "gpu/rules.h"
+#include "gpu/opportunities.h"
+
 #include "text/gpu.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { GAIN_MAX = 95 };
-
-struct finder {
-    struct arena *arena;
-    const struct gpu_case *c;
-    struct gpu_opportunities *out;
-    double comp, dram, chip; /* percent; 0 where not collected */
-    double saturation;       /* u: the busiest unit against what it can reach, at most 1 */
-    double cap;
-};
 
 static double known(double value)
 {
@@ -46,7 +38,8 @@ static double gain_cap(const struct gpu_case *c)
 
 static double confidence_of(int id)
 {
-    static const double table[] = {0, 1, 1, 1, 1, .7, .7, 1, 1, .7, .7, .6, .6, .6, .5};
+    static const double table[] = {0,  1,  1,  1,  1,  .7, .7, 1,  1,  .7, .7,
+                                   .6, .6, .6, .5, .7, .7, .7, .7, .7, .7};
 
     return table[id];
 }
@@ -58,14 +51,9 @@ static void push(struct gpu_opportunities *list, struct gpu_opportunity o)
     vec_push(&list->all, o);
 }
 
-/* `ratio` is the new duration over the old one. */
-static void add(struct finder *f, int id, const char *family, const char *name, double ratio,
-                struct str trigger)
+static void add_gain(struct gpu_finder *f, int id, const char *family, const char *name,
+                     double gain, struct str trigger)
 {
-    double gain = fmin(100 * (1 - ratio), f->cap);
-
-    if (!(gain > 0))
-        return;
     push(f->out, (struct gpu_opportunity){.id = id,
                                           .family = family,
                                           .name = str_of(name),
@@ -75,8 +63,27 @@ static void add(struct finder *f, int id, const char *family, const char *name, 
                                           .is_ranked = true});
 }
 
+/* `ratio` is the new duration over the old one. */
+static void add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
+                struct str trigger)
+{
+    double gain = fmin(100 * (1 - ratio), f->cap);
+
+    if (gain > 0)
+        add_gain(f, id, family, name, gain, trigger);
+}
+
+void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name,
+                    double ratio, struct str trigger)
+{
+    double gain = clip(100 * (1 - ratio), 0, GAIN_MAX);
+
+    if (gain >= 3)
+        add_gain(f, id, family, name, gain, trigger);
+}
+
 /* O1 to O4: traffic, locality, tensor cores. */
-static void look_at_work(struct finder *f)
+static void look_at_work(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     double traffic = f->c->roofline->traffic, compute = f->comp / 100 / GPU_ETA_COMPUTE;
@@ -85,7 +92,7 @@ static void look_at_work(struct finder *f)
     if (traffic > 1.25 && f->dram >= 45)
         add(f, 1, "traffic", "cut DRAM traffic", fmax(1 / traffic, compute),
             arena_format(f->arena, "traffic_ratio=%.2f", traffic));
-    if (f->c->class->has_locality_issue)
+    if (f->c->class->has_locality_issue && isnan(k->m[GPU_M_BUFFER_BYTES]))
         add(f, 2, "traffic", "raise L2 locality",
             fmax(fmax((1 - 0.80) / (1 - fmin(l2_hit, 99) / 100), less), compute),
             arena_format(f->arena, "l2_hit=%.1f%%", l2_hit));
@@ -105,7 +112,7 @@ static void look_at_work(struct finder *f)
 }
 
 /* "limited by registers: 8 fewer per thread" */
-static struct str occupancy_price(struct finder *f, double occ)
+struct str gpu_finder_price(struct gpu_finder *f, double occ)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     struct str what = {"", 0};
@@ -136,32 +143,40 @@ static double stall_share(const struct gpu_kernel *k, struct str reason)
     return total > 0 ? one / total : (double)NAN;
 }
 
+/* Whether the instruction mix was collected: then the rules of mechanisms.c say more. */
+static bool has_mix(const struct gpu_kernel *k)
+{
+    return !isnan(k->m[GPU_M_THREAD_INST_ON]);
+}
+
 /* O5 to O8: occupancy, spills, filling, the last wave. */
-static void look_at_launch(struct finder *f)
+static void look_at_launch(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = k->m[GPU_M_OCC], waves = gpu_waves(k, o), local = gpu_local_sectors(k);
+    double active = k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
 
-    if (f->c->class->bound == GPU_LATENCY && occ < 25 && o->is_known && o->next_pct > occ)
+    if (!has_mix(k) && f->c->class->bound == GPU_LATENCY && occ < 25 && o->is_known &&
+        o->next_pct > occ)
         add(f, 5, "occupancy", "raise occupancy", fmax(occ / o->next_pct, f->saturation),
-            occupancy_price(f, occ));
-    if (local > 0 && k->m[GPU_M_L1_SECT] > 0) {
+            gpu_finder_price(f, occ));
+    if (!has_mix(k) && local > 0 && k->m[GPU_M_L1_SECT] > 0) {
         double s = stall_share(k, S("long_scoreboard"));
         double part = fmin(0.9, local / k->m[GPU_M_L1_SECT]);
         add(f, 6, "spill", "remove spills", 1 - part * (isnan(s) ? 0.5 : s),
             arena_format(f->arena, "local_bytes=%.0f", 32 * local));
     }
     if (gpu_is_underfilled(k, o))
-        add(f, 7, "fill", "fill the GPU", fmax(waves, f->saturation),
+        add(f, 7, "fill", "fill the GPU", fmax(isnan(active) ? waves : active, f->saturation),
             arena_format(f->arena, "waves=%.4g", waves));
-    if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05)
-        add(f, 8, "fill", "balance the last wave", waves / ceil(waves),
+    if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05 && !(active > 0.95))
+        add(f, 8, "fill", "balance the last wave", fmax(known(active), waves / ceil(waves)),
             arena_format(f->arena, "waves=%.2f", waves));
 }
 
 /* O9 to O11: access patterns and stalls. */
-static void look_at_access(struct finder *f)
+static void look_at_access(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
     double ideal = k->m[GPU_M_SECT_IDEAL] / k->m[GPU_M_SECT_ACTUAL];
@@ -171,7 +186,7 @@ static void look_at_access(struct finder *f)
     if (k->m[GPU_M_SECT_ACTUAL] > 0 && ideal < 0.8)
         add(f, 9, "access", "coalesce global access", 1 - (1 - ideal) * f->chip / 100,
             arena_format(f->arena, "sectors_ideal/actual=%.2f", ideal));
-    if (k->m[GPU_M_WAVEFRONTS] > 0 && conflicts > 0.1)
+    if (!has_mix(k) && k->m[GPU_M_WAVEFRONTS] > 0 && conflicts > 0.1)
         add(f, 10, "access", "remove bank conflicts",
             1 - fmin(1, conflicts) * known(gpu_l1_pct(k)) / 100,
             arena_format(f->arena, "conflicts/wavefronts=%.2f", conflicts));
@@ -202,7 +217,7 @@ static const char *rule_family(struct str name)
 }
 
 /* O14: what the tool itself advises. */
-static void look_at_rules(struct finder *f)
+static void look_at_rules(struct gpu_finder *f)
 {
     const struct gpu_kernel *k = f->c->kernel;
 
@@ -228,22 +243,21 @@ static void look_at_rules(struct finder *f)
     }
 }
 
-/* Best first: by what is to be expected, ties by id; those not ranked last. */
+/* Best first: by the gain that is printed, ties by id; those not ranked last. */
 static int by_rank(const void *x, const void *y)
 {
     const struct gpu_opportunity *a = x, *b = y;
-    double p = a->gain * a->confidence, q = b->gain * b->confidence;
 
     if (a->is_ranked != b->is_ranked)
         return a->is_ranked ? -1 : 1;
-    if (p != q)
-        return p > q ? -1 : 1;
+    if (a->gain != b->gain)
+        return a->gain > b->gain ? -1 : 1;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
     return str_compare(a->name, b->name);
 }
 
-/* By gain times confidence, ties by id, the best of each family in front. */
+/* By gain, ties by id, the best of each family in front. */
 static void rank(struct gpu_opportunities *list)
 {
     if (list->all.n == 0)
@@ -261,19 +275,21 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                             struct gpu_opportunities *out)
 {
     const char *name;
-    struct finder f = {.arena = arena,
-                       .c = c,
-                       .out = out,
-                       .comp = known(gpu_compute_pct(c->kernel, &name)),
-                       .dram = known(c->kernel->m[GPU_M_DRAM_PCT]),
-                       .chip = known(gpu_chip_pct(c->kernel, &name)),
-                       .cap = gain_cap(c)};
+    struct gpu_finder f = {.arena = arena,
+                           .c = c,
+                           .out = out,
+                           .comp = known(gpu_compute_pct(c->kernel, &name)),
+                           .dram = known(c->kernel->m[GPU_M_DRAM_PCT]),
+                           .chip = known(gpu_chip_pct(c->kernel, &name)),
+                           .cap = gain_cap(c)};
 
     f.saturation = fmin(
         1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY), f.chip / 100));
     look_at_work(&f);
     look_at_launch(&f);
     look_at_access(&f);
+    if (has_mix(c->kernel))
+        gpu_finder_look_at_mechanisms(&f);
     look_at_rules(&f);
     rank(out);
 }

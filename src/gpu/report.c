@@ -65,21 +65,32 @@ const char *gpu_report_class(const struct gpu_class *given, enum lang lang, char
     return buf;
 }
 
+/* What stands in the way first; or that a unit is as busy as it gets. */
+static struct str key_issue(const struct gpu_run *run, const struct gpu_stage *s, enum lang lang)
+{
+    const struct gpu_opportunities *o = &s->opportunities;
+    const char *unit;
+
+    if (o->all.n > 0 && o->all.at[0].is_ranked)
+        return gpu_report_said(run, lang, o->all.at[0].trigger);
+    double busy = s->main != NULL ? gpu_kernel_limit(s->main, &unit) : (double)NAN;
+    if (!(busy >= GPU_AT_LIMIT))
+        return S(MARKDOWN_DASH);
+    return MESSAGE(lang, (struct arena *)&run->arena, &gpu_text.at_limit, PLACE("unit", unit),
+                   PLACE("busy", busy));
+}
+
 static void stages(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     put(t, lang, &gpu_text.stages);
     text_put(t, S("|-------|---------------|-----|-------|------|------------|-----------|\n"));
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-        const struct gpu_opportunities *o = &s->opportunities;
         const struct gpu_kernel none = gpu_kernel_none(), *k = s->main != NULL ? s->main : &none;
         char class[96];
         markdown_row(t, "s2111cs", s->name, s->dur_ns / 1e3, k->m[GPU_M_TC_PCT],
                      k->m[GPU_M_DRAM_PCT], k->m[GPU_M_OCC],
-                     gpu_report_class(&s->class, lang, class),
-                     o->all.n > 0 && o->all.at[0].is_ranked
-                         ? gpu_report_said(run, lang, o->all.at[0].trigger)
-                         : S(MARKDOWN_DASH));
+                     gpu_report_class(&s->class, lang, class), key_issue(run, s, lang));
     }
     text_char(t, '\n');
 }
@@ -202,8 +213,7 @@ static double roof_reached(const struct gpu_run *run)
         return NAN;
     if (!isnan(s->roofline.pct_roof))
         return s->roofline.pct_roof;
-    return fmax(fmax(gpu_compute_pct(s->main, &name), s->main->m[GPU_M_DRAM_PCT]),
-                gpu_chip_pct(s->main, &name));
+    return gpu_kernel_limit(s->main, &name);
 }
 
 static void opportunities(const struct gpu_run *run, enum lang lang, struct text *t)

@@ -15,17 +15,22 @@ void gpu_run_init(struct gpu_run *run)
     arena_init(&run->arena);
 }
 
-void gpu_run_free(struct gpu_run *run)
+void gpu_run_no_stages(struct gpu_run *run)
 {
-    for (size_t i = 0; i < run->kernels.n; i++)
-        gpu_kernel_free(&run->kernels.at[i]);
     for (size_t i = 0; i < run->stages.n; i++) {
         gpu_opportunities_free(&run->stages.at[i].opportunities);
         vec_free(&run->stages.at[i].kernels);
     }
+    vec_free(&run->stages);
+}
+
+void gpu_run_free(struct gpu_run *run)
+{
+    for (size_t i = 0; i < run->kernels.n; i++)
+        gpu_kernel_free(&run->kernels.at[i]);
+    gpu_run_no_stages(run);
     gpu_params_free(&run->params);
     vec_free(&run->kernels);
-    vec_free(&run->stages);
     vec_free(&run->timings);
     vec_free(&run->notes);
     vec_free(&run->sections);
@@ -372,7 +377,7 @@ const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_m
 
 static bool goes_before(const struct gpu_opportunity *a, const struct gpu_opportunity *b)
 {
-    double p = a->gain * a->confidence, q = b->gain * b->confidence;
+    double p = a->gain, q = b->gain;
 
     return p != q ? p > q : a->id < b->id;
 }

@@ -95,6 +95,13 @@ struct gpu_work_option {
 enum status gpu_run_stages(struct gpu_run *run, const struct gpu_spec *spec,
                            struct gpu_work_option option, struct diag *d);
 
+/* One stage for each kernel whose name the expression finds, small ones too, in place of those
+ * there are; judged. ST_NOT_FOUND, told with the names there are, when it finds none. */
+enum status gpu_run_only(struct gpu_run *run, const char *regex, struct diag *d);
+
+/* Forgets the stages. */
+void gpu_run_no_stages(struct gpu_run *run);
+
 /* How long a stage would last if its kernels had these durations, by their place in the run (NAN:
  * not known): the medians of its names, added up. NAN when none is known. */
 double gpu_run_stage_time(struct gpu_run *run, const struct gpu_stage *s, const double *ns);

@@ -6,6 +6,7 @@
 
 #include "base/pattern.h"
 #include "gpu/run.h"
+#include "gpu/variants.h"
 
 enum { STAGE_NAME = 60, AUTO_STAGES = 64 };
 
@@ -146,6 +147,43 @@ static struct str stage_name(struct gpu_run *run, struct str kernel)
     return name;
 }
 
+/* A stage with all launches of a name. */
+static void add_named(struct gpu_run *run, struct str name)
+{
+    struct gpu_stage s = new_stage(stage_name(run, name));
+
+    for (size_t k = 0; k < run->kernels.n; k++)
+        if (str_equal(run->kernels.at[k].name, name))
+            vec_push(&s.kernels, k);
+    vec_push(&run->stages, s);
+}
+
+enum status gpu_run_only(struct gpu_run *run, const char *regex, struct diag *d)
+{
+    enum { SHOWN = 16 };
+    struct name_time *names = ARENA_ARRAY(&run->arena, struct name_time, run->kernels.n + 1);
+    struct pattern *pattern;
+    size_t n = gather_names(run, names), shown = 0;
+
+    TRY(gpu_regex_compile(regex, &pattern, d));
+    gpu_run_no_stages(run);
+    qsort(names, n, sizeof(*names), by_first);
+    for (size_t i = 0; i < n; i++)
+        if (pattern_finds(pattern, names[i].name))
+            add_named(run, names[i].name);
+    pattern_free(pattern);
+    if (run->stages.n == 0) {
+        enum status st = diag_fail(d, ST_NOT_FOUND, "gpu.no-kernels", (struct where){0},
+                                   "no kernel of the run is called \"%s\"", regex);
+        for (size_t i = 0; i < n && shown++ < SHOWN; i++)
+            diag_hint(d, "seen", "%.*s", STR_ARGS(names[i].name));
+        return st;
+    }
+    run->changes.n = run->extra.n = run->sections.n = 0; /* they speak of the whole run */
+    gpu_run_judge(run);
+    return ST_OK;
+}
+
 static void stages_of_names(struct gpu_run *run)
 {
     struct name_time *names = ARENA_ARRAY(&run->arena, struct name_time, run->kernels.n + 1);
@@ -161,13 +199,8 @@ static void stages_of_names(struct gpu_run *run)
         names[i].is_own = i < AUTO_STAGES && (names[i].total >= 0.01 * total || n == 1);
     qsort(names, n, sizeof(*names), by_first);
     for (size_t i = 0; i < n; i++)
-        if (names[i].is_own) {
-            struct gpu_stage s = new_stage(stage_name(run, names[i].name));
-            for (size_t k = 0; k < run->kernels.n; k++)
-                if (str_equal(run->kernels.at[k].name, names[i].name))
-                    vec_push(&s.kernels, k);
-            vec_push(&run->stages, s);
-        }
+        if (names[i].is_own)
+            add_named(run, names[i].name);
     for (size_t k = 0; k < run->kernels.n; k++)
         for (size_t i = 0; i < n; i++)
             if (!names[i].is_own && str_equal(run->kernels.at[k].name, names[i].name)) {

@@ -44,64 +44,93 @@ bool gpu_launch_is_told(const uint64_t *launch)
 static bool is_same_kernel(const struct trace_counter *a, const struct trace_counter *b)
 {
     return strcmp(a->name, b->name) == 0 &&
+           a->launch[KERNEL_DYNAMIC] == b->launch[KERNEL_DYNAMIC] &&
            memcmp(a->launch + KERNEL_GRID_X, b->launch + KERNEL_GRID_X,
                   (KERNEL_BLOCK_Z + 1 - KERNEL_GRID_X) * sizeof(*a->launch)) == 0;
 }
 
-/* Gives `from` what it lacks; false when both have a value for the same metric. */
-static bool complete(struct trace_counter *c, const struct trace_counter *from, size_t n)
+/* The value of the first counter that feeds a metric; NAN: none was measured. */
+static double value_of(const struct gpu_turns *r, const struct trace_counter *c,
+                       enum gpu_metric metric)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(c->values[i]) && !isnan(from->values[i]))
-            return false;
-    for (size_t i = 0; i < n; i++)
-        if (isnan(c->values[i]))
-            c->values[i] = from->values[i];
-    c->passes += from->passes;
-    return true;
+    int rank;
+
+    for (size_t i = 0; i < r->n_metrics; i++)
+        if (!isnan(c->values[i]) &&
+            gpu_metric_of_counter(str_of(r->metrics[i]), &rank) == (int)metric)
+            return c->values[i];
+    return NAN;
 }
 
-/* Joins each record with those of the next launches of its kernel that complete it. Nodes of graphs
- * have no names to tell them by. */
-void gpu_turns_join(struct gpu_turns *r)
+/* Whether two launches did the same work: as many instructions, and in about the same time. What
+ * only one of them tells decides nothing. A launch with instructions of CUPTI in it has no time;
+ * where warps wait for one another in loops it also executes more of its own. */
+static bool is_same_work(const struct gpu_turns *r, const struct trace_counter *a,
+                         const struct trace_counter *b, double *apart)
+{
+    double inst = value_of(r, a, GPU_M_INST) / value_of(r, b, GPU_M_INST);
+    double time = value_of(r, a, GPU_M_DUR_NS) / value_of(r, b, GPU_M_DUR_NS);
+
+    *apart = isnan(inst) ? 0 : fabs(inst - 1);
+    return *apart <= (isnan(time) ? GPU_SAME_PATCHED : GPU_SAME_INST) &&
+           !(fmax(time, 1 / time) > GPU_SAME_TIME);
+}
+
+/* The joined record that a launch belongs to, the last of those that fit best; NULL: none. */
+static struct trace_counter *joined_with(const struct gpu_turns *r, size_t n,
+                                         const struct trace_counter *one)
 {
     enum { LOOK_BACK = 4096 };
+    struct trace_counter *best = NULL;
+    double least = INFINITY, apart;
+
+    if (strcmp(one->name, "?") == 0) /* nodes of graphs have no names to tell them by */
+        return NULL;
+    for (size_t k = n; k > 0 && n - k < LOOK_BACK && least > 0; k--)
+        if (is_same_kernel(&r->counters[k - 1], one) &&
+            is_same_work(r, &r->counters[k - 1], one, &apart) && apart < least) {
+            best = &r->counters[k - 1];
+            least = apart;
+        }
+    return best;
+}
+
+/* Later values stand for earlier ones: the first launches find cold caches. */
+static void add_turn(struct trace_counter *c, const struct trace_counter *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(from->values[i]))
+            c->values[i] = from->values[i];
+    c->passes += from->passes;
+}
+
+void gpu_turns_join(struct gpu_turns *r)
+{
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++) {
-        struct trace_counter *one = &r->counters[i], *before = NULL;
-        bool is_named = strcmp(one->name, "?") != 0;
-        for (size_t k = n; k > 0 && n - k < LOOK_BACK && before == NULL && is_named; k--)
-            if (is_same_kernel(&r->counters[k - 1], one))
-                before = &r->counters[k - 1];
-        if (before == NULL || !complete(before, one, r->n_metrics))
+        struct trace_counter *one = &r->counters[i], *before = joined_with(r, n, one);
+        if (before == NULL)
             r->counters[n++] = *one;
+        else
+            add_turn(before, one, r->n_metrics);
     }
     r->n = n;
 }
 
-/* A rate of two counters that do not fit one pass together, as a percentage. */
-static double hit_rate(const struct trace_counter *c, const struct gpu_turns *r)
+/* As a percentage. */
+static double share_of(double one, double other)
 {
-    double hit = NAN, miss = NAN;
-
-    for (size_t i = 0; i < r->n_metrics; i++) {
-        if (strcmp(r->metrics[i], "lts__t_sectors_lookup_hit.sum") == 0)
-            hit = c->values[i];
-        if (strcmp(r->metrics[i], "lts__t_sectors_lookup_miss.sum") == 0)
-            miss = c->values[i];
-    }
-    return hit + miss > 0 ? 100 * hit / (hit + miss) : NAN;
+    return one + other > 0 ? 100 * one / (one + other) : (double)NAN;
 }
 
 struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t id)
 {
     const struct trace_counter *c = &r->counters[at];
-    struct gpu_counted out = {.kernel = gpu_kernel_none(),
-                              .mangled = str_of(c->name),
-                              .passes = c->passes,
-                              .is_whole = true};
+    struct gpu_counted out = {
+        .kernel = gpu_kernel_none(), .mangled = str_of(c->name), .passes = c->passes};
     int best[GPU_METRICS];
+    bool has_sums = false;
 
     for (size_t i = 0; i < GPU_METRICS; i++)
         best[i] = INT32_MAX;
@@ -110,10 +139,14 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t
     gpu_launch_resources(&out.kernel, c->launch);
     for (size_t i = 0; i < r->n_metrics; i++) {
         struct str counter = str_of(r->metrics[i]), reason;
-        out.is_whole = out.is_whole && !isnan(c->values[i]);
+        bool is_counter = !str_starts(counter, S("launch__"));
+        out.metrics += is_counter;
+        out.values += is_counter && !isnan(c->values[i]);
         int rank = 0, metric = gpu_metric_of_counter(counter, &rank);
-        if (gpu_stall_of_counter(counter, &reason))
+        if (gpu_stall_of_counter(counter, &reason) && !isnan(c->values[i])) {
             gpu_kernel_stall(&out.kernel, reason, c->values[i]);
+            has_sums |= str_ends(counter, S(".sum"));
+        }
         if (metric < 0 || rank >= best[metric] || c->values[i] != c->values[i])
             continue;
         best[metric] = rank;
@@ -122,7 +155,11 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t
     /* The clock fits into no pass of its own: cycles over nanoseconds. */
     double *m = out.kernel.m;
     if (isnan(m[GPU_M_L2_HIT]))
-        m[GPU_M_L2_HIT] = hit_rate(c, r);
+        m[GPU_M_L2_HIT] = share_of(m[GPU_M_L2_HIT_SECT], m[GPU_M_L2_MISS_SECT]);
+    if (isnan(m[GPU_M_L1_HIT]) && m[GPU_M_L1_SECT] > 0)
+        m[GPU_M_L1_HIT] = fmin(100, 100 * m[GPU_M_L1_HIT_SECT] / m[GPU_M_L1_SECT]);
+    if (has_sums)
+        gpu_kernel_stalls_per_issue(&out.kernel);
     if (m[GPU_M_SM_CLOCK_HZ] != m[GPU_M_SM_CLOCK_HZ] && m[GPU_M_DUR_NS] > 0)
         m[GPU_M_SM_CLOCK_HZ] = m[GPU_M_SM_CYCLES] / m[GPU_M_DUR_NS] * 1e9;
     return out;
@@ -189,9 +226,9 @@ void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counte
     for (size_t i = 0; i < n; i++) {
         struct gpu_variant *x = variant_of(v, counted[i].kernel.name, counted[i].mangled,
                                            launch_of(&counted[i], arena), stage);
-        if (x->counted == NULL || counted[i].is_whole || !x->counted->is_whole)
+        if (x->counted == NULL || counted[i].values >= x->counted->values)
             x->counted = &counted[i];
-        x->measured++;
+        x->problems++;
     }
 }
 

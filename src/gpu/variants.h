@@ -2,8 +2,8 @@
  * variants - the different kernels of a run, and which stage each belongs to.
  *
  * A variant is a function with one grid and one block size. Activity tracing gives its durations,
- * the counter run its counters; the last launch with all counters stands for it, because the first
- * ones run with cold caches.
+ * the counter run its counters. Where its launches did different work, the sort with most counters
+ * stands for it, of several the last: the first launches find cold caches.
  */
 #ifndef STRATA_GPU_VARIANTS_H
 #define STRATA_GPU_VARIANTS_H
@@ -22,13 +22,13 @@ struct gpu_launch {
     uint64_t number; /* of a timed run in its process */
 };
 
-/* A measured launch; or, where launches of a kernel take turns with the metrics, several that have
- * all of them together. */
+/* A measured launch; or, where launches of a kernel take turns with the metrics, those with the
+ * same work together. */
 struct gpu_counted {
     struct gpu_kernel kernel; /* its name is the plain one */
     struct str mangled;
     uint32_t passes;
-    bool is_whole; /* has a value for every metric of its run */
+    size_t values, metrics; /* how many it has a value for, and how many its run asked for */
 };
 
 /* The counters of some launches, in which launches of a kernel may take turns with the metrics. */
@@ -39,7 +39,14 @@ struct gpu_turns {
     size_t n;
 };
 
-/* Joins the launches that have all metrics together. */
+/* Launches with the same work: their instructions differ by less than this share, and their times
+ * (of the first, with cold caches, too) by less than this factor. */
+#define GPU_SAME_INST    0.01
+#define GPU_SAME_PATCHED 0.5 /* where CUPTI counted by instructions of its own */
+#define GPU_SAME_TIME    2.0
+
+/* Joins the launches of each kernel that did the same work; several records of one kernel and shape
+ * are left where they did not. */
 void gpu_turns_join(struct gpu_turns *turns);
 struct gpu_counted gpu_counted_of(const struct gpu_turns *turns, size_t at, uint64_t id);
 
@@ -57,8 +64,8 @@ struct gpu_variant {
     VEC_OF(double) durations;          /* ns, without instruments */
     double total_ns, median_ns;        /* NAN when never timed */
     const struct gpu_counted *counted; /* NULL: not measured */
-    size_t measured;
-    int stage; /* -1: none */
+    size_t problems; /* sorts of launches that were measured; above 1: it is mixed */
+    int stage;       /* -1: none */
 };
 
 struct gpu_variants {

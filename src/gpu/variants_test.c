@@ -88,7 +88,7 @@ TEST(counters_join_the_kernel_they_belong_to)
     /* The last measured launch stands for the kernel, and a measured one for its stage. */
     assert_ptr_equal(variants.at.at[0].counted, &counted[1]);
     /* A launch that has all the counters goes before a later one that has not. */
-    counted[0].is_whole = true;
+    counted[0].values = 2;
     gpu_variants_count(&variants, counted, 2, -1, &arena);
     assert_ptr_equal(variants.at.at[0].counted, &counted[0]);
     assert_ptr_equal(gpu_variants_main(&variants, -1), &variants.at.at[0]);
@@ -148,10 +148,71 @@ TEST(instances_of_a_template_are_one_stage)
     assert_str(names[1], "copy");
 }
 
+/* Two metrics for every turn, and one for each of two. */
+static const char *const turn_names[] = {"gpu__time_duration.sum", "smsp__inst_executed.sum",
+                                         "dram__bytes_read.sum", "lts__t_sectors.sum",
+                                         "smsp__sass_inst_executed.sum"};
+
+static struct trace_counter turn(double ns, double inst, size_t other, double value)
+{
+    double *values = ARENA_ARRAY(&arena, double, ARRAY_LEN(turn_names));
+
+    for (size_t i = 0; i < ARRAY_LEN(turn_names); i++)
+        values[i] = NAN;
+    values[0] = ns;
+    values[1] = inst;
+    values[other] = value;
+    return (struct trace_counter){
+        .name = "k", .launch = launch("k", 4, 0).launch, .passes = 1, .values = values};
+}
+
+TEST(only_launches_with_the_same_work_are_joined)
+{
+    /* Sizes alternate: 100 and 900 instructions, with one grid. */
+    struct trace_counter list[] = {turn(10, 100, 2, 1), turn(90, 900, 3, 2), turn(11, 100, 3, 3),
+                                   turn(91, 905, 2, 4)};
+    struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), list, 4};
+
+    gpu_turns_join(&turns);
+    assert_int_equal(turns.n, 2);
+    struct gpu_counted small = gpu_counted_of(&turns, 0, 0), large = gpu_counted_of(&turns, 1, 1);
+    assert_true(small.kernel.m[GPU_M_DRAM_RD] == 1 && large.kernel.m[GPU_M_DRAM_RD] == 4);
+    assert_true(small.kernel.m[GPU_M_DUR_NS] == 11 && small.values == 4 && small.metrics == 5);
+    struct gpu_counted both[] = {small, large};
+    gpu_variants_count(&variants, both, 2, -1, &arena);
+    assert_int_equal(variants.at.n, 1);
+    assert_int_equal(variants.at.at[0].problems, 2);
+}
+
+TEST(a_launch_with_other_instructions_in_it_may_differ_more)
+{
+    /* No time; 28 % more, by a loop that waits. Nearer ones go first. */
+    struct trace_counter list[] = {turn(10, 125, 2, 1), turn(10, 100, 2, 2), turn(NAN, NAN, 4, 128),
+                                   turn(NAN, NAN, 4, 100)};
+    struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), list, 4};
+
+    gpu_turns_join(&turns);
+    assert_int_equal(turns.n, 2);
+    assert_true(turns.counters[0].values[4] == 128 && turns.counters[1].values[4] == 100);
+}
+
+TEST(later_launches_stand_for_those_with_cold_caches)
+{
+    struct trace_counter list[] = {turn(19, 100, 2, 500), turn(10, 100, 2, 7)};
+    struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), list, 2};
+
+    gpu_turns_join(&turns);
+    assert_int_equal(turns.n, 1);
+    assert_true(turns.counters[0].values[2] == 7 && turns.counters[0].passes == 2);
+}
+
 #define TV(name) cmocka_unit_test_setup_teardown(name, arena_enter, done)
 
 TEST_MAIN("gpu/variants", TV(a_variant_is_a_name_with_a_grid_and_a_block),
           TV(the_first_expression_that_finds_a_kernel_has_it), TV(a_bad_expression_is_told),
           TV(the_largest_total_stands_for_a_stage), TV(counters_join_the_kernel_they_belong_to),
           TV(resources_come_from_the_run_without_instruments),
-          TV(kernels_that_take_no_time_make_no_stage), TV(instances_of_a_template_are_one_stage))
+          TV(kernels_that_take_no_time_make_no_stage), TV(instances_of_a_template_are_one_stage),
+          TV(only_launches_with_the_same_work_are_joined),
+          TV(a_launch_with_other_instructions_in_it_may_differ_more),
+          TV(later_launches_stand_for_those_with_cold_caches))

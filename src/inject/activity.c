@@ -161,6 +161,20 @@ static void touch_slots(void)
     }
 }
 
+static void wake(void)
+{
+    sem_post(&a.wake);
+}
+
+/* The program is about to end: kernels that still run are not waited for. */
+static void save_all(struct inject_session *s)
+{
+    s->cupti.ActivityFlushAll(FLUSH_FORCED);
+    encode_full(s);
+    session_flush(s);
+    session_saved();
+}
+
 static void *work(void *user)
 {
     struct inject_session *s = user;
@@ -177,6 +191,8 @@ static void *work(void *user)
             until = after_period(s->settings.period_ms);
         }
         encode_full(s);
+        if (session_is_dying())
+            save_all(s);
     }
     return NULL;
 }
@@ -307,6 +323,8 @@ static bool activity_start(struct inject_session *s)
     a.has_thread = session_thread(s, work, &a.thread);
     if (!a.has_thread)
         session_note(s, "failed", errno, "no thread: records are only written at exit");
+    else
+        session_watch_signals(wake);
     return true;
 }
 

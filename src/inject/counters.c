@@ -16,6 +16,8 @@ enum {
     NOTES_MOST = 32,
 };
 
+#define SAME_WORK 0.01 /* instructions of launches with the same work differ by less */
+
 /* The profiler of one context. */
 struct target {
     void *context, *profiler;
@@ -28,9 +30,11 @@ struct target {
 
 /* Launches of one name and shape. */
 struct counted_kernel {
-    uint64_t key, turns, measured;
+    uint64_t key, turns;
     uint32_t passed_over; /* since the last one that was measured */
     uint32_t done[METRIC_PARTS_MOST];
+    double inst;   /* instructions of the last one measured; 0: none yet */
+    bool is_mixed; /* they differ: launches of one shape had different work */
 };
 
 static struct {
@@ -49,8 +53,9 @@ static struct {
 /* The launch this thread is inside of. */
 static _Thread_local struct {
     struct target *target;
+    struct counted_kernel *kernel;
     struct launch launch;
-    uint64_t number;
+    uint64_t number, buffer_bytes;
     int64_t at;
 } now;
 
@@ -128,6 +133,7 @@ static uint64_t key_of(const struct launch *l)
         key = (key ^ (unsigned char)*at) * 1099511628211u;
     for (int i = 0; i < 3; i++)
         key = ((key ^ l->grid[i]) * 1099511628211u ^ l->block[i]) * 1099511628211u;
+    key = (key ^ l->shared) * 1099511628211u;
     return key != 0 ? key : 1;
 }
 
@@ -153,27 +159,51 @@ static size_t part_of_turn(uint64_t turn, size_t parts)
     return turn / parts % 2 == 0 ? at : parts - 1 - at;
 }
 
-/* The part that a launch is measured for; false: none, let it pass. A change of part is dear, so
- * that after the first few a kernel that wants another one has to wait the longer the more changes
- * there were; the others use what there is meanwhile. */
+/* How often a kernel is measured for a part. The first part is so a second time, when the caches
+ * are warm; and where launches differ, each sort has to come by all parts. */
+static uint64_t rounds_of(const struct inject_session *s, const struct counted_kernel *k,
+                          size_t part, size_t parts)
+{
+    uint64_t each = (s->settings.per_kernel + parts - 1) / parts;
+
+    return k->is_mixed ? 3 * each : each + (part == 0 && parts > 1);
+}
+
+/* The part that a kernel had least often; every second round backwards, so that launches that
+ * alternate do not meet the same parts again. `parts`: it had all of them. */
+static size_t wanted_part(const struct inject_session *s, const struct counted_kernel *k,
+                          size_t parts)
+{
+    size_t wanted = parts;
+    bool is_back = k->turns / parts % 2 == 1;
+
+    for (size_t n = 0; n < parts; n++) {
+        size_t i = is_back ? parts - 1 - n : n;
+        if (k->done[i] < rounds_of(s, k, i, parts) &&
+            (wanted == parts || k->done[i] < k->done[wanted]))
+            wanted = i;
+    }
+    return wanted;
+}
+
+/* The part that a launch is measured for; false: none, let it pass. A change of part takes a sixth
+ * of a second, so that after many a kernel that wants another one has to wait the longer the more
+ * changes there were; the others use what there is meanwhile. */
 static bool choose_part(const struct inject_session *s, const struct target *t,
                         struct counted_kernel *k, size_t *part)
 {
-    enum { FREE_CHANGES = 8 };
-    size_t parts = t->set.n_parts, wanted = parts;
-    uint64_t each = (s->settings.per_kernel + parts - 1) / parts;
+    enum { FREE_CHANGES = 240 };
+    size_t parts = t->set.n_parts, wanted = wanted_part(s, k, parts);
 
     *part = t->part;
     if (s->settings.per_kernel == 0) { /* every launch counts */
         *part = part_of_turn(k->turns, parts);
         return true;
     }
-    bool has_use = k->done[t->part] < each, is_free = c.changes < FREE_CHANGES;
-    for (size_t i = 0; i < parts; i++)
-        if (k->done[i] < each && (wanted == parts || k->done[i] < k->done[wanted]))
-            wanted = i;
     if (wanted == parts)
         return false;
+    bool has_use = k->done[t->part] < rounds_of(s, k, t->part, parts),
+         is_free = c.changes < FREE_CHANGES;
     if (has_use && (k->done[wanted] >= k->done[t->part] || !is_free))
         return true;
     *part = wanted;
@@ -211,11 +241,8 @@ static struct counted_kernel *choose(struct inject_session *s, const struct laun
     if (c.matching <= s->settings.skip ||
         (s->settings.count > 0 && c.measured >= s->settings.count))
         return NULL;
-    struct counted_kernel *k = kernel_of(l);
-    if (s->settings.per_kernel > 0 && k->measured >= s->settings.per_kernel)
-        return NULL;
     if (!launch_is_captured(s, l))
-        return k;
+        return kernel_of(l);
     if (!c.is_told_capture)
         session_note(s, "capturing", 0, l->name);
     c.is_told_capture = true;
@@ -240,6 +267,21 @@ static bool start(struct inject_session *s, struct target *t)
                         &CUPTI_WITH(profiler, profiler, .profiler = t->profiler));
 }
 
+/* Whether this launch executed about as many instructions as the one measured before. */
+static void compare_work(struct counted_kernel *k, const struct metric_part *part,
+                         const double *values)
+{
+    for (size_t i = 0; i < part->n; i++) {
+        bool is_count = strstr(part->names[i], "inst_executed.sum") != NULL ||
+                        strstr(part->names[i], "inst_executed_realtime.sum") != NULL;
+        if (!is_count || !(values[i] > 0) || strstr(part->names[i], "__sass_") != NULL)
+            continue;
+        k->is_mixed |= k->inst > 0 && fabs(values[i] - k->inst) > SAME_WORK * k->inst;
+        k->inst = values[i];
+        return;
+    }
+}
+
 /* A value for every metric of the set; those of other parts have none. */
 static void write_range(struct inject_session *s, struct target *t, size_t range)
 {
@@ -255,6 +297,10 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
         return;
     for (size_t i = 0; i < part->n; i++)
         values[part->place[i]] = own[i];
+    if (t->set.has_buffers && now.buffer_bytes > 0)
+        values[t->set.n - 1] = (double)now.buffer_bytes;
+    if (now.kernel != NULL)
+        compare_work(now.kernel, part, own);
     pthread_mutex_lock(&s->lock);
     struct writer_event e = {
         .tag = TRACE_COUNTER,
@@ -280,6 +326,7 @@ static void write_ranges(struct inject_session *s, struct target *t)
             session_note(s, "ranges-differ", 0, now.launch.name);
         c.is_told_ranges = true;
         now.launch.name = "?";
+        now.kernel = NULL; /* several kernels */
         memset(now.launch.grid, 0, sizeof(now.launch.grid));
         memset(now.launch.block, 0, sizeof(now.launch.block));
     }
@@ -312,7 +359,7 @@ static bool begin(struct inject_session *s, struct target *t, struct counted_ker
     k->turns++;
     if (use_part(s, t, part) && start(s, t)) {
         k->done[part]++;
-        k->measured++;
+        now.kernel = k;
         return true;
     }
     t->is_failed = true;
@@ -331,6 +378,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     }
     now.launch = *l;
     now.number = number;
+    now.buffer_bytes = t != NULL && t->set.has_buffers ? launch_buffer_bytes(s, l) : 0;
     now.at = session_now(s);
     bool is_started = t != NULL && begin(s, t, k);
     launch_seen(l->name, is_started);

@@ -121,6 +121,9 @@ bool cuda_open(struct cuda *c)
         {"cuStreamIsCapturing", &c->stream_is_capturing},
         {"cuDriverGetVersion", &c->driver_version},
         {"cuMemAlloc_v2", &c->mem_alloc},
+        {"cuMemGetAddressRange_v2", &c->mem_range},
+        {"cuFuncGetParamInfo", &c->func_param},
+        {"cuKernelGetParamInfo", &c->kernel_param},
         {"cuMemsetD8Async", &c->mem_fill},
     };
 

@@ -40,6 +40,9 @@ struct cuda {
     int (*stream_is_capturing)(void *stream, int *status);
     int (*driver_version)(int *version);
     int (*mem_alloc)(uint64_t *address, size_t bytes);
+    int (*mem_range)(uint64_t *base, size_t *bytes, uint64_t address);
+    int (*func_param)(void *function, size_t at, size_t *offset, size_t *bytes);
+    int (*kernel_param)(void *kernel, size_t at, size_t *offset, size_t *bytes);
     int (*mem_fill)(uint64_t address, unsigned char value, size_t bytes, void *stream);
 };
 

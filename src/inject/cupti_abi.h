@@ -279,6 +279,7 @@ struct cuda_launch {
     void *function;
     uint32_t grid[3], block[3], shared;
     void *stream;
+    void *const *arguments; /* the address of each; NULL: given in another way */
 };
 
 /* The same without the function. */
@@ -290,6 +291,7 @@ struct cuda_launch_config {
 struct cuda_launch_ex {
     const struct cuda_launch_config *config;
     void *function;
+    void *const *arguments;
 };
 
 struct cuda_graph_launch {

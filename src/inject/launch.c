@@ -64,6 +64,9 @@ static bool take_config(const struct cuda_launch_config *config, struct launch *
 
 static bool take_params(uint32_t id, const void *params, struct launch *out)
 {
+    const struct cuda_launch *plain = params;
+    const struct cuda_launch_ex *extended = params;
+
     if (params == NULL)
         return false;
     switch (id) {
@@ -71,10 +74,14 @@ static bool take_params(uint32_t id, const void *params, struct launch *out)
     case DRIVER_LAUNCH_PTSZ:
     case DRIVER_COOPERATIVE:
     case DRIVER_COOPERATIVE_PTSZ:
-        return take_config((const void *)((const struct cuda_launch *)params)->grid, out);
+        out->function = plain->function;
+        out->arguments = plain->arguments;
+        return take_config((const void *)plain->grid, out);
     case DRIVER_LAUNCH_EX:
     case DRIVER_LAUNCH_EX_PTSZ:
-        return take_config(((const struct cuda_launch_ex *)params)->config, out);
+        out->function = extended->function;
+        out->arguments = extended->arguments;
+        return take_config(extended->config, out);
     case DRIVER_GRAPH_LAUNCH:
     case DRIVER_GRAPH_LAUNCH_PTSZ:
         out->stream = ((const struct cuda_graph_launch *)params)->stream;

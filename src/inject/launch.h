@@ -15,6 +15,8 @@ struct launch {
     void *context, *stream;
     uint32_t device, context_id, stream_id;
     uint32_t grid[3], block[3], shared;
+    void *function;
+    void *const *arguments; /* the address of each, while the launch lasts; NULL: not known */
     bool is_graph;
     bool is_multi_device; /* cooperative over several devices */
 };
@@ -28,6 +30,10 @@ bool launch_from(struct inject_session *s, uint32_t id, const struct cupti_callb
 
 /* Whether it matches name and device of the settings, and, where they name ranges, lies in one. */
 bool launch_matches(struct inject_session *s, const struct launch *l);
+
+/* Bytes of the allocations that its arguments point into: as much as it can read or write, unless
+ * it follows addresses in memory. 0 when that cannot be told. */
+uint64_t launch_buffer_bytes(const struct inject_session *s, const struct launch *l);
 
 /* The same as a site of the file. */
 uint32_t launch_site(struct writer *w, const struct launch *l);

@@ -94,24 +94,49 @@ static int configure(struct inject_session *s, const struct metric_set *set,
     return make_config(s, part);
 }
 
-/* Only the names that the chip knows. */
+/* The first of the names between bars that the chip knows, copied; NULL: none. */
+static char *known_name(struct inject_session *s, void *host, const char *names)
+{
+    for (const char *at = names; at != NULL && *at != '\0';) {
+        const char *bar = strchr(at, '|');
+        char *name = bar != NULL ? strndup(at, (size_t)(bar - at)) : strdup(at);
+        const char *one = name;
+        if (name != NULL && add_metrics(s, host, &one, 1) == CUPTI_OK)
+            return name;
+        free(name);
+        at = bar != NULL ? bar + 1 : NULL;
+    }
+    return NULL;
+}
+
+/* Only what the chip knows; the metrics for every part come first. */
 static bool keep_known(struct inject_session *s, struct metric_set *set)
 {
     int result;
-    size_t n = 0;
     void *host = open_host(s, set, &result);
 
     if (host == NULL)
         return session_called(s, "cuptiProfilerHostInitialize", result);
-    for (size_t i = 0; i < set->n; i++) {
-        if (add_metrics(s, host, &set->names[i], 1) == CUPTI_OK)
-            set->names[n++] = set->names[i];
-        else
-            session_note(s, "metric-unknown", CUPTI_UNKNOWN_METRIC, set->names[i]);
+    for (int is_rest = 0; is_rest < 2; is_rest++) {
+        for (size_t i = 0; i < s->settings.n_metrics; i++) {
+            const char *names = s->settings.metrics[i];
+            bool is_common = names[0] == '+';
+            if (is_common == is_rest)
+                continue;
+            names += is_common;
+            if (strcmp(names, METRIC_BUFFERS) == 0)
+                continue;
+            char *name = known_name(s, host, names);
+            if (name != NULL)
+                set->names[set->n++] = set->copies[set->n_copies++] = name;
+            else if (names[strlen(names) - 1] != '|')
+                session_note(s, "metric-unknown", CUPTI_UNKNOWN_METRIC, names);
+        }
+        if (!is_rest)
+            set->n_common = set->n;
     }
     close_host(s, host);
-    set->n = n;
-    return n > 0;
+    return set->n > 0;
 }
 
 static void tell_left_out(struct inject_session *s, const char *const *names, size_t n)
@@ -152,50 +177,96 @@ static int make_replayed(struct inject_session *s, struct metric_set *set)
     return fits > 0 ? configure(s, set, part, fits) : CUPTI_UNKNOWN_METRIC;
 }
 
-/* As many of the names as one pass takes become the part; the others stay in `names`, in order. */
-static int fill_part(struct inject_session *s, struct metric_set *set, struct metric_part *part,
-                     const char **names, size_t *n)
+/* Metrics that CUPTI counts by instructions of its own in the kernel fit no pass with others. */
+static bool is_patched(const char *name)
 {
-    size_t left = 0;
+    return strstr(name, "__sass_") != NULL;
+}
 
+/* As many of the names as one pass takes become the part, with those common to all parts; the
+ * others stay in `names`, in order. The first one says which sort the part is for. */
+static int fill_part(struct inject_session *s, struct metric_set *set, struct metric_part *part,
+                     size_t common, size_t *names, size_t *n)
+{
+    bool is_ours = is_patched(set->names[names[0]]);
+    size_t left = 0, first = is_ours ? 0 : common;
+
+    for (part->n = 0; part->n < first; part->n++) {
+        part->names[part->n] = set->names[part->n];
+        part->place[part->n] = part->n;
+    }
     for (size_t i = 0; i < *n; i++) {
-        part->names[part->n] = names[i];
-        int result = configure(s, set, part, part->n + 1);
-        if (result != CUPTI_OK)
-            return result;
-        if (part->passes == 1)
+        const char *name = set->names[names[i]];
+        bool fits = is_patched(name) == is_ours;
+        if (fits) {
+            part->names[part->n] = name;
+            part->place[part->n] = names[i];
+            int result = configure(s, set, part, part->n + 1);
+            if (result != CUPTI_OK)
+                return result;
+            fits = part->passes == 1;
+        }
+        if (fits)
             part->n++;
         else
             names[left++] = names[i];
     }
     *n = left;
+    if (part->n == first)
+        part->n = 0;
     return part->n > 0 ? configure(s, set, part, part->n) : CUPTI_OK;
+}
+
+/* Leaves out of the set what went into no part. */
+static void leave_out(struct inject_session *s, struct metric_set *set, const size_t *left,
+                      size_t n_left)
+{
+    const char *names[TRACE_METRICS_MOST];
+    size_t moved[TRACE_METRICS_MOST], n = 0;
+
+    for (size_t i = 0, k = 0; i < set->n; i++) {
+        moved[i] = n;
+        if (k < n_left && left[k] == i)
+            names[k++] = set->names[i];
+        else
+            set->names[n++] = set->names[i];
+    }
+    set->n = n;
+    for (size_t i = 0; i < set->n_parts; i++)
+        for (size_t k = 0; k < set->parts[i].n; k++)
+            set->parts[i].place[k] = moved[set->parts[i].place[k]];
+    tell_left_out(s, names, n_left);
 }
 
 /* Parts of one pass each; every metric goes where it first fits. */
 static int make_turns(struct inject_session *s, struct metric_set *set)
 {
-    const char *names[TRACE_METRICS_MOST];
-    size_t n = set->n;
+    size_t names[TRACE_METRICS_MOST], n = 0, common = set->n_common < set->n ? set->n_common : 0;
     uint64_t most = s->settings.passes < METRIC_PARTS_MOST ? s->settings.passes : METRIC_PARTS_MOST;
 
-    memcpy(names, set->names, sizeof(names));
-    set->n = 0;
+    for (size_t i = common; i < set->n; i++)
+        names[n++] = i;
     while (n > 0 && set->n_parts < most) {
         struct metric_part *part = &set->parts[set->n_parts];
-        int result = fill_part(s, set, part, names, &n);
+        int result = fill_part(s, set, part, common, names, &n);
         if (result != CUPTI_OK)
             return result;
         if (part->n == 0)
             break; /* nothing that is left fits one pass */
         set->n_parts++;
-        for (size_t i = 0; i < part->n; i++) {
-            part->place[i] = set->n;
-            set->names[set->n++] = part->names[i];
-        }
     }
-    tell_left_out(s, names, n);
-    return set->n > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
+    leave_out(s, set, names, n);
+    return set->n_parts > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
+}
+
+/* Ours comes behind those of CUPTI. */
+static void add_own(const struct inject_session *s, struct metric_set *set)
+{
+    for (size_t i = 0; i < s->settings.n_metrics && !set->has_buffers; i++)
+        if (strcmp(s->settings.metrics[i], METRIC_BUFFERS) == 0 && set->n < TRACE_METRICS_MOST) {
+            set->names[set->n++] = METRIC_BUFFERS;
+            set->has_buffers = true;
+        }
 }
 
 static void tell(struct inject_session *s, const struct metric_set *set)
@@ -219,8 +290,7 @@ bool metric_set_make(struct inject_session *s, struct metric_set *set, void *con
     struct cupti_chip_params chip = CUPTI_WITH(chip, chip, .device = device);
     bool is_known = SESSION_CALL(s, DeviceGetChipName, &chip);
 
-    *set = (struct metric_set){.n = s->settings.n_metrics, .chip = chip.chip};
-    memcpy(set->names, s->settings.metrics, set->n * sizeof(*set->names));
+    *set = (struct metric_set){.chip = chip.chip};
     if (!is_known || !ask_availability(s, set, context) || !keep_known(s, set))
         return false;
     int result = s->settings.is_replayed ? make_replayed(s, set) : make_turns(s, set);
@@ -228,6 +298,7 @@ bool metric_set_make(struct inject_session *s, struct metric_set *set, void *con
         return false;
     for (size_t i = 0; i < set->n_parts; i++)
         set->passes += set->parts[i].passes;
+    add_own(s, set);
     tell(s, set);
     return true;
 }
@@ -238,6 +309,8 @@ void metric_set_free(struct inject_session *s, struct metric_set *set)
         close_host(s, set->parts[i].host);
         free(set->parts[i].config);
     }
+    for (size_t i = 0; i < set->n_copies; i++)
+        free(set->copies[i]);
     free(set->availability);
     *set = (struct metric_set){0};
 }

@@ -6,8 +6,10 @@
  * successive launches of a kernel take turns: nothing is saved, restored or run twice, so kernels
  * find the caches as they would without us.
  *
- * Names the chip does not know are left out, and so is what does not fit the passes allowed. Both
- * are told in notes.
+ * A metric may have several names with bars between them, of which the chip's first known one is
+ * taken (a bar at the end: or none); "+" before it puts it into every part, where it tells whether
+ * two launches had the same work. Names the chip does not know are left out, and so is what does
+ * not fit the passes allowed. Both are told in notes.
  */
 #ifndef STRATA_INJECT_METRIC_SET_H
 #define STRATA_INJECT_METRIC_SET_H
@@ -15,6 +17,9 @@
 #include "inject/session.h"
 
 enum { METRIC_PARTS_MOST = 8 };
+
+/* Not of CUPTI: what launch_buffer_bytes() says. */
+#define METRIC_BUFFERS "launch__buffer_bytes"
 
 struct metric_part {
     void *host; /* CUPTI's, which knows the metrics of the chip */
@@ -27,10 +32,13 @@ struct metric_part {
 
 struct metric_set {
     const char *names[TRACE_METRICS_MOST];
-    size_t n;
+    char *copies[TRACE_METRICS_MOST]; /* of the names, also of those left out */
+    size_t n_copies;
+    size_t n, n_common; /* the first ones are in every part */
     struct metric_part parts[METRIC_PARTS_MOST];
     size_t n_parts;
-    size_t passes; /* of all parts together */
+    size_t passes;    /* of all parts together */
+    bool has_buffers; /* the last metric is METRIC_BUFFERS */
     const char *chip;
     uint8_t *availability;
 };

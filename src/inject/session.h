@@ -48,6 +48,12 @@ void session_flush(struct inject_session *s);
 /* A thread of ours. Signals are the program's: it takes none. */
 bool session_thread(struct inject_session *s, void *(*work)(void *), pthread_t *out);
 
+/* From now on a signal that ends the program (and that it has not taken itself) waits, two seconds
+ * at most, until session_saved() is called. `wake` is called in the handler. */
+void session_watch_signals(void (*wake)(void));
+bool session_is_dying(void);
+void session_saved(void);
+
 /* What the library can record; one for each mode. */
 struct inject_recorder {
     bool (*start)(struct inject_session *s); /* false, with a note, when nothing can be recorded */

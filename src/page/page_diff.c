@@ -342,7 +342,7 @@ void page_draw_waterfall(struct page_html *h)
     html_heading(h, "waterfall", heading, S(""), S(""));
     html_format(h,
                 "<svg id=\"waterfall-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
-                "role=\"img\"><title>",
+                "role=\"group\"><title>",
                 lang_name(h->lang), FALL_TOP + FALL + FALL_FOOT);
     html_text(h, heading);
     html_put(h, S("</title>\n"));

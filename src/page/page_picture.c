@@ -91,7 +91,8 @@ static struct str part_text(struct page_html *h, int part, nanos time, nanos all
 static void begin_picture(struct page_html *h, const char *id, int height, struct str title)
 {
     html_format(
-        h, "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" role=\"img\"><title>",
+        h,
+        "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" role=\"group\"><title>",
         id, lang_name(h->lang), height);
     html_text(h, title);
     html_put(h, S("</title>\n"));

@@ -39,6 +39,8 @@ void page_tell_fragments(struct page_file *page, const struct page_fragment *fra
     }
     if (page->title.n == 0)
         page->title = arena_str(&page->arena, text_view(&fragments[LANG_EN].title));
+    if (page->title.n == 0)
+        page->title = S("strata");
     page->verdict = (struct page_verdict){
         .id = "report",
         .text = pair(page, verdicts),

@@ -247,9 +247,24 @@ def launches_take_turns():
     has = {}
     for one in run.trace["counters"]:
         has.setdefault(one["name"], []).append(one["values"][0] != -1)
-    assert len(has) == 30 and all(sorted(v) == [False, False, True, True] for v in has.values())
+    assert len(has) == 30 and all(sorted(v) == [False] * 2 + [True] * 3 for v in has.values())
     run = Run("launch:k:4:1", MODE="counters", METRICS=",".join(names[:3]), REPLAY="0")
     assert run.trace["metrics"] == names[:3] and not run.trace["notes"]
+
+
+def metrics_for_every_turn():
+    """One with a plus is in every part, where it tells launches with the same work apart from others;
+    of several names the first known one counts; those with __sass_ are a part of their own."""
+    names = ["m%d" % i for i in range(9)]
+    run = Run("launch:k:4:4", MODE="counters", REPLAY="0", PASSES="4", PER_KERNEL="3",
+              METRICS=",".join(names + ["+no_a|both", "no_b|", "x__sass_y", "no_c|no_d"]))
+    check_quiet(run)
+    assert run.trace["metrics"] == ["both"] + names + ["x__sass_y"]
+    assert run.trace["notes"] == [["metric-unknown", 17, "no_c|no_d"]]
+    has = [[v != -1 for v in c["values"]] for c in run.trace["counters"]]
+    first, second = [True] * 8 + [False] * 3, [True] + [False] * 7 + [True] * 2 + [False]
+    patched = [False] * 10 + [True]
+    assert has == [first, second, patched, first], has
 
 
 def counters_that_cannot_be_had():

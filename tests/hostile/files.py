@@ -64,7 +64,7 @@ class Files(unittest.TestCase):
 
 class Reading(Files):
     def test_commands_that_read_write_nothing(self):
-        for name in ("ascend-small", "kineto-small", "incore", "gpu-rules", "pto", "perfdb"):
+        for name in ("ascend-small", "kineto-small", "incore", "gpu-rules", "pto", "perfdb", "perfdb-compare"):
             self.example(name)
         before = state(self.work)
         for argv in (["anomaly", "ascend-small"], ["arch", "ascend-small"], ["anomaly", "kineto-small", "--json"],
@@ -75,7 +75,18 @@ class Reading(Files):
                      ["gpu", "timeline", "kineto-small/kineto/rank0.pt.trace.json.gz"],
                      ["incore", "show", "incore"], ["incore", "lint", "incore"],
                      ["pto", "sim", "pto/softmax.pto"], ["pto", "check", "pto/softmax.pto"],
-                     ["pto", "calibrate", "pto/measured.csv"], ["db", "check", "perfdb/db"]):
+                     ["pto", "calibrate", "pto/measured.csv"], ["db", "check", "perfdb/db"],
+                     ["gpu-rules/run"], ["gpu-rules/raw.csv"], ["perfdb/db"], ["perfdb"], ["pto"], ["incore"],
+                     ["kineto-small", "--to", "md"], ["diff", "incore", "incore"],
+                     ["diff", "gpu-rules/run", "gpu-rules/run"], ["diagnose", "perfdb"],
+                     ["perfdb-compare/predicted.json", "perfdb-compare/measured.csv"],
+                     ["check", "kineto-small", "--max-idle", "1%", "--baseline", "kineto-small"],
+                     ["ops", "kineto-small"], ["incore", "diff", "incore", "incore"],
+                     ["pto", "print", "pto/softmax.pto"], ["pto", "sim", "pto/softmax.pto", "--timeline"],
+                     ["db", "coverage", "--database-path", "perfdb/db"],
+                     ["db", "sql", "--database-path", "perfdb/db", "select 1"],
+                     ["comm", "validate", "--csv-dir", "perfdb-compare/comm"],
+                     ["formats"], ["devices"], ["doctor"], ["help"], ["version"]):
             with self.subTest(argv):
                 subprocess.run([STRATA] + argv, cwd=self.work, capture_output=True, timeout=120)
                 self.assertEqual(state(self.work), before)

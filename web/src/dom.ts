@@ -1,5 +1,5 @@
 // Elements by hand. Names from the data enter as text only, never as markup.
-import { middleCut } from './units';
+import { middleCut, plainName } from './units';
 
 type Child = Node | string | null;
 type Attributes = { [name: string]: string | number | boolean | undefined };
@@ -38,7 +38,7 @@ export function button(label: string, act: () => void, attributes: Attributes = 
 
 // A name from the data: isolated, so that its direction marks stay inside; cut in the middle, whole as a tooltip.
 export function name(text: string, className = '', most = Infinity): HTMLElement {
-    return el('bdi', { class: ('name ' + className).trim(), title: text.length > 40 ? text : undefined }, middleCut(text, most));
+    return el('bdi', { class: ('name ' + className).trim(), title: text.length > 40 ? text : undefined }, text.length <= most ? text : middleCut(plainName(text), most));
 }
 
 export function save(file: string, type: string, text: string): void {

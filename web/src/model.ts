@@ -227,7 +227,7 @@ export const KINDS = [
 ];
 
 export const CAUSES = [
-    'device_latency', 'device_dependency', 'sync', 'allocator', 'compile', 'copy_staging', 'launch', 'operator', 'input',
+    'device_latency', 'device_dependency', 'sync', 'allocator', 'compile_load', 'copy_staging', 'launch', 'cpu_operator', 'input',
     'python', 'untraced', 'unknown',
 ];
 

@@ -43,7 +43,7 @@ class Page {
     private viewIds(): string[] {
         const { model } = this.app;
         const hasLanes = model.sets.some((set) => set.lanes.length > 0);
-        const isRun = model.kind === 'capture' || model.kind === 'compare' || model.kind === 'ranks';
+        const isRun = model.sets.length > 0 && (model.kind === 'capture' || model.kind === 'compare' || model.kind === 'ranks');
         const ids = ['summary'];
         if (model.diff) ids.push('diff');
         if (hasLanes) ids.push('timeline');

@@ -57,6 +57,18 @@ export function tickLabel(ns: number, step: number, largest: number): string {
     return text.replace('-', MINUS) + THIN + unit;
 }
 
+// A C++ name without what all of them share: return type and the usual namespaces.
+export function plainName(name: string): string {
+    return name.replace(/^void /, '').replace(/\b(?:at::native::|at::cuda::|\(anonymous namespace\)::)/g, '');
+}
+
+// The function's own name, without arguments and template parameters.
+export function briefName(name: string): string {
+    const plain = plainName(name);
+    const own = /^[\w:~]+/.exec(plain)?.[0] ?? plain;
+    return own.slice(own.lastIndexOf('::') < 0 || !/[<(]/.test(plain) ? 0 : own.lastIndexOf('::') + 2) || plain;
+}
+
 // Cuts a name in the middle, as the ends of kernel names differ.
 export function middleCut(name: string, most: number): string {
     if (name.length <= most) return name;

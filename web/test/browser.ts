@@ -12,6 +12,7 @@ export async function launch(more: string[] = []): Promise<Browser> {
 
 export async function open(browser: Browser, file: string, hash = '', options: BrowserContextOptions = {}): Promise<Opened> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     const problems: string[] = [];
     page.on('console', (message) => problems.push(message.type() + ': ' + message.text()));

@@ -2,6 +2,7 @@ import { runAll } from './harness';
 import './unit';
 import { theBrowser } from './pages';
 import './looks';
+import './real';
 
 async function main(): Promise<void> {
     await runAll(process.argv[2]);

@@ -8,7 +8,7 @@ import { buildRows, busyWithin, Columns, FAMILIES, mergeRows, Row, subRow } from
 import { addressOf, applyAddress, initialState } from '../src/state';
 import { difference } from '../src/timeline/difference';
 import { gapOf, gapsOf } from '../src/timeline/gaps';
-import { bytes, middleCut, share, signed, tickLabel, tickStep, time } from '../src/units';
+import { briefName, bytes, middleCut, share, signed, tickLabel, tickStep, time } from '../src/units';
 import { fromPlanes, unzigzag } from '../src/unpack';
 import { csv } from '../src/views/csv';
 import { test } from './harness';
@@ -155,6 +155,9 @@ test('numbers for people', () => {
     assert.strictEqual(tickStep(300), 500);
     assert.strictEqual(tickLabel(1_500_000, 500_000, 2_000_000), '1.5\u202fms');
     assert.strictEqual(middleCut('abcdefghij', 5), 'ab…ij');
+    assert.strictEqual(briefName('void at::native::vectorized_elementwise_kernel<4, at::native::F>(int)'), 'vectorized_elementwise_kernel');
+    assert.strictEqual(briefName('void cutlass::Kernel2<x>(y)'), 'Kernel2');
+    assert.strictEqual(briefName('aten::mm'), 'aten::mm');
 });
 
 test('gaps: pieces of one number are one gap', () => {

@@ -68,6 +68,67 @@ TEST(short_kernels_are_launch_bound)
     assert_int_equal(d->causes[0].found.count, 200);
 }
 
+/* A wait in the middle of a step: it is not one graph. */
+TEST(launches_around_waits_save_at_most)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 2 * MS;
+        step_mark(step, at, at + 2 * MS);
+        for (int i = 0; i < 200; i++) {
+            nanos call = at + i * 10 * US;
+            if (i == 100)
+                host(SLICE_RUNTIME, "cudaStreamSynchronize", call, call + 9 * US);
+            else
+                launch(call, call + 6 * US, call + 7 * US, call + 8 * US);
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_int_equal(d->verdict.bound, SAVING_AT_MOST);
+    assert_true(str_find(d->text.english, S("saves up to")) < d->text.english.n);
+}
+
+/* Equal products one by one could be one. */
+TEST(launches_of_equal_products_save_at_least)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 2 * MS;
+        step_mark(step, at, at + 2 * MS);
+        for (int i = 0; i < 100; i++) {
+            nanos call = at + i * 20 * US;
+            shaped_op("aten::mm", "16,64;64,64", "c10::BFloat16;c10::BFloat16", call,
+                      call + 19 * US);
+            launch_named("nvjet_hsh", call + 10 * US, call + 14 * US, call + 15 * US,
+                         call + 18 * US);
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "launch_bound");
+    assert_int_equal(d->verdict.bound, SAVING_AT_LEAST);
+    assert_true(str_find(d->text.english, S("saves at least")) < d->text.english.n);
+}
+
+/* An operator that is slow for every new shape, and quick for shapes it knows. */
+TEST(plans_for_new_shapes_are_compilation)
+{
+    static const char *const shapes[STEPS] = {"4,1,64", "4,2,64", "4,3,64",
+                                              "4,4,64", "4,5,64", "4,6,64"};
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 40 * MS;
+        step_mark(step, at, at + 40 * MS);
+        for (int i = 0; i < 8; i++) {
+            nanos begin = at + (i > 0 ? 30 * MS + i * MS : 0),
+                  call = i > 0 ? begin + 20 * US : at + 30 * MS;
+            shaped_op("aten::attention", shapes[step], "c10::BFloat16", begin, call + 10 * US);
+            launch(call, call + 5 * US, call + 6 * US, call + 100 * US);
+        }
+    }
+    assert_string_equal(diagnose()->verdict.id, "compilation");
+}
+
 /* The host is late by a third: that may be the profiler, and is said. */
 TEST(what_the_profiler_may_explain_is_possible_at_most)
 {
@@ -113,6 +174,49 @@ TEST(data_loaders_are_input)
         launch(at + 4 * MS, at + 4010 * US, at + 4011 * US, at + 4900 * US);
     }
     assert_string_equal(diagnose()->verdict.id, "input_pipeline");
+}
+
+/* The queue is full, and yet the device waits before every other kernel. */
+TEST(queued_work_that_is_held_up_is_not_healthy)
+{
+    for (int step = 0; step < STEPS; step++) {
+        step_mark(step, step * 100 * US, (step + 1) * 100 * US);
+        for (int i = 0; i < 4; i++) {
+            nanos at = step * 100 * US + i * 20 * US, run = MS + (step * 4 + i) * 1000 * US;
+            launch(at, at + 5 * US, run, run + 500 * US);
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "device_dependency");
+    assert_int_equal(d->verdict.bound, SAVING_AT_MOST);
+    assert_true(d->verdict.confidence < CONFIDENCE_LIKELY);
+}
+
+/* One step works longer on larger tensors; the host runs ahead, so that the steps behind it seem
+ * quick. */
+TEST(a_step_on_larger_tensors_is_more_work)
+{
+    nanos run = MS;
+
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 500 * US;
+        bool is_long = step == 3;
+        step_mark(step, at, at + 500 * US);
+        run = run > at ? run : at;
+        for (int i = 0; i < 4; i++) {
+            nanos call = at + i * 100 * US, last = is_long ? 500 * US : 60 * US;
+            nanos begin = run > call + 7 * US ? run : call + 7 * US;
+            shaped_op("aten::mul", is_long ? "8,4096" : "8,512", "float", call - US, call + 9 * US);
+            launch(call, call + 6 * US, begin, begin + last);
+            run = begin + last + US;
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "slow_step_more_work");
+    assert_int_equal(d->verdict.bound, SAVING_IN_RECORDING);
+    assert_true(str_find(d->text.english, S("other shapes")) < d->text.english.n);
 }
 
 /* One step of six waits 50 ms, the others take 1. */
@@ -166,6 +270,21 @@ TEST(a_specific_cause_with_half_of_a_generic_one_leads)
     assert_int_equal(ranked(2, causes).found[0].cause, ROOT_ALLOCATOR);
     causes[1].saving = 0.2;
     assert_int_equal(ranked(2, causes).found[0].cause, ROOT_LAUNCH_BOUND);
+}
+
+TEST(casts_of_a_chain_and_what_has_no_name_do_not_lead)
+{
+    struct found_cause chain[] = {{.cause = ROOT_ELEMENTWISE_UNFUSED, .saving = 0.5, .share = 0.8},
+                                  {.cause = ROOT_LAYOUT_COPIES, .saving = 0.4, .share = 0.4}};
+    struct found_cause doubles[] = {
+        {.cause = ROOT_ELEMENTWISE_UNFUSED, .saving = 0.8, .share = 0.8},
+        {.cause = ROOT_FP64_USED, .saving = 0.3, .share = 0.7}};
+    struct found_cause unnamed[] = {{.cause = ROOT_LAUNCH_BOUND, .saving = 0.5},
+                                    {.cause = ROOT_HOST_UNTRACED, .saving = 0.4}};
+
+    assert_int_equal(ranked(2, chain).found[0].cause, ROOT_ELEMENTWISE_UNFUSED);
+    assert_int_equal(ranked(2, doubles).found[0].cause, ROOT_FP64_USED);
+    assert_int_equal(ranked(2, unnamed).found[0].cause, ROOT_LAUNCH_BOUND);
 }
 
 TEST(tasks_lead_over_launches_by_their_own_time)
@@ -280,11 +399,16 @@ TEST(frameworks_are_told_by_their_names)
 
 TEST_MAIN("analysis/diagnose/diagnosis", CASE(nothing_on_the_device_is_unknown),
           CASE(a_busy_device_is_healthy), CASE(short_kernels_are_launch_bound),
+          CASE(launches_around_waits_save_at_most), CASE(launches_of_equal_products_save_at_least),
+          CASE(plans_for_new_shapes_are_compilation),
+          CASE(queued_work_that_is_held_up_is_not_healthy),
+          CASE(a_step_on_larger_tensors_is_more_work),
           CASE(what_the_profiler_may_explain_is_possible_at_most),
           CASE(host_work_is_named_by_what_it_is), CASE(data_loaders_are_input),
           CASE(a_slow_step_leads_over_what_it_is_full_of),
           CASE(more_kernels_in_a_slow_step_are_more_work),
           CASE(a_specific_cause_with_half_of_a_generic_one_leads),
+          CASE(casts_of_a_chain_and_what_has_no_name_do_not_lead),
           CASE(tasks_lead_over_launches_by_their_own_time),
           CASE(data_read_back_does_not_lead_over_pageable_memory),
           CASE(small_savings_are_no_verdict),

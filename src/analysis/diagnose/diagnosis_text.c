@@ -17,9 +17,16 @@ static const struct column class_columns[] = {
 };
 
 static const struct column cause_columns[] = {
-    {"cause", COLUMN_TEXT, UNIT_PLAIN},     {"saves ms", COLUMN_NUMBER, UNIT_MS},
-    {"saves %", COLUMN_NUMBER, UNIT_RATIO}, {"confidence", COLUMN_TEXT, UNIT_PLAIN},
-    {"where", COLUMN_TEXT, UNIT_PLAIN},
+    {"cause", COLUMN_TEXT, UNIT_PLAIN},      {"saves ms", COLUMN_NUMBER, UNIT_MS},
+    {"saves %", COLUMN_NUMBER, UNIT_RATIO},  {"saving is", COLUMN_TEXT, UNIT_PLAIN},
+    {"confidence", COLUMN_TEXT, UNIT_PLAIN}, {"where", COLUMN_TEXT, UNIT_PLAIN},
+};
+
+static const char *const bound_words[SAVING_BOUNDS] = {
+    [SAVING_ABOUT] = "about",
+    [SAVING_AT_MOST] = "at most",
+    [SAVING_AT_LEAST] = "at least",
+    [SAVING_IN_RECORDING] = "once",
 };
 
 static void tell_time(const struct diagnosis *d, struct report *r)
@@ -69,6 +76,7 @@ static void tell_causes(const struct diagnosis *d, struct report *r)
         table_text(r, table, str_of(c->id));
         table_number(table, (double)c->saving);
         table_number(table, c->saving_share);
+        table_word(r, table, bound_words[c->bound]);
         table_word(r, table, confidence_name(c->confidence));
         table_text(r, table,
                    c->found.n_sites > 0 ? str_fit(c->found.sites[0].name, SITE_MOST) : S(""));

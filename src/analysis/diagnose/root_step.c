@@ -97,6 +97,37 @@ static void find_grown(const struct root_finder *f, struct slow_step *s)
     }
 }
 
+/* ---- shapes ---- */
+
+/* What sums up to the same over operators and their shapes in any order; 0: none is recorded. */
+static uint64_t shapes_of_call(const struct root_finder *f, const struct host_call *call)
+{
+    struct attr shapes = capture_slice_attr(f->cap, call->op, KEY_INPUT_SHAPES);
+
+    if (shapes.type != ATTR_TEXT) /* Ascend has them beside the kernel */
+        shapes =
+            capture_slice_attr(f->cap, f->a->tasks.at[call->first_task].slice, KEY_INPUT_SHAPES);
+    if (shapes.type != ATTR_TEXT)
+        return 0;
+    uint64_t x = (shapes.text + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+/* The sums of all steps, in the scratch memory. */
+static const uint64_t *shapes_of_steps(const struct root_finder *f)
+{
+    uint64_t *sums = ARENA_ARRAY(&f->st->scratch, uint64_t, f->a->n);
+
+    memset(sums, 0, f->a->n * sizeof(*sums));
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *call = &f->a->host.calls[i];
+        uint32_t step = root_step_of_call(f, call);
+        if (call->op != NO_SLICE && call->tasks > 0 && step < f->a->n)
+            sums[step] += shapes_of_call(f, call);
+    }
+    return sums;
+}
+
 /* ---- clocks ---- */
 
 /* Kernels of one name in one step. */
@@ -137,15 +168,17 @@ static struct kernel_sums sum_kernels(const struct root_finder *f)
     return sums;
 }
 
-/* What the kernels of a name take in a quick step: a quarter of the steps of this kind are
+/* What the kernels of a name take in a quick step: a quarter of the steps with these shapes are
  * quicker. */
-static nanos quick_time(const struct root_finder *f, const struct kernel_sum *of_name, size_t step)
+static nanos quick_time(const struct root_finder *f, const struct kernel_sum *of_name,
+                        const uint64_t *shapes, size_t step)
 {
     nanos *times = mem_grow(NULL, sizeof(*times), f->a->n + 1);
     size_t n = 0;
 
     for (size_t i = f->first; i < f->a->n; i++)
-        if (f->a->steps[i].group == f->a->steps[step].group && of_name[i].n == of_name[step].n)
+        if (f->a->steps[i].group == f->a->steps[step].group && shapes[i] == shapes[step] &&
+            of_name[i].n == of_name[step].n)
             times[n++] = of_name[i].time;
     host_timeline_median(times, n); /* sorts */
     nanos quick = n > 0 ? times[n / 4] : 0;
@@ -154,13 +187,14 @@ static nanos quick_time(const struct root_finder *f, const struct kernel_sum *of
 }
 
 /* What nearly all kernels of a step take more than in quick steps; 0 when only some do. */
-static nanos slowed_by(const struct root_finder *f, const struct kernel_sums *sums, size_t step)
+static nanos slowed_by(const struct root_finder *f, const struct kernel_sums *sums,
+                       const uint64_t *shapes, size_t step)
 {
     double all = 0, slowed = 0, more = 0;
 
     for (size_t name = 0; name < sums->n; name++) {
         const struct kernel_sum *s = &sums->at[name * f->a->n];
-        double now = (double)s[step].time, quick = (double)quick_time(f, s, step);
+        double now = (double)s[step].time, quick = (double)quick_time(f, s, shapes, step);
         all += now;
         if (quick > 0 && now >= quick * ROOT_SLOWED_BY / 100) {
             slowed += now;
@@ -173,11 +207,12 @@ static nanos slowed_by(const struct root_finder *f, const struct kernel_sums *su
 void root_find_slow_clock(struct root_finder *f)
 {
     struct kernel_sums sums = sum_kernels(f);
+    const uint64_t *shapes = shapes_of_steps(f);
     nanos worst = 0, run = 0;
 
     f->clock = (struct slow_step){.step = SIZE_MAX, .cause = ROOT_CLOCK_DROP};
     for (size_t i = f->first; i < f->a->n && f->steps >= ROOT_STEPS_FOR_CLOCK; i++) {
-        nanos more = f->a->steps[i].tasks > 0 ? slowed_by(f, &sums, i) : 0;
+        nanos more = f->a->steps[i].tasks > 0 ? slowed_by(f, &sums, shapes, i) : 0;
         run += window_of(f, i);
         f->clock.excess += more;
         if (more <= worst)
@@ -193,32 +228,6 @@ void root_find_slow_clock(struct root_finder *f)
 }
 
 /* ---- the slow step ---- */
-
-/* What sums up to the same over operators and their shapes in any order; 0: none is recorded. */
-static uint64_t shapes_of_call(const struct root_finder *f, const struct host_call *call)
-{
-    struct attr shapes = capture_slice_attr(f->cap, call->op, KEY_INPUT_SHAPES);
-
-    if (shapes.type != ATTR_TEXT)
-        return 0;
-    uint64_t x = (shapes.text + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
-    return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-}
-
-/* The sums of all steps, in the scratch memory. */
-static const uint64_t *shapes_of_steps(const struct root_finder *f)
-{
-    uint64_t *sums = ARENA_ARRAY(&f->st->scratch, uint64_t, f->a->n);
-
-    memset(sums, 0, f->a->n * sizeof(*sums));
-    for (size_t i = 0; i < f->a->host.n; i++) {
-        const struct host_call *call = &f->a->host.calls[i];
-        uint32_t step = root_step_of_call(f, call);
-        if (call->op != NO_SLICE && call->tasks > 0 && step < f->a->n)
-            sums[step] += shapes_of_call(f, call);
-    }
-    return sums;
-}
 
 /* Whether a step works on other shapes than all other steps. */
 static bool has_own_shapes(const struct root_finder *f, size_t step)
@@ -314,8 +323,6 @@ void root_find_slow_step(struct root_finder *f)
     s.kernels = (long long)kernels[s.step] - (long long)median_of(f, s.step, kernel_value, kernels);
     f->slow = s;
 }
-
-/* ---- shapes ---- */
 
 size_t root_shape_sets(const struct root_finder *f)
 {

@@ -361,6 +361,55 @@ TEST(each_pass_of_a_loop_is_one_kernel)
     whatif_fini(&what);
 }
 
+/* An operator, the shape of its largest input, and its kernel. */
+struct member {
+    const char *op, *shape, *kernel;
+};
+
+static void member_steps(const struct member *members, size_t n)
+{
+    for (int step = 0; step < 3; step++) {
+        nanos at = step * 5 * MS;
+        step_mark(step, at, at + 5 * MS);
+        for (size_t i = 0; i < n; i++) {
+            nanos begin = at + (nanos)i * 20 * US, run = at + 400 * US + (nanos)i * 100 * US;
+            shaped_op(members[i].op, members[i].shape, "float", begin, begin + 15 * US);
+            launch_named(members[i].kernel, begin + 5 * US, begin + 10 * US, run, run + 99 * US);
+        }
+    }
+    start();
+}
+
+/* A norm by hand: the mean and what works on rows belong to the chain; a second mean does not. */
+TEST(chains_go_through_one_sum_and_parts_of_their_tensors)
+{
+    static const struct member norm[] = {{"aten::pow", "64,1024", "elementwise"},
+                                         {"aten::mean", "64,1024", "reduce_kernel"},
+                                         {"aten::rsqrt", "64,1", "elementwise"},
+                                         {"aten::mul", "64,1024", "elementwise"},
+                                         {"aten::mean", "64,1024", "reduce_kernel"}};
+
+    member_steps(norm, 4);
+    assert_int_equal(tasks_left("fuse_elementwise", 1), 1);
+    whatif_fini(&what);
+    capture_free(cap);
+    cap = capture_new();
+    member_steps(norm, 5);
+    assert_int_equal(tasks_left("fuse_elementwise", 1), 2);
+    whatif_fini(&what);
+}
+
+TEST(other_tensors_begin_another_chain)
+{
+    static const struct member mixed[] = {{"aten::mul", "64,1024", "elementwise"},
+                                          {"aten::add", "64,1024", "elementwise"},
+                                          {"aten::tanh", "48,1024", "elementwise"}};
+
+    member_steps(mixed, 3);
+    assert_int_equal(tasks_left("fuse_elementwise", 1), 3);
+    whatif_fini(&what);
+}
+
 /* Forty parameters, two operators each, in every step; nothing else is launched between steps. */
 TEST(optimizers_are_fused_step_by_step)
 {
@@ -499,6 +548,7 @@ TEST_MAIN("analysis/diagnose/whatif", T(names_of_changes_and_sites),
           CASE(doubles_become_floats), CASE(a_scalar_double_is_no_double),
           CASE(attention_by_hand_becomes_one_kernel), CASE(a_chain_of_elementwise_kernels_is_one),
           CASE(chains_that_repeat_are_loops), CASE(each_pass_of_a_loop_is_one_kernel),
-          CASE(optimizers_are_fused_step_by_step), CASE(a_slow_step_becomes_like_the_others),
-          CASE(small_copies_become_one), CASE(sites_of_input_are_classes_of_host_work),
-          CASE(results_do_not_depend_on_threads))
+          CASE(chains_go_through_one_sum_and_parts_of_their_tensors),
+          CASE(other_tensors_begin_another_chain), CASE(optimizers_are_fused_step_by_step),
+          CASE(a_slow_step_becomes_like_the_others), CASE(small_copies_become_one),
+          CASE(sites_of_input_are_classes_of_host_work), CASE(results_do_not_depend_on_threads))

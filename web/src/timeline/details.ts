@@ -223,7 +223,7 @@ export class Details {
         const rows = stats.byWhat.slice(0, MOST_ROWS).map((one) => {
             const label = this.app.store.name(one.set, one.what);
             const find = button('', () => this.app.shared.set({ query: label.slice(0, 80) }), { class: 'link' });
-            find.append(name(label));
+            find.append(name(label, '', 72));
             return el('tr', {}, el('td', { class: 'wide' }, find), el('td', { class: 'number' }, grouped(one.count)),
                 el('td', { class: 'number', 'data-ns': one.sum }, exact(one.sum)), el('td', { class: 'barcell' }, bar(one.sum / most, 'f' + (this.app.store.dictionaries[one.set]?.family[one.what] ?? 7))));
         });

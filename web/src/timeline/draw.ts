@@ -4,7 +4,7 @@ import { CAUSES } from '../model';
 import { fillSpan, Label, paintRow, Surface, Window } from '../paint';
 import { finishRow, makeRow, Row } from '../rows';
 import { Theme } from '../theme';
-import { middleCut, tickLabel, tickStep, time } from '../units';
+import { briefName, middleCut, tickLabel, tickStep, time } from '../units';
 import { Axis } from './axis';
 import { drawDifference, Difference } from './difference';
 import { hatches, Hatches } from './hatch';
@@ -217,7 +217,8 @@ export class Painter {
                 const x0 = label.x0 / frame.ratio;
                 const width = label.x1 / frame.ratio - x0;
                 const name = this.app.store.name(track.set, source.what[label.slice]);
-                const text = middleCut(name, Math.floor((width - 8) / this.charWidth));
+                const room = Math.floor((width - 8) / this.charWidth);
+                const text = middleCut(name.length <= room ? name : briefName(name), room);
                 c.fillStyle = theme.labels[source.family[label.slice]];
                 c.fillText(text, x0 + 4, top + (r + 1) * track.rowHeight - (track.rowHeight - 1 - 9) / 2 - 1.5, width - 6);
             }

@@ -4,8 +4,8 @@ import { CAUSES } from '../model';
 type Style = 'lines' | 'dots' | 'level' | 'cross' | 'plain';
 
 const STYLES: { [cause: string]: Style | undefined } = {
-    launch: 'lines', operator: 'lines', python: 'lines', sync: 'dots', copy_staging: 'dots', input: 'level',
-    allocator: 'cross', compile: 'cross',
+    launch: 'lines', cpu_operator: 'lines', python: 'lines', sync: 'dots', copy_staging: 'dots', input: 'level',
+    allocator: 'cross', compile_load: 'cross',
 };
 
 const SIZE = 8;

@@ -365,7 +365,7 @@ export class Timeline {
             this.painter.paint(this.frame(), this.theme);
             this.minimap.paint(this.theme);
             this.isStale = false;
-            this.coarse = performance.now() - began > SLOW_FRAME ? 2 : this.coarse;
+            if (performance.now() - this.movedAt < REST && performance.now() - began > SLOW_FRAME) this.coarse = 2;
         }
         const { state } = this.app.shared;
         const step = state.step === null ? null : this.app.set.steps[state.step];

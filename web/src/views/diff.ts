@@ -109,7 +109,7 @@ export function diffView(app: App): HTMLElement {
     const { diff } = app.model;
     if (!diff) return el('p', { class: 'hint' }, t('diff.none'));
     const grid = kernelGrid(app, diff);
-    const holder = el('div', { class: 'chart-holder' });
+    const holder = el('div', { class: 'chart-holder', tabindex: 0, role: 'group', 'aria-label': t('diff.title') });
     const toClass = (id: string): (() => void) => () => app.shared.go({ view: 'kernels', class: id.startsWith('idle') ? null : id, set: diff.time[1] >= diff.time[0] ? 1 : 0 });
     const show = (by: 'class' | 'kernel'): void => {
         const bars: Bar[] = by === 'class'

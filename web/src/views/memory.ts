@@ -45,7 +45,7 @@ function chart(app: App, counters: Counter[], title: string): HTMLElement {
         app.shared.go({ view: 'timeline', window: { from: at - set.to / 100, to: at + set.to / 100 } });
     });
     const legend = el('ul', { class: 'legend' }, ...counters.map((counter, k) => el('li', {}, el('span', { class: 'swatch c' + k }), app.word(counter.role ?? counter.name))));
-    return el('figure', {}, el('figcaption', {}, el('h3', {}, title)), picture, legend);
+    return el('figure', { tabindex: 0 }, el('figcaption', {}, el('h3', {}, title)), picture, legend);
 }
 
 export function memoryView(app: App): HTMLElement {

@@ -103,7 +103,7 @@ function layerGrid(app: App, layers: Layers): Grid<Entry> {
 export function modelView(app: App): HTMLElement {
     const layers = app.set.layers;
     if (!layers || layers.passes.length === 0) return el('p', { class: 'hint' }, t('model.none'));
-    const holder = el('div', { class: 'chart-holder' });
+    const holder = el('div', { class: 'chart-holder', tabindex: 0, role: 'group', 'aria-label': t('model.icicle') });
     const show = (pass: number): void => holder.replaceChildren(new Icicle(app, layers, pass).root);
     const choice = el('select', { class: 'tool', 'aria-label': t('model.column.pass') });
     layers.passes.forEach((pass: Pass, i) => choice.append(el('option', { value: i }, t('model.pass', { name: pass.name }) + ' · ' + time(wall(pass)))));

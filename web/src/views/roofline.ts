@@ -72,5 +72,5 @@ export function roofline(set: Set, choose: (kernel: Kernel) => void): HTMLElemen
         dot.addEventListener('click', () => choose(kernel));
         chart.append(dot);
     }
-    return el('figure', {}, el('figcaption', {}, el('h3', {}, t('roofline.title')), el('p', { class: 'second' }, info.source)), chart);
+    return el('figure', { tabindex: 0 }, el('figcaption', {}, el('h3', {}, t('roofline.title')), el('p', { class: 'second' }, info.source)), chart);
 }

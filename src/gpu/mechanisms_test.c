@@ -1,0 +1,182 @@
+#include "gpu/rules.h"
+
+#include <math.h>
+
+#include "base/testing.h"
+
+/* A kernel with the whole mix, in which nothing is wrong: memory is 85 % busy. */
+struct fixture {
+    struct arena arena;
+    struct gpu_kernel kernel;
+    struct gpu_occupancy occupancy;
+    struct gpu_roofline roofline;
+    struct gpu_class class;
+    struct gpu_peaks peaks;
+    struct gpu_case c;
+    struct gpu_opportunities found;
+};
+
+static void begin(struct fixture *f)
+{
+    *f = (struct fixture){
+        .peaks = {.gbps = 4800, .sm_count = 132, .tflops = {[PEAK_TF32] = 494.7}},
+        .occupancy = {.waves = 9, .limiter = "warps", .next_pct = NAN, .max_warps = 64}};
+    arena_init(&f->arena);
+    f->kernel = gpu_kernel_none();
+    f->kernel.cc = S("9.0");
+    double *m = f->kernel.m;
+    for (int i = 0; i < GPU_METRICS; i++)
+        m[i] = 0;
+    m[GPU_M_L1_PCT] = m[GPU_M_L1_ACTIVE_PCT] = m[GPU_M_L2_PCT] = m[GPU_M_SM_PCT] = NAN;
+    m[GPU_M_DUR_NS] = 1e6;
+    m[GPU_M_SM_CYCLES] = m[GPU_M_SM_ACTIVE] = 1.98e6;
+    m[GPU_M_DRAM_PCT] = 85;
+    m[GPU_M_DRAM_RD] = 4e9;
+    m[GPU_M_BUFFER_BYTES] = 4e9;
+    m[GPU_M_OCC] = 90;
+    m[GPU_M_ISSUE_PCT] = 10;
+    m[GPU_M_INST] = 1e7;
+    m[GPU_M_THREAD_INST] = m[GPU_M_THREAD_INST_ON] = 3.2e8;
+    m[GPU_M_GLOBAL_LD_BYTES] = 4e9;
+    m[GPU_M_GLOBAL_LD_SECT] = m[GPU_M_L1_SECT] = 4e9 / 32;
+    gpu_kernel_stall(&f->kernel, S("long_scoreboard"), 130);
+    f->c = (struct gpu_case){&f->kernel, &f->occupancy, &f->roofline,
+                             &f->class,  &f->peaks,     .work = {.flops = NAN, .bytes = NAN},
+                             .share = 1};
+}
+
+static const struct gpu_opportunity *first(struct fixture *f)
+{
+    static const struct gpu_opportunity none = {0};
+
+    f->roofline = gpu_roofline_of(f->kernel.m[GPU_M_DUR_NS], f->c.work, gpu_dram_bytes(&f->kernel),
+                                  0, &f->peaks);
+    f->class = gpu_classify(&f->kernel, &f->occupancy, &f->roofline);
+    gpu_opportunities_find(&f->arena, &f->c, &f->found);
+    return f->found.all.n > 0 && f->found.all.at[0].is_ranked ? &f->found.all.at[0] : &none;
+}
+
+static void end(struct fixture *f)
+{
+    gpu_opportunities_free(&f->found);
+    gpu_kernel_free(&f->kernel);
+    arena_free(&f->arena);
+}
+
+static void expect(struct fixture *f, int id, double gain)
+{
+    const struct gpu_opportunity *o = first(f);
+
+    assert_int_equal(o->id, id);
+    assert_true(fabs(o->gain - gain) < 0.5);
+    end(f);
+}
+
+TEST(a_healthy_kernel_has_nothing_to_gain)
+{
+    struct fixture f;
+
+    begin(&f);
+    expect(&f, 0, 0);
+}
+
+TEST(what_is_read_again_is_a_matter_of_locality)
+{
+    struct fixture f;
+
+    begin(&f); /* four times the buffers: a quarter of the time is left */
+    f.kernel.m[GPU_M_BUFFER_BYTES] = 1e9;
+    expect(&f, 2, 75 * 0.85 / 0.9);
+    begin(&f); /* unless the second-level cache is the next limit */
+    f.kernel.m[GPU_M_BUFFER_BYTES] = 1e9;
+    f.kernel.m[GPU_M_L2_TAG_PCT] = 60;
+    expect(&f, 2, 40);
+}
+
+TEST(sectors_that_are_not_used)
+{
+    struct fixture f;
+
+    begin(&f); /* one of four bytes */
+    f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 1e9;
+    expect(&f, 9, 75 * 0.9);
+    begin(&f); /* the cache keeps the sectors until they are: it is not even half busy */
+    f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 1e9;
+    f.kernel.m[GPU_M_L1_HIT] = 100;
+    f.kernel.m[GPU_M_L1_LSU_PCT] = 40;
+    f.kernel.m[GPU_M_DRAM_PCT] = 10;
+    f.kernel.m[GPU_M_ISSUE_PCT] = 70;
+    expect(&f, 9, 30);
+    begin(&f);
+    f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 3.3e9; /* 26.4 of 32 */
+    expect(&f, 0, 0);
+}
+
+TEST(lanes_that_do_nothing)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_ISSUE_PCT] = 90;
+    f.kernel.m[GPU_M_THREAD_INST] = f.kernel.m[GPU_M_THREAD_INST_ON] = 8e7; /* 8 of 32 */
+    expect(&f, 15, 0.75 * 90);
+    begin(&f); /* memory sets the time: nothing is gained by fewer instructions */
+    f.kernel.m[GPU_M_THREAD_INST] = 8e7;
+    expect(&f, 0, 0);
+}
+
+TEST(one_address_for_all)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 1;
+    f.kernel.m[GPU_M_GLOBAL_RED] = 1e5;
+    f.kernel.m[GPU_M_ATOMIC_PCT] = 0.4;
+    f.kernel.m[GPU_M_ATOMIC_MAX_PCT] = 33;
+    expect(&f, 16, 90);
+    begin(&f); /* many addresses: no slice of the cache has more than others */
+    f.kernel.m[GPU_M_GLOBAL_RED] = 1e5;
+    f.kernel.m[GPU_M_ATOMIC_PCT] = 30;
+    f.kernel.m[GPU_M_ATOMIC_MAX_PCT] = 33;
+    expect(&f, 0, 0);
+}
+
+TEST(double_precision_that_nobody_asked_for)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 1;
+    f.kernel.m[GPU_M_XU_PCT] = 93; /* conversions */
+    f.kernel.m[GPU_M_FP64_PCT] = 12;
+    f.kernel.m[GPU_M_DOUBLE_OPS] = 1e8;
+    f.kernel.m[GPU_M_CONVERSION] = 2e8;
+    assert_true(str_contains(first(&f)->trigger, S("literals with f")));
+    end(&f);
+    begin(&f); /* meant: no conversions */
+    f.kernel.m[GPU_M_DRAM_PCT] = 1;
+    f.kernel.m[GPU_M_FP64_PCT] = 90;
+    f.kernel.m[GPU_M_DOUBLE_OPS] = 3e8;
+    expect(&f, 19, 55);
+}
+
+TEST(half_precision_is_no_tensor_work)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_TC_PCT] = 2;
+    f.kernel.m[GPU_M_TC_INST] = f.kernel.m[GPU_M_TC_HMMA] = 1e6;
+    f.kernel.m[GPU_M_HALF_OPS] = 3.2e7; /* as many, by 32 lanes */
+    assert_false(gpu_uses_tensor(&f.kernel));
+    f.kernel.m[GPU_M_HALF_OPS] = 1e6;
+    assert_true(gpu_uses_tensor(&f.kernel));
+    end(&f);
+}
+
+TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
+          T(what_is_read_again_is_a_matter_of_locality), T(sectors_that_are_not_used),
+          T(lanes_that_do_nothing), T(one_address_for_all),
+          T(double_precision_that_nobody_asked_for), T(half_precision_is_no_tensor_work))

@@ -1,0 +1,144 @@
+// Pages that strata writes from captures of the repository; numbers are compared with its JSON and SQL answers.
+import assert from 'assert';
+import { execFileSync } from 'child_process';
+import { readFileSync } from 'fs';
+import { Page } from 'playwright-core';
+import { unionOf } from './fixture';
+import { test } from './harness';
+import { violations } from './looks';
+import { finish, openPage } from './pages';
+
+const OUT = process.env.OUT ?? '/tmp';
+const STRATA = process.env.STRATA ?? '';
+const ROOT = process.env.ROOT ?? '..';
+const OPTIMIZER = ROOT + '/tests/data/diagnosis/optimizer_loop.json.gz';
+const COPIES = ROOT + '/tests/data/planted/logits_to_host.json.gz';
+const LAYOUT = ROOT + '/tests/data/planted/layout_changes.json.gz';
+const FIXED = ROOT + '/tests/data/planted/fixed_layout_changes.json.gz';
+const MOE = ROOT + '/examples/ascend-moe';
+
+const KINDS: [string, string[]][] = [
+    ['capture', [OPTIMIZER]], ['copies', [COPIES]], ['ascend', [MOE]], ['compare', [LAYOUT, FIXED]], ['ranks', [ROOT + '/tests/data/captures/two_ranks']],
+    ['incore', [ROOT + '/examples/incore/visualize_data.bin']], ['pto', [ROOT + '/examples/pto/matmul.pto']], ['database', [ROOT + '/examples/perfdb/db']],
+];
+
+const strata = (...args: string[]): string => execFileSync(STRATA, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+const page = (name: string): string => `${OUT}/real-${name}.html`;
+
+function sql(path: string, statement: string): (string | number)[][] {
+    return (JSON.parse(strata('query', path, statement, '--json')) as { result: { rows: (string | number)[][] } }).result.rows;
+}
+
+// Time of the page's zero on the clock of the capture.
+const originOf = (name: string): string => /"origin":"(-?\d+)"/.exec(readFileSync(page(name), 'utf8'))?.[1] ?? '';
+
+test('strata writes a page of every kind', () => {
+    for (const [name, paths] of KINDS) strata(...paths, '-o', page(name));
+});
+
+for (const [name] of KINDS) {
+    test(`${name}: opens from disk without messages and requests; axe finds nothing serious`, async () => {
+        const opened = await openPage(page(name));
+        await opened.page.locator('nav.views').waitFor();
+        assert((await opened.page.locator('h1:visible').innerText()).length > 10);
+        assert.deepStrictEqual(await violations(opened.page), []);
+        for (const link of await opened.page.locator('nav.views a').all()) await link.click();
+        await finish(opened);
+        const policy = /Content-Security-Policy" content="([^"]*)"/.exec(readFileSync(page(name), 'utf8'))?.[1] ?? '';
+        assert(policy.startsWith("default-src 'none'") && !/https?:|unsafe/.test(policy), policy);
+    });
+}
+
+// A click that is counted; a task must be done in three.
+class Clicks {
+    private n = 0;
+
+    constructor(private readonly page: Page) {}
+
+    async on(selector: string): Promise<void> {
+        assert(++this.n <= 3, 'more than three clicks');
+        await this.page.locator(selector).first().click();
+    }
+}
+
+test('task: the cause of the worst gap', async () => {
+    const opened = await openPage(page('capture'));
+    const clicks = new Clicks(opened.page);
+    await clicks.on('.static:visible .card a:has-text("worst gap")');
+    await opened.page.locator('.gap-title').waitFor();
+    const [gap, from, to] = sql(OPTIMIZER, `SELECT gap, ts - ${originOf('capture')}, end_ts - ${originOf('capture')} FROM gaps WHERE cause = 'launch' ORDER BY dur DESC LIMIT 1`)[0];
+    assert((await opened.page.evaluate(() => location.hash)).includes(`gap=${from}-${to}`));
+    const pieces = sql(OPTIMIZER, `SELECT cause, sum(dur) AS ns FROM gaps WHERE gap = ${gap} GROUP BY cause ORDER BY ns DESC`);
+    assert.strictEqual(await opened.page.locator('.details table tbody tr').count(), Math.min(8, Number(sql(OPTIMIZER, `SELECT count(*) FROM gaps WHERE gap = ${gap}`)[0][0])));
+    assert((await opened.page.locator('.gap-title').innerText()).includes('launch'));
+    assert.strictEqual(pieces[0][0], 'launch');
+    await finish(opened);
+});
+
+test('task: the slowest layer', async () => {
+    const opened = await openPage(page('ascend'));
+    const clicks = new Clicks(opened.page);
+    await clicks.on('nav.views a[href="#v=model"]');
+    await clicks.on('#view-model tbody th button');
+    await opened.page.locator('.range-busy').waitFor();
+    const arch = JSON.parse(strata('arch', MOE, '--json')) as { passes: { layers: { wall_ms: number }[] }[] };
+    const slowest = arch.passes.flatMap((pass) => pass.layers).reduce((best, layer) => (layer.wall_ms > best.wall_ms ? layer : best));
+    await opened.page.waitForURL(/[#&]r=/);
+    const [, from, to] = /[#&]r=(\d+)-(\d+)/.exec(await opened.page.evaluate(() => location.hash))?.map(Number) ?? [];
+    assert.strictEqual(to - from, Math.round(slowest.wall_ms * 1e6));
+    const spans = sql(MOE, `SELECT max(s.ts - o.t, ${from}), min(s.end_ts - o.t, ${to}) FROM slices s JOIN lanes l ON l.id = s.lane, (SELECT ${originOf('ascend')} AS t) o
+        WHERE l.kind = 'stream' AND s.end_ts - o.t > ${from} AND s.ts - o.t < ${to}`);
+    assert.strictEqual(Number(await opened.page.locator('.range-busy').getAttribute('data-ns')), unionOf(spans.map(([start, end]) => ({ start: Number(start), dur: Number(end) - Number(start) }))));
+    await finish(opened);
+});
+
+test('task: what changed between A and B', async () => {
+    const opened = await openPage(page('compare'));
+    const clicks = new Clicks(opened.page);
+    await clicks.on('nav.views a[href="#v=diff"]');
+    const name = await opened.page.locator('#view-diff tbody tr bdi').first().evaluate((bdi) => bdi.getAttribute('title') ?? bdi.textContent);
+    const time = (path: string): Map<string, number> => new Map(sql(path, 'SELECT name, sum(dur) FROM kernels GROUP BY name').map(([kernel, ns]) => [String(kernel), Number(ns)]));
+    const [a, b] = [time(LAYOUT), time(FIXED)];
+    const change = (kernel: string): number => Math.abs((b.get(kernel) ?? 0) - (a.get(kernel) ?? 0));
+    const largest = [...new Set([...a.keys(), ...b.keys()])].reduce((best, kernel) => (change(kernel) > change(best) ? kernel : best));
+    assert.strictEqual(name, largest);
+    await clicks.on('#view-diff tbody th button');
+    await opened.page.locator('.details h3', { hasText: name?.slice(0, 30) }).waitFor();
+    await finish(opened);
+});
+
+test('task: what pinning the copies would save', async () => {
+    const opened = await openPage(page('copies'));
+    const diagnosis = JSON.parse(strata('diagnose', COPIES, '--json')) as { result: { causes: { id: string; saving_ms: number; saving_share: number }[] } };
+    const cause = diagnosis.result.causes[0];
+    assert.strictEqual(cause.id, 'pageable_copy');
+    const saving = await opened.page.locator('.static:visible .card strong').first().innerText();
+    assert(saving.includes(`\u2212${cause.saving_ms.toPrecision(3)}`), saving);
+    await new Clicks(opened.page).on('.static:visible .card a');
+    await opened.page.locator('.details h3', { hasText: 'Memcpy' }).waitFor();
+    await finish(opened);
+});
+
+test('range statistics of a real capture equal a SQL query', async () => {
+    const opened = await openPage(page('capture'), '#v=timeline&r=70000000-90000000');
+    await opened.page.locator('.range-sum').waitFor();
+    const clip = (side: string): string => `${originOf('capture')} + ${side}`;
+    const rows = sql(OPTIMIZER, `SELECT count(*), sum(min(end_ts, ${clip('90000000')}) - max(ts, ${clip('70000000')})) FROM kernels WHERE end_ts > ${clip('70000000')} AND ts < ${clip('90000000')}`);
+    assert.strictEqual(Number(await opened.page.locator('.range-count').getAttribute('data-n')), rows[0][0]);
+    assert.strictEqual(Number(await opened.page.locator('.range-sum').getAttribute('data-ns')), rows[0][1]);
+    await finish(opened);
+});
+
+for (const [label, hash, options] of [['dark', '#theme=dark', {}], ['Chinese', '#lang=zh', {}], ['390 px', '', { viewport: { width: 390, height: 844 } }]] as [string, string, object][]) {
+    test(`first screen: ${label}`, async () => {
+        for (const name of ['capture', 'compare', 'ascend']) {
+            const opened = await openPage(page(name), hash, options);
+            await opened.page.locator('nav.views').waitFor();
+            assert(await opened.page.locator('h1:visible').isVisible());
+            const width = opened.page.viewportSize()?.width ?? 0;
+            assert((await opened.page.evaluate(() => document.documentElement.scrollWidth)) <= width, name);
+            assert.deepStrictEqual(await violations(opened.page), [], name);
+            await finish(opened);
+        }
+    });
+}
