@@ -299,9 +299,31 @@ static double rows_picked(const struct op_tensors *o, size_t by)
     return elements_at(o, by) * (number + 2 * bytes_at(o, 0) / table->dims[0]);
 }
 
+/* The largest of each row, with their places. */
+static double bytes_of_top(const struct op_tensors *o, struct str values)
+{
+    double k = number_at(value_at(values, 1), 0, 0);
+
+    if (o->shapes.n == 0 || o->shapes.at[0].n == 0 || k < 1)
+        return 0;
+    double rows = elements_at(o, 0) / o->shapes.at[0].dims[o->shapes.at[0].n - 1];
+    return bytes_at(o, 0) + rows * k * (o->types[0].bytes + 8);
+}
+
+/* A table of rows made from the gradients of those that were picked. */
+static double bytes_of_row_gradient(const struct op_tensors *o, struct str values)
+{
+    double k = number_at(value_at(values, 2), 0, 0);
+
+    if (o->shapes.n < 2 || o->shapes.at[0].n == 0 || k < 1)
+        return 0;
+    return bytes_at(o, 0) + bytes_at(o, 1) +
+           k * o->shapes.at[0].dims[o->shapes.at[0].n - 1] * o->types[0].bytes;
+}
+
 static double memory_bytes(enum memory_rule rule, const struct op_tensors *o, struct str values)
 {
-    double type = o->types[0].bytes, k;
+    double type = o->types[0].bytes;
 
     switch (rule) {
     case RULE_MAP:
@@ -327,17 +349,9 @@ static double memory_bytes(enum memory_rule rule, const struct op_tensors *o, st
     case RULE_SCATTER:
         return 2 * bytes_at(o, 0) + bytes_at(o, 2) + 2 * elements_at(o, 2) * type;
     case RULE_TOP:
-        k = number_at(value_at(values, 1), 0, 0);
-        if (o->shapes.n == 0 || o->shapes.at[0].n == 0 || k < 1)
-            return 0;
-        return bytes_at(o, 0) + elements_at(o, 0) / o->shapes.at[0].dims[o->shapes.at[0].n - 1] *
-                                    k * (type + 8); /* values and their places */
+        return bytes_of_top(o, values);
     case RULE_ROW_GRADIENT:
-        k = number_at(value_at(values, 2), 0, 0);
-        if (o->shapes.n < 2 || o->shapes.at[0].n == 0 || k < 1)
-            return 0;
-        return bytes_at(o, 0) + bytes_at(o, 1) +
-               k * o->shapes.at[0].dims[o->shapes.at[0].n - 1] * type;
+        return bytes_of_row_gradient(o, values);
     case RULE_ALL:
         return bytes_of_all(o);
     default:

@@ -95,6 +95,26 @@ static void stages(const struct gpu_run *run, enum lang lang, struct text *t)
     text_char(t, '\n');
 }
 
+/* Why warps wait: too few of them, or what they wait for. */
+static void latency_cause(const struct gpu_stage *s, const struct gpu_kernel *k, const char *sub,
+                          enum lang lang, struct text *t)
+{
+    if (strcmp(sub, "underfill") == 0)
+        PUT(t, lang, &gpu_text.cause_underfill, PLACE("waves", gpu_waves(k, &s->occupancy)));
+    else if (strcmp(sub, "launch") == 0)
+        PUT(t, lang, &gpu_text.cause_launch, PLACE("us", k->m[GPU_M_DUR_NS] / 1e3));
+    else if (strcmp(sub, "tail") == 0)
+        PUT(t, lang, &gpu_text.cause_tail, PLACE("waves", gpu_waves(k, &s->occupancy)));
+    else if (strcmp(sub, "spill") == 0)
+        PUT(t, lang, &gpu_text.cause_spill, PLACE("bytes", 32 * gpu_local_sectors(k)));
+    else if (strcmp(sub, "occupancy") == 0)
+        PUT(t, lang, &gpu_text.cause_occupancy, PLACE("occ", k->m[GPU_M_OCC]));
+    else if (strcmp(sub, "unknown") == 0)
+        put(t, lang, &gpu_text.cause_unknown);
+    else
+        PUT(t, lang, &gpu_text.cause_stall, PLACE("stall", sub));
+}
+
 void gpu_report_cause(const struct gpu_stage *s, enum lang lang, struct text *t)
 {
     const struct gpu_class shown = gpu_class_shown(&s->class), *c = &shown;
@@ -125,20 +145,8 @@ void gpu_report_cause(const struct gpu_stage *s, enum lang lang, struct text *t)
     else if (c->bound == GPU_COMPUTE)
         PUT(t, lang, &gpu_text.cause_pipe, PLACE("weak", weak), PLACE("pipe", pipe),
             PLACE("busy", comp));
-    else if (strcmp(c->sub, "underfill") == 0)
-        PUT(t, lang, &gpu_text.cause_underfill, PLACE("waves", gpu_waves(k, &s->occupancy)));
-    else if (strcmp(c->sub, "launch") == 0)
-        PUT(t, lang, &gpu_text.cause_launch, PLACE("us", k->m[GPU_M_DUR_NS] / 1e3));
-    else if (strcmp(c->sub, "tail") == 0)
-        PUT(t, lang, &gpu_text.cause_tail, PLACE("waves", gpu_waves(k, &s->occupancy)));
-    else if (strcmp(c->sub, "spill") == 0)
-        PUT(t, lang, &gpu_text.cause_spill, PLACE("bytes", 32 * gpu_local_sectors(k)));
-    else if (strcmp(c->sub, "occupancy") == 0)
-        PUT(t, lang, &gpu_text.cause_occupancy, PLACE("occ", k->m[GPU_M_OCC]));
-    else if (strcmp(c->sub, "unknown") == 0)
-        put(t, lang, &gpu_text.cause_unknown);
     else
-        PUT(t, lang, &gpu_text.cause_stall, PLACE("stall", c->sub));
+        latency_cause(s, k, c->sub, lang, t);
 }
 
 /* A name inside a sentence: what ends one in it must not look like its end. */
