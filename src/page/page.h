@@ -165,7 +165,6 @@ void page_hide(struct page_file *page, struct str name);
 struct str page_kernel_name(struct str name);
 
 /* Labels. */
-const struct message *page_class_label(int class);
 const struct message *page_family_label(enum page_family family);
 const struct message *page_state_label(enum gap_state state);
 

@@ -53,7 +53,7 @@ static void add_classes(struct page_file *page, struct page_diff *diff)
         if (mean[0].by[class] != mean[1].by[class])
             diff->classes[diff->n_classes++] =
                 (struct page_change){class,
-                                     page_say(page, page_class_label(class)),
+                                     page_say(page, account_class_label(class)),
                                      {mean[0].by[class], mean[1].by[class]}};
     qsort(diff->classes, diff->n_classes, sizeof(*diff->classes), by_change);
     diff->time[0] = mean[0].time;

@@ -153,7 +153,7 @@ static void put_idle_piece(struct page_html *h, const struct view *v, const stru
 
     if (width < 0.1)
         return;
-    struct str cause = message_in(h->lang, page_class_label(ACCOUNT_IDLE + p->cause));
+    struct str cause = message_in(h->lang, account_class_label(ACCOUNT_IDLE + p->cause));
     struct str text =
         arena_format(arena, "%.*s %.*s", STR_ARGS(cause),
                      STR_ARGS(page_time_text(arena, (double)(p->at.end - p->at.begin))));

@@ -118,7 +118,7 @@ static void put_words(struct json_writer *w, const struct page_file *page)
 
     json_put_object(w, "words");
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-        page_json_message(w, account_class_name(class), page_class_label(class));
+        page_json_message(w, account_class_name(class), account_class_label(class));
     for (int family = 0; family < PAGE_FAMILIES; family++) {
         snprintf(key, sizeof(key), "family.%d", family);
         page_json_message(w, key, page_family_label((enum page_family)family));

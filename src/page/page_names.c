@@ -112,45 +112,6 @@ struct str page_kernel_name(struct str name)
     return name;
 }
 
-const struct message *page_class_label(int class)
-{
-    static const struct message *const compute[KERNEL_FAMILIES] = {
-        [FAMILY_GEMM_TENSOR] = &page_text.class_gemm,
-        [FAMILY_GEMM_SIMT] = &page_text.class_gemm_simt,
-        [FAMILY_ATTENTION] = &page_text.class_attention,
-        [FAMILY_CONV] = &page_text.class_conv,
-        [FAMILY_REDUCE] = &page_text.class_reduce,
-        [FAMILY_ELEMENTWISE] = &page_text.class_elementwise,
-        [FAMILY_LAYOUT] = &page_text.class_layout,
-        [FAMILY_INDEX_SORT] = &page_text.class_index,
-        [FAMILY_EMBEDDING] = &page_text.class_embedding,
-        [FAMILY_OPTIMIZER] = &page_text.class_optimizer,
-        [FAMILY_RANDOM] = &page_text.class_random,
-        [FAMILY_AICPU] = &page_text.class_aicpu,
-        [FAMILY_OTHER] = &page_text.class_other,
-    };
-    static const struct message *const idle[IDLE_CAUSES] = {
-        [CAUSE_DEVICE_LATENCY] = &page_text.class_idle_latency,
-        [CAUSE_DEVICE_DEPENDENCY] = &page_text.class_idle_dependency,
-        [CAUSE_SYNC] = &page_text.class_idle_sync,
-        [CAUSE_ALLOCATOR] = &page_text.class_idle_alloc,
-        [CAUSE_COMPILE] = &page_text.class_idle_compile,
-        [CAUSE_COPY_STAGING] = &page_text.class_idle_staging,
-        [CAUSE_LAUNCH] = &page_text.class_idle_launch,
-        [CAUSE_OPERATOR] = &page_text.class_idle_operator,
-        [CAUSE_INPUT] = &page_text.class_idle_input,
-        [CAUSE_PYTHON] = &page_text.class_idle_python,
-        [CAUSE_UNTRACED] = &page_text.class_idle_untraced,
-        [CAUSE_UNKNOWN] = &page_text.class_idle_unknown,
-    };
-
-    if (class < ACCOUNT_COMM)
-        return compute[class - ACCOUNT_COMPUTE];
-    if (class == ACCOUNT_COMM)
-        return &page_text.class_comm;
-    return class < ACCOUNT_IDLE ? &page_text.class_copy : idle[class - ACCOUNT_IDLE];
-}
-
 const struct message *page_family_label(enum page_family family)
 {
     static const struct message *const labels[PAGE_FAMILIES] = {

@@ -32,9 +32,9 @@ static int part_of_class(int class)
 static const struct message *part_label(int part)
 {
     if (part == PAGE_COMM)
-        return &page_text.class_comm;
+        return account_class_label(ACCOUNT_COMM);
     return part < PAGE_FAMILIES ? page_family_label((enum page_family)part)
-                                : page_class_label(ACCOUNT_IDLE + part - PAGE_FAMILIES);
+                                : account_class_label(ACCOUNT_IDLE + part - PAGE_FAMILIES);
 }
 
 const char *page_draw_hatch(enum idle_cause cause)
@@ -74,7 +74,7 @@ static void parts_of(const nanos *by, nanos parts[PARTS])
         parts[part_of_class(class)] += by[class];
 }
 
-/* "idle: launch 24.0 ms · 61 %" */
+/* "idle (launch) 24.0 ms · 61 %" */
 static struct str part_text(struct page_html *h, int part, nanos time, nanos all)
 {
     struct arena *arena = &h->page->arena;

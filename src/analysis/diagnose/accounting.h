@@ -101,6 +101,10 @@ static inline nanos account_step_time(const struct account_step *s)
 
 /* "compute.gemm_tensor", "comm_exposed", "copy_exposed.h2d_pageable", "idle.launch". */
 const char *account_class_name(int class);
+
+/* The same for people: "idle (launch)". */
+struct message;
+const struct message *account_class_label(int class);
 const char *idle_cause_name(enum idle_cause cause);
 const char *gap_state_name(enum gap_state state);
 

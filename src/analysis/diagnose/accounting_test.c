@@ -318,7 +318,16 @@ TEST(host_work_before_a_copy_is_input)
     assert_int_equal(idle(a, 0, CAUSE_UNTRACED), 8 * MS - 5031 * US);
 }
 
-TEST_MAIN("analysis/diagnose/accounting",
+TEST(every_class_has_a_label_of_its_own)
+{
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
+        assert_non_null(account_class_label(class));
+        for (int other = 0; other < class; other++)
+            assert_ptr_not_equal(account_class_label(class), account_class_label(other));
+    }
+}
+
+TEST_MAIN("analysis/diagnose/accounting", T(every_class_has_a_label_of_its_own),
           CASE(compute_claims_before_collectives_and_those_before_copies),
           CASE(the_kernel_that_started_first_has_the_time),
           CASE(windows_follow_the_launch_and_not_the_mark),

@@ -60,6 +60,11 @@ static const struct message *message_of(const struct root_finder *f, const struc
     return root_causes[c->cause].what;
 }
 
+static const struct wording *label_of(struct arena *arena, int class)
+{
+    return wording_keep(arena, WORDING(arena, account_class_label(class)));
+}
+
 static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
 {
     const struct root_finder *f = &t->f;
@@ -86,7 +91,7 @@ static struct wording what_of(struct teller_of_causes *t, const struct found_cau
         PLACE("site", site), PLACE("step", is_slow ? f->a->steps[slow->step].id : S("")),
         place_quantity("median", (double)slow->median, UNIT_NS),
         place_quantity("grown", (double)slow->grown_by, UNIT_NS),
-        PLACE("class", account_class_name(slow->grown)));
+        place_wording("class", label_of(t->arena, slow->grown)));
 }
 
 static void add_evidence(struct teller_of_causes *t, struct diagnosis_cause *out)
@@ -245,7 +250,7 @@ static struct diagnosis_cause unknown(struct teller_of_causes *t)
         t, ROOT_UNKNOWN,
         WORDING(t->arena, &diagnosis_text.what_unknown,
                 place_wording("window", wording_keep(t->arena, t->window)),
-                PLACE("class", account_class_name(class)),
+                place_wording("class", label_of(t->arena, class)),
                 place_quantity("share", num_share((double)t->f.by[class], (double)t->f.window),
                                UNIT_RATIO)),
         0);
@@ -277,9 +282,10 @@ static void add_classes(struct teller_of_causes *t)
     d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
         if (t->f.by[class] > 0)
-            d->classes[d->n_classes++] = (struct diagnosis_class){
-                account_class_name(class), t->f.by[class] / (nanos)t->f.steps,
-                num_share((double)t->f.by[class], (double)t->f.window)};
+            d->classes[d->n_classes++] =
+                (struct diagnosis_class){account_class_name(class), account_class_label(class),
+                                         t->f.by[class] / (nanos)t->f.steps,
+                                         num_share((double)t->f.by[class], (double)t->f.window)};
     qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
 }
 

@@ -36,6 +36,7 @@ struct diagnosis_cause {
 
 struct diagnosis_class {
     const char *name;
+    const struct message *label;
     nanos time; /* a step, mean */
     double share;
 };

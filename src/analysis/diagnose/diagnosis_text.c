@@ -7,7 +7,7 @@
 #include "analysis/diagnose/root_limits.h"
 #include "text/diagnosis.h"
 
-enum { MAX_CLASSES = 6, MAX_CAUSES = 5, BAR = 30, SITE_MOST = 30 };
+enum { MAX_CLASSES = 6, MAX_CAUSES = 5, BAR = 30, SITE_MOST = 60 };
 
 static const struct column class_columns[] = {
     {"class", COLUMN_TEXT, UNIT_PLAIN},
@@ -59,7 +59,7 @@ static void tell_classes(const struct diagnosis *d, struct report *r)
         size_t n = (size_t)(d->classes[i].share * BAR + 0.5);
         n = n < BAR ? n : BAR;
         memset(bar, '#', n);
-        table_word(r, table, d->classes[i].name);
+        table_text(r, table, report_message(r, d->classes[i].label));
         table_number(table, (double)d->classes[i].time);
         table_number(table, d->classes[i].share);
         table_text(r, table, (struct str){bar, n});
@@ -86,11 +86,12 @@ static void tell_causes(const struct diagnosis *d, struct report *r)
 static void tell_steps(const struct diagnosis *d, struct report *r)
 {
     if (d->slow.step != SIZE_MAX && !(root_causes[d->verdict.found.cause].flags & ROOT_OF_STEP))
-        report_text(r, REPORT_MESSAGE(r, &diagnosis_text.slow_clause, PLACE("step", d->slow_id),
-                                      place_quantity("time", (double)d->slow.time, UNIT_NS),
-                                      place_quantity("median", (double)d->slow.median, UNIT_NS),
-                                      place_quantity("grown", (double)d->slow.grown_by, UNIT_NS),
-                                      PLACE("class", account_class_name(d->slow.grown))));
+        report_text(r, REPORT_MESSAGE(
+                           r, &diagnosis_text.slow_clause, PLACE("step", d->slow_id),
+                           place_quantity("time", (double)d->slow.time, UNIT_NS),
+                           place_quantity("median", (double)d->slow.median, UNIT_NS),
+                           place_quantity("grown", (double)d->slow.grown_by, UNIT_NS),
+                           PLACE("class", report_message(r, account_class_label(d->slow.grown)))));
     if (d->profiler_saving >= ROOT_PROFILER / 100.0 && d->verdict.found.cause == ROOT_HEALTHY)
         report_text(r, REPORT_MESSAGE(r, &diagnosis_text.profiler_hides,
                                       place_quantity("profiled", d->profiler_saving, UNIT_RATIO)));
