@@ -69,7 +69,7 @@ const char *gpu_report_class(const struct gpu_class *given, enum lang lang, char
 static struct str key_issue(const struct gpu_run *run, const struct gpu_stage *s, enum lang lang)
 {
     const struct gpu_opportunities *o = &s->opportunities;
-    const char *unit;
+    const char *unit = "";
 
     if (o->all.n > 0 && o->all.at[0].is_ranked)
         return gpu_report_said(run, lang, o->all.at[0].trigger);
