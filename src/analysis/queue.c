@@ -39,7 +39,7 @@ static void add_gap(struct queue_lane *s, nanos begin)
 
     if (!s->has_last || begin <= s->last_end)
         return;
-    nanos gap = begin - s->last_end;
+    nanos gap = nanos_sub(begin, s->last_end);
     while (class < QUEUE_GAP_LONGER && gap >= gap_ends[class])
         class ++;
     s->gaps[class]++;
@@ -90,9 +90,9 @@ static void find_spreads(const struct queue_lane *s, struct queue_stream *out)
 
     for (size_t i = 0; i < n; i++) {
         const struct queue_launch *l = &s->launches.at[i];
-        ahead[i] = l->begin > l->call_end ? l->begin - l->call_end : 0;
+        ahead[i] = l->begin > l->call_end ? nanos_sub(l->begin, l->call_end) : 0;
         if (end <= l->call)
-            latency[idle++] = l->begin > l->call ? l->begin - l->call : 0;
+            latency[idle++] = l->begin > l->call ? nanos_sub(l->begin, l->call) : 0;
         end = l->end > end ? l->end : end;
     }
     out->ahead = spread_of(ahead, n);
@@ -118,14 +118,14 @@ static void find_depth(const struct queue_lane *s, struct queue_stream *out)
     if (n > 0)
         qsort(list, n, sizeof(*list), by_change);
     for (size_t i = 0; i < n; i++) {
-        double time = i + 1 < n ? (double)(list[i + 1].at - list[i].at) : 0;
+        double time = i + 1 < n ? (double)nanos_sub(list[i + 1].at, list[i].at) : 0;
         depth += list[i].by;
         depth = depth > 0 ? depth : 0; /* a kernel of no length ends first */
         out->most = (size_t)depth > out->most ? (size_t)depth : out->most;
         area += time * (double)depth;
         empty += depth == 0 ? time : 0;
     }
-    double whole = n > 0 ? (double)(list[n - 1].at - list[0].at) : 0;
+    double whole = n > 0 ? (double)nanos_sub(list[n - 1].at, list[0].at) : 0;
     out->mean = num_share(area, whole);
     out->empty = num_share(empty, whole);
     mem_free(list);

@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "cli/help.h"
 #include "cli/session.h"
+#include "cli/stop.h"
 #include "input/input.h"
 
 static void show_text(struct out *err, const char *text)
@@ -302,6 +303,7 @@ static void run(void *ctx)
     out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
     err.width = out_terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);
+    stop_said();
     out_flush(&err);
 
     fs_cleanup(); /* what an interrupted or failed run left half-written */

@@ -21,11 +21,12 @@ static timer_t looks;
 static _Atomic(const char *) late_text; /* NULL: no time limit */
 static atomic_int late_code;
 static atomic_int_least64_t late_at; /* of now_ns() */
+static atomic_bool is_said;          /* why the run ends */
 
 static void end_now(const char *text, int code)
 {
     fs_cleanup();
-    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    ssize_t written = atomic_load(&is_said) ? 0 : write(STDERR_FILENO, text, strlen(text));
     (void)written;
     _exit(code);
 }
@@ -90,4 +91,9 @@ void stop_after(double seconds, const char *text, int code)
 void stop_clear(void)
 {
     atomic_store(&late_text, NULL);
+}
+
+void stop_said(void)
+{
+    atomic_store(&is_said, true);
 }

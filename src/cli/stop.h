@@ -17,4 +17,7 @@ void stop_begin(void);
 void stop_after(double seconds, const char *text, int code);
 void stop_clear(void);
 
+/* The run says by itself why it ends; it may still be ended, but without a word. */
+void stop_said(void);
+
 #endif

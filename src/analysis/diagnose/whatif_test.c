@@ -392,6 +392,7 @@ TEST(chains_go_through_one_sum_and_parts_of_their_tensors)
     member_steps(norm, 4);
     assert_int_equal(tasks_left("fuse_elementwise", 1), 1);
     whatif_fini(&what);
+    study_end(&study);
     capture_free(cap);
     cap = capture_new();
     member_steps(norm, 5);
