@@ -178,8 +178,9 @@ static struct page_focus focus_of(const struct page_set *set, const struct candi
 {
     if (c->op != NULL)
         return page_longest_op(set, c->op->key);
-    return c->class->class >= ACCOUNT_IDLE ? page_longest_gap(set, c->class->class - ACCOUNT_IDLE)
-                                           : page_longest_task(set, S(""));
+    if (c->class != NULL && c->class->class >= ACCOUNT_IDLE)
+        return page_longest_gap(set, c->class->class - ACCOUNT_IDLE);
+    return page_longest_task(set, S(""));
 }
 
 static void add_card(struct page_file *page, const struct candidate *c, const char *verb)

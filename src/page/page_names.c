@@ -86,8 +86,8 @@ struct str page_wording(struct page_file *page, enum lang lang, struct wording w
     struct str text = without_names(page, wording_text(lang, &page->arena, wording));
     char digit[] = "0 us", with[] = "0 µs";
 
-    for (char c = '0'; c <= '9'; c++) {
-        digit[0] = with[0] = c;
+    for (int i = 0; i < 10; i++) {
+        digit[0] = with[0] = (char)('0' + i);
         text = replace_all(&page->arena, text, str_of(digit), str_of(with));
     }
     return text;

@@ -60,7 +60,7 @@ void page_deflate_columns(const struct page_columns *columns, uint8_t widths[PAG
     for (size_t c = 0; c < columns->columns; c++) {
         widths[c] = width_of(columns->at[c], n);
         vec_reserve(&planes, planes.n + widths[c] * n);
-        for (unsigned plane = 0; plane < widths[c]; plane++) {
+        for (unsigned plane = 0; planes.at != NULL && plane < widths[c]; plane++) {
             unsigned char *to = (unsigned char *)planes.at + planes.n;
             for (size_t i = 0; i < n; i++)
                 to[i] = (unsigned char)(columns->at[c][i] >> (8 * plane));

@@ -343,7 +343,9 @@ void page_draw_steps(struct page_html *h)
         if (a->steps[i].is_slow && (slow == SIZE_MAX || account_step_time(&a->steps[i]) >
                                                             account_step_time(&a->steps[slow])))
             slow = i;
-    if (slow != SIZE_MAX)
-        put_step_label(h, &s, slow, ((double)(slow / s.per_bar) + 0.5) * width);
+    if (slow != SIZE_MAX) {
+        size_t bar = slow / s.per_bar;
+        put_step_label(h, &s, slow, ((double)bar + 0.5) * width);
+    }
     page_html_put(h, S("</svg>\n</section>\n"));
 }

@@ -71,7 +71,7 @@ static void put_table(struct page_html *h, const struct table *t)
         page_html_put(h, S("</th>"));
     }
     page_html_put(h, S("</tr></thead><tbody>\n"));
-    for (size_t i = 0; i < t->cells.n; i++) {
+    for (size_t i = 0; t->n_columns > 0 && i < t->cells.n; i++) {
         size_t c = i % t->n_columns;
         page_html_put(h, c == 0 ? S("<tr>") : S(""));
         page_html_put(h, t->columns[c].type != COLUMN_TEXT ? S("<td class=\"n\">") : S("<td>"));
