@@ -1,6 +1,7 @@
 /*
  * A against B: classes of time from one to the other, operators, and the steps drawn side by side.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -176,9 +177,10 @@ static struct wording evidence_of(struct page_file *page, const struct candidate
 /* What to look at: in the run that has more of it. */
 static struct page_focus focus_of(const struct page_set *set, const struct candidate *c)
 {
-    if (c->op != NULL)
+    assert(c->class != NULL || c->op != NULL);
+    if (c->class == NULL)
         return page_longest_op(set, c->op->key);
-    if (c->class != NULL && c->class->class >= ACCOUNT_IDLE)
+    if (c->class->class >= ACCOUNT_IDLE)
         return page_longest_gap(set, c->class->class - ACCOUNT_IDLE);
     return page_longest_task(set, S(""));
 }

@@ -49,7 +49,7 @@ static void put_table(struct render_out *o, const struct table *t)
         put_element(o, t->columns[c].type != COLUMN_TEXT ? "th class=n" : "th",
                     str_of(t->columns[c].head));
     render_put(o, S("</tr>\n"));
-    for (size_t i = 0; i < t->cells.n; i++) {
+    for (size_t i = 0; t->n_columns > 0 && i < t->cells.n; i++) {
         size_t c = i % t->n_columns;
         render_put(o, c == 0 ? S("<tr>") : S(""));
         put_element(o, t->columns[c].type != COLUMN_TEXT ? "td class=n" : "td",
