@@ -269,7 +269,9 @@ TEST(gaps_are_the_idle_pieces)
         struct decoded d = decode(&m.pack, chunk, m.set.gaps.columns, &m.arena);
         nanos end = chunk->first;
         int64_t task = 0;
-        for (size_t k = 0; k < d.n; k++, n++) {
+        bool is_whole = d.columns[0] != NULL && d.columns[1] != NULL && d.columns[6] != NULL;
+        assert_true(is_whole);
+        for (size_t k = 0; is_whole && k < d.n; k++, n++) {
             const struct idle_piece *p = &m.set.a->pieces.at[n];
             nanos begin = end + page_unzigzag(d.columns[0][k]);
             end = begin + (nanos)d.columns[1][k];
