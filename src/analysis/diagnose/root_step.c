@@ -180,8 +180,7 @@ static nanos quick_time(const struct root_finder *f, const struct kernel_sum *of
         if (f->a->steps[i].group == f->a->steps[step].group && shapes[i] == shapes[step] &&
             of_name[i].n == of_name[step].n)
             times[n++] = of_name[i].time;
-    host_timeline_median(times, n); /* sorts */
-    nanos quick = n > 0 ? times[n / 4] : 0;
+    nanos quick = host_timeline_ranked(times, n, n / 4);
     mem_free(times);
     return quick;
 }

@@ -196,13 +196,14 @@ struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_ch
     return result;
 }
 
-/* Candidates on top of changes that are made already. Each of `parts` threads has buffers of its
- * own and every `parts`-th candidate. */
+/* Candidates on top of changes that are made already, or `is_growing`: the first of them, the first
+ * two, and so on. Each of `parts` threads has buffers of its own and every `parts`-th run. */
 struct round {
     struct whatif *w;
     const struct whatif_change *made, *candidates;
     size_t n_made, n, parts;
     struct whatif_result *out;
+    bool is_growing;
 };
 
 static void run_part(void *ctx, size_t part)
@@ -221,7 +222,8 @@ static void run_part(void *ctx, size_t part)
         list[i] = round->made[i];
     for (size_t i = part; i < round->n; i += round->parts) {
         list[round->n_made] = round->candidates[i];
-        round->out[i] = whatif_run(w, list, round->n_made + 1);
+        round->out[i] = round->is_growing ? whatif_run(w, round->candidates, i + 1)
+                                          : whatif_run(w, list, round->n_made + 1);
     }
     if (part > 0) {
         mem_free(own.ends);
@@ -245,6 +247,13 @@ void whatif_run_each(struct whatif *w, const struct whatif_change *candidates, s
     run_round(&(struct round){.w = w, .candidates = candidates, .n = n, .out = out});
 }
 
+void whatif_run_growing(struct whatif *w, const struct whatif_change *changes, size_t n,
+                        struct whatif_result *out)
+{
+    run_round(
+        &(struct round){.w = w, .candidates = changes, .n = n, .out = out, .is_growing = true});
+}
+
 size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates,
                      const struct whatif_result *single, size_t n, double least,
                      struct whatif_result out[WHATIF_GREEDY])
@@ -257,7 +266,7 @@ size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates,
     while (found < WHATIF_GREEDY) {
         size_t best = SIZE_MAX;
         if (found > 0)
-            run_round(&(struct round){w, list, candidates, found, n, 0, now});
+            run_round(&(struct round){w, list, candidates, found, n, 0, now, false});
         for (size_t i = 0; i < n; i++) {
             struct whatif_result r = found > 0 ? now[i] : single[i];
             r.saving = saving_of(bare, r.bare, w->bare);

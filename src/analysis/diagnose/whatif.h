@@ -101,6 +101,10 @@ struct whatif_result whatif_run_bounded(struct whatif *w, const struct whatif_ch
 void whatif_run_each(struct whatif *w, const struct whatif_change *candidates, size_t n,
                      struct whatif_result *out);
 
+/* The first of the changes, the first two, and so on. */
+void whatif_run_growing(struct whatif *w, const struct whatif_change *changes, size_t n,
+                        struct whatif_result *out);
+
 /* Gives a result of whatif_run() its bounds. */
 void whatif_bound(struct whatif *w, const struct whatif_change *changes, size_t n,
                   struct whatif_result *result);

@@ -26,8 +26,10 @@ static void run_together(struct whatif *w, const struct whatif_change *changes, 
 {
     double saved = 0, profiled = 0;
 
+    whatif_run_growing(w, changes, n, out->together);
     for (size_t i = 0; i < n; i++) {
-        struct whatif_result r = i == 0 ? out->single[0] : whatif_run_bounded(w, changes, i + 1);
+        struct whatif_result r = out->together[i];
+        whatif_bound(w, changes, i + 1, &r);
         double all = r.saving, all_profiled = r.profiled_saving;
         r.saving = all - saved;
         r.profiled_saving = all_profiled - profiled;
