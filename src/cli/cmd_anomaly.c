@@ -130,6 +130,7 @@ static int run(struct session *s, const void *given)
 
     if (!complete(s, args, &job))
         return CODE_USAGE;
+    job.wants_json = s->common.json;
     enum status status = flow_anomaly(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         print(s, &result);

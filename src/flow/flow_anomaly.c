@@ -78,8 +78,9 @@ static void analyse(const struct anomaly_job *job, size_t i, struct arena *arena
     anomaly_describe(&st, finding->report);
     if (arch != NULL)
         anomaly_describe_structures(&st, arch, finding->report);
-    anomaly_write_json(&st, arch, text_sink(&finding->json));
-    if (arch != NULL)
+    if (job->wants_json || job->out != NULL)
+        anomaly_write_json(&st, arch, text_sink(&finding->json));
+    if (arch != NULL && job->out != NULL)
         arch_document_fill(&st, arch, job->lang, arena, &out->arch.at[i]);
     out->gates_reached += check_gates(job, &st, d);
     study_end(&st);
@@ -108,7 +109,7 @@ enum status flow_anomaly(const struct anomaly_job *job, struct arena *arena, str
             st = results_save(job->out, out->at[i].json_path,
                               (struct str){out->at[i].json.at, out->at[i].json.n}, d);
     }
-    if (st == ST_OK && !job->without_arch)
+    if (st == ST_OK && !job->without_arch && job->out != NULL)
         st = arch_result_save(&out->arch, job->path, job->out, job->is_dry_run, arena, d);
     if (st == ST_OK && job->markdown != NULL && !job->is_dry_run)
         st = results_save_markdown(job->markdown, &out->at->report, sizeof(*out->at), out->n, d);

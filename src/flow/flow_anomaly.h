@@ -18,7 +18,7 @@ struct report;
 struct anomaly_job {
     const char *path; /* of the capture, or of the folder of all ranks */
     struct input_options input;
-    const char *out;            /* folder for the results; NULL: strata/ in or beside the capture */
+    const char *out;            /* folder for the results; NULL: none are written */
     struct study_options study; /* what is listed, and where steps come from */
     enum lang lang;             /* of the reports */
     const char *markdown;       /* file for the report as Markdown; NULL: none */
@@ -27,6 +27,7 @@ struct anomaly_job {
     enum severity_level fail_on; /* SEVERITY_NONE: no gate */
     bool without_arch;           /* no report on the model's architecture */
     bool is_dry_run;             /* write nothing */
+    bool wants_json;             /* for anomaly_result_write() */
 };
 
 /* What was found in one capture. */
