@@ -192,12 +192,18 @@ static enum status make_root(struct incore_run *run, struct diag *d)
                      fs_error_text(errno));
 }
 
-static const char *last_root(struct incore_run *run, struct diag *d)
+/* A run may have ended before it was noted: then *is_new, as without --resume. */
+static const char *last_root(struct incore_run *run, struct diag *d, bool *is_new)
 {
     const char *path = fs_join(run->arena, runs_folder(run->job), latest_name);
     struct mapfile map;
 
-    if (mapfile_open(&map, path, d) != ST_OK)
+    *is_new = !fs_exists(path);
+    if (*is_new)
+        diag_add(d, SEV_WARN, "incore-run.nothing-to-resume",
+                 (struct where){.path = runs_folder(run->job)},
+                 "no run to continue here; a new one begins");
+    if (*is_new || mapfile_open(&map, path, d) != ST_OK)
         return NULL;
     const char *root = arena_cstr(run->arena, str_trim(map.text));
     mapfile_close(&map);
@@ -209,9 +215,11 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
 {
     static const char *const folders[] = {"builds", "funcs", "logs"};
     const struct incore_run_job *job = run->job;
+    bool is_new = !job->resume;
 
-    if (job->resume) {
-        run->run_root = job->resume_root != NULL ? job->resume_root : last_root(run, d);
+    if (job->resume)
+        run->run_root = job->resume_root != NULL ? job->resume_root : last_root(run, d, &is_new);
+    if (!is_new) {
         if (run->run_root == NULL)
             return ST_IO;
         if (!fs_is_dir(run->run_root))
