@@ -103,7 +103,7 @@ TEST(a_diagnosis_outlives_what_was_loaded)
     assert_int_equal(strata_load(s, path, NULL), STRATA_OK);
     assert_int_equal(strata_diagnose(s, &d), STRATA_OK);
     strata_free(s);
-    assert_non_null(strstr(strata_verdict(d, &c), "idle.unknown takes 80.0 %"));
+    assert_non_null(strstr(strata_verdict(d, &c), "idle (cause unknown) takes 80.0 %"));
     assert_string_equal(c.id, "unknown");
     assert_string_equal(c.confidence, "unknown");
     assert_int_equal(strata_cause_count(d), 0);
