@@ -62,7 +62,7 @@ static const struct message *message_of(const struct root_finder *f, const struc
 
 static const struct wording *label_of(struct arena *arena, int class)
 {
-    return wording_keep(arena, WORDING(arena, account_class_label(class)));
+    return wording_keep(arena, plain(arena, account_class_label(class)));
 }
 
 static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
@@ -256,6 +256,22 @@ static struct diagnosis_cause unknown(struct teller_of_causes *t)
         0);
 }
 
+/* The device is busy, and what would save most is not certain. */
+static struct diagnosis_cause doubtful(struct teller_of_causes *t)
+{
+    const struct diagnosis_cause *first = &t->d->causes[0];
+    struct diagnosis_cause out =
+        nothing_found(t, ROOT_UNKNOWN,
+                      WORDING(t->arena, &diagnosis_text.what_doubtful,
+                              place_wording("window", wording_keep(t->arena, t->window)),
+                              PLACE("cause", first->id),
+                              place_quantity("share", first->saving_share, UNIT_RATIO)),
+                      0);
+
+    out.action = plain(t->arena, &diagnosis_text.do_doubtful);
+    return out;
+}
+
 /* Nothing saves enough, or nobody would believe it. */
 static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_doubtful)
 {
@@ -263,7 +279,9 @@ static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_
     double most = ROOT_NOT_HEALTHY / 100.0;
     bool is_fine = shares.comm < most && shares.copies < most && shares.idle < most;
 
-    return is_fine && !is_doubtful ? healthy(t) : unknown(t);
+    if (!is_fine)
+        return unknown(t);
+    return is_doubtful ? doubtful(t) : healthy(t);
 }
 
 /* ---- facts ---- */
