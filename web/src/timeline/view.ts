@@ -365,6 +365,7 @@ export class Timeline {
             this.painter.paint(this.frame(), this.theme);
             this.minimap.paint(this.theme);
             this.isStale = false;
+            if (this.layout.placed.some(({ track }) => track.picture)) this.root.dataset.overview = 'true';
             if (performance.now() - this.movedAt < REST && performance.now() - began > SLOW_FRAME) this.coarse = 2;
         }
         const { state } = this.app.shared;
