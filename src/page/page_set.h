@@ -94,6 +94,7 @@ struct page_chunks {
 
 struct page_set {
     struct study *st;
+    struct study apart; /* of the layers, which are found at the same time as the rest */
     const struct capture *cap;
     const struct accounting *a;
     struct arena *arena;

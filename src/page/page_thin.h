@@ -19,9 +19,6 @@ struct page_thinning {
     nanos q[THIN_CLASSES]; /* 0: complete */
 };
 
-/* Items that the set would have. */
-size_t page_thin_count(const struct page_set *set, const struct page_thinning *thinning);
-
 /* The least thinning with at most `most` items, or the strongest there is. */
 struct page_thinning page_thin_choose(const struct page_set *set, size_t most);
 
