@@ -208,7 +208,7 @@ static void find_facts(void *ctx, size_t i)
 
     if (i % 2 == 1)
         set->layers = page_layers_find(&set->apart);
-    else if (i == 0 || page->kind == PAGE_COMPARE)
+    else if (i / 2 == page->lead || page->kind == PAGE_COMPARE)
         study_diagnosis(set->st);
 }
 
@@ -216,6 +216,8 @@ void page_prepare(struct page_file *page)
 {
     const struct page_thinning whole = {0};
 
+    if (page->kind == PAGE_RANKS)
+        page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
     for (size_t i = 0; i < page->n_sets; i++) {
         struct page_set *set = page->sets[i];

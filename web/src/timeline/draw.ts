@@ -339,8 +339,9 @@ export class Painter {
             c.fillRect(from, 21, width, 14);
             if (width < 24) return;
             c.fillStyle = isSelected ? theme.groundCss : theme.second;
-            const isNumber = /^\d+$/.test(step.id);
-            c.fillText(middleCut((isNumber && width > 70 ? this.app.word('step') + ' ' : '') + step.id, Math.floor(width / 7)), from + 4, 32);
+            const number = /\d+$/.exec(step.id)?.[0];
+            const text = number ? (width > 70 ? this.app.word('step') + ' ' : '') + number : step.id;
+            c.fillText(middleCut(text, Math.floor(width / 7)), from + 4, 32);
         });
     }
 }

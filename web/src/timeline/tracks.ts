@@ -28,6 +28,7 @@ const SPACE = 4;
 const HEAD = 26;
 const IDLE = 18;
 const DIFFERENCE = 48;
+const UNFOLDED = 4; // ranks that are shown in full at once
 
 // Whether a group or lane is open: as the file says, turned over by the reader's list.
 const isOpen = (byDefault: boolean, key: string, turned: string[]): boolean => byDefault !== turned.includes(key);
@@ -62,14 +63,28 @@ export class Tracks {
     }
 
     private makeList(): Track[] {
-        const { model, shared } = this.app;
+        const { model } = this.app;
         if (model.diff) return this.pairs();
-        return model.sets.flatMap((_, set) => {
-            if (model.sets.length > 1 && set !== shared.state.set && !shared.state.closed.includes(`${set}.g0`)) {
-                return [this.group(set, firstDevice(model.sets[set]), false)];
-            }
-            return this.ofSet(set);
-        });
+        const chosen = this.chosen();
+        if (chosen.length > 1 && chosen.length <= UNFOLDED) {
+            const all = chosen.flatMap((set) => this.ofSet(set));
+            return [...all.filter((track) => track.isDevice), ...all.filter((track) => !track.isDevice)];
+        }
+        return (chosen.length > 0 ? chosen : model.sets.map((_, set) => set)).flatMap((set) =>
+            this.isFolded(set) ? [this.group(set, firstDevice(model.sets[set]), false)] : this.ofSet(set));
+    }
+
+    // Ranks that the reader chose.
+    private chosen(): number[] {
+        const { model, shared } = this.app;
+        return shared.state.ranks.filter((set) => model.sets[set]);
+    }
+
+    // A rank that is one row: not the selected one, nor one of a few chosen.
+    isFolded(set: number): boolean {
+        const { model, shared } = this.app;
+        const { length } = this.chosen();
+        return !model.diff && model.sets.length > 1 && set !== shared.state.set && (length === 0 || length > UNFOLDED);
     }
 
     private makePinned(): Track[] {
