@@ -13,7 +13,6 @@
 #define STRATA_PAGE_PAGE_H
 
 #include "page/page_set.h"
-#include "page/page_thin.h"
 #include "report/message.h"
 
 struct comparison;

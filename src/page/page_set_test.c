@@ -6,7 +6,6 @@
 #include "analysis/diagnose/testing_diagnose.h"
 #include "page/page_encode.h"
 #include "page/page_testing.h"
-#include "page/page_thin.h"
 
 enum { STEPS = 4, KERNELS = 300 };
 

@@ -1,7 +1,7 @@
 /*
  * Bundles of short slices.
  */
-#include "page/page_thin.h"
+#include "page/page_set.h"
 
 #include "base/pool.h"
 
