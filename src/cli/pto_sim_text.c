@@ -157,8 +157,9 @@ static void add_verdict(struct report *r, const struct pto_outcome *o)
     report_line_text(r, REPORT_MESSAGE(r, &pto_text.verdict, PLACE("verdict", verdict)));
     if (others.n > 0)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.others, PLACE("others", others)));
-    report_line_text(
-        r, REPORT_MESSAGE(r, &pto_text.advice, PLACE("advice", word(r, limit_advice(l->bound)))));
+    if (limits_first(l) != NULL)
+        report_line_text(r, REPORT_MESSAGE(r, &pto_text.advice,
+                                           PLACE("advice", word(r, limit_advice(l->bound)))));
 }
 
 /* "data 61.2 %, busy 20.0 %" */
