@@ -350,6 +350,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
         }
     }
     k->options.block = k->longest;
+    k->has_longest = k->longest + 1 == k->options.blocks;
     k->total_us = pto_outcome_us(&k->outcome, k->total);
     if (setup->has_memory)
         note_zero_filled(k);
@@ -360,12 +361,35 @@ enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
                              const struct pto_costs *costs, const struct pto_options *options,
                              struct diag *d)
 {
+<<<<<<< HEAD
     unsigned char **kept = keep_buffers(k);
+=======
+    unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
+
+    k->has_longest = k->has_longest && sim != &k->sim;
+    for (size_t i = 0; i < k->bindings.n; i++) {
+        const struct pto_binding *b = &k->bindings.at[i];
+        kept[i] = NULL;
+        if (!options->has_memory || !b->data)
+            continue;
+        kept[i] = mem_grow(NULL, 1, b->size + 1);
+        memcpy(kept[i], b->data, b->size);
+    }
+>>>>>>> main
     enum status status = pto_sim_run(sim, costs, options, k->bindings.at, (uint32_t)k->bindings.n,
                                      k->sim.machine.path, d);
 
     restore_buffers(k, kept);
     return status;
+}
+
+enum status pto_kernel_restore(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d)
+{
+    if (k->has_longest)
+        return ST_OK;
+    TRY(pto_kernel_again(k, &k->sim, costs, &k->options, d));
+    k->has_longest = true;
+    return ST_OK;
 }
 
 /* ---- for programs ---- */

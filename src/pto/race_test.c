@@ -125,6 +125,20 @@ TEST(flags_without_a_partner_are_found)
     unwatch(&w);
 }
 
+TEST(a_circle_of_waits_is_told)
+{
+    struct watched w;
+
+    watch(&w, "a2a3",
+          HEAD WAIT("V", "MTE2", "0") LOAD("t0") SET("MTE2", "V", "1") WAIT("MTE2", "V", "1")
+              ADDS("t0", "t0") SET("V", "MTE2", "0"));
+    assert_int_equal(w.t.status, ST_FORMAT);
+    assert_non_null(strstr(testing_sim_told(&w.t, "pto-run.deadlock"),
+                           "PIPE_V (line 18) waits for line 17 of PIPE_MTE2, which: PIPE_MTE2 "
+                           "(line 15) waits for line 20 of PIPE_V"));
+    unwatch(&w);
+}
+
 TEST(bytes_that_nothing_wrote)
 {
     assert_found(HEAD ADDS("t0", "t1") FLAG("V", "MTE3", "0") STORE("t1"), "pto-race.empty",
@@ -202,5 +216,5 @@ TEST(mutants_of_random_kernels_are_judged_alike)
 
 TEST_MAIN("pto races", T(a_kernel_with_all_its_flags_is_fine), T(a_flag_that_is_missing_is_named),
           T(global_memory_is_watched_by_its_bytes), T(flags_without_a_partner_are_found),
-          T(bytes_that_nothing_wrote), T(order_on_the_vector_pipe),
+          T(a_circle_of_waits_is_told), T(bytes_that_nothing_wrote), T(order_on_the_vector_pipe),
           T(loops_of_unknown_length_are_watched), T(mutants_of_random_kernels_are_judged_alike))
