@@ -361,24 +361,11 @@ enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
                              const struct pto_costs *costs, const struct pto_options *options,
                              struct diag *d)
 {
-<<<<<<< HEAD
     unsigned char **kept = keep_buffers(k);
-=======
-    unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
 
     k->has_longest = k->has_longest && sim != &k->sim;
-    for (size_t i = 0; i < k->bindings.n; i++) {
-        const struct pto_binding *b = &k->bindings.at[i];
-        kept[i] = NULL;
-        if (!options->has_memory || !b->data)
-            continue;
-        kept[i] = mem_grow(NULL, 1, b->size + 1);
-        memcpy(kept[i], b->data, b->size);
-    }
->>>>>>> main
     enum status status = pto_sim_run(sim, costs, options, k->bindings.at, (uint32_t)k->bindings.n,
                                      k->sim.machine.path, d);
-
     restore_buffers(k, kept);
     return status;
 }

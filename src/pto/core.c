@@ -459,23 +459,11 @@ static void insert_sync(struct pto_core *c, const struct pto_sync *s)
 
     if (s->kind == PTO_INSERT_SET)
         pto_queues_set(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-<<<<<<< HEAD
-    else if (s->kind == PTO_INSERT_WAIT &&
-             (c->machine->options->ignored_pairs[s->a] >> s->b & 1) != 0)
-        (void)pto_queues_skip(q, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (s->kind == PTO_INSERT_WAIT &&
-             !pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id) &&
+    else if (s->kind == PTO_INSERT_BARRIER)
+        pto_queues_barrier(q, s->site, (enum pto_pipe)s->a);
+    else if (!pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id) &&
              q->races)
         pto_race_unset(q->races, q->core, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (s->kind == PTO_INSERT_WAIT)
-        return;
-    else if (!c->machine->options->no_barriers)
-=======
-    else if (s->kind == PTO_INSERT_WAIT)
-        (void)pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else
->>>>>>> main
-        pto_queues_barrier(q, s->site, (enum pto_pipe)s->a);
 }
 
 static inline void charge(struct pto_core *c, const struct pto_step *s)

@@ -295,9 +295,6 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, enum pt
     return true;
 }
 
-<<<<<<< HEAD
-static void give_tokens(struct pto_core *c, uint32_t id, enum pto_pipe pipe, struct pto_moment m)
-=======
 int64_t pto_core_cross_latency(const struct pto_core *c)
 {
     return c->machine->options->no_latency
@@ -305,8 +302,7 @@ int64_t pto_core_cross_latency(const struct pto_core *c)
                : pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
 }
 
-static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
->>>>>>> main
+static void give_tokens(struct pto_core *c, uint32_t id, enum pto_pipe pipe, struct pto_moment m)
 {
     int64_t latency = pto_core_cross_latency(c);
 
