@@ -180,6 +180,15 @@ static void tell_answers(struct teller *t)
                                PLACE("grade", word(t, grade_name(j->confidence)))));
 }
 
+static void put_severity(struct report *r, struct table *table, enum severity_level severity)
+{
+    static const enum cell_mark marks[] = {
+        [SEVERITY_MEDIUM] = MARK_DOUBT, [SEVERITY_HIGH] = MARK_BAD};
+
+    table_word(r, table, severity_level_name(severity));
+    table_mark(table, marks[severity]);
+}
+
 static void add_step(struct teller *t, struct table *table, size_t i)
 {
     const struct step_metrics *m = &t->bubbles->metrics[i];
@@ -193,7 +202,7 @@ static void add_step(struct teller *t, struct table *table, size_t i)
     table_number(table, (double)m->largest_internal);
     table_number(table, (double)m->tail);
     table_number(table, (double)t->bubbles->inventory[i].kernels);
-    table_word(t->r, table, severity_level_name(t->judgement->steps[i].severity));
+    put_severity(t->r, table, t->judgement->steps[i].severity);
 }
 
 static int by_nanos_down(const void *a, const void *b)
@@ -243,7 +252,7 @@ static void tell_groups(struct teller *t)
         table_number(table, g->metrics[GROUP_SERVICE].avg);
         table_number(table, g->underfeed_of_sums);
         table_text(t->r, table, pattern_text(t, g->pattern));
-        table_word(t->r, table, severity_level_name(v->severity));
+        put_severity(t->r, table, v->severity);
         table_word(t->r, table, grade_name(v->host_risk));
     }
 }

@@ -338,6 +338,16 @@ static void add_groups(struct teller_of_causes *t)
     }
 }
 
+static void add_step_times(struct teller_of_causes *t)
+{
+    const struct accounting *a = t->f.a;
+
+    t->d->step_times = ARENA_ARRAY(t->arena, double, a->n);
+    for (size_t i = t->f.first; i < a->n; i++)
+        if (a->steps[i].tasks > 0)
+            t->d->step_times[t->d->n_step_times++] = (double)account_step_time(&a->steps[i]);
+}
+
 static void lack(struct diagnosis *d, struct wording text)
 {
     if (d->n_missing < DIAGNOSIS_MISSING)
@@ -417,6 +427,7 @@ static void finish(struct teller_of_causes *t, bool is_named)
     d->text = verdict_text(t, &d->verdict);
     add_classes(t);
     add_groups(t);
+    add_step_times(t);
     add_missing(t);
     d->slow = f->slow;
     d->slow_id = f->slow.step != SIZE_MAX ? f->a->steps[f->slow.step].id : S("");

@@ -61,6 +61,8 @@ struct diagnosis {
     size_t n_causes;
     struct diagnosis_group *groups;
     size_t n_groups;
+    double *step_times; /* of those with device work, in order */
+    size_t n_step_times;
     struct wording missing[DIAGNOSIS_MISSING];
     size_t n_missing;
     double identity_error;

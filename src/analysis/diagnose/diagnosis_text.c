@@ -7,13 +7,13 @@
 #include "analysis/diagnose/root_limits.h"
 #include "text/diagnosis.h"
 
-enum { MAX_CLASSES = 6, MAX_CAUSES = 5, BAR = 30, SITE_MOST = 60 };
+enum { MAX_CLASSES = 6, MAX_CAUSES = 5, SITE_MOST = 60, SERIES_LEAST = 4 };
 
 static const struct column class_columns[] = {
     {"class", COLUMN_TEXT, UNIT_PLAIN},
     {"ms", COLUMN_NUMBER, UNIT_MS},
     {"share %", COLUMN_NUMBER, UNIT_RATIO},
-    {"", COLUMN_TEXT, UNIT_PLAIN},
+    {"", COLUMN_BAR, UNIT_RATIO},
 };
 
 static const struct column cause_columns[] = {
@@ -50,19 +50,22 @@ static void tell_time(const struct diagnosis *d, struct report *r)
                                            place_quantity("device", (double)d->time, UNIT_NS)));
 }
 
+static void draw_steps(const struct diagnosis *d, struct report *r)
+{
+    if (d->n_step_times >= SERIES_LEAST)
+        report_series(r, report_message(r, &diagnosis_text.step_times),
+                      (struct report_values){d->step_times, d->n_step_times});
+}
+
 static void tell_classes(const struct diagnosis *d, struct report *r)
 {
     struct table *table = report_table(r, class_columns, ARRAY_LEN(class_columns));
-    char bar[BAR + 1];
 
     for (size_t i = 0; i < d->n_classes && i < MAX_CLASSES; i++) {
-        size_t n = (size_t)(d->classes[i].share * BAR + 0.5);
-        n = n < BAR ? n : BAR;
-        memset(bar, '#', n);
         table_text(r, table, report_message(r, d->classes[i].label));
         table_number(table, (double)d->classes[i].time);
         table_number(table, d->classes[i].share);
-        table_text(r, table, (struct str){bar, n});
+        table_number(table, d->classes[i].share);
     }
 }
 
@@ -114,6 +117,7 @@ void diagnosis_describe(const struct diagnosis *d, struct report *r)
     if (d->n_classes == 0)
         return;
     tell_time(d, r);
+    draw_steps(d, r);
     tell_classes(d, r);
     tell_causes(d, r);
     tell_steps(d, r);
