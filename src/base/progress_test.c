@@ -142,7 +142,7 @@ TEST(a_short_job_shows_nothing)
 {
     struct progress_line line;
 
-    progress_begin(&line, PROGRESS_ITEMS, 80, 0);
+    progress_begin(&line, 80, 0);
     assert_int_equal(
         progress_update(&line, second / 10, (struct progress_step){"x", PROGRESS_ITEMS, 2, 2}, buf)
             .n,
@@ -154,7 +154,7 @@ TEST(the_rate_counts_from_the_start_of_a_label)
 {
     struct progress_line line;
 
-    progress_begin(&line, PROGRESS_ITEMS, 80, 0);
+    progress_begin(&line, 80, 0);
     progress_update(&line, 0, (struct progress_step){"one", PROGRESS_ITEMS, 0, 10}, buf);
     progress_update(&line, 10 * second, (struct progress_step){"two", PROGRESS_ITEMS, 0, 10}, buf);
     /* Five items in the one second since "two" began. */
@@ -163,9 +163,9 @@ TEST(the_rate_counts_from_the_start_of_a_label)
                "\rtwo  5 of 10  50 %  5/s  1 s left\33[K");
 }
 
-static void remember(void *ctx, const char *label, uint64_t done, uint64_t total)
+static void remember(void *ctx, struct progress_step step)
 {
-    *(uint64_t *)ctx = done * 100 + total + (uint64_t)strlen(label);
+    *(uint64_t *)ctx = step.done * 100 + step.total + (uint64_t)strlen(step.label);
 }
 
 TEST(ticks_reach_the_callback_or_nobody)
@@ -180,7 +180,7 @@ TEST(ticks_reach_the_callback_or_nobody)
 }
 
 TEST_MAIN("base/progress", T(a_line_tells_amount_share_rate_and_rest),
-          T(an_unknown_total_leaves_share_and_rest_out),
+          T(an_unknown_total_leaves_share_and_rest_out), T(a_job_of_unknown_length_shows_its_time),
           T(there_is_no_rate_without_time_or_progress), T(amounts_keep_three_digits),
           T(the_share_is_rounded_down_and_stops_at_the_end),
           T(long_rests_are_told_in_minutes_and_hours), T(the_label_gives_way_on_a_narrow_terminal),

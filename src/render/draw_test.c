@@ -10,11 +10,10 @@ static void check(struct text *text, const char *expected)
     text_clear(text);
 }
 
-static void a_bar_ends_at_an_eighth(void **state)
+TEST(a_bar_ends_at_an_eighth)
 {
     struct text text = {0};
 
-    (void)state;
     draw_bar(&text, 0.5, 4, false);
     check(&text, "██");
     draw_bar(&text, 0.53125, 4, false);
@@ -30,12 +29,11 @@ static void a_bar_ends_at_an_eighth(void **state)
     text_free(&text);
 }
 
-static void a_series_keeps_its_peaks(void **state)
+TEST(a_series_keeps_its_peaks)
 {
     static const double steps[] = {1, 1, 8, 1, 1, 1, 4, 1};
     struct text text = {0};
 
-    (void)state;
     draw_series(&text, steps, ARRAY_LEN(steps), 20, false);
     check(&text, "▂▂█▂▂▂▅▂");
     draw_series(&text, steps, ARRAY_LEN(steps), 4, true);
@@ -47,12 +45,4 @@ static void a_series_keeps_its_peaks(void **state)
     text_free(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bar_ends_at_an_eighth),
-        cmocka_unit_test(a_series_keeps_its_peaks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("render/draw", T(a_bar_ends_at_an_eighth), T(a_series_keeps_its_peaks))

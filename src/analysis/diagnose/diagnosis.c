@@ -323,18 +323,23 @@ static void add_groups(struct teller_of_causes *t)
 
     t->d->groups = ARENA_ARRAY(t->arena, struct diagnosis_group, a->n);
     for (size_t i = 0; i < a->n; i++) {
-        size_t n = 0;
+        struct diagnosis_group g = {.first = a->steps[i].id};
         if (a->steps[i].tasks == 0)
             continue;
         for (size_t k = 0; k < a->n; k++)
             if (a->steps[k].tasks > 0 && a->steps[k].group == a->steps[i].group) {
                 if (k < i)
                     break;
-                times[n++] = account_step_time(&a->steps[k]);
+                times[g.steps++] = account_step_time(&a->steps[k]);
+                g.time += account_step_time(&a->steps[k]);
+                g.idle += a->steps[k].idle;
             }
-        if (n > 0)
-            t->d->groups[t->d->n_groups++] = (struct diagnosis_group){
-                n, kernels_of(&t->f, i), a->steps[i].id, host_timeline_median(times, n)};
+        if (g.steps == 0)
+            continue;
+        g.kernels = kernels_of(&t->f, i);
+        g.median = host_timeline_median(times, g.steps);
+        g.idle_share = num_share((double)g.idle, (double)g.time);
+        t->d->groups[t->d->n_groups++] = g;
     }
 }
 

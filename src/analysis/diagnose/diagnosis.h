@@ -46,6 +46,8 @@ struct diagnosis_group {
     size_t steps, kernels; /* kernels of each */
     struct str first;      /* id of the first step */
     nanos median;
+    nanos time, idle; /* of all of them */
+    double idle_share;
 };
 
 struct diagnosis {
