@@ -161,12 +161,14 @@ static void tell_answers(struct teller *t)
 {
     const struct judgement *j = t->judgement;
     const struct group *g = j->group != SIZE_MAX ? &t->groups->at[j->group] : NULL;
+    const struct global_gaps *all = &t->bubbles->global;
     const struct message *is_idle =
         j->severity > SEVERITY_NONE ? &anomaly_text.answer_yes : &anomaly_text.answer_no;
 
     report_fact(t->r, "idle time",
-                REPORT_MESSAGE(t->r, is_idle,
-                               place_quantity("time", (double)t->bubbles->global.gap, UNIT_NS),
+                REPORT_MESSAGE(t->r, is_idle, place_quantity("time", (double)all->gap, UNIT_NS),
+                               place_quantity("share", all->gap_ratio, UNIT_RATIO),
+                               place_quantity("span", (double)all->length, UNIT_NS),
                                PLACE("n", t->bubbles->n)));
     if (g == NULL)
         return;

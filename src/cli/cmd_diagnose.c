@@ -119,7 +119,7 @@ static nanos median_of(struct session *s, const struct rank_verdicts *v)
     for (size_t i = 0; i < v->n; i++)
         times[i] = v->list[i].time;
     qsort(times, v->n, sizeof(*times), by_time);
-    return times[v->n / 2];
+    return nanos_add(times[(v->n - 1) / 2], times[v->n / 2]) / 2;
 }
 
 /* The slowest in words; ranks of one run do about the same work. */

@@ -264,12 +264,17 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
     report_free(r);
 }
 
+const char *pto_sim_bound(const struct pto_kernel *k)
+{
+    return pto_bound_name(k->outcome.bound);
+}
+
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k)
 {
     const struct pto_outcome *o = &k->outcome;
 
     enum lang lang = session_lang(s);
-    struct str bound = message_word(lang, str_of(pto_bound_name(o->bound)));
+    struct str bound = message_word(lang, str_of(pto_sim_bound(k)));
     int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
 
     out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,

@@ -19,7 +19,7 @@ static const struct column class_columns[] = {
 };
 
 static const struct column group_columns[] = {
-    {"steps", COLUMN_NUMBER, UNIT_PLAIN},  {"kernels each", COLUMN_NUMBER, UNIT_PLAIN},
+    {"steps", COLUMN_NUMBER, UNIT_COUNT},  {"kernels each", COLUMN_NUMBER, UNIT_COUNT},
     {"median ms", COLUMN_NUMBER, UNIT_MS}, {"in all ms", COLUMN_NUMBER, UNIT_MS},
     {"idle %", COLUMN_NUMBER, UNIT_RATIO}, {"first step", COLUMN_TEXT, UNIT_PLAIN},
 };
