@@ -30,6 +30,9 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
 /* One line of many. */
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k);
 
+/* What sets its pace, in a word: "read". */
+const char *pto_sim_bound(const struct pto_kernel *k);
+
 /* Of a list of struct pto_sim_run. */
 extern const struct schema pto_sim_schema;
 
