@@ -127,18 +127,19 @@ static unsigned flags_of(struct scan *scan, size_t slice)
         *flags |= is_comm(text) ? SET_COMM : 0;
     }
     /* A range says what the program calls this time, not that the host worked in it. */
-    return *flags & ~(kind == SLICE_ANNOTATION ? (unsigned)SET_KNOWN | SET_HOST : SET_KNOWN);
+    bool is_name = kind == SLICE_ANNOTATION && !scan->is_ascend;
+    return *flags & ~(is_name ? (unsigned)SET_KNOWN | SET_HOST : SET_KNOWN);
 }
 
-/* Frames around the whole bubble that last nearly as long as the step say nothing about it: a
- * main() would cover everything. */
+/* Frames and ranges around the whole bubble that last nearly as long as the step say nothing
+ * about it: a main() would cover everything. */
 static bool is_enclosing_scope(const struct scan *scan, size_t slice, const struct bubble *b)
 {
     enum slice_kind kind = (enum slice_kind)scan->s->kind[slice];
     nanos service = study_bubbles(scan->st)->metrics[b->step].service;
 
-    return kind == SLICE_PYTHON && scan->s->begin[slice] <= b->at.begin &&
-           slices_end(scan->s, slice) >= b->at.end &&
+    return (kind == SLICE_PYTHON || kind == SLICE_ANNOTATION) &&
+           scan->s->begin[slice] <= b->at.begin && slices_end(scan->s, slice) >= b->at.end &&
            (wide)scan->s->dur[slice] * 10 >= (wide)service * 9;
 }
 

@@ -206,7 +206,7 @@ struct trace_seen {
 };
 
 /* One instruction that was sampled; it may come again. */
-struct trace_sample {
+struct trace_pc {
     const char *function;   /* mangled */
     uint64_t module;        /* as in the name of its file */
     uint64_t offset;        /* in the function */

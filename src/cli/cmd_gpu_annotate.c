@@ -1,9 +1,9 @@
 /*
  * strata gpu annotate: the source of a run's kernels, with the samples of each line.
  */
-#include "base/text.h"
 #include "cli/session.h"
 #include "gpu/annotated.h"
+#include "report/report.h"
 
 struct args {
     const char *kernel;
@@ -32,13 +32,11 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK && s->common.json) {
         session_document(s, &gpu_annotate_schema, "measured", &found, NULL);
     } else if (st == ST_OK) {
-        struct text text = {0};
-        for (size_t i = 0; i < found.at.n; i++) {
-            text_put(&text, i > 0 ? S("\n") : S(""));
-            gpu_annotated_show(&found.at.at[i], args->sass, &text);
-        }
-        out_bytes(&s->out, text_view(&text));
-        text_free(&text);
+        struct report *r = report_new(session_lang(s), S(""));
+        for (size_t i = 0; i < found.at.n; i++)
+            gpu_annotated_show(&found.at.at[i], args->sass, r);
+        session_report(s, r);
+        report_free(r);
     }
     gpu_annotated_free(&found);
     return session_code(st);

@@ -25,7 +25,7 @@ static void assert_place(const struct cubin_lines *l, uint64_t offset, const cha
     const struct cubin_line *found = cubin_lines_find(l, offset);
 
     assert_non_null(found);
-    assert_str(l->files[found->file], file);
+    assert_true(str_equal(l->files[found->file], str_of(file)));
     assert_int_equal(found->line, line);
 }
 

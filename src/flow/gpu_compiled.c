@@ -16,7 +16,7 @@
 #include "gpu/rundir.h"
 
 enum {
-    KERNELS_MOST = 4,       /* of a stage: those that take longest */
+    KERNELS_MOST = 16,      /* of a stage: those that take longest */
     MODULE_MOST = 64 << 20, /* bytes of a module that is kept */
     NAMES_MOST = 1 << 14,   /* different mangled names of a run */
 };

@@ -4,24 +4,15 @@
 #include "gpu/annotated.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/csv.h"
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "base/num.h"
 #include "base/pattern.h"
-#include "base/text.h"
 #include "gpu/variants.h"
-
-static bool next_line(struct str *rest, struct str *line)
-{
-    if (rest->n == 0)
-        return false;
-    size_t end = str_find_char(*rest, '\n');
-    *line = str_part(*rest, 0, end);
-    *rest = str_part(*rest, end + 1, rest->n);
-    return true;
-}
+#include "report/report.h"
 
 /* "samples% | inst | stall | text"; false for the head of the file. */
 static bool read_line(struct str line, struct gpu_annotated_line *out)
@@ -49,7 +40,7 @@ static void read_source(struct gpu_annotated *a, struct str text, struct arena *
     struct str line, kernel = S("// kernel: "), samples = S("// samples: ");
     uint64_t number = 0;
 
-    while (next_line(&text, &line)) {
+    while (text.n > 0 && str_split(&text, '\n', &line)) {
         struct gpu_annotated_line one = {0};
         if (number == 0 && str_starts(line, kernel)) {
             a->kernel = arena_str(arena, str_part(line, kernel.n, line.n));
@@ -181,30 +172,29 @@ void gpu_annotated_free(struct gpu_annotations *a)
 
 /* ---- for people ---- */
 
-static void show_sass(const struct gpu_annotated *a, uint64_t line, struct text *out)
+static void show_sass(const struct gpu_annotated *a, uint64_t line, struct report *r)
 {
     for (size_t i = 0; i < a->sass.n; i++) {
         const struct gpu_annotated_sass *s = &a->sass.at[i];
         if (s->line == line)
-            text_format(out, "        %5.1f%% %-22.*s        %.*s  %.*s\n",
+            report_line(r, "        %5.1f%% %-22.*s        %.*s  %.*s",
                         a->samples > 0 ? 100 * s->samples / a->samples : 0, STR_ARGS(s->stall),
                         STR_ARGS(s->pc), STR_ARGS(s->text));
     }
 }
 
-void gpu_annotated_show(const struct gpu_annotated *a, bool has_sass, struct text *out)
+void gpu_annotated_show(const struct gpu_annotated *a, bool has_sass, struct report *r)
 {
-    text_format(out, "%.*s: %.0f samples\n", STR_ARGS(a->kernel), a->samples);
+    report_heading(r, a->kernel);
     for (size_t i = 0; i < a->lines.n; i++) {
         const struct gpu_annotated_line *l = &a->lines.at[i];
+        char share[16] = "";
         if (l->share > 0)
-            text_format(out, "%6.1f%% %-22.*s %5llu %.*s\n", l->share, STR_ARGS(l->stall),
-                        (unsigned long long)l->line, STR_ARGS(l->text));
-        else
-            text_format(out, "%7s %-22s %5llu %.*s\n", "", "", (unsigned long long)l->line,
-                        STR_ARGS(l->text));
+            snprintf(share, sizeof(share), "%.1f%%", l->share);
+        report_line(r, "%7s %-22.*s %5llu %.*s", share, STR_ARGS(l->stall),
+                    (unsigned long long)l->line, STR_ARGS(l->text));
         if (l->share > 0 && has_sass)
-            show_sass(a, l->line, out);
+            show_sass(a, l->line, r);
     }
 }
 

@@ -42,7 +42,7 @@ void gpu_annotated_free(struct gpu_annotations *a);
 
 /* Lines with their share, main reason and text; below those with samples, with `has_sass`, their
  * instructions. */
-void gpu_annotated_show(const struct gpu_annotated *a, bool has_sass, struct text *out);
+void gpu_annotated_show(const struct gpu_annotated *a, bool has_sass, struct report *r);
 
 /* Over struct gpu_annotations. */
 extern const struct schema gpu_annotate_schema;

@@ -107,7 +107,7 @@ bool gpu_listing_sample(struct gpu_listing *l, struct gpu_samples s, struct str 
     for (size_t i = 0; i < l->sass.n; i++)
         l->sass.at[i].stalls = stalls + GPU_SASS_STALLS * i;
     for (size_t i = 0; i < s.n; i++) {
-        const struct trace_sample *one = &s.at[i];
+        const struct trace_pc *one = &s.at[i];
         const struct gpu_sass *row =
             str_equal(str_of(one->function), function) ? row_at(l, l->sass.n, one->offset) : NULL;
         for (size_t k = 0; row != NULL && k < one->n; k++) {

@@ -11,7 +11,7 @@ enum { GPU_SAMPLED_LINES = 1 << 16 }; /* of one source file */
 
 /* Samples of one kernel, and the names of their reasons as CUPTI gives them. */
 struct gpu_samples {
-    const struct trace_sample *at; /* of all kernels */
+    const struct trace_pc *at; /* of all kernels */
     size_t n;
     const char *const *reasons;
     size_t n_reasons;

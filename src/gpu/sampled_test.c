@@ -11,7 +11,7 @@ static const char *const reasons[] = {"smsp__pcsamp_sample_count", STALLED "wait
 
 /* 0x10 comes twice; reason 9 is none. */
 static const uint64_t first[] = {1, 6, 2, 4}, again[] = {3, 1, 1, 2, 9, 5}, second[] = {3, 11};
-static const struct trace_sample samples[] = {
+static const struct trace_pc samples[] = {
     {"k", 1, 0x10, first, 2},
     {"k", 1, 0x10, again, 3},
     {"k", 1, 0x20, second, 1},

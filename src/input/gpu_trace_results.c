@@ -15,7 +15,7 @@ struct gather {
     VEC_OF(struct trace_run) runs;
     VEC_OF(struct trace_note) notes;
     VEC_OF(struct trace_seen) seen;
-    VEC_OF(struct trace_sample) samples;
+    VEC_OF(struct trace_pc) samples;
 };
 
 static const char *text_of(struct gather *g, uint64_t number)
@@ -112,7 +112,7 @@ static void take_sample(struct gather *g, const struct gpu_trace_record *r)
     size_t pairs = (r->n - FIXED) / 2;
     uint64_t *counts = ARENA_ARRAY(g->arena, uint64_t, 2 * pairs);
     memcpy(counts, r->numbers + FIXED, 2 * pairs * sizeof(*counts));
-    vec_push(&g->samples, ((struct trace_sample){.function = text_of(g, r->numbers[1]),
+    vec_push(&g->samples, ((struct trace_pc){.function = text_of(g, r->numbers[1]),
                                                  .module = r->numbers[2],
                                                  .offset = r->numbers[3],
                                                  .counts = counts,

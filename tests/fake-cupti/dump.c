@@ -56,7 +56,7 @@ static void dump_results(const struct gpu_trace_results *r)
     }
     printf("],\"samples\":[");
     for (size_t i = 0; i < r->n_samples; i++) {
-        const struct trace_sample *s = &r->samples[i];
+        const struct trace_pc *s = &r->samples[i];
         printf("%s[\"%s\",%llu,%llu", comma(i), s->function, (unsigned long long)s->module,
                (unsigned long long)s->offset);
         for (size_t k = 0; k < 2 * s->n; k++)

@@ -253,7 +253,7 @@ class Results(Case):
         once does not have is said."""
         self.assertEqual(self.run_(), 0, None)
         often, folders = self.counted()
-        self.assertEqual(folders, ["counters", "timing"])
+        self.assertEqual(folders, ["counters", "samples", "timing"])
         self.assertAlmostEqual(often["l2_hit"], 50.8)
         self.assertAlmostEqual(often["issue_pct"], 9.5)
         self.assertNotIn("too few", self.report("annotation"))
