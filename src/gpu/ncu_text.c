@@ -16,17 +16,14 @@
  * The dashes tell where columns begin and end. Names of rules are not printed; that of the section
  * stands for it.
  */
-#include <stdio.h>
-
-#include "base/csv_write.h"
 #include "base/num.h"
-#include "base/text.h"
+#include "base/vec.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 3 };
 
 struct reading {
-    struct csv_write out;
+    VEC_OF(char) rows;
     struct arena *arena;
     uint64_t process, launches;
     struct str kernel, section;
@@ -71,14 +68,28 @@ static void begin_launch(struct reading *r, struct str line)
     r->launches++;
 }
 
-static void put_cells(struct reading *r, const struct str *cells, size_t n)
+static void add_char(struct reading *r, char c)
 {
-    for (size_t i = 0; i < n; i++)
-        csv_write_cell(&r->out, cells[i]);
+    vec_push(&r->rows, c);
+}
+
+/* Every cell is quoted, and quotes inside are doubled. */
+static void add_cells(struct reading *r, const struct str *cells, size_t n, bool is_last)
+{
+    for (size_t i = 0; i < n; i++) {
+        add_char(r, '"');
+        for (size_t k = 0; k < cells[i].n; k++) {
+            if (cells[i].at[k] == '"')
+                add_char(r, '"');
+            add_char(r, cells[i].at[k]);
+        }
+        add_char(r, '"');
+        add_char(r, is_last && i + 1 == n ? '\n' : ',');
+    }
 }
 
 /* The cells of the launch, then the given ones. */
-static void put_row(struct reading *r, const struct str *cells, size_t n)
+static void add_row(struct reading *r, const struct str *cells, size_t n)
 {
     const struct str launch[] = {
         arena_format(r->arena, "%llu", (unsigned long long)r->launches - 1),
@@ -93,9 +104,8 @@ static void put_row(struct reading *r, const struct str *cells, size_t n)
         r->section,
     };
 
-    put_cells(r, launch, ARRAY_LEN(launch));
-    put_cells(r, cells, n);
-    csv_write_row(&r->out);
+    add_cells(r, launch, ARRAY_LEN(launch), false);
+    add_cells(r, cells, n, true);
 }
 
 /* "Est. Speedup: 12.5%" and "Est. Local Speedup: 3%" at the begin of a rule. */
@@ -120,8 +130,11 @@ static void end_rule(struct reading *r)
 {
     struct str kind, speedup = speedup_of(r->rule, &kind);
 
+    if (speedup.n > 0)
+        r->rule = str_trim(str_part(r->rule, str_find_char(r->rule, '%') + 1, r->rule.n));
+
     if (r->type.n > 0 && r->launches > 0)
-        put_row(r, (struct str[]){S(""), S(""), S(""), r->section, r->type, r->rule, kind, speedup},
+        add_row(r, (struct str[]){S(""), S(""), S(""), r->section, r->type, r->rule, kind, speedup},
                 8);
     r->type = S("");
 }
@@ -167,7 +180,7 @@ static void read_metric(struct reading *r, struct str line)
                value = str_trim(str_part(line, r->end[1], line.n));
 
     if (name.n > 0 && value.n > 0 && r->launches > 0)
-        put_row(r, (struct str[]){name, unit, value, S(""), S(""), S(""), S(""), S("")}, 8);
+        add_row(r, (struct str[]){name, unit, value, S(""), S(""), S(""), S(""), S("")}, 8);
 }
 
 static void read_line(struct reading *r, struct str line)
@@ -219,19 +232,14 @@ struct str ncu_text_rows(struct arena *arena, struct str text)
                                        S_INIT("Rule Description"),
                                        S_INIT("Estimated Speedup Type"),
                                        S_INIT("Estimated Speedup")};
-    struct reading *r = mem_grow(NULL, sizeof(*r), 1);
-    struct text rows = {0};
+    struct reading all = {.arena = arena, .section = S(""), .type = S(""), .rule = S("")},
+                   *r = &all;
 
-    *r = (struct reading){.arena = arena, .section = S(""), .type = S(""), .rule = S("")};
-    csv_write_open(&r->out, text_sink(&rows));
-    put_cells(r, heads, ARRAY_LEN(heads));
-    csv_write_row(&r->out);
+    add_cells(r, heads, ARRAY_LEN(heads), true);
     for (struct str line; text.n > 0 && str_split(&text, '\n', &line);)
         read_line(r, line);
     end_rule(r);
-    csv_write_close(&r->out);
-    mem_free(r);
-    struct str kept = arena_str(arena, text_view(&rows));
-    text_free(&rows);
-    return kept;
+    struct str rows = arena_str(arena, (struct str){r->rows.at, r->rows.n});
+    vec_free(&r->rows);
+    return rows;
 }

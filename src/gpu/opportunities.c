@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { GAIN_MAX = 95 };
+enum { GAIN_MAX = 95, RULE_TEXT = 300 };
 
 static double known(double value)
 {
