@@ -88,6 +88,7 @@ static int read_setup(struct session *s, const struct args *a, struct pto_setup 
     setup->chip = str_of(a->chip);
     setup->target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5;
     setup->is_dep = a->sync == 1;
+    setup->watches_races = true;
     setup->has_l2_hit = a->l2_hit >= 0;
     setup->l2_hit = (double)a->l2_hit / 100;
     setup->n_params = a->set.n;
