@@ -70,6 +70,8 @@ struct pto_options {
     int64_t block, blocks;
     uint64_t max_steps;
     size_t max_records;
+    int64_t unknown;         /* what a whole number that nobody supplied counts as */
+    struct pto_races *races; /* told of everything that happens; or NULL */
     /* what if */
     bool no_reuse_waits;
     bool no_flags;   /* those of the text do nothing: with `is_dep` its bytes wait */
