@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pto/pipes.h"
 #include "pto/race.h"
 
 static void *copy_of(void *old, const void *from, size_t size, size_t n)
@@ -285,7 +286,7 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
 {
     const struct pto_module *m = c->program->module;
     const struct pto_op *op = op_of(c, s);
-    int64_t id = pto_op_int(m, op, PTO_KEY_ID, 0), mask = pto_op_int(m, op, PTO_KEY_DIR_MASK, 1);
+    int64_t id = pto_fifo_number(m, op), mask = pto_op_int(m, op, PTO_KEY_DIR_MASK, 1);
     int64_t slots = pto_op_int(m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
     int64_t local = pto_op_int(m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);
     int64_t size = pto_op_int(m, op, PTO_KEY_SLOT_SIZE, 0);
@@ -303,7 +304,10 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         f->slots = slots;
         f->local_slots = local;
         const struct pto_use *base =
-            use_of(c, s, PTO_SLOT_NUMBER, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C);
+            pto_class_of(op->code) == PTO_CLASS_INIT_FIFO
+                ? use_of(c, s, PTO_SLOT_NUMBER, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C)
+                : pto_use_find(c->program->uses.at + s->a, s->b, PTO_SLOT_NUMBER, PTO_ROLE_IN,
+                               mask == 3 && !to_vector);
         if (base)
             f->base = c->slots.numbers[base->slot].v.i;
     }
@@ -341,6 +345,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_CLASS_MEMBER:
         return array_step(c, s);
     case PTO_CLASS_INIT_FIFO:
+    case PTO_CLASS_FOREIGN_FIFO:
         return init_fifo(c, s);
     default:
         break;
