@@ -116,6 +116,7 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     c->arrays = zeros(c->arrays, sizeof(*c->arrays), n_elements);
     c->caches = zeros(c->caches, sizeof(*c->caches), p->sites.n);
     c->places = zeros(c->places, sizeof(*c->places), p->uses.n);
+    c->touches = zeros(c->touches, sizeof(*c->touches), p->uses.n);
     if (is_new) {
         pto_queues_init(&c->queues, m->options->max_records);
         pto_hazards_init(&c->hazards);
@@ -139,6 +140,7 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     c->hazards.keeps_vector_order = m->options->arch == PTO_A5;
     c->hazards.ignore_reuse = m->options->no_reuse_waits;
     memset(c->buffer, 0, sizeof(c->buffer));
+    c->looked = NULL;
     pto_core_drop_backlog(c);
     c->is_in_sync_all = false;
     memset(c->line, 0xff, sizeof(c->line));
@@ -160,6 +162,7 @@ void pto_core_free(struct pto_core *c)
     mem_free(c->arrays);
     mem_free(c->caches);
     mem_free(c->places);
+    mem_free(c->touches);
     for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
         mem_free(c->space[s]);
     pto_queues_free(&c->queues);

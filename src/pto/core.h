@@ -134,6 +134,8 @@ struct pto_core {
     struct pto_hazards hazards;
     struct pto_site_cache *caches;
     struct pto_place *places;                        /* by use */
+    struct pto_touch *touches;                       /* by use, of the last execution */
+    const struct pto_site *looked;                   /* the instruction that was looked up last */
     unsigned char *space[PTO_SPACE_COUNT];           /* with memory only */
     struct pto_moment buffer[32];                    /* get_buf, rls_buf */
     VEC_OF(struct pto_held) backlog[PTO_PIPE_COUNT]; /* behind waits that are not set yet */

@@ -85,6 +85,20 @@ static void count_repeats(struct pto_compiler *c, const struct pto_op *op, struc
     s->repeat = (bytes + 255) / 256;
 }
 
+/* Whether every execution finds the operands as the text has them. */
+static bool has_fixed_operands(const struct pto_compiler *c, const struct pto_site *s)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &c->p->uses.at[s->use_first + i];
+        if (u->kind == PTO_SLOT_GM || u->kind == PTO_SLOT_ARRAY)
+            return false;
+        if (u->kind == PTO_SLOT_TILE &&
+            (!c->tiles.at[u->slot].is_placed || !c->tiles.at[u->slot].is_valid_known))
+            return false;
+    }
+    return pto_class_of(s->code) != PTO_CLASS_FIFO;
+}
+
 static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     const struct pto_module *m = c->m;
@@ -229,6 +243,7 @@ enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);
+    s.is_fixed = has_fixed_operands(c, &s);
     uint32_t node = is_sync(op->code) ? PTO_NONE : program_open(c, PTO_NODE_SITE);
     if (node != PTO_NONE)
         c->p->nodes.at[node].site = (uint32_t)c->p->sites.n;
