@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/serving.h"
 #include "analysis/study.h"
 #include "base/pattern.h"
 
@@ -166,6 +167,21 @@ static bool take_ranges(struct study *st, struct steps *steps)
     return steps->n > 0;
 }
 
+/* Iterations of a serving engine. */
+static bool take_serving(struct study *st, struct steps *steps)
+{
+    struct serving_ranges ranges = serving_ranges_find(st);
+
+    steps->at = ARENA_ARRAY(&st->scratch, struct step, ranges.n);
+    for (size_t i = 0; i < ranges.n; i++)
+        steps->at[i] = (struct step){.id = capture_text(st->cap, ranges.at[i].name),
+                                     .number = (int64_t)i,
+                                     .window = ranges.at[i].at};
+    steps->n = ranges.n;
+    steps->source = STEPS_MARKER;
+    return steps->n > 0;
+}
+
 static bool take_passes(struct study *st, struct steps *steps)
 {
     struct interval_set passes = st->options.passes;
@@ -192,7 +208,7 @@ static bool find_steps(struct study *st, struct steps *steps)
            take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) || take_ranges(st, steps) ||
            take_marks(st, steps, MARK_RANGE, STEPS_MARKER) ||
            (choice == STEP_CHOICE_AUTO && take_ids(st, steps)) ||
-           take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE);
+           take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE) || take_serving(st, steps);
 }
 
 /* Moves each begin to the first kernel that was launched in the step's host window. */

@@ -239,6 +239,47 @@ def tensorflow1(folder):
     document(folder / "timeline.json", {"traceEvents": events})
 
 
+def serving(path, ranges):
+    """A PyTorch trace of a serving engine: (name, attention kernel, tokens, nanoseconds, host begin)."""
+    events = [{"ph": "M", "pid": 0, "tid": 0, "name": "process_name", "args": {"name": "python"}}]
+
+    def event(cat, name, pid, tid, begin, dur, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": begin / 1000,
+                       "dur": dur / 1000, "args": args})
+
+    link = 0
+    for name, attention, tokens, dur, begin in ranges:
+        if name:
+            event("user_annotation", name, 10, 10, begin, 300_000)
+        at = begin + 40_000
+        for n, kernel in enumerate(("gemm_bf16", attention, "gemm_bf16")):
+            link += 1
+            call = begin + 20_000 + n * 10_000
+            if kernel != attention:
+                event("cpu_op", "aten::mm", 10, 10, call - 2_000, 8_000,
+                      **{"Input Dims": [[tokens, 4096], [4096, 4096]], "Input type": ["c10::BFloat16"] * 2})
+            event("cuda_runtime", "cudaLaunchKernel", 10, 10, call, 5_000, correlation=link)
+            event("kernel", kernel, 0, 7, at, dur, correlation=link, stream=7, device=0)
+            at += dur + 5_000
+    document(path, {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}],
+                    "traceEvents": events})
+
+
+def engines(folder):
+    prefill, decode = ("flash_fwd_varlen", 640, 900_000), ("paged_attention_decode", 8, 150_000)
+
+    def plan(name_of):
+        """A prefill, then four decode iterations 600 us apart, the last one later."""
+        begins = (0, 3_000_000, 3_600_000, 4_200_000, 5_100_000)
+        return [(name_of(n), *(prefill if n == 0 else decode), at) for n, at in enumerate(begins)]
+
+    serving(folder / "vllm.pt.trace.json", plan(
+        lambda n: "execute_context_2(640)_generation_0(0)" if n == 0 else "execute_context_0(0)_generation_8(8)"))
+    serving(folder / "sglang.pt.trace.json",
+            plan(lambda n: "step[EXTEND bs=2 toks=640]" if n == 0 else "step[DECODE bs=8]"))
+    serving(folder / "unnamed.pt.trace.json", plan(lambda n: "Iteration#%d" % n))
+
+
 def main(folder):
     rocprofv3(folder / "rocprofv3")
     rocprofv3_json(folder / "rocprofv3_json")
@@ -246,6 +287,7 @@ def main(folder):
     jax_gpu(folder / "jax_gpu")
     jax_tpu(folder / "jax_tpu")
     tensorflow1(folder / "tensorflow1")
+    engines(folder / "serving")
 
 
 main(pathlib.Path(sys.argv[1]))
