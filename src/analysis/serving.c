@@ -21,6 +21,7 @@ static void begin_iterations(struct study *st, struct serving *out)
     const struct steps *steps = study_steps(st);
     bool is_marked = ranges.n > 0;
 
+    out->is_on_device = !is_marked && steps->source == STEPS_PASS;
     out->n = is_marked ? ranges.n : steps->source != STEPS_PSEUDO ? steps->n : 0;
     out->at = ARENA_ARRAY(&st->scratch, struct serving_iteration, out->n);
     for (size_t i = 0; i < out->n; i++) {
@@ -149,9 +150,9 @@ static void take_kernels(struct study *st, struct serving *out)
     struct serving_work *work = ARENA_ARRAY(&st->scratch, struct serving_work, out->n + 1);
 
     for (size_t i = 0; i < kernels.n && out->n > 0; i++) {
-        uint32_t call = study_op_tree(st)->launch[i];
-        size_t k =
-            iteration_at(out, cap->slices.begin[call != OP_TREE_NONE ? call : kernels.at[i]]);
+        uint32_t call = out->is_on_device ? OP_TREE_NONE : study_op_tree(st)->launch[i];
+        uint32_t at = call != OP_TREE_NONE ? call : kernels.at[i];
+        size_t k = iteration_at(out, cap->slices.begin[at]);
         if (k < out->n)
             see_kernel(st, i, &out->at[k], &work[k]);
     }

@@ -42,6 +42,7 @@ struct serving {
     size_t n_sums;
     nanos first_token; /* median time of an iteration that prefills; UNKNOWN */
     nanos per_token;   /* median period of decode iterations, else their time; UNKNOWN */
+    bool is_on_device; /* iterations are passes of kernels: nothing on the host marks them */
     bool has_period;   /* decode iterations follow each other */
 };
 

@@ -624,6 +624,8 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
     case 'X':
     case 'B':
     case 'E':
+    case 'i':
+    case 'I':
         take_slice(c, e);
         break;
     case 's':
@@ -636,13 +638,6 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
         break;
     case 'M':
         take_meta(c, e);
-        break;
-    case 'i':
-    case 'I':
-        if (c->dialect == TRACE_KINETO && trace_category(e->field[EVENT_CAT]) != HINT_MEMORY)
-            c->events++; /* ends of windows */
-        else
-            take_slice(c, e);
         break;
     case 0:
         if (c->dialect == TRACE_ROCPROF && e->n_args == 0 && e->field[EVENT_NAME].n == 0)
