@@ -4,8 +4,10 @@
 #include <inttypes.h>
 
 #include "capture/capture.h"
+#include "cli/page_answer.h"
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
+#include "flow/pages.h"
 #include "flow/pto_buffers.h"
 #include "text/pto.h"
 
@@ -201,6 +203,27 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     return ST_OK;
 }
 
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct pto_sim_run *x = ctx;
+
+    flow_page_pto(page, &x->k, &x->what_ifs);
+}
+
+/* With its timeline and what changes would bring, asked for or not. */
+static enum status write_page(struct session *s, const struct pto_costs *costs,
+                              const struct pto_setup *setup, struct pto_sim_run *x)
+{
+    struct capture *cap = NULL;
+
+    TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
+    vec_free(&x->what_ifs);
+    flow_pto_what_if(&x->k, costs, setup, &x->what_ifs);
+    enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, x);
+    capture_free(cap);
+    return status;
+}
+
 static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,
                    const struct pto_costs *costs, const struct pto_setup *setup)
 {
@@ -215,6 +238,8 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
                              &(struct record_env){.arena = &s->arena});
         else if (!s->common.quiet)
             pto_sim_print(s, x, (size_t)a->top, a->what_if);
+        if (s->page != NULL)
+            status = write_page(s, costs, setup, x);
     }
     if (x->has_view)
         incore_view_free(&x->view);

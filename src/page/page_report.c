@@ -17,8 +17,7 @@ static size_t first_text(const struct report *r)
     return SIZE_MAX;
 }
 
-/* A text in both languages that no message stands for. */
-static struct wording pair(struct page_file *page, const struct str texts[LANGS])
+struct wording page_pair(struct page_file *page, const struct str texts[LANGS])
 {
     struct message *m = ARENA_NEW(&page->arena, struct message);
 
@@ -43,8 +42,8 @@ void page_tell_fragments(struct page_file *page, const struct page_fragment *fra
         page->title = S("strata");
     page->verdict = (struct page_verdict){
         .id = "report",
-        .text = pair(page, verdicts),
-        .evidence = pair(page, leads),
+        .text = page_pair(page, verdicts),
+        .evidence = page_pair(page, leads),
         .confidence = wording_plain(S("")),
         .replay_error = -1,
     };

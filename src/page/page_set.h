@@ -153,4 +153,7 @@ static inline bool page_is_busy(enum lane_kind lane, uint8_t kind)
 
 enum page_family page_family_of(enum kernel_family family);
 
+/* Pipes of a core have colours of their own. */
+enum page_family page_family_of_pipe(struct str pipe);
+
 #endif

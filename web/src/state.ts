@@ -24,6 +24,7 @@ export interface State {
     kernel: number | null;
     class: string | null;
     layer: string | null;
+    row: number | null; // of the view's first table
     query: string;
     pins: string[]; // "set.lane"
     lanes: string[]; // "set.lane": what statistics count; none: the first device
@@ -33,7 +34,6 @@ export interface State {
     theme: 'light' | 'dark' | null;
 }
 
-export const VIEWS = ['summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'data'];
 
 export const initialState = (): State => ({
     view: '',
@@ -46,6 +46,7 @@ export const initialState = (): State => ({
     kernel: null,
     class: null,
     layer: null,
+    row: null,
     query: '',
     pins: [],
     lanes: [],
@@ -77,7 +78,7 @@ const listOf = (text: string | null, form: RegExp): string[] => (text ?? '').spl
 export function applyAddress(before: State, hash: string): State {
     const p = new URLSearchParams(hash.replace(/^#/, ''));
     const state: State = { ...before };
-    state.view = oneOf(p.get('v'), VIEWS) ?? before.view;
+    state.view = /^[a-z]+$/.test(p.get('v') ?? '') ? (p.get('v') as string) : before.view;
     state.set = natural(p.get('set')) ?? (p.has('rank') ? before.set : 0);
     state.window = rangeOf(p.get('t')) ?? before.window;
     state.range = rangeOf(p.get('r'));
@@ -88,6 +89,7 @@ export function applyAddress(before: State, hash: string): State {
     state.kernel = natural(p.get('kernel'));
     state.class = p.get('class');
     state.layer = /^\d+\.\d+$/.test(p.get('layer') ?? '') ? p.get('layer') : null;
+    state.row = natural(p.get('row'));
     state.query = p.get('q') ?? '';
     if (p.has('pin')) state.pins = listOf(p.get('pin'), /^\d+\.\d+$/);
     state.lanes = listOf(p.get('l'), /^\d+\.\d+$/);
@@ -115,6 +117,7 @@ export function addressOf(state: State): string {
     put('kernel', state.kernel);
     put('class', state.class);
     put('layer', state.layer);
+    put('row', state.row);
     put('q', state.query);
     put('l', state.lanes.join(','));
     put('pin', state.pins.join(','));

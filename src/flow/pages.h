@@ -1,0 +1,44 @@
+/*
+ * pages - results that are no captures as pages (page/page.h): one core, a GPU run, a database.
+ *
+ * Each fills in title, verdict, actions, what is missing and the views of a page that page_init()
+ * began; for one core the timeline is a set, added and prepared before.
+ */
+#ifndef STRATA_FLOW_PAGES_H
+#define STRATA_FLOW_PAGES_H
+
+struct check;
+struct gpu_run;
+struct incore_study;
+struct incore_view;
+struct m6;
+struct page_file;
+struct pto_kernel;
+struct pto_what_ifs;
+struct shape_rows;
+
+/* A simulated kernel. */
+void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
+                   const struct pto_what_ifs *what_ifs);
+
+/* A recorded or simulated trace of one kernel. */
+void flow_page_incore(struct page_file *page, const struct incore_study *study,
+                      const struct incore_view *view);
+
+void flow_page_gpu(struct page_file *page, const struct gpu_run *run);
+
+/* A prediction against a measured pass; rows of each kernel at each shape. */
+void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows);
+void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
+                      const char *other);
+
+/* The tables of a database. */
+void flow_page_check(struct page_file *page, const struct check *check, const char *dir);
+
+/* ---- for the files of these pages ---- */
+
+/* Source lines and instructions of the page's first set, most time first. */
+void flow_page_source(struct page_file *page);
+void flow_page_instructions(struct page_file *page);
+
+#endif
