@@ -139,7 +139,7 @@ const struct command command_db_compare_shapes = {
                "--json adds plot data: measured against modelled time, a histogram of the errors "
                "and the worst offenders.",
     .see = "docs/perfdb-compare.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&shape_rows_schema},
     COMMAND_PARTS_ZERO,
 };

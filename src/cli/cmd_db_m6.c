@@ -130,7 +130,7 @@ const struct command command_db_m6 = {
                "measurements) and plot data: measured against modelled time, a histogram of the "
                "errors and the worst offenders.",
     .see = "docs/perfdb-compare.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&m6_schema},
     COMMAND_PARTS,
 };

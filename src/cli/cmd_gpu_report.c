@@ -188,7 +188,7 @@ const struct command command_gpu_report = {
                "if it fails. --devlog adds or replaces the block of this version in a file and "
                "leaves all other text unchanged.",
     .see = "docs/gpu.md",
-    .common = COMMON_OUT | COMMON_LANG,
+    .common = COMMON_OUT | COMMON_LANG | COMMON_HTML,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&gpu_report_schema, &check_schema},
     COMMAND_PARTS_ZERO,

@@ -341,6 +341,7 @@ const struct command command_incore_show = {
                "cores, their utilisation and the profiler's advice.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_HTML,
     .schemas = {&schema, &incore_device_schema},
     COMMAND_PARTS,
 };

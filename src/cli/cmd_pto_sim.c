@@ -173,12 +173,13 @@ static enum status draw(struct session *s, const struct args *a, const struct pt
         flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
         x->has_view = true;
     }
-    if (status == ST_OK && a->trace) {
+    bool is_again = page_answer_again(s);
+    if (status == ST_OK && a->trace && !is_again) {
         status = flow_pto_trace(cap, a->trace, &s->diag);
         if (status == ST_OK)
             session_wrote(s, a->trace);
     }
-    if (status == ST_OK && a->insight)
+    if (status == ST_OK && a->insight && !is_again)
         status = flow_pto_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
@@ -195,7 +196,8 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     if (pto_params(s, "output", &a->output, &outputs) != CODE_DONE ||
         pto_params(s, "check", &a->check, &checks) != CODE_DONE)
         return ST_FORMAT;
-    TRY(write_outputs(s, a, &x->k, outputs));
+    if (!page_answer_again(s))
+        TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
     TRY(draw(s, a, costs, setup, x));
     if (a->what_if)
@@ -355,7 +357,7 @@ const struct command command_pto_sim = {
                "exit code is 1 if a kernel cannot be run or a --check differs.",
     .see = "docs/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .common = COMMON_LANG,
+    .common = COMMON_LANG | COMMON_HTML,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
 };

@@ -96,6 +96,11 @@ static enum status refuse_redact(struct session *s)
                      "--redact is for pages of captures");
 }
 
+bool page_answer_again(const struct session *s)
+{
+    return s->page != NULL && s->page->lang != s->page->own;
+}
+
 enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
                                page_fill *fill, const void *ctx)
 {
@@ -103,7 +108,7 @@ enum status page_answer_result(struct session *s, enum page_kind kind, const str
     struct page_file page;
     struct study study;
 
-    if (answer->lang == answer->own)
+    if (!page_answer_again(s))
         return ST_OK; /* the other language comes last */
     TRY(refuse_redact(s));
     out_flush(&s->out);

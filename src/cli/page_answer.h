@@ -46,6 +46,9 @@ typedef void page_fill(struct page_file *page, const void *ctx);
 enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
                                page_fill *fill, const void *ctx);
 
+/* A command that runs for a second language: what it writes besides is there already. */
+bool page_answer_again(const struct session *s);
+
 /* The page of the fragments. */
 enum status page_answer_fragments(struct session *s);
 

@@ -106,7 +106,11 @@ static void add_actions(struct page_file *page, const struct judged *j)
                                                      : &page_text.db_measure,
                                PLACE("kernel", r->kernel)),
             .evidence =
-                PAGE_TELL(page, &page_text.db_row, PLACE("shapes", str_fit(r->shapes, SHAPE_WIDTH)),
+                PAGE_TELL(page,
+                          r->predicted_n == 0  ? &page_text.db_row_unpredicted
+                          : r->measured_n == 0 ? &page_text.db_row_unmeasured
+                                               : &page_text.db_row,
+                          PLACE("shapes", str_fit(r->shapes, SHAPE_WIDTH)),
                           PLACE("measured", page_time_text(&page->arena, ns_of(r->measured_us))),
                           PLACE("predicted", page_time_text(&page->arena, ns_of(r->predicted_us))),
                           PLACE("off", page_time_text(&page->arena, ns_of(off(r))))),
@@ -122,6 +126,7 @@ static void add_scatter(struct page_file *page, struct page_panel *panel, const 
     struct page_chart *c = page_chart_add(panel, &page_text.heading_scatter);
     double low = INFINITY, high = 0;
 
+    c->is_square = true;
     c->x_unit = c->y_unit = PAGE_NS;
     c->x_label = &page_text.axis_measured;
     c->y_label = &page_text.axis_predicted;
@@ -139,7 +144,7 @@ static void add_scatter(struct page_file *page, struct page_panel *panel, const 
     page_part(panel)->room = c->points.n > 0 ? PAGE_HALF : PAGE_BELOW;
     page_part(panel)->note = page_say(page, &page_text.scatter_note);
     if (high > 0) {
-        double ends[] = {ns_of(low) / 10, ns_of(low), ns_of(high)};
+        double ends[] = {ns_of(low) / 1e3, ns_of(low), ns_of(high) * 1e3};
         page_curve_add(c, page_say(page, &page_text.curve_equal), ends, ends, ARRAY_LEN(ends));
     }
 }
@@ -171,6 +176,7 @@ static void add_errors(struct page_file *page, const struct judged *j)
         page_table_add(panel, &page_text.heading_errors, columns, ARRAY_LEN(columns));
     page_part(panel)->room = PAGE_HALF;
     t->shown = WORST_SHOWN;
+    t->columns_shown = 6;
     for (size_t i = 0; i < j->n; i++)
         put_row(t, j->at[i].row);
 }

@@ -113,7 +113,7 @@ static void add_actions(struct page_file *page, const struct gpu_run *run)
     for (size_t i = 0; i < n; i++)
         page->actions[page->n_actions++] = (struct page_action){
             .id = top[i].family,
-            .title = said(page, run, top[i].name),
+            .title = page_capital(page, said(page, run, top[i].name)),
             .evidence = said(page, run, top[i].trigger),
             .show = page_say(page, &page_text.show_opportunities),
             .confidence = wording_plain(S("")),
@@ -180,7 +180,7 @@ static void add_roof(struct page_chart *c, const struct gpu_run *run, const stru
 {
     double bandwidth = run->peaks.gbps * 1e9, peak = s->peak_tflops * 1e12;
     double ridge = peak / bandwidth;
-    double x[] = {ridge / 1e4, ridge, ridge * 10}, y[] = {bandwidth * x[0], peak, peak};
+    double x[] = {ridge / 1e6, ridge, ridge * 1e6}, y[] = {bandwidth * x[0], peak, peak};
 
     for (size_t i = 0; i < c->curves.n; i++)
         if (c->curves.at[i].y.at[2] == peak)
@@ -370,6 +370,7 @@ static void add_hot(struct page_file *page, const struct gpu_run *run)
                                    columns, ARRAY_LEN(columns));
                 page_part(panel)->room = is_first ? PAGE_HALF : PAGE_BELOW;
                 t->shown = HOT_SHOWN;
+                t->columns_shown = 4;
             }
             for (size_t k = 0; k < n; k++)
                 put_hot(page, t, s, &hot[k]);

@@ -169,6 +169,7 @@ void flow_page_source(struct page_file *page)
         page_part(panel)->room = PAGE_HALF;
         page_part(panel)->note = page_say(page, &page_text.lines_note);
         t->shown = LINES_SHOWN;
+        t->columns_shown = 5;
         for (size_t i = 0; i < sums.at.n; i++)
             add_line(page, t, &sums.at.at[i], all);
     }

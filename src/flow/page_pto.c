@@ -41,7 +41,7 @@ struct advice {
     struct str what[LANGS], help[LANGS];
 };
 
-static struct advice advice_of(struct page_file *page, enum pto_bound bound)
+static struct advice advice_of(enum pto_bound bound)
 {
     struct advice a;
 
@@ -49,10 +49,7 @@ static struct advice advice_of(struct page_file *page, enum pto_bound bound)
         struct str text = message_word(lang, str_of(pto_bound_advice(bound)));
         struct str colon = lang == LANG_EN ? S(": ") : S("：");
         size_t at = str_find(text, colon);
-        char *what = arena_cstr(&page->arena, str_part(text, 0, at));
-        if (what[0] >= 'a' && what[0] <= 'z')
-            what[0] = (char)(what[0] - 'a' + 'A');
-        a.what[lang] = str_of(what);
+        a.what[lang] = str_part(text, 0, at);
         a.help[lang] = at < text.n ? str_part(text, at + colon.n, text.n) : S("");
     }
     return a;
@@ -60,8 +57,9 @@ static struct advice advice_of(struct page_file *page, enum pto_bound bound)
 
 static void add_verdict(struct page_file *page, const struct pto_outcome *o)
 {
-    struct advice a = advice_of(page, o->bound);
-    const struct wording *what = wording_keep(&page->arena, page_pair(page, a.what));
+    struct advice a = advice_of(o->bound);
+    const struct wording *what =
+        wording_keep(&page->arena, page_capital(page, page_pair(page, a.what)));
     const struct wording *help = wording_keep(&page->arena, page_pair(page, a.help));
 
     page->verdict = (struct page_verdict){
@@ -102,7 +100,7 @@ static void add_actions(struct page_file *page, const struct pto_kernel *k,
             break;
         page->actions[page->n_actions++] = (struct page_action){
             .id = "what_if",
-            .title = what_if_text(page, w, pto_what_if_title),
+            .title = page_capital(page, what_if_text(page, w, pto_what_if_title)),
             .evidence = what_if_text(page, w, pto_what_if_evidence),
             .show = page_say(page, &page_text.show_what_if),
             .confidence = wording_plain(S("")),
@@ -176,6 +174,32 @@ static int family_of(enum pto_pipe pipe)
     return (int)page_family_of_pipe(str_of(pto_pipe_short(pipe)));
 }
 
+/* Parts of the path in one colour: work of a pipe, latency, or one cause of waiting. */
+static bool is_alike(const struct pto_path_part *a, const struct pto_path_part *b)
+{
+    return a->sort == b->sort &&
+           (a->sort == PTO_PATH_WORK   ? a->core == b->core && a->pipe == b->pipe
+            : a->sort == PTO_PATH_SYNC ? a->cause == b->cause
+                                       : true);
+}
+
+static void put_part(struct page_file *page, struct page_bars *bars, const struct pto_outcome *o,
+                     const struct pto_path_part *part, int64_t n)
+{
+    struct wording sort = sort_text(page, part);
+
+    if (part->sort == PTO_PATH_WORK)
+        sort = PAGE_TELL(page, &page_text.path_part,
+                         PLACE("pipe", pipe_text(page, o, part->core, part->pipe)),
+                         place_wording("sort", wording_keep(&page->arena, sort)));
+    page_bar_add(bars,
+                 (struct page_bar){.label = sort,
+                                   .value = (double)n,
+                                   .family = part->sort == PTO_PATH_WORK ? family_of(part->pipe)
+                                                                         : PAGE_HATCHED});
+}
+
+/* Work first, then what was waited for; small parts together at the end. */
 static void add_stack(struct page_file *page, struct page_panel *panel, const struct pto_outcome *o)
 {
     struct page_bars *bars =
@@ -184,21 +208,20 @@ static void add_stack(struct page_file *page, struct page_panel *panel, const st
 
     page_part(panel)->room = PAGE_TOP;
     bars->is_stack = true;
-    for (size_t i = 0; i < o->path.n; i++) {
-        const struct pto_path_part *part = &o->path.at[i];
-        if (part->cycles < o->total / STACK_LEAST)
-            continue;
-        left -= part->cycles;
-        page_bar_add(
-            bars,
-            (struct page_bar){
-                .label = PAGE_TELL(
-                    page, &page_text.path_part,
-                    PLACE("pipe", pipe_text(page, o, part->core, part->pipe)),
-                    place_wording("sort", wording_keep(&page->arena, sort_text(page, part)))),
-                .value = (double)part->cycles,
-                .family = part->sort == PTO_PATH_WORK ? family_of(part->pipe) : PAGE_HATCHED});
-    }
+    for (int sort = PTO_PATH_WORK; sort <= PTO_PATH_SYNC; sort++)
+        for (size_t i = 0; i < o->path.n; i++) {
+            const struct pto_path_part *part = &o->path.at[i];
+            bool is_told = (int)part->sort != sort;
+            int64_t n = 0;
+            for (size_t k = 0; k < o->path.n && !is_told; k++) {
+                is_told = k < i && is_alike(part, &o->path.at[k]);
+                n += is_alike(part, &o->path.at[k]) ? o->path.at[k].cycles : 0;
+            }
+            if (is_told || n < o->total / STACK_LEAST)
+                continue;
+            left -= n;
+            put_part(page, bars, o, part, n);
+        }
     if (left > 0)
         page_bar_add(bars, (struct page_bar){.label = page_say(page, &page_text.path_other),
                                              .value = (double)left,
@@ -339,12 +362,31 @@ static void add_metrics(struct page_file *page, const struct pto_kernel *k)
         put_metric(page, t, &page_text.metric_barriers, whole(page, (double)o->inserted_barriers));
 }
 
+/* Busy shares as the simulator counts them: without the time that results are on their way. */
+static void tell_lanes(struct page_file *page, const struct pto_outcome *o)
+{
+    static const char *const cores[] = {"core0.cubecore0", "core0.veccore0", "core0.veccore1"};
+    struct page_set *set = page->sets[0];
+
+    for (size_t i = 0; i < set->lanes.n; i++) {
+        const struct lane_key *key = &set->cap->lanes.at[set->lanes.at[i].lane].key;
+        for (size_t k = 0; k < o->units.n; k++) {
+            const struct pto_unit *u = &o->units.at[k];
+            struct str name = u->pipe == PTO_PIPE_V ? S("VECTOR") : str_of(pto_pipe_short(u->pipe));
+            if (u->core < ARRAY_LEN(cores) && str_equal(capture_text(set->cap, key->name), name) &&
+                str_equal(capture_text(set->cap, key->process), str_of(cores[u->core])))
+                set->lanes.at[i].told = u->share;
+        }
+    }
+}
+
 void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
                    const struct pto_what_ifs *what_ifs)
 {
     const struct pto_outcome *o = &k->outcome;
 
     page->has_cycles = true;
+    tell_lanes(page, o);
     add_title(page, k);
     add_verdict(page, o);
     add_actions(page, k, what_ifs);

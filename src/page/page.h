@@ -160,6 +160,9 @@ struct page_mean page_mean_of(const struct accounting *a);
 /* A text in both languages that no message stands for. */
 struct wording page_pair(struct page_file *page, const struct str texts[LANGS]);
 
+/* The same text with a capital at its begin. */
+struct wording page_capital(struct page_file *page, struct wording text);
+
 void page_add_fact(struct page_file *page, struct wording text);
 void page_add_missing(struct page_file *page, struct wording text);
 

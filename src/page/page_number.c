@@ -64,7 +64,7 @@ struct str page_scaled_text(struct arena *arena, double value, const char *unit)
     for (; size >= 999.5 && k + 1 < ARRAY_LEN(steps); k++)
         size /= 1000;
     return arena_format(arena, "%s%.*f" THIN "%s%s", value < 0 ? "−" : "",
-                        k == 0 && size == floor(size) ? 0 : decimals(size), size, steps[k], unit);
+                        size == floor(size) ? 0 : decimals(size), size, steps[k], unit);
 }
 
 struct str page_whole_text(struct arena *arena, double value)

@@ -3,6 +3,8 @@
  */
 #include "page/page_panel.h"
 
+#include <math.h>
+
 #include "page/page_number.h"
 
 struct page_panel *page_panel_add(struct page_file *page, const char *id,
@@ -179,6 +181,7 @@ struct str page_number_text(struct page_file *page, enum page_unit unit, double 
     case PAGE_FLOPS:
         return page_scaled_text(arena, value, "FLOP/s");
     default:
-        return arena_format(arena, "%.3g", value);
+        return value == floor(value) ? page_whole_text(arena, value)
+                                     : arena_format(arena, "%.3g", value);
     }
 }

@@ -66,7 +66,7 @@ struct page_table {
     size_t n_columns;
     VEC_OF(struct page_cell) cells; /* row by row */
     VEC_OF(struct str) links;       /* of rows; may be empty texts */
-    size_t shown;                   /* rows of the first screen */
+    size_t shown, columns_shown;    /* on the first screen; 0: all */
 };
 
 struct page_point {
@@ -83,8 +83,9 @@ struct page_curve {
     VEC_OF(double) y;
 };
 
-/* Both axes are logarithmic. */
+/* Both axes are logarithmic. A curve may lead out of the chart; its second point is in it. */
 struct page_chart {
+    bool is_square; /* both axes are the same */
     enum page_unit x_unit, y_unit;
     const struct message *x_label, *y_label;
     VEC_OF(struct page_point) points;

@@ -14,11 +14,12 @@ enum {
     STACK = 34,
     CHART_W = 560, /* units of a chart's drawing */
     CHART_H = 260,
-    CHART_LEFT = 64,
+    CHART_LEFT = 84,
     CHART_RIGHT = 12,
-    CHART_TOP = 10,
+    CHART_TOP = 24,
     CHART_FOOT = 38,
     POINTS_SHOWN = 150,
+    NAMES_SHOWN = 8, /* beside their points */
 };
 
 /* "class=\"f3\"", or the hatch of waiting. */
@@ -149,7 +150,11 @@ static void put_number_cell(struct page_html *h, const struct page_table *t, siz
 static void put_text_cell(struct page_html *h, const struct page_table *t, size_t column,
                           struct wording text, struct str link)
 {
-    page_html_put(h, t->columns[column].unit == PAGE_CODE ? S("<td class=\"code\">") : S("<td>"));
+    static const char *const classes[] = {[PAGE_TEXT] = "<td>",
+                                          [PAGE_NAME] = "<td class=\"long\">",
+                                          [PAGE_CODE] = "<td class=\"code\">"};
+
+    page_html_put(h, str_of(classes[t->columns[column].unit]));
     put_link(h, column == 0 || t->columns[column].unit == PAGE_CODE ? link : S(""), text);
     page_html_put(h, S("</td>"));
 }
@@ -157,9 +162,10 @@ static void put_text_cell(struct page_html *h, const struct page_table *t, size_
 static void draw_table(struct page_html *h, const struct page_table *t)
 {
     size_t rows = page_table_rows(t), n = t->shown > 0 && t->shown < rows ? t->shown : rows;
+    size_t columns = t->columns_shown > 0 ? t->columns_shown : t->n_columns;
 
     page_html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
-    for (size_t c = 0; c < t->n_columns; c++) {
+    for (size_t c = 0; c < columns; c++) {
         page_html_put(h, page_is_text(t->columns[c].unit) ? S("<th scope=\"col\">")
                                                           : S("<th scope=\"col\" class=\"n\">"));
         page_html_message(h, t->columns[c].head);
@@ -168,7 +174,7 @@ static void draw_table(struct page_html *h, const struct page_table *t)
     page_html_put(h, S("</tr></thead><tbody>\n"));
     for (size_t i = 0; i < n; i++) {
         page_html_put(h, S("<tr>"));
-        for (size_t c = 0; c < t->n_columns; c++) {
+        for (size_t c = 0; c < columns; c++) {
             const struct page_cell *cell = &t->cells.at[i * t->n_columns + c];
             if (page_is_text(t->columns[c].unit))
                 put_text_cell(h, t, c, cell->text, t->links.at[i]);
@@ -198,9 +204,7 @@ static void widen(struct scale *s, double value)
 
 static double place(const struct scale *s, double value)
 {
-    double at = (log10(value) - s->from) / (s->to - s->from);
-
-    return s->begin + (at < 0 ? 0 : at > 1 ? 1 : at) * s->length;
+    return s->begin + (log10(value) - s->from) / (s->to - s->from) * s->length;
 }
 
 static void finish_scale(struct scale *s)
@@ -211,6 +215,7 @@ static void finish_scale(struct scale *s)
     }
     s->from = floor(s->from - 0.1);
     s->to = ceil(s->to + 0.1);
+    s->from -= s->to - s->from < 2; /* two decades at least */
 }
 
 static void scales_of(const struct page_chart *c, struct scale *x, struct scale *y)
@@ -221,12 +226,16 @@ static void scales_of(const struct page_chart *c, struct scale *x, struct scale 
         widen(y, c->points.at[i].y);
     }
     for (size_t i = 0; i < c->curves.n; i++)
-        for (size_t k = 1; k < c->curves.at[i].x.n; k++) { /* the first is where a roof begins */
-            widen(x, c->curves.at[i].x.at[k]);
-            widen(y, c->curves.at[i].y.at[k]);
+        if (c->curves.at[i].x.n > 1) {
+            widen(x, c->curves.at[i].x.at[1]);
+            widen(y, c->curves.at[i].y.at[1]);
         }
     finish_scale(x);
     finish_scale(y);
+    if (c->is_square) {
+        x->from = y->from = fmin(x->from, y->from);
+        x->to = y->to = fmax(x->to, y->to);
+    }
     x->begin = CHART_LEFT;
     x->length = CHART_W - CHART_LEFT - CHART_RIGHT;
     y->begin = CHART_H - CHART_FOOT;
@@ -248,8 +257,11 @@ static void put_axes(struct page_html *h, const struct page_chart *c, const stru
         double at = place(x, pow(10, k));
         page_html_format(h, "<line class=\"rule\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>",
                          at, at, CHART_TOP, CHART_H - CHART_FOOT);
-        page_html_format(h, "<text class=\"axis\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">", at,
-                         CHART_H - CHART_FOOT + 15);
+        page_html_format(h, "<text class=\"axis\" x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">", at,
+                         CHART_H - CHART_FOOT + 15,
+                         k == (int)x->from ? "start"
+                         : k == (int)x->to ? "end"
+                                           : "middle");
         page_html_text(h, number_of(h, c->x_unit, pow(10, k)));
         page_html_put(h, S("</text>\n"));
     }
@@ -265,19 +277,27 @@ static void put_axes(struct page_html *h, const struct page_chart *c, const stru
     page_html_format(h, "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"end\">",
                      CHART_W - CHART_RIGHT, CHART_H - 5);
     page_html_message(h, c->x_label);
+    page_html_format(h, "</text>\n<text class=\"axis\" x=\"%d\" y=\"%d\">", CHART_LEFT,
+                     CHART_TOP - 10);
+    page_html_message(h, c->y_label);
     page_html_put(h, S("</text>\n"));
 }
 
 static void put_curve(struct page_html *h, const struct page_curve *curve, const struct scale *x,
                       const struct scale *y)
 {
-    size_t last = curve->x.n - 1;
+    double last = fmin(place(y, curve->y.at[curve->y.n - 1]), CHART_H);
 
-    page_html_put(h, S("<polyline class=\"roof\" points=\""));
+    page_html_format(h,
+                     "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"%d %d %d %d\">"
+                     "<polyline class=\"roof\" points=\"",
+                     CHART_LEFT, CHART_TOP, CHART_W - CHART_LEFT - CHART_RIGHT,
+                     CHART_H - CHART_TOP - CHART_FOOT, CHART_LEFT, CHART_TOP,
+                     CHART_W - CHART_LEFT - CHART_RIGHT, CHART_H - CHART_TOP - CHART_FOOT);
     for (size_t i = 0; i < curve->x.n; i++)
         page_html_format(h, "%.1f,%.1f ", place(x, curve->x.at[i]), place(y, curve->y.at[i]));
-    page_html_format(h, "\"/><text class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
-                     CHART_W - CHART_RIGHT - 2, place(y, curve->y.at[last]) - 4);
+    page_html_format(h, "\"/></svg><text class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
+                     CHART_W - CHART_RIGHT - 4, fmax(last - 4, CHART_TOP + 12));
     page_html_wording(h, curve->label);
     page_html_put(h, S("</text>\n"));
 }
@@ -313,6 +333,41 @@ static void put_point(struct page_html *h, const char *view, const struct page_c
     page_html_put(h, has_link ? S("</title></circle></a>\n") : S("</title></circle>\n"));
 }
 
+/* Names beside the points, where they do not lie over another name. */
+static void put_names(struct page_html *h, const struct page_chart *c, const struct scale *x,
+                      const struct scale *y)
+{
+    struct {
+        double x, y, width;
+    } put[NAMES_SHOWN];
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->points.n && c->points.n <= NAMES_SHOWN; i++) {
+        const struct page_point *p = &c->points.at[i];
+        struct str name = page_wording(h->page, h->lang, p->name);
+        double at = place(x, p->x) + radius_of(c, p) + 4, line = place(y, p->y) + 4;
+        double width = 6.6 * (double)str_width(name);
+        bool is_free = at + width < CHART_W - CHART_RIGHT;
+        for (size_t k = 0; k < n; k++)
+            is_free &=
+                fabs(put[k].y - line) > 13 || at > put[k].x + put[k].width || at + width < put[k].x;
+        for (size_t k = 0; k < c->points.n; k++) { /* nor over a point */
+            const struct page_point *o = &c->points.at[k];
+            double away = place(x, o->x);
+            is_free &= k == i || fabs(place(y, o->y) - line) > radius_of(c, o) + 6 ||
+                       away + radius_of(c, o) < at || away - radius_of(c, o) > at + width;
+        }
+        if (!is_free)
+            continue;
+        put[n].x = at;
+        put[n].y = line;
+        put[n++].width = width;
+        page_html_format(h, "<text x=\"%.1f\" y=\"%.1f\">", at, line);
+        page_html_text(h, name);
+        page_html_put(h, S("</text>\n"));
+    }
+}
+
 static void draw_chart(struct page_html *h, const char *id, const struct page_part *part)
 {
     const struct page_chart *c = part->chart;
@@ -330,6 +385,7 @@ static void draw_chart(struct page_html *h, const char *id, const struct page_pa
         put_curve(h, &c->curves.at[i], &x, &y);
     for (size_t i = 0; i < c->points.n && i < POINTS_SHOWN; i++)
         put_point(h, id, c, &c->points.at[i], &x, &y);
+    put_names(h, c, &x, &y);
     page_html_put(h, S("</svg>\n"));
 }
 

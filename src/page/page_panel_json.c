@@ -117,6 +117,7 @@ static void put_curve(struct json_writer *w, struct page_file *page, const struc
 static void put_chart(struct json_writer *w, struct page_file *page, const struct page_chart *c)
 {
     json_put_text(w, "type", "chart");
+    json_put_bool(w, "square", c->is_square);
     json_put_text(w, "xUnit", units[c->x_unit]);
     json_put_text(w, "yUnit", units[c->y_unit]);
     page_json_message(w, "xLabel", c->x_label);

@@ -11,6 +11,13 @@
 
 enum { LANES_SHOWN = 14, ROW = 18, COLUMNS = 256, BUCKETS_A_COLUMN = PAGE_BUCKETS / COLUMNS };
 
+#define LEAST_BUSY 0.0005 /* lanes with less are left out */
+
+static double busy_of(const struct page_set *set, const struct page_lane *lane)
+{
+    return lane->told > 0 ? lane->told : num_share((double)lane->busy, (double)set->to);
+}
+
 /* One filled line over all columns; `y` is how far it is from the top. */
 static void put_area(struct page_html *h, const double *shares, const char *fill)
 {
@@ -28,6 +35,14 @@ static void put_area(struct page_html *h, const double *shares, const char *fill
     page_html_format(h, "H%dV%dZ\"/>", COLUMNS, ROW);
 }
 
+/* "core0.veccore1" is "veccore1". */
+static struct str brief(struct str core)
+{
+    size_t at = str_find_char(core, '.');
+
+    return at < core.n ? str_part(core, at + 1, core.n) : core;
+}
+
 static void put_lane(struct page_html *h, const struct page_set *set, size_t place, bool has_groups)
 {
     const struct page_lane *lane = &set->lanes.at[place];
@@ -39,7 +54,7 @@ static void put_lane(struct page_html *h, const struct page_set *set, size_t pla
         all[i] = busy[i] + waits[i];
     page_html_put(h, S("<li><span class=\"label\"><a href=\"#v=timeline\">"));
     if (has_groups) {
-        page_html_text(h, set->groups.at[lane->group].name);
+        page_html_text(h, brief(set->groups.at[lane->group].name));
         page_html_put(h, S(" "));
     }
     page_html_text(h, lane->name);
@@ -51,8 +66,7 @@ static void put_lane(struct page_html *h, const struct page_set *set, size_t pla
     snprintf(fill, sizeof(fill), "class=\"f%d\"", family);
     put_area(h, busy, fill);
     page_html_put(h, S("</svg><span class=\"value\">"));
-    page_html_text(
-        h, page_share_text(&h->page->arena, num_share((double)lane->busy, (double)set->to)));
+    page_html_text(h, page_share_text(&h->page->arena, busy_of(set, lane)));
     page_html_put(h, S("</span></li>\n"));
 }
 
@@ -65,8 +79,11 @@ void page_draw_pipes(struct page_html *h)
     page_html_heading(h, "pipes", message_in(h->lang, &page_text.heading_pipes),
                       message_in(h->lang, &page_text.open), S("#v=timeline"));
     page_html_format(h, "<ul id=\"pipes-%s\" class=\"bars pipes\">\n", lang_name(h->lang));
-    for (size_t i = 0; i < set->lanes.n && shown < LANES_SHOWN; i++, shown++)
-        put_lane(h, set, i, set->groups.n > 1);
+    for (size_t i = 0; i < set->lanes.n && shown < LANES_SHOWN; i++)
+        if (busy_of(set, &set->lanes.at[i]) >= LEAST_BUSY) {
+            put_lane(h, set, i, set->groups.n > 1);
+            shown++;
+        }
     page_html_put(h, S("</ul>\n<p class=\"note\">"));
     page_html_message(h, &page_text.pipes_note);
     page_html_put(h, S("</p>\n</section>\n"));

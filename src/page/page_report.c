@@ -1,6 +1,7 @@
 /*
  * Pages of results that have no timeline: the blocks of a report, in both languages.
  */
+#include "base/char.h"
 #include "page/page_html.h"
 #include "report/report.h"
 
@@ -25,6 +26,18 @@ struct wording page_pair(struct page_file *page, const struct str texts[LANGS])
     for (enum lang lang = 0; lang < LANGS; lang++)
         m->in[lang] = texts[lang];
     return wording_of(&page->arena, phrase_plain(m));
+}
+
+struct wording page_capital(struct page_file *page, struct wording text)
+{
+    struct str texts[LANGS];
+
+    for (enum lang lang = 0; lang < LANGS; lang++) {
+        char *copy = arena_cstr(&page->arena, page_wording(page, lang, text));
+        copy[0] = char_upper(copy[0]);
+        texts[lang] = str_of(copy);
+    }
+    return page_pair(page, texts);
 }
 
 void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments)

@@ -8,13 +8,6 @@
 
 enum { TABLE_ROWS = 15, NAME_WIDTH = 80, SHAPE_WIDTH = 40 };
 
-static struct str cycles_text(struct page_html *h, double n)
-{
-    struct arena *arena = &h->page->arena;
-
-    return MESSAGE(h->lang, arena, &page_text.cycles, PLACE("n", page_whole_text(arena, n)));
-}
-
 static void put_action(struct page_html *h, const struct page_action *a, size_t number)
 {
     struct arena *arena = &h->page->arena;
@@ -37,11 +30,12 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
     page_html_put(h, S(" →</a>"));
     if (a->saving != 0) {
         page_html_format(h, "<strong class=\"%s\">", class);
-        page_html_text(h,
-                       h->page->has_cycles ? cycles_text(h, shown) : page_delta_text(arena, shown));
+        bool has_time = !h->page->has_cycles;
+        if (has_time)
+            page_html_text(h, page_delta_text(arena, shown));
         if (!is_change) {
-            page_html_put(h, S(" · "));
-            page_html_text(h, page_share_text(arena, a->share));
+            page_html_put(h, has_time ? S(" · ") : S(""));
+            page_html_text(h, page_share_text(arena, has_time ? a->share : -a->share));
         }
         page_html_put(h, S("</strong>"));
     }

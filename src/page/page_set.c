@@ -107,6 +107,17 @@ static size_t count_ranges(const struct capture *cap, const struct lane *lane)
     return n;
 }
 
+/* Pipes in the order that data takes through a core. */
+static int64_t place_of_pipe(struct str pipe)
+{
+    static const char *const order[] = {"MTE2", "MTE1", "CUBE", "FIXP", "VECTOR", "MTE3"};
+
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        if (str_equal(pipe, str_of(order[i])))
+            return (int64_t)i;
+    return ARRAY_LEN(order) + str_equal(pipe, S("SCALAR"));
+}
+
 static struct lane_order lane_of(struct page_set *set, lane_id i)
 {
     const struct lane *lane = &set->cap->lanes.at[i];
@@ -114,7 +125,10 @@ static struct lane_order lane_of(struct page_set *set, lane_id i)
     char buf[TITLE_TEXT];
     int64_t number;
 
-    if (lane->key.kind != LANE_STREAM || !num_i64(capture_text(set->cap, lane->key.name), &number))
+    if (lane->key.kind == LANE_PIPE)
+        number = place_of_pipe(capture_text(set->cap, lane->key.name));
+    else if (lane->key.kind != LANE_STREAM ||
+             !num_i64(capture_text(set->cap, lane->key.name), &number))
         number = INT64_MAX;
     return (struct lane_order){{.lane = i,
                                 .name = arena_str(set->arena, title_lane(set->cap, i, buf)),
@@ -276,7 +290,9 @@ static enum page_family family_of_slice(const struct dictionary *d, size_t slice
     uint32_t task = d->task_of[slice];
 
     if (lane->kind == LANE_PIPE)
-        return page_family_of_pipe(capture_text(cap, lane->name));
+        return kind == SLICE_WAIT || kind == SLICE_CONTROL
+                   ? PAGE_HOST
+                   : page_family_of_pipe(capture_text(cap, lane->name));
     switch (kind) {
     case SLICE_COMM:
     case SLICE_COMM_PART:

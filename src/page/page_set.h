@@ -50,6 +50,7 @@ struct page_lane {
     bool is_open;
     size_t depth;    /* rows */
     nanos busy;      /* union of what is busy */
+    double told;     /* busy share as a simulator tells it; 0: it does not */
     size_t first, n; /* items */
     size_t slices;
     bool is_merged; /* has bundles */

@@ -121,11 +121,23 @@ static void add_busy(struct thinner *t, nanos begin, nanos end)
     t->busy_to = end > t->busy_to ? end : t->busy_to;
 }
 
+/* Instructions of a pipe overlap without one holding the other: the first row that is free. */
+static size_t free_row(const struct nest *nest, nanos begin)
+{
+    size_t row = 0;
+
+    while (row < nest->rows.n && nest->rows.at[row].end > begin)
+        row++;
+    return row;
+}
+
 /* The item that a slice becomes, or becomes part of. */
 static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos begin, nanos dur)
 {
-    size_t depth = nest->stack.n;
-    uint32_t parent = depth > 0 ? nest->stack.at[depth - 1].item : UINT32_MAX, item = t->n;
+    bool is_pipe = t->lane == LANE_PIPE;
+    size_t depth = is_pipe ? free_row(nest, begin) : nest->stack.n;
+    uint32_t parent = !is_pipe && depth > 0 ? nest->stack.at[depth - 1].item : UINT32_MAX,
+             item = t->n;
 
     if (depth == nest->rows.n)
         vec_push(&nest->rows, ((struct row_end){0}));
@@ -139,7 +151,8 @@ static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos 
             add_item(t, slice, begin, dur);
     }
     nest->rows.at[depth] = (struct row_end){begin + dur, item, parent, dur < t->q};
-    vec_push(&nest->stack, ((struct open_slice){begin + dur, item}));
+    if (!is_pipe)
+        vec_push(&nest->stack, ((struct open_slice){begin + dur, item}));
     return item;
 }
 

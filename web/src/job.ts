@@ -227,7 +227,7 @@ async function unpackSet(read: Reader, job: UnpackJob, k: number, emit: Emit): P
     for (const chunk of set.chunks) chunks[chunk.lane]?.push(chunk);
     for (const lane of order) await guarded(emit, async () => {
         const columns = await unpackLane(read, set.lanes[lane].n, chunks[lane], familyOf);
-        const rows = buildRows(lane, columns, familyOf, set.to);
+        const rows = buildRows(lane, columns, familyOf, set.to, set.lanes[lane].kind === 'pipe');
         const isBusy = columns.what.some((what) => isBusyKind(dictionary.kind[what]));
         // Rows hold the times; the columns keep what rows do not.
         const none = new Float64Array(0);

@@ -251,6 +251,7 @@ export interface Point {
 
 export interface ChartPart extends AnyPart {
     type: 'chart';
+    square: boolean;
     xUnit: Unit;
     yUnit: Unit;
     xLabel: Both;

@@ -32,11 +32,13 @@ export const setCycles = (word: string | null): void => {
     cycles = word;
 };
 
+export const cyclesWord = (): string | null => cycles;
+
 export const nanoseconds = (ns: number): string => scaled(ns, 1000, ['ns', 'µs', 'ms', 's', 'ks']);
 export const time = (n: number): string => (cycles === null ? nanoseconds(n) : grouped(n) + THIN + cycles);
 export const binaryBytes = (n: number): string => scaled(n, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
 export const bytes = (n: number): string => scaled(n, 1000, ['B', 'KB', 'MB', 'GB', 'TB']);
-export const rate = (n: number): string => scaled(n, 1000, ['B/s', 'KB/s', 'MB/s', 'GB/s', 'TB/s']);
+export const rate = (n: number): string => scaled(n, 1000, ['B/s', 'KB/s', 'MB/s', 'GB/s', 'TB/s', 'PB/s']);
 export const exactNs = (ns: number): string => grouped(ns) + THIN + (cycles ?? 'ns');
 
 export function signed(text: string): string {

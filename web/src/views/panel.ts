@@ -3,7 +3,7 @@ import { App } from '../app';
 import { button, el, name, save, svg } from '../dom';
 import { BarsPart, MapPart, Panel, Part, TablePart, Unit, Words } from '../model';
 import { t } from '../text';
-import { binaryBytes, bytes, grouped, nanoseconds, rate, share, signed, time } from '../units';
+import { binaryBytes, bytes, cyclesWord, grouped, nanoseconds, rate, share, signed, time } from '../units';
 import { chart } from './chart';
 import { csv } from './csv';
 import { Column, Grid } from './grid';
@@ -37,7 +37,7 @@ export function numberText(unit: Unit, value: number): string {
         case 'count':
             return grouped(value);
         default:
-            return Number.isInteger(value) ? String(value) : Number(value.toPrecision(3)).toString();
+            return Number.isInteger(value) ? grouped(value) : Number(value.toPrecision(3)).toString();
     }
 }
 
@@ -71,9 +71,10 @@ interface Row {
 
 function columnsOf(app: App, part: TablePart): Column<Row>[] {
     return part.columns.map((column, c) => {
+        const isCycles = column.unit === 'ticks' && cyclesWord() !== null;
         const text = (row: Row): string => {
             const cell = row.cells[c];
-            return cell === null ? '' : typeof cell === 'number' ? numberText(column.unit, cell) : app.both(cell);
+            return cell === null ? '' : typeof cell === 'number' ? numberText(isCycles ? 'count' : column.unit, cell) : app.both(cell);
         };
         const most = column.bar ? part.rows.reduce((m, row) => Math.max(m, Number(row[c]) || 0), 0) : 0;
         const show = (row: Row): Node | string => {
@@ -82,7 +83,7 @@ function columnsOf(app: App, part: TablePart): Column<Row>[] {
             return column.bar ? el('span', { class: 'with-bar' }, track(Number(row.cells[c]) || 0, most, null, 0), text(row)) : text(row);
         };
         return {
-            id: String(c), head: app.both(column.head), isNumber: !isText(column.unit), className: column.unit === 'code' ? 'wide' : column.unit === 'text' ? 'mid' : undefined,
+            id: String(c), head: app.both(column.head) + (isCycles ? ` (${cyclesWord()})` : ''), isNumber: !isText(column.unit), className: column.unit === 'code' ? 'wide' : column.unit === 'text' ? 'mid' : undefined,
             value: (row) => (typeof row.cells[c] === 'number' || row.cells[c] === null ? (row.cells[c] as number | null) : text(row)), show,
         };
     });
