@@ -4,10 +4,11 @@ add_custom_target(unit) # everything that only the tests need
 
 # Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
 # are slow as well, and start first. Called when all tests of the folder are there.
-set(slow_tests docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results incore.run_msprof
-    inject.runs pto.ops replay.workspaces synth.truth unit.flow.insight_roundtrip unit.incore.hostile
-    unit.input.in_visualize_data oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
-    oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
+set(slow_tests anomaly.lanes attack.self docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results
+    hostile.names incore.run_msprof inject.runs pto.ops query.hostile replay.workspaces report.width signal.interrupt
+    synth.truth unit.base.db_table unit.flow.insight_roundtrip unit.incore.hostile unit.input.in_visualize_data
+    unit.synth.plant oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
+    oracle.injected oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
 function(label_tests)
     get_property(names DIRECTORY PROPERTY TESTS)
     foreach(name IN LISTS names)
@@ -181,7 +182,7 @@ if(TARGET strata)
         ${CMAKE_SOURCE_DIR}/tests/signal/interrupt.py ${run_strata})
     add_test(NAME query.hostile COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
-    set_tests_properties(signal.interrupt query.hostile PROPERTIES RUN_SERIAL ON)
+    set_tests_properties(signal.interrupt query.hostile PROPERTIES RESOURCE_LOCK clock) # they bound times
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
         ${run_strata})
 endif()

@@ -293,6 +293,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
         }
     }
     k->options.block = k->longest;
+    k->has_longest = k->longest + 1 == k->options.blocks;
     k->total_us = pto_outcome_us(&k->outcome, k->total);
     if (setup->has_memory)
         note_zero_filled(k);
@@ -305,6 +306,7 @@ enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
 {
     unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
 
+    k->has_longest = k->has_longest && sim != &k->sim;
     for (size_t i = 0; i < k->bindings.n; i++) {
         const struct pto_binding *b = &k->bindings.at[i];
         kept[i] = NULL;
@@ -322,6 +324,15 @@ enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
     }
     mem_free(kept);
     return status;
+}
+
+enum status pto_kernel_restore(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d)
+{
+    if (k->has_longest)
+        return ST_OK;
+    TRY(pto_kernel_again(k, &k->sim, costs, &k->options, d));
+    k->has_longest = true;
+    return ST_OK;
 }
 
 /* ---- for programs ---- */

@@ -83,6 +83,13 @@ static int64_t whole(const struct pto_costs *costs, enum pto_cost_key key)
     return pto_whole_cycles(pto_costs_get(costs, key));
 }
 
+static int64_t scalar_cycles(const struct pto_machine *m, enum pto_cost_key key)
+{
+    double speed_up = m->options->speed_up[PTO_PIPE_S];
+
+    return pto_whole_cycles(pto_costs_get(m->costs, key) / (speed_up > 0 ? speed_up : 1));
+}
+
 void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_program *p,
                     uint32_t number)
 {
@@ -115,15 +122,15 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     }
     pto_queues_reset(&c->queues, m->options->start);
     c->queues.issue = whole(m->costs, PTO_COST_SYNC_ISSUE);
-    c->queues.flag_latency = whole(m->costs, PTO_COST_SYNC_FLAG);
+    c->queues.flag_latency = m->options->no_latency ? 0 : whole(m->costs, PTO_COST_SYNC_FLAG);
+    c->queues.no_latency = m->options->no_latency;
     c->queues.slack = whole(m->costs, PTO_COST_HBM_SLACK);
-    c->plain = whole(m->costs, PTO_COST_SCALAR_OP);
-    c->division = whole(m->costs, PTO_COST_SCALAR_DIV);
-    c->scalar_hit = whole(m->costs, PTO_COST_SCALAR_HIT);
-    c->scalar_miss = whole(m->costs, PTO_COST_SCALAR_LOAD);
+    c->plain = scalar_cycles(m, PTO_COST_SCALAR_OP);
+    c->division = scalar_cycles(m, PTO_COST_SCALAR_DIV);
+    c->scalar_hit = scalar_cycles(m, PTO_COST_SCALAR_HIT);
+    c->scalar_miss = scalar_cycles(m, PTO_COST_SCALAR_LOAD);
     c->hazards.keeps_vector_order = m->options->arch == PTO_A5;
     c->hazards.ignore_reuse = m->options->no_reuse_waits;
-    memcpy(c->hazards.ignored_pairs, m->options->ignored_pairs, sizeof(c->hazards.ignored_pairs));
     memset(c->buffer, 0, sizeof(c->buffer));
     pto_core_drop_backlog(c);
     c->is_in_sync_all = false;
@@ -446,12 +453,9 @@ static void insert_sync(struct pto_core *c, const struct pto_sync *s)
 
     if (s->kind == PTO_INSERT_SET)
         pto_queues_set(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (s->kind == PTO_INSERT_WAIT &&
-             (c->machine->options->ignored_pairs[s->a] >> s->b & 1) != 0)
-        (void)pto_queues_skip(q, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
     else if (s->kind == PTO_INSERT_WAIT)
         (void)pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (!c->machine->options->no_barriers)
+    else
         pto_queues_barrier(q, s->site, (enum pto_pipe)s->a);
 }
 

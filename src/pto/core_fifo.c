@@ -127,14 +127,9 @@ static bool pop_data(struct pto_core *c, const struct pto_site *s, struct pto_fi
     return target.v_row == 0 || target.v_col == 0 || copy_data(c, s, &entry, &target);
 }
 
-static int64_t cross_latency(const struct pto_core *c)
-{
-    return pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
-}
-
 static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
 {
-    return (struct pto_moment){m.at + cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
+    return (struct pto_moment){m.at + pto_core_cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
                                (uint8_t)(c->number + 1)};
 }
 

@@ -82,7 +82,7 @@ int64_t pto_core_settled(const struct pto_core *c)
 
 bool pto_core_bytes_wait(const struct pto_core *c)
 {
-    return c->machine->options->is_dep && !c->program->has_flags;
+    return c->machine->options->is_dep && (!c->program->has_flags || c->machine->options->no_flags);
 }
 
 /* Looks up what the bytes of an instruction wait for, or notes when they are ready. */
@@ -215,9 +215,7 @@ static bool flag_site(struct pto_core *c, uint32_t site)
         pto_queues_set(&c->queues, site, a, b, id);
         return pto_core_settle(c);
     }
-    bool is_ignored = (c->machine->options->ignored_pairs[a] >> b & 1) != 0;
-    if (!is_held(c, (uint8_t)b) && (is_ignored ? pto_queues_skip(&c->queues, a, b, id)
-                                               : pto_queues_wait(&c->queues, site, a, b, id)))
+    if (!is_held(c, (uint8_t)b) && pto_queues_wait(&c->queues, site, a, b, id))
         return true;
     if (b != PTO_PIPE_S && b != PTO_PIPE_ALL)
         return pto_core_hold_back(
@@ -290,9 +288,16 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, struct 
     return true;
 }
 
+int64_t pto_core_cross_latency(const struct pto_core *c)
+{
+    return c->machine->options->no_latency
+               ? 0
+               : pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
+}
+
 static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
 {
-    int64_t latency = pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
+    int64_t latency = pto_core_cross_latency(c);
 
     for (uint32_t to = 0; to < PTO_CORES; to++) {
         if (to != c->number)
@@ -383,15 +388,14 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
 
 static bool barrier_site(struct pto_core *c, uint32_t site)
 {
-    if (!c->machine->options->no_barriers)
-        pto_queues_barrier(&c->queues, site, (enum pto_pipe)c->program->sites.at[site].phases[0]);
+    pto_queues_barrier(&c->queues, site, (enum pto_pipe)c->program->sites.at[site].phases[0]);
     return true;
 }
 
 /* Who synchronises by hand has no hazards that tell the producers. */
 static bool tsync_site(struct pto_core *c, uint32_t site)
 {
-    if (!c->program->has_flags)
+    if (!c->program->has_flags || c->machine->options->no_flags)
         return pto_core_plain_site(c, site);
     if (c->held_pipes != 0)
         return pto_core_tell_blocked(c);
@@ -438,11 +442,20 @@ static site_fn *const runners[PTO_CLASS_COUNT] = {
     [PTO_CLASS_FIFO] = pto_core_fifo_site,
 };
 
+/* A flag or barrier between the pipes of this core. */
+static bool is_own_sync(enum pto_class class)
+{
+    return class == PTO_CLASS_FLAG || class == PTO_CLASS_FLAG_DYN || class == PTO_CLASS_BARRIER ||
+           class == PTO_CLASS_BUFFER;
+}
+
 bool pto_core_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     site_fn *run = runners[pto_class_of(s->code)];
 
+    if (c->machine->options->no_flags && is_own_sync(pto_class_of(s->code)))
+        return true;
     if (is_behind_wait(c, s))
         return held_site(c, site);
     return run ? run(c, site) : pto_core_plain_site(c, site);

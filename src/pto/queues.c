@@ -117,7 +117,7 @@ static inline struct pto_record *enter(struct pto_queues *q, enum pto_pipe p, ui
 
     *r = (struct pto_record){.start = m.at,
                              .end = end,
-                             .ready = end + issue->latency,
+                             .ready = end + (q->no_latency && p != PTO_PIPE_S ? 0 : issue->latency),
                              .stall = stall,
                              .site = site,
                              .before = m.record,
@@ -209,17 +209,6 @@ bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum 
         return false;
     sync_record(q, site, b, f->set.at[f->waited++], (struct queue_mark){PTO_MARK_WAIT, a, id});
     if (f->waited == f->set.n)
-        f->set.n = f->waited = 0;
-    return true;
-}
-
-bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
-{
-    struct pto_flag *f = flag_of(q, a, b, id);
-
-    if (f->waited == f->set.n)
-        return false;
-    if (++f->waited == f->set.n)
         f->set.n = f->waited = 0;
     return true;
 }

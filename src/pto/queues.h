@@ -110,6 +110,7 @@ struct pto_queues {
     uint64_t n_records;      /* all of them */
     struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
+    bool no_latency;     /* what-if: results are there at once */
     int64_t memory_free; /* when the core's share of memory has done what it was asked for */
     int64_t slack;       /* how far it may be behind, or ahead by what others did not use */
     const struct pto_moment
@@ -150,9 +151,6 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
 /* Pipe `b` goes on when the flag has fired. False when no set is left to wait for. */
 bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
                      uint32_t id);
-
-/* Takes the oldest set of the flag without anybody waiting for it (what-if). */
-bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id);
 
 /* Later instructions of the pipe (of every pipe for PTO_PIPE_ALL) start after all earlier ones are
  * ready. */
