@@ -223,7 +223,7 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
 
     TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
     vec_free(&x->what_ifs);
-    flow_pto_what_if(&x->k, costs, setup, &x->what_ifs);
+    pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, x);
     capture_free(cap);
     return status;

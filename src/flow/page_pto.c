@@ -13,8 +13,6 @@
 
 enum { STACK_LEAST = 200 }; /* a part of the path is drawn from 1/200 on */
 
-#define LEAST_GAIN 0.01
-
 static struct str whole(struct page_file *page, double n)
 {
     return page_whole_text(&page->arena, n);
@@ -36,80 +34,31 @@ static void add_title(struct page_file *page, const struct pto_kernel *k)
         page_add_fact(page, PAGE_TELL(page, &page_text.blocks, PLACE("n", k->blocks.n)));
 }
 
-/* An advice names what limits, then what helps. */
-struct advice {
-    struct str what[LANGS], help[LANGS];
-};
-
-static struct advice advice_of(enum pto_bound bound)
-{
-    struct advice a;
-
-    for (enum lang lang = 0; lang < LANGS; lang++) {
-        struct str text = message_word(lang, str_of(pto_bound_advice(bound)));
-        struct str colon = lang == LANG_EN ? S(": ") : S("：");
-        size_t at = str_find(text, colon);
-        a.what[lang] = str_part(text, 0, at);
-        a.help[lang] = at < text.n ? str_part(text, at + colon.n, text.n) : S("");
-    }
-    return a;
-}
-
 static void add_verdict(struct page_file *page, const struct pto_outcome *o)
 {
-    struct advice a = advice_of(o->bound);
-    const struct wording *what =
-        wording_keep(&page->arena, page_capital(page, page_pair(page, a.what)));
-    const struct wording *help = wording_keep(&page->arena, page_pair(page, a.help));
-
-    page->verdict = (struct page_verdict){
-        .id = pto_bound_name(o->bound),
-        .text = *what,
-        .evidence = page_say(page, &page_text.pto_simulated),
-        .confidence = wording_plain(S("")),
-        .replay_error = -1,
-    };
-    if (!o->is_bound)
-        return;
-    page->verdict.text = PAGE_TELL(page, &page_text.pto_verdict, place_wording("what", what),
-                                   PLACE("core", pto_core_name(o->bound_core)),
-                                   PLACE("pipe", pto_pipe_short(o->bound_pipe)),
-                                   PLACE("share", page_share_text(&page->arena, o->bound_share)),
-                                   PLACE("cycles", whole(page, (double)o->total)),
-                                   PLACE("time", page_time_text(&page->arena, o->us * 1e3)));
-    page->verdict.evidence = PAGE_TELL(page, &page_text.pto_evidence, place_wording("help", help));
+    flow_page_bound(page, &o->limits);
+    page->verdict.evidence =
+        PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", whole(page, (double)o->total)),
+                  PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
+                  place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
 }
 
-static struct wording what_if_text(struct page_file *page, const struct pto_what_if *w,
-                                   struct str (*say)(const struct pto_what_if *, enum lang,
-                                                     struct arena *))
+static struct wording what_if_title(struct page_file *page, enum limit what)
 {
     struct str texts[LANGS];
 
     for (enum lang lang = 0; lang < LANGS; lang++)
-        texts[lang] = say(w, lang, &page->arena);
+        texts[lang] = pto_what_if_title(what, lang, &page->arena);
     return page_pair(page, texts);
 }
 
-static void add_actions(struct page_file *page, const struct pto_kernel *k,
-                        const struct pto_what_ifs *what_ifs)
+static struct wording what_if_evidence(struct page_file *page, const struct pto_what_if *w)
 {
-    for (size_t i = 0; i < what_ifs->n && page->n_actions < PAGE_ACTIONS; i++) {
-        const struct pto_what_if *w = &what_ifs->at[i];
-        if (w->gain < LEAST_GAIN)
-            break;
-        page->actions[page->n_actions++] = (struct page_action){
-            .id = "what_if",
-            .title = page_capital(page, what_if_text(page, w, pto_what_if_title)),
-            .evidence = what_if_text(page, w, pto_what_if_evidence),
-            .show = page_say(page, &page_text.show_what_if),
-            .confidence = wording_plain(S("")),
-            .saving = k->outcome.total - w->cycles,
-            .share = w->gain,
-            .is_upper_bound = true,
-            .link = page_row_address(page, "whatif", i),
-        };
-    }
+    struct str texts[LANGS];
+
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        texts[lang] = pto_what_if_evidence(w, lang, &page->arena);
+    return page_pair(page, texts);
 }
 
 /* Names of inputs that nobody gave. */
@@ -270,17 +219,16 @@ static void add_what_ifs(struct page_file *page, const struct pto_outcome *o,
     struct page_table *t = page_table_add(panel, NULL, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < what_ifs->n; i++) {
         const struct pto_what_if *w = &what_ifs->at[i];
-        struct wording title = what_if_text(page, w, pto_what_if_title);
-        bool is_pipe = w->what >= PTO_WHAT_INFINITE;
+        struct wording title = what_if_title(page, w->what);
         page_bar_add(bars, (struct page_bar){.label = title,
                                              .value = (double)w->cycles,
                                              .before = (double)o->total,
-                                             .family = is_pipe ? family_of(w->a) : PAGE_NO_FAMILY,
+                                             .family = flow_page_limit_family(w->what),
                                              .link = page_row_address(page, "whatif", i)});
         page_cell_wording(t, title);
         page_cell_number(t, w->gain);
         page_cell_number(t, (double)w->cycles);
-        page_cell_wording(t, what_if_text(page, w, pto_what_if_evidence));
+        page_cell_wording(t, what_if_evidence(page, w));
     }
 }
 
@@ -389,7 +337,7 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
     tell_lanes(page, o);
     add_title(page, k);
     add_verdict(page, o);
-    add_actions(page, k, what_ifs);
+    flow_page_limits(page, &o->limits, 1, "whatif");
     add_missing(page, k);
     add_path(page, o);
     add_what_ifs(page, o, what_ifs);

@@ -7,6 +7,8 @@
 #ifndef STRATA_FLOW_PAGES_H
 #define STRATA_FLOW_PAGES_H
 
+#include "report/limits.h"
+
 struct check;
 struct gpu_run;
 struct incore_study;
@@ -36,6 +38,13 @@ void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, con
 void flow_page_check(struct page_file *page, const struct check *check, const char *dir);
 
 /* ---- for the files of these pages ---- */
+
+/* What bounds a kernel as the verdict, with the advice as its evidence; the others that save
+ * something as actions, with links to rows of a view. A unit of the list is `scale` ticks. */
+void flow_page_bound(struct page_file *page, const struct limit_list *limits);
+void flow_page_limits(struct page_file *page, const struct limit_list *limits, double scale,
+                      const char *view);
+int flow_page_limit_family(enum limit what); /* a colour of pages of one core */
 
 /* Source lines and instructions of the page's first set, most time first. */
 void flow_page_source(struct page_file *page);

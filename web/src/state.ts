@@ -35,6 +35,13 @@ export interface State {
 }
 
 
+export const VIEWS = [
+    'summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'data',
+    // of results that are no captures
+    'path', 'whatif', 'source', 'instructions', 'waits', 'buffers', 'moved', 'metrics', 'pipes', 'limits', 'roofline', 'stalls', 'hot', 'opportunities',
+    'errors', 'coverage', 'tables', 'findings',
+];
+
 export const initialState = (): State => ({
     view: '',
     set: 0,
@@ -78,7 +85,7 @@ const listOf = (text: string | null, form: RegExp): string[] => (text ?? '').spl
 export function applyAddress(before: State, hash: string): State {
     const p = new URLSearchParams(hash.replace(/^#/, ''));
     const state: State = { ...before };
-    state.view = /^[a-z]+$/.test(p.get('v') ?? '') ? (p.get('v') as string) : before.view;
+    state.view = oneOf(p.get('v'), VIEWS) ?? before.view;
     state.set = natural(p.get('set')) ?? (p.has('rank') ? before.set : 0);
     state.window = rangeOf(p.get('t')) ?? before.window;
     state.range = rangeOf(p.get('r'));
