@@ -72,14 +72,14 @@ static void print_verdict(struct session *s, const struct check *c)
     report_free(r);
 }
 
-struct page_of {
+struct check_page {
     const struct check *check;
     const char *dir;
 };
 
 static void fill_page(struct page_file *page, const void *ctx)
 {
-    const struct page_of *of = ctx;
+    const struct check_page *of = ctx;
 
     flow_page_check(page, of->check, of->dir);
 }
@@ -110,7 +110,8 @@ static int run(struct session *s, const void *given)
     if (!s->common.json && !s->common.quiet && !args->brief)
         print_tables(s, &check);
     if (s->page != NULL && st == ST_OK)
-        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page, &(struct page_of){&check, dir});
+        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page,
+                                &(struct check_page){&check, dir});
     bool is_bad =
         !args->brief && (check.problems > 0 || (args->strict && check.notes > 0)); /* or a look */
     check_free(&check);

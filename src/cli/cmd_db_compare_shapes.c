@@ -63,14 +63,14 @@ static enum status print_result(struct session *s, const struct args *args, stru
     return ST_OK;
 }
 
-struct page_of {
+struct shapes_page {
     const struct shape_rows *rows;
     const char *measured, *other;
 };
 
 static void fill_page(struct page_file *page, const void *ctx)
 {
-    const struct page_of *of = ctx;
+    const struct shapes_page *of = ctx;
 
     flow_page_shapes(page, of->rows, of->measured, of->other);
 }
@@ -101,7 +101,8 @@ static enum status compare(struct session *s, const struct args *args, struct in
     if (s->page != NULL)
         return page_answer_result(
             s, PAGE_DATABASE, NULL, fill_page,
-            &(struct page_of){rows, args->measured, args->base != NULL ? args->base : args->trace});
+            &(struct shapes_page){rows, args->measured,
+                                  args->base != NULL ? args->base : args->trace});
     return print_result(s, args, rows);
 }
 

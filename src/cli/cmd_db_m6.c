@@ -37,14 +37,14 @@ static bool write_json(const void *what, struct sink sink)
     return m6_write_json(what, sink);
 }
 
-struct page_of {
+struct m6_page {
     const struct m6 *m;
     const struct shape_rows *rows;
 };
 
 static void fill_page(struct page_file *page, const void *ctx)
 {
-    const struct page_of *of = ctx;
+    const struct m6_page *of = ctx;
 
     flow_page_m6(page, of->m, of->rows);
 }
@@ -63,7 +63,7 @@ static enum status draw(struct session *s, struct m6 *m, const struct predicted 
     m->metrics = metrics_compute(p);
     if (s->page != NULL) {
         shape_rows_sort(&rows);
-        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page, &(struct page_of){m, &rows});
+        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page, &(struct m6_page){m, &rows});
     } else {
         shape_rows_plot(&rows);
         m->plot = rows.plot;

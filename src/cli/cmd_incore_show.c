@@ -277,14 +277,14 @@ static int show_device(struct session *s, const struct args *args, struct incore
     return CODE_DONE;
 }
 
-struct page_of {
+struct show_page {
     const struct incore_study *study;
     const struct incore_view *view;
 };
 
 static void fill_page(struct page_file *page, const void *ctx)
 {
-    const struct page_of *of = ctx;
+    const struct show_page *of = ctx;
 
     flow_page_incore(page, of->study, of->view);
 }
@@ -292,7 +292,7 @@ static void fill_page(struct page_file *page, const void *ctx)
 static enum status write_page(struct session *s, const struct incore_study *study,
                               const struct incore_view *view)
 {
-    const struct page_of of = {study, view};
+    const struct show_page of = {study, view};
     struct capture *cap;
 
     TRY(captures_load_one(s, study->bin, input_defaults(), &cap));
