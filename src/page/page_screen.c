@@ -54,7 +54,8 @@ static void put_actions(struct page_html *h)
     page_html_put(h, S("</section>\n"));
     if (page->from > 0 && page->n_actions > 1) {
         page_html_put(h, S("<p class=\"together\">"));
-        page_html_text(h, MESSAGE(h->lang, &page->arena, &page_text.together,
+        page_html_text(h, MESSAGE(h->lang, &page->arena,
+                                  page->is_bare ? &page_text.together_bare : &page_text.together,
                                   PLACE("from", page_time_text(&page->arena, (double)page->from)),
                                   PLACE("to", page_time_text(&page->arena, (double)page->to))));
         page_html_put(h, S("</p>\n"));
@@ -72,7 +73,7 @@ static void put_verdict(struct page_html *h)
     page_html_put(h, S("</p>\n"));
 }
 
-static void put_missing(struct page_html *h)
+static void put_missing_list(struct page_html *h)
 {
     struct page_file *page = h->page;
 
@@ -84,12 +85,15 @@ static void put_missing(struct page_html *h)
         page_html_wording(h, page->missing[i]);
         page_html_put(h, S("</li>"));
     }
-    if (page->n_missing == 0) {
-        page_html_put(h, S("<li>"));
-        page_html_message(h, &page_text.nothing_missing);
-        page_html_put(h, S("</li>"));
-    }
     page_html_put(h, S("</ul></aside>\n"));
+}
+
+static void put_notes(struct page_html *h)
+{
+    struct page_file *page = h->page;
+
+    if (page->n_missing > 0)
+        put_missing_list(h);
     if (page->thinned.english.n > 0) {
         page_html_put(h, S("<p class=\"note\">"));
         page_html_wording(h, page->thinned);
@@ -181,9 +185,10 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
     const struct page_what *what = &set->whats.at[k->what];
     bool has_steps = !set->a->is_pseudo;
 
-    page_html_format(
-        h, "<tr><td><span class=\"swatch f%d\"></span><a href=\"#v=kernels&amp;kernel=%zu\">",
-        what->family, number);
+    page_html_format(h,
+                     "<tr><td><span class=\"swatch f%d\"></span><a "
+                     "href=\"#v=kernels&amp;set=%zu&amp;kernel=%zu\">",
+                     what->family, h->page->lead, number);
     struct str name = page_kernel_name(page_name(set, capture_text(set->cap, what->name)));
     page_html_text(h, str_fit(name, NAME_WIDTH));
     page_html_put(h, S("</a></td>"));
@@ -238,7 +243,7 @@ static void put_result(struct page_html *h)
     if (h->page->n_sets > 0)
         page_draw_pipes(h);
     page_draw_panels(h, false);
-    put_missing(h);
+    put_notes(h);
     put_nav(h);
 }
 
@@ -246,9 +251,13 @@ static void put_captures(struct page_html *h)
 {
     const struct page_file *page = h->page;
 
-    if (page->n_sets > 0 && page->diff == NULL)
+    if (page->ranks != NULL)
+        page_draw_ranks(h);
+    else if (page->n_sets > 0 && page->diff == NULL)
         page_draw_accounting(h);
     put_actions(h);
+    if (page->ranks != NULL)
+        page_draw_heat(h);
     if (page->diff != NULL) {
         page_draw_waterfall(h);
         page_draw_medians(h);
@@ -257,7 +266,7 @@ static void put_captures(struct page_html *h)
         page_draw_excerpt(h);
     }
     if (page->n_sets > 0)
-        put_missing(h);
+        put_notes(h);
     put_nav(h);
 }
 
@@ -286,6 +295,6 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
         put_captures(&h);
     put_fragments(&h);
     if (page->n_sets > 0 && page->panels.n == 0)
-        put_kernels(&h, page->sets[0]);
+        put_kernels(&h, page->sets[page->lead]);
     page_html_put(&h, S("</div>\n"));
 }

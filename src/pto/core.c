@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pto/race.h"
+
 static void *copy_of(void *old, const void *from, size_t size, size_t n)
 {
     void *to = mem_grow(old, size, n + 1);
@@ -63,6 +65,8 @@ static void bind_scalar(struct pto_core *c, uint32_t arg, const struct pto_type 
     const struct pto_binding *b = arg < c->machine->n_bindings ? &c->machine->bindings[arg] : NULL;
 
     *n = (struct pto_number){.taint = arg + 1};
+    if (!pto_dtype_is_float(type->dtype))
+        n->v.i = pto_wrap(c->machine->options->unknown, type->dtype);
     if (name_is(p, arg, "__pypto_spmd_block_idx"))
         *n = (struct pto_number){.v.i = c->machine->options->block};
     else if (name_is(p, arg, "__pypto_spmd_block_num"))
@@ -110,6 +114,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
         n_elements += p->arrays.at[i].count;
     c->arrays = zeros(c->arrays, sizeof(*c->arrays), n_elements);
     c->caches = zeros(c->caches, sizeof(*c->caches), p->sites.n);
+    if (m->options->counts_steps)
+        c->step_counts = zeros(c->step_counts, sizeof(*c->step_counts), p->steps.n);
     c->places = zeros(c->places, sizeof(*c->places), p->uses.n);
     if (is_new) {
         pto_queues_init(&c->queues, m->options->max_records);
@@ -121,6 +127,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
         c->words.n = 0;
     }
     pto_queues_reset(&c->queues, m->options->start);
+    c->queues.races = m->options->races;
+    c->queues.core = number;
     c->queues.issue = whole(m->costs, PTO_COST_SYNC_ISSUE);
     c->queues.flag_latency = m->options->no_latency ? 0 : whole(m->costs, PTO_COST_SYNC_FLAG);
     c->queues.no_latency = m->options->no_latency;
@@ -152,6 +160,7 @@ void pto_core_free(struct pto_core *c)
     mem_free(c->slots.gms);
     mem_free(c->arrays);
     mem_free(c->caches);
+    mem_free(c->step_counts);
     mem_free(c->places);
     for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
         mem_free(c->space[s]);
@@ -453,10 +462,11 @@ static void insert_sync(struct pto_core *c, const struct pto_sync *s)
 
     if (s->kind == PTO_INSERT_SET)
         pto_queues_set(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (s->kind == PTO_INSERT_WAIT)
-        (void)pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else
+    else if (s->kind == PTO_INSERT_BARRIER)
         pto_queues_barrier(q, s->site, (enum pto_pipe)s->a);
+    else if (!pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id) &&
+             q->races)
+        pto_race_unset(q->races, q->core, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
 }
 
 static inline void charge(struct pto_core *c, const struct pto_step *s)
@@ -531,8 +541,11 @@ bool pto_core_run(struct pto_core *c)
             c->state = PTO_STOPPED;
             break;
         }
-        if (!step(c, &c->program->steps.at[c->at]))
+        uint32_t at = c->at;
+        if (!step(c, &c->program->steps.at[at]))
             break;
+        if (c->machine->options->counts_steps)
+            c->step_counts[at]++;
         c->steps++;
     }
     return c->steps != before;
