@@ -218,7 +218,7 @@ static void fill_page(struct page_file *page, const void *ctx)
 {
     const struct pto_sim_run *x = ctx;
 
-    flow_page_pto(page, &x->k, &x->what_ifs);
+    flow_page_pto(page, &x->k, &x->what_ifs, &x->lines);
 }
 
 /* With its timeline and what changes would bring, asked for or not. */
@@ -227,6 +227,11 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
 {
     struct capture *cap = NULL;
 
+    if (!page_answer_again(s))
+        return ST_OK; /* both languages first */
+    if (!x->has_lines)
+        TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
+    x->has_lines = true;
     TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
     vec_free(&x->what_ifs);
     pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);

@@ -8,18 +8,7 @@
 #include "page/page_panel.h"
 #include "text/page.h"
 
-enum { WAITS_SHOWN = 6, INSTRUCTIONS_SHOWN = 6 };
-
-/* The pipe with the most busy time of all cores. */
-static const struct incore_use *busiest(const struct incore_breakdown *b)
-{
-    const struct incore_use *most = NULL;
-
-    for (size_t i = 0; i < b->totals.n; i++)
-        if (most == NULL || b->totals.at[i].busy_cycles > most->busy_cycles)
-            most = &b->totals.at[i];
-    return most;
-}
+enum { WAITS_SHOWN = 6 };
 
 static struct str span_text(struct page_file *page, double us)
 {
@@ -43,30 +32,13 @@ static void add_title(struct page_file *page, const struct incore_study *study)
 static void add_verdict(struct page_file *page, const struct incore_study *study,
                         const struct incore_view *view)
 {
-    const struct incore_breakdown *b = &study->breakdown;
-    const struct incore_use *most = busiest(b);
-    struct page_verdict v = {.id = "incore",
-                             .confidence = wording_plain(S("")),
-                             .replay_error = -1,
-                             .text = page_say(page, &page_text.incore_balanced),
-                             .evidence = page_say(page, &page_text.help_balanced)};
-
-    if (str_equal(b->verdict, S("sync-bound"))) {
-        v.text = PAGE_TELL(page, &page_text.incore_sync,
-                           PLACE("share", page_share_text(&page->arena, b->wait_share)));
-        v.evidence = page_say(page, &page_text.help_sync);
-    } else if (most != NULL && str_ends(b->verdict, S("-bound"))) {
-        v.text = PAGE_TELL(page, &page_text.incore_pipe, PLACE("pipe", most->pipe),
-                           PLACE("share", page_share_text(&page->arena, most->busy)),
-                           PLACE("time", span_text(page, view->end - view->begin)));
-        v.evidence = page_say(page, str_equal(most->pipe, S("MTE2"))     ? &page_text.help_mte2
-                                    : str_equal(most->pipe, S("VECTOR")) ? &page_text.help_vector
-                                                                         : &page_text.help_pipe);
-    }
-    page->verdict = v;
+    flow_page_bound(page, &study->breakdown.limits);
+    page->verdict.evidence = PAGE_TELL(
+        page, &page_text.incore_evidence, PLACE("time", span_text(page, view->end - view->begin)),
+        place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
 }
 
-/* The longest waits, one for each pair of pipes; what less waiting saves is not known. */
+/* Where less saves nothing that is known: the longest waits, one for each pair of pipes. */
 static void add_actions(struct page_file *page, const struct incore_view *view)
 {
     for (size_t i = 0; i < view->stalls.n && page->n_actions < PAGE_ACTIONS; i++) {
@@ -117,6 +89,44 @@ static void add_pipes(struct page_file *page, const struct incore_breakdown *b)
     }
 }
 
+/* The list is in picoseconds. */
+static void add_what_ifs(struct page_file *page, const struct limit_list *limits)
+{
+    static const struct page_column columns[] = {
+        {&page_text.col_resource, PAGE_TEXT, false}, {&page_text.col_saves, PAGE_SHARE, true},
+        {&page_text.col_time, PAGE_NS, false},       {&page_text.nav_path, PAGE_SHARE, false},
+        {&page_text.col_advice, PAGE_TEXT, false},
+    };
+    double total = (double)limits->total / 1e3;
+
+    if (limits->n == 0)
+        return;
+    struct page_panel *panel = page_panel_add(page, "whatif", &page_text.nav_what_if);
+    struct page_bars *bars = page_bars_add(panel, &page_text.heading_free, PAGE_NS, total);
+    page_part(panel)->room = PAGE_HALF;
+    page_part(panel)->note = page_say(page, &page_text.what_if_note);
+    bars->is_saved = true;
+    struct page_table *t = page_table_add(panel, NULL, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < limits->n; i++) {
+        const struct limiter *x = &limits->at[i];
+        if (!x->is_tried)
+            continue;
+        struct wording name = wording_plain(str_of(limit_name(x->what)));
+        double after = total - (double)x->saved / 1e3;
+        page_bar_add(
+            bars, (struct page_bar){.label = name,
+                                    .value = after,
+                                    .before = total,
+                                    .family = flow_page_limit_family(x->what),
+                                    .link = page_row_address(page, "whatif", page_table_rows(t))});
+        page_cell_wording(t, name);
+        page_cell_number(t, x->saved_share);
+        page_cell_number(t, after);
+        page_cell_number(t, x->path_share);
+        page_cell_wording(t, wording_plain(str_of(limit_advice(x->what))));
+    }
+}
+
 static void add_waits(struct page_file *page, const struct incore_view *view)
 {
     static const struct page_column columns[] = {
@@ -154,16 +164,6 @@ static void add_missing(struct page_file *page, const struct incore_study *study
         page_add_missing(page, page_say(page, &page_text.missing_lines));
     if (study->breakdown.is_assumed)
         page_add_missing(page, page_say(page, &page_text.missing_clock));
-    page_add_missing(page, page_say(page, &page_text.missing_what_if));
-}
-
-/* On the first screen beside the waits. */
-static void show_instructions(struct page_file *page)
-{
-    struct page_part *part = page_part(page->panels.at[page->panels.n - 1]);
-
-    part->room = PAGE_HALF;
-    part->table->shown = INSTRUCTIONS_SHOWN;
 }
 
 void flow_page_incore(struct page_file *page, const struct incore_study *study,
@@ -171,11 +171,13 @@ void flow_page_incore(struct page_file *page, const struct incore_study *study,
 {
     add_title(page, study);
     add_verdict(page, study, view);
-    add_actions(page, view);
+    flow_page_limits(page, &study->breakdown.limits, 1e-3, "whatif");
+    if (page->n_actions == 0)
+        add_actions(page, view);
+    add_what_ifs(page, &study->breakdown.limits);
     add_pipes(page, &study->breakdown);
-    flow_page_source(page);
+    flow_page_source(page, NULL);
     add_waits(page, view);
     flow_page_instructions(page);
-    show_instructions(page);
     add_missing(page, study);
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "flow/pages.h"
 #include "page/page_panel.h"
+#include "pto/lines.h"
 #include "text/page.h"
 
 enum { LINES_SHOWN = 6, CODE_WIDTH = 200 };
@@ -19,6 +20,7 @@ struct time_sum {
     uint32_t slice; /* the longest */
     uint64_t count;
     nanos total, waited;
+    double path; /* share of the critical path; 0: not known */
 };
 
 struct time_sums {
@@ -27,7 +29,7 @@ struct time_sums {
 };
 
 ORDER_BY(by_time, struct time_sum,
-         ORDER(y->total, x->total) ?: ORDER(y->waited, x->waited) ?: ORDER(x->slice, y->slice));
+         ORDER(y->path, x->path) ?: ORDER(y->total, x->total) ?: ORDER(y->waited, x->waited) ?: ORDER(x->slice, y->slice));
 
 static struct time_sum *sum_of(struct time_sums *sums, uint64_t key, strid name)
 {
@@ -62,8 +64,30 @@ static void finish(struct time_sums *sums)
         qsort(sums->at.at, sums->at.n, sizeof(*sums->at.at), by_time);
 }
 
+/* "dir/matmul.pto:41" */
+static uint64_t line_of(struct str place, struct str *file)
+{
+    size_t at = place.n;
+    uint64_t line;
+
+    while (at > 0 && place.at[at - 1] != ':')
+        at--;
+    *file = str_part(place, 0, at > 0 ? at - 1 : 0);
+    return at > 0 && num_u64(str_part(place, at, place.n), &line) ? line : 0;
+}
+
+static double path_of(const struct pto_lines *lines, uint64_t line)
+{
+    double share = 0;
+
+    for (size_t i = 0; i < lines->lines.n; i++)
+        share += lines->lines.at[i].line == line ? lines->lines.at[i].path_share : 0;
+    return share;
+}
+
 /* By line; waits of flags at a line count as waiting for it. */
-static void sum_lines(const struct capture *cap, struct time_sums *sums)
+static void sum_lines(const struct capture *cap, const struct pto_lines *lines,
+                      struct time_sums *sums)
 {
     strid code = intern_find(&cap->strings, S("code")),
           stall = intern_find(&cap->strings, S("stall_cycles"));
@@ -79,6 +103,10 @@ static void sum_lines(const struct capture *cap, struct time_sums *sums)
             sum->slice = (uint32_t)i;
         sum->waited += waited_of(cap, i, stall);
     }
+    for (size_t i = 0; lines != NULL && i < sums->at.n; i++) {
+        struct str file;
+        sums->at.at[i].path = path_of(lines, line_of(capture_text(cap, sums->at.at[i].key), &file));
+    }
     finish(sums);
 }
 
@@ -92,18 +120,6 @@ static void sum_instructions(const struct capture *cap, struct time_sums *sums)
         add_slice(sum_of(sums, key, cap->slices.name[i]), &cap->slices, i);
     }
     finish(sums);
-}
-
-/* "dir/matmul.pto:41" */
-static uint64_t line_of(struct str place, struct str *file)
-{
-    size_t at = place.n;
-    uint64_t line;
-
-    while (at > 0 && place.at[at - 1] != ':')
-        at--;
-    *file = str_part(place, 0, at > 0 ? at - 1 : 0);
-    return at > 0 && num_u64(str_part(place, at, place.n), &line) ? line : 0;
 }
 
 static struct str text_of_line(const struct capture *cap, struct str file, uint64_t line)
@@ -133,14 +149,14 @@ static struct str slice_link(struct page_file *page, uint32_t slice)
 }
 
 static void add_line(struct page_file *page, struct page_table *t, const struct time_sum *sum,
-                     nanos all)
+                     double share)
 {
     const struct page_set *set = page->sets[0];
     struct str file;
     uint64_t line = line_of(capture_text(set->cap, sum->key), &file);
     struct str text = text_of_line(set->cap, file, line);
 
-    page_cell_number(t, num_share((double)sum->total, (double)all));
+    page_cell_number(t, share);
     page_cell_number(t, (double)line);
     page_cell_text(t, page_name(set, str_fit(text.n > 0 ? text : str_basename(file), CODE_WIDTH)));
     page_cell_number(t, (double)sum->total);
@@ -149,7 +165,7 @@ static void add_line(struct page_file *page, struct page_table *t, const struct 
     page_row_link(t, slice_link(page, sum->slice));
 }
 
-void flow_page_source(struct page_file *page)
+void flow_page_source(struct page_file *page, const struct pto_lines *lines)
 {
     static const struct page_column columns[] = {
         {&page_text.col_share, PAGE_SHARE, true},   {&page_text.col_line, PAGE_PLAIN, false},
@@ -159,7 +175,7 @@ void flow_page_source(struct page_file *page)
     struct time_sums sums = {0};
     nanos all = 0;
 
-    sum_lines(page->sets[0]->cap, &sums);
+    sum_lines(page->sets[0]->cap, lines, &sums);
     for (size_t i = 0; i < sums.at.n; i++)
         all += sums.at.at[i].total;
     if (all > 0) {
@@ -167,11 +183,15 @@ void flow_page_source(struct page_file *page)
         struct page_table *t =
             page_table_add(panel, &page_text.heading_lines, columns, ARRAY_LEN(columns));
         page_part(panel)->room = PAGE_HALF;
-        page_part(panel)->note = page_say(page, &page_text.lines_note);
+        page_part(panel)->note =
+            page_say(page, lines != NULL ? &page_text.lines_path_note : &page_text.lines_note);
         t->shown = LINES_SHOWN;
         t->columns_shown = 5;
-        for (size_t i = 0; i < sums.at.n; i++)
-            add_line(page, t, &sums.at.at[i], all);
+        for (size_t i = 0; i < sums.at.n; i++) {
+            const struct time_sum *sum = &sums.at.at[i];
+            add_line(page, t, sum,
+                     lines != NULL ? sum->path : num_share((double)sum->total, (double)all));
+        }
     }
     vec_free(&sums.at);
 }

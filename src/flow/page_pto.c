@@ -8,6 +8,7 @@
 #include "flow/pto_kernel.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
+#include "pto/lines.h"
 #include "pto/what_if.h"
 #include "text/page.h"
 
@@ -328,8 +329,47 @@ static void tell_lanes(struct page_file *page, const struct pto_outcome *o)
     }
 }
 
+static void add_boxes(struct page_file *page, struct page_map *map, const struct pto_lines *lines,
+                      const struct pto_memory_peak *of)
+{
+    for (size_t i = 0; i < lines->tiles.n; i++) {
+        const struct pto_tile_life *tile = &lines->tiles.at[i];
+        if (tile->space != of->space || tile->is_cube != of->is_cube)
+            continue;
+        vec_push(&map->boxes,
+                 ((struct page_box){.name = wording_plain(arena_str(&page->arena, tile->name)),
+                                    .from = (double)tile->first,
+                                    .to = (double)tile->last,
+                                    .at = (double)tile->lo,
+                                    .size = (double)(tile->hi - tile->lo),
+                                    .family = (int)(map->boxes.n % PAGE_OTHER),
+                                    .row = SIZE_MAX}));
+    }
+}
+
+/* What lay where in the memories of the core. */
+static void add_memory(struct page_file *page, const struct pto_outcome *o,
+                       const struct pto_lines *lines)
+{
+    struct page_panel *panel = NULL;
+
+    for (size_t i = 0; i < lines->peaks.n; i++) {
+        const struct pto_memory_peak *peak = &lines->peaks.at[i];
+        if (panel == NULL)
+            panel = page_panel_add(page, "buffers", &page_text.nav_buffers);
+        struct page_map *map = page_map_add(
+            panel, NULL,
+            PAGE_TELL(page, peak->is_cube ? &page_text.memory_cube : &page_text.memory_vector,
+                      PLACE("space", pto_space_name(peak->space)),
+                      PLACE("share", page_share_text(&page->arena, peak->share))));
+        map->size = (double)peak->size;
+        map->until = (double)o->total;
+        add_boxes(page, map, lines, peak);
+    }
+}
+
 void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
-                   const struct pto_what_ifs *what_ifs)
+                   const struct pto_what_ifs *what_ifs, const struct pto_lines *lines)
 {
     const struct pto_outcome *o = &k->outcome;
 
@@ -341,9 +381,10 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
     add_missing(page, k);
     add_path(page, o);
     add_what_ifs(page, o, what_ifs);
-    flow_page_source(page);
+    flow_page_source(page, lines);
     flow_page_instructions(page);
     add_waits(page, o);
+    add_memory(page, o, lines);
     add_moved(page, o);
     add_metrics(page, k);
 }

@@ -16,12 +16,13 @@ struct incore_view;
 struct m6;
 struct page_file;
 struct pto_kernel;
+struct pto_lines;
 struct pto_what_ifs;
 struct shape_rows;
 
 /* A simulated kernel. */
 void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
-                   const struct pto_what_ifs *what_ifs);
+                   const struct pto_what_ifs *what_ifs, const struct pto_lines *lines);
 
 /* A recorded or simulated trace of one kernel. */
 void flow_page_incore(struct page_file *page, const struct incore_study *study,
@@ -46,8 +47,9 @@ void flow_page_limits(struct page_file *page, const struct limit_list *limits, d
                       const char *view);
 int flow_page_limit_family(enum limit what); /* a colour of pages of one core */
 
-/* Source lines and instructions of the page's first set, most time first. */
-void flow_page_source(struct page_file *page);
+/* Source lines and instructions of the page's first set, most time first; lines by their part of
+ * the critical path where `lines` has it. */
+void flow_page_source(struct page_file *page, const struct pto_lines *lines);
 void flow_page_instructions(struct page_file *page);
 
 #endif

@@ -148,17 +148,13 @@ test('task: the hottest line of a kernel', async () => {
     const opened = await openPage(page('pto'));
     const clicks = new Clicks(opened.page);
     await clicks.on('nav.views a[href="#v=source"]');
-    const [, line, code, time] = await cells(opened.page, 'source');
-    const trace = OUT + '/matmul-trace.json';
-    strata('pto', 'sim', MATMUL, '--trace', trace, '-q');
-    const byLine = new Map<string, number>();
-    for (const event of (JSON.parse(readFileSync(trace, 'utf8')) as { traceEvents: { ph: string; dur?: number; args?: { code?: string; op?: string } }[] }).traceEvents) {
-        if (event.ph === 'X' && event.args?.op) byLine.set(event.args.code ?? '', (byLine.get(event.args.code ?? '') ?? 0) + (event.dur ?? 0) * 1850);
-    }
+    const [path, line, code] = await cells(opened.page, 'source');
+    const byLine = new Map<number, number>();
+    for (const one of json('pto', 'sim', MATMUL, '--lines')[0].by_line.lines as { line: number; path: number }[]) byLine.set(one.line, (byLine.get(one.line) ?? 0) + one.path);
     const hottest = Math.max(...byLine.values());
     const source = readFileSync(MATMUL, 'utf8').split('\n');
     assert.strictEqual(source[Number(line) - 1].trim().slice(0, 60), code.slice(0, 60));
-    assert(Math.abs(digits(time) - hottest) < 2 && Math.abs((byLine.get(`${MATMUL}:${line}`) ?? 0) - hottest) < 2, time);
+    assert(byLine.get(Number(line)) === hottest && Math.abs(parseFloat(path) - hottest * 100) < 0.06, line + ': ' + path);
     await clicks.on('#view-source tbody th button');
     await opened.page.locator('.details h3', { hasText: 'TLOAD' }).waitFor();
     await finish(opened);

@@ -143,6 +143,9 @@ function mapOf(app: App, part: MapPart): HTMLElement {
         const [left, width] = [x(box.from), Math.max(1, x(box.to) - x(box.from))];
         const group = svg('g', { class: 'box' }, svg('title', {}, `${app.both(box.name)}: ${binaryBytes(box.size)}, ${time(box.from)} – ${time(box.to)}`),
             svg('rect', { class: 'f' + Math.max(0, box.family), x: left, y: y(box.at + box.size), width, height: Math.max(1, y(box.at) - y(box.at + box.size)) }));
+        const height = y(box.at) - y(box.at + box.size);
+        const label = app.both(box.name);
+        if (width > label.length * 7 + 12 && height > 15) group.append(svg('text', { class: 'on' + Math.max(0, box.family), x: left + 6, y: y(box.at) - height / 2 + 4 }, label));
         drawing.append(group);
     }
     drawing.append(svg('text', { class: 'tick', x: MAP_LEFT, y: MAP_H - 6 }, '0'), svg('text', { class: 'tick', x: MAP_W - 8, y: MAP_H - 6, 'text-anchor': 'end' }, time(part.until)));
