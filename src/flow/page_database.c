@@ -163,7 +163,7 @@ static void put_row(struct page_table *t, const struct shape_row *r)
 
 static void add_errors(struct page_file *page, const struct judged *j)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_kernel, PAGE_NAME, false}, {&page_text.col_shape, PAGE_NAME, false},
         {&page_text.col_measured, PAGE_NS, false}, {&page_text.col_predicted, PAGE_NS, false},
         {&page_text.col_off, PAGE_NS, true},       {&page_text.col_error, PAGE_CHANGE, false},
@@ -242,7 +242,7 @@ void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape
 
 static void add_tables(struct page_file *page, const struct check *check)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_operator, PAGE_NAME, false},
         {&page_text.col_rows, PAGE_COUNT, true},
         {&page_text.col_valid, PAGE_COUNT, false},
@@ -267,7 +267,7 @@ static void add_tables(struct page_file *page, const struct check *check)
 
 static void add_findings(struct page_file *page, const struct check *check)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_finding, PAGE_TEXT, false},
         {&page_text.col_file, PAGE_NAME, false},
         {&page_text.col_line, PAGE_PLAIN, false},

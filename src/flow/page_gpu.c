@@ -245,7 +245,7 @@ static void put_stage(struct page_file *page, struct page_table *t, const struct
 
 static void add_roofline(struct page_file *page, const struct gpu_run *run)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_stage, PAGE_NAME, false},          {&page_text.col_time, PAGE_NS, true},
         {&page_text.col_share, PAGE_SHARE, false},         {&page_text.col_roof, PAGE_SHARE, false},
         {&page_text.col_bound, PAGE_TEXT, false},          {&page_text.col_rate, PAGE_FLOPS, false},
@@ -341,7 +341,7 @@ static void put_hot(struct page_file *page, struct page_table *t, const struct g
 
 static void add_hot(struct page_file *page, const struct gpu_run *run)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_samples_share, PAGE_SHARE, true}, {&page_text.col_place, PAGE_NAME, false},
         {&page_text.col_code, PAGE_CODE, false},          {&page_text.col_stall, PAGE_TEXT, false},
         {&page_text.col_samples, PAGE_COUNT, false},      {&page_text.col_stage, PAGE_NAME, false},
@@ -382,7 +382,7 @@ static void add_hot(struct page_file *page, const struct gpu_run *run)
 
 static void add_opportunities(struct page_file *page, const struct gpu_run *run)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_opportunity, PAGE_TEXT, false}, {&page_text.col_gain, PAGE_SHARE, true},
         {&page_text.col_trigger, PAGE_TEXT, false},     {&page_text.col_stage, PAGE_NAME, false},
         {&page_text.col_ranked, PAGE_TEXT, false},
@@ -406,7 +406,7 @@ static void add_opportunities(struct page_file *page, const struct gpu_run *run)
 
 static void add_kernels(struct page_file *page, const struct gpu_run *run)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_kernel, PAGE_NAME, false},
         {&page_text.col_time, PAGE_NS, true},
         {&page_text.limit_compute, PAGE_SHARE, false},

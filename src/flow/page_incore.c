@@ -66,7 +66,7 @@ static void add_actions(struct page_file *page, const struct incore_view *view)
 
 static void add_pipes(struct page_file *page, const struct incore_breakdown *b)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_pipe, PAGE_TEXT, false},    {&page_text.col_core, PAGE_TEXT, false},
         {&page_text.col_busy, PAGE_SHARE, true},    {&page_text.col_cycles, PAGE_COUNT, false},
         {&page_text.col_waited, PAGE_COUNT, false}, {&page_text.col_count, PAGE_COUNT, false},
@@ -92,7 +92,7 @@ static void add_pipes(struct page_file *page, const struct incore_breakdown *b)
 /* The list is in picoseconds. */
 static void add_what_ifs(struct page_file *page, const struct limit_list *limits)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_resource, PAGE_TEXT, false}, {&page_text.col_saves, PAGE_SHARE, true},
         {&page_text.col_time, PAGE_NS, false},       {&page_text.nav_path, PAGE_SHARE, false},
         {&page_text.col_advice, PAGE_TEXT, false},
@@ -129,7 +129,7 @@ static void add_what_ifs(struct page_file *page, const struct limit_list *limits
 
 static void add_waits(struct page_file *page, const struct incore_view *view)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_waits, PAGE_TEXT, false},  {&page_text.col_for, PAGE_TEXT, false},
         {&page_text.col_flag, PAGE_TEXT, false},   {&page_text.col_time, PAGE_NS, true},
         {&page_text.col_count, PAGE_COUNT, false}, {&page_text.col_longest, PAGE_NS, false},

@@ -167,7 +167,7 @@ static void add_line(struct page_file *page, struct page_table *t, const struct 
 
 void flow_page_source(struct page_file *page, const struct pto_lines *lines)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_share, PAGE_SHARE, true},   {&page_text.col_line, PAGE_PLAIN, false},
         {&page_text.col_code, PAGE_CODE, false},    {&page_text.col_time, PAGE_TICKS, false},
         {&page_text.col_waited, PAGE_TICKS, false}, {&page_text.col_count, PAGE_COUNT, false},
@@ -198,7 +198,7 @@ void flow_page_source(struct page_file *page, const struct pto_lines *lines)
 
 void flow_page_instructions(struct page_file *page)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_instruction, PAGE_NAME, false}, {&page_text.col_pipe, PAGE_TEXT, false},
         {&page_text.col_time, PAGE_TICKS, true},        {&page_text.col_count, PAGE_COUNT, false},
         {&page_text.col_mean, PAGE_TICKS, false},       {&page_text.col_longest, PAGE_TICKS, false},

@@ -180,7 +180,7 @@ static void add_stack(struct page_file *page, struct page_panel *panel, const st
 
 static void add_path(struct page_file *page, const struct pto_outcome *o)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_pipe, PAGE_TEXT, false},    {&page_text.col_spent, PAGE_TEXT, false},
         {&page_text.col_share, PAGE_SHARE, true},   {&page_text.col_time, PAGE_TICKS, false},
         {&page_text.col_pieces, PAGE_COUNT, false},
@@ -202,7 +202,7 @@ static void add_path(struct page_file *page, const struct pto_outcome *o)
 static void add_what_ifs(struct page_file *page, const struct pto_outcome *o,
                          const struct pto_what_ifs *what_ifs)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_what_if, PAGE_TEXT, false},
         {&page_text.col_saves, PAGE_SHARE, true},
         {&page_text.col_time, PAGE_TICKS, false},
@@ -235,7 +235,7 @@ static void add_what_ifs(struct page_file *page, const struct pto_outcome *o,
 
 static void add_waits(struct page_file *page, const struct pto_outcome *o)
 {
-    static const struct page_column columns[] = {
+    static const struct page_table_column columns[] = {
         {&page_text.col_waits, PAGE_TEXT, false},  {&page_text.col_for, PAGE_TEXT, false},
         {&page_text.col_cause, PAGE_TEXT, false},  {&page_text.col_time, PAGE_TICKS, true},
         {&page_text.col_share, PAGE_SHARE, false}, {&page_text.col_count, PAGE_COUNT, false},
@@ -288,8 +288,8 @@ static void put_metric(struct page_file *page, struct page_table *t, const struc
 
 static void add_metrics(struct page_file *page, const struct pto_kernel *k)
 {
-    static const struct page_column columns[] = {{&page_text.col_metric, PAGE_TEXT, false},
-                                                 {&page_text.col_value, PAGE_TEXT, false}};
+    static const struct page_table_column columns[] = {{&page_text.col_metric, PAGE_TEXT, false},
+                                                       {&page_text.col_value, PAGE_TEXT, false}};
     const struct pto_outcome *o = &k->outcome;
     struct arena *arena = &page->arena;
     struct page_panel *panel = page_panel_add(page, "metrics", &page_text.nav_metrics);

@@ -75,7 +75,7 @@ struct page_bars *page_bars_add(struct page_panel *panel, const struct message *
 }
 
 struct page_table *page_table_add(struct page_panel *panel, const struct message *title,
-                                  const struct page_column *columns, size_t n_columns)
+                                  const struct page_table_column *columns, size_t n_columns)
 {
     struct page_table *table = ARENA_NEW(&panel->page->arena, struct page_table);
 

@@ -50,7 +50,7 @@ struct page_bars {
     VEC_OF(struct page_bar) at;
 };
 
-struct page_column {
+struct page_table_column {
     const struct message *head;
     enum page_unit unit;
     bool has_bar; /* a bar behind the number, against the column's largest */
@@ -62,7 +62,7 @@ struct page_cell {
 };
 
 struct page_table {
-    const struct page_column *columns;
+    const struct page_table_column *columns;
     size_t n_columns;
     VEC_OF(struct page_cell) cells; /* row by row */
     VEC_OF(struct str) links;       /* of rows; may be empty texts */
@@ -135,7 +135,7 @@ void page_panels_free(struct page_file *page);
 struct page_bars *page_bars_add(struct page_panel *panel, const struct message *title,
                                 enum page_unit unit, double most);
 struct page_table *page_table_add(struct page_panel *panel, const struct message *title,
-                                  const struct page_column *columns, size_t n_columns);
+                                  const struct page_table_column *columns, size_t n_columns);
 struct page_chart *page_chart_add(struct page_panel *panel, const struct message *title);
 struct page_map *page_map_add(struct page_panel *panel, const struct message *title,
                               struct wording name);
