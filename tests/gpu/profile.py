@@ -101,7 +101,7 @@ class Clocks(Case):
         return p
 
     def has_program(self):
-        top = os.path.join(self.dir, "out")
+        top = os.path.join(self.dir, "strata-out")
         return any(f.endswith(".strata") for _, _, files in os.walk(top) for f in files)
 
     def guardians(self):
@@ -226,7 +226,7 @@ class Clocks(Case):
         self.check_traces()
 
     def check_traces(self):
-        top = os.path.join(self.dir, "out")
+        top = os.path.join(self.dir, "strata-out")
         for folder, _, files in os.walk(top):
             for name in files:
                 path = os.path.join(folder, name)

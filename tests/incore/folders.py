@@ -298,7 +298,7 @@ def check_lossless(work, rng):
         trace = clean.random_trace(rng)
         add_arrows(trace, rng)
         binary.write_bytes(clean.block(2, json.dumps(trace, ensure_ascii=rng.random() < 0.5).encode()))
-        run("incore", "clean", binary, "--lossless")
+        run("incore", "clean", binary, "-o", binary.parent, "--lossless")
         got = json.loads((folder / "trace.lossless.json").read_text())
         want = lossless(trace)
         for a, b in zip(got["traceEvents"], want["traceEvents"]):
