@@ -17,7 +17,7 @@ struct args {
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
     int64_t top, l2_hit; /* percent; negative: as the addresses tell */
-    bool what_if, timeline;
+    bool what_if, timeline, lines;
     double rtol, atol;
     struct words set, arg, input, fill, output, check;
 };
@@ -66,6 +66,7 @@ static const struct opt options[] = {
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
+    OPT_FLAG(0, "lines", struct args, lines, "source with cycles, stalls and pipe of each line"),
     OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
     OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
     OPT_STRING(0, "insight", "DIR", struct args, insight, "write files for MindStudio Insight"),
@@ -88,6 +89,7 @@ static int read_setup(struct session *s, const struct args *a, struct pto_setup 
     setup->chip = str_of(a->chip);
     setup->target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5;
     setup->is_dep = a->sync == 1;
+    setup->watches_races = true;
     setup->has_l2_hit = a->l2_hit >= 0;
     setup->l2_hit = (double)a->l2_hit / 100;
     setup->n_params = a->set.n;
@@ -199,6 +201,10 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
     TRY(draw(s, a, costs, setup, x));
+    if (a->lines) {
+        TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
+        x->has_lines = true;
+    }
     if (a->what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     return ST_OK;
@@ -221,6 +227,7 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
     }
     if (x->has_view)
         incore_view_free(&x->view);
+    pto_lines_free(&x->lines);
     vec_free(&x->what_ifs);
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }

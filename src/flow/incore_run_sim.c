@@ -186,6 +186,9 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     pto_judge(kernel, run->costs, setup, true);
     take_outcome(k, &kernel->outcome);
     take_assumed(run, k, &kernel->outcome);
+    if (kernel->races > 0)
+        run_row_check(&k->row, arena_printf(&k->arena, "races: %llu; strata pto check --races %s",
+                                            (unsigned long long)kernel->races, setup->path));
     enum status st = flow_pto_export(
         kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
         arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash),
@@ -228,6 +231,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
         .target = strcmp(run->target, "a5") == 0 ? PTO_A5 : PTO_A2A3,
         .blocks = 1,
         .is_dispatched = true,
+        .watches_races = true,
         .args = b.args,
         .n_args = b.n_args,
         .inputs = b.inputs,

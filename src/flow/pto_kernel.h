@@ -31,6 +31,7 @@ struct pto_setup {
     int target;      /* enum pto_arch, or -1: as the text says */
     bool is_dep;
     bool has_memory;    /* execute the operations on data */
+    bool watches_races; /* warn of races, where the text has flags of its own */
     int64_t blocks;     /* at least 1 */
     int64_t cores;      /* AI cores that work at a time; 0: as many as the blocks need */
     bool is_dispatched; /* to a core that runs already: it has no start */
@@ -70,7 +71,8 @@ struct pto_kernel {
     bool has_longest;           /* the sim holds that run */
     int64_t total;              /* cycles until the last core is done */
     double total_us;
-    int64_t cores; /* that the blocks were spread over */
+    int64_t cores;  /* that the blocks were spread over */
+    uint64_t races; /* that were warned of */
 };
 
 extern const struct record pto_kernel_record;

@@ -1,5 +1,6 @@
 /* Instructions: what they wait for, when they run, what they leave behind. */
 #include "pto/core.h"
+#include "pto/race.h"
 
 enum { STREAM_REPEATS = 16 }; /* of 256 bytes: as long as the vector pipe's latency */
 
@@ -90,31 +91,33 @@ static inline void meet_bytes(struct pto_core *c, const struct pto_site *s, enum
                               struct pto_moment *wait, const struct pto_moment *ready)
 {
     bool has_gm = wait || pto_core_bytes_wait(c);
+    bool is_known = s->is_fixed || (ready && c->looked == s);
 
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &pto_core_uses(c, s)[i];
         bool is_gm =
             u->kind == PTO_SLOT_GM && has_gm && pto_core_is_shared(c, c->slots.gms[u->slot].root);
         struct pto_gm_window w;
-        struct pto_touch t;
-        if (u->kind == PTO_SLOT_TILE)
-            t = touch_of(c, u, pipe);
-        else if (is_gm)
+        struct pto_touch *t = &c->touches[s->use_first + i];
+        if (u->kind == PTO_SLOT_TILE) {
+            if (!is_known || !t->place || t->pipe != pipe)
+                *t = touch_of(c, u, pipe);
+        } else if (is_gm)
             w = pto_core_window(&c->slots.gms[u->slot]);
         else
             continue;
         for (int is_write = 0; is_write < 2; is_write++) {
             if (is_write ? !u->is_written : !u->is_read)
                 continue;
-            t.is_write = is_write;
+            t->is_write = is_write;
             if (is_gm && wait)
                 pto_hazards_look_gm(&c->hazards, pipe, &w, is_write, wait);
             else if (is_gm)
                 pto_hazards_note_gm(&c->hazards, pipe, &w, is_write, *ready, pto_core_settled(c));
             else if (wait)
-                pto_hazards_look(&c->hazards, &t, wait);
+                pto_hazards_look(&c->hazards, t, wait);
             else
-                pto_hazards_note(&c->hazards, &t, *ready);
+                pto_hazards_note(&c->hazards, t, *ready);
         }
     }
 }
@@ -123,6 +126,7 @@ void pto_core_look(struct pto_core *c, const struct pto_site *s, enum pto_pipe p
                    struct pto_moment *wait)
 {
     meet_bytes(c, s, pipe, wait, NULL);
+    c->looked = s;
 }
 
 /* Bytes are watched when they wait, and in FIFOs, whose slots are free when nobody reads them. */
@@ -131,6 +135,7 @@ void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe p
 {
     if (pto_core_bytes_wait(c) || c->program->has_fifos)
         meet_bytes(c, s, pipe, NULL, &ready);
+    c->looked = NULL;
 }
 
 static void count_work(struct pto_core *c, const struct pto_site_cache *cost)
@@ -159,6 +164,8 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site)
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_moment wait = PTO_NO_MOMENT;
 
+    if (c->queues.races)
+        pto_race_run(c->queues.races, c, s);
     if (pto_core_bytes_wait(c))
         pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
@@ -271,7 +278,8 @@ static uint32_t flag_peers(const struct pto_core *c)
 }
 
 /* One token of each of the peers, or none of any. */
-static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, struct pto_moment *until)
+static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, enum pto_pipe pipe,
+                        struct pto_moment *until)
 {
     for (uint32_t from = 0; from < PTO_CORES; from++) {
         const struct pto_tokens *t = &c->machine->token[id][from][c->number];
@@ -282,8 +290,11 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, struct 
     }
     for (uint32_t from = 0; from < PTO_CORES; from++) {
         struct pto_tokens *t = &c->machine->token[id][from][c->number];
-        if ((peers >> from & 1) != 0)
-            pto_moment_join(until, t->set.at[t->waited++]);
+        if ((peers >> from & 1) == 0)
+            continue;
+        if (c->queues.races)
+            pto_race_take(c->queues.races, c->number, pipe, id, from, t->waited);
+        pto_moment_join(until, t->set.at[t->waited++]);
     }
     return true;
 }
@@ -295,10 +306,12 @@ int64_t pto_core_cross_latency(const struct pto_core *c)
                : pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
 }
 
-static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
+static void give_tokens(struct pto_core *c, uint32_t id, enum pto_pipe pipe, struct pto_moment m)
 {
     int64_t latency = pto_core_cross_latency(c);
 
+    if (c->queues.races)
+        pto_race_give(c->queues.races, c->number, pipe, id);
     for (uint32_t to = 0; to < PTO_CORES; to++) {
         if (to != c->number)
             vec_push(&c->machine->token[id][c->number][to].set,
@@ -323,12 +336,12 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
     if (id >= semaphores(c))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
     if (pto_class_of(s->code) == PTO_CLASS_TOKEN_SET) {
-        give_tokens(c, id, pto_queues_signal(&c->queues, site, pipe));
+        give_tokens(c, id, pipe, pto_queues_signal(&c->queues, site, pipe));
         return true;
     }
     if (flag_peers(c) == 0) /* a core that is alone meets nobody */
         pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
-    if (!take_tokens(c, id, flag_peers(c), &until))
+    if (!take_tokens(c, id, flag_peers(c), pipe, &until))
         return false;
     pto_queues_await(&c->queues, site, pipe, until);
     return true;
@@ -356,10 +369,10 @@ static bool sync_all(struct pto_core *c, uint32_t site)
         return true;
     if (!c->is_in_sync_all) {
         pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        give_tokens(c, id, pto_queues_end(&c->queues));
+        give_tokens(c, id, PTO_PIPE_ALL, pto_queues_end(&c->queues));
         c->is_in_sync_all = true;
     }
-    if (!take_tokens(c, id, cores & ~(1U << c->number), &until))
+    if (!take_tokens(c, id, cores & ~(1U << c->number), PTO_PIPE_ALL, &until))
         return false;
     c->is_in_sync_all = false;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
@@ -378,8 +391,12 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
                              pto_op_name(s->code));
     if (s->code == PTO_GET_BUF || s->code == PTO_GET_BUF_DYN) {
         pto_queues_hold(&c->queues, pipe, c->buffer[id]);
+        if (c->queues.races)
+            pto_race_get_buffer(c->queues.races, c->number, pipe, (uint32_t)id);
         return true;
     }
+    if (c->queues.races)
+        pto_race_rls_buffer(c->queues.races, c->number, pipe, (uint32_t)id);
     struct pto_moment done = {c->queues.pipe[pipe].done, c->queues.pipe[pipe].slowest,
                               PTO_CAUSE_FLAG, (uint8_t)pipe, 0};
     pto_moment_join(&c->buffer[id], done);

@@ -3,7 +3,10 @@
  */
 #include "pto/sim.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "pto/race.h"
 
 void pto_sim_init(struct pto_sim *s)
 {
@@ -95,16 +98,27 @@ struct str pto_sim_kernel_name(const struct pto_module *m, const struct pto_func
     return partner(m, f) ? str_part(name, 0, name.n - 4) : name;
 }
 
+/* Marked as what is launched. */
+static bool is_marked(const struct pto_module *m, const struct pto_function *f)
+{
+    return f->has_body && !f->is_private &&
+           pto_named_attr(m, f->named_first, f->named_count, PTO_KEY_ENTRY) != NULL;
+}
+
 size_t pto_sim_kernels(const struct pto_module *m, const struct pto_function **out, size_t n)
 {
-    size_t found = 0, bodies = 0;
+    size_t found = 0, bodies = 0, marked = 0;
 
-    for (size_t i = 0; i < m->functions.n; i++)
+    for (size_t i = 0; i < m->functions.n; i++) {
         bodies += m->functions.at[i].has_body;
+        marked += is_marked(m, &m->functions.at[i]);
+    }
     for (size_t i = 0; i < m->functions.n; i++) {
         const struct pto_function *f = &m->functions.at[i];
         if (!f->has_body || (bodies > 1 && !f->is_entry && f->kind == PTO_KIND_NONE))
             continue;
+        if (marked > 0 && f->is_private)
+            continue; /* a part of an entry */
         const struct pto_function *other = partner(m, f);
         if (other && other < f)
             continue; /* listed with its other half */
@@ -152,13 +166,26 @@ static enum status find_kernel(struct pto_sim *s, struct str name, const char *p
     return ST_OK;
 }
 
-/* Whether a function without a kind has something that only a cube or only a vector core runs. */
-static bool uses(const struct pto_module *m, const struct pto_function *f, enum pto_opcode section,
-                 enum pto_class class)
+enum { MOST_CALLS = 16 };
+
+/* Whether a function without a kind, or one it calls, has something that only a core of that kind
+ * runs. */
+static bool uses(const struct pto_module *m, const struct pto_function *f, enum pto_kind kind,
+                 uint32_t depth)
 {
-    for (uint32_t i = f->op_first; i < f->op_end; i++) {
-        enum pto_opcode code = m->ops.at[i].code;
-        if (code == section || pto_class_of(code) == class)
+    enum pto_opcode section = kind == PTO_KIND_CUBE ? PTO_SECTION_CUBE : PTO_SECTION_VECTOR;
+
+    if (f->kind == kind)
+        return true;
+    for (uint32_t i = f->op_first; i < f->op_end && f->kind == PTO_KIND_NONE; i++) {
+        const struct pto_op *op = &m->ops.at[i];
+        const struct pto_attr *name =
+            op->code == PTO_CALL ? pto_op_attr(m, op, PTO_KEY_CALLEE) : NULL;
+        const struct pto_function *callee =
+            name ? pto_find_function(m, intern_get(&m->names, name->text)) : NULL;
+        if (op->code == section ||
+            (kind == PTO_KIND_CUBE && pto_class_of(op->code) == PTO_CLASS_PRODUCT) ||
+            (callee && depth < MOST_CALLS && uses(m, callee, kind, depth + 1)))
             return true;
     }
     return false;
@@ -173,8 +200,8 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
     TRY(find_kernel(s, name, path, diag));
     const struct pto_function *alone = s->function[0] && !s->function[1] ? s->function[0] : NULL;
     if (alone && alone->kind == PTO_KIND_NONE) {
-        bool is_cube = uses(m, alone, PTO_SECTION_CUBE, PTO_CLASS_PRODUCT);
-        if (!is_cube || uses(m, alone, PTO_SECTION_VECTOR, PTO_CLASS_NONE))
+        bool is_cube = uses(m, alone, PTO_KIND_CUBE, 0);
+        if (!is_cube || uses(m, alone, PTO_KIND_VECTOR, 0))
             s->function[1] = alone;
         if (!is_cube)
             s->function[0] = NULL;
@@ -195,6 +222,25 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
 
 /* ---- running ---- */
 
+static const struct pto_site *waiting_site(const struct pto_core *c)
+{
+    return &c->program->sites.at[c->program->steps.at[c->at].a];
+}
+
+/* "; AIC waits at line 12" for the other cores that wait. */
+static const char *other_waits(const struct pto_sim *s, uint32_t but, char *out, size_t room)
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < PTO_CORES && n < room; i++) {
+        if (i != but && (s->present >> i & 1) != 0 && s->cores[i].state == PTO_WAITING)
+            n += (size_t)snprintf(out + n, room - n, "; %s waits at line %u", pto_core_name(i),
+                                  waiting_site(&s->cores[i])->line);
+    }
+    return out;
+}
+
 static enum status tell_deadlock(struct pto_sim *s, const char *path, struct diag *diag)
 {
     enum status status = ST_OK;
@@ -203,11 +249,13 @@ static enum status tell_deadlock(struct pto_sim *s, const char *path, struct dia
         struct pto_core *c = &s->cores[i];
         if ((s->present >> i & 1) == 0 || c->state != PTO_WAITING)
             continue;
-        const struct pto_site *site = &c->program->sites.at[c->program->steps.at[c->at].a];
-        status =
-            diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
-                      "%s waits at %s on %s for a token that no other core sends", pto_core_name(i),
-                      pto_op_name(site->code), pto_pipe_name((enum pto_pipe)site->phases[0]));
+        const struct pto_site *site = waiting_site(c);
+        char others[80];
+        status = diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
+                           "%s waits at %s on %s for a token that no other core sends%s",
+                           pto_core_name(i), pto_op_name(site->code),
+                           pto_pipe_name((enum pto_pipe)site->phases[0]),
+                           other_waits(s, i, others, sizeof(others)));
         (void)pto_core_tell_blocked(c);
     }
     return status;
@@ -259,6 +307,17 @@ static double l2_room(const struct pto_sim *s, const struct pto_costs *costs,
     return bytes / (options->cores > 1 && !s->function[0] ? 2 * copies : copies);
 }
 
+static void start_races(const struct pto_sim *s, const struct pto_options *options)
+{
+    const struct pto_program *programs[PTO_CORES] = {0};
+
+    for (uint32_t i = 0; i < PTO_CORES; i++) {
+        if ((s->present >> i & 1) != 0)
+            programs[i] = &s->program[i == PTO_AIC ? 0 : 1];
+    }
+    pto_races_restart(options->races, options->arch, programs);
+}
+
 enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
                         const struct pto_options *options, struct pto_binding *bindings,
                         uint32_t n_bindings, const char *path, struct diag *diag)
@@ -275,6 +334,8 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
     pto_l2_start(&m->l2, l2_room(s, costs, options));
     m->path = path;
     m->diag = diag;
+    if (options->races)
+        start_races(s, options);
     for (uint32_t i = 0; i < PTO_CORES; i++) {
         if ((s->present >> i & 1) != 0)
             pto_core_start(&s->cores[i], m, &s->program[i == PTO_AIC ? 0 : 1], i);
@@ -303,5 +364,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
                      "%s: stopped after %llu steps; what follows is of the part that ran",
                      pto_core_name(i), (unsigned long long)c->steps);
     }
+    if (options->races && s->is_complete)
+        pto_races_finish(options->races);
     return status;
 }
