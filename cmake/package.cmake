@@ -7,6 +7,8 @@ set(CPACK_PACKAGE_DESCRIPTION
     "Reads profiles and traces of Ascend NPUs and NVIDIA GPUs and names what limits a run,\
  what that costs and what to do. With the C library, its header, man pages and completions.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+install(FILES LICENSE DESTINATION share/doc/strata RENAME copyright)
+install(FILES CHANGELOG.md DESTINATION share/doc/strata)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

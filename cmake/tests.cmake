@@ -129,6 +129,7 @@ endif()
 # Every page and report on terminals of several widths.
 if(TARGET strata)
     add_test(NAME report.width COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/width ${run_strata})
+    add_test(NAME report.terminal COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/terminal ${run_strata})
 endif()
 
 # Replay workspaces: their sources compile, run on stand-ins, and their script does its steps.

@@ -47,3 +47,14 @@ void captures_read(struct session *s, const struct fleet *fleet)
     for (size_t i = 0; i < fleet->ranks.n; i++)
         captures_read_one(s, fleet->ranks.at[i]);
 }
+
+bool captures_are_totals(const struct session *s)
+{
+    const struct input_format *f;
+
+    for (size_t i = 0; i < s->inputs.n; i++)
+        for (size_t k = 0; (f = input_format_at(k)) != NULL; k++)
+            if (strcmp(f->name, s->inputs.at[i].format) == 0 && f->role < ROLE_SIDECAR)
+                return false;
+    return s->inputs.n > 0;
+}

@@ -44,6 +44,9 @@ enum status captures_load_one(struct session *s, const char *path, struct input_
 enum status captures_load(struct session *s, const char *path, struct input_options input,
                           struct fleet **out);
 
+/* Whether all that was read is totals and settings, without device work. */
+bool captures_are_totals(const struct session *s);
+
 /* Notes the files of a capture, or of several, as read. */
 void captures_read_one(struct session *s, const struct capture *cap);
 void captures_read(struct session *s, const struct fleet *fleet);

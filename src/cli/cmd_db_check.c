@@ -62,11 +62,18 @@ static void print_verdict(struct session *s, const struct check *c)
         rows += c->tables.at[i].rows;
         valid += c->tables.at[i].valid;
     }
+    if (c->tables.n == 0) {
+        report_say(r, "Operator database without tables: nothing was measured yet.");
+        session_report(s, r);
+        report_free(r);
+        return;
+    }
     report_say(r,
-               "Operator database: %zu tables with %llu rows, of which %llu have a valid duration; "
-               "%llu problems and %llu notes.",
-               c->tables.n, (unsigned long long)rows, (unsigned long long)valid,
-               (unsigned long long)c->problems, (unsigned long long)c->notes);
+               "Operator database: %zu table%s, %llu of %llu row%s with a valid duration; %llu "
+               "problem%s and %llu note%s.",
+               c->tables.n, &"s"[c->tables.n == 1], (unsigned long long)valid,
+               (unsigned long long)rows, &"s"[rows == 1], (unsigned long long)c -> problems,
+               &"s"[c->problems == 1], (unsigned long long)c -> notes, &"s"[c->notes == 1]);
     report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
     session_report(s, r);
     report_free(r);

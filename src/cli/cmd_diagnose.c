@@ -40,6 +40,7 @@ struct rank_verdict {
     size_t steps;
     uint64_t kernels;
     nanos time; /* a step, median */
+    nanos mean; /* a step, as the text has it */
     double idle_share;
     const char *cause;
     struct str label; /* of the cause, in the language of the report */
@@ -50,7 +51,7 @@ struct rank_verdict {
 struct rank_verdicts {
     struct rank_verdict *list;
     size_t n;
-    nanos median;
+    nanos median, median_mean;
     bool is_one_run;
 };
 
@@ -59,8 +60,9 @@ static const struct field rank_fields[] = {
     FIELD(struct rank_verdict, device, "device", .missing = MISSING_NEGATIVE),
     FIELD(struct rank_verdict, name, "name", .head = "name"),
     FIELD(struct rank_verdict, steps, "steps", .head = "steps"),
-    FIELD(struct rank_verdict, time, "step_ms", .head = "step ms", .unit = UNIT_MS, .form = FORM_MS,
-          .about = "median"),
+    FIELD(struct rank_verdict, time, "step_ms", .form = FORM_MS, .about = "median"),
+    FIELD(struct rank_verdict, mean, "mean_step_ms", .head = "step ms", .unit = UNIT_MS,
+          .form = FORM_MS),
     FIELD(struct rank_verdict, idle_share, "idle_share", .head = "idle %", .unit = UNIT_RATIO,
           .form = FORM_POINT, .decimals = 4, .about = "of the time of all steps"),
     FIELD(struct rank_verdict, cause, "cause"),
@@ -96,6 +98,7 @@ static struct rank_verdict judge(struct session *s, const struct capture *cap)
         .steps = d->steps,
         .kernels = cap->kernels_read,
         .time = d->time,
+        .mean = d->device_period,
         .cause = d->verdict.id,
         .label = root_cause_label(session_lang(s), d->verdict.found.cause),
         .saving = d->verdict.saving,
@@ -112,12 +115,12 @@ static struct rank_verdict judge(struct session *s, const struct capture *cap)
 
 ORDER_BY(by_time, nanos, ORDER(*x, *y));
 
-static nanos median_of(struct session *s, const struct rank_verdicts *v)
+static nanos median_of(struct session *s, const struct rank_verdicts *v, bool is_mean)
 {
     nanos *times = ARENA_ARRAY(&s->arena, nanos, v->n);
 
     for (size_t i = 0; i < v->n; i++)
-        times[i] = v->list[i].time;
+        times[i] = is_mean ? v->list[i].mean : v->list[i].time;
     qsort(times, v->n, sizeof(*times), by_time);
     return nanos_add(times[(v->n - 1) / 2], times[v->n / 2]) / 2;
 }
@@ -128,19 +131,19 @@ static void tell_slowest(struct report *r, const struct rank_verdicts *v)
     const struct rank_verdict *slow = v->list;
 
     for (size_t i = 1; i < v->n; i++)
-        if (v->list[i].time > slow->time)
+        if (v->list[i].mean > slow->mean)
             slow = &v->list[i];
     if (!v->is_one_run) {
         report_text(r, REPORT_MESSAGE(r, &diagnosis_text.ranks_apart, PLACE("n", v->n)));
         return;
     }
-    bool is_alike = slow->time <= v->median + v->median / 20;
-    report_text(
-        r, REPORT_MESSAGE(r, is_alike ? &diagnosis_text.ranks_alike : &diagnosis_text.ranks_slow,
-                          PLACE("n", v->n), PLACE("name", slow->name),
-                          PLACE("time", quantity_text(&r->arena, (double)slow->time, UNIT_NS)),
-                          PLACE("median", quantity_text(&r->arena, (double)v->median, UNIT_NS)),
-                          PLACE("text", slow->text)));
+    bool is_alike = slow->mean <= v->median_mean + v->median_mean / 20;
+    report_text(r, REPORT_MESSAGE(
+                       r, is_alike ? &diagnosis_text.ranks_alike : &diagnosis_text.ranks_slow,
+                       PLACE("n", v->n), PLACE("name", slow->name),
+                       PLACE("time", quantity_text(&r->arena, (double)slow->mean, UNIT_NS)),
+                       PLACE("median", quantity_text(&r->arena, (double)v->median_mean, UNIT_NS)),
+                       PLACE("text", slow->text)));
 }
 
 static void print_ranks(struct session *s, const struct rank_verdicts *v)
@@ -173,7 +176,8 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
 
     for (size_t i = 0; i < v.n; i++)
         v.list[i] = judge(s, fleet->ranks.at[i]);
-    v.median = median_of(s, &v);
+    v.median = median_of(s, &v, false);
+    v.median_mean = median_of(s, &v, true);
     v.is_one_run = is_one_run(&v);
     if (s->common.json)
         session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
@@ -193,7 +197,10 @@ static void show_one(struct session *s, const struct capture *cap)
                          &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
-        diagnosis_describe(study_diagnosis(&st), r);
+        if (captures_are_totals(s))
+            report_text(r, report_message(r, &diagnosis_text.totals));
+        else
+            diagnosis_describe(study_diagnosis(&st), r);
         session_report(s, r);
         report_free(r);
     }

@@ -58,7 +58,7 @@ const struct command command_gpu_import = {
                "joined; gzip or - for standard input also work), counters by kernel, kernel "
                "summaries of nsys stats, or traces (Nsight Systems databases, PyTorch traces), "
                "which become a timeline run. Writes the folder that `strata gpu report` and "
-               "`strata gpu compare` read: out/profiles/MODE/KERNEL/PARAMS/TIME, or --out.\n"
+               "`strata gpu compare` read: strata-out/profiles/MODE/KERNEL/PARAMS/TIME, or --out.\n"
                "\n"
                "Without a spec file every kernel with at least 1 % of the time becomes a stage. "
                "--spec, --param, --flops and --bytes describe the work, so that the report can "

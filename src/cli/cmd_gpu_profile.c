@@ -147,7 +147,8 @@ const struct command command_gpu_profile = {
     .usage = "[OPTIONS] [-- COMMAND [ARGUMENT…]]",
     .details =
         "Runs the command (or that of the spec file) and writes a folder with the report and all "
-        "data under out/profiles. Modes: annotation (the default) times every kernel and collects "
+        "data under strata-out/profiles. Modes: annotation (the default) times every kernel and "
+        "collects "
         "counters in eight groups; event times runs of one stage, for comparing two versions; ncu "
         "collects everything Nsight Compute offers, including its advice and source view; nsys "
         "records the timeline: overlap, gaps, launch latency.\n"

@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "cli/session.h"
+#include "cli/shell_word.h"
 #include "flow/flow_incore_clean.h"
 
 struct args {
@@ -53,13 +54,24 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-static struct incore_clean_job job_of(const struct session *s, const struct args *args,
-                                      const char *path)
+/* What the results of a run are called: as its folder, or as the file that holds it. */
+static const char *name_of(struct session *s, const char *path)
+{
+    struct str name = str_basename(str_of(incore_open_folder(path, &s->arena)));
+
+    return str_equal(name, S(".")) || str_equal(name, S("..")) || name.n == 0
+               ? "incore"
+               : arena_cstr(&s->arena, name);
+}
+
+static struct incore_clean_job job_of(struct session *s, const struct args *args, const char *path)
 {
     struct incore_clean_job job = args->job;
 
     job.path = path;
     job.out = s->common.out != NULL ? s->common.out : args->output_dir;
+    if (job.out == NULL && !job.rules.is_compat)
+        job.out = arena_printf(&s->arena, "strata-out/%s", name_of(s, path));
     if (job.rules.is_compat) {
         job.rules.keep_counters = job.rules.salvage = job.perfetto = false;
         job.origin.kernel = NULL;
@@ -175,22 +187,6 @@ static int run_one(struct session *s, const struct incore_clean_job *job,
     return session_code(status);
 }
 
-/* A word as the shell takes it for one. */
-static const char *quoted(struct arena *a, const char *word)
-{
-    static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                               "_-+=./:,@%";
-    struct str rest = str_of(word), part;
-    struct str line = S("'");
-
-    if (*word != '\0' && word[strspn(word, fine)] == '\0')
-        return word;
-    for (bool is_first = true; str_split(&rest, '\'', &part); is_first = false)
-        line =
-            arena_format(a, "%.*s%s%.*s", STR_ARGS(line), is_first ? "" : "'\\''", STR_ARGS(part));
-    return arena_printf(a, "%.*s'", STR_ARGS(line));
-}
-
 /* The command as it would have to be typed for this run alone. */
 static const char *command_of(struct arena *a, const struct incore_clean_job *job)
 {
@@ -215,13 +211,14 @@ static const char *command_of(struct arena *a, const struct incore_clean_job *jo
         {"--lossless", job->lossless},
         {"--salvage", job->rules.salvage},
     };
-    struct str line = arena_format(a, "strata incore clean %s", quoted(a, job->path));
+    struct str line = arena_format(a, "strata incore clean %s", shell_word(a, job->path));
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (texts[i].value != NULL)
-            line = arena_format(a, "%s %s %s", line.at, texts[i].name, quoted(a, texts[i].value));
+            line =
+                arena_format(a, "%s %s %s", line.at, texts[i].name, shell_word(a, texts[i].value));
     for (size_t i = 0; i < o->patched.n; i++)
-        line = arena_format(a, "%s --patched %s", line.at, quoted(a, o->patched.at[i]));
+        line = arena_format(a, "%s --patched %s", line.at, shell_word(a, o->patched.at[i]));
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (flags[i].is_set)
             line = arena_format(a, "%s %s", line.at, flags[i].name);
@@ -238,7 +235,7 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
 
     for (size_t i = 0; i < paths->n; i++) {
         struct incore_clean_job job = job_of(s, args, paths->at[i]);
-        if (paths->n > 1 && job.out != NULL) /* results of several inputs must not meet */
+        if (paths->n > 1) /* results of several inputs must not meet */
             job.out = arena_printf(&s->arena, "%s/%zu", job.out, i + 1);
         job.origin.command = command_of(&s->arena, &job);
         int own = run_one(s, &job, &results[n]);
@@ -305,10 +302,12 @@ const struct command command_incore_clean = {
         "summary.txt, with the utilisation of each pipe, the critical pipe and health checks. A "
         "folder with several runs gives one set of files per run.\n"
         "\n"
-        "The input folder is copied to raw_simulator if the output goes elsewhere; --no-copy-raw "
-        "prevents that. With --kernel the files go to a folder named after kernel, source and "
+        "The files go to the folder of --out (default: strata-out/ and the name of the input's "
+        "folder), never into the input, which is copied to raw_simulator beside them; "
+        "--no-copy-raw prevents that. With --kernel the files go to a folder named after kernel, "
+        "source and "
         "date. --compat writes exactly the files, messages and exit codes of the public cleaner "
-        "(pypto clean_sim_trace).",
+        "(pypto clean_sim_trace), without --out also where that does: beside the input.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .common = COMMON_OUT,

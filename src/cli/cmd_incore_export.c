@@ -56,7 +56,8 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
 
 static int run(struct session *s, const void *args)
 {
-    const char *path = s->operands.at[0], *folder = s->common.out != NULL ? s->common.out : ".";
+    const char *path = s->operands.at[0],
+               *folder = s->common.out != NULL ? s->common.out : "strata-out";
     struct capture *cap = NULL;
 
     (void)args;
@@ -81,8 +82,8 @@ const struct command command_incore_export = {
                "simulator/visualize_data.bin and, for each core, its trace.json and its totals by "
                "instruction and source line. MindStudio Insight opens the folder.\n"
                "\n"
-               "simulator/ is created in the folder given with --out (default: the current "
-               "folder). An existing one is not overwritten.",
+               "simulator/ is created in the folder given with --out (default: "
+               "strata-out). An existing one is not overwritten.",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_OUT,

@@ -147,6 +147,8 @@ static void print_text(struct session *s, const struct args *args, const struct 
 
     struct str verdict = limits_text(&b->limits, r->lang, &r->arena);
     struct str others = limits_others(&b->limits, r->lang, &r->arena);
+    if (study->t.instrs.n == 0)
+        verdict = S("empty: the trace has no instructions");
     report_line(r, "  %.*s", STR_ARGS(verdict));
     if (others.n > 0)
         report_line(r, "  then: %.*s", STR_ARGS(others));

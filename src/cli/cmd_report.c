@@ -4,12 +4,12 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "base/char.h"
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "base/tree.h"
 #include "cli/answer.h"
-#include "input/input.h"
+#include "cli/captures.h"
+#include "cli/shell_word.h"
 #include "report/report.h"
 
 struct args {
@@ -35,25 +35,6 @@ static const struct example examples[] = {
     {0},
 };
 
-/* As a shell takes it: plain, or in single quotes. */
-static struct str quoted(struct arena *arena, struct str path)
-{
-    struct text text = {0};
-    bool is_plain = path.n > 0;
-
-    for (size_t i = 0; i < path.n; i++)
-        is_plain &= char_is_alnum(path.at[i]) || memchr("/._-+@%=:,", path.at[i], 10) != NULL;
-    if (is_plain)
-        return path;
-    text_char(&text, '\'');
-    for (size_t i = 0; i < path.n; i++)
-        text_put(&text, path.at[i] == '\'' ? S("'\\''") : str_part(path, i, i + 1));
-    text_char(&text, '\'');
-    struct str out = arena_str(arena, text_view(&text));
-    text_free(&text);
-    return out;
-}
-
 /* From the current folder, where the path is given in full and lies below. */
 static const char *from_here(const char *path)
 {
@@ -67,12 +48,14 @@ static const char *from_here(const char *path)
 static struct str next_line(struct session *s, const char *line, struct str path)
 {
     struct str text = str_of(line), name = str_basename(path);
-    struct str folder = str_part(path, 0, path.n - name.n);
+    struct str folder = str_part(path, 0, path.n > name.n ? path.n - name.n - 1 : 0);
     size_t at = str_find(text, S("PATH")), up = str_find(text, S("FOLDER"));
 
     if (up < text.n)
         return arena_format(&s->arena, "%.*s%.*s", STR_ARGS(str_part(text, 0, up)),
-                            STR_ARGS(folder.n > 0 ? quoted(&s->arena, folder) : S(".")));
+                            STR_ARGS(folder.n > 0      ? folder
+                                     : path.n > name.n ? S("/")
+                                                       : S(".")));
     if (at == text.n)
         return text;
     return arena_format(&s->arena, "%.*s%.*s%.*s", STR_ARGS(str_part(text, 0, at)), STR_ARGS(path),
@@ -82,7 +65,7 @@ static struct str next_line(struct session *s, const char *line, struct str path
 /* Nothing explains it as it is: what it is, and what to type. */
 static int refuse(struct session *s, const struct path_way *way, const char *path)
 {
-    struct str shown = quoted(&s->arena, str_of(from_here(path)));
+    struct str shown = str_of(shell_word(&s->arena, from_here(path)));
 
     diag_fail(&s->diag, ST_UNSUPPORTED, "report.kind", (struct where){.path = path},
               "%s: `strata PATH` cannot explain it by itself", way->what);
@@ -112,20 +95,8 @@ static void point_inside(struct session *s, const char *dir)
                   path_ways[path_kind_of(known[i], &s->arena)].what);
         best = fs_is_dir(best) ? best : fs_is_dir(known[i]) ? known[i] : best;
     }
-    struct str shown = quoted(&s->arena, str_of(from_here(best)));
+    struct str shown = str_of(shell_word(&s->arena, from_here(best)));
     diag_hint(&s->diag, "try", "strata %.*s", STR_ARGS(shown));
-}
-
-/* Whether all that was read is totals and settings, without device work. */
-static bool has_only_totals(const struct session *s)
-{
-    const struct input_format *f;
-
-    for (size_t i = 0; i < s->inputs.n; i++)
-        for (size_t k = 0; (f = input_format_at(k)) != NULL; k++)
-            if (strcmp(f->name, s->inputs.at[i].format) == 0 && f->role < ROLE_SIDECAR)
-                return false;
-    return s->inputs.n > 0;
 }
 
 /* A long path is named once, for the shell; comments stand there where all have the room. */
@@ -135,9 +106,10 @@ static void print_next(struct session *s, const struct path_way *way, const char
                                                        {"strata FOLDER", "the whole profile"}};
     enum { LONG = 40, ROOM = 66 };
     struct report *r = report_new(session_lang(s), S(""));
-    bool is_totals = way == &path_ways[KIND_CAPTURE] && has_only_totals(s);
+    bool is_totals = way == &path_ways[KIND_CAPTURE] && captures_are_totals(s);
     const struct path_next *next = is_totals ? totals : way->next;
-    struct str shown = quoted(&s->arena, str_of(from_here(path))), lines[PATH_NEXT], why[PATH_NEXT];
+    struct str shown = str_of(shell_word(&s->arena, from_here(path))), lines[PATH_NEXT],
+               why[PATH_NEXT];
     bool is_long = shown.n > LONG && next[1].line != NULL && !is_totals;
     size_t n = 0, line_width = 0, why_width = 0;
 
@@ -201,6 +173,9 @@ static int show_one(struct session *s, const void *ctx)
     vec_free(&passed);
     if (diag_count(&s->diag, "input.nothing") > 0)
         point_inside(s, path);
+    if (diag_count(&s->diag, "pto-params.missing") > 0)
+        diag_hint(&s->diag, "try", "strata pto sim %s --set NAME=VALUE for each ${NAME}",
+                  s->operands.at[0]);
     if (code <= CODE_NO && !s->common.json && !s->common.quiet && s->page == NULL)
         print_next(s, ask->way, path);
     return code;
@@ -227,6 +202,8 @@ static int show_document(struct session *s, const void *ctx)
     const struct tree *verdict = tree_get(tree_get(all, S("result")), S("verdict"));
     if (tree_text(tree_get(verdict, S("text"))).n > 0)
         report_text(r, tree_text(tree_get(verdict, S("text"))));
+    else
+        report_say(r, "A document of strata; it holds no verdict.");
     report_fact(r, "document", tree_get_text(all, S("schema"), S("-")));
     const struct tree *input = tree_items(tree_get(all, S("inputs")));
     for (size_t i = 0; input != NULL; input = input->next, i++)
@@ -267,6 +244,7 @@ static int run(struct session *s, const void *given)
         ask.way = answer_pair(s);
         return ask.way == NULL ? CODE_USAGE : answer_write(s, form, part_of(&ask, show_two));
     }
+    s->operands.at[0] = path_inside(s->operands.at[0], &s->arena);
     ask.way = &path_ways[path_kind_of(s->operands.at[0], &s->arena)];
     if (ask.way == &path_ways[KIND_DOCUMENT] && form != ANSWER_JSON)
         return answer_write(s, form,

@@ -1,8 +1,6 @@
 /*
  * heartbeat: the handler of a timer signal formats by hand and calls write(), which is safe there.
  */
-#include "cli/heartbeat.h"
-
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "base/now.h"
 #include "base/progress.h"
 #include "cli/pager.h"
+#include "cli/session.h"
 
 static timer_t beats;
 static bool is_running;

@@ -10,7 +10,8 @@
 
 enum { HEAD = 4096 };
 
-#define NCU_RAW "raw.csv" /* as docs and other tools name the page with all metrics */
+#define CLEAN_TRACE "trace.clean.json" /* of `strata incore clean` */
+#define NCU_RAW     "raw.csv"          /* as docs and other tools name the page with all metrics */
 
 const struct path_way path_ways[KINDS] = {
     [KIND_CAPTURE] = {.what = "a capture",
@@ -56,6 +57,7 @@ const struct path_way path_ways[KINDS] = {
                                  "which shapes it has"}}},
     [KIND_DATABASE_FILE] = {.what = "a file of an operator database",
                             .next = {{"strata FOLDER", NULL}}},
+    [KIND_PART] = {.what = "one file of a run", .next = {{"strata FOLDER", NULL}}},
     [KIND_SCENE] = {.what = "a scene of kernels to replay",
                     .next = {{"strata incore replay PATH --case NAME --kernel NAME --dry-run",
                               NULL}}},
@@ -85,17 +87,6 @@ static bool is_incore_name(struct str name)
 {
     return str_equal(name, S("visualize_data.bin")) || str_ends(name, S(".instr_log.dump")) ||
            str_ends(name, S(".instr_popped_log.dump"));
-}
-
-/* Folders that simulators and operator profilers make have such entries. */
-static bool is_incore_folder(const char *dir, const struct fs_list *entries, struct arena *arena)
-{
-    if (has_file(dir, "simulator/visualize_data.bin", arena))
-        return true;
-    for (size_t i = 0; i < entries->n; i++)
-        if (is_incore_name(entries->at[i].name) || str_starts(entries->at[i].name, S("OPPROF_")))
-            return true;
-    return false;
 }
 
 /* Pipes and devices give their bytes once. */
@@ -134,7 +125,18 @@ static bool is_scene(struct str name, struct str head)
                : str_equal(name, S("scene.json"));
 }
 
-static enum path_kind kind_of_file(const char *path)
+/* Files that say little without those beside them: of a GPU run, of a simulator. */
+static bool is_part(const char *path, struct str name, struct arena *arena)
+{
+    const char *folder = arena_cstr(arena, str_part(str_of(path), 0, (size_t)(name.at - path)));
+    bool is_of_run = folder[0] != '\0' && has_file(folder, "run.json", arena) &&
+                     has_file(folder, "kernels.json", arena);
+
+    return is_of_run || str_ends(name, S("_summary_log")) ||
+           (str_find(name, S("_instr_exe")) < name.n && str_ends(name, S(".csv")));
+}
+
+static enum path_kind kind_of_file(const char *path, struct arena *arena)
 {
     struct str name = str_basename(str_of(path));
     char buf[HEAD];
@@ -150,6 +152,10 @@ static enum path_kind kind_of_file(const char *path)
     struct str head = {buf, read_head(path, buf, sizeof(buf))};
     if (str_find(head, S("\"schema\": \"strata.")) < head.n && str_starts(head, S("{")))
         return KIND_DOCUMENT;
+    if (is_part(path, name, arena))
+        return KIND_PART;
+    if (str_find(head, S("\"profilingType\"")) < head.n && str_starts(head, S("{")))
+        return KIND_INCORE; /* trace.json of the operator simulator, cleaned or not */
     if (str_find(head, S("\"traceEvents\"")) < head.n &&
         str_find(head, S("\"kernel_type\"")) < head.n)
         return KIND_PREDICTION;
@@ -174,7 +180,7 @@ static struct fs_list list(const char *dir, struct arena *arena)
 }
 
 /* A folder whose files say together what it is: kernels, or tables of operators. */
-static enum path_kind kind_of_tables(const struct fs_list *entries)
+static enum path_kind kind_of_tables(const struct fs_list *entries, struct arena *arena)
 {
     enum { LOOKED_AT = 4 };
     size_t kernels = 0, tables = 0, others = 0;
@@ -184,11 +190,27 @@ static enum path_kind kind_of_tables(const struct fs_list *entries)
         if (str_ends(e->name, S(".pto")))
             kernels++;
         else if (str_ends(e->name, S(".csv")) && tables + others < LOOKED_AT)
-            *(kind_of_file(e->path) == KIND_DATABASE_FILE ? &tables : &others) += 1;
+            *(kind_of_file(e->path, arena) == KIND_DATABASE_FILE ? &tables : &others) += 1;
     }
     if (kernels > 0)
         return KIND_PTO_FOLDER;
     return tables > 0 && others == 0 ? KIND_DATABASE : KIND_CAPTURE;
+}
+
+/* Folders that simulators and operator profilers make have such entries. */
+static bool is_incore_folder(const char *dir, const struct fs_list *entries, struct arena *arena)
+{
+    if (has_file(dir, "simulator/visualize_data.bin", arena))
+        return true;
+    for (size_t i = 0; i < entries->n; i++) {
+        struct str name = entries->at[i].name;
+        bool is_trace = str_starts(name, S("trace")) && str_ends(name, S(".json")) &&
+                        !str_equal(name, S(CLEAN_TRACE));
+        if (is_incore_name(name) || str_starts(name, S("OPPROF_")) ||
+            (is_trace && kind_of_file(entries->at[i].path, arena) == KIND_INCORE))
+            return true;
+    }
+    return false;
 }
 
 static enum path_kind kind_of_folder(const char *dir, struct arena *arena)
@@ -202,14 +224,32 @@ static enum path_kind kind_of_folder(const char *dir, struct arena *arena)
     if (is_incore_folder(dir, &entries, arena))
         return KIND_INCORE;
     if (has_file(dir, NCU_RAW, arena) &&
-        kind_of_file(fs_join(arena, dir, NCU_RAW)) == KIND_NCU_PAGE)
+        kind_of_file(fs_join(arena, dir, NCU_RAW), arena) == KIND_NCU_PAGE)
         return KIND_NCU_PAGE;
-    return kind_of_tables(&entries);
+    return kind_of_tables(&entries, arena);
 }
 
 enum path_kind path_kind_of(const char *path, struct arena *arena)
 {
-    return fs_is_dir(path) ? kind_of_folder(path, arena) : kind_of_file(path);
+    return fs_is_dir(path) ? kind_of_folder(path, arena) : kind_of_file(path, arena);
+}
+
+const char *path_inside(const char *path, struct arena *arena)
+{
+    enum { DEEPEST = 8 };
+    const char *at = path;
+
+    for (int depth = 0; depth < DEEPEST && fs_is_dir(at); depth++) {
+        struct fs_list entries = list(at, arena);
+        if (has_file(at, CLEAN_TRACE, arena) && !has_file(at, "visualize_data.bin", arena))
+            return fs_join(arena, at, CLEAN_TRACE);
+        if (path_kind_of(at, arena) != KIND_CAPTURE)
+            return at;
+        if (entries.n != 1)
+            return path;
+        at = entries.at[0].path;
+    }
+    return path;
 }
 
 size_t path_known_entries(const char *dir, struct arena *arena, const char **out, size_t most)

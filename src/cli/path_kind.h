@@ -15,6 +15,7 @@ enum path_kind {
     KIND_GPU_RUN,
     KIND_DATABASE,
     KIND_DATABASE_FILE,
+    KIND_PART, /* of a run that is read as a folder */
     KIND_SCENE,
     KIND_NCU_PAGE,
     KIND_NCU_REPORT,
@@ -47,6 +48,10 @@ extern const struct path_way path_ways[KINDS];
 
 /* Reads at most the list of a folder and the first bytes of a few files. */
 enum path_kind path_kind_of(const char *path, struct arena *arena);
+
+/* The folder inside, as far down as a folder holds nothing but one that is known for what it is; or
+ * the cleaned trace in it. */
+const char *path_inside(const char *path, struct arena *arena);
 
 /* Entries of a folder that are known for what they are, not captures; at most `most`. */
 size_t path_known_entries(const char *dir, struct arena *arena, const char **out, size_t most);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/now.h"
-#include "cli/heartbeat.h"
 #include "cli/page_answer.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"

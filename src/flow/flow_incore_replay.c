@@ -68,7 +68,7 @@ static enum status pick_folder(const struct incore_replay_job *job, struct incor
     for (int64_t later = 0; r->ws.folder == NULL || (job->out == NULL && fs_exists(r->ws.folder));
          later++)
         r->ws.folder =
-            arena_printf(&r->arena, "outputs/insight_trace_%.*s_%.*s_%s", STR_ARGS(one_case),
+            arena_printf(&r->arena, "strata-out/insight_trace_%.*s_%.*s_%s", STR_ARGS(one_case),
                          STR_ARGS(name), now_text(&r->arena, NOW_NAME, later));
     if (fs_exists(fs_join(&r->arena, r->ws.folder, "insight_trace_config.json")))
         return ST_OK; /* a workspace of ours, made anew */

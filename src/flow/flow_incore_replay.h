@@ -16,7 +16,7 @@ struct incore_replay_job {
     const char *module, *case_name; /* NULL: not given */
     struct kernel_choice choice;
     const char *platform, *runtime;
-    const char *out; /* the workspace; NULL: below outputs/ */
+    const char *out; /* the workspace; NULL: below strata-out/ */
     const char *cann_home, *pto_isa_root, *soc;
     const char *arg_spec, *dump_dir, *task_id, *pto;
     struct words set_args; /* SLOT=VALUE */

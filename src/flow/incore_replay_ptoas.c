@@ -58,7 +58,7 @@ static void place(struct ptoas *p)
     p->run_root = p->job.out;
     for (int64_t later = 0; p->run_root == NULL || (p->job.out == NULL && fs_exists(p->run_root));
          later++)
-        p->run_root = arena_printf(p->arena, "outputs/insight_trace_ptoas_%s_%s", base,
+        p->run_root = arena_printf(p->arena, "strata-out/insight_trace_ptoas_%s_%s", base,
                                    now_text(p->arena, NOW_NAME, later));
     p->run_root = paths_absolute(p->arena, p->run_root);
     p->soc = p->job.soc != NULL ? p->job.soc : "dav_2201";

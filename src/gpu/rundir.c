@@ -68,7 +68,7 @@ enum status gpu_rundir_open(struct arena *arena, const struct gpu_run *run, cons
     struct str slug =
         run->defaults_slug.n > 0 ? run->defaults_slug : gpu_params_slug(arena, &run->params, NULL);
     dir->parent = arena_printf(
-        arena, "out/profiles/%.*s/%.*s/%.*s", STR_ARGS(fs_safe_name(arena, run->mode, '-')),
+        arena, "strata-out/profiles/%.*s/%.*s/%.*s", STR_ARGS(fs_safe_name(arena, run->mode, '-')),
         STR_ARGS(fs_safe_name(arena, str_part(run->kernel, 0, 96), '-')), STR_ARGS(slug));
     dir->final = arena_printf(arena, "%s/%s", dir->parent, timestamp);
     for (int i = 2; is_taken(arena, dir->final) && i < TRIES; i++)

@@ -18,7 +18,7 @@ struct gpu_rundir {
 };
 
 /* Chooses and creates the partial folder: `out` itself, which must not exist or be empty, or for
- * NULL out/profiles/<mode>/<kernel>/<params>/<timestamp>, with -2, -3, … when taken. */
+ * NULL strata-out/profiles/<mode>/<kernel>/<params>/<timestamp>, with -2, -3, … when taken. */
 enum status gpu_rundir_open(struct arena *arena, const struct gpu_run *run, const char *out,
                             const char *timestamp, struct gpu_rundir *dir, struct diag *d);
 

@@ -54,9 +54,9 @@ TEST(runs_stand_side_by_side_and_latest_is_the_last)
 
     write_run("20260101-000000");
     write_run("20260101-000000");
-    assert_true(fs_is_dir("out/profiles/annotation/k/b3_bf16/20260101-000000"));
-    assert_true(fs_is_dir("out/profiles/annotation/k/b3_bf16/20260101-000000-2"));
-    assert_int_equal(readlink("out/profiles/annotation/k/b3_bf16/latest", target, 63), 17);
+    assert_true(fs_is_dir("strata-out/profiles/annotation/k/b3_bf16/20260101-000000"));
+    assert_true(fs_is_dir("strata-out/profiles/annotation/k/b3_bf16/20260101-000000-2"));
+    assert_int_equal(readlink("strata-out/profiles/annotation/k/b3_bf16/latest", target, 63), 17);
     assert_string_equal(target, "20260101-000000-2");
 }
 
@@ -67,7 +67,7 @@ TEST(what_is_read_back_is_what_was_written)
     struct mapfile once, again;
 
     write_run("t");
-    const char *dir = "out/profiles/annotation/k/b3_bf16/t";
+    const char *dir = "strata-out/profiles/annotation/k/b3_bf16/t";
     const char *report = fs_join(&arena, dir, "report.md");
     assert_int_equal(gpu_rundir_load(dir, &back, &diag), ST_OK);
     assert_true(back.kernels.at[0].m[GPU_M_DUR_NS] == 1e5 / 3);
@@ -93,7 +93,7 @@ TEST(names_of_any_bytes_make_the_same_report_again)
 
     run.kernels.at[0].name = run.stages.at[0].name = S("a\xff\xfe|\xc3");
     write_run("t");
-    const char *dir = "out/profiles/annotation/k/b3_bf16/t";
+    const char *dir = "strata-out/profiles/annotation/k/b3_bf16/t";
     assert_int_equal(mapfile_open(&once, fs_join(&arena, dir, "report.md"), &diag), ST_OK);
     assert_int_equal(gpu_rundir_load(dir, &back, &diag), ST_OK);
     assert_int_equal(gpu_rundir_report(dir, &back, LANG_EN, &markdown, &diag), ST_OK);
@@ -123,7 +123,7 @@ TEST(a_damaged_folder_is_an_error)
 
     assert_int_equal(gpu_rundir_load("nothing", &back, &diag), ST_NOT_FOUND);
     write_run("t");
-    const char *dir = "out/profiles/annotation/k/b3_bf16/t";
+    const char *dir = "strata-out/profiles/annotation/k/b3_bf16/t";
     assert_int_equal(
         gpu_rundir_put(dir, "kernels.json", S("{\"kernels\": 3, \"stages\": [4]}"), &diag), ST_OK);
     assert_int_equal(gpu_rundir_load(dir, &back, &diag), ST_OK); /* odd, and still a document */

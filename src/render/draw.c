@@ -1,11 +1,11 @@
 /*
  * draw: bars end at an eighth of a column, series have eight heights.
  */
-#include "render/draw.h"
+#include "render/render.h"
 
 enum { EIGHTHS = 8 };
 
-void draw_bar(struct text *to, double share, size_t width, bool is_ascii)
+void render_bar(struct text *to, double share, size_t width, bool is_ascii)
 {
     static const char *const parts[EIGHTHS] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const size_t unit = is_ascii ? 1 : EIGHTHS;
@@ -18,11 +18,12 @@ void draw_bar(struct text *to, double share, size_t width, bool is_ascii)
         text_put(to, str_of(parts[n % unit]));
 }
 
-void draw_series(struct text *to, const double *at, size_t n, size_t width, bool is_ascii)
+void render_series(struct text *to, struct report_values values, size_t width, bool is_ascii)
 {
     static const char *const blocks[EIGHTHS] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const signs[EIGHTHS] = {"_", ".", ":", "-", "=", "+", "*", "#"};
-    size_t columns = n < width ? n : width;
+    const double *at = values.at;
+    size_t n = values.n, columns = n < width ? n : width;
     double most = 0;
 
     for (size_t i = 0; i < n; i++)

@@ -54,6 +54,13 @@ bool render_write(const struct renderer *renderer, const struct report *r,
 
 void render_put(struct render_out *o, struct str text);
 
+/* A share of 1 as a bar of blocks, or of ASCII; 1 is `width` columns long. */
+void render_bar(struct text *to, double share, size_t width, bool is_ascii);
+
+/* Non-negative values as high as they are large, in at most `width` columns: a column is the
+ * largest of the values it stands for. */
+void render_series(struct text *to, struct report_values values, size_t width, bool is_ascii);
+
 /* Text from a report, inert (base/inert.h); what is not from a report goes through render_put().
  * `special` characters are replaced besides: each by its entry in `with`, in the same order. */
 void render_escaped(struct render_out *o, struct str text, enum inert_form form, struct str special,

@@ -7,7 +7,6 @@
 
 #include "base/mangled.h"
 #include "base/wrap.h"
-#include "render/draw.h"
 #include "render/render.h"
 
 static void put_text(struct render_out *o, struct str text)
@@ -41,7 +40,7 @@ static struct str bar_text(const struct render_out *o, double share, struct aren
 {
     struct text bar = {0};
 
-    draw_bar(&bar, share, BAR_WIDTH, o->is_ascii);
+    render_bar(&bar, share, BAR_WIDTH, o->is_ascii);
     struct str text = arena_str(arena, text_view(&bar));
     text_free(&bar);
     return text;
@@ -158,7 +157,7 @@ static void put_series(struct render_out *o, const struct block *b)
 
     text_put(&line, b->text);
     text_put(&line, S("  "));
-    draw_series(&line, b->series.at, b->series.n, room, o->is_ascii);
+    render_series(&line, b->series, room, o->is_ascii);
     text_char(&line, '\n');
     render_put(o, text_view(&line));
     text_free(&line);

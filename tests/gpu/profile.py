@@ -52,7 +52,7 @@ class Case(unittest.TestCase):
         return open(self.log).read().splitlines() if os.path.exists(self.log) else []
 
     def folders(self, mode="annotation"):
-        top = os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default")
+        top = os.path.join(self.dir, "strata-out", "profiles", mode, "gpu-program", "default")
         return sorted(os.listdir(top)) if os.path.isdir(top) else []
 
     def until(self, condition, what):
@@ -71,7 +71,7 @@ class Case(unittest.TestCase):
 class Timeline(Case):
     def test_tables_and_sections(self):
         self.assertEqual(self.run_("--mode", "nsys", FAKE_GPU_RUNS="3"), 0, None)
-        top = os.path.join(self.dir, "out", "profiles", "nsys", "gpu-program", "default", "latest")
+        top = os.path.join(self.dir, "strata-out", "profiles", "nsys", "gpu-program", "default", "latest")
         with open(os.path.join(top, "timeline", "kernels.csv"), encoding="utf-8") as f:
             head, *rows = [line.rstrip("\n").split(",") for line in f]
         stage, name = head.index("stage"), head.index("short_name")
@@ -101,7 +101,7 @@ class Clocks(Case):
         return p
 
     def has_program(self):
-        top = os.path.join(self.dir, "out")
+        top = os.path.join(self.dir, "strata-out")
         return any(f.endswith(".strata") for _, _, files in os.walk(top) for f in files)
 
     def guardians(self):
@@ -226,7 +226,7 @@ class Clocks(Case):
         self.check_traces()
 
     def check_traces(self):
-        top = os.path.join(self.dir, "out")
+        top = os.path.join(self.dir, "strata-out")
         for folder, _, files in os.walk(top):
             for name in files:
                 path = os.path.join(folder, name)
@@ -369,7 +369,7 @@ class Results(Case):
         self.assertIn("STRATA_INJECT_FLUSH=%d" % (2 * 62914560), told)
         self.assertIn("STRATA_INJECT_CLOCK=mono", told)
         self.assertIn("STRATA_INJECT_MODULES=1", told)
-        with open(os.path.join(self.dir, "out", "profiles", "event", "show", "default", "latest",
+        with open(os.path.join(self.dir, "strata-out", "profiles", "event", "show", "default", "latest",
                                "run.json")) as f:
             run = json.load(f)
         self.assertEqual((run["options"]["cache"], run["options"]["clock_source"]), ("flush", "mono"))
@@ -402,7 +402,7 @@ class Results(Case):
 
     def test_files(self):
         self.assertEqual(self.run_("--param", "b=4"), 0)
-        folder = os.path.join(self.dir, "out", "profiles", "annotation", "gpu-program", "b4",
+        folder = os.path.join(self.dir, "strata-out", "profiles", "annotation", "gpu-program", "b4",
                               "latest")
         with open(os.path.join(folder, "run.json")) as f:
             run = json.load(f)
@@ -418,7 +418,7 @@ class Results(Case):
         self.assertAlmostEqual(params["peaks"]["gbps"], 4814.3, delta=0.1)
 
     def top(self, mode):
-        return os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default")
+        return os.path.join(self.dir, "strata-out", "profiles", mode, "gpu-program", "default")
 
     def report(self, mode):
         return open(os.path.join(self.top(mode), "latest", "report.md")).read()
@@ -441,7 +441,7 @@ class Results(Case):
         before = self.folders()
         self.assertEqual(self.run_("--baseline", "/nowhere"), 3)
         self.assertEqual(self.folders(), before, "told before anything runs")
-        latest = os.path.join(self.dir, "out", "profiles", "annotation", "gpu-program", "default",
+        latest = os.path.join(self.dir, "strata-out", "profiles", "annotation", "gpu-program", "default",
                               "latest", "kernels.json")
         with open(latest, "w", encoding="utf-8") as f:
             f.write("{")
@@ -540,7 +540,7 @@ class Code(Case):
         return path
 
     def latest(self, mode):
-        return os.path.join(self.dir, "out", "profiles", mode, "gpu-program", "default", "latest")
+        return os.path.join(self.dir, "strata-out", "profiles", mode, "gpu-program", "default", "latest")
 
     def files(self, mode, *parts):
         folder = os.path.join(self.latest(mode), *parts)

@@ -91,6 +91,35 @@ class Reading(Files):
                 subprocess.run([STRATA] + argv, cwd=self.work, capture_output=True, timeout=120)
                 self.assertEqual(state(self.work), before)
 
+    def test_commands_that_write_leave_their_inputs_alone(self):
+        """To -o, or below strata-out in the current folder; never into what was read."""
+        inputs = self.work / "inputs"
+        inputs.mkdir()
+        for name in ("ascend-small", "kineto-small", "incore", "gpu-rules", "pto", "perfdb", "replay"):
+            shutil.move(self.example(name), inputs / name)
+        before = state(inputs)
+        elsewhere = {"strata-out", "out"}
+        for argv in (["incore", "clean", "inputs/incore"], ["incore", "clean", "inputs/incore", "-o", "out/clean"],
+                     ["incore", "export", "inputs/incore"], ["incore", "export", "inputs/incore", "-o", "out/export"],
+                     ["incore", "run", "inputs/pto", "--backend", "sim", "--target", "a2a3"],
+                     ["incore", "run", "inputs/pto", "--backend", "sim", "--target", "a2a3", "-o", "out/run"],
+                     ["incore", "replay", "inputs/replay/paged_attention/test_scene.py", "--case",
+                      "CaseSmall1", "--kernel", "SF"],
+                     ["gpu", "import", "inputs/gpu-rules/raw.csv"],
+                     ["gpu", "import", "inputs/gpu-rules/raw.csv", "-o", "out/gpu"],
+                     ["gpu", "profile", "--", "true"], ["convert", "inputs/kineto-small", "-o", "out/k.pftrace"],
+                     ["db", "parse", "--profiling-path", "inputs/perfdb/profile", "--database-path", "out/db"],
+                     ["db", "grid", "--database-path", "out/db"], ["db", "coverage", "--database-path", "out/db"],
+                     ["pto", "sim", "inputs/pto/softmax.pto", "--trace", "out/s.json"],
+                     ["anomaly", "inputs/ascend-small", "-o", "out/anomaly"],
+                     ["inputs/ascend-small", "-o", "out/a.html"], ["inputs/pto/softmax.pto", "-o", "out/s.html"],
+                     ["check", "inputs/kineto-small", "--max-idle", "50%", "--junit", "out/j.xml"]):
+            with self.subTest(argv):
+                (self.work / "out").mkdir(exist_ok=True)
+                subprocess.run([STRATA] + argv, cwd=self.work, capture_output=True, timeout=120)
+                self.assertEqual(state(inputs), before)
+                self.assertLessEqual({n for n in os.listdir(self.work) if n != "inputs"}, elsewhere)
+
     def test_gpu_report_writes_into_the_folder_named(self):
         self.example("gpu-rules")
         before = state(self.work / "gpu-rules")

@@ -151,7 +151,7 @@ def check_keep(work):
     binary.write_bytes(clean.block(2, json.dumps({"traceEvents": events}).encode()))
 
     def left(*options):
-        run("incore", "clean", binary, *options)
+        run("incore", "clean", binary, "-o", binary.parent, *options)
         kept = events_of(binary.parent / "trace.clean.json")
         return [e["name"] for e in kept if e["ph"] == "X"], [e for e in kept if e["ph"] == "C"]
 
@@ -165,7 +165,7 @@ def check_summary(work):
     binary = work / "told" / "visualize_data.bin"
     binary.parent.mkdir()
     binary.write_bytes(clean.example())
-    run("incore", "clean", binary, "--kernel", "vadd", "--source", "ops/add.py", "--name", "it", "--workload", "n=6 m=2",
+    run("incore", "clean", binary, "-o", binary.parent, "--kernel", "vadd", "--source", "ops/add.py", "--name", "it", "--workload", "n=6 m=2",
         "--patched", "loops", "--soc", "Ascend910B1", "--target", "a2", "--simulator", "msprof 8.1", "--clock-mhz", 1800)
     lines = (binary.parent / "it" / "summary.txt").read_text().splitlines()
     told = collections.OrderedDict(line.split("=", 1) for line in lines)
@@ -174,7 +174,7 @@ def check_summary(work):
             "check": "nothing found"}
     assert {k: told.get(k) for k in want} == want, told
     assert list(told)[:2] == ["tool", "date"] and list(told)[-1] == "verdict"
-    assert told["command"].startswith("strata incore clean %s --kernel vadd" % binary), told["command"]
+    assert told["command"].startswith("strata incore clean %s --out %s --kernel vadd" % (binary, binary.parent)), told["command"]
     assert "pipe.MTE2" in told and "busy" in told["pipe.MTE2"]
 
 
@@ -298,7 +298,7 @@ def check_lossless(work, rng):
         trace = clean.random_trace(rng)
         add_arrows(trace, rng)
         binary.write_bytes(clean.block(2, json.dumps(trace, ensure_ascii=rng.random() < 0.5).encode()))
-        run("incore", "clean", binary, "--lossless")
+        run("incore", "clean", binary, "-o", binary.parent, "--lossless")
         got = json.loads((folder / "trace.lossless.json").read_text())
         want = lossless(trace)
         for a, b in zip(got["traceEvents"], want["traceEvents"]):
@@ -370,7 +370,7 @@ def check_perfetto(work, rng):
     for i in range(12):
         trace = clean.random_trace(rng) if i > 0 else None
         binary.write_bytes(clean.block(2, json.dumps(trace).encode()) if trace else clean.example())
-        run("incore", "clean", binary, "--perfetto", "--keep-scalar")
+        run("incore", "clean", binary, "-o", binary.parent, "--perfetto", "--keep-scalar")
         path = folder / "trace.clean.pftrace"
         ours = clean.decode_perfetto.Trace(path.read_bytes())
         told = lambda s: (str(s["track"]), s["name"], s["begin"], s["dur"])

@@ -3,6 +3,7 @@
  */
 #include "analysis/diagnose/diagnosis.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/diagnose/limits.h"
@@ -83,7 +84,7 @@ static struct wording what_of(struct teller_of_causes *t, const struct found_cau
         place_quantity("time",
                        is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
                            ? (double)slow->time
-                           : c->share * (double)f->window / (double)f->steps,
+                           : fmin(c->share, 1) * (double)f->window / (double)f->steps,
                        UNIT_NS),
         PLACE("n",
               root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels : (long long)c->count),
