@@ -10,9 +10,9 @@
 #include "inject/metric_set.h"
 
 enum {
-    CONTEXTS_MOST = 16,
-    KERNELS_MOST = 8192, /* distinct launches whose count is limited */
-    RANGES_MOST = 64,    /* of one launch: a graph has one for each node */
+    CONTEXTS_MOST = 1024, /* at the same time */
+    KERNELS_MOST = 8192,  /* distinct launches whose count is limited */
+    RANGES_MOST = 64,     /* of one launch: a graph has one for each node */
     NOTES_MOST = 32,
 };
 
@@ -39,8 +39,8 @@ struct counted_kernel {
 
 static struct {
     struct inject_session *session;
-    pthread_mutex_t lock; /* held from a chosen launch's begin to its end */
-    struct target targets[CONTEXTS_MOST];
+    pthread_mutex_t lock;                  /* held from a chosen launch's begin to its end */
+    struct target *targets[CONTEXTS_MOST]; /* those that ended are used again */
     unsigned n_targets;
     struct counted_kernel kernels[KERNELS_MOST]; /* by name, grid and block */
     struct counted_kernel others;                /* those that find the table full share it */
@@ -103,12 +103,17 @@ static bool use_part(struct inject_session *s, struct target *t, size_t part)
  * launch: the driver is still starting when it loads us. */
 static struct target *target_of(struct inject_session *s, const struct launch *l)
 {
+    struct target *t = NULL;
+
     for (unsigned i = 0; i < c.n_targets; i++)
-        if (c.targets[i].context == l->context)
-            return c.targets[i].is_failed ? NULL : &c.targets[i];
-    if (c.n_targets == CONTEXTS_MOST)
+        if (c.targets[i]->context == l->context)
+            return c.targets[i]->is_failed ? NULL : c.targets[i];
+        else if (c.targets[i]->context == NULL)
+            t = c.targets[i];
+    if (t == NULL && c.n_targets < CONTEXTS_MOST && (t = calloc(1, sizeof(*t))) != NULL)
+        c.targets[c.n_targets++] = t;
+    if (t == NULL)
         return NULL;
-    struct target *t = &c.targets[c.n_targets++];
     *t = (struct target){.context = l->context};
     t->is_failed = !SESSION_CALL(s, ProfilerInitialize, &CUPTI_WITH(plain, private)) ||
                    !metric_set_make(s, &t->set, t->context, l->device) || !use_part(s, t, 0);
@@ -405,8 +410,8 @@ static void context_ends(struct inject_session *s, void *context)
 {
     pthread_mutex_lock(&c.lock);
     for (unsigned i = 0; i < c.n_targets; i++)
-        if (c.targets[i].context == context)
-            release(s, &c.targets[i]);
+        if (c.targets[i]->context == context)
+            release(s, c.targets[i]);
     pthread_mutex_unlock(&c.lock);
 }
 

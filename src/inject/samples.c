@@ -114,7 +114,8 @@ static void fetch(struct inject_session *s, const struct sampled_context *c)
 static void fetch_all(struct inject_session *s)
 {
     for (size_t i = 0; i < p.n; i++)
-        fetch(s, &p.contexts[i]);
+        if (p.contexts[i].context != NULL)
+            fetch(s, &p.contexts[i]);
 }
 
 /* ---- one context ---- */
@@ -167,6 +168,15 @@ static bool configure(struct inject_session *s, struct sampled_context *c)
         &CUPTI_WITH(sampling_options, options, .context = c->context, .n = n, .options = options));
 }
 
+/* That of a context that ended, or a new one; NULL: too many at the same time. */
+static struct sampled_context *free_place(void)
+{
+    for (size_t i = 0; i < p.n; i++)
+        if (p.contexts[i].context == NULL)
+            return &p.contexts[i];
+    return p.n < CONTEXTS_MOST ? &p.contexts[p.n] : NULL;
+}
+
 static void context_begins(struct inject_session *s, void *context)
 {
     uint32_t device = 0;
@@ -176,14 +186,16 @@ static void context_begins(struct inject_session *s, void *context)
          device != (uint64_t)s->settings.device))
         return;
     pthread_mutex_lock(&p.lock);
-    struct sampled_context *c = p.n < CONTEXTS_MOST ? &p.contexts[p.n] : NULL;
+    struct sampled_context *c = free_place();
     if (c != NULL &&
         SESSION_CALL(s, PCSamplingEnable, &CUPTI_WITH(sampling, context, .context = context))) {
         *c = (struct sampled_context){.context = context};
-        if (find_reasons(s, context) && make_buffer(&c->last) && configure(s, c))
-            p.n++;
-        else
+        if (find_reasons(s, context) && make_buffer(&c->last) && configure(s, c)) {
+            p.n += c == &p.contexts[p.n];
+        } else {
             s->cupti.PCSamplingDisable(&CUPTI_WITH(sampling, context, .context = context));
+            c->context = NULL;
+        }
     }
     session_flush(s);
     pthread_mutex_unlock(&p.lock);
