@@ -126,7 +126,7 @@ static const struct field copies_fields[] = {
     COPIES(sum, "total_ns", .head = "Total (us)", .unit = UNIT_US),
     COPIES(share, "share", .head = "% of copies", .unit = UNIT_RATIO),
     COPIES(exposed_share, "exposed_share", .head = "Exposed %", .unit = UNIT_RATIO),
-    COPIES(gbps, "gbps", .head = "GB/s"),
+    COPIES(gbps, "gbps", .head = "GB/s", .unit = UNIT_PLAIN),
     COPIES(link_share, "link_share", .head = "% of link", .unit = UNIT_RATIO),
 };
 static const struct record copies_record = RECORD(struct timeline_copies, copies_fields);

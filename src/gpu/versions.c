@@ -135,7 +135,7 @@ void gpu_versions_free(struct gpu_versions *v)
 
 #define VERSION(member, key, ...) FIELD(struct gpu_version, member, key, __VA_ARGS__)
 #define NUMBER(member, key, title)                                                                 \
-    VERSION(member, key, .head = title, .is_right = true, .is_optional = true)
+    VERSION(member, key, .head = title, .unit = UNIT_PLAIN, .is_optional = true)
 
 static const struct field version_fields[] = {
     VERSION(version, "version", .head = "version"),

@@ -99,12 +99,21 @@ static bool use_part(struct inject_session *s, struct target *t, size_t part)
     return make_data(s, t, &t->set.parts[part]);
 }
 
+/* The counters serve one context at a time. */
+static void close_others(struct inject_session *s, const void *context)
+{
+    for (unsigned i = 0; i < c.n_targets; i++)
+        if (c.targets[i]->context != context)
+            end_part(s, c.targets[i]);
+}
+
 /* NULL when this context cannot be measured. The profiler is initialised here, not before the first
  * launch: the driver is still starting when it loads us. */
 static struct target *target_of(struct inject_session *s, const struct launch *l)
 {
     struct target *t = NULL;
 
+    close_others(s, l->context);
     for (unsigned i = 0; i < c.n_targets; i++)
         if (c.targets[i]->context == l->context)
             return c.targets[i]->is_failed ? NULL : c.targets[i];
@@ -427,6 +436,8 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         launch_range(s, id, data);
     else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS)
         context_ends(s, ((const struct cupti_resource_data *)data)->context);
+    else if (domain == DOMAIN_DRIVER && launch_capture(id, call))
+        return;
     else if (domain == DOMAIN_DRIVER && call->site == 1)
         launch_ends(s);
     else if (domain == DOMAIN_DRIVER && now.target == NULL && launch_from(s, id, call, &launch))

@@ -16,7 +16,8 @@ enum {
 static const size_t scratch_bytes = (size_t)64 << 20, hardware_bytes = (size_t)512 << 20;
 
 struct sampled_context {
-    void *context;
+    void *context; /* NULL: it has ended */
+    uint32_t device;
     struct cupti_pc_buffer last; /* what comes with the end of the context */
 };
 
@@ -168,9 +169,12 @@ static bool configure(struct inject_session *s, struct sampled_context *c)
         &CUPTI_WITH(sampling_options, options, .context = c->context, .n = n, .options = options));
 }
 
-/* That of a context that ended, or a new one; NULL: too many at the same time. */
-static struct sampled_context *free_place(void)
+/* CUPTI samples one context of a device at a time; NULL: another one is. */
+static struct sampled_context *free_place(uint32_t device)
 {
+    for (size_t i = 0; i < p.n; i++)
+        if (p.contexts[i].context != NULL && p.contexts[i].device == device)
+            return NULL;
     for (size_t i = 0; i < p.n; i++)
         if (p.contexts[i].context == NULL)
             return &p.contexts[i];
@@ -181,15 +185,15 @@ static void context_begins(struct inject_session *s, void *context)
 {
     uint32_t device = 0;
 
-    if (s->settings.device >= 0 &&
-        (s->cupti.GetDeviceId == NULL || s->cupti.GetDeviceId(context, &device) != CUPTI_OK ||
-         device != (uint64_t)s->settings.device))
+    if (s->cupti.GetDeviceId != NULL)
+        s->cupti.GetDeviceId(context, &device);
+    if (s->settings.device >= 0 && device != (uint64_t)s->settings.device)
         return;
     pthread_mutex_lock(&p.lock);
-    struct sampled_context *c = free_place();
+    struct sampled_context *c = free_place(device);
     if (c != NULL &&
         SESSION_CALL(s, PCSamplingEnable, &CUPTI_WITH(sampling, context, .context = context))) {
-        *c = (struct sampled_context){.context = context};
+        *c = (struct sampled_context){.context = context, .device = device};
         if (find_reasons(s, context) && make_buffer(&c->last) && configure(s, c)) {
             p.n += c == &p.contexts[p.n];
         } else {
