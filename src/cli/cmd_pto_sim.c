@@ -17,7 +17,7 @@ struct args {
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
     int64_t top, l2_hit; /* percent; negative: as the addresses tell */
-    bool what_if, timeline;
+    bool what_if, timeline, lines;
     double rtol, atol;
     struct words set, arg, input, fill, output, check;
 };
@@ -66,6 +66,7 @@ static const struct opt options[] = {
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
+    OPT_FLAG(0, "lines", struct args, lines, "source with cycles, stalls and pipe of each line"),
     OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
     OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
     OPT_STRING(0, "insight", "DIR", struct args, insight, "write files for MindStudio Insight"),
@@ -200,6 +201,10 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
     TRY(draw(s, a, costs, setup, x));
+    if (a->lines) {
+        TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
+        x->has_lines = true;
+    }
     if (a->what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     return ST_OK;
@@ -222,6 +227,7 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
     }
     if (x->has_view)
         incore_view_free(&x->view);
+    pto_lines_free(&x->lines);
     vec_free(&x->what_ifs);
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }
@@ -263,13 +269,64 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
     return status;
 }
 
-/* Kernels that cannot be run do not stop the others. */
+enum { BOUNDS = 16 }; /* more than there are */
+
+/* What many runs come to. */
+struct sums {
+    size_t n, failed;
+    struct {
+        const char *bound;
+        size_t n;
+    } by[BOUNDS];
+    int64_t cycles;
+    double us, longest_us;
+    const char *longest, *longest_bound;
+};
+
+static void add_run(struct sums *sums, const struct pto_kernel *k, const char *path)
+{
+    const char *bound = pto_sim_bound(k);
+    size_t i = 0;
+
+    while (i + 1 < BOUNDS && sums->by[i].n > 0 && strcmp(sums->by[i].bound, bound) != 0)
+        i++;
+    sums->by[i].bound = bound;
+    sums->by[i].n++;
+    sums->n++;
+    sums->cycles += k->total;
+    sums->us += k->total_us;
+    if (k->total_us <= sums->longest_us)
+        return;
+    sums->longest_us = k->total_us;
+    sums->longest = path;
+    sums->longest_bound = bound;
+}
+
+static struct str verdict_of(struct session *s, const struct sums *sums)
+{
+    enum lang lang = session_lang(s);
+    size_t most = 0;
+
+    if (sums->longest == NULL)
+        return MESSAGE(lang, &s->arena, &pto_text.list_none, PLACE("n", sums->n + sums->failed));
+    for (size_t i = 1; i < BOUNDS; i++)
+        most = sums->by[i].n > sums->by[most].n ? i : most;
+    struct str bound = message_word(lang, str_of(sums->by[most].bound));
+    struct str its = message_word(lang, str_of(sums->longest_bound));
+    return MESSAGE(lang, &s->arena, &pto_text.list_verdict, PLACE("n", sums->n),
+                   PLACE("us", sums->us), PLACE("most", sums->by[most].n), PLACE("bound", bound),
+                   PLACE("name", str_basename(str_of(sums->longest))),
+                   PLACE("longest", sums->longest_us), PLACE("its", its));
+}
+
+/* Kernels that cannot be run do not stop the others. The verdict stands above their lines. */
 static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                     struct pto_setup *setup, bool what_if)
 {
+    const struct out screen = s->out;
     struct json_writer *j = NULL;
-    size_t failed = 0;
-    int64_t sum = 0;
+    struct sums sums = {0};
+    struct text lines = {0};
 
     if (s->common.json) {
         for (size_t i = 0; i < s->operands.n; i++)
@@ -277,24 +334,33 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         j = session_json_begin(s, pto_sim_schema.name, "simulated");
         json_write_array(j);
     } else {
+        out_init(&s->out, -1, false);
+        s->out.to = text_sink(&lines);
         out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         setup->path = s->operands.at[i];
+        progress_tick(&s->progress, "simulating kernels", i, s->operands.n);
         if (show_one(s, x, costs, setup, what_if, j) == ST_OK)
-            sum += x->k.total;
+            add_run(&sums, &x->k, setup->path);
         else
-            failed++;
+            sums.failed++;
     }
     if (j != NULL) {
         json_write_end(j);
         session_json_end(s);
     } else {
-        out_bytes(&s->out, MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum,
-                                   PLACE("n", s->operands.n - failed), PLACE("cycles", sum),
-                                   PLACE("failed", failed)));
+        out_flush(&s->out);
+        out_fini(&s->out);
+        s->out = screen;
+        out_bytes(&s->out, verdict_of(s, &sums));
+        out_bytes(&s->out, text_view(&lines));
+        out_bytes(&s->out,
+                  MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum, PLACE("n", sums.n),
+                          PLACE("cycles", sums.cycles), PLACE("failed", sums.failed)));
     }
-    return failed > 0 ? CODE_NO : CODE_DONE;
+    text_free(&lines);
+    return sums.failed > 0 ? CODE_NO : CODE_DONE;
 }
 
 static int run(struct session *s, const void *args)

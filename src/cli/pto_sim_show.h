@@ -18,17 +18,24 @@ struct pto_checked_arg {
 struct pto_sim_run {
     struct pto_kernel k;
     struct pto_what_ifs what_ifs;
+    struct pto_lines lines;
     struct incore_view view;
     struct pto_checked_arg *checks;
     size_t n_checks, wrong;
-    bool has_view;
+    bool has_view, has_lines;
 };
 
 /* The whole report of one kernel; `top` lines of each list. */
 void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top, bool has_what_if);
 
+/* The source with cycles beside each line, operations, scalar work and memory. */
+void pto_sim_add_lines(struct report *r, const struct pto_sim_run *run, size_t top);
+
 /* One line of many. */
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k);
+
+/* What sets its pace, in a word: "read". */
+const char *pto_sim_bound(const struct pto_kernel *k);
 
 /* Of a list of struct pto_sim_run. */
 extern const struct schema pto_sim_schema;

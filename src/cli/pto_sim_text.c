@@ -150,6 +150,11 @@ static void add_verdict(struct report *r, const struct pto_outcome *o)
     struct str verdict = limits_text(l, r->lang, &r->arena);
     struct str others = limits_others(l, r->lang, &r->arena);
 
+    if (o->is_degenerate || l->bound == LIMIT_NOTHING) {
+        report_line_text(
+            r, report_message(r, o->is_degenerate ? &pto_text.not_judged : &pto_text.no_work));
+        return;
+    }
     if (o->has_bound_pipe && l->bound != LIMIT_LAUNCH)
         verdict = REPORT_MESSAGE(r, &pto_text.verdict_pipe, PLACE("verdict", verdict),
                                  PLACE("core", pto_core_name(o->bound_core)),
@@ -157,8 +162,9 @@ static void add_verdict(struct report *r, const struct pto_outcome *o)
     report_line_text(r, REPORT_MESSAGE(r, &pto_text.verdict, PLACE("verdict", verdict)));
     if (others.n > 0)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.others, PLACE("others", others)));
-    report_line_text(
-        r, REPORT_MESSAGE(r, &pto_text.advice, PLACE("advice", word(r, limit_advice(l->bound)))));
+    if (limits_first(l) != NULL)
+        report_line_text(r, REPORT_MESSAGE(r, &pto_text.advice,
+                                           PLACE("advice", word(r, limit_advice(l->bound)))));
 }
 
 /* "data 61.2 %, busy 20.0 %" */
@@ -282,6 +288,8 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
         report_line_text(r, report_message(r, &pto_text.degenerate));
     for (size_t i = 0; i < run->n_checks; i++)
         add_line(r, i, check_text(r, &run->checks[i]));
+    if (run->has_lines)
+        pto_sim_add_lines(r, run, top);
     if (run->has_view)
         add_timeline(s, r, &run->view);
     if (has_what_if)
@@ -290,12 +298,17 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
     report_free(r);
 }
 
+const char *pto_sim_bound(const struct pto_kernel *k)
+{
+    return limit_name(k->outcome.limits.bound);
+}
+
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k)
 {
     const struct pto_outcome *o = &k->outcome;
 
     enum lang lang = session_lang(s);
-    struct str bound = message_word(lang, str_of(limit_name(o->limits.bound)));
+    struct str bound = message_word(lang, str_of(pto_sim_bound(k)));
     int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
 
     out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,
@@ -321,6 +334,8 @@ static const struct field run_fields[] = {
                .missing = MISSING_EMPTY, .is_optional = true),
     FIELD_LIST(struct pto_sim_run, checks, n_checks, "checks", &check_record,
                .missing = MISSING_EMPTY, .is_optional = true),
+    FIELD_INSIDE(struct pto_sim_run, lines, "by_line", &pto_lines_record,
+                 WHEN(struct pto_sim_run, has_lines), .is_optional = true),
     FIELD_LIST(struct pto_sim_run, view.strips.at, view.strips.n, "timeline", &incore_strip_record,
                WHEN(struct pto_sim_run, has_view), .is_optional = true),
 };

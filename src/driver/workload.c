@@ -154,7 +154,8 @@ static bool tick(void *ctx, int pid, nanos elapsed)
     if (f->watch->samples != NULL && f->watch->gpu != NULL)
         clock_sample(f->watch->samples, f->watch->nvml, f->watch->gpu, now_ns());
     look_at_recording(f, elapsed);
-    progress_tick(f->watch->progress, f->run->label, (uint64_t)(elapsed / 1000000000), 0);
+    progress_step(f->watch->progress, (struct progress_step){f->run->label, PROGRESS_SECONDS,
+                                                             (uint64_t)(elapsed / 1000000000), 0});
     return !f->is_hung;
 }
 

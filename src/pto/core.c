@@ -114,6 +114,8 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
         n_elements += p->arrays.at[i].count;
     c->arrays = zeros(c->arrays, sizeof(*c->arrays), n_elements);
     c->caches = zeros(c->caches, sizeof(*c->caches), p->sites.n);
+    if (m->options->counts_steps)
+        c->step_counts = zeros(c->step_counts, sizeof(*c->step_counts), p->steps.n);
     c->places = zeros(c->places, sizeof(*c->places), p->uses.n);
     if (is_new) {
         pto_queues_init(&c->queues, m->options->max_records);
@@ -158,6 +160,7 @@ void pto_core_free(struct pto_core *c)
     mem_free(c->slots.gms);
     mem_free(c->arrays);
     mem_free(c->caches);
+    mem_free(c->step_counts);
     mem_free(c->places);
     for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
         mem_free(c->space[s]);
@@ -538,8 +541,11 @@ bool pto_core_run(struct pto_core *c)
             c->state = PTO_STOPPED;
             break;
         }
-        if (!step(c, &c->program->steps.at[c->at]))
+        uint32_t at = c->at;
+        if (!step(c, &c->program->steps.at[at]))
             break;
+        if (c->machine->options->counts_steps)
+            c->step_counts[at]++;
         c->steps++;
     }
     return c->steps != before;
