@@ -53,20 +53,37 @@ static bool keep(struct trace_chunk *c, struct str *text)
     return true;
 }
 
+enum { EXPECTED = 16 }; /* texts whose places are fetched ahead */
+
+static void intern_some(struct trace_merge *m, const struct trace_string *strings, size_t n,
+                        strid *ids)
+{
+    struct arena_mark mark = arena_mark(&m->scratch);
+    struct str texts[EXPECTED];
+    uint32_t expected[EXPECTED];
+
+    for (size_t i = 0; i < n; i++) {
+        texts[i] = trace_text(strings[i].raw, (enum trace_form)strings[i].form, &m->scratch);
+        expected[i] = intern_expect(&m->cap->strings, texts[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        ids[i] = intern_put_expected(&m->cap->strings, texts[i], expected[i]);
+    arena_rewind(&m->scratch, mark);
+}
+
 /* Those that are new. The numbers stay when all texts can be kept. */
 static void map_strings(struct trace_merge *m, struct trace_chunk *c)
 {
+    struct trace_string *strings = c->strings.at.at;
+    size_t first = c->map.strings.n, n = c->strings.at.n;
+
     c->is_merged = true;
-    vec_reserve(&c->map.strings, c->strings.at.n);
-    for (size_t i = c->map.strings.n; i < c->strings.at.n; i++) {
-        struct trace_string *s = &c->strings.at.at[i];
-        struct arena_mark mark = arena_mark(&m->scratch);
-        c->map.strings.at[i] =
-            capture_intern(m->cap, trace_text(s->raw, (enum trace_form)s->form, &m->scratch));
-        arena_rewind(&m->scratch, mark);
-        c->is_merged = keep(c, &s->raw) && c->is_merged;
-    }
-    c->map.strings.n = c->strings.at.n;
+    vec_reserve(&c->map.strings, n);
+    for (size_t i = first; i < n; i += EXPECTED)
+        intern_some(m, strings + i, n - i < EXPECTED ? n - i : EXPECTED, c->map.strings.at + i);
+    for (size_t i = first; i < n; i++)
+        c->is_merged = keep(c, &strings[i].raw) && c->is_merged;
+    c->map.strings.n = n;
 }
 
 static strid find_key(const struct trace_merge *m, const struct trace_chunk *c, strid key)
