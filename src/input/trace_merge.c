@@ -4,12 +4,15 @@
 #include "base/hash.h"
 #include "input/kernel_index.h"
 #include "input/trace_links.h"
+#include "input/trace_rows.h"
 #include "input/trace_text.h"
 
 void trace_merge_init(struct trace_merge *m, const struct input_file *in, struct capture *cap,
                       enum trace_dialect dialect)
 {
     *m = (struct trace_merge){.in = in, .cap = cap, .dialect = dialect, .first = cap->slices.n};
+    m->lanes.dialect = dialect;
+    m->shift = INT64_MAX;
     arena_init(&m->scratch);
 }
 
@@ -308,6 +311,7 @@ void trace_merge_add(struct trace_merge *m, struct trace_chunk *c)
     add_samples(m, c);
     add_metas(m, c);
     m->events += c->events;
+    m->shift = c->shift < m->shift ? c->shift : m->shift;
     m->event_bytes += c->stop - c->start - c->damage.bytes;
     damage_join(&m->damage, &c->damage);
     for (size_t i = 0; i < TROUBLE_COUNT; i++)
@@ -333,6 +337,21 @@ static void settle_slices(struct trace_merge *m, const lane_id *lanes)
         const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
         s->kind[i] = kinds[lane->class][s->kind[i]];
         s->lane[i] = lanes[s->lane[i]];
+    }
+}
+
+/* Arrows have their events' own times, cut to microseconds; slices have exact ones, which begin at
+ * most that much later. */
+static void shift_ends(struct trace_merge *m)
+{
+    enum { CUT = 999 };
+
+    for (size_t c = 0; c < m->flows.cats.n && m->shift != INT64_MAX; c++) {
+        struct flow_cat *cat = &m->flows.cats.at[c];
+        for (size_t i = 0; i < cat->starts.n; i++)
+            cat->starts.at[i].at = nanos_add(nanos_add(cat->starts.at[i].at, m->shift), CUT);
+        for (size_t i = 0; i < cat->finishes.n; i++)
+            cat->finishes.at[i].at = nanos_add(nanos_add(cat->finishes.at[i].at, m->shift), CUT);
     }
 }
 
@@ -473,6 +492,9 @@ void trace_merge_finish(struct trace_merge *m)
     lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, m->in->kernels != NULL);
     if (m->in->kernels != NULL)
         join_kernels(m);
+    bool has_rows = m->dialect == TRACE_XLA || m->dialect == TRACE_ROCPROF;
+    if (has_rows)
+        trace_rows_hints(&m->lanes, cap, m->first);
     settle_slices(m, lanes);
     add_marks(m);
     for (size_t i = 0; i < m->series_uses.n; i++) {
@@ -480,8 +502,12 @@ void trace_merge_finish(struct trace_merge *m)
         cap->series.at[m->series_uses.at[i].id].process = m->lanes.processes.at[lane->process].name;
     }
     slices_sort_from(&cap->slices, m->first, pool);
+    if (has_rows)
+        trace_rows_settle(&m->lanes, cap, m->first,
+                          m->in->options != NULL ? m->in->options->device : -1);
+    shift_ends(m);
     trace_flows_bind(&m->flows, cap, m->first, lanes, pool);
-    if (m->dialect == TRACE_KINETO)
+    if (m->dialect == TRACE_KINETO || m->dialect == TRACE_XLA)
         trace_links_add(cap, m->first);
     mem_free(lanes);
 }
