@@ -174,6 +174,29 @@ int answer_write(struct session *s, enum answer_form form, struct answer_part pa
     return st != ST_OK ? session_code(st) : code;
 }
 
+struct html_of {
+    const struct command *command;
+    const void *args;
+};
+
+static int run_command(struct session *s, const void *ctx)
+{
+    const struct html_of *of = ctx;
+
+    return of->command->run(s, of->args);
+}
+
+int answer_html(struct session *s, const struct command *c, const void *args)
+{
+    const char *html = s->common.html;
+
+    if (s->common.json)
+        return session_usage(s, "--json and --html ask for two different forms");
+    s->common.html = NULL;
+    return write_page(s, html,
+                      (struct answer_part){.run = run_command, .ctx = &(struct html_of){c, args}});
+}
+
 int answer_as(struct session *s, const char *const words[2], const struct words *given)
 {
     int used;

@@ -40,6 +40,9 @@ struct answer_part {
 /* Runs it and writes what it printed to -o, when it succeeded. */
 int answer_write(struct session *s, enum answer_form form, struct answer_part part);
 
+/* Runs a command whose answer goes into the page of --html. */
+int answer_html(struct session *s, const struct command *c, const void *args);
+
 /* Runs another command as if it had been typed with these options; the common ones are there. */
 int answer_as(struct session *s, const char *const words[2], const struct words *given);
 

@@ -167,6 +167,6 @@ const struct command command_anomaly = {
         "'global.device_gap_ratio>0.5' for the whole capture. If a gate trips, the exit code is 1.",
     .see = "docs/analyses/anomaly.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG | COMMON_HTML,
     COMMAND_PARTS,
 };

@@ -96,7 +96,7 @@ const struct command command_arch = {
         "expressions and ignore case.",
     .see = "docs/analyses/architecture.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 4096},
-    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_LANG | COMMON_HTML,
     .schemas = {&arch_schema},
     COMMAND_PARTS,
 };

@@ -2,6 +2,8 @@
  * strata db check: is every table of the database what it should be?
  */
 #include "cli/opt_db.h"
+#include "cli/page_answer.h"
+#include "flow/pages.h"
 #include "perfdb/check.h"
 #include "report/report.h"
 
@@ -70,6 +72,18 @@ static void print_verdict(struct session *s, const struct check *c)
     report_free(r);
 }
 
+struct check_page {
+    const struct check *check;
+    const char *dir;
+};
+
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct check_page *of = ctx;
+
+    flow_page_check(page, of->check, of->dir);
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -95,6 +109,9 @@ static int run(struct session *s, const void *given)
         print_findings(s, &check);
     if (!s->common.json && !s->common.quiet && !args->brief)
         print_tables(s, &check);
+    if (s->page != NULL && st == ST_OK)
+        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page,
+                                &(struct check_page){&check, dir});
     bool is_bad =
         !args->brief && (check.problems > 0 || (args->strict && check.notes > 0)); /* or a look */
     check_free(&check);
@@ -116,6 +133,7 @@ const struct command command_db_check = {
                "is a problem, with --strict also for notes.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
+    .common = COMMON_HTML,
     .schemas = {&check_schema},
     COMMAND_PARTS_ZERO,
 };

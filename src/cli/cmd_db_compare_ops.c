@@ -3,6 +3,8 @@
  */
 #include "base/fs.h"
 #include "cli/opt_db.h"
+#include "cli/page_answer.h"
+#include "flow/pages.h"
 #include "perfdb/compare_ops.h"
 #include "perfdb/compare_shapes.h"
 
@@ -209,6 +211,31 @@ static void draw(struct session *s, struct scenario *one)
     plot_make(&one->plot, &s->arena, points, rows->at.n);
 }
 
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct scenarios *all = ctx;
+    struct shape_rows rows;
+
+    shape_rows_init(&rows);
+    for (size_t i = 0; i < all->n; i++)
+        for (size_t k = 0; k < all->at[i].rows.at.n; k++) {
+            const struct ops_row *row = &all->at[i].rows.at.at[k];
+            vec_push(&rows.at, ((struct shape_row){
+                                   .kernel = row->kernel,
+                                   .shapes = str_of(all->at[i].name),
+                                   .predicted_us = row->predicted_us,
+                                   .measured_us = row->measured_us,
+                                   .predicted_n = row->predicted_n,
+                                   .measured_n = (uint64_t)row->measured_count,
+                                   .source = str_of(row->status),
+                                   .delta_pct = ops_error(row->predicted_us, row->measured_us),
+                               }));
+        }
+    flow_page_shapes(page, &rows, all->n > 0 ? all->at[0].measured : "",
+                     all->n > 0 ? all->at[0].trace : "");
+    shape_rows_free(&rows);
+}
+
 static enum status print_result(struct session *s, const struct args *args,
                                 const struct scenarios *all)
 {
@@ -233,7 +260,7 @@ static enum status print_result(struct session *s, const struct args *args,
         draw(s, &all->at[i]);
     if (s->common.json)
         session_document(s, &scenarios_schema, "measured", all, NULL);
-    return ST_OK;
+    return s->page != NULL ? page_answer_result(s, PAGE_DATABASE, NULL, fill_page, all) : ST_OK;
 }
 
 static int run(struct session *s, const void *given)
@@ -281,7 +308,7 @@ const struct command command_db_compare_ops = {
         "--json adds plot data: measured against modelled time, a histogram of the errors and the "
         "worst offenders.",
     .see = "docs/perfdb-compare.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&scenarios_schema},
     COMMAND_PARTS,
 };

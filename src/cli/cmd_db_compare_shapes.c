@@ -2,6 +2,8 @@
  * strata db compare-shapes: predicted against measured time of every kernel at every shape.
  */
 #include "cli/opt_db.h"
+#include "cli/page_answer.h"
+#include "flow/pages.h"
 #include "perfdb/compare_shapes.h"
 
 struct args {
@@ -61,6 +63,18 @@ static enum status print_result(struct session *s, const struct args *args, stru
     return ST_OK;
 }
 
+struct shapes_page {
+    const struct shape_rows *rows;
+    const char *measured, *other;
+};
+
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct shapes_page *of = ctx;
+
+    flow_page_shapes(page, of->rows, of->measured, of->other);
+}
+
 /* The first side: a prediction, or another measured pass. */
 static enum status take_base(struct session *s, const struct args *args, struct inputs *in,
                              struct shape_rows *rows)
@@ -84,6 +98,11 @@ static enum status compare(struct session *s, const struct args *args, struct in
     session_read(s, args->measured, "kernel-details", in->measured.table.n_rows, 0);
     TRY(shape_rows_measure(rows, &in->measured, SHAPE_MEASURED, &s->diag));
     shape_rows_sort(rows);
+    if (s->page != NULL)
+        return page_answer_result(
+            s, PAGE_DATABASE, NULL, fill_page,
+            &(struct shapes_page){rows, args->measured,
+                                  args->base != NULL ? args->base : args->trace});
     return print_result(s, args, rows);
 }
 
@@ -121,7 +140,7 @@ const struct command command_db_compare_shapes = {
                "--json adds plot data: measured against modelled time, a histogram of the errors "
                "and the worst offenders.",
     .see = "docs/perfdb-compare.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&shape_rows_schema},
     COMMAND_PARTS_ZERO,
 };

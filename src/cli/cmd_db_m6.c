@@ -2,6 +2,8 @@
  * strata db m6: how close a prediction comes to one measured forward pass.
  */
 #include "cli/opt_db.h"
+#include "cli/page_answer.h"
+#include "flow/pages.h"
 #include "perfdb/m6.h"
 
 struct args {
@@ -35,21 +37,40 @@ static bool write_json(const void *what, struct sink sink)
     return m6_write_json(what, sink);
 }
 
+struct m6_page {
+    const struct m6 *m;
+    const struct shape_rows *rows;
+};
+
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct m6_page *of = ctx;
+
+    flow_page_m6(page, of->m, of->rows);
+}
+
 /* Times of each kernel at each shape make the pictures; rows whose times are no numbers count as
  * skipped by M6 itself and have no point. */
-static void print_json(struct session *s, struct m6 *m, const struct predicted *p,
-                       const struct measured *measured)
+static enum status draw(struct session *s, struct m6 *m, const struct predicted *p,
+                        const struct measured *measured)
 {
     struct shape_rows rows;
+    enum status st = ST_OK;
 
     shape_rows_init(&rows);
     shape_rows_predict(&rows, p);
     shape_rows_measure(&rows, measured, SHAPE_MEASURED, NULL);
-    shape_rows_plot(&rows);
     m->metrics = metrics_compute(p);
-    m->plot = rows.plot;
-    session_document(s, &m6_schema, "measured", m, NULL);
+    if (s->page != NULL) {
+        shape_rows_sort(&rows);
+        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page, &(struct m6_page){m, &rows});
+    } else {
+        shape_rows_plot(&rows);
+        m->plot = rows.plot;
+        session_document(s, &m6_schema, "measured", m, NULL);
+    }
     shape_rows_free(&rows);
+    return st;
 }
 
 static enum status print_result(struct session *s, const char *path, struct m6 *m,
@@ -61,14 +82,12 @@ static enum status print_result(struct session *s, const char *path, struct m6 *
         TRY(db_output(s, path, inputs, write_json, m));
     if (path != NULL && (s->common.json || s->common.quiet))
         session_wrote(s, path);
-    if (s->common.json) {
-        print_json(s, m, p, measured);
-    } else if (!s->common.quiet) {
+    if (!s->common.json && !s->common.quiet) {
         m6_print(m, session_text(s));
         if (path != NULL)
             out_printf(&s->out, "\nJSON output written to: %s\n", path);
     }
-    return ST_OK;
+    return s->common.json || s->page != NULL ? draw(s, m, p, measured) : ST_OK;
 }
 
 static int run(struct session *s, const void *given)
@@ -111,7 +130,7 @@ const struct command command_db_m6 = {
                "measurements) and plot data: measured against modelled time, a histogram of the "
                "errors and the worst offenders.",
     .see = "docs/perfdb-compare.md",
-    .common = COMMON_OUT,
+    .common = COMMON_OUT | COMMON_HTML,
     .schemas = {&m6_schema},
     COMMAND_PARTS,
 };

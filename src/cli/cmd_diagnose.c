@@ -235,7 +235,7 @@ const struct command command_diagnose = {
         "is judged, and the slowest is named.",
     .see = "docs/diagnosis.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_LANG,
+    .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
     .schemas = {&diagnosis_schema, &ranks_schema},
     COMMAND_PARTS,
 };

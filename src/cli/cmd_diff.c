@@ -178,7 +178,7 @@ const struct command command_diff = {
                "and may be repeated.",
     .see = "docs/analyses/diff.md",
     .operands = {.kind = OPERAND_FILE, .min = 2, .max = 2},
-    .common = COMMON_CAPTURE | COMMON_LANG | COMMON_OUT,
+    .common = COMMON_CAPTURE | COMMON_LANG | COMMON_OUT | COMMON_HTML,
     .schemas = {&diff_schema},
     COMMAND_PARTS,
 };

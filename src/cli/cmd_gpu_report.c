@@ -5,6 +5,8 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "cli/gpu_options.h"
+#include "cli/page_answer.h"
+#include "flow/pages.h"
 #include "gpu/report.h"
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"
@@ -78,6 +80,11 @@ static void print_brief(struct session *s, const struct gpu_run *run)
     report_free(r);
 }
 
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    flow_page_gpu(page, ctx);
+}
+
 static enum status finish(struct session *s, const struct args *args, const struct gpu_run *run,
                           const struct text *markdown)
 {
@@ -92,7 +99,7 @@ static enum status finish(struct session *s, const struct args *args, const stru
         print_brief(s, run);
     else if (!s->common.quiet)
         out_bytes(&s->out, text_view(markdown));
-    return ST_OK;
+    return s->page != NULL ? page_answer_result(s, PAGE_GPU, NULL, fill_page, run) : ST_OK;
 }
 
 static const char *const report_files[] = {"report.md", "report.html"};
@@ -181,7 +188,7 @@ const struct command command_gpu_report = {
                "if it fails. --devlog adds or replaces the block of this version in a file and "
                "leaves all other text unchanged.",
     .see = "docs/gpu.md",
-    .common = COMMON_OUT | COMMON_LANG,
+    .common = COMMON_OUT | COMMON_LANG | COMMON_HTML,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&gpu_report_schema, &check_schema},
     COMMAND_PARTS_ZERO,

@@ -3,8 +3,10 @@
  */
 #include <inttypes.h>
 
-#include "cli/session.h"
+#include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "flow/incore_open.h"
+#include "flow/pages.h"
 #include "incore/view.h"
 #include "report/report.h"
 
@@ -281,6 +283,30 @@ static int show_device(struct session *s, const struct args *args, struct incore
     return CODE_DONE;
 }
 
+struct show_page {
+    const struct incore_study *study;
+    const struct incore_view *view;
+};
+
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct show_page *of = ctx;
+
+    flow_page_incore(page, of->study, of->view);
+}
+
+static enum status write_page(struct session *s, const struct incore_study *study,
+                              const struct incore_view *view)
+{
+    const struct show_page of = {study, view};
+    struct capture *cap;
+
+    TRY(captures_load_one(s, study->bin, input_defaults(), &cap));
+    enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, &of);
+    capture_free(cap);
+    return status;
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -299,6 +325,8 @@ static int run(struct session *s, const void *given)
             print_json(s, args->top, &study, &view);
         else
             print_text(s, args, &study, &view);
+        if (s->page != NULL)
+            status = write_page(s, &study, &view);
         incore_view_free(&view);
     }
     incore_study_close(&study);
@@ -319,6 +347,7 @@ const struct command command_incore_show = {
                "cores, their utilisation and the profiler's advice.",
     .see = "docs/formats/incore-clean.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_HTML,
     .schemas = {&schema, &incore_device_schema},
     COMMAND_PARTS,
 };

@@ -65,7 +65,7 @@ const struct command command_memory = {
                "memory that is reserved but not used, and how each step begins, peaks and ends.",
     .see = "docs/analyses/memory.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_LANG,
+    .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
     .schemas = {&memory_schema},
     COMMAND_PARTS,
 };

@@ -91,7 +91,7 @@ const struct command command_ops = {
         "good kernels reach on the device; headroom is the time above that.",
     .see = "docs/analyses/ops.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_LANG,
+    .common = COMMON_CAPTURE | COMMON_LANG | COMMON_HTML,
     .schemas = {&op_stats_schema},
     COMMAND_PARTS,
 };

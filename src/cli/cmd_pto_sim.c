@@ -4,8 +4,10 @@
 #include <inttypes.h>
 
 #include "capture/capture.h"
+#include "cli/page_answer.h"
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
+#include "flow/pages.h"
 #include "flow/pto_buffers.h"
 #include "flow/pto_judge.h"
 #include "text/pto.h"
@@ -176,12 +178,13 @@ static enum status draw(struct session *s, const struct args *a, const struct pt
         flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
         x->has_view = true;
     }
-    if (status == ST_OK && a->trace) {
+    bool is_again = page_answer_again(s);
+    if (status == ST_OK && a->trace && !is_again) {
         status = flow_pto_trace(cap, a->trace, &s->diag);
         if (status == ST_OK)
             session_wrote(s, a->trace);
     }
-    if (status == ST_OK && a->insight)
+    if (status == ST_OK && a->insight && !is_again)
         status = flow_pto_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
     for (size_t i = 0; i < wrote.n; i++)
         session_wrote(s, wrote.at[i]);
@@ -198,7 +201,8 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     if (pto_params(s, "output", &a->output, &outputs) != CODE_DONE ||
         pto_params(s, "check", &a->check, &checks) != CODE_DONE)
         return ST_FORMAT;
-    TRY(write_outputs(s, a, &x->k, outputs));
+    if (!page_answer_again(s))
+        TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
     TRY(draw(s, a, costs, setup, x));
     if (a->lines) {
@@ -208,6 +212,32 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     if (a->what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     return ST_OK;
+}
+
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct pto_sim_run *x = ctx;
+
+    flow_page_pto(page, &x->k, &x->what_ifs, &x->lines);
+}
+
+/* With its timeline and what changes would bring, asked for or not. */
+static enum status write_page(struct session *s, const struct pto_costs *costs,
+                              const struct pto_setup *setup, struct pto_sim_run *x)
+{
+    struct capture *cap = NULL;
+
+    if (!page_answer_again(s))
+        return ST_OK; /* both languages first */
+    if (!x->has_lines)
+        TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
+    x->has_lines = true;
+    TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
+    vec_free(&x->what_ifs);
+    pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
+    enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, x);
+    capture_free(cap);
+    return status;
 }
 
 static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,
@@ -224,6 +254,8 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
                              &(struct record_env){.arena = &s->arena});
         else if (!s->common.quiet)
             pto_sim_print(s, x, (size_t)a->top, a->what_if);
+        if (s->page != NULL)
+            status = write_page(s, costs, setup, x);
     }
     if (x->has_view)
         incore_view_free(&x->view);
@@ -405,7 +437,7 @@ const struct command command_pto_sim = {
                "exit code is 1 if a kernel cannot be run or a --check differs.",
     .see = "docs/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .common = COMMON_LANG,
+    .common = COMMON_LANG | COMMON_HTML,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
 };

@@ -24,6 +24,8 @@ static const struct {
     struct opt opt;
 } common_options[] = {
     {COMMON_OUT, OPT_STRING('o', "out", "PATH", struct common, out, "output file or folder")},
+    {COMMON_HTML, OPT_STRING(0, "html", "FILE", struct common, html,
+                             "write the answer as an HTML page instead")},
     {COMMON_FORMAT, OPT_STRING(0, "from", "NAME", struct common, format,
                                "input format (default: detected)", .alias = "format")},
     {COMMON_JOBS, OPT_INT('j', "jobs", "N", struct common, jobs, 1, 1024,

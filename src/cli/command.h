@@ -33,6 +33,7 @@ enum {
     COMMON_DRY_RUN = 8,                           /* --dry-run */
     COMMON_LANG = 16,                             /* --lang NAME */
     COMMON_CSV = 32,                              /* --csv-safe */
+    COMMON_HTML = 64,                             /* --html FILE */
     COMMON_CAPTURE = COMMON_FORMAT | COMMON_JOBS, /* of commands that read captures */
 };
 

@@ -13,6 +13,7 @@
 #include "base/inputs.h"
 #include "base/job.h"
 #include "base/pool.h"
+#include "cli/answer.h"
 #include "cli/help.h"
 #include "cli/pager.h"
 #include "cli/session.h"
@@ -194,7 +195,7 @@ static int run_command(struct session *s, int argc, const char *const *argv)
         } else if ((code = check_operands(s)) == CODE_DONE &&
                    (code = check_format(s)) == CODE_DONE) {
             session_progress_begin(s);
-            code = c->run(s, args);
+            code = s->common.html != NULL ? answer_html(s, c, args) : c->run(s, args);
             session_progress_end(s);
             list_written(s);
         }

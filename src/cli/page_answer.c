@@ -79,14 +79,51 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
     return status;
 }
 
+static enum status refuse_redact(struct session *s)
+{
+    if (!s->page->choice.redact)
+        return ST_OK;
+    return diag_fail(&s->diag, ST_UNSUPPORTED, "page.redact", (struct where){0},
+                     "--redact is for pages of captures");
+}
+
+bool page_answer_again(const struct session *s)
+{
+    return s->page != NULL && s->page->lang != s->page->own;
+}
+
+enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
+                               page_fill *fill, const void *ctx)
+{
+    struct page_answer *answer = s->page;
+    struct page_file page;
+    struct study study;
+
+    if (!page_answer_again(s))
+        return ST_OK; /* the other language comes last */
+    TRY(refuse_redact(s));
+    out_flush(&s->out);
+    page_fragment_end(&answer->fragments[answer->lang], answer->lang);
+    begin(s, kind, &page);
+    if (cap != NULL) {
+        study_begin(&study, cap, study_defaults());
+        page_add_set(&page, &study);
+    }
+    page_prepare(&page);
+    fill(&page, ctx);
+    page.fragments = answer->fragments;
+    enum status status = write(s, &page);
+    page_fini(&page);
+    if (cap != NULL)
+        study_end(&study);
+    return status;
+}
+
 enum status page_answer_fragments(struct session *s)
 {
     struct page_file page;
 
-    if (s->page->choice.redact)
-        return diag_fail(&s->diag, ST_UNSUPPORTED, "page.redact", (struct where){0},
-                         "--redact is for pages of captures");
-
+    TRY(refuse_redact(s));
     begin(s, s->page->kind, &page);
     page_prepare(&page);
     page_tell_fragments(&page, s->page->fragments);

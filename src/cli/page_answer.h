@@ -10,6 +10,7 @@
 #include "cli/session.h"
 #include "page/page.h"
 
+struct capture;
 struct diff_result;
 struct fleet;
 
@@ -37,6 +38,16 @@ struct page_answer {
 /* The page of one capture or of the ranks of a run; of a comparison. */
 enum status page_answer_fleet(struct session *s, const struct fleet *fleet);
 enum status page_answer_diff(struct session *s, const struct diff_result *result);
+
+/* The page of a result that is no capture, which `fill` makes of `ctx`; with a timeline unless
+ * `cap` is NULL. To be called when the result has been printed; written once both languages are
+ * there. */
+typedef void page_fill(struct page_file *page, const void *ctx);
+enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
+                               page_fill *fill, const void *ctx);
+
+/* A command that runs for a second language: what it writes besides is there already. */
+bool page_answer_again(const struct session *s);
 
 /* The page of the fragments. */
 enum status page_answer_fragments(struct session *s);

@@ -67,7 +67,6 @@ static void take_args(const struct incore_run *run, struct incore_kernel *k, str
             b->args[b->n_args++] = (struct text_param){arg->name, value};
             note(k, b, arg->name, value, "");
         } else if (!str_starts(arg->name, S("__pypto_spmd_"))) {
-            b->args[b->n_args++] = (struct text_param){arg->name, S("1")};
             note(k, b, arg->name, S("1"), " (assumed)");
         }
     }
@@ -232,6 +231,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
         .blocks = 1,
         .is_dispatched = true,
         .watches_races = true,
+        .assumed = 1,
         .args = b.args,
         .n_args = b.n_args,
         .inputs = b.inputs,

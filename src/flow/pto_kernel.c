@@ -221,6 +221,10 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
     list_args(k);
     for (size_t i = 0; i < setup->n_args; i++)
         TRY(bind_scalar(k, &setup->args[i], setup->path, d));
+    for (size_t i = 0; i < k->args.n; i++) {
+        if (!k->args.at[i].is_given)
+            k->bindings.at[i].number = setup->assumed;
+    }
     find_sizes(k, &k->arena);
     return bind_buffers(k, setup, d);
 }
@@ -249,6 +253,38 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
     if (setup->max_records > 0)
         o.max_records = setup->max_records;
     return o;
+}
+
+/* The line of the first loop or branch that an argument decides; 0: none. */
+static uint32_t decided_line(const struct pto_kernel *k, struct str name)
+{
+    for (size_t i = 0; i < k->outcome.assumed.n; i++) {
+        const struct pto_assumed *a = &k->outcome.assumed.at[i];
+        if (!a->is_pointer && str_equal(a->name, name))
+            return a->line;
+    }
+    return 0;
+}
+
+/* Scalars that nobody gave a value decide how long a kernel runs. */
+static void warn_of_scalars(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
+{
+    struct str list = S("");
+
+    for (size_t i = 0; i < k->args.n; i++) {
+        struct str name = k->args.at[i].name;
+        uint32_t line = decided_line(k, name);
+        if (k->args.at[i].is_given || line == 0 || str_starts(name, S("__pypto_spmd_")))
+            continue;
+        list =
+            arena_format(&k->arena, "%.*s%s%.*s = %lld (line %u)", STR_ARGS(list),
+                         list.n > 0 ? ", " : "", STR_ARGS(name), (long long)setup->assumed, line);
+    }
+    if (list.n > 0)
+        diag_add(d, SEV_WARN, "pto-sim.assumed", (struct where){.path = setup->path},
+                 "arguments without a value that decide a loop or branch: %.*s; set them with "
+                 "--arg NAME=VALUE",
+                 STR_ARGS(list));
 }
 
 /* With memory a kernel went its way by data that nobody supplied: as assumed as without. */
@@ -354,6 +390,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
     k->total_us = pto_outcome_us(&k->outcome, k->total);
     if (setup->has_memory)
         note_zero_filled(k);
+    warn_of_scalars(k, setup, d);
     return ST_OK;
 }
 

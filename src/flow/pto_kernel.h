@@ -38,6 +38,7 @@ struct pto_setup {
     bool has_l2_hit;    /* `l2_hit` of the bytes are in the L2; else the addresses tell */
     double l2_hit;
     uint64_t max_steps; /* 0: the default */
+    int64_t assumed;    /* what scalars that nobody gives count as */
     size_t max_records; /* a core; 0: the default */
     /* by the name of an argument, or its number */
     const struct text_param *args, *inputs, *fills;

@@ -10,6 +10,7 @@
 #include "page/page_encode.h"
 #include "page/page_html.h"
 #include "page/page_number.h"
+#include "page/page_panel.h"
 #include "text/page.h"
 
 enum {
@@ -32,6 +33,7 @@ void page_fini(struct page_file *page)
 {
     for (size_t i = 0; i < page->n_sets; i++)
         page_set_fini(page->sets[i]);
+    page_panels_free(page);
     page_pack_free(&page->pack);
     hash_free(&page->aliases);
     vec_free(&page->hidden);

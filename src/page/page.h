@@ -16,6 +16,9 @@
 #include "report/message.h"
 
 struct comparison;
+struct json_writer;
+struct page_html;
+struct page_panel;
 struct report;
 
 enum page_kind { PAGE_CAPTURE, PAGE_COMPARE, PAGE_RANKS, PAGE_INCORE, PAGE_GPU, PAGE_DATABASE };
@@ -40,7 +43,7 @@ struct page_action {
     const char *id;
     const char *verb; /* "keep", "fix", "noise" of a comparison; NULL elsewhere */
     struct wording title, evidence, show, confidence;
-    nanos saving; /* a step; of a comparison B less A */
+    nanos saving; /* a step, a run; of a comparison B less A */
     double share;
     bool is_upper_bound;
     struct str link;
@@ -115,6 +118,8 @@ struct page_file {
     size_t n_sets, lead; /* lead: the set that the first screen is about */
     struct page_diff *diff;
     struct page_ranks *ranks;              /* NULL: one */
+    VEC_OF(struct page_panel *) panels;    /* views of results that are no captures */
+    bool has_cycles;                       /* times are cycles */
     const struct page_fragment *fragments; /* one for each language; NULL: none */
     struct page_pack pack;
     struct hash aliases;
@@ -164,6 +169,12 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out);
 
 struct page_mean page_mean_of(const struct accounting *a);
 
+/* A text in both languages that no message stands for. */
+struct wording page_pair(struct page_file *page, const struct str texts[LANGS]);
+
+/* The same text with a capital at its begin. */
+struct wording page_capital(struct page_file *page, struct wording text);
+
 void page_add_fact(struct page_file *page, struct wording text);
 void page_add_missing(struct page_file *page, struct wording text);
 
@@ -183,6 +194,7 @@ struct str page_kernel_name(struct str name);
 
 /* Labels. */
 const struct message *page_family_label(enum page_family family);
+const struct message *page_pipe_label(enum page_family family); /* of pages of one core */
 const struct message *page_state_label(enum gap_state state);
 
 #define PAGE_TELL(page_, message_, ...) WORDING(&(page_)->arena, (message_), __VA_ARGS__)

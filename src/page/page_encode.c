@@ -487,6 +487,33 @@ static void overview_of(const struct page_set *set, size_t lane_at, struct text 
                       (char)(unsigned char)(shares[f][b] > 1 ? 255 : shares[f][b] * 255 + 0.5));
 }
 
+int page_lane_shares(const struct page_set *set, size_t lane_at, double busy[PAGE_BUCKETS],
+                     double waits[PAGE_BUCKETS])
+{
+    const struct page_lane *lane = &set->lanes.at[lane_at];
+    double width = (double)(set->to > 0 ? set->to : 1) / PAGE_BUCKETS;
+    nanos by[PAGE_FAMILIES] = {0}, busy_to = 0;
+    int most = 0;
+
+    for (int i = 0; i < PAGE_BUCKETS; i++)
+        busy[i] = waits[i] = 0;
+    for (size_t i = 0; i < lane->n; i++) {
+        struct item it = item_at(set, lane, &set->items[lane_at], i);
+        const struct page_what *what = &set->whats.at[it.what];
+        nanos from = it.begin > busy_to ? it.begin : busy_to, end = it.begin + it.dur;
+        if (what->kind == SLICE_WAIT)
+            add_share(waits, width, it.begin, end);
+        if (what->kind == SLICE_WAIT || what->kind == SLICE_CONTROL || end <= from)
+            continue;
+        add_share(busy, width, from, end);
+        by[what->family] += end - from;
+        busy_to = end;
+    }
+    for (int f = 0; f < PAGE_FAMILIES; f++)
+        most = by[f] > by[most] ? f : most;
+    return most;
+}
+
 void page_overview(const struct page_set *set, struct text *out)
 {
     for (size_t i = 0; i < set->lanes.n; i++)

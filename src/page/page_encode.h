@@ -17,4 +17,8 @@ double page_encode_estimate(const struct page_set *set);
 /* Shares of the families in PAGE_BUCKETS parts of the time, for each lane that is open. */
 void page_overview(const struct page_set *set, struct text *out);
 
+/* Shares of a lane that are busy, and that it waits; gives the family with most of the time. */
+int page_lane_shares(const struct page_set *set, size_t lane, double busy[PAGE_BUCKETS],
+                     double waits[PAGE_BUCKETS]);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "page/page_encode.h"
 #include "page/page_json.h"
+#include "page/page_panel.h"
 #include "text/page.h"
 
 /* ---- the document ---- */
@@ -122,7 +123,9 @@ static void put_words(struct json_writer *w, const struct page_file *page)
         page_json_message(w, account_class_name(class), account_class_label(class));
     for (int family = 0; family < PAGE_FAMILIES; family++) {
         snprintf(key, sizeof(key), "family.%d", family);
-        page_json_message(w, key, page_family_label((enum page_family)family));
+        page_json_message(w, key,
+                          page->kind == PAGE_INCORE ? page_pipe_label((enum page_family)family)
+                                                    : page_family_label((enum page_family)family));
     }
     for (int state = GAP_QUEUED; state <= GAP_UNLINKED; state++) {
         snprintf(key, sizeof(key), "state.%s", gap_state_name((enum gap_state)state));
@@ -312,6 +315,7 @@ void page_write_model(struct page_file *page, struct sink out)
         put_set(&w, page->sets[i]);
     json_write_end(&w);
     page_json_diff(&w, page);
+    page_write_panels(page, &w);
     json_write_end(&w);
     json_write_finish(&w);
 }

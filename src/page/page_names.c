@@ -137,6 +137,16 @@ const struct message *page_family_label(enum page_family family)
     return labels[family];
 }
 
+const struct message *page_pipe_label(enum page_family family)
+{
+    static const struct message *const labels[PAGE_FAMILIES] = {
+        &page_text.pipe_cube, &page_text.pipe_fix,  &page_text.pipe_vector, &page_text.pipe_mte1,
+        &page_text.pipe_mte3, &page_text.pipe_mte2, &page_text.pipe_other,  &page_text.pipe_scalar,
+    };
+
+    return labels[family];
+}
+
 const struct message *page_state_label(enum gap_state state)
 {
     static const struct message *const labels[] = {

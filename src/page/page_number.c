@@ -54,3 +54,27 @@ struct str page_count_text(struct arena *arena, uint64_t n)
                             (unsigned long long)(n % 1000));
     return arena_format(arena, "%llu", (unsigned long long)n);
 }
+
+struct str page_scaled_text(struct arena *arena, double value, const char *unit)
+{
+    static const char *const steps[] = {"", "K", "M", "G", "T", "P"};
+    double size = fabs(value);
+    size_t k = 0;
+
+    for (; size >= 999.5 && k + 1 < ARRAY_LEN(steps); k++)
+        size /= 1000;
+    return arena_format(arena, "%s%.*f" THIN "%s%s", value < 0 ? "−" : "",
+                        size == floor(size) ? 0 : decimals(size), size, steps[k], unit);
+}
+
+struct str page_whole_text(struct arena *arena, double value)
+{
+    double left = floor(fabs(value) + 0.5);
+    struct str text = S("");
+
+    if (!(left < 1e15))
+        return arena_format(arena, "%.3g", value);
+    for (; left >= 1000; left = floor(left / 1000))
+        text = arena_format(arena, THIN "%03.0f%.*s", fmod(left, 1000), STR_ARGS(text));
+    return arena_format(arena, "%s%.0f%.*s", value <= -0.5 ? "−" : "", left, STR_ARGS(text));
+}

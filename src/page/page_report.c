@@ -1,6 +1,7 @@
 /*
  * Pages of results that have no timeline: the blocks of a report, in both languages.
  */
+#include "base/char.h"
 #include "page/page_html.h"
 #include "report/report.h"
 
@@ -17,8 +18,7 @@ static size_t first_text(const struct report *r)
     return SIZE_MAX;
 }
 
-/* A text in both languages that no message stands for. */
-static struct wording pair(struct page_file *page, const struct str texts[LANGS])
+struct wording page_pair(struct page_file *page, const struct str texts[LANGS])
 {
     struct message *m = ARENA_NEW(&page->arena, struct message);
 
@@ -26,6 +26,18 @@ static struct wording pair(struct page_file *page, const struct str texts[LANGS]
     for (enum lang lang = 0; lang < LANGS; lang++)
         m->in[lang] = texts[lang];
     return wording_of(&page->arena, phrase_plain(m));
+}
+
+struct wording page_capital(struct page_file *page, struct wording text)
+{
+    struct str texts[LANGS];
+
+    for (enum lang lang = 0; lang < LANGS; lang++) {
+        char *copy = arena_cstr(&page->arena, page_wording(page, lang, text));
+        copy[0] = char_upper(copy[0]);
+        texts[lang] = str_of(copy);
+    }
+    return page_pair(page, texts);
 }
 
 void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments)
@@ -43,8 +55,8 @@ void page_tell_fragments(struct page_file *page, const struct page_fragment *fra
         page->title = S("strata");
     page->verdict = (struct page_verdict){
         .id = "report",
-        .text = pair(page, verdicts),
-        .evidence = pair(page, leads),
+        .text = page_pair(page, verdicts),
+        .evidence = page_pair(page, leads),
         .confidence = wording_plain(S("")),
         .replay_error = -1,
     };

@@ -3,6 +3,7 @@
  */
 #include "page/page_html.h"
 #include "page/page_number.h"
+#include "page/page_panel.h"
 #include "text/page.h"
 
 enum { TABLE_ROWS = 15, NAME_WIDTH = 80, SHAPE_WIDTH = 40 };
@@ -29,10 +30,12 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
     page_html_put(h, S(" →</a>"));
     if (a->saving != 0) {
         page_html_format(h, "<strong class=\"%s\">", class);
-        page_html_text(h, page_delta_text(arena, shown));
+        bool has_time = !h->page->has_cycles;
+        if (has_time)
+            page_html_text(h, page_delta_text(arena, shown));
         if (!is_change) {
-            page_html_put(h, S(" · "));
-            page_html_text(h, page_share_text(arena, a->share));
+            page_html_put(h, has_time ? S(" · ") : S(""));
+            page_html_text(h, page_share_text(arena, has_time ? a->share : -a->share));
         }
         page_html_put(h, S("</strong>"));
     }
@@ -134,6 +137,18 @@ static bool has_section(const struct page_file *page, const char *view)
                                         : true;
 }
 
+/* Views of a result that is no capture. */
+static void put_panel_links(struct page_html *h)
+{
+    const struct page_file *page = h->page;
+
+    if (page->n_sets > 0)
+        put_link(h, &(struct section){"timeline", &page_text.nav_timeline});
+    for (size_t i = 0; i < page->panels.n; i++)
+        put_link(h, &(struct section){page->panels.at[i]->id, page->panels.at[i]->title});
+    put_link(h, &(struct section){"data", &page_text.nav_data});
+}
+
 static void put_nav(struct page_html *h)
 {
     static const struct section sections[] = {
@@ -143,12 +158,14 @@ static void put_nav(struct page_html *h)
         {"comm", &page_text.nav_comm},         {"data", &page_text.nav_data},
     };
 
-    if (h->page->n_sets == 0)
+    if (h->page->n_sets == 0 && h->page->panels.n == 0)
         return;
     page_html_put(h, S("<nav class=\"sections js-only\">\n"));
-    for (size_t i = 0; i < ARRAY_LEN(sections); i++)
+    for (size_t i = 0; i < ARRAY_LEN(sections) && h->page->panels.n == 0; i++)
         if (has_section(h->page, sections[i].view))
             put_link(h, &sections[i]);
+    if (h->page->panels.n > 0)
+        put_panel_links(h);
     page_html_put(h, S("</nav>\n"));
 }
 
@@ -218,6 +235,53 @@ static void put_kernels(struct page_html *h, const struct page_set *set)
     page_html_put(h, S("</tbody></table></div></section>\n"));
 }
 
+/* The pictures of a result that is no capture, around its actions. */
+static void put_result(struct page_html *h)
+{
+    page_draw_panels(h, true);
+    put_actions(h);
+    if (h->page->n_sets > 0)
+        page_draw_pipes(h);
+    page_draw_panels(h, false);
+    put_notes(h);
+    put_nav(h);
+}
+
+static void put_captures(struct page_html *h)
+{
+    const struct page_file *page = h->page;
+
+    if (page->ranks != NULL)
+        page_draw_ranks(h);
+    else if (page->n_sets > 0 && page->diff == NULL)
+        page_draw_accounting(h);
+    put_actions(h);
+    if (page->ranks != NULL)
+        page_draw_heat(h);
+    if (page->diff != NULL) {
+        page_draw_waterfall(h);
+        page_draw_medians(h);
+    } else if (page->n_sets > 0) {
+        page_draw_steps(h);
+        page_draw_excerpt(h);
+    }
+    if (page->n_sets > 0)
+        put_notes(h);
+    put_nav(h);
+}
+
+/* The report in full; where there are views it is for paper, and for readers without a script. */
+static void put_fragments(struct page_html *h)
+{
+    const struct page_file *page = h->page;
+
+    if (page->fragments == NULL)
+        return;
+    page_html_format(h, "<section class=\"report%s\">\n", page->panels.n > 0 ? " plain" : "");
+    page_html_put(h, text_view(&page->fragments[h->lang].html));
+    page_html_put(h, S("</section>\n"));
+}
+
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = lang};
@@ -225,29 +289,12 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
     page_html_format(&h, "<div class=\"static\" lang=\"%s\"%s>\n", lang_name(lang),
                      lang == page->options.lang ? "" : " hidden");
     put_verdict(&h);
-    if (page->ranks != NULL)
-        page_draw_ranks(&h);
-    else if (page->n_sets > 0 && page->diff == NULL)
-        page_draw_accounting(&h);
-    put_actions(&h);
-    if (page->ranks != NULL)
-        page_draw_heat(&h);
-    if (page->diff != NULL) {
-        page_draw_waterfall(&h);
-        page_draw_medians(&h);
-    } else if (page->n_sets > 0) {
-        page_draw_steps(&h);
-        page_draw_excerpt(&h);
-    }
-    if (page->n_sets > 0)
-        put_notes(&h);
-    put_nav(&h);
-    if (page->fragments != NULL) {
-        page_html_put(&h, S("<section class=\"report\">\n"));
-        page_html_put(&h, text_view(&page->fragments[lang].html));
-        page_html_put(&h, S("</section>\n"));
-    }
-    if (page->n_sets > 0)
+    if (page->panels.n > 0)
+        put_result(&h);
+    else
+        put_captures(&h);
+    put_fragments(&h);
+    if (page->n_sets > 0 && page->panels.n == 0)
         put_kernels(&h, page->sets[page->lead]);
     page_html_put(&h, S("</div>\n"));
 }

@@ -107,6 +107,17 @@ static size_t count_ranges(const struct capture *cap, const struct lane *lane)
     return n;
 }
 
+/* Pipes in the order that data takes through a core. */
+static int64_t place_of_pipe(struct str pipe)
+{
+    static const char *const order[] = {"MTE2", "MTE1", "CUBE", "FIXP", "VECTOR", "MTE3"};
+
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        if (str_equal(pipe, str_of(order[i])))
+            return (int64_t)i;
+    return ARRAY_LEN(order) + str_equal(pipe, S("SCALAR"));
+}
+
 static struct lane_order lane_of(struct page_set *set, lane_id i)
 {
     const struct lane *lane = &set->cap->lanes.at[i];
@@ -114,7 +125,10 @@ static struct lane_order lane_of(struct page_set *set, lane_id i)
     char buf[TITLE_TEXT];
     int64_t number;
 
-    if (lane->key.kind != LANE_STREAM || !num_i64(capture_text(set->cap, lane->key.name), &number))
+    if (lane->key.kind == LANE_PIPE)
+        number = place_of_pipe(capture_text(set->cap, lane->key.name));
+    else if (lane->key.kind != LANE_STREAM ||
+             !num_i64(capture_text(set->cap, lane->key.name), &number))
         number = INT64_MAX;
     return (struct lane_order){{.lane = i,
                                 .name = arena_str(set->arena, title_lane(set->cap, i, buf)),
@@ -194,7 +208,7 @@ static void open_lane(struct page_set *set, size_t lane)
     set->groups.at[set->lanes.at[lane].group].is_open = true;
 }
 
-/* Open at the start: the first device or core, and the thread that launches. */
+/* Open at the start: the first device, or cores, and the thread that launches. */
 static void open_lanes(struct page_set *set)
 {
     const struct host_timelines *host = &set->a->host;
@@ -202,7 +216,8 @@ static void open_lanes(struct page_set *set)
 
     for (size_t i = 0; i < set->lanes.n && n < OPEN_LANES; i++)
         if (set->groups.at[set->lanes.at[i].group].kind <= GROUP_PIPES &&
-            set->lanes.at[i].group == set->lanes.at[0].group &&
+            (set->lanes.at[i].group == set->lanes.at[0].group ||
+             set->groups.at[0].kind == GROUP_PIPES) &&
             set->lanes.at[i].part != LANE_RANGES) {
             open_lane(set, i);
             n++;
@@ -246,11 +261,38 @@ static uint8_t kind_of_slice(const struct dictionary *d, size_t slice)
     return task == UINT32_MAX || kind <= SLICE_COPY ? kind : kinds[d->set->a->tasks.at[task].class];
 }
 
+enum page_family page_family_of_pipe(struct str pipe)
+{
+    static const struct {
+        const char *begin;
+        enum page_family family;
+    } of[] = {{"CUBE", PAGE_MATRIX}, {"M", PAGE_MATRIX},  {"FIX", PAGE_ATTENTION},
+              {"V", PAGE_VECTOR},    {"RV", PAGE_VECTOR}, {"MTE1", PAGE_LAYOUT},
+              {"MTE2", PAGE_COPY},   {"MTE3", PAGE_COMM}, {"SCALAR", PAGE_HOST},
+              {"ALL", PAGE_HOST}};
+    enum page_family family = PAGE_OTHER;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+        struct str begin = str_of(of[i].begin);
+        if (begin.n > longest && str_starts(pipe, begin)) {
+            family = of[i].family;
+            longest = begin.n;
+        }
+    }
+    return family;
+}
+
 static enum page_family family_of_slice(const struct dictionary *d, size_t slice, uint8_t kind)
 {
     const struct capture *cap = d->set->cap;
+    const struct lane_key *lane = &cap->lanes.at[cap->slices.lane[slice]].key;
     uint32_t task = d->task_of[slice];
 
+    if (lane->kind == LANE_PIPE)
+        return kind == SLICE_WAIT || kind == SLICE_CONTROL
+                   ? PAGE_HOST
+                   : page_family_of_pipe(capture_text(cap, lane->name));
     switch (kind) {
     case SLICE_COMM:
     case SLICE_COMM_PART:

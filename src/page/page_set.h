@@ -50,6 +50,7 @@ struct page_lane {
     bool is_open;
     size_t depth;    /* rows */
     nanos busy;      /* union of what is busy */
+    double told;     /* busy share as a simulator tells it; 0: it does not */
     size_t first, n; /* items */
     size_t slices;
     bool is_merged; /* has bundles */
@@ -153,6 +154,9 @@ static inline bool page_is_busy(enum lane_kind lane, uint8_t kind)
 }
 
 enum page_family page_family_of(enum kernel_family family);
+
+/* Pipes of a core have colours of their own. */
+enum page_family page_family_of_pipe(struct str pipe);
 
 /*
  * Fewer items where a page would be too large (page_thin.c): a run of neighbours in a row of a

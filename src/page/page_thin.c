@@ -149,10 +149,21 @@ static void add_busy(struct thinner *t, nanos begin, nanos end)
     t->busy_to = end > t->busy_to ? end : t->busy_to;
 }
 
+/* Instructions of a pipe overlap without one holding the other: the first row that is free. */
+static size_t free_row(const struct nest *nest, nanos begin)
+{
+    size_t row = 0;
+
+    while (row < nest->rows.n && nest->rows.at[row].end > begin)
+        row++;
+    return row;
+}
+
 /* The item that a slice becomes, or becomes part of. */
 static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos begin, nanos dur)
 {
-    size_t depth = nest->stack.n;
+    bool is_pipe = t->lane == LANE_PIPE;
+    size_t depth = is_pipe ? free_row(nest, begin) : nest->stack.n;
     uint32_t item = t->n;
 
     while (nest->rows.n < depth + 2)
@@ -171,8 +182,9 @@ static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos 
             add_item(t, slice, begin, dur);
     }
     *row = (struct row_end){.end = begin + dur, .dur = dur, .item = item};
-    below->parents = below->parents > need ? below->parents : need;
-    vec_push(&nest->stack, begin + dur);
+    below->parents = !is_pipe && below->parents < need ? need : below->parents;
+    if (!is_pipe)
+        vec_push(&nest->stack, begin + dur);
     return item;
 }
 

@@ -66,8 +66,11 @@ static void bind_scalar(struct pto_core *c, uint32_t arg, const struct pto_type 
     const struct pto_binding *b = arg < c->machine->n_bindings ? &c->machine->bindings[arg] : NULL;
 
     *n = (struct pto_number){.taint = arg + 1};
-    if (!pto_dtype_is_float(type->dtype))
-        n->v.i = pto_wrap(c->machine->options->unknown, type->dtype);
+    int64_t assumed = c->machine->options->unknown + (b && !b->is_given ? b->number : 0);
+    if (pto_dtype_is_float(type->dtype))
+        n->v.f = pto_round_to((double)assumed, type->dtype);
+    else
+        n->v.i = pto_wrap(assumed, type->dtype);
     if (name_is(p, arg, "__pypto_spmd_block_idx"))
         *n = (struct pto_number){.v.i = c->machine->options->block};
     else if (name_is(p, arg, "__pypto_spmd_block_num"))

@@ -1,5 +1,5 @@
 // What every view is given.
-import { Both, Kernel, Model, Set } from './model';
+import { Kernel, Model, Set, Words } from './model';
 import { Shared } from './state';
 import { Store } from './store';
 import { Lang } from './text';
@@ -15,8 +15,8 @@ export class App {
         return this.model.sets[this.shared.state.set] ?? this.model.sets[0];
     }
 
-    both(text: Both): string {
-        return text[this.lang];
+    both(text: Words): string {
+        return typeof text === 'string' ? text : text[this.lang];
     }
 
     // Label of a class, cause, kind or family.

@@ -237,7 +237,7 @@ async function unpackSet(read: Reader, job: UnpackJob, k: number, emit: Emit): P
         const spans: Spans[] = [];
         for (const lane of group) await guarded(emit, async () => {
             const columns = await unpackLane(read, set.lanes[lane].n, chunks[lane], familyOf);
-            const rows = buildRows(lane, columns, familyOf, set.to);
+            const rows = buildRows(lane, columns, familyOf, set.to, set.lanes[lane].kind === 'pipe');
             if (set.lanes[lane].kind !== 'other') spans.push(columns);
             // Rows hold the times; the columns keep what rows do not.
             const none = new Float64Array(0);

@@ -207,6 +207,76 @@ export interface Diff {
     steps: [number, number][];
 }
 
+export type Words = Both | string;
+export type Unit = 'text' | 'name' | 'code' | 'count' | 'ticks' | 'ns' | 'share' | 'change' | 'bytes' | 'bandwidth' | 'flops' | 'plain';
+
+interface AnyPart {
+    title: Words | null;
+    text: Words | null;
+}
+
+export interface Bar {
+    label: Words;
+    note: Words | null;
+    value: number;
+    before: number | null;
+    family: number; // -1: none, -2: hatched
+    link: string | null;
+}
+
+export interface BarsPart extends AnyPart {
+    type: 'bars';
+    unit: Unit;
+    most: number;
+    stack: boolean;
+    saved: boolean;
+    bars: Bar[];
+}
+
+export interface TablePart extends AnyPart {
+    type: 'table';
+    columns: { head: Both; unit: Unit; bar: boolean }[];
+    rows: (Words | number | null)[][];
+    links: string[];
+}
+
+export interface Point {
+    name: Words;
+    x: number;
+    y: number;
+    size: number;
+    family: number;
+    row: number | null;
+}
+
+export interface ChartPart extends AnyPart {
+    type: 'chart';
+    square: boolean;
+    xUnit: Unit;
+    yUnit: Unit;
+    xLabel: Both;
+    yLabel: Both;
+    points: Point[];
+    curves: { label: Words; points: [number, number][] }[];
+}
+
+export interface MapPart extends AnyPart {
+    type: 'map';
+    name: Words;
+    size: number;
+    until: number;
+    boxes: { name: Words; from: number; to: number; at: number; size: number; family: number; row: number | null }[];
+}
+
+export type Part = BarsPart | TablePart | ChartPart | MapPart;
+
+// A view of a result that is no capture.
+export interface Panel {
+    id: string;
+    title: Both;
+    parts: Part[];
+}
+
 export interface Model {
     format: string;
     strata: string;
@@ -220,6 +290,7 @@ export interface Model {
     words: { [id: string]: Both };
     sets: Set[];
     diff: Diff | null;
+    panels: Panel[];
 }
 
 export const KINDS = [

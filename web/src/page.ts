@@ -5,12 +5,14 @@ import { Model } from './model';
 import { Shared, State } from './state';
 import { Store } from './store';
 import { setLang, t } from './text';
+import { setCycles } from './units';
 import { commView } from './views/comm';
 import { dataView } from './views/data';
 import { diffView } from './views/diff';
 import { kernelsView } from './views/kernels';
 import { memoryView } from './views/memory';
 import { modelView } from './views/model';
+import { panelView } from './views/panel';
 import { timelineView, TimelineView } from './views/timeline';
 
 const PHONE = 600; // px: the timeline comes on request
@@ -25,6 +27,7 @@ class Page {
     build(): void {
         const { app } = this;
         setLang(app.lang);
+        setCycles(app.model.sets.some((set) => set.hz !== 1e9) ? t('unit.cycles') : null);
         app.shared.off();
         app.store.off();
         this.applyLang();
@@ -42,6 +45,7 @@ class Page {
     // The views that this kind of page has, in order.
     private viewIds(): string[] {
         const { model } = this.app;
+        if (model.panels.length > 0) return ['summary', ...(model.sets.length > 0 ? ['timeline'] : []), ...model.panels.map((panel) => panel.id), 'data'];
         const hasLanes = model.sets.some((set) => set.lanes.length > 0);
         const isRun = model.sets.length > 0 && (model.kind === 'capture' || model.kind === 'compare' || model.kind === 'ranks');
         const ids = ['summary'];
@@ -52,14 +56,19 @@ class Page {
         return ids;
     }
 
+    private title(id: string): string {
+        const panel = this.app.model.panels.find((one) => one.id === id);
+        return panel ? this.app.both(panel.title) : t('view.' + id);
+    }
+
     private link(id: string): HTMLElement {
-        const link = el('a', { href: '#v=' + id }, t('view.' + id));
+        const link = el('a', { href: '#v=' + id }, this.title(id));
         link.addEventListener('click', (event) => {
             event.preventDefault();
-            this.app.shared.go({ view: id });
+            this.app.shared.go({ view: id, row: null });
         });
         if (id === 'summary') return link;
-        const section = el('section', { id: 'view-' + id, class: 'view', 'aria-labelledby': 'title-' + id, hidden: true }, el('h2', { id: 'title-' + id }, t('view.' + id)));
+        const section = el('section', { id: 'view-' + id, class: 'view', 'aria-labelledby': 'title-' + id, hidden: true }, el('h2', { id: 'title-' + id }, this.title(id)));
         this.sections.set(id, { link, section, isMade: false });
         return link;
     }
@@ -75,7 +84,7 @@ class Page {
         }
         if (state.theme !== before.theme) this.applyTheme();
         // A link into a view scrolls there even when it is the one shown.
-        const isAsked = state.view !== before.view || (state.view !== '' && state.layer !== null) || (state.view === 'timeline' && (state.gap !== before.gap && state.gap !== null && document.activeElement?.closest('.static') !== null));
+        const isAsked = state.view !== before.view || (state.row !== before.row && state.row !== null) || (state.view !== '' && state.layer !== null) || (state.view === 'timeline' && (state.gap !== before.gap && state.gap !== null && document.activeElement?.closest('.static') !== null));
         if (state.view !== before.view || isAsked) this.show(this.current(state), true);
         if (state.step !== before.step) this.markStep(state.step);
     }
@@ -105,6 +114,8 @@ class Page {
             this.ensureTimeline();
             return dataView(app, this.timeline?.timeline ?? null);
         }
+        const panel = app.model.panels.find((one) => one.id === id);
+        if (panel) return panelView(app, panel);
         const views = new Map([['kernels', kernelsView], ['model', modelView], ['memory', memoryView], ['comm', commView], ['diff', diffView]]);
         return views.get(id)?.(app) ?? el('div');
     }

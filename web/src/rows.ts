@@ -108,6 +108,22 @@ export function finishRow(row: Row, length: number): Row {
     return row;
 }
 
+// Instructions of a pipe overlap without one holding the other: each lies in the first row that is free.
+function packed(columns: Columns): { depth: Uint16Array; counts: number[] } {
+    const n = columns.start.length;
+    const depth = new Uint16Array(n);
+    const ends: number[] = [];
+    const counts: number[] = [];
+    for (let i = 0; i < n; i++) {
+        let d = 0;
+        while (d < ends.length && d < MAX_DEPTH && ends[d] > columns.start[i]) d++;
+        ends[d] = columns.end[i];
+        depth[i] = d;
+        counts[d] = (counts[d] ?? 0) + 1;
+    }
+    return { depth, counts: counts.slice(0, MAX_DEPTH) };
+}
+
 // The depth of each item: how many earlier ones are still open when it starts. Deeper than the limit: not drawn.
 function depthsOf(columns: Columns): { depth: Uint16Array; counts: number[] } {
     const n = columns.start.length;
@@ -124,8 +140,8 @@ function depthsOf(columns: Columns): { depth: Uint16Array; counts: number[] } {
     return { depth, counts: counts.slice(0, MAX_DEPTH) };
 }
 
-export function buildRows(lane: number, columns: Columns, familyOf: Uint8Array, length: number): Row[] {
-    const { depth, counts } = depthsOf(columns);
+export function buildRows(lane: number, columns: Columns, familyOf: Uint8Array, length: number, isPipe = false): Row[] {
+    const { depth, counts } = isPipe ? packed(columns) : depthsOf(columns);
     const rows = counts.map((n, d) => makeRow(lane, d, n, columns.bundles));
     const filled = new Uint32Array(rows.length);
     for (let i = 0; i < depth.length; i++) {

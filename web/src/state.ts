@@ -24,6 +24,7 @@ export interface State {
     kernel: number | null;
     class: string | null;
     layer: string | null;
+    row: number | null; // of the view's first table
     query: string;
     pins: string[]; // "set.lane"
     ranks: number[]; // sets that the timeline shows, in this order; none: all
@@ -34,7 +35,13 @@ export interface State {
     theme: 'light' | 'dark' | null;
 }
 
-export const VIEWS = ['summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'data'];
+
+export const VIEWS = [
+    'summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'data',
+    // of results that are no captures
+    'path', 'whatif', 'source', 'instructions', 'waits', 'buffers', 'moved', 'metrics', 'pipes', 'limits', 'roofline', 'stalls', 'hot', 'opportunities',
+    'errors', 'coverage', 'tables', 'findings',
+];
 
 export const initialState = (): State => ({
     view: '',
@@ -47,6 +54,7 @@ export const initialState = (): State => ({
     kernel: null,
     class: null,
     layer: null,
+    row: null,
     query: '',
     pins: [],
     ranks: [],
@@ -90,6 +98,7 @@ export function applyAddress(before: State, hash: string, lead = 0): State {
     state.kernel = natural(p.get('kernel'));
     state.class = p.get('class');
     state.layer = /^\d+\.\d+$/.test(p.get('layer') ?? '') ? p.get('layer') : null;
+    state.row = natural(p.get('row'));
     state.query = p.get('q') ?? '';
     if (p.has('pin')) state.pins = listOf(p.get('pin'), /^\d+\.\d+$/);
     if (p.has('rank')) state.ranks = listOf(p.get('rank'), /^\d{1,3}$/).map(Number);
@@ -118,6 +127,7 @@ export function addressOf(state: State, lead = 0): string {
     put('kernel', state.kernel);
     put('class', state.class);
     put('layer', state.layer);
+    put('row', state.row);
     put('q', state.query);
     put('rank', state.ranks.join(','));
     put('l', state.lanes.join(','));

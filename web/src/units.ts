@@ -25,11 +25,21 @@ function scaled(x: number, step: number, units: string[]): string {
     return (x < 0 ? MINUS : '') + number + THIN + units[k];
 }
 
-export const time = (ns: number): string => scaled(ns, 1000, ['ns', 'µs', 'ms', 's', 'ks']);
+// Pages of one core count cycles; the word for them, or null where times are nanoseconds.
+let cycles: string | null = null;
+
+export const setCycles = (word: string | null): void => {
+    cycles = word;
+};
+
+export const cyclesWord = (): string | null => cycles;
+
+export const nanoseconds = (ns: number): string => scaled(ns, 1000, ['ns', 'µs', 'ms', 's', 'ks']);
+export const time = (n: number): string => (cycles === null ? nanoseconds(n) : grouped(n) + THIN + cycles);
 export const binaryBytes = (n: number): string => scaled(n, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
 export const bytes = (n: number): string => scaled(n, 1000, ['B', 'KB', 'MB', 'GB', 'TB']);
-export const rate = (n: number): string => scaled(n, 1000, ['B/s', 'KB/s', 'MB/s', 'GB/s', 'TB/s']);
-export const exactNs = (ns: number): string => grouped(ns) + THIN + 'ns';
+export const rate = (n: number): string => scaled(n, 1000, ['B/s', 'KB/s', 'MB/s', 'GB/s', 'TB/s', 'PB/s']);
+export const exactNs = (ns: number): string => grouped(ns) + THIN + (cycles ?? 'ns');
 
 export function signed(text: string): string {
     return text.startsWith(MINUS) ? text : '+' + text;
@@ -50,6 +60,7 @@ export function tickStep(least: number): number {
 
 // A label of an axis whose ticks are `step` ns apart: all labels share the unit of the largest.
 export function tickLabel(ns: number, step: number, largest: number): string {
+    if (cycles !== null) return grouped(ns);
     const units: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
     const [scale, unit] = units.find(([s]) => Math.max(Math.abs(largest), step) >= s) ?? units[3];
     const places = Math.max(0, Math.ceil(Math.log10(scale / step) - 1e-9));

@@ -207,7 +207,7 @@ export function writePage(file: string, sets: SetSpec[], rest: object, bundle: s
     const packer = new Packer();
     const model = {
         format: 'strata.page/1', strata: '0.0.0', kind: sets.length === 2 ? 'compare' : 'capture', title: 'fixture', facts: [], missing: [], thinned: null,
-        redacted: false, words: words(), sets: sets.map((set) => setModel(packer, set)), diff: null, ...rest,
+        redacted: false, words: words(), sets: sets.map((set) => setModel(packer, set)), diff: null, panels: [], ...rest,
     };
     const code = readFileSync(bundle, 'utf8');
     const css = readFileSync(style, 'utf8');

@@ -1,0 +1,178 @@
+/*
+ * page_panel - views of results that are no captures: bars, tables, charts and maps of memory, as
+ * plain data. Whoever has a result fills them; the first screen draws some, the script all.
+ *
+ *     struct page_panel *p = page_panel_add(page, "stalls", &page_text.heading_stalls);
+ *     struct page_bars *bars = page_bars_add(p, PAGE_SHARE, 1);
+ *     page_bar_add(bars, (struct page_bar){.label = label, .value = 0.89});
+ *
+ * Everything lives in the arena of the page; numbers that are not known are NAN.
+ */
+#ifndef STRATA_PAGE_PAGE_PANEL_H
+#define STRATA_PAGE_PAGE_PANEL_H
+
+#include "page/page.h"
+
+enum { PAGE_NO_FAMILY = -1, PAGE_HATCHED = -2 };
+
+/* What a number is, and how it is written. */
+enum page_unit {
+    PAGE_TEXT,
+    PAGE_NAME, /* of something in the data: in letters of equal width */
+    PAGE_CODE, /* a line of a program: its blanks count */
+    PAGE_COUNT,
+    PAGE_TICKS, /* cycles, or nanoseconds where the page has none */
+    PAGE_NS,
+    PAGE_SHARE,  /* 0 to 1 */
+    PAGE_CHANGE, /* a share with its sign */
+    PAGE_BYTES,
+    PAGE_BANDWIDTH, /* bytes a second */
+    PAGE_FLOPS,     /* a second */
+    PAGE_PLAIN,
+    PAGE_UNITS
+};
+
+/* Where a part stands on the first screen. */
+enum page_room { PAGE_BELOW, PAGE_HALF, PAGE_WHOLE, PAGE_TOP }; /* BELOW: not there */
+
+struct page_bar {
+    struct wording label, note;
+    double value, before; /* before: what it was, drawn as an outline; 0: nothing */
+    int family;           /* or PAGE_NO_FAMILY, PAGE_HATCHED */
+    struct str link;      /* may be empty */
+};
+
+struct page_bars {
+    enum page_unit unit;
+    double most;   /* full width */
+    bool is_stack; /* one bar of parts that add up to `most` */
+    bool is_saved; /* the change from `before` is told too */
+    VEC_OF(struct page_bar) at;
+};
+
+struct page_table_column {
+    const struct message *head;
+    enum page_unit unit;
+    bool has_bar; /* a bar behind the number, against the column's largest */
+};
+
+struct page_cell {
+    double number;
+    struct wording text; /* of columns that are texts */
+};
+
+struct page_table {
+    const struct page_table_column *columns;
+    size_t n_columns;
+    VEC_OF(struct page_cell) cells; /* row by row */
+    VEC_OF(struct str) links;       /* of rows; may be empty texts */
+    size_t shown, columns_shown;    /* on the first screen; 0: all */
+};
+
+struct page_point {
+    double x, y, size;
+    struct wording name;
+    int family;
+    size_t row; /* of the table beside it; SIZE_MAX: none */
+};
+
+/* A roof, or the line where both sides are equal. */
+struct page_curve {
+    struct wording label;
+    VEC_OF(double) x;
+    VEC_OF(double) y;
+};
+
+/* Both axes are logarithmic. A curve may lead out of the chart; its second point is in it. */
+struct page_chart {
+    bool is_square; /* both axes are the same */
+    enum page_unit x_unit, y_unit;
+    const struct message *x_label, *y_label;
+    VEC_OF(struct page_point) points;
+    VEC_OF(struct page_curve) curves;
+};
+
+/* A buffer: where in its memory, from when to when. */
+struct page_box {
+    struct wording name;
+    double from, to, at, size;
+    int family;
+    size_t row;
+};
+
+struct page_map {
+    struct wording name; /* of the memory */
+    double size, until;  /* bytes it has; end of time */
+    VEC_OF(struct page_box) boxes;
+};
+
+enum page_part_kind { PAGE_PART_BARS, PAGE_PART_TABLE, PAGE_PART_CHART, PAGE_PART_MAP };
+
+struct page_part {
+    enum page_part_kind kind;
+    enum page_room room;
+    struct wording title, note; /* may be empty; the title is then the view's */
+    union {
+        struct page_bars *bars;
+        struct page_table *table;
+        struct page_chart *chart;
+        struct page_map *map;
+    };
+};
+
+struct page_panel {
+    const char *id; /* of the view: letters */
+    struct page_file *page;
+    const struct message *title;
+    VEC_OF(struct page_part) parts;
+};
+
+struct page_panel *page_panel_add(struct page_file *page, const char *id,
+                                  const struct message *title);
+void page_panels_free(struct page_file *page);
+
+/* Parts, below the others of the view; page_part() is the last one. */
+struct page_bars *page_bars_add(struct page_panel *panel, const struct message *title,
+                                enum page_unit unit, double most);
+struct page_table *page_table_add(struct page_panel *panel, const struct message *title,
+                                  const struct page_table_column *columns, size_t n_columns);
+struct page_chart *page_chart_add(struct page_panel *panel, const struct message *title);
+struct page_map *page_map_add(struct page_panel *panel, const struct message *title,
+                              struct wording name);
+struct page_part *page_part(struct page_panel *panel);
+
+void page_bar_add(struct page_bars *bars, struct page_bar bar);
+
+/* Cells from left to right; the first of a row begins it. A link belongs to the row begun last. */
+void page_cell_number(struct page_table *t, double number);
+void page_cell_text(struct page_table *t, struct str text);
+void page_cell_wording(struct page_table *t, struct wording text);
+void page_row_link(struct page_table *t, struct str link);
+
+static inline size_t page_table_rows(const struct page_table *t)
+{
+    return t->cells.n / t->n_columns;
+}
+
+void page_curve_add(struct page_chart *c, struct wording label, const double *x, const double *y,
+                    size_t n);
+
+/* "#v=stalls&row=3": the address of a row of the view's first table. */
+struct str page_row_address(struct page_file *page, const char *view, size_t row);
+
+/* ---- for the files of this folder ---- */
+
+/* A number with its unit, for people. */
+struct str page_number_text(struct page_file *page, enum page_unit unit, double value);
+
+void page_write_panels(struct page_file *page, struct json_writer *w);
+/* Those above the actions, or the others. */
+void page_draw_panels(struct page_html *h, bool is_top);
+void page_draw_pipes(struct page_html *h);
+
+static inline bool page_is_text(enum page_unit unit)
+{
+    return unit <= PAGE_CODE;
+}
+
+#endif
