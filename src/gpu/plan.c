@@ -20,14 +20,14 @@ const char *gpu_command_line(const char *const *argv, struct arena *arena)
     return text.at;
 }
 
-static enum status expand(struct gpu_words words, const struct gpu_params *params,
-                          struct arena *arena, const char *const **out, struct diag *d)
+static enum status expand(struct gpu_words words, const struct gpu_plan *plan, struct arena *arena,
+                          const char *const **out, struct diag *d)
 {
     const char **argv = ARENA_ARRAY(arena, const char *, words.n + 1);
 
     for (size_t i = 0; i < words.n; i++) {
         struct str word;
-        TRY(gpu_spec_substitute(arena, words.at[i], params, &word, d));
+        TRY(gpu_spec_substitute(arena, words.at[i], &plan->params, plan->version, &word, d));
         argv[i] = arena_cstr(arena, word);
     }
     *out = argv;
@@ -75,13 +75,13 @@ static enum status take_command(struct gpu_plan *plan, const struct gpu_profile_
         memcpy(argv, job->argv, job->argc * sizeof(*argv));
         plan->argv = argv;
     } else {
-        TRY(expand(plan->spec.command, &plan->params, arena, &plan->argv, d));
+        TRY(expand(plan->spec.command, plan, arena, &plan->argv, d));
     }
     if (plan->argv[0] == NULL)
         return diag_fail(d, ST_FORMAT, "gpu.no-command", (struct where){.path = job->ask.spec},
                          "no command to profile: give it behind -- or as \"command\" of the spec");
     if (plan->spec.check.n > 0)
-        TRY(expand(plan->spec.check, &plan->params, arena, &plan->check, d));
+        TRY(expand(plan->spec.check, plan, arena, &plan->check, d));
     plan->command = gpu_command_line(plan->argv, arena);
     return ST_OK;
 }
@@ -212,14 +212,14 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
     if (job->ask.spec != NULL)
         TRY(gpu_spec_load(arena, job->ask.spec, &plan->spec, d));
     TRY(take_params(plan, job, arena, d));
-    TRY(take_command(plan, job, arena, d));
-    plan->kernel = job->ask.kernel != NULL   ? str_of(job->ask.kernel)
-                   : plan->spec.kernel.n > 0 ? plan->spec.kernel
-                                             : program_name(plan->argv);
     if (job->ask.version != NULL)
         plan->version = strcmp(job->ask.version, "v0") == 0 ? S("base") : str_of(job->ask.version);
     else if (plan->spec.version.n > 0)
         plan->version = plan->spec.version;
+    TRY(take_command(plan, job, arena, d));
+    plan->kernel = job->ask.kernel != NULL   ? str_of(job->ask.kernel)
+                   : plan->spec.kernel.n > 0 ? plan->spec.kernel
+                                             : program_name(plan->argv);
     take_stages(plan, job);
     gpu_plan_select(plan, arena);
     TRY(check_stages(plan, arena, d));

@@ -245,7 +245,8 @@ enum status gpu_ask_params(const struct gpu_ask *ask, const struct gpu_params *s
 }
 
 enum status gpu_spec_substitute(struct arena *arena, struct str text,
-                                const struct gpu_params *params, struct str *out, struct diag *d)
+                                const struct gpu_params *params, struct str version,
+                                struct str *out, struct diag *d)
 {
     struct str rest = text, made = {"", 0};
 
@@ -260,11 +261,12 @@ enum status gpu_spec_substitute(struct arena *arena, struct str text,
         size_t close = str_find_char(tail, '}');
         struct str name = str_part(tail, 0, close);
         const struct gpu_param *p = gpu_params_get(params, arena_cstr(arena, name));
-        if (close == tail.n || p == NULL)
+        bool is_version = p == NULL && str_equal(name, S("version"));
+        if (close == tail.n || (p == NULL && !is_version))
             return diag_fail(d, ST_FORMAT, "gpu.unknown-param", (struct where){0},
                              "no parameter \"%.*s\" for \"%.*s\"", STR_ARGS(name), STR_ARGS(text));
-        made =
-            arena_format(arena, "%.*s%.*s%.*s", STR_ARGS(made), STR_ARGS(head), STR_ARGS(p->text));
+        made = arena_format(arena, "%.*s%.*s%.*s", STR_ARGS(made), STR_ARGS(head),
+                            STR_ARGS(is_version ? version : p->text));
         rest = str_part(tail, close + 1, tail.n);
     }
 }

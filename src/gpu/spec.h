@@ -57,6 +57,7 @@ enum status gpu_ask_params(const struct gpu_ask *ask, const struct gpu_params *s
 
 /* `text` with every ${name} replaced by the parameter's value. */
 enum status gpu_spec_substitute(struct arena *arena, struct str text,
-                                const struct gpu_params *params, struct str *out, struct diag *d);
+                                const struct gpu_params *params, struct str version,
+                                struct str *out, struct diag *d);
 
 #endif

@@ -39,9 +39,14 @@ TEST(a_plan_is_read_whole)
     assert_non_null(f.spec.stages.at[0].tiling);
     assert_str(f.spec.stages.at[2].group, "pair");
     assert_int_equal(
-        gpu_spec_substitute(&f.arena, f.spec.command.at[1], &f.spec.params, &word, &f.d), ST_OK);
+        gpu_spec_substitute(&f.arena, f.spec.command.at[1], &f.spec.params, S("v2"), &word, &f.d),
+        ST_OK);
     assert_str(word, "--b=32");
-    assert_int_equal(gpu_spec_substitute(&f.arena, S("${q}"), &f.spec.params, &word, &f.d),
+    assert_int_equal(
+        gpu_spec_substitute(&f.arena, S("./mla-${version}"), &f.spec.params, S("v2"), &word, &f.d),
+        ST_OK);
+    assert_str(word, "./mla-v2");
+    assert_int_equal(gpu_spec_substitute(&f.arena, S("${q}"), &f.spec.params, S("v2"), &word, &f.d),
                      ST_FORMAT);
     end(&f);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/inert.h"
+#include "gpu/timeline_copies.h"
 #include "gpu/timeline_in.h"
 #include "report/report.h"
 #include "text/gpu.h"
@@ -506,6 +507,7 @@ static void put_view(const struct timeline *t, const struct view *v, struct repo
     report_heading(r, message_word(r->lang, S("Streams")));
     report_records(r, &timeline_stream_record, v->streams, v->n_streams, NULL);
     put_overlap(r, v);
+    timeline_copies_put(t, &v->d, r);
     put_launches(r, &v->d.launches);
     report_heading(r, message_word(r->lang, S("Gaps")));
     report_records(r, &cause_record, v->causes, GAP_CAUSES, NULL);

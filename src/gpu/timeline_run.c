@@ -7,6 +7,7 @@
 
 #include "base/markdown.h"
 #include "base/ranked.h"
+#include "gpu/timeline_copies.h"
 #include "gpu/timeline_in.h"
 #include "report/report.h"
 #include "text/gpu.h"
@@ -247,6 +248,34 @@ static void judge_launches(const struct timeline_device *d, struct gpu_run *run)
                                       .gain = gain > idle ? idle : gain});
 }
 
+/* O21: copies while no kernel runs. At best they overlap with kernels, or, from pageable memory,
+ * run as fast as the link. */
+static void judge_copies(const struct timeline *t, const struct timeline_device *d,
+                         struct gpu_run *run)
+{
+    struct timeline_copies rows[TIMELINE_COPY_KINDS];
+    size_t n = timeline_copies_find(t, d, &run->arena, rows);
+    double span = (double)nanos_sub(d->window.end, d->window.begin), exposed = 0;
+    const struct timeline_copies *most = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        exposed += (double)rows[i].exposed;
+        if (most == NULL || rows[i].exposed > most->exposed)
+            most = &rows[i];
+    }
+    if (span <= 0 || exposed <= 0.05 * span)
+        return;
+    struct str trigger = MESSAGE(LANG_EN, &run->arena, &gpu_text.exposed_copies,
+                                 PLACE("share", 100 * exposed / span), PLACE("kind", most->kind),
+                                 PLACE("memory", most->memory.n > 0 ? most->memory : S("–")),
+                                 PLACE("gbps", most->gbps));
+    gpu_run_extra(run, (struct gpu_opportunity){.id = 21,
+                                                .family = "copies",
+                                                .name = S("overlap copies, from pinned memory"),
+                                                .trigger = trigger,
+                                                .gain = fmin(100 * exposed / span, 95)});
+}
+
 /* Union of the kernels of some stages; `in` says which of the run's kernels count. */
 static nanos union_of(const struct timeline_device *d, const bool *in)
 {
@@ -313,6 +342,7 @@ void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct
     for (size_t i = 0, n = timeline_notes(t, d, &run->arena, list); i < n; i++)
         gpu_run_note(run, "%.*s", STR_ARGS(list[i]));
     judge_launches(d, run);
+    judge_copies(t, d, run);
     if (d->sort_of == NULL)
         return;
     for (size_t i = 0; i < run->stages.n; i++)

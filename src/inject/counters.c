@@ -10,9 +10,9 @@
 #include "inject/metric_set.h"
 
 enum {
-    CONTEXTS_MOST = 16,
-    KERNELS_MOST = 8192, /* distinct launches whose count is limited */
-    RANGES_MOST = 64,    /* of one launch: a graph has one for each node */
+    CONTEXTS_MOST = 1024, /* at the same time */
+    KERNELS_MOST = 8192,  /* distinct launches whose count is limited */
+    RANGES_MOST = 64,     /* of one launch: a graph has one for each node */
     NOTES_MOST = 32,
 };
 
@@ -39,8 +39,8 @@ struct counted_kernel {
 
 static struct {
     struct inject_session *session;
-    pthread_mutex_t lock; /* held from a chosen launch's begin to its end */
-    struct target targets[CONTEXTS_MOST];
+    pthread_mutex_t lock;                  /* held from a chosen launch's begin to its end */
+    struct target *targets[CONTEXTS_MOST]; /* those that ended are used again */
     unsigned n_targets;
     struct counted_kernel kernels[KERNELS_MOST]; /* by name, grid and block */
     struct counted_kernel others;                /* those that find the table full share it */
@@ -99,16 +99,30 @@ static bool use_part(struct inject_session *s, struct target *t, size_t part)
     return make_data(s, t, &t->set.parts[part]);
 }
 
+/* The counters serve one context at a time. */
+static void close_others(struct inject_session *s, const void *context)
+{
+    for (unsigned i = 0; i < c.n_targets; i++)
+        if (c.targets[i]->context != context)
+            end_part(s, c.targets[i]);
+}
+
 /* NULL when this context cannot be measured. The profiler is initialised here, not before the first
  * launch: the driver is still starting when it loads us. */
 static struct target *target_of(struct inject_session *s, const struct launch *l)
 {
+    struct target *t = NULL;
+
+    close_others(s, l->context);
     for (unsigned i = 0; i < c.n_targets; i++)
-        if (c.targets[i].context == l->context)
-            return c.targets[i].is_failed ? NULL : &c.targets[i];
-    if (c.n_targets == CONTEXTS_MOST)
+        if (c.targets[i]->context == l->context)
+            return c.targets[i]->is_failed ? NULL : c.targets[i];
+        else if (c.targets[i]->context == NULL)
+            t = c.targets[i];
+    if (t == NULL && c.n_targets < CONTEXTS_MOST && (t = calloc(1, sizeof(*t))) != NULL)
+        c.targets[c.n_targets++] = t;
+    if (t == NULL)
         return NULL;
-    struct target *t = &c.targets[c.n_targets++];
     *t = (struct target){.context = l->context};
     t->is_failed = !SESSION_CALL(s, ProfilerInitialize, &CUPTI_WITH(plain, private)) ||
                    !metric_set_make(s, &t->set, t->context, l->device) || !use_part(s, t, 0);
@@ -405,8 +419,8 @@ static void context_ends(struct inject_session *s, void *context)
 {
     pthread_mutex_lock(&c.lock);
     for (unsigned i = 0; i < c.n_targets; i++)
-        if (c.targets[i].context == context)
-            release(s, &c.targets[i]);
+        if (c.targets[i]->context == context)
+            release(s, c.targets[i]);
     pthread_mutex_unlock(&c.lock);
 }
 
@@ -422,6 +436,8 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         launch_range(s, id, data);
     else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS)
         context_ends(s, ((const struct cupti_resource_data *)data)->context);
+    else if (domain == DOMAIN_DRIVER && launch_capture(id, call))
+        return;
     else if (domain == DOMAIN_DRIVER && call->site == 1)
         launch_ends(s);
     else if (domain == DOMAIN_DRIVER && now.target == NULL && launch_from(s, id, call, &launch))

@@ -224,7 +224,8 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
     if (atomic_load(&s->is_over))
         return;
     if (domain == DOMAIN_DRIVER) {
-        on_launch(s, id, data);
+        if (!launch_capture(id, data))
+            on_launch(s, id, data);
     } else if (domain == DOMAIN_NVTX && launch_range(s, id, data) == RANGE_ENDS) {
         pthread_mutex_lock(&v.lock);
         end_run(s);

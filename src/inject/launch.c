@@ -29,6 +29,13 @@ static const uint32_t launches[] = {
     DRIVER_LAUNCH_EX_PTSZ,
 };
 
+static const uint32_t captures[] = {
+    DRIVER_CAPTURE_1,    DRIVER_CAPTURE_1_PTSZ,    DRIVER_CAPTURE,      DRIVER_CAPTURE_PTSZ,
+    DRIVER_CAPTURE_INTO, DRIVER_CAPTURE_INTO_PTSZ, DRIVER_CAPTURE_ENDS, DRIVER_CAPTURE_ENDS_PTSZ,
+};
+
+static atomic_int capturing; /* streams, of all threads */
+
 static const uint32_t marks[] = {
     NVTX_PUSH_A,         NVTX_PUSH_EX,    NVTX_POP,
     NVTX_DOMAIN_PUSH_EX, NVTX_DOMAIN_POP, NVTX_DOMAIN_REGISTER_A,
@@ -38,6 +45,8 @@ void launch_subscribe(struct inject_session *s)
 {
     for (size_t i = 0; i < ARRAY_LEN(launches); i++)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_DRIVER, launches[i]);
+    for (size_t i = 0; i < ARRAY_LEN(captures); i++)
+        s->cupti.EnableCallback(1, s->subscriber, DOMAIN_DRIVER, captures[i]);
     s->cupti.EnableCallback(1, s->subscriber, DOMAIN_RESOURCE, RESOURCE_CONTEXT_ENDS);
     for (size_t i = 0; i < ARRAY_LEN(marks) && s->settings.n_ranges > 0; i++)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_NVTX, marks[i]);
@@ -136,11 +145,28 @@ uint32_t launch_site(struct writer *w, const struct launch *l)
     return writer_site(w, TRACE_SITE_KERNEL, fields, KERNEL_FIELDS);
 }
 
+bool launch_capture(uint32_t id, const struct cupti_callback_data *data)
+{
+    bool is_capture = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(captures); i++)
+        is_capture |= captures[i] == id;
+    if (!is_capture)
+        return false;
+    bool ends = id == DRIVER_CAPTURE_ENDS || id == DRIVER_CAPTURE_ENDS_PTSZ;
+    if (!ends && data->site == 0)
+        atomic_fetch_add(&capturing, 1);
+    bool has_failed = data->site == 1 && data->result != NULL && *(const int *)data->result != 0;
+    if (data->site == 1 && (ends || has_failed) && atomic_load(&capturing) > 0)
+        atomic_fetch_sub(&capturing, 1);
+    return true;
+}
+
 bool launch_is_captured(struct inject_session *s, const struct launch *l)
 {
     int status = 0;
 
-    return s->cuda.stream_is_capturing == NULL ||
+    return atomic_load(&capturing) > 0 || s->cuda.stream_is_capturing == NULL ||
            s->cuda.stream_is_capturing(l->stream, &status) != 0 || status != 0;
 }
 

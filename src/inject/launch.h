@@ -38,7 +38,11 @@ uint64_t launch_buffer_bytes(const struct inject_session *s, const struct launch
 /* The same as a site of the file. */
 uint32_t launch_site(struct writer *w, const struct launch *l);
 
-/* True while a stream is being captured into a graph, and when that cannot be told. */
+/* Follows the calls that begin and end a capture; false for other callbacks. */
+bool launch_capture(uint32_t id, const struct cupti_callback_data *data);
+
+/* True while any stream is being captured into a graph, by whichever thread: waiting for the device
+ * would end the capture. Also when it cannot be told. */
 bool launch_is_captured(struct inject_session *s, const struct launch *l);
 
 /* Counts a launch of this name for the end of the file; by one thread at a time. */

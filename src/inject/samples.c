@@ -16,7 +16,8 @@ enum {
 static const size_t scratch_bytes = (size_t)64 << 20, hardware_bytes = (size_t)512 << 20;
 
 struct sampled_context {
-    void *context;
+    void *context; /* NULL: it has ended */
+    uint32_t device;
     struct cupti_pc_buffer last; /* what comes with the end of the context */
 };
 
@@ -114,7 +115,8 @@ static void fetch(struct inject_session *s, const struct sampled_context *c)
 static void fetch_all(struct inject_session *s)
 {
     for (size_t i = 0; i < p.n; i++)
-        fetch(s, &p.contexts[i]);
+        if (p.contexts[i].context != NULL)
+            fetch(s, &p.contexts[i]);
 }
 
 /* ---- one context ---- */
@@ -167,23 +169,37 @@ static bool configure(struct inject_session *s, struct sampled_context *c)
         &CUPTI_WITH(sampling_options, options, .context = c->context, .n = n, .options = options));
 }
 
+/* CUPTI samples one context of a device at a time; NULL: another one is. */
+static struct sampled_context *free_place(uint32_t device)
+{
+    for (size_t i = 0; i < p.n; i++)
+        if (p.contexts[i].context != NULL && p.contexts[i].device == device)
+            return NULL;
+    for (size_t i = 0; i < p.n; i++)
+        if (p.contexts[i].context == NULL)
+            return &p.contexts[i];
+    return p.n < CONTEXTS_MOST ? &p.contexts[p.n] : NULL;
+}
+
 static void context_begins(struct inject_session *s, void *context)
 {
     uint32_t device = 0;
 
-    if (s->settings.device >= 0 &&
-        (s->cupti.GetDeviceId == NULL || s->cupti.GetDeviceId(context, &device) != CUPTI_OK ||
-         device != (uint64_t)s->settings.device))
+    if (s->cupti.GetDeviceId != NULL)
+        s->cupti.GetDeviceId(context, &device);
+    if (s->settings.device >= 0 && device != (uint64_t)s->settings.device)
         return;
     pthread_mutex_lock(&p.lock);
-    struct sampled_context *c = p.n < CONTEXTS_MOST ? &p.contexts[p.n] : NULL;
+    struct sampled_context *c = free_place(device);
     if (c != NULL &&
         SESSION_CALL(s, PCSamplingEnable, &CUPTI_WITH(sampling, context, .context = context))) {
-        *c = (struct sampled_context){.context = context};
-        if (find_reasons(s, context) && make_buffer(&c->last) && configure(s, c))
-            p.n++;
-        else
+        *c = (struct sampled_context){.context = context, .device = device};
+        if (find_reasons(s, context) && make_buffer(&c->last) && configure(s, c)) {
+            p.n += c == &p.contexts[p.n];
+        } else {
             s->cupti.PCSamplingDisable(&CUPTI_WITH(sampling, context, .context = context));
+            c->context = NULL;
+        }
     }
     session_flush(s);
     pthread_mutex_unlock(&p.lock);
