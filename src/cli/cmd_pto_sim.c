@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "base/outfile.h"
 #include "capture/capture.h"
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
@@ -16,6 +17,7 @@ struct args {
     struct pto_setup setup;
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
+    int64_t apply;       /* number of a change; 0: none */
     int64_t top, l2_hit; /* percent; negative: as the addresses tell */
     bool what_if, timeline, lines;
     double rtol, atol;
@@ -66,6 +68,8 @@ static const struct opt options[] = {
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
+    OPT_INT(0, "apply", "N", struct args, apply, 1, 1000,
+            "write the text with change N of --what-if to -o FILE"),
     OPT_FLAG(0, "lines", struct args, lines, "source with cycles, stalls and pipe of each line"),
     OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
     OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
@@ -190,6 +194,27 @@ static enum status draw(struct session *s, const struct args *a, const struct pt
     return status;
 }
 
+/* Writes the text with one of the changes. */
+static enum status apply(struct session *s, int64_t number, const struct pto_sim_run *x)
+{
+    const char *path = s->common.out;
+
+    if ((size_t)number > x->advices.list.n) {
+        diag_hint(&s->diag, "try", "--what-if, which lists the changes");
+        return diag_fail(
+            &s->diag, ST_NOT_FOUND, "pto-sim.no-change", (struct where){.path = x->k.path},
+            "there is no change %lld: %zu save 1 %% or more", (long long)number, x->advices.list.n);
+    }
+    struct str text = x->advices.list.at[number - 1].change.text;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        out_bytes(&s->out, text);
+        return ST_OK;
+    }
+    TRY(outfile_save(path, text, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
+}
+
 static enum status do_more(struct session *s, const struct args *a, const struct pto_costs *costs,
                            const struct pto_setup *setup, struct pto_sim_run *x)
 {
@@ -201,13 +226,14 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
     TRY(draw(s, a, costs, setup, x));
-    if (a->lines) {
+    if (a->lines || a->what_if || a->apply > 0)
         TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
-        x->has_lines = true;
-    }
+    x->has_lines = a->lines;
     if (a->what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
-    return ST_OK;
+    if (a->what_if || a->apply > 0)
+        pto_advise(&x->k, costs, setup, &x->lines, &x->advices);
+    return a->apply > 0 ? apply(s, a->apply, x) : ST_OK;
 }
 
 static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,
@@ -222,12 +248,13 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
         if (s->common.json)
             session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
                              &(struct record_env){.arena = &s->arena});
-        else if (!s->common.quiet)
+        else if (!s->common.quiet && !(a->apply > 0 && s->common.out == NULL))
             pto_sim_print(s, x, (size_t)a->top, a->what_if);
     }
     if (x->has_view)
         incore_view_free(&x->view);
     pto_lines_free(&x->lines);
+    pto_advices_free(&x->advices);
     vec_free(&x->what_ifs);
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }
@@ -405,7 +432,7 @@ const struct command command_pto_sim = {
                "exit code is 1 if a kernel cannot be run or a --check differs.",
     .see = "docs/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .common = COMMON_LANG,
+    .common = COMMON_LANG | COMMON_OUT,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
 };
