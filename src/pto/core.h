@@ -136,6 +136,8 @@ struct pto_core {
     struct pto_site_cache *caches;
     uint64_t *step_counts;                           /* by step; NULL: not counted */
     struct pto_place *places;                        /* by use */
+    struct pto_touch *touches;                       /* by use, of the last execution */
+    const struct pto_site *looked;                   /* the instruction that was looked up last */
     unsigned char *space[PTO_SPACE_COUNT];           /* with memory only */
     struct pto_moment buffer[32];                    /* get_buf, rls_buf */
     VEC_OF(struct pto_held) backlog[PTO_PIPE_COUNT]; /* behind waits that are not set yet */

@@ -306,6 +306,9 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_site_cache *cache = &c->caches[site];
+
+    if (s->is_fixed && cache->is_filled)
+        return cache;
     struct parts x = parts_of(c, s);
     uint64_t key[5] = {literal_shapes(x.in), literal_shapes(x.in2), literal_shapes(x.out),
                        literal_shapes(x.left), literal_shapes(x.right)};
