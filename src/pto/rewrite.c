@@ -7,9 +7,7 @@
 #include <stdlib.h>
 
 #include "base/char.h"
-#include "base/text.h"
 #include "pto/tile.h"
-#include "text/pto.h"
 
 enum { MOST_LOOPS = 8, MOST_TILES = 12, MOST_SWAPS = 8, MOST_ALLOCS = 1000, ALIGN = 512 };
 
@@ -32,18 +30,6 @@ struct rewriter {
     size_t n_lines;
     VEC_OF(struct place) places;
 };
-
-void pto_rewrites_init(struct pto_rewrites *out)
-{
-    memset(out, 0, sizeof(*out));
-    arena_init(&out->arena);
-}
-
-void pto_rewrites_free(struct pto_rewrites *out)
-{
-    vec_free(&out->list);
-    arena_free(&out->arena);
-}
 
 /* ---- what the text says ---- */
 
@@ -152,15 +138,16 @@ static struct str name_of(const struct rewriter *w, uint32_t value)
 
 /* ---- writing lines ---- */
 
-static void put_line(struct text *to, struct str line)
-{
-    text_format(to, "%.*s\n", STR_ARGS(line));
-}
+/* Lines of a changed text. */
+struct new_lines {
+    struct str *at;
+    size_t n, cap;
+};
 
-static void put_lines(const struct rewriter *w, struct text *to, size_t first, size_t last)
+static void put_lines(const struct rewriter *w, struct new_lines *to, size_t first, size_t last)
 {
     for (size_t i = first; i <= last && i <= w->n_lines; i++)
-        put_line(to, w->lines[i]);
+        vec_push(to, w->lines[i]);
 }
 
 /* A prefix for names that the text does not use. */
@@ -205,24 +192,37 @@ static const struct place *moved_at(const struct rewriter *w, size_t line)
     return NULL;
 }
 
-/* A line with its new address, which a constant before it holds. */
-static struct str put_address(const struct rewriter *w, struct text *to, struct str prefix,
-                              size_t number, struct str line)
+/* Puts a line with its new address, which a constant before it holds. */
+static void put_moved(const struct rewriter *w, struct new_lines *to, struct str prefix,
+                      size_t number, struct str line)
 {
     const struct place *p = moved_at(w, number);
+    struct arena *arena = &w->out->arena;
 
-    if (p == NULL)
-        return line;
-    struct str address = arena_format(&w->out->arena, "%.*saddr%zu", STR_ARGS(prefix), number);
-    text_format(to, "%.*s = arith.constant %" PRId64 " : i64\n", STR_ARGS(address), p->moved);
-    return with_address(w, line, address);
+    if (p != NULL) {
+        struct str address = arena_format(arena, "%.*saddr%zu", STR_ARGS(prefix), number);
+        vec_push(to, arena_format(arena, "%.*s = arith.constant %" PRId64 " : i64",
+                                  STR_ARGS(address), p->moved));
+        line = with_address(w, line, address);
+    }
+    vec_push(to, line);
 }
 
-static void propose(struct rewriter *w, struct pto_rewrite change, struct text *text)
+static void propose(struct rewriter *w, struct pto_rewrite change, struct new_lines *lines)
 {
-    change.text = arena_str(&w->out->arena, text_view(text));
+    size_t n = 0;
+
+    for (size_t i = 0; i < lines->n; i++)
+        n += lines->at[i].n + 1;
+    char *to = arena_alloc(&w->out->arena, n + 1);
+    change.text = (struct str){to, n};
+    for (size_t i = 0; i < lines->n; i++) {
+        memcpy(to, lines->at[i].at, lines->at[i].n);
+        to += lines->at[i].n;
+        *to++ = '\n';
+    }
     vec_push(&w->out->list, change);
-    text_free(text);
+    vec_free(lines);
 }
 
 static void stay(struct rewriter *w)
@@ -235,11 +235,11 @@ static void stay(struct rewriter *w)
 
 static void put_apart(struct rewriter *w, const struct place *p, uint32_t n)
 {
-    struct text text = {0};
+    struct new_lines text = {0};
     struct str prefix = fresh_prefix(w);
 
     for (size_t i = 1; i <= w->n_lines; i++)
-        put_line(&text, put_address(w, &text, prefix, i, w->lines[i]));
+        put_moved(w, &text, prefix, i, w->lines[i]);
     propose(w,
             (struct pto_rewrite){.kind = PTO_REWRITE_APART,
                                  .line = w->m->ops.at[p->op].line,
@@ -418,27 +418,29 @@ static bool *own_names(const struct rewriter *w, uint32_t loop_at)
 static struct str renamed(const struct rewriter *w, const bool *own, struct str prefix,
                           struct str line)
 {
-    struct text to = {0};
+    char *to = arena_alloc(&w->out->arena, line.n * (prefix.n + 1) + 1);
+    size_t n = 0;
 
     for (size_t i = 0; i < line.n;) {
         size_t end = i + 1;
         if (line.at[i] != '%') {
-            text_char(&to, line.at[i++]);
+            to[n++] = line.at[i++];
             continue;
         }
         while (end < line.n && is_name_char(line.at[end]))
             end++;
-        struct str name = str_part(line, i, end - i);
-        strid id = intern_find(&w->m->names, str_part(name, 1, name.n));
-        if (id != 0 && own[id])
-            text_format(&to, "%.*s%.*s", STR_ARGS(prefix), (int)(name.n - 1), name.at + 1);
-        else
-            text_put(&to, name);
+        strid id = intern_find(&w->m->names, str_part(line, i + 1, end - i - 1));
+        bool is_own = id != 0 && own[id];
+        if (is_own) {
+            memcpy(to + n, prefix.at, prefix.n);
+            n += prefix.n;
+        }
+        i += is_own; /* the prefix has the % */
+        memcpy(to + n, line.at + i, end - i);
+        n += end - i;
         i = end;
     }
-    struct str made = arena_str(&w->out->arena, text_view(&to));
-    text_free(&to);
-    return made;
+    return (struct str){to, n};
 }
 
 struct loop_parts {
@@ -480,23 +482,24 @@ static void put_double(struct rewriter *w, uint32_t loop_at, const struct loop_p
                        struct str prefix, const struct place *first, uint32_t tiles)
 {
     const bool *own = own_names(w, loop_at);
-    struct text t = {0};
+    struct arena *arena = &w->out->arena;
+    struct str next =
+        arena_format(arena, "%.*s%.*s", STR_ARGS(prefix), (int)(x->iv.n - 1), x->iv.at + 1);
+    struct new_lines t = {0};
 
     put_lines(w, &t, 1, x->line - 1);
-    text_format(&t, "%.*sstep = arith.addi %.*s, %.*s : index\n", STR_ARGS(prefix),
-                STR_ARGS(x->step), STR_ARGS(x->step));
-    put_line(&t, x->header);
+    vec_push(&t, arena_format(arena, "%.*sstep = arith.addi %.*s, %.*s : index", STR_ARGS(prefix),
+                              STR_ARGS(x->step), STR_ARGS(x->step)));
+    vec_push(&t, x->header);
     put_lines(w, &t, x->line + 1, x->end - 1);
-    text_format(&t, "%.*s%.*s = arith.addi %.*s, %.*s : index\n", STR_ARGS(prefix),
-                (int)(x->iv.n - 1), x->iv.at + 1, STR_ARGS(x->iv), STR_ARGS(x->step));
-    text_format(&t, "%.*smore = arith.cmpi slt, %.*s%.*s, %.*s : index\n", STR_ARGS(prefix),
-                STR_ARGS(prefix), (int)(x->iv.n - 1), x->iv.at + 1, STR_ARGS(x->to));
-    text_format(&t, "scf.if %.*smore {\n", STR_ARGS(prefix));
-    for (size_t i = x->line + 1; i < x->end; i++) {
-        struct str line = renamed(w, own, prefix, w->lines[i]);
-        put_line(&t, put_address(w, &t, prefix, i, line));
-    }
-    text_format(&t, "}\n");
+    vec_push(&t, arena_format(arena, "%.*s = arith.addi %.*s, %.*s : index", STR_ARGS(next),
+                              STR_ARGS(x->iv), STR_ARGS(x->step)));
+    vec_push(&t, arena_format(arena, "%.*smore = arith.cmpi slt, %.*s, %.*s : index",
+                              STR_ARGS(prefix), STR_ARGS(next), STR_ARGS(x->to)));
+    vec_push(&t, arena_format(arena, "scf.if %.*smore {", STR_ARGS(prefix)));
+    for (size_t i = x->line + 1; i < x->end; i++)
+        put_moved(w, &t, prefix, i, renamed(w, own, prefix, w->lines[i]));
+    vec_push(&t, S("}"));
     put_lines(w, &t, x->end, w->n_lines);
     propose(w,
             (struct pto_rewrite){.kind = PTO_REWRITE_DOUBLE,
@@ -544,7 +547,7 @@ static void list_swaps(struct rewriter *w)
 
     for (uint32_t i = w->f->op_first; i + 1 < w->f->op_end && tried < MOST_SWAPS; i++) {
         const struct pto_op *a = &w->m->ops.at[i], *b = &w->m->ops.at[i + 1];
-        struct text text = {0};
+        struct new_lines text = {0};
         if (a->code != PTO_TLOAD || b->code != PTO_TLOAD || b->line != a->line + 1 ||
             a->parent != b->parent || b->line > w->n_lines)
             continue;
@@ -552,8 +555,8 @@ static void list_swaps(struct rewriter *w)
         if (x == NULL || y == NULL || overlap(x, y) || x == y)
             continue;
         put_lines(w, &text, 1, a->line - 1);
-        put_line(&text, w->lines[b->line]);
-        put_line(&text, w->lines[a->line]);
+        vec_push(&text, w->lines[b->line]);
+        vec_push(&text, w->lines[a->line]);
         put_lines(w, &text, b->line + 1, w->n_lines);
         propose(w,
                 (struct pto_rewrite){.kind = PTO_REWRITE_SWAP,
@@ -594,13 +597,4 @@ void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, 
         list_swaps(&w);
     }
     vec_free(&w.places);
-}
-
-struct str pto_rewrite_title(const struct pto_rewrite *w, enum lang lang, struct arena *arena)
-{
-    static const struct message *const texts[] = {&pto_text.rewrite_double, &pto_text.rewrite_apart,
-                                                  &pto_text.rewrite_swap};
-
-    return MESSAGE(lang, arena, texts[w->kind], PLACE("name", w->name), PLACE("line", w->line),
-                   PLACE("n", w->tiles));
 }
