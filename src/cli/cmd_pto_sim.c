@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "base/outfile.h"
 #include "capture/capture.h"
 #include "cli/page_answer.h"
 #include "cli/pto_params.h"
@@ -18,6 +19,7 @@ struct args {
     struct pto_setup setup;
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
+    int64_t apply;       /* number of a change; 0: none */
     int64_t top, l2_hit; /* percent; negative: as the addresses tell */
     bool what_if, timeline, lines;
     double rtol, atol;
@@ -68,6 +70,8 @@ static const struct opt options[] = {
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
+    OPT_INT(0, "apply", "N", struct args, apply, 1, 1000,
+            "write the text with change N of --what-if to -o FILE"),
     OPT_FLAG(0, "lines", struct args, lines, "source with cycles, stalls and pipe of each line"),
     OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
     OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
@@ -193,6 +197,27 @@ static enum status draw(struct session *s, const struct args *a, const struct pt
     return status;
 }
 
+/* Writes the text with one of the changes. */
+static enum status apply(struct session *s, int64_t number, const struct pto_sim_run *x)
+{
+    const char *path = s->common.out;
+
+    if ((size_t)number > x->advices.list.n) {
+        diag_hint(&s->diag, "try", "--what-if, which lists the changes");
+        return diag_fail(
+            &s->diag, ST_NOT_FOUND, "pto-sim.no-change", (struct where){.path = x->k.path},
+            "there is no change %lld: %zu save 1 %% or more", (long long)number, x->advices.list.n);
+    }
+    struct str text = x->advices.list.at[number - 1].change.text;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        out_bytes(&s->out, text);
+        return ST_OK;
+    }
+    TRY(outfile_save(path, text, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
+}
+
 static enum status do_more(struct session *s, const struct args *a, const struct pto_costs *costs,
                            const struct pto_setup *setup, struct pto_sim_run *x)
 {
@@ -205,13 +230,14 @@ static enum status do_more(struct session *s, const struct args *a, const struct
         TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
     TRY(draw(s, a, costs, setup, x));
-    if (a->lines) {
+    if (a->lines || a->what_if || a->apply > 0)
         TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
-        x->has_lines = true;
-    }
+    x->has_lines = a->lines;
     if (a->what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
-    return ST_OK;
+    if (a->what_if || a->apply > 0)
+        pto_advise(&x->k, costs, setup, &x->lines, &x->advices);
+    return a->apply > 0 ? apply(s, a->apply, x) : ST_OK;
 }
 
 static void fill_page(struct page_file *page, const void *ctx)
@@ -229,8 +255,10 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
 
     if (!page_answer_again(s))
         return ST_OK; /* both languages first */
-    if (!x->has_lines)
+    if (!x->has_lines) {
+        pto_lines_free(&x->lines);
         TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
+    }
     x->has_lines = true;
     TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
     vec_free(&x->what_ifs);
@@ -252,7 +280,7 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
         if (s->common.json)
             session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
                              &(struct record_env){.arena = &s->arena});
-        else if (!s->common.quiet)
+        else if (!s->common.quiet && !(a->apply > 0 && s->common.out == NULL))
             pto_sim_print(s, x, (size_t)a->top, a->what_if);
         if (s->page != NULL)
             status = write_page(s, costs, setup, x);
@@ -260,6 +288,7 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
     if (x->has_view)
         incore_view_free(&x->view);
     pto_lines_free(&x->lines);
+    pto_advices_free(&x->advices);
     vec_free(&x->what_ifs);
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }
@@ -437,7 +466,7 @@ const struct command command_pto_sim = {
                "exit code is 1 if a kernel cannot be run or a --check differs.",
     .see = "docs/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .common = COMMON_LANG | COMMON_HTML,
+    .common = COMMON_LANG | COMMON_HTML | COMMON_OUT,
     .schemas = {&pto_sim_schema},
     COMMAND_PARTS,
 };

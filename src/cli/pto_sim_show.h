@@ -6,6 +6,7 @@
 
 #include "cli/session.h"
 #include "flow/flow_pto_sim.h"
+#include "flow/pto_advise.h"
 #include "flow/pto_buffers.h"
 
 /* A buffer that was compared with what was expected. */
@@ -19,6 +20,7 @@ struct pto_sim_run {
     struct pto_kernel k;
     struct pto_what_ifs what_ifs;
     struct pto_lines lines;
+    struct pto_advices advices;
     struct incore_view view;
     struct pto_checked_arg *checks;
     size_t n_checks, wrong;

@@ -142,6 +142,26 @@ static void add_what_ifs(struct report *r, const struct pto_outcome *o,
     }
 }
 
+static void add_changes(struct report *r, const struct pto_advices *a)
+{
+    static const struct column columns[] = {{"change", COLUMN_RIGHT, 0},
+                                            {"gain %", COLUMN_RIGHT, 0},
+                                            {"cycles", COLUMN_NUMBER, UNIT_COUNT},
+                                            {"what to change", COLUMN_TEXT, 0}};
+
+    if (a->list.n == 0)
+        return;
+    report_text(r, report_message(r, &pto_text.changes));
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < a->list.n; i++) {
+        const struct pto_advice *x = &a->list.at[i];
+        table_text(r, t, arena_format(&r->arena, "%zu", i + 1));
+        table_text(r, t, arena_format(&r->arena, "%.1f", 100 * x->gain));
+        table_number(t, (double)x->cycles);
+        table_text(r, t, pto_advice_text(x, r->lang, &r->arena));
+    }
+}
+
 /* ---- lines ---- */
 
 static void add_verdict(struct report *r, const struct pto_outcome *o)
@@ -292,8 +312,10 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
         pto_sim_add_lines(r, run, top);
     if (run->has_view)
         add_timeline(s, r, &run->view);
-    if (has_what_if)
+    if (has_what_if) {
         add_what_ifs(r, o, &run->what_ifs);
+        add_changes(r, &run->advices);
+    }
     session_report(s, r);
     report_free(r);
 }
@@ -331,6 +353,8 @@ static const struct record check_record = RECORD(struct pto_checked_arg, check_f
 static const struct field run_fields[] = {
     FIELD_SPLICE(struct pto_sim_run, k, &pto_kernel_record),
     FIELD_LIST(struct pto_sim_run, what_ifs.at, what_ifs.n, "what_if", &pto_what_if_record,
+               .missing = MISSING_EMPTY, .is_optional = true),
+    FIELD_LIST(struct pto_sim_run, advices.list.at, advices.list.n, "changes", &pto_advice_record,
                .missing = MISSING_EMPTY, .is_optional = true),
     FIELD_LIST(struct pto_sim_run, checks, n_checks, "checks", &check_record,
                .missing = MISSING_EMPTY, .is_optional = true),

@@ -4,8 +4,9 @@
 #ifndef STRATA_INCORE_BREAKDOWN_H
 #define STRATA_INCORE_BREAKDOWN_H
 
+#include "incore/flags.h"
 #include "incore/metrics.h"
-#include "incore/pace.h"
+#include "report/limits.h"
 #include "report/record.h"
 
 enum { INCORE_DEFAULT_MHZ = 1850 };
@@ -49,6 +50,17 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
                             const struct incore_lanes *lanes, const struct incore_arrows *arrows,
                             const struct incore_metrics *m, double mhz);
 void incore_breakdown_free(struct incore_breakdown *b);
+
+/*
+ * What bounds a recorded kernel, by the rule for simulated ones (report/limits.h), in picoseconds.
+ *
+ * The trace is replayed: an instruction starts when the one before it on its pipe has left room and
+ * the flags it waited for are set, plus what else it was late in the trace. Without one resource
+ * the replay is shorter, and that is what the resource costs. `arrows` may be NULL: no instruction
+ * waited for another pipe.
+ */
+void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
+                 const struct incore_arrows *arrows, struct limit_list *out);
 
 /* The object of pipe_breakdown.json and of `--json`. */
 extern const struct record incore_breakdown_record;

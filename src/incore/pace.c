@@ -1,7 +1,7 @@
 /*
  * A trace as a graph of instructions, replayed without one resource after the other.
  */
-#include "incore/pace.h"
+#include "incore/breakdown.h"
 
 #include <math.h>
 #include <stdlib.h>

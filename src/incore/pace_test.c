@@ -1,4 +1,4 @@
-#include "incore/pace.h"
+#include "incore/breakdown.h"
 
 #include "base/testing.h"
 

@@ -1,0 +1,600 @@
+/*
+ * Changes to the lines of a kernel.
+ */
+#include "pto/rewrite.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/char.h"
+#include "pto/tile.h"
+
+enum { MOST_LOOPS = 8, MOST_TILES = 12, MOST_SWAPS = 8, MOST_ALLOCS = 1000, ALIGN = 512 };
+
+/* One alloc_tile with an address that the text tells. */
+struct place {
+    uint32_t op, value;
+    enum pto_space space;
+    int64_t lo, hi;
+    uint32_t first_use;    /* operation; PTO_NONE */
+    bool is_written_first; /* and not read by the same operation */
+    int64_t moved;         /* new address; -1: it stays */
+};
+
+struct rewriter {
+    const struct pto_module *m;
+    const struct pto_function *f;
+    enum pto_arch arch;
+    struct pto_rewrites *out;
+    struct str *lines; /* of the text, from 1 */
+    size_t n_lines;
+    VEC_OF(struct place) places;
+};
+
+/* ---- what the text says ---- */
+
+static void split_lines(struct rewriter *w, struct str text)
+{
+    struct str rest = text, line;
+    size_t n = 2;
+
+    for (size_t i = 0; i < text.n; i++)
+        n += text.at[i] == '\n';
+    w->lines = ARENA_ARRAY(&w->out->arena, struct str, n + 1);
+    while (rest.n > 0 && str_split(&rest, '\n', &line))
+        w->lines[++w->n_lines] = line;
+}
+
+/* The value of an integer constant; false: it is none. */
+static bool constant_of(const struct rewriter *w, uint32_t value, int64_t *out)
+{
+    const struct pto_value *v = pto_value_at(w->m, w->f, value);
+
+    if (v->op == PTO_NONE || w->m->ops.at[v->op].code != PTO_CONSTANT)
+        return false;
+    *out = pto_op_int(w->m, &w->m->ops.at[v->op], PTO_KEY_VALUE, -1);
+    return *out >= 0;
+}
+
+static bool is_written(const struct pto_operand *o)
+{
+    return o->role == PTO_ROLE_OUT || o->role == PTO_ROLE_DST;
+}
+
+static void find_first_use(const struct rewriter *w, struct place *p)
+{
+    p->first_use = PTO_NONE;
+    for (uint32_t i = p->op + 1; i < w->f->op_end && p->first_use == PTO_NONE; i++) {
+        const struct pto_op *op = &w->m->ops.at[i];
+        bool reads = false, writes = false;
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            const struct pto_operand *o = &pto_operands(w->m, op)[k];
+            if (o->value != p->value)
+                continue;
+            *(is_written(o) ? &writes : &reads) = true;
+        }
+        if (reads || writes) {
+            p->first_use = i;
+            p->is_written_first = writes && !reads;
+        }
+    }
+}
+
+static void list_places(struct rewriter *w)
+{
+    for (uint32_t i = w->f->op_first; i < w->f->op_end && w->places.n < MOST_ALLOCS; i++) {
+        const struct pto_op *op = &w->m->ops.at[i];
+        struct place p = {.op = i, .value = op->result_first, .moved = -1};
+        bool is_known = false;
+        if (op->code != PTO_ALLOC_TILE || op->result_count != 1)
+            continue;
+        for (uint32_t k = 0; k < op->operand_count; k++)
+            if (pto_operands(w->m, op)[k].role == PTO_ROLE_ADDR)
+                is_known = constant_of(w, pto_operands(w->m, op)[k].value, &p.lo);
+        const struct pto_type *type = pto_value_type(w->m, w->f, p.value);
+        int64_t bytes = pto_tile_bytes(&type->tile);
+        if (!is_known || bytes <= 0 || op->line > w->n_lines)
+            continue;
+        p.space = type->tile.space;
+        p.hi = p.lo + bytes;
+        find_first_use(w, &p);
+        vec_push(&w->places, p);
+    }
+}
+
+static bool overlap(const struct place *a, const struct place *b)
+{
+    return a != b && a->space == b->space && a->lo < b->hi && b->lo < a->hi;
+}
+
+/* The first byte of a memory behind all tiles. */
+static int64_t free_from(const struct rewriter *w, enum pto_space space)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < w->places.n; i++) {
+        const struct place *p = &w->places.at[i];
+        int64_t hi = p->moved >= 0 ? p->moved + p->hi - p->lo : p->hi;
+        if (p->space == space && hi > most)
+            most = hi;
+        if (p->space == space && p->hi > most)
+            most = p->hi;
+    }
+    return (most + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* A new address for `lo` .. `hi` that lies in the same banks; -1: no room. */
+static int64_t room_for(const struct rewriter *w, enum pto_space space, int64_t lo, int64_t hi)
+{
+    int64_t at = free_from(w, space) + lo % ALIGN;
+
+    return at + hi - lo <= (int64_t)pto_space_size(w->arch, space) ? at : -1;
+}
+
+static struct str name_of(const struct rewriter *w, uint32_t value)
+{
+    return pto_value_text(w->m, w->f, &w->out->arena, value);
+}
+
+/* ---- writing lines ---- */
+
+/* Lines of a changed text. */
+struct new_lines {
+    struct str *at;
+    size_t n, cap;
+};
+
+static void put_lines(const struct rewriter *w, struct new_lines *to, size_t first, size_t last)
+{
+    for (size_t i = first; i <= last && i <= w->n_lines; i++)
+        vec_push(to, w->lines[i]);
+}
+
+/* A prefix for names that the text does not use. */
+static struct str fresh_prefix(const struct rewriter *w)
+{
+    for (int n = 2;; n++) {
+        struct str prefix = arena_format(&w->out->arena, "%%s%d_", n);
+        bool is_used = false;
+        for (size_t i = 1; i <= w->n_lines && !is_used; i++)
+            is_used = str_contains(w->lines[i], prefix);
+        if (!is_used)
+            return prefix;
+    }
+}
+
+static bool is_name_char(char c)
+{
+    return char_is_digit(c) || char_is_letter(c) || c == '_' || c == '$' || c == '.' || c == '-';
+}
+
+/* The line with an address in place of the one that alloc_tile has. */
+static struct str with_address(const struct rewriter *w, struct str line, struct str address)
+{
+    static const char key[] = "addr = ";
+    size_t at = str_find(line, S("addr = ")), end;
+
+    if (at >= line.n)
+        return line;
+    at += sizeof(key) - 1;
+    for (end = at + 1; end < line.n && is_name_char(line.at[end]);)
+        end++;
+    return arena_format(&w->out->arena, "%.*s%.*s%.*s", (int)at, line.at, STR_ARGS(address),
+                        (int)(line.n - end), line.at + end);
+}
+
+/* The place that a line allocates and that moves; NULL. */
+static const struct place *moved_at(const struct rewriter *w, size_t line)
+{
+    for (size_t i = 0; i < w->places.n; i++)
+        if (w->places.at[i].moved >= 0 && w->m->ops.at[w->places.at[i].op].line == line)
+            return &w->places.at[i];
+    return NULL;
+}
+
+/* Puts a line with its new address, which a constant before it holds. */
+static void put_moved(const struct rewriter *w, struct new_lines *to, struct str prefix,
+                      size_t number, struct str line)
+{
+    const struct place *p = moved_at(w, number);
+    struct arena *arena = &w->out->arena;
+
+    if (p != NULL) {
+        struct str address = arena_format(arena, "%.*saddr%zu", STR_ARGS(prefix), number);
+        vec_push(to, arena_format(arena, "%.*s = arith.constant %" PRId64 " : i64",
+                                  STR_ARGS(address), p->moved));
+        line = with_address(w, line, address);
+    }
+    vec_push(to, line);
+}
+
+static void propose(struct rewriter *w, struct pto_rewrite change, struct new_lines *lines)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < lines->n; i++)
+        n += lines->at[i].n + 1;
+    char *to = arena_alloc(&w->out->arena, n + 1);
+    change.text = (struct str){to, n};
+    for (size_t i = 0; i < lines->n; i++) {
+        memcpy(to, lines->at[i].at, lines->at[i].n);
+        to += lines->at[i].n;
+        *to++ = '\n';
+    }
+    vec_push(&w->out->list, change);
+    vec_free(lines);
+}
+
+static void stay(struct rewriter *w)
+{
+    for (size_t i = 0; i < w->places.n; i++)
+        w->places.at[i].moved = -1;
+}
+
+/* ---- a tile apart ---- */
+
+static void put_apart(struct rewriter *w, const struct place *p, uint32_t n)
+{
+    struct new_lines text = {0};
+    struct str prefix = fresh_prefix(w);
+
+    for (size_t i = 1; i <= w->n_lines; i++)
+        put_moved(w, &text, prefix, i, w->lines[i]);
+    propose(w,
+            (struct pto_rewrite){.kind = PTO_REWRITE_APART,
+                                 .line = w->m->ops.at[p->op].line,
+                                 .use_line = w->m->ops.at[p->first_use].line,
+                                 .name = name_of(w, p->value),
+                                 .tiles = n},
+            &text);
+}
+
+/* Nobody hands data over through these bytes: each tile in them is written before it is read. */
+static bool is_private(const struct rewriter *w, const struct place *p)
+{
+    bool shares = false;
+
+    for (size_t i = 0; i < w->places.n; i++) {
+        const struct place *q = &w->places.at[i];
+        if (!overlap(p, q))
+            continue;
+        shares = true;
+        if (!q->is_written_first)
+            return false;
+    }
+    return shares && p->is_written_first;
+}
+
+static void list_apart(struct rewriter *w)
+{
+    const struct place *first = NULL;
+    uint32_t moved = 0;
+    size_t tried = 0;
+
+    for (size_t i = 0; i < w->places.n; i++) { /* all of them, as far as there is room */
+        struct place *p = &w->places.at[i];
+        if (!is_private(w, p))
+            continue;
+        p->moved = room_for(w, p->space, p->lo, p->hi);
+        moved += p->moved >= 0;
+        if (p->moved >= 0 && first == NULL)
+            first = p;
+    }
+    if (moved > 1)
+        put_apart(w, first, moved);
+    stay(w);
+    for (size_t i = 0; i < w->places.n && tried < MOST_TILES; i++) {
+        struct place *p = &w->places.at[i];
+        if (!is_private(w, p))
+            continue;
+        p->moved = room_for(w, p->space, p->lo, p->hi);
+        if (p->moved >= 0) {
+            put_apart(w, p, 1);
+            tried++;
+        }
+        stay(w);
+    }
+}
+
+/* ---- two rounds with buffers of their own ---- */
+
+/* The line of the brace that closes the block which line `first` opens; 0: not found. */
+static size_t closing_line(const struct rewriter *w, size_t first)
+{
+    int depth = 0;
+
+    for (size_t i = first; i <= w->n_lines; i++) {
+        for (size_t k = 0; k < w->lines[i].n; k++) {
+            depth += w->lines[i].at[k] == '{';
+            depth -= w->lines[i].at[k] == '}';
+        }
+        if (depth == 0)
+            return str_equal(str_trim(w->lines[i]), S("}")) ? i : 0;
+    }
+    return 0;
+}
+
+static bool is_inside(const struct pto_op *loop, uint32_t loop_at, uint32_t op)
+{
+    return op > loop_at && op < loop->next;
+}
+
+static bool used_inside(const struct rewriter *w, uint32_t loop_at, uint32_t value)
+{
+    const struct pto_op *loop = &w->m->ops.at[loop_at];
+
+    for (uint32_t i = loop_at + 1; i < loop->next; i++)
+        for (uint32_t k = 0; k < w->m->ops.at[i].operand_count; k++)
+            if (pto_operands(w->m, &w->m->ops.at[i])[k].value == value)
+                return true;
+    return false;
+}
+
+/* Bytes of the loop that tiles hand on to each other move together: from `lo` to `hi`. */
+static bool may_move(const struct rewriter *w, uint32_t loop_at, enum pto_space space, int64_t lo,
+                     int64_t hi)
+{
+    const struct pto_op *loop = &w->m->ops.at[loop_at];
+    uint32_t first = PTO_NONE;
+    bool is_first_written = false;
+
+    for (size_t i = 0; i < w->places.n; i++) {
+        const struct place *p = &w->places.at[i];
+        if (p->space != space || p->lo >= hi || p->hi <= lo)
+            continue;
+        if (!is_inside(loop, loop_at, p->op)) {
+            if (!p->is_written_first || used_inside(w, loop_at, p->value))
+                return false;
+            continue;
+        }
+        if (p->first_use < first) {
+            first = p->first_use;
+            is_first_written = p->is_written_first;
+        }
+    }
+    return first != PTO_NONE && is_first_written;
+}
+
+/* Grows a range to all tiles of the loop that reach into it. */
+static void grow(const struct rewriter *w, uint32_t loop_at, enum pto_space space, int64_t *lo,
+                 int64_t *hi)
+{
+    const struct pto_op *loop = &w->m->ops.at[loop_at];
+
+    for (bool is_larger = true; is_larger;) {
+        is_larger = false;
+        for (size_t i = 0; i < w->places.n; i++) {
+            const struct place *p = &w->places.at[i];
+            if (!is_inside(loop, loop_at, p->op) || p->space != space || p->lo >= *hi ||
+                p->hi <= *lo || (p->lo >= *lo && p->hi <= *hi))
+                continue;
+            *lo = p->lo < *lo ? p->lo : *lo;
+            *hi = p->hi > *hi ? p->hi : *hi;
+            is_larger = true;
+        }
+    }
+}
+
+static uint32_t move_loop(struct rewriter *w, uint32_t loop_at, const struct place **first)
+{
+    const struct pto_op *loop = &w->m->ops.at[loop_at];
+    uint32_t moved = 0;
+
+    for (size_t i = 0; i < w->places.n; i++) {
+        struct place *p = &w->places.at[i];
+        if (!is_inside(loop, loop_at, p->op) || p->moved >= 0)
+            continue;
+        int64_t lo = p->lo, hi = p->hi;
+        grow(w, loop_at, p->space, &lo, &hi);
+        int64_t to = may_move(w, loop_at, p->space, lo, hi) ? room_for(w, p->space, lo, hi) : -1;
+        for (size_t k = 0; to >= 0 && k < w->places.n; k++) {
+            struct place *q = &w->places.at[k];
+            if (!is_inside(loop, loop_at, q->op) || q->space != p->space || q->lo < lo ||
+                q->hi > hi)
+                continue;
+            q->moved = to + q->lo - lo;
+            *first = *first == NULL ? q : *first;
+            moved++;
+        }
+    }
+    return moved;
+}
+
+/* By interned name: whether a value of that name is defined in the loop. */
+static bool *own_names(const struct rewriter *w, uint32_t loop_at)
+{
+    const struct pto_op *loop = &w->m->ops.at[loop_at];
+    bool *own = ARENA_ARRAY(&w->out->arena, bool, w->m->names.strings.n + 1);
+
+    for (uint32_t v = 0; v < w->f->value_count; v++) {
+        const struct pto_value *value = pto_value_at(w->m, w->f, v);
+        if (value->op != PTO_NONE && value->op >= loop_at && value->op < loop->next)
+            own[value->name] = true;
+    }
+    return own;
+}
+
+/* The line with the names of the loop changed: %x becomes %s2_x. */
+static struct str renamed(const struct rewriter *w, const bool *own, struct str prefix,
+                          struct str line)
+{
+    char *to = arena_alloc(&w->out->arena, line.n * (prefix.n + 1) + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < line.n;) {
+        size_t end = i + 1;
+        if (line.at[i] != '%') {
+            to[n++] = line.at[i++];
+            continue;
+        }
+        while (end < line.n && is_name_char(line.at[end]))
+            end++;
+        strid id = intern_find(&w->m->names, str_part(line, i + 1, end - i - 1));
+        bool is_own = id != 0 && own[id];
+        if (is_own) {
+            memcpy(to + n, prefix.at, prefix.n);
+            n += prefix.n;
+        }
+        i += is_own; /* the prefix has the % */
+        memcpy(to + n, line.at + i, end - i);
+        n += end - i;
+        i = end;
+    }
+    return (struct str){to, n};
+}
+
+struct loop_parts {
+    struct str iv, to, step;
+    uint32_t line;
+    size_t end;
+    struct str header; /* with the step of two rounds */
+};
+
+/* "scf.for %i = %a to %b step %c {" alone in its line. */
+static bool read_loop(const struct rewriter *w, uint32_t loop_at, struct str prefix,
+                      struct loop_parts *x)
+{
+    const struct pto_op *op = &w->m->ops.at[loop_at];
+    struct str line = op->line <= w->n_lines ? w->lines[op->line] : S(""), rest;
+    struct str word[8];
+    size_t n = 0;
+
+    if (op->code != PTO_FOR || op->result_count > 0)
+        return false;
+    rest = str_trim(line);
+    while (n < 8 && rest.n > 0) {
+        size_t end = str_find_char(rest, ' ');
+        word[n++] = str_part(rest, 0, end);
+        rest = str_trim(str_part(rest, end, rest.n));
+    }
+    if (n != 8 || rest.n == 0 || !str_equal(word[0], S("scf.for")) || !str_equal(word[2], S("=")) ||
+        !str_equal(word[4], S("to")) || !str_equal(word[6], S("step")) || !str_equal(rest, S("{")))
+        return false;
+    *x = (struct loop_parts){.iv = word[1], .to = word[5], .step = word[7], .line = op->line};
+    x->end = closing_line(w, op->line);
+    x->header =
+        arena_format(&w->out->arena, "scf.for %.*s = %.*s to %.*s step %.*sstep {",
+                     STR_ARGS(word[1]), STR_ARGS(word[3]), STR_ARGS(word[5]), STR_ARGS(prefix));
+    return x->end > op->line + 1;
+}
+
+static void put_double(struct rewriter *w, uint32_t loop_at, const struct loop_parts *x,
+                       struct str prefix, const struct place *first, uint32_t tiles)
+{
+    const bool *own = own_names(w, loop_at);
+    struct arena *arena = &w->out->arena;
+    struct str next =
+        arena_format(arena, "%.*s%.*s", STR_ARGS(prefix), (int)(x->iv.n - 1), x->iv.at + 1);
+    struct new_lines t = {0};
+
+    put_lines(w, &t, 1, x->line - 1);
+    vec_push(&t, arena_format(arena, "%.*sstep = arith.addi %.*s, %.*s : index", STR_ARGS(prefix),
+                              STR_ARGS(x->step), STR_ARGS(x->step)));
+    vec_push(&t, x->header);
+    put_lines(w, &t, x->line + 1, x->end - 1);
+    vec_push(&t, arena_format(arena, "%.*s = arith.addi %.*s, %.*s : index", STR_ARGS(next),
+                              STR_ARGS(x->iv), STR_ARGS(x->step)));
+    vec_push(&t, arena_format(arena, "%.*smore = arith.cmpi slt, %.*s, %.*s : index",
+                              STR_ARGS(prefix), STR_ARGS(next), STR_ARGS(x->to)));
+    vec_push(&t, arena_format(arena, "scf.if %.*smore {", STR_ARGS(prefix)));
+    for (size_t i = x->line + 1; i < x->end; i++)
+        put_moved(w, &t, prefix, i, renamed(w, own, prefix, w->lines[i]));
+    vec_push(&t, S("}"));
+    put_lines(w, &t, x->end, w->n_lines);
+    propose(w,
+            (struct pto_rewrite){.kind = PTO_REWRITE_DOUBLE,
+                                 .line = x->line,
+                                 .last_line = (uint32_t)x->end,
+                                 .name = name_of(w, first->value),
+                                 .tiles = tiles},
+            &t);
+}
+
+static void list_double(struct rewriter *w)
+{
+    struct str prefix = fresh_prefix(w);
+    size_t tried = 0;
+
+    for (uint32_t i = w->f->op_first; i < w->f->op_end && tried < MOST_LOOPS; i++) {
+        const struct place *first = NULL;
+        struct loop_parts x;
+        if (!read_loop(w, i, prefix, &x))
+            continue;
+        uint32_t moved = move_loop(w, i, &first);
+        if (moved > 0) {
+            put_double(w, i, &x, prefix, first, moved);
+            tried++;
+        }
+        stay(w);
+    }
+}
+
+/* ---- loads in the other order ---- */
+
+static const struct place *loaded_place(const struct rewriter *w, const struct pto_op *op)
+{
+    for (uint32_t k = 0; k < op->operand_count; k++)
+        for (size_t i = 0; i < w->places.n; i++)
+            if (pto_operands(w->m, op)[k].role == PTO_ROLE_OUT &&
+                w->places.at[i].value == pto_operands(w->m, op)[k].value)
+                return &w->places.at[i];
+    return NULL;
+}
+
+static void list_swaps(struct rewriter *w)
+{
+    size_t tried = 0;
+
+    for (uint32_t i = w->f->op_first; i + 1 < w->f->op_end && tried < MOST_SWAPS; i++) {
+        const struct pto_op *a = &w->m->ops.at[i], *b = &w->m->ops.at[i + 1];
+        struct new_lines text = {0};
+        if (a->code != PTO_TLOAD || b->code != PTO_TLOAD || b->line != a->line + 1 ||
+            a->parent != b->parent || b->line > w->n_lines)
+            continue;
+        const struct place *x = loaded_place(w, a), *y = loaded_place(w, b);
+        if (x == NULL || y == NULL || overlap(x, y) || x == y)
+            continue;
+        put_lines(w, &text, 1, a->line - 1);
+        vec_push(&text, w->lines[b->line]);
+        vec_push(&text, w->lines[a->line]);
+        put_lines(w, &text, b->line + 1, w->n_lines);
+        propose(w,
+                (struct pto_rewrite){.kind = PTO_REWRITE_SWAP,
+                                     .line = a->line,
+                                     .last_line = b->line,
+                                     .name = name_of(w, x->value),
+                                     .tiles = 2},
+                &text);
+        tried++;
+    }
+}
+
+/* Each operation has a line of its own. */
+static bool has_plain_lines(const struct rewriter *w)
+{
+    uint32_t line = 0;
+
+    for (uint32_t i = w->f->op_first; i < w->f->op_end; i++) {
+        uint32_t at = w->m->ops.at[i].line;
+        bool is_implied = w->m->ops.at[i].code == PTO_YIELD;
+        if (at <= line && !is_implied)
+            return false;
+        line = at > line ? at : line;
+    }
+    return true;
+}
+
+void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
+                      enum pto_arch arch, struct pto_rewrites *out)
+{
+    struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
+
+    split_lines(&w, text);
+    if (has_plain_lines(&w)) {
+        list_places(&w);
+        list_double(&w);
+        list_apart(&w);
+        list_swaps(&w);
+    }
+    vec_free(&w.places);
+}

@@ -1,0 +1,48 @@
+/*
+ * rewrite - changes to the text of a kernel that keep what it computes and may make it faster.
+ *
+ *     pto_rewrite_list(&module, function, text, &list);
+ *     ... list.at[i].text is a kernel to simulate
+ *     pto_rewrite_free(&list);
+ *
+ * A change is proposed where the text shows that it is allowed; what it saves is for a run to say.
+ * Texts with more than one operation in a line, or one in several, are left alone.
+ */
+#ifndef STRATA_PTO_REWRITE_H
+#define STRATA_PTO_REWRITE_H
+
+#include "pto/ir.h"
+#include "report/message.h"
+
+enum pto_rewrite_kind {
+    PTO_REWRITE_DOUBLE, /* two rounds of a loop in one, the second with buffers of its own */
+    PTO_REWRITE_APART,  /* bytes of its own for a tile that shares them */
+    PTO_REWRITE_SWAP,   /* two loads in the other order */
+};
+
+struct pto_rewrite {
+    enum pto_rewrite_kind kind;
+    uint32_t line;      /* of the loop, of the tile, of the first load */
+    uint32_t last_line; /* of the loop, of the second load; else 0 */
+    uint32_t use_line;  /* of the instruction that writes the tile; else 0 */
+    struct str name;    /* "%a_l1": the first tile it is about; lives in the list */
+    uint32_t tiles;     /* how many it is about */
+    struct str text;    /* the whole kernel; lives in the list */
+};
+
+struct pto_rewrites {
+    struct arena arena;
+    VEC_OF(struct pto_rewrite) list;
+};
+
+void pto_rewrites_init(struct pto_rewrites *out);
+void pto_rewrites_free(struct pto_rewrites *out);
+
+/* Adds the changes of one function. */
+void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
+                      enum pto_arch arch, struct pto_rewrites *out);
+
+/* "double-buffer `%a_l1` and 2 more in the loop of line 18" */
+struct str pto_rewrite_title(const struct pto_rewrite *w, enum lang lang, struct arena *arena);
+
+#endif

@@ -1,0 +1,100 @@
+#include "pto/rewrite.h"
+
+#include "pto/testing_pto.h"
+
+struct change_case {
+    struct arena arena;
+    struct pto_module module;
+    struct pto_rewrites out;
+    struct str text;
+};
+
+static void open_case(struct change_case *c, const char *body)
+{
+    arena_init(&c->arena);
+    c->text = testing_kernel(&c->arena, "a2a3", body);
+    assert_int_equal(testing_read(&c->module, c->text), ST_OK);
+    pto_rewrites_init(&c->out);
+    pto_rewrite_list(&c->module, &c->module.functions.at[0], c->text, PTO_A2A3, &c->out);
+}
+
+static void close_case(struct change_case *c)
+{
+    pto_rewrites_free(&c->out);
+    pto_module_fini(&c->module);
+    arena_free(&c->arena);
+}
+
+static size_t count(const struct change_case *c, enum pto_rewrite_kind kind)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->out.list.n; i++)
+        n += c->out.list.at[i].kind == kind;
+    return n;
+}
+
+/* Every change must be a kernel again. */
+static void check_all(struct change_case *c)
+{
+    for (size_t i = 0; i < c->out.list.n; i++) {
+        struct pto_module m;
+        assert_int_equal(testing_read(&m, c->out.list.at[i].text), ST_OK);
+        pto_module_fini(&m);
+        assert_true(pto_rewrite_title(&c->out.list.at[i], LANG_EN, &c->arena).n > 0);
+    }
+}
+
+#define TILE       "!pto.tile_buf<vec, 16x64xf32>"
+#define FILL(tile) "pto.texpands ins(%f : f32) outs(" tile " : " TILE ")\n"
+#define ADD(a, b)  "pto.tadds ins(" a ", %f : " TILE ", f32) outs(" b " : " TILE ")\n"
+#define LOOP       "%f = arith.constant 1.0 : f32\nscf.for %i = %c0 to %c1 step %c1 {\n"
+
+TEST(a_loop_that_writes_first_is_doubled)
+{
+    struct change_case c;
+
+    open_case(&c, LOOP "%t = pto.alloc_tile addr = %z : " TILE "\n" FILL("%t") ADD("%t", "%t") "}");
+    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 1);
+    assert_int_equal(c.out.list.at[0].tiles, 1);
+    assert_str(c.out.list.at[0].name, "%t");
+    assert_true(str_contains(c.out.list.at[0].text, S("%s2_t = pto.alloc_tile addr = %s2_addr")));
+    assert_true(str_contains(c.out.list.at[0].text, S("arith.constant 4096 : i64")));
+    check_all(&c);
+    close_case(&c);
+}
+
+TEST(what_one_round_leaves_for_the_next_stays)
+{
+    struct change_case c;
+
+    open_case(&c, LOOP "%t = pto.alloc_tile addr = %z : " TILE "\n" ADD("%t", "%t") "}");
+    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 0);
+    close_case(&c);
+}
+
+TEST(bytes_that_are_read_behind_the_loop_stay)
+{
+    struct change_case c;
+
+    open_case(&c, LOOP "%t = pto.alloc_tile addr = %z : " TILE "\n" FILL(
+                      "%t") "}\n%u = pto.alloc_tile addr = %z : " TILE "\n" ADD("%u", "%u"));
+    assert_int_equal(count(&c, PTO_REWRITE_DOUBLE), 0);
+    assert_int_equal(count(&c, PTO_REWRITE_APART), 0);
+    close_case(&c);
+}
+
+TEST(tiles_in_the_same_bytes_are_set_apart)
+{
+    struct change_case c;
+
+    open_case(&c, "%f = arith.constant 1.0 : f32\n%t = pto.alloc_tile addr = %z : " TILE
+                  "\n%u = pto.alloc_tile addr = %z : " TILE "\n" FILL("%t") FILL("%u"));
+    assert_int_equal(count(&c, PTO_REWRITE_APART), 3); /* both, and each */
+    check_all(&c);
+    close_case(&c);
+}
+
+TEST_MAIN("pto/rewrite", T(a_loop_that_writes_first_is_doubled),
+          T(what_one_round_leaves_for_the_next_stays), T(bytes_that_are_read_behind_the_loop_stay),
+          T(tiles_in_the_same_bytes_are_set_apart))
