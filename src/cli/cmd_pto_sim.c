@@ -157,34 +157,6 @@ static enum status compare(struct session *s, const struct args *a, const struct
     return ST_OK;
 }
 
-static enum status draw(struct session *s, const struct args *a, const struct pto_costs *costs,
-                        const struct pto_setup *setup, struct pto_sim_run *x)
-{
-    struct words wrote = {0};
-    struct capture *cap = NULL;
-    enum status status;
-
-    if (!a->timeline && !a->trace && !a->insight)
-        return ST_OK;
-    status = flow_pto_capture(&x->k, costs, setup, &s->diag, &cap);
-    if (status == ST_OK && a->timeline) {
-        flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
-        x->has_view = true;
-    }
-    if (status == ST_OK && a->trace) {
-        status = flow_pto_trace(cap, a->trace, &s->diag);
-        if (status == ST_OK)
-            session_wrote(s, a->trace);
-    }
-    if (status == ST_OK && a->insight)
-        status = flow_pto_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
-    for (size_t i = 0; i < wrote.n; i++)
-        session_wrote(s, wrote.at[i]);
-    vec_free(&wrote);
-    capture_free(cap);
-    return status;
-}
-
 static enum status do_more(struct session *s, const struct args *a, const struct pto_costs *costs,
                            const struct pto_setup *setup, struct pto_sim_run *x)
 {
@@ -195,10 +167,9 @@ static enum status do_more(struct session *s, const struct args *a, const struct
         return ST_FORMAT;
     TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
-    TRY(draw(s, a, costs, setup, x));
-    if (a->what_if)
-        flow_pto_what_if(&x->k, costs, setup, &x->what_ifs);
-    return ST_OK;
+    return pto_sim_extra(s, costs, setup,
+                         &(struct pto_sim_extras){a->trace, a->insight, a->timeline, a->what_if},
+                         x);
 }
 
 static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,

@@ -3,6 +3,8 @@
  */
 #include "cli/pto_sim_show.h"
 
+#include "capture/capture.h"
+
 #include <inttypes.h>
 
 #include "report/report.h"
@@ -306,3 +308,36 @@ const struct schema pto_sim_schema = {
     .record = &run_record,
     .is_list = true,
 };
+
+/* ---- files ---- */
+
+enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
+                          const struct pto_setup *setup, const struct pto_sim_extras *a,
+                          struct pto_sim_run *x)
+{
+    struct words wrote = {0};
+    struct capture *cap = NULL;
+    enum status status;
+
+    status = a->timeline || a->trace || a->insight
+                 ? flow_pto_capture(&x->k, costs, setup, &s->diag, &cap)
+                 : ST_OK;
+    if (status == ST_OK && a->timeline) {
+        flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
+        x->has_view = true;
+    }
+    if (status == ST_OK && a->trace) {
+        status = flow_pto_trace(cap, a->trace, &s->diag);
+        if (status == ST_OK)
+            session_wrote(s, a->trace);
+    }
+    if (status == ST_OK && a->insight)
+        status = flow_pto_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
+    for (size_t i = 0; i < wrote.n; i++)
+        session_wrote(s, wrote.at[i]);
+    vec_free(&wrote);
+    capture_free(cap);
+    if (status == ST_OK && a->what_if) /* last: the kernel's sim is of another run then */
+        flow_pto_what_if(&x->k, costs, setup, &x->what_ifs);
+    return status;
+}

@@ -44,6 +44,15 @@ void pto_kernel_free(struct pto_kernel *k)
 
 /* ---- reading ---- */
 
+/* A text made of another file tells that file's lines. */
+static void move_lines(struct pto_module *m, const struct pto_setup *setup)
+{
+    for (size_t i = 0; setup->lines && i < m->ops.n; i++) {
+        uint32_t line = m->ops.at[i].line;
+        m->ops.at[i].line = line < setup->n_lines ? setup->lines[line] : 0;
+    }
+}
+
 enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
 {
     mapfile_close(&k->map);
@@ -61,6 +70,7 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
                              &k->text, d));
     if (pto_parse(k->parser, k->text, &k->module) != ST_OK || pto_verify(&k->module) != ST_OK)
         return pto_tell(&k->module, setup->path, d);
+    move_lines(&k->module, setup);
     k->arch = setup->target >= 0 ? (enum pto_arch)setup->target : k->module.arch;
     TRY(pto_chip_find(setup->chip, k->arch, &k->chip, d));
     if (setup->target < 0 && setup->chip.n > 0 && !k->module.has_arch)

@@ -286,8 +286,8 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         if ((mask & (to_vector ? 1 : 2)) == 0)
             continue;
         f->is_set[c->number] = true;
-        f->slot_size = size;
-        f->slots = slots;
+        f->ring.slot_size = size;
+        f->ring.slots = slots;
         f->local_slots = local;
         const struct pto_use *base =
             use_of(c, s, PTO_SLOT_NUMBER, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C);

@@ -19,8 +19,7 @@ static void empty_machine(struct pto_machine *m)
                 vec_free(&f->pushed[k]);
                 vec_free(&f->freed[k]);
             }
-            mem_free(f->data);
-            mem_free(f->entries);
+            pto_ring_free(&f->ring);
         }
     }
     for (size_t id = 0; id < PTO_SEMAPHORES; id++) {
