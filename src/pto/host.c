@@ -259,7 +259,7 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
     struct str in_names = text_view(&ins->names), in_types = text_view(&ins->types);
     struct str out_names = text_view(&outs->names), out_types = text_view(&outs->types);
     bool has_counts = call->n_outs > 0 && call->outs[call->n_outs - 1].kind == STRATA_PTO_RESULT;
-    char counts[32] = "";
+    const char *counts = has_counts ? "%counts" : "";
 
     if (code == PTO_TRESHAPE) {
         pto_host_line(c, call->place, "%%v%u = %s %.*s : %.*s -> %.*s",
@@ -267,10 +267,7 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
                       STR_ARGS(in_types), STR_ARGS(out_types));
         return;
     }
-    if (has_counts) { /* the counts of a merge are a value that nobody reads in the text */
-        snprintf(counts, sizeof(counts), "%%v%u", (unsigned)c->script.n_values++);
-        pto_host_line(c, call->place, "%s = arith.constant dense<0> : vector<4xi16>", counts);
-    }
+    c->host->has_counts = c->host->has_counts || has_counts;
     pto_host_line(c, call->place, "%s ins(%.*s%s%s%.*s%s : %.*s) outs(%.*s%s%s : %.*s%s)%s%.*s%s",
                   call->op, STR_ARGS(in_names), inside ? inside : "", inside ? "{" : "",
                   inside ? (int)told.n : 0, told.n > 0 ? told.at : "", inside ? "}" : "",

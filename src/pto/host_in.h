@@ -47,6 +47,7 @@ struct pto_host {
     ucontext_t main;
     uint32_t current;
     uint64_t calls, clock;
+    bool has_counts; /* of merged lists: an argument that the text needs */
 };
 
 /* Lets the other cores run; returns when it is this one's turn again. Fails when `must_change` and

@@ -199,6 +199,8 @@ static void put_head(struct pto_host *h, struct writer *w, struct str name, cons
     for (size_t i = 0; i < h->setup.n_buffers; i++)
         text_format(&t, "%s%%%.*s: !pto.ptr<%s>", i > 0 ? ", " : "",
                     STR_ARGS(h->setup.buffers[i].name), pto_dtype_name(h->setup.buffers[i].dtype));
+    if (h->has_counts)
+        text_format(&t, "%s%%counts: vector<4xi16>", h->setup.n_buffers > 0 ? ", " : "");
     text_format(&t, ") attributes {pto.kernel_kind = #pto.kernel_kind<%s>} {",
                 is_cube ? "cube" : "vector");
     put_plain(w, text_view(&t));

@@ -85,8 +85,8 @@ static struct slot *add_slot(struct slots *out, struct arena *arena, int64_t ind
     return s;
 }
 
-static void make_tensor(struct slot *s, struct arena *arena, struct str source, struct str name,
-                        int64_t dim)
+static void make_tensor(const struct slots *out, struct slot *s, struct arena *arena,
+                        struct str source, struct str name, int64_t dim)
 {
     s->is_tensor = true;
     s->dtype = element_type(source, name);
@@ -95,6 +95,9 @@ static void make_tensor(struct slot *s, struct arena *arena, struct str source, 
     s->rank = 2;
     s->role = ROLE_INOUT;
     s->fill = S("zero");
+    for (size_t i = 0; i < out->n; i++)
+        if (str_equal(out->at[i].name, name))
+            return; /* taken: it keeps its number */
     if (slot_is_identifier(name))
         s->name = name;
 }
@@ -111,7 +114,7 @@ void slots_draft(struct str source, int64_t dim, struct arena *arena, struct slo
         struct slot *s = add_slot(out, arena, index);
         size_t equals = str_find_char(before, '=');
         if (s && str_contains(before, S("ChipTensor")))
-            make_tensor(s, arena, source,
+            make_tensor(out, s, arena, source,
                         equals < before.n ? word_before(before, equals) : (struct str){0}, dim);
         else if (s && str_contains(before, S("float")))
             s->is_packed = slot_f32_bits(1.0, &s->value);
