@@ -1,6 +1,6 @@
 # Programs of a cross build run under CMAKE_CROSSCOMPILING_EMULATOR. CTest does that for tests that
 # are programs; scripts start one by its path, ${run_<target>}: the program, or a script around it.
-foreach(target strata import_counts pto_costs run_ops run_vectors perfdb-eval json_dump write_sample
+foreach(target strata import_counts pto_costs run_ops run_vectors race_mutants perfdb-eval json_dump write_sample
         fake_host gpu_trace_dump)
     set(run_${target} $<TARGET_FILE:${target}>)
     if(CMAKE_CROSSCOMPILING_EMULATOR)

@@ -4,10 +4,11 @@ add_custom_target(unit) # everything that only the tests need
 
 # Labels every test of a folder by the first part of its name (`ctest -L golden`). Those that take long
 # are slow as well, and start first. Called when all tests of the folder are there.
-set(slow_tests docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results incore.run_msprof
-    inject.runs pto.ops replay.workspaces synth.truth unit.flow.insight_roundtrip unit.incore.hostile
-    unit.input.in_visualize_data oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
-    oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
+set(slow_tests anomaly.lanes attack.self docs.examples docs.schema help.examples gpu.profile-clocks gpu.profile-results
+    hostile.names incore.run_msprof inject.runs pto.ops query.hostile replay.workspaces report.width signal.interrupt
+    synth.truth unit.base.db_table unit.flow.insight_roundtrip unit.incore.hostile unit.input.in_visualize_data
+    unit.synth.plant oracle.bundles oracle.damage oracle.gpu_rules oracle.gpu_timeline
+    oracle.injected oracle.pto_parse oracle.roundtrip oracle.traces oracle.truth)
 function(label_tests)
     get_property(names DIRECTORY PROPERTY TESTS)
     foreach(name IN LISTS names)
@@ -96,6 +97,8 @@ endfunction()
 add_test_program(import_counts tests/oracle/import_counts.c)
 add_test_program(pto_costs tests/oracle/pto_costs.c)
 add_test_program(run_ops tests/pto/run_ops.c)
+add_test_program(race_mutants tests/pto/race_mutants.c)
+target_include_directories(race_mutants PRIVATE tests/support)
 add_test_program(run_vectors tests/incore/run_vectors.c)
 file(GLOB perfdb_eval_c CONFIGURE_DEPENDS tests/perfdb/*.c)
 add_test_program(perfdb-eval ${perfdb_eval_c})
@@ -104,12 +107,13 @@ add_oracle(pto_cost pto_costs)
 add_oracle(pto_func run_ops)
 if(TARGET strata)
     add_oracle(incore_run strata run_vectors)
+    add_oracle(pto_races strata race_mutants)
     foreach(name perfdb perfdb_compare perfdb_grid)
         add_oracle(${name} strata perfdb-eval)
     endforeach()
     file(GLOB scripts CONFIGURE_DEPENDS tests/oracle/*.py)
     list(FILTER scripts EXCLUDE REGEX # those above, and modules that tests import
-        "/(traces|pto_cost|pto_func|incore_run|perfdb.*|samples|gen_capture)\\.py$")
+        "/(traces|pto_cost|pto_func|pto_races|incore_run|perfdb.*|samples|gen_capture)\\.py$")
     foreach(file IN LISTS scripts)
         cmake_path(GET file STEM name)
         add_oracle(${name} strata)
@@ -181,7 +185,7 @@ if(TARGET strata)
         ${CMAKE_SOURCE_DIR}/tests/signal/interrupt.py ${run_strata})
     add_test(NAME query.hostile COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
-    set_tests_properties(signal.interrupt query.hostile PROPERTIES RUN_SERIAL ON)
+    set_tests_properties(signal.interrupt query.hostile PROPERTIES RESOURCE_LOCK clock) # they bound times
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
         ${run_strata})
 endif()

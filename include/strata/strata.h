@@ -128,7 +128,7 @@ struct strata_pto_result {
     uint64_t instructions; /* of the longest block */
     int is_complete;       /* 0: a limit stopped it */
     int is_degenerate;     /* 1: nearly nothing ran, because control data is missing */
-    const char *bound;     /* what sets the pace: "read", "cube", ..; never freed */
+    const char *bound;     /* what saves the most if it were free: "read", "launch"; never freed */
 };
 
 /* NULL when there is no memory. */

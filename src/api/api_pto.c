@@ -7,7 +7,7 @@
 #include "base/c_locale.h"
 #include "base/job.h"
 #include "base/num.h"
-#include "flow/pto_kernel.h"
+#include "flow/pto_judge.h"
 #include "strata/strata.h"
 
 struct named {
@@ -306,6 +306,8 @@ static int run(struct strata_pto *k, const struct text_param *params, size_t n_p
         status = pto_kernel_bind(kernel, &k->setup, &d);
     if (status == ST_OK)
         status = pto_kernel_run(kernel, k->costs, &k->setup, &d);
+    if (status == ST_OK)
+        pto_judge(kernel, k->costs, &k->setup, false);
     *out = (struct strata_pto_result){.status = (int)status, .bound = "nothing"};
     if (status == ST_OK) {
         out->cycles = kernel->total;
@@ -313,7 +315,7 @@ static int run(struct strata_pto *k, const struct text_param *params, size_t n_p
         out->instructions = kernel->outcome.instructions;
         out->is_complete = kernel->outcome.is_complete;
         out->is_degenerate = kernel->outcome.is_degenerate;
-        out->bound = pto_bound_name(kernel->outcome.bound);
+        out->bound = limit_name(kernel->outcome.limits.bound);
     } else {
         tell(k, &d);
     }

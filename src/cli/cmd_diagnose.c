@@ -207,12 +207,12 @@ static int run(struct session *s, const void *given)
         return session_code(status);
     for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
         status = flow_chip(fleet->ranks.at[i], args->chip, &s->diag);
-    if (status == ST_OK && fleet->ranks.n > 1)
-        show_ranks(s, fleet);
-    else if (status == ST_OK && s->page == NULL)
-        show_one(s, fleet->ranks.at[0]);
     if (status == ST_OK && s->page != NULL)
         status = page_answer_fleet(s, fleet);
+    else if (status == ST_OK && fleet->ranks.n > 1)
+        show_ranks(s, fleet);
+    else if (status == ST_OK)
+        show_one(s, fleet->ranks.at[0]);
     fleet_free(fleet);
     return session_code(status);
 }

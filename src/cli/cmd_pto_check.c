@@ -4,14 +4,27 @@
 #include "base/inert.h"
 #include "cli/pto_params.h"
 #include "cli/session.h"
-#include "flow/flow_pto_check.h"
+#include "flow/flow_pto_races.h"
 
 extern const struct command command_pto_check;
+
+struct args {
+    struct words set;
+    bool races;
+};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+    OPT_FLAG(0, "races", struct args, races,
+             "also look for accesses that no flag or barrier puts in order"),
+    OPT_END,
+};
 
 static const struct example examples[] = {
     {"strata pto check examples/pto/softmax.pto", "a valid kernel"},
     {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
      "two kernels, as JSON"},
+    {"strata pto check examples/pto/softmax.pto --races", "also accesses that nothing orders"},
     {0},
 };
 
@@ -69,7 +82,8 @@ static void print_text(struct session *s, const struct pto_checked *c)
 
 static int run(struct session *s, const void *args)
 {
-    const struct pto_params_args *a = args;
+    const struct args *a = args;
+    struct pto_race_watch watch;
     const struct text_param *params;
     struct json_writer *j = NULL;
     enum status status = ST_OK;
@@ -78,16 +92,22 @@ static int run(struct session *s, const void *args)
 
     if (code != CODE_DONE)
         return code;
+    if (a->races)
+        pto_race_watch_init(&watch);
     struct pto_checked *list = ARENA_ARRAY(&s->arena, struct pto_checked, s->operands.n);
     size_t n = 0;
     while (n < s->operands.n && status == ST_OK) {
         struct pto_check_job job = {s->operands.at[n], params, a->set.n};
         struct pto_checked *c = &list[n++];
         status = flow_pto_check(&job, &s->diag, c);
+        if (status == ST_OK && a->races)
+            flow_pto_races(&watch, c);
         has_errors = has_errors || c->module.error_count > 0;
         if (status == ST_OK)
             session_read(s, job.path, "pto", c->module.ops.n, 0);
     }
+    if (a->races)
+        pto_race_watch_free(&watch);
     if (status == ST_OK && s->common.json) {
         j = session_json_begin(s, pto_check_schema.name, NULL);
         json_write_array(j);
@@ -117,12 +137,15 @@ const struct command command_pto_check = {
                "FIFOs between cube and vector cores, flags, dominance. Each problem is shown with "
                "file, line and column, the source line and a marker.\n"
                "\n"
+               "--races also runs each kernel, without data, and reports accesses to the same bytes from "
+               "different pipes or cores that no flag, barrier or queue puts in order, with both "
+               "lines, the buffer and the missing flag; numbers that nobody supplied get several "
+               "values in turn. In a kernel without flags those of the compiler are checked.\n"
+               "\n"
                "Parsing continues after an invalid operation, so one run shows several problems. "
-               "The exit code is 1 if there is an error.",
+               "The exit code is 1 if there is an error or a race.",
     .see = "docs/formats/pto.md",
-    PTO_PARAMS_ONLY,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .examples = examples,
     .schemas = {&pto_check_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

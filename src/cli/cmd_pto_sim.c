@@ -7,6 +7,7 @@
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
 #include "flow/pto_buffers.h"
+#include "flow/pto_judge.h"
 #include "text/pto.h"
 
 extern const struct command command_pto_sim;
@@ -87,6 +88,7 @@ static int read_setup(struct session *s, const struct args *a, struct pto_setup 
     setup->chip = str_of(a->chip);
     setup->target = a->target == 0 ? -1 : a->target == 1 ? PTO_A2A3 : PTO_A5;
     setup->is_dep = a->sync == 1;
+    setup->watches_races = true;
     setup->has_l2_hit = a->l2_hit >= 0;
     setup->l2_hit = (double)a->l2_hit / 100;
     setup->n_params = a->set.n;
@@ -102,11 +104,13 @@ static int read_setup(struct session *s, const struct args *a, struct pto_setup 
 }
 
 static enum status simulate(struct pto_kernel *k, const struct pto_costs *costs,
-                            const struct pto_setup *setup, struct diag *d)
+                            const struct pto_setup *setup, bool all, struct diag *d)
 {
     TRY(pto_kernel_load(k, setup, d));
     TRY(pto_kernel_bind(k, setup, d));
-    return pto_kernel_run(k, costs, setup, d);
+    TRY(pto_kernel_run(k, costs, setup, d));
+    pto_judge(k, costs, setup, all);
+    return ST_OK;
 }
 
 /* The number of an argument that has a buffer. */
@@ -175,7 +179,7 @@ static enum status do_more(struct session *s, const struct args *a, const struct
 static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,
                    const struct pto_costs *costs, const struct pto_setup *setup)
 {
-    enum status status = simulate(&x->k, costs, setup, &s->diag);
+    enum status status = simulate(&x->k, costs, setup, true, &s->diag);
 
     if (status == ST_OK)
         status = do_more(s, a, costs, setup, x);
@@ -208,14 +212,18 @@ static void print_failure(struct session *s, const char *path, const struct diag
 
 /* One of many, into the table or into the document `j`. */
 static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
-                            const struct pto_setup *setup, struct json_writer *j)
+                            const struct pto_setup *setup, bool what_if, struct json_writer *j)
 {
+    struct record_env env = {.arena = &s->arena};
     struct diag own;
 
     diag_init(&own);
-    enum status status = simulate(&x->k, costs, setup, &own);
+    enum status status = simulate(&x->k, costs, setup, what_if, &own);
+    x->what_ifs.n = 0;
+    if (status == ST_OK && what_if)
+        pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     if (status == ST_OK && j != NULL)
-        record_json(j, pto_sim_schema.record, x, NULL);
+        record_json(j, pto_sim_schema.record, x, &env);
     else if (status == ST_OK)
         pto_sim_print_line(s, &x->k);
     else if (j != NULL)
@@ -228,7 +236,7 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
 
 /* Kernels that cannot be run do not stop the others. */
 static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
-                    struct pto_setup *setup)
+                    struct pto_setup *setup, bool what_if)
 {
     struct json_writer *j = NULL;
     size_t failed = 0;
@@ -244,7 +252,7 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         setup->path = s->operands.at[i];
-        if (show_one(s, x, costs, setup, j) == ST_OK)
+        if (show_one(s, x, costs, setup, what_if, j) == ST_OK)
             sum += x->k.total;
         else
             failed++;
@@ -278,7 +286,8 @@ static int run(struct session *s, const void *args)
             setup.path = s->operands.at[0];
             code = run_one(s, a, &x, costs, &setup);
         } else {
-            code = run_many(s, &x, costs, &setup);
+            code = run_many(s, &x, costs, &setup, a->what_if);
+            vec_free(&x.what_ifs);
         }
         pto_kernel_free(&x.k);
     }

@@ -37,22 +37,12 @@ static enum status write(struct session *s, struct page_file *page)
     return ST_OK;
 }
 
-static bool has_words(const struct page_answer *answer)
-{
-    for (enum lang lang = 0; lang < LANGS; lang++)
-        if (answer->fragments[lang].verdict.n == 0)
-            return false;
-    return true;
-}
-
 enum status page_answer_fleet(struct session *s, const struct fleet *fleet)
 {
     size_t n = fleet->ranks.n < PAGE_SETS ? fleet->ranks.n : PAGE_SETS;
     struct study *studies = ARENA_ARRAY(&s->arena, struct study, n + 1);
     struct page_file page;
 
-    if (n > 1 && !has_words(s->page))
-        return ST_OK; /* the other language comes first */
     begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, &page);
     for (size_t i = 0; i < n; i++) {
         study_begin(&studies[i], fleet->ranks.at[i], study_defaults());
@@ -60,8 +50,9 @@ enum status page_answer_fleet(struct session *s, const struct fleet *fleet)
     }
     page_prepare(&page);
     page_tell_capture(&page);
-    if (n > 1 && !s->page->choice.redact)
-        page_tell_fragments(&page, s->page->fragments);
+    struct str folder = str_basename(str_of(s->operands.at[0]));
+    if (n > 1 && folder.n > 0 && !s->page->choice.redact)
+        page.title = page_name(page.sets[0], folder);
     enum status status = write(s, &page);
     page_fini(&page);
     for (size_t i = 0; i < n; i++)

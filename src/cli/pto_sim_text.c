@@ -139,29 +139,54 @@ static void add_what_ifs(struct report *r, const struct pto_outcome *o,
         const struct pto_what_if *w = &list->at[i];
         put_percent(r, t, o, o->total - w->cycles);
         table_number(t, (double)w->cycles);
-        table_text(r, t, pto_what_if_title(w, r->lang, &r->arena));
+        table_text(r, t, pto_what_if_title(w->what, r->lang, &r->arena));
         table_text(r, t, pto_what_if_evidence(w, r->lang, &r->arena));
     }
 }
 
 /* ---- lines ---- */
 
+static void add_verdict(struct report *r, const struct pto_outcome *o)
+{
+    const struct limit_list *l = &o->limits;
+    struct str verdict = limits_text(l, r->lang, &r->arena);
+    struct str others = limits_others(l, r->lang, &r->arena);
+
+    if (o->has_bound_pipe && l->bound != LIMIT_LAUNCH)
+        verdict = REPORT_MESSAGE(r, &pto_text.verdict_pipe, PLACE("verdict", verdict),
+                                 PLACE("core", pto_core_name(o->bound_core)),
+                                 PLACE("pipe", pto_pipe_short(o->bound_pipe)));
+    report_line_text(r, REPORT_MESSAGE(r, &pto_text.verdict, PLACE("verdict", verdict)));
+    if (others.n > 0)
+        report_line_text(r, REPORT_MESSAGE(r, &pto_text.others, PLACE("others", others)));
+    report_line_text(
+        r, REPORT_MESSAGE(r, &pto_text.advice, PLACE("advice", word(r, limit_advice(l->bound)))));
+}
+
+/* "data 61.2 %, busy 20.0 %" */
+static void add_reasons(struct report *r, const struct pto_outcome *o)
+{
+    struct str list = S("");
+
+    for (size_t i = 0; i < o->n_reasons && o->reasons[i].share >= 0.001; i++) {
+        struct str one = REPORT_MESSAGE(
+            r, &pto_text.reason, PLACE("reason", word(r, pto_reason_name(o->reasons[i].reason))),
+            PLACE("share", 100 * o->reasons[i].share));
+        list =
+            arena_format(&r->arena, "%.*s%s%.*s", STR_ARGS(list), i > 0 ? ", " : "", STR_ARGS(one));
+    }
+    if (list.n > 0)
+        report_text(r, REPORT_MESSAGE(r, &pto_text.reasons, PLACE("list", list)));
+}
+
 static void add_head(struct report *r, const struct pto_kernel *k)
 {
     const struct pto_outcome *o = &k->outcome;
-    struct str busiest = S("");
 
     report_summary(r, REPORT_MESSAGE(r, &pto_text.summary, PLACE("arch", pto_arch_name(o->arch)),
                                      PLACE("chip", o->chip.name), PLACE("mhz", o->chip.mhz),
                                      PLACE("sync", o->is_dep ? "dep" : "ptoas")));
-    if (o->is_bound)
-        busiest = REPORT_MESSAGE(r, &pto_text.busiest, PLACE("core", pto_core_name(o->bound_core)),
-                                 PLACE("pipe", pto_pipe_short(o->bound_pipe)),
-                                 PLACE("share", 100 * o->bound_share));
-    report_line_text(r, REPORT_MESSAGE(r, &pto_text.bound,
-                                       PLACE("bound", word(r, pto_bound_name(o->bound))),
-                                       PLACE("busiest", busiest),
-                                       PLACE("advice", word(r, pto_bound_advice(o->bound)))));
+    add_verdict(r, o);
     if (k->blocks.n > 1)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.blocks, PLACE("cycles", k->total),
                                            PLACE("us", k->total_us), PLACE("blocks", k->blocks.n),
@@ -251,6 +276,7 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
     add_pipes(r, o);
     add_stalls(r, o, top);
     add_path(r, o, top);
+    add_reasons(r, o);
     add_work(r, o);
     for (size_t i = 0; i < o->assumed.n; i++)
         add_line(r, i, assumed_text(r, &o->assumed.at[i]));
@@ -271,7 +297,7 @@ void pto_sim_print_line(struct session *s, const struct pto_kernel *k)
     const struct pto_outcome *o = &k->outcome;
 
     enum lang lang = session_lang(s);
-    struct str bound = message_word(lang, str_of(pto_bound_name(o->bound)));
+    struct str bound = message_word(lang, str_of(limit_name(o->limits.bound)));
     int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
 
     out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,
@@ -337,7 +363,7 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);
     capture_free(cap);
-    if (status == ST_OK && a->what_if) /* last: the kernel's sim is of another run then */
-        flow_pto_what_if(&x->k, costs, setup, &x->what_ifs);
+    if (status == ST_OK && a->what_if)
+        pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * What a simulated run leaves: files for viewers, a picture in letters, and what-if questions.
+ * What a simulated run leaves: files for viewers and a picture in letters.
  */
 #include "flow/flow_pto_sim.h"
 
@@ -12,8 +12,7 @@
 enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs,
                              const struct pto_setup *setup, struct diag *d, struct capture **out)
 {
-    if ((size_t)k->longest + 1 != k->blocks.n) /* the sim holds the last block */
-        TRY(pto_kernel_again(k, &k->sim, costs, &k->options, d));
+    TRY(pto_kernel_restore(k, costs, d));
     if (k->outcome.unrecorded > 0)
         diag_add(
             d, SEV_LOSS, "pto-sim.unrecorded", (struct where){.path = setup->path},
@@ -74,49 +73,4 @@ void flow_pto_view(const struct capture *cap, size_t columns, struct incore_view
     incore_open_capture(&s, cap);
     incore_view_build(view, &s.t, &s.lanes, columns);
     incore_study_close(&s);
-}
-
-/* ---- what if ---- */
-
-/* One question; a run that cannot be made has no answer and is left out. */
-static enum status ask(struct pto_kernel *k, const struct pto_costs *costs,
-                       const struct pto_setup *setup, struct pto_what_if *w, struct diag *d)
-{
-    struct pto_options options = k->options;
-    struct pto_sim other;
-    enum status status = ST_OK;
-
-    pto_what_if_apply(w, &options);
-    options.max_records = 1;
-    if (!pto_what_if_compiles(w)) {
-        status = pto_kernel_again(k, &k->sim, costs, &options, d);
-        w->cycles = k->sim.total;
-        return status;
-    }
-    pto_sim_init(&other);
-    other.ignore_reuse = options.no_reuse_waits;
-    status =
-        pto_sim_prepare(&other, &k->module, setup->func, k->arch, options.is_dep, setup->path, d);
-    if (status == ST_OK)
-        status = pto_kernel_again(k, &other, costs, &options, d);
-    w->cycles = other.total;
-    pto_sim_free(&other);
-    return status;
-}
-
-void flow_pto_what_if(struct pto_kernel *k, const struct pto_costs *costs,
-                      const struct pto_setup *setup, struct pto_what_ifs *out)
-{
-    struct diag quiet;
-    size_t kept = 0;
-
-    pto_what_if_list(&k->outcome, out);
-    for (size_t i = 0; i < out->n; i++) {
-        diag_init(&quiet);
-        if (ask(k, costs, setup, &out->at[i], &quiet) == ST_OK)
-            out->at[kept++] = out->at[i];
-        diag_fini(&quiet);
-    }
-    out->n = kept;
-    pto_what_if_rank(out, k->outcome.total);
 }

@@ -1,6 +1,6 @@
 /*
- * flow_pto_sim - what a simulated run leaves: files for viewers, a picture in letters, outputs,
- * and what would change if something were different.
+ * flow_pto_sim - what a simulated run leaves: files for viewers, a picture in letters and
+ * outputs.
  */
 #ifndef STRATA_FLOW_FLOW_PTO_SIM_H
 #define STRATA_FLOW_FLOW_PTO_SIM_H
@@ -28,10 +28,5 @@ enum status flow_pto_trace(const struct capture *cap, const char *out, struct di
 
 /* When each pipe was busy, `columns` letters wide. incore_view_free() it. */
 void flow_pto_view(const struct capture *cap, size_t columns, struct incore_view *view);
-
-/* Runs the longest block with one thing changed at a time; best first. A change that cannot be run
- * is left out. vec_free() the list. The kernel's sim is of the last of these runs afterwards. */
-void flow_pto_what_if(struct pto_kernel *k, const struct pto_costs *costs,
-                      const struct pto_setup *setup, struct pto_what_ifs *out);
 
 #endif

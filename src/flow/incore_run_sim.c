@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/incore_run.h"
+#include "flow/pto_judge.h"
 
 enum { GIVEN_MAX = 4096 };
 
@@ -115,7 +116,7 @@ static void take_outcome(struct incore_kernel *k, const struct pto_outcome *o)
 
     k->row.cycles = o->total;
     k->row.span_us = pto_outcome_us(o, o->total);
-    k->row.bound = pto_bound_name(o->bound);
+    k->row.bound = limit_name(o->limits.bound);
     for (size_t i = 0; i < o->flows.n; i++)
         if (o->flows.at[i].src == PTO_GM || o->flows.at[i].dst == PTO_GM)
             gm += o->flows.at[i].bytes;
@@ -130,7 +131,7 @@ static void take_advice(struct incore_kernel *k, const struct pto_what_ifs *list
         const struct pto_what_if *w = &list->at[i];
         if (w->cycles >= total || total <= 0)
             continue;
-        struct str title = pto_what_if_title(w, LANG_EN, &k->arena);
+        struct str title = pto_what_if_title(w->what, LANG_EN, &k->arena);
         struct str evidence = pto_what_if_evidence(w, LANG_EN, &k->arena);
         k->row.advice[k->row.n_advice++] =
             arena_printf(&k->arena, "%.*s: -%.1f %% (%.*s)", STR_ARGS(title),
@@ -182,15 +183,19 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     k->mhz = kernel->chip.trace_mhz > 0 ? kernel->chip.trace_mhz : kernel->chip.mhz;
     TRY(pto_kernel_bind(kernel, setup, &k->diag));
     TRY(pto_kernel_run(kernel, run->costs, setup, &k->diag));
+    pto_judge(kernel, run->costs, setup, true);
     take_outcome(k, &kernel->outcome);
     take_assumed(run, k, &kernel->outcome);
+    if (kernel->races > 0)
+        run_row_check(&k->row, arena_printf(&k->arena, "races: %llu; strata pto check --races %s",
+                                            (unsigned long long)kernel->races, setup->path));
     enum status st = flow_pto_export(
         kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
         arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash),
         &k->arena, &k->diag, &wrote);
     vec_free(&wrote);
     TRY(st);
-    flow_pto_what_if(kernel, run->costs, setup, &what_ifs);
+    pto_what_if_list(&kernel->outcome.limits, &what_ifs);
     take_advice(k, &what_ifs, kernel->outcome.total);
     vec_free(&what_ifs);
     return ST_OK;
@@ -226,6 +231,7 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
         .target = strcmp(run->target, "a5") == 0 ? PTO_A5 : PTO_A2A3,
         .blocks = 1,
         .is_dispatched = true,
+        .watches_races = true,
         .args = b.args,
         .n_args = b.n_args,
         .inputs = b.inputs,

@@ -4,6 +4,7 @@
 #include "flow/pto_kernel.h"
 
 #include "flow/pto_buffers.h"
+#include "pto/race_check.h"
 #include "pto/verify.h"
 #include "report/record.h"
 
@@ -278,6 +279,61 @@ static void note_zero_filled(struct pto_kernel *k)
     }
 }
 
+/* Copies of the buffers that a run may write to. */
+static unsigned char **keep_buffers(const struct pto_kernel *k)
+{
+    unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
+
+    for (size_t i = 0; i < k->bindings.n; i++) {
+        const struct pto_binding *b = &k->bindings.at[i];
+        kept[i] = b->data ? mem_grow(NULL, 1, b->size + 1) : NULL;
+        if (b->data)
+            memcpy(kept[i], b->data, b->size);
+    }
+    return kept;
+}
+
+static void restore_buffers(struct pto_kernel *k, unsigned char **kept)
+{
+    for (size_t i = 0; i < k->bindings.n; i++) {
+        if (kept[i])
+            memcpy(k->bindings.at[i].data, kept[i], k->bindings.at[i].size);
+        mem_free(kept[i]);
+    }
+    mem_free(kept);
+}
+
+/* What the flags of the text leave open, and with data what is read before it is written. */
+static void watch_races(struct pto_kernel *k, const struct pto_costs *costs,
+                        const struct pto_setup *setup, struct diag *d)
+{
+    bool has_flags = (k->sim.function[0] && k->sim.program[0].has_flags) ||
+                     (k->sim.function[1] && k->sim.program[1].has_flags);
+    struct pto_options options = k->options;
+    struct pto_races races;
+
+    k->races = 0;
+    if (!setup->watches_races || (!has_flags && !setup->has_memory))
+        return;
+    unsigned char **kept = keep_buffers(k);
+    pto_races_init(&races);
+    if (options.max_steps > PTO_RACE_STEPS)
+        options.max_steps = PTO_RACE_STEPS;
+    (void)pto_race_check(&races, &k->sim, costs, options, k->bindings.at, (uint32_t)k->bindings.n,
+                         setup->path, NULL);
+    for (size_t i = 0; i < races.found.n; i++) {
+        const struct pto_race *f = &races.found.at[i];
+        if (f->kind == PTO_RACE_EMPTY ? !setup->has_memory : !has_flags)
+            continue;
+        k->races += f->is_grave;
+        diag_add(d, SEV_WARN, pto_race_code(f->kind),
+                 (struct where){setup->path, pto_race_line(f), 0}, "%s",
+                 pto_race_text(f, &races.arena));
+    }
+    pto_races_free(&races);
+    restore_buffers(k, kept);
+}
+
 enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
                            const struct pto_setup *setup, struct diag *d)
 {
@@ -288,6 +344,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
     int64_t *busy = ARENA_ARRAY(&k->arena, int64_t, (size_t)k->cores + 1);
     k->blocks.n = 0;
     k->total = 0;
+    watch_races(k, costs, setup, d);
     for (int64_t i = 0; i < k->options.blocks; i++) {
         k->options.block = i;
         TRY(pto_sim_run(&k->sim, costs, &k->options, k->bindings.at, (uint32_t)k->bindings.n,
@@ -303,6 +360,7 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
         }
     }
     k->options.block = k->longest;
+    k->has_longest = k->longest + 1 == k->options.blocks;
     k->total_us = pto_outcome_us(&k->outcome, k->total);
     if (setup->has_memory)
         note_zero_filled(k);
@@ -313,25 +371,22 @@ enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
                              const struct pto_costs *costs, const struct pto_options *options,
                              struct diag *d)
 {
-    unsigned char **kept = mem_grow(NULL, sizeof(*kept), k->bindings.n + 1);
+    unsigned char **kept = keep_buffers(k);
 
-    for (size_t i = 0; i < k->bindings.n; i++) {
-        const struct pto_binding *b = &k->bindings.at[i];
-        kept[i] = NULL;
-        if (!options->has_memory || !b->data)
-            continue;
-        kept[i] = mem_grow(NULL, 1, b->size + 1);
-        memcpy(kept[i], b->data, b->size);
-    }
+    k->has_longest = k->has_longest && sim != &k->sim;
     enum status status = pto_sim_run(sim, costs, options, k->bindings.at, (uint32_t)k->bindings.n,
                                      k->sim.machine.path, d);
-    for (size_t i = 0; i < k->bindings.n; i++) {
-        if (kept[i])
-            memcpy(k->bindings.at[i].data, kept[i], k->bindings.at[i].size);
-        mem_free(kept[i]);
-    }
-    mem_free(kept);
+    restore_buffers(k, kept);
     return status;
+}
+
+enum status pto_kernel_restore(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d)
+{
+    if (k->has_longest)
+        return ST_OK;
+    TRY(pto_kernel_again(k, &k->sim, costs, &k->options, d));
+    k->has_longest = true;
+    return ST_OK;
 }
 
 /* ---- for programs ---- */

@@ -33,6 +33,7 @@ struct pto_setup {
     int target;      /* enum pto_arch, or -1: as the text says */
     bool is_dep;
     bool has_memory;    /* execute the operations on data */
+    bool watches_races; /* warn of races, where the text has flags of its own */
     int64_t blocks;     /* at least 1 */
     int64_t cores;      /* AI cores that work at a time; 0: as many as the blocks need */
     bool is_dispatched; /* to a core that runs already: it has no start */
@@ -69,9 +70,11 @@ struct pto_kernel {
     struct pto_outcome outcome; /* of the longest block */
     VEC_OF(int64_t) blocks;     /* cycles of each */
     int64_t longest;            /* which one the outcome is of */
+    bool has_longest;           /* the sim holds that run */
     int64_t total;              /* cycles until the last core is done */
     double total_us;
-    int64_t cores; /* that the blocks were spread over */
+    int64_t cores;  /* that the blocks were spread over */
+    uint64_t races; /* that were warned of */
 };
 
 extern const struct record pto_kernel_record;
@@ -90,6 +93,9 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
 enum status pto_kernel_again(struct pto_kernel *k, struct pto_sim *sim,
                              const struct pto_costs *costs, const struct pto_options *options,
                              struct diag *d);
+
+/* Brings the run of the outcome back into the sim, with all its records. */
+enum status pto_kernel_restore(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d);
 
 /* The argument of that name (with or without %) or number; -1, with the story in `d`. */
 int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *path,

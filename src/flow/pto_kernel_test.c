@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 #include "flow/flow_pto_sim.h"
 #include "flow/pto_buffers.h"
+#include "flow/pto_judge.h"
 
 /* out[row] = in[row] + n for the row of this block. */
 static const char *const text =
@@ -211,17 +212,26 @@ TEST(the_timeline_is_of_the_longest_block)
     close_world(&w);
 }
 
-TEST(what_if_leaves_the_outcome_alone_and_ranks)
+TEST(the_bound_saves_the_most_and_the_outcome_stays)
 {
     struct pto_what_ifs list = {0};
+    struct capture *cap = NULL;
     struct world w;
 
     open_world(&w);
     assert_int_equal(run(&w), ST_OK);
     int64_t total = w.k.outcome.total;
-    flow_pto_what_if(&w.k, w.costs, &w.setup, &list);
+    pto_judge(&w.k, w.costs, &w.setup, false);
+    enum limit bound = w.k.outcome.limits.bound;
+    pto_judge(&w.k, w.costs, &w.setup, true);
+    assert_int_equal(w.k.outcome.limits.bound, bound);
+    pto_what_if_list(&w.k.outcome.limits, &list);
     assert_true(list.n >= 4);
+    assert_int_equal(list.at[0].what, bound);
     assert_int_equal(w.k.outcome.total, total);
+    assert_int_equal(flow_pto_capture(&w.k, w.costs, &w.setup, &w.d, &cap), ST_OK);
+    assert_int_equal(w.k.sim.total, total);
+    capture_free(cap);
     for (size_t i = 0; i < list.n; i++)
         assert_in_range(list.at[i].cycles, 1, total);
     vec_free(&list);
@@ -231,4 +241,5 @@ TEST(what_if_leaves_the_outcome_alone_and_ranks)
 TEST_MAIN("flow/pto_kernel", T(every_block_computes_its_part), T(blocks_are_spread_over_the_cores),
           T(running_again_leaves_the_buffers_alone), T(wrong_arguments_are_refused),
           T(a_chip_of_another_architecture_is_refused), T(fills_follow_their_rule),
-          T(the_timeline_is_of_the_longest_block), T(what_if_leaves_the_outcome_alone_and_ranks))
+          T(the_timeline_is_of_the_longest_block),
+          T(the_bound_saves_the_most_and_the_outcome_stays))

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "analysis/diagnose/diagnosis.h"
+#include "base/pool.h"
 #include "page/page_encode.h"
 #include "page/page_html.h"
 #include "page/page_number.h"
@@ -198,15 +200,29 @@ static void fit(struct page_file *page, double bytes, double room, size_t all)
     tell_thinned(page, &t);
 }
 
+/* What takes long and stands alone: the diagnosis that the first screen tells, and the layers. */
+static void find_facts(void *ctx, size_t i)
+{
+    struct page_file *page = ctx;
+    struct page_set *set = page->sets[i / 2];
+
+    if (i % 2 == 1)
+        set->layers = page_layers_find(&set->apart);
+    else if (i / 2 == page->lead || page->kind == PAGE_COMPARE)
+        study_diagnosis(set->st);
+}
+
 void page_prepare(struct page_file *page)
 {
     const struct page_thinning whole = {0};
 
+    if (page->kind == PAGE_RANKS)
+        page_ranks_find(page);
+    pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
     for (size_t i = 0; i < page->n_sets; i++) {
         struct page_set *set = page->sets[i];
         page_thin_apply(set, &whole);
         set->kernels = page_kernels_find(set);
-        set->layers = page_layers_find(set->st, set->arena);
     }
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);

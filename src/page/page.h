@@ -13,7 +13,6 @@
 #define STRATA_PAGE_PAGE_H
 
 #include "page/page_set.h"
-#include "page/page_thin.h"
 #include "report/message.h"
 
 struct comparison;
@@ -79,6 +78,23 @@ struct page_diff {
     size_t step[2]; /* drawn side by side */
 };
 
+/* The steps that count, as the diagnosis counts them: the first is left out when there are more. */
+struct page_mean {
+    size_t steps;
+    nanos time;
+    nanos by[ACCOUNT_CLASSES];
+};
+
+/* Several ranks; places in the sets. */
+struct page_ranks {
+    bool is_one_run;         /* they do the same work */
+    size_t slow;             /* that the others wait for; SIZE_MAX: none */
+    size_t most, usual;      /* with the most compute; nearest to the median */
+    nanos wait;              /* of the others for `most`, a step */
+    double ratio[PAGE_SETS]; /* compute against the median rank */
+    struct page_mean mean[PAGE_SETS];
+};
+
 struct page_file {
     enum page_kind kind;
     struct page_options options;
@@ -90,13 +106,15 @@ struct page_file {
     struct page_action actions[PAGE_ACTIONS];
     size_t n_actions;
     nanos from, to; /* step time today and with all actions; 0: not known */
+    bool is_bare;   /* these are without what the profiler costs */
     struct wording missing[PAGE_MISSING];
     size_t n_missing;
     struct wording thinned;
     struct page_focus focus;
     struct page_set *sets[PAGE_SETS];
-    size_t n_sets;
+    size_t n_sets, lead; /* lead: the set that the first screen is about */
     struct page_diff *diff;
+    struct page_ranks *ranks;              /* NULL: one */
     const struct page_fragment *fragments; /* one for each language; NULL: none */
     struct page_pack pack;
     struct hash aliases;
@@ -122,7 +140,7 @@ void page_add_set(struct page_file *page, struct study *st);
 /* Thins the sets out to the size that was asked for, and packs them. */
 void page_prepare(struct page_file *page);
 
-/* Fills in title, verdict, actions and what is missing, from the first set; or from two. */
+/* Fills in title, verdict, actions and what is missing, from the sets; or from two. */
 void page_tell_capture(struct page_file *page);
 void page_tell_compare(struct page_file *page, const struct comparison *comparison);
 
@@ -144,12 +162,6 @@ extern const struct page_bundle page_script, page_style;
 void page_write_model(struct page_file *page, struct sink out);
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out);
 
-/* The steps that count, as the diagnosis counts them: the first is left out when there are more. */
-struct page_mean {
-    size_t steps;
-    nanos time;
-    nanos by[ACCOUNT_CLASSES];
-};
 struct page_mean page_mean_of(const struct accounting *a);
 
 void page_add_fact(struct page_file *page, struct wording text);
@@ -157,6 +169,11 @@ void page_add_missing(struct page_file *page, struct wording text);
 
 /* A text in a language, as pages write it. */
 struct str page_wording(struct page_file *page, enum lang lang, struct wording wording);
+
+/* Of several ranks: who is slow, before anything else is told; its card; and the verdict. */
+void page_ranks_find(struct page_file *page);
+void page_tell_slow_rank(struct page_file *page);
+void page_tell_ranks(struct page_file *page);
 
 /* A name that sentences show, whole or cut, is its alias from now on where names are hidden. */
 void page_hide(struct page_file *page, struct str name);

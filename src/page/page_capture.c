@@ -36,7 +36,9 @@ static void add_title(struct page_file *page, const struct page_set *set)
     add_date(page, set);
     if (facts->device_name != 0)
         page_add_fact(page, wording_plain(page_shape(set, facts->device_name)));
-    if (facts->rank >= 0)
+    if (page->ranks != NULL)
+        page_add_fact(page, PAGE_TELL(page, &page_text.ranks, PLACE("n", page->n_sets)));
+    else if (facts->rank >= 0)
         page_add_fact(page, PAGE_TELL(page, &page_text.rank, PLACE("n", facts->rank)));
     if (set->a->is_pseudo || set->a->n == 0)
         page_add_fact(page, page_say(page, &page_text.whole));
@@ -128,7 +130,7 @@ static bool is_found(const struct page_focus *focus)
 
 static struct page_focus focus_of(const struct page_file *page, const struct diagnosis_cause *c)
 {
-    const struct page_set *set = page->sets[0];
+    const struct page_set *set = page->sets[page->lead];
     int cause = idle_cause_of(c->found.cause);
     struct page_focus focus = {.slice = NO_SLICE, .step = TASK_NO_STEP};
 
@@ -191,13 +193,13 @@ static void add_action(struct page_file *page, const struct diagnosis_cause *c, 
         .saving = saving,
         .share = share,
         .is_upper_bound = c->is_upper_bound,
-        .link = is_found(&focus) ? page_link(page, 0, &focus) : S("#v=kernels"),
+        .link = is_found(&focus) ? page_link(page, page->lead, &focus) : S("#v=kernels"),
     };
 }
 
 static void add_actions(struct page_file *page, const struct diagnosis *d)
 {
-    struct page_set *set = page->sets[0];
+    struct page_set *set = page->sets[page->lead];
     struct greedy g = {0};
 
     if (d->n_causes == 0)
@@ -216,9 +218,10 @@ static void add_actions(struct page_file *page, const struct diagnosis *d)
         g.now -= saving;
     }
     whatif_fini(&g.w);
-    if (page->n_actions > 0) {
+    if (page->n_actions > 0 && (page->ranks == NULL || page->ranks->slow == SIZE_MAX)) {
         page->from = g.start;
         page->to = g.now;
+        page->is_bare = d->is_calibrated;
     }
 }
 
@@ -244,7 +247,7 @@ static void hide_sites(struct page_file *page, const struct diagnosis_cause *c)
 
 void page_tell_capture(struct page_file *page)
 {
-    const struct page_set *set = page->sets[0];
+    const struct page_set *set = page->sets[page->lead];
     const struct diagnosis *d = study_diagnosis(set->st);
 
     hide_sites(page, &d->verdict);
@@ -252,9 +255,12 @@ void page_tell_capture(struct page_file *page)
         hide_sites(page, &d->causes[i]);
     add_title(page, set);
     add_verdict(page, d);
+    page_tell_slow_rank(page);
     add_actions(page, d);
     add_nothing(page, d);
     page->focus = focus_of(page, &d->verdict);
+    if (page->ranks != NULL)
+        page_tell_ranks(page);
     for (size_t i = 0; i < d->n_missing; i++)
         page_add_missing(page, d->missing[i]);
 }

@@ -16,7 +16,7 @@ enum {
     BARS = 6,       /* of the waterfall besides the rest */
     FALL = 220,     /* its height, */
     FALL_TOP = 20,  /* the room above, */
-    FALL_FOOT = 24, /* and below */
+    FALL_FOOT = 38, /* and below */
     OPS_MOST = 500,
     NAME_WIDTH = 44,
     SAME_PERCENT = 1, /* of A's step: classes that change by less are not told */
@@ -131,10 +131,11 @@ static void add_verdict(struct page_file *page, const struct page_diff *diff)
                       place_wording("what", wording_keep(arena, largest_changes(page, diff))));
 }
 
-/* A change that a card is about: of a class of time, or of an operator. */
+/* A change that a card is about: of a part of the time, or of an operator. */
 struct candidate {
-    const struct page_change *class;
-    const struct compare_op *op;
+    int part;                    /* of page_part_of_class(); -1: the operator alone */
+    nanos time[2];               /* of the part */
+    const struct compare_op *op; /* that changed most of the part; NULL: not known */
     double delta;
 };
 
@@ -153,8 +154,8 @@ static const struct message *title_of(const struct candidate *c, const char *ver
     if (strcmp(verb, "noise") == 0)
         return &page_text.diff_noise;
     if (strcmp(verb, "keep") == 0)
-        return c->class != NULL ? &page_text.diff_keep_class : &page_text.diff_keep;
-    return c->class != NULL ? &page_text.diff_fix_class : &page_text.diff_fix;
+        return c->part >= 0 ? &page_text.diff_keep_class : &page_text.diff_keep;
+    return c->part >= 0 ? &page_text.diff_fix_class : &page_text.diff_fix;
 }
 
 static struct wording evidence_of(struct page_file *page, const struct candidate *c,
@@ -164,10 +165,15 @@ static struct wording evidence_of(struct page_file *page, const struct candidate
 
     if (strcmp(verb, "noise") == 0)
         return page_say(page, &page_text.diff_within);
-    if (c->class != NULL)
-        return PAGE_TELL(page, &page_text.diff_times,
-                         PLACE("a", page_time_text(arena, (double)c->class->time[0])),
-                         PLACE("b", page_time_text(arena, (double)c->class->time[1])));
+    if (c->part >= 0) {
+        struct str from = page_time_text(arena, (double)c->time[0]);
+        struct str to = page_time_text(arena, (double)c->time[1]);
+        if (c->op == NULL)
+            return PAGE_TELL(page, &page_text.diff_times, PLACE("a", from), PLACE("b", to));
+        return PAGE_TELL(page, &page_text.diff_mostly, PLACE("a", from), PLACE("b", to),
+                         PLACE("name", short_name(page, c->op->key)),
+                         PLACE("delta", page_delta_text(arena, c->op->change.delta)));
+    }
     return PAGE_TELL(page, &page_text.diff_calls,
                      PLACE("a", page_time_text(arena, c->op->change.median[SIDE_A])),
                      PLACE("b", page_time_text(arena, c->op->change.median[SIDE_B])),
@@ -177,11 +183,10 @@ static struct wording evidence_of(struct page_file *page, const struct candidate
 /* What to look at: in the run that has more of it. */
 static struct page_focus focus_of(const struct page_set *set, const struct candidate *c)
 {
-    assert(c->class != NULL || c->op != NULL);
-    if (c->class == NULL)
+    if (c->op != NULL)
         return page_longest_op(set, c->op->key);
-    if (c->class->class >= ACCOUNT_IDLE)
-        return page_longest_gap(set, c->class->class - ACCOUNT_IDLE);
+    if (c->part >= PAGE_FAMILIES)
+        return page_longest_gap(set, c->part - PAGE_FAMILIES);
     return page_longest_task(set, S(""));
 }
 
@@ -189,11 +194,11 @@ static void add_card(struct page_file *page, const struct candidate *c, const ch
 {
     size_t set = c->delta < 0 ? 0 : 1;
     struct page_focus focus = focus_of(page->sets[set], c);
-    struct wording what =
-        c->class != NULL ? c->class->label : wording_plain(short_name(page, c->op->key));
+    struct wording what = c->part >= 0 ? page_say(page, page_part_label(c->part))
+                                       : wording_plain(short_name(page, c->op->key));
 
     page->actions[page->n_actions++] = (struct page_action){
-        .id = c->class != NULL ? account_class_name(c->class->class) : "operator",
+        .id = c->part >= 0 ? "family" : "operator",
         .verb = verb,
         .title = PAGE_TELL(page, title_of(c, verb),
                            place_wording("what", wording_keep(&page->arena, what))),
@@ -212,24 +217,62 @@ static void prefer(struct candidate *best, struct candidate c)
         *best = c;
 }
 
+/* The operator that changed most in the direction of a part, of its family. */
+static const struct compare_op *op_of_part(const struct page_file *page,
+                                           const struct compare_group *g, int part, double delta)
+{
+    const struct page_set *set = page->sets[delta < 0 ? 0 : 1];
+    const struct compare_op *best = NULL;
+
+    for (size_t i = 0; part < PAGE_FAMILIES && i < g->n_ops; i++) {
+        const struct compare_op *op = &g->ops[i];
+        if (op->change.delta * delta <= 0 ||
+            (best != NULL && fabs(op->change.delta) <= fabs(best->change.delta)))
+            continue;
+        struct page_focus focus = page_longest_op(set, op->key);
+        if (focus.at.end > focus.at.begin &&
+            set->whats.at[set->what[focus.slice]].family == (uint8_t)part)
+            best = op;
+    }
+    return best;
+}
+
+/* The largest changes of kernel families and of idle time by cause. */
+static void prefer_parts(const struct page_file *page, const struct compare_group *g,
+                         struct candidate *keep, struct candidate *fix)
+{
+    nanos time[2][PAGE_PARTS] = {{0}};
+
+    for (size_t i = 0; i < page->diff->n_classes; i++)
+        for (size_t side = 0; side < 2; side++)
+            time[side][page_part_of_class(page->diff->classes[i].class)] +=
+                page->diff->classes[i].time[side];
+    for (int part = 0; part < PAGE_PARTS; part++) {
+        nanos delta = time[1][part] - time[0][part];
+        if (!is_small(page->diff, delta))
+            prefer(delta < 0 ? keep : fix,
+                   (struct candidate){.part = part,
+                                      .time = {time[0][part], time[1][part]},
+                                      .delta = (double)delta});
+    }
+    keep->op = op_of_part(page, g, keep->part, keep->delta);
+    fix->op = op_of_part(page, g, fix->part, fix->delta);
+}
+
 /* The largest change to the better and to the worse, and the largest that is none. */
 static void add_cards(struct page_file *page, const struct compare_group *g)
 {
-    struct candidate keep = {0}, fix = {0}, noise = {0};
+    struct candidate keep = {.part = -1}, fix = keep, noise = keep;
 
+    if (!page->diff->is_noise)
+        prefer_parts(page, g, &keep, &fix);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compare_op *op = &g->ops[i];
-        struct candidate c = {.op = op, .delta = op->change.delta};
-        prefer(op->change.kind == CHANGE_LESS   ? &keep
-               : op->change.kind == CHANGE_MORE ? &fix
-                                                : &noise,
-               c);
-    }
-    for (size_t i = 0; i < page->diff->n_classes && !page->diff->is_noise; i++) {
-        const struct page_change *class = &page->diff->classes[i];
-        struct candidate c = {.class = class, .delta = (double)delta_of(class)};
-        if (class->class >= ACCOUNT_COMM && !is_small(page->diff, delta_of(class)))
-            prefer(c.delta < 0 ? &keep : &fix, c);
+        struct candidate c = {.part = -1, .op = op, .delta = op->change.delta};
+        if (op->change.kind != CHANGE_LESS && op->change.kind != CHANGE_MORE)
+            prefer(&noise, c);
+        else if (page->diff->is_noise)
+            prefer(op->change.kind == CHANGE_LESS ? &keep : &fix, c);
     }
     if (keep.delta < 0)
         add_card(page, &keep, "keep");
@@ -285,6 +328,26 @@ static double fall_y(const struct fall *f, double t)
     return FALL_TOP + FALL - t * f->scale;
 }
 
+/* In two lines where one is too short: cut at the space before the middle or at a comma. */
+static void put_label(struct page_html *h, const struct fall *f, size_t at, struct str label)
+{
+    size_t cut = page_label_fits(label, f->width) ? label.n : str_find_char(label, ',');
+
+    if (cut == label.n && !page_label_fits(label, f->width))
+        for (size_t i = 0; i < label.n && (i <= label.n / 2 || cut == label.n); i++)
+            cut = label.at[i] == ' ' ? i : cut;
+    struct str lines[2] = {str_part(label, 0, cut + (cut < label.n && label.at[cut] == ',')),
+                           str_trim(str_part(label, cut + (cut < label.n), label.n))};
+    for (int i = 0; i < 2; i++) {
+        page_html_format(h,
+                         "<svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
+                         "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
+                         (double)at * f->width, f->width, FALL_TOP + FALL + 16 + 15 * i);
+        page_html_text(h, lines[i]);
+        page_html_put(h, S("</text></svg>\n"));
+    }
+}
+
 static void put_column(struct page_html *h, const struct fall *f, size_t at, double from, double to,
                        const char *class, struct str value, struct str label)
 {
@@ -298,12 +361,8 @@ static void put_column(struct page_html *h, const struct fall *f, size_t at, dou
         h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">", class,
         middle, top - 5);
     page_html_text(h, value);
-    page_html_format(h,
-                     "</text><svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
-                     "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
-                     (double)at * f->width, f->width, FALL_TOP + FALL + 16);
-    page_html_text(h, label);
-    page_html_put(h, S("</text></svg>\n"));
+    page_html_put(h, S("</text>"));
+    put_label(h, f, at, label);
 }
 
 static void put_change(struct page_html *h, const struct fall *f, size_t at, double from,

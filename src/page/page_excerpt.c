@@ -10,7 +10,9 @@ enum {
     ROW_BAR = 22,
     ROWS_DEVICE = 4,
     ROWS_HOST = 3,
-    NAMED = 3, /* percent of the width from which on slices have names */
+    PLOT = 86,    /* percent of the width, beside the names of lanes */
+    SHORTEST = 6, /* columns of a name */
+    NAMED = 3,    /* percent of the width from which on slices have names */
 };
 
 /* ---- a piece of the timeline ---- */
@@ -55,9 +57,13 @@ static void put_slice(struct page_html *h, const struct view *v, size_t slice, d
                                 STR_ARGS(page_time_text(&h->page->arena, (double)s->dur[slice]))));
     page_html_format(h, "</title><rect class=\"slice f%d\" width=\"100%%\" height=\"%d\"/>",
                      what->family, ROW_BAR);
-    page_html_format(h, "<text class=\"l%d\" x=\"6\" y=\"15\">", what->family);
-    page_html_text(h, str_fit(name, 80));
-    page_html_put(h, S("</text></svg>\n"));
+    size_t room = page_label_room(width * PLOT / 100);
+    if (room >= SHORTEST) {
+        page_html_format(h, "<text class=\"l%d\" x=\"6\" y=\"15\">", what->family);
+        page_html_text(h, page_cut(h, name, room));
+        page_html_put(h, S("</text>"));
+    }
+    page_html_put(h, S("</svg>\n"));
 }
 
 static void put_row_label(struct page_html *h, const struct view *v, struct str label)
@@ -65,7 +71,7 @@ static void put_row_label(struct page_html *h, const struct view *v, struct str 
     page_html_format(
         h, "<svg width=\"14%%\" height=\"100%%\"><text class=\"axis\" x=\"0\" y=\"%.0f\">",
         v->y + 15);
-    page_html_text(h, label);
+    page_html_text(h, page_cut(h, label, page_label_room(100 - PLOT) + 1));
     page_html_put(h, S("</text></svg>\n"));
 }
 
@@ -260,7 +266,7 @@ static size_t device_lanes(const struct view *v, const struct page_lane *out[ROW
 
 void page_draw_excerpt(struct page_html *h)
 {
-    const struct page_set *set = h->page->sets[0];
+    const struct page_set *set = h->page->sets[h->page->lead];
     const struct page_focus *focus = &h->page->focus;
     const struct page_lane *devices[ROWS_DEVICE], *host = host_lane(set);
 
@@ -273,7 +279,7 @@ void page_draw_excerpt(struct page_html *h)
         message_in(h->lang, focus->is_gap ? &page_text.heading_gap : &page_text.heading_slice);
     page_html_put(h, S("<section>\n"));
     page_html_heading(h, "excerpt", heading, message_in(h->lang, &page_text.open),
-                      page_link(h->page, 0, focus));
+                      page_link(h->page, h->page->lead, focus));
     page_draw_begin(h, "excerpt", (int)(n + has_idle + hosts) * ROW, heading);
     double device_y = 0;
     for (size_t i = 0; i < n; i++) {

@@ -73,9 +73,10 @@ static struct page_layer_type type_of(const struct arch_type *type, struct arena
     return out;
 }
 
-const struct page_layers *page_layers_find(struct study *st, struct arena *arena)
+const struct page_layers *page_layers_find(struct study *st)
 {
     const struct arch *arch = NULL;
+    struct arena *arena = &st->scratch;
 
     if (st->cap->has & HAS_KERNELS)
         arch = arch_find(st, &(struct arch_options){.name = str_of(st->cap->name)});

@@ -64,7 +64,7 @@ struct page_layers {
     size_t n_types;
 };
 
-/* NULL when no layers were found. */
-const struct page_layers *page_layers_find(struct study *st, struct arena *arena);
+/* As long as the study; NULL when no layers were found. */
+const struct page_layers *page_layers_find(struct study *st);
 
 #endif

@@ -81,6 +81,7 @@ static void put_head(struct json_writer *w, struct page_file *page)
         page_json_wording(w, page, "thinned", page->thinned);
     else
         json_put_null(w, "thinned");
+    json_put_u64(w, "lead", page->lead);
     json_put_bool(w, "redacted", page->options.redact);
 }
 

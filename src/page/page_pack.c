@@ -9,7 +9,7 @@
 #include "base/gz_write.h"
 
 enum {
-    LEVEL = 6,        /* 9 saves less than 1 % */
+    LEVEL = 4,        /* 6 saves 2 % and takes twice as long */
     RAW_WINDOW = -15, /* 15 bits, without a header of zlib's */
     BASE64_STEP = 3 << 10,
 };

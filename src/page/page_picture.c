@@ -17,10 +17,7 @@ enum {
 
 /* ---- classes as they are drawn ---- */
 
-enum { PARTS = PAGE_FAMILIES + IDLE_CAUSES };
-
-/* Part of a stack: compute by family of the page, then communication, copies, idle by cause. */
-static int part_of_class(int class)
+int page_part_of_class(int class)
 {
     if (class < ACCOUNT_COMM)
         return (int)page_family_of((enum kernel_family)(class - ACCOUNT_COMPUTE));
@@ -29,7 +26,7 @@ static int part_of_class(int class)
     return class < ACCOUNT_IDLE ? PAGE_COPY : PAGE_FAMILIES + class - ACCOUNT_IDLE;
 }
 
-static const struct message *part_label(int part)
+const struct message *page_part_label(int part)
 {
     if (part == PAGE_COMM)
         return account_class_label(ACCOUNT_COMM);
@@ -67,11 +64,11 @@ static void put_fill(struct page_html *h, int part)
                          page_draw_hatch((enum idle_cause)(part - PAGE_FAMILIES)));
 }
 
-static void parts_of(const nanos *by, nanos parts[PARTS])
+static void parts_of(const nanos *by, nanos parts[PAGE_PARTS])
 {
-    memset(parts, 0, PARTS * sizeof(*parts));
+    memset(parts, 0, PAGE_PARTS * sizeof(*parts));
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-        parts[part_of_class(class)] += by[class];
+        parts[page_part_of_class(class)] += by[class];
 }
 
 /* "idle (launch) 24.0 ms · 61 %" */
@@ -79,7 +76,8 @@ static struct str part_text(struct page_html *h, int part, nanos time, nanos all
 {
     struct arena *arena = &h->page->arena;
 
-    return arena_format(arena, "%.*s %.*s · %.*s", STR_ARGS(message_in(h->lang, part_label(part))),
+    return arena_format(arena, "%.*s %.*s · %.*s",
+                        STR_ARGS(message_in(h->lang, page_part_label(part))),
                         STR_ARGS(page_time_text(arena, (double)time)),
                         STR_ARGS(page_share_text(arena, num_share((double)time, (double)all))));
 }
@@ -94,10 +92,10 @@ void page_draw_begin(struct page_html *h, const char *id, int height, struct str
     page_html_put(h, S("</title>\n"));
 }
 
-static void put_parts_desc(struct page_html *h, const nanos parts[PARTS], nanos all)
+static void put_parts_desc(struct page_html *h, const nanos parts[PAGE_PARTS], nanos all)
 {
     page_html_put(h, S("<desc>"));
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < PAGE_PARTS; part++)
         if (parts[part] > 0) {
             page_html_text(h, part_text(h, part, parts[part], all));
             page_html_put(h, S("; "));
@@ -113,22 +111,38 @@ static void put_classes_of_part(struct page_html *h, const nanos *by, int part)
 
     page_html_put(h, S(" data-class=\""));
     for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-        if (by[class] > 0 && part_of_class(class) == part) {
+        if (by[class] > 0 && page_part_of_class(class) == part) {
             page_html_format(h, "%s%s", is_first ? "" : " ", account_class_name(class));
             is_first = false;
         }
     page_html_put(h, S("\""));
 }
 
-/* About how many pixels a label takes, and a part of the width has on a screen. */
+#define SCREEN 9.8 /* pixels of a percent of the width, on a screen of 1024 */
+
+/* About how many pixels a label takes. */
 static double label_width(struct str text)
 {
     return (double)str_width(text) * 6.4 + 18;
 }
 
+size_t page_label_room(double percent)
+{
+    double room = (percent * SCREEN - 12) / 6.4;
+
+    return room > 1 ? (size_t)room : 1;
+}
+
+struct str page_cut(struct page_html *h, struct str name, size_t most)
+{
+    struct str front = str_fit(name, most), shorter = str_fit(name, most > 1 ? most - 1 : 1);
+
+    return front.n == name.n ? name : arena_format(&h->page->arena, "%.*s…", STR_ARGS(shorter));
+}
+
 bool page_label_fits(struct str text, double percent)
 {
-    return label_width(text) <= percent * 12.3;
+    return label_width(text) <= percent * SCREEN;
 }
 
 /* The longest of the label's forms that fits; empty when none does. */
@@ -136,7 +150,7 @@ static struct str part_label_in(struct page_html *h, int part, nanos time, struc
                                 double width)
 {
     struct arena *arena = &h->page->arena;
-    struct str name = message_in(h->lang, part_label(part));
+    struct str name = message_in(h->lang, page_part_label(part));
     struct str middle = arena_format(arena, "%.*s %.*s", STR_ARGS(name),
                                      STR_ARGS(page_time_text(arena, (double)time)));
 
@@ -182,16 +196,16 @@ static void put_part(struct page_html *h, const nanos *by, int part, double from
 
 void page_draw_accounting(struct page_html *h)
 {
-    const struct accounting *a = h->page->sets[0]->a;
+    const struct accounting *a = h->page->sets[h->page->lead]->a;
     struct page_mean mean = page_mean_of(a);
     struct arena *arena = &h->page->arena;
-    nanos parts[PARTS], all = 0;
+    nanos parts[PAGE_PARTS], all = 0;
     double from = 0;
 
     if (mean.time <= 0)
         return;
     parts_of(mean.by, parts);
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < PAGE_PARTS; part++)
         all += parts[part];
     struct str heading = message_in(h->lang, a->is_pseudo ? &page_text.heading_accounting_whole
                                                           : &page_text.heading_accounting);
@@ -204,7 +218,7 @@ void page_draw_accounting(struct page_html *h)
         S(""));
     page_draw_begin(h, "accounting", BAR, heading);
     put_parts_desc(h, parts, all);
-    for (int part = 0; part < PARTS; part++) {
+    for (int part = 0; part < PAGE_PARTS; part++) {
         if (parts[part] <= 0)
             continue;
         double width = 100.0 * (double)parts[part] / (double)all;
@@ -212,6 +226,48 @@ void page_draw_accounting(struct page_html *h)
         from += width;
     }
     page_html_put(h, S("</svg>\n</section>\n"));
+}
+
+void page_draw_stack(struct page_html *h, const nanos *by, double percent, int height)
+{
+    nanos parts[PAGE_PARTS], all = 0;
+    double x = 0;
+
+    parts_of(by, parts);
+    for (int part = 0; part < PAGE_PARTS; part++)
+        all += parts[part];
+    for (int part = 0; part < PAGE_PARTS; part++) {
+        double width = all > 0 ? percent * (double)parts[part] / (double)all : 0;
+        if (width <= 0)
+            continue;
+        page_html_format(h, "<rect x=\"%.3f%%\" width=\"%.3f%%\" height=\"%d\" ", x, width, height);
+        put_fill(h, part);
+        page_html_put(h, S("><title>"));
+        page_html_text(h, part_text(h, part, parts[part], all));
+        page_html_put(h, S("</title></rect>"));
+        x += width;
+    }
+}
+
+void page_draw_legend(struct page_html *h)
+{
+    nanos by[ACCOUNT_CLASSES] = {0}, parts[PAGE_PARTS];
+
+    for (size_t i = 0; i < h->page->n_sets; i++)
+        for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+            by[class] += h->page->sets[i]->a->all.by[class];
+    parts_of(by, parts);
+    page_html_put(h, S("<ul class=\"legend\">"));
+    for (int part = 0; part < PAGE_FAMILIES; part++)
+        if (parts[part] > 0) {
+            page_html_format(h, "<li><span class=\"swatch f%d\"></span>", part);
+            page_html_message(h, page_part_label(part));
+            page_html_put(h, S("</li>"));
+        }
+    page_html_put(h, S("<li><svg class=\"hatched\" width=\"10\" height=\"10\"><rect width=\"10\" "
+                       "height=\"10\" fill=\"url(#h-launch)\"/></svg>"));
+    page_html_message(h, &page_text.word_idle);
+    page_html_put(h, S("</li></ul>\n"));
 }
 
 /* ---- steps ---- */
@@ -235,12 +291,12 @@ static struct strip strip_of(const struct accounting *a)
     return s;
 }
 
-static void put_stack(struct page_html *h, const nanos parts[PARTS], double x, double width,
+static void put_stack(struct page_html *h, const nanos parts[PAGE_PARTS], double x, double width,
                       double scale)
 {
     double y = STRIP_TOP + STRIP;
 
-    for (int part = 0; part < PARTS; part++) {
+    for (int part = 0; part < PAGE_PARTS; part++) {
         double height = (double)parts[part] * scale;
         if (height <= 0)
             continue;
@@ -253,7 +309,7 @@ static void put_stack(struct page_html *h, const nanos parts[PARTS], double x, d
 }
 
 /* "ProfilerStep#6" is 6. */
-static struct str step_name(struct page_html *h, const struct account_step *step)
+struct str page_step_name(struct page_html *h, const struct account_step *step)
 {
     return step->number >= 0 ? arena_format(&h->page->arena, "%lld", (long long)step->number)
                              : step->id;
@@ -269,7 +325,8 @@ static void put_step_label(struct page_html *h, const struct strip *s, size_t st
                      x < 6    ? "start"
                      : x > 94 ? "end"
                               : "middle");
-    page_html_text(h, MESSAGE(h->lang, arena, &page_text.step_excess, PLACE("step", of->id),
+    page_html_text(h, MESSAGE(h->lang, arena, &page_text.step_excess,
+                              PLACE("step", page_step_name(h, of)),
                               PLACE("excess", page_delta_text(arena, excess))));
     page_html_put(h, S("</text>"));
 }
@@ -281,7 +338,7 @@ static void put_bar(struct page_html *h, const struct strip *s, size_t bar, doub
            end = first + s->per_bar < s->a->n ? first + s->per_bar : s->a->n;
     double x = (double)bar * width,
            scale = (double)STRIP / (double)(s->longest > 0 ? s->longest : 1);
-    nanos by[ACCOUNT_CLASSES] = {0}, parts[PARTS], most = 0;
+    nanos by[ACCOUNT_CLASSES] = {0}, parts[PAGE_PARTS], most = 0;
 
     for (size_t i = first; i < end; i++) {
         nanos time = account_step_time(&s->a->steps[i]);
@@ -290,9 +347,11 @@ static void put_bar(struct page_html *h, const struct strip *s, size_t bar, doub
             by[class] += s->a->steps[i].by[class] / (nanos)(end - first);
     }
     parts_of(by, parts);
-    page_html_format(h, "<a href=\"#v=timeline&amp;step=%zu\" data-step=\"%zu\"><title>", first,
-                     first);
-    page_html_text(h, arena_format(arena, "%.*s: %.*s", STR_ARGS(step_name(h, &s->a->steps[first])),
+    page_html_format(h,
+                     "<a href=\"#v=timeline&amp;set=%zu&amp;step=%zu\" data-step=\"%zu\"><title>",
+                     h->page->lead, first, first);
+    page_html_text(h, arena_format(arena, "%.*s: %.*s",
+                                   STR_ARGS(page_step_name(h, &s->a->steps[first])),
                                    STR_ARGS(page_time_text(arena, (double)most))));
     page_html_put(h, S("</title>"));
     page_html_format(h, "<rect class=\"hit\" x=\"%.3f%%\" y=\"0\" width=\"%.3f%%\" height=\"%d\"/>",
@@ -313,16 +372,18 @@ static void put_bar_name(struct page_html *h, const struct strip *s, size_t bar,
         return;
     page_html_format(h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
                      ((double)bar + 0.5) * width, STRIP_TOP + STRIP + 14);
-    page_html_text(h, step_name(h, &s->a->steps[bar * s->per_bar]));
+    page_html_text(h, page_step_name(h, &s->a->steps[bar * s->per_bar]));
     page_html_put(h, S("</text>"));
 }
 
 void page_draw_steps(struct page_html *h)
 {
-    const struct accounting *a = h->page->sets[0]->a;
+    const struct accounting *a = h->page->sets[h->page->lead]->a;
     struct strip s = strip_of(a);
     size_t slow = SIZE_MAX;
 
+    if (a->n == 1 && !a->is_pseudo)
+        return; /* a single bar shows nothing that the accounting does not */
     page_html_put(h, S("<section>\n"));
     page_html_heading(h, "steps", message_in(h->lang, &page_text.heading_steps),
                       a->is_pseudo ? S("") : message_in(h->lang, &page_text.steps_hint), S(""));

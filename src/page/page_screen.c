@@ -51,7 +51,8 @@ static void put_actions(struct page_html *h)
     page_html_put(h, S("</section>\n"));
     if (page->from > 0 && page->n_actions > 1) {
         page_html_put(h, S("<p class=\"together\">"));
-        page_html_text(h, MESSAGE(h->lang, &page->arena, &page_text.together,
+        page_html_text(h, MESSAGE(h->lang, &page->arena,
+                                  page->is_bare ? &page_text.together_bare : &page_text.together,
                                   PLACE("from", page_time_text(&page->arena, (double)page->from)),
                                   PLACE("to", page_time_text(&page->arena, (double)page->to))));
         page_html_put(h, S("</p>\n"));
@@ -69,7 +70,7 @@ static void put_verdict(struct page_html *h)
     page_html_put(h, S("</p>\n"));
 }
 
-static void put_missing(struct page_html *h)
+static void put_missing_list(struct page_html *h)
 {
     struct page_file *page = h->page;
 
@@ -81,12 +82,15 @@ static void put_missing(struct page_html *h)
         page_html_wording(h, page->missing[i]);
         page_html_put(h, S("</li>"));
     }
-    if (page->n_missing == 0) {
-        page_html_put(h, S("<li>"));
-        page_html_message(h, &page_text.nothing_missing);
-        page_html_put(h, S("</li>"));
-    }
     page_html_put(h, S("</ul></aside>\n"));
+}
+
+static void put_notes(struct page_html *h)
+{
+    struct page_file *page = h->page;
+
+    if (page->n_missing > 0)
+        put_missing_list(h);
     if (page->thinned.english.n > 0) {
         page_html_put(h, S("<p class=\"note\">"));
         page_html_wording(h, page->thinned);
@@ -164,9 +168,10 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
     const struct page_what *what = &set->whats.at[k->what];
     bool has_steps = !set->a->is_pseudo;
 
-    page_html_format(
-        h, "<tr><td><span class=\"swatch f%d\"></span><a href=\"#v=kernels&amp;kernel=%zu\">",
-        what->family, number);
+    page_html_format(h,
+                     "<tr><td><span class=\"swatch f%d\"></span><a "
+                     "href=\"#v=kernels&amp;set=%zu&amp;kernel=%zu\">",
+                     what->family, h->page->lead, number);
     struct str name = page_kernel_name(page_name(set, capture_text(set->cap, what->name)));
     page_html_text(h, str_fit(name, NAME_WIDTH));
     page_html_put(h, S("</a></td>"));
@@ -220,9 +225,13 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
     page_html_format(&h, "<div class=\"static\" lang=\"%s\"%s>\n", lang_name(lang),
                      lang == page->options.lang ? "" : " hidden");
     put_verdict(&h);
-    if (page->n_sets > 0 && page->diff == NULL)
+    if (page->ranks != NULL)
+        page_draw_ranks(&h);
+    else if (page->n_sets > 0 && page->diff == NULL)
         page_draw_accounting(&h);
     put_actions(&h);
+    if (page->ranks != NULL)
+        page_draw_heat(&h);
     if (page->diff != NULL) {
         page_draw_waterfall(&h);
         page_draw_medians(&h);
@@ -231,7 +240,7 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
         page_draw_excerpt(&h);
     }
     if (page->n_sets > 0)
-        put_missing(&h);
+        put_notes(&h);
     put_nav(&h);
     if (page->fragments != NULL) {
         page_html_put(&h, S("<section class=\"report\">\n"));
@@ -239,6 +248,6 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
         page_html_put(&h, S("</section>\n"));
     }
     if (page->n_sets > 0)
-        put_kernels(&h, page->sets[0]);
+        put_kernels(&h, page->sets[page->lead]);
     page_html_put(&h, S("</div>\n"));
 }

@@ -478,6 +478,7 @@ void page_set_init(struct page_set *set, struct study *st, struct arena *arena, 
     const struct capture *cap = st->cap;
 
     *set = (struct page_set){.st = st, .cap = cap, .arena = arena, .pool = pool};
+    study_begin(&set->apart, cap, st->options);
     set->a = study_accounting(st);
     find_lanes(set);
     order_groups(set);
@@ -516,6 +517,7 @@ void page_set_reset(struct page_set *set)
 void page_set_fini(struct page_set *set)
 {
     page_set_reset(set);
+    study_end(&set->apart);
     mem_free(set->what);
     mem_free(set->step);
     vec_free(&set->groups);

@@ -3,7 +3,7 @@
  * dictionary of what slices are, the step of each, and the packed items.
  *
  * Times are nanoseconds since `origin`. An item is a slice, or a bundle of short ones where a page
- * would be too large (page_thin.h).
+ * would be too large.
  */
 #ifndef STRATA_PAGE_PAGE_SET_H
 #define STRATA_PAGE_PAGE_SET_H
@@ -94,6 +94,7 @@ struct page_chunks {
 
 struct page_set {
     struct study *st;
+    struct study apart; /* of the layers, which are found at the same time as the rest */
     const struct capture *cap;
     const struct accounting *a;
     struct arena *arena;
@@ -152,5 +153,26 @@ static inline bool page_is_busy(enum lane_kind lane, uint8_t kind)
 }
 
 enum page_family page_family_of(enum kernel_family family);
+
+/*
+ * Fewer items where a page would be too large (page_thin.c): a run of neighbours in a row of a
+ * lane, each shorter than q and less than q apart, becomes one bundle that keeps their count and
+ * busy time by family and is named after its longest slice. Host slices are thinned before parts of
+ * communication, and those before device slices.
+ */
+enum page_thin_class { THIN_HOST, THIN_COMM, THIN_DEVICE };
+
+enum { THIN_CLASSES = THIN_DEVICE + 1, THIN_PYTHON_DEPTH = 8 };
+
+struct page_thinning {
+    bool drops_python;     /* Python frames at depth THIN_PYTHON_DEPTH and below are left out */
+    nanos q[THIN_CLASSES]; /* 0: complete */
+};
+
+/* The least thinning with at most `most` items, or the strongest there is. */
+struct page_thinning page_thin_choose(const struct page_set *set, size_t most);
+
+/* Makes the items of all lanes; sets first, n, depth and busy of each. */
+void page_thin_apply(struct page_set *set, const struct page_thinning *thinning);
 
 #endif

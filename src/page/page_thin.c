@@ -1,29 +1,26 @@
 /*
  * Bundles of short slices.
  */
-#include "page/page_thin.h"
+#include "page/page_set.h"
 
 #include "base/pool.h"
 
-static const nanos ladder[] = {1000,   1500,    2000,    3000,     5000,      7000,      10000,
-                               15000,  20000,   30000,   50000,    70000,     100000,    200000,
-                               500000, 1000000, 3000000, 10000000, 100000000, 1000000000};
+enum { LADDER = 20, FIRST_ITEMS = 1024 };
 
-/* A slice that has not ended, or the last item of a row. */
-struct open_slice {
-    nanos end;
-    uint32_t item;
-};
+static const nanos ladder[LADDER] = {
+    1000,  1500,  2000,   3000,   5000,   7000,    10000,   15000,    20000,     30000,
+    50000, 70000, 100000, 200000, 500000, 1000000, 3000000, 10000000, 100000000, 1000000000};
 
+/* The last slice of a row. */
 struct row_end {
-    nanos end;
-    uint32_t item, parent; /* parent: item around it, or UINT32_MAX */
-    bool is_short;
+    nanos end, dur;
+    nanos parents; /* what joins the slices around that came since, into one item */
+    uint32_t item; /* UINT32_MAX: the row is empty */
 };
 
 /* Slices that hold each other. */
 struct nest {
-    VEC_OF(struct open_slice) stack;
+    VEC_OF(nanos) stack; /* ends of slices that have not ended */
     VEC_OF(struct row_end) rows;
 };
 
@@ -37,6 +34,7 @@ struct thinner {
     struct page_items *out; /* NULL: counted only */
     nanos *longest;         /* of each item of `out` */
     uint32_t *item_of;      /* by slice */
+    size_t *joined;         /* slices that each step of the ladder is the first to merge */
     uint32_t n;
     nanos busy, busy_to;
 };
@@ -93,11 +91,28 @@ static void merge(struct thinner *t, uint32_t item, size_t slice, nanos begin, n
     }
 }
 
+static void make_room(struct thinner *t)
+{
+    struct page_items *out = t->out;
+
+    if (out->n < out->cap)
+        return;
+    out->cap = out->cap > 0 ? out->cap * 2 : FIRST_ITEMS;
+    out->begin = mem_grow(out->begin, sizeof(*out->begin), out->cap);
+    out->dur = mem_grow(out->dur, sizeof(*out->dur), out->cap);
+    out->what = mem_grow(out->what, sizeof(*out->what), out->cap);
+    out->step = mem_grow(out->step, sizeof(*out->step), out->cap);
+    out->more = mem_grow(out->more, sizeof(*out->more), out->cap);
+    out->slack = mem_grow(out->slack, sizeof(*out->slack), out->cap);
+    t->longest = mem_grow(t->longest, sizeof(*t->longest), out->cap);
+}
+
 static void add_item(struct thinner *t, size_t slice, nanos begin, nanos dur)
 {
     struct page_items *out = t->out;
     uint32_t what = t->set->what[slice];
 
+    make_room(t);
     out->begin[out->n] = begin;
     out->dur[out->n] = dur;
     out->what[out->n] = what;
@@ -107,10 +122,23 @@ static void add_item(struct thinner *t, size_t slice, nanos begin, nanos dur)
     t->longest[out->n++] = dur;
 }
 
-static bool joins(const struct thinner *t, const struct row_end *row, uint32_t parent, nanos begin,
-                  nanos dur)
+/* A slice is merged with the one before it in its row when q is above this. */
+static nanos need_of(const struct row_end *row, nanos begin, nanos dur)
 {
-    return row->is_short && dur < t->q && row->parent == parent && begin - row->end < t->q;
+    if (row->item == UINT32_MAX)
+        return INT64_MAX;
+    nanos need = begin - row->end;
+    need = need > dur ? need : dur;
+    need = need > row->dur ? need : row->dur;
+    return need > row->parents ? need : row->parents;
+}
+
+static void count_need(struct thinner *t, nanos need)
+{
+    size_t step;
+
+    vec_bisect(step, LADDER, i, ladder[i] <= need);
+    t->joined[step]++;
 }
 
 static void add_busy(struct thinner *t, nanos begin, nanos end)
@@ -125,12 +153,16 @@ static void add_busy(struct thinner *t, nanos begin, nanos end)
 static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos begin, nanos dur)
 {
     size_t depth = nest->stack.n;
-    uint32_t parent = depth > 0 ? nest->stack.at[depth - 1].item : UINT32_MAX, item = t->n;
+    uint32_t item = t->n;
 
-    if (depth == nest->rows.n)
-        vec_push(&nest->rows, ((struct row_end){0}));
-    if (joins(t, &nest->rows.at[depth], parent, begin, dur)) {
-        item = nest->rows.at[depth].item;
+    while (nest->rows.n < depth + 2)
+        vec_push(&nest->rows, ((struct row_end){.item = UINT32_MAX}));
+    struct row_end *row = &nest->rows.at[depth], *below = row + 1;
+    nanos need = need_of(row, begin, dur);
+    if (t->joined != NULL)
+        count_need(t, need);
+    if (need < t->q) {
+        item = row->item;
         if (t->out != NULL)
             merge(t, item, slice, begin, dur);
     } else {
@@ -138,8 +170,9 @@ static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos 
         if (t->out != NULL)
             add_item(t, slice, begin, dur);
     }
-    nest->rows.at[depth] = (struct row_end){begin + dur, item, parent, dur < t->q};
-    vec_push(&nest->stack, ((struct open_slice){begin + dur, item}));
+    *row = (struct row_end){.end = begin + dur, .dur = dur, .item = item};
+    below->parents = below->parents > need ? below->parents : need;
+    vec_push(&nest->stack, begin + dur);
     return item;
 }
 
@@ -151,7 +184,7 @@ static void visit(struct thinner *t, size_t slice)
     nanos end = page_time(t->set, slices_end(s, slice)), dur = end > begin ? end - begin : 0;
     uint32_t item = UINT32_MAX;
 
-    while (nest->stack.n > 0 && nest->stack.at[nest->stack.n - 1].end <= begin)
+    while (nest->stack.n > 0 && nest->stack.at[nest->stack.n - 1] <= begin)
         nest->stack.n--;
     if (!is_dropped(t, nest, slice)) {
         item = place(t, nest, slice, begin, dur);
@@ -178,12 +211,6 @@ static void end_lane(struct thinner *t)
     vec_free(&t->nest.rows);
 }
 
-struct counting {
-    const struct page_set *set;
-    const struct page_thinning *thinning;
-    size_t *counts;
-};
-
 static struct thinner begin_lane(const struct page_set *set, const struct page_thinning *thinning,
                                  const struct page_lane *lane)
 {
@@ -201,57 +228,63 @@ static bool is_whole(const struct thinner *t)
     return t->q == 0 && !t->drops_python && t->part == LANE_WHOLE;
 }
 
+/* Items of the lanes of a class: with all slices, and how many each step of the ladder merges. */
+struct tally {
+    size_t all, joined[LADDER + 1];
+};
+
+struct counting {
+    const struct page_set *set;
+    const struct page_thinning *thinning;
+    struct tally *lanes;
+};
+
 static void count_lane(void *ctx, size_t i)
 {
     struct counting *c = ctx;
     const struct page_lane *lane = &c->set->lanes.at[i];
     struct thinner t = begin_lane(c->set, c->thinning, lane);
 
-    c->counts[i] = lane->slices;
-    if (is_whole(&t))
-        return;
+    c->lanes[i] = (struct tally){0};
+    t.joined = c->lanes[i].joined;
     walk_lane(&t, lane);
     end_lane(&t);
-    c->counts[i] = t.n;
+    c->lanes[i].all = t.n;
 }
 
-size_t page_thin_count(const struct page_set *set, const struct page_thinning *thinning)
+static void count_all(const struct page_set *set, struct tally by[THIN_CLASSES])
 {
-    struct counting c = {set, thinning, mem_grow(NULL, sizeof(size_t), set->lanes.n + 1)};
-    size_t n = 0;
+    const struct page_thinning least = {.drops_python = true};
+    struct counting c = {set, &least, mem_grow(NULL, sizeof(struct tally), set->lanes.n + 1)};
 
     pool_for(set->pool, set->lanes.n, count_lane, &c);
-    for (size_t i = 0; i < set->lanes.n; i++)
-        n += c.counts[i];
-    mem_free(c.counts);
-    return n;
+    memset(by, 0, THIN_CLASSES * sizeof(*by));
+    for (size_t i = 0; i < set->lanes.n; i++) {
+        struct tally *to = &by[class_of(set, &set->lanes.at[i])];
+        to->all += c.lanes[i].all;
+        for (size_t step = 0; step <= LADDER; step++)
+            to->joined[step] += c.lanes[i].joined[step];
+    }
+    mem_free(c.lanes);
 }
 
 struct page_thinning page_thin_choose(const struct page_set *set, size_t most)
 {
     struct page_thinning t = {0};
+    struct tally by[THIN_CLASSES];
+    size_t n = 0;
 
     if (set->n_slices <= most)
         return t;
     t.drops_python = true;
-    if (page_thin_count(set, &t) <= most)
-        return t;
-    for (int class = 0; class < THIN_CLASSES; class ++) {
-        size_t low = 0, high = ARRAY_LEN(ladder) - 1;
-        t.q[class] = ladder[high];
-        if (page_thin_count(set, &t) > most)
-            continue;
-        while (low < high) {
-            size_t middle = (low + high) / 2;
-            t.q[class] = ladder[middle];
-            if (page_thin_count(set, &t) <= most)
-                high = middle;
-            else
-                low = middle + 1;
+    count_all(set, by);
+    for (int class = 0; class < THIN_CLASSES; class ++)
+        n += by[class].all;
+    for (int class = 0; class < THIN_CLASSES && n > most; class ++)
+        for (size_t step = 0; step < LADDER && n > most; step++) {
+            t.q[class] = ladder[step];
+            n -= by[class].joined[step];
         }
-        t.q[class] = ladder[low];
-        break;
-    }
     return t;
 }
 
@@ -259,16 +292,6 @@ struct applying {
     struct page_set *set;
     const struct page_thinning *thinning;
 };
-
-static void reserve(struct page_items *items, size_t n)
-{
-    items->begin = mem_grow(NULL, sizeof(*items->begin), n);
-    items->dur = mem_grow(NULL, sizeof(*items->dur), n);
-    items->what = mem_grow(NULL, sizeof(*items->what), n);
-    items->step = mem_grow(NULL, sizeof(*items->step), n);
-    items->more = mem_grow(NULL, sizeof(*items->more), n);
-    items->slack = mem_grow(NULL, sizeof(*items->slack), n);
-}
 
 /* Nobody asks for busy time of what is never busy: bundles of it alone have none. */
 static void clear_slack(struct page_items *items)
@@ -286,12 +309,7 @@ static void apply_lane(void *ctx, size_t i)
 
     lane->is_merged = !is_whole(&t);
     if (lane->is_merged) {
-        struct thinner counter = begin_lane(a->set, a->thinning, lane);
-        walk_lane(&counter, lane);
-        end_lane(&counter);
         t.out = &a->set->items[i];
-        reserve(t.out, counter.n + 1);
-        t.longest = mem_grow(NULL, sizeof(*t.longest), counter.n + 1);
         t.item_of = a->set->item_of;
     }
     walk_lane(&t, lane);
@@ -299,7 +317,7 @@ static void apply_lane(void *ctx, size_t i)
         clear_slack(t.out);
     mem_free(t.longest);
     lane->n = t.n;
-    lane->depth = t.nest.rows.n;
+    lane->depth = t.nest.rows.n > 0 ? t.nest.rows.n - 1 : 0; /* the last one is empty */
     lane->busy = t.busy;
     end_lane(&t);
 }

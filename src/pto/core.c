@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pto/race.h"
+
 static void *copy_of(void *old, const void *from, size_t size, size_t n)
 {
     void *to = mem_grow(old, size, n + 1);
@@ -63,6 +65,8 @@ static void bind_scalar(struct pto_core *c, uint32_t arg, const struct pto_type 
     const struct pto_binding *b = arg < c->machine->n_bindings ? &c->machine->bindings[arg] : NULL;
 
     *n = (struct pto_number){.taint = arg + 1};
+    if (!pto_dtype_is_float(type->dtype))
+        n->v.i = pto_wrap(c->machine->options->unknown, type->dtype);
     if (name_is(p, arg, "__pypto_spmd_block_idx"))
         *n = (struct pto_number){.v.i = c->machine->options->block};
     else if (name_is(p, arg, "__pypto_spmd_block_num"))
@@ -81,6 +85,13 @@ static void bind_scalar(struct pto_core *c, uint32_t arg, const struct pto_type 
 static int64_t whole(const struct pto_costs *costs, enum pto_cost_key key)
 {
     return pto_whole_cycles(pto_costs_get(costs, key));
+}
+
+static int64_t scalar_cycles(const struct pto_machine *m, enum pto_cost_key key)
+{
+    double speed_up = m->options->speed_up[PTO_PIPE_S];
+
+    return pto_whole_cycles(pto_costs_get(m->costs, key) / (speed_up > 0 ? speed_up : 1));
 }
 
 void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_program *p,
@@ -114,16 +125,18 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
         c->words.n = 0;
     }
     pto_queues_reset(&c->queues, m->options->start);
+    c->queues.races = m->options->races;
+    c->queues.core = number;
     c->queues.issue = whole(m->costs, PTO_COST_SYNC_ISSUE);
-    c->queues.flag_latency = whole(m->costs, PTO_COST_SYNC_FLAG);
+    c->queues.flag_latency = m->options->no_latency ? 0 : whole(m->costs, PTO_COST_SYNC_FLAG);
+    c->queues.no_latency = m->options->no_latency;
     c->queues.slack = whole(m->costs, PTO_COST_HBM_SLACK);
-    c->plain = whole(m->costs, PTO_COST_SCALAR_OP);
-    c->division = whole(m->costs, PTO_COST_SCALAR_DIV);
-    c->scalar_hit = whole(m->costs, PTO_COST_SCALAR_HIT);
-    c->scalar_miss = whole(m->costs, PTO_COST_SCALAR_LOAD);
+    c->plain = scalar_cycles(m, PTO_COST_SCALAR_OP);
+    c->division = scalar_cycles(m, PTO_COST_SCALAR_DIV);
+    c->scalar_hit = scalar_cycles(m, PTO_COST_SCALAR_HIT);
+    c->scalar_miss = scalar_cycles(m, PTO_COST_SCALAR_LOAD);
     c->hazards.keeps_vector_order = m->options->arch == PTO_A5;
     c->hazards.ignore_reuse = m->options->no_reuse_waits;
-    memcpy(c->hazards.ignored_pairs, m->options->ignored_pairs, sizeof(c->hazards.ignored_pairs));
     memset(c->buffer, 0, sizeof(c->buffer));
     pto_core_drop_backlog(c);
     c->is_in_sync_all = false;
@@ -446,13 +459,11 @@ static void insert_sync(struct pto_core *c, const struct pto_sync *s)
 
     if (s->kind == PTO_INSERT_SET)
         pto_queues_set(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (s->kind == PTO_INSERT_WAIT &&
-             (c->machine->options->ignored_pairs[s->a] >> s->b & 1) != 0)
-        (void)pto_queues_skip(q, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (s->kind == PTO_INSERT_WAIT)
-        (void)pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
-    else if (!c->machine->options->no_barriers)
+    else if (s->kind == PTO_INSERT_BARRIER)
         pto_queues_barrier(q, s->site, (enum pto_pipe)s->a);
+    else if (!pto_queues_wait(q, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id) &&
+             q->races)
+        pto_race_unset(q->races, q->core, s->site, (enum pto_pipe)s->a, (enum pto_pipe)s->b, s->id);
 }
 
 static inline void charge(struct pto_core *c, const struct pto_step *s)

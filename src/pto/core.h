@@ -69,11 +69,13 @@ struct pto_options {
     int64_t block, blocks;
     uint64_t max_steps;
     size_t max_records;
+    int64_t unknown;         /* what a whole number that nobody supplied counts as */
+    struct pto_races *races; /* told of everything that happens; or NULL */
     /* what if */
     bool no_reuse_waits;
-    bool no_barriers;
+    bool no_flags;   /* those of the text do nothing: with `is_dep` its bytes wait */
+    bool no_latency; /* results, flags and tokens are there at once */
     double speed_up[PTO_PIPE_COUNT]; /* divides the occupied time; 0: 1 */
-    uint32_t ignored_pairs[PTO_PIPE_COUNT];
 };
 
 enum { PTO_PATHS = PTO_SPACE_COUNT * PTO_SPACE_COUNT };
@@ -190,6 +192,9 @@ static inline struct pto_issue pto_core_issue(struct pto_core *c, uint32_t site,
 struct pto_gm_window pto_core_window(const struct pto_gm *g);
 
 enum { PTO_EVENT_IDS = 8 }; /* of set_flag and its kin */
+
+/* Cycles that a token takes from one core to another. */
+int64_t pto_core_cross_latency(const struct pto_core *c);
 
 /* Notes that control flow used something assumed. */
 void pto_core_assume(struct pto_core *c, uint32_t origin, uint32_t line, int kind);

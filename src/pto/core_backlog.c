@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pto/core.h"
+#include "pto/race.h"
 
 enum { MOST_HELD = 65536 }; /* instructions of one core */
 
@@ -87,6 +88,8 @@ static bool run_held(struct pto_core *c, const struct pto_held *h)
     struct pto_moment wait = {.record = PTO_NO_RECORD};
 
     swap_operands(c, s, h->operands);
+    if (c->queues.races)
+        pto_race_run(c->queues.races, c, s);
     pto_core_note(c, s, (enum pto_pipe)s->phases[0], pto_queues_run(&c->queues, &h->issue, wait));
     bool is_fine = !c->machine->options->has_memory || pto_core_compute(c, s);
     swap_back(c, s, h->operands);
@@ -161,6 +164,44 @@ bool pto_core_hold_back(struct pto_core *c, enum pto_pipe pipe, struct pto_held 
     return true;
 }
 
+/* The set that would let a wait go, where it stands behind a wait itself; NULL: there is none. */
+static const struct pto_held *held_set(const struct pto_core *c, unsigned pipe)
+{
+    const struct pto_held *wait = &c->backlog[pipe].at[c->backlog_next[pipe]];
+
+    for (size_t i = c->backlog_next[wait->peer]; i < c->backlog[wait->peer].n; i++) {
+        const struct pto_held *h = &c->backlog[wait->peer].at[i];
+        if (h->kind == PTO_HELD_SET && (unsigned)h->peer == pipe && h->id == wait->id)
+            return h;
+    }
+    return NULL;
+}
+
+/* Who waits for whom, from a pipe on until one comes again: "PIPE_V (line 12) waits for PIPE_MTE2
+ * (line 9), which waits for PIPE_V". Empty when it ends at a flag that nothing sets. */
+static void write_cycle(const struct pto_core *c, unsigned first, char *out, size_t room)
+{
+    unsigned pipe = first;
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (unsigned i = 0; i < PTO_PIPE_COUNT && n < room; i++) {
+        const struct pto_held *wait = &c->backlog[pipe].at[c->backlog_next[pipe]];
+        const struct pto_held *set = held_set(c, pipe);
+        if (!set) {
+            out[0] = '\0';
+            return;
+        }
+        n += (size_t)snprintf(out + n, room - n, "%s%s (line %u) waits for line %u of %s",
+                              i > 0 ? ", which: " : "", pto_pipe_name((enum pto_pipe)pipe),
+                              site_of(c, wait->site)->line, site_of(c, set->site)->line,
+                              pto_pipe_name(wait->peer));
+        pipe = wait->peer;
+        if (pipe == first)
+            return;
+    }
+}
+
 bool pto_core_tell_blocked(struct pto_core *c)
 {
     for (unsigned p = 0; p < PTO_PIPE_COUNT; p++) {
@@ -169,14 +210,20 @@ bool pto_core_tell_blocked(struct pto_core *c)
         const struct pto_held *h = &c->backlog[p].at[c->backlog_next[p]];
         size_t behind = c->backlog[p].n - c->backlog_next[p] - 1;
         const struct pto_site *next = behind > 0 ? site_of(c, h[1].site) : NULL;
-        char more[96] = "";
+        char more[96] = "", cycle[240];
         if (next)
             snprintf(more, sizeof(more), "; %zu more behind it, first %s at line %u", behind,
                      pto_op_name(next->code), next->line);
-        (void)pto_core_fail(c, site_of(c, h->site)->line, "pto-run.deadlock",
-                            "%s stands at %s for event %u from %s, which nothing sets%s",
-                            pto_pipe_name((enum pto_pipe)p), pto_op_name(site_of(c, h->site)->code),
-                            h->id, pto_pipe_name(h->peer), more);
+        write_cycle(c, p, cycle, sizeof(cycle));
+        if (cycle[0] != '\0')
+            (void)pto_core_fail(c, site_of(c, h->site)->line, "pto-run.deadlock",
+                                "the pipes wait in a circle: %s", cycle);
+        else
+            (void)pto_core_fail(c, site_of(c, h->site)->line, "pto-run.deadlock",
+                                "%s stands at %s for event %u from %s, which nothing sets%s",
+                                pto_pipe_name((enum pto_pipe)p),
+                                pto_op_name(site_of(c, h->site)->code), h->id,
+                                pto_pipe_name(h->peer), more);
     }
     return false;
 }

@@ -267,7 +267,8 @@ static void fill_cache(struct pto_core *c, const struct pto_site *s, const struc
             cost.occupied += pto_costs_get(c->machine->costs, PTO_COST_CUBE_GAP);
         cache->occupied[i] =
             pto_whole_cycles(speed_up > 0 ? cost.occupied / speed_up : cost.occupied);
-        cache->latency[i] = pto_whole_cycles(cost.latency);
+        cache->latency[i] = pto_whole_cycles(
+            pipe == PTO_PIPE_S && speed_up > 0 ? cost.latency / speed_up : cost.latency);
         cache->gm[i] = PTO_GM_NONE;
         if (is_transfer(pipe)) {
             if (x->view && (w.src_space == PTO_GM || w.dst_space == PTO_GM))

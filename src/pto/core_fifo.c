@@ -1,11 +1,13 @@
 /* FIFOs between the cores: credits, entries, and the data in them. */
 #include "pto/core.h"
+#include "pto/race.h"
 
 /* Waits for the token number `at` of each of the cores at the other end; false leaves this one
  * waiting. */
-static bool take_tokens(struct pto_core *c, const struct pto_fifo *f, bool from_vector,
+static bool take_tokens(struct pto_core *c, const struct pto_site *s, const struct pto_fifo *f,
                         bool is_freed, size_t at, struct pto_moment *wait)
 {
+    bool from_vector = s->to_vector == is_freed;
     uint32_t cores =
         c->machine->present & (from_vector ? 1U << PTO_AIV0 | 1U << PTO_AIV1 : 1U << PTO_AIC);
 
@@ -17,19 +19,21 @@ static bool take_tokens(struct pto_core *c, const struct pto_fifo *f, bool from_
             c->state = PTO_WAITING;
             return false;
         }
+        if (c->queues.races)
+            pto_race_fifo_take(c->queues.races, c->number, s, k, is_freed, at);
         pto_moment_join(wait, is_freed ? f->freed[k].at[at] : f->pushed[k].at[at]);
     }
     return true;
 }
 
 /* The slot that the next push of this core goes to is free: all consumers gave it back. */
-static bool take_credit(struct pto_core *c, const struct pto_fifo *f, bool to_vector,
+static bool take_credit(struct pto_core *c, const struct pto_site *s, const struct pto_fifo *f,
                         struct pto_moment *wait)
 {
     size_t pushed = f->pushed[c->number].n;
 
     return pushed < (size_t)f->ring.slots ||
-           take_tokens(c, f, to_vector, true, pushed - (size_t)f->ring.slots, wait);
+           take_tokens(c, s, f, true, pushed - (size_t)f->ring.slots, wait);
 }
 
 static const struct pto_tile *first_tile(const struct pto_core *c, const struct pto_site *s)
@@ -47,14 +51,9 @@ static bool moved(struct pto_core *c, enum status status)
     return status == ST_OK;
 }
 
-static int64_t cross_latency(const struct pto_core *c)
-{
-    return pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
-}
-
 static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
 {
-    return (struct pto_moment){m.at + cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
+    return (struct pto_moment){m.at + pto_core_cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
                                (uint8_t)(c->number + 1)};
 }
 
@@ -66,8 +65,10 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (!first_tile(c, s))
         return pto_core_fail(c, s->line, "pto-run.operand", "%s: needs a tile",
                              pto_op_name(s->code));
-    if (!take_credit(c, f, s->to_vector, &wait))
+    if (!take_credit(c, s, f, &wait))
         return false;
+    if (c->queues.races)
+        pto_race_run(c->queues.races, c, s);
     if (pto_core_bytes_wait(c))
         pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
@@ -78,6 +79,8 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
                                 s->split, c->number == PTO_AIV1, where, c->machine->diag)))
         return false;
     vec_push(&f->pushed[c->number], as_token(c, ready));
+    if (c->queues.races)
+        pto_race_pushed(c->queues.races, c->number, s);
     return true;
 }
 
@@ -113,7 +116,7 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     struct pto_moment wait = PTO_NO_MOMENT;
 
-    if (!take_tokens(c, f, !s->to_vector, false, f->popped[c->number], &wait))
+    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait))
         return false;
     if (!popped_tile(c, s, f))
         return false;
@@ -123,6 +126,8 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
                               .lo = t->addr,
                               .hi = t->addr + pto_tile_bytes(&t->type),
                               .is_write = true};
+    if (c->queues.races)
+        pto_race_popped(c->queues.races, c, s, &touch);
     if (pto_core_bytes_wait(c))
         pto_hazards_look(&c->hazards, &touch, &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
@@ -150,6 +155,8 @@ static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_f
                                 .at = scalar->free, .record = scalar->last, .from = PTO_PIPE_S});
 
     vec_push(&f->freed[c->number], as_token(c, quiet));
+    if (c->queues.races)
+        pto_race_freed(c->queues.races, c->number, s, lo, lo + f->ring.slot_size);
 }
 
 bool pto_core_fifo_site(struct pto_core *c, uint32_t site)

@@ -1,5 +1,6 @@
 /* Scalars in memory: load_scalar, store_scalar, tgetval. */
 #include "pto/core.h"
+#include "pto/race.h"
 
 static const struct pto_gm *operand_gm(const struct pto_core *c, const struct pto_site *s)
 {
@@ -47,6 +48,16 @@ static struct pto_gm_window element_window(const struct pto_gm *g, int64_t at)
     return (struct pto_gm_window){byte, 1, (int64_t)size, (int64_t)size, g->root, true};
 }
 
+/* Where an element lies whose index nobody supplied cannot be told. */
+static void tell_races(const struct pto_core *c, const struct pto_site *s, const struct pto_gm *g,
+                       const struct pto_number *index, bool is_write)
+{
+    if (!c->queues.races || (index && index->taint != 0))
+        return;
+    struct pto_gm_window w = element_window(g, index ? index->v.i : 0);
+    pto_race_scalar(c->queues.races, c, s, &w, is_write);
+}
+
 static bool scalar_wait(struct pto_core *c, const struct pto_gm *g, int64_t at, bool is_write,
                         struct pto_moment *wait)
 {
@@ -82,6 +93,8 @@ bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
         return pto_core_fail(c, s->line, "pto-run.gm-range",
                              "pto.load_scalar: element %lld is outside the buffer", (long long)at);
     *to = (struct pto_number){.taint = index ? index->taint : 0};
+    if (!pto_dtype_is_float(g->view.dtype))
+        to->v.i = pto_wrap(c->machine->options->unknown, g->view.dtype);
     if (g->view.base)
         pto_number_set(to, pto_elem_load(g->view.base + byte, g->view.dtype), g->view.dtype);
     else if (hash_get(&c->stored, word_key(g, at), &word))
@@ -90,6 +103,7 @@ bool pto_core_load_scalar(struct pto_core *c, uint32_t site)
         to->taint = (uint32_t)g->root + 1;
     struct pto_issue issue = {
         .site = site, .pipe = PTO_PIPE_S, .is_blocking = true, .occupied = load_cycles(c, g, at)};
+    tell_races(c, s, g, index, false);
     bool is_watched = scalar_wait(c, g, at, false, &wait);
     struct pto_moment ready = pto_queues_run(&c->queues, &issue, wait);
     if (is_watched)
@@ -119,6 +133,7 @@ bool pto_core_store_scalar(struct pto_core *c, uint32_t site)
             vec_push(&c->words, *value);
         c->words.at[word] = *value;
     }
+    tell_races(c, s, g, index, true);
     bool is_watched = scalar_wait(c, g, at, true, &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     if (is_watched)
@@ -132,6 +147,8 @@ bool pto_core_get_value(struct pto_core *c, uint32_t site)
     struct pto_number *to = &c->slots.numbers[s->result];
 
     *to = (struct pto_number){.taint = PTO_ORIGIN_TILE | site};
+    if (!pto_dtype_is_float((enum pto_dtype)s->result_dtype))
+        to->v.i = pto_wrap(c->machine->options->unknown, (enum pto_dtype)s->result_dtype);
     if (!pto_core_plain_site(c, site))
         return false;
     if (c->machine->options->has_memory)

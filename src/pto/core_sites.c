@@ -1,5 +1,6 @@
 /* Instructions: what they wait for, when they run, what they leave behind. */
 #include "pto/core.h"
+#include "pto/race.h"
 
 enum { STREAM_REPEATS = 16 }; /* of 256 bytes: as long as the vector pipe's latency */
 
@@ -82,7 +83,7 @@ int64_t pto_core_settled(const struct pto_core *c)
 
 bool pto_core_bytes_wait(const struct pto_core *c)
 {
-    return c->machine->options->is_dep && !c->program->has_flags;
+    return c->machine->options->is_dep && (!c->program->has_flags || c->machine->options->no_flags);
 }
 
 /* Looks up what the bytes of an instruction wait for, or notes when they are ready. */
@@ -159,6 +160,8 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site)
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_moment wait = PTO_NO_MOMENT;
 
+    if (c->queues.races)
+        pto_race_run(c->queues.races, c, s);
     if (pto_core_bytes_wait(c))
         pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
@@ -215,9 +218,7 @@ static bool flag_site(struct pto_core *c, uint32_t site)
         pto_queues_set(&c->queues, site, a, b, id);
         return pto_core_settle(c);
     }
-    bool is_ignored = (c->machine->options->ignored_pairs[a] >> b & 1) != 0;
-    if (!is_held(c, (uint8_t)b) && (is_ignored ? pto_queues_skip(&c->queues, a, b, id)
-                                               : pto_queues_wait(&c->queues, site, a, b, id)))
+    if (!is_held(c, (uint8_t)b) && pto_queues_wait(&c->queues, site, a, b, id))
         return true;
     if (b != PTO_PIPE_S && b != PTO_PIPE_ALL)
         return pto_core_hold_back(
@@ -273,7 +274,8 @@ static uint32_t flag_peers(const struct pto_core *c)
 }
 
 /* One token of each of the peers, or none of any. */
-static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, struct pto_moment *until)
+static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, enum pto_pipe pipe,
+                        struct pto_moment *until)
 {
     for (uint32_t from = 0; from < PTO_CORES; from++) {
         const struct pto_tokens *t = &c->machine->token[id][from][c->number];
@@ -284,16 +286,28 @@ static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, struct 
     }
     for (uint32_t from = 0; from < PTO_CORES; from++) {
         struct pto_tokens *t = &c->machine->token[id][from][c->number];
-        if ((peers >> from & 1) != 0)
-            pto_moment_join(until, t->set.at[t->waited++]);
+        if ((peers >> from & 1) == 0)
+            continue;
+        if (c->queues.races)
+            pto_race_take(c->queues.races, c->number, pipe, id, from, t->waited);
+        pto_moment_join(until, t->set.at[t->waited++]);
     }
     return true;
 }
 
-static void give_tokens(struct pto_core *c, uint32_t id, struct pto_moment m)
+int64_t pto_core_cross_latency(const struct pto_core *c)
 {
-    int64_t latency = pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
+    return c->machine->options->no_latency
+               ? 0
+               : pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
+}
 
+static void give_tokens(struct pto_core *c, uint32_t id, enum pto_pipe pipe, struct pto_moment m)
+{
+    int64_t latency = pto_core_cross_latency(c);
+
+    if (c->queues.races)
+        pto_race_give(c->queues.races, c->number, pipe, id);
     for (uint32_t to = 0; to < PTO_CORES; to++) {
         if (to != c->number)
             vec_push(&c->machine->token[id][c->number][to].set,
@@ -318,12 +332,12 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
     if (id >= semaphores(c))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
     if (pto_class_of(s->code) == PTO_CLASS_TOKEN_SET) {
-        give_tokens(c, id, pto_queues_signal(&c->queues, site, pipe));
+        give_tokens(c, id, pipe, pto_queues_signal(&c->queues, site, pipe));
         return true;
     }
     if (flag_peers(c) == 0) /* a core that is alone meets nobody */
         pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
-    if (!take_tokens(c, id, flag_peers(c), &until))
+    if (!take_tokens(c, id, flag_peers(c), pipe, &until))
         return false;
     pto_queues_await(&c->queues, site, pipe, until);
     return true;
@@ -351,10 +365,10 @@ static bool sync_all(struct pto_core *c, uint32_t site)
         return true;
     if (!c->is_in_sync_all) {
         pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        give_tokens(c, id, pto_queues_end(&c->queues));
+        give_tokens(c, id, PTO_PIPE_ALL, pto_queues_end(&c->queues));
         c->is_in_sync_all = true;
     }
-    if (!take_tokens(c, id, cores & ~(1U << c->number), &until))
+    if (!take_tokens(c, id, cores & ~(1U << c->number), PTO_PIPE_ALL, &until))
         return false;
     c->is_in_sync_all = false;
     for (int p = 0; p < PTO_PIPE_COUNT; p++)
@@ -373,8 +387,12 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
                              pto_op_name(s->code));
     if (s->code == PTO_GET_BUF || s->code == PTO_GET_BUF_DYN) {
         pto_queues_hold(&c->queues, pipe, c->buffer[id]);
+        if (c->queues.races)
+            pto_race_get_buffer(c->queues.races, c->number, pipe, (uint32_t)id);
         return true;
     }
+    if (c->queues.races)
+        pto_race_rls_buffer(c->queues.races, c->number, pipe, (uint32_t)id);
     struct pto_moment done = {c->queues.pipe[pipe].done, c->queues.pipe[pipe].slowest,
                               PTO_CAUSE_FLAG, (uint8_t)pipe, 0};
     pto_moment_join(&c->buffer[id], done);
@@ -383,15 +401,14 @@ static bool buffer_site(struct pto_core *c, uint32_t site)
 
 static bool barrier_site(struct pto_core *c, uint32_t site)
 {
-    if (!c->machine->options->no_barriers)
-        pto_queues_barrier(&c->queues, site, (enum pto_pipe)c->program->sites.at[site].phases[0]);
+    pto_queues_barrier(&c->queues, site, (enum pto_pipe)c->program->sites.at[site].phases[0]);
     return true;
 }
 
 /* Who synchronises by hand has no hazards that tell the producers. */
 static bool tsync_site(struct pto_core *c, uint32_t site)
 {
-    if (!c->program->has_flags)
+    if (!c->program->has_flags || c->machine->options->no_flags)
         return pto_core_plain_site(c, site);
     if (c->held_pipes != 0)
         return pto_core_tell_blocked(c);
@@ -438,11 +455,20 @@ static site_fn *const runners[PTO_CLASS_COUNT] = {
     [PTO_CLASS_FIFO] = pto_core_fifo_site,
 };
 
+/* A flag or barrier between the pipes of this core. */
+static bool is_own_sync(enum pto_class class)
+{
+    return class == PTO_CLASS_FLAG || class == PTO_CLASS_FLAG_DYN || class == PTO_CLASS_BARRIER ||
+           class == PTO_CLASS_BUFFER;
+}
+
 bool pto_core_site(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     site_fn *run = runners[pto_class_of(s->code)];
 
+    if (c->machine->options->no_flags && is_own_sync(pto_class_of(s->code)))
+        return true;
     if (is_behind_wait(c, s))
         return held_site(c, site);
     return run ? run(c, site) : pto_core_plain_site(c, site);

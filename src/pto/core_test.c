@@ -219,7 +219,7 @@ TEST(who_never_frees_stops_the_producer)
     assert_int_equal(diag_count(&t.diag, "pto-run.deadlock"), 3);
     const char *told = testing_sim_told(&t, "pto-run.deadlock");
     assert_string_equal(told, "AIC waits at pto.tpush_to_aiv on PIPE_FIX for a token that no other "
-                              "core sends");
+                              "core sends; AIV0 waits at line 32; AIV1 waits at line 32");
     testing_sim_give(&t, 4, 8);
     testing_sim_run(&t, true);
     assert_int_equal(t.status, ST_OK);

@@ -105,25 +105,23 @@ static size_t first_segment(struct pto_hazards *h, const struct pto_touch *t)
     return first;
 }
 
-static void join(const struct pto_hazards *h, enum pto_pipe pipe, struct pto_moment *wait,
-                 struct pto_moment m, enum pto_cause cause)
+static void join(struct pto_moment *wait, struct pto_moment m, enum pto_cause cause)
 {
-    if (m.at <= wait->at || (h->ignored_pairs[m.from] >> pipe & 1) != 0)
+    if (m.at <= wait->at)
         return;
     m.cause = (uint8_t)cause;
     *wait = m;
 }
 
 /* Reads on other pipes; those of the same pipe are over when its queue is free. */
-static void join_readers(const struct pto_hazards *h, enum pto_pipe pipe,
-                         const struct pto_segment *s, struct pto_moment *wait)
+static void join_readers(enum pto_pipe pipe, const struct pto_segment *s, struct pto_moment *wait)
 {
     uint32_t readers = s->readers & ~(1U << pipe);
 
     while (readers != 0) {
         unsigned p = (unsigned)__builtin_ctz(readers);
         readers &= readers - 1;
-        join(h, pipe, wait, s->read[p], PTO_CAUSE_WAR);
+        join(wait, s->read[p], PTO_CAUSE_WAR);
     }
 }
 
@@ -147,14 +145,14 @@ void pto_hazards_look(struct pto_hazards *h, const struct pto_touch *t, struct p
         const struct pto_segment *s = &at[i];
         if (!t->is_write) {
             if (!streams(h, s, t))
-                join(h, t->pipe, wait, s->write, PTO_CAUSE_RAW);
+                join(wait, s->write, PTO_CAUSE_RAW);
             continue;
         }
         if (h->ignore_reuse)
             continue;
         if (s->write.from != t->pipe)
-            join(h, t->pipe, wait, s->write, PTO_CAUSE_WAW);
-        join_readers(h, t->pipe, s, wait);
+            join(wait, s->write, PTO_CAUSE_WAW);
+        join_readers(t->pipe, s, wait);
     }
 }
 
@@ -213,10 +211,7 @@ void pto_hazards_look_gm(struct pto_hazards *h, enum pto_pipe pipe, const struct
         if (is_write && (a->ready.from == pipe || h->ignore_reuse))
             continue;
         if (pto_gm_windows_meet(&a->window, w))
-            join(h, pipe, wait, a->ready,
-                 is_war     ? PTO_CAUSE_WAR
-                 : is_write ? PTO_CAUSE_WAW
-                            : PTO_CAUSE_RAW);
+            join(wait, a->ready, is_war ? PTO_CAUSE_WAR : is_write ? PTO_CAUSE_WAW : PTO_CAUSE_RAW);
     }
 }
 

@@ -57,9 +57,8 @@ struct pto_hazards {
         VEC_OF(struct pto_segment) at;
         uint32_t version; /* counts the cuts, from 1 */
     } space[PTO_SPACE_COUNT];
-    VEC_OF(struct pto_gm_access) gm;        /* those that may still be under way */
-    uint32_t ignored_pairs[PTO_PIPE_COUNT]; /* bit b of [a]: no waits of b for a (what-if) */
-    bool keeps_vector_order; /* A5: vector instructions see the results of earlier ones */
+    VEC_OF(struct pto_gm_access) gm; /* those that may still be under way */
+    bool keeps_vector_order;         /* A5: vector instructions see the results of earlier ones */
     bool ignore_reuse; /* WAR and WAW do not wait: as if every write had a buffer of its own */
 };
 

@@ -125,18 +125,6 @@ TEST(a_place_is_found_again_until_something_is_cut)
     pto_hazards_free(&h);
 }
 
-TEST(pairs_of_pipes_can_be_ignored)
-{
-    struct pto_hazards h;
-
-    pto_hazards_init(&h);
-    note(&h, touch(PTO_PIPE_MTE2, 0, 100, true), 50);
-    h.ignored_pairs[PTO_PIPE_MTE2] = 1U << PTO_PIPE_V;
-    assert_int_equal(look(&h, touch(PTO_PIPE_V, 0, 100, false)).at, 0);
-    assert_int_equal(look(&h, touch(PTO_PIPE_MTE3, 0, 100, false)).at, 50);
-    pto_hazards_free(&h);
-}
-
 TEST(a_slot_is_quiet_when_its_last_access_is_over)
 {
     struct pto_hazards h;
@@ -265,7 +253,7 @@ TEST(old_accesses_are_forgotten_or_joined_but_never_missed)
 TEST_MAIN("pto hazards", T(a_read_waits_for_the_write_of_its_bytes),
           T(a_write_waits_for_reads_and_writes_of_other_pipes), T(the_latest_of_all_pieces_counts),
           T(the_vector_pipe_reads_behind_a_long_write_of_the_same_bytes),
-          T(a_place_is_found_again_until_something_is_cut), T(pairs_of_pipes_can_be_ignored),
+          T(a_place_is_found_again_until_something_is_cut),
           T(a_slot_is_quiet_when_its_last_access_is_over),
           T(windows_of_one_matrix_meet_when_they_share_a_byte),
           T(windows_that_cannot_be_told_apart_meet), T(a_load_waits_for_the_store_of_its_rows),

@@ -5,28 +5,6 @@
 
 #include "base/num.h"
 
-const char *pto_bound_name(enum pto_bound bound)
-{
-    static const char *const names[] = {
-#define PTO_BOUND(code, name, advice) name,
-#include "pto/bounds.def"
-#undef PTO_BOUND
-    };
-
-    return names[bound];
-}
-
-const char *pto_bound_advice(enum pto_bound bound)
-{
-    static const char *const advice[] = {
-#define PTO_BOUND(code, name, advice) advice,
-#include "pto/bounds.def"
-#undef PTO_BOUND
-    };
-
-    return advice[bound];
-}
-
 const char *pto_pipe_short(enum pto_pipe pipe)
 {
     static const char *const names[PTO_PIPE_COUNT] = {
@@ -68,6 +46,7 @@ static void clear(struct pto_outcome *o)
     arena_init(&o->arena);
     o->units.n = o->stalls.n = o->path.n = o->flows.n = o->assumed.n = 0;
     o->instructions = o->records = o->unrecorded = o->macs = 0;
+    o->n_reasons = 0;
     o->inserted_barriers = 0;
     o->peak_macs = 0;
     o->is_degenerate = false;
@@ -157,61 +136,65 @@ static void add_assumed(struct pto_outcome *o, const struct pto_core *c)
     }
 }
 
-/* ---- what sets the pace ---- */
+/* ---- what bounds it ---- */
 
-static const enum pto_bound pipe_bounds[PTO_PIPE_COUNT] = {
-#define PTO_PIPE(code, name, shown, bound) PTO_BOUND_##bound,
+enum limit pto_pipe_limit(enum pto_pipe pipe)
+{
+    static const uint8_t limits[PTO_PIPE_COUNT] = {
+#define PTO_PIPE(code, name, shown, bound) LIMIT_##bound,
 #include "pto/words.def"
 #undef PTO_PIPE
-};
+    };
 
-enum { WORK_PERCENT = 50, AWAY_PERCENT = 40 };
+    return (int)pipe < PTO_PIPE_COUNT ? (enum limit)limits[pipe] : LIMIT_NOTHING;
+}
 
-/* The pipe with the most work on the critical path. Where records are missing, so is most of the
- * path: then it is the busiest pipe. */
-static int64_t leading_pipe(struct pto_outcome *o)
+enum limit pto_path_limit(const struct pto_path_part *part)
+{
+    if (part->cause == PTO_CAUSE_START)
+        return LIMIT_LAUNCH;
+    if (part->pipe == PTO_PIPE_S || part->cause == PTO_CAUSE_SCALAR)
+        return LIMIT_SCALAR;
+    if (part->sort == PTO_PATH_WORK)
+        return pto_pipe_limit(part->pipe);
+    return LIMIT_LATENCY;
+}
+
+/* The parts of what can be done without. Waits have none of their own: theirs is the time that the
+ * path goes through them. */
+static void add_limits(struct pto_outcome *o)
+{
+    o->limits = (struct limit_list){.total = o->total};
+    for (size_t i = 0; i < o->path.n; i++)
+        limits_add(&o->limits, pto_path_limit(&o->path.at[i]), o->path.at[i].cycles);
+    for (size_t i = 0; i < o->n_reasons; i++) {
+        if (o->reasons[i].reason == PTO_REASON_REUSE)
+            limits_add(&o->limits, LIMIT_BUFFERS, o->reasons[i].cycles);
+        if (o->reasons[i].reason == PTO_REASON_DISTANCE)
+            limits_add(&o->limits, LIMIT_SYNC, o->reasons[i].cycles);
+    }
+    if (o->instructions == 0)
+        o->limits.n = 0;
+    for (size_t i = 0; i < o->units.n && o->unrecorded > 0; i++) /* most of the path is unknown */
+        limits_add(&o->limits, pto_pipe_limit(o->units.at[i].pipe), o->units.at[i].busy);
+}
+
+void pto_outcome_judge(struct pto_outcome *o)
 {
     int64_t most = 0;
 
-    for (size_t i = 0; i < o->path.n && o->unrecorded == 0; i++) {
+    limits_judge(&o->limits);
+    o->has_bound_pipe = false;
+    o->bound_share = limits_first(&o->limits) ? limits_first(&o->limits)->path_share : 0;
+    for (size_t i = 0; i < o->path.n; i++) {
         const struct pto_path_part *p = &o->path.at[i];
-        if (p->sort == PTO_PATH_WORK && p->cycles > most) {
-            most = p->cycles;
-            o->bound_core = p->core;
-            o->bound_pipe = p->pipe;
-        }
+        if (pto_path_limit(p) != o->limits.bound || p->cycles <= most)
+            continue;
+        most = p->cycles;
+        o->has_bound_pipe = true;
+        o->bound_core = p->core;
+        o->bound_pipe = p->pipe;
     }
-    for (size_t i = 0; i < o->units.n && o->unrecorded > 0; i++) {
-        const struct pto_unit *u = &o->units.at[i];
-        if (u->busy > most) {
-            most = u->busy;
-            o->bound_core = u->core;
-            o->bound_pipe = u->pipe;
-        }
-    }
-    return most;
-}
-
-/* What most of the critical path is spent on, the start of the core apart. */
-static void judge(struct pto_outcome *o)
-{
-    int64_t own = o->total - o->start, away = 0, most = leading_pipe(o);
-
-    o->bound = PTO_BOUND_NOTHING;
-    for (size_t i = 0; i < o->path.n && o->unrecorded == 0; i++) {
-        const struct pto_path_part *p = &o->path.at[i];
-        away += p->sort != PTO_PATH_WORK && p->cause != PTO_CAUSE_START ? p->cycles : 0;
-    }
-    o->is_bound = most > 0 && own > 0;
-    o->bound_share = o->is_bound ? num_share(most, own) : 0;
-    if (!o->is_bound)
-        return;
-    if ((double)most * 100 >= (double)own * WORK_PERCENT)
-        o->bound = pipe_bounds[o->bound_pipe];
-    else if ((double)away * 100 >= (double)own * AWAY_PERCENT)
-        o->bound = PTO_BOUND_LATENCY;
-    else
-        o->bound = PTO_BOUND_SERIAL;
 }
 
 static void add_shares(struct pto_outcome *o)
@@ -223,6 +206,8 @@ static void add_shares(struct pto_outcome *o)
         o->units.at[i].share = num_share(o->units.at[i].busy, o->total);
     for (size_t i = 0; i < o->path.n; i++)
         o->path.at[i].share = num_share(o->path.at[i].cycles, o->total);
+    for (size_t i = 0; i < o->n_reasons; i++)
+        o->reasons[i].share = num_share(o->reasons[i].cycles, o->total);
 }
 
 bool pto_outcome_is_idle(const struct pto_outcome *o)
@@ -281,6 +266,7 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     add_flows(o, sim);
     pto_outcome_walk(o, sim);
     add_shares(o);
-    judge(o);
+    add_limits(o);
+    pto_outcome_judge(o);
     find_degenerate(o);
 }

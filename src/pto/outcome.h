@@ -13,7 +13,8 @@
 #define STRATA_PTO_OUTCOME_H
 
 #include "pto/chips.h"
-#include "pto/sim.h"
+#include "pto/path.h"
+#include "report/limits.h"
 
 struct record;
 
@@ -40,12 +41,6 @@ struct pto_stall {
 };
 
 /* A part of the critical path: all its pieces on one pipe, of one sort. */
-enum pto_path_sort {
-    PTO_PATH_WORK,    /* an instruction held the pipe */
-    PTO_PATH_LATENCY, /* its result was on the way */
-    PTO_PATH_SYNC,    /* flags, barriers, tokens and what the scalar unit did in between */
-};
-
 struct pto_path_part {
     uint32_t core;
     enum pto_pipe pipe;
@@ -54,6 +49,14 @@ struct pto_path_part {
     uint64_t count;
     int64_t cycles;
     bool is_sync;
+    double share; /* of all cycles */
+};
+
+/* The critical path by what its pieces waited for. */
+struct pto_path_reason {
+    enum pto_reason reason;
+    uint64_t count;
+    int64_t cycles;
     double share; /* of all cycles */
 };
 
@@ -69,12 +72,6 @@ struct pto_assumed {
     bool is_data; /* bytes, not a number */
     int kind;     /* of struct pto_assumption */
     uint32_t line;
-};
-
-enum pto_bound {
-#define PTO_BOUND(code, ...) PTO_BOUND_##code,
-#include "pto/bounds.def"
-#undef PTO_BOUND
 };
 
 struct pto_outcome {
@@ -94,18 +91,20 @@ struct pto_outcome {
     int32_t cores;      /* AI cores that share the memory */
     uint64_t instructions, steps;
     uint64_t records, unrecorded; /* for stalls and path: kept, and not kept */
-    enum pto_bound bound;
-    bool is_bound;       /* by anything */
-    uint32_t bound_core; /* the pipe with the most work on the critical path */
+    struct limit_list limits;     /* what bounds it; judged by flow/pto_judge.h */
+    bool has_bound_pipe;
+    uint32_t bound_core; /* the pipe with the largest part of what bounds it on the path */
     enum pto_pipe bound_pipe;
-    double bound_share; /* of the cycles after the start: that work */
+    double bound_share; /* of all cycles: all of what bounds it on the path */
     uint64_t macs;
     double peak_macs;           /* a cycle, for the types that were multiplied; 0: none */
     double peak_share;          /* of that; not finite: none */
     uint32_t inserted_barriers; /* events ran out */
     VEC_OF(struct pto_unit) units;
-    VEC_OF(struct pto_stall) stalls;   /* longest first */
-    VEC_OF(struct pto_path_part) path; /* longest first; adds up to `total` */
+    VEC_OF(struct pto_stall) stalls;                  /* longest first */
+    VEC_OF(struct pto_path_part) path;                /* longest first; adds up to `total` */
+    struct pto_path_reason reasons[PTO_REASON_COUNT]; /* longest first; adds up, too */
+    size_t n_reasons;
     VEC_OF(struct pto_flow) flows;
     VEC_OF(struct pto_assumed) assumed;
 };
@@ -114,6 +113,15 @@ void pto_outcome_init(struct pto_outcome *o);
 void pto_outcome_free(struct pto_outcome *o);
 void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim,
                       const struct pto_chip *chip);
+
+/* Names what bounds it once the limits are tried: sorts them and finds the pipe. */
+void pto_outcome_judge(struct pto_outcome *o);
+
+/* What a part of the critical path is charged to. */
+enum limit pto_path_limit(const struct pto_path_part *part);
+
+/* What stands behind a pipe. */
+enum limit pto_pipe_limit(enum pto_pipe pipe);
 
 /* Next to nothing was computed: no cube work and less than a thousand cycles of the vector pipe, as
  * the health check of traces has it. */
@@ -124,10 +132,8 @@ static inline double pto_outcome_us(const struct pto_outcome *o, int64_t n)
     return (double)n / o->chip.mhz;
 }
 
-const char *pto_bound_name(enum pto_bound bound);   /* "read" */
-const char *pto_bound_advice(enum pto_bound bound); /* one sentence */
-const char *pto_pipe_short(enum pto_pipe pipe);     /* "MTE2", "CUBE", "VEC" */
-const char *pto_assumed_kind(unsigned kind);        /* "loop bound" */
+const char *pto_pipe_short(enum pto_pipe pipe); /* "MTE2", "CUBE", "VEC" */
+const char *pto_assumed_kind(unsigned kind);    /* "loop bound" */
 
 extern const struct record pto_outcome_record;
 

@@ -53,6 +53,14 @@ static const struct field path_fields[] = {
 };
 static const struct record path_record = RECORD(struct pto_path_part, path_fields);
 
+static const struct field reason_fields[] = {
+    FIELD_OF_ENUM(struct pto_path_reason, reason, "waits_for", pto_reason_name, PTO_REASON_COUNT),
+    FIELD(struct pto_path_reason, count, "count"),
+    FIELD(struct pto_path_reason, cycles, "cycles"),
+    FIELD(struct pto_path_reason, share, "share", .about = "of all cycles"),
+};
+static const struct record reason_record = RECORD(struct pto_path_reason, reason_fields);
+
 static const struct field flow_fields[] = {
     FIELD_OF_ENUM(struct pto_flow, src, "from", pto_space_name, PTO_SPACE_COUNT),
     FIELD_OF_ENUM(struct pto_flow, dst, "to", pto_space_name, PTO_SPACE_COUNT),
@@ -96,13 +104,16 @@ static const struct field outcome_fields[] = {
     FIELD(struct pto_outcome, cores, "cores", .about = "AI cores that share the memory"),
     FIELD(struct pto_outcome, instructions, "instructions"),
     FIELD(struct pto_outcome, steps, "steps", .about = "of the scalar unit"),
-    FIELD_OF_ENUM(struct pto_outcome, bound, "bound", pto_bound_name, PTO_BOUND_SERIAL + 1),
-    FIELD_CORE(struct pto_outcome, bound_core, "bound_core", WHEN(struct pto_outcome, is_bound),
-               .is_optional = true),
-    FIELD_PIPE(struct pto_outcome, bound_pipe, "bound_pipe", WHEN(struct pto_outcome, is_bound),
-               .is_optional = true),
-    FIELD(struct pto_outcome, bound_share, "bound_share", WHEN(struct pto_outcome, is_bound),
-          .is_optional = true, .about = "of the critical path after the start: work of bound_pipe"),
+    FIELD_OF_ENUM(struct pto_outcome, limits.bound, "bound", limit_name, LIMITS,
+                  .about = "the resource that saves the most if it cost nothing"),
+    FIELD_CORE(struct pto_outcome, bound_core, "bound_core",
+               WHEN(struct pto_outcome, has_bound_pipe), .is_optional = true),
+    FIELD_PIPE(struct pto_outcome, bound_pipe, "bound_pipe",
+               WHEN(struct pto_outcome, has_bound_pipe), .is_optional = true,
+               .about = "has the largest part of it on the critical path"),
+    FIELD(struct pto_outcome, bound_share, "bound_share", WHEN(struct pto_outcome, has_bound_pipe),
+          .is_optional = true, .about = "of the critical path: what bounds it"),
+    FIELD_ROOM(struct pto_outcome, limits.at, limits.n, "limits", &limiter_record),
     FIELD(struct pto_outcome, macs, "macs"),
     FIELD(struct pto_outcome, peak_share, "peak_share",
           .about = "multiplications against the cube's most; null without any"),
@@ -113,6 +124,7 @@ static const struct field outcome_fields[] = {
     FIELD_LIST(struct pto_outcome, units.at, units.n, "pipes", &unit_record),
     FIELD_LIST(struct pto_outcome, stalls.at, stalls.n, "stalls", &stall_record),
     FIELD_LIST(struct pto_outcome, path.at, path.n, "critical_path", &path_record),
+    FIELD_ROOM(struct pto_outcome, reasons, n_reasons, "path_reasons", &reason_record),
     FIELD_LIST(struct pto_outcome, flows.at, flows.n, "transfers", &flow_record),
     FIELD_LIST(struct pto_outcome, assumed.at, assumed.n, "assumed", &assumed_record),
 };

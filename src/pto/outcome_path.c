@@ -12,6 +12,7 @@ struct sums {
         uint64_t count;
     } stall[PTO_CORES][PIPES][PTO_CAUSE_COUNT][PTO_CORES][PIPES],
         path[PTO_CORES][PIPES][SORTS][PTO_CAUSE_COUNT];
+    struct pto_path_reason reason[PTO_REASON_COUNT];
     bool has_stalled[PTO_CORES][PIPES];
 };
 
@@ -33,48 +34,15 @@ static void add_stalls(struct sums *s, const struct pto_core *c)
     }
 }
 
-static void add_part(struct sums *s, uint32_t core, uint8_t pipe, enum pto_path_sort sort,
-                     uint8_t cause, int64_t took)
+static void add_piece(void *ctx, const struct pto_path_piece *piece)
 {
-    if (took <= 0)
-        return;
-    s->path[core][pipe_of(pipe)][sort][cause].cycles += took;
-    s->path[core][pipe_of(pipe)][sort][cause].count++;
-}
+    struct sums *s = ctx;
+    int64_t cycles = piece->end - piece->begin;
 
-/* Back from the last result, at each instruction to what let it start last. Times only fall, and
- * every step goes to an earlier record of its core or to another core's earlier time. */
-static void walk(struct sums *s, const struct pto_sim *sim)
-{
-    uint32_t core = sim->last_core, waiter = core;
-    struct pto_moment at = pto_queues_end(&sim->cores[core].queues);
-    int64_t now = at.at;
-    uint64_t left = 0;
-
-    for (uint32_t i = 0; i < PTO_CORES; i++)
-        left += (sim->present >> i & 1) != 0 ? sim->cores[i].queues.records.n : 0;
-    uint8_t pipe = at.from, cause = PTO_CAUSE_SCALAR;
-    uint32_t record = at.record;
-    while (record != PTO_NO_RECORD && record < sim->cores[core].queues.records.n && left-- > 0) {
-        const struct pto_record *r = &sim->cores[core].queues.records.at[record];
-        /* from the result to whoever was waiting: a flag or token under way, scalar work */
-        if (now > r->ready)
-            add_part(s, waiter, pipe, PTO_PATH_SYNC, cause, now - r->ready);
-        int64_t until = now < r->ready ? now : r->ready;
-        int64_t end = until < r->end ? until : r->end;
-        add_part(s, core, r->pipe, PTO_PATH_LATENCY, PTO_CAUSE_NONE, until - end);
-        add_part(s, core, r->pipe, r->is_sync ? PTO_PATH_SYNC : PTO_PATH_WORK,
-                 r->is_sync ? r->cause : PTO_CAUSE_NONE, end - r->start);
-        now = until < r->start ? until : r->start;
-        pipe = r->cause == PTO_CAUSE_SCALAR ? PTO_PIPE_S : r->pipe;
-        cause = r->cause;
-        record = r->before;
-        waiter = core;
-        core = r->other > 0 ? r->other - 1U : core;
-    }
-    int64_t start = sim->machine.options->start;
-    add_part(s, waiter, pipe, PTO_PATH_SYNC, cause, now - start);
-    add_part(s, waiter, PTO_PIPE_S, PTO_PATH_SYNC, PTO_CAUSE_START, now < start ? now : start);
+    s->path[piece->core][piece->pipe][piece->sort][piece->cause].cycles += cycles;
+    s->path[piece->core][piece->pipe][piece->sort][piece->cause].count++;
+    s->reason[piece->reason].cycles += cycles;
+    s->reason[piece->reason].count++;
 }
 
 static int in_order(const uint32_t *a, const uint32_t *b, size_t n)
@@ -146,6 +114,21 @@ static void list_path(struct pto_outcome *o, const struct sums *s)
         qsort(o->path.at, o->path.n, sizeof(*o->path.at), by_part);
 }
 
+ORDER_BY(by_reason, struct pto_path_reason,
+         ORDER(y->cycles, x->cycles) ?: ORDER(x->reason, y->reason));
+
+static void list_reasons(struct pto_outcome *o, const struct sums *s)
+{
+    o->n_reasons = 0;
+    for (int why = 0; why < PTO_REASON_COUNT; why++) {
+        struct pto_path_reason x = s->reason[why];
+        x.reason = (enum pto_reason)why;
+        if (x.count > 0)
+            o->reasons[o->n_reasons++] = x;
+    }
+    qsort(o->reasons, o->n_reasons, sizeof(*o->reasons), by_reason);
+}
+
 void pto_outcome_walk(struct pto_outcome *o, const struct pto_sim *sim)
 {
     struct sums *s = mem_grow(NULL, sizeof(*s), 1);
@@ -155,9 +138,9 @@ void pto_outcome_walk(struct pto_outcome *o, const struct pto_sim *sim)
         if ((sim->present >> i & 1) != 0)
             add_stalls(s, &sim->cores[i]);
     }
-    if (sim->last_core < PTO_CORES)
-        walk(s, sim);
+    pto_path_walk(sim, add_piece, s);
     list_stalls(o, s);
     list_path(o, s);
+    list_reasons(o, s);
     mem_free(s);
 }

@@ -33,7 +33,7 @@ TEST(a_serial_loop_takes_the_sum_of_its_parts)
     assert_int_equal(o->instructions, 24);
     assert_int_equal(unit(o, PTO_PIPE_MTE2)->busy, 8 * 51);
     assert_int_equal(unit(o, PTO_PIPE_MTE3)->busy, 8 * 53);
-    assert_int_equal(o->bound, PTO_BOUND_LATENCY);
+    assert_int_equal(limits_next(&o->limits, false), LIMIT_BUFFERS);
     assert_int_equal(path_sum(o), o->total);
     assert_true(o->is_complete && !o->is_degenerate);
     testing_run_close(&r);
@@ -114,7 +114,7 @@ TEST(an_empty_kernel_is_bound_by_nothing)
 
     testing_run_open(&r, false);
     testing_run_body(&r, "");
-    assert_int_equal(r.outcome.bound, PTO_BOUND_NOTHING);
+    assert_int_equal(r.outcome.limits.bound, LIMIT_NOTHING);
     assert_false(r.outcome.is_degenerate);
     testing_run_close(&r);
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "pto/race.h"
+
 const char *pto_cause_name(enum pto_cause cause)
 {
     static const char *const names[] = {"none",    "raw",  "war",       "waw",    "flag",
@@ -117,7 +119,7 @@ static inline struct pto_record *enter(struct pto_queues *q, enum pto_pipe p, ui
 
     *r = (struct pto_record){.start = m.at,
                              .end = end,
-                             .ready = end + issue->latency,
+                             .ready = end + (q->no_latency && p != PTO_PIPE_S ? 0 : issue->latency),
                              .stall = stall,
                              .site = site,
                              .before = m.record,
@@ -198,6 +200,8 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
     if (fire.record == PTO_NO_RECORD)
         fire.record = record;
     vec_push(&flag_of(q, a, b, id)->set, fire);
+    if (q->races)
+        pto_race_set(q->races, q->core, site, a, b, id);
 }
 
 bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
@@ -210,17 +214,8 @@ bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum 
     sync_record(q, site, b, f->set.at[f->waited++], (struct queue_mark){PTO_MARK_WAIT, a, id});
     if (f->waited == f->set.n)
         f->set.n = f->waited = 0;
-    return true;
-}
-
-bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id)
-{
-    struct pto_flag *f = flag_of(q, a, b, id);
-
-    if (f->waited == f->set.n)
-        return false;
-    if (++f->waited == f->set.n)
-        f->set.n = f->waited = 0;
+    if (q->races)
+        pto_race_wait(q->races, q->core, site, a, b, id);
     return true;
 }
 
@@ -228,6 +223,8 @@ void pto_queues_barrier(struct pto_queues *q, uint32_t site, enum pto_pipe pipe)
 {
     struct pto_moment all = {.record = PTO_NO_RECORD};
 
+    if (q->races)
+        pto_race_barrier(q->races, q->core, pipe);
     if (pipe != PTO_PIPE_ALL) {
         const struct pto_queue *p = &q->pipe[pipe];
         sync_record(q, site, pipe,

@@ -102,6 +102,8 @@ struct pto_flag {
 
 enum { PTO_FLAG_IDS = 32 };
 
+struct pto_races;
+
 struct pto_queues {
     struct pto_queue pipe[PTO_PIPE_COUNT];
     struct pto_flag *flag[PTO_PIPE_COUNT][PTO_PIPE_COUNT]; /* PTO_FLAG_IDS each, made when used */
@@ -110,8 +112,11 @@ struct pto_queues {
     uint64_t n_records;      /* all of them */
     struct pto_record aside; /* the last one that found no room */
     int64_t issue, flag_latency;
-    int64_t memory_free; /* when the core's share of memory has done what it was asked for */
-    int64_t slack;       /* how far it may be behind, or ahead by what others did not use */
+    bool no_latency;         /* what-if: results are there at once */
+    int64_t memory_free;     /* when the core's share of memory has done what it was asked for */
+    int64_t slack;           /* how far it may be behind, or ahead by what others did not use */
+    struct pto_races *races; /* who is told of flags and barriers; or NULL */
+    uint32_t core;           /* which one this is, for that */
     const struct pto_moment
         *late; /* when the instruction that runs now was dispatched; NULL: now */
 };
@@ -150,9 +155,6 @@ void pto_queues_set(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum p
 /* Pipe `b` goes on when the flag has fired. False when no set is left to wait for. */
 bool pto_queues_wait(struct pto_queues *q, uint32_t site, enum pto_pipe a, enum pto_pipe b,
                      uint32_t id);
-
-/* Takes the oldest set of the flag without anybody waiting for it (what-if). */
-bool pto_queues_skip(struct pto_queues *q, enum pto_pipe a, enum pto_pipe b, uint32_t id);
 
 /* Later instructions of the pipe (of every pipe for PTO_PIPE_ALL) start after all earlier ones are
  * ready. */

@@ -3,7 +3,10 @@
  */
 #include "pto/sim.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "pto/race.h"
 
 void pto_sim_init(struct pto_sim *s)
 {
@@ -194,6 +197,25 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
 
 /* ---- running ---- */
 
+static const struct pto_site *waiting_site(const struct pto_core *c)
+{
+    return &c->program->sites.at[c->program->steps.at[c->at].a];
+}
+
+/* "; AIC waits at line 12" for the other cores that wait. */
+static const char *other_waits(const struct pto_sim *s, uint32_t but, char *out, size_t room)
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < PTO_CORES && n < room; i++) {
+        if (i != but && (s->present >> i & 1) != 0 && s->cores[i].state == PTO_WAITING)
+            n += (size_t)snprintf(out + n, room - n, "; %s waits at line %u", pto_core_name(i),
+                                  waiting_site(&s->cores[i])->line);
+    }
+    return out;
+}
+
 static enum status tell_deadlock(struct pto_sim *s, const char *path, struct diag *diag)
 {
     enum status status = ST_OK;
@@ -202,11 +224,13 @@ static enum status tell_deadlock(struct pto_sim *s, const char *path, struct dia
         struct pto_core *c = &s->cores[i];
         if ((s->present >> i & 1) == 0 || c->state != PTO_WAITING)
             continue;
-        const struct pto_site *site = &c->program->sites.at[c->program->steps.at[c->at].a];
-        status =
-            diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
-                      "%s waits at %s on %s for a token that no other core sends", pto_core_name(i),
-                      pto_op_name(site->code), pto_pipe_name((enum pto_pipe)site->phases[0]));
+        const struct pto_site *site = waiting_site(c);
+        char others[80];
+        status = diag_fail(diag, ST_FORMAT, "pto-run.deadlock", (struct where){path, site->line, 0},
+                           "%s waits at %s on %s for a token that no other core sends%s",
+                           pto_core_name(i), pto_op_name(site->code),
+                           pto_pipe_name((enum pto_pipe)site->phases[0]),
+                           other_waits(s, i, others, sizeof(others)));
         (void)pto_core_tell_blocked(c);
     }
     return status;
@@ -258,6 +282,17 @@ static double l2_room(const struct pto_sim *s, const struct pto_costs *costs,
     return bytes / (options->cores > 1 && !s->function[0] ? 2 * copies : copies);
 }
 
+static void start_races(const struct pto_sim *s, const struct pto_options *options)
+{
+    const struct pto_program *programs[PTO_CORES] = {0};
+
+    for (uint32_t i = 0; i < PTO_CORES; i++) {
+        if ((s->present >> i & 1) != 0)
+            programs[i] = &s->program[i == PTO_AIC ? 0 : 1];
+    }
+    pto_races_restart(options->races, options->arch, programs);
+}
+
 enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
                         const struct pto_options *options, struct pto_binding *bindings,
                         uint32_t n_bindings, const char *path, struct diag *diag)
@@ -274,6 +309,8 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
     pto_l2_start(&m->l2, l2_room(s, costs, options));
     m->path = path;
     m->diag = diag;
+    if (options->races)
+        start_races(s, options);
     for (uint32_t i = 0; i < PTO_CORES; i++) {
         if ((s->present >> i & 1) != 0)
             pto_core_start(&s->cores[i], m, &s->program[i == PTO_AIC ? 0 : 1], i);
@@ -302,5 +339,7 @@ enum status pto_sim_run(struct pto_sim *s, const struct pto_costs *costs,
                      "%s: stopped after %llu steps; what follows is of the part that ran",
                      pto_core_name(i), (unsigned long long)c->steps);
     }
+    if (options->races && s->is_complete)
+        pto_races_finish(options->races);
     return status;
 }

@@ -304,7 +304,7 @@ TEST(a_barrier_of_a_pipe_waits_for_its_results)
     testing_sim_run(&t, true);
     const struct pto_record *first = testing_sim_record(&t, PTO_AIV0, PTO_PIPE_V, 0);
     assert_int_equal(testing_sim_record(&t, PTO_AIV0, PTO_PIPE_V, 1)->start, first->ready + 1);
-    t.options.no_barriers = true;
+    t.options.no_flags = true;
     testing_sim_run(&t, true);
     first = testing_sim_record(&t, PTO_AIV0, PTO_PIPE_V, 0);
     assert_int_equal(testing_sim_record(&t, PTO_AIV0, PTO_PIPE_V, 1)->start, first->end);

@@ -4,6 +4,9 @@
  */
 #include "pto/verify_in.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- arithmetic ---- */
 
 static bool is_int(const struct pto_type *t)
@@ -195,18 +198,84 @@ static uint64_t footprint(const struct pto_type *t)
     return t->kind == PTO_TYPE_MULTI ? bytes * (uint64_t)t->count : bytes;
 }
 
+enum { MAP_TILES = 64 };
+
+/* One tile of a space that has an address. */
+struct placed {
+    int64_t at;
+    uint64_t bytes;
+    uint32_t value, line;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
+                          : (x->line > y->line) - (x->line < y->line);
+}
+
+/* Collects the tiles of the function that lie in a space. */
+static size_t list_tiles(const struct pto_check *c, enum pto_space space, struct placed *out)
+{
+    size_t n = 0;
+
+    for (uint32_t i = c->f->op_first; i < c->f->op_end && n < MAP_TILES; i++) {
+        const struct pto_op *op = &c->m->ops.at[i];
+        uint32_t addr = pto_operand(c->m, op, PTO_ROLE_ADDR);
+        int64_t at;
+        if (pto_class_of(op->code) != PTO_CLASS_ALLOC || addr == PTO_NONE ||
+            !pto_constant(c, addr, &at))
+            continue;
+        const struct pto_type *t = pto_check_type_of(c, op->result_first);
+        if (t->space == space)
+            out[n++] = (struct placed){at, footprint(t), op->result_first, op->line};
+    }
+    qsort(out, n, sizeof(*out), by_place);
+    return n;
+}
+
+/* What lies where in a space that something does not fit; told once for each. */
+static void tell_map(const struct pto_check *c, enum pto_space space)
+{
+    struct placed tiles[MAP_TILES];
+    size_t n = list_tiles(c, space, tiles);
+    struct arena arena;
+    struct str map = S("");
+
+    for (size_t i = 0; i < c->m->problems.n; i++) {
+        const struct pto_problem *p = &c->m->problems.at[i];
+        if (strcmp(p->code, "pto-ir.space-map") == 0 && p->line == c->f->line &&
+            str_starts(str_of(p->text), str_of(pto_space_name(space))))
+            return;
+    }
+    arena_init(&arena);
+    for (size_t i = 0; i < n; i++)
+        map = arena_format(
+            &arena, "%.*s%s%lld-%lld %.*s (line %u)", STR_ARGS(map), i > 0 ? ", " : "",
+            (long long)tiles[i].at, (long long)tiles[i].at + (long long)tiles[i].bytes - 1,
+            STR_ARGS(pto_value_text(c->m, c->f, &arena, tiles[i].value)), tiles[i].line);
+    if (n > 1)
+        pto_problem(c->m, SEV_WARN, "pto-ir.space-map", c->f->line, c->f->col,
+                    "%s (%u bytes) holds: %.*s", pto_space_name(space),
+                    pto_space_size(c->m->arch, space), STR_ARGS(map));
+    arena_free(&arena);
+}
+
 static void check_capacity(const struct pto_check *c, const struct pto_type *t, uint32_t addr)
 {
     uint64_t most = pto_space_size(c->m->arch, t->space), bytes = footprint(t);
     int64_t at = 0;
 
-    if (addr != PTO_NONE && pto_constant(c, addr, &at) && at < 0)
+    if (addr != PTO_NONE && pto_constant(c, addr, &at) && at < 0) {
         pto_bad(c, "pto-ir.out-of-space", "the address %lld is negative", (long long)at);
-    else if (bytes > most || (uint64_t)at > most - bytes)
+    } else if (bytes > most || (uint64_t)at > most - bytes) {
         pto_bad(c, "pto-ir.out-of-space",
                 "%llu bytes at %lld do not fit %s, which has %llu bytes on %s",
                 (unsigned long long)bytes, (long long)at, pto_space_name(t->space),
                 (unsigned long long)most, c->m->arch == PTO_A5 ? "A5" : "A2/A3");
+        tell_map(c, t->space);
+    }
 }
 
 /* An operand for a "?" and none for a number; not more than there is. */

@@ -1,4 +1,5 @@
 """Number formats, layouts and the text protocol of run_ops, written apart from the C sources."""
+import functools
 import subprocess
 from fractions import Fraction
 
@@ -36,6 +37,7 @@ def round_int(x, mode):
     return low + low % 2
 
 
+@functools.cache
 def encode(x, t, mode=RINT, negative_zero=False):
     """A number as the bits of type t; overflow as strata does by default."""
     if not is_float(t):
@@ -65,6 +67,7 @@ def encode(x, t, mode=RINT, negative_zero=False):
     return top | code
 
 
+@functools.cache
 def decode(bits, t):
     """The number of the bits: an int, or a Fraction; None for infinities and NaN."""
     if not is_float(t):

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from agree import problems
+
 STRATA = os.path.abspath(sys.argv[1])
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 PTO = EXAMPLES / "pto"
@@ -85,6 +87,8 @@ def adds_up(result):
     for w in result.get("what_if", []):
         if w["cycles"] > result["cycles"]:
             complain("%s: %s makes it slower" % (what, w["title"]))
+    for text in problems(result):
+        complain(text)
 
 
 def main():

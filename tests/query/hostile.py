@@ -2,7 +2,7 @@
 """Statements that are made to take long or much: each ends in time and in little memory.
 
 usage: hostile.py STRATA [LATE_S]
-Each statement runs with --timeout 0.5 and may take LATE_S (default 0.5, for an idle machine) longer; the
+Each statement runs with --timeout 0.25 and may take LATE_S (default 0.5, for an idle machine) longer; the
 exit code is that of a result, an invalid statement or an exceeded limit. The largest values are printed.
 """
 import os
@@ -14,7 +14,7 @@ import time
 
 STRATA = os.path.abspath(sys.argv[1])
 LATE_S = float(sys.argv[2]) if len(sys.argv) > 2 else 0.5
-TIMEOUT_S = 0.5
+TIMEOUT_S = 0.25
 MEMORY_KB = 1 << 20
 CAPTURE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "ascend-small"
 

@@ -22,7 +22,7 @@ ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 2
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 MOST_S = float(sys.argv[4]) if len(sys.argv) > 4 else 1.0
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
-LONGEST_S = 1.0  # of a run that nobody interrupts; signals come before that
+LONGEST_S = 0.6  # of a run that nobody interrupts; signals come before that
 
 # Each runs in an empty folder with the inputs beside it, in ../in.
 COMMANDS = [line.split() for line in """

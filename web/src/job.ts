@@ -1,6 +1,6 @@
 // What the worker does: unpack a set into lanes with rows, gaps and arrows. Runs on the page without a Worker.
 import { Blob64, Chunk, Dictionary, isBusyKind, Model, Set } from './model';
-import { Bundles, buildRows, Columns, FAMILIES, Row } from './rows';
+import { Bundles, buildRows, Columns, FAMILIES, Row, Spans, unionRow } from './rows';
 import { bytesOf, fromPlanes, inflate, unzigzag } from './unpack';
 
 export interface LaneData {
@@ -8,7 +8,6 @@ export interface LaneData {
     lane: number;
     columns: Columns;
     rows: Row[];
-    isBusy: boolean; // has items that take time of the device or host
 }
 
 // Columns of docs/page-data.md; items are numbers of the set, -1: none.
@@ -35,6 +34,7 @@ export interface Arrows {
 export type Part =
     | { part: 'dictionary'; set: number; dictionary: Dictionary }
     | { part: 'lane'; data: LaneData }
+    | { part: 'group'; set: number; group: number; row: Row }
     | { part: 'gaps'; set: number; gaps: Gaps }
     | { part: 'arrows'; set: number; arrows: Arrows }
     | { part: 'error'; text: string }
@@ -202,9 +202,9 @@ async function unpackDictionary(read: Reader, blob: Blob64): Promise<Dictionary>
     return JSON.parse(new TextDecoder().decode(await read(blob.at, blob.size))) as Dictionary;
 }
 
-function buffersOf(data: LaneData): ArrayBuffer[] {
-    const arrays: (ArrayBufferView | null)[] = [data.columns.step, data.columns.wait];
-    for (const r of data.rows) arrays.push(r.start, r.end, r.what, r.family, r.index, r.bundle, r.sums, r.grid, r.families);
+function buffersOf(rows: Row[], more: (ArrayBufferView | null)[] = []): ArrayBuffer[] {
+    const arrays = [...more];
+    for (const r of rows) arrays.push(r.start, r.end, r.what, r.family, r.index, r.bundle, r.sums, r.grid, r.families);
     return arrays.filter((a): a is ArrayBufferView => a !== null).map((a) => a.buffer as ArrayBuffer);
 }
 
@@ -217,24 +217,36 @@ async function guarded(emit: Emit, work: () => Promise<void>): Promise<void> {
     }
 }
 
+// Lanes by group, those with open lanes first: a group's own row comes when its lanes are there.
+function groupOrder(lanes: Set['lanes']): number[][] {
+    const groups = new Map<number, number[]>();
+    lanes.forEach((lane, i) => groups.set(lane.group, [...(groups.get(lane.group) ?? []), i]));
+    const isOpen = (group: number[]): boolean => group.some((lane) => lanes[lane].open);
+    return [...groups.values()].sort((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
+}
+
 async function unpackSet(read: Reader, job: UnpackJob, k: number, emit: Emit): Promise<void> {
     const set = job.sets[k];
     const dictionary = await unpackDictionary(read, set.dictionary);
     emit({ part: 'dictionary', set: k, dictionary }, []);
     const familyOf = Uint8Array.from(dictionary.family);
-    const order = set.lanes.map((_, i) => i).sort((a, b) => Number(set.lanes[b].open) - Number(set.lanes[a].open) || a - b);
+    const isBusy = Uint8Array.from(dictionary.kind, (kind) => Number(isBusyKind(kind)));
     const chunks: Chunk[][] = set.lanes.map(() => []);
     for (const chunk of set.chunks) chunks[chunk.lane]?.push(chunk);
-    for (const lane of order) await guarded(emit, async () => {
-        const columns = await unpackLane(read, set.lanes[lane].n, chunks[lane], familyOf);
-        const rows = buildRows(lane, columns, familyOf, set.to);
-        const isBusy = columns.what.some((what) => isBusyKind(dictionary.kind[what]));
-        // Rows hold the times; the columns keep what rows do not.
-        const none = new Float64Array(0);
-        const rest = { ...columns, start: none, end: none, what: new Uint32Array(0), bundle: null };
-        const data: LaneData = { set: k, lane, columns: rest, rows, isBusy };
-        emit({ part: 'lane', data }, buffersOf(data));
-    });
+    for (const group of groupOrder(set.lanes)) {
+        const spans: Spans[] = [];
+        for (const lane of group) await guarded(emit, async () => {
+            const columns = await unpackLane(read, set.lanes[lane].n, chunks[lane], familyOf);
+            const rows = buildRows(lane, columns, familyOf, set.to);
+            if (set.lanes[lane].kind !== 'other') spans.push(columns);
+            // Rows hold the times; the columns keep what rows do not.
+            const none = new Float64Array(0);
+            const rest = { ...columns, start: none, end: none, what: new Uint32Array(0), bundle: null };
+            emit({ part: 'lane', data: { set: k, lane, columns: rest, rows } }, buffersOf(rows, [rest.step, rest.wait]));
+        });
+        const row = unionRow(spans, familyOf, isBusy, set.to);
+        emit({ part: 'group', set: k, group: set.lanes[group[0]].group, row }, buffersOf([row]));
+    }
     await guarded(emit, async () => emit({ part: 'gaps', set: k, gaps: await unpackGaps(read, set.gaps) }, []));
     await guarded(emit, async () => emit({ part: 'arrows', set: k, arrows: await unpackArrows(read, set.arrows) }, []));
 }

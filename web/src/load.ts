@@ -2,9 +2,12 @@
 import { Emit, unpack, UnpackJob, unpackJob } from './job';
 import { Model } from './model';
 import { matchPatterns } from './query';
+import { FAMILIES } from './rows';
 import { Store } from './store';
+import { bytesOf, inflate } from './unpack';
 
 const REGEX_LIMIT = 500; // ms
+const BUCKETS = 512; // of a lane in the overview
 
 interface RegexJob {
     job: 'regex';
@@ -26,6 +29,19 @@ function startWorker(): Worker | null {
 
 export function readModel(): Model {
     return JSON.parse(document.getElementById('model')?.textContent ?? '{}') as Model;
+}
+
+// A picture of the whole before the data is there.
+export async function loadOverview(store: Store): Promise<void> {
+    const element = document.getElementById('overview');
+    const size = store.model.sets.reduce((n, set) => n + set.overview.length, 0) * FAMILIES * BUCKETS;
+    if (!element || size === 0) return;
+    try {
+        store.takeOverview(await inflate(bytesOf(element.textContent ?? ''), size));
+    } catch {
+        // The picture comes with the data.
+    }
+    element.remove();
 }
 
 // The script stands before the data: call it when the document is complete.

@@ -215,6 +215,7 @@ export interface Model {
     facts: Both[];
     missing: Both[];
     thinned: Both | null;
+    lead: number; // place of the set that the first screen is about
     redacted: boolean;
     words: { [id: string]: Both };
     sets: Set[];

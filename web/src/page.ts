@@ -170,10 +170,10 @@ class Page {
     }
 }
 
-export function startPage(model: Model, load: (model: Model, store: Store) => void): void {
+export function startPage(model: Model): Store {
     const store = new Store(model);
-    const page = new Page(new App(model, store, new Shared()));
+    const page = new Page(new App(model, store, new Shared(model.lead)));
     page.build();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => page.restyle());
-    load(model, store);
+    return store;
 }

@@ -1,6 +1,6 @@
 // Painting one row into pixels: a slice that covers whole columns is drawn as itself, any other column
 // shows its exact busy time stacked by family.
-import { addPart, busyBetween, FAMILIES, firstEndingAfter, Row } from './rows';
+import { addPart, busyBefore, busyBetween, FAMILIES, firstEndingAfter, Row } from './rows';
 
 export interface Surface {
     pixels: Uint32Array;
@@ -26,6 +26,35 @@ export interface Label {
 
 const LABEL_FROM = 48;
 const busy = new Float64Array(FAMILIES);
+
+// Sums of neighbouring columns: where one ends the next begins, so each edge is looked up once.
+class Edges {
+    private before = new Float64Array(FAMILIES);
+    private after = new Float64Array(FAMILIES);
+    private known = -1; // the item that `before` is for
+
+    constructor(private readonly row: Row) {}
+
+    // Fills `busy` with the time by family within [t0, t1); i and j are the first items that end after t0 and t1.
+    column(i: number, j: number, t0: number, t1: number): void {
+        const { row } = this;
+        if (row.bundle) {
+            busy.fill(0);
+            busyBetween(row, i, j, t0, t1, busy);
+            return;
+        }
+        if (this.known !== i) busyBefore(row, i, this.before);
+        if (j === i) busy.fill(0);
+        else {
+            busyBefore(row, j, this.after);
+            for (let f = 0; f < FAMILIES; f++) busy[f] = this.after[f] - this.before[f];
+            if (row.start[i] < t0) busy[row.family[i]] -= t0 - row.start[i];
+            [this.before, this.after] = [this.after, this.before];
+        }
+        this.known = j;
+        if (j < row.start.length && row.start[j] < t1) busy[row.family[j]] += t1 - Math.max(row.start[j], t0);
+    }
+}
 
 export function fillSpan(s: Surface, x0: number, x1: number, y: number, h: number, ink: number): void {
     const { pixels, width } = s;
@@ -57,6 +86,7 @@ export function paintRow(
     s: Surface, w: Window, row: Row, y: number, h: number, inks: Uint32Array, edge: Uint32Array,
 ): Label[] {
     const labels: Label[] = [];
+    const edges = new Edges(row);
     const n = row.start.length;
     const step = w.perPixel * w.coarse;
     const right = w.left + w.columns;
@@ -92,8 +122,7 @@ export function paintRow(
             continue;
         }
         const j = firstEndingAfter(row, t1);
-        busy.fill(0);
-        busyBetween(row, i, j, t0, t1, busy);
+        edges.column(i, j, t0, t1);
         if (i < j) busy[row.family[i]] += Number.MIN_VALUE; // items of no length still show
         fillColumn(s, x0, Math.min(right, x0 + w.coarse), y, h, h / step, inks, row.families);
         x++;

@@ -2,7 +2,7 @@
 // family and an index grid. Built once, in the worker; a frame then costs the same whatever the slice count.
 
 export const FAMILIES = 8;
-const BLOCK = 16;
+const BLOCK = 8;
 const MAX_CELLS = 16384;
 const MAX_DEPTH = 512;
 
@@ -33,7 +33,7 @@ export interface Row {
     index: Uint32Array; // position in the lane
     bundle: Int32Array | null;
     bundles: Bundles | null;
-    sums: Float64Array; // busy ns by family before slice 16 b, at 8 b
+    sums: Float64Array; // busy ns by family before slice 8 b, at 8 b
     grid: Uint32Array; // first slice that ends after the cell's start
     cell: number; // ns a cell
     families: Uint8Array; // those that occur
@@ -158,33 +158,90 @@ export function subRow(row: Row, keep: (k: number) => boolean, length: number): 
     return finishRow(out, length);
 }
 
-// One row for several: the union of their time, each moment in the family of the item that began first.
-export function mergeRows(rows: Row[], length: number): Row {
-    const at = new Uint32Array(rows.length);
-    const starts: number[] = [];
-    const ends: number[] = [];
-    const families: number[] = [];
-    let reached = -Infinity;
-    for (;;) {
-        let next = -1;
-        for (let r = 0; r < rows.length; r++) {
-            if (at[r] >= rows[r].start.length) continue;
-            if (next < 0 || rows[r].start[at[r]] < rows[next].start[at[next]]) next = r;
-        }
-        if (next < 0) break;
-        const row = rows[next];
-        const k = at[next]++;
-        if (row.end[k] <= reached) continue;
-        starts.push(Math.max(row.start[k], reached));
-        ends.push(row.end[k]);
-        families.push(row.family[k]);
-        reached = row.end[k];
+// Items of a lane by start.
+export interface Spans {
+    start: Float64Array;
+    end: Float64Array;
+    what: Uint32Array;
+}
+
+// The lanes that have items left, as a heap by the start of their next one.
+class Merge {
+    private readonly heap: number[] = [];
+    private readonly at: Uint32Array;
+
+    constructor(private readonly lanes: Spans[]) {
+        this.at = new Uint32Array(lanes.length);
+        lanes.forEach((lane, l) => {
+            if (lane.start.length > 0) this.heap.push(l);
+        });
+        for (let k = this.heap.length >> 1; k >= 0; k--) this.sink(k);
     }
-    const out = makeRow(-1, 0, starts.length);
-    out.start.set(starts);
-    out.end.set(ends);
-    out.family.set(families);
-    return finishRow(out, length);
+
+    private isBefore(a: number, b: number): boolean {
+        const difference = this.lanes[a].start[this.at[a]] - this.lanes[b].start[this.at[b]];
+        return difference < 0 || (difference === 0 && a < b);
+    }
+
+    private sink(k: number): void {
+        const { heap } = this;
+        for (;;) {
+            let least = k;
+            for (let child = 2 * k + 1; child <= 2 * k + 2; child++) if (child < heap.length && this.isBefore(heap[child], heap[least])) least = child;
+            if (least === k) return;
+            [heap[k], heap[least]] = [heap[least], heap[k]];
+            k = least;
+        }
+    }
+
+    // Calls `act` for every item of every lane, by start.
+    each(act: (lane: Spans, k: number) => void): void {
+        const { heap, lanes, at } = this;
+        while (heap.length > 0) {
+            const l = heap[0];
+            act(lanes[l], at[l]++);
+            if (at[l] >= lanes[l].start.length) {
+                const last = heap.pop() as number;
+                if (heap.length > 0) heap[0] = last;
+            }
+            this.sink(0);
+        }
+    }
+}
+
+// One row for several lanes: the union of their busy time, each moment in the family of the item that began first.
+export function unionRow(lanes: Spans[], familyOf: Uint8Array, isBusy: Uint8Array, length: number): Row {
+    const most = lanes.reduce((n, lane) => n + lane.start.length, 0);
+    const row = makeRow(-1, 0, most);
+    let reached = -Infinity;
+    let n = 0;
+    new Merge(lanes).each((lane, k) => {
+        if (lane.end[k] <= reached || !isBusy[lane.what[k]]) return;
+        row.start[n] = Math.max(lane.start[k], reached);
+        row.end[n] = reached = lane.end[k];
+        row.family[n++] = familyOf[lane.what[k]];
+    });
+    const cut = { ...row, start: row.start.slice(0, n), end: row.end.slice(0, n), family: row.family.slice(0, n), what: row.what.slice(0, n), index: row.index.slice(0, n) };
+    return finishRow(cut, length);
+}
+
+// A row of buckets, each with its share by family in parts of 255: what is painted before the items are there.
+export function bucketRow(shares: Uint8Array[], length: number): Row {
+    const buckets = shares[0].length / FAMILIES;
+    const bundles: Bundles = { more: new Uint32Array(buckets), busy: new Float64Array(buckets * FAMILIES) };
+    const row = makeRow(-1, 0, buckets, bundles);
+    const width = length / buckets;
+    for (let b = 0; b < buckets; b++) {
+        row.start[b] = b * width;
+        row.end[b] = (b + 1) * width;
+        (row.bundle as Int32Array)[b] = b;
+        const busy = bundles.busy.subarray(b * FAMILIES, (b + 1) * FAMILIES);
+        for (const share of shares) for (let f = 0; f < FAMILIES; f++) busy[f] += (share[f * buckets + b] / 255) * width;
+        const sum = busy.reduce((x, y) => x + y, 0);
+        if (sum > width) busy.forEach((ns, f) => (busy[f] = (ns * width) / sum));
+        row.family[b] = busy.indexOf(Math.max(...busy));
+    }
+    return finishRow(row, length);
 }
 
 // The first item that ends after t.
@@ -217,6 +274,13 @@ export function addBusy(row: Row, from: number, to: number, into: Float64Array):
     }
     for (let i = from; i < b0 * BLOCK; i++) addAll(row, i, into);
     for (let i = b1 * BLOCK; i < to; i++) addAll(row, i, into);
+}
+
+// Busy ns by family of all items before i.
+export function busyBefore(row: Row, i: number, into: Float64Array): void {
+    const b = Math.floor(i / BLOCK);
+    for (let f = 0; f < FAMILIES; f++) into[f] = row.sums[b * FAMILIES + f];
+    for (let k = b * BLOCK; k < i; k++) into[row.family[k]] += row.end[k] - row.start[k];
 }
 
 // The same within [t0, t1), where i and j are the first items that end after t0 and t1.

@@ -26,6 +26,7 @@ export interface State {
     layer: string | null;
     query: string;
     pins: string[]; // "set.lane"
+    ranks: number[]; // sets that the timeline shows, in this order; none: all
     lanes: string[]; // "set.lane": what statistics count; none: the first device
     closed: string[]; // groups and lanes that were opened or closed by hand
     align: 'step' | 'first' | 'end';
@@ -48,6 +49,7 @@ export const initialState = (): State => ({
     layer: null,
     query: '',
     pins: [],
+    ranks: [],
     lanes: [],
     closed: [],
     align: 'step',
@@ -74,11 +76,11 @@ const listOf = (text: string | null, form: RegExp): string[] => (text ?? '').spl
 
 // Applies an address to a state. Wrong parts are ignored; what a link leaves out of the selection is cleared, while
 // the window, language, theme, pins and open groups stay.
-export function applyAddress(before: State, hash: string): State {
+export function applyAddress(before: State, hash: string, lead = 0): State {
     const p = new URLSearchParams(hash.replace(/^#/, ''));
     const state: State = { ...before };
     state.view = oneOf(p.get('v'), VIEWS) ?? before.view;
-    state.set = natural(p.get('set')) ?? (p.has('rank') ? before.set : 0);
+    state.set = natural(p.get('set')) ?? lead;
     state.window = rangeOf(p.get('t')) ?? before.window;
     state.range = rangeOf(p.get('r'));
     const sel = /^(\d{1,6})\.(\d{1,9})$/.exec(p.get('sel') ?? '');
@@ -90,6 +92,7 @@ export function applyAddress(before: State, hash: string): State {
     state.layer = /^\d+\.\d+$/.test(p.get('layer') ?? '') ? p.get('layer') : null;
     state.query = p.get('q') ?? '';
     if (p.has('pin')) state.pins = listOf(p.get('pin'), /^\d+\.\d+$/);
+    if (p.has('rank')) state.ranks = listOf(p.get('rank'), /^\d{1,3}$/).map(Number);
     state.lanes = listOf(p.get('l'), /^\d+\.\d+$/);
     if (p.has('x')) state.closed = listOf(p.get('x'), /^\d+\.[gl]\d+$/);
     state.align = oneOf(p.get('ab'), ['step', 'first', 'end'] as const) ?? before.align;
@@ -100,13 +103,13 @@ export function applyAddress(before: State, hash: string): State {
 
 const plain = (range: Range): string => `${Math.round(range.from)}-${Math.round(range.to)}`;
 
-export function addressOf(state: State): string {
+export function addressOf(state: State, lead = 0): string {
     const parts: string[] = [];
     const put = (key: string, value: string | number | null): void => {
         if (value !== null && value !== '') parts.push(key + '=' + encodeURIComponent(value).replace(/%2C/g, ','));
     };
     put('v', state.view);
-    put('set', state.set === 0 ? null : state.set);
+    put('set', state.set === lead ? null : state.set);
     put('t', state.window && plain(state.window));
     put('r', state.range && plain(state.range));
     put('sel', state.selected && `${state.selected.lane}.${state.selected.index}`);
@@ -116,6 +119,7 @@ export function addressOf(state: State): string {
     put('class', state.class);
     put('layer', state.layer);
     put('q', state.query);
+    put('rank', state.ranks.join(','));
     put('l', state.lanes.join(','));
     put('pin', state.pins.join(','));
     put('x', state.closed.join(','));
@@ -132,9 +136,10 @@ export class Shared {
     private readonly listeners: Listener[] = [];
     private timer = 0;
 
-    constructor() {
-        this.state = applyAddress(initialState(), location.hash);
-        window.addEventListener('hashchange', () => this.replace(applyAddress(this.state, location.hash)));
+    // `lead` is the set that the first screen is about.
+    constructor(private readonly lead = 0) {
+        this.state = applyAddress(initialState(), location.hash, lead);
+        window.addEventListener('hashchange', () => this.replace(applyAddress(this.state, location.hash, lead)));
     }
 
     on(act: Listener): void {
@@ -154,13 +159,13 @@ export class Shared {
     // A step that "Back" returns from.
     go(change: Partial<State>): void {
         this.write();
-        history.pushState(null, '', addressOf({ ...this.state, ...change }));
+        history.pushState(null, '', addressOf({ ...this.state, ...change }, this.lead));
         this.set(change);
     }
 
     private write(): void {
         clearTimeout(this.timer);
-        history.replaceState(null, '', addressOf(this.state));
+        history.replaceState(null, '', addressOf(this.state, this.lead));
     }
 
     private replace(state: State): void {

@@ -1,7 +1,7 @@
 // What is unpacked so far: lanes with rows, dictionaries, gaps and arrows of every set.
 import { Arrows, Gaps, LaneData, Part } from './job';
 import { Dictionary, Model } from './model';
-import { Row } from './rows';
+import { bucketRow, FAMILIES, Row } from './rows';
 
 export interface Place {
     row: Row;
@@ -15,11 +15,34 @@ export class Store {
     readonly errors: string[] = [];
     isDone = false;
     private readonly laneData: (LaneData | undefined)[][];
+    private readonly groupRows: (Row | undefined)[][];
+    private readonly laneBuckets: (Row | undefined)[][]; // of the overview
     private readonly names: string[][] = [];
     private readonly listeners: (() => void)[] = [];
 
     constructor(readonly model: Model) {
         this.laneData = model.sets.map(() => []);
+        this.groupRows = model.sets.map(() => []);
+        this.laneBuckets = model.sets.map(() => []);
+    }
+
+    // Shares by lane, 8 families after each other, of the lanes in the overview of each set.
+    takeOverview(bytes: Uint8Array): void {
+        const lanes = this.model.sets.reduce((n, set) => n + set.overview.length, 0);
+        const size = lanes > 0 ? bytes.length / lanes : 0;
+        if (size === 0 || size % FAMILIES !== 0) return;
+        let at = 0;
+        this.model.sets.forEach((set, k) => {
+            const byGroup = new Map<number, Uint8Array[]>();
+            for (const lane of set.overview) {
+                const shares = bytes.subarray(at, (at += size));
+                const group = set.lanes[lane]?.group ?? -1;
+                byGroup.set(group, [...(byGroup.get(group) ?? []), shares]);
+                this.laneBuckets[k][lane] = bucketRow([shares], set.to);
+            }
+            for (const [group, shares] of byGroup) this.groupRows[k][group] ??= bucketRow(shares, set.to);
+        });
+        for (const act of [...this.listeners]) act();
     }
 
     onPart(act: () => void): void {
@@ -36,6 +59,7 @@ export class Store {
             this.dictionaries[part.set] = d;
             this.names[part.set] = d.name.map((text) => d.texts[text]);
         } else if (part.part === 'lane') this.laneData[part.data.set][part.data.lane] = part.data;
+        else if (part.part === 'group') this.groupRows[part.set][part.group] = part.row;
         else if (part.part === 'gaps') this.gaps[part.set] = part.gaps;
         else if (part.part === 'arrows') this.arrows[part.set] = part.arrows;
         else if (part.part === 'error') this.errors.push(part.text);
@@ -45,6 +69,16 @@ export class Store {
 
     lane(set: number, lane: number): LaneData | undefined {
         return this.laneData[set]?.[lane];
+    }
+
+    // A lane of the overview.
+    buckets(set: number, lane: number): Row | null {
+        return this.laneBuckets[set]?.[lane] ?? null;
+    }
+
+    // The union of a group's lanes.
+    group(set: number, group: number): Row | null {
+        return this.groupRows[set]?.[group] ?? null;
     }
 
     name(set: number, what: number): string {

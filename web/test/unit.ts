@@ -4,13 +4,14 @@ import { readdirSync, readFileSync, statSync } from 'fs';
 import { join } from 'path';
 import { paintRow } from '../src/paint';
 import { matchPatterns, matchWords, parseQuery } from '../src/query';
-import { buildRows, busyWithin, Columns, FAMILIES, mergeRows, Row, subRow } from '../src/rows';
+import { bucketRow, buildRows, busyWithin, Columns, FAMILIES, Row, subRow, unionRow } from '../src/rows';
 import { addressOf, applyAddress, initialState } from '../src/state';
 import { difference } from '../src/timeline/difference';
 import { gapOf, gapsOf } from '../src/timeline/gaps';
 import { briefName, bytes, middleCut, share, signed, tickLabel, tickStep, time } from '../src/units';
 import { fromPlanes, unzigzag } from '../src/unpack';
 import { csv } from '../src/views/csv';
+import { unionOf } from './fixture';
 import { test } from './harness';
 import { random } from './samples';
 
@@ -95,19 +96,27 @@ test('a painted column is as high as its busy share', () => {
     }
 });
 
-test('merged rows are the union', () => {
-    const [a, b] = [randomRow(21, 900), randomRow(22, 1100)];
-    const union = new Float64Array(FAMILIES);
-    busyWithin(mergeRows([a, b], LENGTH), 0, LENGTH * 10, union);
-    const marks: [number, number][] = [];
-    for (const row of [a, b]) for (let k = 0; k < row.start.length; k++) marks.push([row.start[k], row.end[k]]);
-    marks.sort((x, y) => x[0] - y[0]);
-    let [sum, reached] = [0, 0];
-    for (const [from, to] of marks) {
-        sum += Math.max(0, to - Math.max(from, reached));
-        reached = Math.max(reached, to);
-    }
-    assert.strictEqual(union.reduce((x, y) => x + y, 0), sum);
+test('the row of a group is the union of its lanes', () => {
+    const lanes = [21, 22, 23].map((seed) => randomRow(seed, 300 * (seed - 20)));
+    const isBusy = Uint8Array.from({ length: FAMILIES }, (_, f) => (f === 3 ? 0 : 1));
+    const row = unionRow(lanes, identity, isBusy, LENGTH);
+    const busy = new Float64Array(FAMILIES);
+    busyWithin(row, 0, LENGTH * 10, busy);
+    const spans = lanes.flatMap((lane) => [...lane.start].flatMap((start, k) => (isBusy[lane.what[k]] ? [{ start, dur: lane.end[k] - start }] : [])));
+    assert.strictEqual(busy.reduce((x, y) => x + y, 0), unionOf(spans));
+    for (let k = 1; k < row.start.length; k++) assert(row.start[k] >= row.end[k - 1]);
+});
+
+test('buckets of the overview keep their shares; several lanes fill one at most', () => {
+    const shares = new Uint8Array(FAMILIES * 4);
+    shares[2 * 4 + 1] = 255;
+    shares[3 * 4 + 2] = 51;
+    const busy = new Float64Array(FAMILIES);
+    busyWithin(bucketRow([shares], 4000), 0, 4000, busy);
+    assert.deepStrictEqual([...busy.slice(0, 4)].map(Math.round), [0, 0, 1000, 200]);
+    const both = new Float64Array(FAMILIES);
+    busyWithin(bucketRow([shares, shares], 4000), 1000, 2000, both);
+    assert.strictEqual(both[2], 1000);
 });
 
 test('a part of a row keeps index and time', () => {

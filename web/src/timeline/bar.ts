@@ -1,8 +1,8 @@
 // The line above the timeline: search, what is measured, buttons.
 import { App } from '../app';
-import { button, el } from '../dom';
+import { button, el, name } from '../dom';
 import { t } from '../text';
-import { grouped, time } from '../units';
+import { grouped, middleCut, time } from '../units';
 import { Commands } from './keys';
 import type { Timeline } from './view';
 
@@ -31,6 +31,7 @@ export class Bar {
             button('›', () => this.next(1), { class: 'tool', 'aria-label': t('search.next') }),
             this.measured,
             ...this.alignment(),
+            ...this.ranks(),
             button(t('bar.whole'), () => this.whole(), { class: 'tool', title: '0' }),
             button('−', () => this.zoom(1.5), { class: 'tool', 'aria-label': t('bar.out'), title: 'S' }),
             button('+', () => this.zoom(1 / 1.5), { class: 'tool', 'aria-label': t('bar.in'), title: 'W' }),
@@ -66,6 +67,31 @@ export class Bar {
         choice.value = this.app.shared.state.align;
         choice.addEventListener('change', () => this.app.shared.set({ align: choice.value as 'step' | 'first' | 'end' }));
         return [choice];
+    }
+
+    // Which ranks the timeline shows.
+    private ranks(): HTMLElement[] {
+        const { model, shared } = this.app;
+        if (model.kind !== 'ranks') return [];
+        const label = el('summary', { class: 'tool' });
+        const boxes = model.sets.map((set, k) => {
+            const box = el('input', { type: 'checkbox' });
+            box.addEventListener('change', () => {
+                const { ranks } = shared.state;
+                shared.set({ ranks: box.checked ? [...ranks, k] : ranks.filter((one) => one !== k) });
+            });
+            return { box, row: el('label', {}, box, ' ', name(set.rank === null ? set.name : String(set.rank))) };
+        });
+        const update = (): void => {
+            const { ranks } = shared.state;
+            boxes.forEach(({ box }, k) => (box.checked = ranks.includes(k)));
+            const shown = ranks.map((k) => model.sets[k]?.rank ?? k).join(', ');
+            label.textContent = t('bar.ranks', { ranks: ranks.length === 0 ? t('bar.ranks.all') : middleCut(shown, 20) });
+        };
+        shared.on(update);
+        update();
+        const all = button(t('bar.ranks.all'), () => shared.set({ ranks: [] }), { class: 'tool' });
+        return [el('details', { class: 'choose' }, label, el('div', { class: 'choices', role: 'group', 'aria-label': t('bar.ranks.choose') }, all, ...boxes.map(({ row }) => row)))];
     }
 
     private key(event: KeyboardEvent): void {

@@ -1,5 +1,6 @@
 // One frame of the timeline: rows as pixels, then hatches, names, the gutter and the time axis.
 import { App } from '../app';
+import { Gaps } from '../job';
 import { CAUSES } from '../model';
 import { fillSpan, Label, paintRow, Surface, Window } from '../paint';
 import { finishRow, makeRow, Row } from '../rows';
@@ -11,6 +12,7 @@ import { hatches, Hatches } from './hatch';
 import { AXIS_HEIGHT, BOX, Layout, Placed } from './layout';
 
 const MOST_LABELS = 400;
+const PEAK = 64; // gaps to a block
 export const FONT = '12px system-ui, "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
 
 export interface Frame {
@@ -33,6 +35,7 @@ export class Painter {
     private charWidth = 6.5;
     private readonly mainLanes: (number | undefined)[] = [];
     private readonly idleRows = new Map<number, Row>();
+    private readonly peaks = new Map<number, Float64Array>();
 
     constructor(private readonly canvas: HTMLCanvasElement, private readonly app: App) {
         this.context = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
@@ -84,7 +87,7 @@ export class Painter {
                 const y = Math.round((top + inset + r * track.rowHeight) * ratio);
                 const h = Math.max(1, Math.round((track.rowHeight - 1) * ratio));
                 if (y + h <= surface.top || y >= height) continue;
-                const row = track.kind === 'idle' ? this.idleRow(track.set) : track.rows[r];
+                const row = track.kind === 'idle' ? this.idleRow(track.set) : track.rows[r] ?? (r === 0 ? track.picture : null);
                 if (track.kind !== 'group' || row) fillSpan(surface, left, width, y, h, theme.lane);
                 if (!row) continue;
                 if (track.kind === 'idle') {
@@ -137,6 +140,8 @@ export class Painter {
         const { axis, layout } = frame;
         const zero = frame.zeros[track.set];
         const height = track.rowHeight - 1;
+        const peaks = this.peaksOf(track.set, gaps);
+        const least = 3 * axis.perPixel;
         const n = gaps.start.length;
         let low = 0;
         for (let high = n; low < high; ) {
@@ -145,10 +150,27 @@ export class Painter {
             else high = mid;
         }
         for (let i = low; i < n && gaps.start[i] - zero < axis.to; i++) {
+            if (peaks[Math.floor(i / PEAK)] < least) {
+                i = (Math.floor(i / PEAK) + 1) * PEAK - 1;
+                continue;
+            }
             const x0 = Math.max(0, axis.x(gaps.start[i] - zero));
             const x1 = Math.min(layout.width - layout.gutter, axis.x(gaps.end[i] - zero));
             if (x1 - x0 >= 3) this.drawGap(theme, layout.gutter + x0, top, x1 - x0, height, i, track.set, isIdle);
         }
+    }
+
+    // The longest gap of every block, so that blocks of short ones are passed over.
+    private peaksOf(set: number, gaps: Gaps): Float64Array {
+        const known = this.peaks.get(set);
+        if (known) return known;
+        const peaks = new Float64Array(Math.ceil(gaps.start.length / PEAK));
+        for (let i = 0; i < gaps.start.length; i++) {
+            const k = Math.floor(i / PEAK);
+            peaks[k] = Math.max(peaks[k], gaps.end[i] - gaps.start[i]);
+        }
+        this.peaks.set(set, peaks);
+        return peaks;
     }
 
     // Gaps as a row, so that columns show the exact idle share.
@@ -317,8 +339,9 @@ export class Painter {
             c.fillRect(from, 21, width, 14);
             if (width < 24) return;
             c.fillStyle = isSelected ? theme.groundCss : theme.second;
-            const isNumber = /^\d+$/.test(step.id);
-            c.fillText(middleCut((isNumber && width > 70 ? this.app.word('step') + ' ' : '') + step.id, Math.floor(width / 7)), from + 4, 32);
+            const number = /\d+$/.exec(step.id)?.[0];
+            const text = number ? (width > 70 ? this.app.word('step') + ' ' : '') + number : step.id;
+            c.fillText(middleCut(text, Math.floor(width / 7)), from + 4, 32);
         });
     }
 }

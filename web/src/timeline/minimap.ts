@@ -51,7 +51,7 @@ export class Minimap {
         if (this.canvas.width !== width) this.canvas.width = width;
         if (this.canvas.height !== HEIGHT) this.canvas.height = HEIGHT;
         const set = this.app.shared.state.set;
-        const row = this.timeline.tracks.groupRow(set, firstDevice(this.app.model.sets[set]));
+        const row = this.app.store.group(set, firstDevice(this.app.model.sets[set]));
         const { from, to } = this.timeline.axis.bounds;
         const key = [width, this.gutter, from, to, theme.ground, set].join();
         if (!this.image || key !== this.imageKey || row !== this.imageRow) {

@@ -1,7 +1,7 @@
 // The list of tracks from top to bottom: groups, their lanes and the idle row, as opened, closed and pinned.
 import { App } from '../app';
-import { isBusyKind, Set } from '../model';
-import { mergeRows, Row, subRow } from '../rows';
+import { Set } from '../model';
+import { Row } from '../rows';
 
 export type TrackKind = 'group' | 'lane' | 'idle' | 'difference';
 
@@ -16,6 +16,7 @@ export interface Track {
     canOpen: boolean;
     isDevice: boolean;
     rows: Row[];
+    picture?: Row | null; // drawn until the rows are there
     rowHeight: number;
     height: number;
 }
@@ -27,6 +28,7 @@ const SPACE = 4;
 const HEAD = 26;
 const IDLE = 18;
 const DIFFERENCE = 48;
+const UNFOLDED = 4; // ranks that are shown in full at once
 
 // Whether a group or lane is open: as the file says, turned over by the reader's list.
 const isOpen = (byDefault: boolean, key: string, turned: string[]): boolean => byDefault !== turned.includes(key);
@@ -37,25 +39,8 @@ export class Tracks {
     private kept: Track[] | null = null;
     private keptPins: Track[] | null = null;
     private stretch = 1;
-    private readonly merged = new Map<string, { row: Row; loaded: number }>();
 
     constructor(private readonly app: App) {}
-
-    // The union of a group's lanes as one row; made again while lanes arrive.
-    groupRow(set: number, group: number): Row | null {
-        const lanes = this.app.model.sets[set].lanes.flatMap((lane, i) => (lane.group === group && lane.kind !== 'other' ? [i] : []));
-        const loaded = lanes.flatMap((i) => this.app.store.lane(set, i) ?? []).filter((data) => data.isBusy);
-        if (loaded.length === 0) return null;
-        const key = set + '.' + group;
-        const known = this.merged.get(key);
-        if (known && known.loaded === loaded.length) return known.row;
-        const { store, model } = this.app;
-        const isBusy = (row: Row, k: number): boolean => isBusyKind(store.kind(set, row.what[k]));
-        const busy = loaded.flatMap((data) => data.rows.map((row) => subRow(row, (k) => isBusy(row, k), model.sets[set].to)));
-        const row = mergeRows(busy, model.sets[set].to);
-        this.merged.set(key, { row, loaded: loaded.length });
-        return row;
-    }
 
     // To be called when groups open or close, lanes arrive or are pinned, or another set is chosen.
     reset(): void {
@@ -78,14 +63,28 @@ export class Tracks {
     }
 
     private makeList(): Track[] {
-        const { model, shared } = this.app;
+        const { model } = this.app;
         if (model.diff) return this.pairs();
-        return model.sets.flatMap((_, set) => {
-            if (model.sets.length > 1 && set !== shared.state.set && !shared.state.closed.includes(`${set}.g0`)) {
-                return [this.group(set, firstDevice(model.sets[set]), false)];
-            }
-            return this.ofSet(set);
-        });
+        const chosen = this.chosen();
+        if (chosen.length > 1 && chosen.length <= UNFOLDED) {
+            const all = chosen.flatMap((set) => this.ofSet(set));
+            return [...all.filter((track) => track.isDevice), ...all.filter((track) => !track.isDevice)];
+        }
+        return (chosen.length > 0 ? chosen : model.sets.map((_, set) => set)).flatMap((set) =>
+            this.isFolded(set) ? [this.group(set, firstDevice(model.sets[set]), false)] : this.ofSet(set));
+    }
+
+    // Ranks that the reader chose.
+    private chosen(): number[] {
+        const { model, shared } = this.app;
+        return shared.state.ranks.filter((set) => model.sets[set]);
+    }
+
+    // A rank that is one row: not the selected one, nor one of a few chosen.
+    isFolded(set: number): boolean {
+        const { model, shared } = this.app;
+        const { length } = this.chosen();
+        return !model.diff && model.sets.length > 1 && set !== shared.state.set && (length === 0 || length > UNFOLDED);
     }
 
     private makePinned(): Track[] {
@@ -145,7 +144,7 @@ export class Tracks {
         const { model } = this.app;
         const s = model.sets[set];
         const rank = model.kind === 'ranks' && s.rank !== null ? `Rank ${s.rank} · ` : '';
-        const row = open ? null : this.groupRow(set, group);
+        const row = open ? null : this.app.store.group(set, group);
         return {
             key: `${set}.g${group}`, kind: 'group', set, group, lane: -1,
             label: rank + (s.groups[group]?.name ?? ''), isOpen: open, canOpen: true,
@@ -181,7 +180,7 @@ export class Tracks {
             key, kind: 'lane', set, group: l.group, lane,
             label: this.mark(set) + (isPinned ? s.groups[l.group].name + ' · ' : '') + l.name,
             isOpen: open, canOpen: l.depth > 1, isDevice: s.groups[l.group].kind === 'device' || s.groups[l.group].kind === 'pipe',
-            rows: rows.slice(0, shown), rowHeight, height: shown * rowHeight + SPACE,
+            rows: rows.slice(0, shown), picture: rows.length > 0 ? null : store.buckets(set, lane), rowHeight, height: shown * rowHeight + SPACE,
         };
     }
 }

@@ -144,6 +144,11 @@ export class Timeline {
 
     toggle(key: string): void {
         const { closed } = this.app.shared.state;
+        const set = Number(key.split('.')[0]);
+        if (this.tracks.isFolded(set)) {
+            this.app.shared.set({ set });
+            return;
+        }
         this.app.shared.set({ closed: closed.includes(key) ? closed.filter((k) => k !== key) : [...closed, key] });
     }
 
@@ -230,7 +235,7 @@ export class Timeline {
 
     private onState(state: State, before: State | null): void {
         const changed = (key: keyof State): boolean => before === null || state[key] !== before[key];
-        if (changed('closed') || changed('pins') || changed('set')) this.tracks.reset();
+        if (changed('closed') || changed('pins') || changed('set') || changed('ranks')) this.tracks.reset();
         if (changed('step') || changed('set') || changed('align')) this.realign();
         if (state.window && changed('window')) this.axis.show(this.aligned(state.window));
         if (!state.window && before?.window) this.axis.show(this.axis.bounds);
@@ -365,6 +370,7 @@ export class Timeline {
             this.painter.paint(this.frame(), this.theme);
             this.minimap.paint(this.theme);
             this.isStale = false;
+            if (this.layout.placed.some(({ track }) => track.picture)) this.root.dataset.overview = 'true';
             if (performance.now() - this.movedAt < REST && performance.now() - began > SLOW_FRAME) this.coarse = 2;
         }
         const { state } = this.app.shared;

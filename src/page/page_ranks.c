@@ -1,0 +1,371 @@
+/*
+ * Several ranks: which one the others wait for, each rank's mean step, and rank by step.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/ranked.h"
+#include "page/page_html.h"
+#include "page/page_number.h"
+#include "text/page.h"
+
+enum {
+    LABEL = 12,       /* percent of the width */
+    COLUMNS = 48,     /* of the heat map; more steps share one */
+    FEW = 16,         /* ranks that get high rows */
+    HIGH = 24,        /* pixels of a row */
+    LOW = 12,         /* of many */
+    SLOW_COMPUTE = 5, /* percent above the median that make a rank slow, */
+    SLOW_WAIT = 3,    /* when the others wait for it so many percent of a step */
+};
+
+/* ---- who is slow ---- */
+
+/* The step of a rank that is the same as `like`: by its number, else by its place. */
+static const struct account_step *step_like(const struct page_set *set, size_t place,
+                                            const struct account_step *like)
+{
+    const struct accounting *a = set->a;
+
+    if (place < a->n && (like->number < 0 || a->steps[place].number == like->number))
+        return &a->steps[place];
+    for (size_t i = 0; i < a->n && like->number >= 0; i++)
+        if (a->steps[i].number == like->number)
+            return &a->steps[i];
+    return NULL;
+}
+
+/* Compute of each rank against the median of all in one step; 0: the rank has no such step. */
+static void ratios_of_step(const struct page_file *page, size_t place, double *out)
+{
+    const struct account_step *like = &page->sets[0]->a->steps[place];
+    double sorted[PAGE_SETS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        const struct account_step *step = step_like(page->sets[i], place, like);
+        out[i] = step != NULL ? (double)step->compute : 0;
+        if (out[i] > 0)
+            sorted[n++] = out[i];
+    }
+    ranked_sort(sorted, n);
+    double median = n > 0 ? ranked_middle(sorted, n) : 0;
+    for (size_t i = 0; i < page->n_sets; i++)
+        out[i] = median > 0 ? out[i] / median : 0;
+}
+
+/* The median over the steps, of each rank; the first step is left out when there are more. */
+static void ratios_of_ranks(const struct page_file *page, double *out)
+{
+    size_t steps = page->sets[0]->a->n, first = steps > 1;
+    double *all = mem_grow(NULL, sizeof(double), (steps + 1) * page->n_sets);
+    double of_step[PAGE_SETS];
+
+    for (size_t k = first; k < steps; k++) {
+        ratios_of_step(page, k, of_step);
+        for (size_t i = 0; i < page->n_sets; i++)
+            all[i * steps + k - first] = of_step[i];
+    }
+    for (size_t i = 0; i < page->n_sets; i++) {
+        ranked_sort(all + i * steps, steps - first);
+        out[i] = steps > first ? ranked_middle(all + i * steps, steps - first) : 0;
+    }
+    mem_free(all);
+}
+
+/* Time that the other ranks spend in exposed communication beyond what this one does. */
+static nanos wait_for(const struct page_mean *means, size_t n, size_t rank)
+{
+    double others[PAGE_SETS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (i != rank)
+            others[count++] = (double)means[i].by[ACCOUNT_COMM];
+    ranked_sort(others, count);
+    return count > 0 ? (nanos)ranked_middle(others, count) - means[rank].by[ACCOUNT_COMM] : 0;
+}
+
+/* Ranks of one run have about as many kernels each; other captures only share a folder. */
+static bool is_one_run(const struct page_file *page)
+{
+    size_t least = SIZE_MAX, most = 0;
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        size_t n = page->sets[i]->a->tasks.n;
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    return least > 0 && most <= least + least / 5;
+}
+
+void page_ranks_find(struct page_file *page)
+{
+    struct page_ranks *ranks = ARENA_NEW(&page->arena, struct page_ranks);
+    double least = 0;
+
+    *ranks = (struct page_ranks){.slow = SIZE_MAX, .is_one_run = is_one_run(page)};
+    page->ranks = ranks;
+    ratios_of_ranks(page, ranks->ratio);
+    for (size_t i = 0; i < page->n_sets; i++) {
+        double off = ranks->ratio[i] > 1 ? ranks->ratio[i] - 1 : 1 - ranks->ratio[i];
+        ranks->mean[i] = page_mean_of(page->sets[i]->a);
+        if (ranks->ratio[i] > ranks->ratio[ranks->most])
+            ranks->most = i;
+        if (ranks->mean[i].time > ranks->mean[page->lead].time)
+            page->lead = i;
+        if (i == 0 || off < least) {
+            least = off;
+            ranks->usual = i;
+        }
+    }
+    ranks->wait = wait_for(ranks->mean, page->n_sets, ranks->most);
+    nanos step = ranks->mean[ranks->most].time;
+    if (ranks->is_one_run && ranks->ratio[ranks->most] >= 1 + SLOW_COMPUTE / 100.0 &&
+        (double)ranks->wait >= (double)step * SLOW_WAIT / 100)
+        page->lead = ranks->slow = ranks->most;
+}
+
+/* ---- the first screen ---- */
+
+static struct wording rank_wording(struct page_file *page, size_t i)
+{
+    const struct page_set *set = page->sets[i];
+
+    return set->cap->facts.rank >= 0
+               ? PAGE_TELL(page, &page_text.rank, PLACE("n", set->cap->facts.rank))
+               : wording_plain(page_name(set, str_of(set->cap->name)));
+}
+
+static struct str rank_name(struct page_html *h, size_t i)
+{
+    return page_wording(h->page, h->lang, rank_wording(h->page, i));
+}
+
+/* The rank that is slow, or that none is, in front of what limits the one that is shown. */
+void page_tell_ranks(struct page_file *page)
+{
+    const struct page_ranks *ranks = page->ranks;
+    struct arena *arena = &page->arena;
+    const struct wording *rank = wording_keep(arena, rank_wording(page, page->lead));
+    const struct wording *what = wording_keep(arena, page->verdict.text);
+    const struct wording *evidence = wording_keep(arena, page->verdict.evidence);
+    struct str step = page_time_text(arena, (double)ranks->mean[page->lead].time);
+    struct str most = arena_format(arena, "%.2f", ranks->ratio[ranks->most]);
+
+    if (ranks->slow != SIZE_MAX) {
+        double share = num_share((double)ranks->wait, (double)ranks->mean[page->lead].time);
+        page->verdict.id = "slow_rank";
+        page->verdict.text = PAGE_TELL(page, &page_text.ranks_slow, place_wording("rank", rank),
+                                       PLACE("n", page->n_sets - 1), PLACE("step", step),
+                                       PLACE("share", page_share_text(arena, share)));
+        page->verdict.evidence = PAGE_TELL(page, &page_text.ranks_ratio, PLACE("ratio", most),
+                                           place_wording("what", what));
+    } else if (ranks->is_one_run && ranks->ratio[ranks->most] >= 1 + SLOW_COMPUTE / 100.0) {
+        const struct wording *slow = wording_keep(arena, rank_wording(page, ranks->most));
+        page->verdict.evidence = PAGE_TELL(
+            page, &page_text.ranks_uneven, place_wording("slow", slow), PLACE("ratio", most),
+            place_wording("rank", rank), place_wording("what", evidence));
+    } else if (ranks->is_one_run)
+        page->verdict.evidence =
+            PAGE_TELL(page, &page_text.ranks_even, PLACE("n", page->n_sets), PLACE("ratio", most),
+                      place_wording("rank", rank), place_wording("what", evidence));
+    else
+        page->verdict.evidence =
+            PAGE_TELL(page, &page_text.ranks_apart, PLACE("n", page->n_sets),
+                      place_wording("rank", rank), place_wording("what", evidence));
+}
+
+/* What the others would save without the slow rank; first of the cards. */
+void page_tell_slow_rank(struct page_file *page)
+{
+    const struct page_ranks *ranks = page->ranks;
+    struct arena *arena = &page->arena;
+
+    if (ranks == NULL || ranks->slow == SIZE_MAX)
+        return;
+    const struct wording *rank = wording_keep(arena, rank_wording(page, page->lead));
+    page->actions[page->n_actions++] = (struct page_action){
+        .id = "slow_rank",
+        .title = PAGE_TELL(page, &page_text.ranks_check, place_wording("rank", rank)),
+        .evidence =
+            PAGE_TELL(page, &page_text.ranks_check_why,
+                      PLACE("ratio", arena_format(arena, "%.2f", ranks->ratio[ranks->most]))),
+        .show = PAGE_TELL(
+            page, &page_text.ranks_show, place_wording("rank", rank),
+            place_wording("other", wording_keep(arena, rank_wording(page, ranks->usual)))),
+        .confidence = wording_plain(S("likely")),
+        .saving = ranks->wait,
+        .share = num_share((double)ranks->wait, (double)ranks->mean[page->lead].time),
+        .is_upper_bound = true,
+        .link = arena_format(arena, "#v=timeline&set=%zu&rank=%zu,%zu", page->lead, page->lead,
+                             ranks->usual),
+    };
+}
+
+/* ---- pictures ---- */
+
+static int row_height(const struct page_file *page)
+{
+    return page->n_sets <= FEW ? HIGH : LOW;
+}
+
+static void put_rank_label(struct page_html *h, size_t rank, int y)
+{
+    int high = row_height(h->page);
+    struct str name = rank_name(h, rank);
+
+    if (high == HIGH || rank % 4 == 0) {
+        page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">",
+                         rank == h->page->ranks->slow ? " value" : "", y + (high == HIGH ? 15 : 9));
+        page_html_text(h, str_fit(name, 20));
+        page_html_put(h, S("</text>"));
+    }
+}
+
+/* A rank's mean step, as long as it lasts against the longest. */
+static void put_strip(struct page_html *h, size_t rank, nanos longest, int y)
+{
+    const struct page_mean *mean = &h->page->ranks->mean[rank];
+    int high = row_height(h->page);
+
+    put_rank_label(h, rank, y);
+    page_html_format(h,
+                     "<svg x=\"%d%%\" y=\"%d\" width=\"%d%%\" height=\"%d\"><a "
+                     "href=\"#v=timeline&amp;set=%zu&amp;rank=%zu\"><title>",
+                     LABEL, y, 100 - LABEL, high - 2, rank, rank);
+    page_html_text(h, rank_name(h, rank));
+    page_html_put(h, S(": "));
+    page_html_text(h, page_time_text(&h->page->arena, (double)mean->time));
+    page_html_put(h, S("</title>"));
+    page_draw_stack(h, mean->by, 100.0 * (double)mean->time / (double)longest, high - 2);
+    page_html_put(h, S("</a></svg>\n"));
+}
+
+void page_draw_ranks(struct page_html *h)
+{
+    struct page_file *page = h->page;
+    int high = row_height(page), n = (int)page->n_sets;
+    nanos longest = 1;
+
+    for (size_t i = 0; i < page->n_sets; i++)
+        if (page->ranks->mean[i].time > longest)
+            longest = page->ranks->mean[i].time;
+    struct str heading = message_in(h->lang, &page_text.heading_ranks);
+    page_html_put(h, S("<section>\n"));
+    page_html_heading(h, "ranks", heading,
+                      MESSAGE(h->lang, &page->arena, &page_text.accounting_mean,
+                              PLACE("n", page->ranks->mean[page->lead].steps),
+                              PLACE("time", page_time_text(&page->arena, (double)longest))),
+                      S(""));
+    page_draw_begin(h, "ranks", n * high, heading);
+    for (int i = 0; i < n; i++)
+        put_strip(h, (size_t)i, longest, i * high);
+    page_html_put(h, S("</svg>\n"));
+    page_draw_legend(h);
+    page_html_put(h, S("</section>\n"));
+}
+
+/* How strong the colour of a ratio is: least up to the median, most for the largest of the page. */
+static double heat_of(double ratio, double most)
+{
+    double top = most > 1 + SLOW_COMPUTE / 100.0 ? most : 1 + SLOW_COMPUTE / 100.0;
+
+    return 0.05 + (ratio > 1 ? (ratio - 1) / (top - 1) * 0.45 : 0);
+}
+
+struct heat_map {
+    size_t steps, per_column, columns;
+    double *ratio; /* of column and rank: the largest of its steps */
+    size_t *step;  /* the step that has it */
+    double most;
+};
+
+static struct heat_map heat_map_of(struct page_file *page)
+{
+    struct heat_map m = {.steps = page->sets[0]->a->n};
+    double of_step[PAGE_SETS];
+
+    m.per_column = (m.steps + COLUMNS - 1) / COLUMNS;
+    m.columns = m.per_column > 0 ? (m.steps + m.per_column - 1) / m.per_column : 0;
+    m.ratio = ARENA_ARRAY(&page->arena, double, m.columns * page->n_sets + 1);
+    m.step = ARENA_ARRAY(&page->arena, size_t, m.columns * page->n_sets + 1);
+    for (size_t k = 0; k < m.steps; k++) {
+        ratios_of_step(page, k, of_step);
+        for (size_t i = 0; i < page->n_sets; i++) {
+            size_t cell = k / m.per_column * page->n_sets + i;
+            if (k % m.per_column == 0 || of_step[i] > m.ratio[cell]) {
+                m.ratio[cell] = of_step[i];
+                m.step[cell] = k;
+            }
+            m.most = of_step[i] > m.most ? of_step[i] : m.most;
+        }
+    }
+    return m;
+}
+
+static void put_cell(struct page_html *h, const struct heat_map *m, size_t column, size_t rank)
+{
+    struct page_file *page = h->page;
+    size_t cell = column * page->n_sets + rank, usual = page->ranks->usual;
+    double width = (100.0 - LABEL) / (double)m->columns;
+    int high = row_height(page);
+    const struct account_step *like = &page->sets[0]->a->steps[m->step[cell]];
+    const struct account_step *step = step_like(page->sets[rank], m->step[cell], like);
+
+    if (step == NULL)
+        return;
+    page_html_format(h, "<a href=\"#v=timeline&amp;set=%zu&amp;rank=%zu", rank, rank);
+    if (usual != rank)
+        page_html_format(h, ",%zu", usual);
+    page_html_format(h, "&amp;step=%zu\"><title>", (size_t)(step - page->sets[rank]->a->steps));
+    page_html_text(h, MESSAGE(h->lang, &page->arena, &page_text.heat_cell,
+                              PLACE("rank", rank_name(h, rank)), PLACE("step", step->id),
+                              PLACE("ratio", m->ratio[cell]),
+                              PLACE("time", page_time_text(&page->arena, (double)step->compute))));
+    page_html_format(h,
+                     "</title><svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"><rect "
+                     "class=\"heat\" width=\"100%%\" height=\"100%%\" fill-opacity=\"%.2f\"/>",
+                     LABEL + (double)column * width, (int)rank * high, width * 0.97, high - 2,
+                     heat_of(m->ratio[cell], m->most));
+    if (high == HIGH && m->columns <= 16)
+        page_html_format(h, "<text x=\"50%%\" y=\"15\" text-anchor=\"middle\">%.2f ×</text>",
+                         m->ratio[cell]);
+    page_html_put(h, S("</svg></a>\n"));
+}
+
+static void put_column_name(struct page_html *h, const struct heat_map *m, size_t column)
+{
+    const struct account_step *step = &h->page->sets[0]->a->steps[column * m->per_column];
+    double width = (100.0 - LABEL) / (double)m->columns;
+    size_t every = (m->columns + 15) / 16;
+
+    if (column % every != 0)
+        return;
+    page_html_format(h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
+                     LABEL + ((double)column + 0.5) * width,
+                     (int)h->page->n_sets * row_height(h->page) + 14);
+    page_html_text(h, page_step_name(h, step));
+    page_html_put(h, S("</text>"));
+}
+
+void page_draw_heat(struct page_html *h)
+{
+    struct page_file *page = h->page;
+    struct heat_map m = heat_map_of(page);
+
+    if (!page->ranks->is_one_run || page->sets[0]->a->is_pseudo || m.columns == 0 || m.most <= 0)
+        return;
+    struct str heading = message_in(h->lang, &page_text.heading_heat);
+    page_html_put(h, S("<section>\n"));
+    page_html_heading(h, "heat", heading, message_in(h->lang, &page_text.heat_hint), S(""));
+    page_draw_begin(h, "heat", (int)page->n_sets * row_height(page) + 20, heading);
+    for (size_t i = 0; i < page->n_sets; i++) {
+        put_rank_label(h, i, (int)i * row_height(page));
+        for (size_t column = 0; column < m.columns; column++)
+            put_cell(h, &m, column, i);
+    }
+    for (size_t column = 0; column < m.columns; column++)
+        put_column_name(h, &m, column);
+    page_html_put(h, S("</svg>\n</section>\n"));
+}

@@ -1,0 +1,22 @@
+/*
+ * race_check - all ways through a kernel that its arguments may choose, watched for races.
+ */
+#ifndef STRATA_PTO_RACE_CHECK_H
+#define STRATA_PTO_RACE_CHECK_H
+
+#include "pto/race.h"
+#include "pto/sim.h"
+
+enum { PTO_RACE_STEPS = 500000 }; /* of the scalar units, in each run */
+
+/*
+ * Runs a prepared kernel and adds what was found. When numbers that nobody supplied decide its way,
+ * it runs again with others in their place. `options` are those of a run; its limit of steps holds
+ * for each. Deadlocks are told to `d`; anything else that stops a run is the matter of the
+ * simulation and is not.
+ */
+enum status pto_race_check(struct pto_races *r, struct pto_sim *s, const struct pto_costs *costs,
+                           struct pto_options options, struct pto_binding *bindings, uint32_t n,
+                           const char *path, struct diag *d);
+
+#endif
