@@ -466,7 +466,7 @@ int main(int argc, char **argv)
                         .rows = 32768,
                         .cols = 4096,
                         .bytes = 1 << 30,
-                        .runs = 5,
+                        .runs = 10,
                         .launches = 1000,
                         .version = 2};
 

@@ -161,12 +161,14 @@ static void tell_answers(struct teller *t)
 {
     const struct judgement *j = t->judgement;
     const struct group *g = j->group != SIZE_MAX ? &t->groups->at[j->group] : NULL;
+    const struct global_gaps *all = &t->bubbles->global;
     const struct message *is_idle =
         j->severity > SEVERITY_NONE ? &anomaly_text.answer_yes : &anomaly_text.answer_no;
 
     report_fact(t->r, "idle time",
-                REPORT_MESSAGE(t->r, is_idle,
-                               place_quantity("time", (double)t->bubbles->global.gap, UNIT_NS),
+                REPORT_MESSAGE(t->r, is_idle, place_quantity("time", (double)all->gap, UNIT_NS),
+                               place_quantity("share", all->gap_ratio, UNIT_RATIO),
+                               place_quantity("span", (double)all->length, UNIT_NS),
                                PLACE("n", t->bubbles->n)));
     if (g == NULL)
         return;
@@ -178,6 +180,15 @@ static void tell_answers(struct teller *t)
     report_fact(t->r, "evidence",
                 REPORT_MESSAGE(t->r, &anomaly_text.answer_evidence,
                                PLACE("grade", word(t, grade_name(j->confidence)))));
+}
+
+static void put_severity(struct report *r, struct table *table, enum severity_level severity)
+{
+    static const enum cell_mark marks[] = {
+        [SEVERITY_MEDIUM] = MARK_DOUBT, [SEVERITY_HIGH] = MARK_BAD};
+
+    table_word(r, table, severity_level_name(severity));
+    table_mark(table, marks[severity]);
 }
 
 static void add_step(struct teller *t, struct table *table, size_t i)
@@ -193,7 +204,7 @@ static void add_step(struct teller *t, struct table *table, size_t i)
     table_number(table, (double)m->largest_internal);
     table_number(table, (double)m->tail);
     table_number(table, (double)t->bubbles->inventory[i].kernels);
-    table_word(t->r, table, severity_level_name(t->judgement->steps[i].severity));
+    put_severity(t->r, table, t->judgement->steps[i].severity);
 }
 
 static int by_nanos_down(const void *a, const void *b)
@@ -243,7 +254,7 @@ static void tell_groups(struct teller *t)
         table_number(table, g->metrics[GROUP_SERVICE].avg);
         table_number(table, g->underfeed_of_sums);
         table_text(t->r, table, pattern_text(t, g->pattern));
-        table_word(t->r, table, severity_level_name(v->severity));
+        put_severity(t->r, table, v->severity);
         table_word(t->r, table, grade_name(v->host_risk));
     }
 }

@@ -22,6 +22,7 @@ static double time_of(const struct diagnosis *d, const char *class)
 
 struct class_change {
     const char *name;
+    const struct message *label;
     double by;
 };
 
@@ -48,7 +49,7 @@ static struct str tell_changes(struct report *r, const struct class_change *list
 
     for (size_t i = 0; i < n; i++)
         told = arena_format(&r->arena, "%.*s%s%s %s%s", STR_ARGS(told), i > 0 ? ", " : "",
-                            list[i].name, list[i].by < 0 ? "-" : "+",
+                            message_in(r->lang, list[i].label).at, list[i].by < 0 ? "-" : "+",
                             quantity_text(&r->arena, fabs(list[i].by), UNIT_NS));
     return told;
 }
@@ -72,7 +73,7 @@ void compare_describe_causes(const struct diagnosis *a, const struct diagnosis *
             const char *name = d->classes[i].name;
             double by = time_of(b, name) - time_of(a, name);
             if (fabs(by) * 1000 >= LEAST_PERMILLE * before)
-                keep(list, &n, (struct class_change){name, by});
+                keep(list, &n, (struct class_change){name, d->classes[i].label, by});
         }
     }
     if (n == 0)
@@ -81,6 +82,7 @@ void compare_describe_causes(const struct diagnosis *a, const struct diagnosis *
         r, REPORT_MESSAGE(r, is_same_work(a, b) ? &diff_text.because : &diff_text.because_other,
                           place_quantity("before", before, UNIT_NS),
                           place_quantity("after", after, UNIT_NS),
-                          PLACE("classes", tell_changes(r, list, n)), PLACE("a", a->verdict.id),
-                          PLACE("b", b->verdict.id)));
+                          PLACE("classes", tell_changes(r, list, n)),
+                          PLACE("a", root_cause_label(r->lang, a->verdict.found.cause)),
+                          PLACE("b", root_cause_label(r->lang, b->verdict.found.cause))));
 }

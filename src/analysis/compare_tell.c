@@ -188,6 +188,8 @@ static void put_verdict(struct teller *t, struct table *table, const struct chan
     table_text(t->r, table,
                isnan(c->p) && is_change(c) ? arena_format(&t->r->arena, "%.*s?", STR_ARGS(name))
                                            : name);
+    if (is_change(c))
+        table_mark(table, isnan(c->p) ? MARK_DOUBT : c->kind == CHANGE_MORE ? MARK_BAD : MARK_GOOD);
 }
 
 static void tell_groups(struct teller *t)

@@ -97,6 +97,7 @@ struct scan {
     struct study *st;
     const struct slices *s;
     bool is_ascend;
+    bool has_nvtx;               /* ranges are those of NVTX */
     const struct bubble **order; /* listed bubbles by begin */
     uint32_t *number;            /* their places in the listing */
     size_t n;
@@ -105,6 +106,16 @@ struct scan {
     nanos *thread_time;  /* by bubble: sum over threads of their union */
     struct pieces thread, host, sync, comm;
 };
+
+/* Recordings of GPU programs: by strata itself, or by Nsight Systems. */
+static bool has_nvtx(const struct capture *cap)
+{
+    for (size_t i = 0; i < cap->sources.n; i++)
+        if (strcmp(cap->sources.at[i].format, "strata-trace") == 0 ||
+            strcmp(cap->sources.at[i].format, "nsys") == 0)
+            return true;
+    return false;
+}
 
 static unsigned flags_of(struct scan *scan, size_t slice)
 {
@@ -126,7 +137,9 @@ static unsigned flags_of(struct scan *scan, size_t slice)
         *flags |= is_sync(text) ? SET_SYNC : 0;
         *flags |= is_comm(text) ? SET_COMM : 0;
     }
-    return *flags & ~(unsigned)SET_KNOWN;
+    /* A range of NVTX says what the program calls this time, not that the host worked in it. */
+    bool is_name = kind == SLICE_ANNOTATION && scan->has_nvtx;
+    return *flags & ~(is_name ? (unsigned)SET_KNOWN | SET_HOST : SET_KNOWN);
 }
 
 /* Frames and ranges around the whole bubble that last nearly as long as the step say nothing
@@ -372,7 +385,10 @@ static void conclude(struct scan *scan)
 const struct evidence *evidence_find(struct study *st)
 {
     const struct bubbles *bubbles = study_bubbles(st);
-    struct scan scan = {.st = st, .s = &st->cap->slices, .is_ascend = capture_is_ascend(st->cap)};
+    struct scan scan = {.st = st,
+                        .s = &st->cap->slices,
+                        .is_ascend = capture_is_ascend(st->cap),
+                        .has_nvtx = has_nvtx(st->cap)};
 
     set_order(&scan, bubbles);
     scan.out = ARENA_ARRAY(&st->scratch, struct evidence, scan.n);

@@ -105,6 +105,20 @@ TEST(a_frame_that_spans_the_step_is_no_evidence)
     assert_true(e->host == 0.2);
 }
 
+/* A range of 12 ms around a sleep of 10 ms, in a step of 30. */
+TEST(a_range_of_nvtx_is_no_evidence)
+{
+    kernel(0, 10 * MS);
+    kernel(20 * MS, 30 * MS);
+    add(LANE_THREAD, 7, SLICE_ANNOTATION, "step", 9 * MS, 21 * MS);
+    capture_source(cap, (struct source){.path = "t", .format = "strata-trace"});
+    const struct evidence *e = look();
+
+    assert_true(e->host == 0);
+    assert_int_equal(e->n_ops, 0);
+    assert_int_equal(e->labels, LABEL_UNTRACED_HOST);
+}
+
 TEST(device_waits_speak_for_communication)
 {
     kernel(0, 10 * MS);
@@ -158,7 +172,7 @@ TEST(random_events_give_what_a_plain_sum_gives)
 TEST_MAIN("analysis/evidence", T(labels_change_exactly_at_their_limits),
           CASE(shares_are_those_of_unions_and_threads_count_apart),
           CASE(an_event_over_several_bubbles_counts_in_each),
-          CASE(a_frame_that_spans_the_step_is_no_evidence),
+          CASE(a_frame_that_spans_the_step_is_no_evidence), CASE(a_range_of_nvtx_is_no_evidence),
           CASE(device_waits_speak_for_communication),
           CASE(without_host_events_shares_are_not_known),
           CASE(random_events_give_what_a_plain_sum_gives))

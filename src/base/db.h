@@ -22,6 +22,7 @@
 #include "base/diag.h"
 #include "base/mapfile.h"
 #include "base/num.h"
+#include "base/progress.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -48,6 +49,7 @@ struct db {
     struct db_relation *tables; /* in the order of the file; in `arena` */
     size_t n_tables;
     struct db_pages pages;
+    const struct progress *progress;    /* told the rows of each table; may be NULL */
     char printed[DB_COLUMNS][NUM_TEXT]; /* numbers of the row that were asked for as text */
     struct arena arena;
 };

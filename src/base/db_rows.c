@@ -10,6 +10,8 @@
 #include "base/db_engine.h"
 #include "base/limits.h"
 
+enum { TICK_ROWS = 1 << 16 };
+
 /* A column of a table as its definition has it. */
 struct page_column {
     struct str name;
@@ -303,7 +305,8 @@ bool db_rows_next(struct db_rows *rows)
      * and texts that are longer than the file can only be read in circles too. */
     bool circles = rows->n > db->bytes / 4 || db->handed > 4 * db->bytes + LIMIT_FIELD_BYTES;
     if (rc == SQLITE_ROW && !circles) {
-        rows->n++;
+        if (++rows->n % TICK_ROWS == 0)
+            progress_tick(db->progress, rows->table, rows->n, 0);
         return true;
     }
     if (rc != SQLITE_DONE)

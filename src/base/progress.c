@@ -9,10 +9,6 @@
 static const nanos first_after = 300000000; /* shorter jobs stay silent */
 static const nanos at_most_every = 100000000;
 
-/* "\r" goes to the first column, "\33[K" clears the rest of the line. */
-#define LINE_START "\r"
-#define LINE_CLEAR "\33[K"
-
 enum { NUMBERS_TEXT = 160, LABEL_MIN = 8, COLUMNS_DEFAULT = 80, COLUMNS_MAX = 256 };
 
 /* Three significant digits, decimal units: "999 B", "1.20 GB", "34.5 k". */
@@ -31,26 +27,28 @@ static void print_amount(char *buf, size_t size, double value, enum progress_uni
     snprintf(buf, size, "%.*f%s", decimals, value, steps[unit][step]);
 }
 
-static void print_left(char *buf, size_t size, double seconds)
+static size_t print_left(char *buf, size_t size, double seconds)
 {
     unsigned long long s = seconds < 359999 ? (unsigned long long)(seconds + 0.5) : 359999;
 
     if (s < 60)
-        snprintf(buf, size, "%llu s", s);
-    else if (s < 3600)
-        snprintf(buf, size, "%llu:%02llu min", s / 60, s % 60);
-    else
-        snprintf(buf, size, "%llu:%02llu h", s / 3600, s / 60 % 60);
+        return (size_t)snprintf(buf, size, "%llu s", s);
+    if (s < 3600)
+        return (size_t)snprintf(buf, size, "%llu:%02llu min", s / 60, s % 60);
+    return (size_t)snprintf(buf, size, "%llu:%02llu h", s / 3600, s / 60 % 60);
 }
 
 /* Everything after the label. */
-static size_t print_numbers(char *buf, enum progress_unit unit, uint64_t done, uint64_t total,
-                            nanos elapsed)
+static size_t print_numbers(char *buf, struct progress_step step, nanos elapsed)
 {
+    const enum progress_unit unit = step.unit;
+    const uint64_t done = step.done, total = step.total;
     char amount[32], of[40] = "", percent[16] = "", rate[40] = "", left[40] = "";
     char part[32];
     double seconds = (double)elapsed / 1e9;
 
+    if (unit == PROGRESS_SECONDS)
+        return print_left(buf, NUMBERS_TEXT, (double)done);
     print_amount(amount, sizeof(amount), (double)done, unit);
     if (total > 0) {
         print_amount(part, sizeof(part), (double)total, unit);
@@ -88,11 +86,10 @@ static size_t copy_label(char *buf, const char *label, size_t width)
     return n;
 }
 
-size_t progress_format(char *buf, enum progress_unit unit, unsigned columns, const char *label,
-                       uint64_t done, uint64_t total, nanos elapsed)
+size_t progress_format(char *buf, struct progress_step step, unsigned columns, nanos elapsed)
 {
     char numbers[NUMBERS_TEXT];
-    size_t numbers_n = print_numbers(numbers, unit, done, total, elapsed);
+    size_t numbers_n = print_numbers(numbers, step, elapsed);
     size_t width = columns == 0 ? COLUMNS_DEFAULT : columns < COLUMNS_MAX ? columns : COLUMNS_MAX;
     size_t room = 0, n = 0;
 
@@ -100,7 +97,7 @@ size_t progress_format(char *buf, enum progress_unit unit, unsigned columns, con
     if (width >= numbers_n + 2 + LABEL_MIN)
         room = width - numbers_n - 2;
     /* PROGRESS_TEXT holds 80 characters of four bytes beside the numbers. */
-    n = copy_label(buf, label, room < 80 ? room : 80);
+    n = copy_label(buf, step.label, room < 80 ? room : 80);
     if (n > 0)
         n += (size_t)sprintf(buf + n, "  ");
     if (numbers_n > width)
@@ -111,17 +108,15 @@ size_t progress_format(char *buf, enum progress_unit unit, unsigned columns, con
     return n;
 }
 
-void progress_begin(struct progress_line *line, enum progress_unit unit, unsigned columns,
-                    nanos now)
+void progress_begin(struct progress_line *line, unsigned columns, nanos now)
 {
-    *line = (struct progress_line){
-        .unit = unit, .columns = columns, .begin = now, .phase = now, .shown = now};
+    *line = (struct progress_line){.columns = columns, .begin = now, .phase = now, .shown = now};
 }
 
-struct str progress_update(struct progress_line *line, nanos now, const char *label, uint64_t done,
-                           uint64_t total, char *buf)
+struct str progress_update(struct progress_line *line, nanos now, struct progress_step step,
+                           char *buf)
 {
-    uint64_t hash = hash_bytes(str_of(label));
+    uint64_t hash = hash_bytes(str_of(step.label));
 
     if (hash != line->label_hash) {
         line->label_hash = hash;
@@ -129,9 +124,9 @@ struct str progress_update(struct progress_line *line, nanos now, const char *la
     }
     if (now - line->begin < first_after || (line->is_shown && now - line->shown < at_most_every))
         return S("");
-    size_t n = (size_t)sprintf(buf, LINE_START);
-    n += progress_format(buf + n, line->unit, line->columns, label, done, total, now - line->phase);
-    n += (size_t)sprintf(buf + n, LINE_CLEAR);
+    size_t n = (size_t)sprintf(buf, PROGRESS_START);
+    n += progress_format(buf + n, step, line->columns, now - line->phase);
+    n += (size_t)sprintf(buf + n, PROGRESS_CLEAR);
     line->is_shown = true;
     line->shown = now;
     return (struct str){buf, n};
@@ -142,5 +137,5 @@ struct str progress_end(struct progress_line *line)
     bool was_shown = line->is_shown;
 
     line->is_shown = false;
-    return was_shown ? S(LINE_START LINE_CLEAR) : S("");
+    return was_shown ? S(PROGRESS_WIPE) : S("");
 }

@@ -9,7 +9,8 @@ static char buf[PROGRESS_TEXT];
 
 static const char *items(const char *label, uint64_t done, uint64_t total, nanos elapsed)
 {
-    size_t n = progress_format(buf, PROGRESS_ITEMS, 100, label, done, total, elapsed);
+    size_t n = progress_format(buf, (struct progress_step){label, PROGRESS_ITEMS, done, total}, 100,
+                               elapsed);
 
     assert_int_equal(n, strlen(buf));
     return buf;
@@ -17,21 +18,28 @@ static const char *items(const char *label, uint64_t done, uint64_t total, nanos
 
 static const char *bytes(uint64_t done, uint64_t total, nanos elapsed)
 {
-    progress_format(buf, PROGRESS_BYTES, 100, "", done, total, elapsed);
+    progress_format(buf, (struct progress_step){"", PROGRESS_BYTES, done, total}, 100, elapsed);
     return buf;
 }
 
 TEST(a_line_tells_amount_share_rate_and_rest)
 {
     /* 1.2 GB in 2 s is 600 MB/s; the other 3.6 GB take 6 s. */
-    progress_format(buf, PROGRESS_BYTES, 100, "reading trace.json", 1200000000, 4800000000,
-                    2 * second);
+    progress_format(
+        buf, (struct progress_step){"reading trace.json", PROGRESS_BYTES, 1200000000, 4800000000},
+        100, 2 * second);
     assert_string_equal(buf, "reading trace.json  1.20 GB of 4.80 GB  25 %  600 MB/s  6 s left");
 }
 
 TEST(an_unknown_total_leaves_share_and_rest_out)
 {
     assert_string_equal(items("ranks", 8, 0, 2 * second), "ranks  8  4/s");
+}
+
+TEST(a_job_of_unknown_length_shows_its_time)
+{
+    progress_format(buf, (struct progress_step){"running", PROGRESS_SECONDS, 75, 0}, 100, second);
+    assert_string_equal(buf, "running  1:15 min");
 }
 
 TEST(there_is_no_rate_without_time_or_progress)
@@ -73,13 +81,16 @@ TEST(long_rests_are_told_in_minutes_and_hours)
 TEST(the_label_gives_way_on_a_narrow_terminal)
 {
     /* "8 of 10  80 %" is 13 wide; 30 columns leave 30 - 1 - 13 - 2 = 14 for the label. */
-    progress_format(buf, PROGRESS_ITEMS, 30, "a label that is far too long", 8, 10, 0);
+    progress_format(
+        buf, (struct progress_step){"a label that is far too long", PROGRESS_ITEMS, 8, 10}, 30, 0);
     assert_string_equal(buf, "a label that i  8 of 10  80 %");
-    progress_format(buf, PROGRESS_ITEMS, 20, "a label that is far too long", 8, 10, 0);
+    progress_format(
+        buf, (struct progress_step){"a label that is far too long", PROGRESS_ITEMS, 8, 10}, 20, 0);
     assert_string_equal(buf, "8 of 10  80 %");
-    progress_format(buf, PROGRESS_ITEMS, 8, "label", 8, 10, 0);
+    progress_format(buf, (struct progress_step){"label", PROGRESS_ITEMS, 8, 10}, 8, 0);
     assert_string_equal(buf, "8 of 10");
-    assert_int_equal(progress_format(buf, PROGRESS_ITEMS, 1, "label", 8, 10, 0), 0);
+    assert_int_equal(
+        progress_format(buf, (struct progress_step){"label", PROGRESS_ITEMS, 8, 10}, 1, 0), 0);
 }
 
 TEST(a_label_cannot_steer_the_terminal)
@@ -99,8 +110,9 @@ TEST(the_longest_label_fits_the_buffer)
 
     for (int i = 0; i < 300; i++)
         memcpy(label + 4 * (size_t)i, "\xf0\x9f\x94\xa5", 4);
-    size_t n =
-        progress_format(buf, PROGRESS_BYTES, 100000, label, UINT64_MAX - 1, UINT64_MAX, second);
+    size_t n = progress_format(
+        buf, (struct progress_step){label, PROGRESS_BYTES, UINT64_MAX - 1, UINT64_MAX}, 100000,
+        second);
     assert_true(n < PROGRESS_TEXT - 8);
 }
 
@@ -109,11 +121,19 @@ TEST(the_line_waits_is_throttled_and_is_wiped)
     struct progress_line line;
     nanos t = 5 * second;
 
-    progress_begin(&line, PROGRESS_ITEMS, 80, t);
-    assert_str(progress_update(&line, t + 299999999, "x", 1, 2, buf), "");
-    assert_str(progress_update(&line, t + 300000000, "x", 1, 2, buf), "\rx  1 of 2  50 %\33[K");
-    assert_str(progress_update(&line, t + 399999999, "x", 1, 2, buf), "");
-    assert_true(progress_update(&line, t + 400000000, "x", 1, 2, buf).n > 0);
+    progress_begin(&line, 80, t);
+    assert_str(progress_update(&line, t + 299999999,
+                               (struct progress_step){"x", PROGRESS_ITEMS, 1, 2}, buf),
+               "");
+    assert_str(progress_update(&line, t + 300000000,
+                               (struct progress_step){"x", PROGRESS_ITEMS, 1, 2}, buf),
+               "\rx  1 of 2  50 %\33[K");
+    assert_str(progress_update(&line, t + 399999999,
+                               (struct progress_step){"x", PROGRESS_ITEMS, 1, 2}, buf),
+               "");
+    assert_true(progress_update(&line, t + 400000000,
+                                (struct progress_step){"x", PROGRESS_ITEMS, 1, 2}, buf)
+                    .n > 0);
     assert_str(progress_end(&line), "\r\33[K");
     assert_str(progress_end(&line), "");
 }
@@ -122,8 +142,11 @@ TEST(a_short_job_shows_nothing)
 {
     struct progress_line line;
 
-    progress_begin(&line, PROGRESS_ITEMS, 80, 0);
-    assert_int_equal(progress_update(&line, second / 10, "x", 2, 2, buf).n, 0);
+    progress_begin(&line, 80, 0);
+    assert_int_equal(
+        progress_update(&line, second / 10, (struct progress_step){"x", PROGRESS_ITEMS, 2, 2}, buf)
+            .n,
+        0);
     assert_int_equal(progress_end(&line).n, 0);
 }
 
@@ -131,17 +154,18 @@ TEST(the_rate_counts_from_the_start_of_a_label)
 {
     struct progress_line line;
 
-    progress_begin(&line, PROGRESS_ITEMS, 80, 0);
-    progress_update(&line, 0, "one", 0, 10, buf);
-    progress_update(&line, 10 * second, "two", 0, 10, buf);
+    progress_begin(&line, 80, 0);
+    progress_update(&line, 0, (struct progress_step){"one", PROGRESS_ITEMS, 0, 10}, buf);
+    progress_update(&line, 10 * second, (struct progress_step){"two", PROGRESS_ITEMS, 0, 10}, buf);
     /* Five items in the one second since "two" began. */
-    assert_str(progress_update(&line, 11 * second, "two", 5, 10, buf),
+    assert_str(progress_update(&line, 11 * second,
+                               (struct progress_step){"two", PROGRESS_ITEMS, 5, 10}, buf),
                "\rtwo  5 of 10  50 %  5/s  1 s left\33[K");
 }
 
-static void remember(void *ctx, const char *label, uint64_t done, uint64_t total)
+static void remember(void *ctx, struct progress_step step)
 {
-    *(uint64_t *)ctx = done * 100 + total + (uint64_t)strlen(label);
+    *(uint64_t *)ctx = step.done * 100 + step.total + (uint64_t)strlen(step.label);
 }
 
 TEST(ticks_reach_the_callback_or_nobody)
@@ -156,7 +180,7 @@ TEST(ticks_reach_the_callback_or_nobody)
 }
 
 TEST_MAIN("base/progress", T(a_line_tells_amount_share_rate_and_rest),
-          T(an_unknown_total_leaves_share_and_rest_out),
+          T(an_unknown_total_leaves_share_and_rest_out), T(a_job_of_unknown_length_shows_its_time),
           T(there_is_no_rate_without_time_or_progress), T(amounts_keep_three_digits),
           T(the_share_is_rounded_down_and_stops_at_the_end),
           T(long_rests_are_told_in_minutes_and_hours), T(the_label_gives_way_on_a_narrow_terminal),

@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/job.h"
 
 enum { DEPTH = 64, BUFFER = 4096 };
@@ -79,4 +81,13 @@ void remove_tree_hold(const char *path)
 void remove_tree_drop(const char *path)
 {
     job_drop(release, path);
+}
+
+const char *remove_tree_temporary(struct arena *arena)
+{
+    const char *root = getenv("TMPDIR");
+    char *path = arena_cstr(arena, arena_format(arena, "%s/strata-XXXXXX",
+                                                root != NULL && root[0] != '\0' ? root : "/tmp"));
+
+    return mkdtemp(path);
 }

@@ -7,6 +7,10 @@
 /* What cannot be removed stays; links are removed, not followed. */
 void remove_tree(const char *path);
 
+/* A new folder for temporary files, in TMPDIR or /tmp; NULL when there can be none. */
+struct arena;
+const char *remove_tree_temporary(struct arena *arena);
+
 /* While a job makes a folder: it is removed when the job fails (base/job.h). `path` must live as
  * long as the job or until the second call, whichever comes first. */
 void remove_tree_hold(const char *path);

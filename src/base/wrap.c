@@ -265,7 +265,7 @@ static void fold_cell(struct text *to, const struct wrap_column *column, struct 
 
 static void put_cell(struct text *to, const struct wrap_column *column, struct str cell)
 {
-    size_t width = str_width(cell), pad = width < column->width ? column->width - width : 0;
+    size_t width = columns_of(cell), pad = width < column->width ? column->width - width : 0;
 
     text_repeat(to, ' ', 2 + (column->is_right ? pad : 0));
     text_put(to, cell);

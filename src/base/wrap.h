@@ -34,7 +34,8 @@ struct wrap_column {
 /* Makes columns of a table, two blanks before each, fit a line: text at its right edge becomes
  * narrower, columns to drop are left out, other text becomes narrower, and then columns are left
  * out from the right, but neither the first nor text at the right edge. In narrow columns names
- * lose their middle, and text of several words takes several lines. */
+ * lose their middle, and text of several words takes several lines; only cells of other columns
+ * may have escape sequences. */
 void wrap_fit(struct wrap_column *columns, size_t n, size_t width);
 
 static inline void wrap_widen(struct wrap_column *column, struct str cell)

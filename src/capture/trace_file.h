@@ -63,6 +63,9 @@ enum trace_tag {
     TRACE_SEEN,       /* kernel name (text), launches, launches that were measured */
     TRACE_EXTERNAL,   /* z correlation (whole), kind, number of the framework */
     TRACE_END,        /* the program ended in order: records, dropped, lost ranges */
+    TRACE_SAMPLE,     /* count, that many numbers: function (text), module, offset of an instruction
+                         in the function, then in pairs: reason (from 0, of the last METRICS) and
+                         samples. One instruction may come often */
 
     /* Timed. */
     TRACE_KERNEL = 16, /* site KERNEL; see the flags */
@@ -200,6 +203,15 @@ struct trace_note {
 struct trace_seen {
     const char *name; /* mangled */
     uint64_t launches, measured;
+};
+
+/* One instruction that was sampled; it may come again. */
+struct trace_pc {
+    const char *function;   /* mangled */
+    uint64_t module;        /* as in the name of its file */
+    uint64_t offset;        /* in the function */
+    const uint64_t *counts; /* in pairs: reason, samples */
+    size_t n;               /* pairs */
 };
 
 static inline uint64_t trace_zigzag(int64_t value)

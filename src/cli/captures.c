@@ -13,6 +13,7 @@ void captures_input(struct session *s, struct input_options *input)
         s->pool = pool_new((size_t)s->common.jobs);
     input->format = s->common.format;
     input->pool = s->pool;
+    input->progress = &s->progress;
 }
 
 enum status captures_load_one(struct session *s, const char *path, struct input_options input,

@@ -53,7 +53,6 @@ static int complete(struct session *s, const struct args *args, struct convert_j
     job->sink = session_sink(s);
     job->is_dry_run = s->common.dry_run;
     job->csv_safe = s->common.csv_safe;
-    job->input.progress = &s->progress;
     captures_input(s, &job->input);
     if (job->out == NULL)
         return session_usage(s, "convert needs -o FILE");

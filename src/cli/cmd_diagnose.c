@@ -42,6 +42,7 @@ struct rank_verdict {
     nanos time; /* a step, median */
     double idle_share;
     const char *cause;
+    struct str label; /* of the cause, in the language of the report */
     nanos saving;
     struct str text;
 };
@@ -62,7 +63,8 @@ static const struct field rank_fields[] = {
           .about = "median"),
     FIELD(struct rank_verdict, idle_share, "idle_share", .head = "idle %", .unit = UNIT_RATIO,
           .form = FORM_POINT, .decimals = 4, .about = "of the time of all steps"),
-    FIELD(struct rank_verdict, cause, "cause", .head = "cause"),
+    FIELD(struct rank_verdict, cause, "cause"),
+    FIELD(struct rank_verdict, label, NULL, .head = "cause"),
     FIELD(struct rank_verdict, saving, "saving_ms", .head = "saves ms", .unit = UNIT_MS,
           .form = FORM_MS),
     FIELD(struct rank_verdict, text, "text"),
@@ -95,6 +97,7 @@ static struct rank_verdict judge(struct session *s, const struct capture *cap)
         .kernels = cap->kernels_read,
         .time = d->time,
         .cause = d->verdict.id,
+        .label = root_cause_label(session_lang(s), d->verdict.found.cause),
         .saving = d->verdict.saving,
         .text = arena_str(&s->arena, s->common.json
                                          ? d->text.english
@@ -116,7 +119,7 @@ static nanos median_of(struct session *s, const struct rank_verdicts *v)
     for (size_t i = 0; i < v->n; i++)
         times[i] = v->list[i].time;
     qsort(times, v->n, sizeof(*times), by_time);
-    return times[v->n / 2];
+    return nanos_add(times[(v->n - 1) / 2], times[v->n / 2]) / 2;
 }
 
 /* The slowest in words; ranks of one run do about the same work. */

@@ -10,7 +10,8 @@ struct args {
     const char *clock;
 };
 
-static const struct args defaults = {.job = {.is_checked = true, .runs = 20, .warmup = 3}};
+static const struct args defaults = {
+    .job = {.is_checked = true, .is_sampled = true, .runs = 20, .warmup = 3}};
 
 static const struct opt options[] = {
     OPT_CHOICE(0, "mode", gpu_profile_modes, struct args, job.mode,
@@ -52,6 +53,8 @@ static const struct opt options[] = {
                "clock of the records; mono is monotonic (default: real)"),
     OPT_CHOICE(0, "backend", gpu_backends, struct args, job.backend,
                "counter source; auto falls back (default: auto)"),
+    OPT_FLAG(0, "lines", struct args, job.is_sampled,
+             "annotation: run once more for hot source lines (default: on)"),
     OPT_GROUP("Machine"),
     OPT_STRING(0, "device", "N|UUID", struct args, job.ask.device,
                "GPU index or UUID (default: first GPU)"),

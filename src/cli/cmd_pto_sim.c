@@ -234,13 +234,64 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
     return status;
 }
 
-/* Kernels that cannot be run do not stop the others. */
+enum { BOUNDS = 16 }; /* more than there are */
+
+/* What many runs come to. */
+struct sums {
+    size_t n, failed;
+    struct {
+        const char *bound;
+        size_t n;
+    } by[BOUNDS];
+    int64_t cycles;
+    double us, longest_us;
+    const char *longest, *longest_bound;
+};
+
+static void add_run(struct sums *sums, const struct pto_kernel *k, const char *path)
+{
+    const char *bound = pto_sim_bound(k);
+    size_t i = 0;
+
+    while (i + 1 < BOUNDS && sums->by[i].n > 0 && strcmp(sums->by[i].bound, bound) != 0)
+        i++;
+    sums->by[i].bound = bound;
+    sums->by[i].n++;
+    sums->n++;
+    sums->cycles += k->total;
+    sums->us += k->total_us;
+    if (k->total_us <= sums->longest_us)
+        return;
+    sums->longest_us = k->total_us;
+    sums->longest = path;
+    sums->longest_bound = bound;
+}
+
+static struct str verdict_of(struct session *s, const struct sums *sums)
+{
+    enum lang lang = session_lang(s);
+    size_t most = 0;
+
+    if (sums->longest == NULL)
+        return MESSAGE(lang, &s->arena, &pto_text.list_none, PLACE("n", sums->n + sums->failed));
+    for (size_t i = 1; i < BOUNDS; i++)
+        most = sums->by[i].n > sums->by[most].n ? i : most;
+    struct str bound = message_word(lang, str_of(sums->by[most].bound));
+    struct str its = message_word(lang, str_of(sums->longest_bound));
+    return MESSAGE(lang, &s->arena, &pto_text.list_verdict, PLACE("n", sums->n),
+                   PLACE("us", sums->us), PLACE("most", sums->by[most].n), PLACE("bound", bound),
+                   PLACE("name", str_basename(str_of(sums->longest))),
+                   PLACE("longest", sums->longest_us), PLACE("its", its));
+}
+
+/* Kernels that cannot be run do not stop the others. The verdict stands above their lines. */
 static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                     struct pto_setup *setup, bool what_if)
 {
+    const struct out screen = s->out;
     struct json_writer *j = NULL;
-    size_t failed = 0;
-    int64_t sum = 0;
+    struct sums sums = {0};
+    struct text lines = {0};
 
     if (s->common.json) {
         for (size_t i = 0; i < s->operands.n; i++)
@@ -248,24 +299,33 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         j = session_json_begin(s, pto_sim_schema.name, "simulated");
         json_write_array(j);
     } else {
+        out_init(&s->out, -1, false);
+        s->out.to = text_sink(&lines);
         out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         setup->path = s->operands.at[i];
+        progress_tick(&s->progress, "simulating kernels", i, s->operands.n);
         if (show_one(s, x, costs, setup, what_if, j) == ST_OK)
-            sum += x->k.total;
+            add_run(&sums, &x->k, setup->path);
         else
-            failed++;
+            sums.failed++;
     }
     if (j != NULL) {
         json_write_end(j);
         session_json_end(s);
     } else {
-        out_bytes(&s->out, MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum,
-                                   PLACE("n", s->operands.n - failed), PLACE("cycles", sum),
-                                   PLACE("failed", failed)));
+        out_flush(&s->out);
+        out_fini(&s->out);
+        s->out = screen;
+        out_bytes(&s->out, verdict_of(s, &sums));
+        out_bytes(&s->out, text_view(&lines));
+        out_bytes(&s->out,
+                  MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum, PLACE("n", sums.n),
+                          PLACE("cycles", sums.cycles), PLACE("failed", sums.failed)));
     }
-    return failed > 0 ? CODE_NO : CODE_DONE;
+    text_free(&lines);
+    return sums.failed > 0 ? CODE_NO : CODE_DONE;
 }
 
 static int run(struct session *s, const void *args)

@@ -1,6 +1,10 @@
 /*
  * strata report, or `strata PATH`: finds out what a path is and runs the command that explains it.
  */
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "base/tree.h"
@@ -31,40 +35,85 @@ static const struct example examples[] = {
     {0},
 };
 
-/* A command of `next` for that path; FOLDER is where it lies. */
-static struct str next_line(struct session *s, const char *line, const char *path)
+/* As a shell takes it: plain, or in single quotes. */
+static struct str quoted(struct arena *arena, struct str path)
 {
-    struct str text = str_of(line), name = str_basename(str_of(path));
-    size_t before = (size_t)(name.at - path);
-    struct str folder = before > 0 ? (struct str){path, before} : S(".");
+    struct text text = {0};
+    bool is_plain = path.n > 0;
+
+    for (size_t i = 0; i < path.n; i++)
+        is_plain &= char_is_alnum(path.at[i]) || memchr("/._-+@%=:,", path.at[i], 10) != NULL;
+    if (is_plain)
+        return path;
+    text_char(&text, '\'');
+    for (size_t i = 0; i < path.n; i++)
+        text_put(&text, path.at[i] == '\'' ? S("'\\''") : str_part(path, i, i + 1));
+    text_char(&text, '\'');
+    struct str out = arena_str(arena, text_view(&text));
+    text_free(&text);
+    return out;
+}
+
+/* From the current folder, where the path is given in full and lies below. */
+static const char *from_here(const char *path)
+{
+    char here[PATH_MAX];
+    size_t n = getcwd(here, sizeof(here)) != NULL ? strlen(here) : 0;
+
+    return n > 1 && strncmp(path, here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+/* A command for that path; FOLDER is where it lies. */
+static struct str next_line(struct session *s, const char *line, struct str path)
+{
+    struct str text = str_of(line), name = str_basename(path);
+    struct str folder = str_part(path, 0, path.n - name.n);
     size_t at = str_find(text, S("PATH")), up = str_find(text, S("FOLDER"));
 
     if (up < text.n)
         return arena_format(&s->arena, "%.*s%.*s", STR_ARGS(str_part(text, 0, up)),
-                            STR_ARGS(folder));
-    return arena_format(&s->arena, "%.*s%s%.*s", STR_ARGS(str_part(text, 0, at)),
-                        at < text.n ? path : "", STR_ARGS(str_part(text, at + 4, text.n)));
+                            STR_ARGS(folder.n > 0 ? quoted(&s->arena, folder) : S(".")));
+    if (at == text.n)
+        return text;
+    return arena_format(&s->arena, "%.*s%.*s%.*s", STR_ARGS(str_part(text, 0, at)), STR_ARGS(path),
+                        STR_ARGS(str_part(text, at + 4, text.n)));
 }
 
 /* Nothing explains it as it is: what it is, and what to type. */
 static int refuse(struct session *s, const struct path_way *way, const char *path)
 {
+    struct str shown = quoted(&s->arena, str_of(from_here(path)));
+
     diag_fail(&s->diag, ST_UNSUPPORTED, "report.kind", (struct where){.path = path},
-              "is %s, which `strata PATH` cannot show", way->what);
-    for (size_t i = 0; i < PATH_NEXT && way->next[i] != NULL; i++)
-        diag_hint(&s->diag, "try", "%s", next_line(s, way->next[i], path).at);
+              "%s: `strata PATH` cannot explain it by itself", way->what);
+    for (size_t i = 0; i < PATH_NEXT && way->next[i].line != NULL; i++) {
+        struct str line = next_line(s, way->next[i].line, shown);
+        diag_hint(&s->diag, "try", "%.*s", STR_ARGS(line));
+    }
     return CODE_FILE;
 }
 
-/* What else is in a folder without captures. */
+/* What else is in a folder without captures, in place of hints about captures. */
 static void point_inside(struct session *s, const char *dir)
 {
     const char *known[PATH_NEXT];
     size_t n = fs_is_dir(dir) ? path_known_entries(dir, &s->arena, known, PATH_NEXT) : 0;
+    const char *best = n > 0 ? known[0] : NULL;
 
-    for (size_t i = 0; i < n; i++)
-        diag_hint(&s->diag, i == 0 ? "contains" : "", "%s: strata %s",
-                  path_ways[path_kind_of(known[i], &s->arena)].what, known[i]);
+    if (n == 0) {
+        diag_hint(&s->diag, "or",
+                  "*.pto, visualize_data.bin, run.json of a GPU run, pages of "
+                  "Nsight Compute (*.csv), op_mapping.yaml");
+        return;
+    }
+    s->diag.hints.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        diag_hint(&s->diag, "contains", "%.*s: %s", STR_ARGS(str_basename(str_of(known[i]))),
+                  path_ways[path_kind_of(known[i], &s->arena)].what);
+        best = fs_is_dir(best) ? best : fs_is_dir(known[i]) ? known[i] : best;
+    }
+    struct str shown = quoted(&s->arena, str_of(from_here(best)));
+    diag_hint(&s->diag, "try", "strata %.*s", STR_ARGS(shown));
 }
 
 /* Whether all that was read is totals and settings, without device work. */
@@ -79,15 +128,34 @@ static bool has_only_totals(const struct session *s)
     return s->inputs.n > 0;
 }
 
+/* A long path is named once, for the shell; comments stand there where all have the room. */
 static void print_next(struct session *s, const struct path_way *way, const char *path)
 {
-    static const char *const totals[PATH_NEXT] = {"strata info PATH", "strata FOLDER"};
+    static const struct path_next totals[PATH_NEXT] = {{"strata info PATH", "what it contains"},
+                                                       {"strata FOLDER", "the whole profile"}};
+    enum { LONG = 40, ROOM = 66 };
     struct report *r = report_new(session_lang(s), S(""));
     bool is_totals = way == &path_ways[KIND_CAPTURE] && has_only_totals(s);
-    const char *const *next = is_totals ? totals : way->next;
+    const struct path_next *next = is_totals ? totals : way->next;
+    struct str shown = quoted(&s->arena, str_of(from_here(path))), lines[PATH_NEXT], why[PATH_NEXT];
+    bool is_long = shown.n > LONG && next[1].line != NULL && !is_totals;
+    size_t n = 0, line_width = 0, why_width = 0;
 
-    for (size_t i = 0; i < PATH_NEXT && next[i] != NULL; i++)
-        report_fact(r, i == 0 ? "next" : "", next_line(s, next[i], path));
+    if (is_long)
+        report_fact(r, "next", arena_format(&s->arena, "P=%.*s", STR_ARGS(shown)));
+    for (; n < PATH_NEXT && next[n].line != NULL; n++) {
+        lines[n] = next_line(s, next[n].line, is_long ? S("$P") : shown);
+        why[n] = next[n].why != NULL ? message_word(r->lang, str_of(next[n].why)) : S("");
+        line_width = str_width(lines[n]) > line_width ? str_width(lines[n]) : line_width;
+        why_width = str_width(why[n]) > why_width ? str_width(why[n]) : why_width;
+    }
+    bool has_why = why_width > 0 && line_width + 4 + why_width <= ROOM;
+    for (size_t i = 0; i < n; i++)
+        report_fact(r, i == 0 && !is_long ? "next" : "",
+                    has_why ? arena_format(&s->arena, "%.*s%*s  # %.*s", STR_ARGS(lines[i]),
+                                           (int)(line_width - str_width(lines[i])), "",
+                                           STR_ARGS(why[i]))
+                            : lines[i]);
     out_text(&s->out, "\n");
     session_report(s, r);
     report_free(r);
@@ -119,6 +187,8 @@ static int show_one(struct session *s, const void *ctx)
         for (size_t i = 0; i < n; i++)
             vec_push(&s->operands, files[i]);
     }
+    if (ask->way == &path_ways[KIND_NCU_PAGE])
+        s->operands.at[0] = path = path_ncu_page(path, &s->arena);
     pass_on(&passed, "--rank", ask->args->rank);
     pass_on(&passed, "--device", ask->args->device);
     if (ask->way->option != NULL) {

@@ -41,6 +41,9 @@ static const struct {
     {0, OPT_FLAG('v', "verbose", struct common, verbose, "print notes to stderr")},
     {0, OPT_CHOICE(0, "color", color_choices, struct common, color,
                    "coloured output (default: auto)")},
+    {0, OPT_FLAG(0, "ascii", struct common, ascii, "only ASCII characters (default: by locale)")},
+    {0, OPT_FLAG(0, "no-pager", struct common, no_pager,
+                 "do not page long output (default: STRATA_PAGER)")},
     {0, OPT_FLAG('h', "help", struct common, help, "print this page; -h: a short one")},
 };
 

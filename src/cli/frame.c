@@ -14,8 +14,10 @@
 #include "base/job.h"
 #include "base/pool.h"
 #include "cli/help.h"
+#include "cli/pager.h"
 #include "cli/session.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 #include "input/input.h"
 
 static void show_text(struct out *err, const char *text)
@@ -31,7 +33,10 @@ static void show_where(struct out *err, struct where where)
 {
     if (where.path == NULL)
         return;
-    show_text(err, where.path);
+    if (fs_exists(where.path))
+        out_path(err, where.path);
+    else
+        show_text(err, where.path);
     if (where.line > 0)
         out_printf(err, ":%llu", (unsigned long long)where.line);
     else if (where.byte > 0)
@@ -84,6 +89,13 @@ void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
     }
 }
 
+static void list_file(struct out *o, int indent, const char *path)
+{
+    out_printf(o, "%*s", indent, "");
+    out_path(o, path);
+    out_text(o, "\n");
+}
+
 /* The last lines of stdout: every file written. A JSON document has them inside. */
 static void list_written(struct session *s)
 {
@@ -94,8 +106,7 @@ static void list_written(struct session *s)
     if (s->written.n > 0 && !s->common.quiet)
         out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
     for (size_t i = 0; i < s->written.n; i++)
-        out_printf(&s->out, "%*s%s\n", i > 0 && !s->common.quiet ? width : 0, "",
-                   out_clean(&s->arena, str_of(s->written.at[i])));
+        list_file(&s->out, i > 0 && !s->common.quiet ? width : 0, s->written.at[i]);
 }
 
 static int check_operands(struct session *s)
@@ -149,6 +160,16 @@ static bool is_short_help(int argc, const char *const *argv)
     return true;
 }
 
+/* What the options and the terminal say about colours, links and characters. Chinese needs
+ * more than ASCII. */
+static void set_manners(const struct session *s, struct out *o)
+{
+    o->color = terminal_wants_color((enum color_mode)s->common.color, o->fd);
+    o->has_links = o->color && terminal_follows_links(o->fd);
+    o->is_ascii = session_lang(s) == LANG_EN &&
+                  (s->common.ascii || (o->is_terminal && !terminal_shows_utf8()));
+}
+
 static int run_command(struct session *s, int argc, const char *const *argv)
 {
     const struct command *c = s->path.command;
@@ -165,7 +186,8 @@ static int run_command(struct session *s, int argc, const char *const *argv)
         diag_hint(&s->diag, "try", "strata help %s",
                   command_full_name(s->path, name, sizeof(name)));
     } else {
-        s->out.color = out_wants_color((enum color_mode)s->common.color, STDOUT_FILENO);
+        set_manners(s, &s->out);
+        s->out.may_page = s->out.may_page && !s->common.no_pager;
         if (s->common.help) {
             help_page(&s->out, s->path, is_short_help(argc, argv));
             code = CODE_DONE;
@@ -248,7 +270,7 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
 /* EPIPE (`strata ... | head`) is not an error; any other write error is. */
 static int close_stdout(struct session *s, int code)
 {
-    if (out_flush(&s->out) || s->out.error == EPIPE)
+    if (out_finish(&s->out) || s->out.error == EPIPE)
         return code;
     diag_fail(&s->diag, ST_IO, "stdout.write", (struct where){.path = "stdout"}, "%s",
               fs_error_text(s->out.error));
@@ -297,11 +319,14 @@ static void run(void *ctx)
     inputs_clear();
     arena_init(&s.arena);
     diag_init(&s.diag);
-    out_init(&s.out, STDOUT_FILENO, out_wants_color(COLOR_AUTO, STDOUT_FILENO));
-    s.out.width = out_terminal_width(STDOUT_FILENO);
+    out_init(&s.out, STDOUT_FILENO, false);
+    set_manners(&s, &s.out);
+    s.out.width = terminal_width(STDOUT_FILENO);
+    s.out.may_page = pager_is_possible();
     f->code = explain(&s, close_stdout(&s, dispatch(&s, f->argc, f->argv)));
-    out_init(&err, STDERR_FILENO, out_wants_color((enum color_mode)s.common.color, STDERR_FILENO));
-    err.width = out_terminal_width(STDERR_FILENO);
+    out_init(&err, STDERR_FILENO, false);
+    set_manners(&s, &err);
+    err.width = terminal_width(STDERR_FILENO);
     frame_show_diag(&err, &s.diag, s.common.verbose);
     stop_said();
     out_flush(&err);
@@ -324,6 +349,7 @@ int frame_run(int argc, const char *const *argv)
 
     if (!job_run(&job, run, &f))
         job_tell_out_of_memory();
+    pager_finish();
     job_end(&job);
     return f.code;
 }

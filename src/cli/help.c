@@ -35,8 +35,12 @@ static void print_tree(struct out *o, struct arena *arena)
             const struct command *c = command_list[i];
             if ((int)c->group != g)
                 continue;
-            out_printf(o, "%-*s%-*s%s\n", GROUP_COLUMN, group, NAME_COLUMN, c->name,
-                       c->subs != NULL ? verbs_of(arena, c).at : c->summary);
+            struct text about = {0};
+            wrap_from(&about, c->subs != NULL ? verbs_of(arena, c) : str_of(c->summary),
+                      GROUP_COLUMN + NAME_COLUMN, o->width);
+            out_printf(o, "%-*s%-*s%.*s\n", GROUP_COLUMN, group, NAME_COLUMN, c->name,
+                       STR_ARGS(text_view(&about)));
+            text_free(&about);
             group = "";
         }
     }

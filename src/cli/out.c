@@ -4,18 +4,17 @@
 #include "cli/out.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
+#include "base/char.h"
 #include "base/inert.h"
-#include "base/num.h"
 #include "base/vec.h"
 #include "base/wrap.h"
-
-/* Narrower terminals are treated as that wide; wider ones are none. */
-enum { WIDTH_LEAST = 40, WIDTH_MOST = 10000 };
+#include "cli/pager.h"
+#include "cli/terminal.h"
 
 void out_init(struct out *o, int fd, bool color)
 {
@@ -42,9 +41,24 @@ static bool can_retry(int fd)
     return true;
 }
 
+/* More than a screenful waits: from here on the pager has the terminal. */
+static void start_pages(struct out *o)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < o->waiting.n; i++)
+        lines += o->waiting.at[i] == '\n';
+    int fd = lines >= terminal_height(o->fd) ? pager_start() : -1;
+    o->fd = fd >= 0 ? fd : o->fd;
+    o->may_page = false;
+}
+
 static void send_waiting(struct out *o)
 {
     struct str rest = text_view(&o->waiting);
+
+    if (o->may_page)
+        start_pages(o);
 
     if (o->to.write != NULL) {
         o->to.write(o->to.ctx, rest);
@@ -72,8 +86,17 @@ static void put_begun(struct out *o)
 
 bool out_flush(struct out *o)
 {
+    o->may_page = false;
     put_begun(o);
     send_waiting(o);
+    return o->error == 0;
+}
+
+bool out_finish(struct out *o)
+{
+    put_begun(o);
+    send_waiting(o);
+    pager_finish();
     return o->error == 0;
 }
 
@@ -85,7 +108,7 @@ static void put_raw(struct out *o, struct str s)
         send_waiting(o);
 }
 
-void out_painted(struct out *o, struct str s)
+static void put_lines(struct out *o, struct str s)
 {
     if (o->width == 0) {
         put_raw(o, s);
@@ -99,6 +122,16 @@ void out_painted(struct out *o, struct str s)
     text_put(&o->line, s);
     if (o->waiting.n >= OUT_BUFFER)
         send_waiting(o);
+}
+
+void out_painted(struct out *o, struct str s)
+{
+    struct text plain = {0};
+
+    if (o->is_ascii)
+        ascii_put(&plain, s);
+    put_lines(o, o->is_ascii ? text_view(&plain) : s);
+    text_free(&plain);
 }
 
 void out_bytes(struct out *o, struct str s)
@@ -117,12 +150,13 @@ void out_text(struct out *o, const char *text)
 
 void out_printf(struct out *o, const char *format, ...)
 {
+    bool is_direct = o->width == 0 && !o->is_ascii;
     size_t from = o->waiting.n;
     struct text text = {0};
     va_list args;
 
     va_start(args, format);
-    text_vformat(o->width == 0 ? &o->waiting : &text, format, args);
+    text_vformat(is_direct ? &o->waiting : &text, format, args);
     va_end(args);
     inert_since(&o->waiting, from, INERT_LINES);
     out_bytes(o, text_view(&text));
@@ -142,39 +176,52 @@ const char *out_clean(struct arena *arena, struct str text)
     return arena_cstr(arena, inert_line(arena, text));
 }
 
+static void put_quoted(struct text *to, const char *path)
+{
+    for (const char *c = path; *c != '\0'; c++)
+        if (char_is_alnum(*c) || strchr("/-_.~", *c) != NULL)
+            text_char(to, *c);
+        else
+            text_format(to, "%%%02X", (unsigned char)*c);
+}
+
+/* file://host/path: a terminal on another machine sees that the file is not there. */
+static void put_address(struct text *to, const char *path)
+{
+    char here[PATH_MAX] = "", host[HOST_NAME_MAX + 1] = "";
+
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    text_format(to, "file://%s", host);
+    if (path[0] != '/' && getcwd(here, sizeof(here)) != NULL) {
+        put_quoted(to, here);
+        text_char(to, '/');
+    }
+    put_quoted(to, path);
+}
+
+void out_path(struct out *o, const char *path)
+{
+    struct text text = {0};
+
+    if (o->has_links) {
+        text_put(&text, S("\033]8;;"));
+        put_address(&text, path);
+        text_put(&text, S("\033\\"));
+    }
+    inert_put(&text, str_of(path), INERT_LINE);
+    if (o->has_links)
+        text_put(&text, S("\033]8;;\033\\"));
+    out_painted(o, text_view(&text));
+    text_free(&text);
+}
+
 void out_style(struct out *o, enum style style)
 {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[31m", "\033[33m", "\033[32m"};
 
     if (o->color)
         out_painted(o, str_of(codes[style]));
-}
-
-bool out_wants_color(enum color_mode mode, int fd)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-
-    if (mode != COLOR_AUTO)
-        return mode == COLOR_ALWAYS;
-    if (no_color != NULL && no_color[0] != '\0')
-        return false;
-    return (term == NULL || strcmp(term, "dumb") != 0) && isatty(fd) == 1;
-}
-
-unsigned out_terminal_width(int fd)
-{
-    const char *columns = getenv("COLUMNS");
-    struct winsize size = {0};
-    uint64_t width;
-
-    if (isatty(fd) == 1 && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        width = size.ws_col;
-    else if (columns == NULL || !num_u64(str_of(columns), &width))
-        width = isatty(fd) == 1 ? 80 : 0;
-    if (width > WIDTH_MOST)
-        return 0;
-    return width == 0 || width >= WIDTH_LEAST ? (unsigned)width : WIDTH_LEAST;
 }
 
 size_t out_room(const struct out *o, size_t used, size_t wanted)

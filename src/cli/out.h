@@ -4,7 +4,8 @@
  * stdout is the answer: whoever writes to it never checks, and the end of the run asks once
  * whether everything arrived (out_flush). Colour goes through out_style(), which writes nothing
  * when colour is off, so it can never be the only carrier of a meaning. On a terminal lines are
- * wrapped; documents (JSON, CSV) go through out_raw().
+ * wrapped, and more than a screenful goes through a pager (cli/pager.h); documents (JSON, CSV) go
+ * through out_raw().
  *
  * Text for people is inert (base/inert.h): a name can neither move the cursor nor set a title.
  */
@@ -26,6 +27,9 @@ struct out {
     int error;      /* errno of the first failed write; later output is dropped */
     bool color;
     bool is_terminal;
+    bool is_ascii;    /* text for people has no other characters */
+    bool has_links;   /* names of files are hyperlinks */
+    bool may_page;    /* more than a screenful goes through a pager */
     size_t width;     /* of the terminal; 0: lines are not wrapped */
     struct text line; /* begun, when lines are wrapped */
     struct text waiting;
@@ -53,16 +57,14 @@ void out_painted(struct out *o, struct str s);
 /* A copy on one line, as inert_line() makes it. Lives in `arena`. */
 const char *out_clean(struct arena *arena, struct str text);
 
-/* Sends what is buffered; true when nothing was lost since out_init(). */
+/* The name of a file; a link to it where the terminal follows them. */
+void out_path(struct out *o, const char *path);
+
+/* Sends what is buffered now, and so past a pager; true when nothing was lost since out_init(). */
 bool out_flush(struct out *o);
 
-enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-
-/* Whether text on `fd` is coloured: AUTO means a terminal, NO_COLOR unset and TERM not "dumb". */
-bool out_wants_color(enum color_mode mode, int fd);
-
-/* Columns of the terminal at `fd`, or $COLUMNS; 0 when it is none and that is not set. */
-unsigned out_terminal_width(int fd);
+/* The same at the end of the run: the user leaves the pager, when there is one. */
+bool out_finish(struct out *o);
 
 /* What a line of the terminal has beside `used` columns, for a picture that is `wanted` wide. */
 size_t out_room(const struct out *o, size_t used, size_t wanted);

@@ -10,58 +10,70 @@
 
 enum { HEAD = 4096 };
 
+#define NCU_RAW "raw.csv" /* as docs and other tools name the page with all metrics */
+
 const struct path_way path_ways[KINDS] = {
     [KIND_CAPTURE] = {.what = "a capture",
                       .one = {"diagnose"},
                       .two = {"diff"},
-                      .next = {"strata anomaly PATH", "strata whatif PATH", "strata arch PATH"}},
+                      .next = {{"strata anomaly PATH", "idle time, step by step"},
+                               {"strata whatif PATH", "what changes would save"},
+                               {"strata ops PATH", "time by operator"}}},
     [KIND_INCORE] = {.what = "an instruction trace",
                      .page = PAGE_INCORE,
                      .one = {"incore", "show"},
                      .two = {"incore", "diff"},
                      .is_text = true,
-                     .next = {"strata incore lint PATH", "strata incore clean PATH -o cleaned"}},
+                     .next = {{"strata incore lint PATH", "what to change"},
+                              {"strata incore clean PATH -o cleaned",
+                               "without simulator artefacts"}}},
     [KIND_PTO] = {.what = "a kernel in PTO text",
                   .page = PAGE_INCORE,
                   .one = {"pto", "sim"},
-                  .next = {"strata pto sim PATH --timeline", "strata pto check PATH"}},
+                  .next = {{"strata pto sim PATH --timeline", "its pipes over time"},
+                           {"strata pto sim PATH --what-if", "what changes would save"},
+                           {"strata pto check PATH", "mistakes in the text"}}},
     [KIND_PTO_FOLDER] = {.what = "a folder of kernels in PTO text",
                          .page = PAGE_INCORE,
                          .one = {"pto", "sim"},
                          .is_text = true,
-                         .next = {"strata incore run PATH --target a2a3 --backend sim"}},
+                         .next = {{"strata incore run PATH --target a2a3 --backend sim",
+                                   "a trace of each"}}},
     [KIND_GPU_RUN] = {.what = "a GPU run",
                       .page = PAGE_GPU,
                       .one = {"gpu", "report"},
                       .two = {"gpu", "compare"},
                       .flag = "--brief",
-                      .next = {"strata gpu report PATH"}},
+                      .next = {{"strata gpu report PATH", "every kernel and rule"},
+                               {"strata PATH -o report.html", "the same for a browser"}}},
     [KIND_DATABASE] = {.what = "an operator database",
                        .page = PAGE_DATABASE,
                        .one = {"db", "check"},
                        .option = "--database-path",
                        .flag = "--brief",
-                       .next = {"strata db check --database-path PATH",
-                                "strata db coverage --database-path PATH",
-                                "strata db sql --database-path PATH "
-                                "\"SELECT * FROM sqlite_master\""}},
-    [KIND_DATABASE_FILE] = {.what = "a file of an operator database", .next = {"strata FOLDER"}},
-    [KIND_SCENE] = {.what = "a scene to replay kernels of",
-                    .next = {"strata incore replay PATH --case NAME --kernel NAME --dry-run"}},
+                       .next = {{"strata db check --database-path PATH", "its problems"},
+                                {"strata db coverage --database-path PATH",
+                                 "which shapes it has"}}},
+    [KIND_DATABASE_FILE] = {.what = "a file of an operator database",
+                            .next = {{"strata FOLDER", NULL}}},
+    [KIND_SCENE] = {.what = "a scene of kernels to replay",
+                    .next = {{"strata incore replay PATH --case NAME --kernel NAME --dry-run",
+                              NULL}}},
     [KIND_NCU_PAGE] = {.what = "a page of Nsight Compute",
                        .one = {"gpu", "report"},
                        .flag = "--brief",
-                       .next = {"strata gpu import PATH -o run"}},
+                       .next = {{"strata gpu import PATH -o run", "keep it as a GPU run"}}},
     [KIND_NCU_REPORT] = {.what = "a report of Nsight Compute",
-                         .next = {"ncu --import PATH --page raw --csv > raw.csv",
-                                  "strata gpu import raw.csv -o run"}},
+                         .next = {{"ncu --import PATH --page raw --csv > raw.csv", NULL},
+                                  {"strata raw.csv", NULL}}},
     [KIND_NSYS_REPORT] = {.what = "a report of Nsight Systems",
-                          .next = {"nsys export --type sqlite -o run.sqlite PATH",
-                                   "strata run.sqlite"}},
+                          .next = {{"nsys export --type sqlite -o run.sqlite PATH", NULL},
+                                   {"strata run.sqlite", NULL}}},
     [KIND_PREDICTION] = {.what = "a predicted trace",
-                         .next = {"strata diff PATH MEASURED.csv",
-                                  "strata db trace-csv --trace PATH"}},
-    [KIND_DOCUMENT] = {.what = "an answer of strata", .next = {"strata help --list-schemas"}},
+                         .next = {{"strata diff PATH MEASURED.csv", NULL},
+                                  {"strata db trace-csv --trace PATH", NULL}}},
+    [KIND_DOCUMENT] = {.what = "an answer of strata",
+                       .next = {{"strata help --list-schemas", NULL}}},
 };
 
 static bool has_file(const char *dir, const char *name, struct arena *arena)
@@ -189,6 +201,9 @@ static enum path_kind kind_of_folder(const char *dir, struct arena *arena)
         return KIND_DATABASE;
     if (is_incore_folder(dir, &entries, arena))
         return KIND_INCORE;
+    if (has_file(dir, NCU_RAW, arena) &&
+        kind_of_file(fs_join(arena, dir, NCU_RAW)) == KIND_NCU_PAGE)
+        return KIND_NCU_PAGE;
     return kind_of_tables(&entries);
 }
 
@@ -206,6 +221,11 @@ size_t path_known_entries(const char *dir, struct arena *arena, const char **out
         if (path_kind_of(entries.at[i].path, arena) != KIND_CAPTURE)
             out[n++] = entries.at[i].path;
     return n;
+}
+
+const char *path_ncu_page(const char *path, struct arena *arena)
+{
+    return fs_is_dir(path) ? fs_join(arena, path, NCU_RAW) : path;
 }
 
 size_t path_pto_files(const char *dir, struct arena *arena, const char *const **out)

@@ -26,7 +26,13 @@ enum path_kind {
 
 enum { PATH_NEXT = 3 };
 
-/* The commands for a kind, by their words; PATH in `next` is the path. */
+/* A command to type: PATH in it is the path, FOLDER where that lies. */
+struct path_next {
+    const char *line;
+    const char *why; /* what it shows, in a few words; may be NULL */
+};
+
+/* The commands for a kind, by their words. */
 struct path_way {
     const char *what;
     const char *one[2], *two[2]; /* for one path, and for two; NULL: none */
@@ -34,7 +40,7 @@ struct path_way {
     const char *flag;            /* for the command of one path */
     bool is_text;                /* the commands print text of their own besides reports */
     enum page_kind page;         /* what an HTML page of it is */
-    const char *next[PATH_NEXT];
+    struct path_next next[PATH_NEXT];
 };
 
 extern const struct path_way path_ways[KINDS];
@@ -44,6 +50,9 @@ enum path_kind path_kind_of(const char *path, struct arena *arena);
 
 /* Entries of a folder that are known for what they are, not captures; at most `most`. */
 size_t path_known_entries(const char *dir, struct arena *arena, const char **out, size_t most);
+
+/* The file of a KIND_NCU_PAGE: a folder of pages stands for the one with all metrics. */
+const char *path_ncu_page(const char *path, struct arena *arena);
 
 /* The kernels of a KIND_PTO_FOLDER, by name. */
 size_t path_pto_files(const char *dir, struct arena *arena, const char *const **out);

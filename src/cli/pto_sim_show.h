@@ -39,6 +39,9 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
 /* One line of many. */
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k);
 
+/* What sets its pace, in a word: "read". */
+const char *pto_sim_bound(const struct pto_kernel *k);
+
 /* Of a list of struct pto_sim_run. */
 extern const struct schema pto_sim_schema;
 

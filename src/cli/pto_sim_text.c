@@ -152,6 +152,11 @@ static void add_verdict(struct report *r, const struct pto_outcome *o)
     struct str verdict = limits_text(l, r->lang, &r->arena);
     struct str others = limits_others(l, r->lang, &r->arena);
 
+    if (o->is_degenerate || l->bound == LIMIT_NOTHING) {
+        report_line_text(
+            r, report_message(r, o->is_degenerate ? &pto_text.not_judged : &pto_text.no_work));
+        return;
+    }
     if (o->has_bound_pipe && l->bound != LIMIT_LAUNCH)
         verdict = REPORT_MESSAGE(r, &pto_text.verdict_pipe, PLACE("verdict", verdict),
                                  PLACE("core", pto_core_name(o->bound_core)),
@@ -292,12 +297,17 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
     report_free(r);
 }
 
+const char *pto_sim_bound(const struct pto_kernel *k)
+{
+    return limit_name(k->outcome.limits.bound);
+}
+
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k)
 {
     const struct pto_outcome *o = &k->outcome;
 
     enum lang lang = session_lang(s);
-    struct str bound = message_word(lang, str_of(limit_name(o->limits.bound)));
+    struct str bound = message_word(lang, str_of(pto_sim_bound(k)));
     int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
 
     out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,

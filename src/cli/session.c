@@ -4,11 +4,15 @@
 #include "cli/session.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/now.h"
+#include "cli/heartbeat.h"
 #include "cli/page_answer.h"
+#include "cli/pager.h"
+#include "cli/terminal.h"
 #include "render/render.h"
 
 int session_code(enum status status)
@@ -68,26 +72,38 @@ static void to_stderr(struct str text)
         return;
 }
 
-static void tick(void *ctx, const char *label, uint64_t done, uint64_t total)
+/* A thread that comes while another is at it has nothing new to tell. */
+static void tick(void *ctx, struct progress_step step)
 {
+    static atomic_flag is_busy = ATOMIC_FLAG_INIT;
     struct session *s = ctx;
     char buf[PROGRESS_TEXT];
 
-    to_stderr(progress_update(&s->progress_line, now_ns(), label, done, total, buf));
+    if (pager_is_running() || atomic_flag_test_and_set(&is_busy))
+        return;
+    struct str line = progress_update(&s->progress_line, now_ns(), step, buf);
+    if (line.n > 0)
+        heartbeat_delay();
+    to_stderr(line);
+    atomic_flag_clear(&is_busy);
 }
 
 void session_progress_begin(struct session *s)
 {
     if (s->common.quiet || isatty(STDERR_FILENO) != 1)
         return;
-    progress_begin(&s->progress_line, PROGRESS_BYTES, out_terminal_width(STDERR_FILENO), now_ns());
+    progress_begin(&s->progress_line, terminal_width(STDERR_FILENO), now_ns());
     s->progress = (struct progress){tick, s};
+    heartbeat_begin();
 }
 
 void session_progress_end(struct session *s)
 {
-    if (s->progress.tick != NULL)
-        to_stderr(progress_end(&s->progress_line));
+    if (s->progress.tick == NULL)
+        return;
+    bool was_shown = heartbeat_end();
+    struct str wipe = progress_end(&s->progress_line);
+    to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
 }
 
 static bool write_data(void *ctx, struct str text)
@@ -146,7 +162,8 @@ void session_render(struct session *s, const struct renderer *as, const struct r
     const struct render_options how = {.color = s->out.color,
                                        .width = s->out.width,
                                        .csv_safe = s->common.csv_safe,
-                                       .long_names = s->common.long_names};
+                                       .long_names = s->common.long_names,
+                                       .is_ascii = s->out.is_ascii || !terminal_shows_utf8()};
     bool is_text = as == &renderer_text;
 
     render_write(as, report, &how,

@@ -31,7 +31,7 @@ enum exit_code {
 };
 
 struct common {
-    bool help, quiet, verbose, json, dry_run, csv_safe, long_names;
+    bool help, quiet, verbose, json, dry_run, csv_safe, long_names, no_pager, ascii;
     const char *out;    /* --out; NULL when not given */
     const char *format; /* --from; NULL when not given */
     int64_t jobs;       /* --jobs; 0: as many as processors */

@@ -1,6 +1,7 @@
 /*
  * Everything called from a handler is async-signal-safe: unlink(), write(), timer_settime(),
- * _exit() and atomics. The threads of the pool block these signals; the main thread handles them.
+ * waitpid(), _exit() and atomics. The threads of the pool block these signals; the main thread
+ * handles them.
  */
 #include "cli/stop.h"
 
@@ -13,6 +14,7 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 #include "base/now.h"
+#include "cli/pager.h"
 #include "cli/session.h"
 
 enum { LOOK_NS = 20 * 1000 * 1000 }; /* between two looks at the clock */
@@ -28,6 +30,7 @@ static void end_now(const char *text, int code)
     fs_cleanup();
     ssize_t written = atomic_load(&is_said) ? 0 : write(STDERR_FILENO, text, strlen(text));
     (void)written;
+    pager_finish();
     _exit(code);
 }
 

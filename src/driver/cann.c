@@ -10,6 +10,7 @@
 
 #include "base/fs.h"
 #include "base/mapfile.h"
+#include "base/remove_tree.h"
 
 /* ---- set_env.sh ---- */
 
@@ -125,20 +126,11 @@ enum status cann_open(struct cann *c, const char *set_env, struct arena *arena, 
 
 /* ---- the compiler ---- */
 
-static const char *temp_folder(struct arena *arena)
-{
-    const char *root = getenv("TMPDIR");
-    char *path = arena_cstr(arena, arena_format(arena, "%s/strata-XXXXXX",
-                                                root != NULL && root[0] != '\0' ? root : "/tmp"));
-
-    return mkdtemp(path);
-}
-
 enum status cann_check_compiler(const struct cann *c, const char *arch, struct arena *arena,
                                 struct diag *d)
 {
     static const char probe[] = "__biasbuf__ float *strata_probe;\n";
-    const char *folder = c->bisheng != NULL ? temp_folder(arena) : NULL;
+    const char *folder = c->bisheng != NULL ? remove_tree_temporary(arena) : NULL;
 
     if (folder == NULL)
         return ST_OK;

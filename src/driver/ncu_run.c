@@ -109,22 +109,51 @@ enum ncu_trouble ncu_trouble_of(struct str out, struct str err, int code)
     return code == 0 ? NCU_FINE : NCU_FAILED;
 }
 
+enum status ncu_page_text(const struct ncu_job *job, enum ncu_report_page page, struct arena *arena,
+                          struct str *out, struct diag *d)
+{
+    struct proc_result p;
+
+    TRY(proc_run(&(struct proc_spec){.argv = ncu_import_argv(job, page, arena),
+                                     .limit_ms = IMPORT_MS,
+                                     .keep_max = (size_t)1 << 30},
+                 arena, &p, d));
+    if (p.out.n == 0)
+        return diag_fail(d, ST_TOOL, "tool.no-output", (struct where){0},
+                         "ncu printed nothing for page %s", ncu_page_file(page));
+    *out = p.out;
+    return ST_OK;
+}
+
 static enum status import_page(const struct ncu_job *job, enum ncu_report_page page,
                                const char *folder, struct diag *d)
 {
     struct arena arena;
+    struct str text;
+
+    arena_init(&arena);
+    enum status st = ncu_page_text(job, page, &arena, &text, d);
+    if (st == ST_OK)
+        st = outfile_save(fs_join(&arena, folder, ncu_page_file(page)), text, d);
+    arena_free(&arena);
+    return st;
+}
+
+enum status nsys_export(const char *program, const char *report, const char *to, struct diag *d)
+{
+    const char *const argv[] = {program,    "export", "--type", "sqlite",
+                                "--output", to,       report,   "--force-overwrite",
+                                "true",     NULL};
+    struct arena arena;
     struct proc_result p;
 
     arena_init(&arena);
-    enum status st = proc_run(&(struct proc_spec){.argv = ncu_import_argv(job, page, &arena),
-                                                  .limit_ms = IMPORT_MS,
-                                                  .keep_max = (size_t)1 << 30},
-                              &arena, &p, d);
-    if (st == ST_OK && p.out.n == 0)
-        st = diag_fail(d, ST_TOOL, "tool.no-output", (struct where){0},
-                       "ncu printed nothing for page %s", ncu_page_file(page));
-    if (st == ST_OK)
-        st = outfile_save(fs_join(&arena, folder, ncu_page_file(page)), p.out, d);
+    enum status st =
+        proc_run(&(struct proc_spec){.argv = argv, .limit_ms = IMPORT_MS, .keep_max = 1 << 16},
+                 &arena, &p, d);
+    if (st == ST_OK && !fs_exists(to))
+        st = diag_fail(d, ST_TOOL, "tool.no-output", (struct where){.path = report},
+                       "nsys export wrote no database");
     arena_free(&arena);
     return st;
 }

@@ -28,6 +28,13 @@ const char *const *ncu_import_argv(const struct ncu_job *job, enum ncu_report_pa
                                    struct arena *arena);
 const char *ncu_page_file(enum ncu_report_page page);
 
+/* The text of one page. ST_TOOL when nothing comes. */
+enum status ncu_page_text(const struct ncu_job *job, enum ncu_report_page page, struct arena *arena,
+                          struct str *out, struct diag *d);
+
+/* A report of Nsight Systems as a database, by `nsys` itself. */
+enum status nsys_export(const char *program, const char *report, const char *to, struct diag *d);
+
 /* What went wrong, from what ncu printed. */
 enum ncu_trouble {
     NCU_FINE,

@@ -60,7 +60,7 @@ static void add_number(struct variables *v, const char *name, uint64_t value)
 
 const char *const *workload_environment(const struct workload *run, struct arena *arena)
 {
-    static const char *const modes[] = {NULL, "trace", "counters", "event"};
+    static const char *const modes[] = {NULL, "trace", "counters", "event", "samples"};
     struct variables v = {ARENA_ARRAY(arena, const char *, VARIABLES_MOST + 1), 0, arena};
 
     if (run->inject == INJECT_NONE)
@@ -77,7 +77,9 @@ const char *const *workload_environment(const struct workload *run, struct arena
     add(&v, "STRATA_INJECT_METRICS", run->metrics);
     if (run->device >= 0)
         add_number(&v, "STRATA_INJECT_DEVICE", (uint64_t)run->device);
-    if (run->inject == INJECT_TRACE)
+    if (run->inject == INJECT_SAMPLES)
+        add_number(&v, "STRATA_INJECT_SAMPLING", run->sampling);
+    if (run->inject == INJECT_TRACE || run->inject == INJECT_SAMPLES)
         return v.at;
     if (run->flush_bytes > 0)
         add_number(&v, "STRATA_INJECT_FLUSH", run->flush_bytes);
@@ -152,7 +154,8 @@ static bool tick(void *ctx, int pid, nanos elapsed)
     if (f->watch->samples != NULL && f->watch->gpu != NULL)
         clock_sample(f->watch->samples, f->watch->nvml, f->watch->gpu, now_ns());
     look_at_recording(f, elapsed);
-    progress_tick(f->watch->progress, f->run->label, (uint64_t)(elapsed / 1000000000), 0);
+    progress_step(f->watch->progress, (struct progress_step){f->run->label, PROGRESS_SECONDS,
+                                                             (uint64_t)(elapsed / 1000000000), 0});
     return !f->is_hung;
 }
 

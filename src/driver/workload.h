@@ -13,7 +13,13 @@
 #include "base/progress.h"
 #include "driver/clocks.h"
 
-enum workload_inject { INJECT_NONE, INJECT_TRACE, INJECT_COUNTERS, INJECT_EVENT };
+enum workload_inject {
+    INJECT_NONE,
+    INJECT_TRACE,
+    INJECT_COUNTERS,
+    INJECT_EVENT,
+    INJECT_SAMPLES,
+};
 
 /* What is the same for all runs of a job. */
 struct workload_watch {
@@ -41,6 +47,7 @@ struct workload {
     const char *ranges;    /* NVTX ranges, one a line; NULL: none */
     const char *metrics;   /* with commas */
     uint64_t skip, count, per_kernel;
+    unsigned sampling; /* a sample every 2^sampling cycles */
     int passes;
     bool is_replayed; /* kernels are run again for every pass; else their launches take turns */
     int device;       /* only this CUDA device; -1: all */

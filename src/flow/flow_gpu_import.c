@@ -15,6 +15,8 @@
 #include "base/utf16.h"
 #include "capture/capture.h"
 #include "capture/fleet.h"
+#include "driver/driver.h"
+#include "driver/ncu_run.h"
 #include "flow/flow_devices.h"
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/rundir.h"
@@ -24,29 +26,6 @@
 enum { HEAD = 1 << 16 };
 
 /* ---- one file ---- */
-
-/* Reports that only their own tools can open. */
-static enum status reject_report(const char *path, struct diag *d)
-{
-    static const struct {
-        struct str end;
-        const char *way;
-    } reports[] = {
-        {S_INIT(".ncu-rep"), "ncu --import FILE --csv --page raw > raw.csv"},
-        {S_INIT(".nsys-rep"), "nsys export --type sqlite FILE"},
-        {S_INIT(".qdrep"), "nsys export --type sqlite FILE"},
-        {S_INIT(".qdstrm"), "nsys export --type sqlite FILE"},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(reports); i++)
-        if (str_ends(str_of(path), reports[i].end)) {
-            diag_fail(d, ST_UNSUPPORTED, "gpu.report-file", (struct where){.path = path},
-                      "a binary report, which cannot be read directly");
-            diag_hint(d, "try", "%s", reports[i].way);
-            return ST_UNSUPPORTED;
-        }
-    return ST_OK;
-}
 
 /* Whether the text is a page. A header may stand far behind what a program printed; in a trace of
  * gigabytes nobody looks for it. */
@@ -122,20 +101,91 @@ static enum status read_page(struct gpu_imported *to, const char *path, struct s
     return ST_OK;
 }
 
-static enum status read_trace(struct gpu_imported *to, const char *path, struct diag *d)
+/* `name` stands for a file that was made of it. */
+static enum status read_trace(struct gpu_imported *to, const char *path, const char *name,
+                              struct diag *d)
 {
     struct gpu_timeline_job job = gpu_timeline_job_new(path);
     struct gpu_timeline_result *r = &to->traces[to->n_traces++];
 
     job.may_be_idle = true;
-    TRY(reject_report(path, d));
     TRY(flow_gpu_timeline(&job, &to->run.arena, d, r));
     for (size_t k = 0; k < r->fleet->ranks.n; k++)
         for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
             const struct source *s = &r->fleet->ranks.at[k]->sources.at[i];
-            note_input(to, s->path, s->format, s->rows, s->lost);
+            note_input(to, name != NULL ? name : s->path, s->format, s->rows, s->lost);
         }
     return ST_OK;
+}
+
+/* ---- reports that only their own tools can open ---- */
+
+static enum status reject_report(const char *path, const char *tool, const char *way,
+                                 struct diag *d)
+{
+    diag_fail(d, ST_UNSUPPORTED, "gpu.report-file", (struct where){.path = path},
+              "a binary report that needs %s, which is not installed here", tool);
+    diag_hint(d, "try", "%s", way);
+    return ST_UNSUPPORTED;
+}
+
+/* Pages of an .ncu-rep; the first one must be there. */
+static enum status read_ncu_report(struct gpu_imported *to, const char *path, struct diag *d)
+{
+    static const enum ncu_report_page pages[] = {NCU_RAW, NCU_DETAILS, NCU_SOURCE, NCU_PTX};
+    struct arena *arena = &to->run.arena;
+    struct probe_result tool = driver_probe(DRIVER_NCU, arena);
+    struct str name = str_of(path);
+    struct ncu_job job = {
+        .program = tool.path,
+        .report = arena_cstr(arena, str_part(name, 0, name.n - S(".ncu-rep").n)),
+    };
+
+    if (tool.state != PROBE_FOUND)
+        return reject_report(path, "ncu",
+                             "where ncu is: ncu --import FILE --csv --page raw > raw.csv", d);
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        struct str text;
+        bool is_read;
+        struct diag said;
+        diag_init(&said);
+        enum status st = ncu_page_text(&job, pages[i], arena, &text, i == 0 ? d : &said);
+        if (st == ST_OK)
+            st = read_page(to, path, text, &is_read, i == 0 ? d : &said);
+        diag_fini(&said);
+        if (i == 0)
+            TRY(st);
+    }
+    return ST_OK;
+}
+
+/* A report of nsys, by way of a database that lives as long as it is read. */
+static enum status read_nsys_report(struct gpu_imported *to, const char *path, struct diag *d)
+{
+    struct arena *arena = &to->run.arena;
+    struct probe_result tool = driver_probe(DRIVER_NSYS, arena);
+
+    if (tool.state != PROBE_FOUND)
+        return reject_report(path, "nsys", "where nsys is: nsys export --type sqlite FILE", d);
+    const char *folder = remove_tree_temporary(arena);
+    if (folder == NULL)
+        return diag_fail(d, ST_IO, "gpu.no-folder", (struct where){.path = path},
+                         "no temporary folder for its database");
+    remove_tree_hold(folder);
+    const char *database = fs_join(arena, folder, "database");
+    enum status st = nsys_export(tool.path, path, database, d);
+    if (st == ST_OK)
+        st = read_trace(to, database, path, d);
+    remove_tree_drop(folder);
+    remove_tree(folder);
+    return st;
+}
+
+static bool is_nsys_report(struct str path)
+{
+    static const struct str ends[] = {S_INIT(".nsys-rep"), S_INIT(".qdrep"), S_INIT(".qdstrm")};
+
+    return STR_ANY(str_ends, path, ends);
 }
 
 /* Standard input can be read once: what it is must be seen in what was read. */
@@ -174,6 +224,10 @@ static enum status read_file(struct gpu_imported *to, const char *path, struct d
 
     if (strcmp(path, "-") == 0)
         return read_stdin(to, d);
+    if (str_ends(str_of(path), S(".ncu-rep")))
+        return read_ncu_report(to, path, d);
+    if (is_nsys_report(str_of(path)))
+        return read_nsys_report(to, path, d);
     TRY(mapfile_open(&map, path, d));
     struct str text = map.text;
     bool is_packed = gz_is(text);
@@ -187,7 +241,7 @@ static enum status read_file(struct gpu_imported *to, const char *path, struct d
     if (st == ST_OK && may_be_page)
         st = read_page(to, path, text, &is_read, d);
     mapfile_close(&map);
-    return st != ST_OK || is_read ? st : read_trace(to, path, d);
+    return st != ST_OK || is_read ? st : read_trace(to, path, NULL, d);
 }
 
 /* ---- the run ---- */

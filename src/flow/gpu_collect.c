@@ -202,6 +202,47 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
     return code;
 }
 
+/* Samples every 2^n cycles: some 2^17 of each multiprocessor in all, at 2 GHz. */
+static unsigned sampling_of(double busy_ns)
+{
+    enum { LEAST = 8, MOST = 24 };
+    unsigned n = LEAST;
+
+    while (n < MOST && 2 * busy_ns / (double)(UINT64_C(1) << n) > 1 << 17)
+        n++;
+    return n;
+}
+
+enum gpu_outcome gpu_collect_samples(struct gpu_collect *c, const char *part, double busy_ns,
+                                     struct gpu_recorded *out)
+{
+    struct workload run = {.label = "sampling program counters",
+                           .inject = INJECT_SAMPLES,
+                           .sampling = sampling_of(busy_ns)};
+    struct diag said, *kept = c->diag;
+    const struct trace_note *note = NULL;
+    bool had_failed = c->has_failed;
+
+    diag_init(&said);
+    c->diag = &said;
+    enum gpu_outcome code = run_part(c, &run, part, out);
+    c->diag = kept;
+    c->has_failed = had_failed;
+    const struct refusal *refusal = refusal_of(out, &note);
+    if (out->samples.n == 0 && code != GPU_INTERRUPTED)
+        diag_add(kept, SEV_NOTE, "gpu.no-samples", (struct where){0},
+                 "no source lines: program counters could not be sampled (%s)",
+                 refusal != NULL      ? refusal->text
+                 : said.entries.n > 0 ? said.entries.at[0].first[0].text
+                 : out->notes.n > 0   ? out->notes.at[0].text
+                                      : "no samples");
+    note = gpu_recorded_note(out, "samples-dropped");
+    if (note != NULL)
+        diag_add(kept, SEV_NOTE, "gpu.samples-dropped", (struct where){0}, "%s", note->text);
+    diag_fini(&said);
+    return code == GPU_INTERRUPTED ? code : GPU_DONE;
+}
+
 /* Moves what `from` has to the end of `to`. */
 static void join(struct gpu_recorded *to, struct gpu_recorded *from)
 {

@@ -10,12 +10,13 @@
 #include "base/json_write.h"
 #include "base/mapfile.h"
 #include "driver/cubin.h"
+#include "driver/cubin_lines.h"
 #include "driver/driver.h"
 #include "gpu/ncu_source.h"
 #include "gpu/rundir.h"
 
 enum {
-    KERNELS_MOST = 4,       /* of a stage: those that take longest */
+    KERNELS_MOST = 16,      /* of a stage: those that take longest */
     MODULE_MOST = 64 << 20, /* bytes of a module that is kept */
     NAMES_MOST = 1 << 14,   /* different mangled names of a run */
 };
@@ -32,7 +33,7 @@ struct wanted {
 
 struct keeping {
     const struct gpu_compiled_job *job;
-    const struct gpu_run *run;
+    struct gpu_run *run;
     struct gpu_import *pages;
     struct diag *diag;
     struct arena *arena; /* of this call */
@@ -141,22 +142,20 @@ static void keep_module(struct keeping *k, struct wanted *w, const struct fs_ent
 
 /* ---- one module ---- */
 
-static void add_listing(struct keeping *k, const struct wanted *w, struct str text)
+/* The instructions that nvdisasm printed. */
+static void take_sass(struct arena *arena, const struct wanted *w, struct str text,
+                      struct gpu_listing *l)
 {
-    struct arena *arena = k->pages->arena;
-    struct gpu_listing l = {.kernel = arena_str(arena, w->name)};
-
-    if (!gpu_disasm_sass(text, w->mangled, &l))
-        return;
     struct str last = S("");
-    for (size_t i = 0; i < l.sass.n; i++) {
-        struct gpu_sass *s = &l.sass.at[i];
+
+    gpu_disasm_sass(text, w->mangled, l);
+    for (size_t i = 0; i < l->sass.n; i++) {
+        struct gpu_sass *s = &l->sass.at[i];
         s->text = arena_str(arena, s->text);
         if (!str_equal(s->file, last))
             last = arena_str(arena, s->file);
         s->file = last;
     }
-    vec_push(&k->pages->listings, l);
 }
 
 /* Instructions of a kernel that two stages have are listed once. */
@@ -169,24 +168,112 @@ static bool is_listed(const struct keeping *k, const struct wanted *w)
 }
 
 static void disassemble(struct keeping *k, const struct wanted *w, const char *path,
-                        const struct cubin *c)
+                        const struct cubin *c, struct gpu_listing *l)
 {
     struct arena scratch;
     struct diag said;
     struct str text;
 
-    if (k->nvdisasm == NULL || is_listed(k, w))
+    if (k->nvdisasm == NULL)
         return;
     arena_init(&scratch);
     diag_init(&said);
     if (cubin_nvdisasm(&scratch, k->nvdisasm, path, c, &w->function, &text, &said) == ST_OK)
-        add_listing(k, w, text);
+        take_sass(k->pages->arena, w, text, l);
     else
         diag_add(k->diag, SEV_LOSS, "gpu.no-sass", (struct where){0}, "no instructions of %.*s: %s",
                  STR_ARGS(w->name),
                  said.entries.n > 0 ? said.entries.at[0].first[0].text : "nvdisasm failed");
     diag_fini(&said);
     arena_free(&scratch);
+}
+
+/* Source lines of the instructions, from the module's own table. */
+static void place_rows(struct keeping *k, const struct wanted *w, struct str module,
+                       struct gpu_listing *l)
+{
+    struct arena scratch;
+    struct cubin_lines lines;
+
+    arena_init(&scratch);
+    if (cubin_lines_read(&scratch, module, w->mangled, &lines))
+        for (size_t i = 0; i < l->sass.n; i++) {
+            const struct cubin_line *line = cubin_lines_find(&lines, l->sass.at[i].pc);
+            if (line == NULL)
+                continue;
+            struct str file = lines.files[line->file];
+            bool is_same = i > 0 && str_equal(l->sass.at[i - 1].file, file);
+            l->sass.at[i].file =
+                is_same ? l->sass.at[i - 1].file : arena_str(k->pages->arena, file);
+            l->sass.at[i].line = line->line;
+        }
+    arena_free(&scratch);
+}
+
+/* The text of a source file as it is here now; empty when it is not, or is too long. */
+static void add_lines(struct keeping *k, struct gpu_listing *l, struct str file)
+{
+    enum { SOURCE_MOST = 4 << 20 };
+    struct mapfile map;
+    struct diag said;
+    const char *path = arena_cstr(k->arena, file);
+
+    diag_init(&said);
+    bool is_here = fs_exists(path) && mapfile_open(&map, path, &said) == ST_OK;
+    gpu_listing_lines(l, file, is_here && map.text.n <= SOURCE_MOST ? map.text : S(""),
+                      k->pages->arena);
+    if (is_here)
+        mapfile_close(&map);
+    diag_fini(&said);
+}
+
+static void sample(struct keeping *k, const struct wanted *w, struct str module,
+                   struct gpu_listing *l)
+{
+    if (!gpu_listing_sample(l, k->job->samples, w->mangled, k->pages->arena))
+        return;
+    place_rows(k, w, module, l);
+    for (size_t i = 0; i < l->sass.n; i++) {
+        bool is_new = l->sass.at[i].line > 0 && l->sass.at[i].samples > 0;
+        for (size_t j = 0; j < l->lines.n && is_new; j++)
+            is_new = !str_equal(l->lines.at[j].file, l->sass.at[i].file);
+        if (is_new)
+            add_lines(k, l, l->sass.at[i].file);
+    }
+    for (size_t i = 0; i < k->run->kernels.n; i++)
+        if (str_equal(k->run->kernels.at[i].name, w->name))
+            gpu_listing_attach(k->pages->arena, l, &k->run->kernels.at[i]);
+}
+
+static void list_kernel(struct keeping *k, const struct wanted *w, const char *path,
+                        struct str module, const struct cubin *c)
+{
+    struct gpu_listing l = {.kernel = arena_str(k->pages->arena, w->name)};
+
+    if (is_listed(k, w))
+        return;
+    disassemble(k, w, path, c, &l);
+    sample(k, w, module, &l);
+    if (l.sass.n > 0)
+        vec_push(&k->pages->listings, l);
+    else
+        gpu_listing_free(&l);
+}
+
+/* Of several modules with a kernel of that name the one that ran, where samples tell. */
+static bool is_sampled_elsewhere(const struct keeping *k, const struct wanted *w,
+                                 const struct fs_entry *file)
+{
+    const struct gpu_samples *s = &k->job->samples;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (str_equal(str_of(s->at[i].function), w->mangled)) {
+            const char *name =
+                arena_printf(k->arena, "module-%016llx.cubin", (unsigned long long)s->at[i].module);
+            return !str_equal(str_of(name), file->name) &&
+                   fs_exists(fs_join(k->arena, k->job->modules, name));
+        }
+    return false;
 }
 
 static void take_module(struct keeping *k, const struct fs_entry *file)
@@ -204,7 +291,7 @@ static void take_module(struct keeping *k, const struct fs_entry *file)
         for (size_t i = 0; i < k->wanted.n; i++) {
             struct wanted *w = &k->wanted.at[i];
             const struct cubin_function *f = w->is_found ? NULL : cubin_find(&c, w->mangled);
-            if (f == NULL)
+            if (f == NULL || is_sampled_elsewhere(k, w, file))
                 continue;
             w->is_found = true;
             w->function = *f;
@@ -212,7 +299,7 @@ static void take_module(struct keeping *k, const struct fs_entry *file)
             w->has_ptx = c.ptx.n > 0;
             if (w->has_ptx)
                 put(k, w->stage, with_ending(k, file->name, "ptx"), c.ptx);
-            disassemble(k, w, file->path, &c);
+            list_kernel(k, w, file->path, map.text, &c);
         }
     mapfile_close(&map);
     diag_fini(&said);
@@ -317,7 +404,7 @@ static void take_modules(struct keeping *k, const struct fs_list *list)
         write_resources(k, i);
 }
 
-void gpu_compiled_keep(const struct gpu_compiled_job *job, const struct gpu_run *run,
+void gpu_compiled_keep(const struct gpu_compiled_job *job, struct gpu_run *run,
                        struct gpu_import *pages, struct diag *d)
 {
     struct arena arena;

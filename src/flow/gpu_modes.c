@@ -362,6 +362,8 @@ static void keep_code(struct gpu_mode_run *m)
         .program = c->argv[0],
         .launches = is_event ? events->runs.at : timing->launches.at,
         .n_launches = is_event ? events->runs.n : timing->launches.n,
+        .samples = {m->measured.sampled.samples.at, m->measured.sampled.samples.n,
+                    m->measured.sampled.reasons, m->measured.sampled.n_reasons},
     };
 
     m->pages.arena = &m->run->arena;

@@ -9,6 +9,7 @@
 #include "gpu/ncu_csv.h"
 #include "gpu/plan.h"
 #include "gpu/run.h"
+#include "gpu/sampled.h"
 
 /*
  * Runs the workload under the injection library and reads what it recorded.
@@ -60,6 +61,11 @@ enum gpu_outcome gpu_collect_events(struct gpu_collect *c, const char *part, str
                                     uint64_t warmup, uint64_t runs, struct gpu_recorded *out,
                                     size_t *starts);
 
+/* Samples of program counters: where warps stand. `busy_ns` is how long kernels take, for the
+ * distance of samples. What cannot be had is a note; the program may fail. */
+enum gpu_outcome gpu_collect_samples(struct gpu_collect *c, const char *part, double busy_ns,
+                                     struct gpu_recorded *out);
+
 /* Of annotation mode: launches of a kernel take turns with eight groups. And in place of ncu: every
  * launch with all of them, in many passes. */
 extern const struct gpu_metric_set gpu_metrics_quick, gpu_metrics_deep;
@@ -72,11 +78,12 @@ struct gpu_measured {
     struct gpu_recorded timing;           /* kernels without instruments */
     VEC_OF(struct gpu_recorded) counting; /* one for all regexes, one for each range */
     struct gpu_variants variants;
-    struct gpu_recorded events; /* of event mode */
-    size_t starts;              /* of the program, in event mode */
-    bool is_degraded;           /* no counters here */
-    bool is_partial;            /* some stage has no kernel, some kernel no counters */
-    bool has_own_stages;        /* the user named none */
+    struct gpu_recorded sampled; /* of annotation mode */
+    struct gpu_recorded events;  /* of event mode */
+    size_t starts;               /* of the program, in event mode */
+    bool is_degraded;            /* no counters here */
+    bool is_partial;             /* some stage has no kernel, some kernel no counters */
+    bool has_own_stages;         /* the user named none */
 };
 
 /* Partial data stays in `out` whatever the outcome. */
@@ -106,10 +113,12 @@ struct gpu_compiled_job {
     const char *program;               /* argv[0]: what cuobjdump may look into */
     const struct gpu_launch *launches; /* tell the mangled names */
     size_t n_launches;
+    struct gpu_samples samples;
 };
 
-/* Listings go to `pages`. What cannot be had is a note or a loss in `d`, never a failure. */
-void gpu_compiled_keep(const struct gpu_compiled_job *job, const struct gpu_run *run,
+/* Listings go to `pages`, their hottest places to the kernels of the run. What cannot be had is a
+ * note or a loss in `d`, never a failure. */
+void gpu_compiled_keep(const struct gpu_compiled_job *job, struct gpu_run *run,
                        struct gpu_import *pages, struct diag *d);
 
 struct gpu_mode_run {

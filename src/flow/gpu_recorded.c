@@ -100,6 +100,12 @@ static void take_results(struct gpu_trace_results *r, struct gpu_recorded *out)
         vec_push(&out->notes, r->notes[i]);
     for (size_t i = 0; i < r->n_seen; i++)
         vec_push(&out->seen, r->seen[i]);
+    for (size_t i = 0; i < r->n_samples; i++)
+        vec_push(&out->samples, r->samples[i]);
+    if (out->n_reasons == 0 && r->n_samples > 0) {
+        out->reasons = r->metrics;
+        out->n_reasons = r->n_metrics;
+    }
     out->records += r->records;
     out->dropped += r->dropped;
     out->lost += r->lost;
@@ -143,6 +149,7 @@ void gpu_recorded_free(struct gpu_recorded *r)
     vec_free(&r->counted);
     vec_free(&r->notes);
     vec_free(&r->seen);
+    vec_free(&r->samples);
 }
 
 const struct trace_note *gpu_recorded_note(const struct gpu_recorded *r, const char *code)

@@ -20,6 +20,9 @@ struct gpu_recorded {
     int64_t last_counted_at;
     VEC_OF(struct trace_note) notes;
     VEC_OF(struct trace_seen) seen;
+    VEC_OF(struct trace_pc) samples;
+    const char *const *reasons; /* of the samples */
+    size_t n_reasons;
     uint64_t records, dropped, lost, unfinished; /* unfinished: files without an end */
     const char *chip, *cupti, *driver;           /* "" when not told */
 };

@@ -308,14 +308,15 @@ static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
 }
 
 /* Long sums of products whose operands come from memory, as those of matrices do, outside the
- * tensor cores. */
+ * tensor cores. A tile of 16 by 8 values a thread loads 6 times (four values each) for 128 products;
+ * with fewer loads it is no product of matrices. */
 static void look_at_products(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double fused = m[GPU_M_FFMA] + m[GPU_M_HFMA], threads = m[GPU_M_THREAD_INST_ON];
     double loads = LANES * (m[GPU_M_SHARED_LD] + m[GPU_M_GLOBAL_LD]) / fused;
 
-    if (gpu_uses_tensor(f->c->kernel) || !(fused > 0.15 * threads) || !(loads >= 1.0 / 64) ||
+    if (gpu_uses_tensor(f->c->kernel) || !(fused > 0.15 * threads) || !(loads >= 1.0 / 32) ||
         loads > 4 || fused < LONG_SUM * LANES * m[GPU_M_GLOBAL_ST] || fmax(l.fma, l.l1) < 0.4)
         return;
     double tflops = f->c->peaks->tflops[PEAK_TF32];

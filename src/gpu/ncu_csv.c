@@ -75,7 +75,7 @@ static enum gpu_page page_of_line(struct str line)
     for (size_t i = 0; i < ARRAY_LEN(begins); i++)
         if (str_starts(line, begins[i].begin))
             return begins[i].page;
-    return GPU_PAGE_NONE;
+    return ncu_is_text_launch(line) ? GPU_PAGE_TEXT : GPU_PAGE_NONE;
 }
 
 static struct str line_at(struct str text, size_t at)
@@ -117,6 +117,12 @@ enum gpu_page gpu_page_of(struct str text, size_t *header)
     return GPU_PAGE_NONE;
 }
 
+/* The launches of a text are one page. */
+static bool is_text(enum gpu_page a, enum gpu_page b)
+{
+    return a == GPU_PAGE_TEXT && b == GPU_PAGE_TEXT;
+}
+
 /* Where the page that begins `text` ends: at the header of another, which a log of several
  * processes or reports has. The blocks of a source or PTX page are one page; a summary of nsys ends
  * at an empty line, behind which it tells of the next one. */
@@ -129,7 +135,7 @@ static size_t page_end(struct str text, enum gpu_page kind)
         struct str line = line_at(text, at);
         enum gpu_page page = page_of_line(line);
         if (page != GPU_PAGE_NONE
-                ? !has_blocks || page != GPU_PAGE_SOURCE
+                ? (!has_blocks || page != GPU_PAGE_SOURCE) && !is_text(kind, page)
                 : kind == GPU_PAGE_SUMMARY && (str_trim(line).n == 0 || begins_with_time(line)))
             return at;
         at += line.n + 1;
@@ -405,6 +411,17 @@ static void read_page(struct ncu_page *p, struct str text)
         ncu_read_details(p);
 }
 
+/* Lines of the rows are not those of the file. */
+static void read_text(struct ncu_page *p, struct str page)
+{
+    uint64_t before = p->line_base;
+
+    p->kind = GPU_PAGE_DETAILS;
+    p->line_base = 0;
+    read_page(p, ncu_text_rows(p->in->arena, page));
+    p->line_base = before;
+}
+
 enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str text, struct diag *d)
 {
     struct ncu_page *p = ARENA_NEW(in->arena, struct ncu_page);
@@ -425,6 +442,8 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
             gpu_source_read(in, path, page, p->line_base, d);
         else if (p->kind == GPU_PAGE_PTX)
             gpu_ptx_read(in, path, page, p->line_base, d);
+        else if (p->kind == GPU_PAGE_TEXT)
+            read_text(p, page);
         else
             read_page(p, page);
         p->line_base += lines_in(page);

@@ -23,6 +23,7 @@ enum gpu_page {
     GPU_PAGE_SOURCE,
     GPU_PAGE_PTX,     /* lines of PTX alone */
     GPU_PAGE_RANGES,  /* "range,kernel,<counter>…" in base units */
+    GPU_PAGE_TEXT,    /* what ncu prints by default, no CSV */
     GPU_PAGE_SUMMARY, /* nsys stats: one row a kernel name */
 };
 

@@ -96,6 +96,12 @@ static void attach_lines(struct arena *arena, const struct gpu_listing *l, struc
                               .stall = order[i]->stall}));
 }
 
+void gpu_listing_attach(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
+{
+    attach_sass(arena, l, k);
+    attach_lines(arena, l, k);
+}
+
 /* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
 static struct str without_casts(struct arena *arena, struct str name)
 {
@@ -145,7 +151,6 @@ void gpu_source_attach(struct gpu_import *in)
         struct gpu_listing *l = &in->listings.at[i];
         l->kernel = without_casts(in->arena, l->kernel);
         struct gpu_kernel *k = kernel_of(in, l->kernel, plain, n);
-        attach_sass(in->arena, l, k);
-        attach_lines(in->arena, l, k);
+        gpu_listing_attach(in->arena, l, k);
     }
 }

@@ -85,6 +85,11 @@ void ncu_read_dims(struct str text, uint32_t dims[3]);
 /* Whether a header line is that of a kernel summary. */
 bool ncu_is_summary(struct str line);
 
+/* Text of `ncu` as it prints by default: the line that begins a launch, and the text of launches as
+ * the CSV of a details page. */
+bool ncu_is_text_launch(struct str line);
+struct str ncu_text_rows(struct arena *arena, struct str text);
+
 void ncu_read_summary(struct ncu_page *p);
 void ncu_read_launches(struct ncu_page *p); /* raw pages and ranges */
 void ncu_read_details(struct ncu_page *p);

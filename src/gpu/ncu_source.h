@@ -57,7 +57,10 @@ struct str gpu_sass_cell(size_t i);
 double gpu_listing_share(const struct gpu_listing *l, double samples);
 const struct gpu_line **gpu_hot_lines(struct arena *arena, const struct gpu_listing *l);
 
-/* Hangs the ten hottest instructions and lines of each listing on its kernel. */
+/* Hangs the ten hottest instructions and lines of a listing on a kernel. */
+void gpu_listing_attach(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k);
+
+/* The same for each listing and its kernel. */
 void gpu_source_attach(struct gpu_import *in);
 
 /* sass/<kernel>.csv. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { GAIN_MAX = 95 };
+enum { GAIN_MAX = 95, RULE_TEXT = 300 };
 
 static double known(double value)
 {
@@ -235,8 +235,10 @@ static void look_at_rules(struct gpu_finder *f)
                  .id = 14,
                  .family = family != NULL ? family : arena_cstr(f->arena, rule->name),
                  .name = MESSAGE(LANG_EN, f->arena, &gpu_text.tool_rule, PLACE("rule", rule->name)),
-                 .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%",
-                                         STR_ARGS(rule->speedup_type), rule->speedup),
+                 .trigger = arena_format(f->arena, "%.*s speedup=%.4g%%%s%.*s",
+                                         STR_ARGS(rule->speedup_type), rule->speedup,
+                                         rule->text.n > 0 ? ": " : "",
+                                         STR_ARGS(str_part(rule->text, 0, RULE_TEXT))),
                  .gain = gain * f->c->share,
                  .confidence = confidence_of(14),
                  .is_ranked = is_global && gain > 0});

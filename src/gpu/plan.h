@@ -27,6 +27,7 @@ struct gpu_profile_job {
     const char *select;
     uint64_t skip, count, runs, warmup;
     bool is_shared, is_checked, is_compare_forced, is_dry;
+    bool is_sampled;                     /* annotation mode: once more for source lines */
     const char *baseline, *devlog, *out; /* NULL: not given */
     double timeout_s, wait_s;
     const char *const *argv; /* what stands behind "--"; may be empty */

@@ -7,7 +7,7 @@
 #include "gpu/report.h"
 #include "text/gpu.h"
 
-enum { HOT = 10 };
+enum { HOT = 10, HOT_OF_SAMPLES = 5 };
 
 static const char *word(enum lang lang, const char *english)
 {
@@ -268,18 +268,27 @@ static void recommendations(const struct gpu_run *run, enum lang lang, struct te
         }
 }
 
-static void hot(const struct gpu_run *run, enum lang lang, struct text *t, bool is_lines)
+static void hot(const struct gpu_run *run, enum lang lang, struct text *t, bool is_lines,
+                size_t most)
 {
     head(t, lang, is_lines ? &gpu_text.hot_lines : &gpu_text.hot_instructions, &gpu_text.hot_head);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_kernel *k = run->stages.at[i].main;
         size_t n = k == NULL ? 0 : is_lines ? k->hot_lines.n : k->hot_instructions.n;
-        for (size_t j = 0; j < n && j < HOT; j++) {
+        for (size_t j = 0; j < n && j < most; j++) {
             const struct gpu_hot *h = is_lines ? &k->hot_lines.at[j] : &k->hot_instructions.at[j];
             markdown_row(t, "ss100ss", run->stages.at[i].name, h->place, h->share, h->samples,
                          h->inst, h->stall, str_part(h->text, 0, 120));
         }
     }
+}
+
+static bool has_lines(const struct gpu_run *run)
+{
+    for (size_t i = 0; i < run->stages.n; i++)
+        if (run->stages.at[i].main != NULL && run->stages.at[i].main->hot_lines.n > 0)
+            return true;
+    return false;
 }
 
 static void notes(const struct gpu_run *run, enum lang lang, struct text *t)
@@ -336,8 +345,8 @@ void gpu_report_sections(const struct gpu_run *run, enum lang lang, struct text 
     } else if (str_equal(run->mode, S("ncu"))) {
         diagnosis(run, lang, t);
         recommendations(run, lang, t);
-        hot(run, lang, t, false);
-        hot(run, lang, t, true);
+        hot(run, lang, t, false, HOT);
+        hot(run, lang, t, true, HOT);
         sections(run, lang, t); /* Files */
         notes(run, lang, t);
         return;
@@ -346,6 +355,8 @@ void gpu_report_sections(const struct gpu_run *run, enum lang lang, struct text 
         health(run, lang, t);
         tiling(run, lang, t);
         comparison(run, lang, t);
+        if (has_lines(run))
+            hot(run, lang, t, true, HOT_OF_SAMPLES);
     }
     sections(run, lang, t);
     notes(run, lang, t);

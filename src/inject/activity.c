@@ -188,6 +188,7 @@ static void *work(void *user)
             encode_full(s);
             session_flush(s);
             modules_write(s);
+            session_watch_exits();
             until = after_period(s->settings.period_ms);
         }
         encode_full(s);
@@ -325,6 +326,8 @@ static bool activity_start(struct inject_session *s)
         session_note(s, "failed", errno, "no thread: records are only written at exit");
     else
         session_watch_signals(wake);
+    if (a.has_thread)
+        session_watch_exits();
     return true;
 }
 

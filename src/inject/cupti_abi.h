@@ -191,6 +191,7 @@ enum cupti_callback_id {
     RESOURCE_CONTEXT_CREATED = 1,
     RESOURCE_CONTEXT_ENDS = 2,
     RESOURCE_MODULE_LOADED = 6,
+    RESOURCE_MODULE_ENDS = 7,
     DRIVER_LAUNCH = 307,
     DRIVER_LAUNCH_PTSZ = 442,
     DRIVER_COOPERATIVE = 477,
@@ -432,6 +433,95 @@ struct cupti_data_info_params {
     const uint8_t *image;
     size_t bytes, ranges;
 };
+
+/* ---- samples of program counters ---- */
+
+struct CUPTI_RECORD cupti_stall_count {
+    uint32_t reason, samples;
+};
+
+struct CUPTI_RECORD cupti_pc {
+    size_t size;
+    uint64_t crc; /* of its module, by our own function */
+    uint64_t offset;
+    uint32_t function, padding;
+    char *name; /* mangled */
+    size_t n;
+    struct cupti_stall_count *stalls;
+    uint32_t correlation;
+};
+
+struct CUPTI_RECORD cupti_pc_buffer {
+    size_t size, room;
+    uint64_t samples, dropped;
+    size_t n, left; /* left: in the next call */
+    uint64_t range;
+    struct cupti_pc *pcs;
+    uint64_t foreign;
+    uint8_t is_full;
+};
+
+enum {
+    SAMPLING_PERIOD = 1,
+    SAMPLING_REASONS = 2,
+    SAMPLING_SCRATCH = 3,
+    SAMPLING_HARDWARE = 4,
+    SAMPLING_MODE = 5,
+    SAMPLING_FORMAT = 7,
+    SAMPLING_BUFFER = 8,
+    SAMPLING_CONTINUOUS = 1,
+    SAMPLING_PARSED = 1,
+};
+
+struct cupti_sampling_option {
+    uint32_t type, status;
+    union {
+        uint32_t number;
+        size_t bytes;
+        void *buffer;
+        struct {
+            size_t n;
+            uint32_t *at;
+        } reasons;
+        uint64_t whole[3];
+    };
+};
+
+struct cupti_sampling_params {
+    CUPTI_PARAMS;
+    void *context;
+};
+
+struct cupti_sampling_options_params {
+    CUPTI_PARAMS;
+    void *context;
+    size_t n;
+    struct cupti_sampling_option *options;
+};
+
+struct cupti_sampling_data_params {
+    CUPTI_PARAMS;
+    void *context;
+    struct cupti_pc_buffer *buffer;
+};
+
+struct cupti_reason_count_params {
+    CUPTI_PARAMS;
+    void *context;
+    size_t *n;
+};
+
+struct cupti_reasons_params {
+    CUPTI_PARAMS;
+    void *context;
+    size_t n;
+    uint32_t *numbers;
+    char **names; /* room for REASON_TEXT bytes each */
+};
+
+enum { REASON_TEXT = 128 };
+
+typedef void cupti_crc(const void *cubin, size_t bytes, uint64_t *crc);
 
 /* The size that CUPTI wants to see: up to the end of the last member, without padding. */
 #define CUPTI_SIZE(type, last) (offsetof(struct type, last) + sizeof(((struct type *)0)->last))

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "inject/session.h"
 
@@ -13,22 +14,29 @@ enum { WAIT_MS = 2000 }; /* the thread that saves may wait for a lock of the one
 static struct {
     atomic_bool is_dying;
     atomic_bool is_saved;
+    pid_t process;
     void (*wake)(void);
 } fatal;
 
 static const int ends[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGHUP};
 
-/* Only sleeps and calls what a handler may. The second one that comes ends the program at once. */
-static void on_end(int number)
+/* A child has our memory, or its copy, and is not the program. */
+void session_save(void)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
 
+    if (fatal.wake == NULL || getpid() != fatal.process || atomic_exchange(&fatal.is_dying, true))
+        return;
+    fatal.wake();
+    for (int i = 0; i < WAIT_MS && !atomic_load(&fatal.is_saved); i++)
+        nanosleep(&pause, NULL);
+}
+
+/* The second one that comes ends the program at once. */
+static void on_end(int number)
+{
     signal(number, SIG_DFL);
-    if (!atomic_exchange(&fatal.is_dying, true)) {
-        fatal.wake();
-        for (int i = 0; i < WAIT_MS && !atomic_load(&fatal.is_saved); i++)
-            nanosleep(&pause, NULL);
-    }
+    session_save();
     raise(number);
 }
 
@@ -37,6 +45,7 @@ void session_watch_signals(void (*wake)(void))
 {
     struct sigaction action = {.sa_handler = on_end}, before;
 
+    fatal.process = getpid();
     fatal.wake = wake;
     for (size_t i = 0; i < ARRAY_LEN(ends); i++)
         if (sigaction(ends[i], NULL, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&

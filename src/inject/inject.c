@@ -16,7 +16,7 @@ static bool is_recording;
 static const struct inject_recorder *recorder(void)
 {
     static const struct inject_recorder *const by_mode[] = {&inject_activity, &inject_counters,
-                                                            &inject_events};
+                                                            &inject_events, &inject_samples};
 
     return by_mode[session.settings.mode];
 }
@@ -92,6 +92,7 @@ int InitializeInjection(void)
     }
     pthread_atfork(before_fork, in_parent, in_child);
     atexit(at_exit);
+    at_quick_exit(at_exit);
     is_recording = start_recording();
     session_flush(&session);
     return 1;

@@ -15,7 +15,7 @@
  * The environment is the whole contract. Unset or empty means the default.
  *
  * STRATA_TRACE_DIR          folder for the files; must exist. Unset: the library does nothing.
- * STRATA_INJECT_MODE        trace (default), counters, event
+ * STRATA_INJECT_MODE        trace (default), counters, event, samples
  * STRATA_INJECT_PRESET      trace: which records: min, std (default), full
  * STRATA_INJECT_GRAPHS      trace: 1 records whole graph launches beside the nodes; default 0
  * STRATA_INJECT_LATENCY     trace: 1 asks for queue times of kernels; default 0
@@ -44,7 +44,8 @@
  *                           every measured launch; 0 never runs one twice: metrics that do not fit
  *                           into one pass are measured on the next launches of the kernel, in
  *                           turns, and records have no value for the others
- * STRATA_INJECT_PERIOD_MS   how often recorded data is written; default 200
+ * STRATA_INJECT_SAMPLING    samples: a sample every 2^N cycles, N from 5 to 31; 0 (default): as
+ * CUPTI chooses STRATA_INJECT_PERIOD_MS   how often recorded data is written; default 200
  * STRATA_CUPTI_PATH         libcupti to use, a file; unset: the search order of inject/cupti.h
  *
  * Launches in counters and event mode are told by the driver's callbacks: their sites have names,
@@ -66,6 +67,7 @@
  * bad-setting       a variable could not be read; the text names it
  * ranges-differ     ranges and launches do not pair up: names of counter records are unknown
  * capturing         launches into a stream that was being captured; nothing was timed there
+ * samples-dropped   samples that the hardware had no room for; the text says how many of how many
  * modules           GPU code that was not saved; the text says how much
  * failed            any other failed call; the text names it
  */

@@ -62,20 +62,21 @@ void modules_take(const struct cupti_resource_data *loaded)
 }
 
 /* FNV-1a of 64 bits over words of eight bytes, then the bytes that are left and the length. */
-static uint64_t hash_of(const struct module *module)
+uint64_t modules_hash(const void *code, size_t bytes)
 {
+    const unsigned char *data = code;
     const uint64_t prime = UINT64_C(0x100000001b3);
     uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
     size_t i = 0;
 
-    for (; i + sizeof(word) <= module->bytes; i += sizeof(word)) {
-        memcpy(&word, module->data + i, sizeof(word));
+    for (; i + sizeof(word) <= bytes; i += sizeof(word)) {
+        memcpy(&word, data + i, sizeof(word));
         hash = (hash ^ word) * prime;
         hash ^= hash >> 32; /* the product alone carries upwards only */
     }
-    for (; i < module->bytes; i++)
-        hash = (hash ^ module->data[i]) * prime;
-    return (hash ^ module->bytes) * prime;
+    for (; i < bytes; i++)
+        hash = (hash ^ data[i]) * prime;
+    return (hash ^ bytes) * prime;
 }
 
 /* Under a name of this process until it is whole: others may write the same. */
@@ -83,7 +84,7 @@ static bool save(const char *folder, const struct module *module)
 {
     char path[PATH_MOST], part[PATH_MOST];
     int n = snprintf(path, sizeof(path), "%s/module-%016llx.cubin", folder,
-                     (unsigned long long)hash_of(module));
+                     (unsigned long long)modules_hash(module->data, module->bytes));
     int k = snprintf(part, sizeof(part), "%s/module-%ld.part", folder, (long)getpid());
 
     if (n >= (int)sizeof(path) || k >= (int)sizeof(part))

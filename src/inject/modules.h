@@ -14,6 +14,9 @@
 /* A module that is being loaded; by any thread of the program. */
 void modules_take(const struct cupti_resource_data *loaded);
 
+/* What its file is called after. */
+uint64_t modules_hash(const void *code, size_t bytes);
+
 /* Writes what was taken; by our thread, or by the last one. */
 void modules_write(struct inject_session *s);
 

@@ -153,7 +153,7 @@ static void tell_file(struct inject_session *s, const char *key, const char *pat
 
 static void tell_surroundings(struct inject_session *s)
 {
-    static const char *const modes[] = {"trace", "counters", "event"};
+    static const char *const modes[] = {"trace", "counters", "event", "samples"};
     static const char *const presets[] = {"min", "std", "full"};
     char text[TEXT];
     ssize_t n = readlink("/proc/self/exe", text, sizeof(text) - 1);

@@ -54,6 +54,12 @@ void session_watch_signals(void (*wake)(void));
 bool session_is_dying(void);
 void session_saved(void);
 
+/* The same without a signal; only sleeps and calls what a handler may. */
+void session_save(void);
+
+/* The same for _exit(), of the objects that are loaded now. */
+void session_watch_exits(void);
+
 /* What the library can record; one for each mode. */
 struct inject_recorder {
     bool (*start)(struct inject_session *s); /* false, with a note, when nothing can be recorded */
@@ -82,8 +88,12 @@ struct inject_recorder {
  * the run before, and only when runs differ an event follows every further launch. Results are
  * fetched later, when the device is done, in the program's own calls: our thread, which writes the
  * file every period, never calls CUDA.
+ *
+ * samples - samples mode: every multiprocessor notes in turns where a warp of it stands and what it
+ * waits for (CUPTI's PC sampling, kernels run side by side as ever). CUPTI adds up by instruction;
+ * our thread writes the sums every period, and readers add them up again.
  */
-extern const struct inject_recorder inject_activity, inject_counters, inject_events;
+extern const struct inject_recorder inject_activity, inject_counters, inject_events, inject_samples;
 
 /* Nanoseconds of the clock that records have. */
 int64_t session_now(struct inject_session *s);

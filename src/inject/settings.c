@@ -87,14 +87,14 @@ static unsigned list_of(struct settings *s, const char *variable, char cut, char
 
 void settings_read(struct settings *s)
 {
-    static const char *const modes[] = {"trace", "counters", "event"};
+    static const char *const modes[] = {"trace", "counters", "event", "samples"};
     static const char *const presets[] = {"min", "std", "full"};
     static const char *const clocks[] = {"real", "mono"};
-    enum { PER_KERNEL = 3, PASSES = 2, PERIOD = 200, PERIOD_MOST = 3600000 };
+    enum { PER_KERNEL = 3, PASSES = 2, PERIOD = 200, PERIOD_MOST = 3600000, SAMPLING_MOST = 31 };
     const char *kernel = value_of("STRATA_INJECT_KERNEL");
 
     *s = (struct settings){.folder = value_of("STRATA_TRACE_DIR"), .device = -1};
-    s->mode = (enum inject_mode)word_of(s, "STRATA_INJECT_MODE", modes, 3, INJECT_TRACE);
+    s->mode = (enum inject_mode)word_of(s, "STRATA_INJECT_MODE", modes, 4, INJECT_TRACE);
     s->preset = (enum inject_preset)word_of(s, "STRATA_INJECT_PRESET", presets, 3, PRESET_STD);
     s->graphs = number_of(s, "STRATA_INJECT_GRAPHS", 0, 1) != 0;
     s->latency = number_of(s, "STRATA_INJECT_LATENCY", 0, 1) != 0;
@@ -111,6 +111,7 @@ void settings_read(struct settings *s)
     s->period_ms = (uint32_t)number_of(s, "STRATA_INJECT_PERIOD_MS", PERIOD, PERIOD_MOST);
     if (s->period_ms == 0)
         s->period_ms = PERIOD;
+    s->sampling = (uint32_t)number_of(s, "STRATA_INJECT_SAMPLING", 0, SAMPLING_MOST);
     s->n_ranges =
         list_of(s, "STRATA_INJECT_RANGE", '\n', s->range_text, s->ranges, SETTINGS_RANGES);
     s->n_metrics =

@@ -10,7 +10,7 @@
 
 #include "capture/trace_file.h"
 
-enum inject_mode { INJECT_TRACE, INJECT_COUNTERS, INJECT_EVENT };
+enum inject_mode { INJECT_TRACE, INJECT_COUNTERS, INJECT_EVENT, INJECT_SAMPLES };
 enum inject_preset { PRESET_MIN, PRESET_STD, PRESET_FULL };
 
 enum { SETTINGS_RANGES = 16, SETTINGS_TEXT = 8192 };
@@ -29,6 +29,7 @@ struct settings {
     unsigned n_ranges;
     uint64_t skip, count, per_kernel, passes;
     uint32_t period_ms;
+    uint32_t sampling; /* a sample every 2^sampling cycles; 0: as CUPTI chooses */
     const char *metrics[TRACE_METRICS_MOST];
     unsigned n_metrics;
     const char *bad; /* the first variable that could not be read; NULL: none */

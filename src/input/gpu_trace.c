@@ -116,7 +116,7 @@ static bool read_untimed(struct reader *r, uint8_t tag, struct gpu_trace_record 
 
     out->tag = tag;
     out->n = 0;
-    if (tag == TRACE_METRICS) {
+    if (tag == TRACE_METRICS || tag == TRACE_SAMPLE) {
         if (!number(r, &n) || n > TRACE_METRICS_MOST)
             return false;
         out->numbers[out->n++] = n++;

@@ -109,6 +109,8 @@ struct gpu_trace_results {
     size_t n_notes;
     struct trace_seen *seen;
     size_t n_seen;
+    struct trace_pc *samples; /* their reasons are the metrics */
+    size_t n_samples;
     const char *mode, *chip, *cupti, *driver, *host, *exe; /* "" when not told */
     uint64_t records, dropped, lost; /* timed records; not recorded; damaged */
     bool has_end;

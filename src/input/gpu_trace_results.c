@@ -15,6 +15,7 @@ struct gather {
     VEC_OF(struct trace_run) runs;
     VEC_OF(struct trace_note) notes;
     VEC_OF(struct trace_seen) seen;
+    VEC_OF(struct trace_pc) samples;
 };
 
 static const char *text_of(struct gather *g, uint64_t number)
@@ -102,6 +103,22 @@ static void take_metrics(struct gather *g, const struct gpu_trace_record *r)
         g->out->metrics[i - 1] = text_of(g, r->numbers[i]);
 }
 
+static void take_sample(struct gather *g, const struct gpu_trace_record *r)
+{
+    enum { FIXED = 4 };
+
+    if (r->n < FIXED)
+        return;
+    size_t pairs = (r->n - FIXED) / 2;
+    uint64_t *counts = ARENA_ARRAY(g->arena, uint64_t, 2 * pairs);
+    memcpy(counts, r->numbers + FIXED, 2 * pairs * sizeof(*counts));
+    vec_push(&g->samples, ((struct trace_pc){.function = text_of(g, r->numbers[1]),
+                                                 .module = r->numbers[2],
+                                                 .offset = r->numbers[3],
+                                                 .counts = counts,
+                                                 .n = pairs}));
+}
+
 static void take_record(void *ctx, const struct gpu_trace_record *r)
 {
     struct gather *g = ctx;
@@ -110,6 +127,8 @@ static void take_record(void *ctx, const struct gpu_trace_record *r)
         take_info(g, text_of(g, r->numbers[0]), text_of(g, r->numbers[1]));
     else if (r->tag == TRACE_METRICS)
         take_metrics(g, r);
+    else if (r->tag == TRACE_SAMPLE)
+        take_sample(g, r);
     else if (r->tag == TRACE_NOTE)
         vec_push(&g->notes, ((struct trace_note){.code = text_of(g, r->numbers[0]),
                                                  .text = text_of(g, r->numbers[2]),
@@ -150,6 +169,7 @@ enum status gpu_trace_results_read(const char *path, struct arena *arena, struct
         KEEP(runs);
         KEEP(notes);
         KEEP(seen);
+        KEEP(samples);
         out->process = t.process;
         out->records = t.records;
         out->dropped = t.dropped;

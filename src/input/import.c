@@ -73,6 +73,8 @@ void import_table_rows(struct import *i, const struct import_table *t, struct cs
     for (uint64_t n = 1; csv_next(csv); n++, begin = csv_used(csv)) {
         if (n % POLL_ROWS == 0 && cancelled())
             return; /* input_read() tells */
+        if (n % POLL_ROWS == 0)
+            input_progress(i->in, csv_used(csv), i->in->text.n);
         uint64_t lost = i->lost;
         enum import_row row = t->take(i, csv, ctx);
         i->rows += row == ROW_TAKEN;
@@ -105,6 +107,7 @@ bool import_slice(struct import *i, const struct slice *slice)
 enum status import_db_open(struct import *i, struct db *db)
 {
     TRY(db_open(db, i->in->path, i->in->text, i->in->diag));
+    db->progress = i->in->options != NULL ? i->in->options->progress : NULL;
     i->bytes = db->bytes;
     i->is_kept = true;
     return ST_OK;

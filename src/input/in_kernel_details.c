@@ -11,6 +11,8 @@
  * One file, as the hot loop is compiled as a whole.
  * Format reference: docs/formats/kernel-details.md
  */
+#include <sys/stat.h>
+
 #include "base/stream.h"
 #include "capture/classify.h"
 #include "input/import.h"
@@ -93,6 +95,7 @@ struct reader {
     struct import *i;
     struct capture *cap;
     struct csv csv;
+    uint64_t size;        /* of the file; 0: not known */
     size_t row_at;        /* where the row begins in the window */
     struct arena scratch; /* unquoted cells of one row */
     struct arena memory;  /* bytes of patterns */
@@ -759,6 +762,7 @@ static enum status read_windows(struct reader *r, struct stream *s)
         if (r->csv.is_last)
             break;
         stream_consume(s, csv_used(&r->csv));
+        input_progress(r->i->in, s->offset, r->size);
         TRY(stream_fill(s));
         csv_more(&r->csv, stream_text(s), s->at_end);
     }
@@ -769,9 +773,12 @@ static enum status read_windows(struct reader *r, struct stream *s)
 static enum status read_stream(struct reader *r)
 {
     struct stream s;
+    struct stat file;
     const struct input_file *in = r->i->in;
     enum status st = stream_open_fast(&s, in->path, WINDOW, in->has_fault, in->diag);
 
+    if (stat(in->path, &file) == 0 && S_ISREG(file.st_mode) && !s.is_gzip)
+        r->size = (uint64_t)file.st_size;
     if (st == ST_OK)
         st = read_windows(r, &s);
     stream_close(&s);

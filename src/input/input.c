@@ -1,10 +1,12 @@
 /* The list of importers, choosing one, and from bundles to a fleet. */
 #include "input/input.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/cancel.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "base/utf16.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
@@ -222,14 +224,29 @@ struct read_job {
     struct arena scratch;
     struct task *tasks;
     size_t n;
+    atomic_size_t done;
 };
 
+void input_progress(const struct input_file *in, uint64_t done, uint64_t total)
+{
+    if (in->options != NULL)
+        progress_step(in->options->progress,
+                      (struct progress_step){in->path, PROGRESS_BYTES, done, total});
+}
+
+/* Several at once are counted as a whole. */
 static void run_task(void *ctx, size_t i)
 {
     struct read_job *job = ctx;
     struct task *t = &job->tasks[i];
+    struct input_options options = *job->options;
 
-    t->status = load_bundle(t->bundle, t->name, job->options, &t->diag, &t->loaded);
+    if (job->n > 1)
+        options.progress = NULL;
+    t->status = load_bundle(t->bundle, t->name, &options, &t->diag, &t->loaded);
+    if (job->n > 1)
+        progress_tick(job->options->progress, "reading captures",
+                      atomic_fetch_add(&job->done, 1) + 1, job->n);
 }
 
 /* Bundles whose names say that they are of another rank need not be read. */

@@ -60,6 +60,9 @@ struct input_file {
     bool *has_fault; /* the caller can begin again: gz_init_fast(). NULL: it cannot */
 };
 
+/* Tells how many of the file's `total` bytes are read; 0: not known how many there are. */
+void input_progress(const struct input_file *in, uint64_t done, uint64_t total);
+
 /* What a file of a format is good for beside others of the same run. */
 enum input_role {
     ROLE_WHOLE,    /* a run on its own */

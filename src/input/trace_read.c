@@ -361,8 +361,7 @@ static bool merge_piece(void *ctx, size_t slot)
         carry_on(r, c);
     else if (c->why != STOP_LIMIT)
         end_at(r, c);
-    if (r->in->options != NULL)
-        progress_tick(r->in->options->progress, r->in->path, c->stop, r->source.size);
+    input_progress(r->in, c->stop, r->source.size);
     return !r->has_ended || r->is_object;
 }
 

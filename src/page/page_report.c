@@ -66,7 +66,7 @@ static void put_table(struct page_html *h, const struct table *t)
     page_html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
     for (size_t c = 0; c < t->n_columns; c++) {
         page_html_format(h, "<th scope=\"col\"%s>",
-                         t->columns[c].type != COLUMN_TEXT ? " class=\"n\"" : "");
+                         column_is_right(&t->columns[c]) ? " class=\"n\"" : "");
         page_html_text(h, message_word(h->lang, str_of(t->columns[c].head)));
         page_html_put(h, S("</th>"));
     }
@@ -74,7 +74,7 @@ static void put_table(struct page_html *h, const struct table *t)
     for (size_t i = 0; t->n_columns > 0 && i < t->cells.n; i++) {
         size_t c = i % t->n_columns;
         page_html_put(h, c == 0 ? S("<tr>") : S(""));
-        page_html_put(h, t->columns[c].type != COLUMN_TEXT ? S("<td class=\"n\">") : S("<td>"));
+        page_html_put(h, column_is_right(&t->columns[c]) ? S("<td class=\"n\">") : S("<td>"));
         page_html_text(h, table_cell(t, i, buf));
         page_html_put(h, S("</td>"));
         page_html_put(h, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
@@ -138,6 +138,8 @@ static void put_block(struct page_html *h, const struct block *b)
         break;
     case BLOCK_FINDINGS:
         put_findings(h, b);
+        break;
+    case BLOCK_SERIES: /* the page has its own picture */
         break;
     }
 }

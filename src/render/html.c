@@ -46,13 +46,13 @@ static void put_table(struct render_out *o, const struct table *t)
 
     render_put(o, S("<table>\n<tr>"));
     for (size_t c = 0; c < t->n_columns; c++)
-        put_element(o, t->columns[c].type != COLUMN_TEXT ? "th class=n" : "th",
+        put_element(o, column_is_right(&t->columns[c]) ? "th class=n" : "th",
                     str_of(t->columns[c].head));
     render_put(o, S("</tr>\n"));
     for (size_t i = 0; t->n_columns > 0 && i < t->cells.n; i++) {
         size_t c = i % t->n_columns;
         render_put(o, c == 0 ? S("<tr>") : S(""));
-        put_element(o, t->columns[c].type != COLUMN_TEXT ? "td class=n" : "td",
+        put_element(o, column_is_right(&t->columns[c]) ? "td class=n" : "td",
                     table_cell(t, i, buf));
         render_put(o, c + 1 == t->n_columns ? S("</tr>\n") : S(""));
     }

@@ -36,7 +36,7 @@ static void put_table(struct render_out *o, const struct table *t)
     }
     render_put(o, S("|\n"));
     for (size_t c = 0; c < t->n_columns; c++)
-        render_put(o, t->columns[c].type != COLUMN_TEXT ? S("|---:") : S("|---"));
+        render_put(o, column_is_right(&t->columns[c]) ? S("|---:") : S("|---"));
     render_put(o, S("|\n"));
     for (size_t i = 0; i < t->cells.n; i++) {
         render_put(o, S("| "));

@@ -50,12 +50,17 @@ void render_escaped(struct render_out *o, struct str text, enum inert_form form,
 }
 
 /* Whether the renderer has something for that kind of block. */
-static bool is_written(const struct renderer *renderer, enum block_kind kind)
+static bool is_written(const struct render_out *o, const struct renderer *renderer,
+                       enum block_kind kind)
 {
     const bool has[] = {
-        [BLOCK_HEADING] = renderer->heading != NULL, [BLOCK_TEXT] = renderer->text != NULL,
-        [BLOCK_LINE] = renderer->line != NULL,       [BLOCK_FACTS] = renderer->facts != NULL,
-        [BLOCK_TABLE] = renderer->table != NULL,     [BLOCK_FINDINGS] = renderer->finding != NULL,
+        [BLOCK_HEADING] = renderer->heading != NULL,
+        [BLOCK_TEXT] = renderer->text != NULL,
+        [BLOCK_LINE] = renderer->line != NULL,
+        [BLOCK_FACTS] = renderer->facts != NULL,
+        [BLOCK_TABLE] = renderer->table != NULL,
+        [BLOCK_FINDINGS] = renderer->finding != NULL,
+        [BLOCK_SERIES] = renderer->series != NULL && o->width > 0,
     };
 
     return has[kind];
@@ -86,6 +91,9 @@ static void write_block(struct render_out *o, const struct renderer *renderer,
             renderer->finding(o, b->findings.at[i]);
         render_put(o, renderer->findings[1]);
         break;
+    case BLOCK_SERIES:
+        renderer->series(o, b);
+        break;
     }
 }
 
@@ -96,6 +104,7 @@ bool render_write(const struct renderer *renderer, const struct report *r,
                            .color = options->color,
                            .csv_safe = options->csv_safe,
                            .long_names = options->long_names,
+                           .is_ascii = options->is_ascii,
                            .width = options->width};
     bool is_first = renderer->begin == NULL || r->title.n == 0;
 
@@ -103,9 +112,9 @@ bool render_write(const struct renderer *renderer, const struct report *r,
         renderer->begin(&o, r);
     for (size_t i = 0; i < r->blocks.n; i++) {
         const struct block *b = r->blocks.at[i];
-        if (!is_written(renderer, b->kind))
+        if (!is_written(&o, renderer, b->kind))
             continue;
-        if (renderer->has_gaps && b->kind != BLOCK_LINE && !is_first)
+        if (renderer->has_gaps && b->kind != BLOCK_LINE && b->kind != BLOCK_SERIES && !is_first)
             render_put(&o, S("\n"));
         write_block(&o, renderer, b);
         is_first = false;

@@ -13,12 +13,13 @@ struct render_options {
     bool color;      /* escape sequences for a terminal; never the only carrier of a meaning */
     size_t width;    /* of the terminal; 0: no limit */
     bool long_names; /* also there: kernels with template arguments and parameters */
+    bool is_ascii;   /* draws with ASCII on a terminal too */
 };
 
 /* What renderers write through: the first failure of the sink ends the output. */
 struct render_out {
     struct sink sink;
-    bool color, csv_safe, long_names, failed;
+    bool color, csv_safe, long_names, is_ascii, failed;
     size_t width;
 };
 
@@ -35,6 +36,7 @@ struct renderer {
     void (*facts)(struct render_out *o, const struct block *b);
     void (*table)(struct render_out *o, const struct table *t);
     void (*finding)(struct render_out *o, const struct finding *f);
+    void (*series)(struct render_out *o, const struct block *b);
     struct str findings[2]; /* before and after them */
     struct str end;
 };

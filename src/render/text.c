@@ -7,6 +7,7 @@
 
 #include "base/mangled.h"
 #include "base/wrap.h"
+#include "render/draw.h"
 #include "render/render.h"
 
 static void put_text(struct render_out *o, struct str text)
@@ -36,13 +37,34 @@ static void put_blanks(struct render_out *o, size_t n)
     render_put(o, str_part(blanks, 0, n));
 }
 
-/* On a terminal kernels go by their plain names, unless --long-names is given. */
+static struct str bar_text(const struct render_out *o, double share, struct arena *arena)
+{
+    struct text bar = {0};
+
+    draw_bar(&bar, share, BAR_WIDTH, o->is_ascii);
+    struct str text = arena_str(arena, text_view(&bar));
+    text_free(&bar);
+    return text;
+}
+
+/* On a terminal kernels go by their plain names, unless --long-names is given, and bars are blocks
+ * where it shows them. */
 static struct str cell_text(const struct render_out *o, const struct table *t, size_t i, char *buf,
                             struct arena *arena)
 {
+    if (o->width > 0 && t->columns[i % t->n_columns].type == COLUMN_BAR)
+        return bar_text(o, t->cells.at[i].number, arena);
     struct str text = inert_line(arena, table_cell(t, i, buf));
 
     return o->width > 0 && !o->long_names ? mangled_short(arena, text) : text;
+}
+
+/* A word about something bad or good, in its colour. */
+static struct str painted(struct arena *arena, struct str text, enum cell_mark mark)
+{
+    static const char *const paints[] = {"", "\033[31m", "\033[33m", "\033[32m"};
+
+    return arena_format(arena, "%s%.*s\033[0m", paints[mark], STR_ARGS(text));
 }
 
 static void put_table(struct render_out *o, const struct table *t)
@@ -58,7 +80,7 @@ static void put_table(struct render_out *o, const struct table *t)
     assert(n > 0 && n <= COLUMNS);
     arena_init(&arena);
     for (size_t c = 0; c < n; c++) {
-        columns[c].is_right = t->columns[c].type != COLUMN_TEXT;
+        columns[c].is_right = column_is_right(&t->columns[c]);
         columns[c].drop = t->drops != NULL ? t->drops[c] : 0;
         heads[c] = str_of(t->columns[c].head);
         wrap_widen(&columns[c], heads[c]);
@@ -73,8 +95,11 @@ static void put_table(struct render_out *o, const struct table *t)
     render_put(o, S("\n"));
     text_clear(&text);
     for (size_t i = 0; i < t->cells.n; i += n) {
-        for (size_t c = 0; c < n; c++)
+        for (size_t c = 0; c < n; c++) {
             cells[c] = cell_text(o, t, i + c, bufs[c], &arena);
+            if (o->color && t->cells.at[i + c].mark != MARK_NONE && !columns[c].is_narrow)
+                cells[c] = painted(&arena, cells[c], t->cells.at[i + c].mark);
+        }
         wrap_row(&text, columns, n, cells);
     }
     wrap_left_out(&text, columns, n, heads, o->width);
@@ -125,6 +150,20 @@ static void put_finding(struct render_out *o, const struct finding *f)
         put_detail(o, label, text);
 }
 
+static void put_series(struct render_out *o, const struct block *b)
+{
+    size_t label = str_width(b->text) + 2, least = 20;
+    size_t room = o->width > label + least ? o->width - label : least;
+    struct text line = {0};
+
+    text_put(&line, b->text);
+    text_put(&line, S("  "));
+    draw_series(&line, b->series.at, b->series.n, room, o->is_ascii);
+    text_char(&line, '\n');
+    render_put(o, text_view(&line));
+    text_free(&line);
+}
+
 static void put_heading(struct render_out *o, struct str text)
 {
     put_paint(o, "\033[1m", text);
@@ -161,4 +200,5 @@ const struct renderer renderer_text = {
     .facts = put_facts,
     .table = put_table,
     .finding = put_finding,
+    .series = put_series,
 };

@@ -140,6 +140,7 @@ bool timeline_args(struct text_out *out, const struct capture *cap, const struct
 
 bool timeline_goes_on(const struct timeline_options *options, uint64_t bytes)
 {
-    progress_tick(options->progress, options->label, bytes, 0);
+    progress_step(options->progress,
+                  (struct progress_step){options->label, PROGRESS_BYTES, bytes, 0});
     return !cancelled();
 }

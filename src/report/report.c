@@ -121,6 +121,15 @@ void report_fact(struct report *r, const char *label, struct str text)
     vec_push(&last_block(r, BLOCK_FACTS)->facts, fact);
 }
 
+void report_series(struct report *r, struct str label, struct report_values values)
+{
+    double *at = ARENA_ARRAY(&r->arena, double, values.n);
+
+    for (size_t i = 0; i < values.n; i++)
+        at[i] = values.at[i];
+    add_block(r, BLOCK_SERIES, label)->series = (struct report_values){at, values.n};
+}
+
 static const struct column *translate(struct report *r, const struct column *columns, size_t n)
 {
     struct column *out = ARENA_ARRAY(&r->arena, struct column, n);
@@ -146,7 +155,7 @@ struct table *report_table(struct report *r, const struct column *columns, size_
 
 static void add_cell(struct table *t, bool is_number, struct cell cell)
 {
-    assert((t->columns[t->cells.n % t->n_columns].type == COLUMN_NUMBER) == is_number);
+    assert((t->columns[t->cells.n % t->n_columns].type >= COLUMN_NUMBER) == is_number);
     (void)is_number;
     vec_push(&t->cells, cell);
 }
@@ -161,11 +170,28 @@ void table_word(struct report *r, struct table *t, const char *english)
     add_cell(t, false, (struct cell){.text = message_word(r->lang, str_of(english))});
 }
 
+void table_mark(struct table *t, enum cell_mark mark)
+{
+    t->cells.at[t->cells.n - 1].mark = mark;
+}
+
+static struct str bar(double share, char *buf)
+{
+    double length = share * BAR_WIDTH + 0.5;
+    size_t n = length < BAR_WIDTH ? length > 0 ? (size_t)length : 0 : BAR_WIDTH;
+
+    memset(buf, '#', n);
+    return (struct str){buf, n};
+}
+
 struct str table_cell(const struct table *t, size_t i, char *buf)
 {
     const struct column *column = &t->columns[i % t->n_columns];
     const struct cell *cell = &t->cells.at[i];
 
+    _Static_assert((int)BAR_WIDTH <= (int)QUANTITY_TEXT, "a bar fits the text of a number");
+    if (column->type == COLUMN_BAR)
+        return bar(cell->number, buf);
     if (column->type != COLUMN_NUMBER)
         return cell->text;
     return (struct str){buf, quantity_number(buf, (struct quantity){cell->number, column->unit})};

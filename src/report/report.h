@@ -2,7 +2,8 @@
  * report - results as a document: what every renderer writes and no analysis formats.
  *
  * A report is a list of blocks in reading order. Block kinds are few, and a renderer handles each
- * once: heading, paragraph, line, facts (a label and a text), table with typed columns, findings.
+ * once: heading, paragraph, line, facts (a label and a text), table with typed columns, findings,
+ * and series, which terminals draw.
  * A blank line parts blocks, but not lines from what is before them. The report owns all its text.
  *
  * A report is written in one language. Its builder takes sentences from the catalogue with
@@ -16,13 +17,27 @@
 #include "report/message.h"
 #include "report/quantity.h"
 
-enum block_kind { BLOCK_HEADING, BLOCK_TEXT, BLOCK_LINE, BLOCK_FACTS, BLOCK_TABLE, BLOCK_FINDINGS };
+enum block_kind {
+    BLOCK_HEADING,
+    BLOCK_TEXT,
+    BLOCK_LINE,
+    BLOCK_FACTS,
+    BLOCK_TABLE,
+    BLOCK_FINDINGS,
+    BLOCK_SERIES
+};
 
 enum column_type {
     COLUMN_TEXT,
     COLUMN_RIGHT, /* text, aligned as numbers are */
-    COLUMN_NUMBER
+    COLUMN_NUMBER,
+    COLUMN_BAR /* a share of 1, drawn */
 };
+
+enum { BAR_WIDTH = 30 }; /* columns of a share of 1 */
+
+/* Whether a word is about something bad or good; colours only repeat what it says. */
+enum cell_mark { MARK_NONE, MARK_BAD, MARK_DOUBT, MARK_GOOD };
 
 struct column {
     const char *head; /* with the unit: "busy ms" */
@@ -32,7 +47,8 @@ struct column {
 
 struct cell {
     struct str text; /* of a text or right column */
-    double number;   /* of a number column; not finite: missing */
+    double number;   /* of a number or bar column; not finite: missing */
+    enum cell_mark mark;
 };
 
 struct table {
@@ -48,10 +64,17 @@ struct fact {
     struct str text;
 };
 
+/* Values in the order of time. */
+struct report_values {
+    const double *at;
+    size_t n;
+};
+
 struct block {
     enum block_kind kind;
     struct str text;
     struct table *table;
+    struct report_values series;
     VEC_OF(struct fact) facts;
     VEC_OF(struct finding *) findings;
 };
@@ -92,11 +115,20 @@ void report_line(struct report *r, const char *format, ...) __attribute__((forma
  * must outlive the report. */
 void report_fact(struct report *r, const char *label, struct str text);
 
+/* Values and what they are; only terminals show it, so it is said elsewhere too. */
+void report_series(struct report *r, struct str label, struct report_values values);
+
 /* `columns` must outlive the report (a static table). Cells are added row by row. */
 struct table *report_table(struct report *r, const struct column *columns, size_t n);
 void table_text(struct report *r, struct table *t, struct str text);
 void table_word(struct report *r, struct table *t, const char *english); /* looked up */
 void table_number(struct table *t, double number);
+void table_mark(struct table *t, enum cell_mark mark); /* of the cell added last */
+
+static inline bool column_is_right(const struct column *column)
+{
+    return column->type == COLUMN_RIGHT || column->type == COLUMN_NUMBER;
+}
 
 /* Cell `i` as it is printed; `buf` holds QUANTITY_TEXT bytes. */
 struct str table_cell(const struct table *t, size_t i, char *buf);

@@ -75,7 +75,9 @@ static enum status run_steps(struct synth_job_state *j, const struct progress *p
         sim_step(&j->sim, o->partial && is_last);
         write_steps(j);
         if (o->target_bytes > 0)
-            progress_tick(progress, "writing", rank_out_bytes(&j->ranks[0]), o->target_bytes);
+            progress_step(progress,
+                          (struct progress_step){"writing", PROGRESS_BYTES,
+                                                 rank_out_bytes(&j->ranks[0]), o->target_bytes});
         else
             progress_tick(progress, "writing steps", (uint64_t)n + 1, (uint64_t)most);
         if (cancelled())

@@ -196,6 +196,32 @@ def dropped_records_are_told():
 METRICS = ["gpu__time_duration.sum", "sm__cycles_elapsed.max", "dram__bytes_read.sum"]
 
 
+def a_program_that_leaves_by_exit_is_recorded():
+    """_exit() runs no handlers; what was recorded just before is there all the same."""
+    run = Run("launch:k:1:1000", "_exit:5", PERIOD_MS="60000")
+    assert run.status == 5 and run.err == ""
+    assert len(of_kind(run.trace, "compute")) == 1000
+
+
+def samples_of_instructions():
+    """Samples mode adds up where kernels stood: a sum for each instruction and fetch."""
+    run = Run("launch:alpha:1:4", "launch:beta:1:1", "destroy", MODE="samples")
+    check_quiet(run)
+    trace = run.trace
+    assert trace["mode"] == "samples" and trace["metrics"][1].endswith("stalled_long_scoreboard")
+    sums = {}
+    for function, _, offset, *pairs in trace["samples"]:
+        for reason, count in zip(pairs[::2], pairs[1::2]):
+            key = (function, offset, reason)
+            sums[key] = sums.get(key, 0) + count
+    assert sums == {("alpha", 16, 1): 12, ("alpha", 16, 2): 8, ("alpha", 32, 1): 4,
+                    ("beta", 16, 1): 3, ("beta", 16, 2): 2, ("beta", 32, 1): 1}, sums
+    run = Run("launch:alpha:1:4", "launch:beta:1:1", MODE="samples", KERNEL="^beta$")
+    assert {s[0] for s in run.trace["samples"]} == {"beta"}  # without the end of a context, too
+    run = Run("launch:alpha:1:1", MODE="samples", FAKE_CUPTI_RESULT="cuptiPCSamplingEnable=35")
+    assert "not-permitted" in run.codes() and run.trace["samples"] == []
+
+
 def counters_of_chosen_launches():
     """Skip, count, name and shape choose; the values belong to the launch."""
     run = Run("launch:_Z5otherv:9:4", "launch:_ZN3lib4gemmEv:20:6", "launch:_ZN3lib4gemmEv:30:6",

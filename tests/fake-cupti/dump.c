@@ -54,6 +54,15 @@ static void dump_results(const struct gpu_trace_results *r)
             printf("%s%.17g", comma(k), isnan(c->values[k]) ? -1 : c->values[k]);
         printf("]}");
     }
+    printf("],\"samples\":[");
+    for (size_t i = 0; i < r->n_samples; i++) {
+        const struct trace_pc *s = &r->samples[i];
+        printf("%s[\"%s\",%llu,%llu", comma(i), s->function, (unsigned long long)s->module,
+               (unsigned long long)s->offset);
+        for (size_t k = 0; k < 2 * s->n; k++)
+            printf(",%llu", (unsigned long long)s->counts[k]);
+        printf("]");
+    }
     printf("],\"runs\":[");
     for (size_t i = 0; i < r->n_runs; i++)
         printf("%s{\"name\":\"%s\",\"range\":\"%s\",\"number\":%llu,\"launches\":%llu,\"ns\":%lld}",

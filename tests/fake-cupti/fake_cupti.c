@@ -14,17 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fake.h"
-#include "inject/cupti.h"
+#include "fake_sampling.h"
 
 enum { KINDS = 64, RANGES = 64, FEW_METRICS = 8, MANY_METRICS = 20, IMAGE = 256 };
 
-#define CUPTI_CALL(name, args) FAKE_PUBLIC int cupti##name args;
-#define NEED                   CUPTI_CALL
-#define WANT                   CUPTI_CALL
-#include "inject/cupti_calls.def"
-#undef NEED
-#undef WANT
 FAKE_PUBLIC int InitializeInjectionNvtx2(void *get_export_table);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,12 +30,11 @@ static size_t dropped;
 
 static cupti_callback *callback;
 static void *callback_user;
-static bool wants_driver, wants_nvtx, wants_resource, wants_modules, is_nvtx_ready;
+static bool wants_driver, wants_nvtx, wants_resource, wants_modules, wants_context, is_nvtx_ready;
 static uint64_t (*own_clock)(void);
 static uint32_t markers;
 
-/* What FAKE_CUPTI_RESULT says of a function; 0: nothing. */
-static int result_of(const char *function)
+int fake_result_of(const char *function)
 {
     const char *list = getenv("FAKE_CUPTI_RESULT");
     size_t n = strlen(function);
@@ -55,13 +47,6 @@ static int result_of(const char *function)
     }
     return 0;
 }
-
-#define MAY_FAIL()                                                                                 \
-    do {                                                                                           \
-        int told = result_of(__func__);                                                            \
-        if (told != 0)                                                                             \
-            return told;                                                                           \
-    } while (0)
 
 /* ---- activity ---- */
 
@@ -119,7 +104,7 @@ int cuptiActivityEnable(uint32_t kind)
 {
     static const char name[] = "NVIDIA Stand-in";
 
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     is_enabled[kind % KINDS] = true;
     if (kind == KIND_DEVICE) {
         struct cupti_device device = {
@@ -132,7 +117,7 @@ int cuptiActivityEnable(uint32_t kind)
 
 int cuptiActivityRegisterCallbacks(cupti_request *requested, cupti_complete *completed)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     request = requested;
     complete = completed;
     return 0;
@@ -162,7 +147,7 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *ou
 {
     (void)context;
     (void)stream;
-    *out = dropped + (size_t)result_of(__func__);
+    *out = dropped + (size_t)fake_result_of(__func__);
     dropped = 0;
     return 0;
 }
@@ -196,7 +181,7 @@ int cuptiActivityEnableLaunchAttributes(uint8_t enable)
 /* A clock that comes after the first kind is one too late. */
 int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     for (int i = 0; i < KINDS; i++)
         if (is_enabled[i])
             return 1;
@@ -227,7 +212,7 @@ int cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value)
 
 int cuptiSubscribe(void **subscriber, cupti_callback *function, void *user)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     *subscriber = &callback;
     callback = function;
     callback_user = user;
@@ -237,7 +222,7 @@ int cuptiSubscribe(void **subscriber, cupti_callback *function, void *user)
 int cuptiSubscribe_v2(void **subscriber, cupti_callback *function, void *user,
                       struct cupti_subscriber_params *params)
 {
-    int told = result_of(__func__);
+    int told = fake_result_of(__func__);
 
     if (told == CUPTI_OTHER_PROFILER)
         snprintf(params->holder, params->holder_size, "CUPTI for another profiler");
@@ -250,6 +235,7 @@ int cuptiEnableCallback(uint32_t enable, void *subscriber, uint32_t domain, uint
     wants_driver |= domain == DOMAIN_DRIVER && enable != 0;
     wants_nvtx |= domain == DOMAIN_NVTX && enable != 0;
     wants_resource |= domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS && enable != 0;
+    wants_context |= domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_CREATED && enable != 0;
     wants_modules |= domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_LOADED && enable != 0;
     return 0;
 }
@@ -265,7 +251,7 @@ int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name)
 
 int cuptiGetVersion(uint32_t *version)
 {
-    int told = result_of(__func__);
+    int told = fake_result_of(__func__);
 
     *version = told != 0 ? (uint32_t)told : CUPTI_13 + 1;
     return 0;
@@ -324,20 +310,20 @@ struct host {
 int cuptiProfilerInitialize(struct cupti_plain_params *params)
 {
     (void)params;
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     return 0;
 }
 
 int cuptiDeviceGetChipName(struct cupti_chip_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     params->chip = "GH100";
     return 0;
 }
 
 int cuptiProfilerGetCounterAvailability(struct cupti_availability_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     params->bytes = IMAGE;
     if (params->image != NULL)
         memset(params->image, 1, IMAGE);
@@ -346,7 +332,7 @@ int cuptiProfilerGetCounterAvailability(struct cupti_availability_params *params
 
 int cuptiProfilerHostInitialize(struct cupti_host_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     params->host = calloc(1, sizeof(struct host));
     return params->host != NULL ? 0 : 1;
 }
@@ -359,7 +345,7 @@ int cuptiProfilerHostDeinitialize(struct cupti_host_end_params *params)
 
 int cuptiProfilerHostConfigAddMetrics(struct cupti_metrics_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     for (size_t i = 0; i < params->n; i++)
         if (strncmp(params->metrics[i], "no_", 3) == 0)
             return CUPTI_UNKNOWN_METRIC;
@@ -390,7 +376,7 @@ int cuptiProfilerHostGetNumOfPasses(struct cupti_passes_params *params)
 
 int cuptiRangeProfilerEnable(struct cupti_enable_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     params->profiler = &profiler;
     return 0;
 }
@@ -403,14 +389,14 @@ int cuptiRangeProfilerDisable(struct cupti_profiler_params *params)
 
 int cuptiRangeProfilerGetCounterDataSize(struct cupti_data_size_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     params->bytes = IMAGE;
     return 0;
 }
 
 int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_data_init_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     memset(params->image, 0, params->bytes);
     profiler.ranges = 0;
     return 0;
@@ -418,21 +404,21 @@ int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_data_init_params *
 
 int cuptiRangeProfilerSetConfig(struct cupti_config_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     return params->range == RANGE_AUTO && params->replay == REPLAY_KERNEL ? 0 : 1;
 }
 
 int cuptiRangeProfilerStart(struct cupti_profiler_params *params)
 {
     (void)params;
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     profiler.is_started = true;
     return 0;
 }
 
 int cuptiRangeProfilerStop(struct cupti_stop_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     if (!profiler.is_started)
         return 1;
     profiler.is_started = false;
@@ -442,7 +428,7 @@ int cuptiRangeProfilerStop(struct cupti_stop_params *params)
 
 int cuptiRangeProfilerDecodeData(struct cupti_decode_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     params->dropped = 0;
     return 0;
 }
@@ -455,13 +441,23 @@ int cuptiRangeProfilerGetCounterDataInfo(struct cupti_data_info_params *params)
 
 int cuptiProfilerHostEvaluateToGpuValues(struct cupti_evaluate_params *params)
 {
-    MAY_FAIL();
+    FAKE_MAY_FAIL();
     for (size_t i = 0; i < params->n; i++)
         params->values[i] = 10.0 * profiler.grid[params->range] + (double)i;
     return 0;
 }
 
 /* ---- what the driver tells ---- */
+
+/* There is one context, made by the first call. */
+static void begin_context(void)
+{
+    struct cupti_resource_data data = {.context = &profiler};
+
+    if (wants_context)
+        callback(callback_user, DOMAIN_RESOURCE, RESOURCE_CONTEXT_CREATED, &data);
+    wants_context = false;
+}
 
 static void on_call(uint32_t id, unsigned site, const char *symbol, const void *params,
                     uint32_t correlation, uint64_t start)
@@ -479,6 +475,7 @@ static void on_call(uint32_t id, unsigned site, const char *symbol, const void *
                                 .thread = (uint32_t)syscall(SYS_gettid),
                                 .correlation = correlation};
 
+    begin_context();
     if (wants_driver)
         callback(callback_user, DOMAIN_DRIVER, id, &data);
     if (site == 1) {
@@ -508,6 +505,7 @@ static void on_kernel(const struct fake_kernel *k)
 
     if (profiler.is_started && profiler.ranges < RANGES)
         profiler.grid[profiler.ranges++] = k->grid[0];
+    fake_sample(k->name);
     emit(&record);
 }
 
@@ -592,6 +590,7 @@ static void on_module(const void *cubin, uint64_t bytes)
     struct cupti_module_data module = {.id = ++modules, .bytes = bytes, .cubin = cubin};
     struct cupti_resource_data data = {.context = &profiler, .descriptor = &module};
 
+    fake_sampled_module(cubin, bytes);
     if (wants_modules)
         callback(callback_user, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED, &data);
 }

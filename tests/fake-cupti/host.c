@@ -119,6 +119,8 @@ static void step(const char *text)
         raise(SIGTERM);
     else if (strcmp(copy, "abort") == 0)
         abort();
+    else if (strcmp(copy, "_exit") == 0)
+        _exit(atoi(words[1]));
     else if (strcmp(copy, "exit") == 0)
         exit(atoi(words[1]));
     else

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_cubin.py OUT - a compiled GPU module as nvcc -lineinfo lays it out, with two kernels and no code.
+"""make_cubin.py OUT [--lines] - a compiled GPU module as nvcc -lineinfo lays it out, with two kernels and no code.
 
 build() is for tests that need others. The layout follows modules that nvcc 13.0 made for sm_90a: the
 sections .nv.info (registers and frame of each symbol), .nv.info.KERNEL (barriers), .nv.shared.KERNEL,
@@ -38,8 +38,43 @@ def attributes(form, code, *numbers):
     return struct.pack("<BBH", form, code, numbers[0])
 
 
-def build(kernels, ptx=None):
-    """kernels: (name, registers, frame bytes, barriers, shared bytes, code bytes)."""
+def leb(n):
+    out = b""
+    while n >= 0x80:
+        out, n = out + bytes([n & 0x7F | 0x80]), n >> 7
+    return out + bytes([n])
+
+
+def line_table(folders, files, rows):
+    """A program of DWARF 2. rows: for each kernel a list of (offset, file, line, row of the call);
+    folders and files from 1. Gives its bytes and where the addresses of the kernels stand."""
+    head = struct.pack("<BBbBB9B", 1, 1, -5, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1)
+    head += b"".join(f.encode() + b"\0" for f in folders) + b"\0"
+    head += b"".join(f.encode() + b"\0" + leb(folder) + b"\0\0" for f, folder in files) + b"\0"
+    start, code, places = 10 + len(head), b"\0\0", []
+    for kernel in rows:
+        places.append(start + len(code) + 3)
+        code += b"\0\x09\x02" + bytes(8)
+        offset, line, inside = 0, 1, 0
+        for at, file, number, call in kernel:
+            if call != inside:
+                code += b"\0" + leb(1 + len(leb(call)) + 1) + b"\x90" + leb(call) + b"\0"
+                inside = call
+            code += b"\x04" + leb(file)
+            if 0 <= number - line + 5 < 14 and (at - offset) * 14 < 200:
+                code += bytes([10 + number - line + 5 + 14 * (at - offset)])  # a special operation
+            else:
+                step = (number - line) & 0x7F | 0x80, (number - line) >> 7 & 0x7F
+                code += b"\x03" + bytes(step) + b"\x02" + leb(at - offset) + b"\x01"
+            offset, line = at, number
+        code += b"\x02\x10\0\x01\x01"
+    body = struct.pack("<HI", 2, len(head)) + head + code
+    return struct.pack("<I", len(body)) + body, places
+
+
+def build(kernels, ptx=None, lines=None):
+    """kernels: (name, registers, frame bytes, barriers, shared bytes, code bytes). lines: what
+    line_table() gives."""
     names, symbols = Table(), Table()
     sections, info, table = [], b"", struct.pack("<IBBHQQ", 0, 0, 0, 0, 0, 0)
 
@@ -58,6 +93,11 @@ def build(kernels, ptx=None):
     add(".nv.info", 0x70000000, info)
     if ptx is not None:
         add(".nv_debug_ptx_txt", 1, bytes(8) + ptx.encode().replace(b"\n", b"\0"))
+    if lines is not None:
+        add(".debug_line", 1, lines[0])
+        add(".rela.debug_line", 4, b"".join(struct.pack("<QQq", place, (i + 1) << 32 | 2, 0)
+                                            for i, place in enumerate(lines[1])),
+            link=len(sections) + 2, entry=24)
     strings = len(sections) + 2
     add(".symtab", 2, table, link=strings, entry=24)
     add(".strtab", 3, symbols.bytes)
@@ -75,6 +115,13 @@ def build(kernels, ptx=None):
 
 DEMO = [("_Z4copyPfPKfm", 32, 0, 0, 0, 512), ("_Z5scalePfm", 40, 256, 1, 8192, 1024)]
 
+# A kernel that calls a function of the toolkit in line 12, and one of its own header in line 14.
+LINES = line_table(["/src", "/usr/local/cuda/include"], [("demo.cu", 1), ("atomic.hpp", 2), ("own.cuh", 1)],
+                   [[(0, 1, 10, 0), (0x20, 1, 12, 0), (0x20, 2, 84, 2), (0x40, 1, 300, 0), (0x50, 1, 14, 0),
+                     (0x50, 3, 5, 5)],
+                    [(0, 1, 40, 0), (0x10, 1, 41, 0)]])
+
 if __name__ == "__main__":
+    lines = LINES if "--lines" in sys.argv else None
     with open(sys.argv[1], "wb") as f:
-        f.write(build(DEMO, PTX % "_Z4copyPfPKfm"))
+        f.write(build(DEMO, PTX % "_Z4copyPfPKfm", lines))

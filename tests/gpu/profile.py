@@ -253,13 +253,13 @@ class Results(Case):
         once does not have is said."""
         self.assertEqual(self.run_(), 0, None)
         often, folders = self.counted()
-        self.assertEqual(folders, ["counters", "timing"])
+        self.assertEqual(folders, ["counters", "samples", "timing"])
         self.assertAlmostEqual(often["l2_hit"], 50.8)
         self.assertAlmostEqual(often["issue_pct"], 9.5)
         self.assertNotIn("too few", self.report("annotation"))
         self.assertEqual(self.run_(FAKE_GPU_RUNS="1"), 0, None)
         once, folders = self.counted()
-        self.assertEqual(folders, ["counters", "timing"])
+        self.assertEqual(folders, ["counters", "samples", "timing"])
         self.assertNotIn("l2_hit", once)
         self.assertEqual(once["dur_ns"], often["dur_ns"])
         self.assertIn("copy: 6 of 11 counters; launches take turns with them, and there were too few",

@@ -323,19 +323,34 @@ static void add_groups(struct teller_of_causes *t)
 
     t->d->groups = ARENA_ARRAY(t->arena, struct diagnosis_group, a->n);
     for (size_t i = 0; i < a->n; i++) {
-        size_t n = 0;
+        struct diagnosis_group g = {.first = a->steps[i].id};
         if (a->steps[i].tasks == 0)
             continue;
         for (size_t k = 0; k < a->n; k++)
             if (a->steps[k].tasks > 0 && a->steps[k].group == a->steps[i].group) {
                 if (k < i)
                     break;
-                times[n++] = account_step_time(&a->steps[k]);
+                times[g.steps++] = account_step_time(&a->steps[k]);
+                g.time += account_step_time(&a->steps[k]);
+                g.idle += a->steps[k].idle;
             }
-        if (n > 0)
-            t->d->groups[t->d->n_groups++] = (struct diagnosis_group){
-                n, kernels_of(&t->f, i), a->steps[i].id, host_timeline_median(times, n)};
+        if (g.steps == 0)
+            continue;
+        g.kernels = kernels_of(&t->f, i);
+        g.median = host_timeline_median(times, g.steps);
+        g.idle_share = num_share((double)g.idle, (double)g.time);
+        t->d->groups[t->d->n_groups++] = g;
     }
+}
+
+static void add_step_times(struct teller_of_causes *t)
+{
+    const struct accounting *a = t->f.a;
+
+    t->d->step_times = ARENA_ARRAY(t->arena, double, a->n);
+    for (size_t i = t->f.first; i < a->n; i++)
+        if (a->steps[i].tasks > 0)
+            t->d->step_times[t->d->n_step_times++] = (double)account_step_time(&a->steps[i]);
 }
 
 static void lack(struct diagnosis *d, struct wording text)
@@ -417,6 +432,7 @@ static void finish(struct teller_of_causes *t, bool is_named)
     d->text = verdict_text(t, &d->verdict);
     add_classes(t);
     add_groups(t);
+    add_step_times(t);
     add_missing(t);
     d->slow = f->slow;
     d->slow_id = f->slow.step != SIZE_MAX ? f->a->steps[f->slow.step].id : S("");

@@ -46,6 +46,8 @@ struct diagnosis_group {
     size_t steps, kernels; /* kernels of each */
     struct str first;      /* id of the first step */
     nanos median;
+    nanos time, idle; /* of all of them */
+    double idle_share;
 };
 
 struct diagnosis {
@@ -61,6 +63,8 @@ struct diagnosis {
     size_t n_causes;
     struct diagnosis_group *groups;
     size_t n_groups;
+    double *step_times; /* of those with device work, in order */
+    size_t n_step_times;
     struct wording missing[DIAGNOSIS_MISSING];
     size_t n_missing;
     double identity_error;

@@ -100,6 +100,9 @@ static const struct field group_fields[] = {
     FIELD(struct diagnosis_group, steps, "steps"),
     FIELD(struct diagnosis_group, kernels, "kernels", .about = "compute kernels of each step"),
     FIELD(struct diagnosis_group, median, "time_ms", .form = FORM_MS, .about = "median"),
+    FIELD(struct diagnosis_group, time, "total_ms", .form = FORM_MS, .about = "of all its steps"),
+    FIELD(struct diagnosis_group, idle_share, "idle_share", .form = FORM_POINT, .decimals = 4,
+          .about = "idle time of its steps by their total time"),
 };
 static const struct record group_record = RECORD(struct diagnosis_group, group_fields);
 

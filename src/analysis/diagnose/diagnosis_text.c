@@ -3,17 +3,25 @@
  */
 #include "analysis/diagnose/diagnosis.h"
 
+#include <math.h>
+
 #include "analysis/analysis.h"
 #include "analysis/diagnose/root_limits.h"
 #include "text/diagnosis.h"
 
-enum { MAX_CLASSES = 6, MAX_CAUSES = 5, BAR = 30, SITE_MOST = 60 };
+enum { MAX_CLASSES = 6, MAX_CAUSES = 5, SITE_MOST = 60, SERIES_LEAST = 3, MAX_GROUPS = 4 };
 
 static const struct column class_columns[] = {
     {"class", COLUMN_TEXT, UNIT_PLAIN},
     {"ms", COLUMN_NUMBER, UNIT_MS},
     {"share %", COLUMN_NUMBER, UNIT_RATIO},
-    {"", COLUMN_TEXT, UNIT_PLAIN},
+    {"", COLUMN_BAR, UNIT_RATIO},
+};
+
+static const struct column group_columns[] = {
+    {"steps", COLUMN_NUMBER, UNIT_COUNT},  {"kernels each", COLUMN_NUMBER, UNIT_COUNT},
+    {"median ms", COLUMN_NUMBER, UNIT_MS}, {"in all ms", COLUMN_NUMBER, UNIT_MS},
+    {"idle %", COLUMN_NUMBER, UNIT_RATIO}, {"first step", COLUMN_TEXT, UNIT_PLAIN},
 };
 
 static const struct column cause_columns[] = {
@@ -29,19 +37,37 @@ static const char *const bound_words[SAVING_BOUNDS] = {
     [SAVING_IN_RECORDING] = "once",
 };
 
+/* How far steps are from their mean, where that is worth a word. */
+static struct str tell_range(const struct diagnosis *d, struct report *r)
+{
+    double least = INFINITY, most = 0;
+
+    for (size_t i = 0; i < d->n_step_times; i++) {
+        least = d->step_times[i] < least ? d->step_times[i] : least;
+        most = d->step_times[i] > most ? d->step_times[i] : most;
+    }
+    if (d->n_step_times < 2 || most - least < ROOT_PERIODS / 100.0 * (double)d->device_period)
+        return S("");
+    return REPORT_MESSAGE(r, &diagnosis_text.step_range, place_quantity("least", least, UNIT_NS),
+                          place_quantity("most", most, UNIT_NS));
+}
+
 static void tell_time(const struct diagnosis *d, struct report *r)
 {
     double time = (double)d->device_period;
+    struct str range = tell_range(d, r);
 
     if (d->is_pseudo)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
                                            place_quantity("time", time, UNIT_NS)));
     else if (d->is_calibrated)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time_bare, PLACE("n", d->steps),
+                                           PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS),
                                            place_quantity("bare", (double)d->bare, UNIT_NS)));
     else
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time, PLACE("n", d->steps),
+                                           PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS)));
     double apart = num_share((double)d->time - (double)d->host_period, (double)d->time);
     if (d->host_period > 0 && (apart > ROOT_PERIODS / 100.0 || apart < -ROOT_PERIODS / 100.0))
@@ -50,19 +76,47 @@ static void tell_time(const struct diagnosis *d, struct report *r)
                                            place_quantity("device", (double)d->time, UNIT_NS)));
 }
 
+/* Steps of different work, such as prefill and decode, the longest in all first. */
+static void tell_groups(const struct diagnosis *d, struct report *r)
+{
+    const struct diagnosis_group *order[MAX_GROUPS + 1];
+    size_t n = 0;
+
+    if (d->n_groups < 2 || d->n_groups > d->steps / 2)
+        return; /* one kind of step, or each its own */
+    for (size_t i = 0; i < d->n_groups; i++) {
+        size_t at = n < MAX_GROUPS ? n++ : MAX_GROUPS;
+        for (; at > 0 && order[at - 1]->time < d->groups[i].time; at--)
+            order[at] = order[at - 1];
+        order[at] = &d->groups[i];
+    }
+    struct table *table = report_table(r, group_columns, ARRAY_LEN(group_columns));
+    for (size_t i = 0; i < n; i++) {
+        table_number(table, (double)order[i]->steps);
+        table_number(table, (double)order[i]->kernels);
+        table_number(table, (double)order[i]->median);
+        table_number(table, (double)order[i]->time);
+        table_number(table, order[i]->idle_share);
+        table_text(r, table, order[i]->first);
+    }
+}
+
+static void draw_steps(const struct diagnosis *d, struct report *r)
+{
+    if (d->n_step_times >= SERIES_LEAST)
+        report_series(r, report_message(r, &diagnosis_text.step_times),
+                      (struct report_values){d->step_times, d->n_step_times});
+}
+
 static void tell_classes(const struct diagnosis *d, struct report *r)
 {
     struct table *table = report_table(r, class_columns, ARRAY_LEN(class_columns));
-    char bar[BAR + 1];
 
     for (size_t i = 0; i < d->n_classes && i < MAX_CLASSES; i++) {
-        size_t n = (size_t)(d->classes[i].share * BAR + 0.5);
-        n = n < BAR ? n : BAR;
-        memset(bar, '#', n);
         table_text(r, table, report_message(r, d->classes[i].label));
         table_number(table, (double)d->classes[i].time);
         table_number(table, d->classes[i].share);
-        table_text(r, table, (struct str){bar, n});
+        table_number(table, d->classes[i].share);
     }
 }
 
@@ -73,7 +127,7 @@ static void tell_causes(const struct diagnosis *d, struct report *r)
     struct table *table = report_table(r, cause_columns, ARRAY_LEN(cause_columns));
     for (size_t i = 0; i < d->n_causes && i < MAX_CAUSES; i++) {
         const struct diagnosis_cause *c = &d->causes[i];
-        table_text(r, table, str_of(c->id));
+        table_text(r, table, root_cause_label(r->lang, c->found.cause));
         table_number(table, (double)c->saving);
         table_number(table, c->saving_share);
         table_word(r, table, bound_words[c->bound]);
@@ -114,6 +168,8 @@ void diagnosis_describe(const struct diagnosis *d, struct report *r)
     if (d->n_classes == 0)
         return;
     tell_time(d, r);
+    draw_steps(d, r);
+    tell_groups(d, r);
     tell_classes(d, r);
     tell_causes(d, r);
     tell_steps(d, r);

@@ -320,6 +320,14 @@ const char *root_cause_name(enum root_cause cause)
     return root_causes[cause].id;
 }
 
+struct str root_cause_label(enum lang lang, enum root_cause cause)
+{
+    struct str what = message_in(lang, root_causes[cause].what);
+    size_t end = str_find(what, lang == LANG_ZH ? S("：") : S(":"));
+
+    return str_part(what, 0, end);
+}
+
 const struct message *root_cause_action(enum root_cause cause, enum framework framework)
 {
     const struct message *own = root_causes[cause].actions[framework];

@@ -79,6 +79,9 @@ extern const struct root_cause_kind root_causes[ROOT_CAUSES];
 
 const char *root_cause_name(enum root_cause cause);
 
+/* For people, as its sentence begins: "Exposed communication". */
+struct str root_cause_label(enum lang lang, enum root_cause cause);
+
 /* What the capture's names say. */
 enum framework framework_of(const struct capture *cap);
 const char *framework_name(enum framework framework);

@@ -1,0 +1,245 @@
+/*
+ * The text that `ncu` prints by default, as rows of a details page.
+ *
+ *     [4711] app@127.0.0.1
+ *       scale(float *, int) (196, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0
+ *         Section: GPU Speed Of Light Throughput
+ *         ----------------------- ----------- ------------
+ *         Metric Name             Metric Unit Metric Value
+ *         ----------------------- ----------- ------------
+ *         Elapsed Cycles                cycle        3,911
+ *         ----------------------- ----------- ------------
+ *
+ *         OPT   Est. Speedup: 12.5%
+ *               Text of a rule, over several lines.
+ *
+ * The dashes tell where columns begin and end. Names of rules are not printed; that of the section
+ * stands for it.
+ */
+#include "base/num.h"
+#include "base/vec.h"
+#include "gpu/ncu_page.h"
+
+enum { COLUMNS = 3 };
+
+struct reading {
+    VEC_OF(char) rows;
+    struct arena *arena;
+    uint64_t process, launches;
+    struct str kernel, section;
+    struct str grid, block, context, stream, device, cc;
+    size_t begin[COLUMNS], end[COLUMNS]; /* of the table */
+    int rulers;                          /* lines of dashes of this table so far */
+    struct str type;                     /* of the rule that is being read; empty: none */
+    struct str rule;
+};
+
+/* What stands behind `key` up to the next comma. */
+static struct str after(struct str line, struct str key)
+{
+    size_t at = str_find(line, key);
+    struct str rest = str_part(line, at + key.n, line.n);
+
+    return at < line.n ? str_trim(str_part(rest, 0, str_find_char(rest, ','))) : S("");
+}
+
+bool ncu_is_text_launch(struct str line)
+{
+    return str_starts(line, S("  ")) && str_contains(line, S(")x(")) &&
+           str_contains(line, S(", Context ")) && str_contains(line, S(", Stream "));
+}
+
+/* "NAME (x, y, z)x(x, y, z), Context …": the name may have brackets of its own. */
+static void begin_launch(struct reading *r, struct str line)
+{
+    size_t times = str_find(line, S(")x(")), open = times;
+
+    while (open > 0 && line.at[open] != '(')
+        open--;
+    struct str rest = str_part(line, times + 2, line.n);
+    r->kernel = str_trim(str_part(line, 0, open));
+    r->grid = str_part(line, open, times - open + 1);
+    r->block = str_part(rest, 0, str_find_char(rest, ')') + 1);
+    r->context = after(line, S(", Context "));
+    r->stream = after(line, S(", Stream "));
+    r->device = after(line, S(", Device "));
+    r->cc = after(line, S(", CC "));
+    r->section = S("");
+    r->launches++;
+}
+
+static void add_char(struct reading *r, char c)
+{
+    vec_push(&r->rows, c);
+}
+
+/* Every cell is quoted, and quotes inside are doubled. */
+static void add_cells(struct reading *r, const struct str *cells, size_t n, bool is_last)
+{
+    for (size_t i = 0; i < n; i++) {
+        add_char(r, '"');
+        for (size_t k = 0; k < cells[i].n; k++) {
+            if (cells[i].at[k] == '"')
+                add_char(r, '"');
+            add_char(r, cells[i].at[k]);
+        }
+        add_char(r, '"');
+        add_char(r, is_last && i + 1 == n ? '\n' : ',');
+    }
+}
+
+/* The cells of the launch, then the given ones. */
+static void add_row(struct reading *r, const struct str *cells, size_t n)
+{
+    const struct str launch[] = {
+        arena_format(r->arena, "%llu", (unsigned long long)r->launches - 1),
+        arena_format(r->arena, "%llu", (unsigned long long)r->process),
+        r->kernel,
+        r->context,
+        r->stream,
+        r->block,
+        r->grid,
+        r->device,
+        r->cc,
+        r->section,
+    };
+
+    add_cells(r, launch, ARRAY_LEN(launch), false);
+    add_cells(r, cells, n, true);
+}
+
+/* "Est. Speedup: 12.5%" and "Est. Local Speedup: 3%" at the begin of a rule. */
+static struct str speedup_of(struct str text, struct str *kind)
+{
+    static const struct {
+        struct str begin, kind;
+    } forms[] = {{S_INIT("Est. Speedup: "), S_INIT("global")},
+                 {S_INIT("Est. Local Speedup: "), S_INIT("local")}};
+
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+        if (str_starts(text, forms[i].begin)) {
+            struct str rest = str_part(text, forms[i].begin.n, text.n);
+            *kind = forms[i].kind;
+            return str_part(rest, 0, str_find_char(rest, '%'));
+        }
+    *kind = S("");
+    return S("");
+}
+
+static void end_rule(struct reading *r)
+{
+    struct str kind, speedup = speedup_of(r->rule, &kind);
+
+    if (speedup.n > 0)
+        r->rule = str_trim(str_part(r->rule, str_find_char(r->rule, '%') + 1, r->rule.n));
+
+    if (r->type.n > 0 && r->launches > 0)
+        add_row(r, (struct str[]){S(""), S(""), S(""), r->section, r->type, r->rule, kind, speedup},
+                8);
+    r->type = S("");
+}
+
+static bool begins_rule(struct str line, struct str *type)
+{
+    static const struct str types[] = {S_INIT("OPT "), S_INIT("INF "), S_INIT("WRN "),
+                                       S_INIT("ERR ")};
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (str_starts(line, types[i])) {
+            *type = str_part(types[i], 0, 3);
+            return true;
+        }
+    return false;
+}
+
+/* Three runs of dashes: where the columns are. */
+static bool read_ruler(struct reading *r, struct str line)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < line.n; i++) {
+        if (line.at[i] != '-' && line.at[i] != ' ' && line.at[i] != '\r')
+            return false;
+        bool begins = line.at[i] == '-' && (i == 0 || line.at[i - 1] != '-');
+        if (begins && n == COLUMNS)
+            return false;
+        if (begins)
+            r->begin[n++] = i;
+        if (line.at[i] == '-')
+            r->end[n - 1] = i + 1;
+    }
+    return n == COLUMNS;
+}
+
+/* A value may be longer than its column is wide: the last one ends with the line, and begins where
+ * the unit ends. */
+static void read_metric(struct reading *r, struct str line)
+{
+    struct str name = str_trim(str_part(line, r->begin[0], r->end[0] - r->begin[0])),
+               unit = str_trim(str_part(line, r->begin[1], r->end[1] - r->begin[1])),
+               value = str_trim(str_part(line, r->end[1], line.n));
+
+    if (name.n > 0 && value.n > 0 && r->launches > 0)
+        add_row(r, (struct str[]){name, unit, value, S(""), S(""), S(""), S(""), S("")}, 8);
+}
+
+static void read_line(struct reading *r, struct str line)
+{
+    struct str text = str_trim(line), type, section = S("Section: ");
+
+    if (text.n == 0) {
+        end_rule(r);
+        r->rulers = 0;
+    } else if (ncu_is_text_launch(line)) {
+        end_rule(r);
+        begin_launch(r, line);
+    } else if (str_starts(line, S("["))) {
+        num_u64(str_part(line, 1, str_find_char(line, ']') - 1), &r->process);
+    } else if (str_starts(text, section)) {
+        end_rule(r);
+        r->section = str_trim(str_part(text, section.n, text.n));
+        r->rulers = 0;
+    } else if (begins_rule(text, &type)) {
+        end_rule(r);
+        r->type = type;
+        r->rule = str_trim(str_part(text, 3, text.n));
+    } else if (r->type.n > 0) {
+        r->rule = arena_format(r->arena, "%.*s %.*s", STR_ARGS(r->rule), STR_ARGS(text));
+    } else if (read_ruler(r, line)) {
+        r->rulers++;
+    } else if (r->rulers == 2) { /* one before the head of the table, one behind it */
+        read_metric(r, line);
+    }
+}
+
+struct str ncu_text_rows(struct arena *arena, struct str text)
+{
+    static const struct str heads[] = {S_INIT("ID"),
+                                       S_INIT("Process ID"),
+                                       S_INIT("Kernel Name"),
+                                       S_INIT("Context"),
+                                       S_INIT("Stream"),
+                                       S_INIT("Block Size"),
+                                       S_INIT("Grid Size"),
+                                       S_INIT("Device"),
+                                       S_INIT("CC"),
+                                       S_INIT("Section Name"),
+                                       S_INIT("Metric Name"),
+                                       S_INIT("Metric Unit"),
+                                       S_INIT("Metric Value"),
+                                       S_INIT("Rule Name"),
+                                       S_INIT("Rule Type"),
+                                       S_INIT("Rule Description"),
+                                       S_INIT("Estimated Speedup Type"),
+                                       S_INIT("Estimated Speedup")};
+    struct reading all = {.arena = arena, .section = S(""), .type = S(""), .rule = S("")},
+                   *r = &all;
+
+    add_cells(r, heads, ARRAY_LEN(heads), true);
+    for (struct str line; text.n > 0 && str_split(&text, '\n', &line);)
+        read_line(r, line);
+    end_rule(r);
+    struct str rows = arena_str(arena, (struct str){r->rows.at, r->rows.n});
+    vec_free(&r->rows);
+    return rows;
+}
