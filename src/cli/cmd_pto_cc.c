@@ -9,6 +9,7 @@
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
 #include "flow/pto_cpp.h"
+#include "flow/pto_judge.h"
 #include "replay/args.h"
 
 extern const struct command command_pto_cc;
@@ -184,9 +185,11 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
                               .text = text_view(&r->text),
                               .lines = r->lines.at,
                               .n_lines = r->lines.n,
+                              .is_flagged = true,
                               .chip = str_of(a->chip),
                               .target = (int)a->job.arch,
-                              .blocks = 1};
+                              .blocks = 1,
+                              .watches_races = true};
 
     pto_kernel_init(&x->k);
     enum status status = pto_kernel_load(&x->k, &setup, &s->diag);
@@ -194,6 +197,8 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
         status = pto_kernel_bind(&x->k, &setup, &s->diag);
     if (status == ST_OK)
         status = pto_kernel_run(&x->k, costs, &setup, &s->diag);
+    if (status == ST_OK)
+        pto_judge(&x->k, costs, &setup, true);
     if (status == ST_OK)
         status = pto_sim_extra(s, costs, &setup, &extras, x);
     if (status == ST_OK) {

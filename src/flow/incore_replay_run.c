@@ -185,6 +185,8 @@ static enum status simulate_cpp(const struct incore_replay_job *job, struct inco
                               .text = text_view(&run->text),
                               .lines = run->lines.at,
                               .n_lines = run->lines.n,
+                              .is_flagged = true,
+                              .watches_races = true,
                               .target = (int)cpp.arch,
                               .blocks = 1};
     return export(r, kernel, costs, &setup, d);

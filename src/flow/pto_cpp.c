@@ -42,6 +42,7 @@ struct pto_cpp_memory {
     int32_t local_context[32];
     int32_t global_context[PTO_CORES][32];
     int64_t core_args[PTO_CORES][SLOT_COUNT];
+    uint64_t context[132]; /* the runtime's CommContext */
 };
 
 static void *share(size_t size)
@@ -204,8 +205,11 @@ static enum status make_args(const struct pto_cpp_job *job, struct pto_cpp_run *
         if (s->is_tensor)
             TRY(make_tensor(job, r, s, d));
         else
-            m->args[s->index] = s->value;
+            m->args[s->index] = s->is_context ? (int64_t)(uintptr_t)m->context : s->value;
     }
+    m->context[2] = (uint64_t)1 << 32; /* rank 0 of 1 */
+    if (r->buffers.n > 0)
+        m->context[4] = (uint64_t)(uintptr_t)r->buffers.at[0].data;
     m->local_context[0] = (int32_t)job->block;
     m->local_context[1] = (int32_t)(job->blocks > 0 ? job->blocks : 1);
     for (size_t i = 0; i < PTO_CORES; i++) {

@@ -81,6 +81,7 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
                          (struct where){.path = setup->path},
                          "the kernel is for %s, but chip %.*s has another architecture",
                          pto_arch_name(k->arch), STR_ARGS(k->chip.name));
+    k->sim.is_flagged = setup->is_flagged;
     return pto_sim_prepare(&k->sim, &k->module, setup->func, k->arch, setup->is_dep, setup->path,
                            d);
 }

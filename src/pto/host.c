@@ -388,7 +388,9 @@ void pto_host_free(struct pto_host *h)
             mem_free(c->space[s]);
         if (c->stack)
             munmap(c->stack, STACK_BYTES);
+        text_free(&c->script.head);
         text_free(&c->script.body);
+        vec_free(&c->script.head_places);
         vec_free(&c->script.places);
         intern_fini(&c->script.names);
         mem_free(c);

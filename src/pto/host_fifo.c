@@ -24,15 +24,18 @@ void pto_host_fifo(void *core, const struct strata_pto_fifo *fifo, struct strata
         c->host->rings[fifo->id][i].slots = fifo->slots;
         c->host->rings[fifo->id][i].slot_size = fifo->slot_size;
     }
-    struct str to_vector = pto_host_value_name(c, PTO_I32, (uint32_t)fifo->to_vector);
-    struct str to_cube = pto_host_value_name(c, PTO_I32, (uint32_t)fifo->to_cube);
-    pto_host_line(c, place,
-                  "pto.%s_initialize_pipe {id = %d, dir_mask = %d, slot_size = %d, slot_num = %d, "
-                  "local_slot_num = %d%s} (c2v_consumer_buf = %.*s : i32, v2c_consumer_buf = %.*s "
-                  ": i32)",
-                  is_cube ? "aic" : "aiv", fifo->id, fifo->direction, fifo->slot_size, fifo->slots,
-                  fifo->local_slots, fifo->is_whole ? ", nosplit = true" : "", STR_ARGS(to_vector),
-                  STR_ARGS(to_cube));
+    /* In front of everything: two vector cores that go different ways share it. */
+    text_format(&c->script.head,
+                "    %%to_vector%d = arith.constant %d : i32\n"
+                "    %%to_cube%d = arith.constant %d : i32\n"
+                "    pto.%s_initialize_pipe {id = %d, dir_mask = %d, slot_size = %d, slot_num = "
+                "%d, local_slot_num = %d%s} (c2v_consumer_buf = %%to_vector%d : i32, "
+                "v2c_consumer_buf = %%to_cube%d : i32)\n",
+                fifo->id, (int)fifo->to_vector, fifo->id, (int)fifo->to_cube,
+                is_cube ? "aic" : "aiv", fifo->id, fifo->direction, fifo->slot_size, fifo->slots,
+                fifo->local_slots, fifo->is_whole ? ", nosplit = true" : "", fifo->id, fifo->id);
+    for (int i = 0; i < 3; i++)
+        vec_push(&c->script.head_places, place);
 }
 
 /* The slowest of the cores at the other end. */
@@ -93,9 +96,10 @@ int64_t pto_host_pop(void *core, int id, const struct strata_pto_tile *tile, int
                      c->number == PTO_AIV1, where, &c->host->diag) != ST_OK)
         pto_host_fail(c, "pto-run.fifo", place, "TPOP: the entry does not fit into the tile");
     ++*n;
-    pto_host_line(c, place, "%%v%u = pto.tpop_from_%s {id = %d, split = %d} -> %.*s",
-                  (unsigned)c->script.n_values++, to_vector ? "aic" : "aiv", id, split,
-                  STR_ARGS(pto_host_tile_type(c, &t)));
+    struct str valid = pto_host_valid(c, &t);
+    pto_host_line(c, place, "%%v%u = pto.tpop_from_%s%.*s {id = %d, split = %d} -> %.*s",
+                  (unsigned)c->script.n_values++, to_vector ? "aic" : "aiv", STR_ARGS(valid), id,
+                  split, STR_ARGS(pto_host_tile_type(c, &t)));
     return at.addr;
 }
 

@@ -16,9 +16,9 @@ enum { PTO_HOST_FIFOS = 16 };
 
 /* What a core did, as text of the dialect: names are defined when they are first used. */
 struct pto_host_script {
-    struct text body;
-    struct intern names;                    /* of values that are defined */
-    VEC_OF(struct strata_pto_place) places; /* of each line */
+    struct text head, body;                              /* FIFOs, and all the rest */
+    struct intern names;                                 /* of values that are defined */
+    VEC_OF(struct strata_pto_place) head_places, places; /* of each line */
     uint32_t n_values;
 };
 
@@ -75,6 +75,8 @@ struct str pto_host_tile_name(struct pto_host_core *c, const struct pto_tile *t)
 struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v, size_t buffer,
                               struct str *type);
 struct str pto_host_value_name(struct pto_host_core *c, enum pto_dtype dtype, uint64_t bits);
+/* "(%r, %c : index, index)": the valid part of a tile of which not all is; else empty. */
+struct str pto_host_valid(struct pto_host_core *c, const struct pto_tile *t);
 struct str pto_host_tile_type(struct pto_host_core *c, const struct pto_tile *t);
 
 /* ---- FIFOs and tokens (host_fifo.c) ---- */

@@ -65,8 +65,9 @@ struct str pto_host_tile_type(struct pto_host_core *c, const struct pto_tile *t)
     struct text text = {0};
     struct pto_tile_type type = t->type;
 
-    type.v_row = t->v_row;
-    type.v_col = t->v_col;
+    /* A part of a tile is valid by the way the kernel went, not by its type. */
+    type.v_row = t->v_row == type.rows ? type.rows : PTO_DYNAMIC;
+    type.v_col = t->v_col == type.cols ? type.cols : PTO_DYNAMIC;
     pto_tile_type_text(&text, &type);
     struct str copy = arena_str(&c->host->arena, text_view(&text));
     text_free(&text);
@@ -77,10 +78,27 @@ struct str pto_host_tile_name(struct pto_host_core *c, const struct pto_tile *t)
 {
     struct str addr = pto_host_value_name(c, PTO_I64, (uint64_t)t->addr);
     struct str type = pto_host_tile_type(c, t);
+    struct arena *arena = &c->host->arena;
+    struct str rows = S(""), cols = S("");
 
+    if (t->v_row != t->type.rows)
+        rows = arena_format(arena, " valid_row = %s", arena_cstr(arena, index_name(c, t->v_row)));
+    if (t->v_col != t->type.cols)
+        cols = arena_format(arena, " valid_col = %s", arena_cstr(arena, index_name(c, t->v_col)));
     return name_of(c, 't',
-                   arena_format(&c->host->arena, "pto.alloc_tile addr = %.*s : %.*s",
-                                STR_ARGS(addr), STR_ARGS(type)));
+                   arena_format(arena, "pto.alloc_tile addr = %.*s%.*s%.*s : %.*s", STR_ARGS(addr),
+                                STR_ARGS(rows), STR_ARGS(cols), STR_ARGS(type)));
+}
+
+struct str pto_host_valid(struct pto_host_core *c, const struct pto_tile *t)
+{
+    struct arena *arena = &c->host->arena;
+
+    if (t->v_row == t->type.rows && t->v_col == t->type.cols)
+        return S("");
+    return arena_format(arena, "(%s, %s : index, index)",
+                        arena_cstr(arena, index_name(c, t->v_row)),
+                        arena_cstr(arena, index_name(c, t->v_col)));
 }
 
 /* The argument, moved to where the view starts. */
@@ -179,19 +197,30 @@ static void put_plain(struct writer *w, struct str line)
     put_line(w, line, (struct strata_pto_place){"", 0});
 }
 
-static void put_script(struct writer *w, const struct pto_host_script *s)
+static void put_lines(struct writer *w, const struct text *text,
+                      const struct strata_pto_place *places, size_t n)
 {
-    struct str rest = text_view(&s->body);
+    struct str rest = text_view(text);
 
-    for (size_t i = 0; i < s->places.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t end = str_find_char(rest, '\n');
-        put_line(w, str_part(rest, 0, end), s->places.at[i]);
+        put_line(w, str_part(rest, 0, end), places[i]);
         rest = str_part(rest, end + 1, rest.n);
     }
 }
 
+static void put_fifos(struct writer *w, const struct pto_host_script *s)
+{
+    put_lines(w, &s->head, s->head_places.at, s->head_places.n);
+}
+
+static void put_script(struct writer *w, const struct pto_host_script *s)
+{
+    put_lines(w, &s->body, s->places.at, s->places.n);
+}
+
 static void put_head(struct pto_host *h, struct writer *w, struct str name, const char *suffix,
-                     bool is_cube, bool has_lane)
+                     bool is_cube)
 {
     struct text t = {0};
 
@@ -205,12 +234,6 @@ static void put_head(struct pto_host *h, struct writer *w, struct str name, cons
                 is_cube ? "cube" : "vector");
     put_plain(w, text_view(&t));
     text_free(&t);
-    if (has_lane) {
-        put_plain(w, S("    %lane = pto.get_subblock_idx -> i64"));
-        put_plain(w, S("    %first_lane = arith.constant 0 : i64"));
-        put_plain(w, S("    %is_first = arith.cmpi eq, %lane, %first_lane : i64"));
-        put_plain(w, S("    scf.if %is_first {"));
-    }
 }
 
 /* Two vector cores that did the same are one function; else each has its branch. */
@@ -219,7 +242,14 @@ static void put_vector(struct pto_host *h, struct writer *w, struct str name, co
     const struct pto_host_core *a = h->cores[PTO_AIV0], *b = h->cores[PTO_AIV1];
     bool is_one = !b || str_equal(text_view(&a->script.body), text_view(&b->script.body));
 
-    put_head(h, w, name, suffix, false, !is_one);
+    put_head(h, w, name, suffix, false);
+    put_fifos(w, &a->script);
+    if (!is_one) {
+        put_plain(w, S("    %lane = pto.get_subblock_idx -> i64"));
+        put_plain(w, S("    %first_lane = arith.constant 0 : i64"));
+        put_plain(w, S("    %is_first = arith.cmpi eq, %lane, %first_lane : i64"));
+        put_plain(w, S("    scf.if %is_first {"));
+    }
     put_script(w, &a->script);
     if (!is_one) {
         put_plain(w, S("    } else {"));
@@ -240,7 +270,8 @@ void pto_host_text(struct pto_host *h, struct str name, struct str file, struct 
     put_plain(&w, arena_format(&h->arena, "module attributes {pto.target_arch = \"%s\"} {",
                                pto_arch_name(h->setup.arch)));
     if (h->cores[PTO_AIC]) {
-        put_head(h, &w, name, is_mixed ? "_aic" : "", true, false);
+        put_head(h, &w, name, is_mixed ? "_aic" : "", true);
+        put_fifos(&w, &h->cores[PTO_AIC]->script);
         put_script(&w, &h->cores[PTO_AIC]->script);
         put_plain(&w, S("    return"));
         put_plain(&w, S("  }"));

@@ -185,6 +185,7 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
         if (!s->function[i])
             continue;
         s->program[i].ignore_reuse = s->ignore_reuse;
+        s->program[i].is_flagged = s->is_flagged;
         TRY(pto_program_compile(&s->program[i], m, s->function[i],
                                 i == 0 ? PTO_KIND_CUBE : PTO_KIND_VECTOR, arch, !is_dep, path,
                                 diag));

@@ -54,6 +54,39 @@ static const struct {
 };
 
 /* The element type that the address of descriptor `name` is cast to: "T *>(name->buffer.addr". */
+static const struct dtype *type_of_word(struct str word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (str_equal(types[i].word, word))
+            return dtype_find(types[i].name);
+    return NULL;
+}
+
+/* A slot handed to a function of the kernel's own, "data_of<half>(args[0])", is a tensor; one
+ * inside a cast or from_u64() is not told by that. `word` is the type given to it, or empty. */
+static bool is_handed_on(struct str before, struct str *word)
+{
+    static const struct str others[] = {S_INIT("static_cast"), S_INIT("reinterpret_cast"),
+                                        S_INIT("from_u64"),    S_INIT("if"),
+                                        S_INIT("while"),       S_INIT("for"),
+                                        S_INIT("switch"),      S_INIT("return")};
+    size_t end = before.n;
+
+    *word = (struct str){0};
+    if (end == 0 || before.at[end - 1] != '(')
+        return false;
+    struct str name = word_before(before, end - 1);
+    if (end > 1 && before.at[end - 2] == '>') {
+        size_t open = end - 2;
+        while (open > 0 && before.at[open] != '<')
+            open--;
+        *word = word_before(before, end - 2);
+        name = word_before(before, open);
+    }
+    return name.n > 0 && !str_is_one_of(name, others, ARRAY_LEN(others)) &&
+           type_of_word(name) == NULL;
+}
+
 static const struct dtype *element_type(struct str s, struct str name)
 {
     for (size_t at = 0; at < s.n; at++) {
@@ -67,9 +100,8 @@ static const struct dtype *element_type(struct str s, struct str name)
         while (star > 0 && before.at[star - 1] != '*')
             star--;
         struct str word = star > 0 ? word_before(before, star - 1) : (struct str){0};
-        for (size_t i = 0; i < ARRAY_LEN(types); i++)
-            if (str_equal(types[i].word, word))
-                return dtype_find(types[i].name);
+        if (type_of_word(word) != NULL)
+            return type_of_word(word);
     }
     return dtype_find(S("FLOAT32"));
 }
@@ -102,20 +134,46 @@ static void make_tensor(const struct slots *out, struct slot *s, struct arena *a
         s->name = name;
 }
 
+/* The source with blanks in place of comments. */
+static struct str without_comments(struct str source, struct arena *arena)
+{
+    char *copy = arena_cstr(arena, source);
+
+    for (size_t at = 0; at + 1 < source.n; at++) {
+        struct str rest = str_part(source, at, source.n);
+        size_t n = 0;
+        if (str_starts(rest, S("//")))
+            n = str_find_char(rest, '\n');
+        else if (str_starts(rest, S("/*")))
+            n = str_find(rest, S("*/"));
+        memset(copy + at, ' ', n);
+        at += n;
+    }
+    return (struct str){copy, source.n};
+}
+
 void slots_draft(struct str source, int64_t dim, struct arena *arena, struct slots *out)
 {
     int64_t index;
     size_t end;
 
+    source = without_comments(source, arena);
+    bool has_tensors = str_contains(source, S("ChipTensor"));
     for (size_t at = 0; at + 5 < source.n; at++) {
         if (!slot_at(source, at, &index, &end))
             continue;
         struct str before = statement_before(source, at);
         struct slot *s = add_slot(out, arena, index);
         size_t equals = str_find_char(before, '=');
+        struct str word;
         if (s && str_contains(before, S("ChipTensor")))
             make_tensor(out, s, arena, source,
                         equals < before.n ? word_before(before, equals) : (struct str){0}, dim);
+        else if (s && has_tensors && is_handed_on(before, &word)) {
+            make_tensor(out, s, arena, source, (struct str){0}, dim);
+            s->dtype = type_of_word(word) != NULL ? type_of_word(word) : s->dtype;
+        } else if (s && str_contains(before, S("reinterpret_cast")))
+            s->is_context = true;
         else if (s && str_contains(before, S("float")))
             s->is_packed = slot_f32_bits(1.0, &s->value);
         at = end;
