@@ -151,12 +151,12 @@ static bool op_is_gmm(const struct arch_op *op)
 
 static bool op_is_gate(const struct arch_op *op)
 {
-    return op->family == FAMILY_MOE_GATE && str_contains_nocase(op->name, S("Gating"));
+    return op->family == ARCH_FAMILY_MOE_GATE && str_contains_nocase(op->name, S("Gating"));
 }
 
 static bool op_is_topk(const struct arch_op *op)
 {
-    return op->family == FAMILY_MOE_GATE && op->is_topk;
+    return op->family == ARCH_FAMILY_MOE_GATE && op->is_topk;
 }
 
 static bool op_is_alltoall(const struct arch_op *op)
@@ -166,7 +166,7 @@ static bool op_is_alltoall(const struct arch_op *op)
 
 static bool op_is_argmax(const struct arch_op *op)
 {
-    return op->family == FAMILY_SAMPLING && str_contains_nocase(op->name, S("argmax"));
+    return op->family == ARCH_FAMILY_SAMPLING && str_contains_nocase(op->name, S("argmax"));
 }
 
 /* What one layer of those that have it uses: the count of the first complete pass divided. */
@@ -229,9 +229,9 @@ static void cross_check(struct finder *f)
                       PLACE("decode", layers->decode_per_pass)));
     check_moe(f);
     if (capture_is_ascend(f->st->cap)) {
-        check_each(f, FAMILY_ROPE, (int64_t)layers->per_pass, 1,
+        check_each(f, ARCH_FAMILY_ROPE, (int64_t)layers->per_pass, 1,
                    "one for every layer, the first in the prologue");
-        check_each(f, FAMILY_KVCACHE, (int64_t)layers->per_pass, 1,
+        check_each(f, ARCH_FAMILY_KVCACHE, (int64_t)layers->per_pass, 1,
                    "one for every layer, the first in the prologue");
     }
     if (any_op(f, op_is_argmax, wanted))

@@ -231,7 +231,7 @@ static void take_kernel(struct finder *f, const struct arch_op *op, const struct
     const struct arch_shape *a = &s->at[0];
 
     switch (op->family) {
-    case FAMILY_ATTENTION:
+    case ARCH_FAMILY_ATTENTION:
         if (op->marker == MARKER_NONE)
             return;
         take_attention(f, s, from);
@@ -241,19 +241,19 @@ static void take_kernel(struct finder *f, const struct arch_op *op, const struct
             vote(&f->kv_heads, s->at[1].dim[1], from);
         }
         break;
-    case FAMILY_NORM:
+    case ARCH_FAMILY_NORM:
         if (a->n >= 2)
             vote(&f->hidden, last_dim(a), from);
         break;
-    case FAMILY_EMBEDDING:
+    case ARCH_FAMILY_EMBEDDING:
         if (a->n == 2 && s->n > 1)
             vote(&f->vocab, a->dim[0], from);
         break;
-    case FAMILY_ACTIVATION:
+    case ARCH_FAMILY_ACTIVATION:
         if (out->n > 0 && out->at[0].n > 0)
             vote(&f->ffn, last_dim(&out->at[0]), from);
         break;
-    case FAMILY_MOE_GATE:
+    case ARCH_FAMILY_MOE_GATE:
         if (str_contains_nocase(op->name, S("MoeGatingTopK")) && a->n == 2) {
             vote(&f->experts, a->dim[1], from);
             if (out->n > 0 && out->at[0].n == 2)
@@ -277,7 +277,7 @@ static void read_kernels(struct finder *f)
     for (size_t i = 0; i < kernels.n && read < KERNELS_READ; i++) {
         const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
         struct str text;
-        if (op->family == FAMILY_OTHER || op->family == FAMILY_ELEMENTWISE)
+        if (op->family == ARCH_FAMILY_OTHER || op->family == ARCH_FAMILY_ELEMENTWISE)
             continue;
         text = capture_slice_text(cap, kernels.at[i], KEY_INPUT_SHAPES);
         if (text.n == 0 || !shapes_read(text, &in) || in.n == 0)
@@ -295,7 +295,7 @@ static void find_dtype(struct finder *f)
     struct str found = {0}, op = {0};
 
     for (size_t i = 0; i < kernels.n && i < KERNELS_READ && found.n == 0; i++) {
-        if (f->ops->at[f->ops->of_kernel[i]].family != FAMILY_MATMUL)
+        if (f->ops->at[f->ops->of_kernel[i]].family != ARCH_FAMILY_MATMUL)
             continue;
         struct str types = capture_slice_text(cap, kernels.at[i], KEY_INPUT_DTYPES);
         if (types.n > 0 && str_split(&types, ';', &found))

@@ -25,163 +25,163 @@ static const struct pattern {
     enum family family;
     enum world world;
 } patterns[] = {
-    {"FusedInferAttentionScore", FAMILY_ATTENTION, ANY},
-    {"IncreFlashAttention", FAMILY_ATTENTION, ANY},
-    {"PromptFlashAttention", FAMILY_ATTENTION, ANY},
-    {"FlashAttentionScore", FAMILY_ATTENTION, ANY},
-    {"SparseFlashAttention", FAMILY_ATTENTION, ANY},
-    {"PagedAttention", FAMILY_ATTENTION, ANY},
-    {"RingMLA", FAMILY_ATTENTION, ANY},
-    {"MultiLatentAttention", FAMILY_ATTENTION, ANY},
-    {"UnpadFlashAttention", FAMILY_ATTENTION, ANY},
-    {"LightningIndexer", FAMILY_ATTENTION, ANY},
-    {"<mla>", FAMILY_ATTENTION, ANY},
-    {"reshape_and_cache", FAMILY_KVCACHE, ANY}, /* ..._flash_kernel is no attention */
-    {"concat_and_cache", FAMILY_KVCACHE, ANY},
-    {"set_kv_buffer", FAMILY_KVCACHE, GPU},
-    {"flash_fwd", FAMILY_ATTENTION, GPU},
-    {"flash_bwd", FAMILY_ATTENTION, GPU},
-    {"flash::", FAMILY_ATTENTION, GPU},
-    {"FlashAttnFwd", FAMILY_ATTENTION, GPU},
-    {"FlashAttnBwd", FAMILY_ATTENTION, GPU},
-    {"fmha", FAMILY_ATTENTION, GPU},
-    {"flash_attn", FAMILY_ATTENTION, GPU},
-    {"flash_attention", FAMILY_ATTENTION, GPU},
-    {"flex_attention", FAMILY_ATTENTION, GPU},
-    {"flash_mla", FAMILY_ATTENTION, GPU},
-    {"mha_varlen", FAMILY_ATTENTION, GPU},
-    {"sdpa", FAMILY_ATTENTION, GPU},
-    {"efficient_attention", FAMILY_ATTENTION, GPU},
-    {"attn_fwd", FAMILY_ATTENTION, GPU},
-    {"attn_bwd", FAMILY_ATTENTION, GPU},
-    {"unified_attention", FAMILY_ATTENTION, GPU},
-    {"paged_attention", FAMILY_ATTENTION, GPU},
-    {"decode_attention", FAMILY_ATTENTION, GPU},
-    {"context_attention", FAMILY_ATTENTION, GPU},
-    {"multihead_attention", FAMILY_ATTENTION, GPU},
-    {"multi_head_attention", FAMILY_ATTENTION, GPU},
-    {"BatchPrefill", FAMILY_ATTENTION, GPU},
-    {"BatchDecode", FAMILY_ATTENTION, GPU},
-    {"SinglePrefill", FAMILY_ATTENTION, GPU},
-    {"SingleDecode", FAMILY_ATTENTION, GPU},
-    {"_fwd_grouped_kernel_stage", FAMILY_ATTENTION, GPU},
-    {"_fwd_kernel_stage", FAMILY_ATTENTION, GPU},
-    {"^_fwd_kernel", FAMILY_ATTENTION, GPU},
-    {"mmha", FAMILY_ATTENTION, GPU},
-    {"<xqa>", FAMILY_ATTENTION, GPU},
-    {"kernel_mha", FAMILY_ATTENTION, GPU},
-    {"sage_fwd", FAMILY_ATTENTION, GPU},
-    {"sageattn", FAMILY_ATTENTION, GPU},
-    {"sage_attn", FAMILY_ATTENTION, GPU},
-    {"<attn>", FAMILY_ATTENTION, GPU},
-    {"<attention>", FAMILY_ATTENTION, GPU},
-    {"lean_reduction_kernel", FAMILY_ATTENTION, GPU}, /* cuDNN's second half of a split */
-    {"DispatchFFNCombine", FAMILY_MOE_FUSED, ANY},
-    {"MoeDistributeDispatch", FAMILY_MOE_FUSED, ANY},
-    {"MoeDistributeCombine", FAMILY_MOE_FUSED, ANY},
-    {"DispatchGmmCombine", FAMILY_MOE_FUSED, ANY},
-    {"deep_ep", FAMILY_MOE_FUSED, GPU},
-    {"moe_a2a", FAMILY_MOE_FUSED, GPU},
-    {"MoeGatingTopK", FAMILY_MOE_GATE, ANY},
-    {"MoeInitRouting", FAMILY_MOE_GATE, ANY},
-    {"HistogramV2", FAMILY_MOE_GATE, NPU},
-    {"topkGating", FAMILY_MOE_GATE, GPU},
-    {"topk_softmax", FAMILY_MOE_GATE, GPU},
-    {"moe_align_block_size", FAMILY_MOE_GATE, GPU},
-    {"moe_sum", FAMILY_MOE_GATE, GPU},
-    {"moe_fused_gate", FAMILY_MOE_GATE, GPU},
-    {"moe_permute", FAMILY_MOE_GATE, GPU},
-    {"moe_unpermute", FAMILY_MOE_GATE, GPU},
-    {"grouped_topk", FAMILY_MOE_GATE, GPU},
-    {"GroupedMatmul", FAMILY_MOE_GEMM, ANY},
-    {"fused_moe", FAMILY_MOE_GEMM, GPU},
-    {"group_gemm", FAMILY_MOE_GEMM, GPU},
-    {"grouped_gemm", FAMILY_MOE_GEMM, GPU},
-    {"grouped_mm", FAMILY_MOE_GEMM, GPU},
-    {"GroupProblemShape", FAMILY_MOE_GEMM, GPU},
-    {"moe*gemm", FAMILY_MOE_GEMM, GPU},
-    {"matmul_ogs", FAMILY_MOE_GEMM, GPU}, /* Triton's grouped products */
-    {"bmm_*moe", FAMILY_MOE_GEMM, GPU},
-    {"hcom_", FAMILY_COMM, ANY},
-    {"AicpuKernel$", FAMILY_COMM, ANY},
-    {"AivKernel$", FAMILY_COMM, ANY},
-    {"alltoall", FAMILY_COMM, ANY},
-    {"all_to_all", FAMILY_COMM, ANY},
-    {"nccl", FAMILY_COMM, GPU},
-    {"rccl", FAMILY_COMM, GPU},
-    {"cross_device_reduce", FAMILY_COMM, GPU},
-    {"all_reduce", FAMILY_COMM, GPU},
-    {"nvshmem", FAMILY_COMM, GPU},
-    {"all2all", FAMILY_COMM, GPU},
-    {"MatMul", FAMILY_MATMUL, ANY},
-    {"Linear", FAMILY_MATMUL, NPU},
-    {"gemm", FAMILY_MATMUL, GPU},
-    {"nvjet", FAMILY_MATMUL, GPU},
-    {"splitKreduce", FAMILY_MATMUL, GPU},
-    {"cutlass", FAMILY_MATMUL, GPU},
-    {"gemv", FAMILY_MATMUL, GPU},
-    {"wgmma", FAMILY_MATMUL, GPU},
-    {"cublas", FAMILY_MATMUL, GPU},
-    {"<mm>", FAMILY_MATMUL, GPU},
-    {"addmm", FAMILY_MATMUL, GPU},
-    {"Cijk_", FAMILY_MATMUL, GPU}, /* AMD Tensile */
-    {"split_qkv_rmsnorm_rope", FAMILY_ROPE, ANY},
-    {"KvRmsNormRopeCache", FAMILY_ROPE, ANY},
-    {"RmsNorm", FAMILY_NORM, ANY},
-    {"LayerNorm", FAMILY_NORM, ANY},
-    {"rms_norm", FAMILY_NORM, GPU},
-    {"layer_norm", FAMILY_NORM, GPU},
-    {"MeanOps", FAMILY_NORM, GPU},
-    {"rsqrt", FAMILY_NORM, GPU},
-    {"pow_tensor_scalar", FAMILY_NORM, GPU},
-    {"RotaryMul", FAMILY_ROPE, ANY},
-    {"Rotary", FAMILY_ROPE, ANY},
-    {"InterleaveRope", FAMILY_ROPE, ANY},
-    {"<rope>", FAMILY_ROPE, ANY},
-    {"neg_kernel", FAMILY_ROPE, GPU}, /* the half turn of an unfused rotary embedding */
-    {"ReshapeAndCache", FAMILY_KVCACHE, ANY},
-    {"ScatterPaKvCache", FAMILY_KVCACHE, ANY},
-    {"ScatterNdUpdate", FAMILY_KVCACHE, NPU},
-    {"PagedCacheLoad", FAMILY_KVCACHE, ANY},
-    {"SwiGlu", FAMILY_ACTIVATION, ANY},
-    {"Gelu", FAMILY_ACTIVATION, ANY},
-    {"SiLU", FAMILY_ACTIVATION, ANY},
-    {"act_and_mul", FAMILY_ACTIVATION, GPU},
-    {"DynamicQuant", FAMILY_QUANT, ANY},
-    {"AscendQuant", FAMILY_QUANT, NPU},
-    {"per_token_group", FAMILY_QUANT, GPU},
-    {"quant", FAMILY_QUANT, GPU},
-    {"ArgMax", FAMILY_SAMPLING, ANY},
-    {"rejection_", FAMILY_SAMPLING, ANY},
-    {"ApplyTopKTopP", FAMILY_SAMPLING, ANY},
-    {"Multinomial", FAMILY_SAMPLING, ANY},
-    {"IndexFill", FAMILY_SAMPLING, NPU},
-    {"LogicalAnd", FAMILY_SAMPLING, NPU},
-    {"sample_recovered_tokens", FAMILY_SAMPLING, ANY},
-    {"expand_kernel", FAMILY_SAMPLING, NPU},
-    {"topk", FAMILY_SAMPLING, GPU},
-    {"sampling", FAMILY_SAMPLING, GPU},
-    {"sample", FAMILY_SAMPLING, GPU},
-    {"rejection", FAMILY_SAMPLING, GPU},
-    {"GatherV2", FAMILY_EMBEDDING, NPU},
-    {"GatherV3", FAMILY_EMBEDDING, NPU},
-    {"Embedding", FAMILY_EMBEDDING, ANY},
-    {"indexSelect", FAMILY_EMBEDDING, GPU},
-    {"vectorized_gather", FAMILY_EMBEDDING, GPU},
-    {"elementwise", FAMILY_ELEMENTWISE, GPU},
-    {"copy", FAMILY_ELEMENTWISE, GPU},
-    {"<cat>", FAMILY_ELEMENTWISE, GPU},
-    {"CatArray", FAMILY_ELEMENTWISE, GPU},
-    {"TensorMove", FAMILY_ELEMENTWISE, NPU},
-    {"Cast", FAMILY_ELEMENTWISE, NPU},
-    {"TransData", FAMILY_ELEMENTWISE, NPU},
-    {"Transpose", FAMILY_ELEMENTWISE, NPU},
-    {"Slice", FAMILY_ELEMENTWISE, NPU},
-    {"Concat", FAMILY_ELEMENTWISE, NPU},
-    {"^Add", FAMILY_ELEMENTWISE, NPU},
-    {"^Sub", FAMILY_ELEMENTWISE, NPU},
-    {"^Mul", FAMILY_ELEMENTWISE, NPU},
-    {"^Div", FAMILY_ELEMENTWISE, NPU},
+    {"FusedInferAttentionScore", ARCH_FAMILY_ATTENTION, ANY},
+    {"IncreFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
+    {"PromptFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
+    {"FlashAttentionScore", ARCH_FAMILY_ATTENTION, ANY},
+    {"SparseFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
+    {"PagedAttention", ARCH_FAMILY_ATTENTION, ANY},
+    {"RingMLA", ARCH_FAMILY_ATTENTION, ANY},
+    {"MultiLatentAttention", ARCH_FAMILY_ATTENTION, ANY},
+    {"UnpadFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
+    {"LightningIndexer", ARCH_FAMILY_ATTENTION, ANY},
+    {"<mla>", ARCH_FAMILY_ATTENTION, ANY},
+    {"reshape_and_cache", ARCH_FAMILY_KVCACHE, ANY}, /* ..._flash_kernel is no attention */
+    {"concat_and_cache", ARCH_FAMILY_KVCACHE, ANY},
+    {"set_kv_buffer", ARCH_FAMILY_KVCACHE, GPU},
+    {"flash_fwd", ARCH_FAMILY_ATTENTION, GPU},
+    {"flash_bwd", ARCH_FAMILY_ATTENTION, GPU},
+    {"flash::", ARCH_FAMILY_ATTENTION, GPU},
+    {"FlashAttnFwd", ARCH_FAMILY_ATTENTION, GPU},
+    {"FlashAttnBwd", ARCH_FAMILY_ATTENTION, GPU},
+    {"fmha", ARCH_FAMILY_ATTENTION, GPU},
+    {"flash_attn", ARCH_FAMILY_ATTENTION, GPU},
+    {"flash_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"flex_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"flash_mla", ARCH_FAMILY_ATTENTION, GPU},
+    {"mha_varlen", ARCH_FAMILY_ATTENTION, GPU},
+    {"sdpa", ARCH_FAMILY_ATTENTION, GPU},
+    {"efficient_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"attn_fwd", ARCH_FAMILY_ATTENTION, GPU},
+    {"attn_bwd", ARCH_FAMILY_ATTENTION, GPU},
+    {"unified_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"paged_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"decode_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"context_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"multihead_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"multi_head_attention", ARCH_FAMILY_ATTENTION, GPU},
+    {"BatchPrefill", ARCH_FAMILY_ATTENTION, GPU},
+    {"BatchDecode", ARCH_FAMILY_ATTENTION, GPU},
+    {"SinglePrefill", ARCH_FAMILY_ATTENTION, GPU},
+    {"SingleDecode", ARCH_FAMILY_ATTENTION, GPU},
+    {"_fwd_grouped_kernel_stage", ARCH_FAMILY_ATTENTION, GPU},
+    {"_fwd_kernel_stage", ARCH_FAMILY_ATTENTION, GPU},
+    {"^_fwd_kernel", ARCH_FAMILY_ATTENTION, GPU},
+    {"mmha", ARCH_FAMILY_ATTENTION, GPU},
+    {"<xqa>", ARCH_FAMILY_ATTENTION, GPU},
+    {"kernel_mha", ARCH_FAMILY_ATTENTION, GPU},
+    {"sage_fwd", ARCH_FAMILY_ATTENTION, GPU},
+    {"sageattn", ARCH_FAMILY_ATTENTION, GPU},
+    {"sage_attn", ARCH_FAMILY_ATTENTION, GPU},
+    {"<attn>", ARCH_FAMILY_ATTENTION, GPU},
+    {"<attention>", ARCH_FAMILY_ATTENTION, GPU},
+    {"lean_reduction_kernel", ARCH_FAMILY_ATTENTION, GPU}, /* cuDNN's second half of a split */
+    {"DispatchFFNCombine", ARCH_FAMILY_MOE_FUSED, ANY},
+    {"MoeDistributeDispatch", ARCH_FAMILY_MOE_FUSED, ANY},
+    {"MoeDistributeCombine", ARCH_FAMILY_MOE_FUSED, ANY},
+    {"DispatchGmmCombine", ARCH_FAMILY_MOE_FUSED, ANY},
+    {"deep_ep", ARCH_FAMILY_MOE_FUSED, GPU},
+    {"moe_a2a", ARCH_FAMILY_MOE_FUSED, GPU},
+    {"MoeGatingTopK", ARCH_FAMILY_MOE_GATE, ANY},
+    {"MoeInitRouting", ARCH_FAMILY_MOE_GATE, ANY},
+    {"HistogramV2", ARCH_FAMILY_MOE_GATE, NPU},
+    {"topkGating", ARCH_FAMILY_MOE_GATE, GPU},
+    {"topk_softmax", ARCH_FAMILY_MOE_GATE, GPU},
+    {"moe_align_block_size", ARCH_FAMILY_MOE_GATE, GPU},
+    {"moe_sum", ARCH_FAMILY_MOE_GATE, GPU},
+    {"moe_fused_gate", ARCH_FAMILY_MOE_GATE, GPU},
+    {"moe_permute", ARCH_FAMILY_MOE_GATE, GPU},
+    {"moe_unpermute", ARCH_FAMILY_MOE_GATE, GPU},
+    {"grouped_topk", ARCH_FAMILY_MOE_GATE, GPU},
+    {"GroupedMatmul", ARCH_FAMILY_MOE_GEMM, ANY},
+    {"fused_moe", ARCH_FAMILY_MOE_GEMM, GPU},
+    {"group_gemm", ARCH_FAMILY_MOE_GEMM, GPU},
+    {"grouped_gemm", ARCH_FAMILY_MOE_GEMM, GPU},
+    {"grouped_mm", ARCH_FAMILY_MOE_GEMM, GPU},
+    {"GroupProblemShape", ARCH_FAMILY_MOE_GEMM, GPU},
+    {"moe*gemm", ARCH_FAMILY_MOE_GEMM, GPU},
+    {"matmul_ogs", ARCH_FAMILY_MOE_GEMM, GPU}, /* Triton's grouped products */
+    {"bmm_*moe", ARCH_FAMILY_MOE_GEMM, GPU},
+    {"hcom_", ARCH_FAMILY_COMM, ANY},
+    {"AicpuKernel$", ARCH_FAMILY_COMM, ANY},
+    {"AivKernel$", ARCH_FAMILY_COMM, ANY},
+    {"alltoall", ARCH_FAMILY_COMM, ANY},
+    {"all_to_all", ARCH_FAMILY_COMM, ANY},
+    {"nccl", ARCH_FAMILY_COMM, GPU},
+    {"rccl", ARCH_FAMILY_COMM, GPU},
+    {"cross_device_reduce", ARCH_FAMILY_COMM, GPU},
+    {"all_reduce", ARCH_FAMILY_COMM, GPU},
+    {"nvshmem", ARCH_FAMILY_COMM, GPU},
+    {"all2all", ARCH_FAMILY_COMM, GPU},
+    {"MatMul", ARCH_FAMILY_MATMUL, ANY},
+    {"Linear", ARCH_FAMILY_MATMUL, NPU},
+    {"gemm", ARCH_FAMILY_MATMUL, GPU},
+    {"nvjet", ARCH_FAMILY_MATMUL, GPU},
+    {"splitKreduce", ARCH_FAMILY_MATMUL, GPU},
+    {"cutlass", ARCH_FAMILY_MATMUL, GPU},
+    {"gemv", ARCH_FAMILY_MATMUL, GPU},
+    {"wgmma", ARCH_FAMILY_MATMUL, GPU},
+    {"cublas", ARCH_FAMILY_MATMUL, GPU},
+    {"<mm>", ARCH_FAMILY_MATMUL, GPU},
+    {"addmm", ARCH_FAMILY_MATMUL, GPU},
+    {"Cijk_", ARCH_FAMILY_MATMUL, GPU}, /* AMD Tensile */
+    {"split_qkv_rmsnorm_rope", ARCH_FAMILY_ROPE, ANY},
+    {"KvRmsNormRopeCache", ARCH_FAMILY_ROPE, ANY},
+    {"RmsNorm", ARCH_FAMILY_NORM, ANY},
+    {"LayerNorm", ARCH_FAMILY_NORM, ANY},
+    {"rms_norm", ARCH_FAMILY_NORM, GPU},
+    {"layer_norm", ARCH_FAMILY_NORM, GPU},
+    {"MeanOps", ARCH_FAMILY_NORM, GPU},
+    {"rsqrt", ARCH_FAMILY_NORM, GPU},
+    {"pow_tensor_scalar", ARCH_FAMILY_NORM, GPU},
+    {"RotaryMul", ARCH_FAMILY_ROPE, ANY},
+    {"Rotary", ARCH_FAMILY_ROPE, ANY},
+    {"InterleaveRope", ARCH_FAMILY_ROPE, ANY},
+    {"<rope>", ARCH_FAMILY_ROPE, ANY},
+    {"neg_kernel", ARCH_FAMILY_ROPE, GPU}, /* the half turn of an unfused rotary embedding */
+    {"ReshapeAndCache", ARCH_FAMILY_KVCACHE, ANY},
+    {"ScatterPaKvCache", ARCH_FAMILY_KVCACHE, ANY},
+    {"ScatterNdUpdate", ARCH_FAMILY_KVCACHE, NPU},
+    {"PagedCacheLoad", ARCH_FAMILY_KVCACHE, ANY},
+    {"SwiGlu", ARCH_FAMILY_ACTIVATION, ANY},
+    {"Gelu", ARCH_FAMILY_ACTIVATION, ANY},
+    {"SiLU", ARCH_FAMILY_ACTIVATION, ANY},
+    {"act_and_mul", ARCH_FAMILY_ACTIVATION, GPU},
+    {"DynamicQuant", ARCH_FAMILY_QUANT, ANY},
+    {"AscendQuant", ARCH_FAMILY_QUANT, NPU},
+    {"per_token_group", ARCH_FAMILY_QUANT, GPU},
+    {"quant", ARCH_FAMILY_QUANT, GPU},
+    {"ArgMax", ARCH_FAMILY_SAMPLING, ANY},
+    {"rejection_", ARCH_FAMILY_SAMPLING, ANY},
+    {"ApplyTopKTopP", ARCH_FAMILY_SAMPLING, ANY},
+    {"Multinomial", ARCH_FAMILY_SAMPLING, ANY},
+    {"IndexFill", ARCH_FAMILY_SAMPLING, NPU},
+    {"LogicalAnd", ARCH_FAMILY_SAMPLING, NPU},
+    {"sample_recovered_tokens", ARCH_FAMILY_SAMPLING, ANY},
+    {"expand_kernel", ARCH_FAMILY_SAMPLING, NPU},
+    {"topk", ARCH_FAMILY_SAMPLING, GPU},
+    {"sampling", ARCH_FAMILY_SAMPLING, GPU},
+    {"sample", ARCH_FAMILY_SAMPLING, GPU},
+    {"rejection", ARCH_FAMILY_SAMPLING, GPU},
+    {"GatherV2", ARCH_FAMILY_EMBEDDING, NPU},
+    {"GatherV3", ARCH_FAMILY_EMBEDDING, NPU},
+    {"Embedding", ARCH_FAMILY_EMBEDDING, ANY},
+    {"indexSelect", ARCH_FAMILY_EMBEDDING, GPU},
+    {"vectorized_gather", ARCH_FAMILY_EMBEDDING, GPU},
+    {"elementwise", ARCH_FAMILY_ELEMENTWISE, GPU},
+    {"copy", ARCH_FAMILY_ELEMENTWISE, GPU},
+    {"<cat>", ARCH_FAMILY_ELEMENTWISE, GPU},
+    {"CatArray", ARCH_FAMILY_ELEMENTWISE, GPU},
+    {"TensorMove", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"Cast", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"TransData", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"Transpose", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"Slice", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"Concat", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"^Add", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"^Sub", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"^Mul", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {"^Div", ARCH_FAMILY_ELEMENTWISE, NPU},
 };
 
 /* Attention kernels that belong to a marker and are none themselves: the second half of a split,
@@ -392,9 +392,10 @@ static bool is_fused_pointwise(struct str name)
 
 static bool is_pointwise(enum family family)
 {
-    return family == FAMILY_NORM || family == FAMILY_ROPE || family == FAMILY_ACTIVATION ||
-           family == FAMILY_QUANT || family == FAMILY_SAMPLING || family == FAMILY_EMBEDDING ||
-           family == FAMILY_ELEMENTWISE;
+    return family == ARCH_FAMILY_NORM || family == ARCH_FAMILY_ROPE ||
+           family == ARCH_FAMILY_ACTIVATION || family == ARCH_FAMILY_QUANT ||
+           family == ARCH_FAMILY_SAMPLING || family == ARCH_FAMILY_EMBEDDING ||
+           family == ARCH_FAMILY_ELEMENTWISE;
 }
 
 static enum family built_in(struct str name, struct str text, bool is_ascend)
@@ -406,10 +407,10 @@ static enum family built_in(struct str name, struct str text, bool is_ascend)
             (is_fused && !is_pointwise(patterns[i].family)))
             continue;
         if (matches(text, patterns[i].text) ||
-            (patterns[i].family == FAMILY_ATTENTION && matches(name, patterns[i].text)))
+            (patterns[i].family == ARCH_FAMILY_ATTENTION && matches(name, patterns[i].text)))
             return patterns[i].family;
     }
-    return is_fused ? FAMILY_ELEMENTWISE : FAMILY_OTHER;
+    return is_fused ? ARCH_FAMILY_ELEMENTWISE : ARCH_FAMILY_OTHER;
 }
 
 static enum marker_class marker_of(struct str name, bool is_ascend)
@@ -473,7 +474,7 @@ static void set_details(struct arch_op *op, struct str name, bool is_ascend)
 {
     op->is_backward = MATCHES_ANY(op->name, backward_words);
     op->is_optimizer = MATCHES_ANY(op->name, optimizer_words);
-    if (op->family == FAMILY_ATTENTION) {
+    if (op->family == ARCH_FAMILY_ATTENTION) {
         op->is_mla = matches(name, "mla") || matches(name, "MultiLatent");
         op->is_backward |= MATCHES_ANY(name, backward_attention_words);
         op->is_backward_attention = op->is_backward;
@@ -487,8 +488,8 @@ static void set_details(struct arch_op *op, struct str name, bool is_ascend)
     op->is_dfc = matches(op->name, "DispatchFFNCombine");
     op->is_gmm = matches(op->name, "GroupedMatmul");
     op->is_mc2 = matches(op->name, "MoeDistribute");
-    op->is_topk = op->family == FAMILY_SAMPLING && matches(op->name, "topk") && !is_ascend;
-    if (op->family == FAMILY_COMM) {
+    op->is_topk = op->family == ARCH_FAMILY_SAMPLING && matches(op->name, "topk") && !is_ascend;
+    if (op->family == ARCH_FAMILY_COMM) {
         op->comm = comm_use_of(op->name);
         op->is_alltoall = matches(op->name, "alltoall") || matches(op->name, "all_to_all") ||
                           matches(op->name, "all2all");
@@ -514,14 +515,14 @@ static struct arch_op make_op(const struct finder *f, size_t slice)
     if (rule != NULL) {
         op.family = rule->family;
         op.hint = rule->phase;
-        op.marker = rule->family == FAMILY_ATTENTION ? MARKER_USER : MARKER_NONE;
+        op.marker = rule->family == ARCH_FAMILY_ATTENTION ? MARKER_USER : MARKER_NONE;
     } else if (kind == SLICE_COPY) {
-        op.family = FAMILY_ELEMENTWISE;
+        op.family = ARCH_FAMILY_ELEMENTWISE;
     } else {
         op.family =
             built_in(name, spelled(name, f->is_ascend ? type : (struct str){0}), f->is_ascend);
-        if (slice_is_comm(kind) && op.family != FAMILY_MOE_FUSED)
-            op.family = FAMILY_COMM;
+        if (slice_is_comm(kind) && op.family != ARCH_FAMILY_MOE_FUSED)
+            op.family = ARCH_FAMILY_COMM;
     }
     set_details(&op, name, f->is_ascend);
     return op;

@@ -31,22 +31,22 @@ TEST(ascend_operators_have_families)
         enum family family;
     } names[] = {
         {"aclnnFusedInferAttentionScoreV3_FusedInferAttentionScore_FusedInferAttentionScore",
-         FAMILY_ATTENTION},
-        {"DispatchFFNCombine", FAMILY_MOE_FUSED},
-        {"MoeDistributeCombineV2", FAMILY_MOE_FUSED},
-        {"MoeGatingTopKSoftmax", FAMILY_MOE_GATE},
-        {"aclnnGroupedMatmulV4_GroupedMatmul_GroupedMatmul", FAMILY_MOE_GEMM},
-        {"hcom_allReduce__504_0_1", FAMILY_COMM},
-        {"QuantBatchMatmulV3", FAMILY_MATMUL},
-        {"AddRmsNormQuant", FAMILY_NORM},
-        {"split_qkv_rmsnorm_rope_kernel", FAMILY_ROPE},
-        {"ReshapeAndCacheNdKernel", FAMILY_KVCACHE},
-        {"SwiGlu", FAMILY_ACTIVATION},
-        {"DynamicQuant", FAMILY_QUANT},
-        {"ArgMaxV2", FAMILY_SAMPLING},
-        {"GatherV2", FAMILY_EMBEDDING},
-        {"TensorMove", FAMILY_ELEMENTWISE},
-        {"NonZero", FAMILY_OTHER},
+         ARCH_FAMILY_ATTENTION},
+        {"DispatchFFNCombine", ARCH_FAMILY_MOE_FUSED},
+        {"MoeDistributeCombineV2", ARCH_FAMILY_MOE_FUSED},
+        {"MoeGatingTopKSoftmax", ARCH_FAMILY_MOE_GATE},
+        {"aclnnGroupedMatmulV4_GroupedMatmul_GroupedMatmul", ARCH_FAMILY_MOE_GEMM},
+        {"hcom_allReduce__504_0_1", ARCH_FAMILY_COMM},
+        {"QuantBatchMatmulV3", ARCH_FAMILY_MATMUL},
+        {"AddRmsNormQuant", ARCH_FAMILY_NORM},
+        {"split_qkv_rmsnorm_rope_kernel", ARCH_FAMILY_ROPE},
+        {"ReshapeAndCacheNdKernel", ARCH_FAMILY_KVCACHE},
+        {"SwiGlu", ARCH_FAMILY_ACTIVATION},
+        {"DynamicQuant", ARCH_FAMILY_QUANT},
+        {"ArgMaxV2", ARCH_FAMILY_SAMPLING},
+        {"GatherV2", ARCH_FAMILY_EMBEDDING},
+        {"TensorMove", ARCH_FAMILY_ELEMENTWISE},
+        {"NonZero", ARCH_FAMILY_OTHER},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -59,20 +59,20 @@ TEST(gpu_kernels_have_families)
         const char *name;
         enum family family;
     } names[] = {
-        {"void flash::flash_fwd_splitkv_kernel<T>(P)", FAMILY_ATTENTION},
-        {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma", FAMILY_ATTENTION},
-        {"void vllm::paged_attention_v2_kernel<T>(P)", FAMILY_ATTENTION},
-        {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<T>(P)", FAMILY_ATTENTION},
-        {"kernel_unified_attention_2d", FAMILY_ATTENTION},
-        {"void flashinfer::norm::RMSNormKernel<8u>(P)", FAMILY_NORM},
-        {"void flashinfer::activation::act_and_mul_kernel<T>(P)", FAMILY_ACTIVATION},
-        {"void vllm::reshape_and_cache_flash_kernel<T>(P)", FAMILY_KVCACHE},
-        {"fused_moe_kernel", FAMILY_MOE_GEMM},
-        {"void vllm::moe::topkGatingSoftmax<4>(P)", FAMILY_MOE_GATE},
-        {"ncclDevKernel_AllReduce_Sum_bf16", FAMILY_COMM},
-        {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", FAMILY_MATMUL},
-        {"void cutlass::Kernel2<gemmLayout>(P)", FAMILY_MATMUL}, /* "mmLayout" is not "mla" */
-        {"void at::native::indexSelectSmallIndex<T>(P)", FAMILY_EMBEDDING},
+        {"void flash::flash_fwd_splitkv_kernel<T>(P)", ARCH_FAMILY_ATTENTION},
+        {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma", ARCH_FAMILY_ATTENTION},
+        {"void vllm::paged_attention_v2_kernel<T>(P)", ARCH_FAMILY_ATTENTION},
+        {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<T>(P)", ARCH_FAMILY_ATTENTION},
+        {"kernel_unified_attention_2d", ARCH_FAMILY_ATTENTION},
+        {"void flashinfer::norm::RMSNormKernel<8u>(P)", ARCH_FAMILY_NORM},
+        {"void flashinfer::activation::act_and_mul_kernel<T>(P)", ARCH_FAMILY_ACTIVATION},
+        {"void vllm::reshape_and_cache_flash_kernel<T>(P)", ARCH_FAMILY_KVCACHE},
+        {"fused_moe_kernel", ARCH_FAMILY_MOE_GEMM},
+        {"void vllm::moe::topkGatingSoftmax<4>(P)", ARCH_FAMILY_MOE_GATE},
+        {"ncclDevKernel_AllReduce_Sum_bf16", ARCH_FAMILY_COMM},
+        {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", ARCH_FAMILY_MATMUL},
+        {"void cutlass::Kernel2<gemmLayout>(P)", ARCH_FAMILY_MATMUL}, /* "mmLayout" is not "mla" */
+        {"void at::native::indexSelectSmallIndex<T>(P)", ARCH_FAMILY_EMBEDDING},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -126,13 +126,13 @@ TEST(mangled_names_keep_their_first_words)
 
 TEST(a_users_rule_comes_first)
 {
-    struct arch_rule rule = {FAMILY_ATTENTION, PHASE_DECODE, "my_?kernel"};
+    struct arch_rule rule = {ARCH_FAMILY_ATTENTION, PHASE_DECODE, "my_?kernel"};
     struct arch_rules rules = {&rule, 1};
 
     add_on("1", "MyKernel", 0, 10);
     start_study();
     const struct arch_ops *ops = arch_ops_find(&study, &rules);
-    assert_int_equal(ops->at[0].family, FAMILY_ATTENTION);
+    assert_int_equal(ops->at[0].family, ARCH_FAMILY_ATTENTION);
     assert_int_equal(ops->at[0].marker, MARKER_USER);
     assert_int_equal(ops->at[0].hint, PHASE_DECODE);
 }

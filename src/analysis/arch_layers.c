@@ -58,7 +58,7 @@ static bool is_topk(const struct arch_op *op)
 
 static bool is_embedding(const struct arch_op *op)
 {
-    return op->family == FAMILY_EMBEDDING && !op->is_backward;
+    return op->family == ARCH_FAMILY_EMBEDDING && !op->is_backward;
 }
 
 /* Of each operator that is wanted: how many of the stretches between two markers it runs in. What
@@ -91,7 +91,7 @@ static void tell_routers(struct finder *f)
 
     for (size_t i = 0; i < f->ops->n; i++)
         if (f->ops->at[i].is_topk && between[i] * 10 > f->m->n * 3 && between[i] > 1)
-            f->ops->at[i].family = FAMILY_MOE_GATE;
+            f->ops->at[i].family = ARCH_FAMILY_MOE_GATE;
 }
 
 static void phase_borders(struct finder *f)
@@ -103,7 +103,7 @@ static void phase_borders(struct finder *f)
 
 static bool is_sampling(const struct arch_op *op)
 {
-    return op->family == FAMILY_SAMPLING && !op->is_backward;
+    return op->family == ARCH_FAMILY_SAMPLING && !op->is_backward;
 }
 
 /* Borders at the operators for which `is` holds, but for those inside every layer, which say

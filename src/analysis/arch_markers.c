@@ -100,7 +100,8 @@ static bool has_gemm(const struct finder *f, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         enum family family = op_of(f, i)->family;
-        if (family == FAMILY_MATMUL || family == FAMILY_MOE_GEMM || family == FAMILY_MOE_FUSED)
+        if (family == ARCH_FAMILY_MATMUL || family == ARCH_FAMILY_MOE_GEMM ||
+            family == ARCH_FAMILY_MOE_FUSED)
             return true;
     }
     return false;

@@ -35,8 +35,8 @@ static enum layer_kind kind_of(const bool *seen_family, bool dfc, bool gmm, bool
         return LAYER_MOE_GMM;
     if (mc2)
         return LAYER_MOE_MC2;
-    if (!seen_family[FAMILY_MOE_GATE] && !seen_family[FAMILY_MOE_GEMM] &&
-        !seen_family[FAMILY_MOE_FUSED])
+    if (!seen_family[ARCH_FAMILY_MOE_GATE] && !seen_family[ARCH_FAMILY_MOE_GEMM] &&
+        !seen_family[ARCH_FAMILY_MOE_FUSED])
         return LAYER_DENSE;
     return gmm && allgather ? LAYER_MOE_AG : LAYER_MOE;
 }
@@ -67,7 +67,7 @@ static void measure(struct study *st, const struct arch_ops *ops, uint32_t main_
         previous = number;
     }
     layer->kind = kind_of(seen, dfc, gmm, mc2, alltoall, allgather);
-    layer->has_sampling = seen[FAMILY_SAMPLING];
+    layer->has_sampling = seen[ARCH_FAMILY_SAMPLING];
     layer->signature = signature;
     layer->at = arch_extent(st, layer->first, layer->end, &layer->busy);
 }

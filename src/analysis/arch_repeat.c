@@ -403,8 +403,9 @@ static bool is_attention_like(struct finder *f, const struct arch_layer *layer)
 
     for (size_t i = layer->first; i < layer->end; i++) {
         const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
-        matmuls += op->family == FAMILY_MATMUL;
-        softmaxes += op->family != FAMILY_MATMUL && str_contains_nocase(op->name, S("softmax"));
+        matmuls += op->family == ARCH_FAMILY_MATMUL;
+        softmaxes +=
+            op->family != ARCH_FAMILY_MATMUL && str_contains_nocase(op->name, S("softmax"));
     }
     return matmuls >= 2 && softmaxes >= 1;
 }

@@ -43,12 +43,12 @@ static void take_router(struct teller *t, size_t gate)
 {
     for (size_t i = gate; i > 0; i--) {
         enum family family = op_at(t, i - 1)->family;
-        if (family != FAMILY_NORM && family != FAMILY_MATMUL && family != FAMILY_ELEMENTWISE &&
-            family != FAMILY_OTHER)
+        if (family != ARCH_FAMILY_NORM && family != ARCH_FAMILY_MATMUL &&
+            family != ARCH_FAMILY_ELEMENTWISE && family != ARCH_FAMILY_OTHER)
             return;
         if (t->roles[i - 1] == ROLE_ATTENTION || t->roles[i - 1] == ROLE_PROJECTION)
             return;
-        if (family == FAMILY_NORM || family == FAMILY_MATMUL)
+        if (family == ARCH_FAMILY_NORM || family == ARCH_FAMILY_MATMUL)
             t->roles[i - 1] = ROLE_ROUTING;
     }
 }
@@ -61,7 +61,7 @@ static void take_ffn(struct teller *t, size_t activation)
     if (t->state != AFTER_ATTENTION)
         return;
     for (size_t i = 0; i < activation; i++)
-        if (t->roles[i] == ROLE_PROJECTION && op_at(t, i)->family == FAMILY_MATMUL) {
+        if (t->roles[i] == ROLE_PROJECTION && op_at(t, i)->family == ARCH_FAMILY_MATMUL) {
             if (!is_first)
                 t->roles[i] = ROLE_DENSE_FFN;
             is_first = false;
@@ -127,40 +127,40 @@ static enum role tell(struct teller *t, size_t i)
 {
     const struct arch_op *op = op_at(t, i);
 
-    if (t->layer->kind == LAYER_BLOCK && op->family != FAMILY_COMM)
+    if (t->layer->kind == LAYER_BLOCK && op->family != ARCH_FAMILY_COMM)
         return ROLE_DENSE_FFN; /* no transformer: nothing to tell parts by */
     switch (op->family) {
-    case FAMILY_ATTENTION:
+    case ARCH_FAMILY_ATTENTION:
         return ROLE_ATTENTION;
-    case FAMILY_COMM:
+    case ARCH_FAMILY_COMM:
         return tell_comm(t, op);
-    case FAMILY_MOE_GATE:
+    case ARCH_FAMILY_MOE_GATE:
         if (t->state != IN_MOE)
             take_router(t, i);
         t->state = IN_MOE;
         return ROLE_ROUTING;
-    case FAMILY_MOE_FUSED:
-    case FAMILY_MOE_GEMM:
+    case ARCH_FAMILY_MOE_FUSED:
+    case ARCH_FAMILY_MOE_GEMM:
         t->state = IN_MOE;
         return ROLE_DISPATCH;
-    case FAMILY_MATMUL:
+    case ARCH_FAMILY_MATMUL:
         t->last_matmul = i;
         return tell_matmul(t);
-    case FAMILY_NORM:
+    case ARCH_FAMILY_NORM:
         return tell_norm(t);
-    case FAMILY_ACTIVATION:
+    case ARCH_FAMILY_ACTIVATION:
         return tell_activation(t, i);
-    case FAMILY_QUANT:
+    case ARCH_FAMILY_QUANT:
         if (t->state == AFTER_ATTENTION)
             return ROLE_PROJECTION;
         if (t->state == AFTER_FFN)
             return ROLE_PREP;
         return t->state == IN_MOE ? ROLE_EXPERT_FFN : ROLE_DENSE_FFN;
-    case FAMILY_ROPE:
-    case FAMILY_KVCACHE:
+    case ARCH_FAMILY_ROPE:
+    case ARCH_FAMILY_KVCACHE:
         t->state = AFTER_FFN;
         return ROLE_PREP;
-    case FAMILY_SAMPLING:
+    case ARCH_FAMILY_SAMPLING:
         if (t->last_matmul != SIZE_MAX && t->roles[t->last_matmul] != ROLE_PROJECTION)
             t->roles[t->last_matmul] = ROLE_SAMPLING;
         t->last_matmul = SIZE_MAX;
@@ -180,9 +180,9 @@ void arch_roles_tell(const struct arch_ops *ops, const struct arch_layer *layer,
     if (layer->marker == SIZE_MAX)
         t.state = BEFORE_FFN;
     for (size_t i = 0; i < layer->end - layer->first; i++)
-        if (op_at(&t, i)->family == FAMILY_ACTIVATION)
+        if (op_at(&t, i)->family == ARCH_FAMILY_ACTIVATION)
             t.ends_with_norm = false;
-        else if (op_at(&t, i)->family == FAMILY_NORM)
+        else if (op_at(&t, i)->family == ARCH_FAMILY_NORM)
             t.ends_with_norm = true;
     for (size_t i = 0; i < layer->end - layer->first; i++)
         roles[i] = (uint8_t)tell(&t, i);

@@ -101,7 +101,7 @@ enum status arch_rules_marker(struct arena *arena, const char *pattern, struct a
 {
     TRY(check_pattern(arena, pattern, (struct where){0}, d));
     struct arch_rule *all = ARENA_ARRAY(arena, struct arch_rule, rules->n + 1);
-    all[0] = (struct arch_rule){.family = FAMILY_ATTENTION, .pattern = pattern};
+    all[0] = (struct arch_rule){.family = ARCH_FAMILY_ATTENTION, .pattern = pattern};
     for (size_t i = 0; i < rules->n; i++)
         all[i + 1] = rules->at[i];
     *rules = (struct arch_rules){all, rules->n + 1};

@@ -145,10 +145,10 @@ static struct part part_of(struct study *st, const struct arch_ops *ops, size_t 
 
     for (size_t i = from; i < to; i++) {
         const struct arch_op *op = &ops->at[ops->of_kernel[i]];
-        p.activations += op->family == FAMILY_ACTIVATION;
-        p.products += op->family == FAMILY_MATMUL;
-        p.has_experts |= op->family == FAMILY_MOE_GATE || op->family == FAMILY_MOE_GEMM ||
-                         op->family == FAMILY_MOE_FUSED;
+        p.activations += op->family == ARCH_FAMILY_ACTIVATION;
+        p.products += op->family == ARCH_FAMILY_MATMUL;
+        p.has_experts |= op->family == ARCH_FAMILY_MOE_GATE || op->family == ARCH_FAMILY_MOE_GEMM ||
+                         op->family == ARCH_FAMILY_MOE_FUSED;
         p.device = nanos_add(p.device, st->cap->slices.dur[study_kernels(st).at[i]]);
     }
     return p;

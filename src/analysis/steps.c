@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/arch.h"
+#include "analysis/serving.h"
 #include "analysis/study.h"
 #include "base/pattern.h"
 
@@ -166,6 +168,21 @@ static bool take_ranges(struct study *st, struct steps *steps)
     return steps->n > 0;
 }
 
+/* Iterations of a serving engine. */
+static bool take_serving(struct study *st, struct steps *steps)
+{
+    struct serving_ranges ranges = serving_ranges_find(st);
+
+    steps->at = ARENA_ARRAY(&st->scratch, struct step, ranges.n);
+    for (size_t i = 0; i < ranges.n; i++)
+        steps->at[i] = (struct step){.id = capture_text(st->cap, ranges.at[i].name),
+                                     .number = (int64_t)i,
+                                     .window = ranges.at[i].at};
+    steps->n = ranges.n;
+    steps->source = STEPS_MARKER;
+    return steps->n > 0;
+}
+
 static bool take_passes(struct study *st, struct steps *steps)
 {
     struct interval_set passes = st->options.passes;
@@ -180,6 +197,28 @@ static bool take_passes(struct study *st, struct steps *steps)
     return steps->n > 0;
 }
 
+/* Passes through the model, as its layers tell them: a few alike and whole ones at least. */
+static bool find_passes(struct study *st, struct steps *steps)
+{
+    enum { LEAST_PASSES = 3 };
+    static const double least_confidence = 0.6;
+    struct study_options options = study_defaults();
+    struct study whole;
+
+    options.step_choice = STEP_CHOICE_NONE;
+    study_begin(&whole, st->cap, options);
+    const struct arch *arch = arch_find(&whole, &(struct arch_options){0});
+    const struct arch_layers *layers = arch->layers;
+    if (layers->complete >= LEAST_PASSES && arch->confidence >= least_confidence) {
+        struct interval *windows = ARENA_ARRAY(&st->scratch, struct interval, layers->n_passes);
+        for (size_t i = 0; i < layers->n_passes; i++)
+            windows[i] = layers->passes[i].at;
+        st->options.passes = (struct interval_set){windows, layers->n_passes};
+    }
+    study_end(&whole);
+    return take_passes(st, steps);
+}
+
 static bool find_steps(struct study *st, struct steps *steps)
 {
     enum step_choice choice = st->options.step_choice;
@@ -191,8 +230,9 @@ static bool find_steps(struct study *st, struct steps *steps)
     return take_marks(st, steps, MARK_PROFILER_STEP, STEPS_PROFILER) ||
            take_marks(st, steps, MARK_ITERATION, STEPS_ITERATION) || take_ranges(st, steps) ||
            take_marks(st, steps, MARK_RANGE, STEPS_MARKER) ||
-           (choice == STEP_CHOICE_AUTO && take_ids(st, steps)) ||
-           take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE);
+           (choice != STEP_CHOICE_MARKERS && take_ids(st, steps)) ||
+           take_marks(st, steps, MARK_STEP_TRACE, STEPS_TRACE) || take_serving(st, steps) ||
+           (choice == STEP_CHOICE_FOUND && find_passes(st, steps));
 }
 
 /* Moves each begin to the first kernel that was launched in the step's host window. */

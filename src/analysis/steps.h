@@ -4,8 +4,8 @@
  * A step lasts from its mark to the next one; the last ends with the latest kernel that starts in
  * it. Marks come from the first of these that has any: the profiler's own steps, iterations of a
  * framework, ranges the user chose, the Step Id column of a kernel table (a step begins with its
- * first row), iterations of graph modes. Without any mark the whole device span is one step,
- * called "pseudo".
+ * first row), iterations of graph modes, iterations of a serving engine. Without any mark the whole
+ * device span is one step, called "pseudo", or where that is wanted each pass of the model is one.
  */
 #ifndef STRATA_ANALYSIS_STEPS_H
 #define STRATA_ANALYSIS_STEPS_H

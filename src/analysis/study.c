@@ -22,6 +22,14 @@ struct study_options study_defaults(void)
     return (struct study_options){.min_bubble = 100000, .max_bubbles = 200};
 }
 
+struct study_options study_with_passes(void)
+{
+    struct study_options options = study_defaults();
+
+    options.step_choice = STEP_CHOICE_FOUND;
+    return options;
+}
+
 void study_begin(struct study *st, const struct capture *cap, struct study_options options)
 {
     *st = (struct study){.cap = cap, .options = options};

@@ -40,6 +40,7 @@ enum step_choice {
     STEP_CHOICE_AUTO,    /* the first source that has marks */
     STEP_CHOICE_MARKERS, /* marks of the timeline alone, not the kernel table's ids */
     STEP_CHOICE_PASSES,  /* forward passes of the model, given as `passes` */
+    STEP_CHOICE_FOUND,   /* as STEP_CHOICE_AUTO; without marks passes that repeat */
     STEP_CHOICE_NONE,    /* the whole device span is one step */
 };
 
@@ -80,6 +81,10 @@ struct study {
 
 /* The listing rules of the anomaly report: from 100 us on, at most 200. */
 struct study_options study_defaults(void);
+
+/* The same, and without step marks the passes of a model are the steps. Not for anomaly and arch,
+ * whose contracts have one step then. */
+struct study_options study_with_passes(void);
 
 /* `cap` is sealed and outlives the study. */
 void study_begin(struct study *st, const struct capture *cap, struct study_options options);

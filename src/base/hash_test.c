@@ -91,6 +91,29 @@ TEST(a_map_keeps_a_hundred_thousand_keys)
     assert_false(hash_get(&h, 0, &value));
 }
 
+/* The longest row of used slots: what a look-up passes at most. */
+static size_t longest_row(const struct hash *h)
+{
+    size_t longest = 0, row = 0;
+
+    for (size_t i = 0; i < 2 * h->cap; i++) { /* around the end */
+        row = h->slots[i % h->cap].used ? row + 1 : 0;
+        longest = row > longest ? row : longest;
+    }
+    return longest;
+}
+
+TEST(keys_at_any_distance_are_spread)
+{
+    for (int shift = 0; shift < 48; shift++) {
+        struct hash h = {0};
+        for (uint64_t i = 0; i < MANY / 10; i++)
+            hash_put(&h, i << shift, 0);
+        assert_in_range(longest_row(&h), 1, 1000);
+        hash_free(&h);
+    }
+}
+
 TEST(putting_replaces_and_adding_does_not)
 {
     struct hash h = {0};
@@ -110,4 +133,4 @@ TEST(putting_replaces_and_adding_does_not)
 TEST_MAIN("base/hash", T(equal_bytes_have_equal_hashes_and_length_counts),
           T(every_bit_of_a_text_counts), T(a_hundred_thousand_names_do_not_collide),
           T(the_hash_is_the_same_on_every_run), T(a_map_keeps_a_hundred_thousand_keys),
-          T(putting_replaces_and_adding_does_not))
+          T(keys_at_any_distance_are_spread), T(putting_replaces_and_adding_does_not))

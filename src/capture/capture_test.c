@@ -24,6 +24,22 @@ TEST(a_lane_is_its_key)
     capture_free(cap);
 }
 
+TEST(neighbours_are_told_apart)
+{
+    enum { SIDE = 40 };
+    struct capture *cap = capture_new();
+    struct lane_key key = {.kind = LANE_THREAD};
+
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+            key.tid = (int64_t)i / SIDE - SIDE / 2;
+            key.name = i % SIDE;
+            assert_int_equal(capture_lane(cap, key), i);
+        }
+    assert_int_equal(cap->lanes.n, SIDE * SIDE);
+    capture_free(cap);
+}
+
 TEST(the_seal_groups_slices_by_lane_and_says_what_there_is)
 {
     struct capture *cap = capture_new();
@@ -164,7 +180,7 @@ TEST(an_empty_capture_seals)
     capture_free(NULL);
 }
 
-TEST_MAIN("capture/capture", T(a_lane_is_its_key),
+TEST_MAIN("capture/capture", T(a_lane_is_its_key), T(neighbours_are_told_apart),
           T(the_seal_groups_slices_by_lane_and_says_what_there_is),
           T(a_slice_answers_for_its_own_values_and_its_set),
           T(functions_on_the_timeline_are_stacks), T(arrows_follow_their_slices_through_the_seal),

@@ -88,7 +88,9 @@ static void print(struct session *s, const struct analysis *a, const struct rend
     struct study st;
 
     analysis_check_needs(a, cap, &s->diag);
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap,
+                a == &analysis_anomaly || a == &analysis_arch ? study_defaults()
+                                                              : study_with_passes());
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
         session_document(s, a->schema, origin_name(cap->origin), a->find(&st), &env);

@@ -87,7 +87,7 @@ static struct rank_verdict judge(struct session *s, const struct capture *cap)
 {
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_with_passes());
     const struct diagnosis *d = study_diagnosis(&st);
     struct rank_verdict v = {
         .rank = cap->facts.rank,
@@ -186,7 +186,7 @@ static void show_one(struct session *s, const struct capture *cap)
 {
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_with_passes());
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
         session_document(s, &diagnosis_schema, origin_name(ORIGIN_ESTIMATED), study_diagnosis(&st),

@@ -143,7 +143,13 @@ static void print_text(struct session *s, const struct args *args, const struct 
     const struct incore_breakdown *b = &study->breakdown;
     struct report *r = report_new(LANG_EN, str_of(study->bin));
 
-    report_line(r, "  %.*s: %.*s", STR_ARGS(b->verdict), STR_ARGS(b->advice));
+    struct str verdict = limits_text(&b->limits, r->lang, &r->arena);
+    struct str others = limits_others(&b->limits, r->lang, &r->arena);
+    report_line(r, "  %.*s", STR_ARGS(verdict));
+    if (others.n > 0)
+        report_line(r, "  then: %.*s", STR_ARGS(others));
+    if (limits_first(&b->limits) != NULL)
+        report_line(r, "  what helps: %.*s", STR_ARGS(b->advice));
     report_line(r, "  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s", v->end - v->begin,
                 study->t.instrs.n, study->arrows.list.n, b->mhz, b->is_assumed ? " (assumed)" : "");
     add_pipes(r, b);

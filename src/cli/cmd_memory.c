@@ -28,7 +28,7 @@ static void print(struct session *s, const struct args *args, const struct captu
 {
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_with_passes());
     const struct memory_curves *memory = memory_find(&st);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, &memory->capacity};

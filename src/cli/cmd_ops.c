@@ -43,7 +43,7 @@ static void print(struct session *s, const struct args *args, const struct devic
     const struct op_options o = {(enum op_by)args->by, (enum op_order)args->order, device};
     struct study st;
 
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_with_passes());
     const struct op_stats *stats = op_stats_find(&st, &o);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};

@@ -21,7 +21,7 @@ struct args {
     int core, target;
     int64_t top, timeout_s;
     double rtol, atol;
-    bool compile_only, what_if, timeline;
+    bool compile_only, what_if, timeline, lines;
 };
 
 static const struct args defaults = {
@@ -62,6 +62,7 @@ static const struct opt options[] = {
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
     OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
+    OPT_FLAG(0, "lines", struct args, lines, "print the source with cycles beside each line"),
     OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
     OPT_STRING(0, "insight", "DIR", struct args, insight, "write files for MindStudio Insight"),
     OPT_STRING(0, "emit", "FILE", struct args, emit, "write the instructions as PTO text"),
@@ -185,6 +186,7 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
                               .text = text_view(&r->text),
                               .lines = r->lines.at,
                               .n_lines = r->lines.n,
+                              .source = r->source,
                               .is_flagged = true,
                               .chip = str_of(a->chip),
                               .target = (int)a->job.arch,

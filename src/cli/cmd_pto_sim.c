@@ -17,7 +17,7 @@ struct args {
     const char *func, *chip, *cost, *trace, *insight;
     int target, sync;
     int64_t top, l2_hit; /* percent; negative: as the addresses tell */
-    bool what_if, timeline;
+    bool what_if, timeline, lines;
     double rtol, atol;
     struct words set, arg, input, fill, output, check;
 };
@@ -66,6 +66,7 @@ static const struct opt options[] = {
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
+    OPT_FLAG(0, "lines", struct args, lines, "source with cycles, stalls and pipe of each line"),
     OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
     OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
     OPT_STRING(0, "insight", "DIR", struct args, insight, "write files for MindStudio Insight"),
@@ -172,7 +173,11 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
     return pto_sim_extra(s, costs, setup,
-                         &(struct pto_sim_extras){a->trace, a->insight, a->timeline, a->what_if},
+                         &(struct pto_sim_extras){.trace = a->trace,
+                                                  .insight = a->insight,
+                                                  .timeline = a->timeline,
+                                                  .lines = a->lines,
+                                                  .what_if = a->what_if},
                          x);
 }
 
@@ -193,6 +198,7 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
     }
     if (x->has_view)
         incore_view_free(&x->view);
+    pto_lines_free(&x->lines);
     vec_free(&x->what_ifs);
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }

@@ -45,7 +45,7 @@ enum status page_answer_fleet(struct session *s, const struct fleet *fleet)
 
     begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, &page);
     for (size_t i = 0; i < n; i++) {
-        study_begin(&studies[i], fleet->ranks.at[i], study_defaults());
+        study_begin(&studies[i], fleet->ranks.at[i], study_with_passes());
         page_add_set(&page, &studies[i]);
     }
     page_prepare(&page);

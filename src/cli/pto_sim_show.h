@@ -18,10 +18,11 @@ struct pto_checked_arg {
 struct pto_sim_run {
     struct pto_kernel k;
     struct pto_what_ifs what_ifs;
+    struct pto_lines lines;
     struct incore_view view;
     struct pto_checked_arg *checks;
     size_t n_checks, wrong;
-    bool has_view;
+    bool has_view, has_lines;
 };
 
 /* The whole report of one kernel; `top` lines of each list. */
@@ -30,11 +31,14 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
 /* What a run leaves besides: files, a picture in letters, changes that would help. */
 struct pto_sim_extras {
     const char *trace, *insight;
-    bool timeline, what_if;
+    bool timeline, lines, what_if;
 };
 enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
                           const struct pto_setup *setup, const struct pto_sim_extras *a,
                           struct pto_sim_run *x);
+
+/* The source with cycles beside each line, operations, scalar work and memory. */
+void pto_sim_add_lines(struct report *r, const struct pto_sim_run *run, size_t top);
 
 /* One line of many. */
 void pto_sim_print_line(struct session *s, const struct pto_kernel *k);

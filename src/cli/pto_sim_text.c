@@ -164,8 +164,9 @@ static void add_verdict(struct report *r, const struct pto_outcome *o)
     report_line_text(r, REPORT_MESSAGE(r, &pto_text.verdict, PLACE("verdict", verdict)));
     if (others.n > 0)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.others, PLACE("others", others)));
-    report_line_text(
-        r, REPORT_MESSAGE(r, &pto_text.advice, PLACE("advice", word(r, limit_advice(l->bound)))));
+    if (limits_first(l) != NULL)
+        report_line_text(r, REPORT_MESSAGE(r, &pto_text.advice,
+                                           PLACE("advice", word(r, limit_advice(l->bound)))));
 }
 
 /* "data 61.2 %, busy 20.0 %" */
@@ -289,6 +290,8 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
         report_line_text(r, report_message(r, &pto_text.degenerate));
     for (size_t i = 0; i < run->n_checks; i++)
         add_line(r, i, check_text(r, &run->checks[i]));
+    if (run->has_lines)
+        pto_sim_add_lines(r, run, top);
     if (run->has_view)
         add_timeline(s, r, &run->view);
     if (has_what_if)
@@ -333,6 +336,8 @@ static const struct field run_fields[] = {
                .missing = MISSING_EMPTY, .is_optional = true),
     FIELD_LIST(struct pto_sim_run, checks, n_checks, "checks", &check_record,
                .missing = MISSING_EMPTY, .is_optional = true),
+    FIELD_INSIDE(struct pto_sim_run, lines, "by_line", &pto_lines_record,
+                 WHEN(struct pto_sim_run, has_lines), .is_optional = true),
     FIELD_LIST(struct pto_sim_run, view.strips.at, view.strips.n, "timeline", &incore_strip_record,
                WHEN(struct pto_sim_run, has_view), .is_optional = true),
 };
@@ -373,6 +378,10 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
         session_wrote(s, wrote.at[i]);
     vec_free(&wrote);
     capture_free(cap);
+    if (status == ST_OK && a->lines) {
+        status = flow_pto_lines(&x->k, costs, &s->diag, &x->lines);
+        x->has_lines = status == ST_OK;
+    }
     if (status == ST_OK && a->what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     return status;

@@ -86,11 +86,12 @@ static int prefix_length(struct str s, struct str prefix)
     }
 }
 
-/* Drivers put these in front: "NVIDIA GeForce RTX 4090", "Ascend910B3". */
+/* Drivers put these in front: "NVIDIA GeForce RTX 4090", "AMD Instinct MI300X", "Ascend910B3". */
 static struct str without_vendor(struct str name)
 {
-    static const struct str words[] = {S_INIT("nvidia"), S_INIT("geforce"), S_INIT("tesla"),
-                                       S_INIT("huawei"), S_INIT("ascend")};
+    static const struct str words[] = {S_INIT("nvidia"),  S_INIT("geforce"), S_INIT("tesla"),
+                                       S_INIT("huawei"),  S_INIT("ascend"),  S_INIT("amd"),
+                                       S_INIT("instinct")};
 
     name = str_trim(name);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)

@@ -37,7 +37,7 @@ enum { PEAK_COUNT = PEAK_VECTOR_FP32 + 1 };
 
 struct device {
     const char *name;   /* as the driver spells it, without the vendor */
-    const char *vendor; /* "NVIDIA", "Ascend" */
+    const char *vendor; /* "NVIDIA", "AMD", "Ascend" */
     const char *cc;     /* compute capability; NULL for other vendors */
     uint32_t cores;     /* multiprocessors, or AI cores (cube) */
     uint32_t clock_mhz; /* the clock the tensor peaks are quoted at */

@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,21 +97,18 @@ static const char *expand(struct arena *arena, const char *pattern)
 
 const char *probe_glob(struct arena *arena, const char *pattern)
 {
-    const char *best = NULL;
+    char best[PATH_MAX] = "";
     glob_t found;
 
     pattern = expand(arena, pattern);
     if (pattern == NULL)
         return NULL;
-    if (glob(pattern, 0, NULL, &found) == 0) {
+    if (glob(pattern, 0, NULL, &found) == 0)
         for (size_t i = 0; i < found.gl_pathc; i++)
-            if (best == NULL || strverscmp(found.gl_pathv[i], best) > 0)
-                best = found.gl_pathv[i];
-        if (best != NULL)
-            best = arena_cstr(arena, str_of(best));
-    }
-    globfree(&found);
-    return best;
+            if (strverscmp(found.gl_pathv[i], best) > 0)
+                snprintf(best, sizeof(best), "%s", found.gl_pathv[i]);
+    globfree(&found); /* before memory is asked for, which may not come back */
+    return best[0] != '\0' ? arena_cstr(arena, str_of(best)) : NULL;
 }
 
 static bool is_program(const char *path)

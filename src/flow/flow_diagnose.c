@@ -25,7 +25,7 @@ struct flow_diagnosis *flow_diagnose(const struct capture *cap)
 
     *out = (struct flow_diagnosis){0};
     arena_init(&out->arena);
-    study_begin(&st, cap, study_defaults());
+    study_begin(&st, cap, study_with_passes());
     const struct diagnosis *d = study_diagnosis(&st);
     out->text = arena_cstr(&out->arena, d->text.english);
     out->verdict = cause_of(&out->arena, &d->verdict);

@@ -14,7 +14,10 @@
 
 struct gpu_timeline_job gpu_timeline_job_new(const char *path)
 {
-    return (struct gpu_timeline_job){.path = path, .input = input_defaults()};
+    struct gpu_timeline_job job = {.path = path, .input = input_defaults()};
+
+    job.input.joins_devices = true;
+    return job;
 }
 
 /* ---- files ---- */

@@ -22,6 +22,18 @@ enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs
     return ST_OK;
 }
 
+enum status flow_pto_lines(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d,
+                           struct pto_lines *out)
+{
+    struct pto_options options = k->options;
+
+    pto_lines_init(out);
+    options.counts_steps = true;
+    TRY(pto_kernel_again(k, &k->sim, costs, &options, d));
+    pto_lines_fill(out, &k->sim);
+    return ST_OK;
+}
+
 enum status flow_pto_insight(const struct capture *cap, const char *folder, struct arena *arena,
                              struct diag *d, struct words *wrote)
 {

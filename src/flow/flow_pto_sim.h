@@ -7,12 +7,17 @@
 
 #include "flow/pto_kernel.h"
 #include "incore/view.h"
+#include "pto/lines.h"
 #include "pto/what_if.h"
 #include "render/insight.h"
 
 /* The last run of the kernel as a sealed capture; the longest of its blocks. */
 enum status flow_pto_capture(struct pto_kernel *k, const struct pto_costs *costs,
                              const struct pto_setup *setup, struct diag *d, struct capture **out);
+
+/* The same run line by line; pto_lines_free() it. */
+enum status flow_pto_lines(struct pto_kernel *k, const struct pto_costs *costs, struct diag *d,
+                           struct pto_lines *out);
 
 /* The files of MindStudio Insight, below `folder`, which must not have a folder simulator. */
 enum status flow_pto_insight(const struct capture *cap, const char *folder, struct arena *arena,

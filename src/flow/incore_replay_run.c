@@ -185,6 +185,7 @@ static enum status simulate_cpp(const struct incore_replay_job *job, struct inco
                               .text = text_view(&run->text),
                               .lines = run->lines.at,
                               .n_lines = run->lines.n,
+                              .source = run->source,
                               .is_flagged = true,
                               .watches_races = true,
                               .target = (int)cpp.arch,

@@ -269,6 +269,7 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
     TRY(mapfile_open(&map, job->source, d));
     struct str text = arena_str(&r->arena, map.text);
     mapfile_close(&map);
+    r->source = text;
     struct str path = str_of(job->source), base = path;
     while (str_find_char(base, '/') < base.n)
         base = str_part(base, str_find_char(base, '/') + 1, base.n);
@@ -282,7 +283,6 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
         return ST_OK;
     }
     r->is_drafted = true;
-    r->source = text;
     return ST_OK;
 }
 

@@ -72,6 +72,8 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
     if (pto_parse(k->parser, k->text, &k->module) != ST_OK || pto_verify(&k->module) != ST_OK)
         return pto_tell(&k->module, setup->path, d);
     move_lines(&k->module, setup);
+    if (setup->source.at != NULL)
+        k->text = setup->source;
     k->arch = setup->target >= 0 ? (enum pto_arch)setup->target : k->module.arch;
     TRY(pto_chip_find(setup->chip, k->arch, &k->chip, d));
     if (setup->target < 0 && setup->chip.n > 0 && !k->module.has_arch)

@@ -241,44 +241,21 @@ static void add_totals(struct incore_breakdown *b)
     b->wait_share = share(waits, (double)waits + (double)busy);
 }
 
-/* Ranges that the program marked, and events, are no work. */
-static bool is_worker(struct str pipe)
-{
-    return !str_equal(pipe, S("USERMARK")) && !str_equal(pipe, S("EVENT"));
-}
-
 static void judge(struct incore_breakdown *b)
 {
-    const struct incore_use *most = NULL;
-    size_t high = 0;
+    enum limit bound = b->limits.bound;
 
-    for (size_t i = 0; i < b->totals.n; i++) {
-        if (!is_worker(b->totals.at[i].pipe))
-            continue;
-        if (most == NULL || b->totals.at[i].busy > most->busy)
-            most = &b->totals.at[i];
-        high += b->totals.at[i].busy >= 0.6;
-    }
-    b->advice = S("no pipe and no wait stands out: shorten the longest chain of dependences");
-    if (high == 1) {
-        b->verdict = arena_format(&b->arena, "%.*s-bound", STR_ARGS(most->pipe));
-        if (str_equal(most->pipe, S("MTE2")))
-            b->advice = S("loads from global memory set the pace: use two buffers, move less");
-        else if (str_equal(most->pipe, S("VECTOR")) && b->vector_use >= 0 && b->vector_use < 0.5)
-            b->advice = S("vector instructions are half empty: change the shape of the tile");
-        else
-            b->advice = S("this pipe sets the pace: give it less to do");
-    } else if (b->wait_share > 0.3) {
-        b->verdict = S("sync-bound");
-        b->advice = S("pipes wait for each other: more buffers, fewer flags");
-    } else {
-        b->verdict = S("latency/balanced");
-    }
+    b->verdict = limits_first(&b->limits) != NULL
+                     ? arena_format(&b->arena, "%s-bound", limit_name(bound))
+                     : arena_format(&b->arena, "bound by %s", limit_name(bound));
+    b->advice = bound == LIMIT_VECTOR && b->vector_use >= 0 && b->vector_use < 0.5
+                    ? S("vector instructions are half empty: change the shape of the tile")
+                    : str_of(limit_advice(bound));
 }
 
 void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
-                            const struct incore_lanes *lanes, const struct incore_metrics *m,
-                            double mhz)
+                            const struct incore_lanes *lanes, const struct incore_arrows *arrows,
+                            const struct incore_metrics *m, double mhz)
 {
     *b = (struct incore_breakdown){
         .mhz = mhz > 0 ? mhz : INCORE_DEFAULT_MHZ, .is_assumed = mhz <= 0, .vector_use = -1};
@@ -295,6 +272,7 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
     add_totals(b);
     if (b->totals.n > 0)
         qsort(b->totals.at, b->totals.n, sizeof(*b->totals.at), by_pipe);
+    incore_pace(t, lanes, arrows, &b->limits);
     judge(b);
 }
 
@@ -348,11 +326,19 @@ static struct field_value wait_share(const void *record, const struct record_env
     return value_real(round(((const struct incore_breakdown *)record)->wait_share * 1e6) / 1e6);
 }
 
+static const struct field limit_fields[] = {
+    FIELD_OF_ENUM(struct limiter, what, "limit", limit_name, LIMITS),
+    FIELD(struct limiter, path_share, "path_share", .about = "of the critical path"),
+    FIELD(struct limiter, saved_share, "saved_share", .about = "of the time, if it cost nothing"),
+};
+static const struct record limit_record = RECORD(struct limiter, limit_fields);
+
 static const struct field breakdown_fields[] = {
     FIELD(struct incore_breakdown, mhz, "clock_mhz"),
     FIELD(struct incore_breakdown, is_assumed, "clock_assumed"),
     FIELD(struct incore_breakdown, verdict, "verdict"),
     FIELD_CALC(FIELD_F64, "wait_share", wait_share),
+    FIELD_ROOM(struct incore_breakdown, limits.at, limits.n, "limits", &limit_record),
     FIELD_LIST(struct incore_breakdown, cores.at, cores.n, "cores", &span_record),
     FIELD_LIST(struct incore_breakdown, totals.at, totals.n, "total", &use_record),
 };

@@ -4,8 +4,8 @@
 #ifndef STRATA_INCORE_BREAKDOWN_H
 #define STRATA_INCORE_BREAKDOWN_H
 
-#include "incore/lanes.h"
 #include "incore/metrics.h"
+#include "incore/pace.h"
 #include "report/record.h"
 
 enum { INCORE_DEFAULT_MHZ = 1850 };
@@ -40,13 +40,14 @@ struct incore_breakdown {
     VEC_OF(struct incore_use) totals; /* the same pipes of all cores */
     double vector_use;                /* mean of the vector utilisation, 0 to 1; -1: unknown */
     double wait_share;                /* waits of waits and busy time */
-    struct str verdict, advice;       /* "MTE2-bound" */
+    struct limit_list limits;         /* in picoseconds */
+    struct str verdict, advice;       /* "read-bound" */
 };
 
-/* `m` may be NULL; `mhz` 0: not known. The texts live as long as the breakdown. */
+/* `arrows` and `m` may be NULL; `mhz` 0: not known. The texts live as long as the breakdown. */
 void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
-                            const struct incore_lanes *lanes, const struct incore_metrics *m,
-                            double mhz);
+                            const struct incore_lanes *lanes, const struct incore_arrows *arrows,
+                            const struct incore_metrics *m, double mhz);
 void incore_breakdown_free(struct incore_breakdown *b);
 
 /* The object of pipe_breakdown.json and of `--json`. */

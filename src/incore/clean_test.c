@@ -251,13 +251,13 @@ TEST(busy_time_counts_what_overlaps_once)
                           EVENT("c", "MTE2", "b", "2", "4"), EVENT("c", "VECTOR", "d", "8", "2"));
     struct incore_breakdown use;
 
-    incore_breakdown_build(&use, &b.t, &b.lanes, NULL, 100);
+    incore_breakdown_build(&use, &b.t, &b.lanes, NULL, NULL, 100);
     assert_int_equal(use.totals.n, 2);
     assert_int_equal(use.totals.at[0].cycles, 800);
     assert_int_equal(use.totals.at[0].busy_cycles, 600);
     assert_int_equal(use.totals.at[0].max_depth, 2);
     assert_true(use.totals.at[0].busy > 0.599 && use.totals.at[0].busy < 0.601);
-    assert_str(use.verdict, "MTE2-bound");
+    assert_str(use.verdict, "latency-bound");
     incore_breakdown_free(&use);
     drop(&b);
 }
@@ -278,7 +278,7 @@ static size_t warnings(struct bench *b)
     struct incore_breakdown use;
     struct incore_health health;
 
-    incore_breakdown_build(&use, &b->t, &b->lanes, NULL, 100);
+    incore_breakdown_build(&use, &b->t, &b->lanes, NULL, NULL, 100);
     incore_health_build(&health, &b->t, &b->lanes, &b->arrows, &use, &(struct incore_exe){0});
     size_t n = health.list.n;
     if (n > 0)

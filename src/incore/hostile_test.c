@@ -54,7 +54,7 @@ static void clean_trace(struct str text, size_t *written)
     struct incore_view v;
     incore_lanes_build(&lanes, &t);
     incore_arrows_build(&arrows, &t, &lanes);
-    incore_breakdown_build(&b, &t, &lanes, NULL, 0);
+    incore_breakdown_build(&b, &t, &lanes, NULL, NULL, 0);
     incore_health_build(&h, &t, &lanes, &arrows, &b, &(struct incore_exe){0});
     incore_view_build(&v, &t, &lanes, 8);
     assert_true(incore_clean_write(&t, &lanes, &arrows, (struct incore_watch){0},

@@ -139,8 +139,8 @@ static void set_told(struct incore_study *s)
 
 void incore_study_judge(struct incore_study *s, double mhz, const struct incore_exe *exe)
 {
-    incore_breakdown_build(&s->breakdown, &s->t, &s->lanes, s->has_metrics ? &s->metrics : NULL,
-                           mhz);
+    incore_breakdown_build(&s->breakdown, &s->t, &s->lanes, &s->arrows,
+                           s->has_metrics ? &s->metrics : NULL, mhz);
     set_told(s);
     incore_health_build(&s->health, &s->t, &s->lanes, &s->arrows, &s->breakdown, exe);
 }

@@ -87,6 +87,24 @@ static enum status look(struct finder *f, const char *path, bool is_direct, stru
     return *format != NULL ? ST_OK : st;
 }
 
+static bool is_rocprof(const struct input_format *format)
+{
+    return format == &input_rocprof || format == &input_rocprof_calls ||
+           format == &input_rocprof_json || format == &input_rocprof_trace;
+}
+
+/* How much of a path stands for its run: the folder of a rank. AMD's profilers write the files of
+ * all processes into one folder, each with the process before its name: 4711_kernel_trace.csv. */
+static size_t run_length(struct str path, size_t root, const struct input_format *format)
+{
+    struct str name = str_basename(path);
+    size_t digits = str_digits(name);
+
+    if (is_rocprof(format) && digits > 0 && digits < name.n && name.at[digits] == '_')
+        return path.n - name.n + digits;
+    return rank_folder(path, root);
+}
+
 static void add_file(struct finder *f, const char *path, size_t root, int depth, bool claimed,
                      const struct input_format *format)
 {
@@ -96,7 +114,7 @@ static void add_file(struct finder *f, const char *path, size_t root, int depth,
                             .path = path,
                             .format = format,
                             .parts = rank_name_parts(str_basename(whole)),
-                            .folder = str_part(whole, 0, rank_folder(whole, root)),
+                            .folder = str_part(whole, 0, run_length(whole, root, format)),
                             .depth = depth,
                             .is_claimed = claimed,
                         }));
@@ -324,7 +342,7 @@ static void finish(struct finder *f, struct bundle_group g, struct draft *draft,
         return;
     const struct bundle_file *first = &draft->files.at[0];
     struct str name = str_basename(first->folder);
-    bool is_folder = is_alone && first->folder.n > 0;
+    bool is_folder = is_alone && first->folder.n > 0 && first->path[first->folder.n] == '/';
     b.path = is_folder ? arena_cstr(f->arena, first->folder) : first->path;
     b.rank = is_folder ? rank_of(g, draft) : rank_of_file(str_basename(str_of(first->path)));
     if (b.rank < 0)
@@ -509,6 +527,22 @@ static struct bundle_group arrange_incore(struct finder *f, struct bundle_group 
     return (struct bundle_group){rest, n};
 }
 
+/* The files of a group without the tables of AMD's profilers that a timeline beside them repeats.
+ */
+static struct bundle_group drop_repeated(struct finder *f, struct bundle_group g)
+{
+    struct bundle_file *kept = ARENA_ARRAY(f->arena, struct bundle_file, g.n);
+    bool has_whole = false;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g.n; i++)
+        has_whole = has_whole || (is_rocprof(g.at[i].format) && g.at[i].format->role == ROLE_WHOLE);
+    for (size_t i = 0; i < g.n; i++)
+        if (!has_whole || !is_rocprof(g.at[i].format) || g.at[i].format->role == ROLE_WHOLE)
+            kept[n++] = g.at[i];
+    return (struct bundle_group){kept, n};
+}
+
 /* How a run was recorded is no data, unless that is what was asked for. */
 static bool has_data(struct bundle_group g)
 {
@@ -522,7 +556,7 @@ static void arrange(struct finder *f, struct bundle_group g)
 {
     size_t wholes = 0, rest = 0;
 
-    g = arrange_incore(f, g);
+    g = drop_repeated(f, arrange_incore(f, g));
     if (!has_data(g))
         return;
     for (size_t i = 0; i < g.n; i++) {

@@ -1,8 +1,9 @@
 /*
- * The three dialects of traces in the JSON format of Chrome's viewer: kineto, of the PyTorch
- * profiler on GPUs and processors; trace-view, the timeline of an Ascend profile by torch_npu and
- * msprof; chrome-trace, any other.
- * Format references: docs/formats/kineto.md, trace-view.md, chrome-trace.md
+ * The dialects of traces in the JSON format of Chrome's viewer: kineto, of the PyTorch profiler on
+ * GPUs and processors; trace-view, the timeline of an Ascend profile by torch_npu and msprof;
+ * xla-trace, of JAX and TensorFlow; rocprof-trace, of rocprof; chrome-trace, any other.
+ * Format references: docs/formats/kineto.md, trace-view.md, xla-trace.md, rocprof.md,
+ * chrome-trace.md
  */
 #include "base/char.h"
 #include "input/trace_read.h"
@@ -24,6 +25,16 @@ static int probe_view(const struct probe *p)
     return is_dialect(p, TRACE_ASCEND) ? 90 : 0;
 }
 
+static int probe_xla(const struct probe *p)
+{
+    return is_dialect(p, TRACE_XLA) ? 90 : 0;
+}
+
+static int probe_rocprof(const struct probe *p)
+{
+    return is_dialect(p, TRACE_ROCPROF) ? 90 : 0;
+}
+
 static int probe_chrome(const struct probe *p)
 {
     enum trace_dialect dialect;
@@ -34,6 +45,13 @@ static int probe_chrome(const struct probe *p)
 static bool claims_kineto(struct str name)
 {
     return str_ends(name, S(".pt.trace.json")) || str_ends(name, S(".pt.trace.json.gz"));
+}
+
+/* <host>.trace.json.gz of TensorBoard's profile plugin. */
+static bool claims_xla(struct str name)
+{
+    return !claims_kineto(name) &&
+           (str_ends(name, S(".trace.json")) || str_ends(name, S(".trace.json.gz")));
 }
 
 /* trace_view.json, and msprof_<ts>.json with its slices. */
@@ -60,6 +78,16 @@ static enum status read_kineto(struct import *i)
 static enum status read_trace_view(struct import *i)
 {
     return trace_read(i, TRACE_ASCEND, input_trace_view.name);
+}
+
+static enum status read_xla(struct import *i)
+{
+    return trace_read(i, TRACE_XLA, input_xla_trace.name);
+}
+
+static enum status read_rocprof(struct import *i)
+{
+    return trace_read(i, TRACE_ROCPROF, input_rocprof_trace.name);
 }
 
 static enum status read_chrome_trace(struct import *i)
@@ -91,6 +119,30 @@ const struct input_format input_trace_view = {
     .source = SOURCE_TRACE_VIEW,
     .probe = probe_view,
     .read = read_trace_view,
+};
+
+const struct input_format input_xla_trace = {
+    .name = "xla-trace",
+    .summary = "JAX or TensorFlow profiler trace (JSON, also gzip)",
+    .looks_for = "*.trace.json.gz",
+    .claims = claims_xla,
+    .streams = true,
+    .role = ROLE_WHOLE,
+    .source = SOURCE_CHROME,
+    .probe = probe_xla,
+    .read = read_xla,
+};
+
+const struct input_format input_rocprof_trace = {
+    .name = "rocprof-trace",
+    .summary = "timeline of rocprof (JSON)",
+    .looks_for = "results.json",
+    .streams = true,
+    .role = ROLE_WHOLE,
+    .vendor = VENDOR_AMD,
+    .source = SOURCE_CHROME,
+    .probe = probe_rocprof,
+    .read = read_rocprof,
 };
 
 const struct input_format input_chrome_trace = {

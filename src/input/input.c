@@ -571,7 +571,10 @@ enum status input_load(const char *path, const struct input_options *options, st
                        struct capture **out)
 {
     struct fleet *fleet = fleet_new();
-    enum status st = load(&path, 1, 1, options, d, fleet);
+    struct input_options joined = *options;
+
+    joined.joins_devices = true;
+    enum status st = load(&path, 1, 1, &joined, d, fleet);
 
     if (st == ST_OK && fleet->ranks.n > 1) {
         diag_hint(d, "try", "--device %lld, for example",

@@ -42,6 +42,7 @@ struct input_options {
     int64_t rank, device;            /* only this one; -1: all */
     bool busy_copies;                /* copies of an Ascend device count as work */
     bool pmu;                        /* keep the counter columns of kernel tables */
+    bool joins_devices;              /* a trace of several devices is one capture */
     struct pool *pool;               /* NULL: one thread */
     const struct progress *progress; /* NULL: nobody watches */
 };
@@ -113,7 +114,7 @@ enum status input_pick(const struct probe *p, const char *format, struct diag *d
                        const struct input_format **out);
 
 /* Reads a file or a folder into a new sealed capture, which the caller frees. A folder of several
- * ranks is an error unless the options name one of them. */
+ * ranks is an error unless the options name one of them; a trace of several devices is not. */
 enum status input_load(const char *path, const struct input_options *options, struct diag *d,
                        struct capture **out);
 

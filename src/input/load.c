@@ -316,6 +316,16 @@ static void ask_devices(const struct bundle *b, const struct input_options *opti
     diag_fini(&quiet);
 }
 
+/* Whether each device is a rank. A trace that names its rank is that of one process, whatever other
+ * devices it has touched. */
+static bool is_apart(const struct bundle *b, const struct input_options *options,
+                     const struct capture *cap)
+{
+    if (b->files[0].format->role != ROLE_WHOLE)
+        return true;
+    return !options->joins_devices && options->device < 0 && cap->facts.rank == UNKNOWN;
+}
+
 static enum status load_devices(const struct bundle *b, const char *name,
                                 const struct input_options *options, struct diag *d,
                                 struct devices *devices, struct loaded *out)
@@ -338,7 +348,7 @@ static enum status load_devices(const struct bundle *b, const char *name,
         devices->list.n = 0;
         find_devices(cap, devices);
     }
-    if (st == ST_OK && devices->list.n > 1 && b->files[0].format->role != ROLE_WHOLE) {
+    if (st == ST_OK && devices->list.n > 1 && is_apart(b, options, cap)) {
         capture_free(cap);
         st = split(b, name, options, devices, d, out);
     } else {

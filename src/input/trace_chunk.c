@@ -91,6 +91,7 @@ static void clear(struct trace_chunk *c)
     memset(c->cats, 0, sizeof(c->cats));
     memset(&c->last_task, 0, sizeof(c->last_task));
     c->events = 0;
+    c->shift = INT64_MAX;
     trace_paths_renew(c->paths);
     arena_free(&c->arena);
 }
@@ -442,6 +443,8 @@ static void take_attrs(struct trace_chunk *c, const struct trace_event *e, struc
         bool is_number = v->token == JSON_NUMBER || trace_is_id(action);
         if (action == ARG_CORE)
             *task = v;
+        if (action == ARG_BEGIN || action == ARG_END)
+            continue;
         if (is_number && number_attr(key, v->text, &attr)) {
             if (action == ARG_WAIT && attr.type == ATTR_INT)
                 attr = attr_time(key, attr.number);
@@ -470,6 +473,25 @@ static bool take_time(struct trace_chunk *c, const struct trace_event *e, nanos 
     return false;
 }
 
+/* Exact times among the arguments, if there are both, instead of the event's own. */
+static void take_exact(struct trace_chunk *c, const struct trace_event *e, struct trace_row *row)
+{
+    int64_t begin = INT64_MIN, end = INT64_MIN;
+
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        if (e->args[i].arg.action == ARG_BEGIN)
+            num_i64(e->args[i].value.text, &begin);
+        else if (e->args[i].arg.action == ARG_END)
+            num_i64(e->args[i].value.text, &end);
+    }
+    if (begin < 0 || end < begin || !import_lasts(nanos_sub(end, begin)))
+        return;
+    nanos shift = nanos_sub(begin, row->begin);
+    c->shift = shift < c->shift ? shift : c->shift;
+    row->begin = begin;
+    row->dur = end - begin;
+}
+
 static void take_slice(struct trace_chunk *c, struct trace_event *e)
 {
     struct trace_row row = {0};
@@ -488,6 +510,8 @@ static void take_slice(struct trace_chunk *c, struct trace_event *e)
             return;
         }
     }
+    if (c->dialect == TRACE_ROCPROF)
+        take_exact(c, e, &row);
     c->events++;
     if (e->field[EVENT_CAT].n > 0) {
         see_category(c, e);
@@ -600,6 +624,8 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
     case 'X':
     case 'B':
     case 'E':
+    case 'i':
+    case 'I':
         take_slice(c, e);
         break;
     case 's':
@@ -613,14 +639,9 @@ static void add_event(struct trace_chunk *c, struct trace_event *e)
     case 'M':
         take_meta(c, e);
         break;
-    case 'i':
-    case 'I':
-        if (c->dialect == TRACE_KINETO && trace_category(e->field[EVENT_CAT]) != HINT_MEMORY)
-            c->events++; /* ends of windows */
-        else
-            take_slice(c, e);
-        break;
     case 0:
+        if (c->dialect == TRACE_ROCPROF && e->n_args == 0 && e->field[EVENT_NAME].n == 0)
+            break; /* the list begins with an empty object */
         trouble(c, TROUBLE_NO_PHASE, e->offset);
         break;
     default:

@@ -1,6 +1,8 @@
 /* Rows of a trace into lanes: what each is, from its process and its events. */
 #include "input/trace_lanes.h"
 
+#include "input/trace_rows.h"
+
 void trace_lanes_fini(struct trace_lanes *t)
 {
     vec_free(&t->at);
@@ -37,9 +39,13 @@ static bool shows_device(const struct trace_lane *lane)
     return (lane->hints & device) != 0;
 }
 
-static enum trace_class class_of(const struct capture *cap, const struct trace_lane *lane,
-                                 const struct trace_process *process)
+static enum trace_class class_of(const struct trace_lanes *t, const struct capture *cap,
+                                 const struct trace_lane *lane, const struct trace_process *process)
 {
+    if (t->dialect == TRACE_XLA)
+        return trace_rows_xla(cap, lane, process);
+    if (t->dialect == TRACE_ROCPROF)
+        return trace_rows_rocprof(cap, process);
     struct str name = capture_text(cap, process->name), row = capture_text(cap, lane->name);
 
     if (str_equal(name, S("Ascend Hardware")))
@@ -76,10 +82,13 @@ static int32_t labelled_device(const struct capture *cap, const struct trace_pro
 }
 
 /* The device of a label, or a pid that is the number of a GPU. */
-static int32_t device_of(const struct capture *cap, const struct trace_lane *lane,
-                         const struct trace_process *process)
+static int32_t device_of(const struct trace_lanes *t, const struct capture *cap,
+                         const struct trace_lane *lane, const struct trace_process *process)
 {
     int64_t device = labelled_device(cap, process);
+
+    if (t->dialect == TRACE_XLA || t->dialect == TRACE_ROCPROF)
+        return trace_rows_device(capture_text(cap, process->name));
 
     if (device >= 0)
         return (int32_t)device;
@@ -101,22 +110,30 @@ static struct hash find_streams(const struct capture *cap)
     return streams;
 }
 
-static struct lane_key key_of(const struct capture *cap, const struct trace_lane *lane,
-                              const struct trace_process *process)
+static struct lane_key key_of(const struct trace_lanes *t, struct capture *cap,
+                              const struct trace_lane *lane, const struct trace_process *process)
 {
     struct lane_key key = {.device = -1, .process = process->name, .name = lane->name};
 
     switch (lane->class) {
     case CLASS_DEVICE:
         return (struct lane_key){
-            .kind = LANE_STREAM, .device = device_of(cap, lane, process), .name = lane->tid};
+            .kind = LANE_STREAM, .device = device_of(t, cap, lane, process), .name = lane->tid};
+    case CLASS_WORK:
+        return (struct lane_key){.kind = LANE_STREAM,
+                                 .device = device_of(t, cap, lane, process),
+                                 .name = trace_rows_stream(cap, lane, process)};
     case CLASS_GROUP:
         key.kind = LANE_COMM;
         key.device = labelled_device(cap, process);
         break;
     case CLASS_PART:
+    case CLASS_STEPS:
         key.kind = LANE_OTHER;
-        key.device = labelled_device(cap, process);
+        key.device =
+            t->dialect == TRACE_ASCEND || t->dialect == TRACE_KINETO || t->dialect == TRACE_CHROME
+                ? labelled_device(cap, process)
+                : device_of(t, cap, lane, process);
         break;
     default:
         key.kind = LANE_THREAD;
@@ -157,16 +174,18 @@ lane_id *trace_lanes_resolve(struct trace_lanes *t, struct capture *cap, bool ha
     struct hash streams = has_table ? find_streams(cap) : (struct hash){0};
     uint32_t first;
 
+    if (t->dialect == TRACE_XLA)
+        trace_rows_streams(t, cap);
     for (size_t i = 0; i < t->at.n; i++) {
         struct trace_lane *lane = &t->at.at[i];
         const struct trace_process *process = &t->processes.at[lane->process];
-        lane->class = class_of(cap, lane, process);
+        lane->class = class_of(t, cap, lane, process);
         ids[i] = TRACE_NO_LANE;
         if (lane->hints == 0 || continues(t, lane, &first))
             continue;
         if (lane->class == CLASS_DEVICE && hash_get(&streams, lane->tid, &ids[i]))
             continue;
-        ids[i] = capture_lane(cap, key_of(cap, lane, process));
+        ids[i] = capture_lane(cap, key_of(t, cap, lane, process));
     }
     hash_free(&streams);
     join_rows(t, ids);
@@ -184,6 +203,8 @@ enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool bu
     switch (class) {
     case CLASS_PART:
         return SLICE_OTHER;
+    case CLASS_STEPS:
+        return SLICE_STEP;
     case CLASS_GROUP:
         return hint == HINT_COLLECTIVE || hint == HINT_COMM ? SLICE_COMM : SLICE_OTHER;
     case CLASS_GC:
@@ -194,6 +215,7 @@ enum slice_kind trace_kind(enum trace_class class, enum trace_hint hint, bool bu
         return hint == HINT_PLAIN || hint == HINT_COLLECTIVE ? SLICE_RUNTIME
                                                              : kind_of(hint, busy_copies);
     case CLASS_DEVICE:
+    case CLASS_WORK:
         return trace_hint_is_device(hint) ? kind_of(hint, busy_copies) : SLICE_OTHER;
     default:
         return kind_of(hint, busy_copies);

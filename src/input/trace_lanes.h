@@ -19,6 +19,8 @@ enum trace_class {
     CLASS_MARKS,  /* user marks */
     CLASS_DEVICE, /* a stream */
     CLASS_GROUP,  /* whole collectives */
+    CLASS_WORK,   /* a stream whose events are told apart by their names */
+    CLASS_STEPS,  /* steps of a device */
     CLASS_PART,   /* parts of collectives, and summaries: never busy */
     CLASS_COUNT
 };
@@ -26,6 +28,7 @@ enum trace_class {
 struct trace_process {
     strid pid; /* as text */
     strid name, labels;
+    bool has_streams; /* of a device: rows of streams beside those made from them */
 };
 
 struct trace_lane {
@@ -39,6 +42,7 @@ struct trace_lane {
 };
 
 struct trace_lanes {
+    enum trace_dialect dialect;
     VEC_OF(struct trace_lane) at;
     VEC_OF(struct trace_process) processes;
     struct hash lane_ids, process_ids;

@@ -4,12 +4,15 @@
 #include "base/hash.h"
 #include "input/kernel_index.h"
 #include "input/trace_links.h"
+#include "input/trace_rows.h"
 #include "input/trace_text.h"
 
 void trace_merge_init(struct trace_merge *m, const struct input_file *in, struct capture *cap,
                       enum trace_dialect dialect)
 {
     *m = (struct trace_merge){.in = in, .cap = cap, .dialect = dialect, .first = cap->slices.n};
+    m->lanes.dialect = dialect;
+    m->shift = INT64_MAX;
     arena_init(&m->scratch);
 }
 
@@ -53,20 +56,37 @@ static bool keep(struct trace_chunk *c, struct str *text)
     return true;
 }
 
+enum { EXPECTED = 16 }; /* texts whose places are fetched ahead */
+
+static void intern_some(struct trace_merge *m, const struct trace_string *strings, size_t n,
+                        strid *ids)
+{
+    struct arena_mark mark = arena_mark(&m->scratch);
+    struct str texts[EXPECTED];
+    uint32_t expected[EXPECTED];
+
+    for (size_t i = 0; i < n; i++) {
+        texts[i] = trace_text(strings[i].raw, (enum trace_form)strings[i].form, &m->scratch);
+        expected[i] = intern_expect(&m->cap->strings, texts[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        ids[i] = intern_put_expected(&m->cap->strings, texts[i], expected[i]);
+    arena_rewind(&m->scratch, mark);
+}
+
 /* Those that are new. The numbers stay when all texts can be kept. */
 static void map_strings(struct trace_merge *m, struct trace_chunk *c)
 {
+    struct trace_string *strings = c->strings.at.at;
+    size_t first = c->map.strings.n, n = c->strings.at.n;
+
     c->is_merged = true;
-    vec_reserve(&c->map.strings, c->strings.at.n);
-    for (size_t i = c->map.strings.n; i < c->strings.at.n; i++) {
-        struct trace_string *s = &c->strings.at.at[i];
-        struct arena_mark mark = arena_mark(&m->scratch);
-        c->map.strings.at[i] =
-            capture_intern(m->cap, trace_text(s->raw, (enum trace_form)s->form, &m->scratch));
-        arena_rewind(&m->scratch, mark);
-        c->is_merged = keep(c, &s->raw) && c->is_merged;
-    }
-    c->map.strings.n = c->strings.at.n;
+    vec_reserve(&c->map.strings, n);
+    for (size_t i = first; i < n; i += EXPECTED)
+        intern_some(m, strings + i, n - i < EXPECTED ? n - i : EXPECTED, c->map.strings.at + i);
+    for (size_t i = first; i < n; i++)
+        c->is_merged = keep(c, &strings[i].raw) && c->is_merged;
+    c->map.strings.n = n;
 }
 
 static strid find_key(const struct trace_merge *m, const struct trace_chunk *c, strid key)
@@ -291,6 +311,7 @@ void trace_merge_add(struct trace_merge *m, struct trace_chunk *c)
     add_samples(m, c);
     add_metas(m, c);
     m->events += c->events;
+    m->shift = c->shift < m->shift ? c->shift : m->shift;
     m->event_bytes += c->stop - c->start - c->damage.bytes;
     damage_join(&m->damage, &c->damage);
     for (size_t i = 0; i < TROUBLE_COUNT; i++)
@@ -316,6 +337,21 @@ static void settle_slices(struct trace_merge *m, const lane_id *lanes)
         const struct trace_lane *lane = &m->lanes.at.at[s->lane[i]];
         s->kind[i] = kinds[lane->class][s->kind[i]];
         s->lane[i] = lanes[s->lane[i]];
+    }
+}
+
+/* Arrows have their events' own times, cut to microseconds; slices have exact ones, which begin at
+ * most that much later. */
+static void shift_ends(struct trace_merge *m)
+{
+    enum { CUT = 999 };
+
+    for (size_t c = 0; c < m->flows.cats.n && m->shift != INT64_MAX; c++) {
+        struct flow_cat *cat = &m->flows.cats.at[c];
+        for (size_t i = 0; i < cat->starts.n; i++)
+            cat->starts.at[i].at = nanos_add(nanos_add(cat->starts.at[i].at, m->shift), CUT);
+        for (size_t i = 0; i < cat->finishes.n; i++)
+            cat->finishes.at[i].at = nanos_add(nanos_add(cat->finishes.at[i].at, m->shift), CUT);
     }
 }
 
@@ -456,6 +492,9 @@ void trace_merge_finish(struct trace_merge *m)
     lane_id *lanes = trace_lanes_resolve(&m->lanes, cap, m->in->kernels != NULL);
     if (m->in->kernels != NULL)
         join_kernels(m);
+    bool has_rows = m->dialect == TRACE_XLA || m->dialect == TRACE_ROCPROF;
+    if (has_rows)
+        trace_rows_hints(&m->lanes, cap, m->first);
     settle_slices(m, lanes);
     add_marks(m);
     for (size_t i = 0; i < m->series_uses.n; i++) {
@@ -463,8 +502,12 @@ void trace_merge_finish(struct trace_merge *m)
         cap->series.at[m->series_uses.at[i].id].process = m->lanes.processes.at[lane->process].name;
     }
     slices_sort_from(&cap->slices, m->first, pool);
+    if (has_rows)
+        trace_rows_settle(&m->lanes, cap, m->first,
+                          m->in->options != NULL ? m->in->options->device : -1);
+    shift_ends(m);
     trace_flows_bind(&m->flows, cap, m->first, lanes, pool);
-    if (m->dialect == TRACE_KINETO)
+    if (m->dialect == TRACE_KINETO || m->dialect == TRACE_XLA)
         trace_links_add(cap, m->first);
     mem_free(lanes);
 }

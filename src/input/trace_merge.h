@@ -38,6 +38,7 @@ struct trace_merge {
     VEC_OF(struct series_use) series_uses;
     struct hash series_ids;
     uint64_t events, lost;
+    nanos shift;          /* as in struct trace_chunk */
     uint64_t event_bytes; /* text of the events */
     struct damage damage;
     struct trace_tally troubles[TROUBLE_COUNT];

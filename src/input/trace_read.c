@@ -397,9 +397,9 @@ static void run(struct reader *r, enum trace_dialect dialect)
 static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect dialect)
 {
     static const struct str kinds[] = {
-        [TRACE_CHROME] = S_INIT("chrome"),
-        [TRACE_KINETO] = S_INIT("kineto"),
-        [TRACE_ASCEND] = S_INIT("ascend_pytorch"),
+        [TRACE_CHROME] = S_INIT("chrome"),         [TRACE_KINETO] = S_INIT("kineto"),
+        [TRACE_ASCEND] = S_INIT("ascend_pytorch"), [TRACE_XLA] = S_INIT("xla"),
+        [TRACE_ROCPROF] = S_INIT("rocprof"),
     };
     const struct trace_facts *t = &r->facts;
     struct facts *f = &cap->facts;
@@ -418,7 +418,7 @@ static void set_facts(struct reader *r, struct capture *cap, enum trace_dialect 
         f->vendor = t->vendor;
     if (t->has_base_time)
         cap->clock.to_unix = t->base_time;
-    if (t->has_base_time || dialect != TRACE_CHROME)
+    if (t->has_base_time || dialect == TRACE_KINETO || dialect == TRACE_ASCEND)
         cap->clock.has_unix = true;
 }
 
@@ -533,67 +533,4 @@ enum status trace_read(struct import *i, enum trace_dialect dialect, const char 
     if (text.at != NULL && text.n / 4 < PIECE)
         cut = (struct trace_cut){text.n / 4 + 64, 256};
     return trace_read_cut(i, dialect, format, cut);
-}
-
-static bool probe_text(struct str head, struct str name, enum trace_dialect *dialect)
-{
-    static const struct str kineto[] = {S_INIT("\"schemaVersion\""),
-                                        S_INIT("\"deviceProperties\"")};
-    static const struct str kineto_words[] = {S_INIT("\"External id\""), S_INIT("\"Ev Idx\""),
-                                              S_INIT("\"cuda_runtime\""), S_INIT("\"ac2g\"")};
-    static const struct str kineto_cats[] = {
-        S_INIT("\"cpu_op\""),  S_INIT("\"kernel\""),    S_INIT("\"Kernel\""),
-        S_INIT("\"Runtime\""), S_INIT("\"async_gpu\""), S_INIT("\"registers per thread\""),
-    };
-    static const struct str ascend_names[] = {S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\"")};
-    static const struct str ascend[] = {
-        S_INIT("\"Ascend Hardware\""), S_INIT("\"CANN\""),      S_INIT("\"HostToDevice\""),
-        S_INIT("AscendCL@"),           S_INIT("\"async_npu\""), S_INIT("\"Overlap Analysis\""),
-        S_INIT("\"torch_to_npu\""),    S_INIT("\"ts\": \""),    S_INIT("\"ts\":\""),
-    };
-
-    if (str_starts(head, S("\xEF\xBB\xBF")))
-        head = str_part(head, 3, head.n);
-    struct str text = str_trim(head);
-    if (text.n == 0 || (text.at[0] != '[' && text.at[0] != '{'))
-        return false;
-    bool is_object = text.at[0] == '{';
-    bool is_named = str_equal(name, S("trace_view.json")) || str_starts(name, S("msprof_"));
-    struct str inside = str_trim(str_part(text, 1, text.n));
-    if (is_named && (inside.n == 0 || str_equal(inside, S("]"))) && !is_object) {
-        *dialect = TRACE_ASCEND; /* it was killed before the first event */
-        return true;
-    }
-    if (!str_contains(text, S("\"ph\"")) &&
-        !(is_object &&
-          (str_contains(text, S("\"traceEvents\"")) || str_contains(text, S("\"schemaVersion\"")))))
-        return false;
-    bool is_ascend = STR_ANY(str_contains, text, ascend) || is_named;
-    /* Keys that only Kineto writes are certain, then names that only Ascend's processes have; words
-     * of Kineto stand in traces of ours, too, and its categories in anybody's. */
-    if (STR_ANY(str_contains, text, kineto) ||
-        (STR_ANY(str_contains, text, kineto_words) && !STR_ANY(str_contains, text, ascend_names)) ||
-        (!is_ascend && STR_ANY(str_contains, text, kineto_cats)))
-        *dialect = TRACE_KINETO;
-    else
-        *dialect = is_ascend ? TRACE_ASCEND : TRACE_CHROME;
-    return true;
-}
-
-bool trace_probe(const struct probe *p, enum trace_dialect *dialect)
-{
-    if (!gz_is(p->head))
-        return probe_text(p->head, p->name, dialect);
-    char *head = mem_grow(NULL, 1, INPUT_HEAD);
-    struct str packed = p->head;
-    struct gz gz;
-    size_t n = 0, got;
-
-    gz_init(&gz);
-    while (n < INPUT_HEAD && (got = gz_read(&gz, &packed, head + n, INPUT_HEAD - n)) > 0)
-        n += got;
-    gz_fini(&gz);
-    bool is_trace = probe_text((struct str){head, n}, p->name, dialect);
-    mem_free(head);
-    return is_trace;
 }

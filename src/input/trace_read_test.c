@@ -637,7 +637,8 @@ TEST(a_kineto_trace_tells_devices_by_category)
 {
     assert_int_equal(read_as(TRACE_KINETO, kineto), ST_OK);
 
-    assert_int_equal(cap->slices.n, 8);
+    assert_int_equal(cap->slices.n, 9);
+    assert_int_equal(cap->slices.kind[find("Record Window End")], SLICE_OTHER);
     assert_int_equal(cap->slices.kind[find("ProfilerStep#2")], SLICE_STEP);
     assert_int_equal(cap->slices.kind[find("ProfilerStep#9")], SLICE_OTHER);
     assert_int_equal(cap->slices.kind[find("gemm")], SLICE_COMPUTE);

@@ -67,13 +67,10 @@ enum flow_kind trace_flow_kind(struct str cat)
         struct str word;
         enum flow_kind kind;
     } flows[] = {
-        {S_INIT("HostToDevice"), FLOW_LAUNCH},
-        {S_INIT("async_npu"), FLOW_LAUNCH},
-        {S_INIT("ac2g"), FLOW_LAUNCH},
-        {S_INIT("async_cpu_to_gpu"), FLOW_LAUNCH},
-        {S_INIT("async_gpu"), FLOW_LAUNCH},
-        {S_INIT("MsTx"), FLOW_LAUNCH},
-        {S_INIT("async_task_queue"), FLOW_QUEUE},
+        {S_INIT("HostToDevice"), FLOW_LAUNCH}, {S_INIT("async_npu"), FLOW_LAUNCH},
+        {S_INIT("ac2g"), FLOW_LAUNCH},         {S_INIT("async_cpu_to_gpu"), FLOW_LAUNCH},
+        {S_INIT("async_gpu"), FLOW_LAUNCH},    {S_INIT("MsTx"), FLOW_LAUNCH},
+        {S_INIT("DataFlow"), FLOW_LAUNCH},     {S_INIT("async_task_queue"), FLOW_QUEUE},
         {S_INIT("fwdbwd"), FLOW_BACKWARD},
     };
 
@@ -192,6 +189,13 @@ static const struct word_arg kineto_args[] = {
     {S_INIT("Group size"), {ARG_SET, 0}},    {S_INIT("Op count"), {ARG_SKIP, 0}},
 };
 
+/* Times of events are whole microseconds there; these are exact. */
+static const struct word_arg rocprof_args[] = {
+    {S_INIT("BeginNs"), {ARG_BEGIN, 0}},
+    {S_INIT("EndNs"), {ARG_END, 0}},
+    {S_INIT("DurationNs"), {ARG_SKIP, 0}},
+};
+
 static bool look_up(const struct word_arg *list, size_t n, struct str key, struct trace_arg *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -209,6 +213,8 @@ struct trace_arg trace_argument(enum trace_dialect dialect, struct str key)
     if (dialect == TRACE_ASCEND && look_up(ascend_args, ARRAY_LEN(ascend_args), key, &arg))
         return arg;
     if (dialect == TRACE_KINETO && look_up(kineto_args, ARRAY_LEN(kineto_args), key, &arg))
+        return arg;
+    if (dialect == TRACE_ROCPROF && look_up(rocprof_args, ARRAY_LEN(rocprof_args), key, &arg))
         return arg;
     look_up(shared_args, ARRAY_LEN(shared_args), key, &arg);
     return arg;

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "capture/capture.h"
 
-enum trace_dialect { TRACE_CHROME, TRACE_KINETO, TRACE_ASCEND };
+enum trace_dialect { TRACE_CHROME, TRACE_KINETO, TRACE_ASCEND, TRACE_XLA, TRACE_ROCPROF };
 
 /* What an event says about itself. */
 enum trace_hint {
@@ -80,6 +80,8 @@ enum trace_action {
     ARG_TASK,     /* an id under KEY_TASK */
     ARG_CORE,     /* task type: KEY_CORE */
     ARG_WAIT,     /* nanoseconds: a time under KEY_WAIT */
+    ARG_BEGIN,    /* nanoseconds: when the event began, better than its own time */
+    ARG_END,      /* the same for its end */
     ARG_LABEL,    /* tells counters of one name apart */
     ARG_NAME,     /* of a process or thread; kept as ARG_OTHER elsewhere */
     ARG_LABELS,   /* of a process; the same */

@@ -1,6 +1,7 @@
 /*
  * Names from captures made fit for a page, and the labels of classes.
  */
+#include "base/char.h"
 #include "base/inert.h"
 #include "page/page.h"
 #include "text/page.h"
@@ -34,9 +35,22 @@ struct str page_name(const struct page_set *set, struct str name)
     return set->aliases != NULL && name.n > 0 ? alias(set, name) : shown(set->arena, name);
 }
 
-struct str page_shape(const struct page_set *set, strid text)
+/* Shapes, types and names of chips have no other characters; paths and markup do. */
+static bool is_plain(struct str text)
 {
-    return shown(set->arena, capture_text(set->cap, text));
+    const struct str marks = S(" _:;,.-()[]");
+
+    for (size_t i = 0; i < text.n; i++)
+        if (!char_is_alnum(text.at[i]) && str_find_char(marks, text.at[i]) == marks.n)
+            return false;
+    return true;
+}
+
+struct str page_shape(const struct page_set *set, strid id)
+{
+    struct str text = capture_text(set->cap, id);
+
+    return is_plain(text) ? shown(set->arena, text) : page_name(set, text);
 }
 
 static struct str replace_all(struct arena *arena, struct str text, struct str what,

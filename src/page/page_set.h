@@ -137,7 +137,7 @@ uint64_t page_item(const struct page_set *set, uint32_t slice);
  * names are not to be shown. */
 struct str page_name(const struct page_set *set, struct str name);
 
-/* Shapes and types: the same, without aliases. */
+/* Shapes, types and chips: the same, with an alias only for what does not look like one. */
 struct str page_shape(const struct page_set *set, strid text);
 
 /* On lanes of a device: a range that stands over its kernels. */

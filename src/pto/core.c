@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pto/pipes.h"
 #include "pto/race.h"
 
 static void *copy_of(void *old, const void *from, size_t size, size_t n)
@@ -114,7 +115,10 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
         n_elements += p->arrays.at[i].count;
     c->arrays = zeros(c->arrays, sizeof(*c->arrays), n_elements);
     c->caches = zeros(c->caches, sizeof(*c->caches), p->sites.n);
+    if (m->options->counts_steps)
+        c->step_counts = zeros(c->step_counts, sizeof(*c->step_counts), p->steps.n);
     c->places = zeros(c->places, sizeof(*c->places), p->uses.n);
+    c->touches = zeros(c->touches, sizeof(*c->touches), p->uses.n);
     if (is_new) {
         pto_queues_init(&c->queues, m->options->max_records);
         pto_hazards_init(&c->hazards);
@@ -138,6 +142,7 @@ void pto_core_start(struct pto_core *c, struct pto_machine *m, const struct pto_
     c->hazards.keeps_vector_order = m->options->arch == PTO_A5;
     c->hazards.ignore_reuse = m->options->no_reuse_waits;
     memset(c->buffer, 0, sizeof(c->buffer));
+    c->looked = NULL;
     pto_core_drop_backlog(c);
     c->is_in_sync_all = false;
     memset(c->line, 0xff, sizeof(c->line));
@@ -158,7 +163,9 @@ void pto_core_free(struct pto_core *c)
     mem_free(c->slots.gms);
     mem_free(c->arrays);
     mem_free(c->caches);
+    mem_free(c->step_counts);
     mem_free(c->places);
+    mem_free(c->touches);
     for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
         mem_free(c->space[s]);
     pto_queues_free(&c->queues);
@@ -285,7 +292,7 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
 {
     const struct pto_module *m = c->program->module;
     const struct pto_op *op = op_of(c, s);
-    int64_t id = pto_op_int(m, op, PTO_KEY_ID, 0), mask = pto_op_int(m, op, PTO_KEY_DIR_MASK, 1);
+    int64_t id = pto_fifo_number(m, op), mask = pto_op_int(m, op, PTO_KEY_DIR_MASK, 1);
     int64_t slots = pto_op_int(m, op, PTO_KEY_SLOT_NUM, mask == 3 ? 4 : 8);
     int64_t local = pto_op_int(m, op, PTO_KEY_LOCAL_SLOT_NUM, slots);
     int64_t size = pto_op_int(m, op, PTO_KEY_SLOT_SIZE, 0);
@@ -303,7 +310,10 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         f->ring.slots = slots;
         f->local_slots = local;
         const struct pto_use *base =
-            use_of(c, s, PTO_SLOT_NUMBER, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C);
+            pto_class_of(op->code) == PTO_CLASS_INIT_FIFO
+                ? use_of(c, s, PTO_SLOT_NUMBER, to_vector ? PTO_ROLE_C2V : PTO_ROLE_V2C)
+                : pto_use_find(c->program->uses.at + s->a, s->b, PTO_SLOT_NUMBER, PTO_ROLE_IN,
+                               mask == 3 && !to_vector);
         if (base)
             f->base = c->slots.numbers[base->slot].v.i;
     }
@@ -341,6 +351,7 @@ static bool other_step(struct pto_core *c, const struct pto_step *s)
     case PTO_CLASS_MEMBER:
         return array_step(c, s);
     case PTO_CLASS_INIT_FIFO:
+    case PTO_CLASS_FOREIGN_FIFO:
         return init_fifo(c, s);
     default:
         break;
@@ -538,8 +549,11 @@ bool pto_core_run(struct pto_core *c)
             c->state = PTO_STOPPED;
             break;
         }
-        if (!step(c, &c->program->steps.at[c->at]))
+        uint32_t at = c->at;
+        if (!step(c, &c->program->steps.at[at]))
             break;
+        if (c->machine->options->counts_steps)
+            c->step_counts[at]++;
         c->steps++;
     }
     return c->steps != before;

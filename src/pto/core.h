@@ -62,7 +62,8 @@ struct pto_options {
     bool is_dep; /* bytes wait for bytes; else only for the flags in the program */
     bool has_memory;
     bool reference_rounding;
-    int32_t cores; /* AI cores that share the bandwidth */
+    bool counts_steps; /* how often each step ran: pto_core.step_counts */
+    int32_t cores;     /* AI cores that share the bandwidth */
     double
         l2_hit; /* part of the bytes in the L2; negative: as the addresses tell, empty at first */
     int64_t start; /* cycles from the start of the core to its first instruction */
@@ -133,7 +134,10 @@ struct pto_core {
     struct pto_queues queues;
     struct pto_hazards hazards;
     struct pto_site_cache *caches;
+    uint64_t *step_counts;                           /* by step; NULL: not counted */
     struct pto_place *places;                        /* by use */
+    struct pto_touch *touches;                       /* by use, of the last execution */
+    const struct pto_site *looked;                   /* the instruction that was looked up last */
     unsigned char *space[PTO_SPACE_COUNT];           /* with memory only */
     struct pto_moment buffer[32];                    /* get_buf, rls_buf */
     VEC_OF(struct pto_held) backlog[PTO_PIPE_COUNT]; /* behind waits that are not set yet */
@@ -167,6 +171,13 @@ bool pto_core_site(struct pto_core *c, uint32_t site);
 
 /* The cost of a site for the shapes its operands have now. */
 const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site);
+
+/* What a vector instruction makes of the pipe, for the shapes its operands have now. */
+struct pto_vector_use {
+    double lanes;     /* part of them that is not masked */
+    int64_t conflict; /* cycles that its sources lose to each other in the banks */
+};
+struct pto_vector_use pto_core_vector_use(const struct pto_core *c, uint32_t site);
 
 /* What the bytes of a transfer find in the L2. */
 void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase,

@@ -219,6 +219,27 @@ static struct pto_work work_of(const struct pto_core *c, const struct pto_site *
     return w;
 }
 
+struct pto_vector_use pto_core_vector_use(const struct pto_core *c, uint32_t site)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct parts x = parts_of(c, s);
+    struct pto_work w = work_of(c, s, &x, PTO_PIPE_V);
+    int64_t size = pto_dtype_size(x.in && !x.out ? w.src_dtype : w.dst_dtype);
+    int64_t lanes = size > 0 ? 256 / size : 1, used = (int64_t)w.v_row * w.v_col;
+    int64_t repeats =
+        w.v_col == w.cols ? (used + lanes - 1) / lanes : (w.v_col + lanes - 1) / lanes * w.v_row;
+    struct pto_vector_use use = {.lanes = 1};
+
+    if (repeats > 0 && used < repeats * lanes)
+        use.lanes = (double)used / (double)(repeats * lanes);
+    struct pto_cost as_is = pto_cost_of(c->machine->costs, &w);
+    w.is_apart = true;
+    struct pto_cost apart = pto_cost_of(c->machine->costs, &w);
+    if (as_is.occupied > apart.occupied)
+        use.conflict = pto_whole_cycles(as_is.occupied - apart.occupied);
+    return use;
+}
+
 static uint64_t literal_shapes(const struct pto_tile *t)
 {
     return t ? (uint64_t)(uint32_t)t->v_row << 32 | (uint32_t)t->v_col : 0;
@@ -285,6 +306,9 @@ const struct pto_site_cache *pto_core_cost(struct pto_core *c, uint32_t site)
 {
     const struct pto_site *s = &c->program->sites.at[site];
     struct pto_site_cache *cache = &c->caches[site];
+
+    if (s->is_fixed && cache->is_filled)
+        return cache;
     struct parts x = parts_of(c, s);
     uint64_t key[5] = {literal_shapes(x.in), literal_shapes(x.in2), literal_shapes(x.out),
                        literal_shapes(x.left), literal_shapes(x.right)};

@@ -91,31 +91,33 @@ static inline void meet_bytes(struct pto_core *c, const struct pto_site *s, enum
                               struct pto_moment *wait, const struct pto_moment *ready)
 {
     bool has_gm = wait || pto_core_bytes_wait(c);
+    bool is_known = s->is_fixed || (ready && c->looked == s);
 
     for (uint32_t i = 0; i < s->use_count; i++) {
         const struct pto_use *u = &pto_core_uses(c, s)[i];
         bool is_gm =
             u->kind == PTO_SLOT_GM && has_gm && pto_core_is_shared(c, c->slots.gms[u->slot].root);
         struct pto_gm_window w;
-        struct pto_touch t;
-        if (u->kind == PTO_SLOT_TILE)
-            t = touch_of(c, u, pipe);
-        else if (is_gm)
+        struct pto_touch *t = &c->touches[s->use_first + i];
+        if (u->kind == PTO_SLOT_TILE) {
+            if (!is_known || !t->place || t->pipe != pipe)
+                *t = touch_of(c, u, pipe);
+        } else if (is_gm)
             w = pto_core_window(&c->slots.gms[u->slot]);
         else
             continue;
         for (int is_write = 0; is_write < 2; is_write++) {
             if (is_write ? !u->is_written : !u->is_read)
                 continue;
-            t.is_write = is_write;
+            t->is_write = is_write;
             if (is_gm && wait)
                 pto_hazards_look_gm(&c->hazards, pipe, &w, is_write, wait);
             else if (is_gm)
                 pto_hazards_note_gm(&c->hazards, pipe, &w, is_write, *ready, pto_core_settled(c));
             else if (wait)
-                pto_hazards_look(&c->hazards, &t, wait);
+                pto_hazards_look(&c->hazards, t, wait);
             else
-                pto_hazards_note(&c->hazards, &t, *ready);
+                pto_hazards_note(&c->hazards, t, *ready);
         }
     }
 }
@@ -124,6 +126,7 @@ void pto_core_look(struct pto_core *c, const struct pto_site *s, enum pto_pipe p
                    struct pto_moment *wait)
 {
     meet_bytes(c, s, pipe, wait, NULL);
+    c->looked = s;
 }
 
 /* Bytes are watched when they wait, and in FIFOs, whose slots are free when nobody reads them. */
@@ -132,6 +135,7 @@ void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe p
 {
     if (pto_core_bytes_wait(c) || c->program->has_fifos)
         meet_bytes(c, s, pipe, NULL, &ready);
+    c->looked = NULL;
 }
 
 static void count_work(struct pto_core *c, const struct pto_site_cache *cost)

@@ -312,3 +312,12 @@ const struct pto_function *pto_find_function(const struct pto_module *m, struct 
             return &m->functions.at[i];
     return NULL;
 }
+
+const struct pto_function *pto_function_at(const struct pto_module *m, uint32_t op)
+{
+    for (size_t i = 0; i < m->functions.n; i++) {
+        if (op >= m->functions.at[i].op_first && op < m->functions.at[i].op_end)
+            return &m->functions.at[i];
+    }
+    return NULL;
+}

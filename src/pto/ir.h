@@ -281,6 +281,9 @@ const struct pto_function *pto_find_function(const struct pto_module *m, struct 
 /* The type as it is written in canonical text; lives in the arena. */
 struct str pto_type_text(const struct pto_module *m, struct arena *arena, uint32_t type);
 
+/* The function that has operation `op`; NULL: none. */
+const struct pto_function *pto_function_at(const struct pto_module *m, uint32_t op);
+
 /* The name of a value: "%x", made up for values without a name. */
 struct str pto_value_text(const struct pto_module *m, const struct pto_function *f,
                           struct arena *arena, uint32_t value);

@@ -68,6 +68,24 @@ static uint32_t *page_of(struct pto_l2 *l2, int32_t root, uint64_t number)
     return l2->last.lines;
 }
 
+/* How many of some lines were last touched before `least`; touches them. Rows are often of four
+ * lines. */
+static inline uint64_t touch_run(uint32_t *line, uint64_t n, uint32_t at, uint32_t least)
+{
+    uint64_t missing = 0;
+
+    for (; n >= 4; n -= 4, line += 4) {
+        missing +=
+            (uint64_t)(line[0] < least) + (line[1] < least) + (line[2] < least) + (line[3] < least);
+        line[0] = line[1] = line[2] = line[3] = at;
+    }
+    for (; n > 0; n--, line++) {
+        missing += *line < least;
+        *line = at;
+    }
+    return missing;
+}
+
 /* Lines [first, last] of a pointer: how many were not there. */
 static inline uint64_t touch_lines(struct pto_l2 *l2, int32_t root, uint64_t first, uint64_t last,
                                    uint32_t at, uint32_t least)
@@ -82,13 +100,61 @@ static inline uint64_t touch_lines(struct pto_l2 *l2, int32_t root, uint64_t fir
             end = last + 1;
         if (!lines)
             return missing + last - first + 1;
-        for (uint64_t i = first % PAGE_LINES, n = end - first; n > 0; n--, i++) {
-            missing += lines[i] < least;
-            lines[i] = at;
-        }
+        missing += touch_run(lines + first % PAGE_LINES, end - first, at, least);
         first = end;
     }
     return missing;
+}
+
+/* Rows that all begin at the same place of a line: how many lines were not there. */
+static uint64_t touch_even_rows(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t length,
+                                int64_t rows, uint32_t at, uint32_t least)
+{
+    uint64_t first = (uint64_t)w->at / LINE, by = (uint64_t)w->stride / LINE;
+    uint64_t n = (uint64_t)(w->at + length - 1) / LINE - first + 1, missing = 0;
+    uint64_t number = UINT64_MAX;
+    uint32_t *lines = NULL;
+
+    for (int64_t row = 0; row < rows; row++, first += by) {
+        uint64_t page = first / PAGE_LINES, in = first % PAGE_LINES;
+        if (in + n > PAGE_LINES) {
+            missing += touch_lines(l2, w->root, first, first + n - 1, at, least);
+            continue;
+        }
+        if (page != number) {
+            lines = page_of(l2, w->root, page);
+            number = page;
+        }
+        missing += lines ? touch_run(lines + in, n, at, least) : n;
+    }
+    return missing;
+}
+
+/* Rows anywhere, until one is out of reach. */
+static uint64_t touch_odd_rows(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t length,
+                               int64_t rows, uint32_t at, uint32_t least)
+{
+    int64_t begin = w->at, end = 0;
+    uint64_t missing = 0;
+
+    for (int64_t row = 0; row < rows; row++) {
+        if (__builtin_add_overflow(begin, length - 1, &end))
+            break;
+        missing +=
+            touch_lines(l2, w->root, (uint64_t)begin / LINE, (uint64_t)end / LINE, at, least);
+        if (__builtin_add_overflow(begin, w->stride, &begin) || begin < 0)
+            break;
+    }
+    return missing;
+}
+
+static bool is_even(const struct pto_gm_window *w, int64_t length, int64_t rows)
+{
+    int64_t end;
+
+    return w->stride > 0 && w->stride % LINE == 0 &&
+           !__builtin_mul_overflow(rows, w->stride, &end) &&
+           !__builtin_add_overflow(end, w->at, &end) && !__builtin_add_overflow(end, length, &end);
 }
 
 static uint64_t window_key(const struct pto_gm_window *w)
@@ -117,22 +183,15 @@ static uint32_t touch_window(struct pto_l2 *l2, const struct pto_gm_window *w, u
 int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t bytes, double part)
 {
     uint32_t at = now(l2), least = oldest(l2, at);
-    uint64_t missing = 0;
 
     if (w->rows <= 0 || w->row_bytes <= 0 || w->at < 0 || bytes <= 0)
         return 0;
     if (touch_window(l2, w, at) >= least)
         return 0;
-    int64_t length = w->row_bytes < bytes ? w->row_bytes : bytes, begin = w->at, end = 0;
+    int64_t length = w->row_bytes < bytes ? w->row_bytes : bytes;
     int64_t rows = w->rows <= bytes / length ? w->rows : bytes / length;
-    for (int64_t row = 0; row < rows; row++) {
-        if (__builtin_add_overflow(begin, length - 1, &end))
-            break;
-        missing +=
-            touch_lines(l2, w->root, (uint64_t)begin / LINE, (uint64_t)end / LINE, at, least);
-        if (__builtin_add_overflow(begin, w->stride, &begin) || begin < 0)
-            break;
-    }
+    uint64_t missing = is_even(w, length, rows) ? touch_even_rows(l2, w, length, rows, at, least)
+                                                : touch_odd_rows(l2, w, length, rows, at, least);
     int64_t missed = missing < (uint64_t)bytes / LINE ? (int64_t)missing * LINE : bytes;
     l2->filled += (double)missed * part;
     return missed;

@@ -132,6 +132,8 @@ static bool alias(struct pto_parser *p)
     pto_take(p);
     if (!pto_want(p, '='))
         return false;
+    if (!a.is_type && str_starts(a.name, S("loc")))
+        return true; /* a place in another text, which is skipped */
     const char *from = p->tok.begin;
     if (!(a.is_type ? pto_parse_type(p, &ignored) : pto_parse_attr(p, 0, &ignored)))
         return false;
@@ -185,11 +187,43 @@ static bool module_header(struct pto_parser *p)
     return pto_want(p, '{');
 }
 
+static void functions(struct pto_parser *p, bool is_in_module);
+
+enum { MAX_MODULES = 16 }; /* within each other */
+
+/* A module inside the module: its functions are those of the text. */
+static void nested_module(struct pto_parser *p)
+{
+    bool has_arch = p->m->has_arch;
+    uint32_t first = p->m->named_first, count = p->m->named_count;
+    strid name = p->m->name;
+
+    if (p->depth >= MAX_MODULES) {
+        pto_wrong(p, "pto-ir.too-deep", p->tok.line, p->tok.col, "modules are nested too deep");
+        skip_function(p);
+        return;
+    }
+    p->depth++;
+    pto_take(p);
+    if (module_header(p)) {
+        functions(p, true);
+        (void)pto_want(p, '}');
+    }
+    p->depth--;
+    if (has_arch || !p->m->has_arch) {
+        p->m->named_first = first;
+        p->m->named_count = count;
+    }
+    p->m->name = name;
+}
+
 static void functions(struct pto_parser *p, bool is_in_module)
 {
     while (p->tok.kind != PTO_T_END && !(is_in_module && pto_is(p, '}'))) {
         if (pto_is_word(p, S("func.func"))) {
             function(p);
+        } else if (is_in_module && pto_is_word(p, S("module"))) {
+            nested_module(p);
         } else {
             pto_expected(p, "a function (func.func)");
             pto_take(p);

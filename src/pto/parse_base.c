@@ -56,6 +56,20 @@ void pto_leave(struct pto_parser *p)
 
 /* ---- tokens ---- */
 
+void pto_skip_location(struct pto_parser *p)
+{
+    while (p->tok.kind == PTO_T_WORD && str_equal(p->tok.text, S("loc")) &&
+           p->lex.at < p->lex.end && *p->lex.at == '(') {
+        uint32_t depth = 0;
+        do {
+            pto_lex_next(&p->lex, &p->tok);
+            depth += pto_is(p, '(');
+            depth -= pto_is(p, ')');
+        } while (depth > 0 && p->tok.kind != PTO_T_END);
+        pto_lex_next(&p->lex, &p->tok);
+    }
+}
+
 bool pto_try(struct pto_parser *p, char c)
 {
     if (!pto_is(p, c))

@@ -89,9 +89,14 @@ struct pto_draft {
 
 /* ---- tokens ---- */
 
+/* Where something came from, "loc(..)", says nothing to us. */
+void pto_skip_location(struct pto_parser *p);
+
 static inline void pto_take(struct pto_parser *p)
 {
     pto_lex_next(&p->lex, &p->tok);
+    if (p->tok.kind == PTO_T_WORD && p->tok.text.n == 3 && p->tok.text.at[0] == 'l')
+        pto_skip_location(p);
 }
 
 static inline bool pto_is(const struct pto_parser *p, char c)

@@ -239,3 +239,25 @@ struct pto_phases pto_phases_of(const struct pto_module *m, const struct pto_fun
     }
     return (struct pto_phases){.n = 0};
 }
+
+static bool is_lowered_init(enum pto_opcode code)
+{
+    return code == PTO_INITIALIZE_L2G2L_PIPE || code == PTO_INITIALIZE_L2L_PIPE;
+}
+
+int64_t pto_fifo_number(const struct pto_module *m, const struct pto_op *op)
+{
+    uint32_t at = (uint32_t)(op - m->ops.at);
+    int64_t n = 0;
+
+    if (pto_op_attr(m, op, PTO_KEY_ID) || !is_lowered_init(op->code))
+        return pto_op_int(m, op, PTO_KEY_ID, 0);
+    for (size_t i = 0; i < m->functions.n; i++) {
+        const struct pto_function *f = &m->functions.at[i];
+        for (uint32_t k = f->op_first; at < f->op_end && k < at; k++)
+            n += is_lowered_init(m->ops.at[k].code);
+        if (at < f->op_end)
+            break;
+    }
+    return n;
+}

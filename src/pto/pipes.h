@@ -24,4 +24,8 @@ struct pto_phases pto_phases_of(const struct pto_module *m, const struct pto_fun
 /* The pipe of a sync op type (TLOAD is MTE2), as in record_event[<TLOAD>, ..]. */
 enum pto_pipe pto_sync_pipe(int64_t sync_op_type);
 
+/* The number of the FIFO that an operation initialises: its id, or for the lowered forms without
+ * one which of them it is in its function. */
+int64_t pto_fifo_number(const struct pto_module *m, const struct pto_op *op);
+
 #endif

@@ -400,7 +400,8 @@ static void structured(struct gen *g, struct pto_module *words, uint32_t depth)
 static bool is_last(enum pto_opcode code)
 {
     return code == PTO_YIELD || code == PTO_RETURN || code == PTO_REGION_YIELD ||
-           code == PTO_CONDITION || code == PTO_CACHEINVALID;
+           code == PTO_CONDITION || code == PTO_CACHEINVALID ||
+           pto_class_of(code) == PTO_CLASS_TOKEN_SET || pto_class_of(code) == PTO_CLASS_TOKEN_WAIT;
 }
 
 static bool has_blocks(enum pto_opcode code)

@@ -333,6 +333,8 @@ static enum status compile_call(struct pto_compiler *c, const struct pto_op *op)
     uint32_t n_args = 0;
     struct pto_slot *args = operand_slots(c, op, PTO_ROLE_ARG, &n_args);
 
+    if (f && f->kind != PTO_KIND_NONE && f->kind != c->p->kind && op->result_count == 0)
+        return ST_OK; /* the other core runs it */
     if (!f || !f->has_body)
         return program_fail(c, op, "pto-run.call", "the function called has no body here");
     if (f->arg_count != n_args || f->result_count != op->result_count)
@@ -433,13 +435,31 @@ static enum status compile_section(struct pto_compiler *c, const struct pto_op *
     return is_here ? compile_region(c, op) : ST_OK;
 }
 
+/* A pointer made of a number points to a buffer nobody knows; a pointer as a number is 0. */
 static enum status compile_foreign(struct pto_compiler *c, const struct pto_op *op)
 {
-    if (pto_class_of(op->code) == PTO_CLASS_FOREIGN_FIFO)
+    struct pto_slot to = program_result(c, op, 0);
+
+    if (to.kind == PTO_SLOT_GM)
+        c->p->gms.at[to.at].root = -1;
+    return ST_OK;
+}
+
+/* FIFOs in their lowered forms: the pipe is a value. */
+static enum status compile_lowered(struct pto_compiler *c, const struct pto_op *op)
+{
+    switch (op->code) {
+    case PTO_INITIALIZE_L2G2L_PIPE:
+    case PTO_INITIALIZE_L2L_PIPE:
+        return program_compile_simple(c, op);
+    case PTO_TPUSH:
+    case PTO_TPOP:
+    case PTO_TFREE:
+        return program_compile_site(c, op);
+    default:
         return program_fail(c, op, "pto-run.unsupported",
-                            "the simulator executes FIFOs as pto.tpush_to_*, pto.tpop_from_* and "
-                            "pto.tfree_from_* only");
-    return program_fail(c, op, "pto-run.unsupported", "the simulator does not execute it");
+                            "the simulator executes FIFOs whose entries are tiles only");
+    }
 }
 
 /* By class; instructions, which come last, are sites. */
@@ -479,7 +499,7 @@ static program_fn *const compilers[PTO_CLASS_SITE] = {
     [PTO_CLASS_INIT_FIFO] = program_compile_simple,
     [PTO_CLASS_STEP] = program_compile_simple,
     [PTO_CLASS_FOREIGN] = compile_foreign,
-    [PTO_CLASS_FOREIGN_FIFO] = compile_foreign,
+    [PTO_CLASS_FOREIGN_FIFO] = compile_lowered,
 };
 
 static enum status compile_block(struct pto_compiler *c, const struct pto_block *block,

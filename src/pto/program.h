@@ -86,6 +86,7 @@ struct pto_site {
     bool to_vector;       /* its direction */
     bool is_known_repeat; /* `repeat` holds */
     bool is_scalar_first; /* tdivs: scalar / tile */
+    bool is_fixed;        /* its operands are tiles that keep their place and shape */
     enum pto_form form;
     struct pto_attrs attrs;
     uint32_t use_first, use_count;

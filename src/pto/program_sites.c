@@ -85,6 +85,20 @@ static void count_repeats(struct pto_compiler *c, const struct pto_op *op, struc
     s->repeat = (bytes + 255) / 256;
 }
 
+/* Whether every execution finds the operands as the text has them. */
+static bool has_fixed_operands(const struct pto_compiler *c, const struct pto_site *s)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &c->p->uses.at[s->use_first + i];
+        if (u->kind == PTO_SLOT_GM || u->kind == PTO_SLOT_ARRAY)
+            return false;
+        if (u->kind == PTO_SLOT_TILE &&
+            (!c->tiles.at[u->slot].is_placed || !c->tiles.at[u->slot].is_valid_known))
+            return false;
+    }
+    return pto_class_of(s->code) != PTO_CLASS_FIFO;
+}
+
 static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     const struct pto_module *m = c->m;
@@ -117,27 +131,73 @@ static struct pto_phases flag_pipes(const struct pto_module *m, const struct pto
                                .n = 2};
 }
 
+/* The number of the FIFO behind the pipe that a lowered operation names; -1: none. */
+static int64_t lowered_fifo(const struct pto_compiler *c, const struct pto_op *op)
+{
+    const struct pto_operand *operands = pto_operands(c->m, op);
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const struct pto_value *v = pto_value_at(c->m, c->frame->f, operands[i].value);
+        if (pto_value_type(c->m, c->frame->f, operands[i].value)->kind == PTO_TYPE_PIPE &&
+            v->op != PTO_NONE)
+            return pto_fifo_number(c->m, &c->m->ops.at[v->op]);
+    }
+    return -1;
+}
+
+/* The operation that a lowered one stands for: by the space of its tile, or by who frees. */
+static enum pto_opcode plain_code(const struct pto_compiler *c, const struct pto_op *op)
+{
+    struct pto_slot tile = program_kind(c, op, PTO_SLOT_TILE, 0);
+    enum pto_space space =
+        tile.kind == PTO_SLOT_TILE ? c->p->tiles.at[tile.at].type.space : PTO_ZERO;
+
+    switch (op->code) {
+    case PTO_TPUSH:
+        return space == PTO_ACC ? PTO_TPUSH_TO_AIV : PTO_TPUSH_TO_AIC;
+    case PTO_TPOP:
+        return space == PTO_MAT ? PTO_TPOP_FROM_AIV : PTO_TPOP_FROM_AIC;
+    case PTO_TFREE:
+        return c->p->kind == PTO_KIND_CUBE ? PTO_TFREE_FROM_AIV : PTO_TFREE_FROM_AIC;
+    default:
+        return op->code;
+    }
+}
+
+/* Pipes that a core of the program's kind has not. */
+static bool is_foreign_pipe(const struct pto_compiler *c, enum pto_pipe pipe)
+{
+    return c->p->kind == PTO_KIND_CUBE
+               ? pipe == PTO_PIPE_V || pipe == PTO_PIPE_V2
+               : pipe == PTO_PIPE_M || pipe == PTO_PIPE_MTE1 || pipe == PTO_PIPE_FIX;
+}
+
 static enum status find_phases(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
     struct pto_phases phases =
         is_flag(op->code) ? flag_pipes(c->m, op) : pto_phases_of(c->m, c->frame->f, op);
 
     c->p->has_products |= pto_class_of(op->code) == PTO_CLASS_PRODUCT;
-    if (pto_class_of(op->code) == PTO_CLASS_FIFO) {
+    if (pto_class_of(s->code) == PTO_CLASS_FIFO) {
         c->p->has_fifos = true;
-        int64_t id = pto_op_int(c->m, op, PTO_KEY_ID, 0);
+        int64_t id =
+            s->code == op->code ? pto_op_int(c->m, op, PTO_KEY_ID, 0) : lowered_fifo(c, op);
         if (id < 0 || id >= PTO_FIFOS)
             return program_fail(c, op, "pto-run.fifo", "the number of a FIFO is 0 to %d",
                                 PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
-        s->to_vector = op->code == PTO_TPUSH_TO_AIV || op->code == PTO_TPOP_FROM_AIC ||
-                       op->code == PTO_TFREE_FROM_AIC;
+        s->to_vector = s->code == PTO_TPUSH_TO_AIV || s->code == PTO_TPOP_FROM_AIC ||
+                       s->code == PTO_TFREE_FROM_AIC;
         s->split = (uint8_t)pto_op_int(c->m, op, PTO_KEY_SPLIT, 0);
     }
     c->p->has_flags |= is_flag(op->code);
     for (uint32_t i = 0; i < phases.n; i++) {
         if (phases.at[i] >= PTO_PIPE_NONE)
             return program_fail(c, op, "pto-run.operand", "names a pipe that does not exist");
+        if (is_foreign_pipe(c, phases.at[i]))
+            return program_fail(
+                c, op, "pto-run.wrong-core", "runs on %s, which %s core does not have",
+                pto_pipe_name(phases.at[i]), c->p->kind == PTO_KIND_CUBE ? "a cube" : "a vector");
         s->phases[s->n_phases++] = (uint8_t)phases.at[i];
     }
     if (s->n_phases == 0)
@@ -154,7 +214,7 @@ static bool is_sync(enum pto_opcode code)
 
 enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op)
 {
-    struct pto_site s = {.code = op->code,
+    struct pto_site s = {.code = plain_code(c, op),
                          .op = program_op(c, op),
                          .line = op->line,
                          .col = op->col,
@@ -170,14 +230,20 @@ enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op
     read_attrs(c, op, &s);
     TRY(find_phases(c, op, &s));
     s.use_first = program_uses(c, op, &s.use_count);
+    if (op->code == PTO_TPOP) { /* the tile stands among the operands */
+        s.result = program_kind(c, op, PTO_SLOT_TILE, 0).at;
+        for (uint32_t i = 0; i < s.use_count; i++)
+            c->p->uses.at[s.use_first + i].is_read = false;
+    }
     add_accesses(c, op, &s);
-    if (op->code == PTO_TPOP_FROM_AIC || op->code == PTO_TPOP_FROM_AIV) {
+    if (s.code == PTO_TPOP_FROM_AIC || s.code == PTO_TPOP_FROM_AIV) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
         struct pto_use made = {
             .slot = s.result, .kind = PTO_SLOT_TILE, .role = PTO_ROLE_OUT, .is_written = true};
         add_access(c, &s, &made, true, false);
     }
     count_repeats(c, op, &s);
+    s.is_fixed = has_fixed_operands(c, &s);
     uint32_t node = is_sync(op->code) ? PTO_NONE : program_open(c, PTO_NODE_SITE);
     if (node != PTO_NONE)
         c->p->nodes.at[node].site = (uint32_t)c->p->sites.n;

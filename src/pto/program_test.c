@@ -196,17 +196,19 @@ TEST(what_cannot_run_is_told_with_its_line)
     assert_refused("a2a3", "pto.trap", "pto-run.trap");
 }
 
-TEST(lowered_fifos_are_refused_by_name)
+TEST(fifos_of_views_are_refused_by_name)
 {
     struct testing_sim t;
     struct arena arena;
 
     arena_init(&arena);
-    testing_sim_open(&t, testing_kernel(&arena, "a2a3",
-                                        "%p = pto.initialize_l2l_pipe {dir_mask = 1} (%n : i32) -> "
-                                        "!pto.pipe"));
+    testing_sim_open(
+        &t, testing_kernel(&arena, "a2a3",
+                           "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} (%n : i32) "
+                           "-> !pto.pipe\n"
+                           "%e = pto.talloc(%p : !pto.pipe) -> !pto.tensor_view<?x?xf32>"));
     testing_sim_run(&t, true);
-    assert_non_null(strstr(testing_sim_told(&t, "pto-run.unsupported"), "pto.tpush_to_"));
+    assert_non_null(strstr(testing_sim_told(&t, "pto-run.unsupported"), "entries are tiles"));
     testing_sim_close(&t);
     arena_free(&arena);
 }
@@ -317,7 +319,7 @@ TEST_MAIN("pto program", T(a_loop_hands_its_values_on_crosswise),
           T(a_loop_that_does_not_run_gives_its_first_values), T(branches_and_switches_choose),
           T(helpers_are_copied_in), T(arrays_keep_their_elements),
           T(a_scalar_that_was_stored_is_loaded_also_without_a_buffer),
-          T(what_cannot_run_is_told_with_its_line), T(lowered_fifos_are_refused_by_name),
+          T(what_cannot_run_is_told_with_its_line), T(fifos_of_views_are_refused_by_name),
           T(arrays_and_calls_are_bounded), T(a_view_without_a_layout_follows_its_strides),
           T(tiles_without_an_address_are_laid_side_by_side),
           T(a_window_shares_the_bytes_of_its_tile))

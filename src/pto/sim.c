@@ -97,16 +97,27 @@ struct str pto_sim_kernel_name(const struct pto_module *m, const struct pto_func
     return partner(m, f) ? str_part(name, 0, name.n - 4) : name;
 }
 
+/* Marked as what is launched. */
+static bool is_marked(const struct pto_module *m, const struct pto_function *f)
+{
+    return f->has_body && !f->is_private &&
+           pto_named_attr(m, f->named_first, f->named_count, PTO_KEY_ENTRY) != NULL;
+}
+
 size_t pto_sim_kernels(const struct pto_module *m, const struct pto_function **out, size_t n)
 {
-    size_t found = 0, bodies = 0;
+    size_t found = 0, bodies = 0, marked = 0;
 
-    for (size_t i = 0; i < m->functions.n; i++)
+    for (size_t i = 0; i < m->functions.n; i++) {
         bodies += m->functions.at[i].has_body;
+        marked += is_marked(m, &m->functions.at[i]);
+    }
     for (size_t i = 0; i < m->functions.n; i++) {
         const struct pto_function *f = &m->functions.at[i];
         if (!f->has_body || (bodies > 1 && !f->is_entry && f->kind == PTO_KIND_NONE))
             continue;
+        if (marked > 0 && f->is_private)
+            continue; /* a part of an entry */
         const struct pto_function *other = partner(m, f);
         if (other && other < f)
             continue; /* listed with its other half */
@@ -154,13 +165,26 @@ static enum status find_kernel(struct pto_sim *s, struct str name, const char *p
     return ST_OK;
 }
 
-/* Whether a function without a kind has something that only a cube or only a vector core runs. */
-static bool uses(const struct pto_module *m, const struct pto_function *f, enum pto_opcode section,
-                 enum pto_class class)
+enum { MOST_CALLS = 16 };
+
+/* Whether a function without a kind, or one it calls, has something that only a core of that kind
+ * runs. */
+static bool uses(const struct pto_module *m, const struct pto_function *f, enum pto_kind kind,
+                 uint32_t depth)
 {
-    for (uint32_t i = f->op_first; i < f->op_end; i++) {
-        enum pto_opcode code = m->ops.at[i].code;
-        if (code == section || pto_class_of(code) == class)
+    enum pto_opcode section = kind == PTO_KIND_CUBE ? PTO_SECTION_CUBE : PTO_SECTION_VECTOR;
+
+    if (f->kind == kind)
+        return true;
+    for (uint32_t i = f->op_first; i < f->op_end && f->kind == PTO_KIND_NONE; i++) {
+        const struct pto_op *op = &m->ops.at[i];
+        const struct pto_attr *name =
+            op->code == PTO_CALL ? pto_op_attr(m, op, PTO_KEY_CALLEE) : NULL;
+        const struct pto_function *callee =
+            name ? pto_find_function(m, intern_get(&m->names, name->text)) : NULL;
+        if (op->code == section ||
+            (kind == PTO_KIND_CUBE && pto_class_of(op->code) == PTO_CLASS_PRODUCT) ||
+            (callee && depth < MOST_CALLS && uses(m, callee, kind, depth + 1)))
             return true;
     }
     return false;
@@ -175,8 +199,8 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
     TRY(find_kernel(s, name, path, diag));
     const struct pto_function *alone = s->function[0] && !s->function[1] ? s->function[0] : NULL;
     if (alone && alone->kind == PTO_KIND_NONE) {
-        bool is_cube = uses(m, alone, PTO_SECTION_CUBE, PTO_CLASS_PRODUCT);
-        if (!is_cube || uses(m, alone, PTO_SECTION_VECTOR, PTO_CLASS_NONE))
+        bool is_cube = uses(m, alone, PTO_KIND_CUBE, 0);
+        if (!is_cube || uses(m, alone, PTO_KIND_VECTOR, 0))
             s->function[1] = alone;
         if (!is_cube)
             s->function[0] = NULL;

@@ -4,6 +4,7 @@
 #include "pto/to_capture.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/bin_blocks.h"
 #include "base/char.h"
@@ -56,21 +57,12 @@ static lane_id lane_of(struct conversion *c, uint32_t core, uint8_t pipe)
 
 /* ---- texts of instructions ---- */
 
-static const struct pto_function *function_of(const struct pto_module *m, uint32_t op)
-{
-    for (size_t i = 0; i < m->functions.n; i++) {
-        if (op >= m->functions.at[i].op_first && op < m->functions.at[i].op_end)
-            return &m->functions.at[i];
-    }
-    return NULL;
-}
-
 /* "Src:%a|%b,Dst:%d," */
 static struct str operands_of(struct conversion *c, const struct pto_module *m,
                               const struct pto_site *s)
 {
     const struct pto_op *op = &m->ops.at[s->op];
-    const struct pto_function *f = function_of(m, s->op);
+    const struct pto_function *f = pto_function_at(m, s->op);
     struct str src = {0}, dst = {0};
 
     for (uint32_t i = 0; f && i < op->operand_count && i < 16; i++) {
@@ -125,13 +117,20 @@ static struct site_text *site_text(struct conversion *c, const struct pto_core *
     struct str pc =
         arena_format(&c->scratch, "0x%x", (which + 1) << 28 | (site * MARKS + mark) << 2);
     struct str code = arena_format(&c->scratch, "%s:%" PRIu32, c->path, s->line);
-    struct attr set[] = {
-        attr_text(capture_intern(c->cap, S("pc_addr")), capture_intern(c->cap, pc)),
-        attr_text(capture_intern(c->cap, S("code")), capture_intern(c->cap, code)),
-        attr_text(capture_intern(c->cap, S("op")),
-                  capture_intern(c->cap, str_of(pto_op_name(s->code)))),
-    };
-    t->set = attrs_set(&c->cap->attrs, set, ARRAY_LEN(set) - (mark != 0));
+    struct attr set[5];
+    size_t n = 0;
+    set[n++] = attr_text(capture_intern(c->cap, S("pc_addr")), capture_intern(c->cap, pc));
+    set[n++] = attr_text(capture_intern(c->cap, S("code")), capture_intern(c->cap, code));
+    if (mark == 0)
+        set[n++] = attr_text(capture_intern(c->cap, S("op")),
+                             capture_intern(c->cap, str_of(pto_op_name(s->code))));
+    if (mark == 0 && s->phases[0] == PTO_PIPE_V) {
+        struct pto_vector_use use = pto_core_vector_use(core, site);
+        set[n++] =
+            attr_int(capture_intern(c->cap, S("vector_lanes_permille")), llround(use.lanes * 1000));
+        set[n++] = attr_int(capture_intern(c->cap, S("ub_conflict_cycles")), use.conflict);
+    }
+    t->set = attrs_set(&c->cap->attrs, set, n);
     return t;
 }
 

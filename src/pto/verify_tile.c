@@ -16,7 +16,8 @@ static bool arity_is_right(const struct pto_check *c)
     uint32_t least = pto_op_facts[code].ins / 10, most = pto_op_facts[code].ins % 10;
 
     if (most == 0 ||
-        (ins >= least && ins <= most && outs == (code == PTO_SET_QUANT_VECTOR ? 0 : 1)))
+        (ins >= least && ins <= most &&
+         outs == (code == PTO_SET_QUANT_VECTOR || code == PTO_SET_QUANT_SCALAR ? 0 : 1)))
         return true;
     return pto_bad(c, "pto-ir.bad-operands", "%s has %u operands in ins and %u in outs",
                    pto_op_name(code), ins, outs);

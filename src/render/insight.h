@@ -30,6 +30,8 @@
  *               pc_addr        text "0x10d0d040": lower case, no leading zeros needed. Without it
  *                              an instruction is drawn but is in no table.
  *               code           text "a.cpp:7", a call stack joined by newlines, innermost first
+ *               vector_lanes_permille  whole number: lanes of a vector instruction that are used
+ *               ub_conflict_cycles     whole number: lost in each run to conflicts of UB banks
  *             own (of one run):
  *               detail         text without blanks: "Src:OUT,Dst:UB,". Of flags
  *                              "PIPE:MTE2,TRIGGERPIPE:VEC,FLAGID:0,": producer, consumer, number

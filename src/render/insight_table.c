@@ -176,6 +176,8 @@ void insight_table_keys(struct insight_table *t, const struct capture *cap)
         .key_code = intern_find(&cap->strings, S("code")),
         .key_detail = intern_find(&cap->strings, S("detail")),
         .key_bytes = intern_find(&cap->strings, S("process_bytes")),
+        .key_lanes = intern_find(&cap->strings, S("vector_lanes_permille")),
+        .key_conflict = intern_find(&cap->strings, S("ub_conflict_cycles")),
     };
 }
 
@@ -281,9 +283,7 @@ void insight_put_list(struct text_out *out, const char *key, size_t cores,
         const struct insight_cell *c = next < n && cells[next].core == core ? &cells[next++] : NULL;
         if (core > 0)
             text_out_put(out, S(","));
-        if (column == NONE_REAL)
-            text_out_put(out, S("-1.0"));
-        else if (column == NONE || (column == BYTES && c == NULL))
+        if (column == NONE || (column == BYTES && c == NULL))
             text_out_put(out, S("-1"));
         else if (column == ZERO || c == NULL)
             text_out_put(out, S("0"));
@@ -302,6 +302,52 @@ void insight_put_cores(struct text_out *out, const struct insight_table *t)
         text_out_quoted(out, capture_text(t->cap, t->cores.at[i]));
     }
     text_out_put(out, S("],"));
+}
+
+/* What the runs of one instruction have in common stands with the first of them. */
+static void put_conflicts(const struct insight_table *t, struct text_out *out,
+                          const struct slice *s, const struct insight_cell *cells, size_t n)
+{
+    struct attr each = attr_of(t->cap, s, t->key_conflict);
+    size_t next = 0;
+
+    if (each.type != ATTR_INT) {
+        insight_put_list(out, "UB Read Conflict", t->cores.n, NONE, cells, n);
+        return;
+    }
+    text_out_put(out, S(",\"UB Read Conflict\":["));
+    for (uint32_t core = 0; core < t->cores.n; core++) {
+        bool has_run = next < n && cells[next].core == core;
+        int64_t sum = 0;
+        if (has_run && __builtin_mul_overflow(each.number, cells[next].executed, &sum))
+            sum = INT32_MAX;
+        next += has_run;
+        text_out_put(out, core > 0 ? S(",") : S(""));
+        text_out_i64(out, narrow(sum));
+    }
+    text_out_put(out, S("]"));
+}
+
+static void put_utilization(const struct insight_table *t, struct text_out *out,
+                            const struct slice *s, const struct insight_cell *cells, size_t n)
+{
+    struct attr lanes = attr_of(t->cap, s, t->key_lanes);
+    size_t next = 0;
+
+    text_out_put(out, S(",\"Vector Utilization Percentage\":["));
+    for (uint32_t core = 0; core < t->cores.n; core++) {
+        bool has_run = next < n && cells[next].core == core;
+        next += has_run;
+        text_out_put(out, core > 0 ? S(",") : S(""));
+        if (!has_run || lanes.type != ATTR_INT) {
+            text_out_put(out, S("-1.0"));
+            continue;
+        }
+        text_out_i64(out, lanes.number / 10);
+        text_out_put(out, S("."));
+        text_out_i64(out, lanes.number % 10);
+    }
+    text_out_put(out, S("]"));
 }
 
 static void put_row(const struct insight_table *t, struct text_out *out,
@@ -324,9 +370,9 @@ static void put_row(const struct insight_table *t, struct text_out *out,
     insight_put_list(out, "Process Bytes", cores, BYTES, cells, n);
     text_out_put(out, S(",\"Source\":"));
     put_source(t, out, &s);
-    insight_put_list(out, "UB Read Conflict", cores, NONE, cells, n);
+    put_conflicts(t, out, &s, cells, n);
     insight_put_list(out, "UB Write Conflict", cores, NONE, cells, n);
-    insight_put_list(out, "Vector Utilization Percentage", cores, NONE_REAL, cells, n);
+    put_utilization(t, out, &s, cells, n);
     text_out_put(out, S("}"));
 }
 

@@ -17,8 +17,8 @@ struct insight_cell {
 /* Adds one run; its length in cycles. */
 void insight_cell_add(struct insight_cell *cell, int64_t length, int64_t bytes);
 
-/* Which number of the cells a list holds; the last three stand for what is not known. */
-enum insight_column { CYCLES, EXECUTED, BYTES, ZERO, NONE, NONE_REAL };
+/* Which number of the cells a list holds; the last two stand for what is not known. */
+enum insight_column { CYCLES, EXECUTED, BYTES, ZERO, NONE };
 
 /* `"key":[1,2]`: one value for each of `cores`; `cells` are the `n` ones of the row. */
 void insight_put_list(struct text_out *out, const char *key, size_t cores,
@@ -49,7 +49,7 @@ struct insight_run {
 
 struct insight_table {
     const struct capture *cap;
-    strid key_pc, key_code, key_detail, key_bytes;
+    strid key_pc, key_code, key_detail, key_bytes, key_lanes, key_conflict;
     VEC_OF(strid) cores;               /* process of each */
     struct hash core_ids;              /* process -> number in `cores` */
     VEC_OF(struct insight_row) rows;   /* by the text of their address */

@@ -110,7 +110,8 @@ struct str limits_text(const struct limit_list *l, enum lang lang, struct arena 
     struct str bound = message_word(lang, str_of(limit_name(l->bound)));
 
     if (x == NULL)
-        return MESSAGE(lang, arena, &limit_text.bare, PLACE("bound", bound));
+        return MESSAGE(lang, arena, &limit_text.bare, PLACE("bound", bound),
+                       PLACE("advice", message_word(lang, str_of(limit_advice(l->bound)))));
     return MESSAGE(lang, arena, &limit_text.bound, PLACE("bound", bound),
                    PLACE("path", 100 * x->path_share), PLACE("saved", 100 * x->saved_share));
 }

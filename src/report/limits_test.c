@@ -62,7 +62,8 @@ TEST(savings_of_nothing_are_a_balance)
     limits_judge(&l);
     assert_int_equal(l.bound, LIMIT_BALANCE);
     assert_null(limits_first(&l));
-    assert_str(limits_text(&l, LANG_EN, &arena), "bound by balance");
+    assert_str(limits_text(&l, LANG_EN, &arena),
+               "bound by balance: several resources are equally long: relieve them together");
     assert_int_equal(limits_others(&l, LANG_EN, &arena).n, 0);
     limits_judge(&none);
     assert_int_equal(none.bound, LIMIT_NOTHING);

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 STRATA = os.path.abspath(sys.argv[1])
-LANES = int(sys.argv[2]) if len(sys.argv) > 2 else 50000
+LANES = int(sys.argv[2]) if len(sys.argv) > 2 else 30000
 MOST = float(sys.argv[3]) if len(sys.argv) > 3 else 2.2
 
 

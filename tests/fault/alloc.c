@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -31,13 +32,15 @@ static struct {
     void *(*mmap)(void *, size_t, int, int, int, off_t);
     void *(*mremap)(void *, size_t, size_t, int, ...);
     int (*pthread_getattr_np)(pthread_t, pthread_attr_t *);
+    void *(*dlopen)(const char *, int);
+    int (*glob)(const char *, int, int (*)(const char *, int), glob_t *);
 } real;
 
 static atomic_ulong count;
 static unsigned long due; /* 0: none */
 static bool and_after;
 /* Without a call of the loader, which may not be there yet. */
-static _Thread_local bool is_not_counted __attribute__((tls_model("initial-exec")));
+static _Thread_local int not_counted __attribute__((tls_model("initial-exec")));
 
 /* What dlsym() asks for while the functions above are being looked up. */
 static char early[4096];
@@ -64,6 +67,8 @@ static void find_real(void)
     *(void **)&real.mmap = dlsym(RTLD_NEXT, "mmap");
     *(void **)&real.mremap = dlsym(RTLD_NEXT, "mremap");
     *(void **)&real.pthread_getattr_np = dlsym(RTLD_NEXT, "pthread_getattr_np");
+    *(void **)&real.dlopen = dlsym(RTLD_NEXT, "dlopen");
+    *(void **)&real.glob = dlsym(RTLD_NEXT, "glob");
     *(void **)&real.malloc = dlsym(RTLD_NEXT, "malloc");
 }
 
@@ -118,8 +123,8 @@ __attribute__((destructor)) static void tell_count(void)
 
 static bool is_due(void)
 {
-    unsigned long met = is_not_counted ? 0 : atomic_fetch_add(&count, 1) + 1;
-    bool fails = !is_not_counted && due != 0 && (and_after ? met >= due : met == due);
+    unsigned long met = not_counted > 0 ? 0 : atomic_fetch_add(&count, 1) + 1;
+    bool fails = not_counted == 0 && due != 0 && (and_after ? met >= due : met == due);
 
     if (fails)
         errno = ENOMEM;
@@ -173,13 +178,34 @@ void *mremap(void *old, size_t old_n, size_t n, int flags, ...)
     return is_due() ? MAP_FAILED : real.mremap(old, old_n, n, flags, at);
 }
 
+/* What vendors' libraries do while they are loaded is theirs: some crash without memory. libisal is
+ * one of ours. */
+void *dlopen(const char *path, int flags)
+{
+    bool is_theirs = path != NULL && strstr(path, "libisal") == NULL;
+
+    not_counted += is_theirs;
+    void *library = real.dlopen(path, flags);
+    not_counted -= is_theirs;
+    return library;
+}
+
+/* That of glibc 2.36 frees twice when it has no memory. */
+int glob(const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *found)
+{
+    not_counted++;
+    int result = real.glob(pattern, flags, on_error, found);
+    not_counted--;
+    return result;
+}
+
 /* AddressSanitizer asks this in every thread it starts, and ends the program if it fails. */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 {
     int result;
 
-    is_not_counted = true;
+    not_counted++;
     result = real.pthread_getattr_np(thread, attributes);
-    is_not_counted = false;
+    not_counted--;
     return result;
 }

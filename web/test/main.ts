@@ -3,6 +3,8 @@ import './unit';
 import { theBrowser } from './pages';
 import './looks';
 import './real';
+import './hostile';
+import './access';
 
 async function main(): Promise<void> {
     await runAll(process.argv[2]);

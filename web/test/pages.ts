@@ -7,7 +7,7 @@ import { Item, LaneSpec, SetSpec, unionOf, writePage } from './fixture';
 import { test } from './harness';
 import { diffOf, hostileNames, hostileRun, trainingRun } from './samples';
 
-const OUT = process.env.OUT ?? '/tmp';
+export const OUT = process.env.OUT ?? '/tmp';
 const BUNDLE = OUT + '/page.js';
 const STYLE = OUT + '/page.css';
 export const VIEWS = ['summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'data'];
@@ -119,7 +119,7 @@ test('search: substring, expression, duration, step, kind', async () => {
 });
 
 // Columns of the canvas with ink on a line, as "first-last".
-const inkOf = (page: Page, y: number): Promise<number[]> => page.evaluate((line) => {
+export const inkOf = (page: Page, y: number): Promise<number[]> => page.evaluate((line) => {
     const canvas = document.querySelector('canvas.rows') as HTMLCanvasElement;
     const copy = document.createElement('canvas');
     [copy.width, copy.height] = [canvas.width, canvas.height];
@@ -255,18 +255,57 @@ test('a damaged chunk is reported, the rest is shown', async () => {
     await finish(opened);
 });
 
-test('saved files: JSON, CSV, and a Chrome trace of the visible range', async () => {
-    const opened = await openPage(ONE, '#v=timeline&t=1000000-2000000');
+// Text of a file that a button of the section Data saves.
+export async function saved(page: Page, label: string): Promise<string> {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('.downloads button', { hasText: label }).click()]);
+    return readFileSync((await download.path()) as string, 'utf8');
+}
+
+interface SavedSet {
+    names: string[];
+    groups: { kind: string }[];
+    lanes: { group: number; kind: string; items: { start: number[]; duration: number[]; what: number[] } }[];
+}
+
+test('saved files: CSV, a Chrome trace of the visible range, and JSON that gives the same statistics', async () => {
+    const [from, to] = [1_000_000, 2_000_000];
+    const opened = await openPage(ONE, `#v=timeline&t=${from}-${to}&r=${from}-${to}`);
     const { page } = opened;
+    await page.locator('.range-busy').waitFor();
+    const shown = [await number(page, '.range-busy', 'data-ns'), await number(page, '.range-sum', 'data-ns'), await number(page, '.range-count', 'data-n')];
     await page.locator('nav.views a[href="#v=data"]').click();
-    const saved = async (label: string): Promise<string> => {
-        const [download] = await Promise.all([page.waitForEvent('download'), page.locator('.downloads button', { hasText: label }).click()]);
-        return readFileSync((await download.path()) as string, 'utf8');
-    };
-    const trace = JSON.parse(await saved('Perfetto')) as { traceEvents: { ph: string; ts: number; dur: number }[] };
+    const trace = JSON.parse(await saved(page, 'Perfetto')) as { traceEvents: { ph: string; ts: number; dur: number }[] };
     const slices = trace.traceEvents.filter((event) => event.ph === 'X');
-    assert.strictEqual(slices.length, run.lanes.flatMap((lane) => clipped(lane.items, 1_000_000, 2_000_000)).length);
-    assert.strictEqual((await saved('Slices as CSV')).trim().split('\n').length, 1 + run.lanes.reduce((n, lane) => n + lane.items.length, 0));
-    assert.strictEqual((JSON.parse(await saved('JSON')) as { sets: object[] }).sets.length, 1);
+    assert.strictEqual(slices.length, run.lanes.flatMap((lane) => clipped(lane.items, from, to)).length);
+    assert.strictEqual((await saved(page, 'Slices as CSV')).trim().split('\n').length, 1 + run.lanes.reduce((n, lane) => n + lane.items.length, 0));
+    const [set] = (JSON.parse(await saved(page, 'JSON')) as { sets: SavedSet[] }).sets;
+    const parts = set.lanes.filter((lane) => set.groups[lane.group].kind === 'device').flatMap(({ items }) =>
+        items.start.map((start, i) => ({ start: Math.max(start, from), dur: Math.min(start + items.duration[i], to) - Math.max(start, from) })).filter((part) => part.dur > 0));
+    assert.deepStrictEqual(shown, [unionOf(parts), parts.reduce((sum, part) => sum + part.dur, 0), parts.length]);
+    assert.strictEqual(set.names[set.lanes[0].items.what[40]], run.whats[run.lanes[0].items[40].what].name);
+    await finish(opened);
+});
+
+test('gaps are hatched, and a click tells the cause', async () => {
+    const gap = run.gaps.reduce((best, one) => (one.dur > best.dur ? one : best));
+    const opened = await openPage(ONE, `#v=timeline&t=${gap.start - 100_000}-${gap.start + gap.dur + 100_000}`, { viewport: { width: 1280, height: 500 } });
+    const { page } = opened;
+    await page.waitForTimeout(300);
+    const idle = 38 + 26 + 9;
+    const colours = await page.evaluate((y) => {
+        const canvas = document.querySelector('canvas.rows') as HTMLCanvasElement;
+        const copy = document.createElement('canvas');
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const context = copy.getContext('2d') as CanvasRenderingContext2D;
+        context.drawImage(canvas, 0, 0);
+        const data = context.getImageData(900, y, 80, 9).data;
+        return new Set(Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 3).join())).size;
+    }, idle - 4);
+    assert(colours >= 2, 'a pattern, not one colour');
+    const box = await page.locator('.stage').boundingBox();
+    assert(box);
+    await page.mouse.click(box.x + 700, box.y + idle + 22);
+    await page.locator('.gap-title', { hasText: 'idle: sync' }).waitFor();
+    await page.waitForURL(new RegExp(`gap=${gap.start}-${gap.start + gap.dur}`));
     await finish(opened);
 });

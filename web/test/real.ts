@@ -1,38 +1,42 @@
 // Pages that strata writes from captures of the repository; numbers are compared with its JSON and SQL answers.
 import assert from 'assert';
 import { execFileSync } from 'child_process';
-import { readFileSync } from 'fs';
+import { readFileSync, writeFileSync } from 'fs';
 import { Page } from 'playwright-core';
 import { unionOf } from './fixture';
 import { test } from './harness';
 import { violations } from './looks';
-import { finish, openPage } from './pages';
+import { finish, openPage, saved } from './pages';
 
-const OUT = process.env.OUT ?? '/tmp';
+export const OUT = process.env.OUT ?? '/tmp';
 const STRATA = process.env.STRATA ?? '';
 const ROOT = process.env.ROOT ?? '..';
-const OPTIMIZER = ROOT + '/tests/data/diagnosis/optimizer_loop.json.gz';
+export const OPTIMIZER = ROOT + '/tests/data/diagnosis/optimizer_loop.json.gz';
 const COPIES = ROOT + '/tests/data/planted/logits_to_host.json.gz';
 const LAYOUT = ROOT + '/tests/data/planted/layout_changes.json.gz';
 const FIXED = ROOT + '/tests/data/planted/fixed_layout_changes.json.gz';
 const MOE = ROOT + '/examples/ascend-moe';
 
 const KINDS: [string, string[]][] = [
-    ['capture', [OPTIMIZER]], ['copies', [COPIES]], ['ascend', [MOE]], ['compare', [LAYOUT, FIXED]], ['ranks', [ROOT + '/tests/data/captures/two_ranks']],
+    ['capture', [OPTIMIZER]], ['copies', [COPIES]], ['ascend', [MOE]], ['compare', [LAYOUT, FIXED]], ['ranks', [OUT + '/ranks']],
     ['incore', [ROOT + '/examples/incore/visualize_data.bin']], ['pto', [ROOT + '/examples/pto/matmul.pto']], ['database', [ROOT + '/examples/perfdb/db']],
 ];
 
-const strata = (...args: string[]): string => execFileSync(STRATA, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
-const page = (name: string): string => `${OUT}/real-${name}.html`;
+export const strata = (...args: string[]): string => execFileSync(STRATA, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+export const page = (name: string): string => `${OUT}/real-${name}.html`;
 
-function sql(path: string, statement: string): (string | number)[][] {
+export function sql(path: string, statement: string): (string | number)[][] {
     return (JSON.parse(strata('query', path, statement, '--json')) as { result: { rows: (string | number)[][] } }).result.rows;
 }
 
 // Time of the page's zero on the clock of the capture.
-const originOf = (name: string): string => /"origin":"(-?\d+)"/.exec(readFileSync(page(name), 'utf8'))?.[1] ?? '';
+export const originOf = (name: string): string => /"origin":"(-?\d+)"/.exec(readFileSync(page(name), 'utf8'))?.[1] ?? '';
+
+const SLOW = 2;
 
 test('strata writes a page of every kind', () => {
+    const slow = ['--straggler', String(SLOW), '--slow', '1.6', '--ranks', '4', '--steps', '4', '--mode', 'train', '--model', 'llama-8b', '--layers', '2'];
+    strata('synth', '-o', OUT + '/ranks', ...slow, '--force', '-q');
     for (const [name, paths] of KINDS) strata(...paths, '-o', page(name));
 });
 
@@ -116,6 +120,37 @@ test('task: what pinning the copies would save', async () => {
     assert(saving.includes(`\u2212${cause.saving_ms.toPrecision(3)}`), saving);
     await new Clicks(opened.page).on('.static:visible .card a');
     await opened.page.locator('.details h3', { hasText: 'Memcpy' }).waitFor();
+    await finish(opened);
+});
+
+test('task: the slow rank', async () => {
+    const opened = await openPage(page('ranks'));
+    const view = opened.page;
+    assert((await view.locator('h1:visible').innerText()).endsWith(`for rank ${SLOW}`));
+    assert.strictEqual(await view.locator('h1:visible, .static:visible .card h3').filter({ hasText: 'Slow rank' }).count(), 1, 'the verdict is there once');
+    assert.strictEqual(await view.locator('#ranks-en > svg').count(), 4);
+    const cells = await view.locator('#heat-en a').evaluateAll((list) => list.map((a) => ({ href: a.getAttribute('href') ?? '', heat: Number(a.querySelector('rect')?.getAttribute('fill-opacity')) })));
+    assert.strictEqual(cells.length, 4 * 4);
+    const darkest = cells.reduce((best, cell) => (cell.heat > best.heat ? cell : best));
+    assert(darkest.href.includes(`set=${SLOW}&rank=${SLOW},`), darkest.href);
+    await new Clicks(view).on(`#heat-en a[href="${darkest.href}"]`);
+    await view.locator('.choose summary', { hasText: `Ranks: ${SLOW}, ` }).waitFor();
+    await view.waitForURL(/step=\d/);
+    await view.locator('.choose summary').click();
+    await view.locator('.choices input').nth(1).check();
+    await view.waitForURL(new RegExp(`rank=${SLOW},\\d,1`));
+    await finish(opened);
+});
+
+test('the visible range as a trace: strata reads it back', async () => {
+    const [from, to] = [70_000_000, 90_000_000];
+    const opened = await openPage(page('capture'), `#v=timeline&t=${from}-${to}`);
+    await opened.page.locator('nav.views a[href="#v=data"]').click();
+    const file = OUT + '/range.json';
+    writeFileSync(file, await saved(opened.page, 'Perfetto'));
+    const count = (path: string, where: string): unknown => sql(path, `SELECT name, count(*), sum(dur) FROM slices ${where} GROUP BY name ORDER BY name`);
+    const origin = originOf('capture');
+    assert.deepStrictEqual(count(file, ''), count(OPTIMIZER, `WHERE end_ts > ${origin} + ${from} AND ts < ${origin} + ${to}`));
     await finish(opened);
 });
 

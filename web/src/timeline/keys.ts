@@ -1,4 +1,5 @@
 // Keys of the timeline. WASD by position of the key, so that other keyboard layouts work.
+import { CAUSES } from '../model';
 import { firstEndingAfter } from '../rows';
 import { Ref } from '../state';
 import { t } from '../text';
@@ -147,7 +148,10 @@ export class Keys {
         const gap = gaps[Math.min(Math.max(next, 0), gaps.length - 1)];
         timeline.selectGap(state.set, gap);
         timeline.fit(timeline.aligned(gap), 1);
-        timeline.say(t('gap.said', { n: Math.max(next, 0) + 1, time: time(gap.to - gap.from) }));
+        const columns = timeline.app.store.gaps[state.set];
+        const longest = gap.pieces.reduce((best, i) => (columns && columns.end[i] - columns.start[i] > columns.end[best] - columns.start[best] ? i : best));
+        const cause = columns ? timeline.app.word('idle.' + CAUSES[columns.cause[longest]]) : '';
+        timeline.say(t('gap.said', { n: Math.max(next, 0) + 1, time: time(gap.to - gap.from), cause }));
     }
 
     private step(by: number): void {

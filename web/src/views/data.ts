@@ -51,10 +51,33 @@ export function slicesCsv(app: App, set: number): string {
     return csv(['group', 'lane', 'depth', 'name', 'start_ns', 'duration_ns'], rows);
 }
 
-// The model without the packed columns.
+interface LaneColumns {
+    start: number[];
+    duration: number[];
+    what: number[]; // place in `names`
+}
+
+// The items of a lane in its own order.
+function laneColumns(app: App, set: number, lane: number): LaneColumns {
+    const { n } = app.model.sets[set].lanes[lane];
+    const columns: LaneColumns = { start: new Array<number>(n).fill(0), duration: new Array<number>(n).fill(0), what: new Array<number>(n).fill(0) };
+    for (const row of app.store.lane(set, lane)?.rows ?? []) {
+        for (let k = 0; k < row.start.length; k++) {
+            columns.start[row.index[k]] = row.start[k];
+            columns.duration[row.index[k]] = row.end[k] - row.start[k];
+            columns.what[row.index[k]] = row.what[k];
+        }
+    }
+    return columns;
+}
+
+// The model with the slices as plain columns in place of the packed ones.
 export function modelJson(app: App): string {
     const packed = ['dictionary', 'chunks', 'arrows', 'gaps', 'overview'];
-    return JSON.stringify(app.model, (key, value) => (packed.includes(key) ? undefined : value), 1);
+    const sets = app.model.sets.map((set, s) => ({
+        ...set, names: app.store.namesOf(s), lanes: set.lanes.map((lane, l) => ({ ...lane, items: laneColumns(app, s, l) })),
+    }));
+    return JSON.stringify({ ...app.model, sets }, (key, value) => (packed.includes(key) ? undefined : value));
 }
 
 function setFacts(set: Set): HTMLElement {

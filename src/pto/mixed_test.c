@@ -1,0 +1,147 @@
+/* Kernels of several functions, in all the forms that compilers write them. */
+#include "base/testing.h"
+#include "pto/testing_sim.h"
+
+#define ACC   "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+#define LEFT  "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"
+#define RIGHT "!pto.tile_buf<right, 16x16xf16, slayout=col_major>"
+#define VEC   "!pto.tile_buf<vec, 16x16xf32>"
+#define ARGS  "%a: !pto.ptr<f32>"
+#define TYPES "!pto.ptr<f32>"
+
+#define CUBE_BODY(push)                                                                            \
+    "%z = arith.constant 0 : i64\n%l = pto.alloc_tile addr = %z : " LEFT "\n"                      \
+    "%r = pto.alloc_tile addr = %z : " RIGHT "\n%c = pto.alloc_tile addr = %z : " ACC "\n"         \
+    "pto.tmatmul ins(%l, %r : " LEFT ", " RIGHT ") outs(%c : " ACC ")\n" push "return\n"
+
+#define INIT "_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %ring : i32)\n"
+#define RING                                                                                       \
+    "%ring = pto.reserve_buffer {name = \"f\", size = 8192, location = "                           \
+    "#pto.address_space<vec>, auto = false, base = 0} -> i32\n"
+#define PEER "%ring = pto.import_reserved_buffer {name = \"f\", peer_func = @vector} -> i32\n"
+
+#define PLAIN_CUBE PEER "pto.aic" INIT CUBE_BODY("pto.tpush_to_aiv(%c : " ACC ") {split = 0}\n")
+#define PLAIN_VECTOR                                                                               \
+    RING "pto.aiv" INIT "%t = pto.tpop_from_aic {split = 0} -> " VEC "\n"                          \
+         "pto.tfree_from_aic {split = 0}\nreturn\n"
+
+#define LOWERED                                                                                    \
+    "%p = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024} (%a : " TYPES                 \
+    ", %ring : i32) -> !pto.pipe\n"
+#define LOWERED_CUBE PEER LOWERED CUBE_BODY("pto.tpush(%c, %p : " ACC ", !pto.pipe) {split = 0}\n")
+#define LOWERED_VECTOR                                                                             \
+    RING LOWERED "%t = pto.declare_tile -> " VEC "\n"                                              \
+                 "pto.tpop(%t, %p : " VEC ", !pto.pipe) {split = 0}\n"                             \
+                 "pto.tfree(%p : !pto.pipe) {split = 0}\nreturn\n"
+
+#define PART(name, kind, body)                                                                     \
+    "func.func private @" name "(" ARGS ") attributes {pto.kernel_kind = #pto.kernel_kind<" kind   \
+    ">} {\n" body "}\n"
+#define ENTRY(name, calls)                                                                         \
+    "func.func @" name "(" ARGS ") attributes {pto.entry} {\n" calls "return\n}\n"
+#define CALL(name)   "func.call @" name "(%a) : (" TYPES ") -> ()\n"
+#define MODULE(body) "module attributes {pto.target_arch = \"a2a3\"} {\n" body "}\n"
+
+#define MIXED(cube, vector)                                                                        \
+    MODULE(PART("cube", "cube", cube) PART("vector", "vector", vector)                             \
+               ENTRY("k", CALL("cube") CALL("vector")))
+
+static int64_t run(const char *text, uint32_t present)
+{
+    struct testing_sim t;
+
+    testing_sim_open(&t, str_of(text));
+    int64_t total = testing_sim_run(&t, true);
+    for (size_t i = 0; i < t.diag.entries.n; i++)
+        print_message("%s: %s\n", t.diag.entries.at[i].code, t.diag.entries.at[i].first[0].text);
+    assert_int_equal(t.status, ST_OK);
+    assert_int_equal(t.sim.present, present);
+    testing_sim_close(&t);
+    return total;
+}
+
+TEST(an_entry_and_its_private_functions_are_one_kernel)
+{
+    struct testing_sim t;
+
+    testing_sim_open(&t, S(MIXED(PLAIN_CUBE, PLAIN_VECTOR)));
+    testing_sim_run(&t, true);
+    assert_int_equal(t.status, ST_OK);
+    assert_int_equal(t.sim.present, 7);
+    assert_int_equal(t.sim.cores[PTO_AIC].queues.pipe[PTO_PIPE_M].count, 1);
+    assert_int_equal(t.sim.cores[PTO_AIC].queues.pipe[PTO_PIPE_FIX].count, 1);
+    assert_int_equal(t.sim.cores[PTO_AIV0].queues.pipe[PTO_PIPE_MTE2].count, 1);
+    assert_int_equal(t.sim.cores[PTO_AIV1].queues.pipe[PTO_PIPE_MTE2].count, 1);
+    assert_true(testing_sim_record(&t, PTO_AIV0, PTO_PIPE_MTE2, 0)->start >=
+                testing_sim_record(&t, PTO_AIC, PTO_PIPE_FIX, 0)->ready);
+    testing_sim_close(&t);
+}
+
+TEST(lowered_fifos_take_as_long_as_plain_ones)
+{
+    assert_int_equal(run(MIXED(LOWERED_CUBE, LOWERED_VECTOR), 7),
+                     run(MIXED(PLAIN_CUBE, PLAIN_VECTOR), 7));
+}
+
+TEST(entries_are_chosen_by_name)
+{
+    struct testing_sim t;
+    const struct pto_function *found[4];
+
+    testing_sim_open(&t, S(MODULE(PART("cube", "cube", CUBE_BODY("")) ENTRY("one", CALL("cube"))
+                                      ENTRY("two", ""))));
+    assert_int_equal(pto_sim_kernels(&t.module, found, 4), 2);
+    t.status = pto_sim_prepare(&t.sim, &t.module, S(""), PTO_A2A3, true, "k.pto", &t.diag);
+    assert_int_equal(t.status, ST_NOT_FOUND);
+    t.status = pto_sim_prepare(&t.sim, &t.module, S("one"), PTO_A2A3, true, "k.pto", &t.diag);
+    assert_int_equal(t.status, ST_OK);
+    assert_int_equal(t.sim.present, 1);
+    testing_sim_close(&t);
+}
+
+TEST(an_operation_on_the_wrong_core_is_an_error)
+{
+    struct testing_sim t;
+
+    testing_sim_open(&t,
+                     S(MODULE(PART("vector", "vector", CUBE_BODY("")) ENTRY("k", CALL("vector")))));
+    testing_sim_run(&t, true);
+    assert_int_equal(t.status, ST_UNSUPPORTED);
+    assert_string_equal(testing_sim_told(&t, "pto-run.wrong-core"),
+                        "pto.tmatmul: runs on PIPE_M, which a vector core does not have");
+    testing_sim_close(&t);
+}
+
+TEST(modules_in_modules_and_places_are_read)
+{
+    static const char text[] =
+        "#loc0 = loc(\"k.py\":1:2)\n"
+        "module {\n"
+        "module @inner attributes {pto.target_arch = \"a5\"} {\n"
+        "func.func @k(%a: !pto.ptr<f32> loc(\"k.py\":3:4)) {\n"
+        "%n = arith.constant 64 : i64 loc(#loc0)\n"
+        "%s = arith.constant 1.0 : f32\n"
+        "%q = pto.inttoptr %n : i64 -> !pto.ptr<f32> loc(callsite(\"a\" at \"b\"))\n"
+        "%m = pto.ptrtoint %q : !pto.ptr<f32> -> i64\n"
+        "return loc(unknown)\n} loc(#loc0)\n} loc(#loc0)\n} loc(#loc0)\n#loc1 = loc(unknown)\n";
+    struct testing_sim t;
+
+    testing_sim_open(&t, S(text));
+    assert_int_equal(t.module.arch, PTO_A5);
+    testing_sim_run(&t, true);
+    assert_int_equal(t.status, ST_OK);
+    testing_sim_close(&t);
+}
+
+TEST(the_scale_of_a_store_is_read)
+{
+    (void)run(MODULE(PART("c", "cube",
+                          "%s = arith.constant 2.0 : f32\npto.set_quant_scalar ins(%s : f32)\n"
+                          "return\n") ENTRY("k", CALL("c"))),
+              1);
+}
+
+TEST_MAIN("pto mixed kernels", T(an_entry_and_its_private_functions_are_one_kernel),
+          T(lowered_fifos_take_as_long_as_plain_ones), T(entries_are_chosen_by_name),
+          T(an_operation_on_the_wrong_core_is_an_error), T(modules_in_modules_and_places_are_read),
+          T(the_scale_of_a_store_is_read))
