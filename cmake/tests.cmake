@@ -165,6 +165,8 @@ add_test(NAME examples.damage COMMAND damage 4 4 1 ${CMAKE_SOURCE_DIR}/examples)
 add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/ops.py
     ${run_run_ops})
 if(TARGET strata)
+    add_test(NAME pto.cpp COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/cpp.py
+        ${run_strata} ${CMAKE_SOURCE_DIR}/examples/pto-cpp)
     add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
         ${run_strata})
 endif()

@@ -132,18 +132,19 @@ const struct command command_pto_check = {
     .group = GROUP_KERNELS,
     .summary = "check kernels against the rules of PTO text",
     .usage = "[OPTIONS] FILE…",
-    .details = "Parses each kernel and checks what can be checked without running it: names and "
-               "types, memory spaces and sizes of tiles, valid regions, shapes of multiplications, "
-               "FIFOs between cube and vector cores, flags, dominance. Each problem is shown with "
-               "file, line and column, the source line and a marker.\n"
-               "\n"
-               "--races also runs each kernel, without data, and reports accesses to the same bytes from "
-               "different pipes or cores that no flag, barrier or queue puts in order, with both "
-               "lines, the buffer and the missing flag; numbers that nobody supplied get several "
-               "values in turn. In a kernel without flags those of the compiler are checked.\n"
-               "\n"
-               "Parsing continues after an invalid operation, so one run shows several problems. "
-               "The exit code is 1 if there is an error or a race.",
+    .details =
+        "Parses each kernel and checks what can be checked without running it: names and "
+        "types, memory spaces and sizes of tiles, valid regions, shapes of multiplications, "
+        "FIFOs between cube and vector cores, flags, dominance. Each problem is shown with "
+        "file, line and column, the source line and a marker.\n"
+        "\n"
+        "--races also runs each kernel, without data, and reports accesses to the same bytes from "
+        "different pipes or cores that no flag, barrier or queue puts in order, with both "
+        "lines, the buffer and the missing flag; numbers that nobody supplied get several "
+        "values in turn. In a kernel without flags those of the compiler are checked.\n"
+        "\n"
+        "Parsing continues after an invalid operation, so one run shows several problems. "
+        "The exit code is 1 if there is an error or a race.",
     .see = "docs/formats/pto.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
     .schemas = {&pto_check_schema},
