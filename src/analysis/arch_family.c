@@ -563,7 +563,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
         uint32_t at;
         if (!hash_get(&by_source, source, &at)) {
             struct arch_op op = make_op(&f, slice);
-            uint64_t key = (uint64_t)intern_put(&texts, op.name) << 8 | (uint64_t)op.family;
+            uint64_t key = (uint64_t)op.family << 32 | intern_put(&texts, op.name);
             at = hash_add(&by_name, key, (uint32_t)found.n);
             if (at == found.n)
                 vec_push(&found, op);

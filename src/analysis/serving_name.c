@@ -100,7 +100,7 @@ static bool parse_tensorrt(struct str text, struct serving_name *n)
 {
     static const struct str word = S_INIT("_forward_step ");
     size_t at = str_find(text, word);
-    int64_t number, tokens;
+    int64_t number;
 
     if (at == text.n)
         return false;
@@ -110,8 +110,7 @@ static bool parse_tensorrt(struct str text, struct serving_name *n)
         !take_number(&text, &number))
         return false;
     if (take_word(&text, S(" ctx tokens, "))) {
-        tokens = number;
-        n->context_tokens = tokens;
+        n->context_tokens = number;
         if (!take_number(&text, &number))
             return false;
     }

@@ -1,6 +1,8 @@
 /* Rows, events and steps of traces by XLA and rocprof. */
 #include "input/trace_rows.h"
 
+#include <stdlib.h>
+
 #include "base/char.h"
 #include "capture/classify.h"
 #include "input/step_name.h"
@@ -241,44 +243,53 @@ static bool is_module(const struct capture *cap, size_t slice, strid row, int64_
     return cap->lanes.at[cap->slices.lane[slice]].key.name == row && is_wanted(cap, slice, device);
 }
 
-/* Without steps: each run of the module that takes most time is one, if it runs more than once. */
-static void mark_modules(struct capture *cap, size_t first, int64_t device)
+/* Runs of one module. */
+struct module_runs {
+    strid name;
+    nanos total;
+    size_t n;
+};
+
+ORDER_BY(longest_first, struct module_runs, ORDER(y->total, x->total) ?: ORDER(x->name, y->name));
+
+/* The module that takes most time, if it runs more than once; else 0. */
+static strid main_module(struct capture *cap, size_t first, strid row, int64_t device)
 {
-    VEC_OF(struct {
-        strid name;
-        nanos total;
-        int64_t n;
-    })
-    sums = {0};
-    strid row = capture_intern(cap, S("XLA Modules"));
+    VEC_OF(struct module_runs) runs = {0};
     struct hash places = {0};
-    size_t best = 0;
+    strid found = 0;
 
     for (size_t i = first; i < cap->slices.n; i++) {
         if (!is_module(cap, i, row, device))
             continue;
-        uint32_t fresh = (uint32_t)sums.n;
-        strid name = module_of(cap, i);
-        uint32_t k = hash_add(&places, name, fresh);
+        struct module_runs one = {module_of(cap, i), cap->slices.dur[i], 1};
+        uint32_t fresh = (uint32_t)runs.n, k = hash_add(&places, one.name, fresh);
         if (k == fresh) {
-            vec_reserve(&sums, sums.n + 1);
-            sums.at[sums.n].name = name;
-            sums.at[sums.n].total = 0;
-            sums.at[sums.n++].n = 0;
+            vec_push(&runs, one);
+        } else if (k < runs.n) {
+            runs.at[k].total = nanos_add(runs.at[k].total, one.total);
+            runs.at[k].n++;
         }
-        sums.at[k].total = nanos_add(sums.at[k].total, cap->slices.dur[i]);
-        sums.at[k].n++;
-        if (sums.at[k].total > sums.at[best].total)
-            best = k;
     }
-    if (sums.n > 0 && sums.at[best].n > 1) {
-        int64_t n = 0;
-        for (size_t i = first; i < cap->slices.n; i++)
-            if (is_module(cap, i, row, device) && module_of(cap, i) == sums.at[best].name)
-                add_mark(cap, i, n++, "Step");
-    }
+    if (runs.n > 0)
+        qsort(runs.at, runs.n, sizeof(*runs.at), longest_first);
+    if (runs.n > 0 && runs.at[0].n > 1)
+        found = runs.at[0].name;
     hash_free(&places);
-    vec_free(&sums);
+    vec_free(&runs);
+    return found;
+}
+
+/* Without steps: each run of that module is one. */
+static void mark_modules(struct capture *cap, size_t first, int64_t device)
+{
+    strid row = capture_intern(cap, S("XLA Modules"));
+    strid module = main_module(cap, first, row, device);
+    int64_t n = 0;
+
+    for (size_t i = first; i < cap->slices.n && module != 0; i++)
+        if (is_module(cap, i, row, device) && module_of(cap, i) == module)
+            add_mark(cap, i, n++, "Step");
 }
 
 /* Ranges of a program that are named like steps. */

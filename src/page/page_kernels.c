@@ -77,6 +77,9 @@ static void sum_up(void *ctx, size_t slice, uint32_t what)
 
 /* ---- roof ---- */
 
+/* Clocks and data sheets differ by less. */
+#define BEYOND 1.25
+
 static enum peak peak_of(struct tensor_type type)
 {
     return type.is_float8 ? PEAK_FP8 : type.is_half ? PEAK_BF16 : PEAK_TF32;
@@ -94,6 +97,10 @@ static void add_roof(struct page_kernel *row, const struct device *device,
         return;
     double compute = row->flops / peak, memory = row->bytes / gbps;
     double roof = (compute > memory ? compute : memory) / (double)row->mean;
+    if (roof > BEYOND) { /* another kernel of the operator does the work */
+        row->flops = row->bytes = 0;
+        return;
+    }
     row->is_compute = compute > memory;
     row->roof = roof < 1 ? roof : 1;
     row->headroom = (1 - row->roof) * (double)row->per_step;
@@ -138,7 +145,8 @@ static void finish_row(struct summing *s, struct page_kernel *row, struct operat
     row->n_trend = s->steps > 0 ? (s->steps + s->bucket - 1) / s->bucket : 0;
     if (ref.op != NO_SLICE)
         row->op = capture_text(s->set->cap, s->set->cap->slices.name[ref.op]);
-    add_roof(row, device, operator_work_of(works, ref));
+    if (s->set->whats.at[row->what].kind == SLICE_COMPUTE)
+        add_roof(row, device, operator_work_of(works, ref));
 }
 
 struct page_kernels page_kernels_find(const struct page_set *set)

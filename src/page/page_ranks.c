@@ -217,7 +217,7 @@ static void put_rank_label(struct page_html *h, size_t rank, int y)
 
     if (high == HIGH || rank % 4 == 0) {
         page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">",
-                         rank == h->page->ranks->slow ? " value" : "", y + (high == HIGH ? 15 : 9));
+                         rank == h->page->ranks->slow ? " slow" : "", y + (high == HIGH ? 15 : 9));
         page_html_text(h, str_fit(name, 20));
         page_html_put(h, S("</text>"));
     }
@@ -329,8 +329,9 @@ static void put_cell(struct page_html *h, const struct heat_map *m, size_t colum
                      LABEL + (double)column * width, (int)rank * high, width * 0.97, high - 2,
                      heat_of(m->ratio[cell], m->most));
     if (high == HIGH && m->columns <= 16)
-        page_html_format(h, "<text x=\"50%%\" y=\"15\" text-anchor=\"middle\">%.2f ×</text>",
-                         m->ratio[cell]);
+        page_html_format(
+            h, "<text class=\"wide\" x=\"50%%\" y=\"15\" text-anchor=\"middle\">%.2f ×</text>",
+            m->ratio[cell]);
     page_html_put(h, S("</svg></a>\n"));
 }
 
