@@ -37,6 +37,11 @@ endif()
 target_link_options(strata PRIVATE -Wl,--disable-new-dtags)
 set_target_properties(strata PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/strata")
 install(TARGETS strata)
+# The headers with which PTO kernels in C++ compile; the program has its own copy of them.
+install(DIRECTORY data/pto-host/ DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto-host/include
+    PATTERN strata EXCLUDE)
+install(FILES include/strata/pto_host.h
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto-host/include/strata)
 install(TARGETS inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
 
 # Man pages and completions are printed by the program from its command tables.

@@ -168,6 +168,8 @@ add_test(NAME pto.ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto
 if(TARGET strata)
     add_test(NAME pto.changes COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/changes.py
         ${run_strata})
+    add_test(NAME pto.cpp COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/cpp.py
+        ${run_strata} ${CMAKE_SOURCE_DIR}/examples/pto-cpp)
     add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
         ${run_strata})
 endif()

@@ -168,35 +168,6 @@ static enum status compare(struct session *s, const struct args *a, const struct
     return ST_OK;
 }
 
-static enum status draw(struct session *s, const struct args *a, const struct pto_costs *costs,
-                        const struct pto_setup *setup, struct pto_sim_run *x)
-{
-    struct words wrote = {0};
-    struct capture *cap = NULL;
-    enum status status;
-
-    if (!a->timeline && !a->trace && !a->insight)
-        return ST_OK;
-    status = flow_pto_capture(&x->k, costs, setup, &s->diag, &cap);
-    if (status == ST_OK && a->timeline) {
-        flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
-        x->has_view = true;
-    }
-    bool is_again = page_answer_again(s);
-    if (status == ST_OK && a->trace && !is_again) {
-        status = flow_pto_trace(cap, a->trace, &s->diag);
-        if (status == ST_OK)
-            session_wrote(s, a->trace);
-    }
-    if (status == ST_OK && a->insight && !is_again)
-        status = flow_pto_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
-    for (size_t i = 0; i < wrote.n; i++)
-        session_wrote(s, wrote.at[i]);
-    vec_free(&wrote);
-    capture_free(cap);
-    return status;
-}
-
 /* Writes the text with one of the changes. */
 static enum status apply(struct session *s, int64_t number, const struct pto_sim_run *x)
 {
@@ -229,12 +200,14 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     if (!page_answer_again(s))
         TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
-    TRY(draw(s, a, costs, setup, x));
-    if (a->lines || a->what_if || a->apply > 0)
-        TRY(flow_pto_lines(&x->k, costs, &s->diag, &x->lines));
+    TRY(pto_sim_extra(s, costs, setup,
+                      &(struct pto_sim_extras){.trace = a->trace,
+                                               .insight = a->insight,
+                                               .timeline = a->timeline,
+                                               .lines = a->lines || a->what_if || a->apply > 0,
+                                               .what_if = a->what_if},
+                      x));
     x->has_lines = a->lines;
-    if (a->what_if)
-        pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     if (a->what_if || a->apply > 0)
         pto_advise(&x->k, costs, setup, &x->lines, &x->advices);
     return a->apply > 0 ? apply(s, a->apply, x) : ST_OK;

@@ -30,6 +30,15 @@ struct pto_sim_run {
 /* The whole report of one kernel; `top` lines of each list. */
 void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top, bool has_what_if);
 
+/* What a run leaves besides: files, a picture in letters, changes that would help. */
+struct pto_sim_extras {
+    const char *trace, *insight;
+    bool timeline, lines, what_if;
+};
+enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
+                          const struct pto_setup *setup, const struct pto_sim_extras *a,
+                          struct pto_sim_run *x);
+
 /* The source with cycles beside each line, operations, scalar work and memory. */
 void pto_sim_add_lines(struct report *r, const struct pto_sim_run *run, size_t top);
 

@@ -3,6 +3,9 @@
  */
 #include "cli/pto_sim_show.h"
 
+#include "capture/capture.h"
+#include "cli/page_answer.h"
+
 #include <inttypes.h>
 
 #include "report/report.h"
@@ -371,3 +374,41 @@ const struct schema pto_sim_schema = {
     .record = &run_record,
     .is_list = true,
 };
+
+/* ---- files ---- */
+
+enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
+                          const struct pto_setup *setup, const struct pto_sim_extras *a,
+                          struct pto_sim_run *x)
+{
+    struct words wrote = {0};
+    struct capture *cap = NULL;
+    enum status status;
+
+    status = a->timeline || a->trace || a->insight
+                 ? flow_pto_capture(&x->k, costs, setup, &s->diag, &cap)
+                 : ST_OK;
+    if (status == ST_OK && a->timeline) {
+        flow_pto_view(cap, out_room(&s->out, 27, 64), &x->view);
+        x->has_view = true;
+    }
+    bool is_again = page_answer_again(s);
+    if (status == ST_OK && a->trace && !is_again) {
+        status = flow_pto_trace(cap, a->trace, &s->diag);
+        if (status == ST_OK)
+            session_wrote(s, a->trace);
+    }
+    if (status == ST_OK && a->insight && !is_again)
+        status = flow_pto_insight(cap, a->insight, &s->arena, &s->diag, &wrote);
+    for (size_t i = 0; i < wrote.n; i++)
+        session_wrote(s, wrote.at[i]);
+    vec_free(&wrote);
+    capture_free(cap);
+    if (status == ST_OK && a->lines) {
+        status = flow_pto_lines(&x->k, costs, &s->diag, &x->lines);
+        x->has_lines = status == ST_OK;
+    }
+    if (status == ST_OK && a->what_if)
+        pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
+    return status;
+}

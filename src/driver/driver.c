@@ -165,6 +165,14 @@ const struct driver drivers[DRIVERS] = {
                       "ncu and nsys if found, else imported files",
                       .library = {LIST("libcupti.so.13", "libcupti.so.12", "libcupti.so"),
                                   probe_cuda_folders, ask_cupti}},
+    [DRIVER_CXX] =
+        {
+            "C++ compiler",
+            "GCC or Clang",
+            "compiles PTO kernels in C++ for this machine (pto cc, incore replay)",
+            "kernels as PTO text",
+            .program = {"g++", "STRATA_CXX", LIST("/usr/bin/c++", "/usr/bin/clang++*"), true},
+        },
     [DRIVER_MSPROF] = {"msprof", "CANN msprof", "profiles Ascend hardware and its simulator",
                        "the built-in core simulator; imported profiles",
                        "implemented from documentation; untested on hardware",

@@ -57,6 +57,7 @@ enum driver_id {
     DRIVER_CUDA,
     DRIVER_CUOBJDUMP,
     DRIVER_CUPTI,
+    DRIVER_CXX,
     DRIVER_MSPROF,
     DRIVER_NCCL,
     DRIVER_NCU,

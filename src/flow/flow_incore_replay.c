@@ -165,18 +165,18 @@ static enum status run_workspace(const struct incore_replay_job *job,
 {
     if (wants_msprof(job, r))
         return incore_replay_msprof(job, r, d);
-    if (job->pto != NULL)
+    if (job->pto != NULL || r->kernel.is_runnable)
         return incore_replay_sim(job, r, d);
-    struct where where = {.path = r->workspace};
+    struct where where = {.path = r->kernel.incore.path};
     if (job->backend == REPLAY_AUTO) {
         diag_add(d, SEV_WARN, "replay.not-run", where,
-                 "nothing was simulated: msprof is not installed, and the built-in simulator reads "
-                 "PTO text (--pto), not C++");
+                 "nothing was simulated: msprof is not installed, and for the built-in simulator "
+                 "the kernel must include pto/pto-inst.hpp or be given as PTO text (--pto)");
         return ST_OK;
     }
     diag_hint(d, "try", "--pto with the kernel as PTO text, or --backend msprof");
     return diag_fail(d, ST_UNSUPPORTED, "replay.no-pto", where,
-                     "the built-in simulator reads PTO text, not C++; the workspace was written");
+                     "the kernel does not include pto/pto-inst.hpp; the workspace was written");
 }
 
 enum status flow_incore_replay(const struct incore_replay_job *job, struct diag *d,

@@ -11,6 +11,7 @@
 #include "base/proc.h"
 #include "flow/flow_incore_replay.h"
 #include "flow/flow_pto_sim.h"
+#include "flow/pto_cpp.h"
 #include "pto/cost.h"
 #include "replay/log_hints.h"
 
@@ -114,6 +115,31 @@ static struct givens bind(struct incore_replay_result *r)
     return g;
 }
 
+static enum pto_arch arch_of(const struct incore_replay_result *r)
+{
+    return strcmp(r->ws.platform->family, "a5") == 0 ? PTO_A5 : PTO_A2A3;
+}
+
+/* Runs the kernel and writes what MindStudio Insight opens. */
+static enum status export(struct incore_replay_result *r, struct pto_kernel *kernel,
+                          const struct pto_costs *costs, const struct pto_setup *setup,
+                          struct diag *d) {
+    TRY(pto_kernel_load(kernel, setup, d)); TRY(pto_kernel_bind(kernel, setup, d));
+    TRY(pto_kernel_run(kernel, costs, setup, d));
+    const char *root = fs_join(&r->arena, r->workspace, "insight_export");
+    TRY(fs_mkdir_own(root, d));
+    chmod(root, 0700);
+    TRY(flow_pto_export(kernel, costs, setup, root,
+                        arena_format(&r->arena, "%016llx",
+                                     (unsigned long long)hash_bytes(kernel->text)),
+                        &r->arena, d, &r->wrote));
+    r->backend = "sim";
+    r->cycles = kernel->outcome.total;
+    /* One block is exported: a mixed kernel leaves as many tables as it has cores. */
+    TRY(workspace_find_export(&r->arena, r->workspace, NULL, SHAPE_AIC, &r->simulator, d));
+    return ST_OK;
+}
+
 static enum status simulate(const struct incore_replay_job *job, struct incore_replay_result *r,
                             struct pto_kernel *kernel, const struct pto_costs *costs,
                             struct diag *d)
@@ -121,7 +147,7 @@ static enum status simulate(const struct incore_replay_job *job, struct incore_r
     struct givens g = bind(r);
     struct pto_setup setup = {
         .path = job->pto,
-        .target = strcmp(r->ws.platform->family, "a5") == 0 ? PTO_A5 : PTO_A2A3,
+        .target = (int)arch_of(r),
         .has_memory = true,
         .blocks = r->ws.blocks,
         .args = g.args,
@@ -133,21 +159,38 @@ static enum status simulate(const struct incore_replay_job *job, struct incore_r
         .seed = 19,
     };
 
-    TRY(pto_kernel_load(kernel, &setup, d));
-    TRY(pto_kernel_bind(kernel, &setup, d));
-    TRY(pto_kernel_run(kernel, costs, &setup, d));
-    const char *root = fs_join(&r->arena, r->workspace, "insight_export");
-    TRY(fs_mkdir_own(root, d));
-    chmod(root, 0700);
-    TRY(flow_pto_export(
-        kernel, costs, &setup, root,
-        arena_format(&r->arena, "%016llx", (unsigned long long)hash_bytes(kernel->text)), &r->arena,
-        d, &r->wrote));
-    r->backend = "sim";
-    r->cycles = kernel->outcome.total;
-    /* One block is exported: a mixed kernel leaves as many tables as it has cores. */
-    TRY(workspace_find_export(&r->arena, r->workspace, NULL, SHAPE_AIC, &r->simulator, d));
-    return ST_OK;
+    return export(r, kernel, costs, &setup, d);
+}
+
+/* What the kernel did when it ran here. */
+static enum status simulate_cpp(const struct incore_replay_job *job, struct incore_replay_result *r,
+                                struct pto_kernel *kernel, const struct pto_costs *costs,
+                                struct pto_cpp_run *run, struct diag *d)
+{
+    struct str core = r->kernel.incore.core_type;
+    struct pto_cpp_job cpp = {
+        .source = r->kernel.incore.path,
+        .arch = arch_of(r),
+        .side = str_equal(core, S("aic"))   ? (int)SHAPE_AIC
+                : str_equal(core, S("aiv")) ? (int)SHAPE_AIV
+                                            : -1,
+        .slots = &r->slots,
+        .blocks = r->ws.blocks,
+        .limit_ms = job->timeout_s * 1000,
+        .seed = 19,
+    };
+
+    TRY(pto_cpp_run(&cpp, run, d));
+    struct pto_setup setup = {.path = cpp.source,
+                              .text = text_view(&run->text),
+                              .lines = run->lines.at,
+                              .n_lines = run->lines.n,
+                              .source = run->source,
+                              .is_flagged = true,
+                              .watches_races = true,
+                              .target = (int)cpp.arch,
+                              .blocks = 1};
+    return export(r, kernel, costs, &setup, d);
 }
 
 enum status incore_replay_sim(const struct incore_replay_job *job, struct incore_replay_result *r,
@@ -155,10 +198,14 @@ enum status incore_replay_sim(const struct incore_replay_job *job, struct incore
 {
     struct pto_costs *costs = pto_costs_new();
     struct pto_kernel kernel;
+    struct pto_cpp_run run = {0};
 
+    arena_init(&run.arena);
     pto_kernel_init(&kernel);
-    enum status st = simulate(job, r, &kernel, costs, d);
+    enum status st = job->pto ? simulate(job, r, &kernel, costs, d)
+                              : simulate_cpp(job, r, &kernel, costs, &run, d);
     pto_kernel_free(&kernel);
+    pto_cpp_free(&run);
     pto_costs_free(costs);
     return st;
 }

@@ -18,6 +18,7 @@ static int64_t cycles_with(struct pto_kernel *k, const struct pto_costs *costs,
     diag_init(&quiet);
     pto_sim_init(&other);
     other.ignore_reuse = options->no_reuse_waits;
+    other.is_flagged = setup->is_flagged;
     if (compiles)
         status = pto_sim_prepare(&other, &k->module, setup->func, k->arch, options->is_dep,
                                  setup->path, &quiet);

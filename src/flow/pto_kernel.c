@@ -45,6 +45,15 @@ void pto_kernel_free(struct pto_kernel *k)
 
 /* ---- reading ---- */
 
+/* A text made of another file tells that file's lines. */
+static void move_lines(struct pto_module *m, const struct pto_setup *setup)
+{
+    for (size_t i = 0; setup->lines && i < m->ops.n; i++) {
+        uint32_t line = m->ops.at[i].line;
+        m->ops.at[i].line = line < setup->n_lines ? setup->lines[line] : 0;
+    }
+}
+
 enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
 {
     mapfile_close(&k->map);
@@ -62,6 +71,9 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
                              &k->text, d));
     if (pto_parse(k->parser, k->text, &k->module) != ST_OK || pto_verify(&k->module) != ST_OK)
         return pto_tell(&k->module, setup->path, d);
+    move_lines(&k->module, setup);
+    if (setup->source.at != NULL)
+        k->text = setup->source;
     k->arch = setup->target >= 0 ? (enum pto_arch)setup->target : k->module.arch;
     TRY(pto_chip_find(setup->chip, k->arch, &k->chip, d));
     if (setup->target < 0 && setup->chip.n > 0 && !k->module.has_arch)
@@ -71,6 +83,7 @@ enum status pto_kernel_load(struct pto_kernel *k, const struct pto_setup *setup,
                          (struct where){.path = setup->path},
                          "the kernel is for %s, but chip %.*s has another architecture",
                          pto_arch_name(k->arch), STR_ARGS(k->chip.name));
+    k->sim.is_flagged = setup->is_flagged;
     return pto_sim_prepare(&k->sim, &k->module, setup->func, k->arch, setup->is_dep, setup->path,
                            d);
 }

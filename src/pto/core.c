@@ -309,8 +309,8 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
         if ((mask & (to_vector ? 1 : 2)) == 0)
             continue;
         f->is_set[c->number] = true;
-        f->slot_size = size;
-        f->slots = slots;
+        f->ring.slot_size = size;
+        f->ring.slots = slots;
         f->local_slots = local;
         const struct pto_use *base =
             pto_class_of(op->code) == PTO_CLASS_INIT_FIFO

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "pto/cost.h"
+#include "pto/fifo_ring.h"
 #include "pto/hazards.h"
 #include "pto/l2.h"
 #include "pto/program.h"
@@ -41,13 +42,12 @@ struct pto_assumption {
 
 struct pto_fifo {
     bool is_set[PTO_CORES]; /* this core initialised it */
-    int64_t slot_size, slots, local_slots;
+    struct pto_ring ring;
+    int64_t local_slots;
     int64_t base;                                /* of the ring in the consumer's memory */
     VEC_OF(struct pto_moment) pushed[PTO_CORES]; /* by producer */
     VEC_OF(struct pto_moment) freed[PTO_CORES];  /* by consumer */
     size_t popped[PTO_CORES];                    /* by consumer */
-    unsigned char *data;                         /* of the slots, when data is moved */
-    struct pto_tile *entries;                    /* by slot: what was pushed */
 };
 
 struct pto_tokens {

@@ -32,7 +32,8 @@ static bool take_credit(struct pto_core *c, const struct pto_site *s, const stru
 {
     size_t pushed = f->pushed[c->number].n;
 
-    return pushed < (size_t)f->slots || take_tokens(c, s, f, true, pushed - (size_t)f->slots, wait);
+    return pushed < (size_t)f->ring.slots ||
+           take_tokens(c, s, f, true, pushed - (size_t)f->ring.slots, wait);
 }
 
 static const struct pto_tile *first_tile(const struct pto_core *c, const struct pto_site *s)
@@ -43,91 +44,11 @@ static const struct pto_tile *first_tile(const struct pto_core *c, const struct 
     return u ? &c->slots.tiles[u->slot] : NULL;
 }
 
-static bool fifo_memory(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
+static bool moved(struct pto_core *c, enum status status)
 {
-    if (f->slot_size <= 0)
-        return pto_core_fail(c, s->line, "pto-run.fifo", "%s: the FIFO has no slot size",
-                             pto_op_name(s->code));
-    if (!f->data) {
-        f->data = mem_grow(NULL, (size_t)f->slot_size, (size_t)f->slots);
-        memset(f->data, 0, (size_t)(f->slot_size * f->slots));
-        f->entries = mem_grow(NULL, sizeof(*f->entries), (size_t)f->slots);
-        memset(f->entries, 0, sizeof(*f->entries) * (size_t)f->slots);
-    }
-    return true;
-}
-
-/* An entry lies row by row in its slot, whatever the layout of the tile it came from. */
-static struct pto_tile entry_tile(const struct pto_tile *t, unsigned char *slot, int64_t size,
-                                  int32_t split)
-{
-    struct pto_tile_type type = {.space = PTO_GM,
-                                 .dtype = t->type.dtype,
-                                 .rows = t->type.rows,
-                                 .cols = t->type.cols,
-                                 .v_row = PTO_DYNAMIC,
-                                 .v_col = PTO_DYNAMIC,
-                                 .fractal = 512};
-
-    if (split == 1 || split == 3)
-        type.rows *= 2;
-    if (split == 2 || split == 4)
-        type.cols *= 2;
-    return pto_tile_make(&type, slot, (size_t)size, 0);
-}
-
-static bool copy_data(struct pto_core *c, const struct pto_site *s, const struct pto_tile *from,
-                      const struct pto_tile *to)
-{
-    struct where where = {c->machine->path, s->line, 0};
-
-    if (pto_func_copy(from, to, where, c->machine->diag) == ST_OK)
-        return true;
-    c->state = PTO_FAILED;
-    return false;
-}
-
-static bool push_data(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
-{
-    const struct pto_tile *t = first_tile(c, s);
-    size_t slot = f->pushed[c->number].n % (size_t)f->slots;
-
-    if (!fifo_memory(c, s, f))
-        return false;
-    struct pto_tile entry = entry_tile(t, f->data + slot * (size_t)f->slot_size, f->slot_size,
-                                       s->to_vector ? 0 : s->split);
-    struct pto_tile part = entry;
-    if (!s->to_vector && s->split > 0)
-        part = pto_tile_half(&entry, s->split, c->number == PTO_AIV1);
-    part.v_row = t->v_row;
-    part.v_col = t->v_col;
-    if (s->to_vector) {
-        entry.v_row = t->v_row;
-        entry.v_col = t->v_col;
-    }
-    f->entries[slot] = entry;
-    if (!s->to_vector && s->split == 0 && c->number == PTO_AIV1)
-        return true; /* undivided: the entry of the first vector core counts */
-    return copy_data(c, s, t, &part);
-}
-
-static bool pop_data(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f,
-                     const struct pto_tile *to)
-{
-    size_t slot = f->popped[c->number] % (size_t)f->slots;
-
-    if (!fifo_memory(c, s, f))
-        return false;
-    struct pto_tile entry = f->entries[slot], target = *to;
-    if (s->to_vector && s->split > 0)
-        entry = pto_tile_half(&entry, s->split, c->number == PTO_AIV1);
-    if (target.v_row > entry.v_row)
-        target.v_row = entry.v_row;
-    if (target.v_col > entry.v_col)
-        target.v_col = entry.v_col;
-    entry.v_row = target.v_row;
-    entry.v_col = target.v_col;
-    return target.v_row == 0 || target.v_col == 0 || copy_data(c, s, &entry, &target);
+    if (status != ST_OK)
+        c->state = PTO_FAILED;
+    return status == ST_OK;
 }
 
 static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
@@ -152,7 +73,10 @@ static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
         pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, (enum pto_pipe)s->phases[0], ready);
-    if (c->machine->options->has_memory && !push_data(c, s, f))
+    struct where where = {c->machine->path, s->line, 0};
+    if (c->machine->options->has_memory &&
+        !moved(c, pto_ring_push(&f->ring, f->pushed[c->number].n, first_tile(c, s), s->to_vector,
+                                s->split, c->number == PTO_AIV1, where, c->machine->diag)))
         return false;
     vec_push(&f->pushed[c->number], as_token(c, ready));
     if (c->queues.races)
@@ -171,7 +95,8 @@ static bool popped_tile(struct pto_core *c, const struct pto_site *s, const stru
 
     made.base = t->base;
     made.limit = t->limit;
-    made.addr = f->base + (int64_t)(f->popped[c->number] % (size_t)f->local_slots) * f->slot_size;
+    made.addr =
+        f->base + (int64_t)(f->popped[c->number] % (size_t)f->local_slots) * f->ring.slot_size;
     int64_t room =
         (int64_t)pto_space_size(c->program->arch, made.type.space) - pto_tile_bytes(&made.type);
     if (valid[0] < 0 || valid[0] > made.type.rows || valid[1] < 0 || valid[1] > made.type.cols ||
@@ -207,7 +132,10 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
         pto_hazards_look(&c->hazards, &touch, &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_hazards_note(&c->hazards, &touch, ready);
-    if (c->machine->options->has_memory && !pop_data(c, s, f, t))
+    struct where where = {c->machine->path, s->line, 0};
+    if (c->machine->options->has_memory &&
+        !moved(c, pto_ring_pop(&f->ring, f->popped[c->number], t, s->to_vector, s->split,
+                               c->number == PTO_AIV1, where, c->machine->diag)))
         return false;
     f->popped[c->number]++;
     return true;
@@ -217,10 +145,10 @@ static bool pop_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
 static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
 {
     size_t k = f->freed[c->number].n;
-    int64_t lo = f->base + (int64_t)(k % (size_t)f->local_slots) * f->slot_size;
+    int64_t lo = f->base + (int64_t)(k % (size_t)f->local_slots) * f->ring.slot_size;
     enum pto_space space = s->to_vector ? PTO_VEC : PTO_MAT;
     const struct pto_queue *scalar = &c->queues.pipe[PTO_PIPE_S];
-    struct pto_moment quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->slot_size);
+    struct pto_moment quiet = pto_hazards_quiet(&c->hazards, space, lo, lo + f->ring.slot_size);
 
     /* and the scalar unit has come to say so */
     pto_moment_join(&quiet, (struct pto_moment){
@@ -228,7 +156,7 @@ static void free_site(struct pto_core *c, const struct pto_site *s, struct pto_f
 
     vec_push(&f->freed[c->number], as_token(c, quiet));
     if (c->queues.races)
-        pto_race_freed(c->queues.races, c->number, s, lo, lo + f->slot_size);
+        pto_race_freed(c->queues.races, c->number, s, lo, lo + f->ring.slot_size);
 }
 
 bool pto_core_fifo_site(struct pto_core *c, uint32_t site)

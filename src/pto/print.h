@@ -9,7 +9,11 @@
 #define STRATA_PTO_PRINT_H
 
 #include "base/sink.h"
+#include "base/text.h"
 #include "pto/ir.h"
+
+/* !pto.tile_buf<..> */
+void pto_tile_type_text(struct text *t, const struct pto_tile_type *tile);
 
 /* The module must have been read without errors. False when the sink failed. */
 bool pto_print(const struct pto_module *m, struct sink sink);

@@ -3,6 +3,7 @@
  */
 #include "base/text.h"
 #include "pto/ir.h"
+#include "pto/print.h"
 
 static void put_dim(struct text *t, const char *before, int64_t value)
 {
@@ -12,7 +13,7 @@ static void put_dim(struct text *t, const char *before, int64_t value)
         text_format(t, "%s%lld", before, (long long)value);
 }
 
-static void put_tile(struct text *t, const struct pto_tile_type *tile)
+void pto_tile_type_text(struct text *t, const struct pto_tile_type *tile)
 {
     static const char *const blayouts[] = {"row_major", "col_major"};
     static const char *const slayouts[] = {"none_box", "row_major", "col_major"};
@@ -72,10 +73,10 @@ static void put_type(const struct pto_module *m, struct text *t, uint32_t index)
         put_shape(t, type);
         break;
     case PTO_TYPE_TILE:
-        put_tile(t, &type->tile);
+        pto_tile_type_text(t, &type->tile);
         break;
     case PTO_TYPE_MULTI:
-        put_tile(t, &type->tile);
+        pto_tile_type_text(t, &type->tile);
         text_format(t, ", count=%d>", (int)type->count);
         break;
     case PTO_TYPE_EVENTS:

@@ -38,7 +38,8 @@ static void reset(struct pto_program *p)
     p->steps.n = p->sites.n = p->uses.n = p->accesses.n = p->nodes.n = p->syncs.n = 0;
     p->numbers.n = p->tiles.n = p->gms.n = p->arrays.n = p->arg_slots.n = 0;
     p->gm_shared = 0;
-    p->has_flags = p->has_jumps = p->has_fifos = p->has_products = p->has_scalar_gm = false;
+    p->has_flags = p->is_flagged;
+    p->has_jumps = p->has_fifos = p->has_products = p->has_scalar_gm = false;
     p->n_unfilled = 0;
 }
 

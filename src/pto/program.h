@@ -146,6 +146,7 @@ struct pto_program {
     bool has_flags;      /* the text synchronises itself: nothing is inserted, bytes do not wait */
     bool has_jumps;      /* cf.*: no tree */
     uint32_t n_unfilled; /* syncs that did not get an event */
+    bool is_flagged;   /* set by the caller: the text synchronises itself, also without any flag */
     bool ignore_reuse; /* set by the caller: no flags for bytes that are written again (what-if) */
 };
 

@@ -22,8 +22,7 @@ static void empty_machine(struct pto_machine *m)
                 vec_free(&f->pushed[k]);
                 vec_free(&f->freed[k]);
             }
-            mem_free(f->data);
-            mem_free(f->entries);
+            pto_ring_free(&f->ring);
         }
     }
     for (size_t id = 0; id < PTO_SEMAPHORES; id++) {
@@ -210,6 +209,7 @@ enum status pto_sim_prepare(struct pto_sim *s, const struct pto_module *m, struc
         if (!s->function[i])
             continue;
         s->program[i].ignore_reuse = s->ignore_reuse;
+        s->program[i].is_flagged = s->is_flagged;
         TRY(pto_program_compile(&s->program[i], m, s->function[i],
                                 i == 0 ? PTO_KIND_CUBE : PTO_KIND_VECTOR, arch, !is_dep, path,
                                 diag));

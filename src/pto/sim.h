@@ -23,6 +23,7 @@ struct pto_sim {
     const struct pto_module *module;
     const struct pto_function *function[2]; /* cube, vector */
     bool ignore_reuse;                      /* set before prepare: see struct pto_program */
+    bool is_flagged;                        /* set before prepare: see struct pto_program */
     /* of the last run */
     int64_t total;      /* cycles until everything is ready */
     uint32_t last_core; /* that was ready last */

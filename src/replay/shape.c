@@ -94,6 +94,7 @@ static enum status examine(struct kernel *k, struct str text, struct diag *d)
         return diag_fail(d, ST_FORMAT, "replay.not-a-kernel", (struct where){.path = path},
                          "Kernel does not look like kernel_entry(args): %s", path);
     find_reads(text, k->reads);
+    k->is_runnable = str_contains(text, S("pto/pto-inst.hpp"));
     return ST_OK;
 }
 

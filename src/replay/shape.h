@@ -28,6 +28,7 @@ struct kernel {
     struct scene_incore incore;
     enum shape shape;
     bool reads[SLOT_COUNT]; /* args[N] stands in its text */
+    bool is_runnable;       /* it includes the instructions, so a host can run it */
 };
 
 /* The first rule that fires: path, then text, then the core type. False when none does. */

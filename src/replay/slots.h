@@ -37,6 +37,7 @@ struct slot {
     int64_t value;
     bool is_unsigned; /* beyond INT64_MAX */
     bool is_packed;   /* the bits of a float */
+    bool is_context;  /* drafted: the address of a communication context of one rank */
 };
 
 struct slots {

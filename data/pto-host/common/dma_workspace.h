@@ -1,0 +1,6 @@
+#ifndef STRATA_PTO_DMA_WORKSPACE_H
+#define STRATA_PTO_DMA_WORKSPACE_H
+
+enum DmaWorkspaceKind { DMA_WORKSPACE_SDMA, DMA_WORKSPACE_URMA };
+
+#endif

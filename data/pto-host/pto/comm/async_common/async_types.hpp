@@ -1,0 +1,1 @@
+#include <pto/comm/comm_types.hpp>

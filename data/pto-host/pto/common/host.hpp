@@ -1,0 +1,118 @@
+// The way from an instruction to the host: one call with operands as plain structs.
+#ifndef STRATA_PTO_HOST_HPP
+#define STRATA_PTO_HOST_HPP
+
+#include <pto/common/element.hpp>
+#include <strata/pto_host.h>
+
+namespace strata_pto {
+
+inline const strata_pto_host *host = nullptr;
+
+// Where the kernel calls: the default argument of every instruction.
+struct place : strata_pto_place {
+    place(const char *in = __builtin_FILE(), int at = __builtin_LINE())
+    {
+        file = in;
+        line = at;
+    }
+};
+
+// One instruction: its operands in the order of the dialect's text, then run().
+class instruction
+{
+public:
+    instruction(const char *op, const place &at)
+    {
+        call_.op = op;
+        call_.place = at;
+    }
+
+    template <class T> instruction &out(const T &x)
+    {
+        outs_[call_.n_outs++] = described(x);
+        return *this;
+    }
+    template <class T> instruction &in(const T &x)
+    {
+        ins_[call_.n_ins++] = described(x);
+        return *this;
+    }
+    template <class E, class Number> instruction &value(Number x)
+    {
+        return bits(dtype_of<E>::value, bits_of<E>(x));
+    }
+    template <class Number> instruction &index(Number x)
+    {
+        return bits(STRATA_PTO_INDEX, static_cast<uint64_t>(static_cast<int64_t>(x)));
+    }
+    instruction &bits(int32_t dtype, uint64_t value)
+    {
+        strata_pto_operand &o = ins_[call_.n_ins++];
+        o.kind = STRATA_PTO_VALUE;
+        o.dtype = dtype;
+        o.u.bits = value;
+        return *this;
+    }
+    instruction &result(int32_t dtype, uint64_t *to)
+    {
+        strata_pto_operand &o = outs_[call_.n_outs++];
+        o.kind = STRATA_PTO_RESULT;
+        o.dtype = dtype;
+        o.u.result = to;
+        return *this;
+    }
+    template <class Value> instruction &attr(const char *key, Value value)
+    {
+        attrs_[call_.n_attrs].key = key;
+        attrs_[call_.n_attrs++].value = static_cast<int64_t>(value);
+        return *this;
+    }
+    void run()
+    {
+        call_.outs = outs_;
+        call_.ins = ins_;
+        call_.attrs = attrs_;
+        host->call(host->core, &call_);
+    }
+
+private:
+    template <class T> auto described(const T &tile) -> decltype(tile.described(), strata_pto_operand())
+    {
+        strata_pto_operand o{};
+        o.kind = STRATA_PTO_TILE;
+        o.u.tile = tile.described();
+        return o;
+    }
+    template <class T> auto described(const T &view) -> decltype(view.GetShape(0), strata_pto_operand())
+    {
+        strata_pto_operand o{};
+        strata_pto_view &v = views_[n_views_++];
+        v.data = (void *)view.data();
+        v.dtype = dtype_of<typename T::RawDType>::value;
+        v.layout = static_cast<int32_t>(T::layout);
+        for (int i = 0; i < 5; i++) {
+            v.shape[i] = view.GetShape(i);
+            v.stride[i] = view.GetStride(i);
+        }
+        o.kind = STRATA_PTO_VIEW;
+        o.u.view = &v;
+        return o;
+    }
+
+    strata_pto_call call_{};
+    strata_pto_operand outs_[4], ins_[8];
+    strata_pto_view views_[4];
+    strata_pto_attr attrs_[4];
+    int n_views_ = 0;
+};
+
+} // namespace strata_pto
+
+extern "C" __attribute__((used, visibility("default"))) inline void
+strata_pto_attach(const strata_pto_host *host)
+{
+    strata_pto::host = host;
+}
+
+#endif

@@ -1,0 +1,333 @@
+// Tiles in on-chip memory and views of global memory.
+#ifndef STRATA_PTO_TILE_HPP
+#define STRATA_PTO_TILE_HPP
+
+#include <pto/common/constants.hpp>
+#include <pto/common/element.hpp>
+#include <pto/common/host.hpp>
+
+namespace pto {
+
+// ---- global memory ----
+
+template <class Tag, int64_t N1, int64_t N2, int64_t N3, int64_t N4, int64_t N5>
+struct FiveNumbers {
+    static constexpr int64_t fixed[5] = {N1, N2, N3, N4, N5};
+    static constexpr int unknown = (N1 < 0) + (N2 < 0) + (N3 < 0) + (N4 < 0) + (N5 < 0);
+    int64_t at[5];
+
+    FiveNumbers() { fill(nullptr); }
+    template <class... Numbers,
+              class = std::enable_if_t<(sizeof...(Numbers) > 0) && (sizeof...(Numbers) <= 5) &&
+                                       (std::is_convertible<Numbers, int64_t>::value && ...)>>
+    FiveNumbers(Numbers... numbers)
+    {
+        constexpr int n = sizeof...(Numbers);
+        static_assert(n == 5 || n == unknown,
+                      "give all five values, or one for each dimension that is -1");
+        const int64_t given[5] = {static_cast<int64_t>(numbers)...};
+        if (n == 5)
+            for (int i = 0; i < 5; i++)
+                at[i] = fixed[i] < 0 ? given[i] : fixed[i];
+        else
+            fill(given);
+    }
+
+private:
+    void fill(const int64_t *given)
+    {
+        for (int i = 0; i < 5; i++)
+            at[i] = fixed[i] >= 0 ? fixed[i] : given ? *given++ : 1;
+    }
+};
+
+template <int64_t N1 = DYNAMIC, int64_t N2 = DYNAMIC, int64_t N3 = DYNAMIC, int64_t N4 = DYNAMIC,
+          int64_t N5 = DYNAMIC>
+struct Shape {
+    static constexpr int64_t staticShape[5] = {N1, N2, N3, N4, N5};
+    int64_t shape[5];
+
+    Shape() : Shape(FiveNumbers<Shape, N1, N2, N3, N4, N5>()) {}
+    template <class... Numbers,
+              class = std::enable_if_t<(sizeof...(Numbers) > 0) && (sizeof...(Numbers) <= 5) &&
+                                       (std::is_convertible<Numbers, int64_t>::value && ...)>>
+    Shape(Numbers... n)
+        : Shape(FiveNumbers<Shape, N1, N2, N3, N4, N5>(static_cast<int64_t>(n)...))
+    {
+    }
+
+private:
+    explicit Shape(const FiveNumbers<Shape, N1, N2, N3, N4, N5> &n)
+    {
+        for (int i = 0; i < 5; i++)
+            shape[i] = n.at[i];
+    }
+};
+
+template <int64_t N1 = DYNAMIC, int64_t N2 = DYNAMIC, int64_t N3 = DYNAMIC, int64_t N4 = DYNAMIC,
+          int64_t N5 = DYNAMIC>
+struct Stride {
+    static constexpr int64_t staticStride[5] = {N1, N2, N3, N4, N5};
+    int64_t stride[5];
+
+    Stride() : Stride(FiveNumbers<Stride, N1, N2, N3, N4, N5>()) {}
+    template <class... Numbers,
+              class = std::enable_if_t<(sizeof...(Numbers) > 0) && (sizeof...(Numbers) <= 5) &&
+                                       (std::is_convertible<Numbers, int64_t>::value && ...)>>
+    Stride(Numbers... n)
+        : Stride(FiveNumbers<Stride, N1, N2, N3, N4, N5>(static_cast<int64_t>(n)...))
+    {
+    }
+
+private:
+    explicit Stride(const FiveNumbers<Stride, N1, N2, N3, N4, N5> &n)
+    {
+        for (int i = 0; i < 5; i++)
+            stride[i] = n.at[i];
+    }
+};
+
+template <class E, Layout L, int64_t R, int64_t C> constexpr int64_t nz_columns()
+{
+    return C / (C0_SIZE_BYTE / (int64_t)sizeof(E));
+}
+
+// A matrix of R x C elements: the last two dimensions, or boxes of 16 rows for NZ.
+template <class E, int64_t R = DYNAMIC, int64_t C = DYNAMIC, Layout L = Layout::ND>
+struct TileShape2D : Shape<1, 1, 1, R, C> {
+    using Shape<1, 1, 1, R, C>::Shape;
+};
+template <class E, int64_t R, int64_t C>
+struct TileShape2D<E, R, C, Layout::NZ>
+    : Shape<1, C / (C0_SIZE_BYTE / sizeof(E)), R / FRACTAL_NZ_ROW, FRACTAL_NZ_ROW,
+            C0_SIZE_BYTE / sizeof(E)> {
+    using Shape<1, C / (C0_SIZE_BYTE / sizeof(E)), R / FRACTAL_NZ_ROW, FRACTAL_NZ_ROW,
+                C0_SIZE_BYTE / sizeof(E)>::Shape;
+};
+template <class E, int64_t R, int64_t C>
+struct TileShape2D<E, R, C, Layout::MX_A_ZZ> : Shape<1, R / 16, C / 2, 16, 2> {
+    using Shape<1, R / 16, C / 2, 16, 2>::Shape;
+};
+template <class E, int64_t R, int64_t C>
+struct TileShape2D<E, R, C, Layout::MX_B_NN> : Shape<1, C / 16, R / 2, 16, 2> {
+    using Shape<1, C / 16, R / 2, 16, 2>::Shape;
+};
+
+template <class E, int64_t R = DYNAMIC, int64_t C = DYNAMIC, Layout L = Layout::ND>
+struct BaseShape2D : Stride<R * C, R * C, R * C, C, 1> {
+    using Stride<R * C, R * C, R * C, C, 1>::Stride;
+};
+template <class E, int64_t R, int64_t C>
+struct BaseShape2D<E, R, C, Layout::DN> : Stride<R * C, R * C, R * C, 1, R> {
+    using Stride<R * C, R * C, R * C, 1, R>::Stride;
+};
+template <class E, int64_t R, int64_t C>
+struct BaseShape2D<E, R, C, Layout::NZ>
+    : Stride<R * C, R * (C0_SIZE_BYTE / sizeof(E)), FRACTAL_NZ_ROW * (C0_SIZE_BYTE / sizeof(E)),
+             C0_SIZE_BYTE / sizeof(E), 1> {
+    using Stride<R * C, R * (C0_SIZE_BYTE / sizeof(E)),
+                 FRACTAL_NZ_ROW * (C0_SIZE_BYTE / sizeof(E)), C0_SIZE_BYTE / sizeof(E), 1>::Stride;
+};
+template <class E, int64_t R, int64_t C>
+struct BaseShape2D<E, R, C, Layout::MX_A_ZZ> : Stride<R * C, C * 16, 32, 2, 1> {
+    using Stride<R * C, C * 16, 32, 2, 1>::Stride;
+};
+template <class E, int64_t R, int64_t C>
+struct BaseShape2D<E, R, C, Layout::MX_B_NN> : Stride<R * C, R * 16, 32, 2, 1> {
+    using Stride<R * C, R * 16, 32, 2, 1>::Stride;
+};
+
+template <class E, class Shape_, class Stride_, Layout L = Layout::ND> class GlobalTensor
+{
+public:
+    using Shape = Shape_;
+    using Stride = Stride_;
+    using RawDType = E;
+    using DType = E;
+    static constexpr Layout layout = L;
+
+    GlobalTensor() = default;
+    GlobalTensor(E *p, const Shape &shape = Shape(), const Stride &stride = Stride())
+        : data_(p), shape_(shape), stride_(stride)
+    {
+    }
+
+    E *data() const { return data_; }
+    void SetAddr(E *p) { data_ = p; }
+    int64_t GetShape(int i) const { return shape_.shape[i]; }
+    int64_t GetStride(int i) const { return stride_.stride[i]; }
+    template <int I> int64_t GetShape() const { return shape_.shape[I]; }
+    template <int I> int64_t GetStride() const { return stride_.stride[I]; }
+
+private:
+    E *data_ = nullptr;
+    Shape shape_;
+    Stride stride_;
+};
+
+// ---- on-chip memory ----
+
+struct PadCustomValue {
+    uint64_t bits;
+};
+template <uint32_t Bits> constexpr uint64_t PadCustom = (1ull << 32) | Bits;
+constexpr uint64_t PadValueCustom(float x)
+{
+    return (1ull << 32) | __builtin_bit_cast(uint32_t, x);
+}
+
+template <TileType Loc_, class E, int Rows_, int Cols_, BLayout BL = BLayout::RowMajor,
+          int ValidRow_ = Rows_, int ValidCol_ = Cols_, SLayout SL = SLayout::NoneBox,
+          int Fractal = 512, auto Pad = PadValue::Null, CompactMode Compact_ = CompactMode::Null>
+class Tile
+{
+public:
+    using DType = E;
+    using TileDType = E *;
+    static constexpr TileType Loc = Loc_;
+    static constexpr int Rows = Rows_, Cols = Cols_;
+    static constexpr int ValidRow = ValidRow_, ValidCol = ValidCol_;
+    static constexpr int Numel = Rows * Cols;
+    static constexpr BLayout BFractal = BL;
+    static constexpr SLayout SFractal = SL;
+    static constexpr int SFractalSize = Fractal;
+    static constexpr auto PadVal = Pad;
+    static constexpr CompactMode Compact = Compact_;
+    static constexpr bool isRowMajor = BL == BLayout::RowMajor;
+    static constexpr bool isBoxedLayout = SL != SLayout::NoneBox;
+    static constexpr int C0 = C0_SIZE_BYTE / (int)sizeof(E);
+    static constexpr int InnerRows =
+        !isBoxedLayout              ? 1
+        : Fractal == 1024           ? 16
+        : Fractal == 32             ? (SL == SLayout::RowMajor ? 16 : 2)
+        : SL == SLayout::RowMajor   ? 16
+                                    : C0;
+    static constexpr int InnerCols =
+        !isBoxedLayout              ? 1
+        : Fractal == 1024           ? 16
+        : Fractal == 32             ? (SL == SLayout::RowMajor ? 2 : 16)
+        : SL == SLayout::RowMajor   ? C0
+                                    : 16;
+    static constexpr int RowStride = isRowMajor ? Cols : 1;
+    static constexpr int ColStride = isRowMajor ? 1 : Rows;
+
+    static_assert(ValidRow <= Rows && ValidCol <= Cols,
+                  "the valid part of a tile is at most its shape");
+    static_assert(Fractal == 32 || Fractal == 512 || Fractal == 1024,
+                  "boxes have 32, 512 or 1024 bytes");
+    static_assert(isBoxedLayout || (isRowMajor ? Cols : Rows) * sizeof(E) % 32 == 0,
+                  "a row (of a column-major tile: a column) is a multiple of 32 bytes");
+
+    Tile() { tile_.addr = -1, SetValidShape(Rows, Cols); }
+    template <class R, class C,
+              class = std::enable_if_t<std::is_convertible<R, int64_t>::value &&
+                                       std::is_convertible<C, int64_t>::value>>
+    Tile(R rows, C cols)
+    {
+        tile_.addr = -1;
+        SetValidShape(rows, cols);
+    }
+    template <class N, class = std::enable_if_t<std::is_convertible<N, int64_t>::value &&
+                                                (ValidRow < 0) != (ValidCol < 0)>>
+    explicit Tile(N n)
+    {
+        tile_.addr = -1;
+        SetValidShape(n, n);
+    }
+
+    int GetValidRow() const { return ValidRow >= 0 ? ValidRow : tile_.v_row; }
+    int GetValidCol() const { return ValidCol >= 0 ? ValidCol : tile_.v_col; }
+    template <class R, class C> void SetValidShape(R rows, C cols)
+    {
+        SetValidRow(rows);
+        SetValidCol(cols);
+    }
+    template <class R> void SetValidRow(R rows)
+    {
+        tile_.v_row = ValidRow >= 0 ? ValidRow : static_cast<int32_t>(rows);
+    }
+    template <class C> void SetValidCol(C cols)
+    {
+        tile_.v_col = ValidCol >= 0 ? ValidCol : static_cast<int32_t>(cols);
+    }
+
+    template <class I, class N>
+    void SetValue(I index, N value, strata_pto::place at = strata_pto::place());
+    template <class I> E GetValue(I index, strata_pto::place at = strata_pto::place()) const;
+
+    E *data() const { return reinterpret_cast<E *>(static_cast<uintptr_t>(tile_.addr)); }
+    void assignData(E *p) { tile_.addr = static_cast<int64_t>(reinterpret_cast<uintptr_t>(p)); }
+
+    // For the instructions.
+    void set_address(int64_t addr) { tile_.addr = addr; }
+    const strata_pto_tile *described() const
+    {
+        tile_.space = space();
+        tile_.dtype = strata_pto::dtype_of<E>::value;
+        tile_.blayout = static_cast<int32_t>(BL);
+        tile_.slayout = static_cast<int32_t>(SL);
+        tile_.rows = Rows;
+        tile_.cols = Cols;
+        tile_.fractal = Fractal;
+        tile_.compact = static_cast<int32_t>(Compact_);
+        tile_.pad = static_cast<int64_t>(Pad);
+        return &tile_;
+    }
+
+private:
+    static constexpr int32_t space()
+    {
+        switch (Loc_) {
+        case TileType::Mat: return STRATA_PTO_MAT;
+        case TileType::Left: return STRATA_PTO_LEFT;
+        case TileType::Right: return STRATA_PTO_RIGHT;
+        case TileType::Acc: return STRATA_PTO_ACC;
+        case TileType::Bias: return STRATA_PTO_BIAS;
+        case TileType::Scaling:
+        case TileType::ScaleLeft:
+        case TileType::ScaleRight: return STRATA_PTO_SCALING;
+        default: return STRATA_PTO_VEC;
+        }
+    }
+
+    mutable strata_pto_tile tile_{};
+};
+
+#ifdef PTO_NPU_ARCH_A5
+constexpr BLayout LeftBLayout = BLayout::ColMajor;
+#else
+constexpr BLayout LeftBLayout = BLayout::RowMajor;
+#endif
+
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileLeft = Tile<TileType::Left, E, R, C, LeftBLayout, VR, VC, SLayout::RowMajor, 512>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileRight =
+    Tile<TileType::Right, E, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileAcc = Tile<TileType::Acc, E, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileLeftScale =
+    Tile<TileType::ScaleLeft, E, R, C, BLayout::RowMajor, VR, VC, SLayout::RowMajor, 32>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileRightScale =
+    Tile<TileType::ScaleRight, E, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileLeftCompact = Tile<TileType::Left, E, R, C, LeftBLayout, VR, VC, SLayout::RowMajor, 512,
+                             PadValue::Null, CompactMode::Normal>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileRightCompact = Tile<TileType::Right, E, R, C, BLayout::RowMajor, VR, VC,
+                              SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileAccCompact = Tile<TileType::Acc, E, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor,
+                            1024, PadValue::Null, CompactMode::Normal>;
+
+// The four bits of an address that the scale registers take.
+template <class P> inline uint64_t GetScaleAddr(P p)
+{
+    return reinterpret_cast<uint64_t>(p) >> 4;
+}
+
+} // namespace pto
+
+#endif

@@ -1,0 +1,1 @@
+../../../include/strata/pto_host.h

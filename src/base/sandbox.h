@@ -1,0 +1,24 @@
+/*
+ * sandbox - what code of somebody else may do in a process of its own: compute, and read files.
+ *
+ * sandbox_enter() is for a child that was forked for it. From then on a system call that reaches
+ * further (a network, another process, a file that is written) ends the process, after `told` was
+ * called with its name. There is no way back out.
+ */
+#ifndef STRATA_BASE_SANDBOX_H
+#define STRATA_BASE_SANDBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sandbox {
+    int out;         /* the only descriptor that may be written */
+    int64_t seconds; /* of processor time */
+    /* Called in a signal handler; ends the process. */
+    void (*told)(const char *what);
+};
+
+/* False where the system has no such filter: limits hold, calls are not watched. */
+bool sandbox_enter(const struct sandbox *s);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * Compiling a kernel for this machine.
+ */
+#include "driver/cxx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/embedded.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/inputs.h"
+#include "base/outfile.h"
+#include "base/proc.h"
+#include "driver/driver.h"
+
+enum { COMPILE_LIMIT_MS = 60000, MOST_SOURCE = 256 << 20, MOST_ERRORS = 8 };
+
+#define HEADERS "pto-host/"
+
+enum status cxx_cache(struct arena *arena, const char **folder, struct diag *d)
+{
+    const char *set = getenv("STRATA_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+
+    if (set != NULL && set[0] != '\0')
+        *folder = set;
+    else if (xdg != NULL && xdg[0] == '/')
+        *folder = arena_printf(arena, "%s/strata", xdg);
+    else if (home != NULL && home[0] == '/')
+        *folder = arena_printf(arena, "%s/.cache/strata", home);
+    else
+        *folder = arena_printf(arena, "/tmp/strata-%u", (unsigned)getuid());
+    return fs_mkdirs(*folder, d);
+}
+
+static bool is_header(const struct embedded *e)
+{
+    return str_starts(str_of(e->path), S(HEADERS));
+}
+
+/* Unpacked once for each version of them: the folder's name tells what is in it. */
+static enum status unpack_headers(struct arena *arena, const char *cache, const char **folder,
+                                  struct diag *d)
+{
+    uint64_t key = 0;
+
+    for (const struct embedded *e = embedded_files; e->path != NULL; e++)
+        if (is_header(e))
+            key = hash_mix(key, hash_mix(hash_bytes(str_of(e->path)), hash_bytes(e->text)));
+    *folder = arena_printf(arena, "%s/pto-host-%016llx", cache, (unsigned long long)key);
+    const char *ready = fs_join(arena, *folder, ".complete");
+    if (fs_exists(ready))
+        return ST_OK;
+    for (const struct embedded *e = embedded_files; e->path != NULL; e++) {
+        if (!is_header(e))
+            continue;
+        const char *to = fs_join(arena, *folder, e->path + sizeof(HEADERS) - 1);
+        char *slash = strrchr(arena_cstr(arena, str_of(to)), '/');
+        struct str parent = {to, strlen(to) - strlen(slash)};
+        TRY(fs_mkdirs(arena_cstr(arena, parent), d));
+        TRY(outfile_save(to, e->text, d));
+    }
+    return outfile_save(ready, S(""), d);
+}
+
+/* ---- command lines ---- */
+
+struct command_line {
+    VEC_OF(const char *) words;
+};
+
+static void add(struct command_line *c, const char *word)
+{
+    vec_push(&c->words, word);
+}
+
+static void add_flags(struct command_line *c, struct arena *arena, const struct cxx_job *job,
+                      const char *headers)
+{
+    static const char *const fixed[] = {"-std=c++17", "-w", "-fno-diagnostics-color",
+                                        "-D__aicore__=", "-D__gm__="};
+
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+        add(c, fixed[i]);
+    add(c, arena_printf(arena, "-I%s", headers));
+    for (size_t i = 0; i < job->includes.n; i++)
+        add(c, arena_printf(arena, "-I%s", job->includes.at[i]));
+    for (size_t i = 0; i < job->defines.n; i++)
+        add(c, arena_printf(arena, "-D%s", job->defines.at[i]));
+}
+
+/* "k.cpp:12:5: error: 'TFOO' was not declared": the place and the message. */
+static bool read_error(struct str line, struct arena *arena, struct where *where, struct str *text)
+{
+    size_t mark = str_find(line, S(": error: ")), skip = 9;
+    int64_t number;
+
+    if (mark == line.n) {
+        mark = str_find(line, S(": fatal error: "));
+        skip = 15;
+    }
+    if (mark == line.n)
+        return false;
+    struct str place = str_part(line, 0, mark);
+    *text = str_part(line, mark + skip, line.n);
+    for (int i = 0; i < 2; i++) { /* column, then line */
+        size_t colon = place.n;
+        while (colon > 0 && place.at[colon - 1] != ':')
+            colon--;
+        if (colon == 0 || !num_i64(str_part(place, colon, place.n), &number))
+            break;
+        where->line = (uint64_t)number;
+        place = str_part(place, 0, colon - 1);
+    }
+    where->path = arena_cstr(arena, place);
+    return true;
+}
+
+static enum status tell_errors(const struct cxx_job *job, struct str said, struct arena *arena,
+                               struct diag *d)
+{
+    enum status status = ST_OK;
+
+    for (size_t n = 0; said.n > 0 && n < MOST_ERRORS;) {
+        size_t end = str_find_char(said, '\n');
+        struct where where = {0};
+        struct str text;
+        if (read_error(str_part(said, 0, end), arena, &where, &text)) {
+            status = diag_fail(d, ST_FORMAT, "pto-cpp.compile", where, "%.*s", STR_ARGS(text));
+            n++;
+        }
+        said = str_part(said, end + 1, said.n);
+    }
+    if (status != ST_OK)
+        return status;
+    return diag_fail(d, ST_TOOL, "pto-cpp.compiler", (struct where){.path = job->source},
+                     "the compiler failed without naming an error");
+}
+
+static enum status run_compiler(struct command_line *c, const struct cxx_job *job,
+                                struct arena *arena, struct proc_result *done, struct diag *d)
+{
+    struct diag quiet;
+    struct proc_spec spec = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : COMPILE_LIMIT_MS,
+                             .keep_max = MOST_SOURCE};
+
+    add(c, NULL);
+    spec.argv = c->words.at;
+    diag_init(&quiet);
+    enum status status = proc_run(&spec, arena, done, &quiet);
+    diag_fini(&quiet);
+    vec_free(&c->words);
+    if (status == ST_OK || status == ST_CANCELLED)
+        return status;
+    if (done->end == PROC_TIMED_OUT)
+        return diag_fail(d, ST_TOOL, "pto-cpp.compiler", (struct where){.path = job->source},
+                         "the compiler did not end within %d s", done->code / 1000);
+    return tell_errors(job, done->err, arena, d);
+}
+
+/* ---- the object ---- */
+
+enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
+                        struct diag *d)
+{
+    struct probe_result compiler = driver_probe(DRIVER_CXX, arena);
+    struct command_line line = {0};
+    struct proc_result done;
+    const char *cache, *headers;
+
+    *out = (struct cxx_object){0};
+    if (compiler.state != PROBE_FOUND) {
+        diag_hint(d, "try", "install g++ or clang++, or name one in STRATA_CXX");
+        return diag_fail(d, ST_TOOL, "pto-cpp.no-compiler", (struct where){.path = job->source},
+                         "a kernel in C++ needs a C++ compiler, and none was found");
+    }
+    TRY(cxx_cache(arena, &cache, d));
+    TRY(unpack_headers(arena, cache, &headers, d));
+    add(&line, compiler.path);
+    add(&line, "-E");
+    add_flags(&line, arena, job, headers);
+    add(&line, job->source);
+    TRY(run_compiler(&line, job, arena, &done, d));
+    out->took = done.took;
+    uint64_t key = hash_mix(hash_bytes(done.out), hash_bytes(str_of(compiler.path)));
+    if (compiler.version)
+        key = hash_mix(key, hash_bytes(str_of(compiler.version)));
+    const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
+    out->path = arena_printf(arena, "%s.so", stem);
+    out->was_there = fs_exists(out->path);
+    if (out->was_there)
+        return ST_OK;
+    const char *text = arena_printf(arena, "%s-%d.ii", stem, (int)getpid());
+    const char *object = arena_printf(arena, "%s-%d.so", stem, (int)getpid());
+    TRY(outfile_save(text, done.out, d));
+    const char *const words[] = {
+        compiler.path, "-std=c++17", "-x",    "c++-cpp-output",  "-O1",
+        "-w",          "-shared",    "-fPIC", "-fno-gnu-unique", "-fno-diagnostics-color",
+        "-o",          object,       text};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcmp(words[i], "-fno-gnu-unique") != 0 || !strstr(compiler.path, "clang"))
+            add(&line, words[i]);
+    enum status status = run_compiler(&line, job, arena, &done, d);
+    out->took += done.took;
+    unlink(text);
+    if (status == ST_OK && rename(object, out->path) != 0)
+        status = diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){.path = out->path},
+                           "cannot be written");
+    if (status != ST_OK)
+        unlink(object);
+    return status;
+}

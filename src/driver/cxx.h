@@ -1,0 +1,34 @@
+/*
+ * cxx - the C++ compiler of this machine, for kernels that run on it (DRIVER_CXX of driver.h).
+ *
+ * Objects are kept in the user's cache folder under a name made of the preprocessed source, the
+ * compiler and its flags: the same text is compiled once. The headers that kernels include are
+ * unpacked there, too.
+ */
+#ifndef STRATA_DRIVER_CXX_H
+#define STRATA_DRIVER_CXX_H
+
+#include "base/diag.h"
+#include "base/num.h"
+
+struct cxx_job {
+    const char *source;
+    struct words includes; /* folders, after ours */
+    struct words defines;  /* NAME or NAME=VALUE */
+    int64_t limit_ms;      /* 0: a minute */
+};
+
+struct cxx_object {
+    const char *path; /* in the arena */
+    bool was_there;   /* compiled before */
+    nanos took;       /* preprocessing and compiling */
+};
+
+/* Where compiled kernels are kept; made when it is not there. */
+enum status cxx_cache(struct arena *arena, const char **folder, struct diag *d);
+
+/* Errors of the compiler are told with the lines of the source. */
+enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
+                        struct diag *d);
+
+#endif

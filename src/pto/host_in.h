@@ -1,0 +1,93 @@
+/*
+ * host_in - between the parts of pto/host.h.
+ */
+#ifndef STRATA_PTO_HOST_PARTS_H
+#define STRATA_PTO_HOST_PARTS_H
+
+#include <ucontext.h>
+
+#include "base/intern.h"
+#include "pto/core.h"
+#include "pto/fifo_ring.h"
+#include "pto/func.h"
+#include "pto/host.h"
+
+enum { PTO_HOST_FIFOS = 16 };
+
+/* What a core did, as text of the dialect: names are defined when they are first used. */
+struct pto_host_script {
+    struct text head, body;                              /* FIFOs, and all the rest */
+    struct intern names;                                 /* of values that are defined */
+    VEC_OF(struct strata_pto_place) head_places, places; /* of each line */
+    uint32_t n_values;
+};
+
+struct pto_host_core {
+    struct pto_host *host;
+    uint32_t number;
+    struct strata_pto_host table;
+    pto_host_entry *entry;
+    int64_t *args;
+    ucontext_t context;
+    unsigned char *stack;
+    unsigned char *space[PTO_SPACE_COUNT];
+    struct pto_host_script script;
+    size_t pushed[PTO_HOST_FIFOS][2], popped[PTO_HOST_FIFOS][2];
+    struct strata_pto_fifo fifo[PTO_HOST_FIFOS];
+    uint64_t sets[PTO_SEMAPHORES], waits[PTO_SEMAPHORES]; /* tokens between cores */
+    bool is_waiting, is_done;
+};
+
+struct pto_host {
+    struct pto_host_setup setup;
+    struct diag diag;
+    struct arena arena;
+    struct pto_host_core *cores[PTO_CORES];
+    struct pto_ring rings[PTO_HOST_FIFOS][2]; /* [1] to the vector cores */
+    ucontext_t main;
+    uint32_t current;
+    uint64_t calls, clock;
+    bool has_counts; /* of merged lists: an argument that the text needs */
+};
+
+/* Lets the other cores run; returns when it is this one's turn again. Fails when `must_change` and
+ * nobody can go on. */
+void pto_host_yield(struct pto_host_core *c, bool is_waiting, struct strata_pto_place place);
+
+/* Ends the run. */
+void pto_host_fail(struct pto_host_core *c, const char *code, struct strata_pto_place place,
+                   const char *format, ...) __attribute__((format(printf, 4, 5), noreturn));
+
+/* Notes where the kernel is, and counts. */
+void pto_host_mark_call(struct pto_host_core *c, const char *op, struct strata_pto_place place);
+
+/* The tile as the engine sees it; fails when it has no address or is none. */
+struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_tile *t,
+                              struct strata_pto_place place, const char *op);
+struct pto_view pto_host_view(struct pto_host_core *c, const struct strata_pto_view *v,
+                              struct strata_pto_place place, const char *op, size_t *buffer);
+
+/* ---- the script ---- */
+
+void pto_host_line(struct pto_host_core *c, struct strata_pto_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+struct str pto_host_tile_name(struct pto_host_core *c, const struct pto_tile *t);
+struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v, size_t buffer,
+                              struct str *type);
+struct str pto_host_value_name(struct pto_host_core *c, enum pto_dtype dtype, uint64_t bits);
+/* "(%r, %c : index, index)": the valid part of a tile of which not all is; else empty. */
+struct str pto_host_valid(struct pto_host_core *c, const struct pto_tile *t);
+struct str pto_host_tile_type(struct pto_host_core *c, const struct pto_tile *t);
+
+/* ---- FIFOs and tokens (host_fifo.c) ---- */
+
+void pto_host_fifo(void *core, const struct strata_pto_fifo *fifo, struct strata_pto_place place);
+void pto_host_push(void *core, int id, const struct strata_pto_tile *tile, int split,
+                   struct strata_pto_place place);
+int64_t pto_host_pop(void *core, int id, const struct strata_pto_tile *tile, int split,
+                     struct strata_pto_place place);
+void pto_host_release(void *core, int id, int split, struct strata_pto_place place);
+void pto_host_cross(void *core, const char *what, int64_t pipe, int64_t id,
+                    struct strata_pto_place place);
+
+#endif

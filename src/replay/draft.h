@@ -1,0 +1,15 @@
+/*
+ * draft - the arguments of a kernel as its C++ source lets them be guessed.
+ *
+ * A slot that the source reads as a descriptor is a tensor, with the element type its address is
+ * cast to; every other one is a value. Shapes and values are not in the source: tensors are
+ * `dim` x `dim`, values 1.
+ */
+#ifndef STRATA_REPLAY_DRAFT_H
+#define STRATA_REPLAY_DRAFT_H
+
+#include "replay/slots.h"
+
+void slots_draft(struct str source, int64_t dim, struct arena *arena, struct slots *out);
+
+#endif
