@@ -35,8 +35,10 @@ template <class... A> inline bool send_request_entry(AsyncCtx &, const A &...)
     return true;
 }
 
-namespace pto2 {
-namespace detail {
+namespace pto2
+{
+namespace detail
+{
 template <class... A> inline void defer_error(const A &...)
 {
     pto::comm::no_other_rank("defer_error needs the runtime", strata_pto::place());

@@ -139,7 +139,7 @@ struct strata_pto_host {
                   struct strata_pto_place place);
     uint64_t (*clock)(void *core);
     /* Something the host cannot do; ends the run with this reason. */
-    void (*refuse)(void *core, const char *reason, struct strata_pto_place place);
+    void (*stop)(void *core, const char *reason, struct strata_pto_place place);
 };
 
 /* Every compiled kernel has this; the host calls it before kernel_entry(). */

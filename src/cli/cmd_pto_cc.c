@@ -55,7 +55,7 @@ static const struct opt options[] = {
                "chip model (default: Ascend910B1, or Ascend950 for a5)"),
     OPT_INT(0, "block", "N", struct args, job.block, 0, 100000, "block to run (default: 0)"),
     OPT_INT(0, "blocks", "N", struct args, job.blocks, 1, 100000,
-            "number of blocks the kernel is told (default: 1)"),
+            "number of blocks of the launch (default: 1)"),
     OPT_INT(0, "timeout", "SECONDS", struct args, timeout_s, 1, 86400,
             "time limit of compiler and kernel (default: 60)"),
     OPT_GROUP("Output"),
@@ -71,8 +71,7 @@ static const struct opt options[] = {
 
 static const struct example examples[] = {
     {"strata pto cc examples/pto-cpp/add.cpp", "run with guessed arguments, simulate"},
-    {"strata pto cc examples/pto-cpp/matmul.cpp --arg-spec examples/pto-cpp/matmul.json",
-     "with given tensors"},
+    {"strata pto cc examples/pto-cpp/matmul.cpp --lines --top 5", "with the hottest lines"},
     {"strata pto cc examples/pto-cpp/softmax.cpp --write-arg-spec /tmp/softmax.json",
      "a draft of the arguments, to be edited"},
     {0},
@@ -87,17 +86,15 @@ static enum status read_args(struct session *s, const struct args *a, struct slo
     return a->arg_spec ? slots_check(slots, a->arg_spec, &s->diag) : ST_OK;
 }
 
-/* Of a draft: as many elements as the kernel reached. */
-static void shrink(struct pto_cpp_run *r)
+/* Of a draft: at least as many rows as the kernel reached. */
+static void extend(struct pto_cpp_run *r)
 {
     for (size_t i = 0; r->is_drafted && i < r->buffers.n; i++) {
         const struct pto_cpp_buffer *b = &r->buffers.at[i];
         struct slot *slot = (struct slot *)b->slot;
-        int64_t n = (int64_t)(b->reached / (size_t)slot->dtype->bytes);
-        if (n > 0) {
-            slot->rank = 1;
-            slot->shape[0] = n;
-        }
+        int64_t n = (int64_t)(b->reached / (size_t)slot->dtype->bytes), dim = r->draft_dim;
+        if (n > dim * dim)
+            slot->shape[0] = (n + dim - 1) / dim;
     }
 }
 
@@ -106,7 +103,7 @@ static enum status write_spec(struct session *s, const struct args *a, struct pt
     struct text t = {0};
     struct json_writer j;
 
-    shrink(r);
+    extend(r);
     json_write_init(&j, text_sink(&t), JSON_INDENTED);
     json_write_object(&j);
     json_write_key(&j, S("args"));
@@ -176,6 +173,16 @@ static enum status use_buffers(struct session *s, const struct args *a, struct p
     return ST_OK;
 }
 
+static void show(struct session *s, const struct args *a, struct pto_sim_run *x)
+{
+    session_read(s, x->k.path, "C++", x->k.module.ops.n, 0);
+    if (s->common.json)
+        session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
+                         &(struct record_env){.arena = &s->arena});
+    else if (!s->common.quiet)
+        pto_sim_print(s, x, (size_t)a->top, a->what_if);
+}
+
 static enum status simulate(struct session *s, const struct args *a, struct pto_cpp_run *r,
                             struct pto_sim_run *x)
 {
@@ -203,17 +210,12 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
         pto_judge(&x->k, costs, &setup, true);
     if (status == ST_OK)
         status = pto_sim_extra(s, costs, &setup, &extras, x);
-    if (status == ST_OK) {
-        session_read(s, setup.path, "C++", x->k.module.ops.n, 0);
-        if (s->common.json)
-            session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
-                             &(struct record_env){.arena = &s->arena});
-        else if (!s->common.quiet)
-            pto_sim_print(s, x, (size_t)a->top, a->what_if);
-    }
+    if (status == ST_OK)
+        show(s, a, x);
     if (x->has_view)
         incore_view_free(&x->view);
     vec_free(&x->what_ifs);
+    pto_lines_free(&x->lines);
     pto_kernel_free(&x->k);
     pto_costs_free(costs);
     return status;
@@ -268,7 +270,7 @@ static int run(struct session *s, const void *args)
 const struct command command_pto_cc = {
     .name = "cc",
     .group = GROUP_KERNELS,
-    .summary = "compile and run a C++ kernel on this machine, and simulate it",
+    .summary = "compile, run and simulate a C++ kernel on this machine",
     .usage = "[OPTIONS] FILE.cpp [VECTOR.cpp]",
     .details =
         "Compiles a PTO kernel in C++ (#include <pto/pto-inst.hpp>) with the compiler of this "

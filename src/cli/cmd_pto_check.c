@@ -140,7 +140,7 @@ const struct command command_pto_check = {
         "\n"
         "--races also runs each kernel, without data, and reports accesses to the same bytes from "
         "different pipes or cores that no flag, barrier or queue puts in order, with both "
-        "lines, the buffer and the missing flag; numbers that nobody supplied get several "
+        "lines, the buffer and the missing flag; missing numbers get several "
         "values in turn. In a kernel without flags those of the compiler are checked.\n"
         "\n"
         "Parsing continues after an invalid operation, so one run shows several problems. "

@@ -51,7 +51,7 @@ static void beat_in(time_t seconds)
     timer_settime(beats, 0, &when, NULL);
 }
 
-void heartbeat_begin(void)
+void session_heartbeat_begin(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
     struct sigaction act = {.sa_handler = beat, .sa_flags = SA_RESTART};
@@ -63,14 +63,14 @@ void heartbeat_begin(void)
     beat_in(1);
 }
 
-void heartbeat_delay(void)
+void session_heartbeat_delay(void)
 {
     atomic_store(&is_shown, false); /* the tick wrote over it */
     if (is_running)
         beat_in(1);
 }
 
-bool heartbeat_end(void)
+bool session_heartbeat_end(void)
 {
     if (is_running)
         timer_delete(beats);

@@ -82,7 +82,7 @@ static void tick(void *ctx, struct progress_step step)
         return;
     struct str line = progress_update(&s->progress_line, now_ns(), step, buf);
     if (line.n > 0)
-        heartbeat_delay();
+        session_heartbeat_delay();
     to_stderr(line);
     atomic_flag_clear(&is_busy);
 }
@@ -93,14 +93,14 @@ void session_progress_begin(struct session *s)
         return;
     progress_begin(&s->progress_line, terminal_width(STDERR_FILENO), now_ns());
     s->progress = (struct progress){tick, s};
-    heartbeat_begin();
+    session_heartbeat_begin();
 }
 
 void session_progress_end(struct session *s)
 {
     if (s->progress.tick == NULL)
         return;
-    bool was_shown = heartbeat_end();
+    bool was_shown = session_heartbeat_end();
     struct str wipe = progress_end(&s->progress_line);
     to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
 }

@@ -73,11 +73,12 @@ void session_progress_begin(struct session *s);
 void session_progress_end(struct session *s);
 
 /* On the line of progress, how long the job has taken, while the job itself says nothing: a second
- * after the last tick and each second from then on, by a timer (cli/heartbeat.c). heartbeat_delay()
- * follows a tick that was shown; heartbeat_end() is true when a beat is still on the line. */
-void heartbeat_begin(void);
-void heartbeat_delay(void);
-bool heartbeat_end(void);
+ * after the last tick and each second from then on, by a timer (cli/heartbeat.c).
+ * session_heartbeat_delay() follows a tick that was shown; session_heartbeat_end() is true when a
+ * beat is still on the line. */
+void session_heartbeat_begin(void);
+void session_heartbeat_delay(void);
+bool session_heartbeat_end(void);
 
 /* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. */
 void session_document(struct session *s, const struct schema *schema, const char *origin,

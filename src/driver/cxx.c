@@ -163,20 +163,55 @@ static enum status run_compiler(struct command_line *c, const struct cxx_job *jo
 
 /* ---- the object ---- */
 
+static enum status find_compiler(const struct cxx_job *job, struct arena *arena,
+                                 struct probe_result *out, struct diag *d)
+{
+    *out = driver_probe(DRIVER_CXX, arena);
+    if (out->state == PROBE_FOUND)
+        return ST_OK;
+    diag_hint(d, "try", "install g++ or clang++, or name one in STRATA_CXX");
+    return diag_fail(d, ST_TOOL, "pto-cpp.no-compiler", (struct where){.path = job->source},
+                     "a kernel in C++ needs a C++ compiler, and none was found");
+}
+
+/* Compiles a preprocessed text; the object appears under its name when it is whole. */
+static enum status make_object(const struct cxx_job *job, const char *compiler, const char *stem,
+                               struct str source, struct arena *arena, struct cxx_object *out,
+                               struct diag *d)
+{
+    const char *text = arena_printf(arena, "%s-%d.ii", stem, (int)getpid());
+    const char *object = arena_printf(arena, "%s-%d.so", stem, (int)getpid());
+    const char *const words[] = {compiler, "-std=c++17", "-x",    "c++-cpp-output",  "-O1",
+                                 "-w",     "-shared",    "-fPIC", "-fno-gnu-unique", "-o",
+                                 object,   text};
+    struct command_line line = {0};
+    struct proc_result done;
+
+    TRY(outfile_save(text, source, d));
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcmp(words[i], "-fno-gnu-unique") != 0 || !strstr(compiler, "clang"))
+            add(&line, words[i]);
+    enum status status = run_compiler(&line, job, arena, &done, d);
+    out->took += done.took;
+    unlink(text);
+    if (status == ST_OK && rename(object, out->path) != 0)
+        status = diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){.path = out->path},
+                           "cannot be written");
+    if (status != ST_OK)
+        unlink(object);
+    return status;
+}
+
 enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
                         struct diag *d)
 {
-    struct probe_result compiler = driver_probe(DRIVER_CXX, arena);
+    struct probe_result compiler;
     struct command_line line = {0};
     struct proc_result done;
     const char *cache, *headers;
 
     *out = (struct cxx_object){0};
-    if (compiler.state != PROBE_FOUND) {
-        diag_hint(d, "try", "install g++ or clang++, or name one in STRATA_CXX");
-        return diag_fail(d, ST_TOOL, "pto-cpp.no-compiler", (struct where){.path = job->source},
-                         "a kernel in C++ needs a C++ compiler, and none was found");
-    }
+    TRY(find_compiler(job, arena, &compiler, d));
     TRY(cxx_cache(arena, &cache, d));
     TRY(unpack_headers(arena, cache, &headers, d));
     add(&line, compiler.path);
@@ -191,25 +226,5 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
     const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
     out->path = arena_printf(arena, "%s.so", stem);
     out->was_there = fs_exists(out->path);
-    if (out->was_there)
-        return ST_OK;
-    const char *text = arena_printf(arena, "%s-%d.ii", stem, (int)getpid());
-    const char *object = arena_printf(arena, "%s-%d.so", stem, (int)getpid());
-    TRY(outfile_save(text, done.out, d));
-    const char *const words[] = {
-        compiler.path, "-std=c++17", "-x",    "c++-cpp-output",  "-O1",
-        "-w",          "-shared",    "-fPIC", "-fno-gnu-unique", "-fno-diagnostics-color",
-        "-o",          object,       text};
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (strcmp(words[i], "-fno-gnu-unique") != 0 || !strstr(compiler.path, "clang"))
-            add(&line, words[i]);
-    enum status status = run_compiler(&line, job, arena, &done, d);
-    out->took += done.took;
-    unlink(text);
-    if (status == ST_OK && rename(object, out->path) != 0)
-        status = diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){.path = out->path},
-                           "cannot be written");
-    if (status != ST_OK)
-        unlink(object);
-    return status;
+    return out->was_there ? ST_OK : make_object(job, compiler.path, stem, done.out, arena, out, d);
 }

@@ -45,7 +45,8 @@ enum status flow_gpu_import(const struct gpu_import_job *job, struct gpu_importe
                             struct diag *d);
 void gpu_imported_free(struct gpu_imported *imported);
 
-/* Writes the folder of the run: `out`, or for NULL one below strata-out/profiles with that time stamp. */
+/* Writes the folder of the run: `out`, or for NULL one below strata-out/profiles with that time
+ * stamp. */
 enum status gpu_imported_save(struct gpu_imported *imported, const char *out, const char *stamp,
                               struct arena *arena, struct diag *d);
 

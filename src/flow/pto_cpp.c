@@ -238,12 +238,12 @@ static enum shape side_of(struct str path, struct str text)
     return is_cube ? SHAPE_AIC : SHAPE_AIV;
 }
 
-struct loaded {
+struct cpp_objects {
     const char *object[2]; /* cube, vector; NULL: that side has no part */
 };
 
 static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_run *r, bool is_cube,
-                                struct loaded *l, struct diag *d)
+                                struct cpp_objects *l, struct diag *d)
 {
     const char *source = is_cube || !job->vector_source ? job->source : job->vector_source;
     struct cxx_job c = {.source = source, .includes = job->includes, .limit_ms = job->limit_ms};
@@ -286,8 +286,8 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
     return ST_OK;
 }
 
-static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct loaded *l,
-                           struct diag *d)
+static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                           struct cpp_objects *l, struct diag *d)
 {
     memset(r, 0, sizeof(*r));
     arena_init(&r->arena);
@@ -301,7 +301,7 @@ static enum status compile(const struct pto_cpp_job *job, struct pto_cpp_run *r,
 
 enum status pto_cpp_compile(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
 {
-    struct loaded l = {0};
+    struct cpp_objects l = {0};
 
     return compile(job, r, &l, d);
 }
@@ -391,6 +391,16 @@ static void load_core(struct pto_host *h, const char *object, uint32_t core)
     pto_host_add(h, core, attach, entry, ours->core_args[core]);
 }
 
+static void load_cores(struct pto_host *h, const struct pto_cpp_run *r, const struct cpp_objects *l)
+{
+    if (l->object[0])
+        load_core(h, l->object[0], PTO_AIC);
+    if (l->object[1])
+        load_core(h, l->object[1], PTO_AIV0);
+    if (l->object[1] && r->side == SHAPE_MIX)
+        load_core(h, l->object[1], PTO_AIV1);
+}
+
 static bool send(int out, const void *at, size_t n)
 {
     const char *p = at;
@@ -405,8 +415,8 @@ static bool send(int out, const void *at, size_t n)
     return true;
 }
 
-static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r, const struct loaded *l,
-                       int out)
+static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                       const struct cpp_objects *l, int out)
 {
     struct pto_host_buffer *buffers = ARENA_ARRAY(&r->arena, struct pto_host_buffer, SLOT_COUNT);
     struct pto_host_setup setup = {.arch = job->arch,
@@ -426,12 +436,7 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r, con
                                               r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
     struct pto_host *h = pto_host_new(&setup);
     catch_crashes();
-    if (l->object[0])
-        load_core(h, l->object[0], PTO_AIC);
-    if (l->object[1])
-        load_core(h, l->object[1], PTO_AIV0);
-    if (l->object[1] && r->side == SHAPE_MIX)
-        load_core(h, l->object[1], PTO_AIV1);
+    load_cores(h, r, l);
     (void)sandbox_enter(&box);
     pto_host_run(h);
     pto_host_text(h, r->name, str_of(job->source), &text, &lines);
@@ -521,7 +526,7 @@ static void draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t 
 {
     r->slots.n = 0;
     r->draft_dim = dim;
-    slots_draft(r->source, dim, &r->arena, &r->slots);
+    draft_slots(r->source, dim, &r->arena, &r->slots);
     for (size_t i = 0; job->overrides && i < job->overrides->n; i++)
         for (size_t k = 0; k < r->slots.n; k++)
             if (r->slots.at[k].index == job->overrides->at[i].index)
@@ -529,7 +534,7 @@ static void draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t 
 }
 
 static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                            const struct loaded *l, struct diag *d)
+                            const struct cpp_objects *l, struct diag *d)
 {
     struct where where = {.path = job->source};
 
@@ -559,7 +564,7 @@ static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r
 enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
 {
     static const int64_t dims[] = {128, 64, 32, 16, 1};
-    struct loaded l = {0};
+    struct cpp_objects l = {0};
     struct diag quiet;
 
     TRY(compile(job, r, &l, d));

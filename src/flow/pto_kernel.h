@@ -27,7 +27,7 @@ struct pto_setup {
     const uint32_t *lines; /* by line of the text: that of `path` it comes from; NULL: the same */
     size_t n_lines;
     struct str source; /* what those are lines of */
-    bool is_flagged; /* what synchronises it is in the text, also when that is nothing */
+    bool is_flagged;   /* what synchronises it is in the text, also when that is nothing */
     const struct text_param *params;
     size_t n_params;
     struct str func; /* empty: the only one */

@@ -308,8 +308,8 @@ static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
 }
 
 /* Long sums of products whose operands come from memory, as those of matrices do, outside the
- * tensor cores. A tile of 16 by 8 values a thread loads 6 times (four values each) for 128 products;
- * with fewer loads it is no product of matrices. */
+ * tensor cores. A tile of 16 by 8 values a thread loads 6 times (four values each) for 128
+ * products; with fewer loads it is no product of matrices. */
 static void look_at_products(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;

@@ -113,10 +113,10 @@ static void take_sample(struct gather *g, const struct gpu_trace_record *r)
     uint64_t *counts = ARENA_ARRAY(g->arena, uint64_t, 2 * pairs);
     memcpy(counts, r->numbers + FIXED, 2 * pairs * sizeof(*counts));
     vec_push(&g->samples, ((struct trace_pc){.function = text_of(g, r->numbers[1]),
-                                                 .module = r->numbers[2],
-                                                 .offset = r->numbers[3],
-                                                 .counts = counts,
-                                                 .n = pairs}));
+                                             .module = r->numbers[2],
+                                             .offset = r->numbers[3],
+                                             .counts = counts,
+                                             .n = pairs}));
 }
 
 static void take_record(void *ctx, const struct gpu_trace_record *r)

@@ -44,16 +44,10 @@ static void insert_segment(struct pto_hazards *h, enum pto_space space, size_t i
 static size_t find_segment(const struct pto_hazards *h, enum pto_space space, int64_t lo)
 {
     const struct pto_segment *at = h->space[space].at.at;
-    size_t from = 0, to = h->space[space].at.n;
+    size_t first;
 
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (at[mid].hi > lo)
-            to = mid;
-        else
-            from = mid + 1;
-    }
-    return from;
+    vec_bisect(first, h->space[space].at.n, i, at[i].hi <= lo);
+    return first;
 }
 
 /* Cuts so that [lo, hi) is a whole number of segments; returns the first. */

@@ -134,7 +134,7 @@ struct pto_view pto_host_view(struct pto_host_core *c, const struct strata_pto_v
 }
 
 /* One call's operands, for the engine and for the text. */
-struct operands {
+struct call_operands {
     struct pto_arg args[CALL_OPERANDS];
     struct pto_tile tiles[CALL_OPERANDS];
     struct pto_view views[CALL_OPERANDS];
@@ -143,7 +143,7 @@ struct operands {
 };
 
 static void take(struct pto_host_core *c, const struct strata_pto_call *call,
-                 const struct strata_pto_operand *from, int32_t n, struct operands *o)
+                 const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
 {
     if (n > CALL_OPERANDS)
         pto_host_fail(c, "pto-cpp.operand", call->place, "%s: too many operands", call->op);
@@ -177,7 +177,7 @@ static void take(struct pto_host_core *c, const struct strata_pto_call *call,
     }
 }
 
-static void release(struct operands *o)
+static void release(struct call_operands *o)
 {
     text_free(&o->names);
     text_free(&o->types);
@@ -218,8 +218,8 @@ static void take_attrs(const struct strata_pto_call *call, struct pto_attrs *att
 /* ---- the table ---- */
 
 static void execute(struct pto_host_core *c, enum pto_opcode code,
-                    const struct strata_pto_call *call, struct operands *ins, struct operands *outs,
-                    const struct pto_attrs *attrs)
+                    const struct strata_pto_call *call, struct call_operands *ins,
+                    struct call_operands *outs, const struct pto_attrs *attrs)
 {
     struct pto_args args = {.ins = ins->args,
                             .outs = outs->args,
@@ -252,8 +252,8 @@ static const char *attrs_inside(enum pto_opcode code, const struct pto_attrs *at
 }
 
 static void write_down(struct pto_host_core *c, enum pto_opcode code,
-                       const struct strata_pto_call *call, struct operands *ins,
-                       struct operands *outs, const struct pto_attrs *attrs, struct str told)
+                       const struct strata_pto_call *call, struct call_operands *ins,
+                       struct call_operands *outs, const struct pto_attrs *attrs, struct str told)
 {
     const char *inside = told.n > 0 ? attrs_inside(code, attrs) : NULL;
     struct str in_names = text_view(&ins->names), in_types = text_view(&ins->types);
@@ -280,7 +280,7 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
 static void on_call(void *core, const struct strata_pto_call *call)
 {
     struct pto_host_core *c = core;
-    struct operands ins = {0}, outs = {0};
+    struct call_operands ins = {0}, outs = {0};
     struct pto_attrs attrs = PTO_ATTRS;
     struct text told = {0};
     enum pto_opcode code = pto_op_find(str_of(call->op));
@@ -338,7 +338,8 @@ static void on_flag(void *core, int is_wait, int from, int to, int64_t id,
 
     pto_host_mark_call(c, is_wait ? "wait_flag" : "set_flag", place);
     if (id < 0 || id >= PTO_EVENT_IDS)
-        pto_host_fail(c, "pto-cpp.operand", place, "there is no event %lld", (long long)id);
+        pto_host_fail(c, "pto-cpp.operand", place, "event %lld is not one of 0 to 7",
+                      (long long)id);
     pto_host_line(c, place, "pto.%s[<%s>, <%s>, <EVENT_ID%d>]", is_wait ? "wait_flag" : "set_flag",
                   pipe_word(c, from, place), pipe_word(c, to, place), (int)id);
 }
@@ -360,7 +361,7 @@ static uint64_t on_clock(void *core)
     return c->host->clock;
 }
 
-static void on_refuse(void *core, const char *reason, struct strata_pto_place place)
+static void on_stop(void *core, const char *reason, struct strata_pto_place place)
 {
     pto_host_fail(core, "pto-cpp.refused", place, "%s", reason);
 }
@@ -434,7 +435,7 @@ void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pt
                                         .release = pto_host_release,
                                         .cross = pto_host_cross,
                                         .clock = on_clock,
-                                        .refuse = on_refuse};
+                                        .stop = on_stop};
     attach(&c->table);
 }
 

@@ -177,13 +177,13 @@ struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v,
 
 /* ---- the module ---- */
 
-struct writer {
+struct script_writer {
     struct text *out;
     struct pto_host_lines *lines;
     struct str file;
 };
 
-static void put_line(struct writer *w, struct str line, struct strata_pto_place place)
+static void put_line(struct script_writer *w, struct str line, struct strata_pto_place place)
 {
     bool is_ours = place.line > 0 && str_equal(str_of(place.file), w->file);
 
@@ -192,12 +192,12 @@ static void put_line(struct writer *w, struct str line, struct strata_pto_place 
     vec_push(&w->lines->at, is_ours ? (uint32_t)place.line : 0);
 }
 
-static void put_plain(struct writer *w, struct str line)
+static void put_plain(struct script_writer *w, struct str line)
 {
     put_line(w, line, (struct strata_pto_place){"", 0});
 }
 
-static void put_lines(struct writer *w, const struct text *text,
+static void put_lines(struct script_writer *w, const struct text *text,
                       const struct strata_pto_place *places, size_t n)
 {
     struct str rest = text_view(text);
@@ -209,18 +209,18 @@ static void put_lines(struct writer *w, const struct text *text,
     }
 }
 
-static void put_fifos(struct writer *w, const struct pto_host_script *s)
+static void put_fifos(struct script_writer *w, const struct pto_host_script *s)
 {
     put_lines(w, &s->head, s->head_places.at, s->head_places.n);
 }
 
-static void put_script(struct writer *w, const struct pto_host_script *s)
+static void put_script(struct script_writer *w, const struct pto_host_script *s)
 {
     put_lines(w, &s->body, s->places.at, s->places.n);
 }
 
-static void put_head(struct pto_host *h, struct writer *w, struct str name, const char *suffix,
-                     bool is_cube)
+static void put_head(struct pto_host *h, struct script_writer *w, struct str name,
+                     const char *suffix, bool is_cube)
 {
     struct text t = {0};
 
@@ -237,7 +237,8 @@ static void put_head(struct pto_host *h, struct writer *w, struct str name, cons
 }
 
 /* Two vector cores that did the same are one function; else each has its branch. */
-static void put_vector(struct pto_host *h, struct writer *w, struct str name, const char *suffix)
+static void put_vector(struct pto_host *h, struct script_writer *w, struct str name,
+                       const char *suffix)
 {
     const struct pto_host_core *a = h->cores[PTO_AIV0], *b = h->cores[PTO_AIV1];
     bool is_one = !b || str_equal(text_view(&a->script.body), text_view(&b->script.body));
@@ -263,7 +264,7 @@ static void put_vector(struct pto_host *h, struct writer *w, struct str name, co
 void pto_host_text(struct pto_host *h, struct str name, struct str file, struct text *out,
                    struct pto_host_lines *lines)
 {
-    struct writer w = {out, lines, file};
+    struct script_writer w = {out, lines, file};
     bool is_mixed = h->cores[PTO_AIC] && h->cores[PTO_AIV0];
 
     vec_push(&lines->at, 0);

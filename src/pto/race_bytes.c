@@ -30,16 +30,10 @@ static void insert_piece(struct pto_races *r, uint32_t core, enum pto_space spac
 static size_t find_piece(const struct pto_races *r, uint32_t core, enum pto_space space, int64_t lo)
 {
     const struct pto_race_piece *at = r->space[core][space].at.at;
-    size_t from = 0, to = r->space[core][space].at.n;
+    size_t first;
 
-    while (from < to) {
-        size_t mid = from + (to - from) / 2;
-        if (at[mid].hi > lo)
-            to = mid;
-        else
-            from = mid + 1;
-    }
-    return from;
+    vec_bisect(first, r->space[core][space].at.n, i, at[i].hi <= lo);
+    return first;
 }
 
 /* Splits the piece that `at` lies inside, if there is one. */

@@ -152,7 +152,7 @@ static struct str without_comments(struct str source, struct arena *arena)
     return (struct str){copy, source.n};
 }
 
-void slots_draft(struct str source, int64_t dim, struct arena *arena, struct slots *out)
+void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slots *out)
 {
     int64_t index;
     size_t end;

@@ -10,6 +10,6 @@
 
 #include "replay/slots.h"
 
-void slots_draft(struct str source, int64_t dim, struct arena *arena, struct slots *out);
+void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slots *out);
 
 #endif

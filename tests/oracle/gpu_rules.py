@@ -114,7 +114,7 @@ def check_table(out):
               f"{name}: {s['class']} / {s['sub_class']}")
 
 
-TIMELINE = ["## " + x for x in ("Device", "Timeline summary", "Streams", "Overlap",
+TIMELINE = ["## " + x for x in ("Device", "Timeline summary", "Streams", "Overlap", "Copies",
                                  "Launch latency", "Gaps", "CUDA graphs", "Top kernels", "Notes")]
 
 

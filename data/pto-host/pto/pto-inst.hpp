@@ -1,5 +1,6 @@
-// The instructions of PTO kernels, for running them on a host with strata (docs/howto/replay-cpp-kernel.md).
-// Each is one call of strata/pto_host.h; what it does and costs is strata's matter.
+// The instructions of PTO kernels, for running them on a host with strata
+// (docs/howto/replay-cpp-kernel.md). Each is one call of strata/pto_host.h; what it does and costs
+// is strata's matter.
 #ifndef STRATA_PTO_INST_HPP
 #define STRATA_PTO_INST_HPP
 
@@ -12,7 +13,8 @@
 #include <pto/common/intrinsics.hpp>
 #include <pto/common/pto_tile.hpp>
 
-namespace pto {
+namespace pto
+{
 
 using strata_pto::instruction;
 using strata_pto::place;
@@ -150,54 +152,54 @@ template <class D, class S> inline RecordEvent TRESHAPE(D &d, const S &s, place 
 
 // ---- families: destination first; a scratch tile may follow ----
 
-#define STRATA_PTO_UNARY(NAME, OP)                                                                \
-    template <class D, class A> inline RecordEvent NAME(D &d, const A &a, place at = place())     \
-    {                                                                                             \
-        instruction(OP, at).in(a).out(d).run();                                                   \
-        return {};                                                                                \
-    }                                                                                             \
-    template <auto Precision, class D, class A>                                                   \
-    inline RecordEvent NAME(D &d, const A &a, place at = place())                                 \
-    {                                                                                             \
-        return NAME(d, a, at);                                                                    \
-    }                                                                                             \
+#define STRATA_PTO_UNARY(NAME, OP)                                                                 \
+    template <class D, class A> inline RecordEvent NAME(D &d, const A &a, place at = place())      \
+    {                                                                                              \
+        instruction(OP, at).in(a).out(d).run();                                                    \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <auto Precision, class D, class A>                                                    \
+    inline RecordEvent NAME(D &d, const A &a, place at = place())                                  \
+    {                                                                                              \
+        return NAME(d, a, at);                                                                     \
+    }                                                                                              \
     STRATA_PTO_EVENTS(NAME)
 
-#define STRATA_PTO_BINARY(NAME, OP)                                                               \
-    template <class D, class A, class B>                                                          \
-    inline RecordEvent NAME(D &d, const A &a, const B &b, place at = place())                     \
-    {                                                                                             \
-        instruction(OP, at).in(a).in(b).out(d).run();                                             \
-        return {};                                                                                \
-    }                                                                                             \
-    template <class D, class A, class B, class T>                                                 \
-    inline auto NAME(D &d, const A &a, const B &b, T &tmp, place at = place())                    \
-        ->decltype(tmp.described(), RecordEvent())                                                \
-    {                                                                                             \
-        instruction(OP, at).in(a).in(b).in(tmp).out(d).run();                                     \
-        return {};                                                                                \
-    }                                                                                             \
-    template <auto Precision, class D, class A, class B>                                          \
-    inline RecordEvent NAME(D &d, const A &a, const B &b, place at = place())                     \
-    {                                                                                             \
-        return NAME(d, a, b, at);                                                                 \
-    }                                                                                             \
+#define STRATA_PTO_BINARY(NAME, OP)                                                                \
+    template <class D, class A, class B>                                                           \
+    inline RecordEvent NAME(D &d, const A &a, const B &b, place at = place())                      \
+    {                                                                                              \
+        instruction(OP, at).in(a).in(b).out(d).run();                                              \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <class D, class A, class B, class T>                                                  \
+    inline auto NAME(D &d, const A &a, const B &b, T &tmp, place at = place())                     \
+        ->decltype(tmp.described(), RecordEvent())                                                 \
+    {                                                                                              \
+        instruction(OP, at).in(a).in(b).in(tmp).out(d).run();                                      \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <auto Precision, class D, class A, class B>                                           \
+    inline RecordEvent NAME(D &d, const A &a, const B &b, place at = place())                      \
+    {                                                                                              \
+        return NAME(d, a, b, at);                                                                  \
+    }                                                                                              \
     STRATA_PTO_EVENTS(NAME)
 
-#define STRATA_PTO_SCALAR(NAME, OP)                                                               \
-    template <class D, class A, class X>                                                          \
-    inline RecordEvent NAME(D &d, const A &a, X x, place at = place())                            \
-    {                                                                                             \
-        instruction(OP, at).in(a).template value<typename A::DType>(x).out(d).run();              \
-        return {};                                                                                \
-    }                                                                                             \
-    template <class D, class A, class X, class T>                                                 \
-    inline auto NAME(D &d, const A &a, X x, T &tmp, place at = place())                           \
-        ->decltype(tmp.described(), RecordEvent())                                                \
-    {                                                                                             \
-        instruction(OP, at).in(a).template value<typename A::DType>(x).in(tmp).out(d).run();      \
-        return {};                                                                                \
-    }                                                                                             \
+#define STRATA_PTO_SCALAR(NAME, OP)                                                                \
+    template <class D, class A, class X>                                                           \
+    inline RecordEvent NAME(D &d, const A &a, X x, place at = place())                             \
+    {                                                                                              \
+        instruction(OP, at).in(a).template value<typename A::DType>(x).out(d).run();               \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <class D, class A, class X, class T>                                                  \
+    inline auto NAME(D &d, const A &a, X x, T &tmp, place at = place())                            \
+        ->decltype(tmp.described(), RecordEvent())                                                 \
+    {                                                                                              \
+        instruction(OP, at).in(a).template value<typename A::DType>(x).in(tmp).out(d).run();       \
+        return {};                                                                                 \
+    }                                                                                              \
     STRATA_PTO_EVENTS(NAME)
 
 STRATA_PTO_EVENTS(TLOAD)
@@ -316,7 +318,8 @@ inline RecordEvent TCI(D &d, T start, place at = place())
         .run();
     return {};
 }
-template <class D, int Upper = 0, class N> inline RecordEvent TTRI(D &d, N diagonal, place at = place())
+template <class D, int Upper = 0, class N>
+inline RecordEvent TTRI(D &d, N diagonal, place at = place())
 {
     instruction("pto.ttri", at)
         .template value<int32_t>(diagonal)
@@ -371,19 +374,19 @@ inline RecordEvent TSELS(D &d, const M &mask, const A &a, T &tmp, X x, place at 
 
 // ---- reductions and broadcasts ----
 
-#define STRATA_PTO_REDUCE(NAME, OP)                                                               \
-    template <class D, class A> inline RecordEvent NAME(D &d, const A &a, place at = place())     \
-    {                                                                                             \
-        instruction(OP, at).in(a).out(d).run();                                                   \
-        return {};                                                                                \
-    }                                                                                             \
-    template <class D, class A, class T>                                                          \
-    inline auto NAME(D &d, const A &a, T &tmp, place at = place())                                \
-        ->decltype(tmp.described(), RecordEvent())                                                \
-    {                                                                                             \
-        instruction(OP, at).in(a).in(tmp).out(d).run();                                           \
-        return {};                                                                                \
-    }                                                                                             \
+#define STRATA_PTO_REDUCE(NAME, OP)                                                                \
+    template <class D, class A> inline RecordEvent NAME(D &d, const A &a, place at = place())      \
+    {                                                                                              \
+        instruction(OP, at).in(a).out(d).run();                                                    \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <class D, class A, class T>                                                           \
+    inline auto NAME(D &d, const A &a, T &tmp, place at = place())                                 \
+        ->decltype(tmp.described(), RecordEvent())                                                 \
+    {                                                                                              \
+        instruction(OP, at).in(a).in(tmp).out(d).run();                                            \
+        return {};                                                                                 \
+    }                                                                                              \
     STRATA_PTO_EVENTS(NAME)
 
 STRATA_PTO_REDUCE(TROWSUM, "pto.trowsum")
@@ -537,59 +540,57 @@ inline RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, T &tmp, cons
 
 // ---- matrix products ----
 
-#define STRATA_PTO_PRODUCT(NAME, OP)                                                              \
-    template <class D, class A, class B>                                                          \
-    inline RecordEvent NAME(D &c, const A &a, const B &b, place at = place())                     \
-    {                                                                                             \
-        instruction("pto." OP, at).in(a).in(b).out(c).run();                                      \
-        return {};                                                                                \
-    }                                                                                             \
-    template <AccPhase Phase, class D, class A, class B>                                          \
-    inline RecordEvent NAME(D &c, const A &a, const B &b, place at = place())                     \
-    {                                                                                             \
-        instruction("pto." OP, at).in(a).in(b).out(c).attr("accPhase", Phase).run();              \
-        return {};                                                                                \
-    }                                                                                             \
-    template <class D, class C, class A, class B>                                                 \
-    inline RecordEvent NAME##_ACC(D &c, const C &from, const A &a, const B &b,                    \
-                                  place at = place())                                             \
-    {                                                                                             \
-        instruction("pto." OP ".acc", at).in(from).in(a).in(b).out(c).run();                      \
-        return {};                                                                                \
-    }                                                                                             \
-    template <AccPhase Phase, class D, class C, class A, class B>                                 \
-    inline RecordEvent NAME##_ACC(D &c, const C &from, const A &a, const B &b,                    \
-                                  place at = place())                                             \
-    {                                                                                             \
-        instruction("pto." OP ".acc", at)                                                         \
-            .in(from)                                                                             \
-            .in(a)                                                                                \
-            .in(b)                                                                                \
-            .out(c)                                                                               \
-            .attr("accPhase", Phase)                                                              \
-            .run();                                                                               \
-        return {};                                                                                \
-    }                                                                                             \
-    template <class D, class A, class B>                                                          \
-    inline RecordEvent NAME##_ACC(D &c, const A &a, const B &b, place at = place())               \
-    {                                                                                             \
-        return NAME##_ACC(c, c, a, b, at);                                                        \
-    }                                                                                             \
-    template <class D, class A, class B, class S>                                                 \
-    inline RecordEvent NAME##_BIAS(D &c, const A &a, const B &b, const S &bias,                   \
-                                   place at = place())                                            \
-    {                                                                                             \
-        instruction("pto." OP ".bias", at).in(a).in(b).in(bias).out(c).run();                     \
-        return {};                                                                                \
-    }                                                                                             \
-    template <class D, class A, class As, class B, class Bs>                                      \
-    inline RecordEvent NAME##_MX(D &c, const A &a, const As &a_scale, const B &b,                 \
-                                 const Bs &b_scale, place at = place())                           \
-    {                                                                                             \
-        instruction("pto." OP ".mx", at).in(a).in(a_scale).in(b).in(b_scale).out(c).run();        \
-        return {};                                                                                \
-    }                                                                                             \
-    STRATA_PTO_EVENTS(NAME)                                                                       \
+#define STRATA_PTO_PRODUCT(NAME, OP)                                                               \
+    template <class D, class A, class B>                                                           \
+    inline RecordEvent NAME(D &c, const A &a, const B &b, place at = place())                      \
+    {                                                                                              \
+        instruction("pto." OP, at).in(a).in(b).out(c).run();                                       \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <AccPhase Phase, class D, class A, class B>                                           \
+    inline RecordEvent NAME(D &c, const A &a, const B &b, place at = place())                      \
+    {                                                                                              \
+        instruction("pto." OP, at).in(a).in(b).out(c).attr("accPhase", Phase).run();               \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <class D, class C, class A, class B>                                                  \
+    inline RecordEvent NAME##_ACC(D &c, const C &from, const A &a, const B &b, place at = place()) \
+    {                                                                                              \
+        instruction("pto." OP ".acc", at).in(from).in(a).in(b).out(c).run();                       \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <AccPhase Phase, class D, class C, class A, class B>                                  \
+    inline RecordEvent NAME##_ACC(D &c, const C &from, const A &a, const B &b, place at = place()) \
+    {                                                                                              \
+        instruction("pto." OP ".acc", at)                                                          \
+            .in(from)                                                                              \
+            .in(a)                                                                                 \
+            .in(b)                                                                                 \
+            .out(c)                                                                                \
+            .attr("accPhase", Phase)                                                               \
+            .run();                                                                                \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <class D, class A, class B>                                                           \
+    inline RecordEvent NAME##_ACC(D &c, const A &a, const B &b, place at = place())                \
+    {                                                                                              \
+        return NAME##_ACC(c, c, a, b, at);                                                         \
+    }                                                                                              \
+    template <class D, class A, class B, class S>                                                  \
+    inline RecordEvent NAME##_BIAS(D &c, const A &a, const B &b, const S &bias,                    \
+                                   place at = place())                                             \
+    {                                                                                              \
+        instruction("pto." OP ".bias", at).in(a).in(b).in(bias).out(c).run();                      \
+        return {};                                                                                 \
+    }                                                                                              \
+    template <class D, class A, class As, class B, class Bs>                                       \
+    inline RecordEvent NAME##_MX(D &c, const A &a, const As &a_scale, const B &b,                  \
+                                 const Bs &b_scale, place at = place())                            \
+    {                                                                                              \
+        instruction("pto." OP ".mx", at).in(a).in(a_scale).in(b).in(b_scale).out(c).run();         \
+        return {};                                                                                 \
+    }                                                                                              \
+    STRATA_PTO_EVENTS(NAME)                                                                        \
     STRATA_PTO_EVENTS(NAME##_ACC)
 
 STRATA_PTO_PRODUCT(TMATMUL, "tmatmul")
@@ -598,7 +599,10 @@ STRATA_PTO_PRODUCT(TGEMV, "tgemv")
 // ---- others ----
 
 template <class... A> inline void TPRINT(const A &...) {}
-template <class... E> inline void TSYNC(const E &...events) { (strata_pto::wait_for(events), ...); }
+template <class... E> inline void TSYNC(const E &...events)
+{
+    (strata_pto::wait_for(events), ...);
+}
 
 template <SyncAllMode Mode = SyncAllMode::Hard, SyncCoreType Core = SyncCoreType::AIVOnly>
 inline void SYNCALL(place at = place())
@@ -613,16 +617,16 @@ inline void SYNCALL(const G &, place at = place())
 
 // ---- elements of tiles ----
 
-template <TileType L, class E, int R, int C, BLayout BL, int VR, int VC, SLayout SL, int F,
-          auto P, CompactMode M>
+template <TileType L, class E, int R, int C, BLayout BL, int VR, int VC, SLayout SL, int F, auto P,
+          CompactMode M>
 template <class I, class N>
 void Tile<L, E, R, C, BL, VR, VC, SL, F, P, M>::SetValue(I index, N value, place at)
 {
     instruction("pto.tsetval", at).index(index).template value<E>(value).out(*this).run();
 }
 
-template <TileType L, class E, int R, int C, BLayout BL, int VR, int VC, SLayout SL, int F,
-          auto P, CompactMode M>
+template <TileType L, class E, int R, int C, BLayout BL, int VR, int VC, SLayout SL, int F, auto P,
+          CompactMode M>
 template <class I>
 E Tile<L, E, R, C, BL, VR, VC, SL, F, P, M>::GetValue(I index, place at) const
 {

@@ -11,8 +11,10 @@ struct UrmaTput {
     template <class... A> explicit UrmaTput(const A &...) {}
 };
 
-namespace pto2 {
-namespace urma_backend {
+namespace pto2
+{
+namespace urma_backend
+{
 template <class T> inline T *peer_mr_ptr(uint8_t *, uint32_t, uint64_t)
 {
     pto::comm::no_other_rank("peer_mr_ptr needs other ranks", strata_pto::place());

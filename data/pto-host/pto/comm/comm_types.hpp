@@ -4,8 +4,10 @@
 
 #include <pto/common/pto_tile.hpp>
 
-namespace pto {
-namespace comm {
+namespace pto
+{
+namespace comm
+{
 
 enum class NotifyOp { AtomicAdd, Set };
 enum class WaitCmp { EQ, NE, GT, GE, LT, LE };

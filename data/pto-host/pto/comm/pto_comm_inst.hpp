@@ -4,18 +4,20 @@
 
 #include <pto/comm/comm_types.hpp>
 
-namespace pto {
+namespace pto
+{
 
 struct PrefetchAsyncContext {
     comm::AsyncSession session;
     template <class... A> explicit PrefetchAsyncContext(A...) {}
 };
 
-namespace comm {
+namespace comm
+{
 
 inline void no_other_rank(const char *name, strata_pto::place at)
 {
-    strata_pto::host->refuse(strata_pto::host->core, name, at);
+    strata_pto::host->stop(strata_pto::host->core, name, at);
 }
 
 template <class S, class V>

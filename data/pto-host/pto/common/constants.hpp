@@ -28,7 +28,7 @@
 #define __in__
 #define __out__
 #define PTO_INTERNAL inline
-#define PTO_INST inline
+#define PTO_INST     inline
 
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 2201
@@ -69,7 +69,8 @@ enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 enum mem_dsb_t { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ };
 
-namespace pto {
+namespace pto
+{
 
 constexpr int DYNAMIC = -1;
 constexpr int C0_SIZE_BYTE = 32;

@@ -8,7 +8,8 @@
 
 #include <strata/pto_host.h>
 
-namespace strata_pto {
+namespace strata_pto
+{
 
 inline uint32_t float_bits(float x)
 {
@@ -51,8 +52,8 @@ template <int Exponent, int Mantissa, bool HasInfinity> struct small_float {
         uint64_t rest = fraction & ((1ull << shift) - 1);
         kept += rest > half || (rest == half && (kept & 1));
         uint64_t value = kept + ((uint64_t)(exponent - 1) << Mantissa);
-        uint64_t limit = HasInfinity ? (uint64_t)top << Mantissa
-                                     : (1ull << (Exponent + Mantissa)) - 2;
+        uint64_t limit =
+            HasInfinity ? (uint64_t)top << Mantissa : (1ull << (Exponent + Mantissa)) - 2;
         return sign | (uint32_t)(value > limit ? limit : value);
     }
 
@@ -125,10 +126,13 @@ template <> struct dtype_of<bool> {
 template <class E>
 struct dtype_of<E, std::enable_if_t<std::is_integral<E>::value && !std::is_same<E, bool>::value>> {
     static constexpr int32_t first = std::is_signed<E>::value ? STRATA_PTO_I8 : STRATA_PTO_U8;
-    static constexpr int32_t value =
-        first + (sizeof(E) == 1 ? 0 : sizeof(E) == 2 ? 1 : sizeof(E) == 4 ? 2 : 3);
+    static constexpr int32_t value = first + (sizeof(E) == 1   ? 0
+                                              : sizeof(E) == 2 ? 1
+                                              : sizeof(E) == 4 ? 2
+                                                               : 3);
 };
-template <class E> struct dtype_of<const E> : dtype_of<E> {};
+template <class E> struct dtype_of<const E> : dtype_of<E> {
+};
 
 // The bits of x as an element of type E.
 template <class E, class Number> inline uint64_t bits_of(Number x)

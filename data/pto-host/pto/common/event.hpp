@@ -1,4 +1,5 @@
-// Events between instructions as objects: `ev = TLOAD(..)` sets a flag, a trailing event waits for it.
+// Events between instructions as objects: `ev = TLOAD(..)` sets a flag, a trailing event waits for
+// it.
 #ifndef STRATA_PTO_EVENT_HPP
 #define STRATA_PTO_EVENT_HPP
 
@@ -7,7 +8,8 @@
 #include <tuple>
 #include <utility>
 
-namespace pto {
+namespace pto
+{
 
 enum class Op : uint16_t {
     SCALAR,
@@ -48,20 +50,27 @@ enum class Op : uint16_t {
 constexpr int pipe_of(Op op)
 {
     switch (op) {
-    case Op::SCALAR: return PIPE_S;
-    case Op::TLOAD: return PIPE_MTE2;
+    case Op::SCALAR:
+        return PIPE_S;
+    case Op::TLOAD:
+        return PIPE_MTE2;
     case Op::TSTORE_VEC:
     case Op::TSTORE_MAT:
-    case Op::TMOV_V2M: return PIPE_MTE3;
+    case Op::TMOV_V2M:
+        return PIPE_MTE3;
     case Op::TSTORE_ACC:
     case Op::TMOV_M2S:
     case Op::TMOV_A2V:
-    case Op::TMOV_A2M: return PIPE_FIX;
+    case Op::TMOV_A2M:
+        return PIPE_FIX;
     case Op::TMOV_M2L:
     case Op::TMOV_M2B:
-    case Op::TEXTRACT_M2LR: return PIPE_MTE1;
-    case Op::TMATMUL: return PIPE_M;
-    default: return PIPE_V;
+    case Op::TEXTRACT_M2LR:
+        return PIPE_MTE1;
+    case Op::TMATMUL:
+        return PIPE_M;
+    default:
+        return PIPE_V;
     }
 }
 
@@ -70,12 +79,9 @@ struct RecordEvent {
 
 template <Op Src, Op Dst> class Event
 {
-public:
+  public:
     Event() : id_(next()++ % 8) {}
-    Event &operator=(const RecordEvent &)
-    {
-        return Init();
-    }
+    Event &operator=(const RecordEvent &) { return Init(); }
     Event &Init(strata_pto::place at = strata_pto::place())
     {
         flag(0, at);
@@ -83,7 +89,7 @@ public:
     }
     void Wait(strata_pto::place at = strata_pto::place()) const { flag(1, at); }
 
-private:
+  private:
     static int &next()
     {
         static int n = 0;
@@ -104,7 +110,8 @@ private:
 
 } // namespace pto
 
-namespace strata_pto {
+namespace strata_pto
+{
 
 template <class T> struct is_event : std::false_type {
 };
@@ -129,14 +136,14 @@ auto without_events(F f, const Tuple &all, std::index_sequence<I...>)
 } // namespace strata_pto
 
 // An instruction with events after its operands.
-#define STRATA_PTO_EVENTS(NAME)                                                                   \
-    template <class... A, class = std::enable_if_t<(strata_pto::events_among<A...> > 0)>>         \
-    inline RecordEvent NAME(A &&...a)                                                             \
-    {                                                                                             \
-        (strata_pto::wait_for(a), ...);                                                           \
-        return strata_pto::without_events(                                                        \
-            [](auto &...x) { return NAME(x...); }, std::tie(a...),                                \
-            std::make_index_sequence<sizeof...(A) - strata_pto::events_among<A...>>());           \
+#define STRATA_PTO_EVENTS(NAME)                                                                    \
+    template <class... A, class = std::enable_if_t<(strata_pto::events_among<A...> > 0)>>          \
+    inline RecordEvent NAME(A &&...a)                                                              \
+    {                                                                                              \
+        (strata_pto::wait_for(a), ...);                                                            \
+        return strata_pto::without_events(                                                         \
+            [](auto &...x) { return NAME(x...); }, std::tie(a...),                                 \
+            std::make_index_sequence<sizeof...(A) - strata_pto::events_among<A...>>());            \
     }
 
 #endif

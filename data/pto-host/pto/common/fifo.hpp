@@ -4,7 +4,8 @@
 
 #include <pto/common/pto_tile.hpp>
 
-namespace pto {
+namespace pto
+{
 
 template <int FlagID, uint8_t Dir, int SlotSize, int SlotNum, int LocalSlotNum = 2,
           bool NoSplit = false, bool UnitFlag = false>
@@ -38,7 +39,7 @@ struct TPipe {
         strata_pto::host->fifo(strata_pto::host->core, &f, at);
     }
 
-private:
+  private:
     static void *as_pointer(std::nullptr_t) { return nullptr; }
     template <class E> static void *as_pointer(E *p) { return (void *)p; }
     template <class E> static auto as_pointer(const E &view) -> decltype((void *)view.data())
@@ -57,8 +58,8 @@ inline void TPUSH(Pipe &pipe, const T &tile, strata_pto::place at = strata_pto::
 template <class Pipe, class T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT>
 inline void TPOP(Pipe &pipe, T &tile, strata_pto::place at = strata_pto::place())
 {
-    tile.set_address(strata_pto::host->pop(strata_pto::host->core, Pipe::id, tile.described(),
-                                           (int)Split, at));
+    tile.set_address(
+        strata_pto::host->pop(strata_pto::host->core, Pipe::id, tile.described(), (int)Split, at));
     pipe.cons.tile++;
 }
 

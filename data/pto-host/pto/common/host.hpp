@@ -5,7 +5,8 @@
 #include <pto/common/element.hpp>
 #include <strata/pto_host.h>
 
-namespace strata_pto {
+namespace strata_pto
+{
 
 inline const strata_pto_host *host = nullptr;
 
@@ -21,7 +22,7 @@ struct place : strata_pto_place {
 // One instruction: its operands in the order of the dialect's text, then run().
 class instruction
 {
-public:
+  public:
     instruction(const char *op, const place &at)
     {
         call_.op = op;
@@ -76,15 +77,17 @@ public:
         host->call(host->core, &call_);
     }
 
-private:
-    template <class T> auto described(const T &tile) -> decltype(tile.described(), strata_pto_operand())
+  private:
+    template <class T>
+    auto described(const T &tile) -> decltype(tile.described(), strata_pto_operand())
     {
         strata_pto_operand o{};
         o.kind = STRATA_PTO_TILE;
         o.u.tile = tile.described();
         return o;
     }
-    template <class T> auto described(const T &view) -> decltype(view.GetShape(0), strata_pto_operand())
+    template <class T>
+    auto described(const T &view) -> decltype(view.GetShape(0), strata_pto_operand())
     {
         strata_pto_operand o{};
         strata_pto_view &v = views_[n_views_++];

@@ -29,13 +29,28 @@ template <class A, class B> inline void set_vector_mask(A, B) {}
 template <class A> inline void set_ffts_base_addr(A) {}
 template <class A> inline void set_st_atomic_cfg(A) {}
 
-inline int64_t get_block_idx() { return strata_pto::host->block; }
-inline int64_t get_block_num() { return strata_pto::host->blocks; }
+inline int64_t get_block_idx()
+{
+    return strata_pto::host->block;
+}
+inline int64_t get_block_num()
+{
+    return strata_pto::host->blocks;
+}
 #ifndef get_subblockid
-inline int64_t get_subblockid() { return strata_pto::host->sub_block; }
+inline int64_t get_subblockid()
+{
+    return strata_pto::host->sub_block;
+}
 #endif
-inline int64_t get_subblockdim() { return 2; }
-inline uint64_t get_sys_cnt() { return strata_pto::host->clock(strata_pto::host->core); }
+inline int64_t get_subblockdim()
+{
+    return 2;
+}
+inline uint64_t get_sys_cnt()
+{
+    return strata_pto::host->clock(strata_pto::host->core);
+}
 
 template <class E> inline E ld_dev(E *p, int64_t offset = 0)
 {
@@ -45,7 +60,10 @@ template <class E, class N> inline void st_dev(N value, E *p, int64_t offset = 0
 {
     *(E *)((char *)p + offset) = static_cast<E>(value);
 }
-template <class E, class N> inline void st_atomic(N value, E *p) { *p += static_cast<E>(value); }
+template <class E, class N> inline void st_atomic(N value, E *p)
+{
+    *p += static_cast<E>(value);
+}
 
 // Between cores.
 template <class M>
@@ -83,7 +101,7 @@ inline void rls_buf(pipe_t pipe, Id id, M, strata_pto::place at = strata_pto::pl
 }
 inline void trap(strata_pto::place at = strata_pto::place())
 {
-    strata_pto::host->refuse(strata_pto::host->core, "the kernel called trap()", at);
+    strata_pto::host->stop(strata_pto::host->core, "the kernel called trap()", at);
 }
 
 #endif

@@ -6,7 +6,8 @@
 #include <pto/common/element.hpp>
 #include <pto/common/host.hpp>
 
-namespace pto {
+namespace pto
+{
 
 // ---- global memory ----
 
@@ -33,7 +34,7 @@ struct FiveNumbers {
             fill(given);
     }
 
-private:
+  private:
     void fill(const int64_t *given)
     {
         for (int i = 0; i < 5; i++)
@@ -51,12 +52,11 @@ struct Shape {
     template <class... Numbers,
               class = std::enable_if_t<(sizeof...(Numbers) > 0) && (sizeof...(Numbers) <= 5) &&
                                        (std::is_convertible<Numbers, int64_t>::value && ...)>>
-    Shape(Numbers... n)
-        : Shape(FiveNumbers<Shape, N1, N2, N3, N4, N5>(static_cast<int64_t>(n)...))
+    Shape(Numbers... n) : Shape(FiveNumbers<Shape, N1, N2, N3, N4, N5>(static_cast<int64_t>(n)...))
     {
     }
 
-private:
+  private:
     explicit Shape(const FiveNumbers<Shape, N1, N2, N3, N4, N5> &n)
     {
         for (int i = 0; i < 5; i++)
@@ -79,7 +79,7 @@ struct Stride {
     {
     }
 
-private:
+  private:
     explicit Stride(const FiveNumbers<Stride, N1, N2, N3, N4, N5> &n)
     {
         for (int i = 0; i < 5; i++)
@@ -123,10 +123,10 @@ struct BaseShape2D<E, R, C, Layout::DN> : Stride<R * C, R * C, R * C, 1, R> {
 };
 template <class E, int64_t R, int64_t C>
 struct BaseShape2D<E, R, C, Layout::NZ>
-    : Stride<R * C, R * (C0_SIZE_BYTE / sizeof(E)), FRACTAL_NZ_ROW * (C0_SIZE_BYTE / sizeof(E)),
+    : Stride<R * C, R *(C0_SIZE_BYTE / sizeof(E)), FRACTAL_NZ_ROW *(C0_SIZE_BYTE / sizeof(E)),
              C0_SIZE_BYTE / sizeof(E), 1> {
-    using Stride<R * C, R * (C0_SIZE_BYTE / sizeof(E)),
-                 FRACTAL_NZ_ROW * (C0_SIZE_BYTE / sizeof(E)), C0_SIZE_BYTE / sizeof(E), 1>::Stride;
+    using Stride<R * C, R *(C0_SIZE_BYTE / sizeof(E)), FRACTAL_NZ_ROW *(C0_SIZE_BYTE / sizeof(E)),
+                 C0_SIZE_BYTE / sizeof(E), 1>::Stride;
 };
 template <class E, int64_t R, int64_t C>
 struct BaseShape2D<E, R, C, Layout::MX_A_ZZ> : Stride<R * C, C * 16, 32, 2, 1> {
@@ -139,7 +139,7 @@ struct BaseShape2D<E, R, C, Layout::MX_B_NN> : Stride<R * C, R * 16, 32, 2, 1> {
 
 template <class E, class Shape_, class Stride_, Layout L = Layout::ND> class GlobalTensor
 {
-public:
+  public:
     using Shape = Shape_;
     using Stride = Stride_;
     using RawDType = E;
@@ -159,7 +159,7 @@ public:
     template <int I> int64_t GetShape() const { return shape_.shape[I]; }
     template <int I> int64_t GetStride() const { return stride_.stride[I]; }
 
-private:
+  private:
     E *data_ = nullptr;
     Shape shape_;
     Stride stride_;
@@ -181,7 +181,7 @@ template <TileType Loc_, class E, int Rows_, int Cols_, BLayout BL = BLayout::Ro
           int Fractal = 512, auto Pad = PadValue::Null, CompactMode Compact_ = CompactMode::Null>
 class Tile
 {
-public:
+  public:
     using DType = E;
     using TileDType = E *;
     static constexpr TileType Loc = Loc_;
@@ -196,18 +196,16 @@ public:
     static constexpr bool isRowMajor = BL == BLayout::RowMajor;
     static constexpr bool isBoxedLayout = SL != SLayout::NoneBox;
     static constexpr int C0 = C0_SIZE_BYTE / (int)sizeof(E);
-    static constexpr int InnerRows =
-        !isBoxedLayout              ? 1
-        : Fractal == 1024           ? 16
-        : Fractal == 32             ? (SL == SLayout::RowMajor ? 16 : 2)
-        : SL == SLayout::RowMajor   ? 16
-                                    : C0;
-    static constexpr int InnerCols =
-        !isBoxedLayout              ? 1
-        : Fractal == 1024           ? 16
-        : Fractal == 32             ? (SL == SLayout::RowMajor ? 2 : 16)
-        : SL == SLayout::RowMajor   ? C0
-                                    : 16;
+    static constexpr int InnerRows = !isBoxedLayout            ? 1
+                                     : Fractal == 1024         ? 16
+                                     : Fractal == 32           ? (SL == SLayout::RowMajor ? 16 : 2)
+                                     : SL == SLayout::RowMajor ? 16
+                                                               : C0;
+    static constexpr int InnerCols = !isBoxedLayout            ? 1
+                                     : Fractal == 1024         ? 16
+                                     : Fractal == 32           ? (SL == SLayout::RowMajor ? 2 : 16)
+                                     : SL == SLayout::RowMajor ? C0
+                                                               : 16;
     static constexpr int RowStride = isRowMajor ? Cols : 1;
     static constexpr int ColStride = isRowMajor ? 1 : Rows;
 
@@ -274,19 +272,26 @@ public:
         return &tile_;
     }
 
-private:
+  private:
     static constexpr int32_t space()
     {
         switch (Loc_) {
-        case TileType::Mat: return STRATA_PTO_MAT;
-        case TileType::Left: return STRATA_PTO_LEFT;
-        case TileType::Right: return STRATA_PTO_RIGHT;
-        case TileType::Acc: return STRATA_PTO_ACC;
-        case TileType::Bias: return STRATA_PTO_BIAS;
+        case TileType::Mat:
+            return STRATA_PTO_MAT;
+        case TileType::Left:
+            return STRATA_PTO_LEFT;
+        case TileType::Right:
+            return STRATA_PTO_RIGHT;
+        case TileType::Acc:
+            return STRATA_PTO_ACC;
+        case TileType::Bias:
+            return STRATA_PTO_BIAS;
         case TileType::Scaling:
         case TileType::ScaleLeft:
-        case TileType::ScaleRight: return STRATA_PTO_SCALING;
-        default: return STRATA_PTO_VEC;
+        case TileType::ScaleRight:
+            return STRATA_PTO_SCALING;
+        default:
+            return STRATA_PTO_VEC;
         }
     }
 
@@ -302,8 +307,7 @@ constexpr BLayout LeftBLayout = BLayout::RowMajor;
 template <class E, int R, int C, int VR = R, int VC = C>
 using TileLeft = Tile<TileType::Left, E, R, C, LeftBLayout, VR, VC, SLayout::RowMajor, 512>;
 template <class E, int R, int C, int VR = R, int VC = C>
-using TileRight =
-    Tile<TileType::Right, E, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
+using TileRight = Tile<TileType::Right, E, R, C, BLayout::RowMajor, VR, VC, SLayout::ColMajor, 512>;
 template <class E, int R, int C, int VR = R, int VC = C>
 using TileAcc = Tile<TileType::Acc, E, R, C, BLayout::ColMajor, VR, VC, SLayout::RowMajor, 1024>;
 template <class E, int R, int C, int VR = R, int VC = C>
