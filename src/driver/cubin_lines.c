@@ -290,7 +290,8 @@ static bool read_program(struct program *p)
     if (version >= 4)
         number(r, 1); /* operations of one instruction */
     number(r, 1);     /* whether rows are statements */
-    p->base = (int8_t)number(r, 1);
+    int base = (int)(number(r, 1) & 0xff);
+    p->base = base < 128 ? base : base - 256;
     p->range = (unsigned)number(r, 1);
     p->op_base = (unsigned)number(r, 1);
     for (unsigned i = 1; i < p->op_base; i++)

@@ -181,16 +181,17 @@ static enum status make_object(const struct cxx_job *job, const char *compiler, 
 {
     const char *text = arena_printf(arena, "%s-%d.ii", stem, (int)getpid());
     const char *object = arena_printf(arena, "%s-%d.so", stem, (int)getpid());
-    const char *const words[] = {compiler, "-std=c++17", "-x",    "c++-cpp-output",  "-O1",
-                                 "-w",     "-shared",    "-fPIC", "-fno-gnu-unique", "-o",
-                                 object,   text};
+    const char *const words[] = {"-std=c++17", "-x", "c++-cpp-output", "-O1", "-w", "-shared",
+                                 "-fPIC",      "-o", object,           text};
     struct command_line line = {0};
     struct proc_result done;
 
     TRY(outfile_save(text, source, d));
+    add(&line, compiler);
+    if (!str_contains(str_of(compiler), S("clang")))
+        add(&line, "-fno-gnu-unique");
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (strcmp(words[i], "-fno-gnu-unique") != 0 || !strstr(compiler, "clang"))
-            add(&line, words[i]);
+        add(&line, words[i]);
     enum status status = run_compiler(&line, job, arena, &done, d);
     out->took += done.took;
     unlink(text);

@@ -31,18 +31,18 @@ enum { LIMIT_MS = 60000, PAGE = 4096, TENSOR_BYTES = 128 };
 /* ---- memory that the kernel and we share ---- */
 
 struct pto_cpp_memory {
+    _Alignas(64) unsigned char tensors[SLOT_COUNT][TENSOR_BYTES];
     struct pto_host_mark mark;
     const char *code; /* the child is a copy of us, so literals are where ours are */
     char text[512], file[256];
-    int32_t line;
-    bool has_failed, is_done;
     uint64_t reached[SLOT_COUNT];
     int64_t args[SLOT_COUNT];
-    _Alignas(64) unsigned char tensors[SLOT_COUNT][TENSOR_BYTES];
-    int32_t local_context[32];
-    int32_t global_context[PTO_CORES][32];
     int64_t core_args[PTO_CORES][SLOT_COUNT];
     uint64_t context[132]; /* the runtime's CommContext */
+    int32_t local_context[32];
+    int32_t global_context[PTO_CORES][32];
+    int32_t line;
+    bool has_failed, is_done;
 };
 
 static void *share(size_t size)

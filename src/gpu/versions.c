@@ -11,11 +11,10 @@
 
 static void add(struct gpu_versions *v, struct gpu_version one)
 {
-    const struct gpu_version *first = v->at.n > 0 ? &v->at.at[0] : NULL,
-                             *before = v->at.n > 0 ? &v->at.at[v->at.n - 1] : NULL;
+    const struct gpu_version *first = v->at.at, *before = first + v->at.n - (v->at.n > 0);
 
     one.change = one.total = NAN;
-    if (first != NULL) {
+    if (v->at.n > 0) {
         one.change = 100 * (one.duration_us / before->duration_us - 1);
         one.total = 100 * (one.duration_us / first->duration_us - 1);
         one.is_noise = gpu_is_noise(before->duration_us, one.duration_us, before->cv, one.cv);
@@ -54,8 +53,9 @@ static double cell_of(struct str line)
     struct str rest = str_part(line, 1, line.n), cell;
     double value;
 
-    if (!str_split(&rest, '|', &cell) || !str_split(&rest, '|', &cell))
-        return NAN;
+    for (int i = 0; i < 2; i++)
+        if (!str_split(&rest, '|', &cell))
+            return NAN;
     cell = str_trim(cell);
     size_t n = 0;
     while (n < cell.n && (cell.at[n] == '.' || (cell.at[n] >= '0' && cell.at[n] <= '9')))

@@ -31,19 +31,19 @@ static _Noreturn void leave(int status)
 }
 
 struct dynamic {
-    const ElfW(Sym) * symbols;
+    const Elf64_Sym *symbols;
     const char *names;
-    const ElfW(Rela) * calls, *others;
+    const Elf64_Rela *calls, *others;
     size_t calls_bytes, others_bytes;
 };
 
 /* The loader has added the base to addresses of most objects. */
-static const void *address(const struct dl_phdr_info *object, ElfW(Addr) value)
+static const void *address(const struct dl_phdr_info *object, Elf64_Addr value)
 {
     return (const void *)(value < object->dlpi_addr ? value + object->dlpi_addr : value);
 }
 
-static struct dynamic read_dynamic(const struct dl_phdr_info *object, const ElfW(Dyn) * at)
+static struct dynamic read_dynamic(const struct dl_phdr_info *object, const Elf64_Dyn *at)
 {
     struct dynamic d = {0};
 
@@ -65,7 +65,7 @@ static struct dynamic read_dynamic(const struct dl_phdr_info *object, const ElfW
     return d;
 }
 
-static bool is_in(const struct dl_phdr_info *object, const ElfW(Phdr) * part, const void *at)
+static bool is_in(const struct dl_phdr_info *object, const Elf64_Phdr *part, const void *at)
 {
     uintptr_t begin = object->dlpi_addr + part->p_vaddr;
 
@@ -92,7 +92,7 @@ static void replace(const struct dl_phdr_info *object, void **slot)
 }
 
 static void look_at(const struct dl_phdr_info *object, const struct dynamic *d,
-                    const ElfW(Rela) * list, size_t bytes)
+                    const Elf64_Rela *list, size_t bytes)
 {
     for (size_t i = 0; list != NULL && i < bytes / sizeof(*list); i++) {
         int type = (int)ELF64_R_TYPE(list[i].r_info);
@@ -107,7 +107,7 @@ static void look_at(const struct dl_phdr_info *object, const struct dynamic *d,
 /* dl_iterate_phdr: one object; our own keeps the true function. */
 static int take_object(struct dl_phdr_info *object, size_t size, void *user)
 {
-    const ElfW(Dyn) *dynamic = NULL;
+    const Elf64_Dyn *dynamic = NULL;
     bool is_ours = false;
 
     (void)size;
@@ -115,7 +115,7 @@ static int take_object(struct dl_phdr_info *object, size_t size, void *user)
     if (object->dlpi_adds == loaded_before)
         return 1;
     for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        const Elf64_Phdr *part = &object->dlpi_phdr[i];
         if (part->p_type == PT_DYNAMIC)
             dynamic = (const void *)(object->dlpi_addr + part->p_vaddr);
         is_ours |=

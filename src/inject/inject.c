@@ -92,7 +92,7 @@ int InitializeInjection(void)
     }
     pthread_atfork(before_fork, in_parent, in_child);
     atexit(at_exit);
-    at_quick_exit(at_exit);
+    (void)at_quick_exit(at_exit);
     is_recording = start_recording();
     session_flush(&session);
     return 1;

@@ -151,7 +151,7 @@ void page_row_link(struct page_table *t, struct str link);
 
 static inline size_t page_table_rows(const struct page_table *t)
 {
-    return t->cells.n / t->n_columns;
+    return t->n_columns > 0 ? t->cells.n / t->n_columns : 0;
 }
 
 void page_curve_add(struct page_chart *c, struct wording label, const double *x, const double *y,

@@ -286,8 +286,8 @@ static struct heat_map heat_map_of(struct page_file *page)
     struct heat_map m = {.steps = page->sets[0]->a->n};
     double of_step[PAGE_SETS];
 
-    m.per_column = (m.steps + COLUMNS - 1) / COLUMNS;
-    m.columns = m.per_column > 0 ? (m.steps + m.per_column - 1) / m.per_column : 0;
+    m.per_column = m.steps > 0 ? (m.steps - 1) / COLUMNS + 1 : 1;
+    m.columns = (m.steps + m.per_column - 1) / m.per_column;
     m.ratio = ARENA_ARRAY(&page->arena, double, m.columns * page->n_sets + 1);
     m.step = ARENA_ARRAY(&page->arena, size_t, m.columns * page->n_sets + 1);
     for (size_t k = 0; k < m.steps; k++) {

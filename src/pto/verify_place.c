@@ -238,7 +238,7 @@ static size_t list_tiles(const struct pto_check *c, enum pto_space space, struct
 /* What lies where in a space that something does not fit; told once for each. */
 static void tell_map(const struct pto_check *c, enum pto_space space)
 {
-    struct placed tiles[MAP_TILES];
+    struct placed tiles[MAP_TILES] = {0};
     size_t n = list_tiles(c, space, tiles);
     struct arena arena;
     struct str map = S("");

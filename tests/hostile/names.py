@@ -36,7 +36,7 @@ EXTRA = [
     ["gpu", "clocks", PAYLOAD], ["gpu", "profile", "--dry-run", "--", PAYLOAD], ["help", PAYLOAD],
     ["devices", PAYLOAD], ["analyze", PAYLOAD, PAYLOAD], ["query", ".", "select '" + PAYLOAD + "'"],
     ["check", "no" + PAYLOAD, "--max-idle", "1%"], ["check", ".", "--fail-if", PAYLOAD + ">1"],
-    ["formats", PAYLOAD], ["whatif", "x", PAYLOAD], ["pto", PAYLOAD], ["synth", "--model", PAYLOAD],
+    ["formats", PAYLOAD], ["whatif", "x", PAYLOAD], ["pto", PAYLOAD], ["pto", "cc", "no" + PAYLOAD], ["synth", "--model", PAYLOAD],
 ]
 # Over poisoned copies of examples/: every analysis in every format, and what golden cases print as JSON only.
 CAPTURES = ["ascend-small", "ascend-moe", "kineto-small", "memory"]

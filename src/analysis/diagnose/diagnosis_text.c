@@ -79,7 +79,7 @@ static void tell_time(const struct diagnosis *d, struct report *r)
 /* Steps of different work, such as prefill and decode, the longest in all first. */
 static void tell_groups(const struct diagnosis *d, struct report *r)
 {
-    const struct diagnosis_group *order[MAX_GROUPS + 1];
+    const struct diagnosis_group *order[MAX_GROUPS + 1] = {0};
     size_t n = 0;
 
     if (d->n_groups < 2 || d->n_groups > d->steps / 2)
