@@ -27,6 +27,7 @@ enum { LIMIT_MS = 60000, PAGE = 4096, TENSOR_BYTES = 128 };
 #define MOST_CALLS  1000000
 #define DRAFT_BYTES ((size_t)1 << 30) /* reserved, not used, for a tensor of unknown size */
 #define MOST_BYTES  ((size_t)8 << 30)
+#define GUARD       ((size_t)64 << 20)
 
 /* ---- memory that the kernel and we share ---- */
 
@@ -58,23 +59,23 @@ static size_t whole_pages(size_t size)
     return (size + PAGE - 1) / PAGE * PAGE;
 }
 
-/* A buffer that ends where the next page must not be touched. */
+/* A buffer that ends where nothing may be touched for a while; neither may what is before it. */
 static unsigned char *guarded(size_t size)
 {
     size_t room = whole_pages(size), used = (size + 63) / 64 * 64;
-    unsigned char *p = share(room + 2 * PAGE);
+    unsigned char *p =
+        mmap(NULL, room + 2 * GUARD, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (p == NULL || mprotect(p, PAGE, PROT_NONE) != 0 ||
-        mprotect(p + PAGE + room, PAGE, PROT_NONE) != 0)
+    if (p == MAP_FAILED || mprotect(p + GUARD, room, PROT_READ | PROT_WRITE) != 0)
         return NULL;
-    return p + PAGE + room - used;
+    return p + GUARD + room - used;
 }
 
 static void unguard(unsigned char *data, size_t size)
 {
     size_t room = whole_pages(size), used = (size + 63) / 64 * 64;
 
-    munmap(data - (room - used) - PAGE, room + 2 * PAGE);
+    munmap(data - (room - used) - GUARD, room + 2 * GUARD);
 }
 
 static void forget(struct pto_cpp_run *r)
