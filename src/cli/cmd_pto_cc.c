@@ -187,8 +187,11 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
                             struct pto_sim_run *x)
 {
     struct pto_costs *costs = pto_costs_new();
-    struct pto_sim_extras extras = {
-        .trace = a->trace, .insight = a->insight, .timeline = a->timeline, .what_if = a->what_if};
+    struct pto_sim_extras extras = {.trace = a->trace,
+                                    .insight = a->insight,
+                                    .timeline = a->timeline,
+                                    .lines = a->lines,
+                                    .what_if = a->what_if};
     struct pto_setup setup = {.path = s->operands.at[0],
                               .text = text_view(&r->text),
                               .lines = r->lines.at,

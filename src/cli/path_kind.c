@@ -40,6 +40,12 @@ const struct path_way path_ways[KINDS] = {
                          .is_text = true,
                          .next = {{"strata incore run PATH --target a2a3 --backend sim",
                                    "a trace of each"}}},
+    [KIND_CPP] = {.what = "a PTO kernel in C++",
+                  .page = PAGE_INCORE,
+                  .one = {"pto", "cc"},
+                  .next = {{"strata pto cc PATH --lines", "the source with cycles"},
+                           {"strata pto cc PATH --write-arg-spec args.json",
+                            "its arguments, to be corrected"}}},
     [KIND_GPU_RUN] = {.what = "a GPU run",
                       .page = PAGE_GPU,
                       .one = {"gpu", "report"},
@@ -150,6 +156,8 @@ static enum path_kind kind_of_file(const char *path, struct arena *arena)
     if (is_incore_name(name))
         return KIND_INCORE;
     struct str head = {buf, read_head(path, buf, sizeof(buf))};
+    if (str_ends(name, S(".cpp")) && str_find(head, S("pto/pto-inst.hpp")) < head.n)
+        return KIND_CPP;
     if (str_find(head, S("\"schema\": \"strata.")) < head.n && str_starts(head, S("{")))
         return KIND_DOCUMENT;
     if (is_part(path, name, arena))
@@ -245,9 +253,10 @@ const char *path_inside(const char *path, struct arena *arena)
             return fs_join(arena, at, CLEAN_TRACE);
         if (path_kind_of(at, arena) != KIND_CAPTURE)
             return at;
-        if (entries.n != 1)
+        const char *replayed = fs_join(arena, at, "insight_export"); /* of incore replay */
+        if (entries.n != 1 && !fs_is_dir(replayed))
             return path;
-        at = entries.at[0].path;
+        at = entries.n != 1 ? replayed : entries.at[0].path;
     }
     return path;
 }

@@ -12,6 +12,7 @@ enum path_kind {
     KIND_INCORE,
     KIND_PTO,
     KIND_PTO_FOLDER,
+    KIND_CPP,
     KIND_GPU_RUN,
     KIND_DATABASE,
     KIND_DATABASE_FILE,

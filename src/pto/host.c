@@ -19,16 +19,25 @@ enum { STACK_BYTES = 8 << 20, CALL_OPERANDS = 8 };
 #include "pto/words.def"
 #undef PTO_DTYPE
 
+__attribute__((format(printf, 4, 0))) static void fail_with(struct pto_host_core *c,
+                                                            const char *code,
+                                                            struct strata_pto_place place,
+                                                            const char *format, va_list args)
+{
+    char text[512];
+
+    vsnprintf(text, sizeof(text), format, args);
+    c->host->setup.fail(c->host->setup.ctx, code, place, text);
+}
+
 void pto_host_fail(struct pto_host_core *c, const char *code, struct strata_pto_place place,
                    const char *format, ...)
 {
-    char text[512];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    fail_with(c, code, place, format, args);
     va_end(args);
-    c->host->setup.fail(c->host->setup.ctx, code, place, text);
     __builtin_unreachable();
 }
 

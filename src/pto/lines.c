@@ -316,6 +316,30 @@ ORDER_BY(by_line, struct pto_line,
          ORDER(x->line, y->line) ?: ORDER(y->is_cube, x->is_cube) ?: ORDER(x->code, y->code)
          ?: ORDER(x->pipe, y->pipe));
 
+/* A line that is in the text several times, as those of a kernel in C++ are, is told once. */
+static void join_lines(struct pto_lines *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->lines.n; i++) {
+        struct pto_line *x = &l->lines.at[i], *last = n > 0 ? &l->lines.at[n - 1] : NULL;
+        if (last == NULL || by_line(last, x) != 0) {
+            l->lines.at[n++] = *x;
+            continue;
+        }
+        last->count += x->count;
+        last->busy += x->busy;
+        last->stall += x->stall;
+        last->path += x->path;
+        last->busy_share += x->busy_share;
+        last->stall_share += x->stall_share;
+        last->path_share += x->path_share;
+        if (last->conflict >= 0 && x->conflict >= 0)
+            last->conflict += x->conflict;
+    }
+    l->lines.n = n;
+}
+
 ORDER_BY(by_scalar_line, struct pto_scalar_line,
          ORDER(x->line, y->line) ?: ORDER(y->is_cube, x->is_cube));
 
@@ -323,6 +347,7 @@ static void sort_all(struct pto_lines *l)
 {
     if (l->lines.n > 0)
         qsort(l->lines.at, l->lines.n, sizeof(*l->lines.at), by_line);
+    join_lines(l);
     if (l->scalar.n > 0)
         qsort(l->scalar.at, l->scalar.n, sizeof(*l->scalar.at), by_scalar_line);
     for (size_t i = 0; i < l->lines.n; i++)
