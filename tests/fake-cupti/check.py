@@ -434,22 +434,31 @@ def modules_that_are_too_large_are_told():
 
 def the_monotonic_clock():
     """Records have the monotonic clock, and the file says how it goes with the time of day."""
+    try:
+        compare_clocks()
+    except AssertionError as first:  # others may take the processor between two clocks, but not always
+        print("again:", first)
+        compare_clocks()
+
+
+def compare_clocks():
     for mode in ("trace", "event"):
         before = time.time_ns(), time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         run = Run("launch:k:5:3", CLOCK="mono", MODE=mode)
         after = time.time_ns(), time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         check_quiet(run)
-        assert run.trace["notes"] == []
-        assert abs(run.trace["to_unix"] - (before[0] - before[1])) < 50e6
+        assert run.trace["notes"] == [], run.trace["notes"]
+        apart = run.trace["to_unix"] - (before[0] - before[1])
+        assert abs(apart) < 50e6, apart
         if mode == "trace":
             kernels = of_kind(run.trace, "compute")
-            assert all(abs(k["dur"] - 5000) < 2000 for k in kernels) and len(kernels) == 3
+            assert all(abs(k["dur"] - 5000) < 2000 for k in kernels) and len(kernels) == 3, kernels
             assert all(before[1] <= k["begin"] <= after[1] for k in kernels), (before, kernels)
             assert len(run.trace["flows"]) == 3
     run = Run("launch:k:5:3", CLOCK="mono",
               FAKE_CUPTI_RESULT="cuptiActivityRegisterTimestampCallback=15")
     check_quiet(run)
-    assert run.codes() == ["failed"] and abs(run.trace["to_unix"]) < 50e6
+    assert run.codes() == ["failed"] and abs(run.trace["to_unix"]) < 50e6, run.trace["to_unix"]
     assert all(before[0] <= k["begin"] for k in of_kind(run.trace, "compute"))
 
 
