@@ -41,7 +41,7 @@ test('keys alone: from the title to the cause of the worst gap; the focus goes f
     await view.waitForURL(new RegExp(`gap=${longest[0]}-${longest[1]}`));
     const title = await view.locator('.gap-title').innerText();
     const said = view.locator('.timeline [aria-live]');
-    await said.filter({ hasText: /\d/ }).waitFor({ state: 'attached' });
+    await said.filter({ hasText: 'idle' }).waitFor({ state: 'attached' });
     const spoken = (await said.textContent()) ?? '';
     assert(spoken.includes('idle'), 'the cause is said');
     for (const word of title.match(/[\d.]+\u202f.s/g) ?? ['no time']) assert(spoken.includes(word), `${spoken} says ${word}`);
