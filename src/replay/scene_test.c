@@ -96,6 +96,18 @@ TEST(arguments_that_do_not_fit_the_signature_are_refused)
         {"\"orchestration\": {\"signature\": [\"IN\"]}, \"tensors\": [{\"name\": \"a\", \"dtype\": "
          "\"complex64\", \"shape\": [1]}]}",
          "replay.dtype"},
+        {"\"orchestration\": {\"signature\": [\"IN\"]}, \"tensors\": [{\"name\": \"a b\", "
+         "\"dtype\": \"int8\", \"shape\": [1]}]}",
+         "replay.bad-name"},
+        {"\"orchestration\": {\"signature\": [\"IN\"]}, \"tensors\": [{\"name\": \"a\", \"dtype\": "
+         "\"int8\", \"shape\": 4}]}",
+         "replay.bad-shape"},
+        {"\"orchestration\": {\"signature\": [\"IN\"]}, \"tensors\": [{\"name\": \"a\", \"dtype\": "
+         "\"int8\", \"shape\": [\"four\"]}]}",
+         "replay.bad-shape"},
+        {"\"orchestration\": {\"signature\": []}, \"tensors\": [], \"scalars\": [{\"name\": "
+         "\"s\", \"dtype\": \"complex64\", \"value\": 1}]}",
+         "replay.dtype"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
