@@ -39,7 +39,8 @@ static const struct opt options[] = {
                "simulator; auto: msprof if CANN is installed, else sim"),
     OPT_CHOICE(0, "generator", generators, struct args, generator,
                "launch generator: strata's for simpler, or PTOAS's script"),
-    OPT_STRING(0, "pto", "FILE", struct args, job.pto, "kernel as PTO text, for --backend sim"),
+    OPT_STRING(0, "pto", "FILE", struct args, job.pto,
+               "kernel as PTO text, instead of its C++ source"),
     OPT_GROUP("Arguments"),
     OPT_STRING(0, "arg-spec", "FILE", struct args, job.arg_spec, "all arguments, as JSON"),
     OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped tensors"),
@@ -182,20 +183,22 @@ const struct command command_incore_replay = {
     .group = GROUP_KERNELS,
     .summary = "launch one kernel of a program alone, with given arguments",
     .usage = "[OPTIONS] SCENE",
-    .details = "Takes one kernel of the form kernel_entry(int64_t *args) out of a test scene, "
-               "rebuilds its 50 argument slots and writes a workspace that launches it once: "
-               "sources, CMakeLists.txt, a script that builds, collects and exports, and a "
-               "manifest. --dry-run stops there.\n"
-               "\n"
-               "SCENE is a Python test module, whose literals are read without running it, or a "
-               "scene file in JSON. Arguments come from --arg-spec, else --dump-dir, else the "
-               "built-in recipes for paged attention, else the scene file.\n"
-               "\n"
-               "--backend msprof runs the workspace with CANN. --backend sim simulates the same "
-               "kernel as PTO text (--pto) with the same arguments. Both write files for "
-               "MindStudio Insight to insight_export in the workspace.\n"
-               "\n"
-               "The exit code is 2 for a wrong option and 1 for any other failure.",
+    .details =
+        "Takes one kernel of the form kernel_entry(int64_t *args) out of a test scene, "
+        "rebuilds its 50 argument slots and writes a workspace that launches it once: "
+        "sources, CMakeLists.txt, a script that builds, collects and exports, and a "
+        "manifest. --dry-run stops there.\n"
+        "\n"
+        "SCENE is a Python test module, whose literals are read without running it, or a "
+        "scene file in JSON. Arguments come from --arg-spec, else --dump-dir, else the "
+        "built-in recipes for paged attention, else the scene file.\n"
+        "\n"
+        "--backend msprof runs the workspace with CANN. --backend sim compiles the kernel for "
+        "this machine, runs it with the same arguments and simulates what it did (see pto "
+        "cc); --pto gives it as PTO text instead. Both write files for "
+        "MindStudio Insight to insight_export in the workspace.\n"
+        "\n"
+        "The exit code is 2 for a wrong option and 1 for any other failure.",
     .see = "docs/incore-replay.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 1},
     .common = COMMON_OUT | COMMON_DRY_RUN,

@@ -5,13 +5,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/embedded.h"
 #include "base/fs.h"
 #include "base/hash.h"
-#include "base/inputs.h"
 #include "base/outfile.h"
 #include "base/proc.h"
 #include "driver/driver.h"
@@ -20,7 +18,8 @@ enum { COMPILE_LIMIT_MS = 60000, MOST_SOURCE = 256 << 20, MOST_ERRORS = 8 };
 
 #define HEADERS "pto-host/"
 
-enum status cxx_cache(struct arena *arena, const char **folder, struct diag *d)
+/* Objects in it are loaded and run, so it must be the user's own: never a common folder. */
+static enum status find_cache(struct arena *arena, const char **folder, struct diag *d)
 {
     const char *set = getenv("STRATA_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
@@ -31,8 +30,11 @@ enum status cxx_cache(struct arena *arena, const char **folder, struct diag *d)
         *folder = arena_printf(arena, "%s/strata", xdg);
     else if (home != NULL && home[0] == '/')
         *folder = arena_printf(arena, "%s/.cache/strata", home);
-    else
-        *folder = arena_printf(arena, "/tmp/strata-%u", (unsigned)getuid());
+    else {
+        diag_hint(d, "try", "STRATA_CACHE=DIR with a folder of your own");
+        return diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){0},
+                         "no folder for compiled kernels: HOME is not set");
+    }
     return fs_mkdirs(*folder, d);
 }
 
@@ -213,7 +215,7 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
 
     *out = (struct cxx_object){0};
     TRY(find_compiler(job, arena, &compiler, d));
-    TRY(cxx_cache(arena, &cache, d));
+    TRY(find_cache(arena, &cache, d));
     TRY(unpack_headers(arena, cache, &headers, d));
     add(&line, compiler.path);
     add(&line, "-E");

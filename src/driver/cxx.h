@@ -24,9 +24,6 @@ struct cxx_object {
     nanos took;       /* preprocessing and compiling */
 };
 
-/* Where compiled kernels are kept; made when it is not there. */
-enum status cxx_cache(struct arena *arena, const char **folder, struct diag *d);
-
 /* Errors of the compiler are told with the lines of the source. */
 enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
                         struct diag *d);

@@ -129,11 +129,6 @@ static unsigned char type_number(enum pto_dtype t)
     return numbers[t];
 }
 
-static void put(unsigned char *at, size_t offset, const void *value, size_t size)
-{
-    memcpy(at + offset, value, size);
-}
-
 /* The descriptor that a kernel finds behind a slot: the runtime's ChipTensor. */
 static void describe(unsigned char *at, const struct pto_cpp_buffer *b)
 {
@@ -142,19 +137,19 @@ static void describe(unsigned char *at, const struct pto_cpp_buffer *b)
     unsigned char dtype = type_number(b->dtype), one = 1;
 
     memset(at, 0, TENSOR_BYTES);
-    put(at, 0, &addr, 8);
-    put(at, 8, &size, 8);
-    put(at, 36, &rank, 4);
-    put(at, 40, &dtype, 1);
-    put(at, 42, &one, 1);
+    memcpy(at + 0, &addr, 8);
+    memcpy(at + 8, &size, 8);
+    memcpy(at + 36, &rank, 4);
+    memcpy(at + 40, &dtype, 1);
+    memcpy(at + 42, &one, 1);
     for (uint32_t i = rank; i-- > 0;) {
         uint32_t dim = (uint32_t)b->slot->shape[i];
-        put(at, 44 + 4 * i, &dim, 4);
-        put(at, 72 + 4 * i, &step, 4);
+        memcpy(at + 44 + 4 * i, &dim, 4);
+        memcpy(at + 72 + 4 * i, &step, 4);
         step *= dim;
         extent *= dim;
     }
-    put(at, 64, &extent, 8);
+    memcpy(at + 64, &extent, 8);
 }
 
 static enum status fill(const struct pto_cpp_job *job, struct pto_cpp_run *r,
@@ -366,18 +361,42 @@ static void catch_crashes(void)
     signal(SIGTERM, SIG_DFL);
 }
 
-/* Each core has its copy of the object, since kernels keep their lane in static variables. */
-static void load_core(struct pto_host *h, const char *object, uint32_t core)
+static bool send_all(int out, const void *at, size_t n)
 {
-    char path[64];
+    const char *p = at;
+
+    while (n > 0) {
+        ssize_t done = write(out, p, n);
+        if (done <= 0)
+            return false;
+        p += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+/* Each core has its copy of the object, since kernels keep their lane in static variables. */
+static int copy_object(const char *object)
+{
     int from = open(object, O_RDONLY | O_CLOEXEC), copy = memfd_create("kernel", MFD_CLOEXEC);
     char block[1 << 16];
-    ssize_t n;
+    ssize_t n = 0;
 
     while (from >= 0 && copy >= 0 && (n = read(from, block, sizeof(block))) > 0)
-        if (write(copy, block, (size_t)n) != n)
+        if (!send_all(copy, block, (size_t)n))
             break;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
+    if (from < 0 || copy < 0 || n != 0)
+        fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+             "the compiled kernel cannot be read");
+    close(from);
+    return copy;
+}
+
+static void load_core(struct pto_host *h, int object, uint32_t core)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", object);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0}, dlerror());
@@ -392,28 +411,22 @@ static void load_core(struct pto_host *h, const char *object, uint32_t core)
     pto_host_add(h, core, attach, entry, ours->core_args[core]);
 }
 
-static void load_cores(struct pto_host *h, const struct pto_cpp_run *r, const struct cpp_objects *l)
+/* From here on the process can only compute: loading runs code of the kernel already. */
+static void load_cores(struct pto_host *h, const struct pto_cpp_run *r, const struct cpp_objects *l,
+                       int out)
 {
-    if (l->object[0])
-        load_core(h, l->object[0], PTO_AIC);
-    if (l->object[1])
-        load_core(h, l->object[1], PTO_AIV0);
-    if (l->object[1] && r->side == SHAPE_MIX)
-        load_core(h, l->object[1], PTO_AIV1);
-}
+    const bool wanted[PTO_CORES] = {l->object[0] != NULL, l->object[1] != NULL,
+                                    l->object[1] != NULL && r->side == SHAPE_MIX};
+    struct sandbox box = {.out = out, .seconds = 600, .told = on_refused};
+    int objects[PTO_CORES] = {-1, -1, -1};
 
-static bool send(int out, const void *at, size_t n)
-{
-    const char *p = at;
-
-    while (n > 0) {
-        ssize_t done = write(out, p, n);
-        if (done <= 0)
-            return false;
-        p += done;
-        n -= (size_t)done;
-    }
-    return true;
+    for (uint32_t i = 0; i < PTO_CORES; i++)
+        if (wanted[i])
+            objects[i] = copy_object(l->object[i != PTO_AIC]);
+    (void)sandbox_enter(&box);
+    for (uint32_t i = 0; i < PTO_CORES; i++)
+        if (wanted[i])
+            load_core(h, objects[i], i);
 }
 
 static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
@@ -428,7 +441,6 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                    .max_calls = MOST_CALLS,
                                    .mark = &ours->mark,
                                    .fail = fail};
-    struct sandbox box = {.out = out, .seconds = 600, .told = on_refused};
     struct pto_host_lines lines = {0};
     struct text text = {0};
 
@@ -437,15 +449,14 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                               r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
     struct pto_host *h = pto_host_new(&setup);
     catch_crashes();
-    load_cores(h, r, l);
-    (void)sandbox_enter(&box);
+    load_cores(h, r, l, out);
     pto_host_run(h);
     pto_host_text(h, r->name, str_of(job->source), &text, &lines);
     for (size_t i = 0; i < r->buffers.n; i++)
         ours->reached[i] = buffers[i].reached;
     uint64_t sizes[2] = {text.n, lines.at.n};
-    if (!send(out, sizes, sizeof(sizes)) || !send(out, text.at, text.n) ||
-        !send(out, lines.at.at, lines.at.n * sizeof(*lines.at.at)))
+    if (!send_all(out, sizes, sizeof(sizes)) || !send_all(out, text.at, text.n) ||
+        !send_all(out, lines.at.at, lines.at.n * sizeof(*lines.at.at)))
         fail(NULL, "pto-cpp.memory", (struct strata_pto_place){"", 0}, "no memory for the stream");
     ours->is_done = true;
     _exit(0);
@@ -460,7 +471,7 @@ static enum status tell_end(const struct pto_cpp_job *job, const struct pto_cpp_
     struct where where = {m->file[0] ? m->file : job->source, (uint64_t)m->line, 0};
 
     if (m->has_failed) {
-        if (r->is_drafted)
+        if (r->is_drafted && strcmp(m->code, "pto-cpp.load") != 0)
             diag_hint(d, "note",
                       "the arguments were guessed from the source; --arg-spec FILE gives them");
         return diag_fail(d, ST_FORMAT, m->code, where, "%s", m->text);

@@ -293,6 +293,7 @@ static void on_call(void *core, const struct strata_pto_call *call)
     struct pto_attrs attrs = PTO_ATTRS;
     struct text told = {0};
     enum pto_opcode code = pto_op_find(str_of(call->op));
+    struct arena_mark mark = arena_mark(&c->host->arena); /* names are needed for this line only */
 
     pto_host_mark_call(c, call->op, call->place);
     if (code == PTO_OP_NONE)
@@ -305,6 +306,7 @@ static void on_call(void *core, const struct strata_pto_call *call)
     text_free(&told);
     release(&ins);
     release(&outs);
+    arena_rewind(&c->host->arena, mark);
 }
 
 static uint64_t on_get(void *core, const struct strata_pto_tile *tile, int64_t index,
@@ -503,7 +505,6 @@ void pto_host_run(struct pto_host *h)
             if (!c || c->is_done)
                 continue;
             uint64_t calls = h->calls;
-            h->current = i;
             swapcontext(&h->main, &c->context);
             for (size_t k = 0; k < PTO_CORES && h->calls > calls; k++)
                 if (h->cores[k] && k != i)

@@ -45,13 +45,12 @@ struct pto_host {
     struct pto_host_core *cores[PTO_CORES];
     struct pto_ring rings[PTO_HOST_FIFOS][2]; /* [1] to the vector cores */
     ucontext_t main;
-    uint32_t current;
     uint64_t calls, clock;
     bool has_counts; /* of merged lists: an argument that the text needs */
 };
 
-/* Lets the other cores run; returns when it is this one's turn again. Fails when `must_change` and
- * nobody can go on. */
+/* Lets the other cores run; returns when it is this one's turn again. Fails when it waits and none
+ * of the others can go on. */
 void pto_host_yield(struct pto_host_core *c, bool is_waiting, struct strata_pto_place place);
 
 /* Ends the run. */

@@ -87,11 +87,6 @@ struct Stride {
     }
 };
 
-template <class E, Layout L, int64_t R, int64_t C> constexpr int64_t nz_columns()
-{
-    return C / (C0_SIZE_BYTE / (int64_t)sizeof(E));
-}
-
 // A matrix of R x C elements: the last two dimensions, or boxes of 16 rows for NZ.
 template <class E, int64_t R = DYNAMIC, int64_t C = DYNAMIC, Layout L = Layout::ND>
 struct TileShape2D : Shape<1, 1, 1, R, C> {
@@ -167,9 +162,6 @@ template <class E, class Shape_, class Stride_, Layout L = Layout::ND> class Glo
 
 // ---- on-chip memory ----
 
-struct PadCustomValue {
-    uint64_t bits;
-};
 template <uint32_t Bits> constexpr uint64_t PadCustom = (1ull << 32) | Bits;
 constexpr uint64_t PadValueCustom(float x)
 {
