@@ -137,7 +137,7 @@ static void describe(unsigned char *at, const struct pto_cpp_buffer *b)
     unsigned char dtype = type_number(b->dtype), one = 1;
 
     memset(at, 0, TENSOR_BYTES);
-    memcpy(at + 0, &addr, 8);
+    memcpy(at, &addr, 8);
     memcpy(at + 8, &size, 8);
     memcpy(at + 36, &rank, 4);
     memcpy(at + 40, &dtype, 1);
