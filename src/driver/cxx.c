@@ -211,7 +211,7 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
     struct probe_result compiler;
     struct command_line line = {0};
     struct proc_result done;
-    const char *cache, *headers;
+    const char *cache = NULL, *headers = NULL;
 
     *out = (struct cxx_object){0};
     TRY(find_compiler(job, arena, &compiler, d));
