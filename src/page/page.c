@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/memory.h"
 #include "base/pool.h"
 #include "page/page_encode.h"
 #include "page/page_html.h"
@@ -202,16 +203,19 @@ static void fit(struct page_file *page, double bytes, double room, size_t all)
     tell_thinned(page, &t);
 }
 
-/* What takes long and stands alone: the diagnosis that the first screen tells, and the layers. */
+/* What takes long and stands alone: diagnosis and memory, and the layers. */
 static void find_facts(void *ctx, size_t i)
 {
     struct page_file *page = ctx;
     struct page_set *set = page->sets[i / 2];
 
-    if (i % 2 == 1)
+    if (i % 2 == 1) {
         set->layers = page_layers_find(&set->apart);
-    else if (i / 2 == page->lead || page->kind == PAGE_COMPARE)
+        return;
+    }
+    if (i / 2 == page->lead || page->kind == PAGE_COMPARE)
         study_diagnosis(set->st);
+    set->memory = memory_find(set->st);
 }
 
 void page_prepare(struct page_file *page)
@@ -342,7 +346,10 @@ bool page_write(struct page_file *page, struct sink out)
     put_head(&h);
     for (enum lang lang = 0; lang < LANGS; lang++)
         page_write_screen(page, lang, out);
-    page_html_put(&h, S("<div id=\"app\"></div>\n</main>\n<noscript><p class=\"note\">"));
+    page_html_put(&h, S("<div id=\"app\"></div>\n"));
+    for (enum lang lang = 0; lang < LANGS && page->view != NULL; lang++)
+        page_write_fragments(page, lang, out);
+    page_html_put(&h, S("</main>\n<noscript><p class=\"note\">"));
     page_html_message(&h, &page_text.noscript);
     page_html_put(&h, S("</p></noscript>\n<script type=\"application/json\" id=\"model\">"));
     page_write_model(page, out);

@@ -83,6 +83,8 @@ static void put_head(struct json_writer *w, struct page_file *page)
     else
         json_put_null(w, "thinned");
     json_put_u64(w, "lead", page->lead);
+    if (page->view != NULL)
+        json_put_text(w, "view", page->view);
     json_put_bool(w, "redacted", page->options.redact);
 }
 
@@ -297,6 +299,7 @@ static void put_set(struct json_writer *w, const struct page_set *set)
     page_json_kernels(w, set);
     page_json_layers(w, set);
     page_json_counters(w, set);
+    page_json_memory(w, set);
     page_json_comm(w, set);
     json_write_end(w);
 }

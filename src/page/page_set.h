@@ -14,6 +14,7 @@
 #include "page/page_layers.h"
 #include "page/page_pack.h"
 
+struct memory_curves;
 struct pool;
 
 /* Colours: what a kernel does. */
@@ -116,6 +117,7 @@ struct page_set {
     uint64_t dictionary_size;
     struct page_kernels kernels;
     const struct page_layers *layers; /* NULL: none */
+    const struct memory_curves *memory;
 };
 
 /* `st` and the accounting outlive it. */
@@ -152,6 +154,9 @@ static inline bool page_is_busy(enum lane_kind lane, uint8_t kind)
 {
     return kind != SLICE_WAIT && kind != SLICE_CONTROL && !page_is_range(lane, kind);
 }
+
+/* Whether counters or an allocator's events tell of memory. */
+bool page_has_memory(const struct page_set *set);
 
 enum page_family page_family_of(enum kernel_family family);
 
