@@ -203,14 +203,17 @@ static void fit(struct page_file *page, double bytes, double room, size_t all)
     tell_thinned(page, &t);
 }
 
-/* What takes long and stands alone: diagnosis and memory, and the layers. */
+/* What takes long and stands alone: diagnosis and memory; layers, all items and the kernels. */
 static void find_facts(void *ctx, size_t i)
 {
+    const struct page_thinning whole = {0};
     struct page_file *page = ctx;
     struct page_set *set = page->sets[i / 2];
 
     if (i % 2 == 1) {
         set->layers = page_layers_find(&set->apart);
+        page_thin_apply(set, &whole);
+        set->kernels = page_kernels_find(set, &set->apart.scratch);
         return;
     }
     if (i / 2 == page->lead || page->kind == PAGE_COMPARE)
@@ -220,16 +223,9 @@ static void find_facts(void *ctx, size_t i)
 
 void page_prepare(struct page_file *page)
 {
-    const struct page_thinning whole = {0};
-
     if (page->kind == PAGE_RANKS)
         page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
-    for (size_t i = 0; i < page->n_sets; i++) {
-        struct page_set *set = page->sets[i];
-        page_thin_apply(set, &whole);
-        set->kernels = page_kernels_find(set);
-    }
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
     room = room > (double)page->options.max_size / 4 ? room : (double)page->options.max_size / 4;

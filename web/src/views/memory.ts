@@ -58,10 +58,10 @@ function uses(app: App, pool: MemoryPool): HTMLElement {
     if (pool.before > 0) rows.push({ label: el('span', {}, t('memory.before')), bytes: pool.before, n: '' });
     rows.sort((a, b) => b.bytes - a.bytes);
     const at = button(t('memory.show'), () => app.shared.go({ view: 'timeline', window: { from: pool.at - app.set.to / 100, to: pool.at + app.set.to / 100 } }), { class: 'tool' });
-    const head = ['memory.column.name', 'memory.column.bytes', 'memory.column.share', 'memory.column.count'].map((key, i) => el('th', { scope: 'col', class: i > 0 ? 'n' : '' }, t(key)));
+    const head = ['memory.column.name', 'memory.column.bytes', 'memory.column.share', 'memory.column.count'].map((key, i) => el('th', { scope: 'col', class: i > 0 ? 'number' : '' }, t(key)));
     return el('div', { class: 'uses' }, el('div', { class: 'toolbar' }, el('h4', {}, t('memory.uses', { peak: binaryBytes(pool.peak) })), at),
-        el('div', { class: 'scroll', tabindex: 0 }, el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows.map((row) => el('tr', {},
-            el('td', {}, row.label), el('td', { class: 'n' }, binaryBytes(row.bytes)), el('td', { class: 'n' }, share(row.bytes / Math.max(pool.peak, 1))), el('td', { class: 'n' }, row.n)))))));
+        el('div', { class: 'scroll', tabindex: 0 }, el('table', { class: 'small' }, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows.map((row) => el('tr', {},
+            el('td', {}, row.label), el('td', { class: 'number' }, binaryBytes(row.bytes)), el('td', { class: 'number' }, share(row.bytes / Math.max(pool.peak, 1))), el('td', { class: 'number' }, row.n)))))));
 }
 
 function poolPart(app: App, pool: MemoryPool): HTMLElement {
