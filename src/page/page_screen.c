@@ -293,7 +293,8 @@ void page_write_fragments(struct page_file *page, enum lang lang, struct sink ou
 {
     struct page_html h = begin(page, lang, out);
 
-    put_fragments(&h);
+    if (page->fragments[lang].html.n > 0)
+        put_fragments(&h);
     if (page->n_actions == 0)
         put_notes(&h);
     page_html_put(&h, S("</div>\n"));

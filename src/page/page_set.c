@@ -595,4 +595,5 @@ void page_set_fini(struct page_set *set)
     vec_free(&set->slices.at);
     vec_free(&set->arrows.at);
     vec_free(&set->gaps.at);
+    vec_free(&set->path);
 }

@@ -94,6 +94,12 @@ struct page_chunks {
     size_t columns;
 };
 
+/* A part of the critical path: which lane it leads along, and from when to when. */
+struct page_leg {
+    uint32_t lane; /* place in `lanes` */
+    nanos from, to;
+};
+
 struct page_set {
     struct study *st;
     struct study apart; /* of the layers, which are found at the same time as the rest */
@@ -118,6 +124,7 @@ struct page_set {
     struct page_kernels kernels;
     const struct page_layers *layers; /* NULL: none */
     const struct memory_curves *memory;
+    VEC_OF(struct page_leg) path; /* by time; empty: not known */
 };
 
 /* `st` and the accounting outlive it. */

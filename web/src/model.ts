@@ -172,6 +172,7 @@ export interface Set {
     chunks: Chunk[];
     arrows: Chunk[];
     gaps: Chunk[];
+    path?: [number, number, number][]; // the critical path of a kernel: lane, from, to; by time
     overview: number[];
     classes: string[];
     steps: Step[];
