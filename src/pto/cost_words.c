@@ -1,10 +1,11 @@
 /*
- * Cost laws in words; docs/cost-model.md explains the terms.
+ * Cost laws in words.
  */
-#include "pto/cost_words.h"
+#include "pto/cost.h"
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/embedded.h"
 #include "pto/arith.h"
 #include "pto/cost_data.h"

@@ -7,7 +7,6 @@
 
 #include "base/csv.h"
 #include "base/embedded.h"
-#include "pto/cost_words.h"
 #include "pto/forms.h"
 #include "pto/pipes.h"
 
@@ -67,67 +66,58 @@ static const char *role_word(enum pto_role role)
     return role < PTO_ROLE_COUNT ? words[role] : "ALL";
 }
 
+/* Items of a form that are shown by a word. */
+static const char *const item_words[] = {
+    [PTO_ITEM_END] = "",
+    [PTO_ITEM_COMMA] = ",",
+    [PTO_ITEM_TYPES] = "types",
+    [PTO_ITEM_SHARED] = "types",
+    [PTO_ITEM_RESULTS] = "result types",
+    [PTO_ITEM_RESULTS_ALL] = "result types",
+    [PTO_ITEM_RESULTS_IN_BRACKETS] = "result types",
+    [PTO_ITEM_RESULTS_BRACKETED] = "result types",
+    [PTO_ITEM_DEFAULT] = "",
+    [PTO_ITEM_DICT] = "{..}",
+    [PTO_ITEM_KEYS] = "name = %value : type, ..",
+    [PTO_ITEM_REGION] = "{ region }",
+    [PTO_ITEM_SUCCESSOR] = "^block",
+    [PTO_ITEM_GROUP] = "?[",
+};
+
+static struct str item_text(const struct pto_item *item, struct arena *arena)
+{
+    const char *role = role_word(item->role);
+
+    switch (item->kind) {
+    case PTO_ITEM_LITERAL:
+        return item->text;
+    case PTO_ITEM_ATTR:
+        return arena_format(arena, "<%.*s>", STR_ARGS(item->text));
+    case PTO_ITEM_OPERAND:
+        return arena_format(arena, "%%%s", role);
+    case PTO_ITEM_LIST:
+        return arena_format(arena, "%%%s..", role);
+    case PTO_ITEM_TYPED:
+        return arena_format(arena, "%%%s.. : types", role);
+    default:
+        return str_of(item_words[item->kind]);
+    }
+}
+
 /* The form with words for its items: "%BASE , shape = [ %SHAPE.. ] .." */
 static struct str spelled(const char *form, struct arena *arena)
 {
     struct str out = S("");
-    bool has_more = true;
+    int depth = 0; /* of groups */
 
     if (*form != '\0')
         form += 1 + (form[1] == ' '); /* the number of results */
-    for (int depth = 0; has_more || depth > 0;) {
+    while (depth >= 0) {
         struct pto_item item = pto_form_next(&form);
-        const char *role = role_word(item.role);
-        struct str text = S("");
-        switch (item.kind) {
-        case PTO_ITEM_END:
-            has_more = depth > 0;
-            text = depth-- > 0 ? S("]?") : S("");
-            break;
-        case PTO_ITEM_GROUP:
-            depth++;
-            text = S("?[");
-            break;
-        case PTO_ITEM_LITERAL:
-        case PTO_ITEM_COMMA:
-            text = item.kind == PTO_ITEM_COMMA ? S(",") : item.text;
-            break;
-        case PTO_ITEM_OPERAND:
-            text = arena_format(arena, "%%%s", role);
-            break;
-        case PTO_ITEM_LIST:
-        case PTO_ITEM_TYPED:
-            text = arena_format(arena, "%%%s..%s", role,
-                                item.kind == PTO_ITEM_TYPED ? " : types" : "");
-            break;
-        case PTO_ITEM_TYPES:
-        case PTO_ITEM_SHARED:
-            text = S("types");
-            break;
-        case PTO_ITEM_RESULTS:
-        case PTO_ITEM_RESULTS_ALL:
-        case PTO_ITEM_RESULTS_IN_BRACKETS:
-        case PTO_ITEM_RESULTS_BRACKETED:
-            text = S("result types");
-            break;
-        case PTO_ITEM_ATTR:
-            text = arena_format(arena, "<%.*s>", STR_ARGS(item.text));
-            break;
-        case PTO_ITEM_DICT:
-            text = S("{..}");
-            break;
-        case PTO_ITEM_KEYS:
-            text = S("name = %value : type, ..");
-            break;
-        case PTO_ITEM_REGION:
-            text = S("{ region }");
-            break;
-        case PTO_ITEM_SUCCESSOR:
-            text = S("^block");
-            break;
-        case PTO_ITEM_DEFAULT:
-            break;
-        }
+        struct str text = item_text(&item, arena);
+        if (item.kind == PTO_ITEM_END && depth-- > 0)
+            text = S("]?");
+        depth += item.kind == PTO_ITEM_GROUP;
         if (text.n > 0)
             out = arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? " " : "",
                                STR_ARGS(text));
