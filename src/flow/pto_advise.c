@@ -17,7 +17,7 @@ void pto_advices_free(struct pto_advices *a)
     pto_rewrites_free(&a->rewrites);
 }
 
-/* The cycles of a changed text; -1 when it does not run. */
+/* The cycles of a changed text; -1 when it does not run, or has a race. */
 static int64_t cycles_of(const struct pto_costs *costs, const struct pto_setup *setup,
                          struct str text)
 {
@@ -28,12 +28,13 @@ static int64_t cycles_of(const struct pto_costs *costs, const struct pto_setup *
     changed.text = text;
     changed.n_params = 0;
     changed.max_records = 1;
+    changed.watches_races = true;
     diag_init(&quiet);
     pto_kernel_init(&k);
     bool is_run = pto_kernel_load(&k, &changed, &quiet) == ST_OK &&
                   pto_kernel_bind(&k, &changed, &quiet) == ST_OK &&
                   pto_kernel_run(&k, costs, &changed, &quiet) == ST_OK;
-    int64_t total = is_run && k.outcome.is_complete ? k.total : -1;
+    int64_t total = is_run && k.outcome.is_complete && k.races == 0 ? k.total : -1;
     pto_kernel_free(&k);
     diag_fini(&quiet);
     return total;
@@ -103,7 +104,8 @@ struct str pto_advice_text(const struct pto_advice *a, enum lang lang, struct ar
 
 static const char *kind_name(enum pto_rewrite_kind kind)
 {
-    static const char *const names[] = {"double-buffer", "own-bytes", "swap-loads"};
+    static const char *const names[] = {"double-buffer", "own-bytes", "swap-loads",
+                                        "set-flag-earlier", "wait-flag-later"};
 
     return names[kind];
 }
@@ -116,7 +118,7 @@ static struct field_value title_of(const void *record, const struct record_env *
 }
 
 static const struct field fields[] = {
-    FIELD_OF_ENUM(struct pto_advice, change.kind, "change", kind_name, PTO_REWRITE_SWAP + 1),
+    FIELD_OF_ENUM(struct pto_advice, change.kind, "change", kind_name, PTO_REWRITE_COUNT),
     FIELD_CALC(FIELD_STR, "title", title_of),
     FIELD(struct pto_advice, change.name, "tile"),
     FIELD(struct pto_advice, change.tiles, "tiles"),

@@ -18,6 +18,9 @@ enum pto_rewrite_kind {
     PTO_REWRITE_DOUBLE, /* two rounds of a loop in one, the second with buffers of its own */
     PTO_REWRITE_APART,  /* bytes of its own for a tile that shares them */
     PTO_REWRITE_SWAP,   /* two loads in the other order */
+    PTO_REWRITE_SET,    /* a flag set before the instruction of its pipe that came first */
+    PTO_REWRITE_WAIT,   /* a flag waited for behind the instruction of its pipe that came next */
+    PTO_REWRITE_COUNT,
 };
 
 struct pto_rewrite {

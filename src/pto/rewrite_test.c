@@ -95,6 +95,41 @@ TEST(tiles_in_the_same_bytes_are_set_apart)
     close_case(&c);
 }
 
-TEST_MAIN("pto/rewrite", T(a_loop_that_writes_first_is_doubled),
+#define PART "!pto.partition_tensor_view<?x?xf32>"
+#define LOAD(p, t)                                                                                 \
+    p " = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c1] : "                      \
+      "!pto.tensor_view<?x?xf32> -> " PART "\npto.tload ins(" p " : " PART ") outs(" t " : " TILE  \
+      ")\n"
+#define LOADS                                                                                      \
+    "%far = arith.constant 8192 : i64\n%t = pto.alloc_tile addr = %z : " TILE                      \
+    "\n%u = pto.alloc_tile addr = %far : " TILE                                                    \
+    "\n%v = pto.make_tensor_view %a, shape = [%c1, %c1], strides = [%c1, %c1] : "                  \
+    "!pto.tensor_view<?x?xf32>\n" LOAD("%p", "%t") LOAD("%q", "%u")
+
+TEST(loads_are_swapped_over_views)
+{
+    struct change_case c;
+
+    open_case(&c, LOADS);
+    assert_int_equal(count(&c, PTO_REWRITE_SWAP), 1);
+    check_all(&c);
+    close_case(&c);
+}
+
+TEST(flags_move_over_one_instruction_of_their_pipe)
+{
+    struct change_case c;
+
+    open_case(&c, LOADS "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
+                        "pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
+                        "%f = arith.constant 1.0 : f32\n" ADD("%t", "%t"));
+    assert_int_equal(count(&c, PTO_REWRITE_SET), 1);
+    assert_int_equal(count(&c, PTO_REWRITE_WAIT), 1);
+    check_all(&c);
+    close_case(&c);
+}
+
+TEST_MAIN("pto/rewrite", T(loads_are_swapped_over_views),
+          T(flags_move_over_one_instruction_of_their_pipe), T(a_loop_that_writes_first_is_doubled),
           T(what_one_round_leaves_for_the_next_stays), T(bytes_that_are_read_behind_the_loop_stay),
           T(tiles_in_the_same_bytes_are_set_apart))
