@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/inputs.h"
 #include "base/mapfile.h"
 #include "flow/incore_run.h"
 #include "replay/paths.h"
@@ -214,13 +215,14 @@ static const char *last_root(struct incore_run *run, struct diag *d, bool *is_ne
 static void keep_selection(struct incore_run *run)
 {
     const struct discover_job *find = &run->job->find;
+    const char *readme = fs_join(run->arena, run->run_root, "README.txt");
     struct mapfile map;
     size_t kept = 0;
 
-    if (find->funcs.n > 0 || find->source_glob != NULL ||
-        mapfile_open(&map, fs_join(run->arena, run->run_root, "README.txt"), NULL) != ST_OK)
+    if (find->funcs.n > 0 || find->source_glob != NULL || mapfile_open(&map, readme, NULL) != ST_OK)
         return;
     struct str text = map.text;
+    inputs_disown_path(readme); /* the run that goes on writes it again */
     for (size_t i = 0; i < run->kernels.n; i++) {
         const char *path = paths_absolute(run->arena, run->kernels.at[i].path);
         if (str_contains(text, arena_format(run->arena, "\n%s\n", path)))

@@ -66,7 +66,9 @@ static void add_evidence(struct pto_advice *a, const struct pto_lines *lines)
 
 ORDER_BY(by_gain, struct pto_advice,
          ORDER(x->cycles, y->cycles) ?: ORDER(x->change.kind, y->change.kind)
-         ?: ORDER(x->change.line, y->change.line) ?: ORDER(x->change.tiles, y->change.tiles));
+         ?: ORDER(x->change.line, y->change.line) ?: ORDER(x->change.tiles, y->change.tiles)
+         ?: ORDER(x->change.new_size, y->change.new_size)
+         ?: ORDER(x->change.is_doubled, y->change.is_doubled));
 
 void pto_advise(const struct pto_kernel *k, const struct pto_costs *costs,
                 const struct pto_setup *setup, const struct pto_lines *lines,
@@ -104,8 +106,9 @@ struct str pto_advice_text(const struct pto_advice *a, enum lang lang, struct ar
 
 static const char *kind_name(enum pto_rewrite_kind kind)
 {
-    static const char *const names[] = {"double-buffer", "own-bytes", "swap-loads",
-                                        "set-flag-earlier", "wait-flag-later"};
+    static const char *const names[] = {"double-buffer",    "own-bytes",       "swap-loads",
+                                        "set-flag-earlier", "wait-flag-later", "tile-size",
+                                        "split-k"};
 
     return names[kind];
 }

@@ -200,7 +200,7 @@ void rewrite_propose(struct rewriter *w, struct pto_rewrite change, struct rewri
     vec_free(lines);
 }
 
-static void stay(struct rewriter *w)
+void rewrite_stay(struct rewriter *w)
 {
     for (size_t i = 0; i < w->places.n; i++)
         w->places.at[i].moved = -1;
@@ -257,7 +257,7 @@ static void list_apart(struct rewriter *w)
     }
     if (moved > 1)
         put_apart(w, first, moved);
-    stay(w);
+    rewrite_stay(w);
     for (size_t i = 0; i < w->places.n && tried < MOST_TILES; i++) {
         struct rewrite_place *p = &w->places.at[i];
         if (!is_private(w, p))
@@ -267,7 +267,7 @@ static void list_apart(struct rewriter *w)
             put_apart(w, p, 1);
             tried++;
         }
-        stay(w);
+        rewrite_stay(w);
     }
 }
 
@@ -500,7 +500,7 @@ static void list_double(struct rewriter *w)
             put_double(w, i, &x, prefix, first, moved);
             tried++;
         }
-        stay(w);
+        rewrite_stay(w);
     }
 }
 
@@ -519,6 +519,19 @@ static bool has_plain_lines(const struct rewriter *w)
     return true;
 }
 
+void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
+                     enum pto_arch arch, struct pto_rewrites *out)
+{
+    struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
+
+    split_lines(&w, text);
+    if (has_plain_lines(&w)) {
+        list_places(&w);
+        list_double(&w);
+    }
+    vec_free(&w.places);
+}
+
 void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
                       enum pto_arch arch, struct pto_rewrites *out)
 {
@@ -530,6 +543,7 @@ void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, 
         list_double(&w);
         list_apart(&w);
         rewrite_order(&w);
+        rewrite_tilings(&w);
     }
     vec_free(&w.places);
 }

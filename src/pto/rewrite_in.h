@@ -47,6 +47,16 @@ bool rewrite_constant(const struct rewriter *w, uint32_t value, int64_t *out);
 /* A prefix for names that the text does not use. */
 struct str rewrite_prefix(const struct rewriter *w);
 
+/* All tiles keep their addresses. */
+void rewrite_stay(struct rewriter *w);
+
+/* Adds the changes of a function that double buffers, and no others. */
+void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
+                     enum pto_arch arch, struct pto_rewrites *out);
+
+/* Loops with larger or smaller tiles. */
+void rewrite_tilings(struct rewriter *w);
+
 /* Loads in the other order; flags that are set earlier or waited for later. */
 void rewrite_order(struct rewriter *w);
 
