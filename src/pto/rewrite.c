@@ -519,8 +519,8 @@ static bool has_plain_lines(const struct rewriter *w)
     return true;
 }
 
-void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
-                     enum pto_arch arch, struct pto_rewrites *out)
+static void list_all(const struct pto_module *m, const struct pto_function *f, struct str text,
+                     enum pto_arch arch, struct pto_rewrites *out, bool is_double_only)
 {
     struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
 
@@ -528,22 +528,23 @@ void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, s
     if (has_plain_lines(&w)) {
         list_places(&w);
         list_double(&w);
+        if (!is_double_only) {
+            list_apart(&w);
+            rewrite_order(&w);
+            rewrite_tilings(&w);
+        }
     }
     vec_free(&w.places);
+}
+
+void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
+                     enum pto_arch arch, struct pto_rewrites *out)
+{
+    list_all(m, f, text, arch, out, true);
 }
 
 void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
                       enum pto_arch arch, struct pto_rewrites *out)
 {
-    struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
-
-    split_lines(&w, text);
-    if (has_plain_lines(&w)) {
-        list_places(&w);
-        list_double(&w);
-        list_apart(&w);
-        rewrite_order(&w);
-        rewrite_tilings(&w);
-    }
-    vec_free(&w.places);
+    list_all(m, f, text, arch, out, false);
 }
