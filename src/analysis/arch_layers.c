@@ -517,6 +517,23 @@ static bool is_seamless(const struct finder *f)
     return seen > 0;
 }
 
+static void find_borders(struct finder *f)
+{
+    bool *wanted = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
+
+    phase_borders(f);
+    f->out->is_one_pass = borders_at(f, is_embedding, f->is_embedding, BORDER_EMBEDDING);
+    if (f->m->n > 1)
+        gap_borders(f);
+    step_borders(f);
+    graph_borders(f);
+    borders_at(f, is_backward_attention, wanted, BORDER_BACKWARD);
+    if (!judge_borders(f)) {
+        f->out->is_one_pass |= borders_at(f, is_sampling, wanted, BORDER_SAMPLING);
+        judge_borders(f);
+    }
+}
+
 static void from_markers(struct finder *f, size_t choice)
 {
     struct arch_layers *out = f->out;
@@ -529,19 +546,7 @@ static void from_markers(struct finder *f, size_t choice)
     f->signature = ARENA_ARRAY(&f->st->scratch, uint64_t, f->m->n);
     out->method = ARCH_MARKER;
     tell_routers(f);
-    phase_borders(f);
-    out->is_one_pass = borders_at(f, is_embedding, f->is_embedding, BORDER_EMBEDDING);
-    if (f->m->n > 1)
-        gap_borders(f);
-    step_borders(f);
-    graph_borders(f);
-    borders_at(f, is_backward_attention, ARENA_ARRAY(&f->st->scratch, bool, f->ops->n),
-               BORDER_BACKWARD);
-    if (!judge_borders(f)) {
-        bool *is_sampler = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
-        out->is_one_pass |= borders_at(f, is_sampling, is_sampler, BORDER_SAMPLING);
-        judge_borders(f);
-    }
+    find_borders(f);
     find_signatures(f);
     loop_borders(f);
     for (size_t i = 1; i < f->m->n; i++)
