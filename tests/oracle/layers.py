@@ -1,4 +1,5 @@
 """Layers of recorded programs (tests/data/planted): `strata arch` against the depth written in the program.
+Modules of recorded models: their own time and that of kernels outside add up to all of it.
 
 Usage: layers.py STRATA [SHARED]. No answer may be wrong above a confidence of 0.6."""
 import json
@@ -19,17 +20,30 @@ REPEATED = {"one_slow_step": 8, "fixed_one_slow_step": 8, "checkpoint_step": 8, 
             "fourth/healthy_graph_convolutions": 10}
 
 
+def ask(*args):
+    done = subprocess.run([sys.argv[1], *map(str, args), "--json"], capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def modules_add_up(path):
+    found = ask("ops", path, "--by", "module")["result"]
+    sums = [sum(row[key] for row in found["rows"]) for key in ("own_device_ns", "own_kernels")]
+    return sums == [found["device_ns"] - found["outside_ns"], found["kernels"] - found["outside_kernels"]]
+
+
 def main():
-    strata, wrong = sys.argv[1], 0
+    wrong = 0
     for name, layers in {**MARKED, **REPEATED}.items():
-        path = PLANTED / (name + ".json.gz")
-        done = subprocess.run([strata, "arch", str(path), "--json"], capture_output=True, check=True)
-        found = json.loads(done.stdout)
+        found = ask("arch", PLANTED / (name + ".json.gz"))
         right = found["layers_per_pass"] == layers
         sure = found["confidence"] > 0.6
         if not right or (sure and name in REPEATED):
             print("%s: %s layers at confidence %.2f, program has %d" %
                   (name, found["layers_per_pass"], found["confidence"], layers))
+            wrong += 1
+    for path in sorted(PLANTED.parent.glob("gpu/kineto-h200/*.json.gz")):
+        if not modules_add_up(path):
+            print("%s: modules and what is outside of them do not add up" % path.name)
             wrong += 1
     return wrong > 0
 
