@@ -101,7 +101,7 @@ TEST(launches_around_waits_save_at_most)
 
     assert_string_equal(d->verdict.id, "launch_bound");
     assert_int_equal(d->verdict.bound, SAVING_AT_MOST);
-    assert_true(str_find(d->text.english, S("saves up to")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("Saves up to")) < d->text.english.n);
 }
 
 /* Equal products one by one could be one. */
@@ -122,7 +122,7 @@ TEST(launches_of_equal_products_save_at_least)
 
     assert_string_equal(d->verdict.id, "launch_bound");
     assert_int_equal(d->verdict.bound, SAVING_AT_LEAST);
-    assert_true(str_find(d->text.english, S("saves at least")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("Saves at least")) < d->text.english.n);
 }
 
 /* An operator that is slow for every new shape, and quick for shapes it knows. */

@@ -45,13 +45,18 @@ static double share_of(const struct root_finder *f, nanos time)
     return num_share((double)time, (double)f->window);
 }
 
-static double copies_share(const struct root_finder *f)
+nanos root_copies_alone(const struct root_finder *f)
 {
     nanos sum = f->by[ACCOUNT_COPY + COPY_P2P];
 
     for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
         sum += f->by[ACCOUNT_COPY + kind];
-    return share_of(f, sum);
+    return sum;
+}
+
+static double copies_share(const struct root_finder *f)
+{
+    return share_of(f, root_copies_alone(f));
 }
 
 /* Share of a change's saving that lies in the slow step. */
