@@ -343,14 +343,16 @@ static struct str verdict_of(struct session *s, const struct sums *sums)
 
     if (sums->longest == NULL)
         return MESSAGE(lang, &s->arena, &pto_text.list_none, PLACE("n", sums->n + sums->failed));
-    for (size_t i = 1; i < BOUNDS; i++)
-        most = sums->by[i].n > sums->by[most].n ? i : most;
+    for (size_t i = 1; i < BOUNDS && sums->by[i].n > 0; i++)
+        if (sums->by[i].n > sums->by[most].n || strcmp(sums->by[most].bound, "nothing") == 0)
+            most = strcmp(sums->by[i].bound, "nothing") != 0 ? i : most;
     struct str bound = message_word(lang, str_of(sums->by[most].bound));
     struct str its = message_word(lang, str_of(sums->longest_bound));
     return MESSAGE(lang, &s->arena, &pto_text.list_verdict, PLACE("n", sums->n),
-                   PLACE("us", sums->us), PLACE("most", sums->by[most].n), PLACE("bound", bound),
+                   place_quantity("time", sums->us * 1000, UNIT_NS),
+                   PLACE("most", sums->by[most].n), PLACE("bound", bound),
                    PLACE("name", str_basename(str_of(sums->longest))),
-                   PLACE("longest", sums->longest_us), PLACE("its", its));
+                   place_quantity("longest", sums->longest_us * 1000, UNIT_NS), PLACE("its", its));
 }
 
 /* Kernels that cannot be run do not stop the others. The verdict stands above their lines. */

@@ -66,6 +66,15 @@ static const struct wording *label_of(struct arena *arena, int class)
     return wording_keep(arena, plain(arena, account_class_label(class)));
 }
 
+static const struct wording *label_of_cause(struct arena *arena, enum root_cause cause)
+{
+    struct message *label = ARENA_NEW(arena, struct message);
+
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        label->in[lang] = root_cause_label(lang, cause);
+    return wording_keep(arena, plain(arena, label));
+}
+
 /* The share of the step that a cause's sentence is about: of tasks that run alone what the
  * accounting gives them, else all the time of its tasks or calls. */
 static double told_share(const struct root_finder *f, const struct found_cause *c)
@@ -284,7 +293,7 @@ static struct diagnosis_cause doubtful(struct teller_of_causes *t)
         nothing_found(t, ROOT_UNKNOWN,
                       WORDING(t->arena, &diagnosis_text.what_doubtful,
                               place_wording("window", wording_keep(t->arena, t->window)),
-                              PLACE("cause", first->id),
+                              place_wording("cause", label_of_cause(t->arena, first->found.cause)),
                               place_quantity("share", first->saving_share, UNIT_RATIO)),
                       0);
 
