@@ -279,6 +279,21 @@ static void print_failure(struct session *s, const char *path, const struct diag
     }
 }
 
+/* How much of all paths is the folder that they share. */
+static size_t common_folder(const struct words *paths)
+{
+    const char *first = paths->at[0];
+    size_t folder = 0;
+
+    for (size_t n = 0; first[n] != '\0'; n++) {
+        for (size_t i = 1; i < paths->n; i++)
+            if (paths->at[i][n] != first[n])
+                return folder;
+        folder = first[n] == '/' ? n + 1 : folder;
+    }
+    return folder;
+}
+
 /* One of many, into the table or into the document `j`. */
 static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                             const struct pto_setup *setup, bool what_if, struct json_writer *j)
@@ -294,7 +309,7 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
     if (status == ST_OK && j != NULL)
         record_json(j, pto_sim_schema.record, x, &env);
     else if (status == ST_OK)
-        pto_sim_print_line(s, &x->k);
+        pto_sim_print_line(s, &x->k, setup->path + common_folder(&s->operands));
     else if (j != NULL)
         diag_merge(&s->diag, &own);
     else
