@@ -233,3 +233,12 @@ if(TARGET strata)
         add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} ${run_strata})
     endforeach()
 endif()
+
+# The same unit tests as several ranks, where MPI is. What MPI itself leaks is not looked at.
+if(TARGET mpi AND MPIEXEC_EXECUTABLE)
+    add_dependencies(unit mpi)
+    add_test(NAME mpi.ranks COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 4 --oversubscribe
+        $<TARGET_FILE:unit.driver.mpi>)
+    set_tests_properties(mpi.ranks PROPERTIES ENVIRONMENT
+        "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASAN_OPTIONS=detect_leaks=0")
+endif()
