@@ -7,8 +7,8 @@
  *         wire_text(w, &p->name);
  *     }
  *
- * Writing appends to `out`; reading takes from `in`, which is hostile: after the first value that is
- * not right `is_bad` is set and all others are 0 or empty.
+ * Writing appends to `out`; reading takes from `in`, which is hostile: after the first value that
+ * is not right `is_bad` is set and all others are 0 or empty.
  */
 #ifndef STRATA_BASE_WIRE_H
 #define STRATA_BASE_WIRE_H

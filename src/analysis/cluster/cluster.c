@@ -49,7 +49,7 @@ static void add_waits(struct cluster *c, struct cluster_step *steps)
 {
     const struct cluster_model *m = c->model;
     double *room = ARENA_ARRAY(m->arena, double, m->n + 1);
-    double *of_step = ARENA_ARRAY(m->arena, double, m->n_steps *m->n + 1);
+    double *of_step = ARENA_ARRAY(m->arena, double, m->n_steps * m->n + 1);
 
     for (size_t i = 0; i < m->n_nodes; i++) {
         const struct cluster_node *node = &m->nodes[i];
@@ -256,27 +256,36 @@ static void add_notes(struct cluster *c)
         calls += m->ranks[r].n_calls;
     }
     if (c->n_missing > 0)
-        cluster_note(c, "%zu of %lld ranks have no capture: who makes the others wait may be among "
-                     "them", c->n_missing, (long long)c->world);
+        cluster_note(c,
+                     "%zu of %lld ranks have no capture: who makes the others wait may be among "
+                     "them",
+                     c->n_missing, (long long)c->world);
     if (lost > 0)
-        cluster_note(c, "captures of %zu %s are damaged or cut off; steps that they lost are not "
-                     "compared", lost, lost == 1 ? "rank" : "ranks");
+        cluster_note(c,
+                     "captures of %zu %s are damaged or cut off; steps that they lost are not "
+                     "compared",
+                     lost, lost == 1 ? "rank" : "ranks");
     if (calls == 0)
         cluster_note(c, "no collectives are recorded: clocks cannot be aligned, and waiting for "
-                     "other ranks cannot be seen");
+                        "other ranks cannot be seen");
     else if (unknown > 0)
-        cluster_note(c, "clocks of %zu ranks cannot be aligned: they share no collective with the "
-                     "others", unknown);
+        cluster_note(c,
+                     "clocks of %zu ranks cannot be aligned: they share no collective with the "
+                     "others",
+                     unknown);
     if (m->unmatched > 0)
         cluster_note(c, "%zu collectives have no partner in another capture", m->unmatched);
     if (few > 0)
-        cluster_note(c, "%zu ranks have fewer than two others that do the same work: stalls and "
-                     "uneven work cannot be judged there", few);
+        cluster_note(c,
+                     "%zu ranks have fewer than two others that do the same work: stalls and "
+                     "uneven work cannot be judged there",
+                     few);
     if (c->links->compared == 0 && calls > 0)
         cluster_note(c, "no three communicators transfer the same sizes: slow links cannot be told "
-                     "by comparison");
+                        "by comparison");
     if (c->links->apart > 0)
-        cluster_note(c, "%zu communicators are slower than others of their role, too many to be "
+        cluster_note(c,
+                     "%zu communicators are slower than others of their role, too many to be "
                      "single slow links: nodes may be joined by slower links than devices in them",
                      c->links->apart);
     if (c->stalls > 0)
@@ -285,8 +294,10 @@ static void add_notes(struct cluster *c)
     if (steps < m->n)
         cluster_note(c, "%zu ranks have no step marks: steps are matched by place", m->n - steps);
     if (cut > 0)
-        cluster_note(c, "%zu ranks have more collectives than a summary holds; those of their last "
-                     "steps are left out", cut);
+        cluster_note(c,
+                     "%zu ranks have more collectives than a summary holds; those of their last "
+                     "steps are left out",
+                     cut);
 }
 
 static void set_verdict(struct cluster *c)
@@ -302,16 +313,16 @@ static void set_verdict(struct cluster *c)
         return;
     }
     const struct culprit *first = &c->culprits[0];
-    struct str who = first->link != NULL
-                         ? arena_format(arena, "the link between ranks %lld and %lld",
-                                        (long long)first->link->from, (long long)first->link->to)
-                     : first->rank >= 0 ? arena_format(arena, "rank %lld", (long long)first->rank)
-                                        : arena_format(arena, "a link of ranks %lld to %lld",
-                                                       (long long)first->ranks[0],
-                                                       (long long)first->ranks[first->n_ranks - 1]);
-    c->verdict = arena_format(arena, "%.*s %s: repaired, a step takes %.3g ms less (%.1f %%)",
-                              STR_ARGS(who), what[first->kind], first->saving_ms,
-                              100 * first->share);
+    struct str who =
+        first->link != NULL ? arena_format(arena, "the link between ranks %lld and %lld",
+                                           (long long)first->link->from, (long long)first->link->to)
+        : first->rank >= 0
+            ? arena_format(arena, "rank %lld", (long long)first->rank)
+            : arena_format(arena, "a link of ranks %lld to %lld", (long long)first->ranks[0],
+                           (long long)first->ranks[first->n_ranks - 1]);
+    c->verdict =
+        arena_format(arena, "%.*s %s: repaired, a step takes %.3g ms less (%.1f %%)", STR_ARGS(who),
+                     what[first->kind], first->saving_ms, 100 * first->share);
 }
 
 struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ranks, size_t n)

@@ -38,9 +38,9 @@ struct culprit {
     int64_t *steps; /* numbers of those that it slowed */
     size_t n_steps;
     enum culprit_recurrence recurrence;
-    double excess_ms;            /* more than its like has, a step that it slowed */
-    double saving_ms, total_ms;  /* if it were like the others: a step on average; of the run */
-    double share;                /* of the run */
+    double excess_ms;           /* more than its like has, a step that it slowed */
+    double saving_ms, total_ms; /* if it were like the others: a step on average; of the run */
+    double share;               /* of the run */
     enum culprit_confidence confidence;
     struct str evidence, action; /* sentences */
     const struct slow_link *slow;
@@ -53,7 +53,7 @@ struct cluster_rank {
     size_t steps;
     double step_ns, compute_ns, exposed_ns, idle_ns, storage_ns; /* means of a step */
     double speed;                                                /* NAN: not known */
-    double waited_ns;  /* for others, in collectives */
+    double waited_ns;                                            /* for others, in collectives */
     double awaited_ns; /* others for it: from when half of them were there */
     size_t late;       /* collectives that it came to last */
     double told_comm_ms, told_moved_mb;
@@ -102,8 +102,8 @@ struct cluster {
     struct cluster_links *links;
     struct cluster_replay replay;
     struct cluster_layout layout;
-    int64_t world;            /* as the files state it; -1 */
-    int64_t *missing;         /* ranks of the world without a capture */
+    int64_t world;    /* as the files state it; -1 */
+    int64_t *missing; /* ranks of the world without a capture */
     size_t n_missing;
     struct culprit *culprits; /* by saving, largest first */
     size_t n_culprits;
@@ -118,10 +118,10 @@ struct cluster {
     size_t n_path;
     struct cluster_gain gains[3];
     size_t n_gains;
-    double overlap;           /* of communication, hidden behind compute; NAN */
-    size_t stalls;            /* single stalls that no rank has more of than by chance */
+    double overlap; /* of communication, hidden behind compute; NAN */
+    size_t stalls;  /* single stalls that no rank has more of than by chance */
     double replay_error;
-    struct str *notes;        /* what could not be told, and why */
+    struct str *notes; /* what could not be told, and why */
     size_t n_notes;
     struct str verdict;
 };

@@ -71,10 +71,8 @@ static void set_steps(const struct blame *b, struct culprit *one, uint32_t rank,
 
 static struct culprit culprit_of(const struct blame *b, enum culprit_kind kind, uint32_t rank)
 {
-    return (struct culprit){.kind = kind,
-                            .rank = b->m->ranks[rank].rank,
-                            .place = rank,
-                            .confidence = CULPRIT_HIGH};
+    return (struct culprit){
+        .kind = kind, .rank = b->m->ranks[rank].rank, .place = rank, .confidence = CULPRIT_HIGH};
 }
 
 /* ---- compute ---- */
@@ -121,15 +119,15 @@ static void blame_compute(struct blame *b)
             continue;
         double compute = 0;
         for (size_t s = 0; s < b->m->n_steps; s++)
-            compute += isfinite(work_at(b->w, WORK_COMPUTE, r, s))
-                           ? work_at(b->w, WORK_COMPUTE, r, s)
-                           : 0;
-        one.excess_ms =
-            compute * (1 - 1 / b->w->speed[r]) / 1e6 / (double)b->m->ranks[r].n_steps;
-        one.confidence = b->w->peers[r] > WORK_PEERS ? CULPRIT_HIGH
-                         : b->w->peers[r] == WORK_PEERS ? CULPRIT_MEDIUM : CULPRIT_LOW;
+            compute +=
+                isfinite(work_at(b->w, WORK_COMPUTE, r, s)) ? work_at(b->w, WORK_COMPUTE, r, s) : 0;
+        one.excess_ms = compute * (1 - 1 / b->w->speed[r]) / 1e6 / (double)b->m->ranks[r].n_steps;
+        one.confidence = b->w->peers[r] > WORK_PEERS    ? CULPRIT_HIGH
+                         : b->w->peers[r] == WORK_PEERS ? CULPRIT_MEDIUM
+                                                        : CULPRIT_LOW;
         one.evidence = arena_format(
-            b->m->arena, "its kernels take %.2f times as long as on %zu other ranks; %.0f %% of its "
+            b->m->arena,
+            "its kernels take %.2f times as long as on %zu other ranks; %.0f %% of its "
             "kernel time is in kernels that are slower than elsewhere",
             b->w->speed[r], b->w->peers[r] - 1, 100 * b->w->slow_share[r]);
         one.action = S("check clock, power cap and temperature of that device");
@@ -199,10 +197,10 @@ static void blame_stalls(struct blame *b)
         struct culprit one = culprit_of(b, CULPRIT_HOST_STALL, r);
         set_steps(b, &one, r, is_stall);
         one.excess_ms = mean_excess(b, r, WORK_IDLE, is_stall);
-        one.evidence =
-            arena_format(b->m->arena, "its device idles %.3g ms longer than its peers in %zu of %zu "
-                         "steps, and the others wait for it",
-                         one.excess_ms, one.n_steps, b->m->ranks[r].n_steps);
+        one.evidence = arena_format(b->m->arena,
+                                    "its device idles %.3g ms longer than its peers in %zu of %zu "
+                                    "steps, and the others wait for it",
+                                    one.excess_ms, one.n_steps, b->m->ranks[r].n_steps);
         one.action = S("look at that rank's host: strata diagnose DIR --rank N");
         if (!b->m->ranks[r].has_host) {
             one.confidence = CULPRIT_MEDIUM;
@@ -223,10 +221,11 @@ static void blame_storage(struct blame *b)
         set_steps(b, &one, r, is_slow_storage);
         one.excess_ms = mean_excess(b, r, WORK_STORAGE, is_slow_storage);
         one.confidence = one.n_steps > 1 ? CULPRIT_HIGH : CULPRIT_MEDIUM;
-        one.evidence = arena_format(
-            b->m->arena, "its host reads or writes files %.3g ms longer than its peers in %zu %s "
-            "while the device idles",
-            one.excess_ms, one.n_steps, one.n_steps == 1 ? "step" : "steps");
+        one.evidence =
+            arena_format(b->m->arena,
+                         "its host reads or writes files %.3g ms longer than its peers in %zu %s "
+                         "while the device idles",
+                         one.excess_ms, one.n_steps, one.n_steps == 1 ? "step" : "steps");
         one.action = S("check that rank's storage, or write checkpoints asynchronously");
         vec_push(&b->list, one);
     }
@@ -263,10 +262,9 @@ static void blame_uneven(struct blame *b)
         one.excess_ms = mean_excess(b, r, WORK_COMPUTE, is_uneven_step);
         one.confidence = own > 2 ? CULPRIT_HIGH : CULPRIT_MEDIUM;
         const struct summary_family *f = b->w->excess[r];
-        one.evidence = arena_format(b->m->arena,
-                                    "it computes %.3g ms a step more than its peers%s%.*s",
-                                    one.excess_ms, f != NULL ? ", most of it in " : "",
-                                    STR_ARGS(f != NULL ? f->name : S("")));
+        one.evidence = arena_format(
+            b->m->arena, "it computes %.3g ms a step more than its peers%s%.*s", one.excess_ms,
+            f != NULL ? ", most of it in " : "", STR_ARGS(f != NULL ? f->name : S("")));
         one.action = S("balance tokens over experts, or sequence lengths over ranks");
         vec_push(&b->list, one);
     }
@@ -317,7 +315,8 @@ static void blame_stages(struct blame *b)
         set_steps(b, &one, one.place, has_step);
         one.excess_ms = (all[k] - usual) / 1e6;
         one.confidence = CULPRIT_MEDIUM;
-        one.evidence = arena_format(b->m->arena, "these %zu ranks compute %.3g ms a step, %.2f "
+        one.evidence = arena_format(b->m->arena,
+                                    "these %zu ranks compute %.3g ms a step, %.2f "
                                     "times as long as the median stage",
                                     one.n_ranks, all[k] / 1e6, all[k] / usual);
         one.action = S("move layers to other stages of the pipeline");
@@ -346,11 +345,13 @@ static void blame_link(struct blame *b, const struct slow_link *slow)
     one.recurrence = RECURS_ALWAYS;
     one.evidence =
         slow->from >= 0
-            ? arena_format(b->m->arena, "transfers between ranks %lld and %lld take %.2f times as "
+            ? arena_format(b->m->arena,
+                           "transfers between ranks %lld and %lld take %.2f times as "
                            "long as those of the same size elsewhere%s",
                            (long long)slow->from, (long long)slow->to, slow->slow,
                            slow->is_by_matrix ? "; the profiler's matrix shows that pair" : "")
-            : arena_format(b->m->arena, "transfers in a group of %zu ranks take %.2f times as long "
+            : arena_format(b->m->arena,
+                           "transfers in a group of %zu ranks take %.2f times as long "
                            "as those of the same size in other groups; which of its %zu links is "
                            "slow is not in the captures",
                            g->n, slow->slow, slow->links);
@@ -373,14 +374,14 @@ static double excess_of_call(const struct blame *b, const struct culprit *one, u
     case CULPRIT_COMPUTE_SLOW:
         return (double)c->compute * (1 - 1 / w->speed[rank]);
     case CULPRIT_HOST_STALL:
-        more = is_stall(b, rank, (size_t)step)
-                   ? work_excess(w, WORK_IDLE, rank, (size_t)step) : 0;
+        more = is_stall(b, rank, (size_t)step) ? work_excess(w, WORK_IDLE, rank, (size_t)step) : 0;
         of = (double)(c->idle - c->storage);
         all = work_at(w, WORK_IDLE, rank, (size_t)step);
         break;
     case CULPRIT_STORAGE:
         more = is_slow_storage(b, rank, (size_t)step)
-                   ? work_excess(w, WORK_STORAGE, rank, (size_t)step) : 0;
+                   ? work_excess(w, WORK_STORAGE, rank, (size_t)step)
+                   : 0;
         of = (double)c->storage;
         all = work_at(w, WORK_STORAGE, rank, (size_t)step);
         break;
@@ -409,8 +410,8 @@ static void repair(const struct blame *b, const struct culprit *one, struct clus
         const struct cluster_node *node = &m->nodes[i];
         if (one->kind == CULPRIT_SLOW_LINK) {
             if (one->slow->in_group[node->group])
-                change->transit[i] += (node->end - node->last) *
-                                      (1 - 1 / fmax(1, m->groups[node->group].slow));
+                change->transit[i] +=
+                    (node->end - node->last) * (1 - 1 / fmax(1, m->groups[node->group].slow));
             continue;
         }
         for (uint32_t k = node->first; k < node->first + node->n; k++)

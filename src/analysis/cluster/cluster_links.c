@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/ranked.h"
 
-enum { LIKE = 3 };                    /* communicators that make a median */
+enum { LIKE = 3 };                     /* communicators that make a median */
 static const double slow_least = 1.25; /* against the median */
 static const double pair_least = 1.5;  /* of the matrices' bandwidths */
 static const double outliers = 0.25;   /* more than this share are no outliers */
@@ -250,8 +250,8 @@ static void join_unknown(const struct cluster_model *m, struct cluster_links *ou
     for (size_t i = 0; i < out->n; i++) {
         bool is_explained = false;
         for (size_t k = 0; k < out->n && out->slow[i].from < 0; k++)
-            is_explained =
-                is_explained || (out->slow[k].from >= 0 && out->slow[k].in_group[out->slow[i].group]);
+            is_explained = is_explained ||
+                           (out->slow[k].from >= 0 && out->slow[k].in_group[out->slow[i].group]);
         if (!is_explained)
             out->slow[kept++] = out->slow[i];
     }
@@ -275,12 +275,11 @@ static void gather_pairs(const struct cluster_model *m, struct cluster_links *ou
     for (size_t r = 0; r < m->n; r++)
         for (size_t i = 0; i < m->ranks[r].n_links; i++) {
             const struct summary_link *link = &m->ranks[r].links[i];
-            out->pairs[out->n_pairs++] =
-                (struct cluster_pair){.from = link->from,
-                                      .to = link->to,
-                                      .megabytes = link->megabytes,
-                                      .ms = link->ms,
-                                      .transport = link->transport};
+            out->pairs[out->n_pairs++] = (struct cluster_pair){.from = link->from,
+                                                               .to = link->to,
+                                                               .megabytes = link->megabytes,
+                                                               .ms = link->ms,
+                                                               .transport = link->transport};
         }
     if (all > 0)
         qsort(out->pairs, all, sizeof(*out->pairs), by_pair);

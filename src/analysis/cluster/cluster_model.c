@@ -83,8 +83,11 @@ static uint32_t add_group(struct matcher *f, const struct summary_group *g,
     uint32_t at = hash_add(&f->groups, group_key(g, c), (uint32_t)f->group_list.n);
 
     if (at == f->group_list.n) {
-        struct cluster_group new = {.id = g->id, .purpose = g->purpose, .ranks = g->ranks,
-                                    .n = g->n, .is_pair = is_pair(c)};
+        struct cluster_group new = {.id = g->id,
+                                    .purpose = g->purpose,
+                                    .ranks = g->ranks,
+                                    .n = g->n,
+                                    .is_pair = is_pair(c)};
         if (new.is_pair) {
             int64_t *ends = ARENA_ARRAY(f->m->arena, int64_t, 2);
             ends[0] = c->from;
@@ -235,8 +238,8 @@ static void find_turns(struct matcher *f, struct turns *turns)
 
 static uint32_t add_node(struct matcher *f, uint64_t key, const struct cluster_node *node)
 {
-    uint32_t at = key != 0 ? hash_add(&f->nodes, key, (uint32_t)f->node_list.n)
-                           : (uint32_t)f->node_list.n;
+    uint32_t at =
+        key != 0 ? hash_add(&f->nodes, key, (uint32_t)f->node_list.n) : (uint32_t)f->node_list.n;
 
     if (at == f->node_list.n)
         vec_push(&f->node_list, *node);
@@ -284,8 +287,7 @@ static void place_members(struct matcher *f)
     for (size_t r = 0; r < m->n; r++)
         for (size_t i = 0; i < m->ranks[r].n_calls; i++) {
             struct cluster_node *node = &f->node_list.at[m->node_of[r][i]];
-            m->members[node->first + node->n++] =
-                (struct cluster_member){(uint32_t)r, (uint32_t)i};
+            m->members[node->first + node->n++] = (struct cluster_member){(uint32_t)r, (uint32_t)i};
         }
     for (size_t i = 0; i < f->node_list.n; i++) {
         struct cluster_node *node = &f->node_list.at[i];

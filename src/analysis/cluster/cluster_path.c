@@ -18,8 +18,11 @@ struct walk {
 static void add_piece(struct walk *w, const char *what, int64_t rank, double end, double time,
                       const struct cluster_node *node)
 {
-    struct cluster_piece piece = {.rank = rank, .what = what, .begin_ns = end - time,
-                                  .time_ns = time, .collective = COLLECTIVE_OTHER};
+    struct cluster_piece piece = {.rank = rank,
+                                  .what = what,
+                                  .begin_ns = end - time,
+                                  .time_ns = time,
+                                  .collective = COLLECTIVE_OTHER};
 
     if (node != NULL) {
         const struct cluster_group *g = &w->c->model->groups[node->group];
@@ -85,8 +88,8 @@ void cluster_path_find(struct cluster *c)
         const struct summary_call *call = &m->ranks[at->rank].calls[at->call];
         add_piece(&w, "transfer", m->ranks[at->rank].rank, node->end, node->end - node->last, node);
         add_stretch(&w, at, node->last);
-        uint32_t next = call->after == SUMMARY_NO_CALL ? CLUSTER_NONE
-                                                       : m->node_of[at->rank][call->after];
+        uint32_t next =
+            call->after == SUMMARY_NO_CALL ? CLUSTER_NONE : m->node_of[at->rank][call->after];
         i = next < i ? next : CLUSTER_NONE;
     }
     c->path = ARENA_ARRAY(m->arena, struct cluster_piece, w.list.n);

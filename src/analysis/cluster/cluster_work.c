@@ -74,7 +74,7 @@ static void fill_own(struct cluster_work *w)
     const struct cluster_model *m = w->m;
 
     for (int c = 0; c < WORK_CLASSES; c++) {
-        w->own[c] = ARENA_ARRAY(m->arena, double, m->n *m->n_steps);
+        w->own[c] = ARENA_ARRAY(m->arena, double, m->n * m->n_steps);
         for (size_t i = 0; i < m->n * m->n_steps; i++)
             w->own[c][i] = NAN;
     }
@@ -117,8 +117,8 @@ static void find_medians(struct cluster_work *w)
     double *room = ARENA_ARRAY(m->arena, double, m->n + 1);
 
     for (int c = 0; c < WORK_CLASSES; c++) {
-        w->median[c] = ARENA_ARRAY(m->arena, double, w->n_kinds *m->n_steps);
-        w->scatter[c] = ARENA_ARRAY(m->arena, double, w->n_kinds *m->n_steps);
+        w->median[c] = ARENA_ARRAY(m->arena, double, w->n_kinds * m->n_steps);
+        w->scatter[c] = ARENA_ARRAY(m->arena, double, w->n_kinds * m->n_steps);
         for (size_t k = 0; k < w->n_kinds; k++)
             for (size_t s = 0; s < m->n_steps; s++)
                 find_median(w, c, k, s, room);
@@ -127,8 +127,8 @@ static void find_medians(struct cluster_work *w)
 
 double work_excess(const struct cluster_work *w, enum work_class class, size_t rank, size_t step)
 {
-    double more = work_at(w, class, rank, step) -
-                  w->median[class][w->kind_of[rank] * w->m->n_steps + step];
+    double more =
+        work_at(w, class, rank, step) - w->median[class][w->kind_of[rank] * w->m->n_steps + step];
 
     return isfinite(more) ? more : 0;
 }
@@ -163,9 +163,8 @@ static double usual_time(const struct cluster_work *w, uint32_t rank, uint64_t k
     size_t n = 0;
 
     for (size_t r = 0; r < m->n; r++) {
-        const struct summary_family *f = !is_kind || w->kind_of[r] == w->kind_of[rank]
-                                             ? find_family(&m->ranks[r], key)
-                                             : NULL;
+        const struct summary_family *f =
+            !is_kind || w->kind_of[r] == w->kind_of[rank] ? find_family(&m->ranks[r], key) : NULL;
         if (f != NULL)
             room[n++] = (double)f->time / (double)f->n;
     }

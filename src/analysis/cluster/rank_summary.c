@@ -81,7 +81,7 @@ static bool is_host_work(enum slice_kind kind)
 static struct interval_set storage_of(struct study *st)
 {
     const struct slices *s = &st->cap->slices;
-    uint8_t *known = ARENA_ARRAY(&st->scratch, uint8_t, st->cap->strings.n + 1);
+    uint8_t *known = ARENA_ARRAY(&st->scratch, uint8_t, st->cap->strings.strings.n + 1);
     VEC_OF(struct interval) found = {0};
 
     for (size_t i = 0; i < s->n; i++) {
@@ -296,8 +296,8 @@ static void add_families(struct summarizer *z)
     const struct slices *s = &z->st->cap->slices;
     struct kernel_order kernels = study_kernels(z->st);
     struct summary_family *list =
-        ARENA_ARRAY(&z->st->scratch, struct summary_family, z->st->cap->strings.n + 1);
-    uint32_t *place = ARENA_ARRAY(&z->st->scratch, uint32_t, z->st->cap->strings.n + 1);
+        ARENA_ARRAY(&z->st->scratch, struct summary_family, z->st->cap->strings.strings.n + 1);
+    uint32_t *place = ARENA_ARRAY(&z->st->scratch, uint32_t, z->st->cap->strings.strings.n + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < kernels.n; i++) {
@@ -334,15 +334,15 @@ ORDER_BY(by_pair, struct summary_link,
 static void add_links(struct summarizer *z)
 {
     const struct capture *cap = z->st->cap;
-    struct summary_link *list = ARENA_ARRAY(&z->st->scratch, struct summary_link, cap->comm_links.n);
+    struct summary_link *list =
+        ARENA_ARRAY(&z->st->scratch, struct summary_link, cap->comm_links.n);
     size_t n = 0;
 
     for (size_t i = 0; i < cap->comm_links.n; i++) {
         const struct comm_link *link = &cap->comm_links.at[i];
         if (link->from != link->to && link->transit_ms > 0 && link->megabytes > 0)
             list[n++] = (struct summary_link){link->from, link->to, link->megabytes,
-                                              link->transit_ms,
-                                              capture_text(cap, link->transport)};
+                                              link->transit_ms, capture_text(cap, link->transport)};
     }
     if (n > 0)
         qsort(list, n, sizeof(*list), by_pair);
