@@ -248,7 +248,7 @@ static void add_notes(struct cluster *c)
     size_t unknown = 0, cut = 0, lost = 0, few = 0, steps = 0, calls = 0;
 
     for (size_t r = 0; r < m->n; r++) {
-        unknown += !m->clocks[r].is_known;
+        unknown += !cluster_is_aligned(m, r);
         cut += m->ranks[r].calls_cut > 0;
         lost += m->ranks[r].lost > 0;
         few += c->work->kinds[c->work->kind_of[r]].n < WORK_PEERS;
@@ -269,17 +269,19 @@ static void add_notes(struct cluster *c)
         cluster_note(c, "no collectives are recorded: clocks cannot be aligned, and waiting for "
                         "other ranks cannot be seen");
     else if (unknown > 0)
-        cluster_note(c,
-                     "clocks of %zu ranks cannot be aligned: they share no collective with the "
-                     "others",
-                     unknown);
+        cluster_note(
+            c,
+            "clocks of %zu of the ranks cannot be aligned: they share no collective with the "
+            "others",
+            unknown);
     if (m->unmatched > 0)
         cluster_note(c, "%zu collectives have no partner in another capture", m->unmatched);
     if (few > 0)
-        cluster_note(c,
-                     "%zu ranks have fewer than two others that do the same work: stalls and "
-                     "uneven work cannot be judged there",
-                     few);
+        cluster_note(
+            c,
+            "%zu of the ranks have fewer than two others that do the same work: stalls and "
+            "uneven work cannot be judged there",
+            few);
     if (c->links->compared == 0 && calls > 0)
         cluster_note(c, "no three communicators transfer the same sizes: slow links cannot be told "
                         "by comparison");
@@ -292,12 +294,14 @@ static void add_notes(struct cluster *c)
         cluster_note(c, "%zu host %s scattered over ranks: no rank has more than by chance",
                      c->stalls, c->stalls == 1 ? "stall" : "stalls");
     if (steps < m->n)
-        cluster_note(c, "%zu ranks have no step marks: steps are matched by place", m->n - steps);
+        cluster_note(c, "%zu of the ranks have no step marks: steps are matched by place",
+                     m->n - steps);
     if (cut > 0)
-        cluster_note(c,
-                     "%zu ranks have more collectives than a summary holds; those of their last "
-                     "steps are left out",
-                     cut);
+        cluster_note(
+            c,
+            "%zu of the ranks have more collectives than a summary holds; those of their last "
+            "steps are left out",
+            cut);
 }
 
 static void set_verdict(struct cluster *c)

@@ -9,7 +9,7 @@
 #include "base/ranked.h"
 
 static const double slow_speed = 1.05;      /* kernels that take this much longer */
-static const double slow_general = 0.75;    /* of its kernel time, or it has more to do */
+static const double slow_general = 0.7;     /* of its kernels; else it has more to do */
 static const double stall_share = 0.03;     /* of a step */
 static const double stall_least = 200e3;    /* nanoseconds */
 static const double imbalance_share = 0.05; /* of a step, in most steps */
@@ -127,9 +127,9 @@ static void blame_compute(struct blame *b)
                                                         : CULPRIT_LOW;
         one.evidence = arena_format(
             b->m->arena,
-            "its kernels take %.2f times as long as on %zu other ranks; %.0f %% of its "
-            "kernel time is in kernels that are slower than elsewhere",
-            b->w->speed[r], b->w->peers[r] - 1, 100 * b->w->slow_share[r]);
+            "its kernels take %.2f times as long as on %zu other %s, %.0f %% of them longer",
+            b->w->speed[r], b->w->peers[r] - 1, b->w->peers[r] == 2 ? "rank" : "ranks",
+            100 * b->w->slow_share[r]);
         one.action = S("check clock, power cap and temperature of that device");
         vec_push(&b->list, one);
     }
@@ -143,7 +143,8 @@ static bool is_event(const struct blame *b, enum work_class class, uint32_t rank
     size_t at = b->w->kind_of[rank] * b->m->n_steps + step;
     double usual = b->w->median[WORK_STEP][at];
 
-    return more > stall_least && more > stall_share * (isfinite(usual) ? usual : INFINITY) &&
+    return cluster_is_aligned(b->m, rank) && more > stall_least &&
+           more > stall_share * (isfinite(usual) ? usual : INFINITY) &&
            more > 8 * b->w->scatter[class][at];
 }
 
@@ -237,7 +238,8 @@ static bool is_uneven_step(const struct blame *b, uint32_t rank, size_t step)
 {
     size_t at = b->w->kind_of[rank] * b->m->n_steps + step;
 
-    return work_excess(b->w, WORK_COMPUTE, rank, step) >
+    return cluster_is_aligned(b->m, rank) &&
+           work_excess(b->w, WORK_COMPUTE, rank, step) >
                imbalance_share * b->w->median[WORK_STEP][at] &&
            work_excess(b->w, WORK_COMPUTE, rank, step) > 5 * b->w->scatter[WORK_COMPUTE][at];
 }

@@ -85,6 +85,12 @@ double cluster_time(const struct cluster_model *m, size_t rank, nanos t);
 /* Place of a rank's step in `steps`; -1: none. */
 int32_t cluster_step_of(const struct cluster_model *m, size_t rank, int32_t step);
 
+/* Whether a rank shares collectives with others: it is of their run, and its clock is known. */
+static inline bool cluster_is_aligned(const struct cluster_model *m, size_t rank)
+{
+    return m->clocks[rank].is_known && m->clocks[rank].ends > 0;
+}
+
 /* Place of a rank by its number; CLUSTER_NONE. */
 uint32_t cluster_place(const struct cluster_model *m, int64_t rank);
 

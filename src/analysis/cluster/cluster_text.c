@@ -108,9 +108,11 @@ static void describe_facts(const struct cluster *c, struct report *r)
                 arena_format(a, "%zu of %zu aligned, residual at most %.3g us", known, c->n_ranks,
                              most / 1e3));
     if (isfinite(c->overlap))
-        report_fact(r, "communication",
-                    arena_format(a, "%.1f %% hidden behind compute", 100 * c->overlap));
-    report_fact(r, "replay error", arena_format(a, "%.2f %%", 100 * c->replay_error));
+        report_fact(
+            r, "overlap",
+            arena_format(a, "%.1f %% of communication is hidden behind compute", 100 * c->overlap));
+    report_fact(r, "replay",
+                arena_format(a, "%.2f %% off the recorded run", 100 * c->replay_error));
 }
 
 /* ---- ranks ---- */

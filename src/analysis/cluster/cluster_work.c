@@ -10,7 +10,8 @@
 
 enum { FAMILIES = 48 }; /* the longest of a rank */
 
-static const double alike = 0.9; /* of their kernels, in numbers */
+static const double alike = 0.9;         /* of their kernels, in numbers */
+static const double least_share = 0.003; /* of a rank's kernel time */
 
 static size_t families_of(const struct rank_summary *s)
 {
@@ -98,7 +99,8 @@ static void find_median(struct cluster_work *w, int class, size_t kind, size_t s
     size_t n = 0, at = kind * m->n_steps + step;
 
     for (size_t r = 0; r < m->n; r++)
-        if (w->kind_of[r] == kind && isfinite(work_at(w, class, r, step)))
+        if (w->kind_of[r] == kind && cluster_is_aligned(m, r) &&
+            isfinite(work_at(w, class, r, step)))
             room[n++] = work_at(w, class, r, step);
     w->median[class][at] = w->scatter[class][at] = NAN;
     if (n < WORK_PEERS)
@@ -147,12 +149,6 @@ static void find_step_time(struct cluster_work *w)
 
 /* ---- speed ---- */
 
-struct ratio {
-    double ratio, weight;
-};
-
-ORDER_BY(by_ratio, struct ratio, ORDER(x->ratio, y->ratio));
-
 /* Mean time of a kernel of this name on ranks to compare with: those of the kind, or all when they
  * are too few. The median of several; of two the faster. */
 static double usual_time(const struct cluster_work *w, uint32_t rank, uint64_t key, double *room,
@@ -171,21 +167,6 @@ static double usual_time(const struct cluster_work *w, uint32_t rank, uint64_t k
     *peers = n;
     ranked_sort(room, n);
     return n >= WORK_PEERS ? ranked_middle(room, n) : n == 2 ? room[0] : NAN;
-}
-
-/* The ratio that a share of the time does not exceed. */
-static double weighted_at(const struct ratio *list, size_t n, double share)
-{
-    double all = 0, below = 0;
-
-    for (size_t i = 0; i < n; i++)
-        all += list[i].weight;
-    for (size_t i = 0; i < n; i++) {
-        below += list[i].weight;
-        if (below >= share * all)
-            return list[i].ratio;
-    }
-    return NAN;
 }
 
 /* Usual times are the same for all ranks of a kind: asked once for each of its kernels. */
@@ -207,22 +188,24 @@ static size_t usual_list(const struct cluster_work *w, uint32_t rank, double *ro
     return families_of(s);
 }
 
+/* The median ratio over its kernels, each name counted once: a rank with more work in some is not
+ * slow in all. Names that hardly count are left out. */
 static void find_speed(struct cluster_work *w, uint32_t rank, const struct usual *usual, size_t n)
 {
     const struct rank_summary *s = &w->m->ranks[rank];
-    struct ratio list[FAMILIES];
-    double slow = 0, all = 0;
-    size_t count = 0;
+    double list[FAMILIES], all = 0;
+    size_t count = 0, slow = 0;
 
+    for (size_t i = 0; i < families_of(s); i++)
+        all += (double)s->families[i].time;
     for (size_t i = 0; i < n; i++) {
         const struct summary_family *f = find_family(s, usual[i].key);
         if (f == NULL || !isfinite(usual[i].time) || usual[i].time <= 0)
             continue;
         double time = (double)f->time, ratio = time / (double)f->n / usual[i].time;
         double more = per_step(s, time - time / ratio);
-        list[count++] = (struct ratio){ratio, time};
-        all += time;
-        slow += ratio > 1.02 ? time : 0;
+        if (time >= least_share * all)
+            list[count++] = ratio;
         if (usual[i].peers > w->peers[rank])
             w->peers[rank] = usual[i].peers;
         if (more > w->longest[rank]) {
@@ -230,10 +213,11 @@ static void find_speed(struct cluster_work *w, uint32_t rank, const struct usual
             w->excess[rank] = f;
         }
     }
-    if (count > 0)
-        qsort(list, count, sizeof(*list), by_ratio);
-    w->speed[rank] = weighted_at(list, count, 0.5);
-    w->slow_share[rank] = all > 0 ? slow / all : 0;
+    ranked_sort(list, count);
+    w->speed[rank] = ranked_middle(list, count);
+    for (size_t i = 0; i < count; i++)
+        slow += list[i] > 1 + (w->speed[rank] - 1) / 2;
+    w->slow_share[rank] = count > 0 ? (double)slow / (double)count : 0;
 }
 
 static void find_speeds(struct cluster_work *w)
@@ -243,6 +227,8 @@ static void find_speeds(struct cluster_work *w)
     struct usual usual[FAMILIES];
 
     w->speed = ARENA_ARRAY(m->arena, double, m->n);
+    for (size_t r = 0; r < m->n; r++)
+        w->speed[r] = NAN;
     w->slow_share = ARENA_ARRAY(m->arena, double, m->n);
     w->longest = ARENA_ARRAY(m->arena, double, m->n);
     w->peers = ARENA_ARRAY(m->arena, size_t, m->n);
@@ -250,7 +236,7 @@ static void find_speeds(struct cluster_work *w)
     for (size_t k = 0; k < w->n_kinds; k++) {
         size_t n = usual_list(w, w->kinds[k].like, room, usual);
         for (uint32_t r = 0; r < m->n; r++)
-            if (w->kind_of[r] == k)
+            if (w->kind_of[r] == k && cluster_is_aligned(m, r))
                 find_speed(w, r, usual, n);
     }
 }

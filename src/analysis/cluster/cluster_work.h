@@ -26,10 +26,10 @@ struct cluster_work {
     double *own[WORK_CLASSES];     /* by rank and step, nanoseconds; idle without storage; NAN */
     double *median[WORK_CLASSES];  /* by kind of work and step */
     double *scatter[WORK_CLASSES]; /* the same: median distance from it */
-    double *speed;                 /* by rank: time of its kernels over that of others; NAN */
-    double *slow_share;            /* by rank: of its kernel time, in those that are slower */
-    size_t *peers;                 /* by rank: whose kernels it was compared with, at most */
-    double *longest;               /* by rank: the kernel that exceeds those of others most, */
+    double *speed;      /* by rank: time of its kernels over that of others, median; NAN */
+    double *slow_share; /* by rank: of its kernels, those that are slower */
+    size_t *peers;      /* by rank: whose kernels it was compared with, at most */
+    double *longest;    /* by rank: the kernel that exceeds those of others most, */
     const struct summary_family **excess; /* ns a step in `longest`; NULL: none */
     double step_time;                     /* median over ranks and steps */
 };

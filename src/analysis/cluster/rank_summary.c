@@ -50,9 +50,13 @@ static nanos covered(const struct cover *c, nanos from, nanos to)
     return to > from ? covered_until(c, to) - covered_until(c, from) : 0;
 }
 
-static bool covers(const struct cover *c, nanos t)
+/* Whether compute waits for a call to end: it rests for most of its last moments. */
+static bool is_awaited(const struct cover *compute, const struct summary_call *c)
 {
-    return covered(c, t, t + 1) > 0;
+    static const nanos moment = 20000;
+    nanos last = c->end - c->begin < moment ? c->end - c->begin : moment;
+
+    return covered(compute, c->end - last, c->end) * 2 <= last;
 }
 
 /* ---- host work on files ---- */
@@ -222,8 +226,7 @@ struct call_end {
 
 ORDER_BY(by_end, struct call_end, ORDER(x->end, y->end) ?: ORDER(x->call, y->call));
 
-/* For each call the one that ended last of those that compute had waited for: no kernel ran at its
- * end. */
+/* For each call the one that ended last of those that compute had waited for. */
 static void find_before(struct summarizer *z)
 {
     struct rank_summary *out = z->out;
@@ -238,7 +241,7 @@ static void find_before(struct summarizer *z)
     for (size_t i = 0; i < out->n_calls; i++) {
         struct summary_call *c = &out->calls[i];
         for (; k < out->n_calls && ends[k].end <= c->begin; k++)
-            if (ends[k].call < i && !covers(&z->compute, ends[k].end - 1))
+            if (ends[k].call < i && is_awaited(&z->compute, &out->calls[ends[k].call]))
                 last = ends[k].call;
         c->after = last;
     }
