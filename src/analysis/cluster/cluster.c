@@ -167,23 +167,10 @@ static void fill_overlap(struct cluster *c)
 
 static void even_stretch(const struct cluster *c, uint32_t member, struct cluster_change *change)
 {
-    const struct cluster_model *m = c->model;
-    uint32_t rank = m->members[member].rank;
-    const struct summary_call *call = &m->ranks[rank].calls[m->members[member].call];
-    int32_t step = cluster_step_of(m, rank, call->step);
-    const struct {
-        enum work_class class;
-        double of;
-    } parts[] = {{WORK_COMPUTE, (double)call->compute},
-                 {WORK_IDLE, (double)(call->idle - call->storage)},
-                 {WORK_STORAGE, (double)call->storage}};
+    const struct cluster_member *at = &c->model->members[member];
 
-    for (size_t i = 0; i < ARRAY_LEN(parts) && step >= 0; i++) {
-        double all = work_at(c->work, parts[i].class, rank, (size_t)step);
-        double more = work_excess(c->work, parts[i].class, rank, (size_t)step);
-        if (more > 0 && all > 0)
-            change->stretch[member] += fmin(1, more / all) * parts[i].of;
-    }
+    for (int class = 0; class < WORK_STEP; class ++)
+        change->stretch[member] += fmax(0, c->work->of_call[at->rank][at->call].more[class]);
 }
 
 static void add_gain(struct cluster *c, const char *name, const struct cluster_change *change)

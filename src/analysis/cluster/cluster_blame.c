@@ -14,7 +14,7 @@ static const double stall_share = 0.03;     /* of a step */
 static const double stall_least = 200e3;    /* nanoseconds */
 static const double imbalance_share = 0.05; /* of a step, in most steps */
 static const double stage_share = 0.15;     /* a stage more than the median one */
-static const double chance = 0.01;
+static const double chance = 0.02;
 static const double worth = 0.002; /* of the run: less is not worth a name */
 
 struct blame {
@@ -363,37 +363,29 @@ static void blame_link(struct blame *b, const struct slow_link *slow)
 
 /* ---- what each costs ---- */
 
+/* What the stretch before a call would be shorter by. */
 static double excess_of_call(const struct blame *b, const struct culprit *one, uint32_t rank,
-                             const struct summary_call *c)
+                             size_t call)
 {
     const struct cluster_work *w = b->w;
-    int32_t step = cluster_step_of(b->m, rank, c->step);
+    const struct summary_call *c = &b->m->ranks[rank].calls[call];
+    const struct work_of_call *of = &w->of_call[rank][call];
 
-    if (step < 0)
-        return 0;
-    double more = 0, of = 0, all = 0;
     switch (one->kind) {
     case CULPRIT_COMPUTE_SLOW:
         return (double)c->compute * (1 - 1 / w->speed[rank]);
     case CULPRIT_HOST_STALL:
-        more = is_stall(b, rank, (size_t)step) ? work_excess(w, WORK_IDLE, rank, (size_t)step) : 0;
-        of = (double)(c->idle - c->storage);
-        all = work_at(w, WORK_IDLE, rank, (size_t)step);
-        break;
+        return of->more[WORK_IDLE] > stall_least / 2 ? of->more[WORK_IDLE] : 0;
     case CULPRIT_STORAGE:
-        more = is_slow_storage(b, rank, (size_t)step)
-                   ? work_excess(w, WORK_STORAGE, rank, (size_t)step)
-                   : 0;
-        of = (double)c->storage;
-        all = work_at(w, WORK_STORAGE, rank, (size_t)step);
-        break;
-    default:
-        more = one->n_ranks > 0 ? one->excess_ms * 1e6
-                                : fmax(0, work_excess(w, WORK_COMPUTE, rank, (size_t)step));
-        of = (double)c->compute;
-        all = work_at(w, WORK_COMPUTE, rank, (size_t)step);
+        return fmax(0, of->more[WORK_STORAGE]);
+    default: {
+        int32_t step = cluster_step_of(b->m, rank, c->step);
+        double all = step >= 0 ? work_at(w, WORK_COMPUTE, rank, (size_t)step) : NAN;
+        if (one->n_ranks > 0) /* a stage: of all its work the same share */
+            return all > 0 ? fmin(1, one->excess_ms * 1e6 / all) * (double)c->compute : 0;
+        return fmax(0, of->more[WORK_COMPUTE]);
     }
-    return all > 0 ? fmin(1, more / all) * of : 0;
+    }
 }
 
 static bool is_meant(const struct blame *b, const struct culprit *one, uint32_t rank)
@@ -419,8 +411,7 @@ static void repair(const struct blame *b, const struct culprit *one, struct clus
         for (uint32_t k = node->first; k < node->first + node->n; k++)
             if (is_meant(b, one, m->members[k].rank))
                 change->stretch[k] +=
-                    excess_of_call(b, one, m->members[k].rank,
-                                   &m->ranks[m->members[k].rank].calls[m->members[k].call]);
+                    excess_of_call(b, one, m->members[k].rank, m->members[k].call);
     }
 }
 

@@ -48,15 +48,16 @@ static enum cluster_role role_by_use(const struct cluster_model *m, const struct
     size_t exchanges = use->calls[COLLECTIVE_ALL_TO_ALL] + use->calls[COLLECTIVE_DISPATCH] +
                        use->calls[COLLECTIVE_COMBINE];
 
+    if (g->n < 2)
+        return ROLE_UNKNOWN;
     if (g->is_pair || use->calls[COLLECTIVE_SEND_RECV] * 2 > use->all)
         return ROLE_PP;
     if (exchanges * 2 > use->all)
         return ROLE_EP;
     if (g->n == m->n && m->n > 1)
         return ROLE_WORLD;
-    if (is_consecutive(g) && use->all >= OFTEN * (m->n_steps > 0 ? m->n_steps : 1))
-        return ROLE_TP;
-    return is_consecutive(g) ? ROLE_UNKNOWN : ROLE_DP;
+    bool is_often = use->all >= OFTEN * (m->n_steps > 0 ? m->n_steps : 1);
+    return is_consecutive(g) && is_often ? ROLE_TP : ROLE_DP;
 }
 
 /* Ranks that transfers join, directly or through others, from one of them on. */
@@ -95,7 +96,7 @@ static int64_t usual_size(const struct cluster_model *m, enum cluster_role role)
 
     for (size_t g = 0; g < m->n_groups; g++) {
         size_t same = 0;
-        if (m->groups[g].role != role)
+        if (m->groups[g].role != role || m->groups[g].n < 2)
             continue;
         for (size_t k = 0; k < m->n_groups; k++)
             same += m->groups[k].role == role && m->groups[k].n == m->groups[g].n;
@@ -126,6 +127,8 @@ struct cluster_layout cluster_layout_find(struct cluster_model *m)
     }
     out = (struct cluster_layout){usual_size(m, ROLE_TP), stages_of(m), usual_size(m, ROLE_EP),
                                   usual_size(m, ROLE_DP)};
+    if (out.dp == 0) /* all ranks have the same model */
+        out.dp = usual_size(m, ROLE_WORLD) > 0 && out.tp == 0 && out.pp == 0 ? (int64_t)m->n : 0;
     if (out.pp == 0)
         out.pp = usual_size(m, ROLE_PP);
     return out;

@@ -251,5 +251,6 @@ struct cluster_work *cluster_work_find(const struct cluster_model *m)
     find_medians(w);
     find_step_time(w);
     find_speeds(w);
+    cluster_calls_compare(w);
     return w;
 }

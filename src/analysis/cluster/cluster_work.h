@@ -18,6 +18,11 @@ struct cluster_kind_of_work {
     uint32_t like; /* one of them */
 };
 
+/* What the stretch before a call has more than that of other ranks, nanoseconds. */
+struct work_of_call {
+    float more[WORK_STEP];
+};
+
 struct cluster_work {
     const struct cluster_model *m;
     struct cluster_kind_of_work *kinds;
@@ -31,6 +36,7 @@ struct cluster_work {
     size_t *peers;      /* by rank: whose kernels it was compared with, at most */
     double *longest;    /* by rank: the kernel that exceeds those of others most, */
     const struct summary_family **excess; /* ns a step in `longest`; NULL: none */
+    struct work_of_call **of_call;        /* by rank and call */
     double step_time;                     /* median over ranks and steps */
 };
 
@@ -42,6 +48,9 @@ static inline double work_at(const struct cluster_work *w, enum work_class class
 
 /* What a rank has more than the median of its kind in a step; 0 without a median. */
 double work_excess(const struct cluster_work *w, enum work_class class, size_t rank, size_t step);
+
+/* For cluster_work.c: fills `of_call`. */
+void cluster_calls_compare(struct cluster_work *w);
 
 /* Lives in the model's arena. */
 struct cluster_work *cluster_work_find(const struct cluster_model *m);
