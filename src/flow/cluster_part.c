@@ -4,6 +4,7 @@
 #include "flow/cluster_part.h"
 
 #include "analysis/cluster/summary_file.h"
+#include "base/crc32c.h"
 #include "base/wire.h"
 
 static void wire_sources(struct wire *w, struct cluster_part *part)
@@ -79,11 +80,21 @@ static void wire_part(struct wire *w, struct cluster_part *part)
     wire_diag(w, &part->diag);
 }
 
+enum { SUM = 4 }; /* bytes of the checksum behind the rest */
+
+static uint32_t sum_of(struct str bytes)
+{
+    return crc32c(0, bytes.at, bytes.n);
+}
+
 struct str cluster_part_encode(struct cluster_part *part, struct arena *arena)
 {
     struct wire w = {.arena = arena};
 
     wire_part(&w, part);
+    uint32_t sum = sum_of((struct str){(const char *)w.out.at, w.out.n});
+    for (int i = 0; i < SUM; i++)
+        vec_push(&w.out, (uint8_t)(sum >> (8 * i)));
     struct str bytes = arena_str(arena, (struct str){(const char *)w.out.at, w.out.n});
     vec_free(&w.out);
     return bytes;
@@ -91,10 +102,18 @@ struct str cluster_part_encode(struct cluster_part *part, struct arena *arena)
 
 bool cluster_part_decode(struct str bytes, struct arena *arena, struct cluster_part *part)
 {
-    struct wire w = {.in = bytes, .arena = arena, .is_reading = true};
+    struct wire w = {.arena = arena, .is_reading = true};
+    uint32_t sum = 0;
 
     *part = (struct cluster_part){0};
     diag_init(&part->diag);
+    if (bytes.n < SUM)
+        return false;
+    w.in = str_part(bytes, 0, bytes.n - SUM);
+    for (int i = 0; i < SUM; i++)
+        sum |= (uint32_t)(uint8_t)bytes.at[w.in.n + (size_t)i] << (8 * i);
+    if (sum != sum_of(w.in))
+        return false;
     wire_part(&w, part);
     return !w.is_bad && w.in.n == 0;
 }

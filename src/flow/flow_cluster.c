@@ -180,7 +180,7 @@ static struct str part_of(struct cluster_run *run, const struct bundle *b, bool 
     if (*is_reused)
         return bytes;
     bytes = summarize(run, b);
-    if (path != NULL && !cancelled() && outfile_save(path, bytes, NULL) != ST_OK)
+    if (path != NULL && !cancelled() && outfile_resave(path, bytes, NULL) != ST_OK)
         diag_add(run->d, SEV_WARN, "cluster.not-kept", (struct where){.path = path},
                  "the summary could not be written; the next run reads the capture again");
     return bytes;
