@@ -4,7 +4,7 @@
 
 #include "base/testing_arena.h"
 
-struct sample {
+struct wire_sample {
     uint64_t u;
     int64_t i, near;
     bool is;
@@ -14,7 +14,7 @@ struct sample {
     size_t n;
 };
 
-static void wire_sample(struct wire *w, struct sample *s)
+static void walk_sample(struct wire *w, struct wire_sample *s)
 {
     wire_u64(w, &s->u);
     wire_i64(w, &s->i);
@@ -34,7 +34,7 @@ static struct str written(struct wire *w)
 
 TEST(what_is_written_is_read_back)
 {
-    struct sample samples[] = {
+    struct wire_sample samples[] = {
         {0},
         {UINT64_MAX, INT64_MIN, INT64_MAX, true, -1e300, 9, S("name"), S("a\0b"), 0},
         {127, -64, 1000001, false, 0.1, 3, S(""), S("x"), 0},
@@ -42,10 +42,10 @@ TEST(what_is_written_is_read_back)
 
     for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
         struct wire out = {0};
-        wire_sample(&out, &samples[i]);
-        struct wire in = {.in = written(&out), .arena = test_arena(), .is_reading = true};
-        struct sample got = {0};
-        wire_sample(&in, &got);
+        walk_sample(&out, &samples[i]);
+        struct wire in = {.in = written(&out), .arena = &arena, .is_reading = true};
+        struct wire_sample got = {0};
+        walk_sample(&in, &got);
         assert_false(in.is_bad);
         assert_int_equal(in.in.n, 0);
         assert_true(got.u == samples[i].u && got.i == samples[i].i && got.near == samples[i].near);
@@ -59,15 +59,14 @@ TEST(what_is_written_is_read_back)
 
 TEST(bytes_that_are_cut_off_are_bad)
 {
-    struct sample s = {300, -300, 0, true, 2.5, 7, S("text"), S("bytes"), 0};
+    struct wire_sample s = {300, -300, 0, true, 2.5, 7, S("text"), S("bytes"), 0};
     struct wire out = {0};
 
-    wire_sample(&out, &s);
+    walk_sample(&out, &s);
     for (size_t n = 0; n < out.out.n; n++) {
-        struct wire in = {
-            .in = str_part(written(&out), 0, n), .arena = test_arena(), .is_reading = true};
-        struct sample got = {0};
-        wire_sample(&in, &got);
+        struct wire in = {.in = str_part(written(&out), 0, n), .arena = &arena, .is_reading = true};
+        struct wire_sample got = {0};
+        walk_sample(&in, &got);
         assert_true(in.is_bad);
     }
     vec_free(&out.out);
@@ -90,7 +89,8 @@ TEST(values_out_of_their_range_are_bad)
     assert_true(two.is_bad);
 
     uint64_t number = 0;
-    struct wire long_one = {.in = S("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"), .is_reading = true};
+    struct wire long_one = {.in = S("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"),
+                            .is_reading = true};
     wire_u64(&long_one, &number);
     assert_true(long_one.is_bad);
 
@@ -100,3 +100,6 @@ TEST(values_out_of_their_range_are_bad)
     assert_true(out.is_bad);
     vec_free(&out.out);
 }
+
+TEST_MAIN("base/wire", TA(what_is_written_is_read_back), TA(bytes_that_are_cut_off_are_bad),
+          TA(values_out_of_their_range_are_bad))

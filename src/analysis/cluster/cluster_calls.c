@@ -91,11 +91,9 @@ void cluster_calls_compare(struct cluster_work *w)
     size_t n = list_places(w, list);
     if (n > 0)
         qsort(list, n, sizeof(*list), by_key);
-    for (size_t i = 0; i < n;) {
-        size_t k = i;
-        while (k < n && list[k].key == list[i].key)
-            k++;
-        compare(w, list + i, k - i, room);
-        i = k;
-    }
+    for (size_t i = 0, first = 0; i < n; i++)
+        if (i + 1 == n || list[i + 1].key != list[i].key) {
+            compare(w, list + first, i + 1 - first, room);
+            first = i + 1;
+        }
 }
