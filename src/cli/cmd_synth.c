@@ -64,7 +64,7 @@ static const struct opt options[] = {
     OPT_INT(0, "pp", "N", struct args, o.pp, 1, RANKS_MAX, "pipeline stages (default: 1)"),
     OPT_INT(0, "ep", "N", struct args, o.ep, 1, RANKS_MAX, "expert parallel ranks (default: 1)"),
     OPT_STRING(0, "trouble", "LIST", struct args, trouble,
-               "compute, link, host, storage, imbalance, all, none (default: the first four)"),
+               "what is wrong, see below (default: all but imbalance)"),
     OPT_GROUP("Files"),
     OPT_STRING(0, "formats", "LIST", struct args, formats,
                "text, db, msprof, kineto, chrome, all (default: text)"),
@@ -246,6 +246,7 @@ const struct command command_synth = {
         "\n"
         "--cluster simulates a training job instead, with pipeline, tensor, expert and data "
         "parallel ranks whose clocks are off by up to 50 ms and drift by up to 20 ppm. Troubles "
+        "(compute, link, host, storage, imbalance; or all, none) "
         "and their places are drawn by the seed; ground_truth.json names them. Options of model "
         "and format do not apply.\n"
         "\n"

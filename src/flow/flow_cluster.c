@@ -287,7 +287,7 @@ static void number_unknown(struct cluster_run *run, struct candidate *list, size
         }
         list[i].s->rank = next;
         diag_add(run->d, SEV_WARN, "cluster.rank-unknown", (struct where){.path = run->job->path},
-                 "%.*s does not say its rank; it counts as rank %lld", STR_ARGS(list[i].s->name),
+                 "no file of %.*s has its rank; it counts as rank %lld", STR_ARGS(list[i].s->name),
                  (long long)next);
     }
 }

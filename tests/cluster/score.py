@@ -29,7 +29,7 @@ def matches(found, true):
 
 
 def is_unknowable(true, result):
-    return true["kind"] == "slow_link" and any("slow links cannot be told" in n for n in result["notes"])
+    return true["kind"] == "slow_link" and any("slow links cannot be found" in n for n in result["notes"])
 
 
 def check(strata, folder, totals):

@@ -270,8 +270,9 @@ static void add_notes(struct cluster *c)
             "uneven work cannot be judged there",
             few);
     if (c->links->compared == 0 && calls > 0)
-        cluster_note(c, "no three communicators transfer the same sizes: slow links cannot be told "
-                        "by comparison");
+        cluster_note(c,
+                     "no three communicators transfer the same sizes: slow links cannot be found "
+                     "by comparison");
     if (c->links->apart > 0)
         cluster_note(c,
                      "%zu communicators are slower than others of their role, too many to be "

@@ -206,7 +206,7 @@ static void blame_stalls(struct blame *b)
         if (!b->m->ranks[r].has_host) {
             one.confidence = CULPRIT_MEDIUM;
             one.evidence = arena_format(
-                b->m->arena, "%.*s; without host events storage cannot be told from other causes",
+                b->m->arena, "%.*s; without host events storage and other causes look alike",
                 STR_ARGS(one.evidence));
         }
         vec_push(&b->list, one);
