@@ -182,6 +182,8 @@ if(TARGET strata)
     add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${run_strata})
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
         ${run_strata} --check)
+    add_test(NAME docs.pto-ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/gen-pto-ops
+        ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
     add_test(NAME anomaly.lanes COMMAND Python3::Interpreter

@@ -145,6 +145,8 @@ static void ask_program(const char *path, struct arena *arena, struct probe_resu
         out->reason = "--version failed";
         if (result.end == PROC_TIMED_OUT)
             out->reason = "--version timed out after 10 s";
+        else if (result.end == PROC_NOT_STARTED)
+            out->reason = "cannot be started";
         else if (result.end == PROC_EXITED)
             out->reason = arena_printf(arena, "--version failed with exit code %d", result.code);
     }
