@@ -227,16 +227,19 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
 static enum status run_all(struct session *s, const struct args *a, struct pto_cpp_run *r,
                            const struct pto_cpp_job *job, struct pto_sim_run *x)
 {
-    if (a->compile_only)
-        return pto_cpp_compile(job, r, &s->diag);
-    TRY(pto_cpp_run(job, r, &s->diag));
+    enum status status =
+        a->compile_only ? pto_cpp_compile(job, r, &s->diag) : pto_cpp_run(job, r, &s->diag);
+
+    /* Wrong guesses are a reason to correct them. */
+    if (a->write_arg_spec && (status == ST_OK || (r->is_drafted && r->slots.n > 0)))
+        TRY(write_spec(s, a, r));
+    if (status != ST_OK || a->compile_only)
+        return status;
     if (a->emit) {
         TRY(outfile_save(a->emit, text_view(&r->text), &s->diag));
         session_wrote(s, a->emit);
     }
     TRY(use_buffers(s, a, r, x));
-    if (a->write_arg_spec)
-        TRY(write_spec(s, a, r));
     if (r->is_drafted && r->slots.n > 0)
         diag_add(&s->diag, SEV_WARN, "pto-cpp.guessed", (struct where){.path = job->source},
                  "shapes and values of %zu arguments are guesses: every tensor %d x %d, every "

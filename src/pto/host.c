@@ -61,6 +61,7 @@ void pto_host_mark_call(struct pto_host_core *c, const char *op, struct strata_p
     struct pto_host *h = c->host;
     struct pto_host_mark *m = h->setup.mark;
 
+    pto_host_settle(c);
     h->clock += 100;
     snprintf(m->op, sizeof(m->op), "%s", op);
     snprintf(m->file, sizeof(m->file), "%s", place.file);
@@ -102,7 +103,7 @@ struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_t
                          t->addr);
 }
 
-static size_t buffer_of(struct pto_host_core *c, const void *data)
+size_t pto_host_buffer_at(struct pto_host_core *c, const void *data)
 {
     const struct pto_host_setup *s = &c->host->setup;
     uintptr_t at = (uintptr_t)data;
@@ -122,7 +123,7 @@ struct pto_view pto_host_view(struct pto_host_core *c, const struct strata_pto_v
                            .ndim = PTO_VIEW_RANK};
     struct pto_range ranges[PTO_RANGES];
 
-    *buffer = buffer_of(c, v->data);
+    *buffer = pto_host_buffer_at(c, v->data);
     if (*buffer == SIZE_MAX)
         pto_host_fail(c, "pto-cpp.gm", place, "%s: the view starts outside of every tensor", op);
     struct pto_host_buffer *b = &c->host->setup.buffers[*buffer];
@@ -154,6 +155,8 @@ struct call_operands {
 static void take(struct pto_host_core *c, const struct strata_pto_call *call,
                  const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
 {
+    bool is_comm = str_starts(str_of(call->op), S("pto.comm."));
+
     if (n > CALL_OPERANDS)
         pto_host_fail(c, "pto-cpp.operand", call->place, "%s: too many operands", call->op);
     for (int32_t i = 0; i < n; i++) {
@@ -181,6 +184,9 @@ static void take(struct pto_host_core *c, const struct strata_pto_call *call,
             o->args[i] = (struct pto_arg){.kind = PTO_OPERAND_VALUE, .u.value = &o->scalars[i]};
             continue;
         }
+        if (is_comm && from[i].kind == STRATA_PTO_TILE) /* staging tiles are in one bracket */
+            name = arena_format(&c->host->arena, "%s%.*s%s", i == 2 ? "buf(" : "", STR_ARGS(name),
+                                i == n - 1 ? ")" : "");
         text_format(&o->names, "%s%.*s", o->names.n > 0 ? ", " : "", STR_ARGS(name));
         text_format(&o->types, "%s%.*s", o->types.n > 0 ? ", " : "", STR_ARGS(type));
     }
@@ -267,8 +273,7 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
     const char *inside = told.n > 0 ? attrs_inside(code, attrs) : NULL;
     struct str in_names = text_view(&ins->names), in_types = text_view(&ins->types);
     struct str out_names = text_view(&outs->names), out_types = text_view(&outs->types);
-    bool has_counts = call->n_outs > 0 && call->outs[call->n_outs - 1].kind == STRATA_PTO_RESULT;
-    const char *counts = has_counts ? "%counts" : "";
+    bool has_result = call->n_outs > 0 && call->outs[call->n_outs - 1].kind == STRATA_PTO_RESULT;
 
     if (code == PTO_TRESHAPE) {
         pto_host_line(c, call->place, "%%v%u = %s %.*s : %.*s -> %.*s",
@@ -276,12 +281,22 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
                       STR_ARGS(in_types), STR_ARGS(out_types));
         return;
     }
-    c->host->has_counts = c->host->has_counts || has_counts;
-    pto_host_line(c, call->place, "%s ins(%.*s%s%s%.*s%s : %.*s) outs(%.*s%s%s : %.*s%s)%s%.*s%s",
+    if (code >= PTO_COMM_TNOTIFY) {
+        if (has_result)
+            pto_host_line(c, call->place, "%%v%u = %s(%.*s : %.*s) {%.*s} -> i1",
+                          (unsigned)c->script.n_values++, call->op, STR_ARGS(in_names),
+                          STR_ARGS(in_types), STR_ARGS(told));
+        else
+            pto_host_line(c, call->place, "%s(%.*s : %.*s) {%.*s}", call->op, STR_ARGS(in_names),
+                          STR_ARGS(in_types), STR_ARGS(told));
+        return;
+    }
+    c->host->has_counts = c->host->has_counts || has_result;
+    pto_host_line(c, call->place, "%s ins(%.*s%s%s%.*s%s : %.*s) outs(%.*s%s : %.*s%s)%s%.*s%s",
                   call->op, STR_ARGS(in_names), inside ? inside : "", inside ? "{" : "",
                   inside ? (int)told.n : 0, told.n > 0 ? told.at : "", inside ? "}" : "",
-                  STR_ARGS(in_types), STR_ARGS(out_names), has_counts ? ", " : "", counts,
-                  STR_ARGS(out_types), has_counts ? ", vector<4xi16>" : "",
+                  STR_ARGS(in_types), STR_ARGS(out_names), has_result ? ", %counts" : "",
+                  STR_ARGS(out_types), has_result ? ", vector<4xi16>" : "",
                   told.n > 0 && !inside ? " {" : "", inside ? 0 : (int)told.n,
                   told.n > 0 ? told.at : "", told.n > 0 && !inside ? "}" : "");
 }
@@ -418,7 +433,14 @@ void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pt
                   int64_t *args)
 {
     struct pto_host_core *c = mem_grow(NULL, sizeof(*c), 1);
+    uintptr_t begin = UINTPTR_MAX, end = 0;
 
+    for (size_t i = 0; i < h->setup.n_buffers; i++) {
+        uintptr_t at = (uintptr_t)h->setup.buffers[i].data;
+        begin = at < begin ? at : begin;
+        end = at + h->setup.buffers[i].size > end ? at + h->setup.buffers[i].size : end;
+    }
+    begin = begin < end ? begin : end;
     memset(c, 0, sizeof(*c));
     h->cores[core] = c;
     c->host = h;
@@ -446,6 +468,9 @@ void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pt
                                         .release = pto_host_release,
                                         .cross = pto_host_cross,
                                         .clock = on_clock,
+                                        .access = pto_host_access,
+                                        .gm_begin = begin,
+                                        .gm_bytes = end - begin,
                                         .stop = on_stop};
     attach(&c->table);
 }
@@ -469,6 +494,7 @@ static void enter(unsigned low, unsigned high)
     struct pto_host_core *c = (struct pto_host_core *)((uintptr_t)low | (uintptr_t)high << 32);
 
     c->entry(c->args);
+    pto_host_settle(c);
     c->is_done = true;
     swapcontext(&c->context, &c->host->main);
 }

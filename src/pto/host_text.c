@@ -102,23 +102,24 @@ struct str pto_host_valid(struct pto_host_core *c, const struct pto_tile *t)
 }
 
 /* The argument, moved to where the view starts. */
-static struct str pointer_name(struct pto_host_core *c, const struct pto_view *v, size_t buffer)
+struct str pto_host_pointer_name(struct pto_host_core *c, enum pto_dtype dtype, int64_t offset,
+                                 size_t buffer)
 {
     const struct pto_host_buffer *b = &c->host->setup.buffers[buffer];
     struct arena *arena = &c->host->arena;
-    const char *type = pto_dtype_name(v->dtype);
+    const char *type = pto_dtype_name(dtype);
     struct str name = arena_format(arena, "%%%.*s", STR_ARGS(b->name));
 
-    if (b->dtype != v->dtype)
+    if (b->dtype != dtype)
         name = name_of(c, 'p',
                        arena_format(arena, "pto.castptr %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
                                     STR_ARGS(name), pto_dtype_name(b->dtype), type));
-    if (v->offset == 0)
+    if (offset == 0)
         return name;
-    struct str offset = index_name(c, v->offset);
+    struct str steps = index_name(c, offset);
     return name_of(c, 'p',
                    arena_format(arena, "pto.addptr %.*s, %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
-                                STR_ARGS(name), STR_ARGS(offset), type, type));
+                                STR_ARGS(name), STR_ARGS(steps), type, type));
 }
 
 static void put_numbers(struct pto_host_core *c, struct text *t, const int64_t *at, int32_t n)
@@ -149,7 +150,7 @@ struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v,
         text_format(&dims, "%lldx", (long long)v->shape[first + i]);
         text_put(&open, S("?x"));
     }
-    struct str pointer = pointer_name(c, v, buffer);
+    struct str pointer = pto_host_pointer_name(c, v->dtype, v->offset, buffer);
     const char *dtype = pto_dtype_name(v->dtype);
     struct str whole = name_of(
         c, 'w',

@@ -19,6 +19,12 @@ struct place : strata_pto_place {
     }
 };
 
+__attribute__((no_sanitize("address"))) inline void touch(const void *at, int64_t n, int is_store)
+{
+    if (host && reinterpret_cast<uintptr_t>(at) - host->gm_begin < host->gm_bytes)
+        host->access(host->core, at, n, is_store);
+}
+
 // One instruction: its operands in the order of the dialect's text, then run().
 class instruction
 {
@@ -111,6 +117,41 @@ class instruction
 };
 
 } // namespace strata_pto
+
+// The compiler calls these before each scalar access (-fsanitize=kernel-address): one to a tensor
+// is an instruction of the scalar unit.
+#define STRATA_PTO_HOOK                                                                            \
+    extern "C" __attribute__((used, visibility("hidden"), no_sanitize("address"))) inline void
+#define STRATA_PTO_ACCESS(NAME, IS_STORE)                                                          \
+    STRATA_PTO_HOOK __asan_##NAME##1_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 1, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##2_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 2, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##4_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 4, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##8_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 8, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##16_noabort(void *at)                                            \
+    {                                                                                              \
+        strata_pto::touch(at, 16, IS_STORE);                                                       \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##N_noabort(void *at, std::size_t n)                              \
+    {                                                                                              \
+        strata_pto::touch(at, (int64_t)n, IS_STORE);                                               \
+    }
+STRATA_PTO_ACCESS(load, 0)
+STRATA_PTO_ACCESS(store, 1)
+STRATA_PTO_HOOK __asan_handle_no_return() {}
+#undef STRATA_PTO_ACCESS
+#undef STRATA_PTO_HOOK
 
 extern "C" __attribute__((used, visibility("default"))) inline void
 strata_pto_attach(const strata_pto_host *host)

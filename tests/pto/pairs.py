@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""pairs.py STRATA [--cycles PERCENT] [-v] CPP=PTO... - the same kernel in C++ and as PTO text.
+
+Both front ends run with the same arguments. The tile operations that were executed, with the shapes and types
+of their operands, must be the same multiset; so must be the cycles, with the flags of the C++ source taken away
+and ideal ones in both (--sync dep). Folders may be given instead of files: kernels of the same name are pairs,
+and among several texts of that name the nearest counts.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SYNC = re.compile(r"pto\.(set_flag|wait_flag|barrier)\b")
+SCALAR = re.compile(r"pto\.(load_scalar|store_scalar|cmo\.)")
+TILE = re.compile(r"!pto\.tile_buf<([^>]*)>")
+
+
+def strata(*args, check=True):
+    done = subprocess.run([STRATA, *map(str, args)], capture_output=True, text=True)
+    if check and done.returncode != 0:
+        raise RuntimeError(next((x for x in done.stderr.splitlines() if "error" in x), "failed"))
+    return done.stdout
+
+
+def shape_of(kind):
+    """What a tile type says, without what differs by the way the text is written."""
+    fields = dict(part.strip().split("=") for part in kind.split(","))
+    return "{loc}:{dtype}:{rows}x{cols}".format(**fields)
+
+
+def operation(line):
+    """An executed line as its operation with the types of its tiles and views."""
+    name = re.search(r"pto\.(?:comm\.)?(\w+(?:\.\w+)?)", line).group(1)
+    tiles = [shape_of(t) for t in TILE.findall(line)]
+    views = [t.rsplit("x", 1)[1] for t in re.findall(r"partition_tensor_view<([^>]*)>", line)]
+    return " ".join([name, *tiles, *views])
+
+
+def executed(text, *args):
+    """The operations of a text that ran, with how often, and the cycles."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "t.json"
+        out = strata("pto", "sim", text, "--sync", "dep", "--run", "--trace", trace, "--json", *args)
+        events = json.loads(trace.read_text())["traceEvents"]
+    lines = text.read_text().splitlines()
+    ops = collections.Counter()
+    for e in events:
+        if e.get("ph") == "X" and ":" in e["args"].get("code", ""):
+            line = lines[int(e["args"]["code"].rsplit(":", 1)[1]) - 1]
+            if not SCALAR.search(line):
+                ops[f"{operation(line)} {e['args'].get('process_bytes', '')}".strip()] += 1
+    return ops, json.loads(out)["result"][0]["cycles"]
+
+
+def entry_values(source, spec):
+    """The arguments that kernel_entry() of a generated kernel hands on, as "tensor" or a number."""
+    slots = {a["index"]: a for a in spec["args"]}
+    body = source[source.rfind("kernel_entry"):]
+    values, tensors = {}, {}
+    for name, at in re.findall(r"(\w+)\s*=\s*reinterpret_cast<[^>]*>\(args\[(\d+)\]\)", body):
+        tensors[name] = slots[int(at)]
+        values[name] = "tensor"
+        values[name.removesuffix("_tensor")] = "tensor"
+    for name, at in re.findall(r"(\w+)_conv\.u64 = args\[(\d+)\]", body):
+        values[name] = slots[int(at)].get("value", 1)
+    for name, text in re.findall(r"int64_t (\w+) =\s*([^;]*shapes\[[^;]*);", body):
+        text = re.sub(r"(\w+)->shapes\[(\d+)\]", lambda m: str(tensors[m[1]]["shape"][int(m[2])]), text)
+        values[name] = eval(re.sub(r"static_cast<\w+>", "", text).replace("/", "//"), {})
+    call = re.search(r"\b\w+\(([^()]*)\);\s*}\s*$", body)
+    return [values.get(a.strip(), a.strip()) for a in call[1].split(",")] if call else []
+
+
+def arguments_of(text, handed, more):
+    """--arg options for the scalars of a text, by the order of the kernel's own; `more` is the value of those
+    that the C++ source has as constants."""
+    head = re.search(r"func\.func @\w+\(([^)]*)\)", text.read_text())[1]
+    params = [p.strip().lstrip("%").split(": ") for p in head.split(",") if p.strip()]
+    scalars = [name for name, kind in params if "ptr" not in kind and "vector" not in kind]
+    fixed = {"__pypto_spmd_block_idx": 0, "__pypto_spmd_block_num": 1}
+    numbers = iter([v for v in handed if v != "tensor" and not str(v).startswith("__")])
+    values = {name: fixed[name] if name in fixed else next(numbers, more) for name in scalars}
+    return [x for name, value in values.items() for x in ("--arg", f"{name}={value}")]
+
+
+def without_flags(text, to):
+    to.write_text("".join(x for x in text.read_text().splitlines(True) if not SYNC.search(x)))
+    return to
+
+
+def run_cpp(cpp, target, value, folder):
+    """What the C++ kernel executes when every number it is given is `value`."""
+    emitted, spec = folder / "e.pto", folder / "e.json"
+    common = ("pto", "cc", cpp, "--target", target, "-I", cpp.parent, "--quiet")
+    strata(*common, "--write-arg-spec", spec, "--compile-only")
+    args = json.loads(spec.read_text())
+    numbers = [a["index"] for a in args["args"] if a["kind"] == "scalar"]
+    for a in args["args"]:
+        a["value"] = value
+    strata(*common, "--emit", emitted, *(x for i in numbers for x in ("--set-arg", f"{i}={value}")))
+    handed = entry_values(cpp.read_text(), args)
+    plain = without_flags(emitted, folder / "plain.pto")
+    return executed(plain, "--target", target), handed, tile_types(plain)
+
+
+def tile_types(text):
+    return set(map(shape_of, TILE.findall(text.read_text())))
+
+
+def nearest(texts, types):
+    """The two texts whose tiles are most like those."""
+    return sorted(texts, key=lambda t: len(types ^ tile_types(t)))[:2]
+
+
+def difference(ops, other):
+    diff = (ops - other) + (other - ops)
+    return sum(diff.values()), [f"{'+' if ops[k] > other[k] else '-'}{n} {k}" for k, n in sorted(diff.items())]
+
+
+def compare(cpp, texts, target, folder):
+    """The nearest text, how many operations differ, and the two cycles."""
+    found = []
+    for value in (1, 0, 16):
+        try:
+            (ops, cycles), handed, types = run_cpp(cpp, target, value, folder)
+        except RuntimeError as e:
+            found.append((10**9, cpp, [str(e)], 0, 0, 0))
+            continue
+        tried = set()
+        for text, more in ((t, m) for t in nearest(texts, types) for m in (value, 8, 16, 128)):
+            args = tuple(arguments_of(text, handed, more))
+            if (text, args) in tried:
+                continue
+            tried.add((text, args))
+            try:
+                other, other_cycles = executed(text, "--target", target, *args)
+            except RuntimeError as e:
+                found.append((10**9 - 1, text, [str(e)], 0, 0, sum(ops.values())))
+                continue
+            n, told = difference(ops, other)
+            found.append((n, text, told, cycles, other_cycles, sum(ops.values())))
+            if n == 0 and ops:
+                return found[-1]
+    return min(found, key=lambda f: (f[0], -f[5]))
+
+
+def pairs_of(words):
+    for word in words:
+        cpp, text = map(pathlib.Path, word.split("=", 1))
+        if cpp.is_file():
+            yield cpp, [text]
+            continue
+        by_name = collections.defaultdict(list)
+        for path in sorted(text.rglob("*.pto")):
+            by_name[path.stem].append(path)
+        for path in sorted(cpp.rglob("*.cpp")):
+            if by_name[path.stem]:
+                yield path, by_name[path.stem]
+
+
+def main():
+    global STRATA
+    STRATA = sys.argv[1]
+    verbose = "-v" in sys.argv
+    percent = 1.0
+    n = same = near = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for cpp, texts in pairs_of([a for a in sys.argv[2:] if "=" in a]):
+            n += 1
+            target = "a5" if "/a5/" in str(cpp) else "a2a3"
+            try:
+                diff, text, told, a, b, count = compare(cpp, texts, target, folder)
+            except (RuntimeError, KeyError) as e:
+                print("FAILED", cpp, e)
+                continue
+            off = abs(a - b) / b * 100 if b else 100.0
+            same += diff == 0
+            near += diff == 0 and off <= percent
+            if diff or off > percent or verbose:
+                print(f"{'same' if diff == 0 else f'{diff} differ'} of {count}, cycles {a} {b} ({off:.2f} %) "
+                      f"{cpp} {text}")
+                for line in told[:6]:
+                    print("   ", line)
+            sys.stdout.flush()
+    print(f"{n} pairs: {same} with the same operations, {near} of them with cycles within {percent} %")
+    return 0 if n and near == n else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
