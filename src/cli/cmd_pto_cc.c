@@ -93,7 +93,7 @@ static void extend(struct pto_cpp_run *r)
         const struct pto_cpp_buffer *b = &r->buffers.at[i];
         struct slot *slot = (struct slot *)b->slot;
         int64_t n = (int64_t)(b->reached / (size_t)slot->dtype->bytes), dim = r->draft_dim;
-        if (n > dim * dim)
+        if (slot->is_tensor && n > dim * dim)
             slot->shape[0] = (n + dim - 1) / dim;
     }
 }

@@ -138,6 +138,17 @@ static enum status fill(const struct pto_cpp_job *job, struct pto_cpp_run *r,
     return pto_buffer_fill(b->data, bytes, b->dtype, rule, job->seed, (uint64_t)b->slot->index, d);
 }
 
+static enum status add_buffer(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                              struct pto_cpp_buffer *b, struct diag *d)
+{
+    b->data = guarded(b->size);
+    if (b->data == NULL)
+        return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},
+                         "no memory for slot %d", (int)b->slot->index);
+    vec_push(&r->buffers, *b);
+    return ST_OK;
+}
+
 static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                const struct slot *s, struct diag *d)
 {
@@ -148,14 +159,25 @@ static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run
         return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},
                          "slot %d: a tensor of that size does not fit here", (int)s->index);
     b.size = r->is_drafted && (size_t)bytes < DRAFT_BYTES ? DRAFT_BYTES : (size_t)bytes;
-    b.data = guarded(b.size);
-    if (b.data == NULL)
-        return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},
-                         "no memory for slot %d", (int)s->index);
-    vec_push(&r->buffers, b);
+    TRY(add_buffer(job, r, &b, d));
     TRY(fill(job, r, &b, (size_t)bytes, d));
     describe(r->memory->tensors[s->index], &b);
     r->memory->args[s->index] = (int64_t)(uintptr_t)r->memory->tensors[s->index];
+    return ST_OK;
+}
+
+/* The runtime's CommContext of rank 0 of 1: each window is the first tensor. */
+static enum status make_context(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                                const struct slot *s, struct diag *d)
+{
+    uint64_t words[132] = {[2] = (uint64_t)1 << 32};
+    struct pto_cpp_buffer b = {.slot = s, .dtype = PTO_I64, .size = sizeof(words)};
+
+    for (size_t i = 4; r->buffers.n > 0 && i < ARRAY_LEN(words); i++)
+        words[i] = (uint64_t)(uintptr_t)r->buffers.at[0].data;
+    TRY(add_buffer(job, r, &b, d));
+    memcpy(b.data, words, sizeof(words));
+    r->memory->args[s->index] = (int64_t)(uintptr_t)b.data;
     return ST_OK;
 }
 
@@ -167,7 +189,6 @@ enum status pto_cpp_arguments(const struct pto_cpp_job *job, struct pto_cpp_run 
         return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},
                          "no memory to run the kernel");
     r->memory = m;
-
     for (size_t i = 0; i < r->slots.n; i++) {
         const struct slot *s = &r->slots.at[i];
         if (s->index < 0 || s->index >= SLOT_LOCAL)
@@ -175,11 +196,11 @@ enum status pto_cpp_arguments(const struct pto_cpp_job *job, struct pto_cpp_run 
         if (s->is_tensor)
             TRY(make_tensor(job, r, s, d));
         else
-            m->args[s->index] = s->is_context ? (int64_t)(uintptr_t)m->context : s->value;
+            m->args[s->index] = s->value;
     }
-    m->context[2] = (uint64_t)1 << 32; /* rank 0 of 1 */
-    for (size_t i = 4; r->buffers.n > 0 && i < ARRAY_LEN(m->context); i++)
-        m->context[i] = (uint64_t)(uintptr_t)r->buffers.at[0].data; /* every window is its own */
+    for (size_t i = 0; i < r->slots.n; i++)
+        if (r->slots.at[i].is_context && r->slots.at[i].index < SLOT_LOCAL)
+            TRY(make_context(job, r, &r->slots.at[i], d));
     m->local_context[0] = (int32_t)job->block;
     m->local_context[1] = (int32_t)(job->blocks > 0 ? job->blocks : 1);
     for (size_t i = 0; i < PTO_CORES; i++) {

@@ -18,7 +18,6 @@ struct pto_cpp_memory {
     uint64_t reached[SLOT_COUNT];
     int64_t args[SLOT_COUNT];
     int64_t core_args[PTO_CORES][SLOT_COUNT];
-    uint64_t context[132]; /* the runtime's CommContext */
     int32_t local_context[32];
     int32_t global_context[PTO_CORES][32];
     int32_t line;

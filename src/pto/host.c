@@ -276,14 +276,14 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
     bool has_result = call->n_outs > 0 && call->outs[call->n_outs - 1].kind == STRATA_PTO_RESULT;
 
     if (code == PTO_TRESHAPE) {
-        pto_host_line(c, call->place, "%%v%u = %s %.*s : %.*s -> %.*s",
+        pto_host_line(c, call->place, "%%v.%u = %s %.*s : %.*s -> %.*s",
                       (unsigned)c->script.n_values++, call->op, STR_ARGS(in_names),
                       STR_ARGS(in_types), STR_ARGS(out_types));
         return;
     }
     if (code >= PTO_COMM_TNOTIFY) {
         if (has_result)
-            pto_host_line(c, call->place, "%%v%u = %s(%.*s : %.*s) {%.*s} -> i1",
+            pto_host_line(c, call->place, "%%v.%u = %s(%.*s : %.*s) {%.*s} -> i1",
                           (unsigned)c->script.n_values++, call->op, STR_ARGS(in_names),
                           STR_ARGS(in_types), STR_ARGS(told));
         else
@@ -295,7 +295,7 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
     pto_host_line(c, call->place, "%s ins(%.*s%s%s%.*s%s : %.*s) outs(%.*s%s : %.*s%s)%s%.*s%s",
                   call->op, STR_ARGS(in_names), inside ? inside : "", inside ? "{" : "",
                   inside ? (int)told.n : 0, told.n > 0 ? told.at : "", inside ? "}" : "",
-                  STR_ARGS(in_types), STR_ARGS(out_names), has_result ? ", %counts" : "",
+                  STR_ARGS(in_types), STR_ARGS(out_names), has_result ? ", %.counts" : "",
                   STR_ARGS(out_types), has_result ? ", vector<4xi16>" : "",
                   told.n > 0 && !inside ? " {" : "", inside ? 0 : (int)told.n,
                   told.n > 0 ? told.at : "", told.n > 0 && !inside ? "}" : "");
@@ -344,7 +344,7 @@ static uint64_t on_get(void *core, const struct strata_pto_tile *tile, int64_t i
     check(c, pto_func(PTO_TGETVAL, &args, &c->host->diag), place);
     struct str name = pto_host_tile_name(c, &t);
     struct str number = pto_host_value_name(c, PTO_INDEX, (uint64_t)index);
-    pto_host_line(c, place, "%%v%u = pto.tgetval ins(%.*s, %.*s : %.*s, index) outs : %s",
+    pto_host_line(c, place, "%%v.%u = pto.tgetval ins(%.*s, %.*s : %.*s, index) outs : %s",
                   (unsigned)c->script.n_values++, STR_ARGS(name), STR_ARGS(number),
                   STR_ARGS(pto_host_tile_type(c, &t)), pto_dtype_name(t.type.dtype));
     return result.bits;

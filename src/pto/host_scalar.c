@@ -13,7 +13,7 @@ static enum pto_dtype type_of(const struct pto_host_buffer *b, size_t n)
     return n == 1 ? PTO_I8 : n == 2 ? PTO_I16 : n == 4 ? PTO_I32 : PTO_I64;
 }
 
-/* "%p3[%c4]" for a place in a tensor, and the type of its pointer. */
+/* "%p.3[%c.4]" for a place in a tensor, and the type of its pointer. */
 static struct str place_name(struct pto_host_core *c, size_t buffer, const unsigned char *at,
                              enum pto_dtype dtype)
 {
@@ -70,7 +70,7 @@ static void load(struct pto_host_core *c, size_t buffer, const unsigned char *at
     struct str place = place_name(c, buffer, at, dtype);
 
     pto_host_line(c, (struct strata_pto_place){"", 0},
-                  "%%v%u = pto.load_scalar %.*s : !pto.ptr<%s> -> %s",
+                  "%%v.%u = pto.load_scalar %.*s : !pto.ptr<%s> -> %s",
                   (unsigned)c->script.n_values++, STR_ARGS(place), pto_dtype_name(dtype),
                   pto_dtype_name(dtype));
     arena_rewind(&c->host->arena, mark);

@@ -22,13 +22,14 @@ void pto_host_line(struct pto_host_core *c, struct strata_pto_place place, const
     vec_push(&s->places, place);
 }
 
-/* "%t3" for the text that defines it behind the "="; a line is added when it is new. */
+/* "%t.3" for the text that defines it behind the "="; a line is added when it is new. Names of
+ * arguments have no dot. */
 static struct str name_of(struct pto_host_core *c, char letter, struct str definition)
 {
     struct pto_host_script *s = &c->script;
     size_t before = s->names.strings.n;
     strid id = intern_put(&s->names, definition);
-    struct str name = arena_format(&c->host->arena, "%%%c%u", letter, (unsigned)id);
+    struct str name = arena_format(&c->host->arena, "%%%c.%u", letter, (unsigned)id);
 
     if (s->names.strings.n > before)
         pto_host_line(c, (struct strata_pto_place){"", 0}, "%.*s = %.*s", STR_ARGS(name),
@@ -230,7 +231,7 @@ static void put_head(struct pto_host *h, struct script_writer *w, struct str nam
         text_format(&t, "%s%%%.*s: !pto.ptr<%s>", i > 0 ? ", " : "",
                     STR_ARGS(h->setup.buffers[i].name), pto_dtype_name(h->setup.buffers[i].dtype));
     if (h->has_counts)
-        text_format(&t, "%s%%counts: vector<4xi16>", h->setup.n_buffers > 0 ? ", " : "");
+        text_format(&t, "%s%%.counts: vector<4xi16>", h->setup.n_buffers > 0 ? ", " : "");
     text_format(&t, ") attributes {pto.kernel_kind = #pto.kernel_kind<%s>} {",
                 is_cube ? "cube" : "vector");
     put_plain(w, text_view(&t));
@@ -247,10 +248,10 @@ static void put_vector(struct pto_host *h, struct script_writer *w, struct str n
     put_head(h, w, name, suffix, false);
     put_fifos(w, &a->script);
     if (!is_one) {
-        put_plain(w, S("    %lane = pto.get_subblock_idx -> i64"));
-        put_plain(w, S("    %first_lane = arith.constant 0 : i64"));
-        put_plain(w, S("    %is_first = arith.cmpi eq, %lane, %first_lane : i64"));
-        put_plain(w, S("    scf.if %is_first {"));
+        put_plain(w, S("    %.lane = pto.get_subblock_idx -> i64"));
+        put_plain(w, S("    %.first_lane = arith.constant 0 : i64"));
+        put_plain(w, S("    %.is_first = arith.cmpi eq, %.lane, %.first_lane : i64"));
+        put_plain(w, S("    scf.if %.is_first {"));
     }
     put_script(w, &a->script);
     if (!is_one) {

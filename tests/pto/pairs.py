@@ -27,41 +27,67 @@ def strata(*args, check=True):
     return done.stdout
 
 
+def fields_of(kind):
+    return dict(part.strip().split("=") for part in kind.split(","))
+
+
 def shape_of(kind):
-    """What a tile type says, without what differs by the way the text is written."""
-    fields = dict(part.strip().split("=") for part in kind.split(","))
-    return "{loc}:{dtype}:{rows}x{cols}".format(**fields)
+    return "{loc}:{dtype}:{rows}x{cols}".format(**fields_of(kind))
 
 
-def operation(line):
-    """An executed line as its operation with the types of its tiles and views."""
-    name = re.search(r"pto\.(?:comm\.)?(\w+(?:\.\w+)?)", line).group(1)
-    tiles = [shape_of(t) for t in TILE.findall(line)]
-    views = [t.rsplit("x", 1)[1] for t in re.findall(r"partition_tensor_view<([^>]*)>", line)]
-    return " ".join([name, *tiles, *views])
+class Text:
+    """A PTO text: what its lines say about the operands of an operation."""
+
+    def __init__(self, path):
+        self.lines = path.read_text().splitlines()
+        self.numbers = {m[1]: m[2] for x in self.lines if (m := re.match(r"\s*(%\S+) = arith\.constant (\d+) :", x))}
+        self.made = {m[1]: x for x in self.lines if (m := re.match(r"\s*(%\S+) = pto\.(?:alloc_tile|subview)", x))}
+
+    def valid(self, name, kind):
+        """The valid rows and columns of a tile, "?" where the text does not say."""
+        fields, made = fields_of(kind), self.made.get(name, "")
+        at = [fields["v_row"], fields["v_col"]]
+        for i, key in enumerate(("valid_row", "valid_col")):
+            given = re.search(key + r" = (%[\w.$-]+)", made)
+            if at[i] == "?" and given:
+                at[i] = self.numbers.get(given[1], "?")
+        return "x".join(at)
+
+    def operation(self, number, by_valid=False):
+        """A line as its operation with the types of its tiles and views."""
+        line = self.lines[number - 1]
+        name = re.search(r"pto\.(?:comm\.)?(\w+(?:\.\w+)?)", line)[1]
+        values = [v for part in re.findall(r"(?:ins|outs|buf)?\(([^:()]*)", line) for v in re.findall(r"%[\w.$-]+", part)]
+        kinds = re.findall(r"!pto\.tile_buf<([^>]*)>", line)
+        views = [t.rsplit("x", 1)[1] for t in re.findall(r"partition_tensor_view<([^>]*)>", line)]
+        tiles = [shape_of(k) for k in kinds]
+        if by_valid:
+            owners = [v for v in values if v in self.made][-len(kinds):] if kinds else []
+            tiles = [f"{fields_of(k)['loc']}:{fields_of(k)['dtype']}:{self.valid(v, k)}" for v, k in zip(owners, kinds)]
+        return " ".join([name, *tiles, *views])
 
 
 def executed(text, *args):
-    """The operations of a text that ran, with how often, and the cycles."""
+    """The numbers of the lines that ran with the bytes they moved, each as often as it ran, and the cycles."""
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "t.json"
         out = strata("pto", "sim", text, "--sync", "dep", "--run", "--trace", trace, "--json", *args)
         events = json.loads(trace.read_text())["traceEvents"]
-    lines = text.read_text().splitlines()
-    ops = collections.Counter()
+    source = Text(text)
+    ran = collections.Counter()
     for e in events:
         if e.get("ph") == "X" and ":" in e["args"].get("code", ""):
-            line = lines[int(e["args"]["code"].rsplit(":", 1)[1]) - 1]
-            if not SCALAR.search(line):
-                ops[f"{operation(line)} {e['args'].get('process_bytes', '')}".strip()] += 1
-    return ops, json.loads(out)["result"][0]["cycles"]
+            number = int(e["args"]["code"].rsplit(":", 1)[1])
+            if not SCALAR.search(source.lines[number - 1]):
+                ran[number, e["args"].get("process_bytes", "")] += 1
+    return (source, ran), json.loads(out)["result"][0]["cycles"]
 
 
 def entry_values(source, spec):
     """The arguments that kernel_entry() of a generated kernel hands on, as "tensor" or a number."""
     slots = {a["index"]: a for a in spec["args"]}
     body = source[source.rfind("kernel_entry"):]
-    values, tensors = {}, {}
+    values, tensors, floats = {}, {}, re.findall(r"float (\w+) = \w+\[", body)
     for name, at in re.findall(r"(\w+)\s*=\s*reinterpret_cast<[^>]*>\(args\[(\d+)\]\)", body):
         tensors[name] = slots[int(at)]
         values[name] = "tensor"
@@ -71,8 +97,10 @@ def entry_values(source, spec):
     for name, text in re.findall(r"int64_t (\w+) =\s*([^;]*shapes\[[^;]*);", body):
         text = re.sub(r"(\w+)->shapes\[(\d+)\]", lambda m: str(tensors[m[1]]["shape"][int(m[2])]), text)
         values[name] = eval(re.sub(r"static_cast<\w+>", "", text).replace("/", "//"), {})
+    values.update((name, 0.0) for name in floats)
     call = re.search(r"\b\w+\(([^()]*)\);\s*}\s*$", body)
-    return [values.get(a.strip(), a.strip()) for a in call[1].split(",")] if call else []
+    names = [a.strip() for a in call[1].split(",")] if call else []
+    return [values.get(a, a if a.startswith("__") else 0) for a in names]
 
 
 def arguments_of(text, handed, more):
@@ -89,6 +117,15 @@ def arguments_of(text, handed, more):
 
 def without_flags(text, to):
     to.write_text("".join(x for x in text.read_text().splitlines(True) if not SYNC.search(x)))
+    return to
+
+
+def without_dead_loads(text, to):
+    """Loads whose value nobody uses are not in the C++ that the compiler made of a text."""
+    whole = text.read_text()
+    used = collections.Counter(re.findall(r"%[\w.$-]+", whole))
+    loads = re.compile(r"\s*(%[\w.$-]+) = pto\.load_scalar")
+    to.write_text("".join("\n" if (m := loads.match(x)) and used[m[1]] == 1 else x for x in whole.splitlines(True)))
     return to
 
 
@@ -116,15 +153,39 @@ def nearest(texts, types):
     return sorted(texts, key=lambda t: len(types ^ tile_types(t)))[:2]
 
 
-def difference(ops, other):
-    diff = (ops - other) + (other - ops)
-    return sum(diff.values()), [f"{'+' if ops[k] > other[k] else '-'}{n} {k}" for k, n in sorted(diff.items())]
+def counted(source, ran, by_valid):
+    ops = collections.Counter()
+    for (number, moved), n in ran.items():
+        ops[f"{source.operation(number, by_valid)} {moved}".strip()] += n
+    return ops
+
+
+def like(a, b):
+    """Two operations whose shapes are equal where both are known."""
+    return re.fullmatch(re.escape(b).replace(r"\?", r"\d+"), a) is not None
+
+
+def difference(one, other):
+    """How many operations differ. A part of a tile has the tile's type in C++ and its own in text: where types
+    differ, the valid shapes count."""
+    a, b = counted(*one, False), counted(*other, False)
+    if a == b:
+        return 0, []
+    a, b = counted(*one, True), counted(*other, True)
+    a, b = a - b, b - a
+    for x in list(a):
+        for y in list(b):
+            n = min(a[x], b[y]) if like(x, y) else 0
+            a[x] -= n
+            b[y] -= n
+    told = [f"+{n} {k}" for k, n in sorted((+a).items())] + [f"-{n} {k}" for k, n in sorted((+b).items())]
+    return sum((+a).values()) + sum((+b).values()), told
 
 
 def compare(cpp, texts, target, folder):
     """The nearest text, how many operations differ, and the two cycles."""
     found = []
-    for value in (1, 0, 16):
+    for value in (1, 0, 16, 128):
         try:
             (ops, cycles), handed, types = run_cpp(cpp, target, value, folder)
         except RuntimeError as e:
@@ -137,13 +198,14 @@ def compare(cpp, texts, target, folder):
                 continue
             tried.add((text, args))
             try:
-                other, other_cycles = executed(text, "--target", target, *args)
+                live = without_dead_loads(text, folder / "live.pto")
+                other, other_cycles = executed(live, "--target", target, *args)
             except RuntimeError as e:
-                found.append((10**9 - 1, text, [str(e)], 0, 0, sum(ops.values())))
+                found.append((10**9 - 1, text, [str(e)], 0, 0, sum(ops[1].values())))
                 continue
             n, told = difference(ops, other)
-            found.append((n, text, told, cycles, other_cycles, sum(ops.values())))
-            if n == 0 and ops:
+            found.append((n, text, told, cycles, other_cycles, sum(ops[1].values())))
+            if n == 0 and ops[1]:
                 return found[-1]
     return min(found, key=lambda f: (f[0], -f[5]))
 
