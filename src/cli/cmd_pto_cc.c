@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 
-#include "base/json_write.h"
 #include "base/outfile.h"
 #include "capture/capture.h"
 #include "cli/pto_params.h"
@@ -100,21 +99,8 @@ static void extend(struct pto_cpp_run *r)
 
 static enum status write_spec(struct session *s, const struct args *a, struct pto_cpp_run *r)
 {
-    struct text t = {0};
-    struct json_writer j;
-
     extend(r);
-    json_write_init(&j, text_sink(&t), JSON_INDENTED);
-    json_write_object(&j);
-    json_write_key(&j, S("args"));
-    json_write_array(&j);
-    for (size_t i = 0; i < r->slots.n; i++)
-        record_json(&j, &slot_record, &r->slots.at[i], NULL);
-    json_write_end(&j);
-    json_write_end(&j);
-    (void)json_write_finish(&j);
-    enum status status = outfile_save(a->write_arg_spec, text_view(&t), &s->diag);
-    text_free(&t);
+    enum status status = args_save(a->write_arg_spec, &r->slots, &s->diag);
     if (status == ST_OK)
         session_wrote(s, a->write_arg_spec);
     return status;

@@ -2,8 +2,9 @@
 """pairs.py STRATA [--cycles PERCENT] [-v] CPP=PTO... - the same kernel in C++ and as PTO text.
 
 Both front ends run with the same arguments. The tile operations that were executed, with the shapes and types
-of their operands, must be the same multiset; so must be the cycles, with the flags of the C++ source taken away
-and ideal ones in both (--sync dep). Folders may be given instead of files: kernels of the same name are pairs,
+of their operands, must be the same multiset; the cycles must agree, with the flags of the C++ source taken away
+and ideal ones in both (--sync dep), and scalar arithmetic free in both, since a compiled kernel does not show
+its own. Folders may be given instead of files: kernels of the same name are pairs,
 and among several texts of that name the nearest counts.
 """
 import collections
@@ -71,7 +72,8 @@ def executed(text, *args):
     """The numbers of the lines that ran with the bytes they moved, each as often as it ran, and the cycles."""
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "t.json"
-        out = strata("pto", "sim", text, "--sync", "dep", "--run", "--trace", trace, "--json", *args)
+        out = strata("pto", "sim", text, "--sync", "dep", "--run", "--trace", trace, "--json",
+                     "--cost", COSTS, *args)
         events = json.loads(trace.read_text())["traceEvents"]
     source = Text(text)
     ran = collections.Counter()
@@ -115,9 +117,24 @@ def arguments_of(text, handed, more):
     return [x for name, value in values.items() for x in ("--arg", f"{name}={value}")]
 
 
+def fills(text):
+    head = re.search(r"func\.func @\w+\(([^)]*)\)", text.read_text())[1]
+    return [x for name in re.findall(r"%(\w+): !pto\.ptr", head) for x in ("--fill", f"{name}=one")]
+
+
 def without_flags(text, to):
     to.write_text("".join(x for x in text.read_text().splitlines(True) if not SYNC.search(x)))
     return to
+
+
+def without_entry_loads(text, source):
+    """Takes away what kernel_entry() itself reads from tensors: a text is given such numbers."""
+    entry = re.sub(r"//.*", "", source[source.rfind("kernel_entry"):])
+    n = len(re.findall(r"=\s*(?:static_cast<\w+>\()?(?!args\b)\w+\[[^]]*\]", entry))
+    lines = text.read_text().splitlines(True)
+    for at in [i for i, x in enumerate(lines) if "pto.load_scalar" in x][:n]:
+        lines[at] = "\n"
+    text.write_text("".join(lines))
 
 
 def without_dead_loads(text, to):
@@ -129,18 +146,28 @@ def without_dead_loads(text, to):
     return to
 
 
-def run_cpp(cpp, target, value, folder):
-    """What the C++ kernel executes when every number it is given is `value`."""
+def run_cpp(cpp, target, value, ones, folder):
+    """What the C++ kernel executes when every number it is given is `value`, and tensors hold 0 or 1."""
     emitted, spec = folder / "e.pto", folder / "e.json"
     common = ("pto", "cc", cpp, "--target", target, "-I", cpp.parent, "--quiet")
     strata(*common, "--write-arg-spec", spec, "--compile-only")
     args = json.loads(spec.read_text())
     numbers = [a["index"] for a in args["args"] if a["kind"] == "scalar"]
     for a in args["args"]:
-        a["value"] = value
-    strata(*common, "--emit", emitted, *(x for i in numbers for x in ("--set-arg", f"{i}={value}")))
-    handed = entry_values(cpp.read_text(), args)
+        if a["kind"] == "scalar":
+            a["value"] = value
+    given = [x for i in numbers for x in ("--set-arg", f"{i}={value}")]
+    if ones:
+        for a in args["args"]:
+            if a["kind"] == "tensor":
+                a.update(fill="one", shape=[1024, 1024])
+        spec.write_text(json.dumps(args))
+        given = ["--arg-spec", spec]
+    strata(*common, "--emit", emitted, *given)
+    source = cpp.read_text()
+    handed = entry_values(source, args)
     plain = without_flags(emitted, folder / "plain.pto")
+    without_entry_loads(plain, source)
     return executed(plain, "--target", target), handed, tile_types(plain)
 
 
@@ -149,8 +176,8 @@ def tile_types(text):
 
 
 def nearest(texts, types):
-    """The two texts whose tiles are most like those."""
-    return sorted(texts, key=lambda t: len(types ^ tile_types(t)))[:2]
+    """The texts whose tiles are most like those."""
+    return sorted(texts, key=lambda t: len(types ^ tile_types(t)))[:4]
 
 
 def counted(source, ran, by_valid):
@@ -185,15 +212,17 @@ def difference(one, other):
 def compare(cpp, texts, target, folder):
     """The nearest text, how many operations differ, and the two cycles."""
     found = []
-    for value in (1, 0, 16, 128):
+    for value, ones in ((1, False), (0, False), (16, False), (128, False), (1, True)):
+        if ones and min(f[0] for f in found) < 10**9:
+            break
         try:
-            (ops, cycles), handed, types = run_cpp(cpp, target, value, folder)
+            (ops, cycles), handed, types = run_cpp(cpp, target, value, ones, folder)
         except RuntimeError as e:
             found.append((10**9, cpp, [str(e)], 0, 0, 0))
             continue
         tried = set()
         for text, more in ((t, m) for t in nearest(texts, types) for m in (value, 8, 16, 128)):
-            args = tuple(arguments_of(text, handed, more))
+            args = tuple(arguments_of(text, handed, more)) + (tuple(fills(text)) if ones else ())
             if (text, args) in tried:
                 continue
             tried.add((text, args))
@@ -225,13 +254,15 @@ def pairs_of(words):
 
 
 def main():
-    global STRATA
+    global STRATA, COSTS
     STRATA = sys.argv[1]
     verbose = "-v" in sys.argv
     percent = 1.0
     n = same = near = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        COSTS = folder / "costs.csv"
+        COSTS.write_text("key,value\nscalar.op,0\nscalar.div,0\n")
         for cpp, texts in pairs_of([a for a in sys.argv[2:] if "=" in a]):
             n += 1
             target = "a5" if "/a5/" in str(cpp) else "a2a3"
