@@ -145,8 +145,10 @@ struct strata_pto_host {
     void (*stop)(void *core, const char *reason, struct strata_pto_place place);
 };
 
-/* Every compiled kernel has this; the host calls it before kernel_entry(). */
+/* Every compiled kernel has these; the host calls the first before anything else, and
+ * kernel_entry() by way of the second. */
 void strata_pto_attach(const struct strata_pto_host *host);
+void strata_pto_enter(void (*entry)(int64_t *args), int64_t *args);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@
 
 enum { LIMIT_MS = 60000 };
 #define MOST_CALLS 1000000
+#define MOST_DATA  ((int64_t)1 << 30) /* of the kernel's own */
 
 /* Dimensions that nobody knows are tried from large to small: a kernel says when they do not fit
  * its tiles. */
@@ -119,6 +120,7 @@ enum status pto_cpp_compile(const struct pto_cpp_job *job, struct pto_cpp_run *r
 /* ---- in the child ---- */
 
 static struct pto_cpp_memory *ours;
+static const struct pto_host *host;
 
 static void fail(void *ctx, const char *code, struct strata_pto_place place, const char *text)
 {
@@ -150,7 +152,9 @@ static void on_crash(int number, siginfo_t *info, void *context)
     const char *what = number == SIGFPE    ? "divides by zero"
                        : number == SIGILL  ? "executes an unknown instruction"
                        : number == SIGABRT ? "aborts"
-                                           : "touches memory outside of its tensors";
+                       : host && pto_host_is_below_stack(host, info->si_addr)
+                           ? "needs more than 8 MiB of stack"
+                           : "touches memory outside of its tensors";
 
     (void)context;
     snprintf(text, sizeof(text), "the kernel %s%s", what,
@@ -214,15 +218,16 @@ static void load_core(struct pto_host *h, int object, uint32_t core)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0}, dlerror());
-    pto_host_attach *attach = (pto_host_attach *)dlsym(library, "strata_pto_attach");
-    pto_host_entry *entry = (pto_host_entry *)dlsym(library, "kernel_entry");
-    if (attach == NULL)
+    struct pto_host_object o = {(pto_host_attach *)dlsym(library, "strata_pto_attach"),
+                                (pto_host_enter *)dlsym(library, "strata_pto_enter"),
+                                (pto_host_entry *)dlsym(library, "kernel_entry")};
+    if (o.attach == NULL || o.enter == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
              "the source does not include pto/pto-inst.hpp");
-    if (entry == NULL)
+    if (o.entry == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
              "the source has no extern \"C\" kernel_entry(int64_t *args)");
-    pto_host_add(h, core, attach, entry, ours->core_args[core]);
+    pto_host_add(h, core, &o, ours->core_args[core]);
 }
 
 /* From here on the process can only compute: loading runs code of the kernel already. */
@@ -231,7 +236,7 @@ static void load_cores(struct pto_host *h, const struct pto_cpp_run *r, const st
 {
     const bool wanted[PTO_CORES] = {l->object[0] != NULL, l->object[1] != NULL,
                                     l->object[1] != NULL && r->side == SHAPE_MIX};
-    struct sandbox box = {.out = out, .seconds = 600, .told = on_refused};
+    struct sandbox box = {.out = out, .seconds = 600, .data_bytes = MOST_DATA, .told = on_refused};
     int objects[PTO_CORES] = {-1, -1, -1};
 
     for (uint32_t i = 0; i < PTO_CORES; i++)
@@ -262,6 +267,7 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
         buffers[i] = (struct pto_host_buffer){r->buffers.at[i].slot->name, r->buffers.at[i].data,
                                               r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
     struct pto_host *h = pto_host_new(&setup);
+    host = h;
     catch_crashes();
     load_cores(h, r, l, out);
     pto_host_run(h);
@@ -296,6 +302,9 @@ static enum status tell_end(const struct pto_cpp_job *job, const struct pto_cpp_
                          "the kernel did not end in time; its last instruction was here (%llu so "
                          "far)",
                          (unsigned long long)m->mark.calls);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) /* with all signals held back */
+        return diag_fail(d, ST_FORMAT, "pto-cpp.sandbox", where,
+                         "the kernel starts a thread or a process, which a kernel may not do");
     return diag_fail(d, ST_TOOL, "pto-cpp.crash", where, "the kernel ended with %s %d",
                      WIFSIGNALED(status) ? "signal" : "exit code",
                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "pto/ir.h"
 
-enum { STACK_BYTES = 8 << 20, CALL_OPERANDS = 8 };
+enum { STACK_BYTES = 8 << 20, STACK_GUARD = 16 << 20, CALL_OPERANDS = 8 };
 
 #define PTO_DTYPE(code, ...)                                                                       \
     _Static_assert((int)PTO_##code == (int)STRATA_PTO_##code || (int)PTO_##code > 19, #code);
@@ -389,6 +389,11 @@ static uint64_t on_clock(void *core)
 
 static void on_stop(void *core, const char *reason, struct strata_pto_place place)
 {
+    const struct pto_host_core *c = core;
+    const struct pto_host_mark *m = c->host->setup.mark;
+
+    if (place.line == 0)
+        place = (struct strata_pto_place){m->file, m->line};
     pto_host_fail(core, "pto-cpp.refused", place, "%s", reason);
 }
 
@@ -414,7 +419,7 @@ void pto_host_free(struct pto_host *h)
         for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
             mem_free(c->space[s]);
         if (c->stack)
-            munmap(c->stack, STACK_BYTES);
+            munmap(c->stack, STACK_GUARD + STACK_BYTES);
         text_free(&c->script.head);
         text_free(&c->script.body);
         vec_free(&c->script.head_places);
@@ -429,7 +434,7 @@ void pto_host_free(struct pto_host *h)
     mem_free(h);
 }
 
-void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pto_host_entry *entry,
+void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_object *object,
                   int64_t *args)
 {
     struct pto_host_core *c = mem_grow(NULL, sizeof(*c), 1);
@@ -445,7 +450,7 @@ void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pt
     h->cores[core] = c;
     c->host = h;
     c->number = core;
-    c->entry = entry;
+    c->object = *object;
     c->args = args;
     intern_init(&c->script.names);
     for (size_t s = PTO_GM + 1; s < PTO_SPACE_COUNT; s++) {
@@ -472,7 +477,7 @@ void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pt
                                         .gm_begin = begin,
                                         .gm_bytes = end - begin,
                                         .stop = on_stop};
-    attach(&c->table);
+    object->attach(&c->table);
 }
 
 void pto_host_yield(struct pto_host_core *c, bool is_waiting, struct strata_pto_place place)
@@ -493,7 +498,7 @@ static void enter(unsigned low, unsigned high)
 {
     struct pto_host_core *c = (struct pto_host_core *)((uintptr_t)low | (uintptr_t)high << 32);
 
-    c->entry(c->args);
+    c->object.enter(c->object.entry, c->args);
     pto_host_settle(c);
     c->is_done = true;
     swapcontext(&c->context, &c->host->main);
@@ -501,19 +506,29 @@ static void enter(unsigned low, unsigned high)
 
 static void begin(struct pto_host_core *c)
 {
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *stack = mmap(NULL, STACK_GUARD + STACK_BYTES, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (stack == MAP_FAILED)
+    if (stack == MAP_FAILED ||
+        mprotect(stack + STACK_GUARD, STACK_BYTES, PROT_READ | PROT_WRITE) != 0)
         pto_host_fail(c, "pto-cpp.memory", (struct strata_pto_place){"", 0},
                       "no memory for the stack of a core");
     c->stack = stack;
     getcontext(&c->context);
-    c->context.uc_stack.ss_sp = c->stack;
+    c->context.uc_stack.ss_sp = c->stack + STACK_GUARD;
     c->context.uc_stack.ss_size = STACK_BYTES;
     c->context.uc_link = NULL;
     makecontext(&c->context, (void (*)(void))enter, 2, (unsigned)(uintptr_t)c,
                 (unsigned)((uintptr_t)c >> 32));
+}
+
+bool pto_host_is_below_stack(const struct pto_host *h, const void *at)
+{
+    for (size_t i = 0; i < PTO_CORES; i++)
+        if (h->cores[i] && h->cores[i]->stack &&
+            (uintptr_t)at - (uintptr_t)h->cores[i]->stack < STACK_GUARD)
+            return true;
+    return false;
 }
 
 /* Cores that wait are asked again whenever another one has moved. */

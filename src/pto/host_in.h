@@ -31,7 +31,7 @@ struct pto_host_core {
     struct pto_host *host;
     uint32_t number;
     struct strata_pto_host table;
-    pto_host_entry *entry;
+    struct pto_host_object object;
     int64_t *args;
     ucontext_t context;
     unsigned char *stack;

@@ -2,6 +2,9 @@
 #ifndef STRATA_PTO_HOST_HPP
 #define STRATA_PTO_HOST_HPP
 
+#include <cstdio>
+#include <exception>
+
 #include <pto/common/element.hpp>
 #include <strata/pto_host.h>
 
@@ -149,7 +152,15 @@ class instruction
     }
 STRATA_PTO_ACCESS(load, 0)
 STRATA_PTO_ACCESS(store, 1)
+// What else the compiler may call then is nothing here.
 STRATA_PTO_HOOK __asan_handle_no_return() {}
+STRATA_PTO_HOOK __asan_init() {}
+STRATA_PTO_HOOK __asan_before_dynamic_init(const char *) {}
+STRATA_PTO_HOOK __asan_after_dynamic_init() {}
+STRATA_PTO_HOOK __asan_alloca_poison(void *, std::size_t) {}
+STRATA_PTO_HOOK __asan_allocas_unpoison(void *, void *) {}
+STRATA_PTO_HOOK __asan_poison_stack_memory(void *, std::size_t) {}
+STRATA_PTO_HOOK __asan_unpoison_stack_memory(void *, std::size_t) {}
 #undef STRATA_PTO_ACCESS
 #undef STRATA_PTO_HOOK
 
@@ -157,6 +168,24 @@ extern "C" __attribute__((used, visibility("default"))) inline void
 strata_pto_attach(const strata_pto_host *host)
 {
     strata_pto::host = host;
+}
+
+extern "C" __attribute__((used, visibility("default"))) inline void
+strata_pto_enter(void (*entry)(int64_t *), int64_t *args)
+{
+    const strata_pto_host *host = strata_pto::host;
+    const strata_pto_place none{"", 0};
+    char text[200];
+
+    try {
+        entry(args);
+        return;
+    } catch (const std::exception &e) {
+        snprintf(text, sizeof(text), "the kernel throws: %s", e.what());
+    } catch (...) {
+        snprintf(text, sizeof(text), "the kernel throws");
+    }
+    host->stop(host->core, text, none);
 }
 
 #endif
