@@ -152,6 +152,13 @@ struct call_operands {
     struct text names, types;
 };
 
+/* Staging tiles between ranks are in one bracket. */
+static struct str staged(struct pto_host_core *c, struct str name, bool is_first, bool is_last)
+{
+    return arena_format(&c->host->arena, "%s%.*s%s", is_first ? "buf(" : "", STR_ARGS(name),
+                        is_last ? ")" : "");
+}
+
 static void take(struct pto_host_core *c, const struct strata_pto_call *call,
                  const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
 {
@@ -184,9 +191,8 @@ static void take(struct pto_host_core *c, const struct strata_pto_call *call,
             o->args[i] = (struct pto_arg){.kind = PTO_OPERAND_VALUE, .u.value = &o->scalars[i]};
             continue;
         }
-        if (is_comm && from[i].kind == STRATA_PTO_TILE) /* staging tiles are in one bracket */
-            name = arena_format(&c->host->arena, "%s%.*s%s", i == 2 ? "buf(" : "", STR_ARGS(name),
-                                i == n - 1 ? ")" : "");
+        if (is_comm && from[i].kind == STRATA_PTO_TILE)
+            name = staged(c, name, i == 2, i == n - 1);
         text_format(&o->names, "%s%.*s", o->names.n > 0 ? ", " : "", STR_ARGS(name));
         text_format(&o->types, "%s%.*s", o->types.n > 0 ? ", " : "", STR_ARGS(type));
     }
@@ -434,10 +440,9 @@ void pto_host_free(struct pto_host *h)
     mem_free(h);
 }
 
-void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_object *object,
-                  int64_t *args)
+/* Where the tensors are. */
+static void tell_span(const struct pto_host *h, struct strata_pto_host *table)
 {
-    struct pto_host_core *c = mem_grow(NULL, sizeof(*c), 1);
     uintptr_t begin = UINTPTR_MAX, end = 0;
 
     for (size_t i = 0; i < h->setup.n_buffers; i++) {
@@ -445,7 +450,15 @@ void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_objec
         begin = at < begin ? at : begin;
         end = at + h->setup.buffers[i].size > end ? at + h->setup.buffers[i].size : end;
     }
-    begin = begin < end ? begin : end;
+    table->gm_begin = begin;
+    table->gm_bytes = end > begin ? end - begin : 0;
+}
+
+void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_object *object,
+                  int64_t *args)
+{
+    struct pto_host_core *c = mem_grow(NULL, sizeof(*c), 1);
+
     memset(c, 0, sizeof(*c));
     h->cores[core] = c;
     c->host = h;
@@ -474,9 +487,8 @@ void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_objec
                                         .cross = pto_host_cross,
                                         .clock = on_clock,
                                         .access = pto_host_access,
-                                        .gm_begin = begin,
-                                        .gm_bytes = end - begin,
                                         .stop = on_stop};
+    tell_span(h, &c->table);
     object->attach(&c->table);
 }
 

@@ -4,7 +4,6 @@
 #include "replay/lit_python.h"
 
 #include "base/num.h"
-#include "base/text.h"
 #include "replay/paths.h"
 #include "replay/py_eval.h"
 #include "replay/py_lex.h"
@@ -276,8 +275,18 @@ static bool take_items(struct parser *p, int depth, char close, struct tree *out
     return is_good && out->n == 1 && !has_comma;
 }
 
+struct letters {
+    VEC_OF(char) all;
+};
+
+static void append(struct letters *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        vec_push(&out->all, text.at[i]);
+}
+
 /* What a name or an expression between { and } of an f-string gives. */
-static bool put_expression(struct parser *p, int depth, struct str expression, struct text *out)
+static bool expression_text(struct parser *p, int depth, struct str expression, struct str *out)
 {
     struct py_lexer outside = p->lex;
     struct tree value = {0};
@@ -287,54 +296,50 @@ static bool put_expression(struct parser *p, int depth, struct str expression, s
     take_value(p, depth + 1, &value);
     bool is_whole = p->lex.tok.kind == TOK_END || p->lex.tok.kind == TOK_LINE;
     p->lex = outside;
-    if (is_whole && value.kind == TREE_TEXT)
-        text_put(out, value.text);
-    else if (is_whole && value.kind == TREE_INT && !value.is_unsigned)
-        text_format(out, "%lld", (long long)value.i);
+    if (value.kind == TREE_INT && !value.is_unsigned)
+        *out = arena_format(p->arena, "%lld", (long long)value.i);
     else
-        return false;
-    return true;
+        *out = value.text;
+    return is_whole && (value.kind == TREE_TEXT || (value.kind == TREE_INT && !value.is_unsigned));
 }
 
-static bool put_format(struct parser *p, int depth, struct str format, struct text *out)
+static bool append_format(struct parser *p, int depth, struct str format, struct letters *out)
 {
+    struct str value;
+
     for (size_t i = 0; i < format.n; i++) {
         char c = format.at[i];
-        bool is_double = i + 1 < format.n && format.at[i + 1] == c;
-        if ((c == '{' || c == '}') && is_double) {
-            text_char(out, c);
-            i++;
-        } else if (c == '{') {
-            struct str rest = str_part(format, i + 1, format.n);
-            size_t end = str_find_char(rest, '}');
-            if (end == rest.n || !put_expression(p, depth, str_part(rest, 0, end), out))
-                return false;
-            i += end + 1;
-        } else if (c == '}') {
-            return false;
-        } else {
-            text_char(out, c);
+        bool is_brace = c == '{' || c == '}';
+        if (!is_brace || (i + 1 < format.n && format.at[i + 1] == c)) {
+            i += is_brace;
+            vec_push(&out->all, c);
+            continue;
         }
+        struct str rest = str_part(format, i + 1, format.n);
+        size_t end = str_find_char(rest, '}');
+        if (c == '}' || end == rest.n || !expression_text(p, depth, str_part(rest, 0, end), &value))
+            return false;
+        append(out, value);
+        i += end + 1;
     }
     return true;
 }
 
 static void take_strings(struct parser *p, int depth, struct tree *out)
 {
-    struct text joined = {0};
+    struct letters joined = {0};
     bool is_known = true;
 
     for (; p->lex.tok.kind == TOK_STRING; advance(p)) {
-        struct str text = p->lex.tok.text;
         is_known = is_known && p->lex.tok.is_plain;
-        if (p->lex.tok.is_format)
-            is_known = is_known && put_format(p, depth, text, &joined);
-        else
-            text_put(&joined, text);
+        if (!p->lex.tok.is_format)
+            append(&joined, p->lex.tok.text);
+        else if (is_known)
+            is_known = append_format(p, depth, p->lex.tok.text, &joined);
     }
     out->kind = is_known ? TREE_TEXT : TREE_COMPUTED;
-    out->text = arena_str(p->arena, text_view(&joined));
-    text_free(&joined);
+    out->text = arena_str(p->arena, (struct str){joined.all.at, joined.all.n});
+    vec_free(&joined.all);
 }
 
 /* ".name", ".name(..)", "(..)" and "[..]" behind a value, while they can be worked out. */

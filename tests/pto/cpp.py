@@ -200,6 +200,33 @@ def race(folder):
           done.stdout, done.stderr)
 
 
+SCENE = """BASE = "k"
+@scene_test(level=3)
+class Some:
+    CALLABLE = {"callables": [{"incores": [
+        {"func_id": i, "source": f"{BASE}/{n}.cpp", "core_type": "aiv"} for i, n in [(0, "add"), (1, "softmax")]]}]}
+    CASES = [{"name": "One", "platforms": ["a2a3"], "params": {}}]
+"""
+
+
+def scene(folder):
+    """A kernel of a scene: a draft of its arguments first, then a run with them."""
+    (folder / "k").symlink_to(EXAMPLES.resolve())
+    module, spec = folder / "test_scene.py", folder / "draft.json"
+    module.write_text(SCENE)
+
+    def replay(*args):
+        return subprocess.run([STRATA, "incore", "replay", str(module), "--case", "One", "--func-id", "1",
+                               *map(str, args)], capture_output=True, text=True, cwd=folder)
+    none = replay("--backend", "sim", "-o", folder / "ws")
+    check("arguments unknown", none.returncode == 1 and "--write-arg-spec" in none.stderr, none.stderr)
+    draft = replay("--write-arg-spec", spec)
+    check("draft", draft.returncode == 0 and len(json.loads(spec.read_text())["args"]) == 2, draft.stderr)
+    done = replay("--backend", "sim", "-o", folder / "ws", "--arg-spec", spec)
+    traces = list((folder / "ws").rglob("trace.json"))
+    check("scene", done.returncode == 0 and "15164 cycles" in done.stdout and traces, done.stdout, done.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -210,6 +237,7 @@ def main():
         unknown(folder)
         constructor(folder)
         race(folder)
+        scene(folder)
         made = sorted(p.name for p in (folder / "cache").iterdir())
         check("cache", made and not any(p.endswith(".ii") for p in made), made)
     print("failed:", ", ".join(failures) if failures else "none")

@@ -267,6 +267,9 @@ def combinations(a, b, p, f, n):
     f("running maximum", [math.exp(x - m) + math.exp(y - m) for r, q, m in zip(rows, rows_of(b), most)
                           for x, y in zip(r, q)], 1e-5)
     f("atomic add", [x + y for x, y in zip(a, b)])
+    f("tput", [2 * x for x in a])
+    n("tnotify", [7])
+    n("ttest", [1, -1])
 
 
 def product(a, b, m=32, k=64, n=32, b_at=lambda t, j, n=32: t * n + j):

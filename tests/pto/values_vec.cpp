@@ -353,6 +353,23 @@ static void combinations(Tiles &x)
     sums();
 }
 
+// Between ranks, of which there is one: a copy by way of a tile, a sum, and a signal.
+static void ranks(Tiles &x)
+{
+    using View = GlobalTensor<float, Shape<1, 1, 1, kRows, kCols>, Stride<1, 1, 1, kCols, 1>>;
+    View from(data_of<float>(slots[0])), to(data_of<float>(slots[6]) + n_floats++ * kArea);
+    comm::Signal signal(data_of<int32_t>(slots[7]) + n_ints++ * kArea);
+    comm::TPUT(to, from, x.t);
+    step();
+    comm::TPUT<AtomicType::AtomicAdd>(to, from, x.t);
+    comm::TNOTIFY(signal, 5, comm::NotifyOp::Set);
+    comm::TNOTIFY(signal, 2, comm::NotifyOp::AtomicAdd);
+    comm::TWAIT(signal, 7, comm::WaitCmp::EQ);
+    int32_t *next = data_of<int32_t>(slots[7]) + n_ints++ * kArea;
+    next[0] = comm::TTEST(signal, 6, comm::WaitCmp::GT) ? 1 : -1;
+    next[1] = comm::TTEST(signal, 7, comm::WaitCmp::GT) ? 1 : -1;
+}
+
 extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 {
     slots = args;
@@ -364,4 +381,5 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
     shapes(x);
     choices(x);
     combinations(x);
+    ranks(x);
 }
