@@ -126,7 +126,11 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
     if (st != ST_OK)
         return code != GPU_DONE ? code : gpu_outcome_of(st);
     report_notes(c, out);
-    if (result.end == WORKLOAD_HUNG && out->last_counted.n > 0)
+    bool is_ended = result.end == WORKLOAD_HUNG || result.end == WORKLOAD_LATE;
+    if (is_ended && out->hung.n > 0)
+        diag_hint(c->diag, "running", "%.*s did not finish; %zu kernels waited for it",
+                  STR_ARGS(out->hung), out->hung_behind);
+    else if (result.end == WORKLOAD_HUNG && out->last_counted.n > 0)
         diag_hint(c->diag, "finished",
                   "last finished kernel: %.*s; the one that hangs came after it",
                   STR_ARGS(out->last_counted));

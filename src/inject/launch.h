@@ -18,6 +18,7 @@ struct launch {
     void *function;
     void *const *arguments; /* the address of each, while the launch lasts; NULL: not known */
     bool is_graph;
+    void *graph;          /* its handle */
     bool is_multi_device; /* cooperative over several devices */
 };
 
