@@ -96,6 +96,7 @@ static const char *const turns[] = {
     /* Reads of constants: each address of a warp is a request of its own. */
     BUSY("idc__request_cycles_active") "|",
     "idc__requests.sum|",
+    "smsp__inst_executed_op_ldc.sum|",
     "sm__inst_executed_pipe_tensor.sum",
     "sm__inst_executed_pipe_tensor_op_hmma.sum|sm__inst_executed_pipe_tensor_subpipe_hmma.sum",
     "sm__inst_executed_pipe_tensor_op_gmma.sum|",

@@ -291,7 +291,7 @@ bool gpu_stage_has(const struct gpu_run *run, const struct gpu_stage *s, struct 
 {
     for (size_t i = 0; i < s->kernels.n; i++)
         if (s->kernels.at[i] < run->kernels.n &&
-            str_equal(run->kernels.at[s->kernels.at[i]].name, name))
+            str_equal(gpu_function_name(run->kernels.at[s->kernels.at[i]].name), name))
             return true;
     return false;
 }
