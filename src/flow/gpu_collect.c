@@ -6,7 +6,10 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 
-enum { STARTS_MOST = 1000 };
+enum {
+    STARTS_MOST = 1000,
+    TURNS = 8
+}; /* turns: launches of a kernel that are measured, at least */
 
 /* The notes that mean "no counters here", with what helps. */
 static const struct refusal {
@@ -182,7 +185,7 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
         /* With replay the first launch of a kernel finds cold caches: the second stands for it. */
         .per_kernel = pick.count > 0 || pick.skip > 0 ? 0
                       : metrics.is_replayed           ? 2
-                                                      : turns,
+                                                      : TURNS,
         .metrics = joined(metrics.names, c->arena),
         .passes = metrics.passes,
         .is_replayed = metrics.is_replayed,

@@ -73,6 +73,10 @@ static const char *const turns[] = {
     OPS("op_conversion"),
     OPS("op_control"),
     OPS("op_memory"),
+    /* Only where the tensor pipe is busy: packed halves run in it, too. */
+    "sm__inst_executed_pipe_tensor.sum",
+    "sm__inst_executed_pipe_tensor_op_hmma.sum|sm__inst_executed_pipe_tensor_subpipe_hmma.sum",
+    "sm__inst_executed_pipe_tensor_op_gmma.sum|",
     "lts__t_sectors_lookup_miss.sum",
     TRIAGE_BUSY("TPC", "sm__pipe_fp64_cycles_active"),
     "l1tex__t_sectors.sum",
@@ -97,9 +101,6 @@ static const char *const turns[] = {
     BUSY("idc__request_cycles_active") "|",
     "idc__requests.sum|",
     "smsp__inst_executed_op_ldc.sum|",
-    "sm__inst_executed_pipe_tensor.sum",
-    "sm__inst_executed_pipe_tensor_op_hmma.sum|sm__inst_executed_pipe_tensor_subpipe_hmma.sum",
-    "sm__inst_executed_pipe_tensor_op_gmma.sum|",
     /* Operations of the tensor cores by type; only where they have some. The sums of a Hopper for
      * halves and whole numbers fit no pass, their parts do. */
     TENSOR("src_bf16_dst_fp32") "|",

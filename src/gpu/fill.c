@@ -28,7 +28,7 @@ static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *p
     struct gpu_kernel k = gpu_kernel_none();
 
     k.name = v->sort > 0 && is_own
-                 ? arena_format(&run->arena, "%.*s #%u", STR_ARGS(v->name), v->sort)
+                 ? arena_format(&run->arena, "%.*s#%u", STR_ARGS(v->name), v->sort)
                  : arena_str(&run->arena, v->name);
     if (v->counted != NULL) {
         memcpy(k.m, v->counted->kernel.m, sizeof(k.m));
@@ -62,8 +62,8 @@ static void note_counters(struct gpu_run *run, const struct gpu_variant *v)
                      STR_ARGS(v->name), v->problems);
     if (v->sort == 1)
         gpu_run_note(run,
-                     "%.*s was launched for several sizes with one grid and block; they are told "
-                     "apart by their times and numbered, longest first",
+                     "%.*s was launched for several sizes with one grid and block; their "
+                     "times distinguish them; numbered, longest first",
                      STR_ARGS(v->name));
     if (v->counted->values < v->counted->metrics)
         gpu_run_note(run,

@@ -200,8 +200,8 @@ struct str gpu_function_name(struct str name)
 
     while (n > 0 && char_is_digit(name.at[n - 1]))
         n--;
-    bool has_number = n < name.n && n > 2 && name.at[n - 1] == '#' && name.at[n - 2] == ' ';
-    return has_number ? str_part(name, 0, n - 2) : name;
+    bool has_number = n < name.n && n > 1 && name.at[n - 1] == '#';
+    return has_number ? str_part(name, 0, n - 1) : name;
 }
 
 struct str gpu_short_name(struct str name)

@@ -330,13 +330,12 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
 /* ---- constants and code ---- */
 
 /* The cache of constants serves one address at a time: lanes that read different ones wait for each
- * other. Its busy cycles for each load say how many addresses a warp has. */
+ * other. Its requests for each load say how many addresses a warp has. */
 static void look_at_constants(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double busy = part(m[GPU_M_CONSTANT_PCT]);
-    double served = busy * m[GPU_M_SM_CYCLES] * f->c->peaks->sm_count;
-    double ways = fmax(served, m[GPU_M_CONSTANT_REQ]) / m[GPU_M_CONSTANT_LD];
+    double ways = m[GPU_M_CONSTANT_REQ] / m[GPU_M_CONSTANT_LD];
 
     if (!(busy >= 0.3) || !(ways > 4))
         return;

@@ -183,14 +183,15 @@ TEST(constants_at_many_addresses)
     begin(&f); /* 16 addresses a load, and warps wait for that */
     f.kernel.m[GPU_M_DRAM_PCT] = 5;
     f.kernel.m[GPU_M_CONSTANT_PCT] = 80;
-    f.kernel.m[GPU_M_CONSTANT_LD] = 0.8 * 1.98e6 * 132 / 16;
+    f.kernel.m[GPU_M_CONSTANT_LD] = 1e6;
+    f.kernel.m[GPU_M_CONSTANT_REQ] = 16e6;
     f.kernel.n_stalls = 0;
     gpu_kernel_stall(&f.kernel, S("mio_throttle"), 130);
     expect(&f, 22, 100 * 15 / 16.0 * 0.9);
     begin(&f); /* one address: as it should be */
     f.kernel.m[GPU_M_DRAM_PCT] = 5;
     f.kernel.m[GPU_M_CONSTANT_PCT] = 80;
-    f.kernel.m[GPU_M_CONSTANT_LD] = 0.8 * 1.98e6 * 132;
+    f.kernel.m[GPU_M_CONSTANT_LD] = f.kernel.m[GPU_M_CONSTANT_REQ] = 1e6;
     assert_int_not_equal(first(&f)->id, 22);
     end(&f);
 }

@@ -20,6 +20,7 @@
 struct gpu_device {
     struct str name, uuid, cc, driver, cuda, ecc, mig;
     double sm_count, l2_bytes, mem_bytes, bus_bits, mem_clock_khz, sm_clock_khz;
+    double gbps; /* where it is told itself */
 };
 
 enum gpu_peak_source {

@@ -92,6 +92,8 @@ TEST(operations_are_counted_by_kind)
     struct gpu_flops f = gpu_counted_flops(&k);
     assert_true(f.of[GPU_FLOPS_FP16] == 12 && f.of[GPU_FLOPS_FP64] == 10);
     assert_true(f.total == 142 && isnan(f.of[GPU_FLOPS_TENSOR_FP8]));
+    k.m[GPU_M_THREAD_INST_ON] = 100; /* five of a hundred: constants on their way to registers */
+    assert_true(gpu_counted_flops(&k).total == 130);
 }
 
 TEST(busy_tensor_cores_without_operations_leave_the_sum_unknown)

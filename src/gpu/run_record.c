@@ -14,10 +14,10 @@ enum { TOP = 3 };
 #define DEVICE(member) FIELD(struct gpu_device, member, #member, .is_optional = true)
 
 static const struct field device_fields[] = {
-    DEVICE(name),         DEVICE(uuid),      DEVICE(cc),       DEVICE(sm_count),
-    DEVICE(l2_bytes),     DEVICE(mem_bytes), DEVICE(bus_bits), DEVICE(mem_clock_khz),
-    DEVICE(sm_clock_khz), DEVICE(driver),    DEVICE(cuda),     DEVICE(ecc),
-    DEVICE(mig),
+    DEVICE(name),     DEVICE(uuid),         DEVICE(cc),       DEVICE(sm_count),
+    DEVICE(l2_bytes), DEVICE(mem_bytes),    DEVICE(bus_bits), DEVICE(mem_clock_khz),
+    DEVICE(gbps),     DEVICE(sm_clock_khz), DEVICE(driver),   DEVICE(cuda),
+    DEVICE(ecc),      DEVICE(mig),
 };
 static const struct record device_record = RECORD(struct gpu_device, device_fields);
 

@@ -162,13 +162,27 @@ static double share_of(double one, double other)
     return one + other > 0 ? 100 * one / (one + other) : (double)NAN;
 }
 
+/* Counters of tensor cores come for kernels that have use for them. */
+static bool is_counted(struct str counter)
+{
+    return !str_starts(counter, S("launch__")) && !str_contains(counter, S("_path_tensor_")) &&
+           !str_contains(counter, S("_executed_pipe_tensor"));
+}
+
+/* By this name or by another one for the same. */
+static bool has_value(const struct gpu_turns *r, const struct trace_counter *c, int metric,
+                      size_t at)
+{
+    return !isnan(metric >= 0 ? value_of(r, c, (enum gpu_metric)metric) : c->values[at]);
+}
+
 struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t id)
 {
     const struct trace_counter *c = &r->counters[at];
     struct gpu_counted out = {
         .kernel = gpu_kernel_none(), .mangled = str_of(c->name), .passes = c->passes};
     int best[GPU_METRICS];
-    bool has_sums = false;
+    bool has_sums = false, is_met[GPU_METRICS] = {false};
 
     for (size_t i = 0; i < GPU_METRICS; i++)
         best[i] = INT32_MAX;
@@ -177,10 +191,13 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t
     gpu_launch_resources(&out.kernel, c->launch);
     for (size_t i = 0; i < r->n_metrics; i++) {
         struct str counter = str_of(r->metrics[i]), reason;
-        bool is_counter = !str_starts(counter, S("launch__"));
-        out.metrics += is_counter;
-        out.values += is_counter && !isnan(c->values[i]);
         int rank = 0, metric = gpu_metric_of_counter(counter, &rank);
+        if (is_counted(counter) && !(metric >= 0 && is_met[metric])) {
+            out.metrics++;
+            out.values += has_value(r, c, metric, i);
+        }
+        if (metric >= 0)
+            is_met[metric] = true;
         if (gpu_stall_of_counter(counter, &reason) && !isnan(c->values[i])) {
             gpu_kernel_stall(&out.kernel, reason, c->values[i]);
             has_sums |= str_ends(counter, S(".sum"));

@@ -177,7 +177,7 @@ TEST(only_launches_with_the_same_work_are_joined)
     assert_int_equal(turns.n, 2);
     struct gpu_counted small = gpu_counted_of(&turns, 0, 0), large = gpu_counted_of(&turns, 1, 1);
     assert_true(small.kernel.m[GPU_M_DRAM_RD] == 1 && large.kernel.m[GPU_M_DRAM_RD] == 4);
-    assert_true(small.kernel.m[GPU_M_DUR_NS] == 11 && small.values == 4 && small.metrics == 5);
+    assert_true(small.kernel.m[GPU_M_DUR_NS] == 11 && small.values == 4 && small.metrics == 4);
     struct gpu_counted both[] = {small, large};
     gpu_variants_count(&variants, both, 2, -1, &arena);
     assert_int_equal(variants.at.n, 1);

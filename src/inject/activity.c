@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "inject/modules.h"
-#include "inject/threads.h"
 
 enum {
     BUFFER_BYTES = 8 << 20,
@@ -22,7 +21,6 @@ enum {
     FLUSH_FORCED = 1,
     ATTRIBUTE_POOL_LIMIT = 2,
     ATTRIBUTE_ZEROED = 5,
-    ATTRIBUTE_BUFFER_PER_THREAD = 9,
     POOL_LIMIT = 250,
 };
 
@@ -80,7 +78,6 @@ static void requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
 {
     struct node *node = take_slot();
 
-    threads_note();
     *most_records = 0;
     *buffer = node != NULL ? (uint8_t *)node + NODE_BYTES : NULL;
     *bytes = node != NULL ? BUFFER_BYTES : 0;
@@ -285,30 +282,22 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
     }
 }
 
-/* Where every thread has buffers of its own, it asks for the first one itself: then we know its
- * number. Else CUPTI has to find it out for each record, which takes 0.4 us a launch. */
 static void set_attributes(struct inject_session *s)
 {
-    enum { THREAD_ID_SYSTEM = 1 };
     size_t limit = POOL_LIMIT, limit_bytes = sizeof(limit);
     uint8_t yes = 1;
     size_t yes_bytes = sizeof(yes);
-    bool knows_threads = false;
 
-    if (s->cupti.ActivitySetAttribute != NULL) {
-        s->cupti.ActivitySetAttribute(ATTRIBUTE_POOL_LIMIT, &limit_bytes, &limit);
-        s->cupti.ActivitySetAttribute(ATTRIBUTE_ZEROED, &yes_bytes, &yes);
-        knows_threads = s->cupti.version >= CUPTI_13 &&
-                        s->cupti.ActivitySetAttribute(ATTRIBUTE_BUFFER_PER_THREAD, &yes_bytes,
-                                                      &yes) == CUPTI_OK;
-    }
-    if (!knows_threads && s->cupti.SetThreadIdType != NULL)
-        s->cupti.SetThreadIdType(THREAD_ID_SYSTEM);
-    threads_note();
+    if (s->cupti.ActivitySetAttribute == NULL)
+        return;
+    s->cupti.ActivitySetAttribute(ATTRIBUTE_POOL_LIMIT, &limit_bytes, &limit);
+    s->cupti.ActivitySetAttribute(ATTRIBUTE_ZEROED, &yes_bytes, &yes);
 }
 
 static bool activity_start(struct inject_session *s)
 {
+    enum { THREAD_ID_SYSTEM = 1 };
+
     a.session = s;
     a.region = mmap(NULL, (size_t)SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -319,6 +308,8 @@ static bool activity_start(struct inject_session *s)
     atomic_store(&a.free, UINT64_MAX << TOUCHED);
     if (!session_subscribe(s, on_callback))
         return false;
+    if (s->cupti.SetThreadIdType != NULL)
+        s->cupti.SetThreadIdType(THREAD_ID_SYSTEM);
     set_attributes(s);
     if (s->settings.latency && s->cupti.ActivityEnableLatencyTimestamps != NULL)
         s->cupti.ActivityEnableLatencyTimestamps(1);

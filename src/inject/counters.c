@@ -373,9 +373,12 @@ static void write_ranges(struct inject_session *s, struct target *t)
         return;
     const struct graph_kernel *nodes = nodes_of(&now.launch, info.ranges);
     if (info.ranges != 1 && nodes == NULL) {
+        size_t known;
         if (!c.is_told_ranges)
             session_note(s, "ranges-differ", 0, now.launch.name);
         c.is_told_ranges = true;
+        if (graphs_kernels(now.launch.graph, &known) != NULL)
+            return; /* some of its kernels, and it cannot be told which */
         now.launch.name = "?";
         memset(now.launch.grid, 0, sizeof(now.launch.grid));
         memset(now.launch.block, 0, sizeof(now.launch.block));

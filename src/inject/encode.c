@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "inject/cupti.h"
-#include "inject/threads.h"
 #include "inject/writer.h"
 
 enum { OBJECT_THREAD = 2 };
@@ -129,7 +128,7 @@ static void put_call(const struct target *t, const void *record)
     uint64_t fields[CALL_FIELDS] = {
         [CALL_DOMAIN] = domain,
         [CALL_ID] = c->id,
-        [CALL_THREAD] = threads_number(c->thread),
+        [CALL_THREAD] = c->thread,
         [CALL_NAME] = writer_string(t->w, name),
     };
     put(t, TIMED(TRACE_CALL, c), SITE(CALL), NUMBERS(c->result), 1);
@@ -160,7 +159,7 @@ static void put_event(const struct target *t, const void *record)
 
 static uint64_t thread_of(uint32_t object_kind, const struct cupti_object *object)
 {
-    return object_kind == OBJECT_THREAD ? threads_number(object->id[1]) : 0;
+    return object_kind == OBJECT_THREAD ? object->id[1] : 0;
 }
 
 static void put_overhead(const struct target *t, const void *record)
