@@ -65,7 +65,7 @@ static enum gpu_page page_of_line(struct str line)
         {S_INIT("range,kernel,"), GPU_PAGE_RANGES},
     };
 
-    if (nsys_is_text_summary(line))
+    if (ncu_is_text_summary(line))
         return GPU_PAGE_TABLE;
     if (begins_with_time(line))
         return ncu_is_summary(line) ? GPU_PAGE_SUMMARY : GPU_PAGE_NONE;
@@ -447,7 +447,7 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
         else if (p->kind == GPU_PAGE_TEXT)
             read_rows(p, GPU_PAGE_DETAILS, ncu_text_rows(in->arena, page));
         else if (p->kind == GPU_PAGE_TABLE)
-            read_rows(p, GPU_PAGE_SUMMARY, nsys_text_rows(in->arena, page));
+            read_rows(p, GPU_PAGE_SUMMARY, ncu_summary_rows(in->arena, page));
         else
             read_page(p, page);
         p->line_base += lines_in(page);

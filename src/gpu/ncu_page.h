@@ -91,8 +91,8 @@ bool ncu_is_text_launch(struct str line);
 struct str ncu_text_rows(struct arena *arena, struct str text);
 
 /* The same for a kernel summary that is no CSV: its header, and the summary as CSV. */
-bool nsys_is_text_summary(struct str line);
-struct str nsys_text_rows(struct arena *arena, struct str page);
+bool ncu_is_text_summary(struct str line);
+struct str ncu_summary_rows(struct arena *arena, struct str page);
 
 void ncu_read_summary(struct ncu_page *p);
 void ncu_read_launches(struct ncu_page *p); /* raw pages and ranges */

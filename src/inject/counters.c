@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/graphs.h"
 #include "inject/launch.h"
 #include "inject/metric_set.h"
 
@@ -358,7 +357,7 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
 static const struct graph_kernel *nodes_of(const struct launch *l, size_t ranges)
 {
     size_t n = 0;
-    const struct graph_kernel *nodes = l->is_graph ? graphs_kernels(l->graph, &n) : NULL;
+    const struct graph_kernel *nodes = l->is_graph ? graph_kernels(l->graph, &n) : NULL;
 
     return n == ranges ? nodes : NULL;
 }
@@ -377,7 +376,7 @@ static void write_ranges(struct inject_session *s, struct target *t)
         if (!c.is_told_ranges)
             session_note(s, "ranges-differ", 0, now.launch.name);
         c.is_told_ranges = true;
-        if (graphs_kernels(now.launch.graph, &known) != NULL)
+        if (graph_kernels(now.launch.graph, &known) != NULL)
             return; /* some of its kernels, and it cannot be told which */
         now.launch.name = "?";
         memset(now.launch.grid, 0, sizeof(now.launch.grid));
@@ -413,7 +412,7 @@ static size_t ranges_of(const struct launch *l)
 {
     size_t n = 0;
 
-    if (l->is_graph && graphs_kernels(l->graph, &n) != NULL && n > RANGES)
+    if (l->is_graph && graph_kernels(l->graph, &n) != NULL && n > RANGES)
         return n < RANGES_MOST ? n : RANGES_MOST;
     return RANGES;
 }
@@ -498,7 +497,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         launch_range(s, id, data);
     else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS)
         context_ends(s, ((const struct cupti_resource_data *)data)->context);
-    else if (domain == DOMAIN_DRIVER && (launch_capture(id, call) || graphs_follow(s, id, call)))
+    else if (domain == DOMAIN_DRIVER && (launch_capture(id, call) || graph_follow(s, id, call)))
         return;
     else if (domain == DOMAIN_DRIVER && call->site == 1)
         launch_ends(s);
@@ -518,7 +517,7 @@ static bool counters_start(struct inject_session *s)
         return false;
     c.session = s;
     launch_subscribe(s);
-    graphs_subscribe(s);
+    graph_subscribe(s);
     return true;
 }
 

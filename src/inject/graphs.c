@@ -1,7 +1,7 @@
 /*
- * Graphs and their kernels. See graphs.h.
+ * Graphs and their kernels. See launch.h.
  */
-#include "inject/graphs.h"
+#include "inject/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool is_in(const uint32_t *ids, size_t n, uint32_t id)
     return false;
 }
 
-void graphs_subscribe(struct inject_session *s)
+void graph_subscribe(struct inject_session *s)
 {
     for (size_t i = 0; i < ARRAY_LEN(makes); i++)
         s->cupti.EnableCallback(1, s->subscriber, DOMAIN_DRIVER, makes[i]);
@@ -142,7 +142,7 @@ static void change(const void *exec, bool has_ended)
         g->exec = NULL;
 }
 
-bool graphs_follow(struct inject_session *s, uint32_t id, const struct cupti_callback_data *data)
+bool graph_follow(struct inject_session *s, uint32_t id, const struct cupti_callback_data *data)
 {
     const struct cuda *cuda = &s->cuda;
     const struct cuda_graph_made *made = data->params;
@@ -167,7 +167,7 @@ bool graphs_follow(struct inject_session *s, uint32_t id, const struct cupti_cal
     return true;
 }
 
-const struct graph_kernel *graphs_kernels(const void *exec, size_t *n)
+const struct graph_kernel *graph_kernels(const void *exec, size_t *n)
 {
     const struct graph_kernel *kernels = NULL;
 

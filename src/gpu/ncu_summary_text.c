@@ -10,10 +10,14 @@
  * Cells may also be separated by tabs (--format tsv) or semicolons (spreadsheets of countries that
  * write a comma for the decimal point).
  */
-#include "base/text.h"
+#include "base/vec.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 32 };
+
+struct summary_rows {
+    VEC_OF(char) text;
+};
 
 struct layout {
     char separator;                      /* 0: columns have fixed places */
@@ -21,7 +25,7 @@ struct layout {
     size_t n;
 };
 
-bool nsys_is_text_summary(struct str line)
+bool ncu_is_text_summary(struct str line)
 {
     struct str head = str_trim(line);
 
@@ -69,17 +73,17 @@ static struct layout layout_of(struct str header, struct str next)
     return l;
 }
 
-static void put_cell(struct text *rows, struct str cell, bool is_first)
+static void put_cell(struct summary_rows *rows, struct str cell, bool is_first)
 {
     if (!is_first)
-        text_char(rows, ',');
-    text_char(rows, '"');
+        vec_push(&rows->text, ',');
+    vec_push(&rows->text, '"');
     for (size_t i = 0; i < cell.n; i++) {
         if (cell.at[i] == '"')
-            text_char(rows, '"');
-        text_char(rows, cell.at[i]);
+            vec_push(&rows->text, '"');
+        vec_push(&rows->text, cell.at[i]);
     }
-    text_char(rows, '"');
+    vec_push(&rows->text, '"');
 }
 
 static struct str unquoted(struct str cell)
@@ -89,7 +93,7 @@ static struct str unquoted(struct str cell)
     return is_quoted ? str_part(cell, 1, cell.n - 2) : cell;
 }
 
-static void put_row(struct text *rows, const struct layout *l, struct str line)
+static void put_row(struct summary_rows *rows, const struct layout *l, struct str line)
 {
     struct str rest = str_trim(line), cell;
     bool is_first = true;
@@ -105,12 +109,12 @@ static void put_row(struct text *rows, const struct layout *l, struct str line)
             is_first = false;
         }
     }
-    text_char(rows, '\n');
+    vec_push(&rows->text, '\n');
 }
 
-struct str nsys_text_rows(struct arena *arena, struct str page)
+struct str ncu_summary_rows(struct arena *arena, struct str page)
 {
-    struct text rows = {0};
+    struct summary_rows rows = {0};
     struct str rest = page, header, line;
 
     str_split(&rest, '\n', &header);
@@ -120,7 +124,7 @@ struct str nsys_text_rows(struct arena *arena, struct str page)
     while (rest.n > 0 && str_split(&rest, '\n', &line))
         if (!is_ruler(line) && str_trim(line).n > 0)
             put_row(&rows, &l, line);
-    struct str out = arena_str(arena, text_view(&rows));
-    text_free(&rows);
+    struct str out = arena_str(arena, (struct str){rows.text.at, rows.text.n});
+    vec_free(&rows.text);
     return out;
 }
