@@ -140,37 +140,38 @@ enum status mpi_fold_f64(const struct mpi *mpi, double *at, size_t n, enum mpi_f
     return fold(mpi, at, n, MPI_ELEM_F64, how, d);
 }
 
-static void cut_parts(struct mpi_parts *parts, const char *at, const size_t *sizes)
+/* How much each rank gives. */
+static enum status share_sizes(const struct mpi *mpi, size_t bytes, size_t *sizes,
+                               struct arena *arena, struct diag *d)
 {
-    for (size_t i = 0; i < parts->n; i++) {
-        parts->of[i] = (struct str){at, sizes[i]};
-        at += sizes[i];
-    }
+    size_t ranks = (size_t)mpi->size;
+    int64_t mine = (int64_t)bytes, *all = ARENA_ARRAY(arena, int64_t, ranks);
+
+    sizes[0] = bytes;
+    if (mpi->calls == NULL)
+        return ST_OK;
+    int rc = mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64);
+    for (size_t i = 0; i < ranks; i++)
+        sizes[i] = (size_t)all[i];
+    return check(mpi, rc, "MPI_Allgather", d);
 }
 
 enum status mpi_gather(const struct mpi *mpi, const void *at, size_t bytes, struct arena *arena,
                        struct mpi_parts *out, struct diag *d)
 {
-    size_t ranks = (size_t)mpi->size, *sizes = ARENA_ARRAY(arena, size_t, ranks), total = bytes;
+    size_t ranks = (size_t)mpi->size, *sizes = ARENA_ARRAY(arena, size_t, ranks), total = 0;
     char *into = NULL;
 
     *out = (struct mpi_parts){.n = mpi->rank == 0 ? ranks : 0};
-    sizes[0] = bytes;
-    if (mpi->calls != NULL) {
-        int64_t mine = (int64_t)bytes, *all = ARENA_ARRAY(arena, int64_t, ranks);
-        TRY(check(mpi, mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64), "MPI_Allgather",
-                  d));
-        total = 0;
-        for (size_t i = 0; i < ranks; i++) {
-            sizes[i] = (size_t)all[i];
-            total += sizes[i];
-        }
-    }
+    TRY(share_sizes(mpi, bytes, sizes, arena, d));
+    for (size_t i = 0; i < ranks; i++)
+        total += sizes[i];
     if (out->n > 0) {
         into = arena_alloc(arena, total + 1);
         out->of = ARENA_ARRAY(arena, struct str, ranks);
-        cut_parts(out, into, sizes);
     }
+    for (size_t i = 0, from = 0; i < out->n; from += sizes[i++])
+        out->of[i] = (struct str){into + from, sizes[i]};
     if (mpi->calls != NULL)
         return check(mpi, mpi->calls->gather(NULL, at, bytes, sizes, into, 0), "MPI_Gather", d);
     if (bytes > 0)
