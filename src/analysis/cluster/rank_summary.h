@@ -21,9 +21,15 @@ enum {
 /* A communicator. */
 struct summary_group {
     struct str id, purpose; /* empty: not known */
-    int64_t *ranks;         /* ascending; none: not known */
-    size_t n;
+    size_t n;               /* members; 0: not known */
+    int64_t first, stride;  /* of ranks at equal distances, which take no list */
+    int64_t *ranks;         /* ascending; NULL: by `first` and `stride` */
 };
+
+static inline int64_t summary_member(const struct summary_group *g, size_t i)
+{
+    return g->ranks != NULL ? g->ranks[i] : g->first + (int64_t)i * g->stride;
+}
 
 /* A step on the device: from its first kernel to that of the next. */
 struct summary_step {
