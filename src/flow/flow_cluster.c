@@ -148,23 +148,33 @@ static struct str summarize(const struct cluster_run *run, const struct bundle *
     struct cluster_part part = {0};
     struct input_options options = run->job->input;
     struct loaded loaded = {0};
+    struct rank_summary *sums = NULL;
+    size_t totals = 0;
 
     options.progress = NULL;
     diag_init(&part.diag);
     part.status = load_bundle(b, arena_cstr(run->arena, str_basename(str_of(b->path))), &options,
                               &part.diag, &loaded);
     part.ranks = ARENA_ARRAY(run->arena, struct rank_summary, loaded.list.n);
+    if (loaded.list.n == 1)
+        totals = rank_summary_totals(loaded.list.at[0], run->arena, &sums);
     for (size_t i = 0; i < loaded.list.n; i++) {
         struct capture *cap = loaded.list.at[i];
         struct study st;
-        study_begin(&st, cap, rank_summary_options());
-        rank_summary_make(&part.ranks[part.n++], &st, run->arena);
-        study_end(&st);
+        if (totals == 0) {
+            study_begin(&st, cap, rank_summary_options());
+            rank_summary_make(&part.ranks[part.n++], &st, run->arena);
+            study_end(&st);
+        }
         if (i == 0)
             add_sources(&part, cap, run->arena);
         capture_free(cap);
     }
     vec_free(&loaded.list);
+    if (totals > 0) {
+        part.ranks = sums;
+        part.n = totals;
+    }
     struct str bytes = cluster_part_encode(&part, run->arena);
     diag_fini(&part.diag);
     return bytes;

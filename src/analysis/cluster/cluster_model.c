@@ -268,7 +268,10 @@ static void match_rank(struct matcher *f, size_t r, const struct turns *turns, s
         hash_put(seen, key, order + 1);
         hash_get(&f->turns, key, &turn);
         hash_get(counts, key, &count);
-        bool fits = count == turns->list.at[turn].count;
+        /* a transfer whose ends are not known could be with any of several */
+        bool is_vague =
+            c->kind == COLLECTIVE_SEND_RECV && !is_pair(c) && m->groups[node.group].n != 2;
+        bool fits = count == turns->list.at[turn].count && !is_vague;
         uint64_t own = hash_mix(hash_mix(key, (uint64_t)order + 1), (uint64_t)c->kind + 1);
         m->node_of[r][i] = add_node(f, fits ? own | 1 : 0, &node);
     }

@@ -92,4 +92,8 @@ struct rank_summary {
 void rank_summary_make(struct rank_summary *out, struct study *st, struct arena *arena);
 struct study_options rank_summary_options(void);
 
+/* Of a capture that holds sums of several ranks and no kernels; gives how many, 0: it is none. */
+size_t rank_summary_totals(const struct capture *cap, struct arena *arena,
+                           struct rank_summary **out);
+
 #endif
