@@ -88,8 +88,6 @@ static void add_tops(struct report *r, const struct incore_change_list *list, si
         {"moved us", COLUMN_RIGHT, 0},
     };
 
-    if (list->n == 0)
-        return;
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < list->n && i < most; i++) {
         const struct incore_change *c = &list->at[i];
@@ -114,8 +112,6 @@ static void add_stalls(struct report *r, const struct incore_change_list *list, 
         {"", COLUMN_TEXT, 0},
     };
 
-    if (list->n == 0)
-        return;
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < list->n && i < most; i++) {
         const struct incore_change *c = &list->at[i];
@@ -146,8 +142,10 @@ static void print_text(struct session *s, const struct args *args,
 
     add_runs(r, studies, c);
     add_pipes(r, c);
-    add_tops(r, &c->tops, args->top);
-    add_stalls(r, &c->stalls, args->top);
+    if (c->tops.n > 0)
+        add_tops(r, &c->tops, args->top);
+    if (c->stalls.n > 0)
+        add_stalls(r, &c->stalls, args->top);
     if (c->is_same)
         report_say(r, "No change.");
     session_report(s, r);
