@@ -19,7 +19,7 @@ static const struct args defaults = {.dtype = "torch.bfloat16", .limit_s = 1};
 
 static const struct opt options[] = {
     OPT_LIST(0, "ops", "LIST", struct args, ops,
-             "collectives, with commas between, or all (default: the first four)"),
+             "collectives, by commas, or all (default: the first four)"),
     OPT_LIST(0, "num-devices", "LIST", struct args, devices,
              "group sizes (default: 16, or the ranks if fewer)"),
     OPT_LIST(0, "topology-tier", "LIST", struct args, tiers,
@@ -173,11 +173,13 @@ static void print_plan(struct session *s, const struct comm_bench_job *job)
 {
     for (size_t i = 0; i < job->plan.n_ops; i++) {
         enum collective op = job->plan.ops[i];
-        out_printf(&s->out, "%.*s: %zu sizes, groups of", STR_ARGS(comm_kinds[op].name),
-                   job->plan.n_bytes);
-        for (size_t k = 0; k < job->plan.n_ranks && op != COMM_SEND_RECV; k++)
-            out_printf(&s->out, "%s %lld", k > 0 ? "," : "", (long long)job->plan.ranks[k]);
-        out_text(&s->out, op == COMM_SEND_RECV ? " 2\n" : "\n");
+        bool is_pair = op == COMM_SEND_RECV;
+        struct str groups = is_pair ? S("2") : S("");
+        for (size_t k = 0; k < job->plan.n_ranks && !is_pair; k++)
+            groups = arena_format(&s->arena, "%.*s%s%lld", STR_ARGS(groups), k > 0 ? ", " : "",
+                                  (long long)job->plan.ranks[k]);
+        out_printf(&s->out, "%.*s: %zu sizes, groups of %.*s\n", STR_ARGS(comm_kinds[op].name),
+                   job->plan.n_bytes, STR_ARGS(groups));
     }
 }
 
@@ -212,6 +214,8 @@ static int run(struct session *s, const void *given)
 
     comm_bench_init(&b);
     int code = read_job(s, given, lists, &job, &b);
+    if (code == CODE_DONE && s->common.dry_run && job.plan.n_ranks == 0)
+        lists->ranks[job.plan.n_ranks++] = USUAL_RANKS;
     if (code == CODE_DONE && s->common.dry_run)
         print_plan(s, &job);
     else if (code == CODE_DONE)

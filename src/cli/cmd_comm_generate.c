@@ -92,10 +92,12 @@ static const char *const *argv_of(const struct launcher *l, const struct comm_la
 static void print_command(const struct launcher *l, const struct comm_launch *launch,
                           const char *const *argv)
 {
-    out_printf(&l->s->out, "MASTER_PORT=%" PRId64, launch->port);
+    struct arena *arena = &l->s->arena;
+    struct str line = arena_format(arena, "MASTER_PORT=%" PRId64, launch->port);
+
     for (size_t i = 0; argv[i] != NULL; i++)
-        out_printf(&l->s->out, " %s", out_clean(&l->s->arena, str_of(argv[i])));
-    out_text(&l->s->out, "\n");
+        line = arena_format(arena, "%.*s %s", STR_ARGS(line), argv[i]);
+    out_printf(&l->s->out, "%s\n", out_clean(arena, line));
 }
 
 static bool was_signalled(const struct proc_result *result, int signal)

@@ -64,7 +64,7 @@ void comm_bench_add(struct comm_bench *b, const struct comm_config *config, doub
 
     ranked_sort(seconds, n);
     double median = ranked_at(seconds, n, 0.5) * 1e6;
-    struct comm_result r = {
+    struct comm_measured r = {
         .config = *config,
         .us = num_round(median, 2),
         .gbps = num_round(median > 0 ? bytes / (median * 1e-6) / 1e9 : 0, 2),
@@ -107,7 +107,7 @@ enum status comm_bench_append(const struct comm_bench *b, size_t first, enum col
 
     enum status st = read_old(path, &out, d);
     for (size_t i = first; i < b->results.n && st == ST_OK; i++) {
-        const struct comm_result *r = &b->results.at[i];
+        const struct comm_measured *r = &b->results.at[i];
         if (r->config.op == op)
             text_format(&out, "%" PRId64 ",%" PRId64 ",%s,%zu,%.2f,%.2f\r\n", r->config.bytes,
                         r->config.ranks, b->dtype, r->config.tier, r->us, r->gbps);
@@ -125,7 +125,7 @@ void comm_bench_fit(struct comm_bench *b)
     for (size_t op = 0; op < COMM_COLLECTIVES; op++) {
         points.n = 0;
         for (size_t i = 0; i < b->results.n; i++) {
-            const struct comm_result *r = &b->results.at[i];
+            const struct comm_measured *r = &b->results.at[i];
             if (r->config.op == op)
                 vec_push(&points, ((struct comm_point){r->config.bytes, r->config.ranks,
                                                        (int64_t)r->config.tier, r->us}));
@@ -144,21 +144,21 @@ static const char *op_name(unsigned op)
 }
 
 static const struct field result_fields[] = {
-    FIELD_OF_ENUM(struct comm_result, config.op, "collective", op_name, COMM_COLLECTIVES,
+    FIELD_OF_ENUM(struct comm_measured, config.op, "collective", op_name, COMM_COLLECTIVES,
                   .head = "collective"),
-    FIELD(struct comm_result, config.ranks, "num_devices", .head = "devices"),
-    FIELD(struct comm_result, config.tier, "topology_tier", .head = "tier"),
-    FIELD(struct comm_result, config.bytes, "message_bytes", .head = "bytes"),
-    FIELD(struct comm_result, us, "duration_us", .head = "µs", .unit = UNIT_PLAIN,
+    FIELD(struct comm_measured, config.ranks, "num_devices", .head = "devices"),
+    FIELD(struct comm_measured, config.tier, "topology_tier", .head = "tier"),
+    FIELD(struct comm_measured, config.bytes, "message_bytes", .head = "bytes"),
+    FIELD(struct comm_measured, us, "duration_us", .head = "time µs", .unit = UNIT_PLAIN,
           .form = FORM_POINT),
-    FIELD(struct comm_result, gbps, "bandwidth_gbps", .head = "GB/s", .unit = UNIT_PLAIN,
+    FIELD(struct comm_measured, gbps, "bandwidth_gbps", .head = "GB/s", .unit = UNIT_PLAIN,
           .form = FORM_POINT),
-    FIELD(struct comm_result, us_min, "min_us", .form = FORM_POINT, .decimals = 3),
-    FIELD(struct comm_result, us_max, "max_us", .form = FORM_POINT, .decimals = 3),
-    FIELD(struct comm_result, calls, "calls", .head = "calls"),
-    FIELD(struct comm_result, dispatch_us, "dispatch_overhead_us", .form = FORM_POINT),
+    FIELD(struct comm_measured, us_min, "min_us", .form = FORM_POINT, .decimals = 3),
+    FIELD(struct comm_measured, us_max, "max_us", .form = FORM_POINT, .decimals = 3),
+    FIELD(struct comm_measured, calls, "calls", .head = "calls"),
+    FIELD(struct comm_measured, dispatch_us, "dispatch_overhead_us", .form = FORM_POINT),
 };
-const struct record comm_result_record = RECORD(struct comm_result, result_fields);
+const struct record comm_result_record = RECORD(struct comm_measured, result_fields);
 
 static struct field_value bandwidth(const void *of, const struct record_env *env)
 {

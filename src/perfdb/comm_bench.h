@@ -10,7 +10,7 @@
 #include "perfdb/comm_model.h"
 #include "report/record.h"
 
-struct comm_result {
+struct comm_measured {
     struct comm_config config;
     double us, gbps;    /* as written: with the time of the launch, two decimals */
     double dispatch_us; /* the part of it that was added for the launch */
@@ -23,7 +23,7 @@ struct comm_bench {
     struct str device;   /* name in the database; empty: none */
     const char *dtype;   /* "DT_BF16" */
     int64_t ranks;       /* of the job */
-    VEC_OF(struct comm_result) results;
+    VEC_OF(struct comm_measured) results;
     VEC_OF(struct str) warnings; /* what was skipped; live in the job's arena */
     struct comm_model model;     /* lines, after comm_bench_fit() */
 };
