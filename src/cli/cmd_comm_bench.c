@@ -232,7 +232,7 @@ const struct command command_comm_bench = {
     .details =
         "Started by mpirun (or srun), measures collectives between the ranks on buffers in host "
         "memory: all_reduce, all_gather, reduce_scatter, all_to_all and, with --ops all, broadcast "
-        "and send_recv (half of a round trip). Each row is the median of up to 100 calls, 5 at "
+        "and send_recv (half of a round trip). Each row is the median of up to 100 calls, 3 at "
         "least, each as long as its slowest rank takes; up to 20 calls come before to warm up. "
         "--time-limit bounds the calls of large messages.\n"
         "\n"
