@@ -243,7 +243,9 @@ if(TARGET mpi AND MPIEXEC_EXECUTABLE)
     add_dependencies(unit mpi)
     add_test(NAME mpi.ranks COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 4 --oversubscribe
         $<TARGET_FILE:unit.driver.mpi>)
-    set_tests_properties(mpi.ranks PROPERTIES ENVIRONMENT
+    add_test(NAME mpi.bench COMMAND ${CMAKE_SOURCE_DIR}/tests/mpi/bench $<TARGET_FILE:strata>
+        ${MPIEXEC_EXECUTABLE})
+    set_tests_properties(mpi.ranks mpi.bench PROPERTIES ENVIRONMENT
         "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASAN_OPTIONS=detect_leaks=0")
 endif()
 

@@ -4,9 +4,11 @@
  */
 #include "cli/session.h"
 
-extern const struct command command_comm_validate;
+extern const struct command command_comm_bench, command_comm_generate, command_comm_validate;
 
 static const struct command *const subs[] = {
+    &command_comm_bench,
+    &command_comm_generate,
     &command_comm_validate,
     NULL,
 };
@@ -14,7 +16,7 @@ static const struct command *const subs[] = {
 const struct command command_comm = {
     .name = "comm",
     .group = GROUP_DATABASE,
-    .summary = "check measured durations of collectives",
+    .summary = "measure collectives and check the results",
     .usage = "COMMAND [OPTIONS] …",
     .details = "Tables of collectives are part of the operator database: one CSV per collective, "
                "with message size, number of devices, network tier and duration.",

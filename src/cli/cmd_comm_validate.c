@@ -37,7 +37,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "--tolerance must be greater than 0");
     job.lists_all = s->common.verbose;
     enum status st = comm_validate(&v, &job, &s->diag);
-    for (size_t i = 0; i < COMM_VALIDATED; i++)
+    for (size_t i = 0; i < v.n_checks; i++)
         if (v.checks[i].is_there)
             session_read(s, fs_join(&s->arena, job.dir, comm_kinds[i].file), "collectives",
                          v.checks[i].rows_read, v.checks[i].rows_read - v.checks[i].rows.n);
@@ -64,7 +64,8 @@ const struct command command_comm_validate = {
         "The built-in links are those of one Ascend system (ATLAS_800_A3). For other systems "
         "--links takes a CSV with the columns tier, bandwidth (bytes/s) and latency (us), or "
         "collective, alpha (us) and beta (us per byte). --links fit fits a line to the rows of "
-        "each collective, device count and tier, which shows outliers.\n"
+        "each collective, device count and tier, which shows outliers, and prints its R2. With "
+        "--links the tables of broadcast and send/receive are checked too.\n"
         "\n"
         "Use --reduce-scatter-total if the message size of a reduce_scatter row is one rank's "
         "share.",

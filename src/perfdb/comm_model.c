@@ -342,6 +342,10 @@ enum status comm_model_read(struct comm_model *model, const char *path, struct d
     return st;
 }
 
+/* A time of ten times the line is as far off as a tenth: the line that solve() finds, which is
+ * drawn to the short times, is refined by the logarithm of the ratio. */
+enum { REFINEMENTS = 30 };
+
 /* Sums over the points of one line: with x = 1/t and y = m/t the error is (a x + b y - 1)^2. */
 struct sums {
     double xx, xy, yy, x, y;
@@ -378,6 +382,59 @@ static void add_point(struct sums *s, const struct comm_point *p)
     *s = (struct sums){s->xx + x * x, s->xy + x * y, s->yy + y * y, s->x + x, s->y + y};
 }
 
+/* One step of Gauss and Newton for the sum of squares of log(line / time), in the logarithms of
+ * both parts, so that these stay above 0. */
+static struct comm_line refine_once(struct comm_line line, const struct comm_point *points,
+                                    size_t n)
+{
+    double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double per_bytes = line.beta_us * (double)points[i].bytes, us = points[i].us;
+        double sum = line.alpha_us + per_bytes;
+        if (!(us > 0) || !isfinite(us) || !(sum > 0))
+            continue;
+        double x = line.alpha_us / sum, y = per_bytes / sum, off = log(sum / us);
+        aa += x * x;
+        ab += x * y;
+        bb += y * y;
+        a += x * off;
+        b += y * off;
+    }
+    double det = aa * bb - ab * ab;
+    double by_alpha = line.beta_us == 0 && aa > 0 ? a / aa : 0;
+    double by_beta = line.alpha_us == 0 && bb > 0 ? b / bb : 0;
+    if (line.alpha_us > 0 && line.beta_us > 0 && det > 1e-12 * aa * bb) {
+        by_alpha = (a * bb - b * ab) / det;
+        by_beta = (b * aa - a * ab) / det;
+    }
+    line.alpha_us *= exp(-fmax(-1, fmin(1, by_alpha)));
+    line.beta_us *= exp(-fmax(-1, fmin(1, by_beta)));
+    return line;
+}
+
+/* 1 - residual / total sum of squares, over the points that count. */
+static double r_squared(const struct comm_line *line, const struct comm_point *points, size_t n)
+{
+    double sum = 0, total = 0, residual = 0;
+    size_t used = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += points[i].us > 0 && isfinite(points[i].us) ? points[i].us : 0;
+        used += points[i].us > 0 && isfinite(points[i].us);
+    }
+    double mean = used > 0 ? sum / (double)used : 0;
+    for (size_t i = 0; i < n; i++) {
+        double us = points[i].us;
+        if (!(us > 0) || !isfinite(us))
+            continue;
+        double off = us - (line->alpha_us + line->beta_us * (double)points[i].bytes);
+        residual += off * off;
+        total += (us - mean) * (us - mean);
+    }
+    return total > 0 ? 1 - residual / total : NAN;
+}
+
 void comm_model_fit(struct comm_model *model, enum collective op, const struct comm_point *points,
                     size_t n)
 {
@@ -390,10 +447,15 @@ void comm_model_fit(struct comm_model *model, enum collective op, const struct c
     }
     for (size_t i = 0; i < n;) {
         const struct comm_point *first = &sorted[i];
+        struct comm_fit fit = {.op = op, .ranks = first->ranks, .tier = first->tier};
         struct sums s = {0};
         for (; i < n && by_group(first, &sorted[i]) == 0; i++)
             add_point(&s, &sorted[i]);
-        vec_push(&model->fits, ((struct comm_fit){op, first->ranks, first->tier, solve(s)}));
+        fit.line = solve(s);
+        for (size_t k = 0; k < REFINEMENTS; k++)
+            fit.line = refine_once(fit.line, first, i - (size_t)(first - sorted));
+        fit.r2 = r_squared(&fit.line, first, i - (size_t)(first - sorted));
+        vec_push(&model->fits, fit);
     }
     mem_free(sorted);
     if (model->fits.n > 0)

@@ -143,6 +143,7 @@ struct comm_fit {
     enum collective op;
     int64_t ranks, tier;
     struct comm_line line;
+    double r2; /* share of the variance of the times that the line explains; NaN: nothing varies */
 };
 
 enum { COMM_TIERS = COMM_DIMS };
@@ -162,7 +163,8 @@ void comm_model_free(struct comm_model *model);
 enum status comm_model_read(struct comm_model *model, const char *path, struct diag *d);
 
 /* Fits a line to the points of one collective for each number of ranks and tier: least squares of
- * the relative error, with neither part below 0. Points without a time above 0 do not count. */
+ * the relative error (the logarithm of line / time), with neither part below 0. Points without a
+ * time above 0 do not count. */
 void comm_model_fit(struct comm_model *model, enum collective op, const struct comm_point *points,
                     size_t n);
 

@@ -161,14 +161,17 @@ enum status comm_validate(struct comm_validation *v, const struct comm_job *job,
                          "is not a directory");
     TRY(choose_model(v, d));
     arena_init(&arena);
-    for (size_t i = 0; i < COMM_VALIDATED; i++) {
+    v->n_checks = COMM_VALIDATED;
+    for (size_t i = 0; i < COMM_COLLECTIVES; i++) {
         v->checks[i].op = (enum collective)i;
         v->checks[i].mean = v->checks[i].min = v->checks[i].max = NAN;
+        v->checks[i].is_there = fs_exists(fs_join(&arena, job->dir, comm_kinds[i].file));
+        if (job->links != NULL && i >= COMM_VALIDATED && v->checks[i].is_there)
+            v->n_checks = i + 1;
     }
-    for (size_t i = 0; i < COMM_VALIDATED && st == ST_OK; i++) {
+    for (size_t i = 0; i < v->n_checks && st == ST_OK; i++) {
         const char *path = fs_join(&arena, job->dir, comm_kinds[i].file);
         v->checks[i].was_visited = true;
-        v->checks[i].is_there = fs_exists(path);
         if (v->checks[i].is_there)
             st = check_file(v, (enum collective)i, path, d);
     }
@@ -178,7 +181,7 @@ enum status comm_validate(struct comm_validation *v, const struct comm_job *job,
 
 void comm_validation_free(struct comm_validation *v)
 {
-    for (size_t i = 0; i < COMM_VALIDATED; i++)
+    for (size_t i = 0; i < COMM_COLLECTIVES; i++)
         vec_free(&v->checks[i].rows);
     comm_model_free(&v->model);
 }
@@ -226,6 +229,19 @@ static void put_rows(struct text *out, const struct comm_check *check, bool list
     }
 }
 
+static void put_fits(struct text *out, const struct comm_model *model, size_t op)
+{
+    for (size_t i = 0; i < model->fits.n; i++) {
+        const struct comm_fit *fit = &model->fits.at[i];
+        if (fit->op == op)
+            text_format(out,
+                        "  fit: n_dev=%" PRId64 "  tier=%" PRId64
+                        "  latency=%.2fus  bandwidth=%.2fGB/s  R2=%.4f\n",
+                        fit->ranks, fit->tier, fit->line.alpha_us,
+                        fit->line.beta_us > 0 ? 1e-3 / fit->line.beta_us : INFINITY, fit->r2);
+    }
+}
+
 static void put_check(struct text *out, const struct comm_validation *v, size_t op,
                       const char *tolerance)
 {
@@ -237,6 +253,7 @@ static void put_check(struct text *out, const struct comm_validation *v, size_t 
     if (check->rows.n > 0)
         text_format(out, "  ratio: mean=%.2fx  min=%.2fx  max=%.2fx\n", check->mean, check->min,
                     check->max);
+    put_fits(out, &v->model, op);
     text_format(out, "%s", frame);
     if (check->rows.n > 0)
         put_rows(out, check, v->job.lists_all);
@@ -251,10 +268,10 @@ bool comm_validation_print(const struct comm_validation *v, bool is_whole, struc
     text_format(&out, "C9 Comm Alignment Validation\n  csv_dir   : %s\n  tolerance : %sx\n",
                 v->job.dir, tolerance);
     put_model(&out, v);
-    for (size_t i = 0; i < COMM_VALIDATED; i++)
+    for (size_t i = 0; i < v->n_checks; i++)
         if (v->checks[i].was_visited && !v->checks[i].is_there)
             text_format(&out, "  [SKIP] %s not found in %s\n", comm_kinds[i].file, v->job.dir);
-    for (size_t i = 0; i < COMM_VALIDATED && is_whole; i++)
+    for (size_t i = 0; i < v->n_checks && is_whole; i++)
         if (v->checks[i].is_there)
             put_check(&out, v, i, tolerance);
     if (is_whole) {
@@ -309,6 +326,7 @@ static const struct field fit_fields[] = {
     FIELD(struct comm_fit, tier, "topology_tier"),
     FIELD(struct comm_fit, line.alpha_us, "latency_us", .form = FORM_POINT),
     FIELD_CALC(FIELD_F64, "bandwidth_bytes_per_s", bandwidth, .form = FORM_POINT),
+    FIELD(struct comm_fit, r2, "r2", .form = FORM_POINT),
 };
 static const struct record fit_record = RECORD(struct comm_fit, fit_fields);
 
@@ -346,7 +364,7 @@ static const struct field validation_fields[] = {
     FIELD(struct comm_validation, counts[COMM_PASS], "pass"),
     FIELD(struct comm_validation, counts[COMM_WARN], "warn"),
     FIELD(struct comm_validation, counts[COMM_FAIL], "fail"),
-    FIELD_ARRAY(struct comm_validation, checks, "collectives", &check_record),
+    FIELD_ROOM(struct comm_validation, checks, n_checks, "collectives", &check_record),
 };
 static const struct record validation_record = RECORD(struct comm_validation, validation_fields);
 

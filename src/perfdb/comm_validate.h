@@ -1,7 +1,8 @@
 /*
  * comm_validate - measured collectives against a model of the links.
  *
- * Reads the tables of the four collectives in a folder and gives each row a verdict by the ratio
+ * Reads the tables of the four collectives in a folder (with given links or a fit also those of
+ * broadcast and send/receive) and gives each row a verdict by the ratio
  * of measured to predicted time: within the tolerance, within twice the tolerance, or beyond.
  */
 #ifndef STRATA_PERFDB_COMM_VALIDATE_H
@@ -40,7 +41,8 @@ struct comm_job {
 struct comm_validation {
     struct comm_job job;
     struct comm_model model;
-    struct comm_check checks[COMM_VALIDATED];
+    struct comm_check checks[COMM_COLLECTIVES];
+    size_t n_checks; /* COMM_VALIDATED, or all where --links covers more tables that are there */
     uint64_t rows, counts[COMM_VERDICTS];
 };
 

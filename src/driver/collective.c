@@ -1,0 +1,174 @@
+/*
+ * Timed collectives over MPI. See collective.h.
+ */
+#include "driver/collective.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { WARM_MOST = 20, TIMED_MOST = 100, TIMED_LEAST = 3 };
+
+size_t coll_elem_size(enum mpi_elem elem)
+{
+    static const size_t sizes[MPI_ELEMS] = {1, 2, 2, 4, 8, 8};
+
+    return sizes[elem];
+}
+
+size_t coll_count(enum coll_op op, size_t bytes, enum mpi_elem elem, size_t ranks)
+{
+    size_t n = bytes / coll_elem_size(elem);
+
+    if (op != COLL_ALL_TO_ALL || ranks == 0)
+        return n;
+    return n / ranks > 0 ? n / ranks : 1;
+}
+
+struct lengths {
+    size_t from, into; /* elements */
+};
+
+static struct lengths lengths_of(const struct coll_call *call, size_t ranks)
+{
+    switch (call->op) {
+    case COLL_ALL_GATHER:
+        return (struct lengths){call->n, call->n * ranks};
+    case COLL_REDUCE_SCATTER:
+        return (struct lengths){call->n * ranks, call->n};
+    case COLL_ALL_TO_ALL:
+        return (struct lengths){call->n * ranks, call->n * ranks};
+    default:
+        return (struct lengths){call->n, call->n};
+    }
+}
+
+size_t coll_memory(const struct coll_call *call, size_t ranks)
+{
+    struct lengths lengths = lengths_of(call, ranks);
+
+    return (lengths.from + lengths.into) * coll_elem_size(call->elem);
+}
+
+static enum status check(const struct coll_group *g, int rc, const char *what, struct diag *d)
+{
+    if (rc == 0)
+        return ST_OK;
+    return diag_fail(d, ST_TOOL, "mpi.failed", (struct where){0}, "%s: %s", what,
+                     g->job->calls->error(rc));
+}
+
+enum status coll_group_open(struct coll_group *g, const struct mpi *job, int n, bool *is_member,
+                            struct diag *d)
+{
+    *g = (struct coll_group){.job = job, .size = n};
+    *is_member = job->rank < n;
+    return check(g, job->calls->group_make(0, n, &g->mpi), "MPI_Comm_split", d);
+}
+
+void coll_group_close(struct coll_group *g)
+{
+    if (g->job != NULL)
+        g->job->calls->group_free(g->mpi);
+    *g = (struct coll_group){0};
+}
+
+/* Zeros: their sum is one of any type, and every page is touched. */
+static void *buffer(size_t n, enum mpi_elem elem)
+{
+    size_t bytes = n * coll_elem_size(elem);
+    void *at = mem_grow(NULL, 1, bytes + 1);
+
+    memset(at, 0, bytes + 1);
+    return at;
+}
+
+void coll_buffers_open(struct coll_buffers *b, const struct coll_call *call, size_t ranks)
+{
+    struct lengths lengths = lengths_of(call, ranks);
+
+    b->from = buffer(lengths.from, call->elem);
+    b->into = buffer(lengths.into, call->elem);
+}
+
+void coll_buffers_close(struct coll_buffers *b)
+{
+    mem_free(b->from);
+    mem_free(b->into);
+    *b = (struct coll_buffers){0};
+}
+
+static int ping_pong(const struct coll_group *g, const struct coll_call *call,
+                     const struct coll_buffers *b)
+{
+    const struct mpi_calls *mpi = g->job->calls;
+    int rc;
+
+    if (g->job->rank == 0) {
+        rc = mpi->send(g->mpi, b->from, call->n, call->elem, 1);
+        return rc != 0 ? rc : mpi->receive(g->mpi, b->into, call->n, call->elem, 1);
+    }
+    if (g->job->rank != 1)
+        return 0;
+    rc = mpi->receive(g->mpi, b->into, call->n, call->elem, 0);
+    return rc != 0 ? rc : mpi->send(g->mpi, b->from, call->n, call->elem, 0);
+}
+
+static int make_call(const struct coll_group *g, const struct coll_call *call,
+                     const struct coll_buffers *b)
+{
+    const struct mpi_calls *mpi = g->job->calls;
+
+    switch (call->op) {
+    case COLL_ALL_REDUCE:
+        return mpi->all_reduce(g->mpi, b->from, b->into, call->n, call->elem, MPI_FOLD_SUM);
+    case COLL_ALL_GATHER:
+        return mpi->all_gather(g->mpi, b->from, b->into, call->n, call->elem);
+    case COLL_REDUCE_SCATTER:
+        return mpi->reduce_scatter(g->mpi, b->from, b->into, call->n, call->elem);
+    case COLL_ALL_TO_ALL:
+        return mpi->all_to_all(g->mpi, b->from, b->into, call->n, call->elem);
+    case COLL_BROADCAST:
+        return mpi->broadcast(g->mpi, b->from, call->n * coll_elem_size(call->elem), 0);
+    default:
+        return ping_pong(g, call, b);
+    }
+}
+
+enum status coll_run(const struct coll_group *g, const struct coll_call *call,
+                     const struct coll_buffers *b, double *seconds, struct diag *d)
+{
+    const struct mpi_calls *mpi = g->job->calls;
+
+    TRY(check(g, mpi->barrier(g->mpi), "MPI_Barrier", d));
+    double begin = mpi->now();
+    int rc = make_call(g, call, b);
+    *seconds = mpi->now() - begin;
+    if (call->op == COLL_SEND_RECV)
+        *seconds /= 2;
+    return check(g, rc, "collective", d);
+}
+
+static size_t fit(double share, size_t least, size_t most)
+{
+    return !(share > (double)least) ? least : share < (double)most ? (size_t)share : most;
+}
+
+enum status coll_plan(const struct coll_group *g, double first, double limit,
+                      struct coll_times *out, struct diag *d)
+{
+    double calls = first > 0 ? limit / first : TIMED_MOST;
+
+    *out = (struct coll_times){fit(calls / 5, 0, WARM_MOST), fit(calls, TIMED_LEAST, TIMED_MOST)};
+    return check(g, g->job->calls->broadcast(g->mpi, out, sizeof(*out), 0), "MPI_Bcast", d);
+}
+
+enum status coll_slowest(const struct coll_group *g, double *seconds, size_t n, struct diag *d)
+{
+    double *own = mem_grow(NULL, sizeof(*own), n + 1);
+
+    memcpy(own, seconds, n * sizeof(*own));
+    int rc = g->job->calls->all_reduce(g->mpi, own, seconds, n, MPI_ELEM_F64, MPI_FOLD_MAX);
+    mem_free(own);
+    return check(g, rc, "MPI_Allreduce", d);
+}

@@ -1,0 +1,188 @@
+/*
+ * Collectives between ranks, one configuration after the other.
+ */
+#include "flow/flow_comm_bench.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "base/fs.h"
+#include "driver/collective.h"
+
+enum { TIMES_MOST = 100, FIRST_CALLS = 3, SHORT_BYTES = 1 << 24 };
+
+struct bench {
+    struct comm_bench *out;
+    const struct comm_bench_job *job;
+    const struct mpi *mpi;
+    struct arena *arena;
+    struct diag *diag;
+    size_t memory; /* bytes that the buffers of one rank may take */
+};
+
+/* Half of what is free, for all ranks as if they shared this machine; the same at every rank. */
+static enum status find_memory(struct bench *b)
+{
+    int64_t pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE), bytes = 1 << 30;
+
+    if (pages > 0 && page > 0)
+        bytes = pages * page / 2 / b->mpi->size;
+    TRY(mpi_fold_i64(b->mpi, &bytes, 1, MPI_FOLD_MIN, b->diag));
+    b->memory = (size_t)bytes;
+    return ST_OK;
+}
+
+static void skip(struct bench *b, const struct comm_config *config, const char *why)
+{
+    if (b->mpi->rank == 0)
+        vec_push(&b->out->warnings, arena_format(b->arena,
+                                                 "WARNING: skipping %.*s, %" PRId64
+                                                 " bytes, num_devices=%" PRId64 ": %s",
+                                                 STR_ARGS(comm_kinds[config->op].name),
+                                                 config->bytes, config->ranks, why));
+}
+
+/* Known to all ranks alike, before any call is timed. */
+static bool is_short(const struct coll_call *call, const struct coll_group *g)
+{
+    return coll_memory(call, (size_t)g->size) <= SHORT_BYTES;
+}
+
+/* How long a call takes: the first one may be slow, so short ones get two more chances. */
+static enum status first_calls(struct bench *b, const struct coll_group *g,
+                               const struct coll_call *call, const struct coll_buffers *buffers,
+                               struct coll_times *times)
+{
+    double seconds = 0, least = 0;
+
+    for (size_t i = 0; i < FIRST_CALLS; i++) {
+        if (i == 0 || is_short(call, g))
+            TRY(coll_run(g, call, buffers, &seconds, b->diag));
+        least = i == 0 || seconds < least ? seconds : least;
+    }
+    return coll_plan(g, least, b->job->limit_s, times, b->diag);
+}
+
+static enum status time_call(struct bench *b, const struct coll_group *g,
+                             const struct coll_call *call, const struct comm_config *config)
+{
+    struct coll_buffers buffers;
+    struct coll_times times = {0};
+    double seconds[TIMES_MOST];
+
+    coll_buffers_open(&buffers, call, (size_t)g->size);
+    enum status st = first_calls(b, g, call, &buffers, &times);
+    for (size_t i = 0; i < times.warm && st == ST_OK; i++)
+        st = coll_run(g, call, &buffers, &seconds[0], b->diag);
+    for (size_t i = 0; i < times.timed && st == ST_OK; i++)
+        st = coll_run(g, call, &buffers, &seconds[i], b->diag);
+    coll_buffers_close(&buffers);
+    if (st == ST_OK)
+        st = coll_slowest(g, seconds, times.timed, b->diag);
+    if (st == ST_OK && b->mpi->rank == 0)
+        comm_bench_add(b->out, config, seconds, times.timed);
+    return st;
+}
+
+static enum status measure(struct bench *b, const struct coll_group *g,
+                           const struct comm_config *config)
+{
+    size_t bytes = (size_t)config->bytes, ranks = (size_t)config->ranks;
+    struct coll_call call = {.op = (enum coll_op)config->op, .elem = b->job->elem};
+
+    call.n = coll_count(call.op, bytes, call.elem, ranks);
+    if (call.n == 0 || call.n > MPI_COUNT_MOST / ranks) {
+        skip(b, config, "less than an element, or more than one call can carry");
+        return ST_OK;
+    }
+    if (coll_memory(&call, ranks) > b->memory) {
+        skip(b, config, "not enough memory");
+        return ST_OK;
+    }
+    return cancelled() ? ST_CANCELLED : time_call(b, g, &call, config);
+}
+
+static enum status write_table(struct bench *b, size_t first, enum collective op)
+{
+    const char *path = b->job->output_csv;
+
+    if (b->mpi->rank != 0 || b->out->results.n == first)
+        return ST_OK;
+    if (b->job->output_dir != NULL)
+        path = fs_join(b->arena, b->job->output_dir, comm_kinds[op].file);
+    return path == NULL ? ST_OK : comm_bench_append(b->out, first, op, path, b->diag);
+}
+
+/* The configurations from `at` to `end` are of one collective and group. All ranks meet at the
+ * end, also those that are not in it. */
+static enum status run_group(struct bench *b, const struct comm_config *at, size_t n)
+{
+    struct coll_group group;
+    bool is_member;
+    size_t first = b->out->results.n;
+
+    if (at[0].ranks > b->mpi->size) {
+        skip(b, &at[0], "more devices than ranks");
+        return ST_OK;
+    }
+    enum status st = coll_group_open(&group, b->mpi, (int)at[0].ranks, &is_member, b->diag);
+    for (size_t i = 0; i < n && st == ST_OK && is_member; i++)
+        st = measure(b, &group, &at[i]);
+    if (st == ST_OK)
+        st = write_table(b, first, at[0].op);
+    if (st == ST_OK)
+        st = mpi_barrier(b->mpi, b->diag);
+    if (st == ST_OK)
+        coll_group_close(&group);
+    return st;
+}
+
+static bool is_same_group(const struct comm_config *x, const struct comm_config *y)
+{
+    return x->op == y->op && x->ranks == y->ranks && x->tier == y->tier;
+}
+
+static enum status run_op(struct bench *b, enum collective op)
+{
+    static const int64_t two = 2;
+    struct comm_plan plan = b->job->plan;
+    struct comm_configs configs = {0};
+    enum status st = ST_OK;
+
+    plan.ops = &op;
+    plan.n_ops = 1;
+    if (op == COMM_SEND_RECV) {
+        plan.ranks = &two;
+        plan.n_ranks = 1;
+    }
+    comm_configs(&b->job->grid, &plan, b->arena, &configs);
+    for (size_t i = 0; i < configs.warnings.n && b->mpi->rank == 0; i++)
+        vec_push(&b->out->warnings, configs.warnings.at[i]);
+    for (size_t i = 0, n; i < configs.at.n && st == ST_OK; i += n) {
+        for (n = 1;
+             i + n < configs.at.n && is_same_group(&configs.at.at[i], &configs.at.at[i + n]);)
+            n++;
+        st = run_group(b, &configs.at.at[i], n);
+    }
+    vec_free(&configs.at);
+    vec_free(&configs.warnings);
+    return st;
+}
+
+enum status flow_comm_bench(struct comm_bench *out, const struct comm_bench_job *job,
+                            const struct mpi *mpi, struct arena *arena, struct diag *d)
+{
+    struct bench b = {out, job, mpi, arena, d, 0};
+
+    out->backend = "mpi";
+    out->ranks = mpi->size;
+    if (job->output_dir != NULL && mpi->rank == 0)
+        TRY(fs_mkdirs(job->output_dir, d));
+    TRY(find_memory(&b));
+    for (size_t i = 0; i < job->plan.n_ops; i++)
+        TRY(run_op(&b, job->plan.ops[i]));
+    comm_bench_fit(out);
+    return ST_OK;
+}

@@ -1,0 +1,25 @@
+/*
+ * flow_comm_bench - measures collectives between the ranks of this job and writes their tables.
+ *
+ * Every rank calls it; results, warnings and files are those of rank 0, whose group each
+ * measurement is.
+ */
+#ifndef STRATA_FLOW_FLOW_COMM_BENCH_H
+#define STRATA_FLOW_FLOW_COMM_BENCH_H
+
+#include "driver/mpi.h"
+#include "perfdb/comm_bench.h"
+
+struct comm_bench_job {
+    struct comm_plan plan; /* of all collectives but send_recv, which has groups of two */
+    struct comm_grid grid;
+    enum mpi_elem elem;
+    double limit_s;         /* for the timed calls of one row */
+    const char *output_dir; /* a folder for a table of each collective; NULL: none */
+    const char *output_csv; /* or the one table; NULL: none */
+};
+
+enum status flow_comm_bench(struct comm_bench *b, const struct comm_bench_job *job,
+                            const struct mpi *mpi, struct arena *arena, struct diag *d);
+
+#endif
