@@ -209,7 +209,8 @@ static int unknown_command(struct session *s, const struct command *parent, cons
     const char *between = parent != NULL ? " " : "", *prefix = parent != NULL ? parent->name : "";
 
     diag_fail(&s->diag, ST_NOT_FOUND, "usage.command", (struct where){0},
-              "unknown command \"%s%s%s\"", prefix, between, word);
+              "unknown command \"%s%s%s\"%s", prefix, between, word,
+              parent == NULL ? ", and no such file or folder" : "");
     const char *near = command_nearest(parent != NULL ? parent->subs : NULL, word);
     if (near != NULL)
         diag_hint(&s->diag, "try", "strata %s%s%s", prefix, between, near);

@@ -66,7 +66,7 @@ TEST(text_has_facts_and_lines)
     assert_written(&renderer_text, "run <1>   2 steps\n\nWhere\n\na & b\n2 lines\n\n"
                                    "  span        3 ms\n              of 4\n\n"
                                    "  kernel    calls  busy ms\n  gemm,\"x\"      7    1.500\n\n"
-                                   "  P1  IDLE   step 3: waits\n      possible   sync\n"
+                                   "  P1  step 3: waits [IDLE]\n      possible   sync\n"
                                    "      missing    stacks\n      try        look\n");
 }
 

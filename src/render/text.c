@@ -137,12 +137,12 @@ static void put_finding(struct render_out *o, const struct finding *f)
     render_put(o, S("  "));
     put_paint(o, paints[f->priority], str_of(priority_name(f->priority)));
     render_put(o, S("  "));
-    put_paint(o, "\033[1m", str_of(f->id));
-    render_put(o, S("   "));
-    put_text(o, f->subject);
+    put_paint(o, "\033[1m", f->subject);
     render_put(o, S(": "));
     put_text(o, f->fact);
-    render_put(o, S("\n"));
+    render_put(o, S(" ["));
+    render_put(o, str_of(f->id));
+    render_put(o, S("]\n"));
     const char *label;
     struct str text;
     for (size_t i = 0; finding_detail(f, i, &label, &text); i++)

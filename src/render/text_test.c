@@ -67,7 +67,7 @@ TEST(every_block_kind_is_laid_out)
                                    "  naïve    83.00    17.0\n"
                                    "  x       123456       -\n"
                                    "\n"
-                                   "  P2  TAIL_GAP_HEAVY   step 1: 5 ms\n"
+                                   "  P2  step 1: 5 ms [TAIL_GAP_HEAVY]\n"
                                    "      possible   host launch lag\n"
                                    "      missing    stacks\n"
                                    "      try        record stacks\n");
