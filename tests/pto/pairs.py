@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pairs.py STRATA [--cycles PERCENT] [-v] CPP=PTO... - the same kernel in C++ and as PTO text.
+"""pairs.py STRATA [-v] CPP=PTO... - the same kernel in C++ and as PTO text.
 
 Both front ends run with the same arguments. The tile operations that were executed, with the shapes and types
 of their operands, must be the same multiset; the cycles must agree, with the flags of the C++ source taken away
@@ -101,7 +101,7 @@ def entry_values(source, spec):
         values[name] = eval(re.sub(r"static_cast<\w+>", "", text).replace("/", "//"), {})
     values.update((name, 0.0) for name in floats)
     call = re.search(r"\b\w+\(([^()]*)\);\s*}\s*$", body)
-    names = [a.strip() for a in call[1].split(",")] if call else []
+    names = [a.strip() for a in call[1].split(",") if a.strip()] if call else []
     return [values.get(a, a if a.startswith("__") else 0) for a in names]
 
 
@@ -138,8 +138,8 @@ def without_entry_loads(text, source):
 
 
 def without_dead_loads(text, to):
-    """Loads whose value nobody uses are not in the C++ that the compiler made of a text."""
-    whole = text.read_text()
+    """A text without flags, and without loads whose value nobody uses: the compiler to C++ drops those."""
+    whole = "".join("\n" if SYNC.search(x) else x for x in text.read_text().splitlines(True))
     used = collections.Counter(re.findall(r"%[\w.$-]+", whole))
     loads = re.compile(r"\s*(%[\w.$-]+) = pto\.load_scalar")
     to.write_text("".join("\n" if (m := loads.match(x)) and used[m[1]] == 1 else x for x in whole.splitlines(True)))
@@ -261,6 +261,7 @@ def main():
     n = same = near = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        os.environ.setdefault("STRATA_CACHE", str(folder / "cache"))
         COSTS = folder / "costs.csv"
         COSTS.write_text("key,value\nscalar.op,0\nscalar.div,0\n")
         for cpp, texts in pairs_of([a for a in sys.argv[2:] if "=" in a]):
