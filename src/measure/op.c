@@ -250,7 +250,8 @@ int64_t op_bytes(const struct op_call *call)
     int64_t sum = 0;
 
     for (size_t i = 0; i < call->n_in; i++)
-        sum = num_most_sum(sum, room(&call->in[i].t));
+        if (call->in[i].alias == 0)
+            sum = num_most_sum(sum, room(&call->in[i].t));
     for (size_t i = 0; i < call->n_out; i++)
         sum = num_most_sum(sum, room(&call->out[i].t));
     return sum == INT64_MAX ? -1 : sum;
@@ -317,6 +318,10 @@ bool op_make(struct op_call *call, uint64_t seed, struct pool *pool)
     at = call->memory;
     for (size_t i = 0; i < call->n_in + call->n_out; i++) {
         struct op_arg *arg = i < call->n_in ? &call->in[i] : &call->out[i - call->n_in];
+        if (arg->alias > 0) {
+            arg->t.data = call->in[arg->alias - 1].t.data;
+            continue;
+        }
         arg->t.data = at;
         at += room(&arg->t);
         fill(arg, tensor_random(seed, i), pool);

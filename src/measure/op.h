@@ -66,6 +66,7 @@ struct op_arg {
     enum op_fill fill;
     int64_t below;
     const int64_t *values;
+    size_t alias; /* 1 + the input whose memory this is; 0: its own */
 };
 
 /* Where the rows of an attention operand are: element `unit` times the row a sequence begins at

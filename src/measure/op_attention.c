@@ -148,6 +148,8 @@ static const char *fia_cache(struct op_call *c, const struct op_row *row)
             return op_refuse(c, "the rotated keys do not fit");
         a->k_rope = cache_view(rope, a->rope);
     }
+    if (a->rope > 0 && a->value == a->dim) /* latent: the values are the keys */
+        c->in[ATTN_VALUE].alias = 1 + ATTN_KEY;
     return fill_table(c, &c->in[ATTN_TABLE]);
 }
 
@@ -468,6 +470,8 @@ const char *op_sparse_prepare(struct op_call *c, const struct op_row *row)
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
         add_or_empty(c, order[i]);
     count_table(&c->in[ATTN_TABLE], a->blocks);
+    if (a->value == a->dim)
+        c->in[ATTN_VALUE].alias = 1 + ATTN_KEY;
     int64_t n = tensor_count(&row->in[LIST].t), *values = ARENA_ARRAY(c->arena, int64_t, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         values[i] = i % a->top_k < listed ? i % a->top_k : listed - 1;

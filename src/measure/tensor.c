@@ -283,7 +283,7 @@ void tensor_fill(const struct tensor *t, uint64_t seed, int64_t below, int64_t f
         int64_t m = n - i < CHUNK ? n - i : CHUNK;
         for (int64_t k = 0; k < m; k++) {
             uint64_t r = tensor_random(seed, (uint64_t)(from + i + k));
-            part[k] = dtype_is_float(t->dtype) ? ldexp((double)(r >> 40), -23) - 1
+            part[k] = dtype_is_float(t->dtype) ? (double)(r >> 40) * 0x1p-23 - 1
                                                : (double)((r >> 16) % end);
         }
         tensor_store(t, from + i, m, part);
