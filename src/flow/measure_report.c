@@ -128,7 +128,7 @@ void flow_measure_describe(const struct flow_measure *m, struct report *report)
 
     report_line(report, "%s: %s", m->backend, m->facts.device);
     if (m->facts.copy_gbps > 0)
-        report_line(report, "measured on it: copy %.0f GB/s, matrix product %.1f TFLOP/s",
+        report_line(report, "measured on it: copy %.0f GB/s, matrix product %.3g TFLOP/s",
                     m->facts.copy_gbps, m->facts.matrix_tflops);
     report_records(report, &op_record, m->ops.at, m->ops.n, NULL);
     size_t n = some_rows(m, is_not_done, rows, SHOWN);

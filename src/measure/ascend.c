@@ -1,5 +1,5 @@
 /*
- * Operators on an NPU: the two-phase calls of aclnn. Not there yet: the back end refuses.
+ * Operators on an NPU: reserved. The calls of aclnn are not written yet, and the back end says so.
  */
 #include "measure/backend.h"
 
@@ -7,7 +7,8 @@ static const char *ascend_open(void **state, const struct backend_libraries *lib
 {
     (void)state;
     (void)libraries;
-    return "libascendcl.so not found";
+    return "this version measures on processors and GPUs only; replay on the NPU with msprof and "
+           "give its folder to strata db bench --prof-path";
 }
 
 const struct backend backend_ascend = {.name = "ascend", .open = ascend_open};

@@ -81,6 +81,7 @@ static _Noreturn void work(const struct measure_job *job, size_t first, int to)
 static enum status start(struct child *child, const struct measure_job *job, size_t first,
                          struct diag *d)
 {
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
     int ends[2];
 
     if (pipe(ends) != 0)
@@ -90,6 +91,8 @@ static enum status start(struct child *child, const struct measure_job *job, siz
     if (child->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a killed parent leaves nothing behind */
         signal(SIGINT, SIG_IGN);          /* the parent decides */
+        for (size_t i = 0; i < ARRAY_LEN(deadly); i++)
+            signal(deadly[i], SIG_DFL);
         close(ends[0]);
         work(job, first, ends[1]);
     }
