@@ -43,6 +43,9 @@ install(DIRECTORY data/pto-host/ DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto
 install(FILES include/strata/pto_host.h
     DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto-host/include/strata)
 install(TARGETS inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
+if(TARGET mpi)
+    install(TARGETS mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
+endif()
 
 # Man pages and completions are printed by the program from its command tables.
 set(made ${CMAKE_BINARY_DIR}/install)

@@ -182,6 +182,8 @@ if(TARGET strata)
     add_test(NAME docs.names COMMAND ${CMAKE_SOURCE_DIR}/tools/check-docs ${run_strata})
     add_test(NAME docs.schema-files COMMAND ${CMAKE_SOURCE_DIR}/tools/gen-schema
         ${run_strata} --check)
+    add_test(NAME docs.pto-ops COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/gen-pto-ops
+        ${run_strata} --check)
     add_test(NAME anomaly.missing COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/anomaly/missing.py ${run_strata})
     add_test(NAME anomaly.lanes COMMAND Python3::Interpreter
@@ -232,4 +234,13 @@ if(TARGET strata)
         cmake_path(GET file STEM name)
         add_test(NAME perfdb.${name} COMMAND Python3::Interpreter ${file} ${run_strata})
     endforeach()
+endif()
+
+# The same unit tests as several ranks, where MPI is. What MPI itself leaks is not looked at.
+if(TARGET mpi AND MPIEXEC_EXECUTABLE)
+    add_dependencies(unit mpi)
+    add_test(NAME mpi.ranks COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 4 --oversubscribe
+        $<TARGET_FILE:unit.driver.mpi>)
+    set_tests_properties(mpi.ranks PROPERTIES ENVIRONMENT
+        "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASAN_OPTIONS=detect_leaks=0")
 endif()

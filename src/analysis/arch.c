@@ -261,7 +261,8 @@ static void tell_borders(struct finder *f)
                                                     "step marks between markers",
                                                     "graph launches between markers",
                                                     "sampling between markers",
-                                                    "rounds of a loop"};
+                                                    "rounds of a loop",
+                                                    "backward attention between markers"};
     const struct arch_layers *layers = f->a->layers;
 
     for (size_t i = 0; i < BORDER_RULES; i++)

@@ -39,7 +39,7 @@ static double doubt_markers(const struct arch *a, double confidence)
     if (l->n_runs > 1)
         most = 0.7;
     if ((only_gaps && !l->is_one_pass && l->complete < 3) || l->fired[BORDER_RULE_LOOP] > 0 ||
-        a->products > PRODUCTS_MOST)
+        a->products > PRODUCTS_MOST || l->is_seamless)
         most = 0.6;
     if (a->n_failed > 0 || a->disagrees || l->is_period ||
         (l->period_match >= 0 && l->period_match < 0.9) || l->partial > 2 || l->complete == 0)
@@ -47,7 +47,6 @@ static double doubt_markers(const struct arch *a, double confidence)
     return confidence < most ? confidence : most;
 }
 
-/* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
 /* What ranges of the user state and kernels confirm. */
 static bool is_confirmed(const struct arch *a)
 {
@@ -57,6 +56,7 @@ static bool is_confirmed(const struct arch *a)
     return false;
 }
 
+/* Certain markers are worth most; doubts about phases, periods, borders and counts cost. */
 double arch_judge(const struct arch *a)
 {
     const struct arch_layers *layers = a->layers;

@@ -35,10 +35,9 @@ struct finder {
     bool *is_embedding;  /* by operator: an embedding that begins passes */
     uint64_t *signature; /* of the kernels from each marker to the next */
     bool *is_border;
-    nanos *step_at;           /* the step mark before each marker, where BORDER_STEP is set */
-    bool was_launched_before; /* kernels without a launch: the recording began later */
-    bool has_steps;           /* marked by the profiler itself */
-    const uint32_t *launches; /* launching slice of each kernel; NULL: not looked for */
+    nanos *step_at; /* the step mark before each marker, where BORDER_STEP is set */
+    bool has_steps; /* marked by the profiler itself */
+    struct arch_launches launches;
 };
 
 static nanos begin_of(const struct finder *f, size_t marker)
@@ -92,6 +91,11 @@ static void tell_routers(struct finder *f)
     for (size_t i = 0; i < f->ops->n; i++)
         if (f->ops->at[i].is_topk && between[i] * 10 > f->m->n * 3 && between[i] > 1)
             f->ops->at[i].family = ARCH_FAMILY_MOE_GATE;
+}
+
+static bool is_backward_attention(const struct arch_op *op)
+{
+    return op->is_backward_attention;
 }
 
 static void phase_borders(struct finder *f)
@@ -184,17 +188,6 @@ static void gap_borders(struct finder *f)
     arena_rewind(&f->st->scratch, mark);
 }
 
-/* The time by which a step mark is compared with a kernel: the host marks steps when it launches
- * their kernels, which may run much later. */
-static nanos launch_of(const struct finder *f, size_t kernel)
-{
-    uint32_t launch = f->launches != NULL ? f->launches[kernel] : OP_TREE_NONE;
-
-    if (launch != OP_TREE_NONE)
-        return f->s->begin[launch];
-    return f->was_launched_before ? INT64_MIN : f->s->begin[f->kernels.at[kernel]];
-}
-
 static void step_borders(struct finder *f)
 {
     const struct steps *steps = study_steps(f->st);
@@ -203,12 +196,10 @@ static void step_borders(struct finder *f)
     if (steps->source == STEPS_PSEUDO)
         return;
     f->has_steps = steps->source == STEPS_PROFILER;
-    if (steps->source != STEPS_FROM_COLUMN)
-        f->launches = study_op_tree(f->st)->launch;
-    f->was_launched_before = f->launches != NULL && study_op_tree(f->st)->linked * 2 > f->kernels.n;
+    f->launches = arch_launches_find(f->st);
     for (size_t i = 0; i < steps->n; i++) {
         nanos at = steps->at[i].window.begin;
-        while (marker < f->m->n && launch_of(f, f->m->at[marker].kernel) < at)
+        while (marker < f->m->n && arch_launch_time(&f->launches, f->m->at[marker].kernel) < at)
             marker++;
         if (marker > 0 && marker < f->m->n) {
             f->borders[marker] |= BORDER_STEP;
@@ -256,6 +247,10 @@ static void find_signatures(struct finder *f)
         for (size_t k = f->m->at[i].kernel; k < end; k++) {
             uint32_t op = f->ops->of_kernel[k];
             size_t slice = f->kernels.at[k];
+            if (f->out->is_training && f->ops->at[op].is_backward) {
+                signature = 1; /* a last layer: what follows depends on the batch */
+                break;
+            }
             /* AICPU kernels and copies come and go between equal layers */
             if (f->s->lane[slice] != f->m->main_lane || f->s->kind[slice] != SLICE_COMPUTE ||
                 op == previous)
@@ -376,25 +371,12 @@ static void loop_borders(struct finder *f)
 
 /* ---- passes ---- */
 
-/* The first kernel after the marker before that belongs to the pass that begins with `marker`:
- * the embedding, or what follows the longest idle time. */
-static size_t prologue_of(const struct finder *f, size_t marker)
+/* Of the kernels from `from` to `own`, the one after the longest idle time. */
+static size_t after_idle(const struct finder *f, size_t from, size_t own)
 {
-    size_t own = f->m->at[marker].kernel;
-    size_t from = marker > 0 ? f->m->at[marker - 1].kernel + 1 : 0;
-    size_t start = marker > 0 ? own : from;
-    nanos longest = 0, end;
+    nanos longest = 0, end = slices_end(f->s, f->kernels.at[from - 1]);
+    size_t start = own;
 
-    for (size_t i = from; i < own; i++)
-        if (f->is_embedding[f->ops->of_kernel[i]])
-            return i;
-    if (marker == 0)
-        return from;
-    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[BORDER_RULE_STEP])
-        for (size_t i = from; i < own; i++)
-            if (launch_of(f, i) >= f->step_at[marker])
-                return i;
-    end = slices_end(f->s, f->kernels.at[from - 1]);
     for (size_t i = from; i <= own; i++) {
         nanos begin = f->s->begin[f->kernels.at[i]];
         if (nanos_sub(begin, end) > longest) {
@@ -405,6 +387,28 @@ static size_t prologue_of(const struct finder *f, size_t marker)
             end = slices_end(f->s, f->kernels.at[i]);
     }
     return start;
+}
+
+/* The first kernel after the marker before that belongs to the pass that begins with `marker`: the
+ * embedding, the first one of the step, or what follows the longest idle time. */
+static size_t prologue_of(const struct finder *f, size_t marker)
+{
+    size_t own = f->m->at[marker].kernel;
+    size_t from = marker > 0 ? f->m->at[marker - 1].kernel + 1 : 0;
+
+    for (size_t i = from; i < own; i++)
+        if (f->is_embedding[f->ops->of_kernel[i]])
+            return i;
+    if (marker == 0)
+        return from;
+    for (size_t i = from; i < own && (f->borders[marker] & BORDER_BACKWARD); i++)
+        if (op_of(f, i)->is_backward)
+            from = i + 1;
+    if ((f->borders[marker] & BORDER_STEP) && !f->out->is_ignored[BORDER_RULE_STEP])
+        for (size_t i = from; i < own; i++)
+            if (arch_launch_time(&f->launches, i) >= f->step_at[marker])
+                return i;
+    return after_idle(f, from, own);
 }
 
 static bool border_at(const struct finder *f, size_t marker)
@@ -493,27 +497,40 @@ static void cut_passes(struct finder *f, size_t length)
     arch_layers_measure(f->st, f->ops, f->m->main_lane, out->at, out->n);
 }
 
-void arch_layers_count_phases(struct arch_layers *out)
+/* A last layer that looks like one before it, in every pass: nothing stands between two passes, and
+ * several passes of a shorter model would look the same. The capture's last layer is cut off. */
+static bool is_seamless(const struct finder *f)
 {
-    for (size_t i = 0; i < out->n_passes; i++) {
-        const struct arch_pass *pass = &out->passes[i];
-        size_t prefill = 0, decode = 0;
-        if (pass->is_partial)
+    size_t seen = 0;
+
+    for (size_t i = 0; i < f->out->n_passes; i++) {
+        const struct arch_pass *pass = &f->out->passes[i];
+        size_t last = pass->marker_first + pass->markers - 1, same = 0;
+        if (pass->is_partial || last + 1 == f->m->n)
             continue;
-        for (size_t k = 0; k < pass->layers; k++) {
-            prefill += out->at[pass->layer_first + k].phase == PHASE_PREFILL;
-            decode += out->at[pass->layer_first + k].phase == PHASE_DECODE;
-        }
-        if (prefill > 0 && decode > 0 && !out->has_both_phases) {
-            out->has_both_phases = true;
-            out->prefill_per_pass = prefill;
-            out->decode_per_pass = decode;
-        } else if (!out->has_both_phases) {
-            if (prefill > out->prefill_per_pass)
-                out->prefill_per_pass = prefill;
-            if (decode > out->decode_per_pass)
-                out->decode_per_pass = decode;
-        }
+        for (size_t k = pass->marker_first; k < last; k++)
+            same += f->signature[k] == f->signature[last];
+        if (same == 0)
+            return false;
+        seen++;
+    }
+    return seen > 0;
+}
+
+static void find_borders(struct finder *f)
+{
+    bool *wanted = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
+
+    phase_borders(f);
+    f->out->is_one_pass = borders_at(f, is_embedding, f->is_embedding, BORDER_EMBEDDING);
+    if (f->m->n > 1)
+        gap_borders(f);
+    step_borders(f);
+    graph_borders(f);
+    borders_at(f, is_backward_attention, wanted, BORDER_BACKWARD);
+    if (!judge_borders(f)) {
+        f->out->is_one_pass |= borders_at(f, is_sampling, wanted, BORDER_SAMPLING);
+        judge_borders(f);
     }
 }
 
@@ -529,17 +546,7 @@ static void from_markers(struct finder *f, size_t choice)
     f->signature = ARENA_ARRAY(&f->st->scratch, uint64_t, f->m->n);
     out->method = ARCH_MARKER;
     tell_routers(f);
-    phase_borders(f);
-    out->is_one_pass = borders_at(f, is_embedding, f->is_embedding, BORDER_EMBEDDING);
-    if (f->m->n > 1)
-        gap_borders(f);
-    step_borders(f);
-    graph_borders(f);
-    if (!judge_borders(f)) {
-        bool *is_sampler = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
-        out->is_one_pass |= borders_at(f, is_sampling, is_sampler, BORDER_SAMPLING);
-        judge_borders(f);
-    }
+    find_borders(f);
     find_signatures(f);
     loop_borders(f);
     for (size_t i = 1; i < f->m->n; i++)
@@ -551,6 +558,7 @@ static void from_markers(struct finder *f, size_t choice)
     out->per_pass = out->candidates[choice < out->n_candidates ? choice : 0];
     out->period_match = period_match(f, out->per_pass, SIZE_MAX);
     cut_passes(f, out->per_pass);
+    out->is_seamless = is_seamless(f);
     arch_layers_count_phases(out);
     arch_runs_find(f->st, f->m, out);
 }

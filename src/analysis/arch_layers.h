@@ -69,11 +69,12 @@ enum border {
     BORDER_EMBEDDING = 2,
     BORDER_GAP = 4,
     BORDER_STEP = 8,
-    BORDER_GRAPH = 16,    /* another launch of a graph that holds many layers */
-    BORDER_SAMPLING = 32, /* looked for where nothing else holds */
-    BORDER_LOOP = 64,     /* a long sequence of layers that runs again at once */
+    BORDER_GRAPH = 16,     /* another launch of a graph that holds many layers */
+    BORDER_SAMPLING = 32,  /* looked for where nothing else holds */
+    BORDER_LOOP = 64,      /* a long sequence of layers that runs again at once */
+    BORDER_BACKWARD = 128, /* the backward pass of the layers before */
 };
-enum { BORDER_RULES = 7, BORDER_RULE_GAP = 2, BORDER_RULE_STEP = 3, BORDER_RULE_LOOP = 6 };
+enum { BORDER_RULES = 8, BORDER_RULE_GAP = 2, BORDER_RULE_STEP = 3, BORDER_RULE_LOOP = 6 };
 
 enum { ARCH_CANDIDATES = 8, ARCH_RUNS = 8 };
 
@@ -93,6 +94,7 @@ struct arch_layers {
     size_t runs[ARCH_RUNS], n_runs; /* layers in a row of one form of attention; 0: not known */
     bool is_one_pass;               /* one embedding or sampler spans all markers */
     bool is_period;                 /* passes are told by the period of layers alone */
+    bool is_seamless;               /* nothing but layers between two passes */
     double period_match;            /* share of layers that look like the one a pass later; -1 */
     size_t candidates[ARCH_CANDIDATES], n_candidates; /* layers per pass, best first */
     /* of repetition */
@@ -127,6 +129,16 @@ const char *layer_kind_name(enum layer_kind kind);
 /* Fills in times, signature, kind and flags of layers whose kernels and pass are set. */
 void arch_layers_measure(struct study *st, const struct arch_ops *ops, uint32_t main_lane,
                          struct arch_layer *layers, size_t n);
+
+/* When kernels were launched, which is what step marks are compared with: the host marks steps when
+ * it launches their kernels, which may run much later. */
+struct arch_launches {
+    struct study *st;
+    const uint32_t *launch; /* launching slice of each kernel; NULL: steps are those of kernels */
+    bool was_before;        /* kernels without a launch were launched before the recording began */
+};
+struct arch_launches arch_launches_find(struct study *st);
+nanos arch_launch_time(const struct arch_launches *l, size_t kernel);
 
 /* Length of a range; clocks may be absurd. */
 static inline nanos arch_span(struct interval at)

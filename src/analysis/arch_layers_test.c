@@ -154,6 +154,39 @@ TEST(a_training_pass_counts_its_layers_once)
     assert_int_equal(l->passes[0].end - l->passes[0].epilogue, 14); /* all that runs backward */
 }
 
+/* Two batches to a step: the layers are those of one. */
+TEST(gradients_that_accumulate_make_several_passes)
+{
+    nanos at = 0;
+
+    for (int batch = 0; batch < 6; batch++) {
+        for (int layer = 0; layer < 3; layer++)
+            at = add_row(at, "FlashAttentionScore MatMul SwiGlu MatMul");
+        at = add_row(at, "CrossEntropyLoss CrossEntropyLossGrad");
+        for (int layer = 0; layer < 3; layer++)
+            at = add_row(at, "MatMul SwiGluGrad MatMul FlashAttentionScoreGrad");
+        if (batch % 2 == 1)
+            at = add_row(at, "ApplyAdamW");
+    }
+    const struct arch_layers *l = layers();
+    assert_int_equal(l->per_pass, 3);
+    assert_int_equal(l->complete, 6);
+    assert_false(l->is_seamless);
+}
+
+/* Twenty equal layers, a gap, and again: this may be a model of ten that runs twice. */
+TEST(passes_of_layers_alone_are_seamless)
+{
+    nanos at = 0;
+
+    for (int pass = 0; pass < 3; pass++) {
+        for (int layer = 0; layer < 20; layer++)
+            at = add_row(at, dense);
+        at += 30 * MS;
+    }
+    assert_true(layers()->is_seamless);
+}
+
 TEST(without_markers_repetition_tells_blocks)
 {
     nanos at = add_row(0, "Embed Start");
@@ -198,6 +231,7 @@ TEST_MAIN("arch_layers", CASE(an_embedding_begins_a_pass),
           CASE(what_a_capture_cut_off_is_a_partial_pass), CASE(the_period_of_layers_tells_passes),
           CASE(equal_layers_without_borders_are_one_pass), CASE(layers_are_told_by_what_they_hold),
           CASE(a_top_k_in_many_layers_is_a_router), CASE(a_training_pass_counts_its_layers_once),
-          CASE(without_markers_repetition_tells_blocks),
+          CASE(gradients_that_accumulate_make_several_passes),
+          CASE(passes_of_layers_alone_are_seamless), CASE(without_markers_repetition_tells_blocks),
           CASE(forward_and_backward_blocks_are_counted_apart),
           CASE(a_capture_of_nothing_has_no_layers))

@@ -2,6 +2,8 @@
  * One layer measured: its extent and busy time, its kind, the signature of its operators.
  */
 #include "analysis/arch_layers.h"
+#include "analysis/op_tree.h"
+#include "analysis/steps.h"
 #include "analysis/study.h"
 
 struct interval arch_extent(struct study *st, size_t first, size_t end, nanos *busy)
@@ -77,4 +79,50 @@ void arch_layers_measure(struct study *st, const struct arch_ops *ops, uint32_t 
 {
     for (size_t i = 0; i < n; i++)
         measure(st, ops, main_lane, &layers[i]);
+}
+
+void arch_layers_count_phases(struct arch_layers *out)
+{
+    for (size_t i = 0; i < out->n_passes; i++) {
+        const struct arch_pass *pass = &out->passes[i];
+        size_t prefill = 0, decode = 0;
+        if (pass->is_partial)
+            continue;
+        for (size_t k = 0; k < pass->layers; k++) {
+            prefill += out->at[pass->layer_first + k].phase == PHASE_PREFILL;
+            decode += out->at[pass->layer_first + k].phase == PHASE_DECODE;
+        }
+        if (prefill > 0 && decode > 0 && !out->has_both_phases) {
+            out->has_both_phases = true;
+            out->prefill_per_pass = prefill;
+            out->decode_per_pass = decode;
+        } else if (!out->has_both_phases) {
+            if (prefill > out->prefill_per_pass)
+                out->prefill_per_pass = prefill;
+            if (decode > out->decode_per_pass)
+                out->decode_per_pass = decode;
+        }
+    }
+}
+
+struct arch_launches arch_launches_find(struct study *st)
+{
+    struct arch_launches l = {.st = st};
+    enum step_source source = study_steps(st)->source;
+
+    if (source == STEPS_FROM_COLUMN || source == STEPS_PSEUDO)
+        return l;
+    l.launch = study_op_tree(st)->launch;
+    l.was_before = study_op_tree(st)->linked * 2 > study_kernels(st).n;
+    return l;
+}
+
+nanos arch_launch_time(const struct arch_launches *l, size_t kernel)
+{
+    const nanos *begin = l->st->cap->slices.begin;
+    uint32_t launch = l->launch != NULL ? l->launch[kernel] : OP_TREE_NONE;
+
+    if (launch != OP_TREE_NONE)
+        return begin[launch];
+    return l->was_before ? INT64_MIN : begin[study_kernels(l->st).at[kernel]];
 }

@@ -383,15 +383,19 @@ static bool try_split(struct finder *f, enum arch_method method,
                       bool (*split)(struct finder *f, size_t first, size_t end))
 {
     const struct steps *steps = study_steps(f->st);
+    struct arch_launches launches = arch_launches_find(f->st);
+    size_t first = 0, end = 0;
 
     f->layers.n = f->passes.n = 0;
     f->letters = f->covered = f->blocks = 0;
     f->noise = 0;
-    for (size_t i = 0; i < steps->n; i++) {
-        size_t first = study_first_kernel(f->st, steps->at[i].window.begin);
-        size_t end = i + 1 < steps->n ? study_first_kernel(f->st, steps->at[i + 1].window.begin)
-                                      : f->kernels.n;
-        take_window(f, first, end, split);
+    for (size_t i = 0; i <= steps->n; i++) {
+        nanos until = i < steps->n ? steps->at[i].window.begin : INT64_MAX;
+        while (end < f->kernels.n && arch_launch_time(&launches, end) < until)
+            end++;
+        if (i > 0)
+            take_window(f, first, end, split);
+        first = end;
     }
     f->out->method = method;
     return f->layers.n > 1;

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "cli/session.h"
+#include "cli/incore_clock.h"
 #include "cli/shell_word.h"
 #include "flow/flow_incore_clean.h"
+#include "pto/chips.h"
 
 struct args {
     struct incore_clean_job job;
+    struct incore_clock clock;
     const char *output_dir;
 };
 
@@ -33,7 +35,7 @@ static const struct opt options[] = {
              "also write every raw event, in non-overlapping rows"),
     OPT_FLAG(0, "salvage", struct args, job.rules.salvage,
              "use the intact part of a truncated or damaged file"),
-    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, job.mhz, "core clock in MHz (default: 1850)"),
+    INCORE_CLOCK_MHZ(struct args, clock),
     OPT_GROUP("Provenance"),
     OPT_STRING(0, "kernel", "NAME", struct args, job.origin.kernel,
                "write to incore_<kernel>_<source>_<date>"),
@@ -44,7 +46,8 @@ static const struct opt options[] = {
                "loop bounds, lengths and other run-time values"),
     OPT_LIST(0, "patched", "NAME", struct args, job.origin.patched,
              "a control tensor that was replaced; needs --workload"),
-    OPT_STRING(0, "chip", "NAME", struct args, job.origin.soc, "simulated chip", .alias = "soc"),
+    OPT_STRING(0, "chip", "NAME", struct args, job.origin.soc, "simulated chip, also for its clock",
+               .alias = "soc"),
     OPT_STRING(0, "target", "NAME", struct args, job.origin.target,
                "compilation target of the kernel"),
     OPT_STRING(0, "simulator", "TEXT", struct args, job.origin.simulator,
@@ -64,11 +67,26 @@ static const char *name_of(struct session *s, const char *path)
                : arena_cstr(&s->arena, name);
 }
 
+/* A chip that is not in the table is a note for readers, and says nothing of a clock. */
+static double clock_of(const struct args *args)
+{
+    struct pto_chip chip;
+    struct diag quiet;
+
+    if (args->clock.mhz > 0 || args->job.origin.soc == NULL)
+        return args->clock.mhz;
+    diag_init(&quiet);
+    enum status st = pto_chip_find(str_of(args->job.origin.soc), PTO_A2A3, &chip, &quiet);
+    diag_fini(&quiet);
+    return st == ST_OK ? chip.trace_mhz : 0;
+}
+
 static struct incore_clean_job job_of(struct session *s, const struct args *args, const char *path)
 {
     struct incore_clean_job job = args->job;
 
     job.path = path;
+    job.mhz = clock_of(args);
     job.out = s->common.out != NULL ? s->common.out : args->output_dir;
     if (job.out == NULL && !job.rules.is_compat)
         job.out = arena_printf(&s->arena, "strata-out/%s", name_of(s, path));
@@ -265,7 +283,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "--kernel must be a name, not a path: %s", args->job.origin.kernel);
     if (args->job.name != NULL && !fs_is_name(args->job.name))
         return session_usage(s, "--name must be a folder name, not a path: %s", args->job.name);
-    if (args->job.mhz < 0 || args->job.mhz > 100000)
+    if (args->clock.mhz < 0 || args->clock.mhz > 100000)
         return session_usage(s, "--clock-mhz must be a frequency in MHz, e.g. 1850");
     for (size_t i = 0; i < s->operands.n && code == CODE_DONE && args->job.rules.is_compat; i++) {
         struct incore_clean_job job = job_of(s, args, s->operands.at[i]);

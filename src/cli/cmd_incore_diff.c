@@ -3,19 +3,20 @@
  */
 #include <inttypes.h>
 
-#include "cli/session.h"
+#include "cli/incore_clock.h"
 #include "flow/incore_open.h"
 #include "incore/view.h"
 
 struct args {
-    double mhz;
+    struct incore_clock clock;
     int64_t top;
 };
 
 static const struct args defaults = {.top = 10};
 
 static const struct opt options[] = {
-    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "core clock in MHz (default: 1850)"),
+    INCORE_CLOCK_MHZ(struct args, clock),
+    INCORE_CLOCK_CHIP(struct args, clock),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_END,
 };
@@ -97,9 +98,13 @@ static int run(struct session *s, const void *given)
     struct incore_view views[2] = {0};
     struct incore_changes changes;
     enum status status = ST_OK;
+    double mhz;
+    int code = incore_clock(s, &args->clock, &mhz);
 
+    if (code != CODE_DONE)
+        return code;
     for (int i = 0; i < 2 && status == ST_OK; i++) {
-        status = incore_open_judged(&studies[i], s->operands.at[i], args->mhz, &s->diag);
+        status = incore_open_judged(&studies[i], s->operands.at[i], mhz, &s->diag);
         incore_study_tell(&studies[i], &s->diag);
         if (status == ST_OK)
             incore_view_build(&views[i], &studies[i].t, &studies[i].lanes, 0);

@@ -5,11 +5,22 @@
 
 #include "base/fs.h"
 #include "cli/captures.h"
+#include "cli/incore_clock.h"
 #include "render/insight.h"
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported", "the simulator/ folder of one container"},
     {0},
+};
+
+struct args {
+    struct incore_clock clock;
+};
+
+static const struct opt options[] = {
+    INCORE_CLOCK_MHZ(struct args, clock),
+    INCORE_CLOCK_CHIP(struct args, clock),
+    OPT_END,
 };
 
 static void print(struct session *s, const char *path, const struct capture *cap)
@@ -60,8 +71,12 @@ static int run(struct session *s, const void *args)
                *folder = s->common.out != NULL ? s->common.out : "strata-out";
     struct capture *cap = NULL;
 
-    (void)args;
-    enum status st = captures_load_one(s, path, input_defaults(), &cap);
+    struct input_options input = input_defaults();
+    int code = incore_clock(s, &((const struct args *)args)->clock, &input.mhz);
+
+    if (code != CODE_DONE)
+        return code;
+    enum status st = captures_load_one(s, path, input, &cap);
     if (st == ST_OK)
         st = write_folder(s, cap, path, folder);
     if (st == ST_OK && s->common.json)
@@ -83,11 +98,11 @@ const struct command command_incore_export = {
                "instruction and source line. MindStudio Insight opens the folder.\n"
                "\n"
                "simulator/ is created in the folder given with --out (default: "
-               "strata-out). An existing one is not overwritten.",
+               "strata-out). An existing one is not overwritten. Logs count cycles; --chip or "
+               "--clock-mhz says how long one is (default: 1850 MHz).",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_OUT,
-    .examples = examples,
     .schemas = {&schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/captures.h"
+#include "cli/incore_clock.h"
 #include "cli/page_answer.h"
 #include "flow/incore_open.h"
 #include "flow/pages.h"
@@ -13,14 +14,15 @@
 enum { NAMES = 28 }; /* columns of core and pipe beside the timeline */
 
 struct args {
-    double mhz;
+    struct incore_clock clock;
     size_t top, width;
 };
 
 static const struct args defaults = {.top = 10, .width = 64};
 
 static const struct opt options[] = {
-    OPT_DOUBLE(0, "clock-mhz", "MHZ", struct args, mhz, "core clock in MHz (default: 1850)"),
+    INCORE_CLOCK_MHZ(struct args, clock),
+    INCORE_CLOCK_CHIP(struct args, clock),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_INT(0, "width", "N", struct args, width, 8, 1000,
             "width of the timeline in characters (default: 64)"),
@@ -155,7 +157,8 @@ static void print_text(struct session *s, const struct args *args, const struct 
     if (limits_first(&b->limits) != NULL)
         report_line(r, "  what helps: %.*s", STR_ARGS(b->advice));
     report_line(r, "  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s", v->end - v->begin,
-                study->t.instrs.n, study->arrows.list.n, b->mhz, b->is_assumed ? " (assumed)" : "");
+                study->t.instrs.n, study->arrows.list.n, b->mhz,
+                incore_clock_note(s, &args->clock, b->is_assumed));
     add_pipes(r, b);
     add_told(r, study);
     add_tops(r, v, args->top);
@@ -298,12 +301,14 @@ static void fill_page(struct page_file *page, const void *ctx)
 }
 
 static enum status write_page(struct session *s, const struct incore_study *study,
-                              const struct incore_view *view)
+                              const struct incore_view *view, double mhz)
 {
+    struct input_options input = input_defaults();
     const struct show_page of = {study, view};
     struct capture *cap;
 
-    TRY(captures_load_one(s, study->bin, input_defaults(), &cap));
+    input.mhz = mhz;
+    TRY(captures_load_one(s, study->bin, input, &cap));
     enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, &of);
     capture_free(cap);
     return status;
@@ -315,11 +320,15 @@ static int run(struct session *s, const void *given)
     struct incore_device device;
     struct incore_study study;
     struct incore_view view;
+    double mhz;
+    int code = incore_clock(s, &args->clock, &mhz);
 
+    if (code != CODE_DONE)
+        return code;
     if (incore_open_device(s->operands.at[0], &device))
         return show_device(s, args, &device);
 
-    enum status status = incore_open_judged(&study, s->operands.at[0], args->mhz, &s->diag);
+    enum status status = incore_open_judged(&study, s->operands.at[0], mhz, &s->diag);
     if (status == ST_OK) {
         incore_study_tell(&study, &s->diag);
         incore_view_build(&view, &study.t, &study.lanes, out_room(&s->out, NAMES, args->width));
@@ -328,7 +337,7 @@ static int run(struct session *s, const void *given)
         else
             print_text(s, args, &study, &view);
         if (s->page != NULL)
-            status = write_page(s, &study, &view);
+            status = write_page(s, &study, &view, mhz);
         incore_view_free(&view);
     }
     incore_study_close(&study);

@@ -82,10 +82,10 @@ struct opt {
         .kind = OPT_KIND_SIZE, .letter = (l), .name = (n), .value = (v),                           \
         .offset = OPT_AT(type, member, uint64_t), .help = (text)                                   \
     }
-#define OPT_DOUBLE(l, n, v, type, member, text)                                                    \
+#define OPT_DOUBLE(l, n, v, type, member, ...)                                                     \
     {                                                                                              \
         .kind = OPT_KIND_DOUBLE, .letter = (l), .name = (n), .value = (v),                         \
-        .offset = OPT_AT(type, member, double), .help = (text)                                     \
+        .offset = OPT_AT(type, member, double), .help = __VA_ARGS__                                \
     }
 #define OPT_CHOICE(l, n, list, type, member, text)                                                 \
     {                                                                                              \

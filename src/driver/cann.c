@@ -298,6 +298,12 @@ const char *cann_library_path(const struct cann *c, const char *build_dir, const
         vec_push(&list, fs_join(arena, root, "devlib"));
         vec_push(&list, arena_printf(arena, "%s/simulator/%s/lib", root, soc));
     }
+    struct fs_list roots = cann_list(arena, home);
+    for (size_t i = 0; i < roots.n; i++)
+        if (!str_equal(roots.at[i].name, str_of(triplets[0])) &&
+            !str_equal(roots.at[i].name, str_of(triplets[1])))
+            vec_push(&list, arena_printf(arena, "%s/simulator/%s/lib", roots.at[i].path, soc));
+    vec_push(&list, arena_printf(arena, "%s/simulator/%s/lib", home, soc));
     for (size_t i = 0; i < list.n; i++)
         if (fs_is_dir(list.at[i]))
             all = arena_format(arena, "%.*s:%s", STR_ARGS(all), list.at[i]);

@@ -96,4 +96,8 @@ const char *probe_version_text(struct arena *arena, unsigned long version, unsig
 /* The best match of a pattern with its variables filled in; NULL when nothing matches. */
 const char *probe_glob(struct arena *arena, const char *pattern);
 
+/* A library that is part of strata: the file that the environment variable names, else beside the
+ * program or where it is installed. Absolute; NULL when it is nowhere. */
+const char *probe_own_library(struct arena *arena, const char *name, const char *variable);
+
 #endif

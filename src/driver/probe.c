@@ -145,6 +145,8 @@ static void ask_program(const char *path, struct arena *arena, struct probe_resu
         out->reason = "--version failed";
         if (result.end == PROC_TIMED_OUT)
             out->reason = "--version timed out after 10 s";
+        else if (result.end == PROC_NOT_STARTED)
+            out->reason = "cannot be started";
         else if (result.end == PROC_EXITED)
             out->reason = arena_printf(arena, "--version failed with exit code %d", result.code);
     }
@@ -238,4 +240,28 @@ void probe_library(const struct probe_library *p, struct arena *arena, struct pr
     if (p->ask != NULL)
         p->ask(library, arena, out);
     /* Left open: vendor libraries start threads that do not survive being unloaded. */
+}
+
+const char *probe_own_library(struct arena *arena, const char *name, const char *variable)
+{
+    static const char *const places[] = {".", "../lib", "../lib*/strata", "../lib/*/strata"};
+    const char *named = getenv(variable);
+    char path[PATH_MAX];
+
+    if (named != NULL && named[0] != 0)
+        return realpath(named, path) != NULL ? arena_cstr(arena, str_of(path)) : NULL;
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (n <= 0)
+        return NULL;
+    struct str self = {path, (size_t)n};
+    while (self.n > 1 && self.at[self.n - 1] != '/')
+        self.n--;
+    const char *folder = arena_cstr(arena, self);
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        const char *file =
+            probe_glob(arena, arena_printf(arena, "%s%s/%s", folder, places[i], name));
+        if (file != NULL && realpath(file, path) != NULL)
+            return arena_cstr(arena, str_of(path));
+    }
+    return NULL;
 }

@@ -3,7 +3,6 @@
  */
 #include "driver/workload.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,30 +14,9 @@
 
 enum { VARIABLES_MOST = 20, LOOK_NS = 500000000 };
 
-static const char *const library_name = "libstrata-inject.so";
-
 const char *workload_library(struct arena *arena)
 {
-    static const char *const places[] = {".", "../lib", "../lib*/strata", "../lib/*/strata"};
-    const char *named = getenv("STRATA_INJECT_PATH");
-    char path[PATH_MAX];
-
-    if (named != NULL && named[0] != 0)
-        return realpath(named, path) != NULL ? arena_cstr(arena, str_of(path)) : NULL;
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    if (n <= 0)
-        return NULL;
-    struct str self = {path, (size_t)n};
-    while (self.n > 1 && self.at[self.n - 1] != '/')
-        self.n--;
-    const char *folder = arena_cstr(arena, self);
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const char *file =
-            probe_glob(arena, arena_printf(arena, "%s%s/%s", folder, places[i], library_name));
-        if (file != NULL && realpath(file, path) != NULL)
-            return arena_cstr(arena, str_of(path));
-    }
-    return NULL;
+    return probe_own_library(arena, "libstrata-inject.so", "STRATA_INJECT_PATH");
 }
 
 struct variables {

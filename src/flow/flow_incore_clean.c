@@ -189,7 +189,10 @@ static enum status run(struct cleaning *c)
     const struct incore_clean_job *job = c->job;
     struct incore_study *s = c->study;
 
-    TRY(incore_open(s, job->path, job->rules, c->d));
+    struct incore_rules rules = job->rules;
+
+    rules.mhz = job->mhz;
+    TRY(incore_open(s, job->path, rules, c->d));
     c->dir = choose_dir(c);
     c->result->rows = s->lanes.rows_n;
     for (size_t g = 0; g < s->t.groups.n; g++)

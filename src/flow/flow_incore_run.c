@@ -184,6 +184,7 @@ static enum status prepare(struct incore_run *run, struct incore_run_job *job,
     else
         run->soc = job->soc;
     TRY(incore_run_open_root(run, run->arena, &p->old, d));
+    result->planned = run->kernels.n;
     result->run_root = run->run_root;
     drop_leftovers(run);
     return incore_run_write_readme(run, d);

@@ -198,6 +198,7 @@ static enum status load_capture(struct incore_study *s, struct incore_rules rule
     struct input_options options = input_defaults();
     struct cut cut;
 
+    options.mhz = rules.mhz;
     TRY(input_load(s->bin, &options, d, &s->cap));
     if (!s->cap->facts.is_incore)
         return diag_fail(d, ST_FORMAT, "incore.no-trace", (struct where){.path = s->bin},
@@ -326,7 +327,7 @@ void incore_open_judge(struct incore_study *s, double mhz, struct diag *d)
 
 enum status incore_open_judged(struct incore_study *s, const char *path, double mhz, struct diag *d)
 {
-    TRY(incore_open(s, path, (struct incore_rules){.keep_scalar = true}, d));
+    TRY(incore_open(s, path, (struct incore_rules){.keep_scalar = true, .mhz = mhz}, d));
     TRY(incore_study_metrics(s, d));
     incore_open_judge(s, mhz, d);
     return ST_OK;

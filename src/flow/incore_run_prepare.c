@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/fs.h"
+#include "base/inputs.h"
 #include "base/mapfile.h"
 #include "flow/incore_run.h"
 #include "replay/paths.h"
@@ -210,6 +211,28 @@ static const char *last_root(struct incore_run *run, struct diag *d, bool *is_ne
     return root;
 }
 
+/* Keeps the kernels that the run began with, unless others are asked for now. */
+static void keep_selection(struct incore_run *run)
+{
+    const struct discover_job *find = &run->job->find;
+    const char *readme = fs_join(run->arena, run->run_root, "README.txt");
+    struct mapfile map;
+    size_t kept = 0;
+
+    if (find->funcs.n > 0 || find->source_glob != NULL || mapfile_open(&map, readme, NULL) != ST_OK)
+        return;
+    struct str text = map.text;
+    inputs_disown_path(readme); /* the run that goes on writes it again */
+    for (size_t i = 0; i < run->kernels.n; i++) {
+        const char *path = paths_absolute(run->arena, run->kernels.at[i].path);
+        if (str_contains(text, arena_format(run->arena, "\n%s\n", path)))
+            run->kernels.at[kept++] = run->kernels.at[i];
+    }
+    mapfile_close(&map);
+    if (kept > 0)
+        run->kernels.n = kept;
+}
+
 enum status incore_run_open_root(struct incore_run *run, struct arena *arena, struct run_rows *old,
                                  struct diag *d)
 {
@@ -228,6 +251,7 @@ enum status incore_run_open_root(struct incore_run *run, struct arena *arena, st
         if (fs_exists(fs_join(arena, run->run_root, "manifest.json")) &&
             run_index_read(run->run_root, arena, old, NULL) != ST_OK)
             old->n = 0;
+        keep_selection(run);
     } else {
         TRY(make_root(run, d));
     }

@@ -17,7 +17,7 @@ void pto_advices_free(struct pto_advices *a)
     pto_rewrites_free(&a->rewrites);
 }
 
-/* The cycles of a changed text; -1 when it does not run. */
+/* The cycles of a changed text; -1 when it does not run, or has a race. */
 static int64_t cycles_of(const struct pto_costs *costs, const struct pto_setup *setup,
                          struct str text)
 {
@@ -28,12 +28,13 @@ static int64_t cycles_of(const struct pto_costs *costs, const struct pto_setup *
     changed.text = text;
     changed.n_params = 0;
     changed.max_records = 1;
+    changed.watches_races = true;
     diag_init(&quiet);
     pto_kernel_init(&k);
     bool is_run = pto_kernel_load(&k, &changed, &quiet) == ST_OK &&
                   pto_kernel_bind(&k, &changed, &quiet) == ST_OK &&
                   pto_kernel_run(&k, costs, &changed, &quiet) == ST_OK;
-    int64_t total = is_run && k.outcome.is_complete ? k.total : -1;
+    int64_t total = is_run && k.outcome.is_complete && k.races == 0 ? k.total : -1;
     pto_kernel_free(&k);
     diag_fini(&quiet);
     return total;
@@ -65,7 +66,9 @@ static void add_evidence(struct pto_advice *a, const struct pto_lines *lines)
 
 ORDER_BY(by_gain, struct pto_advice,
          ORDER(x->cycles, y->cycles) ?: ORDER(x->change.kind, y->change.kind)
-         ?: ORDER(x->change.line, y->change.line) ?: ORDER(x->change.tiles, y->change.tiles));
+         ?: ORDER(x->change.line, y->change.line) ?: ORDER(x->change.tiles, y->change.tiles)
+         ?: ORDER(x->change.new_size, y->change.new_size)
+         ?: ORDER(x->change.is_doubled, y->change.is_doubled));
 
 void pto_advise(const struct pto_kernel *k, const struct pto_costs *costs,
                 const struct pto_setup *setup, const struct pto_lines *lines,
@@ -103,7 +106,9 @@ struct str pto_advice_text(const struct pto_advice *a, enum lang lang, struct ar
 
 static const char *kind_name(enum pto_rewrite_kind kind)
 {
-    static const char *const names[] = {"double-buffer", "own-bytes", "swap-loads"};
+    static const char *const names[] = {"double-buffer",    "own-bytes",       "swap-loads",
+                                        "set-flag-earlier", "wait-flag-later", "tile-size",
+                                        "split-k"};
 
     return names[kind];
 }
@@ -116,7 +121,7 @@ static struct field_value title_of(const void *record, const struct record_env *
 }
 
 static const struct field fields[] = {
-    FIELD_OF_ENUM(struct pto_advice, change.kind, "change", kind_name, PTO_REWRITE_SWAP + 1),
+    FIELD_OF_ENUM(struct pto_advice, change.kind, "change", kind_name, PTO_REWRITE_COUNT),
     FIELD_CALC(FIELD_STR, "title", title_of),
     FIELD(struct pto_advice, change.name, "tile"),
     FIELD(struct pto_advice, change.tiles, "tiles"),

@@ -69,6 +69,7 @@ struct incore_rules {
     bool keep_head;     /* draw cache_time and ccu_time */
     bool keep_counters; /* pass on "MTE Throughput" */
     bool salvage;       /* of a text that is cut or damaged, what is whole */
+    double mhz;         /* of logs that count cycles; 0: not known */
 };
 
 /* Tells how far the text has been read, so that a caller may drop what lies behind. */

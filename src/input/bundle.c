@@ -660,6 +660,25 @@ static void drop_old(struct finder *f)
 
 /* ---- when there is nothing ---- */
 
+/* The folder of a recording that msprof has not exported yet; NULL: none. */
+static const char *find_raw(struct finder *f, const char *path)
+{
+    struct fs_list list;
+
+    if (fs_walk(f->arena, path, NULL, 0, &list, f->diag) != ST_OK)
+        return NULL;
+    for (size_t i = 0; i < list.n; i++) {
+        struct str file = str_of(list.at[i].path), prof = S("/PROF_");
+        size_t at = str_find(file, prof), end = at + prof.n;
+        if (at == file.n || !(str_contains(file, S("/sqlite/")) || str_contains(file, S("/data/"))))
+            continue;
+        while (end < file.n && file.at[end] != '/')
+            end++;
+        return arena_cstr(f->arena, str_part(file, 0, end));
+    }
+    return NULL;
+}
+
 static enum status nothing(struct finder *f, const char *path)
 {
     static const char *const sources[] = {"", "kernel table", "timeline", "database"};
@@ -669,7 +688,11 @@ static enum status nothing(struct finder *f, const char *path)
                          "no %s, which --source requires", sources[f->options->source]);
     diag_hint(f->diag, "looked for",
               "kernel_details.csv, op_summary*.csv, trace_view.json, *.db, *.json, *.json.gz");
-    diag_hint(f->diag, "try", "the folder that contains ASCEND_PROFILER_OUTPUT");
+    const char *raw = find_raw(f, path);
+    if (raw != NULL)
+        diag_hint(f->diag, "try", "msprof --export=on --output=%s", raw);
+    else
+        diag_hint(f->diag, "try", "the folder that contains ASCEND_PROFILER_OUTPUT");
     return diag_fail(f->diag, ST_NOT_FOUND, "input.nothing", (struct where){.path = path},
                      "no profiling data found");
 }

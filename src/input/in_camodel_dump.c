@@ -331,8 +331,16 @@ static enum status read_core(struct import *import, const struct fs_list *list, 
 
 /* ---- throughput ---- */
 
+/* MHz of the ticks in the logs, which do not say it. */
+static int64_t clock_of(const struct import *import)
+{
+    double mhz = import->in->options != NULL ? import->in->options->mhz : 0;
+
+    return mhz >= 1 ? (int64_t)(mhz + 0.5) : DEFAULT_MHZ;
+}
+
 /* Samples where a rate changes, so that a step is drawn right and idle time costs nothing. */
-static void add_rates(struct capture *cap, const struct camodel_rates *rates)
+static void add_rates(struct capture *cap, const struct camodel_rates *rates, int64_t mhz)
 {
     for (size_t i = 0; i < rates->list.n; i++) {
         const struct camodel_rate *r = &rates->list.at[i];
@@ -340,9 +348,9 @@ static void add_rates(struct capture *cap, const struct camodel_rates *rates)
         series_id series = capture_series(cap, capture_intern(cap, S("MTE Throughput")),
                                           capture_intern(cap, str_of(camodel_way_name(r->way))),
                                           capture_intern(cap, S("throughput(MB/s)")));
-        capture_sample(cap, series, r->us * DEFAULT_MHZ, r->bytes);
+        capture_sample(cap, series, r->us * mhz, r->bytes);
         if (!goes_on)
-            capture_sample(cap, series, (r->us + 1) * DEFAULT_MHZ, 0);
+            capture_sample(cap, series, (r->us + 1) * mhz, 0);
     }
 }
 
@@ -365,8 +373,8 @@ static enum status read_mte(struct import *import, const struct fs_list *list)
         import->bytes += map.text.n;
         mapfile_close(&map);
     }
-    camodel_mte_rates(&mte, DEFAULT_MHZ, &rates);
-    add_rates(import->cap, &rates);
+    camodel_mte_rates(&mte, clock_of(import), &rates);
+    add_rates(import->cap, &rates, clock_of(import));
     import->rows += mte.transfers.n;
     import->lost += mte.lost + rates.late;
     if (mte.lost + rates.late > 0)
@@ -411,7 +419,7 @@ static enum status read_camodel_dump(struct import *import)
         return st;
     capture_set_incore(cap);
     cap->origin = ORIGIN_SIMULATED;
-    cap->clock.hz = (int64_t)DEFAULT_MHZ * 1000000;
+    cap->clock.hz = clock_of(import) * 1000000;
     return ST_OK;
 }
 

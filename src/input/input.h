@@ -43,6 +43,7 @@ struct input_options {
     bool busy_copies;                /* copies of an Ascend device count as work */
     bool pmu;                        /* keep the counter columns of kernel tables */
     bool joins_devices;              /* a trace of several devices is one capture */
+    double mhz;                      /* of logs that count cycles; 0: not known */
     struct pool *pool;               /* NULL: one thread */
     const struct progress *progress; /* NULL: nobody watches */
 };

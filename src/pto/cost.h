@@ -27,6 +27,7 @@
 #include "base/diag.h"
 #include "pto/types.h"
 
+struct arena;
 struct pto_costs;
 
 struct pto_cost {
@@ -127,6 +128,11 @@ struct pto_miss {
 };
 
 struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w);
+
+/* The law of an operation with the numbers in use: "binary: 2.11 x units + 24"; empty for one that
+ * takes no time of its own. docs/cost-model.md explains the terms. */
+struct str pto_cost_words(const struct pto_costs *c, enum pto_arch arch, enum pto_opcode op,
+                          struct arena *arena);
 
 /* occupied + latency in whole cycles, half away from zero, as the public tables count. */
 int64_t pto_cost_cycles(struct pto_cost cost);

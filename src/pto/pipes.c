@@ -240,6 +240,70 @@ struct pto_phases pto_phases_of(const struct pto_module *m, const struct pto_fun
     return (struct pto_phases){.n = 0};
 }
 
+static const char *sync_words(enum pto_opcode op)
+{
+    switch (op) {
+    case PTO_FENCE_BARRIER_ALL:
+    case PTO_SYNCALL:
+    case PTO_COMM_TNOTIFY:
+        return "all pipes";
+    case PTO_TSYNC:
+    case PTO_COMM_TWAIT:
+    case PTO_COMM_TTEST:
+    case PTO_COMM_WAIT_ASYNC_EVENT:
+        return "S";
+    case PTO_COMM_TREDUCE:
+        return "MTE2, V, MTE3";
+    default:
+        return op > PTO_COMM_TNOTIFY ? "MTE2, MTE3" : "the pipe it names";
+    }
+}
+
+const char *pto_pipe_words(enum pto_opcode op)
+{
+    static const char *const words[] = {
+        [RULE_NONE] = "",
+        [RULE_S] = "S",
+        [RULE_V] = "V",
+        [RULE_M] = "M",
+        [RULE_MTE2] = "MTE2",
+        [RULE_FIX] = "FIX",
+        [RULE_STORE] = "MTE3; from acc FIX",
+        [RULE_MOVE] = "vec to vec V; mat to left, right, bias MTE1; from acc FIX; vec to mat MTE3",
+    };
+
+    switch (op) {
+    case PTO_TPUSH_TO_AIV:
+        return "FIX";
+    case PTO_TPUSH_TO_AIC:
+        return "MTE3";
+    case PTO_TPUSH:
+        return "FIX from acc, else MTE3";
+    case PTO_TPOP_FROM_AIC:
+    case PTO_TPOP_FROM_AIV:
+    case PTO_TPOP:
+        return "MTE2; A5 S";
+    case PTO_TFILLPAD:
+    case PTO_TFILLPAD_INPLACE:
+    case PTO_TFILLPAD_EXPAND:
+        return "V; mat MTE1";
+    case PTO_MGATHER:
+        return "S, MTE2; A5 to vec V";
+    case PTO_MSCATTER:
+        return "MTE3; A5 V";
+    case PTO_TSCATTER:
+        return "V, S; A5 or by mask V";
+    case PTO_TCI:
+        return "S; with scratch V";
+    case PTO_TGATHER:
+        return "V; A2/A3 by comparison V, S, V, S";
+    default:
+        break;
+    }
+    enum rule rule = (enum rule)rules[op];
+    return rule == RULE_OP ? sync_words(op) : rule == RULE_FIFO ? "S" : words[rule];
+}
+
 static bool is_lowered_init(enum pto_opcode code)
 {
     return code == PTO_INITIALIZE_L2G2L_PIPE || code == PTO_INITIALIZE_L2L_PIPE;

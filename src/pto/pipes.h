@@ -21,6 +21,9 @@ struct pto_phases {
 struct pto_phases pto_phases_of(const struct pto_module *m, const struct pto_function *f,
                                 const struct pto_op *op);
 
+/* Where an operation runs, in words: "V; mat MTE1"; empty when on no pipe. */
+const char *pto_pipe_words(enum pto_opcode op);
+
 /* The pipe of a sync op type (TLOAD is MTE2), as in record_event[<TLOAD>, ..]. */
 enum pto_pipe pto_sync_pipe(int64_t sync_op_type);
 

@@ -196,6 +196,25 @@ TEST(what_cannot_run_is_told_with_its_line)
     assert_refused("a2a3", "pto.trap", "pto-run.trap");
 }
 
+TEST(a_window_of_a_tile_has_its_own_valid_part)
+{
+    struct testing_sim t;
+    struct arena arena;
+
+    arena_init(&arena);
+    testing_sim_open(&t, testing_kernel(&arena, "a2a3",
+                                        "%t = pto.alloc_tile : !pto.tile_buf<vec, 16x64xf32>\n"
+                                        "%w = pto.subview %t[%c0, %c0] sizes [8, 64] : "
+                                        "!pto.tile_buf<vec, 16x64xf32> -> "
+                                        "!pto.tile_buf<vec, 8x64xf32>\n"
+                                        "pto.tabs ins(%w : !pto.tile_buf<vec, 8x64xf32>) outs(%w : "
+                                        "!pto.tile_buf<vec, 8x64xf32>)"));
+    testing_sim_run(&t, true);
+    assert_int_equal(t.status, ST_OK);
+    testing_sim_close(&t);
+    arena_free(&arena);
+}
+
 TEST(fifos_of_views_are_refused_by_name)
 {
     struct testing_sim t;
@@ -319,7 +338,8 @@ TEST_MAIN("pto program", T(a_loop_hands_its_values_on_crosswise),
           T(a_loop_that_does_not_run_gives_its_first_values), T(branches_and_switches_choose),
           T(helpers_are_copied_in), T(arrays_keep_their_elements),
           T(a_scalar_that_was_stored_is_loaded_also_without_a_buffer),
-          T(what_cannot_run_is_told_with_its_line), T(fifos_of_views_are_refused_by_name),
-          T(arrays_and_calls_are_bounded), T(a_view_without_a_layout_follows_its_strides),
+          T(what_cannot_run_is_told_with_its_line), T(a_window_of_a_tile_has_its_own_valid_part),
+          T(fifos_of_views_are_refused_by_name), T(arrays_and_calls_are_bounded),
+          T(a_view_without_a_layout_follows_its_strides),
           T(tiles_without_an_address_are_laid_side_by_side),
           T(a_window_shares_the_bytes_of_its_tile))

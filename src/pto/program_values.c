@@ -267,6 +267,8 @@ enum status program_compile_subview(struct pto_compiler *c, const struct pto_op 
             fact->lo = ranges[0].begin;
             fact->hi = ranges[n - 1].end;
             fact->is_placed = true;
+            part.type.v_row = t->type.v_row; /* of the window, not of its parent */
+            part.type.v_col = t->type.v_col;
             *t = part;
         }
     }

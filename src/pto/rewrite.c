@@ -1,7 +1,7 @@
 /*
  * Changes to the lines of a kernel.
  */
-#include "pto/rewrite.h"
+#include "pto/rewrite_in.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,27 +9,7 @@
 #include "base/char.h"
 #include "pto/tile.h"
 
-enum { MOST_LOOPS = 8, MOST_TILES = 12, MOST_SWAPS = 8, MOST_ALLOCS = 1000, ALIGN = 512 };
-
-/* One alloc_tile with an address that the text tells. */
-struct place {
-    uint32_t op, value;
-    enum pto_space space;
-    int64_t lo, hi;
-    uint32_t first_use;    /* operation; PTO_NONE */
-    bool is_written_first; /* and not read by the same operation */
-    int64_t moved;         /* new address; -1: it stays */
-};
-
-struct rewriter {
-    const struct pto_module *m;
-    const struct pto_function *f;
-    enum pto_arch arch;
-    struct pto_rewrites *out;
-    struct str *lines; /* of the text, from 1 */
-    size_t n_lines;
-    VEC_OF(struct place) places;
-};
+enum { MOST_LOOPS = 8, MOST_TILES = 12, MOST_ALLOCS = 1000, ALIGN = 512 };
 
 /* ---- what the text says ---- */
 
@@ -46,7 +26,7 @@ static void split_lines(struct rewriter *w, struct str text)
 }
 
 /* The value of an integer constant; false: it is none. */
-static bool constant_of(const struct rewriter *w, uint32_t value, int64_t *out)
+bool rewrite_constant(const struct rewriter *w, uint32_t value, int64_t *out)
 {
     const struct pto_value *v = pto_value_at(w->m, w->f, value);
 
@@ -61,7 +41,7 @@ static bool is_written(const struct pto_operand *o)
     return o->role == PTO_ROLE_OUT || o->role == PTO_ROLE_DST;
 }
 
-static void find_first_use(const struct rewriter *w, struct place *p)
+static void find_first_use(const struct rewriter *w, struct rewrite_place *p)
 {
     p->first_use = PTO_NONE;
     for (uint32_t i = p->op + 1; i < w->f->op_end && p->first_use == PTO_NONE; i++) {
@@ -84,13 +64,13 @@ static void list_places(struct rewriter *w)
 {
     for (uint32_t i = w->f->op_first; i < w->f->op_end && w->places.n < MOST_ALLOCS; i++) {
         const struct pto_op *op = &w->m->ops.at[i];
-        struct place p = {.op = i, .value = op->result_first, .moved = -1};
+        struct rewrite_place p = {.op = i, .value = op->result_first, .moved = -1};
         bool is_known = false;
         if (op->code != PTO_ALLOC_TILE || op->result_count != 1)
             continue;
         for (uint32_t k = 0; k < op->operand_count; k++)
             if (pto_operands(w->m, op)[k].role == PTO_ROLE_ADDR)
-                is_known = constant_of(w, pto_operands(w->m, op)[k].value, &p.lo);
+                is_known = rewrite_constant(w, pto_operands(w->m, op)[k].value, &p.lo);
         const struct pto_type *type = pto_value_type(w->m, w->f, p.value);
         int64_t bytes = pto_tile_bytes(&type->tile);
         if (!is_known || bytes <= 0 || op->line > w->n_lines)
@@ -102,7 +82,7 @@ static void list_places(struct rewriter *w)
     }
 }
 
-static bool overlap(const struct place *a, const struct place *b)
+bool rewrite_overlap(const struct rewrite_place *a, const struct rewrite_place *b)
 {
     return a != b && a->space == b->space && a->lo < b->hi && b->lo < a->hi;
 }
@@ -113,7 +93,7 @@ static int64_t free_from(const struct rewriter *w, enum pto_space space)
     int64_t most = 0;
 
     for (size_t i = 0; i < w->places.n; i++) {
-        const struct place *p = &w->places.at[i];
+        const struct rewrite_place *p = &w->places.at[i];
         int64_t hi = p->moved >= 0 ? p->moved + p->hi - p->lo : p->hi;
         if (p->space == space && hi > most)
             most = hi;
@@ -131,27 +111,22 @@ static int64_t room_for(const struct rewriter *w, enum pto_space space, int64_t 
     return at + hi - lo <= (int64_t)pto_space_size(w->arch, space) ? at : -1;
 }
 
-static struct str name_of(const struct rewriter *w, uint32_t value)
+struct str rewrite_name_of(const struct rewriter *w, uint32_t value)
 {
     return pto_value_text(w->m, w->f, &w->out->arena, value);
 }
 
 /* ---- writing lines ---- */
 
-/* Lines of a changed text. */
-struct new_lines {
-    struct str *at;
-    size_t n, cap;
-};
-
-static void put_lines(const struct rewriter *w, struct new_lines *to, size_t first, size_t last)
+void rewrite_put_lines(const struct rewriter *w, struct rewrite_lines *to, size_t first,
+                       size_t last)
 {
     for (size_t i = first; i <= last && i <= w->n_lines; i++)
         vec_push(to, w->lines[i]);
 }
 
 /* A prefix for names that the text does not use. */
-static struct str fresh_prefix(const struct rewriter *w)
+struct str rewrite_prefix(const struct rewriter *w)
 {
     for (int n = 2;; n++) {
         struct str prefix = arena_format(&w->out->arena, "%%s%d_", n);
@@ -184,7 +159,7 @@ static struct str with_address(const struct rewriter *w, struct str line, struct
 }
 
 /* The place that a line allocates and that moves; NULL. */
-static const struct place *moved_at(const struct rewriter *w, size_t line)
+static const struct rewrite_place *moved_at(const struct rewriter *w, size_t line)
 {
     for (size_t i = 0; i < w->places.n; i++)
         if (w->places.at[i].moved >= 0 && w->m->ops.at[w->places.at[i].op].line == line)
@@ -193,10 +168,10 @@ static const struct place *moved_at(const struct rewriter *w, size_t line)
 }
 
 /* Puts a line with its new address, which a constant before it holds. */
-static void put_moved(const struct rewriter *w, struct new_lines *to, struct str prefix,
+static void put_moved(const struct rewriter *w, struct rewrite_lines *to, struct str prefix,
                       size_t number, struct str line)
 {
-    const struct place *p = moved_at(w, number);
+    const struct rewrite_place *p = moved_at(w, number);
     struct arena *arena = &w->out->arena;
 
     if (p != NULL) {
@@ -208,7 +183,7 @@ static void put_moved(const struct rewriter *w, struct new_lines *to, struct str
     vec_push(to, line);
 }
 
-static void propose(struct rewriter *w, struct pto_rewrite change, struct new_lines *lines)
+void rewrite_propose(struct rewriter *w, struct pto_rewrite change, struct rewrite_lines *lines)
 {
     size_t n = 0;
 
@@ -225,7 +200,7 @@ static void propose(struct rewriter *w, struct pto_rewrite change, struct new_li
     vec_free(lines);
 }
 
-static void stay(struct rewriter *w)
+void rewrite_stay(struct rewriter *w)
 {
     for (size_t i = 0; i < w->places.n; i++)
         w->places.at[i].moved = -1;
@@ -233,30 +208,30 @@ static void stay(struct rewriter *w)
 
 /* ---- a tile apart ---- */
 
-static void put_apart(struct rewriter *w, const struct place *p, uint32_t n)
+static void put_apart(struct rewriter *w, const struct rewrite_place *p, uint32_t n)
 {
-    struct new_lines text = {0};
-    struct str prefix = fresh_prefix(w);
+    struct rewrite_lines text = {0};
+    struct str prefix = rewrite_prefix(w);
 
     for (size_t i = 1; i <= w->n_lines; i++)
         put_moved(w, &text, prefix, i, w->lines[i]);
-    propose(w,
-            (struct pto_rewrite){.kind = PTO_REWRITE_APART,
-                                 .line = w->m->ops.at[p->op].line,
-                                 .use_line = w->m->ops.at[p->first_use].line,
-                                 .name = name_of(w, p->value),
-                                 .tiles = n},
-            &text);
+    rewrite_propose(w,
+                    (struct pto_rewrite){.kind = PTO_REWRITE_APART,
+                                         .line = w->m->ops.at[p->op].line,
+                                         .use_line = w->m->ops.at[p->first_use].line,
+                                         .name = rewrite_name_of(w, p->value),
+                                         .tiles = n},
+                    &text);
 }
 
 /* Nobody hands data over through these bytes: each tile in them is written before it is read. */
-static bool is_private(const struct rewriter *w, const struct place *p)
+static bool is_private(const struct rewriter *w, const struct rewrite_place *p)
 {
     bool shares = false;
 
     for (size_t i = 0; i < w->places.n; i++) {
-        const struct place *q = &w->places.at[i];
-        if (!overlap(p, q))
+        const struct rewrite_place *q = &w->places.at[i];
+        if (!rewrite_overlap(p, q))
             continue;
         shares = true;
         if (!q->is_written_first)
@@ -267,12 +242,12 @@ static bool is_private(const struct rewriter *w, const struct place *p)
 
 static void list_apart(struct rewriter *w)
 {
-    const struct place *first = NULL;
+    const struct rewrite_place *first = NULL;
     uint32_t moved = 0;
     size_t tried = 0;
 
     for (size_t i = 0; i < w->places.n; i++) { /* all of them, as far as there is room */
-        struct place *p = &w->places.at[i];
+        struct rewrite_place *p = &w->places.at[i];
         if (!is_private(w, p))
             continue;
         p->moved = room_for(w, p->space, p->lo, p->hi);
@@ -282,9 +257,9 @@ static void list_apart(struct rewriter *w)
     }
     if (moved > 1)
         put_apart(w, first, moved);
-    stay(w);
+    rewrite_stay(w);
     for (size_t i = 0; i < w->places.n && tried < MOST_TILES; i++) {
-        struct place *p = &w->places.at[i];
+        struct rewrite_place *p = &w->places.at[i];
         if (!is_private(w, p))
             continue;
         p->moved = room_for(w, p->space, p->lo, p->hi);
@@ -292,7 +267,7 @@ static void list_apart(struct rewriter *w)
             put_apart(w, p, 1);
             tried++;
         }
-        stay(w);
+        rewrite_stay(w);
     }
 }
 
@@ -339,7 +314,7 @@ static bool may_move(const struct rewriter *w, uint32_t loop_at, enum pto_space 
     bool is_first_written = false;
 
     for (size_t i = 0; i < w->places.n; i++) {
-        const struct place *p = &w->places.at[i];
+        const struct rewrite_place *p = &w->places.at[i];
         if (p->space != space || p->lo >= hi || p->hi <= lo)
             continue;
         if (!is_inside(loop, loop_at, p->op)) {
@@ -364,7 +339,7 @@ static void grow(const struct rewriter *w, uint32_t loop_at, enum pto_space spac
     for (bool is_larger = true; is_larger;) {
         is_larger = false;
         for (size_t i = 0; i < w->places.n; i++) {
-            const struct place *p = &w->places.at[i];
+            const struct rewrite_place *p = &w->places.at[i];
             if (!is_inside(loop, loop_at, p->op) || p->space != space || p->lo >= *hi ||
                 p->hi <= *lo || (p->lo >= *lo && p->hi <= *hi))
                 continue;
@@ -375,20 +350,20 @@ static void grow(const struct rewriter *w, uint32_t loop_at, enum pto_space spac
     }
 }
 
-static uint32_t move_loop(struct rewriter *w, uint32_t loop_at, const struct place **first)
+static uint32_t move_loop(struct rewriter *w, uint32_t loop_at, const struct rewrite_place **first)
 {
     const struct pto_op *loop = &w->m->ops.at[loop_at];
     uint32_t moved = 0;
 
     for (size_t i = 0; i < w->places.n; i++) {
-        struct place *p = &w->places.at[i];
+        struct rewrite_place *p = &w->places.at[i];
         if (!is_inside(loop, loop_at, p->op) || p->moved >= 0)
             continue;
         int64_t lo = p->lo, hi = p->hi;
         grow(w, loop_at, p->space, &lo, &hi);
         int64_t to = may_move(w, loop_at, p->space, lo, hi) ? room_for(w, p->space, lo, hi) : -1;
         for (size_t k = 0; to >= 0 && k < w->places.n; k++) {
-            struct place *q = &w->places.at[k];
+            struct rewrite_place *q = &w->places.at[k];
             if (!is_inside(loop, loop_at, q->op) || q->space != p->space || q->lo < lo ||
                 q->hi > hi)
                 continue;
@@ -479,19 +454,19 @@ static bool read_loop(const struct rewriter *w, uint32_t loop_at, struct str pre
 }
 
 static void put_double(struct rewriter *w, uint32_t loop_at, const struct loop_parts *x,
-                       struct str prefix, const struct place *first, uint32_t tiles)
+                       struct str prefix, const struct rewrite_place *first, uint32_t tiles)
 {
     const bool *own = own_names(w, loop_at);
     struct arena *arena = &w->out->arena;
     struct str next =
         arena_format(arena, "%.*s%.*s", STR_ARGS(prefix), (int)(x->iv.n - 1), x->iv.at + 1);
-    struct new_lines t = {0};
+    struct rewrite_lines t = {0};
 
-    put_lines(w, &t, 1, x->line - 1);
+    rewrite_put_lines(w, &t, 1, x->line - 1);
     vec_push(&t, arena_format(arena, "%.*sstep = arith.addi %.*s, %.*s : index", STR_ARGS(prefix),
                               STR_ARGS(x->step), STR_ARGS(x->step)));
     vec_push(&t, x->header);
-    put_lines(w, &t, x->line + 1, x->end - 1);
+    rewrite_put_lines(w, &t, x->line + 1, x->end - 1);
     vec_push(&t, arena_format(arena, "%.*s = arith.addi %.*s, %.*s : index", STR_ARGS(next),
                               STR_ARGS(x->iv), STR_ARGS(x->step)));
     vec_push(&t, arena_format(arena, "%.*smore = arith.cmpi slt, %.*s, %.*s : index",
@@ -500,23 +475,23 @@ static void put_double(struct rewriter *w, uint32_t loop_at, const struct loop_p
     for (size_t i = x->line + 1; i < x->end; i++)
         put_moved(w, &t, prefix, i, renamed(w, own, prefix, w->lines[i]));
     vec_push(&t, S("}"));
-    put_lines(w, &t, x->end, w->n_lines);
-    propose(w,
-            (struct pto_rewrite){.kind = PTO_REWRITE_DOUBLE,
-                                 .line = x->line,
-                                 .last_line = (uint32_t)x->end,
-                                 .name = name_of(w, first->value),
-                                 .tiles = tiles},
-            &t);
+    rewrite_put_lines(w, &t, x->end, w->n_lines);
+    rewrite_propose(w,
+                    (struct pto_rewrite){.kind = PTO_REWRITE_DOUBLE,
+                                         .line = x->line,
+                                         .last_line = (uint32_t)x->end,
+                                         .name = rewrite_name_of(w, first->value),
+                                         .tiles = tiles},
+                    &t);
 }
 
 static void list_double(struct rewriter *w)
 {
-    struct str prefix = fresh_prefix(w);
+    struct str prefix = rewrite_prefix(w);
     size_t tried = 0;
 
     for (uint32_t i = w->f->op_first; i < w->f->op_end && tried < MOST_LOOPS; i++) {
-        const struct place *first = NULL;
+        const struct rewrite_place *first = NULL;
         struct loop_parts x;
         if (!read_loop(w, i, prefix, &x))
             continue;
@@ -525,47 +500,7 @@ static void list_double(struct rewriter *w)
             put_double(w, i, &x, prefix, first, moved);
             tried++;
         }
-        stay(w);
-    }
-}
-
-/* ---- loads in the other order ---- */
-
-static const struct place *loaded_place(const struct rewriter *w, const struct pto_op *op)
-{
-    for (uint32_t k = 0; k < op->operand_count; k++)
-        for (size_t i = 0; i < w->places.n; i++)
-            if (pto_operands(w->m, op)[k].role == PTO_ROLE_OUT &&
-                w->places.at[i].value == pto_operands(w->m, op)[k].value)
-                return &w->places.at[i];
-    return NULL;
-}
-
-static void list_swaps(struct rewriter *w)
-{
-    size_t tried = 0;
-
-    for (uint32_t i = w->f->op_first; i + 1 < w->f->op_end && tried < MOST_SWAPS; i++) {
-        const struct pto_op *a = &w->m->ops.at[i], *b = &w->m->ops.at[i + 1];
-        struct new_lines text = {0};
-        if (a->code != PTO_TLOAD || b->code != PTO_TLOAD || b->line != a->line + 1 ||
-            a->parent != b->parent || b->line > w->n_lines)
-            continue;
-        const struct place *x = loaded_place(w, a), *y = loaded_place(w, b);
-        if (x == NULL || y == NULL || overlap(x, y) || x == y)
-            continue;
-        put_lines(w, &text, 1, a->line - 1);
-        vec_push(&text, w->lines[b->line]);
-        vec_push(&text, w->lines[a->line]);
-        put_lines(w, &text, b->line + 1, w->n_lines);
-        propose(w,
-                (struct pto_rewrite){.kind = PTO_REWRITE_SWAP,
-                                     .line = a->line,
-                                     .last_line = b->line,
-                                     .name = name_of(w, x->value),
-                                     .tiles = 2},
-                &text);
-        tried++;
+        rewrite_stay(w);
     }
 }
 
@@ -584,8 +519,8 @@ static bool has_plain_lines(const struct rewriter *w)
     return true;
 }
 
-void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
-                      enum pto_arch arch, struct pto_rewrites *out)
+static void list_all(const struct pto_module *m, const struct pto_function *f, struct str text,
+                     enum pto_arch arch, struct pto_rewrites *out, bool is_double_only)
 {
     struct rewriter w = {.m = m, .f = f, .arch = arch, .out = out};
 
@@ -593,8 +528,23 @@ void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, 
     if (has_plain_lines(&w)) {
         list_places(&w);
         list_double(&w);
-        list_apart(&w);
-        list_swaps(&w);
+        if (!is_double_only) {
+            list_apart(&w);
+            rewrite_order(&w);
+            rewrite_tilings(&w);
+        }
     }
     vec_free(&w.places);
+}
+
+void rewrite_doubled(const struct pto_module *m, const struct pto_function *f, struct str text,
+                     enum pto_arch arch, struct pto_rewrites *out)
+{
+    list_all(m, f, text, arch, out, true);
+}
+
+void pto_rewrite_list(const struct pto_module *m, const struct pto_function *f, struct str text,
+                      enum pto_arch arch, struct pto_rewrites *out)
+{
+    list_all(m, f, text, arch, out, false);
 }

@@ -98,6 +98,7 @@ __attribute__((constructor)) static void read_environment(void)
     char *end = NULL;
 
     is_too_early();
+    unsetenv("LD_PRELOAD"); /* programs that this one starts are not disturbed */
     atomic_store(&count, 0);
     atexit(stop_failing);
     if (text == NULL)

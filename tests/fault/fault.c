@@ -119,6 +119,7 @@ void fault_set(const char *text)
 
 __attribute__((constructor)) static void read_environment(void)
 {
+    unsetenv("LD_PRELOAD"); /* programs that this one starts are not disturbed */
     fault_set(getenv("STRATA_FAULT"));
 }
 

@@ -156,6 +156,16 @@ def stopped(folder):
     check_whole("interrupted", build, 8)
 
 
+def selected(folder):
+    """A run of one kernel goes on with that one, unless another is asked for."""
+    build = make_build(folder / "build-s", 3)
+    expect("selected", call(build, "--func", "k01").returncode, 0)
+    for more, wanted in (((), ["k01"]), (("--func", "k02"), ["k02"])):
+        expect("selected", call(build, "--resume", *more).returncode, 0)
+        manifest = json.loads((root_of(build) / "manifest.json").read_text())
+        expect("selected", [k["func"] for k in manifest["kernels"]], wanted)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
@@ -164,6 +174,7 @@ def main():
         changed(folder)
         same_bytes(folder)
         stopped(folder)
+        selected(folder)
     for p in problems:
         print(p)
     sys.exit(1 if problems else 0)

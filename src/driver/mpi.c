@@ -1,0 +1,180 @@
+/*
+ * Ranks over MPI, or one rank without it. See mpi.h.
+ */
+#include "driver/mpi.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/now.h"
+#include "base/num.h"
+#include "driver/driver.h"
+
+bool mpi_is_launched(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        const char *value = getenv(sizes[i]);
+        if (value != NULL && value[0] != 0)
+            return true;
+    }
+    return getenv("PMIX_RANK") != NULL;
+}
+
+const char *mpi_library(struct arena *arena)
+{
+    return probe_own_library(arena, "libstrata-mpi.so", "STRATA_MPI_PATH");
+}
+
+static enum status no_mpi(struct diag *d, const char *why)
+{
+    enum status st = diag_fail(d, ST_TOOL, "mpi.none", (struct where){0}, "%s", why);
+
+    diag_hint(d, "try",
+              "install OpenMPI (libopenmpi-dev, openmpi-bin) and build strata again, or set "
+              "STRATA_MPI_PATH=/path/of/libstrata-mpi.so");
+    return st;
+}
+
+/* What MPI loads later looks for its symbols among the global ones. Never closed: MPI leaves
+ * functions of its own to be called at exit. */
+static enum status load(struct mpi *mpi, struct arena *arena, struct diag *d)
+{
+    mpi_calls_entry entry = NULL;
+    const char *path = mpi_library(arena);
+
+    if (path == NULL)
+        return no_mpi(d, "libstrata-mpi.so not found next to strata");
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL) {
+        const char *said = dlerror();
+        return no_mpi(d, said != NULL ? said : "libstrata-mpi.so cannot be loaded");
+    }
+    if (!probe_symbol(library, "strata_mpi_calls", &entry) || entry()->version != MPI_CALLS_VERSION)
+        return no_mpi(d, "libstrata-mpi.so is of another version of strata");
+    mpi->calls = entry();
+    return ST_OK;
+}
+
+static enum status check(const struct mpi *mpi, int rc, const char *what, struct diag *d)
+{
+    if (rc == 0)
+        return ST_OK;
+    return diag_fail(d, ST_TOOL, "mpi.failed", (struct where){0}, "%s: %s", what,
+                     mpi->calls->error(rc));
+}
+
+enum status mpi_open_always(struct mpi *mpi, struct arena *arena, struct diag *d)
+{
+    *mpi = (struct mpi){.size = 1};
+    TRY(load(mpi, arena, d));
+    enum status st = check(mpi, mpi->calls->init(&mpi->rank, &mpi->size), "MPI_Init", d);
+    if (st != ST_OK)
+        *mpi = (struct mpi){.size = 1};
+    return st;
+}
+
+enum status mpi_open(struct mpi *mpi, struct arena *arena, struct diag *d)
+{
+    *mpi = (struct mpi){.size = 1};
+    return mpi_is_launched() ? mpi_open_always(mpi, arena, d) : ST_OK;
+}
+
+void mpi_close(struct mpi *mpi)
+{
+    if (mpi->calls != NULL)
+        mpi->calls->finalize();
+    *mpi = (struct mpi){.size = 1};
+}
+
+void mpi_abort(const struct mpi *mpi, int code)
+{
+    if (mpi->calls != NULL)
+        mpi->calls->abort(code);
+    exit(code);
+}
+
+double mpi_now(const struct mpi *mpi)
+{
+    return mpi->calls != NULL ? mpi->calls->now() : (double)now_ns() * 1e-9;
+}
+
+enum status mpi_barrier(const struct mpi *mpi, struct diag *d)
+{
+    return mpi->calls == NULL ? ST_OK : check(mpi, mpi->calls->barrier(NULL), "MPI_Barrier", d);
+}
+
+enum status mpi_broadcast(const struct mpi *mpi, void *at, size_t bytes, int root, struct diag *d)
+{
+    if (mpi->calls == NULL)
+        return ST_OK;
+    return check(mpi, mpi->calls->broadcast(NULL, at, bytes, root), "MPI_Bcast", d);
+}
+
+/* `at` is taken as MPI takes it: from one place, into another. */
+static enum status fold(const struct mpi *mpi, void *at, size_t n, enum mpi_elem elem,
+                        enum mpi_fold how, struct diag *d)
+{
+    if (mpi->calls == NULL || n == 0)
+        return ST_OK;
+    if (n > MPI_COUNT_MOST)
+        return diag_fail(d, ST_LIMIT, "mpi.too-many", (struct where){0}, "%zu numbers to fold", n);
+    void *from = mem_grow(NULL, sizeof(int64_t), n);
+    memcpy(from, at, n * sizeof(int64_t));
+    int rc = mpi->calls->all_reduce(NULL, from, at, n, elem, how);
+    mem_free(from);
+    return check(mpi, rc, "MPI_Allreduce", d);
+}
+
+enum status mpi_fold_i64(const struct mpi *mpi, int64_t *at, size_t n, enum mpi_fold how,
+                         struct diag *d)
+{
+    return fold(mpi, at, n, MPI_ELEM_I64, how, d);
+}
+
+enum status mpi_fold_f64(const struct mpi *mpi, double *at, size_t n, enum mpi_fold how,
+                         struct diag *d)
+{
+    return fold(mpi, at, n, MPI_ELEM_F64, how, d);
+}
+
+/* How much each rank gives. */
+static enum status share_sizes(const struct mpi *mpi, size_t bytes, size_t *sizes,
+                               struct arena *arena, struct diag *d)
+{
+    size_t ranks = (size_t)mpi->size;
+    int64_t mine = (int64_t)bytes, *all = ARENA_ARRAY(arena, int64_t, ranks);
+
+    sizes[0] = bytes;
+    if (mpi->calls == NULL)
+        return ST_OK;
+    int rc = mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64);
+    for (size_t i = 0; i < ranks; i++)
+        sizes[i] = (size_t)all[i];
+    return check(mpi, rc, "MPI_Allgather", d);
+}
+
+enum status mpi_gather(const struct mpi *mpi, const void *at, size_t bytes, struct arena *arena,
+                       struct mpi_parts *out, struct diag *d)
+{
+    size_t ranks = (size_t)mpi->size, *sizes = ARENA_ARRAY(arena, size_t, ranks), total = 0;
+    char *into = NULL;
+
+    *out = (struct mpi_parts){.n = mpi->rank == 0 ? ranks : 0};
+    TRY(share_sizes(mpi, bytes, sizes, arena, d));
+    for (size_t i = 0; i < ranks; i++)
+        total += sizes[i];
+    if (out->n > 0) {
+        into = arena_alloc(arena, total + 1);
+        out->of = ARENA_ARRAY(arena, struct str, ranks);
+    }
+    for (size_t i = 0, from = 0; i < out->n; from += sizes[i++])
+        out->of[i] = (struct str){into + from, sizes[i]};
+    if (mpi->calls != NULL)
+        return check(mpi, mpi->calls->gather(NULL, at, bytes, sizes, into, 0), "MPI_Gather", d);
+    if (bytes > 0)
+        memcpy(into, at, bytes);
+    return ST_OK;
+}
