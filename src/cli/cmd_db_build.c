@@ -119,10 +119,10 @@ static int fill(struct session *s, const struct args *args, const struct grid_mo
     lock_release(&lock);
     if (st != ST_OK)
         return db_code(st);
-    if (!s->common.json && !s->common.quiet)
-        out_printf(&s->out, "%s: %llu rows in %llu tables, %llu of them new\n\n",
-                   out_clean(&s->arena, model->id), (unsigned long long)count.rows,
-                   (unsigned long long)count.tables, (unsigned long long)count.added);
+    diag_add(&s->diag, SEV_NOTE, "perfdb.model-rows", (struct where){.path = job->dir},
+             "%.*s: %llu rows in %llu tables, %llu of them new", STR_ARGS(model->id),
+             (unsigned long long)count.rows, (unsigned long long)count.tables,
+             (unsigned long long)count.added);
     job->is_writing = job->is_missing_only = true;
     return opt_measure_run(s, job, args->wait);
 }

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "base/write_all.h"
 #include "driver/driver.h"
-#include "flow/measure_row.h"
 #include "perfdb/bench.h"
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
@@ -188,7 +187,7 @@ static enum status drop_failing(struct run *run, size_t first, struct diag *d)
 static enum status measure_table(struct run *run, const struct op_table *t, struct diag *d)
 {
     struct flow_measure *m = run->out;
-    const struct op *op = op_find(run->op->op);
+    const struct op_entry *op = op_find(run->op->op);
     size_t *rows = ARENA_ARRAY(&m->arena, size_t, t->n_rows + 1), first = m->rows.n;
     size_t n = choose_rows(run->job, t, rows);
     struct op_row *operands = ARENA_ARRAY(&m->arena, struct op_row, n + 1);
@@ -280,7 +279,8 @@ enum status flow_measure_open(struct flow_measure_job *job, struct arena *arena,
     bool is_auto = str_equal(name, S("auto"));
 
     job->options.libraries = (struct backend_libraries){
-        .cuda = library_path(DRIVER_CUDA, arena),
+        .cuda = getenv("STRATA_CUDA_PATH") != NULL ? getenv("STRATA_CUDA_PATH")
+                                                   : library_path(DRIVER_CUDA, arena),
         .nvrtc = library_path(DRIVER_NVRTC, arena),
         .cublaslt = library_path(DRIVER_CUBLASLT, arena),
         .cache = job->cache != NULL ? job->cache : cache_folder(arena),

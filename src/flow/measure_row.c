@@ -1,11 +1,12 @@
 /*
- * Cells of a table turned into operands. See measure_row.h.
+ * Cells of a table turned into operands. See flow_measure.h.
  */
-#include "flow/measure_row.h"
+#include "flow/flow_measure.h"
 
 #include "perfdb/cell.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_gen.h"
+#include "perfdb/table.h"
 
 static struct str slot_at(struct cell_slots slots, size_t i)
 {

@@ -1,9 +1,10 @@
-#include "flow/measure_row.h"
+#include "flow/flow_measure.h"
 
 #include "base/mapfile.h"
 #include "base/testing_arena.h"
 #include "base/tree.h"
 #include "perfdb/columns.h"
+#include "perfdb/table.h"
 
 /* "1,2,3" of a list of lengths; sums so far when asked for. */
 static struct str numbers(const struct tree *list, bool is_sums)

@@ -11,4 +11,4 @@ static const char *ascend_open(void **state, const struct backend_libraries *lib
            "give its folder to strata db bench --prof-path";
 }
 
-const struct backend backend_ascend = {.name = "ascend", .open = ascend_open};
+const struct backend_entry backend_ascend = {.name = "ascend", .open = ascend_open};

@@ -22,7 +22,7 @@ struct backend_facts {
     double matrix_tflops; /* measured: a large product in bf16 (on processors in fp32) */
 };
 
-struct backend {
+struct backend_entry {
     const char *name;
     const char *(*open)(void **state, const struct backend_libraries *libraries);
     void (*close)(void *state);
@@ -37,8 +37,8 @@ struct backend {
     void (*unload)(void *state);
 };
 
-extern const struct backend backend_cpu, backend_cuda, backend_ascend;
+extern const struct backend_entry backend_cpu, backend_cuda, backend_ascend;
 
-const struct backend *backend_find(struct str name);
+const struct backend_entry *backend_find(struct str name);
 
 #endif

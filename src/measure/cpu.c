@@ -55,7 +55,7 @@ static bool is_product(const struct op_call *c)
 {
     static const struct str names[] = {S_INIT("MatMulV2"), S_INIT("MatMulV3"),
                                        S_INIT("MatMulCommon"), S_INIT("BatchMatMulV2")};
-    enum dtype type = c->in[0].t.dtype;
+    enum tensor_type type = c->in[0].t.dtype;
 
     return str_is_one_of(str_of(c->op->name), names, ARRAY_LEN(names)) &&
            (type == DTYPE_F32 || type == DTYPE_F16 || type == DTYPE_BF16) && c->m > 0 && c->n > 0 &&
@@ -205,7 +205,7 @@ static const char *cpu_facts(void *state, struct backend_facts *out)
     return NULL;
 }
 
-const struct backend backend_cpu = {
+const struct backend_entry backend_cpu = {
     .name = "cpu",
     .open = cpu_open,
     .close = cpu_close,

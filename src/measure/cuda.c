@@ -9,7 +9,7 @@
 
 enum { WORKSPACE = 64 << 20 };
 
-static const char *call_failed(struct cuda *c, const char *what, int code)
+static const char *call_failed(struct cuda_state *c, const char *what, int code)
 {
     const char *name = NULL;
 
@@ -17,7 +17,7 @@ static const char *call_failed(struct cuda *c, const char *what, int code)
     return cuda_fail(c, "%s: %s", what, name != NULL ? name : "unknown error");
 }
 
-const char *cuda_memory(struct cuda *c, int64_t bytes, const void *from, cuda_pointer *out)
+const char *cuda_memory(struct cuda_state *c, int64_t bytes, const void *from, cuda_pointer *out)
 {
     int code = c->api.mem_alloc(out, (size_t)(bytes > 0 ? bytes : 1) + 256);
 
@@ -58,7 +58,7 @@ void cuda_put_f32(struct cuda_step *s, double v)
     cuda_put(s, &f, sizeof(f), sizeof(f));
 }
 
-struct cuda_step *cuda_launch(struct cuda *c, void *function, int64_t grid, unsigned block,
+struct cuda_step *cuda_launch(struct cuda_state *c, void *function, int64_t grid, unsigned block,
                               unsigned shared)
 {
     enum { SHARED_PLAIN = 48 << 10, ATTRIBUTE_SHARED = 8 };
@@ -74,7 +74,7 @@ struct cuda_step *cuda_launch(struct cuda *c, void *function, int64_t grid, unsi
     return &c->steps.at[c->steps.n - 1];
 }
 
-static const char *launch_kernel(struct cuda *c, struct cuda_step *s)
+static const char *launch_kernel(struct cuda_state *c, struct cuda_step *s)
 {
     size_t n = s->n;
     void *extra[] = {(void *)1, s->parameters, (void *)2, &n, NULL};
@@ -84,7 +84,7 @@ static const char *launch_kernel(struct cuda *c, struct cuda_step *s)
     return code == 0 ? NULL : call_failed(c, "launch", code);
 }
 
-static const char *launch_product(struct cuda *c, struct cuda_step *s)
+static const char *launch_product(struct cuda_state *c, struct cuda_step *s)
 {
     float one = 1, zero = 0;
     int32_t i_one = 1, i_zero = 0;
@@ -100,7 +100,7 @@ static const char *launch_product(struct cuda *c, struct cuda_step *s)
     return code == 0 ? NULL : cuda_fail(c, "cuBLASLt: status %d", code);
 }
 
-const char *cuda_run(struct cuda *c)
+const char *cuda_run(struct cuda_state *c)
 {
     const char *problem = NULL;
 
@@ -120,7 +120,7 @@ const char *cuda_run(struct cuda *c)
     return problem;
 }
 
-const char *cuda_wait(struct cuda *c)
+const char *cuda_wait(struct cuda_state *c)
 {
     int code = c->api.stream_sync(c->stream);
 
@@ -129,7 +129,7 @@ const char *cuda_wait(struct cuda *c)
 
 /* Several steps become a graph, so that the time between them is the device's and not ours. A
  * library that cannot be captured is run step by step. */
-static void make_graph(struct cuda *c)
+static void make_graph(struct cuda_state *c)
 {
     enum { STEPS_FEW = 2, CAPTURE_RELAXED = 2 };
     void *graph = NULL;
@@ -144,7 +144,7 @@ static void make_graph(struct cuda *c)
         c->api.graph_destroy(graph);
 }
 
-static const char *open_device(struct cuda *c)
+static const char *open_device(struct cuda_state *c)
 {
     enum { PROCESSORS = 16, MAJOR = 75, MINOR = 76 };
     int device = 0, major = 0, minor = 0;
@@ -173,7 +173,7 @@ static const char *open_device(struct cuda *c)
 static const char *cuda_open(void **out, const struct backend_libraries *libraries)
 {
     static char text[256];
-    struct cuda *c = calloc(1, sizeof(*c));
+    struct cuda_state *c = calloc(1, sizeof(*c));
 
     if (c == NULL)
         return "no memory";
@@ -193,7 +193,7 @@ static const char *cuda_open(void **out, const struct backend_libraries *librari
 
 static void cuda_close(void *state)
 {
-    struct cuda *c = state;
+    struct cuda_state *c = state;
 
     vec_free(&c->modules);
     free(c); /* the context goes with the process */
@@ -201,7 +201,7 @@ static void cuda_close(void *state)
 
 static void cuda_unload(void *state)
 {
-    struct cuda *c = state;
+    struct cuda_state *c = state;
 
     c->api.stream_sync(c->stream);
     if (c->graph != NULL)
@@ -218,7 +218,7 @@ static void cuda_unload(void *state)
 
 static const char *cuda_load(void *state, const struct op_call *call)
 {
-    struct cuda *c = state;
+    struct cuda_state *c = state;
     const char *problem = NULL;
 
     c->call = call;
@@ -246,7 +246,7 @@ static const char *cuda_load(void *state, const struct op_call *call)
 static const char *cuda_time(void *state, size_t n, double *us)
 {
     enum { AT_ONCE = 64 };
-    struct cuda *c = state;
+    struct cuda_state *c = state;
     void *events[AT_ONCE + 1] = {0};
     const char *problem = NULL;
 
@@ -276,7 +276,7 @@ static const char *cuda_time(void *state, size_t n, double *us)
 
 static const char *cuda_fetch(void *state, const struct op_call *into)
 {
-    struct cuda *c = state;
+    struct cuda_state *c = state;
 
     for (size_t i = 0; i < into->n_out; i++) {
         int code =
@@ -288,7 +288,7 @@ static const char *cuda_fetch(void *state, const struct op_call *into)
 }
 
 /* The shortest of some runs of the steps that are there, in microseconds; 0: failed. */
-static double shortest(struct cuda *c)
+static double shortest(struct cuda_state *c)
 {
     enum { TIMES = 20 };
     double us[TIMES], best = INFINITY;
@@ -300,7 +300,7 @@ static double shortest(struct cuda *c)
     return best;
 }
 
-static double copy_rate(struct cuda *c)
+static double copy_rate(struct cuda_state *c)
 {
     const int64_t bytes = INT64_C(512) << 20;
     struct cuda_step step = {.kind = STEP_COPY, .n = (size_t)bytes};
@@ -316,7 +316,7 @@ static double copy_rate(struct cuda *c)
 }
 
 /* A product of this size in bf16 with numbers as operators get them: zeros would run faster. */
-static double matrix_rate(struct cuda *c)
+static double matrix_rate(struct cuda_state *c)
 {
     enum { SIZE = 8192 };
     struct tensor t = {DTYPE_BF16, 2, {SIZE, SIZE}, NULL};
@@ -347,7 +347,7 @@ static double matrix_rate(struct cuda *c)
 
 static const char *cuda_facts(void *state, struct backend_facts *out)
 {
-    struct cuda *c = state;
+    struct cuda_state *c = state;
     size_t left = 0, all = 0;
     bool is_short = out->copy_gbps < 0;
 
@@ -359,7 +359,7 @@ static const char *cuda_facts(void *state, struct backend_facts *out)
     return NULL;
 }
 
-const struct backend backend_cuda = {
+const struct backend_entry backend_cuda = {
     .name = "cuda",
     .open = cuda_open,
     .close = cuda_close,

@@ -20,7 +20,7 @@ struct call {
 };
 
 static const struct call calls[] = {
-#define CUDA_CALL(name, symbol, ...) {symbol, offsetof(struct cuda_api, name)},
+#define CUDA_CALL(name, symbol, ...) {symbol, offsetof(struct cuda_functions, name)},
 #include "measure/cuda_calls.def"
 #undef CUDA_CALL
 };
@@ -34,7 +34,7 @@ static void *open_first(const char *given, const char *const *names)
     return library;
 }
 
-const char *cuda_api_open(struct cuda_api *api, const struct backend_libraries *libraries)
+const char *cuda_api_open(struct cuda_functions *api, const struct backend_libraries *libraries)
 {
     static const char *const drivers[] = {"libcuda.so.1", NULL};
     static const char *const compilers[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
@@ -62,7 +62,7 @@ const char *cuda_api_open(struct cuda_api *api, const struct backend_libraries *
     return NULL;
 }
 
-const char *cuda_fail(struct cuda *c, const char *format, ...)
+const char *cuda_fail(struct cuda_state *c, const char *format, ...)
 {
     va_list args;
 
@@ -72,7 +72,7 @@ const char *cuda_fail(struct cuda *c, const char *format, ...)
     return c->problem;
 }
 
-const char *cuda_type(enum dtype type)
+const char *cuda_type(enum tensor_type type)
 {
     static const char *const names[DTYPES] = {
         [DTYPE_NONE] = "float", [DTYPE_F32] = "float", [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16",
@@ -138,7 +138,7 @@ static void keep_whole(const char *path, const char *bytes, size_t n)
         unlink(part);
 }
 
-static const char *compile_failed(struct cuda *c, void *program, const char *file)
+static const char *compile_failed(struct cuda_state *c, void *program, const char *file)
 {
     size_t n = 0;
     char *log = NULL;
@@ -155,7 +155,8 @@ static const char *compile_failed(struct cuda *c, void *program, const char *fil
 enum { OPTIONS_MOST = 24, OPTIONS_TEXT = 512 };
 
 /* "-DA=1 -DB=2" and the architecture as separate words. */
-static int split_options(const struct cuda *c, const char *defines, char *text, const char **out)
+static int split_options(const struct cuda_state *c, const char *defines, char *text,
+                         const char **out)
 {
     int n = 0;
 
@@ -166,7 +167,7 @@ static int split_options(const struct cuda *c, const char *defines, char *text, 
     return n;
 }
 
-static const char *compile(struct cuda *c, const char *file, const char *source,
+static const char *compile(struct cuda_state *c, const char *file, const char *source,
                            const char *defines, char **out, size_t *size)
 {
     char text[OPTIONS_TEXT];
@@ -184,8 +185,8 @@ static const char *compile(struct cuda *c, const char *file, const char *source,
     return problem;
 }
 
-static const char *load_module(struct cuda *c, const char *file, const char *defines, uint64_t key,
-                               void **out)
+static const char *load_module(struct cuda_state *c, const char *file, const char *defines,
+                               uint64_t key, void **out)
 {
     char path[560];
     size_t size = 0;
@@ -209,7 +210,7 @@ static const char *load_module(struct cuda *c, const char *file, const char *def
 }
 
 /* The same source, architecture and definitions. */
-static uint64_t key_of(const struct cuda *c, const char *file, const char *defines)
+static uint64_t key_of(const struct cuda_state *c, const char *file, const char *defines)
 {
     char text[64];
     char *source = source_of(file);
@@ -221,8 +222,8 @@ static uint64_t key_of(const struct cuda *c, const char *file, const char *defin
     return key * UINT64_C(0x9e3779b97f4a7c15) ^ hash_bytes(str_of(defines));
 }
 
-const char *cuda_function(struct cuda *c, const char *file, const char *defines, const char *name,
-                          void **out)
+const char *cuda_function(struct cuda_state *c, const char *file, const char *defines,
+                          const char *name, void **out)
 {
     uint64_t key = key_of(c, file, defines);
     void *module = NULL;

@@ -18,7 +18,7 @@ struct device_attention {
 
 enum { TILE_ROWS = 16, TILE_KEYS = 16, FLASH_ROWS = 128, FLASH_SHARED = 5 * 32768 + 1024 };
 
-static const char *upload(struct cuda *c, const int32_t *list, int64_t n, cuda_pointer *out)
+static const char *upload(struct cuda_state *c, const int32_t *list, int64_t n, cuda_pointer *out)
 {
     *out = 0;
     return list == NULL ? NULL : cuda_memory(c, 4 * n, list, out);
@@ -33,7 +33,7 @@ static int64_t longest(const int32_t *list, int64_t n)
     return most;
 }
 
-static const char *fill(struct cuda *c, struct device_attention *d)
+static const char *fill(struct cuda_state *c, struct device_attention *d)
 {
     const struct op_call *o = c->call;
     const struct op_attention *a = &o->attention;
@@ -78,14 +78,14 @@ static const char *fill(struct cuda *c, struct device_attention *d)
 
 static bool is_half(const struct op_call *o)
 {
-    enum dtype type = o->in[ATTN_QUERY].t.dtype;
+    enum tensor_type type = o->in[ATTN_QUERY].t.dtype;
 
     return (type == DTYPE_BF16 || type == DTYPE_F16) && o->out[0].t.dtype == type &&
            o->in[ATTN_KEY].t.dtype == type && o->in[ATTN_VALUE].t.dtype == type;
 }
 
 /* Long sequences of queries in heads of 128: the large tiles. */
-static const char *build_flash(struct cuda *c, struct device_attention *d)
+static const char *build_flash(struct cuda_state *c, struct device_attention *d)
 {
     const struct op_attention *a = &c->call->attention;
     int64_t most = longest(a->q_len, a->seqs);
@@ -104,7 +104,7 @@ static const char *build_flash(struct cuda *c, struct device_attention *d)
 }
 
 /* So many parts that all processors have work, but none shorter than some tiles. */
-static int32_t splits_for(const struct cuda *c, int64_t blocks, int64_t keys)
+static int32_t splits_for(const struct cuda_state *c, int64_t blocks, int64_t keys)
 {
     enum { BLOCKS_EACH = 4, KEYS_LEAST = 256, MOST = 64 };
     int64_t want = ((int64_t)c->processors * BLOCKS_EACH + blocks - 1) / (blocks > 0 ? blocks : 1);
@@ -114,7 +114,7 @@ static int32_t splits_for(const struct cuda *c, int64_t blocks, int64_t keys)
     return (int32_t)(want < 1 ? 1 : want > MOST ? MOST : want);
 }
 
-static const char *build_split(struct cuda *c, struct device_attention *d, bool is_latent)
+static const char *build_split(struct cuda_state *c, struct device_attention *d, bool is_latent)
 {
     const struct op_attention *a = &c->call->attention;
     int64_t rows = a->top_k > 0 ? (d->group + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS : d->group;
@@ -154,7 +154,7 @@ static const char *build_split(struct cuda *c, struct device_attention *d, bool 
     return NULL;
 }
 
-static const char *build_plain(struct cuda *c, struct device_attention *d)
+static const char *build_plain(struct cuda_state *c, struct device_attention *d)
 {
     const struct op_attention *a = &c->call->attention;
     char text[96];
@@ -180,7 +180,7 @@ static const char *build_plain(struct cuda *c, struct device_attention *d)
     return NULL;
 }
 
-const char *cuda_build_attention(struct cuda *c)
+const char *cuda_build_attention(struct cuda_state *c)
 {
     enum { FLASH_QUERIES = 64 }; /* fewer are left to the small tiles */
     const struct op_call *o = c->call;
@@ -203,7 +203,7 @@ const char *cuda_build_attention(struct cuda *c)
     return build_plain(c, &d);
 }
 
-const char *cuda_build_indexer(struct cuda *c)
+const char *cuda_build_indexer(struct cuda_state *c)
 {
     enum { DIM_MOST = 256, SORT_THREADS = 512 };
     const struct op_call *o = c->call;

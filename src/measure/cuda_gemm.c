@@ -31,7 +31,7 @@ struct lt_choice {
     int reserved[4];
 };
 
-static int lt_type(enum dtype type)
+static int lt_type(enum tensor_type type)
 {
     switch (type) {
     case DTYPE_F16:
@@ -50,8 +50,8 @@ static int lt_type(enum dtype type)
 }
 
 /* A matrix of ours, in rows, is one of theirs, in columns, the other way round. */
-static int layout(struct cuda *c, void **out, enum dtype type, int64_t rows, int64_t columns,
-                  int64_t ld, int64_t batch, int64_t step)
+static int layout(struct cuda_state *c, void **out, enum tensor_type type, int64_t rows,
+                  int64_t columns, int64_t ld, int64_t batch, int64_t step)
 {
     int32_t n = (int32_t)batch;
     int code = c->api.lt_layout(out, lt_type(type), (uint64_t)columns, (uint64_t)rows, ld);
@@ -63,7 +63,7 @@ static int layout(struct cuda *c, void **out, enum dtype type, int64_t rows, int
     return code;
 }
 
-void cuda_product_free(struct cuda *c, struct cuda_product *p)
+void cuda_product_free(struct cuda_state *c, struct cuda_product *p)
 {
     if (p->description != NULL)
         c->api.lt_describe_free(p->description);
@@ -75,7 +75,7 @@ void cuda_product_free(struct cuda *c, struct cuda_product *p)
         c->api.lt_layout_free(p->d);
 }
 
-static int describe(struct cuda *c, const struct cuda_matmul *m, struct cuda_product *p)
+static int describe(struct cuda_state *c, const struct cuda_matmul *m, struct cuda_product *p)
 {
     int32_t transposed = LT_TRANSPOSED;
     bool ta = m->is_a_transposed, tb = m->is_b_transposed;
@@ -99,7 +99,7 @@ static int describe(struct cuda *c, const struct cuda_matmul *m, struct cuda_pro
     return code;
 }
 
-static int choose(struct cuda *c, struct cuda_product *p)
+static int choose(struct cuda_state *c, struct cuda_product *p)
 {
     size_t workspace = LT_WORKSPACE;
     struct lt_choice choice = {0};
@@ -118,7 +118,7 @@ static int choose(struct cuda *c, struct cuda_product *p)
     return code != 0 ? code : n < 1;
 }
 
-const char *cuda_matmul(struct cuda *c, const struct cuda_matmul *m)
+const char *cuda_matmul(struct cuda_state *c, const struct cuda_matmul *m)
 {
     struct cuda_step step = {.kind = STEP_PRODUCT, .a = m->a, .b = m->b, .d = m->d};
     int code = describe(c, m, &step.product);

@@ -102,7 +102,7 @@ static const char *check(void *state, const struct measure_options *o, const str
 static struct measure_result run_loaded(void *state, const struct measure_options *o,
                                         const struct op_call *call)
 {
-    const struct backend *b = o->backend;
+    const struct backend_entry *b = o->backend;
     struct measure_result r = ended(MEASURE_DONE, "");
     double *us = calloc(o->repeats + 1, sizeof(*us));
     const char *problem = us == NULL ? "no memory" : b->load(state, call);
@@ -120,8 +120,9 @@ static struct measure_result run_loaded(void *state, const struct measure_option
     return problem == NULL ? r : ended(MEASURE_FAILED, problem);
 }
 
-struct measure_result measure_row(void *state, const struct measure_options *o, const struct op *op,
-                                  const struct op_row *row, struct pool *pool)
+struct measure_result measure_row(void *state, const struct measure_options *o,
+                                  const struct op_entry *op, const struct op_row *row,
+                                  struct pool *pool)
 {
     struct measure_result r;
     struct op_call call;
@@ -165,9 +166,9 @@ struct measure_roof measure_roof(const struct op_cost *cost, double us, double g
     return roof;
 }
 
-const struct backend *backend_find(struct str name)
+const struct backend_entry *backend_find(struct str name)
 {
-    static const struct backend *const all[] = {&backend_cpu, &backend_cuda, &backend_ascend};
+    static const struct backend_entry *const all[] = {&backend_cpu, &backend_cuda, &backend_ascend};
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (str_equal(name, str_of(all[i]->name)))

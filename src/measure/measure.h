@@ -44,7 +44,7 @@ struct measure_result {
 };
 
 struct measure_options {
-    const struct backend *backend;
+    const struct backend_entry *backend;
     struct backend_libraries libraries;
     size_t repeats;
     bool is_unchecked;  /* no comparison with the reference */
@@ -57,12 +57,13 @@ struct measure_options {
 enum { MEASURE_LIMIT_MS = 60000 };
 
 /* One row in this process. */
-struct measure_result measure_row(void *state, const struct measure_options *o, const struct op *op,
-                                  const struct op_row *row, struct pool *pool);
+struct measure_result measure_row(void *state, const struct measure_options *o,
+                                  const struct op_entry *op, const struct op_row *row,
+                                  struct pool *pool);
 
 /* Gives row `i`; false: it is left out. Called in the parent, before the child is made. */
 struct measure_job {
-    const struct op *op;
+    const struct op_entry *op;
     const struct op_row *rows;
     size_t n;
     struct measure_options options;

@@ -63,14 +63,14 @@ static const char *fake_fetch(void *state, const struct op_call *into)
     return NULL;
 }
 
-static const struct backend fake = {.name = "fake",
-                                    .open = fake_open,
-                                    .close = fake_close,
-                                    .facts = fake_facts,
-                                    .load = fake_load,
-                                    .time = fake_time,
-                                    .fetch = fake_fetch,
-                                    .unload = fake_close};
+static const struct backend_entry fake = {.name = "fake",
+                                          .open = fake_open,
+                                          .close = fake_close,
+                                          .facts = fake_facts,
+                                          .load = fake_load,
+                                          .time = fake_time,
+                                          .fetch = fake_fetch,
+                                          .unload = fake_close};
 
 static struct op_row row_of(int64_t rows)
 {

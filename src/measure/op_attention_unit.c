@@ -7,12 +7,12 @@
 #include "measure/op_inside.h"
 
 /* One query: its sequence, its place there and the head. */
-struct query {
+struct op_query {
     int64_t seq, pos, head;
     int64_t seen; /* keys from the first on that it may see */
 };
 
-static struct query query_of(const struct op_attention *a, int64_t token, int64_t head)
+static struct op_query query_of(const struct op_attention *a, int64_t token, int64_t head)
 {
     int64_t s = 0;
 
@@ -21,15 +21,15 @@ static struct query query_of(const struct op_attention *a, int64_t token, int64_
     int64_t pos = token - a->q_first[s], seen = a->kv_len[s];
     if (a->is_causal && seen - a->q_len[s] + pos + 1 < seen)
         seen = seen - a->q_len[s] + pos + 1;
-    return (struct query){s, pos, head, seen > 0 ? seen : 0};
+    return (struct op_query){s, pos, head, seen > 0 ? seen : 0};
 }
 
-static int64_t place_q(const struct op_view *v, const int32_t *row, const struct query *q)
+static int64_t place_q(const struct op_view *v, const int32_t *row, const struct op_query *q)
 {
     return row[q->seq] * v->unit + q->pos * v->pos + q->head * v->head;
 }
 
-static int64_t place_kv(const struct op_call *c, const struct op_view *v, const struct query *q,
+static int64_t place_kv(const struct op_call *c, const struct op_view *v, const struct op_query *q,
                         int64_t pos)
 {
     const struct op_attention *a = &c->attention;
@@ -70,7 +70,7 @@ size_t op_attention_unit(const struct op_call *c, int64_t unit, struct op_span *
 {
     const struct op_attention *a = &c->attention;
     int64_t token = unit / a->heads;
-    struct query q = query_of(a, token, unit % a->heads);
+    struct op_query q = query_of(a, token, unit % a->heads);
     bool is_listed = a->top_k > 0;
     int64_t n = is_listed ? a->top_k : q.seen;
     double *x = op_load(&c->in[ATTN_QUERY].t, place_q(&a->q, a->q_row, &q), a->dim, scratch);
@@ -122,7 +122,7 @@ size_t op_attention_unit(const struct op_call *c, int64_t unit, struct op_span *
 double op_indexer_worth(const struct op_call *c, int64_t unit, int64_t place, struct arena *scratch)
 {
     const struct op_attention *a = &c->attention;
-    struct query q = query_of(a, unit, 0);
+    struct op_query q = query_of(a, unit, 0);
     double *line = ARENA_ARRAY(scratch, double, (size_t)a->dim), score = 0;
 
     if (place < 0 || place >= q.seen)
@@ -147,7 +147,7 @@ size_t op_indexer_unit(const struct op_call *c, int64_t unit, struct op_span *sp
                        struct arena *scratch)
 {
     const struct op_attention *a = &c->attention;
-    struct query q = query_of(a, unit, 0);
+    struct op_query q = query_of(a, unit, 0);
     struct scored *list = ARENA_ARRAY(scratch, struct scored, (size_t)q.seen);
     int64_t from = unit * a->top_k;
 

@@ -42,6 +42,15 @@ static bool repeats(const struct tensor *small, const struct tensor *large)
     return n == same || n == 1;
 }
 
+/* One operation for each element of `x`. */
+static const char *by_elements(struct op_call *c, const struct op_row *row, const struct tensor *x)
+{
+    by_chunks(c, tensor_count(x));
+    c->cost.vector = c->n;
+    op_out_like(c, row, x);
+    return NULL;
+}
+
 const char *op_add_prepare(struct op_call *c, const struct op_row *row)
 {
     const struct op_slot *a = &row->in[0], *b = &row->in[1];
@@ -54,10 +63,7 @@ const char *op_add_prepare(struct op_call *c, const struct op_row *row)
     struct op_arg *x = op_in(c, a);
     if (is_two && !repeats(&op_in(c, b)->t, &x->t))
         return op_refuse(c, "the shapes do not fit each other");
-    by_chunks(c, tensor_count(&x->t));
-    c->cost.vector = c->n;
-    op_out_like(c, row, &x->t);
-    return NULL;
+    return by_elements(c, row, &x->t);
 }
 
 size_t op_add_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
@@ -78,10 +84,7 @@ const char *op_masked_fill_prepare(struct op_call *c, const struct op_row *row)
     mask->t.dtype = DTYPE_BOOL;
     if (!repeats(&mask->t, &x->t))
         return op_refuse(c, "the mask does not fit the shape");
-    by_chunks(c, tensor_count(&x->t));
-    c->cost.vector = c->n;
-    op_out_like(c, row, &x->t);
-    return NULL;
+    return by_elements(c, row, &x->t);
 }
 
 size_t op_masked_fill_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
@@ -272,7 +275,7 @@ const char *op_gather_prepare(struct op_call *c, const struct op_row *row)
 const char *op_index_prepare(struct op_call *c, const struct op_row *row)
 {
     struct op_arg *x = op_in(c, &row->in[0]);
-    enum dtype type = row->in[row->n_in - 1].t.dtype;
+    enum tensor_type type = row->in[row->n_in - 1].t.dtype;
     int64_t dim[TENSOR_RANK], r = row->out[0].t.rank > 0 ? row->out[0].t.dim[0] : 0;
 
     if (row->n_in != 4 || (type != DTYPE_I32 && type != DTYPE_I64))

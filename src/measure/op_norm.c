@@ -170,7 +170,7 @@ const char *op_quant_prepare(struct op_call *c, const struct op_row *row)
 {
     struct op_arg *x = by_rows(c, row), *scale = op_in(c, &row->in[1]);
     int64_t n = tensor_count(&scale->t);
-    enum dtype type = row->out[0].t.dtype;
+    enum tensor_type type = row->out[0].t.dtype;
 
     if (row->n_out != 1 || (type != DTYPE_I8 && type != DTYPE_U8 && type != DTYPE_I32))
         return op_refuse(c, "the output must be one INT8, UINT8 or INT32");

@@ -29,13 +29,13 @@ static size_t read_dims(const struct tree *list, int64_t *out)
 
 /* Which slot of a row an operand of the vectors is, and which one of the call: -1 none. Operands of
  * the call from 100 on are outputs that hold something before. */
-struct role {
+struct operand_role {
     const char *op, *name;
     int slot, arg;
-    enum dtype type;
+    enum tensor_type type;
 };
 
-static const struct role roles[] = {
+static const struct operand_role roles[] = {
     {"QuantBatchMatmulV3", "x", 0, 0, DTYPE_I8},
     {"QuantBatchMatmulV3", "weight", 1, 1, DTYPE_I8},
     {"QuantBatchMatmulV3", "bias", 3, 3, DTYPE_I32},
@@ -89,21 +89,21 @@ static const struct role roles[] = {
     {"SparseFlashAttention", "key_rope", 8, ATTN_K_ROPE, DTYPE_F32},
 };
 
-static struct role role_of(struct str op, struct str name, int at)
+static struct operand_role role_of(struct str op, struct str name, int at)
 {
     for (size_t i = 0; i < ARRAY_LEN(roles); i++)
         if (str_equal(op, str_of(roles[i].op)) && str_equal(name, str_of(roles[i].name)))
             return roles[i];
-    return (struct role){NULL, NULL, at, at, DTYPE_F32};
+    return (struct operand_role){NULL, NULL, at, at, DTYPE_F32};
 }
 
-static void slot_of(struct op_slot *slot, const struct tree *value, enum dtype type)
+static void slot_of(struct op_slot *slot, const struct tree *value, enum tensor_type type)
 {
     *slot = (struct op_slot){.is_given = true, .t.dtype = type};
     slot->t.rank = read_dims(tree_get(value, S("shape")), slot->t.dim);
 }
 
-static enum dtype output_type(const struct tree *v, struct str name)
+static enum tensor_type output_type(const struct tree *v, struct str name)
 {
     struct str type = tree_get_text(tree_get(v, S("attrs")), S("output_dtype"), S(""));
     struct str op = tree_get_text(v, S("op"), S(""));
@@ -133,8 +133,8 @@ static void row_of(struct op_row *row, const struct tree *v)
 
     *row = (struct op_row){.runtime = {-1, -1, -1, -1, -1, .layout = S("")}};
     for (const struct tree *i = tree_get(v, S("inputs"))->first; i != NULL; i = i->next, at++) {
-        struct role role = role_of(op, i->key, at);
-        enum dtype type = role.type;
+        struct operand_role role = role_of(op, i->key, at);
+        enum tensor_type type = role.type;
         if (str_starts(op, S("GroupedMatmulSwiglu")) && at < 2)
             type = DTYPE_I8;
         if (role.slot < 0)
@@ -245,7 +245,7 @@ static void check_vector(const struct tree *v)
     assert_null(problem);
     assert_true(op_make(&call, 1, NULL));
     for (const struct tree *i = tree_get(v, S("inputs"))->first; i != NULL; i = i->next, at++) {
-        struct role role = role_of(name, i->key, at);
+        struct operand_role role = role_of(name, i->key, at);
         if (role.arg >= 0)
             put_data(role.arg < 100 ? &call.in[role.arg].t : &call.out[role.arg - 100].t, i);
     }
@@ -270,7 +270,7 @@ TEST(the_references_give_the_vectors)
     mapfile_close(&map);
 }
 
-static void tensor_of(struct tensor *t, const struct tree *dims, enum dtype type)
+static void tensor_of(struct tensor *t, const struct tree *dims, enum tensor_type type)
 {
     *t = (struct tensor){.dtype = type};
     t->rank = read_dims(dims, t->dim);

@@ -20,11 +20,11 @@ static const struct {
     [DTYPE_I64] = {"int64", 8, false}, [DTYPE_BOOL] = {"bool", 1, false},
 };
 
-enum dtype dtype_of(struct str name)
+enum tensor_type dtype_of(struct str name)
 {
     static const struct {
         struct str name;
-        enum dtype type;
+        enum tensor_type type;
     } names[] = {
         {S_INIT("FLOAT"), DTYPE_F32},        {S_INIT("FLOAT32"), DTYPE_F32},
         {S_INIT("FLOAT16"), DTYPE_F16},      {S_INIT("BF16"), DTYPE_BF16},
@@ -44,17 +44,17 @@ enum dtype dtype_of(struct str name)
     return DTYPE_NONE;
 }
 
-const char *dtype_name(enum dtype type)
+const char *dtype_name(enum tensor_type type)
 {
     return types[type].name;
 }
 
-size_t dtype_size(enum dtype type)
+size_t dtype_size(enum tensor_type type)
 {
     return types[type].size;
 }
 
-bool dtype_is_float(enum dtype type)
+bool dtype_is_float(enum tensor_type type)
 {
     return types[type].is_float;
 }

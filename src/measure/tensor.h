@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 
-enum dtype {
+enum tensor_type {
     DTYPE_NONE,
     DTYPE_F32,
     DTYPE_F16,
@@ -28,13 +28,13 @@ enum dtype {
 enum { DTYPES = DTYPE_BOOL + 1, TENSOR_RANK = 8 };
 
 /* "DT_BF16", "BF16", "FLOAT8_E4M3FN": DTYPE_NONE for what is no type here. */
-enum dtype dtype_of(struct str name);
-const char *dtype_name(enum dtype type); /* "bf16" */
-size_t dtype_size(enum dtype type);
-bool dtype_is_float(enum dtype type);
+enum tensor_type dtype_of(struct str name);
+const char *dtype_name(enum tensor_type type); /* "bf16" */
+size_t dtype_size(enum tensor_type type);
+bool dtype_is_float(enum tensor_type type);
 
 struct tensor {
-    enum dtype dtype;
+    enum tensor_type dtype;
     size_t rank;
     int64_t dim[TENSOR_RANK];
     void *data;
