@@ -259,6 +259,18 @@ static const char *library_path(enum driver_id id, struct arena *arena)
     return found.state == PROBE_FOUND ? found.path : NULL;
 }
 
+/* In the child, whose memory goes with it. The driver itself is found by name: asking it here would
+ * start it. */
+static void find_libraries(struct backend_libraries *libraries)
+{
+    static struct arena arena;
+
+    arena_init(&arena);
+    libraries->cuda = getenv("STRATA_CUDA_PATH");
+    libraries->nvrtc = library_path(DRIVER_NVRTC, &arena);
+    libraries->cublaslt = library_path(DRIVER_CUBLASLT, &arena);
+}
+
 static const char *cache_folder(struct arena *arena)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -279,12 +291,7 @@ enum status flow_measure_open(struct flow_measure_job *job, struct arena *arena,
     bool is_auto = str_equal(name, S("auto"));
 
     job->options.libraries = (struct backend_libraries){
-        .cuda = getenv("STRATA_CUDA_PATH") != NULL ? getenv("STRATA_CUDA_PATH")
-                                                   : library_path(DRIVER_CUDA, arena),
-        .nvrtc = library_path(DRIVER_NVRTC, arena),
-        .cublaslt = library_path(DRIVER_CUBLASLT, arena),
-        .cache = job->cache != NULL ? job->cache : cache_folder(arena),
-    };
+        .find = find_libraries, .cache = job->cache != NULL ? job->cache : cache_folder(arena)};
     for (size_t i = 0; is_auto && i < ARRAY_LEN(automatic); i++) {
         job->options.backend = backend_find(str_of(automatic[i]));
         enum status st = measure_facts(&job->options, facts, i + 1 < 2 ? NULL : d);

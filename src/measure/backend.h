@@ -11,6 +11,9 @@
 
 /* Files of libraries that somebody looked for; NULL: not found, the loader is asked by name. */
 struct backend_libraries {
+    /* Fills the rest, in the process that uses them: a driver that was started before a fork does
+     * not work after it. NULL: nobody looks. */
+    void (*find)(struct backend_libraries *libraries);
     const char *cuda, *nvrtc, *cublaslt;
     const char *cache; /* folder for compiled kernels; NULL: none */
 };

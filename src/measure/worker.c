@@ -49,6 +49,9 @@ static _Noreturn void work(const struct measure_job *job, size_t first, int to)
     struct measure_options o = job->options;
     struct word word = {.kind = WORD_NO};
     void *state = NULL;
+
+    if (o.libraries.find != NULL)
+        o.libraries.find(&o.libraries);
     const char *problem = o.backend->open(&state, &o.libraries);
     struct pool *pool = pool_new(0);
 
