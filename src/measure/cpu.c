@@ -159,7 +159,7 @@ static const char *cpu_fetch(void *state, const struct op_call *into)
 /* Bytes that a copy reads and writes in a nanosecond, the best of a few. */
 static double copy_rate(void)
 {
-    enum { BYTES = 64 << 20, TIMES = 4 };
+    enum { BYTES = 32 << 20, TIMES = 4 };
     char *from = malloc(BYTES), *to = malloc(BYTES);
     double best = 0;
 
@@ -177,7 +177,7 @@ static double copy_rate(void)
 
 static double matrix_rate(const struct cpu *cpu)
 {
-    enum { SIZE = 1024, TIMES = 3 };
+    enum { SIZE = 512, TIMES = 2 };
     float *x = calloc(3 * SIZE * SIZE, sizeof(*x));
     double best = 0;
 

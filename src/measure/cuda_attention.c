@@ -33,12 +33,21 @@ static int64_t longest(const int32_t *list, int64_t n)
     return most;
 }
 
+static const char *upload_lists(struct cuda_state *c, struct device_attention *d)
+{
+    const struct op_attention *a = &c->call->attention;
+
+    CUDA_TRY(upload(c, a->q_row, a->seqs, &d->q_row));
+    CUDA_TRY(upload(c, a->q_len, a->seqs, &d->q_len));
+    CUDA_TRY(upload(c, a->kv_row, a->seqs, &d->kv_row));
+    return upload(c, a->kv_len, a->seqs, &d->kv_len);
+}
+
 static const char *fill(struct cuda_state *c, struct device_attention *d)
 {
     const struct op_call *o = c->call;
     const struct op_attention *a = &o->attention;
     bool is_listed = a->top_k > 0;
-    const char *problem;
 
     *d = (struct device_attention){.q = c->in[ATTN_QUERY],
                                    .k = c->in[ATTN_KEY],
@@ -68,12 +77,7 @@ static const char *fill(struct cuda_state *c, struct device_attention *d)
                                    .is_causal = a->is_causal,
                                    .splits = 1,
                                    .is_merging = a->is_merging};
-    if ((problem = upload(c, a->q_row, a->seqs, &d->q_row)) != NULL ||
-        (problem = upload(c, a->q_len, a->seqs, &d->q_len)) != NULL ||
-        (problem = upload(c, a->kv_row, a->seqs, &d->kv_row)) != NULL ||
-        (problem = upload(c, a->kv_len, a->seqs, &d->kv_len)) != NULL)
-        return problem;
-    return NULL;
+    return upload_lists(c, d);
 }
 
 static bool is_half(const struct op_call *o)
@@ -203,51 +207,53 @@ const char *cuda_build_attention(struct cuda_state *c)
     return build_plain(c, &d);
 }
 
+/* As the kernels have it. */
+struct device_indexer {
+    int64_t heads, dim, block, width, unit, seqs, top_k, stride;
+};
+
+/* The scores of all keys, in the form that is sorted. */
+static const char *indexer_scores(struct cuda_state *c, const char *types,
+                                  const struct device_indexer *shape, cuda_pointer room)
+{
+    const struct op_attention *a = &c->call->attention;
+    cuda_pointer first, q_len, kv_len;
+    void *f;
+
+    CUDA_TRY(upload(c, a->q_first, a->seqs, &first));
+    CUDA_TRY(upload(c, a->q_len, a->seqs, &q_len));
+    CUDA_TRY(upload(c, a->kv_len, a->seqs, &kv_len));
+    CUDA_TRY(cuda_function(c, "sort", types, "indexer_scores", &f));
+    struct cuda_step *s =
+        cuda_launch(c, f, c->call->units, CUDA_ROW_THREADS, (unsigned)(4 * a->heads * a->dim));
+    PUT_POINTERS(s, c->in[ATTN_QUERY], c->in[ATTN_KEY], c->in[ATTN_LIST], c->in[ATTN_TABLE], first,
+                 q_len, kv_len, room);
+    cuda_put_i64(s, c->call->units);
+    cuda_put(s, shape, sizeof(*shape), 8);
+    return NULL;
+}
+
 const char *cuda_build_indexer(struct cuda_state *c)
 {
     enum { DIM_MOST = 256, SORT_THREADS = 512 };
     const struct op_call *o = c->call;
     const struct op_attention *a = &o->attention;
-    int64_t stride = longest(a->kv_len, a->seqs), tokens = o->units;
-    struct {
-        int64_t heads, dim, block, width, unit, seqs, top_k, stride;
-    } shape = {a->heads, a->dim, a->block, a->width, a->k.unit, a->seqs, a->top_k, stride};
-    cuda_pointer room, first, q_len, kv_len;
-    char text[160];
+    struct device_indexer shape = {a->heads,  a->dim,  a->block, a->width,
+                                   a->k.unit, a->seqs, a->top_k, longest(a->kv_len, a->seqs)};
+    char types[CUDA_TYPES_TEXT];
+    cuda_pointer room;
     void *f;
-    const char *problem;
 
     if (a->dim > DIM_MOST)
         return "keys of more than 256 numbers are not run on cuda";
-    if ((problem = cuda_memory(c, 16 * tokens * stride, NULL, &room)) != NULL ||
-        (problem = upload(c, a->q_first, a->seqs, &first)) != NULL ||
-        (problem = upload(c, a->q_len, a->seqs, &q_len)) != NULL ||
-        (problem = upload(c, a->kv_len, a->seqs, &kv_len)) != NULL)
-        return problem;
-    snprintf(text, sizeof(text), "-DTI=%s -DTB=int -DTO=float -DTP=%s",
+    CUDA_TRY(cuda_memory(c, 16 * o->units * shape.stride, NULL, &room));
+    snprintf(types, sizeof(types), "-DTI=%s -DTB=int -DTO=float -DTP=%s",
              cuda_type(o->in[ATTN_QUERY].t.dtype), cuda_type(o->in[ATTN_LIST].t.dtype));
-    if ((problem = cuda_function(c, "sort", text, "indexer_scores", &f)) != NULL)
-        return problem;
-    struct cuda_step *s = cuda_launch(c, f, tokens, 256, (unsigned)(4 * a->heads * a->dim));
-    const cuda_pointer given[] = {c->in[ATTN_QUERY],
-                                  c->in[ATTN_KEY],
-                                  c->in[ATTN_LIST],
-                                  c->in[ATTN_TABLE],
-                                  first,
-                                  q_len,
-                                  kv_len,
-                                  room};
-    for (size_t i = 0; i < ARRAY_LEN(given); i++)
-        cuda_put_pointer(s, given[i]);
-    cuda_put_i64(s, tokens);
-    cuda_put(s, &shape, sizeof(shape), 8);
-    if ((problem = cuda_function(c, "sort", text, "indexer_top", &f)) != NULL)
-        return problem;
-    s = cuda_launch(c, f, tokens, SORT_THREADS, 0);
-    cuda_put_pointer(s, room);
-    cuda_put_pointer(s, c->out[0]);
-    cuda_put_pointer(s, o->n_out > 1 ? c->out[1] : 0);
-    cuda_put_i64(s, tokens);
+    CUDA_TRY(indexer_scores(c, types, &shape, room));
+    CUDA_TRY(cuda_function(c, "sort", types, "indexer_top", &f));
+    struct cuda_step *s = cuda_launch(c, f, o->units, SORT_THREADS, 0);
+    PUT_POINTERS(s, room, c->out[0], o->n_out > 1 ? c->out[1] : 0);
+    cuda_put_i64(s, o->units);
     cuda_put(s, &shape, sizeof(shape), 8);
     return NULL;
 }

@@ -209,67 +209,90 @@ static int64_t *expert_ends(const struct op_call *o)
     return ends;
 }
 
-/* Tokens sorted by expert, both products of each, and back. */
-const char *cuda_build_dispatch(struct cuda_state *c)
+/* Tokens on their way through the experts, in their order. */
+struct dispatched {
+    cuda_pointer rank, sorted, up, inner, down;
+    enum tensor_type type;
+    int64_t slots;
+};
+
+static const char *dispatch_memory(struct cuda_state *c, struct dispatched *t)
 {
     const struct op_call *o = c->call;
-    int64_t slots = o->m * o->top_k, half = o->n / 2, *ends = expert_ends(o);
-    enum tensor_type type = cuda_in(c, DISPATCH_X)->dtype;
-    int64_t e = (int64_t)dtype_size(type);
-    cuda_pointer rank, sorted, up, inner, down;
-    void *f;
+    int64_t e = (int64_t)dtype_size(t->type);
 
-    if (cuda_in(c, DISPATCH_W1)->dtype != type || cuda_in(c, DISPATCH_W2)->dtype != type)
-        return "weights of another type than the tokens are not run on cuda";
-    CUDA_TRY(cuda_memory(c, 4 * slots, NULL, &rank));
-    CUDA_TRY(cuda_memory(c, slots * o->k * e, NULL, &sorted));
-    CUDA_TRY(cuda_memory(c, slots * o->n * e, NULL, &up));
-    CUDA_TRY(cuda_memory(c, slots * half * e, NULL, &inner));
-    CUDA_TRY(cuda_memory(c, slots * o->k * e, NULL, &down));
-    CUDA_TRY(cuda_rank_tokens(c, c->in[DISPATCH_INDEX], DTYPE_I32, slots, o->experts, rank));
-    CUDA_TRY(cuda_rows_by(c, c->in[DISPATCH_X], sorted, rank, DTYPE_I32, slots, o->k * e, true,
-                          o->top_k));
-    struct cuda_matmul m = {.type = type,
-                            .out = type,
+    CUDA_TRY(cuda_memory(c, 4 * t->slots, NULL, &t->rank));
+    CUDA_TRY(cuda_memory(c, t->slots * o->k * e, NULL, &t->sorted));
+    CUDA_TRY(cuda_memory(c, t->slots * o->n * e, NULL, &t->up));
+    CUDA_TRY(cuda_memory(c, t->slots * (o->n / 2) * e, NULL, &t->inner));
+    return cuda_memory(c, t->slots * o->k * e, NULL, &t->down);
+}
+
+/* Both products of each expert with the activation between them. */
+static const char *dispatch_products(struct cuda_state *c, const struct dispatched *t)
+{
+    const struct op_call *o = c->call;
+    int64_t half = o->n / 2, *ends = expert_ends(o);
+    struct cuda_matmul m = {.type = t->type,
+                            .out = t->type,
                             .n = o->n,
                             .k = o->k,
                             .lda = o->k,
                             .ldb = o->n,
                             .ldd = o->n,
-                            .a = sorted,
+                            .a = t->sorted,
                             .b = c->in[DISPATCH_W1],
-                            .d = up};
-    CUDA_TRY(group_products(c, ends, o->experts, m, type));
-    CUDA_TRY(cuda_kernel(c, "norm", "swiglu", type, DTYPE_F32, type, &f));
+                            .d = t->up};
+    void *f;
+
+    CUDA_TRY(group_products(c, ends, o->experts, m, t->type));
+    CUDA_TRY(cuda_kernel(c, "norm", "swiglu", t->type, DTYPE_F32, t->type, &f));
     struct cuda_step *s =
-        cuda_launch(c, f, cuda_wide_blocks(slots * half, type), CUDA_ROW_THREADS, 0);
-    PUT_POINTERS(s, up, inner);
-    PUT_SIZES(s, slots, half);
-    m = (struct cuda_matmul){.type = type,
-                             .out = type,
+        cuda_launch(c, f, cuda_wide_blocks(t->slots * half, t->type), CUDA_ROW_THREADS, 0);
+    PUT_POINTERS(s, t->up, t->inner);
+    PUT_SIZES(s, t->slots, half);
+    m = (struct cuda_matmul){.type = t->type,
+                             .out = t->type,
                              .n = o->k,
                              .k = half,
                              .lda = half,
                              .ldb = o->k,
                              .ldd = o->k,
-                             .a = inner,
+                             .a = t->inner,
                              .b = c->in[DISPATCH_W2],
-                             .d = down};
-    CUDA_TRY(group_products(c, ends, o->experts, m, type));
-    CUDA_TRY(cuda_unpermute(c, &(struct cuda_unpermute){.type = type,
-                                                        .probs_type = DTYPE_F32,
-                                                        .out = cuda_out(c, 0)->dtype,
-                                                        .x = down,
-                                                        .sorted = rank,
-                                                        .probs = c->in[DISPATCH_PROBS],
-                                                        .to = c->out[0],
-                                                        .rows = o->m,
-                                                        .n = o->k,
-                                                        .k = o->top_k,
-                                                        .scale = o->scale}));
+                             .d = t->down};
+    return group_products(c, ends, o->experts, m, t->type);
+}
+
+/* Tokens sorted by expert, through them, and back. */
+const char *cuda_build_dispatch(struct cuda_state *c)
+{
+    const struct op_call *o = c->call;
+    struct dispatched t = {.type = cuda_in(c, DISPATCH_X)->dtype, .slots = o->m * o->top_k};
+    void *f;
+
+    if (cuda_in(c, DISPATCH_W1)->dtype != t.type || cuda_in(c, DISPATCH_W2)->dtype != t.type)
+        return "weights of another type than the tokens are not run on cuda";
+    CUDA_TRY(dispatch_memory(c, &t));
+    CUDA_TRY(cuda_rank_tokens(c, c->in[DISPATCH_INDEX], DTYPE_I32, t.slots, o->experts, t.rank));
+    CUDA_TRY(cuda_rows_by(c, c->in[DISPATCH_X], t.sorted, t.rank, DTYPE_I32, t.slots,
+                          o->k * (int64_t)dtype_size(t.type), true, o->top_k));
+    CUDA_TRY(dispatch_products(c, &t));
+    struct cuda_unpermute u = {.type = t.type,
+                               .probs_type = DTYPE_F32,
+                               .out = cuda_out(c, 0)->dtype,
+                               .x = t.down,
+                               .sorted = t.rank,
+                               .probs = c->in[DISPATCH_PROBS],
+                               .to = c->out[0],
+                               .rows = o->m,
+                               .n = o->k,
+                               .k = o->top_k,
+                               .scale = o->scale};
+    CUDA_TRY(cuda_unpermute(c, &u));
     CUDA_TRY(cuda_kernel(c, "sort", "count_tokens", DTYPE_F32, DTYPE_I32, DTYPE_F32, &f));
-    s = cuda_launch(c, f, o->experts, CUDA_ROW_THREADS, 0);
+    struct cuda_step *s = cuda_launch(c, f, o->experts, CUDA_ROW_THREADS, 0);
     PUT_POINTERS(s, c->in[DISPATCH_INDEX], c->out[1]);
-    PUT_SIZES(s, slots);
+    PUT_SIZES(s, t.slots);
     return NULL;
 }

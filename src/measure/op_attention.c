@@ -436,6 +436,33 @@ const char *op_indexer_prepare(struct op_call *c, const struct op_row *row)
     return NULL;
 }
 
+/* Positions from the first on, the same for every token. */
+static void fill_list(struct op_call *c, int64_t listed)
+{
+    struct op_arg *list = &c->in[ATTN_LIST];
+    int64_t n = tensor_count(&list->t), top_k = c->attention.top_k;
+    int64_t *values = ARENA_ARRAY(c->arena, int64_t, (size_t)n);
+
+    for (int64_t i = 0; i < n; i++)
+        values[i] = i % top_k < listed ? i % top_k : listed - 1;
+    list->t.dtype = DTYPE_I32;
+    list->fill = FILL_VALUES;
+    list->values = values;
+}
+
+/* Listed positions that the tokens may see. */
+static int64_t listed_pairs(const struct op_attention *a, int64_t length, int64_t listed)
+{
+    int64_t p = 0;
+
+    for (int64_t s = 0; s < a->seqs; s++)
+        for (int64_t i = 0; i < a->q_len[s]; i++) {
+            int64_t seen = length - a->q_len[s] + i + 1;
+            p += seen < listed ? (seen > 0 ? seen : 0) : a->top_k;
+        }
+    return p;
+}
+
 const char *op_sparse_prepare(struct op_call *c, const struct op_row *row)
 {
     enum { QUERY, KEY, VALUE, LIST, TABLE, LENGTHS, KV_LENGTHS, Q_ROPE, K_ROPE };
@@ -455,7 +482,7 @@ const char *op_sparse_prepare(struct op_call *c, const struct op_row *row)
         tensor_count(&row->in[K_ROPE].t) != a->blocks * a->block * a->rope ||
         tensor_count(&row->in[VALUE].t) != a->blocks * a->block * a->value)
         return op_refuse(c, "the operands do not fit each other");
-    int64_t length = a->width * a->block, listed = a->top_k < length ? a->top_k : length, p = 0;
+    int64_t length = a->width * a->block, listed = a->top_k < length ? a->top_k : length;
     int32_t *kv = numbers(c, (size_t)a->seqs);
     for (int64_t i = 0; i < a->seqs; i++)
         kv[i] = (int32_t)length;
@@ -472,17 +499,8 @@ const char *op_sparse_prepare(struct op_call *c, const struct op_row *row)
     count_table(&c->in[ATTN_TABLE], a->blocks);
     if (a->value == a->dim)
         c->in[ATTN_VALUE].alias = 1 + ATTN_KEY;
-    int64_t n = tensor_count(&row->in[LIST].t), *values = ARENA_ARRAY(c->arena, int64_t, (size_t)n);
-    for (int64_t i = 0; i < n; i++)
-        values[i] = i % a->top_k < listed ? i % a->top_k : listed - 1;
-    c->in[ATTN_LIST].t.dtype = DTYPE_I32;
-    c->in[ATTN_LIST].fill = FILL_VALUES;
-    c->in[ATTN_LIST].values = values;
-    for (int64_t s = 0; s < a->seqs; s++) /* listed positions that a token may see */
-        for (int64_t i = 0; i < a->q_len[s]; i++) {
-            int64_t seen = length - a->q_len[s] + i + 1;
-            p += seen < listed ? (seen > 0 ? seen : 0) : a->top_k;
-        }
+    fill_list(c, listed);
+    int64_t p = listed_pairs(a, length, listed);
     finish(c, p);
     c->scale = 1 / sqrt((double)(a->dim + a->rope));
     c->cost.read = tensor_bytes(q) + tensor_bytes(&row->in[Q_ROPE].t) +

@@ -65,50 +65,69 @@ static double merge(const struct op_call *c, double lse, int64_t at, int64_t lse
     return sum;
 }
 
+/* Scores of the keys that a query may see, and where these are; the largest score. */
+static double score_keys(const struct op_call *c, int64_t token, const struct op_query *q,
+                         double *score, int64_t *place, int64_t n, struct arena *scratch)
+{
+    const struct op_attention *a = &c->attention;
+    double *x = op_load(&c->in[ATTN_QUERY].t, place_q(&a->q, a->q_row, q), a->dim, scratch);
+    double *r = a->rope > 0 ? op_load(&c->in[ATTN_Q_ROPE].t, place_q(&a->q_rope, a->q_row, q),
+                                      a->rope, scratch)
+                            : NULL;
+    int64_t widest = a->dim > a->rope ? a->dim : a->rope;
+    double *line = ARENA_ARRAY(scratch, double, (size_t)widest), most = -INFINITY;
+
+    for (int64_t i = 0; i < n; i++) {
+        place[i] = a->top_k > 0 ? (int64_t)tensor_at(&c->in[ATTN_LIST].t, token * a->top_k + i) : i;
+        score[i] = -INFINITY;
+        if (place[i] < 0 || place[i] >= q->seen)
+            continue;
+        score[i] = dot(x, &c->in[ATTN_KEY].t, place_kv(c, &a->k, q, place[i]), a->dim, line);
+        if (r != NULL)
+            score[i] +=
+                dot(r, &c->in[ATTN_K_ROPE].t, place_kv(c, &a->k_rope, q, place[i]), a->rope, line);
+        score[i] *= c->scale;
+        most = fmax(most, score[i]);
+    }
+    return most;
+}
+
+/* Values weighted by their scores, into `out`; the sum of the weights. */
+static double mix_values(const struct op_call *c, const struct op_query *q, const double *score,
+                         const int64_t *place, int64_t n, double most, double *out,
+                         struct arena *scratch)
+{
+    const struct op_attention *a = &c->attention;
+    double *line = ARENA_ARRAY(scratch, double, (size_t)a->value), sum = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        if (score[i] == -INFINITY)
+            continue;
+        double p = exp(score[i] - most);
+        sum += p;
+        tensor_load(&c->in[ATTN_VALUE].t, place_kv(c, &a->v, q, place[i]), a->value, line);
+        for (int64_t k = 0; k < a->value; k++)
+            out[k] += p * line[k];
+    }
+    for (int64_t k = 0; k < a->value && sum > 0; k++)
+        out[k] /= sum;
+    return sum;
+}
+
 size_t op_attention_unit(const struct op_call *c, int64_t unit, struct op_span *spans,
                          struct arena *scratch)
 {
     const struct op_attention *a = &c->attention;
     int64_t token = unit / a->heads;
     struct op_query q = query_of(a, token, unit % a->heads);
-    bool is_listed = a->top_k > 0;
-    int64_t n = is_listed ? a->top_k : q.seen;
-    double *x = op_load(&c->in[ATTN_QUERY].t, place_q(&a->q, a->q_row, &q), a->dim, scratch);
-    double *r = a->rope > 0 ? op_load(&c->in[ATTN_Q_ROPE].t, place_q(&a->q_rope, a->q_row, &q),
-                                      a->rope, scratch)
-                            : NULL;
-    double *score = ARENA_ARRAY(scratch, double, (size_t)n), most = -INFINITY, sum = 0;
+    int64_t n = a->top_k > 0 ? a->top_k : q.seen;
+    double *score = ARENA_ARRAY(scratch, double, (size_t)n);
     int64_t *place = ARENA_ARRAY(scratch, int64_t, (size_t)n);
-    int64_t widest = a->dim > a->value ? a->dim : a->value;
-    double *line = ARENA_ARRAY(scratch, double, (size_t)(widest > a->rope ? widest : a->rope));
     double *out = ARENA_ARRAY(scratch, double, (size_t)a->value);
 
-    for (int64_t i = 0; i < n; i++) {
-        place[i] = is_listed ? (int64_t)tensor_at(&c->in[ATTN_LIST].t, token * a->top_k + i) : i;
-        if (place[i] < 0 || place[i] >= q.seen) {
-            score[i] = -INFINITY;
-            continue;
-        }
-        score[i] = dot(x, &c->in[ATTN_KEY].t, place_kv(c, &a->k, &q, place[i]), a->dim, line);
-        if (r != NULL)
-            score[i] +=
-                dot(r, &c->in[ATTN_K_ROPE].t, place_kv(c, &a->k_rope, &q, place[i]), a->rope, line);
-        score[i] *= c->scale;
-        most = fmax(most, score[i]);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        if (score[i] == -INFINITY)
-            continue;
-        double p = exp(score[i] - most);
-        sum += p;
-        tensor_load(&c->in[ATTN_VALUE].t, place_kv(c, &a->v, &q, place[i]), a->value, line);
-        for (int64_t k = 0; k < a->value; k++)
-            out[k] += p * line[k];
-    }
-    for (int64_t k = 0; k < a->value && sum > 0; k++)
-        out[k] /= sum;
+    double most = score_keys(c, token, &q, score, place, n, scratch);
+    double lse = most + log(mix_values(c, &q, score, place, n, most, out, scratch));
     int64_t at = place_q(&a->out, a->q_row, &q), lse_at = place_q(&a->lse, a->q_row, &q);
-    double lse = most + log(sum);
     if (a->is_merging)
         lse = merge(c, lse, at, lse_at, out, scratch);
     tensor_store(&c->out[0].t, at, a->value, out);
