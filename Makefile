@@ -63,12 +63,13 @@ install: build-deps build/release/build.ninja ## install under $(DESTDIR)$(PREFI
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
 deb: package-deps build/$(RELEASE)/build.ninja ## a Debian package in build/packages; ARCH=arm64 for ARM
-	@cmake --build build/$(RELEASE)
+	@echo "building strata for release, which takes several minutes"
+	@cmake --build build/$(RELEASE) -- --quiet
 	@cpack -G DEB --config build/$(RELEASE)/CPackConfig.cmake -B build/packages >build/cpack.log || { cat build/cpack.log; exit 1; }
 	@ls build/packages/*.deb
 
 tarball: build-deps build/release/build.ninja ## a portable folder with its libraries, as build/packages/strata-*.tar.gz
-	@cmake --build build/release
+	@cmake --build build/release -- --quiet
 	@tools/tarball build/release build/packages
 
 house: ## measures of the source tree; `tools/house --list` names what they count

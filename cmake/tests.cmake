@@ -244,3 +244,13 @@ if(TARGET mpi AND MPIEXEC_EXECUTABLE)
     set_tests_properties(mpi.ranks PROPERTIES ENVIRONMENT
         "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASAN_OPTIONS=detect_leaks=0")
 endif()
+
+# Many ranks: random clusters against their truth; damaged and kept ones, several processes.
+if(TARGET strata)
+    add_test(NAME cluster.score COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/cluster/score.py ${run_strata})
+    add_test(NAME cluster.faults COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/cluster/faults.py ${run_strata}
+        $<$<TARGET_EXISTS:mpi>:${MPIEXEC_EXECUTABLE}>)
+    set_tests_properties(cluster.faults PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
+endif()

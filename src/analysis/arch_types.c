@@ -38,21 +38,19 @@ static struct arch_spread spread_of_values(double *values, size_t n)
 
 struct str arch_ranges(struct arena *arena, const size_t *numbers, size_t n, const char *prefix)
 {
-    struct str out = S("");
+    struct str *parts = ARENA_ARRAY(arena, struct str, n);
+    size_t count = 0;
 
     for (size_t i = 0; i < n;) {
         size_t j = i;
         while (j + 1 < n && numbers[j + 1] == numbers[j] + 1)
             j++;
-        const char *comma = i > 0 ? ", " : "";
-        if (i == j)
-            out = arena_format(arena, "%.*s%s%s%zu", STR_ARGS(out), comma, prefix, numbers[i]);
-        else
-            out = arena_format(arena, "%.*s%s%s%zu–%s%zu", STR_ARGS(out), comma, prefix, numbers[i],
-                               prefix, numbers[j]);
+        parts[count++] =
+            i == j ? arena_format(arena, "%s%zu", prefix, numbers[i])
+                   : arena_format(arena, "%s%zu–%s%zu", prefix, numbers[i], prefix, numbers[j]);
         i = j + 1;
     }
-    return out;
+    return arena_join(arena, parts, count, S(", "));
 }
 
 /* ---- types ---- */

@@ -87,7 +87,7 @@ struct finder {
     struct interval_set compute;
     struct interval *room;
     VEC_OF(struct collective_call) found;
-    strid name, in, out, type, size, group, purpose;
+    strid name, in, out, type, size, group, purpose, members, from, to;
 };
 
 static struct attr attr_of(const struct finder *f, size_t slice, strid key)
@@ -113,6 +113,14 @@ static double number_of(const struct finder *f, size_t slice, strid key)
     struct attr a = attr_of(f, slice, key);
 
     return a.type == ATTR_INT ? (double)a.number : a.type == ATTR_REAL ? a.real : 0;
+}
+
+/* A rank; one that is negative or no number is not known. */
+static int64_t rank_of(const struct finder *f, size_t slice, strid key)
+{
+    struct attr a = attr_of(f, slice, key);
+
+    return a.type == ATTR_INT && a.number >= 0 ? a.number : UNKNOWN;
 }
 
 /* The slice with the collective's arguments: the kernel, or an operator around its launch. */
@@ -153,6 +161,22 @@ static double bytes_of(const struct finder *f, uint32_t teller, enum collective_
     return elements > 0 && elements < 1e15 ? elements * bytes : 0;
 }
 
+/* "001" of hcom_allReduce__001_12_1: the end of the group's number, before two others. */
+static struct str hcom_group(struct str name)
+{
+    struct str part = name;
+
+    for (int i = 0; i < 3; i++) {
+        size_t digits = str_last_digits(name);
+        if (!str_starts(name, S("hcom_")) || digits == 0 || digits + 1 >= name.n ||
+            name.at[name.n - digits - 1] != '_')
+            return (struct str){0};
+        part = str_part(name, name.n - digits, digits);
+        name.n -= digits + 1;
+    }
+    return part;
+}
+
 static void add_kernel(struct finder *f, const struct op_tree *ops, size_t kernel)
 {
     const struct slices *s = &f->cap->slices;
@@ -165,6 +189,10 @@ static void add_kernel(struct finder *f, const struct op_tree *ops, size_t kerne
         .name = told.n > 0 ? told : own,
         .group = purpose.n > 0 && !str_equal(purpose, S("undefined")) ? purpose : group,
         .type = text_of(f, teller, f->type),
+        .id = group.n > 0 ? group : hcom_group(own),
+        .members = text_of(f, teller, f->members),
+        .from = rank_of(f, teller, f->from),
+        .to = rank_of(f, teller, f->to),
         .ranks = ranks > 0 && ranks < 1e9 ? (int64_t)ranks : UNKNOWN,
         .begin = s->begin[slice],
         .time = s->dur[slice],
@@ -190,22 +218,46 @@ static void add_kernels(struct finder *f)
     f->size = intern_find(names, S("Group size"));
     f->group = intern_find(names, S("Process Group Name"));
     f->purpose = intern_find(names, S("Process Group Description"));
+    f->members = intern_find(names, S("Process Group Ranks"));
+    f->from = intern_find(names, S("Src Rank"));
+    f->to = intern_find(names, S("Dst Rank"));
     for (size_t i = 0; i < kernels.n; i++)
         if (f->cap->slices.kind[kernels.at[i]] == SLICE_COMM)
             add_kernel(f, ops, i);
 }
 
-static int64_t ranks_of(const struct capture *cap, strid group)
+/* What the settings of the run say of a group; NULL: nothing. */
+static const struct comm_group *group_of(const struct capture *cap, strid id)
 {
     for (size_t i = 0; i < cap->comm_groups.n; i++)
-        if (cap->comm_groups.at[i].id == group) {
-            struct str list = capture_text(cap, cap->comm_groups.at[i].ranks), one;
-            int64_t n = 0;
-            while (str_split(&list, ',', &one))
-                n++;
-            return n > 0 ? n : UNKNOWN;
+        if (cap->comm_groups.at[i].id == id)
+            return &cap->comm_groups.at[i];
+    return NULL;
+}
+
+static int64_t count_ranks(struct str list)
+{
+    struct str one;
+    int64_t n = 0;
+
+    while (str_split(&list, ',', &one))
+        n++;
+    return n > 0 ? n : UNKNOWN;
+}
+
+/* The two ends of a transfer, by the matrix of communication. */
+static void find_ends(const struct capture *cap, const struct comm_op *op,
+                      struct collective_call *c)
+{
+    for (size_t i = 0; op->is_p2p && i < cap->comm_links.n; i++) {
+        const struct comm_link *link = &cap->comm_links.at[i];
+        if ((link->op == op->name || link->name == op->name) && link->group == op->group &&
+            link->from != link->to) {
+            c->from = link->from;
+            c->to = link->to;
+            return;
         }
-    return UNKNOWN;
+    }
 }
 
 /* Entries of the profiler's own analysis; those of other ranks are left out. */
@@ -217,11 +269,17 @@ static void add_entries(struct finder *f)
         const struct comm_op *op = &cap->comm_ops.at[i];
         if (op->rank != UNKNOWN && cap->facts.rank != UNKNOWN && op->rank != cap->facts.rank)
             continue;
+        const struct comm_group *group = group_of(cap, op->group);
+        struct str members = group != NULL ? capture_text(cap, group->ranks) : (struct str){0};
         struct collective_call c = {
             .kind = collective_kind_of(capture_text(cap, op->name)),
             .name = capture_text(cap, op->name),
             .group = capture_text(cap, op->group),
-            .ranks = ranks_of(cap, op->group),
+            .id = capture_text(cap, op->group),
+            .members = members,
+            .from = UNKNOWN,
+            .to = UNKNOWN,
+            .ranks = group != NULL ? count_ranks(members) : UNKNOWN,
             .bytes = op->megabytes > 0 ? op->megabytes * 1e6 : 0,
             .begin = op->begin,
             .time = op->elapse,
@@ -229,6 +287,7 @@ static void add_entries(struct finder *f)
             .exposed = exposed_of(f, op->begin, op->elapse),
             .step = step_of(f->st, op->begin),
         };
+        find_ends(cap, op, &c);
         vec_push(&f->found, c);
     }
 }

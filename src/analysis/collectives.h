@@ -36,7 +36,10 @@ struct collective_call {
     enum collective_kind kind;
     struct str name;
     struct str group, type; /* empty: not known */
+    struct str id;          /* of the group, as ranks have it in common; empty: not known */
+    struct str members;     /* "0, 1, 2", in brackets or not; empty: not known */
     int64_t ranks;          /* of the group; UNKNOWN */
+    int64_t from, to;       /* ranks of a transfer between two; UNKNOWN */
     double bytes;           /* of the message, as bandwidth counts it; 0: not known */
     nanos begin, time;
     nanos moving;  /* of `time`: without waits, where that is known; else all of it */

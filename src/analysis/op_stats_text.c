@@ -48,21 +48,22 @@ static struct field_value headroom_of(const void *record, const struct record_en
 }
 
 #define TIME_FIELDS                                                                                \
-    FIELD(struct op_stat, calls, "calls", .missing = MISSING_ZERO, .head = "calls"),               \
-        FIELD(struct op_stat, kernels, "kernels", .head = "kernels"),                              \
+    FIELD(struct op_stat, calls, "calls", .missing = MISSING_ZERO, .head = "calls", .drop = 1),    \
+        FIELD(struct op_stat, kernels, "kernels", .head = "kernels", .drop = 1),                   \
         FIELD(struct op_stat, device, "device_ns", .head = "device ms", .unit = UNIT_MS),          \
-        FIELD(struct op_stat, share, "share", .head = "device %", .unit = UNIT_RATIO),             \
+        FIELD(struct op_stat, share, "share", .head = "device %", .unit = UNIT_RATIO, .drop = 2),  \
         FIELD(struct op_stat, own_kernels, "own_kernels"),                                         \
         FIELD(struct op_stat, own_device, "own_device_ns", .head = "self ms", .unit = UNIT_MS),    \
-        FIELD(struct op_stat, own_share, "own_share", .head = "self %", .unit = UNIT_RATIO),       \
+        FIELD(struct op_stat, own_share, "own_share", .head = "self %", .unit = UNIT_RATIO,        \
+              .drop = 2),                                                                          \
         FIELD(struct op_stat, host, "host_ns", .missing = MISSING_ZERO, .head = "host ms",         \
-              .unit = UNIT_MS),                                                                    \
+              .unit = UNIT_MS, .drop = 1),                                                         \
         FIELD(struct op_stat, own_host, "own_host_ns", .missing = MISSING_ZERO,                    \
-              .head = "host self ms", .unit = UNIT_MS),                                            \
+              .head = "host self ms", .unit = UNIT_MS, .drop = 2),                                 \
         FIELD(struct op_stat, flops, "flops", .missing = MISSING_ZERO),                            \
-        FIELD_CALC(FIELD_F64, "tflops_per_s", rate_of, .head = "TFLOP/s"),                         \
+        FIELD_CALC(FIELD_F64, "tflops_per_s", rate_of, .head = "TFLOP/s", .drop = 1),              \
         FIELD(struct op_stat, effort.bytes, "bytes", .missing = MISSING_ZERO),                     \
-        FIELD_CALC(FIELD_F64, "gb_per_s", bandwidth_of, .head = "GB/s"),                           \
+        FIELD_CALC(FIELD_F64, "gb_per_s", bandwidth_of, .head = "GB/s", .drop = 1),                \
         FIELD(struct op_stat, effort.known, "known_ns"),                                           \
         FIELD_CALC(FIELD_F64, "roof_share", roof_share_of, .head = "roof %", .unit = UNIT_RATIO),  \
         FIELD_CALC(FIELD_F64, "headroom_ns", headroom_of, .head = "headroom ms", .unit = UNIT_MS)
@@ -70,7 +71,8 @@ static struct field_value headroom_of(const void *record, const struct record_en
 static const struct field shape_fields[] = {
     FIELD(struct op_stat, name, "name", .head = "name"),
     FIELD(struct op_stat, shapes, "input_shapes", .missing = MISSING_EMPTY, .head = "shapes"),
-    FIELD(struct op_stat, types, "input_types", .missing = MISSING_EMPTY, .head = "types"),
+    FIELD(struct op_stat, types, "input_types", .missing = MISSING_EMPTY, .head = "types",
+          .drop = 2),
     TIME_FIELDS,
 };
 static const struct record shape_record = RECORD(struct op_stat, shape_fields);

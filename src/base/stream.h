@@ -71,4 +71,10 @@ static inline void stream_consume(struct stream *s, size_t n)
     s->offset += n;
 }
 
+/* Bytes of the input used so far, packed as it is. */
+static inline uint64_t stream_taken(const struct stream *s)
+{
+    return s->is_gzip ? s->gz.taken : s->offset + (s->end - s->begin);
+}
+
 #endif

@@ -209,12 +209,30 @@ static size_t drop_columns(struct wrap_column *columns, size_t n, unsigned rank,
     return excess;
 }
 
+/* What columns that were left out make free goes back to those that were narrowed, the first first.
+ */
+static void widen(struct wrap_column *columns, size_t n, size_t width)
+{
+    size_t total = line_width(columns, n), spare = total < width ? width - total : 0;
+
+    for (size_t c = 0; c < n; c++) {
+        if (!columns[c].is_narrow || columns[c].is_left_out)
+            continue;
+        size_t lost = columns[c].full - columns[c].width, given = lost < spare ? lost : spare;
+        columns[c].width += given;
+        columns[c].is_narrow = given < lost;
+        spare -= given;
+    }
+}
+
 void wrap_fit(struct wrap_column *columns, size_t n, size_t width)
 {
     size_t total = line_width(columns, n);
 
     if (width == 0 || n == 0 || total <= width)
         return;
+    for (size_t c = 0; c < n; c++)
+        columns[c].full = columns[c].width;
     size_t excess = total - width;
     bool is_kept = !columns[n - 1].is_right && n > 1;
     if (is_kept)
@@ -225,6 +243,7 @@ void wrap_fit(struct wrap_column *columns, size_t n, size_t width)
     excess = narrow_texts(columns, n, TEXT_LEAST, excess);
     excess = drop_columns(columns, is_kept ? n - 1 : n, 0, excess);
     narrow_texts(columns, n, 1, excess);
+    widen(columns, n, width);
 }
 
 /* A name, which would break inside. */

@@ -40,6 +40,7 @@ void captures_read_one(struct session *s, const struct capture *cap)
         const struct source *source = &cap->sources.at[i];
         session_read(s, source->path, source->format, source->rows, source->lost);
     }
+    s->has_kernels |= cap->kernels_read > 0;
 }
 
 void captures_read(struct session *s, const struct fleet *fleet)

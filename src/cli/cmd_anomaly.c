@@ -4,6 +4,7 @@
 
 #include "base/pattern.h"
 #include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "flow/flow_anomaly.h"
 
 struct args {
@@ -136,6 +137,8 @@ static int run(struct session *s, const void *given)
         print(s, &result);
         if (!job.is_dry_run)
             list_files(s, &job, &result);
+        if (s->page != NULL)
+            status = page_answer_view(s, result.fleet->ranks.at, result.n, job.study, "timeline");
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     anomaly_result_free(&result);

@@ -4,7 +4,9 @@
 #include "analysis/arch.h"
 #include "analysis/arch_rules.h"
 #include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "flow/flow_arch.h"
+#include "report/report.h"
 #include "text/arch.h"
 
 struct args {
@@ -27,6 +29,18 @@ static const struct example examples[] = {
     {"strata arch examples/ascend-small --json -o out", "as JSON"},
     {0},
 };
+
+/* The summaries as a report, for the page of the captures. */
+static enum status print_page(struct session *s, const struct arch_result *result)
+{
+    struct report *r = report_new(session_lang(s), str_of(result->fleet->ranks.at[0]->name));
+
+    for (size_t i = 0; i < result->n; i++)
+        report_text(r, str_of(result->at[i].summary));
+    session_report(s, r);
+    report_free(r);
+    return page_answer_view(s, result->fleet->ranks.at, result->n, study_with_passes(), "model");
+}
 
 static void print(struct session *s, const struct arch_result *result)
 {
@@ -58,7 +72,9 @@ static int run(struct session *s, const void *given)
     job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_arch(&job, &s->arena, &s->diag, &result);
-    if (status == ST_OK) {
+    if (status == ST_OK && s->page != NULL)
+        status = print_page(s, &result);
+    else if (status == ST_OK) {
         print(s, &result);
         bool is_written = job.out != NULL && !job.is_dry_run;
         for (size_t i = 0; i < result.n && is_written; i++) {

@@ -90,16 +90,14 @@ static int check_format(struct session *s, struct convert_job *job,
 static void print_text(struct session *s, const struct convert_job *job,
                        const struct convert_result *r)
 {
-    char length[NUM_TEXT];
-    size_t n = num_print_us(length, nanos_sub(r->span.end, r->span.begin));
+    double length = (double)nanos_sub(r->span.end, r->span.begin);
 
     if (job->is_dry_run)
         out_printf(&s->out, "would write %s\n", job->out);
     out_printf(&s->out,
-               "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %.*s us, "
-               "as %s\n",
-               r->slices, r->kernels, r->flows, r->samples, r->lanes, (int)n, length,
-               r->format->name);
+               "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %s, as %s\n",
+               r->slices, r->kernels, r->flows, r->samples, r->lanes,
+               quantity_text(&s->arena, length, UNIT_NS), r->format->name);
 }
 
 static void print(struct session *s, const struct convert_job *job, const struct convert_result *r)

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "cli/gpu_options.h"
+#include "cli/markdown_view.h"
 #include "cli/page_answer.h"
 #include "flow/pages.h"
 #include "gpu/report.h"
@@ -80,6 +81,19 @@ static void print_brief(struct session *s, const struct gpu_run *run)
     report_free(r);
 }
 
+/* The document itself, which other programs read; on a terminal as a report. */
+static void print_all(struct session *s, struct str markdown)
+{
+    if (s->out.width == 0) {
+        out_bytes(&s->out, markdown);
+        return;
+    }
+    struct report *r = report_new(session_lang(s), S(""));
+    markdown_view(r, markdown);
+    session_report(s, r);
+    report_free(r);
+}
+
 static void fill_page(struct page_file *page, const void *ctx)
 {
     flow_page_gpu(page, ctx);
@@ -98,7 +112,7 @@ static enum status finish(struct session *s, const struct args *args, const stru
     else if (args->brief && !s->common.quiet)
         print_brief(s, run);
     else if (!s->common.quiet)
-        out_bytes(&s->out, text_view(markdown));
+        print_all(s, text_view(markdown));
     return s->page != NULL ? page_answer_result(s, PAGE_GPU, NULL, fill_page, run) : ST_OK;
 }
 

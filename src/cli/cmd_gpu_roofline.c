@@ -18,10 +18,10 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata gpu roofline --device H200 --dtype bf16 --param m=4096 --param n=4096 --param k=4096 "
+    {"strata gpu roofline --chip H200 --dtype bf16 --param m=4096 --param n=4096 --param k=4096 "
      "--flops 2*m*n*k --bytes \"2*(m*k+k*n+m*n)\"",
      "a matrix product"},
-    {"strata gpu roofline --device H200 --spec examples/gpu-rules/mla.json",
+    {"strata gpu roofline --chip H200 --spec examples/gpu-rules/mla.json",
      "every stage of a spec file"},
     {0},
 };
@@ -96,7 +96,7 @@ static int run(struct session *s, const void *given)
     struct gpu_run model;
 
     if (args->ask.device == NULL && !(args->ask.peaks.gbps > 0 && args->ask.peaks.tflops > 0))
-        return session_usage(s, "roofline needs --device, or --peak-tflops and --peak-gbps");
+        return session_usage(s, "roofline needs --chip, or --peak-tflops and --peak-gbps");
     if (args->ask.spec == NULL && args->ask.flops == NULL && args->ask.bytes == NULL)
         return session_usage(s, "roofline needs --flops, --bytes or --spec");
     int code = gpu_options_check(s, &args->ask);
@@ -121,7 +121,7 @@ const struct command command_gpu_roofline = {
     .name = "roofline",
     .group = GROUP_RECORD,
     .summary = "compute the roofline floor of a workload; needs no GPU",
-    .usage = "[OPTIONS] --device NAME --flops EXPR --bytes EXPR",
+    .usage = "[OPTIONS] --chip NAME --flops EXPR --bytes EXPR",
     .details = "Work is given as formulas over parameters: + - * / %, brackets, max(a,b), "
                "min(a,b), ceil(x), floor(x), log2(x) and bytesof(dtype). The floor is the longer "
                "of two times: operations divided by the peak of the data type, and bytes divided "

@@ -6,6 +6,7 @@
 #include "cli/incore_clock.h"
 #include "flow/incore_open.h"
 #include "incore/view.h"
+#include "report/report.h"
 
 struct args {
     struct incore_clock clock;
@@ -26,69 +27,129 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_pipes(struct session *s, const struct incore_changes *c)
+/* "+12", "-3"; as much as before is a zero without a sign. */
+static void add_change(struct report *r, struct table *t, uint64_t before, uint64_t after)
 {
-    out_printf(&s->out, "\n  %-10s %12s %12s %10s %12s %12s %10s\n", "pipe", "busy A", "busy B",
-               "change", "wait A", "wait B", "change");
+    int64_t change = (int64_t)(after - before);
+
+    table_text(r, t,
+               str_of(arena_printf(&r->arena, change != 0 ? "%+" PRId64 : "%" PRId64, change)));
+}
+
+static void add_pipes(struct report *r, const struct incore_changes *c)
+{
+    static const struct column columns[] = {
+        {"pipe", COLUMN_TEXT, 0},
+        {"busy A", COLUMN_NUMBER, UNIT_COUNT},
+        {"busy B", COLUMN_NUMBER, UNIT_COUNT},
+        {"change", COLUMN_RIGHT, 0},
+        {"wait A", COLUMN_NUMBER, UNIT_COUNT},
+        {"wait B", COLUMN_NUMBER, UNIT_COUNT},
+        {"change", COLUMN_RIGHT, 0},
+    };
+    report_say(r, "Cycles of each pipe:");
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < c->pipes.n; i++) {
         const struct incore_pipe_change *p = &c->pipes.at[i];
-        out_printf(&s->out,
-                   "  %-10s %12" PRIu64 " %12" PRIu64 " %+10" PRId64 " %12" PRIu64 " %12" PRIu64
-                   " %+10" PRId64 "\n",
-                   out_clean(&s->arena, p->pipe), p->busy[0], p->busy[1],
-                   (int64_t)(p->busy[1] - p->busy[0]), p->wait[0], p->wait[1],
-                   (int64_t)(p->wait[1] - p->wait[0]));
+        table_text(r, t, p->pipe);
+        table_number(t, (double)p->busy[0]);
+        table_number(t, (double)p->busy[1]);
+        add_change(r, t, p->busy[0], p->busy[1]);
+        table_number(t, (double)p->wait[0]);
+        table_number(t, (double)p->wait[1]);
+        add_change(r, t, p->wait[0], p->wait[1]);
     }
 }
 
-static void print_tops(struct session *s, const struct incore_change_list *list, size_t most)
+/* Counts and times of both sides. */
+static void add_sides(struct table *t, const struct incore_change *c)
 {
+    table_number(t, (double)c->count[0]);
+    table_number(t, (double)c->count[1]);
+    table_number(t, c->total[0] * 1000);
+    table_number(t, c->total[1] * 1000);
+}
+
+/* What is only on one side; else empty. */
+static const char *one_sided(const struct incore_change *c)
+{
+    return c->count[0] == 0 ? "new" : c->count[1] == 0 ? "gone" : "";
+}
+
+static void add_tops(struct report *r, const struct incore_change_list *list, size_t most)
+{
+    static const struct column columns[] = {
+        {"pipe", COLUMN_TEXT, 0},
+        {"instruction", COLUMN_TEXT, 0},
+        {"count A", COLUMN_NUMBER, UNIT_COUNT},
+        {"count B", COLUMN_NUMBER, UNIT_COUNT},
+        {"us A", COLUMN_NUMBER, UNIT_US},
+        {"us B", COLUMN_NUMBER, UNIT_US},
+        {"moved us", COLUMN_RIGHT, 0},
+    };
+
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < list->n && i < most; i++) {
         const struct incore_change *c = &list->at[i];
-        if (i == 0)
-            out_printf(&s->out, "\n  %-10s %-28s %8s %8s %12s %12s %12s\n", "pipe", "instruction",
-                       "count A", "count B", "us A", "us B", "moved us");
-        out_printf(&s->out, "  %-10s %-28s %8" PRIu64 " %8" PRIu64 " %12.3f %12.3f ",
-                   out_clean(&s->arena, c->key[0]), out_clean(&s->arena, c->key[1]), c->count[0],
-                   c->count[1], c->total[0], c->total[1]);
-        if (c->count[0] > 0 && c->count[1] > 0)
-            out_printf(&s->out, "%+12.3f\n", c->moved);
-        else
-            out_printf(&s->out, "%12s\n", c->count[0] > 0 ? "gone" : "new");
+        const char *only = one_sided(c);
+        table_text(r, t, c->key[0]);
+        table_text(r, t, c->key[1]);
+        add_sides(t, c);
+        table_text(r, t, str_of(*only ? only : arena_printf(&r->arena, "%+.3f", c->moved)));
     }
 }
 
-static void print_stalls(struct session *s, const struct incore_change_list *list, size_t most)
+static void add_stalls(struct report *r, const struct incore_change_list *list, size_t most)
 {
+    static const struct column columns[] = {
+        {"waits", COLUMN_TEXT, 0},
+        {"for", COLUMN_TEXT, 0},
+        {"flag", COLUMN_RIGHT, 0},
+        {"count A", COLUMN_NUMBER, UNIT_COUNT},
+        {"count B", COLUMN_NUMBER, UNIT_COUNT},
+        {"us A", COLUMN_NUMBER, UNIT_US},
+        {"us B", COLUMN_NUMBER, UNIT_US},
+        {"", COLUMN_TEXT, 0},
+    };
+
+    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < list->n && i < most; i++) {
         const struct incore_change *c = &list->at[i];
-        if (i == 0)
-            out_printf(&s->out, "\n  %-10s %-10s %6s %8s %8s %12s %12s\n", "waits", "for", "flag",
-                       "count A", "count B", "us A", "us B");
-        out_printf(&s->out, "  %-10s %-10s %6s %8" PRIu64 " %8" PRIu64 " %12.3f %12.3f%s\n",
-                   out_clean(&s->arena, c->key[1]), out_clean(&s->arena, c->key[0]),
-                   out_clean(&s->arena, c->key[2]), c->count[0], c->count[1], c->total[0],
-                   c->total[1],
-                   c->count[0] == 0   ? "  new"
-                   : c->count[1] == 0 ? "  gone"
-                                      : "");
+        table_text(r, t, c->key[1]);
+        table_text(r, t, c->key[0]);
+        table_text(r, t, c->key[2]);
+        add_sides(t, c);
+        table_text(r, t, str_of(one_sided(c)));
+    }
+}
+
+static void add_runs(struct report *r, const struct incore_study *studies,
+                     const struct incore_changes *c)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *change = "";
+        if (i > 0 && c->span[0] > 0)
+            change = arena_printf(&r->arena, "  %+.1f %%", (c->span[1] / c->span[0] - 1) * 100);
+        report_line(r, "%c  %s  %.3f us  %.*s%s", "AB"[i], studies[i].bin, c->span[i],
+                    STR_ARGS(c->verdict[i]), change);
     }
 }
 
 static void print_text(struct session *s, const struct args *args,
                        const struct incore_study *studies, const struct incore_changes *c)
 {
-    for (int i = 0; i < 2; i++)
-        out_printf(&s->out, "%s%c  %s  %.3f us  %.*s", i > 0 ? "\n" : "", "AB"[i], studies[i].bin,
-                   c->span[i], STR_ARGS(c->verdict[i]));
-    if (c->span[0] > 0)
-        out_printf(&s->out, "  %+.1f %%", (c->span[1] / c->span[0] - 1) * 100);
-    out_text(&s->out, "\n");
-    print_pipes(s, c);
-    print_tops(s, &c->tops, args->top);
-    print_stalls(s, &c->stalls, args->top);
+    struct report *r = report_new(LANG_EN, S(""));
+
+    add_runs(r, studies, c);
+    add_pipes(r, c);
+    if (c->tops.n > 0)
+        add_tops(r, &c->tops, args->top);
+    if (c->stalls.n > 0)
+        add_stalls(r, &c->stalls, args->top);
     if (c->is_same)
-        out_text(&s->out, "\n  no change\n");
+        report_say(r, "No change.");
+    session_report(s, r);
+    report_free(r);
 }
 
 static int run(struct session *s, const void *given)

@@ -99,7 +99,7 @@ const struct command command_incore_export = {
                "\n"
                "simulator/ is created in the folder given with --out (default: "
                "strata-out). An existing one is not overwritten. Logs count cycles; --chip or "
-               "--clock-mhz says how long one is (default: 1850 MHz).",
+               "--clock-mhz gives the length of one (default: 1850 MHz).",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_OUT,

@@ -262,7 +262,10 @@ static void print_device(struct session *s, const struct args *args, const struc
 {
     struct report *r = report_new(LANG_EN, d->name);
 
-    report_line(r, "  %.3f us on %.*s, %.*s, %.*s blocks, measured", d->us, STR_ARGS(d->soc),
+    if (d->advice.n > 0)
+        report_line(r, "  The profiler's first advice: %.*s", STR_ARGS(d->advice.at[0]));
+    report_line(r, "  %s on %.*s, %.*s, %.*s blocks, measured",
+                quantity_text(&r->arena, d->us * 1000, UNIT_NS), STR_ARGS(d->soc),
                 STR_ARGS(d->type), STR_ARGS(d->blocks));
     add_cores(r, d);
     add_loads(r, d, args->top * 4);

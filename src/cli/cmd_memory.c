@@ -3,6 +3,7 @@
  */
 #include "analysis/memory.h"
 #include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "report/report.h"
 
 struct args {
@@ -51,8 +52,10 @@ static int run(struct session *s, const void *given)
     if (status != ST_OK)
         return session_code(status);
     print(s, args, cap);
+    if (s->page != NULL)
+        status = page_answer_view(s, &cap, 1, study_with_passes(), "memory");
     capture_free(cap);
-    return CODE_DONE;
+    return session_code(status);
 }
 
 const struct command command_memory = {

@@ -3,6 +3,7 @@
  */
 #include "analysis/op_stats.h"
 #include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "report/report.h"
 
 struct args {
@@ -73,8 +74,10 @@ static int run(struct session *s, const void *given)
     if (status != ST_OK)
         return session_code(status);
     print(s, args, device, cap);
+    if (s->page != NULL)
+        status = page_answer_view(s, &cap, 1, study_with_passes(), "kernels");
     capture_free(cap);
-    return CODE_DONE;
+    return session_code(status);
 }
 
 const struct command command_ops = {

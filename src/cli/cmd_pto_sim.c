@@ -279,6 +279,21 @@ static void print_failure(struct session *s, const char *path, const struct diag
     }
 }
 
+/* How much of all paths is the folder that they share. */
+static size_t common_folder(const struct words *paths)
+{
+    const char *first = paths->at[0];
+    size_t folder = 0;
+
+    for (size_t n = 0; first[n] != '\0'; n++) {
+        for (size_t i = 1; i < paths->n; i++)
+            if (paths->at[i][n] != first[n])
+                return folder;
+        folder = first[n] == '/' ? n + 1 : folder;
+    }
+    return folder;
+}
+
 /* One of many, into the table or into the document `j`. */
 static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                             const struct pto_setup *setup, bool what_if, struct json_writer *j)
@@ -294,7 +309,7 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
     if (status == ST_OK && j != NULL)
         record_json(j, pto_sim_schema.record, x, &env);
     else if (status == ST_OK)
-        pto_sim_print_line(s, &x->k);
+        pto_sim_print_line(s, &x->k, setup->path + common_folder(&s->operands));
     else if (j != NULL)
         diag_merge(&s->diag, &own);
     else
@@ -343,14 +358,16 @@ static struct str verdict_of(struct session *s, const struct sums *sums)
 
     if (sums->longest == NULL)
         return MESSAGE(lang, &s->arena, &pto_text.list_none, PLACE("n", sums->n + sums->failed));
-    for (size_t i = 1; i < BOUNDS; i++)
-        most = sums->by[i].n > sums->by[most].n ? i : most;
+    for (size_t i = 1; i < BOUNDS && sums->by[i].n > 0; i++)
+        if (sums->by[i].n > sums->by[most].n || strcmp(sums->by[most].bound, "nothing") == 0)
+            most = strcmp(sums->by[i].bound, "nothing") != 0 ? i : most;
     struct str bound = message_word(lang, str_of(sums->by[most].bound));
     struct str its = message_word(lang, str_of(sums->longest_bound));
     return MESSAGE(lang, &s->arena, &pto_text.list_verdict, PLACE("n", sums->n),
-                   PLACE("us", sums->us), PLACE("most", sums->by[most].n), PLACE("bound", bound),
+                   place_quantity("time", sums->us * 1000, UNIT_NS),
+                   PLACE("most", sums->by[most].n), PLACE("bound", bound),
                    PLACE("name", str_basename(str_of(sums->longest))),
-                   PLACE("longest", sums->longest_us), PLACE("its", its));
+                   place_quantity("longest", sums->longest_us * 1000, UNIT_NS), PLACE("its", its));
 }
 
 /* Kernels that cannot be run do not stop the others. The verdict stands above their lines. */

@@ -104,17 +104,21 @@ static void print_next(struct session *s, const struct path_way *way, const char
 {
     static const struct path_next totals[PATH_NEXT] = {{"strata info PATH", "what it contains"},
                                                        {"strata FOLDER", "the whole profile"}};
-    enum { LONG = 40, ROOM = 66 };
+    static const struct path_next empty[PATH_NEXT] = {{"strata info PATH", "what it contains"}};
+    enum { LONG = 40, LONG_ALONE = 54, ROOM = 66 };
     struct report *r = report_new(session_lang(s), S(""));
-    bool is_totals = way == &path_ways[KIND_CAPTURE] && captures_are_totals(s);
-    const struct path_next *next = is_totals ? totals : way->next;
+    bool is_capture = way == &path_ways[KIND_CAPTURE];
+    bool is_totals = is_capture && captures_are_totals(s);
+    const struct path_next *next = is_totals                       ? totals
+                                   : is_capture && !s->has_kernels ? empty
+                                                                   : way->next;
     struct str shown = str_of(shell_word(&s->arena, from_here(path))), lines[PATH_NEXT],
                why[PATH_NEXT];
-    bool is_long = shown.n > LONG && next[1].line != NULL && !is_totals;
+    bool is_long = shown.n > (next[1].line != NULL ? LONG : LONG_ALONE) && !is_totals;
     size_t n = 0, line_width = 0, why_width = 0;
 
     if (is_long)
-        report_fact(r, "next", arena_format(&s->arena, "P=%.*s", STR_ARGS(shown)));
+        report_line(r, "  P=%.*s", STR_ARGS(shown));
     for (; n < PATH_NEXT && next[n].line != NULL; n++) {
         lines[n] = next_line(s, next[n].line, is_long ? S("$P") : shown);
         why[n] = next[n].why != NULL ? message_word(r->lang, str_of(next[n].why)) : S("");
@@ -123,7 +127,7 @@ static void print_next(struct session *s, const struct path_way *way, const char
     }
     bool has_why = why_width > 0 && line_width + 4 + why_width <= ROOM;
     for (size_t i = 0; i < n; i++)
-        report_fact(r, i == 0 && !is_long ? "next" : "",
+        report_fact(r, i == 0 ? "next" : "",
                     has_why ? arena_format(&s->arena, "%.*s%*s  # %.*s", STR_ARGS(lines[i]),
                                            (int)(line_width - str_width(lines[i])), "",
                                            STR_ARGS(why[i]))

@@ -5,16 +5,17 @@
 
 #include "cli/session.h"
 #include "report/report.h"
+#include "synth/cluster.h"
 #include "synth/model.h"
 #include "synth/plant.h"
 #include "synth/synth.h"
 
 /* All files of all ranks are open at once. */
-enum { RANKS_MAX = 512 };
+enum { RANKS_MAX = 512, CLUSTER_LEAST = 6 /* each trouble has a rank of its own */ };
 
 struct args {
     struct synth_options o;
-    const char *formats, *slow, *bubble_ms, *target_mb, *skew_us, *plant;
+    const char *formats, *slow, *bubble_ms, *target_mb, *skew_us, *plant, *trouble;
 };
 
 static const struct args defaults = {.o = SYNTH_DEFAULTS};
@@ -56,6 +57,14 @@ static const struct opt options[] = {
     OPT_FLAG(0, "partial", struct args, o.partial, "begin and end in the middle of a step"),
     OPT_SIZE(0, "truncate", "BYTES", struct args, o.truncate,
              "truncate the traces, as if the profiler was killed"),
+    OPT_GROUP("Cluster"),
+    OPT_FLAG(0, "cluster", struct args, o.is_cluster,
+             "a training job of many ranks with troubles of known place"),
+    OPT_INT(0, "tp", "N", struct args, o.tp, 1, RANKS_MAX, "tensor parallel ranks (default: 1)"),
+    OPT_INT(0, "pp", "N", struct args, o.pp, 1, RANKS_MAX, "pipeline stages (default: 1)"),
+    OPT_INT(0, "ep", "N", struct args, o.ep, 1, RANKS_MAX, "expert parallel ranks (default: 1)"),
+    OPT_STRING(0, "trouble", "LIST", struct args, trouble,
+               "what is wrong, see below (default: all but imbalance)"),
     OPT_GROUP("Files"),
     OPT_STRING(0, "formats", "LIST", struct args, formats,
                "text, db, msprof, kineto, chrome, all (default: text)"),
@@ -75,6 +84,8 @@ static const struct example examples[] = {
      "six layers of a large model, as text and database"},
     {"strata synth -o job --ranks 8 --straggler 5 --skew-us 120",
      "eight ranks with a straggler and clock skew"},
+    {"strata synth -o cluster --cluster --ranks 16 --tp 2 --pp 2 --ep 2 --steps 4",
+     "a training job of 16 ranks with four troubles"},
     {"strata synth -o gpu --mode train --formats kineto --gzip", "a GPU training run"},
     {"strata synth -o sync --plant host_sync --formats kineto",
      "a host that waits for the device, and the same run repaired"},
@@ -147,6 +158,17 @@ static int read_args(struct session *s, const struct args *a, struct synth_optio
             (!numbers[i].read(str_of(numbers[i].text), numbers[i].out) ||
              *numbers[i].out < numbers[i].min || *numbers[i].out > numbers[i].max))
             return session_usage(s, "%s, not '%s'", numbers[i].want, numbers[i].text);
+    o->troubles = TROUBLE_FOUR;
+    if (a->trouble != NULL && !cluster_troubles_parse(a->trouble, &o->troubles))
+        return session_usage(s,
+                             "--trouble must be a list of compute, link, host, storage, "
+                             "imbalance, all or none, not '%s'",
+                             a->trouble);
+    if (o->is_cluster && (!cluster_fits(o) || o->ranks < CLUSTER_LEAST))
+        return session_usage(s,
+                             "--ranks must be at least %d and a multiple of --tp times --pp times "
+                             "--ep",
+                             CLUSTER_LEAST);
     o->target_bytes = (uint64_t)mb * 1000;
     if (o->steps == 0 && mb == 0 && o->plant == 0)
         o->steps = 4;
@@ -221,6 +243,12 @@ const struct command command_synth = {
         "repair saves, and the exact accounting of every step. The causes are those of "
         "docs/synth.md; "
         "options of size, model and trouble other than --steps do not apply.\n"
+        "\n"
+        "--cluster simulates a training job instead, with pipeline, tensor, expert and data "
+        "parallel ranks whose clocks are off by up to 50 ms and drift by up to 20 ppm. Troubles "
+        "(compute, link, host, storage, imbalance; or all, none) "
+        "and their places are drawn by the seed; ground_truth.json names them. Options of model "
+        "and format do not apply.\n"
         "\n"
         "--formats takes a list separated by commas. The same options give the same bytes on every "
         "machine (compressed files and databases: with the same zlib and SQLite). Memory use does "

@@ -37,27 +37,46 @@ static enum status write(struct session *s, struct page_file *page)
     return ST_OK;
 }
 
+/* A page of captures on its way. */
+struct captures_page {
+    struct page_file page;
+    struct study *studies;
+    size_t n;
+};
+
+static void begin_captures(struct session *s, struct capture *const *caps, size_t n,
+                           struct study_options options, struct captures_page *p)
+{
+    p->n = n < PAGE_SETS ? n : PAGE_SETS;
+    p->studies = ARENA_ARRAY(&s->arena, struct study, p->n + 1);
+    begin(s, p->n > 1 ? PAGE_RANKS : PAGE_CAPTURE, &p->page);
+    for (size_t i = 0; i < p->n; i++) {
+        study_begin(&p->studies[i], caps[i], options);
+        page_add_set(&p->page, &p->studies[i]);
+    }
+    page_prepare(&p->page);
+}
+
+static enum status end_captures(struct session *s, struct captures_page *p)
+{
+    struct str folder = str_basename(str_of(s->operands.at[0]));
+
+    if (p->n > 1 && folder.n > 0 && !s->page->choice.redact)
+        p->page.title = page_name(p->page.sets[0], folder);
+    enum status status = write(s, &p->page);
+    page_fini(&p->page);
+    for (size_t i = 0; i < p->n; i++)
+        study_end(&p->studies[i]);
+    return status;
+}
+
 enum status page_answer_fleet(struct session *s, const struct fleet *fleet)
 {
-    size_t n = fleet->ranks.n < PAGE_SETS ? fleet->ranks.n : PAGE_SETS;
-    struct study *studies = ARENA_ARRAY(&s->arena, struct study, n + 1);
-    struct page_file page;
+    struct captures_page p;
 
-    begin(s, n > 1 ? PAGE_RANKS : PAGE_CAPTURE, &page);
-    for (size_t i = 0; i < n; i++) {
-        study_begin(&studies[i], fleet->ranks.at[i], study_with_passes());
-        page_add_set(&page, &studies[i]);
-    }
-    page_prepare(&page);
-    page_tell_capture(&page);
-    struct str folder = str_basename(str_of(s->operands.at[0]));
-    if (n > 1 && folder.n > 0 && !s->page->choice.redact)
-        page.title = page_name(page.sets[0], folder);
-    enum status status = write(s, &page);
-    page_fini(&page);
-    for (size_t i = 0; i < n; i++)
-        study_end(&studies[i]);
-    return status;
+    begin_captures(s, fleet->ranks.at, fleet->ranks.n, study_with_passes(), &p);
+    page_tell_capture(&p.page);
+    return end_captures(s, &p);
 }
 
 enum status page_answer_diff(struct session *s, const struct diff_result *result)
@@ -92,18 +111,40 @@ bool page_answer_again(const struct session *s)
     return s->page != NULL && s->page->lang != s->page->own;
 }
 
+/* False while a language is missing, which comes last. */
+static bool has_all_fragments(struct session *s)
+{
+    struct page_answer *answer = s->page;
+
+    if (!page_answer_again(s))
+        return false;
+    out_flush(&s->out);
+    page_fragment_end(&answer->fragments[answer->lang], answer->lang);
+    return true;
+}
+
+enum status page_answer_view(struct session *s, struct capture *const *caps, size_t n,
+                             struct study_options options, const char *view)
+{
+    struct captures_page p;
+
+    if (!has_all_fragments(s))
+        return ST_OK;
+    TRY(refuse_redact(s));
+    begin_captures(s, caps, n, options, &p);
+    page_tell_view(&p.page, view, s->page->fragments);
+    return end_captures(s, &p);
+}
+
 enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
                                page_fill *fill, const void *ctx)
 {
-    struct page_answer *answer = s->page;
     struct page_file page;
     struct study study;
 
-    if (!page_answer_again(s))
-        return ST_OK; /* the other language comes last */
+    if (!has_all_fragments(s))
+        return ST_OK;
     TRY(refuse_redact(s));
-    out_flush(&s->out);
-    page_fragment_end(&answer->fragments[answer->lang], answer->lang);
     begin(s, kind, &page);
     if (cap != NULL) {
         study_begin(&study, cap, study_defaults());
@@ -111,7 +152,7 @@ enum status page_answer_result(struct session *s, enum page_kind kind, const str
     }
     page_prepare(&page);
     fill(&page, ctx);
-    page.fragments = answer->fragments;
+    page.fragments = s->page->fragments;
     enum status status = write(s, &page);
     page_fini(&page);
     if (cap != NULL)

@@ -7,6 +7,7 @@
 #ifndef STRATA_CLI_PAGE_ANSWER_H
 #define STRATA_CLI_PAGE_ANSWER_H
 
+#include "analysis/study.h"
 #include "cli/session.h"
 #include "page/page.h"
 
@@ -45,6 +46,11 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
 typedef void page_fill(struct page_file *page, const void *ctx);
 enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
                                page_fill *fill, const void *ctx);
+
+/* The page of captures as a command sees them: at the view that shows its answer, with its report
+ * below. To be called when the report has been printed. */
+enum status page_answer_view(struct session *s, struct capture *const *caps, size_t n,
+                             struct study_options options, const char *view);
 
 /* A command that runs for a second language: what it writes besides is there already. */
 bool page_answer_again(const struct session *s);

@@ -63,7 +63,7 @@ const struct path_way path_ways[KINDS] = {
                                  "which shapes it has"}}},
     [KIND_DATABASE_FILE] = {.what = "a file of an operator database",
                             .next = {{"strata FOLDER", NULL}}},
-    [KIND_PART] = {.what = "one file of a run", .next = {{"strata FOLDER", NULL}}},
+    [KIND_PART] = {.what = "one file of a run folder", .next = {{"strata FOLDER", NULL}}},
     [KIND_SCENE] = {.what = "a scene of kernels to replay",
                     .next = {{"strata incore replay PATH --case NAME --kernel NAME --dry-run",
                               NULL}}},

@@ -43,7 +43,7 @@ enum status pto_sim_extra(struct session *s, const struct pto_costs *costs,
 void pto_sim_add_lines(struct report *r, const struct pto_sim_run *run, size_t top);
 
 /* One line of many. */
-void pto_sim_print_line(struct session *s, const struct pto_kernel *k);
+void pto_sim_print_line(struct session *s, const struct pto_kernel *k, const char *name);
 
 /* What sets its pace, in a word: "read". */
 const char *pto_sim_bound(const struct pto_kernel *k);

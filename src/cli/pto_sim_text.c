@@ -329,7 +329,7 @@ const char *pto_sim_bound(const struct pto_kernel *k)
     return limit_name(k->outcome.limits.bound);
 }
 
-void pto_sim_print_line(struct session *s, const struct pto_kernel *k)
+void pto_sim_print_line(struct session *s, const struct pto_kernel *k, const char *name)
 {
     const struct pto_outcome *o = &k->outcome;
 
@@ -338,7 +338,7 @@ void pto_sim_print_line(struct session *s, const struct pto_kernel *k)
     int pad = str_width(bound) < 8 ? (int)(8 - str_width(bound)) : 0;
 
     out_printf(&s->out, "%12" PRId64 " %12.3f  %.*s%*s %s%s%s\n", k->total, k->total_us,
-               STR_ARGS(bound), pad, "", out_clean(&s->arena, str_of(k->path)),
+               STR_ARGS(bound), pad, "", out_clean(&s->arena, str_of(name)),
                o->is_degenerate ? message_in(lang, &pto_text.mark_degenerate).at : "",
                o->is_complete ? "" : message_in(lang, &pto_text.mark_partial).at);
 }

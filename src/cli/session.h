@@ -54,6 +54,7 @@ struct session {
     struct pool *pool; /* of --jobs, when a command asked for it */
     struct json_writer json;
     VEC_OF(struct envelope_input) inputs;
+    bool has_kernels; /* a capture that was read has some */
     VEC_OF(const char *) written;
 };
 

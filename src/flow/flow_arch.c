@@ -148,14 +148,11 @@ enum status flow_arch(const struct arch_job *job, struct arena *arena, struct di
                       struct arch_result *out)
 {
     struct arch_rules rules;
-    struct fleet *fleet;
 
     *out = (struct arch_result){.lang = job->lang};
     TRY(read_rules(job, arena, &rules, d));
-    TRY(input_load_paths(job->paths, job->n_paths, &job->input, d, &fleet));
-    enum status st = run(job, fleet, &rules, arena, d, out);
-    fleet_free(fleet);
-    return st;
+    TRY(input_load_paths(job->paths, job->n_paths, &job->input, d, &out->fleet));
+    return run(job, out->fleet, &rules, arena, d, out);
 }
 
 void arch_result_free(struct arch_result *result)
@@ -166,6 +163,7 @@ void arch_result_free(struct arch_result *result)
     }
     text_free(&result->cover.markdown);
     text_free(&result->cover.json);
+    fleet_free(result->fleet);
 }
 
 void arch_result_write(const struct arch_result *result, struct sink out)

@@ -10,6 +10,7 @@
 #include "input/input.h"
 
 struct arch;
+struct fleet;
 struct study;
 
 struct arch_job {
@@ -33,6 +34,7 @@ struct arch_document {
 };
 
 struct arch_result {
+    struct fleet *fleet;
     struct arch_document *at; /* in rank order */
     size_t n;
     enum lang lang;

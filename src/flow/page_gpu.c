@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/mangled.h"
 #include "flow/pages.h"
 #include "gpu/report.h"
 #include "page/page_number.h"
@@ -67,11 +68,12 @@ static struct wording verdict_of(struct page_file *page, const struct gpu_run *r
     enum gpu_bound bound = gpu_class_shown(&s->class).bound;
 
     return PAGE_TELL(
-        page, bound == GPU_UNPROVEN ? &gpu_text.brief_unknown : &gpu_text.brief_verdict,
+        page, gpu_report_verdict(run, bound),
         place_wording("bound",
                       wording_keep(&page->arena, wording_plain(str_of(gpu_bound_name(bound))))),
-        PLACE("stage", s->name), PLACE("share", 100 * s->share),
-        PLACE("us", gpu_run_duration(run) / 1e3),
+        PLACE("stage", mangled_short(&page->arena, s->name)),
+        place_quantity("share", s->share, UNIT_RATIO),
+        place_quantity("time", gpu_run_duration(run), UNIT_NS),
         place_wording("cause", wording_keep(&page->arena, cause_of(page, s))), PLACE("action", ""));
 }
 

@@ -9,10 +9,14 @@
 #include "page/page_number.h"
 #include "page/page_panel.h"
 #include "pto/lines.h"
+#include "pto/path.h"
 #include "pto/what_if.h"
 #include "text/page.h"
 
-enum { STACK_LEAST = 200 }; /* a part of the path is drawn from 1/200 on */
+enum {
+    STACK_LEAST = 200, /* a part of the path is drawn from 1/200 on */
+    LEGS = 20000,      /* of the path in the timeline, at most: shorter ones are left out */
+};
 
 static struct str whole(struct page_file *page, double n)
 {
@@ -311,21 +315,67 @@ static void add_metrics(struct page_file *page, const struct pto_kernel *k)
         put_metric(page, t, &page_text.metric_barriers, whole(page, (double)o->inserted_barriers));
 }
 
+/* The place of a pipe's lane; UINT32_MAX: it has none. */
+static uint32_t lane_of_pipe(const struct page_set *set, uint32_t core, enum pto_pipe pipe)
+{
+    static const char *const cores[] = {"core0.cubecore0", "core0.veccore0", "core0.veccore1"};
+    struct str name = pipe == PTO_PIPE_V ? S("VECTOR") : str_of(pto_pipe_short(pipe));
+
+    for (size_t i = 0; core < ARRAY_LEN(cores) && i < set->lanes.n; i++) {
+        const struct lane_key *key = &set->cap->lanes.at[set->lanes.at[i].lane].key;
+        if (str_equal(capture_text(set->cap, key->name), name) &&
+            str_equal(capture_text(set->cap, key->process), str_of(cores[core])))
+            return (uint32_t)i;
+    }
+    return UINT32_MAX;
+}
+
 /* Busy shares as the simulator counts them: without the time that results are on their way. */
 static void tell_lanes(struct page_file *page, const struct pto_outcome *o)
 {
-    static const char *const cores[] = {"core0.cubecore0", "core0.veccore0", "core0.veccore1"};
     struct page_set *set = page->sets[0];
 
-    for (size_t i = 0; i < set->lanes.n; i++) {
-        const struct lane_key *key = &set->cap->lanes.at[set->lanes.at[i].lane].key;
-        for (size_t k = 0; k < o->units.n; k++) {
-            const struct pto_unit *u = &o->units.at[k];
-            struct str name = u->pipe == PTO_PIPE_V ? S("VECTOR") : str_of(pto_pipe_short(u->pipe));
-            if (u->core < ARRAY_LEN(cores) && str_equal(capture_text(set->cap, key->name), name) &&
-                str_equal(capture_text(set->cap, key->process), str_of(cores[u->core])))
-                set->lanes.at[i].told = u->share;
-        }
+    for (size_t i = 0; i < o->units.n; i++) {
+        uint32_t lane = lane_of_pipe(set, o->units.at[i].core, o->units.at[i].pipe);
+        if (lane != UINT32_MAX)
+            set->lanes.at[lane].told = o->units.at[i].share;
+    }
+}
+
+/* The critical path on its way into the timeline, the last piece first. */
+struct path_lanes {
+    struct page_set *set;
+    nanos least; /* shorter legs are left out */
+};
+
+static void take_piece(void *ctx, const struct pto_path_piece *piece)
+{
+    struct path_lanes *p = ctx;
+    struct page_set *set = p->set;
+    uint32_t lane = lane_of_pipe(set, piece->core, piece->pipe);
+    struct page_leg *next = set->path.n > 0 ? &set->path.at[set->path.n - 1] : NULL;
+
+    if (next != NULL && next->lane == lane && next->from <= piece->end)
+        next->from = piece->begin;
+    else if (lane != UINT32_MAX && piece->end - piece->begin >= p->least)
+        vec_push(&set->path, ((struct page_leg){lane, piece->begin, piece->end}));
+}
+
+static void add_legs(struct page_file *page, const struct pto_kernel *k)
+{
+    struct page_set *set = page->sets[0];
+    struct path_lanes p = {set, 1};
+
+    pto_path_walk(&k->sim, take_piece, &p);
+    if (set->path.n > LEGS) {
+        set->path.n = 0;
+        p.least = k->outcome.total / LEGS + 1;
+        pto_path_walk(&k->sim, take_piece, &p);
+    }
+    for (size_t i = 0, n = set->path.n; i < n / 2; i++) {
+        struct page_leg leg = set->path.at[i];
+        set->path.at[i] = set->path.at[n - 1 - i];
+        set->path.at[n - 1 - i] = leg;
     }
 }
 
@@ -375,6 +425,7 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
 
     page->has_cycles = true;
     tell_lanes(page, o);
+    add_legs(page, k);
     add_title(page, k);
     add_verdict(page, o);
     flow_page_limits(page, &o->limits, 1, "whatif");

@@ -18,6 +18,10 @@ void gpu_report_block(const struct gpu_run *run, enum lang lang, struct text *ou
 void gpu_report_cause(const struct gpu_stage *s, enum lang lang, struct text *out);
 const char *gpu_report_class(const struct gpu_class *given, enum lang lang, char buf[96]);
 
+/* The sentence of the verdict on a run whose main stage is so bound; its places: bound, stage,
+ * share, time, cause, action. */
+const struct message *gpu_report_verdict(const struct gpu_run *run, enum gpu_bound bound);
+
 /* One screen: the verdict in a sentence, the stages, at most three opportunities. */
 void gpu_report_brief(const struct gpu_run *run, struct report *r);
 

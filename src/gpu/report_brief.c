@@ -5,10 +5,18 @@
 
 #include <math.h>
 
+#include "base/mangled.h"
 #include "report/report.h"
 #include "text/gpu.h"
 
 enum { SHOWN_STAGES = 8, SHOWN_ACTIONS = 3 };
+
+const struct message *gpu_report_verdict(const struct gpu_run *run, enum gpu_bound bound)
+{
+    if (gpu_run_duration(run) <= 0)
+        return &gpu_text.brief_untimed;
+    return bound == GPU_UNPROVEN ? &gpu_text.brief_unknown : &gpu_text.brief_verdict;
+}
 
 static struct str cause_text(struct report *r, const struct gpu_stage *s)
 {
@@ -20,7 +28,7 @@ static struct str cause_text(struct report *r, const struct gpu_stage *s)
     return text;
 }
 
-/* "Latency-bound: in decode (92.9 % of 1851.75 us), too few warps are resident ..." */
+/* "Latency-bound: decode takes 92.9 % of 1.852 ms; reason: too few warps are resident ..." */
 static void add_verdict(struct report *r, const struct gpu_run *run)
 {
     bool is_mixed;
@@ -39,11 +47,11 @@ static void add_verdict(struct report *r, const struct gpu_run *run)
         action = REPORT_MESSAGE(r, &gpu_text.brief_action,
                                 PLACE("action", gpu_report_said(run, r->lang, best.name)),
                                 PLACE("gain", best.gain));
-    report_text(r, REPORT_MESSAGE(
-                       r, bound == GPU_UNPROVEN ? &gpu_text.brief_unknown : &gpu_text.brief_verdict,
-                       PLACE("bound", name), PLACE("stage", s->name),
-                       PLACE("share", 100 * s->share), PLACE("us", gpu_run_duration(run) / 1e3),
-                       PLACE("cause", cause_text(r, s)), PLACE("action", action)));
+    report_text(r, REPORT_MESSAGE(r, gpu_report_verdict(run, bound), PLACE("bound", name),
+                                  PLACE("stage", mangled_short(&r->arena, s->name)),
+                                  place_quantity("share", s->share, UNIT_RATIO),
+                                  place_quantity("time", gpu_run_duration(run), UNIT_NS),
+                                  PLACE("cause", cause_text(r, s)), PLACE("action", action)));
 }
 
 static void put_percent(struct report *r, struct table *t, double percent)
@@ -66,8 +74,8 @@ static void add_stages(struct report *r, const struct gpu_run *run)
         const struct gpu_stage *s = &run->stages.at[i];
         const struct gpu_kernel none = gpu_kernel_none(), *k = s->main != NULL ? s->main : &none;
         table_text(r, t, s->name);
-        table_number(t, s->dur_ns / 1e3);
-        put_percent(r, t, 100 * s->share);
+        table_number(t, s->dur_ns > 0 ? s->dur_ns / 1e3 : NAN);
+        put_percent(r, t, s->dur_ns > 0 ? 100 * s->share : NAN);
         put_percent(r, t, k->m[GPU_M_TC_PCT]);
         put_percent(r, t, k->m[GPU_M_DRAM_PCT]);
         put_percent(r, t, k->m[GPU_M_OCC]);

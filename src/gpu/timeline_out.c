@@ -294,8 +294,8 @@ static const struct field name_fields[] = {
     FIELD(struct name_row, sum, "total_ns", .head = "Total (us)", .unit = UNIT_US),
     FIELD(struct name_row, share, NULL, .head = "% of kernel sum", .unit = UNIT_RATIO),
     FIELD(struct name_row, mean, NULL, .head = "Mean (us)", .unit = UNIT_US),
-    FIELD(struct name_row, least, "min_ns", .head = "Min (us)", .unit = UNIT_US),
-    FIELD(struct name_row, most, "max_ns", .head = "Max (us)", .unit = UNIT_US),
+    FIELD(struct name_row, least, "min_ns", .head = "Min (us)", .unit = UNIT_US, .drop = 2),
+    FIELD(struct name_row, most, "max_ns", .head = "Max (us)", .unit = UNIT_US, .drop = 2),
 };
 static const struct record name_record = RECORD(struct name_row, name_fields);
 

@@ -130,6 +130,7 @@ struct trace_chunk {
     uint64_t offset;      /* of text.at[0] */
     uint64_t from, limit; /* events that begin here are ours */
     bool is_last;         /* the file ends with the text */
+    uint64_t taken; /* of a serial source: bytes of the file used up to here, packed as it is */
 
     /* What was read. */
     uint64_t start, stop;

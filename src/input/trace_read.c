@@ -155,6 +155,7 @@ static bool fill_piece(struct reader *r, struct trace_chunk *c)
     if (r->source_status != ST_OK)
         return false;
     c->text = (struct str){c->buffer, have + got};
+    c->taken = r->source.is_stream ? stream_taken(&r->source.stream) : r->source.gz.taken;
     c->is_last = r->source.is_over && r->ahead.n <= n;
     if (c->offset + c->text.n <= c->from && c->from > r->begin)
         return false;
@@ -361,7 +362,7 @@ static bool merge_piece(void *ctx, size_t slot)
         carry_on(r, c);
     else if (c->why != STOP_LIMIT)
         end_at(r, c);
-    input_progress(r->in, c->stop, r->source.size);
+    input_progress(r->in, r->source.is_serial ? c->taken : c->stop, r->source.bytes);
     return !r->has_ended || r->is_object;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/diagnose/diagnosis.h"
+#include "analysis/memory.h"
 #include "base/pool.h"
 #include "page/page_encode.h"
 #include "page/page_html.h"
@@ -202,30 +203,29 @@ static void fit(struct page_file *page, double bytes, double room, size_t all)
     tell_thinned(page, &t);
 }
 
-/* What takes long and stands alone: the diagnosis that the first screen tells, and the layers. */
+/* What takes long and stands alone: diagnosis and memory; layers, all items and the kernels. */
 static void find_facts(void *ctx, size_t i)
 {
+    const struct page_thinning whole = {0};
     struct page_file *page = ctx;
     struct page_set *set = page->sets[i / 2];
 
-    if (i % 2 == 1)
+    if (i % 2 == 1) {
         set->layers = page_layers_find(&set->apart);
-    else if (i / 2 == page->lead || page->kind == PAGE_COMPARE)
+        page_thin_apply(set, &whole);
+        set->kernels = page_kernels_find(set, &set->apart.scratch);
+        return;
+    }
+    if (i / 2 == page->lead || page->kind == PAGE_COMPARE)
         study_diagnosis(set->st);
+    set->memory = memory_find(set->st);
 }
 
 void page_prepare(struct page_file *page)
 {
-    const struct page_thinning whole = {0};
-
     if (page->kind == PAGE_RANKS)
         page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
-    for (size_t i = 0; i < page->n_sets; i++) {
-        struct page_set *set = page->sets[i];
-        page_thin_apply(set, &whole);
-        set->kernels = page_kernels_find(set);
-    }
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
     room = room > (double)page->options.max_size / 4 ? room : (double)page->options.max_size / 4;
@@ -342,7 +342,10 @@ bool page_write(struct page_file *page, struct sink out)
     put_head(&h);
     for (enum lang lang = 0; lang < LANGS; lang++)
         page_write_screen(page, lang, out);
-    page_html_put(&h, S("<div id=\"app\"></div>\n</main>\n<noscript><p class=\"note\">"));
+    page_html_put(&h, S("<div id=\"app\"></div>\n"));
+    for (enum lang lang = 0; lang < LANGS && page->view != NULL; lang++)
+        page_write_fragments(page, lang, out);
+    page_html_put(&h, S("</main>\n<noscript><p class=\"note\">"));
     page_html_message(&h, &page_text.noscript);
     page_html_put(&h, S("</p></noscript>\n<script type=\"application/json\" id=\"model\">"));
     page_write_model(page, out);

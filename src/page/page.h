@@ -121,6 +121,7 @@ struct page_file {
     VEC_OF(struct page_panel *) panels;    /* views of results that are no captures */
     bool has_cycles;                       /* times are cycles */
     const struct page_fragment *fragments; /* one for each language; NULL: none */
+    const char *view;                      /* of a capture, shown at first; NULL: the first one */
     struct page_pack pack;
     struct hash aliases;
     VEC_OF(struct str) hidden; /* names that stand in sentences, longest first */
@@ -152,6 +153,11 @@ void page_tell_compare(struct page_file *page, const struct comparison *comparis
 /* The same from fragments, one for each language, which outlive the page. */
 void page_tell_fragments(struct page_file *page, const struct page_fragment *fragments);
 
+/* The capture as one command sees it: opened at that view, with the report of the fragments below.
+ * What the view shows is told by the capture for "timeline", by the report for all others. */
+void page_tell_view(struct page_file *page, const char *view,
+                    const struct page_fragment *fragments);
+
 /* False when the sink failed. */
 bool page_write(struct page_file *page, struct sink out);
 
@@ -166,6 +172,7 @@ extern const struct page_bundle page_script, page_style;
 
 void page_write_model(struct page_file *page, struct sink out);
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out);
+void page_write_fragments(struct page_file *page, enum lang lang, struct sink out);
 
 struct page_mean page_mean_of(const struct accounting *a);
 

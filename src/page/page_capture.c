@@ -245,6 +245,12 @@ static void hide_sites(struct page_file *page, const struct diagnosis_cause *c)
         page_hide(page, c->found.sites[i].name);
 }
 
+static void add_all_missing(struct page_file *page, const struct diagnosis *d)
+{
+    for (size_t i = 0; i < d->n_missing; i++)
+        page_add_missing(page, d->missing[i]);
+}
+
 void page_tell_capture(struct page_file *page)
 {
     const struct page_set *set = page->sets[page->lead];
@@ -261,6 +267,20 @@ void page_tell_capture(struct page_file *page)
     page->focus = focus_of(page, &d->verdict);
     if (page->ranks != NULL)
         page_tell_ranks(page);
-    for (size_t i = 0; i < d->n_missing; i++)
-        page_add_missing(page, d->missing[i]);
+    add_all_missing(page, d);
+}
+
+void page_tell_view(struct page_file *page, const char *view, const struct page_fragment *fragments)
+{
+    const struct page_set *set = page->sets[page->lead];
+
+    if (strcmp(view, "timeline") == 0) {
+        page_tell_capture(page);
+        page->fragments = fragments;
+    } else {
+        add_title(page, set);
+        page_tell_fragments(page, fragments);
+        add_all_missing(page, study_diagnosis(set->st));
+    }
+    page->view = view;
 }

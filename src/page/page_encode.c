@@ -20,7 +20,8 @@ enum {
     COLUMN_FAMILY,
     ARROW_COLUMNS = 3,
     GAP_COLUMNS = 11,
-    SAMPLE = 16, /* every so many chunks are packed for an estimate */
+    MANY = 3000000, /* slices of a capture that are packed fast */
+    SAMPLE = 16,    /* every so many chunks are packed for an estimate */
 };
 
 /* Numbers of one chunk, column by column. */
@@ -182,6 +183,7 @@ static void pack_slices(void *ctx, size_t i)
     struct desk d;
 
     desk_init(&d, SLICE_COLUMNS, chunk->n);
+    d.view.is_fast = j->set->n_slices >= MANY;
     chunk->first = chunk->end = item_at(j->set, lane, items, from).begin;
     for (size_t k = 0; k < chunk->n; k++) {
         struct item it = item_at(j->set, lane, items, from + k);

@@ -20,6 +20,7 @@ void page_json_place(struct json_writer *w, const struct page_place *place);
 
 /* Sections of a set. */
 void page_json_layers(struct json_writer *w, const struct page_set *set);
+void page_json_memory(struct json_writer *w, const struct page_set *set);
 void page_json_counters(struct json_writer *w, const struct page_set *set);
 void page_json_comm(struct json_writer *w, const struct page_set *set);
 void page_json_kernels(struct json_writer *w, const struct page_set *set);

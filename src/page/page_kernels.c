@@ -149,7 +149,7 @@ static void finish_row(struct summing *s, struct page_kernel *row, struct operat
         add_roof(row, device, operator_work_of(works, ref));
 }
 
-struct page_kernels page_kernels_find(const struct page_set *set)
+struct page_kernels page_kernels_find(const struct page_set *set, struct arena *arena)
 {
     size_t n = set->whats.n;
     struct summing s = {.set = set, .steps = set->a->is_pseudo ? 0 : set->a->n};
@@ -178,7 +178,7 @@ struct page_kernels page_kernels_find(const struct page_set *set)
     }
     qsort(s.rows, out.all, sizeof(*s.rows), by_worth);
     out.n = out.all < PAGE_KERNELS ? out.all : PAGE_KERNELS;
-    out.at = ARENA_ARRAY(set->arena, struct page_kernel, out.n + 1);
+    out.at = ARENA_ARRAY(arena, struct page_kernel, out.n + 1);
     memcpy(out.at, s.rows, out.n * sizeof(*out.at));
     operator_works_free(&works);
     mem_free(s.rows);

@@ -34,7 +34,7 @@ struct page_kernels {
     const struct device *device; /* NULL: not in the table */
 };
 
-/* Lives in the set's arena. */
-struct page_kernels page_kernels_find(const struct page_set *set);
+/* Lives in `arena`. */
+struct page_kernels page_kernels_find(const struct page_set *set, struct arena *arena);
 
 #endif

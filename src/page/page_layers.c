@@ -29,11 +29,11 @@ static struct page_pass pass_of(const struct arch *arch, const struct arch_pass 
         .is_partial = pass->is_partial,
         .at = pass->at,
         .busy = pass->busy,
-        .layers = ARENA_ARRAY(arena, struct page_layer, pass->layers + 1),
-        .n = pass->layers,
+        .n = pass->layers < PAGE_LAYERS ? pass->layers : PAGE_LAYERS,
     };
 
-    for (size_t i = 0; i < pass->layers; i++)
+    out.layers = ARENA_ARRAY(arena, struct page_layer, out.n + 1);
+    for (size_t i = 0; i < out.n; i++)
         out.layers[i] = layer_of(arch, &arch->layers->at[pass->layer_first + i]);
     return out;
 }

@@ -83,6 +83,8 @@ static void put_head(struct json_writer *w, struct page_file *page)
     else
         json_put_null(w, "thinned");
     json_put_u64(w, "lead", page->lead);
+    if (page->view != NULL)
+        json_put_text(w, "view", page->view);
     json_put_bool(w, "redacted", page->options.redact);
 }
 
@@ -273,6 +275,20 @@ static void put_steps(struct json_writer *w, const struct page_set *set)
     json_put_bool(w, "is_pseudo", a->is_pseudo);
 }
 
+static void put_path(struct json_writer *w, const struct page_set *set)
+{
+    json_put_array(w, "path");
+    for (size_t i = 0; i < set->path.n; i++) {
+        const struct page_leg *leg = &set->path.at[i];
+        json_write_array(w);
+        json_write_u64(w, leg->lane);
+        json_write_i64(w, page_time(set, leg->from));
+        json_write_i64(w, page_time(set, leg->to));
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
 static void put_set(struct json_writer *w, const struct page_set *set)
 {
     const struct capture *cap = set->cap;
@@ -293,10 +309,13 @@ static void put_set(struct json_writer *w, const struct page_set *set)
     json_put_u64(w, "items", set->n_items);
     put_lanes(w, set);
     put_data(w, set);
+    if (set->path.n > 0)
+        put_path(w, set);
     put_steps(w, set);
     page_json_kernels(w, set);
     page_json_layers(w, set);
     page_json_counters(w, set);
+    page_json_memory(w, set);
     page_json_comm(w, set);
     json_write_end(w);
 }

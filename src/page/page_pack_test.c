@@ -5,7 +5,7 @@
 
 #include "page/page_testing.h"
 
-TEST(columns_come_back)
+static void check_columns(bool is_fast)
 {
     enum { N = 1000 };
     uint64_t gap[N], dur[N];
@@ -16,7 +16,7 @@ TEST(columns_come_back)
         gap[i] = page_zigzag((int64_t)(i * 7919 % 501) - 250);
         dur[i] = i * i * 4099;
     }
-    page_deflate_columns(&(struct page_columns){{gap, NULL, dur}, N, 3}, widths, &packed);
+    page_deflate_columns(&(struct page_columns){{gap, NULL, dur}, N, 3, is_fast}, widths, &packed);
     assert_int_equal(widths[0], 2);
     assert_int_equal(widths[1], 0);
     assert_int_equal(widths[2], 4);
@@ -30,6 +30,12 @@ TEST(columns_come_back)
     text_free(&packed);
 }
 
+TEST(columns_come_back)
+{
+    check_columns(false);
+    check_columns(true);
+}
+
 TEST(widest_number)
 {
     const uint64_t most[1] = {UINT64_MAX};
@@ -40,7 +46,7 @@ TEST(widest_number)
     assert_int_equal(page_zigzag(-1), 1);
     assert_int_equal(page_zigzag(INT64_MAX), UINT64_MAX - 1);
     assert_true(page_zigzag(INT64_MIN) == UINT64_MAX);
-    page_deflate_columns(&(struct page_columns){{most}, 1, 1}, widths, &packed);
+    page_deflate_columns(&(struct page_columns){{most}, 1, 1, false}, widths, &packed);
     assert_int_equal(widths[0], 8);
     struct text planes = page_inflate(text_view(&packed), 8);
     assert_true(page_value(&planes, 1, 0, 8, 0) == UINT64_MAX);

@@ -311,12 +311,18 @@ static double radius_of(const struct page_chart *c, const struct page_point *p)
     return most > 0 ? fmax(3, 14 * sqrt(p->size / most)) : 5;
 }
 
+/* A logarithm has no place for the others. */
+static bool is_drawn(const struct page_point *p)
+{
+    return p->x > 0 && p->y > 0;
+}
+
 static void put_point(struct page_html *h, const char *view, const struct page_chart *c,
                       const struct page_point *p, const struct scale *x, const struct scale *y)
 {
     bool has_link = p->row != SIZE_MAX;
 
-    if (!(p->x > 0) || !(p->y > 0))
+    if (!is_drawn(p))
         return;
     if (has_link) {
         page_html_put(h, S("<a href=\""));
@@ -347,7 +353,7 @@ static void put_names(struct page_html *h, const struct page_chart *c, const str
         struct str name = page_wording(h->page, h->lang, p->name);
         double at = place(x, p->x) + radius_of(c, p) + 4, line = place(y, p->y) + 4;
         double width = 6.6 * (double)str_width(name);
-        bool is_free = at + width < CHART_W - CHART_RIGHT;
+        bool is_free = is_drawn(p) && at + width < CHART_W - CHART_RIGHT;
         for (size_t k = 0; k < n; k++)
             is_free &=
                 fabs(put[k].y - line) > 13 || at > put[k].x + put[k].width || at + width < put[k].x;

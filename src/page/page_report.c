@@ -5,7 +5,7 @@
 #include "page/page_html.h"
 #include "report/report.h"
 
-/* The paragraph or line that comes first; SIZE_MAX: there is none. */
+/* The paragraph or line that comes first, or else the first paragraph; SIZE_MAX: there is none. */
 static size_t first_text(const struct report *r)
 {
     for (size_t i = 0; i < r->blocks.n; i++) {
@@ -15,6 +15,9 @@ static size_t first_text(const struct report *r)
         if (b->kind != BLOCK_HEADING)
             break;
     }
+    for (size_t i = 0; i < r->blocks.n; i++)
+        if (r->blocks.at[i]->kind == BLOCK_TEXT && str_trim(r->blocks.at[i]->text).n > 0)
+            return i;
     return SIZE_MAX;
 }
 

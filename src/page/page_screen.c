@@ -126,7 +126,7 @@ static bool has_section(const struct page_file *page, const char *view)
 
     for (size_t i = 0; i < page->n_sets; i++) {
         const struct capture *cap = page->sets[i]->cap;
-        has_memory |= cap->series.n > 0;
+        has_memory |= page_has_memory(page->sets[i]);
         has_comm |= cap->comm_ops.n > 0 || cap->comm_links.n > 0;
         has_layers |= page->sets[i]->layers != NULL;
     }
@@ -270,30 +270,49 @@ static void put_captures(struct page_html *h)
     put_nav(h);
 }
 
-/* The report in full; where there are views it is for paper, and for readers without a script. */
+/* The report in full; where panels show it, it is for paper and for readers without a script. */
 static void put_fragments(struct page_html *h)
 {
     const struct page_file *page = h->page;
 
-    if (page->fragments == NULL)
-        return;
     page_html_format(h, "<section class=\"report%s\">\n", page->panels.n > 0 ? " plain" : "");
     page_html_put(h, text_view(&page->fragments[h->lang].html));
     page_html_put(h, S("</section>\n"));
 }
 
-void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
+static struct page_html begin(struct page_file *page, enum lang lang, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = lang};
 
     page_html_format(&h, "<div class=\"static\" lang=\"%s\"%s>\n", lang_name(lang),
                      lang == page->options.lang ? "" : " hidden");
+    return h;
+}
+
+void page_write_fragments(struct page_file *page, enum lang lang, struct sink out)
+{
+    struct page_html h = begin(page, lang, out);
+
+    if (page->fragments[lang].html.n > 0)
+        put_fragments(&h);
+    if (page->n_actions == 0)
+        put_notes(&h);
+    page_html_put(&h, S("</div>\n"));
+}
+
+void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
+{
+    struct page_html h = begin(page, lang, out);
+
     put_verdict(&h);
     if (page->panels.n > 0)
         put_result(&h);
+    else if (page->view != NULL && page->n_actions == 0)
+        put_nav(&h);
     else
         put_captures(&h);
-    put_fragments(&h);
+    if (page->fragments != NULL && page->view == NULL)
+        put_fragments(&h);
     if (page->n_sets > 0 && page->panels.n == 0)
         put_kernels(&h, page->sets[page->lead]);
     page_html_put(&h, S("</div>\n"));

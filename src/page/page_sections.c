@@ -1,12 +1,12 @@
 /*
- * Kernels, layers, counters and communication of a set as JSON.
+ * Kernels, layers and communication of a set as JSON.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "page/page_json.h"
 
-enum { COUNTER_POINTS = 2000, COUNTER_MOST = 64, COMM_MOST = 512 };
+enum { COMM_MOST = 512 };
 
 /* ---- kernels ---- */
 
@@ -171,70 +171,6 @@ void page_json_layers(struct json_writer *w, const struct page_set *set)
     for (size_t i = 0; i < layers->n_types; i++)
         put_type(w, set, &layers->types[i]);
     json_write_end(w);
-    json_write_end(w);
-}
-
-/* ---- counters ---- */
-
-/* Points that keep the least and the largest of each bucket, in their order. */
-static size_t thin_counter(const struct series *series, const struct sample **out)
-{
-    size_t n = series->samples.n, buckets = COUNTER_POINTS / 2, kept = 0;
-
-    if (n <= COUNTER_POINTS) {
-        for (size_t i = 0; i < n; i++)
-            out[i] = &series->samples.at[i];
-        return n;
-    }
-    for (size_t b = 0; b < buckets; b++) {
-        size_t from = b * n / buckets, to = (b + 1) * n / buckets, low = from, high = from;
-        for (size_t i = from; i < to; i++) {
-            low = series->samples.at[i].value < series->samples.at[low].value ? i : low;
-            high = series->samples.at[i].value > series->samples.at[high].value ? i : high;
-        }
-        out[kept++] = &series->samples.at[low < high ? low : high];
-        if (low != high)
-            out[kept++] = &series->samples.at[low < high ? high : low];
-    }
-    return kept;
-}
-
-static const char *counter_role(struct str name)
-{
-    return str_contains_nocase(name, S("reserved"))    ? "reserved"
-           : str_contains_nocase(name, S("allocated")) ? "allocated"
-                                                       : NULL;
-}
-
-static void put_counter(struct json_writer *w, const struct page_set *set,
-                        const struct series *series)
-{
-    const struct sample *points[COUNTER_POINTS];
-    size_t n = thin_counter(series, points);
-    struct str name = capture_text(set->cap, series->name);
-
-    json_write_object(w);
-    json_put_str(w, "name", page_name(set, name));
-    json_put_text(w, "role", counter_role(name));
-    json_put_str(w, "process", page_name(set, capture_text(set->cap, series->process)));
-    json_put_str(w, "unit", capture_text(set->cap, series->unit));
-    json_put_u64(w, "n", series->samples.n);
-    json_put_array(w, "t");
-    for (size_t i = 0; i < n; i++)
-        json_write_i64(w, page_time(set, points[i]->at));
-    json_write_end(w);
-    json_put_array(w, "v");
-    for (size_t i = 0; i < n; i++)
-        json_write_f64(w, points[i]->value);
-    json_write_end(w);
-    json_write_end(w);
-}
-
-void page_json_counters(struct json_writer *w, const struct page_set *set)
-{
-    json_put_array(w, "counters");
-    for (size_t i = 0; i < set->cap->series.n && i < COUNTER_MOST; i++)
-        put_counter(w, set, &set->cap->series.at[i]);
     json_write_end(w);
 }
 

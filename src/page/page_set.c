@@ -233,8 +233,17 @@ static void open_lanes(struct page_set *set)
 
 /* ---- what slices are ---- */
 
+/* What the last slice of a name was, of those that are no tasks. */
+struct last_what {
+    attr_run attrs;
+    uint32_t entry;
+    uint8_t kind, lane;
+    bool is_known;
+};
+
 struct dictionary {
     struct page_set *set;
+    struct last_what *last;  /* by name */
     const uint32_t *task_of; /* by slice; UINT32_MAX: none */
     struct hash named;       /* name and run of attributes -> number of a naming */
     struct hash entries;     /* naming, kind and family -> entry */
@@ -403,6 +412,20 @@ static uint32_t what_of(struct dictionary *d, size_t slice)
     return entry;
 }
 
+/* Most slices are what the one before with their name was. */
+static uint32_t what_again(struct dictionary *d, size_t slice, uint8_t lane)
+{
+    const struct slices *s = &d->set->cap->slices;
+    struct last_what *last = &d->last[s->name[slice]];
+
+    if (d->task_of[slice] != UINT32_MAX || lane == LANE_PIPE)
+        return what_of(d, slice);
+    if (!last->is_known || last->attrs != s->set[slice] || last->kind != s->kind[slice] ||
+        last->lane != lane)
+        *last = (struct last_what){s->set[slice], what_of(d, slice), s->kind[slice], lane, true};
+    return last->entry;
+}
+
 struct what_order {
     struct page_what what;
     uint32_t was;
@@ -436,16 +459,20 @@ static void order_whats(struct page_set *set)
 static void find_whats(struct page_set *set, const uint32_t *task_of)
 {
     struct dictionary d = {.set = set, .task_of = task_of};
+    size_t names = set->cap->strings.strings.n;
 
+    d.last = mem_grow(NULL, sizeof(*d.last), names + 1);
+    memset(d.last, 0, (names + 1) * sizeof(*d.last));
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
         if (set->lanes.at[i].part == LANE_RANGES)
             continue; /* with the work */
         for (size_t k = lane->first; k < lane->first + lane->n; k++) {
-            set->what[k] = what_of(&d, k);
+            set->what[k] = what_again(&d, k, (uint8_t)lane->key.kind);
             set->whats.at[set->what[k]].count++;
         }
     }
+    mem_free(d.last);
     hash_free(&d.named);
     hash_free(&d.entries);
     hash_free(&d.texts);
@@ -568,4 +595,5 @@ void page_set_fini(struct page_set *set)
     vec_free(&set->slices.at);
     vec_free(&set->arrows.at);
     vec_free(&set->gaps.at);
+    vec_free(&set->path);
 }

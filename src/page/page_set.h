@@ -14,6 +14,7 @@
 #include "page/page_layers.h"
 #include "page/page_pack.h"
 
+struct memory_curves;
 struct pool;
 
 /* Colours: what a kernel does. */
@@ -93,6 +94,12 @@ struct page_chunks {
     size_t columns;
 };
 
+/* A part of the critical path: which lane it leads along, and from when to when. */
+struct page_leg {
+    uint32_t lane; /* place in `lanes` */
+    nanos from, to;
+};
+
 struct page_set {
     struct study *st;
     struct study apart; /* of the layers, which are found at the same time as the rest */
@@ -116,6 +123,8 @@ struct page_set {
     uint64_t dictionary_size;
     struct page_kernels kernels;
     const struct page_layers *layers; /* NULL: none */
+    const struct memory_curves *memory;
+    VEC_OF(struct page_leg) path; /* by time; empty: not known */
 };
 
 /* `st` and the accounting outlive it. */
@@ -152,6 +161,9 @@ static inline bool page_is_busy(enum lane_kind lane, uint8_t kind)
 {
     return kind != SLICE_WAIT && kind != SLICE_CONTROL && !page_is_range(lane, kind);
 }
+
+/* Whether counters or an allocator's events tell of memory. */
+bool page_has_memory(const struct page_set *set);
 
 enum page_family page_family_of(enum kernel_family family);
 

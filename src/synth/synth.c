@@ -4,6 +4,7 @@
 #include "synth/synth.h"
 
 #include "base/cancel.h"
+#include "synth/cluster.h"
 #include "synth/plant.h"
 #include "synth/rank_out.h"
 
@@ -161,6 +162,8 @@ enum status synth_run(const struct synth_options *o, const struct progress *prog
     TRY(fs_mkdirs(o->out, d));
     if (o->plant > 0)
         return plant_run(o, arena, d, out);
+    if (o->is_cluster)
+        return cluster_run(o, arena, d, out);
     sim_init(&j.sim, o, arena);
     j.ranks = ARENA_ARRAY(arena, struct rank_out, (size_t)o->ranks);
     for (int i = 0; i < j.sim.ranks_n && st == ST_OK; i++)

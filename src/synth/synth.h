@@ -49,6 +49,9 @@ struct synth_options {
     bool stacks, gzip, partial, force;
     uint64_t seed;
     uint64_t truncate; /* cut traces to this many bytes; 0: whole */
+    bool is_cluster;   /* a job of many ranks (synth/cluster.h), with these parts: */
+    int64_t tp, pp, ep;
+    unsigned troubles; /* bits of enum cluster_trouble */
     int plant;         /* 1 + number in plant_names (synth/plant.h); 0: none */
 };
 
@@ -57,7 +60,7 @@ struct synth_options {
         .layers = -1, .dense_layers = -1, .tokens = 4096, .batch = 64, .context = 2048,            \
         .mode = SYNTH_MIXED, .prefill_every = 8, .ranks = 1, .straggler = -1, .slow = 1250,        \
         .bubbles = 1, .bubble = 2500000, .aicpu = 2, .level = 1, .formats = SYNTH_TEXT,            \
-        .stacks = true, .seed = 1                                                                  \
+        .stacks = true, .seed = 1, .tp = 1, .pp = 1, .ep = 1                                       \
     }
 
 /* Names of modes and flavors; they end with NULL. */

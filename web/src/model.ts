@@ -125,6 +125,16 @@ export interface Counter {
     v: number[];
 }
 
+// Memory of one allocator: its curves, and what lived at the peak.
+export interface MemoryPool {
+    name: string;
+    curves: Counter[];
+    peak: number;
+    at: number;
+    before: number; // bytes of the peak that lived before the recording
+    uses: { name: string; bytes: number; n: number }[];
+}
+
 export interface CommOp {
     name: string;
     group: string;
@@ -162,6 +172,7 @@ export interface Set {
     chunks: Chunk[];
     arrows: Chunk[];
     gaps: Chunk[];
+    path?: [number, number, number][]; // the critical path of a kernel: lane, from, to; by time
     overview: number[];
     classes: string[];
     steps: Step[];
@@ -171,6 +182,7 @@ export interface Set {
     kernels_total: number;
     layers: Layers | null;
     counters: Counter[];
+    memory: MemoryPool[];
     comm: { ops: CommOp[]; links: Link[] } | null;
     device_info: { name: string; source: string; flops: { [type: string]: number }; bandwidth: number | null } | null;
 }
@@ -286,6 +298,7 @@ export interface Model {
     missing: Both[];
     thinned: Both | null;
     lead: number; // place of the set that the first screen is about
+    view?: string; // shown at first
     redacted: boolean;
     words: { [id: string]: Both };
     sets: Set[];

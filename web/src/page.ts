@@ -74,7 +74,7 @@ class Page {
     }
 
     private current(state: State): string {
-        return this.sections.has(state.view) ? state.view : [...this.sections.keys()][0];
+        return [state.view, this.app.model.view ?? ''].find((id) => this.sections.has(id)) ?? [...this.sections.keys()][0];
     }
 
     private onState(state: State, before: State): void {

@@ -149,6 +149,7 @@ export class Shared {
     // `lead` is the set that the first screen is about.
     constructor(private readonly lead = 0) {
         this.state = applyAddress(initialState(), location.hash, lead);
+        this.mark('written');
         window.addEventListener('hashchange', () => this.replace(applyAddress(this.state, location.hash, lead)));
     }
 
@@ -163,6 +164,7 @@ export class Shared {
     set(change: Partial<State>): void {
         this.replace({ ...this.state, ...change });
         clearTimeout(this.timer);
+        this.mark('late');
         this.timer = window.setTimeout(() => this.write(), 200);
     }
 
@@ -176,6 +178,12 @@ export class Shared {
     private write(): void {
         clearTimeout(this.timer);
         history.replaceState(null, '', addressOf(this.state, this.lead));
+        this.mark('written');
+    }
+
+    // Whether the address says what is shown, for whoever copies it by script.
+    private mark(how: 'late' | 'written'): void {
+        document.documentElement.dataset.address = how;
     }
 
     private replace(state: State): void {

@@ -2,7 +2,7 @@
 import assert from 'assert';
 import { Page } from 'playwright-core';
 import { test } from './harness';
-import { inkOf, finish, openPage, OUT } from './pages';
+import { inkOf, finish, openPage, OUT, settled } from './pages';
 import { page, sql, OPTIMIZER, originOf } from './real';
 
 interface Node {
@@ -72,7 +72,7 @@ test('pinch zooms around the fingers; one finger pans', async () => {
     const touch = (type: string, ...xs: number[]): Promise<unknown> =>
         session.send('Input.dispatchTouchEvent', { type: type as 'touchStart', touchPoints: xs.map((x, id) => ({ x: box.x + x, y: box.y + 120, id })) });
     const window = async (): Promise<[number, number]> => {
-        await view.waitForTimeout(450);
+        await settled(view);
         const m = /t=(\d+)-(\d+)/.exec(await view.evaluate(() => location.hash));
         return [Number(m?.[1]), Number(m?.[2])];
     };
@@ -94,14 +94,14 @@ test('pinch zooms around the fingers; one finger pans', async () => {
 test('pinned lanes stay on top and return to their place', async () => {
     const opened = await openPage(OUT + '/one.html', '#v=timeline&t=0-4000000', { viewport: { width: 1280, height: 600 } });
     const view = opened.page;
-    await view.waitForTimeout(300);
+    await settled(view);
     const AXIS = 38;
     const before = await inkOf(view, AXIS + 26 + 22 + 8); // stream 7: below the group and the idle row
     await view.locator('.stage').focus();
     for (let i = 0; i < 2; i++) await view.keyboard.press('ArrowDown');
     await view.keyboard.press('p');
     await view.waitForURL(/pin=0\.0/);
-    await view.waitForTimeout(300);
+    await settled(view);
     assert.deepStrictEqual(await inkOf(view, AXIS + 8), before);
     const box = await view.locator('.stage').boundingBox();
     assert(box);
@@ -110,7 +110,7 @@ test('pinned lanes stay on top and return to their place', async () => {
     await view.locator('.stage').focus();
     await view.keyboard.press('p');
     await view.waitForURL((url) => !url.hash.includes('pin='));
-    await view.waitForTimeout(300);
+    await settled(view);
     assert.deepStrictEqual(await inkOf(view, AXIS + 26 + 22 + 8), before);
     await finish(opened);
 });

@@ -184,7 +184,7 @@ function setModel(packer: Packer, set: SetSpec): object {
         groups: set.groups, lanes, dictionary: { at: packer.pack(dictionary), size: dictionary.length }, chunks,
         arrows: arrowChunks(packer, set.arrows), gaps: gapChunks(packer, set.gaps), overview: [], classes: set.classes,
         steps: set.steps.map((step) => ({ ...step, host: null, slow: false, group: 0 })), step_mean: { n: set.steps.length, time: 1, by: [] }, is_pseudo: false,
-        kernels, kernels_total: kernels.length, layers: null, counters: [], comm: null,
+        kernels, kernels_total: kernels.length, layers: null, counters: [], memory: [], comm: null,
         device_info: { name: 'H200', source: 'data sheet', flops: { fp16: 989e12, fp32: 67e12 }, bandwidth: 4.8e12 },
         ...set.rest,
     };

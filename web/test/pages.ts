@@ -34,6 +34,11 @@ export async function openPage(file: string, hash = '', options = {}): Promise<O
     return opened;
 }
 
+// Drawn in full, with the view in the address.
+export async function settled(page: Page): Promise<void> {
+    await page.locator('html[data-address=written] .timeline[data-rest=true]').waitFor({ state: 'attached' });
+}
+
 export async function finish({ page, problems }: Opened): Promise<void> {
     await page.context().close();
     assert.deepStrictEqual(problems, []);
@@ -144,7 +149,7 @@ test('keys and wheel zoom, pan, undo; the address gives the same pixels in a new
     assert(!/t=/.test(whole));
     for (const key of ['w', 'w', 'w', 'd', 's']) await page.keyboard.press(key);
     await page.waitForURL(/t=\d+-\d+/);
-    await page.waitForTimeout(500);
+    await settled(page);
     const zoomed = await page.evaluate(() => location.hash);
     const box = await stage.boundingBox();
     assert(box);
@@ -154,17 +159,13 @@ test('keys and wheel zoom, pan, undo; the address gives the same pixels in a new
     await page.keyboard.up('Control');
     await page.mouse.move(5, 5);
     await page.waitForURL((url) => url.hash !== zoomed);
-    await page.waitForTimeout(500);
+    await settled(page);
     const hash = await page.evaluate(() => location.hash);
     await stage.evaluate((element) => (element as HTMLElement).blur());
     const again = await openPage(ONE, hash);
-    // Pictures are drawn in full some time after the last movement.
-    let alike = false;
-    for (let i = 0; i < 40 && !alike; i++) {
-        await page.waitForTimeout(200);
-        alike = (await pictureOf(page)) === (await pictureOf(again.page));
-    }
-    assert(alike, 'pictures differ');
+    await settled(page);
+    await settled(again.page);
+    assert.strictEqual(await pictureOf(page), await pictureOf(again.page));
     await finish(again);
     await stage.focus();
     await page.keyboard.press('0');
@@ -175,7 +176,7 @@ test('keys and wheel zoom, pan, undo; the address gives the same pixels in a new
 test('two captures are aligned at the start of their steps', async () => {
     const low = { viewport: { width: 1280, height: 500 } };
     const opened = await openPage(TWO, '#v=timeline&step=3&t=12000000-16000000', low);
-    await opened.page.waitForTimeout(400);
+    await settled(opened.page);
     const lines = [38 + 26 + 44 + 10, 38 + 26 + 44 + 34]; // stream 7 of A and of B
     const [a, b] = [await inkOf(opened.page, lines[0]), await inkOf(opened.page, lines[1])];
     assert(a.length > 50 && b.length > 50);
@@ -183,7 +184,7 @@ test('two captures are aligned at the start of their steps', async () => {
     assert(b[b.length - 1] < a[a.length - 1], 'B ends earlier');
     await finish(opened);
     const ends = await openPage(TWO, '#v=timeline&step=3&ab=end', low);
-    await ends.page.waitForTimeout(400);
+    await settled(ends.page);
     await finish(ends);
 });
 
@@ -290,7 +291,7 @@ test('gaps are hatched, and a click tells the cause', async () => {
     const gap = run.gaps.reduce((best, one) => (one.dur > best.dur ? one : best));
     const opened = await openPage(ONE, `#v=timeline&t=${gap.start - 100_000}-${gap.start + gap.dur + 100_000}`, { viewport: { width: 1280, height: 500 } });
     const { page } = opened;
-    await page.waitForTimeout(300);
+    await settled(page);
     const idle = 38 + 26 + 9;
     const colours = await page.evaluate((y) => {
         const canvas = document.querySelector('canvas.rows') as HTMLCanvasElement;

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'fs';
 import { Page } from 'playwright-core';
 import { unionOf } from './fixture';
 import { test } from './harness';
-import { violations } from './looks';
+import { showAll, violations } from './looks';
 import { finish, openPage, saved } from './pages';
 
 export const OUT = process.env.OUT ?? '/tmp';
@@ -55,8 +55,7 @@ for (const [name] of KINDS) {
         await opened.page.locator('nav.views').waitFor();
         assert((await opened.page.locator('h1:visible').innerText()).length > 10);
         for (const link of await opened.page.locator('nav.views a').all()) await link.click();
-        // All views at once where they are tables and charts.
-        if (PANELS.includes(name)) await opened.page.evaluate(() => document.querySelectorAll<HTMLElement>('section.view').forEach((view) => (view.hidden = false)));
+        await showAll(opened.page);
         assert.deepStrictEqual(await violations(opened.page), []);
         await finish(opened);
         const policy = /Content-Security-Policy" content="([^"]*)"/.exec(readFileSync(page(name), 'utf8'))?.[1] ?? '';
@@ -234,32 +233,51 @@ test('task: the row that is predicted worst', async () => {
     await finish(opened);
 });
 
-test('print: pages of kernels, runs and databases show their report', async () => {
-    for (const name of PANELS) {
-        const opened = await openPage(page(name), '#theme=dark');
-        await opened.page.emulateMedia({ media: 'print' });
-        assert(await opened.page.locator('h1:visible').isVisible(), name);
-        assert(!(await opened.page.locator('nav.views').isVisible()), name);
-        assert(await opened.page.locator('.static:visible section.report').isVisible(), name);
-        await finish(opened);
-    }
-});
-
 test('--html on a command is the same page', () => {
     strata('pto', 'sim', MATMUL, '--html', OUT + '/html-option.html', '-q');
     assert.strictEqual(readFileSync(OUT + '/html-option.html', 'utf8'), readFileSync(page('pto'), 'utf8'));
 });
 
-for (const [label, hash, options] of [['dark', '#theme=dark', {}], ['Chinese', '#lang=zh', {}], ['390 px', '', { viewport: { width: 390, height: 844 } }]] as [string, string, object][]) {
-    test(`first screen: ${label}`, async () => {
-        for (const name of ['capture', 'compare', 'ascend', ...PANELS]) {
-            const opened = await openPage(page(name), hash, options);
-            await opened.page.locator('nav.views').waitFor();
-            assert(await opened.page.locator('h1:visible').isVisible());
-            const width = opened.page.viewportSize()?.width ?? 0;
-            assert((await opened.page.evaluate(() => document.documentElement.scrollWidth)) <= width, name);
-            if (!PANELS.includes(name) || label === 'dark') assert.deepStrictEqual(await violations(opened.page), [], name);
-            await finish(opened);
+test('first screens: dark, Chinese, 390 px, on paper', async () => {
+    for (const name of ['capture', 'compare', 'ascend', ...PANELS]) {
+        const opened = await openPage(page(name), '#theme=dark');
+        const view = opened.page;
+        const fits = async (width: number, what: string): Promise<void> => {
+            assert(await view.locator('h1:visible').isVisible(), `${name}: ${what}`);
+            assert((await view.evaluate(() => document.documentElement.scrollWidth)) <= width, `${name}: ${what}`);
+        };
+        await view.locator('nav.views').waitFor();
+        await fits(1280, 'dark');
+        assert.deepStrictEqual(await violations(view), [], name);
+        await view.locator('#tools [data-do=lang]').click();
+        await view.locator('html[lang=zh]').waitFor();
+        await fits(1280, 'Chinese');
+        await view.setViewportSize({ width: 390, height: 844 });
+        await fits(390, '390 px');
+        if (!PANELS.includes(name)) assert.deepStrictEqual(await violations(view), [], name);
+        await view.emulateMedia({ media: 'print' });
+        assert(await view.locator('h1:visible').isVisible() && !(await view.locator('nav.views').isVisible()), name);
+        if (PANELS.includes(name)) assert(await view.locator('.static:visible section.report').isVisible(), name);
+        await finish(opened);
+    }
+});
+
+test('anomaly, arch, ops, memory: the capture at the view that answers, with the report below', async () => {
+    const MEMORY = ROOT + '/examples/memory';
+    for (const [command, path, view] of [['anomaly', MOE, 'timeline'], ['arch', MOE, 'model'], ['ops', MOE, 'kernels'], ['memory', MEMORY, 'memory']]) {
+        strata(command, path, '--html', page(command), '-q');
+        const opened = await openPage(page(command));
+        await opened.page.locator('#view-' + view).waitFor();
+        assert.strictEqual(await opened.page.locator('nav.views [aria-current]').getAttribute('href'), '#v=' + view);
+        if (command !== 'arch') assert(await opened.page.locator('#app ~ .static:visible section.report').isVisible(), command); // that is a sentence, the verdict
+        if (command === 'memory') {
+            const [pool] = json('memory', MEMORY).pools as { peak_bytes: number }[];
+            const { memory } = (await opened.page.evaluate(() => JSON.parse(document.getElementById('model')?.textContent ?? ''))).sets[0];
+            assert.strictEqual(memory[0].peak, pool.peak_bytes);
+            assert.strictEqual(Math.max(...memory[0].curves[0].v), pool.peak_bytes);
+            await opened.page.locator('.chart.memory .peak').waitFor();
+            assert.deepStrictEqual(await violations(opened.page), []);
         }
-    });
-}
+        await finish(opened);
+    }
+});

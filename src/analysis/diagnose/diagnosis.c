@@ -66,6 +66,34 @@ static const struct wording *label_of(struct arena *arena, int class)
     return wording_keep(arena, plain(arena, account_class_label(class)));
 }
 
+static const struct wording *label_of_cause(struct arena *arena, enum root_cause cause)
+{
+    struct message *label = ARENA_NEW(arena, struct message);
+
+    for (enum lang lang = 0; lang < LANGS; lang++)
+        label->in[lang] = root_cause_label(lang, cause);
+    return wording_keep(arena, plain(arena, label));
+}
+
+/* The share of the step that a cause's sentence is about: of tasks that run alone what the
+ * accounting gives them, else all the time of its tasks or calls. */
+static double told_share(const struct root_finder *f, const struct found_cause *c)
+{
+    switch (c->cause) {
+    case ROOT_LAUNCH_BOUND:
+        return idle_share(f, CAUSE_LAUNCH);
+    case ROOT_COMM_EXPOSED:
+        return num_share((double)f->by[ACCOUNT_COMM], (double)f->window);
+    case ROOT_AICPU_EXPOSED:
+        return num_share((double)f->by[ACCOUNT_COMPUTE + FAMILY_AICPU], (double)f->window);
+    case ROOT_COPY_EXPOSED:
+    case ROOT_NO_OVERLAP:
+        return num_share((double)root_copies_alone(f), (double)f->window);
+    default:
+        return c->share;
+    }
+}
+
 static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
 {
     const struct root_finder *f = &t->f;
@@ -78,21 +106,21 @@ static struct wording what_of(struct teller_of_causes *t, const struct found_cau
     for (int i = ACCOUNT_COMPUTE; i < ACCOUNT_COMM; i++)
         kernels += f->by[i];
     nanos kernel = c->count > 0 ? kernels / (nanos)f->steps / (nanos)c->count : 0;
-    return WORDING(
-        t->arena, message_of(f, c), place_wording("window", wording_keep(t->arena, t->window)),
-        place_quantity("share", is_launch ? idle_share(f, CAUSE_LAUNCH) : c->share, UNIT_RATIO),
-        place_quantity("time",
-                       is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
-                           ? (double)slow->time
-                           : fmin(c->share, 1) * (double)f->window / (double)f->steps,
-                       UNIT_NS),
-        PLACE("n",
-              root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels : (long long)c->count),
-        place_quantity("each", (double)(is_launch ? kernel : c->each), UNIT_NS),
-        PLACE("site", site), PLACE("step", is_slow ? f->a->steps[slow->step].id : S("")),
-        place_quantity("median", (double)slow->median, UNIT_NS),
-        place_quantity("grown", (double)slow->grown_by, UNIT_NS),
-        place_wording("class", label_of(t->arena, slow->grown)));
+    return WORDING(t->arena, message_of(f, c),
+                   place_wording("window", wording_keep(t->arena, t->window)),
+                   place_quantity("share", told_share(f, c), UNIT_RATIO),
+                   place_quantity("time",
+                                  is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
+                                      ? (double)slow->time
+                                      : fmin(c->share, 1) * (double)f->window / (double)f->steps,
+                                  UNIT_NS),
+                   PLACE("n", root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels
+                                                                         : (long long)c->count),
+                   place_quantity("each", (double)(is_launch ? kernel : c->each), UNIT_NS),
+                   PLACE("site", site), PLACE("step", is_slow ? f->a->steps[slow->step].id : S("")),
+                   place_quantity("median", (double)slow->median, UNIT_NS),
+                   place_quantity("grown", (double)slow->grown_by, UNIT_NS),
+                   place_wording("class", label_of(t->arena, slow->grown)));
 }
 
 static void add_evidence(struct teller_of_causes *t, struct diagnosis_cause *out)
@@ -265,7 +293,7 @@ static struct diagnosis_cause doubtful(struct teller_of_causes *t)
         nothing_found(t, ROOT_UNKNOWN,
                       WORDING(t->arena, &diagnosis_text.what_doubtful,
                               place_wording("window", wording_keep(t->arena, t->window)),
-                              PLACE("cause", first->id),
+                              place_wording("cause", label_of_cause(t->arena, first->found.cause)),
                               place_quantity("share", first->saving_share, UNIT_RATIO)),
                       0);
 

@@ -49,6 +49,21 @@ TEST(a_busy_device_is_healthy)
     assert_int_equal(d->n_causes, 0);
 }
 
+/* Memory is allocated before the first kernel, and the host sleeps between kernels. */
+TEST(what_is_not_seen_in_the_steps_is_not_named)
+{
+    host(SLICE_RUNTIME, "cudaMalloc", 0, 50 * MS);
+    for (int i = 0; i < 5; i++) {
+        nanos at = (50 + 10 * i) * MS;
+        launch(at, at + 5 * US, at + 6 * US, at + MS);
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "host_untraced");
+    for (size_t i = 0; i < d->n_causes; i++)
+        assert_true(d->causes[i].found.n_sites > 0);
+}
+
 /* 200 launches of 10 us for kernels of 1 us. */
 TEST(short_kernels_are_launch_bound)
 {
@@ -86,7 +101,7 @@ TEST(launches_around_waits_save_at_most)
 
     assert_string_equal(d->verdict.id, "launch_bound");
     assert_int_equal(d->verdict.bound, SAVING_AT_MOST);
-    assert_true(str_find(d->text.english, S("saves up to")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("Saves up to")) < d->text.english.n);
 }
 
 /* Equal products one by one could be one. */
@@ -107,7 +122,7 @@ TEST(launches_of_equal_products_save_at_least)
 
     assert_string_equal(d->verdict.id, "launch_bound");
     assert_int_equal(d->verdict.bound, SAVING_AT_LEAST);
-    assert_true(str_find(d->text.english, S("saves at least")) < d->text.english.n);
+    assert_true(str_find(d->text.english, S("Saves at least")) < d->text.english.n);
 }
 
 /* An operator that is slow for every new shape, and quick for shapes it knows. */
@@ -397,20 +412,18 @@ TEST(frameworks_are_told_by_their_names)
         assert_non_null(root_causes[i].what);
 }
 
-TEST_MAIN("analysis/diagnose/diagnosis", CASE(nothing_on_the_device_is_unknown),
-          CASE(a_busy_device_is_healthy), CASE(short_kernels_are_launch_bound),
-          CASE(launches_around_waits_save_at_most), CASE(launches_of_equal_products_save_at_least),
-          CASE(plans_for_new_shapes_are_compilation),
-          CASE(queued_work_that_is_held_up_is_not_healthy),
-          CASE(a_step_on_larger_tensors_is_more_work),
-          CASE(what_the_profiler_may_explain_is_possible_at_most),
-          CASE(host_work_is_named_by_what_it_is), CASE(data_loaders_are_input),
-          CASE(a_slow_step_leads_over_what_it_is_full_of),
-          CASE(more_kernels_in_a_slow_step_are_more_work),
-          CASE(a_specific_cause_with_half_of_a_generic_one_leads),
-          CASE(casts_of_a_chain_and_what_has_no_name_do_not_lead),
-          CASE(tasks_lead_over_launches_by_their_own_time),
-          CASE(data_read_back_does_not_lead_over_pageable_memory),
-          CASE(small_savings_are_no_verdict),
-          CASE(healthy_runs_neither_idle_nor_copy_nor_communicate_much),
-          CASE(the_report_fits_a_screen), CASE(frameworks_are_told_by_their_names))
+TEST_MAIN(
+    "analysis/diagnose/diagnosis", CASE(nothing_on_the_device_is_unknown),
+    CASE(a_busy_device_is_healthy), CASE(what_is_not_seen_in_the_steps_is_not_named),
+    CASE(short_kernels_are_launch_bound), CASE(launches_around_waits_save_at_most),
+    CASE(launches_of_equal_products_save_at_least), CASE(plans_for_new_shapes_are_compilation),
+    CASE(queued_work_that_is_held_up_is_not_healthy), CASE(a_step_on_larger_tensors_is_more_work),
+    CASE(what_the_profiler_may_explain_is_possible_at_most), CASE(host_work_is_named_by_what_it_is),
+    CASE(data_loaders_are_input), CASE(a_slow_step_leads_over_what_it_is_full_of),
+    CASE(more_kernels_in_a_slow_step_are_more_work),
+    CASE(a_specific_cause_with_half_of_a_generic_one_leads),
+    CASE(casts_of_a_chain_and_what_has_no_name_do_not_lead),
+    CASE(tasks_lead_over_launches_by_their_own_time),
+    CASE(data_read_back_does_not_lead_over_pageable_memory), CASE(small_savings_are_no_verdict),
+    CASE(healthy_runs_neither_idle_nor_copy_nor_communicate_much), CASE(the_report_fits_a_screen),
+    CASE(frameworks_are_told_by_their_names))

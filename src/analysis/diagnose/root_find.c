@@ -45,13 +45,18 @@ static double share_of(const struct root_finder *f, nanos time)
     return num_share((double)time, (double)f->window);
 }
 
-static double copies_share(const struct root_finder *f)
+nanos root_copies_alone(const struct root_finder *f)
 {
     nanos sum = f->by[ACCOUNT_COPY + COPY_P2P];
 
     for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
         sum += f->by[ACCOUNT_COPY + kind];
-    return share_of(f, sum);
+    return sum;
+}
+
+static double copies_share(const struct root_finder *f)
+{
+    return share_of(f, root_copies_alone(f));
 }
 
 /* Share of a change's saving that lies in the slow step. */
@@ -59,11 +64,11 @@ static double in_slow_step(struct root_finder *f, const struct whatif_change *ch
 {
     size_t slow = f->slow.step;
     double all = 0, there = 0;
-    nanos before = f->a->steps[0].window.begin;
 
     if (slow == SIZE_MAX)
         return 0;
     whatif_times(f->w, changes, n);
+    nanos before = whatif_begin(f->w);
     trace_replay_ends(f->w->replay, &f->w->times, f->w->ends);
     for (size_t i = 0; i < f->a->n; i++) {
         if (f->a->steps[i].tasks == 0)
@@ -141,6 +146,14 @@ static double most_saved(const struct root_finder *f, const struct found_cause *
     return (flags & ROOT_OF_STRETCHES) && c->share < waiting ? c->share : waiting;
 }
 
+/* Slow steps and changing shapes are seen by comparing steps; every other cause is made of tasks or
+ * calls. */
+static bool has_evidence(const struct found_cause *c)
+{
+    return c->n_sites > 0 || c->cause == ROOT_VARIABLE_SHAPES ||
+           (root_causes[c->cause].flags & ROOT_OF_STEP) != 0;
+}
+
 /* Whatever is worth listing is kept. */
 static struct found_cause *keep(struct root_finder *f, enum root_cause cause, double saving,
                                 double profiled)
@@ -152,6 +165,8 @@ static struct found_cause *keep(struct root_finder *f, enum root_cause cause, do
         return NULL;
     *c = (struct found_cause){.cause = cause};
     root_find_sites(f, c);
+    if (!has_evidence(c))
+        return NULL;
     double most = most_saved(f, c);
     double faster = num_share((double)f->w->profiled, (double)f->w->bare);
     c->profiled_saving = at_most(profiled, at_most(most, 1));

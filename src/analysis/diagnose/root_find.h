@@ -76,6 +76,9 @@ void root_find(struct root_finder *f);
 /* Of one found already, or NULL. */
 const struct found_cause *root_found(const struct root_finder *f, enum root_cause cause);
 
+/* Time of copies that no compute or communication covers. */
+nanos root_copies_alone(const struct root_finder *f);
+
 /* Whether a task or call counts: it lies in a step that does. */
 bool root_counts_step(const struct root_finder *f, uint32_t step);
 uint32_t root_step_of_call(const struct root_finder *f, const struct host_call *call);

@@ -235,11 +235,9 @@ double root_confidence(const struct root_finder *f, const struct found_cause *c)
 
 struct root_shares root_shares_of(const struct root_finder *f)
 {
-    nanos copies = f->by[ACCOUNT_COPY + COPY_P2P], idle = 0;
+    nanos copies = root_copies_alone(f), idle = 0;
     nanos latency = f->by[ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY] - f->waits;
 
-    for (int kind = COPY_H2D_PAGEABLE; kind <= COPY_D2H; kind++)
-        copies += f->by[ACCOUNT_COPY + kind];
     for (int cause = 0; cause < IDLE_CAUSES; cause++)
         idle += f->by[ACCOUNT_IDLE + cause];
     double busy = (double)(f->window - idle), bare = (double)f->window;

@@ -200,13 +200,41 @@ static void add_calls(const struct root_finder *f, enum root_cause cause, struct
     }
 }
 
-/* Tasks by how long the device waited before them. */
+static const struct replay_node *node_of(const struct root_finder *f, size_t task)
+{
+    return &f->w->replay->nodes[f->w->replay->node_of_task[task]];
+}
+
+/* How long a task that waits for another stream could have begun before: it was launched and its
+ * own stream was free. */
+static nanos stream_wait(const struct root_finder *f, size_t task)
+{
+    const struct replay_node *nodes = f->w->replay->nodes, *node = node_of(f, task);
+    nanos ready = INT64_MIN;
+
+    if (node->other == REPLAY_NONE)
+        return 0;
+    if (node->prev != REPLAY_NONE)
+        ready = f->a->tasks.at[nodes[node->prev].ref].end;
+    if (node->cause != REPLAY_NONE && f->a->host.calls[nodes[node->cause].ref].end > ready)
+        ready = f->a->host.calls[nodes[node->cause].ref].end;
+    nanos begin = f->a->tasks.at[task].begin;
+    return ready != INT64_MIN && begin > ready ? begin - ready : 0;
+}
+
+/* Tasks by how long they waited for another stream, or the device before them. */
 static void add_waits(const struct root_finder *f, struct site_sums *sums)
 {
+    for (size_t i = 0; i < f->a->tasks.n; i++) {
+        const struct device_task *t = &f->a->tasks.at[i];
+        nanos time = root_counts_step(f, t->step) ? stream_wait(f, i) : 0;
+        if (time > 0)
+            add(sums, f->cap, t->slice, time);
+    }
     for (size_t i = 0; i < f->a->pieces.n; i++) {
         const struct idle_piece *p = &f->a->pieces.at[i];
         nanos time = root_long_wait(f, p);
-        if (time > 0 && p->task != UINT32_MAX)
+        if (time > 0 && p->task != UINT32_MAX && node_of(f, p->task)->other == REPLAY_NONE)
             add(sums, f->cap, f->a->tasks.at[p->task].slice, time);
     }
 }

@@ -90,6 +90,28 @@ static nanos excess_of(const struct whatif *w, struct str site)
     return excess;
 }
 
+nanos whatif_begin(const struct whatif *w)
+{
+    nanos begin = w->a->steps[0].window.begin;
+
+    return w->before == REPLAY_NONE ? begin : begin + w->times.end[w->before] - w->before_end;
+}
+
+/* The last call that ended before the first step, on the thread that launches its work. */
+static uint32_t node_before_steps(const struct whatif *w)
+{
+    const struct accounting *a = w->a;
+    const struct replay_node *nodes = w->replay->nodes;
+    uint32_t at = REPLAY_NONE;
+
+    for (size_t i = 0; i < a->tasks.n && at == REPLAY_NONE; i++)
+        if (a->tasks.at[i].step != TASK_NO_STEP)
+            at = nodes[w->replay->node_of_task[i]].cause;
+    while (at != REPLAY_NONE && a->host.calls[nodes[at].ref].end > a->steps[0].window.begin)
+        at = nodes[at].prev;
+    return at;
+}
+
 /* Mean step time of a run over the whole steps; without any the first one's. */
 static nanos step_time(struct whatif *w, const struct replay_change *c)
 {
@@ -101,7 +123,7 @@ static nanos step_time(struct whatif *w, const struct replay_change *c)
     if (a->n == 0)
         return 0;
     if (n == 0)
-        return nanos_sub(w->ends[a->n - 1], a->steps[0].window.begin);
+        return nanos_sub(w->ends[a->n - 1], whatif_begin(w));
     nanos excess = c->is_even ? excess_of(w, c->even) : 0;
     return (nanos_sub(w->ends[a->n - 1], w->ends[0]) - excess) / (nanos)n;
 }
@@ -141,11 +163,14 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
         .cost = profiler_cost_of(st->cap),
         .device = device_find(&device_builtin, capture_text(st->cap, st->cap->facts.device_name)),
         .works = {.cap = st->cap},
+        .before = REPLAY_NONE,
     };
     w->times = replay_times_new(w->replay->n);
     w->change = trace_replay_plain(w->replay);
     w->ends = ARENA_ARRAY(&st->scratch, nanos, a->n);
     w->profiled = time_of(w, NULL, 0, NULL);
+    w->before = node_before_steps(w);
+    w->before_end = w->before != REPLAY_NONE ? w->times.end[w->before] : 0;
     w->bare = bare_time(w, NULL, 0, w->profiled);
 }
 

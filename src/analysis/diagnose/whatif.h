@@ -62,6 +62,8 @@ struct whatif {
     struct replay_times times;   /* and the change of the run that was made last */
     struct replay_change change;
     nanos *ends;
+    uint32_t before;      /* last node before the first step, on the thread that launches it */
+    nanos before_end;     /* in the unchanged replay; what moves it is not a saving of the step */
     nanos profiled, bare; /* step time of the unchanged replay */
     bool is_bare;         /* the run that is being changed is the one without the profiler */
     struct operator_works works;
@@ -115,6 +117,9 @@ void whatif_bound(struct whatif *w, const struct whatif_change *changes, size_t 
 size_t whatif_greedy(struct whatif *w, const struct whatif_change *candidates,
                      const struct whatif_result *single, size_t n, double least,
                      struct whatif_result out[WHATIF_GREEDY]);
+
+/* Begin of the first step in the run made last. */
+nanos whatif_begin(const struct whatif *w);
 
 /* Makes the run with these changes, as recorded, the last one. */
 void whatif_times(struct whatif *w, const struct whatif_change *changes, size_t n);

@@ -174,8 +174,8 @@ static const struct field result_fields[] = {
           WHEN(struct whatif_result, is_calibrated)),
     FIELD(struct whatif_result, profiled, "profiled_ms", .head = "recorded ms", .unit = UNIT_MS,
           .form = FORM_MS, .about = "step time under the profiler"),
-    FIELD(struct whatif_result, profiled_saving, "profiled_saving_share", .head = "saves %",
-          .unit = UNIT_RATIO),
+    FIELD(struct whatif_result, profiled_saving, "profiled_saving_share",
+          .head = "recorded saves %", .unit = UNIT_RATIO),
     FIELD(struct whatif_result, bound, "upper_bound",
           .about = "why the saving is an upper bound; null: it is a prediction"),
 };

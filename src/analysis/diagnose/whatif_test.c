@@ -86,6 +86,22 @@ TEST(allocations_go)
     whatif_fini(&what);
 }
 
+/* An allocation before the first kernel is no part of a recording without steps. */
+TEST(what_goes_before_the_recording_saves_nothing)
+{
+    host(SLICE_RUNTIME, "cudaMalloc", 0, 5 * MS);
+    for (int i = 0; i < 3; i++) {
+        nanos at = (6 + i) * MS;
+        launch(at, at + 10 * US, at + 11 * US, at + 900 * US);
+    }
+    start();
+    struct whatif_result r = change("no_alloc");
+
+    assert_int_equal(what.profiled, 2889 * US);
+    assert_int_equal(r.profiled, what.profiled);
+    whatif_fini(&what);
+}
+
 /* A pageable copy of 54 MB takes 10 ms, and the call with it; pinned 1 ms, and the call returns. */
 TEST(pinned_copies_are_fast_and_do_not_block)
 {
@@ -542,6 +558,7 @@ TEST(results_do_not_depend_on_threads)
 TEST_MAIN("analysis/diagnose/whatif", T(names_of_changes_and_sites),
           CASE(launch_bound_steps_shrink_to_their_kernels),
           CASE(host_work_goes_when_input_is_ready), CASE(allocations_go),
+          CASE(what_goes_before_the_recording_saves_nothing),
           CASE(pinned_copies_are_fast_and_do_not_block), CASE(savings_of_a_combination_add_up),
           CASE(the_predicted_trace_holds_the_changed_times), CASE(slow_products_reach_tensor_cores),
           CASE(inefficient_products_reach_their_roof), CASE(good_products_stay),

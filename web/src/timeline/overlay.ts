@@ -20,6 +20,20 @@ export interface Target extends Range {
 }
 
 const MOST_ARROWS = 200;
+const PATH_RISE = 5; // px above the lower edge of a lane
+const LEG_STRIDE = 64; // legs that are not a pixel wide: every so many
+
+// The first leg that ends after `t`.
+function firstAfter(path: [number, number, number][], t: number): number {
+    let low = 0;
+    let high = path.length;
+    while (low < high) {
+        const mid = (low + high) >>> 1;
+        if (path[mid][2] <= t) low = mid + 1;
+        else high = mid;
+    }
+    return Math.max(0, low - 1);
+}
 
 // Arrows that begin or end at an item.
 export function arrowsOf(app: App, ref: Ref): Arrow[] {
@@ -74,6 +88,7 @@ export class Overlay {
         c.beginPath();
         c.rect(layout.gutter, 0, layout.width - layout.gutter, layout.height);
         c.clip();
+        this.drawPath(frame, theme);
         if (marks.range) this.drawRange(frame, theme, marks.range);
         if (marks.gap) this.drawRange(frame, theme, marks.gap);
         if (marks.drag) this.drawRange(frame, theme, marks.drag);
@@ -83,6 +98,42 @@ export class Overlay {
         if (marks.selected) this.outline(frame, marks.selected, theme.text, 2, []);
         if (marks.hover && marks.hover.x > layout.gutter) this.drawCursor(layout, theme, marks.hover.x);
         c.restore();
+    }
+
+    // The critical path: along the lanes, and from one to the next. Where several legs share a column, one line.
+    private drawPath(frame: Frame, theme: Theme): void {
+        const { axis, layout } = frame;
+        const path = this.app.model.sets[0]?.path;
+        if (!path) return;
+        const y = new Map<number, number>();
+        for (const { track, top } of layout.placed) if (track.set === 0 && track.lane >= 0 && !y.has(track.lane)) y.set(track.lane, top + track.height - PATH_RISE);
+        const c = this.context;
+        const trace = (): void => {
+            let column = -1;
+            let isDown = false;
+            c.beginPath();
+            for (let i = firstAfter(path, axis.from + frame.zeros[0]); i < path.length; i++) {
+                const [lane, from, to] = path[i];
+                const x0 = layout.gutter + axis.x(from - frame.zeros[0]);
+                const x1 = layout.gutter + axis.x(to - frame.zeros[0]);
+                const at = y.get(lane);
+                if (x0 > layout.width) break;
+                if (at === undefined || (Math.floor(x1) === column && i % LEG_STRIDE !== 0)) continue;
+                column = Math.floor(x1);
+                if (isDown) c.lineTo(x0, at);
+                else c.moveTo(x0, at);
+                c.lineTo(x1, at);
+                isDown = true;
+            }
+            c.stroke();
+        };
+        c.lineJoin = 'round';
+        c.strokeStyle = theme.groundCss; // a rim, so that the line stands out of any colour
+        c.lineWidth = 5;
+        trace();
+        c.strokeStyle = theme.text;
+        c.lineWidth = 3;
+        trace();
     }
 
     private drawRange({ axis, layout }: Frame, theme: Theme, range: Range): void {

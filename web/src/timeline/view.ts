@@ -99,6 +99,7 @@ export class Timeline {
 
     invalidate(): void {
         this.isStale = true;
+        this.root.dataset.rest = 'false';
         this.plan();
     }
 
@@ -386,6 +387,7 @@ export class Timeline {
             step: step ? { ...step, set: state.set } : null,
         });
         this.onFrame();
+        this.root.dataset.rest = String(!this.isPlanned && performance.now() - this.movedAt >= REST);
     }
 
     private unmatched(): Ref[] {

@@ -1,14 +1,15 @@
 // Memory: allocated and reserved bytes over time, the peak marked. Other counters below.
 import { App } from '../app';
-import { el, svg } from '../dom';
-import { Counter } from '../model';
+import { button, el, name, svg } from '../dom';
+import { Counter, MemoryPool } from '../model';
 import { t } from '../text';
-import { binaryBytes, time } from '../units';
+import { binaryBytes, share, time } from '../units';
 
 const W = 1200;
 const H = 220;
 const LEFT = 84;
 const BOTTOM = 28;
+const FLAT = 0.8; // share of the peak that is always taken
 
 const amount = (counter: Counter, value: number): string => (counter.unit === 'B' ? binaryBytes(value) : `${Number(value.toPrecision(4))}\u202f${counter.unit}`);
 
@@ -18,22 +19,25 @@ const peakOf = (counter: Counter): number => counter.v.reduce((best, v, i) => (v
 function chart(app: App, counters: Counter[], title: string): HTMLElement {
     const { set } = app;
     const most = Math.max(...counters.map((c) => c.v[peakOf(c)] ?? 0), 1);
+    const least = Math.min(...counters[0].v);
+    const low = least > FLAT * most ? least : 0; // a curve that hardly moves would be a line
     const x = (ns: number): number => LEFT + (ns / Math.max(set.to, 1)) * (W - LEFT - 8);
-    const y = (v: number): number => H - BOTTOM - (v / most) * (H - BOTTOM - 24);
+    const y = (v: number): number => H - BOTTOM - ((v - low) / Math.max(most - low, 1)) * (H - BOTTOM - 24);
     const top = counters[0];
     const peak = peakOf(top);
     const picture = svg('svg', { class: 'chart memory', viewBox: `0 0 ${W} ${H}`, role: 'img' }, svg('title', {}, title),
         svg('desc', {}, t('memory.desc', { name: top.name, peak: amount(top, top.v[peak]), time: time(top.t[peak]) })));
     for (const part of [0, 0.5, 1]) {
-        picture.append(svg('line', { class: 'rule', x1: LEFT, x2: W - 8, y1: y(most * part), y2: y(most * part) }));
-        picture.append(svg('text', { class: 'tick', x: LEFT - 8, y: y(most * part) + 4, 'text-anchor': 'end' }, amount(top, most * part)));
+        const v = low + (most - low) * part;
+        picture.append(svg('line', { class: 'rule', x1: LEFT, x2: W - 8, y1: y(v), y2: y(v) }));
+        picture.append(svg('text', { class: 'tick', x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, amount(top, v)));
     }
     for (const part of [0, 0.25, 0.5, 0.75, 1]) {
         picture.append(svg('text', { class: 'tick', x: x(set.to * part), y: H - 8, 'text-anchor': part === 1 ? 'end' : 'middle' }, time(set.to * part)));
     }
     counters.forEach((counter, k) => {
         const path = counter.t.map((ns, i) => `${i === 0 ? 'M' : 'H' + x(ns).toFixed(1) + 'V'}${i === 0 ? x(ns).toFixed(1) + ',' : ''}${y(counter.v[i]).toFixed(1)}`).join('');
-        if (k === 0) picture.append(svg('path', { class: 'area', d: `${path}V${y(0)}H${x(counter.t[0] ?? 0)}Z` }));
+        if (k === 0) picture.append(svg('path', { class: 'area', d: `${path}V${y(low)}H${x(counter.t[0] ?? 0)}Z` }));
         picture.append(svg('path', { class: 'curve c' + k, d: path }));
     });
     const px = x(top.t[peak]);
@@ -48,13 +52,32 @@ function chart(app: App, counters: Counter[], title: string): HTMLElement {
     return el('figure', { tabindex: 0 }, el('figcaption', {}, el('h3', {}, title)), picture, legend);
 }
 
+// What lived at the peak, largest first.
+function uses(app: App, pool: MemoryPool): HTMLElement {
+    const rows = pool.uses.map((use) => ({ label: name(use.name), bytes: use.bytes, n: String(use.n) }));
+    if (pool.before > 0) rows.push({ label: el('span', {}, t('memory.before')), bytes: pool.before, n: '' });
+    rows.sort((a, b) => b.bytes - a.bytes);
+    const at = button(t('memory.show'), () => app.shared.go({ view: 'timeline', window: { from: pool.at - app.set.to / 100, to: pool.at + app.set.to / 100 } }), { class: 'tool' });
+    const head = ['memory.column.name', 'memory.column.bytes', 'memory.column.share', 'memory.column.count'].map((key, i) => el('th', { scope: 'col', class: i > 0 ? 'number' : '' }, t(key)));
+    return el('div', { class: 'uses' }, el('div', { class: 'toolbar' }, el('h4', {}, t('memory.uses', { peak: binaryBytes(pool.peak) })), at),
+        el('div', { class: 'scroll', tabindex: 0 }, el('table', { class: 'small' }, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows.map((row) => el('tr', {},
+            el('td', {}, row.label), el('td', { class: 'number' }, binaryBytes(row.bytes)), el('td', { class: 'number' }, share(row.bytes / Math.max(pool.peak, 1))), el('td', { class: 'number' }, row.n)))))));
+}
+
+function poolPart(app: App, pool: MemoryPool): HTMLElement {
+    const part = el('div', {}, chart(app, pool.curves, t('memory.title') + ' · ' + pool.name));
+    if (pool.uses.length > 0) part.append(uses(app, pool));
+    return part;
+}
+
 export function memoryView(app: App): HTMLElement {
-    const { counters } = app.set;
+    const { counters, memory } = app.set;
     const byRole = (role: string): Counter | undefined => counters.find((counter) => counter.role === role);
-    const main = [byRole('allocated'), byRole('reserved')].filter((c): c is Counter => c !== undefined && c.v.length > 0);
-    const others = counters.filter((counter) => !main.includes(counter) && counter.v.length > 0).slice(0, 12);
-    if (main.length + others.length === 0) return el('p', { class: 'hint' }, t('memory.none'));
+    const main = memory.length > 0 ? [] : [byRole('allocated'), byRole('reserved')].filter((c): c is Counter => c !== undefined && c.v.length > 0);
+    const others = counters.filter((counter) => !main.includes(counter) && !(memory.length > 0 && counter.role) && counter.v.length > 0).slice(0, 12);
+    if (memory.length + main.length + others.length === 0) return el('p', { class: 'hint' }, t('memory.none'));
     return el('div', {},
-        main.length > 0 ? chart(app, main, t('memory.title')) : el('p', { class: 'hint' }, t('memory.none')),
+        ...memory.map((pool) => poolPart(app, pool)),
+        memory.length > 0 ? '' : main.length > 0 ? chart(app, main, t('memory.title')) : el('p', { class: 'hint' }, t('memory.none')),
         ...others.map((counter) => chart(app, [counter], counter.name + (counter.process ? ' · ' + counter.process : ''))));
 }

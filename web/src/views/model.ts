@@ -111,7 +111,7 @@ export function modelView(app: App): HTMLElement {
     show(0);
     const reset = button(t('bar.whole'), () => show(Number(choice.value)), { class: 'tool' });
     return el('div', {},
-        el('p', { class: 'lead' }, app.both(layers.summary)),
+        app.model.view === 'model' ? '' : el('p', { class: 'lead' }, app.both(layers.summary)), // the verdict already
         el('h3', {}, t('model.layers')), layerGrid(app, layers).root,
         el('h3', {}, t('model.icicle')), el('div', { class: 'toolbar' }, choice, reset, el('span', { class: 'second' }, t('model.hint'))), holder,
     );

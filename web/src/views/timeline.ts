@@ -37,6 +37,7 @@ export function timelineView(app: App): TimelineView {
     new Pointer(timeline, (x, y, ref, placed) => openMenu(app, timeline, x, y, ref, placed));
     const thinned = app.model.thinned ? el('p', { class: 'note' }, app.both(app.model.thinned)) : null;
     const legend = el('ul', { class: 'legend', 'aria-label': t('timeline.legend') });
+    if (app.model.sets[0]?.path) legend.append(el('li', {}, el('span', { class: 'swatch path' }), t('timeline.path')));
     for (const f of familiesOf(app)) legend.append(el('li', {}, el('span', { class: 'swatch f' + f }), app.word('family.' + f)));
     const errors = el('p', { class: 'note errors', role: 'status', hidden: true });
     app.store.onPart(() => {

@@ -1,0 +1,342 @@
+/*
+ * cluster: puts the answers together.
+ */
+#include "analysis/cluster/cluster.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/ranked.h"
+
+ENUM_NAMES(culprit_kind_name, enum culprit_kind, "compute_slow", "host_stall", "slow_link",
+           "storage", "imbalance")
+ENUM_NAMES(culprit_confidence_name, enum culprit_confidence, "low", "medium", "high")
+ENUM_NAMES(culprit_recurrence_name, enum culprit_recurrence, "always", "regular", "random", "once")
+
+enum { NOTES = 64 };
+
+void cluster_note(struct cluster *c, const char *format, ...)
+{
+    va_list args;
+
+    if (c->notes == NULL)
+        c->notes = ARENA_ARRAY(c->model->arena, struct str, NOTES);
+    va_start(args, format);
+    if (c->n_notes < NOTES)
+        c->notes[c->n_notes++] = arena_vformat(c->model->arena, format, args);
+    va_end(args);
+}
+
+/* ---- ranks ---- */
+
+static void add_means(struct cluster_rank *out, const struct rank_summary *s)
+{
+    double n = s->n_steps > 0 ? (double)s->n_steps : 1;
+
+    for (size_t i = 0; i < s->n_steps; i++) {
+        const struct summary_step *step = &s->steps[i];
+        out->step_ns += (double)(step->end - step->begin) / n;
+        out->compute_ns += (double)step->compute / n;
+        out->exposed_ns += (double)step->exposed / n;
+        out->idle_ns += (double)(step->idle - step->storage) / n;
+        out->storage_ns += (double)step->storage / n;
+    }
+}
+
+/* Who came last, and how long half of the others were there before. */
+static void add_waits(struct cluster *c, struct cluster_step *steps)
+{
+    const struct cluster_model *m = c->model;
+    double *room = ARENA_ARRAY(m->arena, double, m->n + 1);
+    double *of_step = ARENA_ARRAY(m->arena, double, m->n_steps * m->n + 1);
+
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        const struct cluster_node *node = &m->nodes[i];
+        for (uint32_t k = 0; k < node->n; k++) {
+            const struct cluster_member *at = &m->members[node->first + k];
+            room[k] = cluster_time(m, at->rank, m->ranks[at->rank].calls[at->call].begin);
+            if (!node->is_lone)
+                c->ranks[at->rank].waited_ns += fmax(0, node->last - room[k]);
+        }
+        if (node->is_lone)
+            continue;
+        ranked_sort(room, node->n);
+        double wait = fmax(0, node->last - ranked_middle(room, node->n));
+        c->ranks[node->late].late++;
+        c->ranks[node->late].awaited_ns += wait;
+        if (node->step >= 0)
+            of_step[(size_t)node->step * m->n + node->late] += wait;
+    }
+    for (size_t s = 0; s < m->n_steps; s++)
+        for (size_t r = 0; r < m->n; r++)
+            if (of_step[s * m->n + r] > steps[s].awaited_ns) {
+                steps[s].awaited_ns = of_step[s * m->n + r];
+                steps[s].awaited = m->ranks[r].rank;
+            }
+}
+
+static void fill_ranks(struct cluster *c)
+{
+    const struct cluster_model *m = c->model;
+
+    c->n_ranks = m->n;
+    c->ranks = ARENA_ARRAY(m->arena, struct cluster_rank, m->n);
+    c->clocks = ARENA_ARRAY(m->arena, struct cluster_clock_row, m->n);
+    for (size_t r = 0; r < m->n; r++) {
+        const struct rank_summary *s = &m->ranks[r];
+        const struct cluster_clock *k = &m->clocks[r];
+        c->ranks[r] = (struct cluster_rank){.rank = s->rank,
+                                            .name = s->name,
+                                            .steps = s->n_steps,
+                                            .speed = c->work->speed[r],
+                                            .told_comm_ms = s->told_comm_ms,
+                                            .told_moved_mb = s->told_moved_mb,
+                                            .lost = s->lost};
+        add_means(&c->ranks[r], s);
+        c->clocks[r] = (struct cluster_clock_row){.rank = s->rank,
+                                                  .is_known = k->is_known,
+                                                  .offset_ns = k->coarse + (nanos)llround(k->fine),
+                                                  .drift_ppm = k->drift * 1e6,
+                                                  .residual_ns = k->residual,
+                                                  .ends = k->ends};
+    }
+}
+
+/* ---- steps ---- */
+
+static const double slow_step = 1.25; /* of the median */
+
+static void fill_steps(struct cluster *c)
+{
+    const struct cluster_model *m = c->model;
+    double *room = ARENA_ARRAY(m->arena, double, m->n + 1);
+
+    c->n_steps = m->n_steps;
+    c->steps = ARENA_ARRAY(m->arena, struct cluster_step, m->n_steps);
+    for (size_t s = 0; s < m->n_steps; s++) {
+        size_t n = 0;
+        for (size_t r = 0; r < m->n; r++)
+            if (isfinite(work_at(c->work, WORK_STEP, r, s)))
+                room[n++] = work_at(c->work, WORK_STEP, r, s);
+        ranked_sort(room, n);
+        c->steps[s] = (struct cluster_step){.number = m->steps[s], .awaited = -1};
+        if (n > 0) {
+            c->steps[s].time_ns = ranked_middle(room, n);
+            c->steps[s].longest_ns = room[n - 1];
+        }
+    }
+}
+
+static void fill_times(struct cluster *c)
+{
+    struct cluster_times *t = &c->times;
+    double *room = ARENA_ARRAY(c->model->arena, double, c->n_steps + 1);
+
+    t->n = c->n_steps;
+    if (t->n == 0)
+        return;
+    for (size_t i = 0; i < t->n; i++) {
+        room[i] = c->steps[i].time_ns;
+        t->mean_ns += room[i] / (double)t->n;
+    }
+    ranked_sort(room, t->n);
+    t->median_ns = ranked_middle(room, t->n);
+    t->p95_ns = ranked_nearest(room, t->n, 0.95);
+    t->min_ns = room[0];
+    t->max_ns = room[t->n - 1];
+    for (size_t i = 0; i < t->n; i++) {
+        c->steps[i].is_slow = c->steps[i].time_ns > slow_step * t->median_ns;
+        t->slow += c->steps[i].is_slow;
+    }
+}
+
+static void fill_overlap(struct cluster *c)
+{
+    double comm = 0, exposed = 0;
+
+    for (size_t r = 0; r < c->model->n; r++)
+        for (size_t i = 0; i < c->model->ranks[r].n_steps; i++) {
+            comm += (double)c->model->ranks[r].steps[i].comm;
+            exposed += (double)c->model->ranks[r].steps[i].exposed;
+        }
+    c->overlap = comm > 0 ? 1 - exposed / comm : NAN;
+}
+
+/* ---- gains ---- */
+
+static void even_stretch(const struct cluster *c, uint32_t member, struct cluster_change *change)
+{
+    const struct cluster_member *at = &c->model->members[member];
+
+    for (int class = 0; class < WORK_STEP; class ++)
+        change->stretch[member] += fmax(0, c->work->of_call[at->rank][at->call].more[class]);
+}
+
+static void add_gain(struct cluster *c, const char *name, const struct cluster_change *change)
+{
+    double before = cluster_replay_run(&c->replay, NULL);
+    double after = cluster_replay_run(&c->replay, change);
+    double steps = c->n_steps > 0 ? (double)c->n_steps : 1;
+
+    c->gains[c->n_gains++] =
+        (struct cluster_gain){.change = name,
+                              .step_ns = after / steps,
+                              .saving_ms = fmax(0, before - after) / steps / 1e6,
+                              .share = before > 0 ? fmax(0, before - after) / before : 0};
+    cluster_replay_run(&c->replay, NULL);
+}
+
+static void fill_gains(struct cluster *c)
+{
+    const struct cluster_model *m = c->model;
+    struct cluster_change even = cluster_change_new(m), links = cluster_change_new(m),
+                          hidden = cluster_change_new(m);
+
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        const struct cluster_node *node = &m->nodes[i];
+        double slow = m->groups[node->group].slow;
+        for (uint32_t k = node->first; k < node->first + node->n; k++)
+            even_stretch(c, k, &even);
+        if (slow > 1)
+            links.transit[i] = (node->end - node->last) * (1 - 1 / slow);
+        hidden.transit[i] = node->end - node->last;
+    }
+    add_gain(c, "ranks_like_median", &even);
+    add_gain(c, "links_like_peers", &links);
+    add_gain(c, "communication_hidden", &hidden);
+}
+
+/* ---- what is missing ---- */
+
+static void find_missing(struct cluster *c)
+{
+    const struct cluster_model *m = c->model;
+
+    c->world = -1;
+    for (size_t r = 0; r < m->n; r++)
+        if (m->ranks[r].world > c->world && m->ranks[r].world <= 1 << 20)
+            c->world = m->ranks[r].world;
+    for (size_t g = 0; g < m->n_groups; g++)
+        if (m->groups[g].n > 0 && m->groups[g].ranks[m->groups[g].n - 1] < 1 << 20 &&
+            m->groups[g].ranks[m->groups[g].n - 1] + 1 > c->world)
+            c->world = m->groups[g].ranks[m->groups[g].n - 1] + 1;
+    if (m->n > 0 && m->ranks[m->n - 1].rank >= c->world && m->ranks[m->n - 1].rank < 1 << 20)
+        c->world = m->ranks[m->n - 1].rank + 1;
+    c->missing = ARENA_ARRAY(m->arena, int64_t, c->world > 0 ? (size_t)c->world : 0);
+    for (int64_t rank = 0; rank < c->world; rank++)
+        if (cluster_place(m, rank) == CLUSTER_NONE)
+            c->missing[c->n_missing++] = rank;
+}
+
+static void add_notes(struct cluster *c)
+{
+    const struct cluster_model *m = c->model;
+    size_t unknown = 0, cut = 0, lost = 0, few = 0, steps = 0, calls = 0;
+
+    for (size_t r = 0; r < m->n; r++) {
+        unknown += !cluster_is_aligned(m, r);
+        cut += m->ranks[r].calls_cut > 0;
+        lost += m->ranks[r].lost > 0;
+        few += c->work->kinds[c->work->kind_of[r]].n < WORK_PEERS;
+        steps += m->ranks[r].is_told_steps;
+        calls += m->ranks[r].n_calls;
+    }
+    if (c->n_missing > 0)
+        cluster_note(c,
+                     "%zu of %lld ranks have no capture: who makes the others wait may be among "
+                     "them",
+                     c->n_missing, (long long)c->world);
+    if (lost > 0)
+        cluster_note(c,
+                     "captures of %zu %s are damaged or cut off; steps that they lost are not "
+                     "compared",
+                     lost, lost == 1 ? "rank" : "ranks");
+    if (calls == 0)
+        cluster_note(c, "no collectives are recorded: clocks cannot be aligned, and waiting for "
+                        "other ranks cannot be seen");
+    else if (unknown > 0)
+        cluster_note(
+            c,
+            "clocks of %zu of the ranks cannot be aligned: they share no collective with the "
+            "others",
+            unknown);
+    if (m->unmatched > 0)
+        cluster_note(c, "%zu collectives have no partner in another capture", m->unmatched);
+    if (few > 0)
+        cluster_note(
+            c,
+            "%zu of the ranks have fewer than two others that do the same work: stalls and "
+            "uneven work cannot be judged there",
+            few);
+    if (c->links->compared == 0 && calls > 0)
+        cluster_note(c,
+                     "no three communicators transfer the same sizes: slow links cannot be found "
+                     "by comparison");
+    if (c->links->apart > 0)
+        cluster_note(c,
+                     "%zu communicators are slower than others of their role, too many to be "
+                     "single slow links: nodes may be joined by slower links than devices in them",
+                     c->links->apart);
+    if (c->stalls > 0)
+        cluster_note(c, "%zu host %s scattered over ranks: no rank has more than by chance",
+                     c->stalls, c->stalls == 1 ? "stall" : "stalls");
+    if (steps < m->n)
+        cluster_note(c, "%zu of the ranks have no step marks: steps are matched by place",
+                     m->n - steps);
+    if (cut > 0)
+        cluster_note(
+            c,
+            "%zu of the ranks have more collectives than a summary holds; those of their last "
+            "steps are left out",
+            cut);
+}
+
+static void set_verdict(struct cluster *c)
+{
+    struct arena *arena = c->model->arena;
+    static const char *const what[CULPRIT_KINDS] = {"computes slowly", "stalls on its host",
+                                                    "is slow", "waits for storage",
+                                                    "has more work than its peers"};
+
+    if (c->n_culprits == 0) {
+        c->verdict = c->model->n < 2 ? S("one rank alone: there is nothing to compare with")
+                                     : S("no rank and no link stands out");
+        return;
+    }
+    const struct culprit *first = &c->culprits[0];
+    struct str who =
+        first->link != NULL ? arena_format(arena, "the link between ranks %lld and %lld",
+                                           (long long)first->link->from, (long long)first->link->to)
+        : first->rank >= 0
+            ? arena_format(arena, "rank %lld", (long long)first->rank)
+            : arena_format(arena, "a link of ranks %lld to %lld", (long long)first->ranks[0],
+                           (long long)first->ranks[first->n_ranks - 1]);
+    c->verdict =
+        arena_format(arena, "%.*s %s: repaired, a step takes %.3g ms less (%.1f %%)", STR_ARGS(who),
+                     what[first->kind], first->saving_ms, 100 * first->share);
+}
+
+struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ranks, size_t n)
+{
+    struct cluster *c = ARENA_NEW(arena, struct cluster);
+
+    c->model = cluster_model_make(arena, ranks, n);
+    c->layout = cluster_layout_find(c->model);
+    c->links = cluster_links_find(c->model);
+    c->work = cluster_work_find(c->model);
+    cluster_replay_init(&c->replay, c->model);
+    c->replay_error = c->replay.error;
+    fill_ranks(c);
+    fill_steps(c);
+    fill_times(c);
+    add_waits(c, c->steps);
+    fill_overlap(c);
+    find_missing(c);
+    cluster_blame(c);
+    fill_gains(c);
+    cluster_path_find(c);
+    add_notes(c);
+    set_verdict(c);
+    return c;
+}

@@ -1,0 +1,100 @@
+/*
+ * cluster_path: the chain of work and transfers that decided how long a step took, back from its
+ * end, from rank to rank; and what changes to the whole would gain.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/cluster/cluster.h"
+#include "base/ranked.h"
+
+enum { PIECES = 4096 };
+
+struct walk {
+    struct cluster *c;
+    VEC_OF(struct cluster_piece) list;
+};
+
+static void add_piece(struct walk *w, const char *what, int64_t rank, double end, double time,
+                      const struct cluster_node *node)
+{
+    struct cluster_piece piece = {.rank = rank,
+                                  .what = what,
+                                  .begin_ns = end - time,
+                                  .time_ns = time,
+                                  .collective = COLLECTIVE_OTHER};
+
+    if (node != NULL) {
+        const struct cluster_group *g = &w->c->model->groups[node->group];
+        piece.collective = (enum collective_kind)node->kind;
+        piece.group = g->purpose.n > 0 ? g->purpose : g->id;
+    }
+    if (time > 0 && w->list.n < PIECES)
+        vec_push(&w->list, piece);
+}
+
+/* The stretch before a call, its parts in a fixed order. */
+static void add_stretch(struct walk *w, const struct cluster_member *at, double end)
+{
+    const struct rank_summary *s = &w->c->model->ranks[at->rank];
+    const struct summary_call *c = &s->calls[at->call];
+    double idle = (double)(c->idle - c->storage), storage = (double)c->storage;
+    double compute = (double)c->compute, other = (double)c->stretch - compute - (double)c->idle;
+
+    add_piece(w, "compute", s->rank, end, compute, NULL);
+    add_piece(w, "other", s->rank, end - compute, other, NULL);
+    add_piece(w, "storage", s->rank, end - compute - other, storage, NULL);
+    add_piece(w, "idle", s->rank, end - compute - other - storage, idle, NULL);
+}
+
+/* The node of a step that ends last. */
+static uint32_t last_node(const struct cluster_model *m, int32_t step)
+{
+    uint32_t last = CLUSTER_NONE;
+
+    for (uint32_t i = 0; i < m->n_nodes; i++)
+        if (m->nodes[i].step == step && !m->nodes[i].is_lone)
+            last = i;
+    return last;
+}
+
+/* The step of median time, which stands for the run. */
+static int32_t usual_step(const struct cluster *c)
+{
+    double best = INFINITY;
+    int32_t found = -1;
+
+    for (size_t i = 0; i < c->n_steps; i++) {
+        double off = fabs(c->steps[i].time_ns - c->times.median_ns);
+        if (off < best && last_node(c->model, (int32_t)i) != CLUSTER_NONE) {
+            best = off;
+            found = (int32_t)i;
+        }
+    }
+    return found;
+}
+
+void cluster_path_find(struct cluster *c)
+{
+    const struct cluster_model *m = c->model;
+    struct walk w = {.c = c};
+    int32_t step = usual_step(c);
+    uint32_t i = step >= 0 ? last_node(m, step) : CLUSTER_NONE;
+
+    c->path_step = step >= 0 ? m->steps[step] : -1;
+    while (i != CLUSTER_NONE && m->nodes[i].step == step) {
+        const struct cluster_node *node = &m->nodes[i];
+        const struct cluster_member *at = &m->members[c->replay.decide[i]];
+        const struct summary_call *call = &m->ranks[at->rank].calls[at->call];
+        add_piece(&w, "transfer", m->ranks[at->rank].rank, node->end, node->end - node->last, node);
+        add_stretch(&w, at, node->last);
+        uint32_t next =
+            call->after == SUMMARY_NO_CALL ? CLUSTER_NONE : m->node_of[at->rank][call->after];
+        i = next < i ? next : CLUSTER_NONE;
+    }
+    c->path = ARENA_ARRAY(m->arena, struct cluster_piece, w.list.n);
+    c->n_path = w.list.n;
+    for (size_t k = 0; k < w.list.n; k++)
+        c->path[k] = w.list.at[w.list.n - 1 - k];
+    vec_free(&w.list);
+}

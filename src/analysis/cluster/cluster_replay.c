@@ -1,0 +1,78 @@
+/*
+ * cluster_replay: one pass over the collectives in the order of their ends.
+ */
+#include "analysis/cluster/cluster_replay.h"
+
+#include <math.h>
+
+struct cluster_change cluster_change_new(const struct cluster_model *m)
+{
+    size_t members = 0;
+
+    for (size_t i = 0; i < m->n_nodes; i++)
+        members += m->nodes[i].n;
+    return (struct cluster_change){ARENA_ARRAY(m->arena, double, members),
+                                   ARENA_ARRAY(m->arena, double, m->n_nodes)};
+}
+
+/* When the member gets to the collective. */
+static double arrival(const struct cluster_replay *p, uint32_t place,
+                      const struct cluster_change *change)
+{
+    const struct cluster_model *m = p->m;
+    const struct cluster_member *at = &m->members[place];
+    const struct summary_call *c = &m->ranks[at->rank].calls[at->call];
+    double begin = cluster_time(m, at->rank, c->begin) - (double)c->stretch;
+
+    if (c->after != SUMMARY_NO_CALL && isfinite(p->ends[m->node_of[at->rank][c->after]]))
+        begin = p->ends[m->node_of[at->rank][c->after]];
+    double stretch = (double)c->stretch - (change != NULL ? change->stretch[place] : 0);
+    return begin + (stretch > 0 ? stretch : 0);
+}
+
+double cluster_replay_run(struct cluster_replay *p, const struct cluster_change *change)
+{
+    const struct cluster_model *m = p->m;
+    double first = INFINITY, last = -INFINITY;
+
+    for (size_t i = 0; i < m->n_nodes; i++)
+        p->ends[i] = NAN; /* those that come later */
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        const struct cluster_node *node = &m->nodes[i];
+        double latest = -INFINITY;
+        for (uint32_t k = 0; k < node->n; k++) {
+            if (!m->clocks[m->members[node->first + k].rank].is_known)
+                continue;
+            double at = arrival(p, node->first + k, change);
+            if (at > latest) {
+                latest = at;
+                p->decide[i] = node->first + k;
+            }
+        }
+        if (!isfinite(latest))
+            continue;
+        double transit = node->end - node->last - (change != NULL ? change->transit[i] : 0);
+        p->ends[i] = latest + (transit > 0 ? transit : 0);
+        last = fmax(last, p->ends[i]);
+        first = fmin(first, node->last);
+    }
+    p->length = last > first ? last - first : 0;
+    return p->length;
+}
+
+void cluster_replay_init(struct cluster_replay *p, const struct cluster_model *m)
+{
+    double first = INFINITY, last = -INFINITY;
+
+    *p = (struct cluster_replay){.m = m,
+                                 .ends = ARENA_ARRAY(m->arena, double, m->n_nodes),
+                                 .decide = ARENA_ARRAY(m->arena, uint32_t, m->n_nodes)};
+    for (size_t i = 0; i < m->n_nodes; i++)
+        if (m->clocks[m->members[m->nodes[i].first].rank].is_known) {
+            first = fmin(first, m->nodes[i].last);
+            last = fmax(last, m->nodes[i].end);
+        }
+    p->recorded = last > first ? last - first : 0;
+    double replayed = cluster_replay_run(p, NULL);
+    p->error = p->recorded > 0 ? fabs(replayed - p->recorded) / p->recorded : 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * cluster_replay - the run of all ranks again, with stretches and transfers changed.
+ *
+ * A call of a rank begins its stretch after the end of the call that compute waited for before; a
+ * collective ends its transfer after the last member has begun. Unchanged, that gives the recorded
+ * run but for what the clocks are off; the difference is the replay error.
+ */
+#ifndef STRATA_ANALYSIS_CLUSTER_CLUSTER_REPLAY_H
+#define STRATA_ANALYSIS_CLUSTER_CLUSTER_REPLAY_H
+
+#include "analysis/cluster/cluster_model.h"
+
+/* What is taken off: by member (the order of model->members) and by node; nanoseconds. */
+struct cluster_change {
+    double *stretch, *transit;
+};
+
+struct cluster_replay {
+    const struct cluster_model *m;
+    double *ends;     /* of nodes, of the run made last */
+    uint32_t *decide; /* by node: the member that came last in it, a place in model->members */
+    double length;    /* from the first begin to the last end, of the run made last */
+    double recorded;  /* the same as measured */
+    double error;     /* of the unchanged run: share of the recorded length */
+};
+
+void cluster_replay_init(struct cluster_replay *p, const struct cluster_model *m);
+
+/* `change` may be NULL. Gives the length of the run. */
+double cluster_replay_run(struct cluster_replay *p, const struct cluster_change *change);
+
+/* Empty, for changes to be added. */
+struct cluster_change cluster_change_new(const struct cluster_model *m);
+
+#endif

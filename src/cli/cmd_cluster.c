@@ -1,0 +1,126 @@
+/*
+ * strata cluster: all ranks of a run together.
+ */
+#include "base/fs.h"
+#include "cli/captures.h"
+#include "driver/mpi.h"
+#include "flow/flow_cluster.h"
+#include "report/record_file.h"
+#include "report/report.h"
+
+struct args {
+    struct input_options input;
+};
+
+static const struct args defaults = {.input = CAPTURE_INPUT()};
+
+static const struct opt options[] = {
+    OPT_INT(0, "device", "N", struct args, input.device, 0, INT32_MAX,
+            "only this device (default: all)"),
+    OPT_CHOICE(0, "source", captures_sources, struct args, input.source,
+               "preferred source when files overlap (default: auto)"),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata cluster examples/ranks", "who makes the others wait"},
+    {"strata cluster examples/ranks --json", "the same as JSON"},
+    {0},
+};
+
+static void read_inputs(struct session *s, const struct cluster_outcome *out)
+{
+    for (size_t i = 0; i < out->n_parts; i++)
+        for (size_t k = 0; k < out->parts[i].n_sources; k++) {
+            const struct cluster_source *source = &out->parts[i].sources[k];
+            session_read(s, arena_cstr(&s->arena, source->path),
+                         arena_cstr(&s->arena, source->format), source->rows, source->lost);
+        }
+}
+
+/* The result beside the summaries. */
+static enum status save(struct session *s, const struct cluster_outcome *out)
+{
+    const char *path = fs_join(&s->arena, s->common.out, "cluster.json");
+
+    TRY(record_save(path, cluster_schema.record, out->result, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
+}
+
+static void print(struct session *s, const struct cluster_outcome *out)
+{
+    if (s->common.json) {
+        session_document(s, &cluster_schema, origin_name(ORIGIN_ESTIMATED), out->result,
+                         &(struct record_env){.arena = &s->arena});
+    } else if (!s->common.quiet) {
+        struct report *r = report_new(LANG_EN, str_basename(str_of(s->operands.at[0])));
+        cluster_describe(out->result, r);
+        if (out->reused > 0)
+            report_say(r, "%zu of %zu summaries were reused.", out->reused, out->n_parts);
+        session_report(s, r);
+        report_free(r);
+    }
+}
+
+/* What other processes met, process 0 has told. */
+static void hush(struct session *s)
+{
+    diag_fini(&s->diag);
+    diag_init(&s->diag);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct cluster_job job = {.path = s->operands.at[0], .input = args->input};
+    struct cluster_outcome out;
+    struct mpi mpi;
+
+    captures_input(s, &job.input);
+    enum status status = mpi_open(&mpi, &s->arena, &s->diag);
+    if (status != ST_OK)
+        return session_code(status);
+    job.mpi = &mpi;
+    if (s->common.out != NULL)
+        job.keep = fs_join(&s->arena, s->common.out, "summaries");
+    if (mpi.rank > 0)
+        job.input.progress = NULL;
+    status = flow_cluster(&job, &s->diag, &out);
+    if (out.result != NULL) {
+        read_inputs(s, &out);
+        if (s->common.out != NULL)
+            status = save(s, &out);
+        if (status == ST_OK)
+            print(s, &out);
+    } else if (mpi.rank > 0) {
+        hush(s);
+    }
+    cluster_outcome_free(&out);
+    mpi_close(&mpi);
+    return session_code(status);
+}
+
+const struct command command_cluster = {
+    .name = "cluster",
+    .group = GROUP_EXPLAIN,
+    .summary = "analyze all ranks of a run together",
+    .usage = "[OPTIONS] DIR",
+    .details =
+        "Reads the captures of all ranks below a folder one after the other, aligns their clocks "
+        "by the ends of collectives, and names who makes the others wait: ranks that compute "
+        "slowly, stall on their hosts, wait for storage or have more work than their peers, and "
+        "links that transfer slowly. What each costs is replayed across ranks.\n"
+        "\n"
+        "Each capture is reduced to a summary of at most 1 MB. With -o the summaries are kept in "
+        "DIR/summaries, by the content of the files, so that a second run does not read the "
+        "captures again; the result is written to DIR/cluster.json.\n"
+        "\n"
+        "Under mpirun or srun the captures are divided among the processes by size; the result is "
+        "the same.",
+    .see = "docs/howto/many-ranks.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
+    .common = COMMON_CAPTURE | COMMON_OUT,
+    .schemas = {&cluster_schema},
+    COMMAND_PARTS,
+};

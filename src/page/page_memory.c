@@ -1,0 +1,149 @@
+/*
+ * Counters and device memory over time, as JSON.
+ */
+#include "analysis/memory.h"
+
+#include "page/page_json.h"
+
+enum { COUNTER_POINTS = 2000, COUNTER_MOST = 64, POOL_MOST = 16, USE_MOST = 5 };
+
+/* Points that keep the least and the largest of each bucket, in their order. */
+static size_t thin_counter(const struct sample *samples, size_t n, const struct sample **out)
+{
+    size_t buckets = COUNTER_POINTS / 2, kept = 0;
+
+    if (n <= COUNTER_POINTS) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = &samples[i];
+        return n;
+    }
+    for (size_t b = 0; b < buckets; b++) {
+        size_t from = b * n / buckets, to = (b + 1) * n / buckets, low = from, high = from;
+        for (size_t i = from; i < to; i++) {
+            low = samples[i].value < samples[low].value ? i : low;
+            high = samples[i].value > samples[high].value ? i : high;
+        }
+        out[kept++] = &samples[low < high ? low : high];
+        if (low != high)
+            out[kept++] = &samples[low < high ? high : low];
+    }
+    return kept;
+}
+
+static const char *counter_role(struct str name)
+{
+    return str_contains_nocase(name, S("reserved"))    ? "reserved"
+           : str_contains_nocase(name, S("allocated")) ? "allocated"
+                                                       : NULL;
+}
+
+/* The rest of an object that has its name: when, and how much. */
+static void put_samples(struct json_writer *w, const struct page_set *set,
+                        const struct sample *samples, size_t n)
+{
+    const struct sample *points[COUNTER_POINTS];
+    size_t kept = thin_counter(samples, n, points);
+
+    json_put_u64(w, "n", n);
+    json_put_array(w, "t");
+    for (size_t i = 0; i < kept; i++)
+        json_write_i64(w, page_time(set, points[i]->at));
+    json_write_end(w);
+    json_put_array(w, "v");
+    for (size_t i = 0; i < kept; i++)
+        json_write_f64(w, points[i]->value);
+    json_write_end(w);
+}
+
+static void put_counter(struct json_writer *w, const struct page_set *set,
+                        const struct series *series)
+{
+    struct str name = capture_text(set->cap, series->name);
+
+    json_write_object(w);
+    json_put_str(w, "name", page_name(set, name));
+    json_put_text(w, "role", counter_role(name));
+    json_put_str(w, "process", page_name(set, capture_text(set->cap, series->process)));
+    json_put_str(w, "unit", capture_text(set->cap, series->unit));
+    put_samples(w, set, series->samples.at, series->samples.n);
+    json_write_end(w);
+}
+
+void page_json_counters(struct json_writer *w, const struct page_set *set)
+{
+    json_put_array(w, "counters");
+    for (size_t i = 0; i < set->cap->series.n && i < COUNTER_MOST; i++)
+        put_counter(w, set, &set->cap->series.at[i]);
+    json_write_end(w);
+}
+
+/* ---- memory ---- */
+
+static void put_curve(struct json_writer *w, const struct page_set *set,
+                      const struct memory_pool *pool, const char *role)
+{
+    struct sample *samples = mem_grow(NULL, sizeof(*samples), pool->n_events + 1);
+    bool is_allocated = role[0] == 'a';
+    size_t n = 0;
+
+    for (size_t i = 0; i < pool->n_events; i++) {
+        const struct memory_event *e = &pool->events[i];
+        double bytes = is_allocated ? e->allocated : e->reserved;
+        if (bytes >= 0)
+            samples[n++] = (struct sample){e->at, bytes};
+    }
+    if (n > 0) {
+        json_write_object(w);
+        json_put_text(w, "name", role);
+        json_put_text(w, "role", role);
+        json_put_str(w, "process", page_name(set, pool->name));
+        json_put_text(w, "unit", "B");
+        put_samples(w, set, samples, n);
+        json_write_end(w);
+    }
+    mem_free(samples);
+}
+
+static void put_pool(struct json_writer *w, const struct page_set *set,
+                     const struct memory_pool *pool)
+{
+    json_write_object(w);
+    json_put_str(w, "name", page_name(set, pool->name));
+    json_put_array(w, "curves");
+    put_curve(w, set, pool, "allocated");
+    put_curve(w, set, pool, "reserved");
+    json_write_end(w);
+    json_put_f64(w, "peak", pool->peak);
+    json_put_i64(w, "at", page_time(set, pool->peak_at));
+    json_put_f64(w, "before", pool->before);
+    json_put_array(w, "uses");
+    for (size_t i = 0; i < pool->ops.n && i < USE_MOST; i++) {
+        json_write_object(w);
+        json_put_str(w, "name", page_name(set, pool->ops.at[i].name));
+        json_put_f64(w, "bytes", pool->ops.at[i].bytes);
+        json_put_u64(w, "n", pool->ops.at[i].n);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_write_end(w);
+}
+
+void page_json_memory(struct json_writer *w, const struct page_set *set)
+{
+    const struct memory_curves *m = set->memory;
+
+    json_put_array(w, "memory");
+    for (size_t i = 0; m != NULL && i < m->n && i < POOL_MOST; i++)
+        if (m->at[i].peak >= 0)
+            put_pool(w, set, &m->at[i]);
+    json_write_end(w);
+}
+
+bool page_has_memory(const struct page_set *set)
+{
+    bool has = set->cap->series.n > 0;
+
+    for (size_t i = 0; set->memory != NULL && i < set->memory->n; i++)
+        has |= set->memory->at[i].peak >= 0;
+    return has;
+}

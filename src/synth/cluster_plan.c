@@ -1,0 +1,334 @@
+/*
+ * cluster_plan: who is where, what is wrong with whom, and what each rank runs.
+ */
+#include "synth/cluster.h"
+
+enum { US = 1000, MS = 1000000, LAYERS = 2, MICRO = 2, MOST_OFFSET = 50 * MS, MOST_DRIFT = 20000 };
+
+bool cluster_troubles_parse(const char *list, unsigned *out)
+{
+    static const struct {
+        struct str word;
+        unsigned bits;
+    } words[] = {
+        {S_INIT("none"), 0},
+        {S_INIT("compute"), TROUBLE_COMPUTE},
+        {S_INIT("link"), TROUBLE_LINK},
+        {S_INIT("host"), TROUBLE_HOST},
+        {S_INIT("storage"), TROUBLE_STORAGE},
+        {S_INIT("imbalance"), TROUBLE_IMBALANCE},
+        {S_INIT("all"), TROUBLE_FOUR | TROUBLE_IMBALANCE},
+    };
+    struct str rest = str_of(list), word;
+
+    *out = 0;
+    while (str_split(&rest, ',', &word)) {
+        size_t i = 0;
+        while (i < ARRAY_LEN(words) && !str_equal(words[i].word, word))
+            i++;
+        if (i == ARRAY_LEN(words))
+            return false;
+        *out |= words[i].bits;
+    }
+    return true;
+}
+
+bool cluster_fits(const struct synth_options *o)
+{
+    return o->ranks % (o->tp * o->pp) == 0 && (o->ranks / (o->tp * o->pp)) % o->ep == 0;
+}
+
+/* ---- communicators ---- */
+
+static int rank_at(const struct cluster_sim *s, int stage, int data, int tensor)
+{
+    return (stage * s->dp + data) * s->tp + tensor;
+}
+
+/* Neighbours in the ring of its members. */
+static bool has_link(const struct cluster_team *t, int a, int b)
+{
+    for (int i = 0; i < t->n; i++) {
+        int x = t->ranks[i], y = t->ranks[(i + 1) % t->n];
+        if ((x == a && y == b) || (x == b && y == a))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t add_team(struct cluster_sim *s, int id, const int *ranks, int n, bool is_pair)
+{
+    struct cluster_team t = {.id = id, .n = n, .is_pair = is_pair, .slow = 1000};
+
+    t.ranks = ARENA_ARRAY(s->arena, int, (size_t)n);
+    t.at = ARENA_ARRAY(s->arena, nanos, (size_t)n);
+    memcpy(t.ranks, ranks, sizeof(int) * (size_t)n);
+    if (s->from >= 0 && has_link(&t, s->from, s->to))
+        t.slow = s->link_slow;
+    vec_push(&s->teams, t);
+    return (uint32_t)s->teams.n - 1;
+}
+
+/* Of each rank: its communicators, one for each use. */
+struct uses {
+    uint32_t tensor, experts, data, bucket, world;
+    uint32_t from_before, to_next, from_next, to_before; /* with the stages around it */
+};
+
+enum axis { AXIS_TENSOR, AXIS_EXPERT, AXIS_DATA };
+
+/* The members of the communicator of a rank along an axis. */
+static int members_of(const struct cluster_sim *s, const struct cluster_rank_sim *r, enum axis axis,
+                      int *out)
+{
+    int first = axis == AXIS_EXPERT ? r->data / s->ep * s->ep : 0;
+    int n = axis == AXIS_TENSOR ? s->tp : axis == AXIS_EXPERT ? s->ep : s->dp;
+
+    for (int i = 0; i < n; i++)
+        out[i] = axis == AXIS_TENSOR ? rank_at(s, r->stage, r->data, i)
+                                     : rank_at(s, r->stage, first + i, r->tensor);
+    return n;
+}
+
+static void add_axis(struct cluster_sim *s, struct uses *uses, enum axis axis)
+{
+    int *members = ARENA_ARRAY(s->arena, int, (size_t)s->n);
+
+    for (int i = 0; i < s->n; i++) {
+        int n = members_of(s, &s->ranks[i], axis, members), id;
+        if (members[0] != i) /* its first member has made it */
+            continue;
+        id = ++s->ids;
+        uint32_t team = add_team(s, id, members, n, false);
+        uint32_t twin = axis == AXIS_DATA ? add_team(s, id, members, n, false) : team;
+        for (int k = 0; k < n; k++) {
+            struct uses *u = &uses[members[k]];
+            *(axis == AXIS_TENSOR   ? &u->tensor
+              : axis == AXIS_EXPERT ? &u->experts
+                                    : &u->data) = team;
+            if (axis == AXIS_DATA)
+                u->bucket = twin;
+        }
+    }
+}
+
+static void add_pairs(struct cluster_sim *s, struct uses *uses)
+{
+    int id = ++s->ids;
+
+    for (int i = 0; i < s->n; i++) {
+        if (s->ranks[i].stage + 1 == s->pp)
+            continue;
+        int next = i + s->dp * s->tp;
+        uses[i].to_next = uses[next].from_before = add_team(s, id, (int[]){i, next}, 2, true);
+        uses[next].to_before = uses[i].from_next = add_team(s, id, (int[]){next, i}, 2, true);
+    }
+}
+
+/* ---- places ---- */
+
+static int draw_free(struct cluster_sim *s)
+{
+    for (;;) {
+        int r = (int)rng_below(&s->rng, s->n);
+        if (r != s->compute && r != s->host && r != s->storage && r != s->uneven)
+            return r;
+    }
+}
+
+/* A link between stages where there are some; else between neighbours of one kind. */
+static void draw_link(struct cluster_sim *s)
+{
+    struct cluster_rank_sim *r = &s->ranks[rng_below(&s->rng, s->n)];
+
+    s->from = r->id;
+    if (s->pp > 1)
+        s->to = r->stage + 1 < s->pp ? r->id + s->dp * s->tp : r->id - s->dp * s->tp;
+    else if (s->dp > 1)
+        s->to = rank_at(s, r->stage, (r->data + 1) % s->dp, r->tensor);
+    else
+        s->to = rank_at(s, r->stage, r->data, (r->tensor + 1) % s->tp);
+}
+
+static void draw_places(struct cluster_sim *s)
+{
+    s->compute = s->host = s->storage = s->uneven = s->from = s->to = -1;
+    if ((s->troubles & TROUBLE_COMPUTE) != 0)
+        s->compute = draw_free(s);
+    if ((s->troubles & TROUBLE_HOST) != 0)
+        s->host = draw_free(s);
+    if ((s->troubles & TROUBLE_STORAGE) != 0)
+        s->storage = draw_free(s);
+    if ((s->troubles & TROUBLE_IMBALANCE) != 0)
+        s->uneven = draw_free(s);
+    s->compute_slow = rng_between(&s->rng, 1150, 1400);
+    s->link_slow = rng_between(&s->rng, 2500, 5000);
+    s->uneven_slow = rng_between(&s->rng, 1600, 2000);
+    s->stall = rng_between(&s->rng, 3 * MS, 9 * MS);
+    s->save = rng_between(&s->rng, 20 * MS, 60 * MS);
+    s->save_every = rng_between(&s->rng, 2, 3);
+    if ((s->troubles & TROUBLE_LINK) != 0)
+        draw_link(s);
+}
+
+/* Steps in which the host stalls: some, at random, at least three. */
+static void draw_stalls(struct cluster_sim *s)
+{
+    struct cluster_rank_sim *r = &s->ranks[s->host];
+    int64_t n = s->o->steps * 4 / 10 > 3 ? s->o->steps * 4 / 10 : 3;
+
+    for (int64_t i = 0; i < n && i < s->o->steps;) {
+        int64_t step = rng_below(&s->rng, s->o->steps);
+        i += !r->stalls[step];
+        r->stalls[step] = true;
+    }
+}
+
+/* ---- programs ---- */
+
+static void add_op(struct cluster_rank_sim *r, struct cluster_op op)
+{
+    vec_push(&r->program, op);
+}
+
+static void kernel(struct cluster_rank_sim *r, const char *name, nanos us, int64_t scale)
+{
+    nanos dur = us * US * r->slow / 1000 * scale / 1000;
+
+    add_op(r, (struct cluster_op){CLUSTER_KERNEL, name,
+                                  dur * rng_between(&r->rng, 975, 1025) / 1000, 0, 0});
+}
+
+static void call(struct cluster_rank_sim *r, const char *name, uint32_t team, nanos us,
+                 int64_t bytes)
+{
+    add_op(r, (struct cluster_op){CLUSTER_CALL, name, us * US, team, bytes});
+}
+
+static void add_layer(struct cluster_rank_sim *r, const struct uses *u, bool is_backward)
+{
+    static const char *const names[][2] = {
+        {"rms_norm_kernel", "rms_norm_backward_kernel"},
+        {"gemm_qkv_tn", "gemm_qkv_nt"},
+        {"flash_fwd_kernel", "flash_bwd_kernel"},
+        {"gemm_out_tn", "gemm_out_nt"},
+        {"router_topk_kernel", "router_topk_backward"},
+        {"grouped_gemm_up", "grouped_gemm_up_backward"},
+        {"swiglu_kernel", "swiglu_backward_kernel"},
+        {"grouped_gemm_down", "grouped_gemm_down_backward"},
+    };
+    int b = is_backward;
+    int64_t twice = b ? 2000 : 1000;
+
+    kernel(r, names[0][b], 30, twice);
+    kernel(r, names[1][b], 180, twice);
+    kernel(r, names[2][b], 260, twice);
+    kernel(r, names[3][b], 120, twice);
+    call(r, "allreduce", u->tensor, 120, 16 << 20);
+    kernel(r, names[4][b], 24, twice);
+    call(r, "all_to_allv", u->experts, 90, 8 << 20);
+    kernel(r, names[5][b], 220, twice * r->experts / 1000);
+    kernel(r, names[6][b], 40, twice * r->experts / 1000);
+    kernel(r, names[7][b], 210, twice * r->experts / 1000);
+    call(r, "all_to_allv", u->experts, 90, 8 << 20);
+    call(r, "allreduce", u->tensor, 120, 16 << 20);
+}
+
+static void add_passes(struct cluster_sim *s, struct cluster_rank_sim *r, const struct uses *u,
+                       bool is_stalled)
+{
+    int64_t stalled = rng_below(&r->rng, MICRO * 2 * LAYERS);
+
+    for (int pass = 0; pass < MICRO * 2; pass++) {
+        bool is_backward = pass >= MICRO;
+        bool is_first = is_backward ? r->stage + 1 == s->pp : r->stage == 0;
+        bool is_last = is_backward ? r->stage == 0 : r->stage + 1 == s->pp;
+        if (!is_first)
+            call(r, "recv", is_backward ? u->from_next : u->from_before, 80, 8 << 20);
+        else
+            kernel(r, is_backward ? "lm_head_backward" : "embedding_kernel", 40, 1000);
+        for (int layer = 0; layer < LAYERS; layer++) {
+            if (is_stalled && pass * LAYERS + layer == stalled)
+                add_op(r, (struct cluster_op){CLUSTER_STALL, "", s->stall, 0, 0});
+            add_layer(r, u, is_backward);
+        }
+        if (!is_last)
+            call(r, "send", is_backward ? u->to_before : u->to_next, 80, 8 << 20);
+        else
+            kernel(r, is_backward ? "embedding_backward" : "lm_head", 60, 1000);
+    }
+}
+
+static void add_step(struct cluster_sim *s, struct cluster_rank_sim *r, const struct uses *u,
+                     int64_t step)
+{
+    add_op(r, (struct cluster_op){CLUSTER_BEGIN, "", 0, 0, 0});
+    add_passes(s, r, u, r->stalls[step]);
+    if (s->dp > 1) {
+        add_op(r, (struct cluster_op){CLUSTER_ASYNC, "allreduce", 700 * US, u->bucket, 48 << 20});
+        kernel(r, "grad_scale_kernel", 400, 1000);
+        add_op(r, (struct cluster_op){CLUSTER_JOIN, "", 0, u->bucket, 0});
+        call(r, "allreduce", u->data, 900, 64 << 20);
+    }
+    call(r, "allreduce", u->world, 25, 8);
+    kernel(r, "adam_kernel", 350, 1000);
+    if (step % s->save_every == s->save_every - 1) {
+        nanos dur = 8 * MS * rng_between(&r->rng, 950, 1050) / 1000;
+        add_op(r, (struct cluster_op){CLUSTER_SAVE, "CheckpointWriter.save",
+                                      dur + (r->id == s->storage ? s->save : 0), 0, 0});
+    }
+    add_op(r, (struct cluster_op){CLUSTER_SYNC, "", 0, 0, 0});
+}
+
+static void place_ranks(struct cluster_sim *s)
+{
+    s->ranks = ARENA_ARRAY(s->arena, struct cluster_rank_sim, (size_t)s->n);
+    for (int i = 0; i < s->n; i++)
+        s->ranks[i] = (struct cluster_rank_sim){
+            .id = i,
+            .tensor = i % s->tp,
+            .data = i / s->tp % s->dp,
+            .stage = i / s->tp / s->dp,
+            .rng = rng_seed(s->o->seed, 1 + (uint64_t)i),
+            .slow = 1000,
+            .experts = 1000,
+            .stalls = ARENA_ARRAY(s->arena, bool, (size_t)s->o->steps),
+        };
+}
+
+void cluster_plan(struct cluster_sim *s)
+{
+    const struct synth_options *o = s->o;
+    struct uses *uses = ARENA_ARRAY(s->arena, struct uses, (size_t)o->ranks);
+    int *all = ARENA_ARRAY(s->arena, int, (size_t)o->ranks);
+
+    s->n = (int)o->ranks;
+    s->tp = (int)o->tp;
+    s->pp = (int)o->pp;
+    s->ep = (int)o->ep;
+    s->dp = s->n / s->tp / s->pp;
+    s->troubles = o->troubles;
+    place_ranks(s);
+    draw_places(s);
+    for (int i = 0; i < s->n; i++) {
+        all[i] = i;
+        s->ranks[i].offset = i == 0 ? 0 : rng_between(&s->rng, -MOST_OFFSET, MOST_OFFSET);
+        s->ranks[i].drift = i == 0 ? 0 : rng_between(&s->rng, -MOST_DRIFT, MOST_DRIFT);
+    }
+    if (s->compute >= 0)
+        s->ranks[s->compute].slow = s->compute_slow;
+    if (s->uneven >= 0)
+        s->ranks[s->uneven].experts = s->uneven_slow;
+    if (s->host >= 0)
+        draw_stalls(s);
+    uint32_t world = add_team(s, 0, all, s->n, false);
+    add_axis(s, uses, AXIS_TENSOR);
+    add_axis(s, uses, AXIS_EXPERT);
+    add_axis(s, uses, AXIS_DATA);
+    add_pairs(s, uses);
+    for (int i = 0; i < s->n; i++) {
+        uses[i].world = world;
+        for (int64_t step = 0; step < o->steps; step++)
+            add_step(s, &s->ranks[i], &uses[i], step);
+    }
+}

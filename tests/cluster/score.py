@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Clusters of `strata synth --cluster` at random places, against their ground truth.
+
+usage: score.py STRATA [CLUSTERS [SEED]]
+Sizes, layouts, troubles and their places are drawn. A cluster is right when every trouble is named with its
+kind and place, nobody else is, and every clock is within 5 us. A slow link of the only communicator of its kind
+cannot be found by comparison: such a one is counted as unknown and is right when the result says so.
+"""
+import json
+import random
+import subprocess
+import sys
+import tempfile
+
+LAYOUTS = [(1, 1, 1, 8), (2, 2, 2, 2), (2, 2, 1, 2), (4, 2, 2, 1), (4, 4, 4, 1), (8, 2, 2, 1), (2, 4, 4, 2),
+           (1, 4, 2, 2), (1, 1, 4, 4), (8, 1, 2, 2), (8, 4, 4, 2), (4, 4, 2, 2), (1, 2, 2, 8)]
+TROUBLES = ["compute,link,host,storage", "compute,link,host,storage", "compute", "link", "host", "storage", "none",
+            "compute,host", "link,storage", "all", "imbalance", "host,storage,imbalance"]
+
+
+def matches(found, true):
+    if found["kind"] != true["kind"]:
+        return False
+    if found["kind"] != "slow_link":
+        return found["rank"] == true["rank"]
+    pair = {true["from"], true["to"]}
+    link = found["link"]
+    return {link["from"], link["to"]} == pair if link else pair <= set(found["ranks"])
+
+
+def is_unknowable(true, result):
+    return true["kind"] == "slow_link" and any("slow links cannot be found" in n for n in result["notes"])
+
+
+def check(strata, folder, totals):
+    result = json.loads(subprocess.run([strata, "cluster", folder, "--json"], check=True,
+                                       capture_output=True).stdout)["result"]
+    with open(folder + "/ground_truth.json") as f:
+        truth = json.load(f)
+    left, wrong = list(truth["culprits"]), []
+    for found in result["culprits"]:
+        true = next((t for t in left if matches(found, t)), None)
+        if true:
+            left.remove(true)
+        else:
+            wrong.append(found)
+    unknown = [t for t in left if is_unknowable(t, result)]
+    missed = [t for t in left if t not in unknown]
+    off = max(abs(c["offset_ns"] - t["offset_ns"]) if c["offset_ns"] is not None else float("inf")
+              for c, t in zip(result["clock"], truth["clock"]))
+    sizes = {k: v for k, v in result["layout"].items() if v is not None}
+    is_laid_out = all(sizes.get(k, 1) == truth[k] for k in ("tp", "pp", "ep", "dp"))
+    totals["named"] += len(truth["culprits"]) - len(left)
+    totals["unknown"] += len(unknown)
+    totals["missed"] += len(missed)
+    totals["wrong"] += len(wrong)
+    totals["layouts"] += is_laid_out
+    totals["worst offset ns"] = max(totals["worst offset ns"], off)
+    is_right = not missed and not wrong and off < 5000 and is_laid_out
+    if not is_right:
+        print("missed", missed, "wrong", wrong, "offset", off, "layout", result["layout"])
+    return is_right
+
+
+def main():
+    strata = sys.argv[1]
+    clusters = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    rng = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    totals = dict.fromkeys(("right", "named", "unknown", "missed", "wrong", "layouts", "worst offset ns"), 0)
+    for i in range(clusters):
+        layouts = LAYOUTS if clusters > 5 else [x for x in LAYOUTS if x[0] * x[1] * x[2] * x[3] <= 16]
+        tp, pp, ep, rest = rng.choice(layouts)
+        troubles = TROUBLES[0] if i == 0 else rng.choice(TROUBLES)
+        args = ["--ranks", tp * pp * ep * rest, "--tp", tp, "--pp", pp, "--ep", ep, "--trouble", troubles,
+                "--steps", rng.choice([8, 10, 12]), "--seed", rng.randrange(1 << 30)]
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([strata, "synth", "-q", "--cluster", "--force", "-o", folder] + [str(a) for a in args],
+                           check=True, stdout=subprocess.DEVNULL)
+            is_right = check(strata, folder, totals)
+        totals["right"] += is_right
+        if not is_right:
+            print("  of", " ".join(str(a) for a in args))
+    print(clusters, "clusters:", ", ".join("%s %g" % x for x in totals.items()))
+    return totals["right"] != clusters
+
+
+if __name__ == "__main__":
+    sys.exit(main())
