@@ -187,7 +187,7 @@ static enum status drop_failing(struct run *run, size_t first, struct diag *d)
 static enum status measure_table(struct run *run, const struct op_table *t, struct diag *d)
 {
     struct flow_measure *m = run->out;
-    const struct op_entry *op = op_find(run->op->op);
+    const struct op_rule *op = op_find(run->op->op);
     size_t *rows = ARENA_ARRAY(&m->arena, size_t, t->n_rows + 1), first = m->rows.n;
     size_t n = choose_rows(run->job, t, rows);
     struct op_row *operands = ARENA_ARRAY(&m->arena, struct op_row, n + 1);
@@ -198,7 +198,7 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
     run->op->rows = t->n_rows;
     run->op->skipped = t->n_rows - n;
     for (size_t i = 0; i < n; i++)
-        measure_row_take(&m->arena, t, rows[i], &operands[i]);
+        flow_measure_row(&m->arena, t, rows[i], &operands[i]);
     enum status st = n > 0 ? measure_run(&job, d) : ST_OK;
     if (st == ST_CANCELLED && !cancelled() && m->is_stopped)
         st = ST_OK;

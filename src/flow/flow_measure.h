@@ -70,7 +70,7 @@ void flow_measure_describe(const struct flow_measure *m, struct report *report);
 /* A row of an operator table as the operator gets it; lists live in the arena. What is no shape or
  * type is marked, and the operator refuses it. */
 struct op_table;
-void measure_row_take(struct arena *arena, const struct op_table *t, size_t row,
+void flow_measure_row(struct arena *arena, const struct op_table *t, size_t row,
                       struct op_row *out);
 
 /* Which back end, and what its device can do. */

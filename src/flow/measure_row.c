@@ -35,7 +35,7 @@ static size_t take_slots(struct arena *arena, struct str shapes, struct str type
         if (text.n == 0 || is_absent(name) || is_absent(text))
             continue;
         slot->is_given = true;
-        slot->t.dtype = name.n > 0 ? dtype_of(name) : DTYPE_F32;
+        slot->t.dtype = name.n > 0 ? tensor_dtype_of(name) : DTYPE_F32;
         slot->is_unknown =
             slot->t.dtype == DTYPE_NONE || !cell_dims(arena, text, &dims) || dims.n > TENSOR_RANK;
         slot->is_nz = str_equal(slot_at(format, i), S("FRACTAL_NZ"));
@@ -75,7 +75,7 @@ static struct op_list list_of(struct arena *arena, const struct op_table *t, siz
     return (struct op_list){at, n};
 }
 
-void measure_row_take(struct arena *arena, const struct op_table *t, size_t row, struct op_row *out)
+void flow_measure_row(struct arena *arena, const struct op_table *t, size_t row, struct op_row *out)
 {
     struct str raw = cell_of(t, row, GRID_COL_RAW_SHAPES);
     struct str shapes = raw.n > 0 ? raw : cell_of(t, row, COL_INPUT_SHAPES);

@@ -72,7 +72,7 @@ const char *cuda_fail(struct cuda_state *c, const char *format, ...)
     return c->problem;
 }
 
-const char *cuda_type(enum tensor_type type)
+const char *cuda_type(enum tensor_dtype type)
 {
     static const char *const names[DTYPES] = {
         [DTYPE_NONE] = "float", [DTYPE_F32] = "float", [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16",

@@ -82,7 +82,7 @@ static const char *fill(struct cuda_state *c, struct device_attention *d)
 
 static bool is_half(const struct op_call *o)
 {
-    enum tensor_type type = o->in[ATTN_QUERY].t.dtype;
+    enum tensor_dtype type = o->in[ATTN_QUERY].t.dtype;
 
     return (type == DTYPE_BF16 || type == DTYPE_F16) && o->out[0].t.dtype == type &&
            o->in[ATTN_KEY].t.dtype == type && o->in[ATTN_VALUE].t.dtype == type;

@@ -31,7 +31,7 @@ struct lt_choice {
     int reserved[4];
 };
 
-static int lt_type(enum tensor_type type)
+static int lt_type(enum tensor_dtype type)
 {
     switch (type) {
     case DTYPE_F16:
@@ -50,7 +50,7 @@ static int lt_type(enum tensor_type type)
 }
 
 /* A matrix of ours, in rows, is one of theirs, in columns, the other way round. */
-static int layout(struct cuda_state *c, void **out, enum tensor_type type, int64_t rows,
+static int layout(struct cuda_state *c, void **out, enum tensor_dtype type, int64_t rows,
                   int64_t columns, int64_t ld, int64_t batch, int64_t step)
 {
     int32_t n = (int32_t)batch;

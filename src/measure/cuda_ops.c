@@ -8,7 +8,7 @@
 #include "measure/op_inside.h"
 
 const char *cuda_kernel(struct cuda_state *c, const char *file, const char *name,
-                        enum tensor_type a, enum tensor_type b, enum tensor_type out,
+                        enum tensor_dtype a, enum tensor_dtype b, enum tensor_dtype out,
                         void **function)
 {
     char text[CUDA_TYPES_TEXT];
@@ -18,17 +18,17 @@ const char *cuda_kernel(struct cuda_state *c, const char *file, const char *name
     return cuda_function(c, file, text, name, function);
 }
 
-int64_t cuda_wide_blocks(int64_t n, enum tensor_type type)
+int64_t cuda_wide_blocks(int64_t n, enum tensor_dtype type)
 {
-    int64_t each = CUDA_ROW_THREADS * (16 / (int64_t)dtype_size(type));
+    int64_t each = CUDA_ROW_THREADS * (16 / (int64_t)tensor_dtype_size(type));
 
     return (n + each - 1) / each;
 }
 
 /* Threads for a row of `n` elements in pieces of sixteen bytes. */
-static unsigned row_threads(int64_t n, enum tensor_type type)
+static unsigned row_threads(int64_t n, enum tensor_dtype type)
 {
-    int64_t pieces = n * (int64_t)dtype_size(type) / 16, threads = 64;
+    int64_t pieces = n * (int64_t)tensor_dtype_size(type) / 16, threads = 64;
 
     while (threads < 1024 && threads * 4 < pieces)
         threads *= 2;
@@ -79,7 +79,7 @@ static const char *build_masked_fill(struct cuda_state *c)
 
 static const char *build_tensor_move(struct cuda_state *c)
 {
-    enum tensor_type from = cuda_in(c, 0)->dtype, to = cuda_out(c, 0)->dtype;
+    enum tensor_dtype from = cuda_in(c, 0)->dtype, to = cuda_out(c, 0)->dtype;
     struct cuda_step copy = {.kind = STEP_COPY, .a = c->in[0], .d = c->out[0]};
     void *f;
 
@@ -89,7 +89,7 @@ static const char *build_tensor_move(struct cuda_state *c)
         return NULL;
     }
     CUDA_TRY(cuda_kernel(c, "move", "cast", from, DTYPE_I32, to, &f));
-    enum tensor_type small = dtype_size(from) < dtype_size(to) ? from : to;
+    enum tensor_dtype small = tensor_dtype_size(from) < tensor_dtype_size(to) ? from : to;
     struct cuda_step *s =
         cuda_launch(c, f, cuda_wide_blocks(c->call->n, small), CUDA_ROW_THREADS, 0);
     PUT_POINTERS(s, c->in[0], c->out[0]);
@@ -97,7 +97,7 @@ static const char *build_tensor_move(struct cuda_state *c)
     return NULL;
 }
 
-const char *cuda_transpose_tiles(struct cuda_state *c, enum tensor_type type, cuda_pointer from,
+const char *cuda_transpose_tiles(struct cuda_state *c, enum tensor_dtype type, cuda_pointer from,
                                  cuda_pointer to, int64_t batch, int64_t rows, int64_t columns)
 {
     void *f;
@@ -163,7 +163,7 @@ static const char *build_pad(struct cuda_state *c)
 }
 
 const char *cuda_rows_by(struct cuda_state *c, cuda_pointer from, cuda_pointer to,
-                         cuda_pointer list, enum tensor_type list_type, int64_t n, int64_t bytes,
+                         cuda_pointer list, enum tensor_dtype list_type, int64_t n, int64_t bytes,
                          bool is_scatter, int64_t share)
 {
     void *f;
@@ -178,9 +178,9 @@ const char *cuda_rows_by(struct cuda_state *c, cuda_pointer from, cuda_pointer t
     return NULL;
 }
 
-static int64_t row_bytes(int64_t n, enum tensor_type type)
+static int64_t row_bytes(int64_t n, enum tensor_dtype type)
 {
-    return n * (int64_t)dtype_size(type);
+    return n * (int64_t)tensor_dtype_size(type);
 }
 
 static const char *build_gather(struct cuda_state *c)
@@ -335,7 +335,7 @@ static const char *build_split_qkv(struct cuda_state *c)
 
 enum { SORT_THREADS = 512 };
 
-static int key_bits(enum tensor_type type)
+static int key_bits(enum tensor_dtype type)
 {
     return type == DTYPE_BF16 ? 16 : 32;
 }
@@ -369,7 +369,7 @@ static const char *build_argmax(struct cuda_state *c)
     return NULL;
 }
 
-const char *cuda_rank_tokens(struct cuda_state *c, cuda_pointer index, enum tensor_type type,
+const char *cuda_rank_tokens(struct cuda_state *c, cuda_pointer index, enum tensor_dtype type,
                              int64_t n, int64_t below, cuda_pointer rank)
 {
     cuda_pointer room;

@@ -121,7 +121,7 @@ static struct measure_result run_loaded(void *state, const struct measure_option
 }
 
 struct measure_result measure_row(void *state, const struct measure_options *o,
-                                  const struct op_entry *op, const struct op_row *row,
+                                  const struct op_rule *op, const struct op_row *row,
                                   struct pool *pool)
 {
     struct measure_result r;

@@ -58,12 +58,12 @@ enum { MEASURE_LIMIT_MS = 60000 };
 
 /* One row in this process. */
 struct measure_result measure_row(void *state, const struct measure_options *o,
-                                  const struct op_entry *op, const struct op_row *row,
+                                  const struct op_rule *op, const struct op_row *row,
                                   struct pool *pool);
 
 /* Gives row `i`; false: it is left out. Called in the parent, before the child is made. */
 struct measure_job {
-    const struct op_entry *op;
+    const struct op_rule *op;
     const struct op_row *rows;
     size_t n;
     struct measure_options options;

@@ -15,7 +15,7 @@
         name, min, max, slots, op_##what##_prepare, op_##what##_unit, NULL                         \
     }
 
-const struct op_entry op_table[OPS] = {
+const struct op_rule op_table[OPS] = {
     ENTRY("Add", 1, 0, false, add),
     ENTRY("AddRmsNormBias", 4, 4, true, add_rms_norm),
     {"ArgMaxV2", 1, 0, false, op_argmax_prepare, op_argmax_unit, op_sort_worth},
@@ -54,7 +54,7 @@ const struct op_entry op_table[OPS] = {
     ENTRY("split_qkv_rmsnorm_rope_kernel", 2, 3, false, split_qkv),
 };
 
-const struct op_entry *op_find(struct str name)
+const struct op_rule *op_find(struct str name)
 {
     for (size_t i = 0; i < OPS; i++)
         if (str_equal(str_of(op_table[i].name), name))
@@ -105,7 +105,7 @@ struct op_arg *op_in(struct op_call *c, const struct op_slot *slot)
     return arg;
 }
 
-static struct tensor tensor_like(enum tensor_type type, size_t rank, const int64_t *dim)
+static struct tensor tensor_like(enum tensor_dtype type, size_t rank, const int64_t *dim)
 {
     struct tensor t = {.dtype = type, .rank = rank};
 
@@ -114,14 +114,14 @@ static struct tensor tensor_like(enum tensor_type type, size_t rank, const int64
     return t;
 }
 
-struct op_arg *op_made(struct op_call *c, enum tensor_type type, size_t rank, const int64_t *dim)
+struct op_arg *op_made(struct op_call *c, enum tensor_dtype type, size_t rank, const int64_t *dim)
 {
     struct tensor t = tensor_like(type, rank, dim);
 
     return add_arg(c, &t);
 }
 
-struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum tensor_type otherwise,
+struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum tensor_dtype otherwise,
                       size_t rank, const int64_t *dim)
 {
     const struct op_slot *slot = &row->out[c->n_out];
@@ -207,7 +207,7 @@ static int64_t sum_bytes(const struct op_slot *slots, size_t n)
     return sum;
 }
 
-const char *op_prepare(struct op_call *call, const struct op_entry *op, const struct op_row *given,
+const char *op_prepare(struct op_call *call, const struct op_rule *op, const struct op_row *given,
                        struct arena *arena)
 {
     struct op_row *row = ARENA_NEW(arena, struct op_row);
@@ -393,7 +393,7 @@ static void compare(struct op_check *check, const struct op_call *c, const struc
                     int64_t unit, const struct op_span *span, struct arena *scratch)
 {
     const struct tensor *t = &c->out[span->out].t;
-    bool is_place = c->op->worth != NULL && !dtype_is_float(t->dtype);
+    bool is_place = c->op->worth != NULL && !tensor_dtype_is_float(t->dtype);
     double *expected = op_load(t, span->from, span->n, scratch);
     double *found = op_load(&got->out[span->out].t, span->from, span->n, scratch);
 

@@ -88,10 +88,10 @@ struct op_attention {
     bool has_lse, is_merging; /* logarithms of sums are an output; results join earlier ones */
 };
 
-struct op_entry;
+struct op_rule;
 
 struct op_call {
-    const struct op_entry *op;
+    const struct op_rule *op;
     struct arena *arena;
     struct op_arg in[OP_ARGS], out[OP_OUTPUTS];
     size_t n_in, n_out;
@@ -118,7 +118,7 @@ struct op_span {
 };
 enum { OP_SPANS = 8 };
 
-struct op_entry {
+struct op_rule {
     const char *name;
     uint8_t min_in, max_in; /* slots, or inputs that are there; max 0: any */
     bool has_slots;         /* empty slots keep their place */
@@ -134,12 +134,12 @@ struct op_entry {
 };
 
 enum { OPS = 36 };
-extern const struct op_entry op_table[OPS]; /* by name */
+extern const struct op_rule op_table[OPS]; /* by name */
 
-const struct op_entry *op_find(struct str name);
+const struct op_rule *op_find(struct str name);
 
 /* Fills `call`, whose lists live in the arena. Returns NULL or why the row cannot run. */
-const char *op_prepare(struct op_call *call, const struct op_entry *op, const struct op_row *row,
+const char *op_prepare(struct op_call *call, const struct op_rule *op, const struct op_row *row,
                        struct arena *arena);
 
 /* Bytes of all operands and outputs. */
@@ -171,14 +171,14 @@ struct op_check op_check(const struct op_call *call, const struct op_call *got, 
 struct op_arg *op_in(struct op_call *c, const struct op_slot *slot);
 
 /* An operand that the row does not have. */
-struct op_arg *op_made(struct op_call *c, enum tensor_type type, size_t rank, const int64_t *dim);
+struct op_arg *op_made(struct op_call *c, enum tensor_dtype type, size_t rank, const int64_t *dim);
 #define OP_MADE(c, type, ...)                                                                      \
     op_made(c, type, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                     \
             (const int64_t[]){__VA_ARGS__})
 
 /* The next output with this shape; its type is that of the row's output in this place, else
  * `otherwise`. */
-struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum tensor_type otherwise,
+struct op_arg *op_out(struct op_call *c, const struct op_row *row, enum tensor_dtype otherwise,
                       size_t rank, const int64_t *dim);
 #define OP_OUT(c, row, otherwise, ...)                                                             \
     op_out(c, row, otherwise, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),            \

@@ -32,7 +32,7 @@ static size_t read_dims(const struct tree *list, int64_t *out)
 struct operand_role {
     const char *op, *name;
     int slot, arg;
-    enum tensor_type type;
+    enum tensor_dtype type;
 };
 
 static const struct operand_role roles[] = {
@@ -97,13 +97,13 @@ static struct operand_role role_of(struct str op, struct str name, int at)
     return (struct operand_role){NULL, NULL, at, at, DTYPE_F32};
 }
 
-static void slot_of(struct op_slot *slot, const struct tree *value, enum tensor_type type)
+static void slot_of(struct op_slot *slot, const struct tree *value, enum tensor_dtype type)
 {
     *slot = (struct op_slot){.is_given = true, .t.dtype = type};
     slot->t.rank = read_dims(tree_get(value, S("shape")), slot->t.dim);
 }
 
-static enum tensor_type output_type(const struct tree *v, struct str name)
+static enum tensor_dtype output_type(const struct tree *v, struct str name)
 {
     struct str type = tree_get_text(tree_get(v, S("attrs")), S("output_dtype"), S(""));
     struct str op = tree_get_text(v, S("op"), S(""));
@@ -115,7 +115,7 @@ static enum tensor_type output_type(const struct tree *v, struct str name)
         return DTYPE_I32;
     if (str_equal(op, S("GroupedMatmulSwigluQuant")) || str_equal(op, S("DynamicQuant")))
         return str_equal(name, S("out")) ? DTYPE_I8 : DTYPE_F32;
-    return dtype_of(type);
+    return tensor_dtype_of(type);
 }
 
 static struct op_list list_of(const struct tree *v, struct str name)
@@ -134,7 +134,7 @@ static void row_of(struct op_row *row, const struct tree *v)
     *row = (struct op_row){.runtime = {-1, -1, -1, -1, -1, .layout = S("")}};
     for (const struct tree *i = tree_get(v, S("inputs"))->first; i != NULL; i = i->next, at++) {
         struct operand_role role = role_of(op, i->key, at);
-        enum tensor_type type = role.type;
+        enum tensor_dtype type = role.type;
         if (str_starts(op, S("GroupedMatmulSwiglu")) && at < 2)
             type = DTYPE_I8;
         if (role.slot < 0)
@@ -209,7 +209,7 @@ static void compare_output(const struct op_call *call, size_t out, const struct 
          x = x->next, i++) {
         double want = tree_number(x), got = tensor_at(t, i);
         double most = t->dtype == DTYPE_I8 ? 1 : 1e-5 * fmax(1, fabs(want));
-        bool is_place = call->op->worth != NULL && !dtype_is_float(t->dtype) && want >= 0;
+        bool is_place = call->op->worth != NULL && !tensor_dtype_is_float(t->dtype) && want >= 0;
         if (is_place && got != want) {
             int64_t width = tensor_count(t) / call->units;
             want = call->op->worth(call, i / width, (int64_t)want, &scratch);
@@ -270,7 +270,7 @@ TEST(the_references_give_the_vectors)
     mapfile_close(&map);
 }
 
-static void tensor_of(struct tensor *t, const struct tree *dims, enum tensor_type type)
+static void tensor_of(struct tensor *t, const struct tree *dims, enum tensor_dtype type)
 {
     *t = (struct tensor){.dtype = type};
     t->rank = read_dims(dims, t->dim);
@@ -298,7 +298,7 @@ static void check_function(struct str fn, const struct tree *in, const struct tr
     } else if (str_equal(fn, S("quant_role"))) {
         static const char *const names[] = {"bias", "pertoken_scale", "offset", ""};
         tensor_of(&x, b, DTYPE_F32);
-        tensor_of(&y, b->next, dtype_of(tree_text(b->next->next)));
+        tensor_of(&y, b->next, tensor_dtype_of(tree_text(b->next->next)));
         struct str role = str_of(names[op_quant_role(x.dim[0], x.dim[1], &y)]);
         assert_true(str_equal(role, tree_text(out)));
     } else if (str_equal(fn, S("transpose_dims"))) {

@@ -20,11 +20,11 @@ static const struct {
     [DTYPE_I64] = {"int64", 8, false}, [DTYPE_BOOL] = {"bool", 1, false},
 };
 
-enum tensor_type dtype_of(struct str name)
+enum tensor_dtype tensor_dtype_of(struct str name)
 {
     static const struct {
         struct str name;
-        enum tensor_type type;
+        enum tensor_dtype type;
     } names[] = {
         {S_INIT("FLOAT"), DTYPE_F32},        {S_INIT("FLOAT32"), DTYPE_F32},
         {S_INIT("FLOAT16"), DTYPE_F16},      {S_INIT("BF16"), DTYPE_BF16},
@@ -44,17 +44,17 @@ enum tensor_type dtype_of(struct str name)
     return DTYPE_NONE;
 }
 
-const char *dtype_name(enum tensor_type type)
+const char *tensor_dtype_name(enum tensor_dtype type)
 {
     return types[type].name;
 }
 
-size_t dtype_size(enum tensor_type type)
+size_t tensor_dtype_size(enum tensor_dtype type)
 {
     return types[type].size;
 }
 
-bool dtype_is_float(enum tensor_type type)
+bool tensor_dtype_is_float(enum tensor_dtype type)
 {
     return types[type].is_float;
 }
@@ -73,7 +73,7 @@ int64_t tensor_bytes(const struct tensor *t)
 {
     int64_t n = tensor_count(t);
 
-    return n < 0 ? -1 : n * (int64_t)dtype_size(t->dtype);
+    return n < 0 ? -1 : n * (int64_t)tensor_dtype_size(t->dtype);
 }
 
 int64_t tensor_back(const struct tensor *t, size_t from_end)
@@ -283,8 +283,8 @@ void tensor_fill(const struct tensor *t, uint64_t seed, int64_t below, int64_t f
         int64_t m = n - i < CHUNK ? n - i : CHUNK;
         for (int64_t k = 0; k < m; k++) {
             uint64_t r = tensor_random(seed, (uint64_t)(from + i + k));
-            part[k] = dtype_is_float(t->dtype) ? (double)(r >> 40) * 0x1p-23 - 1
-                                               : (double)((r >> 16) % end);
+            part[k] = tensor_dtype_is_float(t->dtype) ? (double)(r >> 40) * 0x1p-23 - 1
+                                                      : (double)((r >> 16) % end);
         }
         tensor_store(t, from + i, m, part);
     }

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 
-enum tensor_type {
+enum tensor_dtype {
     DTYPE_NONE,
     DTYPE_F32,
     DTYPE_F16,
@@ -28,13 +28,13 @@ enum tensor_type {
 enum { DTYPES = DTYPE_BOOL + 1, TENSOR_RANK = 8 };
 
 /* "DT_BF16", "BF16", "FLOAT8_E4M3FN": DTYPE_NONE for what is no type here. */
-enum tensor_type dtype_of(struct str name);
-const char *dtype_name(enum tensor_type type); /* "bf16" */
-size_t dtype_size(enum tensor_type type);
-bool dtype_is_float(enum tensor_type type);
+enum tensor_dtype tensor_dtype_of(struct str name);
+const char *tensor_dtype_name(enum tensor_dtype type); /* "bf16" */
+size_t tensor_dtype_size(enum tensor_dtype type);
+bool tensor_dtype_is_float(enum tensor_dtype type);
 
 struct tensor {
-    enum tensor_type dtype;
+    enum tensor_dtype dtype;
     size_t rank;
     int64_t dim[TENSOR_RANK];
     void *data;
