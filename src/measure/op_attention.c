@@ -196,6 +196,33 @@ static void fia_views(struct op_call *c, const struct op_row *row)
     OP_OUT(c, row, q->dtype, n, b, s, a->value);
 }
 
+static bool same_lengths(int32_t *out, size_t n, int64_t value)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)value;
+    return value <= INT32_MAX;
+}
+
+static bool plain_lengths(struct op_list list, int32_t *out)
+{
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.at[i] < 0 || list.at[i] > INT32_MAX)
+            return false;
+        out[i] = (int32_t)list.at[i];
+    }
+    return true;
+}
+
+/* 0, 1, 2, ... */
+static int32_t *counted(struct op_call *c, size_t n)
+{
+    int32_t *out = numbers(c, n);
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)i;
+    return out;
+}
+
 static const char *fia_lengths(struct op_call *c, const struct op_row *row,
                                const struct op_fia_args *args)
 {
@@ -213,30 +240,39 @@ static const char *fia_lengths(struct op_call *c, const struct op_row *row,
         (is_4d && (int64_t)query.n != q->dim[0]))
         return op_refuse(c, "%zu query and %zu key sequences", query.n, kv.n);
     a->seqs = (int64_t)query.n;
-    int32_t *q_len = numbers(c, query.n), *kv_len = numbers(c, query.n), *rows = NULL;
-    bool is_fit = true;
-    if (is_4d) {
-        rows = numbers(c, query.n);
-        for (size_t i = 0; i < query.n; i++) {
-            rows[i] = (int32_t)i;
-            q_len[i] = (int32_t)q->dim[2];
-        }
-    } else {
-        is_fit = to_lengths(query, q->dim[0], q_len);
-    }
+    int32_t *q_len = numbers(c, query.n), *kv_len = numbers(c, query.n);
+    bool is_fit =
+        is_4d ? same_lengths(q_len, query.n, q->dim[2]) : to_lengths(query, q->dim[0], q_len);
     if (is_paged || is_4d)
-        for (size_t i = 0; i < kv.n; i++) {
-            is_fit = is_fit && kv.at[i] >= 0 && kv.at[i] < INT32_MAX;
-            kv_len[i] = (int32_t)kv.at[i];
-        }
+        is_fit = is_fit && plain_lengths(kv, kv_len);
     else
         is_fit = is_fit && to_lengths(kv, key->dim[0], kv_len);
     if (!is_fit)
         return op_refuse(c, "the lengths of the sequences do not fit the operands");
     a->q_len = q_len;
     a->kv_len = kv_len;
-    a->q_row = is_4d ? rows : begins(c, q_len, a->seqs);
-    a->kv_row = is_4d ? rows : begins(c, kv_len, a->seqs);
+    a->q_row = is_4d ? counted(c, query.n) : begins(c, q_len, a->seqs);
+    a->kv_row = is_4d ? a->q_row : begins(c, kv_len, a->seqs);
+    return NULL;
+}
+
+static const char *fia_heads(struct op_call *c, const struct op_row *row,
+                             const struct op_fia_args *args)
+{
+    struct op_attention *a = &c->attention;
+    const struct tensor *q = &row->in[FIA_QUERY].t;
+    bool has_rope = row->in[FIA_QUERY_ROPE].is_given;
+
+    a->heads = q->dim[1];
+    a->kv_heads = args->kv_heads;
+    a->dim = tensor_back(q, 0);
+    a->rope = has_rope ? tensor_back(&row->in[FIA_QUERY_ROPE].t, 0) : 0;
+    a->is_causal = args->sparse_mode == 3;
+    c->scale = args->scale;
+    if (a->heads < 1 || args->heads != a->heads ||
+        (has_rope && tensor_rows(&row->in[FIA_QUERY_ROPE].t) != tensor_rows(q)))
+        return op_refuse(c, "%lld heads are told, the query has %lld", (long long)args->heads,
+                         (long long)a->heads);
     return NULL;
 }
 
@@ -254,18 +290,10 @@ const char *op_fia_prepare(struct op_call *c, const struct op_row *row)
         return problem;
     if (args.sparse_mode != 0 && args.sparse_mode != 3)
         return op_refuse(c, "sparse mode %lld is not replayed", (long long)args.sparse_mode);
+    if ((problem = fia_heads(c, row, &args)) != NULL)
+        return problem;
     const struct tensor *q = &row->in[FIA_QUERY].t;
     bool has_rope = row->in[FIA_QUERY_ROPE].is_given;
-    a->heads = q->dim[1];
-    a->kv_heads = args.kv_heads;
-    a->dim = tensor_back(q, 0);
-    a->rope = has_rope ? tensor_back(&row->in[FIA_QUERY_ROPE].t, 0) : 0;
-    a->is_causal = args.sparse_mode == 3;
-    c->scale = args.scale;
-    if (a->heads < 1 || args.heads != a->heads ||
-        (has_rope && tensor_rows(&row->in[FIA_QUERY_ROPE].t) != tensor_rows(q)))
-        return op_refuse(c, "%lld heads are told, the query has %lld", (long long)args.heads,
-                         (long long)a->heads);
     for (size_t i = 0; i < ARRAY_LEN(slots); i++)
         add_or_empty(c, &row->in[slots[i]]);
     bool is_paged = row->in[FIA_TABLE].is_given;
@@ -310,26 +338,40 @@ static void one_sequence(struct op_call *c, int64_t q, int64_t kv)
     a->q_row = a->kv_row = zero;
 }
 
-const char *op_ring_prepare(struct op_call *c, const struct op_row *row)
-{
-    enum { Q, Q_ROPE, K, K_ROPE, V, PRE_OUT = 13, PRE_LSE = 14 };
-    struct op_attention *a = &c->attention;
-    const struct tensor *q = &row->in[Q].t, *k = &row->in[K].t, *v = &row->in[V].t;
+enum { RING_Q, RING_Q_ROPE, RING_K, RING_K_ROPE, RING_V };
 
-    a->is_merging = row->in[PRE_OUT].is_given && row->in[PRE_LSE].is_given;
-    for (size_t i = Q; i <= V; i++)
+static const char *ring_sizes(struct op_call *c, const struct op_row *row)
+{
+    struct op_attention *a = &c->attention;
+    const struct tensor *q = &row->in[RING_Q].t, *k = &row->in[RING_K].t, *v = &row->in[RING_V].t;
+
+    for (size_t i = RING_Q; i <= RING_V; i++)
         if (row->in[i].t.rank != 3 || row->in[i].t.dim[1] != q->dim[1] ||
-            row->in[i].t.dim[0] != (i < K ? q : k)->dim[0])
+            row->in[i].t.dim[0] != (i < RING_K ? q : k)->dim[0])
             return op_refuse(c, "needs (Tq,H,d) twice and (Tk,H,d) three times");
     a->heads = a->kv_heads = q->dim[1];
     a->dim = q->dim[2];
-    a->rope = row->in[Q_ROPE].t.dim[2];
+    a->rope = row->in[RING_Q_ROPE].t.dim[2];
     a->value = v->dim[2];
-    if (k->dim[2] != a->dim || row->in[K_ROPE].t.dim[2] != a->rope || a->heads < 1 ||
+    if (k->dim[2] != a->dim || row->in[RING_K_ROPE].t.dim[2] != a->rope || a->heads < 1 ||
         q->dim[0] > INT32_MAX || k->dim[0] > INT32_MAX)
         return op_refuse(c, "the keys do not fit the queries");
-    const struct op_slot *order[] = {&row->in[Q], &row->in[K],      &row->in[V],
-                                     NULL,        &row->in[Q_ROPE], &row->in[K_ROPE]};
+    return NULL;
+}
+
+const char *op_ring_prepare(struct op_call *c, const struct op_row *row)
+{
+    enum { PRE_OUT = 13, PRE_LSE = 14 };
+    struct op_attention *a = &c->attention;
+    const struct tensor *q = &row->in[RING_Q].t, *k = &row->in[RING_K].t;
+
+    a->is_merging = row->in[PRE_OUT].is_given && row->in[PRE_LSE].is_given;
+    const char *problem = ring_sizes(c, row);
+    if (problem != NULL)
+        return problem;
+    const struct op_slot *order[] = {&row->in[RING_Q],      &row->in[RING_K],
+                                     &row->in[RING_V],      NULL,
+                                     &row->in[RING_Q_ROPE], &row->in[RING_K_ROPE]};
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
         add_or_empty(c, order[i]);
     if (a->is_merging) {
