@@ -34,7 +34,8 @@ __device__ __forceinline__ u32 piece(int row, int chunk) { return (u32)((chunk >
 __device__ __forceinline__ i64 key_at(const attention &a, const view &v, int seq, i64 head, i64 pos)
 {
     if (a.block == 0) return (i64)a.kv_row[seq] * v.unit + pos * v.pos + head * v.head;
-    return (i64)a.table[seq * a.width + pos / a.block] * v.unit + pos % a.block * v.pos + head * v.head;
+    u32 in = (u32)pos / (u32)a.block; // 64-bit division takes a hundred instructions
+    return (i64)a.table[seq * a.width + in] * v.unit + (i64)((u32)pos - in * (u32)a.block) * v.pos + head * v.head;
 }
 __device__ __forceinline__ void load_tile(const attention &a, const elem *from, const view &v, u32 to, int seq, i64 head, i64 first, i64 end)
 {

@@ -16,14 +16,15 @@ extern "C" __global__ void rms_norm(const TI *x, const TI *x2, const TB *gamma, 
             i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
             if (i >= n) break;
             keep[k] = load(a + i);
-            if (b) {
-                vec<TI> other = load(b + i);
+            vec<TI> other;
+            if (b) other = load(b + i);
 #pragma unroll
-                for (int e = 0; e < N; e++) put(keep[k].at[e], to_f(keep[k].at[e]) + to_f(other.at[e]));
-                *(uint4 *)(sum + row * n + i) = keep[k].all;
+            for (int e = 0; e < N; e++) {
+                float v = to_f(keep[k].at[e]) + (b ? to_f(other.at[e]) : 0.f);
+                squares += v * v; // of the sum as it is, not as it is stored
+                put(keep[k].at[e], v);
             }
-#pragma unroll
-            for (int e = 0; e < N; e++) squares += to_f(keep[k].at[e]) * to_f(keep[k].at[e]);
+            if (b) *(uint4 *)(sum + row * n + i) = keep[k].all;
         }
     } else {
         for (i64 i = threadIdx.x; i < n; i += blockDim.x) {

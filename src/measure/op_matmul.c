@@ -371,8 +371,9 @@ const char *op_dispatch_prepare(struct op_call *c, const struct op_row *row)
     if (row->runtime.ep_size > 1)
         return op_refuse(c, "EP Size %lld needs as many devices", (long long)row->runtime.ep_size);
     c->m = row->in[0].t.dim[0];
-    c->k = c->depth = row->in[0].t.dim[1];
+    c->k = row->in[0].t.dim[1];
     c->n = w1->t.dim[2];
+    c->depth = num_most_product(c->k, c->n / 2); /* two products in a row */
     c->experts = w1->t.dim[0];
     c->top_k = row->in[3].t.dim[1];
     c->units = c->m;
