@@ -138,12 +138,17 @@ struct strata_pto_host {
     void (*cross)(void *core, const char *what, int64_t pipe, int64_t id,
                   struct strata_pto_place place);
     uint64_t (*clock)(void *core);
+    /* Called before a scalar access to a tensor; n 0: its cache line is dropped. */
+    void (*access)(void *core, const void *at, int64_t n, int is_store);
+    uintptr_t gm_begin, gm_bytes; /* all tensors are in here */
     /* Something the host cannot do; ends the run with this reason. */
     void (*stop)(void *core, const char *reason, struct strata_pto_place place);
 };
 
-/* Every compiled kernel has this; the host calls it before kernel_entry(). */
+/* Every compiled kernel has these; the host calls the first before anything else, and
+ * kernel_entry() by way of the second. */
 void strata_pto_attach(const struct strata_pto_host *host);
+void strata_pto_enter(void (*entry)(int64_t *args), int64_t *args);
 
 #ifdef __cplusplus
 }

@@ -33,17 +33,27 @@ static const struct {
     long number;
     const char *what;
 } words[] = {
-    {SYS_socket, "opens a socket"},      {SYS_connect, "connects to a network"},
-    {SYS_execve, "starts a program"},    {SYS_clone, "starts a process"},
+    {SYS_socket, "opens a socket"},
+    {SYS_connect, "connects to a network"},
+    {SYS_execve, "starts a program"},
+    {SYS_clone, "starts a process"},
 #ifdef SYS_fork
-    {SYS_fork, "starts a process"},      {SYS_vfork, "starts a process"},
-    {SYS_open, "opens a file to write"}, {SYS_unlink, "removes a file"},
+    {SYS_fork, "starts a process"},
+    {SYS_vfork, "starts a process"},
+    {SYS_open, "opens a file to write"},
+    {SYS_unlink, "removes a file"},
 #endif
-    {SYS_clone3, "starts a process"},    {SYS_openat, "opens a file to write"},
-    {SYS_unlinkat, "removes a file"},    {SYS_write, "writes to a file"},
-    {SYS_writev, "writes to a file"},    {SYS_kill, "sends a signal"},
-    {SYS_ptrace, "traces a process"},    {SYS_mkdirat, "makes a folder"},
+    {SYS_clone3, "starts a process"},
+    {SYS_openat, "opens a file to write"},
+    {SYS_unlinkat, "removes a file"},
+    {SYS_write, "writes to a file"},
+    {SYS_writev, "writes to a file"},
+    {SYS_kill, "sends a signal"},
+    {SYS_ptrace, "traces a process"},
+    {SYS_mkdirat, "makes a folder"},
     {SYS_renameat, "renames a file"},
+    {SYS_rt_sigaction, "installs a signal handler"},
+    {SYS_getppid, "looks for another process"},
 };
 
 static void on_call(int signal_number, siginfo_t *info, void *context)
@@ -115,7 +125,6 @@ static bool install(int out)
         ALLOW_CALL(nanosleep),
         ALLOW_CALL(sched_yield),
         ALLOW_CALL(sched_getaffinity),
-        ALLOW_CALL(rt_sigaction),
         ALLOW_CALL(rt_sigprocmask),
         ALLOW_CALL(rt_sigreturn),
         ALLOW_CALL(sigaltstack),
@@ -162,5 +171,7 @@ bool sandbox_enter(const struct sandbox *s)
     limit(RLIMIT_CORE, 0);
     if (s->seconds > 0)
         limit(RLIMIT_CPU, (rlim_t)s->seconds);
+    if (s->data_bytes > 0 && !WITH_ASAN) /* whose shadow is larger */
+        limit(RLIMIT_DATA, (rlim_t)s->data_bytes);
     return install(s->out);
 }

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 struct sandbox {
-    int out;         /* the only descriptor that may be written */
-    int64_t seconds; /* of processor time */
+    int out;            /* the only descriptor that may be written */
+    int64_t seconds;    /* of processor time */
+    int64_t data_bytes; /* of memory of its own, shared one apart; 0: no limit */
     /* Called in a signal handler; ends the process. */
     void (*told)(const char *what);
 };

@@ -43,6 +43,8 @@ static const struct opt options[] = {
                "kernel as PTO text, instead of its C++ source"),
     OPT_GROUP("Arguments"),
     OPT_STRING(0, "arg-spec", "FILE", struct args, job.arg_spec, "all arguments, as JSON"),
+    OPT_STRING(0, "write-arg-spec", "FILE", struct args, job.write_arg_spec,
+               "write the arguments, guessed where unknown, and stop"),
     OPT_STRING(0, "dump-dir", "DIR", struct args, job.dump_dir, "folder of dumped tensors"),
     OPT_STRING(0, "task-id", "ID", struct args, job.task_id, "use only the tensors of this task"),
     OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, job.set_args,
@@ -135,7 +137,7 @@ static void print(struct session *s, const struct incore_replay_result *r)
     }
     if (r->cycles > 0 && !s->common.quiet)
         out_printf(&s->out, "simulated (built-in simulator): %" PRId64 " cycles\n", r->cycles);
-    if (!s->common.quiet)
+    if (!s->common.quiet && r->workspace != NULL)
         out_printf(&s->out, "Insight trace workspace: %s\n", r->workspace);
     if (r->simulator != NULL && !s->common.quiet)
         out_printf(&s->out, "MindStudio Insight input: %s\n", r->simulator);

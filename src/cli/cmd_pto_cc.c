@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 
-#include "base/json_write.h"
 #include "base/outfile.h"
 #include "capture/capture.h"
 #include "cli/pto_params.h"
@@ -93,28 +92,15 @@ static void extend(struct pto_cpp_run *r)
         const struct pto_cpp_buffer *b = &r->buffers.at[i];
         struct slot *slot = (struct slot *)b->slot;
         int64_t n = (int64_t)(b->reached / (size_t)slot->dtype->bytes), dim = r->draft_dim;
-        if (n > dim * dim)
+        if (slot->is_tensor && n > dim * dim)
             slot->shape[0] = (n + dim - 1) / dim;
     }
 }
 
 static enum status write_spec(struct session *s, const struct args *a, struct pto_cpp_run *r)
 {
-    struct text t = {0};
-    struct json_writer j;
-
     extend(r);
-    json_write_init(&j, text_sink(&t), JSON_INDENTED);
-    json_write_object(&j);
-    json_write_key(&j, S("args"));
-    json_write_array(&j);
-    for (size_t i = 0; i < r->slots.n; i++)
-        record_json(&j, &slot_record, &r->slots.at[i], NULL);
-    json_write_end(&j);
-    json_write_end(&j);
-    (void)json_write_finish(&j);
-    enum status status = outfile_save(a->write_arg_spec, text_view(&t), &s->diag);
-    text_free(&t);
+    enum status status = args_save(a->write_arg_spec, &r->slots, &s->diag);
     if (status == ST_OK)
         session_wrote(s, a->write_arg_spec);
     return status;
@@ -227,16 +213,19 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
 static enum status run_all(struct session *s, const struct args *a, struct pto_cpp_run *r,
                            const struct pto_cpp_job *job, struct pto_sim_run *x)
 {
-    if (a->compile_only)
-        return pto_cpp_compile(job, r, &s->diag);
-    TRY(pto_cpp_run(job, r, &s->diag));
+    enum status status =
+        a->compile_only ? pto_cpp_compile(job, r, &s->diag) : pto_cpp_run(job, r, &s->diag);
+
+    /* Wrong guesses are a reason to correct them. */
+    if (a->write_arg_spec && (status == ST_OK || (r->is_drafted && r->slots.n > 0)))
+        TRY(write_spec(s, a, r));
+    if (status != ST_OK || a->compile_only)
+        return status;
     if (a->emit) {
         TRY(outfile_save(a->emit, text_view(&r->text), &s->diag));
         session_wrote(s, a->emit);
     }
     TRY(use_buffers(s, a, r, x));
-    if (a->write_arg_spec)
-        TRY(write_spec(s, a, r));
     if (r->is_drafted && r->slots.n > 0)
         diag_add(&s->diag, SEV_WARN, "pto-cpp.guessed", (struct where){.path = job->source},
                  "shapes and values of %zu arguments are guesses: every tensor %d x %d, every "

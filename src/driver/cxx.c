@@ -176,6 +176,25 @@ static enum status find_compiler(const struct cxx_job *job, struct arena *arena,
                      "a kernel in C++ needs a C++ compiler, and none was found");
 }
 
+/* Scalar accesses become calls (pto/common/host.hpp), locals and globals stay as they are. */
+static void add_hooks(struct command_line *c, const char *compiler)
+{
+    static const char *const gcc[] = {"-fno-gnu-unique",
+                                      "--param=asan-instrumentation-with-call-threshold=0",
+                                      "--param=asan-stack=0", "--param=asan-globals=0"};
+    static const char *const clang[] = {"-mllvm", "-asan-instrumentation-with-call-threshold=0",
+                                        "-mllvm", "-asan-stack=0",
+                                        "-mllvm", "-asan-globals=0"};
+
+    add(c, "-fsanitize=kernel-address");
+    if (str_contains(str_of(compiler), S("clang")))
+        for (size_t i = 0; i < ARRAY_LEN(clang); i++)
+            add(c, clang[i]);
+    else
+        for (size_t i = 0; i < ARRAY_LEN(gcc); i++)
+            add(c, gcc[i]);
+}
+
 /* Compiles a preprocessed text; the object appears under its name when it is whole. */
 static enum status make_object(const struct cxx_job *job, const char *compiler, const char *stem,
                                struct str source, struct arena *arena, struct cxx_object *out,
@@ -183,15 +202,15 @@ static enum status make_object(const struct cxx_job *job, const char *compiler, 
 {
     const char *text = arena_printf(arena, "%s-%d.ii", stem, (int)getpid());
     const char *object = arena_printf(arena, "%s-%d.so", stem, (int)getpid());
-    const char *const words[] = {"-std=c++17", "-x", "c++-cpp-output", "-O1", "-w", "-shared",
-                                 "-fPIC",      "-o", object,           text};
+    const char *const words[] = {"-std=c++17", "-x",    "c++-cpp-output", "-O1", "-w",
+                                 "-shared",    "-fPIC", "-Wl,-Bsymbolic", "-o",  object,
+                                 text};
     struct command_line line = {0};
     struct proc_result done;
 
     TRY(outfile_save(text, source, d));
     add(&line, compiler);
-    if (!str_contains(str_of(compiler), S("clang")))
-        add(&line, "-fno-gnu-unique");
+    add_hooks(&line, compiler);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         add(&line, words[i]);
     enum status status = run_compiler(&line, job, arena, &done, d);

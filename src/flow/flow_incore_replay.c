@@ -7,15 +7,39 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/mapfile.h"
 #include "flow/incore_run.h"
 #include "replay/args.h"
+#include "replay/draft.h"
 #include "replay/paths.h"
+
+enum { DRAFT_DIM = 128 };
 
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
 
     return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* What the source suggests, when nobody else knows. */
+static enum status draft_of(const struct incore_replay_job *job, struct incore_replay_result *r,
+                            struct diag *d)
+{
+    struct mapfile map;
+
+    if (job->write_arg_spec == NULL)
+        diag_hint(d, "try", "--write-arg-spec FILE for a draft of the arguments to fill in");
+    if (job->write_arg_spec == NULL)
+        return args_recipe(&r->arena, &r->scene, &r->kernel, &r->slots, d);
+    TRY(mapfile_open(&map, r->kernel.incore.path, d));
+    draft_slots(arena_str(&r->arena, map.text), DRAFT_DIM, &r->arena, &r->slots);
+    mapfile_close(&map);
+    diag_add(d, SEV_WARN, "replay.guessed", (struct where){.path = r->kernel.incore.path},
+             "shapes and values of %zu arguments are guesses to be corrected: every tensor %d x "
+             "%d, every value 1",
+             r->slots.n, DRAFT_DIM, DRAFT_DIM);
+    return ST_OK;
 }
 
 /* Where the arguments come from, in order of priority. */
@@ -32,8 +56,10 @@ static enum status find_slots(const struct incore_replay_job *job, struct incore
         TRY(args_dump(&r->arena, from, job->task_id, &r->slots, d));
     } else if (!args_has_recipe(&r->scene) && args_in_scene(&r->scene)) {
         TRY(args_scene(&r->arena, &r->scene, &r->slots, d));
-    } else {
+    } else if (args_has_recipe(&r->scene)) {
         TRY(args_recipe(&r->arena, &r->scene, &r->kernel, &r->slots, d));
+    } else {
+        TRY(draft_of(job, r, d));
     }
     for (size_t i = 0; i < job->set_args.n; i++)
         TRY(args_set(&r->arena, job->set_args.at[i], &r->slots, d));
@@ -137,6 +163,10 @@ static enum status make_workspace(const struct incore_replay_job *job,
     TRY(scene_read(&r->arena, job->module, str_of(job->case_name), &r->scene, d));
     TRY(kernel_select(&r->scene, &job->choice, &r->kernel, d));
     TRY(find_slots(job, r, d));
+    if (job->write_arg_spec != NULL) {
+        vec_push(&r->wrote, job->write_arg_spec);
+        return args_save(job->write_arg_spec, &r->slots, d);
+    }
     TRY(scene_check_platform(&r->scene, str_of(job->platform), &r->arena, d));
     TRY(spmd_find(&r->kernel, r->ws.platform, &r->ws.spmd, d));
     TRY(pick_folder(job, r, d));
@@ -187,7 +217,7 @@ enum status flow_incore_replay(const struct incore_replay_job *job, struct diag 
     if (job->is_ptoas)
         return incore_replay_ptoas(job, out, d);
     TRY(make_workspace(job, out, d));
-    return job->is_dry ? ST_OK : run_workspace(job, out, d);
+    return job->is_dry || job->write_arg_spec ? ST_OK : run_workspace(job, out, d);
 }
 
 void incore_replay_result_free(struct incore_replay_result *r)

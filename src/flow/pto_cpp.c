@@ -1,7 +1,7 @@
 /*
  * Compiling and running a PTO kernel in C++.
  */
-#include "flow/pto_cpp.h"
+#include "flow/pto_cpp_in.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,203 +19,15 @@
 #include "base/now.h"
 #include "base/sandbox.h"
 #include "driver/cxx.h"
-#include "flow/pto_buffers.h"
 #include "pto/core.h"
-#include "replay/draft.h"
 
-enum { LIMIT_MS = 60000, PAGE = 4096, TENSOR_BYTES = 128 };
-#define MOST_CALLS  1000000
-#define DRAFT_BYTES ((size_t)1 << 30) /* reserved, not used, for a tensor of unknown size */
-#define MOST_BYTES  ((size_t)8 << 30)
-#define GUARD       ((size_t)64 << 20)
+enum { LIMIT_MS = 60000 };
+#define MOST_CALLS 1000000
+#define MOST_DATA  ((int64_t)1 << 30) /* of the kernel's own */
 
-/* ---- memory that the kernel and we share ---- */
-
-struct pto_cpp_memory {
-    _Alignas(64) unsigned char tensors[SLOT_COUNT][TENSOR_BYTES];
-    struct pto_host_mark mark;
-    const char *code; /* the child is a copy of us, so literals are where ours are */
-    char text[512], file[256];
-    uint64_t reached[SLOT_COUNT];
-    int64_t args[SLOT_COUNT];
-    int64_t core_args[PTO_CORES][SLOT_COUNT];
-    uint64_t context[132]; /* the runtime's CommContext */
-    int32_t local_context[32];
-    int32_t global_context[PTO_CORES][32];
-    int32_t line;
-    bool has_failed, is_done;
-};
-
-static void *share(size_t size)
-{
-    void *p =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
-static size_t whole_pages(size_t size)
-{
-    return (size + PAGE - 1) / PAGE * PAGE;
-}
-
-/* A buffer that ends where nothing may be touched for a while; neither may what is before it. */
-static unsigned char *guarded(size_t size)
-{
-    size_t room = whole_pages(size), used = (size + 63) / 64 * 64;
-    unsigned char *p =
-        mmap(NULL, room + 2 * GUARD, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (p == MAP_FAILED || mprotect(p + GUARD, room, PROT_READ | PROT_WRITE) != 0)
-        return NULL;
-    return p + GUARD + room - used;
-}
-
-static void unguard(unsigned char *data, size_t size)
-{
-    size_t room = whole_pages(size), used = (size + 63) / 64 * 64;
-
-    munmap(data - (room - used) - GUARD, room + 2 * GUARD);
-}
-
-static void forget(struct pto_cpp_run *r)
-{
-    for (size_t i = 0; i < r->buffers.n; i++)
-        unguard(r->buffers.at[i].data, r->buffers.at[i].size);
-    r->buffers.n = 0;
-    if (r->memory)
-        munmap(r->memory, sizeof(*r->memory));
-    r->memory = NULL;
-}
-
-void pto_cpp_free(struct pto_cpp_run *r)
-{
-    forget(r);
-    vec_free(&r->buffers);
-    vec_free(&r->lines);
-    vec_free(&r->slots);
-    text_free(&r->text);
-    arena_free(&r->arena);
-}
-
-/* ---- arguments ---- */
-
-static enum pto_dtype element_of(const struct dtype *t)
-{
-    static const struct {
-        struct str name;
-        enum pto_dtype dtype;
-    } all[] = {
-        {S_INIT("FLOAT16"), PTO_F16}, {S_INIT("FLOAT32"), PTO_F32}, {S_INIT("BFLOAT16"), PTO_BF16},
-        {S_INIT("INT8"), PTO_I8},     {S_INIT("INT16"), PTO_I16},   {S_INIT("INT32"), PTO_I32},
-        {S_INIT("INT64"), PTO_I64},   {S_INIT("UINT8"), PTO_U8},    {S_INIT("UINT16"), PTO_U16},
-        {S_INIT("UINT32"), PTO_U32},  {S_INIT("UINT64"), PTO_U64},  {S_INIT("BOOL"), PTO_I8},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(all); i++)
-        if (str_equal(all[i].name, t->name))
-            return all[i].dtype;
-    return PTO_U8;
-}
-
-/* Numbers of the runtime's DataType. */
-static unsigned char type_number(enum pto_dtype t)
-{
-    static const unsigned char numbers[PTO_DTYPE_COUNT] = {
-        [PTO_F32] = 0,  [PTO_F16] = 1, [PTO_I32] = 2, [PTO_I16] = 3, [PTO_I8] = 4,   [PTO_U8] = 5,
-        [PTO_BF16] = 6, [PTO_I64] = 7, [PTO_U64] = 8, [PTO_U16] = 9, [PTO_U32] = 10,
-    };
-
-    return numbers[t];
-}
-
-/* The descriptor that a kernel finds behind a slot: the runtime's ChipTensor. */
-static void describe(unsigned char *at, const struct pto_cpp_buffer *b)
-{
-    uint64_t addr = (uint64_t)(uintptr_t)b->data, size = b->size, extent = 1;
-    uint32_t rank = (uint32_t)(b->slot->rank < 5 ? b->slot->rank : 5), step = 1;
-    unsigned char dtype = type_number(b->dtype), one = 1;
-
-    memset(at, 0, TENSOR_BYTES);
-    memcpy(at, &addr, 8);
-    memcpy(at + 8, &size, 8);
-    memcpy(at + 36, &rank, 4);
-    memcpy(at + 40, &dtype, 1);
-    memcpy(at + 42, &one, 1);
-    for (uint32_t i = rank; i-- > 0;) {
-        uint32_t dim = (uint32_t)b->slot->shape[i];
-        memcpy(at + 44 + 4 * i, &dim, 4);
-        memcpy(at + 72 + 4 * i, &step, 4);
-        step *= dim;
-        extent *= dim;
-    }
-    memcpy(at + 64, &extent, 8);
-}
-
-static enum status fill(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                        struct pto_cpp_buffer *b, size_t bytes, struct diag *d)
-{
-    struct str rule = b->slot->fill;
-
-    if (str_equal(rule, S("zero")) || rule.n == 0)
-        return ST_OK;
-    if (str_starts(rule, S("file:"))) {
-        struct pto_binding from = {0};
-        TRY(pto_buffer_read(arena_cstr(&r->arena, str_part(rule, 5, rule.n)), bytes, &from, d));
-        memcpy(b->data, from.data, bytes < from.size ? bytes : from.size);
-        mem_free(from.data);
-        return ST_OK;
-    }
-    return pto_buffer_fill(b->data, bytes, b->dtype, rule, job->seed, (uint64_t)b->slot->index, d);
-}
-
-static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run *r,
-                               const struct slot *s, struct diag *d)
-{
-    struct pto_cpp_buffer b = {.slot = s, .dtype = element_of(s->dtype)};
-    int64_t bytes;
-
-    if (!slot_bytes(s, &bytes) || (size_t)bytes > MOST_BYTES)
-        return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},
-                         "slot %d: a tensor of that size does not fit here", (int)s->index);
-    b.size = r->is_drafted && (size_t)bytes < DRAFT_BYTES ? DRAFT_BYTES : (size_t)bytes;
-    b.data = guarded(b.size);
-    if (b.data == NULL)
-        return diag_fail(d, ST_LIMIT, "pto-cpp.memory", (struct where){.path = job->source},
-                         "no memory for slot %d", (int)s->index);
-    vec_push(&r->buffers, b);
-    TRY(fill(job, r, &b, (size_t)bytes, d));
-    describe(r->memory->tensors[s->index], &b);
-    r->memory->args[s->index] = (int64_t)(uintptr_t)r->memory->tensors[s->index];
-    return ST_OK;
-}
-
-static enum status make_args(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
-{
-    struct pto_cpp_memory *m = r->memory;
-
-    for (size_t i = 0; i < r->slots.n; i++) {
-        const struct slot *s = &r->slots.at[i];
-        if (s->index < 0 || s->index >= SLOT_LOCAL)
-            continue;
-        if (s->is_tensor)
-            TRY(make_tensor(job, r, s, d));
-        else
-            m->args[s->index] = s->is_context ? (int64_t)(uintptr_t)m->context : s->value;
-    }
-    m->context[2] = (uint64_t)1 << 32; /* rank 0 of 1 */
-    if (r->buffers.n > 0)
-        m->context[4] = (uint64_t)(uintptr_t)r->buffers.at[0].data;
-    m->local_context[0] = (int32_t)job->block;
-    m->local_context[1] = (int32_t)(job->blocks > 0 ? job->blocks : 1);
-    for (size_t i = 0; i < PTO_CORES; i++) {
-        m->global_context[i][0] = i == PTO_AIV1;
-        memcpy(m->core_args[i], m->args, sizeof(m->args));
-        m->core_args[i][SLOT_LOCAL] = (int64_t)(uintptr_t)m->local_context;
-        m->core_args[i][SLOT_GLOBAL] = (int64_t)(uintptr_t)m->global_context[i];
-    }
-    return ST_OK;
-}
+/* Dimensions that nobody knows are tried from large to small: a kernel says when they do not fit
+ * its tiles. */
+static const int64_t draft_dims[] = {128, 64, 32, 16, 1};
 
 /* ---- which cores ---- */
 
@@ -299,12 +111,16 @@ enum status pto_cpp_compile(const struct pto_cpp_job *job, struct pto_cpp_run *r
 {
     struct cpp_objects l = {0};
 
-    return compile(job, r, &l, d);
+    TRY(compile(job, r, &l, d));
+    if (r->is_drafted)
+        pto_cpp_draft(job, r, draft_dims[0]);
+    return ST_OK;
 }
 
 /* ---- in the child ---- */
 
 static struct pto_cpp_memory *ours;
+static const struct pto_host *host;
 
 static void fail(void *ctx, const char *code, struct strata_pto_place place, const char *text)
 {
@@ -336,7 +152,9 @@ static void on_crash(int number, siginfo_t *info, void *context)
     const char *what = number == SIGFPE    ? "divides by zero"
                        : number == SIGILL  ? "executes an unknown instruction"
                        : number == SIGABRT ? "aborts"
-                                           : "touches memory outside of its tensors";
+                       : host && pto_host_is_below_stack(host, info->si_addr)
+                           ? "needs more than 8 MiB of stack"
+                           : "touches memory outside of its tensors";
 
     (void)context;
     snprintf(text, sizeof(text), "the kernel %s%s", what,
@@ -400,15 +218,16 @@ static void load_core(struct pto_host *h, int object, uint32_t core)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0}, dlerror());
-    pto_host_attach *attach = (pto_host_attach *)dlsym(library, "strata_pto_attach");
-    pto_host_entry *entry = (pto_host_entry *)dlsym(library, "kernel_entry");
-    if (attach == NULL)
+    struct pto_host_object o = {(pto_host_attach *)dlsym(library, "strata_pto_attach"),
+                                (pto_host_enter *)dlsym(library, "strata_pto_enter"),
+                                (pto_host_entry *)dlsym(library, "kernel_entry")};
+    if (o.attach == NULL || o.enter == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
              "the source does not include pto/pto-inst.hpp");
-    if (entry == NULL)
+    if (o.entry == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
              "the source has no extern \"C\" kernel_entry(int64_t *args)");
-    pto_host_add(h, core, attach, entry, ours->core_args[core]);
+    pto_host_add(h, core, &o, ours->core_args[core]);
 }
 
 /* From here on the process can only compute: loading runs code of the kernel already. */
@@ -417,7 +236,7 @@ static void load_cores(struct pto_host *h, const struct pto_cpp_run *r, const st
 {
     const bool wanted[PTO_CORES] = {l->object[0] != NULL, l->object[1] != NULL,
                                     l->object[1] != NULL && r->side == SHAPE_MIX};
-    struct sandbox box = {.out = out, .seconds = 600, .told = on_refused};
+    struct sandbox box = {.out = out, .seconds = 600, .data_bytes = MOST_DATA, .told = on_refused};
     int objects[PTO_CORES] = {-1, -1, -1};
 
     for (uint32_t i = 0; i < PTO_CORES; i++)
@@ -448,6 +267,7 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
         buffers[i] = (struct pto_host_buffer){r->buffers.at[i].slot->name, r->buffers.at[i].data,
                                               r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
     struct pto_host *h = pto_host_new(&setup);
+    host = h;
     catch_crashes();
     load_cores(h, r, l, out);
     pto_host_run(h);
@@ -482,6 +302,9 @@ static enum status tell_end(const struct pto_cpp_job *job, const struct pto_cpp_
                          "the kernel did not end in time; its last instruction was here (%llu so "
                          "far)",
                          (unsigned long long)m->mark.calls);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) /* with all signals held back */
+        return diag_fail(d, ST_FORMAT, "pto-cpp.sandbox", where,
+                         "the kernel starts a thread or a process, which a kernel may not do");
     return diag_fail(d, ST_TOOL, "pto-cpp.crash", where, "the kernel ended with %s %d",
                      WIFSIGNALED(status) ? "signal" : "exit code",
                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -534,27 +357,13 @@ static enum status receive(struct pto_cpp_run *r, int in, struct diag *d)
     return diag_fail(d, ST_IO, "pto-cpp.memory", where, "the stream of the kernel is lost");
 }
 
-static void draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t dim)
-{
-    r->slots.n = 0;
-    r->draft_dim = dim;
-    draft_slots(r->source, dim, &r->arena, &r->slots);
-    for (size_t i = 0; job->overrides && i < job->overrides->n; i++)
-        for (size_t k = 0; k < r->slots.n; k++)
-            if (r->slots.at[k].index == job->overrides->at[i].index)
-                r->slots.at[k].value = job->overrides->at[i].value;
-}
-
 static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                             const struct cpp_objects *l, struct diag *d)
 {
     struct where where = {.path = job->source};
 
-    forget(r);
-    r->memory = share(sizeof(*r->memory));
-    if (r->memory == NULL)
-        return diag_fail(d, ST_LIMIT, "pto-cpp.memory", where, "no memory to run the kernel");
-    TRY(make_args(job, r, d));
+    pto_cpp_forget(r);
+    TRY(pto_cpp_arguments(job, r, d));
     int out = memfd_create("strata-stream", MFD_CLOEXEC);
     if (out < 0)
         return diag_fail(d, ST_IO, "pto-cpp.memory", where, "no memory to run the kernel");
@@ -571,11 +380,9 @@ static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r
     return status;
 }
 
-/* Dimensions that nobody knows are tried from large to small: a kernel says when they do not fit
- * its tiles. The first failure is told when none fits. */
+/* The first failure is told when no dimension fits. */
 enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
 {
-    static const int64_t dims[] = {128, 64, 32, 16, 1};
     struct cpp_objects l = {0};
     struct diag quiet;
 
@@ -584,15 +391,15 @@ enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, st
         return run_once(job, r, &l, d);
     diag_init(&quiet);
     enum status status = ST_FORMAT;
-    for (size_t i = 0;
-         i < ARRAY_LEN(dims) && status != ST_OK && status != ST_CANCELLED && status != ST_LIMIT;
+    for (size_t i = 0; i < ARRAY_LEN(draft_dims) && status != ST_OK && status != ST_CANCELLED &&
+                       status != ST_LIMIT;
          i++) {
-        draft(job, r, dims[i]);
+        pto_cpp_draft(job, r, draft_dims[i]);
         status = run_once(job, r, &l, &quiet);
     }
     diag_fini(&quiet);
     if (status == ST_OK || status == ST_CANCELLED)
         return status;
-    draft(job, r, dims[0]);
+    pto_cpp_draft(job, r, draft_dims[0]);
     return run_once(job, r, &l, d);
 }

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "pto/ir.h"
 
-enum { STACK_BYTES = 8 << 20, CALL_OPERANDS = 8 };
+enum { STACK_BYTES = 8 << 20, STACK_GUARD = 16 << 20, CALL_OPERANDS = 8 };
 
 #define PTO_DTYPE(code, ...)                                                                       \
     _Static_assert((int)PTO_##code == (int)STRATA_PTO_##code || (int)PTO_##code > 19, #code);
@@ -61,6 +61,7 @@ void pto_host_mark_call(struct pto_host_core *c, const char *op, struct strata_p
     struct pto_host *h = c->host;
     struct pto_host_mark *m = h->setup.mark;
 
+    pto_host_settle(c);
     h->clock += 100;
     snprintf(m->op, sizeof(m->op), "%s", op);
     snprintf(m->file, sizeof(m->file), "%s", place.file);
@@ -102,7 +103,7 @@ struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_t
                          t->addr);
 }
 
-static size_t buffer_of(struct pto_host_core *c, const void *data)
+size_t pto_host_buffer_at(struct pto_host_core *c, const void *data)
 {
     const struct pto_host_setup *s = &c->host->setup;
     uintptr_t at = (uintptr_t)data;
@@ -122,7 +123,7 @@ struct pto_view pto_host_view(struct pto_host_core *c, const struct strata_pto_v
                            .ndim = PTO_VIEW_RANK};
     struct pto_range ranges[PTO_RANGES];
 
-    *buffer = buffer_of(c, v->data);
+    *buffer = pto_host_buffer_at(c, v->data);
     if (*buffer == SIZE_MAX)
         pto_host_fail(c, "pto-cpp.gm", place, "%s: the view starts outside of every tensor", op);
     struct pto_host_buffer *b = &c->host->setup.buffers[*buffer];
@@ -151,9 +152,18 @@ struct call_operands {
     struct text names, types;
 };
 
+/* Staging tiles between ranks are in one bracket. */
+static struct str staged(struct pto_host_core *c, struct str name, bool is_first, bool is_last)
+{
+    return arena_format(&c->host->arena, "%s%.*s%s", is_first ? "buf(" : "", STR_ARGS(name),
+                        is_last ? ")" : "");
+}
+
 static void take(struct pto_host_core *c, const struct strata_pto_call *call,
                  const struct strata_pto_operand *from, int32_t n, struct call_operands *o)
 {
+    bool is_comm = str_starts(str_of(call->op), S("pto.comm."));
+
     if (n > CALL_OPERANDS)
         pto_host_fail(c, "pto-cpp.operand", call->place, "%s: too many operands", call->op);
     for (int32_t i = 0; i < n; i++) {
@@ -181,6 +191,8 @@ static void take(struct pto_host_core *c, const struct strata_pto_call *call,
             o->args[i] = (struct pto_arg){.kind = PTO_OPERAND_VALUE, .u.value = &o->scalars[i]};
             continue;
         }
+        if (is_comm && from[i].kind == STRATA_PTO_TILE)
+            name = staged(c, name, i == 2, i == n - 1);
         text_format(&o->names, "%s%.*s", o->names.n > 0 ? ", " : "", STR_ARGS(name));
         text_format(&o->types, "%s%.*s", o->types.n > 0 ? ", " : "", STR_ARGS(type));
     }
@@ -267,21 +279,30 @@ static void write_down(struct pto_host_core *c, enum pto_opcode code,
     const char *inside = told.n > 0 ? attrs_inside(code, attrs) : NULL;
     struct str in_names = text_view(&ins->names), in_types = text_view(&ins->types);
     struct str out_names = text_view(&outs->names), out_types = text_view(&outs->types);
-    bool has_counts = call->n_outs > 0 && call->outs[call->n_outs - 1].kind == STRATA_PTO_RESULT;
-    const char *counts = has_counts ? "%counts" : "";
+    bool has_result = call->n_outs > 0 && call->outs[call->n_outs - 1].kind == STRATA_PTO_RESULT;
 
     if (code == PTO_TRESHAPE) {
-        pto_host_line(c, call->place, "%%v%u = %s %.*s : %.*s -> %.*s",
+        pto_host_line(c, call->place, "%%v.%u = %s %.*s : %.*s -> %.*s",
                       (unsigned)c->script.n_values++, call->op, STR_ARGS(in_names),
                       STR_ARGS(in_types), STR_ARGS(out_types));
         return;
     }
-    c->host->has_counts = c->host->has_counts || has_counts;
-    pto_host_line(c, call->place, "%s ins(%.*s%s%s%.*s%s : %.*s) outs(%.*s%s%s : %.*s%s)%s%.*s%s",
+    if (code >= PTO_COMM_TNOTIFY) {
+        if (has_result)
+            pto_host_line(c, call->place, "%%v.%u = %s(%.*s : %.*s) {%.*s} -> i1",
+                          (unsigned)c->script.n_values++, call->op, STR_ARGS(in_names),
+                          STR_ARGS(in_types), STR_ARGS(told));
+        else
+            pto_host_line(c, call->place, "%s(%.*s : %.*s) {%.*s}", call->op, STR_ARGS(in_names),
+                          STR_ARGS(in_types), STR_ARGS(told));
+        return;
+    }
+    c->host->has_counts = c->host->has_counts || has_result;
+    pto_host_line(c, call->place, "%s ins(%.*s%s%s%.*s%s : %.*s) outs(%.*s%s : %.*s%s)%s%.*s%s",
                   call->op, STR_ARGS(in_names), inside ? inside : "", inside ? "{" : "",
                   inside ? (int)told.n : 0, told.n > 0 ? told.at : "", inside ? "}" : "",
-                  STR_ARGS(in_types), STR_ARGS(out_names), has_counts ? ", " : "", counts,
-                  STR_ARGS(out_types), has_counts ? ", vector<4xi16>" : "",
+                  STR_ARGS(in_types), STR_ARGS(out_names), has_result ? ", %.counts" : "",
+                  STR_ARGS(out_types), has_result ? ", vector<4xi16>" : "",
                   told.n > 0 && !inside ? " {" : "", inside ? 0 : (int)told.n,
                   told.n > 0 ? told.at : "", told.n > 0 && !inside ? "}" : "");
 }
@@ -329,7 +350,7 @@ static uint64_t on_get(void *core, const struct strata_pto_tile *tile, int64_t i
     check(c, pto_func(PTO_TGETVAL, &args, &c->host->diag), place);
     struct str name = pto_host_tile_name(c, &t);
     struct str number = pto_host_value_name(c, PTO_INDEX, (uint64_t)index);
-    pto_host_line(c, place, "%%v%u = pto.tgetval ins(%.*s, %.*s : %.*s, index) outs : %s",
+    pto_host_line(c, place, "%%v.%u = pto.tgetval ins(%.*s, %.*s : %.*s, index) outs : %s",
                   (unsigned)c->script.n_values++, STR_ARGS(name), STR_ARGS(number),
                   STR_ARGS(pto_host_tile_type(c, &t)), pto_dtype_name(t.type.dtype));
     return result.bits;
@@ -374,6 +395,11 @@ static uint64_t on_clock(void *core)
 
 static void on_stop(void *core, const char *reason, struct strata_pto_place place)
 {
+    const struct pto_host_core *c = core;
+    const struct pto_host_mark *m = c->host->setup.mark;
+
+    if (place.line == 0)
+        place = (struct strata_pto_place){m->file, m->line};
     pto_host_fail(core, "pto-cpp.refused", place, "%s", reason);
 }
 
@@ -399,7 +425,7 @@ void pto_host_free(struct pto_host *h)
         for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
             mem_free(c->space[s]);
         if (c->stack)
-            munmap(c->stack, STACK_BYTES);
+            munmap(c->stack, STACK_GUARD + STACK_BYTES);
         text_free(&c->script.head);
         text_free(&c->script.body);
         vec_free(&c->script.head_places);
@@ -414,7 +440,21 @@ void pto_host_free(struct pto_host *h)
     mem_free(h);
 }
 
-void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pto_host_entry *entry,
+/* Where the tensors are. */
+static void tell_span(const struct pto_host *h, struct strata_pto_host *table)
+{
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+
+    for (size_t i = 0; i < h->setup.n_buffers; i++) {
+        uintptr_t at = (uintptr_t)h->setup.buffers[i].data;
+        begin = at < begin ? at : begin;
+        end = at + h->setup.buffers[i].size > end ? at + h->setup.buffers[i].size : end;
+    }
+    table->gm_begin = begin;
+    table->gm_bytes = end > begin ? end - begin : 0;
+}
+
+void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_object *object,
                   int64_t *args)
 {
     struct pto_host_core *c = mem_grow(NULL, sizeof(*c), 1);
@@ -423,7 +463,7 @@ void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pt
     h->cores[core] = c;
     c->host = h;
     c->number = core;
-    c->entry = entry;
+    c->object = *object;
     c->args = args;
     intern_init(&c->script.names);
     for (size_t s = PTO_GM + 1; s < PTO_SPACE_COUNT; s++) {
@@ -446,8 +486,10 @@ void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pt
                                         .release = pto_host_release,
                                         .cross = pto_host_cross,
                                         .clock = on_clock,
+                                        .access = pto_host_access,
                                         .stop = on_stop};
-    attach(&c->table);
+    tell_span(h, &c->table);
+    object->attach(&c->table);
 }
 
 void pto_host_yield(struct pto_host_core *c, bool is_waiting, struct strata_pto_place place)
@@ -468,26 +510,37 @@ static void enter(unsigned low, unsigned high)
 {
     struct pto_host_core *c = (struct pto_host_core *)((uintptr_t)low | (uintptr_t)high << 32);
 
-    c->entry(c->args);
+    c->object.enter(c->object.entry, c->args);
+    pto_host_settle(c);
     c->is_done = true;
     swapcontext(&c->context, &c->host->main);
 }
 
 static void begin(struct pto_host_core *c)
 {
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *stack = mmap(NULL, STACK_GUARD + STACK_BYTES, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (stack == MAP_FAILED)
+    if (stack == MAP_FAILED ||
+        mprotect(stack + STACK_GUARD, STACK_BYTES, PROT_READ | PROT_WRITE) != 0)
         pto_host_fail(c, "pto-cpp.memory", (struct strata_pto_place){"", 0},
                       "no memory for the stack of a core");
     c->stack = stack;
     getcontext(&c->context);
-    c->context.uc_stack.ss_sp = c->stack;
+    c->context.uc_stack.ss_sp = c->stack + STACK_GUARD;
     c->context.uc_stack.ss_size = STACK_BYTES;
     c->context.uc_link = NULL;
     makecontext(&c->context, (void (*)(void))enter, 2, (unsigned)(uintptr_t)c,
                 (unsigned)((uintptr_t)c >> 32));
+}
+
+bool pto_host_is_below_stack(const struct pto_host *h, const void *at)
+{
+    for (size_t i = 0; i < PTO_CORES; i++)
+        if (h->cores[i] && h->cores[i]->stack &&
+            (uintptr_t)at - (uintptr_t)h->cores[i]->stack < STACK_GUARD)
+            return true;
+    return false;
 }
 
 /* Cores that wait are asked again whenever another one has moved. */

@@ -3,7 +3,7 @@
  * on-chip memory, so that its control flow is the real one, and written down as PTO text.
  *
  *     struct pto_host *h = pto_host_new(&setup);
- *     pto_host_add(h, PTO_AIV0, attach, entry);     each core that takes part, loaded for itself
+ *     pto_host_add(h, PTO_AIV0, &object, args);     each core that takes part, loaded for itself
  *     pto_host_run(h);                              one core at a time, until all are done
  *     pto_host_text(h, name, &text, &lines);
  *
@@ -50,6 +50,7 @@ struct pto_host_setup {
 
 typedef void pto_host_attach(const struct strata_pto_host *host);
 typedef void pto_host_entry(int64_t *args);
+typedef void pto_host_enter(pto_host_entry *entry, int64_t *args);
 
 /* The line of the source that a line of the text comes from; 0: none. */
 struct pto_host_lines {
@@ -59,10 +60,19 @@ struct pto_host_lines {
 struct pto_host *pto_host_new(const struct pto_host_setup *setup);
 void pto_host_free(struct pto_host *h);
 
-/* A core runs `entry` on the copy of the kernel that `attach` and `entry` come from. `args` are
- * its 50 slots. */
-void pto_host_add(struct pto_host *h, uint32_t core, pto_host_attach *attach, pto_host_entry *entry,
+/* A copy of the kernel, loaded for one core. */
+struct pto_host_object {
+    pto_host_attach *attach;
+    pto_host_enter *enter;
+    pto_host_entry *entry;
+};
+
+/* `args` are the core's 50 slots. */
+void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_object *object,
                   int64_t *args);
+
+/* Is the address where a stack that is too deep goes? */
+bool pto_host_is_below_stack(const struct pto_host *h, const void *at);
 void pto_host_run(struct pto_host *h);
 
 /* The module: one function, or one for each kind of core. Lines are those of `file`. */

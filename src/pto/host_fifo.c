@@ -26,11 +26,11 @@ void pto_host_fifo(void *core, const struct strata_pto_fifo *fifo, struct strata
     }
     /* In front of everything: two vector cores that go different ways share it. */
     text_format(&c->script.head,
-                "    %%to_vector%d = arith.constant %d : i32\n"
-                "    %%to_cube%d = arith.constant %d : i32\n"
+                "    %%to_vector.%d = arith.constant %d : i32\n"
+                "    %%to_cube.%d = arith.constant %d : i32\n"
                 "    pto.%s_initialize_pipe {id = %d, dir_mask = %d, slot_size = %d, slot_num = "
-                "%d, local_slot_num = %d%s} (c2v_consumer_buf = %%to_vector%d : i32, "
-                "v2c_consumer_buf = %%to_cube%d : i32)\n",
+                "%d, local_slot_num = %d%s} (c2v_consumer_buf = %%to_vector.%d : i32, "
+                "v2c_consumer_buf = %%to_cube.%d : i32)\n",
                 fifo->id, (int)fifo->to_vector, fifo->id, (int)fifo->to_cube,
                 is_cube ? "aic" : "aiv", fifo->id, fifo->direction, fifo->slot_size, fifo->slots,
                 fifo->local_slots, fifo->is_whole ? ", nosplit = true" : "", fifo->id, fifo->id);
@@ -97,7 +97,7 @@ int64_t pto_host_pop(void *core, int id, const struct strata_pto_tile *tile, int
         pto_host_fail(c, "pto-run.fifo", place, "TPOP: the entry does not fit into the tile");
     ++*n;
     struct str valid = pto_host_valid(c, &t);
-    pto_host_line(c, place, "%%v%u = pto.tpop_from_%s%.*s {id = %d, split = %d} -> %.*s",
+    pto_host_line(c, place, "%%v.%u = pto.tpop_from_%s%.*s {id = %d, split = %d} -> %.*s",
                   (unsigned)c->script.n_values++, to_vector ? "aic" : "aiv", STR_ARGS(valid), id,
                   split, STR_ARGS(pto_host_tile_type(c, &t)));
     return at.addr;

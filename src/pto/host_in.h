@@ -22,11 +22,16 @@ struct pto_host_script {
     uint32_t n_values;
 };
 
+struct pto_host_store {
+    const unsigned char *at; /* NULL: none */
+    size_t buffer, n;
+};
+
 struct pto_host_core {
     struct pto_host *host;
     uint32_t number;
     struct strata_pto_host table;
-    pto_host_entry *entry;
+    struct pto_host_object object;
     int64_t *args;
     ucontext_t context;
     unsigned char *stack;
@@ -35,6 +40,9 @@ struct pto_host_core {
     size_t pushed[PTO_HOST_FIFOS][2], popped[PTO_HOST_FIFOS][2];
     struct strata_pto_fifo fifo[PTO_HOST_FIFOS];
     uint64_t sets[PTO_SEMAPHORES], waits[PTO_SEMAPHORES]; /* tokens between cores */
+    struct pto_host_store stored; /* the last scalar store, until its value is there */
+    const void *polled;           /* the address that was read last */
+    uint32_t n_polls;
     bool is_waiting, is_done;
 };
 
@@ -77,6 +85,18 @@ struct str pto_host_value_name(struct pto_host_core *c, enum pto_dtype dtype, ui
 /* "(%r, %c : index, index)": the valid part of a tile of which not all is; else empty. */
 struct str pto_host_valid(struct pto_host_core *c, const struct pto_tile *t);
 struct str pto_host_tile_type(struct pto_host_core *c, const struct pto_tile *t);
+
+struct str pto_host_pointer_name(struct pto_host_core *c, enum pto_dtype dtype, int64_t offset,
+                                 size_t buffer);
+
+/* The tensor around an address; SIZE_MAX: none. */
+size_t pto_host_buffer_at(struct pto_host_core *c, const void *data);
+
+/* ---- scalar accesses (host_scalar.c) ---- */
+
+void pto_host_access(void *core, const void *at, int64_t n, int is_store);
+/* Writes down a store that is not yet. */
+void pto_host_settle(struct pto_host_core *c);
 
 /* ---- FIFOs and tokens (host_fifo.c) ---- */
 

@@ -22,13 +22,14 @@ void pto_host_line(struct pto_host_core *c, struct strata_pto_place place, const
     vec_push(&s->places, place);
 }
 
-/* "%t3" for the text that defines it behind the "="; a line is added when it is new. */
+/* "%t.3" for the text that defines it behind the "="; a line is added when it is new. Names of
+ * arguments have no dot. */
 static struct str name_of(struct pto_host_core *c, char letter, struct str definition)
 {
     struct pto_host_script *s = &c->script;
     size_t before = s->names.strings.n;
     strid id = intern_put(&s->names, definition);
-    struct str name = arena_format(&c->host->arena, "%%%c%u", letter, (unsigned)id);
+    struct str name = arena_format(&c->host->arena, "%%%c.%u", letter, (unsigned)id);
 
     if (s->names.strings.n > before)
         pto_host_line(c, (struct strata_pto_place){"", 0}, "%.*s = %.*s", STR_ARGS(name),
@@ -102,23 +103,24 @@ struct str pto_host_valid(struct pto_host_core *c, const struct pto_tile *t)
 }
 
 /* The argument, moved to where the view starts. */
-static struct str pointer_name(struct pto_host_core *c, const struct pto_view *v, size_t buffer)
+struct str pto_host_pointer_name(struct pto_host_core *c, enum pto_dtype dtype, int64_t offset,
+                                 size_t buffer)
 {
     const struct pto_host_buffer *b = &c->host->setup.buffers[buffer];
     struct arena *arena = &c->host->arena;
-    const char *type = pto_dtype_name(v->dtype);
+    const char *type = pto_dtype_name(dtype);
     struct str name = arena_format(arena, "%%%.*s", STR_ARGS(b->name));
 
-    if (b->dtype != v->dtype)
+    if (b->dtype != dtype)
         name = name_of(c, 'p',
                        arena_format(arena, "pto.castptr %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
                                     STR_ARGS(name), pto_dtype_name(b->dtype), type));
-    if (v->offset == 0)
+    if (offset == 0)
         return name;
-    struct str offset = index_name(c, v->offset);
+    struct str steps = index_name(c, offset);
     return name_of(c, 'p',
                    arena_format(arena, "pto.addptr %.*s, %.*s : !pto.ptr<%s> -> !pto.ptr<%s>",
-                                STR_ARGS(name), STR_ARGS(offset), type, type));
+                                STR_ARGS(name), STR_ARGS(steps), type, type));
 }
 
 static void put_numbers(struct pto_host_core *c, struct text *t, const int64_t *at, int32_t n)
@@ -149,7 +151,7 @@ struct str pto_host_view_name(struct pto_host_core *c, const struct pto_view *v,
         text_format(&dims, "%lldx", (long long)v->shape[first + i]);
         text_put(&open, S("?x"));
     }
-    struct str pointer = pointer_name(c, v, buffer);
+    struct str pointer = pto_host_pointer_name(c, v->dtype, v->offset, buffer);
     const char *dtype = pto_dtype_name(v->dtype);
     struct str whole = name_of(
         c, 'w',
@@ -229,7 +231,7 @@ static void put_head(struct pto_host *h, struct script_writer *w, struct str nam
         text_format(&t, "%s%%%.*s: !pto.ptr<%s>", i > 0 ? ", " : "",
                     STR_ARGS(h->setup.buffers[i].name), pto_dtype_name(h->setup.buffers[i].dtype));
     if (h->has_counts)
-        text_format(&t, "%s%%counts: vector<4xi16>", h->setup.n_buffers > 0 ? ", " : "");
+        text_format(&t, "%s%%.counts: vector<4xi16>", h->setup.n_buffers > 0 ? ", " : "");
     text_format(&t, ") attributes {pto.kernel_kind = #pto.kernel_kind<%s>} {",
                 is_cube ? "cube" : "vector");
     put_plain(w, text_view(&t));
@@ -246,10 +248,10 @@ static void put_vector(struct pto_host *h, struct script_writer *w, struct str n
     put_head(h, w, name, suffix, false);
     put_fifos(w, &a->script);
     if (!is_one) {
-        put_plain(w, S("    %lane = pto.get_subblock_idx -> i64"));
-        put_plain(w, S("    %first_lane = arith.constant 0 : i64"));
-        put_plain(w, S("    %is_first = arith.cmpi eq, %lane, %first_lane : i64"));
-        put_plain(w, S("    scf.if %is_first {"));
+        put_plain(w, S("    %.lane = pto.get_subblock_idx -> i64"));
+        put_plain(w, S("    %.first_lane = arith.constant 0 : i64"));
+        put_plain(w, S("    %.is_first = arith.cmpi eq, %.lane, %.first_lane : i64"));
+        put_plain(w, S("    scf.if %.is_first {"));
     }
     put_script(w, &a->script);
     if (!is_one) {

@@ -213,8 +213,13 @@ static bool group_is_there(struct pto_parser *p, const char *at, bool needs_valu
     struct pto_token tok = p->tok;
     bool is_there = true;
 
-    if (needs_value)
-        return p->tok.kind == PTO_T_VALUE;
+    if (needs_value) {
+        pto_take(p); /* "%x =" is the next operation's */
+        is_there = tok.kind == PTO_T_VALUE && !pto_is(p, '=');
+        p->lex = lex;
+        p->tok = tok;
+        return is_there;
+    }
     struct pto_item item = pto_form_next(&at);
     if (item.kind == PTO_ITEM_ATTR)
         return tok.kind == PTO_T_INT || tok.kind == PTO_T_HASH || pto_is(p, '<');

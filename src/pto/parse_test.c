@@ -62,6 +62,17 @@ TEST(several_problems_of_one_text_are_told_with_their_places)
     end(&x);
 }
 
+TEST(what_an_operation_may_leave_out_is_not_taken_from_the_next)
+{
+    struct fixture x;
+
+    assert_int_equal(begin(&x, "module {\nfunc.func @a() {\n"
+                               "pto.cmo.cacheinvalid all #pto.address_space<gm>\n"
+                               "%c = arith.constant 1 : index\nreturn\n}\n}\n"),
+                     ST_OK);
+    end(&x);
+}
+
 TEST(a_damaged_function_does_not_hide_the_next)
 {
     struct fixture x;
@@ -258,6 +269,7 @@ TEST(problems_reach_the_diag)
 }
 
 TEST_MAIN("pto.parse", T(several_problems_of_one_text_are_told_with_their_places),
+          T(what_an_operation_may_leave_out_is_not_taken_from_the_next),
           T(a_damaged_function_does_not_hide_the_next), T(both_tile_syntaxes_give_one_type),
           T(the_architecture_decides_the_layout_of_left_tiles), T(operands_are_found_by_their_role),
           T(blocks_are_walked_over_their_regions), T(several_functions_have_marked_entries),

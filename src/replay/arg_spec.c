@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "base/mapfile.h"
 #include "base/num.h"
+#include "base/outfile.h"
 #include "replay/paths.h"
+#include "report/record.h"
 
 struct reader {
     struct arena *arena;
@@ -217,6 +220,25 @@ enum status args_read(struct arena *arena, const char *path, struct slots *out, 
         st = args_parse(arena, map.text, path, out, d);
     mapfile_close(&map);
     return st;
+}
+
+enum status args_save(const char *path, const struct slots *slots, struct diag *d)
+{
+    struct text t = {0};
+    struct json_writer j;
+
+    json_write_init(&j, text_sink(&t), JSON_INDENTED);
+    json_write_object(&j);
+    json_write_key(&j, S("args"));
+    json_write_array(&j);
+    for (size_t i = 0; i < slots->n; i++)
+        record_json(&j, &slot_record, &slots->at[i], NULL);
+    json_write_end(&j);
+    json_write_end(&j);
+    (void)json_write_finish(&j);
+    enum status status = outfile_save(path, text_view(&t), d);
+    text_free(&t);
+    return status;
 }
 
 enum status args_set(struct arena *arena, const char *text, struct slots *out, struct diag *d)

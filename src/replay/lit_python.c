@@ -4,9 +4,15 @@
 #include "replay/lit_python.h"
 
 #include "base/num.h"
+#include "replay/paths.h"
+#include "replay/py_eval.h"
 #include "replay/py_lex.h"
 
-enum { KNOWN_MAX = 1024 }; /* names that stand for literals; each use searches them */
+enum {
+    KNOWN_MAX = 1024, /* names that stand for literals; each use searches them */
+    MADE_MAX = 20000, /* elements that comprehensions make */
+    TARGETS = 16,
+};
 
 struct binding {
     struct str name;
@@ -20,6 +26,7 @@ struct parser {
     struct diag *diag;
     enum status status;
     VEC_OF(struct binding) known; /* literals by name; later ones win */
+    size_t made;
 };
 
 static void advance(struct parser *p)
@@ -120,12 +127,11 @@ static void take_name(struct parser *p, struct tree *out)
     const struct tree *known = find_known(p, name);
 
     advance(p);
-    while (is_mark(p, '.') && name.n < 256) {
+    while (known == NULL && is_mark(p, '.') && name.n < 256) {
         advance(p);
         if (p->lex.tok.kind != TOK_NAME)
             break;
         name = arena_format(p->arena, "%.*s.%.*s", STR_ARGS(name), STR_ARGS(p->lex.tok.text));
-        known = NULL;
         advance(p);
     }
     if (str_equal(name, S("True")) || str_equal(name, S("False"))) {
@@ -135,8 +141,12 @@ static void take_name(struct parser *p, struct tree *out)
         out->kind = TREE_NULL;
     } else if (known != NULL) {
         uint64_t line = out->line;
+        struct tree *next = out->next;
+        struct str key = out->key;
         *out = *known;
         out->line = line;
+        out->next = next;
+        out->key = key;
     } else {
         out->kind = TREE_NAME;
         out->text = name;
@@ -145,9 +155,105 @@ static void take_name(struct parser *p, struct tree *out)
 
 static void take_value(struct parser *p, int depth, struct tree *out);
 
-/* The inside of brackets up to and with `close`. A comprehension, an unpacking or a call inside
- * makes it a computed value. */
-static void take_items(struct parser *p, int depth, char close, struct tree *out)
+/* "a, (b, c)" in front of "in": the names that an element is given to. */
+static size_t take_targets(struct parser *p, struct str *names)
+{
+    size_t n = 0;
+
+    for (; p->lex.tok.kind != TOK_END; advance(p)) {
+        if (p->lex.tok.kind == TOK_NAME && str_equal(p->lex.tok.text, S("in")))
+            return n;
+        if (p->lex.tok.kind == TOK_NAME && n < TARGETS)
+            names[n++] = p->lex.tok.text;
+        else if (!is_mark(p, ',') && !is_mark(p, '(') && !is_mark(p, ')'))
+            return 0;
+    }
+    return 0;
+}
+
+static bool bind(struct parser *p, const struct str *names, size_t n, const struct tree *item)
+{
+    const struct tree *one = n > 1 ? tree_items(item) : item;
+
+    if (n > 1 && (item->kind != TREE_LIST || item->n != n))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct binding b = {names[i], *one};
+        b.value.next = NULL;
+        remember(p, b);
+        one = n > 1 ? one->next : one;
+    }
+    return true;
+}
+
+/* "for a, b in LIST]" behind an element that begins at `from`: the element for each of LIST. */
+static bool take_comprehension(struct parser *p, int depth, const struct py_lexer *from,
+                               struct tree *out)
+{
+    struct tree items = {0}, made = {.kind = TREE_LIST, .line = out->line};
+    struct str names[TARGETS];
+    size_t known = p->known.n;
+
+    advance(p);
+    size_t n = take_targets(p, names);
+    if (n == 0)
+        return false;
+    advance(p);
+    take_value(p, depth + 1, &items);
+    struct py_lexer behind = p->lex;
+    if (items.kind != TREE_LIST || (!is_mark(p, ']') && !is_mark(p, ')')))
+        return false;
+    bool is_good = true;
+    for (const struct tree *one = items.first; one != NULL && is_good; one = one->next) {
+        is_good = p->made++ < MADE_MAX && bind(p, names, n, one);
+        p->lex = *from;
+        if (is_good)
+            take_value(p, depth + 1, tree_add(p->arena, &made));
+        p->known.n = known;
+    }
+    p->lex = behind;
+    *out = made;
+    return is_good;
+}
+
+/* "*LIST" and "**MAP" inside brackets. */
+static bool take_spread(struct parser *p, int depth, struct tree *out)
+{
+    struct tree from = {0};
+
+    advance(p);
+    if (out->kind == TREE_MAP && !take_mark(p, '*'))
+        return false;
+    take_value(p, depth + 1, &from);
+    if (from.kind != out->kind)
+        return false;
+    py_eval_spread(p->arena, &from, out);
+    return true;
+}
+
+static bool take_item(struct parser *p, int depth, char close, struct tree *out)
+{
+    struct py_lexer from = p->lex;
+
+    if (is_mark(p, '*'))
+        return take_spread(p, depth, out);
+    struct tree *value = tree_add(p->arena, out);
+    take_value(p, depth + 1, value);
+    if (close == '}') {
+        struct tree key = *value;
+        if (!take_mark(p, ':'))
+            return false;
+        take_value(p, depth + 1, value);
+        value->key = key.kind == TREE_TEXT ? key.text : (struct str){0};
+    } else if (out->n == 1 && p->lex.tok.kind == TOK_NAME && str_equal(p->lex.tok.text, S("for"))) {
+        return take_comprehension(p, depth, &from, out);
+    }
+    return true;
+}
+
+/* The inside of brackets up to and with `close`. What has to be run inside makes it a computed
+ * value. True for one value without a comma: (x) is x. */
+static bool take_items(struct parser *p, int depth, char close, struct tree *out)
 {
     int level = p->lex.brackets; /* the opening one is counted */
     bool is_good = true, has_comma = false;
@@ -155,76 +261,188 @@ static void take_items(struct parser *p, int depth, char close, struct tree *out
     out->kind = close == '}' ? TREE_MAP : TREE_LIST;
     advance(p);
     while (p->status == ST_OK && is_good && p->lex.tok.kind != TOK_END && !is_mark(p, close)) {
-        struct tree *value = tree_add(p->arena, out);
-        take_value(p, depth + 1, value);
-        if (close == '}') {
-            struct tree key = *value;
-            is_good = take_mark(p, ':');
-            if (is_good)
-                take_value(p, depth + 1, value);
-            value->key = key.kind == TREE_TEXT ? key.text : (struct str){0};
-        }
+        is_good = take_item(p, depth, close, out);
         bool comma = take_mark(p, ',');
         has_comma = has_comma || comma;
         is_good = is_good && (comma || is_mark(p, close));
     }
-    if (close == ')' && out->n == 1 && !has_comma) /* (x) is x */
-        *out = *out->first;
     if (!is_good) {
         out->kind = TREE_COMPUTED;
         while (p->lex.tok.kind != TOK_END && p->lex.brackets >= level)
             advance(p);
     }
     take_mark(p, close);
+    return is_good && out->n == 1 && !has_comma;
 }
 
-static void take_strings(struct parser *p, struct tree *out)
-{
-    VEC_OF(char) joined = {0};
+struct letters {
+    VEC_OF(char) all;
+};
 
-    out->kind = TREE_TEXT;
+static void append(struct letters *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        vec_push(&out->all, text.at[i]);
+}
+
+/* What a name or an expression between { and } of an f-string gives. */
+static bool expression_text(struct parser *p, int depth, struct str expression, struct str *out)
+{
+    struct py_lexer outside = p->lex;
+    struct tree value = {0};
+
+    py_open(&p->lex, expression, p->arena);
+    advance(p);
+    take_value(p, depth + 1, &value);
+    bool is_whole = p->lex.tok.kind == TOK_END || p->lex.tok.kind == TOK_LINE;
+    p->lex = outside;
+    if (value.kind == TREE_INT && !value.is_unsigned)
+        *out = arena_format(p->arena, "%lld", (long long)value.i);
+    else
+        *out = value.text;
+    return is_whole && (value.kind == TREE_TEXT || (value.kind == TREE_INT && !value.is_unsigned));
+}
+
+static bool append_format(struct parser *p, int depth, struct str format, struct letters *out)
+{
+    struct str value;
+
+    for (size_t i = 0; i < format.n; i++) {
+        char c = format.at[i];
+        bool is_brace = c == '{' || c == '}';
+        if (!is_brace || (i + 1 < format.n && format.at[i + 1] == c)) {
+            i += is_brace;
+            vec_push(&out->all, c);
+            continue;
+        }
+        struct str rest = str_part(format, i + 1, format.n);
+        size_t end = str_find_char(rest, '}');
+        if (c == '}' || end == rest.n || !expression_text(p, depth, str_part(rest, 0, end), &value))
+            return false;
+        append(out, value);
+        i += end + 1;
+    }
+    return true;
+}
+
+static void take_strings(struct parser *p, int depth, struct tree *out)
+{
+    struct letters joined = {0};
+    bool is_known = true;
+
     for (; p->lex.tok.kind == TOK_STRING; advance(p)) {
-        if (!p->lex.tok.is_plain)
-            out->kind = TREE_COMPUTED;
-        for (size_t i = 0; i < p->lex.tok.text.n; i++)
-            vec_push(&joined, p->lex.tok.text.at[i]);
+        is_known = is_known && p->lex.tok.is_plain;
+        if (!p->lex.tok.is_format)
+            append(&joined, p->lex.tok.text);
+        else if (is_known)
+            is_known = append_format(p, depth, p->lex.tok.text, &joined);
     }
-    out->text = arena_str(p->arena, (struct str){joined.at, joined.n});
-    vec_free(&joined);
+    out->kind = is_known ? TREE_TEXT : TREE_COMPUTED;
+    out->text = arena_str(p->arena, (struct str){joined.all.at, joined.all.n});
+    vec_free(&joined.all);
 }
 
-static void take_value(struct parser *p, int depth, struct tree *out)
+/* ".name", ".name(..)", "(..)" and "[..]" behind a value, while they can be worked out. */
+static void take_trailers(struct parser *p, int depth, struct tree *out)
 {
-    uint64_t line = p->lex.tok.line;
+    bool is_good = true;
 
-    *out = (struct tree){.kind = TREE_COMPUTED, .line = line};
-    if (depth > TREE_DEPTH) {
-        if (p->status == ST_OK)
-            p->status = diag_fail(p->diag, ST_LIMIT, "replay.bad-python",
-                                  (struct where){.path = p->path, .line = line},
-                                  "nested deeper than %d levels", TREE_DEPTH);
-        return;
+    while (is_good && p->status == ST_OK) {
+        struct tree from = *out, args = {0};
+        if (is_mark(p, '(') && from.kind == TREE_NAME) {
+            take_items(p, depth, ')', &args);
+            is_good = args.kind == TREE_LIST && py_eval_call(p->arena, from.text, &args, out);
+        } else if (is_mark(p, '[') && (from.kind == TREE_LIST || from.kind == TREE_MAP)) {
+            take_items(p, depth, ']', &args);
+            is_good = args.n == 1 && py_eval_item(&from, args.first, out);
+        } else if (is_mark(p, '.') && (from.kind == TREE_TEXT || from.kind == TREE_MAP)) {
+            advance(p);
+            struct str name = p->lex.tok.text;
+            advance(p);
+            bool is_call = is_mark(p, '(');
+            if (is_call)
+                take_items(p, depth, ')', &args);
+            is_good = py_eval_attribute(p->arena, &from, name, is_call ? &args : NULL, out);
+        } else {
+            return;
+        }
     }
+    *out = (struct tree){.kind = TREE_COMPUTED};
+}
+
+static void take_operand(struct parser *p, int depth, struct tree *out)
+{
     bool is_negative = is_mark(p, '-');
-    bool is_lambda = p->lex.tok.kind == TOK_NAME && str_equal(p->lex.tok.text, S("lambda"));
+
+    *out = (struct tree){.kind = TREE_COMPUTED};
     if (is_negative || is_mark(p, '+'))
         advance(p);
     if (p->lex.tok.kind == TOK_NUMBER) {
         take_number(p, is_negative, out);
         advance(p);
     } else if (p->lex.tok.kind == TOK_STRING && !is_negative) {
-        take_strings(p, out);
+        take_strings(p, depth, out);
     } else if (p->lex.tok.kind == TOK_NAME && !is_negative) {
         take_name(p, out);
     } else if (is_mark(p, '{') || is_mark(p, '[') || is_mark(p, '(')) {
         char close = is_mark(p, '{') ? '}' : is_mark(p, '[') ? ']' : ')';
-        take_items(p, depth, close, out);
+        if (take_items(p, depth, close, out) && close == ')')
+            *out = *out->first;
     }
-    if (!at_border(p) && !is_mark(p, '=')) {
-        *out = (struct tree){.kind = TREE_COMPUTED, .line = line};
-        skip_expression(p, is_lambda);
+    if (!is_negative)
+        take_trailers(p, depth, out);
+}
+
+/* An operator that is next: + - * / or 'd' for two slashes; 0: none. */
+static char take_operator(struct parser *p, bool of_sums)
+{
+    static const char sums[] = "+-", products[] = "*/";
+
+    for (const char *c = of_sums ? sums : products; *c != '\0'; c++)
+        if (take_mark(p, *c))
+            return *c == '/' && take_mark(p, '/') ? 'd' : *c;
+    return 0;
+}
+
+static void take_operation(struct parser *p, int depth, bool of_sums, struct tree *out)
+{
+    if (of_sums)
+        take_operation(p, depth, false, out);
+    else
+        take_operand(p, depth, out);
+    for (char op; p->status == ST_OK && (op = take_operator(p, of_sums)) != 0;) {
+        struct tree left = *out, right = {0};
+        if (of_sums)
+            take_operation(p, depth, false, &right);
+        else
+            take_operand(p, depth, &right);
+        if (!py_eval_binary(p->arena, op, &left, &right, out))
+            *out = (struct tree){.kind = TREE_COMPUTED};
     }
-    out->line = line;
+}
+
+static void take_value(struct parser *p, int depth, struct tree *out)
+{
+    uint64_t line = p->lex.tok.line;
+    struct tree value = {.kind = TREE_COMPUTED};
+    bool is_lambda = p->lex.tok.kind == TOK_NAME && str_equal(p->lex.tok.text, S("lambda"));
+
+    if (depth > TREE_DEPTH) {
+        if (p->status == ST_OK)
+            p->status = diag_fail(p->diag, ST_LIMIT, "replay.bad-python",
+                                  (struct where){.path = p->path, .line = line},
+                                  "nested deeper than %d levels", TREE_DEPTH);
+    } else {
+        take_operation(p, depth, true, &value);
+        if (!at_border(p) && !is_mark(p, '=')) {
+            value = (struct tree){.kind = TREE_COMPUTED};
+            skip_expression(p, is_lambda);
+        }
+    }
+    value.line = line;
+    value.next = out->next;
+    value.key = out->key;
+    *out = value;
 }
 
 /* The keywords of a call, from its opening bracket on. */
@@ -306,6 +524,7 @@ static void take_class(struct parser *p, struct py_class *out)
         out->name = p->lex.tok.text;
     skip_line(p);
     take_body(p, column, out);
+    remember(p, (struct binding){out->name, out->body});
 }
 
 static void take_decorator(struct parser *p, struct py_class *out)
@@ -329,6 +548,9 @@ enum status py_module_read(struct arena *arena, struct str text, const char *pat
     VEC_OF(struct py_class) classes = {0};
     struct py_class next = {0};
 
+    remember(&p,
+             (struct binding){S("__file__"),
+                              {.kind = TREE_TEXT, .text = str_of(paths_absolute(arena, path))}});
     py_open(&p.lex, text, arena);
     advance(&p);
     while (p.status == ST_OK && p.lex.tok.kind != TOK_END) {

@@ -3,8 +3,9 @@
  *
  * Understood are assignments of literals (dicts, lists, tuples, strings, numbers, True, False,
  * None, dotted names) at the top of the module and of its classes, and the keywords of the
- * decorators in front of a class. A name that was assigned a literal before stands for it. All
- * other code is passed over; a value that needs it has kind TREE_COMPUTED.
+ * decorators in front of a class. A name that was assigned a literal before stands for it, also in
+ * an f-string; sums, paths (py_eval.h) and lists made of a list are worked out. All other code is
+ * passed over; a value that needs it has kind TREE_COMPUTED.
  */
 #ifndef STRATA_REPLAY_LIT_PYTHON_H
 #define STRATA_REPLAY_LIT_PYTHON_H

@@ -66,14 +66,25 @@ TEST(what_would_have_to_run_is_computed)
 {
     static const char *const texts[] = {
         "f(1, [2])",
-        "1 + 2",
+        "1 + x",
+        "1 / 2",
+        "2 ** 3",
+        "1 // 0",
         "[x for x in y]",
         "{**a, 'b': 1}",
         "f'{x}'",
+        "f'{1'",
+        "f'1}'",
+        "f'{1:3}'",
+        "[x for x in [1] if x]",
+        "[x for x, y in [1]]",
+        "[*1]",
+        "os.path.join(x, 'a')",
+        "Path('a').glob('*')",
         "b'x'",
         "-'a'",
         "x if y else z",
-        "[1][0]",
+        "[1][1]",
         "{1, 2}",
         "not 1",
         "'open",
@@ -84,6 +95,47 @@ TEST(what_would_have_to_run_is_computed)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (value_of(texts[i]).kind != TREE_COMPUTED)
             fail_msg("%s is taken for a literal", texts[i]);
+}
+
+TEST(sums_paths_and_lists_are_worked_out)
+{
+    static const struct {
+        const char *text, *expected;
+    } all[] = {
+        {"'a' + \"b\" 'c'", "abc"},
+        {"f'{1 + 2 * 3}/{{x}}'", "7/{x}"},
+        {"os.path.join('a', 'b', '/c', 'd.cpp')", "/c/d.cpp"},
+        {"os.path.dirname(os.path.abspath('/a/b.py'))", "/a"},
+        {"str(Path('/a/b/c.py').resolve().parent / 'k' / 'x.cpp')", "/a/b/k/x.cpp"},
+        {"Path('/a/b/c.py').parents[1].joinpath('k', 'x').as_posix()", "/a/k/x"},
+        {"('a')", "a"},
+        {"['a', 'b'][-1]", "b"},
+        {"{'k': 'v'}['k']", "v"},
+        {"[f'{n}-{m}' for n, m in [('a', 1), ('b', 2)]][1]", "b-2"},
+        {"[*['a'], *('b', 'c')][2]", "c"},
+        {"{**{'k': 'v'}, 'l': 'w'}['k']", "v"},
+        {"(['a'] + ['b'])[1]", "b"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        struct tree v = value_of(all[i].text);
+        if (v.kind != TREE_TEXT || !str_equal(v.text, str_of(all[i].expected)))
+            fail_msg("%s is %.*s", all[i].text, STR_ARGS(v.text));
+    }
+    assert_int_equal(value_of("7 // 2 - 4 * 2").i, -5);
+    assert_int_equal(value_of("-7 // 2").i, -4);
+    assert_int_equal(value_of("[[y for y in [1, 2]] for x in [1, 2, 3]]").n, 3);
+}
+
+TEST(comprehensions_have_a_limit)
+{
+    static const char list[] = "[1, 2, 3, 4, 5, 6, 7, 8, 9]";
+    char text[512];
+
+    snprintf(text, sizeof(text),
+             "[[[[[1 for a in %s] for b in %s] for c in %s] for d in %s] for e in %s]", list, list,
+             list, list, list);
+    assert_int_equal(value_of(text).kind, TREE_COMPUTED);
 }
 
 TEST(a_computed_part_leaves_the_rest)
@@ -148,6 +200,7 @@ TEST(odd_brackets_end_and_deep_ones_are_refused)
     done(&f);
 }
 
-TEST_MAIN("replay/lit_python", T(literals_of_every_kind), T(what_would_have_to_run_is_computed),
+TEST_MAIN("replay/lit_python", T(literals_of_every_kind), T(sums_paths_and_lists_are_worked_out),
+          T(comprehensions_have_a_limit), T(what_would_have_to_run_is_computed),
           T(a_computed_part_leaves_the_rest), T(names_stand_for_literals_assigned_before),
           T(decorators_belong_to_the_class_below), T(odd_brackets_end_and_deep_ones_are_refused))

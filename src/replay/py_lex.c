@@ -109,13 +109,14 @@ static void take_string(struct py_lexer *p, bool is_raw, bool is_plain)
         is_plain = false; /* it never ends */
     p->tok.kind = TOK_STRING;
     p->tok.is_plain = is_plain;
+    p->tok.is_format = false;
     p->tok.text = (struct str){out, n};
 }
 
 /* Up to two prefix letters in front of a quote. */
 static bool take_prefixed(struct py_lexer *p)
 {
-    bool is_raw = false, is_plain = true;
+    bool is_raw = false, is_plain = true, is_format = false;
     size_t n = 0;
 
     while (n < 3 && peek(p, n) != '\'' && peek(p, n) != '"') {
@@ -123,11 +124,13 @@ static bool take_prefixed(struct py_lexer *p)
         if (n == 2 || (c != 'r' && c != 'u' && c != 'b' && c != 'f'))
             return false;
         is_raw = is_raw || c == 'r';
-        is_plain = is_plain && c != 'f' && c != 'b';
+        is_format = is_format || c == 'f';
+        is_plain = is_plain && c != 'b';
         n++;
     }
     p->at += n;
     take_string(p, is_raw, is_plain);
+    p->tok.is_format = is_format;
     return true;
 }
 

@@ -16,7 +16,7 @@ enum py_kind {
     TOK_LINE, /* the end of a logical line */
     TOK_NAME,
     TOK_NUMBER,
-    TOK_STRING, /* `text` is decoded; is_plain is false for f-strings and bytes */
+    TOK_STRING, /* `text` is decoded; is_plain is false for bytes, is_format true for f-strings */
     TOK_MARK,   /* one character */
 };
 
@@ -25,7 +25,7 @@ struct py_token {
     struct str text;
     uint64_t line;
     size_t column; /* of the first token of a logical line; else not meant */
-    bool is_plain;
+    bool is_plain, is_format;
 };
 
 struct py_lexer {

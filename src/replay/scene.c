@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "replay/lit_python.h"
 #include "replay/paths.h"
+#include "replay/py_eval.h"
 #include "replay/slots.h"
 
 struct loader {
@@ -87,6 +88,23 @@ static enum status read_incores(const struct loader *l, const struct tree *incor
     return ST_OK;
 }
 
+/* The kernels of a CALLABLE: its own, or those of all its callables together. */
+static const struct tree *incores_of(const struct loader *l, const struct tree *callable)
+{
+    const struct tree *parts = tree_get(callable, S("callables"));
+    struct tree *all = ARENA_NEW(l->arena, struct tree);
+
+    if (tree_get(callable, S("incores")) != NULL || parts == NULL)
+        return tree_get(callable, S("incores"));
+    *all = (struct tree){.kind = TREE_LIST, .line = parts->line};
+    for (const struct tree *one = tree_items(parts); one != NULL; one = one->next) {
+        const struct tree *own = tree_get(one, S("incores"));
+        if (own != NULL && own->kind == TREE_LIST)
+            py_eval_spread(l->arena, own, all);
+    }
+    return all;
+}
+
 /* The names of all cases, for the message. */
 static struct str case_names(const struct loader *l, const struct tree *cases)
 {
@@ -151,18 +169,49 @@ static enum status read_json(const struct loader *l, struct str text)
     return read_incores(l, tree_get(doc, S("incores")));
 }
 
-/* The one class that is a scene. */
+static bool has_case(const struct py_class *c, struct str name)
+{
+    const struct tree *one = tree_items(tree_get(&c->body, S("CASES")));
+
+    while (one != NULL && !str_equal(tree_text(tree_get(one, S("name"))), name))
+        one = one->next;
+    return one != NULL;
+}
+
+/* Of level 2, or of any level when `of_any`; with the case when it is given. */
+static bool is_scene(const struct py_class *c, bool of_any, struct str with_case)
+{
+    int64_t level;
+
+    if (tree_get(&c->body, S("CALLABLE")) == NULL || tree_get(&c->body, S("CASES")) == NULL)
+        return false;
+    if (with_case.n > 0 && !has_case(c, with_case))
+        return false;
+    return of_any || (tree_int(tree_get(&c->decorator, S("level")), &level) && level == 2);
+}
+
+static size_t count_scenes(const struct py_module *module, bool of_any, struct str with_case)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < module->n; i++)
+        n += is_scene(&module->at[i], of_any, with_case);
+    return n;
+}
+
+/* The class that is a scene: of level 2, else any with the case; of several the one with it. */
 static enum status pick_class(const struct loader *l, const struct py_module *module,
                               const struct py_class **out)
 {
-    struct str names = {"", 0};
+    struct str names = {"", 0}, with_case = l->scene->case_name;
+    bool of_any = count_scenes(module, false, (struct str){0}) == 0;
     size_t n = 0;
 
+    if (!of_any && count_scenes(module, of_any, with_case) != 1)
+        with_case = (struct str){0};
     for (size_t i = 0; i < module->n; i++) {
         const struct py_class *c = &module->at[i];
-        int64_t level;
-        if (tree_get(&c->body, S("CALLABLE")) == NULL || tree_get(&c->body, S("CASES")) == NULL ||
-            !tree_int(tree_get(&c->decorator, S("level")), &level) || level != 2)
+        if (!is_scene(c, of_any, with_case))
             continue;
         *out = c;
         if (n++ < 16)
@@ -198,7 +247,7 @@ static enum status read_python(const struct loader *l, struct str text)
     if (callable->kind != TREE_MAP)
         return reject(l, callable, "CALLABLE");
     scene->signature = tree_get(tree_get(callable, S("orchestration")), S("signature"));
-    return read_incores(l, tree_get(callable, S("incores")));
+    return read_incores(l, incores_of(l, callable));
 }
 
 enum status scene_read(struct arena *arena, const char *path, struct str case_name,

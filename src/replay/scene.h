@@ -1,8 +1,9 @@
 /*
  * scene - a test case and its kernels: what a replay starts from.
  *
- * A scene comes from a JSON file, or from the literals of a Python test module with one class that
- * has CALLABLE and CASES and is decorated with level=2. docs/incore-replay.md has both forms.
+ * A scene comes from a JSON file, or from the literals of a Python test module: the class that has
+ * CALLABLE and CASES and is decorated with level=2, or of another level if there is none.
+ * docs/incore-replay.md has both forms.
  */
 #ifndef STRATA_REPLAY_SCENE_H
 #define STRATA_REPLAY_SCENE_H

@@ -38,6 +38,40 @@ TEST(a_module_in_python)
     assert_string_equal(scene.folder, scratch);
 }
 
+TEST(sources_by_names_tables_and_paths)
+{
+    assert_int_equal(
+        load("a.py",
+             "HERE = Path(__file__).resolve().parent\nBASE = '../k'\n"
+             "TABLE = [(3, 'x', 'aiv'), (4, 'y', 'aic')]\n"
+             "@scene_test(level=3)\nclass A:\n"
+             "    CALLABLE = {'callables': [\n"
+             "        {'incores': [{'source': f'{BASE}/aiv/a.cpp'}, {'source': str(HERE / "
+             "'b.cpp')}]},\n"
+             "        {'incores': [{'func_id': n, 'source': f'{t}/{s}.cpp', 'core_type': t}\n"
+             "                     for n, s, t in TABLE]}]}\n"
+             "    CASES = [{'name': 'c'}]\n",
+             "c"),
+        ST_OK);
+    assert_int_equal(scene.n_incores, 4);
+    assert_str(scene.incores[0].source, "../k/aiv/a.cpp");
+    assert_true(str_starts(scene.incores[1].source, str_of(scratch)));
+    assert_int_equal(scene.incores[3].func_id, 4);
+    assert_str(scene.incores[3].source, "aic/y.cpp");
+}
+
+#define SCENE(name, test_case)                                                                     \
+    "@s(level=2)\nclass " name ":\n  CALLABLE = {'incores': []}\n  CASES = [{'name': '" test_case  \
+    "'}]\n"
+
+TEST(of_several_classes_the_one_with_the_case_counts)
+{
+    assert_int_equal(load("a.py", SCENE("A", "b") SCENE("B", "c"), "c"), ST_OK);
+    refuse("a.py", SCENE("A", "c") SCENE("B", "c"), "replay.several-scenes");
+    refuse("a.py", "@s(level=3)\nclass A:\n  CALLABLE = {}\n  CASES = [{'name': 'd'}]\n",
+           "replay.no-scene");
+}
+
 TEST(scenes_that_cannot_be_used_say_why)
 {
     refuse("a.py", "", "replay.no-scene");
@@ -121,6 +155,8 @@ TEST(arguments_that_do_not_fit_the_signature_are_refused)
     }
 }
 
-TEST_MAIN("replay/scene", TS(a_module_in_python), TS(scenes_that_cannot_be_used_say_why),
+TEST_MAIN("replay/scene", TS(a_module_in_python), TS(sources_by_names_tables_and_paths),
+          TS(of_several_classes_the_one_with_the_case_counts),
+          TS(scenes_that_cannot_be_used_say_why),
           TS(arguments_of_a_scene_file_get_roles_from_the_signature),
           TS(arguments_that_do_not_fit_the_signature_are_refused))

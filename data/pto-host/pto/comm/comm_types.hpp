@@ -1,4 +1,4 @@
-// Communication between ranks: compiles; a single core on a host has no other rank to talk to.
+// Types of the communication between ranks.
 #ifndef STRATA_PTO_COMM_TYPES_HPP
 #define STRATA_PTO_COMM_TYPES_HPP
 

@@ -2,6 +2,9 @@
 #ifndef STRATA_PTO_HOST_HPP
 #define STRATA_PTO_HOST_HPP
 
+#include <cstdio>
+#include <exception>
+
 #include <pto/common/element.hpp>
 #include <strata/pto_host.h>
 
@@ -18,6 +21,12 @@ struct place : strata_pto_place {
         line = at;
     }
 };
+
+__attribute__((no_sanitize("address"))) inline void touch(const void *at, int64_t n, int is_store)
+{
+    if (host && reinterpret_cast<uintptr_t>(at) - host->gm_begin < host->gm_bytes)
+        host->access(host->core, at, n, is_store);
+}
 
 // One instruction: its operands in the order of the dialect's text, then run().
 class instruction
@@ -112,10 +121,71 @@ class instruction
 
 } // namespace strata_pto
 
+// The compiler calls these before each scalar access (-fsanitize=kernel-address): one to a tensor
+// is an instruction of the scalar unit.
+#define STRATA_PTO_HOOK                                                                            \
+    extern "C" __attribute__((used, visibility("hidden"), no_sanitize("address"))) inline void
+#define STRATA_PTO_ACCESS(NAME, IS_STORE)                                                          \
+    STRATA_PTO_HOOK __asan_##NAME##1_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 1, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##2_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 2, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##4_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 4, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##8_noabort(void *at)                                             \
+    {                                                                                              \
+        strata_pto::touch(at, 8, IS_STORE);                                                        \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##16_noabort(void *at)                                            \
+    {                                                                                              \
+        strata_pto::touch(at, 16, IS_STORE);                                                       \
+    }                                                                                              \
+    STRATA_PTO_HOOK __asan_##NAME##N_noabort(void *at, std::size_t n)                              \
+    {                                                                                              \
+        strata_pto::touch(at, (int64_t)n, IS_STORE);                                               \
+    }
+STRATA_PTO_ACCESS(load, 0)
+STRATA_PTO_ACCESS(store, 1)
+// What else the compiler may call then is nothing here.
+STRATA_PTO_HOOK __asan_handle_no_return() {}
+STRATA_PTO_HOOK __asan_init() {}
+STRATA_PTO_HOOK __asan_before_dynamic_init(const char *) {}
+STRATA_PTO_HOOK __asan_after_dynamic_init() {}
+STRATA_PTO_HOOK __asan_alloca_poison(void *, std::size_t) {}
+STRATA_PTO_HOOK __asan_allocas_unpoison(void *, void *) {}
+STRATA_PTO_HOOK __asan_poison_stack_memory(void *, std::size_t) {}
+STRATA_PTO_HOOK __asan_unpoison_stack_memory(void *, std::size_t) {}
+#undef STRATA_PTO_ACCESS
+#undef STRATA_PTO_HOOK
+
 extern "C" __attribute__((used, visibility("default"))) inline void
 strata_pto_attach(const strata_pto_host *host)
 {
     strata_pto::host = host;
+}
+
+extern "C" __attribute__((used, visibility("default"))) inline void
+strata_pto_enter(void (*entry)(int64_t *), int64_t *args)
+{
+    const strata_pto_host *host = strata_pto::host;
+    const strata_pto_place none{"", 0};
+    char text[200];
+
+    try {
+        entry(args);
+        return;
+    } catch (const std::exception &e) {
+        snprintf(text, sizeof(text), "the kernel throws: %s", e.what());
+    } catch (...) {
+        snprintf(text, sizeof(text), "the kernel throws");
+    }
+    host->stop(host->core, text, none);
 }
 
 #endif

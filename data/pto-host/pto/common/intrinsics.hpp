@@ -20,8 +20,11 @@ inline void pipe_barrier(pipe_t pipe, strata_pto::place at = strata_pto::place()
     strata_pto::host->barrier(strata_pto::host->core, pipe, at);
 }
 
-// Caches and masks: nothing to do for data that is in one memory.
-template <class... A> inline void dcci(A...) {}
+// Caches and masks: data is in one memory, only the time is not the same.
+template <class P, class... A> inline void dcci(P at, A...)
+{
+    strata_pto::host->access(strata_pto::host->core, (const void *)at, 0, 0);
+}
 template <class A> inline void dsb(A) {}
 inline void set_mask_norm() {}
 inline void set_mask_count() {}

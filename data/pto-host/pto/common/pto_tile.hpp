@@ -11,36 +11,26 @@ namespace pto
 
 // ---- global memory ----
 
-template <class Tag, int64_t N1, int64_t N2, int64_t N3, int64_t N4, int64_t N5>
-struct FiveNumbers {
-    static constexpr int64_t fixed[5] = {N1, N2, N3, N4, N5};
-    static constexpr int unknown = (N1 < 0) + (N2 < 0) + (N3 < 0) + (N4 < 0) + (N5 < 0);
-    int64_t at[5];
-
-    FiveNumbers() { fill(nullptr); }
-    template <class... Numbers,
-              class = std::enable_if_t<(sizeof...(Numbers) > 0) && (sizeof...(Numbers) <= 5) &&
-                                       (std::is_convertible<Numbers, int64_t>::value && ...)>>
-    FiveNumbers(Numbers... numbers)
+// The numbers of a shape or a stride: those that are not -1 as they are, the others as given.
+template <int64_t... Fixed> struct FiveNumbers {
+    template <class... Numbers> static void fill(int64_t (&at)[5], Numbers... numbers)
     {
-        constexpr int n = sizeof...(Numbers);
-        static_assert(n == 5 || n == unknown,
+        constexpr int64_t fixed[5] = {Fixed...};
+        constexpr int n = sizeof...(Numbers), unknown = (0 + ... + (Fixed < 0));
+        static_assert(n == 0 || n == 5 || n == unknown,
                       "give all five values, or one for each dimension that is -1");
-        const int64_t given[5] = {static_cast<int64_t>(numbers)...};
-        if (n == 5)
-            for (int i = 0; i < 5; i++)
-                at[i] = fixed[i] < 0 ? given[i] : fixed[i];
-        else
-            fill(given);
-    }
-
-  private:
-    void fill(const int64_t *given)
-    {
-        for (int i = 0; i < 5; i++)
-            at[i] = fixed[i] >= 0 ? fixed[i] : given ? *given++ : 1;
+        const int64_t given[6] = {static_cast<int64_t>(numbers)...};
+        for (int i = 0, next = 0; i < 5; i++) {
+            const int64_t value = n == 0 ? 1 : n == 5 ? given[i] : given[next];
+            next += fixed[i] < 0;
+            at[i] = fixed[i] < 0 ? value : fixed[i];
+        }
     }
 };
+
+template <class... Numbers>
+using if_numbers = std::enable_if_t<(sizeof...(Numbers) <= 5) &&
+                                    (std::is_convertible<Numbers, int64_t>::value && ...)>;
 
 template <int64_t N1 = DYNAMIC, int64_t N2 = DYNAMIC, int64_t N3 = DYNAMIC, int64_t N4 = DYNAMIC,
           int64_t N5 = DYNAMIC>
@@ -48,19 +38,9 @@ struct Shape {
     static constexpr int64_t staticShape[5] = {N1, N2, N3, N4, N5};
     int64_t shape[5];
 
-    Shape() : Shape(FiveNumbers<Shape, N1, N2, N3, N4, N5>()) {}
-    template <class... Numbers,
-              class = std::enable_if_t<(sizeof...(Numbers) > 0) && (sizeof...(Numbers) <= 5) &&
-                                       (std::is_convertible<Numbers, int64_t>::value && ...)>>
-    Shape(Numbers... n) : Shape(FiveNumbers<Shape, N1, N2, N3, N4, N5>(static_cast<int64_t>(n)...))
+    template <class... Numbers, class = if_numbers<Numbers...>> Shape(Numbers... numbers)
     {
-    }
-
-  private:
-    explicit Shape(const FiveNumbers<Shape, N1, N2, N3, N4, N5> &n)
-    {
-        for (int i = 0; i < 5; i++)
-            shape[i] = n.at[i];
+        FiveNumbers<N1, N2, N3, N4, N5>::fill(shape, numbers...);
     }
 };
 
@@ -70,24 +50,12 @@ struct Stride {
     static constexpr int64_t staticStride[5] = {N1, N2, N3, N4, N5};
     int64_t stride[5];
 
-    Stride() : Stride(FiveNumbers<Stride, N1, N2, N3, N4, N5>()) {}
-    template <class... Numbers,
-              class = std::enable_if_t<(sizeof...(Numbers) > 0) && (sizeof...(Numbers) <= 5) &&
-                                       (std::is_convertible<Numbers, int64_t>::value && ...)>>
-    Stride(Numbers... n)
-        : Stride(FiveNumbers<Stride, N1, N2, N3, N4, N5>(static_cast<int64_t>(n)...))
+    template <class... Numbers, class = if_numbers<Numbers...>> Stride(Numbers... numbers)
     {
-    }
-
-  private:
-    explicit Stride(const FiveNumbers<Stride, N1, N2, N3, N4, N5> &n)
-    {
-        for (int i = 0; i < 5; i++)
-            stride[i] = n.at[i];
+        FiveNumbers<N1, N2, N3, N4, N5>::fill(stride, numbers...);
     }
 };
 
-// A matrix of R x C elements: the last two dimensions, or boxes of 16 rows for NZ.
 template <class E, int64_t R = DYNAMIC, int64_t C = DYNAMIC, Layout L = Layout::ND>
 struct TileShape2D : Shape<1, 1, 1, R, C> {
     using Shape<1, 1, 1, R, C>::Shape;
