@@ -80,27 +80,30 @@ __device__ __forceinline__ i64 key_at(const attention &a, const view &v, int seq
     return (i64)a.table[seq * a.width + in] * v.unit + (i64)((u32)pos - in * (u32)a.block) * v.pos + head * v.head;
 }
 
-// Keys from `first` on, at most to `end`, into a stage.
+// Keys from `first` on, at most to `end`, into a stage. A lane finds out where one row is, and tells the
+// others of its warp.
 __device__ __forceinline__ void load_keys(const attention &a, u32 stage, int seq, i64 head, i64 token, i64 first, i64 end, int thread)
 {
     enum { PER_ROW = K_CHUNKS + (LATENT ? 0 : V_CHUNKS) };
-    for (int i = thread; i < KEYS * PER_ROW; i += LOADERS) {
+    int own = threadIdx.x & 15;
+    bool is_there = first + own < end;
+    i64 pos = is_there ? first + own : 0;
+    if (a.list) pos = is_there ? a.list[token * a.top_k + pos] : 0;
+    is_there = is_there && pos >= 0 && pos < a.kv_len[seq];
+    pos = is_there ? pos : 0;
+    i64 k_at = key_at(a, a.vk, seq, head, pos);
+    i64 r_at = DR > 0 ? key_at(a, a.vkr, seq, head, pos) : 0;
+    i64 v_at = LATENT ? 0 : key_at(a, a.vv, seq, head, pos);
+#pragma unroll 4
+    for (int i = thread; i < KEYS * PER_ROW; i += LOADERS) { // as many turns for every lane
         int row = i / PER_ROW, c = i % PER_ROW;
-        bool is_there = first + row < end;
-        i64 pos = is_there ? first + row : 0;
-        if (a.list) pos = is_there ? a.list[token * a.top_k + pos] : 0;
-        is_there = is_there && pos >= 0 && pos < a.kv_len[seq];
-        pos = is_there ? pos : 0;
-        const elem *from;
-        u32 to;
-        if (c < K_CHUNKS) {
-            from = c < DQ / 8 ? a.k + key_at(a, a.vk, seq, head, pos) + c * 8 : a.kr + key_at(a, a.vkr, seq, head, pos) + (c - DQ / 8) * 8;
-            to = stage + piece(row, c, K_CHUNKS);
-        } else {
-            from = a.v + key_at(a, a.vv, seq, head, pos) + (c - K_CHUNKS) * 8;
-            to = stage + KEYS * K_CHUNKS * 16 + piece(row, c - K_CHUNKS, V_CHUNKS);
-        }
-        copy16(to, from, is_there);
+        bool is_row = __shfl_sync(FULL, (int)is_there, row) != 0;
+        const elem *k = a.k + __shfl_sync(FULL, k_at, row), *r = a.kr + __shfl_sync(FULL, r_at, row);
+        const elem *v = a.v + __shfl_sync(FULL, v_at, row);
+        if (c < K_CHUNKS)
+            copy16(stage + piece(row, c, K_CHUNKS), c < DQ / 8 ? k + c * 8 : r + (c - DQ / 8) * 8, is_row);
+        else
+            copy16(stage + KEYS * K_CHUNKS * 16 + piece(row, c - K_CHUNKS, V_CHUNKS), v + (c - K_CHUNKS) * 8, is_row);
     }
     asm volatile("cp.async.commit_group;");
 }
