@@ -36,9 +36,9 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata db build --model qwen3-8b --batch 1 --seq 16 --vocab 128 --backend cpu "
-     "--repeat-count 1 --database-path perfdb-qwen3-8b",
-     "a small one on this machine's processors"},
+    {"strata db build --config examples/perfdb/tiny-config.json --batch 1 --seq 16 --vocab 100 "
+     "--backend cpu --repeat-count 1 --database-path perfdb-tiny",
+     "a tiny model on this machine's processors"},
     {0},
 };
 

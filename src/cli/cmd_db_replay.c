@@ -26,8 +26,8 @@ static const struct opt options[] = {
 };
 
 static const struct example examples[] = {
-    {"strata db replay --database-path examples/perfdb/grid --op RmsNorm --backend cpu "
-     "--repeat-count 3",
+    {"strata db replay --database-path examples/perfdb/grid --op ArgMaxV2 --backend cpu "
+     "--repeat-count 3 --max-rows 2",
      "one operator on this machine's processors"},
     {0},
 };

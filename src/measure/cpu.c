@@ -177,7 +177,7 @@ static double copy_rate(void)
 
 static double matrix_rate(const struct cpu *cpu)
 {
-    enum { SIZE = 512, TIMES = 2 };
+    enum { SIZE = 256, TIMES = 3 };
     float *x = calloc(3 * SIZE * SIZE, sizeof(*x));
     double best = 0;
 

@@ -318,7 +318,7 @@ static double copy_rate(struct cuda_state *c)
 /* A product of this size in bf16 with numbers as operators get them: zeros would run faster. */
 static double matrix_rate(struct cuda_state *c)
 {
-    enum { SIZE = 8192 };
+    enum { SIZE = 8192, PART = 1 << 20 };
     struct tensor t = {DTYPE_BF16, 2, {SIZE, SIZE}, NULL};
     struct cuda_matmul m = {.type = DTYPE_BF16,
                             .out = DTYPE_BF16,
@@ -335,7 +335,9 @@ static double matrix_rate(struct cuda_state *c)
     t.data = malloc((size_t)tensor_bytes(&t));
     if (t.data == NULL)
         return 0;
-    tensor_fill(&t, 1, 0, 0, tensor_count(&t));
+    tensor_fill(&t, 1, 0, 0, PART);
+    for (int64_t i = PART; i < tensor_count(&t); i += PART)
+        memcpy((uint16_t *)t.data + i, t.data, PART * sizeof(uint16_t));
     if (cuda_memory(c, tensor_bytes(&t), t.data, &m.a) == NULL &&
         cuda_memory(c, tensor_bytes(&t), t.data, &m.b) == NULL &&
         cuda_memory(c, tensor_bytes(&t), NULL, &m.d) == NULL && cuda_matmul(c, &m) == NULL)
