@@ -132,7 +132,7 @@ TEST(groups_are_consecutive_ranks)
 
 TEST(elements_are_exchanged)
 {
-    float from[64], into[64], part = -1;
+    float from[64] = {0}, into[64], part = -1;
     int n = job.size;
 
     if (job.calls == NULL || n > 64)

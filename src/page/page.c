@@ -50,7 +50,7 @@ void page_add_fact(struct page_file *page, struct wording text)
 void page_add_missing(struct page_file *page, struct wording text)
 {
     if (page->n_missing < PAGE_MISSING)
-        page->missing[page->n_missing++] = text;
+        page->missing[page->n_missing++] = page_capital(page, text);
 }
 
 void page_add_set(struct page_file *page, struct study *st)

@@ -68,9 +68,10 @@ static void put_slice(struct page_html *h, const struct view *v, size_t slice, d
 
 static void put_row_label(struct page_html *h, const struct view *v, struct str label)
 {
-    page_html_format(
-        h, "<svg width=\"14%%\" height=\"100%%\"><text class=\"axis\" x=\"0\" y=\"%.0f\">",
-        v->y + 15);
+    page_html_format(h,
+                     "<svg class=\"row-label\" width=\"14%%\" height=\"100%%\"><text "
+                     "class=\"axis\" x=\"0\" y=\"%.0f\">",
+                     v->y + 15);
     page_html_text(h, page_cut(h, label, page_label_room(100 - PLOT) + 1));
     page_html_put(h, S("</text></svg>\n"));
 }

@@ -6,7 +6,7 @@
 #include "page/page_panel.h"
 #include "text/page.h"
 
-enum { TABLE_ROWS = 15, NAME_WIDTH = 80, SHAPE_WIDTH = 40 };
+enum { LEAST_LEFT = 50, TABLE_ROWS = 15, NAME_WIDTH = 80, SHAPE_WIDTH = 40 };
 
 static void put_action(struct page_html *h, const struct page_action *a, size_t number)
 {
@@ -31,6 +31,11 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
     if (a->saving != 0) {
         page_html_format(h, "<strong class=\"%s\">", class);
         bool has_time = !h->page->has_cycles;
+        if (a->is_upper_bound) {
+            page_html_put(h, S("<span class=\"up-to\">"));
+            page_html_message(h, &page_text.up_to);
+            page_html_put(h, S("</span> "));
+        }
         if (has_time)
             page_html_text(h, page_delta_text(arena, shown));
         if (!is_change) {
@@ -52,7 +57,8 @@ static void put_actions(struct page_html *h)
     for (size_t i = 0; i < page->n_actions; i++)
         put_action(h, &page->actions[i], i);
     page_html_put(h, S("</section>\n"));
-    if (page->from > 0 && page->n_actions > 1) {
+    bool has_rest = page->to > page->from / LEAST_LEFT; /* all savings are estimates */
+    if (page->from > 0 && page->n_actions > 1 && has_rest) {
         page_html_put(h, S("<p class=\"together\">"));
         page_html_text(h, MESSAGE(h->lang, &page->arena,
                                   page->is_bare ? &page_text.together_bare : &page_text.together,

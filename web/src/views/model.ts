@@ -62,11 +62,12 @@ class Icicle {
         const title = `${t('model.layer', { n: layer.index })} ${type?.name ?? ''}: ${time(wall(layer))}, ${t('model.idle', { share: share(1 - layer.busy / Math.max(wall(layer), 1)) })}`;
         this.cell(layer.from, layer.to, 1, String(layer.index), title, 'layer type' + (layer.type % 4) + (layer.outlier ? ' outlier' : ''), () => this.zoom(layer), open);
         if (!type || wall(layer) / span < 0.05) return;
-        // Roles are known for the type, so they are drawn in proportion.
+        // Roles are known for the type, so they share the busy time in proportion; the rest is idle.
         const total = type.roles.reduce((sum, role) => sum + role.wall, 0) || 1;
+        const busy = Math.min(layer.busy, wall(layer));
         let at = layer.from;
         for (const role of type.roles) {
-            const width = (role.wall / total) * wall(layer);
+            const width = (role.wall / total) * busy;
             this.cell(at, at + width, 2, this.app.word('role.' + role.name).replace(/^role\./, ''), `${role.name}: ${time(role.wall)}, ${share(role.share)}`, 'role', () => this.zoom(layer), open);
             const ops = role.ops.reduce((sum, op) => sum + op.total, 0) || 1;
             let from = at;
@@ -77,6 +78,8 @@ class Icicle {
             }
             at += width;
         }
+        const idle = t('model.idle', { share: share(1 - busy / Math.max(wall(layer), 1)) });
+        this.cell(layer.from + busy, layer.to, 2, idle, `${idle}: ${time(wall(layer) - busy)}`, 'idle', () => this.zoom(layer), open);
     }
 }
 
