@@ -137,7 +137,7 @@ static int run(struct session *s, const void *given)
     struct grid_run grid;
 
     if (args->model == NULL && args->config == NULL)
-        return session_usage(s, "--model or --config says which model");
+        return session_usage(s, "--model or --config is needed");
     if (!numbers_of(s, args->batches, &sizes.batches, &sizes.n_batches) ||
         !numbers_of(s, args->lengths, &sizes.lengths, &sizes.n_lengths))
         return session_usage(s, "--batch and --seq are numbers with commas between them");

@@ -59,7 +59,7 @@ static int run(struct session *s, const void *given)
     if (job.op == NULL)
         return session_usage(s, "no operator %s that can be replayed", s->operands.at[0]);
     if (args->shapes == NULL || args->axis == NULL)
-        return session_usage(s, "--shapes and --axis say what to run");
+        return session_usage(s, "--shapes and --axis are needed");
     int code = opt_measure_job(s, &args->measure, &here, &none, 1, &job.measure);
     if (code != CODE_DONE)
         return code;
@@ -81,12 +81,13 @@ const struct command command_db_probe = {
     .group = GROUP_DATABASE,
     .summary = "which sizes of its operands an operator takes",
     .usage = "OPERATOR --shapes LIST --axis PLACE=N,N [OPTIONS]",
-    .details = "Runs one row again and again with one size changed, each value in a process of its "
-               "own if the one before ended, and says which values ran, which were refused, gave a "
-               "wrong result, hung or crashed, and whether multiples of 16 or 32 are needed.\n"
-               "\n"
-               "A place is input.dimension, both counted from 0, or oOUTPUT.dimension; several "
-               "places joined by + get the same value.",
+    .details =
+        "Runs one row again and again with one size changed, each value in a process of its "
+        "own if the one before ended, and reports which values ran, which were rejected, gave a "
+        "wrong result, hung or crashed, and whether multiples of 16 or 32 are needed.\n"
+        "\n"
+        "A place is input.dimension, both counted from 0, or oOUTPUT.dimension; several "
+        "places joined by + get the same value.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 1, .max = 1},
     .schemas = {&flow_probe_schema},

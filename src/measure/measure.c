@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-ENUM_NAMES(measure_state_name, enum measure_state, "ok", "refused", "no memory", "wrong result",
+ENUM_NAMES(measure_state_name, enum measure_state, "ok", "rejected", "no memory", "wrong result",
            "failed", "hung", "killed", "not run")
 ENUM_NAMES(measure_bound_name, enum measure_bound, "unknown", "memory", "matrix")
 

@@ -162,7 +162,7 @@ static const char *fia_plain(struct op_call *c, const struct op_row *row)
     if (key->rank != row->in[FIA_QUERY].t.rank || value->rank != key->rank)
         return op_refuse(c, "keys and values must have the dimensions of the queries");
     if (key->dim[1] != a->kv_heads || a->kv_heads < 1 || a->heads % a->kv_heads != 0)
-        return op_refuse(c, "%lld heads of keys are told, the operand has %lld",
+        return op_refuse(c, "%lld heads of keys are given, the operand has %lld",
                          (long long)a->kv_heads, (long long)key->dim[1]);
     a->value = tensor_back(value, 0);
     if (tensor_back(key, 0) != a->dim || tensor_rows(key) != tensor_rows(value) || a->rope > 0)
@@ -271,7 +271,7 @@ static const char *fia_heads(struct op_call *c, const struct op_row *row,
     c->scale = args->scale;
     if (a->heads < 1 || args->heads != a->heads ||
         (has_rope && tensor_rows(&row->in[FIA_QUERY_ROPE].t) != tensor_rows(q)))
-        return op_refuse(c, "%lld heads are told, the query has %lld", (long long)args->heads,
+        return op_refuse(c, "%lld heads are given, the query has %lld", (long long)args->heads,
                          (long long)a->heads);
     return NULL;
 }
