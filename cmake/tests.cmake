@@ -247,6 +247,10 @@ if(TARGET mpi AND MPIEXEC_EXECUTABLE)
         "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASAN_OPTIONS=detect_leaks=0")
 endif()
 
+# Summaries of a job of thousands of ranks, for tests/bench and docs/performance.md.
+add_executable(cluster_many EXCLUDE_FROM_ALL tests/cluster/many.c)
+target_link_libraries(cluster_many PRIVATE strata_flags libstrata)
+
 # Many ranks: random clusters against their truth; damaged and kept ones, several processes.
 if(TARGET strata)
     add_test(NAME cluster.score COMMAND Python3::Interpreter

@@ -114,7 +114,8 @@ const struct command command_cluster = {
         "\n"
         "Each capture is reduced to a summary of at most 1 MB. With -o the summaries are kept in "
         "DIR/summaries, by the content of the files, so that a second run does not read the "
-        "captures again; the result is written to DIR/cluster.json.\n"
+        "captures again; the result is written to DIR/cluster.json. "
+        "A folder of such summaries can be given in place of the captures.\n"
         "\n"
         "Under mpirun or srun the captures are divided among the processes by size; the result is "
         "the same.",

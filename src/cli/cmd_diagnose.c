@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/cluster/cluster.h"
 #include "analysis/study.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
@@ -146,10 +147,58 @@ static void tell_slowest(struct report *r, const struct rank_verdicts *v)
                        PLACE("text", slow->text)));
 }
 
-static void print_ranks(struct session *s, const struct rank_verdicts *v)
+/* ---- the ranks together ---- */
+
+ORDER_BY(by_rank, struct rank_summary, ORDER(x->rank, y->rank));
+
+static const struct cluster *join_ranks(struct session *s, const struct fleet *fleet)
+{
+    struct rank_summary *list = ARENA_ARRAY(&s->arena, struct rank_summary, fleet->ranks.n);
+
+    for (size_t i = 0; i < fleet->ranks.n; i++) {
+        struct study st;
+        study_begin(&st, fleet->ranks.at[i], rank_summary_options());
+        rank_summary_make(&list[i], &st, &s->arena);
+        study_end(&st);
+    }
+    qsort(list, fleet->ranks.n, sizeof(*list), by_rank);
+    return cluster_find(&s->arena, list, fleet->ranks.n);
+}
+
+/* Who makes the others wait; nothing when nobody stands out. */
+static void tell_culprits(struct report *r, const struct cluster *c)
+{
+    static const struct message *const told[CULPRIT_KINDS] = {
+        [CULPRIT_COMPUTE_SLOW] = &diagnosis_text.culprit_compute,
+        [CULPRIT_HOST_STALL] = &diagnosis_text.culprit_stall,
+        [CULPRIT_SLOW_LINK] = &diagnosis_text.culprit_link,
+        [CULPRIT_STORAGE] = &diagnosis_text.culprit_storage,
+        [CULPRIT_IMBALANCE] = &diagnosis_text.culprit_imbalance,
+    };
+
+    for (size_t i = 0; i < c->n_culprits; i++) {
+        const struct culprit *one = &c->culprits[i];
+        bool is_link = one->kind == CULPRIT_SLOW_LINK;
+        double ratio = is_link ? one->slow->slow : c->work->speed[one->place];
+        int64_t from = one->link != NULL ? one->link->from : is_link ? one->ranks[0] : 0;
+        int64_t to = one->link != NULL ? one->link->to : is_link ? one->ranks[one->n_ranks - 1] : 0;
+        const struct message *m =
+            is_link && one->link == NULL ? &diagnosis_text.culprit_group : told[one->kind];
+        report_text(r, REPORT_MESSAGE(r, m, PLACE("rank", one->rank), PLACE("ratio", ratio),
+                                      PLACE("from", from), PLACE("to", to),
+                                      PLACE("n", one->n_steps), PLACE("ms", one->saving_ms),
+                                      place_quantity("share", one->share, UNIT_RATIO)));
+    }
+    if (c->n_culprits > 0)
+        report_text(r, report_message(r, &diagnosis_text.culprit_more));
+}
+
+static void print_ranks(struct session *s, const struct rank_verdicts *v, const struct fleet *fleet)
 {
     struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
 
+    if (v->is_one_run)
+        tell_culprits(r, join_ranks(s, fleet));
     tell_slowest(r, v);
     report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
     report_text(r, report_message(r, &diagnosis_text.ranks_one));
@@ -183,7 +232,7 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
         session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
                          &(struct record_env){.arena = &s->arena});
     else if (!s->common.quiet)
-        print_ranks(s, &v);
+        print_ranks(s, &v, fleet);
 }
 
 static void show_one(struct session *s, const struct capture *cap)

@@ -1,8 +1,9 @@
 /*
  * gpu_lock - one profiling run at a time on a GPU.
  *
- * The lock is flock() on ${XDG_RUNTIME_DIR:-/tmp}/strata-gpu-<UUID>.lock, so it ends with its
- * process whatever happens; a file that nobody holds means nothing. It tells process id, start
+ * The lock is flock() on strata-gpu-<UUID>.lock in a folder that all users of the host share
+ * (/run/lock, else /tmp; STRATA_LOCK_DIR names another), so it ends with its process whatever
+ * happens; a file that nobody holds means nothing. It tells process id, start
  * time and command of the holder, for the message that a second run gets.
  */
 #ifndef STRATA_DRIVER_GPU_LOCK_H

@@ -1,6 +1,7 @@
 #include "driver/gpu_lock.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 /* Locks are files below the folder. */
 static int enter_alone(void **state)
 {
-    return enter(state) != 0 || setenv("XDG_RUNTIME_DIR", scratch, 1) != 0;
+    return enter(state) != 0 || setenv("STRATA_LOCK_DIR", scratch, 1) != 0;
 }
 
 /* A process that holds the lock until it is killed. */
@@ -87,8 +88,26 @@ TEST(gpus_are_locked_apart)
     gpu_lock_release(&two);
 }
 
+TEST(all_users_share_the_file)
+{
+    struct gpu_lock lock;
+    struct stat st;
+
+    unsetenv("STRATA_LOCK_DIR");
+    setenv("XDG_RUNTIME_DIR", scratch, 1); /* of one user alone */
+    const char *path = gpu_lock_path(&arena, "GPU-1");
+    assert_true(str_starts(str_of(path), S("/run/lock/")) || str_starts(str_of(path), S("/tmp/")));
+    setenv("STRATA_LOCK_DIR", scratch, 1);
+    mode_t before = umask(077);
+    assert_int_equal(gpu_lock_take(&lock, "GPU-1", "x", 0, &diag), ST_OK);
+    umask(before);
+    assert_int_equal(stat(gpu_lock_path(&arena, "GPU-1"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0666);
+    gpu_lock_release(&lock);
+}
+
 #define ALONE(name) cmocka_unit_test_setup_teardown(name, enter_alone, leave)
 
 TEST_MAIN("driver/gpu_lock", ALONE(a_second_run_is_told_who_holds_the_gpu),
           ALONE(the_file_of_a_killed_run_blocks_nobody), ALONE(waiting_ends_with_the_other_run),
-          ALONE(gpus_are_locked_apart))
+          ALONE(gpus_are_locked_apart), ALONE(all_users_share_the_file))

@@ -12,7 +12,7 @@
 #include "base/now.h"
 #include "driver/driver.h"
 
-enum { VARIABLES_MOST = 20, LOOK_NS = 500000000 };
+enum { VARIABLES_MOST = 20, LOOK_NS = 500000000, PATIENCE = 5 };
 
 const char *workload_library(struct arena *arena)
 {
@@ -80,6 +80,11 @@ struct follow {
     bool is_known, is_hung;
 };
 
+static int64_t silence_ms(const struct follow *f)
+{
+    return (f->run->inject == INJECT_COUNTERS ? 1 : PATIENCE) * f->watch->silence_ms;
+}
+
 static uint64_t recorded(const char *dir)
 {
     struct arena arena;
@@ -97,29 +102,39 @@ static uint64_t recorded(const char *dir)
     return bytes;
 }
 
-/* Nothing runs on the GPU: the program computes on its own. Unknown is no. */
-static bool is_idle(const struct workload_watch *watch)
+/* The GPU's busy share in percent; a program that computes on its own leaves it at 0. False: it
+ * cannot be told. */
+static bool busy_share(const struct workload_watch *watch, unsigned *share)
 {
     struct nvml_use use = {.gpu = 100};
 
     if (watch->nvml == NULL || watch->nvml->handle == NULL || watch->gpu == NULL)
         return false;
-    return NVML_DO(watch->nvml, use, watch->gpu, &use) == NVML_OK && use.gpu == 0;
+    bool is_known = NVML_DO(watch->nvml, use, watch->gpu, &use) == NVML_OK;
+    *share = use.gpu;
+    return is_known;
 }
 
-/* Counters of a kernel are written when it is done: a busy GPU without growth means that it hangs.
- * The clock starts with the first bytes, for programs may take long before they use CUDA. */
+/* Kernels are recorded when they are done: a busy GPU without growth means that one hangs. While
+ * counters are collected every launch is waited for; otherwise a kernel may take longer, and the
+ * GPU has to be known to be busy. The clock starts with the first bytes, for programs may take long
+ * before they use CUDA. */
 static void look_at_recording(struct follow *f, nanos elapsed)
 {
-    if (f->run->inject != INJECT_COUNTERS || f->watch->silence_ms <= 0 || elapsed < f->next_look)
+    bool is_counting = f->run->inject == INJECT_COUNTERS;
+    bool is_watched = is_counting || f->run->inject == INJECT_TRACE;
+    unsigned share = 100;
+
+    if (!is_watched || f->watch->silence_ms <= 0 || elapsed < f->next_look)
         return;
     f->next_look = elapsed + LOOK_NS;
     uint64_t bytes = recorded(f->run->trace_dir);
-    if (bytes != f->recorded || bytes == 0 || is_idle(f->watch)) {
+    bool is_known = busy_share(f->watch, &share);
+    if (bytes != f->recorded || bytes == 0 || share == 0 || (!is_known && !is_counting)) {
         f->recorded = bytes;
         f->grown_at = elapsed;
     }
-    f->is_hung = elapsed - f->grown_at > f->watch->silence_ms * 1000000;
+    f->is_hung = elapsed - f->grown_at > silence_ms(f) * 1000000;
 }
 
 static bool tick(void *ctx, int pid, nanos elapsed)
@@ -142,6 +157,7 @@ static void judge(const struct proc_result *p, const struct workload *run,
 {
     const char *program = run->argv[0];
     struct where where = {.path = run->log};
+    bool is_counting = run->inject == INJECT_COUNTERS;
 
     switch (p->end) {
     case PROC_EXITED:
@@ -165,11 +181,11 @@ static void judge(const struct proc_result *p, const struct workload *run,
         break;
     case PROC_STOPPED:
         r->end = WORKLOAD_HUNG;
-        diag_fail(
-            d, ST_TOOL, "gpu.hung", where,
-            "no kernel finished for %.3g s; kernels that wait for each other cannot be replayed",
-            (double)watch->silence_ms / 1000);
-        diag_hint(d, "try", "--mode nsys, which does not replay, or another kernel with --select");
+        diag_fail(d, ST_TOOL, "gpu.hung", where, "no kernel finished for %.3g s%s",
+                  (double)silence_ms(&(struct follow){.run = run, .watch = watch}) / 1000,
+                  is_counting ? "; kernels that wait for each other cannot be measured alone" : "");
+        if (is_counting)
+            diag_hint(d, "try", "--mode nsys, which measures none alone, or --select others");
         break;
     case PROC_NOT_STARTED:
         r->end = WORKLOAD_MISSING;

@@ -148,23 +148,33 @@ static struct str summarize(const struct cluster_run *run, const struct bundle *
     struct cluster_part part = {0};
     struct input_options options = run->job->input;
     struct loaded loaded = {0};
+    struct rank_summary *sums = NULL;
+    size_t totals = 0;
 
     options.progress = NULL;
     diag_init(&part.diag);
     part.status = load_bundle(b, arena_cstr(run->arena, str_basename(str_of(b->path))), &options,
                               &part.diag, &loaded);
     part.ranks = ARENA_ARRAY(run->arena, struct rank_summary, loaded.list.n);
+    if (loaded.list.n == 1)
+        totals = rank_summary_totals(loaded.list.at[0], run->arena, &sums);
     for (size_t i = 0; i < loaded.list.n; i++) {
         struct capture *cap = loaded.list.at[i];
         struct study st;
-        study_begin(&st, cap, rank_summary_options());
-        rank_summary_make(&part.ranks[part.n++], &st, run->arena);
-        study_end(&st);
+        if (totals == 0) {
+            study_begin(&st, cap, rank_summary_options());
+            rank_summary_make(&part.ranks[part.n++], &st, run->arena);
+            study_end(&st);
+        }
         if (i == 0)
             add_sources(&part, cap, run->arena);
         capture_free(cap);
     }
     vec_free(&loaded.list);
+    if (totals > 0) {
+        part.ranks = sums;
+        part.n = totals;
+    }
     struct str bytes = cluster_part_encode(&part, run->arena);
     diag_fini(&part.diag);
     return bytes;
@@ -257,6 +267,59 @@ static void merge_diag(struct diag *to, struct diag *from, bool is_loss)
         import_left_out(from, to);
     else
         diag_merge(to, from);
+}
+
+/* ---- a folder of summaries ---- */
+
+static enum status conclude(struct cluster_run *run);
+
+static bool is_summary(const struct fs_entry *e)
+{
+    return e->kind == FS_FILE && str_ends(e->name, S(".summary"));
+}
+
+/* The summaries that -o has kept, in place of captures: one folder for those of many machines. */
+static enum status read_summaries(struct cluster_run *run, const struct fs_list *list)
+{
+    struct cluster_outcome *out = run->out;
+
+    out->parts = ARENA_ARRAY(run->arena, struct cluster_part, list->n);
+    for (size_t i = 0; i < list->n; i++) {
+        struct mapfile map;
+        if (!is_summary(&list->at[i]))
+            continue;
+        struct cluster_part *part = &out->parts[out->n_parts++];
+        *part = (struct cluster_part){.status = ST_FORMAT};
+        if (mapfile_open(&map, list->at[i].path, NULL) == ST_OK) {
+            bool is_good = cluster_part_decode(map.text, run->arena, part);
+            part->is_reused = is_good;
+            out->reused += is_good;
+            if (!is_good)
+                part->n = part->n_sources = 0;
+            mapfile_close(&map);
+        } else {
+            diag_init(&part->diag);
+        }
+        if (!part->is_reused) {
+            part->status = ST_FORMAT;
+            diag_fail(&part->diag, ST_FORMAT, "cluster.summary",
+                      (struct where){.path = list->at[i].path},
+                      "damaged, or a summary of another version");
+        }
+    }
+    return conclude(run);
+}
+
+/* Whether the folder holds summaries. */
+static bool has_summaries(struct cluster_run *run, struct fs_list *list)
+{
+    size_t n = 0;
+
+    if (!fs_is_dir(run->job->path) || fs_list(run->arena, run->job->path, list, NULL) != ST_OK)
+        return false;
+    for (size_t i = 0; i < list->n; i++)
+        n += is_summary(&list->at[i]);
+    return n > 0;
 }
 
 /* ---- ranks ---- */
@@ -363,9 +426,12 @@ static enum status work(struct cluster_run *run)
 enum status flow_cluster(const struct cluster_job *job, struct diag *d, struct cluster_outcome *out)
 {
     struct cluster_run run = {.job = job, .d = d, .out = out, .arena = &out->arena};
+    struct fs_list list;
 
     *out = (struct cluster_outcome){0};
     arena_init(&out->arena);
+    if (has_summaries(&run, &list))
+        return own_process(&run) == 0 ? read_summaries(&run, &list) : ST_OK;
     TRY(bundles_find(&job->path, 1, &job->input, run.arena, d, &run.bundles));
     return work(&run);
 }

@@ -21,6 +21,7 @@
 #include "flow/flow_gpu_timeline.h"
 #include "gpu/rundir.h"
 #include "gpu/timeline_out.h"
+#include "input/nsys_gpu.h"
 #include "text/gpu.h"
 
 enum { HEAD = 1 << 16 };
@@ -373,10 +374,35 @@ static enum status take_ranges(const struct gpu_import_job *job, struct gpu_impo
     return ST_NOT_FOUND;
 }
 
-static void name_device(struct gpu_run *run, const struct capture *cap)
+/* What an export says of a GPU that the table does not have. */
+static void describe_device(const struct gpu_import_job *job, struct gpu_run *run)
+{
+    struct gpu_device *device = &run->device;
+    struct nsys_gpu gpu;
+
+    if (device->name.n == 0 || device_find(&device_builtin, device->name) != NULL)
+        return;
+    for (size_t i = 0; i < job->n_paths; i++) {
+        if (!nsys_gpu_read(job->paths[i], device->name, &gpu))
+            continue;
+        device->sm_count = (double)gpu.sms;
+        device->mem_bytes = (double)gpu.memory_bytes;
+        device->l2_bytes = (double)gpu.l2_bytes;
+        device->sm_clock_khz = (double)gpu.clock_hz / 1e3;
+        device->gbps = (double)gpu.bytes_per_second / 1e9;
+        if (gpu.major > 0)
+            device->cc =
+                arena_format(&run->arena, "%lld.%lld", (long long)gpu.major, (long long)gpu.minor);
+        return;
+    }
+}
+
+static void name_device(const struct gpu_import_job *job, struct gpu_run *run,
+                        const struct capture *cap)
 {
     if (run->device.name.n == 0)
         run->device.name = arena_str(&run->arena, capture_text(cap, cap->facts.device_name));
+    describe_device(job, run);
 }
 
 /* The device that was busy longest, over all traces. */
@@ -391,11 +417,11 @@ static enum status judge_traces(const struct gpu_import_job *job, struct gpu_imp
     run->mode = device != NULL ? S("nsys") : S("ncu");
     if (device == NULL) {
         TRY(take_ranges(job, to, d));
-        name_device(run, to->traces[0].fleet->ranks.at[0]);
+        name_device(job, run, to->traces[0].fleet->ranks.at[0]);
         add_files(to);
         return make_stages(job, run, spec, d);
     }
-    name_device(run, t->cap);
+    name_device(job, run, t->cap);
     if (n > 1)
         gpu_run_note(
             run, "the report covers the busiest of %zu devices and processes; the tables cover all",

@@ -6,7 +6,10 @@
 #include "base/cancel.h"
 #include "base/fs.h"
 
-enum { STARTS_MOST = 1000 };
+enum {
+    STARTS_MOST = 1000,
+    TURNS = 8
+}; /* turns: launches of a kernel that are measured, at least */
 
 /* The notes that mean "no counters here", with what helps. */
 static const struct refusal {
@@ -126,7 +129,11 @@ static enum gpu_outcome run_part(struct gpu_collect *c, struct workload *run, co
     if (st != ST_OK)
         return code != GPU_DONE ? code : gpu_outcome_of(st);
     report_notes(c, out);
-    if (result.end == WORKLOAD_HUNG && out->last_counted.n > 0)
+    bool is_ended = result.end == WORKLOAD_HUNG || result.end == WORKLOAD_LATE;
+    if (is_ended && out->hung.n > 0)
+        diag_hint(c->diag, "running", "%.*s did not finish; %zu kernels waited for it",
+                  STR_ARGS(out->hung), out->hung_behind);
+    else if (result.end == WORKLOAD_HUNG && out->last_counted.n > 0)
         diag_hint(c->diag, "finished",
                   "last finished kernel: %.*s; the one that hangs came after it",
                   STR_ARGS(out->last_counted));
@@ -178,7 +185,7 @@ enum gpu_outcome gpu_collect_counters(struct gpu_collect *c, const char *part, s
         /* With replay the first launch of a kernel finds cold caches: the second stands for it. */
         .per_kernel = pick.count > 0 || pick.skip > 0 ? 0
                       : metrics.is_replayed           ? 2
-                                                      : turns,
+                                                      : TURNS,
         .metrics = joined(metrics.names, c->arena),
         .passes = metrics.passes,
         .is_replayed = metrics.is_replayed,

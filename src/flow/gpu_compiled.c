@@ -241,7 +241,7 @@ static void sample(struct keeping *k, const struct wanted *w, struct str module,
             add_lines(k, l, l->sass.at[i].file);
     }
     for (size_t i = 0; i < k->run->kernels.n; i++)
-        if (str_equal(k->run->kernels.at[i].name, w->name))
+        if (str_equal(gpu_function_name(k->run->kernels.at[i].name), w->name))
             gpu_listing_attach(k->pages->arena, l, &k->run->kernels.at[i]);
 }
 

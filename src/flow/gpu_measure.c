@@ -165,6 +165,7 @@ enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *
     enum status st = gpu_variants_sort(&out->variants, plan->selections, plan->stages.n, c->diag);
     if (st != ST_OK)
         return GPU_USAGE;
+    gpu_variants_split(&out->variants);
     enum gpu_outcome found = check_stages(c, plan, out);
     return code != GPU_DONE ? code : found;
 }

@@ -8,6 +8,8 @@
 #define PATCHED(name)              "smsp__sass_" name ".sum"
 #define OPS(kind)                  "smsp__sass_thread_inst_executed_" kind "_pred_on.sum"
 #define BUSY(name)                 name ".avg.pct_of_peak_sustained_elapsed"
+#define PEAK(name)                 name ".sum.peak_sustained_elapsed.per_second"
+#define TENSOR(kind)               "sm__ops_path_tensor_" kind ".sum"
 #define TRIAGE(group, name, other) group ".TriageCompute." name "_realtime" other "|" name other
 #define TRIAGE_BUSY(group, name)   TRIAGE(group, name, ".avg.pct_of_peak_sustained_elapsed")
 
@@ -25,6 +27,8 @@ static const char *const turns[] = {
     BUSY("sm__pipe_tensor_cycles_active"),
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    PEAK("lts__t_bytes"),
+    PEAK("l1tex__t_bytes"),
     BUSY("l1tex__data_pipe_lsu_wavefronts"),
     BUSY("lts__t_tag_requests"),
     BUSY("lts__d_sectors"),
@@ -69,6 +73,10 @@ static const char *const turns[] = {
     OPS("op_conversion"),
     OPS("op_control"),
     OPS("op_memory"),
+    /* Only where the tensor pipe is busy: packed halves run in it, too. */
+    "sm__inst_executed_pipe_tensor.sum",
+    "sm__inst_executed_pipe_tensor_op_hmma.sum|sm__inst_executed_pipe_tensor_subpipe_hmma.sum",
+    "sm__inst_executed_pipe_tensor_op_gmma.sum|",
     "lts__t_sectors_lookup_miss.sum",
     TRIAGE_BUSY("TPC", "sm__pipe_fp64_cycles_active"),
     "l1tex__t_sectors.sum",
@@ -83,19 +91,32 @@ static const char *const turns[] = {
     STALLED("math_pipe_throttle"),
     STALLED("wait"),
     STALLED("membar"),
-    "sm__inst_executed_pipe_tensor.sum",
-    "sm__inst_executed_pipe_tensor_op_hmma.sum|sm__inst_executed_pipe_tensor_subpipe_hmma.sum",
-    "sm__inst_executed_pipe_tensor_op_gmma.sum|",
+    STALLED("imc_miss") "|",
+    STALLED("no_instruction"),
+    STALLED("branch_resolving"),
     "smsp__warps_eligible.avg.per_cycle_active",
     STALLED("not_selected"),
-    STALLED("branch_resolving"),
-    STALLED("no_instruction"),
     STALLED("dispatch_stall"),
+    /* Reads of constants: each address of a warp is a request of its own. */
+    BUSY("idc__request_cycles_active") "|",
+    "idc__requests.sum|",
+    "smsp__inst_executed_op_ldc.sum|",
+    /* Operations of the tensor cores by type; only where they have some. The sums of a Hopper for
+     * halves and whole numbers fit no pass, their parts do. */
+    TENSOR("src_bf16_dst_fp32") "|",
+    TENSOR("src_tf32_dst_fp32") "|",
+    TENSOR("op_hmma_src_fp16_dst_fp32") "|" TENSOR("src_fp16_dst_fp32") "|",
+    TENSOR("op_hgmma_src_fp16") "|",
+    TENSOR("op_hmma_src_fp16_dst_fp16") "|" TENSOR("src_fp16_dst_fp16") "|",
+    TENSOR("src_fp8") "|" TENSOR("src_fp8_dst_fp32") "|" TENSOR("src_fp4_fp6_fp8_dst_fp32") "|",
+    TENSOR("op_igmma_src_int8") "|",
+    TENSOR("op_imma_src_int8_sparsity_off") "|" TENSOR("src_int8") "|",
+    TENSOR("src_fp64") "|",
     "launch__buffer_bytes",
     NULL,
 };
 
-const struct gpu_metric_set gpu_metrics_quick = {turns, 8, false};
+const struct gpu_metric_set gpu_metrics_quick = {turns, 16, false};
 
 /* In this order a chip that fits fewer into the passes drops the least needed ones. */
 static const char *const deep[] = {

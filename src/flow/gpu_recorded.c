@@ -28,12 +28,31 @@ static const uint64_t *fields_of(struct recorded_walk *w, uint32_t site)
     return fields;
 }
 
+/* A kernel without times, of a program that was ended: it was running, or waited for that. */
+static void take_unfinished(struct recorded_walk *w, const struct gpu_trace_event *e)
+{
+    struct gpu_recorded *out = w->out;
+
+    if (gpu_trace_kind(w->trace, e->site) != TRACE_SITE_KERNEL)
+        return;
+    out->hung_behind += out->hung.n > 0;
+    if (out->hung.n > 0 && e->correlation >= out->hung_at)
+        return;
+    uint64_t name = gpu_trace_field(w->trace, e->site, KERNEL_NAME);
+    out->hung = mangled_plain(arena_str(w->arena, gpu_trace_string(w->trace, name)));
+    out->hung_at = e->correlation;
+}
+
 static void take_kernel(void *ctx, const struct gpu_trace_event *e)
 {
     struct recorded_walk *w = ctx;
 
-    if (e->tag != TRACE_KERNEL || e->start <= 0 || e->duration < 0 || e->site >= w->n_sites)
+    if (e->tag != TRACE_KERNEL || e->duration < 0 || e->site >= w->n_sites)
         return;
+    if (e->start <= 0) {
+        take_unfinished(w, e);
+        return;
+    }
     struct gpu_launch *site = &w->sites[e->site];
     if (site->launch == NULL) {
         if (gpu_trace_kind(w->trace, e->site) != TRACE_SITE_KERNEL)
@@ -118,6 +137,22 @@ static void take_results(struct gpu_trace_results *r, struct gpu_recorded *out)
         out->driver = r->driver;
 }
 
+/* What the library left of the kernel that it was measuring. */
+static void read_running(const char *path, struct arena *arena, struct gpu_recorded *out)
+{
+    struct mapfile map;
+    struct diag said;
+
+    diag_init(&said);
+    if (mapfile_open(&map, path, &said) == ST_OK) {
+        size_t n = strnlen(map.text.at, map.text.n);
+        if (n > 0)
+            out->hung = mangled_plain(arena_str(arena, str_part(map.text, 0, n)));
+        mapfile_close(&map);
+    }
+    diag_fini(&said);
+}
+
 enum status gpu_recorded_read(const char *folder, struct arena *arena, struct gpu_recorded *out,
                               struct diag *d)
 {
@@ -127,6 +162,8 @@ enum status gpu_recorded_read(const char *folder, struct arena *arena, struct gp
     TRY(fs_list(arena, folder, &list, d));
     for (size_t i = 0; i < list.n; i++) {
         struct gpu_trace_results results;
+        if (list.at[i].kind == FS_FILE && str_starts(list.at[i].name, S("running-")))
+            read_running(list.at[i].path, arena, out);
         if (list.at[i].kind != FS_FILE || !str_ends(list.at[i].name, S(".strata")) ||
             list.at[i].size == 0)
             continue;

@@ -18,6 +18,9 @@ struct gpu_recorded {
     VEC_OF(struct gpu_counted) counted;
     struct str last_counted; /* the kernel whose counters came last, over all files */
     int64_t last_counted_at;
+    struct str hung;    /* the first kernel that did not finish; empty: all did */
+    size_t hung_behind; /* launches that waited for it */
+    int64_t hung_at;    /* its correlation */
     VEC_OF(struct trace_note) notes;
     VEC_OF(struct trace_seen) seen;
     VEC_OF(struct trace_pc) samples;

@@ -12,7 +12,7 @@
 #include "text/gpu.h"
 #include "text/page.h"
 
-enum { HOT_SHOWN = 6, SECTOR = 32 };
+enum { HOT_SHOWN = 6 };
 
 /* ---- texts that a run keeps in English ---- */
 
@@ -206,12 +206,11 @@ static void put_point(struct page_file *page, struct page_chart *c, const struct
 static void add_points(struct page_file *page, struct page_chart *c, const struct gpu_stage *s,
                        size_t row)
 {
-    double flops = s->roofline.tflops * 1e12 * s->dur_ns / 1e9;
+    static const int families[GPU_LEVELS] = {PAGE_LAYOUT, PAGE_HOST, PAGE_COPY};
 
     put_point(page, c, s, row, NULL, s->roofline.ai, PAGE_MATRIX);
-    put_point(page, c, s, row, "DRAM", s->roofline.ai_dram, PAGE_COPY);
-    if (s->main != NULL)
-        put_point(page, c, s, row, "L1", flops / (s->main->m[GPU_M_L1_SECT] * SECTOR), PAGE_LAYOUT);
+    for (size_t i = GPU_LEVELS; i > 0; i--)
+        put_point(page, c, s, row, s->levels[i - 1].name, s->levels[i - 1].ai, families[i - 1]);
 }
 
 /* Stages in the order of the time that they are away from their roofs. */

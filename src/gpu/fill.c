@@ -18,15 +18,18 @@ static enum status make_stages(struct gpu_run *run, const struct gpu_plan *plan,
     return gpu_run_stages(run, is_own ? NULL : &spec, (struct gpu_work_option){0}, d);
 }
 
-/* Without counters durations and launch resources are all there is. The counter run knows shape and
+/* Sizes of one kernel have numbers, unless a plan selects kernels by their names.
+ * Without counters durations and launch resources are all there is. The counter run knows shape and
  * dynamic shared memory only: the rest comes from the run without instruments. */
 static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *plan,
                                    const struct gpu_variants *all, const struct gpu_variant *v,
-                                   uint64_t id)
+                                   bool is_own, uint64_t id)
 {
     struct gpu_kernel k = gpu_kernel_none();
 
-    k.name = arena_str(&run->arena, v->name);
+    k.name = v->sort > 0 && is_own
+                 ? arena_format(&run->arena, "%.*s#%u", STR_ARGS(v->name), v->sort)
+                 : arena_str(&run->arena, v->name);
     if (v->counted != NULL) {
         memcpy(k.m, v->counted->kernel.m, sizeof(k.m));
         memcpy(k.stalls, v->counted->kernel.stalls, sizeof(k.stalls));
@@ -57,6 +60,11 @@ static void note_counters(struct gpu_run *run, const struct gpu_variant *v)
                      "%.*s is mixed: launches with one grid and block did different work (%zu "
                      "sorts); its counters are of one sort, its times of all",
                      STR_ARGS(v->name), v->problems);
+    if (v->sort == 1)
+        gpu_run_note(run,
+                     "%.*s was launched for several sizes with one grid and block; their "
+                     "times distinguish them; numbered, longest first",
+                     STR_ARGS(v->name));
     if (v->counted->values < v->counted->metrics)
         gpu_run_note(run,
                      "%.*s: %zu of %zu counters; launches take turns with them, and there were "
@@ -74,7 +82,7 @@ enum status gpu_fill_kernels(struct gpu_run *run, const struct gpu_plan *plan,
         if (v->stage < 0 && !has_own_stages)
             continue;
         medians[run->kernels.n] = v->median_ns;
-        struct gpu_kernel k = kernel_of(run, plan, all, v, run->kernels.n);
+        struct gpu_kernel k = kernel_of(run, plan, all, v, has_own_stages, run->kernels.n);
         vec_push(&run->kernels, k);
         note_counters(run, v);
     }
@@ -107,7 +115,7 @@ enum status gpu_fill_timings(struct gpu_run *run, const struct gpu_plan *plan,
     run->host_ns = host_time(&run->arena, runs, n);
     const struct gpu_variant *v = gpu_variants_main(all, 0);
     if (v != NULL) {
-        struct gpu_kernel k = kernel_of(run, plan, all, v, 0);
+        struct gpu_kernel k = kernel_of(run, plan, all, v, false, 0);
         struct gpu_timing timing;
         double *ns = ARENA_ARRAY(&run->arena, double, run->timings.n);
         memcpy(ns, run->timings.at, run->timings.n * sizeof(*ns));

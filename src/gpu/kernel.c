@@ -194,6 +194,16 @@ static void step(struct nesting *n, struct str before, char c)
     n->square -= c == ']' && n->square > 0;
 }
 
+struct str gpu_function_name(struct str name)
+{
+    size_t n = name.n;
+
+    while (n > 0 && char_is_digit(name.at[n - 1]))
+        n--;
+    bool has_number = n < name.n && n > 1 && name.at[n - 1] == '#';
+    return has_number ? str_part(name, 0, n - 1) : name;
+}
+
 struct str gpu_short_name(struct str name)
 {
     struct str head = {name.at, arguments_at(name)};

@@ -109,6 +109,9 @@ double gpu_kernel_total(const struct gpu_kernel *k);
 uint64_t gpu_kernel_blocks(const struct gpu_kernel *k);
 uint64_t gpu_kernel_threads(const struct gpu_kernel *k);
 
+/* Without the number of a size, "#2". A view into `name`. */
+struct str gpu_function_name(struct str name);
+
 /* Without return type and arguments: "gemm_tiled<32>". A view into `name`. */
 struct str gpu_short_name(struct str name);
 

@@ -90,8 +90,16 @@ TEST(noise_of_the_tensor_counter_is_no_tensor_work)
     assert_true(gpu_compute_pct(&k, &pipe) == 0.1);
 }
 
+TEST(a_size_has_a_number_behind_the_name)
+{
+    assert_str(gpu_function_name(S("persistent#12")), "persistent");
+    assert_str(gpu_function_name(S("persistent")), "persistent");
+    assert_str(gpu_function_name(S("f(x)#")), "f(x)#");
+    assert_str(gpu_function_name(S("#1")), "#1");
+}
+
 TEST_MAIN("gpu/kernel", T(names_of_counters_lead_to_metrics),
           T(a_short_name_has_neither_type_nor_arguments),
           T(a_short_name_stands_names_that_a_tool_cut), T(the_selected_warp_does_not_wait),
           T(stand_ins_serve_where_the_throughput_is_missing),
-          T(noise_of_the_tensor_counter_is_no_tensor_work))
+          T(noise_of_the_tensor_counter_is_no_tensor_work), T(a_size_has_a_number_behind_the_name))

@@ -327,6 +327,37 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_products, PLACE("fused", fused), PLACE("loads", loads)));
 }
 
+/* ---- constants and code ---- */
+
+/* The cache of constants serves one address at a time: lanes that read different ones wait for each
+ * other. Its requests for each load say how many addresses a warp has. */
+static void look_at_constants(struct gpu_finder *f, struct unit_load l)
+{
+    const double *m = f->c->kernel->m;
+    double busy = part(m[GPU_M_CONSTANT_PCT]);
+    double ways = m[GPU_M_CONSTANT_REQ] / m[GPU_M_CONSTANT_LD];
+
+    if (!(busy >= 0.3) || !(ways > 4))
+        return;
+    double weight = fmax(busy, WAITS(f, "mio_throttle", "short_scoreboard", "imc_miss"));
+    gpu_finder_add(f, 22, "constants", "read constants uniformly",
+                   fmax(1 - (1 - 1 / ways) * weight, busiest(&l)),
+                   SAID(gpu_text.why_constants, PLACE("busy", 100 * busy), PLACE("ways", ways)));
+}
+
+/* Code that does not fit the caches of instructions, or is left by jumps all the time. */
+static void look_at_code(struct gpu_finder *f, struct unit_load l)
+{
+    double share = WAITS(f, "no_instruction"), most;
+    struct str reason;
+
+    if (!(share > 0.3) || !gpu_kernel_top_stall(f->c->kernel, &reason, &most) ||
+        !str_equal(reason, S("no_instruction")))
+        return;
+    gpu_finder_add(f, 23, "code", "shorten the code", fmax(1 - share, busiest(&l)),
+                   SAID(gpu_text.why_code, PLACE("share", 100 * share)));
+}
+
 /* ---- how the grid fills the device ---- */
 
 static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
@@ -386,6 +417,8 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
     look_at_special(f, l);
     look_at_instructions(f, l);
     look_at_products(f, l);
+    look_at_constants(f, l);
+    look_at_code(f, l);
     look_at_barriers(f, l);
     look_at_occupancy(f, l);
 }

@@ -176,7 +176,40 @@ TEST(half_precision_is_no_tensor_work)
     end(&f);
 }
 
+TEST(constants_at_many_addresses)
+{
+    struct fixture f;
+
+    begin(&f); /* 16 addresses a load, and warps wait for that */
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_CONSTANT_PCT] = 80;
+    f.kernel.m[GPU_M_CONSTANT_LD] = 1e6;
+    f.kernel.m[GPU_M_CONSTANT_REQ] = 16e6;
+    f.kernel.n_stalls = 0;
+    gpu_kernel_stall(&f.kernel, S("mio_throttle"), 130);
+    expect(&f, 22, 100 * 15 / 16.0 * 0.9);
+    begin(&f); /* one address: as it should be */
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_CONSTANT_PCT] = 80;
+    f.kernel.m[GPU_M_CONSTANT_LD] = f.kernel.m[GPU_M_CONSTANT_REQ] = 1e6;
+    assert_int_not_equal(first(&f)->id, 22);
+    end(&f);
+}
+
+TEST(code_that_does_not_fit_its_cache)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.n_stalls = 0;
+    gpu_kernel_stall(&f.kernel, S("no_instruction"), 72);
+    gpu_kernel_stall(&f.kernel, S("wait"), 70);
+    expect(&f, 23, 50); /* of the 144 cycles that a warp has for each instruction */
+}
+
 TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
           T(what_is_read_again_is_a_matter_of_locality), T(sectors_that_are_not_used),
           T(lanes_that_do_nothing), T(one_address_for_all),
-          T(double_precision_that_nobody_asked_for), T(half_precision_is_no_tensor_work))
+          T(double_precision_that_nobody_asked_for), T(half_precision_is_no_tensor_work),
+          T(constants_at_many_addresses), T(code_that_does_not_fit_its_cache))

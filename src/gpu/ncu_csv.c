@@ -65,6 +65,8 @@ static enum gpu_page page_of_line(struct str line)
         {S_INIT("range,kernel,"), GPU_PAGE_RANGES},
     };
 
+    if (ncu_is_text_summary(line))
+        return GPU_PAGE_TABLE;
     if (begins_with_time(line))
         return ncu_is_summary(line) ? GPU_PAGE_SUMMARY : GPU_PAGE_NONE;
     if (ncu_has_column(line, S("Kernel Name")) && ncu_has_column(line, S("ID"))) {
@@ -130,13 +132,13 @@ static size_t page_end(struct str text, enum gpu_page kind)
 {
     size_t at = line_at(text, 0).n + 1;
     bool has_blocks = kind == GPU_PAGE_SOURCE || kind == GPU_PAGE_PTX;
+    bool is_summary = kind == GPU_PAGE_SUMMARY || kind == GPU_PAGE_TABLE;
 
     while (at < text.n) {
         struct str line = line_at(text, at);
         enum gpu_page page = page_of_line(line);
-        if (page != GPU_PAGE_NONE
-                ? (!has_blocks || page != GPU_PAGE_SOURCE) && !is_text(kind, page)
-                : kind == GPU_PAGE_SUMMARY && (str_trim(line).n == 0 || begins_with_time(line)))
+        if (page != GPU_PAGE_NONE ? (!has_blocks || page != GPU_PAGE_SOURCE) && !is_text(kind, page)
+                                  : is_summary && (str_trim(line).n == 0 || begins_with_time(line)))
             return at;
         at += line.n + 1;
     }
@@ -412,13 +414,13 @@ static void read_page(struct ncu_page *p, struct str text)
 }
 
 /* Lines of the rows are not those of the file. */
-static void read_text(struct ncu_page *p, struct str page)
+static void read_rows(struct ncu_page *p, enum gpu_page kind, struct str rows)
 {
     uint64_t before = p->line_base;
 
-    p->kind = GPU_PAGE_DETAILS;
+    p->kind = kind;
     p->line_base = 0;
-    read_page(p, ncu_text_rows(p->in->arena, page));
+    read_page(p, rows);
     p->line_base = before;
 }
 
@@ -443,7 +445,9 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
         else if (p->kind == GPU_PAGE_PTX)
             gpu_ptx_read(in, path, page, p->line_base, d);
         else if (p->kind == GPU_PAGE_TEXT)
-            read_text(p, page);
+            read_rows(p, GPU_PAGE_DETAILS, ncu_text_rows(in->arena, page));
+        else if (p->kind == GPU_PAGE_TABLE)
+            read_rows(p, GPU_PAGE_SUMMARY, ncu_summary_rows(in->arena, page));
         else
             read_page(p, page);
         p->line_base += lines_in(page);

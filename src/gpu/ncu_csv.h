@@ -25,6 +25,7 @@ enum gpu_page {
     GPU_PAGE_RANGES,  /* "range,kernel,<counter>…" in base units */
     GPU_PAGE_TEXT,    /* what ncu prints by default, no CSV */
     GPU_PAGE_SUMMARY, /* nsys stats: one row a kernel name */
+    GPU_PAGE_TABLE,   /* the same as text, no CSV */
 };
 
 /* Where a kernel is known from. */

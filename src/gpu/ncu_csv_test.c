@@ -345,6 +345,42 @@ TEST(kernel_summaries_have_units_and_shapes)
     end(&f);
 }
 
+/* All forms that nsys has for one summary, in English and in German. */
+TEST(kernel_summaries_that_are_no_csv)
+{
+    static const char *const forms[] = {
+        " ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n"
+        " Time (%)  Total Time (ns)  Instances  Med (ns)              Name\n"
+        " --------  ---------------  ---------  --------  ----------------------------\n"
+        "     75.0        3,000,000         10   299,500  gemm<float, 4>(float *, int)\n"
+        "     25.0        1,000,000         20    50,000  copy\n\n"
+        " ** CUDA API Summary:\n\n Time (%)  Num Calls  Name\n",
+        "+----------+-----------------+-----------+----------+------------------------------+\n"
+        "| Time (%) | Total Time (us) | Instances | Med (us) | Name                         |\n"
+        "+----------+-----------------+-----------+----------+------------------------------+\n"
+        "| 75.0     |       3,000.000 |        10 |  299.500 | gemm<float, 4>(float *, int) |\n"
+        "| 25.0     |       1,000.000 |        20 |   50.000 | copy                         |\n"
+        "+----------+-----------------+-----------+----------+------------------------------+\n",
+        "Time (%)\tTotal Time (ms)\tInstances\tMed (ms)\tName\n"
+        "75,0\t3,0\t10\t0,2995\tgemm<float, 4>(float *, int)\n25,0\t1,0\t20\t0,05\tcopy\n",
+        "Time (%);Total Time (ns);Instances;Med (ns);Name\n"
+        "75,0;3.000.000;10;299.500;gemm<float, 4>(float *, int)\n25,0;1.000.000;20;50.000;copy\n",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct fixture f;
+        begin(&f);
+        assert_int_equal(read(&f, forms[i]), ST_OK);
+        assert_int_equal(f.in.kernels.n, 2);
+        const struct gpu_kernel *k = &f.in.kernels.at[0];
+        assert_str(k->name, "gemm<float, 4>(float *, int)");
+        assert_int_equal(k->launches, 10);
+        assert_true(fabs(k->total_ns - 3e6) < 1 && fabs(k->m[GPU_M_DUR_NS] - 299500) < 1);
+        assert_int_equal(f.in.lost, 0);
+        end(&f);
+    }
+}
+
 TEST(summaries_of_ranges_are_no_kernels)
 {
     struct fixture f;
@@ -472,7 +508,8 @@ TEST_MAIN("gpu/ncu_csv", T(a_raw_page_comes_out_in_base_units),
           T(columns_may_stand_in_any_order_or_twice), T(pages_of_older_tools_are_read),
           T(a_page_of_chosen_metrics_has_counters_and_stalls),
           T(kernel_summaries_of_all_versions_are_read), T(kernel_summaries_have_units_and_shapes),
-          T(summaries_of_ranges_are_no_kernels), T(a_page_saved_again_may_have_plain_numbers),
-          T(other_files_are_refused), T(instructions_are_sorted_and_hung_on_their_kernel),
+          T(kernel_summaries_that_are_no_csv), T(summaries_of_ranges_are_no_kernels),
+          T(a_page_saved_again_may_have_plain_numbers), T(other_files_are_refused),
+          T(instructions_are_sorted_and_hung_on_their_kernel),
           T(tables_inside_a_details_page_are_no_launches), T(kernels_of_ranges_have_plain_names),
           T(a_listing_finds_its_kernel_whatever_the_casts))

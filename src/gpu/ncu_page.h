@@ -90,6 +90,10 @@ bool ncu_is_summary(struct str line);
 bool ncu_is_text_launch(struct str line);
 struct str ncu_text_rows(struct arena *arena, struct str text);
 
+/* The same for a kernel summary that is no CSV: its header, and the summary as CSV. */
+bool ncu_is_text_summary(struct str line);
+struct str ncu_summary_rows(struct arena *arena, struct str page);
+
 void ncu_read_summary(struct ncu_page *p);
 void ncu_read_launches(struct ncu_page *p); /* raw pages and ranges */
 void ncu_read_details(struct ncu_page *p);

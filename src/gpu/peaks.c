@@ -58,6 +58,10 @@ static void derive(struct gpu_peaks *p, const struct gpu_device *device,
         p->gbps = 2 * device->mem_clock_khz * 1e3 * device->bus_bits / 8 / 1e9;
         p->source = GPU_PEAKS_DEVICE;
     }
+    if (device->gbps > 0) {
+        p->gbps = device->gbps;
+        p->source = GPU_PEAKS_DEVICE;
+    }
     if (rate == NULL || !(device->sm_count > 0) || !(device->sm_clock_khz > 0))
         return;
     for (size_t i = 0; i < PEAK_COUNT; i++)

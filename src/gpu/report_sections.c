@@ -131,6 +131,60 @@ static void roofline(const struct gpu_run *run, enum lang lang, struct text *t)
     }
 }
 
+static bool has_levels(const struct gpu_run *run)
+{
+    for (size_t i = 0; i < run->stages.n; i++)
+        for (size_t k = 0; k < GPU_LEVELS; k++)
+            if (!isnan(run->stages.at[i].levels[k].gbps))
+                return true;
+    return false;
+}
+
+/* What each level of memory moved, and at which intensity that puts the main kernel. */
+static void levels(const struct gpu_run *run, enum lang lang, struct text *t)
+{
+    if (!has_levels(run))
+        return;
+    head(t, lang, &gpu_text.levels, &gpu_text.levels_head);
+    for (size_t i = 0; i < run->stages.n; i++)
+        for (size_t k = 0; k < GPU_LEVELS; k++) {
+            const struct gpu_level *level = &run->stages.at[i].levels[k];
+            if (!isnan(level->gbps))
+                markdown_row(t, "scg1112", run->stages.at[i].name, level->name, level->bytes,
+                             level->gbps, level->peak_gbps, level->pct, level->ai);
+        }
+}
+
+static bool has_operations(const struct gpu_flops *f)
+{
+    for (size_t i = 0; i < GPU_FLOP_TYPES; i++)
+        if (f->of[i] > 0)
+            return true;
+    return false;
+}
+
+/* Operations of the main kernel by type, where there are any. */
+static void operations(const struct gpu_run *run, enum lang lang, struct text *t)
+{
+    bool is_open = false;
+
+    for (size_t i = 0; i < run->stages.n; i++) {
+        const struct gpu_stage *s = &run->stages.at[i];
+        if (!has_operations(&s->flops))
+            continue;
+        if (!is_open)
+            head(t, lang, &gpu_text.operations, &gpu_text.operations_head);
+        is_open = true;
+        for (size_t k = 0; k < GPU_FLOP_TYPES; k++) {
+            double peak = run->peaks.tflops[gpu_flop_peak((enum gpu_flop_type)k)];
+            double rate = s->flops.of[k] / s->main->m[GPU_M_DUR_NS] / 1e3;
+            if (s->flops.of[k] > 0)
+                markdown_row(t, "scg21", s->name, gpu_flop_name((enum gpu_flop_type)k),
+                             s->flops.of[k], rate, peak > 0 ? 100 * rate / peak : NAN);
+        }
+    }
+}
+
 static void health_row(const struct gpu_health_row *h, enum lang lang, struct text *t)
 {
     struct text value = {0};
@@ -352,6 +406,8 @@ void gpu_report_sections(const struct gpu_run *run, enum lang lang, struct text 
         return;
     } else if (!str_equal(run->mode, S("nsys"))) {
         roofline(run, lang, t);
+        levels(run, lang, t);
+        operations(run, lang, t);
         health(run, lang, t);
         tiling(run, lang, t);
         comparison(run, lang, t);

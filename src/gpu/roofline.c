@@ -40,38 +40,6 @@ struct gpu_timing gpu_timing_of(double *ns, size_t n)
     return t;
 }
 
-double gpu_counted_flops(const struct gpu_kernel *k)
-{
-    static const struct {
-        enum gpu_metric metric;
-        double ops;
-    } parts[] = {{GPU_M_OPS_BF16, 1},
-                 {GPU_M_OPS_FP16, 1},
-                 {GPU_M_OPS_FP16_TO_FP16, 1},
-                 {GPU_M_OPS_FP8, 1},
-                 {GPU_M_OPS_FP8_TO_FP16, 1},
-                 {GPU_M_OPS_FP4, 1},
-                 {GPU_M_OPS_TF32, 1},
-                 {GPU_M_OPS_FP4_TO_FP16, 1},
-                 {GPU_M_OPS_INT8, 1},
-                 {GPU_M_OPS_FP64, 1},
-                 {GPU_M_FFMA, 2},
-                 {GPU_M_FADD, 1},
-                 {GPU_M_FMUL, 1},
-                 {GPU_M_HFMA, 4},
-                 {GPU_M_DFMA, 2}};
-    double total = 0;
-    bool is_known = false;
-
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (!isnan(k->m[parts[i].metric])) {
-            total += parts[i].ops * k->m[parts[i].metric];
-            is_known = true;
-        }
-    /* No tensor operations say nothing about the other pipes. */
-    return is_known && (total > 0 || !isnan(k->m[GPU_M_FFMA])) ? total : (double)NAN;
-}
-
 double gpu_floor_ns(struct gpu_work work, double peak_tflops, double gbps, double eta_compute,
                     double eta_memory)
 {

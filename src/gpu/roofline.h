@@ -20,6 +20,7 @@
 struct gpu_device {
     struct str name, uuid, cc, driver, cuda, ecc, mig;
     double sm_count, l2_bytes, mem_bytes, bus_bits, mem_clock_khz, sm_clock_khz;
+    double gbps; /* where it is told itself */
 };
 
 enum gpu_peak_source {
@@ -80,9 +81,50 @@ struct gpu_work {
     enum gpu_work_source flops_source, bytes_source;
 };
 
-/* Operations that the counters saw: tensor operations, 2 per FMA, 4 per packed half FMA. NAN when
- * nothing of it was collected. */
-double gpu_counted_flops(const struct gpu_kernel *k);
+/* Operations that the counters saw, by type: those of the tensor cores, and those of the pipes
+ * beside them, where an add or a product is one, a fused one two, and packed halves count twice. */
+enum gpu_flop_type {
+    GPU_FLOPS_FP64,
+    GPU_FLOPS_FP32,
+    GPU_FLOPS_FP16,
+    GPU_FLOPS_TENSOR_FP64,
+    GPU_FLOPS_TENSOR_TF32,
+    GPU_FLOPS_TENSOR_BF16,
+    GPU_FLOPS_TENSOR_FP16,
+    GPU_FLOPS_TENSOR_FP8,
+    GPU_FLOPS_TENSOR_FP4,
+    GPU_FLOPS_TENSOR_INT8,
+    GPU_FLOP_TYPES
+};
+
+struct gpu_flops {
+    double of[GPU_FLOP_TYPES]; /* NAN: not collected */
+    double total; /* NAN: nothing, or tensor cores were busy and their operations are not known */
+};
+
+struct gpu_flops gpu_counted_flops(const struct gpu_kernel *k);
+
+/* "fp32", "tensor_bf16", and the roof that holds for it. */
+const char *gpu_flop_name(enum gpu_flop_type type);
+enum peak gpu_flop_peak(enum gpu_flop_type type);
+
+/* The type whose operations take longest at its peak; GPU_FLOP_TYPES: none was counted. */
+enum gpu_flop_type gpu_flops_main(const struct gpu_flops *f, const struct gpu_peaks *peaks);
+
+/* What a level of memory moved for one launch: measured, without a formula. */
+enum { GPU_LEVEL_L1, GPU_LEVEL_L2, GPU_LEVEL_DRAM, GPU_LEVELS };
+
+struct gpu_level {
+    const char *name;
+    double bytes;     /* NAN: not collected */
+    double gbps;      /* achieved */
+    double peak_gbps; /* NAN: not known */
+    double pct;       /* of that peak */
+    double ai;        /* FLOP per byte of this level */
+};
+
+void gpu_levels_of(const struct gpu_kernel *k, double flops, const struct gpu_peaks *peaks,
+                   struct gpu_level out[GPU_LEVELS]);
 
 /* Everything NAN or 0 where it cannot be told. */
 struct gpu_roofline {

@@ -81,14 +81,74 @@ TEST(operations_are_counted_by_kind)
 {
     struct gpu_kernel k = gpu_kernel_none();
 
-    assert_true(isnan(gpu_counted_flops(&k)));
+    assert_true(isnan(gpu_counted_flops(&k).total));
     k.m[GPU_M_OPS_BF16] = 100;
     k.m[GPU_M_FFMA] = 10;
     k.m[GPU_M_HFMA] = 1;
-    assert_true(gpu_counted_flops(&k) == 124);
+    assert_true(gpu_counted_flops(&k).total == 124);
+    k.m[GPU_M_HALF_OPS] = 5; /* of which one is fused */
+    k.m[GPU_M_DOUBLE_OPS] = 7;
+    k.m[GPU_M_DFMA] = 3;
+    struct gpu_flops f = gpu_counted_flops(&k);
+    assert_true(f.of[GPU_FLOPS_FP16] == 12 && f.of[GPU_FLOPS_FP64] == 10);
+    assert_true(f.total == 142 && isnan(f.of[GPU_FLOPS_TENSOR_FP8]));
+    k.m[GPU_M_THREAD_INST_ON] = 100; /* five of a hundred: constants on their way to registers */
+    assert_true(gpu_counted_flops(&k).total == 130);
+}
+
+TEST(busy_tensor_cores_without_operations_leave_the_sum_unknown)
+{
+    struct gpu_kernel k = gpu_kernel_none();
+
+    k.m[GPU_M_FFMA] = 10;
+    k.m[GPU_M_TC_PCT] = 80;
+    k.m[GPU_M_OPS_BF16] = 0;
+    struct gpu_flops f = gpu_counted_flops(&k);
+    assert_true(isnan(f.total) && f.of[GPU_FLOPS_FP32] == 20);
+    k.m[GPU_M_OPS_FP16_GMMA] = 1000;
+    assert_true(gpu_counted_flops(&k).total == 1020);
+}
+
+TEST(the_type_that_takes_longest_has_the_roof)
+{
+    struct gpu_peaks peaks = {.tflops = {[PEAK_FP32] = 60, [PEAK_BF16] = 1000}};
+    struct gpu_kernel k = gpu_kernel_none();
+
+    struct gpu_flops none = gpu_counted_flops(&k);
+    assert_true(gpu_flops_main(&none, &peaks) == GPU_FLOP_TYPES);
+    k.m[GPU_M_OPS_BF16] = 500;
+    k.m[GPU_M_FADD] = 40;
+    struct gpu_flops f = gpu_counted_flops(&k);
+    assert_true(gpu_flops_main(&f, &peaks) == GPU_FLOPS_FP32);
+    k.m[GPU_M_FADD] = 20;
+    f = gpu_counted_flops(&k);
+    assert_true(gpu_flops_main(&f, &peaks) == GPU_FLOPS_TENSOR_BF16);
+    assert_true(gpu_flop_peak(GPU_FLOPS_TENSOR_BF16) == PEAK_BF16);
+}
+
+TEST(levels_of_memory_have_their_own_bytes)
+{
+    struct gpu_peaks peaks = {.gbps = 4000};
+    struct gpu_level level[GPU_LEVELS];
+    struct gpu_kernel k = gpu_kernel_none();
+
+    k.m[GPU_M_DUR_NS] = 1000;
+    k.m[GPU_M_L1_SECT] = 100000;
+    k.m[GPU_M_L1_PEAK] = 32e12;
+    k.m[GPU_M_DRAM_RD] = 1e6;
+    k.m[GPU_M_DRAM_WR] = 1e6;
+    gpu_levels_of(&k, 6.4e6, &peaks, level);
+    near(level[GPU_LEVEL_L1].bytes, 3.2e6, 1e-12);
+    near(level[GPU_LEVEL_L1].pct, 10, 1e-12);
+    near(level[GPU_LEVEL_L1].ai, 2, 1e-12);
+    assert_true(isnan(level[GPU_LEVEL_L2].bytes) && isnan(level[GPU_LEVEL_L2].ai));
+    near(level[GPU_LEVEL_DRAM].gbps, 2000, 1e-12);
+    near(level[GPU_LEVEL_DRAM].pct, 50, 1e-12);
 }
 
 TEST_MAIN("gpu/roofline", T(latent_attention_has_the_floor_of_the_slower_side),
           T(work_without_operations_is_judged_by_its_bytes), T(impossible_readings_are_flagged),
           T(what_is_missing_stays_missing), T(the_median_has_an_interval),
-          T(no_runs_have_no_timing), T(operations_are_counted_by_kind))
+          T(no_runs_have_no_timing), T(operations_are_counted_by_kind),
+          T(busy_tensor_cores_without_operations_leave_the_sum_unknown),
+          T(the_type_that_takes_longest_has_the_roof), T(levels_of_memory_have_their_own_bytes))

@@ -199,7 +199,10 @@ static void measure_stage(struct gpu_run *run, struct gpu_stage *s, const double
 static void find_peak(const struct gpu_run *run, struct gpu_stage *s)
 {
     enum peak peak = s->main != NULL && gpu_uses_tensor(s->main) ? PEAK_BF16 : PEAK_FP32;
+    enum gpu_flop_type type = gpu_flops_main(&s->flops, &run->peaks);
 
+    if (type != GPU_FLOP_TYPES && !isnan(s->flops.total))
+        peak = gpu_flop_peak(type);
     gpu_peak_of_dtype(s->dtype, &peak);
     s->peak_tflops = run->peaks.tflops[peak];
     s->peak_name = peak_name(peak);
@@ -209,7 +212,7 @@ static void count_work(struct gpu_stage *s)
 {
     if (s->work.flops_source == GPU_WORK_FORMULA || s->main == NULL)
         return;
-    s->work.flops = gpu_counted_flops(s->main);
+    s->work.flops = s->flops.total;
     s->work.flops_source = isnan(s->work.flops) ? GPU_WORK_NONE : GPU_WORK_COUNTER;
 }
 
@@ -218,8 +221,10 @@ static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
     struct gpu_kernel none = gpu_kernel_none();
     const struct gpu_kernel *k = s->main != NULL ? s->main : &none;
 
+    s->flops = gpu_counted_flops(k);
     find_peak(run, s);
     count_work(s);
+    gpu_levels_of(k, s->work.flops, &run->peaks, s->levels);
     s->occupancy = gpu_occupancy_of(k, run->peaks.cc, run->peaks.sm_count);
     s->roofline =
         gpu_roofline_of(s->dur_ns, s->work, gpu_dram_bytes(k), s->peak_tflops, &run->peaks);
@@ -286,7 +291,7 @@ bool gpu_stage_has(const struct gpu_run *run, const struct gpu_stage *s, struct 
 {
     for (size_t i = 0; i < s->kernels.n; i++)
         if (s->kernels.at[i] < run->kernels.n &&
-            str_equal(run->kernels.at[s->kernels.at[i]].name, name))
+            str_equal(gpu_function_name(run->kernels.at[s->kernels.at[i]].name), name))
             return true;
     return false;
 }

@@ -34,6 +34,8 @@ struct gpu_stage {
     double peak_tflops;            /* 0: not known */
     const char *peak_name;
     struct gpu_occupancy occupancy;
+    struct gpu_flops flops;              /* of the main kernel */
+    struct gpu_level levels[GPU_LEVELS]; /* likewise */
     struct gpu_roofline roofline;
     struct gpu_class class;
     struct gpu_health_row health[GPU_HEALTH_ROWS];

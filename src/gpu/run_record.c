@@ -14,10 +14,10 @@ enum { TOP = 3 };
 #define DEVICE(member) FIELD(struct gpu_device, member, #member, .is_optional = true)
 
 static const struct field device_fields[] = {
-    DEVICE(name),         DEVICE(uuid),      DEVICE(cc),       DEVICE(sm_count),
-    DEVICE(l2_bytes),     DEVICE(mem_bytes), DEVICE(bus_bits), DEVICE(mem_clock_khz),
-    DEVICE(sm_clock_khz), DEVICE(driver),    DEVICE(cuda),     DEVICE(ecc),
-    DEVICE(mig),
+    DEVICE(name),     DEVICE(uuid),         DEVICE(cc),       DEVICE(sm_count),
+    DEVICE(l2_bytes), DEVICE(mem_bytes),    DEVICE(bus_bits), DEVICE(mem_clock_khz),
+    DEVICE(gbps),     DEVICE(sm_clock_khz), DEVICE(driver),   DEVICE(cuda),
+    DEVICE(ecc),      DEVICE(mig),
 };
 static const struct record device_record = RECORD(struct gpu_device, device_fields);
 
@@ -164,6 +164,35 @@ static struct field_value waves_of(const void *record, const struct record_env *
     return value_real(s->main != NULL ? gpu_waves(s->main, &s->occupancy) : NAN);
 }
 
+static const struct field level_fields[] = {
+    FIELD(struct gpu_level, name, "level"),
+    FIELD(struct gpu_level, bytes, "bytes"),
+    FIELD(struct gpu_level, gbps, "gbps"),
+    FIELD(struct gpu_level, peak_gbps, "peak_gbps", .is_optional = true),
+    FIELD(struct gpu_level, pct, "peak_pct", .is_optional = true),
+    FIELD(struct gpu_level, ai, "flops_per_byte", .is_optional = true),
+};
+static const struct record level_record = RECORD(struct gpu_level, level_fields);
+
+/* Those that were measured. */
+static struct field_items levels_of(const void *record, const struct record_env *env)
+{
+    const struct gpu_stage *s = record;
+    struct gpu_level *levels = ARENA_ARRAY(env->arena, struct gpu_level, GPU_LEVELS);
+    size_t n = 0;
+
+    for (size_t i = 0; i < GPU_LEVELS; i++)
+        if (!isnan(s->levels[i].bytes) && !isnan(s->levels[i].gbps))
+            levels[n++] = s->levels[i];
+    return (struct field_items){levels, n};
+}
+
+/* What the counters saw, for a hierarchical roofline. */
+#define COUNTED                                                                                    \
+    FIELD_BY_ENUM(struct gpu_stage, flops.of, "flops_by_type", gpu_flop_name,                      \
+                  .is_optional = true),                                                            \
+        FIELD_MADE(FIELD_OBJECT, "memory_levels", levels_of, &level_record)
+
 #define BOUND(member) FIELD_OF_ENUM(struct gpu_stage, member, "class", gpu_bound_name, GPU_BOUNDS)
 
 static const struct field stage_fields[] = {
@@ -186,6 +215,7 @@ static const struct field stage_fields[] = {
     FIELD(struct gpu_stage, roofline.tflops, "achieved_tflops", .is_optional = true),
     FIELD(struct gpu_stage, roofline.gbps, "achieved_gbps", .is_optional = true),
     FIELD_CALC(FIELD_F64, "waves", waves_of),
+    COUNTED,
 };
 static const struct record stage_record = RECORD(struct gpu_stage, stage_fields);
 
@@ -297,6 +327,7 @@ static const struct field judged_fields[] = {
     FIELD(struct gpu_stage, roofline.tflops, "tflops"),
     FIELD(struct gpu_stage, roofline.gbps, "gbps"),
     FIELD(struct gpu_stage, roofline.pct_roof, "roof_pct"),
+    COUNTED,
 };
 static const struct record judged_record = RECORD(struct gpu_stage, judged_fields);
 

@@ -169,7 +169,8 @@ enum status gpu_run_only(struct gpu_run *run, const char *regex, struct diag *d)
     gpu_run_no_stages(run);
     qsort(names, n, sizeof(*names), by_first);
     for (size_t i = 0; i < n; i++)
-        if (pattern_finds(pattern, names[i].name))
+        if (pattern_finds(pattern, names[i].name) ||
+            pattern_finds(pattern, gpu_function_name(names[i].name)))
             add_named(run, names[i].name);
     pattern_free(pattern);
     if (run->stages.n == 0) {

@@ -149,9 +149,17 @@ static void tiling_members(struct json_writer *w, const void *what, const struct
 static enum status write_json(const char *dir, const struct gpu_run *run, const char *status,
                               struct diag *d)
 {
-    TRY(put_record(dir, "params.json", params_members, run, NULL, d));
-    TRY(put_record(dir, "kernels.json", kernels_members, run, NULL, d));
-    return put_record(dir, "run.json", run_members, run, &(struct record_env){.user = status}, d);
+    struct arena arena;
+    struct record_env env = {.arena = &arena, .user = status};
+
+    arena_init(&arena);
+    enum status st = put_record(dir, "params.json", params_members, run, &env, d);
+    if (st == ST_OK)
+        st = put_record(dir, "kernels.json", kernels_members, run, &env, d);
+    if (st == ST_OK)
+        st = put_record(dir, "run.json", run_members, run, &env, d);
+    arena_free(&arena);
+    return st;
 }
 
 static enum status write_tiling(struct arena *arena, const char *dir, const struct gpu_stage *s,

@@ -131,6 +131,19 @@ struct line_sums {
     size_t most;
 };
 
+/* The line that a wait belongs to. Warps at a barrier already stand at the instruction behind it.
+ */
+static size_t line_of_wait(const struct gpu_listing *l, size_t row, size_t stall, size_t most)
+{
+    enum { INSTRUCTION = 16 }; /* bytes */
+    const struct gpu_sass *at = &l->sass.at[row], *before = row > 0 ? at - 1 : NULL;
+    bool is_behind = str_starts(l->stall_names.at[stall], S("stall_barrier")) && before != NULL &&
+                     before->pc + INSTRUCTION == at->pc && before->line > 0 &&
+                     before->line <= most && str_equal(before->file, at->file);
+
+    return (size_t)(is_behind ? before->line : at->line);
+}
+
 static struct line_sums sum_lines(const struct gpu_listing *l, struct str file, struct arena *arena)
 {
     struct line_sums s = {0};
@@ -146,9 +159,12 @@ static struct line_sums sum_lines(const struct gpu_listing *l, struct str file, 
         if (row->line == 0 || row->line > s.most || !(row->samples > 0) ||
             !str_equal(row->file, file))
             continue;
-        s.samples[row->line] += row->samples;
-        for (size_t k = 0; k < l->stall_names.n; k++)
-            s.stalls[row->line * GPU_SASS_STALLS + k] += row->stalls[k];
+        for (size_t k = 0; k < l->stall_names.n; k++) {
+            size_t line = line_of_wait(l, i, k, s.most);
+            if (!is_not_issued(l->stall_names.at[k]))
+                s.samples[line] += row->stalls[k];
+            s.stalls[line * GPU_SASS_STALLS + k] += row->stalls[k];
+        }
     }
     return s;
 }

@@ -14,7 +14,7 @@ static const uint64_t first[] = {1, 6, 2, 4}, again[] = {3, 1, 1, 2, 9, 5}, seco
 static const struct trace_pc samples[] = {
     {"k", 1, 0x10, first, 2},
     {"k", 1, 0x10, again, 3},
-    {"k", 1, 0x20, second, 1},
+    {"k", 1, 0x40, second, 1},
     {"other", 1, 0x10, second, 1},
 };
 static const struct gpu_samples all = {samples, ARRAY_LEN(samples), reasons, ARRAY_LEN(reasons)};
@@ -42,10 +42,10 @@ TEST(rows_of_a_listing_keep_their_text)
 {
     struct gpu_listing l = {.kernel = S("k")};
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 5; i++)
         vec_push(&l.sass, ((struct gpu_sass){.pc = 0x10 * i, .text = S("NOP"), .order = i}));
     assert_true(gpu_listing_sample(&l, all, S("k"), &arena));
-    assert_int_equal(l.sass.n, 3);
+    assert_int_equal(l.sass.n, 5);
     assert_true(l.sass.at[0].samples == 0);
     assert_str(l.sass.at[1].text, "NOP");
     assert_true(l.sass.at[1].samples == 9);
@@ -76,6 +76,25 @@ TEST(lines_have_the_samples_of_their_instructions)
     gpu_listing_free(&l);
 }
 
+/* As on an H200: the barrier is at 0xc80, and warps that wait for it are seen at 0xc90. */
+TEST(a_wait_at_a_barrier_belongs_to_the_barrier)
+{
+    static const uint64_t waits[] = {3, 89}, works[] = {1, 10};
+    static const struct trace_pc scan[] = {{"k", 1, 0xc80, works, 1}, {"k", 1, 0xc90, waits, 1}};
+    struct gpu_samples two = {scan, ARRAY_LEN(scan), reasons, ARRAY_LEN(reasons)};
+    struct gpu_listing l = {.kernel = S("k")};
+
+    gpu_listing_sample(&l, two, S("k"), &arena);
+    for (size_t i = 0; i < l.sass.n; i++) {
+        l.sass.at[i].file = S("a.cu");
+        l.sass.at[i].line = i + 1;
+    }
+    gpu_listing_lines(&l, S("a.cu"), S("__syncthreads();\nout[i] = v;\n"), &arena);
+    assert_true(l.lines.at[0].samples == 99);
+    assert_str(l.lines.at[0].stall, "stall_barrier");
+    gpu_listing_free(&l);
+}
+
 TEST(without_the_source_sampled_lines_are_left)
 {
     struct gpu_listing l = {.kernel = S("k")};
@@ -92,4 +111,5 @@ TEST(without_the_source_sampled_lines_are_left)
 
 TEST_MAIN("gpu/sampled", TA(samples_of_an_instruction_are_added_up),
           TA(rows_of_a_listing_keep_their_text), TA(lines_have_the_samples_of_their_instructions),
+          TA(a_wait_at_a_barrier_belongs_to_the_barrier),
           TA(without_the_source_sampled_lines_are_left))

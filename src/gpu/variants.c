@@ -4,6 +4,7 @@
 #include "gpu/variants.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mangled.h"
@@ -104,6 +105,42 @@ static void add_turn(struct trace_counter *c, const struct trace_counter *from, 
     c->passes += from->passes;
 }
 
+/* The only other sort of a kernel's launches that has a time; NULL: none or several. Of the records
+ * before `at` the first `kept` are left. */
+static struct trace_counter *only_sort(const struct gpu_turns *r, size_t kept, size_t at)
+{
+    struct trace_counter *only = NULL;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct trace_counter *other = &r->counters[i];
+        if ((i >= kept && i <= at) || !is_same_kernel(other, &r->counters[at]) ||
+            isnan(value_of(r, other, GPU_M_DUR_NS)))
+            continue;
+        if (only != NULL)
+            return NULL;
+        only = other;
+    }
+    return only;
+}
+
+/* In loops that wait for other warps, a launch with instructions of CUPTI in it executes another
+ * number of its own. Where all other launches did the same work, it did that too. */
+static void join_patched(struct gpu_turns *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct trace_counter *one = &r->counters[i];
+        bool is_patched = strcmp(one->name, "?") != 0 && isnan(value_of(r, one, GPU_M_DUR_NS));
+        struct trace_counter *only = is_patched ? only_sort(r, n, i) : NULL;
+        if (only != NULL)
+            add_turn(only, one, r->n_metrics);
+        else
+            r->counters[n++] = *one;
+    }
+    r->n = n;
+}
+
 void gpu_turns_join(struct gpu_turns *r)
 {
     size_t n = 0;
@@ -116,6 +153,7 @@ void gpu_turns_join(struct gpu_turns *r)
             add_turn(before, one, r->n_metrics);
     }
     r->n = n;
+    join_patched(r);
 }
 
 /* As a percentage. */
@@ -124,13 +162,27 @@ static double share_of(double one, double other)
     return one + other > 0 ? 100 * one / (one + other) : (double)NAN;
 }
 
+/* Counters of tensor cores come for kernels that have use for them. */
+static bool is_counted(struct str counter)
+{
+    return !str_starts(counter, S("launch__")) && !str_contains(counter, S("_path_tensor_")) &&
+           !str_contains(counter, S("_executed_pipe_tensor"));
+}
+
+/* By this name or by another one for the same. */
+static bool has_value(const struct gpu_turns *r, const struct trace_counter *c, int metric,
+                      size_t at)
+{
+    return !isnan(metric >= 0 ? value_of(r, c, (enum gpu_metric)metric) : c->values[at]);
+}
+
 struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t id)
 {
     const struct trace_counter *c = &r->counters[at];
     struct gpu_counted out = {
         .kernel = gpu_kernel_none(), .mangled = str_of(c->name), .passes = c->passes};
     int best[GPU_METRICS];
-    bool has_sums = false;
+    bool has_sums = false, is_met[GPU_METRICS] = {false};
 
     for (size_t i = 0; i < GPU_METRICS; i++)
         best[i] = INT32_MAX;
@@ -139,10 +191,13 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *r, size_t at, uint64_t
     gpu_launch_resources(&out.kernel, c->launch);
     for (size_t i = 0; i < r->n_metrics; i++) {
         struct str counter = str_of(r->metrics[i]), reason;
-        bool is_counter = !str_starts(counter, S("launch__"));
-        out.metrics += is_counter;
-        out.values += is_counter && !isnan(c->values[i]);
         int rank = 0, metric = gpu_metric_of_counter(counter, &rank);
+        if (is_counted(counter) && !(metric >= 0 && is_met[metric])) {
+            out.metrics++;
+            out.values += has_value(r, c, metric, i);
+        }
+        if (metric >= 0)
+            is_met[metric] = true;
         if (gpu_stall_of_counter(counter, &reason) && !isnan(c->values[i])) {
             gpu_kernel_stall(&out.kernel, reason, c->values[i]);
             has_sums |= str_ends(counter, S(".sum"));
@@ -228,7 +283,94 @@ void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counte
                                            launch_of(&counted[i], arena), stage);
         if (x->counted == NULL || counted[i].values >= x->counted->values)
             x->counted = &counted[i];
+        vec_push(&x->sorts, &counted[i]);
         x->problems++;
+    }
+}
+
+static double time_of(const struct gpu_counted *c)
+{
+    return c->kernel.m[GPU_M_DUR_NS];
+}
+
+/* Longest first. */
+static int by_time(const void *a, const void *b)
+{
+    double x = time_of(*(const struct gpu_counted *const *)a);
+    double y = time_of(*(const struct gpu_counted *const *)b);
+
+    return (x < y) - (x > y);
+}
+
+/* Leaves the sorts that have a time, longest first; false when two are too near. */
+static bool order_sorts(struct gpu_variant *x)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->sorts.n; i++)
+        if (time_of(x->sorts.at[i]) > 0)
+            x->sorts.at[n++] = x->sorts.at[i];
+    x->sorts.n = n;
+    qsort(x->sorts.at, n, sizeof(*x->sorts.at), by_time);
+    for (size_t i = 1; i < n; i++)
+        if (time_of(x->sorts.at[i - 1]) < GPU_SORTS_APART * time_of(x->sorts.at[i]))
+            return false;
+    return n > 1;
+}
+
+static size_t nearest_sort(const struct gpu_variant *x, double ns)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < x->sorts.n; i++)
+        if (fabs(log(ns / time_of(x->sorts.at[i]))) < fabs(log(ns / time_of(x->sorts.at[best]))))
+            best = i;
+    return best;
+}
+
+/* The launches of one sort, as a variant. */
+static struct gpu_variant variant_of_sort(const struct gpu_variant *x, size_t sort)
+{
+    struct gpu_variant one = {
+        .name = x->name,
+        .mangled = x->mangled,
+        .launch = x->launch,
+        .median_ns = NAN,
+        .counted = x->sorts.at[sort],
+        .problems = 1,
+        .sort = (unsigned)sort + 1,
+        .stage = x->stage,
+    };
+
+    for (size_t i = 0; i < x->durations.n; i++)
+        if (nearest_sort(x, x->durations.at[i]) == sort) {
+            vec_push(&one.durations, x->durations.at[i]);
+            one.total_ns += x->durations.at[i];
+        }
+    one.median_ns = ranked_middle(one.durations.at, one.durations.n);
+    return one;
+}
+
+static void free_variant(struct gpu_variant *x)
+{
+    vec_free(&x->durations);
+    vec_free(&x->sorts);
+}
+
+void gpu_variants_split(struct gpu_variants *v)
+{
+    size_t before = v->at.n;
+
+    for (size_t i = 0; i < before; i++) {
+        if (v->at.at[i].problems < 2 || !order_sorts(&v->at.at[i]))
+            continue;
+        for (size_t k = v->at.at[i].sorts.n; k > 1; k--) {
+            struct gpu_variant one = variant_of_sort(&v->at.at[i], k - 1);
+            vec_push(&v->at, one);
+        }
+        struct gpu_variant first = variant_of_sort(&v->at.at[i], 0);
+        free_variant(&v->at.at[i]);
+        v->at.at[i] = first;
     }
 }
 
@@ -326,7 +468,7 @@ const struct gpu_variant *gpu_variants_main(const struct gpu_variants *v, int st
 void gpu_variants_free(struct gpu_variants *v)
 {
     for (size_t i = 0; i < v->at.n; i++)
-        vec_free(&v->at.at[i].durations);
+        free_variant(&v->at.at[i]);
     vec_free(&v->at);
 }
 

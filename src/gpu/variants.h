@@ -2,8 +2,9 @@
  * variants - the different kernels of a run, and which stage each belongs to.
  *
  * A variant is a function with one grid and one block size. Activity tracing gives its durations,
- * the counter run its counters. Where its launches did different work, the sort with most counters
- * stands for it, of several the last: the first launches find cold caches.
+ * the counter run its counters. Where its launches did different work it is split, if their times
+ * tell the sorts apart; else the sort with most counters stands for it, of several the last: the
+ * first launches find cold caches.
  */
 #ifndef STRATA_GPU_VARIANTS_H
 #define STRATA_GPU_VARIANTS_H
@@ -65,7 +66,9 @@ struct gpu_variant {
     double total_ns, median_ns;        /* NAN when never timed */
     const struct gpu_counted *counted; /* NULL: not measured */
     size_t problems; /* sorts of launches that were measured; above 1: it is mixed */
-    int stage;       /* -1: none */
+    VEC_OF(const struct gpu_counted *) sorts;
+    unsigned sort; /* of a variant that was split: from 1 on, longest first */
+    int stage;     /* -1: none */
 };
 
 struct gpu_variants {
@@ -86,6 +89,12 @@ void gpu_variants_time(struct gpu_variants *v, const struct gpu_launch *launches
 /* Attaches counters. */
 void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counted, size_t n,
                         int stage, struct arena *arena);
+
+/* Splits mixed variants into one for each sort of launches: those with counters whose times differ
+ * by GPU_SORTS_APART or more. Each launch goes to the sort with the nearest time. After
+ * gpu_variants_sort(). */
+#define GPU_SORTS_APART 1.5
+void gpu_variants_split(struct gpu_variants *v);
 
 /* The record that tells most about a variant: its own, or that of another stage's variant with the
  * same function, grid and block when only that one tells the registers. */

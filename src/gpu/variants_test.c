@@ -177,11 +177,46 @@ TEST(only_launches_with_the_same_work_are_joined)
     assert_int_equal(turns.n, 2);
     struct gpu_counted small = gpu_counted_of(&turns, 0, 0), large = gpu_counted_of(&turns, 1, 1);
     assert_true(small.kernel.m[GPU_M_DRAM_RD] == 1 && large.kernel.m[GPU_M_DRAM_RD] == 4);
-    assert_true(small.kernel.m[GPU_M_DUR_NS] == 11 && small.values == 4 && small.metrics == 5);
+    assert_true(small.kernel.m[GPU_M_DUR_NS] == 11 && small.values == 4 && small.metrics == 4);
     struct gpu_counted both[] = {small, large};
     gpu_variants_count(&variants, both, 2, -1, &arena);
     assert_int_equal(variants.at.n, 1);
     assert_int_equal(variants.at.at[0].problems, 2);
+}
+
+TEST(sizes_are_told_apart_by_their_times)
+{
+    struct gpu_launch list[] = {launch("k", 4, 88), launch("k", 4, 10), launch("k", 4, 92),
+                                launch("k", 4, 12), launch("k", 4, 11)};
+    struct trace_counter counters[] = {turn(13, 100, 2, 1), turn(95, 900, 2, 2)};
+    struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), counters, 2};
+    struct gpu_counted both[] = {gpu_counted_of(&turns, 0, 0), gpu_counted_of(&turns, 1, 1)};
+
+    gpu_variants_time(&variants, list, ARRAY_LEN(list), -1);
+    gpu_variants_count(&variants, both, 2, -1, &arena);
+    assert_int_equal(gpu_variants_sort(&variants, NULL, 0, &diag), ST_OK);
+    gpu_variants_split(&variants);
+    assert_int_equal(variants.at.n, 2);
+    const struct gpu_variant *large = &variants.at.at[0], *small = &variants.at.at[1];
+    assert_true(large->sort == 1 && large->durations.n == 2 && large->total_ns == 180);
+    assert_true(small->sort == 2 && small->durations.n == 3 && small->median_ns == 11);
+    assert_ptr_equal(large->counted, &both[1]);
+    assert_true(small->problems == 1 && large->problems == 1);
+}
+
+TEST(sizes_with_near_times_stay_mixed)
+{
+    struct gpu_launch list[] = {launch("k", 4, 10), launch("k", 4, 12)};
+    struct trace_counter counters[] = {turn(10, 100, 2, 1), turn(12, 900, 2, 2)};
+    struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), counters, 2};
+    struct gpu_counted both[] = {gpu_counted_of(&turns, 0, 0), gpu_counted_of(&turns, 1, 1)};
+
+    gpu_variants_time(&variants, list, 2, -1);
+    gpu_variants_count(&variants, both, 2, -1, &arena);
+    assert_int_equal(gpu_variants_sort(&variants, NULL, 0, &diag), ST_OK);
+    gpu_variants_split(&variants);
+    assert_int_equal(variants.at.n, 1);
+    assert_true(variants.at.at[0].sort == 0 && variants.at.at[0].problems == 2);
 }
 
 TEST(a_launch_with_other_instructions_in_it_may_differ_more)
@@ -194,6 +229,23 @@ TEST(a_launch_with_other_instructions_in_it_may_differ_more)
     gpu_turns_join(&turns);
     assert_int_equal(turns.n, 2);
     assert_true(turns.counters[0].values[4] == 128 && turns.counters[1].values[4] == 100);
+}
+
+TEST(a_kernel_that_waits_in_loops_is_one_sort)
+{
+    /* Half as many instructions with CUPTI's among them, and no other sort that it could be. */
+    struct trace_counter list[] = {turn(NAN, NAN, 4, 275), turn(10, 562, 2, 1),
+                                   turn(10, 563, 3, 2)};
+    struct gpu_turns turns = {turn_names, ARRAY_LEN(turn_names), list, 3};
+
+    gpu_turns_join(&turns);
+    assert_int_equal(turns.n, 1);
+    assert_true(turns.counters[0].values[4] == 275 && turns.counters[0].values[3] == 2);
+    struct trace_counter two[] = {turn(10, 562, 2, 1), turn(90, 5000, 3, 2),
+                                  turn(NAN, NAN, 4, 275)};
+    turns = (struct gpu_turns){turn_names, ARRAY_LEN(turn_names), two, 3};
+    gpu_turns_join(&turns);
+    assert_int_equal(turns.n, 3);
 }
 
 TEST(later_launches_stand_for_those_with_cold_caches)
@@ -213,6 +265,8 @@ TEST_MAIN("gpu/variants", TV(a_variant_is_a_name_with_a_grid_and_a_block),
           TV(the_largest_total_stands_for_a_stage), TV(counters_join_the_kernel_they_belong_to),
           TV(resources_come_from_the_run_without_instruments),
           TV(kernels_that_take_no_time_make_no_stage), TV(instances_of_a_template_are_one_stage),
-          TV(only_launches_with_the_same_work_are_joined),
+          TV(only_launches_with_the_same_work_are_joined), TV(sizes_are_told_apart_by_their_times),
+          TV(sizes_with_near_times_stay_mixed),
           TV(a_launch_with_other_instructions_in_it_may_differ_more),
+          TV(a_kernel_that_waits_in_loops_is_one_sort),
           TV(later_launches_stand_for_those_with_cold_caches))

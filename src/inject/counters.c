@@ -3,6 +3,7 @@
  */
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@
 enum {
     CONTEXTS_MOST = 1024, /* at the same time */
     KERNELS_MOST = 8192,  /* distinct launches whose count is limited */
-    RANGES_MOST = 64,     /* of one launch: a graph has one for each node */
+    RANGES = 64,          /* of one launch: a graph has one for each kernel */
+    RANGES_MOST = 1024,   /* of a graph whose kernels are known */
     NOTES_MOST = 32,
 };
 
@@ -24,7 +26,7 @@ struct target {
     struct metric_set set;
     size_t part;   /* of the set: what the profiler is ready for */
     uint8_t *data; /* of one launch */
-    size_t data_bytes;
+    size_t data_bytes, ranges;
     bool is_failed;
 };
 
@@ -35,6 +37,7 @@ struct counted_kernel {
     uint32_t done[METRIC_PARTS_MOST];
     double inst;   /* instructions of the last one measured; 0: none yet */
     bool is_mixed; /* they differ: launches of one shape had different work */
+    bool is_tensor;
 };
 
 static struct {
@@ -45,6 +48,7 @@ static struct {
     struct counted_kernel kernels[KERNELS_MOST]; /* by name, grid and block */
     struct counted_kernel others;                /* those that find the table full share it */
     uint64_t launches, matching, measured, changes;
+    char passed[256]; /* the last kernel that was not measured, and may still run; empty: none */
     char *unreplayed[NOTES_MOST];
     unsigned n_unreplayed;
     bool is_told_capture, is_told_ranges;
@@ -65,7 +69,7 @@ static bool make_data(struct inject_session *s, struct target *t, struct metric_
 {
     struct cupti_data_size_params size =
         CUPTI_WITH(data_size, bytes, .profiler = t->profiler, .metrics = part->names, .n = part->n,
-                   .ranges = RANGES_MOST, .nodes = RANGES_MOST);
+                   .ranges = t->ranges, .nodes = (uint32_t)t->ranges);
 
     if (!SESSION_CALL(s, RangeProfilerGetCounterDataSize, &size))
         return false;
@@ -85,12 +89,13 @@ static void end_part(struct inject_session *s, struct target *t)
 
 /* Makes the profiler ready for a part. One that has measured another part gives no values: it is
  * closed and opened again, which takes a fifth of a second. */
-static bool use_part(struct inject_session *s, struct target *t, size_t part)
+static bool use_part(struct inject_session *s, struct target *t, size_t part, size_t ranges)
 {
     struct cupti_enable_params enable = CUPTI_WITH(enable, profiler, .context = t->context);
 
-    if (t->profiler != NULL && t->part == part)
+    if (t->profiler != NULL && t->part == part && t->ranges >= ranges)
         return true;
+    t->ranges = ranges > t->ranges ? ranges : t->ranges;
     end_part(s, t);
     if (!SESSION_CALL(s, RangeProfilerEnable, &enable))
         return false;
@@ -125,7 +130,8 @@ static struct target *target_of(struct inject_session *s, const struct launch *l
         return NULL;
     *t = (struct target){.context = l->context};
     t->is_failed = !SESSION_CALL(s, ProfilerInitialize, &CUPTI_WITH(plain, private)) ||
-                   !metric_set_make(s, &t->set, t->context, l->device) || !use_part(s, t, 0);
+                   !metric_set_make(s, &t->set, t->context, l->device) ||
+                   !use_part(s, t, 0, RANGES);
     session_flush(s);
     return t->is_failed ? NULL : t;
 }
@@ -148,6 +154,7 @@ static uint64_t key_of(const struct launch *l)
     for (int i = 0; i < 3; i++)
         key = ((key ^ l->grid[i]) * 1099511628211u ^ l->block[i]) * 1099511628211u;
     key = (key ^ l->shared) * 1099511628211u;
+    key = (key ^ (uint64_t)(uintptr_t)l->graph) * 1099511628211u;
     return key != 0 ? key : 1;
 }
 
@@ -174,26 +181,29 @@ static size_t part_of_turn(uint64_t turn, size_t parts)
 }
 
 /* How often a kernel is measured for a part. The first part is so a second time, when the caches
- * are warm; and where launches differ, each sort has to come by all parts. */
+ * are warm; and where launches differ, each sort has to come by all parts. The first part also says
+ * whether those of tensor operations are worth it. */
 static uint64_t rounds_of(const struct inject_session *s, const struct counted_kernel *k,
-                          size_t part, size_t parts)
+                          const struct metric_set *set, size_t part)
 {
-    uint64_t each = (s->settings.per_kernel + parts - 1) / parts;
+    uint64_t each = (s->settings.per_kernel + set->n_parts - 1) / set->n_parts;
 
-    return k->is_mixed ? 3 * each : each + (part == 0 && parts > 1);
+    if (set->parts[part].is_tensor && !k->is_tensor)
+        return 0;
+    return k->is_mixed ? 3 * each : each + (part == 0 && set->n_parts > 1);
 }
 
 /* The part that a kernel had least often; every second round backwards, so that launches that
- * alternate do not meet the same parts again. `parts`: it had all of them. */
+ * alternate do not meet the same parts again. The number of parts: it had all of them. */
 static size_t wanted_part(const struct inject_session *s, const struct counted_kernel *k,
-                          size_t parts)
+                          const struct metric_set *set)
 {
-    size_t wanted = parts;
+    size_t parts = set->n_parts, wanted = parts;
     bool is_back = k->turns / parts % 2 == 1;
 
     for (size_t n = 0; n < parts; n++) {
         size_t i = is_back ? parts - 1 - n : n;
-        if (k->done[i] < rounds_of(s, k, i, parts) &&
+        if (k->done[i] < rounds_of(s, k, set, i) &&
             (wanted == parts || k->done[i] < k->done[wanted]))
             wanted = i;
     }
@@ -207,7 +217,7 @@ static bool choose_part(const struct inject_session *s, const struct target *t,
                         struct counted_kernel *k, size_t *part)
 {
     enum { FREE_CHANGES = 240 };
-    size_t parts = t->set.n_parts, wanted = wanted_part(s, k, parts);
+    size_t parts = t->set.n_parts, wanted = wanted_part(s, k, &t->set);
 
     *part = t->part;
     if (s->settings.per_kernel == 0) { /* every launch counts */
@@ -216,7 +226,7 @@ static bool choose_part(const struct inject_session *s, const struct target *t,
     }
     if (wanted == parts)
         return false;
-    bool has_use = k->done[t->part] < rounds_of(s, k, t->part, parts),
+    bool has_use = k->done[t->part] < rounds_of(s, k, &t->set, t->part),
          is_free = c.changes < FREE_CHANGES;
     if (has_use && (k->done[wanted] >= k->done[t->part] || !is_free))
         return true;
@@ -271,7 +281,7 @@ static bool start(struct inject_session *s, struct target *t)
     struct cupti_config_params config = CUPTI_WITH(
         config, target_level, .profiler = t->profiler, .config_bytes = part->config_bytes,
         .config = part->config, .data_bytes = t->data_bytes, .data = t->data, .range = RANGE_AUTO,
-        .replay = REPLAY_KERNEL, .ranges = RANGES_MOST, .levels = 1, .least_level = 1);
+        .replay = REPLAY_KERNEL, .ranges = t->ranges, .levels = 1, .least_level = 1);
 
     return SESSION_CALL(s, RangeProfilerCounterDataImageInitialize,
                         &CUPTI_WITH(data_init, image, .profiler = t->profiler,
@@ -296,6 +306,21 @@ static void compare_work(struct counted_kernel *k, const struct metric_part *par
     }
 }
 
+/* Where the tensor cores had nothing to do, their operations are 0 without being counted. */
+static void compare_tensor(struct counted_kernel *k, const struct metric_set *set,
+                           const struct metric_part *part, double *values)
+{
+    for (size_t i = 0; i < part->n; i++) {
+        double share = values[part->place[i]];
+        if (!metric_is_tensor_share(part->names[i]) || isnan(share))
+            continue;
+        k->is_tensor |= share > 0;
+        for (size_t m = 0; m < set->n && !(share > 0); m++)
+            if (metric_is_tensor(set->names[m]))
+                values[m] = 0;
+    }
+}
+
 /* A value for every metric of the set; those of other parts have none. */
 static void write_range(struct inject_session *s, struct target *t, size_t range)
 {
@@ -313,8 +338,9 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
         values[part->place[i]] = own[i];
     if (t->set.has_buffers && now.buffer_bytes > 0)
         values[t->set.n - 1] = (double)now.buffer_bytes;
-    if (now.kernel != NULL)
+    if (!now.launch.is_graph) /* the kernels of a graph differ anyway */
         compare_work(now.kernel, part, own);
+    compare_tensor(now.kernel, &t->set, part, values);
     pthread_mutex_lock(&s->lock);
     struct writer_event e = {
         .tag = TRACE_COUNTER,
@@ -327,7 +353,16 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A plain launch is one range. Those of a graph are its nodes, whose names are not known here. */
+/* The kernels of the launch: of a graph, as far as they are known and one for each range. */
+static const struct graph_kernel *nodes_of(const struct launch *l, size_t ranges)
+{
+    size_t n = 0;
+    const struct graph_kernel *nodes = l->is_graph ? graph_kernels(l->graph, &n) : NULL;
+
+    return n == ranges ? nodes : NULL;
+}
+
+/* A plain launch is one range. Those of a graph are its kernels. */
 static void write_ranges(struct inject_session *s, struct target *t)
 {
     struct cupti_data_info_params info =
@@ -335,17 +370,27 @@ static void write_ranges(struct inject_session *s, struct target *t)
 
     if (!SESSION_CALL(s, RangeProfilerGetCounterDataInfo, &info))
         return;
-    if (info.ranges != 1) {
+    const struct graph_kernel *nodes = nodes_of(&now.launch, info.ranges);
+    if (info.ranges != 1 && nodes == NULL) {
+        size_t known;
         if (!c.is_told_ranges)
             session_note(s, "ranges-differ", 0, now.launch.name);
         c.is_told_ranges = true;
+        if (graph_kernels(now.launch.graph, &known) != NULL)
+            return; /* some of its kernels, and it cannot be told which */
         now.launch.name = "?";
-        now.kernel = NULL; /* several kernels */
         memset(now.launch.grid, 0, sizeof(now.launch.grid));
         memset(now.launch.block, 0, sizeof(now.launch.block));
     }
-    for (size_t i = 0; i < info.ranges && i < RANGES_MOST; i++)
+    for (size_t i = 0; i < info.ranges && i < t->ranges; i++) {
+        if (nodes != NULL) {
+            now.launch.name = nodes[i].name;
+            now.launch.shared = nodes[i].shared;
+            memcpy(now.launch.grid, nodes[i].grid, sizeof(now.launch.grid));
+            memcpy(now.launch.block, nodes[i].block, sizeof(now.launch.block));
+        }
         write_range(s, t, i);
+    }
 }
 
 static void stop(struct inject_session *s, struct target *t)
@@ -362,6 +407,16 @@ static void stop(struct inject_session *s, struct target *t)
     write_ranges(s, t);
 }
 
+/* How many ranges the launch has at most. */
+static size_t ranges_of(const struct launch *l)
+{
+    size_t n = 0;
+
+    if (l->is_graph && graph_kernels(l->graph, &n) != NULL && n > RANGES)
+        return n < RANGES_MOST ? n : RANGES_MOST;
+    return RANGES;
+}
+
 static bool begin(struct inject_session *s, struct target *t, struct counted_kernel *k)
 {
     size_t part;
@@ -371,7 +426,7 @@ static bool begin(struct inject_session *s, struct target *t, struct counted_ker
     c.changes += part != t->part;
     k->passed_over = 0;
     k->turns++;
-    if (use_part(s, t, part) && start(s, t)) {
+    if (use_part(s, t, part, ranges_of(&now.launch)) && start(s, t)) {
         k->done[part]++;
         now.kernel = k;
         return true;
@@ -394,12 +449,17 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     now.number = number;
     now.buffer_bytes = t != NULL && t->set.has_buffers ? launch_buffer_bytes(s, l) : 0;
     now.at = session_now(s);
+    if (t != NULL && c.passed[0] != '\0')
+        session_running(s, c.passed); /* the profiler waits for it */
     bool is_started = t != NULL && begin(s, t, k);
     launch_seen(l->name, is_started);
     if (!is_started) {
+        snprintf(c.passed, sizeof(c.passed), "%s", l->name);
         pthread_mutex_unlock(&c.lock);
         return;
     }
+    c.passed[0] = '\0';
+    session_running(s, l->name);
     c.measured++;
     now.target = t; /* the lock is kept until the launch ends */
 }
@@ -412,6 +472,7 @@ static void launch_ends(struct inject_session *s)
         return;
     now.target = NULL;
     stop(s, t);
+    session_running(s, NULL);
     pthread_mutex_unlock(&c.lock);
 }
 
@@ -436,7 +497,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         launch_range(s, id, data);
     else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS)
         context_ends(s, ((const struct cupti_resource_data *)data)->context);
-    else if (domain == DOMAIN_DRIVER && launch_capture(id, call))
+    else if (domain == DOMAIN_DRIVER && (launch_capture(id, call) || graph_follow(s, id, call)))
         return;
     else if (domain == DOMAIN_DRIVER && call->site == 1)
         launch_ends(s);
@@ -456,6 +517,7 @@ static bool counters_start(struct inject_session *s)
         return false;
     c.session = s;
     launch_subscribe(s);
+    graph_subscribe(s);
     return true;
 }
 

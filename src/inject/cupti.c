@@ -125,6 +125,12 @@ bool cuda_open(struct cuda *c)
         {"cuFuncGetParamInfo", &c->func_param},
         {"cuKernelGetParamInfo", &c->kernel_param},
         {"cuMemsetD8Async", &c->mem_fill},
+        {"cuGraphGetNodes", &c->graph_nodes},
+        {"cuGraphNodeGetType", &c->graph_node_type},
+        {"cuGraphKernelNodeGetParams_v2", &c->graph_kernel},
+        {"cuGraphChildGraphNodeGetGraph", &c->graph_child},
+        {"cuFuncGetName", &c->func_name},
+        {"cuKernelGetName", &c->kernel_name},
     };
 
     *c = (struct cuda){0};

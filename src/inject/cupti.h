@@ -43,6 +43,12 @@ struct cuda {
     int (*mem_range)(uint64_t *base, size_t *bytes, uint64_t address);
     int (*func_param)(void *function, size_t at, size_t *offset, size_t *bytes);
     int (*kernel_param)(void *kernel, size_t at, size_t *offset, size_t *bytes);
+    int (*graph_nodes)(void *graph, void **nodes, size_t *n);
+    int (*graph_node_type)(void *node, uint32_t *type);
+    int (*graph_kernel)(void *node, struct cuda_graph_kernel *params);
+    int (*graph_child)(void *node, void **graph);
+    int (*func_name)(const char **name, void *function);
+    int (*kernel_name)(const char **name, void *kernel);
     int (*mem_fill)(uint64_t address, unsigned char value, size_t bytes, void *stream);
 };
 

@@ -207,6 +207,17 @@ enum cupti_callback_id {
     DRIVER_CAPTURE_INTO_PTSZ = 721,
     DRIVER_GRAPH_LAUNCH = 514,
     DRIVER_GRAPH_LAUNCH_PTSZ = 515,
+    DRIVER_GRAPH_READY_1 = 513, /* cuGraphInstantiate in its versions */
+    DRIVER_GRAPH_READY_2 = 578,
+    DRIVER_GRAPH_READY_FLAGS = 643,
+    DRIVER_GRAPH_READY = 656,
+    DRIVER_GRAPH_READY_PTSZ = 657,
+    DRIVER_GRAPH_UPDATE_1 = 561,
+    DRIVER_GRAPH_UPDATE = 696,
+    DRIVER_GRAPH_SET_KERNEL_1 = 538,
+    DRIVER_GRAPH_SET_KERNEL = 692,
+    DRIVER_GRAPH_ENABLE = 650,
+    DRIVER_GRAPH_ENDS = 516,
     DRIVER_LAUNCH_EX = 652,
     DRIVER_LAUNCH_EX_PTSZ = 653,
     NVTX_PUSH_A = 8,
@@ -306,6 +317,22 @@ struct cuda_launch_ex {
 struct cuda_graph_launch {
     void *graph, *stream;
 };
+
+/* Of calls that make a graph ready (`exec` is where its handle goes) and that change one (`exec` is
+ * the handle). */
+struct cuda_graph_made {
+    void *exec, *graph;
+};
+
+/* What cuGraphKernelNodeGetParams_v2 tells. */
+struct cuda_graph_kernel {
+    void *function;
+    uint32_t grid[3], block[3], shared;
+    void **arguments, **extra;
+    void *kernel, *context;
+};
+
+enum { NODE_KERNEL = 0, NODE_GRAPH = 4, NODE_CONDITIONAL = 13 };
 
 /* ---- the range profiler: every struct begins with its size and a NULL ---- */
 

@@ -65,7 +65,7 @@
  * not-replayed      the text is a kernel that must not be replayed; it has one pass only, or none
  * too-few           fewer matching launches than STRATA_INJECT_SKIP; the text says how many
  * bad-setting       a variable could not be read; the text names it
- * ranges-differ     ranges and launches do not pair up: names of counter records are unknown
+ * ranges-differ     kernels of a graph are not known one by one: their records have no names
  * capturing         launches into a stream that was being captured; nothing was timed there
  * samples-dropped   samples that the hardware had no room for; the text says how many of how many
  * modules           GPU code that was not saved; the text says how much

@@ -94,6 +94,7 @@ static bool take_params(uint32_t id, const void *params, struct launch *out)
     case DRIVER_GRAPH_LAUNCH:
     case DRIVER_GRAPH_LAUNCH_PTSZ:
         out->stream = ((const struct cuda_graph_launch *)params)->stream;
+        out->graph = ((const struct cuda_graph_launch *)params)->graph;
         out->is_graph = true;
         return true;
     case DRIVER_COOPERATIVE_MULTI:

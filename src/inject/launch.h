@@ -18,6 +18,7 @@ struct launch {
     void *function;
     void *const *arguments; /* the address of each, while the launch lasts; NULL: not known */
     bool is_graph;
+    void *graph;          /* its handle */
     bool is_multi_device; /* cooperative over several devices */
 };
 
@@ -50,6 +51,26 @@ void launch_seen(const char *name, bool is_measured);
 
 /* At the end of the file: the names, and a note when fewer than the settings' skip matched. */
 void launch_tell_seen(struct inject_session *s, uint64_t matched, const char *what);
+
+/*
+ * Kernels of graphs. A launch of a graph says nothing of its nodes, and the profiler gives ranges
+ * without names. So a graph is walked when it is instantiated or updated; what is changed in
+ * another way afterwards is not known any more.
+ */
+struct graph_kernel {
+    const char *name; /* mangled; kept as long as the program lives */
+    uint32_t grid[3], block[3], shared;
+};
+
+/* Callbacks for calls that make, change and end graphs. */
+void graph_subscribe(struct inject_session *s);
+
+/* Follows such a call; false for other callbacks. */
+bool graph_follow(struct inject_session *s, uint32_t id, const struct cupti_callback_data *data);
+
+/* The kernels of a graph that is ready, in the order of its nodes; NULL: not known. They belong to
+ * the graph. */
+const struct graph_kernel *graph_kernels(const void *exec, size_t *n);
 
 /* ---- NVTX ---- */
 

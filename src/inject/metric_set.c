@@ -94,19 +94,35 @@ static int configure(struct inject_session *s, const struct metric_set *set,
     return make_config(s, part);
 }
 
-/* The first of the names between bars that the chip knows, copied; NULL: none. */
-static char *known_name(struct inject_session *s, void *host, const char *names)
+/* One that has been given an unknown name takes none any more: each gets a host of its own. */
+static bool is_known(struct inject_session *s, const struct metric_set *set, const char *name)
 {
-    for (const char *at = names; at != NULL && *at != '\0';) {
-        const char *bar = strchr(at, '|');
+    int result;
+    void *host = open_host(s, set, &result);
+    bool is_added = host != NULL && add_metrics(s, host, &name, 1) == CUPTI_OK;
+
+    close_host(s, host);
+    return is_added;
+}
+
+/* The first of the names between bars that the chip knows, copied; NULL: none. `names` goes behind
+ * it. */
+static char *known_name(struct inject_session *s, const struct metric_set *set, const char **names)
+{
+    while (*names != NULL && **names != '\0') {
+        const char *at = *names, *bar = strchr(at, '|');
         char *name = bar != NULL ? strndup(at, (size_t)(bar - at)) : strdup(at);
-        const char *one = name;
-        if (name != NULL && add_metrics(s, host, &one, 1) == CUPTI_OK)
+        *names = bar != NULL ? bar + 1 : NULL;
+        if (name != NULL && is_known(s, set, name))
             return name;
         free(name);
-        at = bar != NULL ? bar + 1 : NULL;
     }
     return NULL;
+}
+
+static void keep(struct metric_set *set, char *name)
+{
+    set->names[set->n++] = set->copies[set->n_copies++] = name;
 }
 
 /* Only what the chip knows; the metrics for every part come first. */
@@ -114,6 +130,7 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
 {
     int result;
     void *host = open_host(s, set, &result);
+    const char *others = NULL; /* names of the last common one */
 
     if (host == NULL)
         return session_called(s, "cuptiProfilerHostInitialize", result);
@@ -126,14 +143,22 @@ static bool keep_known(struct inject_session *s, struct metric_set *set)
             names += is_common;
             if (strcmp(names, METRIC_BUFFERS) == 0)
                 continue;
-            char *name = known_name(s, host, names);
+            const char *rest = names;
+            char *name = known_name(s, set, &rest);
             if (name != NULL)
-                set->names[set->n++] = set->copies[set->n_copies++] = name;
+                keep(set, name);
             else if (names[strlen(names) - 1] != '|')
                 session_note(s, "metric-unknown", CUPTI_UNKNOWN_METRIC, names);
+            if (name != NULL && is_common)
+                others = rest;
         }
         if (!is_rest)
             set->n_common = set->n;
+        char *stand_in = is_rest || s->settings.is_replayed ? NULL : known_name(s, set, &others);
+        if (stand_in != NULL) {
+            set->stand_in = set->n;
+            keep(set, stand_in);
+        }
     }
     close_host(s, host);
     return set->n > 0;
@@ -183,24 +208,39 @@ static bool is_patched(const char *name)
     return strstr(name, "__sass_") != NULL;
 }
 
+bool metric_is_tensor(const char *name)
+{
+    return strstr(name, "__ops_path_tensor_") != NULL ||
+           strstr(name, "__inst_executed_pipe_tensor") != NULL;
+}
+
+bool metric_is_tensor_share(const char *name)
+{
+    return strncmp(name, "sm__pipe_tensor_cycles_active.", 30) == 0;
+}
+
+static void put_name(const struct metric_set *set, struct metric_part *part, size_t at)
+{
+    part->names[part->n] = set->names[at];
+    part->place[part->n] = at;
+}
+
 /* As many of the names as one pass takes become the part, with those common to all parts; the
  * others stay in `names`, in order. The first one says which sort the part is for. */
 static int fill_part(struct inject_session *s, struct metric_set *set, struct metric_part *part,
-                     size_t common, size_t *names, size_t *n)
+                     size_t common, size_t stand_in, size_t *names, size_t *n)
 {
     bool is_ours = is_patched(set->names[names[0]]);
     size_t left = 0, first = is_ours ? 0 : common;
 
-    for (part->n = 0; part->n < first; part->n++) {
-        part->names[part->n] = set->names[part->n];
-        part->place[part->n] = part->n;
-    }
+    part->is_tensor = metric_is_tensor(set->names[names[0]]);
+    for (part->n = 0; part->n < first; part->n++)
+        put_name(set, part, stand_in > 0 && part->n + 1 == first ? stand_in : part->n);
     for (size_t i = 0; i < *n; i++) {
         const char *name = set->names[names[i]];
-        bool fits = is_patched(name) == is_ours;
+        bool fits = is_patched(name) == is_ours && metric_is_tensor(name) == part->is_tensor;
         if (fits) {
-            part->names[part->n] = name;
-            part->place[part->n] = names[i];
+            put_name(set, part, names[i]);
             int result = configure(s, set, part, part->n + 1);
             if (result != CUPTI_OK)
                 return result;
@@ -238,22 +278,28 @@ static void leave_out(struct inject_session *s, struct metric_set *set, const si
     tell_left_out(s, names, n_left);
 }
 
-/* Parts of one pass each; every metric goes where it first fits. */
+/* Parts of one pass each; every metric goes where it first fits. What fits nowhere is tried again
+ * with the stand-in. */
 static int make_turns(struct inject_session *s, struct metric_set *set)
 {
     size_t names[TRACE_METRICS_MOST], n = 0, common = set->n_common < set->n ? set->n_common : 0;
+    size_t stand_in = 0;
     uint64_t most = s->settings.passes < METRIC_PARTS_MOST ? s->settings.passes : METRIC_PARTS_MOST;
 
     for (size_t i = common; i < set->n; i++)
-        names[n++] = i;
+        if (set->stand_in == 0 || i != set->stand_in)
+            names[n++] = i;
     while (n > 0 && set->n_parts < most) {
         struct metric_part *part = &set->parts[set->n_parts];
-        int result = fill_part(s, set, part, common, names, &n);
+        int result = fill_part(s, set, part, common, stand_in, names, &n);
         if (result != CUPTI_OK)
             return result;
-        if (part->n == 0)
+        if (part->n > 0)
+            set->n_parts++;
+        else if (stand_in < set->stand_in)
+            stand_in = set->stand_in;
+        else
             break; /* nothing that is left fits one pass */
-        set->n_parts++;
     }
     leave_out(s, set, names, n);
     return set->n_parts > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;

@@ -3,10 +3,12 @@
  */
 #include "inject/session.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -197,8 +199,44 @@ bool session_open(struct inject_session *s)
     return is_open;
 }
 
+static char running_path[TEXT];
+
+/* NULL when there can be no file. */
+static char *running_name(const struct inject_session *s)
+{
+    static char *name;
+    static bool is_tried;
+
+    if (is_tried)
+        return name;
+    is_tried = true;
+    int n = snprintf(running_path, sizeof(running_path), "%s/running-%ld.txt", s->settings.folder,
+                     (long)getpid());
+    int fd = n < (int)sizeof(running_path)
+                 ? open(running_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
+                 : -1;
+    if (fd < 0)
+        return NULL;
+    void *map = ftruncate(fd, TEXT) == 0
+                    ? mmap(NULL, TEXT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                    : MAP_FAILED;
+    close(fd);
+    name = map != MAP_FAILED ? map : NULL;
+    return name;
+}
+
+void session_running(struct inject_session *s, const char *name)
+{
+    char *to = running_name(s);
+
+    if (to != NULL)
+        snprintf(to, TEXT, "%s", name != NULL ? name : "");
+}
+
 void session_close(struct inject_session *s)
 {
+    if (running_path[0] != '\0')
+        unlink(running_path);
     pthread_mutex_lock(&s->lock);
     tell_clocks(s);
     writer_close(&s->writer, s->lost_ranges);

@@ -95,6 +95,10 @@ struct inject_recorder {
  */
 extern const struct inject_recorder inject_activity, inject_counters, inject_events, inject_samples;
 
+/* The kernel that runs alone just now; NULL: none. It is kept in a file beside the trace, where it
+ * can be read when the program does not come back from it. By one thread at a time. */
+void session_running(struct inject_session *s, const char *name);
+
 /* Nanoseconds of the clock that records have. */
 int64_t session_now(struct inject_session *s);
 

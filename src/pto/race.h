@@ -40,9 +40,10 @@ enum pto_race_kind {
     PTO_RACE_UNUSED, /* a flag that is set and not waited for */
     PTO_RACE_REUSED, /* a flag that is set again before its wait */
     PTO_RACE_EMPTY,  /* reads bytes that nothing wrote */
+    PTO_RACE_BLOCKS, /* two blocks of a launch write the same bytes, or one what the other reads */
 };
 
-enum { PTO_RACE_KINDS = PTO_RACE_EMPTY + 1 };
+enum { PTO_RACE_KINDS = PTO_RACE_BLOCKS + 1 };
 
 /* One end of a finding: an instruction or a flag. */
 struct pto_race_end {

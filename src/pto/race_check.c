@@ -54,8 +54,10 @@ enum status pto_race_check(struct pto_races *r, struct pto_sim *s, const struct 
         (void)pto_sim_run(s, costs, &options, bindings, n, path, &own);
         status = take_deadlocks(&own, d);
         diag_fini(&own);
-        if (!is_guessed(s))
+        if (!is_guessed(s)) {
+            pto_race_blocks(r, s, costs, options, bindings, n, path);
             break;
+        }
     }
     return status;
 }

@@ -19,4 +19,10 @@ enum status pto_race_check(struct pto_races *r, struct pto_sim *s, const struct 
                            struct pto_options options, struct pto_binding *bindings, uint32_t n,
                            const char *path, struct diag *d);
 
+/* Runs it as block 0 and block 1 of two and adds what both do to the same bytes, where numbers of
+ * the launch alone decide that. */
+void pto_race_blocks(struct pto_races *r, struct pto_sim *s, const struct pto_costs *costs,
+                     struct pto_options options, struct pto_binding *bindings, uint32_t n,
+                     const char *path);
+
 #endif

@@ -12,6 +12,7 @@ const char *pto_race_code(enum pto_race_kind kind)
         [PTO_RACE_WAW] = "pto-race.waw",       [PTO_RACE_ORDER] = "pto-race.order",
         [PTO_RACE_UNSET] = "pto-race.unset",   [PTO_RACE_UNUSED] = "pto-race.unused",
         [PTO_RACE_REUSED] = "pto-race.reused", [PTO_RACE_EMPTY] = "pto-race.empty",
+        [PTO_RACE_BLOCKS] = "pto-race.blocks",
     };
 
     return codes[kind];
@@ -120,6 +121,11 @@ const char *pto_race_text(const struct pto_race *f, struct arena *arena)
     case PTO_RACE_EMPTY:
         return arena_printf(arena, "%s reads %s, which nothing wrote",
                             pto_op_name(site_of(&f->second)->code), bytes_of(f, arena));
+    case PTO_RACE_BLOCKS:
+        return arena_printf(arena,
+                            "block 1 writes %s that block 0 uses too, line %u; blocks of a "
+                            "launch run in no order",
+                            bytes_of(f, arena), site_of(&f->first)->line);
     default:
         break;
     }

@@ -214,7 +214,53 @@ TEST(mutants_of_random_kernels_are_judged_alike)
     mutants_free(m);
 }
 
-TEST_MAIN("pto races", T(a_kernel_with_all_its_flags_is_fine), T(a_flag_that_is_missing_is_named),
+/* A store of each block at a row, and what two blocks of it do. */
+static size_t found_between_blocks(const char *row)
+{
+    struct watched w;
+    struct arena arena;
+    size_t n = 0;
+
+    arena_init(&arena);
+    testing_sim_open(
+        &w.t, arena_format(&arena,
+                           "func.func @k(%%a: !pto.ptr<f32>) attributes {pto.kernel_kind = "
+                           "#pto.kernel_kind<vector>} {\n"
+                           "%%c0 = arith.constant 0 : index\n%%c1 = arith.constant 1 : index\n"
+                           "%%c16 = arith.constant 16 : index\n%%c64 = arith.constant 64 : index\n"
+                           "%%b = pto.get_block_idx -> index\n"
+                           "%%at = arith.muli %%b, %s : index\n"
+                           "%%g = pto.make_tensor_view %%a, shape = [%%c64, %%c64], strides = "
+                           "[%%c64, %%c1] : !pto.tensor_view<?x?xf32>\n"
+                           "%%v = pto.partition_view %%g, offsets = [%%at, %%c0], sizes = [%%c16, "
+                           "%%c64] : !pto.tensor_view<?x?xf32> -> " PART "\n"
+                           "%%t = pto.alloc_tile : " VEC "\n"
+                           "pto.tstore ins(%%t : " VEC ") outs(%%v : " PART ")\nreturn\n}\n",
+                           row));
+    pto_races_init(&w.races);
+    assert_int_equal(
+        pto_sim_prepare(&w.t.sim, &w.t.module, S(""), w.t.module.arch, false, "k.pto", &w.t.diag),
+        ST_OK);
+    assert_int_equal(pto_race_check(&w.races, &w.t.sim, w.t.costs, w.t.options, w.t.bindings,
+                                    w.t.n_bindings, "k.pto", &w.t.diag),
+                     ST_OK);
+    for (size_t i = 0; i < w.races.found.n; i++)
+        n += w.races.found.at[i].kind == PTO_RACE_BLOCKS &&
+             strstr(pto_race_text(&w.races.found.at[i], &w.races.arena), "block 1") != NULL;
+    unwatch(&w);
+    arena_free(&arena);
+    return n;
+}
+
+TEST(blocks_that_write_the_same_bytes_are_told)
+{
+    assert_int_equal(found_between_blocks("%c16"), 0);
+    assert_int_equal(found_between_blocks("%c1"), 1); /* 16 rows each, one apart */
+    assert_int_equal(found_between_blocks("%c0"), 1);
+}
+
+TEST_MAIN("pto races", T(blocks_that_write_the_same_bytes_are_told),
+          T(a_kernel_with_all_its_flags_is_fine), T(a_flag_that_is_missing_is_named),
           T(global_memory_is_watched_by_its_bytes), T(flags_without_a_partner_are_found),
           T(a_circle_of_waits_is_told), T(bytes_that_nothing_wrote), T(order_on_the_vector_pipe),
           T(loops_of_unknown_length_are_watched), T(mutants_of_random_kernels_are_judged_alike))

@@ -64,8 +64,10 @@ static void function(struct pto_check *c)
         pto_check_value(c);
         pto_check_tile_op(c);
     }
-    if (is_sound)
+    if (is_sound) {
+        pto_check_room(c);
         pto_check_fifos(c);
+    }
 }
 
 enum status pto_verify(struct pto_module *m)

@@ -34,6 +34,12 @@ void pto_check_calls(struct pto_module *m);
 void pto_check_value(const struct pto_check *c);
 void pto_check_tile_op(const struct pto_check *c);
 
+/* Bytes of a tile, all slots of a multi tile. */
+uint64_t pto_check_footprint(const struct pto_type *t);
+
+/* Tiles without an address that are in use together fit. */
+void pto_check_room(const struct pto_check *c);
+
 /* FIFOs and flags of the function. */
 void pto_check_fifos(const struct pto_check *c);
 

@@ -187,7 +187,7 @@ static void check_partition(const struct pto_check *c)
 /* ---- tiles ---- */
 
 /* Bytes of all slots of a tile type. */
-static uint64_t footprint(const struct pto_type *t)
+uint64_t pto_check_footprint(const struct pto_type *t)
 {
     const struct pto_tile_type *tile = &t->tile;
     uint64_t bytes = (uint64_t)tile->rows * (uint64_t)tile->cols * pto_dtype_size(tile->dtype);
@@ -229,7 +229,7 @@ static size_t list_tiles(const struct pto_check *c, enum pto_space space, struct
             continue;
         const struct pto_type *t = pto_check_type_of(c, op->result_first);
         if (t->space == space)
-            out[n++] = (struct placed){at, footprint(t), op->result_first, op->line};
+            out[n++] = (struct placed){at, pto_check_footprint(t), op->result_first, op->line};
     }
     qsort(out, n, sizeof(*out), by_place);
     return n;
@@ -264,7 +264,7 @@ static void tell_map(const struct pto_check *c, enum pto_space space)
 
 static void check_capacity(const struct pto_check *c, const struct pto_type *t, uint32_t addr)
 {
-    uint64_t most = pto_space_size(c->m->arch, t->space), bytes = footprint(t);
+    uint64_t most = pto_space_size(c->m->arch, t->space), bytes = pto_check_footprint(t);
     int64_t at = 0;
 
     if (addr != PTO_NONE && pto_constant(c, addr, &at) && at < 0) {
@@ -385,9 +385,10 @@ static void check_same_bytes(const struct pto_check *c)
     if (from->kind != PTO_TYPE_TILE || to->kind != PTO_TYPE_TILE || from->space != to->space)
         pto_bad(c, "pto-ir.type-mismatch", "%s gives another shape to the bytes of a tile",
                 pto_op_name(c->op->code));
-    else if (footprint(from) != footprint(to))
+    else if (pto_check_footprint(from) != pto_check_footprint(to))
         pto_bad(c, "pto-ir.type-mismatch", "the tiles have %llu and %llu bytes",
-                (unsigned long long)footprint(from), (unsigned long long)footprint(to));
+                (unsigned long long)pto_check_footprint(from),
+                (unsigned long long)pto_check_footprint(to));
 }
 
 void pto_check_value(const struct pto_check *c)

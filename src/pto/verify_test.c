@@ -223,6 +223,34 @@ TEST(a_space_is_as_large_as_its_architecture_makes_it)
     assert_string_equal(verdict("a6", ""), "pto-ir.bad-arch");
 }
 
-TEST_MAIN("pto.verify", T(names_and_types), T(loops_and_regions), T(tiles_and_their_places),
-          T(moves_and_multiplications), T(fifos_and_flags),
-          T(a_space_is_as_large_as_its_architecture_makes_it))
+#define LARGE       "!pto.tile_buf<vec, 128x256xf32>" /* 128 KiB of 192 */
+#define USE(tile)   "pto.tabs ins(" tile " : " LARGE ") outs(" tile " : " LARGE ")\n"
+#define PLACE(tile) tile " = pto.alloc_tile : " LARGE "\n"
+
+static uint64_t errors_of(const char *body)
+{
+    struct pto_module m;
+    struct arena arena;
+
+    arena_init(&arena);
+    (void)testing_read(&m, testing_kernel(&arena, "a2a3", body));
+    uint64_t n = m.error_count;
+    if (n > 0)
+        assert_string_equal(m.problems.at[0].code, "pto-ir.out-of-space");
+    pto_module_fini(&m);
+    arena_free(&arena);
+    return n;
+}
+
+TEST(tiles_without_an_address_fit_when_they_are_in_use)
+{
+    assert_int_equal(errors_of(PLACE("%s") PLACE("%t") USE("%s") USE("%t")), 1);
+    assert_int_equal(errors_of(PLACE("%s") USE("%s") PLACE("%t") USE("%t")), 0);
+    assert_int_equal(errors_of(PLACE("%s") "scf.for %i = %c0 to %c1 step %c1 {\n" USE("%s")
+                                   PLACE("%t") USE("%t") "}\n"),
+                     1); /* the next round needs it again */
+}
+
+TEST_MAIN("pto.verify", T(tiles_without_an_address_fit_when_they_are_in_use), T(names_and_types),
+          T(loops_and_regions), T(tiles_and_their_places), T(moves_and_multiplications),
+          T(fifos_and_flags), T(a_space_is_as_large_as_its_architecture_makes_it))

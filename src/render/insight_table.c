@@ -371,7 +371,9 @@ static void put_row(const struct insight_table *t, struct text_out *out,
     text_out_put(out, S(",\"Source\":"));
     put_source(t, out, &s);
     put_conflicts(t, out, &s, cells, n);
-    insight_put_list(out, "UB Write Conflict", cores, NONE, cells, n);
+    /* whose conflicts are simulated loses no cycles to writes */
+    bool is_simulated = attr_of(t->cap, &s, t->key_conflict).type == ATTR_INT;
+    insight_put_list(out, "UB Write Conflict", cores, is_simulated ? ZERO : NONE, cells, n);
     put_utilization(t, out, &s, cells, n);
     text_out_put(out, S("}"));
 }

@@ -6,6 +6,8 @@
 #include "base/char.h"
 #include "base/num.h"
 
+enum { COMPUTED_SLOTS = 8 }; /* taken for tensors where the source counts its slots */
+
 /* The identifier that ends before `end`, blanks skipped. */
 static struct str word_before(struct str s, size_t end)
 {
@@ -152,6 +154,50 @@ static struct str without_comments(struct str source, struct arena *arena)
     return (struct str){copy, source.n};
 }
 
+/* "data_of<half>(args, 2)": the kernel's own way to a tensor. */
+static void draft_handed(struct str source, int64_t dim, struct arena *arena, struct slots *out)
+{
+    for (size_t at = 0; at < source.n; at++) {
+        int64_t index;
+        size_t n = 0;
+        struct str word;
+        at += str_find(str_part(source, at, source.n), S("(args,"));
+        struct str rest = str_trim(str_part(source, at + 6, source.n));
+        while (n < rest.n && char_is_digit(rest.at[n]))
+            n++;
+        if (at >= source.n || n == 0 || n == rest.n || rest.at[n] != ')' ||
+            !num_i64(str_part(rest, 0, n), &index) || index >= SLOT_LOCAL ||
+            !is_handed_on(str_part(source, 0, at + 1), &word))
+            continue;
+        struct slot *s = add_slot(out, arena, index);
+        if (s == NULL)
+            continue;
+        make_tensor(out, s, arena, source, (struct str){0}, dim);
+        s->dtype = type_of_word(word) != NULL ? type_of_word(word) : s->dtype;
+    }
+}
+
+/* Is a slot read whose number is not written down? */
+static bool has_computed_slot(struct str source)
+{
+    for (size_t at = 0; at < source.n; at++) {
+        at += str_find(str_part(source, at, source.n), S("args["));
+        if (at + 5 < source.n && !char_is_digit(source.at[at + 5]) &&
+            (at == 0 || !char_is_word(source.at[at - 1])))
+            return true;
+    }
+    return false;
+}
+
+static void draft_others(struct str source, int64_t dim, struct arena *arena, struct slots *out)
+{
+    for (int64_t i = 0; i < COMPUTED_SLOTS; i++) {
+        struct slot *s = add_slot(out, arena, i);
+        if (s != NULL)
+            make_tensor(out, s, arena, source, (struct str){0}, dim);
+    }
+}
+
 void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slots *out)
 {
     int64_t index;
@@ -178,4 +224,7 @@ void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slo
             s->is_packed = slot_f32_bits(1.0, &s->value);
         at = end;
     }
+    draft_handed(source, dim, arena, out);
+    if (has_tensors && has_computed_slot(source))
+        draft_others(source, dim, arena, out);
 }

@@ -1,9 +1,10 @@
 /*
  * draft - the arguments of a kernel as its C++ source lets them be guessed.
  *
- * A slot that the source reads as a descriptor is a tensor, with the element type its address is
- * cast to; every other one is a value. Shapes and values are not in the source: tensors are
- * `dim` x `dim`, values 1.
+ * A slot that the source reads as a descriptor, or hands to a function of its own, is a tensor,
+ * with the element type its address is cast to; every other one is a value. Where the source
+ * computes the number of a slot, the first eight are tensors unless they are known. Shapes and
+ * values are not in the source: tensors are `dim` x `dim`, values 1.
  */
 #ifndef STRATA_REPLAY_DRAFT_H
 #define STRATA_REPLAY_DRAFT_H

@@ -333,6 +333,24 @@ def counters_of_graphs_have_no_names():
     assert run.codes() == ["ranges-differ"]
 
 
+def counters_of_known_graphs_have_names():
+    """A graph that was made ready before our eyes: its nodes have their names and grids."""
+    run = Run("ready:3", "graph:3", "ready:1", "graph:1", MODE="counters", METRICS=METRICS[0])
+    check_quiet(run)
+    named = [(c["name"], c["grid"]) for c in run.trace["counters"]]
+    assert named == [("odd_node", 1), ("even_node", 2), ("odd_node", 3), ("odd_node", 1)], named
+    assert run.codes() == []
+    run = Run("ready:3", "ended:3", "graph:3", MODE="counters", METRICS=METRICS[0])
+    assert [c["name"] for c in run.trace["counters"]] == ["?"] * 3
+
+
+def large_graphs_are_counted_whole():
+    """The profiler makes room for as many ranges as a graph has kernels."""
+    run = Run("ready:200", "graph:200", MODE="counters", METRICS=METRICS[0])
+    check_quiet(run)
+    assert len(run.trace["counters"]) == 200, len(run.trace["counters"])
+
+
 def counters_survive_a_kill():
     """Every measured launch is in the file at once."""
     run = Run("launch:k:1:3", "kill", MODE="counters", METRICS=METRICS[0])

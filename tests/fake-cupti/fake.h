@@ -44,7 +44,15 @@ FAKE_PUBLIC int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                                unsigned block_x, unsigned block_y, unsigned block_z,
                                unsigned shared, void *stream, void **params, void **extra);
 FAKE_PUBLIC int cuMemcpyAsync(uint64_t bytes);
+struct cuda_graph_kernel;
 FAKE_PUBLIC int cuGraphLaunch(void *nodes, void *stream);
+FAKE_PUBLIC int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
+FAKE_PUBLIC int cuGraphExecDestroy(void *exec);
+FAKE_PUBLIC int cuGraphGetNodes(void *graph, void **nodes, size_t *n);
+FAKE_PUBLIC int cuGraphNodeGetType(void *node, uint32_t *type);
+FAKE_PUBLIC int cuGraphChildGraphNodeGetGraph(void *node, void **graph);
+FAKE_PUBLIC int cuGraphKernelNodeGetParams_v2(void *node, struct cuda_graph_kernel *params);
+FAKE_PUBLIC int cuFuncGetName(const char **name, void *function);
 FAKE_PUBLIC int cuCtxDestroy(void *context);
 FAKE_PUBLIC int cuCtxSynchronize(void);
 FAKE_PUBLIC int cuDriverGetVersion(int *version);

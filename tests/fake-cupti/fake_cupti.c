@@ -16,7 +16,7 @@
 
 #include "fake_sampling.h"
 
-enum { KINDS = 64, RANGES = 64, FEW_METRICS = 8, MANY_METRICS = 20, IMAGE = 256 };
+enum { KINDS = 64, RANGES = 1024, FEW_METRICS = 8, MANY_METRICS = 20, IMAGE = 256 };
 
 FAKE_PUBLIC int InitializeInjectionNvtx2(void *get_export_table);
 
@@ -298,13 +298,14 @@ int InitializeInjectionNvtx2(void *get_export_table)
 
 static struct {
     bool is_started;
-    size_t ranges;
+    size_t ranges, most;
     uint32_t grid[RANGES];
     size_t metrics;
 } profiler;
 
 struct host {
     size_t metrics;
+    bool is_spoilt; /* by a name that it does not know */
 };
 
 int cuptiProfilerInitialize(struct cupti_plain_params *params)
@@ -345,12 +346,13 @@ int cuptiProfilerHostDeinitialize(struct cupti_host_end_params *params)
 
 int cuptiProfilerHostConfigAddMetrics(struct cupti_metrics_params *params)
 {
+    struct host *host = params->host;
+
     FAKE_MAY_FAIL();
     for (size_t i = 0; i < params->n; i++)
-        if (strncmp(params->metrics[i], "no_", 3) == 0)
-            return CUPTI_UNKNOWN_METRIC;
-    ((struct host *)params->host)->metrics += params->n;
-    return 0;
+        host->is_spoilt |= strncmp(params->metrics[i], "no_", 3) == 0;
+    host->metrics += params->n;
+    return host->is_spoilt ? CUPTI_UNKNOWN_METRIC : 0;
 }
 
 int cuptiProfilerHostGetConfigImageSize(struct cupti_image_size_params *params)
@@ -405,6 +407,7 @@ int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_data_init_params *
 int cuptiRangeProfilerSetConfig(struct cupti_config_params *params)
 {
     FAKE_MAY_FAIL();
+    profiler.most = params->ranges;
     return params->range == RANGE_AUTO && params->replay == REPLAY_KERNEL ? 0 : 1;
 }
 
@@ -503,7 +506,7 @@ static void on_kernel(const struct fake_kernel *k)
         .graph_node = k->graph_node,
         .graph = k->graph_node != 0};
 
-    if (profiler.is_started && profiler.ranges < RANGES)
+    if (profiler.is_started && profiler.ranges < profiler.most && profiler.ranges < RANGES)
         profiler.grid[profiler.ranges++] = k->grid[0];
     fake_sample(k->name);
     emit(&record);

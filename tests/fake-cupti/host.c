@@ -1,9 +1,9 @@
 /*
  * host STEP... - a program that uses the stand-in driver, one step after the other:
  *
- *     launch:NAME:GRID:TIMES[:STREAM]   copy:BYTES   graph:NODES   push:NAME   pop
- *     capture:0|1   threads:N:NAME:TIMES   sleep:MS   child:STEP   fork   destroy   exit:CODE
- *     module:FILE   kill   term   abort
+ *     launch:NAME:GRID:TIMES[:STREAM]   copy:BYTES   graph:NODES   ready:NODES   ended:NODES
+ * push:NAME   pop capture:0|1   threads:N:NAME:TIMES   sleep:MS   child:STEP   fork   destroy
+ * exit:CODE module:FILE   kill   term   abort
  *
  * child runs another process of this program with one step, fork one that ends at once.
  */
@@ -81,6 +81,7 @@ static void step(const char *text)
     char copy[512];
     const char *words[WORDS] = {copy, "", "1", "1", "7"};
     const char *rest = strchr(text, ':');
+    void *exec;
     unsigned n = 1;
 
     snprintf(copy, sizeof(copy), "%s", text);
@@ -95,6 +96,10 @@ static void step(const char *text)
         cuMemcpyAsync((uint64_t)atoll(words[1]));
     else if (strcmp(copy, "graph") == 0)
         cuGraphLaunch((void *)(uintptr_t)atoi(words[1]), (void *)7);
+    else if (strcmp(copy, "ready") == 0)
+        cuGraphInstantiateWithFlags(&exec, (void *)(uintptr_t)atoi(words[1]), 0);
+    else if (strcmp(copy, "ended") == 0)
+        cuGraphExecDestroy((void *)(uintptr_t)atoi(words[1]));
     else if (strcmp(copy, "push") == 0)
         fake_push(words[1]);
     else if (strcmp(copy, "module") == 0 && rest != NULL)

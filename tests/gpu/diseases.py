@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """diseases.py STRATA ROOT - the verdicts on kernels with one planted property each.
 
-The counters of examples/gpu/diseases were recorded on an H200 (tests/data/gpu/diseases). The rules
-have to name what was planted, and the gain that they promise is compared with that of the twin which
-does the same work without it.
+The counters of examples/gpu/diseases were recorded on an H200 (tests/data/gpu/diseases), and so were
+those of kernels that the rules were not made with, and samples of their program counters (strangers).
+The rules have to name what was planted, and the gain that they promise is compared with that of the
+twin which does the same work without it; the hottest line is the one with the property.
 """
 import json
 import pathlib
@@ -11,7 +12,6 @@ import subprocess
 import sys
 
 strata, root = sys.argv[1], pathlib.Path(sys.argv[2])
-data = root / "tests" / "data" / "gpu" / "diseases"
 failed = 0
 
 
@@ -22,19 +22,27 @@ def check(ok, text):
         print("FAIL", text)
 
 
-def report(kernel):
+def report(data, kernel):
     out = subprocess.run([strata, "gpu", "report", str(data), "--kernel", f"^{kernel}$", "--json"],
                          capture_output=True, text=True)
     check(out.returncode == 0, f"{kernel}: {out.stderr}")
     return json.loads(out.stdout)["result"]
 
 
-times = {k["name"]: k["total_ns"] / k["launches"]
-         for k in json.loads((data / "kernels.json").read_text())["kernels"]}
-close = named = planted = 0
-for line in (data / "expected.tsv").read_text().splitlines():
-    name, cured, expected = line.split("\t")
-    found = report(name)
+close = planted = 0
+cases = []
+for folder in ("diseases", "strangers"):
+    data = root / "tests" / "data" / "gpu" / folder
+    kernels = {k["name"]: k for k in json.loads((data / "kernels.json").read_text())["kernels"]}
+    times = {name: k["total_ns"] / k["launches"] for name, k in kernels.items()}
+    cases += [(data, kernels, times, line.split("\t") + [""])
+              for line in (data / "expected.tsv").read_text().splitlines()]
+for data, kernels, times, (name, cured, expected, hot, *_) in cases:
+    found = report(data, name)
+    if hot:
+        line = kernels[name]["hot_lines"][0]
+        check(hot in line["text"] and line["place"] in found["markdown"],
+              f"{name}: the hottest line is not that with {hot!r}")
     first = found["opportunities"][0] if found["opportunities"] else {"name": "", "gain_pct": 0}
     check(first["name"] == expected, f"{name}: {first['name']!r} where {expected!r} was planted")
     if not expected:

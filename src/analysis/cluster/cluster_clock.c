@@ -11,7 +11,7 @@
 #include "analysis/cluster/cluster_model.h"
 #include "base/ranked.h"
 
-enum { ROUNDS = 4, POINTS = 512, DRIFT_LEAST = 8, ASKED = 64 /* members of a large group */ };
+enum { ROUNDS = 2, POINTS = 512, DRIFT_LEAST = 8, ASKED = 64 /* members of a large group */ };
 
 struct clock_fit {
     struct cluster_model *m;

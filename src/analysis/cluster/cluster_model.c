@@ -66,35 +66,32 @@ static bool is_pair(const struct summary_call *c)
     return c->kind == COLLECTIVE_SEND_RECV && c->from >= 0 && c->to >= 0 && c->from != c->to;
 }
 
-static uint64_t group_key(const struct summary_group *g, const struct summary_call *c)
+static uint64_t group_key(const struct summary_group *g)
 {
-    uint64_t key = hash_bytes(g->id);
+    uint64_t key = hash_mix(hash_bytes(g->id), g->n);
 
+    if (g->ranks == NULL)
+        return hash_mix(hash_mix(key, (uint64_t)g->first), (uint64_t)g->stride);
     for (size_t i = 0; i < g->n; i++)
         key = hash_mix(key, (uint64_t)g->ranks[i]);
-    if (is_pair(c))
-        key = hash_mix(hash_mix(key, (uint64_t)c->from + 1), (uint64_t)c->to + 1);
     return key;
 }
 
-static uint32_t add_group(struct matcher *f, const struct summary_group *g,
+/* `key` is that of its communicator. */
+static uint32_t add_group(struct matcher *f, const struct summary_group *g, uint64_t key,
                           const struct summary_call *c)
 {
-    uint32_t at = hash_add(&f->groups, group_key(g, c), (uint32_t)f->group_list.n);
+    if (is_pair(c))
+        key = hash_mix(hash_mix(key, (uint64_t)c->from + 1), (uint64_t)c->to + 1);
+    uint32_t at = hash_add(&f->groups, key, (uint32_t)f->group_list.n);
 
     if (at == f->group_list.n) {
-        struct cluster_group new = {.id = g->id,
-                                    .purpose = g->purpose,
-                                    .ranks = g->ranks,
-                                    .n = g->n,
-                                    .is_pair = is_pair(c)};
-        if (new.is_pair) {
-            int64_t *ends = ARENA_ARRAY(f->m->arena, int64_t, 2);
-            ends[0] = c->from;
-            ends[1] = c->to;
-            new.ranks = ends;
-            new.n = 2;
-        }
+        struct cluster_group new = {.id = g->id, .purpose = g->purpose, .is_pair = is_pair(c)};
+        new.n = new.is_pair ? 2 : g->n;
+        int64_t *ranks = ARENA_ARRAY(f->m->arena, int64_t, new.n);
+        for (size_t i = 0; i < new.n; i++)
+            ranks[i] = !new.is_pair ? summary_member(g, i) : i == 0 ? c->from : c->to;
+        new.ranks = ranks;
         vec_push(&f->group_list, new);
     }
     f->group_list.at[at].calls++;
@@ -129,9 +126,13 @@ static void find_groups(struct matcher *f)
     f->group_of = ARENA_ARRAY(m->arena, uint32_t *, m->n);
     for (size_t r = 0; r < m->n; r++) {
         const struct rank_summary *s = &m->ranks[r];
+        uint64_t *keys = ARENA_ARRAY(m->arena, uint64_t, s->n_groups);
+        for (size_t g = 0; g < s->n_groups; g++)
+            keys[g] = group_key(&s->groups[g]);
         f->group_of[r] = ARENA_ARRAY(m->arena, uint32_t, s->n_calls);
         for (size_t i = 0; i < s->n_calls; i++)
-            f->group_of[r][i] = add_group(f, &s->groups[s->calls[i].group], &s->calls[i]);
+            f->group_of[r][i] =
+                add_group(f, &s->groups[s->calls[i].group], keys[s->calls[i].group], &s->calls[i]);
     }
     m->n_groups = f->group_list.n;
     m->groups = ARENA_ARRAY(m->arena, struct cluster_group, m->n_groups);
@@ -267,7 +268,10 @@ static void match_rank(struct matcher *f, size_t r, const struct turns *turns, s
         hash_put(seen, key, order + 1);
         hash_get(&f->turns, key, &turn);
         hash_get(counts, key, &count);
-        bool fits = count == turns->list.at[turn].count;
+        /* a transfer whose ends are not known could be with any of several */
+        bool is_vague =
+            c->kind == COLLECTIVE_SEND_RECV && !is_pair(c) && m->groups[node.group].n != 2;
+        bool fits = count == turns->list.at[turn].count && !is_vague;
         uint64_t own = hash_mix(hash_mix(key, (uint64_t)order + 1), (uint64_t)c->kind + 1);
         m->node_of[r][i] = add_node(f, fits ? own | 1 : 0, &node);
     }

@@ -181,6 +181,14 @@ static void read_members(struct arena *arena, struct str text, struct summary_gr
         n++;
     }
     g->n = ranked_set(g->ranks, n);
+    if (g->n == 0)
+        return;
+    g->first = g->ranks[0];
+    g->stride = g->n > 1 ? g->ranks[1] - g->ranks[0] : 1;
+    for (size_t i = 1; i < g->n; i++)
+        if (g->ranks[i] - g->ranks[i - 1] != g->stride)
+            return;
+    g->ranks = NULL;
 }
 
 static uint32_t group_of(struct summarizer *z, struct hash *known, const struct collective_call *c)

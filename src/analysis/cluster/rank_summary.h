@@ -21,9 +21,15 @@ enum {
 /* A communicator. */
 struct summary_group {
     struct str id, purpose; /* empty: not known */
-    int64_t *ranks;         /* ascending; none: not known */
-    size_t n;
+    size_t n;               /* members; 0: not known */
+    int64_t first, stride;  /* of ranks at equal distances, which take no list */
+    int64_t *ranks;         /* ascending; NULL: by `first` and `stride` */
 };
+
+static inline int64_t summary_member(const struct summary_group *g, size_t i)
+{
+    return g->ranks != NULL ? g->ranks[i] : g->first + (int64_t)i * g->stride;
+}
 
 /* A step on the device: from its first kernel to that of the next. */
 struct summary_step {
@@ -85,5 +91,9 @@ struct rank_summary {
 /* Of a capture of a rank; `st` has options of rank_summary_options(). */
 void rank_summary_make(struct rank_summary *out, struct study *st, struct arena *arena);
 struct study_options rank_summary_options(void);
+
+/* Of a capture that holds sums of several ranks and no kernels; gives how many, 0: it is none. */
+size_t rank_summary_totals(const struct capture *cap, struct arena *arena,
+                           struct rank_summary **out);
 
 #endif

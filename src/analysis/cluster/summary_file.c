@@ -13,6 +13,8 @@ enum { HEAD = 8 + 8 + 8 + 4, LEAST_STEP = 8, LEAST_CALL = 11 };
 /* Times and durations stay far from where sums of two overflow. */
 static const int64_t most_time = INT64_C(1) << 61;
 
+static const int64_t most_rank = 1 << 20;
+
 static void wire_time(struct wire *w, nanos *v, nanos base)
 {
     wire_near(w, v, base);
@@ -50,24 +52,47 @@ static void wire_steps(struct wire *w, struct rank_summary *s)
     }
 }
 
+static void wire_members(struct wire *w, struct summary_group *g)
+{
+    int64_t last = 0;
+
+    g->n = wire_count(w, g->n, 1);
+    if (w->is_reading)
+        g->ranks = ARENA_ARRAY(w->arena, int64_t, g->n);
+    for (size_t k = 0; k < g->n; k++) {
+        wire_near(w, &g->ranks[k], last);
+        w->is_bad |= g->ranks[k] < 0 || g->ranks[k] > most_rank || (k > 0 && g->ranks[k] <= last);
+        last = g->ranks[k];
+    }
+}
+
+static void wire_progression(struct wire *w, struct summary_group *g)
+{
+    uint64_t n = g->n;
+
+    wire_u64(w, &n);
+    wire_i64(w, &g->first);
+    wire_i64(w, &g->stride);
+    w->is_bad |= n > (uint64_t)most_rank || g->first < 0 || g->first > most_rank ||
+                 (n > 0 && (g->stride < 1 || g->stride > most_rank / (int64_t)n));
+    g->n = w->is_bad ? 0 : n;
+}
+
 static void wire_groups(struct wire *w, struct rank_summary *s)
 {
-    s->n_groups = wire_count(w, s->n_groups, 3);
+    s->n_groups = wire_count(w, s->n_groups, 4);
     if (w->is_reading)
         s->groups = ARENA_ARRAY(w->arena, struct summary_group, s->n_groups);
     for (size_t i = 0; i < s->n_groups; i++) {
         struct summary_group *g = &s->groups[i];
-        int64_t last = 0;
+        bool is_listed = g->ranks != NULL;
         wire_text(w, &g->id);
         wire_text(w, &g->purpose);
-        g->n = wire_count(w, g->n, 1);
-        if (w->is_reading)
-            g->ranks = ARENA_ARRAY(w->arena, int64_t, g->n);
-        for (size_t k = 0; k < g->n; k++) {
-            wire_near(w, &g->ranks[k], last);
-            w->is_bad |= g->ranks[k] < 0 || (k > 0 && g->ranks[k] <= last);
-            last = g->ranks[k];
-        }
+        wire_bool(w, &is_listed);
+        if (is_listed)
+            wire_members(w, g);
+        else
+            wire_progression(w, g);
     }
 }
 
