@@ -1,7 +1,7 @@
 /*
  * strata db bench: replayed durations written back into the database.
  */
-#include "cli/opt_db.h"
+#include "cli/opt_measure.h"
 #include "perfdb/bench.h"
 #include "perfdb/table.h"
 
@@ -9,14 +9,14 @@ struct args {
     struct bench_job job;
     struct place_args place;
     struct words ops;
+    struct opt_measure measure;
     const char *master_addr;
-    bool fail_fast;
-    int64_t repeat_count, nproc, nnodes, node_rank, master_port;
+    int64_t nproc, nnodes, node_rank, master_port;
     double wait;
 };
 
 static const struct args defaults = {
-    .job.ep_size = 16, .repeat_count = 1, .nnodes = 1, .master_addr = "127.0.0.1"};
+    .job.ep_size = 16, .measure.backend = "auto", .nnodes = 1, .master_addr = "127.0.0.1"};
 
 static const char *const modes[] = {"all", "missing-only", NULL};
 
@@ -27,10 +27,10 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "update-mode", modes, struct args, job.how.mode, "rows to update (default: all)"),
     OPT_FLAG(0, "prune-empty-duration-rows", struct args, job.how.prune,
              "drop rows that end up without a duration"),
-    OPT_INT(0, "repeat-count", "N", struct args, repeat_count, 1, INT32_MAX,
-            "repetitions per row (default: 1)"),
-    OPT_FLAG(0, "fail-fast", struct args, fail_fast, "stop at the first operator that fails"),
     OPT_DB_WAIT(struct args, wait),
+    OPT_MEASURE(struct args, measure, "repetitions per row (default: 1)"),
+    OPT_FLAG(0, "drop-failing-rows", struct args, measure.is_dropping,
+             "delete rows that cannot be measured"),
     OPT_GROUP("DispatchFFNCombine"),
     OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, job.ep_size, 1, INT32_MAX,
             "expert-parallel size (default: 16)"),
@@ -108,9 +108,11 @@ static int write_back(struct session *s, const struct args *args, const struct b
     return db_code(st);
 }
 
-/* Without a replay at hand there is still one thing to find out: whether one is needed. */
-static int without_replay(struct session *s, const struct bench_job *job)
+/* Measures here; a database that is complete needs nothing. */
+static int measure(struct session *s, const struct args *args, const struct bench_job *job,
+                   const struct db_ops *ops)
 {
+    struct flow_measure_job measured = {.progress = &s->progress, .is_writing = true};
     struct bench_files files;
     bool is_complete = false;
 
@@ -125,11 +127,12 @@ static int without_replay(struct session *s, const struct bench_job *job)
         out_printf(&s->out, "[SUMMARY] nothing to replay: %zu tables are complete\n", files.n);
         return CODE_DONE;
     }
-    diag_fail(&s->diag, ST_TOOL, "perfdb.no-replay", (struct where){0},
-              "replaying operators needs an NPU and msprof; this build cannot run it");
-    diag_hint(&s->diag, "try",
-              "replay on an NPU host, then run: strata db bench --prof-path PROF_…");
-    return CODE_TOOL;
+    int code = opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured);
+    if (code != CODE_DONE)
+        return code;
+    measured.is_missing_only = job->how.mode == UPDATE_MISSING_ONLY;
+    measured.is_writing = !s->common.dry_run;
+    return opt_measure_run(s, &measured, args->wait);
 }
 
 static int run(struct session *s, const void *given)
@@ -138,15 +141,9 @@ static int run(struct session *s, const void *given)
     struct bench_job job = args->job;
     struct db_ops ops;
 
-    int code = db_only_ops(s, &args->ops, &ops);
+    int code = db_known_ops(s, &args->ops, &ops);
     if (code != CODE_DONE)
         return code;
-    struct str problem = bench_ops_problem(&s->arena, ops.at, ops.n);
-    if (problem.n > 0) {
-        diag_fail(&s->diag, ST_NOT_FOUND, "perfdb.unknown-op", (struct where){0}, "%.*s",
-                  STR_ARGS(problem));
-        return CODE_NO;
-    }
     code = db_place(s, &args->place, &job.dir);
     if (code != CODE_DONE)
         return code;
@@ -155,28 +152,33 @@ static int run(struct session *s, const void *given)
     job.n_ops = ops.n;
     job.how.keep_old = s->common.dry_run;
     job.how.say = is_told ? session_text(s) : (struct sink){to_nobody, NULL};
-    return job.prof != NULL ? write_back(s, args, &job) : without_replay(s, &job);
+    return job.prof != NULL ? write_back(s, args, &job) : measure(s, args, &job, &ops);
 }
 
 const struct command command_db_bench = {
     .name = "bench",
     .group = GROUP_DATABASE,
-    .summary = "update the tables with replayed durations",
-    .usage = "[OPTIONS] --prof-path DIR",
-    .details = "Reads the op_summary exports of a replay, takes the shortest duration and the "
-               "average of every counter for each operator and shape, and updates the matching "
-               "rows. Rows match by signature: normalised shapes, dtypes and formats.\n"
-               "\n"
-               "--update-mode all updates every matching row and appends cases without a row; "
-               "missing-only fills rows that have no duration yet and only reports the rest. "
-               "Matrix products may run in any kernel of their family: MatMulV2, MatMulV3 and "
-               "MatMulCommon rows take each other's durations and are never appended.\n"
-               "\n"
-               "A report with missing shapes, duplicates and rows whose replayed and profiled "
-               "durations differ by more than 20 % goes to reports/ in the database folder.",
+    .summary = "measure operators and update the tables",
+    .usage = "[OPTIONS] [--prof-path DIR]",
+    .details =
+        "Without --prof-path every row is measured on the back end, as strata db replay "
+        "does, and the shortest of its runs is written to its table, after each operator; "
+        "a run that is killed goes on where it was with --update-mode missing-only.\n"
+        "\n"
+        "With it, reads the op_summary exports of a replay, takes the shortest duration and the "
+        "average of every counter for each operator and shape, and updates the matching "
+        "rows. Rows match by signature: normalised shapes, dtypes and formats.\n"
+        "\n"
+        "--update-mode all updates every matching row and appends cases without a row; "
+        "missing-only fills rows that have no duration yet and only reports the rest. "
+        "Matrix products may run in any kernel of their family: MatMulV2, MatMulV3 and "
+        "MatMulCommon rows take each other's durations and are never appended.\n"
+        "\n"
+        "A report with missing shapes, duplicates and rows whose replayed and profiled "
+        "durations differ by more than 20 % goes to reports/ in the database folder.",
     .see = "docs/perfdb.md",
     .operands = {.kind = OPERAND_WORD, .min = 0, .max = SIZE_MAX},
     .common = COMMON_DRY_RUN,
-    .schemas = {&bench_schema},
+    .schemas = {&bench_schema, &flow_measure_schema},
     COMMAND_PARTS,
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "perfdb/bench.h"
 #include "perfdb/signature.h"
 #include "perfdb/table.h"
 
@@ -64,6 +65,20 @@ int db_only_ops(struct session *s, const struct words *given, struct db_ops *out
                              s->operands.at[0]);
     *out = db_ops(s, given);
     return CODE_DONE;
+}
+
+int db_known_ops(struct session *s, const struct words *given, struct db_ops *out)
+{
+    int code = db_only_ops(s, given, out);
+
+    if (code != CODE_DONE)
+        return code;
+    struct str problem = bench_ops_problem(&s->arena, out->at, out->n);
+    if (problem.n == 0)
+        return CODE_DONE;
+    diag_fail(&s->diag, ST_NOT_FOUND, "perfdb.unknown-op", (struct where){0}, "%.*s",
+              STR_ARGS(problem));
+    return CODE_NO;
 }
 
 void db_message(struct session *s, const char *format, ...)

@@ -68,6 +68,9 @@ struct db_ops db_ops(struct session *s, const struct words *given);
 /* The same where operands may only follow --op: CODE_DONE, or the code of the usage error. */
 int db_only_ops(struct session *s, const struct words *given, struct db_ops *out);
 
+/* The same; all of them can be replayed, else CODE_NO with a message. */
+int db_known_ops(struct session *s, const struct words *given, struct db_ops *out);
+
 /* A line on stderr, at once: for what must not wait for the end of the run. */
 void db_message(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

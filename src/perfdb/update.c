@@ -384,3 +384,32 @@ void update_free(struct update *u)
     vec_free(&u->gaps);
     arena_free(&u->arena);
 }
+
+static enum status put_measured(struct op_table *t, const struct update_measured *at, size_t n,
+                                struct diag *d)
+{
+    update_columns(t);
+    int column = table_column(t, COL_AVERAGE);
+
+    for (size_t i = 0; i < n; i++) {
+        if (at[i].row >= t->n_rows)
+            return diag_fail(d, ST_FORMAT, "perfdb.rows-gone", (struct where){.path = t->path},
+                             "has lost rows while they were measured");
+        table_set(t, at[i].row, column, cell_text6(&t->arena, at[i].us));
+    }
+    return table_write(t, t->path, t->has_bom ? TABLE_BOM : TABLE_NO_BOM, d);
+}
+
+enum status update_write_measured(const char *path, const struct update_measured *at, size_t n,
+                                  struct diag *d)
+{
+    struct op_table t;
+    enum status st = n > 0 ? table_read(&t, path, d) : ST_OK;
+
+    if (n == 0)
+        return ST_OK;
+    if (st == ST_OK)
+        st = put_measured(&t, at, n, d);
+    table_free(&t);
+    return st;
+}

@@ -65,4 +65,15 @@ enum status update_make(struct update *u, const char *path, const struct update_
                         const struct update_how *how, struct diag *d);
 void update_free(struct update *u);
 
+/* A row of a table, counted from 0, and the duration that was measured for it. */
+struct update_measured {
+    size_t row;
+    double us;
+};
+
+/* Puts measured durations into the table at `path` and writes it: renamed and new columns as above.
+ * A table that has fewer rows than it had when they were measured is an error. */
+enum status update_write_measured(const char *path, const struct update_measured *at, size_t n,
+                                  struct diag *d);
+
 #endif

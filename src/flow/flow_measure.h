@@ -1,0 +1,80 @@
+/*
+ * flow_measure - rows of a database, measured: strata db replay, bench and build.
+ */
+#ifndef STRATA_FLOW_FLOW_MEASURE_H
+#define STRATA_FLOW_FLOW_MEASURE_H
+
+#include "base/progress.h"
+#include "measure/measure.h"
+
+struct report; /* not included: its table is another than the database's */
+
+struct flow_measure_job {
+    const char *dir;       /* the database folder */
+    const struct str *ops; /* only these; all that are known when there are none */
+    size_t n_ops;
+    bool is_missing_only; /* rows that have a duration are left out */
+    const char *backend;  /* "cpu", "cuda", "ascend", "auto" */
+    const char *cache;    /* folder for compiled kernels; NULL: the user's */
+    struct measure_options options;
+    bool is_writing;   /* durations go back into the tables */
+    bool is_stopping;  /* at the first row that fails */
+    bool is_dropping;  /* rows that fail leave their tables */
+    int64_t most_rows; /* of a table; 0: all */
+    const struct progress *progress;
+};
+
+/* One row that was measured, or not. */
+struct flow_measured {
+    const char *path;
+    struct str op, shapes, why;
+    uint64_t line; /* in its file */
+    size_t row;
+    enum measure_state state;
+    struct measure_stats stats;
+    struct op_cost cost;
+    struct measure_roof roof;
+    double worst; /* error, as a share of what is allowed */
+    bool is_logical;
+};
+
+struct flow_measured_op {
+    struct str op;
+    const char *path;
+    uint64_t rows, done, failed, refused, skipped, slow;
+    double us; /* of all rows that were measured, their shortest */
+};
+
+struct flow_measure {
+    struct arena arena;
+    const char *backend, *dir;
+    struct backend_facts facts;
+    VEC_OF(struct flow_measured) rows;
+    VEC_OF(struct flow_measured_op) ops;
+    uint64_t done, failed, refused, skipped, slow;
+    uint64_t repeats;
+    bool is_stopped;
+};
+
+/* strata.db-replay/1, over a struct flow_measure. */
+extern const struct schema flow_measure_schema;
+
+/* Measures. After a failure, too, `out` holds what was measured, and it is in the tables when they
+ * are written; it is freed by flow_measure_free(). ST_TOOL: no such device. */
+enum status flow_measure(const struct flow_measure_job *job, struct flow_measure *out,
+                         struct diag *d);
+void flow_measure_free(struct flow_measure *m);
+
+void flow_measure_describe(const struct flow_measure *m, struct report *report);
+
+/* A row of an operator table as the operator gets it; lists live in the arena. What is no shape or
+ * type is marked, and the operator refuses it. */
+struct op_table;
+void flow_measure_row(struct arena *arena, const struct op_table *t, size_t row,
+                      struct op_row *out);
+
+/* Which back end, and what its device can do. */
+enum status flow_measure_open(struct flow_measure_job *job, struct arena *arena,
+                              struct backend_facts *facts, struct diag *d);
+
+#endif

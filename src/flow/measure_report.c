@@ -1,0 +1,150 @@
+/*
+ * What was measured, as records and as a report. See flow_measure.h.
+ */
+#include <math.h>
+
+#include "flow/flow_measure.h"
+#include "report/report.h"
+
+static const char *state_name(unsigned value)
+{
+    return measure_state_name(value);
+}
+
+static const char *bound_name(unsigned value)
+{
+    return measure_bound_name(value);
+}
+
+enum { STATES = MEASURE_NOT_RUN + 1, BOUNDS = BOUND_MATRIX + 1 };
+
+static const struct field row_fields[] = {
+    FIELD(struct flow_measured, op, "operator", .head = "operator"),
+    FIELD(struct flow_measured, path, "path"),
+    FIELD(struct flow_measured, line, "line", .head = "line"),
+    FIELD(struct flow_measured, shapes, "shapes", .head = "shapes"),
+    FIELD_OF_ENUM(struct flow_measured, state, "state", state_name, STATES, .head = "state"),
+    FIELD(struct flow_measured, why, "why", .head = "why", .missing = MISSING_EMPTY),
+    FIELD(struct flow_measured, stats.shortest, "min_us", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct flow_measured, stats.median, "median_us", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct flow_measured, stats.mean, "mean_us", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct flow_measured, stats.deviation, "std_us"),
+    FIELD(struct flow_measured, stats.n, "repeats"),
+    FIELD(struct flow_measured, stats.outliers, "outliers"),
+    FIELD(struct flow_measured, cost.cube, "cube_flops"),
+    FIELD(struct flow_measured, cost.vector, "vector_flops"),
+    FIELD(struct flow_measured, cost.read, "bytes_read"),
+    FIELD(struct flow_measured, cost.written, "bytes_written"),
+    FIELD(struct flow_measured, roof.us, "roof_us"),
+    FIELD(struct flow_measured, roof.share, "roof_share"),
+    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", bound_name, BOUNDS),
+    FIELD(struct flow_measured, roof.is_slow, "slow"),
+    FIELD(struct flow_measured, worst, "error_share"),
+    FIELD(struct flow_measured, is_logical, "layout_logical"),
+};
+static const struct record row_record = RECORD(struct flow_measured, row_fields);
+
+static const struct field slow_fields[] = {
+    FIELD(struct flow_measured, op, "operator", .head = "operator"),
+    FIELD(struct flow_measured, shapes, "shapes", .head = "shapes"),
+    FIELD(struct flow_measured, stats.shortest, "min_us", .head = "min us"),
+    FIELD(struct flow_measured, roof.us, "roof_us", .head = "roof us"),
+    FIELD_OF_ENUM(struct flow_measured, roof.bound, "bound", bound_name, BOUNDS, .head = "bound"),
+};
+static const struct record slow_record = RECORD(struct flow_measured, slow_fields);
+
+static const struct field op_fields[] = {
+    FIELD(struct flow_measured_op, op, "operator", .head = "operator"),
+    FIELD(struct flow_measured_op, path, "path"),
+    FIELD(struct flow_measured_op, rows, "rows", .head = "rows"),
+    FIELD(struct flow_measured_op, done, "measured", .head = "measured"),
+    FIELD(struct flow_measured_op, skipped, "skipped", .head = "skipped"),
+    FIELD(struct flow_measured_op, refused, "rejected", .head = "rejected"),
+    FIELD(struct flow_measured_op, failed, "failed", .head = "failed"),
+    FIELD(struct flow_measured_op, slow, "slow", .head = "slow"),
+    FIELD(struct flow_measured_op, us, "sum_us", .head = "sum us"),
+};
+static const struct record op_record = RECORD(struct flow_measured_op, op_fields);
+
+static struct field_value device_of(const void *record,
+                                    const struct record_env *env __attribute__((unused)))
+{
+    const struct flow_measure *m = record;
+
+    return (struct field_value){VALUE_TEXT, .text = str_of(m->facts.device)};
+}
+
+static const struct field measure_fields[] = {
+    FIELD(struct flow_measure, backend, "backend"),
+    FIELD_CALC(FIELD_STR, "device", device_of),
+    FIELD(struct flow_measure, facts.copy_gbps, "copy_gbps", .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct flow_measure, facts.matrix_tflops, "matrix_tflops",
+          .missing = MISSING_NOT_POSITIVE),
+    FIELD(struct flow_measure, done, "measured"),
+    FIELD(struct flow_measure, skipped, "skipped"),
+    FIELD(struct flow_measure, refused, "rejected"),
+    FIELD(struct flow_measure, failed, "failed"),
+    FIELD(struct flow_measure, slow, "slow"),
+    FIELD_LIST(struct flow_measure, ops.at, ops.n, "operators", &op_record),
+    FIELD_LIST(struct flow_measure, rows.at, rows.n, "rows", &row_record),
+};
+static const struct record measure_record = RECORD(struct flow_measure, measure_fields);
+
+const struct schema flow_measure_schema = {
+    .name = "strata.db-replay/1",
+    .title = "operators of a database, measured",
+    .record = &measure_record,
+};
+
+/* At most so many rows that a test holds for, as a table. */
+static size_t some_rows(const struct flow_measure *m, bool (*is)(const struct flow_measured *),
+                        struct flow_measured *out, size_t most)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->rows.n; i++)
+        if (is(&m->rows.at[i])) {
+            if (n < most)
+                out[n] = m->rows.at[i];
+            n++;
+        }
+    return n;
+}
+
+static bool is_not_done(const struct flow_measured *r)
+{
+    return r->state != MEASURE_DONE;
+}
+
+static bool is_slow(const struct flow_measured *r)
+{
+    return r->roof.is_slow;
+}
+
+void flow_measure_describe(const struct flow_measure *m, struct report *report)
+{
+    enum { SHOWN = 20 };
+    struct flow_measured rows[SHOWN];
+
+    report_line(report, "%s: %s", m->backend, m->facts.device);
+    if (m->facts.copy_gbps > 0)
+        report_line(report, "measured on it: copy %.0f GB/s, matrix product %.3g TFLOP/s",
+                    m->facts.copy_gbps, m->facts.matrix_tflops);
+    report_records(report, &op_record, m->ops.at, m->ops.n, NULL);
+    size_t n = some_rows(m, is_not_done, rows, SHOWN);
+    if (n > 0) {
+        report_heading(report, S("Rows without a duration"));
+        report_records(report, &row_record, rows, n < SHOWN ? n : SHOWN, NULL);
+        if (n > SHOWN)
+            report_line(report, "and %zu more, all in the JSON", n - SHOWN);
+    }
+    n = some_rows(m, is_slow, rows, SHOWN);
+    if (n > 0) {
+        report_heading(report, S("More than ten times slower than the device allows"));
+        report_records(report, &slow_record, rows, n < SHOWN ? n : SHOWN, NULL);
+        if (n > SHOWN)
+            report_line(report, "and %zu more, all in the JSON", n - SHOWN);
+    }
+    report_line(report, "Processed %llu runs of %llu rows from %zu csv file(s) under %s.",
+                (unsigned long long)m->repeats, (unsigned long long)m->done, m->ops.n, m->dir);
+}
