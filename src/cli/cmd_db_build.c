@@ -89,8 +89,13 @@ static enum status find_model(struct session *s, const struct args *args, struct
         o.configs = (struct words){files, 1, 1};
     }
     enum status st = grid_run_open(run, &o, &s->diag);
-    *out = st == ST_OK && run->targets.n > 0 ? &run->targets.at[0] : NULL;
-    return st;
+    if (st != ST_OK)
+        return st;
+    if (run->targets.n == 0)
+        return diag_fail(&s->diag, ST_NOT_FOUND, "grid.unknown-model",
+                         (struct where){.path = args->config}, "no model in this file");
+    *out = &run->targets.at[0];
+    return ST_OK;
 }
 
 /* "1,8,32"; false for what is no list of numbers from 1 to a million. */

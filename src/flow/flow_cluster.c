@@ -362,8 +362,10 @@ static size_t choose_ranks(struct cluster_run *run, struct rank_summary *out)
     size_t n = 0;
 
     for (size_t i = 0; i < run->out->n_parts; i++)
-        for (size_t k = 0; k < run->out->parts[i].n; k++)
-            vec_push(&list, ((struct candidate){&run->out->parts[i].ranks[k], list.n}));
+        for (size_t k = 0; k < run->out->parts[i].n; k++) {
+            struct candidate next = {&run->out->parts[i].ranks[k], list.n};
+            vec_push(&list, next);
+        }
     if (list.n > 0)
         qsort(list.at, list.n, sizeof(*list.at), by_rank);
     for (size_t i = 0; i < list.n; i++) {

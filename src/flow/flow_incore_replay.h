@@ -20,7 +20,7 @@ struct incore_replay_job {
     const char *cann_home, *pto_isa_root, *soc;
     const char *arg_spec, *dump_dir, *task_id, *pto;
     const char *write_arg_spec; /* only writes the arguments there; NULL: a replay */
-    struct words set_args; /* SLOT=VALUE */
+    struct words set_args;      /* SLOT=VALUE */
     int64_t device, launch_count, timeout_s, sim_minutes, blocks;
     enum replay_backend backend;
     bool is_dry;

@@ -225,6 +225,7 @@ static enum status measure_file(struct run *run, const char *path, struct diag *
     enum status st = table_read(&t, path, d);
     if (st == ST_OK)
         st = measure_table(run, &t, d);
+    run->table = NULL;
     table_free(&t);
     m->done += run->op->done;
     m->failed += run->op->failed;

@@ -30,11 +30,11 @@ struct flow_measured {
     struct str op, shapes, why;
     uint64_t line; /* in its file */
     size_t row;
-    enum measure_state state;
     struct measure_stats stats;
     struct op_cost cost;
     struct measure_roof roof;
     double worst; /* error, as a share of what is allowed */
+    enum measure_state state;
     bool is_logical;
 };
 

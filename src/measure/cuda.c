@@ -253,9 +253,8 @@ static const char *cuda_time(void *state, size_t n, double *us)
     for (size_t done = 0; done < n && problem == NULL; done += AT_ONCE) {
         size_t part = n - done < AT_ONCE ? n - done : AT_ONCE;
         for (size_t i = 0; i <= part && problem == NULL; i++) {
-            if (events[i] == NULL && c->api.event_create(&events[i], 0) != 0)
-                problem = "no event";
-            else if (c->api.event_record(events[i], c->stream) != 0)
+            if ((events[i] == NULL && c->api.event_create(&events[i], 0) != 0) ||
+                c->api.event_record(events[i], c->stream) != 0)
                 problem = "no event";
             else if (i < part)
                 problem = cuda_run(c);

@@ -96,7 +96,7 @@ static const char *check(void *state, const struct measure_options *o, const str
         }
     }
     free(memory);
-    return problem;
+    return problem; /* cppcheck-suppress returnDanglingLifetime ; a text of the back end */
 }
 
 static struct measure_result run_loaded(void *state, const struct measure_options *o,

@@ -153,7 +153,7 @@ size_t op_transpose_unit(const struct op_call *c, int64_t unit, struct op_span *
 {
     const struct tensor *in = &c->in[0].t, *out = &c->out[0].t;
     double *x = ARENA_ARRAY(scratch, double, CHUNK);
-    int64_t step[TENSOR_RANK], size = 1;
+    int64_t step[TENSOR_RANK] = {0}, size = 1;
 
     for (size_t i = in->rank; i-- > 0; size *= in->dim[i])
         step[i] = size;

@@ -182,7 +182,7 @@ static void set_lengths(struct op_call *call, const struct tree *v)
 
     if (kv.at == NULL)
         kv = list_of(v, S("actual_seq_lengths_kv"));
-    if (q.at == NULL)
+    if (q.at == NULL || kv.n < q.n)
         return;
     q_len = ARENA_ARRAY(&arena, int32_t, q.n);
     q_row = ARENA_ARRAY(&arena, int32_t, q.n);
@@ -278,7 +278,7 @@ static void tensor_of(struct tensor *t, const struct tree *dims, enum tensor_dty
 
 static void check_numbers(const struct tree *expected, const int64_t *got, size_t n)
 {
-    int64_t want[64];
+    int64_t want[64] = {0};
 
     assert_int_equal(read_dims(expected, want), n);
     for (size_t i = 0; i < n; i++)
@@ -394,7 +394,7 @@ TEST(arguments_are_inferred_from_rows)
 
     for (const struct tree *item = tree_items(all); item != NULL; item = item->next) {
         const struct tree *out = tree_get(item, S("out"));
-        int64_t n[3];
+        int64_t n[3] = {0};
         if (tree_get(item, S("fn")) != NULL) {
             check_function(tree_get_text(item, S("fn"), S("")), tree_get(item, S("in")), out);
         } else if (tree_get(item, S("slots")) != NULL) {

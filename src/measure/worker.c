@@ -48,6 +48,7 @@ static _Noreturn void work(const struct measure_job *job, size_t first, int to)
 {
     struct measure_options o = job->options;
     struct word word = {.kind = WORD_NO};
+    struct backend_facts facts = {.copy_gbps = -1, .matrix_tflops = -1}; /* only the memory */
     void *state = NULL;
 
     if (o.libraries.find != NULL)
@@ -59,7 +60,6 @@ static _Noreturn void work(const struct measure_job *job, size_t first, int to)
     if (problem == NULL && job->op == NULL)
         problem = o.backend->facts(state, &word.facts);
     if (problem == NULL && o.memory == 0 && job->op != NULL) {
-        struct backend_facts facts = {.copy_gbps = -1, .matrix_tflops = -1}; /* only the memory */
         problem = o.backend->facts(state, &facts);
         o.memory = facts.memory;
     }

@@ -222,19 +222,18 @@ enum status args_read(struct arena *arena, const char *path, struct slots *out, 
     return st;
 }
 
+static const struct field file_fields[] = {
+    FIELD_LIST(struct slots, at, n, "args", &slot_record),
+};
+static const struct record file_record = RECORD(struct slots, file_fields);
+
 enum status args_save(const char *path, const struct slots *slots, struct diag *d)
 {
     struct text t = {0};
     struct json_writer j;
 
     json_write_init(&j, text_sink(&t), JSON_INDENTED);
-    json_write_object(&j);
-    json_write_key(&j, S("args"));
-    json_write_array(&j);
-    for (size_t i = 0; i < slots->n; i++)
-        record_json(&j, &slot_record, &slots->at[i], NULL);
-    json_write_end(&j);
-    json_write_end(&j);
+    record_json(&j, &file_record, slots, NULL);
     (void)json_write_finish(&j);
     enum status status = outfile_save(path, text_view(&t), d);
     text_free(&t);

@@ -69,6 +69,7 @@ SEEN = set()
 UNSEEN = {ENVELOPE: "a part of the others",
           "strata.gpu-profile-1.schema.json": "a GPU; tests/gpu/profile.py runs on a stand-in",
           "strata.gpu-clocks-1.schema.json": "a GPU",
+          "strata.comm-bench-1.schema.json": "ranks of MPI, as where mpirun is",
           "strata.incore-show-device-1.schema.json": "a kernel measured on a device"}
 
 
@@ -170,7 +171,9 @@ def objects(value, path=()):
 
 OPEN = {"rows_dropped", "diagnostics", "lanes", "flows", "attributes", "by_kind"}  # counts by name
 
-SOMETIMES = {"strata.arch/1": {"backward", "kernel", "profiler", "variant"}}  # only where they say something
+# Only where they say something.
+SOMETIMES = {"strata.arch/1": {"backward", "kernel", "profiler", "variant"},
+             "strata.gpu-report/1": {"flops_by_type", "peak_gbps", "peak_pct"}}
 
 
 MISSED = set()  # schemas and places of keys without which a document was refused
@@ -231,6 +234,20 @@ def database(out):
     yield run("db", "check", "--database-path", "tests/golden/db-check-problems/in/db", "--json",
               codes=(1,))
     yield run("db", "sql", "SELECT * FROM RmsNorm", *at)
+
+
+def ranks(out):
+    """Where MPI is, a document of two ranks."""
+    mpirun = shutil.which("mpirun")
+    if mpirun is None:
+        return []
+    root = ["--allow-run-as-root"] if os.getuid() == 0 else []
+    done = subprocess.run([mpirun, "-n", "2", "--oversubscribe", *root, STRATA, "comm", "bench", "--ops", "all_reduce",
+                           "--num-devices", "2", "--bytes-grid", "1024", "--output-dir", out + "/comm", "--json"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return [] if "mpi.none" in done.stderr else sys.exit("comm bench: %s" % done.stderr)
+    return [json.loads(done.stdout, parse_constant=reject_constant)]
 
 
 def about(out):
@@ -302,7 +319,7 @@ def main():
                     "tests/data/incore/trace.json", "--json"),
                 run("incore", "export", "examples/incore", "-o", out + "/export", "--json"),
                 run("incore", "lint", "tests/data/incore/cut.bin", "--json", codes=(1,))]
-        full += [*comparisons(out), *database(out), *about(out)]
+        full += [*comparisons(out), *database(out), *ranks(out), *about(out)]
         own = [run("incore", "replay", "examples/replay/scale/scene.json", "--case", "Small",
                     "--func-id", "0", "--pto", "examples/replay/scale/scale.pto", "--backend", "sim",
                     "-o", out + "/replay", "--json")]
