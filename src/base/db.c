@@ -175,14 +175,26 @@ static const char list_tables[] =
     "SELECT name, rootpage, type = 'table' AND rootpage > 0 FROM sqlite_schema"
     " WHERE type = 'table' OR type = 'view'";
 
+/* A damaged list of tables can make the engine ask for more than it may have, which it calls out of
+ * memory. That is the file's fault, unless there is really none. */
+static int blame_file(int rc)
+{
+    enum { SOME = 1 << 20 };
+
+    if (rc != SQLITE_NOMEM)
+        return rc;
+    mem_free(mem_grow(NULL, 1, SOME)); /* ends the job when it fails */
+    return SQLITE_CORRUPT;
+}
+
 static int read_names(struct db *db)
 {
     VEC_OF(struct db_relation) tables = {0};
-    sqlite3_stmt *stmt;
-    int rc = db_engine_check(sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL));
+    sqlite3_stmt *stmt = NULL;
+    int rc = blame_file(sqlite3_prepare_v2(db->handle, list_tables, -1, &stmt, NULL));
 
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-        rc = db_engine_check(sqlite3_step(stmt));
+        rc = blame_file(sqlite3_step(stmt));
         if (rc != SQLITE_ROW)
             break;
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
