@@ -30,25 +30,8 @@ enum {
     Q_BYTES = ROWS * K_CHUNKS * 16,
 };
 
-struct view { i64 unit, pos, head; };
-struct attention {
-    const elem *q, *k, *v, *qr, *kr, *before;
-    elem *out;
-    float *lse, *part;
-    const float *before_lse;
-    const int *table, *list, *q_row, *q_len, *kv_row, *kv_len;
-    view vq, vqr, vk, vkr, vv, vo, vl;
-    i64 heads, kv_heads, group, block, width, top_k, tiles;
-    float scale;
-    int is_causal, splits, is_merging;
-};
+typedef attention_of<elem> attention;
 
-__device__ __forceinline__ u32 smem_of(const void *p) { return (u32)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void copy16(u32 to, const void *from, bool is_there)
-{
-    int n = is_there ? 16 : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(n));
-}
 __device__ __forceinline__ void ldmatrix(u32 *r, u32 at)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
@@ -73,12 +56,6 @@ __device__ __forceinline__ u32 pack(float a, float b)
 // Where a piece of 16 bytes of a row is: no two of a column of eight rows in one bank.
 __device__ __forceinline__ u32 piece(int row, int chunk, int chunks) { return (u32)(row * chunks + (chunk ^ (row & 7))) * 16; }
 
-__device__ __forceinline__ i64 key_at(const attention &a, const view &v, int seq, i64 head, i64 pos)
-{
-    if (a.block == 0) return (i64)a.kv_row[seq] * v.unit + pos * v.pos + head * v.head;
-    u32 in = (u32)pos / (u32)a.block; // 64-bit division takes a hundred instructions
-    return (i64)a.table[seq * a.width + in] * v.unit + (i64)((u32)pos - in * (u32)a.block) * v.pos + head * v.head;
-}
 
 // Keys from `first` on, at most to `end`, into a stage. A lane finds out where one row is, and tells the
 // others of its warp.

@@ -9,34 +9,11 @@ typedef bf16 elem;
 #endif
 enum { D = 128, BM = 128, BN = 128, HALF = BN * 128, TILE = 2 * HALF, STAGES = 2 }; // bytes of half a tile, of a tile
 
-struct view { i64 unit, pos, head; };
-struct attention {
-    const elem *q, *k, *v, *qr, *kr, *before;
-    elem *out;
-    float *lse, *part;
-    const float *before_lse;
-    const int *table, *list, *q_row, *q_len, *kv_row, *kv_len;
-    view vq, vqr, vk, vkr, vv, vo, vl;
-    i64 heads, kv_heads, group, block, width, top_k, tiles;
-    float scale;
-    int is_causal, splits, is_merging;
-};
+typedef attention_of<elem> attention;
 
-__device__ __forceinline__ u32 smem_of(const void *p) { return (u32)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void copy16(u32 to, const void *from, bool is_there)
-{
-    int n = is_there ? 16 : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(n));
-}
 // Rows of 64 elements, 128 bytes, in pieces of 16 that are swapped by row; the second half of a head follows.
 __device__ __forceinline__ u32 piece(int row, int chunk) { return (u32)((chunk >> 3) * HALF + row * 128 + ((chunk & 7) ^ (row & 7)) * 16); }
 
-__device__ __forceinline__ i64 key_at(const attention &a, const view &v, int seq, i64 head, i64 pos)
-{
-    if (a.block == 0) return (i64)a.kv_row[seq] * v.unit + pos * v.pos + head * v.head;
-    u32 in = (u32)pos / (u32)a.block; // 64-bit division takes a hundred instructions
-    return (i64)a.table[seq * a.width + in] * v.unit + (i64)((u32)pos - in * (u32)a.block) * v.pos + head * v.head;
-}
 __device__ __forceinline__ void load_tile(const attention &a, const elem *from, const view &v, u32 to, int seq, i64 head, i64 first, i64 end)
 {
     int chunk = threadIdx.x & 15;

@@ -2,25 +2,7 @@
 typedef TI elem;
 enum { CHUNK = 128, OWN = 8 }; // keys at a time; values of a thread
 
-struct view { i64 unit, pos, head; };
-struct attention {
-    const elem *q, *k, *v, *qr, *kr, *before;
-    elem *out;
-    float *lse, *part;
-    const float *before_lse;
-    const int *table, *list, *q_row, *q_len, *kv_row, *kv_len;
-    view vq, vqr, vk, vkr, vv, vo, vl;
-    i64 heads, kv_heads, group, block, width, top_k, tiles;
-    float scale;
-    int is_causal, splits, is_merging;
-};
-
-__device__ __forceinline__ i64 key_at(const attention &a, const view &v, int seq, i64 head, i64 pos)
-{
-    if (a.block == 0) return (i64)a.kv_row[seq] * v.unit + pos * v.pos + head * v.head;
-    u32 in = (u32)pos / (u32)a.block; // 64-bit division takes a hundred instructions
-    return (i64)a.table[seq * a.width + in] * v.unit + (i64)((u32)pos - in * (u32)a.block) * v.pos + head * v.head;
-}
+typedef attention_of<elem> attention;
 
 extern "C" __global__ void __launch_bounds__(128) attend_plain(attention a, i64 dq, i64 dr, i64 dv, const int *q_first, i64 seqs)
 {

@@ -23,6 +23,7 @@ static const struct opt options[] = {
     OPT_GROUP("Model"),
     OPT_STRING(0, "model", "NAME", struct args, model, "model by name, such as qwen3-8b"),
     OPT_STRING(0, "config", "FILE", struct args, config, "config.json of a model not built in"),
+    OPT_STRING(0, "model-config", "FILE", struct args, config, "same as --config"),
     OPT_STRING(0, "batch", "N,N", struct args, batches, "sequences at a time (default: 1,8,32)"),
     OPT_STRING(0, "seq", "N,N", struct args, lengths,
                "tokens per sequence (default: 128,1024,4096)"),
@@ -89,6 +90,9 @@ static enum status find_model(struct session *s, const struct args *args, struct
         o.configs = (struct words){files, 1, 1};
     }
     enum status st = grid_run_open(run, &o, &s->diag);
+    if (st == ST_NOT_FOUND && args->config == NULL)
+        for (size_t i = 0; i < ARRAY_LEN(others); i++)
+            diag_hint(&s->diag, i == 0 ? "also" : "", "%.*s", STR_ARGS(others[i].id));
     if (st != ST_OK)
         return st;
     if (run->targets.n == 0)

@@ -165,8 +165,8 @@ static const struct cluster *join_ranks(struct session *s, const struct fleet *f
     return cluster_find(&s->arena, list, fleet->ranks.n);
 }
 
-/* Who makes the others wait; nothing when nobody stands out. */
-static void tell_culprits(struct report *r, const struct cluster *c)
+/* Who makes the others wait; false when nobody stands out. */
+static bool tell_culprits(struct report *r, const struct cluster *c)
 {
     static const struct message *const told[CULPRIT_KINDS] = {
         [CULPRIT_COMPUTE_SLOW] = &diagnosis_text.culprit_compute,
@@ -186,20 +186,21 @@ static void tell_culprits(struct report *r, const struct cluster *c)
             is_link && one->link == NULL ? &diagnosis_text.culprit_group : told[one->kind];
         report_text(r, REPORT_MESSAGE(r, m, PLACE("rank", one->rank), PLACE("ratio", ratio),
                                       PLACE("from", from), PLACE("to", to),
-                                      PLACE("n", one->n_steps), PLACE("ms", one->saving_ms),
+                                      PLACE("n", one->n_steps), PLACE("ms", one->total_ms),
                                       place_quantity("share", one->share, UNIT_RATIO)));
     }
     if (c->n_culprits > 0)
         report_text(r, report_message(r, &diagnosis_text.culprit_more));
+    return c->n_culprits > 0;
 }
 
 static void print_ranks(struct session *s, const struct rank_verdicts *v, const struct fleet *fleet)
 {
     struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
 
-    if (v->is_one_run)
-        tell_culprits(r, join_ranks(s, fleet));
-    tell_slowest(r, v);
+    /* What each rank sees alone is then the wait for the culprit. */
+    if (!v->is_one_run || !tell_culprits(r, join_ranks(s, fleet)))
+        tell_slowest(r, v);
     report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
     report_text(r, report_message(r, &diagnosis_text.ranks_one));
     session_report(s, r);

@@ -313,8 +313,8 @@ static void set_verdict(struct cluster *c)
             : arena_format(arena, "a link of ranks %lld to %lld", (long long)first->ranks[0],
                            (long long)first->ranks[first->n_ranks - 1]);
     c->verdict =
-        arena_format(arena, "%.*s %s: repaired, a step takes %.3g ms less (%.1f %%)", STR_ARGS(who),
-                     what[first->kind], first->saving_ms, 100 * first->share);
+        arena_format(arena, "%.*s %s: repaired, the recording takes %.4g ms less (%.1f %%)",
+                     STR_ARGS(who), what[first->kind], first->total_ms, 100 * first->share);
 }
 
 struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ranks, size_t n)

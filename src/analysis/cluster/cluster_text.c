@@ -61,7 +61,7 @@ static void describe_culprits(const struct cluster *c, struct report *r)
                    one->recurrence == RECURS_ALWAYS
                        ? S("all")
                        : number_list(&r->arena, one->steps, one->n_steps));
-        table_number(t, one->saving_ms);
+        table_number(t, one->total_ms);
         table_number(t, one->share);
         table_text(r, t, str_of(culprit_confidence_name(one->confidence)));
     }
@@ -248,9 +248,10 @@ static void describe_gains(const struct cluster *c, struct report *r)
     static const char *const what[] = {"all ranks like the median of their peers",
                                        "all links like their peers", "communication fully hidden"};
 
-    for (size_t i = 0; i < c->n_gains && c->n_path > 0; i++)
+    for (size_t i = 0; i < c->n_gains && i < ARRAY_LEN(what) && c->n_path > 0; i++)
         report_fact(r, i == 0 ? "would save" : "",
-                    arena_format(&r->arena, "%.3g ms a step (%.1f %%): %s", c->gains[i].saving_ms,
+                    arena_format(&r->arena, "%.4g ms (%.1f %%): %s",
+                                 c->gains[i].saving_ms * (double)(c->n_steps > 0 ? c->n_steps : 1),
                                  100 * c->gains[i].share, what[i]));
 }
 
