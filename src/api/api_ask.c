@@ -149,13 +149,13 @@ static enum status ask(struct strata_result *r, struct diag *d, void *ctx)
     r->code = frame_answer(&s, (int)words.n, words.at);
     r->status = status_of(&s, r->code);
     r->schema = s.schema;
+    if (c->form == STRATA_AS_VALUES && r->status == STRATA_OK)
+        api_parse(r);
     diag_merge(d, &s.diag);
     vec_free(&words);
     frame_release(&s);
     text_char(&r->text, '\0');
     r->text.n--;
-    if (c->form == STRATA_AS_VALUES && r->status == STRATA_OK)
-        api_parse(r);
     return ST_OK;
 }
 

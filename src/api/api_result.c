@@ -134,9 +134,9 @@ void api_parse(struct strata_result *r)
 {
     struct tree_error error;
     const struct tree *all = tree_read_json(&r->arena, text_view(&r->text), &error);
-    bool is_bare = r->schema != NULL && r->schema->is_bare;
+    bool has_envelope = tree_get(all, S("schema")) != NULL && tree_get(all, S("result")) != NULL;
 
-    r->value = is_bare ? all : tree_get(all, S("result"));
+    r->value = has_envelope ? tree_get(all, S("result")) : all; /* else a prescribed shape */
 }
 
 void api_document(struct strata_result *r, const struct schema *schema, const char *origin,

@@ -4,6 +4,12 @@
 #include "api/api.h"
 #include "base/num.h"
 
+/* The parts of a path between dots; an empty path has none. */
+static struct str path_of(const char *path)
+{
+    return path != NULL && path[0] != '\0' ? str_of(path) : (struct str){0};
+}
+
 /* A value is a node of the tree that was read from the document. */
 static const struct tree *node_of(const struct strata_value *v)
 {
@@ -86,7 +92,7 @@ static const struct tree *item_at(const struct tree *list, struct str index)
 const struct strata_value *strata_value_get(const struct strata_value *v, const char *path)
 {
     const struct tree *at = v != NULL ? node_of(v) : NULL;
-    struct str rest = str_of(path != NULL ? path : ""), key;
+    struct str rest = path_of(path), key;
 
     while (at != NULL && str_split(&rest, '.', &key))
         at = at->kind == TREE_LIST ? item_at(at, key) : tree_get(at, key);
@@ -125,7 +131,7 @@ static const struct field *field_named(const struct record *r, struct str key)
 static const struct record *record_at(const struct strata_result *r, const char *path)
 {
     const struct record *record = r != NULL && r->schema != NULL ? r->schema->record : NULL;
-    struct str rest = str_of(path != NULL ? path : ""), key;
+    struct str rest = path_of(path), key;
 
     while (record != NULL && str_split(&rest, '.', &key)) {
         const struct field *f = field_named(record, key);

@@ -181,10 +181,19 @@ void session_report(struct session *s, const struct report *report)
         session_render(s, s->as != NULL ? s->as : &renderer_text, report);
 }
 
+static const struct schema *schema_named(const struct command *c, const char *name)
+{
+    for (size_t i = 0; i < COMMAND_SCHEMAS && c->schemas[i] != NULL; i++)
+        if (strcmp(c->schemas[i]->name, name) == 0)
+            return c->schemas[i];
+    return NULL;
+}
+
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
     struct json_writer *j = &s->json;
 
+    s->schema = schema_named(s->path.command, schema);
     json_write_init(j, session_sink(s), JSON_INDENTED);
     json_write_object(j);
     json_put_text(j, "schema", schema);
