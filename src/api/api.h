@@ -30,7 +30,7 @@ struct api_column {
     const char *name;
     enum strata_type type;
     VEC_OF(int64_t) numbers; /* doubles by their bits */
-    struct text bytes;
+    VEC_OF(char) bytes;
     VEC_OF(int64_t) offsets; /* of texts: one more than rows */
     VEC_OF(uint8_t) valid;   /* empty: no row is NULL */
     uint64_t nulls;
@@ -63,6 +63,9 @@ int api_misuse(const char *text, struct strata_result **out);
 /* The document over `result` as the text of `r`, with values that can be walked. */
 void api_document(struct strata_result *r, const struct schema *schema, const char *origin,
                   const void *result, const struct record_env *env);
+
+/* Puts a NUL byte behind the text. */
+void api_end_text(struct strata_result *r);
 
 /* Makes values of the JSON in r->text. */
 void api_parse(struct strata_result *r);

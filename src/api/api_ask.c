@@ -154,8 +154,7 @@ static enum status ask(struct strata_result *r, struct diag *d, void *ctx)
     diag_merge(d, &s.diag);
     vec_free(&words);
     frame_release(&s);
-    text_char(&r->text, '\0');
-    r->text.n--;
+    api_end_text(r);
     return ST_OK;
 }
 

@@ -4,6 +4,8 @@
  * A column has the type of its first value. A real makes reals of whole numbers before it; a text
  * makes texts of numbers. SQLite promises no type for a column, so both may happen on any row.
  */
+#include <stdio.h>
+
 #include "analysis/sql.h"
 #include "api/api.h"
 #include "base/pool.h"
@@ -42,12 +44,21 @@ static bool is_valid(const struct api_column *c, size_t row)
     return c->valid.n == 0 || (c->valid.at[row / 8] >> row % 8 & 1) != 0;
 }
 
+static void append(struct api_column *c, struct str part)
+{
+    vec_reserve(&c->bytes, c->bytes.n + part.n);
+    if (part.n > 0)
+        memcpy(c->bytes.at + c->bytes.n, part.at, part.n);
+    c->bytes.n += part.n;
+}
+
 static void put_number(struct api_column *c, enum strata_type type, int64_t bits)
 {
-    if (type == STRATA_INT)
-        text_format(&c->bytes, "%lld", (long long)bits);
-    else
-        text_format(&c->bytes, "%.17g", real_of(bits));
+    char number[32];
+    int n = type == STRATA_INT ? snprintf(number, sizeof(number), "%lld", (long long)bits)
+                               : snprintf(number, sizeof(number), "%.17g", real_of(bits));
+
+    append(c, (struct str){number, (size_t)n});
 }
 
 /* Numbers so far become texts. */
@@ -103,7 +114,7 @@ static void widen(struct api_column *c, enum sql_type type)
 static void put_text(struct api_column *c, const struct sql_value *v)
 {
     if (v->type == SQL_TEXT || v->type == SQL_BLOB)
-        text_put(&c->bytes, v->text);
+        append(c, v->text);
     else if (v->type == SQL_INT)
         put_number(c, STRATA_INT, v->number);
     else if (v->type == SQL_REAL)

@@ -130,6 +130,12 @@ int api_misuse(const char *text, struct strata_result **out)
     return STRATA_USAGE;
 }
 
+void api_end_text(struct strata_result *r)
+{
+    vec_push(&r->text, '\0');
+    r->text.n--;
+}
+
 void api_parse(struct strata_result *r)
 {
     struct tree_error error;
@@ -146,8 +152,7 @@ void api_document(struct strata_result *r, const struct schema *schema, const ch
     envelope_write(
         text_sink(&r->text),
         &(struct envelope){.schema = schema, .origin = origin, .result = result, .env = env});
-    text_char(&r->text, '\0');
-    r->text.n--;
+    api_end_text(r);
     api_parse(r);
 }
 
@@ -159,7 +164,7 @@ static void release(void *result)
         vec_free(&r->columns[i].numbers);
         vec_free(&r->columns[i].offsets);
         vec_free(&r->columns[i].valid);
-        text_free(&r->columns[i].bytes);
+        vec_free(&r->columns[i].bytes);
     }
     vec_free(&r->diagnostics);
     text_free(&r->text);
