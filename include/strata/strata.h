@@ -15,7 +15,7 @@
  * Handles are opaque and belong to one thread at a time; different handles are independent. The
  * library writes no files but the ones named, prints nothing, and never ends the program. A call
  * that runs out of memory returns STRATA_MEMORY and releases all it had taken; the handle is then
- * as new, without what was loaded or set. Link with `pkg-config --libs --static strata`.
+ * as new, without what was loaded or set. Link with `pkg-config --libs strata`.
  */
 #ifndef STRATA_STRATA_H
 #define STRATA_STRATA_H
