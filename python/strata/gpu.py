@@ -2,6 +2,7 @@
 import os as _os
 
 from . import ask as _ask
+from ._lib import words_of as _words_of
 
 __all__ = ["compare", "load", "run"]
 
@@ -13,15 +14,10 @@ def load(run, **options):
 
 def run(*command, **options):
     """Profiles a program's kernels, as `strata gpu profile`: run("python3", "train.py", out="run")."""
-    return _ask("gpu", "profile", *(word for pair in () for word in pair), "--", *command) if not options else _ask(
-        "gpu", "profile", *_words(options), "--", *command)
+    return _ask("gpu", "profile", *_words_of(options), "--", *command)
 
 
 def compare(a, b, **options):
     """What changed between two runs."""
     return _ask("gpu", "compare", _os.fspath(a), _os.fspath(b), **options)
 
-
-def _words(options):
-    from ._lib import words_of
-    return words_of(options)
