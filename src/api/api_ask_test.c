@@ -191,6 +191,43 @@ TEST(a_column_takes_the_widest_type)
     strata_close(cap);
 }
 
+/* The same rows, whether SQLite gives them or they are copied. */
+TEST(plain_columns_are_those_of_the_engine)
+{
+    static const char *const tables[] = {"slices", "kernels", "host_events"};
+    struct strata_capture *cap = open_sample();
+
+    for (size_t t = 0; t < 3; t++) {
+        struct strata_result *r[2];
+        char statement[2][128];
+        snprintf(statement[0], sizeof(statement[0]),
+                 "select id, ts, DUR, end_ts, lane, name, kind FROM %s ;", tables[t]);
+        snprintf(statement[1], sizeof(statement[1]),
+                 "SELECT id, ts, dur, end_ts, lane, name, kind FROM %s WHERE id >= 0", tables[t]);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(strata_query(cap, statement[i], 0, &r[i]), STRATA_OK);
+        uint64_t rows = strata_row_count(r[0]);
+        assert_true(rows > 100);
+        assert_int_equal(rows, strata_row_count(r[1]));
+        for (size_t c = 0; c < 7; c++) {
+            struct strata_column a, b;
+            strata_column_get(r[0], c, &a);
+            strata_column_get(r[1], c, &b);
+            assert_int_equal(a.type, b.type);
+            assert_string_equal(a.name, b.name);
+            if (a.type == STRATA_TEXT) {
+                assert_memory_equal(a.offsets, b.offsets, (rows + 1) * sizeof(int64_t));
+                assert_memory_equal(a.values, b.values, (size_t)a.offsets[rows]);
+            } else {
+                assert_memory_equal(a.values, b.values, rows * sizeof(int64_t));
+            }
+        }
+        strata_result_free(r[0]);
+        strata_result_free(r[1]);
+    }
+    strata_close(cap);
+}
+
 struct work {
     struct strata_capture *cap;
     char verdict[64];
@@ -287,5 +324,5 @@ TEST(anything_may_be_null)
 
 TEST_MAIN("api/ask", T(a_command_is_asked_and_its_answer_walked), T(fields_are_described),
           T(an_answer_comes_in_every_form), T(a_failure_has_its_code), T(columns_are_contiguous),
-          T(a_column_takes_the_widest_type), T(four_threads_share_a_capture),
-          T(two_captures_are_compared), T(anything_may_be_null))
+          T(a_column_takes_the_widest_type), T(plain_columns_are_those_of_the_engine),
+          T(four_threads_share_a_capture), T(two_captures_are_compared), T(anything_may_be_null))
