@@ -53,7 +53,8 @@ struct sql_view {
     uint32_t *step_of;             /* by slice; NULL until asked for */
     bool (*is_over)(void *ctx);    /* should a long scan end? NULL: never */
     void *ctx;
-    uint32_t skipped; /* rows since the start, for asking now and then */
+    bool is_declaring; /* tables are being made known: nobody wants their rows yet */
+    uint32_t skipped;  /* rows since the start, for asking now and then */
 };
 
 enum status sql_view_init(struct sql_view *v, const struct capture *const *caps, size_t n,
