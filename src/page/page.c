@@ -58,7 +58,7 @@ void page_add_set(struct page_file *page, struct study *st)
     if (page->n_sets == PAGE_SETS)
         return;
     struct page_set *set = ARENA_NEW(&page->arena, struct page_set);
-    page_set_init(set, st, &page->arena, page->options.pool);
+    page_set_init(set, st, page->options.pool);
     set->aliases = page->options.redact ? &page->aliases : NULL;
     page->sets[page->n_sets++] = set;
 }
@@ -203,15 +203,36 @@ static void fit(struct page_file *page, double bytes, double room, size_t all)
     tell_thinned(page, &t);
 }
 
-/* What takes long and stands alone: diagnosis and memory; layers, all items and the kernels. */
+/* Steps may be passes of the architecture, which are long to find: once for both studies. */
+static void share_steps(void *ctx, size_t i)
+{
+    const struct page_file *page = ctx;
+    struct page_set *set = page->sets[i];
+
+    set->apart.steps = study_steps(set->st);
+}
+
+/* What takes long and stands alone, of each set: accounting; layers. */
 static void find_facts(void *ctx, size_t i)
 {
+    const struct page_file *page = ctx;
+    struct page_set *set = page->sets[i / 2];
+
+    if (i % 2 == 0)
+        set->a = study_accounting(set->st);
+    else
+        set->layers = page_layers_find(&set->apart);
+}
+
+/* And on top of the accounting: diagnosis and memory; all items and the kernels. */
+static void use_accounting(void *ctx, size_t i)
+{
     const struct page_thinning whole = {0};
-    struct page_file *page = ctx;
+    const struct page_file *page = ctx;
     struct page_set *set = page->sets[i / 2];
 
     if (i % 2 == 1) {
-        set->layers = page_layers_find(&set->apart);
+        page_set_fill(set);
         page_thin_apply(set, &whole);
         set->kernels = page_kernels_find(set, &set->apart.scratch);
         return;
@@ -223,9 +244,11 @@ static void find_facts(void *ctx, size_t i)
 
 void page_prepare(struct page_file *page)
 {
+    pool_for(page->options.pool, page->n_sets, share_steps, page);
+    pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
     if (page->kind == PAGE_RANKS)
         page_ranks_find(page);
-    pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
+    pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
     room = room > (double)page->options.max_size / 4 ? room : (double)page->options.max_size / 4;
