@@ -40,6 +40,30 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
         ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")
 endif()
 
+# The Python module, where the Python of the prefix looks: Debian has a folder of its own for its packages.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+install(CODE "set(python_dir lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages)
+if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+    set(python_dir lib/python3/dist-packages)
+elseif(EXISTS /etc/debian_version)
+    string(REPLACE site-packages dist-packages python_dir \${python_dir})
+endif()" COMPONENT python)
+install(DIRECTORY python/strata DESTINATION "\${python_dir}" COMPONENT python
+    FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+# The Python module over the shared library; recordings on stand-ins of CUDA. Into a Python that is not built for them
+# the sanitizers' runtimes are preloaded.
+if(TARGET strata_shared AND NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME python.module COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/python/check.py
+        $<TARGET_FILE:strata_shared> ${CMAKE_BINARY_DIR}/tests/fake-cupti/libcuda.so.1
+        ${CMAKE_BINARY_DIR}/tests/fake-cupti/libcupti.so $<TARGET_FILE:inject>)
+    if(CMAKE_C_FLAGS MATCHES "fsanitize=address")
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE libasan
+            OUTPUT_STRIP_TRAILING_WHITESPACE)
+        set_tests_properties(python.module PROPERTIES ENVIRONMENT
+            "LD_PRELOAD=${libasan};ASAN_OPTIONS=detect_leaks=0")
+    endif()
+endif()
+
 if(NOT TARGET strata)
     return()
 endif()
@@ -89,3 +113,4 @@ if("COMMAND(completion)" IN_LIST commands)
     install(FILES ${made}/strata.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 add_custom_target(printed ALL DEPENDS ${printed})
+
