@@ -53,7 +53,8 @@ install(DIRECTORY python/strata DESTINATION "\${python_dir}" COMPONENT python
 # The Python module over the shared library; recordings on stand-ins of CUDA. Into a Python that is not built for them
 # the sanitizers' runtimes are preloaded.
 if(TARGET strata_shared AND NOT CMAKE_CROSSCOMPILING)
-    add_test(NAME python.module COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/python/check.py
+    find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH) # the one that has Debian's NumPy
+    add_test(NAME python.module COMMAND ${DEBIAN_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check.py
         $<TARGET_FILE:strata_shared> ${CMAKE_BINARY_DIR}/tests/fake-cupti/libcuda.so.1
         ${CMAKE_BINARY_DIR}/tests/fake-cupti/libcupti.so $<TARGET_FILE:inject>)
     if(CMAKE_C_FLAGS MATCHES "fsanitize=address")

@@ -272,6 +272,28 @@ TEST(four_threads_share_a_capture)
     strata_close(cap);
 }
 
+/* The leak check of the asan build looks at the end. */
+TEST(ten_thousand_calls_leave_nothing_behind)
+{
+    static const char *const version[] = {"version", NULL}, *const wrong[] = {"no-such", NULL};
+    struct strata_capture *cap = open_sample();
+    struct strata_result *r;
+
+    for (int i = 0; i < 10000; i++) {
+        if (i % 20 == 0)
+            assert_int_equal(strata_query(cap, "SELECT 1, 'a' FROM slices LIMIT 1", 0, &r),
+                             STRATA_OK);
+        else if (i % 20 == 1)
+            assert_int_equal(strata_query(cap, "SELECT id, name FROM kernels", 0, &r), STRATA_OK);
+        else if (i % 20 == 2)
+            assert_int_equal(strata_ask(NULL, 0, wrong, STRATA_AS_TEXT, &r), STRATA_USAGE);
+        else
+            assert_int_equal(strata_ask(NULL, 0, version, STRATA_AS_VALUES, &r), STRATA_OK);
+        strata_result_free(r);
+    }
+    strata_close(cap);
+}
+
 TEST(two_captures_are_compared)
 {
     static const char *const words[] = {"diff", NULL};
@@ -325,4 +347,5 @@ TEST(anything_may_be_null)
 TEST_MAIN("api/ask", T(a_command_is_asked_and_its_answer_walked), T(fields_are_described),
           T(an_answer_comes_in_every_form), T(a_failure_has_its_code), T(columns_are_contiguous),
           T(a_column_takes_the_widest_type), T(plain_columns_are_those_of_the_engine),
-          T(four_threads_share_a_capture), T(two_captures_are_compared), T(anything_may_be_null))
+          T(four_threads_share_a_capture), T(ten_thousand_calls_leave_nothing_behind),
+          T(two_captures_are_compared), T(anything_may_be_null))
