@@ -14,18 +14,19 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
         list(APPEND flags -flto=auto -flinker-output=nolto-rel)
     endif()
     list(FILTER flags EXCLUDE REGEX "^-fsanitize") # runtimes are linked by the final program
+    set(parts $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli> $<TARGET_OBJECTS:strata_api>)
+    add_custom_command(OUTPUT ${joined}
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${joined} ${parts}
+        DEPENDS libstrata strata_cli strata_api ${parts} COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_command(OUTPUT ${archive}
-        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${joined} $<TARGET_OBJECTS:libstrata>
-            $<TARGET_OBJECTS:strata_cli> $<TARGET_OBJECTS:strata_api>
-        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${joined}
+        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${joined} ${joined}.local
         COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
-        COMMAND ${CMAKE_AR} rcs ${archive} ${joined}
-        DEPENDS libstrata strata_cli strata_api $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli>
-            $<TARGET_OBJECTS:strata_api> COMMAND_EXPAND_LISTS VERBATIM)
+        COMMAND ${CMAKE_AR} rcs ${archive} ${joined}.local
+        DEPENDS ${joined} VERBATIM)
     add_custom_target(archive ALL DEPENDS ${archive})
-    # libstrata.so.0: the same objects. Its number changes when a function goes or changes its meaning.
-    add_library(strata_shared SHARED $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli>
-        $<TARGET_OBJECTS:strata_api>)
+    # libstrata.so.0: the same object. Its number changes when a function goes or changes its meaning.
+    set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+    add_library(strata_shared SHARED ${joined})
     set_target_properties(strata_shared PROPERTIES OUTPUT_NAME strata SOVERSION 0 VERSION ${STRATA_VERSION}
         LINKER_LANGUAGE C LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/strata.map)
     target_link_options(strata_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/strata.map
