@@ -4,6 +4,7 @@
 #include "cli/opt_db.h"
 #include "perfdb/query.h"
 #include "perfdb/work.h"
+#include "report/report.h"
 
 struct args {
     struct query q;
@@ -37,7 +38,7 @@ static const struct opt options[] = {
     OPT_INT(0, "input-count", "N", struct args, q.input_count, 0, 4096,
             "compare only the first N inputs"),
     OPT_INT(0, "max-dims", "N", struct args, q.max_dims, 1, 3,
-            "number of axes to interpolate over, with --compat (default: 1)"),
+            "axes to interpolate over with --compat (default: 1)"),
     OPT_FLAG(0, "exact", struct args, q.is_exact, "rows of exactly this call only"),
     OPT_FLAG(0, "compat", struct args, is_compat, "look-up order of the public tool, no models"),
     OPT_GROUP("Attention"),
@@ -129,15 +130,14 @@ static int take_args(struct session *s, const struct args *args, struct query *q
 }
 
 /* The rows of an answer, or those that a miss nearly met. */
-static void print_rows(struct session *s, const struct query_result *r, const char *label)
+static void print_rows(struct session *s, const struct query_result *r)
 {
-    for (size_t i = 0; i < r->n_near; i++) {
-        const struct query_near *n = &r->near[i];
-        out_printf(&s->out, "%-10s  %s  %s  %.4g us%s%s\n", i == 0 ? label : "",
-                   out_clean(&s->arena, str_fit(n->shapes, 40)),
-                   out_clean(&s->arena, str_fit(n->dtypes, 20)), n->latency_us,
-                   n->differs != NULL ? "  differs: " : "", n->differs != NULL ? n->differs : "");
-    }
+    struct report *report = report_new(LANG_EN, S(""));
+
+    if (r->n_near > 0)
+        report_records(report, &query_near_record, r->near, r->n_near, NULL);
+    session_report(s, report);
+    report_free(report);
 }
 
 static void print_text(struct session *s, const struct query_result *r)
@@ -146,21 +146,22 @@ static void print_text(struct session *s, const struct query_result *r)
 
     if (r->miss != NULL) {
         out_printf(&s->out, "miss        %s\n", r->miss);
-        print_rows(s, r, "nearest");
+        print_rows(s, r);
         return;
     }
     number[num_print_f64(number, r->latency_us)] = '\0';
     out_printf(&s->out, "latency     %s us\n", number);
     if (r->has_interval)
-        out_printf(&s->out, "interval    %.4g to %.4g us (80 %%)\n", r->low_us, r->high_us);
-    out_printf(&s->out, "source      %s\n", query_source_name(r->source));
-    if (!r->has_interval)
-        out_printf(&s->out, "confidence  %.2f\n", r->confidence);
-    out_printf(&s->out, "kernel      %s\n", out_clean(&s->arena, r->kernel));
-    out_printf(&s->out, "rule        %.*s\n", STR_ARGS(r->rule));
+        out_printf(&s->out, "interval    %.4g to %.4g us (80 %%)\nsource      %s\n", r->low_us,
+                   r->high_us, query_source_name(r->source));
+    else
+        out_printf(&s->out, "source      %s\nconfidence  %.2f\n", query_source_name(r->source),
+                   r->confidence);
+    out_printf(&s->out, "kernel      %s\nrule        %.*s\n", out_clean(&s->arena, r->kernel),
+               STR_ARGS(r->rule));
     if (r->n_parts > 0)
         out_printf(&s->out, "parts       %zu of %zu\n", r->n_hits, r->n_parts);
-    print_rows(s, r, "rows");
+    print_rows(s, r);
 }
 
 static int run(struct session *s, const void *given)

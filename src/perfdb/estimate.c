@@ -1,5 +1,5 @@
 /*
- * Kriging of what a roof leaves. See estimate.h.
+ * Models of points: fitted, tried on what was left out, asked. See estimate.h.
  */
 #include "perfdb/estimate_in.h"
 
@@ -7,252 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF = 12, SAMPLE = 96, FOLDS = 5, BLOCKS = 5 };
-
-/* The points in order of a k-d tree: the middle of each range splits it. */
-struct estimate_tree {
-    double (*place)[WORK_AXES]; /* by number of the point: ln(axis) / length */
-    uint32_t *order;
-    uint8_t *split; /* axis at each place of `order` */
-};
-
-/* The nearest points so far, nearest first. */
-struct near {
-    uint32_t at[ESTIMATE_NEAR];
-    double far[ESTIMATE_NEAR]; /* squared distance */
-    unsigned n;
-};
-
-static void place_of(const struct estimate_kriging *k, const struct work *w, double *out)
-{
-    for (unsigned i = 0; i < WORK_AXES; i++)
-        out[i] = i < w->n_axes ? log(w->axis[i]) / k->length[i] : 0;
-}
-
-static double distance2(const double *a, const double *b)
-{
-    double sum = 0;
-
-    for (unsigned i = 0; i < WORK_AXES; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sum;
-}
-
-static void near_add(struct near *near, uint32_t point, double far)
-{
-    unsigned i = near->n;
-
-    if (i == ESTIMATE_NEAR) {
-        if (far > near->far[i - 1] || (far == near->far[i - 1] && point > near->at[i - 1]))
-            return;
-        i--;
-    } else {
-        near->n++;
-    }
-    for (;
-         i > 0 && (near->far[i - 1] > far || (near->far[i - 1] == far && near->at[i - 1] > point));
-         i--) {
-        near->far[i] = near->far[i - 1];
-        near->at[i] = near->at[i - 1];
-    }
-    near->far[i] = far;
-    near->at[i] = point;
-}
-
-static double kernel(const struct estimate_kriging *k, double far2)
-{
-    double far = sqrt(far2);
-
-    return k->is_smooth ? (1 + 1.7320508 * far) * exp(-1.7320508 * far) : exp(-far);
-}
-
-/* Solves (K + noise) w = k in place by Cholesky; `a` is the lower triangle, row after row. */
-static void solve(double a[][ESTIMATE_NEAR], double *b, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        for (unsigned j = 0; j <= i; j++) {
-            double sum = a[i][j];
-            for (unsigned k = 0; k < j; k++)
-                sum -= a[i][k] * a[j][k];
-            a[i][j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / a[j][j];
-        }
-    }
-    for (unsigned i = 0; i < n; i++) {
-        for (unsigned k = 0; k < i; k++)
-            b[i] -= a[i][k] * b[k];
-        b[i] /= a[i][i];
-    }
-    for (unsigned i = n; i-- > 0;) {
-        for (unsigned k = i + 1; k < n; k++)
-            b[i] -= a[k][i] * b[k];
-        b[i] /= a[i][i];
-    }
-}
-
-/* The mean at a place, and its variance in units of the spread. */
-static double krige(const struct estimate_kriging *k, const double (*place)[WORK_AXES],
-                    const double *rest, const struct near *near, double *variance)
-{
-    double a[ESTIMATE_NEAR][ESTIMATE_NEAR], weight[ESTIMATE_NEAR], like[ESTIMATE_NEAR];
-    double mean = 0, known = 0;
-
-    for (unsigned i = 0; i < near->n; i++) {
-        weight[i] = like[i] = kernel(k, near->far[i]);
-        for (unsigned j = 0; j < i; j++)
-            a[i][j] = kernel(k, distance2(place[near->at[i]], place[near->at[j]]));
-        a[i][i] = 1 + k->noise;
-    }
-    solve(a, weight, near->n);
-    for (unsigned i = 0; i < near->n; i++) {
-        mean += weight[i] * rest[near->at[i]];
-        known += weight[i] * like[i];
-    }
-    *variance = fmax(1 - known, 0) + k->noise;
-    return mean;
-}
-
-/* What predictions are made from: points in places, with what the roof leaves of them. */
-struct field_of {
-    const struct estimate_kriging *kriging;
-    double (*place)[WORK_AXES];
-    const double *rest;
-    const bool *is_out; /* points that do not take part; NULL: all do */
-    size_t n;
-    const struct estimate_tree *tree;
-};
-
-static void search(const struct field_of *f, const double *at, uint32_t without, size_t low,
-                   size_t high, struct near *near)
-{
-    const struct estimate_tree *t = f->tree;
-
-    if (high - low <= LEAF) {
-        for (size_t i = low; i < high; i++)
-            if (t->order[i] != without)
-                near_add(near, t->order[i], distance2(f->place[t->order[i]], at));
-        return;
-    }
-    size_t middle = low + (high - low) / 2;
-    uint32_t point = t->order[middle];
-    double side = at[t->split[middle]] - f->place[point][t->split[middle]];
-    if (point != without)
-        near_add(near, point, distance2(f->place[point], at));
-    for (int turn = 0; turn < 2; turn++) {
-        bool is_left = (side < 0) == (turn == 0);
-        if (turn == 1 && near->n == ESTIMATE_NEAR && side * side > near->far[ESTIMATE_NEAR - 1])
-            return;
-        search(f, at, without, is_left ? low : middle + 1, is_left ? middle : high, near);
-    }
-}
-
-static struct near find_near(const struct field_of *f, const double *at, uint32_t without)
-{
-    struct near near = {.n = 0};
-
-    if (f->tree != NULL) {
-        search(f, at, without, 0, f->n, &near);
-        return near;
-    }
-    for (uint32_t i = 0; i < f->n; i++)
-        if (i != without && (f->is_out == NULL || !f->is_out[i]))
-            near_add(&near, i, distance2(f->place[i], at));
-    return near;
-}
-
-/* ---- the tree ---- */
-
-struct tree_order {
-    const double (*place)[WORK_AXES];
-    uint32_t *order;
-    uint8_t *split;
-};
-
-static unsigned widest(const struct tree_order *t, size_t low, size_t high)
-{
-    double widest = -1;
-    unsigned axis = 0;
-
-    for (unsigned i = 0; i < WORK_AXES; i++) {
-        double least = INFINITY, most = -INFINITY;
-        for (size_t k = low; k < high; k++) {
-            least = fmin(least, t->place[t->order[k]][i]);
-            most = fmax(most, t->place[t->order[k]][i]);
-        }
-        if (most - least > widest) {
-            widest = most - least;
-            axis = i;
-        }
-    }
-    return axis;
-}
-
-static bool is_before(const struct tree_order *t, unsigned axis, uint32_t a, uint32_t b)
-{
-    double x = t->place[a][axis], y = t->place[b][axis];
-
-    return x != y ? x < y : a < b;
-}
-
-/* Brings the element that belongs at `middle` there, smaller ones before it. */
-static void select_middle(struct tree_order *t, unsigned axis, size_t low, size_t high,
-                          size_t middle)
-{
-    while (low < high) {
-        uint32_t pivot = t->order[low + (high - low) / 2];
-        size_t i = low, j = high;
-        while (i <= j) {
-            while (is_before(t, axis, t->order[i], pivot))
-                i++;
-            while (is_before(t, axis, pivot, t->order[j]))
-                j--;
-            if (i > j)
-                break;
-            uint32_t swap = t->order[i];
-            t->order[i++] = t->order[j];
-            t->order[j] = swap;
-            if (j == 0)
-                break;
-            j--;
-        }
-        if (middle <= j)
-            high = j;
-        else if (middle >= i)
-            low = i;
-        else
-            return;
-    }
-}
-
-static void split_range(struct tree_order *t, size_t low, size_t high)
-{
-    while (high - low > LEAF) {
-        size_t middle = low + (high - low) / 2;
-        unsigned axis = widest(t, low, high);
-        select_middle(t, axis, low, high - 1, middle);
-        t->split[middle] = (uint8_t)axis;
-        split_range(t, low, middle);
-        low = middle + 1;
-    }
-}
-
-static void make_tree(struct estimate_model *m)
-{
-    struct estimate_tree *t = mem_grow(NULL, sizeof(*t), 1);
-
-    t->place = mem_grow(NULL, sizeof(*t->place), m->n);
-    t->order = mem_grow(NULL, sizeof(*t->order), m->n);
-    t->split = mem_grow(NULL, 1, m->n);
-    memset(t->split, 0, m->n);
-    for (uint32_t i = 0; i < m->n; i++) {
-        place_of(&m->kriging, &m->points[i].work, t->place[i]);
-        t->order[i] = i;
-    }
-    struct tree_order order = {(const double(*)[WORK_AXES])t->place, t->order, t->split};
-    split_range(&order, 0, m->n);
-    m->tree = t;
-}
-
-/* ---- fitting ---- */
+enum { SAMPLE = 96, FOLDS = 5, BLOCKS = 5 };
 
 struct fit {
     struct estimate_roof roof;
@@ -270,14 +25,15 @@ struct bench_of {
 /* Mean absolute error of each point of the sample from its neighbours. */
 static double left_out_error(const struct estimate_kriging *k, const struct bench_of *b)
 {
-    struct field_of f = {.kriging = k, .place = b->place, .rest = b->rest, .n = b->sample.n};
+    struct estimate_field f = {.kriging = k, .place = b->place, .rest = b->rest, .n = b->sample.n};
     double sum = 0, variance;
 
     for (size_t i = 0; i < b->sample.n; i++)
-        place_of(k, &b->sample.points[b->sample.at[i]].work, b->place[i]);
+        estimate_place(k, &b->sample.points[b->sample.at[i]].work, b->place[i]);
     for (uint32_t i = 0; i < b->sample.n; i++) {
-        struct near near = find_near(&f, b->place[i], i);
-        double mean = krige(k, (const double(*)[WORK_AXES])b->place, b->rest, &near, &variance);
+        struct estimate_near near = estimate_nearest(&f, b->place[i], i);
+        double mean =
+            estimate_krige(k, (const double(*)[WORK_AXES])b->place, b->rest, &near, &variance);
         sum += fmin(1, fabs(b->rest[i] - mean));
     }
     return sum / (double)b->sample.n;
@@ -389,7 +145,7 @@ static void fit_points(const struct estimate_point *points, size_t n, const bool
 /* ---- trials ---- */
 
 static bool is_between(const struct estimate_point *points, size_t n, const bool *is_out,
-                       uint32_t without, const struct work *w)
+                       uint32_t without, const struct call_work *w)
 {
     unsigned below = 0, above = 0, all = (1U << w->n_axes) - 1;
 
@@ -407,13 +163,13 @@ static bool is_between(const struct estimate_point *points, size_t n, const bool
 }
 
 /* Predicts one point by a fit: from all points but itself and those that are out. */
-static void try_point(const struct field_of *f, const struct estimate_point *points,
+static void try_point(const struct estimate_field *f, const struct estimate_point *points,
                       const struct fit *fit, uint32_t i, struct estimate_trial *out)
 {
     double variance;
-    struct near near = find_near(f, f->place[i], i);
+    struct estimate_near near = estimate_nearest(f, f->place[i], i);
     double mean =
-        krige(f->kriging, (const double(*)[WORK_AXES])f->place, f->rest, &near, &variance);
+        estimate_krige(f->kriging, (const double(*)[WORK_AXES])f->place, f->rest, &near, &variance);
 
     *out = (struct estimate_trial){.point = i, .sigma = fit->spread * sqrt(variance)};
     out->us = estimate_roof_us(&fit->roof, &points[i].work) * exp(mean);
@@ -480,10 +236,10 @@ static size_t try_groups(const struct estimate_point *points, size_t n, const ui
             is_out[i] = group[i] == g;
         fit_points(points, n, is_out, cores, &fit);
         for (size_t i = 0; i < n; i++) {
-            place_of(&fit.kriging, &points[i].work, place[i]);
+            estimate_place(&fit.kriging, &points[i].work, place[i]);
             rest[i] = log(points[i].us / estimate_roof_us(&fit.roof, &points[i].work));
         }
-        struct field_of f = {&fit.kriging, place, rest, is_block ? is_out : NULL, n, NULL};
+        struct estimate_field f = {&fit.kriging, place, rest, is_block ? is_out : NULL, n, NULL};
         for (uint32_t i = 0; i < n; i += (uint32_t)stride)
             if (group[i] == g)
                 try_point(&f, points, &fit, i, &out[count++]);
@@ -591,31 +347,26 @@ void estimate_fit(struct estimate_model *m, const struct estimate_point *points,
     size_t block = estimate_leave_block_out(points, n, cores, trials);
     m->outside = fmax(m->inside, factor_of(trials, block, false));
     mem_free(trials);
-    make_tree(m);
+    m->tree = estimate_tree_new(&m->kriging, points, n);
 }
 
 void estimate_free(struct estimate_model *m)
 {
-    if (m->tree != NULL) {
-        mem_free(m->tree->place);
-        mem_free(m->tree->order);
-        mem_free(m->tree->split);
-        mem_free(m->tree);
-    }
+    estimate_tree_free(m->tree);
     mem_free(m->rest);
     *m = (struct estimate_model){0};
 }
 
-void estimate_call(const struct estimate_model *m, const struct work *w, uint32_t without,
+void estimate_call(const struct estimate_model *m, const struct call_work *w, uint32_t without,
                    struct estimate *out)
 {
-    struct field_of f = {&m->kriging, m->tree->place, m->rest, NULL, m->n, m->tree};
+    struct estimate_field f = {&m->kriging, m->tree->place, m->rest, NULL, m->n, m->tree};
     double place[WORK_AXES], variance;
 
-    place_of(&m->kriging, w, place);
-    struct near near = find_near(&f, place, without);
-    double mean =
-        krige(&m->kriging, (const double(*)[WORK_AXES])m->tree->place, m->rest, &near, &variance);
+    estimate_place(&m->kriging, w, place);
+    struct estimate_near near = estimate_nearest(&f, place, without);
+    double mean = estimate_krige(&m->kriging, (const double(*)[WORK_AXES])m->tree->place, m->rest,
+                                 &near, &variance);
     *out = (struct estimate){.is_inside = true, .n_near = near.n};
     for (unsigned axis = 0; axis < w->n_axes; axis++)
         out->is_inside =

@@ -17,7 +17,7 @@
 #include "perfdb/work.h"
 
 struct estimate_point {
-    struct work work;
+    struct call_work work;
     double us;
 };
 
@@ -67,10 +67,10 @@ void estimate_fit(struct estimate_model *m, const struct estimate_point *points,
 void estimate_free(struct estimate_model *m);
 
 /* `without`: a point that is left out, or ESTIMATE_NONE. */
-void estimate_call(const struct estimate_model *m, const struct work *w, uint32_t without,
+void estimate_call(const struct estimate_model *m, const struct call_work *w, uint32_t without,
                    struct estimate *out);
 
-double estimate_roof_us(const struct estimate_roof *r, const struct work *w);
+double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w);
 
 /* One judged prediction: a point without itself (or without its block). */
 struct estimate_trial {

@@ -15,7 +15,7 @@ static const double core_counts[] = {20, 24, 25, 32, 40, 48, 64, 80, 96, 108, 11
 
 /* Operations including those of unused parts of tiles and of cores that wait for the last wave.
  * Keys of attention are split evenly; its last rows have the most of them. */
-static double tiled(const struct estimate_roof *r, const struct work *w)
+static double tiled(const struct estimate_roof *r, const struct call_work *w)
 {
     if (r->cores <= 0 || w->rows <= 0)
         return w->flops;
@@ -28,7 +28,7 @@ static double tiled(const struct estimate_roof *r, const struct work *w)
     return fmin(ceil(all / r->cores) * longest * r->cores, waste * w->flops + longest * r->cores);
 }
 
-double estimate_roof_us(const struct estimate_roof *r, const struct work *w)
+double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w)
 {
     return r->launch_us + fmax(tiled(r, w) / r->rate, w->bytes / r->speed);
 }

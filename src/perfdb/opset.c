@@ -68,7 +68,7 @@ static bool row_lengths(const struct op_table *t, size_t row, const struct opset
 }
 
 static bool row_work(const struct opset *s, size_t row, const struct opset_columns *c,
-                     struct arena *scratch, struct work *out)
+                     struct arena *scratch, struct call_work *out)
 {
     const struct op_table *t = &s->table;
     struct query_row stored;
@@ -93,7 +93,7 @@ static bool row_work(const struct opset *s, size_t row, const struct opset_colum
                    is_attention ? &lengths : NULL, cell_trim(table_cell(t, row, c->ep)), out);
 }
 
-bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct work *out)
+bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct call_work *out)
 {
     struct opset_columns c = columns_of(&s->table);
 
@@ -102,7 +102,7 @@ bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct
 
 /* A row that was read: its call and its time. */
 struct opset_row {
-    struct work work;
+    struct call_work work;
     double us;
     uint32_t row, call;
 };
@@ -118,7 +118,7 @@ static int by_call(const void *a, const void *b)
 
 static void add_call(struct opset *s, const struct opset_row *rows, size_t n)
 {
-    const struct work *w = &rows[0].work;
+    const struct call_work *w = &rows[0].work;
     double us = n % 2 == 1 ? rows[n / 2].us : (rows[n / 2 - 1].us + rows[n / 2].us) / 2;
     uint32_t regime = hash_add(&s->regime_of, w->regime, (uint32_t)s->regimes.n),
              first = UINT32_MAX;
@@ -188,7 +188,8 @@ void opset_free(struct opset *s)
     table_free(&s->table);
 }
 
-const struct estimate_point *opset_exact(const struct opset *s, const struct work *w, uint32_t *row)
+const struct estimate_point *opset_exact(const struct opset *s, const struct call_work *w,
+                                         uint32_t *row)
 {
     uint32_t call;
 
@@ -199,7 +200,7 @@ const struct estimate_point *opset_exact(const struct opset *s, const struct wor
     return &r->points.at[s->calls.at[call].point];
 }
 
-const struct opset_regime *opset_fitted(const struct opset *s, const struct work *w)
+const struct opset_regime *opset_fitted(const struct opset *s, const struct call_work *w)
 {
     uint32_t regime;
 
@@ -216,7 +217,7 @@ static void fit(struct opset *s, struct opset_regime *r)
     r->is_fitted = true;
 }
 
-struct opset_regime *opset_regime(struct opset *s, const struct work *w)
+struct opset_regime *opset_regime(struct opset *s, const struct call_work *w)
 {
     uint32_t regime;
 

@@ -42,17 +42,17 @@ enum status opset_read(struct opset *s, struct str kernel, const char *path, str
 void opset_free(struct opset *s);
 
 /* The call itself; NULL when no row has it. `row` of the table. */
-const struct estimate_point *opset_exact(const struct opset *s, const struct work *w,
+const struct estimate_point *opset_exact(const struct opset *s, const struct call_work *w,
                                          uint32_t *row);
 
 /* The regime of a call; NULL when no row is of it. Fitted unless the set is const. */
-struct opset_regime *opset_regime(struct opset *s, const struct work *w);
-const struct opset_regime *opset_fitted(const struct opset *s, const struct work *w);
+struct opset_regime *opset_regime(struct opset *s, const struct call_work *w);
+const struct opset_regime *opset_fitted(const struct opset *s, const struct call_work *w);
 
 /* Fits every regime. */
 void opset_fit(struct opset *s);
 
 /* The work of a row; false for a row that cannot be placed. */
-bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct work *out);
+bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct call_work *out);
 
 #endif

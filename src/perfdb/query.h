@@ -15,11 +15,11 @@
 #include "base/yaml.h"
 #include "device/device.h"
 #include "perfdb/query_match.h"
-#include "perfdb/table.h"
 #include "report/record.h"
 
+struct op_table;
 struct opset;
-struct work;
+struct call_work;
 
 enum comm_method { COMM_ALPHA_BETA, COMM_BRACKET_LINEAR };
 
@@ -124,6 +124,10 @@ struct query_set {
     struct opset *set; /* NULL: there is no such file */
 };
 
+/* The chip that a folder of the path names: NVIDIA_H200_141G; ATLAS_800_A2_376T_64G by its rate.
+ * NULL: none. */
+const struct device *query_device(const char *dir);
+
 enum status query_open(struct query_db *db, const char *dir, struct diag *d);
 void query_close(struct query_db *db);
 
@@ -141,11 +145,12 @@ enum status query_model(struct query_db *db, const struct query *q, struct str k
                         int64_t count, struct query_result *out, struct diag *d);
 enum status query_model_comm(struct query_db *db, const struct query *q, struct str kernel,
                              struct query_result *out, struct diag *d);
-void query_answer(struct opset *set, const struct work *w, bool is_exact, struct query_result *out);
+void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
+                  struct query_result *out);
 
 /* The work of a question; false when it cannot be placed. */
 bool query_work(struct query_db *db, const struct query *q, struct str kernel, int64_t count,
-                struct work *out);
+                struct call_work *out);
 
 /* A setting of a kernel in op_mapping.yaml, "" when the file says nothing: "policy.a.b" stands
  * under <policy>, kernel_overrides, <kernel>, a, b. */
@@ -166,8 +171,9 @@ enum status query_between(struct query_db *db, const struct query *q, struct str
 enum status query_attention(struct query_db *db, const struct query *q, const struct str *kernels,
                             size_t n, struct query_result *out, struct diag *d);
 
-/* strata.db-query/1, over a struct query_result. */
+/* strata.db-query/1, over a struct query_result; and one of its rows. */
 extern const struct schema query_schema;
+extern const struct record query_near_record;
 
 /*
  * Values between measured points (query_points.c). Points share everything but their coordinates

@@ -36,7 +36,7 @@ static struct work_lengths lengths_of(const struct query *q, struct cell_dims qu
 }
 
 bool query_work(struct query_db *db, const struct query *q, struct str kernel, int64_t count,
-                struct work *out)
+                struct call_work *out)
 {
     struct query_inputs in = q->inputs;
     struct work_lengths lengths = {0};
@@ -70,7 +70,7 @@ static void add_row(const struct opset *set, uint32_t row, double us, const char
     };
 }
 
-static double distance(const struct work *a, const struct work *b)
+static double distance(const struct call_work *a, const struct call_work *b)
 {
     double sum = 0;
 
@@ -80,7 +80,7 @@ static double distance(const struct work *a, const struct work *b)
 }
 
 /* The nearest rows of other regimes, or of this one; each with the field that differs. */
-static void add_missed(const struct opset *set, const struct work *w, struct query_result *out)
+static void add_missed(const struct opset *set, const struct call_work *w, struct query_result *out)
 {
     double limit = -1;
 
@@ -136,7 +136,16 @@ static void measured(const struct opset *set, const struct opset_regime *r,
     add_row(set, row, p->us, NULL, out);
 }
 
-void query_answer(struct opset *set, const struct work *w, bool is_exact, struct query_result *out)
+/* Six digits: no estimate has more, and machines differ in the last of sixteen. */
+static double six_digits(double value)
+{
+    double scale = pow(10, 5 - floor(log10(value)));
+
+    return isfinite(scale) && scale > 0 ? round(value * scale) / scale : value;
+}
+
+void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
+                  struct query_result *out)
 {
     struct opset_regime *r = opset_regime(set, w);
     struct estimate e;
@@ -158,13 +167,17 @@ void query_answer(struct opset *set, const struct work *w, bool is_exact, struct
         add_missed(set, w, out);
         return;
     }
-    out->confidence = confidence(out);
+    out->low_us = six_digits(out->low_us);
+    out->high_us = six_digits(out->high_us);
+    if (p == NULL)
+        out->latency_us = six_digits(out->latency_us);
+    out->confidence = six_digits(confidence(out));
 }
 
 /* The longer of operations and bytes at the peaks of the device. Kernels reach between the whole of
  * it and a third. */
 static void analytic(const struct device *device, const struct query *q, struct str kernel,
-                     const struct work *w, struct query_result *out)
+                     const struct call_work *w, struct query_result *out)
 {
     char type = q->inputs.n > 0 ? work_dtype(q->inputs.at[0].dtype) : 'b';
     enum peak peak = type == 'h'   ? PEAK_FP16
@@ -182,16 +195,17 @@ static void analytic(const struct device *device, const struct query *q, struct 
                                  .kernel = kernel,
                                  .rule = S("roof"),
                                  .has_interval = true,
-                                 .low_us = roof,
-                                 .high_us = 3 * roof};
-    out->confidence = confidence(out);
+                                 .low_us = six_digits(roof),
+                                 .high_us = six_digits(3 * roof)};
+    out->latency_us = six_digits(out->latency_us);
+    out->confidence = six_digits(confidence(out));
 }
 
 enum status query_model(struct query_db *db, const struct query *q, struct str kernel,
                         int64_t count, struct query_result *out, struct diag *d)
 {
     struct opset *set;
-    struct work w;
+    struct call_work w;
 
     *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
     TRY(query_set(db, kernel, &set, d));
@@ -210,7 +224,7 @@ enum status query_model_comm(struct query_db *db, const struct query *q, struct 
                              struct query_result *out, struct diag *d)
 {
     struct opset *set;
-    struct work w;
+    struct call_work w;
     double bytes = (double)q->message.bytes;
 
     *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};

@@ -114,7 +114,7 @@ static uint64_t shape_hash(uint64_t hash, struct cell_dims d, bool is_flat)
     return hash_mix(hash, d.n);
 }
 
-static void set_axes(struct work *w, unsigned n, const double *values)
+static void set_axes(struct call_work *w, unsigned n, const double *values)
 {
     w->n_axes = n;
     for (unsigned i = 0; i < n; i++)
@@ -122,7 +122,7 @@ static void set_axes(struct work *w, unsigned n, const double *values)
 }
 
 /* M, K, N and how many such products; false when the shapes are none. */
-static bool place_matmul(struct query_inputs in, struct work *w)
+static bool place_matmul(struct query_inputs in, struct call_work *w)
 {
     if (in.n < 2)
         return false;
@@ -157,7 +157,7 @@ static bool place_matmul(struct query_inputs in, struct work *w)
     return true;
 }
 
-static void place_pick(struct query_inputs in, struct work *w)
+static void place_pick(struct query_inputs in, struct call_work *w)
 {
     struct cell_dims source = in.at[0].dims;
     double width = elements((struct cell_dims){source.at + 1, source.n - 1});
@@ -169,7 +169,7 @@ static void place_pick(struct query_inputs in, struct work *w)
                size_of(&in.at[in.n - 1]);
 }
 
-static void place_cache(struct query_inputs in, struct work *w)
+static void place_cache(struct query_inputs in, struct call_work *w)
 {
     double tokens = elements(in.at[in.n - 1].dims);
 
@@ -178,7 +178,7 @@ static void place_cache(struct query_inputs in, struct work *w)
     w->bytes = 2 * (size_of(&in.at[0]) + size_of(&in.at[1])) + size_of(&in.at[in.n - 1]);
 }
 
-static void place_plain(struct str kernel, struct query_inputs in, struct work *w)
+static void place_plain(struct str kernel, struct query_inputs in, struct call_work *w)
 {
     struct cell_dims d = in.at[0].dims;
     double width = d.n > 0 ? (double)d.at[d.n - 1] : 1, all = elements(d), others = 1;
@@ -193,7 +193,8 @@ static void place_plain(struct str kernel, struct query_inputs in, struct work *
     set_axes(w, 3, (const double[]){all / width, width, others});
 }
 
-static bool place_attention(struct query_inputs in, const struct work_lengths *len, struct work *w)
+static bool place_attention(struct query_inputs in, const struct work_lengths *len,
+                            struct call_work *w)
 {
     struct cell_dims q = in.at[0].dims, k = in.n > 1 ? in.at[1].dims : (struct cell_dims){0};
     double size = k.n > 0 ? (double)k.at[k.n - 1] : 0, heads;
@@ -249,11 +250,11 @@ static uint64_t regime_of(struct query_inputs in, const struct str *formats, str
 
 bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
              const struct str *formats, const struct work_lengths *lengths, struct str extra,
-             struct work *out)
+             struct call_work *out)
 {
     bool is_attention = work_is_attention(kernel);
 
-    *out = (struct work){.units = 1, .peak = 1};
+    *out = (struct call_work){.units = 1, .peak = 1};
     in = query_normal(arena, kernel, in, str_equal(kernel, S("SwiGlu")) ? 1 : in.n + 1);
     if (!has_sizes(in))
         return false;
@@ -282,10 +283,10 @@ uint64_t work_comm_regime(int64_t tier)
     return hash_mix(WORK_COMM, (uint64_t)tier);
 }
 
-void work_of_comm(double bytes, double devices, uint64_t regime, struct work *out)
+void work_of_comm(double bytes, double devices, uint64_t regime, struct call_work *out)
 {
-    *out =
-        (struct work){.kind = WORK_COMM, .bytes = bytes, .units = 1, .peak = 1, .regime = regime};
+    *out = (struct call_work){
+        .kind = WORK_COMM, .bytes = bytes, .units = 1, .peak = 1, .regime = regime};
     set_axes(out, 2, (const double[]){bytes, devices});
     out->exact = hash_mix(hash_mix(regime, (uint64_t)bytes), (uint64_t)devices);
 }

@@ -20,7 +20,7 @@ enum work_kind {
 
 enum { WORK_AXES = 6 };
 
-struct work {
+struct call_work {
     enum work_kind kind;
     unsigned n_axes;
     double axis[WORK_AXES]; /* all above 0 */
@@ -48,10 +48,10 @@ bool work_is_attention(struct str kernel);
  * (EP size and the like). False for what cannot be placed: no inputs, dimensions below 1. */
 bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
              const struct str *formats, const struct work_lengths *lengths, struct str extra,
-             struct work *out);
+             struct call_work *out);
 
 /* A collective, and the regime of a tier of the network; a negative one stands for none. */
-void work_of_comm(double bytes, double devices, uint64_t regime, struct work *out);
+void work_of_comm(double bytes, double devices, uint64_t regime, struct call_work *out);
 uint64_t work_comm_regime(int64_t tier);
 
 /* Lengths of `seqs` equal sequences: `queries` and `keys` of each; `is_causal` halves the square.
