@@ -124,8 +124,8 @@ def _backend(name, folder):
 
 def _hook_optimizer(done):
     """Calls done() after each step of a torch optimizer; what removes that, or None without torch."""
-    torch = sys.modules.get("torch")
-    hook = getattr(getattr(getattr(torch, "optim", None), "optimizer", None), "register_optimizer_step_post_hook", None)
+    optimizers = sys.modules.get("torch.optim.optimizer")  # torch.optim hides it
+    hook = getattr(optimizers, "register_optimizer_step_post_hook", None)
     return hook(lambda *_: done()) if hook else None
 
 

@@ -128,6 +128,8 @@ int strata_inject_stop(void)
     for (uint32_t kind = 1; kind < KINDS && session.cupti.ActivityDisable != NULL; kind++)
         session.cupti.ActivityDisable(kind); /* most are not enabled, which does no harm */
     at_exit();
+    if (session.cupti.Unsubscribe != NULL)
+        session.cupti.Unsubscribe(session.subscriber); /* launches cost as before */
     return 1;
 }
 

@@ -276,6 +276,21 @@ class Recording(unittest.TestCase):
             self.assertIn("recorded in", done.stdout)
             self.assertEqual(done.stdout.splitlines()[-3:], ["[(60,)]", "3", "record.again"])
 
+    def test_steps_of_an_optimizer(self):
+        """A stand-in of torch: its hooks are called after each step of an optimizer."""
+        code = LOOP + ("import types\nhooks = []\n"
+                       "def register(hook):\n    hooks.append(hook)\n"
+                       "    return types.SimpleNamespace(remove=lambda: hooks.remove(hook))\n"
+                       "sys.modules['torch.optim.optimizer'] = types.SimpleNamespace(\n"
+                       "    register_optimizer_step_post_hook=register)\n"
+                       "import strata\n"
+                       "with strata.record(sys.argv[1], verdict=False) as r:\n"
+                       "    for i in range(4):\n        launch(b'gemm', 5)\n        hooks[0](None, (), {})\n"
+                       "print(len(hooks), len(strata.open(sys.argv[1]).sql('SELECT * FROM steps WHERE step < 4')))\n")
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_code(code, folder + "/out")
+            self.assertEqual((done.returncode, done.stdout.split()), (0, ["0", "4"]), done.stderr)
+
     def test_of_a_script(self):
         with tempfile.TemporaryDirectory() as folder:
             script = pathlib.Path(folder, "train.py")
