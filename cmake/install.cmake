@@ -1,25 +1,31 @@
-# What `make install` puts where. The installed archive is not the one the program links: its
-# objects are joined into one and every hidden symbol is made local, so that a program that links
-# it meets only strata_* names.
+# What `make install` puts where. The objects of the library are joined into one. In the installed archive every hidden
+# symbol of it is made local, so that a program that links it meets only strata_* names. With link-time optimisation,
+# which takes minutes, the program links that object too.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_LIBDIR lib) # strata.pc counts on it
 
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/install)
 
 if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
-    set(joined ${CMAKE_BINARY_DIR}/install/strata.o)
+    set(joined ${CMAKE_BINARY_DIR}/install/joined.o)
+    set(local ${CMAKE_BINARY_DIR}/install/strata.o)
     set(archive ${CMAKE_BINARY_DIR}/install/libstrata.a)
     separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
     if(CMAKE_INTERPROCEDURAL_OPTIMIZATION) # without this the joined object keeps its hidden names
-        list(APPEND flags -flto=auto -flinker-output=nolto-rel)
+        list(APPEND flags -flto=auto -flinker-output=nolto-rel -ffunction-sections -fdata-sections)
+        target_sources(strata PRIVATE ${joined})
+        set_target_properties(strata PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+        target_link_options(strata PRIVATE -Wl,--gc-sections)
     endif()
     list(FILTER flags EXCLUDE REGEX "^-fsanitize") # runtimes are linked by the final program
+    add_custom_command(OUTPUT ${joined}
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${joined} $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli>
+        DEPENDS libstrata strata_cli $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli> COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_command(OUTPUT ${archive}
-        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${joined} $<TARGET_OBJECTS:libstrata>
-        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${joined}
+        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${joined} ${local}
         COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
-        COMMAND ${CMAKE_AR} rcs ${archive} ${joined}
-        DEPENDS libstrata $<TARGET_OBJECTS:libstrata> COMMAND_EXPAND_LISTS VERBATIM)
+        COMMAND ${CMAKE_AR} rcs ${archive} ${local}
+        DEPENDS ${joined} VERBATIM)
     add_custom_target(archive ALL DEPENDS ${archive})
     configure_file(cmake/strata.pc.in install/strata.pc @ONLY)
     install(FILES ${archive} TYPE LIB)
