@@ -1,6 +1,6 @@
 # What `make install` puts where. The objects of the library are joined into one. In the installed archive every hidden
-# symbol of it is made local, so that a program that links it meets only strata_* names. With link-time optimisation,
-# which takes minutes, the program links that object too.
+# symbol of it is made local, so that a program that links it meets only strata_* names. The shared library is that
+# object, and so is the program after link-time optimisation, which takes minutes.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_LIBDIR lib) # strata.pc counts on it
 
@@ -17,22 +17,31 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
         set_target_properties(strata PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
         target_link_options(strata PRIVATE -Wl,--gc-sections)
     endif()
-    list(FILTER flags EXCLUDE REGEX "^-fsanitize") # runtimes are linked by the final program
+    list(FILTER flags EXCLUDE REGEX "^-fsanitize|libasan") # runtimes are linked by the final program
+    set(parts $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli> $<TARGET_OBJECTS:strata_api>)
     add_custom_command(OUTPUT ${joined}
-        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${joined} $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli>
-        DEPENDS libstrata strata_cli $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli> COMMAND_EXPAND_LISTS VERBATIM)
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${joined} ${parts}
+        DEPENDS libstrata strata_cli strata_api ${parts} COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_command(OUTPUT ${archive}
         COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${joined} ${local}
         COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
         COMMAND ${CMAKE_AR} rcs ${archive} ${local}
         DEPENDS ${joined} VERBATIM)
     add_custom_target(archive ALL DEPENDS ${archive})
+    # libstrata.so.0. Its number changes when a function goes or changes its meaning.
+    add_library(strata_shared SHARED ${joined})
+    set_target_properties(strata_shared PROPERTIES OUTPUT_NAME strata SOVERSION 0 VERSION ${STRATA_VERSION}
+        LINKER_LANGUAGE C LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/strata.map)
+    target_link_options(strata_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/strata.map
+        -Wl,-Bsymbolic -Wl,--gc-sections)
+    target_link_libraries(strata_shared PRIVATE ${STRATA_LINKS})
+    install(TARGETS strata_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     configure_file(cmake/strata.pc.in install/strata.pc @ONLY)
     install(FILES ${archive} TYPE LIB)
     install(DIRECTORY include/strata TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
     install(FILES ${CMAKE_BINARY_DIR}/install/strata.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run
-        ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")
+        ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS} ${STRATA_RUNTIME}")
 endif()
 
 if(NOT TARGET strata)
