@@ -28,6 +28,7 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
         COMMAND ${CMAKE_AR} rcs ${archive} ${local}
         DEPENDS ${joined} VERBATIM)
     add_custom_target(archive ALL DEPENDS ${archive})
+    set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
     # libstrata.so.0. Its number changes when a function goes or changes its meaning.
     add_library(strata_shared SHARED ${joined})
     set_target_properties(strata_shared PROPERTIES OUTPUT_NAME strata SOVERSION 0 VERSION ${STRATA_VERSION}
@@ -42,6 +43,31 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
     install(FILES ${CMAKE_BINARY_DIR}/install/strata.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     add_test(NAME install.example COMMAND ${CMAKE_SOURCE_DIR}/tests/install/run
         ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS} ${STRATA_RUNTIME}")
+endif()
+
+# The Python module, where the Python of the prefix looks: Debian has a folder of its own for its packages.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+install(CODE "set(python_dir lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages)
+if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+    set(python_dir lib/python3/dist-packages)
+elseif(EXISTS /etc/debian_version)
+    string(REPLACE site-packages dist-packages python_dir \${python_dir})
+endif()" COMPONENT python)
+install(DIRECTORY python/strata DESTINATION "\${python_dir}" COMPONENT python
+    FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+# The Python module over the shared library; recordings on stand-ins of CUDA. Into a Python that is not built for them
+# the sanitizers' runtimes are preloaded.
+if(TARGET strata_shared AND NOT CMAKE_CROSSCOMPILING)
+    find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH) # the one that has Debian's NumPy
+    add_test(NAME python.module COMMAND ${DEBIAN_PYTHON} ${CMAKE_SOURCE_DIR}/tests/python/check.py
+        $<TARGET_FILE:strata_shared> ${CMAKE_BINARY_DIR}/tests/fake-cupti/libcuda.so.1
+        ${CMAKE_BINARY_DIR}/tests/fake-cupti/libcupti.so $<TARGET_FILE:inject>)
+    if(CMAKE_C_FLAGS MATCHES "fsanitize=.*address")
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
+            OUTPUT_VARIABLE libasan OUTPUT_STRIP_TRAILING_WHITESPACE)
+        set_tests_properties(python.module PROPERTIES ENVIRONMENT
+            "LD_PRELOAD=${libasan};ASAN_OPTIONS=detect_leaks=0")
+    endif()
 endif()
 
 if(NOT TARGET strata)
@@ -93,3 +119,4 @@ if("COMMAND(completion)" IN_LIST commands)
     install(FILES ${made}/strata.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 add_custom_target(printed ALL DEPENDS ${printed})
+
