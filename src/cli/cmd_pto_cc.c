@@ -23,8 +23,7 @@ struct args {
     bool compile_only, what_if, timeline, lines;
 };
 
-static const struct args defaults = {
-    .job = {.blocks = 1}, .top = 10, .rtol = 1e-3, .atol = 1e-5, .timeout_s = 60};
+static const struct args defaults = {.top = 10, .rtol = 1e-3, .atol = 1e-5, .timeout_s = 60};
 
 static const char *const cores[] = {"auto", "aic", "aiv", "mix", NULL};
 static const char *const targets[] = {"a2a3", "a5", NULL};
@@ -34,6 +33,8 @@ static const struct opt options[] = {
     OPT_LIST('I', "include", "DIR", struct args, job.includes, "folder of headers; repeatable"),
     OPT_LIST('D', "define", "NAME[=VALUE]", struct args, job.defines, "macro; repeatable"),
     OPT_FLAG(0, "compile-only", struct args, compile_only, "compile, do not run"),
+    OPT_STRING(0, "entry", "NAME", struct args, job.entry,
+               "function to run (default: kernel_entry, else the first kernel)"),
     OPT_GROUP("Arguments"),
     OPT_STRING(0, "arg-spec", "FILE", struct args, arg_spec, "all arguments, as JSON"),
     OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, set_args,
@@ -54,7 +55,7 @@ static const struct opt options[] = {
                "chip model (default: Ascend910B1, or Ascend950 for a5)"),
     OPT_INT(0, "block", "N", struct args, job.block, 0, 100000, "block to run (default: 0)"),
     OPT_INT(0, "blocks", "N", struct args, job.blocks, 1, 100000,
-            "number of blocks of the launch (default: 1)"),
+            "number of blocks (default: as the source launches it, else 1)"),
     OPT_INT(0, "timeout", "SECONDS", struct args, timeout_s, 1, 86400,
             "time limit of compiler and kernel (default: 60)"),
     OPT_GROUP("Output"),

@@ -224,6 +224,21 @@ static enum status make_object(const struct cxx_job *job, const char *compiler, 
     return status;
 }
 
+/* The object of a preprocessed text: compiled before, or now. */
+static enum status find_object(const struct cxx_job *job, const struct probe_result *compiler,
+                               const char *cache, struct str text, struct arena *arena,
+                               struct cxx_object *out, struct diag *d)
+{
+    uint64_t key = hash_mix(hash_bytes(text), hash_bytes(str_of(compiler->path)));
+
+    if (compiler->version)
+        key = hash_mix(key, hash_bytes(str_of(compiler->version)));
+    const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
+    out->path = arena_printf(arena, "%s.so", stem);
+    out->was_there = fs_exists(out->path);
+    return out->was_there ? ST_OK : make_object(job, compiler->path, stem, text, arena, out, d);
+}
+
 enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
                         struct diag *d)
 {
@@ -242,11 +257,15 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
     add(&line, job->source);
     TRY(run_compiler(&line, job, arena, &done, d));
     out->took = done.took;
-    uint64_t key = hash_mix(hash_bytes(done.out), hash_bytes(str_of(compiler.path)));
-    if (compiler.version)
-        key = hash_mix(key, hash_bytes(str_of(compiler.version)));
-    const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
-    out->path = arena_printf(arena, "%s.so", stem);
-    out->was_there = fs_exists(out->path);
-    return out->was_there ? ST_OK : make_object(job, compiler.path, stem, done.out, arena, out, d);
+    struct text adapted = {0};
+    struct str text = done.out;
+    enum status status = ST_OK;
+    if (job->adapt) {
+        status = job->adapt(job->ctx, done.out, headers, &adapted, d);
+        text = text_view(&adapted);
+    }
+    if (status == ST_OK)
+        status = find_object(job, &compiler, cache, text, arena, out, d);
+    text_free(&adapted);
+    return status;
 }

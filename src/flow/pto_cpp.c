@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/char.h"
 #include "base/fs.h"
 #include "base/mapfile.h"
 #include "base/now.h"
@@ -50,17 +51,60 @@ struct cpp_objects {
     const char *object[2]; /* cube, vector; NULL: that side has no part */
 };
 
+struct cpp_side {
+    const struct pto_cpp_job *job;
+    struct pto_cpp_run *run;
+    const char *source;
+    bool is_cube, is_first;
+};
+
+/* Finds where the kernel begins. */
+static enum status adapt(void *ctx, struct str text, const char *headers, struct text *out,
+                         struct diag *d)
+{
+    struct cpp_side *s = ctx;
+    struct launch launch;
+    struct launch_job job = {.text = text,
+                             .source = str_of(s->source),
+                             .headers = str_of(headers),
+                             .wanted = str_of(s->job->entry ? s->job->entry : ""),
+                             .is_cube = s->is_cube};
+
+    TRY(launch_find(&job, &s->run->arena, &launch, d));
+    launch_write(&job, &launch, out);
+    if (!s->is_first)
+        return ST_OK;
+    s->run->launch = launch;
+    if (launch.n_entries > 1 && !s->job->entry)
+        diag_add(d, SEV_NOTE, "pto-cpp.entries", (struct where){.path = s->source},
+                 "%zu functions can be run (%.*s%s); this is %.*s, --entry NAME chooses another",
+                 launch.n_entries, STR_ARGS(launch.others),
+                 str_contains(launch.others, launch.call) ? "" : "; ..", STR_ARGS(launch.call));
+    return ST_OK;
+}
+
 static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_run *r, bool is_cube,
                                 struct cpp_objects *l, struct diag *d)
 {
     const char *source = is_cube || !job->vector_source ? job->source : job->vector_source;
-    struct cxx_job c = {.source = source, .includes = job->includes, .limit_ms = job->limit_ms};
+    struct cpp_side side = {job, r, source, is_cube, is_cube || r->side == SHAPE_AIV};
+    struct cxx_job c = {.source = source,
+                        .includes = job->includes,
+                        .limit_ms = job->limit_ms,
+                        .adapt = adapt,
+                        .ctx = &side};
+    static const char *const defines[2][2][4] = {
+        {{"__DAV_VEC__", "__DAV_C220_VEC__", "__CCE_AICORE__=220", "__NPU_ARCH__=2201"},
+         {"__DAV_CUBE__", "__DAV_C220_CUBE__", "__CCE_AICORE__=220", "__NPU_ARCH__=2201"}},
+        {{"__DAV_VEC__", "__DAV_C310_VEC__", "__CCE_AICORE__=310", "__NPU_ARCH__=3510"},
+         {"__DAV_CUBE__", "__DAV_C310_CUBE__", "__CCE_AICORE__=310", "__NPU_ARCH__=3510"}},
+    };
     struct cxx_object object;
 
     for (size_t i = 0; i < job->defines.n; i++)
         vec_push(&c.defines, job->defines.at[i]);
-    vec_push(&c.defines, is_cube ? "__DAV_CUBE__" : "__DAV_VEC__");
-    vec_push(&c.defines, job->arch == PTO_A5 ? "__NPU_ARCH__=3510" : "__NPU_ARCH__=2201");
+    for (size_t i = 0; i < ARRAY_LEN(defines[0][0]); i++)
+        vec_push(&c.defines, defines[job->arch == PTO_A5][is_cube][i]);
     enum status status = cxx_compile(&c, &r->arena, &object, d);
     vec_free(&c.defines);
     TRY(status);
@@ -68,6 +112,17 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     r->was_compiled = r->was_compiled || !object.was_there;
     r->compile_ms += (double)object.took / 1e6;
     return ST_OK;
+}
+
+/* A name of the dialect's text. */
+static struct str name_of(struct arena *arena, struct str stem)
+{
+    char *name = arena_cstr(arena, stem);
+
+    for (size_t i = 0; i < stem.n; i++)
+        if (!char_is_word(name[i]))
+            name[i] = '_';
+    return stem.n > 0 && char_is_digit(name[0]) ? arena_format(arena, "_%s", name) : str_of(name);
 }
 
 static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
@@ -81,7 +136,7 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
     struct str path = str_of(job->source), base = path;
     while (str_find_char(base, '/') < base.n)
         base = str_part(base, str_find_char(base, '/') + 1, base.n);
-    r->name = fs_safe_name(&r->arena, str_part(base, 0, str_find_char(base, '.')), '_');
+    r->name = name_of(&r->arena, str_part(base, 0, str_find_char(base, '.')));
     r->side = job->side >= 0       ? (enum shape)job->side
               : job->vector_source ? SHAPE_MIX
                                    : side_of(path, text);
@@ -226,7 +281,7 @@ static void load_core(struct pto_host *h, int object, uint32_t core)
              "the source does not include pto/pto-inst.hpp");
     if (o.entry == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-             "the source has no extern \"C\" kernel_entry(int64_t *args)");
+             "kernel_entry(int64_t *args) is not extern \"C\"");
     pto_host_add(h, core, &o, ours->core_args[core]);
 }
 
@@ -254,7 +309,7 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
     struct pto_host_buffer *buffers = ARENA_ARRAY(&r->arena, struct pto_host_buffer, SLOT_COUNT);
     struct pto_host_setup setup = {.arch = job->arch,
                                    .block = (int32_t)job->block,
-                                   .blocks = (int32_t)(job->blocks > 0 ? job->blocks : 1),
+                                   .blocks = (int32_t)job->blocks,
                                    .buffers = buffers,
                                    .n_buffers = r->buffers.n,
                                    .max_calls = MOST_CALLS,

@@ -14,9 +14,8 @@
 #ifndef AICORE
 #define AICORE
 #endif
-#ifndef __global__
-#define __global__
-#endif
+#undef __global__
+#define __global__ __attribute__((strata_kernel)) // strata looks for it
 #define __ubuf__
 #define __cbuf__
 #define __ca__

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <type_traits>
+#include <utility>
 
 #include <pto/common/element.hpp>
 #include <strata/pto_host.h>
@@ -118,6 +120,38 @@ class instruction
     strata_pto_attr attrs_[4];
     int n_views_ = 0;
 };
+
+// Blocks of a launch, kernel<<<blocks, l2, stream>>>(x).
+inline int64_t launched = 0;
+template <class N> inline void launch(N blocks)
+{
+    launched = static_cast<int64_t>(blocks);
+}
+
+// An argument slot as a parameter of the kernel: an address, or the bits of a value.
+template <class T> inline T parameter(int64_t slot)
+{
+    if constexpr (std::is_pointer<T>::value) {
+        return (T)slot;
+    } else if constexpr (std::is_integral<T>::value || std::is_enum<T>::value) {
+        return static_cast<T>(slot);
+    } else if constexpr (std::is_convertible<float, T>::value) {
+        float x;
+        __builtin_memcpy(&x, &slot, sizeof(x));
+        return T(x);
+    } else {
+        return T{};
+    }
+}
+template <class R, class... P, std::size_t... I>
+inline void enter_with(R (*kernel)(P...), int64_t *args, std::index_sequence<I...>)
+{
+    (void)kernel(parameter<std::decay_t<P>>(args[I])...);
+}
+template <class R, class... P> inline void enter_with(R (*kernel)(P...), int64_t *args)
+{
+    enter_with(kernel, args, std::index_sequence_for<P...>());
+}
 
 } // namespace strata_pto
 

@@ -38,7 +38,19 @@ inline int64_t get_block_idx()
 }
 inline int64_t get_block_num()
 {
-    return strata_pto::host->blocks;
+    const int64_t given = strata_pto::host->blocks;
+    return given > 0 ? given : strata_pto::launched > 0 ? strata_pto::launched : 1;
+}
+// The same as values.
+inline const struct strata_block_idx {
+    operator int64_t() const { return get_block_idx(); }
+} block_idx;
+inline const struct strata_block_num {
+    operator int64_t() const { return get_block_num(); }
+} block_num;
+inline int64_t get_coreid()
+{
+    return get_block_idx();
 }
 #ifndef get_subblockid
 inline int64_t get_subblockid()
