@@ -235,6 +235,7 @@ static enum status find_object(const struct cxx_job *job, const struct probe_res
         key = hash_mix(key, hash_bytes(str_of(compiler->version)));
     const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
     out->path = arena_printf(arena, "%s.so", stem);
+    out->key = key;
     out->was_there = fs_exists(out->path);
     return out->was_there ? ST_OK : make_object(job, compiler->path, stem, text, arena, out, d);
 }

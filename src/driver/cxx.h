@@ -26,6 +26,7 @@ struct cxx_job {
 
 struct cxx_object {
     const char *path; /* in the arena */
+    uint64_t key;     /* of what is in it */
     bool was_there;   /* compiled before */
     nanos took;       /* preprocessing and compiling */
 };

@@ -16,6 +16,7 @@
 #include "base/cancel.h"
 #include "base/char.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/mapfile.h"
 #include "base/now.h"
 #include "base/sandbox.h"
@@ -40,6 +41,8 @@ static enum shape side_of(struct str path, struct str text)
         return SHAPE_AIC;
     if (str_contains(path, S("/aiv/")) || str_contains(path, S("_aiv.")))
         return SHAPE_AIV;
+    if (str_contains(text, S("_aic(")) && str_contains(text, S("_aiv(")))
+        return SHAPE_MIX;
     bool is_cube = str_contains(text, S("TMATMUL")),
          is_vector = str_contains(text, S("__DAV_VEC__"));
     if (is_cube && is_vector)
@@ -109,6 +112,7 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     vec_free(&c.defines);
     TRY(status);
     l->object[!is_cube] = object.path;
+    r->key = hash_mix(r->key, object.key);
     r->was_compiled = r->was_compiled || !object.was_there;
     r->compile_ms += (double)object.took / 1e6;
     return ST_OK;
@@ -313,11 +317,12 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                                    .buffers = buffers,
                                    .n_buffers = r->buffers.n,
                                    .max_calls = MOST_CALLS,
-                                   .mark = &ours->mark,
                                    .fail = fail};
     struct pto_host_lines lines = {0};
     struct text text = {0};
 
+    ours = r->memory;
+    setup.mark = &ours->mark;
     for (size_t i = 0; i < r->buffers.n; i++)
         buffers[i] = (struct pto_host_buffer){r->buffers.at[i].slot->name, r->buffers.at[i].data,
                                               r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
@@ -422,7 +427,6 @@ static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r
     int out = memfd_create("strata-stream", MFD_CLOEXEC);
     if (out < 0)
         return diag_fail(d, ST_IO, "pto-cpp.memory", where, "no memory to run the kernel");
-    ours = r->memory;
     pid_t child = fork();
     if (child == 0)
         run_kernel(job, r, l, out);

@@ -19,7 +19,7 @@ struct pto_cpp_job {
     enum pto_arch arch;
     int side;                      /* enum shape, or -1: as path and text say */
     const struct slots *slots;     /* NULL: drafted from the source */
-    const struct slots *overrides; /* values in place of drafted ones; NULL: none */
+    const struct slots *overrides; /* values and fills in place of drafted ones; NULL: none */
     int64_t block, blocks;         /* blocks 0: as the source launches it, else 1 */
     int64_t limit_ms;              /* 0: a minute */
     uint64_t seed;
@@ -47,6 +47,7 @@ struct pto_cpp_run {
     VEC_OF(uint32_t) lines; /* of the source, by line of the text */
     VEC_OF(struct pto_cpp_buffer) buffers;
     uint64_t calls;
+    uint64_t key;      /* of what was compiled: sources, headers, compiler */
     bool was_compiled; /* now, not before */
     double compile_ms, run_ms;
     struct pto_cpp_memory *memory;

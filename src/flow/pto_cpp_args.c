@@ -213,6 +213,14 @@ enum status pto_cpp_arguments(const struct pto_cpp_job *job, struct pto_cpp_run 
     return ST_OK;
 }
 
+static void override(struct slot *s, const struct slot *with)
+{
+    if (!s->is_tensor)
+        s->value = with->value;
+    else if (with->fill.n > 0)
+        s->fill = with->fill;
+}
+
 void pto_cpp_draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t dim)
 {
     r->slots.n = 0;
@@ -224,5 +232,5 @@ void pto_cpp_draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t
     for (size_t i = 0; job->overrides && i < job->overrides->n; i++)
         for (size_t k = 0; k < r->slots.n; k++)
             if (r->slots.at[k].index == job->overrides->at[i].index)
-                r->slots.at[k].value = job->overrides->at[i].value;
+                override(&r->slots.at[k], &job->overrides->at[i]);
 }

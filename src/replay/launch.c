@@ -115,11 +115,11 @@ static struct str name_before(struct str head)
     size_t begin = head.n;
 
     if (begin > 0 && head.at[begin - 1] == '>')
-        for (size_t depth = 0; begin > 0;) {
-            begin--;
-            depth += head.at[begin] == '>';
-            depth -= head.at[begin] == '<';
-            if (depth == 0)
+        for (int depth = 0, inside = 0; begin > 0;) {
+            char c = head.at[--begin];
+            inside += (c == ')') - (c == '(');
+            depth += inside == 0 ? (c == '>') - (c == '<') : 0;
+            if (depth == 0 && inside == 0)
                 break;
         }
     while (begin > 0 && (char_is_word(head.at[begin - 1]) || head.at[begin - 1] == ':'))
@@ -133,10 +133,12 @@ static size_t find_params(struct str head)
     int depth = 0;
 
     for (size_t i = 0; i < head.n; i++) {
-        depth += head.at[i] == '<';
-        depth -= head.at[i] == '>';
-        if (head.at[i] == '(' && depth <= 0)
+        depth += (head.at[i] == '<') - (head.at[i] == '>');
+        if (head.at[i] != '(')
+            continue;
+        if (depth <= 0)
             return i;
+        i = skip_brackets(head, i, '(', ')') - 1;
     }
     return head.n;
 }
