@@ -417,6 +417,20 @@ static enum status receive(struct pto_cpp_run *r, int in, struct diag *d)
     return diag_fail(d, ST_IO, "pto-cpp.memory", where, "the stream of the kernel is lost");
 }
 
+/* Half a conversation is simulated: that must not look like a whole one. */
+static void tell_ranks(const struct pto_cpp_job *job, const struct pto_cpp_run *r, struct diag *d)
+{
+    const struct pto_host_mark *m = &r->memory->mark;
+    struct where where = {job->source, (uint64_t)m->rank_line, 0};
+
+    if (m->between_ranks > 0)
+        diag_add(d, SEV_WARN, "pto-cpp.one-rank", where,
+                 "%llu %s with other ranks, which are not simulated: what is sent goes to the "
+                 "kernel's own tensors, and a wait ends as soon as the cost model lets it",
+                 (unsigned long long)m->between_ranks,
+                 m->between_ranks == 1 ? "exchange" : "exchanges");
+}
+
 static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                             const struct cpp_objects *l, struct diag *d)
 {
@@ -440,25 +454,32 @@ static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r
 }
 
 /* The first failure is told when no dimension fits. */
-enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
+static enum status run_drafted(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                               const struct cpp_objects *l, struct diag *d)
 {
-    struct cpp_objects l = {0};
     struct diag quiet;
 
-    TRY(compile(job, r, &l, d));
-    if (!r->is_drafted)
-        return run_once(job, r, &l, d);
     diag_init(&quiet);
     enum status status = ST_FORMAT;
     for (size_t i = 0; i < ARRAY_LEN(draft_dims) && status != ST_OK && status != ST_CANCELLED &&
                        status != ST_LIMIT;
          i++) {
         pto_cpp_draft(job, r, draft_dims[i]);
-        status = run_once(job, r, &l, &quiet);
+        status = run_once(job, r, l, &quiet);
     }
     diag_fini(&quiet);
     if (status == ST_OK || status == ST_CANCELLED)
         return status;
     pto_cpp_draft(job, r, draft_dims[0]);
-    return run_once(job, r, &l, d);
+    return run_once(job, r, l, d);
+}
+
+enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
+{
+    struct cpp_objects l = {0};
+
+    TRY(compile(job, r, &l, d));
+    TRY(r->is_drafted ? run_drafted(job, r, &l, d) : run_once(job, r, &l, d));
+    tell_ranks(job, r, d);
+    return ST_OK;
 }
