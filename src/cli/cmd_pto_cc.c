@@ -211,6 +211,26 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
     return status;
 }
 
+/* The text, with the line of the source behind each line of it. */
+static enum status emit(struct session *s, const char *path, const struct pto_cpp_run *r)
+{
+    struct str rest = text_view(&r->text), line;
+    struct text out = {0};
+
+    for (size_t i = 1; str_split(&rest, '\n', &line); i++) {
+        text_put(&out, line);
+        if (i < r->lines.n && r->lines.at[i] > 0)
+            text_format(&out, " // line %u", r->lines.at[i]);
+        if (rest.n > 0 || line.n > 0)
+            text_char(&out, '\n');
+    }
+    enum status status = outfile_save(path, text_view(&out), &s->diag);
+    text_free(&out);
+    if (status == ST_OK)
+        session_wrote(s, path);
+    return status;
+}
+
 static enum status run_all(struct session *s, const struct args *a, struct pto_cpp_run *r,
                            const struct pto_cpp_job *job, struct pto_sim_run *x)
 {
@@ -222,10 +242,8 @@ static enum status run_all(struct session *s, const struct args *a, struct pto_c
         TRY(write_spec(s, a, r));
     if (status != ST_OK || a->compile_only)
         return status;
-    if (a->emit) {
-        TRY(outfile_save(a->emit, text_view(&r->text), &s->diag));
-        session_wrote(s, a->emit);
-    }
+    if (a->emit)
+        TRY(emit(s, a->emit, r));
     TRY(use_buffers(s, a, r, x));
     if (r->is_drafted && r->slots.n > 0)
         diag_add(&s->diag, SEV_WARN, "pto-cpp.guessed", (struct where){.path = job->source},

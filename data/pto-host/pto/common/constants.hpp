@@ -70,6 +70,8 @@ enum event_t {
 
 enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
+enum atomic_type_t { ATOMIC_NONE, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8 };
+enum atomic_op_t { ATOMIC_SUM };
 enum mem_dsb_t { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ };
 
 namespace pto
