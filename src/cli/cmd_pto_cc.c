@@ -77,6 +77,11 @@ static const struct example examples[] = {
     {0},
 };
 
+static enum pto_arch arch_of(const struct args *a)
+{
+    return a->target == 1 ? PTO_A5 : PTO_A2A3;
+}
+
 static enum status read_args(struct session *s, const struct args *a, struct slots *slots)
 {
     if (a->arg_spec)
@@ -186,7 +191,7 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
                               .source = r->source,
                               .is_flagged = true,
                               .chip = str_of(a->chip),
-                              .target = (int)a->job.arch,
+                              .target = (int)arch_of(a),
                               .blocks = 1,
                               .watches_races = true};
 
@@ -263,7 +268,7 @@ static int run(struct session *s, const void *args)
 
     job.source = s->operands.at[0];
     job.vector_source = s->operands.n > 1 ? s->operands.at[1] : NULL;
-    job.arch = a->target == 1 ? PTO_A5 : PTO_A2A3;
+    job.arch = arch_of(a);
     job.side = a->core - 1;
     job.limit_ms = a->timeout_s * 1000;
     enum status status = read_args(s, a, &slots);
