@@ -66,7 +66,7 @@ static enum status adapt(void *ctx, struct str text, const char *headers, struct
                          struct diag *d)
 {
     struct cpp_side *s = ctx;
-    struct launch launch;
+    struct kernel_start launch;
     struct launch_job job = {.text = text,
                              .source = str_of(s->source),
                              .headers = str_of(headers),

@@ -36,8 +36,9 @@ struct pto_cpp_buffer {
 
 struct pto_cpp_run {
     struct arena arena;
-    struct str name;      /* of the kernel: the stem of its file */
-    struct launch launch; /* where it begins; its parameters are the slots unless it has_slots */
+    struct str name; /* of the kernel: the stem of its file */
+    struct kernel_start
+        launch; /* where it begins; its parameters are the slots unless it has_slots */
     struct slots slots;
     bool is_drafted;
     int64_t draft_dim; /* of its tensors */

@@ -12,28 +12,28 @@ enum { MOST_OTHERS = 6 };
 enum launch_sort { SORT_KERNEL, SORT_HALF, SORT_INSTANCE, SORT_LAUNCHER, SORT_BARE, SORT_NONE };
 
 /* A function at the level of namespaces. */
-struct func {
+struct launch_func {
     enum launch_sort sort;
     struct str scope; /* namespaces around it, "a::b::" */
     struct str name;  /* with template arguments */
     struct str params;
 };
 
-struct scan {
+struct launch_scan {
     const struct launch_job *job;
     struct arena *arena;
     size_t at;
     struct str file; /* that the text here comes from */
     bool is_system;  /* a header of the compiler */
     VEC_OF(struct str) scopes;
-    VEC_OF(struct func) funcs;
+    VEC_OF(struct launch_func) funcs;
     bool has_slots;
 };
 
 /* ---- reading ---- */
 
 /* "# 12 "file.cpp" 1 3" at the begin of a line. */
-static size_t read_marker(struct scan *s, struct str line)
+static size_t read_marker(struct launch_scan *s, struct str line)
 {
     size_t open = str_find_char(line, '"');
     struct str rest = str_part(line, open + 1, line.n);
@@ -81,7 +81,7 @@ static size_t skip_brackets(struct str t, size_t at, char open, char close)
 }
 
 /* The head of a declaration with blanks in place of markers and attributes. */
-static struct str plain_head(struct scan *s, struct str head, bool *has_mark)
+static struct str plain_head(struct launch_scan *s, struct str head, bool *has_mark)
 {
     char *copy = arena_cstr(s->arena, head);
     struct str out = {copy, head.n};
@@ -148,8 +148,8 @@ static bool is_half(struct str name, bool is_cube)
     return name.n > 4 && str_ends(name, is_cube ? S("_aic") : S("_aiv"));
 }
 
-static enum launch_sort sort_of(struct scan *s, struct str name, struct str before, struct str body,
-                                bool has_mark)
+static enum launch_sort sort_of(struct launch_scan *s, struct str name, struct str before,
+                                struct str body, bool has_mark)
 {
     bool is_local = str_contains(before, S("static")) || str_contains(before, S("inline"));
 
@@ -165,7 +165,7 @@ static enum launch_sort sort_of(struct scan *s, struct str name, struct str befo
     return SORT_BARE;
 }
 
-static struct str scope_of(struct scan *s)
+static struct str scope_of(struct launch_scan *s)
 {
     struct str scope = S("");
 
@@ -177,7 +177,7 @@ static struct str scope_of(struct scan *s)
 }
 
 /* A declaration, or a definition with its body. */
-static void read_decl(struct scan *s, struct str head, struct str body)
+static void read_decl(struct launch_scan *s, struct str head, struct str body)
 {
     bool has_mark, is_instance = false;
 
@@ -203,16 +203,17 @@ static void read_decl(struct scan *s, struct str head, struct str body)
         return;
     if (str_equal(name, S("kernel_entry")))
         s->has_slots = true;
-    struct func f = {.sort = is_instance ? SORT_INSTANCE : sort_of(s, name, before, body, has_mark),
-                     .scope = scope_of(s),
-                     .name = name,
-                     .params = str_part(head, open + 1, end - open - 2)};
+    struct launch_func f = {.sort = is_instance ? SORT_INSTANCE
+                                                : sort_of(s, name, before, body, has_mark),
+                            .scope = scope_of(s),
+                            .name = name,
+                            .params = str_part(head, open + 1, end - open - 2)};
     if (f.sort != SORT_NONE)
         vec_push(&s->funcs, f);
 }
 
 /* "namespace a {" and "extern "C" {" are looked into. */
-static bool enter_scope(struct scan *s, struct str head)
+static bool enter_scope(struct launch_scan *s, struct str head)
 {
     bool has_mark;
 
@@ -229,7 +230,7 @@ static bool enter_scope(struct scan *s, struct str head)
     return true;
 }
 
-static void read_all(struct scan *s)
+static void read_all(struct launch_scan *s)
 {
     struct str t = s->job->text;
     size_t begin = 0;
@@ -288,12 +289,12 @@ static bool is_stem(struct str name, struct str path)
     return str_equal(name, str_part(path, 0, str_find_char(path, '.')));
 }
 
-static const struct func *choose(const struct scan *s, struct launch *out)
+static const struct launch_func *choose(const struct launch_scan *s, struct kernel_start *out)
 {
-    const struct func *found = NULL;
+    const struct launch_func *found = NULL;
 
     for (size_t i = 0; i < s->funcs.n; i++) {
-        const struct func *f = &s->funcs.at[i];
+        const struct launch_func *f = &s->funcs.at[i];
         if (s->job->wanted.n > 0) {
             if (!found && is_named(f->name, s->job->wanted))
                 found = f;
@@ -303,7 +304,7 @@ static const struct func *choose(const struct scan *s, struct launch *out)
         }
     }
     for (size_t i = 0; found && i < s->funcs.n; i++) {
-        const struct func *f = &s->funcs.at[i];
+        const struct launch_func *f = &s->funcs.at[i];
         if (f->sort != found->sort)
             continue;
         if (out->n_entries++ < MOST_OTHERS)
@@ -313,7 +314,7 @@ static const struct func *choose(const struct scan *s, struct launch *out)
     return found;
 }
 
-static enum status tell_none(const struct scan *s, struct diag *d)
+static enum status tell_none(const struct launch_scan *s, struct diag *d)
 {
     struct where where = {.path = arena_cstr(s->arena, s->job->source)};
     struct str names = S("");
@@ -330,16 +331,16 @@ static enum status tell_none(const struct scan *s, struct diag *d)
                      "__global__ function, an instance of a template or a device function");
 }
 
-enum status launch_find(const struct launch_job *job, struct arena *arena, struct launch *out,
+enum status launch_find(const struct launch_job *job, struct arena *arena, struct kernel_start *out,
                         struct diag *d)
 {
-    struct scan s = {.job = job, .arena = arena};
+    struct launch_scan s = {.job = job, .arena = arena};
     enum status status = ST_OK;
 
-    *out = (struct launch){0};
+    *out = (struct kernel_start){0};
     read_all(&s);
     out->has_slots = s.has_slots && job->wanted.n == 0;
-    const struct func *f = out->has_slots ? NULL : choose(&s, out);
+    const struct launch_func *f = out->has_slots ? NULL : choose(&s, out);
     if (f) {
         out->call = arena_format(arena, "%.*s%.*s", STR_ARGS(f->scope), STR_ARGS(f->name));
         out->n_params = entry_params(arena, f->params, &out->params);
@@ -377,7 +378,7 @@ static struct str first_value(struct str inside)
     return inside;
 }
 
-void launch_write(const struct launch_job *job, const struct launch *l, struct text *out)
+void launch_write(const struct launch_job *job, const struct kernel_start *l, struct text *out)
 {
     struct str rest = job->text;
 
@@ -405,7 +406,7 @@ void launch_write(const struct launch_job *job, const struct launch *l, struct t
                     STR_ARGS(l->call));
 }
 
-void launch_slots(const struct launch *l, int64_t dim, struct arena *arena, struct slots *out)
+void launch_slots(const struct kernel_start *l, int64_t dim, struct arena *arena, struct slots *out)
 {
     for (size_t i = 0; i < l->n_params && i < SLOT_LOCAL; i++) {
         const struct entry_param *p = &l->params[i];

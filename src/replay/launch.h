@@ -27,7 +27,7 @@ struct launch_job {
     bool is_cube;
 };
 
-struct launch {
+struct kernel_start {
     bool has_slots;  /* kernel_entry() is there; the rest is empty */
     struct str call; /* as it can be called: namespace and template arguments included */
     struct entry_param *params;
@@ -37,13 +37,14 @@ struct launch {
 };
 
 /* ST_NOT_FOUND, told, when there is none. */
-enum status launch_find(const struct launch_job *job, struct arena *arena, struct launch *out,
+enum status launch_find(const struct launch_job *job, struct arena *arena, struct kernel_start *out,
                         struct diag *d);
 
 /* The text with launches as calls, followed by the kernel_entry() that calls the entry. */
-void launch_write(const struct launch_job *job, const struct launch *l, struct text *out);
+void launch_write(const struct launch_job *job, const struct kernel_start *l, struct text *out);
 
 /* Tensors for pointers, values for the rest, in the order of the parameters. */
-void launch_slots(const struct launch *l, int64_t dim, struct arena *arena, struct slots *out);
+void launch_slots(const struct kernel_start *l, int64_t dim, struct arena *arena,
+                  struct slots *out);
 
 #endif

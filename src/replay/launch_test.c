@@ -5,7 +5,8 @@
 static struct arena arena;
 
 /* Texts of what was found live until the next one. */
-static enum status find(const char *text, const char *wanted, bool is_cube, struct launch *out)
+static enum status find(const char *text, const char *wanted, bool is_cube,
+                        struct kernel_start *out)
 {
     struct launch_job job = {.text = str_of(text),
                              .source = S("dir/k.cpp"),
@@ -22,7 +23,7 @@ static enum status find(const char *text, const char *wanted, bool is_cube, stru
 
 TEST(kernel_entry_is_taken_as_it_is)
 {
-    struct launch l;
+    struct kernel_start l;
 
     assert_int_equal(
         find(AT_USER "extern \"C\" void kernel_entry(int64_t *args) { f(); }", "", false, &l),
@@ -32,7 +33,7 @@ TEST(kernel_entry_is_taken_as_it_is)
 
 TEST(kernels_before_launchers)
 {
-    struct launch l;
+    struct kernel_start l;
     const char *text = AT_USER "static inline void help(float *x) { int a[] = {1, '}'}; }\n"
                                "namespace a { namespace {\n" LAUNCH_MARK
                                " void go(float *x, half const* y, int32_t n)\n{ g(\"}\"); } } }\n"
@@ -53,7 +54,7 @@ TEST(kernels_before_launchers)
 
 TEST(halves_of_a_mixed_kernel_by_core)
 {
-    struct launch l;
+    struct kernel_start l;
     const char *text =
         AT_USER "void k_aic(float *x) { a(); }\nvoid k_aiv(float *x, int n) { b(); }";
 
@@ -66,7 +67,7 @@ TEST(halves_of_a_mixed_kernel_by_core)
 
 TEST(instances_of_templates)
 {
-    struct launch l;
+    struct kernel_start l;
     const char *text = AT_USER "template <class T, int N> void run(T *x) { f<T>(x); }\n"
                                "template void run<float, 4>(float *x);\n"
                                "template void run<half, (8 > 2)>(half *x);\n";
@@ -83,7 +84,7 @@ TEST(instances_of_templates)
 /* Functions of headers are no entries, nor is what only this file can call. */
 TEST(functions_of_headers_are_no_entries)
 {
-    struct launch l;
+    struct kernel_start l;
 
     assert_int_equal(find("# 1 \"/ours/h.hpp\" 1\nvoid f(float *x) { }\n"
                           "# 1 \"/usr/include/x\" 1 3\nvoid g(float *x) { }\n" AT_USER
@@ -106,7 +107,7 @@ TEST(launches_become_calls)
             S("if (a) b::k<float, 2><<<n + f(1, 2),\n nullptr, s>>>(x);\nelse j <<<1, 0, s>>> (x);"
               "\nint y = 1 << 2; z<<<"),
         .source = S("k.cpp")};
-    struct launch l = {.call = S("b::go")};
+    struct kernel_start l = {.call = S("b::go")};
     struct text out = {0};
 
     launch_write(&job, &l, &out);
@@ -119,7 +120,7 @@ TEST(launches_become_calls)
 
 TEST(parameters_become_slots)
 {
-    struct launch l;
+    struct kernel_start l;
     struct slots slots = {0};
 
     assert_int_equal(find(AT_USER LAUNCH_MARK " void k(half *x, float a, int n, void *stream) { }",
