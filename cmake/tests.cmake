@@ -176,6 +176,8 @@ if(TARGET strata)
     set_tests_properties(pto.cpp PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
     add_test(NAME pto.pairs COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/pairs.py
         ${run_strata} ${CMAKE_SOURCE_DIR}/examples/pto-cpp=${CMAKE_SOURCE_DIR}/examples/pto-cpp)
+    add_test(NAME pto.cpp-run COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/cpp_run.py
+        ${run_strata})
     add_test(NAME pto.values COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/values.py
         ${run_strata})
     add_test(NAME pto.sanity COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sanity.py
