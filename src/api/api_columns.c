@@ -237,6 +237,8 @@ static enum status query(struct strata_result *r, struct diag *d, void *ctx)
                                          .ctx = &to},
                      d);
     sql_close(sql);
+    if (diag_count(d, "query.memory") > 0)
+        job_out_of_memory(); /* no limit was set: there is none left */
     return status;
 }
 

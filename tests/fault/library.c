@@ -47,6 +47,30 @@ static int simulate(struct strata_pto *k, const char *path)
     return code;
 }
 
+/* Opens it and asks twice; the capture stays usable when a question fails. */
+static int ask(const char *capture)
+{
+    static const char *const words[] = {"info", NULL};
+    struct strata_capture *cap = NULL;
+    struct strata_result *r = NULL;
+    int code = strata_open(capture, NULL, &cap);
+
+    if (code == STRATA_OK)
+        code = strata_query(cap, "SELECT name, dur FROM kernels ORDER BY dur LIMIT 1", 0, &r);
+    if (code == STRATA_OK)
+        printf("%llu rows\n", (unsigned long long)strata_row_count(r));
+    strata_result_free(r);
+    if (code == STRATA_OK) {
+        const struct strata_capture *const list[] = {cap};
+        code = strata_ask(list, 1, words, STRATA_AS_VALUES, &r);
+        if (code == STRATA_OK)
+            printf("%s\n", strata_result_schema(r));
+        strata_result_free(r);
+    }
+    strata_close(cap);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     static char buffer[4096];
@@ -66,6 +90,9 @@ int main(int argc, char **argv)
         failures++;
     if (code == STRATA_OK)
         while ((code = simulate(k, argv[2])) == STRATA_MEMORY)
+            failures++;
+    if (code == STRATA_OK)
+        while ((code = ask(argv[1])) == STRATA_MEMORY)
             failures++;
     strata_free(s);
     strata_pto_free(k);
