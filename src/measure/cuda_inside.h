@@ -20,7 +20,7 @@ struct cuda_functions {
 /* Finds all functions; NULL, or which library or function is missing. */
 const char *cuda_api_open(struct cuda_functions *api, const struct backend_libraries *libraries);
 
-enum { CUDA_PARAMETERS = 640 };
+enum { CUDA_PARAMETERS = 1024 };
 
 enum cuda_step_kind { STEP_KERNEL, STEP_PRODUCT, STEP_COPY };
 
