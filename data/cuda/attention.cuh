@@ -84,26 +84,26 @@ __device__ __forceinline__ void tile_load(u32 to, const tile_map &map, u32 barri
 {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to), "l"(&map), "r"(barrier), "r"(column), "r"(pos), "r"(head), "r"(unit) : "memory");
 }
-// `rows` rows of D elements, in halves of 64 that follow each other; rows of 128 bytes, swizzled.
-template <int D> __device__ __forceinline__ void tile_rows(u32 to, u32 half, const tile_map &map, u32 barrier, int pos, int head, int unit)
+// Rows of SIZE elements, in halves of 64 that follow each other; rows of 128 bytes, swizzled.
+template <int SIZE> __device__ __forceinline__ void tile_rows(u32 to, u32 half, const tile_map &map, u32 barrier, int pos, int head, int unit)
 {
 #pragma unroll
-    for (int d = 0; d < D; d += 64) tile_load(to + d / 64 * half, map, barrier, d, pos, head, unit);
+    for (int d = 0; d < SIZE; d += 64) tile_load(to + d / 64 * half, map, barrier, d, pos, head, unit);
 }
 // A tile of N keys (or values) from `first` on: as many boxes as there are pages in it.
-template <int D, int N, typename elem> __device__ __forceinline__ void tile_keys(const attention_of<elem> &a, const view &v, const tile_map &map, u32 to, u32 barrier, int seq, int head, int first, int len)
+template <int SIZE, int N, typename elem> __device__ __forceinline__ void tile_keys(const attention_of<elem> &a, const view &v, const tile_map &map, u32 to, u32 barrier, int seq, int head, int first, int len)
 {
     if (a.block == 0) {
         bool is_flat = v.unit == v.pos; // sequences follow each other
         int row = a.kv_row[seq];
-        tile_rows<D>(to, N * 128, map, barrier, is_flat ? row + first : first, head, is_flat ? 0 : row);
+        tile_rows<SIZE>(to, N * 128, map, barrier, is_flat ? row + first : first, head, is_flat ? 0 : row);
         return;
     }
     int block = (int)a.block, box = block < N ? block : N;
     for (int r = 0; r < N; r += box) {
         int pos = first + r, page = pos / block;
         int unit = a.table[seq * a.width + (pos < len ? page : 0)];
-        tile_rows<D>(to + r * 128, N * 128, map, barrier, pos - page * block, head, unit);
+        tile_rows<SIZE>(to + r * 128, N * 128, map, barrier, pos - page * block, head, unit);
     }
 }
 // Where a piece of 16 bytes of a row of such a tile is.
@@ -141,29 +141,29 @@ template <typename elem> __device__ __forceinline__ void finish_row(const attent
 }
 
 // Where the part of a row is: its values, then the largest score and the sum.
-template <int DV, typename elem> __device__ __forceinline__ float *part_of(const attention_of<elem> &a, int seq, i64 kv_head, i64 tile, int split, int row)
+template <int SIZE, typename elem> __device__ __forceinline__ float *part_of(const attention_of<elem> &a, int seq, i64 kv_head, i64 tile, int split, int row)
 {
-    return a.part + ((((i64)(seq * a.kv_heads + kv_head) * a.tiles + tile) * a.splits + split) * ROWS + row) * (DV + 2);
+    return a.part + ((((i64)(seq * a.kv_heads + kv_head) * a.tiles + tile) * a.splits + split) * ROWS + row) * (SIZE + 2);
 }
 
 // The parts of one row, a block each.
-template <int DV, typename elem> __device__ __forceinline__ void join_row(const attention_of<elem> &a)
+template <int SIZE, typename elem> __device__ __forceinline__ void join_row(const attention_of<elem> &a)
 {
     i64 tile = blockIdx.x / ROWS;
     int row = blockIdx.x % ROWS, seq = blockIdx.z;
     row_place p = place_of(a, tile, row, seq, blockIdx.y);
     if (!p.is_there) return;
-    const float *part = part_of<DV>(a, seq, blockIdx.y, tile, 0, row);
-    i64 step = (i64)ROWS * (DV + 2);
+    const float *part = part_of<SIZE>(a, seq, blockIdx.y, tile, 0, row);
+    i64 step = (i64)ROWS * (SIZE + 2);
     float most = -1e30f, sum = 0;
-    for (int s = 0; s < a.splits; s++) most = fmaxf(most, part[s * step + DV]);
-    for (int s = 0; s < a.splits; s++) sum += part[s * step + DV + 1] * __expf(part[s * step + DV] - most);
+    for (int s = 0; s < a.splits; s++) most = fmaxf(most, part[s * step + SIZE]);
+    for (int s = 0; s < a.splits; s++) sum += part[s * step + SIZE + 1] * __expf(part[s * step + SIZE] - most);
     i64 at;
     float keep, join, old;
     finish_row(a, seq, p, most, sum, at, keep, join, old);
-    for (int d = threadIdx.x; d < DV; d += blockDim.x) {
+    for (int d = threadIdx.x; d < SIZE; d += blockDim.x) {
         float v = 0;
-        for (int s = 0; s < a.splits; s++) v += part[s * step + d] * __expf(part[s * step + DV] - most);
+        for (int s = 0; s < a.splits; s++) v += part[s * step + d] * __expf(part[s * step + SIZE] - most);
         v *= keep * join;
         if (a.is_merging) v += old * to_f(a.before[at + d]);
         put(a.out[at + d], v);

@@ -8,23 +8,33 @@ extern "C" __global__ void rms_norm(const TI *x, const TI *x2, const TB *gamma, 
     i64 row = blockIdx.x;
     const TI *a = x + row * n, *b = x2 ? x2 + row * n : 0;
     bool is_wide = n % N == 0 && n <= (i64)blockDim.x * N * KEEP && sizeof(TO) == sizeof(TI) && sizeof(TB) == sizeof(TI);
-    vec<TI> keep[KEEP];
+    vec<TI> keep[KEEP], other[KEEP];
+    vec<TB> g[KEEP];
     float squares = 0;
     if (is_wide) {
+        // All loads first: they are on their way together.
 #pragma unroll
         for (int k = 0; k < KEEP; k++) {
             i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
-            if (i >= n) break;
-            keep[k] = load(a + i);
-            vec<TI> other;
-            if (b) other = load(b + i);
+            keep[k].all = other[k].all = g[k].all = make_uint4(0, 0, 0, 0);
+            if (i < n) keep[k] = load(a + i);
+            if (b && i < n) other[k] = load(b + i);
+        }
+#pragma unroll
+        for (int k = 0; k < KEEP; k++) {
+            i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
+            if (i < n) g[k] = load(gamma + i);
+        }
+#pragma unroll
+        for (int k = 0; k < KEEP; k++) {
+            i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
 #pragma unroll
             for (int e = 0; e < N; e++) {
-                float v = to_f(keep[k].at[e]) + (b ? to_f(other.at[e]) : 0.f);
+                float v = to_f(keep[k].at[e]) + (b ? to_f(other[k].at[e]) : 0.f);
                 squares += v * v; // of the sum as it is, not as it is stored
                 put(keep[k].at[e], v);
             }
-            if (b) *(uint4 *)(sum + row * n + i) = keep[k].all;
+            if (b && i < n) *(uint4 *)(sum + row * n + i) = keep[k].all;
         }
     } else {
         for (i64 i = threadIdx.x; i < n; i += blockDim.x) {
@@ -40,12 +50,12 @@ extern "C" __global__ void rms_norm(const TI *x, const TI *x2, const TB *gamma, 
         for (int k = 0; k < KEEP; k++) {
             i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
             if (i >= n) break;
-            vec<TB> g = load(gamma + i), add;
+            vec<TB> add;
             if (beta) add = load(beta + i);
             vec<TO> out;
 #pragma unroll
             for (int e = 0; e < N; e++)
-                put(out.at[e], to_f(keep[k].at[e]) * r * to_f(g.at[e]) + (beta ? to_f(add.at[e]) : 0.f));
+                put(out.at[e], to_f(keep[k].at[e]) * r * to_f(g[k].at[e]) + (beta ? to_f(add.at[e]) : 0.f));
             *(uint4 *)(y + row * n + i) = out.all;
         }
         return;

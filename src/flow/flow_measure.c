@@ -268,6 +268,7 @@ static void find_libraries(struct backend_libraries *libraries)
 
     arena_init(&arena);
     libraries->cuda = getenv("STRATA_CUDA_PATH");
+    libraries->ascend = getenv("STRATA_ASCEND_PATH");
     libraries->nvrtc = library_path(DRIVER_NVRTC, &arena);
     libraries->cublaslt = library_path(DRIVER_CUBLASLT, &arena);
 }

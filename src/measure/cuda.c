@@ -36,6 +36,12 @@ void cuda_put(struct cuda_step *s, const void *value, size_t size, size_t align)
     s->n += size;
 }
 
+void cuda_put_maps(struct cuda_step *s, const struct cuda_tile_map *maps, size_t n)
+{
+    memcpy(s->parameters + s->n, maps, n * sizeof(*maps));
+    s->maps = n;
+}
+
 void cuda_put_pointer(struct cuda_step *s, cuda_pointer p)
 {
     cuda_put(s, &p, sizeof(p), sizeof(p));
@@ -76,10 +82,15 @@ struct cuda_step *cuda_launch(struct cuda_state *c, void *function, int64_t grid
 
 static const char *launch_kernel(struct cuda_state *c, struct cuda_step *s)
 {
+    enum { MAPS_MOST = 3 };
     size_t n = s->n;
     void *extra[] = {(void *)1, s->parameters, (void *)2, &n, NULL};
-    int code = c->api.launch(s->function, s->grid[0], s->grid[1], s->grid[2], s->block, 1, 1,
-                             s->shared, c->stream, NULL, extra);
+    void *each[1 + MAPS_MOST] = {s->parameters};
+    for (size_t i = 0; i < s->maps && i < MAPS_MOST; i++)
+        each[1 + i] = s->parameters + s->n + i * sizeof(struct cuda_tile_map);
+    int code =
+        c->api.launch(s->function, s->grid[0], s->grid[1], s->grid[2], s->block, 1, 1, s->shared,
+                      c->stream, s->maps > 0 ? each : NULL, s->maps > 0 ? NULL : extra);
 
     return code == 0 ? NULL : call_failed(c, "launch", code);
 }

@@ -95,11 +95,6 @@ static bool is_half(const struct op_call *o)
            o->in[ATTN_KEY].t.dtype == type && o->in[ATTN_VALUE].t.dtype == type;
 }
 
-/* A tile of rows of one head that the memory unit brings, as the driver writes it down. */
-struct tile_map {
-    _Alignas(64) uint64_t word[16];
-};
-
 /* Of an operand: how many positions and units of them its rows are. */
 struct tile_shape {
     const struct op_view *view;
@@ -108,7 +103,7 @@ struct tile_shape {
 };
 
 static const char *make_map(struct cuda_state *c, cuda_pointer at, enum tensor_dtype type,
-                            const struct tile_shape *s, struct tile_map *out)
+                            const struct tile_shape *s, struct cuda_tile_map *out)
 {
     enum { RANK = 4, TYPE_F16 = 6, TYPE_BF16 = 9, SWIZZLE_128 = 3, PROMOTE_256 = 3, WIDE = 64 };
     const uint64_t size[RANK] = {(uint64_t)s->dim, (uint64_t)s->positions, (uint64_t)s->heads,
@@ -134,7 +129,7 @@ static struct tile_shape shape_of(const struct tensor *t, const struct op_view *
 }
 
 /* Keys and values in tiles of `rows`: a page is a part of a tile, or some tiles are a page. */
-static const char *key_maps(struct cuda_state *c, uint32_t rows, struct tile_map out[2])
+static const char *key_maps(struct cuda_state *c, uint32_t rows, struct cuda_tile_map out[2])
 {
     const struct op_attention *a = &c->call->attention;
     enum tensor_dtype type = cuda_in(c, ATTN_KEY)->dtype;
@@ -165,7 +160,7 @@ static const char *build_flash(struct cuda_state *c, struct device_attention *d)
     enum tensor_dtype type = cuda_in(c, ATTN_QUERY)->dtype;
     int64_t most = longest(a->q_len, a->seqs);
     struct tile_shape q = shape_of(cuda_in(c, ATTN_QUERY), &a->q, a->dim, a->heads, FLASH_ROWS);
-    struct tile_map map[3];
+    struct cuda_tile_map map[3];
     void *f;
 
     CUDA_TRY(make_map(c, c->in[ATTN_QUERY], type, &q, &map[0]));
@@ -174,7 +169,7 @@ static const char *build_flash(struct cuda_state *c, struct device_attention *d)
     struct cuda_step *s = cuda_launch(c, f, a->heads * a->seqs, FLASH_THREADS, FLASH_SHARED);
     s->grid[1] = (unsigned)((most + FLASH_ROWS - 1) / FLASH_ROWS);
     cuda_put(s, d, sizeof(*d), 8);
-    cuda_put(s, map, sizeof(map), 64);
+    cuda_put_maps(s, map, ARRAY_LEN(map));
     return NULL;
 }
 
@@ -228,7 +223,7 @@ static const char *build_decode(struct cuda_state *c, struct device_attention *d
 {
     enum { PER_PROCESSOR = 2, STAGES = 3, THREADS = 160, ALIGNED = 1024 };
     const struct op_attention *a = &c->call->attention;
-    struct tile_map map[2];
+    struct cuda_tile_map map[2];
     char text[64];
     void *f;
 
@@ -246,7 +241,7 @@ static const char *build_decode(struct cuda_state *c, struct device_attention *d
     s->grid[1] = (unsigned)a->kv_heads;
     s->grid[2] = (unsigned)(a->seqs * d->splits);
     cuda_put(s, d, sizeof(*d), 8);
-    cuda_put(s, map, sizeof(map), 64);
+    cuda_put_maps(s, map, ARRAY_LEN(map));
     return join_parts(c, d, "decode", text);
 }
 
