@@ -5,11 +5,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "driver/collective.h"
+#include "driver/device_links.h"
 
 enum { TIMES_MOST = 100, FIRST_CALLS = 3, SHORT_BYTES = 1 << 24, ROUNDS = 5 };
 
@@ -20,14 +21,46 @@ struct bench {
     struct arena *arena;
     struct diag *diag;
     size_t memory; /* bytes that the buffers of one rank may take */
+    void *device;  /* of this rank; NULL: none is used */
 };
+
+/* The number of this rank among those on its machine, as launchers tell it. */
+static int local_rank(const struct mpi *mpi)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                            "SLURM_LOCALID", "LOCAL_RANK"};
+
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+        const char *value = getenv(variables[i]);
+        int64_t rank;
+        if (value != NULL && num_i64(str_of(value), &rank) && rank >= 0 && rank < mpi->size)
+            return (int)rank;
+    }
+    return mpi->rank;
+}
+
+/* All ranks go on, or none. */
+static enum status open_device(struct bench *b)
+{
+    const struct device_links *links = b->job->links;
+    const char *problem = links->open(&b->device, local_rank(b->mpi));
+    int64_t failures = problem != NULL;
+
+    TRY(mpi_fold_i64(b->mpi, &failures, 1, MPI_FOLD_SUM, b->diag));
+    if (failures == 0)
+        return ST_OK;
+    return diag_fail(b->diag, ST_TOOL, "comm.links", (struct where){0}, "%s: %s", links->name,
+                     problem != NULL ? problem : "another rank has no device");
+}
 
 /* Half of what is free, for all ranks as if they shared this machine; the same at every rank. */
 static enum status find_memory(struct bench *b)
 {
     int64_t pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE), bytes = 1 << 30;
 
-    if (pages > 0 && page > 0)
+    if (b->device != NULL)
+        bytes = (int64_t)(b->job->links->memory(b->device) / 2);
+    else if (pages > 0 && page > 0)
         bytes = pages * page / 2 / b->mpi->size;
     TRY(mpi_fold_i64(b->mpi, &bytes, 1, MPI_FOLD_MIN, b->diag));
     b->memory = (size_t)bytes;
@@ -148,9 +181,10 @@ static enum status measure(struct bench *b, const struct coll_group *g,
         }
     if (rows.n == 0)
         return ST_OK;
-    coll_buffers_open(&buffers, &rows.at[largest].call, (size_t)g->size);
-    enum status st = time_rows(b, g, &buffers, rows.at, rows.n);
-    coll_buffers_close(&buffers);
+    enum status st = coll_buffers_open(&buffers, g, &rows.at[largest].call, b->diag);
+    if (st == ST_OK)
+        st = time_rows(b, g, &buffers, rows.at, rows.n);
+    coll_buffers_close(&buffers, g);
     vec_free(&rows);
     return st;
 }
@@ -178,7 +212,8 @@ static enum status run_group(struct bench *b, const struct comm_config *at, size
         skip(b, &at[0], "more devices than ranks");
         return ST_OK;
     }
-    enum status st = coll_group_open(&group, b->mpi, (int)at[0].ranks, &is_member, b->diag);
+    enum status st = coll_group_open(&group, b->mpi, b->job->links, b->device, (int)at[0].ranks,
+                                     &is_member, b->diag);
     if (st == ST_OK && is_member)
         st = measure(b, &group, at, n);
     if (st == ST_OK)
@@ -225,15 +260,19 @@ static enum status run_op(struct bench *b, enum collective op)
 enum status flow_comm_bench(struct comm_bench *out, const struct comm_bench_job *job,
                             const struct mpi *mpi, struct arena *arena, struct diag *d)
 {
-    struct bench b = {out, job, mpi, arena, d, 0};
+    struct bench b = {out, job, mpi, arena, d, 0, NULL};
 
-    out->backend = "mpi";
+    out->backend = job->links != NULL ? job->links->name : "mpi";
     out->ranks = mpi->size;
     if (job->output_dir != NULL && mpi->rank == 0)
         TRY(fs_mkdirs(job->output_dir, d));
+    if (job->links != NULL)
+        TRY(open_device(&b));
     TRY(find_memory(&b));
     for (size_t i = 0; i < job->plan.n_ops; i++)
         TRY(run_op(&b, job->plan.ops[i]));
+    if (b.device != NULL)
+        job->links->close(b.device);
     comm_bench_fit(out);
     return ST_OK;
 }
