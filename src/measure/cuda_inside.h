@@ -59,7 +59,8 @@ struct cuda_state {
     cuda_pointer in[OP_ARGS], out[OP_OUTPUTS];
     VEC_OF(cuda_pointer) blocks;
     VEC_OF(struct cuda_step) steps;
-    void *graph; /* of all steps, when they are several; NULL: none */
+    void *graph;   /* of all steps, when they are several; NULL: none */
+    size_t copies; /* runs of the call in the graph; 0: not known how long it takes */
 };
 
 /* Remembers a sentence; its text. */
