@@ -63,7 +63,7 @@ static enum status check_links(const struct coll_group *g, const char *problem, 
 {
     if (problem == NULL)
         return ST_OK;
-    return diag_fail(d, ST_TOOL, "comm.links", (struct where){0}, "%s: %s", g->links->name,
+    return diag_fail(d, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", g->links->name,
                      problem);
 }
 

@@ -49,7 +49,7 @@ static enum status open_device(struct bench *b)
     TRY(mpi_fold_i64(b->mpi, &failures, 1, MPI_FOLD_SUM, b->diag));
     if (failures == 0)
         return ST_OK;
-    return diag_fail(b->diag, ST_TOOL, "comm.links", (struct where){0}, "%s: %s", links->name,
+    return diag_fail(b->diag, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", links->name,
                      problem != NULL ? problem : "another rank has no device");
 }
 
