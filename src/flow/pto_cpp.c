@@ -93,7 +93,7 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     struct cpp_side side = {job, r, source, is_cube, is_cube || r->side == SHAPE_AIV};
     struct cxx_job c = {.source = source,
                         .includes = job->includes,
-                        .limit_ms = job->limit_ms,
+                        .limit_ms = job->limit_ms > LIMIT_MS ? job->limit_ms : LIMIT_MS,
                         .adapt = adapt,
                         .ctx = &side};
     static const char *const defines[2][2][4] = {

@@ -156,7 +156,8 @@ void draft_value(int64_t index, struct str name, struct str type, int64_t value,
     s->value = value;
     if (name.n > 0)
         s->name = name;
-    if (str_ends(type, S("float")))
+    const struct dtype *known = type_of_word(type);
+    if (str_ends(type, S("float")) || str_ends(type, S("double")) || (known && known->is_float))
         s->is_packed = slot_f32_bits((double)value, &s->value);
 }
 

@@ -120,8 +120,8 @@ enum class RoundMode {
 enum class SaturationMode { ON, OFF };
 enum class CmpMode { EQ, NE, LT, LE, GT, GE };
 enum class MaskPattern { P0101 = 1, P1010, P0001, P0010, P0100, P1000, P1111 };
-enum class STPhase { Unspecified = 0, Partial = 2, Final = 3 };
-enum class AccPhase { Unspecified = 0, Partial = 2, Final = 3 };
+enum class STPhase { Unspecified = 0, Unknown = 0, Partial = 2, Final = 3 };
+enum class AccPhase { Unspecified = 0, Unknown = 0, Partial = 2, Final = 3 };
 enum class AtomicType { AtomicNone, AtomicAdd };
 enum class ReluPreMode { NoRelu, NormalRelu };
 enum class AccToVecMode { SingleModeVec0, SingleModeVec1, DualModeSplitM, DualModeSplitN };

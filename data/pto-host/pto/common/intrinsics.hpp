@@ -33,6 +33,12 @@ inline void set_mask_norm() {}
 inline void set_mask_count() {}
 template <class A, class B> inline void set_vector_mask(A, B) {}
 template <class A> inline void set_ffts_base_addr(A) {}
+template <class A> inline void set_padding(A) {}
+inline uint64_t get_ctrl()
+{
+    return 0;
+}
+template <class A> inline void set_ctrl(A) {}
 template <class... A> inline void set_st_atomic_cfg(A...) {}
 
 inline int64_t get_block_idx()
