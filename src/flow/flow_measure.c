@@ -200,7 +200,14 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
     size_t *rows = ARENA_ARRAY(&m->arena, size_t, t->n_rows + 1), first = m->rows.n;
     size_t n = choose_rows(run->job, t, rows);
     struct op_row *operands = ARENA_ARRAY(&m->arena, struct op_row, n + 1);
-    struct measure_job job = {op, operands, n, run->job->options, take_result, look_at_clocks, run};
+    struct measure_job job = {.op = op,
+                              .rows = operands,
+                              .n = n,
+                              .options = run->job->options,
+                              .was_there = true,
+                              .done = take_result,
+                              .tick = look_at_clocks,
+                              .ctx = run};
 
     run->table = t;
     run->rows = rows;

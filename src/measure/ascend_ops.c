@@ -2,6 +2,7 @@
  * The operators as calls of aclnn in two phases: which function, and its operands in their order.
  * Each type below is that of the first phase. See ascend_inside.h.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "measure/ascend_inside.h"
@@ -218,7 +219,7 @@ static const char *build_attention(struct ascend *a)
     l->mask = n->is_causal ? triangle(a) : NULL;
     l->query_lengths = lengths_of(a, n->q_len, is_3d);
     l->kv_lengths = lengths_of(a, n->kv_len, is_3d && n->block == 0);
-    strcpy(l->layout, is_3d ? "TND" : "BNSD_NBSD");
+    snprintf(l->layout, sizeof(l->layout), "%s", is_3d ? "TND" : "BNSD_NBSD");
     s->from = l;
     return NULL;
 }
@@ -249,8 +250,8 @@ static struct sparse_operands *sparse_operands(struct ascend *a)
 
     l->query_lengths = lengths_tensor(a, n->q_len, true);
     l->kv_lengths = lengths_tensor(a, n->kv_len, false);
-    strcpy(l->query_layout, "TND");
-    strcpy(l->key_layout, "PA_BSND");
+    snprintf(l->query_layout, sizeof(l->query_layout), "TND");
+    snprintf(l->key_layout, sizeof(l->key_layout), "PA_BSND");
     return l;
 }
 
@@ -436,7 +437,7 @@ static const char *build_slice(struct ascend *a)
             last = i;
     now.data = NULL;
     for (size_t i = 0; i <= last; i++) {
-        if (in->dim[i] == out->dim[i] && i < last)
+        if (i < last && in->dim[i] == out->dim[i])
             continue;
         struct ascend_step *s = ascend_add(a, "aclnnSlice", plan_slice);
         if (s == NULL)

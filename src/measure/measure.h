@@ -67,6 +67,7 @@ struct measure_job {
     const struct op_row *rows;
     size_t n;
     struct measure_options options;
+    bool was_there; /* the device answered before: one that is gone costs the row, not the job */
     /* Called for each row when it is done, in their order; false ends the job. */
     bool (*done)(void *ctx, size_t i, const struct measure_result *result);
     /* Called a few times a second; false ends the job. May be NULL. */

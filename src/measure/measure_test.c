@@ -129,6 +129,33 @@ TEST(a_row_that_goes_wrong_costs_that_row)
     assert_non_null(strstr(seen.at[1].text, "no result within"));
 }
 
+/* The device goes when a row fails, and is back for the row after the next. */
+static bool lose_device(void *ctx, size_t i, const struct measure_result *result)
+{
+    is_missing = result->state == MEASURE_FAILED && !is_missing;
+    return take(ctx, i, result);
+}
+
+TEST(a_device_that_is_gone_costs_its_rows)
+{
+    const struct op_row rows[] = {row_of(FINE), row_of(REPORTS), row_of(FINE), row_of(FINE)};
+    struct seen seen = {.most = 16};
+    struct measure_job job = {.op = op_find(S("Add")),
+                              .rows = rows,
+                              .n = 4,
+                              .options = {.backend = &fake, .repeats = 5},
+                              .was_there = true,
+                              .done = lose_device,
+                              .ctx = &seen};
+
+    assert_int_equal(measure_run(&job, &diag), ST_OK);
+    assert_int_equal(seen.n, 4);
+    assert_int_equal(seen.at[0].state, MEASURE_DONE);
+    assert_string_equal(seen.at[1].text, "out of luck");
+    assert_string_equal(seen.at[2].text, "the device is gone: nobody is here");
+    assert_int_equal(seen.at[3].state, MEASURE_DONE);
+}
+
 TEST(the_caller_can_stop_it)
 {
     const struct op_row rows[] = {row_of(FINE), row_of(FINE), row_of(FINE)};
@@ -194,6 +221,7 @@ TEST(processors_agree_with_the_reference)
     assert_null(backend_find(S("abacus")));
 }
 
-TEST_MAIN("measure/measure", TA(a_row_that_goes_wrong_costs_that_row), TA(the_caller_can_stop_it),
+TEST_MAIN("measure/measure", TA(a_row_that_goes_wrong_costs_that_row),
+          TA(a_device_that_is_gone_costs_its_rows), TA(the_caller_can_stop_it),
           TA(a_device_that_is_not_there_is_told), T(figures_of_repeats),
           T(a_roof_is_memory_or_matrix), TA(processors_agree_with_the_reference))

@@ -76,6 +76,8 @@ static _Noreturn void work(const struct measure_job *job, size_t first, int to)
         word.kind = WORD_DONE;
         word.result = measure_row(state, &o, job->op, &job->rows[i], pool);
         say(to, &word);
+        if (word.result.state == MEASURE_FAILED)
+            break; /* a fault may leave the device useless to this process */
     }
     /* Whatever a driver does at exit is not waited for. */
     _exit(0);
@@ -166,6 +168,14 @@ static struct measure_result lost(enum heard heard, int how, int64_t limit_ms)
     return r;
 }
 
+static struct measure_result gone(const char *why)
+{
+    struct measure_result r = {.state = MEASURE_FAILED, .worst = NAN};
+
+    snprintf(r.text, sizeof(r.text), "the device is gone: %.150s", why);
+    return r;
+}
+
 /* How one child ended: rows from `*next` on are left. */
 struct round {
     size_t next;
@@ -207,6 +217,7 @@ enum status measure_run(const struct measure_job *job, struct diag *d)
     while (r.next < job->n) {
         struct child child;
         r.is_open = r.is_begun = false;
+        r.text[0] = 0;
         TRY(start(&child, job, r.next, d));
         enum heard heard = round_of(&child, job, &r);
         int how = stop(&child);
@@ -214,14 +225,15 @@ enum status measure_run(const struct measure_job *job, struct diag *d)
             return ST_CANCELLED;
         if (r.next == job->n)
             break;
-        if (!r.is_open)
+        const char *why = r.text[0] != 0 ? r.text : "its process ended";
+        if (!r.is_open && !job->was_there)
             return diag_fail(d, ST_TOOL, "perfdb.no-backend", (struct where){0}, "no %s device: %s",
-                             job->options.backend->name,
-                             r.text[0] != 0 ? r.text : "its process ended");
-        struct measure_result result = lost(heard, how, limit_ms);
-        if (r.is_begun && !job->done(job->ctx, r.next, &result))
+                             job->options.backend->name, why);
+        struct measure_result result = r.is_open ? lost(heard, how, limit_ms) : gone(why);
+        bool is_lost = r.is_begun || !r.is_open;
+        if (is_lost && !job->done(job->ctx, r.next, &result))
             return ST_CANCELLED;
-        r.next += r.is_begun;
+        r.next += is_lost;
     }
     return ST_OK;
 }
