@@ -4,6 +4,8 @@
 #include "cli/opt_db.h"
 #include "cli/opt_model.h"
 #include "flow/flow_predict.h"
+#include "render/timeline.h"
+#include "report/report.h"
 
 struct args {
     struct opt_model model;
@@ -24,7 +26,7 @@ static const struct opt options[] = {
     OPT_MODEL(struct args, model),
     OPT_INT(0, "batch", "N", struct args, batch, 1, 1000000, "sequences (default: 1)"),
     OPT_INT(0, "seq", "N", struct args, length, 1, 100000000,
-            "tokens of each: of the prompt, or in the cache (default: 1024)"),
+            "tokens of each: prompt, or cache (default: 1024)"),
     OPT_CHOICE(0, "phase", phases, struct args, phase, "prefill or decode (default: both)"),
     OPT_INT(0, "layers", "N", struct args, layers, 1, 10000,
             "number of layers (default: that of the model)"),
@@ -40,9 +42,15 @@ static const struct opt options[] = {
     OPT_GROUP("Comparison"),
     OPT_STRING(0, "against", "CAPTURE", struct args, against,
                "measured capture to compare with, by operator"),
-    OPT_STRING(0, "trace", "FILE", struct args, trace, "write the step as a Chrome trace"),
+    OPT_STRING(0, "trace", "FILE", struct args, trace,
+               "write the step as a trace (.json, .pftrace, .csv)"),
     OPT_DB_PLACE(struct args, place),
     OPT_END,
+};
+
+struct predicted_trace {
+    const struct capture *cap;
+    const char *path;
 };
 
 static const struct example examples[] = {
@@ -55,12 +63,31 @@ static const struct example examples[] = {
     {0},
 };
 
+/* A timeline in the format that the ending of its file names; Chrome's without one. */
+static bool write_trace(const void *ctx, struct sink sink)
+{
+    const struct predicted_trace *t = ctx;
+    const struct timeline_format *format = timeline_by_ending(str_of(t->path));
+    struct timeline_options how = {0};
+    struct cut cut;
+
+    cut_init(&cut, t->cap, &(struct cut_options){0});
+    bool is_written = (format != NULL ? format : &timeline_chrome)->write(&cut, &how, sink);
+    cut_fini(&cut);
+    return is_written;
+}
+
 static enum status show(struct session *s, const struct args *args, const struct predict *p)
 {
     const char *const inputs[] = {args->against, NULL};
 
-    if (args->trace != NULL)
-        TRY(db_output(s, args->trace, inputs, predict_trace, p));
+    if (args->trace != NULL) {
+        struct capture *cap = predict_capture(p);
+        enum status st = db_output(s, args->trace, inputs, write_trace,
+                                   &(struct predicted_trace){cap, args->trace});
+        capture_free(cap);
+        TRY(st);
+    }
     if (s->common.json) {
         session_document(s, &predict_schema, "estimated", p, NULL);
         return ST_OK;

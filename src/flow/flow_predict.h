@@ -10,7 +10,6 @@
 #ifndef STRATA_FLOW_FLOW_PREDICT_H
 #define STRATA_FLOW_FLOW_PREDICT_H
 
-#include "base/sink.h"
 #include "flow/build_rows.h"
 #include "perfdb/query.h"
 
@@ -69,11 +68,9 @@ void predict_free(struct predict *p);
 
 /* As text; the caller frees it. */
 struct report *predict_report(const struct predict *p);
-void report_free(struct report *r);
-
 extern const struct schema predict_schema; /* strata.db-predict/1 */
 
-/* The steps as a Chrome trace, one process each; false when the sink failed. */
-bool predict_trace(const void *predict, struct sink sink);
+/* The steps as a timeline, a device each; capture_free() it. */
+struct capture *predict_capture(const struct predict *p);
 
 #endif

@@ -1,6 +1,9 @@
 /*
  * A predicted step as document, report and trace.
  */
+#include <math.h>
+
+#include "capture/capture.h"
 #include "flow/flow_predict.h"
 #include "report/report.h"
 
@@ -68,76 +71,61 @@ const struct schema predict_schema = {
 
 /* ---- the trace ---- */
 
-static void trace_name(struct json_writer *w, const char *what, int64_t pid, struct str name)
+static nanos ns_of(double us)
 {
-    json_write_object(w);
-    json_put_text(w, "name", what);
-    json_put_text(w, "ph", "M");
-    json_put_i64(w, "pid", pid);
-    json_put_i64(w, "tid", 0);
-    json_put_object(w, "args");
-    json_put_str(w, "name", name);
-    json_write_end(w);
-    json_write_end(w);
+    return (nanos)llround(us * 1e3);
 }
 
-static void trace_event(struct json_writer *w, const struct predict_row *r, int64_t pid, double at)
+static void add_slice(struct capture *cap, lane_id lane, const struct predict_row *r, double at)
 {
-    json_write_object(w);
-    json_put_str(w, "name", r->op);
-    json_put_text(w, "ph", "X");
-    json_put_text(w, "cat", r->part);
-    json_put_f64(w, "ts", at);
-    json_put_f64(w, "dur", r->each_us);
-    json_put_i64(w, "pid", pid);
-    json_put_i64(w, "tid", 0);
-    json_put_object(w, "args");
-    json_put_str(w, "kernel_type", r->op);
-    json_put_str(w, "kernel_shapes", r->shapes);
-    json_put_text(w, "source", r->source);
-    json_write_end(w);
-    json_write_end(w);
+    struct attr list[] = {
+        attr_text(capture_key(cap, KEY_TYPE), capture_intern(cap, r->op)),
+        attr_text(capture_key(cap, KEY_INPUT_SHAPES), capture_intern(cap, r->shapes)),
+        attr_text(capture_intern(cap, S("source")), capture_intern(cap, str_of(r->source))),
+    };
+
+    capture_slice(cap, &(struct slice){.begin = ns_of(at),
+                                       .dur = ns_of(r->each_us),
+                                       .lane = lane,
+                                       .name = capture_intern(cap, r->op),
+                                       .set = attrs_set(&cap->attrs, list, ARRAY_LEN(list)),
+                                       .kind = SLICE_COMPUTE});
 }
 
 /* The calls in their order: the rows of a layer come round once for each. */
-static void trace_step(struct json_writer *w, const struct predict *p, const struct predict_step *s,
-                       int64_t pid, double gap)
+static void add_step(struct capture *cap, const struct predict_step *s, int32_t device)
 {
-    double at = 0;
+    double at = 0, gap = s->calls > 0 ? s->gap_us / (double)s->calls : 0;
+    lane_id lane = capture_lane(
+        cap, (struct lane_key){.kind = LANE_STREAM,
+                               .device = device,
+                               .process = capture_intern_format(
+                                   cap, "empirical %s batch %lld length %lld", s->phase,
+                                   (long long)s->batch, (long long)s->length),
+                               .name = capture_intern(cap, S("0"))});
 
-    trace_name(w, "process_name", pid,
-               arena_format((struct arena *)&p->arena, "empirical %s batch %lld length %lld",
-                            s->phase, (long long)s->batch, (long long)s->length));
     for (size_t first = 0, last; first < s->rows.n; first = last) {
         uint64_t times = s->rows.at[first].calls;
         for (last = first; last < s->rows.n && s->rows.at[last].calls == times;)
             last++;
         for (uint64_t k = 0; k < times; k++)
-            for (size_t i = first; i < last; i++) {
-                const struct predict_row *r = &s->rows.at[i];
-                if (r->source == NULL)
-                    continue;
-                trace_event(w, r, pid, at);
-                at += r->each_us + gap;
-            }
+            for (size_t i = first; i < last; i++)
+                if (s->rows.at[i].source != NULL) {
+                    add_slice(cap, lane, &s->rows.at[i], at);
+                    at += s->rows.at[i].each_us + gap;
+                }
     }
 }
 
-bool predict_trace(const void *of, struct sink sink)
+struct capture *predict_capture(const struct predict *p)
 {
-    const struct predict *p = of;
-    struct json_writer w;
+    struct capture *cap = capture_new();
 
-    json_write_init(&w, sink, JSON_COMPACT);
-    json_write_object(&w);
-    json_put_array(&w, "traceEvents");
-    for (size_t i = 0; i < p->n_steps; i++) {
-        const struct predict_step *s = &p->steps[i];
-        trace_step(&w, p, s, (int64_t)i + 1, s->calls > 0 ? s->gap_us / (double)s->calls : 0);
-    }
-    json_write_end(&w);
-    json_write_end(&w);
-    return json_write_finish(&w);
+    cap->origin = ORIGIN_ESTIMATED;
+    for (size_t i = 0; i < p->n_steps; i++)
+        add_step(cap, &p->steps[i], (int32_t)i);
+    capture_seal(cap);
+    return cap;
 }
 
 /* ---- the report ---- */
