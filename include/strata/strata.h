@@ -252,6 +252,48 @@ STRATA_API size_t strata_column_count(const struct strata_result *r);
 STRATA_API int strata_column_get(const struct strata_result *r, size_t i,
                                  struct strata_column *out);
 
+/* ---- databases of operators ----
+ *
+ *     struct strata_db *db;
+ *     struct strata_db_answer a;
+ *     if (strata_db_open("perfdb/NVIDIA_H200", &db) != STRATA_OK)
+ *         puts(strata_db_error(db));
+ *     strata_db_query(db, &(struct strata_db_question){.kernel = "MatMulV2",
+ *                                                       .shapes = "64,4096;4096,4096",
+ *                                                       .dtypes = "bfloat16"}, &a);
+ *     ... a.us, a.low_us, a.high_us, a.source
+ *     strata_db_close(db);
+ *
+ * A table is read, and its models fitted, when its operator is first asked for. Any number of
+ * threads may ask one handle at the same time; opening and closing is for one of them.
+ */
+struct strata_db;
+
+/* As the options of `strata db query`; members that are 0 are not given. */
+struct strata_db_question {
+    const char *kernel;              /* a table: "MatMulV2" */
+    const char *shapes;              /* of the inputs */
+    const char *dtypes;              /* of each, or one for all */
+    int64_t avg_seq, seqs, kv_heads; /* of attention */
+};
+
+struct strata_db_answer {
+    double us, low_us, high_us; /* the interval holds the true value in 80 of 100 cases */
+    const char *source;         /* "MEASURED", "INTERPOLATED", "EXTRAPOLATED"; NULL: a miss */
+    const char *miss;           /* why there is no answer; NULL: there is one */
+};
+
+/* `*out` is NULL only when there is no memory; else close it, after an error too. */
+STRATA_API int strata_db_open(const char *dir, struct strata_db **out);
+STRATA_API void strata_db_close(struct strata_db *db);
+
+/* STRATA_OK also for a miss. */
+STRATA_API int strata_db_query(struct strata_db *db, const struct strata_db_question *question,
+                               struct strata_db_answer *answer);
+
+/* Why strata_db_open() failed. */
+STRATA_API const char *strata_db_error(const struct strata_db *db);
+
 /* ---- kernels as PTO text, on a model of an Ascend core ----
  *
  *     struct strata_pto *k = strata_pto_new();

@@ -2,13 +2,15 @@
  * strata db build: from a model to a measured database.
  */
 #include "cli/opt_measure.h"
+#include "cli/opt_model.h"
 #include "flow/build_rows.h"
 #include "perfdb/grid_run.h"
 
 struct args {
     struct opt_measure measure;
     struct place_args place;
-    const char *model, *config, *batches, *lengths;
+    struct opt_model model;
+    const char *batches, *lengths;
     int64_t tp, vocab;
     double wait;
 };
@@ -20,10 +22,7 @@ static const struct args defaults = {.measure = {.backend = "auto"},
                                      .vocab = 151936};
 
 static const struct opt options[] = {
-    OPT_GROUP("Model"),
-    OPT_STRING(0, "model", "NAME", struct args, model, "model by name, such as qwen3-8b"),
-    OPT_STRING(0, "config", "FILE", struct args, config, "config.json of a model not built in"),
-    OPT_STRING(0, "model-config", "FILE", struct args, config, "same as --config"),
+    OPT_MODEL(struct args, model),
     OPT_STRING(0, "batch", "N,N", struct args, batches, "sequences at a time (default: 1,8,32)"),
     OPT_STRING(0, "seq", "N,N", struct args, lengths,
                "tokens per sequence (default: 128,1024,4096)"),
@@ -42,79 +41,6 @@ static const struct example examples[] = {
      "a tiny model on this machine's processors"},
     {0},
 };
-
-/* Models that the grids do not have. */
-static const struct grid_model others[] = {
-    {.id = S_INIT("Qwen/Qwen3-8B"),
-     .key = S_INIT("qwen38b"),
-     .aliases = (const struct str[]){S_INIT("qwen38b")},
-     .aliases_n = 1,
-     .hidden = 4096,
-     .ffn_inter = 12288,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_dim = 128},
-    {.id = S_INIT("Qwen/Qwen3-4B"),
-     .key = S_INIT("qwen34b"),
-     .aliases = (const struct str[]){S_INIT("qwen34b")},
-     .aliases_n = 1,
-     .hidden = 2560,
-     .ffn_inter = 9728,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_dim = 128},
-    {.id = S_INIT("meta-llama/Meta-Llama-3-8B"),
-     .key = S_INIT("llama38b"),
-     .aliases = (const struct str[]){S_INIT("llama38b")},
-     .aliases_n = 1,
-     .hidden = 4096,
-     .ffn_inter = 14336,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_dim = 128},
-};
-
-static enum status find_model(struct session *s, const struct args *args, struct grid_run *run,
-                              const struct grid_model **out)
-{
-    const struct grid_models more = {others, ARRAY_LEN(others)};
-    struct grid_options o = {.target_models = args->model};
-    bool is_alias;
-
-    if (args->model != NULL && args->config == NULL &&
-        (*out = grid_models_find(&more, str_of(args->model), &is_alias)) != NULL)
-        return grid_run_open(run, &(struct grid_options){0}, &s->diag);
-    if (args->config != NULL) {
-        const char **files = ARENA_ARRAY(&s->arena, const char *, 1);
-        files[0] = args->config;
-        o.configs = (struct words){files, 1, 1};
-    }
-    enum status st = grid_run_open(run, &o, &s->diag);
-    if (st == ST_NOT_FOUND && args->config == NULL)
-        for (size_t i = 0; i < ARRAY_LEN(others); i++)
-            diag_hint(&s->diag, i == 0 ? "also" : "", "%.*s", STR_ARGS(others[i].id));
-    if (st != ST_OK)
-        return st;
-    if (run->targets.n == 0)
-        return diag_fail(&s->diag, ST_NOT_FOUND, "grid.unknown-model",
-                         (struct where){.path = args->config}, "no model in this file");
-    *out = &run->targets.at[0];
-    return ST_OK;
-}
-
-/* "1,8,32"; false for what is no list of numbers from 1 to a million. */
-static bool numbers_of(struct session *s, const char *text, const int64_t **out, size_t *n)
-{
-    enum { MOST = 1000000 };
-    struct str rest = str_of(text), part;
-    int64_t *list = ARENA_ARRAY(&s->arena, int64_t, rest.n + 1);
-
-    for (*n = 0; str_split(&rest, ',', &part); (*n)++)
-        if (!num_i64(part, &list[*n]) || list[*n] < 1 || list[*n] > MOST)
-            return false;
-    *out = list;
-    return *n > 0;
-}
 
 static int fill(struct session *s, const struct args *args, const struct grid_model *model,
                 const struct build_sizes *sizes, struct flow_measure_job *job)
@@ -145,16 +71,16 @@ static int run(struct session *s, const void *given)
     struct db_ops none = {0};
     struct grid_run grid;
 
-    if (args->model == NULL && args->config == NULL)
-        return session_usage(s, "--model or --config is needed");
-    if (!numbers_of(s, args->batches, &sizes.batches, &sizes.n_batches) ||
-        !numbers_of(s, args->lengths, &sizes.lengths, &sizes.n_lengths))
+    if (!opt_model_numbers(s, args->batches, &sizes.batches, &sizes.n_batches) ||
+        !opt_model_numbers(s, args->lengths, &sizes.lengths, &sizes.n_lengths))
         return session_usage(s, "--batch and --seq are numbers with commas between them");
     int code = opt_measure_job(s, &args->measure, &args->place, &none, 10, &job);
     if (code != CODE_DONE)
         return code;
-    enum status st = find_model(s, args, &grid, &model);
-    code = st == ST_OK ? fill(s, args, model, &sizes, &job) : db_code(st);
+    code = opt_model_find(s, &args->model, &grid, &model);
+    if (code != CODE_DONE)
+        return code;
+    code = fill(s, args, model, &sizes, &job);
     grid_run_close(&grid);
     return code;
 }

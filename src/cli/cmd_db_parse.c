@@ -1,7 +1,9 @@
 /*
  * strata db parse: kernel_details exports become operator tables.
  */
+#include "base/fs.h"
 #include "cli/opt_db.h"
+#include "flow/capture_rows.h"
 #include "perfdb/parse.h"
 #include "perfdb/table.h"
 
@@ -9,12 +11,18 @@ struct args {
     struct place_args place;
     const char *source;
     bool overwrite, merge;
+    int from;
     double wait;
 };
 
+enum { FROM_AUTO, FROM_EXPORTS, FROM_CAPTURES };
+static const char *const sources[] = {"auto", "exports", "captures", NULL};
+
 static const struct opt options[] = {
     OPT_STRING(0, "profiling-path", "PATH", struct args, source,
-               "kernel_details*.csv, or a folder to search for them"),
+               "exports or captures: a file, or a folder to search"),
+    OPT_CHOICE(0, "from", sources, struct args, from,
+               "exports: kernel_details; captures (default: what is there)"),
     OPT_FLAG(0, "merge", struct args, merge, "keep existing rows and columns"),
     OPT_FLAG(0, "overwrite", struct args, overwrite,
              "replace tables even if that drops measured data"),
@@ -71,6 +79,54 @@ static void report(struct session *s, const struct args *args, const struct pars
                    args->source);
 }
 
+/* No kernel_details export at the path: captures of any format. */
+static bool is_captures(struct session *s, const struct args *args)
+{
+    struct str path = str_of(args->source);
+    struct fs_list files = {0};
+    struct diag none;
+
+    if (args->from != FROM_AUTO)
+        return args->from == FROM_CAPTURES;
+    if (!fs_is_dir(args->source))
+        return fs_exists(args->source) && !str_ends(path, S(".csv"));
+    diag_init(&none);
+    fs_walk(&s->arena, args->source, NULL, 0, &files, &none);
+    diag_fini(&none);
+    size_t captures = 0;
+    for (size_t i = 0; i < files.n; i++) {
+        struct str name = files.at[i].name;
+        if (str_ends(name, S(".csv")) && str_contains_nocase(name, S("kernel_details")))
+            return false;
+        captures += str_ends(name, S(".json")) || str_ends(name, S(".gz")) ||
+                    str_ends(name, S(".db")) || str_ends(name, S(".sqlite"));
+    }
+    return captures > 0;
+}
+
+static int run_captures(struct session *s, const struct args *args, const char *dir)
+{
+    struct lock lock = {.fd = -1};
+    struct capture_rows_count count;
+
+    enum status st = s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock);
+    if (st == ST_OK)
+        st = capture_rows(args->source, dir, s->common.dry_run, &count, &s->diag);
+    lock_release(&lock);
+    if (st != ST_OK)
+        return db_code(st);
+    if (s->common.json)
+        session_document(s, &capture_rows_schema, "measured", &count, NULL);
+    else if (!s->common.quiet)
+        out_printf(&s->out,
+                   "%s %llu rows in %llu tables under %s from %llu captures; %llu of %llu kernels "
+                   "belong to an operator with shapes\n",
+                   s->common.dry_run ? "Would merge" : "Merged", (unsigned long long)count.rows,
+                   (unsigned long long)count.tables, dir, (unsigned long long)count.captures,
+                   (unsigned long long)count.placed, (unsigned long long)count.kernels);
+    return CODE_DONE;
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -85,6 +141,8 @@ static int run(struct session *s, const void *given)
     int code = db_place(s, &args->place, &dir);
     if (code != CODE_DONE)
         return code;
+    if (is_captures(s, args))
+        return run_captures(s, args, dir);
     enum parse_mode mode = args->merge       ? PARSE_MERGE
                            : args->overwrite ? PARSE_OVERWRITE
                                              : PARSE_CAREFUL;
@@ -105,7 +163,7 @@ static int run(struct session *s, const void *given)
 const struct command command_db_parse = {
     .name = "parse",
     .group = GROUP_DATABASE,
-    .summary = "import kernel_details.csv: one table per operator",
+    .summary = "import profiles: one table per operator",
     .usage = "[OPTIONS] --profiling-path PATH",
     .details =
         "Groups the rows of all kernel_details exports by operator and shapes and writes one table "
@@ -113,11 +171,16 @@ const struct command command_db_parse = {
         "every counter. Rows without shapes (communication) are skipped. Fused attention gets its "
         "runtime columns, with the help of operator_details.csv.\n"
         "\n"
+        "Captures of any format (Kineto, nsys, Ascend databases and tables) give rows too: a "
+        "kernel counts for the operator that launched it, with the recorded shapes and types; "
+        "collectives whose size is recorded become hcom rows. They are merged: rows of the same "
+        "call get the new figures. A file that cannot be read is reported and left out.\n"
+        "\n"
         "A table written by an earlier parse is replaced. If a table holds more (replayed "
         "durations, extra columns), parse stops: --merge keeps the extra data and updates the "
         "profiled figures, --overwrite drops it. --dry-run prints the changes and writes nothing.",
     .see = "docs/perfdb.md",
     .common = COMMON_DRY_RUN,
-    .schemas = {&parse_schema},
+    .schemas = {&parse_schema, &capture_rows_schema},
     COMMAND_PARTS_ZERO,
 };

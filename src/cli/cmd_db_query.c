@@ -1,7 +1,13 @@
 /*
  * strata db query: how long an operator takes, from the tables of the database.
  */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cancel.h"
 #include "cli/opt_db.h"
+#include "flow/db_handle.h"
 #include "perfdb/query.h"
 #include "perfdb/work.h"
 #include "report/report.h"
@@ -10,7 +16,7 @@ struct args {
     struct query q;
     struct place_args place;
     const char *shapes, *dtypes, *formats, *output_shape;
-    bool is_compat;
+    bool is_compat, is_stdin;
 };
 
 static const struct args defaults = {
@@ -41,6 +47,7 @@ static const struct opt options[] = {
             "axes to interpolate over with --compat (default: 1)"),
     OPT_FLAG(0, "exact", struct args, q.is_exact, "rows of exactly this call only"),
     OPT_FLAG(0, "compat", struct args, is_compat, "look-up order of the public tool, no models"),
+    OPT_FLAG(0, "stdin", struct args, is_stdin, "answer JSON lines from standard input"),
     OPT_GROUP("Attention"),
     OPT_INT(0, "seqs", "N", struct args, q.seqs, 1, INT32_MAX,
             "number of sequences (default: by the shapes)"),
@@ -71,6 +78,9 @@ static const struct example examples[] = {
     {"strata db query --database-path examples/perfdb/db --comm all_reduce --bytes 10000 "
      "--num-devices 8",
      "a collective"},
+    {"printf '{\"kernel\":\"MatMulV2\",\"shapes\":\"24,5120;5120,768\",\"dtypes\":\"bf16\"}\\n' | "
+     "strata db query --database-path examples/perfdb/db --stdin",
+     "answers line by line"},
     {0},
 };
 
@@ -164,6 +174,46 @@ static void print_text(struct session *s, const struct query_result *r)
     print_rows(s, r);
 }
 
+/* A line for each line: what is no question is a miss too. */
+static enum status answer_lines(struct session *s, struct db_handle *h)
+{
+    enum status st = ST_OK;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+
+    while (st == ST_OK && (n = getline(&line, &room, stdin)) >= 0) {
+        struct db_reply reply = {NAN, NAN, NAN, NULL, "bad_json"};
+        struct db_question q;
+        struct json_writer w;
+        if (cancelled())
+            st = ST_CANCELLED;
+        else if (db_question_read((struct str){line, (size_t)n}, &q))
+            st = db_handle_ask(h, &q, &reply, &s->diag);
+        json_write_init(&w, session_text(s), JSON_COMPACT);
+        record_json(&w, &db_reply_record, &reply, NULL);
+        json_write_finish(&w);
+        out_printf(&s->out, "\n");
+    }
+    free(line);
+    return st;
+}
+
+static int run_lines(struct session *s, const struct args *args)
+{
+    struct db_handle *h;
+    const char *dir;
+
+    int code = db_place(s, &args->place, &dir);
+    if (code != CODE_DONE)
+        return code;
+    enum status st = db_handle_open(&h, dir, &s->diag);
+    if (st == ST_OK)
+        st = answer_lines(s, h);
+    db_handle_close(h);
+    return db_code(st);
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -173,6 +223,8 @@ static int run(struct session *s, const void *given)
     const char *dir;
 
     q.is_model = !args->is_compat;
+    if (args->is_stdin)
+        return run_lines(s, args);
     int code = take_args(s, args, &q);
     if (code == CODE_DONE)
         code = db_place(s, &args->place, &dir);
@@ -204,7 +256,9 @@ const struct command command_db_query = {
         "\n"
         "--compat answers as the public tool does: the first matching row, allowing for a leading "
         "batch of 1, a transposed weight and lengths rounded up to a tile, else linear "
-        "interpolation. A miss prints its reason and the nearest rows, and gives exit code 1.",
+        "interpolation. --stdin reads one JSON object per line (kernel, shapes, dtypes, avg_seq, "
+        "seqs, kv_heads) and prints one per line. A miss prints its reason and the nearest rows, "
+        "and gives exit code 1.",
     .see = "docs/perfdb.md",
     .schemas = {&query_schema},
     COMMAND_PARTS,

@@ -4,113 +4,25 @@
 #include "flow/build_rows.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-
-#include "base/fs.h"
-#include "perfdb/cell.h"
-#include "perfdb/columns.h"
-#include "perfdb/table.h"
 
 enum { BLOCK = 128 }; /* positions of a block of the cache */
 
-/* A table that rows are added to. */
-struct open_table {
-    struct str op;
-    struct op_table table;
-    size_t added;
-};
-
 struct builder {
     struct arena arena;
-    const char *dir;
     const struct grid_model *m;
     const struct build_sizes *sizes;
-    VEC_OF(struct open_table *) tables;
-    struct build_count *count;
-    struct diag *d;
-    enum status status;
+    build_emit *emit;
+    void *ctx;
+    const char *layer; /* of what is emitted, and how often it runs */
+    int64_t times;
 };
 
-/* One row: cells as they stand in the table; `lengths` of attention alone. */
-struct cells {
-    struct str in, types, out, out_types;
-    struct str lengths, kv_lengths;
-    int64_t kv_heads, sparse_mode;
-};
-
-static struct open_table *table_for(struct builder *b, const char *op)
+static void add_cells(struct builder *b, const char *op, struct op_cells c)
 {
-    for (size_t i = 0; i < b->tables.n; i++)
-        if (str_equal(b->tables.at[i]->op, str_of(op)))
-            return b->tables.at[i];
-    struct open_table *t = ARENA_NEW(&b->arena, struct open_table);
-    const char *path = fs_join(&b->arena, b->dir, arena_printf(&b->arena, "%s.csv", op));
-    t->op = str_of(op);
-    if (fs_exists(path)) {
-        b->status = table_read(&t->table, path, b->d);
-    } else {
-        table_init(&t->table, path);
-        table_arrange(&t->table, column_identity, IDENTITY_N);
-    }
-    vec_push(&b->tables, t);
-    b->count->tables++;
-    return t;
-}
-
-static bool has_cell(const struct op_table *t, size_t row, struct str column, struct str text)
-{
-    return str_equal(cell_bare(table_cell(t, row, table_column(t, column))), text);
-}
-
-static bool has_row(const struct op_table *t, const struct cells *c)
-{
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (has_cell(t, i, COL_INPUT_SHAPES, c->in) && has_cell(t, i, COL_INPUT_DTYPES, c->types) &&
-            (c->lengths.n == 0 ||
-             (has_cell(t, i, column_runtime[RT_SEQ_VALUES], c->lengths) &&
-              has_cell(t, i, column_runtime[RT_SEQ_KV_VALUES], c->kv_lengths))))
-            return true;
-    return false;
-}
-
-static void set_cell(struct op_table *t, size_t row, struct str column, struct str text)
-{
-    table_set(t, row, table_add_column(t, column), arena_str(&t->arena, text));
-}
-
-static struct str quoted(struct builder *b, struct str text)
-{
-    return arena_format(&b->arena, "\"%.*s\"", STR_ARGS(text));
-}
-
-static void add_cells(struct builder *b, const char *op, const struct cells *c)
-{
-    struct open_table *o = b->status == ST_OK ? table_for(b, op) : NULL;
-
-    if (b->status != ST_OK)
-        return;
-    struct op_table *t = &o->table;
-    b->count->rows++;
-    if (has_row(t, c))
-        return;
-    size_t row = table_add_row(t);
-    set_cell(t, row, COL_OP_STATE, S("static"));
-    set_cell(t, row, COL_INPUT_SHAPES, quoted(b, c->in));
-    set_cell(t, row, COL_INPUT_DTYPES, c->types);
-    set_cell(t, row, COL_INPUT_FORMATS, S("ND"));
-    set_cell(t, row, COL_OUTPUT_SHAPES, quoted(b, c->out));
-    set_cell(t, row, COL_OUTPUT_DTYPES, c->out_types);
-    set_cell(t, row, COL_OUTPUT_FORMATS, S("ND"));
-    if (c->lengths.n > 0) {
-        set_cell(t, row, column_runtime[RT_SEQ_VALUES], c->lengths);
-        set_cell(t, row, column_runtime[RT_SEQ_KV_VALUES], c->kv_lengths);
-        set_cell(t, row, column_runtime[RT_NUM_KV_HEADS],
-                 arena_format(&b->arena, "%lld", (long long)c->kv_heads));
-        set_cell(t, row, column_runtime[RT_SPARSE_MODE],
-                 arena_format(&b->arena, "%lld", (long long)c->sparse_mode));
-    }
-    o->added++;
-    b->count->added++;
+    c.op = op;
+    c.layer = b->layer;
+    c.times = b->times;
+    b->emit(b->ctx, &c);
 }
 
 /* "in | types | out | types of out" as printf makes it, numbers being int64_t. */
@@ -118,7 +30,7 @@ static void add(struct builder *b, const char *op, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void add(struct builder *b, const char *op, const char *format, ...)
 {
-    struct cells c = {0};
+    struct op_cells c = {0};
     va_list args;
 
     va_start(args, format);
@@ -128,7 +40,7 @@ static void add(struct builder *b, const char *op, const char *format, ...)
     str_split(&rest, '|', &c.types);
     str_split(&rest, '|', &c.out);
     str_split(&rest, '|', &c.out_types);
-    add_cells(b, op, &c);
+    add_cells(b, op, c);
 }
 
 #define BF16  "DT_BF16"
@@ -193,7 +105,7 @@ static void add_attention(struct builder *b, count batch, count length, bool is_
     struct str key = is_decode ? text_of(b, "%lld,%lld,%d,%lld", batch * width, kv, BLOCK, d)
                                : text_of(b, "%lld,%lld,%lld", tokens, kv, d);
     struct str table = is_decode ? text_of(b, "%lld,%lld", batch, width) : none;
-    struct cells c = {
+    struct op_cells c = {
         .in = fia_slots(b, query, key, n, table, none, none),
         .types =
             fia_slots(b, S(BF16), S(BF16), S("INT64"), is_decode ? S("INT32") : none, none, none),
@@ -205,7 +117,7 @@ static void add_attention(struct builder *b, count batch, count length, bool is_
         .sparse_mode = 3,
     };
 
-    add_cells(b, "FusedInferAttentionScore", &c);
+    add_cells(b, "FusedInferAttentionScore", c);
 }
 
 /* Latent attention of one more token each. */
@@ -214,7 +126,7 @@ static void add_latent(struct builder *b, count batch, count length)
     const struct grid_model *m = b->m;
     count heads = share(b, m->heads), width = (length + BLOCK - 1) / BLOCK;
     struct str n = text_of(b, "%lld", batch);
-    struct cells c = {
+    struct op_cells c = {
         .in = fia_slots(b, text_of(b, "%lld,%lld,1,%lld", batch, heads, (count)m->kv_lora),
                         text_of(b, "%lld,1,%d,%lld", batch * width, BLOCK, (count)m->kv_lora), n,
                         text_of(b, "%lld,%lld", batch, width),
@@ -228,17 +140,27 @@ static void add_latent(struct builder *b, count batch, count length)
         .kv_heads = 1,
     };
 
-    add_cells(b, "FusedInferAttentionScore", &c);
+    add_cells(b, "FusedInferAttentionScore", c);
 }
 
-static void add_norms(struct builder *b, count t, count hidden)
+static void add_norm(struct builder *b, count t, count hidden)
 {
     add(b, "RmsNorm", "%lld,%lld;%lld|" BF162 "|%lld,%lld;%lld,1|" BF16 ";FLOAT", t, hidden, hidden,
         t, hidden, t);
+}
+
+static void add_add_norm(struct builder *b, count t, count hidden)
+{
     add(b, "AddRmsNormBias",
         "%lld,%lld;%lld,%lld;%lld;|" BF163 ";DT_UNDEFINED|%lld,%lld;%lld,1;%lld,%lld|" BF16
         ";FLOAT;" BF16,
         t, hidden, t, hidden, hidden, t, hidden, t, t, hidden);
+}
+
+static void add_pick(struct builder *b, count rows, count width, count picked)
+{
+    add(b, "GatherV2", "%lld,%lld;%lld|" BF16 ";INT64|%lld,%lld|" BF16, rows, width, picked, picked,
+        width);
 }
 
 /* Queries, keys and values of `t` tokens, and what follows attention. */
@@ -316,7 +238,8 @@ static void add_tokens(struct builder *b, count t, count places)
 {
     const struct grid_model *m = b->m;
 
-    add_norms(b, t, m->hidden);
+    add_norm(b, t, m->hidden);
+    add_add_norm(b, t, m->hidden);
     if (grid_model_is_mla(m))
         add_latent_heads(b, t);
     else
@@ -339,30 +262,100 @@ static void add_point(struct builder *b, count batch, count length)
         add_attention(b, batch, length, false);
         add_attention(b, batch, length, true);
     }
-    add(b, "GatherV2", "%lld,%lld;%lld|" BF16 ";INT64|%lld,%lld|" BF16, (count)b->sizes->vocab,
-        (count)m->hidden, batch, batch, (count)m->hidden);
+    add_pick(b, b->sizes->vocab, m->hidden, batch);
     add_matmul(b, batch, share(b, b->sizes->vocab), m->hidden);
     add(b, "ArgMaxV2", "%lld,%lld|" BF16 "|%lld|INT64", batch, (count)b->sizes->vocab, batch);
+}
+
+/* The rows of a model go into tables. */
+struct filling {
+    struct op_tables tables;
+    struct build_count *count;
+};
+
+static void fill(void *ctx, const struct op_cells *c)
+{
+    struct filling *f = ctx;
+    size_t row;
+
+    f->count->rows++;
+    f->count->added += op_tables_row(&f->tables, c, &row) != NULL && f->tables.is_new;
 }
 
 enum status build_rows(const char *dir, const struct grid_model *model,
                        const struct build_sizes *sizes, struct build_count *out, struct diag *d)
 {
-    struct builder b = {
-        .dir = dir, .m = model, .sizes = sizes, .count = out, .d = d, .status = ST_OK};
+    struct filling filling = {.count = out};
+    struct builder b = {.m = model, .sizes = sizes, .emit = fill, .ctx = &filling, .times = 1};
 
     *out = (struct build_count){0};
     arena_init(&b.arena);
+    op_tables_init(&filling.tables, dir, d);
     for (size_t i = 0; i < sizes->n_batches; i++)
         for (size_t k = 0; k < sizes->n_lengths; k++)
             add_point(&b, sizes->batches[i], sizes->lengths[k]);
-    for (size_t i = 0; i < b.tables.n && b.status == ST_OK; i++)
-        if (b.tables.at[i]->added > 0)
-            b.status =
-                table_write(&b.tables.at[i]->table, b.tables.at[i]->table.path, TABLE_NO_BOM, d);
-    for (size_t i = 0; i < b.tables.n; i++)
-        table_free(&b.tables.at[i]->table);
-    vec_free(&b.tables);
+    out->tables = filling.tables.tables.n;
+    enum status st = op_tables_write(&filling.tables);
+    op_tables_free(&filling.tables);
     arena_free(&b.arena);
-    return b.status;
+    return st;
+}
+
+/* Where a layer is shared by `n` cards: their parts are added up. */
+static void add_collective(struct builder *b, const char *name, count n, double bytes)
+{
+    struct op_cells c = {.comm = name, .devices = n, .bytes = bytes};
+
+    if (n > 1)
+        add_cells(b, "", c);
+}
+
+static void add_layer(struct builder *b, count t, count batch, count length, bool is_decode)
+{
+    const struct grid_model *m = b->m;
+    double bytes = 2.0 * (double)t * (double)m->hidden;
+
+    if (grid_model_is_mla(m)) {
+        add_latent_heads(b, t);
+        add_latent(b, is_decode ? batch : t, length);
+    } else {
+        add_heads(b, t, batch * length);
+        add_attention(b, batch, length, is_decode);
+    }
+    add_collective(b, "all_reduce", b->sizes->tp, bytes);
+    add_add_norm(b, t, m->hidden);
+    if (grid_model_is_moe(m)) {
+        double slots = bytes * (double)(m->top_k > 0 ? m->top_k : 1);
+        add_collective(b, "all_to_all", b->sizes->ep, slots);
+        add_experts(b, t);
+        add_collective(b, "all_to_all", b->sizes->ep, slots);
+    }
+    if (m->ffn_inter > 0)
+        add_ffn(b, t, share(b, m->ffn_inter));
+    add_collective(b, "all_reduce", b->sizes->tp, bytes);
+}
+
+void build_step(const struct grid_model *model, const struct build_sizes *sizes,
+                const struct build_step *step, build_emit *emit, void *ctx)
+{
+    struct builder b = {.m = model, .sizes = sizes, .emit = emit, .ctx = ctx};
+    count t = step->is_decode ? step->batch : step->batch * step->length, h = model->hidden;
+
+    arena_init(&b.arena);
+    b.layer = "embedding";
+    b.times = 1;
+    add_pick(&b, sizes->vocab, h, t);
+    b.layer = "layer";
+    add_norm(&b, t, h);
+    b.times = step->layers;
+    add_layer(&b, t, step->batch, step->length, step->is_decode);
+    add_add_norm(&b, t, h); /* of the next layer; the last one is the model's own */
+    b.layer = "head";
+    b.times = 1;
+    if (!step->is_decode)
+        add_pick(&b, t, h, step->batch);
+    add_matmul(&b, step->batch, share(&b, sizes->vocab), h);
+    add(&b, "ArgMaxV2", "%lld,%lld|" BF16 "|%lld|INT64", (count)step->batch, (count)sizes->vocab,
+        (count)step->batch);
+    arena_free(&b.arena);
 }

@@ -74,7 +74,7 @@ TEST(a_model_becomes_rows_once)
     static const int64_t batches[] = {1, 2}, lengths[] = {16};
     const struct grid_model model = {
         .hidden = 64, .ffn_inter = 128, .heads = 4, .kv_heads = 2, .head_dim = 64};
-    const struct build_sizes sizes = {batches, lengths, 2, 1, 1, 100};
+    const struct build_sizes sizes = {batches, lengths, 2, 1, 1, 1, 100};
     struct flow_measure_job job = job_in(scratch);
     struct build_count count;
 

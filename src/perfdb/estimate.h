@@ -34,7 +34,7 @@ struct estimate_kriging {
     bool is_smooth;           /* Matérn 3/2; else exponential, linear between neighbours */
 };
 
-enum { ESTIMATE_NEAR = 10 };
+enum { ESTIMATE_NEAR = 8 };
 
 struct estimate_tree; /* points by place, to find the nearest */
 

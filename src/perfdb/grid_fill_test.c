@@ -1,5 +1,6 @@
 
 #include "base/testing.h"
+#include "perfdb/table.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_run.h"
 

@@ -15,8 +15,9 @@
 #include "base/sink.h"
 #include "perfdb/grid_gen.h"
 #include "perfdb/grid_rules.h"
-#include "perfdb/table.h"
 #include "report/record.h"
+
+struct op_table;
 
 struct grid_fill {
     bool is_usable;  /* the table has rows and input shapes */

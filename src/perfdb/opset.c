@@ -64,6 +64,8 @@ static bool row_lengths(const struct op_table *t, size_t row, const struct opset
     }
     out->sparse = (int64_t)sparse;
     out->kv_heads = (int64_t)cell_f64(table_cell(t, row, c->kv_heads));
+    if (out->kv_heads <= 0 && k.n >= 3)
+        out->kv_heads = k.at[1];
     return true;
 }
 

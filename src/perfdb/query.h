@@ -83,6 +83,7 @@ struct query_near {
     struct str kernel, shapes, dtypes;
     uint64_t line; /* of the file */
     double latency_us;
+    double kernels;      /* of the call; 1 where the table does not tell */
     const char *differs; /* the first field that differs; NULL: of an answer */
 };
 
@@ -147,6 +148,11 @@ enum status query_model_comm(struct query_db *db, const struct query *q, struct 
                              struct query_result *out, struct diag *d);
 void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
                   struct query_result *out);
+
+/* The longer of operations and bytes at the peaks of the device. Kernels reach between the whole of
+ * it and a third. `out` stays a miss where the peaks are unknown. */
+void query_analytic(const struct device *device, const struct query *q, struct str kernel,
+                    const struct call_work *w, struct query_result *out);
 
 /* The work of a question; false when it cannot be placed. */
 bool query_work(struct query_db *db, const struct query *q, struct str kernel, int64_t count,

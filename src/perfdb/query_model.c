@@ -57,15 +57,18 @@ static void add_row(const struct opset *set, uint32_t row, double us, const char
                     struct query_result *out)
 {
     const struct op_table *t = &set->table;
+    double kernels = 0;
 
     if (out->n_near == QUERY_NEAR)
         return;
+    cell_number(table_cell(t, row, table_column(t, S("Kernels"))), &kernels);
     out->near[out->n_near++] = (struct query_near){
         .kernel = set->kernel,
         .shapes = cell_bare(table_cell(t, row, table_column(t, COL_INPUT_SHAPES))),
         .dtypes = cell_bare(table_cell(t, row, table_column(t, COL_INPUT_DTYPES))),
         .line = t->lines.at[row],
         .latency_us = us,
+        .kernels = kernels >= 1 ? kernels : 1,
         .differs = differs,
     };
 }
@@ -174,10 +177,8 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
     out->confidence = six_digits(confidence(out));
 }
 
-/* The longer of operations and bytes at the peaks of the device. Kernels reach between the whole of
- * it and a third. */
-static void analytic(const struct device *device, const struct query *q, struct str kernel,
-                     const struct call_work *w, struct query_result *out)
+void query_analytic(const struct device *device, const struct query *q, struct str kernel,
+                    const struct call_work *w, struct query_result *out)
 {
     char type = q->inputs.n > 0 ? work_dtype(q->inputs.at[0].dtype) : 'b';
     enum peak peak = type == 'h'   ? PEAK_FP16
@@ -216,7 +217,7 @@ enum status query_model(struct query_db *db, const struct query *q, struct str k
     if (set != NULL)
         query_answer(set, &w, q->is_exact, out);
     if (out->miss != NULL && !q->is_exact && db->device != NULL)
-        analytic(db->device, q, kernel, &w, out);
+        query_analytic(db->device, q, kernel, &w, out);
     return ST_OK;
 }
 

@@ -258,7 +258,8 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
     in = query_normal(arena, kernel, in, str_equal(kernel, S("SwiGlu")) ? 1 : in.n + 1);
     if (!has_sizes(in))
         return false;
-    out->regime = regime_of(in, formats, extra, is_attention ? 1 : in.n);
+    bool is_moved = (is_pick(kernel) && in.n >= 2) || (is_cache_write(kernel) && in.n >= 3);
+    out->regime = regime_of(in, formats, extra, is_attention || is_moved ? 1 : in.n);
     out->exact = out->regime;
     if (is_attention)
         return place_attention(in, lengths, out);
@@ -266,9 +267,9 @@ bool work_of(struct arena *arena, struct str kernel, struct query_inputs in,
         out->regime = hash_mix(out->regime, WORK_MATMUL);
         return true;
     }
-    if (is_pick(kernel) && in.n >= 2)
+    if (is_moved && is_pick(kernel))
         place_pick(in, out);
-    else if (is_cache_write(kernel) && in.n >= 3)
+    else if (is_moved)
         place_cache(in, out);
     else
         place_plain(kernel, in, out);

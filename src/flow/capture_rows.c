@@ -1,0 +1,481 @@
+/*
+ * Operators of captures as rows. See capture_rows.h.
+ */
+#include "flow/capture_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/op_tree.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "capture/classify.h"
+#include "flow/flow.h"
+#include "flow/op_tables.h"
+#include "perfdb/cell.h"
+#include "perfdb/compare_literal.h"
+#include "perfdb/query.h"
+#include "perfdb/table.h"
+
+/* Operators that have a table under another name; inputs before the first are outputs. */
+static const struct known_op {
+    struct str name, table;
+    unsigned skip;
+} known_ops[] = {
+    {S_INIT("aten::mm"), S_INIT("MatMulV2"), 0},
+    {S_INIT("aten::addmm"), S_INIT("MatMulV2"), 1},
+    {S_INIT("aten::_scaled_mm"), S_INIT("MatMulV2"), 0},
+    {S_INIT("aten::bmm"), S_INIT("BatchMatMulV2"), 0},
+    {S_INIT("aten::scaled_dot_product_attention"), S_INIT("FusedInferAttentionScore"), 0},
+    {S_INIT("aten::embedding"), S_INIT("GatherV2"), 0},
+    {S_INIT("aten::index_select"), S_INIT("GatherV2"), 0},
+    {S_INIT("aten::argmax"), S_INIT("ArgMaxV2"), 0},
+    {S_INIT("aten::rms_norm"), S_INIT("RmsNorm"), 0},
+    {S_INIT("aten::layer_norm"), S_INIT("LayerNormV3"), 0},
+    {S_INIT("aten::add"), S_INIT("Add"), 0},
+    {S_INIT("aten::mul"), S_INIT("Mul"), 0},
+    {S_INIT("aten::silu"), S_INIT("Swish"), 0},
+    {S_INIT("aten::gelu"), S_INIT("Gelu"), 0},
+    {S_INIT("aten::cat"), S_INIT("ConcatD"), 0},
+    {S_INIT("aten::_softmax"), S_INIT("SoftmaxV2"), 0},
+    {S_INIT("aten::copy_"), S_INIT("TensorMove"), 1},
+    {S_INIT("_C::rms_norm"), S_INIT("RmsNorm"), 1},
+    {S_INIT("_C::fused_add_rms_norm"), S_INIT("AddRmsNormBias"), 0},
+    {S_INIT("_C::silu_and_mul"), S_INIT("SwiGlu"), 1},
+    {S_INIT("_C_cache_ops::reshape_and_cache_flash"), S_INIT("ReshapeAndCacheNdKernel"), 0},
+};
+
+/* Calls of one operator with equal inputs. */
+struct call_group {
+    struct str op, in, types, out, out_types;
+    bool is_comm;
+    double bytes, devices;
+    VEC_OF(double) us;
+    uint64_t kernels; /* of the first call */
+};
+
+struct gathering {
+    struct arena arena;
+    struct hash seen;
+    VEC_OF(struct call_group) groups;
+    struct capture_rows_count *count;
+};
+
+/* The table of an operator of a framework, "" for none; namespaces of engines name kernel types. */
+static struct str table_of(struct str name, unsigned *skip)
+{
+    size_t colon = str_find(name, S("::"));
+    struct str own = colon < name.n ? str_part(name, colon + 2, name.n) : S("");
+
+    *skip = 0;
+    for (size_t i = 0; i < ARRAY_LEN(known_ops); i++)
+        if (str_equal(name, known_ops[i].name)) {
+            *skip = known_ops[i].skip;
+            return known_ops[i].table;
+        }
+    bool is_type =
+        own.n > 0 && ((own.at[0] >= 'A' && own.at[0] <= 'Z') || str_ends(own, S("_kernel")));
+    return is_type && !str_starts(name, S("aten::")) ? own : S("");
+}
+
+/* "16,64;;64,32" without its first `skip` entries; entries that are no tensors go. */
+static void take_inputs(struct arena *arena, struct str shapes, struct str types, unsigned skip,
+                        struct call_group *out)
+{
+    struct str rest = literal_shapes(arena, shapes), part, name;
+
+    for (unsigned i = 0; rest.at != NULL && str_split(&rest, ';', &part); i++) {
+        if (types.at == NULL || !str_split(&types, ';', &name))
+            name = S("");
+        if (i < skip || part.n == 0)
+            continue;
+        const char *between = out->in.n > 0 ? ";" : "";
+        out->in = arena_format(arena, "%.*s%s%.*s", STR_ARGS(out->in), between, STR_ARGS(part));
+        out->types = arena_format(arena, "%.*s%s%.*s", STR_ARGS(out->types), between,
+                                  STR_ARGS(cell_dtype(arena, name)));
+    }
+}
+
+static struct str database_type(struct arena *arena, struct str types)
+{
+    static const struct {
+        struct str from, to;
+    } names[] = {{S_INIT("DT_c10::BFloat16"), S_INIT("DT_BF16")},
+                 {S_INIT("DT_c10::Half"), S_INIT("DT_FLOAT16")},
+                 {S_INIT("DT_float"), S_INIT("FLOAT")},
+                 {S_INIT("DT_double"), S_INIT("DOUBLE")},
+                 {S_INIT("DT_long int"), S_INIT("INT64")},
+                 {S_INIT("DT_int"), S_INIT("INT32")},
+                 {S_INIT("DT_signed char"), S_INIT("INT8")},
+                 {S_INIT("DT_unsigned char"), S_INIT("UINT8")},
+                 {S_INIT("DT_bool"), S_INIT("BOOL")},
+                 {S_INIT("DT_c10::Float8_e4m3fn"), S_INIT("FLOAT8_E4M3FN")},
+                 {S_INIT("DT_c10::Float8_e5m2"), S_INIT("FLOAT8_E5M2")}};
+    struct str out = S(""), part;
+
+    while (types.at != NULL && types.n > 0 && str_split(&types, ';', &part)) {
+        for (size_t i = 0; i < ARRAY_LEN(names); i++)
+            if (str_equal(part, names[i].from))
+                part = names[i].to;
+        out =
+            arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? ";" : "", STR_ARGS(part));
+    }
+    return out;
+}
+
+static void add_call(struct gathering *g, const struct call_group *call, double us,
+                     uint64_t kernels)
+{
+    const struct str texts[] = {call->op, call->in, call->types, call->out};
+    uint64_t key = hash_mix((uint64_t)call->bytes, (uint64_t)call->devices);
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        key = hash_mix(key, hash_bytes(texts[i]));
+    uint32_t place = hash_add(&g->seen, key, (uint32_t)g->groups.n);
+    if (place == g->groups.n) {
+        struct call_group fresh = *call;
+        fresh.kernels = kernels;
+        vec_push(&g->groups, fresh);
+    }
+    vec_push(&g->groups.at[place].us, us);
+    g->count->calls++;
+    g->count->placed += kernels;
+}
+
+/* The operator that a kernel counts for, or OP_TREE_NONE. */
+static uint32_t operator_of(const struct capture *cap, const struct op_tree *tree, size_t kernel)
+{
+    uint32_t found = OP_TREE_NONE, innermost = OP_TREE_NONE;
+    unsigned skip;
+
+    for (uint32_t at = tree->launch[kernel]; at != OP_TREE_NONE; at = tree->parent[at]) {
+        struct str name = capture_text(cap, cap->slices.name[at]);
+        bool has_shapes = capture_slice_text(cap, at, KEY_INPUT_SHAPES).n > 0;
+        if (has_shapes && innermost == OP_TREE_NONE)
+            innermost = at;
+        if (has_shapes && table_of(name, &skip).n > 0)
+            found = at;
+    }
+    return found != OP_TREE_NONE ? found : innermost;
+}
+
+static double attr_number(const struct capture *cap, size_t slice, const char *name)
+{
+    strid key = intern_find(&cap->strings, str_of(name));
+    struct attr a =
+        key == 0 ? (struct attr){0} : attrs_get(&cap->attrs, cap->slices.own[slice], key);
+    double value = 0;
+
+    if (a.type == ATTR_NONE && key != 0)
+        a = attrs_get(&cap->attrs, cap->slices.set[slice], key);
+    if (a.type == ATTR_INT)
+        return (double)a.number;
+    if (a.type == ATTR_TEXT)
+        cell_number(capture_text(cap, a.text), &value);
+    return value;
+}
+
+/* ncclDevKernel_AllReduce_Sum_bf16_RING_LL, hcom_allReduce__123_0_1: the collective's table. */
+static struct str comm_table(struct str name)
+{
+    static const struct {
+        struct str part, name;
+    } names[] = {{S_INIT("allreduce"), S_INIT("all_reduce")},
+                 {S_INIT("allgather"), S_INIT("all_gather")},
+                 {S_INIT("reducescatter"), S_INIT("reduce_scatter")},
+                 {S_INIT("alltoallv"), S_INIT("all_to_all_v")},
+                 {S_INIT("alltoall"), S_INIT("all_to_all")},
+                 {S_INIT("broadcast"), S_INIT("broadcast")}};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_contains_nocase(name, names[i].part))
+            return query_comm_kernel(names[i].name);
+    return S("");
+}
+
+/* A collective whose size and group are recorded. */
+static bool take_comm(const struct capture *cap, size_t slice, struct call_group *out)
+{
+    double elements = attr_number(cap, slice, "In msg nelems");
+    double devices = attr_number(cap, slice, "Group size");
+    strid key = intern_find(&cap->strings, S("dtype"));
+    struct attr type =
+        key == 0 ? (struct attr){0} : attrs_get(&cap->attrs, cap->slices.own[slice], key);
+
+    *out = (struct call_group){.is_comm = true};
+    out->op = comm_table(capture_text(cap, cap->slices.name[slice]));
+    if (type.type == ATTR_NONE && key != 0)
+        type = attrs_get(&cap->attrs, cap->slices.set[slice], key);
+    struct str dtype = type.type == ATTR_TEXT ? capture_text(cap, type.text) : S("");
+    double size = str_contains_nocase(dtype, S("64"))                                      ? 8
+                  : str_contains_nocase(dtype, S("bfloat")) || str_equal(dtype, S("Half")) ? 2
+                  : str_contains_nocase(dtype, S("8")) || str_equal(dtype, S("Byte"))      ? 1
+                                                                                           : 4;
+    out->bytes = elements * size;
+    out->devices = devices;
+    return out->op.n > 0 && out->bytes > 0 && devices >= 1;
+}
+
+/* Kernels of one call, as they are met in order of time. */
+struct open_call {
+    uint32_t op;
+    double us;
+    uint64_t kernels;
+};
+
+static void close_call(struct gathering *g, const struct capture *cap, struct open_call *c)
+{
+    struct call_group call = {0};
+    unsigned skip;
+
+    if (c->kernels == 0)
+        return;
+    struct str name = capture_text(cap, cap->slices.name[c->op]);
+    call.op = table_of(name, &skip);
+    take_inputs(&g->arena, capture_slice_text(cap, c->op, KEY_INPUT_SHAPES),
+                capture_slice_text(cap, c->op, KEY_INPUT_DTYPES), skip, &call);
+    call.types = database_type(&g->arena, call.types);
+    if (call.op.n == 0) {
+        char *own = arena_cstr(&g->arena, name);
+        for (size_t i = 0; i < name.n; i++)
+            own[i] = own[i] == ':' || own[i] == '/' || own[i] == ' ' ? '_' : own[i];
+        call.op = str_of(own);
+    }
+    call.op = arena_str(&g->arena, call.op);
+    if (call.in.n > 0 && call.op.n < 200)
+        add_call(g, &call, c->us, c->kernels);
+    *c = (struct open_call){0};
+}
+
+static struct str own_text(struct gathering *g, const struct capture *cap, size_t slice,
+                           enum capture_key key)
+{
+    return arena_str(&g->arena, cell_bare(capture_slice_text(cap, slice, key)));
+}
+
+/* A kernel that knows its operator by itself. */
+static bool take_kernel(struct gathering *g, const struct capture *cap, size_t slice,
+                        struct call_group *out)
+{
+    *out = (struct call_group){
+        .op = own_text(g, cap, slice, KEY_TYPE),
+        .in = own_text(g, cap, slice, KEY_INPUT_SHAPES),
+        .types = own_text(g, cap, slice, KEY_INPUT_DTYPES),
+        .out = own_text(g, cap, slice, KEY_OUTPUT_SHAPES),
+        .out_types = own_text(g, cap, slice, KEY_OUTPUT_DTYPES),
+    };
+    return out->op.n > 0 && out->op.n < 200 && out->in.n > 0 &&
+           !str_equal_nocase(out->in, S("N/A")) && str_find_char(out->op, '/') == out->op.n;
+}
+
+static void gather(struct gathering *g, const struct capture *cap)
+{
+    struct open_call open = {0};
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    const struct op_tree *tree = study_op_tree(&st);
+    struct kernel_order kernels = study_kernels(&st);
+    g->count->kernels += kernels.n;
+    for (size_t i = 0; i < kernels.n; i++) {
+        size_t slice = kernels.at[i];
+        double us = (double)cap->slices.dur[slice] / 1e3;
+        struct call_group call;
+        if (!(us > 0))
+            continue;
+        if (study_is_comm(cap, slice) ? take_comm(cap, slice, &call)
+                                      : take_kernel(g, cap, slice, &call)) {
+            add_call(g, &call, us, 1);
+            continue;
+        }
+        uint32_t op = operator_of(cap, tree, i);
+        if (open.kernels > 0 && op != open.op)
+            close_call(g, cap, &open);
+        if (op == OP_TREE_NONE)
+            continue;
+        open.op = op;
+        open.us += us;
+        open.kernels++;
+    }
+    close_call(g, cap, &open);
+    study_end(&st);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void set_figures(struct op_table *t, size_t row, struct call_group *g)
+{
+    double sum = 0, squares = 0, n = (double)g->us.n;
+
+    qsort(g->us.at, g->us.n, sizeof(*g->us.at), by_value);
+    for (size_t i = 0; i < g->us.n; i++) {
+        sum += g->us.at[i];
+        squares += g->us.at[i] * g->us.at[i];
+    }
+    double mean = sum / n, middle = (g->us.at[(g->us.n - 1) / 2] + g->us.at[g->us.n / 2]) / 2;
+    double deviation = sqrt(fmax(0, squares / n - mean * mean));
+    op_tables_set(t, row, COL_PROFILED, cell_text6(&t->arena, mean));
+    op_tables_set(t, row, COL_PROFILED_MID, cell_text6(&t->arena, middle));
+    op_tables_set(t, row, COL_PROFILED_STD, cell_text6(&t->arena, deviation));
+    op_tables_set(t, row, S("Kernels"),
+                  arena_format(&t->arena, "%llu", (unsigned long long)g->kernels));
+}
+
+static void add_comm_row(struct op_tables *tables, struct call_group *g)
+{
+    struct op_table *t = op_tables_get(tables, g->op);
+    struct arena *arena = t != NULL ? &t->arena : NULL;
+
+    if (t == NULL)
+        return;
+    if (t->n_rows == 0)
+        table_arrange(t, (const struct str[]){S("message_bytes"), S("num_devices")}, 2);
+    struct str bytes = arena_format(arena, "%.0f", g->bytes);
+    struct str devices = arena_format(arena, "%.0f", g->devices);
+    size_t row = 0;
+    while (row < t->n_rows &&
+           !(str_equal(table_cell(t, row, table_column(t, S("message_bytes"))), bytes) &&
+             str_equal(table_cell(t, row, table_column(t, S("num_devices"))), devices)))
+        row++;
+    if (row == t->n_rows)
+        row = table_add_row(t);
+    op_tables_set(t, row, S("message_bytes"), bytes);
+    op_tables_set(t, row, S("num_devices"), devices);
+    set_figures(t, row, g);
+}
+
+static enum status write_rows(struct gathering *g, const char *dir, bool is_dry_run, struct diag *d)
+{
+    struct op_tables tables;
+    size_t row;
+
+    op_tables_init(&tables, dir, d);
+    for (size_t i = 0; i < g->groups.n && tables.status == ST_OK; i++) {
+        struct call_group *one = &g->groups.at[i];
+        if (one->is_comm) {
+            add_comm_row(&tables, one);
+            continue;
+        }
+        struct op_cells c = {.op = arena_cstr(&g->arena, one->op),
+                             .in = one->in,
+                             .types = one->types,
+                             .out = one->out,
+                             .out_types = one->out_types};
+        struct op_table *t = op_tables_row(&tables, &c, &row);
+        op_tables_get(&tables, one->op);
+        if (t != NULL)
+            set_figures(t, row, one);
+    }
+    g->count->rows = g->groups.n;
+    g->count->tables = tables.tables.n;
+    enum status st =
+        is_dry_run || tables.status != ST_OK ? tables.status : op_tables_write(&tables);
+    op_tables_free(&tables);
+    return st;
+}
+
+/* One capture; what is wrong with it is told as a loss of the whole. */
+static bool take_capture(struct gathering *g, const char *path, struct diag *d, bool is_alone)
+{
+    struct capture *cap = NULL;
+    struct diag own;
+
+    diag_init(&own);
+    bool is_read = flow_load(path, NULL, is_alone ? d : &own, &cap) == ST_OK;
+    if (is_read) {
+        gather(g, cap);
+        capture_free(cap);
+    } else if (!is_alone) {
+        diag_add(d, SEV_LOSS, "perfdb.capture-skipped", (struct where){.path = path},
+                 "file skipped: not a capture that can be read");
+    }
+    diag_fini(&own);
+    g->count->captures += is_read;
+    g->count->unread += !is_read;
+    return is_read;
+}
+
+static void gathering_free(struct gathering *g)
+{
+    for (size_t i = 0; i < g->groups.n; i++)
+        vec_free(&g->groups.at[i].us);
+    vec_free(&g->groups);
+    hash_free(&g->seen);
+    arena_free(&g->arena);
+}
+
+ORDER_BY(by_time, struct capture_op, ORDER(y->us, x->us) ?: str_compare(x->op, y->op));
+
+enum status capture_ops(const char *path, struct arena *arena, struct capture_op **out, size_t *n,
+                        struct diag *d)
+{
+    struct capture_rows_count count = {0};
+    struct gathering g = {.count = &count};
+
+    arena_init(&g.arena);
+    enum status st = take_capture(&g, path, d, true) ? ST_OK : ST_FORMAT;
+    *out = ARENA_ARRAY(arena, struct capture_op, g.groups.n + 1);
+    *n = 0;
+    for (size_t i = 0; i < g.groups.n; i++) {
+        const struct call_group *one = &g.groups.at[i];
+        size_t k = 0;
+        while (k < *n && !str_equal((*out)[k].op, one->op))
+            k++;
+        if (k == *n)
+            (*out)[(*n)++].op = arena_str(arena, one->op);
+        (*out)[k].calls += one->us.n;
+        for (size_t j = 0; j < one->us.n; j++)
+            (*out)[k].us += one->us.at[j];
+    }
+    if (*n > 0)
+        qsort(*out, *n, sizeof(**out), by_time);
+    gathering_free(&g);
+    return st;
+}
+
+enum status capture_rows(const char *path, const char *dir, bool is_dry_run,
+                         struct capture_rows_count *out, struct diag *d)
+{
+    struct gathering g = {.count = out};
+    struct fs_list files = {0};
+    enum status st = ST_OK;
+
+    *out = (struct capture_rows_count){0};
+    arena_init(&g.arena);
+    if (fs_is_dir(path))
+        st = fs_walk(&g.arena, path, NULL, 0, &files, d);
+    for (size_t i = 0; i < files.n && st == ST_OK; i++)
+        if (files.at[i].kind == FS_FILE)
+            take_capture(&g, files.at[i].path, d, false);
+    if (!fs_is_dir(path) && !take_capture(&g, path, d, true))
+        st = ST_FORMAT;
+    if (st == ST_OK && out->captures == 0)
+        st = diag_fail(d, ST_NOT_FOUND, "perfdb.no-captures", (struct where){.path = path},
+                       "no capture that can be read");
+    if (st == ST_OK)
+        st = write_rows(&g, dir, is_dry_run, d);
+    gathering_free(&g);
+    return st;
+}
+
+static const struct field count_fields[] = {
+    FIELD(struct capture_rows_count, captures, "captures"),
+    FIELD(struct capture_rows_count, unread, "unreadable_files"),
+    FIELD(struct capture_rows_count, kernels, "kernels"),
+    FIELD(struct capture_rows_count, placed, "kernels_in_rows"),
+    FIELD(struct capture_rows_count, calls, "calls"),
+    FIELD(struct capture_rows_count, rows, "rows"),
+    FIELD(struct capture_rows_count, tables, "tables"),
+};
+static const struct record count_record = RECORD(struct capture_rows_count, count_fields);
+
+const struct schema capture_rows_schema = {
+    .name = "strata.db-parse-captures/1",
+    .title = "operators of captures that became rows",
+    .record = &count_record,
+};
