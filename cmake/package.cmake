@@ -14,7 +14,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libisal2)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libisal2, libmicrohttpd12")
 # The plug-in for ranks over MPI is loaded in such jobs alone: its library is no need of the package.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS libopenmpi3)
 file(WRITE ${CMAKE_BINARY_DIR}/shlibdeps.cmake "set(SHLIBDEPS_EXECUTABLE dpkg-shlibdeps -xlibopenmpi3)\n")
