@@ -4,6 +4,7 @@ import { theBrowser } from './pages';
 import './looks';
 import './real';
 import './hostile';
+import './view';
 import './access';
 
 async function main(): Promise<void> {
