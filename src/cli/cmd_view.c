@@ -176,6 +176,7 @@ struct viewing {
 static void add_captures(struct viewing *v, enum page_kind kind, struct capture *const *caps,
                          size_t n, struct study_options how)
 {
+    view_server_tick(v->server, (struct progress_step){.label = "analysing"});
     n = n < PAGE_SETS ? n : PAGE_SETS;
     v->studies = ARENA_ARRAY(&v->s->arena, struct study, n + 1);
     page_init(&v->page, kind,

@@ -28,6 +28,7 @@ export class Store {
     private readonly details: Map<number, Detail>[];
     private readonly names: string[][] = [];
     private readonly listeners: (() => void)[] = [];
+    private readonly detailListeners: (() => void)[] = [];
 
     constructor(readonly model: Model) {
         this.laneData = model.sets.map(() => []);
@@ -59,7 +60,17 @@ export class Store {
         this.listeners.push(act);
     }
 
+    // Called when details of some lanes came.
+    onDetail(act: () => void): void {
+        this.detailListeners.push(act);
+    }
+
+    tellDetail(): void {
+        for (const act of [...this.detailListeners]) act();
+    }
+
     off(): void {
+        this.detailListeners.length = 0;
         this.listeners.length = 0;
     }
 

@@ -58,6 +58,7 @@ export class Details {
         this.root = el('aside', { class: 'details', 'aria-label': t('detail.title') }, this.body);
         app.shared.on(() => this.update());
         app.store.onPart(() => app.store.isDone && this.update(true));
+        app.store.onDetail(() => this.update(true));
         this.update();
     }
 

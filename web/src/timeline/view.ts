@@ -147,6 +147,7 @@ export class Timeline {
         const lanes = [...this.tracks.pinned(), ...this.tracks.list()].filter((track) => track.kind === 'lane');
         if (details.leave(this.windows())) this.tracks.reset();
         void details.look(lanes, this.windows(), () => {
+            this.app.store.tellDetail();
             this.tracks.reset();
             this.invalidate();
         }).then(() => (this.root.dataset.detail = 'true'));
