@@ -27,8 +27,8 @@ foreach(file IN LISTS test_c)
     string(REGEX REPLACE "_test\\.c$" "" name ${name})
     string(REPLACE "/" "." target "unit.${name}")
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
-    if(name MATCHES "^cli/" AND TARGET strata_cli)
-        target_link_libraries(${target} PRIVATE strata_cli)
+    if(name MATCHES "^(api|cli)/" AND TARGET strata_cli)
+        target_link_libraries(${target} PRIVATE strata_api strata_cli)
     elseif(name MATCHES "^inject/")
         target_link_libraries(${target} PRIVATE strata_inject)
     endif()
@@ -65,6 +65,8 @@ add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME arch.house COMMAND ${CMAKE_SOURCE_DIR}/tools/house --check)
 add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
 add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
+add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
+set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 
@@ -174,7 +176,11 @@ if(TARGET strata)
     set_tests_properties(pto.cpp PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
     add_test(NAME pto.pairs COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/pairs.py
         ${run_strata} ${CMAKE_SOURCE_DIR}/examples/pto-cpp=${CMAKE_SOURCE_DIR}/examples/pto-cpp)
+    add_test(NAME pto.cpp-run COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/cpp_run.py
+        ${run_strata})
     add_test(NAME pto.values COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/values.py
+        ${run_strata})
+    add_test(NAME pto.sanity COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sanity.py
         ${run_strata})
     add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
         ${run_strata})

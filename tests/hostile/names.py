@@ -39,7 +39,9 @@ EXTRA = [
     ["formats", PAYLOAD], ["whatif", "x", PAYLOAD], ["pto", PAYLOAD], ["pto", "cc", "no" + PAYLOAD], ["synth", "--model", PAYLOAD],
     ["pto", "ops", PAYLOAD], ["comm", "bench", "--ops", PAYLOAD], ["comm", "generate", "--time-limit", PAYLOAD],
     ["db", "build", "--model", PAYLOAD], ["db", "probe", PAYLOAD, "--shapes", PAYLOAD, "--axis", PAYLOAD],
-    ["db", "replay", "--database-path", "no" + PAYLOAD, "--op", PAYLOAD], ["view", "no" + PAYLOAD, "--no-browser"],
+    ["db", "replay", "--database-path", "no" + PAYLOAD, "--op", PAYLOAD],
+    ["db", "accuracy", "--database-path", "no" + PAYLOAD],
+    ["view", "no" + PAYLOAD, "--no-browser"],
 ]
 # Over poisoned copies of examples/: every analysis in every format, and what golden cases print as JSON only.
 CAPTURES = ["ascend-small", "ascend-moe", "kineto-small", "memory"]
