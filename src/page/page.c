@@ -273,7 +273,7 @@ void page_prepare(struct page_file *page)
     pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
-    room = room > (double)page->options.max_size / 4 ? room : (double)page->options.max_size / 4;
+    room = room > (double)page->options.max_size / 8 ? room : (double)page->options.max_size / 8;
     if (bytes > room)
         fit(page, bytes, room, all);
     for (int round = 0; (bytes = pack_sets(page)) > room && round < ROUNDS; round++) {

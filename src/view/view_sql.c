@@ -87,7 +87,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 
 static void put_error(const struct diag *d, struct text *out)
 {
-    const char *text = "the statement has no result", *code = "query.statement";
+    const char *text = "the statement has no result", *code = NULL;
     struct json_writer w;
 
     for (size_t i = 0; i < d->entries.n; i++)
