@@ -27,7 +27,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/triggers)
 file(WRITE ${CMAKE_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libisal2)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libisal2, libmicrohttpd12")
 # The plug-in for ranks over MPI is loaded in such jobs alone: its library is no need of the package.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS libopenmpi3)
 file(WRITE ${CMAKE_BINARY_DIR}/shlibdeps.cmake "set(SHLIBDEPS_EXECUTABLE dpkg-shlibdeps -xlibopenmpi3)\n")

@@ -202,6 +202,12 @@ if(TARGET strata)
         ${CMAKE_SOURCE_DIR}/tests/anomaly/lanes.py ${run_strata})
     add_test(NAME signal.interrupt COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/signal/interrupt.py ${run_strata})
+    if(MICROHTTPD_HEADERS AND NOT CMAKE_CROSSCOMPILING)
+        add_test(NAME view.hostile COMMAND Python3::Interpreter
+            ${CMAKE_SOURCE_DIR}/tests/view/hostile.py ${run_strata} examples/ascend-small)
+        set_tests_properties(view.hostile PROPERTIES RESOURCE_LOCK clock
+            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    endif()
     add_test(NAME query.hostile COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
     set_tests_properties(signal.interrupt query.hostile PROPERTIES RESOURCE_LOCK clock) # they bound times

@@ -19,12 +19,14 @@
 struct args {
     struct input_options input;
     int64_t port, idle;
+    uint64_t max_size;
     bool no_browser, tunnel;
 };
 
 enum { HOUR = 3600, PAGE_BYTES = 12000000, BROWSER_MS = 10000 };
 
-static const struct args defaults = {.input = CAPTURE_INPUT(.pmu = true), .idle = HOUR};
+static const struct args defaults = {
+    .input = CAPTURE_INPUT(.pmu = true), .idle = HOUR, .max_size = PAGE_BYTES};
 
 static const struct opt options[] = {
     OPT_INT(0, "port", "N", struct args, port, 0, 65535, "port to listen on (default: any free)"),
@@ -33,6 +35,8 @@ static const struct opt options[] = {
              "print the ssh line for another machine; open no browser"),
     OPT_INT(0, "idle", "SECONDS", struct args, idle, 1, 30 * 24 * HOUR,
             "end after so long without a request (default: 3600)"),
+    OPT_SIZE(0, "max-size", "BYTES", struct args, max_size,
+             "what the page holds before it is zoomed (default: 12M)"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
@@ -172,11 +176,12 @@ struct viewing {
 static void add_captures(struct viewing *v, enum page_kind kind, struct capture *const *caps,
                          size_t n, struct study_options how)
 {
+    view_server_tick(v->server, (struct progress_step){.label = "analysing"});
     n = n < PAGE_SETS ? n : PAGE_SETS;
     v->studies = ARENA_ARRAY(&v->s->arena, struct study, n + 1);
     page_init(&v->page, kind,
               &(struct page_options){
-                  .lang = session_lang(v->s), .max_size = PAGE_BYTES, .pool = v->s->pool});
+                  .lang = session_lang(v->s), .max_size = v->args->max_size, .pool = v->s->pool});
     for (size_t i = 0; i < n; i++) {
         study_begin(&v->studies[i], caps[i], how);
         page_add_set(&v->page, &v->studies[i]);

@@ -246,19 +246,21 @@ static void use_accounting(void *ctx, size_t i)
 
 static void find_rows(void *ctx, size_t i)
 {
-    const struct page_thinning whole = {0};
     const struct page_file *page = ctx;
     struct page_set *set = page->sets[i];
 
     set->a = study_accounting(set->st);
     page_set_fill(set);
-    page_thin_apply(set, &whole);
 }
 
 void page_find_rows(struct page_file *page)
 {
+    const struct page_thinning whole = {0};
+
     pool_for(page->options.pool, page->n_sets, share_steps, page);
     pool_for(page->options.pool, page->n_sets, find_rows, page);
+    for (size_t i = 0; i < page->n_sets; i++)
+        page_thin_apply(page->sets[i], &whole); /* lanes side by side */
     page->has_rows = true;
 }
 
@@ -271,7 +273,7 @@ void page_prepare(struct page_file *page)
     pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
-    room = room > (double)page->options.max_size / 4 ? room : (double)page->options.max_size / 4;
+    room = room > (double)page->options.max_size / 8 ? room : (double)page->options.max_size / 8;
     if (bytes > room)
         fit(page, bytes, room, all);
     for (int round = 0; (bytes = pack_sets(page)) > room && round < ROUNDS; round++) {

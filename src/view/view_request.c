@@ -128,7 +128,7 @@ bool view_list_parse(struct str text, size_t limit, struct view_list *out)
     struct str part;
 
     out->n = 0;
-    while (text.n > 0 && str_split(&text, ',', &part))
+    while (str_split(&text, ',', &part))
         if (out->n == VIEW_ROWS || !add_range(part, limit, out))
             return false;
     return out->n > 0;
@@ -138,7 +138,7 @@ bool view_number(const char *text, int64_t most, int64_t *out)
 {
     uint64_t n;
 
-    if (text == NULL || !num_u64(str_of(text), &n) || n > (uint64_t)most)
+    if (text == NULL || most < 0 || !num_u64(str_of(text), &n) || n > (uint64_t)most)
         return false;
     *out = (int64_t)n;
     return true;

@@ -59,11 +59,9 @@ static void add_slices(const struct view_rows *rows, struct view_walk w, unsigne
 /* Each level from the one below, two buckets to one. */
 static void add_levels(struct view_lane *lane)
 {
-    for (unsigned level = lane->base + 1; level < VIEW_LEVELS; level++) {
-        const struct view_bucket *below = lane->buckets[level - 1];
-        size_t n = lane->n_buckets[level - 1];
-        if (n == 1)
-            return;
+    for (lane->top = lane->base; lane->n_buckets[lane->top] > 1 && lane->top < VIEW_LEVELS - 1;) {
+        const struct view_bucket *below = lane->buckets[lane->top];
+        size_t n = lane->n_buckets[lane->top];
         struct view_bucket *all = mem_grow(NULL, sizeof(*all), (n + 1) / 2);
         memset(all, 0, (n + 1) / 2 * sizeof(*all));
         for (size_t i = 0; i < n; i++) {
@@ -71,8 +69,8 @@ static void add_levels(struct view_lane *lane)
                 all[i / 2].busy[f] += below[i].busy[f];
             all[i / 2].slices += below[i].slices;
         }
-        lane->buckets[level] = all;
-        lane->n_buckets[level] = (n + 1) / 2;
+        lane->buckets[++lane->top] = all;
+        lane->n_buckets[lane->top] = (n + 1) / 2;
     }
 }
 
@@ -223,10 +221,11 @@ static void put_buckets(struct text *out, const struct tile *t)
     if (t->level < lane->base) {
         add_slices(t->rows, view_walk(t->rows, t->lane, t->from, t->to), t->level, buckets,
                    VIEW_BUCKETS);
-    } else if (lane->buckets[t->level] != NULL) {
-        size_t first = (size_t)(t->from >> t->level), n = lane->n_buckets[t->level];
+    } else {
+        unsigned level = t->level < lane->top ? t->level : lane->top; /* there it is one bucket */
+        size_t first = (size_t)(t->from >> t->level), n = lane->n_buckets[level];
         n = n > first ? n - first : 0;
-        memcpy(buckets, lane->buckets[t->level] + first,
+        memcpy(buckets, lane->buckets[level] + first,
                (n < VIEW_BUCKETS ? n : VIEW_BUCKETS) * sizeof(*buckets));
     }
     put_columns(out, t, buckets);

@@ -33,7 +33,7 @@ struct view_lane {
     enum page_lane_part part;
     nanos *ends; /* the last end in each block of slices */
     size_t blocks;
-    unsigned base; /* the finest level with buckets */
+    unsigned base, top; /* the finest level with buckets, and the first with a single one */
     struct view_bucket *buckets[VIEW_LEVELS];
     size_t n_buckets[VIEW_LEVELS];
 };

@@ -3,6 +3,8 @@
  */
 #include "view/view_sql.h"
 
+#include <stdio.h>
+
 #include "analysis/sql.h"
 #include "base/json_write.h"
 
@@ -29,6 +31,20 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
     return true;
 }
 
+/* Scripts keep whole numbers up to 2^53; larger ones, such as times since 1970, are texts. */
+static void put_whole(struct json_writer *w, int64_t number)
+{
+    const int64_t most = INT64_C(1) << 53;
+    char text[32];
+
+    if (number <= most && number >= -most) {
+        json_write_i64(w, number);
+        return;
+    }
+    snprintf(text, sizeof(text), "%lld", (long long)number);
+    json_write_string(w, str_of(text));
+}
+
 static void put_cell(struct json_writer *w, const struct sql_value *v)
 {
     switch (v->type) {
@@ -36,7 +52,7 @@ static void put_cell(struct json_writer *w, const struct sql_value *v)
         json_write_null(w);
         break;
     case SQL_INT:
-        json_write_i64(w, v->number);
+        put_whole(w, v->number);
         break;
     case SQL_REAL:
         json_write_f64(w, v->real);
@@ -71,7 +87,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 
 static void put_error(const struct diag *d, struct text *out)
 {
-    const char *text = "the statement has no result", *code = "query.statement";
+    const char *text = "the statement has no result", *code = NULL;
     struct json_writer w;
 
     for (size_t i = 0; i < d->entries.n; i++)

@@ -261,6 +261,7 @@ def about(out):
     yield run("synth", "-o", out + "/tiny", "--json")
     yield run("formats", "--json")
     yield run("query", "--schema", "--json")
+    yield run("view", "examples/ascend-small", "--idle", "1", "--json")
     for analysis in run("analyze", "--list", "--json")["result"]:
         yield run("analyze", analysis["name"], "examples/ascend-small", "--json")
     yield run("doctor", "--json")

@@ -1,11 +1,15 @@
 // What every view is given.
+import { Server } from './live/server';
 import { Kernel, Model, Set, Words } from './model';
-import { Shared } from './state';
+import { Range, Shared } from './state';
 import { Store } from './store';
 import { Lang } from './text';
 
 export class App {
-    constructor(readonly model: Model, readonly store: Store, readonly shared: Shared) {}
+    laid: Range[] = []; // results of a query over the timeline, in the time of the selected set
+
+    // `server` is that of `strata view`; a file has none.
+    constructor(readonly model: Model, readonly store: Store, readonly shared: Shared, readonly server: Server | null = null) {}
 
     get lang(): Lang {
         return this.shared.state.lang ?? (document.documentElement.lang === 'zh' ? 'zh' : 'en');

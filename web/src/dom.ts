@@ -42,7 +42,11 @@ export function name(text: string, className = '', most = Infinity): HTMLElement
 }
 
 export function save(file: string, type: string, text: string): void {
-    const url = URL.createObjectURL(new Blob([text], { type }));
+    saveBlob(file, new Blob([text], { type }));
+}
+
+export function saveBlob(file: string, blob: Blob): void {
+    const url = URL.createObjectURL(blob);
     const link = el('a', { href: url, download: file });
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);

@@ -1,5 +1,6 @@
 // Entry of the bundle: the page's script, and the worker made from the same text.
 import { loadData, loadOverview, readModel, serve } from './load';
+import { startLive } from './live/start';
 import { startPage } from './page';
 import { Store } from './store';
 
@@ -24,5 +25,6 @@ function start(): void {
 if (typeof document === 'undefined') serve(self as unknown as Parameters<typeof serve>[0]);
 else {
     document.documentElement.classList.add('js');
-    start();
+    if (document.documentElement.dataset.kind === 'shell') void startLive();
+    else start();
 }

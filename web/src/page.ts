@@ -1,6 +1,9 @@
 // The page around the views: tools in the title line, section links, language and theme.
 import { App } from './app';
 import { button, el } from './dom';
+import { Server } from './live/server';
+import { sqlView } from './live/sql';
+import { whatifView } from './live/whatif';
 import { Model } from './model';
 import { Shared, State } from './state';
 import { Store } from './store';
@@ -51,9 +54,15 @@ class Page {
         const ids = ['summary'];
         if (model.diff) ids.push('diff');
         if (hasLanes) ids.push('timeline');
-        if (isRun) ids.push('kernels', 'model', 'memory', 'comm');
+        if (isRun && !this.isEarly()) ids.push('kernels', 'model', 'memory', 'comm');
+        if (isRun && this.app.server && !this.isEarly()) ids.push('whatif', 'sql');
         ids.push('data');
         return ids;
+    }
+
+    // A viewer's first picture, before anything is analysed.
+    private isEarly(): boolean {
+        return this.app.server !== null && document.documentElement.dataset.live === 'rows';
     }
 
     private title(id: string): string {
@@ -114,6 +123,8 @@ class Page {
             this.ensureTimeline();
             return dataView(app, this.timeline?.timeline ?? null);
         }
+        if (app.server && id === 'sql') return sqlView(app, app.server);
+        if (app.server && id === 'whatif') return whatifView(app, app.server);
         const panel = app.model.panels.find((one) => one.id === id);
         if (panel) return panelView(app, panel);
         const views = new Map([['kernels', kernelsView], ['model', modelView], ['memory', memoryView], ['comm', commView], ['diff', diffView]]);
@@ -181,9 +192,9 @@ class Page {
     }
 }
 
-export function startPage(model: Model): Store {
+export function startPage(model: Model, server: Server | null = null): Store {
     const store = new Store(model);
-    const page = new Page(new App(model, store, new Shared(model.lead)));
+    const page = new Page(new App(model, store, new Shared(model.lead), server));
     page.build();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => page.restyle());
     return store;

@@ -37,7 +37,7 @@ export interface State {
 
 
 export const VIEWS = [
-    'summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'data',
+    'summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'sql', 'data',
     // of results that are no captures
     'path', 'whatif', 'source', 'instructions', 'waits', 'buffers', 'moved', 'metrics', 'pipes', 'limits', 'roofline', 'stalls', 'hot', 'opportunities',
     'errors', 'coverage', 'tables', 'findings',

@@ -1,11 +1,19 @@
 // What is unpacked so far: lanes with rows, dictionaries, gaps and arrows of every set.
 import { Arrows, Gaps, LaneData, Part } from './job';
 import { Dictionary, Model } from './model';
+import { DETAIL } from './live/tiles';
 import { bucketRow, FAMILIES, Row } from './rows';
 
 export interface Place {
     row: Row;
     k: number; // position in the row
+}
+
+// Rows of a lane from the capture itself, for a part of the time.
+export interface Detail {
+    from: number;
+    to: number;
+    rows: Row[];
 }
 
 export class Store {
@@ -17,13 +25,16 @@ export class Store {
     private readonly laneData: (LaneData | undefined)[][];
     private readonly groupRows: (Row | undefined)[][];
     private readonly laneBuckets: (Row | undefined)[][]; // of the overview
+    private readonly details: Map<number, Detail>[];
     private readonly names: string[][] = [];
     private readonly listeners: (() => void)[] = [];
+    private readonly detailListeners: (() => void)[] = [];
 
     constructor(readonly model: Model) {
         this.laneData = model.sets.map(() => []);
         this.groupRows = model.sets.map(() => []);
         this.laneBuckets = model.sets.map(() => []);
+        this.details = model.sets.map(() => new Map<number, Detail>());
     }
 
     // Shares by lane, 8 families after each other, of the lanes in the overview of each set.
@@ -49,7 +60,17 @@ export class Store {
         this.listeners.push(act);
     }
 
+    // Called when details of some lanes came.
+    onDetail(act: () => void): void {
+        this.detailListeners.push(act);
+    }
+
+    tellDetail(): void {
+        for (const act of [...this.detailListeners]) act();
+    }
+
     off(): void {
+        this.detailListeners.length = 0;
         this.listeners.length = 0;
     }
 
@@ -69,6 +90,30 @@ export class Store {
 
     lane(set: number, lane: number): LaneData | undefined {
         return this.laneData[set]?.[lane];
+    }
+
+    // What is drawn: details where they are there, else what the page holds.
+    rows(set: number, lane: number): Row[] {
+        return this.details[set]?.get(lane)?.rows ?? this.lane(set, lane)?.rows ?? [];
+    }
+
+    hasDetail(set: number, lane: number): boolean {
+        return this.details[set].has(lane);
+    }
+
+    setDetail(set: number, lane: number, detail: Detail): void {
+        this.details[set].set(lane, detail);
+    }
+
+    // Drops the details that `isOut` tells; true when there were some.
+    dropDetails(isOut: (set: number, from: number, to: number) => boolean): boolean {
+        let isAny = false;
+        this.details.forEach((lanes, set) => lanes.forEach((detail, lane) => {
+            if (!isOut(set, detail.from, detail.to)) return;
+            lanes.delete(lane);
+            isAny = true;
+        }));
+        return isAny;
     }
 
     // A lane of the overview.
@@ -100,7 +145,7 @@ export class Store {
 
     // Where item `index` of a lane is drawn.
     place(set: number, lane: number, index: number): Place | null {
-        for (const row of this.lane(set, lane)?.rows ?? []) {
+        for (const row of index >= DETAIL ? this.rows(set, lane) : this.lane(set, lane)?.rows ?? []) {
             let low = 0;
             let high = row.index.length;
             while (low < high) {
@@ -121,6 +166,8 @@ export class Store {
     }
 
     step(set: number, lane: number, index: number): number {
-        return (this.lane(set, lane)?.columns.step[index] ?? 0) - 1;
+        if (index < DETAIL) return (this.lane(set, lane)?.columns.step[index] ?? 0) - 1;
+        const at = this.place(set, lane, index);
+        return at ? this.model.sets[set].steps.findIndex((step) => at.row.start[at.k] >= step.from && at.row.start[at.k] < step.to) : -1;
     }
 }

@@ -5,6 +5,7 @@ import './looks';
 import './real';
 import './notebook';
 import './hostile';
+import './view';
 import './access';
 
 async function main(): Promise<void> {

@@ -1,5 +1,6 @@
 // Details below the timeline: the selected item, gap or range.
 import { App } from '../app';
+import { DETAIL } from '../live/tiles';
 import { button, el, name, save, svg } from '../dom';
 import { CAUSES, KINDS, STATES } from '../model';
 import { Row } from '../rows';
@@ -57,6 +58,7 @@ export class Details {
         this.root = el('aside', { class: 'details', 'aria-label': t('detail.title') }, this.body);
         app.shared.on(() => this.update());
         app.store.onPart(() => app.store.isDone && this.update(true));
+        app.store.onDetail(() => this.update(true));
         this.update();
     }
 
@@ -114,6 +116,7 @@ export class Details {
             this.head(name(app.store.name(ref.set, what), 'title')),
             facts(list),
             this.arrowLinks(ref),
+            this.attributes(ref),
             this.occurrences(ref, row, k),
             this.itemActions(ref, what),
         );
@@ -126,6 +129,17 @@ export class Details {
     private clear(): void {
         this.app.shared.set({ selected: null, gap: null, range: null, lanes: [] });
         this.timeline.stage.focus({ preventScroll: true });
+    }
+
+    // All attributes of a slice that came from the capture itself.
+    private attributes(ref: Ref): HTMLElement {
+        const { server } = this.app;
+        const holder = el('div', { class: 'attributes' });
+        if (!server || ref.index < DETAIL) return holder;
+        void server.slice(ref.set, ref.lane, ref.index - DETAIL).then((slice) => {
+            holder.replaceChildren(facts(Object.entries(slice.args ?? {}).map(([key, value]): Fact => [key, String(value)])));
+        }, () => undefined);
+        return holder;
     }
 
     private arrowLinks(ref: Ref): HTMLElement {

@@ -1,5 +1,6 @@
 // The transparent canvas on top: selection, range, cursor and arrows. Alone redrawn on hover.
 import { App } from '../app';
+import { DETAIL } from '../live/tiles';
 import { ARROWS, Step } from '../model';
 import { Range, Ref } from '../state';
 import { Theme } from '../theme';
@@ -39,7 +40,7 @@ function firstAfter(path: [number, number, number][], t: number): number {
 export function arrowsOf(app: App, ref: Ref): Arrow[] {
     const arrows = app.store.arrows[ref.set];
     const lane = app.model.sets[ref.set]?.lanes[ref.lane];
-    if (!arrows || !lane) return [];
+    if (!arrows || !lane || ref.index >= DETAIL) return [];
     const item = lane.first + ref.index;
     const found: Arrow[] = [];
     for (let i = 0; i < arrows.to.length && found.length < MOST_ARROWS; i++) {
@@ -58,6 +59,7 @@ export interface Marks {
     hover: { x: number; y: number } | null;
     drag: Range | null; // aligned
     range: Range | null;
+    laid: Range[]; // aligned
     gap: Range | null;
     selected: Ref | null;
     alike: Ref[]; // unmatched items of a comparison
@@ -89,6 +91,7 @@ export class Overlay {
         c.rect(layout.gutter, 0, layout.width - layout.gutter, layout.height);
         c.clip();
         this.drawPath(frame, theme);
+        this.drawLaid(frame, theme, marks.laid);
         if (marks.range) this.drawRange(frame, theme, marks.range);
         if (marks.gap) this.drawRange(frame, theme, marks.gap);
         if (marks.drag) this.drawRange(frame, theme, marks.drag);
@@ -98,6 +101,20 @@ export class Overlay {
         if (marks.selected) this.outline(frame, marks.selected, theme.text, 2, []);
         if (marks.hover && marks.hover.x > layout.gutter) this.drawCursor(layout, theme, marks.hover.x);
         c.restore();
+    }
+
+    // Results of a query, as bands over all lanes.
+    private drawLaid(frame: Frame, theme: Theme, laid: Range[]): void {
+        const { axis, layout } = frame;
+        const c = this.context;
+        c.fillStyle = theme.text;
+        c.globalAlpha = 0.25;
+        for (const { from, to } of laid) {
+            if (to < axis.from || from > axis.to) continue;
+            const x = layout.gutter + axis.x(from);
+            c.fillRect(x, 0, Math.max(1, layout.gutter + axis.x(to) - x), layout.height);
+        }
+        c.globalAlpha = 1;
     }
 
     // The critical path: along the lanes, and from one to the next. Where several legs share a column, one line.

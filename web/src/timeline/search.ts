@@ -1,10 +1,12 @@
 // Search over all rows: matched once for each distinct name, then per item for duration and step.
 import { App } from '../app';
 import { inPieces } from '../dom';
+import { Server } from '../live/server';
+import { DETAIL } from '../live/tiles';
 import { matchInWorker } from '../load';
 import { KINDS } from '../model';
 import { isEmpty, matchWords, parseQuery, Query } from '../query';
-import { Row, subRow } from '../rows';
+import { firstEndingAfter, Row, subRow } from '../rows';
 import { Ref } from '../state';
 
 export interface Hit extends Ref {
@@ -55,6 +57,29 @@ function* findRows(app: App, query: Query, set: number, names: Uint8Array, found
     }
 }
 
+function itemAt(app: App, set: number, lane: number, start: number, word: string): number {
+    for (const row of app.store.lane(set, lane)?.rows ?? []) {
+        const k = firstEndingAfter(row, start);
+        if (row.start[k] === start && app.store.name(set, row.what[k]).toLowerCase().includes(word)) return row.index[k];
+    }
+    return -1;
+}
+
+// The hits of one word among all slices, also those that the page holds in bundles.
+async function exactHits(app: App, server: Server, word: string): Promise<Hit[]> {
+    const hits: Hit[] = [];
+    for (let set = 0; set < app.model.sets.length; set++) {
+        const { lanes } = app.model.sets[set];
+        const answer = await server.search(set, word);
+        for (const [lane, n, start] of answer.hits) {
+            // A lane that is whole in the page has its slices as items.
+            const isWhole = lanes[lane].slices === lanes[lane].n;
+            hits.push({ set, lane, index: isWhole ? itemAt(app, set, lane, start, word) : DETAIL + n, start, end: start + 1 });
+        }
+    }
+    return hits;
+}
+
 export async function search(app: App, text: string): Promise<Found | null> {
     const query = parseQuery(text);
     if (isEmpty(query)) return null;
@@ -64,6 +89,7 @@ export async function search(app: App, text: string): Promise<Found | null> {
         if (typeof names === 'string') return { ...found, error: names };
         await inPieces(findRows(app, query, set, names, found));
     }
+    if (app.server && query.words.length === 1 && text.trim().toLowerCase() === query.words[0]) found.hits = await exactHits(app, app.server, query.words[0]);
     found.hits.sort((a, b) => a.set - b.set || a.start - b.start);
     return found;
 }

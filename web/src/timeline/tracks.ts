@@ -174,7 +174,7 @@ export class Tracks {
         const isHost = s.groups[l.group].kind === 'host';
         const open = isOpen(l.open, key, shared.state.closed);
         const rowHeight = l.kind === 'other' && !isHost ? THIN_ROW : Math.round((isHost ? HOST_ROW : ROW) * this.stretch);
-        const rows = store.lane(set, lane)?.rows ?? [];
+        const rows = store.rows(set, lane);
         const shown = open ? Math.max(l.depth, 1) : 1;
         return {
             key, kind: 'lane', set, group: l.group, lane,

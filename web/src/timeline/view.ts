@@ -1,6 +1,8 @@
 // The timeline: one canvas for rows, one for marks, and what happens when the shared selection changes.
 import { App } from '../app';
 import { el, inPieces } from '../dom';
+import { LaneDetails } from '../live/details';
+import { Server } from '../live/server';
 import { isBusyKind } from '../model';
 import { Row } from '../rows';
 import { Range, Ref, State } from '../state';
@@ -57,6 +59,8 @@ export class Timeline {
     private saidAt = 0;
     private sayTimer = 0;
     private fitted = 0; // height of the window that the rows were made for
+    private readonly details: LaneDetails | null; // of a viewer
+    private closerTimer = 0;
 
     constructor(readonly app: App) {
         this.theme = readTheme();
@@ -74,6 +78,7 @@ export class Timeline {
         this.overlay = new Overlay(marks, app);
         this.layout = layOut([], [], 1, 1, 0);
         new ResizeObserver(() => this.invalidate()).observe(this.stage);
+        this.details = app.server ? new LaneDetails(app, app.server) : null;
         app.store.onPart(() => this.onData());
         app.shared.on((state, before) => this.onState(state, before));
     }
@@ -113,6 +118,7 @@ export class Timeline {
         clearTimeout(this.restTimer);
         this.restTimer = window.setTimeout(() => this.rest(), REST);
         this.tellWindow();
+        if (this.details?.leave(this.windows())) this.tracks.reset();
         this.invalidate();
     }
 
@@ -122,6 +128,29 @@ export class Timeline {
         this.axis.show({ from: Math.round(this.axis.from), to: Math.round(this.axis.to) });
         this.tellWindow();
         this.invalidate();
+    }
+
+    // What is shown, in the time of each set.
+    private windows(): Range[] {
+        return this.zeros.map((zero) => ({ from: this.axis.from + zero, to: this.axis.to + zero }));
+    }
+
+    // Asks the server, once at rest, for what the page does not hold.
+    private lookCloser(): void {
+        if (!this.details) return;
+        clearTimeout(this.closerTimer);
+        this.root.dataset.detail = 'false';
+        this.closerTimer = window.setTimeout(() => this.fetchDetails(this.details as LaneDetails), REST);
+    }
+
+    private fetchDetails(details: LaneDetails): void {
+        const lanes = [...this.tracks.pinned(), ...this.tracks.list()].filter((track) => track.kind === 'lane');
+        if (details.leave(this.windows())) this.tracks.reset();
+        void details.look(lanes, this.windows(), () => {
+            this.app.store.tellDetail();
+            this.tracks.reset();
+            this.invalidate();
+        }).then(() => (this.root.dataset.detail = 'true'));
     }
 
     private tellWindow(): void {
@@ -205,6 +234,7 @@ export class Timeline {
     async statistics(range: Range): Promise<Stats> {
         const { model, store, shared } = this.app;
         const aligned = this.aligned(range);
+        if (this.app.server) return this.exact(aligned);
         const parts: Part[] = model.sets.map((set, k) => {
             const device = firstDevice(set);
             const isCounted = (lane: number): boolean => {
@@ -223,6 +253,18 @@ export class Timeline {
         return inPieces(rangeStats(store, parts.filter((part) => part.rows.length > 0), (set, what) => isBusyKind(store.kind(set, what))));
     }
 
+    // The same by the engine, of the selected set.
+    private exact(aligned: Range): Promise<Stats> {
+        const { model, shared, server } = this.app;
+        const { set } = shared.state;
+        const s = model.sets[set];
+        const device = firstDevice(s);
+        const checked = shared.state.lanes.filter((key) => key.startsWith(set + '.')).map((key) => Number(key.split('.')[1]));
+        const lanes = checked.length > 0 ? checked : s.lanes.flatMap((lane, i) => (lane.group === device && lane.kind !== 'other' ? [i] : []));
+        const [from, to] = [Math.max(0, Math.round(aligned.from + this.zeros[set])), Math.round(aligned.to + this.zeros[set])];
+        return (server as Server).statistics(set, lanes.slice(0, 64), from, Math.max(from + 1, to), lanes.some((lane) => s.lanes[lane].group === device));
+    }
+
     private onData(): void {
         this.app.model.sets.forEach((_, set) => {
             const gaps = this.app.store.gaps[set];
@@ -230,7 +272,10 @@ export class Timeline {
         });
         this.tracks.reset();
         this.fitted = 0;
-        if (this.app.store.isDone) this.start();
+        if (this.app.store.isDone) {
+            this.start();
+            this.lookCloser();
+        }
         this.invalidate();
     }
 
@@ -245,6 +290,7 @@ export class Timeline {
         if (state.step !== null && changed('step') && !state.window && !state.gap && !state.selected) this.fitStep(state.step);
         if (state.layer && changed('layer')) this.showLayer(state.layer);
         if (changed('query')) void this.search(state.query);
+        if (changed('window') || changed('closed') || changed('pins') || changed('set') || changed('ranks')) this.lookCloser();
         this.invalidate();
     }
 
@@ -380,6 +426,7 @@ export class Timeline {
             hover: this.hover,
             drag: this.drag,
             range: state.range && this.aligned(state.range),
+            laid: this.app.laid.map((range) => this.aligned(range)),
             gap: state.gap && this.aligned(state.gap),
             selected: state.selected,
             alike: this.unmatched(),
