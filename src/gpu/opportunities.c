@@ -94,10 +94,14 @@ static void look_at_work(struct gpu_finder *f)
     if (traffic > 1.25 && f->dram >= 45)
         add(f, 1, "traffic", "cut DRAM traffic", fmax(1 / traffic, compute),
             arena_format(f->arena, "traffic_ratio=%.2f", traffic));
-    if (f->c->class->has_locality_issue && isnan(k->m[GPU_M_BUFFER_BYTES]))
+    if (f->c->class->has_locality_issue && isnan(k->m[GPU_M_BUFFER_BYTES])) {
         add(f, 2, "traffic", "raise L2 locality",
             fmax(fmax((1 - 0.80) / (1 - fmin(l2_hit, 99) / 100), less), compute),
             arena_format(f->arena, "l2_hit=%.1f%%", l2_hit));
+        /* What is read once has a low rate, too. */
+        if (isnan(traffic) && f->out->all.n > 0)
+            f->out->all.at[f->out->all.n - 1].is_ranked = false;
+    }
     if (!gpu_uses_tensor(k) && f->c->is_tensor_type && f->c->is_gemm &&
         !isnan(k->m[GPU_M_TC_PCT] + known(k->m[GPU_M_TC_INST]))) {
         double floor_real = gpu_floor_ns(f->c->work, f->c->peak_tflops, f->c->peaks->gbps,
