@@ -373,16 +373,20 @@ static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_barriers, PLACE("share", 100 * share)));
 }
 
-/* Blocks on a multiprocessor if the resource that limits them did not. */
+/* Occupancy if the resource that limits it did not. */
 static double roomy_pct(const struct gpu_occupancy *o)
 {
-    bool by_regs = strcmp(o->limiter, "registers") == 0;
-    uint32_t other = by_regs ? o->lim_smem : o->lim_regs, blocks = o->lim_warps;
+    const struct {
+        const char *name;
+        uint32_t blocks;
+    } limits[] = {
+        {"registers", o->lim_regs}, {"shared memory", o->lim_smem}, {"blocks", o->lim_blocks}};
+    uint32_t blocks = o->lim_warps;
 
-    if (o->lim_blocks > 0 && o->lim_blocks < blocks)
-        blocks = o->lim_blocks;
-    if (other > 0 && other < blocks)
-        blocks = other;
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+        if (strcmp(o->limiter, limits[i].name) != 0 && limits[i].blocks > 0 &&
+            limits[i].blocks < blocks)
+            blocks = limits[i].blocks;
     return 100.0 * blocks * o->warps_per_block / o->max_warps;
 }
 
@@ -391,8 +395,8 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = f->c->kernel->m[GPU_M_OCC];
     double hidden = WAITS(f, "long_scoreboard", "short_scoreboard", "wait");
-    bool is_limited =
-        strcmp(o->limiter, "registers") == 0 || strcmp(o->limiter, "shared memory") == 0;
+    /* Larger blocks help where warps allow no more. */
+    bool is_limited = strcmp(o->limiter, "warps") != 0 && strcmp(o->limiter, "barriers") != 0;
 
     if (!o->is_known || !is_limited || !(o->theory_pct <= 50) || !(occ >= 0.5 * o->theory_pct) ||
         !(hidden > 0.5) || busiest(&l) > 0.6)
@@ -400,6 +404,22 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
     gpu_finder_add(f, 5, "occupancy", "raise occupancy",
                    fmax(1 - hidden * (1 - occ / roomy_pct(o)), busiest(&l)),
                    gpu_finder_price(f, occ));
+}
+
+/* Multiprocessors without work although there were blocks enough: some took much longer. What the
+ * start and the end of a short kernel leave idle is no matter of its blocks. */
+static void look_at_balance(struct gpu_finder *f, struct unit_load l)
+{
+    enum { SHORT_NS = 20000 };
+    const struct gpu_kernel *k = f->c->kernel;
+    double waves = gpu_waves(k, f->c->occupancy), active = active_share(k);
+    double even = waves >= 1 ? waves / ceil(waves) : waves * f->c->occupancy->blocks_per_sm;
+
+    if (!(k->m[GPU_M_DUR_NS] >= SHORT_NS) || !(active < 0.8 * fmin(1, even)))
+        return;
+    gpu_finder_add(f, 24, "fill", "balance the blocks", fmax(active, busiest(&l)),
+                   SAID(gpu_text.why_unbalanced, PLACE("active", 100 * active),
+                        PLACE("even", 100 * fmin(1, even))));
 }
 
 void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
@@ -421,4 +441,5 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
     look_at_code(f, l);
     look_at_barriers(f, l);
     look_at_occupancy(f, l);
+    look_at_balance(f, l);
 }
