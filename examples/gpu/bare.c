@@ -1,7 +1,8 @@
 /*
  * A recorder that throws all records away: what CUPTI alone costs, for trace-cost. BARE_RECORDS is
  * a list of letters: k kernels, copies and fills, a API calls and the rest of the standard set;
- * to try what an option costs: z buffers that are cleared by us, l launch attributes.
+ * to try what an option costs: z buffers that are cleared by us, l launch attributes, h times in
+ * the host's memory, s one buffer for all threads.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -69,6 +70,16 @@ int InitializeInjection(void)
     }
     if (strchr(letters, 'l') != NULL)
         attributes(1);
+    if (strchr(letters, 'h') != NULL) {
+        uint8_t yes = 1;
+        size_t bytes = sizeof(yes);
+        set(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, &bytes, &yes);
+    }
+    if (strchr(letters, 's') != NULL) {
+        uint8_t no = 0;
+        size_t bytes = sizeof(no);
+        set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes, &no);
+    }
     callbacks(requested, completed);
     for (size_t i = 0; i < sizeof(least) / sizeof(least[0]); i++)
         enable(least[i]);

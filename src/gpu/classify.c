@@ -105,7 +105,11 @@ static void judge_low(struct gpu_class *c, const struct view *v, const struct gp
            chip = v->chip / GPU_CHIP_HIGH, n = fmax(fmax(comp, dram), chip);
 
     if (!(n >= GPU_WEAK)) {
-        *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
+        /* Nothing is high, or nobody looked. */
+        bool is_seen = !isnan(v->dram) && !(isnan(v->comp) && isnan(v->issue));
+        *c = is_seen
+                 ? (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7}
+                 : (struct gpu_class){.bound = GPU_UNPROVEN, .sub = "few counters", .rule = 7};
         return;
     }
     c->rule = 6;

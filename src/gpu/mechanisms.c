@@ -11,7 +11,14 @@
 
 #include "text/gpu.h"
 
-enum { LANES = 32, SECTOR = 32, SCHEDULERS = 4, LONG_SUM = 64 };
+enum {
+    LANES = 32,
+    SECTOR = 32,
+    SCHEDULERS = 4,
+    LONG_SUM = 64,
+    MUCH_REUSE = 16, /* multiply-adds for each byte of device memory */
+    WIDE_BYTES = 16, /* most that a lane loads at once */
+};
 
 /* A polynomial in place of a special function takes about this many instructions; in the time that
  * one special function takes in its pipe, a scheduler issues eight. */
@@ -62,6 +69,11 @@ static double busiest(const struct unit_load *l)
 {
     return fmax(fmax(fmax(fmin(1, l->dram / GPU_ETA_MEMORY), l->l2), fmax(l->l1, l->lsu)),
                 pipes(l));
+}
+
+static bool is_top(double one, const struct unit_load *l)
+{
+    return one >= 0.5 && one >= 0.8 * busiest(l);
 }
 
 /* The share of the time of all warps that they spend waiting for these reasons, up to NULL. Their
@@ -165,13 +177,26 @@ static double unused_sectors(double sectors, double bytes)
     return sectors > 0 ? fmax(0, sectors - bytes / SECTOR) : 0;
 }
 
-/* The part of L1's wavefronts that requests of global memory take beyond one each. */
+/* The part of L1's wavefronts that requests of global memory take beyond those for their bytes. */
 static double extra_wavefronts(const struct gpu_finder *f)
 {
+    enum { WAVEFRONT = 128 }; /* bytes */
     const double *m = f->c->kernel->m;
-    double all = wavefronts(f), needed = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
+    double all = wavefronts(f), requests = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
+    double moved = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / WAVEFRONT;
 
-    return all > 0 ? fmax(0, 1 - (needed + m[GPU_M_WAVEFRONTS]) / all) : 0;
+    return all > 0 ? fmax(0, 1 - (fmax(requests, moved) + m[GPU_M_WAVEFRONTS]) / all) : 0;
+}
+
+/* The part of what L2 gives to the multiprocessors that no lane asked for. Where it gives less than
+ * they asked for, L1 has served the rest, and nothing is lost behind it. */
+static double unasked(const struct gpu_finder *f)
+{
+    const double *m = f->c->kernel->m;
+    double given = m[GPU_M_L2_HIT_SECT] + m[GPU_M_L2_MISS_SECT];
+    double asked = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / SECTOR;
+
+    return given > 0 && asked > 0 ? fmax(0, 1 - asked / given) : 1;
 }
 
 static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
@@ -187,7 +212,8 @@ static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
         return;
     /* Sectors that the cache still has when the other lanes' bytes are wanted cost only its time;
      * stores go through it. */
-    double extra = (unread * missed + unwritten) / all, own = extra_wavefronts(f);
+    double extra = fmin((unread * missed + unwritten) / all, unasked(f));
+    double own = is_top(l.l1, &l) ? extra_wavefronts(f) : 0;
     double used = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / sectors;
     double ratio = fmin(1 - extra * global_weight(f, &l), 1 - own * l.l1);
     l.dram *= 1 - extra;
@@ -248,23 +274,33 @@ static void look_at_divergence(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_divergence, PLACE("lanes", lanes)));
 }
 
-static bool is_top(double one, const struct unit_load *l)
+/* The part of the instructions that single precision does not need: conversions to double and back;
+ * and of functions, which are made of many instructions and of constants of two words each, three
+ * quarters of what is not memory or control. */
+static double gone_with_double(const double *m, double wide, double converted)
 {
-    return one >= 0.5 && one >= 0.8 * busiest(l);
+    enum { FUNCTION = 4 }; /* operations for each value converted */
+    double on = m[GPU_M_THREAD_INST_ON], rest = m[GPU_M_MEMORY_INST] + m[GPU_M_CONTROL];
+
+    if (wide > FUNCTION * converted && wide > 0.1 * on && rest < on)
+        return 0.75 * (1 - rest / on);
+    return converted / on;
 }
 
-/* What remains when conversions to double precision and back are gone and the rest runs in the
- * pipe for single precision, which is twice as wide. */
+/* What remains when that is gone and the rest runs in the pipe for single precision, which is twice
+ * as wide. Values in single precision are converted when they come and go. */
 static void look_at_double(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double wide = m[GPU_M_DOUBLE_OPS], converted = fmax(0, m[GPU_M_CONVERSION]);
+    double moved = LANES * (m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST]);
+    bool is_accident = converted > 0.3 * wide || (moved > 0 && converted > 0.5 * moved);
+    bool is_much = is_accident && wide > 0.1 * m[GPU_M_THREAD_INST_ON] && is_top(l.issue, &l);
 
-    if (!(wide > 0.02 * m[GPU_M_THREAD_INST_ON]) || !is_top(fmax(l.fp64, l.xu), &l))
+    if (!(wide > 0.02 * m[GPU_M_THREAD_INST_ON]) || !(is_much || is_top(fmax(l.fp64, l.xu), &l)))
         return;
-    bool is_accident = converted > 0.3 * wide;
-    double gone = is_accident ? converted / m[GPU_M_THREAD_INST_ON] : 0;
-    l.fma += l.fp64 / 2;
+    double gone = is_accident ? gone_with_double(m, wide, converted) : 0;
+    l.fma += (1 - gone) * l.fp64 / 2;
     l.fp64 = 0;
     if (is_accident)
         l.xu = 0;
@@ -316,6 +352,9 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
     double fused = m[GPU_M_FFMA] + m[GPU_M_HFMA], threads = m[GPU_M_THREAD_INST_ON];
     double loads = LANES * (m[GPU_M_SHARED_LD] + m[GPU_M_GLOBAL_LD]) / fused;
 
+    if (fused < MUCH_REUSE * gpu_dram_bytes(f->c->kernel) ||
+        m[GPU_M_CONFLICTS] > 0.5 * m[GPU_M_WAVEFRONTS])
+        return; /* memory is used a few times only, or the loads are not those of a product */
     if (gpu_uses_tensor(f->c->kernel) || !(fused > 0.15 * threads) || !(loads >= 1.0 / 32) ||
         loads > 4 || fused < LONG_SUM * LANES * m[GPU_M_GLOBAL_ST] || fmax(l.fma, l.l1) < 0.4)
         return;
@@ -325,6 +364,28 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
         return;
     gpu_finder_add(f, 3, "tensor", "use tensor cores", fmax(fmax(ratio, l.dram), l.l2),
                    SAID(gpu_text.why_products, PLACE("fused", fused), PLACE("loads", loads)));
+}
+
+/* Warps wait for memory that is far from busy, and each lane asks for a few bytes at a time: more
+ * of them in one instruction keep more on the way. */
+static void look_at_width(struct gpu_finder *f, struct unit_load l)
+{
+    const double *m = f->c->kernel->m;
+    double loads = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST], most;
+    double bytes = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / (LANES * loads);
+    double used = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) /
+                  (m[GPU_M_GLOBAL_LD_SECT] + m[GPU_M_GLOBAL_ST_SECT]);
+    double waited = WAITS(f, "long_scoreboard", "lg_throttle");
+    struct str reason;
+
+    if (m[GPU_M_GLOBAL_RED] + m[GPU_M_GLOBAL_ATOM] > 0 || !(bytes <= 4) ||
+        !(used >= 0.8 * SECTOR) || !(waited > 0.5) || !(m[GPU_M_OCC] >= 50) || busiest(&l) > 0.6 ||
+        !gpu_kernel_top_stall(f->c->kernel, &reason, &most) ||
+        !(str_equal(reason, S("long_scoreboard")) || str_equal(reason, S("lg_throttle"))))
+        return;
+    gpu_finder_add(f, 25, "stalls", "access more bytes at once",
+                   fmax(1 - waited * (1 - bytes / WIDE_BYTES), busiest(&l)),
+                   SAID(gpu_text.why_narrow, PLACE("bytes", bytes), PLACE("share", 100 * waited)));
 }
 
 /* ---- constants and code ---- */
@@ -432,6 +493,7 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
     look_at_coalescing(f, l);
     look_at_spills(f, l);
     look_at_reuse(f, l);
+    look_at_width(f, l);
     look_at_divergence(f, l);
     look_at_double(f, l);
     look_at_special(f, l);

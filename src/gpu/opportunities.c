@@ -40,7 +40,7 @@ static double gain_cap(const struct gpu_case *c)
 static double confidence_of(int id)
 {
     static const double table[] = {0,  1,  1,  1,  1,  .7, .7, 1,  1,  .7, .7, .6, .6,
-                                   .6, .5, .7, .7, .7, .7, .7, .7, .7, .7, .5, .7};
+                                   .6, .5, .7, .7, .7, .7, .7, .7, .7, .7, .5, .7, .6};
 
     assert((size_t)id < ARRAY_LEN(table));
     return table[id];

@@ -72,6 +72,23 @@ bool graph_follow(struct inject_session *s, uint32_t id, const struct cupti_call
  * the graph. */
 const struct graph_kernel *graph_kernels(const void *exec, size_t *n);
 
+/*
+ * A graph run node by node. CUPTI gives no ranges for the kernels of a graph; but a launch in which
+ * all nodes but one are switched off runs that one, and one such launch for each node, in an order
+ * that their edges allow, does the work of the whole graph once. That needs the graph that it was
+ * instantiated of, which some programs destroy at once.
+ */
+
+/* How many nodes it has that do something; 0: it cannot be run like this. */
+size_t graph_steps(const void *exec);
+bool graph_step_is_kernel(const void *exec, size_t step);
+
+/* Switches everything off but one step; `step` counts up from 0. False: it failed. */
+bool graph_only(const struct cuda *cuda, void *exec, size_t step);
+
+/* Switches on the steps from that one on, and those before off. */
+void graph_rest(const struct cuda *cuda, void *exec, size_t step);
+
 /* ---- NVTX ---- */
 
 enum range_change { RANGE_NONE, RANGE_BEGINS, RANGE_ENDS };
