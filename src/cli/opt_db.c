@@ -87,6 +87,8 @@ void db_message(struct session *s, const char *format, ...)
     va_list args;
     struct out err;
 
+    if (s->is_embedded)
+        return;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
