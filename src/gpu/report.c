@@ -74,9 +74,7 @@ static struct str key_issue(const struct gpu_run *run, const struct gpu_stage *s
     if (o->all.n > 0 && o->all.at[0].is_ranked)
         return gpu_report_said(run, lang, o->all.at[0].trigger);
     double busy = s->main != NULL ? gpu_kernel_limit(s->main, &unit) : (double)NAN;
-    if (s->class.bound == GPU_UNPROVEN)
-        return message_word(lang, str_of(s->class.sub));
-    if (!(busy >= GPU_AT_LIMIT))
+    if (s->class.bound == GPU_UNPROVEN || !(busy >= GPU_AT_LIMIT))
         return S(MARKDOWN_DASH);
     return MESSAGE(lang, (struct arena *)&run->arena, &gpu_text.at_limit, PLACE("unit", unit),
                    PLACE("busy", busy));
