@@ -172,9 +172,10 @@ static double global_weight(struct gpu_finder *f, const struct unit_load *l)
     return fmax(fmax(l->dram, l->l2), WAITS(f, "long_scoreboard", "lg_throttle", "drain"));
 }
 
-static double unused_sectors(double sectors, double bytes)
+/* A request needs one in any case, also when all lanes want the same word. */
+static double unused_sectors(double sectors, double bytes, double requests)
 {
-    return sectors > 0 ? fmax(0, sectors - bytes / SECTOR) : 0;
+    return sectors > 0 ? fmax(0, sectors - fmax(bytes / SECTOR, requests)) : 0;
 }
 
 /* The part of L1's wavefronts that requests of global memory take beyond those for their bytes. */
@@ -203,8 +204,8 @@ static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double loads = fmax(0, m[GPU_M_GLOBAL_LD_SECT]), stores = fmax(0, m[GPU_M_GLOBAL_ST_SECT]);
-    double unread = unused_sectors(loads, m[GPU_M_GLOBAL_LD_BYTES]);
-    double unwritten = unused_sectors(stores, m[GPU_M_GLOBAL_ST_BYTES]);
+    double unread = unused_sectors(loads, m[GPU_M_GLOBAL_LD_BYTES], m[GPU_M_GLOBAL_LD]);
+    double unwritten = unused_sectors(stores, m[GPU_M_GLOBAL_ST_BYTES], m[GPU_M_GLOBAL_ST]);
     double local = gpu_local_sectors(f->c->kernel), missed = 1 - part(m[GPU_M_L1_HIT]);
     double sectors = loads + stores, all = sectors + (local > 0 ? local : 0);
 
@@ -327,18 +328,20 @@ static void look_at_special(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_special, PLACE("busy", m[GPU_M_XU_PCT])));
 }
 
-/* Integer work and branches around the work itself. */
+/* Integer work and branches around the work itself. Where lanes are idle, instructions are issued
+ * for few of them: that part is a matter of the branches. */
 static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double share = (m[GPU_M_INTEGER] + m[GPU_M_CONTROL]) / m[GPU_M_THREAD_INST_ON];
-    double top = fmax(l.issue, l.alu);
+    double top = fmax(l.issue, l.alu), lanes = lanes_of(m);
 
     if (!(share > 0.4) || !is_top(top, &l) || top < 0.7)
         return;
-    l.issue *= 1 - share;
-    l.alu *= 1 - share;
-    gpu_finder_add(f, 20, "pipe", "issue fewer instructions", busiest(&l),
+    double gone = share * (lanes < 0.75 * LANES ? lanes / LANES : 1);
+    l.issue *= 1 - gone;
+    l.alu *= 1 - gone;
+    gpu_finder_add(f, 20, "pipe", "issue fewer instructions", fmax(1 - gone * top, busiest(&l)),
                    SAID(gpu_text.why_instructions, PLACE("issue", m[GPU_M_ISSUE_PCT]),
                         PLACE("share", 100 * share)));
 }
@@ -437,11 +440,14 @@ static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
 /* Occupancy if the resource that limits it did not. */
 static double roomy_pct(const struct gpu_occupancy *o)
 {
+    /* What a block takes of shared memory by itself is less of a larger block. */
+    bool is_small = strcmp(o->limiter, "blocks") == 0;
     const struct {
         const char *name;
         uint32_t blocks;
-    } limits[] = {
-        {"registers", o->lim_regs}, {"shared memory", o->lim_smem}, {"blocks", o->lim_blocks}};
+    } limits[] = {{"registers", o->lim_regs},
+                  {"shared memory", is_small ? 0 : o->lim_smem},
+                  {"blocks", o->lim_blocks}};
     uint32_t blocks = o->lim_warps;
 
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)

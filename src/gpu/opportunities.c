@@ -196,8 +196,10 @@ static void look_at_access(struct gpu_finder *f)
         add(f, 10, "access", "remove bank conflicts",
             1 - fmin(1, conflicts) * known(gpu_l1_pct(k)) / 100,
             arena_format(f->arena, "conflicts/wavefronts=%.2f", conflicts));
-    if (f->c->class->bound == GPU_LATENCY && gpu_kernel_top_stall(k, &reason, &share) &&
-        share > 0.30)
+    /* Where the mix shows a mechanism, that is why they wait. */
+    bool is_explained = has_mix(k) && f->out->all.n > 0;
+    if (!is_explained && f->c->class->bound == GPU_LATENCY &&
+        gpu_kernel_top_stall(k, &reason, &share) && share > 0.30)
         add(f, 11, "stalls", "shorten dependency stalls",
             1 - 0.5 * share * (1 - known(k->m[GPU_M_ISSUE_PCT]) / 100),
             arena_format(f->arena, "stall_%.*s=%.1f%%", STR_ARGS(reason), 100 * share));
@@ -295,9 +297,9 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
         1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY), f.chip / 100));
     look_at_work(&f);
     look_at_launch(&f);
-    look_at_access(&f);
     if (has_mix(c->kernel))
         gpu_finder_look_at_mechanisms(&f);
+    look_at_access(&f);
     look_at_rules(&f);
     rank(out);
 }

@@ -279,23 +279,32 @@ static struct counted_kernel *choose(struct inject_session *s, const struct laun
 
 /* ---- one launch ---- */
 
-/* Whether the ranges are ours: CUPTI's own do not know the kernels of a graph. */
-static bool has_own_ranges(const struct inject_session *s, const struct target *t,
-                           const struct launch *l)
+/* CUPTI's own ranges do not know the kernels of a graph: they are run one by one, in ranges of
+ * ours, or not counted. */
+static bool can_run_steps(const struct inject_session *s, const struct target *t,
+                          const struct launch *l)
 {
-    return l->is_graph && t->set.parts[t->part].passes == 1 &&
-           s->cupti.RangeProfilerPushRange != NULL && s->cupti.RangeProfilerPopRange != NULL &&
-           s->cuda.ctx_synchronize != NULL;
+    return t->set.parts[t->part].passes == 1 && s->cupti.RangeProfilerPushRange != NULL &&
+           s->cupti.RangeProfilerPopRange != NULL && s->cuda.ctx_synchronize != NULL &&
+           graph_steps(l->graph) > 0;
 }
 
-static bool start(struct inject_session *s, struct target *t, bool is_own)
+static void note_ranges(struct inject_session *s)
+{
+    if (!c.is_told_ranges)
+        session_note(s, "ranges-differ", 0, now.launch.name);
+    c.is_told_ranges = true;
+}
+
+static bool start(struct inject_session *s, struct target *t)
 {
     const struct metric_part *part = &t->set.parts[t->part];
     struct cupti_config_params config = CUPTI_WITH(
         config, target_level, .profiler = t->profiler, .config_bytes = part->config_bytes,
         .config = part->config, .data_bytes = t->data_bytes, .data = t->data,
-        .range = is_own ? RANGE_USER : RANGE_AUTO, .replay = is_own ? REPLAY_USER : REPLAY_KERNEL,
-        .ranges = t->ranges, .levels = 1, .least_level = 1);
+        .range = now.by_steps ? RANGE_USER : RANGE_AUTO,
+        .replay = now.by_steps ? REPLAY_USER : REPLAY_KERNEL, .ranges = t->ranges, .levels = 1,
+        .least_level = 1);
 
     return SESSION_CALL(s, RangeProfilerCounterDataImageInitialize,
                         &CUPTI_WITH(data_init, image, .profiler = t->profiler,
@@ -381,6 +390,13 @@ static void compare_tensor(struct counted_kernel *k, const struct metric_set *se
     }
 }
 
+/* Whether a metric goes by the time of the range, of which a launch of our own takes a part. */
+static bool is_of_time(const char *name)
+{
+    return strstr(name, "elapsed") != NULL || strstr(name, "per_second") != NULL ||
+           strstr(name, "time_duration") != NULL;
+}
+
 /* A value for every metric of the set; those of other parts have none. */
 static void write_range(struct inject_session *s, struct target *t, size_t range)
 {
@@ -395,7 +411,8 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
     if (!SESSION_CALL(s, ProfilerHostEvaluateToGpuValues, &params))
         return;
     for (size_t i = 0; i < part->n; i++)
-        values[part->place[i]] = own[i];
+        if (!now.by_steps || !is_of_time(part->names[i]))
+            values[part->place[i]] = own[i];
     if (t->set.has_buffers && now.buffer_bytes > 0)
         values[t->set.n - 1] = (double)now.buffer_bytes;
     if (!now.launch.is_graph) /* the kernels of a graph differ anyway */
@@ -413,38 +430,21 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The kernels of the launch: of a graph, as far as they are known and one for each range. */
-static const struct graph_kernel *nodes_of(const struct launch *l, size_t ranges)
-{
-    size_t n = 0;
-    const struct graph_kernel *nodes = l->is_graph ? graph_kernels(l->graph, &n) : NULL;
-
-    return n == ranges ? nodes : NULL;
-}
-
 /* A plain launch is one range. Those of a graph are its kernels. */
 static void write_ranges(struct inject_session *s, struct target *t)
 {
     struct cupti_data_info_params info =
         CUPTI_WITH(data_info, ranges, .image = t->data, .bytes = t->data_bytes);
+    size_t n = 1;
+    const struct graph_kernel *nodes = now.by_steps ? graph_kernels(now.launch.graph, &n) : NULL;
 
     if (!SESSION_CALL(s, RangeProfilerGetCounterDataInfo, &info))
         return;
-    const struct graph_kernel *nodes = nodes_of(&now.launch, info.ranges);
-    if (nodes == NULL && (now.launch.is_graph || info.ranges != 1)) {
-        if (!c.is_told_ranges)
-            session_note(s, "ranges-differ", 0, now.launch.name);
-        c.is_told_ranges = true;
+    if (info.ranges != n || (now.by_steps && nodes == NULL)) {
+        note_ranges(s);
+        return; /* it cannot be told which kernels they are */
     }
-    if (nodes == NULL && info.ranges != 1) {
-        size_t known;
-        if (graph_kernels(now.launch.graph, &known) != NULL)
-            return; /* some of its kernels, and it cannot be told which */
-        now.launch.name = "?";
-        memset(now.launch.grid, 0, sizeof(now.launch.grid));
-        memset(now.launch.block, 0, sizeof(now.launch.block));
-    }
-    for (size_t i = 0; i < info.ranges && i < t->ranges; i++) {
+    for (size_t i = 0; i < n && i < t->ranges; i++) {
         if (nodes != NULL) {
             now.launch.name = nodes[i].name;
             now.launch.shared = nodes[i].shared;
@@ -496,16 +496,17 @@ static bool begin(struct inject_session *s, struct target *t, struct counted_ker
     k->passed_over = 0;
     k->turns++;
     bool is_ready = use_part(s, t, part, ranges_of(&now.launch));
-    bool is_own = is_ready && has_own_ranges(s, t, &now.launch);
-    if (is_ready && start(s, t, is_own)) {
+    now.by_steps = is_ready && now.launch.is_graph && can_run_steps(s, t, &now.launch);
+    if (is_ready && now.launch.is_graph && !now.by_steps) {
+        note_ranges(s);
+        return false;
+    }
+    if (is_ready && start(s, t)) {
         k->done[part]++;
         now.kernel = k;
-        now.by_steps = is_own && graph_steps(now.launch.graph) > 0;
         now.is_pushed = now.is_spoiled = false;
         if (now.by_steps)
             run_steps(s, t, &now.launch);
-        else if (is_own)
-            push(s, t, 0);
         return true;
     }
     t->is_failed = true;
