@@ -238,14 +238,6 @@ static bool choose_part(const struct inject_session *s, const struct target *t,
     return is_free || k->passed_over++ >= c.changes / FREE_CHANGES;
 }
 
-static bool is_unreplayable(const struct launch *l)
-{
-    return l->is_multi_device || strstr(l->name, "nccl") != NULL ||
-           strstr(l->name, "nvshmem") != NULL ||
-           (strstr(l->name, "cooperative") != NULL && strstr(l->name, "spin") != NULL) ||
-           (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
-}
-
 static void note_unreplayed(struct inject_session *s, const struct launch *l)
 {
     for (unsigned i = 0; i < c.n_unreplayed; i++)
@@ -390,13 +382,6 @@ static void compare_tensor(struct counted_kernel *k, const struct metric_set *se
     }
 }
 
-/* Whether a metric goes by the time of the range, of which a launch of our own takes a part. */
-static bool is_of_time(const char *name)
-{
-    return strstr(name, "elapsed") != NULL || strstr(name, "per_second") != NULL ||
-           strstr(name, "time_duration") != NULL;
-}
-
 /* A value for every metric of the set; those of other parts have none. */
 static void write_range(struct inject_session *s, struct target *t, size_t range)
 {
@@ -411,7 +396,7 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
     if (!SESSION_CALL(s, ProfilerHostEvaluateToGpuValues, &params))
         return;
     for (size_t i = 0; i < part->n; i++)
-        if (!now.by_steps || !is_of_time(part->names[i]))
+        if (!now.by_steps || !metric_is_of_time(part->names[i]))
             values[part->place[i]] = own[i];
     if (t->set.has_buffers && now.buffer_bytes > 0)
         values[t->set.n - 1] = (double)now.buffer_bytes;
@@ -519,7 +504,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     uint64_t number = c.launches++;
     struct counted_kernel *k = choose(s, l);
     struct target *t = k != NULL ? target_of(s, l) : NULL;
-    if (t != NULL && t->set.passes > 1 && is_unreplayable(l)) {
+    if (t != NULL && t->set.passes > 1 && launch_is_unreplayable(l)) {
         note_unreplayed(s, l);
         t = NULL;
     }

@@ -14,7 +14,7 @@ enum {
     DEPTH_MOST = 8,
 };
 
-struct step {
+struct graph_step {
     void *node;
     bool is_kernel;
 };
@@ -25,7 +25,7 @@ struct graph {
     size_t n, room;
     bool is_known;
     const void *source; /* the graph it was made of */
-    struct step *steps;
+    struct graph_step *steps;
     size_t n_steps;
 };
 
@@ -165,7 +165,7 @@ static void find_steps(const struct cuda *cuda, struct graph *g, void *graph)
             (type != NODE_KERNEL && type != NODE_COPY && type != NODE_FILL && type != NODE_EMPTY))
             return;
         if (type != NODE_EMPTY)
-            g->steps[steps++] = (struct step){nodes[i], type == NODE_KERNEL};
+            g->steps[steps++] = (struct graph_step){nodes[i], type == NODE_KERNEL};
     }
     g->n_steps = g->steps != NULL ? steps : 0;
 }
