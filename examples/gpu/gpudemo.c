@@ -7,15 +7,18 @@
  * the result with one computed on the host (or by a simpler kernel) and exits 1 when they differ;
  * it is quiet otherwise. The spec files beside this program tell FLOP and bytes of each.
  */
+#define _GNU_SOURCE /* the processor of a thread */
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "driver.h"
 
 struct options {
-    long b, h, s, t, m, n, k, rows, cols, bytes, runs, launches, version;
+    long b, h, s, t, m, n, k, rows, cols, bytes, runs, launches, version, cpu;
     int check;
 };
 
@@ -40,6 +43,7 @@ static const struct option_name names[] = {
     {"--runs", offsetof(struct options, runs)},
     {"--launches", offsetof(struct options, launches)},
     {"--version", offsetof(struct options, version)},
+    {"--cpu", offsetof(struct options, cpu)},
 };
 
 static float from_bf16(uint16_t x)
@@ -410,6 +414,56 @@ static int run_empty(const struct options *o)
     return 0;
 }
 
+static double now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* Only the thread that launches: those of a recorder stay where they are. */
+static void stay_on(long cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    if (cpu > 0 && sched_setaffinity(0, sizeof(one), &one) != 0)
+        fprintf(stderr, "gpudemo: turns: processor %ld is not ours\n", cpu);
+}
+
+/* As many launches as asked for, for every line that is read; prints the time of one to the host,
+ * and with the device's. Several such processes take turns. */
+static int run_turns(const struct options *o)
+{
+    enum { WARM = 200 };
+    CUfunction tiny = function(driver_module("streams"), "tiny");
+    CUdeviceptr count = driver_alloc(4);
+    void *args[] = {&count};
+    char line[16];
+
+    launch(tiny, 1, 1, 1, 32, 0, NULL, args);
+    CU(cu.StreamSynchronize(NULL));
+    stay_on(o->cpu);
+    printf("ready\n");
+    fflush(stdout);
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        for (int i = 0; i < WARM; i++)
+            launch(tiny, 1, 1, 1, 32, 0, NULL, args);
+        CU(cu.StreamSynchronize(NULL));
+        double begin = now_us();
+        for (long i = 0; i < o->launches; i++)
+            launch(tiny, 1, 1, 1, 32, 0, NULL, args);
+        double launched = now_us();
+        CU(cu.StreamSynchronize(NULL));
+        printf("%.4f %.4f\n", (launched - begin) / (double)o->launches,
+               (now_us() - begin) / (double)o->launches);
+        fflush(stdout);
+    }
+    return 0;
+}
+
 static const struct workload {
     const char *name;
     int (*run)(const struct options *);
@@ -423,6 +477,7 @@ static const struct workload {
     {"spill", run_spill, "an array that does not fit into registers"},
     {"streams", run_streams, "two streams, many small launches, a graph, copies (--launches)"},
     {"empty", run_empty, "launches that do nothing (--launches)"},
+    {"turns", run_turns, "the same for every line read (--launches --cpu)"},
 };
 
 static int usage(void)

@@ -294,6 +294,53 @@ STRATA_API int strata_db_query(struct strata_db *db, const struct strata_db_ques
 /* Why strata_db_open() failed. */
 STRATA_API const char *strata_db_error(const struct strata_db *db);
 
+/* ---- kernels on a GPU: what bounds them ----
+ *
+ *     const char *const command[] = {"./train", "--steps", "20", NULL};
+ *     struct strata_result *r;
+ *
+ *     if (strata_gpu_run(command, NULL, "runs/today", &r) != STRATA_OK)
+ *         puts(strata_result_error(r));
+ *     puts(strata_gpu_verdict(r));
+ *     for (size_t i = 0; i < strata_gpu_stage_count(r); i++)
+ *         ... strata_gpu_stage_get(r, i, &stage)
+ *     strata_result_free(r);
+ */
+
+/* A kernel, or a part of the work that a plan names. Numbers that were not taken are NaN. */
+struct strata_gpu_stage {
+    const char *name;
+    double us, share;   /* one pass; of the whole run, 0 to 1 */
+    const char *bound;  /* "Memory", "Compute", "Latency", "Unknown" */
+    const char *reason; /* "dram", "tensor", "occupancy", "few counters" */
+    double confidence;  /* 0 to 1 */
+    double tensor_pct, memory_pct, occupancy_pct;
+};
+
+struct strata_gpu_advice {
+    const char *what;     /* "coalesce global access" */
+    double gain_pct;      /* of the whole run */
+    const char *evidence; /* counter, value, threshold, and what to change */
+};
+
+/* Profiles a command, whose words end with NULL, into a new folder, and loads that. `options` are
+ * those of `strata gpu profile` and end with NULL; NULL: none. Needs a GPU. */
+STRATA_API int strata_gpu_run(const char *const *command, const char *const *options,
+                              const char *folder, struct strata_result **out);
+
+/* A folder of an earlier run, or a file of another profiler. `kernel`: only kernels whose names the
+ * expression finds, however small they are; NULL: all. */
+STRATA_API int strata_gpu_load(const char *path, const char *kernel, struct strata_result **out);
+
+/* Texts live as long as the result. */
+STRATA_API const char *strata_gpu_verdict(const struct strata_result *r); /* a sentence */
+STRATA_API size_t strata_gpu_stage_count(const struct strata_result *r);
+STRATA_API int strata_gpu_stage_get(const struct strata_result *r, size_t i,
+                                    struct strata_gpu_stage *out);
+STRATA_API size_t strata_gpu_advice_count(const struct strata_result *r); /* best first */
+STRATA_API int strata_gpu_advice_get(const struct strata_result *r, size_t i,
+                                     struct strata_gpu_advice *out);
+
 /* ---- kernels as PTO text, on a model of an Ascend core ----
  *
  *     struct strata_pto *k = strata_pto_new();

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/shell_word.h"
 #include "cli/incore_clock.h"
-#include "cli/shell_word.h"
 #include "flow/flow_incore_clean.h"
 #include "pto/chips.h"
 

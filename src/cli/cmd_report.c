@@ -6,10 +6,10 @@
 
 #include "base/fs.h"
 #include "base/mapfile.h"
+#include "base/shell_word.h"
 #include "base/tree.h"
 #include "cli/answer.h"
 #include "cli/captures.h"
-#include "cli/shell_word.h"
 #include "report/report.h"
 
 struct args {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/fs.h"
+#include "flow/flow_gpu_timeline.h"
 
 enum { HEAD = 4096 };
 
@@ -72,11 +73,12 @@ const struct path_way path_ways[KINDS] = {
                        .flag = "--brief",
                        .next = {{"strata gpu import PATH -o run", "keep it as a GPU run"}}},
     [KIND_NCU_REPORT] = {.what = "a report of Nsight Compute",
-                         .next = {{"ncu --import PATH --page raw --csv > raw.csv", NULL},
-                                  {"strata raw.csv", NULL}}},
+                         .one = {"gpu", "report"},
+                         .flag = "--brief",
+                         .next = {{"strata gpu import PATH -o run", "keep it as a GPU run"}}},
     [KIND_NSYS_REPORT] = {.what = "a report of Nsight Systems",
-                          .next = {{"nsys export --type sqlite -o run.sqlite PATH", NULL},
-                                   {"strata run.sqlite", NULL}}},
+                          .one = {"gpu", "timeline"},
+                          .next = {{"strata gpu import PATH -o run", "keep it as a GPU run"}}},
     [KIND_PREDICTION] = {.what = "a predicted trace",
                          .next = {{"strata diff PATH MEASURED.csv", NULL},
                                   {"strata db trace-csv --trace PATH", NULL}}},
@@ -151,7 +153,7 @@ static enum path_kind kind_of_file(const char *path, struct arena *arena)
         return KIND_PTO;
     if (str_ends(name, S(".ncu-rep")))
         return KIND_NCU_REPORT;
-    if (str_ends(name, S(".nsys-rep")))
+    if (gpu_timeline_is_report(path))
         return KIND_NSYS_REPORT;
     if (is_incore_name(name))
         return KIND_INCORE;

@@ -102,9 +102,7 @@ static enum status read_page(struct gpu_imported *to, const char *path, struct s
     return ST_OK;
 }
 
-/* `name` stands for a file that was made of it. */
-static enum status read_trace(struct gpu_imported *to, const char *path, const char *name,
-                              struct diag *d)
+static enum status read_trace(struct gpu_imported *to, const char *path, struct diag *d)
 {
     struct gpu_timeline_job job = gpu_timeline_job_new(path);
     struct gpu_timeline_result *r = &to->traces[to->n_traces++];
@@ -114,25 +112,19 @@ static enum status read_trace(struct gpu_imported *to, const char *path, const c
     for (size_t k = 0; k < r->fleet->ranks.n; k++)
         for (size_t i = 0; i < r->fleet->ranks.at[k]->sources.n; i++) {
             const struct source *s = &r->fleet->ranks.at[k]->sources.at[i];
-            note_input(to, name != NULL ? name : s->path, s->format, s->rows, s->lost);
+            note_input(to, gpu_timeline_is_report(path) ? path : s->path, s->format, s->rows,
+                       s->lost);
         }
     return ST_OK;
 }
 
 /* ---- reports that only their own tools can open ---- */
 
-static enum status reject_report(const char *path, const char *tool, const char *way,
-                                 struct diag *d)
-{
-    diag_fail(d, ST_UNSUPPORTED, "gpu.report-file", (struct where){.path = path},
-              "a binary report that needs %s, which is not installed here", tool);
-    diag_hint(d, "try", "%s", way);
-    return ST_UNSUPPORTED;
-}
-
 /* Pages of an .ncu-rep; the first one must be there. */
 static enum status read_ncu_report(struct gpu_imported *to, const char *path, struct diag *d)
 {
+    static const struct gpu_tool_way way = {"Nsight Compute", "ncu", "ncu --import",
+                                            "--csv --page raw > raw.csv && strata raw.csv"};
     static const enum ncu_report_page pages[] = {NCU_RAW, NCU_DETAILS, NCU_SOURCE, NCU_PTX};
     struct arena *arena = &to->run.arena;
     struct probe_result tool = driver_probe(DRIVER_NCU, arena);
@@ -143,8 +135,7 @@ static enum status read_ncu_report(struct gpu_imported *to, const char *path, st
     };
 
     if (tool.state != PROBE_FOUND)
-        return reject_report(path, "ncu",
-                             "where ncu is: ncu --import FILE --csv --page raw > raw.csv", d);
+        return gpu_timeline_reject_report(&way, path, arena, d);
     for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
         struct str text;
         bool is_read;
@@ -158,35 +149,6 @@ static enum status read_ncu_report(struct gpu_imported *to, const char *path, st
             TRY(st);
     }
     return ST_OK;
-}
-
-/* A report of nsys, by way of a database that lives as long as it is read. */
-static enum status read_nsys_report(struct gpu_imported *to, const char *path, struct diag *d)
-{
-    struct arena *arena = &to->run.arena;
-    struct probe_result tool = driver_probe(DRIVER_NSYS, arena);
-
-    if (tool.state != PROBE_FOUND)
-        return reject_report(path, "nsys", "where nsys is: nsys export --type sqlite FILE", d);
-    const char *folder = remove_tree_temporary(arena);
-    if (folder == NULL)
-        return diag_fail(d, ST_IO, "gpu.no-folder", (struct where){.path = path},
-                         "no temporary folder for its database");
-    remove_tree_hold(folder);
-    const char *database = fs_join(arena, folder, "database");
-    enum status st = nsys_export(tool.path, path, database, d);
-    if (st == ST_OK)
-        st = read_trace(to, database, path, d);
-    remove_tree_drop(folder);
-    remove_tree(folder);
-    return st;
-}
-
-static bool is_nsys_report(struct str path)
-{
-    static const struct str ends[] = {S_INIT(".nsys-rep"), S_INIT(".qdrep"), S_INIT(".qdstrm")};
-
-    return STR_ANY(str_ends, path, ends);
 }
 
 /* Standard input can be read once: what it is must be seen in what was read. */
@@ -227,8 +189,8 @@ static enum status read_file(struct gpu_imported *to, const char *path, struct d
         return read_stdin(to, d);
     if (str_ends(str_of(path), S(".ncu-rep")))
         return read_ncu_report(to, path, d);
-    if (is_nsys_report(str_of(path)))
-        return read_nsys_report(to, path, d);
+    if (gpu_timeline_is_report(path))
+        return read_trace(to, path, d);
     TRY(mapfile_open(&map, path, d));
     struct str text = map.text;
     bool is_packed = gz_is(text);
@@ -242,7 +204,7 @@ static enum status read_file(struct gpu_imported *to, const char *path, struct d
     if (st == ST_OK && may_be_page)
         st = read_page(to, path, text, &is_read, d);
     mapfile_close(&map);
-    return st != ST_OK || is_read ? st : read_trace(to, path, NULL, d);
+    return st != ST_OK || is_read ? st : read_trace(to, path, d);
 }
 
 /* ---- the run ---- */

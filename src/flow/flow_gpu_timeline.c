@@ -5,8 +5,12 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/remove_tree.h"
+#include "base/shell_word.h"
 #include "capture/cut.h"
 #include "capture/fleet.h"
+#include "driver/driver.h"
+#include "driver/ncu_run.h"
 #include "gpu/timeline_out.h"
 #include "render/render.h"
 #include "render/timeline.h"
@@ -145,12 +149,63 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
     return job->may_be_idle ? ST_OK : check_work(job, result, d);
 }
 
+static enum status load(const char *path, const struct gpu_timeline_job *job, struct arena *arena,
+                        struct diag *d, struct gpu_timeline_result *result)
+{
+    TRY(input_load_all(path, &job->input, d, &result->fleet));
+    return analyse(job, arena, d, result);
+}
+
+/* ---- reports that only their own tools can open ---- */
+
+bool gpu_timeline_is_report(const char *path)
+{
+    static const struct str ends[] = {S_INIT(".nsys-rep"), S_INIT(".qdrep"), S_INIT(".qdstrm")};
+
+    return STR_ANY(str_ends, str_of(path), ends);
+}
+
+enum status gpu_timeline_reject_report(const struct gpu_tool_way *way, const char *path,
+                                       struct arena *arena, struct diag *d)
+{
+    diag_fail(d, ST_UNSUPPORTED, "gpu.report-file", (struct where){.path = path},
+              "a report of %s that only %s can open, which is not installed here", way->product,
+              way->tool);
+    diag_hint(d, "try", "where it is: %s %s %s", way->before, shell_word(arena, path), way->after);
+    return ST_UNSUPPORTED;
+}
+
+/* By way of a database that lives as long as it is read. */
+static enum status load_report(const struct gpu_timeline_job *job, struct arena *arena,
+                               struct diag *d, struct gpu_timeline_result *result)
+{
+    static const struct gpu_tool_way way = {"Nsight Systems", "nsys",
+                                            "nsys export --type sqlite -o run.sqlite",
+                                            "&& strata run.sqlite"};
+    struct probe_result tool = driver_probe(DRIVER_NSYS, arena);
+
+    if (tool.state != PROBE_FOUND)
+        return gpu_timeline_reject_report(&way, job->path, arena, d);
+    const char *folder = remove_tree_temporary(arena);
+    if (folder == NULL)
+        return diag_fail(d, ST_IO, "gpu.no-folder", (struct where){.path = job->path},
+                         "no temporary folder for its database");
+    remove_tree_hold(folder);
+    const char *database = fs_join(arena, folder, "database");
+    enum status st = nsys_export(tool.path, job->path, database, d);
+    if (st == ST_OK)
+        st = load(database, job, arena, d, result);
+    remove_tree_drop(folder);
+    remove_tree(folder);
+    return st;
+}
+
 enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
                               struct diag *d, struct gpu_timeline_result *result)
 {
     *result = (struct gpu_timeline_result){0};
-    TRY(input_load_all(job->path, &job->input, d, &result->fleet));
-    TRY(analyse(job, arena, d, result));
+    TRY(gpu_timeline_is_report(job->path) ? load_report(job, arena, d, result)
+                                          : load(job->path, job, arena, d, result));
     result->report = report_new(job->lang, message_word(job->lang, S("GPU timeline")));
     report_summary(result->report, str_of(job->path));
     for (size_t i = 0; i < result->n; i++)

@@ -35,10 +35,22 @@ struct gpu_timeline_result {
 
 struct gpu_timeline_job gpu_timeline_job_new(const char *path);
 
-/* Call gpu_timeline_result_free() in any case. */
+/* Call gpu_timeline_result_free() in any case. A report of nsys is read by way of that program. */
 enum status flow_gpu_timeline(const struct gpu_timeline_job *job, struct arena *arena,
                               struct diag *d, struct gpu_timeline_result *result);
 void gpu_timeline_result_free(struct gpu_timeline_result *result);
+
+/* Whether only nsys can open it, by its name. */
+bool gpu_timeline_is_report(const char *path);
+
+/* How a report is read elsewhere: the path stands between `before` and `after`. */
+struct gpu_tool_way {
+    const char *product, *tool, *before, *after;
+};
+
+/* Tells that the tool is not here; ST_UNSUPPORTED. */
+enum status gpu_timeline_reject_report(const struct gpu_tool_way *way, const char *path,
+                                       struct arena *arena, struct diag *d);
 
 /* The device with most kernel time over all results, and the timeline it is in; `candidates` counts
  * those with any work. NULL when there is none. */

@@ -64,6 +64,12 @@ static const char *latency_class(const struct gpu_kernel *k, const struct gpu_oc
     return stall_class(k);
 }
 
+/* Whether the reason is seen without knowing how busy the units are. */
+static bool proves_itself(const char *sub)
+{
+    return strcmp(sub, "underfill") == 0 || strcmp(sub, "launch") == 0 || strcmp(sub, "spill") == 0;
+}
+
 /* Distance to a boundary; what is not known is far away. */
 static double away(double value, double boundary)
 {
@@ -106,6 +112,12 @@ static void judge_low(struct gpu_class *c, const struct view *v, const struct gp
 
     if (!(n >= GPU_WEAK)) {
         *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
+        /* Nothing is high, or nobody looked. */
+        bool is_seen = !isnan(v->dram) && !(isnan(v->comp) && isnan(v->issue));
+        if (!is_seen && !proves_itself(c->sub)) {
+            c->bound = GPU_UNPROVEN;
+            c->sub = "few counters";
+        }
         return;
     }
     c->rule = 6;

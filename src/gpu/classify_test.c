@@ -137,8 +137,11 @@ TEST(local_memory_that_dominates_l1_is_a_spill)
     k.m[GPU_M_LOCAL_LD] = k.m[GPU_M_LOCAL_ST] = 40;
     k.m[GPU_M_L1_SECT] = 1000; /* 8 % of it */
     is(gpu_classify(&k, &o, &r), GPU_LATENCY, "spill", false);
-    k.m[GPU_M_L1_SECT] = 2000; /* 4 % */
+    k.m[GPU_M_L1_SECT] = 2000; /* 4 %, and nobody knows what the pipes did */
+    is(gpu_classify(&k, &o, &r), GPU_UNPROVEN, "few counters", false);
+    k.m[GPU_M_ISSUE_PCT] = 30;
     is(gpu_classify(&k, &o, &r), GPU_LATENCY, "unknown", false);
+    k.m[GPU_M_ISSUE_PCT] = NAN;
     k.m[GPU_M_L1_SECT] = NAN;
     k.m[GPU_M_LOCAL_PER_THREAD] = 768;
     is(gpu_classify(&k, &o, &r), GPU_LATENCY, "spill", false);

@@ -34,9 +34,9 @@ static struct gpu_kernel kernel_of(struct gpu_run *run, const struct gpu_plan *p
         memcpy(k.m, v->counted->kernel.m, sizeof(k.m));
         memcpy(k.stalls, v->counted->kernel.stalls, sizeof(k.stalls));
         k.n_stalls = v->counted->kernel.n_stalls;
-    } else {
-        k.m[GPU_M_DUR_NS] = v->median_ns;
     }
+    if (isnan(k.m[GPU_M_DUR_NS])) /* not counted, or in a graph */
+        k.m[GPU_M_DUR_NS] = v->median_ns;
     gpu_launch_resources(&k, gpu_variants_launch(all, v));
     /* CUPTI also writes 0 for kernels that use local memory. */
     if (gpu_local_sectors(&k) > 0 && k.m[GPU_M_LOCAL_PER_THREAD] == 0)

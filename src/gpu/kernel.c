@@ -286,12 +286,17 @@ double gpu_chip_pct(const struct gpu_kernel *k, const char **level)
     return fmax(l1, l2);
 }
 
+#define GPU_TENSOR_BUSY 75.0 /* percent: as busy as products of matrices make them */
+
 double gpu_kernel_limit(const struct gpu_kernel *k, const char **unit)
 {
     const char *pipe, *level;
     double comp = gpu_compute_pct(k, &pipe), chip = gpu_chip_pct(k, &level);
     double busiest = fmax(fmax(comp, k->m[GPU_M_DRAM_PCT]), chip);
 
+    /* Products feed the tensor cores from L1: both are busy, and the first is what they are for. */
+    if (gpu_uses_tensor(k) && comp >= GPU_TENSOR_BUSY && strcmp(pipe, "tensor") == 0)
+        busiest = comp;
     *unit = comp == busiest ? pipe : chip == busiest ? level : "dram";
     return busiest;
 }

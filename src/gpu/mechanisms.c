@@ -11,7 +11,14 @@
 
 #include "text/gpu.h"
 
-enum { LANES = 32, SECTOR = 32, SCHEDULERS = 4, LONG_SUM = 64 };
+enum {
+    LANES = 32,
+    SECTOR = 32,
+    SCHEDULERS = 4,
+    LONG_SUM = 64,
+    MUCH_REUSE = 16, /* multiply-adds for each byte of device memory */
+    WIDE_BYTES = 16, /* most that a lane loads at once */
+};
 
 /* A polynomial in place of a special function takes about this many instructions; in the time that
  * one special function takes in its pipe, a scheduler issues eight. */
@@ -62,6 +69,11 @@ static double busiest(const struct unit_load *l)
 {
     return fmax(fmax(fmax(fmin(1, l->dram / GPU_ETA_MEMORY), l->l2), fmax(l->l1, l->lsu)),
                 pipes(l));
+}
+
+static bool is_top(double one, const struct unit_load *l)
+{
+    return one >= 0.5 && one >= 0.8 * busiest(l);
 }
 
 /* The share of the time of all warps that they spend waiting for these reasons, up to NULL. Their
@@ -160,26 +172,40 @@ static double global_weight(struct gpu_finder *f, const struct unit_load *l)
     return fmax(fmax(l->dram, l->l2), WAITS(f, "long_scoreboard", "lg_throttle", "drain"));
 }
 
-static double unused_sectors(double sectors, double bytes)
+/* A request needs one in any case, also when all lanes want the same word. */
+static double unused_sectors(double sectors, double bytes, double requests)
 {
-    return sectors > 0 ? fmax(0, sectors - bytes / SECTOR) : 0;
+    return sectors > 0 ? fmax(0, sectors - fmax(bytes / SECTOR, requests)) : 0;
 }
 
-/* The part of L1's wavefronts that requests of global memory take beyond one each. */
+/* The part of L1's wavefronts that requests of global memory take beyond those for their bytes. */
 static double extra_wavefronts(const struct gpu_finder *f)
 {
+    enum { WAVEFRONT = 128 }; /* bytes */
     const double *m = f->c->kernel->m;
-    double all = wavefronts(f), needed = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
+    double all = wavefronts(f), requests = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
+    double moved = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / WAVEFRONT;
 
-    return all > 0 ? fmax(0, 1 - (needed + m[GPU_M_WAVEFRONTS]) / all) : 0;
+    return all > 0 ? fmax(0, 1 - (fmax(requests, moved) + m[GPU_M_WAVEFRONTS]) / all) : 0;
+}
+
+/* The part of what L2 gives to the multiprocessors that no lane asked for. Where it gives less than
+ * they asked for, L1 has served the rest, and nothing is lost behind it. */
+static double unasked(const struct gpu_finder *f)
+{
+    const double *m = f->c->kernel->m;
+    double given = m[GPU_M_L2_HIT_SECT] + m[GPU_M_L2_MISS_SECT];
+    double asked = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / SECTOR;
+
+    return given > 0 && asked > 0 ? fmax(0, 1 - asked / given) : 1;
 }
 
 static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double loads = fmax(0, m[GPU_M_GLOBAL_LD_SECT]), stores = fmax(0, m[GPU_M_GLOBAL_ST_SECT]);
-    double unread = unused_sectors(loads, m[GPU_M_GLOBAL_LD_BYTES]);
-    double unwritten = unused_sectors(stores, m[GPU_M_GLOBAL_ST_BYTES]);
+    double unread = unused_sectors(loads, m[GPU_M_GLOBAL_LD_BYTES], m[GPU_M_GLOBAL_LD]);
+    double unwritten = unused_sectors(stores, m[GPU_M_GLOBAL_ST_BYTES], m[GPU_M_GLOBAL_ST]);
     double local = gpu_local_sectors(f->c->kernel), missed = 1 - part(m[GPU_M_L1_HIT]);
     double sectors = loads + stores, all = sectors + (local > 0 ? local : 0);
 
@@ -187,7 +213,8 @@ static void look_at_coalescing(struct gpu_finder *f, struct unit_load l)
         return;
     /* Sectors that the cache still has when the other lanes' bytes are wanted cost only its time;
      * stores go through it. */
-    double extra = (unread * missed + unwritten) / all, own = extra_wavefronts(f);
+    double extra = fmin((unread * missed + unwritten) / all, unasked(f));
+    double own = is_top(l.l1, &l) ? extra_wavefronts(f) : 0;
     double used = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / sectors;
     double ratio = fmin(1 - extra * global_weight(f, &l), 1 - own * l.l1);
     l.dram *= 1 - extra;
@@ -248,23 +275,33 @@ static void look_at_divergence(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_divergence, PLACE("lanes", lanes)));
 }
 
-static bool is_top(double one, const struct unit_load *l)
+/* The part of the instructions that single precision does not need: conversions to double and back;
+ * and of functions, which are made of many instructions and of constants of two words each, three
+ * quarters of what is not memory or control. */
+static double gone_with_double(const double *m, double wide, double converted)
 {
-    return one >= 0.5 && one >= 0.8 * busiest(l);
+    enum { FUNCTION = 4 }; /* operations for each value converted */
+    double on = m[GPU_M_THREAD_INST_ON], rest = m[GPU_M_MEMORY_INST] + m[GPU_M_CONTROL];
+
+    if (wide > FUNCTION * converted && wide > 0.1 * on && rest < on)
+        return 0.75 * (1 - rest / on);
+    return converted / on;
 }
 
-/* What remains when conversions to double precision and back are gone and the rest runs in the
- * pipe for single precision, which is twice as wide. */
+/* What remains when that is gone and the rest runs in the pipe for single precision, which is twice
+ * as wide. Values in single precision are converted when they come and go. */
 static void look_at_double(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double wide = m[GPU_M_DOUBLE_OPS], converted = fmax(0, m[GPU_M_CONVERSION]);
+    double moved = LANES * (m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST]);
+    bool is_accident = converted > 0.3 * wide || (moved > 0 && converted > 0.5 * moved);
+    bool is_much = is_accident && wide > 0.1 * m[GPU_M_THREAD_INST_ON] && is_top(l.issue, &l);
 
-    if (!(wide > 0.02 * m[GPU_M_THREAD_INST_ON]) || !is_top(fmax(l.fp64, l.xu), &l))
+    if (!(wide > 0.02 * m[GPU_M_THREAD_INST_ON]) || !(is_much || is_top(fmax(l.fp64, l.xu), &l)))
         return;
-    bool is_accident = converted > 0.3 * wide;
-    double gone = is_accident ? converted / m[GPU_M_THREAD_INST_ON] : 0;
-    l.fma += l.fp64 / 2;
+    double gone = is_accident ? gone_with_double(m, wide, converted) : 0;
+    l.fma += (1 - gone) * l.fp64 / 2;
     l.fp64 = 0;
     if (is_accident)
         l.xu = 0;
@@ -291,18 +328,20 @@ static void look_at_special(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_special, PLACE("busy", m[GPU_M_XU_PCT])));
 }
 
-/* Integer work and branches around the work itself. */
+/* Integer work and branches around the work itself. Where lanes are idle, instructions are issued
+ * for few of them: that part is a matter of the branches. */
 static void look_at_instructions(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
     double share = (m[GPU_M_INTEGER] + m[GPU_M_CONTROL]) / m[GPU_M_THREAD_INST_ON];
-    double top = fmax(l.issue, l.alu);
+    double top = fmax(l.issue, l.alu), lanes = lanes_of(m);
 
     if (!(share > 0.4) || !is_top(top, &l) || top < 0.7)
         return;
-    l.issue *= 1 - share;
-    l.alu *= 1 - share;
-    gpu_finder_add(f, 20, "pipe", "issue fewer instructions", busiest(&l),
+    double gone = share * (lanes < 0.75 * LANES ? lanes / LANES : 1);
+    l.issue *= 1 - gone;
+    l.alu *= 1 - gone;
+    gpu_finder_add(f, 20, "pipe", "issue fewer instructions", fmax(1 - gone * top, busiest(&l)),
                    SAID(gpu_text.why_instructions, PLACE("issue", m[GPU_M_ISSUE_PCT]),
                         PLACE("share", 100 * share)));
 }
@@ -316,6 +355,9 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
     double fused = m[GPU_M_FFMA] + m[GPU_M_HFMA], threads = m[GPU_M_THREAD_INST_ON];
     double loads = LANES * (m[GPU_M_SHARED_LD] + m[GPU_M_GLOBAL_LD]) / fused;
 
+    if (fused < MUCH_REUSE * gpu_dram_bytes(f->c->kernel) ||
+        m[GPU_M_CONFLICTS] > 0.5 * m[GPU_M_WAVEFRONTS])
+        return; /* memory is used a few times only, or the loads are not those of a product */
     if (gpu_uses_tensor(f->c->kernel) || !(fused > 0.15 * threads) || !(loads >= 1.0 / 32) ||
         loads > 4 || fused < LONG_SUM * LANES * m[GPU_M_GLOBAL_ST] || fmax(l.fma, l.l1) < 0.4)
         return;
@@ -325,6 +367,28 @@ static void look_at_products(struct gpu_finder *f, struct unit_load l)
         return;
     gpu_finder_add(f, 3, "tensor", "use tensor cores", fmax(fmax(ratio, l.dram), l.l2),
                    SAID(gpu_text.why_products, PLACE("fused", fused), PLACE("loads", loads)));
+}
+
+/* Warps wait for memory that is far from busy, and each lane asks for a few bytes at a time: more
+ * of them in one instruction keep more on the way. */
+static void look_at_width(struct gpu_finder *f, struct unit_load l)
+{
+    const double *m = f->c->kernel->m;
+    double loads = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST], most;
+    double bytes = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) / (LANES * loads);
+    double used = (m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES]) /
+                  (m[GPU_M_GLOBAL_LD_SECT] + m[GPU_M_GLOBAL_ST_SECT]);
+    double waited = WAITS(f, "long_scoreboard", "lg_throttle");
+    struct str reason;
+
+    if (m[GPU_M_GLOBAL_RED] + m[GPU_M_GLOBAL_ATOM] > 0 || !(bytes <= 4) ||
+        !(used >= 0.8 * SECTOR) || !(waited > 0.5) || !(m[GPU_M_OCC] >= 50) || busiest(&l) > 0.6 ||
+        !gpu_kernel_top_stall(f->c->kernel, &reason, &most) ||
+        !(str_equal(reason, S("long_scoreboard")) || str_equal(reason, S("lg_throttle"))))
+        return;
+    gpu_finder_add(f, 25, "stalls", "access more bytes at once",
+                   fmax(1 - waited * (1 - bytes / WIDE_BYTES), busiest(&l)),
+                   SAID(gpu_text.why_narrow, PLACE("bytes", bytes), PLACE("share", 100 * waited)));
 }
 
 /* ---- constants and code ---- */
@@ -373,16 +437,23 @@ static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_barriers, PLACE("share", 100 * share)));
 }
 
-/* Blocks on a multiprocessor if the resource that limits them did not. */
+/* Occupancy if the resource that limits it did not. */
 static double roomy_pct(const struct gpu_occupancy *o)
 {
-    bool by_regs = strcmp(o->limiter, "registers") == 0;
-    uint32_t other = by_regs ? o->lim_smem : o->lim_regs, blocks = o->lim_warps;
+    /* What a block takes of shared memory by itself is less of a larger block. */
+    bool is_small = strcmp(o->limiter, "blocks") == 0;
+    const struct {
+        const char *name;
+        uint32_t blocks;
+    } limits[] = {{"registers", o->lim_regs},
+                  {"shared memory", is_small ? 0 : o->lim_smem},
+                  {"blocks", o->lim_blocks}};
+    uint32_t blocks = o->lim_warps;
 
-    if (o->lim_blocks > 0 && o->lim_blocks < blocks)
-        blocks = o->lim_blocks;
-    if (other > 0 && other < blocks)
-        blocks = other;
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+        if (strcmp(o->limiter, limits[i].name) != 0 && limits[i].blocks > 0 &&
+            limits[i].blocks < blocks)
+            blocks = limits[i].blocks;
     return 100.0 * blocks * o->warps_per_block / o->max_warps;
 }
 
@@ -391,8 +462,8 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = f->c->kernel->m[GPU_M_OCC];
     double hidden = WAITS(f, "long_scoreboard", "short_scoreboard", "wait");
-    bool is_limited =
-        strcmp(o->limiter, "registers") == 0 || strcmp(o->limiter, "shared memory") == 0;
+    /* Larger blocks help where warps allow no more. */
+    bool is_limited = strcmp(o->limiter, "warps") != 0 && strcmp(o->limiter, "barriers") != 0;
 
     if (!o->is_known || !is_limited || !(o->theory_pct <= 50) || !(occ >= 0.5 * o->theory_pct) ||
         !(hidden > 0.5) || busiest(&l) > 0.6)
@@ -400,6 +471,22 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
     gpu_finder_add(f, 5, "occupancy", "raise occupancy",
                    fmax(1 - hidden * (1 - occ / roomy_pct(o)), busiest(&l)),
                    gpu_finder_price(f, occ));
+}
+
+/* Multiprocessors without work although there were blocks enough: some took much longer. What the
+ * start and the end of a short kernel leave idle is no matter of its blocks. */
+static void look_at_balance(struct gpu_finder *f, struct unit_load l)
+{
+    enum { SHORT_NS = 20000 };
+    const struct gpu_kernel *k = f->c->kernel;
+    double waves = gpu_waves(k, f->c->occupancy), active = active_share(k);
+    double even = waves >= 1 ? waves / ceil(waves) : waves * f->c->occupancy->blocks_per_sm;
+
+    if (!(k->m[GPU_M_DUR_NS] >= SHORT_NS) || !(active < 0.8 * fmin(1, even)))
+        return;
+    gpu_finder_add(f, 24, "fill", "balance the blocks", fmax(active, busiest(&l)),
+                   SAID(gpu_text.why_unbalanced, PLACE("active", 100 * active),
+                        PLACE("even", 100 * fmin(1, even))));
 }
 
 void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
@@ -412,6 +499,7 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
     look_at_coalescing(f, l);
     look_at_spills(f, l);
     look_at_reuse(f, l);
+    look_at_width(f, l);
     look_at_divergence(f, l);
     look_at_double(f, l);
     look_at_special(f, l);
@@ -421,4 +509,5 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
     look_at_code(f, l);
     look_at_barriers(f, l);
     look_at_occupancy(f, l);
+    look_at_balance(f, l);
 }

@@ -100,13 +100,18 @@ TEST(sectors_that_are_not_used)
     begin(&f); /* one of four bytes */
     f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 1e9;
     expect(&f, 9, 75 * 0.9);
-    begin(&f); /* the cache keeps the sectors until they are: it is not even half busy */
+    begin(&f); /* the cache keeps the sectors until they are: they cost its own time */
     f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 1e9;
     f.kernel.m[GPU_M_L1_HIT] = 100;
-    f.kernel.m[GPU_M_L1_LSU_PCT] = 40;
+    f.kernel.m[GPU_M_L1_LSU_PCT] = 80;
     f.kernel.m[GPU_M_DRAM_PCT] = 10;
     f.kernel.m[GPU_M_ISSUE_PCT] = 70;
     expect(&f, 9, 30);
+    begin(&f); /* behind the cache nothing is moved twice, and memory sets the time */
+    f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 2e9;
+    f.kernel.m[GPU_M_L2_HIT_SECT] = f.kernel.m[GPU_M_L2_MISS_SECT] = 1e9 / 32;
+    f.kernel.m[GPU_M_L1_LSU_PCT] = 45;
+    expect(&f, 0, 0);
     begin(&f);
     f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 3.3e9; /* 26.4 of 32 */
     expect(&f, 0, 0);
@@ -162,6 +167,71 @@ TEST(double_precision_that_nobody_asked_for)
     expect(&f, 19, 55);
 }
 
+TEST(functions_of_double_precision)
+{
+    struct fixture f;
+
+    begin(&f); /* the issue slots are full of what a function in double precision is made of */
+    f.kernel.m[GPU_M_DRAM_PCT] = 36;
+    f.kernel.m[GPU_M_ISSUE_PCT] = 86;
+    f.kernel.m[GPU_M_FP64_PCT] = 55;
+    f.kernel.m[GPU_M_DOUBLE_OPS] = 1e8;
+    f.kernel.m[GPU_M_GLOBAL_LD] = f.kernel.m[GPU_M_GLOBAL_ST] = 1.3e5;
+    f.kernel.m[GPU_M_CONVERSION] = 1.2e7; /* more than one for each value that comes or goes */
+    f.kernel.m[GPU_M_MEMORY_INST] = f.kernel.m[GPU_M_CONTROL] = 1.6e7;
+    expect(&f, 19, 60); /* memory is the next limit */
+}
+
+TEST(blocks_of_different_length)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 20;
+    f.kernel.m[GPU_M_SM_ACTIVE] *= 0.4;
+    expect(&f, 24, 60);
+    begin(&f); /* too short to tell */
+    f.kernel.m[GPU_M_DRAM_PCT] = 20;
+    f.kernel.m[GPU_M_SM_ACTIVE] *= 0.4;
+    f.kernel.m[GPU_M_DUR_NS] = 15e3;
+    assert_int_not_equal(first(&f)->id, 24);
+    end(&f);
+}
+
+TEST(a_few_bytes_at_a_time)
+{
+    struct fixture f;
+
+    begin(&f); /* a byte for each lane, and memory has time */
+    f.kernel.m[GPU_M_DRAM_PCT] = 18;
+    f.kernel.m[GPU_M_GLOBAL_LD] = 4e9 / 32;
+    expect(&f, 25, 80);
+    begin(&f); /* sixteen: nothing wider is there */
+    f.kernel.m[GPU_M_DRAM_PCT] = 18;
+    f.kernel.m[GPU_M_GLOBAL_LD] = 4e9 / 32 / 16;
+    assert_int_not_equal(first(&f)->id, 25);
+    end(&f);
+}
+
+TEST(small_blocks_limit_the_occupancy)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 18;
+    f.kernel.m[GPU_M_OCC] = 50;
+    f.occupancy = (struct gpu_occupancy){.is_known = true,
+                                         .waves = 9,
+                                         .limiter = "blocks",
+                                         .theory_pct = 50,
+                                         .next_pct = NAN,
+                                         .max_warps = 64,
+                                         .warps_per_block = 1,
+                                         .lim_warps = 64,
+                                         .lim_blocks = 32};
+    expect(&f, 5, 50);
+}
+
 TEST(half_precision_is_no_tensor_work)
 {
     struct fixture f;
@@ -211,5 +281,7 @@ TEST(code_that_does_not_fit_its_cache)
 TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
           T(what_is_read_again_is_a_matter_of_locality), T(sectors_that_are_not_used),
           T(lanes_that_do_nothing), T(one_address_for_all),
-          T(double_precision_that_nobody_asked_for), T(half_precision_is_no_tensor_work),
+          T(double_precision_that_nobody_asked_for), T(functions_of_double_precision),
+          T(blocks_of_different_length), T(a_few_bytes_at_a_time),
+          T(small_blocks_limit_the_occupancy), T(half_precision_is_no_tensor_work),
           T(constants_at_many_addresses), T(code_that_does_not_fit_its_cache))

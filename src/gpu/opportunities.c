@@ -39,8 +39,8 @@ static double gain_cap(const struct gpu_case *c)
 
 static double confidence_of(int id)
 {
-    static const double table[] = {0,  1,  1,  1,  1,  .7, .7, 1,  1,  .7, .7, .6,
-                                   .6, .6, .5, .7, .7, .7, .7, .7, .7, .7, .7, .5};
+    static const double table[] = {0,  1,  1,  1,  1,  .7, .7, 1,  1,  .7, .7, .6, .6,
+                                   .6, .5, .7, .7, .7, .7, .7, .7, .7, .7, .5, .7, .6};
 
     assert((size_t)id < ARRAY_LEN(table));
     return table[id];
@@ -94,10 +94,14 @@ static void look_at_work(struct gpu_finder *f)
     if (traffic > 1.25 && f->dram >= 45)
         add(f, 1, "traffic", "cut DRAM traffic", fmax(1 / traffic, compute),
             arena_format(f->arena, "traffic_ratio=%.2f", traffic));
-    if (f->c->class->has_locality_issue && isnan(k->m[GPU_M_BUFFER_BYTES]))
+    if (f->c->class->has_locality_issue && isnan(k->m[GPU_M_BUFFER_BYTES])) {
         add(f, 2, "traffic", "raise L2 locality",
             fmax(fmax((1 - 0.80) / (1 - fmin(l2_hit, 99) / 100), less), compute),
             arena_format(f->arena, "l2_hit=%.1f%%", l2_hit));
+        /* What is read once has a low rate, too. */
+        if (isnan(traffic) && f->out->all.n > 0)
+            f->out->all.at[f->out->all.n - 1].is_ranked = false;
+    }
     if (!gpu_uses_tensor(k) && f->c->is_tensor_type && f->c->is_gemm &&
         !isnan(k->m[GPU_M_TC_PCT] + known(k->m[GPU_M_TC_INST]))) {
         double floor_real = gpu_floor_ns(f->c->work, f->c->peak_tflops, f->c->peaks->gbps,
@@ -192,8 +196,10 @@ static void look_at_access(struct gpu_finder *f)
         add(f, 10, "access", "remove bank conflicts",
             1 - fmin(1, conflicts) * known(gpu_l1_pct(k)) / 100,
             arena_format(f->arena, "conflicts/wavefronts=%.2f", conflicts));
-    if (f->c->class->bound == GPU_LATENCY && gpu_kernel_top_stall(k, &reason, &share) &&
-        share > 0.30)
+    /* Where the mix shows a mechanism, that is why they wait. */
+    bool is_explained = has_mix(k) && f->out->all.n > 0;
+    if (!is_explained && f->c->class->bound == GPU_LATENCY &&
+        gpu_kernel_top_stall(k, &reason, &share) && share > 0.30)
         add(f, 11, "stalls", "shorten dependency stalls",
             1 - 0.5 * share * (1 - known(k->m[GPU_M_ISSUE_PCT]) / 100),
             arena_format(f->arena, "stall_%.*s=%.1f%%", STR_ARGS(reason), 100 * share));
@@ -291,9 +297,9 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
         1, fmax(fmax(f.comp / 100 / GPU_ETA_COMPUTE, f.dram / 100 / GPU_ETA_MEMORY), f.chip / 100));
     look_at_work(&f);
     look_at_launch(&f);
-    look_at_access(&f);
     if (has_mix(c->kernel))
         gpu_finder_look_at_mechanisms(&f);
+    look_at_access(&f);
     look_at_rules(&f);
     rank(out);
 }

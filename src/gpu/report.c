@@ -74,7 +74,7 @@ static struct str key_issue(const struct gpu_run *run, const struct gpu_stage *s
     if (o->all.n > 0 && o->all.at[0].is_ranked)
         return gpu_report_said(run, lang, o->all.at[0].trigger);
     double busy = s->main != NULL ? gpu_kernel_limit(s->main, &unit) : (double)NAN;
-    if (!(busy >= GPU_AT_LIMIT))
+    if (s->class.bound == GPU_UNPROVEN || !(busy >= GPU_AT_LIMIT))
         return S(MARKDOWN_DASH);
     return MESSAGE(lang, (struct arena *)&run->arena, &gpu_text.at_limit, PLACE("unit", unit),
                    PLACE("busy", busy));
@@ -125,7 +125,10 @@ void gpu_report_cause(const struct gpu_stage *s, enum lang lang, struct text *t)
     struct str weak = c->is_weak ? message_in(lang, &gpu_text.nearest) : S("");
 
     if (c->bound == GPU_UNPROVEN)
-        put(t, lang, c->is_model ? &gpu_text.cause_no_counters : &gpu_text.cause_borderline);
+        put(t, lang,
+            c->is_model                           ? &gpu_text.cause_no_counters
+            : strcmp(c->sub, "few counters") == 0 ? &gpu_text.cause_few_counters
+                                                  : &gpu_text.cause_borderline);
     else if (c->is_model && c->bound != GPU_LATENCY)
         PUT(t, lang, &gpu_text.cause_model, PLACE("ai", s->roofline.ai),
             PLACE("ridge", s->roofline.ridge));

@@ -22,6 +22,9 @@ const char *gpu_report_class(const struct gpu_class *given, enum lang lang, char
  * share, time, cause, action. */
 const struct message *gpu_report_verdict(const struct gpu_run *run, enum gpu_bound bound);
 
+/* "Latency-bound: decode takes 92.9 % of 1.852 ms; reason: too few warps are resident ..." */
+struct str gpu_report_sentence(const struct gpu_run *run, enum lang lang, struct arena *arena);
+
 /* One screen: the verdict in a sentence, the stages, at most three opportunities. */
 void gpu_report_brief(const struct gpu_run *run, struct report *r);
 

@@ -18,40 +18,37 @@ const struct message *gpu_report_verdict(const struct gpu_run *run, enum gpu_bou
     return bound == GPU_UNPROVEN ? &gpu_text.brief_unknown : &gpu_text.brief_verdict;
 }
 
-static struct str cause_text(struct report *r, const struct gpu_stage *s)
+static struct str cause_text(const struct gpu_stage *s, enum lang lang, struct arena *arena)
 {
     struct text t = {0};
 
-    gpu_report_cause(s, r->lang, &t);
-    struct str text = arena_str(&r->arena, text_view(&t));
+    gpu_report_cause(s, lang, &t);
+    struct str text = arena_str(arena, text_view(&t));
     text_free(&t);
     return text;
 }
 
-/* "Latency-bound: decode takes 92.9 % of 1.852 ms; reason: too few warps are resident ..." */
-static void add_verdict(struct report *r, const struct gpu_run *run)
+struct str gpu_report_sentence(const struct gpu_run *run, enum lang lang, struct arena *arena)
 {
     bool is_mixed;
     const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
 
-    if (s == NULL) {
-        report_text(r, report_message(r, &gpu_text.brief_nothing));
-        return;
-    }
+    if (s == NULL)
+        return message_in(lang, &gpu_text.brief_nothing);
     enum gpu_bound bound = gpu_class_shown(&s->class).bound;
-    struct str name = message_word(r->lang, str_of(gpu_bound_name(bound)));
+    struct str name = message_word(lang, str_of(gpu_bound_name(bound)));
     struct gpu_opportunity best;
     bool has_best = gpu_run_top(run, &best, 1) > 0;
     struct str action = S("");
     if (has_best)
-        action = REPORT_MESSAGE(r, &gpu_text.brief_action,
-                                PLACE("action", gpu_report_said(run, r->lang, best.name)),
-                                PLACE("gain", best.gain));
-    report_text(r, REPORT_MESSAGE(r, gpu_report_verdict(run, bound), PLACE("bound", name),
-                                  PLACE("stage", mangled_short(&r->arena, s->name)),
-                                  place_quantity("share", s->share, UNIT_RATIO),
-                                  place_quantity("time", gpu_run_duration(run), UNIT_NS),
-                                  PLACE("cause", cause_text(r, s)), PLACE("action", action)));
+        action = MESSAGE(lang, arena, &gpu_text.brief_action,
+                         PLACE("action", gpu_report_said(run, lang, best.name)),
+                         PLACE("gain", best.gain));
+    return MESSAGE(lang, arena, gpu_report_verdict(run, bound), PLACE("bound", name),
+                   PLACE("stage", mangled_short(arena, s->name)),
+                   place_quantity("share", s->share, UNIT_RATIO),
+                   place_quantity("time", gpu_run_duration(run), UNIT_NS),
+                   PLACE("cause", cause_text(s, lang, arena)), PLACE("action", action));
 }
 
 static void put_percent(struct report *r, struct table *t, double percent)
@@ -108,7 +105,7 @@ static void add_actions(struct report *r, const struct gpu_run *run)
 
 void gpu_report_brief(const struct gpu_run *run, struct report *r)
 {
-    add_verdict(r, run);
+    report_text(r, gpu_report_sentence(run, r->lang, &r->arena));
     if (run->stages.n > 0)
         add_stages(r, run);
     add_actions(r, run);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/json_text.h"
+#include "gpu/report.h"
 
 enum { TOP = 3 };
 
@@ -374,8 +375,14 @@ static struct field_value markdown_of(const void *record, const struct record_en
     return value_text(text_view(markdown));
 }
 
+static struct field_value verdict_of(const void *record, const struct record_env *env)
+{
+    return value_text(gpu_report_sentence(record, LANG_EN, env->arena));
+}
+
 static const struct field report_fields[] = {
     FIELD_ALSO(&gpu_names_record),
+    FIELD_CALC(FIELD_STR, "verdict", verdict_of),
     FIELD_ALSO(&gpu_judged_record),
     CHANGES,
     FIELD_CALC(FIELD_STR, "markdown", markdown_of),

@@ -61,6 +61,8 @@ static _Thread_local struct {
     struct launch launch;
     uint64_t number, buffer_bytes;
     int64_t at;
+    bool by_steps, is_pushed, is_spoiled;
+    bool is_inside; /* of calls of our own */
 } now;
 
 /* ---- one context ---- */
@@ -228,18 +230,12 @@ static bool choose_part(const struct inject_session *s, const struct target *t,
         return false;
     bool has_use = k->done[t->part] < rounds_of(s, k, &t->set, t->part),
          is_free = c.changes < FREE_CHANGES;
-    if (has_use && (k->done[wanted] >= k->done[t->part] || !is_free))
+    /* The first part decides on the class, and a kernel may come only once. */
+    bool is_first = k->turns == 0 && c.changes < FREE_CHANGES / 2;
+    if (has_use && !is_first && (k->done[wanted] >= k->done[t->part] || !is_free))
         return true;
     *part = wanted;
     return is_free || k->passed_over++ >= c.changes / FREE_CHANGES;
-}
-
-static bool is_unreplayable(const struct launch *l)
-{
-    return l->is_multi_device || strstr(l->name, "nccl") != NULL ||
-           strstr(l->name, "nvshmem") != NULL ||
-           (strstr(l->name, "cooperative") != NULL && strstr(l->name, "spin") != NULL) ||
-           (strstr(l->name, "persistent") != NULL && strstr(l->name, "comm") != NULL);
 }
 
 static void note_unreplayed(struct inject_session *s, const struct launch *l)
@@ -275,13 +271,32 @@ static struct counted_kernel *choose(struct inject_session *s, const struct laun
 
 /* ---- one launch ---- */
 
+/* CUPTI's own ranges do not know the kernels of a graph: they are run one by one, in ranges of
+ * ours, or not counted. */
+static bool can_run_steps(const struct inject_session *s, const struct target *t,
+                          const struct launch *l)
+{
+    return t->set.parts[t->part].passes == 1 && s->cupti.RangeProfilerPushRange != NULL &&
+           s->cupti.RangeProfilerPopRange != NULL && s->cuda.ctx_synchronize != NULL &&
+           graph_steps(l->graph) > 0;
+}
+
+static void note_ranges(struct inject_session *s)
+{
+    if (!c.is_told_ranges)
+        session_note(s, "ranges-differ", 0, now.launch.name);
+    c.is_told_ranges = true;
+}
+
 static bool start(struct inject_session *s, struct target *t)
 {
     const struct metric_part *part = &t->set.parts[t->part];
     struct cupti_config_params config = CUPTI_WITH(
         config, target_level, .profiler = t->profiler, .config_bytes = part->config_bytes,
-        .config = part->config, .data_bytes = t->data_bytes, .data = t->data, .range = RANGE_AUTO,
-        .replay = REPLAY_KERNEL, .ranges = t->ranges, .levels = 1, .least_level = 1);
+        .config = part->config, .data_bytes = t->data_bytes, .data = t->data,
+        .range = now.by_steps ? RANGE_USER : RANGE_AUTO,
+        .replay = now.by_steps ? REPLAY_USER : REPLAY_KERNEL, .ranges = t->ranges, .levels = 1,
+        .least_level = 1);
 
     return SESSION_CALL(s, RangeProfilerCounterDataImageInitialize,
                         &CUPTI_WITH(data_init, image, .profiler = t->profiler,
@@ -289,6 +304,52 @@ static bool start(struct inject_session *s, struct target *t)
            SESSION_CALL(s, RangeProfilerSetConfig, &config) &&
            SESSION_CALL(s, RangeProfilerStart,
                         &CUPTI_WITH(profiler, profiler, .profiler = t->profiler));
+}
+
+/* Ranges of one name would be one. */
+static void push(struct inject_session *s, struct target *t, size_t number)
+{
+    char name[24];
+    struct cupti_push_params params = CUPTI_WITH(push, name, .profiler = t->profiler, .name = name);
+
+    snprintf(name, sizeof(name), "%zu", number);
+
+    now.is_pushed = SESSION_CALL(s, RangeProfilerPushRange, &params);
+    now.is_spoiled |= !now.is_pushed;
+}
+
+static void pop(struct inject_session *s, struct target *t)
+{
+    if (!now.is_pushed)
+        return;
+    s->cuda.ctx_synchronize();
+    now.is_pushed = false;
+    now.is_spoiled |= !SESSION_CALL(s, RangeProfilerPopRange,
+                                    &CUPTI_WITH(profiler, profiler, .profiler = t->profiler));
+}
+
+/* The nodes of a graph one by one, in launches of our own; the program's own launch, which comes
+ * next, has the last one. After a failure it has all that are left. */
+static void run_steps(struct inject_session *s, struct target *t, const struct launch *l)
+{
+    size_t n = graph_steps(l->graph), i = 0;
+
+    now.is_inside = true;
+    for (bool is_good = true; i < n && is_good; i += is_good) {
+        is_good = graph_only(&s->cuda, l->graph, i);
+        if (is_good && graph_step_is_kernel(l->graph, i))
+            push(s, t, i);
+        if (i + 1 == n)
+            break;
+        is_good = is_good && s->cuda.graph_launch(l->graph, l->stream) == 0 &&
+                  s->cuda.ctx_synchronize() == 0;
+        pop(s, t);
+        if (!is_good) {
+            now.is_spoiled = true;
+            graph_rest(&s->cuda, l->graph, i);
+        }
+    }
+    now.is_inside = false;
 }
 
 /* Whether this launch executed about as many instructions as the one measured before. */
@@ -335,7 +396,8 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
     if (!SESSION_CALL(s, ProfilerHostEvaluateToGpuValues, &params))
         return;
     for (size_t i = 0; i < part->n; i++)
-        values[part->place[i]] = own[i];
+        if (!now.by_steps || !metric_is_of_time(part->names[i]))
+            values[part->place[i]] = own[i];
     if (t->set.has_buffers && now.buffer_bytes > 0)
         values[t->set.n - 1] = (double)now.buffer_bytes;
     if (!now.launch.is_graph) /* the kernels of a graph differ anyway */
@@ -353,36 +415,21 @@ static void write_range(struct inject_session *s, struct target *t, size_t range
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The kernels of the launch: of a graph, as far as they are known and one for each range. */
-static const struct graph_kernel *nodes_of(const struct launch *l, size_t ranges)
-{
-    size_t n = 0;
-    const struct graph_kernel *nodes = l->is_graph ? graph_kernels(l->graph, &n) : NULL;
-
-    return n == ranges ? nodes : NULL;
-}
-
 /* A plain launch is one range. Those of a graph are its kernels. */
 static void write_ranges(struct inject_session *s, struct target *t)
 {
     struct cupti_data_info_params info =
         CUPTI_WITH(data_info, ranges, .image = t->data, .bytes = t->data_bytes);
+    size_t n = 1;
+    const struct graph_kernel *nodes = now.by_steps ? graph_kernels(now.launch.graph, &n) : NULL;
 
     if (!SESSION_CALL(s, RangeProfilerGetCounterDataInfo, &info))
         return;
-    const struct graph_kernel *nodes = nodes_of(&now.launch, info.ranges);
-    if (info.ranges != 1 && nodes == NULL) {
-        size_t known;
-        if (!c.is_told_ranges)
-            session_note(s, "ranges-differ", 0, now.launch.name);
-        c.is_told_ranges = true;
-        if (graph_kernels(now.launch.graph, &known) != NULL)
-            return; /* some of its kernels, and it cannot be told which */
-        now.launch.name = "?";
-        memset(now.launch.grid, 0, sizeof(now.launch.grid));
-        memset(now.launch.block, 0, sizeof(now.launch.block));
+    if (info.ranges != n || (now.by_steps && nodes == NULL)) {
+        note_ranges(s);
+        return; /* it cannot be told which kernels they are */
     }
-    for (size_t i = 0; i < info.ranges && i < t->ranges; i++) {
+    for (size_t i = 0; i < n && i < t->ranges; i++) {
         if (nodes != NULL) {
             now.launch.name = nodes[i].name;
             now.launch.shared = nodes[i].shared;
@@ -399,12 +446,19 @@ static void stop(struct inject_session *s, struct target *t)
 
     if (s->cuda.ctx_synchronize != NULL)
         s->cuda.ctx_synchronize();
+    pop(s, t);
+    if (now.by_steps) {
+        now.is_inside = true;
+        graph_rest(&s->cuda, now.launch.graph, 0);
+        now.is_inside = false;
+    }
     t->is_failed =
         !SESSION_CALL(s, RangeProfilerStop, &CUPTI_WITH(stop, all_passes, .profiler = t->profiler));
     if (t->is_failed || !SESSION_CALL(s, RangeProfilerDecodeData, &decode))
         return;
     s->lost_ranges += decode.dropped;
-    write_ranges(s, t);
+    if (!now.is_spoiled)
+        write_ranges(s, t);
 }
 
 /* How many ranges the launch has at most. */
@@ -426,9 +480,18 @@ static bool begin(struct inject_session *s, struct target *t, struct counted_ker
     c.changes += part != t->part;
     k->passed_over = 0;
     k->turns++;
-    if (use_part(s, t, part, ranges_of(&now.launch)) && start(s, t)) {
+    bool is_ready = use_part(s, t, part, ranges_of(&now.launch));
+    now.by_steps = is_ready && now.launch.is_graph && can_run_steps(s, t, &now.launch);
+    if (is_ready && now.launch.is_graph && !now.by_steps) {
+        note_ranges(s);
+        return false;
+    }
+    if (is_ready && start(s, t)) {
         k->done[part]++;
         now.kernel = k;
+        now.is_pushed = now.is_spoiled = false;
+        if (now.by_steps)
+            run_steps(s, t, &now.launch);
         return true;
     }
     t->is_failed = true;
@@ -441,7 +504,7 @@ static void launch_begins(struct inject_session *s, const struct launch *l)
     uint64_t number = c.launches++;
     struct counted_kernel *k = choose(s, l);
     struct target *t = k != NULL ? target_of(s, l) : NULL;
-    if (t != NULL && t->set.passes > 1 && is_unreplayable(l)) {
+    if (t != NULL && t->set.passes > 1 && launch_is_unreplayable(l)) {
         note_unreplayed(s, l);
         t = NULL;
     }
@@ -491,7 +554,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
     const struct cupti_callback_data *call = data;
     struct launch launch;
 
-    if (atomic_load(&s->is_over))
+    if (atomic_load(&s->is_over) || now.is_inside)
         return;
     if (domain == DOMAIN_NVTX)
         launch_range(s, id, data);

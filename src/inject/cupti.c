@@ -129,6 +129,9 @@ bool cuda_open(struct cuda *c)
         {"cuGraphNodeGetType", &c->graph_node_type},
         {"cuGraphKernelNodeGetParams_v2", &c->graph_kernel},
         {"cuGraphChildGraphNodeGetGraph", &c->graph_child},
+        {"cuGraphGetEdges", &c->graph_edges},
+        {"cuGraphNodeSetEnabled", &c->graph_enable},
+        {"cuGraphLaunch", &c->graph_launch},
         {"cuFuncGetName", &c->func_name},
         {"cuKernelGetName", &c->kernel_name},
     };

@@ -47,6 +47,9 @@ struct cuda {
     int (*graph_node_type)(void *node, uint32_t *type);
     int (*graph_kernel)(void *node, struct cuda_graph_kernel *params);
     int (*graph_child)(void *node, void **graph);
+    int (*graph_edges)(void *graph, void **from, void **to, size_t *n);
+    int (*graph_enable)(void *exec, void *node, unsigned is_enabled);
+    int (*graph_launch)(void *exec, void *stream);
     int (*func_name)(const char **name, void *function);
     int (*kernel_name)(const char **name, void *kernel);
     int (*mem_fill)(uint64_t address, unsigned char value, size_t bytes, void *stream);

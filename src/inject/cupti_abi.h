@@ -218,6 +218,8 @@ enum cupti_callback_id {
     DRIVER_GRAPH_SET_KERNEL = 692,
     DRIVER_GRAPH_ENABLE = 650,
     DRIVER_GRAPH_ENDS = 516,
+    DRIVER_GRAPH_SOURCE_ENDS = 517, /* the graph that it was made of */
+    DRIVER_GRAPH_NODE_ENDS = 522,
     DRIVER_LAUNCH_EX = 652,
     DRIVER_LAUNCH_EX_PTSZ = 653,
     NVTX_PUSH_A = 8,
@@ -332,7 +334,14 @@ struct cuda_graph_kernel {
     void *kernel, *context;
 };
 
-enum { NODE_KERNEL = 0, NODE_GRAPH = 4, NODE_CONDITIONAL = 13 };
+enum {
+    NODE_KERNEL = 0,
+    NODE_COPY = 1,
+    NODE_FILL = 2,
+    NODE_GRAPH = 4,
+    NODE_EMPTY = 5,
+    NODE_CONDITIONAL = 13,
+};
 
 /* ---- the range profiler: every struct begins with its size and a NULL ---- */
 
@@ -447,7 +456,13 @@ struct cupti_data_init_params {
     uint8_t *image;
 };
 
-enum { RANGE_AUTO = 1, REPLAY_KERNEL = 2 };
+enum { RANGE_AUTO = 1, RANGE_USER = 2, REPLAY_KERNEL = 2, REPLAY_USER = 3 };
+
+struct cupti_push_params {
+    CUPTI_PARAMS;
+    void *profiler;
+    const char *name;
+};
 
 struct cupti_config_params {
     CUPTI_PARAMS;

@@ -46,6 +46,9 @@ bool launch_capture(uint32_t id, const struct cupti_callback_data *data);
  * would end the capture. Also when it cannot be told. */
 bool launch_is_captured(struct inject_session *s, const struct launch *l);
 
+/* Whether it must not run twice: it waits for kernels elsewhere. */
+bool launch_is_unreplayable(const struct launch *l);
+
 /* Counts a launch of this name for the end of the file; by one thread at a time. */
 void launch_seen(const char *name, bool is_measured);
 
@@ -71,6 +74,23 @@ bool graph_follow(struct inject_session *s, uint32_t id, const struct cupti_call
 /* The kernels of a graph that is ready, in the order of its nodes; NULL: not known. They belong to
  * the graph. */
 const struct graph_kernel *graph_kernels(const void *exec, size_t *n);
+
+/*
+ * A graph run node by node. CUPTI gives no ranges for the kernels of a graph; but a launch in which
+ * all nodes but one are switched off runs that one, and one such launch for each node, in an order
+ * that their edges allow, does the work of the whole graph once. That needs the graph that it was
+ * instantiated of, which some programs destroy at once.
+ */
+
+/* How many nodes it has that do something; 0: it cannot be run like this. */
+size_t graph_steps(const void *exec);
+bool graph_step_is_kernel(const void *exec, size_t step);
+
+/* Switches everything off but one step; `step` counts up from 0. False: it failed. */
+bool graph_only(const struct cuda *cuda, void *exec, size_t step);
+
+/* Switches on the steps from that one on, and those before off. */
+void graph_rest(const struct cuda *cuda, void *exec, size_t step);
 
 /* ---- NVTX ---- */
 

@@ -360,3 +360,9 @@ void metric_set_free(struct inject_session *s, struct metric_set *set)
     free(set->availability);
     *set = (struct metric_set){0};
 }
+
+bool metric_is_of_time(const char *name)
+{
+    return strstr(name, "elapsed") != NULL || strstr(name, "per_second") != NULL ||
+           strstr(name, "time_duration") != NULL;
+}

@@ -62,4 +62,7 @@ bool metric_set_make(struct inject_session *s, struct metric_set *set, void *con
                      uint32_t device);
 void metric_set_free(struct inject_session *s, struct metric_set *set);
 
+/* Whether it goes by the time of the range, of which a launch of our own takes a part. */
+bool metric_is_of_time(const char *name);
+
 #endif

@@ -274,7 +274,7 @@ def launches_take_turns():
     assert [c["grid"] for c in run.trace["counters"]] == [4] * 3 + [5] + [4] * 4
     has = [[v != -1 for v in c["values"]] for c in run.trace["counters"]]
     first, second = [True] * 8 + [False] * 8, [False] * 8 + [True] * 8
-    assert has == [first, second, second, second, second, first, first, second]
+    assert has == [first, second, second, first, first, second, second, first], has
     # Kernels that come again and again wait for one another once there were many changes.
     words = ["launch:k%d:1:1" % i for i in range(30)] * 8
     run = Run(*words, MODE="counters", METRICS=",".join(names), REPLAY="0", PER_KERNEL="4")
@@ -325,23 +325,32 @@ def kernels_that_must_not_be_replayed():
     assert len(run.trace["counters"]) == 4 and run.trace["notes"] == []
 
 
-def counters_of_graphs_have_no_names():
-    """A graph is one range a node; their names are not known, and that is said."""
-    run = Run("graph:3", MODE="counters", METRICS=METRICS[0])
+def counters_of_unknown_graphs_are_left_out():
+    """A graph whose nodes are not known is not counted, and that is said."""
+    run = Run("graph:3", "launch:k:1:1", MODE="counters", METRICS=METRICS[0])
     check_quiet(run)
-    assert [c["name"] for c in run.trace["counters"]] == ["?"] * 3
+    assert [c["name"] for c in run.trace["counters"]] == ["k"], run.trace["counters"]
     assert run.codes() == ["ranges-differ"]
 
 
 def counters_of_known_graphs_have_names():
-    """A graph that was made ready before our eyes: its nodes have their names and grids."""
-    run = Run("ready:3", "graph:3", "ready:1", "graph:1", MODE="counters", METRICS=METRICS[0])
+    """A graph that was made ready before our eyes runs node by node: each once, under its name."""
+    run = Run("ready:3", "graph:3", "ready:1", "graph:1", MODE="counters", METRICS="smsp__inst_executed.sum")
     check_quiet(run)
-    named = [(c["name"], c["grid"]) for c in run.trace["counters"]]
-    assert named == [("odd_node", 1), ("even_node", 2), ("odd_node", 3), ("odd_node", 1)], named
+    named = [(c["name"], c["grid"], c["values"]) for c in run.trace["counters"]]
+    assert named == [("odd_node", 1, [10]), ("even_node", 2, [20]), ("odd_node", 3, [30]), ("odd_node", 1, [10])], named
     assert run.codes() == []
-    run = Run("ready:3", "ended:3", "graph:3", MODE="counters", METRICS=METRICS[0])
-    assert [c["name"] for c in run.trace["counters"]] == ["?"] * 3
+    run = Run("ready:3", "ended:3", "graph:3", MODE="counters", METRICS="smsp__inst_executed.sum")
+    assert run.trace["counters"] == [] and run.codes() == ["ranges-differ"]
+
+
+def counters_of_graphs_without_their_source():
+    """Nodes cannot be switched off once the graph they belong to is gone, or when the driver refuses."""
+    run = Run("ready:3", "unsourced:3", "graph:3", MODE="counters", METRICS=METRICS[0])
+    assert run.trace["counters"] == [] and run.codes() == ["ranges-differ"]
+    run = Run("ready:3", "graph:3", "launch:k:1:1", MODE="counters", METRICS=METRICS[0],
+              FAKE_NODES_STAY_ON="1")
+    assert [c["name"] for c in run.trace["counters"]] == ["k"], run.trace["counters"]
 
 
 def large_graphs_are_counted_whole():

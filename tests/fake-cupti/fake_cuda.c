@@ -145,6 +145,9 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
     return 0;
 }
 
+enum { GRAPHS = 256 };
+static unsigned char is_off[GRAPHS][GRAPHS]; /* nodes of graphs */
+
 int cuGraphLaunch(void *nodes, void *stream)
 {
     struct cuda_graph_launch launch = {nodes, stream};
@@ -154,7 +157,10 @@ int cuGraphLaunch(void *nodes, void *stream)
     k.correlation = begin_call(DRIVER_GRAPH_LAUNCH, NULL, &launch, &start);
     k.stream = (uint32_t)(uintptr_t)stream % STREAMS;
     for (uintptr_t i = 0; i < (uintptr_t)nodes; i++) {
+        if ((uintptr_t)nodes < GRAPHS && is_off[(uintptr_t)nodes][i])
+            continue;
         k.graph_node = i + 1;
+        k.grid[0] = (uint32_t)(i + 1);
         run_kernel(&k);
         first = first != 0 ? first : k.start;
     }
@@ -192,6 +198,37 @@ int cuGraphGetNodes(void *graph, void **nodes, size_t *n)
     *n = (uintptr_t)graph;
     for (size_t i = 0; i < *n && nodes != NULL; i++)
         nodes[i] = (void *)(i + 1);
+    return 0;
+}
+
+/* A chain. */
+int cuGraphGetEdges(void *graph, void **from, void **to, size_t *n)
+{
+    *n = (uintptr_t)graph - 1;
+    for (size_t i = 0; i < *n && from != NULL; i++) {
+        from[i] = (void *)(i + 1);
+        to[i] = (void *)(i + 2);
+    }
+    return 0;
+}
+
+int cuGraphNodeSetEnabled(void *exec, void *node, unsigned is_enabled)
+{
+    uintptr_t graph = (uintptr_t)exec, at = (uintptr_t)node - 1;
+
+    if (graph >= GRAPHS || at >= graph || getenv("FAKE_NODES_STAY_ON") != NULL)
+        return 1;
+    is_off[graph][at] = !is_enabled;
+    return 0;
+}
+
+int cuGraphDestroy(void *graph)
+{
+    struct cuda_graph_made made = {graph, NULL};
+    uint64_t start;
+    uint32_t correlation = begin_call(DRIVER_GRAPH_SOURCE_ENDS, NULL, &made, &start);
+
+    end_call(DRIVER_GRAPH_SOURCE_ENDS, NULL, &made, correlation, start);
     return 0;
 }
 

@@ -300,6 +300,7 @@ int InitializeInjectionNvtx2(void *get_export_table)
 static struct {
     bool is_started;
     size_t ranges, most;
+    bool is_own; /* ranges are pushed */
     uint32_t grid[RANGES];
     size_t metrics;
 } profiler;
@@ -402,6 +403,7 @@ int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_data_init_params *
     FAKE_MAY_FAIL();
     memset(params->image, 0, params->bytes);
     profiler.ranges = 0;
+    memset(profiler.grid, 0, sizeof(profiler.grid));
     return 0;
 }
 
@@ -409,7 +411,26 @@ int cuptiRangeProfilerSetConfig(struct cupti_config_params *params)
 {
     FAKE_MAY_FAIL();
     profiler.most = params->ranges;
-    return params->range == RANGE_AUTO && params->replay == REPLAY_KERNEL ? 0 : 1;
+    profiler.is_own = params->range == RANGE_USER;
+    return params->replay == (profiler.is_own ? REPLAY_USER : REPLAY_KERNEL) ? 0 : 1;
+}
+
+int cuptiRangeProfilerPushRange(struct cupti_push_params *params)
+{
+    FAKE_MAY_FAIL();
+    if (!profiler.is_started || !profiler.is_own || params->name == NULL ||
+        profiler.ranges == RANGES)
+        return 1;
+    profiler.grid[profiler.ranges] = 0;
+    return 0;
+}
+
+int cuptiRangeProfilerPopRange(struct cupti_profiler_params *params)
+{
+    (void)params;
+    FAKE_MAY_FAIL();
+    profiler.ranges++;
+    return 0;
 }
 
 int cuptiRangeProfilerStart(struct cupti_profiler_params *params)
@@ -507,8 +528,10 @@ static void on_kernel(const struct fake_kernel *k)
         .graph_node = k->graph_node,
         .graph = k->graph_node != 0};
 
-    if (profiler.is_started && profiler.ranges < profiler.most && profiler.ranges < RANGES)
-        profiler.grid[profiler.ranges++] = k->grid[0];
+    if (profiler.is_started && profiler.ranges < profiler.most && profiler.ranges < RANGES) {
+        profiler.grid[profiler.ranges] += k->grid[0];
+        profiler.ranges += !profiler.is_own;
+    }
     fake_sample(k->name);
     emit(&record);
 }

@@ -1,9 +1,10 @@
 /*
  * host STEP... - a program that uses the stand-in driver, one step after the other:
  *
- *     launch:NAME:GRID:TIMES[:STREAM]   copy:BYTES   graph:NODES   ready:NODES   ended:NODES
- * push:NAME   pop capture:0|1   threads:N:NAME:TIMES   sleep:MS   child:STEP   fork   destroy
- * exit:CODE module:FILE   kill   term   abort
+ *     launch:NAME:GRID:TIMES[:STREAM]   copy:BYTES   graph:NODES   ready:NODES
+ *     ended:NODES   unsourced:NODES   push:NAME   pop   capture:0|1
+ *     threads:N:NAME:TIMES   sleep:MS   child:STEP   fork   destroy
+ *     exit:CODE   module:FILE   kill   term   abort
  *
  * child runs another process of this program with one step, fork one that ends at once.
  */
@@ -100,6 +101,8 @@ static void step(const char *text)
         cuGraphInstantiateWithFlags(&exec, (void *)(uintptr_t)atoi(words[1]), 0);
     else if (strcmp(copy, "ended") == 0)
         cuGraphExecDestroy((void *)(uintptr_t)atoi(words[1]));
+    else if (strcmp(copy, "unsourced") == 0)
+        cuGraphDestroy((void *)(uintptr_t)atoi(words[1]));
     else if (strcmp(copy, "push") == 0)
         fake_push(words[1]);
     else if (strcmp(copy, "module") == 0 && rest != NULL)

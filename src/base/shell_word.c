@@ -1,7 +1,7 @@
 /*
  * shell_word: quotes only where a shell needs them.
  */
-#include "cli/shell_word.h"
+#include "base/shell_word.h"
 
 const char *shell_word(struct arena *arena, const char *word)
 {
