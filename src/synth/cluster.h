@@ -77,6 +77,7 @@ struct cluster_sim {
     VEC_OF(struct cluster_team) teams;
     int ids;                               /* communicators so far */
     struct cluster_place places[TROUBLES]; /* as many as options have troubles */
+    unsigned repaired;                     /* bits of places that do no harm */
     int64_t save_every;
 };
 
@@ -89,6 +90,11 @@ void cluster_plan(struct cluster_sim *s);
 
 /* Runs all programs. */
 void cluster_simulate(struct cluster_sim *s);
+
+/* What the run takes less without a place, by itself or when all others are repaired, whichever is
+ * more. */
+nanos cluster_saving(const struct cluster_sim *s, size_t place);
+void cluster_sim_free(struct cluster_sim *s);
 
 enum status cluster_write(struct cluster_sim *s, struct diag *d, struct synth_result *out);
 

@@ -97,8 +97,8 @@ static uint32_t add_team(struct cluster_sim *s, int id, const int *ranks, int n,
     t.at = ARENA_ARRAY(s->arena, nanos, (size_t)n);
     memcpy(t.ranks, ranks, sizeof(int) * (size_t)n);
     for (size_t i = 0; i < s->o->n_troubles; i++)
-        if (s->places[i].from >= 0 && has_link(&t, s->places[i].from, s->places[i].to) &&
-            s->places[i].what.slow > t.slow)
+        if (s->places[i].from >= 0 && (s->repaired >> i & 1) == 0 &&
+            has_link(&t, s->places[i].from, s->places[i].to) && s->places[i].what.slow > t.slow)
             t.slow = s->places[i].what.slow;
     vec_push(&s->teams, t);
     return (uint32_t)s->teams.n - 1;
@@ -253,9 +253,12 @@ static void draw_stalls(struct cluster_sim *s, struct cluster_rank_sim *r, int64
 
 static void apply_places(struct cluster_sim *s)
 {
+    struct cluster_rank_sim none = {.stalls = ARENA_ARRAY(s->arena, bool, (size_t)s->o->steps)};
+
     for (size_t i = 0; i < s->o->n_troubles; i++) {
         const struct synth_trouble *what = &s->places[i].what;
-        struct cluster_rank_sim *r = s->places[i].rank >= 0 ? &s->ranks[s->places[i].rank] : NULL;
+        bool is_of_rank = s->places[i].rank >= 0 && (s->repaired >> i & 1) == 0;
+        struct cluster_rank_sim *r = is_of_rank ? &s->ranks[s->places[i].rank] : &none;
         if (what->kind == TROUBLE_COMPUTE)
             r->slow = what->slow;
         else if (what->kind == TROUBLE_IMBALANCE)

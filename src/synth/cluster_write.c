@@ -142,7 +142,7 @@ static enum status write_rank(struct cluster_sim *s, const struct cluster_rank_s
 struct truth_culprit {
     const char *kind;
     int64_t rank, from, to;
-    double factor, ms;
+    double factor, ms, saving_ms;
 };
 
 struct truth_clock {
@@ -164,6 +164,7 @@ static const struct field truth_culprit_fields[] = {
     FIELD(struct truth_culprit, to, "to", .missing = MISSING_NEGATIVE),
     FIELD(struct truth_culprit, factor, "factor", .missing = MISSING_ZERO),
     FIELD(struct truth_culprit, ms, "ms", .missing = MISSING_ZERO),
+    FIELD(struct truth_culprit, saving_ms, "saving_ms", .about = "of the run, if it were repaired"),
 };
 static const struct record truth_culprit_record =
     RECORD(struct truth_culprit, truth_culprit_fields);
@@ -210,7 +211,8 @@ static ENUM_NAMES(trouble_culprit, enum cluster_trouble, "compute_slow", "host_s
                                                            p->from,
                                                            p->to,
                                                            (double)p->what.slow / 1e3,
-                                                           (double)p->what.time / 1e6};
+                                                           (double)p->what.time / 1e6,
+                                                           (double)cluster_saving(s, i) / 1e6};
         }
     t.clocks = ARENA_ARRAY(s->arena, struct truth_clock, (size_t)s->n);
     for (int i = 0; i < s->n; i++)
@@ -240,10 +242,6 @@ enum status cluster_run(const struct synth_options *o, struct arena *arena, stru
     cluster_plan(&s);
     cluster_simulate(&s);
     enum status st = cluster_write(&s, d, out);
-    for (int i = 0; i < s.n; i++) {
-        vec_free(&s.ranks[i].program);
-        vec_free(&s.ranks[i].events);
-    }
-    vec_free(&s.teams);
+    cluster_sim_free(&s);
     return st;
 }

@@ -229,6 +229,30 @@ static void find_missing(struct cluster *c)
             c->missing[c->n_missing++] = rank;
 }
 
+/* Communicators that take a part of the run and have no like; each role and size once. */
+static void note_alone(struct cluster *c)
+{
+    static const double part = 0.02;
+    const struct cluster_model *m = c->model;
+
+    for (size_t g = 0; g < m->n_groups; g++) {
+        const struct cluster_group *group = &m->groups[g];
+        size_t like = 0, before = 0;
+        for (size_t k = 0; k < m->n_groups; k++) {
+            const struct cluster_group *o = &m->groups[k];
+            bool is_like = o->role == group->role && o->n == group->n;
+            like += is_like && o->slow > 0;
+            before += is_like && k < g && o->transit > part * c->replay.recorded;
+        }
+        if (group->n > 1 && like == 0 && before == 0 &&
+            group->transit > part * c->replay.recorded)
+            cluster_note(c,
+                         "fewer than three communicators of %zu ranks (%s) transfer the same "
+                         "sizes: slow links cannot be found there by comparison",
+                         group->n, cluster_role_name(group->role));
+    }
+}
+
 static void add_notes(struct cluster *c)
 {
     const struct cluster_model *m = c->model;
@@ -273,6 +297,8 @@ static void add_notes(struct cluster *c)
         cluster_note(c,
                      "no three communicators transfer the same sizes: slow links cannot be found "
                      "by comparison");
+    else
+        note_alone(c);
     if (c->links->apart > 0)
         cluster_note(c,
                      "%zu communicators are slower than others of their role, too many to be "

@@ -8,13 +8,17 @@
 #include "analysis/cluster/cluster.h"
 #include "base/ranked.h"
 
-static const double slow_speed = 1.05;      /* kernels that take this much longer */
+enum { MANY = 8 };                          /* ranks whose usual distances are known well */
+static const double slow_speed = 1.05;      /* kernels that take this much longer, */
+static const double slow_many = 1.015;      /* of many ranks */
 static const double slow_general = 0.7;     /* of its kernels; else it has more to do */
 static const double stall_share = 0.03;     /* of a step */
 static const double stall_least = 200e3;    /* nanoseconds */
-static const double imbalance_share = 0.05; /* of a step, in most steps */
+static const double imbalance_share = 0.05; /* of a step, in most steps, */
+static const double imbalance_many = 0.02;  /* of many ranks */
 static const double stage_share = 0.15;     /* a stage more than the median one */
 static const double chance = 0.02;
+static const double doubt = 0.2; /* less likely to be chance: named with low confidence */
 static const double worth = 0.002; /* of the run: less is not worth a name */
 
 struct blame {
@@ -84,7 +88,7 @@ static bool is_slow_step(const struct blame *b, uint32_t rank, size_t step)
 
     if (b->w->kinds[b->w->kind_of[rank]].n < WORK_PEERS)
         return isfinite(own); /* nothing to compare step by step */
-    return isfinite(own) && more > 0.02 * own;
+    return isfinite(own) && more > own * (1 - 1 / b->w->speed[rank]) / 2;
 }
 
 /* How far speeds of all ranks usually are from 1. */
@@ -102,7 +106,9 @@ static double usual_speed_off(const struct blame *b)
 
 static bool is_compute_slow(const struct blame *b, uint32_t r, double off)
 {
-    return b->w->speed[r] >= slow_speed && b->w->speed[r] - 1 > 5 * off &&
+    double least = b->m->n < MANY ? slow_speed : slow_many;
+
+    return b->w->speed[r] >= least && b->w->speed[r] - 1 > 5 * off &&
            b->w->slow_share[r] >= slow_general;
 }
 
@@ -191,7 +197,8 @@ static void blame_stalls(struct blame *b)
         size_t own = count_events(b, r, is_stall);
         if (own == 0)
             continue;
-        if (own < 2 || chance_of(own, all, b->m->n) > chance) {
+        double by_chance = chance_of(own, all, b->m->n);
+        if (own < 2 || by_chance > doubt) {
             b->c->stalls += own;
             continue;
         }
@@ -203,8 +210,13 @@ static void blame_stalls(struct blame *b)
                                     "steps, and the others wait for it",
                                     one.excess_ms, one.n_steps, b->m->ranks[r].n_steps);
         one.action = S("look at that rank's host: strata diagnose DIR --rank N");
+        if (by_chance > chance) {
+            one.confidence = CULPRIT_LOW;
+            one.evidence = arena_format(b->m->arena, "%.*s; so few may be chance",
+                                        STR_ARGS(one.evidence));
+        }
         if (!b->m->ranks[r].has_host) {
-            one.confidence = CULPRIT_MEDIUM;
+            one.confidence = by_chance > chance ? CULPRIT_LOW : CULPRIT_MEDIUM;
             one.evidence = arena_format(
                 b->m->arena, "%.*s; without host events storage and other causes look alike",
                 STR_ARGS(one.evidence));
@@ -238,10 +250,11 @@ static bool is_uneven_step(const struct blame *b, uint32_t rank, size_t step)
 {
     size_t at = b->w->kind_of[rank] * b->m->n_steps + step;
 
-    return cluster_is_aligned(b->m, rank) &&
-           work_excess(b->w, WORK_COMPUTE, rank, step) >
-               imbalance_share * b->w->median[WORK_STEP][at] &&
-           work_excess(b->w, WORK_COMPUTE, rank, step) > 5 * b->w->scatter[WORK_COMPUTE][at];
+    double more = work_excess(b->w, WORK_COMPUTE, rank, step);
+    double least = b->m->n < MANY ? imbalance_share : imbalance_many;
+
+    return cluster_is_aligned(b->m, rank) && more > least * b->w->median[WORK_STEP][at] &&
+           more > 5 * b->w->scatter[WORK_COMPUTE][at];
 }
 
 static bool is_blamed(const struct blame *b, enum culprit_kind kind, uint32_t rank)
