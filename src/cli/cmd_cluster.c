@@ -3,8 +3,10 @@
  */
 #include "base/fs.h"
 #include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "driver/mpi.h"
 #include "flow/flow_cluster.h"
+#include "flow/pages.h"
 #include "report/record_file.h"
 #include "report/report.h"
 
@@ -63,6 +65,11 @@ static void print(struct session *s, const struct cluster_outcome *out)
     }
 }
 
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    flow_page_cluster(page, ctx);
+}
+
 /* What other processes met, process 0 has told. */
 static void hush(struct session *s)
 {
@@ -89,9 +96,11 @@ static int run(struct session *s, const void *given)
     status = flow_cluster(&job, &s->diag, &out);
     if (out.result != NULL) {
         read_inputs(s, &out);
-        if (s->common.out != NULL)
+        if (s->page != NULL)
+            status = page_answer_panels(s, PAGE_RANKS, fill_page, out.result);
+        else if (s->common.out != NULL)
             status = save(s, &out);
-        if (status == ST_OK)
+        if (status == ST_OK && s->page == NULL)
             print(s, &out);
     } else if (mpi.rank > 0) {
         hush(s);

@@ -151,6 +151,7 @@ static void tell_slowest(struct report *r, const struct rank_verdicts *v)
 
 ORDER_BY(by_rank, struct rank_summary, ORDER(x->rank, y->rank));
 
+/* NULL: they do not belong together. */
 static const struct cluster *join_ranks(struct session *s, const struct fleet *fleet)
 {
     struct rank_summary *list = ARENA_ARRAY(&s->arena, struct rank_summary, fleet->ranks.n);
@@ -162,7 +163,8 @@ static const struct cluster *join_ranks(struct session *s, const struct fleet *f
         study_end(&st);
     }
     qsort(list, fleet->ranks.n, sizeof(*list), by_rank);
-    return cluster_find(&s->arena, list, fleet->ranks.n);
+    const struct cluster *c = cluster_find(&s->arena, list, fleet->ranks.n);
+    return cluster_is_job(c) ? c : NULL;
 }
 
 /* Who makes the others wait; false when nobody stands out. */
@@ -194,12 +196,13 @@ static bool tell_culprits(struct report *r, const struct cluster *c)
     return c->n_culprits > 0;
 }
 
-static void print_ranks(struct session *s, const struct rank_verdicts *v, const struct fleet *fleet)
+static void print_ranks(struct session *s, const struct rank_verdicts *v,
+                        const struct cluster *cluster)
 {
     struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
 
     /* What each rank sees alone is then the wait for the culprit. */
-    if (!v->is_one_run || !tell_culprits(r, join_ranks(s, fleet)))
+    if (cluster == NULL || !tell_culprits(r, cluster))
         tell_slowest(r, v);
     report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
     report_text(r, report_message(r, &diagnosis_text.ranks_one));
@@ -233,7 +236,7 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
         session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
                          &(struct record_env){.arena = &s->arena});
     else if (!s->common.quiet)
-        print_ranks(s, &v, fleet);
+        print_ranks(s, &v, join_ranks(s, fleet));
 }
 
 static void show_one(struct session *s, const struct capture *cap)
@@ -268,7 +271,7 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
         status = flow_chip(fleet->ranks.at[i], args->chip, &s->diag);
     if (status == ST_OK && s->page != NULL)
-        status = page_answer_fleet(s, fleet);
+        status = page_answer_fleet(s, fleet, fleet->ranks.n > 1 ? join_ranks(s, fleet) : NULL);
     else if (status == ST_OK && fleet->ranks.n > 1)
         show_ranks(s, fleet);
     else if (status == ST_OK)

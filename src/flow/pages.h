@@ -10,6 +10,7 @@
 #include "report/limits.h"
 
 struct check;
+struct cluster;
 struct gpu_run;
 struct incore_study;
 struct incore_view;
@@ -34,6 +35,9 @@ void flow_page_gpu(struct page_file *page, const struct gpu_run *run);
 void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows);
 void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
                       const char *other);
+
+/* All ranks of a run; of a page with captures besides, which has been told before. */
+void flow_page_cluster(struct page_file *page, const struct cluster *c);
 
 /* The tables of a database. */
 void flow_page_check(struct page_file *page, const struct check *check, const char *dir);

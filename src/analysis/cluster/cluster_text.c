@@ -9,8 +9,7 @@
 
 enum { RANKS_SHOWN = 10, GROUPS_SHOWN = 12, STEPS_SHOWN = 8, LIST_SHOWN = 12 };
 
-/* "0, 3 to 7, 12": numbers in ascending order. */
-static struct str number_list(struct arena *arena, const int64_t *at, size_t n)
+struct str cluster_rank_list(struct arena *arena, const int64_t *at, size_t n)
 {
     struct str text = S("");
     size_t shown = 0;
@@ -31,6 +30,11 @@ static struct str number_list(struct arena *arena, const int64_t *at, size_t n)
     return text;
 }
 
+static struct str in_words(struct report *r, struct wording w)
+{
+    return wording_text(r->lang, &r->arena, w);
+}
+
 static struct str who_of(struct report *r, const struct culprit *c)
 {
     if (c->link != NULL)
@@ -38,7 +42,7 @@ static struct str who_of(struct report *r, const struct culprit *c)
                             (long long)c->link->to);
     if (c->n_ranks > 0)
         return arena_format(&r->arena, "ranks %.*s",
-                            STR_ARGS(number_list(&r->arena, c->ranks, c->n_ranks)));
+                            STR_ARGS(cluster_rank_list(&r->arena, c->ranks, c->n_ranks)));
     return arena_format(&r->arena, "rank %lld", (long long)c->rank);
 }
 
@@ -60,14 +64,15 @@ static void describe_culprits(const struct cluster *c, struct report *r)
         table_text(r, t,
                    one->recurrence == RECURS_ALWAYS
                        ? S("all")
-                       : number_list(&r->arena, one->steps, one->n_steps));
+                       : cluster_rank_list(&r->arena, one->steps, one->n_steps));
         table_number(t, one->total_ms);
         table_number(t, one->share);
         table_text(r, t, str_of(culprit_confidence_name(one->confidence)));
     }
     for (size_t i = 0; i < c->n_culprits; i++)
         report_say(r, "%.*s: %.*s. Next: %.*s.", STR_ARGS(who_of(r, &c->culprits[i])),
-                   STR_ARGS(c->culprits[i].evidence), STR_ARGS(c->culprits[i].action));
+                   STR_ARGS(in_words(r, c->culprits[i].evidence)),
+                   STR_ARGS(in_words(r, c->culprits[i].action)));
 }
 
 static const char *ms_text(struct report *r, double ns)
@@ -91,7 +96,7 @@ static void describe_facts(const struct cluster *c, struct report *r)
                 c->n_missing == 0
                     ? arena_format(a, "%zu", c->n_ranks)
                     : arena_format(a, "%zu of %lld; missing: %.*s", c->n_ranks, (long long)c->world,
-                                   STR_ARGS(number_list(a, c->missing, c->n_missing))));
+                                   STR_ARGS(cluster_rank_list(a, c->missing, c->n_missing))));
     struct str layout = S("");
     const int64_t sizes[] = {c->layout.tp, c->layout.pp, c->layout.ep, c->layout.dp};
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
@@ -191,7 +196,7 @@ static void describe_groups(const struct cluster *c, struct report *r)
     for (size_t i = 0; i < n && i < GROUPS_SHOWN; i++) {
         const struct cluster_group *g = order[i];
         table_text(r, t, str_of(cluster_role_name(g->role)));
-        table_text(r, t, number_list(&r->arena, g->ranks, g->n));
+        table_text(r, t, cluster_rank_list(&r->arena, g->ranks, g->n));
         table_number(t, (double)g->matched / (double)(g->n > 0 ? g->n : 1));
         table_number(t, g->transit);
         table_number(t, g->transit > 0 && g->bytes > 0 ? g->bytes / g->transit : NAN);
@@ -257,7 +262,7 @@ static void describe_gains(const struct cluster *c, struct report *r)
 
 void cluster_describe(const struct cluster *c, struct report *r)
 {
-    report_say(r, "%.*s.", STR_ARGS(c->verdict));
+    report_say(r, "%.*s.", STR_ARGS(in_words(r, c->verdict)));
     describe_culprits(c, r);
     describe_facts(c, r);
     describe_gains(c, r);
@@ -265,5 +270,5 @@ void cluster_describe(const struct cluster *c, struct report *r)
     describe_groups(c, r);
     describe_path(c, r);
     for (size_t i = 0; i < c->n_notes; i++)
-        report_say(r, "Note: %.*s.", STR_ARGS(c->notes[i]));
+        report_say(r, "Note: %.*s.", STR_ARGS(in_words(r, c->said[i])));
 }
