@@ -223,7 +223,7 @@ static void find_facts(void *ctx, size_t i)
 
 void page_prepare(struct page_file *page)
 {
-    if (page->kind == PAGE_RANKS)
+    if (page->kind == PAGE_RANKS && page->n_sets > 0)
         page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
     size_t all = items_of(page);

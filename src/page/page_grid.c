@@ -65,7 +65,7 @@ static void put_row_name(struct page_html *h, const struct page_axis *rows, size
 }
 
 static void put_cell(struct page_html *h, const struct page_grid *g, size_t row, size_t column,
-                     double most)
+                     double most, size_t texts)
 {
     const struct page_metric *metric = &g->metrics[0];
     size_t at = row * g->columns.n + column;
@@ -91,7 +91,7 @@ static void put_cell(struct page_html *h, const struct page_grid *g, size_t row,
                      "</title><rect class=\"heat\" width=\"100%%\" height=\"100%%\" "
                      "fill-opacity=\"%.2f\"/>",
                      0.05 + 0.45 * heat_of(metric, metric->values[at], most));
-    if (high == HIGH && g->columns.n <= TEXTS) {
+    if (high == HIGH && g->columns.n <= texts) {
         page_html_put(h, S("<text class=\"wide\" x=\"50%\" y=\"15\" text-anchor=\"middle\">"));
         page_html_text(h, metric_text(h->page, metric, metric->values[at]));
         page_html_put(h, S("</text>"));
@@ -127,7 +127,7 @@ void page_grid_draw(struct page_html *h, const char *id, const struct page_part 
         if (high == HIGH || r % 4 == 0 || g->rows.is_marked[r])
             put_row_name(h, &g->rows, r, (int)r * high, high == HIGH ? 15 : 9);
         for (size_t c = 0; c < g->columns.n; c++)
-            put_cell(h, g, r, c, most);
+            put_cell(h, g, r, c, most, part->room == PAGE_HALF ? TEXTS / 2 : TEXTS);
     }
     put_column_names(h, &g->columns, (int)rows * high + 14);
     page_html_put(h, S("</svg>\n"));

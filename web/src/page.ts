@@ -45,14 +45,14 @@ class Page {
     // The views that this kind of page has, in order.
     private viewIds(): string[] {
         const { model } = this.app;
-        if (model.panels.length > 0) return ['summary', ...(model.sets.length > 0 ? ['timeline'] : []), ...model.panels.map((panel) => panel.id), 'data'];
+        if (model.panels.length > 0 && model.kind !== 'ranks') return ['summary', ...(model.sets.length > 0 ? ['timeline'] : []), ...model.panels.map((panel) => panel.id), 'data'];
         const hasLanes = model.sets.some((set) => set.lanes.length > 0);
         const isRun = model.sets.length > 0 && (model.kind === 'capture' || model.kind === 'compare' || model.kind === 'ranks');
         const ids = ['summary'];
         if (model.diff) ids.push('diff');
         if (hasLanes) ids.push('timeline');
         if (isRun) ids.push('kernels', 'model', 'memory', 'comm');
-        ids.push('data');
+        ids.push(...model.panels.map((panel) => panel.id), 'data');
         return ids;
     }
 

@@ -28,8 +28,8 @@ void cluster_note(struct cluster *c, struct wording note)
     c->notes[c->n_notes++] = note.english;
 }
 
-#define NOTE(c_, name_, ...)                                                                       \
-    cluster_note((c_), WORDING((c_)->model->arena, &cluster_text.name_, __VA_ARGS__))
+#define NOTE(c_, message_, ...)                                                                    \
+    cluster_note((c_), WORDING((c_)->model->arena, (message_), __VA_ARGS__))
 
 static void note_plain(struct cluster *c, const struct message *m)
 {
@@ -253,7 +253,7 @@ static void note_alone(struct cluster *c)
             before += is_like && k < g && o->transit > part * c->replay.recorded;
         }
         if (group->n > 1 && like == 0 && before == 0 && group->transit > part * c->replay.recorded)
-            NOTE(c, note_alone, PLACE("n", group->n),
+            NOTE(c, &cluster_text.note_alone, PLACE("n", group->n),
                  PLACE("role", cluster_role_name(group->role)));
     }
 }
@@ -272,29 +272,29 @@ static void add_notes(struct cluster *c)
         calls += m->ranks[r].n_calls;
     }
     if (c->n_missing > 0)
-        NOTE(c, note_missing, PLACE("n", c->n_missing), PLACE("all", c->world));
+        NOTE(c, &cluster_text.note_missing, PLACE("n", c->n_missing), PLACE("all", c->world));
     if (lost > 0)
-        NOTE(c, note_lost, PLACE("n", lost));
+        NOTE(c, &cluster_text.note_lost, PLACE("n", lost));
     if (calls == 0)
         note_plain(c, &cluster_text.note_no_calls);
     else if (unknown > 0)
-        NOTE(c, note_unaligned, PLACE("n", unknown));
+        NOTE(c, &cluster_text.note_unaligned, PLACE("n", unknown));
     if (m->unmatched > 0)
-        NOTE(c, note_unmatched, PLACE("n", m->unmatched));
+        NOTE(c, &cluster_text.note_unmatched, PLACE("n", m->unmatched));
     if (few > 0)
-        NOTE(c, note_few, PLACE("n", few));
+        NOTE(c, &cluster_text.note_few, PLACE("n", few));
     if (c->links->compared == 0 && calls > 0)
         note_plain(c, &cluster_text.note_no_like);
     else
         note_alone(c);
     if (c->links->apart > 0)
-        NOTE(c, note_apart, PLACE("n", c->links->apart));
+        NOTE(c, &cluster_text.note_apart, PLACE("n", c->links->apart));
     if (c->stalls > 0)
-        NOTE(c, note_stalls, PLACE("n", c->stalls));
+        NOTE(c, &cluster_text.note_stalls, PLACE("n", c->stalls));
     if (steps < m->n)
-        NOTE(c, note_steps, PLACE("n", m->n - steps));
+        NOTE(c, &cluster_text.note_steps, PLACE("n", m->n - steps));
     if (cut > 0)
-        NOTE(c, note_cut, PLACE("n", cut));
+        NOTE(c, &cluster_text.note_cut, PLACE("n", cut));
 }
 
 static struct wording who_of(struct arena *arena, const struct culprit *one)

@@ -141,6 +141,12 @@ bool cluster_is_job(const struct cluster *c);
 /* "0, 3 to 7, 12": numbers in ascending order. */
 struct str cluster_rank_list(struct arena *arena, const int64_t *at, size_t n);
 
+/* The critical path of a step, by its place; lives in the model's arena. */
+size_t cluster_path_of(const struct cluster *c, int32_t step, struct cluster_piece **out);
+
+/* Culprits first, then by how long others wait for them. */
+const struct cluster_rank **cluster_ranks_ordered(const struct cluster *c, struct arena *arena);
+
 void cluster_describe(const struct cluster *c, struct report *r);
 
 extern const struct schema cluster_schema; /* of a struct cluster */

@@ -122,12 +122,36 @@ static void describe_facts(const struct cluster *c, struct report *r)
 
 /* ---- ranks ---- */
 
-static int by_awaited(const void *a, const void *b)
-{
-    const struct cluster_rank *x = *(const struct cluster_rank *const *)a;
-    const struct cluster_rank *y = *(const struct cluster_rank *const *)b;
+struct ordered_rank {
+    const struct cluster_rank *at;
+    size_t culprit; /* place among the culprits */
+};
 
-    return ORDER(y->awaited_ns, x->awaited_ns) ?: ORDER(x->rank, y->rank);
+ORDER_BY(by_blame, struct ordered_rank,
+         ORDER(x->culprit, y->culprit) ?: ORDER(y->at->awaited_ns, x->at->awaited_ns)
+             ?: ORDER(x->at->rank, y->at->rank));
+
+static size_t culprit_place(const struct cluster *c, int64_t rank)
+{
+    size_t i = 0;
+
+    while (i < c->n_culprits && c->culprits[i].rank != rank)
+        i++;
+    return i;
+}
+
+const struct cluster_rank **cluster_ranks_ordered(const struct cluster *c, struct arena *arena)
+{
+    struct ordered_rank *list = ARENA_ARRAY(arena, struct ordered_rank, c->n_ranks + 1);
+    const struct cluster_rank **out =
+        ARENA_ARRAY(arena, const struct cluster_rank *, c->n_ranks + 1);
+
+    for (size_t i = 0; i < c->n_ranks; i++)
+        list[i] = (struct ordered_rank){&c->ranks[i], culprit_place(c, c->ranks[i].rank)};
+    qsort(list, c->n_ranks, sizeof(*list), by_blame);
+    for (size_t i = 0; i < c->n_ranks; i++)
+        out[i] = list[i].at;
+    return out;
 }
 
 static void describe_ranks(const struct cluster *c, struct report *r)
@@ -139,13 +163,10 @@ static void describe_ranks(const struct cluster *c, struct report *r)
         {"kernel ratio", COLUMN_NUMBER, UNIT_PLAIN}, {"awaited ms", COLUMN_NUMBER, UNIT_MS},
         {"waited ms", COLUMN_NUMBER, UNIT_MS},
     };
-    const struct cluster_rank **order =
-        ARENA_ARRAY(&r->arena, const struct cluster_rank *, c->n_ranks);
+    const struct cluster_rank **order = cluster_ranks_ordered(c, &r->arena);
 
-    report_heading(r, S("Ranks, those that others wait for first"));
-    for (size_t i = 0; i < c->n_ranks; i++)
-        order[i] = &c->ranks[i];
-    qsort(order, c->n_ranks, sizeof(*order), by_awaited);
+    report_heading(r, c->n_culprits > 0 ? S("Ranks: culprits, then those that others wait for")
+                                        : S("Ranks, those that others wait for first"));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < c->n_ranks && i < RANKS_SHOWN; i++) {
         table_number(t, (double)order[i]->rank);
