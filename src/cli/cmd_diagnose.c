@@ -12,6 +12,7 @@
 #include "flow/flow_chip.h"
 #include "report/record.h"
 #include "report/report.h"
+#include "text/cluster.h"
 #include "text/diagnosis.h"
 
 struct args {
@@ -196,14 +197,41 @@ static bool tell_culprits(struct report *r, const struct cluster *c)
     return c->n_culprits > 0;
 }
 
-static void print_ranks(struct session *s, const struct rank_verdicts *v,
-                        const struct cluster *cluster)
+/* With a culprit, what each rank sees alone is the wait for it; text only. */
+static void explain_waits(struct report *r, struct rank_verdicts *v, const struct cluster *c)
+{
+    const struct culprit *first = &c->culprits[0];
+
+    for (size_t i = 0; i < v->n; i++) {
+        struct rank_verdict *one = &v->list[i];
+        uint32_t place = cluster_place(c->model, one->rank);
+        const struct culprit *own = NULL;
+        for (size_t k = 0; k < c->n_culprits && own == NULL; k++)
+            if (c->culprits[k].rank == one->rank && c->culprits[k].n_ranks == 0)
+                own = &c->culprits[k];
+        if (own != NULL) {
+            struct wording kind = culprit_kind_wording(&r->arena, own->kind);
+            one->label = wording_text(r->lang, &r->arena, kind);
+            one->saving = (nanos)(own->saving_ms * 1e6);
+        } else if (strcmp(one->cause, "comm_exposed") == 0 && place != CLUSTER_NONE &&
+                   c->ranks[place].waited_ns * 2 >
+                       c->ranks[place].exposed_ns * (double)c->ranks[place].steps) {
+            one->label = first->rank >= 0 ? REPORT_MESSAGE(r, &cluster_text.waits_for,
+                                                           PLACE("rank", first->rank))
+                                          : report_message(r, &cluster_text.waits_link);
+            one->saving = 0;
+        }
+    }
+}
+
+static void print_ranks(struct session *s, struct rank_verdicts *v, const struct cluster *cluster)
 {
     struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
 
-    /* What each rank sees alone is then the wait for the culprit. */
     if (cluster == NULL || !tell_culprits(r, cluster))
         tell_slowest(r, v);
+    else
+        explain_waits(r, v, cluster);
     report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
     report_text(r, report_message(r, &diagnosis_text.ranks_one));
     session_report(s, r);

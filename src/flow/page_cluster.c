@@ -108,16 +108,10 @@ static void add_facts(struct cluster_page *p)
 {
     struct page_file *page = p->page;
     const struct cluster *c = p->c;
-    struct str layout = S("");
-    const int64_t sizes[] = {c->layout.tp, c->layout.pp, c->layout.ep, c->layout.dp};
+    struct str layout = cluster_layout_text(&c->layout, &page->arena);
 
     page_add_fact(page, PAGE_TELL(page, &page_text.ranks, PLACE("n", c->n_ranks)));
     page_add_fact(page, PAGE_TELL(page, &page_text.steps, PLACE("n", c->n_steps)));
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
-        if (sizes[i] > 0)
-            layout = arena_format(
-                &page->arena, "%.*s%s%s %lld", STR_ARGS(layout), layout.n > 0 ? ", " : "",
-                ((const char *[]){"TP", "PP", "EP", "DP"})[i], (long long)sizes[i]);
     if (layout.n > 0)
         page_add_fact(page, PAGE_TELL(page, &page_text.cluster_layout, PLACE("layout", layout)));
     for (size_t i = 0; i < c->n_notes; i++)
@@ -236,19 +230,11 @@ static void add_heat(struct cluster_page *p, struct page_panel *panel)
 /* What is wrong with a rank; nothing where it is no culprit. */
 static struct wording kind_of(struct cluster_page *p, int64_t rank)
 {
-    static const struct message *const kinds[CULPRIT_KINDS] = {
-        [CULPRIT_COMPUTE_SLOW] = &page_text.cluster_is_compute,
-        [CULPRIT_HOST_STALL] = &page_text.cluster_is_stall,
-        [CULPRIT_SLOW_LINK] = &page_text.cluster_is_link,
-        [CULPRIT_STORAGE] = &page_text.cluster_is_storage,
-        [CULPRIT_IMBALANCE] = &page_text.cluster_is_imbalance,
-    };
-
     for (size_t i = 0; i < p->c->n_culprits; i++) {
         const struct culprit *one = &p->c->culprits[i];
         if (one->rank == rank ||
             (one->link != NULL && (one->link->from == rank || one->link->to == rank)))
-            return page_say(p->page, kinds[one->kind]);
+            return culprit_kind_wording(&p->page->arena, one->kind);
     }
     return wording_plain(S("–"));
 }

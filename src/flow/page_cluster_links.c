@@ -150,14 +150,6 @@ static void add_matrix(struct cluster_page *p, struct page_panel *panel)
     }
 }
 
-static int slowest_first(const void *a, const void *b)
-{
-    const struct cluster_group *x = *(const struct cluster_group *const *)a;
-    const struct cluster_group *y = *(const struct cluster_group *const *)b;
-
-    return ORDER(y->slow, x->slow) ?: ORDER(y->transit, x->transit) ?: ORDER(x, y);
-}
-
 static void add_group_table(struct cluster_page *p, struct page_panel *panel)
 {
     static const struct page_table_column columns[] = {
@@ -169,17 +161,11 @@ static void add_group_table(struct cluster_page *p, struct page_panel *panel)
         {&page_text.col_bandwidth, PAGE_BANDWIDTH, false},
         {&page_text.col_against, PAGE_PLAIN, false},
     };
-    const struct cluster_model *m = p->m;
-    const struct cluster_group **order =
-        ARENA_ARRAY(&p->page->arena, const struct cluster_group *, m->n_groups + 1);
-    size_t n = 0;
+    size_t n;
+    const struct cluster_group **order = cluster_groups_ordered(p->c, &p->page->arena, &n);
 
-    for (size_t i = 0; i < m->n_groups; i++)
-        if (m->groups[i].matched > 0)
-            order[n++] = &m->groups[i];
     if (n == 0)
         return;
-    qsort(order, n, sizeof(*order), slowest_first);
     struct page_table *t =
         page_table_add(panel, &page_text.cluster_groups, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < n && i < GROUPS; i++) {

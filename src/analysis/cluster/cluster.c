@@ -297,6 +297,18 @@ static void add_notes(struct cluster *c)
         NOTE(c, &cluster_text.note_cut, PLACE("n", cut));
 }
 
+struct wording culprit_kind_wording(struct arena *arena, enum culprit_kind kind)
+{
+    static const struct message *const words[CULPRIT_KINDS] = {
+        [CULPRIT_COMPUTE_SLOW] = &cluster_text.is_compute,
+        [CULPRIT_HOST_STALL] = &cluster_text.is_stall,
+        [CULPRIT_SLOW_LINK] = &cluster_text.is_link,
+        [CULPRIT_STORAGE] = &cluster_text.is_storage,
+        [CULPRIT_IMBALANCE] = &cluster_text.is_imbalance};
+
+    return wording_of(arena, phrase_plain(words[kind]));
+}
+
 static struct wording who_of(struct arena *arena, const struct culprit *one)
 {
     if (one->link != NULL)

@@ -147,6 +147,13 @@ size_t cluster_path_of(const struct cluster *c, int32_t step, struct cluster_pie
 /* Culprits first, then by how long others wait for them. */
 const struct cluster_rank **cluster_ranks_ordered(const struct cluster *c, struct arena *arena);
 
+/* Communicators with matched calls, slowest against their like first. */
+const struct cluster_group **cluster_groups_ordered(const struct cluster *c, struct arena *arena,
+                                                    size_t *n);
+
+/* "computes slowly": in a word or two. */
+struct wording culprit_kind_wording(struct arena *arena, enum culprit_kind kind);
+
 void cluster_describe(const struct cluster *c, struct report *r);
 
 extern const struct schema cluster_schema; /* of a struct cluster */

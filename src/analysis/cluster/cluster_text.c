@@ -97,13 +97,7 @@ static void describe_facts(const struct cluster *c, struct report *r)
                     ? arena_format(a, "%zu", c->n_ranks)
                     : arena_format(a, "%zu of %lld; missing: %.*s", c->n_ranks, (long long)c->world,
                                    STR_ARGS(cluster_rank_list(a, c->missing, c->n_missing))));
-    struct str layout = S("");
-    const int64_t sizes[] = {c->layout.tp, c->layout.pp, c->layout.ep, c->layout.dp};
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
-        if (sizes[i] > 0)
-            layout =
-                arena_format(a, "%.*s%s%s %lld", STR_ARGS(layout), layout.n > 0 ? ", " : "",
-                             ((const char *[]){"TP", "PP", "EP", "DP"})[i], (long long)sizes[i]);
+    struct str layout = cluster_layout_text(&c->layout, a);
     report_fact(r, "layout", layout.n > 0 ? layout : S("unknown"));
     report_fact(r, "steps",
                 arena_format(a, "%zu; median %s, 95 %% within %s, longest %s", t->n,
@@ -194,6 +188,22 @@ static int by_transfer(const void *a, const void *b)
                                                                     ?: ORDER(x->ranks[0], y->ranks[0]);
 }
 
+const struct cluster_group **cluster_groups_ordered(const struct cluster *c, struct arena *arena,
+                                                    size_t *n)
+{
+    const struct cluster_model *m = c->model;
+    const struct cluster_group **order =
+        ARENA_ARRAY(arena, const struct cluster_group *, m->n_groups + 1);
+
+    *n = 0;
+    for (size_t i = 0; i < m->n_groups; i++)
+        if (m->groups[i].matched > 0)
+            order[(*n)++] = &m->groups[i];
+    if (*n > 0)
+        qsort(order, *n, sizeof(*order), by_transfer);
+    return order;
+}
+
 static void describe_groups(const struct cluster *c, struct report *r)
 {
     static const struct column columns[] = {
@@ -201,17 +211,11 @@ static void describe_groups(const struct cluster *c, struct report *r)
         {"calls", COLUMN_NUMBER, UNIT_COUNT}, {"transfer ms", COLUMN_NUMBER, UNIT_MS},
         {"GB/s", COLUMN_NUMBER, UNIT_PLAIN},  {"ratio", COLUMN_NUMBER, UNIT_PLAIN},
     };
-    const struct cluster_model *m = c->model;
-    const struct cluster_group **order =
-        ARENA_ARRAY(&r->arena, const struct cluster_group *, m->n_groups);
-    size_t n = 0;
+    size_t n;
+    const struct cluster_group **order = cluster_groups_ordered(c, &r->arena, &n);
 
-    for (size_t i = 0; i < m->n_groups; i++)
-        if (m->groups[i].matched > 0)
-            order[n++] = &m->groups[i];
     if (n == 0)
         return;
-    qsort(order, n, sizeof(*order), by_transfer);
     report_heading(r, S("Communicators, slowest against their like first"));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < n && i < GROUPS_SHOWN; i++) {
