@@ -10,6 +10,7 @@ foreach(file IN LISTS benches)
     add_dependencies(benches ${target})
 endforeach()
 target_link_libraries(bench_make_gpu_trace PRIVATE strata_inject)
+target_link_libraries(bench_pto PRIVATE strata_api)
 
 # The yardstick is C++: compiled by itself, so that the project stays C alone.
 find_library(SIMDJSON simdjson)

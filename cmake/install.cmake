@@ -16,11 +16,22 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/strata/strata.h)
     list(FILTER flags EXCLUDE REGEX "^-fsanitize") # runtimes are linked by the final program
     add_custom_command(OUTPUT ${archive}
         COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -o ${joined} $<TARGET_OBJECTS:libstrata>
+            $<TARGET_OBJECTS:strata_cli> $<TARGET_OBJECTS:strata_api>
         COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${joined}
         COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
         COMMAND ${CMAKE_AR} rcs ${archive} ${joined}
-        DEPENDS libstrata $<TARGET_OBJECTS:libstrata> COMMAND_EXPAND_LISTS VERBATIM)
+        DEPENDS libstrata strata_cli strata_api $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli>
+            $<TARGET_OBJECTS:strata_api> COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_target(archive ALL DEPENDS ${archive})
+    # libstrata.so.0: the same objects. Its number changes when a function goes or changes its meaning.
+    add_library(strata_shared SHARED $<TARGET_OBJECTS:libstrata> $<TARGET_OBJECTS:strata_cli>
+        $<TARGET_OBJECTS:strata_api>)
+    set_target_properties(strata_shared PROPERTIES OUTPUT_NAME strata SOVERSION 0 VERSION ${STRATA_VERSION}
+        LINKER_LANGUAGE C LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/strata.map)
+    target_link_options(strata_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/strata.map
+        -Wl,-Bsymbolic)
+    target_link_libraries(strata_shared PRIVATE ${STRATA_LINKS})
+    install(TARGETS strata_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     configure_file(cmake/strata.pc.in install/strata.pc @ONLY)
     install(FILES ${archive} TYPE LIB)
     install(DIRECTORY include/strata TYPE INCLUDE FILES_MATCHING PATTERN "*.h")

@@ -27,8 +27,8 @@ foreach(file IN LISTS test_c)
     string(REGEX REPLACE "_test\\.c$" "" name ${name})
     string(REPLACE "/" "." target "unit.${name}")
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
-    if(name MATCHES "^cli/" AND TARGET strata_cli)
-        target_link_libraries(${target} PRIVATE strata_cli)
+    if(name MATCHES "^(api|cli)/" AND TARGET strata_cli)
+        target_link_libraries(${target} PRIVATE strata_api strata_cli)
     elseif(name MATCHES "^inject/")
         target_link_libraries(${target} PRIVATE strata_inject)
     endif()
@@ -175,6 +175,8 @@ if(TARGET strata)
     add_test(NAME pto.pairs COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/pairs.py
         ${run_strata} ${CMAKE_SOURCE_DIR}/examples/pto-cpp=${CMAKE_SOURCE_DIR}/examples/pto-cpp)
     add_test(NAME pto.values COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/values.py
+        ${run_strata})
+    add_test(NAME pto.sanity COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sanity.py
         ${run_strata})
     add_test(NAME pto.sim COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sim.py
         ${run_strata})

@@ -15,7 +15,7 @@
  * Handles are opaque and belong to one thread at a time; different handles are independent. The
  * library writes no files but the ones named, prints nothing, and never ends the program. A call
  * that runs out of memory returns STRATA_MEMORY and releases all it had taken; the handle is then
- * as new, without what was loaded or set. Link with `pkg-config --libs --static strata`.
+ * as new, without what was loaded or set. Link with `pkg-config --libs strata`.
  */
 #ifndef STRATA_STRATA_H
 #define STRATA_STRATA_H
@@ -103,6 +103,154 @@ STRATA_API void strata_diagnosis_free(struct strata_diagnosis *d);
 STRATA_API const char *strata_error(const struct strata *s);
 
 STRATA_API void strata_report_free(struct strata_report *r);
+
+/* ---- all answers of the program ----
+ *
+ *     struct strata_capture *run;
+ *     struct strata_result *r;
+ *     const char *const words[] = {"ops", "--by", "module", NULL};
+ *
+ *     if (strata_open("prof/rank0", NULL, &run) != STRATA_OK)
+ *         puts(strata_result_error(strata_capture_opened(run)));
+ *     if (strata_ask(&run, 1, words, STRATA_AS_VALUES, &r) != STRATA_OK)
+ *         puts(strata_result_error(r));
+ *     ... strata_value_get(strata_result_value(r), "rows.0.self_ns")
+ *     strata_result_free(r);
+ *     strata_close(run);
+ *
+ * Every call makes a result that keeps the answer, the diagnostics and the reason of a failure; it
+ * is yours, also after a failure, and belongs to one thread at a time. A capture may be used by any
+ * number of threads at once. Functions take NULL for a result or a value that is not there.
+ */
+struct strata_capture;
+struct strata_result;
+struct strata_value;
+
+/* Reads a file or a folder of ranks. `format` names an input format; NULL finds it out. `*out` is
+ * to be closed also after a failure; it is NULL when there is no memory. */
+STRATA_API int strata_open(const char *path, const char *format, struct strata_capture **out);
+STRATA_API void strata_close(struct strata_capture *cap); /* when no call uses it any more */
+
+STRATA_API const char *strata_capture_path(const struct strata_capture *cap);
+
+/* How reading it went; lives as long as the capture. */
+STRATA_API const struct strata_result *strata_capture_opened(const struct strata_capture *cap);
+
+enum strata_form {
+    STRATA_AS_VALUES, /* the document of --json, as text and as values */
+    STRATA_AS_JSON,   /* its text alone */
+    STRATA_AS_TEXT,
+    STRATA_AS_MARKDOWN,
+    STRATA_AS_HTML, /* a page, where the command makes one, else its report */
+};
+
+/* Runs a command of the program: `words` are those after `strata` and end with NULL; `n` captures
+ * that are open stand in for their paths, after the name of the command. docs/library.md lists the
+ * commands and their documents. */
+STRATA_API int strata_ask(const struct strata_capture *const *captures, size_t n,
+                          const char *const *words, enum strata_form form,
+                          struct strata_result **out);
+
+/* Enum strata_status, why it failed ("" if it did not), and the exit code of the command: 1 is a
+ * check that did not pass. */
+STRATA_API int strata_result_status(const struct strata_result *r);
+STRATA_API const char *strata_result_error(const struct strata_result *r);
+STRATA_API int strata_result_code(const struct strata_result *r);
+
+/* The answer in the form that was asked for, `*n` bytes (unless `n` is NULL) and a NUL byte. */
+STRATA_API const char *strata_result_text(const struct strata_result *r, size_t *n);
+STRATA_API void strata_result_free(struct strata_result *r);
+
+/* What was met on the way, the reason of a failure among it. Texts live as long as the result. */
+struct strata_diagnostic {
+    const char *code;     /* stable: "file.missing"; docs/diagnostics.md lists them */
+    const char *severity; /* "note", "warning", "data loss", "error" */
+    const char *text;     /* the first time it was met */
+    const char *path;     /* of the file; NULL: none */
+    uint64_t line;        /* 0: none */
+    uint64_t count;
+};
+STRATA_API size_t strata_diagnostic_count(const struct strata_result *r);
+STRATA_API int strata_diagnostic_get(const struct strata_result *r, size_t i,
+                                     struct strata_diagnostic *out);
+
+/* ---- values ---- */
+
+enum strata_type {
+    STRATA_NULL,
+    STRATA_BOOL,
+    STRATA_INT,
+    STRATA_REAL,
+    STRATA_TEXT,
+    STRATA_LIST,
+    STRATA_RECORD,
+    STRATA_BLOB, /* of SQL alone */
+};
+
+/* What stands under "result" in the document; NULL unless STRATA_AS_VALUES were asked for. */
+STRATA_API const struct strata_value *strata_result_value(const struct strata_result *r);
+
+STRATA_API enum strata_type strata_value_type(const struct strata_value *v);
+STRATA_API const char *strata_value_key(const struct strata_value *v); /* in its record */
+STRATA_API int64_t strata_value_int(const struct strata_value *v);     /* also of a truth value */
+STRATA_API double strata_value_real(const struct strata_value *v);     /* NaN: not a number */
+STRATA_API const char *strata_value_text(const struct strata_value *v);
+
+/* Members of a record and items of a list, in order; NULL after the last. */
+STRATA_API size_t strata_value_count(const struct strata_value *v);
+STRATA_API const struct strata_value *strata_value_first(const struct strata_value *v);
+STRATA_API const struct strata_value *strata_value_next(const struct strata_value *v);
+
+/* By its path, with keys and numbers of items between dots: "causes.0.id"; NULL: not there. */
+STRATA_API const struct strata_value *strata_value_get(const struct strata_value *v,
+                                                       const char *path);
+
+/* ---- descriptions of the values ---- */
+
+enum strata_shape {
+    STRATA_ONE,
+    STRATA_MANY,        /* a list of such values */
+    STRATA_MANY_BY_KEY, /* a record with such values under keys of the data */
+};
+
+struct strata_field {
+    const char *name;
+    enum strata_type type; /* STRATA_NULL: not described */
+    enum strata_shape shape;
+    const char *unit;  /* "ns", "us", "ms", "s", "bytes", "MB", "ratio"; "": none */
+    const char *head;  /* of a table's column; "": not in tables */
+    const char *about; /* a sentence; may be "" */
+};
+
+/* "strata.ops/1": the name of the document; "" for a command without one. */
+STRATA_API const char *strata_result_schema(const struct strata_result *r);
+
+/* The fields of the records at a path of keys: "" is the result, "causes" what that list holds.
+ * Records that are not described have no fields. */
+STRATA_API size_t strata_field_count(const struct strata_result *r, const char *path);
+STRATA_API int strata_field_get(const struct strata_result *r, const char *path, size_t i,
+                                struct strata_field *out);
+
+/* ---- SQL ---- */
+
+struct strata_column {
+    const char *name;
+    enum strata_type type;  /* STRATA_INT, _REAL, _TEXT or _BLOB; STRATA_NULL: no value at all */
+    const void *values;     /* int64_t or double for each row; of texts all bytes in a row */
+    const int64_t *offsets; /* of texts: where each begins, and one end more than there are rows */
+    const uint8_t *valid;   /* a bit for each row, the lowest first, 0: NULL. NULL: no row is */
+    uint64_t nulls;
+};
+
+/* One SELECT over the tables of `strata query`, at most `timeout` seconds; 0: as long as it takes.
+ * The result has columns, which live as long as it. Numbers in a column with reals are doubles, and
+ * texts in a column with texts. */
+STRATA_API int strata_query(const struct strata_capture *cap, const char *statement, double timeout,
+                            struct strata_result **out);
+STRATA_API uint64_t strata_row_count(const struct strata_result *r);
+STRATA_API size_t strata_column_count(const struct strata_result *r);
+STRATA_API int strata_column_get(const struct strata_result *r, size_t i,
+                                 struct strata_column *out);
 
 /* ---- kernels as PTO text, on a model of an Ascend core ----
  *

@@ -2,19 +2,16 @@
  * The public door: include/strata/strata.h over flow/. Arguments are checked here, because
  * callers are strangers.
  */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/api.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
-#include "base/inputs.h"
-#include "base/job.h"
 #include "capture/capture.h"
 #include "flow/flow.h"
 #include "flow/flow_diagnose.h"
 #include "report/report.h"
-#include "strata/strata.h"
 
 struct strata {
     struct job job; /* has the capture */
@@ -42,14 +39,12 @@ const char *strata_version(void)
     return STRATA_VERSION;
 }
 
-static atomic_size_t handles; /* that may have read files */
-
 struct strata *strata_new(void)
 {
     struct strata *s = malloc(sizeof(*s));
 
     if (s != NULL) {
-        atomic_fetch_add(&handles, 1);
+        api_handle_begin();
         *s = (struct strata){.job = JOB_INIT};
     }
     return s;
@@ -70,31 +65,14 @@ void strata_free(struct strata *s)
     job_run(&s->job, unload, s);
     job_end(&s->job);
     free(s);
-    if (atomic_fetch_sub(&handles, 1) == 1)
-        inputs_clear();
-}
-
-/* "prof/k.csv:812: no start time [kernel-details.no-start]" */
-static void tell(struct strata *s, const struct diag_entry *e)
-{
-    const struct diag_text *first = &e->first[0];
-    char line[32] = "";
-
-    if (first->where.line > 0)
-        snprintf(line, sizeof(line), ":%llu", (unsigned long long)first->where.line);
-    snprintf(s->error, sizeof(s->error), "%s%s%s%s [%s]",
-             first->where.path != NULL ? first->where.path : "", line,
-             first->where.path != NULL ? ": " : "", first->text, e->code);
+    api_handle_end();
 }
 
 /* Keeps the first error of `d` as the story of this call. */
 static enum status finish(struct strata *s, enum status status, struct diag *d)
 {
-    for (size_t i = 0; status != ST_OK && i < d->entries.n; i++)
-        if (d->entries.at[i].severity == SEV_ERROR) {
-            tell(s, &d->entries.at[i]);
-            break;
-        }
+    if (status != ST_OK)
+        api_error_text(d, s->error, sizeof(s->error));
     diag_fini(d);
     return status;
 }

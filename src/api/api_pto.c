@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/api.h"
 #include "base/c_locale.h"
-#include "base/job.h"
 #include "base/num.h"
 #include "flow/pto_judge.h"
-#include "strata/strata.h"
 
 struct named {
     char *name, *value;
@@ -69,21 +68,6 @@ static int misuse(struct strata_pto *k, const char *text)
 {
     snprintf(k->error, sizeof(k->error), "%s", text);
     return STRATA_USAGE;
-}
-
-/* Keeps the first error of `d`. */
-static void tell(struct strata_pto *k, const struct diag *d)
-{
-    for (size_t i = 0; i < d->entries.n; i++) {
-        const struct diag_entry *e = &d->entries.at[i];
-        const struct diag_text *first = &e->first[0];
-        if (e->severity != SEV_ERROR)
-            continue;
-        snprintf(k->error, sizeof(k->error), "%s:%llu: %s [%s]",
-                 first->where.path != NULL ? first->where.path : "",
-                 (unsigned long long)first->where.line, first->text, e->code);
-        return;
-    }
 }
 
 /* One call, with its arguments and what it answers. */
@@ -236,7 +220,7 @@ static int load_costs(struct strata_pto *k, const char *path)
     diag_init(&d);
     enum status status = pto_costs_load(k->costs, path, &d);
     if (status != ST_OK)
-        tell(k, &d);
+        api_error_text(&d, k->error, sizeof(k->error));
     diag_fini(&d);
     return (int)status;
 }
@@ -317,7 +301,7 @@ static int run(struct strata_pto *k, const struct text_param *params, size_t n_p
         out->is_degenerate = kernel->outcome.is_degenerate;
         out->bound = limit_name(kernel->outcome.limits.bound);
     } else {
-        tell(k, &d);
+        api_error_text(&d, k->error, sizeof(k->error));
     }
     diag_fini(&d);
     return (int)status;

@@ -92,6 +92,8 @@ enum status(diag_fail)(struct diag *d, enum status status, const char *code, str
     va_start(args, format);
     diag_vadd(d, SEV_ERROR, code, where, format, args);
     va_end(args);
+    if (d != NULL && d->failure == ST_OK)
+        d->failure = status;
     return status;
 }
 
@@ -110,6 +112,8 @@ void diag_hint(struct diag *d, const char *label, const char *format, ...)
 
 void diag_merge(struct diag *d, const struct diag *from)
 {
+    if (d->failure == ST_OK)
+        d->failure = from->failure;
     for (size_t i = 0; i < from->entries.n; i++) {
         const struct diag_entry *src = &from->entries.at[i];
         struct diag_entry *e = entry_of(d, src->severity, src->code);

@@ -55,6 +55,7 @@ struct diag {
     struct arena arena;
     VEC_OF(struct diag_entry) entries; /* in order of first appearance */
     VEC_OF(struct diag_hint) hints;    /* ways out of the error, in order */
+    enum status failure;               /* the first that diag_fail() handed up */
 };
 
 void diag_init(struct diag *d);

@@ -64,7 +64,7 @@ struct capture *capture_new(void)
 
 void capture_free(struct capture *cap)
 {
-    if (cap == NULL)
+    if (cap == NULL || cap->is_shared)
         return;
     arena_free(&cap->arena);
     intern_fini(&cap->strings);

@@ -121,6 +121,7 @@ struct capture {
     uint64_t kernels_read; /* kernels before doubles were joined */
     unsigned has;          /* mask of enum has, set by the seal */
     bool is_sealed;
+    bool is_shared; /* whoever keeps it for several jobs frees it: capture_free() does nothing */
 };
 
 struct capture *capture_new(void);

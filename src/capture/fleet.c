@@ -13,12 +13,19 @@ struct fleet *fleet_new(void)
 
 void fleet_free(struct fleet *fleet)
 {
-    if (fleet == NULL)
+    if (fleet == NULL || fleet->is_shared)
         return;
     for (size_t i = 0; i < fleet->ranks.n; i++)
         capture_free(fleet->ranks.at[i]);
     vec_free(&fleet->ranks);
     mem_free(fleet);
+}
+
+void fleet_share(struct fleet *fleet, bool is_shared)
+{
+    fleet->is_shared = is_shared;
+    for (size_t i = 0; i < fleet->ranks.n; i++)
+        fleet->ranks.at[i]->is_shared = is_shared;
 }
 
 void fleet_add(struct fleet *fleet, struct capture *cap)

@@ -8,10 +8,14 @@
 
 struct fleet {
     VEC_OF(struct capture *) ranks; /* sealed, owned */
+    bool is_shared;                 /* as of a capture: fleet_free() does nothing */
 };
 
 struct fleet *fleet_new(void);
 void fleet_free(struct fleet *fleet); /* and all its captures */
+
+/* Keeps it and its captures alive through fleet_free() and capture_free(), or no longer. */
+void fleet_share(struct fleet *fleet, bool is_shared);
 
 /* Takes a capture over. */
 void fleet_add(struct fleet *fleet, struct capture *cap);

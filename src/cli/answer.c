@@ -117,9 +117,10 @@ static int run_into_page(struct session *s, struct answer_part part, enum lang l
 {
     const struct common common = s->common;
     const struct command_path path = s->path;
-    const struct out screen = s->out;
+    struct out screen = s->out;
 
     s->page->lang = lang;
+    s->page->screen = &screen;
     out_init(&s->out, -1, false);
     s->out.to = (struct sink){pass_to_page, s->page};
     s->common.quiet = false;
@@ -131,6 +132,7 @@ static int run_into_page(struct session *s, struct answer_part part, enum lang l
     s->common = common;
     s->path = path;
     page_fragment_end(&s->page->fragments[lang], lang);
+    s->page->screen = &s->out;
     return code;
 }
 

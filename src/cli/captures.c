@@ -12,6 +12,7 @@ void captures_input(struct session *s, struct input_options *input)
     if (s->pool == NULL)
         s->pool = pool_new((size_t)s->common.jobs);
     input->format = s->common.format;
+    input->kept = s->kept;
     input->pool = s->pool;
     input->progress = &s->progress;
 }

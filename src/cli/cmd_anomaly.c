@@ -2,6 +2,7 @@
  * strata anomaly: device idle time in each step.
  */
 
+#include "analysis/anomaly.h"
 #include "base/pattern.h"
 #include "cli/captures.h"
 #include "cli/page_answer.h"
@@ -59,6 +60,7 @@ static const struct example examples[] = {
 static void print(struct session *s, const struct anomaly_result *result)
 {
     if (s->common.json) {
+        s->schema = result->n == 1 ? &anomaly_schema : NULL;
         anomaly_result_write(result, session_sink(s));
         return;
     }

@@ -45,6 +45,7 @@ static enum status print_page(struct session *s, const struct arch_result *resul
 static void print(struct session *s, const struct arch_result *result)
 {
     if (s->common.json) {
+        s->schema = result->n == 1 ? &arch_schema : NULL;
         arch_result_write(result, session_sink(s));
         return;
     }

@@ -133,7 +133,8 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     }
     if (result.copied != NULL)
         out_printf(&s->out, "copied raw binary trace into %s\n", result.copied);
-    compat_diag(&d);
+    if (!s->is_embedded)
+        compat_diag(&d);
     diag_fini(&d);
     incore_clean_result_free(&result);
     return status == ST_OK ? CODE_DONE : CODE_NO;

@@ -288,7 +288,7 @@ static void say(void *ctx, const char *line)
     struct str wipe =
         progress_end(&s->progress_line); /* the line of progress is not ours to join */
 
-    if (wipe.n > 0 && write(STDERR_FILENO, wipe.at, wipe.n) < 0)
+    if (wipe.n > 0 && !s->is_embedded && write(STDERR_FILENO, wipe.at, wipe.n) < 0)
         return;
     out_printf(&s->out, "%s\n", out_clean(&s->arena, str_of(line)));
     out_flush(&s->out);

@@ -285,8 +285,9 @@ static enum status run_query(struct session *s, const struct args *args, const s
     p->to = s->common.json ? TO_JSON : (enum to)args->to;
     p->origin = fleet->ranks.n > 0 ? origin_name(fleet->ranks.at[0]->origin) : NULL;
     arena_init(&p->arena);
-    sql_limit_memory(MEMORY_MOST);
-    if (args->timeout > 0)
+    if (!s->is_embedded)
+        sql_limit_memory(MEMORY_MOST);
+    if (args->timeout > 0 && !s->is_embedded)
         stop_after(args->timeout + LATE_S,
                    "strata: error: stopped: the statement exceeds --timeout [query.timeout]\n",
                    CODE_FILE);

@@ -165,6 +165,8 @@ static bool is_short_help(int argc, const char *const *argv)
  * more than ASCII. */
 static void set_manners(const struct session *s, struct out *o)
 {
+    if (s->is_embedded)
+        return;
     o->color = terminal_wants_color((enum color_mode)s->common.color, o->fd);
     o->has_links = o->color && terminal_follows_links(o->fd);
     o->is_ascii = session_lang(s) == LANG_EN &&
@@ -306,6 +308,22 @@ static int explain(struct session *s, int code)
     return code;
 }
 
+int frame_answer(struct session *s, int argc, const char *const *argv)
+{
+    return explain(s, close_stdout(s, dispatch(s, argc, argv)));
+}
+
+void frame_release(struct session *s)
+{
+    out_fini(&s->out);
+    pool_free(s->pool);
+    vec_free(&s->operands);
+    vec_free(&s->inputs);
+    vec_free(&s->written);
+    diag_fini(&s->diag);
+    arena_free(&s->arena);
+}
+
 struct frame {
     int argc;
     const char *const *argv;
@@ -325,7 +343,7 @@ static void run(void *ctx)
     set_manners(&s, &s.out);
     s.out.width = terminal_width(STDOUT_FILENO);
     s.out.may_page = pager_is_possible();
-    f->code = explain(&s, close_stdout(&s, dispatch(&s, f->argc, f->argv)));
+    f->code = frame_answer(&s, f->argc, f->argv);
     out_init(&err, STDERR_FILENO, false);
     set_manners(&s, &err);
     err.width = terminal_width(STDERR_FILENO);
@@ -335,13 +353,7 @@ static void run(void *ctx)
 
     fs_cleanup(); /* what an interrupted or failed run left half-written */
     out_fini(&err);
-    out_fini(&s.out);
-    pool_free(s.pool);
-    vec_free(&s.operands);
-    vec_free(&s.inputs);
-    vec_free(&s.written);
-    diag_fini(&s.diag);
-    arena_free(&s.arena);
+    frame_release(&s);
 }
 
 int frame_run(int argc, const char *const *argv)

@@ -10,6 +10,12 @@
 /* argv without the program's name. Writes to stdout and stderr. */
 int frame_run(int argc, const char *const *argv);
 
+/* The same inside a session that the caller has begun, without a word about diagnostics: gives the
+ * exit code. */
+struct session;
+int frame_answer(struct session *s, int argc, const char *const *argv);
+void frame_release(struct session *s);
+
 /* Prints what a run met, the way compilers do; notes only when verbose. A failed run gets exactly
  * one error line, the first error met, and the hints under it. */
 void frame_show_diag(struct out *err, const struct diag *d, bool verbose);

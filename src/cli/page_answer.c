@@ -21,6 +21,12 @@ static void begin(struct session *s, enum page_kind kind, struct page_file *page
                                      .pool = input.pool});
 }
 
+static bool to_screen(void *ctx, struct str text)
+{
+    out_raw(ctx, text);
+    return ((struct out *)ctx)->error == 0;
+}
+
 static enum status write(struct session *s, struct page_file *page)
 {
     struct page_answer *answer = s->page;
@@ -28,7 +34,7 @@ static enum status write(struct session *s, struct page_file *page)
 
     answer->is_written = true;
     if (strcmp(answer->out, "-") == 0) {
-        page_write(page, session_sink(s));
+        page_write(page, (struct sink){to_screen, answer->screen});
         return ST_OK;
     }
     TRY(outfile_open(&file, answer->out, &s->diag));

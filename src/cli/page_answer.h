@@ -28,7 +28,8 @@ struct page_choice {
         OPT_FLAG(0, "redact", type, member.redact, "replace names and paths in an HTML page")
 
 struct page_answer {
-    const char *out; /* "-": stdout */
+    const char *out;    /* "-": stdout */
+    struct out *screen; /* stdout, while the session prints into the page */
     struct page_choice choice;
     enum page_kind kind;
     struct page_fragment fragments[LANGS];

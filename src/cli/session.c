@@ -89,7 +89,7 @@ static void tick(void *ctx, struct progress_step step)
 
 void session_progress_begin(struct session *s)
 {
-    if (s->common.quiet || isatty(STDERR_FILENO) != 1)
+    if (s->is_embedded || s->common.quiet || isatty(STDERR_FILENO) != 1)
         return;
     progress_begin(&s->progress_line, terminal_width(STDERR_FILENO), now_ns());
     s->progress = (struct progress){tick, s};
@@ -136,6 +136,7 @@ struct sink session_text(struct session *s)
 void session_document(struct session *s, const struct schema *schema, const char *origin,
                       const void *result, const struct record_env *env)
 {
+    s->schema = schema;
     envelope_write(session_sink(s), &(struct envelope){
                                         .schema = schema,
                                         .origin = origin,
@@ -153,7 +154,9 @@ enum lang session_lang(const struct session *s)
 {
     if (s->path.command == NULL || !(s->path.command->common & COMMON_LANG))
         return LANG_EN;
-    return s->common.lang > 0 ? (enum lang)(s->common.lang - 1) : lang_of_environment();
+    if (s->common.lang > 0)
+        return (enum lang)(s->common.lang - 1);
+    return s->is_embedded ? LANG_EN : lang_of_environment();
 }
 
 void session_render(struct session *s, const struct renderer *as, const struct report *report)
@@ -162,7 +165,8 @@ void session_render(struct session *s, const struct renderer *as, const struct r
                                        .width = s->out.width,
                                        .csv_safe = s->common.csv_safe,
                                        .long_names = s->common.long_names,
-                                       .is_ascii = s->out.is_ascii || !terminal_shows_utf8()};
+                                       .is_ascii = s->out.is_ascii ||
+                                                   (!s->is_embedded && !terminal_shows_utf8())};
     bool is_text = as == &renderer_text;
 
     render_write(as, report, &how,
@@ -177,10 +181,19 @@ void session_report(struct session *s, const struct report *report)
         session_render(s, s->as != NULL ? s->as : &renderer_text, report);
 }
 
+static const struct schema *schema_named(const struct command *c, const char *name)
+{
+    for (size_t i = 0; i < COMMAND_SCHEMAS && c->schemas[i] != NULL; i++)
+        if (strcmp(c->schemas[i]->name, name) == 0)
+            return c->schemas[i];
+    return NULL;
+}
+
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
     struct json_writer *j = &s->json;
 
+    s->schema = schema_named(s->path.command, schema);
     json_write_init(j, session_sink(s), JSON_INDENTED);
     json_write_object(j);
     json_put_text(j, "schema", schema);

@@ -56,6 +56,9 @@ struct session {
     VEC_OF(struct envelope_input) inputs;
     bool has_kernels; /* a capture that was read has some */
     VEC_OF(const char *) written;
+    bool is_embedded;               /* in the library: nothing goes to the terminal */
+    struct input_kept *const *kept; /* captures of the library's caller; NULL: none */
+    const struct schema *schema;    /* of the document that was written; NULL: none, or by hand */
 };
 
 /* The exit code of a status. */

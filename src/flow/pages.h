@@ -9,6 +9,7 @@
 
 #include "report/limits.h"
 
+struct accuracy;
 struct check;
 struct cluster;
 struct gpu_run;
@@ -38,6 +39,9 @@ void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, con
 
 /* All ranks of a run; of a page with captures besides, which has been told before. */
 void flow_page_cluster(struct page_file *page, const struct cluster *c);
+
+/* Rows of a database against their predictions without them. */
+void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir);
 
 /* The tables of a database. */
 void flow_page_check(struct page_file *page, const struct check *check, const char *dir);

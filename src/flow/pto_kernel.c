@@ -244,23 +244,38 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
 
 /* ---- running ---- */
 
+/* Cycles on a core before its first instruction: the cores are started one after another. */
+static int64_t start_cycles(const struct pto_costs *costs, enum pto_arch arch, int64_t started)
+{
+    double first = pto_costs_get(costs, arch == PTO_A5 ? PTO_COST_A5_START : PTO_COST_A2A3_START);
+
+    return pto_whole_cycles(first +
+                            (double)(started - 1) * pto_costs_get(costs, PTO_COST_START_CORE));
+}
+
+/* Blocks that an AI core runs at a time: its two vector cores are one each. */
+static int64_t blocks_a_core(const struct pto_kernel *k)
+{
+    return k->sim.function[0] ? 1 : 2;
+}
+
 static struct pto_options options_of(const struct pto_kernel *k, const struct pto_setup *setup,
                                      const struct pto_costs *costs)
 {
     struct pto_options o = pto_options_default(k->arch);
-    bool is_vector = k->sim.function[0] == NULL;
-    int64_t most = is_vector ? k->chip.aiv : k->chip.aic;
+    int64_t a_core = blocks_a_core(k);
 
     o.is_dep = setup->is_dep;
     o.has_memory = setup->has_memory;
     o.blocks = setup->blocks > 0 ? setup->blocks : 1;
-    if (!setup->is_dispatched)
-        o.start = (int64_t)pto_costs_get(costs, k->arch == PTO_A5 ? PTO_COST_A5_START
-                                                                  : PTO_COST_A2A3_START);
     o.l2_hit = setup->has_l2_hit ? setup->l2_hit : -1;
     o.cores = (int32_t)setup->cores;
     if (o.cores <= 0)
-        o.cores = (int32_t)(most > 0 && o.blocks > most ? most : o.blocks);
+        o.cores = (int32_t)((o.blocks + a_core - 1) / a_core);
+    if (setup->cores <= 0 && k->chip.aic > 0 && o.cores > k->chip.aic)
+        o.cores = (int32_t)k->chip.aic;
+    if (!setup->is_dispatched)
+        o.start = start_cycles(costs, k->arch, o.cores > 1 ? o.cores * a_core : 1);
     if (setup->max_steps > 0)
         o.max_steps = setup->max_steps;
     if (setup->max_records > 0)
@@ -379,7 +394,9 @@ enum status pto_kernel_run(struct pto_kernel *k, const struct pto_costs *costs,
     int64_t longest = -1;
 
     k->options = options_of(k, setup, costs);
-    k->cores = k->options.cores < k->options.blocks ? k->options.cores : k->options.blocks;
+    k->cores = k->options.cores * blocks_a_core(k);
+    if (k->cores > k->options.blocks)
+        k->cores = k->options.blocks;
     int64_t *busy = ARENA_ARRAY(&k->arena, int64_t, (size_t)k->cores + 1);
     k->blocks.n = 0;
     k->total = 0;

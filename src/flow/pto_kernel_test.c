@@ -102,12 +102,16 @@ TEST(blocks_are_spread_over_the_cores)
     open_world(&w);
     assert_int_equal(run(&w), ST_OK);
     int64_t one = w.k.total;
-    w.setup.blocks = 4;
-    w.setup.cores = 3;
+    w.setup.blocks = 7;
+    w.setup.cores = 3; /* six vector cores */
     assert_int_equal(run(&w), ST_OK);
-    assert_int_equal(w.k.blocks.n, 4);
-    assert_int_equal(w.k.total, w.k.blocks.at[0] + w.k.blocks.at[3] - w.k.options.start);
-    assert_true(w.k.blocks.at[0] >= one); /* three cores share the memory */
+    assert_int_equal(w.k.blocks.n, 7);
+    assert_int_equal(w.k.total, w.k.blocks.at[0] + w.k.blocks.at[6] - w.k.options.start);
+    assert_true(w.k.blocks.at[0] >= one); /* six share the memory, and start one after another */
+    w.setup.cores = 0;
+    assert_int_equal(run(&w), ST_OK);
+    assert_int_equal(w.k.options.cores, 4);
+    assert_int_equal(w.k.total, w.k.blocks.at[w.k.longest]); /* all at once */
     close_world(&w);
 }
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "inject/session.h"
 
@@ -95,6 +96,38 @@ int InitializeInjection(void)
     (void)at_quick_exit(at_exit);
     is_recording = start_recording();
     session_flush(&session);
+    return 1;
+}
+
+void strata_inject_range(const char *name, int64_t id, int is_begin)
+{
+    enum { BEGINS = 2, ENDS = 4, OURS = 1 << 30 }; /* flags of CUPTI; numbers beyond its own */
+
+    if (!is_recording || atomic_load(&session.is_over))
+        return;
+    pthread_mutex_lock(&session.lock);
+    uint64_t fields[MARK_FIELDS] = {[MARK_FLAGS] = is_begin ? BEGINS : ENDS,
+                                    [MARK_THREAD] = (uint64_t)gettid(),
+                                    [MARK_NAME] = writer_string(&session.writer, name)};
+    struct writer_event e = {
+        .tag = TRACE_MARK,
+        .site = writer_site(&session.writer, TRACE_SITE_MARK, fields, MARK_FIELDS),
+        .start = session_now(&session),
+        .correlation = OURS + id,
+    };
+    writer_event(&session.writer, &e, NULL, 0);
+    pthread_mutex_unlock(&session.lock);
+}
+
+int strata_inject_stop(void)
+{
+    enum { KINDS = 64 };
+
+    if (!is_recording || atomic_load(&session.is_over))
+        return 0;
+    for (uint32_t kind = 1; kind < KINDS && session.cupti.ActivityDisable != NULL; kind++)
+        session.cupti.ActivityDisable(kind); /* most are not enabled, which does no harm */
+    at_exit();
     return 1;
 }
 

@@ -84,4 +84,13 @@ INJECT_PUBLIC int InitializeInjection(void);
 /* Called by NVTX with its way of looking up function tables; handed on to libcupti. */
 INJECT_PUBLIC int InitializeInjectionNvtx2(void *get_export_table);
 
+/* For a program that records itself: it loads the library, calls InitializeInjection() with the
+ * environment above, at any time, and ends the recording long before it ends itself. */
+
+/* Begins or ends a range like those of NVTX; `id` is the same for both ends. */
+INJECT_PUBLIC void strata_inject_range(const char *name, int64_t id, int is_begin);
+
+/* Ends the recording: the file is complete. 0 when nothing was being recorded. */
+INJECT_PUBLIC int strata_inject_stop(void);
+
 #endif

@@ -11,6 +11,7 @@
 #include "capture/cut.h"
 #include "capture/fleet.h"
 #include "input/import.h"
+#include "input/kept.h"
 #include "input/load.h"
 #include "input/spool.h"
 
@@ -551,6 +552,10 @@ enum status input_load_paths(const char *const *paths, size_t n,
                              const struct input_options *options, struct diag *d,
                              struct fleet **out)
 {
+    struct input_kept *kept = n == 1 ? input_kept_find(options->kept, paths[0]) : NULL;
+
+    if (kept != NULL)
+        return input_kept_all(kept, options, d, out);
     struct fleet *fleet = fleet_new();
     enum status st = load(paths, n, SIZE_MAX, options, d, fleet);
 
@@ -570,6 +575,10 @@ enum status input_load_all(const char *path, const struct input_options *options
 enum status input_load(const char *path, const struct input_options *options, struct diag *d,
                        struct capture **out)
 {
+    struct input_kept *kept = input_kept_find(options->kept, path);
+
+    if (kept != NULL)
+        return input_kept_one(kept, options, d, out);
     struct fleet *fleet = fleet_new();
     struct input_options joined = *options;
 

@@ -18,6 +18,7 @@ struct capture;
 struct fleet;
 struct import;
 struct import_table;
+struct input_kept;
 struct kernel_index;
 struct pool;
 struct progress;
@@ -45,6 +46,7 @@ struct input_options {
     bool joins_devices;              /* a trace of several devices is one capture */
     double mhz;                      /* of logs that count cycles; 0: not known */
     struct pool *pool;               /* NULL: one thread */
+    struct input_kept *const *kept;  /* read before, ends with NULL (input/kept.h); NULL: none */
     const struct progress *progress; /* NULL: nobody watches */
 };
 

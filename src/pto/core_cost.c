@@ -271,6 +271,7 @@ static void fill_miss(const struct pto_core *c, const struct pto_work *w, double
         miss.occupied /= speed_up;
         miss.covered /= speed_up;
         miss.service /= speed_up;
+        miss.written /= speed_up;
     }
     cache->miss[phase] = miss;
     cache->gm[phase] = w->src_space == PTO_GM ? PTO_GM_READ : PTO_GM_WRITTEN;
@@ -337,7 +338,7 @@ static int64_t missing_bytes(struct pto_core *c, const struct pto_site *s,
         if (u->kind != PTO_SLOT_GM || (is_read ? !u->is_read : !u->is_written))
             continue;
         struct pto_gm_window w = pto_core_window(&c->slots.gms[u->slot]);
-        missing = pto_l2_touch(l2, &w, cost->bytes, cost->miss[phase].part);
+        missing = pto_l2_touch(l2, &w, cost->bytes, cost->miss[phase].part, !is_read);
         break;
     }
     if (hit >= 0)
@@ -347,6 +348,12 @@ static int64_t missing_bytes(struct pto_core *c, const struct pto_site *s,
         l2->missed += (double)missing;
     }
     return missing;
+}
+
+/* Bytes that go back to memory meanwhile; all that miss, when the share of hits is given. */
+static double written_back(struct pto_core *c, double missing)
+{
+    return c->machine->options->l2_hit < 0 ? pto_l2_written_back(&c->machine->l2) : missing;
 }
 
 void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase,
@@ -359,6 +366,8 @@ void pto_core_memory(struct pto_core *c, const struct pto_site *s, uint8_t phase
         return;
     issue->occupied += pto_whole_cycles(missing * miss->occupied - miss->covered);
     issue->latency += pto_whole_cycles(miss->latency);
-    issue->service = pto_whole_cycles(missing * miss->service);
     issue->is_write = cost->gm[phase] == PTO_GM_WRITTEN;
+    issue->service =
+        pto_whole_cycles((issue->is_write ? 0 : missing * miss->service) +
+                         written_back(c, issue->is_write ? missing : 0) * miss->written);
 }

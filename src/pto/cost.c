@@ -96,20 +96,15 @@ static double shared_rate(const struct pto_costs *c, const struct pto_work *w, d
                         : rate;
 }
 
-static enum pto_cost_key row_key(const struct pto_work *w)
-{
-    return w->arch == PTO_A5 && w->dst_space == PTO_MAT ? PTO_COST_A5_GM_ROW_CYCLES
-                                                        : PTO_COST_GM_ROW_CYCLES;
-}
-
 /* Cycles of the bytes; short rows take their time each. */
 static double row_cycles(const struct pto_costs *c, const struct pto_work *w, double rate)
 {
     double moved = (double)w->bytes / rate;
     bool is_short = w->row_bytes > 0 && (double)w->row_bytes <= c->value[PTO_COST_GM_ROW_BYTES];
 
-    return is_short && w->n_rows > 1 ? fmax(moved, (double)w->n_rows * c->value[row_key(w)])
-                                     : moved;
+    return is_short && w->n_rows > 1
+               ? fmax(moved, (double)w->n_rows * c->value[PTO_COST_GM_ROW_CYCLES])
+               : moved;
 }
 
 struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
@@ -128,8 +123,10 @@ struct pto_miss pto_miss_of(const struct pto_costs *c, const struct pto_work *w)
     miss.covered = row_cycles(c, w, shared_rate(c, w, path->rate)) -
                    (double)w->bytes / shared_rate(c, w, path->rate);
     miss.latency = fmax(path->miss_latency - path->latency, 0);
-    if (w->cores > 1)
+    if (w->cores > 1) {
         miss.service = miss.part * streams(w) / total * fmax(1, row > 0 ? least / row : 1);
+        miss.written = streams(w) / total * c->value[PTO_COST_HBM_WRITE];
+    }
     return miss;
 }
 

@@ -116,14 +116,15 @@ struct pto_cost pto_cost_of(const struct pto_costs *c, const struct pto_work *w)
 
 /*
  * What bytes of a GM transfer cost that the L2 does not hold, besides pto_cost_of(). Memory itself
- * is shared by all cores: `service` is how long it is busy for a byte of this core, which a reader
- * waits for and a writer leaves behind.
+ * is shared by all cores: `service` is how long it is busy for a byte that this core reads,
+ * `written` for one that it writes.
  */
 struct pto_miss {
     double occupied; /* cycles a byte, */
     double covered;  /* but for so many that short rows take in any case */
     double latency;  /* cycles, once */
     double service;  /* cycles a byte; 0: nobody else uses it */
+    double written;  /* cycles a byte that goes back to memory */
     double part; /* of the bytes that this core brings in, not another one that needs them too */
 };
 

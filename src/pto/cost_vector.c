@@ -160,10 +160,12 @@ static struct pto_terms gathered(const struct pto_costs *c, const struct pto_wor
     return terms(t.rows * (number(c, PTO_COST_A2A3_GATHER_ROW) + repeat * t.k), 0);
 }
 
-/* Four runs of block_len elements become one; the rate is per element, whatever the run. */
+/* Four runs become one; the rate is that of groups of 128 records of 8 bytes, whatever the run. */
 static struct pto_terms merged(const struct pto_costs *c, struct tile t)
 {
-    return terms(number(c, PTO_COST_A2A3_MERGE_GROUP) * t.rows * t.cols / 256, 0);
+    double bytes = t.rows * t.cols * 256 / t.e;
+
+    return terms(number(c, PTO_COST_A2A3_MERGE_GROUP) * bytes / 1024, 0);
 }
 
 static enum pto_dtype wider(enum pto_dtype a, enum pto_dtype b)

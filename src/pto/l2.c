@@ -3,6 +3,7 @@
  */
 #include "pto/l2.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -20,7 +21,8 @@ void pto_l2_start(struct pto_l2 *l2, double room)
     hash_clear(&l2->windows);
     l2->touched.n = 0;
     l2->room = room < CLOCK * (double)UINT32_MAX ? (uint32_t)(room / CLOCK) : UINT32_MAX;
-    l2->filled = 0;
+    l2->filled = l2->written_back = 0;
+    memset(l2->dirty, 0, sizeof(l2->dirty));
     l2->asked = l2->missed = 0;
 }
 
@@ -180,7 +182,33 @@ static uint32_t touch_window(struct pto_l2 *l2, const struct pto_gm_window *w, u
     return before;
 }
 
-int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t bytes, double part)
+/* Bytes that come in take the place of those that came one room before. */
+static void fill(struct pto_l2 *l2, double bytes, bool is_write)
+{
+    double share = fmax((double)l2->room * CLOCK / PTO_L2_SHARES, 1);
+    double from = floor(l2->filled / share), to = floor((l2->filled + bytes) / share);
+    uint32_t used = (uint32_t)fmod(from, PTO_L2_SHARES);
+
+    for (int i = 0; i < PTO_L2_SHARES && from < to; i++, from++) {
+        used = (used + 1) % PTO_L2_SHARES;
+        l2->written_back += l2->dirty[used];
+        l2->dirty[used] = 0;
+    }
+    l2->filled += bytes;
+    if (is_write)
+        l2->dirty[used] += bytes;
+}
+
+double pto_l2_written_back(struct pto_l2 *l2)
+{
+    double bytes = l2->written_back;
+
+    l2->written_back = 0;
+    return bytes;
+}
+
+int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t bytes, double part,
+                     bool is_write)
 {
     uint32_t at = now(l2), least = oldest(l2, at);
 
@@ -193,6 +221,6 @@ int64_t pto_l2_touch(struct pto_l2 *l2, const struct pto_gm_window *w, int64_t b
     uint64_t missing = is_even(w, length, rows) ? touch_even_rows(l2, w, length, rows, at, least)
                                                 : touch_odd_rows(l2, w, length, rows, at, least);
     int64_t missed = missing < (uint64_t)bytes / LINE ? (int64_t)missing * LINE : bytes;
-    l2->filled += (double)missed * part;
+    fill(l2, (double)missed * part, is_write);
     return missed;
 }

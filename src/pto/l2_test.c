@@ -12,7 +12,7 @@ static struct pto_gm_window rows(int32_t root, int64_t at, int64_t n, int64_t by
 
 static int64_t touch(struct pto_l2 *l2, struct pto_gm_window w)
 {
-    return pto_l2_touch(l2, &w, w.rows * w.row_bytes, 1);
+    return pto_l2_touch(l2, &w, w.rows * w.row_bytes, 1, false);
 }
 
 TEST(bytes_miss_once_and_are_there_again)
@@ -48,10 +48,26 @@ TEST(what_others_bring_in_takes_no_room)
     struct pto_gm_window w = rows(0, 0, 1, 32 * KIB, 32 * KIB);
 
     pto_l2_start(&l2, 64 * KIB);
-    assert_int_equal(pto_l2_touch(&l2, &w, 32 * KIB, 0.25), 32 * KIB);
+    assert_int_equal(pto_l2_touch(&l2, &w, 32 * KIB, 0.25, false), 32 * KIB);
     assert_true(l2.filled == 8 * KIB);
     pto_l2_start(&l2, 64 * KIB); /* empty again */
-    assert_int_equal(pto_l2_touch(&l2, &w, 32 * KIB, 1), 32 * KIB);
+    assert_int_equal(pto_l2_touch(&l2, &w, 32 * KIB, 1, false), 32 * KIB);
+    pto_l2_free(&l2);
+}
+
+TEST(written_bytes_go_to_memory_when_others_take_their_place)
+{
+    struct pto_l2 l2 = {0};
+    struct pto_gm_window out = rows(1, 0, 1, 32 * KIB, 32 * KIB);
+
+    pto_l2_start(&l2, 64 * KIB);
+    (void)pto_l2_touch(&l2, &out, 32 * KIB, 1, true);
+    (void)touch(&l2, rows(0, 0, 1, 16 * KIB, 16 * KIB));
+    assert_true(pto_l2_written_back(&l2) == 0); /* there is room */
+    for (int i = 1; i < 8; i++)
+        (void)touch(&l2, rows(0, i * 16 * KIB, 1, 16 * KIB, 16 * KIB));
+    assert_true(pto_l2_written_back(&l2) == 32 * KIB); /* once */
+    assert_true(pto_l2_written_back(&l2) == 0);
     pto_l2_free(&l2);
 }
 
@@ -64,7 +80,7 @@ TEST(windows_of_any_size_are_harmless)
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
         for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
             struct pto_gm_window w = rows(-1, sizes[i], sizes[k], sizes[i], sizes[k]);
-            int64_t missed = pto_l2_touch(&l2, &w, 4096, 1);
+            int64_t missed = pto_l2_touch(&l2, &w, 4096, 1, i > k);
             assert_true(missed >= 0 && missed <= 4096);
         }
     pto_l2_free(&l2);
@@ -72,4 +88,5 @@ TEST(windows_of_any_size_are_harmless)
 
 TEST_MAIN("pto/l2", T(bytes_miss_once_and_are_there_again),
           T(the_oldest_leave_when_the_room_is_used_up), T(what_others_bring_in_takes_no_room),
+          T(written_bytes_go_to_memory_when_others_take_their_place),
           T(windows_of_any_size_are_harmless))

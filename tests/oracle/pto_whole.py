@@ -3,7 +3,8 @@
 the other kernels alone would give. Usage: pto_whole.py STRATA SHARED
 
 OTHERS says for each kernel what the constants are that its rows help to fix, from the rows of other kernels or,
-where there are none, as if nothing were known. docs/cost-model.md has the rows behind each."""
+where there are none, from vendor documents or as if nothing were known. docs/cost-model.md has the rows behind
+each."""
 import csv
 import json
 import os
@@ -21,19 +22,19 @@ if folder is None:
     sys.exit(samples.exit_code(False))
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 OTHERS = {
-    "gm_to_ub_stream": {"a2a3.hbm": 870, "hbm.row": 149, "gm.read.vector": 2040, "a2a3.start": 6850,
-                        "a2a3.gm.vec.issue": 0, "a2a3.gm.vec.latency": 197},
-    "add": {"a2a3.hbm": 805, "a2a3.start": 11500, "a2a3.gm.vec.miss_latency": 400, "a2a3.bank": 0},
-    "topk": {},
+    "gm_to_ub_stream": {"a2a3.hbm": 865, "hbm.row": 153, "gm.read.vector": 3027, "start.core": 112,
+                        "a2a3.gm.vec.issue": 15, "a2a3.gm.vec.latency": 197},
+    "add": {"hbm.write": 1.45, "hbm.slack": 400, "start.core": 112, "a2a3.gm.vec.miss_latency": 400,
+            "a2a3.bank": 0},
+    "topk": {"a2a3.sort.block": 48.75},
     "conv2d_forward": {"cube.gap": 7},
-    "gelu": {"a5.hbm": 978},
-    "gm_to_l1_stream": {"a5.hbm": 928, "a5.gm.row.cycles": 4.8, "hbm.row": 140, "a5.gm.read.total": 2784},
-    "matmul_db": {"cube.gap": 9, "a5.mat.left.issue": 34, "a5.mat.right.issue": 34},
-    "mxfp8_matmul": {"a5.gm.row.cycles": 4.8, "a5.gm.read.total": 2710, "a5.gm.write.total": 2304,
-                     "a5.mat.left.issue": 39, "a5.mat.right.issue": 39, "a5.mat.scaling.issue": 39,
-                     "cube.gap": 6},
+    "gelu": {"hbm.write": 1.57},
+    "gm_to_l1_stream": {"a5.hbm": 970, "hbm.row": 140, "a5.gm.read.total": 3400},
+    "matmul_db": {"cube.gap": 9, "a5.mat.left.issue": 34, "a5.mat.right.issue": 34, "start.core": 119},
+    "mxfp8_matmul": {"a5.gm.read.total": 3205, "a5.gm.write.total": 2304, "a5.mat.left.issue": 39,
+                     "a5.mat.right.issue": 39, "a5.mat.scaling.issue": 39, "cube.gap": 6},
     "mxfp4_matmul": {"cube.fp4": 1},
-    "cube_matmul_burst": {"a5.gm.row.cycles": 5.2},
+    "cube_matmul_burst": {"gm.row.cycles": 4.5},
     "cube_matmul_bnbuf": {"a5.gm.mat.miss_latency": 330, "a5.gm.mat.miss_rate": 30.6},
     "flash_attention": {},
 }
@@ -87,5 +88,5 @@ for kernel in sorted(used):
     print("%-20s mean %5.1f %%, by the others' constants %5.1f %%"
           % (kernel, *(100 * statistics.mean(abs(row[3]) for row in x[kernel]) for x in (used, without))))
 bad = summary("constants in use", used, 0.08, 0.20)
-bad |= summary("each kernel left out", without, 0.12, 0.305)  # wanted: 0.12 and 0.30
+bad |= summary("each kernel left out", without, 0.12, 0.30)
 sys.exit(1 if bad else 0)

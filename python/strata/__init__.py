@@ -1,0 +1,210 @@
+"""strata: where accelerator time goes, and why.
+
+    cap = strata.open("prof/rank0")
+    cap.diagnose()                          # the verdict: text in a terminal, the page in a notebook
+    cap.sql("SELECT name, dur FROM kernels")["dur"].sum()
+
+Everything is computed by the C library; this module calls it. Options are those of the command line:
+cap.ops(by="module") is `strata ops --by module`.
+"""
+import os as _os
+
+from . import _lib, _result
+from ._lib import Error, OutOfMemory
+from ._result import Result
+from ._table import Table
+
+__all__ = ["Capture", "Database", "Error", "OutOfMemory", "Result", "Simulation", "Table", "ask", "cluster",
+           "db", "diff", "gpu", "open", "record", "simulate", "version"]
+
+
+def version():
+    """The version of the library."""
+    return _lib.lib.strata_version().decode()
+
+
+class Capture:
+    """A run that was read. It stays in memory for all questions, and any number of threads may ask."""
+
+    def __init__(self, path, format=None):
+        handle = _lib.c_void_p()
+        self.path = _os.fspath(path)
+        status = _lib.lib.strata_open(_os.fsencode(self.path), format.encode() if format else None,
+                                      _lib.byref(handle))
+        self._open = handle.value
+        if status != 0:
+            try:
+                raise _lib.error_of(_lib.lib.strata_capture_opened(self._open), status)
+            finally:
+                self.close()
+
+    def _handle(self):
+        if not self._open:
+            raise ValueError("the capture is closed")
+        return self._open
+
+    def close(self):
+        """Frees it; results that were made stay."""
+        handle, self._open = self._open, None
+        if handle:
+            _lib.lib.strata_close(handle)
+
+    def __del__(self):
+        if getattr(self, "_open", None):
+            self.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def ask(self, *words, **options):
+        """Any command that reads a capture: ask("ops", by="module") is `strata ops --by module`."""
+        return _result.ask([self], [str(w) for w in words] + _lib.words_of(options))
+
+    def diagnose(self, **options):
+        """What limits the run, what that costs and what to do."""
+        return self.ask("diagnose", **options)
+
+    def anomaly(self, **options):
+        """Idle time of each step, and where it comes from."""
+        return self.ask("anomaly", **options)
+
+    def arch(self, **options):
+        """The layers of the model, found in its kernels."""
+        return self.ask("arch", **options)
+
+    def ops(self, **options):
+        """Device and host time by operator, module, shape, family, range or layer (by=...)."""
+        return self.ask("ops", **options)
+
+    def info(self, **options):
+        """What the capture holds."""
+        return self.ask("info", **options)
+
+    def memory(self, **options):
+        """Device memory over time."""
+        return self.ask("memory", **options)
+
+    def convert(self, out, **options):
+        """Writes the capture in another format, by the ending of `out` or to=..."""
+        return self.ask("convert", out=out, **options)
+
+    def sql(self, statement, timeout=0.0):
+        """One SELECT over the tables of `strata query`, as a Table."""
+        handle = _lib.c_void_p()
+        status = _lib.lib.strata_query(self._handle(), statement.encode(), timeout, _lib.byref(handle))
+        answer = _lib.Answer(handle.value)
+        if status != 0:
+            raise _lib.error_of(answer.handle, status)
+        return Table(answer)
+
+    def to_html(self):
+        """A whole HTML page of the capture: verdict, timeline and all views."""
+        return _lib.ask([self], ["report"], _lib.HTML).text()
+
+    def __repr__(self):
+        return "strata.Capture(%r)" % self.path
+
+    def _repr_html_(self):
+        return _result.frame(self.to_html())
+
+
+def open(path, format=None):
+    """Reads a trace, a profile or a folder of ranks; `format` names the input format if it is not to be found."""
+    return Capture(path, format)
+
+
+def ask(*words, **options):
+    """Any command of the program: ask("devices"), ask("pto", "check", "kernel.pto")."""
+    return _result.ask([], [_os.fspath(w) if hasattr(w, "__fspath__") else str(w) for w in words]
+                       + _lib.words_of(options))
+
+
+def diff(a, b, **options):
+    """What changed between two runs: captures or paths."""
+    sides = [side if isinstance(side, Capture) else Capture(side) for side in (a, b)]
+    return _result.ask(sides, ["diff"] + _lib.words_of(options))
+
+
+def cluster(path, **options):
+    """All ranks of a run together: who makes the others wait."""
+    return ask("cluster", path, **options)
+
+
+class Simulation:
+    """A kernel that was run on the model of a core: cycles, us, instructions, bound, is_complete, is_degenerate."""
+
+    def __init__(self, result, busy):
+        self.cycles, self.us, self.instructions = result.cycles, result.us, result.instructions
+        self.is_complete, self.is_degenerate = bool(result.is_complete), bool(result.is_degenerate)
+        self.bound = result.bound.decode()
+        self.busy = busy  # {(core, pipe): cycles}
+
+    def __repr__(self):
+        return "Simulation(cycles=%d, us=%.4g, bound=%r)" % (self.cycles, self.us, self.bound)
+
+
+def simulate(pto_text, args=None, options=None, **params):
+    """Runs a kernel as PTO text. `params` are the values of ${NAME} in it, `args` its arguments by name; `options`
+    are func, target, chip, sync, blocks, cores, max-steps and cost, as of `strata pto sim`."""
+    lib = _lib.lib
+    handle = lib.strata_pto_new()
+    if not handle:
+        raise OutOfMemory("out of memory [memory.none]", "memory.none", _lib.MEMORY)
+
+    def check(status):
+        if status != 0:
+            message = lib.strata_pto_error(handle).decode("utf-8", "replace")
+            code = message.rsplit("[", 1)[-1].rstrip("]") if message.endswith("]") else "usage.call"
+            raise (OutOfMemory if status == _lib.MEMORY else Error)(message, code, status)
+
+    try:
+        text = pto_text.encode()
+        check(lib.strata_pto_text(handle, text, len(text), b"kernel.pto"))
+        for put, values in ((lib.strata_pto_option, options), (lib.strata_pto_set, params), (lib.strata_pto_arg, args)):
+            for name, value in (values or {}).items():
+                check(put(handle, name.encode(), str(value).encode()))
+        result = _lib.PtoResult()
+        check(lib.strata_pto_run(handle, _lib.byref(result)))
+        busy = {(core, pipe): lib.strata_pto_busy(handle, core.encode(), pipe.encode())
+                for core in ("AIC", "AIV0", "AIV1")
+                for pipe in ("SCALAR", "MTE1", "MTE2", "MTE3", "CUBE", "VEC", "FIXP")}
+        return Simulation(result, {at: n for at, n in busy.items() if n})
+    finally:
+        lib.strata_pto_free(handle)
+
+
+class Database:
+    """A database of measured operators, a folder of tables."""
+
+    def __init__(self, path):
+        self.path = _os.fspath(path)
+
+    def query(self, **options):
+        """The latency of an operator or a collective, as `strata db query`: kernel=, op_name=, shapes=, dtypes=,
+        comm=, bytes=. A miss has no latency and gives its reason."""
+        return ask("db", "query", database_path=self.path, **options)
+
+    def sql(self, statement):
+        """One SELECT over its tables, as `strata db sql`."""
+        return ask("db", "sql", self.path, statement)
+
+    def __repr__(self):
+        return "strata.Database(%r)" % self.path
+
+
+def db(path):
+    """Opens a database of measured operators."""
+    if not _os.path.exists(path):
+        raise Error("%s: no such folder [file.missing]" % path, "file.missing", 4)
+    return Database(path)
+
+
+def __getattr__(name):  # what a notebook may never use is imported when it is used
+    if name in ("gpu", "record"):
+        import importlib
+        module = importlib.import_module("." + name, __name__)
+        return module if name == "gpu" else module.record
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))

@@ -1,0 +1,172 @@
+/*
+ * Opened captures, and the program's commands as calls.
+ */
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/fs.h"
+#include "base/pool.h"
+#include "cli/frame.h"
+#include "cli/session.h"
+#include "input/kept.h"
+#include "render/render.h"
+
+/* ---- captures ---- */
+
+struct open_call {
+    struct input_kept *kept;
+    const char *format;
+};
+
+static enum status read_all(struct strata_result *r, struct diag *d, void *ctx)
+{
+    const struct open_call *c = ctx;
+    struct input_options options = input_defaults();
+    struct fleet *fleet;
+
+    (void)r;
+    options.format = c->format;
+    options.pool = pool_new(0);
+    enum status status = input_kept_all(c->kept, &options, d, &fleet);
+    pool_free(options.pool);
+    return status;
+}
+
+int strata_open(const char *path, const char *format, struct strata_capture **out)
+{
+    if (out == NULL)
+        return STRATA_USAGE;
+    *out = NULL;
+    if (path == NULL)
+        return STRATA_USAGE;
+    struct strata_capture *cap = malloc(sizeof(*cap));
+    if (cap == NULL)
+        return STRATA_MEMORY;
+    *cap = (struct strata_capture){.kept = input_kept_new(path)};
+    if (cap->kept == NULL) {
+        free(cap);
+        return STRATA_MEMORY;
+    }
+    api_handle_begin();
+    *out = cap;
+    return api_answer(read_all, &(struct open_call){cap->kept, format}, &cap->opened);
+}
+
+void strata_close(struct strata_capture *cap)
+{
+    if (cap == NULL)
+        return;
+    input_kept_free(cap->kept);
+    strata_result_free(cap->opened);
+    free(cap);
+    api_handle_end();
+}
+
+const char *strata_capture_path(const struct strata_capture *cap)
+{
+    return cap != NULL ? input_kept_path(cap->kept) : "";
+}
+
+const struct strata_result *strata_capture_opened(const struct strata_capture *cap)
+{
+    return cap != NULL ? cap->opened : NULL;
+}
+
+/* ---- commands ---- */
+
+struct ask_call {
+    const struct strata_capture *const *captures;
+    size_t n;
+    const char *const *words;
+    enum strata_form form;
+};
+
+static bool has_word(const char *const *words, const char *word)
+{
+    while (*words != NULL && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* The words with the captures after the name of the command, unless they stand there already. */
+static void add_paths(const struct ask_call *c, struct arena *arena, struct words *out)
+{
+    size_t n = 0;
+    int used;
+
+    (void)arena;
+    while (c->words[n] != NULL)
+        n++;
+    command_find((int)n, c->words, &used);
+    for (int i = 0; i < used; i++)
+        vec_push(out, c->words[i]);
+    for (size_t i = 0; i < c->n; i++) {
+        const char *path = strata_capture_path(c->captures[i]);
+        if (!has_word(c->words, path))
+            vec_push(out, path);
+    }
+    for (size_t i = (size_t)used; i < n; i++)
+        vec_push(out, c->words[i]);
+}
+
+/* An option --chip writes into what was read: then it is read anew. */
+static struct input_kept *const *kept_of(const struct ask_call *c, struct arena *arena)
+{
+    struct input_kept **list = ARENA_ARRAY(arena, struct input_kept *, c->n + 1);
+
+    for (size_t i = 0; i < c->n; i++)
+        list[i] = c->captures[i]->kept;
+    list[c->n] = NULL;
+    return has_word(c->words, "--chip") ? NULL : list;
+}
+
+static int status_of(const struct session *s, int code)
+{
+    if (code <= CODE_NO)
+        return STRATA_OK;
+    if (code == CODE_USAGE)
+        return STRATA_USAGE;
+    if (s->diag.failure != ST_OK)
+        return (int)s->diag.failure;
+    return code == CODE_TOOL ? STRATA_TOOL : STRATA_FORMAT;
+}
+
+static enum status ask(struct strata_result *r, struct diag *d, void *ctx)
+{
+    const struct ask_call *c = ctx;
+    struct session s = {.is_embedded = true};
+    struct words words = {0};
+
+    arena_init(&s.arena);
+    diag_init(&s.diag);
+    out_init(&s.out, -1, false);
+    s.out.to = text_sink(&r->text);
+    s.kept = kept_of(c, &s.arena);
+    s.common.json = c->form == STRATA_AS_JSON || c->form == STRATA_AS_VALUES;
+    s.common.html = c->form == STRATA_AS_HTML ? "-" : NULL;
+    s.as = c->form == STRATA_AS_MARKDOWN ? &renderer_markdown : NULL;
+    add_paths(c, &s.arena, &words);
+    r->code = frame_answer(&s, (int)words.n, words.at);
+    r->status = status_of(&s, r->code);
+    r->schema = s.schema;
+    if (c->form == STRATA_AS_VALUES && r->status == STRATA_OK)
+        api_parse(r);
+    diag_merge(d, &s.diag);
+    vec_free(&words);
+    frame_release(&s);
+    api_end_text(r);
+    return ST_OK;
+}
+
+int strata_ask(const struct strata_capture *const *captures, size_t n, const char *const *words,
+               enum strata_form form, struct strata_result **out)
+{
+    struct ask_call call = {captures, n, words, form};
+
+    if (words == NULL || words[0] == NULL || form < STRATA_AS_VALUES || form > STRATA_AS_HTML)
+        return api_misuse("strata_ask: no words, or an unknown form", out);
+    for (size_t i = 0; i < n; i++)
+        if (captures == NULL || captures[i] == NULL)
+            return api_misuse("strata_ask: a capture is NULL", out);
+    return api_answer(ask, &call, out);
+}
