@@ -19,7 +19,7 @@ static const double imbalance_share = 0.05; /* of a step, in most steps, */
 static const double imbalance_many = 0.02;  /* of many ranks */
 static const double stage_share = 0.15;     /* a stage more than the median one */
 static const double chance = 0.02;
-static const double doubt = 0.2;   /* less likely to be chance: named with low confidence */
+static const double doubt = 0.15;  /* where one rank has all: named with low confidence */
 static const double worth = 0.002; /* of the run: less is not worth a name */
 
 struct blame {
@@ -209,7 +209,7 @@ static void blame_stalls(struct blame *b)
         if (own == 0)
             continue;
         double by_chance = chance_of(own, all, b->m->n);
-        if (own < 2 || by_chance > doubt) {
+        if (own < 2 || by_chance > (own == all ? doubt : chance)) {
             b->c->stalls += own;
             continue;
         }
