@@ -2,7 +2,7 @@
 // caches in pages, for latent and listed keys. Queries of the heads that share keys stand in one tile.
 //
 // DQ and DR are the sizes of the plain and the rotated part of a key, DV of a value; LATENT: values are the
-// plain part of the keys. IS_F16 chooses the type. Sizes are multiples of 64.
+// plain part of the keys. Sizes are multiples of 64.
 #ifndef DQ
 #define DQ 128
 #define DR 0
@@ -11,18 +11,12 @@
 #ifndef LATENT
 #define LATENT 0
 #endif
-#ifdef IS_F16
-typedef f16 elem;
-#define MMA_TYPES "f16.f16"
-#else
-typedef bf16 elem;
-#define MMA_TYPES "bf16.bf16"
-#endif
+typedef half_type elem;
 #ifndef SHARED
 #define SHARED (DV > 256) // all warps take one tile, and a part of the values each
 #endif
 enum {
-    WARPS = 4, ROWS = 16, KEYS = 16, DK = DQ + DR,
+    WARPS = 4, KEYS = 16, DK = DQ + DR,
     STREAMS = SHARED ? 1 : WARPS, LOADERS = SHARED ? 128 : 32,
     STAGES = SHARED ? 3 : 4,
     DV_OWN = SHARED ? DV / WARPS : DV, NV = DV_OWN / 8,
@@ -32,30 +26,8 @@ enum {
 
 typedef attention_of<elem> attention;
 
-__device__ __forceinline__ void ldmatrix(u32 *r, u32 at)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
-}
-__device__ __forceinline__ void ldmatrix_turned(u32 *r, u32 at)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
-}
-__device__ __forceinline__ void mma(float *c, const u32 *a, u32 b0, u32 b1)
-{
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." MMA_TYPES ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-__device__ __forceinline__ u32 pack(float a, float b)
-{
-    elem x, y;
-    put(x, a);
-    put(y, b);
-    return (u32)x.x | (u32)y.x << 16;
-}
 // Where a piece of 16 bytes of a row is: no two of a column of eight rows in one bank.
 __device__ __forceinline__ u32 piece(int row, int chunk, int chunks) { return (u32)(row * chunks + (chunk ^ (row & 7))) * 16; }
-
 
 // Keys from `first` on, at most to `end`, into a stage. A lane finds out where one row is, and tells the
 // others of its warp.
@@ -83,36 +55,6 @@ __device__ __forceinline__ void load_keys(const attention &a, u32 stage, int seq
             copy16(stage + KEYS * K_CHUNKS * 16 + piece(row, c - K_CHUNKS, V_CHUNKS), v + (c - K_CHUNKS) * 8, is_row);
     }
     asm volatile("cp.async.commit_group;");
-}
-
-struct row_place { bool is_there; i64 pos, head; };
-__device__ __forceinline__ row_place place_of(const attention &a, i64 tile, int row, int seq, i64 kv_head)
-{
-    i64 per_pos = a.list ? (a.group + ROWS - 1) / ROWS * ROWS : a.group, r = tile * ROWS + row;
-    row_place p;
-    p.pos = r / per_pos;
-    i64 g = r % per_pos;
-    p.head = kv_head * a.group + g;
-    p.is_there = p.pos < a.q_len[seq] && g < a.group;
-    return p;
-}
-
-// Puts a finished row to the result, joined with an earlier ring.
-__device__ __forceinline__ void finish_row(const attention &a, int seq, const row_place &p, float most, float sum, i64 &at, float &keep, float &join, float &old)
-{
-    float lse = most + __logf(sum);
-    at = (i64)a.q_row[seq] * a.vo.unit + p.pos * a.vo.pos + p.head * a.vo.head;
-    i64 lse_at = (i64)a.q_row[seq] * a.vl.unit + p.pos * a.vl.pos + p.head * a.vl.head;
-    keep = sum > 0 ? 1.f / sum : 0.f;
-    join = 1;
-    old = 0;
-    if (a.is_merging) {
-        float before = a.before_lse[lse_at], top = fmaxf(before, lse), all = top + __logf(__expf(before - top) + __expf(lse - top));
-        old = __expf(before - all);
-        join = __expf(lse - all);
-        lse = all;
-    }
-    if (a.lse) a.lse[lse_at] = lse;
 }
 
 extern "C" __global__ void __launch_bounds__(128) attend(attention a)
@@ -262,8 +204,7 @@ extern "C" __global__ void __launch_bounds__(128) attend(attention a)
         if (!place[h].is_there) continue;
         float natural = most[h] * 0.6931471805599453f; // of exp, not exp2
         if (a.splits > 1) {
-            i64 slot = (((i64)(seq * a.kv_heads + kv_head) * a.tiles + tile) * a.splits + split) * ROWS + (lane >> 2) + h * 8;
-            float *to = a.part + slot * (DV + 2);
+            float *to = part_of<DV>(a, seq, kv_head, tile, split, (lane >> 2) + h * 8);
 #pragma unroll
             for (int i = 0; i < NV; i++)
 #pragma unroll
@@ -289,26 +230,4 @@ extern "C" __global__ void __launch_bounds__(128) attend(attention a)
     }
 }
 
-// The parts of one row, a block each.
-extern "C" __global__ void join_parts(attention a)
-{
-    i64 tile = blockIdx.x / ROWS;
-    int row = blockIdx.x % ROWS, seq = blockIdx.z;
-    row_place p = place_of(a, tile, row, seq, blockIdx.y);
-    if (!p.is_there) return;
-    const float *part = a.part + (((i64)(seq * a.kv_heads + blockIdx.y) * a.tiles + tile) * a.splits * ROWS + row) * (DV + 2);
-    i64 step = (i64)ROWS * (DV + 2);
-    float most = -1e30f, sum = 0;
-    for (int s = 0; s < a.splits; s++) most = fmaxf(most, part[s * step + DV]);
-    for (int s = 0; s < a.splits; s++) sum += part[s * step + DV + 1] * __expf(part[s * step + DV] - most);
-    i64 at;
-    float keep, join, old;
-    finish_row(a, seq, p, most, sum, at, keep, join, old);
-    for (int d = threadIdx.x; d < DV; d += blockDim.x) {
-        float v = 0;
-        for (int s = 0; s < a.splits; s++) v += part[s * step + d] * __expf(part[s * step + DV] - most);
-        v *= keep * join;
-        if (a.is_merging) v += old * to_f(a.before[at + d]);
-        put(a.out[at + d], v);
-    }
-}
+extern "C" __global__ void join_parts(attention a) { join_row<DV>(a); }

@@ -1,29 +1,15 @@
 // Attention over many queries: the matrix units of sm_90 on tiles of 128 queries and 128 keys, in heads of
-// 128. Two groups of warps take 64 queries each; keys and values are copied while the tile before is computed.
-#ifdef IS_F16
-typedef f16 elem;
-#define MMA_TYPES "f16.f16"
-#else
-typedef bf16 elem;
-#define MMA_TYPES "bf16.bf16"
-#endif
-enum { D = 128, BM = 128, BN = 128, HALF = BN * 128, TILE = 2 * HALF, STAGES = 2 }; // bytes of half a tile, of a tile
-
+// 128. One warp has keys and values brought, two groups of four warps take 64 queries each. A group gives its
+// products to the matrix units in turn with the other, and weighs its scores while they multiply.
+typedef half_type elem;
 typedef attention_of<elem> attention;
+#ifndef TURNS
+#define TURNS 1
+#endif
+enum { D = 128, BM = 128, BN = 128, HALF = BN * 128, TILE = 2 * HALF, STAGES = 2, GROUP = 128 }; // bytes of half a tile, of a tile
 
-// Rows of 64 elements, 128 bytes, in pieces of 16 that are swapped by row; the second half of a head follows.
-__device__ __forceinline__ u32 piece(int row, int chunk) { return (u32)((chunk >> 3) * HALF + row * 128 + ((chunk & 7) ^ (row & 7)) * 16); }
-
-__device__ __forceinline__ void load_tile(const attention &a, const elem *from, const view &v, u32 to, int seq, i64 head, i64 first, i64 end)
-{
-    int chunk = threadIdx.x & 15;
-#pragma unroll
-    for (int r = 0; r < BN / 16; r++) {
-        int row = r * 16 + (threadIdx.x >> 4);
-        bool is_there = first + row < end;
-        copy16(to + piece(row, chunk), from + key_at(a, v, seq, head, is_there ? first + row : 0) + chunk * 8, is_there);
-    }
-}
+// Barriers after the tiles: of the queries; of keys and values that are there, and that are no longer needed.
+enum { AT_Q = 0, AT_K = 8, AT_K_FREE = AT_K + 8 * STAGES, AT_V = AT_K_FREE + 8 * STAGES, AT_V_FREE = AT_V + 8 * STAGES };
 
 // A tile in shared memory for the matrix units: rows of 128 bytes, swizzled.
 __device__ __forceinline__ u64 describe(u32 at, u32 leading, u32 stride)
@@ -33,7 +19,12 @@ __device__ __forceinline__ u64 describe(u32 at, u32 leading, u32 stride)
 __device__ __forceinline__ void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int N> __device__ __forceinline__ void wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory"); }
-
+// Nothing is read before, or written after, this place.
+__device__ __forceinline__ void settle(float (&c)[64])
+{
+#pragma unroll
+    for (int i = 0; i < 64; i++) asm volatile("" : "+f"(c[i])::"memory");
+}
 // c (64 x 128) = a * b^T, or added to it.
 __device__ __forceinline__ void mma_scores(float (&c)[64], u64 a, u64 b, int is_adding)
 {
@@ -49,126 +40,207 @@ __device__ __forceinline__ void mma_values(float (&c)[64], const u32 *a, u64 b)
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]), "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]), "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]), "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
-__device__ __forceinline__ u32 pack(float a, float b)
+
+__device__ __forceinline__ void scores(float (&s)[64], u32 queries, u32 keys)
 {
-    u32 r;
-#ifdef IS_F16
-    asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(r) : "f"(a), "f"(b));
-#else
-    asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(r) : "f"(a), "f"(b));
-#endif
-    return r;
+#pragma unroll
+    for (int k = 0; k < D / 16; k++) {
+        u32 at = (k >> 2) * HALF + (k & 3) * 32;
+        mma_scores(s, describe(queries + at, 16, 1024), describe(keys + at, 16, 1024), k > 0);
+    }
+    commit();
+}
+__device__ __forceinline__ void mix(float (&o)[64], const u32 (&p)[32], u32 values)
+{
+#pragma unroll
+    for (int i = 0; i < BN / 16; i++) mma_values(o, p + i * 4, describe(values + i * 2048, HALF, 1024));
+    commit();
 }
 
-extern "C" __global__ void __launch_bounds__(256, 1) flash(attention a)
+struct running { float most[2], sum[2], shrink[2]; };
+// Scores become weights. `seen` keys of the tile, counted from the first of this thread, are seen by its rows.
+template <bool IS_CUT> __device__ __forceinline__ void weigh(float (&s)[64], running &r, float scale, int seen0, int seen1)
 {
-    extern __shared__ __align__(1024) u8 memory[];
-    // The longest tiles first.
-    i64 tile = gridDim.x - 1 - blockIdx.x, head = blockIdx.y, kv_head = head / a.group;
-    int seq = blockIdx.z, group = threadIdx.x >> 7, lane = threadIdx.x & 31, warp = (threadIdx.x >> 5) & 3;
-    i64 q_len = a.q_len[seq], kv_len = a.kv_len[seq], q0 = tile * BM;
-    if (q0 >= q_len) return;
-    i64 last = q0 + BM < q_len ? q0 + BM : q_len;
-    i64 end = a.is_causal ? kv_len - q_len + last : kv_len;
-    end = end < 0 ? 0 : end;
-    u32 base = (smem_of(memory) + 1023) & ~1023u, keys = base + TILE, values = keys + STAGES * TILE;
-    const elem *q = a.q + (i64)a.q_row[seq] * a.vq.unit + head * a.vq.head;
-    for (int r = 0; r < BM / 16; r++) {
-        int row = r * 16 + (threadIdx.x >> 4), chunk = threadIdx.x & 15;
-        bool is_there = q0 + row < q_len;
-        copy16(base + piece(row, chunk), q + (is_there ? (q0 + row) * a.vq.pos : 0) + chunk * 8, is_there);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        int seen = h == 0 ? seen0 : seen1;
+        float m = r.most[h];
+#pragma unroll
+        for (int i = 0; i < 64; i += 4)
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                float &v = s[i + h * 2 + e];
+                if (IS_CUT && i * 2 + e >= seen) v = -1e30f;
+                m = fmaxf(m, v);
+            }
+        m = fmaxf(m, __shfl_xor_sync(FULL, m, 1));
+        m = fmaxf(m, __shfl_xor_sync(FULL, m, 2));
+        float low = IS_CUT && m <= -1e30f ? 0.f : m * scale, part = 0;
+        r.shrink[h] = exp2f((r.most[h] - m) * scale);
+        r.most[h] = m;
+#pragma unroll
+        for (int i = 0; i < 64; i += 4)
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                float &v = s[i + h * 2 + e];
+                v = exp2_fast(fmaf(v, scale, -low));
+                part += v;
+            }
+        r.sum[h] = r.sum[h] * r.shrink[h] + part;
     }
-    load_tile(a, a.k, a.vk, keys, seq, kv_head, 0, end);
-    asm volatile("cp.async.commit_group;");
-    load_tile(a, a.v, a.vv, values, seq, kv_head, 0, end);
-    asm volatile("cp.async.commit_group;");
-    float o[64], most[2] = {-1e30f, -1e30f}, sum[2] = {0, 0};
+}
+__device__ __forceinline__ void pack_all(u32 (&p)[32], const float (&s)[64])
+{
+#pragma unroll
+    for (int i = 0; i < 32; i++) p[i] = pack(s[i * 2], s[i * 2 + 1]);
+}
+__device__ __forceinline__ void turn_wait(int group)
+{
+    if (TURNS) asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
+}
+__device__ __forceinline__ void turn_give(int group)
+{
+    if (TURNS) asm volatile("bar.arrive %0, 256;" ::"r"(2 - group) : "memory");
+}
+
+// What a block works on. Tiles of keys go from the last to the first: the cut ones come first.
+struct job {
+    int seq, head, kv_head, q0, q_len, kv_len, tiles, whole; // `whole` tiles are seen by every query
+    u32 queries, keys, values, barriers;
+};
+
+__device__ __forceinline__ void produce(const attention &a, const tile_map &mq, const tile_map &mk, const tile_map &mv, const job &j)
+{
+    bool is_flat = a.vq.unit == a.vq.pos;
+    int row = a.q_row[j.seq];
+    barrier_expect(j.barriers + AT_Q, TILE);
+    tile_rows<D>(j.queries, HALF, mq, j.barriers + AT_Q, is_flat ? row + j.q0 : j.q0, j.head, is_flat ? 0 : row);
+    for (int i = 0; i < j.tiles; i++) {
+        u32 stage = i % STAGES, parity = (i / STAGES & 1) ^ 1;
+        int first = (j.tiles - 1 - i) * BN;
+        barrier_wait(j.barriers + AT_K_FREE + stage * 8, parity);
+        barrier_expect(j.barriers + AT_K + stage * 8, TILE);
+        tile_keys<D, BN>(a, a.vk, mk, j.keys + stage * TILE, j.barriers + AT_K + stage * 8, j.seq, j.kv_head, first, j.kv_len);
+        barrier_wait(j.barriers + AT_V_FREE + stage * 8, parity);
+        barrier_expect(j.barriers + AT_V + stage * 8, TILE);
+        tile_keys<D, BN>(a, a.vv, mv, j.values + stage * TILE, j.barriers + AT_V + stage * 8, j.seq, j.kv_head, first, j.kv_len);
+    }
+}
+
+// Tile `i`: its scores, and the values of the tile before, at once.
+template <bool IS_CUT> __device__ __forceinline__ void advance(const job &j, int i, int group, u32 own, float (&o)[64], float (&s)[64], u32 (&p)[32], running &r, float scale, int seen0, int seen1)
+{
+    u32 stage = i % STAGES, before = (i - 1) % STAGES;
+    int first = (j.tiles - 1 - i) * BN;
+    bool is_telling = (threadIdx.x & 31) == 0;
+    barrier_wait(j.barriers + AT_K + stage * 8, i / STAGES & 1);
+    turn_wait(group);
+    settle(s);
+    settle(o);
+    fence();
+    scores(s, own, j.keys + stage * TILE);
+    barrier_wait(j.barriers + AT_V + before * 8, (i - 1) / STAGES & 1);
+    fence();
+    mix(o, p, j.values + before * TILE);
+    turn_give(group);
+    wait<1>();
+    settle(s);
+    if (is_telling) barrier_arrive(j.barriers + AT_K_FREE + stage * 8);
+    weigh<IS_CUT>(s, r, scale, seen0 - first, seen1 - first);
+    wait<0>();
+    settle(o);
+    if (is_telling) barrier_arrive(j.barriers + AT_V_FREE + before * 8);
+#pragma unroll
+    for (int e = 0; e < 64; e++) o[e] *= r.shrink[e >> 1 & 1];
+    pack_all(p, s);
+}
+
+__device__ __forceinline__ void consume(const attention &a, const job &j, int group)
+{
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5 & 3, row0 = j.q0 + group * 64 + warp * 16 + (lane >> 2);
+    float o[64], s[64], scale = a.scale * 1.4426950408889634f;
+    running r = {{-1e30f, -1e30f}, {0, 0}, {1, 1}};
+    u32 p[32], own = j.queries + group * 64 * 128;
+    int seen0 = a.is_causal ? j.kv_len - j.q_len + row0 + 1 : j.kv_len, seen1 = a.is_causal ? seen0 + 8 : seen0;
+    seen0 = (seen0 < j.kv_len ? seen0 : j.kv_len) - (lane & 3) * 2; // counted from this thread's first column
+    seen1 = (seen1 < j.kv_len ? seen1 : j.kv_len) - (lane & 3) * 2;
 #pragma unroll
     for (int i = 0; i < 64; i++) o[i] = 0;
-    i64 row0 = q0 + group * 64 + warp * 16 + (lane >> 2);
-    float scale = a.scale * 1.4426950408889634f;
-    int tiles = (int)((end + BN - 1) / BN);
-    // Keys from here on are not seen by every query of the tile.
-    i64 whole = a.is_causal ? kv_len - q_len + q0 + 1 : kv_len;
-    for (int j = 0; j < tiles; j++) {
-        int stage = j & 1;
-        asm volatile("cp.async.wait_group 1;"); // the keys; the values may still come
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        __syncthreads();
-        i64 next = (i64)(j + 1) * BN;
-        load_tile(a, a.k, a.vk, keys + (stage ^ 1) * TILE, seq, kv_head, next, end);
-        asm volatile("cp.async.commit_group;");
-        float s[64];
+    if (j.tiles > 0) {
+        if (group == 1 && j.tiles > 1) turn_give(1);
+        barrier_wait(j.barriers + AT_Q, 0);
+        barrier_wait(j.barriers + AT_K, 0);
+        settle(s);
         fence();
-#pragma unroll
-        for (int k = 0; k < D / 16; k++) {
-            u32 at = (k >> 2) * HALF + (k & 3) * 32;
-            mma_scores(s, describe(base + group * 64 * 128 + at, 16, 1024), describe(keys + stage * TILE + at, 16, 1024), k > 0);
-        }
-        commit();
+        scores(s, own, j.keys);
         wait<0>();
-        bool is_cut = (i64)(j + 1) * BN > whole || (i64)(j + 1) * BN > end;
-        if (is_cut) {
-#pragma unroll
-            for (int i = 0; i < 64; i++) {
-                i64 pos = (i64)j * BN + (i >> 2) * 8 + (lane & 3) * 2 + (i & 1), row = row0 + ((i >> 1) & 1) * 8;
-                if (pos >= end || (a.is_causal && pos > kv_len - q_len + row)) s[i] = -1e30f;
-            }
-        }
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            float m = most[h];
-#pragma unroll
-            for (int i = 0; i < 64; i += 4) m = fmaxf(m, fmaxf(s[i + h * 2], s[i + h * 2 + 1]));
-            m = fmaxf(m, __shfl_xor_sync(FULL, m, 1));
-            m = fmaxf(m, __shfl_xor_sync(FULL, m, 2));
-            float shrink = exp2f((most[h] - m) * scale), part = 0, low = m <= -1e30f ? 0.f : m * scale;
-            most[h] = m;
-#pragma unroll
-            for (int i = 0; i < 64; i += 4)
-#pragma unroll
-                for (int e = 0; e < 2; e++) {
-                    float &v = s[i + h * 2 + e];
-                    v = exp2f(fmaf(v, scale, -low));
-                    part += v;
-                }
-            sum[h] = sum[h] * shrink + part;
-#pragma unroll
-            for (int i = 0; i < 64; i += 4) {
-                o[i + h * 2] *= shrink;
-                o[i + h * 2 + 1] *= shrink;
-            }
-        }
-        u32 p[32];
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            p[i * 4] = pack(s[i * 8], s[i * 8 + 1]);
-            p[i * 4 + 1] = pack(s[i * 8 + 2], s[i * 8 + 3]);
-            p[i * 4 + 2] = pack(s[i * 8 + 4], s[i * 8 + 5]);
-            p[i * 4 + 3] = pack(s[i * 8 + 6], s[i * 8 + 7]);
-        }
-        asm volatile("cp.async.wait_group 1;"); // the values; the next keys may still come
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        __syncthreads();
-        load_tile(a, a.v, a.vv, values + (stage ^ 1) * TILE, seq, kv_head, next, end);
-        asm volatile("cp.async.commit_group;");
+        settle(s);
+        if (lane == 0) barrier_arrive(j.barriers + AT_K_FREE);
+        int first = (j.tiles - 1) * BN;
+        weigh<true>(s, r, scale, seen0 - first, seen1 - first);
+        pack_all(p, s);
+        int i = 1;
+        for (; i < j.tiles - j.whole; i++) advance<true>(j, i, group, own, o, s, p, r, scale, seen0, seen1);
+        for (; i < j.tiles; i++) advance<false>(j, i, group, own, o, s, p, r, scale, seen0, seen1);
+        u32 stage = (j.tiles - 1) % STAGES;
+        barrier_wait(j.barriers + AT_V + stage * 8, (j.tiles - 1) / STAGES & 1);
+        settle(o);
         fence();
-#pragma unroll
-        for (int i = 0; i < 8; i++) mma_values(o, p + i * 4, describe(values + stage * TILE + i * 2048, HALF, 1024));
-        commit();
+        mix(o, p, j.values + stage * TILE);
         wait<0>();
+        settle(o);
     }
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        sum[h] += __shfl_xor_sync(FULL, sum[h], 1);
-        sum[h] += __shfl_xor_sync(FULL, sum[h], 2);
-        i64 row = row0 + h * 8;
-        if (row >= q_len) continue;
-        elem *to = a.out + (i64)a.q_row[seq] * a.vo.unit + row * a.vo.pos + head * a.vo.head + (lane & 3) * 2;
-        float keep = sum[h] > 0 ? 1.f / sum[h] : 0.f;
+        float sum = r.sum[h];
+        sum += __shfl_xor_sync(FULL, sum, 1);
+        sum += __shfl_xor_sync(FULL, sum, 2);
+        i64 row = row0 + h * 8, unit = a.q_row[j.seq];
+        if (row >= j.q_len) continue;
+        elem *to = a.out + unit * a.vo.unit + row * a.vo.pos + j.head * a.vo.head + (lane & 3) * 2;
+        float keep = sum > 0 ? 1.f / sum : 0.f;
 #pragma unroll
         for (int i = 0; i < 16; i++) *(u32 *)(to + i * 8) = pack(o[i * 4 + h * 2] * keep, o[i * 4 + h * 2 + 1] * keep);
         if (a.lse && (lane & 3) == 0)
-            a.lse[(i64)a.q_row[seq] * a.vl.unit + row * a.vl.pos + head * a.vl.head] = most[h] * a.scale + __logf(sum[h]);
+            a.lse[unit * a.vl.unit + row * a.vl.pos + j.head * a.vl.head] = r.most[h] * a.scale + __logf(sum);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(3 * GROUP, 1) flash(const __grid_constant__ attention a, const __grid_constant__ tile_map mq, const __grid_constant__ tile_map mk, const __grid_constant__ tile_map mv)
+{
+    extern __shared__ __align__(1024) u8 memory[];
+    int group = threadIdx.x / GROUP;
+    job j;
+    j.seq = blockIdx.x / (u32)a.heads;
+    j.head = blockIdx.x % (u32)a.heads;
+    j.kv_head = j.head / (u32)a.group;
+    j.q_len = a.q_len[j.seq];
+    j.kv_len = a.kv_len[j.seq];
+    j.q0 = (gridDim.y - 1 - blockIdx.y) * BM; // the longest first
+    if (j.q0 >= j.q_len) return;
+    int last = j.q0 + BM < j.q_len ? j.q0 + BM : j.q_len, all = a.is_causal ? j.kv_len - j.q_len : j.kv_len;
+    int end = a.is_causal ? all + last : all, whole = a.is_causal ? all + j.q0 + 1 : all;
+    j.tiles = end > 0 ? (end + BN - 1) / BN : 0;
+    j.whole = whole > 0 ? (whole < j.kv_len ? whole : j.kv_len) / BN : 0;
+    j.queries = (smem_of(memory) + 1023) & ~1023u;
+    j.keys = j.queries + TILE;
+    j.values = j.keys + STAGES * TILE;
+    j.barriers = j.values + STAGES * TILE;
+    if (threadIdx.x == 0) {
+        barrier_new(j.barriers + AT_Q, 1);
+        for (int i = 0; i < STAGES; i++) {
+            barrier_new(j.barriers + AT_K + i * 8, 1);
+            barrier_new(j.barriers + AT_V + i * 8, 1);
+            barrier_new(j.barriers + AT_K_FREE + i * 8, 8); // warps
+            barrier_new(j.barriers + AT_V_FREE + i * 8, 8);
+        }
+    }
+    barriers_ready();
+    if (group == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (threadIdx.x == 0 && j.tiles > 0) produce(a, mq, mk, mv, j);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        consume(a, j, group - 1);
     }
 }

@@ -101,17 +101,29 @@ extern "C" __global__ void part_of(const TI *x, TI *o, shape s, i64 rows, int is
 }
 
 // Rows by number: from the places of a list, or to them. TB is the type of the list.
+__device__ __forceinline__ void move_row(const u8 *from, u8 *to, i64 bytes)
+{
+    i64 done = 0;
+    if (((u64)from | (u64)to | (u64)bytes) % 16 == 0) {
+        for (i64 k = threadIdx.x * 16; k < bytes; k += blockDim.x * 16) *(uint4 *)(to + k) = *(const uint4 *)(from + k);
+        done = bytes;
+    }
+    for (i64 k = done + threadIdx.x; k < bytes; k += blockDim.x) to[k] = from[k];
+}
+
 extern "C" __global__ void rows_by(const u8 *x, u8 *o, const TB *list, i64 n, i64 bytes, int is_scatter, i64 share)
 {
     for (i64 i = blockIdx.x; i < n; i += gridDim.x) {
         i64 place = to_i(list[i]), own = i / share;
-        const u8 *from = x + (is_scatter ? own : place) * bytes;
-        u8 *to = o + (is_scatter ? place : i) * bytes;
-        i64 done = 0;
-        if (((u64)from | (u64)to | (u64)bytes) % 16 == 0) {
-            for (i64 k = threadIdx.x * 16; k < bytes; k += blockDim.x * 16) *(uint4 *)(to + k) = *(const uint4 *)(from + k);
-            done = bytes;
-        }
-        for (i64 k = done + threadIdx.x; k < bytes; k += blockDim.x) to[k] = from[k];
+        move_row(x + (is_scatter ? own : place) * bytes, o + (is_scatter ? place : i) * bytes, bytes);
     }
+}
+
+// Keys and values to their places in both caches.
+extern "C" __global__ void cache_rows(const u8 *key, const u8 *value, u8 *keys, u8 *values, const TB *list, i64 n, i64 key_bytes, i64 value_bytes)
+{
+    const u8 *x = blockIdx.y == 0 ? key : value;
+    u8 *o = blockIdx.y == 0 ? keys : values;
+    i64 bytes = blockIdx.y == 0 ? key_bytes : value_bytes;
+    for (i64 i = blockIdx.x; i < n; i += gridDim.x) move_row(x + i * bytes, o + to_i(list[i]) * bytes, bytes);
 }

@@ -8,23 +8,33 @@ extern "C" __global__ void rms_norm(const TI *x, const TI *x2, const TB *gamma, 
     i64 row = blockIdx.x;
     const TI *a = x + row * n, *b = x2 ? x2 + row * n : 0;
     bool is_wide = n % N == 0 && n <= (i64)blockDim.x * N * KEEP && sizeof(TO) == sizeof(TI) && sizeof(TB) == sizeof(TI);
-    vec<TI> keep[KEEP];
+    vec<TI> keep[KEEP], other[KEEP];
+    vec<TB> g[KEEP];
     float squares = 0;
     if (is_wide) {
+        // All loads first: they are on their way together.
 #pragma unroll
         for (int k = 0; k < KEEP; k++) {
             i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
-            if (i >= n) break;
-            keep[k] = load(a + i);
-            vec<TI> other;
-            if (b) other = load(b + i);
+            keep[k].all = other[k].all = g[k].all = make_uint4(0, 0, 0, 0);
+            if (i < n) keep[k] = load(a + i);
+            if (b && i < n) other[k] = load(b + i);
+        }
+#pragma unroll
+        for (int k = 0; k < KEEP; k++) {
+            i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
+            if (i < n) g[k] = load(gamma + i);
+        }
+#pragma unroll
+        for (int k = 0; k < KEEP; k++) {
+            i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
 #pragma unroll
             for (int e = 0; e < N; e++) {
-                float v = to_f(keep[k].at[e]) + (b ? to_f(other.at[e]) : 0.f);
+                float v = to_f(keep[k].at[e]) + (b ? to_f(other[k].at[e]) : 0.f);
                 squares += v * v; // of the sum as it is, not as it is stored
                 put(keep[k].at[e], v);
             }
-            if (b) *(uint4 *)(sum + row * n + i) = keep[k].all;
+            if (b && i < n) *(uint4 *)(sum + row * n + i) = keep[k].all;
         }
     } else {
         for (i64 i = threadIdx.x; i < n; i += blockDim.x) {
@@ -40,12 +50,12 @@ extern "C" __global__ void rms_norm(const TI *x, const TI *x2, const TB *gamma, 
         for (int k = 0; k < KEEP; k++) {
             i64 i = ((i64)k * blockDim.x + threadIdx.x) * N;
             if (i >= n) break;
-            vec<TB> g = load(gamma + i), add;
+            vec<TB> add;
             if (beta) add = load(beta + i);
             vec<TO> out;
 #pragma unroll
             for (int e = 0; e < N; e++)
-                put(out.at[e], to_f(keep[k].at[e]) * r * to_f(g.at[e]) + (beta ? to_f(add.at[e]) : 0.f));
+                put(out.at[e], to_f(keep[k].at[e]) * r * to_f(g[k].at[e]) + (beta ? to_f(add.at[e]) : 0.f));
             *(uint4 *)(y + row * n + i) = out.all;
         }
         return;
@@ -167,13 +177,52 @@ extern "C" __global__ void kv_cache(const TI *kv, const TI *gamma, const TI *cos
     }
 }
 
-// A warp for each head of a token, and the values copied.
+template <class A, class B> struct same_type { enum { IS = 0 }; };
+template <class A> struct same_type<A, A> { enum { IS = 1 }; };
+
+// Heads of 128 that are rotated whole, in 16 bits: 16 threads have one head, each eight of its elements.
+__device__ __forceinline__ void rotate_head(const TI *from, const TI *w, const TI *turn, TO *to, int part, bool is_there, float eps)
+{
+    enum { EACH = sizeof(TI) == 2 ? 8 : 1 };
+    vec<TI> x = load(from + part * 8), weight = load(w + part * 8), cosine = load(turn + (part & 7) * 8), sine = load(turn + 64 + (part & 7) * 8);
+    float own[EACH], squares = 0;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        own[e] = to_f(x.at[e]);
+        squares += own[e] * own[e];
+    }
+#pragma unroll
+    for (int d = 8; d > 0; d >>= 1) squares += __shfl_xor_sync(FULL, squares, d);
+    float r = rsqrtf(squares / 128.f + eps);
+    vec<TO> out;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        own[e] *= r * to_f(weight.at[e]);
+        float other = __shfl_xor_sync(FULL, own[e], 8) * to_f(sine.at[e]);
+        put(out.at[e], own[e] * to_f(cosine.at[e]) + (part < 8 ? -other : other));
+    }
+    if (is_there) *(uint4 *)(to + part * 8) = out.all;
+}
+
+// A warp for each head of a token, or for two, and the values copied.
 extern "C" __global__ void split_qkv(const TI *x, const TI *cache, const i64 *positions, const TI *wq, const TI *wk, TO *q, TO *k, TO *v, i64 nq, i64 nk, i64 head, i64 rotary, float eps)
 {
     i64 row = blockIdx.x, width = nq + 2 * nk, half = rotary / 2;
     const TI *a = x + row * width, *turn = cache + positions[row] * rotary;
     int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
-    for (i64 h = warp; h < (nq + nk) / head; h += warps) {
+    i64 heads = (nq + nk) / head;
+    if (sizeof(TI) == 2 && same_type<TI, TO>::IS && head == 128 && rotary == 128) {
+        for (i64 first = warp * 2; first < heads; first += warps * 2) {
+            i64 own = first + (lane >> 4), h = own < heads ? own : heads - 1;
+            bool is_q = h * head < nq;
+            rotate_head(a + h * head, is_q ? wq : wk, turn, is_q ? q + row * nq + h * head : k + row * nk + h * head - nq, lane & 15, own < heads, eps);
+        }
+        const uint4 *from = (const uint4 *)(a + nq + nk);
+        uint4 *to = (uint4 *)(v + row * nk);
+        for (i64 i = threadIdx.x; i < nk / 8; i += blockDim.x) to[i] = from[i];
+        return;
+    }
+    for (i64 h = warp; h < heads; h += warps) {
         const TI *from = a + h * head;
         bool is_q = h * head < nq;
         const TI *w = is_q ? wq : wk;

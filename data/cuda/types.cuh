@@ -102,32 +102,4 @@ template <bool IS_MAX> __device__ __forceinline__ float block_reduce(float v)
     return IS_MAX ? warp_max(v) : warp_sum(v);
 }
 __device__ __forceinline__ float sigmoid(float v) { return 1.f / (1.f + __expf(-v)); }
-
-// 16 bytes into shared memory, zeros where nothing is there; they arrive later.
-__device__ __forceinline__ u32 smem_of(const void *p) { return (u32)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void copy16(u32 to, const void *from, bool is_there)
-{
-    int n = is_there ? 16 : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(n));
-}
-
-// What the kernels of attention get: how far apart units, positions and heads stand, and the operands.
-struct view { i64 unit, pos, head; };
-template <typename elem> struct attention_of {
-    const elem *q, *k, *v, *qr, *kr, *before;
-    elem *out;
-    float *lse, *part;
-    const float *before_lse;
-    const int *table, *list, *q_row, *q_len, *kv_row, *kv_len;
-    view vq, vqr, vk, vkr, vv, vo, vl;
-    i64 heads, kv_heads, group, block, width, top_k, tiles;
-    float scale;
-    int is_causal, splits, is_merging;
-};
-// Where the key at a position stands: in a row of its own, or in a page of a table.
-template <typename elem> __device__ __forceinline__ i64 key_at(const attention_of<elem> &a, const view &v, int seq, i64 head, i64 pos)
-{
-    if (a.block == 0) return (i64)a.kv_row[seq] * v.unit + pos * v.pos + head * v.head;
-    u32 in = (u32)pos / (u32)a.block; // 64-bit division takes a hundred instructions
-    return (i64)a.table[seq * a.width + in] * v.unit + (i64)((u32)pos - in * (u32)a.block) * v.pos + head * v.head;
-}
+__device__ __forceinline__ float exp2_fast(float v) { float r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }

@@ -3,6 +3,7 @@
  */
 #include "base/num.h"
 #include "cli/opt_db.h"
+#include "driver/device_links.h"
 #include "flow/flow_comm_bench.h"
 #include "report/report.h"
 
@@ -12,12 +13,17 @@ struct args {
     struct words ops, devices, tiers, grid, bytes;
     const char *output_dir, *output_csv, *dtype, *device;
     double limit_s;
+    int backend;
     bool does_run;
 };
 
 static const struct args defaults = {.dtype = "torch.bfloat16", .limit_s = 1};
 
+static const char *const backends[] = {"mpi", "nccl", "hccl", NULL};
+
 static const struct opt options[] = {
+    OPT_CHOICE(0, "backend", backends, struct args, backend,
+               "host memory over MPI, GPUs or NPUs (default: mpi)"),
     OPT_LIST(0, "ops", "LIST", struct args, ops,
              "collectives, by commas, or all (default: the first four)"),
     OPT_LIST(0, "num-devices", "LIST", struct args, devices,
@@ -126,6 +132,8 @@ static int read_lists(struct session *s, const struct args *args, struct lists *
 static int read_job(struct session *s, const struct args *args, struct lists *l,
                     struct comm_bench_job *job, struct comm_bench *b)
 {
+    static const struct device_links *const links[] = {NULL, &device_links_nccl,
+                                                       &device_links_hccl};
     static const int64_t usual[] = {48, 8, 2};
     static const enum mpi_elem elems[] = {MPI_ELEM_I8, MPI_ELEM_F16, MPI_ELEM_BF16, MPI_ELEM_F32};
     size_t which = 0;
@@ -144,6 +152,7 @@ static int read_job(struct session *s, const struct args *args, struct lists *l,
     if (job->plan.n_bytes == 0)
         job->plan.n_bytes = comm_bench_sizes(1024, 536870912, l->bytes, VALUES_MOST);
     job->elem = elems[which];
+    job->links = links[args->backend];
     job->limit_s = args->limit_s;
     job->output_dir = args->output_csv != NULL ? NULL : args->output_dir;
     job->output_csv = args->output_csv;
@@ -231,10 +240,11 @@ const struct command command_comm_bench = {
     .usage = "[OPTIONS]",
     .details =
         "Started by mpirun (or srun), measures collectives between the ranks on buffers in host "
-        "memory: all_reduce, all_gather, reduce_scatter, all_to_all and, with --ops all, broadcast "
+        "memory, or with --backend nccl and hccl between a GPU or NPU of each rank: all_reduce, "
+        "all_gather, reduce_scatter, all_to_all and, with --ops all, broadcast "
         "and send_recv (half of a round trip). Each row is the median of up to 100 calls, 3 at "
-        "least, each as long as its slowest rank takes; up to 20 calls come before to warm up. "
-        "--time-limit bounds the calls of large messages.\n"
+        "least, each as long as its slowest rank takes, in five rounds over all sizes; up to 20 "
+        "calls come before to warm up. --time-limit bounds the calls of large messages.\n"
         "\n"
         "Rows are appended to hcom_allReduce_.csv and so on in --output-dir. A message whose "
         "buffers would take more than half of the free memory is skipped with a warning. A line "

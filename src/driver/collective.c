@@ -1,11 +1,12 @@
 /*
- * Timed collectives over MPI. See collective.h.
+ * Timed collectives. See collective.h.
  */
 #include "driver/collective.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "driver/device_links.h"
 
 enum { WARM_MOST = 20, TIMED_MOST = 100, TIMED_LEAST = 3 };
 
@@ -58,16 +59,39 @@ static enum status check(const struct coll_group *g, int rc, const char *what, s
                      g->job->calls->error(rc));
 }
 
-enum status coll_group_open(struct coll_group *g, const struct mpi *job, int n, bool *is_member,
+static enum status check_links(const struct coll_group *g, const char *problem, struct diag *d)
+{
+    if (problem == NULL)
+        return ST_OK;
+    return diag_fail(d, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", g->links->name,
+                     problem);
+}
+
+/* Rank 0 tells the others where to meet. */
+static enum status join_devices(struct coll_group *g, struct diag *d)
+{
+    char id[LINKS_ID_BYTES] = {0};
+
+    if (g->job->rank == 0)
+        TRY(check_links(g, g->links->id(g->device, id), d));
+    TRY(check(g, g->job->calls->broadcast(g->mpi, id, sizeof(id), 0), "MPI_Bcast", d));
+    return check_links(g, g->links->join(g->device, id, g->job->rank, g->size), d);
+}
+
+enum status coll_group_open(struct coll_group *g, const struct mpi *job,
+                            const struct device_links *links, void *device, int n, bool *is_member,
                             struct diag *d)
 {
-    *g = (struct coll_group){.job = job, .size = n};
+    *g = (struct coll_group){.job = job, .size = n, .links = links, .device = device};
     *is_member = job->rank < n;
-    return check(g, job->calls->group_make(0, n, &g->mpi), "MPI_Comm_split", d);
+    TRY(check(g, job->calls->group_make(0, n, &g->mpi), "MPI_Comm_split", d));
+    return links != NULL && *is_member ? join_devices(g, d) : ST_OK;
 }
 
 void coll_group_close(struct coll_group *g)
 {
+    if (g->links != NULL)
+        g->links->leave(g->device);
     if (g->job != NULL)
         g->job->calls->group_free(g->mpi);
     *g = (struct coll_group){0};
@@ -83,18 +107,31 @@ static void *buffer(size_t n, enum mpi_elem elem)
     return at;
 }
 
-void coll_buffers_open(struct coll_buffers *b, const struct coll_call *call, size_t ranks)
+enum status coll_buffers_open(struct coll_buffers *b, const struct coll_group *g,
+                              const struct coll_call *call, struct diag *d)
 {
-    struct lengths lengths = lengths_of(call, ranks);
+    struct lengths lengths = lengths_of(call, (size_t)g->size);
+    size_t size = coll_elem_size(call->elem);
 
-    b->from = buffer(lengths.from, call->elem);
-    b->into = buffer(lengths.into, call->elem);
+    if (g->links == NULL) {
+        b->from = buffer(lengths.from, call->elem);
+        b->into = buffer(lengths.into, call->elem);
+        return ST_OK;
+    }
+    b->from = g->links->buffer(g->device, lengths.from * size + 1);
+    b->into = b->from != NULL ? g->links->buffer(g->device, lengths.into * size + 1) : NULL;
+    return check_links(g, b->into == NULL ? "no memory on the device" : NULL, d);
 }
 
-void coll_buffers_close(struct coll_buffers *b)
+void coll_buffers_close(struct coll_buffers *b, const struct coll_group *g)
 {
-    mem_free(b->from);
-    mem_free(b->into);
+    void *const both[] = {b->from, b->into};
+
+    for (size_t i = 0; i < ARRAY_LEN(both); i++)
+        if (g->links == NULL)
+            mem_free(both[i]);
+        else if (both[i] != NULL)
+            g->links->buffer_free(g->device, both[i]);
     *b = (struct coll_buffers){0};
 }
 
@@ -141,12 +178,16 @@ enum status coll_run(const struct coll_group *g, const struct coll_call *call,
     const struct mpi_calls *mpi = g->job->calls;
 
     TRY(check(g, mpi->barrier(g->mpi), "MPI_Barrier", d));
-    double begin = mpi->now();
-    int rc = make_call(g, call, b);
-    *seconds = mpi->now() - begin;
+    if (g->links != NULL) {
+        TRY(check_links(g, g->links->run(g->device, call, b, seconds), d));
+    } else {
+        double begin = mpi->now();
+        TRY(check(g, make_call(g, call, b), "collective", d));
+        *seconds = mpi->now() - begin;
+    }
     if (call->op == COLL_SEND_RECV)
         *seconds /= 2;
-    return check(g, rc, "collective", d);
+    return ST_OK;
 }
 
 static size_t fit(double share, size_t least, size_t most)

@@ -1,5 +1,5 @@
 /*
- * collective - one collective between ranks, timed: over MPI on host buffers.
+ * collective - one collective between ranks, timed: over MPI on host buffers, or between devices.
  *
  * All ranks of the job open the same back end; a group are the job's first ranks. Every function of
  * a group is called by its members alone, and by all of them.
@@ -28,10 +28,14 @@ struct coll_call {
     enum mpi_elem elem;
 };
 
+struct device_links; /* device_links.h */
+
 struct coll_group {
     const struct mpi *job;
     struct mpi_group *mpi;
     int size;
+    const struct device_links *links; /* NULL: host buffers over MPI */
+    void *device;
 };
 
 /* Elements of a message of that many bytes in a group of `ranks`, as coll_call counts them. */
@@ -41,8 +45,10 @@ size_t coll_count(enum coll_op op, size_t bytes, enum mpi_elem elem, size_t rank
 size_t coll_memory(const struct coll_call *call, size_t ranks);
 size_t coll_elem_size(enum mpi_elem elem);
 
-/* The first `n` ranks of the job, by all of its ranks; `*is_member` is false at the others. */
-enum status coll_group_open(struct coll_group *g, const struct mpi *job, int n, bool *is_member,
+/* The first `n` ranks of the job, by all of its ranks; `*is_member` is false at the others. With
+ * `links` (may be NULL) their devices meet, too. */
+enum status coll_group_open(struct coll_group *g, const struct mpi *job,
+                            const struct device_links *links, void *device, int n, bool *is_member,
                             struct diag *d);
 void coll_group_close(struct coll_group *g);
 
@@ -50,8 +56,9 @@ void coll_group_close(struct coll_group *g);
 struct coll_buffers {
     void *from, *into;
 };
-void coll_buffers_open(struct coll_buffers *b, const struct coll_call *call, size_t ranks);
-void coll_buffers_close(struct coll_buffers *b);
+enum status coll_buffers_open(struct coll_buffers *b, const struct coll_group *g,
+                              const struct coll_call *call, struct diag *d);
+void coll_buffers_close(struct coll_buffers *b, const struct coll_group *g);
 
 /* Runs it once, all ranks ready before; seconds on this rank. */
 enum status coll_run(const struct coll_group *g, const struct coll_call *call,

@@ -5,13 +5,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "driver/collective.h"
+#include "driver/device_links.h"
 
-enum { TIMES_MOST = 100, FIRST_CALLS = 3, SHORT_BYTES = 1 << 24 };
+enum { TIMES_MOST = 100, FIRST_CALLS = 3, SHORT_BYTES = 1 << 24, ROUNDS = 5 };
 
 struct bench {
     struct comm_bench *out;
@@ -20,14 +21,46 @@ struct bench {
     struct arena *arena;
     struct diag *diag;
     size_t memory; /* bytes that the buffers of one rank may take */
+    void *device;  /* of this rank; NULL: none is used */
 };
+
+/* The number of this rank among those on its machine, as launchers tell it. */
+static int local_rank(const struct mpi *mpi)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                            "SLURM_LOCALID", "LOCAL_RANK"};
+
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+        const char *value = getenv(variables[i]);
+        int64_t rank;
+        if (value != NULL && num_i64(str_of(value), &rank) && rank >= 0 && rank < mpi->size)
+            return (int)rank;
+    }
+    return mpi->rank;
+}
+
+/* All ranks go on, or none. */
+static enum status open_device(struct bench *b)
+{
+    const struct device_links *links = b->job->links;
+    const char *problem = links->open(&b->device, local_rank(b->mpi));
+    int64_t failures = problem != NULL;
+
+    TRY(mpi_fold_i64(b->mpi, &failures, 1, MPI_FOLD_SUM, b->diag));
+    if (failures == 0)
+        return ST_OK;
+    return diag_fail(b->diag, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", links->name,
+                     problem != NULL ? problem : "another rank has no device");
+}
 
 /* Half of what is free, for all ranks as if they shared this machine; the same at every rank. */
 static enum status find_memory(struct bench *b)
 {
     int64_t pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE), bytes = 1 << 30;
 
-    if (pages > 0 && page > 0)
+    if (b->device != NULL)
+        bytes = (int64_t)(b->job->links->memory(b->device) / 2);
+    else if (pages > 0 && page > 0)
         bytes = pages * page / 2 / b->mpi->size;
     TRY(mpi_fold_i64(b->mpi, &bytes, 1, MPI_FOLD_MIN, b->diag));
     b->memory = (size_t)bytes;
@@ -65,43 +98,95 @@ static enum status first_calls(struct bench *b, const struct coll_group *g,
     return coll_plan(g, least, b->job->limit_s, times, b->diag);
 }
 
-static enum status time_call(struct bench *b, const struct coll_group *g,
-                             const struct coll_call *call, const struct comm_config *config)
-{
-    struct coll_buffers buffers;
-    struct coll_times times = {0};
+/* A row on its way: its calls are spread over the rounds of its group. */
+struct timed_row {
+    const struct comm_config *config;
+    struct coll_call call;
+    struct coll_times times;
     double seconds[TIMES_MOST];
+};
 
-    coll_buffers_open(&buffers, call, (size_t)g->size);
-    enum status st = first_calls(b, g, call, &buffers, &times);
-    for (size_t i = 0; i < times.warm && st == ST_OK; i++)
-        st = coll_run(g, call, &buffers, &seconds[0], b->diag);
-    for (size_t i = 0; i < times.timed && st == ST_OK; i++)
-        st = coll_run(g, call, &buffers, &seconds[i], b->diag);
-    coll_buffers_close(&buffers);
-    if (st == ST_OK)
-        st = coll_slowest(g, seconds, times.timed, b->diag);
-    if (st == ST_OK && b->mpi->rank == 0)
-        comm_bench_add(b->out, config, seconds, times.timed);
-    return st;
+/* Whether the row can be measured here; the same answer at all ranks. */
+static bool plan_row(struct bench *b, const struct comm_config *config, struct timed_row *row)
+{
+    size_t bytes = (size_t)config->bytes, ranks = (size_t)config->ranks;
+
+    *row = (struct timed_row){.config = config,
+                              .call = {.op = (enum coll_op)config->op, .elem = b->job->elem}};
+    row->call.n = coll_count(row->call.op, bytes, row->call.elem, ranks);
+    if (row->call.n == 0 || row->call.n > MPI_COUNT_MOST / ranks) {
+        skip(b, config, "less than an element, or more than one call can carry");
+        return false;
+    }
+    if (coll_memory(&row->call, ranks) > b->memory) {
+        skip(b, config, "not enough memory");
+        return false;
+    }
+    return true;
+}
+
+/* The calls of one round: one that nobody times, since another size came before, then its part. */
+static enum status run_round(struct bench *b, const struct coll_group *g,
+                             const struct coll_buffers *buffers, struct timed_row *row,
+                             size_t round)
+{
+    size_t from = row->times.timed * round / ROUNDS, to = row->times.timed * (round + 1) / ROUNDS;
+    double untimed;
+
+    if (cancelled())
+        return ST_CANCELLED;
+    if (to > from && row->times.warm > 0)
+        TRY(coll_run(g, &row->call, buffers, &untimed, b->diag));
+    for (size_t i = from; i < to; i++)
+        TRY(coll_run(g, &row->call, buffers, &row->seconds[i], b->diag));
+    return ST_OK;
+}
+
+/* Rounds over all sizes: what disturbs the machine for a while falls on some calls of every row,
+ * not on all calls of some, and a median does not see it. */
+static enum status time_rows(struct bench *b, const struct coll_group *g,
+                             const struct coll_buffers *buffers, struct timed_row *rows, size_t n)
+{
+    double untimed;
+
+    for (size_t i = 0; i < n; i++) {
+        TRY(first_calls(b, g, &rows[i].call, buffers, &rows[i].times));
+        for (size_t k = 0; k < rows[i].times.warm; k++)
+            TRY(coll_run(g, &rows[i].call, buffers, &untimed, b->diag));
+    }
+    for (size_t round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < n; i++)
+            TRY(run_round(b, g, buffers, &rows[i], round));
+    for (size_t i = 0; i < n; i++) {
+        TRY(coll_slowest(g, rows[i].seconds, rows[i].times.timed, b->diag));
+        if (b->mpi->rank == 0)
+            comm_bench_add(b->out, rows[i].config, rows[i].seconds, rows[i].times.timed);
+    }
+    return ST_OK;
 }
 
 static enum status measure(struct bench *b, const struct coll_group *g,
-                           const struct comm_config *config)
+                           const struct comm_config *at, size_t n)
 {
-    size_t bytes = (size_t)config->bytes, ranks = (size_t)config->ranks;
-    struct coll_call call = {.op = (enum coll_op)config->op, .elem = b->job->elem};
+    VEC_OF(struct timed_row) rows = {0};
+    struct coll_buffers buffers;
+    struct timed_row row;
+    size_t largest = 0;
 
-    call.n = coll_count(call.op, bytes, call.elem, ranks);
-    if (call.n == 0 || call.n > MPI_COUNT_MOST / ranks) {
-        skip(b, config, "less than an element, or more than one call can carry");
+    for (size_t i = 0; i < n; i++)
+        if (plan_row(b, &at[i], &row)) {
+            vec_push(&rows, row);
+            if (row.call.n > rows.at[largest].call.n)
+                largest = rows.n - 1;
+        }
+    if (rows.n == 0)
         return ST_OK;
-    }
-    if (coll_memory(&call, ranks) > b->memory) {
-        skip(b, config, "not enough memory");
-        return ST_OK;
-    }
-    return cancelled() ? ST_CANCELLED : time_call(b, g, &call, config);
+    enum status st = coll_buffers_open(&buffers, g, &rows.at[largest].call, b->diag);
+    if (st == ST_OK)
+        st = time_rows(b, g, &buffers, rows.at, rows.n);
+    coll_buffers_close(&buffers, g);
+    vec_free(&rows);
+    return st;
 }
 
 static enum status write_table(struct bench *b, size_t first, enum collective op)
@@ -127,9 +212,10 @@ static enum status run_group(struct bench *b, const struct comm_config *at, size
         skip(b, &at[0], "more devices than ranks");
         return ST_OK;
     }
-    enum status st = coll_group_open(&group, b->mpi, (int)at[0].ranks, &is_member, b->diag);
-    for (size_t i = 0; i < n && st == ST_OK && is_member; i++)
-        st = measure(b, &group, &at[i]);
+    enum status st = coll_group_open(&group, b->mpi, b->job->links, b->device, (int)at[0].ranks,
+                                     &is_member, b->diag);
+    if (st == ST_OK && is_member)
+        st = measure(b, &group, at, n);
     if (st == ST_OK)
         st = write_table(b, first, at[0].op);
     if (st == ST_OK)
@@ -174,15 +260,19 @@ static enum status run_op(struct bench *b, enum collective op)
 enum status flow_comm_bench(struct comm_bench *out, const struct comm_bench_job *job,
                             const struct mpi *mpi, struct arena *arena, struct diag *d)
 {
-    struct bench b = {out, job, mpi, arena, d, 0};
+    struct bench b = {out, job, mpi, arena, d, 0, NULL};
 
-    out->backend = "mpi";
+    out->backend = job->links != NULL ? job->links->name : "mpi";
     out->ranks = mpi->size;
     if (job->output_dir != NULL && mpi->rank == 0)
         TRY(fs_mkdirs(job->output_dir, d));
+    if (job->links != NULL)
+        TRY(open_device(&b));
     TRY(find_memory(&b));
     for (size_t i = 0; i < job->plan.n_ops; i++)
         TRY(run_op(&b, job->plan.ops[i]));
+    if (b.device != NULL)
+        job->links->close(b.device);
     comm_bench_fit(out);
     return ST_OK;
 }

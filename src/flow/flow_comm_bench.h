@@ -14,9 +14,10 @@ struct comm_bench_job {
     struct comm_plan plan; /* of all collectives but send_recv, which has groups of two */
     struct comm_grid grid;
     enum mpi_elem elem;
-    double limit_s;         /* for the timed calls of one row */
-    const char *output_dir; /* a folder for a table of each collective; NULL: none */
-    const char *output_csv; /* or the one table; NULL: none */
+    const struct device_links *links; /* NULL: host buffers over MPI */
+    double limit_s;                   /* for the timed calls of one row */
+    const char *output_dir;           /* a folder for a table of each collective; NULL: none */
+    const char *output_csv;           /* or the one table; NULL: none */
 };
 
 enum status flow_comm_bench(struct comm_bench *b, const struct comm_bench_job *job,

@@ -78,6 +78,7 @@ struct run {
     const struct flow_measure_job *job;
     struct flow_measure *out;
     const char *journal; /* NULL: nothing is written */
+    struct flow_clocks *clocks;
     const struct op_table *table;
     const size_t *rows; /* of the table, by their number in the job */
     struct flow_measured_op *op;
@@ -128,6 +129,14 @@ static bool take_result(void *ctx, size_t i, const struct measure_result *result
                   run->begun, run->total);
     m->is_stopped = run->job->is_stopping && is_failed(r.state);
     return !m->is_stopped;
+}
+
+static bool look_at_clocks(void *ctx)
+{
+    struct run *run = ctx;
+
+    flow_clocks_sample(run->clocks, run->out->backend);
+    return true;
 }
 
 /* The rows of a table that are to be measured. */
@@ -191,7 +200,7 @@ static enum status measure_table(struct run *run, const struct op_table *t, stru
     size_t *rows = ARENA_ARRAY(&m->arena, size_t, t->n_rows + 1), first = m->rows.n;
     size_t n = choose_rows(run->job, t, rows);
     struct op_row *operands = ARENA_ARRAY(&m->arena, struct op_row, n + 1);
-    struct measure_job job = {op, operands, n, run->job->options, take_result, NULL, run};
+    struct measure_job job = {op, operands, n, run->job->options, take_result, look_at_clocks, run};
 
     run->table = t;
     run->rows = rows;
@@ -268,6 +277,7 @@ static void find_libraries(struct backend_libraries *libraries)
 
     arena_init(&arena);
     libraries->cuda = getenv("STRATA_CUDA_PATH");
+    libraries->ascend = getenv("STRATA_ASCEND_PATH");
     libraries->nvrtc = library_path(DRIVER_NVRTC, &arena);
     libraries->cublaslt = library_path(DRIVER_CUBLASLT, &arena);
 }
@@ -328,8 +338,10 @@ enum status flow_measure(const struct flow_measure_job *given, struct flow_measu
         run.journal = journal_path(&out->arena, out->dir);
     }
     run.total = count_rows(&job, &files);
+    run.clocks = flow_clocks_open(&out->arena, out->backend);
     for (size_t i = 0; i < files.n && st == ST_OK && !out->is_stopped; i++)
         st = cancelled() ? ST_CANCELLED : measure_file(&run, files.at[i], d);
+    flow_clocks_close(run.clocks, &out->clocks);
     return st;
 }
 

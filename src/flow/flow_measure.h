@@ -45,10 +45,18 @@ struct flow_measured_op {
     double us; /* of all rows that were measured, their shortest */
 };
 
+/* Clocks and power while rows were measured; NAN: nobody tells. */
+struct flow_clock_state {
+    uint64_t readings;
+    double mhz_min, mhz_median, mhz_max, memory_mhz, power_w, power_limit_w, celsius;
+    char reasons[192]; /* why a GPU's clock is where it is; the governor of processors */
+};
+
 struct flow_measure {
     struct arena arena;
     const char *backend, *dir;
     struct backend_facts facts;
+    struct flow_clock_state clocks;
     VEC_OF(struct flow_measured) rows;
     VEC_OF(struct flow_measured_op) ops;
     uint64_t done, failed, refused, skipped, slow;
@@ -66,6 +74,12 @@ enum status flow_measure(const struct flow_measure_job *job, struct flow_measure
 void flow_measure_free(struct flow_measure *m);
 
 void flow_measure_describe(const struct flow_measure *m, struct report *report);
+
+/* Readings beside a run: a few a second, when it is asked. The state is filled when it ends. */
+struct flow_clocks;
+struct flow_clocks *flow_clocks_open(struct arena *arena, const char *backend);
+void flow_clocks_sample(struct flow_clocks *c, const char *backend);
+void flow_clocks_close(struct flow_clocks *c, struct flow_clock_state *out);
 
 /* A row of an operator table as the operator gets it; lists live in the arena. What is no shape or
  * type is marked, and the operator refuses it. */

@@ -74,12 +74,34 @@ static struct field_value device_of(const void *record,
     return (struct field_value){VALUE_TEXT, .text = str_of(m->facts.device)};
 }
 
+static struct field_value reasons_of(const void *record,
+                                     const struct record_env *env __attribute__((unused)))
+{
+    const struct flow_clock_state *c = record;
+
+    return (struct field_value){VALUE_TEXT, .text = str_of(c->reasons)};
+}
+
+static const struct field clock_fields[] = {
+    FIELD(struct flow_clock_state, readings, "readings"),
+    FIELD(struct flow_clock_state, mhz_min, "clock_mhz_min"),
+    FIELD(struct flow_clock_state, mhz_median, "clock_mhz_median"),
+    FIELD(struct flow_clock_state, mhz_max, "clock_mhz_max"),
+    FIELD(struct flow_clock_state, memory_mhz, "memory_clock_mhz"),
+    FIELD(struct flow_clock_state, power_w, "power_w"),
+    FIELD(struct flow_clock_state, power_limit_w, "power_limit_w"),
+    FIELD(struct flow_clock_state, celsius, "temperature_c"),
+    FIELD_CALC(FIELD_STR, "reasons", reasons_of),
+};
+static const struct record clock_record = RECORD(struct flow_clock_state, clock_fields);
+
 static const struct field measure_fields[] = {
     FIELD(struct flow_measure, backend, "backend"),
     FIELD_CALC(FIELD_STR, "device", device_of),
     FIELD(struct flow_measure, facts.copy_gbps, "copy_gbps", .missing = MISSING_NOT_POSITIVE),
     FIELD(struct flow_measure, facts.matrix_tflops, "matrix_tflops",
           .missing = MISSING_NOT_POSITIVE),
+    FIELD_INSIDE(struct flow_measure, clocks, "clocks", &clock_record),
     FIELD(struct flow_measure, done, "measured"),
     FIELD(struct flow_measure, skipped, "skipped"),
     FIELD(struct flow_measure, refused, "rejected"),
@@ -121,6 +143,25 @@ static bool is_slow(const struct flow_measured *r)
     return r->roof.is_slow;
 }
 
+static void describe_clocks(const struct flow_clock_state *c, struct report *report)
+{
+    if (c->readings == 0)
+        return;
+    if (isnan(c->power_w))
+        report_line(report, "clock %.0f MHz (%.0f to %.0f)%s%s", c->mhz_median, c->mhz_min,
+                    c->mhz_max, c->reasons[0] != 0 ? ", governor " : "", c->reasons);
+    else
+        report_line(report,
+                    "clock %.0f MHz (%.0f to %.0f), %.0f W of %.0f, %.0f °C, held back by: %s",
+                    c->mhz_median, c->mhz_min, c->mhz_max, c->power_w, c->power_limit_w, c->celsius,
+                    c->reasons);
+}
+
+static bool has_outliers(const struct flow_measured *r)
+{
+    return r->state == MEASURE_DONE && r->stats.outliers > 0;
+}
+
 void flow_measure_describe(const struct flow_measure *m, struct report *report)
 {
     enum { SHOWN = 20 };
@@ -130,6 +171,7 @@ void flow_measure_describe(const struct flow_measure *m, struct report *report)
     if (m->facts.copy_gbps > 0)
         report_line(report, "measured on it: copy %.0f GB/s, matrix product %.3g TFLOP/s",
                     m->facts.copy_gbps, m->facts.matrix_tflops);
+    describe_clocks(&m->clocks, report);
     report_records(report, &op_record, m->ops.at, m->ops.n, NULL);
     size_t n = some_rows(m, is_not_done, rows, SHOWN);
     if (n > 0) {
@@ -145,6 +187,10 @@ void flow_measure_describe(const struct flow_measure *m, struct report *report)
         if (n > SHOWN)
             report_line(report, "and %zu more, all in the JSON", n - SHOWN);
     }
+    n = some_rows(m, has_outliers, rows, 0);
+    if (n > 0)
+        report_line(report, "%zu rows have repeats far from their median (outliers in the JSON).",
+                    n);
     report_line(report, "Processed %llu runs of %llu rows from %zu csv file(s) under %s.",
                 (unsigned long long)m->repeats, (unsigned long long)m->done, m->ops.n, m->dir);
 }

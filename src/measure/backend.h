@@ -15,6 +15,7 @@ struct backend_libraries {
      * not work after it. NULL: nobody looks. */
     void (*find)(struct backend_libraries *libraries);
     const char *cuda, *nvrtc, *cublaslt;
+    const char *ascend; /* one library that has all of CANN */
     const char *cache; /* folder for compiled kernels; NULL: none */
 };
 

@@ -55,8 +55,8 @@ const char *cuda_api_open(struct cuda_functions *api, const struct backend_libra
                         : strncmp(calls[i].symbol, "cublas", 6) == 0 ? product
                                                                      : driver;
         void *symbol = dlsym(library, calls[i].symbol);
-        if (symbol == NULL)
-            return calls[i].symbol;
+        if (symbol == NULL && calls[i].offset != offsetof(struct cuda_functions, tile_map))
+            return calls[i].symbol; /* drivers before 12.0 have no tiles */
         memcpy((char *)api + calls[i].offset, &symbol, sizeof(symbol));
     }
     return NULL;
@@ -88,16 +88,21 @@ static char *source_of(const char *file)
 {
     char path[64];
     snprintf(path, sizeof(path), "cuda/%s.cu", file);
-    struct str head = embedded_file("cuda/types.cuh"), body = embedded_file(path);
-    char *text = malloc(head.n + body.n + 1);
+    const char *const parts[] = {"cuda/types.cuh", "cuda/attention.cuh", path};
+    struct str all[ARRAY_LEN(parts)];
+    size_t n = 0;
 
-    if (text == NULL || head.at == NULL || body.at == NULL) {
-        free(text);
-        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        all[i] = embedded_file(parts[i]);
+        if (all[i].at == NULL)
+            return NULL;
+        n += all[i].n;
     }
-    memcpy(text, head.at, head.n);
-    memcpy(text + head.n, body.at, body.n);
-    text[head.n + body.n] = 0;
+    char *text = malloc(n + 1), *end = text;
+    for (size_t i = 0; i < ARRAY_LEN(parts) && text != NULL; i++)
+        end = (char *)memcpy(end, all[i].at, all[i].n) + all[i].n;
+    if (text != NULL)
+        *end = 0;
     return text;
 }
 

@@ -20,7 +20,7 @@ struct cuda_functions {
 /* Finds all functions; NULL, or which library or function is missing. */
 const char *cuda_api_open(struct cuda_functions *api, const struct backend_libraries *libraries);
 
-enum { CUDA_PARAMETERS = 640 };
+enum { CUDA_PARAMETERS = 1024 };
 
 enum cuda_step_kind { STEP_KERNEL, STEP_PRODUCT, STEP_COPY };
 
@@ -34,7 +34,8 @@ struct cuda_step {
     enum cuda_step_kind kind;
     void *function;
     unsigned grid[3], block, shared;
-    size_t n; /* bytes of the parameters, or of a copy */
+    size_t n;    /* bytes of the parameters, or of a copy */
+    size_t maps; /* of tiles, which follow a single structure */
     _Alignas(16) char parameters[CUDA_PARAMETERS];
     struct cuda_product product;
     cuda_pointer a, b, d;
@@ -58,7 +59,8 @@ struct cuda_state {
     cuda_pointer in[OP_ARGS], out[OP_OUTPUTS];
     VEC_OF(cuda_pointer) blocks;
     VEC_OF(struct cuda_step) steps;
-    void *graph; /* of all steps, when they are several; NULL: none */
+    void *graph;   /* of all steps, when they are several; NULL: none */
+    size_t copies; /* runs of the call in the graph; 0: not known how long it takes */
 };
 
 /* Remembers a sentence; its text. */
@@ -77,6 +79,11 @@ const char *cuda_type(enum tensor_dtype type); /* the name of a type in the kern
 struct cuda_step *cuda_launch(struct cuda_state *c, void *function, int64_t grid, unsigned block,
                               unsigned shared);
 void cuda_put(struct cuda_step *s, const void *value, size_t size, size_t align);
+/* Tiles, after the only other parameter: the driver knows how they are aligned. */
+struct cuda_tile_map {
+    _Alignas(64) uint64_t word[16];
+};
+void cuda_put_maps(struct cuda_step *s, const struct cuda_tile_map *maps, size_t n);
 void cuda_put_pointer(struct cuda_step *s, cuda_pointer p);
 void cuda_put_i64(struct cuda_step *s, int64_t v);
 void cuda_put_i32(struct cuda_step *s, int32_t v);

@@ -162,6 +162,11 @@ static const char *build_pad(struct cuda_state *c)
     return build_part(c, true);
 }
 
+static unsigned copy_threads(int64_t bytes)
+{
+    return bytes >= 4096 ? 256 : bytes >= 1024 ? 64 : 32;
+}
+
 const char *cuda_rows_by(struct cuda_state *c, cuda_pointer from, cuda_pointer to,
                          cuda_pointer list, enum tensor_dtype list_type, int64_t n, int64_t bytes,
                          bool is_scatter, int64_t share)
@@ -169,8 +174,7 @@ const char *cuda_rows_by(struct cuda_state *c, cuda_pointer from, cuda_pointer t
     void *f;
 
     CUDA_TRY(cuda_kernel(c, "move", "rows_by", DTYPE_BF16, list_type, DTYPE_BF16, &f));
-    unsigned threads = bytes >= 4096 ? 256 : bytes >= 1024 ? 64 : 32;
-    struct cuda_step *s = cuda_launch(c, f, n < (1 << 30) ? n : 1 << 30, threads, 0);
+    struct cuda_step *s = cuda_launch(c, f, n < (1 << 30) ? n : 1 << 30, copy_threads(bytes), 0);
     PUT_POINTERS(s, from, to, list);
     PUT_SIZES(s, n, bytes);
     cuda_put_i32(s, is_scatter);
@@ -198,10 +202,17 @@ static const char *build_scatter(struct cuda_state *c)
 static const char *build_reshape_cache(struct cuda_state *c)
 {
     const struct op_call *o = c->call;
+    int64_t key = row_bytes(o->n, cuda_in(c, 0)->dtype),
+            value = row_bytes(o->k, cuda_in(c, 1)->dtype);
+    void *f;
 
-    for (size_t i = 0; i < 2; i++)
-        CUDA_TRY(cuda_rows_by(c, c->in[i], c->out[i], c->in[2], DTYPE_I32, o->m,
-                              row_bytes(i == 0 ? o->n : o->k, cuda_in(c, i)->dtype), true, 1));
+    CUDA_TRY(
+        cuda_kernel(c, "move", "cache_rows", DTYPE_BF16, cuda_in(c, 2)->dtype, DTYPE_BF16, &f));
+    struct cuda_step *s =
+        cuda_launch(c, f, o->m < (1 << 30) ? o->m : 1 << 30, copy_threads(key), 0);
+    s->grid[1] = 2;
+    PUT_POINTERS(s, c->in[0], c->in[1], c->out[0], c->out[1], c->in[2]);
+    PUT_SIZES(s, o->m, key, value);
     return NULL;
 }
 

@@ -100,7 +100,7 @@ struct op_arg *op_in(struct op_call *c, const struct op_slot *slot)
 
     if (slot->is_nz) {
         make_logical(&arg->t);
-        c->is_logical = true;
+        arg->is_nz = c->is_logical = true;
     }
     return arg;
 }

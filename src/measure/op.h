@@ -67,6 +67,7 @@ struct op_arg {
     int64_t below;
     const int64_t *values;
     size_t alias; /* 1 + the input whose memory this is; 0: its own */
+    bool is_nz;   /* stored in FRACTAL_NZ; `t` is the matrix */
 };
 
 /* Where the rows of an attention operand are: element `unit` times the row a sequence begins at

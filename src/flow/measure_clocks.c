@@ -1,0 +1,108 @@
+/*
+ * Clocks and power while operators are measured: of a GPU by NVML, of processors by the kernel. See
+ * flow_measure.h.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/mapfile.h"
+#include "base/now.h"
+#include "driver/clocks.h"
+#include "flow/flow_measure.h"
+
+struct flow_clocks {
+    struct nvml nvml;
+    struct nvml_gpu *gpu; /* NULL: processors */
+    struct clock_samples samples;
+    char governor[32];
+};
+
+/* The first number after `name` in a file of lines "name : number"; 0: none. */
+static unsigned number_in(const char *path, const char *name)
+{
+    FILE *f = fopen(path, "re");
+    char line[256];
+    double value = 0;
+
+    while (f != NULL && value <= 0 && fgets(line, sizeof(line), f) != NULL)
+        if (name[0] == 0 || strncmp(line, name, strlen(name)) == 0)
+            value = strtod(line + strcspn(line, "0123456789"), NULL);
+    if (f != NULL)
+        fclose(f);
+    return value > 0 && value < 1e9 ? (unsigned)value : 0;
+}
+
+static unsigned processor_mhz(void)
+{
+    unsigned khz = number_in("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "");
+
+    return khz > 0 ? khz / 1000 : number_in("/proc/cpuinfo", "cpu MHz");
+}
+
+static void read_governor(struct flow_clocks *c)
+{
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "re");
+
+    if (f == NULL)
+        return;
+    if (fgets(c->governor, sizeof(c->governor), f) != NULL)
+        c->governor[strcspn(c->governor, "\n")] = 0;
+    fclose(f);
+}
+
+struct flow_clocks *flow_clocks_open(struct arena *arena, const char *backend)
+{
+    struct flow_clocks *c = ARENA_NEW(arena, struct flow_clocks);
+
+    if (strcmp(backend, "cuda") != 0)
+        read_governor(c);
+    else if (nvml_open(&c->nvml, arena, NULL) == NVML_OK &&
+             NVML_DO(&c->nvml, by_index, 0, &c->gpu) != NVML_OK)
+        c->gpu = NULL;
+    flow_clocks_sample(c, backend);
+    return c;
+}
+
+void flow_clocks_sample(struct flow_clocks *c, const char *backend)
+{
+    enum { EACH_NS = 500 * 1000 * 1000 };
+    nanos now = now_ns();
+
+    if (c->gpu != NULL) {
+        clock_sample(&c->samples, &c->nvml, c->gpu, now);
+        return;
+    }
+    if (strcmp(backend, "cpu") != 0 || now < c->samples.next)
+        return;
+    c->samples.next = now + EACH_NS;
+    unsigned mhz = processor_mhz();
+    if (mhz > 0)
+        vec_push(&c->samples.sm_mhz, mhz);
+}
+
+void flow_clocks_close(struct flow_clocks *c, struct flow_clock_state *out)
+{
+    const struct clock_samples *s = &c->samples;
+    struct clock_summary clock = clock_summarise(s->sm_mhz.at, s->sm_mhz.n);
+    struct clock_summary memory = clock_summarise(s->mem_mhz.at, s->mem_mhz.n);
+
+    *out = (struct flow_clock_state){
+        .readings = s->sm_mhz.n,
+        .mhz_min = clock.min,
+        .mhz_median = clock.median,
+        .mhz_max = clock.max,
+        .memory_mhz = memory.median,
+        .power_w = s->power_n > 0 ? s->power_sum_w / (double)s->power_n : NAN,
+        .power_limit_w = s->power_limit_w > 0 ? s->power_limit_w : NAN,
+        .celsius = s->has_temp ? s->temp_end_c : NAN,
+    };
+    if (c->gpu != NULL)
+        nvml_reason_names(s->reasons, out->reasons);
+    else
+        snprintf(out->reasons, sizeof(out->reasons), "%s", c->governor);
+    clock_samples_free(&c->samples);
+    nvml_close(&c->nvml);
+}
