@@ -304,6 +304,7 @@ TEST(numbers_have_units)
 }
 
 TEST_MAIN("page/page_panel", T(bars_have_widths_and_what_they_save),
+          T(a_grid_has_heat_texts_and_links), T(lanes_have_spans_on_one_axis_of_time),
           T(tables_keep_rows_links_and_unknown_numbers),
           T(charts_are_logarithmic_and_leave_out_what_is_not_positive), T(maps_are_for_the_script),
           T(numbers_have_units))

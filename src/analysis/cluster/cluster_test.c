@@ -181,7 +181,8 @@ TEST(no_ranks_and_one_rank_have_no_culprits)
 }
 
 TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
-          TA(a_rank_that_computes_slowly_is_named),
+          TA(a_rank_that_is_a_little_slow_is_named_among_many),
+          TA(the_path_of_any_step_can_be_asked_for), TA(a_rank_that_computes_slowly_is_named),
           TA(stalls_of_one_rank_are_named_with_their_steps),
           TA(stalls_that_fall_on_anybody_are_held_against_nobody),
           TA(slow_storage_is_told_from_stalls), TA(ranks_that_share_no_collective_are_not_compared),
