@@ -2,9 +2,12 @@
  * strata cluster: all ranks of a run together.
  */
 #include "base/fs.h"
+#include "cli/answer.h"
 #include "cli/captures.h"
+#include "cli/page_answer.h"
 #include "driver/mpi.h"
 #include "flow/flow_cluster.h"
+#include "flow/pages.h"
 #include "report/record_file.h"
 #include "report/report.h"
 
@@ -25,6 +28,7 @@ static const struct opt options[] = {
 static const struct example examples[] = {
     {"strata cluster examples/ranks", "who makes the others wait"},
     {"strata cluster examples/ranks --json", "the same as JSON"},
+    {"strata cluster examples/ranks -o ranks.html", "a page for a browser"},
     {0},
 };
 
@@ -63,12 +67,49 @@ static void print(struct session *s, const struct cluster_outcome *out)
     }
 }
 
+/* A result and what its page is called. */
+struct titled {
+    const struct cluster *result;
+    struct str title;
+};
+
+static void fill_page(struct page_file *page, const void *ctx)
+{
+    const struct titled *t = ctx;
+
+    page->title = t->title;
+    flow_page_cluster(page, t->result);
+}
+
+static enum status write_page(struct session *s, const struct cluster_outcome *out)
+{
+    struct titled t = {out->result, str_basename(str_of(s->operands.at[0]))};
+
+    return page_answer_panels(s, PAGE_RANKS, fill_page, &t);
+}
+
+/* Where summaries are kept: in the folder of -o, or beside the page; NULL: nowhere. */
+static const char *keep_folder(struct session *s)
+{
+    struct str page = str_of(s->page != NULL ? s->page->out : "-");
+
+    if (s->page == NULL)
+        return s->common.out != NULL ? fs_join(&s->arena, s->common.out, "summaries") : NULL;
+    if (str_equal(page, S("-")))
+        return NULL;
+    if (str_ends(page, S(".html")))
+        page.n -= 5;
+    return arena_printf(&s->arena, "%.*s.summaries", STR_ARGS(page));
+}
+
 /* What other processes met, process 0 has told. */
 static void hush(struct session *s)
 {
     diag_fini(&s->diag);
     diag_init(&s->diag);
 }
+
+extern const struct command command_cluster;
 
 static int run(struct session *s, const void *given)
 {
@@ -77,21 +118,29 @@ static int run(struct session *s, const void *given)
     struct cluster_outcome out;
     struct mpi mpi;
 
+    if (s->page == NULL && s->common.out != NULL && str_ends(str_of(s->common.out), S(".html"))) {
+        s->common.html = s->common.out;
+        s->common.out = NULL;
+        return answer_html(s, &command_cluster, given);
+    }
     captures_input(s, &job.input);
     enum status status = mpi_open(&mpi, &s->arena, &s->diag);
     if (status != ST_OK)
         return session_code(status);
     job.mpi = &mpi;
-    if (s->common.out != NULL)
-        job.keep = fs_join(&s->arena, s->common.out, "summaries");
+    job.keep = keep_folder(s);
     if (mpi.rank > 0)
         job.input.progress = NULL;
+    if (mpi.rank > 0 && s->page != NULL)
+        s->page->is_written = true; /* by process 0 */
     status = flow_cluster(&job, &s->diag, &out);
     if (out.result != NULL) {
         read_inputs(s, &out);
-        if (s->common.out != NULL)
+        if (s->page != NULL)
+            status = write_page(s, &out);
+        else if (s->common.out != NULL)
             status = save(s, &out);
-        if (status == ST_OK)
+        if (status == ST_OK && s->page == NULL)
             print(s, &out);
     } else if (mpi.rank > 0) {
         hush(s);
@@ -115,13 +164,15 @@ const struct command command_cluster = {
         "Each capture is reduced to a summary of at most 1 MB. With -o the summaries are kept in "
         "DIR/summaries, by the content of the files, so that a second run does not read the "
         "captures again; the result is written to DIR/cluster.json. "
-        "A folder of such summaries can be given in place of the captures.\n"
+        "A folder of such summaries can be given in place of the captures. -o PAGE.html writes a "
+        "page for a browser instead: ranks by steps, who waits for whom, links, and the slowest "
+        "step on one clock; the summaries are then kept in PAGE.summaries.\n"
         "\n"
         "Under mpirun or srun the captures are divided among the processes by size; the result is "
         "the same.",
     .see = "docs/howto/many-ranks.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
-    .common = COMMON_CAPTURE | COMMON_OUT,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_LANG | COMMON_HTML,
     .schemas = {&cluster_schema},
     COMMAND_PARTS,
 };

@@ -12,6 +12,7 @@
 #include "flow/flow_chip.h"
 #include "report/record.h"
 #include "report/report.h"
+#include "text/cluster.h"
 #include "text/diagnosis.h"
 
 struct args {
@@ -151,6 +152,7 @@ static void tell_slowest(struct report *r, const struct rank_verdicts *v)
 
 ORDER_BY(by_rank, struct rank_summary, ORDER(x->rank, y->rank));
 
+/* NULL: they do not belong together. */
 static const struct cluster *join_ranks(struct session *s, const struct fleet *fleet)
 {
     struct rank_summary *list = ARENA_ARRAY(&s->arena, struct rank_summary, fleet->ranks.n);
@@ -162,7 +164,8 @@ static const struct cluster *join_ranks(struct session *s, const struct fleet *f
         study_end(&st);
     }
     qsort(list, fleet->ranks.n, sizeof(*list), by_rank);
-    return cluster_find(&s->arena, list, fleet->ranks.n);
+    const struct cluster *c = cluster_find(&s->arena, list, fleet->ranks.n);
+    return cluster_is_job(c) ? c : NULL;
 }
 
 /* Who makes the others wait; false when nobody stands out. */
@@ -194,13 +197,41 @@ static bool tell_culprits(struct report *r, const struct cluster *c)
     return c->n_culprits > 0;
 }
 
-static void print_ranks(struct session *s, const struct rank_verdicts *v, const struct fleet *fleet)
+/* With a culprit, what each rank sees alone is the wait for it; text only. */
+static void explain_waits(struct report *r, struct rank_verdicts *v, const struct cluster *c)
+{
+    const struct culprit *first = &c->culprits[0];
+
+    for (size_t i = 0; i < v->n; i++) {
+        struct rank_verdict *one = &v->list[i];
+        uint32_t place = cluster_place(c->model, one->rank);
+        const struct culprit *own = NULL;
+        for (size_t k = 0; k < c->n_culprits && own == NULL; k++)
+            if (c->culprits[k].rank == one->rank && c->culprits[k].n_ranks == 0)
+                own = &c->culprits[k];
+        if (own != NULL) {
+            struct wording kind = culprit_kind_wording(&r->arena, own->kind);
+            one->label = wording_text(r->lang, &r->arena, kind);
+            one->saving = (nanos)(own->saving_ms * 1e6);
+        } else if (strcmp(one->cause, "comm_exposed") == 0 && place != CLUSTER_NONE &&
+                   c->ranks[place].waited_ns * 2 >
+                       c->ranks[place].exposed_ns * (double)c->ranks[place].steps) {
+            one->label = first->rank >= 0 ? REPORT_MESSAGE(r, &cluster_text.waits_for,
+                                                           PLACE("rank", first->rank))
+                                          : report_message(r, &cluster_text.waits_link);
+            one->saving = 0;
+        }
+    }
+}
+
+static void print_ranks(struct session *s, struct rank_verdicts *v, const struct cluster *cluster)
 {
     struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
 
-    /* What each rank sees alone is then the wait for the culprit. */
-    if (!v->is_one_run || !tell_culprits(r, join_ranks(s, fleet)))
+    if (cluster == NULL || !tell_culprits(r, cluster))
         tell_slowest(r, v);
+    else
+        explain_waits(r, v, cluster);
     report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
     report_text(r, report_message(r, &diagnosis_text.ranks_one));
     session_report(s, r);
@@ -233,7 +264,7 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
         session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
                          &(struct record_env){.arena = &s->arena});
     else if (!s->common.quiet)
-        print_ranks(s, &v, fleet);
+        print_ranks(s, &v, join_ranks(s, fleet));
 }
 
 static void show_one(struct session *s, const struct capture *cap)
@@ -268,7 +299,7 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
         status = flow_chip(fleet->ranks.at[i], args->chip, &s->diag);
     if (status == ST_OK && s->page != NULL)
-        status = page_answer_fleet(s, fleet);
+        status = page_answer_fleet(s, fleet, fleet->ranks.n > 1 ? join_ranks(s, fleet) : NULL);
     else if (status == ST_OK && fleet->ranks.n > 1)
         show_ranks(s, fleet);
     else if (status == ST_OK)

@@ -158,8 +158,7 @@ static int read_args(struct session *s, const struct args *a, struct synth_optio
             (!numbers[i].read(str_of(numbers[i].text), numbers[i].out) ||
              *numbers[i].out < numbers[i].min || *numbers[i].out > numbers[i].max))
             return session_usage(s, "%s, not '%s'", numbers[i].want, numbers[i].text);
-    o->troubles = TROUBLE_FOUR;
-    if (a->trouble != NULL && !cluster_troubles_parse(a->trouble, &o->troubles))
+    if (!cluster_troubles_parse(a->trouble != NULL ? a->trouble : "compute,host,storage,link", o))
         return session_usage(s,
                              "--trouble must be a list of compute, link, host, storage, "
                              "imbalance, all or none, not '%s'",
@@ -246,9 +245,10 @@ const struct command command_synth = {
         "\n"
         "--cluster simulates a training job instead, with pipeline, tensor, expert and data "
         "parallel ranks whose clocks are off by up to 50 ms and drift by up to 20 ppm. Troubles "
-        "(compute, link, host, storage, imbalance; or all, none) "
-        "and their places are drawn by the seed; ground_truth.json names them. Options of model "
-        "and format do not apply.\n"
+        "(compute, link, host, storage, imbalance; or all, none; a kind may occur several times) "
+        "and their places are drawn by the seed; ground_truth.json names them. compute:3, link:150 "
+        "and imbalance:40 set the slowdown in percent, storage:30 and host:4:2 the time in ms, and "
+        "in how many steps. Options of model and format do not apply.\n"
         "\n"
         "--formats takes a list separated by commas. The same options give the same bytes on every "
         "machine (compressed files and databases: with the same zlib and SQLite). Memory use does "

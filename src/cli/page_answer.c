@@ -7,6 +7,7 @@
 #include "capture/fleet.h"
 #include "cli/captures.h"
 #include "flow/flow_diff.h"
+#include "flow/pages.h"
 
 static void begin(struct session *s, enum page_kind kind, struct page_file *page)
 {
@@ -76,12 +77,15 @@ static enum status end_captures(struct session *s, struct captures_page *p)
     return status;
 }
 
-enum status page_answer_fleet(struct session *s, const struct fleet *fleet)
+enum status page_answer_fleet(struct session *s, const struct fleet *fleet,
+                              const struct cluster *cluster)
 {
     struct captures_page p;
 
     begin_captures(s, fleet->ranks.at, fleet->ranks.n, study_with_passes(), &p);
     page_tell_capture(&p.page);
+    if (cluster != NULL)
+        flow_page_cluster(&p.page, cluster);
     return end_captures(s, &p);
 }
 
@@ -140,6 +144,20 @@ enum status page_answer_view(struct session *s, struct capture *const *caps, siz
     begin_captures(s, caps, n, options, &p);
     page_tell_view(&p.page, view, s->page->fragments);
     return end_captures(s, &p);
+}
+
+enum status page_answer_panels(struct session *s, enum page_kind kind, page_fill *fill,
+                               const void *ctx)
+{
+    struct page_file page;
+
+    TRY(refuse_redact(s));
+    begin(s, kind, &page);
+    page_prepare(&page);
+    fill(&page, ctx);
+    enum status status = write(s, &page);
+    page_fini(&page);
+    return status;
 }
 
 enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,

@@ -12,6 +12,7 @@
 #include "page/page.h"
 
 struct capture;
+struct cluster;
 struct diff_result;
 struct fleet;
 
@@ -37,8 +38,10 @@ struct page_answer {
     bool is_written;
 };
 
-/* The page of one capture or of the ranks of a run; of a comparison. */
-enum status page_answer_fleet(struct session *s, const struct fleet *fleet);
+/* The page of one capture or of the ranks of a run, with what they tell together unless `cluster`
+ * is NULL; of a comparison. */
+enum status page_answer_fleet(struct session *s, const struct fleet *fleet,
+                              const struct cluster *cluster);
 enum status page_answer_diff(struct session *s, const struct diff_result *result);
 
 /* The page of a result that is no capture, which `fill` makes of `ctx`; with a timeline unless
@@ -47,6 +50,10 @@ enum status page_answer_diff(struct session *s, const struct diff_result *result
 typedef void page_fill(struct page_file *page, const void *ctx);
 enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
                                page_fill *fill, const void *ctx);
+
+/* The same of a result that needs no report below it: written at once, whatever the language. */
+enum status page_answer_panels(struct session *s, enum page_kind kind, page_fill *fill,
+                               const void *ctx);
 
 /* The page of captures as a command sees them: at the view that shows its answer, with its report
  * below. To be called when the report has been printed. */

@@ -11,6 +11,7 @@
 
 struct accuracy;
 struct check;
+struct cluster;
 struct gpu_run;
 struct incore_study;
 struct incore_view;
@@ -35,6 +36,9 @@ void flow_page_gpu(struct page_file *page, const struct gpu_run *run);
 void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows);
 void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
                       const char *other);
+
+/* All ranks of a run; of a page with captures besides, which has been told before. */
+void flow_page_cluster(struct page_file *page, const struct cluster *c);
 
 /* Rows of a database against their predictions without them. */
 void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir);

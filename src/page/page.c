@@ -268,7 +268,7 @@ void page_prepare(struct page_file *page)
 {
     pool_for(page->options.pool, page->n_sets, share_steps, page);
     pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
-    if (page->kind == PAGE_RANKS)
+    if (page->kind == PAGE_RANKS && page->n_sets > 0)
         page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
     size_t all = items_of(page);

@@ -303,6 +303,12 @@ static void put_set(struct json_writer *w, const struct page_set *set)
     else
         json_put_null(w, "unix");
     put_number_text(w, "origin", set->origin);
+    if (set->has_clock) {
+        json_put_array(w, "clock");
+        json_write_f64(w, num_round(set->ahead, 1));
+        json_write_f64(w, num_round(set->drift * 1e6, 4));
+        json_write_end(w);
+    }
     json_put_i64(w, "to", set->to);
     json_put_bool(w, "simulated", cap->origin != ORIGIN_MEASURED);
     json_put_u64(w, "slices", set->n_slices);

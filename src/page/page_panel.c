@@ -38,6 +38,13 @@ static void free_part(struct page_part *part)
     case PAGE_PART_MAP:
         vec_free(&part->map->boxes);
         break;
+    case PAGE_PART_GRID:
+        break; /* in the arena */
+    case PAGE_PART_LANES:
+        vec_free(&part->lanes->names);
+        vec_free(&part->lanes->spans);
+        vec_free(&part->lanes->path);
+        break;
     }
 }
 
@@ -107,6 +114,49 @@ struct page_map *page_map_add(struct page_panel *panel, const struct message *ti
         &panel->parts,
         ((struct page_part){.kind = PAGE_PART_MAP, .title = title_of(panel, title), .map = map}));
     return map;
+}
+
+static struct page_axis axis_of(struct page_panel *panel, size_t n)
+{
+    struct arena *arena = &panel->page->arena;
+
+    return (struct page_axis){ARENA_ARRAY(arena, struct wording, n), ARENA_ARRAY(arena, bool, n),
+                              n};
+}
+
+struct page_grid *page_grid_add(struct page_panel *panel, const struct message *title, size_t rows,
+                                size_t columns)
+{
+    struct page_grid *grid = ARENA_NEW(&panel->page->arena, struct page_grid);
+
+    *grid = (struct page_grid){.rows = axis_of(panel, rows), .columns = axis_of(panel, columns)};
+    vec_push(&panel->parts,
+             ((struct page_part){
+                 .kind = PAGE_PART_GRID, .title = title_of(panel, title), .grid = grid}));
+    return grid;
+}
+
+double *page_metric_add(struct page_panel *panel, struct page_grid *g, struct page_metric metric)
+{
+    size_t cells = g->rows.n * g->columns.n;
+
+    metric.values = ARENA_ARRAY(&panel->page->arena, double, cells);
+    for (size_t i = 0; i < cells; i++)
+        metric.values[i] = NAN;
+    g->metrics[g->n_metrics++] = metric;
+    return metric.values;
+}
+
+struct page_lanes *page_lanes_add(struct page_panel *panel, const struct message *title,
+                                  size_t rows)
+{
+    struct page_lanes *lanes = ARENA_NEW(&panel->page->arena, struct page_lanes);
+
+    *lanes = (struct page_lanes){.rows = axis_of(panel, rows)};
+    vec_push(&panel->parts,
+             ((struct page_part){
+                 .kind = PAGE_PART_LANES, .title = title_of(panel, title), .lanes = lanes}));
+    return lanes;
 }
 
 void page_bar_add(struct page_bars *bars, struct page_bar bar)

@@ -106,7 +106,65 @@ struct page_map {
     VEC_OF(struct page_box) boxes;
 };
 
-enum page_part_kind { PAGE_PART_BARS, PAGE_PART_TABLE, PAGE_PART_CHART, PAGE_PART_MAP };
+/* What the cells of a grid can show; the first one is drawn on the first screen. */
+struct page_metric {
+    const struct message *name;
+    enum page_unit unit;
+    bool is_ratio;  /* 1 is usual: only what is above has colour */
+    bool is_low;    /* the least has most colour */
+    double *values; /* row by row; NAN: nothing there */
+};
+
+enum { PAGE_METRICS = 3 };
+
+struct page_axis {
+    struct wording *names;
+    bool *is_marked;
+    size_t n;
+};
+
+/* Ranks by steps, or ranks by ranks. */
+struct page_grid {
+    struct page_axis rows, columns;
+    struct page_metric metrics[PAGE_METRICS];
+    size_t n_metrics;
+    struct str *links; /* of cells, row by row; NULL: none */
+};
+
+/* A time of one row; texts are places in `names` of the lanes. */
+struct page_span {
+    uint32_t row, text;
+    bool is_below; /* in the lower half of the row */
+    int family;    /* or PAGE_HATCHED */
+    double from, to;
+};
+
+struct page_legend {
+    const struct message *label;
+    int family;
+};
+
+/* Several rows over one axis of time, nanoseconds. */
+struct page_lanes {
+    struct page_axis rows;
+    double until;
+    VEC_OF(struct wording) names;
+    VEC_OF(struct page_span) spans;
+    VEC_OF(struct page_span) path; /* drawn as a line through them */
+    const struct page_legend *legend;
+    size_t n_legend;
+    size_t *first; /* rows that are shown at first, the others on request */
+    size_t n_first;
+};
+
+enum page_part_kind {
+    PAGE_PART_BARS,
+    PAGE_PART_TABLE,
+    PAGE_PART_CHART,
+    PAGE_PART_MAP,
+    PAGE_PART_GRID,
+    PAGE_PART_LANES,
+};
 
 struct page_part {
     enum page_part_kind kind;
@@ -117,6 +175,8 @@ struct page_part {
         struct page_table *table;
         struct page_chart *chart;
         struct page_map *map;
+        struct page_grid *grid;
+        struct page_lanes *lanes;
     };
 };
 
@@ -139,7 +199,14 @@ struct page_table *page_table_add(struct page_panel *panel, const struct message
 struct page_chart *page_chart_add(struct page_panel *panel, const struct message *title);
 struct page_map *page_map_add(struct page_panel *panel, const struct message *title,
                               struct wording name);
+struct page_grid *page_grid_add(struct page_panel *panel, const struct message *title, size_t rows,
+                                size_t columns);
+struct page_lanes *page_lanes_add(struct page_panel *panel, const struct message *title,
+                                  size_t rows);
 struct page_part *page_part(struct page_panel *panel);
+
+/* A further metric of a grid; gives its values, which are NAN. */
+double *page_metric_add(struct page_panel *panel, struct page_grid *g, struct page_metric metric);
 
 void page_bar_add(struct page_bars *bars, struct page_bar bar);
 
@@ -166,6 +233,15 @@ struct str page_row_address(struct page_file *page, const char *view, size_t row
 struct str page_number_text(struct page_file *page, enum page_unit unit, double value);
 
 void page_write_panels(struct page_file *page, struct json_writer *w);
+void page_grid_json(struct json_writer *w, struct page_file *page, const struct page_grid *g);
+void page_lanes_json(struct json_writer *w, struct page_file *page, const struct page_lanes *l);
+void page_grid_draw(struct page_html *h, const char *id, const struct page_part *part);
+void page_lanes_draw(struct page_html *h, const char *id, const struct page_part *part);
+
+/* A text, once when it is the same in both languages; the word of a unit. */
+void page_json_text(struct json_writer *w, struct page_file *page, struct wording text);
+const char *page_unit_word(enum page_unit unit);
+
 /* Those above the actions, or the others. */
 void page_draw_panels(struct page_html *h, bool is_top);
 void page_draw_pipes(struct page_html *h);

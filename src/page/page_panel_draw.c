@@ -424,6 +424,10 @@ static void draw_part(struct page_html *h, const struct page_panel *panel, size_
         draw_table(h, part->table);
     else if (part->kind == PAGE_PART_CHART)
         draw_chart(h, panel->id, part);
+    else if (part->kind == PAGE_PART_GRID)
+        page_grid_draw(h, panel->id, part);
+    else if (part->kind == PAGE_PART_LANES)
+        page_lanes_draw(h, panel->id, part);
     if (part->note.english.n > 0) {
         page_html_put(h, S("<p class=\"note\">"));
         page_html_wording(h, part->note);

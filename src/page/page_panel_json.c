@@ -12,8 +12,12 @@ static const char *const units[PAGE_UNITS] = {
     [PAGE_BANDWIDTH] = "bandwidth", [PAGE_FLOPS] = "flops",   [PAGE_PLAIN] = "plain",
 };
 
-/* A text that is the same in both languages is written once. */
-static void put_text(struct json_writer *w, struct page_file *page, struct wording text)
+const char *page_unit_word(enum page_unit unit)
+{
+    return units[unit];
+}
+
+void page_json_text(struct json_writer *w, struct page_file *page, struct wording text)
 {
     struct str en = page_wording(page, LANG_EN, text), zh = page_wording(page, LANG_ZH, text);
 
@@ -28,7 +32,7 @@ static void put_key_text(struct json_writer *w, struct page_file *page, const ch
 {
     json_write_key(w, str_of(key));
     if (text.english.n > 0)
-        put_text(w, page, text);
+        page_json_text(w, page, text);
     else
         json_write_null(w);
 }
@@ -81,7 +85,7 @@ static void put_table(struct json_writer *w, struct page_file *page, const struc
         for (size_t c = 0; c < t->n_columns; c++) {
             const struct page_cell *cell = &t->cells.at[i * t->n_columns + c];
             if (page_is_text(t->columns[c].unit))
-                put_text(w, page, cell->text);
+                page_json_text(w, page, cell->text);
             else
                 json_write_f64(w, num_round(cell->number, 6));
         }
@@ -180,6 +184,12 @@ static void put_part(struct json_writer *w, struct page_file *page, const struct
         break;
     case PAGE_PART_MAP:
         put_map(w, page, part->map);
+        break;
+    case PAGE_PART_GRID:
+        page_grid_json(w, page, part->grid);
+        break;
+    case PAGE_PART_LANES:
+        page_lanes_json(w, page, part->lanes);
         break;
     }
     json_write_end(w);

@@ -108,6 +108,74 @@ TEST(bars_have_widths_and_what_they_save)
     end(&json, &html);
 }
 
+TEST(a_grid_has_heat_texts_and_links)
+{
+    struct text json = {0};
+
+    begin();
+    struct page_panel *p = page_panel_add(&page, "ranks", &page_text.cluster_ranks);
+    struct page_grid *g = page_grid_add(p, &page_text.cluster_heat, 2, 2);
+    double *ratio = page_metric_add(
+        p, g, (struct page_metric){.name = &page_text.cluster_compute, .is_ratio = true});
+    page_part(p)->room = PAGE_WHOLE;
+    g->links = ARENA_ARRAY(&page.arena, struct str, 4);
+    for (size_t i = 0; i < 2; i++)
+        g->rows.names[i] = g->columns.names[i] = wording_plain(i == 0 ? S("<a>") : S("b"));
+    g->rows.is_marked[1] = true;
+    g->links[2] = S("#v=slowest&row=1");
+    ratio[0] = 1;
+    ratio[2] = 1.5;
+    const struct tree *part = part_of(panels_of(&json));
+    assert_str(tree_get_text(part, S("type"), S("")), "grid");
+    assert_true(tree_number(tree_items(tree_get(part, S("rowsMarked")))) == 1);
+    const struct tree *value =
+        tree_items(tree_get(tree_items(tree_get(part, S("metrics"))), S("values")));
+    assert_true(tree_number(value) == 1);
+    assert_int_equal(value->next->kind, TREE_NULL);
+
+    struct text html = drawn(LANG_EN, false);
+    assert_int_equal(count_of(&html, "fill-opacity=\"0.05\""), 1); /* usual */
+    assert_int_equal(count_of(&html, "fill-opacity=\"0.50\""), 1); /* the largest */
+    assert_int_equal(count_of(&html, "href=\"#v=slowest&amp;row=1\""), 1);
+    assert_int_equal(count_of(&html, "1.50 ×</text>"), 1);
+    assert_int_equal(count_of(&html, "axis slow"), 1);
+    end(&json, &html);
+}
+
+TEST(lanes_have_spans_on_one_axis_of_time)
+{
+    static const struct page_legend legend[] = {{&page_text.cluster_compute, PAGE_MATRIX},
+                                                {&page_text.cluster_waiting, PAGE_HATCHED}};
+    struct text json = {0};
+    size_t first[] = {1};
+
+    begin();
+    struct page_panel *p = page_panel_add(&page, "slowest", &page_text.cluster_worst);
+    struct page_lanes *l = page_lanes_add(p, NULL, 2);
+    page_part(p)->room = PAGE_WHOLE;
+    l->rows.names[0] = wording_plain(S("rank 0"));
+    l->rows.names[1] = wording_plain(S("rank 1"));
+    l->until = 2000;
+    l->legend = legend;
+    l->n_legend = 2;
+    l->first = first;
+    l->n_first = 1;
+    vec_push(&l->names, wording_plain(S("work")));
+    vec_push(&l->spans, ((struct page_span){0, 0, false, PAGE_MATRIX, 0, 500}));
+    vec_push(&l->spans, ((struct page_span){1, 0, true, PAGE_HATCHED, 1000, 2000}));
+    const struct tree *part = part_of(panels_of(&json));
+    assert_str(tree_get_text(part, S("type"), S("")), "lanes");
+    const struct tree *span = tree_items(tree_get(part, S("spans")));
+    assert_true(tree_number(tree_items(span->next)) == 1);
+    assert_true(tree_number(tree_items(span->next)->next) == 1);
+
+    struct text html = drawn(LANG_EN, false);
+    assert_int_equal(count_of(&html, "work, 1.00"), 1); /* of the row that is open */
+    assert_int_equal(count_of(&html, "x=\"56.000%\""), 1);
+    assert_int_equal(count_of(&html, "rank 0"), 0);
+    end(&json, &html);
+}
+
 TEST(tables_keep_rows_links_and_unknown_numbers)
 {
     static const struct page_table_column columns[] = {
@@ -236,6 +304,7 @@ TEST(numbers_have_units)
 }
 
 TEST_MAIN("page/page_panel", T(bars_have_widths_and_what_they_save),
+          T(a_grid_has_heat_texts_and_links), T(lanes_have_spans_on_one_axis_of_time),
           T(tables_keep_rows_links_and_unknown_numbers),
           T(charts_are_logarithmic_and_leave_out_what_is_not_positive), T(maps_are_for_the_script),
           T(numbers_have_units))

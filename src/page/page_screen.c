@@ -143,6 +143,12 @@ static bool has_section(const struct page_file *page, const char *view)
                                         : true;
 }
 
+/* A page of views alone, not of captures with some. */
+static bool is_result(const struct page_file *page)
+{
+    return page->panels.n > 0 && page->ranks == NULL;
+}
+
 /* Views of a result that is no capture. */
 static void put_panel_links(struct page_html *h)
 {
@@ -167,11 +173,13 @@ static void put_nav(struct page_html *h)
     if (h->page->n_sets == 0 && h->page->panels.n == 0)
         return;
     page_html_put(h, S("<nav class=\"sections js-only\">\n"));
-    for (size_t i = 0; i < ARRAY_LEN(sections) && h->page->panels.n == 0; i++)
+    for (size_t i = 0; i < ARRAY_LEN(sections) && !is_result(h->page); i++)
         if (has_section(h->page, sections[i].view))
             put_link(h, &sections[i]);
-    if (h->page->panels.n > 0)
+    if (is_result(h->page))
         put_panel_links(h);
+    for (size_t i = 0; i < h->page->panels.n && !is_result(h->page); i++)
+        put_link(h, &(struct section){h->page->panels.at[i]->id, h->page->panels.at[i]->title});
     page_html_put(h, S("</nav>\n"));
 }
 
@@ -264,6 +272,8 @@ static void put_captures(struct page_html *h)
     put_actions(h);
     if (page->ranks != NULL)
         page_draw_heat(h);
+    if (page->ranks != NULL && page->panels.n > 0)
+        page_draw_panels(h, false);
     if (page->diff != NULL) {
         page_draw_waterfall(h);
         page_draw_medians(h);
@@ -311,7 +321,7 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
     struct page_html h = begin(page, lang, out);
 
     put_verdict(&h);
-    if (page->panels.n > 0)
+    if (is_result(page))
         put_result(&h);
     else if (page->view != NULL && page->n_actions == 0)
         put_nav(&h);
@@ -319,7 +329,7 @@ void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
         put_captures(&h);
     if (page->fragments != NULL && page->view == NULL)
         put_fragments(&h);
-    if (page->n_sets > 0 && page->panels.n == 0)
+    if (page->n_sets > 0 && !is_result(page))
         put_kernels(&h, page->sets[page->lead]);
     page_html_put(&h, S("</div>\n"));
 }

@@ -125,6 +125,8 @@ struct page_set {
     const struct page_layers *layers; /* NULL: none */
     const struct memory_curves *memory;
     VEC_OF(struct page_leg) path; /* by time; empty: not known */
+    bool has_clock;               /* fitted to those of other ranks: */
+    double ahead, drift;          /* of the first one's, at the origin, ns; and a nanosecond */
 };
 
 /* `st` outlives it. */

@@ -13,15 +13,6 @@
 #include "synth/rng.h"
 #include "synth/synth.h"
 
-enum cluster_trouble {
-    TROUBLE_COMPUTE = 1,
-    TROUBLE_LINK = 2,
-    TROUBLE_HOST = 4,
-    TROUBLE_STORAGE = 8,
-    TROUBLE_IMBALANCE = 16,
-    TROUBLE_FOUR = 15, /* all but the last */
-};
-
 enum cluster_op_kind {
     CLUSTER_KERNEL,
     CLUSTER_CALL,  /* a collective or transfer that compute waits for */
@@ -67,7 +58,14 @@ struct cluster_rank_sim {
     size_t at;
     nanos host, device, pending; /* clocks; end of the call in the background, -1: going on */
     bool is_waiting;
-    bool *stalls; /* by step */
+    bool *stalls;      /* by step */
+    nanos stall, save; /* how long; more than others save */
+};
+
+/* A trouble, and where it is. */
+struct cluster_place {
+    struct synth_trouble what;
+    int rank, from, to; /* -1: a link; a rank */
 };
 
 struct cluster_sim {
@@ -77,22 +75,26 @@ struct cluster_sim {
     int n, tp, pp, ep, dp;
     struct cluster_rank_sim *ranks;
     VEC_OF(struct cluster_team) teams;
-    int ids; /* communicators so far */
-    unsigned troubles;
-    int compute, host, storage, uneven, from, to; /* places; -1: none */
-    int64_t compute_slow, link_slow, uneven_slow;
-    nanos stall, save;
+    int ids;                               /* communicators so far */
+    struct cluster_place places[TROUBLES]; /* as many as options have troubles */
+    unsigned repaired;                     /* bits of places that do no harm */
     int64_t save_every;
 };
 
-/* "compute,link": the bits; 0 when a word is unknown. "none" and "all" are words too. */
-bool cluster_troubles_parse(const char *list, unsigned *out);
+/* "compute,link:150,host:4:2": kinds, each with percent or milliseconds and steps if they are not
+ * to be drawn; "none" and "all" are words too. False: it is none, or too long. */
+bool cluster_troubles_parse(const char *list, struct synth_options *o);
 
 /* Layout, places of the troubles and programs, by the seed. */
 void cluster_plan(struct cluster_sim *s);
 
 /* Runs all programs. */
 void cluster_simulate(struct cluster_sim *s);
+
+/* What the run takes less without a place, by itself or when all others are repaired, whichever is
+ * more. */
+nanos cluster_saving(const struct cluster_sim *s, size_t place);
+void cluster_sim_free(struct cluster_sim *s);
 
 enum status cluster_write(struct cluster_sim *s, struct diag *d, struct synth_result *out);
 

@@ -5,37 +5,70 @@
 
 enum { US = 1000, MS = 1000000, LAYERS = 2, MICRO = 2, MOST_OFFSET = 50 * MS, MOST_DRIFT = 20000 };
 
-bool cluster_troubles_parse(const char *list, unsigned *out)
+static const struct str trouble_words[TROUBLE_KINDS] = {
+    S_INIT("compute"), S_INIT("host"), S_INIT("storage"), S_INIT("imbalance"), S_INIT("link")};
+
+static bool is_of_time(enum cluster_trouble kind)
 {
-    static const struct {
-        struct str word;
-        unsigned bits;
-    } words[] = {
-        {S_INIT("none"), 0},
-        {S_INIT("compute"), TROUBLE_COMPUTE},
-        {S_INIT("link"), TROUBLE_LINK},
-        {S_INIT("host"), TROUBLE_HOST},
-        {S_INIT("storage"), TROUBLE_STORAGE},
-        {S_INIT("imbalance"), TROUBLE_IMBALANCE},
-        {S_INIT("all"), TROUBLE_FOUR | TROUBLE_IMBALANCE},
-    };
+    return kind == TROUBLE_HOST || kind == TROUBLE_STORAGE;
+}
+
+/* ":4:2" behind a kind. */
+static bool parse_amounts(struct str text, struct synth_trouble *out)
+{
+    struct str amount;
+    nanos percent = 0; /* thousandths */
+    int64_t most = INT64_C(100000) * MS;
+
+    if (!str_split(&text, ':', &amount))
+        return true;
+    if (is_of_time(out->kind) ? !num_ms(amount, &out->time) : !num_us(amount, &percent))
+        return false;
+    if (is_of_time(out->kind) ? out->time <= 0 || out->time > most
+                              : percent <= 0 || percent > 1000000)
+        return false;
+    if (!is_of_time(out->kind))
+        out->slow = 1000 + percent / 100;
+    return text.n == 0 || (out->kind == TROUBLE_HOST && num_i64(text, &out->steps) &&
+                           out->steps > 0 && out->steps < 1000000);
+}
+
+static bool parse_trouble(struct str word, struct synth_options *o)
+{
+    struct str name, rest = word;
+    struct synth_trouble one = {0};
+    size_t k = 0;
+
+    str_split(&rest, ':', &name);
+    while (k < TROUBLE_KINDS && !str_equal(trouble_words[k], name))
+        k++;
+    one.kind = (enum cluster_trouble)k;
+    if (k == TROUBLE_KINDS || o->n_troubles == TROUBLES || !parse_amounts(rest, &one))
+        return false;
+    o->troubles[o->n_troubles++] = one;
+    return true;
+}
+
+bool cluster_troubles_parse(const char *list, struct synth_options *o)
+{
     struct str rest = str_of(list), word;
 
-    *out = 0;
+    o->n_troubles = 0;
     while (str_split(&rest, ',', &word)) {
-        size_t i = 0;
-        while (i < ARRAY_LEN(words) && !str_equal(words[i].word, word))
-            i++;
-        if (i == ARRAY_LEN(words))
+        bool is_all = str_equal(word, S("all"));
+        if (!is_all && !str_equal(word, S("none")) && !parse_trouble(word, o))
             return false;
-        *out |= words[i].bits;
+        for (size_t k = 0; k < TROUBLE_KINDS && is_all; k++)
+            if (!parse_trouble(trouble_words[k], o))
+                return false;
     }
     return true;
 }
 
 bool cluster_fits(const struct synth_options *o)
 {
-    return o->ranks % (o->tp * o->pp) == 0 && (o->ranks / (o->tp * o->pp)) % o->ep == 0;
+    return o->ranks % (o->tp * o->pp) == 0 && (o->ranks / (o->tp * o->pp)) % o->ep == 0 &&
+           (int64_t)o->n_troubles < o->ranks;
 }
 
 /* ---- communicators ---- */
@@ -63,8 +96,10 @@ static uint32_t add_team(struct cluster_sim *s, int id, const int *ranks, int n,
     t.ranks = ARENA_ARRAY(s->arena, int, (size_t)n);
     t.at = ARENA_ARRAY(s->arena, nanos, (size_t)n);
     memcpy(t.ranks, ranks, sizeof(int) * (size_t)n);
-    if (s->from >= 0 && has_link(&t, s->from, s->to))
-        t.slow = s->link_slow;
+    for (size_t i = 0; i < s->o->n_troubles; i++)
+        if (s->places[i].from >= 0 && (s->repaired >> i & 1) == 0 &&
+            has_link(&t, s->places[i].from, s->places[i].to) && s->places[i].what.slow > t.slow)
+            t.slow = s->places[i].what.slow;
     vec_push(&s->teams, t);
     return (uint32_t)s->teams.n - 1;
 }
@@ -131,56 +166,109 @@ static int draw_free(struct cluster_sim *s)
 {
     for (;;) {
         int r = (int)rng_below(&s->rng, s->n);
-        if (r != s->compute && r != s->host && r != s->storage && r != s->uneven)
+        bool is_free = true;
+        for (size_t i = 0; i < s->o->n_troubles; i++)
+            is_free = is_free && s->places[i].rank != r;
+        if (is_free)
             return r;
     }
 }
 
 /* A link between stages where there are some; else between neighbours of one kind. */
-static void draw_link(struct cluster_sim *s)
+static void draw_link(struct cluster_sim *s, struct cluster_place *p)
 {
     struct cluster_rank_sim *r = &s->ranks[rng_below(&s->rng, s->n)];
 
-    s->from = r->id;
+    p->from = r->id;
     if (s->pp > 1)
-        s->to = r->stage + 1 < s->pp ? r->id + s->dp * s->tp : r->id - s->dp * s->tp;
+        p->to = r->stage + 1 < s->pp ? r->id + s->dp * s->tp : r->id - s->dp * s->tp;
     else if (s->dp > 1)
-        s->to = rank_at(s, r->stage, (r->data + 1) % s->dp, r->tensor);
+        p->to = rank_at(s, r->stage, (r->data + 1) % s->dp, r->tensor);
     else
-        s->to = rank_at(s, r->stage, r->data, (r->tensor + 1) % s->tp);
+        p->to = rank_at(s, r->stage, r->data, (r->tensor + 1) % s->tp);
+}
+
+/* What each kind draws; for all kinds, so that one trouble more leaves the others as they are. */
+static void draw_amounts(struct cluster_sim *s, struct synth_trouble out[TROUBLE_KINDS])
+{
+    out[TROUBLE_COMPUTE].slow = rng_between(&s->rng, 1150, 1400);
+    out[TROUBLE_LINK].slow = rng_between(&s->rng, 2500, 5000);
+    out[TROUBLE_IMBALANCE].slow = rng_between(&s->rng, 1600, 2000);
+    out[TROUBLE_HOST].time = rng_between(&s->rng, 3 * MS, 9 * MS);
+    out[TROUBLE_STORAGE].time = rng_between(&s->rng, 20 * MS, 60 * MS);
+    out[TROUBLE_HOST].steps = s->o->steps * 4 / 10 > 3 ? s->o->steps * 4 / 10 : 3;
+}
+
+/* The n-th of each kind: its ranks, then how much, then its link. */
+static bool draw_round(struct cluster_sim *s, size_t n)
+{
+    struct synth_trouble amounts[TROUBLE_KINDS] = {0};
+    struct cluster_place *found[TROUBLE_KINDS] = {0};
+    size_t seen[TROUBLE_KINDS] = {0};
+    bool is_any = false;
+
+    for (size_t i = 0; i < s->o->n_troubles; i++)
+        if (seen[s->o->troubles[i].kind]++ == n) {
+            found[s->o->troubles[i].kind] = &s->places[i];
+            is_any = true;
+        }
+    if (!is_any && n > 0)
+        return false;
+    for (int k = 0; k < TROUBLE_LINK; k++)
+        if (found[k] != NULL)
+            found[k]->rank = draw_free(s);
+    draw_amounts(s, amounts);
+    if (n == 0)
+        s->save_every = rng_between(&s->rng, 2, 3);
+    for (int k = 0; k < TROUBLE_KINDS; k++) {
+        if (found[k] == NULL)
+            continue;
+        struct synth_trouble *what = &found[k]->what;
+        what->slow = what->slow > 0 ? what->slow : amounts[k].slow;
+        what->time = what->time > 0 ? what->time : amounts[k].time;
+        what->steps = what->steps > 0 ? what->steps : amounts[k].steps;
+    }
+    if (found[TROUBLE_LINK] != NULL)
+        draw_link(s, found[TROUBLE_LINK]);
+    return true;
 }
 
 static void draw_places(struct cluster_sim *s)
 {
-    s->compute = s->host = s->storage = s->uneven = s->from = s->to = -1;
-    if ((s->troubles & TROUBLE_COMPUTE) != 0)
-        s->compute = draw_free(s);
-    if ((s->troubles & TROUBLE_HOST) != 0)
-        s->host = draw_free(s);
-    if ((s->troubles & TROUBLE_STORAGE) != 0)
-        s->storage = draw_free(s);
-    if ((s->troubles & TROUBLE_IMBALANCE) != 0)
-        s->uneven = draw_free(s);
-    s->compute_slow = rng_between(&s->rng, 1150, 1400);
-    s->link_slow = rng_between(&s->rng, 2500, 5000);
-    s->uneven_slow = rng_between(&s->rng, 1600, 2000);
-    s->stall = rng_between(&s->rng, 3 * MS, 9 * MS);
-    s->save = rng_between(&s->rng, 20 * MS, 60 * MS);
-    s->save_every = rng_between(&s->rng, 2, 3);
-    if ((s->troubles & TROUBLE_LINK) != 0)
-        draw_link(s);
+    for (size_t i = 0; i < s->o->n_troubles; i++)
+        s->places[i] = (struct cluster_place){s->o->troubles[i], -1, -1, -1};
+    for (size_t n = 0; draw_round(s, n); n++)
+        continue;
 }
 
-/* Steps in which the host stalls: some, at random, at least three. */
-static void draw_stalls(struct cluster_sim *s)
+/* Steps in which the host stalls, at random. */
+static void draw_stalls(struct cluster_sim *s, struct cluster_rank_sim *r, int64_t n)
 {
-    struct cluster_rank_sim *r = &s->ranks[s->host];
-    int64_t n = s->o->steps * 4 / 10 > 3 ? s->o->steps * 4 / 10 : 3;
-
     for (int64_t i = 0; i < n && i < s->o->steps;) {
         int64_t step = rng_below(&s->rng, s->o->steps);
         i += !r->stalls[step];
         r->stalls[step] = true;
+    }
+}
+
+static void apply_places(struct cluster_sim *s)
+{
+    struct cluster_rank_sim none = {.stalls = ARENA_ARRAY(s->arena, bool, (size_t)s->o->steps)};
+
+    for (size_t i = 0; i < s->o->n_troubles; i++) {
+        const struct synth_trouble *what = &s->places[i].what;
+        bool is_of_rank = s->places[i].rank >= 0 && (s->repaired >> i & 1) == 0;
+        struct cluster_rank_sim *r = is_of_rank ? &s->ranks[s->places[i].rank] : &none;
+        if (what->kind == TROUBLE_COMPUTE)
+            r->slow = what->slow;
+        else if (what->kind == TROUBLE_IMBALANCE)
+            r->experts = what->slow;
+        else if (what->kind == TROUBLE_STORAGE)
+            r->save = what->time;
+        else if (what->kind == TROUBLE_HOST)
+            draw_stalls(s, r, what->steps);
+        if (what->kind == TROUBLE_HOST)
+            r->stall = what->time;
     }
 }
 
@@ -249,7 +337,7 @@ static void add_passes(struct cluster_sim *s, struct cluster_rank_sim *r, const 
             kernel(r, is_backward ? "lm_head_backward" : "embedding_kernel", 40, 1000);
         for (int layer = 0; layer < LAYERS; layer++) {
             if (is_stalled && pass * LAYERS + layer == stalled)
-                add_op(r, (struct cluster_op){CLUSTER_STALL, "", s->stall, 0, 0});
+                add_op(r, (struct cluster_op){CLUSTER_STALL, "", r->stall, 0, 0});
             add_layer(r, u, is_backward);
         }
         if (!is_last)
@@ -274,8 +362,7 @@ static void add_step(struct cluster_sim *s, struct cluster_rank_sim *r, const st
     kernel(r, "adam_kernel", 350, 1000);
     if (step % s->save_every == s->save_every - 1) {
         nanos dur = 8 * MS * rng_between(&r->rng, 950, 1050) / 1000;
-        add_op(r, (struct cluster_op){CLUSTER_SAVE, "CheckpointWriter.save",
-                                      dur + (r->id == s->storage ? s->save : 0), 0, 0});
+        add_op(r, (struct cluster_op){CLUSTER_SAVE, "CheckpointWriter.save", dur + r->save, 0, 0});
     }
     add_op(r, (struct cluster_op){CLUSTER_SYNC, "", 0, 0, 0});
 }
@@ -307,7 +394,6 @@ void cluster_plan(struct cluster_sim *s)
     s->pp = (int)o->pp;
     s->ep = (int)o->ep;
     s->dp = s->n / s->tp / s->pp;
-    s->troubles = o->troubles;
     place_ranks(s);
     draw_places(s);
     for (int i = 0; i < s->n; i++) {
@@ -315,12 +401,7 @@ void cluster_plan(struct cluster_sim *s)
         s->ranks[i].offset = i == 0 ? 0 : rng_between(&s->rng, -MOST_OFFSET, MOST_OFFSET);
         s->ranks[i].drift = i == 0 ? 0 : rng_between(&s->rng, -MOST_DRIFT, MOST_DRIFT);
     }
-    if (s->compute >= 0)
-        s->ranks[s->compute].slow = s->compute_slow;
-    if (s->uneven >= 0)
-        s->ranks[s->uneven].experts = s->uneven_slow;
-    if (s->host >= 0)
-        draw_stalls(s);
+    apply_places(s);
     uint32_t world = add_team(s, 0, all, s->n, false);
     add_axis(s, uses, AXIS_TENSOR);
     add_axis(s, uses, AXIS_EXPERT);

@@ -116,3 +116,40 @@ void cluster_simulate(struct cluster_sim *s)
         }
     }
 }
+
+/* ---- what a trouble costs ---- */
+
+void cluster_sim_free(struct cluster_sim *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        vec_free(&s->ranks[i].program);
+        vec_free(&s->ranks[i].events);
+    }
+    vec_free(&s->teams);
+}
+
+/* Until the last device is done, with other repairs than `s` has. */
+static nanos length_with(const struct cluster_sim *s, unsigned repaired)
+{
+    struct arena_mark mark = arena_mark(s->arena);
+    struct cluster_sim twin = {
+        .o = s->o, .arena = s->arena, .rng = rng_seed(s->o->seed, 0), .repaired = repaired};
+    nanos end = 0;
+
+    cluster_plan(&twin);
+    cluster_simulate(&twin);
+    for (int i = 0; i < twin.n; i++)
+        end = later(end, twin.ranks[i].device);
+    cluster_sim_free(&twin);
+    arena_rewind(s->arena, mark);
+    return end;
+}
+
+nanos cluster_saving(const struct cluster_sim *s, size_t place)
+{
+    unsigned all = (1u << s->o->n_troubles) - 1, own = 1u << place;
+    nanos alone = length_with(s, 0) - length_with(s, own);
+    nanos last = length_with(s, all & ~own) - length_with(s, all);
+
+    return later(later(alone, last), 0);
+}

@@ -142,7 +142,7 @@ static enum status write_rank(struct cluster_sim *s, const struct cluster_rank_s
 struct truth_culprit {
     const char *kind;
     int64_t rank, from, to;
-    double factor, ms;
+    double factor, ms, saving_ms;
 };
 
 struct truth_clock {
@@ -152,7 +152,7 @@ struct truth_clock {
 
 struct truth_cluster {
     int64_t ranks, tp, pp, ep, dp, steps, save_every;
-    struct truth_culprit culprits[5];
+    struct truth_culprit culprits[TROUBLES];
     size_t n;
     struct truth_clock *clocks;
 };
@@ -164,6 +164,7 @@ static const struct field truth_culprit_fields[] = {
     FIELD(struct truth_culprit, to, "to", .missing = MISSING_NEGATIVE),
     FIELD(struct truth_culprit, factor, "factor", .missing = MISSING_ZERO),
     FIELD(struct truth_culprit, ms, "ms", .missing = MISSING_ZERO),
+    FIELD(struct truth_culprit, saving_ms, "saving_ms", .about = "of the run, if it were repaired"),
 };
 static const struct record truth_culprit_record =
     RECORD(struct truth_culprit, truth_culprit_fields);
@@ -188,14 +189,10 @@ static const struct field truth_fields[] = {
 };
 static const struct record truth_cluster_record = RECORD(struct truth_cluster, truth_fields);
 
-static void add_culprit(struct truth_cluster *t, const char *kind, int rank, double factor,
-                        double ms)
-{
-    if (rank >= 0)
-        t->culprits[t->n++] = (struct truth_culprit){kind, rank, -1, -1, factor, ms};
-}
+static ENUM_NAMES(trouble_culprit, enum cluster_trouble, "compute_slow", "host_stall", "storage",
+                  "imbalance", "slow_link")
 
-static enum status write_truth(struct cluster_sim *s, const char *path, struct diag *d)
+    static enum status write_truth(struct cluster_sim *s, const char *path, struct diag *d)
 {
     struct truth_cluster t = {.ranks = s->n,
                               .tp = s->tp,
@@ -205,13 +202,18 @@ static enum status write_truth(struct cluster_sim *s, const char *path, struct d
                               .steps = s->o->steps,
                               .save_every = s->save_every};
 
-    add_culprit(&t, "compute_slow", s->compute, (double)s->compute_slow / 1e3, 0);
-    add_culprit(&t, "host_stall", s->host, 0, (double)s->stall / 1e6);
-    add_culprit(&t, "storage", s->storage, 0, (double)s->save / 1e6);
-    add_culprit(&t, "imbalance", s->uneven, (double)s->uneven_slow / 1e3, 0);
-    if (s->from >= 0)
-        t.culprits[t.n++] =
-            (struct truth_culprit){"slow_link", -1, s->from, s->to, (double)s->link_slow / 1e3, 0};
+    for (int kind = 0; kind < TROUBLE_KINDS; kind++)
+        for (size_t i = 0; i < s->o->n_troubles; i++) {
+            const struct cluster_place *p = &s->places[i];
+            if ((int)p->what.kind == kind)
+                t.culprits[t.n++] = (struct truth_culprit){trouble_culprit(p->what.kind),
+                                                           p->rank,
+                                                           p->from,
+                                                           p->to,
+                                                           (double)p->what.slow / 1e3,
+                                                           (double)p->what.time / 1e6,
+                                                           (double)cluster_saving(s, i) / 1e6};
+        }
     t.clocks = ARENA_ARRAY(s->arena, struct truth_clock, (size_t)s->n);
     for (int i = 0; i < s->n; i++)
         t.clocks[i] = (struct truth_clock){i, s->ranks[i].offset, (double)s->ranks[i].drift / 1e3};
@@ -240,10 +242,6 @@ enum status cluster_run(const struct synth_options *o, struct arena *arena, stru
     cluster_plan(&s);
     cluster_simulate(&s);
     enum status st = cluster_write(&s, d, out);
-    for (int i = 0; i < s.n; i++) {
-        vec_free(&s.ranks[i].program);
-        vec_free(&s.ranks[i].events);
-    }
-    vec_free(&s.teams);
+    cluster_sim_free(&s);
     return st;
 }

@@ -26,6 +26,23 @@ enum {
     SYNTH_CHROME = 16,
 };
 
+enum cluster_trouble {
+    TROUBLE_COMPUTE,
+    TROUBLE_HOST,
+    TROUBLE_STORAGE,
+    TROUBLE_IMBALANCE,
+    TROUBLE_LINK,
+};
+enum { TROUBLE_KINDS = TROUBLE_LINK + 1, TROUBLES = 16 };
+
+/* One that a cluster has; what is 0 is drawn. */
+struct synth_trouble {
+    enum cluster_trouble kind;
+    int64_t slow;  /* per mille, of durations */
+    nanos time;    /* of a stall or a checkpoint */
+    int64_t steps; /* that have a stall */
+};
+
 struct synth_options {
     const char *out;      /* folder; made when missing */
     int model;            /* number in model_names (synth/model.h) */
@@ -51,8 +68,9 @@ struct synth_options {
     uint64_t truncate; /* cut traces to this many bytes; 0: whole */
     bool is_cluster;   /* a job of many ranks (synth/cluster.h), with these parts: */
     int64_t tp, pp, ep;
-    unsigned troubles; /* bits of enum cluster_trouble */
-    int plant;         /* 1 + number in plant_names (synth/plant.h); 0: none */
+    struct synth_trouble troubles[TROUBLES];
+    size_t n_troubles;
+    int plant; /* 1 + number in plant_names (synth/plant.h); 0: none */
 };
 
 #define SYNTH_DEFAULTS                                                                             \

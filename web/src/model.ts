@@ -161,6 +161,7 @@ export interface Set {
     device: string | null;
     hz: number;
     unix: string | null;
+    clock?: [number, number]; // ahead of the first rank's: ns at the origin, and ppm
     origin: string;
     to: number;
     simulated: boolean;
@@ -280,7 +281,41 @@ export interface MapPart extends AnyPart {
     boxes: { name: Words; from: number; to: number; at: number; size: number; family: number; row: number | null }[];
 }
 
-export type Part = BarsPart | TablePart | ChartPart | MapPart;
+// What the cells of a grid can show.
+export interface Metric {
+    name: Both;
+    unit: Unit;
+    ratio: boolean; // 1 is usual
+    low: boolean; // the least is the worst
+    values: (number | null)[]; // row by row
+}
+
+export interface GridPart extends AnyPart {
+    type: 'grid';
+    rows: Words[];
+    rowsMarked: number[];
+    columns: Words[];
+    columnsMarked: number[];
+    metrics: Metric[];
+    links: string[];
+}
+
+// row, lower half, from, to, family (-2: hatched), place in the names
+export type Span = [number, number, number, number, number, number];
+
+export interface LanesPart extends AnyPart {
+    type: 'lanes';
+    rows: Words[];
+    rowsMarked: number[];
+    until: number;
+    names: Words[];
+    spans: Span[];
+    path: Span[];
+    legend: { label: Both; family: number }[];
+    first: number[];
+}
+
+export type Part = BarsPart | TablePart | ChartPart | MapPart | GridPart | LanesPart;
 
 // A view of a result that is no capture.
 export interface Panel {

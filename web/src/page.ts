@@ -48,7 +48,7 @@ class Page {
     // The views that this kind of page has, in order.
     private viewIds(): string[] {
         const { model } = this.app;
-        if (model.panels.length > 0) return ['summary', ...(model.sets.length > 0 ? ['timeline'] : []), ...model.panels.map((panel) => panel.id), 'data'];
+        if (model.panels.length > 0 && model.kind !== 'ranks') return ['summary', ...(model.sets.length > 0 ? ['timeline'] : []), ...model.panels.map((panel) => panel.id), 'data'];
         const hasLanes = model.sets.some((set) => set.lanes.length > 0);
         const isRun = model.sets.length > 0 && (model.kind === 'capture' || model.kind === 'compare' || model.kind === 'ranks');
         const ids = ['summary'];
@@ -56,7 +56,7 @@ class Page {
         if (hasLanes) ids.push('timeline');
         if (isRun && !this.isEarly()) ids.push('kernels', 'model', 'memory', 'comm');
         if (isRun && this.app.server && !this.isEarly()) ids.push('whatif', 'sql');
-        ids.push('data');
+        ids.push(...model.panels.map((panel) => panel.id), 'data');
         return ids;
     }
 

@@ -40,7 +40,7 @@ export const VIEWS = [
     'summary', 'timeline', 'kernels', 'model', 'memory', 'comm', 'diff', 'sql', 'data',
     // of results that are no captures
     'path', 'whatif', 'source', 'instructions', 'waits', 'buffers', 'moved', 'metrics', 'pipes', 'limits', 'roofline', 'stalls', 'hot', 'opportunities',
-    'errors', 'coverage', 'tables', 'findings',
+    'errors', 'coverage', 'tables', 'findings', 'ranks', 'links', 'slowest',
 ];
 
 export const initialState = (): State => ({

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'fs';
 import { Page } from 'playwright-core';
 import { unionOf } from './fixture';
 import { test } from './harness';
-import { showAll, violations } from './looks';
+import { checkViews, showAll, violations } from './looks';
 import { finish, openPage, saved } from './pages';
 
 export const OUT = process.env.OUT ?? '/tmp';
@@ -136,8 +136,8 @@ test('task: what pinning the copies would save', async () => {
 test('task: the slow rank', async () => {
     const opened = await openPage(page('ranks'));
     const view = opened.page;
-    assert((await view.locator('h1:visible').innerText()).endsWith(`for rank ${SLOW}`));
-    assert.strictEqual(await view.locator('h1:visible, .static:visible .card h3').filter({ hasText: 'Slow rank' }).count(), 1, 'the verdict is there once');
+    assert((await view.locator('h1:visible').innerText()).startsWith(`Rank ${SLOW} computes slowly`));
+    assert.strictEqual(await view.locator('.static:visible .card h3').filter({ hasText: `rank ${SLOW}` }).count(), 1, 'one action is about it');
     assert.strictEqual(await view.locator('#ranks-en > svg').count(), 4);
     const cells = await view.locator('#heat-en a').evaluateAll((list) => list.map((a) => ({ href: a.getAttribute('href') ?? '', heat: Number(a.querySelector('rect')?.getAttribute('fill-opacity')) })));
     assert.strictEqual(cells.length, 4 * 4);
@@ -150,6 +150,43 @@ test('task: the slow rank', async () => {
     await view.locator('.choices input').nth(1).check();
     await view.waitForURL(new RegExp(`rank=${SLOW},\\d,1`));
     await finish(opened);
+});
+
+test('task: which rank everybody waits for, among all ranks of a cluster', async () => {
+    const folder = OUT + '/cluster';
+    strata('synth', '--cluster', '-o', folder, '--ranks', '16', '--tp', '2', '--pp', '2', '--ep', '2', '--steps', '4', '--trouble', 'compute,storage', '--force', '-q');
+    const file = OUT + '/cluster.html';
+    strata('cluster', folder, '-o', file, '-q');
+    const { result } = JSON.parse(strata('cluster', folder, '--json')) as { result: { culprits: { kind: string; rank: number }[]; clock: unknown[] } };
+    const slow = result.culprits.find((one) => one.kind === 'compute_slow')?.rank ?? -1;
+    const opened = await openPage(file);
+    const view = opened.page;
+    assert((await view.locator('h1:visible').innerText()).includes(`Rank ${result.culprits[0].rank} `));
+    assert.strictEqual(await view.locator('.static:visible .card').count(), result.culprits.length);
+    const cells = await view.locator('#ranks-en a').evaluateAll((list) => list.map((a) => ({ href: a.getAttribute('href') ?? '', heat: Number(a.querySelector('rect')?.getAttribute('fill-opacity')) })));
+    assert.strictEqual(cells.length, 16 * 4);
+    const darkest = cells.reduce((best, cell) => (cell.heat > best.heat ? cell : best));
+    await new Clicks(view).on(`#ranks-en a[href="${darkest.href}"]`);
+    await view.locator('#view-slowest svg.lanes text', { hasText: `rank ${slow}` }).first().waitFor();
+    assert.strictEqual(await view.locator('#view-slowest input').inputValue(), String(slow));
+    await view.locator('#view-slowest input').fill('0, 3-5');
+    assert.deepStrictEqual((await view.locator('#view-slowest svg.lanes text.tick').allTextContents()).slice(0, 4), ['rank 0', 'rank 3', 'rank 4', 'rank 5']);
+    assert(await view.locator('#view-slowest polyline.critical').count() > 0);
+    await view.locator('nav.views a[href="#v=ranks"]').click();
+    await view.locator('#view-ranks .toolbar button', { hasText: 'others wait' }).click();
+    assert.strictEqual(await view.locator('#view-ranks table.matrix tbody tr').count(), 16);
+    assert.strictEqual(await view.locator('#view-ranks table.grid').last().locator('tbody tr:not(.spacer)').count() > 0, true);
+    await view.locator('nav.views a[href="#v=links"]').click();
+    assert.strictEqual(await view.locator('#view-links table.matrix tbody tr').count(), 16);
+    await finish(opened);
+    const views = ['ranks', 'waits', 'links', 'slowest', 'data'];
+    for (const hash of ['', 'theme=dark&lang=zh']) await checkViews(file, views, hash);
+    const phone = await openPage(file, '', { viewport: { width: 390, height: 844 } });
+    for (const one of views) {
+        await phone.page.locator(`nav.views a[href="#v=${one}"]`).click();
+        assert((await phone.page.evaluate(() => document.documentElement.scrollWidth)) <= 390, one);
+    }
+    await finish(phone);
 });
 
 test('the visible range as a trace: strata reads it back', async () => {

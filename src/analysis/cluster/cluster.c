@@ -4,10 +4,10 @@
 #include "analysis/cluster/cluster.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/ranked.h"
+#include "text/cluster.h"
 
 ENUM_NAMES(culprit_kind_name, enum culprit_kind, "compute_slow", "host_stall", "slow_link",
            "storage", "imbalance")
@@ -16,16 +16,24 @@ ENUM_NAMES(culprit_recurrence_name, enum culprit_recurrence, "always", "regular"
 
 enum { NOTES = 64 };
 
-void cluster_note(struct cluster *c, const char *format, ...)
+void cluster_note(struct cluster *c, struct wording note)
 {
-    va_list args;
-
-    if (c->notes == NULL)
+    if (c->notes == NULL) {
         c->notes = ARENA_ARRAY(c->model->arena, struct str, NOTES);
-    va_start(args, format);
-    if (c->n_notes < NOTES)
-        c->notes[c->n_notes++] = arena_vformat(c->model->arena, format, args);
-    va_end(args);
+        c->said = ARENA_ARRAY(c->model->arena, struct wording, NOTES);
+    }
+    if (c->n_notes == NOTES)
+        return;
+    c->said[c->n_notes] = note;
+    c->notes[c->n_notes++] = note.english;
+}
+
+#define NOTE(c_, message_, ...)                                                                    \
+    cluster_note((c_), WORDING((c_)->model->arena, (message_), __VA_ARGS__))
+
+static void note_plain(struct cluster *c, const struct message *m)
+{
+    cluster_note(c, wording_of(c->model->arena, phrase_plain(m)));
 }
 
 /* ---- ranks ---- */
@@ -229,6 +237,27 @@ static void find_missing(struct cluster *c)
             c->missing[c->n_missing++] = rank;
 }
 
+/* Communicators that take a part of the run and have no like; each role and size once. */
+static void note_alone(struct cluster *c)
+{
+    static const double part = 0.02;
+    const struct cluster_model *m = c->model;
+
+    for (size_t g = 0; g < m->n_groups; g++) {
+        const struct cluster_group *group = &m->groups[g];
+        size_t like = 0, before = 0;
+        for (size_t k = 0; k < m->n_groups; k++) {
+            const struct cluster_group *o = &m->groups[k];
+            bool is_like = o->role == group->role && o->n == group->n;
+            like += is_like && o->slow > 0;
+            before += is_like && k < g && o->transit > part * c->replay.recorded;
+        }
+        if (group->n > 1 && like == 0 && before == 0 && group->transit > part * c->replay.recorded)
+            NOTE(c, &cluster_text.note_alone, PLACE("n", group->n),
+                 PLACE("role", cluster_role_name(group->role)));
+    }
+}
+
 static void add_notes(struct cluster *c)
 {
     const struct cluster_model *m = c->model;
@@ -243,78 +272,72 @@ static void add_notes(struct cluster *c)
         calls += m->ranks[r].n_calls;
     }
     if (c->n_missing > 0)
-        cluster_note(c,
-                     "%zu of %lld ranks have no capture: who makes the others wait may be among "
-                     "them",
-                     c->n_missing, (long long)c->world);
+        NOTE(c, &cluster_text.note_missing, PLACE("n", c->n_missing), PLACE("all", c->world));
     if (lost > 0)
-        cluster_note(c,
-                     "captures of %zu %s are damaged or cut off; steps that they lost are not "
-                     "compared",
-                     lost, lost == 1 ? "rank" : "ranks");
+        NOTE(c, &cluster_text.note_lost, PLACE("n", lost));
     if (calls == 0)
-        cluster_note(c, "no collectives are recorded: clocks cannot be aligned, and waiting for "
-                        "other ranks cannot be seen");
+        note_plain(c, &cluster_text.note_no_calls);
     else if (unknown > 0)
-        cluster_note(
-            c,
-            "clocks of %zu of the ranks cannot be aligned: they share no collective with the "
-            "others",
-            unknown);
+        NOTE(c, &cluster_text.note_unaligned, PLACE("n", unknown));
     if (m->unmatched > 0)
-        cluster_note(c, "%zu collectives have no partner in another capture", m->unmatched);
+        NOTE(c, &cluster_text.note_unmatched, PLACE("n", m->unmatched));
     if (few > 0)
-        cluster_note(
-            c,
-            "%zu of the ranks have fewer than two others that do the same work: stalls and "
-            "uneven work cannot be judged there",
-            few);
+        NOTE(c, &cluster_text.note_few, PLACE("n", few));
     if (c->links->compared == 0 && calls > 0)
-        cluster_note(c,
-                     "no three communicators transfer the same sizes: slow links cannot be found "
-                     "by comparison");
+        note_plain(c, &cluster_text.note_no_like);
+    else
+        note_alone(c);
     if (c->links->apart > 0)
-        cluster_note(c,
-                     "%zu communicators are slower than others of their role, too many to be "
-                     "single slow links: nodes may be joined by slower links than devices in them",
-                     c->links->apart);
+        NOTE(c, &cluster_text.note_apart, PLACE("n", c->links->apart));
     if (c->stalls > 0)
-        cluster_note(c, "%zu host %s scattered over ranks: no rank has more than by chance",
-                     c->stalls, c->stalls == 1 ? "stall" : "stalls");
+        NOTE(c, &cluster_text.note_stalls, PLACE("n", c->stalls));
     if (steps < m->n)
-        cluster_note(c, "%zu of the ranks have no step marks: steps are matched by place",
-                     m->n - steps);
+        NOTE(c, &cluster_text.note_steps, PLACE("n", m->n - steps));
     if (cut > 0)
-        cluster_note(
-            c,
-            "%zu of the ranks have more collectives than a summary holds; those of their last "
-            "steps are left out",
-            cut);
+        NOTE(c, &cluster_text.note_cut, PLACE("n", cut));
+}
+
+struct wording culprit_kind_wording(struct arena *arena, enum culprit_kind kind)
+{
+    static const struct message *const words[CULPRIT_KINDS] = {
+        [CULPRIT_COMPUTE_SLOW] = &cluster_text.is_compute,
+        [CULPRIT_HOST_STALL] = &cluster_text.is_stall,
+        [CULPRIT_SLOW_LINK] = &cluster_text.is_link,
+        [CULPRIT_STORAGE] = &cluster_text.is_storage,
+        [CULPRIT_IMBALANCE] = &cluster_text.is_imbalance};
+
+    return wording_of(arena, phrase_plain(words[kind]));
+}
+
+static struct wording who_of(struct arena *arena, const struct culprit *one)
+{
+    if (one->link != NULL)
+        return WORDING(arena, &cluster_text.link, PLACE("from", one->link->from),
+                       PLACE("to", one->link->to));
+    if (one->rank >= 0)
+        return WORDING(arena, &cluster_text.rank, PLACE("rank", one->rank));
+    return WORDING(arena, &cluster_text.some_link, PLACE("from", one->ranks[0]),
+                   PLACE("to", one->ranks[one->n_ranks - 1]));
 }
 
 static void set_verdict(struct cluster *c)
 {
     struct arena *arena = c->model->arena;
-    static const char *const what[CULPRIT_KINDS] = {"computes slowly", "stalls on its host",
-                                                    "is slow", "waits for storage",
-                                                    "has more work than its peers"};
+    static const struct message *const what[CULPRIT_KINDS] = {
+        [CULPRIT_COMPUTE_SLOW] = &cluster_text.verdict_compute,
+        [CULPRIT_HOST_STALL] = &cluster_text.verdict_stall,
+        [CULPRIT_SLOW_LINK] = &cluster_text.verdict_link,
+        [CULPRIT_STORAGE] = &cluster_text.verdict_storage,
+        [CULPRIT_IMBALANCE] = &cluster_text.verdict_imbalance};
+    const struct culprit *first = c->culprits;
 
-    if (c->n_culprits == 0) {
-        c->verdict = c->model->n < 2 ? S("one rank alone: there is nothing to compare with")
-                                     : S("no rank and no link stands out");
-        return;
-    }
-    const struct culprit *first = &c->culprits[0];
-    struct str who =
-        first->link != NULL ? arena_format(arena, "the link between ranks %lld and %lld",
-                                           (long long)first->link->from, (long long)first->link->to)
-        : first->rank >= 0
-            ? arena_format(arena, "rank %lld", (long long)first->rank)
-            : arena_format(arena, "a link of ranks %lld to %lld", (long long)first->ranks[0],
-                           (long long)first->ranks[first->n_ranks - 1]);
-    c->verdict =
-        arena_format(arena, "%.*s %s: repaired, the recording takes %.4g ms less (%.1f %%)",
-                     STR_ARGS(who), what[first->kind], first->total_ms, 100 * first->share);
+    if (c->n_culprits == 0)
+        c->verdict = wording_of(arena, phrase_plain(c->model->n < 2 ? &cluster_text.verdict_alone
+                                                                    : &cluster_text.verdict_none));
+    else
+        c->verdict = WORDING(arena, what[first->kind],
+                             place_wording("who", wording_keep(arena, who_of(arena, first))),
+                             PLACE("ms", first->total_ms), PLACE("share", 100 * first->share));
 }
 
 struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ranks, size_t n)
@@ -339,4 +362,16 @@ struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ran
     add_notes(c);
     set_verdict(c);
     return c;
+}
+
+bool cluster_is_job(const struct cluster *c)
+{
+    size_t aligned = 0;
+
+    for (size_t r = 0; r < c->model->n; r++)
+        aligned += cluster_is_aligned(c->model, r);
+    for (size_t r = 0; r + 1 < c->model->n; r++)
+        if (c->model->ranks[r].rank == c->model->ranks[r + 1].rank)
+            return false; /* of several runs */
+    return aligned > 1 && aligned * 2 > c->model->n;
 }

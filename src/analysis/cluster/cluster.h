@@ -9,6 +9,7 @@
 #include "analysis/cluster/cluster_links.h"
 #include "analysis/cluster/cluster_replay.h"
 #include "analysis/cluster/cluster_work.h"
+#include "report/message.h"
 #include "report/record.h"
 
 struct report;
@@ -42,7 +43,7 @@ struct culprit {
     double saving_ms, total_ms; /* if it were like the others: a step on average; of the run */
     double share;               /* of the run */
     enum culprit_confidence confidence;
-    struct str evidence, action; /* sentences */
+    struct wording evidence, action; /* sentences */
     const struct slow_link *slow;
     uint32_t place; /* of the rank in the model */
 };
@@ -121,9 +122,10 @@ struct cluster {
     double overlap; /* of communication, hidden behind compute; NAN */
     size_t stalls;  /* single stalls that no rank has more of than by chance */
     double replay_error;
-    struct str *notes; /* what could not be told, and why */
+    struct wording *said; /* what could not be told, and why; */
+    struct str *notes;    /* in English */
     size_t n_notes;
-    struct str verdict;
+    struct wording verdict;
 };
 
 const char *culprit_kind_name(enum culprit_kind kind);
@@ -133,6 +135,25 @@ const char *culprit_recurrence_name(enum culprit_recurrence recurrence);
 /* `ranks`, by rank and each once, outlive the result, which lives in the arena. */
 struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ranks, size_t n);
 
+/* Whether most of the ranks share collectives: captures that only lie in one folder do not. */
+bool cluster_is_job(const struct cluster *c);
+
+/* "0, 3 to 7, 12": numbers in ascending order. */
+struct str cluster_rank_list(struct arena *arena, const int64_t *at, size_t n);
+
+/* The critical path of a step, by its place; lives in the model's arena. */
+size_t cluster_path_of(const struct cluster *c, int32_t step, struct cluster_piece **out);
+
+/* Culprits first, then by how long others wait for them. */
+const struct cluster_rank **cluster_ranks_ordered(const struct cluster *c, struct arena *arena);
+
+/* Communicators with matched calls, slowest against their like first. */
+const struct cluster_group **cluster_groups_ordered(const struct cluster *c, struct arena *arena,
+                                                    size_t *n);
+
+/* "computes slowly": in a word or two. */
+struct wording culprit_kind_wording(struct arena *arena, enum culprit_kind kind);
+
 void cluster_describe(const struct cluster *c, struct report *r);
 
 extern const struct schema cluster_schema; /* of a struct cluster */
@@ -140,6 +161,6 @@ extern const struct schema cluster_schema; /* of a struct cluster */
 /* Parts of cluster_find(): cluster_blame.c, cluster_path.c. */
 void cluster_blame(struct cluster *c);
 void cluster_path_find(struct cluster *c);
-void cluster_note(struct cluster *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cluster_note(struct cluster *c, struct wording note);
 
 #endif

@@ -7,14 +7,19 @@
 
 #include "analysis/cluster/cluster.h"
 #include "base/ranked.h"
+#include "text/cluster.h"
 
-static const double slow_speed = 1.05;      /* kernels that take this much longer */
+enum { MANY = 8 };                          /* ranks whose usual distances are known well */
+static const double slow_speed = 1.05;      /* kernels that take this much longer, */
+static const double slow_many = 1.015;      /* of many ranks */
 static const double slow_general = 0.7;     /* of its kernels; else it has more to do */
 static const double stall_share = 0.03;     /* of a step */
 static const double stall_least = 200e3;    /* nanoseconds */
-static const double imbalance_share = 0.05; /* of a step, in most steps */
+static const double imbalance_share = 0.05; /* of a step, in most steps, */
+static const double imbalance_many = 0.02;  /* of many ranks */
 static const double stage_share = 0.15;     /* a stage more than the median one */
 static const double chance = 0.02;
+static const double doubt = 0.15;  /* where one rank has all: named with low confidence */
 static const double worth = 0.002; /* of the run: less is not worth a name */
 
 struct blame {
@@ -75,6 +80,18 @@ static struct culprit culprit_of(const struct blame *b, enum culprit_kind kind, 
         .kind = kind, .rank = b->m->ranks[rank].rank, .place = rank, .confidence = CULPRIT_HIGH};
 }
 
+static struct wording said(const struct blame *b, const struct message *m)
+{
+    return wording_of(b->m->arena, phrase_plain(m));
+}
+
+static void add_evidence(const struct blame *b, struct culprit *one, const struct message *m)
+{
+    one->evidence = WORDING(b->m->arena, &cluster_text.both,
+                            place_wording("a", wording_keep(b->m->arena, one->evidence)),
+                            place_wording("b", wording_keep(b->m->arena, said(b, m))));
+}
+
 /* ---- compute ---- */
 
 static bool is_slow_step(const struct blame *b, uint32_t rank, size_t step)
@@ -84,7 +101,7 @@ static bool is_slow_step(const struct blame *b, uint32_t rank, size_t step)
 
     if (b->w->kinds[b->w->kind_of[rank]].n < WORK_PEERS)
         return isfinite(own); /* nothing to compare step by step */
-    return isfinite(own) && more > 0.02 * own;
+    return isfinite(own) && more > own * (1 - 1 / b->w->speed[rank]) / 2;
 }
 
 /* How far speeds of all ranks usually are from 1. */
@@ -102,7 +119,9 @@ static double usual_speed_off(const struct blame *b)
 
 static bool is_compute_slow(const struct blame *b, uint32_t r, double off)
 {
-    return b->w->speed[r] >= slow_speed && b->w->speed[r] - 1 > 5 * off &&
+    double least = b->m->n < MANY ? slow_speed : slow_many;
+
+    return b->w->speed[r] >= least && b->w->speed[r] - 1 > 5 * off &&
            b->w->slow_share[r] >= slow_general;
 }
 
@@ -125,12 +144,10 @@ static void blame_compute(struct blame *b)
         one.confidence = b->w->peers[r] > WORK_PEERS    ? CULPRIT_HIGH
                          : b->w->peers[r] == WORK_PEERS ? CULPRIT_MEDIUM
                                                         : CULPRIT_LOW;
-        one.evidence = arena_format(
-            b->m->arena,
-            "its kernels take %.2f times as long as on %zu other %s, %.0f %% of them longer",
-            b->w->speed[r], b->w->peers[r] - 1, b->w->peers[r] == 2 ? "rank" : "ranks",
-            100 * b->w->slow_share[r]);
-        one.action = S("check clock, power cap and temperature of that device");
+        one.evidence =
+            WORDING(b->m->arena, &cluster_text.compute, PLACE("ratio", b->w->speed[r]),
+                    PLACE("n", b->w->peers[r] - 1), PLACE("share", 100 * b->w->slow_share[r]));
+        one.action = said(b, &cluster_text.compute_next);
         vec_push(&b->list, one);
     }
 }
@@ -191,23 +208,24 @@ static void blame_stalls(struct blame *b)
         size_t own = count_events(b, r, is_stall);
         if (own == 0)
             continue;
-        if (own < 2 || chance_of(own, all, b->m->n) > chance) {
+        double by_chance = chance_of(own, all, b->m->n);
+        if (own < 2 || by_chance > (own == all ? doubt : chance)) {
             b->c->stalls += own;
             continue;
         }
         struct culprit one = culprit_of(b, CULPRIT_HOST_STALL, r);
         set_steps(b, &one, r, is_stall);
         one.excess_ms = mean_excess(b, r, WORK_IDLE, is_stall);
-        one.evidence = arena_format(b->m->arena,
-                                    "its device idles %.3g ms longer than its peers in %zu of %zu "
-                                    "steps, and the others wait for it",
-                                    one.excess_ms, one.n_steps, b->m->ranks[r].n_steps);
-        one.action = S("look at that rank's host: strata diagnose DIR --rank N");
+        one.evidence = WORDING(b->m->arena, &cluster_text.stall, PLACE("ms", one.excess_ms),
+                               PLACE("n", one.n_steps), PLACE("all", b->m->ranks[r].n_steps));
+        one.action = said(b, &cluster_text.stall_next);
         if (!b->m->ranks[r].has_host) {
             one.confidence = CULPRIT_MEDIUM;
-            one.evidence = arena_format(
-                b->m->arena, "%.*s; without host events storage and other causes look alike",
-                STR_ARGS(one.evidence));
+            add_evidence(b, &one, &cluster_text.stall_no_host);
+        }
+        if (by_chance > chance) {
+            one.confidence = CULPRIT_LOW;
+            add_evidence(b, &one, &cluster_text.stall_few);
         }
         vec_push(&b->list, one);
     }
@@ -222,12 +240,9 @@ static void blame_storage(struct blame *b)
         set_steps(b, &one, r, is_slow_storage);
         one.excess_ms = mean_excess(b, r, WORK_STORAGE, is_slow_storage);
         one.confidence = one.n_steps > 1 ? CULPRIT_HIGH : CULPRIT_MEDIUM;
-        one.evidence =
-            arena_format(b->m->arena,
-                         "its host reads or writes files %.3g ms longer than its peers in %zu %s "
-                         "while the device idles",
-                         one.excess_ms, one.n_steps, one.n_steps == 1 ? "step" : "steps");
-        one.action = S("check that rank's storage, or write checkpoints asynchronously");
+        one.evidence = WORDING(b->m->arena, &cluster_text.storage, PLACE("ms", one.excess_ms),
+                               PLACE("n", one.n_steps));
+        one.action = said(b, &cluster_text.storage_next);
         vec_push(&b->list, one);
     }
 }
@@ -238,10 +253,11 @@ static bool is_uneven_step(const struct blame *b, uint32_t rank, size_t step)
 {
     size_t at = b->w->kind_of[rank] * b->m->n_steps + step;
 
-    return cluster_is_aligned(b->m, rank) &&
-           work_excess(b->w, WORK_COMPUTE, rank, step) >
-               imbalance_share * b->w->median[WORK_STEP][at] &&
-           work_excess(b->w, WORK_COMPUTE, rank, step) > 5 * b->w->scatter[WORK_COMPUTE][at];
+    double more = work_excess(b->w, WORK_COMPUTE, rank, step);
+    double least = b->m->n < MANY ? imbalance_share : imbalance_many;
+
+    return cluster_is_aligned(b->m, rank) && more > least * b->w->median[WORK_STEP][at] &&
+           more > 5 * b->w->scatter[WORK_COMPUTE][at];
 }
 
 static bool is_blamed(const struct blame *b, enum culprit_kind kind, uint32_t rank)
@@ -264,10 +280,11 @@ static void blame_uneven(struct blame *b)
         one.excess_ms = mean_excess(b, r, WORK_COMPUTE, is_uneven_step);
         one.confidence = own > 2 ? CULPRIT_HIGH : CULPRIT_MEDIUM;
         const struct summary_family *f = b->w->excess[r];
-        one.evidence = arena_format(
-            b->m->arena, "it computes %.3g ms a step more than its peers%s%.*s", one.excess_ms,
-            f != NULL ? ", most of it in " : "", STR_ARGS(f != NULL ? f->name : S("")));
-        one.action = S("balance tokens over experts, or sequence lengths over ranks");
+        one.evidence = f != NULL
+                           ? WORDING(b->m->arena, &cluster_text.uneven_most,
+                                     PLACE("ms", one.excess_ms), PLACE("name", f->name))
+                           : WORDING(b->m->arena, &cluster_text.uneven, PLACE("ms", one.excess_ms));
+        one.action = said(b, &cluster_text.uneven_next);
         vec_push(&b->list, one);
     }
 }
@@ -317,11 +334,9 @@ static void blame_stages(struct blame *b)
         set_steps(b, &one, one.place, has_step);
         one.excess_ms = (all[k] - usual) / 1e6;
         one.confidence = CULPRIT_MEDIUM;
-        one.evidence = arena_format(b->m->arena,
-                                    "these %zu ranks compute %.3g ms a step, %.2f "
-                                    "times as long as the median stage",
-                                    one.n_ranks, all[k] / 1e6, all[k] / usual);
-        one.action = S("move layers to other stages of the pipeline");
+        one.evidence = WORDING(b->m->arena, &cluster_text.stage, PLACE("n", one.n_ranks),
+                               PLACE("ms", all[k] / 1e6), PLACE("ratio", all[k] / usual));
+        one.action = said(b, &cluster_text.stage_next);
         vec_push(&b->list, one);
     }
 }
@@ -345,19 +360,14 @@ static void blame_link(struct blame *b, const struct slow_link *slow)
     for (size_t s = 0; s < b->m->n_steps; s++)
         one.steps[one.n_steps++] = b->m->steps[s];
     one.recurrence = RECURS_ALWAYS;
-    one.evidence =
-        slow->from >= 0
-            ? arena_format(b->m->arena,
-                           "transfers between ranks %lld and %lld take %.2f times as "
-                           "long as those of the same size elsewhere%s",
-                           (long long)slow->from, (long long)slow->to, slow->slow,
-                           slow->is_by_matrix ? "; the profiler's matrix shows that pair" : "")
-            : arena_format(b->m->arena,
-                           "transfers in a group of %zu ranks take %.2f times as long "
-                           "as those of the same size in other groups; which of its %zu links is "
-                           "slow is not in the captures",
-                           g->n, slow->slow, slow->links);
-    one.action = S("check cable, NIC and switch port of that link");
+    one.evidence = slow->from >= 0
+                       ? WORDING(b->m->arena, &cluster_text.link_slow, PLACE("from", slow->from),
+                                 PLACE("to", slow->to), PLACE("ratio", slow->slow))
+                       : WORDING(b->m->arena, &cluster_text.link_unknown, PLACE("n", g->n),
+                                 PLACE("ratio", slow->slow), PLACE("links", slow->links));
+    if (slow->is_by_matrix && slow->from >= 0)
+        add_evidence(b, &one, &cluster_text.link_matrix);
+    one.action = said(b, &cluster_text.link_next);
     vec_push(&b->list, one);
 }
 

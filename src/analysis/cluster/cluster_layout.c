@@ -133,3 +133,16 @@ struct cluster_layout cluster_layout_find(struct cluster_model *m)
         out.pp = usual_size(m, ROLE_PP);
     return out;
 }
+
+struct str cluster_layout_text(const struct cluster_layout *layout, struct arena *arena)
+{
+    static const char *const names[] = {"TP", "PP", "EP", "DP"};
+    const int64_t sizes[] = {layout->tp, layout->pp, layout->ep, layout->dp};
+    struct str text = S("");
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        if (sizes[i] > 0)
+            text = arena_format(arena, "%.*s%s%s %lld", STR_ARGS(text), text.n > 0 ? ", " : "",
+                                names[i], (long long)sizes[i]);
+    return text;
+}

@@ -14,6 +14,9 @@ struct cluster_layout {
 
 const char *cluster_role_name(enum cluster_role role);
 
+/* "TP 2, PP 4"; empty: not known. */
+struct str cluster_layout_text(const struct cluster_layout *layout, struct arena *arena);
+
 /* Sets the roles of all communicators. */
 struct cluster_layout cluster_layout_find(struct cluster_model *m);
 

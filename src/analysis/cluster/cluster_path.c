@@ -11,7 +11,7 @@
 enum { PIECES = 4096 };
 
 struct walk {
-    struct cluster *c;
+    const struct cluster *c;
     VEC_OF(struct cluster_piece) list;
 };
 
@@ -74,14 +74,12 @@ static int32_t usual_step(const struct cluster *c)
     return found;
 }
 
-void cluster_path_find(struct cluster *c)
+size_t cluster_path_of(const struct cluster *c, int32_t step, struct cluster_piece **out)
 {
     const struct cluster_model *m = c->model;
     struct walk w = {.c = c};
-    int32_t step = usual_step(c);
     uint32_t i = step >= 0 ? last_node(m, step) : CLUSTER_NONE;
 
-    c->path_step = step >= 0 ? m->steps[step] : -1;
     while (i != CLUSTER_NONE && m->nodes[i].step == step) {
         const struct cluster_node *node = &m->nodes[i];
         const struct cluster_member *at = &m->members[c->replay.decide[i]];
@@ -92,9 +90,18 @@ void cluster_path_find(struct cluster *c)
             call->after == SUMMARY_NO_CALL ? CLUSTER_NONE : m->node_of[at->rank][call->after];
         i = next < i ? next : CLUSTER_NONE;
     }
-    c->path = ARENA_ARRAY(m->arena, struct cluster_piece, w.list.n);
-    c->n_path = w.list.n;
-    for (size_t k = 0; k < w.list.n; k++)
-        c->path[k] = w.list.at[w.list.n - 1 - k];
+    size_t n = w.list.n;
+    *out = ARENA_ARRAY(m->arena, struct cluster_piece, n);
+    for (size_t k = 0; k < n; k++)
+        (*out)[k] = w.list.at[n - 1 - k];
     vec_free(&w.list);
+    return n;
+}
+
+void cluster_path_find(struct cluster *c)
+{
+    int32_t step = usual_step(c);
+
+    c->path_step = step >= 0 ? c->model->steps[step] : -1;
+    c->n_path = cluster_path_of(c, step, &c->path);
 }

@@ -5,29 +5,44 @@
 
 #include <math.h>
 
-struct cluster_change cluster_change_new(const struct cluster_model *m)
+static size_t count_members(const struct cluster_model *m)
 {
-    size_t members = 0;
+    size_t n = 0;
 
     for (size_t i = 0; i < m->n_nodes; i++)
-        members += m->nodes[i].n;
-    return (struct cluster_change){ARENA_ARRAY(m->arena, double, members),
+        n += m->nodes[i].n;
+    return n;
+}
+
+struct cluster_change cluster_change_new(const struct cluster_model *m)
+{
+    return (struct cluster_change){ARENA_ARRAY(m->arena, double, count_members(m)),
                                    ARENA_ARRAY(m->arena, double, m->n_nodes)};
+}
+
+static struct replay_member member_of(const struct cluster_model *m,
+                                      const struct cluster_member *at)
+{
+    const struct summary_call *c = &m->ranks[at->rank].calls[at->call];
+    struct replay_member out = {-INFINITY, (double)c->stretch, CLUSTER_NONE};
+
+    if (m->clocks[at->rank].is_known) {
+        out.begin = cluster_time(m, at->rank, c->begin) - out.stretch;
+        if (c->after != SUMMARY_NO_CALL)
+            out.after = m->node_of[at->rank][c->after];
+    }
+    return out;
 }
 
 /* When the member gets to the collective. */
 static double arrival(const struct cluster_replay *p, uint32_t place,
                       const struct cluster_change *change)
 {
-    const struct cluster_model *m = p->m;
-    const struct cluster_member *at = &m->members[place];
-    const struct summary_call *c = &m->ranks[at->rank].calls[at->call];
-    double begin = cluster_time(m, at->rank, c->begin) - (double)c->stretch;
+    const struct replay_member *c = &p->members[place];
+    double stretch = c->stretch - (change != NULL ? change->stretch[place] : 0);
+    bool is_after = c->after != CLUSTER_NONE && isfinite(p->ends[c->after]);
 
-    if (c->after != SUMMARY_NO_CALL && isfinite(p->ends[m->node_of[at->rank][c->after]]))
-        begin = p->ends[m->node_of[at->rank][c->after]];
-    double stretch = (double)c->stretch - (change != NULL ? change->stretch[place] : 0);
-    return begin + (stretch > 0 ? stretch : 0);
+    return (is_after ? p->ends[c->after] : c->begin) + (stretch > 0 ? stretch : 0);
 }
 
 double cluster_replay_run(struct cluster_replay *p, const struct cluster_change *change)
@@ -41,8 +56,6 @@ double cluster_replay_run(struct cluster_replay *p, const struct cluster_change 
         const struct cluster_node *node = &m->nodes[i];
         double latest = -INFINITY;
         for (uint32_t k = 0; k < node->n; k++) {
-            if (!m->clocks[m->members[node->first + k].rank].is_known)
-                continue;
             double at = arrival(p, node->first + k, change);
             if (at > latest) {
                 latest = at;
@@ -63,10 +76,14 @@ double cluster_replay_run(struct cluster_replay *p, const struct cluster_change 
 void cluster_replay_init(struct cluster_replay *p, const struct cluster_model *m)
 {
     double first = INFINITY, last = -INFINITY;
+    size_t members = count_members(m);
 
     *p = (struct cluster_replay){.m = m,
+                                 .members = ARENA_ARRAY(m->arena, struct replay_member, members),
                                  .ends = ARENA_ARRAY(m->arena, double, m->n_nodes),
                                  .decide = ARENA_ARRAY(m->arena, uint32_t, m->n_nodes)};
+    for (size_t i = 0; i < members; i++)
+        p->members[i] = member_of(m, &m->members[i]);
     for (size_t i = 0; i < m->n_nodes; i++)
         if (m->clocks[m->members[m->nodes[i].first].rank].is_known) {
             first = fmin(first, m->nodes[i].last);

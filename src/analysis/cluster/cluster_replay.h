@@ -15,9 +15,17 @@ struct cluster_change {
     double *stretch, *transit;
 };
 
+/* A member of a collective as a replay needs it. */
+struct replay_member {
+    double begin;   /* of its stretch, as measured; -INFINITY: its clock is not known */
+    double stretch; /* from then to its arrival */
+    uint32_t after; /* node whose end begins the stretch; CLUSTER_NONE */
+};
+
 struct cluster_replay {
     const struct cluster_model *m;
-    double *ends;     /* of nodes, of the run made last */
+    struct replay_member *members; /* in the order of model->members */
+    double *ends;                  /* of nodes, of the run made last */
     uint32_t *decide; /* by node: the member that came last in it, a place in model->members */
     double length;    /* from the first begin to the last end, of the run made last */
     double recorded;  /* the same as measured */

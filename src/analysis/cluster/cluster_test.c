@@ -49,6 +49,36 @@ TEST(clocks_that_are_off_and_drift_are_aligned)
     assert_true(c->replay_error < 1e-3);
 }
 
+static double third_is_a_little_slow(size_t rank)
+{
+    return rank == 3 ? 1.025 : 1;
+}
+
+TEST(a_rank_that_is_a_little_slow_is_named_among_many)
+{
+    struct test_cluster t = {.ranks = 16, .slow = third_is_a_little_slow};
+    struct cluster *c = find(&t);
+
+    assert_int_equal(c->n_culprits, 1);
+    assert_int_equal(c->culprits[0].rank, 3);
+    assert_true(cluster_is_job(c));
+    assert_int_equal(cluster_ranks_ordered(c, &arena)[0]->rank, 3);
+}
+
+TEST(the_path_of_any_step_can_be_asked_for)
+{
+    struct test_cluster t = {.ranks = 8, .slow = third_is_slow};
+    struct cluster *c = find(&t);
+    struct cluster_piece *path;
+    size_t n = cluster_path_of(c, 2, &path);
+    double time = 0;
+
+    for (size_t i = 0; i < n; i++)
+        time += path[i].rank == 3 ? path[i].time_ns : 0;
+    assert_true(time > 0.8 * c->steps[2].time_ns);
+    assert_int_equal(cluster_path_of(c, -1, &path), 0);
+}
+
 TEST(a_rank_that_computes_slowly_is_named)
 {
     struct test_cluster t = {.ranks = 8, .offset = far_off, .slow = third_is_slow};
@@ -151,7 +181,8 @@ TEST(no_ranks_and_one_rank_have_no_culprits)
 }
 
 TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
-          TA(a_rank_that_computes_slowly_is_named),
+          TA(a_rank_that_is_a_little_slow_is_named_among_many),
+          TA(the_path_of_any_step_can_be_asked_for), TA(a_rank_that_computes_slowly_is_named),
           TA(stalls_of_one_rank_are_named_with_their_steps),
           TA(stalls_that_fall_on_anybody_are_held_against_nobody),
           TA(slow_storage_is_told_from_stalls), TA(ranks_that_share_no_collective_are_not_compared),

@@ -9,8 +9,7 @@
 
 enum { RANKS_SHOWN = 10, GROUPS_SHOWN = 12, STEPS_SHOWN = 8, LIST_SHOWN = 12 };
 
-/* "0, 3 to 7, 12": numbers in ascending order. */
-static struct str number_list(struct arena *arena, const int64_t *at, size_t n)
+struct str cluster_rank_list(struct arena *arena, const int64_t *at, size_t n)
 {
     struct str text = S("");
     size_t shown = 0;
@@ -31,6 +30,11 @@ static struct str number_list(struct arena *arena, const int64_t *at, size_t n)
     return text;
 }
 
+static struct str in_words(struct report *r, struct wording w)
+{
+    return wording_text(r->lang, &r->arena, w);
+}
+
 static struct str who_of(struct report *r, const struct culprit *c)
 {
     if (c->link != NULL)
@@ -38,7 +42,7 @@ static struct str who_of(struct report *r, const struct culprit *c)
                             (long long)c->link->to);
     if (c->n_ranks > 0)
         return arena_format(&r->arena, "ranks %.*s",
-                            STR_ARGS(number_list(&r->arena, c->ranks, c->n_ranks)));
+                            STR_ARGS(cluster_rank_list(&r->arena, c->ranks, c->n_ranks)));
     return arena_format(&r->arena, "rank %lld", (long long)c->rank);
 }
 
@@ -60,14 +64,15 @@ static void describe_culprits(const struct cluster *c, struct report *r)
         table_text(r, t,
                    one->recurrence == RECURS_ALWAYS
                        ? S("all")
-                       : number_list(&r->arena, one->steps, one->n_steps));
+                       : cluster_rank_list(&r->arena, one->steps, one->n_steps));
         table_number(t, one->total_ms);
         table_number(t, one->share);
         table_text(r, t, str_of(culprit_confidence_name(one->confidence)));
     }
     for (size_t i = 0; i < c->n_culprits; i++)
         report_say(r, "%.*s: %.*s. Next: %.*s.", STR_ARGS(who_of(r, &c->culprits[i])),
-                   STR_ARGS(c->culprits[i].evidence), STR_ARGS(c->culprits[i].action));
+                   STR_ARGS(in_words(r, c->culprits[i].evidence)),
+                   STR_ARGS(in_words(r, c->culprits[i].action)));
 }
 
 static const char *ms_text(struct report *r, double ns)
@@ -91,14 +96,8 @@ static void describe_facts(const struct cluster *c, struct report *r)
                 c->n_missing == 0
                     ? arena_format(a, "%zu", c->n_ranks)
                     : arena_format(a, "%zu of %lld; missing: %.*s", c->n_ranks, (long long)c->world,
-                                   STR_ARGS(number_list(a, c->missing, c->n_missing))));
-    struct str layout = S("");
-    const int64_t sizes[] = {c->layout.tp, c->layout.pp, c->layout.ep, c->layout.dp};
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
-        if (sizes[i] > 0)
-            layout =
-                arena_format(a, "%.*s%s%s %lld", STR_ARGS(layout), layout.n > 0 ? ", " : "",
-                             ((const char *[]){"TP", "PP", "EP", "DP"})[i], (long long)sizes[i]);
+                                   STR_ARGS(cluster_rank_list(a, c->missing, c->n_missing))));
+    struct str layout = cluster_layout_text(&c->layout, a);
     report_fact(r, "layout", layout.n > 0 ? layout : S("unknown"));
     report_fact(r, "steps",
                 arena_format(a, "%zu; median %s, 95 %% within %s, longest %s", t->n,
@@ -117,12 +116,36 @@ static void describe_facts(const struct cluster *c, struct report *r)
 
 /* ---- ranks ---- */
 
-static int by_awaited(const void *a, const void *b)
-{
-    const struct cluster_rank *x = *(const struct cluster_rank *const *)a;
-    const struct cluster_rank *y = *(const struct cluster_rank *const *)b;
+struct ordered_rank {
+    const struct cluster_rank *at;
+    size_t culprit; /* place among the culprits */
+};
 
-    return ORDER(y->awaited_ns, x->awaited_ns) ?: ORDER(x->rank, y->rank);
+ORDER_BY(by_blame, struct ordered_rank,
+         ORDER(x->culprit, y->culprit) ?: ORDER(y->at->awaited_ns, x->at->awaited_ns)
+             ?: ORDER(x->at->rank, y->at->rank));
+
+static size_t culprit_place(const struct cluster *c, int64_t rank)
+{
+    size_t i = 0;
+
+    while (i < c->n_culprits && c->culprits[i].rank != rank)
+        i++;
+    return i;
+}
+
+const struct cluster_rank **cluster_ranks_ordered(const struct cluster *c, struct arena *arena)
+{
+    struct ordered_rank *list = ARENA_ARRAY(arena, struct ordered_rank, c->n_ranks + 1);
+    const struct cluster_rank **out =
+        ARENA_ARRAY(arena, const struct cluster_rank *, c->n_ranks + 1);
+
+    for (size_t i = 0; i < c->n_ranks; i++)
+        list[i] = (struct ordered_rank){&c->ranks[i], culprit_place(c, c->ranks[i].rank)};
+    qsort(list, c->n_ranks, sizeof(*list), by_blame);
+    for (size_t i = 0; i < c->n_ranks; i++)
+        out[i] = list[i].at;
+    return out;
 }
 
 static void describe_ranks(const struct cluster *c, struct report *r)
@@ -134,13 +157,10 @@ static void describe_ranks(const struct cluster *c, struct report *r)
         {"kernel ratio", COLUMN_NUMBER, UNIT_PLAIN}, {"awaited ms", COLUMN_NUMBER, UNIT_MS},
         {"waited ms", COLUMN_NUMBER, UNIT_MS},
     };
-    const struct cluster_rank **order =
-        ARENA_ARRAY(&r->arena, const struct cluster_rank *, c->n_ranks);
+    const struct cluster_rank **order = cluster_ranks_ordered(c, &r->arena);
 
-    report_heading(r, S("Ranks, those that others wait for first"));
-    for (size_t i = 0; i < c->n_ranks; i++)
-        order[i] = &c->ranks[i];
-    qsort(order, c->n_ranks, sizeof(*order), by_awaited);
+    report_heading(r, c->n_culprits > 0 ? S("Ranks: culprits, then those that others wait for")
+                                        : S("Ranks, those that others wait for first"));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < c->n_ranks && i < RANKS_SHOWN; i++) {
         table_number(t, (double)order[i]->rank);
@@ -168,6 +188,22 @@ static int by_transfer(const void *a, const void *b)
                                                                     ?: ORDER(x->ranks[0], y->ranks[0]);
 }
 
+const struct cluster_group **cluster_groups_ordered(const struct cluster *c, struct arena *arena,
+                                                    size_t *n)
+{
+    const struct cluster_model *m = c->model;
+    const struct cluster_group **order =
+        ARENA_ARRAY(arena, const struct cluster_group *, m->n_groups + 1);
+
+    *n = 0;
+    for (size_t i = 0; i < m->n_groups; i++)
+        if (m->groups[i].matched > 0)
+            order[(*n)++] = &m->groups[i];
+    if (*n > 0)
+        qsort(order, *n, sizeof(*order), by_transfer);
+    return order;
+}
+
 static void describe_groups(const struct cluster *c, struct report *r)
 {
     static const struct column columns[] = {
@@ -175,23 +211,17 @@ static void describe_groups(const struct cluster *c, struct report *r)
         {"calls", COLUMN_NUMBER, UNIT_COUNT}, {"transfer ms", COLUMN_NUMBER, UNIT_MS},
         {"GB/s", COLUMN_NUMBER, UNIT_PLAIN},  {"ratio", COLUMN_NUMBER, UNIT_PLAIN},
     };
-    const struct cluster_model *m = c->model;
-    const struct cluster_group **order =
-        ARENA_ARRAY(&r->arena, const struct cluster_group *, m->n_groups);
-    size_t n = 0;
+    size_t n;
+    const struct cluster_group **order = cluster_groups_ordered(c, &r->arena, &n);
 
-    for (size_t i = 0; i < m->n_groups; i++)
-        if (m->groups[i].matched > 0)
-            order[n++] = &m->groups[i];
     if (n == 0)
         return;
-    qsort(order, n, sizeof(*order), by_transfer);
     report_heading(r, S("Communicators, slowest against their like first"));
     struct table *t = report_table(r, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < n && i < GROUPS_SHOWN; i++) {
         const struct cluster_group *g = order[i];
         table_text(r, t, str_of(cluster_role_name(g->role)));
-        table_text(r, t, number_list(&r->arena, g->ranks, g->n));
+        table_text(r, t, cluster_rank_list(&r->arena, g->ranks, g->n));
         table_number(t, (double)g->matched / (double)(g->n > 0 ? g->n : 1));
         table_number(t, g->transit);
         table_number(t, g->transit > 0 && g->bytes > 0 ? g->bytes / g->transit : NAN);
@@ -257,7 +287,7 @@ static void describe_gains(const struct cluster *c, struct report *r)
 
 void cluster_describe(const struct cluster *c, struct report *r)
 {
-    report_say(r, "%.*s.", STR_ARGS(c->verdict));
+    report_say(r, "%.*s.", STR_ARGS(in_words(r, c->verdict)));
     describe_culprits(c, r);
     describe_facts(c, r);
     describe_gains(c, r);
@@ -265,5 +295,5 @@ void cluster_describe(const struct cluster *c, struct report *r)
     describe_groups(c, r);
     describe_path(c, r);
     for (size_t i = 0; i < c->n_notes; i++)
-        report_say(r, "Note: %.*s.", STR_ARGS(c->notes[i]));
+        report_say(r, "Note: %.*s.", STR_ARGS(in_words(r, c->said[i])));
 }

@@ -37,7 +37,13 @@ export function zeros(model: Model, store: Store, state: State): number[] {
         const pair = pairOf(model, state);
         return model.sets.map((_, set) => (pair ? pairZero(model, store, state, set, pair[set]) : 0));
     }
-    const clocks = model.sets.map((set) => (set.unix === null ? null : BigInt(set.unix)));
+    // Clocks that were fitted count from the origin in the files; a drift is taken at the step that is shown.
+    const fitted = model.sets.map((set) => {
+        if (!set.clock) return null;
+        const at = state.step === null ? set.to / 2 : set.steps[state.step]?.from ?? set.to / 2;
+        return BigInt(set.origin) - BigInt(Math.round(set.clock[0] + at * set.clock[1] * 1e-6));
+    });
+    const clocks = fitted.every((clock) => clock !== null) ? fitted : model.sets.map((set) => (set.unix === null ? null : BigInt(set.unix)));
     const first = clocks[0];
     return clocks.map((clock) => (clock === null || first === null ? 0 : Number(first - clock)));
 }

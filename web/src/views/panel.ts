@@ -7,6 +7,8 @@ import { binaryBytes, bytes, cyclesWord, grouped, nanoseconds, rate, share, sign
 import { chart } from './chart';
 import { csv } from './csv';
 import { Column, Grid } from './grid';
+import { heatOf } from './heat';
+import { lanesOf } from './lanes';
 
 const MAP_W = 1200;
 const MAP_H = 220;
@@ -162,6 +164,10 @@ function partOf(app: App, panel: Panel, part: Part, isMain: boolean): HTMLElemen
             return chart(app, panel, part);
         case 'map':
             return mapOf(app, part);
+        case 'grid':
+            return heatOf(app, part);
+        case 'lanes':
+            return lanesOf(app, part);
     }
 }
 

@@ -1,0 +1,285 @@
+/*
+ * Grids of cells, such as ranks by steps, and rows over one axis of time: drawn on the first
+ * screen, and as JSON.
+ */
+#include <math.h>
+
+#include "page/page_html.h"
+#include "page/page_json.h"
+#include "page/page_number.h"
+#include "page/page_panel.h"
+#include "text/page.h"
+
+enum {
+    LABEL = 12,        /* percent of the width */
+    FEW = 16,          /* rows that are high, */
+    HIGH = 24,         /* pixels, */
+    LOW = 12,          /* and of more */
+    ROWS_SHOWN = 32,   /* on the first screen */
+    TEXTS = 16,        /* columns with texts in their cells */
+    LANE = 26,         /* pixels of a row over time */
+    LANES_SHOWN = 8,   /* on the first screen */
+    SPANS_SHOWN = 4000 /* likewise */
+};
+
+static double largest(const struct page_metric *metric, size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = metric->values[i] > most ? metric->values[i] : most;
+    return most;
+}
+
+/* How strong the colour of a value is, 0 to 1. */
+static double heat_of(const struct page_metric *metric, double value, double most)
+{
+    if (metric->is_ratio)
+        return value > 1 ? (value - 1) / (fmax(most, 1.05) - 1) : 0;
+    if (most <= 0)
+        return 0;
+    return metric->is_low ? 1 - value / most : value / most;
+}
+
+static struct str metric_text(struct page_file *page, const struct page_metric *metric,
+                              double value)
+{
+    return metric->is_ratio ? arena_format(&page->arena, "%.2f ×", value)
+                            : page_number_text(page, metric->unit, value);
+}
+
+/* ---- grids on the first screen ---- */
+
+static int row_height(size_t rows)
+{
+    return rows <= FEW ? HIGH : LOW;
+}
+
+static void put_row_name(struct page_html *h, const struct page_axis *rows, size_t row, int y,
+                         int baseline)
+{
+    page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">",
+                     rows->is_marked[row] ? " slow" : "", y + baseline);
+    page_html_text(h, str_fit(page_wording(h->page, h->lang, rows->names[row]), 20));
+    page_html_put(h, S("</text>\n"));
+}
+
+static void put_cell(struct page_html *h, const struct page_grid *g, size_t row, size_t column,
+                     double most, size_t texts)
+{
+    const struct page_metric *metric = &g->metrics[0];
+    size_t at = row * g->columns.n + column;
+    int high = row_height(g->rows.n);
+    double width = (100.0 - LABEL) / (double)g->columns.n;
+    bool has_link = g->links != NULL && g->links[at].n > 0;
+
+    if (!isfinite(metric->values[at]))
+        return;
+    if (has_link) {
+        page_html_put(h, S("<a href=\""));
+        page_html_text(h, g->links[at]);
+        page_html_put(h, S("\">"));
+    }
+    page_html_format(h, "<svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"><title>",
+                     LABEL + (double)column * width, (int)row * high, width * 0.97, high - 2);
+    page_html_text(h,
+                   arena_format(&h->page->arena, "%.*s, %.*s: %.*s",
+                                STR_ARGS(page_wording(h->page, h->lang, g->rows.names[row])),
+                                STR_ARGS(page_wording(h->page, h->lang, g->columns.names[column])),
+                                STR_ARGS(metric_text(h->page, metric, metric->values[at]))));
+    page_html_format(h,
+                     "</title><rect class=\"heat\" width=\"100%%\" height=\"100%%\" "
+                     "fill-opacity=\"%.2f\"/>",
+                     0.05 + 0.45 * heat_of(metric, metric->values[at], most));
+    if (high == HIGH && g->columns.n <= texts) {
+        page_html_put(h, S("<text class=\"wide\" x=\"50%\" y=\"15\" text-anchor=\"middle\">"));
+        page_html_text(h, metric_text(h->page, metric, metric->values[at]));
+        page_html_put(h, S("</text>"));
+    }
+    page_html_put(h, has_link ? S("</svg></a>\n") : S("</svg>\n"));
+}
+
+static void put_column_names(struct page_html *h, const struct page_axis *columns, int y)
+{
+    size_t every = (columns->n + TEXTS - 1) / TEXTS;
+    double width = (100.0 - LABEL) / (double)columns->n;
+
+    for (size_t i = 0; i < columns->n; i += every) {
+        page_html_format(h, "<text class=\"axis%s\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
+                         columns->is_marked[i] ? " slow" : "", LABEL + ((double)i + 0.5) * width,
+                         y);
+        page_html_text(h, str_fit(page_wording(h->page, h->lang, columns->names[i]), 12));
+        page_html_put(h, S("</text>\n"));
+    }
+}
+
+void page_grid_draw(struct page_html *h, const char *id, const struct page_part *part)
+{
+    const struct page_grid *g = part->grid;
+    size_t rows = g->rows.n < ROWS_SHOWN ? g->rows.n : ROWS_SHOWN;
+    int high = row_height(g->rows.n);
+
+    if (g->n_metrics == 0 || g->columns.n == 0)
+        return;
+    double most = largest(&g->metrics[0], g->rows.n * g->columns.n);
+    page_draw_begin(h, id, (int)rows * high + 20, page_wording(h->page, h->lang, part->title));
+    for (size_t r = 0; r < rows; r++) {
+        if (high == HIGH || r % 4 == 0 || g->rows.is_marked[r])
+            put_row_name(h, &g->rows, r, (int)r * high, high == HIGH ? 15 : 9);
+        for (size_t c = 0; c < g->columns.n; c++)
+            put_cell(h, g, r, c, most, part->room == PAGE_HALF ? TEXTS / 2 : TEXTS);
+    }
+    put_column_names(h, &g->columns, (int)rows * high + 14);
+    page_html_put(h, S("</svg>\n"));
+}
+
+/* ---- rows over time on the first screen ---- */
+
+static void put_span(struct page_html *h, const struct page_lanes *l, const struct page_span *s,
+                     int y)
+{
+    double scale = l->until > 0 ? (100.0 - LABEL) / l->until : 0;
+
+    page_html_format(h, "<rect x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\" ",
+                     LABEL + s->from * scale, y + (s->is_below ? 13 : 2),
+                     fmax(0.03, (s->to - s->from) * scale), s->is_below ? 9 : 10);
+    if (s->family >= 0)
+        page_html_format(h, "class=\"f%d\"", s->family);
+    else
+        page_html_put(h, S("fill=\"url(#h-sync)\""));
+    page_html_put(h, S("><title>"));
+    page_html_wording(h, l->names.at[s->text]);
+    page_html_put(h, S(", "));
+    page_html_text(h, page_time_text(&h->page->arena, s->to - s->from));
+    page_html_put(h, S("</title></rect>\n"));
+}
+
+static void put_legend(struct page_html *h, const struct page_lanes *l)
+{
+    page_html_put(h, S("<p class=\"legend\">"));
+    for (size_t i = 0; i < l->n_legend; i++) {
+        if (l->legend[i].family >= 0)
+            page_html_format(h, "<span class=\"swatch f%d\"></span>", l->legend[i].family);
+        else
+            page_html_put(h, S("<svg class=\"swatch\" width=\"12\" height=\"12\"><rect "
+                               "width=\"12\" height=\"12\" fill=\"url(#h-sync)\"/></svg>"));
+        page_html_message(h, l->legend[i].label);
+        page_html_put(h, S(" "));
+    }
+    page_html_put(h, S("</p>\n"));
+}
+
+void page_lanes_draw(struct page_html *h, const char *id, const struct page_part *part)
+{
+    const struct page_lanes *l = part->lanes;
+    size_t rows = l->n_first < LANES_SHOWN ? l->n_first : LANES_SHOWN, spans = 0;
+
+    page_draw_begin(h, id, (int)rows * LANE + 16, page_wording(h->page, h->lang, part->title));
+    for (size_t i = 0; i < rows; i++) {
+        put_row_name(h, &l->rows, l->first[i], (int)i * LANE, 16);
+        for (size_t k = 0; k < l->spans.n; k++)
+            if (l->spans.at[k].row == l->first[i] && spans++ < SPANS_SHOWN)
+                put_span(h, l, &l->spans.at[k], (int)i * LANE);
+    }
+    page_html_format(h, "<text class=\"axis\" x=\"%d%%\" y=\"%d\">0</text>", LABEL,
+                     (int)rows * LANE + 12);
+    page_html_format(h, "<text class=\"axis\" x=\"100%%\" y=\"%d\" text-anchor=\"end\">",
+                     (int)rows * LANE + 12);
+    page_html_text(h, page_time_text(&h->page->arena, l->until));
+    page_html_put(h, S("</text></svg>\n"));
+    put_legend(h, l);
+}
+
+/* ---- JSON ---- */
+
+static void put_axis(struct json_writer *w, struct page_file *page, const char *key,
+                     const struct page_axis *axis)
+{
+    json_put_array(w, key);
+    for (size_t i = 0; i < axis->n; i++)
+        page_json_text(w, page, axis->names[i]);
+    json_write_end(w);
+    json_write_key(w, arena_format(&page->arena, "%sMarked", key));
+    json_write_array(w);
+    for (size_t i = 0; i < axis->n; i++)
+        if (axis->is_marked[i])
+            json_write_i64(w, (int64_t)i);
+    json_write_end(w);
+}
+
+static void put_value(struct json_writer *w, double value)
+{
+    if (isfinite(value))
+        json_write_f64(w, num_round(value, 4));
+    else
+        json_write_null(w);
+}
+
+void page_grid_json(struct json_writer *w, struct page_file *page, const struct page_grid *g)
+{
+    size_t cells = g->rows.n * g->columns.n;
+
+    json_put_text(w, "type", "grid");
+    put_axis(w, page, "rows", &g->rows);
+    put_axis(w, page, "columns", &g->columns);
+    json_put_array(w, "metrics");
+    for (size_t i = 0; i < g->n_metrics; i++) {
+        const struct page_metric *metric = &g->metrics[i];
+        json_write_object(w);
+        page_json_message(w, "name", metric->name);
+        json_put_text(w, "unit", page_unit_word(metric->unit));
+        json_put_bool(w, "ratio", metric->is_ratio);
+        json_put_bool(w, "low", metric->is_low);
+        json_put_array(w, "values");
+        for (size_t k = 0; k < cells; k++)
+            put_value(w, metric->values[k]);
+        json_write_end(w);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_put_array(w, "links");
+    for (size_t i = 0; i < cells && g->links != NULL; i++)
+        json_write_string(w, g->links[i]);
+    json_write_end(w);
+}
+
+static void put_spans(struct json_writer *w, const char *key, const struct page_span *at, size_t n)
+{
+    json_put_array(w, key);
+    for (size_t i = 0; i < n; i++) {
+        json_write_array(w);
+        json_write_i64(w, at[i].row);
+        json_write_i64(w, at[i].is_below);
+        json_write_i64(w, (int64_t)llround(at[i].from));
+        json_write_i64(w, (int64_t)llround(at[i].to));
+        json_write_i64(w, at[i].family);
+        json_write_i64(w, at[i].text);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+void page_lanes_json(struct json_writer *w, struct page_file *page, const struct page_lanes *l)
+{
+    json_put_text(w, "type", "lanes");
+    put_axis(w, page, "rows", &l->rows);
+    json_put_f64(w, "until", l->until);
+    json_put_array(w, "names");
+    for (size_t i = 0; i < l->names.n; i++)
+        page_json_text(w, page, l->names.at[i]);
+    json_write_end(w);
+    put_spans(w, "spans", l->spans.at, l->spans.n);
+    put_spans(w, "path", l->path.at, l->path.n);
+    json_put_array(w, "legend");
+    for (size_t i = 0; i < l->n_legend; i++) {
+        json_write_object(w);
+        page_json_message(w, "label", l->legend[i].label);
+        json_put_i64(w, "family", l->legend[i].family);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_put_array(w, "first");
+    for (size_t i = 0; i < l->n_first; i++)
+        json_write_i64(w, (int64_t)l->first[i]);
+    json_write_end(w);
+}
