@@ -46,9 +46,9 @@ bench: bench-deps build/release/build.ninja ## measure fixed workloads, compare 
 	@cmake --build build/release --target all benches
 	@tests/bench/run build/release
 
-fuzz: fuzz-deps build/fuzz/build.ninja ## fuzz every parser; FORMAT=name for one, SECONDS_EACH=n
-	@cmake --build build/fuzz --target $(harness)
-	@tools/fuzz build/fuzz $(FORMAT)
+fuzz: fuzz-deps build/asan/build.ninja ## fuzz every parser; FORMAT=name for one, SECONDS_EACH=n
+	@cmake --build build/asan --target $(harness)
+	@tools/fuzz build/asan $(FORMAT)
 
 attack: build-deps build/asan/build.ninja ## mutants, faults, kills and more against the asan build; MINUTES=n SEED=s
 	@cmake --build build/asan --target all fault fault_alloc fault_clock

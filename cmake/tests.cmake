@@ -65,6 +65,8 @@ add_test(NAME arch.layers COMMAND ${CMAKE_SOURCE_DIR}/tools/check-layers)
 add_test(NAME arch.house COMMAND ${CMAKE_SOURCE_DIR}/tools/house --check)
 add_test(NAME arch.diagnostics COMMAND ${CMAKE_SOURCE_DIR}/tools/check-diagnostics)
 add_test(NAME arch.texts COMMAND ${CMAKE_SOURCE_DIR}/tools/check-texts)
+add_test(NAME arch.abi COMMAND ${CMAKE_SOURCE_DIR}/tools/check-abi $<TARGET_FILE:strata_api>)
+set_tests_properties(arch.abi PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME docs.links COMMAND ${CMAKE_SOURCE_DIR}/tools/check-links)
 add_test(NAME docs.packages COMMAND ${CMAKE_SOURCE_DIR}/tools/check-packages)
 
@@ -174,6 +176,8 @@ if(TARGET strata)
     set_tests_properties(pto.cpp PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
     add_test(NAME pto.pairs COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/pairs.py
         ${run_strata} ${CMAKE_SOURCE_DIR}/examples/pto-cpp=${CMAKE_SOURCE_DIR}/examples/pto-cpp)
+    add_test(NAME pto.cpp-run COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/cpp_run.py
+        ${run_strata})
     add_test(NAME pto.values COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/values.py
         ${run_strata})
     add_test(NAME pto.sanity COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pto/sanity.py

@@ -46,6 +46,8 @@ struct alignas(64) ChipTensor {
 };
 static_assert(sizeof(ChipTensor) == 128, "the runtime's descriptor has 128 bytes");
 
+using Tensor = ChipTensor; // its name before
+
 template <class T> inline T from_u64(uint64_t bits)
 {
     T x;

@@ -138,7 +138,7 @@ struct strata_pto_host {
     void (*cross)(void *core, const char *what, int64_t pipe, int64_t id,
                   struct strata_pto_place place);
     uint64_t (*clock)(void *core);
-    /* Called before a scalar access to a tensor; n 0: its cache line is dropped. */
+    /* Called before a scalar access to a tensor; n -1: its cache line is dropped, 0: all are. */
     void (*access)(void *core, const void *at, int64_t n, int is_store);
     uintptr_t gm_begin, gm_bytes; /* all tensors are in here */
     /* Something the host cannot do; ends the run with this reason. */

@@ -205,6 +205,5 @@ def db(path):
 def __getattr__(name):  # what a notebook may never use is imported when it is used
     if name in ("gpu", "record"):
         import importlib
-        module = importlib.import_module("." + name, __name__)
-        return module if name == "gpu" else module.record
+        return importlib.import_module("." + name, __name__)
     raise AttributeError("module %r has no attribute %r" % (__name__, name))

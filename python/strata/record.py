@@ -13,6 +13,7 @@ import ctypes
 import importlib.util
 import os
 import sys
+import types
 
 from . import _lib
 
@@ -68,13 +69,14 @@ class _Cuda:
         if _Cuda._is_used:
             raise _lib.Error("a process records once; start another one [record.again]", "record.again", 8)
         _Cuda._is_used = True
-        self.is_injected = os.environ.get("STRATA_TRACE_DIR") == folder
+        self.is_injected = os.environ.get("STRATA_TRACE_DIR") == folder  # by python -m strata.record
         os.environ.update(_environment(folder))
         self.lib = ctypes.CDLL(_inject_path())
         self.lib.strata_inject_range.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int]
 
     def start(self):
-        self.lib.InitializeInjection()  # the driver's call, if there was one, came first
+        if not self.is_injected:  # else the driver starts it, when CUDA is first used
+            self.lib.InitializeInjection()
 
     def mark(self, number, is_begin):
         self.lib.strata_inject_range(b"ProfilerStep#%d" % number, number, is_begin)
@@ -127,7 +129,7 @@ def _hook_optimizer(done):
     return hook(lambda *_: done()) if hook else None
 
 
-class record:
+class Recording:
     """A recording into the folder `out`, as a context. After `steps` steps it ends by itself; 0: at the end of the
     block. `verdict` prints what limits the run; the answer is then in `result`, the capture in `capture`."""
 
@@ -211,7 +213,7 @@ class _After:
 def _run_script(folder, steps, argv):
     """The script, in a process that the recorder sits in."""
     import runpy
-    recording = record(folder, steps, verdict=False)
+    recording = Recording(folder, steps, verdict=False)
     recording.folder, recording._backend = folder, _backend("auto", folder)
     recording._backend.start()
     recording._is_open = True
@@ -244,7 +246,7 @@ def main(argv=None):
         _run_script(given.inside, given.steps, [given.script] + given.arguments)
         return 0
     try:
-        recording = record(given.out)
+        recording = Recording(given.out)
         recording.folder = _make_folder(given.out)
         env = dict(os.environ)
         if not _has("torch_npu"):
@@ -260,5 +262,13 @@ def main(argv=None):
     return code if code >= 0 else 128 - code
 
 
+class _Module(types.ModuleType):
+    """strata.record is this module, and called it makes a recording."""
+
+    def __call__(self, out, steps=0, backend="auto", verdict=True):
+        return Recording(out, steps, backend, verdict)
+
+
 if __name__ == "__main__":
     sys.exit(main())
+sys.modules[__name__].__class__ = _Module

@@ -359,6 +359,15 @@ static struct str name_of(struct finder *f)
     return chosen != NULL ? chosen->label : (struct str){0};
 }
 
+/* A layer is more than its attention: where little else runs, and not only in a short excerpt, the
+ * names mark no layers. */
+static bool are_all_markers(const struct finder *f)
+{
+    enum { EXCERPT = 1000 };
+
+    return f->m->n > EXCERPT && f->kernels.n * 2 < f->m->n * 3;
+}
+
 const struct arch_markers *arch_markers_find(struct study *st, const struct arch_ops *ops)
 {
     struct arch_markers *m = ARENA_NEW(&st->scratch, struct arch_markers);
@@ -366,6 +375,8 @@ const struct arch_markers *arch_markers_find(struct study *st, const struct arch
 
     m->class = choose_class(&f);
     collect(&f);
+    if (are_all_markers(&f))
+        m->n = 0;
     choose_main(&f);
     m->name = name_of(&f);
     m->phase_rule = "no markers";

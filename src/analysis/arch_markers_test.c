@@ -96,6 +96,16 @@ TEST(one_attention_kernel_alone_marks_nothing)
     assert_int_equal(markers()->n, 0);
 }
 
+TEST(a_long_run_of_nothing_but_attention_marks_nothing)
+{
+    for (int i = 0; i < 1100; i++) {
+        add_on("1", "FusedInferAttentionScore", i * 10 * MS, MS);
+        if (i % 4 == 0)
+            add_on("1", "MatMul", (i * 10 + 5) * MS, MS);
+    }
+    assert_int_equal(markers()->n, 0);
+}
+
 TEST_MAIN("arch_markers", T(two_clusters_must_be_well_apart),
           CASE(long_markers_are_prefill_and_short_ones_decode),
           CASE(clusters_decide_where_the_limits_say_nothing),
@@ -103,4 +113,5 @@ TEST_MAIN("arch_markers", T(two_clusters_must_be_well_apart),
           CASE(recomputed_attention_is_not_counted_again),
           CASE(without_recomputation_every_forward_kernel_counts),
           CASE(two_attention_kernels_without_a_matmul_between_are_one_layer),
-          CASE(one_attention_kernel_alone_marks_nothing))
+          CASE(one_attention_kernel_alone_marks_nothing),
+          CASE(a_long_run_of_nothing_but_attention_marks_nothing))

@@ -217,8 +217,10 @@ static int prepare_database(struct sql *sql)
         rc = sqlite3_create_function(sql->db, "attrs", 1, FLAGS, sql, attrs_function, NULL, NULL);
     if (rc == SQLITE_OK) /* sorting uses up to this much before it goes to temporary files */
         rc = sqlite3_exec(sql->db, "PRAGMA cache_size = -131072", NULL, NULL, NULL);
+    sql->view.is_declaring = true;
     if (rc == SQLITE_OK)
         rc = declare_tables(sql->db);
+    sql->view.is_declaring = false;
     if (rc != SQLITE_OK)
         return rc;
     set_limits(sql->db);

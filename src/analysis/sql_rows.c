@@ -181,7 +181,7 @@ static struct field_value step_length(const void *record, const struct record_en
 static struct field_value step_source(const void *record, const struct record_env *env)
 {
     (void)record;
-    return value_text(str_of(part_of(env)->steps.source));
+    return value_text(str_of(sql_steps_of(part_of(env))->source));
 }
 
 static const struct field step_fields[] = {
@@ -269,7 +269,7 @@ static struct field_items items_of(enum sql_rows rows, const struct sql_part *p)
     case SQL_SOURCES:
         return (struct field_items){cap->sources.at, cap->sources.n};
     case SQL_STEPS:
-        return (struct field_items){p->steps.rows.at, p->steps.rows.n};
+        return (struct field_items){sql_steps_of(p)->rows.at, sql_steps_of(p)->rows.n};
     case SQL_STEP_TIMES:
         break;
     }

@@ -37,6 +37,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     struct sql_vtab *tab = (struct sql_vtab *)base;
 
     JOB_BOUNDARY(return SQLITE_NOMEM);
+    if (tab->binding->view->is_declaring)
+        return SQLITE_OK;
     count_rows(tab);
     double rows = (double)tab->bases[tab->binding->view->part_count] + 1;
     enum lookup best = LOOK_ALL;

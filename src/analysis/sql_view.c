@@ -7,6 +7,19 @@
 
 #include <stdlib.h>
 
+struct sql_steps {
+    struct step_table table;
+    bool is_filled;
+};
+
+const struct step_table *sql_steps_of(const struct sql_part *p)
+{
+    if (!p->steps->is_filled)
+        step_table_init(&p->steps->table, p->cap);
+    p->steps->is_filled = true;
+    return &p->steps->table;
+}
+
 static void count_sets(struct sql_view *v, const struct capture *cap)
 {
     uint32_t kinds[SLICE_KINDS] = {0};
@@ -36,7 +49,8 @@ enum status sql_view_init(struct sql_view *v, const struct capture *const *caps,
     v->parts = mem_grow(NULL, sizeof(*v->parts), n + 1);
     for (size_t i = 0; i < n; i++) {
         v->parts[i] = (struct sql_part){.cap = caps[i], .base = v->slices, .lane_base = v->lanes};
-        step_table_init(&v->parts[i].steps, caps[i]);
+        v->parts[i].steps = mem_grow(NULL, sizeof(struct sql_steps), 1);
+        memset(v->parts[i].steps, 0, sizeof(struct sql_steps));
         v->parts[i].accounts = mem_grow(NULL, sizeof(struct sql_accounts), 1);
         memset(v->parts[i].accounts, 0, sizeof(struct sql_accounts));
         v->slices += (uint32_t)caps[i]->slices.n;
@@ -49,7 +63,9 @@ enum status sql_view_init(struct sql_view *v, const struct capture *const *caps,
 void sql_view_fini(struct sql_view *v)
 {
     for (size_t i = 0; v->parts != NULL && i < v->part_count; i++) {
-        step_table_fini(&v->parts[i].steps);
+        if (v->parts[i].steps->is_filled)
+            step_table_fini(&v->parts[i].steps->table);
+        mem_free(v->parts[i].steps);
         sql_accounts_fini(v->parts[i].accounts);
         mem_free(v->parts[i].accounts);
         mem_free(v->parts[i].name_rank);
@@ -281,7 +297,7 @@ static struct sql_step step_of_text(struct str text)
 static void fill_steps(struct sql_view *v, const struct sql_part *part)
 {
     const struct capture *cap = part->cap;
-    const struct step_table *table = &part->steps;
+    const struct step_table *table = sql_steps_of(part);
     uint32_t windows = (uint32_t)v->steps.n;
     struct hash ids = {0};
 

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 
 struct sql_accounts;
+struct sql_steps;
 
 /* Which slices a table shows. */
 enum sql_set { SET_ALL, SET_KERNELS, SET_HOST, SQL_SETS };
@@ -21,8 +22,8 @@ enum sql_set { SET_ALL, SET_KERNELS, SET_HOST, SQL_SETS };
 struct sql_part {
     const struct capture *cap;
     uint32_t base, lane_base; /* numbers of its first slice and lane */
-    struct step_table steps;
-    struct sql_accounts *accounts; /* filled when a query first asks for them */
+    struct sql_steps *steps;  /* these two are filled when a query first asks for them */
+    struct sql_accounts *accounts;
     uint32_t *name_rank; /* of each string that names a slice; NULL until names are ranked */
 };
 
@@ -52,7 +53,8 @@ struct sql_view {
     uint32_t *step_of;             /* by slice; NULL until asked for */
     bool (*is_over)(void *ctx);    /* should a long scan end? NULL: never */
     void *ctx;
-    uint32_t skipped; /* rows since the start, for asking now and then */
+    bool is_declaring; /* tables are being made known: nobody wants their rows yet */
+    uint32_t skipped;  /* rows since the start, for asking now and then */
 };
 
 enum status sql_view_init(struct sql_view *v, const struct capture *const *caps, size_t n,
@@ -81,6 +83,9 @@ const struct sql_order *sql_by_time(struct sql_view *v, enum sql_set set); /* th
 /* Durations in order of name: rows of one name lie far apart in memory, and summing them up would
  * wait for each. */
 const nanos *sql_dur_by_name(struct sql_view *v, enum sql_set set);
+
+/* The steps of one capture. */
+const struct step_table *sql_steps_of(const struct sql_part *p);
 
 /* Fills step_of. */
 void sql_need_steps(struct sql_view *v);

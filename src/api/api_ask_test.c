@@ -191,6 +191,43 @@ TEST(a_column_takes_the_widest_type)
     strata_close(cap);
 }
 
+/* The same rows, whether SQLite gives them or they are copied. */
+TEST(plain_columns_are_those_of_the_engine)
+{
+    static const char *const tables[] = {"slices", "kernels", "host_events"};
+    struct strata_capture *cap = open_sample();
+
+    for (size_t t = 0; t < 3; t++) {
+        struct strata_result *r[2];
+        char statement[2][128];
+        snprintf(statement[0], sizeof(statement[0]),
+                 "select id, ts, DUR, end_ts, lane, name, kind FROM %s ;", tables[t]);
+        snprintf(statement[1], sizeof(statement[1]),
+                 "SELECT id, ts, dur, end_ts, lane, name, kind FROM %s WHERE id >= 0", tables[t]);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(strata_query(cap, statement[i], 0, &r[i]), STRATA_OK);
+        uint64_t rows = strata_row_count(r[0]);
+        assert_true(rows > 100);
+        assert_int_equal(rows, strata_row_count(r[1]));
+        for (size_t c = 0; c < 7; c++) {
+            struct strata_column a, b;
+            strata_column_get(r[0], c, &a);
+            strata_column_get(r[1], c, &b);
+            assert_int_equal(a.type, b.type);
+            assert_string_equal(a.name, b.name);
+            if (a.type == STRATA_TEXT) {
+                assert_memory_equal(a.offsets, b.offsets, (rows + 1) * sizeof(int64_t));
+                assert_memory_equal(a.values, b.values, (size_t)a.offsets[rows]);
+            } else {
+                assert_memory_equal(a.values, b.values, rows * sizeof(int64_t));
+            }
+        }
+        strata_result_free(r[0]);
+        strata_result_free(r[1]);
+    }
+    strata_close(cap);
+}
+
 struct work {
     struct strata_capture *cap;
     char verdict[64];
@@ -231,6 +268,28 @@ TEST(four_threads_share_a_capture)
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(work[i].verdict, "comm_exposed");
         assert_int_equal(work[i].rows, 249);
+    }
+    strata_close(cap);
+}
+
+/* The leak check of the asan build looks at the end. */
+TEST(ten_thousand_calls_leave_nothing_behind)
+{
+    static const char *const version[] = {"version", NULL}, *const wrong[] = {"no-such", NULL};
+    struct strata_capture *cap = open_sample();
+    struct strata_result *r;
+
+    for (int i = 0; i < 10000; i++) {
+        if (i % 20 == 0)
+            assert_int_equal(strata_query(cap, "SELECT 1, 'a' FROM slices LIMIT 1", 0, &r),
+                             STRATA_OK);
+        else if (i % 20 == 1)
+            assert_int_equal(strata_query(cap, "SELECT id, name FROM kernels", 0, &r), STRATA_OK);
+        else if (i % 20 == 2)
+            assert_int_equal(strata_ask(NULL, 0, wrong, STRATA_AS_TEXT, &r), STRATA_USAGE);
+        else
+            assert_int_equal(strata_ask(NULL, 0, version, STRATA_AS_VALUES, &r), STRATA_OK);
+        strata_result_free(r);
     }
     strata_close(cap);
 }
@@ -287,5 +346,6 @@ TEST(anything_may_be_null)
 
 TEST_MAIN("api/ask", T(a_command_is_asked_and_its_answer_walked), T(fields_are_described),
           T(an_answer_comes_in_every_form), T(a_failure_has_its_code), T(columns_are_contiguous),
-          T(a_column_takes_the_widest_type), T(four_threads_share_a_capture),
+          T(a_column_takes_the_widest_type), T(plain_columns_are_those_of_the_engine),
+          T(four_threads_share_a_capture), T(ten_thousand_calls_leave_nothing_behind),
           T(two_captures_are_compared), T(anything_may_be_null))

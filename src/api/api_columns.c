@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "analysis/sql.h"
+#include "analysis/sql_scan.h"
 #include "api/api.h"
 #include "base/pool.h"
 #include "capture/fleet.h"
@@ -163,6 +164,46 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
     return true;
 }
 
+/* ---- columns as they lie ---- */
+
+static void scan_texts(const struct fleet *fleet, enum sql_set set, enum sql_scan_column column,
+                       struct api_column *to)
+{
+    vec_push(&to->offsets, 0);
+    for (size_t c = 0; c < fleet->ranks.n; c++) {
+        const struct capture *cap = fleet->ranks.at[c];
+        for (size_t i = 0; i < cap->slices.n; i++) {
+            if (!sql_set_has(set, (enum slice_kind)cap->slices.kind[i]))
+                continue;
+            append(to, sql_scan_text(cap, i, column));
+            vec_push(&to->offsets, (int64_t)to->bytes.n);
+        }
+    }
+}
+
+static void scan(struct strata_result *r, const struct sql_scan *s, const struct fleet *fleet)
+{
+    const struct capture *const *caps = (const struct capture *const *)fleet->ranks.at;
+    const char *names[SQL_SCAN_MOST];
+
+    for (size_t i = 0; i < s->n; i++)
+        names[i] = sql_scan_name(s->columns[i]);
+    take_head(&(struct gather){r}, names, s->n);
+    r->rows = sql_scan_rows(caps, fleet->ranks.n, s->set);
+    for (size_t i = 0; i < s->n && r->rows > 0; i++) {
+        struct api_column *c = &r->columns[i];
+        c->type = s->columns[i] >= SCAN_NAME ? STRATA_TEXT : STRATA_INT;
+        if (c->type == STRATA_TEXT) {
+            vec_reserve(&c->offsets, r->rows + 1);
+            scan_texts(fleet, s->set, s->columns[i], c);
+        } else {
+            vec_reserve(&c->numbers, r->rows);
+            sql_scan_numbers(caps, fleet->ranks.n, s->set, s->columns[i], c->numbers.at);
+            c->numbers.n = r->rows;
+        }
+    }
+}
+
 struct query_call {
     const struct strata_capture *cap;
     const char *statement;
@@ -174,6 +215,7 @@ static enum status query(struct strata_result *r, struct diag *d, void *ctx)
     const struct query_call *c = ctx;
     struct gather to = {r};
     struct input_options options = input_defaults();
+    struct sql_scan plain;
     struct fleet *fleet;
     struct sql *sql;
 
@@ -182,6 +224,10 @@ static enum status query(struct strata_result *r, struct diag *d, void *ctx)
     enum status status = input_kept_all(c->cap->kept, &options, d, &fleet);
     pool_free(options.pool);
     TRY(status);
+    if (sql_scan_parse(str_of(c->statement), &plain)) {
+        scan(r, &plain, fleet);
+        return ST_OK;
+    }
     TRY(sql_open(&sql, (const struct capture *const *)fleet->ranks.at, fleet->ranks.n, d));
     status = sql_run(sql,
                      &(struct sql_query){.text = str_of(c->statement),

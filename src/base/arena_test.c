@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/asan.h"
 #include "base/testing.h"
 
 TEST(memory_is_zeroed_and_aligned)
@@ -182,7 +183,7 @@ TEST(a_size_that_wraps_ends_the_program_with_one_line)
     }
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if WITH_ASAN
 TEST(the_sanitizer_sees_reads_past_a_piece)
 {
     struct arena a;

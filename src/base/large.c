@@ -1,6 +1,8 @@
 /*
  * The blocks are few, so a list of them tells them from what malloc() gave. It is asked only for
- * addresses at the beginning of a page, where malloc() hardly ever puts anything.
+ * addresses at the beginning of a page, where malloc() hardly ever puts anything. Some blocks that
+ * were given back are kept: the system clears each page it hands out, which costs more than what
+ * most callers do with it.
  */
 #include "base/large.h"
 
@@ -9,10 +11,16 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, SPARES = 64 };
+static const size_t most_spare = (size_t)512 << 20; /* bytes of all spares */
 
 static struct {
     pthread_mutex_t lock;
+    struct {
+        char *at;
+        size_t size;
+    } spares[SPARES];
+    size_t n_spares, spare_bytes;
     struct large_block {
         void *at;
         size_t size;
@@ -55,6 +63,78 @@ static bool make_room(void)
     return true;
 }
 
+/* ---- spares; the lock is held ---- */
+
+static void drop_spare(size_t i)
+{
+    list.spare_bytes -= list.spares[i].size;
+    list.spares[i] = list.spares[--list.n_spares];
+}
+
+/* The smallest one that has this size, else the largest one; SPARES: there is none. */
+static size_t choose_spare(size_t size)
+{
+    size_t best = SPARES;
+
+    for (size_t i = 0; i < list.n_spares; i++) {
+        if (best == SPARES) {
+            best = i;
+            continue;
+        }
+        size_t has = list.spares[i].size, had = list.spares[best].size;
+        if (has >= size ? had < size || has < had : had < has)
+            best = i;
+    }
+    return best;
+}
+
+/* A spare as a block of this size: cut, or grown. NULL: none will do. */
+static char *take_spare(size_t size)
+{
+    size_t i = choose_spare(size);
+
+    if (i == SPARES)
+        return NULL;
+    char *at = list.spares[i].at;
+    size_t has = list.spares[i].size;
+    if (has > size) {
+        list.spares[i].at += size;
+        list.spares[i].size -= size;
+        list.spare_bytes -= size;
+        return at;
+    }
+    if (has < size) {
+        at = mremap(at, has, size, MREMAP_MAYMOVE);
+        if (at == MAP_FAILED)
+            return NULL;
+        (void)madvise(at, size, MADV_HUGEPAGE);
+    }
+    drop_spare(i);
+    return at;
+}
+
+/* Keeps the block, or unmaps it when there are enough. */
+static void keep_spare(char *at, size_t size)
+{
+    if (list.n_spares == SPARES || size > most_spare - list.spare_bytes) {
+        munmap(at, size);
+        return;
+    }
+    list.spares[list.n_spares].at = at;
+    list.spares[list.n_spares++].size = size;
+    list.spare_bytes += size;
+}
+
+static void free_spares(void)
+{
+    while (list.n_spares > 0) {
+        munmap(list.spares[0].at, list.spares[0].size);
+        drop_spare(0);
+    }
+}
+
+/* ---- blocks ---- */
+
 static bool remember(void *at, size_t size, struct job *job)
 {
     pthread_mutex_lock(&list.lock);
@@ -63,21 +143,6 @@ static bool remember(void *at, size_t size, struct job *job)
         list.blocks[list.n++] = (struct large_block){at, size, job};
     pthread_mutex_unlock(&list.lock);
     return has_room;
-}
-
-/* Takes a block off the list; its size, or 0 when it is not there. */
-static size_t forget(const void *p)
-{
-    size_t size = 0;
-
-    pthread_mutex_lock(&list.lock);
-    struct large_block *block = find(p);
-    if (block != NULL) {
-        size = block->size;
-        *block = list.blocks[--list.n];
-    }
-    pthread_mutex_unlock(&list.lock);
-    return size;
 }
 
 /* Recent systems choose such an address by themselves; others give a bit too much, which is cut. */
@@ -102,8 +167,14 @@ static char *map_aligned(size_t size)
 void *large_new(size_t bytes, struct job *job)
 {
     size_t size = round_up(bytes);
-    char *at = size > 0 ? map_aligned(size) : MAP_FAILED;
 
+    if (size == 0)
+        return NULL;
+    pthread_mutex_lock(&list.lock);
+    char *at = take_spare(size);
+    pthread_mutex_unlock(&list.lock);
+    if (at == NULL)
+        at = map_aligned(size);
     if (at == MAP_FAILED)
         return NULL;
     if (!remember(at, size, job)) {
@@ -143,11 +214,16 @@ void *large_resize(void *p, size_t bytes)
 
 bool large_free(void *p)
 {
-    size_t size = may_be_large(p) ? forget(p) : 0;
-
-    if (size > 0)
-        munmap(p, size);
-    return size > 0;
+    if (!may_be_large(p))
+        return false;
+    pthread_mutex_lock(&list.lock);
+    struct large_block *block = find(p);
+    if (block != NULL) {
+        keep_spare(block->at, block->size);
+        *block = list.blocks[--list.n];
+    }
+    pthread_mutex_unlock(&list.lock);
+    return block != NULL;
 }
 
 void large_free_of(const struct job *job)
@@ -160,5 +236,6 @@ void large_free_of(const struct job *job)
         munmap(block->at, block->size);
         *block = list.blocks[--list.n];
     }
+    free_spares();
     pthread_mutex_unlock(&list.lock);
 }

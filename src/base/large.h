@@ -18,7 +18,8 @@ enum { LARGE_PAGE = 2 << 20 };
 
 struct job;
 
-/* A block of at least `bytes` for a job (NULL: nobody's); NULL when there is none. */
+/* A block of at least `bytes` for a job (NULL: nobody's), with whatever an earlier one left in it;
+ * NULL when there is none. */
 void *large_new(size_t bytes, struct job *job);
 
 /* Is this one of them? */
@@ -30,7 +31,7 @@ void *large_resize(void *p, size_t bytes);
 /* Gives a block back; false when it is none. */
 bool large_free(void *p);
 
-/* Gives back every block of a job. */
+/* Gives back every block of a job, and what is kept to be used again. */
 void large_free_of(const struct job *job);
 
 #endif

@@ -6,15 +6,14 @@
 
 #include "base/testing.h"
 
-TEST(a_block_begins_at_a_huge_page_and_is_empty)
+TEST(a_block_begins_at_a_huge_page)
 {
     char *block = large_new(3 << 20, NULL);
 
     assert_non_null(block);
     assert_int_equal((uintptr_t)block % LARGE_PAGE, 0);
     assert_true(large_is(block));
-    assert_int_equal(block[0], 0);
-    assert_int_equal(block[(4 << 20) - 1], 0); /* whole huge pages */
+    memset(block, 1, 4 << 20); /* whole huge pages */
     assert_true(large_free(block));
     assert_false(large_is(block));
 }
@@ -29,12 +28,34 @@ TEST(a_block_keeps_its_bytes_when_its_size_changes)
     assert_non_null(block);
     for (size_t i = 0; i < 1 << 20; i += 4095)
         assert_int_equal(block[i], 7);
-    assert_int_equal(block[(9 << 20) - 1], 0);
+    memset(block + (1 << 20), 6, 8 << 20);
     block = large_resize(block, 1 << 20);
     assert_int_equal(block[(1 << 20) - 1], 7);
     assert_int_equal(neighbour[0], 8);
     assert_true(large_free(block));
     assert_true(large_free(neighbour));
+}
+
+TEST(what_was_given_back_is_used_again)
+{
+    large_free_of(NULL);
+    char *first = large_new(8 << 20, NULL), *kept = first;
+
+    memset(first, 5, 8 << 20);
+    assert_true(large_free(first));
+    char *part = large_new(2 << 20, NULL), *rest = large_new(6 << 20, NULL);
+    assert_ptr_equal(part, kept);
+    assert_ptr_equal(rest, kept + (2 << 20));
+    memset(part, 3, 2 << 20);
+    assert_int_equal(rest[0], 5);
+    assert_true(large_free(rest));
+    char *grown = large_new(20 << 20, NULL); /* from the rest */
+    memset(grown, 4, 20 << 20);
+    assert_int_equal(part[0], 3);
+    assert_int_equal(part[(2 << 20) - 1], 3);
+    assert_true(large_free(part));
+    assert_true(large_free(grown));
+    large_free_of(NULL);
 }
 
 TEST(other_memory_is_none_of_them)
@@ -74,6 +95,7 @@ TEST(many_blocks_are_told_apart)
     }
 }
 
-TEST_MAIN("base/large", T(a_block_begins_at_a_huge_page_and_is_empty),
-          T(a_block_keeps_its_bytes_when_its_size_changes), T(other_memory_is_none_of_them),
-          T(what_cannot_be_had_is_refused), T(many_blocks_are_told_apart))
+TEST_MAIN("base/large", T(a_block_begins_at_a_huge_page),
+          T(a_block_keeps_its_bytes_when_its_size_changes), T(what_was_given_back_is_used_again),
+          T(other_memory_is_none_of_them), T(what_cannot_be_had_is_refused),
+          T(many_blocks_are_told_apart))

@@ -95,19 +95,13 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct check check;
-    struct db_ops ops;
     struct place_files tree;
     const char *dir;
 
-    int code = db_only_ops(s, &args->ops, &ops);
-    if (code == CODE_DONE)
-        code = db_place(s, &args->place, &dir);
+    int code = db_tables(s, &args->ops, &args->place, &dir, &tree);
     if (code != CODE_DONE)
         return code;
-    enum status st = place_find(&s->arena, dir, ops.at, ops.n, &tree, &s->diag);
-    if (st != ST_OK)
-        return db_code(st);
-    st = check_all(&check, &tree);
+    enum status st = check_all(&check, &tree);
     if (s->common.json)
         session_document(s, &check_schema, NULL, &check, NULL);
     else if (args->brief)

@@ -3,11 +3,14 @@
  */
 #include "cli/opt_db.h"
 #include "perfdb/query.h"
+#include "perfdb/work.h"
+#include "report/report.h"
 
 struct args {
     struct query q;
     struct place_args place;
     const char *shapes, *dtypes, *formats, *output_shape;
+    bool is_compat;
 };
 
 static const struct args defaults = {
@@ -35,9 +38,12 @@ static const struct opt options[] = {
     OPT_INT(0, "input-count", "N", struct args, q.input_count, 0, 4096,
             "compare only the first N inputs"),
     OPT_INT(0, "max-dims", "N", struct args, q.max_dims, 1, 3,
-            "number of axes to interpolate over (default: 1)"),
-    OPT_FLAG(0, "exact", struct args, q.is_exact, "do not interpolate"),
+            "axes to interpolate over with --compat (default: 1)"),
+    OPT_FLAG(0, "exact", struct args, q.is_exact, "rows of exactly this call only"),
+    OPT_FLAG(0, "compat", struct args, is_compat, "look-up order of the public tool, no models"),
     OPT_GROUP("Attention"),
+    OPT_INT(0, "seqs", "N", struct args, q.seqs, 1, INT32_MAX,
+            "number of sequences (default: by the shapes)"),
     OPT_INT(0, "avg-seq", "N", struct args, q.avg_seq, 0, INT64_MAX, "average KV cache length"),
     OPT_INT(0, "sparse-mode", "N", struct args, q.sparse_mode, 0, INT32_MAX,
             "sparse mode (3: causal)"),
@@ -86,8 +92,8 @@ static bool take_inputs(struct session *s, const struct args *args, struct query
             session_usage(s, "--shapes: \"%.*s\" is not a shape", STR_ARGS(shapes.at[i]));
             return false;
         }
-        in->dtype = query_dtype(type);
-        if (in->dtype.n == 0) {
+        in->dtype = args->is_compat ? query_dtype(type) : type;
+        if (in->dtype.n == 0 || work_dtype(in->dtype) == '?') {
             session_usage(s, "--dtypes: unknown type \"%.*s\"", STR_ARGS(type));
             return false;
         }
@@ -123,21 +129,39 @@ static int take_args(struct session *s, const struct args *args, struct query *q
     return CODE_DONE;
 }
 
+/* The rows of an answer, or those that a miss nearly met. */
+static void print_rows(struct session *s, const struct query_result *r)
+{
+    struct report *report = report_new(LANG_EN, S(""));
+
+    if (r->n_near > 0)
+        report_records(report, &query_near_record, r->near, r->n_near, NULL);
+    session_report(s, report);
+    report_free(report);
+}
+
 static void print_text(struct session *s, const struct query_result *r)
 {
     char number[NUM_TEXT];
 
     if (r->miss != NULL) {
         out_printf(&s->out, "miss        %s\n", r->miss);
+        print_rows(s, r);
         return;
     }
     number[num_print_f64(number, r->latency_us)] = '\0';
-    out_printf(&s->out, "latency     %s us\nsource      %s\nconfidence  %.2f\n", number,
-               query_source_name(r->source), r->confidence);
-    out_printf(&s->out, "kernel      %s\n", out_clean(&s->arena, r->kernel));
-    out_printf(&s->out, "rule        %.*s\n", STR_ARGS(r->rule));
+    out_printf(&s->out, "latency     %s us\n", number);
+    if (r->has_interval)
+        out_printf(&s->out, "interval    %.4g to %.4g us (80 %%)\nsource      %s\n", r->low_us,
+                   r->high_us, query_source_name(r->source));
+    else
+        out_printf(&s->out, "source      %s\nconfidence  %.2f\n", query_source_name(r->source),
+                   r->confidence);
+    out_printf(&s->out, "kernel      %s\nrule        %.*s\n", out_clean(&s->arena, r->kernel),
+               STR_ARGS(r->rule));
     if (r->n_parts > 0)
         out_printf(&s->out, "parts       %zu of %zu\n", r->n_hits, r->n_parts);
+    print_rows(s, r);
 }
 
 static int run(struct session *s, const void *given)
@@ -148,6 +172,7 @@ static int run(struct session *s, const void *given)
     struct query q = args->q;
     const char *dir;
 
+    q.is_model = !args->is_compat;
     int code = take_args(s, args, &q);
     if (code == CODE_DONE)
         code = db_place(s, &args->place, &dir);
@@ -169,14 +194,17 @@ const struct command command_db_query = {
     .group = GROUP_DATABASE,
     .summary = "look up the latency of an operator or collective",
     .usage = "[OPTIONS] --kernel TYPE --shapes LIST --dtypes LIST",
-    .details = "Looks for a matching row, allowing for differences between models and kernels: a "
-               "leading batch of 1, a transposed weight, lengths rounded up to a tile. If there is "
-               "none, it interpolates between rows that differ only in a dimension that may vary; "
-               "it never extrapolates. --op-name maps through op_mapping.yaml of the database "
-               "folder, including alternates and composite operators.\n"
-               "\n"
-               "The result has the source, the confidence, the kernel and the rule that matched. A "
-               "miss prints its reason and gives exit code 1.",
+    .details =
+        "Answers with the best of what is there: the row of this very call (MEASURED); a value "
+        "between rows (INTERPOLATED) or beyond them (EXTRAPOLATED) by a model that is fitted to "
+        "the operator's rows, one for each data type; the roof of the device (ANALYTIC). Every "
+        "answer has an interval that holds the true value in 80 of 100 cases, judged by rows that "
+        "were left out, and the rows it came from. --op-name maps through op_mapping.yaml of the "
+        "database folder, including alternates and composite operators.\n"
+        "\n"
+        "--compat answers as the public tool does: the first matching row, allowing for a leading "
+        "batch of 1, a transposed weight and lengths rounded up to a tile, else linear "
+        "interpolation. A miss prints its reason and the nearest rows, and gives exit code 1.",
     .see = "docs/perfdb.md",
     .schemas = {&query_schema},
     COMMAND_PARTS,

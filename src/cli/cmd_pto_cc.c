@@ -23,8 +23,7 @@ struct args {
     bool compile_only, what_if, timeline, lines;
 };
 
-static const struct args defaults = {
-    .job = {.blocks = 1}, .top = 10, .rtol = 1e-3, .atol = 1e-5, .timeout_s = 60};
+static const struct args defaults = {.top = 10, .rtol = 1e-3, .atol = 1e-5, .timeout_s = 60};
 
 static const char *const cores[] = {"auto", "aic", "aiv", "mix", NULL};
 static const char *const targets[] = {"a2a3", "a5", NULL};
@@ -34,6 +33,8 @@ static const struct opt options[] = {
     OPT_LIST('I', "include", "DIR", struct args, job.includes, "folder of headers; repeatable"),
     OPT_LIST('D', "define", "NAME[=VALUE]", struct args, job.defines, "macro; repeatable"),
     OPT_FLAG(0, "compile-only", struct args, compile_only, "compile, do not run"),
+    OPT_STRING(0, "entry", "NAME", struct args, job.entry,
+               "function to run (default: kernel_entry, else the first)"),
     OPT_GROUP("Arguments"),
     OPT_STRING(0, "arg-spec", "FILE", struct args, arg_spec, "all arguments, as JSON"),
     OPT_LIST(0, "set-arg", "SLOT=VALUE", struct args, set_args,
@@ -54,7 +55,7 @@ static const struct opt options[] = {
                "chip model (default: Ascend910B1, or Ascend950 for a5)"),
     OPT_INT(0, "block", "N", struct args, job.block, 0, 100000, "block to run (default: 0)"),
     OPT_INT(0, "blocks", "N", struct args, job.blocks, 1, 100000,
-            "number of blocks of the launch (default: 1)"),
+            "number of blocks (default: that of the launch, else 1)"),
     OPT_INT(0, "timeout", "SECONDS", struct args, timeout_s, 1, 86400,
             "time limit of compiler and kernel (default: 60)"),
     OPT_GROUP("Output"),
@@ -75,6 +76,11 @@ static const struct example examples[] = {
      "a draft of the arguments, to be edited"},
     {0},
 };
+
+static enum pto_arch arch_of(const struct args *a)
+{
+    return a->target == 1 ? PTO_A5 : PTO_A2A3;
+}
 
 static enum status read_args(struct session *s, const struct args *a, struct slots *slots)
 {
@@ -185,7 +191,7 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
                               .source = r->source,
                               .is_flagged = true,
                               .chip = str_of(a->chip),
-                              .target = (int)a->job.arch,
+                              .target = (int)arch_of(a),
                               .blocks = 1,
                               .watches_races = true};
 
@@ -210,6 +216,26 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
     return status;
 }
 
+/* The text, with the line of the source behind each line of it. */
+static enum status emit(struct session *s, const char *path, const struct pto_cpp_run *r)
+{
+    struct str rest = text_view(&r->text), line;
+    struct text out = {0};
+
+    for (size_t i = 1; str_split(&rest, '\n', &line); i++) {
+        text_put(&out, line);
+        if (i < r->lines.n && r->lines.at[i] > 0)
+            text_format(&out, " // line %u", r->lines.at[i]);
+        if (rest.n > 0 || line.n > 0)
+            text_char(&out, '\n');
+    }
+    enum status status = outfile_save(path, text_view(&out), &s->diag);
+    text_free(&out);
+    if (status == ST_OK)
+        session_wrote(s, path);
+    return status;
+}
+
 static enum status run_all(struct session *s, const struct args *a, struct pto_cpp_run *r,
                            const struct pto_cpp_job *job, struct pto_sim_run *x)
 {
@@ -221,10 +247,8 @@ static enum status run_all(struct session *s, const struct args *a, struct pto_c
         TRY(write_spec(s, a, r));
     if (status != ST_OK || a->compile_only)
         return status;
-    if (a->emit) {
-        TRY(outfile_save(a->emit, text_view(&r->text), &s->diag));
-        session_wrote(s, a->emit);
-    }
+    if (a->emit)
+        TRY(emit(s, a->emit, r));
     TRY(use_buffers(s, a, r, x));
     if (r->is_drafted && r->slots.n > 0)
         diag_add(&s->diag, SEV_WARN, "pto-cpp.guessed", (struct where){.path = job->source},
@@ -244,7 +268,7 @@ static int run(struct session *s, const void *args)
 
     job.source = s->operands.at[0];
     job.vector_source = s->operands.n > 1 ? s->operands.at[1] : NULL;
-    job.arch = a->target == 1 ? PTO_A5 : PTO_A2A3;
+    job.arch = arch_of(a);
     job.side = a->core - 1;
     job.limit_ms = a->timeout_s * 1000;
     enum status status = read_args(s, a, &slots);

@@ -1,6 +1,7 @@
 /*
  * strata version: the number, and with --build what was compiled in.
  */
+#include "base/asan.h"
 #include "cli/session.h"
 #include "report/report.h"
 
@@ -31,17 +32,6 @@ static const struct example examples[] = {
 #define ASSERTS "off"
 #else
 #define ASSERTS "on"
-#endif
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifndef HAS_ASAN
-#define HAS_ASAN 0
 #endif
 
 /* What the build found; CMake defines the names it linked as 1. */
@@ -127,7 +117,7 @@ static int run(struct session *s, const void *p)
             .version = STRATA_VERSION,
             .compiler = COMPILER,
             .asserts = ASSERTS,
-            .sanitizers = HAS_ASAN ? "address, undefined" : "none",
+            .sanitizers = WITH_ASAN ? "address, undefined" : "none",
             .vector_unit = vector_unit(),
             .features = features,
             .n = ARRAY_LEN(features),

@@ -67,6 +67,20 @@ int db_only_ops(struct session *s, const struct words *given, struct db_ops *out
     return CODE_DONE;
 }
 
+int db_tables(struct session *s, const struct words *given, const struct place_args *args,
+              const char **dir, struct place_files *out)
+{
+    struct db_ops ops;
+
+    int code = db_only_ops(s, given, &ops);
+    if (code == CODE_DONE)
+        code = db_place(s, args, dir);
+    if (code != CODE_DONE)
+        return code;
+    enum status st = place_find(&s->arena, *dir, ops.at, ops.n, out, &s->diag);
+    return st == ST_OK ? CODE_DONE : db_code(st);
+}
+
 int db_known_ops(struct session *s, const struct words *given, struct db_ops *out)
 {
     int code = db_only_ops(s, given, out);

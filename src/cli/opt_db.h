@@ -68,6 +68,10 @@ struct db_ops db_ops(struct session *s, const struct words *given);
 /* The same where operands may only follow --op: CODE_DONE, or the code of the usage error. */
 int db_only_ops(struct session *s, const struct words *given, struct db_ops *out);
 
+/* The tables of the operators that were named, or of all, in the folder the options name. */
+int db_tables(struct session *s, const struct words *ops, const struct place_args *args,
+              const char **dir, struct place_files *out);
+
 /* The same; all of them can be replayed, else CODE_NO with a message. */
 int db_known_ops(struct session *s, const struct words *given, struct db_ops *out);
 

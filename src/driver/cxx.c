@@ -176,52 +176,71 @@ static enum status find_compiler(const struct cxx_job *job, struct arena *arena,
                      "a kernel in C++ needs a C++ compiler, and none was found");
 }
 
-/* Scalar accesses become calls (pto/common/host.hpp), locals and globals stay as they are. */
-static void add_hooks(struct command_line *c, const char *compiler)
+/* Runs the compiler once more; `words` end with NULL. */
+static enum status run_words(const struct cxx_job *job, const char *const *words,
+                             struct arena *arena, struct cxx_object *out, struct diag *d)
 {
-    static const char *const gcc[] = {"-fno-gnu-unique",
-                                      "--param=asan-instrumentation-with-call-threshold=0",
-                                      "--param=asan-stack=0", "--param=asan-globals=0"};
-    static const char *const clang[] = {"-mllvm", "-asan-instrumentation-with-call-threshold=0",
-                                        "-mllvm", "-asan-stack=0",
-                                        "-mllvm", "-asan-globals=0"};
+    struct command_line line = {0};
+    struct proc_result done;
 
-    add(c, "-fsanitize=kernel-address");
-    if (str_contains(str_of(compiler), S("clang")))
-        for (size_t i = 0; i < ARRAY_LEN(clang); i++)
-            add(c, clang[i]);
-    else
-        for (size_t i = 0; i < ARRAY_LEN(gcc); i++)
-            add(c, gcc[i]);
+    for (; *words; words++)
+        add(&line, *words);
+    enum status status = run_compiler(&line, job, arena, &done, d);
+    out->took += done.took;
+    return status;
 }
 
-/* Compiles a preprocessed text; the object appears under its name when it is whole. */
+/* Compiles a preprocessed text; the object appears under its name when it is whole. Scalar accesses
+ * become calls (pto/common/host.hpp); linked for itself, or the compiler would add a library that
+ * has them, too. */
 static enum status make_object(const struct cxx_job *job, const char *compiler, const char *stem,
                                struct str source, struct arena *arena, struct cxx_object *out,
                                struct diag *d)
 {
     const char *text = arena_printf(arena, "%s-%d.ii", stem, (int)getpid());
+    const char *part = arena_printf(arena, "%s-%d.o", stem, (int)getpid());
     const char *object = arena_printf(arena, "%s-%d.so", stem, (int)getpid());
-    const char *const words[] = {"-std=c++17", "-x",    "c++-cpp-output", "-O1", "-w",
-                                 "-shared",    "-fPIC", "-Wl,-Bsymbolic", "-o",  object,
-                                 text};
-    struct command_line line = {0};
-    struct proc_result done;
+    /* Values that were stored are read again, as in the source. */
+    static const char *const gcc[] = {"-fno-gnu-unique", "-fno-tree-fre", "-fno-tree-dse",
+                                      "-fno-tree-dominator-opts"};
+    static const char *const clang[] = {"-mllvm", "-tsan-instrument-read-before-write=1", "-w",
+                                        "-w"};
+    const char *const *own = str_contains(str_of(compiler), S("clang")) ? clang : gcc;
+    const char *const compile[] = {
+        compiler, "-std=c++17", "-x",   "c++-cpp-output", "-O1", "-w", "-fPIC", "-fsanitize=thread",
+        own[0],   own[1],       own[2], own[3],           "-c",  "-o", part,    text,
+        NULL,
+    };
+    const char *const link[] = {compiler, "-shared", "-Wl,-Bsymbolic", "-o", object, part, NULL};
 
     TRY(outfile_save(text, source, d));
-    add(&line, compiler);
-    add_hooks(&line, compiler);
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        add(&line, words[i]);
-    enum status status = run_compiler(&line, job, arena, &done, d);
-    out->took += done.took;
+    enum status status = run_words(job, compile, arena, out, d);
+    if (status == ST_OK)
+        status = run_words(job, link, arena, out, d);
     unlink(text);
+    unlink(part);
     if (status == ST_OK && rename(object, out->path) != 0)
         status = diag_fail(d, ST_IO, "pto-cpp.cache", (struct where){.path = out->path},
                            "cannot be written");
     if (status != ST_OK)
         unlink(object);
     return status;
+}
+
+/* The object of a preprocessed text: compiled before, or now. */
+static enum status find_object(const struct cxx_job *job, const struct probe_result *compiler,
+                               const char *cache, struct str text, struct arena *arena,
+                               struct cxx_object *out, struct diag *d)
+{
+    uint64_t key = hash_mix(hash_bytes(text), hash_bytes(str_of(compiler->path)));
+
+    if (compiler->version)
+        key = hash_mix(key, hash_bytes(str_of(compiler->version)));
+    const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
+    out->path = arena_printf(arena, "%s.so", stem);
+    out->key = key;
+    out->was_there = fs_exists(out->path);
+    return out->was_there ? ST_OK : make_object(job, compiler->path, stem, text, arena, out, d);
 }
 
 enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct cxx_object *out,
@@ -242,11 +261,15 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
     add(&line, job->source);
     TRY(run_compiler(&line, job, arena, &done, d));
     out->took = done.took;
-    uint64_t key = hash_mix(hash_bytes(done.out), hash_bytes(str_of(compiler.path)));
-    if (compiler.version)
-        key = hash_mix(key, hash_bytes(str_of(compiler.version)));
-    const char *stem = arena_printf(arena, "%s/kernel-%016llx", cache, (unsigned long long)key);
-    out->path = arena_printf(arena, "%s.so", stem);
-    out->was_there = fs_exists(out->path);
-    return out->was_there ? ST_OK : make_object(job, compiler.path, stem, done.out, arena, out, d);
+    struct text adapted = {0};
+    struct str text = done.out;
+    enum status status = ST_OK;
+    if (job->adapt) {
+        status = job->adapt(job->ctx, done.out, headers, &adapted, d);
+        text = text_view(&adapted);
+    }
+    if (status == ST_OK)
+        status = find_object(job, &compiler, cache, text, arena, out, d);
+    text_free(&adapted);
+    return status;
 }

@@ -10,16 +10,23 @@
 
 #include "base/diag.h"
 #include "base/num.h"
+#include "base/text.h"
 
 struct cxx_job {
     const char *source;
     struct words includes; /* folders, after ours */
     struct words defines;  /* NAME or NAME=VALUE */
     int64_t limit_ms;      /* 0: a minute */
+    /* Writes what is compiled in place of the preprocessed text. NULL: the text itself. `headers`
+     * is the folder of ours. */
+    enum status (*adapt)(void *ctx, struct str text, const char *headers, struct text *out,
+                         struct diag *d);
+    void *ctx;
 };
 
 struct cxx_object {
     const char *path; /* in the arena */
+    uint64_t key;     /* of what is in it */
     bool was_there;   /* compiled before */
     nanos took;       /* preprocessing and compiling */
 };

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "flow/incore_run.h"
+#include "replay/draft.h"
 
 void incore_kernel_step(const struct incore_run *run, struct incore_kernel *k, const char *step)
 {
@@ -30,6 +31,9 @@ bool incore_kernel_names(const struct incore_kernel *k, struct str name, size_t 
         return true;
     if (k->has_entry && i < k->entry.n_params && str_equal(k->entry.params[i].name, name))
         return true;
+    for (size_t n = 0; n < k->slots.n; n++)
+        if (k->slots.at[n].index == (int64_t)i && str_equal(k->slots.at[n].name, name))
+            return true;
     return num_i64(name, &number) && number >= 0 && (uint64_t)number == i;
 }
 
@@ -44,6 +48,13 @@ struct str incore_kernel_given(const struct incore_kernel *k, const struct words
             value = str_part(text, equal + 1, text.n);
     }
     return value;
+}
+
+struct str incore_kernel_note(struct incore_kernel *k, struct str workload, struct str name,
+                              struct str value, const char *how)
+{
+    return arena_format(&k->arena, "%.*s%s%.*s=%.*s%s", STR_ARGS(workload),
+                        workload.n > 0 ? "; " : "", STR_ARGS(name), STR_ARGS(value), how);
 }
 
 const char *incore_kernel_no_pto(struct incore_kernel *k)
@@ -92,6 +103,9 @@ enum status incore_kernel_open(struct incore_kernel *k, struct incore_texts *t)
             k->has_entry = entry_find(&k->arena, k->cpp, s->cpp, &k->entry, NULL) == ST_OK;
         }
     }
+    k->is_cpp = s->pto == NULL && discover_is_cpp(k->cpp);
+    if (k->is_cpp && str_contains(k->cpp, S("kernel_entry")))
+        draft_slots(k->cpp, 1, &k->arena, &k->slots);
     gm_text_scan(&k->arena, k->text, k->has_entry ? k->entry.name : str_of(s->stem), &k->sizes);
     return ST_OK;
 }
@@ -124,6 +138,7 @@ void incore_kernel_begin(struct incore_kernel *k, const struct kernel_source *s,
 void incore_kernel_end(struct incore_kernel *k)
 {
     vec_free(&k->lines);
+    vec_free(&k->slots);
     diag_fini(&k->diag);
     arena_free(&k->arena);
     k->source = NULL;

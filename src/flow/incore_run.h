@@ -8,9 +8,11 @@
 #include "base/now.h"
 #include "driver/cann.h"
 #include "flow/flow_incore_run.h"
+#include "flow/pto_kernel.h"
 #include "pto/cost.h"
 #include "replay/entry.h"
 #include "replay/gm_text.h"
+#include "replay/slots.h"
 
 struct incore_run {
     const struct incore_run_job *job;
@@ -31,6 +33,8 @@ struct incore_kernel {
     struct arena arena;
     struct str text; /* of the .pto; views of `map` */
     struct str cpp;
+    bool is_cpp;        /* there is no text, and the source can be run here */
+    struct slots slots; /* its arguments then, as the source suggests them */
     struct gm_text sizes;
     struct entry entry;
     bool has_entry;
@@ -85,9 +89,21 @@ const char *incore_kernel_error(struct incore_kernel *k);
 /* Fills its row: by running it, or from `old` when that has the results already (NULL: none). */
 void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const struct run_row *old);
 
-/* Both fill the row; a failure is told there. */
+/* These fill the row; a failure is told there. */
 void incore_run_sim(struct incore_run *run, struct incore_kernel *k);
+void incore_run_cpp(struct incore_run *run, struct incore_kernel *k);
 void incore_run_msprof(struct incore_run *run, struct incore_kernel *k);
+
+/* Simulates what `setup` names and fills the row from it. */
+enum status incore_run_simulate(struct incore_run *run, struct incore_kernel *k,
+                                const struct pto_setup *setup);
+
+/* Everything that decides what a C++ kernel does, headers included; 0 when it does not compile. */
+uint64_t incore_run_cpp_key(const struct incore_run *run, struct incore_kernel *k);
+
+/* Notes a value that the kernel is given: "name=value", `how` behind it. */
+struct str incore_kernel_note(struct incore_kernel *k, struct str workload, struct str name,
+                              struct str value, const char *how);
 
 /* Finds and checks the vendor's tools, before the first kernel. */
 enum status incore_run_toolchain(struct incore_run *run, struct diag *d);

@@ -27,6 +27,8 @@ static const char *hash_of(const struct incore_run *run, struct incore_kernel *k
     const struct words *lists[] = {&job->args, &job->inputs, &job->fills, &job->dims};
     uint64_t h = hash_mix(hash_bytes(k->text), hash_bytes(k->cpp));
 
+    if (k->is_cpp && run->backend == INCORE_SIM)
+        h = hash_mix(h, incore_run_cpp_key(run, k));
     h = hash_mix(h, hash_bytes(str_of(run->target)));
     h = hash_mix(h, hash_bytes(str_of(run->soc != NULL ? run->soc : "")));
     h = hash_mix(h, (uint64_t)run->backend * 2 + job->allow_synthetic);
@@ -216,6 +218,8 @@ void incore_run_kernel(struct incore_run *run, struct incore_kernel *k, const st
         if (incore_run_private(k->folder, &k->diag) != ST_OK ||
             incore_run_private(fs_join(&k->arena, k->folder, "collect"), &k->diag) != ST_OK)
             k->row.message = incore_kernel_error(k);
+        else if (run->backend == INCORE_SIM && k->is_cpp)
+            incore_run_cpp(run, k);
         else if (run->backend == INCORE_SIM)
             incore_run_sim(run, k);
         else

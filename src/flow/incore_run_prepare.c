@@ -88,6 +88,9 @@ static void survey_given(const struct incore_kernel *k, const struct words *list
 {
     size_t n = k->sizes.n > k->entry.n_params ? k->sizes.n : k->entry.n_params;
 
+    if (k->slots.n > 0)
+        n = SLOT_COUNT;
+
     for (size_t g = 0; g < list->n; g++) {
         struct str text = str_of(list->at[g]);
         struct str name = str_part(text, 0, str_find_char(text, '='));
@@ -99,6 +102,16 @@ static void survey_given(const struct incore_kernel *k, const struct words *list
     }
 }
 
+static void survey_target(struct incore_run *run, const struct incore_kernel *k, struct survey *out)
+{
+    int which = strcmp(discover_target(k->text), "a5") == 0;
+
+    out->n[which]++;
+    if (out->groups[which].n < 400)
+        out->groups[which] = arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
+                                          out->groups[which].n > 0 ? ", " : "", k->source->name);
+}
+
 static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
 {
     const struct words *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
@@ -108,12 +121,9 @@ static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
     bool *is_used = out->is_used;
 
     incore_kernel_begin(&k, &run->kernels.at[i], i + 1);
-    if (incore_kernel_open(&k, &texts) == ST_OK && k.source->pto != NULL) {
-        int which = strcmp(discover_target(k.text), "a5") == 0;
-        out->n[which]++;
-        if (out->groups[which].n < 400)
-            out->groups[which] = arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
-                                              out->groups[which].n > 0 ? ", " : "", k.source->name);
+    if (incore_kernel_open(&k, &texts) == ST_OK && (k.source->pto != NULL || k.is_cpp)) {
+        if (!k.is_cpp)
+            survey_target(run, &k, out);
         for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
             survey_given(&k, lists[l], is_used);
             is_used += lists[l]->n;

@@ -20,8 +20,7 @@ struct bindings {
 static void note(struct incore_kernel *k, struct bindings *b, struct str name, struct str value,
                  const char *how)
 {
-    b->workload = arena_format(&k->arena, "%.*s%s%.*s=%.*s%s", STR_ARGS(b->workload),
-                               b->workload.n > 0 ? "; " : "", STR_ARGS(name), STR_ARGS(value), how);
+    b->workload = incore_kernel_note(k, b->workload, name, value, how);
 }
 
 /* Dimensions that no argument decides are placeholders of the text. */
@@ -202,16 +201,35 @@ static enum status simulate(struct incore_run *run, struct incore_kernel *k,
     if (kernel->races > 0)
         run_row_check(&k->row, arena_printf(&k->arena, "races: %llu; strata pto check --races %s",
                                             (unsigned long long)kernel->races, setup->path));
-    enum status st = flow_pto_export(
-        kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
-        arena_format(&k->arena, "%016llx %s", (unsigned long long)hash_bytes(k->text), k->row.hash),
-        &k->arena, &k->diag, &wrote);
+    enum status st =
+        flow_pto_export(kernel, run->costs, setup, fs_join(&k->arena, k->folder, "collect/out"),
+                        arena_format(&k->arena, "%016llx %s",
+                                     (unsigned long long)hash_bytes(kernel->text), k->row.hash),
+                        &k->arena, &k->diag, &wrote);
     vec_free(&wrote);
     TRY(st);
     pto_what_if_list(&kernel->outcome.limits, &what_ifs);
     take_advice(k, &what_ifs, kernel->outcome.total);
     vec_free(&what_ifs);
     return ST_OK;
+}
+
+enum status incore_run_simulate(struct incore_run *run, struct incore_kernel *k,
+                                const struct pto_setup *setup)
+{
+    struct pto_kernel kernel;
+
+    pto_kernel_init(&kernel);
+    enum status status = simulate(run, k, &kernel, setup);
+    if (status == ST_OK) {
+        k->row.status = "exported";
+        if (k->row.message == NULL)
+            k->row.message = "collect produced traces directly";
+        if (kernel.outcome.kernel.n > 0)
+            k->row.symbol = k->row.demangled = arena_cstr(&k->arena, kernel.outcome.kernel);
+    }
+    pto_kernel_free(&kernel);
+    return status;
 }
 
 /* The function of the kernel's name, where a text has several; empty: the only one. */
@@ -225,7 +243,6 @@ static struct str chosen_function(const struct incore_kernel *k)
 void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
 {
     struct bindings b = {0};
-    struct pto_kernel kernel;
 
     if (k->source->pto == NULL) {
         k->row.message = incore_kernel_no_pto(k);
@@ -256,15 +273,6 @@ void incore_run_sim(struct incore_run *run, struct incore_kernel *k)
     };
     k->row.workload = b.workload.n > 0 ? b.workload.at : "synthetic";
     k->row.symbol = k->row.demangled = arena_cstr(&k->arena, k->sizes.func);
-    pto_kernel_init(&kernel);
-    if (simulate(run, k, &kernel, &setup) == ST_OK) {
-        k->row.status = "exported";
-        if (k->row.message == NULL)
-            k->row.message = "collect produced traces directly";
-        if (kernel.outcome.kernel.n > 0)
-            k->row.symbol = k->row.demangled = arena_cstr(&k->arena, kernel.outcome.kernel);
-    } else {
+    if (incore_run_simulate(run, k, &setup) != ST_OK)
         k->row.message = incore_kernel_error(k);
-    }
-    pto_kernel_free(&kernel);
 }

@@ -7,6 +7,7 @@
 #include "flow/pages.h"
 #include "page/page_number.h"
 #include "page/page_panel.h"
+#include "perfdb/accuracy.h"
 #include "perfdb/check.h"
 #include "perfdb/m6.h"
 #include "text/page.h"
@@ -236,6 +237,27 @@ void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape
     add_verdict(page, &j, m->hit_us, m->total_us);
     flow_page_shapes(page, rows, m->measured, m->trace);
     add_coverage(page, m);
+}
+
+void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir)
+{
+    struct shape_rows rows;
+
+    shape_rows_init(&rows);
+    for (size_t i = 0; i < a->points.n; i++) {
+        const struct accuracy_point *p = &a->points.at[i];
+        struct shape_row row = {.kernel = p->kernel,
+                                .shapes = p->shapes,
+                                .predicted_us = p->predicted_us,
+                                .measured_us = p->measured_us,
+                                .predicted_n = 1,
+                                .measured_n = 1,
+                                .source = S("left out")};
+        vec_push(&rows.at, row);
+    }
+    shape_rows_sort(&rows);
+    flow_page_shapes(page, &rows, dir, "each row left out once");
+    shape_rows_free(&rows);
 }
 
 /* ---- the tables ---- */

@@ -9,6 +9,7 @@
 
 #include "report/limits.h"
 
+struct accuracy;
 struct check;
 struct gpu_run;
 struct incore_study;
@@ -34,6 +35,9 @@ void flow_page_gpu(struct page_file *page, const struct gpu_run *run);
 void flow_page_m6(struct page_file *page, const struct m6 *m, const struct shape_rows *rows);
 void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
                       const char *other);
+
+/* Rows of a database against their predictions without them. */
+void flow_page_accuracy(struct page_file *page, const struct accuracy *a, const char *dir);
 
 /* The tables of a database. */
 void flow_page_check(struct page_file *page, const struct check *check, const char *dir);

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/char.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/mapfile.h"
 #include "base/now.h"
 #include "base/sandbox.h"
@@ -39,6 +41,8 @@ static enum shape side_of(struct str path, struct str text)
         return SHAPE_AIC;
     if (str_contains(path, S("/aiv/")) || str_contains(path, S("_aiv.")))
         return SHAPE_AIV;
+    if (str_contains(text, S("_aic(")) && str_contains(text, S("_aiv(")))
+        return SHAPE_MIX;
     bool is_cube = str_contains(text, S("TMATMUL")),
          is_vector = str_contains(text, S("__DAV_VEC__"));
     if (is_cube && is_vector)
@@ -50,24 +54,79 @@ struct cpp_objects {
     const char *object[2]; /* cube, vector; NULL: that side has no part */
 };
 
+struct cpp_side {
+    const struct pto_cpp_job *job;
+    struct pto_cpp_run *run;
+    const char *source;
+    bool is_cube, is_first;
+};
+
+/* Finds where the kernel begins. */
+static enum status adapt(void *ctx, struct str text, const char *headers, struct text *out,
+                         struct diag *d)
+{
+    struct cpp_side *s = ctx;
+    struct kernel_start launch;
+    struct launch_job job = {.text = text,
+                             .source = str_of(s->source),
+                             .headers = str_of(headers),
+                             .wanted = str_of(s->job->entry ? s->job->entry : ""),
+                             .is_cube = s->is_cube};
+
+    TRY(launch_find(&job, &s->run->arena, &launch, d));
+    launch_write(&job, &launch, out);
+    if (!s->is_first)
+        return ST_OK;
+    s->run->launch = launch;
+    if (launch.n_entries > 1 && !s->job->entry)
+        diag_add(d, SEV_NOTE, "pto-cpp.entries", (struct where){.path = s->source},
+                 "%zu functions can be run (%.*s%s); this is %.*s, --entry NAME chooses another",
+                 launch.n_entries, STR_ARGS(launch.others),
+                 str_contains(launch.others, launch.call) ? "" : "; ..", STR_ARGS(launch.call));
+    return ST_OK;
+}
+
 static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_run *r, bool is_cube,
                                 struct cpp_objects *l, struct diag *d)
 {
     const char *source = is_cube || !job->vector_source ? job->source : job->vector_source;
-    struct cxx_job c = {.source = source, .includes = job->includes, .limit_ms = job->limit_ms};
+    struct cpp_side side = {job, r, source, is_cube, is_cube || r->side == SHAPE_AIV};
+    struct cxx_job c = {.source = source,
+                        .includes = job->includes,
+                        .limit_ms = job->limit_ms,
+                        .adapt = adapt,
+                        .ctx = &side};
+    static const char *const defines[2][2][4] = {
+        {{"__DAV_VEC__", "__DAV_C220_VEC__", "__CCE_AICORE__=220", "__NPU_ARCH__=2201"},
+         {"__DAV_CUBE__", "__DAV_C220_CUBE__", "__CCE_AICORE__=220", "__NPU_ARCH__=2201"}},
+        {{"__DAV_VEC__", "__DAV_C310_VEC__", "__CCE_AICORE__=310", "__NPU_ARCH__=3510"},
+         {"__DAV_CUBE__", "__DAV_C310_CUBE__", "__CCE_AICORE__=310", "__NPU_ARCH__=3510"}},
+    };
     struct cxx_object object;
 
     for (size_t i = 0; i < job->defines.n; i++)
         vec_push(&c.defines, job->defines.at[i]);
-    vec_push(&c.defines, is_cube ? "__DAV_CUBE__" : "__DAV_VEC__");
-    vec_push(&c.defines, job->arch == PTO_A5 ? "__NPU_ARCH__=3510" : "__NPU_ARCH__=2201");
+    for (size_t i = 0; i < ARRAY_LEN(defines[0][0]); i++)
+        vec_push(&c.defines, defines[job->arch == PTO_A5][is_cube][i]);
     enum status status = cxx_compile(&c, &r->arena, &object, d);
     vec_free(&c.defines);
     TRY(status);
     l->object[!is_cube] = object.path;
+    r->key = hash_mix(r->key, object.key);
     r->was_compiled = r->was_compiled || !object.was_there;
     r->compile_ms += (double)object.took / 1e6;
     return ST_OK;
+}
+
+/* A name of the dialect's text. */
+static struct str name_of(struct arena *arena, struct str stem)
+{
+    char *name = arena_cstr(arena, stem);
+
+    for (size_t i = 0; i < stem.n; i++)
+        if (!char_is_word(name[i]))
+            name[i] = '_';
+    return stem.n > 0 && char_is_digit(name[0]) ? arena_format(arena, "_%s", name) : str_of(name);
 }
 
 static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
@@ -81,7 +140,7 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
     struct str path = str_of(job->source), base = path;
     while (str_find_char(base, '/') < base.n)
         base = str_part(base, str_find_char(base, '/') + 1, base.n);
-    r->name = fs_safe_name(&r->arena, str_part(base, 0, str_find_char(base, '.')), '_');
+    r->name = name_of(&r->arena, str_part(base, 0, str_find_char(base, '.')));
     r->side = job->side >= 0       ? (enum shape)job->side
               : job->vector_source ? SHAPE_MIX
                                    : side_of(path, text);
@@ -226,7 +285,7 @@ static void load_core(struct pto_host *h, int object, uint32_t core)
              "the source does not include pto/pto-inst.hpp");
     if (o.entry == NULL)
         fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
-             "the source has no extern \"C\" kernel_entry(int64_t *args)");
+             "kernel_entry(int64_t *args) is not extern \"C\"");
     pto_host_add(h, core, &o, ours->core_args[core]);
 }
 
@@ -254,15 +313,16 @@ static void run_kernel(const struct pto_cpp_job *job, struct pto_cpp_run *r,
     struct pto_host_buffer *buffers = ARENA_ARRAY(&r->arena, struct pto_host_buffer, SLOT_COUNT);
     struct pto_host_setup setup = {.arch = job->arch,
                                    .block = (int32_t)job->block,
-                                   .blocks = (int32_t)(job->blocks > 0 ? job->blocks : 1),
+                                   .blocks = (int32_t)job->blocks,
                                    .buffers = buffers,
                                    .n_buffers = r->buffers.n,
                                    .max_calls = MOST_CALLS,
-                                   .mark = &ours->mark,
                                    .fail = fail};
     struct pto_host_lines lines = {0};
     struct text text = {0};
 
+    ours = r->memory;
+    setup.mark = &ours->mark;
     for (size_t i = 0; i < r->buffers.n; i++)
         buffers[i] = (struct pto_host_buffer){r->buffers.at[i].slot->name, r->buffers.at[i].data,
                                               r->buffers.at[i].size, r->buffers.at[i].dtype, 0};
@@ -357,6 +417,20 @@ static enum status receive(struct pto_cpp_run *r, int in, struct diag *d)
     return diag_fail(d, ST_IO, "pto-cpp.memory", where, "the stream of the kernel is lost");
 }
 
+/* Half a conversation is simulated: that must not look like a whole one. */
+static void tell_ranks(const struct pto_cpp_job *job, const struct pto_cpp_run *r, struct diag *d)
+{
+    const struct pto_host_mark *m = &r->memory->mark;
+    struct where where = {job->source, (uint64_t)m->rank_line, 0};
+
+    if (m->between_ranks > 0)
+        diag_add(d, SEV_WARN, "pto-cpp.one-rank", where,
+                 "%llu %s with other ranks, which are not simulated: what is sent goes to the "
+                 "kernel's own tensors, and a wait ends as soon as the cost model lets it",
+                 (unsigned long long)m->between_ranks,
+                 m->between_ranks == 1 ? "exchange" : "exchanges");
+}
+
 static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                             const struct cpp_objects *l, struct diag *d)
 {
@@ -367,7 +441,6 @@ static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r
     int out = memfd_create("strata-stream", MFD_CLOEXEC);
     if (out < 0)
         return diag_fail(d, ST_IO, "pto-cpp.memory", where, "no memory to run the kernel");
-    ours = r->memory;
     pid_t child = fork();
     if (child == 0)
         run_kernel(job, r, l, out);
@@ -381,25 +454,32 @@ static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r
 }
 
 /* The first failure is told when no dimension fits. */
-enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
+static enum status run_drafted(const struct pto_cpp_job *job, struct pto_cpp_run *r,
+                               const struct cpp_objects *l, struct diag *d)
 {
-    struct cpp_objects l = {0};
     struct diag quiet;
 
-    TRY(compile(job, r, &l, d));
-    if (!r->is_drafted)
-        return run_once(job, r, &l, d);
     diag_init(&quiet);
     enum status status = ST_FORMAT;
     for (size_t i = 0; i < ARRAY_LEN(draft_dims) && status != ST_OK && status != ST_CANCELLED &&
                        status != ST_LIMIT;
          i++) {
         pto_cpp_draft(job, r, draft_dims[i]);
-        status = run_once(job, r, &l, &quiet);
+        status = run_once(job, r, l, &quiet);
     }
     diag_fini(&quiet);
     if (status == ST_OK || status == ST_CANCELLED)
         return status;
     pto_cpp_draft(job, r, draft_dims[0]);
-    return run_once(job, r, &l, d);
+    return run_once(job, r, l, d);
+}
+
+enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
+{
+    struct cpp_objects l = {0};
+
+    TRY(compile(job, r, &l, d));
+    TRY(r->is_drafted ? run_drafted(job, r, &l, d) : run_once(job, r, &l, d));
+    tell_ranks(job, r, d);
+    return ST_OK;
 }

@@ -9,18 +9,19 @@
 #define STRATA_FLOW_PTO_CPP_H
 
 #include "pto/host.h"
-#include "replay/slots.h"
+#include "replay/launch.h"
 
 struct pto_cpp_job {
     const char *source;
     const char *vector_source; /* of the vector cores of a mixed kernel; NULL: the same */
+    const char *entry;         /* function that is run; NULL: by preference (replay/launch.h) */
     struct words includes, defines;
     enum pto_arch arch;
     int side;                      /* enum shape, or -1: as path and text say */
     const struct slots *slots;     /* NULL: drafted from the source */
-    const struct slots *overrides; /* values in place of drafted ones; NULL: none */
-    int64_t block, blocks;
-    int64_t limit_ms; /* 0: a minute */
+    const struct slots *overrides; /* values and fills in place of drafted ones; NULL: none */
+    int64_t block, blocks;         /* blocks 0: as the source launches it, else 1 */
+    int64_t limit_ms;              /* 0: a minute */
     uint64_t seed;
 };
 
@@ -36,6 +37,8 @@ struct pto_cpp_buffer {
 struct pto_cpp_run {
     struct arena arena;
     struct str name; /* of the kernel: the stem of its file */
+    struct kernel_start
+        launch; /* where it begins; its parameters are the slots unless it has_slots */
     struct slots slots;
     bool is_drafted;
     int64_t draft_dim; /* of its tensors */
@@ -45,6 +48,7 @@ struct pto_cpp_run {
     VEC_OF(uint32_t) lines; /* of the source, by line of the text */
     VEC_OF(struct pto_cpp_buffer) buffers;
     uint64_t calls;
+    uint64_t key;      /* of what was compiled: sources, headers, compiler */
     bool was_compiled; /* now, not before */
     double compile_ms, run_ms;
     struct pto_cpp_memory *memory;

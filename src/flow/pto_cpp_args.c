@@ -162,7 +162,8 @@ static enum status make_tensor(const struct pto_cpp_job *job, struct pto_cpp_run
     TRY(add_buffer(job, r, &b, d));
     TRY(fill(job, r, &b, (size_t)bytes, d));
     describe(r->memory->tensors[s->index], &b);
-    r->memory->args[s->index] = (int64_t)(uintptr_t)r->memory->tensors[s->index];
+    const void *slot = r->launch.has_slots ? r->memory->tensors[s->index] : b.data;
+    r->memory->args[s->index] = (int64_t)(uintptr_t)slot;
     return ST_OK;
 }
 
@@ -212,13 +213,24 @@ enum status pto_cpp_arguments(const struct pto_cpp_job *job, struct pto_cpp_run 
     return ST_OK;
 }
 
+static void override(struct slot *s, const struct slot *with)
+{
+    if (!s->is_tensor)
+        s->value = with->value;
+    else if (with->fill.n > 0)
+        s->fill = with->fill;
+}
+
 void pto_cpp_draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t dim)
 {
     r->slots.n = 0;
     r->draft_dim = dim;
-    draft_slots(r->source, dim, &r->arena, &r->slots);
+    if (r->launch.has_slots)
+        draft_slots(r->source, dim, &r->arena, &r->slots);
+    else
+        launch_slots(&r->launch, dim, &r->arena, &r->slots);
     for (size_t i = 0; job->overrides && i < job->overrides->n; i++)
         for (size_t k = 0; k < r->slots.n; k++)
             if (r->slots.at[k].index == job->overrides->at[i].index)
-                r->slots.at[k].value = job->overrides->at[i].value;
+                override(&r->slots.at[k], &job->overrides->at[i]);
 }

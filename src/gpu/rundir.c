@@ -213,7 +213,8 @@ static enum status write_metrics(const char *dir, const struct gpu_run *run, str
             if (!isnan(row.number))
                 record_csv_row(out, &metric_record, &row, NULL);
         }
-        for (const struct gpu_value *v = k->values.at; v < k->values.at + k->values.n; v++) {
+        for (size_t i = 0; i < k->values.n; i++) {
+            const struct gpu_value *v = &k->values.at[i];
             row = (struct metric_row){k->id,   k->name, v->section, v->name,
                                       v->unit, v->text, v->number};
             record_csv_row(out, &metric_record, &row, NULL);

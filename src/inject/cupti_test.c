@@ -3,15 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/asan.h"
 #include "base/testing.h"
-
-#ifdef __has_feature
-#define HAS_SANITIZER __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAS_SANITIZER 1
-#else
-#define HAS_SANITIZER 0
-#endif
 
 /* The first LITE of these are one group, all of them another; libcupti tells without a GPU how many
  * passes each takes on a chip. */
@@ -112,7 +105,7 @@ int main(void)
     char missing[256];
 
     /* The vendor's libraries are bound deeply, which the address sanitizer does not stand. */
-    has_cupti = !HAS_SANITIZER && cupti_open(&cupti, missing, sizeof(missing)) &&
+    has_cupti = !WITH_ASAN && cupti_open(&cupti, missing, sizeof(missing)) &&
                 cupti.ProfilerHostInitialize != NULL && cupti.ProfilerHostGetNumOfPasses != NULL;
     return cmocka_run_group_tests_name("inject/cupti", tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ void page_add_set(struct page_file *page, struct study *st)
     if (page->n_sets == PAGE_SETS)
         return;
     struct page_set *set = ARENA_NEW(&page->arena, struct page_set);
-    page_set_init(set, st, &page->arena, page->options.pool);
+    page_set_init(set, st, page->options.pool);
     set->aliases = page->options.redact ? &page->aliases : NULL;
     page->sets[page->n_sets++] = set;
 }
@@ -203,16 +203,39 @@ static void fit(struct page_file *page, double bytes, double room, size_t all)
     tell_thinned(page, &t);
 }
 
-/* What takes long and stands alone: diagnosis and memory; layers, all items and the kernels. */
+/* Steps may be passes of the architecture, which are long to find: once for both studies. */
+static void share_steps(void *ctx, size_t i)
+{
+    const struct page_file *page = ctx;
+    struct page_set *set = page->sets[i];
+
+    set->apart.steps = study_steps(set->st);
+}
+
+/* What takes long and stands alone, of each set: accounting; layers. */
 static void find_facts(void *ctx, size_t i)
 {
+    const struct page_file *page = ctx;
+    struct page_set *set = page->sets[i / 2];
+
+    if (i % 2 == 0)
+        set->a = study_accounting(set->st);
+    else
+        set->layers = page_layers_find(&set->apart);
+}
+
+/* And on top of the accounting: diagnosis and memory; all items and the kernels. */
+static void use_accounting(void *ctx, size_t i)
+{
     const struct page_thinning whole = {0};
-    struct page_file *page = ctx;
+    const struct page_file *page = ctx;
     struct page_set *set = page->sets[i / 2];
 
     if (i % 2 == 1) {
-        set->layers = page_layers_find(&set->apart);
-        page_thin_apply(set, &whole);
+        if (!page->has_rows) {
+            page_set_fill(set);
+            page_thin_apply(set, &whole);
+        }
         set->kernels = page_kernels_find(set, &set->apart.scratch);
         return;
     }
@@ -221,11 +244,31 @@ static void find_facts(void *ctx, size_t i)
     set->memory = memory_find(set->st);
 }
 
+static void find_rows(void *ctx, size_t i)
+{
+    const struct page_thinning whole = {0};
+    const struct page_file *page = ctx;
+    struct page_set *set = page->sets[i];
+
+    set->a = study_accounting(set->st);
+    page_set_fill(set);
+    page_thin_apply(set, &whole);
+}
+
+void page_find_rows(struct page_file *page)
+{
+    pool_for(page->options.pool, page->n_sets, share_steps, page);
+    pool_for(page->options.pool, page->n_sets, find_rows, page);
+    page->has_rows = true;
+}
+
 void page_prepare(struct page_file *page)
 {
+    pool_for(page->options.pool, page->n_sets, share_steps, page);
+    pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
     if (page->kind == PAGE_RANKS)
         page_ranks_find(page);
-    pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
+    pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
     room = room > (double)page->options.max_size / 4 ? room : (double)page->options.max_size / 4;
@@ -246,13 +289,15 @@ static void put_sum(struct page_html *h, const unsigned char *sum)
     page_html_put(h, S("'"));
 }
 
-static void put_policy(struct page_html *h)
+/* The shell of a viewer asks its own server; a file asks nobody. */
+static void put_policy(struct page_html *h, bool is_shell)
 {
     page_html_put(h, S("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                        "script-src "));
     put_sum(h, page_script.sha256);
     page_html_put(h, S("; style-src "));
     put_sum(h, page_style.sha256);
+    page_html_put(h, is_shell ? S("; connect-src 'self'") : S(""));
     page_html_put(h, S("; worker-src blob:; img-src blob: data:; base-uri 'none'; "
                        "form-action 'none'\">\n"));
 }
@@ -293,13 +338,13 @@ static void put_facts(struct page_html *h)
     h->lang = page->options.lang;
 }
 
-static void put_head(struct page_html *h)
+static void put_head(struct page_html *h, bool is_shell)
 {
     static const char *const kinds[] = {"capture", "compare", "ranks", "incore", "gpu", "database"};
 
     page_html_format(h, "<!DOCTYPE html>\n<html lang=\"%s\" data-kind=\"%s\">\n<head>\n",
-                     lang_name(h->lang), kinds[h->page->kind]);
-    put_policy(h);
+                     lang_name(h->lang), is_shell ? "shell" : kinds[h->page->kind]);
+    put_policy(h, is_shell);
     page_html_put(h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
                        "content=\"width=device-width, initial-scale=1\">\n<title>"));
     page_html_text(h, h->page->title);
@@ -335,11 +380,26 @@ static void put_overview(struct page_html *h)
     text_free(&packed);
 }
 
+bool page_write_shell(struct page_file *page, struct sink out)
+{
+    struct page_html h = {.sink = out, .page = page, .lang = page->options.lang};
+
+    page->title = S("strata view");
+    put_head(&h, true);
+    page_html_put(&h, S("<p id=\"live\" class=\"note\" role=\"status\"></p>\n"
+                        "<div id=\"content\"></div>\n</main>\n<noscript><p class=\"note\">"));
+    page_html_message(&h, &page_text.noscript);
+    page_html_put(&h, S("</p></noscript>\n<script id=\"code\">"));
+    page_html_put(&h, page_script.text);
+    page_html_put(&h, S("</script>\n</body></html>\n"));
+    return !h.has_failed;
+}
+
 bool page_write(struct page_file *page, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = page->options.lang};
 
-    put_head(&h);
+    put_head(&h, false);
     for (enum lang lang = 0; lang < LANGS; lang++)
         page_write_screen(page, lang, out);
     page_html_put(&h, S("<div id=\"app\"></div>\n"));

@@ -116,6 +116,7 @@ struct page_file {
     struct page_focus focus;
     struct page_set *sets[PAGE_SETS];
     size_t n_sets, lead; /* lead: the set that the first screen is about */
+    bool has_rows;       /* page_find_rows() was here */
     struct page_diff *diff;
     struct page_ranks *ranks;              /* NULL: one */
     VEC_OF(struct page_panel *) panels;    /* views of results that are no captures */
@@ -143,7 +144,10 @@ void page_fini(struct page_file *page);
 /* Studies outlive the page. At most PAGE_SETS. */
 void page_add_set(struct page_file *page, struct study *st);
 
-/* Thins the sets out to the size that was asked for, and packs them. */
+/* The lanes and slices of the sets alone, for a picture before the rest is known. */
+void page_find_rows(struct page_file *page);
+
+/* Finds all that is shown, thins the sets out to the size that was asked for, and packs them. */
 void page_prepare(struct page_file *page);
 
 /* Fills in title, verdict, actions and what is missing, from the sets; or from two. */
@@ -160,6 +164,9 @@ void page_tell_view(struct page_file *page, const char *view,
 
 /* False when the sink failed. */
 bool page_write(struct page_file *page, struct sink out);
+
+/* A page without data, for a viewer that asks for it; needs no sets. */
+bool page_write_shell(struct page_file *page, struct sink out);
 
 /* ---- for the files of this folder ---- */
 

@@ -542,13 +542,17 @@ static void find_span(struct page_set *set)
     }
 }
 
-void page_set_init(struct page_set *set, struct study *st, struct arena *arena, struct pool *pool)
+void page_set_init(struct page_set *set, struct study *st, struct pool *pool)
 {
-    const struct capture *cap = st->cap;
+    *set = (struct page_set){.st = st, .cap = st->cap, .pool = pool};
+    study_begin(&set->apart, st->cap, st->options);
+    set->arena = &set->apart.scratch;
+}
 
-    *set = (struct page_set){.st = st, .cap = cap, .arena = arena, .pool = pool};
-    study_begin(&set->apart, cap, st->options);
-    set->a = study_accounting(st);
+void page_set_fill(struct page_set *set)
+{
+    const struct capture *cap = set->cap;
+
     find_lanes(set);
     order_groups(set);
     open_lanes(set);
@@ -562,7 +566,7 @@ void page_set_init(struct page_set *set, struct study *st, struct arena *arena, 
     find_whats(set, task_of);
     find_steps(set, task_of);
     mem_free(task_of);
-    set->items = ARENA_ARRAY(arena, struct page_items, set->lanes.n + 1);
+    set->items = ARENA_ARRAY(set->arena, struct page_items, set->lanes.n + 1);
     memset(set->items, 0, (set->lanes.n + 1) * sizeof(*set->items));
 }
 

@@ -102,10 +102,10 @@ struct page_leg {
 
 struct page_set {
     struct study *st;
-    struct study apart; /* of the layers, which are found at the same time as the rest */
+    struct study apart; /* of what is found at the same time as accounting and diagnosis */
     const struct capture *cap;
     const struct accounting *a;
-    struct arena *arena;
+    struct arena *arena; /* of `apart` */
     struct pool *pool;
     struct hash *aliases; /* of names that are not shown; NULL: all are */
     nanos origin, to;
@@ -127,8 +127,12 @@ struct page_set {
     VEC_OF(struct page_leg) path; /* by time; empty: not known */
 };
 
-/* `st` and the accounting outlive it. */
-void page_set_init(struct page_set *set, struct study *st, struct arena *arena, struct pool *pool);
+/* `st` outlives it. */
+void page_set_init(struct page_set *set, struct study *st, struct pool *pool);
+
+/* Finds lanes, dictionary and steps once the accounting, `a`, is there. */
+void page_set_fill(struct page_set *set);
+
 void page_set_fini(struct page_set *set);
 
 /* Forgets the items. */

@@ -79,7 +79,9 @@ static void make(struct made *m, const struct page_thinning *thinning)
     *m = (struct made){0};
     arena_init(&m->arena);
     start_study();
-    page_set_init(&m->set, &study, &m->arena, NULL);
+    page_set_init(&m->set, &study, NULL);
+    m->set.a = study_accounting(&study);
+    page_set_fill(&m->set);
     page_thin_apply(&m->set, thinning);
     page_encode(&m->set, &m->pack);
 }

@@ -154,8 +154,8 @@ static void put_records(struct text *out, struct arena *arena, const char *title
     }
     for (size_t i = 0; i < (n + 1) * r->n; i++) {
         const struct field *f = &r->fields[i % r->n];
-        const char *row = (const char *)rows + (i / r->n - 1) * r->size;
-        cells[i] = i < r->n ? str_of(f->key) : text_of(f, row, arena);
+        const char *next = (const char *)rows + i / r->n * r->size; /* heads come first */
+        cells[i] = i < r->n ? str_of(f->key) : text_of(f, next - r->size, arena);
         if (str_width(cells[i]) > widths[i % r->n])
             widths[i % r->n] = str_width(cells[i]);
     }

@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "capture/classify.h"
 #include "perfdb/columns.h"
+#include "perfdb/opset.h"
 
 enum op_mode { OP_COMPUTE, OP_ATTENTION, OP_ELEMENTWISE, OP_MOE, OP_MTP };
 
@@ -134,17 +135,35 @@ struct query_result query_interpolated(struct str kernel, double latency, int di
                                  .rule = rules[dims - 1]};
 }
 
-const char *query_source_name(unsigned source)
+const struct device *query_device(const char *dir)
 {
-    static const char *const names[] = {"MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL"};
+    static const struct {
+        struct str part;
+        const char *chip;
+    } boards[] = {{S_INIT("_376T_"), "910B1"},
+                  {S_INIT("_313T_"), "910B2"},
+                  {S_INIT("_280T_64G"), "910B3"},
+                  {S_INIT("_280T_32G"), "910B4"}};
+    struct str rest = str_of(dir), part;
+    const struct device *found = NULL;
 
-    return names[source];
+    while (str_split(&rest, '/', &part) && part.at != NULL) {
+        const struct device *one = device_find(&device_builtin, part);
+        for (size_t i = 0; i < ARRAY_LEN(boards) && one == NULL; i++)
+            if (str_starts(part, S("ATLAS_")) && str_contains(part, boards[i].part))
+                one = device_find(&device_builtin, str_of(boards[i].chip));
+        found = one != NULL ? one : found;
+        if (rest.at == NULL)
+            break;
+    }
+    return found;
 }
 
 enum status query_open(struct query_db *db, const char *dir, struct diag *d)
 {
     *db = (struct query_db){.dir = dir};
     arena_init(&db->arena);
+    db->device = query_device(dir);
     if (!fs_is_dir(dir))
         return diag_fail(d, ST_NOT_FOUND, "perfdb.no-database", (struct where){.path = dir},
                          "database folder not found");
@@ -158,6 +177,10 @@ void query_close(struct query_db *db)
         if (db->tables.at[i].is_there)
             table_free(db->tables.at[i].table);
     vec_free(&db->tables);
+    for (size_t i = 0; i < db->sets.n; i++)
+        if (db->sets.at[i].set != NULL)
+            opset_free(db->sets.at[i].set);
+    vec_free(&db->sets);
     arena_free(&db->arena);
 }
 
@@ -217,6 +240,26 @@ enum status query_table(struct query_db *db, struct str kernel, const struct op_
         *out = entry.table;
     }
     vec_push(&db->tables, entry);
+    return st;
+}
+
+enum status query_set(struct query_db *db, struct str kernel, struct opset **out, struct diag *d)
+{
+    for (size_t i = 0; i < db->sets.n; i++)
+        if (str_equal(db->sets.at[i].kernel, kernel)) {
+            *out = db->sets.at[i].set;
+            return ST_OK;
+        }
+    struct query_set entry = {.kernel = arena_str(&db->arena, kernel)};
+    const char *path = find_file(db, kernel);
+    enum status st = ST_OK;
+    if (path != NULL) {
+        entry.set = ARENA_NEW(&db->arena, struct opset);
+        st = opset_read(entry.set, entry.kernel, path, d);
+        entry.set->cores = db->device != NULL ? db->device->cores : 0;
+    }
+    vec_push(&db->sets, entry);
+    *out = entry.set;
     return st;
 }
 
@@ -368,6 +411,11 @@ static enum status ask_compute(struct query_db *db, const struct query *q,
                                const struct str *kernels, size_t n, bool is_elementwise,
                                int64_t count, struct query_result *out, struct diag *d)
 {
+    for (size_t i = 0; i < n && q->is_model; i++) {
+        TRY(query_model(db, q, kernels[i], count, out, d));
+        if (out->miss == NULL || i + 1 == n)
+            return ST_OK;
+    }
     TRY(find_compute(db, q, kernels, n, count, out, d));
     for (size_t i = 0; i < n && out->miss != NULL && !q->is_exact; i++)
         TRY(query_between(db, q, kernels[i], is_elementwise, count, out, d));
@@ -384,6 +432,8 @@ static enum status ask_comm(struct query_db *db, const struct query *q, struct s
         out->miss = "invalid_args";
         return ST_OK;
     }
+    if (q->is_model)
+        return query_model_comm(db, q, kernel, out, d);
     TRY(query_table(db, kernel, &t, d));
     if (t == NULL)
         return ST_OK;
@@ -428,6 +478,9 @@ static enum status ask_composite(struct query_db *db, const struct query *q,
         }
         sum.n_hits++;
         sum.latency_us += part.latency_us;
+        sum.has_interval = part.has_interval;
+        sum.low_us += part.low_us;
+        sum.high_us += part.high_us;
         sum.kernel = sum.kernel.n == 0 ? kernel
                                        : arena_format(&db->arena, "%.*s+%.*s", STR_ARGS(sum.kernel),
                                                       STR_ARGS(kernel));
@@ -459,7 +512,7 @@ static enum status ask_op(struct query_db *db, const struct query *q, struct que
         return ask_composite(db, q, &e, count, out, d);
     if (e.is_communication && e.n_kernels > 0)
         return ask_comm(db, q, e.kernels[0], out, d);
-    if (e.mode == OP_ATTENTION && e.n_kernels > 0)
+    if (e.mode == OP_ATTENTION && e.n_kernels > 0 && !q->is_model)
         return query_attention(db, q, e.kernels, e.n_kernels, out, d);
     if (e.mode == OP_COMPUTE && (e.is_zero_cost || e.accepted_miss.n > 0)) {
         *out = (struct query_result){.confidence = 1,
@@ -471,11 +524,6 @@ static enum status ask_op(struct query_db *db, const struct query *q, struct que
     if (e.n_kernels == 0)
         return ST_OK;
     return ask_compute(db, q, e.kernels, e.n_kernels, e.mode == OP_ELEMENTWISE, count, out, d);
-}
-
-static bool is_attention(struct str kernel)
-{
-    return str_equal(kernel, S("FusedInferAttentionScore"));
 }
 
 static enum status ask(struct query_db *db, const struct query *q, struct query_result *out,
@@ -490,7 +538,7 @@ static enum status ask(struct query_db *db, const struct query *q, struct query_
     }
     if (q->op_name != NULL)
         return ask_op(db, q, out, d);
-    if (q->avg_seq >= 0 || is_attention(kernel))
+    if ((q->avg_seq >= 0 || work_is_attention(kernel)) && !q->is_model)
         return query_attention(db, q, &kernel, 1, out, d);
     return ask_compute(db, q, &kernel, 1, false, q->input_count, out, d);
 }
@@ -503,25 +551,3 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
     out->is_composite = out->n_parts > 0;
     return ST_OK;
 }
-
-static const struct field result_fields[] = {
-    FIELD(struct query_result, is_hit, "hit"),
-    FIELD(struct query_result, latency_us, "latency_us", WHEN(struct query_result, is_hit)),
-    FIELD(struct query_result, confidence, "confidence", WHEN(struct query_result, is_hit)),
-    FIELD_OF_ENUM(struct query_result, source, "source", query_source_name, 4,
-                  WHEN(struct query_result, is_hit)),
-    FIELD(struct query_result, kernel, "kernel", WHEN(struct query_result, is_hit)),
-    FIELD(struct query_result, rule, "rule", WHEN(struct query_result, is_hit)),
-    FIELD(struct query_result, miss, "miss"),
-    FIELD(struct query_result, n_parts, "parts", WHEN(struct query_result, is_composite),
-          .is_optional = true),
-    FIELD(struct query_result, n_hits, "parts_found", WHEN(struct query_result, is_composite),
-          .is_optional = true),
-};
-static const struct record result_record = RECORD(struct query_result, result_fields);
-
-const struct schema query_schema = {
-    .name = "strata.db-query/1",
-    .title = "latency of an operator",
-    .record = &result_record,
-};

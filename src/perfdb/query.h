@@ -13,9 +13,13 @@
 
 #include "base/vec.h"
 #include "base/yaml.h"
+#include "device/device.h"
 #include "perfdb/query_match.h"
-#include "perfdb/table.h"
 #include "report/record.h"
+
+struct op_table;
+struct opset;
+struct call_work;
 
 enum comm_method { COMM_ALPHA_BETA, COMM_BRACKET_LINEAR };
 
@@ -47,7 +51,14 @@ struct latency_columns latency_columns(const struct op_table *t);
 bool latency_of(const struct op_table *t, size_t row, const struct latency_columns *c, double *out,
                 int *column);
 
-enum query_source { QUERY_MEASURED, QUERY_INTERPOLATED, QUERY_EXTRAPOLATED, QUERY_PARTIAL };
+enum query_source {
+    QUERY_MEASURED,
+    QUERY_INTERPOLATED,
+    QUERY_EXTRAPOLATED,
+    QUERY_PARTIAL,
+    QUERY_ANALYTIC, /* the roof of the device: no row is comparable */
+};
+enum { QUERY_SOURCES = QUERY_ANALYTIC + 1 };
 const char *query_source_name(unsigned source);
 
 struct query {
@@ -60,10 +71,22 @@ struct query {
     struct cell_dims output; /* where the inputs do not tell it; n = 0: unknown */
     int64_t input_count;     /* compare only so many inputs; negative: what the mapping says */
     int64_t avg_seq, sparse_mode, kv_heads; /* attention; negative: not given */
+    int64_t seqs;                           /* sequences of attention; 0: by the shapes */
     struct comm_query message;
     int64_t max_dims; /* of an interpolation: 1 to 3 */
     bool is_exact;    /* no interpolation */
+    bool is_model;    /* by models (query_model.c); else by the rules of the public tool */
 };
+
+/* A row of a table that an answer came from, or that a miss nearly met. */
+struct query_near {
+    struct str kernel, shapes, dtypes;
+    uint64_t line; /* of the file */
+    double latency_us;
+    const char *differs; /* the first field that differs; NULL: of an answer */
+};
+
+enum { QUERY_NEAR = 10, QUERY_MISSED = 3 };
 
 struct query_result {
     bool is_hit;
@@ -73,6 +96,10 @@ struct query_result {
     struct str kernel, rule;
     bool is_composite;
     size_t n_hits, n_parts; /* of a composite operator */
+    bool has_interval;
+    double low_us, high_us; /* of an 80 % interval */
+    struct query_near near[QUERY_NEAR];
+    size_t n_near;
 };
 
 struct query_db {
@@ -80,6 +107,8 @@ struct query_db {
     const char *dir;
     const struct tree *map;            /* op_mapping.yaml; NULL: there is none */
     VEC_OF(struct query_table) tables; /* those asked for so far */
+    VEC_OF(struct query_set) sets;     /* the same as points */
+    const struct device *device;       /* its roof; NULL: unknown */
 };
 
 /* One table that was asked for; empty when there is no such file. */
@@ -88,6 +117,16 @@ struct query_table {
     bool is_there;
     struct op_table *table;
 };
+
+/* The same for models. */
+struct query_set {
+    struct str kernel;
+    struct opset *set; /* NULL: there is no such file */
+};
+
+/* The chip that a folder of the path names: NVIDIA_H200_141G; ATLAS_800_A2_376T_64G by its rate.
+ * NULL: none. */
+const struct device *query_device(const char *dir);
 
 enum status query_open(struct query_db *db, const char *dir, struct diag *d);
 void query_close(struct query_db *db);
@@ -99,6 +138,19 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
 /* For query_*.c: the table of a kernel, NULL when there is none. */
 enum status query_table(struct query_db *db, struct str kernel, const struct op_table **out,
                         struct diag *d);
+
+/* The same as points; and an answer by a model or, with `is_exact`, by an equal row alone. */
+enum status query_set(struct query_db *db, struct str kernel, struct opset **out, struct diag *d);
+enum status query_model(struct query_db *db, const struct query *q, struct str kernel,
+                        int64_t count, struct query_result *out, struct diag *d);
+enum status query_model_comm(struct query_db *db, const struct query *q, struct str kernel,
+                             struct query_result *out, struct diag *d);
+void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
+                  struct query_result *out);
+
+/* The work of a question; false when it cannot be placed. */
+bool query_work(struct query_db *db, const struct query *q, struct str kernel, int64_t count,
+                struct call_work *out);
 
 /* A setting of a kernel in op_mapping.yaml, "" when the file says nothing: "policy.a.b" stands
  * under <policy>, kernel_overrides, <kernel>, a, b. */
@@ -119,8 +171,9 @@ enum status query_between(struct query_db *db, const struct query *q, struct str
 enum status query_attention(struct query_db *db, const struct query *q, const struct str *kernels,
                             size_t n, struct query_result *out, struct diag *d);
 
-/* strata.db-query/1, over a struct query_result. */
+/* strata.db-query/1, over a struct query_result; and one of its rows. */
 extern const struct schema query_schema;
+extern const struct record query_near_record;
 
 /*
  * Values between measured points (query_points.c). Points share everything but their coordinates

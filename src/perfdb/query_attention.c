@@ -7,6 +7,7 @@
 
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
+#include "perfdb/table.h"
 
 enum { SEQ_TOLERANCE = 16, SPARSE_DENSE = 3 };
 

@@ -2,6 +2,7 @@
  * Latency of collectives between measured message sizes.
  */
 #include "perfdb/query.h"
+#include "perfdb/table.h"
 
 #include <math.h>
 

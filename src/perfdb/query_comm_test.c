@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/testing.h"
+#include "perfdb/table.h"
 
 #define TABLE                                                                                      \
     "message_bytes,num_devices,topology_tier,Duration(us)\n"                                       \

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
+#include "perfdb/table.h"
 
 enum kind {
     KIND_MATMUL,      /* M, K, N */

@@ -87,8 +87,10 @@ TEST(bytes_divide_toward_zero_up_or_down)
             assert_int_equal(on_ints(PTO_REMSI, PTO_I8, a, b), (int8_t)(a % b));
             assert_int_equal(on_ints(PTO_DIVUI, PTO_I8, a, b), (int8_t)(ua / ub));
             assert_int_equal(on_ints(PTO_REMUI, PTO_I8, a, b), (int8_t)(ua % ub));
-            assert_int_equal(on_ints(PTO_CEILDIVSI, PTO_I8, a, b), (int8_t)ceil((double)a / b));
-            assert_int_equal(on_ints(PTO_FLOORDIVSI, PTO_I8, a, b), (int8_t)floor((double)a / b));
+            assert_int_equal(on_ints(PTO_CEILDIVSI, PTO_I8, a, b),
+                             (int8_t)(int)ceil((double)a / b));
+            assert_int_equal(on_ints(PTO_FLOORDIVSI, PTO_I8, a, b),
+                             (int8_t)(int)floor((double)a / b));
             assert_int_equal(on_ints(PTO_CEILDIVUI, PTO_I8, a, b), (int8_t)((ua + ub - 1) / ub));
         }
     }

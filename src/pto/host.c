@@ -319,6 +319,8 @@ static void on_call(void *core, const struct strata_pto_call *call)
     pto_host_mark_call(c, call->op, call->place);
     if (code == PTO_OP_NONE)
         pto_host_fail(c, "pto-cpp.call", call->place, "no such instruction: %s", call->op);
+    if (code >= PTO_COMM_TNOTIFY && c->host->setup.mark->between_ranks++ == 0)
+        c->host->setup.mark->rank_line = call->place.line;
     take(c, call, call->ins, call->n_ins, &ins);
     take(c, call, call->outs, call->n_outs, &outs);
     take_attrs(call, &attrs, &told);

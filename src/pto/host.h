@@ -34,6 +34,8 @@ struct pto_host_mark {
     int32_t line;
     int32_t core;
     uint64_t calls;
+    uint64_t between_ranks; /* of the calls */
+    int32_t rank_line;      /* of the first of those */
 };
 
 struct pto_host_setup {

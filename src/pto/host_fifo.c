@@ -20,9 +20,11 @@ void pto_host_fifo(void *core, const struct strata_pto_fifo *fifo, struct strata
     if (fifo->id < 0 || fifo->id >= PTO_HOST_FIFOS || fifo->slots <= 0 || fifo->slot_size <= 0)
         pto_host_fail(c, "pto-run.fifo", place, "a FIFO needs an id below 16, slots and a size");
     c->fifo[fifo->id] = *fifo;
+    /* On A5 the slots are in the memory of the consumers, where each vector core has its half. */
+    int32_t lanes = c->host->setup.arch == PTO_A5 && !fifo->is_whole ? 2 : 1;
     for (size_t i = 0; i < 2; i++) {
         c->host->rings[fifo->id][i].slots = fifo->slots;
-        c->host->rings[fifo->id][i].slot_size = fifo->slot_size;
+        c->host->rings[fifo->id][i].slot_size = (int64_t)fifo->slot_size * lanes;
     }
     /* In front of everything: two vector cores that go different ways share it. */
     text_format(&c->script.head,

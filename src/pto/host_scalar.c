@@ -81,22 +81,42 @@ static void load(struct pto_host_core *c, size_t buffer, const unsigned char *at
 }
 
 /* Stale lines of the cache: data is in one memory, so that only the time passes. */
-static void drop_line(struct pto_host_core *c)
+static void drop_all(struct pto_host_core *c)
 {
     pto_host_line(c, last_place(c), "pto.cmo.cacheinvalid all #pto.address_space<gm>");
+}
+
+/* Of one line: it waits for what is on its way there. */
+static void drop_one(struct pto_host_core *c, size_t buffer, const unsigned char *at)
+{
+    const struct pto_host_buffer *b = &c->host->setup.buffers[buffer];
+    struct arena_mark mark = arena_mark(&c->host->arena);
+    struct pto_view v = {.dtype = b->dtype,
+                         .layout = PTO_LAYOUT_ND,
+                         .ndim = PTO_VIEW_RANK,
+                         .offset = (int64_t)((size_t)(at - b->data) / pto_dtype_size(b->dtype)),
+                         .shape = {1, 1, 1, 1, 1},
+                         .stride = {1, 1, 1, 1, 1}};
+    struct str type, name = pto_host_view_name(c, &v, buffer, &type);
+
+    pto_host_line(c, last_place(c), "pto.cmo.cacheinvalid %.*s single_cache_line : %.*s",
+                  STR_ARGS(name), STR_ARGS(type));
+    arena_rewind(&c->host->arena, mark);
 }
 
 void pto_host_access(void *core, const void *at, int64_t n, int is_store)
 {
     struct pto_host_core *c = core;
-    size_t buffer = n > 0 ? pto_host_buffer_at(c, at) : 0;
+    size_t buffer = n != 0 ? pto_host_buffer_at(c, at) : 0;
 
     pto_host_settle(c);
     if (buffer == SIZE_MAX)
         return;
     count(c);
     if (n == 0)
-        drop_line(c);
+        drop_all(c);
+    else if (n < 0)
+        drop_one(c, buffer, at);
     else if (is_store)
         c->stored = (struct pto_host_store){at, buffer, (size_t)n};
     else

@@ -100,6 +100,7 @@ static void put_keys(struct pto_module *m)
 void pto_module_init(struct pto_module *m)
 {
     *m = (struct pto_module){0};
+    vec_reserve(&m->operands, 1); /* those of an operation without any have an address, too */
     arena_init(&m->arena);
     intern_init(&m->names);
     put_keys(m);

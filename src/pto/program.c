@@ -37,6 +37,7 @@ static void reset(struct pto_program *p)
 {
     p->steps.n = p->sites.n = p->uses.n = p->accesses.n = p->nodes.n = p->syncs.n = 0;
     p->numbers.n = p->tiles.n = p->gms.n = p->arrays.n = p->arg_slots.n = 0;
+    vec_reserve(&p->uses, 1); /* those of an instruction without any have an address, too */
     p->gm_shared = 0;
     p->has_flags = p->is_flagged;
     p->has_jumps = p->has_fifos = p->has_products = p->has_scalar_gm = false;

@@ -9,6 +9,7 @@
 
 #include "base/fs.h"
 #include "base/intern.h"
+#include "base/mapfile.h"
 
 enum { FOLDERS_DEEP = 48 };
 
@@ -60,9 +61,9 @@ static bool holds_results(struct str name)
     return str_is_one_of(name, names, ARRAY_LEN(names)) || str_starts(name, S("insight"));
 }
 
-/* Files in folders named ptoas at any depth below `dir`. */
-static void add_below(struct arena *arena, const char *dir, struct str ending, bool skips_results,
-                      int depth, struct words *out, struct diag *d)
+/* Files in folders of a name, or of any when that is empty, at any depth below `dir`. */
+static void add_below(struct arena *arena, const char *dir, struct str folder, struct str ending,
+                      bool skips_results, int depth, struct words *out, struct diag *d)
 {
     struct fs_list list;
 
@@ -80,9 +81,9 @@ static void add_below(struct arena *arena, const char *dir, struct str ending, b
         const struct fs_entry *e = &list.at[i];
         if (e->kind != FS_DIR || is_link(e->path) || (skips_results && holds_results(e->name)))
             continue;
-        if (str_equal(e->name, S("ptoas")))
+        if (folder.n == 0 || str_equal(e->name, folder))
             add_files(arena, e->path, ending, out, d);
-        add_below(arena, e->path, ending, skips_results, depth + 1, out, d);
+        add_below(arena, e->path, folder, ending, skips_results, depth + 1, out, d);
     }
 }
 
@@ -117,14 +118,62 @@ static void find(const struct discover_job *job, struct arena *arena, struct str
     } else {
         add_files(arena, fs_join(arena, job->build_dir, "ptoas"), ending, &part, d);
         append_sorted(out, &part);
-        add_below(arena, fs_join(arena, job->build_dir, "next_levels"), ending, false, 0, &part, d);
+        add_below(arena, fs_join(arena, job->build_dir, "next_levels"), S("ptoas"), ending, false,
+                  0, &part, d);
     }
     append_sorted(out, &part);
     if (out->n == 0) {
-        add_below(arena, job->build_dir, ending, true, 0, &part, d);
+        add_below(arena, job->build_dir, S("ptoas"), ending, true, 0, &part, d);
         append_sorted(out, &part);
     }
     vec_free(&part);
+}
+
+/* C++ sources of the runtime's own layout, or of none. */
+static void find_sources(const struct discover_job *job, struct arena *arena, struct words *out,
+                         struct diag *d)
+{
+    struct words all = {0};
+
+    add_files(arena, job->build_dir, S(".cpp"), &all, d);
+    add_below(arena, job->build_dir, S(""), S(".cpp"), true, 0, &all, d);
+    sort(&all);
+    for (size_t i = 0; i < all.n; i++) {
+        struct mapfile map;
+        if (mapfile_open(&map, all.at[i], NULL) != ST_OK)
+            continue;
+        if (discover_is_cpp(map.text))
+            vec_push(out, all.at[i]);
+        mapfile_close(&map);
+    }
+    vec_free(&all);
+}
+
+bool discover_is_cpp(struct str source)
+{
+    return str_contains(source, S("pto/pto-inst.hpp"));
+}
+
+/* The other half of a mixed kernel: k_aiv.cpp beside k_aic.cpp, or in aiv/ beside aic/. */
+static const char *half_of(struct arena *arena, struct str path, struct str from, struct str to)
+{
+    struct str name = str_basename(path), folder = str_part(path, 0, path.n - name.n);
+    struct str tail = arena_format(arena, "_%.*s.cpp", STR_ARGS(from));
+    struct str own = arena_format(arena, "/%.*s/", STR_ARGS(from));
+
+    if (!str_ends(name, tail) || name.n == tail.n)
+        return NULL;
+    struct str stem = str_part(name, 0, name.n - tail.n);
+    if (fs_exists(arena_printf(arena, "%.*s.pto", (int)path.n - 4, path.at)))
+        return NULL;
+    const char *beside =
+        arena_printf(arena, "%.*s%.*s_%.*s.cpp", STR_ARGS(folder), STR_ARGS(stem), STR_ARGS(to));
+    if (fs_exists(beside) || !str_ends(folder, own))
+        return fs_exists(beside) ? beside : NULL;
+    struct str parent = str_part(folder, 0, folder.n - own.n);
+    const char *other = arena_printf(arena, "%.*s/%.*s/%.*s_%.*s.cpp", STR_ARGS(parent),
+                                     STR_ARGS(to), STR_ARGS(stem), STR_ARGS(to));
+    return fs_exists(other) ? other : NULL;
 }
 
 static bool is_chosen(const struct discover_job *job, const char *stem)
@@ -182,10 +231,15 @@ static void add_source(struct arena *arena, const char *path, const struct disco
         }
     struct kernel_source s = {.path = path};
     s.stem = arena_cstr(arena, str_part(base, 0, dot));
-    if (!is_chosen(job, s.stem))
-        return;
     bool is_text = str_ends(base, S(".pto"));
     struct str folder = str_part(whole, 0, whole.n - base.n);
+    if (half_of(arena, whole, S("aiv"), S("aic")) != NULL)
+        return; /* with its other half */
+    s.vector = half_of(arena, whole, S("aic"), S("aiv"));
+    if (s.vector != NULL)
+        s.stem = arena_cstr(arena, str_part(base, 0, dot - 4));
+    if (!is_chosen(job, s.stem))
+        return;
     s.expected = arena_printf(arena, "%.*s%s.pto", STR_ARGS(folder), s.stem);
     s.cpp = is_text ? NULL : path;
     s.pto = is_text ? path : fs_exists(s.expected) ? s.expected : NULL;
@@ -207,6 +261,8 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
         add_files(arena, job->build_dir, S(".pto"), &paths, d); /* a bare folder of kernels */
         sort(&paths);
     }
+    if (paths.n == 0 && job->source_glob == NULL && job->ptoas_dir == NULL)
+        find_sources(job, arena, &paths, d);
     out->at = ARENA_ARRAY(arena, struct kernel_source, paths.n);
     naming_begin(&naming);
     for (size_t i = 0; i < paths.n; i++)
@@ -216,7 +272,9 @@ enum status discover_kernels(const struct discover_job *job, struct arena *arena
         if (paths.n > 0)
             diag_hint(d, "try", "--list-funcs; none of the %zu kernels has this name", paths.n);
         else
-            diag_hint(d, "looked for", "*.cpp and *.pto in folders named ptoas, then *.pto in %s",
+            diag_hint(d, "looked for",
+                      "*.cpp and *.pto in folders named ptoas, then *.pto in %s, then "
+                      "*.cpp below it with #include <pto/pto-inst.hpp>",
                       job->build_dir);
     }
     vec_free(&paths);
@@ -234,7 +292,8 @@ static bool is_build(struct arena *arena, const char *dir)
 
     if (fs_is_dir(fs_join(arena, dir, "ptoas")))
         return true;
-    add_below(arena, fs_join(arena, dir, "next_levels"), S(".cpp"), false, 0, &found, NULL);
+    add_below(arena, fs_join(arena, dir, "next_levels"), S("ptoas"), S(".cpp"), false, 0, &found,
+              NULL);
     bool is_one = found.n > 0;
     vec_free(&found);
     return is_one;

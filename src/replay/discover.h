@@ -2,8 +2,10 @@
  * discover - the kernels of a build folder.
  *
  * A build keeps one C++ source and one PTO text for each kernel in folders named ptoas: directly in
- * the build and below next_levels. Results of earlier runs lie in the same build and are not taken
- * for kernels. Folders behind links are not entered, so loops end.
+ * the build and below next_levels. Where there is no such folder, the PTO texts in the build itself
+ * are taken, else every C++ source below it that includes pto/pto-inst.hpp: a runtime keeps its
+ * kernels in kernels/aic and kernels/aiv. Results of earlier runs lie in the same build and are not
+ * taken for kernels. Folders behind links are not entered, so loops end.
  */
 #ifndef STRATA_REPLAY_DISCOVER_H
 #define STRATA_REPLAY_DISCOVER_H
@@ -23,6 +25,7 @@ struct kernel_source {
     const char *cpp;      /* NULL: none */
     const char *pto;      /* the text of the same name beside it; NULL: none */
     const char *expected; /* where the text should have been */
+    const char *vector;   /* of a mixed kernel in two sources, NAME_aic and NAME_aiv; NULL: none */
     const char *stem;
     const char *name; /* the stem; with __2, __3 .. where several have the same */
 };
@@ -35,6 +38,9 @@ struct kernel_sources {
 /* ST_NOT_FOUND when there is none. */
 enum status discover_kernels(const struct discover_job *job, struct arena *arena,
                              struct kernel_sources *out, struct diag *d);
+
+/* Can the source be compiled for this machine (flow/pto_cpp.h)? */
+bool discover_is_cpp(struct str source);
 
 /* Of struct field_items: the kernels found. */
 extern const struct schema discover_schema;

@@ -48,6 +48,8 @@ static const struct {
 } types[] = {
     {S_INIT("bfloat16_t"), S_INIT("BFLOAT16")}, {S_INIT("half"), S_INIT("FLOAT16")},
     {S_INIT("float16_t"), S_INIT("FLOAT16")},   {S_INIT("float"), S_INIT("FLOAT32")},
+    {S_INIT("aclFloat16"), S_INIT("FLOAT16")},  {S_INIT("__bf16"), S_INIT("BFLOAT16")},
+    {S_INIT("void"), S_INIT("UINT8")},          {S_INIT("char"), S_INIT("INT8")},
     {S_INIT("int8_t"), S_INIT("INT8")},         {S_INIT("uint8_t"), S_INIT("UINT8")},
     {S_INIT("int16_t"), S_INIT("INT16")},       {S_INIT("uint16_t"), S_INIT("UINT16")},
     {S_INIT("int32_t"), S_INIT("INT32")},       {S_INIT("uint32_t"), S_INIT("UINT32")},
@@ -136,6 +138,28 @@ static void make_tensor(const struct slots *out, struct slot *s, struct arena *a
         s->name = name;
 }
 
+void draft_tensor(int64_t index, struct str name, struct str type, int64_t dim, struct arena *arena,
+                  struct slots *out)
+{
+    struct slot *s = add_slot(out, arena, index);
+
+    make_tensor(out, s, arena, (struct str){0}, name, dim);
+    if (type_of_word(type) != NULL)
+        s->dtype = type_of_word(type);
+}
+
+void draft_value(int64_t index, struct str name, struct str type, int64_t value,
+                 struct arena *arena, struct slots *out)
+{
+    struct slot *s = add_slot(out, arena, index);
+
+    s->value = value;
+    if (name.n > 0)
+        s->name = name;
+    if (str_ends(type, S("float")))
+        s->is_packed = slot_f32_bits((double)value, &s->value);
+}
+
 /* The source with blanks in place of comments. */
 static struct str without_comments(struct str source, struct arena *arena)
 {
@@ -198,13 +222,25 @@ static void draft_others(struct str source, int64_t dim, struct arena *arena, st
     }
 }
 
+/* "reinterpret_cast<ChipTensor *>(", with the runtime's name of today or of before. */
+static bool has_descriptor(struct str statement)
+{
+    for (size_t at = 0; at < statement.n;) {
+        at += str_find(str_part(statement, at, statement.n), S("Tensor")) + 6;
+        struct str rest = str_trim(str_part(statement, at, statement.n));
+        if (rest.n > 0 && rest.at[0] == '*')
+            return true;
+    }
+    return false;
+}
+
 void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slots *out)
 {
     int64_t index;
     size_t end;
 
     source = without_comments(source, arena);
-    bool has_tensors = str_contains(source, S("ChipTensor"));
+    bool has_tensors = str_contains(source, S("Tensor"));
     for (size_t at = 0; at + 5 < source.n; at++) {
         if (!slot_at(source, at, &index, &end))
             continue;
@@ -212,7 +248,7 @@ void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slo
         struct slot *s = add_slot(out, arena, index);
         size_t equals = str_find_char(before, '=');
         struct str word;
-        if (s && str_contains(before, S("ChipTensor")))
+        if (s && has_descriptor(before))
             make_tensor(out, s, arena, source,
                         equals < before.n ? word_before(before, equals) : (struct str){0}, dim);
         else if (s && has_tensors && is_handed_on(before, &word)) {

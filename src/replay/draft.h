@@ -13,4 +13,10 @@
 
 void draft_slots(struct str source, int64_t dim, struct arena *arena, struct slots *out);
 
+/* One argument of a known type, "float" or "half"; `type` is that of the elements of a tensor. */
+void draft_tensor(int64_t index, struct str name, struct str type, int64_t dim, struct arena *arena,
+                  struct slots *out);
+void draft_value(int64_t index, struct str name, struct str type, int64_t value,
+                 struct arena *arena, struct slots *out);
+
 #endif

@@ -131,14 +131,14 @@ static struct str last_word(struct str s)
     return str_part(s, begin, end - begin);
 }
 
-static struct entry_param read_param(struct str text)
+static struct entry_param read_param(struct str text, bool needs_gm)
 {
     struct entry_param p = {.text = text, .name = last_word(text)};
     size_t gm = str_find(text, S("__gm__")), star = str_find_char(text, '*');
 
-    p.is_pointer = gm < text.n && star < text.n;
+    p.is_pointer = star < text.n && (gm < text.n || !needs_gm);
     if (p.is_pointer) {
-        p.type = star > gm ? str_trim(str_part(text, gm + 6, star - gm - 6))
+        p.type = gm < star ? str_trim(str_part(text, gm + 6, star - gm - 6))
                            : str_trim(str_part(text, 0, star));
         if (str_starts(p.type, S("const ")))
             p.type = str_trim(str_part(p.type, 6, p.type.n));
@@ -151,7 +151,8 @@ static struct entry_param read_param(struct str text)
     return p;
 }
 
-static size_t split_params(struct arena *arena, struct str text, struct entry_param **out)
+static size_t split_params(struct arena *arena, struct str text, bool needs_gm,
+                           struct entry_param **out)
 {
     struct entry_param *params = ARENA_ARRAY(arena, struct entry_param, PARAMS_MAX);
     struct str rest = text, part;
@@ -160,10 +161,15 @@ static size_t split_params(struct arena *arena, struct str text, struct entry_pa
     while (n < PARAMS_MAX && str_split(&rest, ',', &part)) {
         part = str_trim(part);
         if (part.n > 0 && !(n == 0 && str_equal(part, S("void"))))
-            params[n++] = read_param(part);
+            params[n++] = read_param(part, needs_gm);
     }
     *out = params;
     return n;
+}
+
+size_t entry_params(struct arena *arena, struct str text, struct entry_param **out)
+{
+    return split_params(arena, text, false, out);
 }
 
 static void find_vector_half(struct arena *arena, const struct decl *decls, size_t n,
@@ -175,7 +181,7 @@ static void find_vector_half(struct arena *arena, const struct decl *decls, size
         struct str name = decls[i].name;
         if (name.n != e->name.n + 4 || !str_starts(name, e->name) || !str_ends(name, S("_aiv")))
             continue;
-        size_t count = split_params(arena, decls[i].params, &params);
+        size_t count = split_params(arena, decls[i].params, true, &params);
         e->has_aiv = true;
         e->extra_aiv = count > e->n_params ? count - e->n_params : 0;
         return;
@@ -233,7 +239,7 @@ enum status entry_find(struct arena *arena, struct str source, const char *path,
     out->name_at = decl->name_at;
     out->n = decl->name.n;
     out->head_at = head_of(source, decl->at);
-    out->n_params = split_params(arena, decl->params, &out->params);
+    out->n_params = split_params(arena, decl->params, true, &out->params);
     if (sort == ENTRY_MIXED) {
         out->name.n -= 4;
         find_vector_half(arena, decls, n, out);

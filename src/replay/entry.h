@@ -37,6 +37,9 @@ struct entry {
 enum status entry_find(struct arena *arena, struct str source, const char *path, struct entry *out,
                        struct diag *d);
 
+/* Parameters of a preprocessed function, in which every pointer is one to device memory. */
+size_t entry_params(struct arena *arena, struct str text, struct entry_param **out);
+
 /* Names that a symbol may have, in order of preference: the stem, then the names in the source.
  * `names` has room for `max`; returns how many there are. */
 size_t entry_names(struct str source, struct str stem, struct str *names, size_t max);

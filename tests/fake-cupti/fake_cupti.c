@@ -43,7 +43,8 @@ int fake_result_of(const char *function)
         if (strncmp(at, function, n) == 0 && at[n] == '=')
             return atoi(at + n + 1);
         at = strchr(at, ',');
-        at += at != NULL;
+        if (at != NULL)
+            at++;
     }
     return 0;
 }

@@ -40,6 +40,7 @@ EXTRA = [
     ["pto", "ops", PAYLOAD], ["comm", "bench", "--ops", PAYLOAD], ["comm", "generate", "--time-limit", PAYLOAD],
     ["db", "build", "--model", PAYLOAD], ["db", "probe", PAYLOAD, "--shapes", PAYLOAD, "--axis", PAYLOAD],
     ["db", "replay", "--database-path", "no" + PAYLOAD, "--op", PAYLOAD],
+    ["db", "accuracy", "--database-path", "no" + PAYLOAD],
 ]
 # Over poisoned copies of examples/: every analysis in every format, and what golden cases print as JSON only.
 CAPTURES = ["ascend-small", "ascend-moe", "kineto-small", "memory"]

@@ -2,6 +2,7 @@
 #include "eval.h"
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
+#include "perfdb/table.h"
 #include "perfdb/query_match.h"
 
 static struct query_inputs inputs_of(struct eval *e, const struct node *list)

@@ -156,6 +156,31 @@ BAD = {
 }
 
 
+def target():
+    """The other architecture is that of the compiler and of the simulator."""
+    done = run(EXAMPLES / "add.cpp", "--target", "a5", "--block", "0")
+    check("target", done.stdout.startswith("add   a5,"), done.stdout[:80])
+
+
+RANKS = """#include <pto/pto-inst.hpp>
+#include <pto/comm/pto_comm_inst.hpp>
+AICORE void ranks(__gm__ int32_t *x) {
+    pto::comm::Signal signal(x);
+    pto::comm::TNOTIFY(signal, 1, pto::comm::NotifyOp::Set);
+    pto::comm::TWAIT(signal, 1, pto::comm::WaitCmp::GE);
+}
+"""
+
+
+def ranks(folder):
+    """Half of a conversation must not look like all of it."""
+    path = folder / "ranks.cpp"
+    path.write_text(RANKS)
+    done = run(path)
+    check("ranks", done.returncode == 0 and "ranks.cpp:5: warning: 2 exchanges with other ranks" in done.stderr,
+          done.stderr)
+
+
 def hostile(folder):
     spec = folder / "x.json"
     x = tensor(0, "x", "FLOAT32", [16, 64], bytes(4096), folder)
@@ -233,6 +258,8 @@ def main():
         os.environ["STRATA_CACHE"] = str(folder / "cache")
         examples(folder)
         twins(folder)
+        target()
+        ranks(folder)
         hostile(folder)
         unknown(folder)
         constructor(folder)

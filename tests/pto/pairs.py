@@ -5,7 +5,8 @@ Both front ends run with the same arguments. The tile operations that were execu
 of their operands, must be the same multiset; the cycles must agree, with the flags of the C++ source taken away
 and ideal ones in both (--sync dep), and scalar arithmetic free in both, since a compiled kernel does not show
 its own. Folders may be given instead of files: kernels of the same name are pairs,
-and among several texts of that name the nearest counts.
+and among several texts of that name the nearest counts. Where a loop has another constant bound in the text,
+each line counts once: the same operations at as many places of the source.
 """
 import collections
 import json
@@ -66,6 +67,12 @@ class Text:
             owners = [v for v in values if v in self.made][-len(kinds):] if kinds else []
             tiles = [f"{fields_of(k)['loc']}:{fields_of(k)['dtype']}:{self.valid(v, k)}" for v, k in zip(owners, kinds)]
         return " ".join([name, *tiles, *views])
+
+
+    def site(self, number):
+        """Where the operation is in the source that the line was made from, or in the text itself."""
+        made_from = re.search(r" // line (\d+)$", self.lines[number - 1])
+        return int(made_from[1]) if made_from else number
 
 
 def executed(text, *args):
@@ -187,6 +194,11 @@ def counted(source, ran, by_valid):
     return ops
 
 
+def places(source, ran):
+    """The operations, each once for a place."""
+    return collections.Counter(op for _, op in {(source.site(n), f"{source.operation(n)} {moved}") for n, moved in ran})
+
+
 def like(a, b):
     """Two operations whose shapes are equal where both are known."""
     return re.fullmatch(re.escape(b).replace(r"\?", r"\d+"), a) is not None
@@ -218,7 +230,7 @@ def compare(cpp, texts, target, folder):
         try:
             (ops, cycles), handed, types = run_cpp(cpp, target, value, ones, folder)
         except RuntimeError as e:
-            found.append((10**9, cpp, [str(e)], 0, 0, 0))
+            found.append((10**9, cpp, [str(e)], 0, 0, 0, False))
             continue
         tried = set()
         for text, more in ((t, m) for t in nearest(texts, types) for m in (value, 8, 16, 128)):
@@ -230,13 +242,14 @@ def compare(cpp, texts, target, folder):
                 live = without_dead_loads(text, folder / "live.pto")
                 other, other_cycles = executed(live, "--target", target, *args)
             except RuntimeError as e:
-                found.append((10**9 - 1, text, [str(e)], 0, 0, sum(ops[1].values())))
+                found.append((10**9 - 1, text, [str(e)], 0, 0, sum(ops[1].values()), False))
                 continue
             n, told = difference(ops, other)
-            found.append((n, text, told, cycles, other_cycles, sum(ops[1].values())))
+            at_places = n == 0 or places(*ops) == places(*other)
+            found.append((n, text, told, cycles, other_cycles, sum(ops[1].values()), at_places))
             if n == 0 and ops[1]:
                 return found[-1]
-    return min(found, key=lambda f: (f[0], -f[5]))
+    return min(found, key=lambda f: (not f[6], f[0], -f[5]))
 
 
 def pairs_of(words):
@@ -258,7 +271,7 @@ def main():
     STRATA = sys.argv[1]
     verbose = "-v" in sys.argv
     percent = 1.0
-    n = same = near = 0
+    n = same = near = alike = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         os.environ.setdefault("STRATA_CACHE", str(folder / "cache"))
@@ -268,20 +281,23 @@ def main():
             n += 1
             target = "a5" if "/a5/" in str(cpp) else "a2a3"
             try:
-                diff, text, told, a, b, count = compare(cpp, texts, target, folder)
+                diff, text, told, a, b, count, at_places = compare(cpp, texts, target, folder)
             except (RuntimeError, KeyError) as e:
                 print("FAILED", cpp, e)
                 continue
             off = abs(a - b) / b * 100 if b else 100.0
             same += diff == 0
+            alike += at_places
             near += diff == 0 and off <= percent
             if diff or off > percent or verbose:
-                print(f"{'same' if diff == 0 else f'{diff} differ'} of {count}, cycles {a} {b} ({off:.2f} %) "
+                print(f"{'same' if diff == 0 else f'{diff} differ'}{' (same places)' if diff and at_places else ''} "
+                      f"of {count}, cycles {a} {b} ({off:.2f} %) "
                       f"{cpp} {text}")
                 for line in told[:6]:
                     print("   ", line)
             sys.stdout.flush()
-    print(f"{n} pairs: {same} with the same operations, {near} of them with cycles within {percent} %")
+    print(f"{n} pairs: {same} with the same operations, {near} of them with cycles within {percent} %; "
+          f"{alike} with the same operations at the same places")
     return 0 if n and near == n else 1
 
 

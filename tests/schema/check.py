@@ -173,6 +173,7 @@ OPEN = {"rows_dropped", "diagnostics", "lanes", "flows", "attributes", "by_kind"
 
 # Only where they say something.
 SOMETIMES = {"strata.arch/1": {"backward", "kernel", "profiler", "variant"},
+             "strata.db-query/1": {"interval_low_us", "interval_high_us", "rows", "differs"},
              "strata.gpu-report/1": {"flops_by_type", "peak_gbps", "peak_pct"}}
 
 
@@ -231,6 +232,7 @@ def database(out):
               "examples/perfdb/fia.jsonl", "--output-path", out + "/fia.csv", "--json")
     yield run("db", "bench", "--prof-path", "examples/perfdb/PROF_000001", "--dry-run", *at)
     yield run("db", "query", "--kernel", "Add", "--shapes", "24,5120;24,5120", "--dtypes", "bf16", *at)
+    yield run("db", "accuracy", *at)
     yield run("db", "check", "--database-path", "tests/golden/db-check-problems/in/db", "--json",
               codes=(1,))
     yield run("db", "sql", "SELECT * FROM RmsNorm", *at)

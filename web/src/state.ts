@@ -141,6 +141,9 @@ export function addressOf(state: State, lead = 0): string {
 
 type Listener = (state: State, before: State) => void;
 
+// Inside a notebook the base of links is the notebook, not the page.
+const whole = (hash: string): string => location.href.replace(/#.*/s, '') + hash;
+
 export class Shared {
     state: State;
     private readonly listeners: Listener[] = [];
@@ -171,13 +174,13 @@ export class Shared {
     // A step that "Back" returns from.
     go(change: Partial<State>): void {
         this.write();
-        history.pushState(null, '', addressOf({ ...this.state, ...change }, this.lead));
+        history.pushState(null, '', whole(addressOf({ ...this.state, ...change }, this.lead)));
         this.set(change);
     }
 
     private write(): void {
         clearTimeout(this.timer);
-        history.replaceState(null, '', addressOf(this.state, this.lead));
+        history.replaceState(null, '', whole(addressOf(this.state, this.lead)));
         this.mark('written');
     }
 

@@ -1,7 +1,7 @@
 // What every page must keep: no messages, no requests, contrast and labels, both languages, dark, phone, print.
 import assert from 'assert';
 import { readFileSync } from 'fs';
-import { Page } from 'playwright-core';
+import { Frame, Page } from 'playwright-core';
 import { test } from './harness';
 import { finish, openPage, VIEWS } from './pages';
 
@@ -14,7 +14,7 @@ interface Violation {
     nodes: { html: string }[];
 }
 
-export async function violations(page: Page): Promise<string[]> {
+export async function violations(page: Page | Frame): Promise<string[]> {
     if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
     const found = (await page.evaluate('axe.run({ resultTypes: ["violations"] }).then((result) => result.violations)')) as Violation[];
     return found.filter((one) => one.impact === 'serious' || one.impact === 'critical').map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`);
@@ -29,7 +29,7 @@ export async function checkViews(file: string, views: string[], hash = ''): Prom
     await finish(opened);
 }
 
-export const showAll = (page: Page): Promise<void> =>
+export const showAll = (page: Page | Frame): Promise<void> =>
     page.evaluate(() => document.querySelectorAll<HTMLElement>('section.view').forEach((view) => (view.hidden = false)));
 
 for (const hash of ['', 'theme=dark&lang=zh']) {

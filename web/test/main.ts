@@ -3,6 +3,7 @@ import './unit';
 import { theBrowser } from './pages';
 import './looks';
 import './real';
+import './notebook';
 import './hostile';
 import './access';
 

@@ -49,15 +49,14 @@ template <class T, class G> inline RecordEvent TPREFETCH(T &tile, const G &view,
     return {};
 }
 
-template <class G, class T> inline RecordEvent TSTORE(G &view, const T &tile, place at = place())
-{
-    instruction("pto.tstore", at).in(tile).out(view).run();
-    return {};
-}
-template <class T, class G, AtomicType Atomic>
+template <class T, class G, AtomicType Atomic = AtomicType::AtomicNone>
 inline RecordEvent TSTORE(G &view, const T &tile, place at = place())
 {
-    instruction("pto.tstore", at).in(tile).out(view).attr("atomicType", Atomic).run();
+    instruction store("pto.tstore", at);
+    store.in(tile).out(view);
+    if (Atomic != AtomicType::AtomicNone)
+        store.attr("atomicType", Atomic);
+    store.run();
     return {};
 }
 template <class T, class G, AtomicType Atomic, ReluPreMode Relu>
@@ -95,8 +94,8 @@ inline RecordEvent TSTORE_FP(G &view, const T &tile, const F &fp, place at = pla
     return {};
 }
 
-template <class D, class S, class R, class C>
-inline RecordEvent TEXTRACT(D &d, const S &s, R row, C col, place at = place())
+template <class D, class S, class R = int, class C = int>
+inline RecordEvent TEXTRACT(D &d, const S &s, R row = 0, C col = 0, place at = place())
 {
     instruction("pto.textract", at).in(s).index(row).index(col).out(d).run();
     return {};
@@ -147,6 +146,15 @@ template <class D, class S> inline RecordEvent TRESHAPE(D &d, const S &s, place 
 {
     d.set_address(s.described()->addr);
     instruction("pto.treshape", at).in(s).out(d).run();
+    return {};
+}
+
+// A part of a tile: the same bytes from an element on.
+template <class D, class S, class R, class C>
+inline RecordEvent TSUBVIEW(D &d, const S &s, R row, C col)
+{
+    d.set_address(s.described()->addr +
+                  (row * S::RowStride + col * S::ColStride) * (int64_t)sizeof(typename S::DType));
     return {};
 }
 
@@ -372,6 +380,13 @@ inline RecordEvent TSELS(D &d, const M &mask, const A &a, T &tmp, X x, place at 
     return {};
 }
 
+STRATA_PTO_EVENTS(TDIVS)
+STRATA_PTO_EVENTS(TEXPANDS)
+STRATA_PTO_EVENTS(TCMP)
+STRATA_PTO_EVENTS(TCMPS)
+STRATA_PTO_EVENTS(TSEL)
+STRATA_PTO_EVENTS(TSELS)
+
 // ---- reductions and broadcasts ----
 
 #define STRATA_PTO_REDUCE(NAME, OP)                                                                \
@@ -590,7 +605,23 @@ inline RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, T &tmp, cons
         instruction("pto." OP ".mx", at).in(a).in(a_scale).in(b).in(b_scale).out(c).run();         \
         return {};                                                                                 \
     }                                                                                              \
+    template <class D, class C, class A, class As, class B, class Bs>                              \
+    inline auto NAME##_MX(D &c, const C &from, const A &a, const As &a_scale, const B &b,          \
+                          const Bs &b_scale, place at = place())                                   \
+        ->decltype(b_scale.described(), RecordEvent())                                             \
+    {                                                                                              \
+        instruction("pto." OP ".mx.acc", at)                                                       \
+            .in(from)                                                                              \
+            .in(a)                                                                                 \
+            .in(a_scale)                                                                           \
+            .in(b)                                                                                 \
+            .in(b_scale)                                                                           \
+            .out(c)                                                                                \
+            .run();                                                                                \
+        return {};                                                                                 \
+    }                                                                                              \
     STRATA_PTO_EVENTS(NAME)                                                                        \
+    STRATA_PTO_EVENTS(NAME##_BIAS)                                                                 \
     STRATA_PTO_EVENTS(NAME##_ACC)
 
 STRATA_PTO_PRODUCT(TMATMUL, "tmatmul")
@@ -609,9 +640,15 @@ inline void SYNCALL(place at = place())
 {
     strata_pto::host->cross(strata_pto::host->core, "syncall", (int64_t)Mode, (int64_t)Core, at);
 }
-template <SyncAllMode Mode = SyncAllMode::Hard, SyncCoreType Core = SyncCoreType::AIVOnly, class G>
-inline void SYNCALL(const G &, place at = place())
+template <SyncCoreType Core> inline void SYNCALL(place at = place())
 {
+    SYNCALL<SyncAllMode::Hard, Core>(at);
+}
+template <SyncAllMode Mode = SyncAllMode::Hard, SyncCoreType Core = SyncCoreType::AIVOnly, class G,
+          class... N>
+inline void SYNCALL(const G &, const N &...)
+{
+    const place at;
     strata_pto::host->cross(strata_pto::host->core, "syncall", (int64_t)Mode, (int64_t)Core, at);
 }
 

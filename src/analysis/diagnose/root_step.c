@@ -1,6 +1,8 @@
 /*
  * One step that is slower than the others: whether it does more, and what grew.
  */
+#include <stdlib.h>
+
 #include "analysis/diagnose/root_find.h"
 #include "analysis/diagnose/root_limits.h"
 #include "analysis/study.h"
@@ -168,50 +170,88 @@ static struct kernel_sums sum_kernels(const struct root_finder *f)
     return sums;
 }
 
-/* What the kernels of a name take in a quick step: a quarter of the steps with these shapes are
- * quicker. */
-static nanos quick_time(const struct root_finder *f, const struct kernel_sum *of_name,
-                        const uint64_t *shapes, size_t step)
+/* Kernels of one name in a step, among the steps that do the same. */
+struct name_step {
+    uint64_t shapes;
+    size_t group, n, step;
+    nanos time;
+};
+
+ORDER_BY(by_work_and_time, struct name_step,
+         ORDER(x->group, y->group) ?: ORDER(x->shapes, y->shapes)
+                                         ?: ORDER(x->n, y->n)
+                                         ?: ORDER(x->time, y->time)
+                                         ?: ORDER(x->step, y->step));
+
+/* Time of compute kernels in a step: all, of names that are slow here, and by how much. */
+struct step_clock {
+    double all, slowed, more;
+};
+
+/* Adds the kernels of a name to each step of a run of steps that do the same, by time: a quarter of
+ * them are quicker than the quick one. */
+static void compare_with_quick(const struct name_step *at, size_t n, struct step_clock *clocks)
 {
-    nanos *times = mem_grow(NULL, sizeof(*times), f->a->n + 1);
+    double quick = (double)at[n / 4].time;
+
+    for (size_t i = 0; i < n; i++) {
+        struct step_clock *c = &clocks[at[i].step];
+        double now = (double)at[i].time;
+        c->all += now;
+        if (quick > 0 && now >= quick * ROOT_SLOWED_BY / 100) {
+            c->slowed += now;
+            c->more += now - quick;
+        }
+    }
+}
+
+static void add_name(const struct root_finder *f, const struct kernel_sum *of_name,
+                     const uint64_t *shapes, struct name_step *room, struct step_clock *clocks)
+{
     size_t n = 0;
 
     for (size_t i = f->first; i < f->a->n; i++)
-        if (f->a->steps[i].group == f->a->steps[step].group && shapes[i] == shapes[step] &&
-            of_name[i].n == of_name[step].n)
-            times[n++] = of_name[i].time;
-    nanos quick = host_timeline_ranked(times, n, n / 4);
-    mem_free(times);
-    return quick;
+        room[n++] =
+            (struct name_step){shapes[i], f->a->steps[i].group, of_name[i].n, i, of_name[i].time};
+    qsort(room, n, sizeof(*room), by_work_and_time);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && room[to].group == room[from].group &&
+                            room[to].shapes == room[from].shapes && room[to].n == room[from].n;)
+            to++;
+        compare_with_quick(room + from, to - from, clocks);
+    }
+}
+
+static struct step_clock *find_clocks(const struct root_finder *f)
+{
+    struct kernel_sums sums = sum_kernels(f);
+    const uint64_t *shapes = shapes_of_steps(f);
+    struct step_clock *clocks = ARENA_ARRAY(&f->st->scratch, struct step_clock, f->a->n + 1);
+    struct name_step *room = mem_grow(NULL, sizeof(*room), f->a->n + 1);
+
+    for (size_t name = 0; name < sums.n; name++)
+        add_name(f, &sums.at[name * f->a->n], shapes, room, clocks);
+    mem_free(room);
+    hash_free(&sums.names);
+    return clocks;
 }
 
 /* What nearly all kernels of a step take more than in quick steps; 0 when only some do. */
-static nanos slowed_by(const struct root_finder *f, const struct kernel_sums *sums,
-                       const uint64_t *shapes, size_t step)
+static nanos slowed_by(const struct step_clock *c)
 {
-    double all = 0, slowed = 0, more = 0;
-
-    for (size_t name = 0; name < sums->n; name++) {
-        const struct kernel_sum *s = &sums->at[name * f->a->n];
-        double now = (double)s[step].time, quick = (double)quick_time(f, s, shapes, step);
-        all += now;
-        if (quick > 0 && now >= quick * ROOT_SLOWED_BY / 100) {
-            slowed += now;
-            more += now - quick;
-        }
-    }
-    return all > 0 && slowed >= all * ROOT_SLOWED / 100 ? (nanos)more : 0;
+    return c->all > 0 && c->slowed >= c->all * ROOT_SLOWED / 100 ? (nanos)c->more : 0;
 }
 
 void root_find_slow_clock(struct root_finder *f)
 {
-    struct kernel_sums sums = sum_kernels(f);
-    const uint64_t *shapes = shapes_of_steps(f);
     nanos worst = 0, run = 0;
 
     f->clock = (struct slow_step){.step = SIZE_MAX, .cause = ROOT_CLOCK_DROP};
-    for (size_t i = f->first; i < f->a->n && f->steps >= ROOT_STEPS_FOR_CLOCK; i++) {
-        nanos more = f->a->steps[i].tasks > 0 ? slowed_by(f, &sums, shapes, i) : 0;
+    if (f->steps < ROOT_STEPS_FOR_CLOCK)
+        return;
+    const struct step_clock *clocks = find_clocks(f);
+    for (size_t i = f->first; i < f->a->n; i++) {
+        nanos more = f->a->steps[i].tasks > 0 ? slowed_by(&clocks[i]) : 0;
         run += window_of(f, i);
         f->clock.excess += more;
         if (more <= worst)
@@ -220,7 +260,6 @@ void root_find_slow_clock(struct root_finder *f)
         f->clock.step = i;
         f->clock.time = window_of(f, i);
     }
-    hash_free(&sums.names);
     f->clock.share = num_share((double)f->clock.excess, (double)run);
     if (f->clock.step != SIZE_MAX)
         f->clock.median = f->clock.time - worst;

@@ -14,9 +14,8 @@
 #ifndef AICORE
 #define AICORE
 #endif
-#ifndef __global__
-#define __global__
-#endif
+#undef __global__
+#define __global__ __attribute__((strata_kernel)) // strata looks for it
 #define __ubuf__
 #define __cbuf__
 #define __ca__
@@ -29,6 +28,9 @@
 #define __out__
 #define PTO_INTERNAL inline
 #define PTO_INST     inline
+#define PTO_INLINE   inline
+#define PTO_ASSERT(...)
+#define PTO_CPU_ASSERT(...)
 
 #ifndef __NPU_ARCH__
 #define __NPU_ARCH__ 2201
@@ -39,7 +41,8 @@
 #define PTO_NPU_ARCH_A2A3
 #endif
 
-// Numbers of pipes are those of the dialect.
+// Numbers of pipes are those of the dialect. Some sources define the last one as a macro.
+#undef PIPE_FIX
 enum pipe_t {
     PIPE_S = 0,
     PIPE_V = 1,
@@ -67,6 +70,8 @@ enum event_t {
 
 enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
+enum atomic_type_t { ATOMIC_NONE, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8 };
+enum atomic_op_t { ATOMIC_SUM };
 enum mem_dsb_t { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ };
 
 namespace pto
@@ -77,6 +82,8 @@ constexpr int C0_SIZE_BYTE = 32;
 constexpr int BLOCK_BYTE_SIZE = 32;
 constexpr int BLOCK_LEN = 16;
 constexpr int REPEAT_BYTE = 256;
+constexpr int REPEAT_MAX = 255;
+constexpr int BLOCK_MAX_PER_REPEAT = 8;
 constexpr int FRACTAL_NZ_ROW = 16;
 constexpr int CUBE_BLOCK_SIZE = 512;
 constexpr int SHAPE_DIM2 = 2;
@@ -140,8 +147,44 @@ enum class Coalesce { Row, Elem };
 enum class ScatterAtomicOp { None, Add, Max, Min };
 enum class ScatterOOB { Undefined, Skip, Clamp, Wrap };
 enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
+enum class DivAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class ExpAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class LogAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class PowAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class RemAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class RemSAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class FmodAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class FmodSAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class RecipAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class SqrtAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+enum class RsqrtAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+namespace GlobalTensorDim
+{
+enum { DIM_0, DIM_1, DIM_2, DIM_3, DIM_4, TOTAL_DIM };
+}
 enum class QuantType { INT8_SYM, INT8_ASYM, MXFP8, MXFP4 };
 
+#ifdef PTO_NPU_ARCH_A5
+constexpr int PTO_UBUF_SIZE_BYTES = 256 << 10;
+#else
+constexpr int PTO_UBUF_SIZE_BYTES = 192 << 10;
+#endif
+
+template <class N> constexpr N PTO_CEIL(N n, N step)
+{
+    return (n + step - 1) / step * step;
+}
+
 } // namespace pto
+
+// The chip's own.
+template <class A, class B> constexpr auto min(A a, B b)
+{
+    return b < a ? b : a;
+}
+template <class A, class B> constexpr auto max(A a, B b)
+{
+    return a < b ? b : a;
+}
 
 #endif

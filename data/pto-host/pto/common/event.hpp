@@ -45,29 +45,116 @@ enum class Op : uint16_t {
     TSEL,
     TTRANS,
     TGATHER,
+    TRESHAPE,
+    VECTOR,
+    TAXPY,
+    TDIVS,
+    TMINS,
+    TAND,
+    TOR,
+    TSHL,
+    TSHR,
+    TSELS,
+    TSQRT,
+    TRSQRT,
+    TEXPANDS_MAT,
+    TPARTADD,
+    TPARTMUL,
+    TPARTMAX,
+    TPARTMIN,
+    TPOW,
+    TPOWS,
+    TCMPS,
+    TMRGSORT,
+    TSORT32,
+    TCI,
+    TGATHERB,
+    TROWPROD,
+    TROWMIN,
+    TRANDOM,
+    TCOLPROD,
+    TCOLMAX,
+    TCOLMIN,
+    TTRI,
+    TREM,
+    TFMOD,
+    TREMS,
+    TFMODS,
+    TSUBS,
+    TMAXS,
+    TLRELU,
+    TPRELU,
+    TEXTRACT_V2M,
+    TMOV_M2R,
+    TGEMV,
+    TANDS,
+    TORS,
+    TSHLS,
+    TSHRS,
+    TXOR,
+    TXORS,
+    TEXTRACT_A2M,
+    TINSERT_A2M,
+    TCONCAT,
+    TDEQUANT,
+    TABS,
+    TNEG,
+    TRELU,
+    TNOT,
+    TLOG,
+    TRECIP,
+    TCMP,
+    TSCATTER,
+    TCOLEXPAND,
+    TCOLEXPANDDIV,
+    TCOLEXPANDMUL,
+    TCOLEXPANDADD,
+    TCOLEXPANDMAX,
+    TCOLEXPANDMIN,
+    TCOLEXPANDSUB,
+    TCOLEXPANDEXPDIF,
+    TROWEXPANDDIV,
+    TROWEXPANDMUL,
+    TROWEXPANDSUB,
+    TROWEXPANDADD,
+    TROWEXPANDMAX,
+    TROWEXPANDMIN,
+    TROWEXPANDEXPDIF,
+    TPARTARGMAX,
+    TPARTARGMIN,
+    TQUANT,
+    TFILLPAD,
 };
 
 constexpr int pipe_of(Op op)
 {
     switch (op) {
     case Op::SCALAR:
+    case Op::TRESHAPE:
+    case Op::TCI:
         return PIPE_S;
     case Op::TLOAD:
+    case Op::TEXPANDS_MAT:
         return PIPE_MTE2;
     case Op::TSTORE_VEC:
     case Op::TSTORE_MAT:
     case Op::TMOV_V2M:
+    case Op::TEXTRACT_V2M:
         return PIPE_MTE3;
     case Op::TSTORE_ACC:
     case Op::TMOV_M2S:
     case Op::TMOV_A2V:
     case Op::TMOV_A2M:
+    case Op::TEXTRACT_A2M:
+    case Op::TINSERT_A2M:
         return PIPE_FIX;
     case Op::TMOV_M2L:
+    case Op::TMOV_M2R:
     case Op::TMOV_M2B:
     case Op::TEXTRACT_M2LR:
         return PIPE_MTE1;
     case Op::TMATMUL:
+    case Op::TGEMV:
         return PIPE_M;
     default:
         return PIPE_V;
@@ -81,6 +168,7 @@ template <Op Src, Op Dst> class Event
 {
   public:
     Event() : id_(next()++ % 8) {}
+    Event(const RecordEvent &) : Event() { Init(); }
     Event &operator=(const RecordEvent &) { return Init(); }
     Event &Init(strata_pto::place at = strata_pto::place())
     {
@@ -108,6 +196,14 @@ template <Op Src, Op Dst> class Event
     int id_;
 };
 
+template <pipe_t Src, pipe_t Dst>
+inline void PtoSetWaitFlag(event_t set = EVENT_ID0, event_t wait = EVENT_ID0,
+                           strata_pto::place at = strata_pto::place())
+{
+    strata_pto::host->flag(strata_pto::host->core, 0, Src, Dst, set, at);
+    strata_pto::host->flag(strata_pto::host->core, 1, Src, Dst, wait, at);
+}
+
 } // namespace pto
 
 namespace strata_pto
@@ -126,6 +222,12 @@ template <class T> void wait_for(const T &x)
         x.Wait();
 }
 
+// What an instruction was given, tiles to be written included.
+template <class T> T &operand(const T &x)
+{
+    return const_cast<T &>(x);
+}
+
 // Waits for the events at the end and hands the operands before them to `f`.
 template <class F, class Tuple, std::size_t... I>
 auto without_events(F f, const Tuple &all, std::index_sequence<I...>)
@@ -137,12 +239,12 @@ auto without_events(F f, const Tuple &all, std::index_sequence<I...>)
 
 // An instruction with events after its operands.
 #define STRATA_PTO_EVENTS(NAME)                                                                    \
-    template <class... A, class = std::enable_if_t<(strata_pto::events_among<A...> > 0)>>          \
-    inline RecordEvent NAME(A &&...a)                                                              \
+    template <class... A>                                                                          \
+    inline std::enable_if_t<(strata_pto::events_among<A...> > 0), RecordEvent> NAME(const A &...a) \
     {                                                                                              \
         (strata_pto::wait_for(a), ...);                                                            \
         return strata_pto::without_events(                                                         \
-            [](auto &...x) { return NAME(x...); }, std::tie(a...),                                 \
+            [](const auto &...x) { return NAME(strata_pto::operand(x)...); }, std::tie(a...),      \
             std::make_index_sequence<sizeof...(A) - strata_pto::events_among<A...>>());            \
     }
 

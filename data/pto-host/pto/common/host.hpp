@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <type_traits>
+#include <utility>
 
 #include <pto/common/element.hpp>
 #include <strata/pto_host.h>
@@ -22,7 +24,7 @@ struct place : strata_pto_place {
     }
 };
 
-__attribute__((no_sanitize("address"))) inline void touch(const void *at, int64_t n, int is_store)
+__attribute__((no_sanitize("thread"))) inline void touch(const void *at, int64_t n, int is_store)
 {
     if (host && reinterpret_cast<uintptr_t>(at) - host->gm_begin < host->gm_bytes)
         host->access(host->core, at, n, is_store);
@@ -119,50 +121,153 @@ class instruction
     int n_views_ = 0;
 };
 
+// Blocks of a launch, kernel<<<blocks, l2, stream>>>(x).
+inline int64_t launched = 0;
+template <class N> inline void launch(N blocks)
+{
+    launched = static_cast<int64_t>(blocks);
+}
+
+// An argument slot as a parameter of the kernel: an address, or the bits of a value.
+template <class T> inline T parameter(int64_t slot)
+{
+    if constexpr (std::is_pointer<T>::value) {
+        return (T)slot;
+    } else if constexpr (std::is_integral<T>::value || std::is_enum<T>::value) {
+        return static_cast<T>(slot);
+    } else if constexpr (std::is_convertible<float, T>::value) {
+        float x;
+        __builtin_memcpy(&x, &slot, sizeof(x));
+        return T(x);
+    } else {
+        return T{};
+    }
+}
+template <class R, class... P, std::size_t... I>
+inline void enter_with(R (*kernel)(P...), int64_t *args, std::index_sequence<I...>)
+{
+    (void)kernel(parameter<std::decay_t<P>>(args[I])...);
+}
+template <class R, class... P> inline void enter_with(R (*kernel)(P...), int64_t *args)
+{
+    enter_with(kernel, args, std::index_sequence_for<P...>());
+}
+
 } // namespace strata_pto
 
-// The compiler calls these before each scalar access (-fsanitize=kernel-address): one to a tensor
-// is an instruction of the scalar unit.
-#define STRATA_PTO_HOOK                                                                            \
-    extern "C" __attribute__((used, visibility("hidden"), no_sanitize("address"))) inline void
-#define STRATA_PTO_ACCESS(NAME, IS_STORE)                                                          \
-    STRATA_PTO_HOOK __asan_##NAME##1_noabort(void *at)                                             \
+// The compiler calls these before each scalar access (-fsanitize=thread): one to a tensor is an
+// instruction of the scalar unit.
+#define STRATA_PTO_QUIET __attribute__((used, visibility("hidden"), no_sanitize("thread"))) inline
+#define STRATA_PTO_HOOK  extern "C" STRATA_PTO_QUIET
+#define STRATA_PTO_ACCESS(NAME, N, IS_STORE)                                                       \
+    STRATA_PTO_HOOK void __tsan_##NAME##N(void *at)                                                \
     {                                                                                              \
-        strata_pto::touch(at, 1, IS_STORE);                                                        \
-    }                                                                                              \
-    STRATA_PTO_HOOK __asan_##NAME##2_noabort(void *at)                                             \
-    {                                                                                              \
-        strata_pto::touch(at, 2, IS_STORE);                                                        \
-    }                                                                                              \
-    STRATA_PTO_HOOK __asan_##NAME##4_noabort(void *at)                                             \
-    {                                                                                              \
-        strata_pto::touch(at, 4, IS_STORE);                                                        \
-    }                                                                                              \
-    STRATA_PTO_HOOK __asan_##NAME##8_noabort(void *at)                                             \
-    {                                                                                              \
-        strata_pto::touch(at, 8, IS_STORE);                                                        \
-    }                                                                                              \
-    STRATA_PTO_HOOK __asan_##NAME##16_noabort(void *at)                                            \
-    {                                                                                              \
-        strata_pto::touch(at, 16, IS_STORE);                                                       \
-    }                                                                                              \
-    STRATA_PTO_HOOK __asan_##NAME##N_noabort(void *at, std::size_t n)                              \
-    {                                                                                              \
-        strata_pto::touch(at, (int64_t)n, IS_STORE);                                               \
+        strata_pto::touch(at, N, IS_STORE);                                                        \
     }
-STRATA_PTO_ACCESS(load, 0)
-STRATA_PTO_ACCESS(store, 1)
+#define STRATA_PTO_ACCESSES(N)                                                                     \
+    STRATA_PTO_ACCESS(read, N, 0)                                                                  \
+    STRATA_PTO_ACCESS(write, N, 1)                                                                 \
+    STRATA_PTO_ACCESS(unaligned_read, N, 0)                                                        \
+    STRATA_PTO_ACCESS(unaligned_write, N, 1)
+STRATA_PTO_ACCESSES(1)
+STRATA_PTO_ACCESSES(2)
+STRATA_PTO_ACCESSES(4)
+STRATA_PTO_ACCESSES(8)
+STRATA_PTO_ACCESSES(16)
+STRATA_PTO_HOOK void __tsan_read_range(void *at, std::size_t n)
+{
+    strata_pto::touch(at, (int64_t)n, 0);
+}
+STRATA_PTO_HOOK void __tsan_write_range(void *at, std::size_t n)
+{
+    strata_pto::touch(at, (int64_t)n, 1);
+}
+STRATA_PTO_HOOK void *__tsan_memcpy(void *to, const void *from, std::size_t n)
+{
+    strata_pto::touch(from, (int64_t)n, 0);
+    strata_pto::touch(to, (int64_t)n, 1);
+    return __builtin_memcpy(to, from, n);
+}
+STRATA_PTO_HOOK void *__tsan_memmove(void *to, const void *from, std::size_t n)
+{
+    strata_pto::touch(from, (int64_t)n, 0);
+    strata_pto::touch(to, (int64_t)n, 1);
+    return __builtin_memmove(to, from, n);
+}
+STRATA_PTO_HOOK void *__tsan_memset(void *to, int value, std::size_t n)
+{
+    strata_pto::touch(to, (int64_t)n, 1);
+    return __builtin_memset(to, value, n);
+}
+
+// Atomic accesses are replaced by calls.
+#define STRATA_PTO_ATOMIC(BITS, NAME)                                                              \
+    STRATA_PTO_HOOK uint##BITS##_t __tsan_atomic##BITS##_##NAME(volatile void *at,                 \
+                                                                uint##BITS##_t value, int)         \
+    {                                                                                              \
+        strata_pto::touch(const_cast<void *>(at), BITS / 8, 1);                                    \
+        return __atomic_##NAME((volatile uint##BITS##_t *)at, value, __ATOMIC_SEQ_CST);            \
+    }
+#define STRATA_PTO_ATOMICS(BITS)                                                                   \
+    STRATA_PTO_ATOMIC(BITS, fetch_add)                                                             \
+    STRATA_PTO_ATOMIC(BITS, fetch_sub)                                                             \
+    STRATA_PTO_ATOMIC(BITS, fetch_and)                                                             \
+    STRATA_PTO_ATOMIC(BITS, fetch_or)                                                              \
+    STRATA_PTO_ATOMIC(BITS, fetch_xor)                                                             \
+    STRATA_PTO_ATOMIC(BITS, fetch_nand)                                                            \
+    STRATA_PTO_HOOK uint##BITS##_t __tsan_atomic##BITS##_exchange(volatile void *at,               \
+                                                                  uint##BITS##_t value, int)       \
+    {                                                                                              \
+        strata_pto::touch(const_cast<void *>(at), BITS / 8, 1);                                    \
+        return __atomic_exchange_n((volatile uint##BITS##_t *)at, value, __ATOMIC_SEQ_CST);        \
+    }                                                                                              \
+    STRATA_PTO_HOOK uint##BITS##_t __tsan_atomic##BITS##_load(const volatile void *at, int)        \
+    {                                                                                              \
+        strata_pto::touch(const_cast<const void *>(at), BITS / 8, 0);                              \
+        return __atomic_load_n((const volatile uint##BITS##_t *)at, __ATOMIC_SEQ_CST);             \
+    }                                                                                              \
+    STRATA_PTO_HOOK void __tsan_atomic##BITS##_store(volatile void *at, uint##BITS##_t value, int) \
+    {                                                                                              \
+        strata_pto::touch(const_cast<void *>(at), BITS / 8, 1);                                    \
+        __atomic_store_n((volatile uint##BITS##_t *)at, value, __ATOMIC_SEQ_CST);                  \
+    }                                                                                              \
+    STRATA_PTO_HOOK int __tsan_atomic##BITS##_compare_exchange_strong(                             \
+        volatile void *at, void *expected, uint##BITS##_t value, int, int)                         \
+    {                                                                                              \
+        strata_pto::touch(const_cast<void *>(at), BITS / 8, 1);                                    \
+        return __atomic_compare_exchange_n((volatile uint##BITS##_t *)at,                          \
+                                           (uint##BITS##_t *)expected, value, false,               \
+                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                    \
+    }                                                                                              \
+    STRATA_PTO_HOOK int __tsan_atomic##BITS##_compare_exchange_weak(                               \
+        volatile void *at, void *expected, uint##BITS##_t value, int, int)                         \
+    {                                                                                              \
+        return __tsan_atomic##BITS##_compare_exchange_strong(at, expected, value, 0, 0);           \
+    }                                                                                              \
+    STRATA_PTO_HOOK uint##BITS##_t __tsan_atomic##BITS##_compare_exchange_val(                     \
+        volatile void *at, uint##BITS##_t expected, uint##BITS##_t value, int, int)                \
+    {                                                                                              \
+        __tsan_atomic##BITS##_compare_exchange_strong(at, &expected, value, 0, 0);                 \
+        return expected;                                                                           \
+    }
+STRATA_PTO_ATOMICS(8)
+STRATA_PTO_ATOMICS(16)
+STRATA_PTO_ATOMICS(32)
+STRATA_PTO_ATOMICS(64)
 // What else the compiler may call then is nothing here.
-STRATA_PTO_HOOK __asan_handle_no_return() {}
-STRATA_PTO_HOOK __asan_init() {}
-STRATA_PTO_HOOK __asan_before_dynamic_init(const char *) {}
-STRATA_PTO_HOOK __asan_after_dynamic_init() {}
-STRATA_PTO_HOOK __asan_alloca_poison(void *, std::size_t) {}
-STRATA_PTO_HOOK __asan_allocas_unpoison(void *, void *) {}
-STRATA_PTO_HOOK __asan_poison_stack_memory(void *, std::size_t) {}
-STRATA_PTO_HOOK __asan_unpoison_stack_memory(void *, std::size_t) {}
+STRATA_PTO_HOOK void __tsan_init() {}
+STRATA_PTO_HOOK void __tsan_func_entry(void *) {}
+STRATA_PTO_HOOK void __tsan_func_exit() {}
+STRATA_PTO_HOOK void __tsan_vptr_update(void **, void *) {}
+STRATA_PTO_HOOK void __tsan_vptr_read(void **) {}
+STRATA_PTO_HOOK void __tsan_atomic_thread_fence(int) {}
+STRATA_PTO_HOOK void __tsan_atomic_signal_fence(int) {}
+#undef STRATA_PTO_ATOMICS
+#undef STRATA_PTO_ATOMIC
+#undef STRATA_PTO_ACCESSES
 #undef STRATA_PTO_ACCESS
 #undef STRATA_PTO_HOOK
+#undef STRATA_PTO_QUIET
 
 extern "C" __attribute__((used, visibility("default"))) inline void
 strata_pto_attach(const strata_pto_host *host)

@@ -21,16 +21,19 @@ inline void pipe_barrier(pipe_t pipe, strata_pto::place at = strata_pto::place()
 }
 
 // Caches and masks: data is in one memory, only the time is not the same.
-template <class P, class... A> inline void dcci(P at, A...)
+template <class P, class... A> inline void dcci(P at, A... kind)
 {
-    strata_pto::host->access(strata_pto::host->core, (const void *)at, 0, 0);
+    const int64_t kinds[] = {static_cast<int64_t>(kind)..., ENTIRE_DATA_CACHE};
+    const bool is_one = kinds[0] == SINGLE_CACHE_LINE && (const void *)at != nullptr;
+
+    strata_pto::host->access(strata_pto::host->core, (const void *)at, is_one ? -1 : 0, 0);
 }
 template <class A> inline void dsb(A) {}
 inline void set_mask_norm() {}
 inline void set_mask_count() {}
 template <class A, class B> inline void set_vector_mask(A, B) {}
 template <class A> inline void set_ffts_base_addr(A) {}
-template <class A> inline void set_st_atomic_cfg(A) {}
+template <class... A> inline void set_st_atomic_cfg(A...) {}
 
 inline int64_t get_block_idx()
 {
@@ -38,7 +41,19 @@ inline int64_t get_block_idx()
 }
 inline int64_t get_block_num()
 {
-    return strata_pto::host->blocks;
+    const int64_t given = strata_pto::host->blocks;
+    return given > 0 ? given : strata_pto::launched > 0 ? strata_pto::launched : 1;
+}
+// The same as values.
+inline const struct strata_block_idx {
+    operator int64_t() const { return get_block_idx(); }
+} block_idx;
+inline const struct strata_block_num {
+    operator int64_t() const { return get_block_num(); }
+} block_num;
+inline int64_t get_coreid()
+{
+    return get_block_idx();
 }
 #ifndef get_subblockid
 inline int64_t get_subblockid()

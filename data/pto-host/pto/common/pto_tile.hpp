@@ -216,6 +216,12 @@ class Tile
     E *data() const { return reinterpret_cast<E *>(static_cast<uintptr_t>(tile_.addr)); }
     void assignData(E *p) { tile_.addr = static_cast<int64_t>(reinterpret_cast<uintptr_t>(p)); }
 
+    // Hints to the cube that change no number here.
+    template <class N> void SetKAligned(N) {}
+    template <class N> void SetMadTF32Mode(N) {}
+    template <class N> void ResetMadMode(N) {}
+    void ResetMadMode() {}
+
     // For the instructions.
     void set_address(int64_t addr) { tile_.addr = addr; }
     const strata_pto_tile *described() const
@@ -276,6 +282,12 @@ using TileLeftScale =
 template <class E, int R, int C, int VR = R, int VC = C>
 using TileRightScale =
     Tile<TileType::ScaleRight, E, R, C, BLayout::ColMajor, VR, VC, SLayout::ColMajor, 32>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileLeftScaleCompact = Tile<TileType::ScaleLeft, E, R, C, BLayout::RowMajor, VR, VC,
+                                  SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class E, int R, int C, int VR = R, int VC = C>
+using TileRightScaleCompact = Tile<TileType::ScaleRight, E, R, C, BLayout::ColMajor, VR, VC,
+                                   SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
 template <class E, int R, int C, int VR = R, int VC = C>
 using TileLeftCompact = Tile<TileType::Left, E, R, C, LeftBLayout, VR, VC, SLayout::RowMajor, 512,
                              PadValue::Null, CompactMode::Normal>;

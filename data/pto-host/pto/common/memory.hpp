@@ -1,0 +1,1 @@
+#include <pto/pto-inst.hpp>

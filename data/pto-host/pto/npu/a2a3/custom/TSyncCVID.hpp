@@ -1,0 +1,1 @@
+#include <pto/common/sync.hpp>

@@ -1,0 +1,19 @@
+from os import PathLike
+from typing import Any, List, Optional, Union
+
+from . import Capture, Result
+
+class Recording:
+    out: Any
+    steps: int
+    verdict: bool
+    folder: str
+    result: Optional[Result]
+    capture: Optional[Capture]
+    def __init__(self, out: Union[str, "PathLike[str]"], steps: int = ..., backend: str = ..., verdict: bool = ...) -> None: ...
+    def __enter__(self) -> "Recording": ...
+    def __exit__(self, kind: Any, *_: Any) -> None: ...
+    def step(self) -> None: ...
+
+def show(recording: Recording) -> None: ...
+def main(argv: Optional[List[str]] = ...) -> int: ...

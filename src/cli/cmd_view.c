@@ -1,0 +1,301 @@
+/*
+ * strata view: the page of a capture, served on loopback, over the capture itself.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "base/fs.h"
+#include "base/outfile.h"
+#include "base/proc.h"
+#include "cli/captures.h"
+#include "cli/shell_word.h"
+#include "flow/flow_diff.h"
+#include "report/envelope.h"
+#include "view/view_server.h"
+
+struct args {
+    struct input_options input;
+    int64_t port, idle;
+    bool no_browser, tunnel;
+};
+
+enum { HOUR = 3600, PAGE_BYTES = 12000000, BROWSER_MS = 10000 };
+
+static const struct args defaults = {.input = CAPTURE_INPUT(.pmu = true), .idle = HOUR};
+
+static const struct opt options[] = {
+    OPT_INT(0, "port", "N", struct args, port, 0, 65535, "port to listen on (default: any free)"),
+    OPT_FLAG(0, "no-browser", struct args, no_browser, "do not open a browser"),
+    OPT_FLAG(0, "print-tunnel", struct args, tunnel,
+             "print the ssh line for another machine; open no browser"),
+    OPT_INT(0, "idle", "SECONDS", struct args, idle, 1, 30 * 24 * HOUR,
+            "end after so long without a request (default: 3600)"),
+    CAPTURE_OPTIONS(struct args, input),
+    OPT_END,
+};
+
+static const struct example examples[] = {
+    {"strata view examples/ascend-small --no-browser --idle 1", "the address to open"},
+    {"strata view examples/ascend-small --print-tunnel --idle 1", "on a remote machine"},
+    {0},
+};
+
+/* ---- the address ---- */
+
+struct served {
+    const char *url, *tunnel;
+    int64_t port;
+};
+
+static const struct field served_fields[] = {
+    FIELD(struct served, url, "url"),
+    FIELD(struct served, port, "port"),
+    FIELD(struct served, tunnel, "tunnel"),
+};
+static const struct record served_record = RECORD(struct served, served_fields);
+
+static const struct schema served_schema = {
+    .name = "strata.view/1",
+    .title = "where strata view listens",
+    .record = &served_record,
+};
+
+static struct served served_of(struct session *s, const struct view_server *server)
+{
+    unsigned port = view_server_port(server);
+    char host[256] = "HOST";
+
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        snprintf(host, sizeof(host), "HOST");
+    const char *user = getenv("USER");
+    return (struct served){
+        .url =
+            arena_printf(&s->arena, "http://127.0.0.1:%u/#k=%s", port, view_server_token(server)),
+        .tunnel =
+            arena_printf(&s->arena, "ssh -N -L %u:127.0.0.1:%u %s", port, port,
+                         shell_word(&s->arena, arena_printf(&s->arena, "%s@%s",
+                                                            user != NULL ? user : "USER", host))),
+        .port = port,
+    };
+}
+
+static void print_address(struct session *s, const struct args *args, const struct served *at)
+{
+    if (s->common.json) {
+        session_document(s, &served_schema, NULL, at, &(struct record_env){.arena = &s->arena});
+    } else {
+        out_printf(&s->out, "%s\n", at->url);
+        if (args->tunnel)
+            out_printf(&s->out, "%s\n", at->tunnel);
+    }
+    out_flush(&s->out);
+}
+
+/* ---- the browser ---- */
+
+/* Other users can read the arguments of a program, so the browser is given a file of ours that
+ * leads to the address. NULL: none could be written. */
+static const char *write_link(struct session *s, const struct served *at)
+{
+    const char *folder = getenv("XDG_RUNTIME_DIR");
+    char path[4096];
+    struct outfile file;
+
+    if (folder == NULL || !fs_is_dir(folder))
+        return NULL;
+    snprintf(path, sizeof(path), "%s/strata-view-%lld.html", folder, (long long)at->port);
+    struct str text = arena_format(&s->arena,
+                                   "<!DOCTYPE html><meta http-equiv=\"refresh\" "
+                                   "content=\"0; url=%s\"><a href=\"%s\">strata view</a>\n",
+                                   at->url, at->url);
+    if (outfile_open(&file, path, NULL) != ST_OK)
+        return NULL;
+    struct sink sink = outfile_sink(&file);
+    sink.write(sink.ctx, text);
+    if (outfile_commit(&file, OUTFILE_FAST, NULL) != ST_OK)
+        return NULL;
+    return arena_printf(&s->arena, "%s", path);
+}
+
+static void open_browser(struct session *s, const struct args *args, const struct served *at)
+{
+    struct proc_result result;
+    const char *link = NULL;
+
+    if (args->no_browser || args->tunnel || s->common.json)
+        return;
+    bool has_screen = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
+    if (has_screen && (link = write_link(s, at)) != NULL) {
+        const char *argv[] = {"xdg-open", link, NULL};
+        struct proc_spec spec = {.argv = argv, .limit_ms = BROWSER_MS};
+        if (proc_run(&spec, &s->arena, &result, NULL) == ST_OK)
+            return;
+    }
+    diag_add(&s->diag, SEV_NOTE, "view.no-browser", (struct where){0},
+             "no browser was opened: open the address above");
+}
+
+/* ---- import, analysis, waiting ---- */
+
+struct tee {
+    struct progress shown; /* on the terminal */
+    struct view_server *server;
+};
+
+static void tick(void *ctx, struct progress_step step)
+{
+    const struct tee *tee = ctx;
+
+    progress_step(&tee->shown, step);
+    view_server_tick(tee->server, step);
+}
+
+static void wait_for_end(const struct view_server *server, nanos most)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+
+    while (!cancelled() && view_server_idle(server) < most)
+        nanosleep(&pause, NULL);
+}
+
+struct viewing {
+    struct session *s;
+    const struct args *args;
+    struct view_server *server;
+    struct page_file page;
+    struct study *studies;
+};
+
+static void add_captures(struct viewing *v, enum page_kind kind, struct capture *const *caps,
+                         size_t n, struct study_options how)
+{
+    n = n < PAGE_SETS ? n : PAGE_SETS;
+    v->studies = ARENA_ARRAY(&v->s->arena, struct study, n + 1);
+    page_init(&v->page, kind,
+              &(struct page_options){
+                  .lang = session_lang(v->s), .max_size = PAGE_BYTES, .pool = v->s->pool});
+    for (size_t i = 0; i < n; i++) {
+        study_begin(&v->studies[i], caps[i], how);
+        page_add_set(&v->page, &v->studies[i]);
+    }
+    v->page.title = page_name(v->page.sets[0], str_of(caps[0]->name));
+    page_find_rows(&v->page);
+    view_server_show(v->server, &v->page);
+    page_prepare(&v->page);
+}
+
+/* Until the user ends it. */
+static void serve(struct viewing *v)
+{
+    view_server_finish(v->server, &v->page);
+    wait_for_end(v->server, v->args->idle * INT64_C(1000000000));
+    view_server_close(v->server);
+    v->server = NULL;
+    size_t n = v->page.n_sets;
+    page_fini(&v->page);
+    for (size_t i = 0; i < n; i++)
+        study_end(&v->studies[i]);
+}
+
+static enum status view_one(struct viewing *v)
+{
+    struct session *s = v->s;
+    struct fleet *fleet;
+
+    TRY(captures_load(s, s->operands.at[0], v->args->input, &fleet));
+    add_captures(v, fleet->ranks.n > 1 ? PAGE_RANKS : PAGE_CAPTURE, fleet->ranks.at, fleet->ranks.n,
+                 study_with_passes());
+    page_tell_capture(&v->page);
+    serve(v);
+    fleet_free(fleet);
+    return ST_OK;
+}
+
+static enum status view_two(struct viewing *v)
+{
+    struct session *s = v->s;
+    struct diff_job job = {.path = {s->operands.at[0], s->operands.at[1]},
+                           .input = v->args->input,
+                           .compare = compare_defaults(),
+                           .lang = session_lang(s)};
+    struct diff_result result;
+
+    captures_input(s, &job.input);
+    enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
+    if (status == ST_OK) {
+        struct capture *caps[SIDES];
+        for (int side = 0; side < SIDES; side++) {
+            captures_read(s, result.fleet[side]);
+            caps[side] = result.fleet[side]->ranks.at[0];
+        }
+        add_captures(v, PAGE_COMPARE, caps, SIDES, study_defaults());
+        page_tell_compare(&v->page, result.at[0].comparison);
+        serve(v);
+    }
+    diff_result_free(&result);
+    return status;
+}
+
+/* A reader who has the page open already sees why nothing comes. */
+static void tell_failure(struct viewing *v)
+{
+    enum { LOOKED = 3, TOLD = 2 };
+    const nanos second = 1000000000;
+
+    view_server_fail(v->server, &v->s->diag);
+    if (view_server_idle(v->server) < LOOKED * second && !cancelled())
+        wait_for_end(v->server, TOLD * second);
+    view_server_close(v->server);
+}
+
+static int run(struct session *s, const void *given)
+{
+    const struct args *args = given;
+    struct viewing v = {.s = s, .args = args};
+
+    for (size_t i = 0; i < s->operands.n; i++)
+        if (!fs_exists(s->operands.at[i]))
+            return session_code(diag_fail(&s->diag, ST_NOT_FOUND, "report.path",
+                                          (struct where){.path = s->operands.at[i]},
+                                          "no such file or folder"));
+    enum status status =
+        view_server_open(&v.server, (unsigned)args->port, session_lang(s), &s->diag);
+    if (status != ST_OK)
+        return session_code(status);
+    struct served at = served_of(s, v.server);
+    print_address(s, args, &at);
+    open_browser(s, args, &at);
+    struct tee tee = {s->progress, v.server};
+    s->progress = (struct progress){tick, &tee};
+    status = s->operands.n > 1 ? view_two(&v) : view_one(&v);
+    if (v.server != NULL)
+        tell_failure(&v);
+    s->progress = tee.shown;
+    return session_code(status);
+}
+
+const struct command command_view = {
+    .name = "view",
+    .group = GROUP_LOOK,
+    .summary = "explore captures of any size in the browser",
+    .usage = "[OPTIONS] PATH [PATH]",
+    .details =
+        "Serves the page of a capture, of all ranks of a folder, or of two captures side by side, "
+        "on 127.0.0.1, and opens it in the browser. Unlike the file of `strata PATH -o page.html` "
+        "the page reads the capture itself: every slice appears when the timeline is zoomed in, "
+        "range statistics are exact, and there are a box for SQL (as in `strata query`), one for "
+        "what-ifs (as in `strata whatif`), and the visible range as a trace file.\n"
+        "\n"
+        "The address holds a random token, without which nothing is answered; nothing listens "
+        "beyond this machine, and nothing is written. On a remote machine --print-tunnel prints "
+        "the ssh command to type where the browser is. Ctrl-C, or an hour without a request, ends "
+        "it.",
+    .see = "docs/view.md",
+    .operands = {.kind = OPERAND_FILE, .min = 1, .max = 2},
+    .common = COMMON_CAPTURE | COMMON_LANG,
+    .schemas = {&served_schema},
+    COMMAND_PARTS,
+};

@@ -1,0 +1,240 @@
+/*
+ * The nearest points, and kriging between them.
+ */
+#include "perfdb/estimate_in.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAF = 12 };
+
+void estimate_place(const struct estimate_kriging *k, const struct call_work *w, double *out)
+{
+    for (unsigned i = 0; i < WORK_AXES; i++)
+        out[i] = i < w->n_axes ? log(w->axis[i]) / k->length[i] : 0;
+}
+
+static double distance2(const double *a, const double *b)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < WORK_AXES; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+static void near_add(struct estimate_near *near, uint32_t point, double far)
+{
+    unsigned i = near->n;
+
+    if (i == ESTIMATE_NEAR) {
+        if (far > near->far[i - 1] || (far == near->far[i - 1] && point > near->at[i - 1]))
+            return;
+        i--;
+    } else {
+        near->n++;
+    }
+    for (;
+         i > 0 && (near->far[i - 1] > far || (near->far[i - 1] == far && near->at[i - 1] > point));
+         i--) {
+        near->far[i] = near->far[i - 1];
+        near->at[i] = near->at[i - 1];
+    }
+    near->far[i] = far;
+    near->at[i] = point;
+}
+
+static double kernel(const struct estimate_kriging *k, double far2)
+{
+    double far = sqrt(far2);
+
+    return k->is_smooth ? (1 + 1.7320508 * far) * exp(-1.7320508 * far) : exp(-far);
+}
+
+/* Solves (K + noise) w = k in place by Cholesky; `a` is the lower triangle, row after row. */
+static void solve(double a[][ESTIMATE_NEAR], double *b, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned j = 0; j <= i; j++) {
+            double sum = a[i][j];
+            for (unsigned k = 0; k < j; k++)
+                sum -= a[i][k] * a[j][k];
+            a[i][j] = i == j ? sqrt(fmax(sum, 1e-12)) : sum / a[j][j];
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < i; k++)
+            b[i] -= a[i][k] * b[k];
+        b[i] /= a[i][i];
+    }
+    for (unsigned i = n; i-- > 0;) {
+        for (unsigned k = i + 1; k < n; k++)
+            b[i] -= a[k][i] * b[k];
+        b[i] /= a[i][i];
+    }
+}
+
+/* The mean at a place, and its variance in units of the spread. */
+double estimate_krige(const struct estimate_kriging *k, const double (*place)[WORK_AXES],
+                      const double *rest, const struct estimate_near *near, double *variance)
+{
+    double a[ESTIMATE_NEAR][ESTIMATE_NEAR], weight[ESTIMATE_NEAR], like[ESTIMATE_NEAR];
+    double mean = 0, known = 0;
+
+    for (unsigned i = 0; i < near->n; i++) {
+        weight[i] = like[i] = kernel(k, near->far[i]);
+        for (unsigned j = 0; j < i; j++)
+            a[i][j] = kernel(k, distance2(place[near->at[i]], place[near->at[j]]));
+        a[i][i] = 1 + k->noise;
+    }
+    solve(a, weight, near->n);
+    for (unsigned i = 0; i < near->n; i++) {
+        mean += weight[i] * rest[near->at[i]];
+        known += weight[i] * like[i];
+    }
+    *variance = fmax(1 - known, 0) + k->noise;
+    return mean;
+}
+
+static void search(const struct estimate_field *f, const double *at, uint32_t without, size_t low,
+                   size_t high, struct estimate_near *near)
+{
+    const struct estimate_tree *t = f->tree;
+
+    if (high - low <= LEAF) {
+        for (size_t i = low; i < high; i++)
+            if (t->order[i] != without)
+                near_add(near, t->order[i], distance2(f->place[t->order[i]], at));
+        return;
+    }
+    size_t middle = low + (high - low) / 2;
+    uint32_t point = t->order[middle];
+    double side = at[t->split[middle]] - f->place[point][t->split[middle]];
+    if (point != without)
+        near_add(near, point, distance2(f->place[point], at));
+    for (int turn = 0; turn < 2; turn++) {
+        bool is_left = (side < 0) == (turn == 0);
+        if (turn == 1 && near->n == ESTIMATE_NEAR && side * side > near->far[ESTIMATE_NEAR - 1])
+            return;
+        search(f, at, without, is_left ? low : middle + 1, is_left ? middle : high, near);
+    }
+}
+
+struct estimate_near estimate_nearest(const struct estimate_field *f, const double *at,
+                                      uint32_t without)
+{
+    struct estimate_near near = {.n = 0};
+
+    if (f->tree != NULL) {
+        search(f, at, without, 0, f->n, &near);
+        return near;
+    }
+    for (uint32_t i = 0; i < f->n; i++)
+        if (i != without && (f->is_out == NULL || !f->is_out[i]))
+            near_add(&near, i, distance2(f->place[i], at));
+    return near;
+}
+
+/* ---- the tree ---- */
+
+struct tree_order {
+    const double (*place)[WORK_AXES];
+    uint32_t *order;
+    uint8_t *split;
+};
+
+static unsigned widest(const struct tree_order *t, size_t low, size_t high)
+{
+    double widest = -1;
+    unsigned axis = 0;
+
+    for (unsigned i = 0; i < WORK_AXES; i++) {
+        double least = INFINITY, most = -INFINITY;
+        for (size_t k = low; k < high; k++) {
+            least = fmin(least, t->place[t->order[k]][i]);
+            most = fmax(most, t->place[t->order[k]][i]);
+        }
+        if (most - least > widest) {
+            widest = most - least;
+            axis = i;
+        }
+    }
+    return axis;
+}
+
+static bool is_before(const struct tree_order *t, unsigned axis, uint32_t a, uint32_t b)
+{
+    double x = t->place[a][axis], y = t->place[b][axis];
+
+    return x != y ? x < y : a < b;
+}
+
+/* Brings the element that belongs at `middle` there, smaller ones before it. */
+static void select_middle(struct tree_order *t, unsigned axis, size_t low, size_t high,
+                          size_t middle)
+{
+    while (low < high) {
+        uint32_t pivot = t->order[low + (high - low) / 2];
+        size_t i = low, j = high;
+        while (i <= j) {
+            while (is_before(t, axis, t->order[i], pivot))
+                i++;
+            while (is_before(t, axis, pivot, t->order[j]))
+                j--;
+            if (i > j)
+                break;
+            uint32_t swap = t->order[i];
+            t->order[i++] = t->order[j];
+            t->order[j] = swap;
+            if (j == 0)
+                break;
+            j--;
+        }
+        if (middle <= j)
+            high = j;
+        else if (middle >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+static void split_range(struct tree_order *t, size_t low, size_t high)
+{
+    while (high - low > LEAF) {
+        size_t middle = low + (high - low) / 2;
+        unsigned axis = widest(t, low, high);
+        select_middle(t, axis, low, high - 1, middle);
+        t->split[middle] = (uint8_t)axis;
+        split_range(t, low, middle);
+        low = middle + 1;
+    }
+}
+
+struct estimate_tree *estimate_tree_new(const struct estimate_kriging *k,
+                                        const struct estimate_point *points, size_t n)
+{
+    struct estimate_tree *t = mem_grow(NULL, sizeof(*t), 1);
+
+    t->place = mem_grow(NULL, sizeof(*t->place), n + 1);
+    t->order = mem_grow(NULL, sizeof(*t->order), n + 1);
+    t->split = mem_grow(NULL, 1, n + 1);
+    memset(t->split, 0, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        estimate_place(k, &points[i].work, t->place[i]);
+        t->order[i] = i;
+    }
+    struct tree_order order = {(const double(*)[WORK_AXES])t->place, t->order, t->split};
+    split_range(&order, 0, n);
+    return t;
+}
+
+void estimate_tree_free(struct estimate_tree *t)
+{
+    if (t == NULL)
+        return;
+    mem_free(t->place);
+    mem_free(t->order);
+    mem_free(t->split);
+    mem_free(t);
+}

@@ -1,0 +1,241 @@
+/*
+ * Answers by models: an equal row, else a value by the model of its regime, else the roof of the
+ * device; a miss lists the rows that come nearest.
+ */
+#include <math.h>
+
+#include "perfdb/columns.h"
+#include "perfdb/opset.h"
+#include "perfdb/query.h"
+
+enum { SPARSE_CAUSAL = 3 };
+
+/* Sequences of a question: given, of a 4-D query, whole prompts of the average length, or one token
+ * each. */
+static struct work_lengths lengths_of(const struct query *q, struct cell_dims query,
+                                      struct cell_dims key)
+{
+    bool is_batched = query.n == 4;
+    double keys = (double)q->avg_seq, seqs = (double)q->seqs;
+    double tokens = (double)query.at[0] * (is_batched ? (double)query.at[2] : 1);
+    int64_t sparse = q->sparse_mode >= 0 ? q->sparse_mode : SPARSE_CAUSAL;
+
+    if (q->avg_seq < 0 && key.n == 4)
+        keys = (double)key.at[2];
+    if (seqs <= 0 && is_batched)
+        seqs = (double)query.at[0];
+    if (seqs <= 0)
+        seqs = keys > 1 && tokens >= keys && fmod(tokens, keys) == 0 ? tokens / keys : tokens;
+    struct work_lengths lengths = work_lengths(seqs, tokens / seqs, keys, sparse > 0);
+    lengths.sparse = sparse;
+    lengths.kv_heads = q->kv_heads > 0 ? q->kv_heads
+                       : key.n == 4    ? key.at[1]
+                       : key.n == 3    ? key.at[1]
+                                       : 0;
+    return lengths;
+}
+
+bool query_work(struct query_db *db, const struct query *q, struct str kernel, int64_t count,
+                struct call_work *out)
+{
+    struct query_inputs in = q->inputs;
+    struct work_lengths lengths = {0};
+    bool is_attention = work_is_attention(kernel);
+    struct cell_dims none = {0};
+
+    if (count >= 0 && in.n > (size_t)count)
+        in.n = (size_t)count;
+    if (is_attention && (in.n == 0 || in.at[0].dims.n < 2 || in.at[0].dims.at[0] < 1))
+        return false;
+    if (is_attention)
+        lengths = lengths_of(q, in.at[0].dims, in.n > 1 ? in.at[1].dims : none);
+    return work_of(&db->arena, kernel, in, q->n_formats >= in.n ? q->formats : NULL,
+                   is_attention ? &lengths : NULL, S(""), out);
+}
+
+static void add_row(const struct opset *set, uint32_t row, double us, const char *differs,
+                    struct query_result *out)
+{
+    const struct op_table *t = &set->table;
+
+    if (out->n_near == QUERY_NEAR)
+        return;
+    out->near[out->n_near++] = (struct query_near){
+        .kernel = set->kernel,
+        .shapes = cell_bare(table_cell(t, row, table_column(t, COL_INPUT_SHAPES))),
+        .dtypes = cell_bare(table_cell(t, row, table_column(t, COL_INPUT_DTYPES))),
+        .line = t->lines.at[row],
+        .latency_us = us,
+        .differs = differs,
+    };
+}
+
+static double distance(const struct call_work *a, const struct call_work *b)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < a->n_axes && i < b->n_axes; i++)
+        sum += pow(log(a->axis[i] / b->axis[i]), 2);
+    return sum + (a->kind != b->kind ? 1e6 : 0);
+}
+
+/* The nearest rows of other regimes, or of this one; each with the field that differs. */
+static void add_missed(const struct opset *set, const struct call_work *w, struct query_result *out)
+{
+    double limit = -1;
+
+    for (size_t k = 0; k < QUERY_MISSED; k++) {
+        double best = INFINITY;
+        uint32_t row = 0;
+        const struct estimate_point *found = NULL;
+        for (size_t r = 0; r < set->regimes.n; r++)
+            for (size_t i = 0; i < set->regimes.at[r].points.n; i++) {
+                const struct estimate_point *p = &set->regimes.at[r].points.at[i];
+                double far = distance(&p->work, w) + (p->work.regime != w->regime ? 100 : 0);
+                if (far > limit && far < best) {
+                    best = far;
+                    found = p;
+                    row = set->regimes.at[r].rows.at[i];
+                }
+            }
+        if (found == NULL)
+            return;
+        limit = best;
+        add_row(set, row, found->us,
+                found->work.regime == w->regime ? COL_INPUT_SHAPES.at
+                : found->work.kind != w->kind   ? COL_INPUT_SHAPES.at
+                                                : COL_INPUT_DTYPES.at,
+                out);
+    }
+}
+
+static struct query_result answered(const struct opset *set, enum query_source source,
+                                    const char *rule, double us)
+{
+    return (struct query_result){.latency_us = us,
+                                 .source = source,
+                                 .kernel = set->kernel,
+                                 .rule = str_of(rule),
+                                 .has_interval = true};
+}
+
+static double confidence(const struct query_result *r)
+{
+    return fmax(0, 1 - (r->high_us - r->low_us) / 2 / r->latency_us);
+}
+
+/* A row that was measured differs from a second measurement of it by what no model explains. */
+static void measured(const struct opset *set, const struct opset_regime *r,
+                     const struct estimate_point *p, uint32_t row, struct query_result *out)
+{
+    double noise = 1.2816 * r->model.spread * sqrt(r->model.kriging.noise);
+
+    *out = answered(set, QUERY_MEASURED, "identity", p->us);
+    out->low_us = p->us * exp(-noise);
+    out->high_us = p->us * exp(noise);
+    add_row(set, row, p->us, NULL, out);
+}
+
+/* Six digits: no estimate has more, and machines differ in the last of sixteen. */
+static double six_digits(double value)
+{
+    double scale = pow(10, 5 - floor(log10(value)));
+
+    return isfinite(scale) && scale > 0 ? round(value * scale) / scale : value;
+}
+
+void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
+                  struct query_result *out)
+{
+    struct opset_regime *r = opset_regime(set, w);
+    struct estimate e;
+    uint32_t row;
+
+    const struct estimate_point *p = r != NULL ? opset_exact(set, w, &row) : NULL;
+    if (p != NULL) {
+        measured(set, r, p, row, out);
+    } else if (r != NULL && !is_exact) {
+        estimate_call(&r->model, w, ESTIMATE_NONE, &e);
+        *out = answered(set, e.is_inside ? QUERY_INTERPOLATED : QUERY_EXTRAPOLATED,
+                        e.is_inside ? "kriging" : "roof+kriging", e.us);
+        out->low_us = e.low_us;
+        out->high_us = e.high_us;
+        for (unsigned i = 0; i < e.n_near; i++)
+            add_row(set, r->rows.at[e.near[i]], r->points.at[e.near[i]].us, NULL, out);
+    } else {
+        *out = (struct query_result){.miss = "shape_mismatch", .kernel = set->kernel};
+        add_missed(set, w, out);
+        return;
+    }
+    out->low_us = six_digits(out->low_us);
+    out->high_us = six_digits(out->high_us);
+    if (p == NULL)
+        out->latency_us = six_digits(out->latency_us);
+    out->confidence = six_digits(confidence(out));
+}
+
+/* The longer of operations and bytes at the peaks of the device. Kernels reach between the whole of
+ * it and a third. */
+static void analytic(const struct device *device, const struct query *q, struct str kernel,
+                     const struct call_work *w, struct query_result *out)
+{
+    char type = q->inputs.n > 0 ? work_dtype(q->inputs.at[0].dtype) : 'b';
+    enum peak peak = type == 'h'   ? PEAK_FP16
+                     : type == 'f' ? PEAK_TF32
+                     : type == 'c' ? PEAK_INT8
+                     : type == '8' ? PEAK_FP8
+                                   : PEAK_BF16;
+    double rate = device->tflops[peak] * 1e6, speed = device->gbps * 1e3;
+
+    if (speed <= 0 || (w->flops > 0 && rate <= 0))
+        return;
+    double roof = fmax(w->flops > 0 ? w->flops / rate : 0, w->bytes / speed);
+    *out = (struct query_result){.latency_us = roof * 1.7,
+                                 .source = QUERY_ANALYTIC,
+                                 .kernel = kernel,
+                                 .rule = S("roof"),
+                                 .has_interval = true,
+                                 .low_us = six_digits(roof),
+                                 .high_us = six_digits(3 * roof)};
+    out->latency_us = six_digits(out->latency_us);
+    out->confidence = six_digits(confidence(out));
+}
+
+enum status query_model(struct query_db *db, const struct query *q, struct str kernel,
+                        int64_t count, struct query_result *out, struct diag *d)
+{
+    struct opset *set;
+    struct call_work w;
+
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    TRY(query_set(db, kernel, &set, d));
+    if (!query_work(db, q, kernel, count, &w)) {
+        out->miss = set != NULL ? "invalid_args" : "csv_not_found";
+        return ST_OK;
+    }
+    if (set != NULL)
+        query_answer(set, &w, q->is_exact, out);
+    if (out->miss != NULL && !q->is_exact && db->device != NULL)
+        analytic(db->device, q, kernel, &w, out);
+    return ST_OK;
+}
+
+enum status query_model_comm(struct query_db *db, const struct query *q, struct str kernel,
+                             struct query_result *out, struct diag *d)
+{
+    struct opset *set;
+    struct call_work w;
+    double bytes = (double)q->message.bytes;
+
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    TRY(query_set(db, kernel, &set, d));
+    if (set == NULL)
+        return ST_OK;
+    if (str_equal(kernel, S("hcom_reduceScatter_")))
+        bytes /= (double)q->message.num_devices;
+    uint64_t regime = q->message.tier < 0 && set->regimes.n > 0 ? set->regimes.at[0].key
+                                                                : work_comm_regime(q->message.tier);
+    work_of_comm(bytes, (double)q->message.num_devices, regime, &w);
+    query_answer(set, &w, q->is_exact, out);
+    return ST_OK;
+}
