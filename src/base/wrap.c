@@ -55,6 +55,12 @@ static size_t columns_of(struct str s)
     return total;
 }
 
+/* Between a number and its percent sign no line ends. */
+static bool is_before_percent(struct str s, size_t i)
+{
+    return i + 1 < s.n && s.at[i + 1] == '%' && i > 0 && s.at[i - 1] >= '0' && s.at[i - 1] <= '9';
+}
+
 /* How much of the text stands on a line with `room` columns, at least one piece; what is skipped
  * before the next line is in `next`. */
 static size_t take_line(struct str s, size_t room, size_t *next)
@@ -63,7 +69,7 @@ static size_t take_line(struct str s, size_t room, size_t *next)
 
     while (i < s.n) {
         size_t n = next_piece(str_part(s, i, s.n), &width);
-        bool is_gap = s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ';
+        bool is_gap = s.at[i] == ' ' && i > 0 && s.at[i - 1] != ' ' && !is_before_percent(s, i);
         if (is_gap || (width == 2 && i > 0)) /* or between wide characters */
             word = i;
         if (used + width > room && i > 0)

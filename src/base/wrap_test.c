@@ -23,6 +23,8 @@ TEST(lines_break_at_blanks)
 {
     expect_line("one two three four", 9, "one two\n  three\n  four\n");
     expect_line("    one two three four", 12, "    one two\n      three\n      four\n");
+    expect_line("flags 3.1 % of it", 9,
+                "flags\n  3.1 %\n  of it\n"); /* not before a percent sign */
 }
 
 TEST(text_behind_a_gap_hangs_under_itself)

@@ -251,7 +251,14 @@ static void add_work(struct report *r, const struct pto_outcome *o)
                          REPORT_MESSAGE(r, &pto_text.barriers, PLACE("n", o->inserted_barriers)));
 }
 
-static struct str assumed_text(struct report *r, const struct pto_assumed *a)
+/* Assumptions about the same argument. */
+static bool is_same_argument(const struct pto_assumed *a, const struct pto_assumed *b)
+{
+    return a->name.n > 0 && str_equal(a->name, b->name) && a->is_pointer == b->is_pointer;
+}
+
+/* `more`: places besides this one where the same argument decides. */
+static struct str assumed_text(struct report *r, const struct pto_assumed *a, size_t more)
 {
     struct str kind = word(r, pto_assumed_kind((unsigned)a->kind));
 
@@ -260,6 +267,11 @@ static struct str assumed_text(struct report *r, const struct pto_assumed *a)
     if (a->name.n == 0)
         return REPORT_MESSAGE(r, &pto_text.assumed_tile, PLACE("kind", kind),
                               PLACE("line", a->line));
+    if (more > 0)
+        return REPORT_MESSAGE(
+            r, a->is_pointer ? &pto_text.assumed_data_often : &pto_text.assumed_value_often,
+            PLACE("name", a->name), PLACE("kind", kind), PLACE("line", a->line),
+            PLACE("more", more));
     return REPORT_MESSAGE(r, a->is_pointer ? &pto_text.assumed_data : &pto_text.assumed_value,
                           PLACE("name", a->name), PLACE("kind", kind), PLACE("line", a->line));
 }
@@ -271,6 +283,20 @@ static void add_line(struct report *r, size_t i, struct str text)
         report_text(r, text);
     else
         report_line_text(r, text);
+}
+
+static void add_assumed(struct report *r, const struct pto_outcome *o)
+{
+    for (size_t i = 0; i < o->assumed.n; i++) {
+        const struct pto_assumed *a = &o->assumed.at[i];
+        size_t before = 0, more = 0;
+        for (size_t k = 0; k < o->assumed.n; k++) {
+            before += k < i && is_same_argument(a, &o->assumed.at[k]);
+            more += k > i && is_same_argument(a, &o->assumed.at[k]);
+        }
+        if (before == 0)
+            add_line(r, i, assumed_text(r, a, more));
+    }
 }
 
 static struct str check_text(struct report *r, const struct pto_checked_arg *c)
@@ -306,17 +332,14 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
     add_path(r, o, top);
     add_reasons(r, o);
     add_work(r, o);
-    for (size_t i = 0; i < o->assumed.n; i++)
-        add_line(r, i, assumed_text(r, &o->assumed.at[i]));
-    if (o->is_degenerate)
-        report_line_text(r, report_message(r, &pto_text.degenerate));
+    add_assumed(r, o);
     for (size_t i = 0; i < run->n_checks; i++)
         add_line(r, i, check_text(r, &run->checks[i]));
     if (run->has_lines)
         pto_sim_add_lines(r, run, top);
     if (run->has_view)
         add_timeline(s, r, &run->view);
-    if (has_what_if) {
+    if (has_what_if && !o->is_degenerate) {
         add_what_ifs(r, o, &run->what_ifs);
         add_changes(r, &run->advices);
     }

@@ -319,6 +319,9 @@ static bool init_fifo(struct pto_core *c, const struct pto_step *s)
                                mask == 3 && !to_vector);
         if (base)
             f->base = c->slots.numbers[base->slot].v.i;
+        const struct pto_use *slots_at = use_of(c, s, PTO_SLOT_GM, PTO_ROLE_COUNT);
+        if (slots_at)
+            f->slots = c->slots.gms[slots_at->slot];
     }
     return true;
 }

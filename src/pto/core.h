@@ -48,6 +48,9 @@ struct pto_fifo {
     VEC_OF(struct pto_moment) pushed[PTO_CORES]; /* by producer */
     VEC_OF(struct pto_moment) freed[PTO_CORES];  /* by consumer */
     size_t popped[PTO_CORES];                    /* by consumer */
+    size_t allocated[PTO_CORES];                 /* by producer: slots handed out as views */
+    struct pto_gm slots;                         /* in global memory; no dtype: none */
+    bool has_views;                              /* entries are popped as views of slots */
 };
 
 struct pto_tokens {

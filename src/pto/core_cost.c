@@ -40,7 +40,7 @@ static struct parts parts_of(const struct pto_core *c, const struct pto_site *s)
         else if (!x.in2)
             x.in2 = t;
     }
-    if (outs == 0 && s->result != PTO_NONE &&
+    if (outs == 0 && s->result != PTO_NONE && !s->is_view &&
         (s->code == PTO_TPOP_FROM_AIC || s->code == PTO_TPOP_FROM_AIV))
         x.out = &c->slots.tiles[s->result];
     return x;

@@ -44,17 +44,122 @@ static const struct pto_tile *first_tile(const struct pto_core *c, const struct 
     return u ? &c->slots.tiles[u->slot] : NULL;
 }
 
+static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
+{
+    return (struct pto_moment){m.at + pto_core_cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
+                               (uint8_t)(c->number + 1)};
+}
+
+/* Bytes of an entry; more than any slot has when they are too many to count. */
+static int64_t entry_bytes(const struct pto_view *v)
+{
+    int64_t bytes = pto_dtype_size(v->dtype);
+
+    for (int32_t i = 0; i < v->ndim; i++) {
+        if (__builtin_mul_overflow(bytes, v->shape[i], &bytes))
+            return INT64_MAX;
+    }
+    return bytes;
+}
+
+/* The view of a slot that an operation yields. A vector core has its half of a split entry. */
+static bool make_entry(struct pto_core *c, const struct pto_site *s, const struct pto_fifo *f,
+                       size_t number)
+{
+    struct pto_gm e = c->program->gms.at[s->result];
+    int64_t size = pto_dtype_size(e.view.dtype), from = pto_dtype_size(f->slots.view.dtype);
+    int64_t bytes = entry_bytes(&e.view), at = 0;
+    bool is_half = c->number != PTO_AIC && s->split != 0;
+    int64_t slot = (int64_t)(number % (size_t)f->ring.slots) * f->ring.slot_size;
+
+    if (from == 0 || size == 0 || f->ring.slot_size % size != 0 ||
+        __builtin_mul_overflow(f->slots.view.offset, from, &at))
+        return pto_core_fail(c, s->line, "pto-run.fifo",
+                             "%s: the FIFO has no slots in global memory, or of another type",
+                             pto_op_name(s->code));
+    if (bytes > f->ring.slot_size / (is_half ? 2 : 1))
+        return pto_core_fail(c, s->line, "pto-run.fifo", "%s: the entry is larger than its slot",
+                             pto_op_name(s->code));
+    if (c->number == PTO_AIV1 && is_half)
+        slot += s->split == 2 ? e.view.shape[e.view.ndim - 1] * size : bytes;
+    e.root = f->slots.root;
+    e.view.base = f->slots.view.base;
+    e.view.limit = f->slots.view.limit;
+    e.view.offset = at / size + slot / size;
+    c->slots.gms[s->result] = e;
+    return true;
+}
+
+/* The next slot that is free, as a view to store into. */
+static bool alloc_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    size_t number = f->allocated[c->number], slots = (size_t)f->ring.slots;
+    struct pto_moment wait = PTO_NO_MOMENT;
+
+    if (number >= slots && !take_tokens(c, s, f, true, number - slots, &wait))
+        return false;
+    if (!make_entry(c, s, f, number))
+        return false;
+    (void)pto_core_run_phases(c, site, wait);
+    f->allocated[c->number]++;
+    return true;
+}
+
+/* What was stored into a view of a slot is for the other core. */
+static bool commit_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
+    struct pto_moment wait = PTO_NO_MOMENT;
+
+    if (f->pushed[c->number].n >= f->allocated[c->number])
+        return pto_core_fail(c, s->line, "pto-run.fifo", "%s: no slot was allocated",
+                             pto_op_name(s->code));
+    if (c->queues.races)
+        pto_race_run(c->queues.races, c, s);
+    pto_core_look(c, s, pipe, &wait);
+    struct pto_moment ready = pto_core_run_phases(c, site, wait);
+    pto_core_note(c, s, pipe, ready);
+    vec_push(&f->pushed[c->number], as_token(c, ready));
+    if (c->queues.races)
+        pto_race_pushed(c->queues.races, c->number, s);
+    return true;
+}
+
+static bool pop_view_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
+{
+    const struct pto_site *s = &c->program->sites.at[site];
+    struct pto_moment wait = PTO_NO_MOMENT;
+
+    if (!take_tokens(c, s, f, false, f->popped[c->number], &wait) ||
+        !make_entry(c, s, f, f->popped[c->number]))
+        return false;
+    (void)pto_core_run_phases(c, site, wait);
+    f->popped[c->number]++;
+    f->has_views = true;
+    return true;
+}
+
+/* Loads are over when the queue that runs them says so. */
+static void free_view_site(struct pto_core *c, const struct pto_site *s, struct pto_fifo *f)
+{
+    const struct pto_queue *loads = &c->queues.pipe[PTO_PIPE_MTE2];
+    const struct pto_queue *scalar = &c->queues.pipe[PTO_PIPE_S];
+    struct pto_moment quiet = {.at = loads->done, .record = loads->slowest, .from = PTO_PIPE_MTE2};
+
+    pto_moment_join(&quiet, (struct pto_moment){
+                                .at = scalar->free, .record = scalar->last, .from = PTO_PIPE_S});
+    vec_push(&f->freed[c->number], as_token(c, quiet));
+    if (c->queues.races)
+        pto_race_freed_view(c->queues.races, c->number, s);
+}
+
 static bool moved(struct pto_core *c, enum status status)
 {
     if (status != ST_OK)
         c->state = PTO_FAILED;
     return status == ST_OK;
-}
-
-static struct pto_moment as_token(const struct pto_core *c, struct pto_moment m)
-{
-    return (struct pto_moment){m.at + pto_core_cross_latency(c), m.record, PTO_CAUSE_FIFO, m.from,
-                               (uint8_t)(c->number + 1)};
 }
 
 static bool push_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
@@ -170,15 +275,18 @@ bool pto_core_fifo_site(struct pto_core *c, uint32_t site)
     switch (s->code) {
     case PTO_TPUSH_TO_AIV:
     case PTO_TPUSH_TO_AIC:
-        return push_site(c, site, f);
+        return s->is_view ? commit_site(c, site, f) : push_site(c, site, f);
     case PTO_TPOP_FROM_AIC:
     case PTO_TPOP_FROM_AIV:
-        return pop_site(c, site, f);
+        return s->is_view ? pop_view_site(c, site, f) : pop_site(c, site, f);
+    case PTO_TALLOC_TO_AIV:
+    case PTO_TALLOC_TO_AIC:
+        return alloc_site(c, site, f);
     default:
         if (f->freed[c->number].n >= f->popped[c->number])
             return pto_core_fail(c, s->line, "pto-run.fifo", "%s: nothing was popped",
                                  pto_op_name(s->code));
-        free_site(c, s, f);
+        (f->has_views ? free_view_site : free_site)(c, s, f);
         return true;
     }
 }

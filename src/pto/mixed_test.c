@@ -141,7 +141,107 @@ TEST(the_scale_of_a_store_is_read)
               1);
 }
 
+/* ---- entries that are views of slots in global memory ---- */
+
+#define VIEW(rows) "!pto.tensor_view<" rows "x16xf32>"
+#define CUT(rows)  "!pto.partition_tensor_view<" rows "x16xf32>"
+#define PART_OF(rows)                                                                              \
+    "%p = pto.partition_view %e, offsets = [%c0, %c0], sizes = [%c" rows                           \
+    ", %c16] : " VIEW(rows) " -> " CUT(rows) "\n"
+#define ROUNDS(body)                                                                               \
+    "%z = arith.constant 0 : i64\n%c0 = arith.constant 0 : index\n"                                \
+    "%c1 = arith.constant 1 : index\n%c4 = arith.constant 4 : index\n"                             \
+    "%c8 = arith.constant 8 : index\n%c16 = arith.constant 16 : index\n"                           \
+    "scf.for %i = %c0 to %c4 step %c1 {\n" body "}\nreturn\n"
+#define TWO_SLOTS(core, mask, key)                                                                 \
+    "pto." core "_initialize_pipe {dir_mask = " mask                                               \
+    ", slot_size = 1024, slot_num = 2} (gm_slot_buffer = %a : " TYPES ", " key                     \
+    "_consumer_buf = %ring : i32)\n"
+
+#define VIEW_CUBE(alloc)                                                                           \
+    PEER TWO_SLOTS("aic", "1", "c2v")                                                              \
+        ROUNDS("%c = pto.alloc_tile addr = %z : " ACC                                              \
+               "\n" alloc PART_OF("16") "pto.tstore ins(%c : " ACC ") outs(%p : " CUT(             \
+                   "16") ")\npto.tpush_to_aiv(%e : " VIEW("16") ") {split = 0}\n")
+#define VIEW_VECTOR(free)                                                                          \
+    RING TWO_SLOTS("aiv", "1", "c2v")                                                              \
+        ROUNDS("%t = pto.alloc_tile addr = %z : " VEC                                              \
+               "\n%e = pto.tpop_from_aic {split = 0} -> " VIEW("16") "\n" PART_OF(                 \
+                   "16") "pto.tload ins(%p : " CUT("16") ") outs(%t : " VEC ")\n" free)
+#define ALLOC "%e = pto.talloc_to_aiv {split = 0} -> " VIEW("16") "\n"
+#define FREE  "pto.tfree_from_aic {split = 0}\n"
+#define OTHER                                                                                      \
+    "%e = pto.make_tensor_view %a, shape = [%c16, %c16], strides = [%c16, %c1] : " VIEW("16") "\n"
+
+TEST(slots_are_handed_out_as_views_when_they_are_free)
+{
+    struct testing_sim t;
+
+    testing_sim_open(&t, S(MIXED(VIEW_CUBE(ALLOC), VIEW_VECTOR(FREE))));
+    testing_sim_run(&t, true);
+    assert_int_equal(t.status, ST_OK);
+    const struct pto_record *third = testing_sim_record(&t, PTO_AIC, PTO_PIPE_S, 2);
+    const struct pto_record *load = testing_sim_record(&t, PTO_AIV0, PTO_PIPE_MTE2, 1);
+    const struct pto_record *commit = testing_sim_record(&t, PTO_AIC, PTO_PIPE_FIX, 1);
+    assert_true(third->start >= load->ready); /* a ring of two: the first was given back */
+    assert_true(commit->start >= testing_sim_record(&t, PTO_AIC, PTO_PIPE_FIX, 0)->ready);
+    assert_true(load->start >= commit->ready);
+    testing_sim_close(&t);
+}
+
+static enum status run_views(const char *text, const char *code)
+{
+    struct testing_sim t;
+
+    testing_sim_open(&t, str_of(text));
+    testing_sim_run(&t, true);
+    enum status status = t.status;
+    assert_string_not_equal(testing_sim_told(&t, code), "");
+    testing_sim_close(&t);
+    return status;
+}
+
+TEST(views_without_a_free_slot_are_errors)
+{
+    assert_int_not_equal(run_views(MIXED(VIEW_CUBE(ALLOC), VIEW_VECTOR("")), "pto-run.deadlock"),
+                         ST_OK);
+    assert_int_not_equal(run_views(MIXED(VIEW_CUBE(OTHER), VIEW_VECTOR(FREE)), "pto-run.fifo"),
+                         ST_OK);
+    assert_int_not_equal(
+        run_views(MIXED(PEER "pto.aic" INIT ROUNDS(ALLOC), VIEW_VECTOR(FREE)), "pto-run.fifo"),
+        ST_OK); /* no slots in global memory */
+}
+
+TEST(each_vector_core_has_its_half_of_a_slot)
+{
+    struct testing_sim t;
+
+    testing_sim_open(
+        &t, S(MODULE(PART("cube", "cube",
+                          "%ring = pto.reserve_buffer {name = \"f\", size = 8192, location = "
+                          "#pto.address_space<mat>, auto = false, base = 0} -> i32\n" TWO_SLOTS(
+                              "aic", "2", "v2c")
+                              ROUNDS("%e = pto.tpop_from_aiv {split = 1} -> " VIEW(
+                                  "16") "\npto.tfree_from_aiv {split = 1}\n"))
+                         PART("vector", "vector",
+                              "%ring = pto.import_reserved_buffer {name = \"f\", peer_func = "
+                              "@cube} -> i32\n" TWO_SLOTS("aiv", "2", "v2c")
+                                  ROUNDS("%e = pto.talloc_to_aic {split = 1} -> " VIEW(
+                                      "8") "\npto.tpush_to_aic(%e : " VIEW("8") ") {split = 1}\n"))
+                             ENTRY("k", CALL("cube") CALL("vector")))));
+    testing_sim_run(&t, true);
+    assert_int_equal(t.status, ST_OK);
+    const struct pto_program *p = t.sim.cores[PTO_AIV0].program;
+    uint32_t slot =
+        p->sites.at[0].result; /* talloc_to_aic, in the second of two slots at the end */
+    assert_int_equal(p->sites.at[0].code, PTO_TALLOC_TO_AIC);
+    assert_int_equal(t.sim.cores[PTO_AIV0].slots.gms[slot].view.offset, 256);
+    assert_int_equal(t.sim.cores[PTO_AIV1].slots.gms[slot].view.offset, 256 + 128);
+    testing_sim_close(&t);
+}
+
 TEST_MAIN("pto mixed kernels", T(an_entry_and_its_private_functions_are_one_kernel),
           T(lowered_fifos_take_as_long_as_plain_ones), T(entries_are_chosen_by_name),
           T(an_operation_on_the_wrong_core_is_an_error), T(modules_in_modules_and_places_are_read),
-          T(the_scale_of_a_store_is_read))
+          T(the_scale_of_a_store_is_read), T(slots_are_handed_out_as_views_when_they_are_free),
+          T(views_without_a_free_slot_are_errors), T(each_vector_core_has_its_half_of_a_slot))

@@ -459,7 +459,7 @@ static enum status compile_lowered(struct pto_compiler *c, const struct pto_op *
         return program_compile_site(c, op);
     default:
         return program_fail(c, op, "pto-run.unsupported",
-                            "the simulator executes FIFOs whose entries are tiles only");
+                            "the simulator executes lowered FIFOs whose entries are tiles only");
     }
 }
 

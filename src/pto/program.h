@@ -84,6 +84,7 @@ struct pto_site {
     uint8_t split;        /* of FIFO operations */
     uint8_t fifo;         /* its number */
     bool to_vector;       /* its direction */
+    bool is_view;         /* its entry is a view of a slot in global memory */
     bool is_known_repeat; /* `repeat` holds */
     bool is_scalar_first; /* tdivs: scalar / tile */
     bool is_fixed;        /* its operands are tiles that keep their place and shape */

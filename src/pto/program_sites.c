@@ -187,7 +187,7 @@ static enum status find_phases(struct pto_compiler *c, const struct pto_op *op, 
                                 PTO_FIFOS - 1);
         s->fifo = (uint8_t)id;
         s->to_vector = s->code == PTO_TPUSH_TO_AIV || s->code == PTO_TPOP_FROM_AIC ||
-                       s->code == PTO_TFREE_FROM_AIC;
+                       s->code == PTO_TFREE_FROM_AIC || s->code == PTO_TALLOC_TO_AIV;
         s->split = (uint8_t)pto_op_int(c->m, op, PTO_KEY_SPLIT, 0);
     }
     c->p->has_flags |= is_flag(op->code);
@@ -212,6 +212,33 @@ static bool is_sync(enum pto_opcode code)
     return pto_class_of(code) >= PTO_CLASS_FLAG && pto_class_of(code) != PTO_CLASS_TSYNC;
 }
 
+/* Entries of a FIFO that are views of its slots in global memory: their rows are contiguous, or as
+ * long as two of them where each vector core has its columns. */
+static enum status find_view(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
+{
+    bool has_result = op->result_count > 0 && program_result(c, op, 0).kind == PTO_SLOT_GM;
+
+    s->is_view = pto_class_of(s->code) == PTO_CLASS_FIFO &&
+                 (has_result || program_kind(c, op, PTO_SLOT_GM, 0).kind == PTO_SLOT_GM);
+    if (!s->is_view || !has_result)
+        return ST_OK;
+    const struct pto_type *type = program_result_type(c, op, 0);
+    struct pto_view *v = &c->p->gms.at[s->result].view;
+    int64_t stride = 1, width = c->p->kind == PTO_KIND_VECTOR && s->split == 2 ? 2 : 1;
+
+    v->ndim = (int32_t)type->rank;
+    bool is_told = type->rank > 0 && type->rank <= PTO_VIEW_RANK;
+    for (uint32_t i = type->rank; i-- > 0 && is_told; width = 1) {
+        v->shape[i] = type->dims[i];
+        v->stride[i] = stride;
+        is_told = type->dims[i] > 0 && !__builtin_mul_overflow(stride, type->dims[i], &stride) &&
+                  !__builtin_mul_overflow(stride, width, &stride);
+    }
+    if (!is_told)
+        return program_fail(c, op, "pto-run.operand", "the type has to tell the whole shape");
+    return ST_OK;
+}
+
 enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op)
 {
     struct pto_site s = {.code = plain_code(c, op),
@@ -229,6 +256,7 @@ enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op
     s.form = form_of(c, op);
     read_attrs(c, op, &s);
     TRY(find_phases(c, op, &s));
+    TRY(find_view(c, op, &s));
     s.use_first = program_uses(c, op, &s.use_count);
     if (op->code == PTO_TPOP) { /* the tile stands among the operands */
         s.result = program_kind(c, op, PTO_SLOT_TILE, 0).at;
@@ -236,7 +264,7 @@ enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op
             c->p->uses.at[s.use_first + i].is_read = false;
     }
     add_accesses(c, op, &s);
-    if (s.code == PTO_TPOP_FROM_AIC || s.code == PTO_TPOP_FROM_AIV) {
+    if (!s.is_view && (s.code == PTO_TPOP_FROM_AIC || s.code == PTO_TPOP_FROM_AIV)) {
         c->tiles.at[s.result] = c->fifo[s.fifo][s.to_vector];
         struct pto_use made = {
             .slot = s.result, .kind = PTO_SLOT_TILE, .role = PTO_ROLE_OUT, .is_written = true};

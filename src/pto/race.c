@@ -362,6 +362,11 @@ void pto_race_pushed(struct pto_races *r, uint32_t core, const struct pto_site *
              clock_of(r, core, (enum pto_pipe)s->phases[s->n_phases - 1]));
 }
 
+void pto_race_freed_view(struct pto_races *r, uint32_t core, const struct pto_site *s)
+{
+    vec_push(&r->freed[s->fifo][s->to_vector][core].at, clock_of(r, core, PTO_PIPE_MTE2));
+}
+
 void pto_race_fifo_take(struct pto_races *r, uint32_t core, const struct pto_site *s, uint32_t from,
                         bool is_freed, size_t nth)
 {

@@ -179,6 +179,7 @@ void pto_race_take(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint3
 void pto_race_pushed(struct pto_races *r, uint32_t core, const struct pto_site *s);
 void pto_race_freed(struct pto_races *r, uint32_t core, const struct pto_site *s, int64_t lo,
                     int64_t hi);
+void pto_race_freed_view(struct pto_races *r, uint32_t core, const struct pto_site *s);
 void pto_race_fifo_take(struct pto_races *r, uint32_t core, const struct pto_site *s, uint32_t from,
                         bool is_freed, size_t nth);
 

@@ -282,8 +282,7 @@ void pto_check_fifos(const struct pto_check *c)
             check_initialize(&at, &list);
         else if (code == PTO_IMPORT_RESERVED_BUFFER)
             check_import(&at);
-        else if (pto_class_of(code) == PTO_CLASS_FIFO || code == PTO_TALLOC_TO_AIV ||
-                 code == PTO_TALLOC_TO_AIC)
+        else if (pto_class_of(code) == PTO_CLASS_FIFO)
             check_use(&at, &list, is_to_vector(code) ? 1 : 2);
     }
 }
