@@ -99,9 +99,9 @@ TEST(one_attention_kernel_alone_marks_nothing)
 TEST(a_long_run_of_nothing_but_attention_marks_nothing)
 {
     for (int i = 0; i < 1100; i++) {
-        add_on("1", "FusedInferAttentionScore", i * 10 * MS, MS);
+        add_on("1", "FusedInferAttentionScore", (nanos)i * 10 * MS, MS);
         if (i % 4 == 0)
-            add_on("1", "MatMul", (i * 10 + 5) * MS, MS);
+            add_on("1", "MatMul", ((nanos)i * 10 + 5) * MS, MS);
     }
     assert_int_equal(markers()->n, 0);
 }

@@ -63,8 +63,7 @@ static enum status check_links(const struct coll_group *g, const char *problem, 
 {
     if (problem == NULL)
         return ST_OK;
-    return diag_fail(d, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", g->links->name,
-                     problem);
+    return diag_fail(d, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", g->links->name, problem);
 }
 
 /* Rank 0 tells the others where to meet. */

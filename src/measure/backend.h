@@ -16,7 +16,7 @@ struct backend_libraries {
     void (*find)(struct backend_libraries *libraries);
     const char *cuda, *nvrtc, *cublaslt;
     const char *ascend; /* one library that has all of CANN */
-    const char *cache; /* folder for compiled kernels; NULL: none */
+    const char *cache;  /* folder for compiled kernels; NULL: none */
 };
 
 struct backend_facts {

@@ -1,8 +1,8 @@
 
 #include "base/testing.h"
-#include "perfdb/table.h"
 #include "perfdb/columns.h"
 #include "perfdb/grid_run.h"
+#include "perfdb/table.h"
 
 static struct diag d;
 static struct grid_run run;

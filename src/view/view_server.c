@@ -12,10 +12,8 @@
 #include "render/timeline.h"
 #include "view/view_answers.h"
 #include "view/view_http.h"
-#include "view/view_sql.h"
-#include "view/view_whatif.h"
 
-enum phase { PHASE_READING, PHASE_ROWS, PHASE_READY, PHASE_FAILED };
+enum view_phase { PHASE_READING, PHASE_ROWS, PHASE_READY, PHASE_FAILED };
 
 enum { BAD_REQUEST = 400, NOT_FOUND = 404, CONFLICT = 409, SEARCH_MOST = 10000 };
 
@@ -24,7 +22,7 @@ struct view_server {
     struct view_http *http;
     struct text shell, early, page;
     pthread_mutex_t lock; /* of what follows */
-    enum phase phase;
+    enum view_phase phase;
     struct text label, error;
     struct progress_step step;
     struct page_file *of;
@@ -48,17 +46,17 @@ void view_server_tick(struct view_server *server, struct progress_step step)
     pthread_mutex_unlock(&server->lock);
 }
 
-static void set_phase(struct view_server *server, enum phase phase)
+static void set_phase(struct view_server *server, enum view_phase phase)
 {
     pthread_mutex_lock(&server->lock);
     server->phase = phase;
     pthread_mutex_unlock(&server->lock);
 }
 
-static enum phase phase_of(struct view_server *server)
+static enum view_phase phase_of(struct view_server *server)
 {
     pthread_mutex_lock(&server->lock);
-    enum phase phase = server->phase;
+    enum view_phase phase = server->phase;
     pthread_mutex_unlock(&server->lock);
     return phase;
 }
@@ -279,8 +277,8 @@ static void answer_slow(struct view_server *server, const struct view_call *call
 
 /* ---- routes ---- */
 
-static void answer_page(struct view_server *server, enum phase phase, const struct view_call *call,
-                        struct view_answer *answer)
+static void answer_page(struct view_server *server, enum view_phase phase,
+                        const struct view_call *call, struct view_answer *answer)
 {
     const char *early = view_arg(call, "early", 0);
     bool is_early = early != NULL && strcmp(early, "1") == 0;
@@ -325,7 +323,7 @@ static void answer_set(struct view_server *server, const struct view_call *call,
 static void handle(void *ctx, const struct view_call *call, struct view_answer *answer)
 {
     struct view_server *server = ctx;
-    enum phase phase = phase_of(server);
+    enum view_phase phase = phase_of(server);
 
     answer->type = json_type;
     if (call->path == VIEW_SHELL) {

@@ -1,7 +1,7 @@
 /*
  * SQL to JSON.
  */
-#include "view/view_sql.h"
+#include "view/view_answers.h"
 
 #include <stdio.h>
 

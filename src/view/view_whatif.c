@@ -1,7 +1,7 @@
 /*
  * Changes of a replay, and a step of it before and after.
  */
-#include "view/view_whatif.h"
+#include "view/view_answers.h"
 
 #include "analysis/diagnose/whatif_changes.h"
 #include "analysis/study.h"

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "perfdb/grid_run.h"
+#include "perfdb/table.h"
 
 static const char header[] =
     "OP State,Accelerator Core,Input Shapes,Input Data Types,Input Formats,Output Shapes,"

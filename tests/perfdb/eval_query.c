@@ -2,8 +2,8 @@
 #include "eval.h"
 #include "perfdb/columns.h"
 #include "perfdb/query.h"
-#include "perfdb/table.h"
 #include "perfdb/query_match.h"
+#include "perfdb/table.h"
 
 static struct query_inputs inputs_of(struct eval *e, const struct node *list)
 {
