@@ -235,7 +235,7 @@ static enum status find_view(struct pto_compiler *c, const struct pto_op *op, st
                   !__builtin_mul_overflow(stride, width, &stride);
     }
     if (!is_told)
-        return program_fail(c, op, "pto-run.operand", "the type has to tell the whole shape");
+        return program_fail(c, op, "pto-run.operand", "the type has to give the whole shape");
     return ST_OK;
 }
 
