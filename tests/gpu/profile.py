@@ -3,6 +3,7 @@
 
 usage: profile.py STRATA FAKE_NVML
 """
+import contextlib
 import json
 import os
 import random
@@ -215,7 +216,8 @@ class Clocks(Case):
             time.sleep(dice.uniform(0.02, 1.2))
             victims = [p.pid] if turn % 2 == 0 else self.programs()
             for pid in victims:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it may have ended by itself just now
+                    os.kill(pid, signal.SIGKILL)
             p.communicate(timeout=60)
             self.until(self.is_clean, "the journal is gone")
             self.until(lambda: self.programs() == [], "the program ends")
