@@ -163,7 +163,8 @@ const struct command command_db_predict = {
     .details =
         "Derives the operators of one step (a whole prompt, or one more token of each sequence), "
         "asks the database for each of them as strata db query does, and adds them up over the "
-        "layers, with an 80 % interval. Collectives of tensor and expert parallelism come from "
+        "layers, with what the errors of the operators make of it. Collectives of tensor and "
+        "expert parallelism come from "
         "hcom tables, else from a link's latency and bandwidth, and count as exposed. --against "
         "compares operator by operator with a measured capture.",
     .see = "docs/perfdb.md",

@@ -162,8 +162,9 @@ static void print_text(struct session *s, const struct query_result *r)
     number[num_print_f64(number, r->latency_us)] = '\0';
     out_printf(&s->out, "latency     %s us\n", number);
     if (r->has_interval)
-        out_printf(&s->out, "interval    %.4g to %.4g us (80 %%)\nsource      %s\n", r->low_us,
-                   r->high_us, query_source_name(r->source));
+        out_printf(&s->out, "interval    %.4g to %.4g us (%s)\nsource      %s\n", r->low_us,
+                   r->high_us, r->source == QUERY_ANALYTIC ? "not calibrated" : "80 %",
+                   query_source_name(r->source));
     else
         out_printf(&s->out, "source      %s\nconfidence  %.2f\n", query_source_name(r->source),
                    r->confidence);

@@ -212,7 +212,7 @@ static void explain_waits(struct report *r, struct rank_verdicts *v, const struc
         if (own != NULL) {
             struct wording kind = culprit_kind_wording(&r->arena, own->kind);
             one->label = wording_text(r->lang, &r->arena, kind);
-            one->saving = (nanos)(own->saving_ms * 1e6);
+            one->saving = (nanos)(own->total_ms * 1e6); /* of the recording, as the sentence */
         } else if (strcmp(one->cause, "comm_exposed") == 0 && place != CLUSTER_NONE &&
                    c->ranks[place].waited_ns * 2 >
                        c->ranks[place].exposed_ns * (double)c->ranks[place].steps) {

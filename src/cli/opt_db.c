@@ -70,7 +70,7 @@ int db_only_ops(struct session *s, const struct words *given, struct db_ops *out
 int db_tables(struct session *s, const struct words *given, const struct place_args *args,
               const char **dir, struct place_files *out)
 {
-    struct db_ops ops;
+    struct db_ops ops = {0};
 
     int code = db_only_ops(s, given, &ops);
     if (code == CODE_DONE)

@@ -55,7 +55,7 @@ static const struct str known[] = {S_INIT("Add"),
                                    S_INIT("TransposeBatchMatMul"),
                                    S_INIT("split_qkv_rmsnorm_rope_kernel")};
 
-static bool is_known(struct str op)
+bool bench_is_known(struct str op)
 {
     return str_is_one_of(op, known, ARRAY_LEN(known));
 }
@@ -66,7 +66,7 @@ struct str bench_ops_problem(struct arena *arena, const struct str *ops, size_t 
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!is_known(ops[i]))
+        if (!bench_is_known(ops[i]))
             unknown[count++] = ops[i];
     if (count == 0)
         return S("");
@@ -361,7 +361,7 @@ static bool is_chosen(const struct bench_job *job, const struct fs_entry *e)
     if (!is_table(e))
         return false;
     if (job->n_ops == 0)
-        return e->depth == 1 && is_known(signature_op(stem));
+        return e->depth == 1 && bench_is_known(signature_op(stem));
     return str_is_one_of(stem, job->ops, job->n_ops);
 }
 

@@ -10,6 +10,9 @@
 #include "perfdb/update.h"
 #include "report/record.h"
 
+/* Whether strata knows what the operator does. */
+bool bench_is_known(struct str op);
+
 /* "Unsupported --op: X. Available: ..." for the names that are unknown, sorted; empty when all are
  * known. */
 struct str bench_ops_problem(struct arena *arena, const struct str *ops, size_t n);

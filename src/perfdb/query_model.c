@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "perfdb/bench.h"
 #include "perfdb/columns.h"
 #include "perfdb/opset.h"
 #include "perfdb/query.h"
@@ -216,7 +217,8 @@ enum status query_model(struct query_db *db, const struct query *q, struct str k
     }
     if (set != NULL)
         query_answer(set, &w, q->is_exact, out);
-    if (out->miss != NULL && !q->is_exact && db->device != NULL)
+    bool is_known = set != NULL || bench_is_known(kernel); /* of a name alone nothing follows */
+    if (out->miss != NULL && !q->is_exact && is_known && db->device != NULL)
         query_analytic(db->device, q, kernel, &w, out);
     return ST_OK;
 }

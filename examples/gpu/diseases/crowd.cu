@@ -2,8 +2,8 @@
  * Kernels as they stand in real programs, each with one property that holds it back, and some with
  * none. What is to be found was written down before the first run; `crowd --list` prints it.
  */
-#include <cstdio>
-#include <cstring>
+
+#include "planted.cuh"
 
 #include <cuda_fp16.h>
 
@@ -454,10 +454,7 @@ static void r_gemv()
     gemv<<<N / 4096 / 8, BLOCK>>>(fout, (uint4 *)fin, (uint4 *)fin);
 }
 
-static const struct {
-    const char *name, *expect;
-    void (*run)();
-} kernels[] = {
+static const planted kernels[] = {
     {"count_words", "spread atomics", r_count},
     {"layernorm_rows", "coalesce global access", r_ln_rows},
     {"layernorm_warp", "", r_ln_warp},
@@ -493,11 +490,8 @@ __global__ void fill(float *f, int *numbers, int *lengths)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
-        for (auto &one : kernels)
-            printf("%s\t%s\n", one.name, one.expect);
+    if (planted_list(kernels, argc, argv))
         return 0;
-    }
     cudaMalloc(&fin, ((size_t)N + 65536) * sizeof(float) * 4);
     cudaMalloc(&fout, ((size_t)N + 65536) * sizeof(float));
     cudaMalloc(&numbers, N * sizeof(int));
@@ -507,13 +501,5 @@ int main(int argc, char **argv)
     cudaFuncSetAttribute(sentences, cudaFuncAttributeMaxDynamicSharedMemorySize, 160 << 10);
     cudaFuncSetAttribute(chains, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10);
     fill<<<1024, BLOCK>>>(fin, numbers, lengths);
-    for (int step = 0; step < STEPS; step++)
-        for (auto &one : kernels) {
-            one.run();
-            if (cudaDeviceSynchronize() != cudaSuccess) {
-                fprintf(stderr, "%s: %s\n", one.name, cudaGetErrorString(cudaGetLastError()));
-                return 1;
-            }
-        }
-    return 0;
+    return planted_run(kernels, STEPS);
 }

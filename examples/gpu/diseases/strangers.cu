@@ -2,8 +2,8 @@
  * Kernels as a stranger would bring them, each with one property that holds it back. What is to be
  * found was written down before the first run; `strangers --list` prints it.
  */
-#include <cstdio>
-#include <cstring>
+
+#include "planted.cuh"
 
 #include <cuda_fp16.h>
 
@@ -282,10 +282,7 @@ static void run_constant_cured()
     constant_lookup_cured<<<N / 16 / BLOCK, BLOCK>>>(fout, index_of, fin);
 }
 
-static const struct {
-    const char *name, *expect;
-    void (*run)();
-} kernels[] = {
+static const planted kernels[] = {
     {"stencil", "", run_stencil},
     {"dark_histogram", "spread atomics", run_histogram},
     {"textbook_reduce", "avoid divergence", run_reduce},
@@ -312,12 +309,8 @@ __global__ void fill(float *f, int *index, unsigned char *dark)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
-        for (auto &one : kernels)
-            if (one.expect != nullptr)
-                printf("%s\t%s\n", one.name, one.expect);
+    if (planted_list(kernels, argc, argv))
         return 0;
-    }
     cudaMalloc(&fin, (N + 4096) * sizeof(float));
     cudaMalloc(&fout, (N + 4096) * sizeof(float));
     cudaMalloc(&index_of, N * sizeof(int));
@@ -327,13 +320,5 @@ int main(int argc, char **argv)
         return 77;
     cudaMemset(ready, 0, N / 16 / BLOCK * sizeof(int));
     fill<<<1024, BLOCK>>>(fin, index_of, dark);
-    for (int step = 0; step < STEPS; step++)
-        for (auto &one : kernels) {
-            one.run();
-            if (cudaDeviceSynchronize() != cudaSuccess) {
-                fprintf(stderr, "%s: %s\n", one.name, cudaGetErrorString(cudaGetLastError()));
-                return 1;
-            }
-        }
-    return 0;
+    return planted_run(kernels, STEPS);
 }

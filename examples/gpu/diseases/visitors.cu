@@ -2,8 +2,8 @@
  * More kernels that the rules were not made with; what is to be found in each was written down
  * before the first run, and `visitors --list` prints it. An empty line: as fast as the device.
  */
-#include <cstdio>
-#include <cstring>
+
+#include "planted.cuh"
 
 enum { N = 1 << 26, BLOCK = 256, STEPS = 10 };
 
@@ -437,10 +437,7 @@ static void r_odd()
     odd_lanes<<<132 * 8 * 4, BLOCK>>>(fout, 4000);
 }
 
-static const struct {
-    const char *name, *expect;
-    void (*run)();
-} kernels[] = {
+static const planted kernels[] = {
     {"compact", "spread atomics", r_compact},
     {"convolution", "use tensor cores", r_conv},
     {"move_arrays", "", r_arrays},
@@ -474,11 +471,8 @@ __global__ void fill(float *f, int *numbers)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
-        for (auto &one : kernels)
-            printf("%s\t%s\n", one.name, one.expect);
+    if (planted_list(kernels, argc, argv))
         return 0;
-    }
     cudaMalloc(&fin, ((size_t)N + 65536) * sizeof(float) * 4);
     cudaMalloc(&fout, ((size_t)N + 65536) * sizeof(float));
     cudaMalloc(&numbers, N * sizeof(int));
@@ -487,13 +481,5 @@ int main(int argc, char **argv)
     cudaMemset(fin, 0, ((size_t)N + 65536) * sizeof(float) * 4);
     cudaMemset(small, 0, 4096);
     fill<<<1024, BLOCK>>>(fin, numbers);
-    for (int step = 0; step < STEPS; step++)
-        for (auto &one : kernels) {
-            one.run();
-            if (cudaDeviceSynchronize() != cudaSuccess) {
-                fprintf(stderr, "%s: %s\n", one.name, cudaGetErrorString(cudaGetLastError()));
-                return 1;
-            }
-        }
-    return 0;
+    return planted_run(kernels, STEPS);
 }
