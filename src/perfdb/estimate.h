@@ -29,9 +29,9 @@ struct estimate_roof {
 
 /* How alike the utilisation of two calls is, by their distance on the axes. */
 struct estimate_kriging {
-    double length[WORK_AXES]; /* in units of ln */
-    double noise;             /* variance of one measurement, in units of the spread */
-    bool is_smooth;           /* Matérn 3/2; else exponential, linear between neighbours */
+    double scale[WORK_AXES]; /* one over the length, which is in units of ln */
+    double noise;            /* variance of one measurement, in units of the spread */
+    bool is_smooth;          /* Matérn 3/2; else exponential, linear between neighbours */
 };
 
 enum { ESTIMATE_NEAR = 8 };
