@@ -17,6 +17,8 @@
 
 #define TABLE_TEMP ".strata.tmp"
 
+enum { SUFFIX = 8 }; /* of a temporary, its dot included */
+
 #define BOM "\xef\xbb\xbf"
 
 void table_init(struct op_table *t, const char *path)
@@ -250,12 +252,19 @@ bool table_is_temporary(struct str name)
     return str_ends(name, S(".tmp.csv"));
 }
 
-/* "X.PID.strata.tmp.csv", or another ending for a report. */
+/* "X.PID.strata.tmp.csv", or another ending for a report: what open_swap() makes, and no copy of it
+ * under a longer name. */
 bool table_is_leftover(struct str name)
 {
-    size_t end = str_find(name, S(TABLE_TEMP ".")), from = end;
+    size_t dot = name.n, from;
 
-    while (end < name.n && from > 0 && name.at[from - 1] != '.')
+    while (dot > 0 && name.at[dot - 1] != '.')
+        dot--;
+    struct str whole = str_part(name, 0, dot > 0 ? dot - 1 : 0);
+    if (name.n - dot + 1 > SUFFIX || !str_ends(whole, S(TABLE_TEMP)))
+        return false;
+    size_t end = from = whole.n - (sizeof(TABLE_TEMP) - 1);
+    while (from > 0 && name.at[from - 1] != '.')
         from--;
     return from > 1 && fs_is_gone(str_part(name, from, end - from));
 }
@@ -433,11 +442,44 @@ static enum status open_swap(struct outfile *f, const char *path, struct diag *d
     for (size_t i = 1; i < name.n; i++)
         if (name.at[i] == '.')
             dot = i;
-    struct str suffix = dot < name.n ? str_part(name, dot, 8) : S(".csv");
+    struct str suffix = dot < name.n ? str_part(name, dot, SUFFIX) : S(".csv");
     snprintf(temp, sizeof(temp), "%.*s.%ld" TABLE_TEMP "%.*s",
              STR_ARGS(str_part(name, 0, dot < STEM ? dot : STEM)), (long)getpid(),
              STR_ARGS(suffix));
     return outfile_update_as(f, path, temp, d);
+}
+
+/* A file that is compared while its bytes would be written. */
+struct same_bytes {
+    struct str rest;
+    bool is_same;
+};
+
+static bool compare_next(void *ctx, struct str bytes)
+{
+    struct same_bytes *s = ctx;
+
+    s->is_same = s->is_same && str_starts(s->rest, bytes);
+    if (s->is_same)
+        s->rest = str_part(s->rest, bytes.n, s->rest.n);
+    return s->is_same;
+}
+
+bool table_is_at(const struct op_table *t, enum table_bom bom, const char *path)
+{
+    struct mapfile map;
+    struct diag quiet;
+    bool is_same = false;
+
+    diag_init(&quiet);
+    if (fs_exists(path) && mapfile_open(&map, path, &quiet) == ST_OK) {
+        struct same_bytes s = {map.text, true};
+        is_same =
+            table_print(t, bom, (struct sink){compare_next, &s}) && s.is_same && s.rest.n == 0;
+        mapfile_close(&map);
+    }
+    diag_fini(&quiet);
+    return is_same;
 }
 
 enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,
@@ -445,6 +487,8 @@ enum status table_write(const struct op_table *t, const char *path, enum table_b
 {
     struct outfile f;
 
+    if (table_is_at(t, bom, path))
+        return ST_OK;
     TRY(open_swap(&f, path, d));
     table_print(t, bom, outfile_sink(&f)); /* the commit tells of a failure */
     return outfile_commit(&f, OUTFILE_SYNC, d);
