@@ -253,15 +253,18 @@ struct trying {
     double cores;
 };
 
-/* Groups of points: fitted without the group, predicted without the point or without the group. */
-static size_t try_groups(const struct trying *t, const uint8_t *group, unsigned groups,
-                         bool is_block, struct estimate_trial *out)
+/* Groups of points, those in the mask: fitted without the group, predicted without the point or
+ * without the group. */
+static size_t try_groups(const struct trying *t, const uint8_t *group, unsigned mask, bool is_block,
+                         struct estimate_trial *out)
 {
     bool *is_out = mem_grow(NULL, sizeof(bool), t->n + 1);
     size_t stride = t->n / ESTIMATE_TRIALS + 1, count = 0;
 
-    for (unsigned g = 0; g < groups; g++) {
+    for (unsigned g = 0; mask >> g != 0; g++) {
         struct fit fit;
+        if ((mask >> g & 1) == 0)
+            continue;
         for (size_t i = 0; i < t->n; i++)
             is_out[i] = group[i] == g;
         fit_points(t->points, t->n, is_out, t->cores, &fit);
@@ -290,7 +293,7 @@ static size_t leave_one_out(const struct trying *t, struct estimate_trial *out)
 
     for (size_t i = 0; i < t->n; i++)
         group[i] = (uint8_t)(i * 7 % folds);
-    size_t count = t->n > 1 ? try_groups(t, group, folds, false, out) : 0;
+    size_t count = t->n > 1 ? try_groups(t, group, (1U << folds) - 1, false, out) : 0;
     mem_free(group);
     return count;
 }
@@ -318,7 +321,7 @@ static unsigned longest_axis(const struct estimate_point *points, size_t n, doub
     return longest;
 }
 
-static size_t leave_block_out(const struct trying *t, struct estimate_trial *out)
+static size_t leave_blocks_out(const struct trying *t, unsigned mask, struct estimate_trial *out)
 {
     double low = 0, high = 0;
 
@@ -330,9 +333,20 @@ static size_t leave_block_out(const struct trying *t, struct estimate_trial *out
         double share = high > low ? (t->tree->place[i][axis] - low) / (high - low) : 0;
         group[i] = (uint8_t)fmin(BLOCKS - 1, floor(share * BLOCKS));
     }
-    size_t count = try_groups(t, group, BLOCKS, true, out);
+    size_t count = try_groups(t, group, mask, true, out);
     mem_free(group);
     return count;
+}
+
+static size_t leave_block_out(const struct trying *t, struct estimate_trial *out)
+{
+    return leave_blocks_out(t, (1U << BLOCKS) - 1, out);
+}
+
+/* The blocks that the other points do not reach around. */
+static size_t leave_end_out(const struct trying *t, struct estimate_trial *out)
+{
+    return leave_blocks_out(t, 1U | 1U << (BLOCKS - 1), out);
 }
 
 static size_t try_all(const struct estimate_point *points, size_t n, double cores,
@@ -398,7 +412,7 @@ void estimate_fit(struct estimate_model *m, const struct estimate_point *points,
     m->tree = estimate_tree_new(&m->kriging, points, n);
     struct trying t = {points, n, m->tree, cores};
     m->inside = factor_of(trials, leave_one_out(&t, trials), true);
-    m->outside = fmax(m->inside, factor_of(trials, leave_block_out(&t, trials), false));
+    m->outside = fmax(m->inside, factor_of(trials, leave_end_out(&t, trials), false));
     mem_free(trials);
 }
 
