@@ -13,8 +13,9 @@ struct estimate_sample {
     size_t n;
 };
 
-/* Roofs that fit: the plain one, and with the tiles that fit best where there are any. */
-enum { ESTIMATE_ROOFS = 3 };
+/* Roofs that fit: the plain one, one with a cache, and with the tiles that fit best, where there
+ * are any. */
+enum { ESTIMATE_TILED = 2, ESTIMATE_ROOFS = 2 + ESTIMATE_TILED };
 size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s, double cores);
 
 /* The nearest points so far, nearest first. */

@@ -28,9 +28,19 @@ static double tiled(const struct estimate_roof *r, const struct call_work *w)
     return fmin(ceil(all / r->cores) * longest * r->cores, waste * w->flops + longest * r->cores);
 }
 
+/* All bytes come from the cache while they fit, ever fewer up to twice its size, then none: the
+ * last ones drive out those that come next. */
+static double moved(const struct estimate_roof *r, double bytes)
+{
+    if (r->cache <= 0)
+        return bytes / r->speed;
+    double hit = fmin(1, fmax(0, 2 - bytes / r->cache));
+    return bytes * (hit / r->fast + (1 - hit) / r->speed);
+}
+
 double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w)
 {
-    return r->launch_us + fmax(tiled(r, w) / r->rate, w->bytes / r->speed);
+    return r->launch_us + fmax(tiled(r, w) / r->rate, moved(r, w->bytes));
 }
 
 /* Mean absolute error of the logarithm; far points count no more than others. */
@@ -93,6 +103,8 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
             best = descend(&one, &one.rate, s, best, steps[i]);
             best = descend(&one, &one.speed, s, best, steps[i]);
             best = descend(&one, &one.launch_us, s, best, steps[i]);
+            if (one.cache > 0)
+                best = descend(&one, &one.fast, s, best, steps[i]);
         }
         if (best < least) {
             least = best;
@@ -102,11 +114,45 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
     return least;
 }
 
+/* The size of a cache that fits best, when there are points on both sides of it. */
+static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *plain,
+                         const struct estimate_sample *s)
+{
+    enum { SIDE = 4 };
+    double least = INFINITY;
+
+    for (double size = 8e6; size < 250e6; size *= 1.25) {
+        struct estimate_roof one = *plain;
+        size_t inside = 0, outside = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            inside += s->points[s->at[i]].work.bytes < size;
+            outside += s->points[s->at[i]].work.bytes > 2 * size;
+        }
+        if (inside < SIDE || outside < SIDE)
+            continue;
+        one.cache = size;
+        one.fast = 2 * one.speed;
+        double now = misfit(&one, s);
+        for (double step = 0.4; step > 0.04; step /= 2.5) {
+            now = descend(&one, &one.fast, s, now, step);
+            now = descend(&one, &one.speed, s, now, step);
+            now = descend(&one, &one.launch_us, s, now, step);
+        }
+        if (now < least) {
+            least = now;
+            *out = one;
+        }
+    }
+    if (least < INFINITY)
+        refine(out, s);
+    return least < INFINITY && out->fast > out->speed;
+}
+
 /* The tiles and numbers of cores that fit best. */
 static void choose_tiles(struct estimate_roof *top, size_t n, const struct estimate_sample *s,
                          double cores)
 {
-    double score[ESTIMATE_ROOFS];
+    double score[ESTIMATE_TILED];
     size_t n_counts = cores > 0 ? 1 : ARRAY_LEN(core_counts);
     bool is_attention = s->points[s->at[0]].work.kind == WORK_ATTENTION;
     const double(*shapes)[2] = is_attention ? parts : tiles;
@@ -140,7 +186,7 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
 
 size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s, double cores)
 {
-    enum { FEW = 4, TILED_FROM = 8 };
+    enum { FEW = 4, TILED_FROM = 8, CACHED_FROM = 12 };
     _Static_assert(ARRAY_LEN(tiles) == ARRAY_LEN(parts), "as many of both");
 
     out[0] = (struct estimate_roof){0};
@@ -148,8 +194,10 @@ size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s
     if (s->n < FEW)
         return 1;
     refine(&out[0], s);
+    size_t n = 1;
+    n += s->n >= CACHED_FROM && choose_cache(&out[1], &out[0], s);
     if (s->n < TILED_FROM || s->points[s->at[0]].work.rows <= 0)
-        return 1;
-    choose_tiles(out + 1, ESTIMATE_ROOFS - 1, s, cores);
-    return ESTIMATE_ROOFS;
+        return n;
+    choose_tiles(out + n, ESTIMATE_TILED, s, cores);
+    return n + ESTIMATE_TILED;
 }
