@@ -87,12 +87,8 @@ static enum status put_sqlite(struct session *s, const struct place_files *tree,
 static enum status put_csv(struct session *s, const struct place_files *tree, struct exported *out)
 {
     struct text text = {0};
-    struct csv_write csv;
 
-    csv_write_open(&csv, text_sink(&text));
-    csv.is_safe = s->common.csv_safe;
-    enum status st = table_union_write(tree, &csv, &s->diag);
-    csv_write_close(&csv);
+    enum status st = table_union_write(tree, s->common.csv_safe, text_sink(&text), &s->diag);
     if (st == ST_OK)
         st = put(s, tree, text_view(&text), out);
     text_free(&text);

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/csv.h"
+#include "base/csv_write.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/inert.h"
 #include "base/limits.h"
-#include "base/text_out.h"
 #include "perfdb/cell.h"
 
 #define TABLE_TEMP ".strata.tmp"
@@ -375,57 +375,18 @@ void table_diff(const struct op_table *old, const struct op_table *fresh, const 
     table_free(&none);
 }
 
-static bool needs_quotes(struct str cell)
-{
-    for (size_t i = 0; i < cell.n; i++) {
-        char c = cell.at[i];
-        if (c == ',' || c == '"' || c == '\r' || c == '\n')
-            return true;
-    }
-    return false;
-}
-
-static void put_cell(struct text_out *out, struct str cell)
-{
-    if (!needs_quotes(cell)) {
-        text_out_put(out, cell);
-        return;
-    }
-    text_out_put(out, S("\""));
-    size_t from = 0;
-    for (size_t i = 0; i < cell.n; i++)
-        if (cell.at[i] == '"') {
-            text_out_put(out, str_part(cell, from, i + 1 - from));
-            from = i; /* the quote once more */
-        }
-    text_out_put(out, str_part(cell, from, cell.n));
-    text_out_put(out, S("\""));
-}
-
-static void put_row(struct text_out *out, const struct str *cells, size_t n)
-{
-    /* One empty cell alone would read back as an empty line, which readers skip. */
-    if (n == 1 && cells[0].n == 0)
-        text_out_put(out, S("\"\""));
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            text_out_put(out, S(","));
-        put_cell(out, cells[i]);
-    }
-    text_out_put(out, S("\r\n"));
-}
-
 bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink)
 {
-    struct text_out *out = mem_grow(NULL, sizeof(*out), 1);
+    struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
 
-    text_out_open(out, sink);
+    csv_write_open(out, sink);
+    out->is_plain = out->has_crlf = true;
     if (bom == TABLE_BOM)
-        text_out_put(out, S("\xef\xbb\xbf"));
-    put_row(out, t->columns.at, t->columns.n);
+        text_out_put(&out->text, S("\xef\xbb\xbf"));
+    csv_write_cells(out, t->columns.at, t->columns.n);
     for (size_t row = 0; row < t->n_rows; row++)
-        put_row(out, &t->cells.at[row * t->columns.n], t->columns.n);
-    bool is_fine = text_out_close(out);
+        csv_write_cells(out, &t->cells.at[row * t->columns.n], t->columns.n);
+    bool is_fine = csv_write_close(out);
     mem_free(out);
     return is_fine;
 }

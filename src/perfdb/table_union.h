@@ -8,10 +8,11 @@
 #ifndef STRATA_PERFDB_TABLE_UNION_H
 #define STRATA_PERFDB_TABLE_UNION_H
 
-#include "base/csv_write.h"
+#include "base/sink.h"
 #include "perfdb/place.h"
 
-enum status table_union_write(const struct place_files *tree, struct csv_write *out,
+/* `is_safe`: no cell is taken for a formula (base/csv_write.h). */
+enum status table_union_write(const struct place_files *tree, bool is_safe, struct sink sink,
                               struct diag *d);
 
 #endif
