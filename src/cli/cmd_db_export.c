@@ -18,7 +18,7 @@ static const char *const formats[] = {"sqlite", "csv", NULL};
 static const struct args defaults = {.format = EXPORT_NONE};
 
 static const struct opt options[] = {
-    OPT_CHOICE(0, "to", formats, struct args, format, "sqlite or csv"),
+    OPT_CHOICE(0, "to", formats, struct args, format, "file format"),
     OPT_DB_OPS(struct args, ops),
     OPT_DB_PLACE(struct args, place),
     OPT_END,

@@ -20,7 +20,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "source-filter", "LIST", struct args, sources,
                "sources to count (default: MEASURED,INTERPOLATED)"),
     OPT_FLAG(0, "compat", struct args, is_compat,
-             "durations as (start + duration) - start, as the public tool"),
+             "durations as (start + duration) - start in doubles"),
     OPT_STRING(0, "json-output", "FILE", struct args, output, "also write the result as JSON"),
     OPT_END,
 };
