@@ -91,7 +91,8 @@ double estimate_krige(const struct estimate_field *f, const struct estimate_near
                       double *variance)
 {
     const struct estimate_kriging *k = f->kriging;
-    double a[ESTIMATE_NEAR][ESTIMATE_NEAR], weight[ESTIMATE_NEAR], like[ESTIMATE_NEAR];
+    double a[ESTIMATE_NEAR][ESTIMATE_NEAR], weight[ESTIMATE_NEAR];
+    double like[ESTIMATE_NEAR] = {0};
     double mean = 0, known = 0;
 
     for (unsigned i = 0; i < near->n; i++) {

@@ -11,6 +11,7 @@ static const double tiles[][2] = {{64, 64},   {64, 128},  {128, 64},  {128, 128}
 /* Rows and keys of one part of attention. */
 static const double parts[][2] = {{64, INFINITY}, {128, INFINITY}, {256, INFINITY}, {128, 64},
                                   {128, 128},     {128, 256},      {128, 512},      {128, 1024}};
+static const double coarse[] = {0.4, 0.16, 0.064}; /* steps of a first search */
 static const double core_counts[] = {20, 24, 25, 32, 40, 48, 64, 80, 96, 108, 114, 132, 144, 148};
 
 /* Operations including those of unused parts of tiles and of cores that wait for the last wave.
@@ -118,10 +119,11 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
 static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *plain,
                          const struct estimate_sample *s)
 {
-    enum { SIDE = 4 };
+    enum { SIDE = 4, SIZES = 16 }; /* 8 to 227 MB */
     double least = INFINITY;
 
-    for (double size = 8e6; size < 250e6; size *= 1.25) {
+    double size = 8e6;
+    for (int tries = 0; tries < SIZES; tries++, size *= 1.25) {
         struct estimate_roof one = *plain;
         size_t inside = 0, outside = 0;
         for (size_t i = 0; i < s->n; i++) {
@@ -133,10 +135,10 @@ static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *
         one.cache = size;
         one.fast = 2 * one.speed;
         double now = misfit(&one, s);
-        for (double step = 0.4; step > 0.04; step /= 2.5) {
-            now = descend(&one, &one.fast, s, now, step);
-            now = descend(&one, &one.speed, s, now, step);
-            now = descend(&one, &one.launch_us, s, now, step);
+        for (size_t i = 0; i < ARRAY_LEN(coarse); i++) {
+            now = descend(&one, &one.fast, s, now, coarse[i]);
+            now = descend(&one, &one.speed, s, now, coarse[i]);
+            now = descend(&one, &one.launch_us, s, now, coarse[i]);
         }
         if (now < least) {
             least = now;
@@ -165,9 +167,9 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
                                     .cores = cores > 0 ? cores : core_counts[i % n_counts]};
         first_guess(&one, s);
         double now = misfit(&one, s);
-        for (double step = 0.4; step > 0.04; step /= 2.5) {
-            now = descend(&one, &one.rate, s, now, step);
-            now = descend(&one, &one.launch_us, s, now, step);
+        for (size_t t = 0; t < ARRAY_LEN(coarse); t++) {
+            now = descend(&one, &one.rate, s, now, coarse[t]);
+            now = descend(&one, &one.launch_us, s, now, coarse[t]);
         }
         size_t place = n;
         for (; place > 0 && now < score[place - 1]; place--)
