@@ -142,13 +142,21 @@ static void add_call(struct gathering *g, const struct call_group *call, double 
     g->count->placed += kernels;
 }
 
-/* The operator that a kernel counts for, or OP_TREE_NONE. */
-static uint32_t operator_of(const struct capture *cap, const struct op_tree *tree, size_t kernel)
+/* The event around a host event, or what handed it to its thread (a task queue). */
+static uint32_t outer_of(const struct op_tree *tree, const uint32_t *launches, uint32_t at)
 {
-    uint32_t found = OP_TREE_NONE, innermost = OP_TREE_NONE;
+    return tree->parent[at] != OP_TREE_NONE ? tree->parent[at] : launches[at];
+}
+
+/* The operator that a kernel counts for, or OP_TREE_NONE. `launches` by slice. */
+static uint32_t operator_of(const struct capture *cap, const struct op_tree *tree,
+                            const uint32_t *launches, size_t kernel)
+{
+    enum { DEPTH = 1000 }; /* arrows of a file may lead in a circle */
+    uint32_t found = OP_TREE_NONE, innermost = OP_TREE_NONE, at = tree->launch[kernel];
     unsigned skip;
 
-    for (uint32_t at = tree->launch[kernel]; at != OP_TREE_NONE; at = tree->parent[at]) {
+    for (int i = 0; at != OP_TREE_NONE && i < DEPTH; i++, at = outer_of(tree, launches, at)) {
         struct str name = capture_text(cap, cap->slices.name[at]);
         bool has_shapes = capture_slice_text(cap, at, KEY_INPUT_SHAPES).n > 0;
         if (has_shapes && innermost == OP_TREE_NONE)
@@ -222,9 +230,22 @@ static bool take_comm(const struct capture *cap, size_t slice, struct call_group
 /* Kernels of one call, as they are met in order of time. */
 struct open_call {
     uint32_t op;
+    struct str kernel; /* name of the first */
     double us;
     uint64_t kernels;
 };
+
+/* aclnnAddRmsNorm_AddRmsNorm_AddRmsNorm: the type of a kernel whose table does not have it. */
+static struct str kernel_type(struct str name)
+{
+    size_t from = name.n;
+
+    if (!str_starts(name, S("aclnn")))
+        return S("");
+    while (from > 0 && name.at[from - 1] != '_')
+        from--;
+    return from > 0 ? str_part(name, from, name.n) : S("");
+}
 
 static void close_call(struct gathering *g, const struct capture *cap, struct open_call *c)
 {
@@ -238,6 +259,8 @@ static void close_call(struct gathering *g, const struct capture *cap, struct op
     take_inputs(&g->arena, capture_slice_text(cap, c->op, KEY_INPUT_SHAPES),
                 capture_slice_text(cap, c->op, KEY_INPUT_DTYPES), skip, &call);
     call.types = database_type(&g->arena, call.types);
+    if (call.op.n == 0)
+        call.op = kernel_type(c->kernel);
     if (call.op.n == 0) {
         char *own = arena_cstr(&g->arena, name);
         for (size_t i = 0; i < name.n; i++)
@@ -278,6 +301,7 @@ static void gather(struct gathering *g, const struct capture *cap)
 
     study_begin(&st, cap, study_defaults());
     const struct op_tree *tree = study_op_tree(&st);
+    uint32_t *launches = op_tree_launches(cap);
     struct kernel_order kernels = study_kernels(&st);
     g->count->kernels += kernels.n;
     for (size_t i = 0; i < kernels.n; i++) {
@@ -291,16 +315,19 @@ static void gather(struct gathering *g, const struct capture *cap)
             add_call(g, &call, us, 1);
             continue;
         }
-        uint32_t op = operator_of(cap, tree, i);
+        uint32_t op = operator_of(cap, tree, launches, i);
         if (open.kernels > 0 && op != open.op)
             close_call(g, cap, &open);
         if (op == OP_TREE_NONE)
             continue;
+        if (open.kernels == 0)
+            open.kernel = capture_text(cap, cap->slices.name[slice]);
         open.op = op;
         open.us += us;
         open.kernels++;
     }
     close_call(g, cap, &open);
+    mem_free(launches);
     study_end(&st);
 }
 
@@ -403,6 +430,41 @@ static bool take_capture(struct gathering *g, const char *path, struct diag *d, 
     return is_read;
 }
 
+/* What a file below a folder is read as: itself, or the folder of its rank, whose files describe
+ * one run. */
+static struct str capture_of(struct str file, struct str folder)
+{
+    struct str rest = file, part;
+
+    while (str_split(&rest, '/', &part) && rest.at != NULL) {
+        size_t end = (size_t)(part.at + part.n - file.at);
+        bool is_rank = str_ends(part, S("_ascend_pt")) || str_ends(part, S("_ascend_ms")) ||
+                       str_starts(part, S("PROF_"));
+        if (is_rank && end >= folder.n)
+            return str_part(file, 0, end);
+    }
+    return file;
+}
+
+/* Everything below a folder. */
+static enum status take_folder(struct gathering *g, const char *path, struct diag *d)
+{
+    struct str last = S(""), folder = str_of(path);
+    struct fs_list files;
+
+    while (folder.n > 1 && folder.at[folder.n - 1] == '/')
+        folder.n--;
+    TRY(fs_walk(&g->arena, path, NULL, 0, &files, d));
+    for (size_t i = 0; i < files.n; i++) {
+        struct str one = capture_of(str_of(files.at[i].path), folder);
+        if (files.at[i].kind != FS_FILE || str_equal(one, last))
+            continue;
+        take_capture(g, arena_cstr(&g->arena, one), d, false);
+        last = one;
+    }
+    return ST_OK;
+}
+
 static void gathering_free(struct gathering *g)
 {
     for (size_t i = 0; i < g->groups.n; i++)
@@ -445,17 +507,13 @@ enum status capture_rows(const char *path, const char *dir, bool is_dry_run,
                          struct capture_rows_count *out, struct diag *d)
 {
     struct gathering g = {.count = out};
-    struct fs_list files = {0};
     enum status st = ST_OK;
 
     *out = (struct capture_rows_count){0};
     arena_init(&g.arena);
     if (fs_is_dir(path))
-        st = fs_walk(&g.arena, path, NULL, 0, &files, d);
-    for (size_t i = 0; i < files.n && st == ST_OK; i++)
-        if (files.at[i].kind == FS_FILE)
-            take_capture(&g, files.at[i].path, d, false);
-    if (!fs_is_dir(path) && !take_capture(&g, path, d, true))
+        st = take_folder(&g, path, d);
+    else if (!take_capture(&g, path, d, true))
         st = ST_FORMAT;
     if (st == ST_OK && out->captures == 0)
         st = diag_fail(d, ST_NOT_FOUND, "perfdb.no-captures", (struct where){.path = path},
