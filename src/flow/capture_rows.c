@@ -142,6 +142,31 @@ static void add_call(struct gathering *g, const struct call_group *call, double 
     g->count->placed += kernels;
 }
 
+/* An operator of a framework as it was recorded. */
+struct recorded_op {
+    struct str name, shapes, types; /* empty: not recorded */
+};
+
+/* PyTorch puts the shapes into the names of its NVTX ranges: "aten::mm, op_id = 12, sizes =
+ * [[16, 64], [64, 32]], input_op_ids = …". */
+static struct recorded_op recorded_op(const struct capture *cap, uint32_t slice)
+{
+    struct recorded_op op = {capture_text(cap, cap->slices.name[slice]),
+                             capture_slice_text(cap, slice, KEY_INPUT_SHAPES),
+                             capture_slice_text(cap, slice, KEY_INPUT_DTYPES)};
+    struct str mark = S(", sizes = ");
+    size_t at = str_find(op.name, mark);
+
+    if (op.shapes.n > 0 || at == op.name.n)
+        return op;
+    struct str rest = str_part(op.name, at + mark.n, op.name.n);
+    size_t end = str_find(rest, S("]]"));
+    if (end < rest.n)
+        op.shapes = str_part(rest, 0, end + 2);
+    op.name = str_part(op.name, 0, str_find_char(op.name, ','));
+    return op;
+}
+
 /* The event around a host event, or what handed it to its thread (a task queue). */
 static uint32_t outer_of(const struct op_tree *tree, const uint32_t *launches, uint32_t at)
 {
@@ -157,11 +182,10 @@ static uint32_t operator_of(const struct capture *cap, const struct op_tree *tre
     unsigned skip;
 
     for (int i = 0; at != OP_TREE_NONE && i < DEPTH; i++, at = outer_of(tree, launches, at)) {
-        struct str name = capture_text(cap, cap->slices.name[at]);
-        bool has_shapes = capture_slice_text(cap, at, KEY_INPUT_SHAPES).n > 0;
-        if (has_shapes && innermost == OP_TREE_NONE)
+        struct recorded_op op = recorded_op(cap, at);
+        if (op.shapes.n > 0 && innermost == OP_TREE_NONE)
             innermost = at;
-        if (has_shapes && table_of(name, &skip).n > 0)
+        if (op.shapes.n > 0 && table_of(op.name, &skip).n > 0)
             found = at;
     }
     return found != OP_TREE_NONE ? found : innermost;
@@ -235,6 +259,28 @@ struct open_call {
     uint64_t kernels;
 };
 
+/* Types that were not recorded: that of the kernel's name for all, as far as it has one. */
+static struct str types_by_kernel(struct arena *arena, struct str types, struct str kernel)
+{
+    static const struct {
+        struct str part, type;
+    } names[] = {{S_INIT("bf16"), S_INIT("DT_BF16")},    {S_INIT("bfloat16"), S_INIT("DT_BF16")},
+                 {S_INIT("f16"), S_INIT("DT_FLOAT16")},  {S_INIT("fp16"), S_INIT("DT_FLOAT16")},
+                 {S_INIT("half"), S_INIT("DT_FLOAT16")}, {S_INIT("f32"), S_INIT("FLOAT")},
+                 {S_INIT("float"), S_INIT("FLOAT")}};
+    struct str out = S(""), part;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (!str_contains_nocase(kernel, names[i].part))
+            continue;
+        while (types.at != NULL && types.n > 0 && str_split(&types, ';', &part))
+            out = arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? ";" : "",
+                               STR_ARGS(names[i].type));
+        return out;
+    }
+    return types;
+}
+
 /* aclnnAddRmsNorm_AddRmsNorm_AddRmsNorm: the type of a kernel whose table does not have it. */
 static struct str kernel_type(struct str name)
 {
@@ -254,10 +300,12 @@ static void close_call(struct gathering *g, const struct capture *cap, struct op
 
     if (c->kernels == 0)
         return;
-    struct str name = capture_text(cap, cap->slices.name[c->op]);
+    struct recorded_op op = recorded_op(cap, c->op);
+    struct str name = op.name;
     call.op = table_of(name, &skip);
-    take_inputs(&g->arena, capture_slice_text(cap, c->op, KEY_INPUT_SHAPES),
-                capture_slice_text(cap, c->op, KEY_INPUT_DTYPES), skip, &call);
+    take_inputs(&g->arena, op.shapes, op.types, skip, &call);
+    if (op.types.n == 0)
+        call.types = types_by_kernel(&g->arena, call.types, c->kernel);
     call.types = database_type(&g->arena, call.types);
     if (call.op.n == 0)
         call.op = kernel_type(c->kernel);
