@@ -269,18 +269,23 @@ STRATA_API int strata_column_get(const struct strata_result *r, size_t i,
  */
 struct strata_db;
 
-/* As the options of `strata db query`; members that are 0 are not given. */
+/* As the options of `strata db query`; members that are 0 are not given. One of kernel, op_name and
+ * comm is. */
 struct strata_db_question {
     const char *kernel;              /* a table: "MatMulV2" */
     const char *shapes;              /* of the inputs */
     const char *dtypes;              /* of each, or one for all */
     int64_t avg_seq, seqs, kv_heads; /* of attention */
+    const char *op_name;             /* of a framework, by op_mapping.yaml: "aten.mm.default" */
+    const char *comm;                /* a collective: "all_reduce" */
+    int64_t bytes, num_devices;      /* of a collective */
 };
 
 struct strata_db_answer {
     double us, low_us, high_us; /* the interval holds the true value in 80 of 100 cases */
-    const char *source;         /* "MEASURED", "INTERPOLATED", "EXTRAPOLATED"; NULL: a miss */
-    const char *miss;           /* why there is no answer; NULL: there is one */
+    /* "MEASURED", "INTERPOLATED", "EXTRAPOLATED", "PARTIAL", "ANALYTIC"; NULL: a miss */
+    const char *source;
+    const char *miss; /* why there is no answer; NULL: there is one */
 };
 
 /* `*out` is NULL only when there is no memory; else close it, after an error too. */

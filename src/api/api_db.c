@@ -64,11 +64,17 @@ static void ask_db(void *ctx)
     const struct strata_db_question *q = c->question;
     struct db_question asked = {
         .kernel = text_of(q->kernel),
+        .op_name = text_of(q->op_name),
+        .comm = text_of(q->comm),
         .shapes = text_of(q->shapes),
         .dtypes = text_of(q->dtypes),
         .avg_seq = q->avg_seq,
         .seqs = q->seqs,
         .kv_heads = q->kv_heads,
+        .sparse_mode = -1,
+        .bytes = q->bytes > 0 ? q->bytes : -1,
+        .num_devices = q->num_devices,
+        .tier = -1,
     };
     struct db_reply reply;
     struct diag d;
@@ -86,8 +92,8 @@ int strata_db_query(struct strata_db *db, const struct strata_db_question *quest
 {
     struct db_call call = {.db = db, .question = question, .answer = answer, .code = STRATA_MEMORY};
 
-    if (db == NULL || db->handle == NULL || question == NULL || question->kernel == NULL ||
-        answer == NULL)
+    if (db == NULL || db->handle == NULL || question == NULL || answer == NULL ||
+        (question->kernel == NULL && question->op_name == NULL && question->comm == NULL))
         return STRATA_USAGE;
     /* What a question takes belongs to the handle; when memory runs out the handle stays. */
     struct job *before = job_current();

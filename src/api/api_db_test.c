@@ -47,6 +47,67 @@ TEST(rows_and_values_between_them_are_answered)
     strata_db_close(db);
 }
 
+static struct strata_db_answer asked(struct strata_db *db, struct strata_db_question q)
+{
+    struct strata_db_answer a;
+
+    assert_int_equal(strata_db_query(db, &q, &a), STRATA_OK);
+    return a;
+}
+
+#define ASKED(db, ...) asked(db, (struct strata_db_question){__VA_ARGS__})
+
+TEST(operators_of_a_framework_and_collectives_are_answered)
+{
+    struct strata_db *db;
+
+    make_table();
+    scratch_put("hcom_allReduce_.csv", "message_bytes,num_devices,Average Duration(us)\n"
+                                       "1024,8,20\n2048,8,22\n4096,8,26\n8192,8,34\n");
+    scratch_put("op_mapping.yaml",
+                "operator_mappings:\n"
+                "  aten.mm.default: {kernel_type: Absent, alternate_kernel_types: [MatMulV2]}\n"
+                "  aten.view.default: {zero_cost: true}\n"
+                "  both: {composite: true, sub_kernels: [MatMulV2, hcom_allReduce_]}\n"
+                "  half: {composite: true, sub_kernels: [MatMulV2, Absent]}\n");
+    assert_int_equal(strata_db_open(scratch, &db), STRATA_OK);
+    struct strata_db_answer a =
+        ASKED(db, .op_name = "aten.mm.default", .shapes = "20,512;512,256", .dtypes = "bf16");
+    assert_true(a.us == 20 && strcmp(a.source, "MEASURED") == 0);
+    a = ASKED(db, .comm = "all_reduce", .bytes = 2048, .num_devices = 8);
+    assert_true(a.us == 22 && strcmp(a.source, "MEASURED") == 0);
+    a = ASKED(db, .comm = "all_reduce", .bytes = 3000, .num_devices = 8);
+    assert_true(a.us > 21 && a.us < 27 && strcmp(a.source, "INTERPOLATED") == 0);
+    a = ASKED(db, .op_name = "both", .shapes = "20,512;512,256", .dtypes = "bf16", .bytes = 2048,
+              .num_devices = 8);
+    assert_true(a.us == 42 && strcmp(a.source, "MEASURED") == 0);
+    a = ASKED(db, .op_name = "half", .shapes = "20,512;512,256", .dtypes = "bf16");
+    assert_true(a.us == 20 && strcmp(a.source, "PARTIAL") == 0);
+    a = ASKED(db, .op_name = "torch.ops.aten.view.default");
+    assert_true(a.us == 0 && a.miss == NULL);
+    assert_string_equal(ASKED(db, .op_name = "aten.none").miss, "unmapped");
+    assert_string_equal(ASKED(db, .comm = "all_reduce", .bytes = 2048).miss, "invalid_args");
+    assert_string_equal(ASKED(db, .comm = "gossip", .bytes = 1, .num_devices = 2).miss,
+                        "invalid_args");
+    assert_string_equal(ASKED(db, .kernel = "MatMulV2", .comm = "all_reduce").miss, "invalid_args");
+    assert_int_equal(strata_db_query(db, &(struct strata_db_question){0}, &a), STRATA_USAGE);
+    strata_db_close(db);
+}
+
+/* A product of 2 x 4096^3 operations takes at least 137 us at 1 PFLOP/s. */
+TEST(without_rows_the_roof_of_the_device_answers)
+{
+    struct strata_db *db;
+
+    scratch_put("NVIDIA_H200_141G/none.txt", "");
+    assert_int_equal(strata_db_open(scratch_path("NVIDIA_H200_141G"), &db), STRATA_OK);
+    struct strata_db_answer a =
+        ASKED(db, .kernel = "MatMulV2", .shapes = "4096,4096;4096,4096", .dtypes = "bf16");
+    assert_string_equal(a.source, "ANALYTIC");
+    assert_true(a.low_us > 100 && a.low_us < a.us && a.us < a.high_us && a.high_us < 1000);
+    strata_db_close(db);
+}
+
 static void *ask_many(void *db)
 {
     for (int i = 1; i < 500; i++)
@@ -83,5 +144,7 @@ TEST(a_folder_that_is_not_there_is_told)
     strata_db_close(NULL);
 }
 
-TEST_MAIN("api/api_db", TS(rows_and_values_between_them_are_answered), TS(threads_share_a_handle),
+TEST_MAIN("api/api_db", TS(rows_and_values_between_them_are_answered),
+          TS(operators_of_a_framework_and_collectives_are_answered),
+          TS(without_rows_the_roof_of_the_device_answers), TS(threads_share_a_handle),
           TS(a_folder_that_is_not_there_is_told))

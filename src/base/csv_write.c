@@ -115,3 +115,10 @@ bool csv_write_close(struct csv_write *out)
     csv_write_row(out);
     return text_out_close(&out->text);
 }
+
+void csv_write_cells(struct csv_write *out, const struct str *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        csv_write_cell(out, cells[i]);
+    csv_write_row(out);
+}

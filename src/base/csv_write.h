@@ -40,4 +40,7 @@ void csv_write_f64(struct csv_write *out, double value); /* empty when not finit
 /* Ends the row. A row without cells writes nothing. */
 void csv_write_row(struct csv_write *out);
 
+/* A whole row. */
+void csv_write_cells(struct csv_write *out, const struct str *cells, size_t n);
+
 #endif

@@ -464,13 +464,57 @@ size_t num_print_ms(char *buf, nanos ns)
 
 size_t num_print_u64(char *buf, uint64_t value)
 {
-    return (size_t)snprintf(buf, NUM_TEXT, "%llu", (unsigned long long)value);
+    char digits[NUM_TEXT];
+    size_t n = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    for (size_t i = 0; i < n; i++)
+        buf[i] = digits[n - 1 - i];
+    buf[n] = '\0';
+    return n;
+}
+
+/* A value of few decimals that %.15g prints without an exponent; 0 for any other. A whole number
+ * below 1e15 over a power of ten is rounded once, so when the division gives the value back, its
+ * digits are those that %.15g finds: no two decimals of 15 digits share a double. */
+static size_t print_short(char *buf, double value)
+{
+    static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+    char digits[NUM_TEXT];
+    double size = fabs(value);
+    size_t decimals = 0, at = 0;
+
+    if (!(size >= 1e-4 && size < 1e15))
+        return 0;
+    while (rint(size * powers[decimals]) / powers[decimals] != size)
+        if (++decimals == ARRAY_LEN(powers) || size * powers[decimals] >= 1e15)
+            return 0;
+    size_t n = num_print_u64(digits, (uint64_t)rint(size * powers[decimals]));
+    if (value < 0)
+        buf[at++] = '-';
+    for (size_t whole = n > decimals ? n - decimals : 0, i = 0; i < whole; i++)
+        buf[at++] = digits[i];
+    if (n <= decimals)
+        buf[at++] = '0';
+    if (decimals > 0)
+        buf[at++] = '.';
+    for (size_t zeros = n; zeros < decimals; zeros++)
+        buf[at++] = '0';
+    for (size_t i = n > decimals ? n - decimals : 0; i < n; i++)
+        buf[at++] = digits[i];
+    buf[at] = '\0';
+    return at;
 }
 
 size_t num_print_f64(char *buf, double value)
 {
     int n = 0;
+    size_t n_short = print_short(buf, value);
 
+    if (n_short > 0)
+        return n_short;
     if (!isfinite(value))
         return (size_t)snprintf(buf, NUM_TEXT, "null");
     locale_t before = c_locale_begin();

@@ -470,6 +470,27 @@ TEST(doubles_print_short_and_read_back)
     }
 }
 
+/* Few digits take a way of their own: the text is that of %.15g. */
+TEST(short_decimals_print_as_with_15_digits)
+{
+    static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11};
+    char buf[NUM_TEXT], expected[NUM_TEXT];
+
+    for (int i = 0; i < 50000; i++) {
+        double whole = (double)draw(i % 3 == 0 ? 1000 : i % 3 == 1 ? 10000000 : 9999999999999999);
+        double value = whole / powers[draw(ARRAY_LEN(powers))] * (i % 2 == 0 ? 1 : -1);
+        snprintf(expected, sizeof(expected), "%.15g", value);
+        if (strtod(expected, NULL) != value)
+            continue;
+        assert_int_equal(num_print_f64(buf, value), strlen(expected));
+        assert_string_equal(buf, expected);
+    }
+    assert_int_equal(num_print_u64(buf, UINT64_MAX), 20);
+    assert_string_equal(buf, "18446744073709551615");
+    assert_int_equal(num_print_u64(buf, 0), 1);
+    assert_string_equal(buf, "0");
+}
+
 TEST(the_spellings_of_no_value_are_known)
 {
     static const struct str missing[] = {
@@ -636,7 +657,7 @@ TEST_MAIN("base/num", T(short_numbers_are_what_the_long_way_makes_of_them),
           T(whole_numbers_reach_their_ends_and_no_further), T(doubles_agree_with_the_c_library),
           T(doubles_may_have_digits_without_end), T(only_finite_decimal_numbers_are_doubles),
           T(a_locale_with_a_decimal_comma_changes_nothing), T(doubles_print_short_and_read_back),
-          T(the_spellings_of_no_value_are_known), T(sizes_and_times_do_not_wrap),
-          T(hexadecimal_numbers_have_at_most_sixteen_digits),
+          T(short_decimals_print_as_with_15_digits), T(the_spellings_of_no_value_are_known),
+          T(sizes_and_times_do_not_wrap), T(hexadecimal_numbers_have_at_most_sixteen_digits),
           T(the_quick_way_takes_what_it_takes_alike), T(ties_go_to_the_even_digit),
           T(whole_numbers_keep_one_zero), T(what_is_not_finite_has_a_name))

@@ -1,6 +1,8 @@
 /*
  * strata db compare-ops: predicted against measured time of every kernel, scenario by scenario.
  */
+#include <string.h>
+
 #include "base/fs.h"
 #include "cli/opt_db.h"
 #include "cli/page_answer.h"
@@ -263,22 +265,52 @@ static enum status print_result(struct session *s, const struct args *args,
     return s->page != NULL ? page_answer_result(s, PAGE_DATABASE, NULL, fill_page, all) : ST_OK;
 }
 
+/* The folder of the mapping; NULL when no option names one and none is found. */
+static int find_folder(struct session *s, const struct args *args, const char **dir)
+{
+    static const struct place_args none;
+    struct diag quiet;
+
+    *dir = args->data_dir;
+    if (*dir != NULL)
+        return CODE_DONE;
+    if (memcmp(&args->place, &none, sizeof(none)) != 0)
+        return db_place(s, &args->place, dir);
+    diag_init(&quiet);
+    if (place_resolve(&s->arena, &args->place, dir, &quiet) != ST_OK)
+        *dir = NULL;
+    diag_fini(&quiet);
+    return CODE_DONE;
+}
+
+/* Without a mapping no operator is free, and a miss is shown under its own name. */
+static enum status read_mapping(struct session *s, const char *dir, const struct tree **out)
+{
+    const char *path = fs_join(&s->arena, dir != NULL ? dir : ".", "op_mapping.yaml");
+
+    if (dir != NULL && fs_exists(path))
+        return yaml_read_file(&s->arena, path, out, &s->diag);
+    diag_add(&s->diag, dir != NULL ? SEV_WARN : SEV_NOTE, "perfdb.no-mapping",
+             (struct where){.path = dir},
+             "no op_mapping.yaml: zero-cost operators are compared too");
+    return ST_OK;
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct tree *mapping = NULL;
-    const char *dir = args->data_dir;
+    const char *dir;
     struct scenarios all = {0};
 
     if (db_output_is_stdout(s, args->output))
         return session_usage(s, "compare-ops writes a JSON file; --json prints a document instead");
     int code = take_scenarios(s, args, &all);
-    if (code == CODE_DONE && dir == NULL)
-        code = db_place(s, &args->place, &dir);
+    if (code == CODE_DONE)
+        code = find_folder(s, args, &dir);
     if (code != CODE_DONE)
         return code;
-    enum status st =
-        yaml_read_file(&s->arena, fs_join(&s->arena, dir, "op_mapping.yaml"), &mapping, &s->diag);
+    enum status st = read_mapping(s, dir, &mapping);
     for (size_t i = 0; i < all.n && st == ST_OK; i++)
         st = run_scenario(s, &all.at[i], mapping);
     if (st == ST_OK)
@@ -303,7 +335,8 @@ const struct command command_db_compare_ops = {
         "Without --scenario the four scenarios of the public tool are compared, if their files "
         "exist: results/qwen3_pf_trace.json and so on, with measured traces in --trace-dir "
         "(default: docs/perf_database/forward_pass_traces). op_mapping.yaml lists the zero-cost "
-        "operators; its entries may be under operator_mappings or at the top level.\n"
+        "operators; its entries may be under operator_mappings or at the top level. Without a "
+        "database or without that file, all operators are compared.\n"
         "\n"
         "--json adds plot data: measured against modelled time, a histogram of the errors and the "
         "worst offenders.",

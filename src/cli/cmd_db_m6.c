@@ -8,6 +8,7 @@
 
 struct args {
     const char *trace, *measured, *sources, *output;
+    bool is_compat;
 };
 
 static const struct args defaults = {.sources = "MEASURED,INTERPOLATED"};
@@ -18,6 +19,8 @@ static const struct opt options[] = {
                "measured forward pass (CSV, as kernel_details.csv)"),
     OPT_STRING(0, "source-filter", "LIST", struct args, sources,
                "sources to count (default: MEASURED,INTERPOLATED)"),
+    OPT_FLAG(0, "compat", struct args, is_compat,
+             "durations as (start + duration) - start in doubles"),
     OPT_STRING(0, "json-output", "FILE", struct args, output, "also write the result as JSON"),
     OPT_END,
 };
@@ -107,7 +110,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK) {
         session_read(s, args->trace, "predicted-trace", p.events.n, 0);
         const struct str *sources = m6_sources(&s->arena, str_of(args->sources), &n);
-        struct m6 m = m6_compute(&p, &measured, sources, n);
+        struct m6 m = m6_compute(&p, &measured, sources, n, args->is_compat ? M6_COMPAT : M6_EXACT);
         session_read(s, args->measured, "kernel-details", measured.table.n_rows, m.skipped);
         st = print_result(s, db_output_path(s, args->output), &m, &p, &measured);
     }

@@ -2,6 +2,7 @@
  * strata db parse: kernel_details exports become operator tables.
  */
 #include "base/fs.h"
+#include "base/mapfile.h"
 #include "cli/opt_db.h"
 #include "flow/capture_rows.h"
 #include "perfdb/parse.h"
@@ -79,7 +80,29 @@ static void report(struct session *s, const struct args *args, const struct pars
                    args->source);
 }
 
-/* No kernel_details export at the path: captures of any format. */
+/* A table of level 0 in the folder of a rank: its shapes are those of the operators in the trace.
+ */
+static bool is_level_0(const char *path)
+{
+    struct mapfile map;
+    struct str text, head = S("");
+    struct diag none;
+
+    if (!str_contains(str_of(path), S("_ascend_")))
+        return false;
+    diag_init(&none);
+    bool is_read = mapfile_open(&map, path, &none) == ST_OK;
+    diag_fini(&none);
+    if (!is_read)
+        return false;
+    text = map.text;
+    str_split(&text, '\n', &head);
+    bool has_shapes = str_contains(head, S("Input Shapes"));
+    mapfile_close(&map);
+    return !has_shapes;
+}
+
+/* No kernel_details export with shapes at the path: captures of any format. */
 static bool is_captures(struct session *s, const struct args *args)
 {
     struct str path = str_of(args->source);
@@ -96,7 +119,8 @@ static bool is_captures(struct session *s, const struct args *args)
     size_t captures = 0;
     for (size_t i = 0; i < files.n; i++) {
         struct str name = files.at[i].name;
-        if (str_ends(name, S(".csv")) && str_contains_nocase(name, S("kernel_details")))
+        if (str_ends(name, S(".csv")) && str_contains_nocase(name, S("kernel_details")) &&
+            !is_level_0(files.at[i].path))
             return false;
         captures += str_ends(name, S(".json")) || str_ends(name, S(".gz")) ||
                     str_ends(name, S(".db")) || str_ends(name, S(".sqlite"));

@@ -19,8 +19,7 @@ struct args {
 enum { PHASE_BOTH, PHASE_PREFILL, PHASE_DECODE };
 static const char *const phases[] = {"both", "prefill", "decode", NULL};
 
-static const struct args defaults = {
-    .batch = 1, .length = 1024, .tp = 1, .ep = 1, .vocab = 151936, .link_us = 5};
+static const struct args defaults = {.batch = 1, .length = 1024, .tp = 1, .ep = 1, .link_us = 5};
 
 static const struct opt options[] = {
     OPT_MODEL(struct args, model),
@@ -32,7 +31,8 @@ static const struct opt options[] = {
             "number of layers (default: that of the model)"),
     OPT_INT(0, "tp", "N", struct args, tp, 1, 1024, "tensor-parallel size (default: 1)"),
     OPT_INT(0, "ep", "N", struct args, ep, 1, 4096, "expert-parallel size (default: 1)"),
-    OPT_INT(0, "vocab", "N", struct args, vocab, 1, 1 << 24, "vocabulary size (default: 151936)"),
+    OPT_INT(0, "vocab", "N", struct args, vocab, 1, 1 << 24,
+            "vocabulary size (default: that of --config, else 151936)"),
     OPT_GROUP("Between operators"),
     OPT_DOUBLE(0, "gap", "US", struct args, gap_us, "time between two kernels in us (default: 0)"),
     OPT_DOUBLE(0, "link-latency", "US", struct args, link_us,
@@ -144,6 +144,8 @@ static int run(struct session *s, const void *given)
         return code;
     if (job.step.layers == 0)
         job.step.layers = opt_model_layers(job.model);
+    if (job.sizes.vocab == 0)
+        job.sizes.vocab = job.model->vocab > 0 ? job.model->vocab : 151936;
     if (job.step.layers == 0) {
         grid_run_close(&grid);
         return session_usage(s, "--layers is needed for this model");
@@ -163,8 +165,7 @@ const struct command command_db_predict = {
     .details =
         "Derives the operators of one step (a whole prompt, or one more token of each sequence), "
         "asks the database for each of them as strata db query does, and adds them up over the "
-        "layers, with what the errors of the operators make of it. Collectives of tensor and "
-        "expert parallelism come from "
+        "layers, with an 80 % interval. Collectives of tensor and expert parallelism come from "
         "hcom tables, else from a link's latency and bandwidth, and count as exposed. --against "
         "compares operator by operator with a measured capture.",
     .see = "docs/perfdb.md",

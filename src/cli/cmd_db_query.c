@@ -191,10 +191,10 @@ static enum status answer_lines(struct session *s, struct db_handle *h)
             st = ST_CANCELLED;
         else if (db_question_read((struct str){line, (size_t)n}, &q))
             st = db_handle_ask(h, &q, &reply, &s->diag);
-        json_write_init(&w, session_text(s), JSON_COMPACT);
+        json_write_init(&w, session_sink(s), JSON_COMPACT);
         record_json(&w, &db_reply_record, &reply, NULL);
         json_write_finish(&w);
-        out_printf(&s->out, "\n");
+        out_raw(&s->out, S("\n"));
     }
     free(line);
     return st;
@@ -257,8 +257,10 @@ const struct command command_db_query = {
         "\n"
         "--compat answers as the public tool does: the first matching row, allowing for a leading "
         "batch of 1, a transposed weight and lengths rounded up to a tile, else linear "
-        "interpolation. --stdin reads one JSON object per line (kernel, shapes, dtypes, avg_seq, "
-        "seqs, kv_heads) and prints one per line. A miss prints its reason and the nearest rows, "
+        "interpolation. --stdin reads one JSON object per line with members named as the options "
+        "(kernel, op_name or comm; shapes, dtypes, avg_seq, seqs, kv_heads, sparse_mode, bytes, "
+        "num_devices, tier) and prints one per line. A miss prints its reason and the nearest "
+        "rows, "
         "and gives exit code 1.",
     .see = "docs/perfdb.md",
     .schemas = {&query_schema},

@@ -97,8 +97,8 @@ int64_t opt_model_layers(const struct grid_model *model)
     } known[] = {{S_INIT("qwen38b"), 36},  {S_INIT("qwen34b"), 36},  {S_INIT("llama38b"), 32},
                  {S_INIT("llama70b"), 80}, {S_INIT("qwen332b"), 64}, {S_INIT("deepseekv3"), 61}};
 
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+    for (size_t i = 0; i < ARRAY_LEN(known) && model->layers == 0; i++)
         if (str_equal(model->key, known[i].key))
             return known[i].layers;
-    return 0;
+    return model->layers;
 }

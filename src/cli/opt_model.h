@@ -23,7 +23,7 @@ struct opt_model {
 int opt_model_find(struct session *s, const struct opt_model *args, struct grid_run *run,
                    const struct grid_model **out);
 
-/* Layers of a model that is known by name; 0: unknown. */
+/* Layers of a model by its configuration or its name; 0: unknown. */
 int64_t opt_model_layers(const struct grid_model *model);
 
 /* "1,8,32"; false for what is no list of numbers from 1 to a million. */

@@ -142,18 +142,50 @@ static void add_call(struct gathering *g, const struct call_group *call, double 
     g->count->placed += kernels;
 }
 
-/* The operator that a kernel counts for, or OP_TREE_NONE. */
-static uint32_t operator_of(const struct capture *cap, const struct op_tree *tree, size_t kernel)
+/* An operator of a framework as it was recorded. */
+struct recorded_op {
+    struct str name, shapes, types; /* empty: not recorded */
+};
+
+/* PyTorch puts the shapes into the names of its NVTX ranges: "aten::mm, op_id = 12, sizes =
+ * [[16, 64], [64, 32]], input_op_ids = …". */
+static struct recorded_op recorded_op(const struct capture *cap, uint32_t slice)
 {
-    uint32_t found = OP_TREE_NONE, innermost = OP_TREE_NONE;
+    struct recorded_op op = {capture_text(cap, cap->slices.name[slice]),
+                             capture_slice_text(cap, slice, KEY_INPUT_SHAPES),
+                             capture_slice_text(cap, slice, KEY_INPUT_DTYPES)};
+    struct str mark = S(", sizes = ");
+    size_t at = str_find(op.name, mark);
+
+    if (op.shapes.n > 0 || at == op.name.n)
+        return op;
+    struct str rest = str_part(op.name, at + mark.n, op.name.n);
+    size_t end = str_find(rest, S("]]"));
+    if (end < rest.n)
+        op.shapes = str_part(rest, 0, end + 2);
+    op.name = str_part(op.name, 0, str_find_char(op.name, ','));
+    return op;
+}
+
+/* The event around a host event, or what handed it to its thread (a task queue). */
+static uint32_t outer_of(const struct op_tree *tree, const uint32_t *launches, uint32_t at)
+{
+    return tree->parent[at] != OP_TREE_NONE ? tree->parent[at] : launches[at];
+}
+
+/* The operator that a kernel counts for, or OP_TREE_NONE. `launches` by slice. */
+static uint32_t operator_of(const struct capture *cap, const struct op_tree *tree,
+                            const uint32_t *launches, size_t kernel)
+{
+    enum { DEPTH = 1000 }; /* arrows of a file may lead in a circle */
+    uint32_t found = OP_TREE_NONE, innermost = OP_TREE_NONE, at = tree->launch[kernel];
     unsigned skip;
 
-    for (uint32_t at = tree->launch[kernel]; at != OP_TREE_NONE; at = tree->parent[at]) {
-        struct str name = capture_text(cap, cap->slices.name[at]);
-        bool has_shapes = capture_slice_text(cap, at, KEY_INPUT_SHAPES).n > 0;
-        if (has_shapes && innermost == OP_TREE_NONE)
+    for (int i = 0; at != OP_TREE_NONE && i < DEPTH; i++, at = outer_of(tree, launches, at)) {
+        struct recorded_op op = recorded_op(cap, at);
+        if (op.shapes.n > 0 && innermost == OP_TREE_NONE)
             innermost = at;
-        if (has_shapes && table_of(name, &skip).n > 0)
+        if (op.shapes.n > 0 && table_of(op.name, &skip).n > 0)
             found = at;
     }
     return found != OP_TREE_NONE ? found : innermost;
@@ -222,9 +254,44 @@ static bool take_comm(const struct capture *cap, size_t slice, struct call_group
 /* Kernels of one call, as they are met in order of time. */
 struct open_call {
     uint32_t op;
+    struct str kernel; /* name of the first */
     double us;
     uint64_t kernels;
 };
+
+/* Types that were not recorded: that of the kernel's name for all, as far as it has one. */
+static struct str types_by_kernel(struct arena *arena, struct str types, struct str kernel)
+{
+    static const struct {
+        struct str part, type;
+    } names[] = {{S_INIT("bf16"), S_INIT("DT_BF16")},    {S_INIT("bfloat16"), S_INIT("DT_BF16")},
+                 {S_INIT("f16"), S_INIT("DT_FLOAT16")},  {S_INIT("fp16"), S_INIT("DT_FLOAT16")},
+                 {S_INIT("half"), S_INIT("DT_FLOAT16")}, {S_INIT("f32"), S_INIT("FLOAT")},
+                 {S_INIT("float"), S_INIT("FLOAT")}};
+    struct str out = S(""), part;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (!str_contains_nocase(kernel, names[i].part))
+            continue;
+        while (types.at != NULL && types.n > 0 && str_split(&types, ';', &part))
+            out = arena_format(arena, "%.*s%s%.*s", STR_ARGS(out), out.n > 0 ? ";" : "",
+                               STR_ARGS(names[i].type));
+        return out;
+    }
+    return types;
+}
+
+/* aclnnAddRmsNorm_AddRmsNorm_AddRmsNorm: the type of a kernel whose table does not have it. */
+static struct str kernel_type(struct str name)
+{
+    size_t from = name.n;
+
+    if (!str_starts(name, S("aclnn")))
+        return S("");
+    while (from > 0 && name.at[from - 1] != '_')
+        from--;
+    return from > 0 ? str_part(name, from, name.n) : S("");
+}
 
 static void close_call(struct gathering *g, const struct capture *cap, struct open_call *c)
 {
@@ -233,11 +300,15 @@ static void close_call(struct gathering *g, const struct capture *cap, struct op
 
     if (c->kernels == 0)
         return;
-    struct str name = capture_text(cap, cap->slices.name[c->op]);
+    struct recorded_op op = recorded_op(cap, c->op);
+    struct str name = op.name;
     call.op = table_of(name, &skip);
-    take_inputs(&g->arena, capture_slice_text(cap, c->op, KEY_INPUT_SHAPES),
-                capture_slice_text(cap, c->op, KEY_INPUT_DTYPES), skip, &call);
+    take_inputs(&g->arena, op.shapes, op.types, skip, &call);
+    if (op.types.n == 0)
+        call.types = types_by_kernel(&g->arena, call.types, c->kernel);
     call.types = database_type(&g->arena, call.types);
+    if (call.op.n == 0)
+        call.op = kernel_type(c->kernel);
     if (call.op.n == 0) {
         char *own = arena_cstr(&g->arena, name);
         for (size_t i = 0; i < name.n; i++)
@@ -278,6 +349,7 @@ static void gather(struct gathering *g, const struct capture *cap)
 
     study_begin(&st, cap, study_defaults());
     const struct op_tree *tree = study_op_tree(&st);
+    uint32_t *launches = op_tree_launches(cap);
     struct kernel_order kernels = study_kernels(&st);
     g->count->kernels += kernels.n;
     for (size_t i = 0; i < kernels.n; i++) {
@@ -291,16 +363,19 @@ static void gather(struct gathering *g, const struct capture *cap)
             add_call(g, &call, us, 1);
             continue;
         }
-        uint32_t op = operator_of(cap, tree, i);
+        uint32_t op = operator_of(cap, tree, launches, i);
         if (open.kernels > 0 && op != open.op)
             close_call(g, cap, &open);
         if (op == OP_TREE_NONE)
             continue;
+        if (open.kernels == 0)
+            open.kernel = capture_text(cap, cap->slices.name[slice]);
         open.op = op;
         open.us += us;
         open.kernels++;
     }
     close_call(g, cap, &open);
+    mem_free(launches);
     study_end(&st);
 }
 
@@ -403,6 +478,41 @@ static bool take_capture(struct gathering *g, const char *path, struct diag *d, 
     return is_read;
 }
 
+/* What a file below a folder is read as: itself, or the folder of its rank, whose files describe
+ * one run. */
+static struct str capture_of(struct str file, struct str folder)
+{
+    struct str rest = file, part;
+
+    while (str_split(&rest, '/', &part) && rest.at != NULL) {
+        size_t end = (size_t)(part.at + part.n - file.at);
+        bool is_rank = str_ends(part, S("_ascend_pt")) || str_ends(part, S("_ascend_ms")) ||
+                       str_starts(part, S("PROF_"));
+        if (is_rank && end >= folder.n)
+            return str_part(file, 0, end);
+    }
+    return file;
+}
+
+/* Everything below a folder. */
+static enum status take_folder(struct gathering *g, const char *path, struct diag *d)
+{
+    struct str last = S(""), folder = str_of(path);
+    struct fs_list files;
+
+    while (folder.n > 1 && folder.at[folder.n - 1] == '/')
+        folder.n--;
+    TRY(fs_walk(&g->arena, path, NULL, 0, &files, d));
+    for (size_t i = 0; i < files.n; i++) {
+        struct str one = capture_of(str_of(files.at[i].path), folder);
+        if (files.at[i].kind != FS_FILE || str_equal(one, last))
+            continue;
+        take_capture(g, arena_cstr(&g->arena, one), d, false);
+        last = one;
+    }
+    return ST_OK;
+}
+
 static void gathering_free(struct gathering *g)
 {
     for (size_t i = 0; i < g->groups.n; i++)
@@ -445,17 +555,13 @@ enum status capture_rows(const char *path, const char *dir, bool is_dry_run,
                          struct capture_rows_count *out, struct diag *d)
 {
     struct gathering g = {.count = out};
-    struct fs_list files = {0};
     enum status st = ST_OK;
 
     *out = (struct capture_rows_count){0};
     arena_init(&g.arena);
     if (fs_is_dir(path))
-        st = fs_walk(&g.arena, path, NULL, 0, &files, d);
-    for (size_t i = 0; i < files.n && st == ST_OK; i++)
-        if (files.at[i].kind == FS_FILE)
-            take_capture(&g, files.at[i].path, d, false);
-    if (!fs_is_dir(path) && !take_capture(&g, path, d, true))
+        st = take_folder(&g, path, d);
+    else if (!take_capture(&g, path, d, true))
         st = ST_FORMAT;
     if (st == ST_OK && out->captures == 0)
         st = diag_fail(d, ST_NOT_FOUND, "perfdb.no-captures", (struct where){.path = path},

@@ -1,8 +1,9 @@
 /*
  * db_handle - a database that is asked many times, by many threads.
  *
- * Tables are read and models fitted when an operator is first asked for, one at a time; after that
- * questions only read. Not thread-safe by itself are db_handle_open() and db_handle_close().
+ * Tables are read when an operator is first asked for, and a model is fitted when one of its types
+ * is, one at a time; after that questions only read. Not thread-safe by itself are db_handle_open()
+ * and db_handle_close().
  */
 #ifndef STRATA_FLOW_DB_HANDLE_H
 #define STRATA_FLOW_DB_HANDLE_H
@@ -12,11 +13,17 @@
 
 struct db_handle;
 
+/* As the options of db query; one of the first three names is given, the others are empty. */
 struct db_question {
-    struct str kernel;
-    struct str shapes, dtypes;       /* "64,4096;4096,4096", "bfloat16": as options of db query */
-    int64_t avg_seq, seqs, kv_heads; /* attention; 0: not given */
+    struct str kernel, op_name, comm;
+    struct str shapes, dtypes;                    /* "64,4096;4096,4096", "bfloat16" */
+    int64_t avg_seq, seqs, kv_heads, sparse_mode; /* attention; 0: not given, sparse mode: -1 */
+    int64_t bytes, num_devices, tier;             /* collectives; tier -1: any */
 };
+#define DB_QUESTION_INIT                                                                           \
+    {                                                                                              \
+        .sparse_mode = -1, .bytes = -1, .tier = -1                                                 \
+    }
 
 struct db_reply {
     double us, low_us, high_us; /* nan: a miss */

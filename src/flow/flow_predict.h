@@ -4,8 +4,8 @@
  * The calls of a step (build_rows.h) are asked one by one (perfdb/query.h); equal ones are added
  * up. Kernels that follow one another cost a gap each. Collectives of tensor and expert parallelism
  * are exposed: they come from hcom tables, else from fitted links, else they are counted as
- * missing. Errors of different calls are taken as independent, those of one call that runs in many
- * layers as the same error.
+ * missing. The interval adds up the errors of an operator's calls, which share its model, and joins
+ * those of different operators, of the gaps and of the step as a whole as independent ones.
  */
 #ifndef STRATA_FLOW_FLOW_PREDICT_H
 #define STRATA_FLOW_FLOW_PREDICT_H

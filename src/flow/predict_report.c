@@ -132,8 +132,7 @@ struct capture *predict_capture(const struct predict *p)
 
 static void describe(struct report *r, const struct predict *p, const struct predict_step *s)
 {
-    report_say(r,
-               "%s of %lld x %lld: %.4g ms; %.4g to %.4g ms by the errors of its operators alone.",
+    report_say(r, "%s of %lld x %lld: %.4g ms, 80 %% interval %.4g to %.4g ms.",
                s->phase[0] == 'p' ? "Prefill" : "Decode", (long long)s->batch, (long long)s->length,
                s->us / 1e3, s->low_us / 1e3, s->high_us / 1e3);
     report_say(r,

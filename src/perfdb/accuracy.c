@@ -90,6 +90,8 @@ static struct str model_of(struct accuracy *a, const struct estimate_model *m)
     const struct estimate_roof *r = &m->roof;
     const char *smooth = m->kriging.is_smooth ? "smooth" : "linear";
 
+    if (r->cache > 0)
+        return arena_format(&a->arena, "roof with %.0f MB of cache, %s", r->cache / 1e6, smooth);
     if (r->cores <= 0)
         return arena_format(&a->arena, "roof, %s", smooth);
     if (!isfinite(r->tile_columns))

@@ -341,7 +341,7 @@ void twins_free(struct twins *t)
     intern_fini(&t->names);
 }
 
-void twins_put(struct twins *t, double start, struct str type, struct str key, double us)
+double twins_put(struct twins *t, double start, struct str type, struct str key, double us)
 {
     struct arena scratch;
 
@@ -351,10 +351,14 @@ void twins_put(struct twins *t, double start, struct str type, struct str key, d
                                    STR_ARGS(type), STR_ARGS(key));
     size_t i = intern_put(&t->names, name) - 1;
     arena_free(&scratch);
-    if (i == t->at.n)
+    if (i == t->at.n) {
         vec_push(&t->at, ((struct twin){type, key, us}));
-    else if (us > t->at.at[i].us)
+        return us;
+    }
+    double more = us > t->at.at[i].us ? us - t->at.at[i].us : 0;
+    if (more > 0)
         t->at.at[i].us = us;
+    return more;
 }
 
 enum { OF_NAME = -1, OF_DUR = -2 };

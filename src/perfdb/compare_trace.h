@@ -115,8 +115,8 @@ struct twins {
 void twins_init(struct twins *t);
 void twins_free(struct twins *t);
 
-/* `type` and `key` must outlive the twins. */
-void twins_put(struct twins *t, double start, struct str type, struct str key, double us);
+/* `type` and `key` must outlive the twins. Returns by how much the sum of all grows. */
+double twins_put(struct twins *t, double start, struct str type, struct str key, double us);
 
 /* Fills `t`, which is then freed before the trace. */
 void compare_trace_fill(const struct predicted *p, struct op_table *t);

@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 96, FOLDS = 5, BLOCKS = 5 };
+enum { SAMPLE = 96, FOLDS = 5, BLOCKS = 5, MANY = 1024 };
 
 struct fit {
     struct estimate_roof roof;
     struct estimate_kriging kriging;
     double spread;
 };
+
+/* A roof with a cache has two numbers more: it must be better by more than chance. */
+static const double cache_gain = 0.85;
 
 /* Room for one fit: places and rests of a sample. */
 struct bench_of {
@@ -25,15 +28,15 @@ struct bench_of {
 /* Mean absolute error of each point of the sample from its neighbours. */
 static double left_out_error(const struct estimate_kriging *k, const struct bench_of *b)
 {
-    struct estimate_field f = {.kriging = k, .place = b->place, .rest = b->rest, .n = b->sample.n};
+    struct estimate_field f = {.kriging = k,
+                               .place = (const double(*)[WORK_AXES])b->place,
+                               .rest = b->rest,
+                               .n = b->sample.n};
     double sum = 0, variance;
 
-    for (size_t i = 0; i < b->sample.n; i++)
-        estimate_place(k, &b->sample.points[b->sample.at[i]].work, b->place[i]);
     for (uint32_t i = 0; i < b->sample.n; i++) {
         struct estimate_near near = estimate_nearest(&f, b->place[i], i);
-        double mean =
-            estimate_krige(k, (const double(*)[WORK_AXES])b->place, b->rest, &near, &variance);
+        double mean = estimate_krige(&f, &near, &variance);
         sum += fmin(1, fabs(b->rest[i] - mean));
     }
     return sum / (double)b->sample.n;
@@ -50,7 +53,7 @@ static bool varies(const struct estimate_sample *s, unsigned axis)
 static void set_lengths(struct estimate_kriging *k, double length)
 {
     for (unsigned i = 0; i < WORK_AXES; i++)
-        k->length[i] = length;
+        k->scale[i] = 1 / length;
 }
 
 static void choose_shape(struct estimate_kriging *best, double *error, const struct bench_of *b)
@@ -76,7 +79,7 @@ static void choose_lengths(struct estimate_kriging *best, double *error, const s
         unsigned axis = i % n_axes;
         for (int sign = -1; sign <= 1 && varies(&b->sample, axis); sign += 2) {
             struct estimate_kriging k = *best;
-            k.length[axis] *= sign < 0 ? 1 / 2.5 : 2.5;
+            k.scale[axis] *= sign < 0 ? 2.5 : 1 / 2.5;
             double now = left_out_error(&k, b);
             if (now < *error) {
                 *error = now;
@@ -124,9 +127,11 @@ static void fit_points(const struct estimate_point *points, size_t n, const bool
     *out = (struct fit){.kriging = {.noise = 0.03}, .spread = 0.35};
     set_lengths(&out->kriging, 2);
     if (used == 0) {
-        out->roof = (struct estimate_roof){1, 1, 1, 0, 0, 0};
+        out->roof = (struct estimate_roof){.launch_us = 1, .rate = 1, .speed = 1};
         return;
     }
+    for (size_t i = 0; i < used; i++)
+        estimate_place(&points[chosen[i]].work, place[i]);
     struct bench_of b = {{points, chosen, used}, place, rest};
     struct estimate_roof roofs[ESTIMATE_ROOFS];
     double least = INFINITY;
@@ -135,7 +140,7 @@ static void fit_points(const struct estimate_point *points, size_t n, const bool
         struct fit one = *out;
         one.roof = roofs[i];
         double error = fit_kriging(&one, &b);
-        if (error < least) {
+        if (error < least * (one.roof.cache > 0 ? cache_gain : 1)) {
             least = error;
             *out = one;
         }
@@ -144,37 +149,59 @@ static void fit_points(const struct estimate_point *points, size_t n, const bool
 
 /* ---- trials ---- */
 
-static bool is_between(const struct estimate_point *points, size_t n, const bool *is_out,
-                       uint32_t without, const struct call_work *w)
-{
-    unsigned below = 0, above = 0, all = (1U << w->n_axes) - 1;
+/* The range of points on each axis, and how many lie at its ends. */
+struct span {
+    double low[WORK_AXES], high[WORK_AXES];
+    size_t n_low[WORK_AXES], n_high[WORK_AXES];
+};
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (i == without || (is_out != NULL && is_out[i]))
-            continue;
-        for (unsigned axis = 0; axis < w->n_axes; axis++) {
-            below |= (unsigned)(points[i].work.axis[axis] <= w->axis[axis]) << axis;
-            above |= (unsigned)(points[i].work.axis[axis] >= w->axis[axis]) << axis;
+static struct span span_of(const struct estimate_point *points, size_t n, const bool *is_out)
+{
+    struct span s;
+
+    for (unsigned axis = 0; axis < WORK_AXES; axis++) {
+        s.low[axis] = INFINITY;
+        s.high[axis] = -INFINITY;
+        s.n_low[axis] = s.n_high[axis] = 0;
+        for (size_t i = 0; i < n; i++) {
+            double value = points[i].work.axis[axis];
+            if (is_out != NULL && is_out[i])
+                continue;
+            s.n_low[axis] = value < s.low[axis] ? 1 : s.n_low[axis] + (value == s.low[axis]);
+            s.n_high[axis] = value > s.high[axis] ? 1 : s.n_high[axis] + (value == s.high[axis]);
+            s.low[axis] = fmin(s.low[axis], value);
+            s.high[axis] = fmax(s.high[axis], value);
         }
-        if (below == all && above == all)
-            return true;
     }
-    return false;
+    return s;
+}
+
+/* Inside the range of the points; `is_one` of them does not count. */
+static bool is_between(const struct span *s, const struct call_work *w, bool is_one)
+{
+    for (unsigned axis = 0; axis < w->n_axes; axis++) {
+        double value = w->axis[axis];
+        if (value < s->low[axis] || value > s->high[axis] ||
+            (is_one && value == s->low[axis] && s->n_low[axis] == 1) ||
+            (is_one && value == s->high[axis] && s->n_high[axis] == 1))
+            return false;
+    }
+    return true;
 }
 
 /* Predicts one point by a fit: from all points but itself and those that are out. */
-static void try_point(const struct estimate_field *f, const struct estimate_point *points,
+static void try_point(const struct estimate_field *f, const struct span *span,
                       const struct fit *fit, uint32_t i, struct estimate_trial *out)
 {
+    const struct estimate_point *p = &f->points[i];
     double variance;
     struct estimate_near near = estimate_nearest(f, f->place[i], i);
-    double mean =
-        estimate_krige(f->kriging, (const double(*)[WORK_AXES])f->place, f->rest, &near, &variance);
+    double mean = estimate_krige(f, &near, &variance);
 
     *out = (struct estimate_trial){.point = i, .sigma = fit->spread * sqrt(variance)};
-    out->us = estimate_roof_us(&fit->roof, &points[i].work) * exp(mean);
-    out->error = log(out->us / points[i].us);
-    out->is_inside = is_between(points, f->n, f->is_out, i, &points[i].work);
+    out->us = estimate_roof_us(&fit->roof, &p->work) * exp(mean);
+    out->error = log(out->us / p->us);
+    out->is_inside = is_between(span, &p->work, f->is_out == NULL);
 }
 
 static int by_value(const void *a, const void *b)
@@ -221,44 +248,55 @@ static void judge(struct estimate_trial *trials, size_t n)
     mem_free(scores);
 }
 
-/* Groups of points: fitted without the group, predicted without the point or without the group. */
-static size_t try_groups(const struct estimate_point *points, size_t n, const uint8_t *group,
-                         unsigned groups, bool is_block, double cores, struct estimate_trial *out)
-{
-    bool *is_out = mem_grow(NULL, sizeof(bool), n + 1);
-    double *rest = mem_grow(NULL, sizeof(double), n + 1);
-    double(*place)[WORK_AXES] = mem_grow(NULL, sizeof(*place), n + 1);
-    size_t stride = n / ESTIMATE_TRIALS + 1, count = 0;
+/* Points that are tried, with a tree of their places. */
+struct trying {
+    const struct estimate_point *points;
+    size_t n;
+    const struct estimate_tree *tree;
+    double cores;
+};
 
-    for (unsigned g = 0; g < groups; g++) {
+/* Groups of points, those in the mask: fitted without the group, predicted without the point or
+ * without the group. */
+static size_t try_groups(const struct trying *t, const uint8_t *group, unsigned mask, bool is_block,
+                         struct estimate_trial *out)
+{
+    bool *is_out = mem_grow(NULL, sizeof(bool), t->n + 1);
+    size_t stride = t->n / ESTIMATE_TRIALS + 1, count = 0;
+
+    for (unsigned g = 0; mask >> g != 0; g++) {
         struct fit fit;
-        for (size_t i = 0; i < n; i++)
+        if ((mask >> g & 1) == 0)
+            continue;
+        for (size_t i = 0; i < t->n; i++)
             is_out[i] = group[i] == g;
-        fit_points(points, n, is_out, cores, &fit);
-        for (size_t i = 0; i < n; i++) {
-            estimate_place(&fit.kriging, &points[i].work, place[i]);
-            rest[i] = log(points[i].us / estimate_roof_us(&fit.roof, &points[i].work));
-        }
-        struct estimate_field f = {&fit.kriging, place, rest, is_block ? is_out : NULL, n, NULL};
-        for (uint32_t i = 0; i < n; i += (uint32_t)stride)
+        fit_points(t->points, t->n, is_out, t->cores, &fit);
+        struct estimate_field f = {.kriging = &fit.kriging,
+                                   .place = (const double(*)[WORK_AXES])t->tree->place,
+                                   .points = t->points,
+                                   .roof = &fit.roof,
+                                   .is_out = is_block ? is_out : NULL,
+                                   .n = t->n,
+                                   .tree = t->tree};
+        struct span span = span_of(t->points, t->n, f.is_out);
+        for (uint32_t i = 0; i < t->n; i += (uint32_t)stride)
             if (group[i] == g)
-                try_point(&f, points, &fit, i, &out[count++]);
+                try_point(&f, &span, &fit, i, &out[count++]);
     }
-    mem_free(place);
-    mem_free(rest);
     mem_free(is_out);
     judge(out, count);
     return count;
 }
 
-size_t estimate_leave_one_out(const struct estimate_point *points, size_t n, double cores,
-                              struct estimate_trial *out)
+static size_t leave_one_out(const struct trying *t, struct estimate_trial *out)
 {
-    uint8_t *group = mem_grow(NULL, 1, n + 1);
+    /* Parameters rest on SAMPLE points at most: of many, two halves know as much as four fifths. */
+    unsigned folds = t->n > MANY ? 2 : FOLDS;
+    uint8_t *group = mem_grow(NULL, 1, t->n + 1);
 
-    for (size_t i = 0; i < n; i++)
-        group[i] = (uint8_t)(i * 7 % FOLDS);
-    size_t count = n > 1 ? try_groups(points, n, group, FOLDS, false, cores, out) : 0;
+    for (size_t i = 0; i < t->n; i++)
+        group[i] = (uint8_t)(i * 7 % folds);
+    size_t count = t->n > 1 ? try_groups(t, group, (1U << folds) - 1, false, out) : 0;
     mem_free(group);
     return count;
 }
@@ -286,22 +324,57 @@ static unsigned longest_axis(const struct estimate_point *points, size_t n, doub
     return longest;
 }
 
-size_t estimate_leave_block_out(const struct estimate_point *points, size_t n, double cores,
-                                struct estimate_trial *out)
+static size_t leave_blocks_out(const struct trying *t, unsigned mask, struct estimate_trial *out)
 {
     double low = 0, high = 0;
 
-    if (n < 2)
+    if (t->n < 2)
         return 0;
-    uint8_t *group = mem_grow(NULL, 1, n);
-    unsigned axis = longest_axis(points, n, &low, &high);
-    for (size_t i = 0; i < n; i++) {
-        double share = high > low ? (log(points[i].work.axis[axis]) - low) / (high - low) : 0;
+    uint8_t *group = mem_grow(NULL, 1, t->n);
+    unsigned axis = longest_axis(t->points, t->n, &low, &high);
+    for (size_t i = 0; i < t->n; i++) {
+        double share = high > low ? (t->tree->place[i][axis] - low) / (high - low) : 0;
         group[i] = (uint8_t)fmin(BLOCKS - 1, floor(share * BLOCKS));
     }
-    size_t count = try_groups(points, n, group, BLOCKS, true, cores, out);
+    size_t count = try_groups(t, group, mask, true, out);
     mem_free(group);
     return count;
+}
+
+static size_t leave_block_out(const struct trying *t, struct estimate_trial *out)
+{
+    return leave_blocks_out(t, (1U << BLOCKS) - 1, out);
+}
+
+/* The blocks that the other points do not reach around. */
+static size_t leave_end_out(const struct trying *t, struct estimate_trial *out)
+{
+    return leave_blocks_out(t, 1U | 1U << (BLOCKS - 1), out);
+}
+
+static size_t try_all(const struct estimate_point *points, size_t n, double cores,
+                      size_t (*leave_out)(const struct trying *, struct estimate_trial *),
+                      struct estimate_trial *out)
+{
+    struct estimate_kriging even = {.noise = 0};
+
+    set_lengths(&even, 1);
+    struct estimate_tree *tree = estimate_tree_new(&even, points, n);
+    size_t count = leave_out(&(struct trying){points, n, tree, cores}, out);
+    estimate_tree_free(tree);
+    return count;
+}
+
+size_t estimate_leave_one_out(const struct estimate_point *points, size_t n, double cores,
+                              struct estimate_trial *out)
+{
+    return try_all(points, n, cores, leave_one_out, out);
+}
+
+size_t estimate_leave_block_out(const struct estimate_point *points, size_t n, double cores,
+                                struct estimate_trial *out)
+{
+    return try_all(points, n, cores, leave_block_out, out);
 }
 
 /* ---- the model ---- */
@@ -334,20 +407,16 @@ void estimate_fit(struct estimate_model *m, const struct estimate_point *points,
     m->kriging = fit.kriging;
     m->spread = fit.spread;
     m->rest = mem_grow(NULL, sizeof(double), n + 1);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         m->rest[i] = log(points[i].us / estimate_roof_us(&m->roof, &points[i].work));
-        for (unsigned axis = 0; axis < points[0].work.n_axes; axis++) {
-            double value = points[i].work.axis[axis];
-            m->low[axis] = i == 0 ? value : fmin(m->low[axis], value);
-            m->high[axis] = i == 0 ? value : fmax(m->high[axis], value);
-        }
-    }
-    size_t one = estimate_leave_one_out(points, n, cores, trials);
-    m->inside = factor_of(trials, one, true);
-    size_t block = estimate_leave_block_out(points, n, cores, trials);
-    m->outside = fmax(m->inside, factor_of(trials, block, false));
-    mem_free(trials);
+    struct span span = span_of(points, n, NULL);
+    memcpy(m->low, span.low, sizeof(m->low));
+    memcpy(m->high, span.high, sizeof(m->high));
     m->tree = estimate_tree_new(&m->kriging, points, n);
+    struct trying t = {points, n, m->tree, cores};
+    m->inside = factor_of(trials, leave_one_out(&t, trials), true);
+    m->outside = fmax(m->inside, factor_of(trials, leave_end_out(&t, trials), false));
+    mem_free(trials);
 }
 
 void estimate_free(struct estimate_model *m)
@@ -360,13 +429,16 @@ void estimate_free(struct estimate_model *m)
 void estimate_call(const struct estimate_model *m, const struct call_work *w, uint32_t without,
                    struct estimate *out)
 {
-    struct estimate_field f = {&m->kriging, m->tree->place, m->rest, NULL, m->n, m->tree};
+    struct estimate_field f = {.kriging = &m->kriging,
+                               .place = (const double(*)[WORK_AXES])m->tree->place,
+                               .rest = m->rest,
+                               .n = m->n,
+                               .tree = m->tree};
     double place[WORK_AXES], variance;
 
-    estimate_place(&m->kriging, w, place);
+    estimate_place(w, place);
     struct estimate_near near = estimate_nearest(&f, place, without);
-    double mean = estimate_krige(&m->kriging, (const double(*)[WORK_AXES])m->tree->place, m->rest,
-                                 &near, &variance);
+    double mean = estimate_krige(&f, &near, &variance);
     *out = (struct estimate){.is_inside = true, .n_near = near.n};
     for (unsigned axis = 0; axis < w->n_axes; axis++)
         out->is_inside =

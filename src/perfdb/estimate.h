@@ -2,7 +2,8 @@
  * estimate - the time of a call from the times of others, with an interval.
  *
  * Two steps. A roof: launch time plus the longer of operations and bytes at rates that are fitted,
- * where products are cut into tiles and tiles run in waves over the cores. What the roof leaves
+ * where products are cut into tiles and tiles run in waves over the cores, and where bytes that fit
+ * into a cache move faster. What the roof leaves
  * (the utilisation) is interpolated between the nearest calls by kriging on the logarithms of the
  * axes. So steps of tiles and waves stay steps, and far from all calls the roof remains.
  *
@@ -25,13 +26,14 @@ struct estimate_point {
 struct estimate_roof {
     double launch_us, rate, speed;
     double tile_rows, tile_columns, cores; /* 0: not in tiles */
+    double cache, fast;                    /* bytes that move at this speed; 0: no cache */
 };
 
 /* How alike the utilisation of two calls is, by their distance on the axes. */
 struct estimate_kriging {
-    double length[WORK_AXES]; /* in units of ln */
-    double noise;             /* variance of one measurement, in units of the spread */
-    bool is_smooth;           /* Matérn 3/2; else exponential, linear between neighbours */
+    double scale[WORK_AXES]; /* one over the length, which is in units of ln */
+    double noise;            /* variance of one measurement, in units of the spread */
+    bool is_smooth;          /* Matérn 3/2; else exponential, linear between neighbours */
 };
 
 enum { ESTIMATE_NEAR = 8 };

@@ -8,18 +8,21 @@
 
 enum { LEAF = 12 };
 
-void estimate_place(const struct estimate_kriging *k, const struct call_work *w, double *out)
+void estimate_place(const struct call_work *w, double *out)
 {
     for (unsigned i = 0; i < WORK_AXES; i++)
-        out[i] = i < w->n_axes ? log(w->axis[i]) / k->length[i] : 0;
+        out[i] = i < w->n_axes ? log(w->axis[i]) : 0;
 }
 
-static double distance2(const double *a, const double *b)
+/* In lengths of the kriging, squared. */
+static double distance2(const struct estimate_kriging *k, const double *a, const double *b)
 {
     double sum = 0;
 
-    for (unsigned i = 0; i < WORK_AXES; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    for (unsigned i = 0; i < WORK_AXES; i++) {
+        double side = (a[i] - b[i]) * k->scale[i];
+        sum += side * side;
+    }
     return sum;
 }
 
@@ -74,10 +77,20 @@ static void solve(double a[][ESTIMATE_NEAR], double *b, unsigned n)
     }
 }
 
-/* The mean at a place, and its variance in units of the spread. */
-double estimate_krige(const struct estimate_kriging *k, const double (*place)[WORK_AXES],
-                      const double *rest, const struct estimate_near *near, double *variance)
+static double rest_of(const struct estimate_field *f, uint32_t point)
 {
+    const struct estimate_point *p;
+
+    if (f->rest != NULL)
+        return f->rest[point];
+    p = &f->points[point];
+    return log(p->us / estimate_roof_us(f->roof, &p->work));
+}
+
+double estimate_krige(const struct estimate_field *f, const struct estimate_near *near,
+                      double *variance)
+{
+    const struct estimate_kriging *k = f->kriging;
     double a[ESTIMATE_NEAR][ESTIMATE_NEAR], weight[ESTIMATE_NEAR];
     double like[ESTIMATE_NEAR] = {0};
     double mean = 0, known = 0;
@@ -85,16 +98,23 @@ double estimate_krige(const struct estimate_kriging *k, const double (*place)[WO
     for (unsigned i = 0; i < near->n; i++) {
         weight[i] = like[i] = kernel(k, near->far[i]);
         for (unsigned j = 0; j < i; j++)
-            a[i][j] = kernel(k, distance2(place[near->at[i]], place[near->at[j]]));
+            a[i][j] = kernel(k, distance2(k, f->place[near->at[i]], f->place[near->at[j]]));
         a[i][i] = 1 + k->noise;
     }
     solve(a, weight, near->n);
     for (unsigned i = 0; i < near->n; i++) {
-        mean += weight[i] * rest[near->at[i]];
+        mean += weight[i] * rest_of(f, near->at[i]);
         known += weight[i] * like[i];
     }
     *variance = fmax(1 - known, 0) + k->noise;
     return mean;
+}
+
+static void look_at(const struct estimate_field *f, const double *at, uint32_t without,
+                    uint32_t point, struct estimate_near *near)
+{
+    if (point != without && (f->is_out == NULL || !f->is_out[point]))
+        near_add(near, point, distance2(f->kriging, f->place[point], at));
 }
 
 static void search(const struct estimate_field *f, const double *at, uint32_t without, size_t low,
@@ -104,15 +124,14 @@ static void search(const struct estimate_field *f, const double *at, uint32_t wi
 
     if (high - low <= LEAF) {
         for (size_t i = low; i < high; i++)
-            if (t->order[i] != without)
-                near_add(near, t->order[i], distance2(f->place[t->order[i]], at));
+            look_at(f, at, without, t->order[i], near);
         return;
     }
     size_t middle = low + (high - low) / 2;
     uint32_t point = t->order[middle];
-    double side = at[t->split[middle]] - f->place[point][t->split[middle]];
-    if (point != without)
-        near_add(near, point, distance2(f->place[point], at));
+    unsigned axis = t->split[middle];
+    double side = (at[axis] - f->place[point][axis]) * f->kriging->scale[axis];
+    look_at(f, at, without, point, near);
     for (int turn = 0; turn < 2; turn++) {
         bool is_left = (side < 0) == (turn == 0);
         if (turn == 1 && near->n == ESTIMATE_NEAR && side * side > near->far[ESTIMATE_NEAR - 1])
@@ -131,14 +150,14 @@ struct estimate_near estimate_nearest(const struct estimate_field *f, const doub
         return near;
     }
     for (uint32_t i = 0; i < f->n; i++)
-        if (i != without && (f->is_out == NULL || !f->is_out[i]))
-            near_add(&near, i, distance2(f->place[i], at));
+        look_at(f, at, without, i, &near);
     return near;
 }
 
 /* ---- the tree ---- */
 
 struct tree_order {
+    const struct estimate_kriging *kriging;
     const double (*place)[WORK_AXES];
     uint32_t *order;
     uint8_t *split;
@@ -155,8 +174,9 @@ static unsigned widest(const struct tree_order *t, size_t low, size_t high)
             least = fmin(least, t->place[t->order[k]][i]);
             most = fmax(most, t->place[t->order[k]][i]);
         }
-        if (most - least > widest) {
-            widest = most - least;
+        double width = (most - least) * t->kriging->scale[i];
+        if (width > widest) {
+            widest = width;
             axis = i;
         }
     }
@@ -222,10 +242,10 @@ struct estimate_tree *estimate_tree_new(const struct estimate_kriging *k,
     t->split = mem_grow(NULL, 1, n + 1);
     memset(t->split, 0, n + 1);
     for (uint32_t i = 0; i < n; i++) {
-        estimate_place(k, &points[i].work, t->place[i]);
+        estimate_place(&points[i].work, t->place[i]);
         t->order[i] = i;
     }
-    struct tree_order order = {(const double(*)[WORK_AXES])t->place, t->order, t->split};
+    struct tree_order order = {k, (const double(*)[WORK_AXES])t->place, t->order, t->split};
     split_range(&order, 0, n);
     return t;
 }

@@ -11,6 +11,7 @@ static const double tiles[][2] = {{64, 64},   {64, 128},  {128, 64},  {128, 128}
 /* Rows and keys of one part of attention. */
 static const double parts[][2] = {{64, INFINITY}, {128, INFINITY}, {256, INFINITY}, {128, 64},
                                   {128, 128},     {128, 256},      {128, 512},      {128, 1024}};
+static const double coarse[] = {0.4, 0.16, 0.064}; /* steps of a first search */
 static const double core_counts[] = {20, 24, 25, 32, 40, 48, 64, 80, 96, 108, 114, 132, 144, 148};
 
 /* Operations including those of unused parts of tiles and of cores that wait for the last wave.
@@ -28,9 +29,19 @@ static double tiled(const struct estimate_roof *r, const struct call_work *w)
     return fmin(ceil(all / r->cores) * longest * r->cores, waste * w->flops + longest * r->cores);
 }
 
+/* All bytes come from the cache while they fit, ever fewer up to twice its size, then none: the
+ * last ones drive out those that come next. */
+static double moved(const struct estimate_roof *r, double bytes)
+{
+    if (r->cache <= 0)
+        return bytes / r->speed;
+    double hit = fmin(1, fmax(0, 2 - bytes / r->cache));
+    return bytes * (hit / r->fast + (1 - hit) / r->speed);
+}
+
 double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w)
 {
-    return r->launch_us + fmax(tiled(r, w) / r->rate, w->bytes / r->speed);
+    return r->launch_us + fmax(tiled(r, w) / r->rate, moved(r, w->bytes));
 }
 
 /* Mean absolute error of the logarithm; far points count no more than others. */
@@ -93,6 +104,8 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
             best = descend(&one, &one.rate, s, best, steps[i]);
             best = descend(&one, &one.speed, s, best, steps[i]);
             best = descend(&one, &one.launch_us, s, best, steps[i]);
+            if (one.cache > 0)
+                best = descend(&one, &one.fast, s, best, steps[i]);
         }
         if (best < least) {
             least = best;
@@ -102,11 +115,46 @@ static double refine(struct estimate_roof *r, const struct estimate_sample *s)
     return least;
 }
 
+/* The size of a cache that fits best, when there are points on both sides of it. */
+static bool choose_cache(struct estimate_roof *out, const struct estimate_roof *plain,
+                         const struct estimate_sample *s)
+{
+    enum { SIDE = 4, SIZES = 16 }; /* 8 to 227 MB */
+    double least = INFINITY;
+
+    double size = 8e6;
+    for (int tries = 0; tries < SIZES; tries++, size *= 1.25) {
+        struct estimate_roof one = *plain;
+        size_t inside = 0, outside = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            inside += s->points[s->at[i]].work.bytes < size;
+            outside += s->points[s->at[i]].work.bytes > 2 * size;
+        }
+        if (inside < SIDE || outside < SIDE)
+            continue;
+        one.cache = size;
+        one.fast = 2 * one.speed;
+        double now = misfit(&one, s);
+        for (size_t i = 0; i < ARRAY_LEN(coarse); i++) {
+            now = descend(&one, &one.fast, s, now, coarse[i]);
+            now = descend(&one, &one.speed, s, now, coarse[i]);
+            now = descend(&one, &one.launch_us, s, now, coarse[i]);
+        }
+        if (now < least) {
+            least = now;
+            *out = one;
+        }
+    }
+    if (least < INFINITY)
+        refine(out, s);
+    return least < INFINITY && out->fast > out->speed;
+}
+
 /* The tiles and numbers of cores that fit best. */
 static void choose_tiles(struct estimate_roof *top, size_t n, const struct estimate_sample *s,
                          double cores)
 {
-    double score[ESTIMATE_ROOFS];
+    double score[ESTIMATE_TILED];
     size_t n_counts = cores > 0 ? 1 : ARRAY_LEN(core_counts);
     bool is_attention = s->points[s->at[0]].work.kind == WORK_ATTENTION;
     const double(*shapes)[2] = is_attention ? parts : tiles;
@@ -119,11 +167,9 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
                                     .cores = cores > 0 ? cores : core_counts[i % n_counts]};
         first_guess(&one, s);
         double now = misfit(&one, s);
-        static const double steps[] = {0.4, 0.16, 0.064};
-        for (size_t t = 0; t < ARRAY_LEN(steps); t++) {
-            const double step = steps[t];
-            now = descend(&one, &one.rate, s, now, step);
-            now = descend(&one, &one.launch_us, s, now, step);
+        for (size_t t = 0; t < ARRAY_LEN(coarse); t++) {
+            now = descend(&one, &one.rate, s, now, coarse[t]);
+            now = descend(&one, &one.launch_us, s, now, coarse[t]);
         }
         size_t place = n;
         for (; place > 0 && now < score[place - 1]; place--)
@@ -142,7 +188,7 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
 
 size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s, double cores)
 {
-    enum { FEW = 4, TILED_FROM = 8 };
+    enum { FEW = 4, TILED_FROM = 8, CACHED_FROM = 12 };
     _Static_assert(ARRAY_LEN(tiles) == ARRAY_LEN(parts), "as many of both");
 
     out[0] = (struct estimate_roof){0};
@@ -150,8 +196,10 @@ size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s
     if (s->n < FEW)
         return 1;
     refine(&out[0], s);
+    size_t n = 1;
+    n += s->n >= CACHED_FROM && choose_cache(&out[1], &out[0], s);
     if (s->n < TILED_FROM || s->points[s->at[0]].work.rows <= 0)
-        return 1;
-    choose_tiles(out + 1, ESTIMATE_ROOFS - 1, s, cores);
-    return ESTIMATE_ROOFS;
+        return n;
+    choose_tiles(out + n, ESTIMATE_TILED, s, cores);
+    return n + ESTIMATE_TILED;
 }

@@ -116,6 +116,20 @@ TEST(weights_that_can_be_replayed)
     assert_string_equal(text(rows.at[0].in), "1,7168;32,64,448,16,32;;32,2048;;;;32;1");
 }
 
+/* A second model of the same sizes with twice the experts: its rows have other numbers of ranks. */
+TEST(dispatch_repeats_are_those_of_one_model)
+{
+    struct grid_rows one = make("dispatch_ffn_combine", "dsv3", 0);
+    bool is_alias;
+    struct grid_model twins[2];
+    struct grid_models all = models;
+
+    twins[0] = twins[1] = *grid_models_find(&models, S("dsv3"), &is_alias);
+    models = (struct grid_models){twins, 2};
+    assert_int_equal(make("dispatch_ffn_combine", NULL, 0).n, 2 * one.n);
+    models = all;
+}
+
 TEST(dispatch_stays_within_a_rank)
 {
     struct grid_rows rows = make("dispatch_ffn_combine", "dsv3", 0);
@@ -274,6 +288,7 @@ int main(void)
         T(no_sample_is_drawn_when_all_fit),
         T(grouped_products_follow_the_experts),
         T(weights_that_can_be_replayed),
+        T(dispatch_repeats_are_those_of_one_model),
         T(dispatch_stays_within_a_rank),
         T(heads_are_cut_for_the_split_of_q_k_and_v),
         T(dense_attention_has_a_scene_for_each_cut),

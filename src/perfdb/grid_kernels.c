@@ -103,6 +103,7 @@ static bool fits(int64_t m, int64_t hidden, int64_t top_k)
     return m * hidden <= RANK_ELEMENTS && m * hidden * top_k <= RANK_ELEMENTS;
 }
 
+/* Shapes that come twice in one model count once; another model has other ranks for them. */
 static enum status dispatch_model(struct grid_out *out, const struct grid_model *m,
                                   struct intern *seen)
 {
@@ -128,14 +129,16 @@ static enum status dispatch_model(struct grid_out *out, const struct grid_model 
 
 enum status grid_make_dispatch(struct grid_out *out)
 {
-    struct intern seen;
     enum status st = ST_OK;
 
-    intern_init(&seen);
-    for (size_t i = 0; st == ST_OK && i < out->job->models.n; i++)
-        if (grid_model_is_moe(&out->job->models.at[i]))
-            st = dispatch_model(out, &out->job->models.at[i], &seen);
-    intern_fini(&seen);
+    for (size_t i = 0; st == ST_OK && i < out->job->models.n; i++) {
+        struct intern seen;
+        if (!grid_model_is_moe(&out->job->models.at[i]))
+            continue;
+        intern_init(&seen);
+        st = dispatch_model(out, &out->job->models.at[i], &seen);
+        intern_fini(&seen);
+    }
     return st;
 }
 

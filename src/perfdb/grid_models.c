@@ -166,6 +166,8 @@ static void fill_config(const struct tree *config, struct grid_model *m)
     m->top_k = FIRST_OF(config, "num_experts_per_tok", "top_k", "num_experts_per_token");
     m->expert_inter = FIRST_OF(config, "moe_intermediate_size", "expert_intermediate_size");
     m->experts_per_card = or_else(FIRST_OF(config, "n_experts_per_card"), m->experts);
+    m->layers = FIRST_OF(config, "num_hidden_layers", "num_layers", "n_layer");
+    m->vocab = FIRST_OF(config, "vocab_size");
 }
 
 static void fill_cuts(struct grid_model *m)

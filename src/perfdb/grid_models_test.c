@@ -54,10 +54,13 @@ TEST(a_configuration_file_is_a_model)
 
     assert_int_equal(config("{\"hidden_size\":4096,\"num_attention_heads\":32,"
                             "\"num_key_value_heads\":8,\"intermediate_size\":14336,"
-                            "\"q_lora_rank\":null,\"rope_scaling\":{\"a\":[1,2]}}",
+                            "\"q_lora_rank\":null,\"rope_scaling\":{\"a\":[1,2]},"
+                            "\"num_hidden_layers\":28,\"vocab_size\":32000}",
                             &m),
                      ST_OK);
     assert_str(m.key, "mymodel");
+    assert_int_equal(m.layers, 28);
+    assert_int_equal(m.vocab, 32000);
     assert_int_equal(m.head_dim, 128); /* 4096 / 32 */
     assert_int_equal(m.kv_heads, 8);
     assert_int_equal(m.rope_dim, 64);

@@ -392,21 +392,6 @@ const struct grid_pattern *grid_run_pattern(const struct grid_run *run, struct s
     return grid_rules_pattern(&run->rules, name);
 }
 
-/* Whether the table would be written as the file stands. */
-static enum status compare_bytes(const struct op_table *t, const char *path, bool *is_equal,
-                                 struct diag *d)
-{
-    struct text text = {0};
-    struct mapfile map;
-
-    TRY(mapfile_open(&map, path, d));
-    table_print(t, TABLE_NO_BOM, text_sink(&text));
-    *is_equal = str_equal(text_view(&text), map.text);
-    text_free(&text);
-    mapfile_close(&map);
-    return ST_OK;
-}
-
 /* One table on its way: filled, then written, then told of. */
 struct item {
     struct grid_file *file;
@@ -435,7 +420,6 @@ static enum status fill_item(struct grid_run *run, struct item *item,
                              const struct grid_pattern *pattern)
 {
     struct grid_file *file = item->file;
-    bool is_equal = false;
 
     if (cancelled())
         return ST_CANCELLED;
@@ -445,9 +429,7 @@ static enum status fill_item(struct grid_run *run, struct item *item,
     file->is_skipped = file->fill.appended == 0;
     if (!file->fill.is_usable)
         return ST_OK;
-    if (file->is_skipped)
-        TRY(compare_bytes(&item->t, file->path, &is_equal, &item->d));
-    item->is_changed = !is_equal;
+    item->is_changed = !file->is_skipped || !table_is_at(&item->t, TABLE_NO_BOM, file->path);
     return ST_OK;
 }
 

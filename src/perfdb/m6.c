@@ -166,7 +166,7 @@ static void add_predicted(struct m6 *m, const struct predicted *p)
     }
 }
 
-static void add_row(struct m6 *m, struct measured_row row, struct twins *twins)
+static void add_row(struct m6 *m, struct measured_row row, enum m6_times times, struct twins *twins)
 {
     double start, us;
 
@@ -174,18 +174,19 @@ static void add_row(struct m6 *m, struct measured_row row, struct twins *twins)
         m->skipped++;
         return;
     }
+    bool is_collective = measured_is_collective(row.type);
+    if (times == M6_COMPAT || is_collective) /* of a collective the contract has it so */
+        us = (start + us) - start;
     if (measured_is_helper(row.type))
         m->helper_us += us;
-    else if (measured_is_collective(row.type))
-        /* A collective lasts from its start to its end, both as doubles: the last digit of that
-         * difference decides some roundings of the total. */
-        twins_put(twins, start, row.type, S(""), (start + us) - start);
+    else if (is_collective)
+        m->hcom_us += twins_put(twins, start, row.type, S(""), us);
     else
         m->compute_us += us;
 }
 
 struct m6 m6_compute(const struct predicted *p, const struct measured *m, const struct str *sources,
-                     size_t n_sources)
+                     size_t n_sources, enum m6_times times)
 {
     struct m6 result = {
         .trace = p->path, .measured = m->table.path, .sources = sources, .n_sources = n_sources};
@@ -196,10 +197,8 @@ struct m6 m6_compute(const struct predicted *p, const struct measured *m, const 
     for (size_t i = 0; i < m->table.n_rows; i++) {
         struct measured_row row = measured_row(m, i);
         if (row.type.n > 0)
-            add_row(&result, row, &twins);
+            add_row(&result, row, times, &twins);
     }
-    for (size_t i = 0; i < twins.at.n; i++)
-        result.hcom_us += twins.at.at[i].us;
     twins_free(&twins);
     result.total_us = result.compute_us + result.hcom_us;
     result.ratio = result.total_us != 0 ? result.hit_us / result.total_us : 0;

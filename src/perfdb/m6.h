@@ -52,9 +52,13 @@ struct str m6_grouped(char *buf, double value);
 /* The words of a comma separated list, trimmed, sorted, each once; in the arena. */
 struct str *m6_sources(struct arena *arena, struct str list, size_t *n);
 
+/* How long a row lasts: as it says; or, as the public tool has it, from its start to its end, both
+ * as doubles. The last digit of that difference decides some roundings. */
+enum m6_times { M6_EXACT, M6_COMPAT };
+
 /* `sources` as above; it and the paths must outlive the result. */
 struct m6 m6_compute(const struct predicted *p, const struct measured *m, const struct str *sources,
-                     size_t n_sources);
+                     size_t n_sources, enum m6_times times);
 
 /* The document of fixed shape: eight members, two spaces a level, no line end at the end. */
 bool m6_write_json(const struct m6 *m, struct sink sink);

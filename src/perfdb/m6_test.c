@@ -28,7 +28,7 @@ static struct m6 compute(const struct test_event *events, size_t n_events, const
     assert_int_equal(predicted_parse(&p, "tc.json", trace, &diag), ST_OK);
     assert_int_equal(measured_parse(&m, "prof.csv", table, &diag), ST_OK);
     const struct str *sources = m6_sources(&arena, str_of(filter), &n);
-    return m6_compute(&p, &m, sources, n);
+    return m6_compute(&p, &m, sources, n, M6_EXACT);
 }
 
 TEST(only_hits_of_the_chosen_sources_count)
@@ -48,6 +48,18 @@ TEST(only_hits_of_the_chosen_sources_count)
     assert_true(r.ratio == 0.5);
     assert_int_equal(r.n_sources, 2);
     assert_str(r.sources[0], "INTERPOLATED");
+}
+
+/* 1000.9 + 82.5 - 1000.9 is 82.50000000000011 in doubles. */
+TEST(durations_of_the_public_tool_have_its_last_digit)
+{
+    struct m6 exact = compute(NULL, 0, "A,1000.9,82.5\nhcom_a,1000.9,82.5\n", "MEASURED");
+    struct m6 compat = m6_compute(&p, &m, NULL, 0, M6_COMPAT);
+    volatile double end = 1000.9 + 82.5;
+
+    assert_true(exact.compute_us == 82.5);
+    assert_true(compat.compute_us == end - 1000.9 && compat.compute_us > 82.5);
+    assert_true(exact.hcom_us == end - 1000.9 && compat.hcom_us == exact.hcom_us);
 }
 
 TEST(twins_helpers_and_rows_without_times_are_left_out)
@@ -113,6 +125,7 @@ TEST(thousands_are_grouped)
 }
 
 TEST_MAIN("perfdb/m6", TW(only_hits_of_the_chosen_sources_count),
+          TW(durations_of_the_public_tool_have_its_last_digit),
           TW(twins_helpers_and_rows_without_times_are_left_out),
           TW(a_collective_lasts_from_start_to_end), TW(nothing_measured_gives_0),
           TW(the_documents_have_their_fixed_shape), T(thousands_are_grouped))

@@ -202,21 +202,11 @@ const struct estimate_point *opset_exact(const struct opset *s, const struct cal
     return &r->points.at[s->calls.at[call].point];
 }
 
-const struct opset_regime *opset_fitted(const struct opset *s, const struct call_work *w)
+const struct opset_regime *opset_find(const struct opset *s, const struct call_work *w)
 {
     uint32_t regime;
 
-    if (!hash_get(&s->regime_of, w->regime, &regime))
-        return NULL;
-    return s->regimes.at[regime].is_fitted ? &s->regimes.at[regime] : NULL;
-}
-
-static void fit(struct opset *s, struct opset_regime *r)
-{
-    if (r->is_fitted)
-        return;
-    estimate_fit(&r->model, r->points.at, r->points.n, s->cores);
-    r->is_fitted = true;
+    return hash_get(&s->regime_of, w->regime, &regime) ? &s->regimes.at[regime] : NULL;
 }
 
 struct opset_regime *opset_regime(struct opset *s, const struct call_work *w)
@@ -225,12 +215,9 @@ struct opset_regime *opset_regime(struct opset *s, const struct call_work *w)
 
     if (!hash_get(&s->regime_of, w->regime, &regime))
         return NULL;
-    fit(s, &s->regimes.at[regime]);
-    return &s->regimes.at[regime];
-}
-
-void opset_fit(struct opset *s)
-{
-    for (size_t i = 0; i < s->regimes.n; i++)
-        fit(s, &s->regimes.at[i]);
+    struct opset_regime *r = &s->regimes.at[regime];
+    if (!r->is_fitted)
+        estimate_fit(&r->model, r->points.at, r->points.n, s->cores);
+    r->is_fitted = true;
+    return r;
 }

@@ -2,7 +2,7 @@
  * opset - the table of one operator as points that can be asked: exact calls by hash, others by a
  * model for each regime (types, layouts, kind of attention), which is fitted when first needed.
  *
- * Rows of one call become one point, their median. After opset_fit() a set is only read.
+ * Rows of one call become one point, their median. A regime that is fitted is only read.
  */
 #ifndef STRATA_PERFDB_OPSET_H
 #define STRATA_PERFDB_OPSET_H
@@ -45,12 +45,10 @@ void opset_free(struct opset *s);
 const struct estimate_point *opset_exact(const struct opset *s, const struct call_work *w,
                                          uint32_t *row);
 
-/* The regime of a call; NULL when no row is of it. Fitted unless the set is const. */
+/* The regime of a call; NULL when no row is of it. Fitted, or as it is in a set that others read.
+ */
 struct opset_regime *opset_regime(struct opset *s, const struct call_work *w);
-const struct opset_regime *opset_fitted(const struct opset *s, const struct call_work *w);
-
-/* Fits every regime. */
-void opset_fit(struct opset *s);
+const struct opset_regime *opset_find(const struct opset *s, const struct call_work *w);
 
 /* The work of a row; false for a row that cannot be placed. */
 bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct call_work *out);

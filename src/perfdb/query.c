@@ -11,20 +11,6 @@
 #include "perfdb/columns.h"
 #include "perfdb/opset.h"
 
-enum op_mode { OP_COMPUTE, OP_ATTENTION, OP_ELEMENTWISE, OP_MOE, OP_MTP };
-
-/* What op_mapping.yaml says of an operator of a framework. */
-struct op_entry {
-    const struct str *kernels; /* the primary one, then the alternates, each once */
-    size_t n_kernels;
-    const struct str *sub_kernels;
-    size_t n_sub_kernels;
-    bool is_communication, is_composite, is_zero_cost;
-    struct str accepted_miss; /* empty: none */
-    enum op_mode mode;
-    int64_t input_count; /* negative: all */
-};
-
 static bool is_yes(struct str text)
 {
     return str_equal_nocase(text, S("true")) || str_equal_nocase(text, S("yes"));
@@ -56,21 +42,21 @@ static size_t count_of(const struct tree *node)
     return node != NULL ? node->n + 1 : 1;
 }
 
-static enum op_mode mode_of(struct str name)
+static enum query_mode mode_of(struct str name)
 {
-    static const struct str names[] = {[OP_COMPUTE] = S_INIT(""),
-                                       [OP_ATTENTION] = S_INIT("attention_special"),
-                                       [OP_ELEMENTWISE] = S_INIT("elementwise"),
-                                       [OP_MOE] = S_INIT("moe_fused"),
-                                       [OP_MTP] = S_INIT("mtp_projection")};
+    static const struct str names[] = {[MODE_COMPUTE] = S_INIT(""),
+                                       [MODE_ATTENTION] = S_INIT("attention_special"),
+                                       [MODE_ELEMENTWISE] = S_INIT("elementwise"),
+                                       [MODE_MOE] = S_INIT("moe_fused"),
+                                       [MODE_MTP] = S_INIT("mtp_projection")};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_equal(name, names[i]))
-            return (enum op_mode)i;
-    return OP_COMPUTE;
+            return (enum query_mode)i;
+    return MODE_COMPUTE;
 }
 
-static void read_entry(const struct tree *e, struct arena *arena, struct op_entry *out)
+static void read_entry(const struct tree *e, struct arena *arena, struct query_entry *out)
 {
     const struct tree *primary = tree_get(e, S("kernel_type"));
     const struct tree *others = tree_get(e, S("alternate_kernel_types"));
@@ -79,7 +65,7 @@ static void read_entry(const struct tree *e, struct arena *arena, struct op_entr
     struct str *sub_kernels = ARENA_ARRAY(arena, struct str, count_of(subs));
     size_t n = add_texts(others, kernels, add_texts(primary, kernels, 0));
 
-    *out = (struct op_entry){
+    *out = (struct query_entry){
         .kernels = kernels,
         .n_kernels = n,
         .sub_kernels = sub_kernels,
@@ -94,9 +80,7 @@ static void read_entry(const struct tree *e, struct arena *arena, struct op_entr
     num_i64(text_of(e, "tc_input_count"), &out->input_count);
 }
 
-/* The entry of an operator such as "aten.mm.default" ("torch.ops." in front does not count). Keys
- * may stand under operator_mappings or at the top. False: unmapped. */
-static bool find_entry(struct query_db *db, struct str op, struct op_entry *out)
+bool query_entry(struct query_db *db, struct str op, struct query_entry *out)
 {
     const struct tree *all = tree_get(db->map, S("operator_mappings"));
 
@@ -107,6 +91,11 @@ static bool find_entry(struct query_db *db, struct str op, struct op_entry *out)
         return false;
     read_entry(entry, &db->arena, out);
     return true;
+}
+
+bool query_entry_is_free(const struct query_entry *e)
+{
+    return e->mode == MODE_COMPUTE && (e->is_zero_cost || e->accepted_miss.n > 0);
 }
 
 struct str query_policy(const struct query_db *db, struct str kernel, const char *path)
@@ -411,11 +400,8 @@ static enum status ask_compute(struct query_db *db, const struct query *q,
                                const struct str *kernels, size_t n, bool is_elementwise,
                                int64_t count, struct query_result *out, struct diag *d)
 {
-    for (size_t i = 0; i < n && q->is_model; i++) {
-        TRY(query_model(db, q, kernels[i], count, out, d));
-        if (out->miss == NULL || i + 1 == n)
-            return ST_OK;
-    }
+    if (q->is_model)
+        return query_models(db, q, kernels, n, count, out, d);
     TRY(find_compute(db, q, kernels, n, count, out, d));
     for (size_t i = 0; i < n && out->miss != NULL && !q->is_exact; i++)
         TRY(query_between(db, q, kernels[i], is_elementwise, count, out, d));
@@ -458,8 +444,8 @@ static enum status ask_comm(struct query_db *db, const struct query *q, struct s
 
 /* Several kernels behind one operator: their sum. */
 static enum status ask_composite(struct query_db *db, const struct query *q,
-                                 const struct op_entry *e, int64_t count, struct query_result *out,
-                                 struct diag *d)
+                                 const struct query_entry *e, int64_t count,
+                                 struct query_result *out, struct diag *d)
 {
     struct query_result sum = {.miss = "no_sub_kernels", .rule = S("composite")}, part;
     bool has_comm = false, is_measured = true;
@@ -502,19 +488,19 @@ static enum status ask_composite(struct query_db *db, const struct query *q,
 static enum status ask_op(struct query_db *db, const struct query *q, struct query_result *out,
                           struct diag *d)
 {
-    struct op_entry e;
+    struct query_entry e;
 
     *out = (struct query_result){.miss = "unmapped"};
-    if (!find_entry(db, str_of(q->op_name), &e))
+    if (!query_entry(db, str_of(q->op_name), &e))
         return ST_OK;
     int64_t count = q->input_count >= 0 ? q->input_count : e.input_count;
     if (e.is_composite)
         return ask_composite(db, q, &e, count, out, d);
     if (e.is_communication && e.n_kernels > 0)
         return ask_comm(db, q, e.kernels[0], out, d);
-    if (e.mode == OP_ATTENTION && e.n_kernels > 0 && !q->is_model)
+    if (e.mode == MODE_ATTENTION && e.n_kernels > 0 && !q->is_model)
         return query_attention(db, q, e.kernels, e.n_kernels, out, d);
-    if (e.mode == OP_COMPUTE && (e.is_zero_cost || e.accepted_miss.n > 0)) {
+    if (query_entry_is_free(&e)) {
         *out = (struct query_result){.confidence = 1,
                                      .source = QUERY_MEASURED,
                                      .kernel = e.n_kernels > 0 ? e.kernels[0] : S(""),
@@ -523,7 +509,7 @@ static enum status ask_op(struct query_db *db, const struct query *q, struct que
     }
     if (e.n_kernels == 0)
         return ST_OK;
-    return ask_compute(db, q, e.kernels, e.n_kernels, e.mode == OP_ELEMENTWISE, count, out, d);
+    return ask_compute(db, q, e.kernels, e.n_kernels, e.mode == MODE_ELEMENTWISE, count, out, d);
 }
 
 static enum status ask(struct query_db *db, const struct query *q, struct query_result *out,

@@ -20,6 +20,7 @@
 struct op_table;
 struct opset;
 struct call_work;
+struct estimate_model;
 
 enum comm_method { COMM_ALPHA_BETA, COMM_BRACKET_LINEAR };
 
@@ -140,10 +141,32 @@ enum status query_run(struct query_db *db, const struct query *q, struct query_r
 enum status query_table(struct query_db *db, struct str kernel, const struct op_table **out,
                         struct diag *d);
 
-/* The same as points; and an answer by a model or, with `is_exact`, by an equal row alone. */
+enum query_mode { MODE_COMPUTE, MODE_ATTENTION, MODE_ELEMENTWISE, MODE_MOE, MODE_MTP };
+
+/* What op_mapping.yaml says of an operator of a framework. */
+struct query_entry {
+    const struct str *kernels; /* the primary one, then the alternates, each once */
+    size_t n_kernels;
+    const struct str *sub_kernels;
+    size_t n_sub_kernels;
+    bool is_communication, is_composite, is_zero_cost;
+    struct str accepted_miss; /* empty: none */
+    enum query_mode mode;
+    int64_t input_count; /* negative: all */
+};
+
+/* The entry of an operator such as "aten.mm.default" ("torch.ops." in front does not count). Keys
+ * may stand under operator_mappings or at the top. False: unmapped. */
+bool query_entry(struct query_db *db, struct str op, struct query_entry *out);
+
+/* It takes no time: a view, or a miss that the mapping accepts. */
+bool query_entry_is_free(const struct query_entry *e);
+
+/* The same as points; and an answer by a model or, with `is_exact`, by an equal row alone. Of
+ * several kernels, a row of any comes before a model of the first, and both before the roof. */
 enum status query_set(struct query_db *db, struct str kernel, struct opset **out, struct diag *d);
-enum status query_model(struct query_db *db, const struct query *q, struct str kernel,
-                        int64_t count, struct query_result *out, struct diag *d);
+enum status query_models(struct query_db *db, const struct query *q, const struct str *kernels,
+                         size_t n, int64_t count, struct query_result *out, struct diag *d);
 enum status query_model_comm(struct query_db *db, const struct query *q, struct str kernel,
                              struct query_result *out, struct diag *d);
 void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
@@ -153,6 +176,15 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
  * it and a third. `out` stays a miss where the peaks are unknown. */
 void query_analytic(const struct device *device, const struct query *q, struct str kernel,
                     const struct call_work *w, struct query_result *out);
+
+/* How far a row may be from a second measurement of its call, as a factor of an 80 % interval. */
+double query_noise(const struct estimate_model *m);
+
+/* Six digits: no estimate has more, and machines differ in the last of sixteen. */
+double query_six_digits(double value);
+
+/* The work of a collective; a negative tier is that of the first row. */
+void query_comm_work(const struct opset *set, const struct comm_query *q, struct call_work *out);
 
 /* The work of a question; false when it cannot be placed. */
 bool query_work(struct query_db *db, const struct query *q, struct str kernel, int64_t count,

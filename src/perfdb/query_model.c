@@ -128,24 +128,34 @@ static double confidence(const struct query_result *r)
     return fmax(0, 1 - (r->high_us - r->low_us) / 2 / r->latency_us);
 }
 
+double query_noise(const struct estimate_model *m)
+{
+    return exp(1.2816 * m->spread * sqrt(m->kriging.noise));
+}
+
 /* A row that was measured differs from a second measurement of it by what no model explains. */
 static void measured(const struct opset *set, const struct opset_regime *r,
                      const struct estimate_point *p, uint32_t row, struct query_result *out)
 {
-    double noise = 1.2816 * r->model.spread * sqrt(r->model.kriging.noise);
+    double noise = query_noise(&r->model);
 
     *out = answered(set, QUERY_MEASURED, "identity", p->us);
-    out->low_us = p->us * exp(-noise);
-    out->high_us = p->us * exp(noise);
+    out->low_us = p->us / noise;
+    out->high_us = p->us * noise;
     add_row(set, row, p->us, NULL, out);
 }
 
-/* Six digits: no estimate has more, and machines differ in the last of sixteen. */
-static double six_digits(double value)
+double query_six_digits(double value)
 {
-    double scale = pow(10, 5 - floor(log10(value)));
+    static const double powers[] = {1e11, 1e10, 1e9, 1e8,  1e7,  1e6,  1e5,  1e4,  1e3,
+                                    1e2,  1e1,  1e0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
+    size_t i = 0;
 
-    return isfinite(scale) && scale > 0 ? round(value * scale) / scale : value;
+    if (!(value >= 1e-6 && value < 1e12))
+        return value;
+    while (i + 1 < ARRAY_LEN(powers) && value * powers[i] >= 1e6)
+        i++;
+    return round(value * powers[i]) / powers[i];
 }
 
 void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
@@ -171,11 +181,11 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
         add_missed(set, w, out);
         return;
     }
-    out->low_us = six_digits(out->low_us);
-    out->high_us = six_digits(out->high_us);
+    out->low_us = query_six_digits(out->low_us);
+    out->high_us = query_six_digits(out->high_us);
     if (p == NULL)
-        out->latency_us = six_digits(out->latency_us);
-    out->confidence = six_digits(confidence(out));
+        out->latency_us = query_six_digits(out->latency_us);
+    out->confidence = query_six_digits(confidence(out));
 }
 
 void query_analytic(const struct device *device, const struct query *q, struct str kernel,
@@ -197,30 +207,69 @@ void query_analytic(const struct device *device, const struct query *q, struct s
                                  .kernel = kernel,
                                  .rule = S("roof"),
                                  .has_interval = true,
-                                 .low_us = six_digits(roof),
-                                 .high_us = six_digits(3 * roof)};
-    out->latency_us = six_digits(out->latency_us);
-    out->confidence = six_digits(confidence(out));
+                                 .low_us = query_six_digits(roof),
+                                 .high_us = query_six_digits(3 * roof)};
+    out->latency_us = query_six_digits(out->latency_us);
+    out->confidence = query_six_digits(confidence(out));
 }
 
-enum status query_model(struct query_db *db, const struct query *q, struct str kernel,
-                        int64_t count, struct query_result *out, struct diag *d)
+/* The set of a kernel; NULL, and `out` a miss, without one. */
+static enum status open_set(struct query_db *db, struct str kernel, struct opset **set,
+                            struct query_result *out, struct diag *d)
+{
+    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
+    return query_set(db, kernel, set, d);
+}
+
+/* An answer by one kernel; the roof of the device is for the caller. */
+static enum status ask_kernel(struct query_db *db, const struct query *q, struct str kernel,
+                              int64_t count, bool is_exact, struct query_result *out,
+                              struct diag *d)
 {
     struct opset *set;
     struct call_work w;
 
-    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
-    TRY(query_set(db, kernel, &set, d));
-    if (!query_work(db, q, kernel, count, &w)) {
-        out->miss = set != NULL ? "invalid_args" : "csv_not_found";
+    TRY(open_set(db, kernel, &set, out, d));
+    if (set == NULL)
         return ST_OK;
-    }
-    if (set != NULL)
-        query_answer(set, &w, q->is_exact, out);
-    bool is_known = set != NULL || bench_is_known(kernel); /* of a name alone nothing follows */
-    if (out->miss != NULL && !q->is_exact && is_known && db->device != NULL)
-        query_analytic(db->device, q, kernel, &w, out);
+    out->miss = "invalid_args";
+    if (query_work(db, q, kernel, count, &w))
+        query_answer(set, &w, is_exact, out);
     return ST_OK;
+}
+
+enum status query_models(struct query_db *db, const struct query *q, const struct str *kernels,
+                         size_t n, int64_t count, struct query_result *out, struct diag *d)
+{
+    struct query_result missed = {.miss = "csv_not_found", .kernel = kernels[0]};
+    struct call_work w;
+    bool starts_exact = q->is_exact || n > 1;
+
+    for (int is_exact = starts_exact; is_exact >= q->is_exact; is_exact--)
+        for (size_t i = 0; i < n; i++) {
+            TRY(ask_kernel(db, q, kernels[i], count, is_exact, out, d));
+            if (out->miss == NULL)
+                return ST_OK;
+            if (i == 0 || missed.n_near == 0)
+                missed = *out;
+        }
+    *out = missed;
+    bool is_known = strcmp(missed.miss, "csv_not_found") != 0 || bench_is_known(kernels[0]);
+    if (!q->is_exact && is_known && db->device != NULL && query_work(db, q, kernels[0], count, &w))
+        query_analytic(db->device, q, kernels[0], &w, out);
+    return ST_OK;
+}
+
+void query_comm_work(const struct opset *set, const struct comm_query *q, struct call_work *out)
+{
+    double bytes = (double)q->bytes;
+    uint64_t regime =
+        q->tier < 0 && set->regimes.n > 0 ? set->regimes.at[0].key : work_comm_regime(q->tier);
+
+    /* A reduce-scatter is asked for by its input; tables know the share of one rank. */
+    if (str_equal(set->kernel, S("hcom_reduceScatter_")))
+        bytes /= (double)q->num_devices;
+    work_of_comm(bytes, (double)q->num_devices, regime, out);
 }
 
 enum status query_model_comm(struct query_db *db, const struct query *q, struct str kernel,
@@ -228,17 +277,11 @@ enum status query_model_comm(struct query_db *db, const struct query *q, struct 
 {
     struct opset *set;
     struct call_work w;
-    double bytes = (double)q->message.bytes;
 
-    *out = (struct query_result){.miss = "csv_not_found", .kernel = kernel};
-    TRY(query_set(db, kernel, &set, d));
-    if (set == NULL)
-        return ST_OK;
-    if (str_equal(kernel, S("hcom_reduceScatter_")))
-        bytes /= (double)q->message.num_devices;
-    uint64_t regime = q->message.tier < 0 && set->regimes.n > 0 ? set->regimes.at[0].key
-                                                                : work_comm_regime(q->message.tier);
-    work_of_comm(bytes, (double)q->message.num_devices, regime, &w);
-    query_answer(set, &w, q->is_exact, out);
+    TRY(open_set(db, kernel, &set, out, d));
+    if (set != NULL) {
+        query_comm_work(set, &q->message, &w);
+        query_answer(set, &w, q->is_exact, out);
+    }
     return ST_OK;
 }

@@ -176,16 +176,18 @@ static enum status load(struct view *v, size_t first, bool with_rows)
     return st;
 }
 
-/* Tables the statement does not speak of stay away; those it asks the catalogue for are empty. */
+/* Tables the statement does not speak of stay away; those it asks the catalogue for are empty. All
+ * of them without a statement. */
 static enum status load_all(struct view *v, struct str statement)
 {
     bool wants_list = str_contains_nocase(statement, S("sqlite_master")) ||
                       str_contains_nocase(statement, S("sqlite_schema"));
+    bool wants_all = statement.n == 0;
 
     TRY(execute(v, S("BEGIN")));
     for (size_t i = 0; i < v->tree->n; i++) {
         struct str op = v->tree->at[i].op;
-        bool is_first = true, is_named = str_contains_nocase(statement, op);
+        bool is_first = true, is_named = wants_all || str_contains_nocase(statement, op);
         for (size_t k = 0; k < i && is_first; k++)
             is_first = !str_equal_nocase(v->tree->at[k].op, op);
         if (is_first && (is_named || wants_list) && !str_starts_nocase(op, S("sqlite_")))
@@ -287,20 +289,50 @@ static enum status run(struct view *v, struct str statement, const struct sqlvie
     return st;
 }
 
+static enum status open_view(struct view *v, struct str statement)
+{
+    arena_init(&v->arena);
+    if (db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &v->db) != SQLITE_OK)
+        return sql_failed(v, "SQLite failed to start");
+    return load_all(v, statement);
+}
+
+static void close_view(struct view *v)
+{
+    db_engine_close(v->db);
+    arena_free(&v->arena);
+}
+
 enum status sqlview_run(const struct place_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d)
 {
     struct view v = {.diag = d, .tree = tree};
-    enum status st = ST_OK;
 
-    arena_init(&v.arena);
-    if (db_engine_open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &v.db) != SQLITE_OK)
-        st = sql_failed(&v, "SQLite failed to start");
-    if (st == ST_OK)
-        st = load_all(&v, statement);
+    enum status st = statement.n > 0 ? open_view(&v, statement) : open_view(&v, S(" "));
     if (st == ST_OK)
         st = run(&v, statement, sink);
-    db_engine_close(v.db);
-    arena_free(&v.arena);
+    close_view(&v);
     return st;
+}
+
+enum status sqlview_file(const struct place_files *tree, struct sqlview_file *out, struct diag *d)
+{
+    struct view v = {.diag = d, .tree = tree};
+    sqlite3_int64 n = 0;
+
+    *out = (struct sqlview_file){0};
+    enum status st = open_view(&v, S(""));
+    if (st == ST_OK) {
+        out->at = sqlite3_serialize(v.db, "main", &n, 0);
+        db_engine_check(out->at != NULL ? SQLITE_OK : SQLITE_NOMEM);
+        out->n = (size_t)n;
+    }
+    close_view(&v);
+    return st;
+}
+
+void sqlview_file_free(struct sqlview_file *f)
+{
+    sqlite3_free(f->at);
+    *f = (struct sqlview_file){0};
 }

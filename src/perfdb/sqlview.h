@@ -1,5 +1,5 @@
 /*
- * sqlview - SQL over the tables of a database, through SQLite in memory.
+ * sqlview - SQL over the tables of a database, through SQLite in memory; and that as a file.
  *
  * One SQL table per operator, named like its file, with the columns of the header and _device,
  * _stack, _version, _file and _line. Files of one operator in several folders are one table. Empty
@@ -9,6 +9,7 @@
 #ifndef STRATA_PERFDB_SQLVIEW_H
 #define STRATA_PERFDB_SQLVIEW_H
 
+#include "base/sink.h"
 #include "perfdb/place.h"
 #include "report/record.h"
 
@@ -23,5 +24,13 @@ struct sqlview_sink {
 /* ST_UNSUPPORTED: the statement is wrong, or no single SELECT. */
 enum status sqlview_run(const struct place_files *tree, struct str statement,
                         const struct sqlview_sink *sink, struct diag *d);
+
+/* All tables as the bytes of an SQLite file. sqlview_file_free() it. */
+struct sqlview_file {
+    unsigned char *at;
+    size_t n;
+};
+enum status sqlview_file(const struct place_files *tree, struct sqlview_file *out, struct diag *d);
+void sqlview_file_free(struct sqlview_file *f);
 
 #endif

@@ -1,5 +1,6 @@
 #include "perfdb/sqlview.h"
 
+#include "base/db.h"
 #include "base/testing_folder.h"
 
 static struct str heard;
@@ -46,6 +47,35 @@ static enum status run(const char *sql)
     return sqlview_run(&tree, str_of(sql), &sink, &diag);
 }
 
+/* The bytes are read back by SQLite, and are the same the second time. */
+TEST(all_tables_make_a_file)
+{
+    struct sqlview_file a, b;
+    struct place_files tree;
+    struct db db;
+    struct db_rows rows;
+    static const char *const columns[] = {"us", "_device"};
+    double us = 0;
+
+    scratch_put("A/s/v1/Mul.csv", "Input Shapes,us\n7,2.5\n");
+    scratch_put("A/s/v1/Add.csv", "us\n3\n");
+    assert_int_equal(place_find(&arena, scratch, NULL, 0, &tree, &diag), ST_OK);
+    assert_int_equal(sqlview_file(&tree, &a, &diag), ST_OK);
+    assert_int_equal(sqlview_file(&tree, &b, &diag), ST_OK);
+    assert_int_equal(a.n, b.n);
+    assert_memory_equal(a.at, b.at, a.n);
+    assert_int_equal(db_open(&db, "file.db", (struct str){(const char *)a.at, a.n}, &diag), ST_OK);
+    assert_true(db_has_table(&db, S("Add")));
+    assert_true(db_rows_open(&rows, &db, "Mul", columns, 2));
+    assert_true(db_rows_next(&rows));
+    assert_true(db_f64(&rows, 0, &us) && us == 2.5);
+    assert_false(db_rows_next(&rows));
+    db_rows_close(&rows);
+    db_close(&db);
+    sqlview_file_free(&a);
+    sqlview_file_free(&b);
+}
+
 TEST(files_of_one_operator_are_one_table)
 {
     assert_int_equal(run("SELECT _device, _line, us, Mine FROM Mul ORDER BY _device, _line"),
@@ -72,5 +102,5 @@ TEST(nothing_but_one_select_is_taken)
     assert_int_equal(run(" -- "), ST_UNSUPPORTED);
 }
 
-TEST_MAIN("perfdb/sqlview", TS(files_of_one_operator_are_one_table),
+TEST_MAIN("perfdb/sqlview", TS(all_tables_make_a_file), TS(files_of_one_operator_are_one_table),
           TS(nothing_but_one_select_is_taken))

@@ -8,14 +8,16 @@
 #include <unistd.h>
 
 #include "base/csv.h"
+#include "base/csv_write.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/inert.h"
 #include "base/limits.h"
-#include "base/text_out.h"
 #include "perfdb/cell.h"
 
 #define TABLE_TEMP ".strata.tmp"
+
+enum { SUFFIX = 8 }; /* of a temporary, its dot included */
 
 #define BOM "\xef\xbb\xbf"
 
@@ -250,12 +252,19 @@ bool table_is_temporary(struct str name)
     return str_ends(name, S(".tmp.csv"));
 }
 
-/* "X.PID.strata.tmp.csv", or another ending for a report. */
+/* "X.PID.strata.tmp.csv", or another ending for a report: what open_swap() makes, and no copy of it
+ * under a longer name. */
 bool table_is_leftover(struct str name)
 {
-    size_t end = str_find(name, S(TABLE_TEMP ".")), from = end;
+    size_t dot = name.n, from;
 
-    while (end < name.n && from > 0 && name.at[from - 1] != '.')
+    while (dot > 0 && name.at[dot - 1] != '.')
+        dot--;
+    struct str whole = str_part(name, 0, dot > 0 ? dot - 1 : 0);
+    if (name.n - dot + 1 > SUFFIX || !str_ends(whole, S(TABLE_TEMP)))
+        return false;
+    size_t end = from = whole.n - (sizeof(TABLE_TEMP) - 1);
+    while (from > 0 && name.at[from - 1] != '.')
         from--;
     return from > 1 && fs_is_gone(str_part(name, from, end - from));
 }
@@ -366,57 +375,18 @@ void table_diff(const struct op_table *old, const struct op_table *fresh, const 
     table_free(&none);
 }
 
-static bool needs_quotes(struct str cell)
-{
-    for (size_t i = 0; i < cell.n; i++) {
-        char c = cell.at[i];
-        if (c == ',' || c == '"' || c == '\r' || c == '\n')
-            return true;
-    }
-    return false;
-}
-
-static void put_cell(struct text_out *out, struct str cell)
-{
-    if (!needs_quotes(cell)) {
-        text_out_put(out, cell);
-        return;
-    }
-    text_out_put(out, S("\""));
-    size_t from = 0;
-    for (size_t i = 0; i < cell.n; i++)
-        if (cell.at[i] == '"') {
-            text_out_put(out, str_part(cell, from, i + 1 - from));
-            from = i; /* the quote once more */
-        }
-    text_out_put(out, str_part(cell, from, cell.n));
-    text_out_put(out, S("\""));
-}
-
-static void put_row(struct text_out *out, const struct str *cells, size_t n)
-{
-    /* One empty cell alone would read back as an empty line, which readers skip. */
-    if (n == 1 && cells[0].n == 0)
-        text_out_put(out, S("\"\""));
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            text_out_put(out, S(","));
-        put_cell(out, cells[i]);
-    }
-    text_out_put(out, S("\r\n"));
-}
-
 bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink)
 {
-    struct text_out *out = mem_grow(NULL, sizeof(*out), 1);
+    struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
 
-    text_out_open(out, sink);
+    csv_write_open(out, sink);
+    out->is_plain = out->has_crlf = true;
     if (bom == TABLE_BOM)
-        text_out_put(out, S("\xef\xbb\xbf"));
-    put_row(out, t->columns.at, t->columns.n);
+        text_out_put(&out->text, S("\xef\xbb\xbf"));
+    csv_write_cells(out, t->columns.at, t->columns.n);
     for (size_t row = 0; row < t->n_rows; row++)
-        put_row(out, &t->cells.at[row * t->columns.n], t->columns.n);
-    bool is_fine = text_out_close(out);
+        csv_write_cells(out, &t->cells.at[row * t->columns.n], t->columns.n);
+    bool is_fine = csv_write_close(out);
     mem_free(out);
     return is_fine;
 }
@@ -433,11 +403,44 @@ static enum status open_swap(struct outfile *f, const char *path, struct diag *d
     for (size_t i = 1; i < name.n; i++)
         if (name.at[i] == '.')
             dot = i;
-    struct str suffix = dot < name.n ? str_part(name, dot, 8) : S(".csv");
+    struct str suffix = dot < name.n ? str_part(name, dot, SUFFIX) : S(".csv");
     snprintf(temp, sizeof(temp), "%.*s.%ld" TABLE_TEMP "%.*s",
              STR_ARGS(str_part(name, 0, dot < STEM ? dot : STEM)), (long)getpid(),
              STR_ARGS(suffix));
     return outfile_update_as(f, path, temp, d);
+}
+
+/* A file that is compared while its bytes would be written. */
+struct same_bytes {
+    struct str rest;
+    bool is_same;
+};
+
+static bool compare_next(void *ctx, struct str bytes)
+{
+    struct same_bytes *s = ctx;
+
+    s->is_same = s->is_same && str_starts(s->rest, bytes);
+    if (s->is_same)
+        s->rest = str_part(s->rest, bytes.n, s->rest.n);
+    return s->is_same;
+}
+
+bool table_is_at(const struct op_table *t, enum table_bom bom, const char *path)
+{
+    struct mapfile map;
+    struct diag quiet;
+    bool is_same = false;
+
+    diag_init(&quiet);
+    if (fs_exists(path) && mapfile_open(&map, path, &quiet) == ST_OK) {
+        struct same_bytes s = {map.text, true};
+        is_same =
+            table_print(t, bom, (struct sink){compare_next, &s}) && s.is_same && s.rest.n == 0;
+        mapfile_close(&map);
+    }
+    diag_fini(&quiet);
+    return is_same;
 }
 
 enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,
@@ -445,6 +448,8 @@ enum status table_write(const struct op_table *t, const char *path, enum table_b
 {
     struct outfile f;
 
+    if (table_is_at(t, bom, path))
+        return ST_OK;
     TRY(open_swap(&f, path, d));
     table_print(t, bom, outfile_sink(&f)); /* the commit tells of a failure */
     return outfile_commit(&f, OUTFILE_SYNC, d);

@@ -93,9 +93,12 @@ enum table_bom { TABLE_NO_BOM, TABLE_BOM };
  * when the sink refused. */
 bool table_print(const struct op_table *t, enum table_bom bom, struct sink sink);
 
-/* Replaces the file at `path` as a whole: written to <stem>.PID.strata.tmp.csv beside it, synced,
- * renamed, the folder synced. A reader, or a crash at any moment, finds the old bytes or the new
- * ones. */
+/* Whether the file at `path` has these very bytes. */
+bool table_is_at(const struct op_table *t, enum table_bom bom, const char *path);
+
+/* Replaces the file at `path` as a whole, unless nothing in it changes: written to
+ * <stem>.PID.strata.tmp.csv beside it, synced, renamed, the folder synced. A reader, or a crash at
+ * any moment, finds the old bytes or the new ones. */
 enum status table_write(const struct op_table *t, const char *path, enum table_bom bom,
                         struct diag *d);
 

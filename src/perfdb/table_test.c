@@ -132,6 +132,28 @@ TEST(a_file_is_replaced_as_a_whole)
     table_free(&table);
 }
 
+TEST(a_file_with_the_same_bytes_is_left_alone)
+{
+    struct stat before, after;
+    const char *path = scratch_path("Add.csv");
+
+    assert_int_equal(parse(S("a,b\n1,2\n")), ST_OK);
+    assert_false(table_is_at(&table, TABLE_NO_BOM, path));
+    assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
+    assert_int_equal(stat(path, &before), 0);
+    assert_true(table_is_at(&table, TABLE_NO_BOM, path));
+    assert_false(table_is_at(&table, TABLE_BOM, path));
+    assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(before.st_ino == after.st_ino);
+    table_add_row(&table);
+    assert_false(table_is_at(&table, TABLE_NO_BOM, path)); /* the file is its beginning */
+    assert_int_equal(table_write(&table, path, TABLE_NO_BOM, &diag), ST_OK);
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(before.st_ino != after.st_ino);
+    table_free(&table);
+}
+
 TEST(names_of_files)
 {
     assert_str(table_stem("a/b/MatMulV2.csv"), "MatMulV2");
@@ -142,9 +164,14 @@ TEST(names_of_files)
     assert_false(table_is_leftover(S("Add.tmp.csv")));
     assert_false(table_is_leftover(S("Add.strata.tmp.csv")));
     assert_false(table_is_leftover(S("Add.1.strata.tmp.csv"))); /* lives */
+    assert_false(table_is_leftover(S("Add.999999999.strata.tmp.csv.bak")));
+    assert_false(table_is_leftover(S("Add.999999999.strata.tmp.csv~backup")));
+    assert_false(table_is_leftover(S("Add.999999999.strata.tmp")));
+    assert_false(table_is_leftover(S(".999999999.strata.tmp.csv")));
 }
 
 TEST_MAIN("perfdb/table", T(the_dialect_of_exporters_is_read), T(rows_may_be_ragged),
           T(a_mark_after_blank_lines_is_no_part_of_the_name), T(what_is_no_table_is_refused),
           T(columns_are_moved_with_their_cells), T(writing_quotes_only_what_must_be),
-          TS(a_file_is_replaced_as_a_whole), T(names_of_files))
+          TS(a_file_is_replaced_as_a_whole), TS(a_file_with_the_same_bytes_is_left_alone),
+          T(names_of_files))

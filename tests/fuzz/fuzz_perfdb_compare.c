@@ -70,7 +70,7 @@ static void compare(const struct predicted *p, const struct measured *m, struct 
     shape_rows_predict(&shapes, p);
     shape_rows_measure(&shapes, m, SHAPE_MEASURED, NULL);
     write_all(&ops, &shapes, sink);
-    struct m6 m6 = m6_compute(p, m, sources, ARRAY_LEN(sources));
+    struct m6 m6 = m6_compute(p, m, sources, ARRAY_LEN(sources), M6_EXACT);
     check(m6_write_json(&m6, sink));
     check(m6_print(&m6, sink));
     struct metrics metrics = metrics_compute(p);

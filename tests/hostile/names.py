@@ -41,6 +41,7 @@ EXTRA = [
     ["db", "build", "--model", PAYLOAD], ["db", "probe", PAYLOAD, "--shapes", PAYLOAD, "--axis", PAYLOAD],
     ["db", "replay", "--database-path", "no" + PAYLOAD, "--op", PAYLOAD],
     ["db", "accuracy", "--database-path", "no" + PAYLOAD], ["db", "predict", "--model", PAYLOAD],
+    ["db", "export", "--database-path", "no" + PAYLOAD, "--to", "csv"],
     ["view", "no" + PAYLOAD, "--no-browser"],
 ]
 # Over poisoned copies of examples/: every analysis in every format, and what golden cases print as JSON only.

@@ -234,6 +234,7 @@ def database(out):
     yield run("db", "bench", "--prof-path", "examples/perfdb/PROF_000001", "--dry-run", *at)
     yield run("db", "query", "--kernel", "Add", "--shapes", "24,5120;24,5120", "--dtypes", "bf16", *at)
     yield run("db", "accuracy", *at)
+    yield run("db", "export", "--to", "csv", "-o", out + "/db.csv", *at)
     yield run("db", "predict", "--model", "qwen3-8b", "--database-path", "examples/perfdb/h200", "--json")
     yield run("db", "parse", "--profiling-path", "tests/golden/db-parse-captures/in/traces", "--database-path", out + "/captures", "--json")
     yield run("db", "check", "--database-path", "tests/golden/db-check-problems/in/db", "--json",
