@@ -104,7 +104,7 @@ static void attr_function(sqlite3_context *out, int argc, sqlite3_value **argv)
     struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
     if (a.type == ATTR_NONE)
         a = attrs_get(&cap->attrs, cap->slices.set[slice], id);
-    sql_give_attr(out, cap, &a);
+    sql_give_value(out, sql_attr_value(cap, a));
 }
 
 static void write_run(struct json_writer *j, const struct capture *cap, attr_run run)

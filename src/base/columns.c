@@ -103,7 +103,8 @@ void column_put_text(struct column *c, struct str text)
 void column_put_lasting(struct column *c, struct str text)
 {
     uint32_t fresh = (uint32_t)c->texts.n;
-    uint32_t place = hash_add(&c->known, (uintptr_t)text.at, fresh);
+    uint64_t key = (uintptr_t)text.at ^ (uint64_t)text.n << 48; /* addresses have fewer bits */
+    uint32_t place = hash_add(&c->known, key, fresh);
 
     if (place == fresh)
         vec_push(&c->texts, columns_utf8(&c->arena, text));

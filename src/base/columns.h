@@ -86,8 +86,8 @@ static inline void column_put_real(struct column *c, double real)
 
 void column_put_null(struct column *c);
 
-/* A text is copied. A lasting one lives as long as the chunk is used and is known by its address:
- * two of one address are equal. A column takes texts of one of the two sorts. */
+/* A text is copied. A lasting one lives as long as the chunk is used and is known by its address
+ * and length. A column takes texts of one of the two sorts. */
 void column_put_text(struct column *c, struct str text);
 void column_put_lasting(struct column *c, struct str text);
 
