@@ -5,11 +5,17 @@
 
 #include <endian.h>
 
-#include "base/thrift.h"
 #include "base/vec.h"
 
 enum { BLOCK = 128, MINI = 32, MINIS = BLOCK / MINI };
 enum { GROUP = 8, RUN = 16 }; /* of the hybrid: numbers that are packed together, a run's least */
+
+void pack_varint(struct text *out, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        text_char(out, (char)(value | 0x80));
+    text_char(out, (char)value);
+}
 
 /* `n` numbers, a multiple of eight, of `width` bits each. */
 static void put_bits(struct text *out, const uint64_t *values, size_t n, unsigned width)
@@ -63,7 +69,7 @@ static void put_block(struct text *out, const int64_t *values, size_t first, siz
         }
         widths[m] = (char)pack_width(all);
     }
-    thrift_varint(out, thrift_zigzag(least));
+    pack_varint(out, pack_zigzag(least));
     text_put(out, (struct str){widths, MINIS});
     for (size_t m = 0; m < minis; m++)
         put_bits(out, &deltas[m * MINI], MINI, (unsigned)widths[m]);
@@ -71,10 +77,10 @@ static void put_block(struct text *out, const int64_t *values, size_t first, siz
 
 void pack_delta(struct text *out, const int64_t *values, size_t n)
 {
-    thrift_varint(out, BLOCK);
-    thrift_varint(out, MINIS);
-    thrift_varint(out, n);
-    thrift_varint(out, thrift_zigzag(n > 0 ? values[0] : 0));
+    pack_varint(out, BLOCK);
+    pack_varint(out, MINIS);
+    pack_varint(out, n);
+    pack_varint(out, pack_zigzag(n > 0 ? values[0] : 0));
     for (size_t i = 1; i < n; i += BLOCK)
         put_block(out, values, i, n - i < BLOCK ? n - i : BLOCK);
 }
@@ -92,7 +98,7 @@ static void put_run(struct text *out, uint32_t value, size_t n, unsigned width)
 {
     uint32_t word = htole32(value);
 
-    thrift_varint(out, (uint64_t)n << 1);
+    pack_varint(out, (uint64_t)n << 1);
     text_put(out, (struct str){(const char *)&word, (width + 7) / 8});
 }
 
@@ -101,7 +107,7 @@ static void put_groups(struct text *out, const uint32_t *values, size_t n, unsig
 {
     size_t groups = (n + GROUP - 1) / GROUP;
 
-    thrift_varint(out, (uint64_t)groups << 1 | 1);
+    pack_varint(out, (uint64_t)groups << 1 | 1);
     for (size_t g = 0; g < groups; g++) {
         uint64_t part[GROUP] = {0};
         for (size_t i = 0; i < GROUP && g * GROUP + i < n; i++)

@@ -1,5 +1,5 @@
 /*
- * pack_ints - columns of whole numbers in few bytes, as Parquet encodes them.
+ * pack_ints - whole numbers in few bytes, alone and in columns as Parquet encodes them.
  *
  * Results are appended to a text.
  */
@@ -14,6 +14,15 @@
 static inline unsigned pack_width(uint64_t most)
 {
     return most == 0 ? 0 : 64 - (unsigned)__builtin_clzll(most);
+}
+
+/* LEB128 of a number without a sign. */
+void pack_varint(struct text *out, uint64_t value);
+
+/* Small numbers of either sign become small ones without. */
+static inline uint64_t pack_zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
 }
 
 /* DELTA_BINARY_PACKED: differences to the number before, less the least of 128, in as many bits as

@@ -6,21 +6,16 @@
 
 #include <assert.h>
 
-void thrift_varint(struct text *out, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        text_char(out, (char)(value | 0x80));
-    text_char(out, (char)value);
-}
+#include "base/pack_ints.h"
 
 static void put_signed(struct thrift *t, int64_t value)
 {
-    thrift_varint(&t->out, thrift_zigzag(value));
+    pack_varint(&t->out, pack_zigzag(value));
 }
 
 static void put_binary(struct thrift *t, struct str value)
 {
-    thrift_varint(&t->out, value.n);
+    pack_varint(&t->out, value.n);
     text_put(&t->out, value);
 }
 
@@ -80,7 +75,7 @@ void thrift_list(struct thrift *t, int id, enum thrift_type type, size_t n)
         return;
     }
     text_char(&t->out, (char)(0xf0 | (int)type));
-    thrift_varint(&t->out, n);
+    pack_varint(&t->out, n);
 }
 
 void thrift_item(struct thrift *t)

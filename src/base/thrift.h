@@ -49,13 +49,4 @@ void thrift_item_binary(struct thrift *t, struct str value);
 
 void thrift_end(struct thrift *t);
 
-/* LEB128 of a number without a sign, as several formats have it. */
-void thrift_varint(struct text *out, uint64_t value);
-
-/* Small numbers of either sign become small ones without. */
-static inline uint64_t thrift_zigzag(int64_t value)
-{
-    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
-}
-
 #endif
