@@ -348,6 +348,18 @@ static enum status prepare(struct sql *sql, struct str text, sqlite3_stmt **out,
     return ST_OK;
 }
 
+struct str sql_hex(struct arena *arena, struct str blob)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(arena, blob.n * 2 + 1);
+
+    for (size_t i = 0; i < blob.n; i++) {
+        text[2 * i] = digits[(unsigned char)blob.at[i] >> 4];
+        text[2 * i + 1] = digits[(unsigned char)blob.at[i] & 15];
+    }
+    return (struct str){text, blob.n * 2};
+}
+
 static struct sql_value value_of(sqlite3_stmt *stmt, int column)
 {
     struct sql_value v = {.type = SQL_NULL};
