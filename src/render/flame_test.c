@@ -50,10 +50,10 @@ TEST(stacks_hold_the_time_that_no_inner_slice_has)
     struct capture *cap = sample();
     struct text text = render(&timeline_folded, cap);
 
-    assert_str(text_view(&text), "pid 4;main;step 40\n"
-                                 "pid 4;main;step;a:b 20\n"
-                                 "pid 4;main;step;a:b;leaf 20\n"
-                                 "pid 4;main;step;late 30\n");
+    assert_str(text_view(&text), "process 4;main;step 40\n"
+                                 "process 4;main;step;a:b 20\n"
+                                 "process 4;main;step;a:b;leaf 20\n"
+                                 "process 4;main;step;late 30\n");
     text_free(&text);
     capture_free(cap);
 }
@@ -93,14 +93,15 @@ TEST(speedscope_has_a_profile_for_each_row)
                                     "{\"name\":\"leaf\"},\n{\"name\":\"late\"}]}"));
     assert_non_null(strstr(
         text.at,
-        "{\"type\":\"evented\",\"name\":\"pid 4 / main\",\"unit\":\"nanoseconds\",\"startValue\":0,"
+        "{\"type\":\"evented\",\"name\":\"process 4 / "
+        "main\",\"unit\":\"nanoseconds\",\"startValue\":0,"
         "\"endValue\":210,\"events\":[\n{\"type\":\"O\",\"frame\":0,\"at\":0},\n"
         "{\"type\":\"O\",\"frame\":1,\"at\":10},\n{\"type\":\"O\",\"frame\":2,\"at\":20},\n"
         "{\"type\":\"C\",\"frame\":2,\"at\":30},\n{\"type\":\"O\",\"frame\":2,\"at\":35},\n"
         "{\"type\":\"C\",\"frame\":2,\"at\":45},\n{\"type\":\"C\",\"frame\":1,\"at\":50},\n"
         "{\"type\":\"C\",\"frame\":0,\"at\":100},\n{\"type\":\"O\",\"frame\":0,\"at\":200},\n"
         "{\"type\":\"C\",\"frame\":0,\"at\":210}]}"));
-    assert_non_null(strstr(text.at, "\"name\":\"pid 4 / main (2)\""));
+    assert_non_null(strstr(text.at, "\"name\":\"process 4 / main (2)\""));
     assert_non_null(strstr(text.at, "[\n{\"type\":\"O\",\"frame\":3,\"at\":45},\n"
                                     "{\"type\":\"C\",\"frame\":3,\"at\":75}]"));
     text_free(&text);
