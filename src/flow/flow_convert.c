@@ -24,7 +24,7 @@ static bool is_sink(const struct convert_job *job)
 static void list_formats(struct diag *d)
 {
     for (size_t i = 0; i < timeline_count; i++)
-        diag_hint(d, "formats", "%-10s %-9s %s", timeline_list[i]->name,
+        diag_hint(d, "formats", "%-10s %-16s %s", timeline_list[i]->name,
                   timeline_list[i]->endings[0], timeline_list[i]->summary);
 }
 

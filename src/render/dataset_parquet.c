@@ -345,7 +345,7 @@ static void put_footer(struct thrift *t, const struct parquet *w)
         put_group(t, w, &w->groups.at[i]);
     if (w->layout.notes_n > 0)
         put_notes(t, &w->layout);
-    thrift_binary(t, 6, S("strata " STRATA_VERSION));
+    thrift_binary(t, 6, S("strata version " STRATA_VERSION));
     thrift_list(t, 7, THRIFT_STRUCT, w->layout.n); /* least and most as the type orders them */
     for (size_t i = 0; i < w->layout.n; i++) {
         thrift_item(t);

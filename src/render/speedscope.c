@@ -187,8 +187,7 @@ static bool write_speedscope(const struct cut *cut, const struct timeline_option
         &s->out,
         S("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":"));
     text_out_quoted(&s->out, str_of(cut->cap->name));
-    text_out_put(&s->out,
-                 S(",\"exporter\":\"strata@" STRATA_VERSION "\",\"activeProfileIndex\":0,"));
+    text_out_put(&s->out, S(",\"exporter\":\"strata\",\"activeProfileIndex\":0,"));
     bool goes_on = find_frames(s);
     put_frames(s);
     goes_on = goes_on && put_profiles(s);
