@@ -38,14 +38,14 @@ static unsigned key_types(const struct sql_view *v, enum capture_key key)
     return mask;
 }
 
-static enum column_type key_type(unsigned mask, enum column_type declared)
+static enum column_kind key_type(unsigned mask, enum column_kind declared)
 {
     if (mask == 0 || declared == COLUMN_TEXT || (mask & 1u << ATTR_TEXT) != 0)
         return mask == 0 ? declared : COLUMN_TEXT;
     return (mask & 1u << ATTR_REAL) != 0 ? COLUMN_REAL : COLUMN_INT;
 }
 
-static enum column_type step_type(const struct sql_view *v)
+static enum column_kind step_type(const struct sql_view *v)
 {
     for (size_t i = 1; i < v->steps.n; i++)
         if (!v->steps.at[i].is_number)
@@ -53,7 +53,7 @@ static enum column_type step_type(const struct sql_view *v)
     return COLUMN_INT;
 }
 
-static enum column_type stream_type(const struct sql_view *v)
+static enum column_kind stream_type(const struct sql_view *v)
 {
     for (size_t p = 0; p < v->part_count; p++) {
         const struct capture *cap = v->parts[p].cap;
@@ -75,7 +75,7 @@ static struct field_value row_value(const struct sql_columns *t, size_t part, si
 }
 
 /* Steps of small tables may be called by a name. */
-static enum column_type row_type(const struct sql_columns *t, int column, enum column_type declared)
+static enum column_kind row_type(const struct sql_columns *t, int column, enum column_kind declared)
 {
     if (column == 0 || declared != COLUMN_INT || !str_equal(t->info[column].name, S("step")))
         return declared;
@@ -86,8 +86,8 @@ static enum column_type row_type(const struct sql_columns *t, int column, enum c
     return declared;
 }
 
-static enum column_type slice_type(const struct sql_columns *t, int column,
-                                   enum column_type declared)
+static enum column_kind slice_type(const struct sql_columns *t, int column,
+                                   enum column_kind declared)
 {
     enum capture_key key;
 
@@ -178,7 +178,7 @@ size_t sql_columns_chunks(const struct sql_columns *t)
     return (t->bases[t->view->part_count] + COLUMNS_ROWS - 1) / COLUMNS_ROWS;
 }
 
-static void put_number_text(struct column *c, struct field_value v)
+static void put_number_text(struct column_data *c, struct field_value v)
 {
     char text[NUM_TEXT];
 
@@ -189,7 +189,7 @@ static void put_number_text(struct column *c, struct field_value v)
                         (struct str){text, (size_t)snprintf(text, sizeof(text), "%" PRId64, v.i)});
 }
 
-static void put_value(struct column *c, struct field_value v, bool is_mixed_column)
+static void put_value(struct column_data *c, struct field_value v, bool is_mixed_column)
 {
     if (v.type == VALUE_BOOL)
         v = value_int(v.is);
@@ -212,13 +212,14 @@ static void put_value(struct column *c, struct field_value v, bool is_mixed_colu
 }
 
 /* The slices of a chunk that are rows of the table. */
-struct rows {
+struct slice_rows {
     const struct sql_part *part;
     uint32_t *at;
     size_t n;
 };
 
-static void put_times(const struct sql_columns *t, const struct rows *r, struct columns *out)
+static void put_times(const struct sql_columns *t, const struct slice_rows *r,
+                      struct column_chunk *out)
 {
     const struct slices *s = &r->part->cap->slices;
     bool is_clipped = t->cut != NULL && t->cut->options.clip;
@@ -234,7 +235,8 @@ static void put_times(const struct sql_columns *t, const struct rows *r, struct 
     }
 }
 
-static void put_cells(const struct sql_columns *t, const struct rows *r, struct columns *out)
+static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
+                      struct column_chunk *out)
 {
     put_times(t, r, out);
     for (size_t c = C_END_TS + 1; c < t->n; c++)
@@ -245,7 +247,7 @@ static void put_cells(const struct sql_columns *t, const struct rows *r, struct 
 }
 
 static void take_slices(const struct sql_columns *t, size_t part, size_t from, size_t to,
-                        struct rows *r)
+                        struct slice_rows *r)
 {
     const struct slices *s = &t->view->parts[part].cap->slices;
 
@@ -265,7 +267,7 @@ static bool has_row(const struct sql_columns *t, size_t part, size_t row)
 }
 
 static void put_rows(const struct sql_columns *t, size_t part, size_t from, size_t to,
-                     struct columns *out)
+                     struct column_chunk *out)
 {
     for (size_t row = from; row < to; row++) {
         if (!has_row(t, part, row))
@@ -276,10 +278,10 @@ static void put_rows(const struct sql_columns *t, size_t part, size_t from, size
     }
 }
 
-void sql_columns_fill(const struct sql_columns *t, size_t chunk, struct columns *out)
+void sql_columns_fill(const struct sql_columns *t, size_t chunk, struct column_chunk *out)
 {
     size_t first = chunk * COLUMNS_ROWS, end = first + COLUMNS_ROWS;
-    struct rows rows = {.at = mem_grow(NULL, sizeof(*rows.at), COLUMNS_ROWS)};
+    struct slice_rows rows = {.at = mem_grow(NULL, sizeof(*rows.at), COLUMNS_ROWS)};
 
     for (size_t p = 0; p < t->view->part_count; p++) {
         size_t from = first > t->bases[p] ? first : t->bases[p];

@@ -24,6 +24,6 @@ const struct column_info *sql_columns_info(const struct sql_columns *t, size_t *
 
 /* Some chunks may have no rows. Chunks may be filled from several threads. */
 size_t sql_columns_chunks(const struct sql_columns *t);
-void sql_columns_fill(const struct sql_columns *t, size_t chunk, struct columns *out);
+void sql_columns_fill(const struct sql_columns *t, size_t chunk, struct column_chunk *out);
 
 #endif

@@ -31,7 +31,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     return true;
 }
 
-static void put_cell(struct text *out, const struct column *c, size_t row)
+static void put_cell(struct text *out, const struct column_data *c, size_t row)
 {
     if (!column_has(c, row))
         text_put(out, S("-|"));
@@ -47,7 +47,7 @@ static void put_table(struct text *out, struct sql_view *view, const char *table
                       const struct cut *cut)
 {
     struct sql_columns *t = sql_columns_open(view, table, cut);
-    struct columns chunk;
+    struct column_chunk chunk;
     size_t n;
     const struct column_info *info = sql_columns_info(t, &n);
 
@@ -140,7 +140,7 @@ TEST(every_table_has_the_rows_of_a_query)
     diag_fini(&diag);
 }
 
-static enum column_type type_of(struct sql_view *view, const char *table, struct str name)
+static enum column_kind type_of(struct sql_view *view, const char *table, struct str name)
 {
     struct sql_columns *t = sql_columns_open(view, table, NULL);
     size_t n, i = 0;
@@ -149,7 +149,7 @@ static enum column_type type_of(struct sql_view *view, const char *table, struct
     while (i < n && !str_equal(info[i].name, name))
         i++;
     assert_true(i < n);
-    enum column_type type = info[i].type;
+    enum column_kind type = info[i].type;
     sql_columns_close(t);
     return type;
 }

@@ -6,16 +6,16 @@
 #include "base/json_text.h"
 #include "base/text.h"
 
-static size_t width_of(enum column_type type)
+static size_t width_of(enum column_kind type)
 {
     return type == COLUMN_TEXT ? sizeof(uint32_t) : sizeof(int64_t);
 }
 
-void columns_init(struct columns *c, const struct column_info *info, size_t n)
+void columns_init(struct column_chunk *c, const struct column_info *info, size_t n)
 {
-    *c = (struct columns){.at = mem_grow(NULL, sizeof(*c->at), n > 0 ? n : 1), .n = n};
+    *c = (struct column_chunk){.at = mem_grow(NULL, sizeof(*c->at), n > 0 ? n : 1), .n = n};
     for (size_t i = 0; i < n; i++) {
-        c->at[i] = (struct column){.type = info[i].type};
+        c->at[i] = (struct column_data){.type = info[i].type};
         c->at[i].values = mem_grow(NULL, width_of(info[i].type), COLUMNS_ROWS);
         c->at[i].valid = mem_grow(NULL, sizeof(uint64_t), COLUMNS_ROWS / 64);
         memset(c->at[i].valid, 0, COLUMNS_ROWS / 8);
@@ -24,7 +24,7 @@ void columns_init(struct columns *c, const struct column_info *info, size_t n)
     }
 }
 
-void columns_fini(struct columns *c)
+void columns_fini(struct column_chunk *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         mem_free(c->at[i].values);
@@ -35,13 +35,13 @@ void columns_fini(struct columns *c)
         arena_free(&c->at[i].arena);
     }
     mem_free(c->at);
-    *c = (struct columns){0};
+    *c = (struct column_chunk){0};
 }
 
-void columns_clear(struct columns *c)
+void columns_clear(struct column_chunk *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        struct column *col = &c->at[i];
+        struct column_data *col = &c->at[i];
         if (col->strings.strings.n > 1) {
             intern_fini(&col->strings);
             intern_init(&col->strings);
@@ -54,7 +54,7 @@ void columns_clear(struct columns *c)
     }
 }
 
-void column_put_null(struct column *c)
+void column_put_null(struct column_data *c)
 {
     if (c->type == COLUMN_TEXT)
         c->places[c->n] = 0;
@@ -90,7 +90,7 @@ struct str columns_utf8(struct arena *arena, struct str text)
     return copy;
 }
 
-void column_put_text(struct column *c, struct str text)
+void column_put_text(struct column_data *c, struct str text)
 {
     strid id = intern_put(&c->strings, columns_utf8(&c->arena, text));
 
@@ -100,7 +100,7 @@ void column_put_text(struct column *c, struct str text)
     column_mark(c);
 }
 
-void column_put_lasting(struct column *c, struct str text)
+void column_put_lasting(struct column_data *c, struct str text)
 {
     uint32_t fresh = (uint32_t)c->texts.n;
     uint64_t key = (uintptr_t)text.at ^ (uint64_t)text.n << 48; /* addresses have fewer bits */

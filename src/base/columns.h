@@ -21,16 +21,16 @@
 
 enum { COLUMNS_ROWS = 1 << 16 }; /* of a chunk at most */
 
-enum column_type { COLUMN_INT, COLUMN_REAL, COLUMN_TEXT };
+enum column_kind { COLUMN_INT, COLUMN_REAL, COLUMN_TEXT };
 
 struct column_info {
     struct str name;
-    enum column_type type;
+    enum column_kind type;
     bool is_open; /* texts may hardly repeat: a dictionary of the whole table could be too large */
 };
 
-struct column {
-    enum column_type type;
+struct column_data {
+    enum column_kind type;
     size_t n, nulls;
     union { /* room for COLUMNS_ROWS; a row without a value has 0 */
         int64_t *numbers;
@@ -45,51 +45,51 @@ struct column {
     struct arena arena;    /* texts that were repaired */
 };
 
-struct columns {
-    struct column *at;
+struct column_chunk {
+    struct column_data *at;
     size_t n;
 };
 
-void columns_init(struct columns *c, const struct column_info *info, size_t n);
-void columns_fini(struct columns *c);
+void columns_init(struct column_chunk *c, const struct column_info *info, size_t n);
+void columns_fini(struct column_chunk *c);
 
 /* Forgets all rows but keeps the memory. */
-void columns_clear(struct columns *c);
+void columns_clear(struct column_chunk *c);
 
-static inline size_t columns_rows(const struct columns *c)
+static inline size_t columns_rows(const struct column_chunk *c)
 {
     return c->n > 0 ? c->at[0].n : 0;
 }
 
-static inline bool column_has(const struct column *c, size_t row)
+static inline bool column_has(const struct column_data *c, size_t row)
 {
     return (c->valid[row / 64] >> (row % 64) & 1) != 0;
 }
 
-static inline void column_mark(struct column *c)
+static inline void column_mark(struct column_data *c)
 {
     c->valid[c->n / 64] |= (uint64_t)1 << (c->n % 64);
     c->n++;
 }
 
-static inline void column_put_int(struct column *c, int64_t number)
+static inline void column_put_int(struct column_data *c, int64_t number)
 {
     c->numbers[c->n] = number;
     column_mark(c);
 }
 
-static inline void column_put_real(struct column *c, double real)
+static inline void column_put_real(struct column_data *c, double real)
 {
     c->reals[c->n] = real;
     column_mark(c);
 }
 
-void column_put_null(struct column *c);
+void column_put_null(struct column_data *c);
 
 /* A text is copied. A lasting one lives as long as the chunk is used and is known by its address
  * and length. A column takes texts of one of the two sorts. */
-void column_put_text(struct column *c, struct str text);
-void column_put_lasting(struct column *c, struct str text);
+void column_put_text(struct column_data *c, struct str text);
+void column_put_lasting(struct column_data *c, struct str text);
 
 /* Bytes of text in UTF-8: `text` itself, or a copy with U+FFFD in place of broken sequences. */
 struct str columns_utf8(struct arena *arena, struct str text);

@@ -10,7 +10,7 @@ static const struct column_info info[] = {
 
 TEST(values_and_gaps_stand_in_their_rows)
 {
-    struct columns c;
+    struct column_chunk c;
 
     columns_init(&c, info, 3);
     for (int i = 0; i < 100; i++) {
@@ -40,7 +40,7 @@ TEST(values_and_gaps_stand_in_their_rows)
 TEST(lasting_texts_are_kept_once)
 {
     static const char text[] = "MatMulV2";
-    struct columns c;
+    struct column_chunk c;
 
     columns_init(&c, info, 3);
     column_put_lasting(&c.at[2], str_of(text));
@@ -54,7 +54,7 @@ TEST(lasting_texts_are_kept_once)
 
 TEST(what_is_not_utf8_is_repaired)
 {
-    struct columns c;
+    struct column_chunk c;
     struct arena arena;
 
     columns_init(&c, info, 3);

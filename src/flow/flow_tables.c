@@ -19,7 +19,7 @@ static const char *table_declaration(void *ctx, size_t i)
     return sql_schema(i)->columns;
 }
 
-static void fill(void *ctx, size_t chunk, struct columns *out)
+static void fill(void *ctx, size_t chunk, struct column_chunk *out)
 {
     const struct flow_tables *t = ctx;
 

@@ -8,14 +8,14 @@
 
 #include "base/now.h"
 
-struct rows {
+struct query_rows {
     const struct query_file *file;
     struct arena arena;
     struct column_info *info;
     unsigned *types; /* by column: a mask of enum sql_type */
     size_t n;
     void *writer;
-    struct columns chunk;
+    struct column_chunk chunk;
     struct dataset_piece piece;
     struct dataset_layout layout;
     uint64_t count;
@@ -24,7 +24,7 @@ struct rows {
 
 static bool take_names(void *ctx, const char *const *names, size_t n)
 {
-    struct rows *r = ctx;
+    struct query_rows *r = ctx;
 
     r->n = n;
     r->info = ARENA_ARRAY(&r->arena, struct column_info, n);
@@ -36,14 +36,14 @@ static bool take_names(void *ctx, const char *const *names, size_t n)
 
 static bool take_types(void *ctx, const struct sql_value *cells, size_t n)
 {
-    struct rows *r = ctx;
+    struct query_rows *r = ctx;
 
     for (size_t i = 0; i < n; i++)
         r->types[i] |= 1u << cells[i].type;
     return true;
 }
 
-static enum column_type type_of(unsigned mask)
+static enum column_kind type_of(unsigned mask)
 {
     mask &= ~(1u << SQL_NULL);
     if (mask == 1u << SQL_INT)
@@ -51,7 +51,7 @@ static enum column_type type_of(unsigned mask)
     return mask != 0 && (mask & (1u << SQL_TEXT | 1u << SQL_BLOB)) == 0 ? COLUMN_REAL : COLUMN_TEXT;
 }
 
-static void put_text(struct rows *r, struct column *c, const struct sql_value *v)
+static void put_text(struct query_rows *r, struct column_data *c, const struct sql_value *v)
 {
     struct arena_mark mark = arena_mark(&r->arena);
     char number[NUM_TEXT];
@@ -68,7 +68,7 @@ static void put_text(struct rows *r, struct column *c, const struct sql_value *v
     arena_rewind(&r->arena, mark);
 }
 
-static void put_cell(struct rows *r, struct column *c, const struct sql_value *v)
+static void put_cell(struct query_rows *r, struct column_data *c, const struct sql_value *v)
 {
     bool is_number = v->type == SQL_INT || v->type == SQL_REAL;
 
@@ -84,7 +84,7 @@ static void put_cell(struct rows *r, struct column *c, const struct sql_value *v
         r->is_unsteady = true;
 }
 
-static void flush(struct rows *r)
+static void flush(struct query_rows *r)
 {
     const struct dataset_form *form = r->file->form;
 
@@ -105,7 +105,7 @@ static bool keep_names(void *ctx, const char *const *names, size_t n)
 
 static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
-    struct rows *r = ctx;
+    struct query_rows *r = ctx;
 
     for (size_t i = 0; i < n && !r->is_unsteady; i++)
         put_cell(r, &r->chunk.at[i], &cells[i]);
@@ -114,7 +114,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     return !r->is_unsteady;
 }
 
-static enum status write_rows(struct sql *sql, struct rows *r, nanos timeout, struct diag *d)
+static enum status write_rows(struct sql *sql, struct query_rows *r, nanos timeout, struct diag *d)
 {
     struct sql_query query = {r->file->text, timeout, keep_names, take_row, r};
 
@@ -140,7 +140,7 @@ static enum status write_rows(struct sql *sql, struct rows *r, nanos timeout, st
 enum status query_file_write(struct sql *sql, const struct query_file *file, struct diag *d,
                              uint64_t *rows)
 {
-    struct rows r = {.file = file};
+    struct query_rows r = {.file = file};
     struct sql_query look = {file->text, file->timeout, take_names, take_types, &r};
     nanos begin = now_ns(), left = 0;
 

@@ -45,9 +45,10 @@ static void *see_layout(const struct dataset_layout *layout, struct sink out)
     return &seen;
 }
 
-static void see_chunk(void *writer, const struct columns *chunk, const struct dataset_piece *piece)
+static void see_chunk(void *writer, const struct column_chunk *chunk,
+                      const struct dataset_piece *piece)
 {
-    const struct column *c = &chunk->at[0];
+    const struct column_data *c = &chunk->at[0];
     struct str text = c->type == COLUMN_TEXT ? c->texts.at[c->places[0]] : S("");
 
     (void)writer, (void)piece;

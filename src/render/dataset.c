@@ -18,8 +18,8 @@ void dataset_piece_free(struct dataset_piece *piece)
     vec_free(&piece->places);
 }
 
-struct slot {
-    struct columns chunk;
+struct belt_slot {
+    struct column_chunk chunk;
     struct dataset_piece piece;
     size_t number;
 };
@@ -28,7 +28,7 @@ struct belt {
     const struct dataset_source *source;
     const struct dataset_options *options;
     const struct dataset_walk *walk;
-    struct slot slots[SLOTS_MOST];
+    struct belt_slot slots[SLOTS_MOST];
     size_t next;
     bool goes_on;
 };
@@ -44,7 +44,7 @@ static bool next_chunk(void *ctx, size_t slot)
 static void work_chunk(void *ctx, size_t slot)
 {
     struct belt *b = ctx;
-    struct slot *s = &b->slots[slot];
+    struct belt_slot *s = &b->slots[slot];
 
     if (s->chunk.at == NULL)
         columns_init(&s->chunk, b->source->layout.columns, b->source->layout.n);
@@ -57,7 +57,7 @@ static void work_chunk(void *ctx, size_t slot)
 static bool merge_chunk(void *ctx, size_t slot)
 {
     struct belt *b = ctx;
-    struct slot *s = &b->slots[slot];
+    struct belt_slot *s = &b->slots[slot];
 
     if (columns_rows(&s->chunk) > 0)
         b->goes_on = b->walk->take(b->walk->ctx, &s->chunk, &s->piece);
@@ -94,7 +94,7 @@ struct file {
     uint64_t rows;
 };
 
-static bool append(void *ctx, const struct columns *chunk, const struct dataset_piece *piece)
+static bool append(void *ctx, const struct column_chunk *chunk, const struct dataset_piece *piece)
 {
     struct file *f = ctx;
 

@@ -55,9 +55,10 @@ void dataset_piece_free(struct dataset_piece *piece);
 struct dataset_form {
     const char *name;
     void *(*open)(const struct dataset_layout *layout, struct sink out);
-    void (*pack)(const struct dataset_layout *layout, const struct columns *chunk,
+    void (*pack)(const struct dataset_layout *layout, const struct column_chunk *chunk,
                  struct dataset_piece *piece); /* NULL: append() does all */
-    void (*append)(void *writer, const struct columns *chunk, const struct dataset_piece *piece);
+    void (*append)(void *writer, const struct column_chunk *chunk,
+                   const struct dataset_piece *piece);
     bool (*close)(void *writer); /* false when the sink failed; releases the writer */
 };
 
@@ -67,7 +68,7 @@ extern const struct dataset_form dataset_arrow, dataset_parquet;
 struct dataset_source {
     struct dataset_layout layout;
     size_t chunks;
-    void (*fill)(void *ctx, size_t i, struct columns *chunk);
+    void (*fill)(void *ctx, size_t i, struct column_chunk *chunk);
     void *ctx;
 };
 
@@ -80,9 +81,9 @@ struct dataset_options {
 /* Hands over the chunks of a source in order, packed by `pack` unless that is NULL. False from
  * `take` ends the walk. False when `take` said so or the user interrupted. */
 struct dataset_walk {
-    void (*pack)(const struct dataset_layout *layout, const struct columns *chunk,
+    void (*pack)(const struct dataset_layout *layout, const struct column_chunk *chunk,
                  struct dataset_piece *piece);
-    bool (*take)(void *ctx, const struct columns *chunk, const struct dataset_piece *piece);
+    bool (*take)(void *ctx, const struct column_chunk *chunk, const struct dataset_piece *piece);
     void *ctx;
 };
 bool dataset_walk(const struct dataset_source *source, const struct dataset_options *options,

@@ -28,7 +28,7 @@ struct place {
     uint64_t offset, length;
 };
 
-struct block {
+struct arrow_block {
     uint64_t offset;
     uint32_t head, padding;
     uint64_t body;
@@ -39,7 +39,7 @@ struct arrow {
     struct dataset_layout layout;
     struct intern *words; /* by column: the dictionary */
     uint64_t offset;
-    VEC_OF(struct block) batches, dictionaries;
+    VEC_OF(struct arrow_block) batches, dictionaries;
     struct flat flat;
     struct text body;
     VEC_OF(struct node) nodes;
@@ -70,7 +70,7 @@ static flat_ref put_int_type(struct flat *f, int32_t bits)
     return flat_end(f);
 }
 
-static flat_ref put_type(struct flat *f, enum column_type type, uint8_t *number)
+static flat_ref put_type(struct flat *f, enum column_kind type, uint8_t *number)
 {
     switch (type) {
     case COLUMN_INT:
@@ -145,10 +145,10 @@ static flat_ref put_schema(struct flat *f, const struct dataset_layout *layout)
 /* ---- messages ---- */
 
 /* Writes a message around its header, then the body; where it stands. */
-static struct block put_message(struct arrow *w, uint8_t type, flat_ref header)
+static struct arrow_block put_message(struct arrow *w, uint8_t type, flat_ref header)
 {
     struct flat *f = &w->flat;
-    struct block block = {.offset = w->offset, .body = w->body.n};
+    struct arrow_block block = {.offset = w->offset, .body = w->body.n};
 
     flat_begin(f);
     flat_set_i64(f, 3, (int64_t)w->body.n);
@@ -211,7 +211,7 @@ static void put_strings(struct arrow *w, const struct str *texts, const uint32_t
 }
 
 /* The chunk's texts get their numbers in the dictionary, then the rows do. */
-static void put_places(struct arrow *w, const struct column *c, struct intern *words)
+static void put_places(struct arrow *w, const struct column_data *c, struct intern *words)
 {
     size_t n = c->texts.n;
 
@@ -223,7 +223,7 @@ static void put_places(struct arrow *w, const struct column *c, struct intern *w
     put_buffer(w, w->numbers.at + n, c->n * sizeof(uint32_t));
 }
 
-static void put_numbers(struct arrow *w, const struct column *c)
+static void put_numbers(struct arrow *w, const struct column_data *c)
 {
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "numbers are written as they lie in memory"
@@ -231,7 +231,7 @@ static void put_numbers(struct arrow *w, const struct column *c)
     put_buffer(w, c->values, c->n * sizeof(int64_t));
 }
 
-static void put_column(struct arrow *w, const struct column *c, size_t i)
+static void put_column(struct arrow *w, const struct column_data *c, size_t i)
 {
     static const struct str none = {0};
 
@@ -245,7 +245,8 @@ static void put_column(struct arrow *w, const struct column *c, size_t i)
         put_strings(w, c->texts.n > 0 ? c->texts.at : &none, c->places, c->n);
 }
 
-static void append(void *writer, const struct columns *chunk, const struct dataset_piece *piece)
+static void append(void *writer, const struct column_chunk *chunk,
+                   const struct dataset_piece *piece)
 {
     struct arrow *w = writer;
 
@@ -253,7 +254,7 @@ static void append(void *writer, const struct columns *chunk, const struct datas
     begin_body(w);
     for (size_t i = 0; i < chunk->n; i++)
         put_column(w, &chunk->at[i], i);
-    struct block block = put_message(w, MESSAGE_BATCH, put_batch(w, columns_rows(chunk)));
+    struct arrow_block block = put_message(w, MESSAGE_BATCH, put_batch(w, columns_rows(chunk)));
     vec_push(&w->batches, block);
 }
 
@@ -270,7 +271,7 @@ static void put_dictionary(struct arrow *w, size_t id)
     flat_begin(f);
     flat_set_i64(f, 0, (int64_t)id);
     flat_set_ref(f, 1, batch);
-    struct block block = put_message(w, MESSAGE_DICTIONARY, flat_end(f));
+    struct arrow_block block = put_message(w, MESSAGE_DICTIONARY, flat_end(f));
     vec_push(&w->dictionaries, block);
 }
 
@@ -295,8 +296,8 @@ static void put_footer(struct arrow *w)
     uint32_t end[] = {CONTINUES, 0};
     flat_ref schema = put_schema(f, &w->layout);
     flat_ref dictionaries =
-        flat_structs(f, w->dictionaries.at, sizeof(struct block), w->dictionaries.n);
-    flat_ref batches = flat_structs(f, w->batches.at, sizeof(struct block), w->batches.n);
+        flat_structs(f, w->dictionaries.at, sizeof(struct arrow_block), w->dictionaries.n);
+    flat_ref batches = flat_structs(f, w->batches.at, sizeof(struct arrow_block), w->batches.n);
 
     flat_begin(f);
     flat_set_ref(f, 1, schema);

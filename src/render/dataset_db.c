@@ -83,7 +83,7 @@ struct inserter {
     sqlite3_stmt *stmt;
 };
 
-static void bind(struct inserter *in, const struct column *c, int number, size_t row)
+static void bind(struct inserter *in, const struct column_data *c, int number, size_t row)
 {
     if (!column_has(c, row)) {
         sqlite3_bind_null(in->stmt, number);
@@ -98,7 +98,7 @@ static void bind(struct inserter *in, const struct column *c, int number, size_t
     }
 }
 
-static bool insert(void *ctx, const struct columns *chunk, const struct dataset_piece *piece)
+static bool insert(void *ctx, const struct column_chunk *chunk, const struct dataset_piece *piece)
 {
     struct inserter *in = ctx;
     bool is_good = true;

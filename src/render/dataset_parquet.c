@@ -21,7 +21,7 @@ enum { OPTIONAL = 1, CONVERTED_UTF8 = 0 };
 static const int types[] = {[COLUMN_INT] = 2, [COLUMN_REAL] = 5, [COLUMN_TEXT] = 6};
 
 /* A row group that was written. */
-struct group {
+struct parquet_group {
     uint64_t offset, rows;
     size_t first; /* of its columns in `parts` */
 };
@@ -30,7 +30,7 @@ struct parquet {
     struct sink to;
     struct dataset_layout layout;
     uint64_t offset, rows;
-    VEC_OF(struct group) groups;
+    VEC_OF(struct parquet_group) groups;
     VEC_OF(struct dataset_part) parts;
     bool has_failed;
 };
@@ -50,7 +50,7 @@ static void put_text(struct text *out, struct str text)
 }
 
 /* Which rows have a value. */
-static void put_levels(struct text *out, const struct column *c, struct dataset_piece *p)
+static void put_levels(struct text *out, const struct column_data *c, struct dataset_piece *p)
 {
     size_t before = out->n;
 
@@ -64,7 +64,7 @@ static void put_levels(struct text *out, const struct column *c, struct dataset_
 }
 
 /* The values that are there, as 8-byte numbers one after the other. */
-static const int64_t *present_numbers(const struct column *c, struct dataset_piece *p)
+static const int64_t *present_numbers(const struct column_data *c, struct dataset_piece *p)
 {
     size_t n = 0;
 
@@ -77,7 +77,7 @@ static const int64_t *present_numbers(const struct column *c, struct dataset_pie
     return p->numbers.at;
 }
 
-static const uint32_t *present_places(const struct column *c, struct dataset_piece *p)
+static const uint32_t *present_places(const struct column_data *c, struct dataset_piece *p)
 {
     size_t n = 0;
 
@@ -90,7 +90,7 @@ static const uint32_t *present_places(const struct column *c, struct dataset_pie
     return p->places.at;
 }
 
-static void put_numbers(struct text *out, const struct column *c, struct dataset_piece *p,
+static void put_numbers(struct text *out, const struct column_data *c, struct dataset_piece *p,
                         struct dataset_part *part)
 {
     const int64_t *numbers = present_numbers(c, p);
@@ -104,7 +104,7 @@ static void put_numbers(struct text *out, const struct column *c, struct dataset
     pack_delta(out, numbers, part->values);
 }
 
-static void put_reals(struct text *out, const struct column *c, struct dataset_piece *p,
+static void put_reals(struct text *out, const struct column_data *c, struct dataset_piece *p,
                       const struct dataset_part *part)
 {
     const int64_t *bits = present_numbers(c, p);
@@ -115,7 +115,7 @@ static void put_reals(struct text *out, const struct column *c, struct dataset_p
     }
 }
 
-static void put_texts(struct text *out, const struct column *c, struct dataset_piece *p,
+static void put_texts(struct text *out, const struct column_data *c, struct dataset_piece *p,
                       const struct dataset_part *part)
 {
     const uint32_t *places = present_places(c, p);
@@ -164,14 +164,15 @@ static void put_page(struct dataset_piece *p, struct dataset_part *part, int typ
     text_free(&t.out);
 }
 
-static int encoding_of(enum column_type type, const struct dataset_part *part)
+static int encoding_of(enum column_kind type, const struct dataset_part *part)
 {
     if (type == COLUMN_INT)
         return ENCODING_DELTA;
     return part->is_dictionary ? ENCODING_DICTIONARY : ENCODING_PLAIN;
 }
 
-static void put_pages(struct dataset_piece *p, const struct column *c, struct dataset_part *part)
+static void put_pages(struct dataset_piece *p, const struct column_data *c,
+                      struct dataset_part *part)
 {
     part->offset = p->bytes.n;
     part->plain = 0;
@@ -194,13 +195,13 @@ static void put_pages(struct dataset_piece *p, const struct column *c, struct da
     part->packed = p->bytes.n - part->offset;
 }
 
-static void pack(const struct dataset_layout *layout, const struct columns *chunk,
+static void pack(const struct dataset_layout *layout, const struct column_chunk *chunk,
                  struct dataset_piece *piece)
 {
     text_clear(&piece->bytes);
     piece->parts.n = 0;
     for (size_t i = 0; i < layout->n; i++) {
-        const struct column *c = &chunk->at[i];
+        const struct column_data *c = &chunk->at[i];
         struct dataset_part part = {.values = c->n - c->nulls, .nulls = c->nulls};
         part.is_dictionary = c->type == COLUMN_TEXT && part.values > 0 &&
                              (!layout->columns[i].is_open || c->texts.n <= part.values / 2 + 1);
@@ -233,11 +234,12 @@ static void *open_file(const struct dataset_layout *layout, struct sink out)
     return w;
 }
 
-static void append(void *writer, const struct columns *chunk, const struct dataset_piece *piece)
+static void append(void *writer, const struct column_chunk *chunk,
+                   const struct dataset_piece *piece)
 {
     struct parquet *w = writer;
 
-    vec_push(&w->groups, ((struct group){w->offset, columns_rows(chunk), w->parts.n}));
+    vec_push(&w->groups, ((struct parquet_group){w->offset, columns_rows(chunk), w->parts.n}));
     for (size_t i = 0; i < piece->parts.n; i++)
         vec_push(&w->parts, piece->parts.at[i]);
     w->rows += columns_rows(chunk);
@@ -268,7 +270,7 @@ static void put_schema(struct thrift *t, const struct dataset_layout *layout)
     }
 }
 
-static void put_statistics(struct thrift *t, enum column_type type, const struct dataset_part *part)
+static void put_statistics(struct thrift *t, enum column_kind type, const struct dataset_part *part)
 {
     thrift_struct(t, 12);
     thrift_i64(t, 3, (int64_t)part->nulls);
@@ -308,7 +310,7 @@ static void put_chunk(struct thrift *t, const struct column_info *c, const struc
     thrift_end(t);
 }
 
-static void put_group(struct thrift *t, const struct parquet *w, const struct group *group)
+static void put_group(struct thrift *t, const struct parquet *w, const struct parquet_group *group)
 {
     const struct dataset_part *parts = &w->parts.at[group->first];
     int64_t plain = 0;

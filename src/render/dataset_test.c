@@ -17,7 +17,7 @@ static const struct column_info info[] = {
 static const struct dataset_note notes[] = {{S_INIT("key"), S_INIT("value")}};
 
 /* Chunk 1 is empty, as one may be. */
-static void fill(void *ctx, size_t chunk, struct columns *out)
+static void fill(void *ctx, size_t chunk, struct column_chunk *out)
 {
     static const struct str names[] = {S_INIT("MatMul"), S_INIT("Cast"), S_INIT("")};
     char note[32];
