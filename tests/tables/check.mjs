@@ -1,4 +1,5 @@
-// check.mjs STRATA: files that strata writes for data tools, opened by those tools' own readers.
+// check.mjs STRATA: files that strata writes for data tools, opened by those tools' own readers; flame
+// graphs by speedscope itself, in Chromium.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -7,12 +8,14 @@ import zlib from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import Ajv from 'ajv';
 import { tableFromIPC } from 'apache-arrow';
+import { chromium } from 'playwright-core';
 import { Profile } from 'pprof-format';
 
 const strata = path.resolve(process.argv[2]);
 const root = path.resolve(import.meta.dirname, '../..');
 const out = fs.mkdtempSync(path.join(os.tmpdir(), 'strata-tables-'));
 const captures = ['examples/ascend-small', 'examples/kineto-small'].map((name) => path.join(root, name));
+const speedscope = path.join(import.meta.dirname, 'node_modules/speedscope/dist/release');
 const duck = await (await DuckDBInstance.create(':memory:')).connect();
 let failures = 0;
 
@@ -109,8 +112,7 @@ function pprofValues(file) {
 
 function speedscopeTime(file) {
     const document = JSON.parse(fs.readFileSync(file, 'utf8'));
-    const folder = path.join(root, 'tests/tables/node_modules/speedscope/dist/release');
-    const schema = JSON.parse(fs.readFileSync(path.join(folder, 'file-format-schema.json'), 'utf8'));
+    const schema = JSON.parse(fs.readFileSync(path.join(speedscope, 'file-format-schema.json'), 'utf8'));
     const validate = new Ajv({ strict: false }).compile(schema);
     check('speedscope: schema', validate(document) || JSON.stringify(validate.errors[0]), true);
     let time = 0;
@@ -131,6 +133,34 @@ function speedscopeTime(file) {
         check('speedscope: open frames', open.length, 0);
     }
     return BigInt(time);
+}
+
+// Opens a file in speedscope as its own command line does; what it was taken for, and the title of the page.
+async function openInSpeedscope(browser, file) {
+    const script = path.join(out, 'profile.js');
+    const bytes = fs.readFileSync(file).toString('base64');
+    fs.writeFileSync(script, `speedscope.loadFileFromBase64("${path.basename(file)}", "${bytes}")`);
+    const page = await browser.newPage();
+    const imported = page.waitForEvent('console', (message) => message.text().startsWith('Importing as '));
+    await page.goto(`file://${speedscope}/index.html#localProfilePath=${script}`);
+    const kind = (await imported).text();
+    await page.waitForFunction(() => document.title.endsWith(' - speedscope'));
+    await page.getByText('Left Heavy').waitFor();
+    await page.close();
+    return kind;
+}
+
+async function checkSpeedscope(capture) {
+    const options = { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        args: ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader'] };
+    const browser = await chromium.launch(options);
+    for (const [ending, kind] of [['folded', 'collapsed stack format'], ['pb.gz', 'protobuf encoded pprof file'],
+        ['speedscope.json', 'speedscope json file']]) {
+        const file = path.join(out, `b.${ending}`);
+        run('convert', capture, '-o', file);
+        check(`speedscope: ${ending}`, await openInSpeedscope(browser, file), `Importing as ${kind}`);
+    }
+    await browser.close();
 }
 
 function checkStacks(capture) {
@@ -164,6 +194,7 @@ try {
         checkStacks(capture);
         await checkDatabase(capture);
     }
+    await checkSpeedscope(captures[1]);
 } finally {
     fs.rmSync(out, { recursive: true });
 }
