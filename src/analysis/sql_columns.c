@@ -189,26 +189,33 @@ static void put_number_text(struct column_data *c, struct field_value v)
                         (struct str){text, (size_t)snprintf(text, sizeof(text), "%" PRId64, v.i)});
 }
 
+/* Whether the column takes the value; its type was chosen so that it takes all that are there. */
+static bool is_taken(const struct column_data *c, struct field_value v)
+{
+    if (v.type == VALUE_NONE || (v.type == VALUE_REAL && isnan(v.real)))
+        return false;
+    return c->type == COLUMN_TEXT || v.type == VALUE_INT ||
+           (c->type == COLUMN_REAL && v.type == VALUE_REAL);
+}
+
 static void put_value(struct column_data *c, struct field_value v, bool is_mixed_column)
 {
     if (v.type == VALUE_BOOL)
         v = value_int(v.is);
     else if (v.type == VALUE_UINT)
         v = value_int((int64_t)v.u);
-    if (v.type == VALUE_NONE || (v.type == VALUE_REAL && isnan(v.real)))
+    if (!is_taken(c, v))
         column_put_null(c);
-    else if (c->type == COLUMN_INT && v.type == VALUE_INT)
+    else if (c->type == COLUMN_INT)
         column_put_int(c, v.i);
-    else if (c->type == COLUMN_REAL && v.type != VALUE_TEXT)
+    else if (c->type == COLUMN_REAL)
         column_put_real(c, v.type == VALUE_REAL ? v.real : (double)v.i);
-    else if (c->type == COLUMN_TEXT && v.type == VALUE_TEXT && !is_mixed_column)
-        column_put_lasting(c, v.text);
-    else if (c->type == COLUMN_TEXT && v.type == VALUE_TEXT)
-        column_put_text(c, v.text);
-    else if (c->type == COLUMN_TEXT)
+    else if (v.type != VALUE_TEXT)
         put_number_text(c, v);
+    else if (is_mixed_column)
+        column_put_text(c, v.text);
     else
-        column_put_null(c); /* cannot be: the type was chosen for all values */
+        column_put_lasting(c, v.text);
 }
 
 /* The slices of a chunk that are rows of the table. */

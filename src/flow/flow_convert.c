@@ -201,15 +201,16 @@ static enum status save(const struct convert_job *job, const struct cut *cut,
 
 /* Writes it with its tables at hand. */
 static enum status save_with_tables(const struct convert_job *job, const struct cut *cut,
-                                    struct timeline_options *options, struct diag *d,
+                                    const struct timeline_options *options, struct diag *d,
                                     struct convert_result *result)
 {
+    struct timeline_options how = *options;
     struct flow_tables tables;
     enum status st = flow_tables_init(&tables, cut, d);
 
-    options->tables = &tables.tables;
+    how.tables = &tables.tables;
     if (st == ST_OK)
-        st = save(job, cut, options, d, result);
+        st = save(job, cut, &how, d, result);
     flow_tables_fini(&tables);
     return st;
 }
