@@ -6,7 +6,7 @@
 #include "render/flame.h"
 
 #include "base/cancel.h"
-#include "base/columns.h"
+#include "base/inert.h"
 #include "capture/title.h"
 
 enum { BETWEEN_TICKS = 65536 };
@@ -129,19 +129,16 @@ size_t flame_stack(const struct flame *f, uint32_t node, uint32_t *names)
 
 /* ---- folded ---- */
 
-/* A semicolon ends a frame and a line feed the stack, so neither may be in a name. */
+/* A semicolon ends a frame; line feeds and control characters are escaped. */
 static void put_name(struct text_out *out, struct str name)
 {
-    size_t from = 0;
+    struct str rest = name, part;
 
-    for (size_t i = 0; i < name.n; i++) {
-        if (name.at[i] != ';' && (unsigned char)name.at[i] >= ' ')
-            continue;
-        text_out_put(out, str_part(name, from, i - from));
-        text_out_put(out, name.at[i] == ';' ? S(":") : S(" "));
-        from = i + 1;
+    for (bool is_first = true; str_split(&rest, ';', &part); is_first = false) {
+        if (!is_first)
+            text_out_put(out, S(":"));
+        text_out_put(out, part);
     }
-    text_out_put(out, str_part(name, from, name.n));
     if (name.n == 0)
         text_out_put(out, S("(no name)"));
 }
@@ -156,7 +153,7 @@ static void put_stack(struct text_out *out, const struct flame *f, uint32_t node
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             text_out_put(out, S(";"));
-        put_name(out, columns_utf8(arena, flame_name(f, names[i])));
+        put_name(out, inert_line(arena, flame_name(f, names[i])));
     }
     text_out_put(out, S(" "));
     text_out_i64(out, f->nodes.at[node].self);

@@ -23,7 +23,7 @@ static struct capture *sample(void)
                                                        .tid = 5});
 
     add(cap, main, "step", 100, 100);
-    add(cap, main, "a;b", 110, 40);
+    add(cap, main, "a;b\n", 110, 40);
     add(cap, main, "leaf", 120, 10);
     add(cap, main, "leaf", 135, 10);
     add(cap, main, "late", 145, 30); /* overlaps a;b without lying in it */
@@ -51,8 +51,8 @@ TEST(stacks_hold_the_time_that_no_inner_slice_has)
     struct text text = render(&timeline_folded, cap);
 
     assert_str(text_view(&text), "process 4;main;step 40\n"
-                                 "process 4;main;step;a:b 20\n"
-                                 "process 4;main;step;a:b;leaf 20\n"
+                                 "process 4;main;step;a:b\\n 20\n"
+                                 "process 4;main;step;a:b\\n;leaf 20\n"
                                  "process 4;main;step;late 30\n");
     text_free(&text);
     capture_free(cap);
@@ -89,7 +89,7 @@ TEST(speedscope_has_a_profile_for_each_row)
     struct text text = render(&timeline_speedscope, cap);
 
     text_char(&text, '\0');
-    assert_non_null(strstr(text.at, "\"frames\":[\n{\"name\":\"step\"},\n{\"name\":\"a;b\"},\n"
+    assert_non_null(strstr(text.at, "\"frames\":[\n{\"name\":\"step\"},\n{\"name\":\"a;b\\n\"},\n"
                                     "{\"name\":\"leaf\"},\n{\"name\":\"late\"}]}"));
     assert_non_null(strstr(
         text.at,
