@@ -1,6 +1,7 @@
 /*
  * strata query: SQL over a capture.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -280,14 +281,13 @@ static enum status print_rows(struct session *s, struct sql *sql, struct printer
     return st;
 }
 
-static enum status write_rows(struct session *s, struct sql *sql, enum to to,
-                              struct sql_query query, struct sink out)
+static enum status write_rows(struct session *s, struct sql *sql, struct printer *p,
+                              struct sql_query query)
 {
-    struct query_file file = {to == TO_ARROW ? &dataset_arrow : &dataset_parquet, query.text,
-                              query.timeout, out};
-    uint64_t rows;
+    struct query_file file = {p->to == TO_ARROW ? &dataset_arrow : &dataset_parquet, query.text,
+                              query.timeout, p->out};
 
-    return query_file_write(sql, &file, &s->diag, &rows);
+    return query_file_write(sql, &file, &s->diag, &p->rows);
 }
 
 /* To standard output, or to a file that appears when it is complete. */
@@ -303,15 +303,19 @@ static enum status deliver(struct session *s, struct sql *sql, struct printer *p
         TRY(outfile_open(&file, path, &s->diag));
         p->out = outfile_sink(&file);
     }
-    enum status st = p->to == TO_ARROW || p->to == TO_PARQUET
-                         ? write_rows(s, sql, p->to, query, p->out)
-                         : print_rows(s, sql, p, query);
+    enum status st = p->to == TO_ARROW || p->to == TO_PARQUET ? write_rows(s, sql, p, query)
+                                                              : print_rows(s, sql, p, query);
     if (!is_file)
         return st;
-    if (st == ST_OK)
-        return outfile_commit(&file, OUTFILE_FAST, &s->diag);
-    outfile_abort(&file);
-    return st;
+    if (st != ST_OK) {
+        outfile_abort(&file);
+        return st;
+    }
+    TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
+    session_wrote(s, path);
+    if (!s->common.quiet)
+        out_printf(&s->out, "%" PRIu64 " %s\n", p->rows, p->rows == 1 ? "row" : "rows");
+    return ST_OK;
 }
 
 static enum status run_query(struct session *s, const struct args *args, enum to to,
