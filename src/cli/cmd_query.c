@@ -1,7 +1,6 @@
 /*
  * strata query: SQL over a capture.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -313,8 +312,6 @@ static enum status deliver(struct session *s, struct sql *sql, struct printer *p
     }
     TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
     session_wrote(s, path);
-    if (!s->common.quiet)
-        out_printf(&s->out, "%" PRIu64 " %s\n", p->rows, p->rows == 1 ? "row" : "rows");
     return ST_OK;
 }
 
