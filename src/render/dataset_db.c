@@ -39,6 +39,12 @@ static bool run(struct dataset_db *db, const char *statement)
     return db->rc == SQLITE_OK && check(db, sqlite3_exec(db->handle, statement, NULL, NULL, NULL));
 }
 
+static void release_name(void *path, size_t n)
+{
+    (void)n;
+    unlink(path);
+}
+
 /* SQLite wants a name; the file loses it as soon as both have it open. */
 static void open_nameless(struct dataset_db *db, const char *folder)
 {
@@ -49,16 +55,19 @@ static void open_nameless(struct dataset_db *db, const char *folder)
     text_format(&path, "%s/" FS_MARK "%d-XXXXXX",
                 folder != NULL && *folder != '\0' ? folder : "/tmp", (int)getpid());
     text_char(&path, '\0');
-    db->fd = job_fd(mkostemp(path.at, O_CLOEXEC));
-    if (db->fd < 0) {
+    int fd = mkostemp(path.at, O_CLOEXEC);
+    if (fd < 0) {
         db->error = fs_error_text(errno);
     } else {
+        job_hold(release_name, path.at, 0);
+        db->fd = job_fd(fd);
         check(db,
               db_engine_open(path.at, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, &db->handle));
         run(db, "PRAGMA journal_mode = OFF");
         run(db, "PRAGMA synchronous = OFF");
         run(db, "PRAGMA locking_mode = EXCLUSIVE");
         run(db, "BEGIN EXCLUSIVE");
+        job_drop(release_name, path.at);
         unlink(path.at);
     }
     text_free(&path);
