@@ -8,6 +8,8 @@
 
 #include "base/now.h"
 
+enum { CHUNK_BYTES = 16 << 20 }; /* of texts, before a chunk is written with fewer rows */
+
 struct query_rows {
     const struct query_file *file;
     struct arena arena;
@@ -19,6 +21,7 @@ struct query_rows {
     struct dataset_piece piece;
     struct dataset_layout layout;
     uint64_t count;
+    size_t bytes; /* of the texts of the chunk */
     bool is_unsteady;
 };
 
@@ -56,6 +59,7 @@ static void put_text(struct query_rows *r, struct column_data *c, const struct s
     struct arena_mark mark = arena_mark(&r->arena);
     char number[NUM_TEXT];
 
+    r->bytes += v->type == SQL_TEXT || v->type == SQL_BLOB ? v->text.n : sizeof(number);
     if (v->type == SQL_TEXT)
         column_put_text(c, v->text);
     else if (v->type == SQL_BLOB)
@@ -95,6 +99,7 @@ static void flush(struct query_rows *r)
     form->append(r->writer, &r->chunk, &r->piece);
     r->count += columns_rows(&r->chunk);
     columns_clear(&r->chunk);
+    r->bytes = 0;
 }
 
 static bool keep_names(void *ctx, const char *const *names, size_t n)
@@ -109,7 +114,8 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 
     for (size_t i = 0; i < n && !r->is_unsteady; i++)
         put_cell(r, &r->chunk.at[i], &cells[i]);
-    if (!r->is_unsteady && columns_rows(&r->chunk) == COLUMNS_ROWS)
+    bool is_full = columns_rows(&r->chunk) == COLUMNS_ROWS || r->bytes >= CHUNK_BYTES;
+    if (!r->is_unsteady && is_full)
         flush(r);
     return !r->is_unsteady;
 }

@@ -34,11 +34,13 @@ static enum status ask(const struct dataset_form *form, const char *statement, s
 static struct {
     char types[256];
     char first[64];
+    size_t chunks;
 } seen;
 
 static void *see_layout(const struct dataset_layout *layout, struct sink out)
 {
     (void)out;
+    seen.chunks = 0;
     for (size_t i = 0; i < layout->n; i++)
         seen.types[i] = "irt"[layout->columns[i].type];
     seen.types[layout->n] = '\0';
@@ -52,6 +54,8 @@ static void see_chunk(void *writer, const struct column_chunk *chunk,
     struct str text = c->type == COLUMN_TEXT ? c->texts.at[c->places[0]] : S("");
 
     (void)writer, (void)piece;
+    seen.chunks++;
+    text = str_part(text, 0, sizeof(seen.first) - 1);
     memcpy(seen.first, text.n > 0 ? text.at : "", text.n);
     seen.first[text.n] = '\0';
 }
@@ -104,6 +108,22 @@ TEST(wrong_and_unsteady_statements_are_told)
     diag_fini(&diag);
 }
 
+TEST(long_texts_make_short_chunks)
+{
+    struct text out = {0};
+    struct diag diag;
+    uint64_t rows;
+
+    diag_init(&diag);
+    assert_int_equal(
+        ask(&spy, "SELECT id || printf('%.*c', 2000000, 'x') FROM slices", &diag, &out, &rows),
+        ST_OK);
+    assert_int_equal(rows, 10);
+    assert_int_equal(seen.chunks, 2); /* nine rows are 17 MiB */
+    text_free(&out);
+    diag_fini(&diag);
+}
+
 TEST(both_forms_take_the_rows)
 {
     struct text out = {0};
@@ -123,4 +143,5 @@ TEST(both_forms_take_the_rows)
 }
 
 TEST_MAIN("flow/query_file", T(columns_get_the_type_that_holds_all_values),
-          T(wrong_and_unsteady_statements_are_told), T(both_forms_take_the_rows))
+          T(wrong_and_unsteady_statements_are_told), T(long_texts_make_short_chunks),
+          T(both_forms_take_the_rows))
