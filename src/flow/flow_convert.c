@@ -189,8 +189,8 @@ static enum status save(const struct convert_job *job, const struct cut *cut,
     result->bytes = meter.bytes;
     enum status st = cancelled() ? ST_CANCELLED : ST_OK;
     if (st == ST_OK && *options->why != NULL)
-        st = diag_fail(d, ST_IO, "convert.database", (struct where){.path = job->out},
-                       "the database cannot be put together: %s", *options->why);
+        st = diag_fail(d, ST_IO, "convert.tables", (struct where){.path = job->out},
+                       "the tables cannot be written: %s", *options->why);
     if (is_sink(job))
         return st;
     if (st == ST_OK)

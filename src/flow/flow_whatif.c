@@ -30,8 +30,8 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
             &(struct timeline_options){.label = "writing", .tables = &tables.tables, .why = &why},
             outfile_sink(&file));
     if (why != NULL)
-        st = diag_fail(d, ST_IO, "convert.database", (struct where){.path = job->out},
-                       "the database cannot be put together: %s", why);
+        st = diag_fail(d, ST_IO, "convert.tables", (struct where){.path = job->out},
+                       "the tables cannot be written: %s", why);
     flow_tables_fini(&tables);
     cut_fini(&cut);
     capture_free(predicted);

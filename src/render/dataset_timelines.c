@@ -9,14 +9,24 @@ static struct dataset_options options_of(const struct timeline_options *options)
     return (struct dataset_options){options->pool, options->progress, options->label};
 }
 
+/* Both formats count the bytes of texts in 31 bits. */
+static bool has_room(const struct cut *cut, const struct timeline_options *options)
+{
+    if (arena_footprint(&cut->cap->strings.text) <= INT32_MAX)
+        return true;
+    if (options->why != NULL)
+        *options->why = "the capture has texts of more than 2 GiB";
+    return false;
+}
+
 /* One table: kernels or slices. */
-static bool write_table(const struct dataset_form *form, const struct timeline_options *options,
-                        struct sink out)
+static bool write_table(const struct dataset_form *form, const struct cut *cut,
+                        const struct timeline_options *options, struct sink out)
 {
     const struct timeline_tables *tables = options->tables;
     struct dataset_options how = options_of(options);
 
-    if (tables == NULL)
+    if (tables == NULL || !has_room(cut, options))
         return false;
     const struct dataset_source *source =
         tables->open(tables->ctx, options->rows == TIMELINE_KERNELS ? "kernels" : "slices");
@@ -28,15 +38,13 @@ static bool write_table(const struct dataset_form *form, const struct timeline_o
 static bool write_arrow(const struct cut *cut, const struct timeline_options *options,
                         struct sink out)
 {
-    (void)cut;
-    return write_table(&dataset_arrow, options, out);
+    return write_table(&dataset_arrow, cut, options, out);
 }
 
 static bool write_parquet(const struct cut *cut, const struct timeline_options *options,
                           struct sink out)
 {
-    (void)cut;
-    return write_table(&dataset_parquet, options, out);
+    return write_table(&dataset_parquet, cut, options, out);
 }
 
 static const char *const arrow_endings[] = {".arrow", ".feather", NULL};
