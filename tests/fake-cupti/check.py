@@ -133,13 +133,18 @@ def every_cut_of_a_trace_is_readable():
             count = len(of_kind(dump(path), "compute")) if part > 100 else 0
             assert count >= last, (part, count, last)
             last = count
-        assert last == 60000
-        damaged = bytearray(whole)
-        damaged[len(whole) // 2] ^= 0x40
-        path.write_bytes(damaged)
-        trace = dump(path)
-        assert trace["diags"]["strata-trace.damaged-block"] == 1, trace["diags"]
-        assert trace["lost"] > 0 and 0 < len(of_kind(trace, "compute")) < 60000
+        assert last == 60000, last
+        slices = len(dump(path)["slices"])
+        lost = []
+        for part in (3, 4, 5):  # a block may happen to hold names only
+            damaged = bytearray(whole)
+            damaged[len(whole) * part // 8] ^= 0x40
+            path.write_bytes(damaged)
+            trace = dump(path)
+            assert trace["diags"]["strata-trace.damaged-block"] == 1, trace["diags"]
+            assert 0 < len(trace["slices"]) <= slices - trace["lost"] // 2, (len(trace["slices"]), trace["lost"])
+            lost.append(trace["lost"])
+        assert max(lost) > 0, lost
 
 
 def children_write_files_of_their_own():
