@@ -16,6 +16,9 @@ test: all ## run all tests, ONLY=regex those of such names; PRESET=asan or aarch
 web-test: all web-deps ## type check and browser tests of the page; ONLY=text those whose name contains it
 	@web/test/run $(B) '$(ONLY)'
 
+tables-test: all web-deps ## files for data tools, opened by DuckDB, Apache Arrow, pprof's and speedscope's readers from npm
+	@tests/tables/run $(B)/strata
+
 web-bench: all web-deps ## first paint and frame times of a page with a million slices
 	@web/bench/run $(B)
 

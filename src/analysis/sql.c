@@ -104,7 +104,7 @@ static void attr_function(sqlite3_context *out, int argc, sqlite3_value **argv)
     struct attr a = attrs_get(&cap->attrs, cap->slices.own[slice], id);
     if (a.type == ATTR_NONE)
         a = attrs_get(&cap->attrs, cap->slices.set[slice], id);
-    sql_give_attr(out, cap, &a);
+    sql_give_value(out, sql_attr_value(cap, a));
 }
 
 static void write_run(struct json_writer *j, const struct capture *cap, attr_run run)
@@ -346,6 +346,18 @@ static enum status prepare(struct sql *sql, struct str text, sqlite3_stmt **out,
                          "one statement at a time; the second begins at character %d",
                          (int)(tail - text.at) + 1);
     return ST_OK;
+}
+
+struct str sql_hex(struct arena *arena, struct str blob)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(arena, blob.n * 2 + 1);
+
+    for (size_t i = 0; i < blob.n; i++) {
+        text[2 * i] = digits[(unsigned char)blob.at[i] >> 4];
+        text[2 * i + 1] = digits[(unsigned char)blob.at[i] & 15];
+    }
+    return (struct str){text, blob.n * 2};
 }
 
 static struct sql_value value_of(sqlite3_stmt *stmt, int column)

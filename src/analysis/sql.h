@@ -7,6 +7,7 @@
 #ifndef STRATA_ANALYSIS_SQL_H
 #define STRATA_ANALYSIS_SQL_H
 
+#include "base/arena.h"
 #include "base/diag.h"
 #include "base/num.h"
 
@@ -24,6 +25,9 @@ struct sql_value {
         struct str text;
     };
 };
+
+/* A blob as hexadecimal digits. */
+struct str sql_hex(struct arena *arena, struct str blob);
 
 /* One statement and who takes its rows. A callback that gives false ends the run quietly. */
 struct sql_query {

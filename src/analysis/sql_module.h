@@ -48,8 +48,15 @@ extern const sqlite3_module sql_rows_module;   /* the small tables */
 
 /* Rows of a small table in one capture, and one column of a row. */
 size_t sql_rows_count(enum sql_rows rows, const struct sql_part *p);
-void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int column,
-                   sqlite3_context *out);
+struct field_value sql_rows_value(enum sql_rows rows, const struct sql_part *p, size_t row,
+                                  int column);
+
+/* One column of a slice; sql_need_steps() was called when it is the step. */
+struct field_value sql_slice_value(const struct sql_view *v, enum sql_set set,
+                                   const struct sql_part *p, size_t slice, int column);
+
+/* The attribute behind a column of slices; false when it is none. */
+bool sql_slice_key(enum sql_set set, int column, enum capture_key *key);
 
 /* Texts of a capture outlive every statement, so they are handed over without a copy. */
 static inline void sql_give_text(sqlite3_context *out, struct str text)
@@ -57,25 +64,11 @@ static inline void sql_give_text(sqlite3_context *out, struct str text)
     sqlite3_result_text64(out, text.n > 0 ? text.at : "", text.n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-/* NULL for an empty text. */
-static inline void sql_give_known_text(sqlite3_context *out, struct str text)
-{
-    if (text.n > 0)
-        sql_give_text(out, text);
-}
+/* NULL for no value. */
+void sql_give_value(sqlite3_context *out, struct field_value v);
 
-/* NULL for UNKNOWN. */
-static inline void sql_give_known(sqlite3_context *out, int64_t number)
-{
-    if (number != UNKNOWN)
-        sqlite3_result_int64(out, number);
-}
-
-/* A number when the text is one ("2"), else the text ("N/A"); NULL when empty. */
-void sql_give_id(sqlite3_context *out, struct str text);
-
-/* NULL when `a` is NULL. */
-void sql_give_attr(sqlite3_context *out, const struct capture *cap, const struct attr *a);
+/* An attribute as a value: none for one that is absent or an empty text. */
+struct field_value sql_attr_value(const struct capture *cap, struct attr a);
 
 /* A table of a connection. */
 struct sql_vtab {

@@ -281,31 +281,8 @@ size_t sql_rows_count(enum sql_rows rows, const struct sql_part *p)
     return items_of(rows, p).n;
 }
 
-static void give_value(sqlite3_context *out, struct field_value v)
-{
-    switch (v.type) {
-    case VALUE_NONE:
-        break;
-    case VALUE_BOOL:
-        sqlite3_result_int(out, v.is);
-        break;
-    case VALUE_INT:
-        sqlite3_result_int64(out, v.i);
-        break;
-    case VALUE_UINT:
-        sqlite3_result_int64(out, (sqlite3_int64)v.u);
-        break;
-    case VALUE_REAL:
-        sqlite3_result_double(out, v.real);
-        break;
-    case VALUE_TEXT:
-        sql_give_text(out, v.text);
-        break;
-    }
-}
-
-void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int column,
-                   sqlite3_context *out)
+struct field_value sql_rows_value(enum sql_rows rows, const struct sql_part *p, size_t row,
+                                  int column)
 {
     static const struct record *const records[] = {
         [SQL_ACCOUNTING] = &sql_account_record,
@@ -333,5 +310,5 @@ void sql_rows_give(enum sql_rows rows, const struct sql_part *p, size_t row, int
         sample = sample_at(p->cap, row);
     else
         record = (const char *)items_of(rows, p).at + row * r->size;
-    give_value(out, field_value(&r->fields[column - 1], record, &env));
+    return field_value(&r->fields[column - 1], record, &env);
 }

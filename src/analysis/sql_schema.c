@@ -185,34 +185,25 @@ int sql_disconnect(sqlite3_vtab *base)
     return SQLITE_OK;
 }
 
-void sql_give_id(sqlite3_context *out, struct str text)
+void sql_give_value(sqlite3_context *out, struct field_value v)
 {
-    int64_t number;
-
-    if (num_i64(text, &number))
-        sqlite3_result_int64(out, number);
-    else
-        sql_give_known_text(out, text);
-}
-
-void sql_give_attr(sqlite3_context *out, const struct capture *cap, const struct attr *a)
-{
-    if (a == NULL)
-        return;
-    switch ((enum attr_type)a->type) {
-    case ATTR_TEXT:
-        sql_give_known_text(out, capture_text(cap, a->text));
+    switch (v.type) {
+    case VALUE_NONE:
         break;
-    case ATTR_INT:
-        sqlite3_result_int64(out, a->number);
+    case VALUE_BOOL:
+        sqlite3_result_int(out, v.is);
         break;
-    case ATTR_REAL:
-        sqlite3_result_double(out, a->real);
+    case VALUE_INT:
+        sqlite3_result_int64(out, v.i);
         break;
-    case ATTR_TIME:
-        sqlite3_result_int64(out, a->time);
+    case VALUE_UINT:
+        sqlite3_result_int64(out, (sqlite3_int64)v.u);
         break;
-    case ATTR_NONE:
+    case VALUE_REAL:
+        sqlite3_result_double(out, v.real);
+        break;
+    case VALUE_TEXT:
+        sql_give_text(out, v.text);
         break;
     }
 }

@@ -9,16 +9,6 @@
 
 #include "analysis/sql_plan.h"
 
-/* Columns after the fixed ones, by table. */
-static const enum capture_key host_keys[] = {KEY_INPUT_SHAPES, KEY_INPUT_DTYPES, KEY_STACK,
-                                             KEY_LINK};
-enum { K_STREAM = C_FIXED, K_CLASS, K_KEYS };
-static const enum capture_key kernel_keys[] = {
-    KEY_WAIT,          KEY_TASK,          KEY_BLOCK_DIM,      KEY_MIX_BLOCK_DIM,
-    KEY_STATE,         KEY_INPUT_SHAPES,  KEY_INPUT_DTYPES,   KEY_INPUT_FORMATS,
-    KEY_OUTPUT_SHAPES, KEY_OUTPUT_DTYPES, KEY_OUTPUT_FORMATS, KEY_LINK,
-};
-
 struct cursor {
     sqlite3_vtab_cursor base;
     struct sql_view *view;
@@ -441,53 +431,7 @@ static void give_step(const struct cursor *c, sqlite3_context *out)
         return;
     });
     sql_need_steps(c->view);
-    uint32_t at = c->view->step_of[c->g];
-    const struct sql_step *step = &c->view->steps.at[at];
-
-    if (at != 0 && step->is_number)
-        sqlite3_result_int64(out, step->number);
-    else if (at != 0)
-        sql_give_known_text(out, step->text);
-}
-
-static void give_key(const struct cursor *c, enum capture_key key, sqlite3_context *out)
-{
-    struct attr a = capture_slice_attr(c->part->cap, c->i, key);
-
-    sql_give_attr(out, c->part->cap, &a);
-}
-
-/* The columns that only some of the tables have. */
-static void give_extra(const struct cursor *c, int column, sqlite3_context *out)
-{
-    const struct capture *cap = c->part->cap;
-    enum slice_kind kind = (enum slice_kind)cap->slices.kind[c->i];
-    const struct lane *lane = &cap->lanes.at[cap->slices.lane[c->i]];
-
-    if (c->set == SET_HOST) {
-        give_key(c, host_keys[column - C_FIXED], out);
-    } else if (column == K_STREAM) {
-        if (lane->key.kind == LANE_STREAM)
-            sql_give_id(out, capture_text(cap, lane->key.name));
-    } else if (column == K_CLASS) {
-        kind = kind == SLICE_COMM_PART ? SLICE_COMM : kind;
-        sqlite3_result_text(out, slice_kind_name(kind), -1, SQLITE_STATIC);
-    } else {
-        give_key(c, kernel_keys[column - K_KEYS], out);
-    }
-}
-
-static void give_lane(const struct cursor *c, int column, sqlite3_context *out)
-{
-    const struct capture *cap = c->part->cap;
-    const struct lane_key *key = &cap->lanes.at[cap->slices.lane[c->i]].key;
-
-    if (column == C_LANE_NAME)
-        sql_give_known_text(out, capture_text(cap, key->name));
-    else if (column == C_PROCESS)
-        sql_give_known_text(out, capture_text(cap, key->process));
-    else
-        sql_give_known(out, key->device);
+    sql_give_value(out, sql_slice_value(c->view, c->set, c->part, c->i, C_STEP));
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int column)
@@ -520,28 +464,11 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int column)
     case C_LANE:
         sqlite3_result_int64(out, (sqlite3_int64)c->part->lane_base + s->lane[c->i]);
         break;
-    case C_LANE_NAME:
-    case C_PROCESS:
-    case C_DEVICE:
-        give_lane(c, column, out);
-        break;
     case C_STEP:
         give_step(c, out);
         break;
-    case C_RANK:
-        sql_give_known(out, cap->facts.rank);
-        break;
-    case C_CAT:
-        give_key(c, KEY_CAT, out);
-        break;
-    case C_TYPE:
-        give_key(c, KEY_TYPE, out);
-        break;
-    case C_CORE:
-        give_key(c, KEY_CORE, out);
-        break;
     default:
-        give_extra(c, column, out);
+        sql_give_value(out, sql_slice_value(c->view, c->set, c->part, c->i, column));
     }
     return SQLITE_OK;
 }

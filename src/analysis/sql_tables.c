@@ -205,8 +205,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int number)
     if (number == 0)
         sqlite3_result_int64(out, (sqlite3_int64)row_of(c));
     else
-        sql_rows_give(c->tab->binding->table->rows, &v->parts[c->part],
-                      row_of(c) - c->tab->bases[c->part], number, out);
+        sql_give_value(out, sql_rows_value(c->tab->binding->table->rows, &v->parts[c->part],
+                                           row_of(c) - c->tab->bases[c->part], number));
     return SQLITE_OK;
 }
 

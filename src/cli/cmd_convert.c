@@ -20,8 +20,7 @@ static const struct args defaults = {
 static const char *const what_choices[] = {"kernels", "slices", NULL};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "to", "FORMAT", struct args, job.to,
-               "chrome, chrome-gz, csv, insight, perfetto (default: by name)"),
+    OPT_STRING(0, "to", "FORMAT", struct args, job.to, "format of OUT (default: by its name)"),
     OPT_STRING(0, "steps", "LIST", struct args, steps, "only these steps, e.g. 3-5,7"),
     OPT_STRING(0, "range", "A-B", struct args, range,
                "only this time range, e.g. 10ms-25ms or 2s-"),
@@ -29,7 +28,8 @@ static const struct opt options[] = {
              "only lanes whose name matches; repeatable"),
     OPT_FLAG(0, "clip", struct args, job.clip,
              "cut slices at the edges of the steps and the range"),
-    OPT_CHOICE(0, "what", what_choices, struct args, job.rows, "rows of a CSV (default: kernels)"),
+    OPT_CHOICE(0, "what", what_choices, struct args, job.rows,
+               "rows of a table (default: kernels)"),
     CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
@@ -40,6 +40,9 @@ static const struct example examples[] = {
      "one step in Perfetto's binary format"},
     {"strata convert examples/ascend-small -o - --to csv --range 0-2ms --lane 'Stream 2'",
      "the kernels of one stream as a table"},
+    {"strata convert examples/ascend-small -o small.parquet --what slices",
+     "all slices for DuckDB or pandas"},
+    {"strata convert examples/ascend-small -o small.folded", "stacks for a flame graph"},
     {0},
 };
 
@@ -78,7 +81,8 @@ static int check_format(struct session *s, struct convert_job *job,
     if ((int)job->rows == ROWS_NOT_GIVEN)
         job->rows = TIMELINE_KERNELS;
     else if (!format->is_table)
-        return session_usage(s, "--what applies to CSV only; %s always holds everything",
+        return session_usage(s,
+                             "--what applies to csv, arrow and parquet; %s always holds everything",
                              format->name);
     if (is_stdout && s->common.json && !job->is_dry_run)
         return session_usage(s, "--json and -o - cannot both use standard output");
@@ -143,8 +147,10 @@ const struct command command_convert = {
     .usage = "[OPTIONS] CAPTURE -o OUT",
     .details = "Reads any capture and writes it as a Chrome trace (chrome: .json, chrome-gz: "
                ".json.gz), Perfetto's binary trace (perfetto: .pftrace, .perfetto-trace), a table "
-               "(csv) or a file for MindStudio Insight (insight: visualize_data.bin). OUT is "
-               "replaced only when complete; - is standard output.\n"
+               "(csv, arrow, parquet), a database of all tables of strata query (sqlite: .db, "
+               ".sqlite), stacks of slices (folded for flame graphs; speedscope: .speedscope.json; "
+               "pprof: .pb.gz) or a file for MindStudio Insight (insight: visualize_data.bin). OUT "
+               "is replaced only when complete; - is standard output.\n"
                "\n"
                "--steps, --range and --lane cut a smaller trace out of a large one. Times of "
                "--range count from the start of the capture. A slice that crosses an edge stays "
@@ -158,7 +164,8 @@ const struct command command_convert = {
                "\n"
                "Slices of one lane that overlap without nesting, which viewers cannot draw, are "
                "spread over extra rows called 'name (2)' and so on.",
-    .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md",
+    .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md, "
+           "docs/formats/tables.md, docs/formats/flame.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_CAPTURE | COMMON_OUT | COMMON_DRY_RUN | COMMON_CSV,
     .schemas = {&convert_schema},

@@ -2,14 +2,17 @@
  * strata query: SQL over a capture.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "analysis/sql.h"
 #include "base/csv_write.h"
+#include "base/outfile.h"
 #include "base/stream.h"
 #include "cli/captures.h"
 #include "cli/stop.h"
+#include "flow/query_file.h"
 
-enum to { TO_TABLE, TO_CSV, TO_JSON };
+enum to { TO_TABLE, TO_CSV, TO_JSON, TO_ARROW, TO_PARQUET, TO_NOT_GIVEN = -1 };
 
 struct args {
     int to; /* enum to */
@@ -19,12 +22,13 @@ struct args {
     bool schema;
 };
 
-static const struct args defaults = {.input = CAPTURE_INPUT(.pmu = true)};
+static const struct args defaults = {.to = TO_NOT_GIVEN, .input = CAPTURE_INPUT(.pmu = true)};
 
-static const char *const formats[] = {"table", "csv", "json", NULL};
+static const char *const formats[] = {"table", "csv", "json", "arrow", "parquet", NULL};
 
 static const struct opt options[] = {
-    OPT_CHOICE(0, "to", formats, struct args, to, "output format (default: table)"),
+    OPT_CHOICE(0, "to", formats, struct args, to,
+               "output format (default: by the name of OUT, else table)"),
     OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file; -: stdin"),
     OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout,
                "time limit in seconds (default: none)"),
@@ -38,6 +42,8 @@ static const struct example examples[] = {
      "name\"",
      "time by kernel"},
     {"strata query examples/ascend-small --to csv \"SELECT * FROM steps\"", "steps as CSV"},
+    {"strata query examples/ascend-small -o kernels.parquet \"SELECT * FROM kernels\"",
+     "kernels as a Parquet file"},
     {"strata query --schema", "every table and its columns"},
     {0},
 };
@@ -53,6 +59,7 @@ enum { MEMORY_MOST = 512 << 20 }; /* of SQLite, besides the capture */
 struct printer {
     struct session *s;
     enum to to;
+    struct sink out; /* of CSV */
     const char *origin;
     size_t columns;
     bool has_begun;
@@ -148,19 +155,6 @@ static void begin_json(struct printer *p, const char *const *names)
     json_put_array(p->json, "rows");
 }
 
-/* A blob as hexadecimal digits. */
-static struct str hex(struct arena *arena, struct str bytes)
-{
-    static const char digits[] = "0123456789abcdef";
-    char *text = arena_alloc(arena, bytes.n * 2 + 1);
-
-    for (size_t i = 0; i < bytes.n; i++) {
-        text[2 * i] = digits[(unsigned char)bytes.at[i] >> 4];
-        text[2 * i + 1] = digits[(unsigned char)bytes.at[i] & 15];
-    }
-    return (struct str){text, bytes.n * 2};
-}
-
 static void json_row(struct printer *p, const struct sql_value *cells)
 {
     struct arena_mark mark = arena_mark(&p->arena);
@@ -182,7 +176,7 @@ static void json_row(struct printer *p, const struct sql_value *cells)
             json_write_string(p->json, cells[c].text);
             break;
         case SQL_BLOB:
-            json_write_string(p->json, hex(&p->arena, cells[c].text));
+            json_write_string(p->json, sql_hex(&p->arena, cells[c].text));
             arena_rewind(&p->arena, mark);
             break;
         }
@@ -210,7 +204,7 @@ static void csv_row(struct printer *p, const struct sql_value *cells)
             csv_write_cell(&p->csv, cells[c].text);
             break;
         case SQL_BLOB:
-            csv_write_cell(&p->csv, hex(&p->arena, cells[c].text));
+            csv_write_cell(&p->csv, sql_hex(&p->arena, cells[c].text));
             arena_rewind(&p->arena, mark);
             break;
         }
@@ -229,7 +223,7 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
     } else if (p->to == TO_JSON) {
         begin_json(p, names);
     } else {
-        csv_write_open(&p->csv, session_sink(p->s));
+        csv_write_open(&p->csv, p->out);
         p->csv.is_safe = p->s->common.csv_safe;
         for (size_t c = 0; c < n; c++)
             csv_write_cell(&p->csv, str_of(names[c]));
@@ -273,29 +267,101 @@ static void finish(struct printer *p, enum status st)
     arena_free(&p->arena);
 }
 
-static enum status run_query(struct session *s, const struct args *args, const struct fleet *fleet,
-                             struct str text)
+/* Rows for people and programs, as they come. */
+static enum status print_rows(struct session *s, struct sql *sql, struct printer *p,
+                              struct sql_query query)
+{
+    query.head = take_head;
+    query.row = take_row;
+    query.ctx = p;
+    arena_init(&p->arena);
+    enum status st = sql_run(sql, &query, &s->diag);
+    finish(p, st);
+    return st;
+}
+
+static enum status write_rows(struct session *s, struct sql *sql, struct printer *p,
+                              struct sql_query query)
+{
+    struct query_file file = {p->to == TO_ARROW ? &dataset_arrow : &dataset_parquet, query.text,
+                              query.timeout, p->out};
+
+    return query_file_write(sql, &file, &s->diag, &p->rows);
+}
+
+/* To standard output, or to a file that appears when it is complete. */
+static enum status deliver(struct session *s, struct sql *sql, struct printer *p,
+                           struct sql_query query)
+{
+    const char *path = s->common.out;
+    bool is_file = path != NULL && strcmp(path, "-") != 0;
+    struct outfile file;
+
+    p->out = session_sink(s);
+    if (is_file) {
+        TRY(outfile_open(&file, path, &s->diag));
+        p->out = outfile_sink(&file);
+    }
+    enum status st = p->to == TO_ARROW || p->to == TO_PARQUET ? write_rows(s, sql, p, query)
+                                                              : print_rows(s, sql, p, query);
+    if (!is_file)
+        return st;
+    if (st != ST_OK) {
+        outfile_abort(&file);
+        return st;
+    }
+    TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
+}
+
+static enum status run_query(struct session *s, const struct args *args, enum to to,
+                             const struct fleet *fleet, struct str text)
 {
     struct printer *p = ARENA_NEW(&s->arena, struct printer);
-    struct sql_query query = {text, (nanos)(args->timeout * 1e9), take_head, take_row, p};
+    struct sql_query query = {.text = text, .timeout = (nanos)(args->timeout * 1e9)};
     struct sql *sql;
 
     TRY(sql_open(&sql, (const struct capture *const *)fleet->ranks.at, fleet->ranks.n, &s->diag));
     p->s = s;
-    p->to = s->common.json ? TO_JSON : (enum to)args->to;
+    p->to = to;
     p->origin = fleet->ranks.n > 0 ? origin_name(fleet->ranks.at[0]->origin) : NULL;
-    arena_init(&p->arena);
     if (!s->is_embedded)
         sql_limit_memory(MEMORY_MOST);
     if (args->timeout > 0 && !s->is_embedded)
         stop_after(args->timeout + LATE_S,
                    "strata: error: stopped: the statement exceeds --timeout [query.timeout]\n",
                    CODE_FILE);
-    enum status st = sql_run(sql, &query, &s->diag);
+    enum status st = deliver(s, sql, p, query);
     stop_clear();
-    finish(p, st);
     sql_close(sql);
     return st;
+}
+
+/* The format by --to, --json or the name of the output; CODE_DONE, or the code of the mistake. */
+static int choose_format(struct session *s, const struct args *args, enum to *to)
+{
+    static const struct {
+        struct str ending;
+        enum to to;
+    } endings[] = {{S_INIT(".arrow"), TO_ARROW},
+                   {S_INIT(".feather"), TO_ARROW},
+                   {S_INIT(".parquet"), TO_PARQUET},
+                   {S_INIT(".csv"), TO_CSV}};
+    const char *out = s->common.out;
+
+    *to = s->common.json ? TO_JSON : (enum to)args->to;
+    for (size_t i = 0; out != NULL && *to == TO_NOT_GIVEN && i < ARRAY_LEN(endings); i++)
+        if (str_ends(str_of(out), endings[i].ending))
+            *to = endings[i].to;
+    if (out != NULL && (*to == TO_NOT_GIVEN || *to == TO_TABLE || *to == TO_JSON))
+        return session_usage(s, "-o takes csv, arrow or parquet; name the file so or use --to");
+    if (*to == TO_NOT_GIVEN)
+        *to = TO_TABLE;
+    if ((*to == TO_ARROW || *to == TO_PARQUET) && (out == NULL || strcmp(out, "-") == 0) &&
+        isatty(STDOUT_FILENO) == 1)
+        return session_usage(s, "%s is binary; write it to a file or a pipe", formats[*to]);
+    return CODE_DONE;
 }
 
 /* The statement from a file, copied. */
@@ -387,6 +453,10 @@ static int run(struct session *s, const void *given)
                                                    : "query needs a capture and a statement");
     if (!(args->timeout >= 0 && args->timeout <= 1e6))
         return session_usage(s, "--timeout must be 0 to 1000000 seconds");
+    enum to to;
+    int code = choose_format(s, args, &to);
+    if (code != CODE_DONE)
+        return code;
     enum status st = ST_OK;
     if (args->file != NULL)
         st = read_statement(s, args->file, &text);
@@ -396,7 +466,7 @@ static int run(struct session *s, const void *given)
         st = captures_load(s, s->operands.at[0], args->input, &fleet);
     if (st != ST_OK)
         return session_code(st);
-    st = run_query(s, args, fleet, text);
+    st = run_query(s, args, to, fleet, text);
     fleet_free(fleet);
     return st == ST_FORMAT ? CODE_USAGE : session_code(st); /* the statement was wrong */
 }
@@ -405,7 +475,7 @@ const struct command command_query = {
     .name = "query",
     .group = GROUP_LOOK,
     .summary = "query a capture with SQL",
-    .usage = "[OPTIONS] PATH STATEMENT",
+    .usage = "[OPTIONS] PATH STATEMENT [-o OUT]",
     .details = "Runs one SELECT over the tables slices, kernels, host_events, lanes, flows, steps, "
                "counters, sources, captures, collectives and step_times; --schema lists their "
                "columns. The tables are views of the capture and read-only: any other statement is "
@@ -416,11 +486,13 @@ const struct command command_query = {
                "attr(id, 'key') gives any attribute of a slice, attrs(id) all of them.\n"
                "\n"
                "Rows are printed as an aligned table (long values are truncated), as CSV or, with "
-               "--to json or --json, as one JSON document; CSV and JSON are streamed. The exit "
-               "code is 2 for an invalid statement and 3 if it exceeds --timeout.",
-    .see = "docs/queries.md",
+               "--to json or --json, as one JSON document; CSV and JSON are streamed. --to arrow "
+               "and --to parquet write files for data tools; the statement runs twice, first for "
+               "the types of its columns. The exit code is 2 for an invalid statement and 3 if it "
+               "exceeds --timeout.",
+    .see = "docs/queries.md, docs/formats/tables.md",
     .operands = {.kind = OPERAND_FILE, .min = 0, .max = 2},
-    .common = COMMON_CAPTURE | COMMON_CSV,
+    .common = COMMON_CAPTURE | COMMON_OUT | COMMON_CSV,
     .schemas = {&tables_schema},
     COMMAND_PARTS,
 };

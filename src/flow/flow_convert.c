@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "capture/cut.h"
 #include "capture/title.h"
+#include "flow/flow_tables.h"
 
 enum { LANES_TOLD = 8 }; /* in the hint of a pattern that fits none */
 
@@ -23,7 +24,7 @@ static bool is_sink(const struct convert_job *job)
 static void list_formats(struct diag *d)
 {
     for (size_t i = 0; i < timeline_count; i++)
-        diag_hint(d, "formats", "%-10s %-9s %s", timeline_list[i]->name,
+        diag_hint(d, "formats", "%-10s %-16s %s", timeline_list[i]->name,
                   timeline_list[i]->endings[0], timeline_list[i]->summary);
 }
 
@@ -186,12 +187,42 @@ static enum status save(const struct convert_job *job, const struct cut *cut,
     result->is_written = true;
     result->format->write(cut, options, (struct sink){write_counted, &meter});
     result->bytes = meter.bytes;
-    if (cancelled()) {
-        if (!is_sink(job))
-            outfile_abort(&file);
-        return ST_CANCELLED;
-    }
-    return is_sink(job) ? ST_OK : outfile_commit(&file, OUTFILE_FAST, d);
+    enum status st = cancelled() ? ST_CANCELLED : ST_OK;
+    if (st == ST_OK && *options->why != NULL)
+        st = diag_fail(d, ST_IO, "convert.tables", (struct where){.path = job->out},
+                       "the tables cannot be written: %s", *options->why);
+    if (is_sink(job))
+        return st;
+    if (st == ST_OK)
+        return outfile_commit(&file, OUTFILE_FAST, d);
+    outfile_abort(&file);
+    return st;
+}
+
+/* Writes it with its tables at hand. */
+static enum status save_with_tables(const struct convert_job *job, const struct cut *cut,
+                                    const struct timeline_options *options, struct diag *d,
+                                    struct convert_result *result)
+{
+    struct timeline_options how = *options;
+    struct flow_tables tables;
+    enum status st = flow_tables_init(&tables, cut, d);
+
+    how.tables = &tables.tables;
+    if (st == ST_OK)
+        st = save(job, cut, &how, d, result);
+    flow_tables_fini(&tables);
+    return st;
+}
+
+/* The folder of the output, which has room for a temporary file of its size. */
+static const char *folder_of(const struct convert_job *job, struct arena *arena)
+{
+    struct str path = str_of(job->out), name = str_basename(path);
+
+    if (is_sink(job))
+        return NULL;
+    return name.n == path.n ? "." : arena_cstr(arena, str_part(path, 0, path.n - name.n));
 }
 
 static enum status write_cut(const struct convert_job *job, const struct capture *cap,
@@ -199,9 +230,12 @@ static enum status write_cut(const struct convert_job *job, const struct capture
 {
     char label[256];
     struct cut_options where = {.lanes = job->lanes.at, .lanes_n = job->lanes.n, .clip = job->clip};
+    const char *why = NULL;
     struct timeline_options how = {
         .rows = job->rows,
         .csv_safe = job->csv_safe,
+        .folder = folder_of(job, arena),
+        .why = &why,
         .pool = job->input.pool,
         .progress = job->input.progress,
         .label = label,
@@ -223,7 +257,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
         (struct interval){nanos_sub(cut.span.begin, start), nanos_sub(cut.span.end, start)};
     enum status st = check_rest(job, &cut, d);
     if (st == ST_OK && !job->is_dry_run)
-        st = save(job, &cut, &how, d, result);
+        st = save_with_tables(job, &cut, &how, d, result);
     cut_fini(&cut);
     return st;
 }

@@ -6,12 +6,15 @@
 #include "analysis/diagnose/whatif_trace.h"
 #include "base/fs.h"
 #include "flow/flow_chip.h"
+#include "flow/flow_tables.h"
 #include "render/timeline.h"
 
 static enum status write_trace(struct whatif *w, const struct whatif_job *job, struct diag *d)
 {
     const struct timeline_format *format = timeline_by_ending(str_of(job->out));
     struct outfile file;
+    struct flow_tables tables;
+    const char *why = NULL;
     struct cut cut;
 
     if (format == NULL)
@@ -20,10 +23,22 @@ static enum status write_trace(struct whatif *w, const struct whatif_job *job, s
     TRY(outfile_open(&file, job->out, d));
     struct capture *predicted = whatif_trace(w, job->changes, job->n);
     cut_init(&cut, predicted, &(struct cut_options){0});
-    format->write(&cut, &(struct timeline_options){.label = "writing"}, outfile_sink(&file));
+    enum status st = flow_tables_init(&tables, &cut, d);
+    if (st == ST_OK)
+        format->write(
+            &cut,
+            &(struct timeline_options){.label = "writing", .tables = &tables.tables, .why = &why},
+            outfile_sink(&file));
+    if (why != NULL)
+        st = diag_fail(d, ST_IO, "convert.tables", (struct where){.path = job->out},
+                       "the tables cannot be written: %s", why);
+    flow_tables_fini(&tables);
     cut_fini(&cut);
     capture_free(predicted);
-    return outfile_commit(&file, OUTFILE_FAST, d);
+    if (st == ST_OK)
+        return outfile_commit(&file, OUTFILE_FAST, d);
+    outfile_abort(&file);
+    return st;
 }
 
 enum status flow_whatif(const struct whatif_job *job, struct diag *d,

@@ -20,14 +20,29 @@ struct timeline_step {
     struct interval at;
 };
 
+struct dataset_source;
 struct pool;
+
+/* The tables of a capture, for formats that hold tables. Names are those of `strata query`. */
+struct timeline_tables {
+    const char *(*name)(void *ctx, size_t i); /* NULL past the last */
+    /* The columns as SQL declares them, "id INTEGER, ...". */
+    const char *(*declaration)(void *ctx, size_t i);
+    /* What open() gave lives until close(); one table at a time. */
+    const struct dataset_source *(*open)(void *ctx, const char *table);
+    void (*close)(void *ctx);
+    void *ctx;
+};
 
 struct timeline_options {
     enum timeline_rows rows;           /* of tables; timelines hold everything */
     bool csv_safe;                     /* base/csv_write.h: is_safe */
     const struct timeline_step *steps; /* of the capture, by time, for tables */
     size_t steps_n;
-    struct pool *pool;               /* threads to write with; NULL: the caller's alone */
+    const struct timeline_tables *tables; /* NULL: formats of tables write nothing */
+    const char *folder; /* where a temporary file of the output's size may be; NULL: TMPDIR */
+    const char **why;   /* set to a reason that neither the sink nor the user is; may be NULL */
+    struct pool *pool;  /* threads to write with; NULL: the caller's alone */
     const struct progress *progress; /* called with the bytes written; may be NULL */
     const char *label;               /* what the progress line calls the job */
 };
@@ -38,7 +53,7 @@ struct timeline_format {
     const char *summary;        /* one line for the list of formats */
     bool is_binary;             /* not for a terminal */
     bool is_table;              /* `rows` is heeded */
-    /* False when the sink failed or the user interrupted. */
+    /* False when the sink failed, the user interrupted or options->why is set. */
     bool (*write)(const struct cut *cut, const struct timeline_options *options, struct sink out);
 };
 

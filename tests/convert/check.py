@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -181,6 +182,36 @@ def check_csv(label, path, want):
     check(label + ": order", begins == sorted(begins))
 
 
+def check_db(label, path, truth, want):
+    numbers = {i: w[2:5] for i, w in want[0].items()}  # begin, dur, name
+    with sqlite3.connect(path) as db:
+        rows = {r[0]: r[1:] for r in db.execute("SELECT id, ts, dur, name FROM slices")}
+        check(label + ": slices", rows == numbers)
+        check(label + ": ends", all(e == t + d for t, d, e in db.execute("SELECT ts, dur, end_ts FROM slices")))
+        arrows = [[a, b] for a, b in truth["flows"] if a in numbers and b in numbers]
+        check(label + ": arrows", sorted(map(list, db.execute("SELECT from_id, to_id FROM flows"))) == sorted(arrows))
+        kernels = {i for i in numbers if truth["slices"][i]["kind"] in ("compute", "comm", "comm_part", "aicpu")}
+        check(label + ": kernels", kernels <= {r[0] for r in db.execute("SELECT id FROM kernels")} <= set(numbers))
+    db.close()
+
+
+def check_speedscope(label, path, want):
+    with open(path) as f:
+        document = json.load(f)
+    got = []
+    for profile in document["profiles"]:
+        stack = []
+        for event in profile["events"]:
+            if event["type"] == "O":
+                stack.append(event)
+            else:
+                begin = stack.pop()
+                check(label + ": nesting", begin["frame"] == event["frame"])
+                got.append((document["shared"]["frames"][event["frame"]]["name"], event["at"] - begin["at"]))
+        check(label + ": open slices", not stack)
+    check(label + ": slices", sorted(got) == sorted((w[4] or "(no name)", w[3]) for w in want[0].values()))
+
+
 def main():
     write_sample, proto = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
@@ -201,6 +232,8 @@ def main():
                 trace = check_perfetto(name + ".pftrace", f.read(), want)
             check_protoc(name + ".pftrace", path + ".pftrace", proto, trace)
             check_csv(name + ".csv", path + ".csv", want)
+            check_db(name + ".db", path + ".db", truth, want)
+            check_speedscope(name + ".speedscope.json", path + ".speedscope.json", want)
             print("%s: %d slices, %d arrows, %d samples" % (name, *map(len, want)))
     for problem in problems[:20]:
         print(problem)

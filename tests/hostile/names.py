@@ -57,7 +57,7 @@ OVER_EXAMPLES = [
     ["report", "incore", "-o", "incore.html"], ["diff", "kineto-small", "ascend-small", "-o", "diff.html"],
 ] + [["report", c, "-o", f"{c}.html"] for c in CAPTURES] + [[verb, c] for c in CAPTURES for verb in ("info", "report", "ops", "memory", "diagnose", "whatif")] + \
     [["query", c, "select name, lane from slices"] for c in CAPTURES] + \
-    [["convert", c, "-o", f"{c}.{e}"] for c in CAPTURES for e in ("json", "pftrace", "csv")]
+    [["convert", c, "-o", f"{c}.{e}"] for c in CAPTURES for e in ("json", "pftrace", "csv", "parquet", "arrow", "db", "folded", "pb.gz", "speedscope.json")]
 # Nothing but the arguments and the program itself.
 EXEMPT = {"completion", "comm", "db", "gpu", "incore", "pto", "version"}
 # Their text must show the names: else the poison no longer reaches them.
@@ -65,7 +65,7 @@ REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu repo
     incore show,incore diff,memory,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
 
 # Data for programs; traces of one core keep the strings of their input byte for byte.
-DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|db|gz|so|o|npy|cpp|h|pb)$")
+DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|db|gz|so|o|npy|cpp|h|pb|parquet|arrow)$")
 DATA_STDOUT = re.compile(r"--as csv|--csv\b|--to csv|-o -|--out -|pto print|db trace-csv|db compare-shapes|"
                          r"cat |cut |tail |head ")
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

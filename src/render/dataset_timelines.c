@@ -1,0 +1,119 @@
+/*
+ * arrow, parquet, sqlite: a capture as the tables of `strata query`.
+ */
+#include "render/dataset_db.h"
+#include "render/timeline.h"
+
+static struct dataset_options options_of(const struct timeline_options *options)
+{
+    return (struct dataset_options){options->pool, options->progress, options->label};
+}
+
+/* Both formats count the bytes of texts in 31 bits. */
+static bool has_room(const struct cut *cut, const struct timeline_options *options)
+{
+    if (arena_footprint(&cut->cap->strings.text) <= INT32_MAX)
+        return true;
+    if (options->why != NULL)
+        *options->why = "the capture has texts of more than 2 GiB";
+    return false;
+}
+
+/* One table: kernels or slices. */
+static bool write_table(const struct dataset_form *form, const struct cut *cut,
+                        const struct timeline_options *options, struct sink out)
+{
+    const struct timeline_tables *tables = options->tables;
+    struct dataset_options how = options_of(options);
+
+    if (tables == NULL || !has_room(cut, options))
+        return false;
+    const struct dataset_source *source =
+        tables->open(tables->ctx, options->rows == TIMELINE_KERNELS ? "kernels" : "slices");
+    bool is_done = dataset_write(form, source, &how, out, NULL);
+    tables->close(tables->ctx);
+    return is_done;
+}
+
+static bool write_arrow(const struct cut *cut, const struct timeline_options *options,
+                        struct sink out)
+{
+    return write_table(&dataset_arrow, cut, options, out);
+}
+
+static bool write_parquet(const struct cut *cut, const struct timeline_options *options,
+                          struct sink out)
+{
+    return write_table(&dataset_parquet, cut, options, out);
+}
+
+static const char *const arrow_endings[] = {".arrow", ".feather", NULL};
+
+const struct timeline_format timeline_arrow = {
+    .name = "arrow",
+    .endings = arrow_endings,
+    .summary = "a table of kernels or of all slices (Arrow IPC)",
+    .is_binary = true,
+    .is_table = true,
+    .write = write_arrow,
+};
+
+static const char *const parquet_endings[] = {".parquet", NULL};
+
+const struct timeline_format timeline_parquet = {
+    .name = "parquet",
+    .endings = parquet_endings,
+    .summary = "a table of kernels or of all slices (Parquet)",
+    .is_binary = true,
+    .is_table = true,
+    .write = write_parquet,
+};
+
+static const struct {
+    const char *table, *columns;
+} indexes[] = {
+    {"slices", "ts"},      {"slices", "name"},      {"slices", "lane, ts"},
+    {"kernels", "ts"},     {"kernels", "name"},     {"kernels", "lane, ts"},
+    {"host_events", "ts"}, {"host_events", "name"}, {"host_events", "lane, ts"},
+    {"flows", "from_id"},  {"flows", "to_id"},
+};
+
+static bool fill_database(struct dataset_db *db, const struct timeline_options *options)
+{
+    const struct timeline_tables *tables = options->tables;
+    struct dataset_options how = options_of(options);
+    const char *name;
+    bool is_good = true;
+
+    for (size_t i = 0; is_good && (name = tables->name(tables->ctx, i)) != NULL; i++) {
+        const struct dataset_source *source = tables->open(tables->ctx, name);
+        is_good = dataset_db_table(db, tables->declaration(tables->ctx, i), source, &how);
+        tables->close(tables->ctx);
+    }
+    for (size_t i = 0; is_good && i < ARRAY_LEN(indexes); i++)
+        is_good = dataset_db_index(db, indexes[i].table, indexes[i].columns);
+    return is_good;
+}
+
+static bool write_sqlite(const struct cut *cut, const struct timeline_options *options,
+                         struct sink out)
+{
+    (void)cut;
+    if (options->tables == NULL)
+        return false;
+    struct dataset_db *db = dataset_db_open(options->folder, options->why);
+    if (db == NULL)
+        return false;
+    bool is_good = fill_database(db, options);
+    return dataset_db_save(db, is_good ? out : (struct sink){0}, options->why) && is_good;
+}
+
+static const char *const sqlite_endings[] = {".db", ".sqlite", NULL};
+
+const struct timeline_format timeline_sqlite = {
+    .name = "sqlite",
+    .endings = sqlite_endings,
+    .summary = "all tables of strata query with indexes (SQLite)",
+    .is_binary = true,
+    .write = write_sqlite,
+};
