@@ -21,7 +21,7 @@ static const char *const what_choices[] = {"kernels", "slices", NULL};
 
 static const struct opt options[] = {
     OPT_STRING(0, "to", "FORMAT", struct args, job.to,
-               "chrome, chrome-gz, csv, insight, perfetto (default: by name)"),
+               "chrome, csv, insight, perfetto, png, … (default: by name)"),
     OPT_STRING(0, "steps", "LIST", struct args, steps, "only these steps, e.g. 3-5,7"),
     OPT_STRING(0, "range", "A-B", struct args, range,
                "only this time range, e.g. 10ms-25ms or 2s-"),
@@ -30,6 +30,8 @@ static const struct opt options[] = {
     OPT_FLAG(0, "clip", struct args, job.clip,
              "cut slices at the edges of the steps and the range"),
     OPT_CHOICE(0, "what", what_choices, struct args, job.rows, "rows of a CSV (default: kernels)"),
+    OPT_INT(0, "width", "N", struct args, job.width, 50, 4096,
+            "width of a picture (default: 1200 pixels, 100 characters)"),
     CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
@@ -40,6 +42,8 @@ static const struct example examples[] = {
      "one step in Perfetto's binary format"},
     {"strata convert examples/ascend-small -o - --to csv --range 0-2ms --lane 'Stream 2'",
      "the kernels of one stream as a table"},
+    {"strata convert examples/ascend-small -o small.png", "a picture of all lanes"},
+    {"strata convert examples/ascend-small -o - --to text", "the same in characters"},
     {0},
 };
 
@@ -82,7 +86,8 @@ static int check_format(struct session *s, struct convert_job *job,
                              format->name);
     if (is_stdout && s->common.json && !job->is_dry_run)
         return session_usage(s, "--json and -o - cannot both use standard output");
-    if (is_stdout && format->is_binary && !job->is_dry_run && isatty(STDOUT_FILENO) == 1)
+    if (is_stdout && format->is_binary && !job->is_dry_run && !s->is_embedded &&
+        isatty(STDOUT_FILENO) == 1)
         return session_usage(s, "%s is binary; write it to a file or a pipe", format->name);
     return CODE_DONE;
 }
@@ -143,8 +148,9 @@ const struct command command_convert = {
     .usage = "[OPTIONS] CAPTURE -o OUT",
     .details = "Reads any capture and writes it as a Chrome trace (chrome: .json, chrome-gz: "
                ".json.gz), Perfetto's binary trace (perfetto: .pftrace, .perfetto-trace), a table "
-               "(csv) or a file for MindStudio Insight (insight: visualize_data.bin). OUT is "
-               "replaced only when complete; - is standard output.\n"
+               "(csv), a file for MindStudio Insight (insight: visualize_data.bin) or a picture of "
+               "how busy each lane is (png; text: .txt). OUT is replaced only when complete; - is "
+               "standard output.\n"
                "\n"
                "--steps, --range and --lane cut a smaller trace out of a large one. Times of "
                "--range count from the start of the capture. A slice that crosses an edge stays "

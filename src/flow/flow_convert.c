@@ -202,6 +202,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
     struct timeline_options how = {
         .rows = job->rows,
         .csv_safe = job->csv_safe,
+        .width = (size_t)job->width,
         .pool = job->input.pool,
         .progress = job->input.progress,
         .label = label,

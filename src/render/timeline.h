@@ -25,6 +25,7 @@ struct pool;
 struct timeline_options {
     enum timeline_rows rows;           /* of tables; timelines hold everything */
     bool csv_safe;                     /* base/csv_write.h: is_safe */
+    size_t width;                      /* of a picture: characters or pixels; 0: as usual */
     const struct timeline_step *steps; /* of the capture, by time, for tables */
     size_t steps_n;
     struct pool *pool;               /* threads to write with; NULL: the caller's alone */
