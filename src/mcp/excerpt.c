@@ -37,33 +37,34 @@ static void put_list(struct json_writer *w, const struct tree *list, struct plac
     }
     json_write_end(w);
     if (at < list->n && p->e->arena != NULL)
-        vec_push(&p->e->cuts, ((struct excerpt_cut){arena_cstr(p->e->arena, text_view(&p->path)),
-                                                    at, list->n}));
+        vec_push(&p->e->cuts,
+                 ((struct excerpt_cut){arena_cstr(p->e->arena, text_view(&p->path)), at, list->n}));
 }
 
-static void put_map(struct json_writer *w, const struct tree *map, struct place *p)
+static void put_members(struct json_writer *w, const struct tree *map, struct place *p)
 {
     size_t before = p->path.n;
 
-    json_write_object(w);
     for (const struct tree *one = map->first; one != NULL; one = one->next) {
         json_write_key(w, one->key);
         put_step(&p->path, one->key);
         put_value(w, one, p);
         p->path.n = before;
     }
-    json_write_end(w);
 }
 
 /* Depth is that of the tree, which its reader bounds. */
 static void put_value(struct json_writer *w, const struct tree *value, struct place *p)
 {
-    if (value->kind == TREE_LIST)
+    if (value->kind == TREE_LIST) {
         put_list(w, value, p);
-    else if (value->kind == TREE_MAP)
-        put_map(w, value, p);
-    else
+    } else if (value->kind == TREE_MAP) {
+        json_write_object(w);
+        put_members(w, value, p);
+        json_write_end(w);
+    } else {
         tree_put(w, value);
+    }
 }
 
 void excerpt_write(struct json_writer *w, const struct tree *value, struct excerpt *e)
@@ -71,6 +72,14 @@ void excerpt_write(struct json_writer *w, const struct tree *value, struct excer
     struct place p = {.e = e};
 
     put_value(w, value, &p);
+    text_free(&p.path);
+}
+
+void excerpt_members(struct json_writer *w, const struct tree *map, struct excerpt *e)
+{
+    struct place p = {.e = e};
+
+    put_members(w, map, &p);
     text_free(&p.path);
 }
 

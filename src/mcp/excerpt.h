@@ -2,7 +2,7 @@
  * excerpt - a JSON value at a size that a reader takes in: long lists are cut, and each cut is
  * noted with the place of its list.
  *
- *     struct excerpt e = {.arena = arena, .items = excerpt_items(value, 30000)};
+ *     struct excerpt e = {.arena = arena, .items = excerpt_items(value, 20, 30000)};
  *     excerpt_write(&w, value, &e);
  *     ... e.cuts.at[i].pointer, .shown, .total ...
  *     excerpt_free(&e);
@@ -30,6 +30,9 @@ struct excerpt {
 size_t excerpt_items(const struct tree *value, size_t most, size_t budget);
 
 void excerpt_write(struct json_writer *w, const struct tree *value, struct excerpt *e);
+
+/* The members of a map, into an object that is open. */
+void excerpt_members(struct json_writer *w, const struct tree *map, struct excerpt *e);
 void excerpt_free(struct excerpt *e);
 
 /* The value at a place; NULL when there is none. */

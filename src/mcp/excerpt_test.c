@@ -34,8 +34,7 @@ static void excerpt_is(const char *json, size_t items, const char *expected, con
 TEST(long_lists_are_cut_and_noted)
 {
     excerpt_is("{\"a\":[1,2,3],\"b\":{\"c/d\":[{\"e\":[4,5,6]},7]}}", 2,
-               "{\"a\":[1,2],\"b\":{\"c/d\":[{\"e\":[4,5]},7]}}",
-               "/a 2 of 3;/b/c~1d/0/e 2 of 3;");
+               "{\"a\":[1,2],\"b\":{\"c/d\":[{\"e\":[4,5]},7]}}", "/a 2 of 3;/b/c~1d/0/e 2 of 3;");
     excerpt_is("[1.50,\"x\",null]", 3, "[1.50,\"x\",null]", "");
     excerpt_is("{\"a\":[]}", 1, "{\"a\":[]}", "");
 }
@@ -49,7 +48,8 @@ TEST(places_are_found_again)
     assert_int_equal(excerpt_find(value, S("/a~1b/0/c~0d"))->i, 5);
     assert_int_equal(excerpt_find(value, S("/"))->i, 6);
     assert_ptr_equal(excerpt_find(value, S("")), value);
-    static const char *const wrong[] = {"a", "/x", "/a~1b/1", "/a~1b/-1", "/a~1b/x", "/a~1b/0/c~0d/e"};
+    static const char *const wrong[] = {"a",        "/x",      "/a~1b/1",
+                                        "/a~1b/-1", "/a~1b/x", "/a~1b/0/c~0d/e"};
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
         assert_null(excerpt_find(value, str_of(wrong[i])));
     arena_free(&arena);

@@ -13,13 +13,14 @@
 #include "base/job.h"
 #include "base/write_all.h"
 
-struct mcp_server *mcp_server_new(const struct mcp_host *host)
+struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instructions)
 {
     struct mcp_server *server = calloc(1, sizeof(*server));
 
     if (server == NULL)
         job_out_of_memory();
-    server->host = *host;
+    server->desk = desk;
+    server->instructions = instructions;
     server->out = -1;
     pthread_mutex_init(&server->write_lock, NULL);
     pthread_mutex_init(&server->lock, NULL);

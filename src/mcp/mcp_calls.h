@@ -19,7 +19,8 @@ struct mcp_queued {
 enum { MCP_ID = 128, MCP_CANCELLED = 64 };
 
 struct mcp_server {
-    struct mcp_host host;
+    struct mcp_desk *desk; /* tools/list apart, the thread of calls alone uses it */
+    const char *instructions;
     atomic_bool is_initialized;
     int out;
     pthread_mutex_t write_lock;
@@ -28,9 +29,9 @@ struct mcp_server {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
     struct mcp_queued *first, *last;
-    bool has_ended;      /* no message will follow */
-    char running[MCP_ID]; /* the call that runs */
-    bool is_cancelled;   /* it is to end, by a notification */
+    bool has_ended;                        /* no message will follow */
+    char running[MCP_ID];                  /* the call that runs */
+    bool is_cancelled;                     /* it is to end, by a notification */
     char cancelled[MCP_CANCELLED][MCP_ID]; /* before they began, the oldest is replaced */
     size_t next_cancelled;
 };

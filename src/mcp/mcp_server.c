@@ -75,7 +75,7 @@ static void put_initialized(struct mcp_server *server, struct request *r)
     json_put_text(w, "title", "strata: where accelerator time goes");
     json_put_text(w, "version", STRATA_VERSION);
     json_write_end(w);
-    json_put_text(w, "instructions", server->host.instructions);
+    json_put_text(w, "instructions", server->instructions);
 }
 
 /* ---- methods ---- */
@@ -95,13 +95,13 @@ static void answer_ping(struct mcp_server *server, struct request *r)
 static void answer_tools(struct mcp_server *server, struct request *r)
 {
     json_write_key(&r->w, S("tools"));
-    server->host.put_tools(server->host.ctx, &r->w);
+    mcp_desk_put_tools(server->desk, &r->w);
 }
 
 static void answer_resources(struct mcp_server *server, struct request *r)
 {
     json_write_key(&r->w, S("resources"));
-    server->host.put_resources(server->host.ctx, &r->w);
+    mcp_desk_put_resources(server->desk, &r->w);
 }
 
 static void answer_templates(struct mcp_server *server, struct request *r)
@@ -114,13 +114,13 @@ static void answer_templates(struct mcp_server *server, struct request *r)
 static void answer_read(struct mcp_server *server, struct request *r)
 {
     json_write_key(&r->w, S("contents"));
-    server->host.read(server->host.ctx, tree_get_text(r->params, S("uri"), S("")), &r->w);
+    mcp_desk_read(server->desk, tree_get_text(r->params, S("uri"), S("")), &r->w);
 }
 
 static void answer_call(struct mcp_server *server, struct request *r)
 {
-    server->host.call(server->host.ctx, tree_get_text(r->params, S("name"), S("")),
-                      tree_get(r->params, S("arguments")), &r->w);
+    mcp_desk_call(server->desk, tree_get_text(r->params, S("name"), S("")),
+                  tree_get(r->params, S("arguments")), &r->w);
 }
 
 /* What is wrong with a request, before it is answered; NULL: nothing. */
@@ -140,7 +140,7 @@ static bool check_call(struct mcp_server *server, const struct request *r, struc
         p->text = "tools/call needs params.name, a text";
     else if (arguments != NULL && arguments->kind != TREE_MAP)
         p->text = "tools/call: params.arguments must be an object";
-    else if (!server->host.has_tool(server->host.ctx, tree_text(name))) {
+    else if (!mcp_desk_has_tool(server->desk, tree_text(name))) {
         p->text = "unknown tool: ";
         p->what = tree_text(name);
     }
@@ -154,7 +154,7 @@ static bool check_read(struct mcp_server *server, const struct request *r, struc
     if (uri == NULL || uri->kind != TREE_TEXT) {
         p->code = RPC_PARAMS;
         p->text = "resources/read needs params.uri, a text";
-    } else if (!server->host.has_resource(server->host.ctx, tree_text(uri))) {
+    } else if (!mcp_desk_has_resource(server->desk, tree_text(uri))) {
         p->code = RPC_NO_RESOURCE;
         p->text = "resource not found: ";
         p->what = tree_text(uri);
@@ -211,8 +211,8 @@ static const struct method *method_of(struct str name)
 
 /* ---- one request ---- */
 
-static void answer_method(struct mcp_server *server, const struct method *method,
-                          struct request *r, struct text *out)
+static void answer_method(struct mcp_server *server, const struct method *method, struct request *r,
+                          struct text *out)
 {
     if (method->is_slow && !mcp_call_begin(server, r->id))
         return;

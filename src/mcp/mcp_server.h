@@ -1,8 +1,8 @@
 /*
  * mcp_server - the Model Context Protocol over two descriptors: JSON-RPC 2.0, a message a line.
  *
- *     struct mcp_host host = {...};
- *     struct mcp_server *server = mcp_server_new(&host);
+ *     struct mcp_desk desk = {...};
+ *     struct mcp_server *server = mcp_server_new(&desk, "what the tools are for");
  *     mcp_server_run(server, STDIN_FILENO, STDOUT_FILENO);
  *     mcp_server_free(server);
  *
@@ -13,20 +13,7 @@
 #ifndef STRATA_MCP_MCP_SERVER_H
 #define STRATA_MCP_MCP_SERVER_H
 
-#include "base/tree.h"
-
-/* What a server offers. Each function writes one value. */
-struct mcp_host {
-    void *ctx;
-    const char *instructions; /* for the client, a few sentences */
-    void (*put_tools)(void *ctx, struct json_writer *w); /* a list */
-    bool (*has_tool)(void *ctx, struct str name);
-    /* The result of a call; `arguments` is a map, or NULL. */
-    void (*call)(void *ctx, struct str tool, const struct tree *arguments, struct json_writer *w);
-    void (*put_resources)(void *ctx, struct json_writer *w); /* a list */
-    bool (*has_resource)(void *ctx, struct str uri);
-    void (*read)(void *ctx, struct str uri, struct json_writer *w); /* the contents, a list */
-};
+#include "mcp/mcp_desk.h"
 
 enum { MCP_MESSAGE = 1 << 20 }; /* bytes of a message */
 
@@ -41,7 +28,8 @@ enum rpc_error {
 
 struct mcp_server;
 
-struct mcp_server *mcp_server_new(const struct mcp_host *host);
+/* The desk, and the sentences that a client is given about it, must outlive the server. */
+struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instructions);
 void mcp_server_free(struct mcp_server *server);
 
 /* Until the input ends, the output fails or the user interrupts. */

@@ -1,8 +1,8 @@
 /*
  * roots - folders that paths of a client must lie in, links followed.
  *
- * A path is resolved by realpath(), a relative one against each root in turn; what a folder holds is
- * looked through too, so that no link in it leads out.
+ * A path is resolved by realpath(), a relative one against each root in turn; what a folder holds
+ * is looked through too, so that no link in it leads out.
  */
 #ifndef STRATA_MCP_ROOTS_H
 #define STRATA_MCP_ROOTS_H

@@ -156,9 +156,9 @@ static bool save(const struct canvas *c, struct sink out)
     for (unsigned k = 0; k < PICTURE_CLASSES; k++)
         for (unsigned shade = 0; shade < SHADES; shade++)
             colors[COLOR_FIRST + k * SHADES + shade] = mix(hues[k], (shade + 1.0) / SHADES);
-    return png_write(&(struct png){(uint32_t)c->width, (uint32_t)c->height, c->at, colors,
-                                   ARRAY_LEN(colors)},
-                     out);
+    return png_write(
+        &(struct png){(uint32_t)c->width, (uint32_t)c->height, c->at, colors, ARRAY_LEN(colors)},
+        out);
 }
 
 static bool write_png(const struct cut *cut, const struct timeline_options *options,
