@@ -270,8 +270,6 @@ static void finish(struct printer *p, enum status st)
         if (st == ST_OK || p->rows > 0) {
             flush_table(p);
             out_left_out(&p->s->out, p->places, p->columns, p->heads);
-            if (p->is_cut)
-                out_text(&p->s->out, "more rows follow: --skip, --limit\n");
         }
     } else if (p->has_begun && p->to == TO_CSV) {
         csv_write_close(&p->csv);
@@ -308,6 +306,9 @@ static enum status run_query(struct session *s, const struct args *args, const s
                    CODE_FILE);
     enum status st = sql_run(sql, &query, &s->diag);
     stop_clear();
+    if (p->is_cut)
+        diag_add(&s->diag, SEV_NOTE, "query.more", (struct where){0},
+                 "more rows follow the %llu shown", (unsigned long long)p->rows);
     finish(p, st);
     sql_close(sql);
     return st;

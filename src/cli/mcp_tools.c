@@ -204,14 +204,10 @@ static const struct command *command_of(const struct mcp_plan *plan)
 static const char *with_tables(struct arena *arena, const char *about)
 {
     const struct sql_table_info *t;
-    struct text text = {0};
 
-    text_put(&text, str_of(about));
     for (size_t i = 0; (t = sql_schema(i)) != NULL; i++)
-        text_format(&text, " %s(%s)%s", t->name, t->columns, sql_schema(i + 1) != NULL ? ";" : "");
-    const char *all = arena_cstr(arena, text_view(&text));
-    text_free(&text);
-    return all;
+        about = arena_printf(arena, "%s%s %s(%s)", about, i > 0 ? ";" : "", t->name, t->columns);
+    return about;
 }
 
 static struct mcp_tool tool_of(struct arena *arena, const struct mcp_plan *plan)
@@ -410,13 +406,15 @@ static enum status add_words(struct mcp_call *c)
 
 /* ---- running ---- */
 
-/* What went wrong, as the command line prints it. */
-static void put_diag(const struct diag *d, struct text *to)
+/* What went wrong, as the command line prints it, is the text of the outcome. */
+static void fail(const struct diag *d, struct mcp_outcome *to)
 {
     struct out out;
 
+    to->is_error = true;
+    text_clear(&to->text);
     out_init(&out, -1, false);
-    out.to = text_sink(to);
+    out.to = text_sink(&to->text);
     frame_show_diag(&out, d, false);
     out_flush(&out);
     out_fini(&out);
@@ -430,22 +428,22 @@ static bool has_error(const struct diag *d)
     return false;
 }
 
-/* Runs the words into `to`; false after a failure, whose reason is in out->text. */
-static bool run_words(struct mcp_call *c, bool as_json, struct text *to, struct mcp_outcome *out)
+enum part { PART_DOCUMENT, PART_TEXT, PART_PICTURE };
+
+/* Runs the words for one part of the outcome; false after a failure. */
+static bool run_words(struct mcp_call *c, enum part part, struct mcp_outcome *out)
 {
+    struct text *const parts[] = {&out->document, &out->text, &out->picture};
     struct session s;
 
     inputs_clear();
-    frame_embed(&s, to);
+    frame_embed(&s, parts[part]);
     s.kept = c->is_fresh ? NULL : c->kept;
-    s.common.json = as_json;
+    s.common.json = part == PART_DOCUMENT;
     int code = frame_answer(&s, (int)c->words.n, c->words.at);
     bool is_ok = code <= CODE_NO && !has_error(&s.diag);
-    if (!is_ok) {
-        out->is_error = true;
-        text_clear(&out->text);
-        put_diag(&s.diag, &out->text);
-    }
+    if (!is_ok)
+        fail(&s.diag, out);
     frame_release(&s);
     inputs_clear();
     return is_ok;
@@ -453,17 +451,14 @@ static bool run_words(struct mcp_call *c, bool as_json, struct text *to, struct 
 
 static void run_call(struct mcp_call *c, struct mcp_outcome *out)
 {
-    const struct mcp_plan *plan = c->plan;
+    bool is_png = !str_equal(tree_get_text(c->arguments, S("as"), S("png")), S("text"));
 
-    if (add_words(c) != ST_OK) {
-        out->is_error = true;
-        put_diag(c->d, &out->text);
-    } else if (plan->is_picture) {
-        bool is_png = !str_equal(tree_get_text(c->arguments, S("as"), S("png")), S("text"));
-        run_words(c, false, is_png ? &out->picture : &out->text, out);
-    } else if (run_words(c, true, &out->document, out) && plan->has_text) {
-        run_words(c, false, &out->text, out);
-    }
+    if (add_words(c) != ST_OK)
+        fail(c->d, out);
+    else if (c->plan->is_picture)
+        run_words(c, is_png ? PART_PICTURE : PART_TEXT, out);
+    else if (run_words(c, PART_DOCUMENT, out) && c->plan->has_text)
+        run_words(c, PART_TEXT, out);
 }
 
 static void run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,

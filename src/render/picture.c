@@ -114,6 +114,15 @@ static struct str label_of(struct picture *p, const struct capture *cap, lane_id
     return label;
 }
 
+/* On a lane with kernels these are the work, not the ranges drawn around them. */
+static bool has_kernels(const struct cut *cut, const struct lane *lane)
+{
+    for (size_t i = lane->first; i < lane->first + lane->n; i++)
+        if (slice_is_kernel((enum slice_kind)cut->cap->slices.kind[i]) && cut_has(cut, i))
+            return true;
+    return false;
+}
+
 static void add_row(struct picture *p, const struct cut *cut, lane_id id)
 {
     const struct lane *lane = &cut->cap->lanes.at[id];
@@ -121,16 +130,18 @@ static void add_row(struct picture *p, const struct cut *cut, lane_id id)
                               .cells = ARENA_ARRAY(&p->arena, struct picture_cell, p->columns)};
     struct tally t = {.p = p, .until = INT64_MIN};
     struct arena_mark mark = arena_mark(&p->arena);
+    bool only_kernels = has_kernels(cut, lane);
 
     t.at = arena_array(&p->arena, sizeof(*t.at), p->columns);
     t.width = (double)nanos_sub(p->span.end, p->span.begin) / (double)p->columns;
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
         if (i % LOOK_EACH == 0 && cancelled())
             break;
-        if (cut_has(cut, i)) {
-            struct slice slice = cut_slice(cut, i);
+        if (!cut_has(cut, i))
+            continue;
+        struct slice slice = cut_slice(cut, i);
+        if (!only_kernels || slice_is_kernel(slice.kind))
             add_slice(&t, &slice);
-        }
     }
     fill_cells(&t, &row);
     arena_rewind(&p->arena, mark);

@@ -5,8 +5,8 @@
  *     ... p.rows.at[i].cells[column].share ...
  *     picture_fini(&p);
  *
- * Slices inside others count once. Lanes of the device come first; of more than PICTURE_ROWS lanes
- * those behind are left out, and counted.
+ * Slices inside others count once; on a lane with kernels only these count. Lanes of the device
+ * come first; of more than PICTURE_ROWS lanes those behind are left out, and counted.
  */
 #ifndef STRATA_RENDER_PICTURE_H
 #define STRATA_RENDER_PICTURE_H
