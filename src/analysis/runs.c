@@ -201,6 +201,8 @@ static const struct field change_fields[] = {
           .about = "median of the ratios of all pairs of runs, less 1"),
     FIELD(struct run_change, share, "share", .head = "share %", .unit = UNIT_RATIO,
           .about = "of the growth of the step"),
+    FIELD(struct run_change, own, "own_growth", .head = "own growth %", .unit = UNIT_RATIO,
+          .about = "of the step, by this part against the rest; null: by chance"),
     FIELD(struct run_change, p, "p", .about = "of chance alone; null: too few runs to tell"),
 };
 const struct record run_change_record = RECORD(struct run_change, change_fields);
@@ -251,7 +253,34 @@ static struct run_change change_of(const struct sides *s, struct str name)
                                .after = ranked_middle(b, n_b),
                                .relative = ratio_of(arena, a, n_a, b, n_b) - 1,
                                .p = is_judged ? ranksum_p(&s->test, a, b) : NAN,
-                               .share = NAN};
+                               .share = NAN,
+                               .own = NAN};
+}
+
+/* Shares of the step, sorted. */
+static double *shares_of(const struct runs *runs, struct str name, struct arena *arena)
+{
+    const struct run_figure *part = figure_of(runs, name), *step = &runs->figures.at[0];
+    double *list = ARENA_ARRAY(arena, double, runs->names.n);
+
+    for (size_t i = 0; i < runs->names.n && part != NULL; i++)
+        list[i] = step->at[i] > 0 ? (double)part->at[i] / (double)step->at[i] : 0;
+    ranked_sort(list, runs->names.n);
+    return list;
+}
+
+/* How much longer the step is if the rest of it stayed as it was. */
+static double own_growth(const struct sides *s, struct str name)
+{
+    struct arena *arena = s->after->arena;
+    double *a = shares_of(s->before, name, arena), *b = shares_of(s->after, name, arena);
+    double before = ranked_middle(a, s->before->names.n);
+    double after = ranked_middle(b, s->after->names.n);
+    bool is_judged = ranksum_least(&s->test) <= CHANCE;
+
+    if (before >= 1 || after >= 1 || (is_judged && ranksum_p(&s->test, a, b) > CHANCE))
+        return NAN;
+    return (1 - before) / (1 - after) - 1;
 }
 
 ORDER_BY(by_growth, struct run_change,
@@ -271,14 +300,22 @@ struct run_changes runs_compare(const struct runs *before, const struct runs *af
     for (size_t i = 1; i < before->figures.n; i++)
         if (figure_of(after, before->figures.at[i].name) == NULL)
             out.at[out.n++] = change_of(&sides, before->figures.at[i].name);
-    for (size_t i = 0; i < out.n && growth > 0; i++)
-        out.at[i].share = (out.at[i].after - out.at[i].before) / growth;
+    for (size_t i = 0; i < out.n; i++) {
+        out.at[i].own = own_growth(&sides, out.at[i].name);
+        if (growth > 0)
+            out.at[i].share = (out.at[i].after - out.at[i].before) / growth;
+    }
     if (out.n > 0)
         qsort(out.at, out.n, sizeof(*out.at), by_growth);
     return out;
 }
 
-bool run_change_fails(const struct run_change *step, double limit)
+bool runs_are_slower(const struct run_changes *c, double limit)
 {
-    return step->relative > limit && (isnan(step->p) || step->p <= CHANCE);
+    bool is_chance = !isnan(c->step.p) && c->step.p > CHANCE, is_owned = false;
+
+    for (size_t i = 0; i < c->n; i++)
+        is_owned |= c->at[i].own > limit;
+    return !is_chance && (c->step.relative > limit * (1 + RUNS_NEAR) ||
+                          (is_owned && c->step.relative > limit * (1 - RUNS_NEAR)));
 }

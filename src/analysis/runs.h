@@ -50,6 +50,7 @@ struct run_change {
     double relative;      /* of the Hodges-Lehmann ratio: 0.05 is 5 % slower; NAN: it was 0 */
     double p;             /* of chance alone; NAN: too few runs to tell */
     double share;         /* of the growth of the step; NAN: the step did not grow */
+    double own;           /* growth of the step by this part against the rest; NAN: by chance */
 };
 
 struct run_changes {
@@ -64,7 +65,9 @@ extern const struct record run_change_record;
 /* In the arena of `after`. */
 struct run_changes runs_compare(const struct runs *before, const struct runs *after);
 
-/* Slower by more than `limit`, and not by chance. */
-bool run_change_fails(const struct run_change *step, double limit);
+/* Slower by more than `limit`, and not by chance. Where the measured growth is within RUNS_NEAR of
+ * the limit, a part must have grown the step by more than the limit on its own. */
+#define RUNS_NEAR 0.4
+bool runs_are_slower(const struct run_changes *c, double limit);
 
 #endif

@@ -254,7 +254,7 @@ const struct command command_check = {
         "percentage is a condition of "
         "`strata anomaly` (a metric of its document), one with a percentage is one of `strata "
         "diff`. Each rank is checked by itself.",
-    .see = "docs/howto/gate-ci.md",
+    .see = "docs/howto/ci-gate.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1000},
     .common = COMMON_CAPTURE,
     .schemas = {&check_gates_schema, &runs_schema},

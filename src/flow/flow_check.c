@@ -289,7 +289,7 @@ static void decide_slowdown(const struct checking *c, const struct run_changes *
 {
     const struct run_change *step = &changes->step;
     const char *gate = arena_printf(c->arena, "--baseline %s", c->job->baseline);
-    bool is_slower = run_change_fails(step, c->job->max_slowdown);
+    bool is_slower = runs_are_slower(changes, c->job->max_slowdown);
 
     decide(c, gate, !is_slower,
            arena_format(c->arena, "step %s, %+.1f %% over %s (limit %g %%; %s)%s",
