@@ -25,8 +25,8 @@ void wrap_shorten(struct text *to, struct str name, size_t width);
 /* A column of a table. */
 struct wrap_column {
     size_t width;
-    bool is_right;      /* numbers: never shortened */
     size_t full;        /* before it was made narrower */
+    bool is_right;      /* numbers: never shortened */
     bool is_narrow;     /* narrower than its widest cell */
     bool is_left_out;   /* does not fit */
     unsigned char drop; /* 0: left out last, from the right */

@@ -162,9 +162,11 @@ static uint32_t operator_of(const struct capture *cap, const struct op_tree *tre
 static double attr_number(const struct capture *cap, size_t slice, const char *name)
 {
     strid key = intern_find(&cap->strings, str_of(name));
-    struct attr a =
-        key == 0 ? (struct attr){0} : attrs_get(&cap->attrs, cap->slices.own[slice], key);
+    struct attr a = {0};
     double value = 0;
+
+    if (key != 0)
+        a = attrs_get(&cap->attrs, cap->slices.own[slice], key);
 
     if (a.type == ATTR_NONE && key != 0)
         a = attrs_get(&cap->attrs, cap->slices.set[slice], key);
@@ -199,9 +201,10 @@ static bool take_comm(const struct capture *cap, size_t slice, struct call_group
     double elements = attr_number(cap, slice, "In msg nelems");
     double devices = attr_number(cap, slice, "Group size");
     strid key = intern_find(&cap->strings, S("dtype"));
-    struct attr type =
-        key == 0 ? (struct attr){0} : attrs_get(&cap->attrs, cap->slices.own[slice], key);
+    struct attr type = {0};
 
+    if (key != 0)
+        type = attrs_get(&cap->attrs, cap->slices.own[slice], key);
     *out = (struct call_group){.is_comm = true};
     out->op = comm_table(capture_text(cap, cap->slices.name[slice]));
     if (type.type == ATTR_NONE && key != 0)

@@ -54,7 +54,7 @@ static void add_action(struct cluster_page *p, const struct culprit *one)
         .show =
             page_say(page, is_link ? &page_text.cluster_show_link : &page_text.cluster_show_step),
         .confidence = wording_plain(str_of(culprit_confidence_name(one->confidence))),
-        .saving = (nanos)(one->saving_ms * 1e6),
+        .saving = (nanos)(one->total_ms * 1e6), /* as the title */
         .share = one->share,
         .link = is_link ? S("#v=links") : page_cluster_lane(p, one->place),
     };
@@ -110,12 +110,12 @@ static void add_facts(struct cluster_page *p)
     const struct cluster *c = p->c;
     struct str layout = cluster_layout_text(&c->layout, &page->arena);
 
+    for (size_t i = 0; i < c->n_notes; i++)
+        page_add_missing(page, page_capital(page, c->said[i]));
     page_add_fact(page, PAGE_TELL(page, &page_text.ranks, PLACE("n", c->n_ranks)));
     page_add_fact(page, PAGE_TELL(page, &page_text.steps, PLACE("n", c->n_steps)));
     if (layout.n > 0)
         page_add_fact(page, PAGE_TELL(page, &page_text.cluster_layout, PLACE("layout", layout)));
-    for (size_t i = 0; i < c->n_notes; i++)
-        page_add_missing(page, page_capital(page, c->said[i]));
 }
 
 /* ---- ranks by steps ---- */

@@ -64,17 +64,19 @@ struct step_view {
 /* Neighbours that are too short to be told apart become one. */
 static void add_span(struct step_view *v, struct page_span s)
 {
-    struct page_span *last = v->l->spans.n > 0 ? &v->l->spans.at[v->l->spans.n - 1] : NULL;
-
     s.from = fmax(0, s.from - v->begin);
     s.to = fmin(v->l->until, s.to - v->begin);
     if (s.to <= s.from)
         return;
-    if (last != NULL && last->row == s.row && last->is_below == s.is_below &&
-        last->family == s.family && s.to - last->from < v->fine && s.from >= last->from)
-        last->to = fmax(last->to, s.to);
-    else
-        vec_push(&v->l->spans, s);
+    if (v->l->spans.n > 0) {
+        struct page_span *last = &v->l->spans.at[v->l->spans.n - 1];
+        if (last->row == s.row && last->is_below == s.is_below && last->family == s.family &&
+            s.to - last->from < v->fine && s.from >= last->from) {
+            last->to = fmax(last->to, s.to);
+            return;
+        }
+    }
+    vec_push(&v->l->spans, s);
 }
 
 static uint32_t wait_text(struct step_view *v, uint32_t late)

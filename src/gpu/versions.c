@@ -11,10 +11,9 @@
 
 static void add(struct gpu_versions *v, struct gpu_version one)
 {
-    const struct gpu_version *first = v->at.at, *before = v->at.n > 0 ? &first[v->at.n - 1] : NULL;
-
     one.change = one.total = NAN;
-    if (before) {
+    if (v->at.n > 0) {
+        const struct gpu_version *first = v->at.at, *before = &first[v->at.n - 1];
         one.change = 100 * (one.duration_us / before->duration_us - 1);
         one.total = 100 * (one.duration_us / first->duration_us - 1);
         one.is_noise = gpu_is_noise(before->duration_us, one.duration_us, before->cv, one.cv);

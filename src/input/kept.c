@@ -184,8 +184,10 @@ static enum status take(struct input_kept *kept, const struct input_options *opt
     pthread_mutex_unlock(&kept->lock);
     if (r == NULL)
         job_out_of_memory();
+    /* cppcheck-suppress nullPointerRedundantCheck ; the job ended */
     enum status status = r->status;
     diag_merge(d, &r->diag);
+    /* cppcheck-suppress nullPointerRedundantCheck */
     *out = r->fleet;
     if (status != ST_OK)
         forget(r);

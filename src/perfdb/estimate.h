@@ -74,12 +74,12 @@ double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w
 
 /* One judged prediction: a point without itself (or without its block). */
 struct estimate_trial {
-    uint32_t point;
     double us;    /* predicted */
     double error; /* ln(predicted / measured) */
     double sigma; /* what was predicted of it */
-    bool is_covered, is_inside;
     double low_us, high_us;
+    uint32_t point;
+    bool is_covered, is_inside;
 };
 
 /* Every point once: left out alone, and left out with its block (a fifth of the range of an axis).

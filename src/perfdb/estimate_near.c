@@ -78,7 +78,8 @@ static void solve(double a[][ESTIMATE_NEAR], double *b, unsigned n)
 double estimate_krige(const struct estimate_kriging *k, const double (*place)[WORK_AXES],
                       const double *rest, const struct estimate_near *near, double *variance)
 {
-    double a[ESTIMATE_NEAR][ESTIMATE_NEAR], weight[ESTIMATE_NEAR], like[ESTIMATE_NEAR];
+    double a[ESTIMATE_NEAR][ESTIMATE_NEAR], weight[ESTIMATE_NEAR];
+    double like[ESTIMATE_NEAR] = {0};
     double mean = 0, known = 0;
 
     for (unsigned i = 0; i < near->n; i++) {

@@ -119,7 +119,9 @@ static void choose_tiles(struct estimate_roof *top, size_t n, const struct estim
                                     .cores = cores > 0 ? cores : core_counts[i % n_counts]};
         first_guess(&one, s);
         double now = misfit(&one, s);
-        for (double step = 0.4; step > 0.04; step /= 2.5) {
+        static const double steps[] = {0.4, 0.16, 0.064};
+        for (size_t t = 0; t < ARRAY_LEN(steps); t++) {
+            const double step = steps[t];
             now = descend(&one, &one.rate, s, now, step);
             now = descend(&one, &one.launch_us, s, now, step);
         }

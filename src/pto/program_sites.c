@@ -53,7 +53,7 @@ static void add_access(struct pto_compiler *c, struct pto_site *s, const struct 
 
 static void add_accesses(struct pto_compiler *c, const struct pto_op *op, struct pto_site *s)
 {
-    int32_t tile = 0, scratch = pto_op_facts[op->code].scratch;
+    int32_t tile = 0, scratch = (int32_t)pto_op_facts[op->code].scratch;
 
     s->access_first = (uint32_t)c->p->accesses.n;
     for (uint32_t i = 0; i < s->use_count; i++) {
@@ -235,7 +235,7 @@ static enum status find_view(struct pto_compiler *c, const struct pto_op *op, st
                   !__builtin_mul_overflow(stride, width, &stride);
     }
     if (!is_told)
-        return program_fail(c, op, "pto-run.operand", "the type has to tell the whole shape");
+        return program_fail(c, op, "pto-run.operand", "the type has to give the whole shape");
     return ST_OK;
 }
 

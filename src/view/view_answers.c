@@ -60,11 +60,14 @@ static void add_slice(struct range *r, size_t slice, enum lane_kind lane)
     if (!page_is_busy(lane, what->kind))
         return;
     r->families[what->family] += end - begin;
-    struct interval *last = r->busy.n > 0 ? &r->busy.at[r->busy.n - 1] : NULL;
-    if (last != NULL && begin >= last->begin && begin <= last->end)
-        last->end = end > last->end ? end : last->end;
-    else
-        vec_push(&r->busy, ((struct interval){begin, end}));
+    if (r->busy.n > 0) {
+        struct interval *last = &r->busy.at[r->busy.n - 1];
+        if (begin >= last->begin && begin <= last->end) {
+            last->end = end > last->end ? end : last->end;
+            return;
+        }
+    }
+    vec_push(&r->busy, ((struct interval){begin, end}));
 }
 
 static void put_names(struct json_writer *w, struct range *r)

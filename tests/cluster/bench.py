@@ -2,7 +2,7 @@
 """One process against two on 64 ranks, and thousands of summaries put together.
 
 usage: bench.py STRATA MPIEXEC [CLUSTER_MANY]
-Writes 2.5 GB of captures below the folder for temporary files: 64 training ranks of 40 MB. Prints the best of three
+Writes 10 GB of captures below the folder for temporary files: 64 training ranks of 160 MB. Prints the best of three
 of each, by the clock and by the processor time of the process that has most. Only the latter means something when
 other programs run.
 """
@@ -43,7 +43,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         job = folder + "/job"
         subprocess.run([strata, "synth", "-q", "-o", job, "--ranks", "64", "--model", "llama-8b", "--mode", "train",
-                        "--target-mb", "40", "--formats", "kineto"], check=True, stdout=subprocess.DEVNULL)
+                        "--target-mb", "160", "--formats", "kineto"], check=True, stdout=subprocess.DEVNULL)
         one = best([], strata, "cluster", job, "--jobs", "1", "-q")
         two = best([mpiexec, "-n", "2", "--bind-to", "none"], strata, "cluster", job, "--jobs", "1", "-q")
     for i, what in enumerate(("by the clock", "of processor time")):

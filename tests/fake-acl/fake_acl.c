@@ -372,7 +372,7 @@ static int run(const char *function, void *workspace, uint64_t n, void *executor
     for (size_t i = 0; i < x->operands; i++)
         if (x->operand[i] != NULL && x->operand[i]->magic != MAGIC)
             return wrong("an operand went between the phases");
-    bool is_f32 = x->operand[0]->type == 0 && x->operand[0]->rank == 2;
+    bool is_f32 = x->operand[0] != NULL && x->operand[0]->type == 0 && x->operand[0]->rank == 2;
     if (is_f32 && strcmp(function, "aclnnAdd") == 0)
         add(x);
     if (is_f32 && strcmp(function, "aclnnMm") == 0)

@@ -39,10 +39,11 @@ with tempfile.TemporaryDirectory() as folder:
 with tempfile.TemporaryDirectory() as folder:
     for name in ("Add.csv", "FusedInferAttentionScore.csv", "RmsNorm.csv"):
         shutil.copy(f"{tables}/{name}", folder)
-    for plan, state in (("kill:9", "killed"), ("lost:9", "failed"), ("hang:9", "hung")):
+    # the device itself is measured by fewer launches than these
+    for plan, state in (("kill:60", "killed"), ("lost:60", "failed"), ("hang:60", "hung")):
         code, result = replay(folder, plan, "bench", "--time-limit", "0.4")
         states = [r["state"] for r in result["rows"]]
         expect(f"{plan}: {states}", state in states and states.count("ok") >= 2 and code == 1)
         expect(f"{plan}: every row is told of", len(states) == 8)
     with open(folder + "/Add.csv") as f:
-        expect("what was measured is written", "10.000000" in f.read())
+        expect("what was measured is written", ",1.000000" in f.read())  # ten calls in 10 us

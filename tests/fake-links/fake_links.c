@@ -318,7 +318,7 @@ int aclrtEventElapsedTime(float *ms, void *begin, void *end)
 int HcclGetRootInfo(void *id)
 {
     memset(id, 0, 4108);
-    strcpy(id, "the one of rank 0");
+    memcpy(id, "the one of rank 0", sizeof("the one of rank 0"));
     return 0;
 }
 

@@ -49,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .site = take(&at, &left)};
     unsigned status = view_admit(&guard, &h, &path);
     if (status == 200 && path != VIEW_SHELL &&
-        (strcmp(h.authorization + 7, token) != 0 || strstr(h.host, ":4000") == NULL))
+        (h.authorization == NULL || strcmp(h.authorization + 7, token) != 0 || h.host == NULL ||
+         strstr(h.host, ":4000") == NULL))
         abort();
     if (view_list_parse((struct str){copy, size}, 1000, &list))
         for (size_t i = 0; i < list.n; i++)

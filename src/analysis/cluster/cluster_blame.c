@@ -360,11 +360,12 @@ static void blame_link(struct blame *b, const struct slow_link *slow)
     for (size_t s = 0; s < b->m->n_steps; s++)
         one.steps[one.n_steps++] = b->m->steps[s];
     one.recurrence = RECURS_ALWAYS;
-    one.evidence = slow->from >= 0
-                       ? WORDING(b->m->arena, &cluster_text.link_slow, PLACE("from", slow->from),
-                                 PLACE("to", slow->to), PLACE("ratio", slow->slow))
-                       : WORDING(b->m->arena, &cluster_text.link_unknown, PLACE("n", g->n),
-                                 PLACE("ratio", slow->slow), PLACE("links", slow->links));
+    if (slow->from >= 0)
+        one.evidence = WORDING(b->m->arena, &cluster_text.link_slow, PLACE("from", slow->from),
+                               PLACE("to", slow->to), PLACE("ratio", slow->slow));
+    else
+        one.evidence = WORDING(b->m->arena, &cluster_text.link_unknown, PLACE("n", g->n),
+                               PLACE("ratio", slow->slow), PLACE("links", slow->links));
     if (slow->is_by_matrix && slow->from >= 0)
         add_evidence(b, &one, &cluster_text.link_matrix);
     one.action = said(b, &cluster_text.link_next);
