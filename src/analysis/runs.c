@@ -17,7 +17,7 @@
 
 enum {
     KERNEL_PARTS = 1000,
-    MOST_RUNS = 10000,
+    MOST_RUNS = 1000,
     MOST_FIGURES = 10000
 }; /* a kernel counts from 0.1 % */
 
@@ -118,6 +118,14 @@ static nanos idle_of(const struct step_metrics *m)
     return m->underfeed;
 }
 
+/* A kernel's name, which is not taken for another figure. */
+static struct str kernel_name(struct arena *arena, struct str key)
+{
+    bool is_taken = str_equal(key, S(RUNS_STEP)) || str_equal(key, S(RUNS_IDLE)) || key.n == 0;
+
+    return is_taken ? arena_format(arena, "kernel %.*s", STR_ARGS(key)) : key;
+}
+
 bool runs_add(struct runs *runs, struct study *st)
 {
     const struct steps *steps = study_steps(st);
@@ -133,7 +141,7 @@ bool runs_add(struct runs *runs, struct study *st)
     for (size_t i = 0; i < ops->n; i++) {
         nanos each = ops->by_duration[i]->duration / (nanos)steps->n;
         if (each >= step / KERNEL_PARTS)
-            add_value(runs, ops->by_duration[i]->key, each);
+            add_value(runs, kernel_name(runs->arena, ops->by_duration[i]->key), each);
         else
             rest += each;
     }
@@ -168,7 +176,7 @@ static bool is_ours(const struct tree *file)
 
 bool runs_read(struct runs *runs, const struct tree *file)
 {
-    if (!is_ours(file))
+    if (!is_ours(file) || runs->names.n + tree_get(file, S("runs"))->n > MOST_RUNS)
         return false;
     const struct tree *figures = tree_get(file, S("figures")), *names = tree_get(file, S("runs"));
     size_t n = names->n, had = runs->names.n;
@@ -194,11 +202,11 @@ bool runs_read(struct runs *runs, const struct tree *file)
 /* ---- comparison ---- */
 
 static const struct field change_fields[] = {
-    FIELD(struct run_change, name, "name", .head = "part of a step"),
+    FIELD(struct run_change, name, "name", .head = "part"),
     FIELD(struct run_change, before, "before_ns", .head = "before ms", .unit = UNIT_MS),
     FIELD(struct run_change, after, "after_ns", .head = "after ms", .unit = UNIT_MS),
     FIELD(struct run_change, relative, "change", .head = "change %", .unit = UNIT_RATIO,
-          .about = "median of the ratios of all pairs of runs, less 1"),
+          .about = "of the step: median of the ratios of all pairs of runs, less 1"),
     FIELD(struct run_change, share, "share", .head = "share %", .unit = UNIT_RATIO,
           .about = "of the growth of the step"),
     FIELD(struct run_change, own, "own_growth", .head = "own growth %", .unit = UNIT_RATIO,
@@ -246,12 +254,15 @@ static struct run_change change_of(const struct sides *s, struct str name)
     size_t n_a = s->before->names.n, n_b = s->after->names.n;
     double *a = sorted_of(arena, figure_of(s->before, name), n_a);
     double *b = sorted_of(arena, figure_of(s->after, name), n_b);
-    bool is_judged = ranksum_least(&s->test) <= CHANCE;
+    double before = ranked_middle(a, n_a), after = ranked_middle(b, n_b);
+    double part_ratio = before > 0 ? after / before : NAN;
+    bool is_judged = ranksum_least(&s->test) <= CHANCE, is_step = str_equal(name, S(RUNS_STEP));
 
     return (struct run_change){.name = name,
-                               .before = ranked_middle(a, n_a),
-                               .after = ranked_middle(b, n_b),
-                               .relative = ratio_of(arena, a, n_a, b, n_b) - 1,
+                               .before = before,
+                               .after = after,
+                               .relative =
+                                   is_step ? ratio_of(arena, a, n_a, b, n_b) - 1 : part_ratio - 1,
                                .p = is_judged ? ranksum_p(&s->test, a, b) : NAN,
                                .share = NAN,
                                .own = NAN};

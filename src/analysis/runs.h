@@ -47,7 +47,7 @@ extern const struct schema runs_schema; /* of a struct runs: strata.baseline/1 *
 struct run_change {
     struct str name;
     double before, after; /* medians, ns a step */
-    double relative;      /* of the Hodges-Lehmann ratio: 0.05 is 5 % slower; NAN: it was 0 */
+    double relative;      /* 0.05 is 5 % slower; NAN: it was 0 */
     double p;             /* of chance alone; NAN: too few runs to tell */
     double share;         /* of the growth of the step; NAN: the step did not grow */
     double own;           /* growth of the step by this part against the rest; NAN: by chance */

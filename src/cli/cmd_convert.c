@@ -149,7 +149,7 @@ const struct command command_convert = {
     .details = "Reads any capture and writes it as a Chrome trace (chrome: .json, chrome-gz: "
                ".json.gz), Perfetto's binary trace (perfetto: .pftrace, .perfetto-trace), a table "
                "(csv), a file for MindStudio Insight (insight: visualize_data.bin) or a picture of "
-               "how busy each lane is (png; text: .txt). OUT is replaced only when complete; - is "
+               "how busy each lane is (png; text: .lanes.txt). OUT is replaced only when complete; - is "
                "standard output.\n"
                "\n"
                "--steps, --range and --lane cut a smaller trace out of a large one. Times of "

@@ -259,7 +259,7 @@ static bool write_text(const struct cut *cut, const struct timeline_options *opt
     return is_ok;
 }
 
-static const char *const endings[] = {".txt", NULL};
+static const char *const endings[] = {".lanes.txt", NULL};
 
 const struct timeline_format timeline_text = {
     .name = "text",
