@@ -7,6 +7,7 @@
 #include "base/inputs.h"
 #include "base/text.h"
 #include "cli/frame.h"
+#include "cli/path_kind.h"
 #include "cli/session.h"
 #include "cli/skills.h"
 #include "input/kept.h"
@@ -28,8 +29,9 @@ static const struct mcp_plan {
     const char *given[NAMES];  /* words that are always there */
     bool is_capture;           /* the operands are captures, which stay in memory */
     bool is_picture;
-    bool has_text; /* it is run a second time, for people */
-    bool runs;     /* starts programs */
+    bool is_strict; /* the operands are nothing but captures, though the command takes more */
+    bool has_text;  /* it is run a second time, for people */
+    bool runs;      /* starts programs */
 } plans[] = {
     {"open",
      "Open a capture",
@@ -77,6 +79,7 @@ static const struct mcp_plan {
       {"after", "capture after the change", .is_path = true}},
      .hidden = {"to", "max-size", "redact", "fail-above", "fail-if"},
      .is_capture = true,
+     .is_strict = true,
      .has_text = true},
     {"simulate",
      "Simulate a kernel",
@@ -313,6 +316,9 @@ static enum status add_path(struct mcp_call *c, const char *path, const char **o
 
     TRY(roots_resolve(c->tools->roots, c->arena, path, c->d, &at));
     *out = at.path;
+    if (c->plan->is_strict && path_kind_of(at.path, c->arena) != KIND_CAPTURE)
+        return diag_fail(c->d, ST_UNSUPPORTED, "mcp.no-capture", (struct where){.path = path},
+                         "%s compares captures, and this is none", c->plan->name);
     for (size_t i = 0; c->plan->is_capture && i < OPERANDS; i++)
         if (c->kept[i] == NULL) {
             c->kept[i] = keep_capture(c->tools, &at);

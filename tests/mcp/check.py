@@ -170,6 +170,7 @@ def check_errors(client):
     expect("must be a text" in client.error("open", path="a\0b"), "a NUL byte")
     expect("nothing" in client.error("query", path="ascend-small", sql="SELECT nothing FROM kernels"), "SQL")
     expect("query" in client.error("query", path="ascend-small", sql="DELETE FROM kernels"), "SQL that writes")
+    expect("mcp.no-capture" in client.error("diff", before="incore", after="incore"), "diff of what is no capture")
     for sql in ("ATTACH '/etc/passwd' AS x", "SELECT readfile('/etc/passwd')", "SELECT load_extension('x')"):
         expect(client.error("query", path="ascend-small", sql=sql) != "", sql)
 
