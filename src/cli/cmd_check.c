@@ -104,6 +104,11 @@ static bool take_conditions(struct session *s, const struct args *args, struct c
     return true;
 }
 
+static void note_read(void *session, const struct fleet *fleet)
+{
+    captures_read(session, fleet);
+}
+
 /* Completes the job; false after a usage error. */
 static bool complete(struct session *s, const struct args *args, struct check_job *job)
 {
@@ -112,6 +117,8 @@ static bool complete(struct session *s, const struct args *args, struct check_jo
                               .repeats = (const char *const *)s->operands.at,
                               .n_repeats = s->operands.n,
                               .save = args->save,
+                              .was_read = note_read,
+                              .ctx = s,
                               .input = args->input,
                               .max_idle = NAN};
     captures_input(s, &job->input);

@@ -129,10 +129,10 @@ static bool is_path(const struct opt *o)
             strstr(o->value, "DIR") != NULL);
 }
 
-/* Of the options all commands take, those about what is read. */
-static bool is_shared(const struct opt *o)
+/* Of the options all commands take, those about what is read, and what a run would do. */
+static bool is_shared(const struct mcp_plan *plan, const struct opt *o)
 {
-    return strcmp(o->name, "from") == 0;
+    return strcmp(o->name, "from") == 0 || (plan->runs && strcmp(o->name, "dry-run") == 0);
 }
 
 static bool is_argument(const struct mcp_plan *plan, const struct command *c, size_t i,
@@ -144,7 +144,7 @@ static bool is_argument(const struct mcp_plan *plan, const struct command *c, si
         own += opt_is_option(&c->options[k]);
     if (is_listed(plan->reads, o->name))
         return true;
-    return !is_path(o) && !is_listed(plan->hidden, o->name) && (i < own || is_shared(o));
+    return !is_path(o) && !is_listed(plan->hidden, o->name) && (i < own || is_shared(plan, o));
 }
 
 static enum mcp_type type_of(const struct opt *o)

@@ -345,6 +345,8 @@ static enum status check_run(const struct check_job *job, const char *path, stru
         out->at = more;
         check_capture(job, fleet->ranks.at[i], runs->arena, out);
     }
+    if (st == ST_OK && fleet != NULL)
+        job->was_read(job->ctx, fleet);
     fleet_free(fleet);
     return st;
 }

@@ -18,6 +18,8 @@ struct check_job {
     size_t n_repeats;
     const char *save;    /* file for the figures of the runs; NULL: none */
     double max_slowdown; /* of repeated runs over the baseline */
+    void (*was_read)(void *ctx, const struct fleet *fleet); /* of each repeat that is a capture */
+    void *ctx;
     struct input_options input;
     double max_idle;          /* of the time of all steps, 0 to 1; NAN: no limit */
     nanos max_step;           /* of the longest; 0: no limit */
