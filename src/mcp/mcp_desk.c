@@ -207,6 +207,22 @@ static struct str text_part(struct str text, size_t from)
     return part;
 }
 
+/* "answer-3:/result/kernels"; without an answer that is kept, "". */
+static const char *handle_of(struct arena *arena, const struct mcp_answer *a, const char *place)
+{
+    return a != NULL ? arena_printf(arena, HANDLE "%" PRIu64 ":%s", a->number, place) : "";
+}
+
+static void put_rest(struct text *out, const char *what, const struct excerpt_cut *cut,
+                     const char *handle)
+{
+    text_format(out, "\n%zu of %zu %s are shown", cut->shown, cut->total, what);
+    if (handle[0] != '\0')
+        text_format(out, ": more with handle %s, offset %zu", handle, cut->shown);
+    else
+        text_put(out, S("; the answer is too large to be kept: ask for less"));
+}
+
 /* The text for people, and where the rest is. */
 static void put_texts(struct json_writer *w, const struct mcp_answer *a, struct str text,
                       const struct excerpt *e)
@@ -215,37 +231,27 @@ static void put_texts(struct json_writer *w, const struct mcp_answer *a, struct 
     struct text out = {0};
 
     text_put(&out, part);
-    if (part.n < text.n && a != NULL)
-        text_format(&out,
-                    "\n%zu of %zu bytes are shown: more with handle " HANDLE "%" PRIu64
-                    ":text, offset %zu\n",
-                    part.n, text.n, a->number, part.n);
-    for (size_t i = 0; i < e->cuts.n && i < ITEMS && a != NULL; i++)
-        text_format(&out,
-                    "%s%zu of %zu items of %s are shown as data: more with handle " HANDLE
-                    "%" PRIu64 ":%s, offset %zu\n",
-                    i == 0 ? "\n" : "", e->cuts.at[i].shown, e->cuts.at[i].total,
-                    e->cuts.at[i].pointer, a->number, e->cuts.at[i].pointer, e->cuts.at[i].shown);
+    if (part.n < text.n)
+        put_rest(&out, "bytes", &(struct excerpt_cut){"", part.n, text.n},
+                 handle_of(e->arena, a, "text"));
+    for (size_t i = 0; i < e->cuts.n && i < ITEMS; i++)
+        put_rest(&out, arena_printf(e->arena, "items of %s", e->cuts.at[i].pointer), &e->cuts.at[i],
+                 handle_of(e->arena, a, e->cuts.at[i].pointer));
     put_text(w, text_view(&out));
     text_free(&out);
 }
 
 static void put_cuts(struct json_writer *w, const struct mcp_answer *a, const struct excerpt *e)
 {
-    struct text handle = {0};
-
     json_put_array(w, "more");
-    for (size_t i = 0; i < e->cuts.n && a != NULL; i++) {
-        text_clear(&handle);
-        text_format(&handle, HANDLE "%" PRIu64 ":%s", a->number, e->cuts.at[i].pointer);
+    for (size_t i = 0; i < e->cuts.n; i++) {
         json_write_object(w);
-        json_put_str(w, "handle", text_view(&handle));
+        json_put_text(w, "handle", handle_of(e->arena, a, e->cuts.at[i].pointer));
         json_put_u64(w, "shown", e->cuts.at[i].shown);
         json_put_u64(w, "total", e->cuts.at[i].total);
         json_write_end(w);
     }
     json_write_end(w);
-    text_free(&handle);
 }
 
 /* The members of a document, then "more". */
