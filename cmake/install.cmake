@@ -83,6 +83,8 @@ install(DIRECTORY data/pto-host/ DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto
     PATTERN strata EXCLUDE)
 install(FILES include/strata/pto_host.h
     DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/pto-host/include/strata)
+# Instructions for coding agents; `strata skills install` has its own copy of them.
+install(DIRECTORY data/skills/ DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/skills)
 install(TARGETS inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)
 if(TARGET mpi)
     install(TARGETS mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/strata)

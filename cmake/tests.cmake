@@ -211,6 +211,16 @@ if(TARGET strata)
     add_test(NAME query.hostile COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/query/hostile.py ${run_strata} 2)
     set_tests_properties(signal.interrupt query.hostile PROPERTIES RESOURCE_LOCK clock) # they bound times
+    add_test(NAME mcp.client COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/mcp/check.py ${run_strata})
+    set_tests_properties(mcp.client PROPERTIES RESOURCE_LOCK clock)
+    add_test(NAME skills.commands COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/skills/check.py ${run_strata})
+    add_test(NAME check.pull_request COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/check/pull_request.py ${run_strata} 40)
+    add_test(NAME check.workflows COMMAND Python3::Interpreter
+        ${CMAKE_SOURCE_DIR}/tests/check/workflows.py ${run_strata})
+    set_tests_properties(check.workflows PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME signal.bus COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/signal/bus.py
         ${run_strata})
 endif()

@@ -134,13 +134,10 @@ static int status_of(const struct session *s, int code)
 static enum status ask(struct strata_result *r, struct diag *d, void *ctx)
 {
     const struct ask_call *c = ctx;
-    struct session s = {.is_embedded = true};
     struct words words = {0};
+    struct session s;
 
-    arena_init(&s.arena);
-    diag_init(&s.diag);
-    out_init(&s.out, -1, false);
-    s.out.to = text_sink(&r->text);
+    frame_embed(&s, &r->text);
     s.kept = kept_of(c, &s.arena);
     s.common.json = c->form == STRATA_AS_JSON || c->form == STRATA_AS_VALUES;
     s.common.html = c->form == STRATA_AS_HTML ? "-" : NULL;

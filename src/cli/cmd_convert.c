@@ -30,6 +30,8 @@ static const struct opt options[] = {
              "cut slices at the edges of the steps and the range"),
     OPT_CHOICE(0, "what", what_choices, struct args, job.rows,
                "rows of a table (default: kernels)"),
+    OPT_INT(0, "width", "N", struct args, job.width, 50, 4096,
+            "width of a picture (default: 1200 pixels, 100 characters)"),
     CAPTURE_OPTIONS(struct args, job.input),
     OPT_END,
 };
@@ -43,6 +45,8 @@ static const struct example examples[] = {
     {"strata convert examples/ascend-small -o small.parquet --what slices",
      "all slices for DuckDB or pandas"},
     {"strata convert examples/ascend-small -o small.folded", "stacks for a flame graph"},
+    {"strata convert examples/ascend-small -o small.png", "a picture of all lanes"},
+    {"strata convert examples/ascend-small -o - --to text", "the same in characters"},
     {0},
 };
 
@@ -86,7 +90,8 @@ static int check_format(struct session *s, struct convert_job *job,
                              format->name);
     if (is_stdout && s->common.json && !job->is_dry_run)
         return session_usage(s, "--json and -o - cannot both use standard output");
-    if (is_stdout && format->is_binary && !job->is_dry_run && isatty(STDOUT_FILENO) == 1)
+    if (is_stdout && format->is_binary && !job->is_dry_run && !s->is_embedded &&
+        isatty(STDOUT_FILENO) == 1)
         return session_usage(s, "%s is binary; write it to a file or a pipe", format->name);
     return CODE_DONE;
 }
@@ -145,25 +150,27 @@ const struct command command_convert = {
     .group = GROUP_TOOLS,
     .summary = "write a capture, or part of it, in another format",
     .usage = "[OPTIONS] CAPTURE -o OUT",
-    .details = "Reads any capture and writes it as a Chrome trace (chrome: .json, chrome-gz: "
-               ".json.gz), Perfetto's binary trace (perfetto: .pftrace, .perfetto-trace), a table "
-               "(csv, arrow, parquet), a database of all tables of strata query (sqlite: .db, "
-               ".sqlite), stacks of slices (folded for flame graphs; speedscope: .speedscope.json; "
-               "pprof: .pb.gz) or a file for MindStudio Insight (insight: visualize_data.bin). OUT "
-               "is replaced only when complete; - is standard output.\n"
-               "\n"
-               "--steps, --range and --lane cut a smaller trace out of a large one. Times of "
-               "--range count from the start of the capture. A slice that crosses an edge stays "
-               "whole unless --clip is given. An arrow is kept if both its ends are, a counter "
-               "sample if it lies inside. With both --steps and --range only their intersection is "
-               "kept. Steps come from the profiler's marks, else from the step ids of kernels; a "
-               "step lasts until the next one begins.\n"
-               "\n"
-               "--lane takes a shell pattern for a lane's name as recorded (2), as shown ('Stream "
-               "2'), or prefixed with its process ('GPU 0/*').\n"
-               "\n"
-               "Slices of one lane that overlap without nesting, which viewers cannot draw, are "
-               "spread over extra rows called 'name (2)' and so on.",
+    .details =
+        "Reads any capture and writes it as a Chrome trace (chrome: .json, chrome-gz: "
+        ".json.gz), Perfetto's binary trace (perfetto: .pftrace, .perfetto-trace), a table "
+        "(csv, arrow, parquet), a database of all tables of strata query (sqlite: .db, "
+        ".sqlite), stacks of slices (folded for flame graphs; speedscope: .speedscope.json; "
+        "pprof: .pb.gz), a file for MindStudio Insight (insight: visualize_data.bin) or a "
+        "picture of how busy each lane is (png; text: .lanes.txt). OUT is replaced only when "
+        "complete; - is standard output.\n"
+        "\n"
+        "--steps, --range and --lane cut a smaller trace out of a large one. Times of "
+        "--range count from the start of the capture. A slice that crosses an edge stays "
+        "whole unless --clip is given. An arrow is kept if both its ends are, a counter "
+        "sample if it lies inside. With both --steps and --range only their intersection is "
+        "kept. Steps come from the profiler's marks, else from the step ids of kernels; a "
+        "step lasts until the next one begins.\n"
+        "\n"
+        "--lane takes a shell pattern for a lane's name as recorded (2), as shown ('Stream "
+        "2'), or prefixed with its process ('GPU 0/*').\n"
+        "\n"
+        "Slices of one lane that overlap without nesting, which viewers cannot draw, are "
+        "spread over extra rows called 'name (2)' and so on.",
     .see = "docs/formats/chrome-output.md, docs/formats/perfetto.md, docs/formats/csv-output.md, "
            "docs/formats/tables.md, docs/formats/flame.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},

@@ -18,6 +18,7 @@ struct args {
     int to; /* enum to */
     const char *file;
     double timeout;
+    int64_t limit, skip; /* rows; limit 0: all */
     struct input_options input;
     bool schema;
 };
@@ -32,6 +33,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "file", "FILE", struct args, file, "read the statement from a file; -: stdin"),
     OPT_DOUBLE(0, "timeout", "SECONDS", struct args, timeout,
                "time limit in seconds (default: none)"),
+    OPT_INT(0, "limit", "N", struct args, limit, 1, INT64_MAX, "stop after N rows (default: all)"),
+    OPT_INT(0, "skip", "N", struct args, skip, 0, INT64_MAX, "leave out the first N rows"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_FLAG(0, "schema", struct args, schema, "list tables and columns and exit"),
     OPT_END,
@@ -62,8 +65,8 @@ struct printer {
     struct sink out; /* of CSV */
     const char *origin;
     size_t columns;
-    bool has_begun;
-    uint64_t rows;
+    bool has_begun, is_cut;
+    uint64_t rows, left, skip; /* printed; to be printed; to be left out */
     struct csv_write csv;
     struct json_writer *json;
     /* table: rows are kept until there are enough to know how wide columns are */
@@ -237,6 +240,14 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     struct printer *p = ctx;
 
     (void)n;
+    if (p->skip > 0) {
+        p->skip--;
+        return true;
+    }
+    p->is_cut = p->left == 0;
+    if (p->is_cut)
+        return false;
+    p->left--;
     p->rows++;
     if (p->to == TO_TABLE)
         table_row(p, cells);
@@ -259,7 +270,7 @@ static void finish(struct printer *p, enum status st)
     } else if (p->has_begun) {
         json_write_end(p->json);
         json_put_u64(p->json, "row_count", p->rows);
-        json_put_bool(p->json, "is_complete", st == ST_OK);
+        json_put_bool(p->json, "is_complete", st == ST_OK && !p->is_cut);
         json_write_end(p->json);
         session_json_end(p->s);
     }
@@ -325,6 +336,8 @@ static enum status run_query(struct session *s, const struct args *args, enum to
     TRY(sql_open(&sql, (const struct capture *const *)fleet->ranks.at, fleet->ranks.n, &s->diag));
     p->s = s;
     p->to = to;
+    p->left = args->limit > 0 ? (uint64_t)args->limit : UINT64_MAX;
+    p->skip = (uint64_t)args->skip;
     p->origin = fleet->ranks.n > 0 ? origin_name(fleet->ranks.at[0]->origin) : NULL;
     if (!s->is_embedded)
         sql_limit_memory(MEMORY_MOST);
@@ -334,6 +347,9 @@ static enum status run_query(struct session *s, const struct args *args, enum to
                    CODE_FILE);
     enum status st = deliver(s, sql, p, query);
     stop_clear();
+    if (p->is_cut)
+        diag_add(&s->diag, SEV_NOTE, "query.more", (struct where){0},
+                 "more rows follow the %llu shown", (unsigned long long)p->rows);
     sql_close(sql);
     return st;
 }
@@ -486,7 +502,8 @@ const struct command command_query = {
                "attr(id, 'key') gives any attribute of a slice, attrs(id) all of them.\n"
                "\n"
                "Rows are printed as an aligned table (long values are truncated), as CSV or, with "
-               "--to json or --json, as one JSON document; CSV and JSON are streamed. --to arrow "
+               "--to json or --json, as one JSON document; CSV and JSON are streamed. --skip and "
+               "--limit show a part of the rows; is_complete is then false in JSON. --to arrow "
                "and --to parquet write files for data tools; the statement runs twice, first for "
                "the types of its columns. The exit code is 2 for an invalid statement and 3 if it "
                "exceeds --timeout.",

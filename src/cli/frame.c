@@ -308,6 +308,15 @@ static int explain(struct session *s, int code)
     return code;
 }
 
+void frame_embed(struct session *s, struct text *to)
+{
+    *s = (struct session){.is_embedded = true};
+    arena_init(&s->arena);
+    diag_init(&s->diag);
+    out_init(&s->out, -1, false);
+    s->out.to = text_sink(to);
+}
+
 int frame_answer(struct session *s, int argc, const char *const *argv)
 {
     return explain(s, close_stdout(s, dispatch(s, argc, argv)));

@@ -10,9 +10,13 @@
 /* argv without the program's name. Writes to stdout and stderr. */
 int frame_run(int argc, const char *const *argv);
 
+struct session;
+
+/* Begins a session that prints into `to`, in memory; frame_release() ends it. */
+void frame_embed(struct session *s, struct text *to);
+
 /* The same inside a session that the caller has begun, without a word about diagnostics: gives the
  * exit code. */
-struct session;
 int frame_answer(struct session *s, int argc, const char *const *argv);
 void frame_release(struct session *s);
 

@@ -8,8 +8,11 @@
 #include "analysis/bubbles.h"
 #include "analysis/steps.h"
 #include "analysis/study.h"
+#include "base/mapfile.h"
+#include "base/outfile.h"
 #include "capture/fleet.h"
 #include "render/junit.h"
+#include "report/envelope.h"
 #include "report/quantity.h"
 
 static const struct field gate_fields[] = {
@@ -23,6 +26,9 @@ const struct record gate_result_record = RECORD(struct gate_result, gate_fields)
 static const struct field gates_fields[] = {
     FIELD(struct gate_results, failed, "failed"),
     FIELD_LIST(struct gate_results, at, n, "gates", &gate_result_record),
+    FIELD_LIST(struct gate_results, changes, n_changes, "changes", &run_change_record,
+               .missing = MISSING_EMPTY, .is_optional = true,
+               .about = "of repeated runs over the baseline: the step, then its parts"),
 };
 static const struct record gates_record = RECORD(struct gate_results, gates_fields);
 
@@ -187,10 +193,189 @@ static enum status check_with_baseline(const struct check_job *job, struct arena
     return st;
 }
 
+/* ---- repeated runs ---- */
+
+enum { SAVED_MOST = 16 << 20, SAVED_HEAD = 256 };
+
+bool check_is_saved(const char *path)
+{
+    struct mapfile map;
+
+    if (mapfile_open(&map, path, NULL) != ST_OK)
+        return false;
+    struct str head = str_part(map.text, 0, SAVED_HEAD);
+    bool is = str_contains(head, S("\"strata.baseline/1\""));
+    mapfile_close(&map);
+    return is;
+}
+
+static enum status read_saved(struct runs *runs, const char *path, struct diag *d)
+{
+    struct where where = {.path = path};
+    struct tree_error error = {0};
+    struct mapfile map;
+
+    TRY(mapfile_open(&map, path, d));
+    const struct tree *file =
+        map.text.n <= SAVED_MOST ? tree_read_json(runs->arena, map.text, &error) : NULL;
+    mapfile_close(&map);
+    if (file != NULL && runs_read(runs, file))
+        return ST_OK;
+    return diag_fail(d, ST_FORMAT, "check.bad-baseline", where,
+                     "not a file of strata check --save");
+}
+
+static enum status add_capture(const struct capture *cap, struct runs *runs, struct diag *d)
+{
+    struct study st;
+
+    study_begin(&st, cap, study_defaults());
+    bool is_added = runs_add(runs, &st);
+    study_end(&st);
+    if (is_added)
+        return ST_OK;
+    return diag_fail(d, ST_FORMAT, "check.no-steps", (struct where){.path = cap->name},
+                     "no step with device work to compare");
+}
+
+/* The captures of a path, or the runs of a file. */
+static enum status add_runs(const struct check_job *job, const char *path, struct runs *runs,
+                            struct diag *d, struct fleet **fleet)
+{
+    enum status st = ST_OK;
+
+    *fleet = NULL;
+    if (check_is_saved(path))
+        return read_saved(runs, path, d);
+    TRY(input_load_all(path, &job->input, d, fleet));
+    for (size_t i = 0; i < (*fleet)->ranks.n && st == ST_OK; i++)
+        st = add_capture((*fleet)->ranks.at[i], runs, d);
+    return st;
+}
+
+static enum status save_runs(const struct check_job *job, const struct runs *runs, struct diag *d)
+{
+    struct outfile file;
+
+    TRY(outfile_open(&file, job->save, d));
+    envelope_write(outfile_sink(&file),
+                   &(struct envelope){.schema = &runs_schema,
+                                      .result = runs,
+                                      .env = &(struct record_env){.arena = runs->arena}});
+    return outfile_commit(&file, OUTFILE_FAST, d);
+}
+
+/* "MatMul +0.480 ms (94 % of it)" of what grew most; "" when nothing did. */
+static const char *main_cause(struct arena *arena, const struct run_changes *c)
+{
+    if (c->n == 0 || !(c->at[0].after > c->at[0].before))
+        return "";
+    const struct run_change *most = &c->at[0];
+    return arena_printf(arena, ": %.*s +%s%s", STR_ARGS(most->name),
+                        quantity_text(arena, most->after - most->before, UNIT_NS),
+                        most->share > 0 ? arena_printf(arena, " (%.0f %% of it)", 100 * most->share)
+                                        : "");
+}
+
+static const char *chance_text(struct arena *arena, const struct run_changes *c)
+{
+    if (isnan(c->step.p))
+        return arena_printf(arena, "%zu and %zu runs: too few to judge noise", c->runs[0],
+                            c->runs[1]);
+    return arena_printf(arena, "%zu and %zu runs, p %.2g", c->runs[0], c->runs[1], c->step.p);
+}
+
+static void decide_slowdown(const struct checking *c, const struct run_changes *changes)
+{
+    const struct run_change *step = &changes->step;
+    const char *gate = arena_printf(c->arena, "--baseline %s", c->job->baseline);
+    bool is_slower = runs_are_slower(changes, c->job->max_slowdown);
+
+    decide(c, gate, !is_slower,
+           arena_format(c->arena, "step %s, %+.1f %% over %s (limit %g %%; %s)%s",
+                        quantity_text(c->arena, step->after, UNIT_NS), 100 * step->relative,
+                        quantity_text(c->arena, step->before, UNIT_NS), 100 * c->job->max_slowdown,
+                        chance_text(c->arena, changes),
+                        is_slower ? main_cause(c->arena, changes) : ""));
+}
+
+/* The step, then its parts, for the document and the explanation. */
+static void keep_changes(struct arena *arena, const struct run_changes *from,
+                         struct gate_results *out)
+{
+    struct run_change *list = ARENA_ARRAY(arena, struct run_change, from->n + 1);
+
+    list[0] = from->step;
+    if (from->n > 0)
+        memcpy(list + 1, from->at, from->n * sizeof(*list));
+    out->changes = list;
+    out->n_changes = from->n + 1;
+}
+
+static enum status compare_runs(const struct check_job *job, const struct runs *after,
+                                struct diag *d, struct gate_results *out)
+{
+    struct checking c = {job, NULL, after->arena, out, job->path};
+    struct fleet *fleet;
+    struct runs before;
+
+    runs_init(&before, after->arena);
+    enum status st = add_runs(job, job->baseline, &before, d, &fleet);
+    fleet_free(fleet);
+    if (st == ST_OK) {
+        struct run_changes changes = runs_compare(&before, after);
+        decide_slowdown(&c, &changes);
+        keep_changes(after->arena, &changes, out);
+    }
+    runs_free(&before);
+    return st;
+}
+
+static enum status check_run(const struct check_job *job, const char *path, struct runs *runs,
+                             struct diag *d, struct gate_results *out)
+{
+    struct fleet *fleet;
+    enum status st = add_runs(job, path, runs, d, &fleet);
+
+    for (size_t i = 0; st == ST_OK && fleet != NULL && i < fleet->ranks.n; i++) {
+        struct gate_result *more =
+            ARENA_ARRAY(runs->arena, struct gate_result, out->n + most_results(job, 1) + 1);
+        if (out->n > 0)
+            memcpy(more, out->at, out->n * sizeof(*more));
+        out->at = more;
+        check_capture(job, fleet->ranks.at[i], runs->arena, out);
+    }
+    if (st == ST_OK && fleet != NULL)
+        job->was_read(job->ctx, fleet);
+    fleet_free(fleet);
+    return st;
+}
+
+static enum status check_repeats(const struct check_job *job, struct arena *arena, struct diag *d,
+                                 struct gate_results *out)
+{
+    enum status st = ST_OK;
+    struct runs runs;
+
+    runs_init(&runs, arena);
+    out->at = ARENA_ARRAY(arena, struct gate_result, 1);
+    for (size_t i = 0; i < job->n_repeats && st == ST_OK; i++)
+        st = check_run(job, job->repeats[i], &runs, d, out);
+    if (st == ST_OK && job->baseline != NULL)
+        st = compare_runs(job, &runs, d, out);
+    if (st == ST_OK && job->save != NULL)
+        st = save_runs(job, &runs, d);
+    runs_free(&runs);
+    return st;
+}
+
 enum status flow_check(const struct check_job *job, struct arena *arena, struct diag *d,
                        struct gate_results *out)
 {
     *out = (struct gate_results){0};
+    if (job->save != NULL || job->n_repeats > 1 || check_is_saved(job->path) ||
+        (job->baseline != NULL && check_is_saved(job->baseline)))
+        return check_repeats(job, arena, d, out);
     if (job->baseline != NULL)
         return check_with_baseline(job, arena, d, out);
     TRY(input_load_all(job->path, &job->input, d, &out->fleet));
@@ -200,7 +385,7 @@ enum status flow_check(const struct check_job *job, struct arena *arena, struct 
     return ST_OK;
 }
 
-void gate_results_junit(const struct gate_results *results, const char *path, struct text *out)
+static struct junit_case *cases_of(const struct gate_results *results, const char *path)
 {
     struct junit_case *cases = mem_grow(NULL, sizeof(*cases), results->n);
 
@@ -208,6 +393,21 @@ void gate_results_junit(const struct gate_results *results, const char *path, st
         const struct gate_result *g = &results->at[i];
         cases[i] = (struct junit_case){path, g->gate, g->capture, g->is_passed ? NULL : g->text};
     }
+    return cases;
+}
+
+void gate_results_junit(const struct gate_results *results, const char *path, struct text *out)
+{
+    struct junit_case *cases = cases_of(results, path);
+
     junit_write(out, "strata check", cases, results->n);
+    mem_free(cases);
+}
+
+void gate_results_github(const struct gate_results *results, const char *path, struct text *out)
+{
+    struct junit_case *cases = cases_of(results, path);
+
+    junit_annotate(out, "strata check", cases, results->n);
     mem_free(cases);
 }

@@ -1,16 +1,25 @@
 /*
- * flow_check - a capture against limits and, if given, against a baseline: which gates hold.
+ * flow_check - captures against limits and, if given, against a baseline: which gates hold.
  *
- * A gate that cannot be decided (no steps, nothing to compare with) fails.
+ * A gate that cannot be decided (no steps, nothing to compare with) fails. With several captures,
+ * or with a file of earlier runs as the baseline, the runs are repeats of one program and compared
+ * as two sets (analysis/runs.h).
  */
 #ifndef STRATA_FLOW_FLOW_CHECK_H
 #define STRATA_FLOW_FLOW_CHECK_H
 
 #include "analysis/gate.h"
+#include "analysis/runs.h"
 #include "flow/flow_diff.h"
 
 struct check_job {
     const char *path, *baseline; /* NULL: no baseline */
+    const char *const *repeats;  /* the paths of all runs, the first is `path` */
+    size_t n_repeats;
+    const char *save;    /* file for the figures of the runs; NULL: none */
+    double max_slowdown; /* of repeated runs over the baseline */
+    void (*was_read)(void *ctx, const struct fleet *fleet); /* of each repeat that is a capture */
+    void *ctx;
     struct input_options input;
     double max_idle;          /* of the time of all steps, 0 to 1; NAN: no limit */
     nanos max_step;           /* of the longest; 0: no limit */
@@ -32,17 +41,23 @@ struct gate_result {
 struct gate_results {
     struct gate_result *at;
     size_t n, failed;
-    struct fleet *fleet; /* what was checked; fleet_free() it */
+    struct fleet *fleet;              /* what was checked; fleet_free() it */
+    const struct run_change *changes; /* of repeated runs: the step, then what grew most */
+    size_t n_changes;
 };
 
 extern const struct record gate_result_record;
 extern const struct schema check_gates_schema; /* of a struct gate_results */
 
+/* Whether the file is one of --save. */
+bool check_is_saved(const char *path);
+
 /* The results live in `arena`. */
 enum status flow_check(const struct check_job *job, struct arena *arena, struct diag *d,
                        struct gate_results *out);
 
-/* The results as JUnit XML, for CI systems. */
+/* The results as JUnit XML, and as annotations of a GitHub workflow. */
 void gate_results_junit(const struct gate_results *results, const char *path, struct text *out);
+void gate_results_github(const struct gate_results *results, const char *path, struct text *out);
 
 #endif

@@ -236,6 +236,7 @@ static enum status write_cut(const struct convert_job *job, const struct capture
         .csv_safe = job->csv_safe,
         .folder = folder_of(job, arena),
         .why = &why,
+        .width = (size_t)job->width,
         .pool = job->input.pool,
         .progress = job->input.progress,
         .label = label,

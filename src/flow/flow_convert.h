@@ -29,6 +29,7 @@ struct convert_job {
     bool clip;               /* cut slices at the borders, else they stay whole */
     enum timeline_rows rows; /* of a table */
     bool csv_safe;           /* base/csv_write.h: is_safe */
+    int64_t width;           /* of a picture; 0: as usual */
     bool is_dry_run;         /* write nothing */
 };
 

@@ -7,6 +7,7 @@
 
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/memory.h"
+#include "base/base64.h"
 #include "base/pool.h"
 #include "page/page_encode.h"
 #include "page/page_html.h"
@@ -122,7 +123,7 @@ static double pack_sets(struct page_file *page)
     page_pack_free(&page->pack);
     for (size_t i = 0; i < page->n_sets; i++)
         page_encode(page->sets[i], &page->pack);
-    return (double)page_base64_size(page->pack.bytes.n);
+    return (double)base64_size(page->pack.bytes.n);
 }
 
 /* Each set keeps the same part of its slices. */
@@ -287,7 +288,7 @@ void page_prepare(struct page_file *page)
 static void put_sum(struct page_html *h, const unsigned char *sum)
 {
     page_html_put(h, S("'sha256-"));
-    page_base64((struct str){(const char *)sum, 32}, h->sink);
+    base64_write((struct str){(const char *)sum, 32}, h->sink);
     page_html_put(h, S("'"));
 }
 
@@ -366,7 +367,7 @@ static void put_head(struct page_html *h, bool is_shell)
 static void put_element(struct page_html *h, const char *id, struct str bytes)
 {
     page_html_format(h, "<script type=\"text/plain\" id=\"%s\">", id);
-    h->has_failed = h->has_failed || !page_base64(bytes, h->sink);
+    h->has_failed = h->has_failed || !base64_write(bytes, h->sink);
     page_html_put(h, S("</script>\n"));
 }
 

@@ -12,7 +12,6 @@ enum {
     LEVEL = 4, /* 6 saves 2 % and takes twice as long */
     FAST_LEVEL = 1,
     RAW_WINDOW = -15, /* 15 bits, without a header of zlib's */
-    BASE64_STEP = 3 << 10,
 };
 
 static void pack(struct str bytes, int level, struct text *out)
@@ -102,37 +101,4 @@ void page_pack_free(struct page_pack *pack)
 {
     text_free(&pack->bytes);
     vec_free(&pack->elements);
-}
-
-/* At most BASE64_STEP bytes; gives the length. */
-static size_t encode(struct str bytes, char *out)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t n = 0;
-
-    for (size_t i = 0; i < bytes.n; i += 3) {
-        size_t left = bytes.n - i;
-        uint32_t v = (uint32_t)(unsigned char)bytes.at[i] << 16;
-        if (left > 1)
-            v |= (uint32_t)(unsigned char)bytes.at[i + 1] << 8;
-        if (left > 2)
-            v |= (unsigned char)bytes.at[i + 2];
-        out[n++] = digits[v >> 18];
-        out[n++] = digits[v >> 12 & 63];
-        out[n++] = left > 1 ? digits[v >> 6 & 63] : '=';
-        out[n++] = left > 2 ? digits[v & 63] : '=';
-    }
-    return n;
-}
-
-bool page_base64(struct str bytes, struct sink out)
-{
-    char step[BASE64_STEP / 3 * 4];
-
-    for (size_t from = 0; from < bytes.n; from += BASE64_STEP) {
-        size_t n = encode(str_part(bytes, from, BASE64_STEP), step);
-        if (!out.write(out.ctx, (struct str){step, n}))
-            return false;
-    }
-    return true;
 }

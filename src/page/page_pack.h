@@ -1,5 +1,5 @@
 /*
- * page_pack - numbers and texts packed for a page: byte planes, raw DEFLATE, base64.
+ * page_pack - numbers and texts packed for a page: byte planes, raw DEFLATE.
  *
  * A chunk holds columns of numbers, each in planes of bytes of the smallest width that fits, least
  * significant first. Packed pieces are put one after the other into elements of bounded size.
@@ -52,13 +52,5 @@ void page_deflate_columns(const struct page_columns *columns, uint8_t widths[PAG
 struct page_place page_pack_add(struct page_pack *pack, struct str packed);
 struct str page_pack_element(const struct page_pack *pack, size_t i);
 void page_pack_free(struct page_pack *pack);
-
-/* Bytes as base64; false when the sink failed. */
-bool page_base64(struct str bytes, struct sink out);
-
-static inline uint64_t page_base64_size(uint64_t bytes)
-{
-    return (bytes + 2) / 3 * 4;
-}
 
 #endif

@@ -80,27 +80,4 @@ TEST(elements_are_bounded)
     page_pack_free(&pack);
 }
 
-TEST(base64)
-{
-    static const struct {
-        struct str bytes, text;
-    } cases[] = {
-        {S_INIT(""), S_INIT("")},
-        {S_INIT("f"), S_INIT("Zg==")},
-        {S_INIT("fo"), S_INIT("Zm8=")},
-        {S_INIT("foo"), S_INIT("Zm9v")},
-        {S_INIT("foobar"), S_INIT("Zm9vYmFy")},
-        {S_INIT("\xff\xef\xbe"), S_INIT("/+++")},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct text out = {0};
-        assert_true(page_base64(cases[i].bytes, text_sink(&out)));
-        assert_int_equal(out.n, page_base64_size(cases[i].bytes.n));
-        assert_true(str_equal(text_view(&out), cases[i].text));
-        text_free(&out);
-    }
-}
-
-TEST_MAIN("page/page_pack", T(columns_come_back), T(widest_number), T(elements_are_bounded),
-          T(base64))
+TEST_MAIN("page/page_pack", T(columns_come_back), T(widest_number), T(elements_are_bounded))

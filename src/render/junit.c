@@ -1,5 +1,5 @@
 /*
- * junit: results of checks as XML.
+ * junit: results of checks as XML, and as commands of a workflow.
  */
 #include "render/junit.h"
 
@@ -61,4 +61,36 @@ void junit_write(struct text *out, const char *title, const struct junit_case *c
         text_put(out, S("/>\n    </testcase>\n"));
     }
     text_put(out, S("  </testsuite>\n</testsuites>\n"));
+}
+
+/* Text of a workflow command, which ends with the line; ':' and ',' end a property of it. */
+static void put_command_text(struct text *out, const char *value, bool is_property)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    struct str text = inert_line(&arena, str_of(value));
+    for (size_t i = 0; i < text.n; i++)
+        if (text.at[i] == '%' || (is_property && strchr(":,", text.at[i]) != NULL))
+            text_format(out, "%%%02X", (unsigned)(unsigned char)text.at[i]);
+        else
+            text_char(out, text.at[i]);
+    arena_free(&arena);
+}
+
+void junit_annotate(struct text *out, const char *title, const struct junit_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (cases[i].failure == NULL)
+            continue;
+        text_put(out, S("::error title="));
+        put_command_text(out, title, true);
+        text_put(out, S("::"));
+        put_command_text(out, cases[i].file, false);
+        text_put(out, S(": "));
+        put_command_text(out, cases[i].name, false);
+        text_put(out, S(": "));
+        put_command_text(out, cases[i].failure, false);
+        text_char(out, '\n');
+    }
 }

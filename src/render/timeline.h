@@ -37,6 +37,7 @@ struct timeline_tables {
 struct timeline_options {
     enum timeline_rows rows;           /* of tables; timelines hold everything */
     bool csv_safe;                     /* base/csv_write.h: is_safe */
+    size_t width;                      /* of a picture: characters or pixels; 0: as usual */
     const struct timeline_step *steps; /* of the capture, by time, for tables */
     size_t steps_n;
     const struct timeline_tables *tables; /* NULL: formats of tables write nothing */

@@ -42,7 +42,8 @@ EXTRA = [
     ["db", "replay", "--database-path", "no" + PAYLOAD, "--op", PAYLOAD],
     ["db", "accuracy", "--database-path", "no" + PAYLOAD], ["db", "predict", "--model", PAYLOAD],
     ["db", "export", "--database-path", "no" + PAYLOAD, "--to", "csv"],
-    ["view", "no" + PAYLOAD, "--no-browser"],
+    ["view", "no" + PAYLOAD, "--no-browser"], ["mcp", "--root", "no" + PAYLOAD], ["skills", "install", "no/" + PAYLOAD, "--dry-run"],
+    ["skills", PAYLOAD],
 ]
 # Over poisoned copies of examples/: every analysis in every format, and what golden cases print as JSON only.
 CAPTURES = ["ascend-small", "ascend-moe", "kineto-small", "memory"]
@@ -59,7 +60,7 @@ OVER_EXAMPLES = [
     [["query", c, "select name, lane from slices"] for c in CAPTURES] + \
     [["convert", c, "-o", f"{c}.{e}"] for c in CAPTURES for e in ("json", "pftrace", "csv", "parquet", "arrow", "db", "folded", "pb.gz", "speedscope.json")]
 # Nothing but the arguments and the program itself.
-EXEMPT = {"completion", "comm", "db", "gpu", "incore", "pto", "version"}
+EXEMPT = {"completion", "comm", "db", "gpu", "incore", "pto", "skills", "skills list", "version"}
 # Their text must show the names: else the poison no longer reaches them.
 REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu report,gpu timeline,
     incore show,incore diff,memory,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))

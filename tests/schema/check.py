@@ -263,6 +263,10 @@ def about(out):
     yield run("formats", "--json")
     yield run("query", "--schema", "--json")
     yield run("view", "examples/ascend-small", "--idle", "1", "--json")
+    yield run("skills", "list", "--json")
+    run("check", *["examples/ascend-small"] * 4, "--save", out + "/base.json", "--json")
+    yield json.loads(pathlib.Path(out, "base.json").read_text())
+    yield run("check", *["examples/ascend-small"] * 4, "--baseline", out + "/base.json", "--json")
     for analysis in run("analyze", "--list", "--json")["result"]:
         yield run("analyze", analysis["name"], "examples/ascend-small", "--json")
     yield run("doctor", "--json")

@@ -1,0 +1,332 @@
+/*
+ * runs: figures of a study, of a file, and their comparison.
+ */
+#include "analysis/runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/bubbles.h"
+#include "analysis/ops.h"
+#include "analysis/ranksum.h"
+#include "analysis/steps.h"
+#include "analysis/study.h"
+#include "base/ranked.h"
+
+#define CHANCE 0.05 /* a difference of this p, or less, is not by chance */
+
+enum {
+    KERNEL_PARTS = 1000,
+    MOST_RUNS = 1000,
+    MOST_FIGURES = 10000
+}; /* a kernel counts from 0.1 % */
+
+static struct field_items list_names(const void *record, const struct record_env *env)
+{
+    const struct runs *runs = record;
+    struct str *list = ARENA_ARRAY(env->arena, struct str, runs->names.n);
+
+    for (size_t i = 0; i < runs->names.n; i++)
+        list[i] = str_of(runs->names.at[i]);
+    return (struct field_items){list, runs->names.n};
+}
+
+static const struct field figure_fields[] = {
+    FIELD(struct run_figure, name, "name"),
+    FIELD_VALUES(struct run_figure, at, n, "ns", .about = "a step, by run"),
+};
+static const struct record figure_record = RECORD(struct run_figure, figure_fields);
+
+static const struct field runs_fields[] = {
+    FIELD_FIXED("schema", "strata.baseline/1"),
+    FIELD_FIXED("version", STRATA_VERSION),
+    FIELD_MADE(FIELD_STR, "runs", list_names, NULL),
+    FIELD_LIST(struct runs, figures.at, figures.n, "figures", &figure_record),
+};
+static const struct record runs_record = RECORD(struct runs, runs_fields);
+
+const struct schema runs_schema = {
+    .name = "strata.baseline/1",
+    .title = "figures of repeated runs, for strata check --baseline",
+    .record = &runs_record,
+    .is_bare = true,
+};
+
+/* ---- figures ---- */
+
+void runs_init(struct runs *runs, struct arena *arena)
+{
+    *runs = (struct runs){.arena = arena};
+}
+
+void runs_free(struct runs *runs)
+{
+    vec_free(&runs->names);
+    vec_free(&runs->figures);
+}
+
+static struct run_figure *figure_of(const struct runs *runs, struct str name)
+{
+    for (size_t i = 0; i < runs->figures.n; i++)
+        if (str_equal(runs->figures.at[i].name, name))
+            return &runs->figures.at[i];
+    return NULL;
+}
+
+/* The value of the newest run. Earlier runs without the figure have 0. */
+static void add_value(struct runs *runs, struct str name, nanos value)
+{
+    struct run_figure *figure = figure_of(runs, name);
+
+    if (figure == NULL) {
+        vec_push(&runs->figures, ((struct run_figure){.name = arena_str(runs->arena, name)}));
+        figure = &runs->figures.at[runs->figures.n - 1];
+    }
+    nanos *values = ARENA_ARRAY(runs->arena, nanos, runs->names.n);
+    if (figure->n > 0)
+        memcpy(values, figure->at, figure->n * sizeof(*values));
+    values[runs->names.n - 1] += value;
+    figure->at = values;
+    figure->n = runs->names.n;
+}
+
+/* All figures have a value for each run. */
+static void fill_up(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->figures.n; i++)
+        if (runs->figures.at[i].n < runs->names.n)
+            add_value(runs, runs->figures.at[i].name, 0);
+}
+
+static nanos middle(struct arena *arena, const struct step_metrics *m, size_t n,
+                    nanos (*of)(const struct step_metrics *))
+{
+    nanos *list = ARENA_ARRAY(arena, nanos, n);
+
+    for (size_t i = 0; i < n; i++)
+        list[i] = of(&m[i]);
+    return (nanos)ranked_pick_middle(list, n);
+}
+
+static nanos service_of(const struct step_metrics *m)
+{
+    return m->service;
+}
+
+static nanos idle_of(const struct step_metrics *m)
+{
+    return m->underfeed;
+}
+
+/* A kernel's name, which is not taken for another figure. */
+static struct str kernel_name(struct arena *arena, struct str key)
+{
+    bool is_taken = str_equal(key, S(RUNS_STEP)) || str_equal(key, S(RUNS_IDLE)) || key.n == 0;
+
+    return is_taken ? arena_format(arena, "kernel %.*s", STR_ARGS(key)) : key;
+}
+
+bool runs_add(struct runs *runs, struct study *st)
+{
+    const struct steps *steps = study_steps(st);
+    const struct step_metrics *m = study_bubbles(st)->metrics;
+    nanos step = steps->n > 0 ? middle(runs->arena, m, steps->n, service_of) : 0, rest = 0;
+
+    if (step <= 0)
+        return false;
+    vec_push(&runs->names, arena_cstr(runs->arena, str_of(st->cap->name)));
+    add_value(runs, S(RUNS_STEP), step);
+    add_value(runs, S(RUNS_IDLE), middle(runs->arena, m, steps->n, idle_of));
+    const struct ops *ops = ops_find(st, steps->kernels_before_first, study_kernels(st).n);
+    for (size_t i = 0; i < ops->n; i++) {
+        nanos each = ops->by_duration[i]->duration / (nanos)steps->n;
+        if (each >= step / KERNEL_PARTS)
+            add_value(runs, kernel_name(runs->arena, ops->by_duration[i]->key), each);
+        else
+            rest += each;
+    }
+    add_value(runs, S(RUNS_OTHER), rest);
+    fill_up(runs);
+    return true;
+}
+
+/* ---- files ---- */
+
+/* Values of one figure, one for each of the file's runs. */
+static bool read_figure(const struct tree *figure, size_t n, nanos *values)
+{
+    const struct tree *one = tree_items(tree_get(figure, S("ns")));
+    size_t i = 0;
+
+    for (; one != NULL && i < n; one = one->next, i++)
+        if (!tree_int(one, &values[i]) || values[i] < 0)
+            return false;
+    return i == n && one == NULL && tree_get_text(figure, S("name"), S("")).n > 0;
+}
+
+static bool is_ours(const struct tree *file)
+{
+    const struct tree *figures = tree_get(file, S("figures")), *names = tree_get(file, S("runs"));
+
+    return str_equal(tree_get_text(file, S("schema"), S("")), S("strata.baseline/1")) &&
+           names != NULL && names->kind == TREE_LIST && names->n > 0 && names->n <= MOST_RUNS &&
+           figures != NULL && figures->kind == TREE_LIST && figures->n <= MOST_FIGURES &&
+           str_equal(tree_get_text(figures->first, S("name"), S("")), S(RUNS_STEP));
+}
+
+bool runs_read(struct runs *runs, const struct tree *file)
+{
+    if (!is_ours(file) || runs->names.n + tree_get(file, S("runs"))->n > MOST_RUNS)
+        return false;
+    const struct tree *figures = tree_get(file, S("figures")), *names = tree_get(file, S("runs"));
+    size_t n = names->n, had = runs->names.n;
+    nanos *values = ARENA_ARRAY(runs->arena, nanos, n);
+
+    for (const struct tree *f = figures->first; f != NULL; f = f->next)
+        if (!read_figure(f, n, values))
+            return false;
+    for (const struct tree *name = names->first; name != NULL; name = name->next)
+        vec_push(&runs->names, arena_cstr(runs->arena, tree_text(name)));
+    for (const struct tree *f = figures->first; f != NULL; f = f->next) {
+        struct str name = tree_get_text(f, S("name"), S(""));
+        read_figure(f, n, values);
+        add_value(runs, name, 0);
+        nanos *at = figure_of(runs, name)->at;
+        for (size_t i = 0; i < n; i++)
+            at[had + i] += values[i];
+    }
+    fill_up(runs);
+    return true;
+}
+
+/* ---- comparison ---- */
+
+static const struct field change_fields[] = {
+    FIELD(struct run_change, name, "name", .head = "part"),
+    FIELD(struct run_change, before, "before_ns", .head = "before ms", .unit = UNIT_MS),
+    FIELD(struct run_change, after, "after_ns", .head = "after ms", .unit = UNIT_MS),
+    FIELD(struct run_change, relative, "change", .head = "change %", .unit = UNIT_RATIO,
+          .about = "of the step: median of the ratios of all pairs of runs, less 1"),
+    FIELD(struct run_change, share, "share", .head = "share %", .unit = UNIT_RATIO,
+          .about = "of the growth of the step"),
+    FIELD(struct run_change, own, "own_growth", .head = "own growth %", .unit = UNIT_RATIO,
+          .about = "of the step, by this part against the rest; null: by chance"),
+    FIELD(struct run_change, p, "p", .about = "of chance alone; null: too few runs to tell"),
+};
+const struct record run_change_record = RECORD(struct run_change, change_fields);
+
+static double *sorted_of(struct arena *arena, const struct run_figure *f, size_t n)
+{
+    double *list = ARENA_ARRAY(arena, double, n);
+
+    for (size_t i = 0; i < n && f != NULL; i++)
+        list[i] = (double)f->at[i];
+    ranked_sort(list, n);
+    return list;
+}
+
+/* The median of all ratios. */
+static double ratio_of(struct arena *arena, const double *a, size_t n_a, const double *b,
+                       size_t n_b)
+{
+    struct arena_mark mark = arena_mark(arena);
+    double *ratios = ARENA_ARRAY(arena, double, n_a *n_b);
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_a; i++)
+        for (size_t k = 0; k < n_b; k++)
+            if (a[i] > 0)
+                ratios[n++] = b[k] / a[i];
+    ranked_sort(ratios, n);
+    double middle_ratio = ranked_middle(ratios, n);
+    arena_rewind(arena, mark);
+    return middle_ratio;
+}
+
+struct sides {
+    const struct runs *before, *after;
+    struct ranksum test;
+};
+
+static struct run_change change_of(const struct sides *s, struct str name)
+{
+    struct arena *arena = s->after->arena;
+    size_t n_a = s->before->names.n, n_b = s->after->names.n;
+    double *a = sorted_of(arena, figure_of(s->before, name), n_a);
+    double *b = sorted_of(arena, figure_of(s->after, name), n_b);
+    double before = ranked_middle(a, n_a), after = ranked_middle(b, n_b);
+    double part_ratio = before > 0 ? after / before : NAN;
+    bool is_judged = ranksum_least(&s->test) <= CHANCE, is_step = str_equal(name, S(RUNS_STEP));
+
+    return (struct run_change){.name = name,
+                               .before = before,
+                               .after = after,
+                               .relative =
+                                   is_step ? ratio_of(arena, a, n_a, b, n_b) - 1 : part_ratio - 1,
+                               .p = is_judged ? ranksum_p(&s->test, a, b) : NAN,
+                               .share = NAN,
+                               .own = NAN};
+}
+
+/* Shares of the step, sorted. */
+static double *shares_of(const struct runs *runs, struct str name, struct arena *arena)
+{
+    const struct run_figure *part = figure_of(runs, name), *step = &runs->figures.at[0];
+    double *list = ARENA_ARRAY(arena, double, runs->names.n);
+
+    for (size_t i = 0; i < runs->names.n && part != NULL; i++)
+        list[i] = step->at[i] > 0 ? (double)part->at[i] / (double)step->at[i] : 0;
+    ranked_sort(list, runs->names.n);
+    return list;
+}
+
+/* How much longer the step is if the rest of it stayed as it was. */
+static double own_growth(const struct sides *s, struct str name)
+{
+    struct arena *arena = s->after->arena;
+    double *a = shares_of(s->before, name, arena), *b = shares_of(s->after, name, arena);
+    double before = ranked_middle(a, s->before->names.n);
+    double after = ranked_middle(b, s->after->names.n);
+    bool is_judged = ranksum_least(&s->test) <= CHANCE;
+
+    if (before >= 1 || after >= 1 || (is_judged && ranksum_p(&s->test, a, b) > CHANCE))
+        return NAN;
+    return (1 - before) / (1 - after) - 1;
+}
+
+ORDER_BY(by_growth, struct run_change,
+         ORDER(y->after - y->before, x->after - x->before) ?: str_compare(x->name, y->name));
+
+struct run_changes runs_compare(const struct runs *before, const struct runs *after)
+{
+    struct arena *arena = after->arena;
+    struct run_changes out = {.runs = {before->names.n, after->names.n}};
+    struct sides sides = {before, after, ranksum_of(arena, before->names.n, after->names.n)};
+
+    out.step = change_of(&sides, S(RUNS_STEP));
+    double growth = out.step.after - out.step.before;
+    out.at = ARENA_ARRAY(arena, struct run_change, before->figures.n + after->figures.n);
+    for (size_t i = 1; i < after->figures.n; i++)
+        out.at[out.n++] = change_of(&sides, after->figures.at[i].name);
+    for (size_t i = 1; i < before->figures.n; i++)
+        if (figure_of(after, before->figures.at[i].name) == NULL)
+            out.at[out.n++] = change_of(&sides, before->figures.at[i].name);
+    for (size_t i = 0; i < out.n; i++) {
+        out.at[i].own = own_growth(&sides, out.at[i].name);
+        if (growth > 0)
+            out.at[i].share = (out.at[i].after - out.at[i].before) / growth;
+    }
+    if (out.n > 0)
+        qsort(out.at, out.n, sizeof(*out.at), by_growth);
+    return out;
+}
+
+bool runs_are_slower(const struct run_changes *c, double limit)
+{
+    bool is_chance = !isnan(c->step.p) && c->step.p > CHANCE, is_owned = false;
+
+    for (size_t i = 0; i < c->n; i++)
+        is_owned |= c->at[i].own > limit;
+    return !is_chance && (c->step.relative > limit * (1 + RUNS_NEAR) ||
+                          (is_owned && c->step.relative > limit * (1 - RUNS_NEAR)));
+}

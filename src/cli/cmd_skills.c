@@ -1,0 +1,19 @@
+/*
+ * strata skills: instructions for coding agents. One file cmd_skills_<name>.c for each subcommand,
+ * one line each in skills_verbs.def.
+ */
+#define VERBS           "cli/skills_verbs.def"
+#define VERB_ENTRY(sym) command_skills_##sym
+#include "cli/verbs.h"
+
+const struct command command_skills = {
+    .name = "skills",
+    .group = GROUP_TOOLS,
+    .summary = "instructions for coding agents: list, install",
+    .usage = "COMMAND [OPTIONS] …",
+    .details = "A skill is a folder with a file SKILL.md that tells a coding agent when to use "
+               "strata for a task, which commands to run, how to read the answers and what to do "
+               "next.",
+    .see = "docs/agents.md",
+    .subs = subs,
+};

@@ -1,0 +1,538 @@
+/*
+ * mcp_tools: the table of tools, words of a command line from arguments, and running them.
+ */
+#include "cli/mcp_tools.h"
+
+#include "analysis/sql.h"
+#include "base/inputs.h"
+#include "base/text.h"
+#include "cli/frame.h"
+#include "cli/path_kind.h"
+#include "cli/session.h"
+#include "cli/skills.h"
+#include "input/kept.h"
+
+enum { NAMES = 8, OPERANDS = 2, PROPERTIES = COMMAND_OPTIONS + OPERANDS };
+
+struct mcp_operand {
+    const char *name, *about;
+    bool is_path, is_list, is_optional;
+};
+
+/* A command as a tool. */
+static const struct mcp_plan {
+    const char *name, *title, *about;
+    const char *words[2]; /* of the command */
+    struct mcp_operand operands[OPERANDS];
+    const char *reads[NAMES];  /* options whose value is a path that is read */
+    const char *hidden[NAMES]; /* options that are no arguments */
+    const char *given[NAMES];  /* words that are always there */
+    bool is_capture;           /* the operands are captures, which stay in memory */
+    bool is_picture;
+    bool is_strict; /* the operands are nothing but captures, though the command takes more */
+    bool has_text;  /* it is run a second time, for people */
+    bool runs;      /* starts programs */
+} plans[] = {
+    {"open",
+     "Open a capture",
+     "Reads a profile (Ascend, PyTorch/Kineto, Chrome, Nsight Systems, in-core traces; detected) "
+     "and lists what it holds and what is missing: files, time span, lanes, steps, kernels. Begin "
+     "here; the capture stays in memory for the other tools.",
+     {"info"},
+     {{"path", "file or folder of the capture", .is_path = true}},
+     .is_capture = true,
+     .has_text = true},
+    {"diagnose",
+     "Diagnose a run",
+     "What limits the run, what that costs per step and what to do: causes with their share of the "
+     "step, evidence and expected saving.",
+     {"diagnose"},
+     {{"path", "file or folder of the capture", .is_path = true}},
+     .is_capture = true,
+     .has_text = true},
+    {"query",
+     "Query a capture with SQL",
+     "Runs one SELECT (SQLite's dialect) over a capture. Times are nanoseconds. 50 rows are shown "
+     "unless limit is given; skip pages through them. Tables and columns:",
+     {"query"},
+     {{"path", "file or folder of the capture", .is_path = true},
+      {"sql", "the statement", .is_path = false}},
+     .hidden = {"to", "schema"},
+     .is_capture = true,
+     .has_text = true},
+    {"timeline",
+     "Picture of the timeline",
+     "A picture of how busy each lane is over time, as a PNG or in characters; steps, range and "
+     "lane zoom in.",
+     {"convert"},
+     {{"path", "file or folder of the capture", .is_path = true}},
+     .hidden = {"what", "clip", "to"},
+     .given = {"-o", "-"},
+     .is_capture = true,
+     .is_picture = true},
+    {"diff",
+     "Compare two captures",
+     "What changed from one capture to another: steps, idle time, kernels that got slower or "
+     "faster, with noise taken into account.",
+     {"diff"},
+     {{"before", "capture before the change", .is_path = true},
+      {"after", "capture after the change", .is_path = true}},
+     .hidden = {"to", "max-size", "redact", "fail-above", "fail-if"},
+     .is_capture = true,
+     .is_strict = true,
+     .has_text = true},
+    {"simulate",
+     "Simulate a kernel",
+     "Cycles, use of each pipe, waits with their causes and the critical path of a PTO kernel "
+     "(.pto) on a model of an Ascend AI core; what_if ranks changes by gain.",
+     {"pto", "sim"},
+     {{"path", "kernel file (.pto)", .is_path = true}},
+     .reads = {"cost"},
+     .hidden = {"apply", "timeline", "lines"},
+     .has_text = true},
+    {"db_query",
+     "Latency of an operator",
+     "How long an operator or a collective takes, from the tables of a performance database: "
+     "measured, interpolated or modelled, with an interval and the rows it came from.",
+     {"db", "query"},
+     .reads = {"database-path", "data-root"},
+     .hidden = {"stdin", "compat", "max-dims"},
+     .has_text = true},
+    {"gpu_profile",
+     "Profile a program on a GPU",
+     "Runs a program and reports what bounds its kernels. Starts programs and writes a folder.",
+     {"gpu", "profile"},
+     {{"command", "the program and its arguments", .is_list = true, .is_optional = true}},
+     .reads = {"spec"},
+     .hidden = {"devlog", "clock", "baseline"},
+     .runs = true},
+};
+
+static const char *const picture_forms[] = {"png", "text", NULL};
+static const struct mcp_property picture_form = {
+    "as", "png: an image; text: characters (default: png)", MCP_CHOICE, .choices = picture_forms};
+
+/* ---- properties from options ---- */
+
+static bool is_listed(const char *const list[NAMES], const char *name)
+{
+    for (size_t i = 0; i < NAMES && list[i] != NULL; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_path(const struct opt *o)
+{
+    return o->value != NULL &&
+           (strstr(o->value, "FILE") != NULL || strstr(o->value, "PATH") != NULL ||
+            strstr(o->value, "DIR") != NULL);
+}
+
+/* Of the options all commands take, those about what is read, and what a run would do. */
+static bool is_shared(const struct mcp_plan *plan, const struct opt *o)
+{
+    return strcmp(o->name, "from") == 0 || (plan->runs && strcmp(o->name, "dry-run") == 0);
+}
+
+static bool is_argument(const struct mcp_plan *plan, const struct command *c, size_t i,
+                        const struct opt *o)
+{
+    size_t own = 0;
+
+    for (size_t k = 0; k < opt_count(c->options); k++)
+        own += opt_is_option(&c->options[k]);
+    if (is_listed(plan->reads, o->name))
+        return true;
+    return !is_path(o) && !is_listed(plan->hidden, o->name) && (i < own || is_shared(plan, o));
+}
+
+static enum mcp_type type_of(const struct opt *o)
+{
+    switch (o->kind) {
+    case OPT_KIND_FLAG:
+        return MCP_BOOL;
+    case OPT_KIND_LIST:
+        return MCP_TEXTS;
+    case OPT_KIND_INT:
+        return MCP_INT;
+    case OPT_KIND_DOUBLE:
+        return MCP_NUMBER;
+    case OPT_KIND_CHOICE:
+        return MCP_CHOICE;
+    default: /* sizes have suffixes */
+        return MCP_TEXT;
+    }
+}
+
+/* Options are spelt with dashes, arguments with underscores. */
+static const char *argument_name(struct arena *arena, const char *option)
+{
+    char *name = arena_cstr(arena, str_of(option));
+
+    for (char *c = name; *c != '\0'; c++)
+        if (*c == '-')
+            *c = '_';
+    return name;
+}
+
+static const char *option_name(struct arena *arena, struct str argument)
+{
+    char *name = arena_cstr(arena, argument);
+
+    for (char *c = name; *c != '\0'; c++)
+        if (*c == '_')
+            *c = '-';
+    return name;
+}
+
+static struct mcp_property property_of(struct arena *arena, const struct opt *o)
+{
+    return (struct mcp_property){.name = argument_name(arena, o->name),
+                                 .about = o->help,
+                                 .type = type_of(o),
+                                 .choices = o->choices,
+                                 .min = o->kind == OPT_KIND_INT ? o->min : 0,
+                                 .max = o->kind == OPT_KIND_INT ? o->max : 0};
+}
+
+static const struct command *command_of(const struct mcp_plan *plan)
+{
+    int used;
+
+    return command_find(plan->words[1] != NULL ? 2 : 1, plan->words, &used).command;
+}
+
+/* What SQL can ask, behind the sentences of the tool. */
+static const char *with_tables(struct arena *arena, const char *about)
+{
+    const struct sql_table_info *t;
+
+    for (size_t i = 0; (t = sql_schema(i)) != NULL; i++)
+        about = arena_printf(arena, "%s%s %s(%s)", about, i > 0 ? ";" : "", t->name, t->columns);
+    return about;
+}
+
+static struct mcp_tool tool_of(struct arena *arena, const struct mcp_plan *plan)
+{
+    const struct command *c = command_of(plan);
+    struct mcp_property *list = ARENA_ARRAY(arena, struct mcp_property, PROPERTIES);
+    struct opt options[COMMAND_OPTIONS];
+    size_t n = 0, count = command_options(c, options);
+    struct mcp_tool tool = {.name = plan->name,
+                            .title = plan->title,
+                            .about = plan->about,
+                            .properties = list,
+                            .has_document = !plan->is_picture,
+                            .runs_programs = plan->runs};
+
+    for (size_t i = 0; i < OPERANDS && plan->operands[i].name != NULL; i++)
+        list[n++] = (struct mcp_property){.name = plan->operands[i].name,
+                                          .about = plan->operands[i].about,
+                                          .type = plan->operands[i].is_list ? MCP_TEXTS : MCP_TEXT,
+                                          .is_required = !plan->operands[i].is_optional};
+    if (plan->is_picture)
+        list[n++] = picture_form;
+    for (size_t i = 0; i < count; i++)
+        if (is_argument(plan, c, i, &options[i]))
+            list[n++] = property_of(arena, &options[i]);
+    tool.n_properties = n;
+    for (size_t i = 0; i < MCP_SCHEMAS && tool.has_document; i++)
+        tool.schemas[i] = c->schemas[i];
+    if (c == &command_query) { /* its schema is of the list of tables */
+        tool.schemas[0] = NULL;
+        tool.about = with_tables(arena, plan->about);
+    }
+    return tool;
+}
+
+/* ---- captures that stay ---- */
+
+struct mcp_opened {
+    struct input_kept *kept; /* NULL: free */
+    uint64_t stamp, used;
+};
+
+struct mcp_tools {
+    struct arena *arena;
+    const struct roots *roots;
+    struct mcp_tool *list;
+    const struct mcp_plan **plans; /* by tool */
+    size_t n;
+    struct mcp_resource *resources;
+    size_t n_resources;
+    struct mcp_opened opened[MCP_CAPTURES];
+    size_t keep;
+    uint64_t now;
+};
+
+/* The place of the capture at `path`: its own, else the one that was not used for longest. */
+static struct mcp_opened *place_for(struct mcp_tools *t, const char *path)
+{
+    struct mcp_opened *oldest = &t->opened[0];
+
+    for (size_t i = 0; i < t->keep; i++) {
+        struct mcp_opened *o = &t->opened[i];
+        if (o->kept != NULL && strcmp(input_kept_path(o->kept), path) == 0)
+            return o;
+        if (o->used < oldest->used)
+            oldest = o;
+    }
+    return oldest;
+}
+
+/* NULL: none is kept. What changed on disk is read again. */
+static struct input_kept *keep_capture(struct mcp_tools *t, const struct root_place *at)
+{
+    if (t->keep == 0)
+        return NULL;
+    struct mcp_opened *o = place_for(t, at->path);
+    bool is_same =
+        o->kept != NULL && o->stamp == at->stamp && strcmp(input_kept_path(o->kept), at->path) == 0;
+    if (!is_same) {
+        input_kept_free(o->kept);
+        *o = (struct mcp_opened){.kept = input_kept_new(at->path), .stamp = at->stamp};
+    }
+    o->used = ++t->now;
+    return o->kept;
+}
+
+/* ---- words from arguments ---- */
+
+struct mcp_call {
+    struct mcp_tools *tools;
+    const struct mcp_plan *plan;
+    const struct tree *arguments;
+    struct arena *arena;
+    struct diag *d;
+    struct words words;
+    struct input_kept *kept[OPERANDS + 1]; /* ends with NULL */
+    bool is_fresh;                         /* captures are read for this call alone */
+};
+
+static enum status add_path(struct mcp_call *c, const char *path, const char **out)
+{
+    struct root_place at;
+
+    TRY(roots_resolve(c->tools->roots, c->arena, path, c->d, &at));
+    *out = at.path;
+    if (c->plan->is_strict && path_kind_of(at.path, c->arena) != KIND_CAPTURE)
+        return diag_fail(c->d, ST_UNSUPPORTED, "mcp.no-capture", (struct where){.path = path},
+                         "%s compares captures, and this is none", c->plan->name);
+    for (size_t i = 0; c->plan->is_capture && i < OPERANDS; i++)
+        if (c->kept[i] == NULL) {
+            c->kept[i] = keep_capture(c->tools, &at);
+            break;
+        }
+    return ST_OK;
+}
+
+static enum status add_operand(struct mcp_call *c, const struct mcp_operand *operand)
+{
+    const struct tree *value = tree_get(c->arguments, str_of(operand->name));
+    const char *word = arena_cstr(c->arena, tree_text(value));
+
+    if (operand->is_list)
+        for (const struct tree *one = tree_items(value); one != NULL; one = one->next)
+            vec_push(&c->words, arena_cstr(c->arena, one->text));
+    if (operand->is_list)
+        return ST_OK;
+    if (operand->is_path)
+        TRY(add_path(c, word, &word));
+    vec_push(&c->words, word);
+    return ST_OK;
+}
+
+static bool is_operand(const struct mcp_plan *plan, struct str name)
+{
+    for (size_t i = 0; i < OPERANDS && plan->operands[i].name != NULL; i++)
+        if (str_equal(str_of(plan->operands[i].name), name))
+            return true;
+    return plan->is_picture && str_equal(name, str_of(picture_form.name));
+}
+
+static void add_value(struct mcp_call *c, const char *name, const char *value)
+{
+    vec_push(&c->words, arena_printf(c->arena, "--%s=%s", name, value));
+}
+
+static enum status add_option(struct mcp_call *c, const struct tree *argument)
+{
+    const char *name = option_name(c->arena, argument->key);
+    const char *value = arena_cstr(c->arena, tree_word(argument));
+
+    if (strcmp(name, "chip") == 0) /* is written into what was read */
+        c->is_fresh = true;
+    if (argument->kind == TREE_BOOL) {
+        vec_push(&c->words, arena_printf(c->arena, argument->i != 0 ? "--%s" : "--no-%s", name));
+    } else if (argument->kind == TREE_LIST) {
+        for (const struct tree *one = argument->first; one != NULL; one = one->next)
+            add_value(c, name, arena_cstr(c->arena, one->text));
+    } else {
+        struct root_place at;
+        if (is_listed(c->plan->reads, name)) {
+            TRY(roots_resolve(c->tools->roots, c->arena, value, c->d, &at));
+            value = at.path;
+        }
+        add_value(c, name, value);
+    }
+    return ST_OK;
+}
+
+/* Limits that a reader has unless it asks for others. */
+static void add_defaults(struct mcp_call *c)
+{
+    if (strcmp(c->plan->name, "query") != 0)
+        return;
+    if (tree_get(c->arguments, S("limit")) == NULL)
+        vec_push(&c->words, "--limit=50");
+    if (tree_get(c->arguments, S("timeout")) == NULL)
+        vec_push(&c->words, "--timeout=60");
+}
+
+static enum status add_words(struct mcp_call *c)
+{
+    const struct tree *first = c->arguments != NULL ? c->arguments->first : NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(c->plan->words) && c->plan->words[i] != NULL; i++)
+        vec_push(&c->words, c->plan->words[i]);
+    for (size_t i = 0; i < NAMES && c->plan->given[i] != NULL; i++)
+        vec_push(&c->words, c->plan->given[i]);
+    if (c->plan->is_picture)
+        add_value(c, "to", arena_cstr(c->arena, tree_get_text(c->arguments, S("as"), S("png"))));
+    add_defaults(c);
+    for (const struct tree *a = first; a != NULL; a = a->next)
+        if (!is_operand(c->plan, a->key))
+            TRY(add_option(c, a));
+    vec_push(&c->words, "--");
+    for (size_t i = 0; i < OPERANDS && c->plan->operands[i].name != NULL; i++)
+        TRY(add_operand(c, &c->plan->operands[i]));
+    return ST_OK;
+}
+
+/* ---- running ---- */
+
+/* What went wrong, as the command line prints it, is the text of the outcome. */
+static void fail(const struct diag *d, struct mcp_outcome *to)
+{
+    struct out out;
+
+    to->is_error = true;
+    text_clear(&to->text);
+    out_init(&out, -1, false);
+    out.to = text_sink(&to->text);
+    frame_show_diag(&out, d, false);
+    out_flush(&out);
+    out_fini(&out);
+}
+
+static bool has_error(const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (d->entries.at[i].severity == SEV_ERROR)
+            return true;
+    return false;
+}
+
+enum part { PART_DOCUMENT, PART_TEXT, PART_PICTURE };
+
+/* Runs the words for one part of the outcome; false after a failure. */
+static bool run_words(struct mcp_call *c, enum part part, struct mcp_outcome *out)
+{
+    struct text *const parts[] = {&out->document, &out->text, &out->picture};
+    struct session s;
+
+    inputs_clear();
+    frame_embed(&s, parts[part]);
+    s.kept = c->is_fresh ? NULL : c->kept;
+    s.common.json = part == PART_DOCUMENT;
+    int code = frame_answer(&s, (int)c->words.n, c->words.at);
+    bool is_ok = code <= CODE_NO && !has_error(&s.diag);
+    if (!is_ok)
+        fail(&s.diag, out);
+    frame_release(&s);
+    inputs_clear();
+    return is_ok;
+}
+
+static void run_call(struct mcp_call *c, struct mcp_outcome *out)
+{
+    bool is_png = !str_equal(tree_get_text(c->arguments, S("as"), S("png")), S("text"));
+
+    if (add_words(c) != ST_OK)
+        fail(c->d, out);
+    else if (c->plan->is_picture)
+        run_words(c, is_png ? PART_PICTURE : PART_TEXT, out);
+    else if (run_words(c, PART_DOCUMENT, out) && c->plan->has_text)
+        run_words(c, PART_TEXT, out);
+}
+
+static void run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
+                struct mcp_outcome *out)
+{
+    struct mcp_tools *t = ctx;
+    struct arena arena;
+    struct diag d;
+
+    arena_init(&arena);
+    diag_init(&d);
+    struct mcp_call c = {.tools = t,
+                         .plan = t->plans[tool - t->list],
+                         .arguments = arguments,
+                         .arena = &arena,
+                         .d = &d};
+    run_call(&c, out);
+    vec_free(&c.words);
+    diag_fini(&d);
+    arena_free(&arena);
+}
+
+/* ---- the desk ---- */
+
+static void add_skills(struct mcp_tools *t)
+{
+    struct skill skill;
+
+    while (skill_at(t->n_resources, &skill))
+        t->n_resources++;
+    t->resources = ARENA_ARRAY(t->arena, struct mcp_resource, t->n_resources + 1);
+    for (size_t i = 0; skill_at(i, &skill); i++)
+        t->resources[i] = (struct mcp_resource){
+            arena_printf(t->arena, "strata://skill/%.*s", STR_ARGS(skill.name)),
+            arena_cstr(t->arena, skill.name), arena_cstr(t->arena, skill.about), skill.text};
+}
+
+struct mcp_tools *mcp_tools_new(struct arena *arena, const struct roots *roots, size_t keep,
+                                bool may_run)
+{
+    struct mcp_tools *t = ARENA_NEW(arena, struct mcp_tools);
+
+    t->arena = arena;
+    t->roots = roots;
+    t->keep = keep < MCP_CAPTURES ? keep : MCP_CAPTURES;
+    t->list = ARENA_ARRAY(arena, struct mcp_tool, ARRAY_LEN(plans));
+    t->plans = ARENA_ARRAY(arena, const struct mcp_plan *, ARRAY_LEN(plans));
+    for (size_t i = 0; i < ARRAY_LEN(plans); i++)
+        if (!plans[i].runs || may_run) {
+            t->plans[t->n] = &plans[i];
+            t->list[t->n++] = tool_of(arena, &plans[i]);
+        }
+    add_skills(t);
+    return t;
+}
+
+void mcp_tools_free(struct mcp_tools *t)
+{
+    for (size_t i = 0; i < MCP_CAPTURES; i++)
+        input_kept_free(t->opened[i].kept);
+}
+
+struct mcp_desk mcp_tools_desk(struct mcp_tools *t)
+{
+    return (struct mcp_desk){.tools = t->list,
+                             .n_tools = t->n,
+                             .resources = t->resources,
+                             .n_resources = t->n_resources,
+                             .run = run,
+                             .ctx = t};
+}
