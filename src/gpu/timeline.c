@@ -51,7 +51,7 @@ int64_t timeline_link(const struct timeline *t, uint32_t slice)
     return link.type == ATTR_INT ? link.number : -1;
 }
 
-struct str timeline_text(const struct timeline *t, uint32_t slice, struct str key)
+struct str timeline_attr_text(const struct timeline *t, uint32_t slice, struct str key)
 {
     struct attr a = attr_of(t, slice, key);
 
@@ -61,7 +61,8 @@ struct str timeline_text(const struct timeline *t, uint32_t slice, struct str ke
 struct str timeline_display(const struct timeline *t, uint32_t slice)
 {
     struct str name = capture_text(t->cap, t->cap->slices.name[slice]);
-    struct str plain = str_starts(name, S("_Z")) ? timeline_text(t, slice, S("short_name")) : name;
+    struct str plain =
+        str_starts(name, S("_Z")) ? timeline_attr_text(t, slice, S("short_name")) : name;
 
     return plain.n > 0 ? plain : name;
 }

@@ -86,7 +86,7 @@ static struct field_value number_of(const void *record, const char *text,
 /* "vectorized_add" of "void at::native::vectorized_add<4>(int)". */
 static struct str short_name(const struct timeline *t, uint32_t slice)
 {
-    struct str text = timeline_text(t, slice, S("short_name")), name = name_of(t, slice);
+    struct str text = timeline_attr_text(t, slice, S("short_name")), name = name_of(t, slice);
     size_t end, from;
 
     if (text.n > 0)
@@ -101,7 +101,7 @@ static struct str short_name(const struct timeline *t, uint32_t slice)
 /* "16,8,1", also in brackets, as three cells. */
 static void split_shape(const struct row *row, struct str key, struct str out[3])
 {
-    struct str text = timeline_text(row->t, row->slice, key), part;
+    struct str text = timeline_attr_text(row->t, row->slice, key), part;
 
     if (str_starts(text, S("[")) && str_ends(text, S("]")))
         text = str_part(text, 1, text.n - 2);
@@ -334,7 +334,7 @@ static struct field_value domain_of(const void *record, const struct record_env 
     const struct row *row = record;
 
     (void)env;
-    return name_or_number(timeline_text(row->t, row->slice, S("domain")), row, S("domain"));
+    return name_or_number(timeline_attr_text(row->t, row->slice, S("domain")), row, S("domain"));
 }
 
 static const struct field nvtx_fields[] = {

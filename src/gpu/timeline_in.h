@@ -63,7 +63,7 @@ int64_t timeline_number(const struct timeline *t, uint32_t slice, struct str key
 int64_t timeline_link(const struct timeline *t, uint32_t slice);
 
 /* A text likewise, or an empty one. */
-struct str timeline_text(const struct timeline *t, uint32_t slice, struct str key);
+struct str timeline_attr_text(const struct timeline *t, uint32_t slice, struct str key);
 
 /* The name of a slice for people: the plain name where the recorded one is mangled. */
 struct str timeline_display(const struct timeline *t, uint32_t slice);

@@ -139,9 +139,9 @@ static struct gpu_kernel kernel_of(const struct timeline *t, const struct timeli
     k.name = arena_str(&run->arena, timeline_display(t, slice));
     k.nvtx = arena_str(&run->arena, capture_text(t->cap, range_of(t, op)));
     k.stream = arena_str(&run->arena, capture_text(t->cap, lane->name));
-    read_shape(timeline_text(t, slice, S("grid")), k.grid);
-    read_shape(timeline_text(t, slice, S("block")), k.block);
-    read_shape(timeline_text(t, slice, S("cluster")), k.cluster);
+    read_shape(timeline_attr_text(t, slice, S("grid")), k.grid);
+    read_shape(timeline_attr_text(t, slice, S("block")), k.block);
+    read_shape(timeline_attr_text(t, slice, S("cluster")), k.cluster);
     k.m[GPU_M_REGS] = number_or_nan(t, slice, S("registers per thread"));
     k.m[GPU_M_SMEM_STATIC] = isnan(fixed) && !isnan(shared) ? 0 : fixed;
     k.m[GPU_M_SMEM_DYNAMIC] = isnan(fixed) ? shared : shared - fixed;
