@@ -1,6 +1,7 @@
 #include "flow/capture_rows.h"
 
 #include "base/db_testing.h"
+#include "base/fs.h"
 #include "base/testing_folder.h"
 #include "perfdb/table.h"
 
@@ -8,6 +9,7 @@ static struct capture_rows_count parse(const char *path)
 {
     struct capture_rows_count count;
 
+    assert_int_equal(fs_mkdirs(scratch_path("db"), &diag), ST_OK);
     assert_int_equal(capture_rows(path, scratch_path("db"), false, &count, &diag), ST_OK);
     return count;
 }
