@@ -15,8 +15,13 @@ struct fit {
     double spread;
 };
 
-/* A roof with a cache has two numbers more: it must be better by more than chance. */
-static const double cache_gain = 0.85;
+/* A roof with a cache or with tiles has more numbers: it must be better by more than chance. */
+static const double rich_gain = 0.85;
+
+static bool is_rich(const struct estimate_roof *r)
+{
+    return r->cache > 0 || r->cores > 0;
+}
 
 /* Room for one fit: places and rests of a sample. */
 struct bench_of {
@@ -140,7 +145,7 @@ static void fit_points(const struct estimate_point *points, size_t n, const bool
         struct fit one = *out;
         one.roof = roofs[i];
         double error = fit_kriging(&one, &b);
-        if (error < least * (one.roof.cache > 0 ? cache_gain : 1)) {
+        if (error < least * (is_rich(&one.roof) && !is_rich(&out->roof) ? rich_gain : 1)) {
             least = error;
             *out = one;
         }

@@ -26,6 +26,8 @@ struct estimate_point {
 struct estimate_roof {
     double launch_us, rate, speed;
     double tile_rows, tile_columns, cores; /* 0: not in tiles */
+    bool is_cut;                           /* tiles at the edge take what they hold, not all */
+    double ramp;                           /* waves that begin and end take more than others */
     double cache, fast;                    /* bytes that move at this speed; 0: no cache */
 };
 

@@ -15,7 +15,7 @@ struct estimate_sample {
 
 /* Roofs that fit: the plain one, one with a cache, and with the tiles that fit best, where there
  * are any. */
-enum { ESTIMATE_TILED = 2, ESTIMATE_ROOFS = 2 + ESTIMATE_TILED };
+enum { ESTIMATE_TILED = 3, ESTIMATE_ROOFS = 2 + ESTIMATE_TILED };
 size_t estimate_roofs(struct estimate_roof *out, const struct estimate_sample *s, double cores);
 
 /* The nearest points so far, nearest first. */
@@ -33,6 +33,7 @@ struct estimate_tree {
     double (*place)[WORK_AXES]; /* by number of the point */
     uint32_t *order;
     uint8_t *split; /* axis at each place of `order` */
+    double low[WORK_AXES], high[WORK_AXES];
 };
 
 /* What predictions are made from: points in places, with what the roof leaves of them. */

@@ -117,11 +117,20 @@ static void look_at(const struct estimate_field *f, const double *at, uint32_t w
         near_add(near, point, distance2(f->kriging, f->place[point], at));
 }
 
+/* How far a place is from a box of points: along each axis, and squared in all. */
+struct box_far {
+    double side[WORK_AXES];
+    double all;
+};
+
 static void search(const struct estimate_field *f, const double *at, uint32_t without, size_t low,
-                   size_t high, struct estimate_near *near)
+                   size_t high, struct box_far far, struct estimate_near *near)
 {
     const struct estimate_tree *t = f->tree;
 
+    /* Sums in another order than distance2() may differ in their last digits. */
+    if (near->n == ESTIMATE_NEAR && far.all * (1 - 1e-14) > near->far[ESTIMATE_NEAR - 1])
+        return;
     if (high - low <= LEAF) {
         for (size_t i = low; i < high; i++)
             look_at(f, at, without, t->order[i], near);
@@ -131,26 +140,33 @@ static void search(const struct estimate_field *f, const double *at, uint32_t wi
     uint32_t point = t->order[middle];
     unsigned axis = t->split[middle];
     double side = (at[axis] - f->place[point][axis]) * f->kriging->scale[axis];
-    look_at(f, at, without, point, near);
-    for (int turn = 0; turn < 2; turn++) {
-        bool is_left = (side < 0) == (turn == 0);
-        if (turn == 1 && near->n == ESTIMATE_NEAR && side * side > near->far[ESTIMATE_NEAR - 1])
-            return;
-        search(f, at, without, is_left ? low : middle + 1, is_left ? middle : high, near);
+    struct box_far other = far;
+    if (fabs(side) > fabs(far.side[axis])) {
+        other.all += side * side - far.side[axis] * far.side[axis];
+        other.side[axis] = side;
     }
+    look_at(f, at, without, point, near);
+    search(f, at, without, side < 0 ? low : middle + 1, side < 0 ? middle : high, far, near);
+    search(f, at, without, side < 0 ? middle + 1 : low, side < 0 ? high : middle, other, near);
 }
 
 struct estimate_near estimate_nearest(const struct estimate_field *f, const double *at,
                                       uint32_t without)
 {
     struct estimate_near near = {.n = 0};
+    struct box_far far = {.all = 0};
 
-    if (f->tree != NULL) {
-        search(f, at, without, 0, f->n, &near);
+    if (f->tree == NULL) {
+        for (uint32_t i = 0; i < f->n; i++)
+            look_at(f, at, without, i, &near);
         return near;
     }
-    for (uint32_t i = 0; i < f->n; i++)
-        look_at(f, at, without, i, &near);
+    for (unsigned i = 0; i < WORK_AXES; i++) {
+        double beyond = fmax(f->tree->low[i] - at[i], at[i] - f->tree->high[i]);
+        far.side[i] = fmax(beyond, 0) * f->kriging->scale[i];
+        far.all += far.side[i] * far.side[i];
+    }
+    search(f, at, without, 0, f->n, far, &near);
     return near;
 }
 
@@ -241,9 +257,17 @@ struct estimate_tree *estimate_tree_new(const struct estimate_kriging *k,
     t->order = mem_grow(NULL, sizeof(*t->order), n + 1);
     t->split = mem_grow(NULL, 1, n + 1);
     memset(t->split, 0, n + 1);
+    for (unsigned axis = 0; axis < WORK_AXES; axis++) {
+        t->low[axis] = INFINITY;
+        t->high[axis] = -INFINITY;
+    }
     for (uint32_t i = 0; i < n; i++) {
         estimate_place(&points[i].work, t->place[i]);
         t->order[i] = i;
+        for (unsigned axis = 0; axis < WORK_AXES; axis++) {
+            t->low[axis] = fmin(t->low[axis], t->place[i][axis]);
+            t->high[axis] = fmax(t->high[axis], t->place[i][axis]);
+        }
     }
     struct tree_order order = {k, (const double(*)[WORK_AXES])t->place, t->order, t->split};
     split_range(&order, 0, n);
