@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/diagnose/tensor_shapes.h"
 #include "analysis/op_tree.h"
 #include "base/fs.h"
 #include "base/hash.h"
@@ -253,11 +254,7 @@ static bool take_comm(const struct capture *cap, size_t slice, struct call_group
     if (type.type == ATTR_NONE && key != 0)
         type = attrs_get(&cap->attrs, cap->slices.set[slice], key);
     struct str dtype = type.type == ATTR_TEXT ? capture_text(cap, type.text) : S("");
-    double size = str_contains_nocase(dtype, S("64"))                                      ? 8
-                  : str_contains_nocase(dtype, S("bfloat")) || str_equal(dtype, S("Half")) ? 2
-                  : str_contains_nocase(dtype, S("8")) || str_equal(dtype, S("Byte"))      ? 1
-                                                                                           : 4;
-    out->bytes = elements * size;
+    out->bytes = elements * tensor_type_of(dtype).bytes;
     out->devices = devices;
     return out->op.n > 0 && out->bytes > 0 && devices >= 1;
 }

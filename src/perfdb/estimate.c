@@ -431,6 +431,33 @@ void estimate_free(struct estimate_model *m)
     *m = (struct estimate_model){0};
 }
 
+/* Further beyond the points on some axis than they themselves reach. */
+static bool is_far(const struct estimate_model *m, const struct call_work *w)
+{
+    for (unsigned i = 0; i < w->n_axes; i++) {
+        double beyond = fmax(m->low[i] / w->axis[i], w->axis[i] / m->high[i]);
+        if (beyond > 1 && beyond > m->high[i] / m->low[i])
+            return true;
+    }
+    return false;
+}
+
+/* So far away nothing was tried: the time is that of the nearest point when all of it is launch,
+ * in proportion when none of it is; the interval holds both. */
+static void widen_far(const struct estimate_model *m, const struct call_work *w,
+                      struct estimate *out)
+{
+    const struct estimate_point *p = &m->points[out->near[0]];
+    struct estimate_roof bare = m->roof;
+
+    bare.launch_us = 0;
+    double other = p->us * estimate_roof_us(&bare, w) / estimate_roof_us(&bare, &p->work);
+    if (m->n == 1)
+        out->us = sqrt(p->us * other);
+    out->low_us = fmin(fmin(out->low_us, out->us), fmin(p->us, other));
+    out->high_us = fmax(fmax(out->high_us, out->us), fmax(p->us, other));
+}
+
 void estimate_call(const struct estimate_model *m, const struct call_work *w, uint32_t without,
                    struct estimate *out)
 {
@@ -453,4 +480,6 @@ void estimate_call(const struct estimate_model *m, const struct call_work *w, ui
     out->low_us = out->us * exp(-out->error);
     out->high_us = out->us * exp(out->error);
     memcpy(out->near, near.at, sizeof(out->near));
+    if (near.n > 0 && is_far(m, w))
+        widen_far(m, w, out);
 }
