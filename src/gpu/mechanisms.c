@@ -301,12 +301,16 @@ static void look_at_reuse(struct gpu_finder *f, struct unit_load l)
 static void look_at_divergence(struct gpu_finder *f, struct unit_load l)
 {
     const double *m = f->c->kernel->m;
-    double lanes = lanes_of(m);
+    double lanes = lanes_of(m), on = m[GPU_M_THREAD_INST_ON] / m[GPU_M_INST];
+    double few = beyond(lanes, 24, 22), masked = beyond(on, 20, 18);
 
+    /* Short branches are no branches: their instructions are issued for all lanes, and masked. */
+    if (masked > few)
+        lanes = on;
     double extra = 1 - lanes / LANES, weight = pipes(&l);
     struct unit_load without = {.dram = l.dram, .l2 = l.l2, .l1 = l.l1};
     double sure =
-        fmin(beyond(lanes, 24, 22), beyond(weight, busiest(&without), 1.1 * busiest(&without)));
+        fmin(fmax(few, masked), beyond(weight, busiest(&without), 1.1 * busiest(&without)));
     if (!(sure > 0))
         return;
     gpu_finder_add(f, 15, "divergence", "avoid divergence", sure,
@@ -450,6 +454,28 @@ static void look_at_width(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_narrow, PLACE("bytes", bytes), PLACE("share", 100 * waited)));
 }
 
+/* Each lane asks for less than a word, and the first-level cache or the pipe to it is full of such
+ * requests. */
+static void look_at_bytes(struct gpu_finder *f, struct unit_load l)
+{
+    enum { WORD = 4 };
+    const double *m = f->c->kernel->m;
+    double requests = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
+    double moved = m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES];
+    double bytes = moved / (LANES * requests), busy = fmax(l.l1, l.lsu);
+    double used = moved / (m[GPU_M_GLOBAL_LD_SECT] + m[GPU_M_GLOBAL_ST_SECT]) / SECTOR;
+    double sure = fmin(fmin(beyond(bytes, 3, 2), beyond(used, 0.75, 0.85)), top(busy, &l));
+
+    if (!(sure > 0) || !(lanes_of(m) > 0.75 * LANES))
+        return;
+    double extra = fmin(1, requests / wavefronts(f)) * (1 - bytes / WORD);
+    double ratio = 1 - extra * busy;
+    l.l1 *= 1 - extra;
+    l.lsu *= 1 - extra;
+    gpu_finder_add(f, 25, "stalls", "access more bytes at once", sure, fmax(ratio, busiest(&l)),
+                   SAID(gpu_text.why_bytes, PLACE("bytes", bytes), PLACE("busy", 100 * busy)));
+}
+
 /* ---- constants and code ---- */
 
 /* The cache of constants serves one address at a time: lanes that read different ones wait for each
@@ -558,6 +584,7 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
     look_at_spills(f, l);
     look_at_reuse(f, l);
     look_at_width(f, l);
+    look_at_bytes(f, l);
     look_at_divergence(f, l);
     look_at_double(f, l);
     look_at_special(f, l);

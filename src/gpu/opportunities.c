@@ -173,8 +173,14 @@ static void look_at_launch(struct gpu_finder *f)
         add(f, 6, "spill", "remove spills", 1 - part * (isnan(s) ? 0.5 : s),
             arena_format(f->arena, "local_bytes=%.0f", 32 * local));
     }
+    /* Fewer blocks than multiprocessors: what those without one could do. */
+    double filled = (double)gpu_kernel_blocks(k) / f->c->peaks->sm_count;
+    bool is_short = waves < GPU_UNDERFILL_WAVES && active < 1 && filled > 0 && filled < 1;
     if (gpu_is_underfilled(k, o))
         add(f, 7, "fill", "fill the GPU", fmax(isnan(active) ? waves : active, f->saturation),
+            arena_format(f->arena, "waves=%.4g", waves));
+    else if (is_short && gpu_kernel_took_turns(k))
+        add(f, 7, "fill", "fill the GPU", fmax(fmax(active, filled), f->saturation),
             arena_format(f->arena, "waves=%.4g", waves));
     bool is_open = isnan(active) && gpu_kernel_took_turns(k); /* not seen whether they are idle */
     if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05 && !(active > 0.95) && !is_open)

@@ -25,7 +25,7 @@ static size_t n_recorded;
 static struct gpu_run folders[3];
 static struct gpu_run one; /* the kernel that is judged */
 
-struct verdict {
+struct gpu_said {
     struct gpu_opportunity named[NAMED];
     size_t n;
     bool is_at_limit;
@@ -115,9 +115,9 @@ static void drop(void)
     gpu_run_free(&one);
 }
 
-static struct verdict judge(void)
+static struct gpu_said judge(void)
 {
-    struct verdict v = {0};
+    struct gpu_said v = {0};
     const char *unit;
 
     one.notes.n = 0;
@@ -191,9 +191,9 @@ static void check_opportunities(const struct gpu_opportunities *list)
     }
 }
 
-static struct verdict checked(void)
+static struct gpu_said checked(void)
 {
-    struct verdict v = judge();
+    struct gpu_said v = judge();
     const struct gpu_stage *s = &one.stages.at[0];
 
     if (!s->class.is_model)
@@ -225,7 +225,7 @@ TEST(what_was_planted_is_named_first)
         if (recorded[i].cause == NULL)
             continue;
         put(i);
-        struct verdict v = checked();
+        struct gpu_said v = checked();
         struct str named = v.n > 0 ? v.named[0].name : S("");
         if (!is_accepted(recorded[i].cause, named))
             fail_msg("%.*s: \"%.*s\" where \"%s\" was planted", STR_ARGS(recorded[i].kernel.name),
@@ -281,7 +281,7 @@ static void lose(struct gpu_kernel *k, const char *turn)
 
 /* Whether a verdict says nothing that the one on the full counters does not: the same causes in
  * another order, none, one that promises little, or only what warps wait for. */
-static bool is_no_other(const struct verdict *v, const struct verdict *full, const char *causes)
+static bool is_no_other(const struct gpu_said *v, const struct gpu_said *full, const char *causes)
 {
     if (v->n == 0)
         return !v->is_at_limit || full->n == 0 || full->named[0].gain < 2 * SMALL_GAIN;
@@ -293,14 +293,14 @@ static bool is_no_other(const struct verdict *v, const struct verdict *full, con
     return is_accepted(causes, v->named[0].name);
 }
 
-struct changes {
+struct tried_changes {
     size_t tried, wrong;
 };
 
-static void try(struct changes *c, size_t at, const struct verdict *full, const char *what,
+static void try(struct tried_changes *c, size_t at, const struct gpu_said *full, const char *what,
                 double factor)
 {
-    struct verdict v = checked();
+    struct gpu_said v = checked();
 
     c->tried++;
     if (recorded[at].cause != NULL && !is_no_other(&v, full, recorded[at].cause)) {
@@ -311,8 +311,8 @@ static void try(struct changes *c, size_t at, const struct verdict *full, const 
     }
 }
 
-static void try_value(struct changes *c, size_t at, const struct verdict *full, const char *what,
-                      double *value, bool is_percent)
+static void try_value(struct tried_changes *c, size_t at, const struct gpu_said *full,
+                      const char *what, double *value, bool is_percent)
 {
     static const double factors[] = {0.9, 0.95, 1.05, 1.1, NAN};
     const double was = *value;
@@ -326,7 +326,7 @@ static void try_value(struct changes *c, size_t at, const struct verdict *full, 
 
 TEST(readings_a_little_off_or_missing_name_nothing_else)
 {
-    struct changes c = {0};
+    struct tried_changes c = {0};
 
     for (size_t i = 0; i < n_recorded; i++) {
         struct gpu_kernel *k = put(i);
@@ -334,7 +334,7 @@ TEST(readings_a_little_off_or_missing_name_nothing_else)
             drop();
             continue;
         }
-        struct verdict full = judge();
+        struct gpu_said full = judge();
         for (int m = 0; m < GPU_M_BUFFER_BYTES; m++)
             try_value(&c, i, &full, gpu_metric_name((enum gpu_metric)m), &k->m[m],
                       gpu_metric_unit((enum gpu_metric)m)[0] == '%');
@@ -362,12 +362,12 @@ TEST(no_reading_stands_at_a_cliff)
 
     for (size_t i = 0; i < n_recorded; i++) {
         struct gpu_kernel *k = put(i);
-        struct verdict full = judge();
+        struct gpu_said full = judge();
         for (int m = 0; m < GPU_M_BUFFER_BYTES && full.n > 0; m++) {
             const double was = k->m[m];
             for (int up = 0; up < 2 && was > 0; up++) {
                 k->m[m] = was * (up ? 1.01 : 0.99);
-                struct verdict v = checked();
+                struct gpu_said v = checked();
                 double gain = v.n > 0 ? v.named[0].gain : 0;
                 if (fabs(gain - full.named[0].gain) > MOST && full.named[0].id != UNSPECIFIC)
                     fail_msg("%.*s: %.0f and %.0f %% by 1 %% of %s",
