@@ -86,6 +86,24 @@ bool pto_core_bytes_wait(const struct pto_core *c)
     return c->machine->options->is_dep && (!c->program->has_flags || c->machine->options->no_flags);
 }
 
+/* What the unit flag does: results of the cube wait for their store, and it for them. That they
+ * take turns piece by piece is left out: a store begins when the product is over. */
+static void meet_results(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                         struct pto_moment *wait, const struct pto_moment *ready)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &pto_core_uses(c, s)[i];
+        if (u->kind != PTO_SLOT_TILE || c->slots.tiles[u->slot].type.space != PTO_ACC)
+            continue;
+        struct pto_touch t = touch_of(c, u, pipe);
+        t.is_write = u->is_written;
+        if (wait)
+            pto_hazards_look(&c->hazards, &t, wait);
+        else
+            pto_hazards_note(&c->hazards, &t, *ready);
+    }
+}
+
 /* Looks up what the bytes of an instruction wait for, or notes when they are ready. */
 static inline void meet_bytes(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                               struct pto_moment *wait, const struct pto_moment *ready)
@@ -135,6 +153,8 @@ void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe p
 {
     if (pto_core_bytes_wait(c) || c->program->has_fifos)
         meet_bytes(c, s, pipe, NULL, &ready);
+    else if (s->has_unit_flag)
+        meet_results(c, s, pipe, NULL, &ready);
     c->looked = NULL;
 }
 
@@ -168,6 +188,8 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site)
         pto_race_run(c->queues.races, c, s);
     if (pto_core_bytes_wait(c))
         pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
+    else if (s->has_unit_flag)
+        meet_results(c, s, (enum pto_pipe)s->phases[0], &wait, NULL);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, (enum pto_pipe)s->phases[s->n_phases - 1], ready);
     return !c->machine->options->has_memory || pto_core_compute(c, s);
