@@ -93,7 +93,7 @@ static void look_behind(const struct visit *v, const struct pto_race_piece *p, i
 {
     bool follows = v->is_stream && p->is_stream && p->write_lo == lo && p->write_hi == hi;
 
-    if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows &&
+    if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows && !v->is_scratch &&
         p->write.clock > v->r->over[v->lane])
         report(v, PTO_RACE_ORDER, v->pipe, p->write.site, space, p->lo, p->hi);
 }
