@@ -209,6 +209,7 @@ static enum status save_with_tables(const struct convert_job *job, const struct 
     enum status st = flow_tables_init(&tables, cut, d);
 
     how.tables = &tables.tables;
+    tables.is_plain = job->is_plain;
     if (st == ST_OK)
         st = save(job, cut, &how, d, result);
     flow_tables_fini(&tables);

@@ -7,7 +7,8 @@ import path from 'node:path';
 import zlib from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import Ajv from 'ajv';
-import { tableFromIPC } from 'apache-arrow';
+import { CompressionType, compressionRegistry, tableFromIPC } from 'apache-arrow';
+import { decompress } from 'fzstd';
 import { chromium } from 'playwright-core';
 import { Profile } from 'pprof-format';
 
@@ -18,6 +19,7 @@ const captures = ['examples/ascend-small', 'examples/kineto-small'].map((name) =
 const speedscope = path.join(import.meta.dirname, 'node_modules/speedscope/dist/release');
 const duck = await (await DuckDBInstance.create(':memory:')).connect();
 let failures = 0;
+compressionRegistry.set(CompressionType.ZSTD, { decode: (bytes) => decompress(bytes).slice() });
 
 function run(...args) {
     return execFileSync(strata, args, { encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'pipe'] });
