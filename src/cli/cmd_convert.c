@@ -94,7 +94,7 @@ static int check_format(struct session *s, const struct args *args, struct conve
         return session_usage(s,
                              "--what applies to csv, arrow and parquet; %s always holds everything",
                              format->name);
-    if (args->compress != COMPRESS_NOT_GIVEN && !format->is_columns)
+    if (args->compress != COMPRESS_NOT_GIVEN && !(format->is_query && format->is_table))
         return session_usage(s, COMPRESS_MISUSED, format->name);
     if (is_stdout && s->common.json && !job->is_dry_run)
         return session_usage(s, "--json and -o - cannot both use standard output");
