@@ -3,6 +3,7 @@
  */
 #include "base/text.h"
 #include "cli/opt_db.h"
+#include "flow/union_dataset.h"
 #include "perfdb/sqlview.h"
 #include "perfdb/table_union.h"
 
@@ -12,8 +13,8 @@ struct args {
     int format;
 };
 
-enum { EXPORT_NONE = -1, EXPORT_SQLITE, EXPORT_CSV };
-static const char *const formats[] = {"sqlite", "csv", NULL};
+enum { EXPORT_NONE = -1, EXPORT_SQLITE, EXPORT_CSV, EXPORT_PARQUET, EXPORT_ARROW };
+static const char *const formats[] = {"sqlite", "csv", "parquet", "arrow", NULL};
 
 static const struct args defaults = {.format = EXPORT_NONE};
 
@@ -84,11 +85,19 @@ static enum status put_sqlite(struct session *s, const struct place_files *tree,
     return st;
 }
 
-static enum status put_csv(struct session *s, const struct place_files *tree, struct exported *out)
+/* All operators in one table. */
+static enum status put_union(struct session *s, const struct place_files *tree, int format,
+                             struct exported *out)
 {
     struct text text = {0};
+    struct sink sink = text_sink(&text);
+    enum status st;
 
-    enum status st = table_union_write(tree, s->common.csv_safe, text_sink(&text), &s->diag);
+    if (format == EXPORT_CSV)
+        st = table_union_write(tree, s->common.csv_safe, sink, &s->diag);
+    else
+        st = union_dataset_write(tree, format == EXPORT_ARROW ? &dataset_arrow : &dataset_parquet,
+                                 sink, &s->diag);
     if (st == ST_OK)
         st = put(s, tree, text_view(&text), out);
     text_free(&text);
@@ -103,18 +112,18 @@ static int run(struct session *s, const void *given)
     const char *dir;
 
     if (args->format == EXPORT_NONE)
-        return session_usage(s, "export needs --to sqlite or --to csv");
+        return session_usage(s, "export needs --to sqlite, csv, parquet or arrow");
     if (out.path == NULL && s->common.json)
         return session_usage(s, "export --json needs -o FILE");
-    if (out.path == NULL && args->format == EXPORT_SQLITE && s->common.out == NULL)
-        return session_usage(s, "export --to sqlite needs -o FILE");
+    if (out.path == NULL && args->format != EXPORT_CSV && s->common.out == NULL)
+        return session_usage(s, "export --to %s needs -o FILE", formats[args->format]);
     int code = db_tables(s, &args->ops, &args->place, &dir, &tree);
     if (code != CODE_DONE)
         return code;
     out.format = formats[args->format];
     out.tables = tree.n;
-    enum status st =
-        args->format == EXPORT_SQLITE ? put_sqlite(s, &tree, &out) : put_csv(s, &tree, &out);
+    enum status st = args->format == EXPORT_SQLITE ? put_sqlite(s, &tree, &out)
+                                                   : put_union(s, &tree, args->format, &out);
     if (st == ST_OK && s->common.json)
         session_document(s, &exported_schema, "measured", &out, NULL);
     return db_code(st);
@@ -123,14 +132,15 @@ static int run(struct session *s, const void *given)
 const struct command command_db_export = {
     .name = "export",
     .group = GROUP_DATABASE,
-    .summary = "write the tables of a database as one SQLite or CSV file",
-    .usage = "--to sqlite|csv -o FILE [OPTIONS]",
+    .summary = "write the tables of a database as one file",
+    .usage = "--to sqlite|csv|parquet|arrow -o FILE [OPTIONS]",
     .details =
         "sqlite: one SQL table per operator, as strata db sql shows them: the columns of its "
         "header "
         "plus _device, _stack, _version, _file and _line; numeric cells are numbers, empty cells "
         "NULL. csv: one table with operator, device, stack, version, file and line of each row, "
-        "and every column that any operator has; printed without -o.",
+        "and every column that any operator has; printed without -o. parquet, arrow: the same "
+        "table; columns of numbers are numbers, empty cells null.",
     .see = "docs/perfdb.md",
     .operands = {OPERAND_WORD, 0, SIZE_MAX, NULL},
     .common = COMMON_OUT | COMMON_CSV,

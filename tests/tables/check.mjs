@@ -83,6 +83,22 @@ async function checkQueries(capture, asFiles) {
     return all;
 }
 
+// The operator tables of a database in one file: each reader sees the cells of the CSV.
+async function checkOperators() {
+    const exported = (ending) => {
+        const file = path.join(out, `db.${ending}`);
+        run('db', 'export', '--database-path', path.join(root, 'examples/perfdb/h200'), '--to', ending, '-o', file);
+        return file;
+    };
+    const csv = `SELECT * FROM read_csv('${exported('csv')}', header = true, all_varchar = true)`;
+    const sum = 'count(*), sum("Profiling Average Duration(us)"::DOUBLE), max("Input Shapes"), count("Output Shapes")';
+    const want = (await duck.runAndReadAll(`SELECT ${sum} FROM (${csv})`)).getRows();
+    const parquet = exported('parquet');
+    const got = (await duck.runAndReadAll(`SELECT ${sum} FROM '${parquet}'`)).getRows();
+    check('db export as parquet', got.join(), want.join());
+    same('db export as arrow', arrowRows(exported('arrow')), await duckRows(parquet));
+}
+
 async function checkConverts(capture) {
     for (const what of ['kernels', 'slices']) {
         const want = rowsOf(run('query', capture, '--json', `SELECT * FROM ${what}`));
@@ -243,6 +259,7 @@ try {
         checkStacks(capture);
         checkDatabase(capture, rows);
     }
+    if (given.length === 0) await checkOperators();
     if (given.length === 0) await checkSpeedscope(captures[1]);
 } finally {
     fs.rmSync(out, { recursive: true });
