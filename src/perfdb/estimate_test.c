@@ -110,18 +110,17 @@ TEST(a_dense_tiled_roofline_is_predicted_and_its_intervals_hold)
 
 TEST(other_tiles_are_found)
 {
-    static const struct tiling others[] = {{192, 128, 108, false}, {256, 128, 24, true}};
+    static const struct tiling other = {192, 128, 108, true};
     static struct estimate_point points[SIZES * WEIGHTS];
     static struct estimate_trial trials[ESTIMATE_TRIALS];
 
-    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-        made_with = &others[i];
-        size_t tried = estimate_leave_one_out(points, make_grid(points, 0.02), 0, trials);
-        made_with = &usual;
-        assert_true(quantile(trials, tried, 0.5) <= 0.05);
-        assert_true(quantile(trials, tried, 0.95) <= 0.15);
-        assert_in_range(100 * coverage(trials, tried), 75, 85);
-    }
+    made_with = &other;
+    size_t n = make_grid(points, 0.02);
+    made_with = &usual;
+    size_t tried = estimate_leave_one_out(points, n, 0, trials);
+    assert_true(quantile(trials, tried, 0.5) <= 0.05);
+    assert_true(quantile(trials, tried, 0.95) <= 0.15);
+    assert_in_range(100 * coverage(trials, tried), 75, 85);
 }
 
 TEST(waves_are_steps)
