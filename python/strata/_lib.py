@@ -112,6 +112,16 @@ class OutOfMemory(Error, MemoryError):
     """The library had no memory; nothing is left half done."""
 
 
+def encoded(value, what):
+    """A text or a path for the library, which reads until a NUL byte."""
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError("%s: expected a text, not %s" % (what, type(value).__name__))
+    raw = os.fsencode(value)
+    if b"\0" in raw:
+        raise ValueError("%s: embedded NUL character" % what)
+    return raw
+
+
 def _text(value):
     return value.decode("utf-8", "replace") if value is not None else None
 
@@ -136,7 +146,20 @@ def error_of(handle, status):
     return Error(message, errors[0]["code"] if errors else "usage.call", status, diagnostics)
 
 
-class Answer:
+class Shared:
+    """What owns memory of the library and does not change: a copy is the object itself."""
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("%s cannot be pickled" % type(self).__name__)
+
+
+class Answer(Shared):
     """A result of the library, freed with this object."""
 
     def __init__(self, handle):
@@ -167,7 +190,7 @@ class Answer:
 def ask(captures, words, form):
     """Runs a command; the Answer, or an exception."""
     handles = (c_void_p * max(len(captures), 1))(*[c._handle() for c in captures])
-    listed = (c_char_p * (len(words) + 1))(*[os.fsencode(w) for w in words], None)
+    listed = (c_char_p * (len(words) + 1))(*[encoded(w, "a word of a command") for w in words], None)
     handle = c_void_p()
     status = lib.strata_ask(handles, len(captures), listed, form, byref(handle))
     answer = Answer(handle.value)
