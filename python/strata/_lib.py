@@ -47,6 +47,7 @@ _FUNCTIONS = {  # name: (result, arguments)
     "strata_result_status": (c_int, [c_void_p]),
     "strata_result_code": (c_int, [c_void_p]),
     "strata_result_error": (c_char_p, [c_void_p]),
+    "strata_result_hints": (c_char_p, [c_void_p]),
     "strata_result_text": (c_void_p, [c_void_p, POINTER(c_size_t)]),
     "strata_result_schema": (c_char_p, [c_void_p]),
     "strata_result_free": (None, [c_void_p]),
@@ -101,11 +102,22 @@ lib = _load()
 
 
 class Error(Exception):
-    """A call that failed. `code` is the diagnostic's ("file.missing"), `status` one of enum strata_status."""
+    """A call that failed. `code` is the diagnostic's ("file.missing"), `status` one of enum strata_status; `path` and
+    `line` are those of the file, if it is about one, `hints` what may help ("try: ...")."""
 
-    def __init__(self, message, code="", status=0, diagnostics=()):
-        super().__init__(message)
-        self.code, self.status, self.diagnostics = code, status, list(diagnostics)
+    path, line = None, None
+
+    def __init__(self, message, code="", status=0, diagnostics=(), hints=()):
+        super().__init__("\n  ".join([message, *hints]))
+        self.code, self.status, self.diagnostics, self.hints = code, status, list(diagnostics), list(hints)
+        for d in self.diagnostics:
+            if d["code"] == code:
+                self.path, self.line = d["path"], d["line"]
+                break
+
+    def __reduce__(self):
+        message = str(self).split("\n  ")[0] if self.hints else str(self)
+        return type(self), (message, self.code, self.status, self.diagnostics, self.hints)
 
 
 class OutOfMemory(Error, MemoryError):
@@ -143,7 +155,8 @@ def error_of(handle, status):
         return OutOfMemory(message, "memory.none", status)
     diagnostics = diagnostics_of(handle)
     errors = [d for d in diagnostics if d["severity"] == "error"]
-    return Error(message, errors[0]["code"] if errors else "usage.call", status, diagnostics)
+    hints = _text(lib.strata_result_hints(handle)).splitlines()
+    return Error(message, errors[0]["code"] if errors else "usage.call", status, diagnostics, hints)
 
 
 class Shared:

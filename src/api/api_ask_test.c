@@ -114,6 +114,7 @@ TEST(a_failure_has_its_code)
 
     assert_int_equal(strata_open("/nowhere/at/all", NULL, &cap), STRATA_NOT_FOUND);
     const struct strata_result *why = strata_capture_opened(cap);
+    assert_non_null(strstr(strata_result_hints(why), "try: check the spelling"));
     assert_int_equal(strata_diagnostic_count(why), 1);
     assert_int_equal(strata_diagnostic_get(why, 0, &d), STRATA_OK);
     assert_string_equal(d.code, "file.missing");

@@ -88,6 +88,13 @@ class Answers(unittest.TestCase):
             with self.assertRaises(strata.Error) as e:
                 call()
             self.assertEqual(e.exception.code, code)
+        with self.assertRaises(strata.Error) as e:
+            strata.open("/nowhere")
+        self.assertEqual((e.exception.path, e.exception.line), ("/nowhere", None))
+        self.assertIn("try: check the spelling", e.exception.hints[0])
+        self.assertIn(e.exception.hints[0], str(e.exception))
+        again = pickle.loads(pickle.dumps(e.exception))
+        self.assertEqual((str(again), again.code), (str(e.exception), e.exception.code))
         self.cap.close()
         with self.assertRaises(ValueError):
             self.cap.diagnose()
