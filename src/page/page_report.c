@@ -198,26 +198,10 @@ void page_fragment_add(struct page_fragment *f, enum lang lang, const struct rep
             put_block(&h, report->blocks.at[i]);
 }
 
-/* Without a report a sentence that was printed above the rest is the verdict. */
-static void take_sentence(struct page_fragment *f)
-{
-    struct str all = str_trim(text_view(&f->plain));
-    size_t n = str_find(all, S("\n"));
-    struct text rest = {0};
-
-    if (f->verdict.n > 0 || !str_starts(str_part(all, n, all.n), S("\n\n")))
-        return;
-    text_put(&f->verdict, str_trim(str_part(all, 0, n)));
-    text_put(&rest, str_part(all, n, all.n));
-    text_free(&f->plain);
-    f->plain = rest;
-}
-
 void page_fragment_end(struct page_fragment *f, enum lang lang)
 {
     struct page_html h = {.sink = text_sink(&f->html), .lang = lang};
 
-    take_sentence(f);
     put_plain(&h, &f->plain);
 }
 

@@ -68,6 +68,22 @@ for (const [name] of KINDS) {
     });
 }
 
+// The heading of a page and the line below it, in English.
+function firstLines(path: string): string {
+    strata(path, '-o', page('lines'));
+    return /<h1 id="verdict-en">[^]*?<p id="evidence-en"[^]*?<\/p>/.exec(readFileSync(page('lines'), 'utf8'))?.[0] ?? '';
+}
+
+test('captures of different work are not compared in the verdict', () => {
+    const lines = firstLines(ROOT + '/examples/perfdb');
+    assert(/<h1 id="verdict-en">profile: Exposed communication/.test(lines) && lines.includes('each judged by itself'), lines);
+});
+
+test('a kernel that lacks a value is not judged', () => {
+    const lines = firstLines(ROOT + '/tests/data/pto/input.pto');
+    assert(lines.includes('Not judged: ') && !/To try/.test(lines), lines);
+});
+
 // A click that is counted; a task must be done in three.
 class Clicks {
     private n = 0;
