@@ -44,6 +44,8 @@ static int run(struct session *s, const void *given)
     struct roots roots = {0};
     enum status st = ST_OK;
 
+    if (s->is_embedded)
+        return session_usage(s, "mcp serves standard input and output: run the program");
     for (size_t i = 0; i < args->roots.n && st == ST_OK; i++)
         st = roots_add(&roots, &s->arena, args->roots.at[i], &s->diag);
     if (args->roots.n == 0)
