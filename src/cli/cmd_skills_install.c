@@ -2,8 +2,11 @@
  * strata skills install: writes the skills below a folder.
  */
 #include "base/fs.h"
+#include "base/inputs.h"
+#include "base/mapfile.h"
 #include "cli/session.h"
 #include "cli/skills.h"
+#include "report/report.h"
 
 extern const struct command command_skills_install;
 
@@ -21,31 +24,50 @@ static const struct example examples[] = {
     {0},
 };
 
-/* Nothing is replaced that somebody may have edited, unless asked to. */
-static enum status check_free(struct session *s, const char *path)
+static const char *path_of(struct session *s, const struct skill *skill)
 {
-    if (!fs_exists(path))
-        return ST_OK;
-    diag_fail(&s->diag, ST_UNSUPPORTED, "skills.exists", (struct where){.path = path},
-              "is there already");
-    diag_hint(&s->diag, "try", "--force to replace it");
-    return ST_UNSUPPORTED;
+    return arena_printf(&s->arena, "%s/%.*s/SKILL.md", s->operands.at[0], STR_ARGS(skill->name));
 }
 
-static enum status install(struct session *s, const char *folder, const struct skill *skill,
-                           bool force)
+/* The same text is there already. */
+static bool is_installed(const char *path, const struct skill *skill)
 {
-    const char *at = arena_printf(&s->arena, "%s/%.*s", folder, STR_ARGS(skill->name));
-    const char *path = arena_printf(&s->arena, "%s/SKILL.md", at);
+    struct mapfile map;
+    bool is = mapfile_open(&map, path, NULL) == ST_OK && str_equal(map.text, skill->text);
 
-    if (!force)
-        TRY(check_free(s, path));
-    if (s->common.dry_run) {
-        session_wrote(s, path);
-        return ST_OK;
+    mapfile_close(&map);
+    inputs_disown_path(path); /* it may be replaced */
+    return is;
+}
+
+/* Nothing is replaced that somebody may have edited, unless asked to. */
+static enum status check_free(struct session *s)
+{
+    struct skill one;
+
+    for (size_t i = 0; skill_at(i, &one); i++) {
+        const char *path = path_of(s, &one);
+        if (!fs_exists(path) || is_installed(path, &one))
+            continue;
+        diag_fail(&s->diag, ST_UNSUPPORTED, "skills.exists", (struct where){.path = path},
+                  "differs from the skill of this version; nothing was written");
+        diag_hint(&s->diag, "try", "--force to replace it");
+        return ST_UNSUPPORTED;
     }
-    TRY(fs_mkdirs_in(folder, at, &s->diag));
-    TRY(outfile_save(path, skill->text, &s->diag));
+    return ST_OK;
+}
+
+static enum status install(struct session *s, const struct skill *skill)
+{
+    const char *path = path_of(s, skill), *folder = s->operands.at[0];
+
+    if (is_installed(path, skill))
+        return ST_OK;
+    if (!s->common.dry_run) {
+        TRY(fs_mkdirs_in(folder, arena_printf(&s->arena, "%s/%.*s", folder, STR_ARGS(skill->name)),
+                         &s->diag));
+        TRY(outfile_save(path, skill->text, &s->diag));
+    }
     session_wrote(s, path);
     return ST_OK;
 }
@@ -53,12 +75,19 @@ static enum status install(struct session *s, const char *folder, const struct s
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    const char *folder = s->operands.at[0];
-    enum status st = s->common.dry_run ? ST_OK : fs_mkdirs(folder, &s->diag);
+    enum status st = args->force ? ST_OK : check_free(s);
     struct skill one;
 
+    if (st == ST_OK && !s->common.dry_run)
+        st = fs_mkdirs(s->operands.at[0], &s->diag);
     for (size_t i = 0; st == ST_OK && skill_at(i, &one); i++)
-        st = install(s, folder, &one, args->force);
+        st = install(s, &one);
+    if (st == ST_OK && s->written.n == 0 && !s->common.quiet && !s->common.json) {
+        struct report *r = report_new(session_lang(s), S(""));
+        report_line(r, "all skills are installed already");
+        session_report(s, r);
+        report_free(r);
+    }
     return session_code(st);
 }
 
@@ -67,9 +96,12 @@ const struct command command_skills_install = {
     .group = GROUP_TOOLS,
     .summary = "write the skills below a folder",
     .usage = "[OPTIONS] DIR",
-    .details = "Writes DIR/NAME/SKILL.md for each skill; DIR is the folder where a coding agent "
-               "looks for skills. A file that is there already is replaced with --force only.",
+    .details =
+        "Writes DIR/NAME/SKILL.md for each skill; DIR is the folder where a coding agent "
+        "looks for skills. Files that are the same already are left alone. If one differs, by "
+        "an edit or an earlier version, nothing is written unless --force is given.",
     .see = "docs/agents.md",
     .operands = {.kind = OPERAND_DIR, .min = 1, .max = 1},
+    .common = COMMON_DRY_RUN,
     COMMAND_PARTS_ZERO,
 };

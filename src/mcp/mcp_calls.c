@@ -17,8 +17,10 @@ struct mcp_server *mcp_server_new(struct mcp_desk *desk, const char *instruction
 {
     struct mcp_server *server = calloc(1, sizeof(*server));
 
-    if (server == NULL)
+    if (server == NULL) {
         job_out_of_memory();
+        return NULL; /* for analysers that do not know it */
+    }
     server->desk = desk;
     server->instructions = instructions;
     server->out = -1;
@@ -218,8 +220,10 @@ static bool put_in_queue(struct mcp_server *server, struct str message)
 {
     struct mcp_queued *q = malloc(sizeof(*q) + message.n);
 
-    if (q == NULL)
+    if (q == NULL) {
         job_out_of_memory();
+        return false; /* for analysers that do not know it */
+    }
     q->next = NULL;
     q->n = message.n;
     memcpy(q->message, message.at, message.n);
