@@ -268,7 +268,10 @@ const struct steps *steps_find(struct study *st)
     struct steps *steps = ARENA_NEW(&st->scratch, struct steps);
     struct kernel_order kernels = study_kernels(st);
 
-    if (find_steps(st, steps) && st->options.device_windows)
+    bool is_told = find_steps(st, steps);
+    for (size_t i = 0; i < steps->n; i++)
+        steps->at[i].mark = steps->at[i].window.begin;
+    if (is_told && st->options.device_windows)
         use_device_clock(st, steps);
     if (steps->n == 0)
         steps->source = STEPS_PSEUDO;

@@ -28,6 +28,7 @@ struct step {
     struct str id; /* "ProfilerStep#50", "Step#50" for the column, or "pseudo" */
     int64_t number;
     struct interval window;
+    nanos mark; /* where the host began it; else as the window */
 };
 
 struct steps {

@@ -164,6 +164,7 @@ TEST(a_step_may_begin_with_the_first_kernel_launched_in_it)
     assert_int_equal(s->at[0].window.end, 130);
     assert_int_equal(s->at[1].window.begin, 130);
     assert_int_equal(s->at[1].window.end, 135);
+    assert_int_equal(s->at[1].mark, 100);
 }
 
 TEST_MAIN("analysis/steps",

@@ -295,7 +295,8 @@ static void add_notes(struct cluster *c)
     if (c->links->apart > 0)
         NOTE(c, &cluster_text.note_apart, PLACE("n", c->links->apart));
     if (c->stalls > 0)
-        NOTE(c, &cluster_text.note_stalls, PLACE("n", c->stalls));
+        NOTE(c, &cluster_text.note_stalls, PLACE("n", c->stalls), PLACE("ms", c->longest_stall.ms),
+             PLACE("rank", c->longest_stall.rank));
     if (steps < m->n)
         NOTE(c, &cluster_text.note_steps, PLACE("n", m->n - steps));
     if (cut > 0)

@@ -120,7 +120,11 @@ struct cluster {
     struct cluster_gain gains[3];
     size_t n_gains;
     double overlap; /* of communication, hidden behind compute; NAN */
-    size_t stalls;  /* single stalls that no rank has more of than by chance */
+    size_t stalls;  /* single stalls that no rank has more of than by chance, */
+    struct {
+        double ms;
+        int64_t rank;
+    } longest_stall; /* of them */
     double replay_error;
     struct wording *said; /* what could not be told, and why; */
     struct str *notes;    /* in English */

@@ -198,6 +198,23 @@ static double mean_excess(const struct blame *b, uint32_t rank, enum work_class 
     return n > 0 ? sum / (double)n / 1e6 : 0;
 }
 
+/* Stalls of a rank that may be chance. */
+static void note_stalls(struct blame *b, uint32_t rank)
+{
+    struct cluster *c = b->c;
+
+    for (size_t s = 0; s < b->m->n_steps; s++) {
+        if (!is_stall(b, rank, s))
+            continue;
+        double ms = work_excess(b->w, WORK_IDLE, rank, s) / 1e6;
+        c->stalls++;
+        if (ms > c->longest_stall.ms) {
+            c->longest_stall.ms = ms;
+            c->longest_stall.rank = b->m->ranks[rank].rank;
+        }
+    }
+}
+
 static void blame_stalls(struct blame *b)
 {
     size_t all = 0;
@@ -210,7 +227,7 @@ static void blame_stalls(struct blame *b)
             continue;
         double by_chance = chance_of(own, all, b->m->n);
         if (own < 2 || by_chance > (own == all ? doubt : chance)) {
-            b->c->stalls += own;
+            note_stalls(b, r);
             continue;
         }
         struct culprit one = culprit_of(b, CULPRIT_HOST_STALL, r);

@@ -120,6 +120,7 @@ TEST(stalls_that_fall_on_anybody_are_held_against_nobody)
 
     assert_int_equal(c->n_culprits, 0);
     assert_int_equal(c->stalls, TEST_STEPS);
+    assert_true(fabs(c->longest_stall.ms - 3) < 0.1);
 }
 
 TEST(slow_storage_is_told_from_stalls)

@@ -139,6 +139,21 @@ struct summarizer {
     struct cover comm, exposed;
 };
 
+/* Where idle time of a step begins: the gap before its first kernel is its own from the host's mark
+ * on, and of the step before until then. */
+static nanos idle_from(const struct summarizer *z, const struct steps *steps, size_t i)
+{
+    const struct interval_set *busy = &z->busy.set;
+    nanos begin = steps->at[i].window.begin, mark = steps->at[i].mark;
+    size_t place;
+
+    vec_bisect(place, busy->n, k, busy->at[k].begin < begin);
+    if (i == 0 || place == 0 || mark >= begin)
+        return begin;
+    nanos end = busy->at[place - 1].end;
+    return end >= begin ? begin : mark > end ? mark : end;
+}
+
 static void add_steps(struct summarizer *z)
 {
     const struct steps *steps = study_steps(z->st);
@@ -149,6 +164,7 @@ static void add_steps(struct summarizer *z)
     out->n_steps = steps->n;
     for (size_t i = 0; i < steps->n; i++) {
         nanos a = steps->at[i].window.begin, b = steps->at[i].window.end;
+        nanos from = idle_from(z, steps, i), to = i + 1 < steps->n ? idle_from(z, steps, i + 1) : b;
         out->steps[i] = (struct summary_step){
             .number = steps->at[i].number,
             .begin = a,
@@ -156,8 +172,8 @@ static void add_steps(struct summarizer *z)
             .compute = covered(&z->compute, a, b),
             .comm = covered(&z->comm, a, b),
             .exposed = covered(&z->exposed, a, b),
-            .idle = b - a - covered(&z->busy, a, b),
-            .storage = covered(&z->storage, a, b),
+            .idle = to - from - covered(&z->busy, from, to),
+            .storage = covered(&z->storage, from, to),
         };
     }
 }

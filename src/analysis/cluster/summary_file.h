@@ -11,7 +11,7 @@
 
 #include "analysis/cluster/rank_summary.h"
 
-enum { SUMMARY_VERSION = 1 };
+enum { SUMMARY_VERSION = 2 };
 
 /* At most SUMMARY_MOST bytes; calls of the last steps are cut for that, which is counted in the
  * summary written and in `s`. */
