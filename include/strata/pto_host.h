@@ -134,10 +134,6 @@ struct strata_pto_host {
     int64_t (*pop)(void *core, int id, const struct strata_pto_tile *tile, int split,
                    struct strata_pto_place place);
     void (*release)(void *core, int id, int split, struct strata_pto_place place);
-    /* A slot as a view of global memory: "talloc", "tpush", "tpop" or "tfree". Its address, for the
-     * first and the third. */
-    void *(*entry)(void *core, const char *what, int id, const struct strata_pto_view *view,
-                   int split, struct strata_pto_place place);
     /* Cross-core synchronisation: SYNCALL, ffts and their like; `what` as in the dialect. */
     void (*cross)(void *core, const char *what, int64_t pipe, int64_t id,
                   struct strata_pto_place place);
@@ -147,6 +143,10 @@ struct strata_pto_host {
     uintptr_t gm_begin, gm_bytes; /* all tensors are in here */
     /* Something the host cannot do; ends the run with this reason. */
     void (*stop)(void *core, const char *reason, struct strata_pto_place place);
+    /* A slot as a view of global memory: "talloc", "tpush", "tpop" or "tfree". Its address, for the
+     * first and the third. */
+    void *(*entry)(void *core, const char *what, int id, const struct strata_pto_view *view,
+                   int split, struct strata_pto_place place);
 };
 
 /* Every compiled kernel has these; the host calls the first before anything else, and

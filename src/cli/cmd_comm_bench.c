@@ -162,6 +162,7 @@ static int read_job(struct session *s, const struct args *args, struct lists *l,
 
 static void show(struct session *s, const struct comm_bench *b)
 {
+    const double poor_r2 = 0.5;
     struct report *r;
 
     for (size_t i = 0; i < b->warnings.n; i++)
@@ -174,6 +175,14 @@ static void show(struct session *s, const struct comm_bench *b)
     report_records(r, &comm_result_record, b->results.at, b->results.n, NULL);
     if (b->model.fits.n > 0)
         report_records(r, &comm_fit_record, b->model.fits.at, b->model.fits.n, NULL);
+    size_t poor = 0;
+    for (size_t i = 0; i < b->model.fits.n; i++)
+        poor += b->model.fits.at[i].r2 < poor_r2;
+    if (poor > 0)
+        report_line(r,
+                    "%zu of %zu lines explain less than half of the times: other programs ran "
+                    "beside the ranks, or there are fewer processors than ranks. Measure again.",
+                    poor, b->model.fits.n);
     session_report(s, r);
     report_free(r);
 }

@@ -94,11 +94,29 @@ static void add_flags(struct command_line *c, struct arena *arena, const struct 
         add(c, arena_printf(arena, "-D%s", job->defines.at[i]));
 }
 
+/* "k.cpp:12:5", the column as it comes. */
+static struct where read_place(struct str place, struct arena *arena)
+{
+    struct where where = {0};
+    int64_t number;
+
+    for (int i = 0; i < 2; i++) { /* column, then line */
+        size_t colon = place.n;
+        while (colon > 0 && place.at[colon - 1] != ':')
+            colon--;
+        if (colon == 0 || !num_i64(str_part(place, colon, place.n), &number))
+            break;
+        where.line = (uint64_t)number;
+        place = str_part(place, 0, colon - 1);
+    }
+    where.path = arena_cstr(arena, place);
+    return where;
+}
+
 /* "k.cpp:12:5: error: 'TFOO' was not declared": the place and the message. */
 static bool read_error(struct str line, struct arena *arena, struct where *where, struct str *text)
 {
     size_t mark = str_find(line, S(": error: ")), skip = 9;
-    int64_t number;
 
     if (mark == line.n) {
         mark = str_find(line, S(": fatal error: "));
@@ -106,32 +124,47 @@ static bool read_error(struct str line, struct arena *arena, struct where *where
     }
     if (mark == line.n)
         return false;
-    struct str place = str_part(line, 0, mark);
+    *where = read_place(str_part(line, 0, mark), arena);
     *text = str_part(line, mark + skip, line.n);
-    for (int i = 0; i < 2; i++) { /* column, then line */
-        size_t colon = place.n;
-        while (colon > 0 && place.at[colon - 1] != ':')
-            colon--;
-        if (colon == 0 || !num_i64(str_part(place, colon, place.n), &number))
-            break;
-        where->line = (uint64_t)number;
-        place = str_part(place, 0, colon - 1);
-    }
-    where->path = arena_cstr(arena, place);
     return true;
+}
+
+/* Where the source asks for a template that then fails in a header of ours: lines that come before
+ * the error, "k.cpp:12:5:   required from here". */
+static void read_origin(const struct cxx_job *job, struct str line, struct arena *arena,
+                        struct where *origin)
+{
+    size_t mark = str_find(line, S(":   required from"));
+
+    if (mark < line.n && str_starts(line, str_of(job->source)))
+        *origin = read_place(str_part(line, 0, mark), arena);
+}
+
+static bool is_our_header(const struct where *where)
+{
+    struct str path = str_of(where->path);
+
+    return str_find(path, S("/pto-host")) < path.n;
 }
 
 static enum status tell_errors(const struct cxx_job *job, struct str said, struct arena *arena,
                                struct diag *d)
 {
     enum status status = ST_OK;
+    struct where origin = {0};
 
     for (size_t n = 0; said.n > 0 && n < MOST_ERRORS;) {
         size_t end = str_find_char(said, '\n');
         struct where where = {0};
         struct str text;
+        read_origin(job, str_part(said, 0, end), arena, &origin);
         if (read_error(str_part(said, 0, end), arena, &where, &text)) {
-            status = diag_fail(d, ST_FORMAT, "pto-cpp.compile", where, "%.*s", STR_ARGS(text));
+            bool is_ours = is_our_header(&where) && origin.path != NULL;
+            status = diag_fail(d, ST_FORMAT, "pto-cpp.compile", is_ours ? origin : where, "%.*s",
+                               STR_ARGS(text));
+            if (str_ends(text, S(": No such file or directory")))
+                diag_hint(d, "try", "-I DIR, the folder that has it");
+            origin = (struct where){0};
             n++;
         }
         said = str_part(said, end + 1, said.n);

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/machine.h"
 #include "driver/device_links.h"
 
 enum { TIMES_MOST = 100, FIRST_CALLS = 3, SHORT_BYTES = 1 << 24, ROUNDS = 5 };
@@ -56,12 +56,12 @@ static enum status open_device(struct bench *b)
 /* Half of what is free, for all ranks as if they shared this machine; the same at every rank. */
 static enum status find_memory(struct bench *b)
 {
-    int64_t pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE), bytes = 1 << 30;
+    int64_t bytes = 1 << 30, all = machine_memory();
 
     if (b->device != NULL)
         bytes = (int64_t)(b->job->links->memory(b->device) / 2);
-    else if (pages > 0 && page > 0)
-        bytes = pages * page / 2 / b->mpi->size;
+    else if (all > 0)
+        bytes = all / 2 / b->mpi->size;
     TRY(mpi_fold_i64(b->mpi, &bytes, 1, MPI_FOLD_MIN, b->diag));
     b->memory = (size_t)bytes;
     return ST_OK;

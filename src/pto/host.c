@@ -97,8 +97,11 @@ struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_t
         t->dtype >= PTO_DTYPE_COUNT)
         pto_host_fail(c, "pto-cpp.operand", place, "%s: not a tile", op);
     if (t->addr < 0)
-        pto_host_fail(c, "pto-cpp.address", place, "%s: a tile has no address: TASSIGN is missing",
-                      op);
+        pto_host_fail(
+            c, "pto-cpp.address", place,
+            "%s: a tile has no address: TASSIGN is missing (tiles that the compiler places "
+            "are not offered)",
+            op);
     return pto_tile_make(&type, c->space[t->space], pto_space_size(c->host->setup.arch, type.space),
                          t->addr);
 }

@@ -211,6 +211,18 @@ def unknown(folder):
     done = run(source, "--compile-only")
     told = f"{source}:{LOAD + 1}: error:"
     check("unknown", done.returncode == 3 and told in done.stderr and "TFOO" in done.stderr, done.stderr)
+    source.write_text(HEAD + "    Tile<TileType::Vec, float, 16, 7> odd;\n}\n")
+    done = run(source, "--compile-only")
+    check("what a header rejects has the line of the source", told in done.stderr, done.stderr)
+    source.write_text('#include "nowhere.hpp"\n' + HEAD + "}\n")
+    done = run(source, "--compile-only")
+    check("a header that is missing", "-I DIR" in done.stderr, done.stderr)
+    source.write_text("void other(int);\n" + HEAD + "    other(1);\n}\n")
+    done = run(source, "--arg-spec", folder / "x.json")
+    check("a function that is only declared", "other is declared here" in done.stderr, done.stderr)
+    source.write_text(HEAD + "    t = Tile<TileType::Vec, float, 16, 64>();\n    TADD(t, t, t);\n}\n")
+    done = run(source, "--arg-spec", folder / "x.json")
+    check("a tile keeps its address", done.returncode == 0, done.stderr)
 
 
 def constructor(folder):

@@ -59,6 +59,10 @@ struct Stride {
 template <class E, int64_t R = DYNAMIC, int64_t C = DYNAMIC, Layout L = Layout::ND>
 struct TileShape2D : Shape<1, 1, 1, R, C> {
     using Shape<1, 1, 1, R, C>::Shape;
+    template <class Rows, class Cols, class = if_numbers<Rows, Cols>>
+    TileShape2D(Rows rows, Cols cols) : Shape<1, 1, 1, R, C>(1, 1, 1, rows, cols)
+    {
+    }
 };
 template <class E, int64_t R, int64_t C>
 struct TileShape2D<E, R, C, Layout::NZ>
@@ -76,13 +80,31 @@ struct TileShape2D<E, R, C, Layout::MX_B_NN> : Shape<1, C / 16, R / 2, 16, 2> {
     using Shape<1, C / 16, R / 2, 16, 2>::Shape;
 };
 
+// A matrix by rows or by columns, of which both sizes may be known later.
+template <int64_t R, int64_t C> constexpr int64_t all_of = R < 0 || C < 0 ? DYNAMIC : R *C;
+template <int64_t R, int64_t C, bool ByColumns>
+struct PlainStride
+    : Stride<all_of<R, C>, all_of<R, C>, all_of<R, C>, ByColumns ? 1 : C, ByColumns ? R : 1> {
+    using Stride<all_of<R, C>, all_of<R, C>, all_of<R, C>, ByColumns ? 1 : C,
+                 ByColumns ? R : 1>::Stride;
+    template <class Rows, class Cols, class = if_numbers<Rows, Cols>>
+    PlainStride(Rows rows, Cols cols)
+    {
+        const int64_t r = R < 0 ? static_cast<int64_t>(rows) : R;
+        const int64_t c = C < 0 ? static_cast<int64_t>(cols) : C;
+        const int64_t values[5] = {r * c, r * c, r * c, ByColumns ? 1 : c, ByColumns ? r : 1};
+        for (int i = 0; i < 5; i++)
+            this->stride[i] = values[i];
+    }
+};
+
 template <class E, int64_t R = DYNAMIC, int64_t C = DYNAMIC, Layout L = Layout::ND>
-struct BaseShape2D : Stride<R * C, R * C, R * C, C, 1> {
-    using Stride<R * C, R * C, R * C, C, 1>::Stride;
+struct BaseShape2D : PlainStride<R, C, false> {
+    using PlainStride<R, C, false>::PlainStride;
 };
 template <class E, int64_t R, int64_t C>
-struct BaseShape2D<E, R, C, Layout::DN> : Stride<R * C, R * C, R * C, 1, R> {
-    using Stride<R * C, R * C, R * C, 1, R>::Stride;
+struct BaseShape2D<E, R, C, Layout::DN> : PlainStride<R, C, true> {
+    using PlainStride<R, C, true>::PlainStride;
 };
 template <class E, int64_t R, int64_t C>
 struct BaseShape2D<E, R, C, Layout::MX_A_DN> : BaseShape2D<E, R, C, Layout::DN> {
@@ -185,6 +207,15 @@ class Tile
                   "a row (of a column-major tile: a column) is a multiple of 32 bytes");
 
     Tile() { tile_.addr = -1, SetValidShape(Rows, Cols); }
+    Tile(const Tile &) = default;
+    // A new valid shape for a tile that has its address: a tile without one does not take it away.
+    Tile &operator=(const Tile &other)
+    {
+        const int64_t addr = other.tile_.addr >= 0 ? other.tile_.addr : tile_.addr;
+        tile_ = other.tile_;
+        tile_.addr = addr;
+        return *this;
+    }
     template <class R, class C,
               class = std::enable_if_t<std::is_convertible<R, int64_t>::value &&
                                        std::is_convertible<C, int64_t>::value>>
