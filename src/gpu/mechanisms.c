@@ -14,7 +14,6 @@
 enum {
     LANES = 32,
     SECTOR = 32,
-    SCHEDULERS = 4,
     LONG_SUM = 64,
     MUCH_REUSE = 16, /* multiply-adds for each byte of device memory */
     WIDE_BYTES = 16, /* most that a lane loads at once */
@@ -81,6 +80,7 @@ static double beyond(double value, double from, double to)
     return at > 1 ? 1 : at > 0 ? at : 0;
 }
 
+/* How surely a unit is the busiest one. */
 static double top(double one, const struct unit_load *l)
 {
     return fmin(beyond(one, 0.5, 0.55), beyond(one, 0.75 * busiest(l), 0.85 * busiest(l)));
@@ -116,9 +116,9 @@ static double mostly(const struct gpu_finder *f, const char *reason, double shar
 
     for (size_t i = 0; i < k->n_stalls; i++) {
         double ratio = isnan(k->stalls[i].ratio) ? 0 : k->stalls[i].ratio;
-        bool is_own = str_equal(k->stalls[i].reason, str_of(reason));
+        struct str name = k->stalls[i].reason;
         other -= ratio;
-        if (!is_own && !str_equal(k->stalls[i].reason, S("selected")))
+        if (!str_equal(name, str_of(reason)) && !str_equal(name, S("selected")))
             most = fmax(most, ratio);
     }
     most = fmax(most, 0.9 * other) / gpu_stall_time(k, f->c->occupancy);
@@ -458,7 +458,6 @@ static void look_at_width(struct gpu_finder *f, struct unit_load l)
  * requests. */
 static void look_at_bytes(struct gpu_finder *f, struct unit_load l)
 {
-    enum { WORD = 4 };
     const double *m = f->c->kernel->m;
     double requests = m[GPU_M_GLOBAL_LD] + m[GPU_M_GLOBAL_ST];
     double moved = m[GPU_M_GLOBAL_LD_BYTES] + m[GPU_M_GLOBAL_ST_BYTES];
@@ -468,7 +467,7 @@ static void look_at_bytes(struct gpu_finder *f, struct unit_load l)
 
     if (!(sure > 0) || !(lanes_of(m) > 0.75 * LANES))
         return;
-    double extra = fmin(1, requests / wavefronts(f)) * (1 - bytes / WORD);
+    double extra = fmin(1, requests / wavefronts(f)) * (1 - bytes / sizeof(float));
     double ratio = 1 - extra * busy;
     l.l1 *= 1 - extra;
     l.lsu *= 1 - extra;
@@ -542,7 +541,10 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = f->c->kernel->m[GPU_M_OCC];
-    double hidden = WAITS(f, "long_scoreboard", "short_scoreboard", "wait");
+    double spilled = gpu_local_sectors(f->c->kernel) / f->c->kernel->m[GPU_M_L1_SECT];
+    /* Waiting for spilled registers is a matter of those. */
+    double hidden = WAITS(f, "long_scoreboard", "short_scoreboard", "wait") *
+                    (spilled > 0.05 ? 1 - fmin(1, spilled) : 1);
     /* Larger blocks help where warps allow no more. */
     bool is_limited = strcmp(o->limiter, "warps") != 0 && strcmp(o->limiter, "barriers") != 0;
 

@@ -232,6 +232,26 @@ TEST(small_blocks_limit_the_occupancy)
     expect(&f, 5, 50);
 }
 
+TEST(waiting_for_spills_is_no_matter_of_occupancy)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 2;
+    f.kernel.m[GPU_M_OCC] = 6;
+    f.kernel.m[GPU_M_LOCAL_LD] = 0.9 * f.kernel.m[GPU_M_L1_SECT];
+    f.occupancy = (struct gpu_occupancy){.is_known = true,
+                                         .waves = 2,
+                                         .limiter = "shared memory",
+                                         .theory_pct = 6.25,
+                                         .next_pct = 12.5,
+                                         .max_warps = 64,
+                                         .warps_per_block = 4,
+                                         .lim_warps = 16,
+                                         .lim_blocks = 32};
+    expect(&f, 6, 90); /* they wait for nothing else */
+}
+
 TEST(half_precision_is_no_tensor_work)
 {
     struct fixture f;
@@ -391,8 +411,9 @@ TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
           T(lanes_that_do_nothing), T(one_address_for_all),
           T(double_precision_that_nobody_asked_for), T(functions_of_double_precision),
           T(blocks_of_different_length), T(a_few_bytes_at_a_time),
-          T(small_blocks_limit_the_occupancy), T(half_precision_is_no_tensor_work),
-          T(constants_at_many_addresses), T(code_that_does_not_fit_its_cache),
-          T(rules_hold_beside_other_work), T(lanes_that_are_masked), T(strides_by_their_length),
-          T(bytes_that_fill_the_first_level), T(blocks_for_three_quarters_of_the_device),
+          T(small_blocks_limit_the_occupancy), T(waiting_for_spills_is_no_matter_of_occupancy),
+          T(half_precision_is_no_tensor_work), T(constants_at_many_addresses),
+          T(code_that_does_not_fit_its_cache), T(rules_hold_beside_other_work),
+          T(lanes_that_are_masked), T(strides_by_their_length), T(bytes_that_fill_the_first_level),
+          T(blocks_for_three_quarters_of_the_device),
           T(a_pipe_beside_the_tensor_cores_may_be_the_limit))
