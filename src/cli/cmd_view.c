@@ -1,13 +1,17 @@
 /*
  * strata view: the page of a capture, served on loopback, over the capture itself.
  */
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
+#include "base/large.h"
+#include "base/memory_size.h"
 #include "base/outfile.h"
 #include "base/proc.h"
 #include "base/shell_word.h"
@@ -19,7 +23,7 @@
 struct args {
     struct input_options input;
     int64_t port, idle;
-    uint64_t max_size;
+    uint64_t max_size, memory;
     bool no_browser, tunnel;
 };
 
@@ -37,6 +41,8 @@ static const struct opt options[] = {
             "end after so long without a request (default: 3600)"),
     OPT_SIZE(0, "max-size", "BYTES", struct args, max_size,
              "what the page holds before it is zoomed (default: 12M)"),
+    OPT_SIZE(0, "memory", "BYTES", struct args, memory,
+             "memory before a temporary file is used (default: half)"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
@@ -105,7 +111,7 @@ static void print_address(struct session *s, const struct args *args, const stru
 static const char *write_link(struct session *s, const struct served *at)
 {
     const char *folder = getenv("XDG_RUNTIME_DIR");
-    char path[4096];
+    static char path[4096]; /* until the process ends */
     struct outfile file;
 
     if (folder == NULL || !fs_is_dir(folder))
@@ -121,7 +127,8 @@ static const char *write_link(struct session *s, const struct served *at)
     sink.write(sink.ctx, text);
     if (outfile_commit(&file, OUTFILE_FAST, NULL) != ST_OK)
         return NULL;
-    return arena_printf(&s->arena, "%s", path);
+    fs_temporary(path);
+    return path;
 }
 
 static void open_browser(struct session *s, const struct args *args, const struct served *at)
@@ -256,6 +263,17 @@ static void tell_failure(struct viewing *v)
     view_server_close(v->server);
 }
 
+/* What does not fit memory goes to a file without a name, unless that would be in memory too. */
+static void limit_memory(const struct args *args)
+{
+    const char *folder = getenv("TMPDIR");
+    struct statfs at;
+
+    folder = folder != NULL && folder[0] != '\0' ? folder : "/var/tmp";
+    if (statfs(folder, &at) == 0 && at.f_type != TMPFS_MAGIC)
+        large_limit(args->memory > 0 ? args->memory : memory_size() / 2, folder);
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -275,9 +293,11 @@ static int run(struct session *s, const void *given)
     open_browser(s, args, &at);
     struct tee tee = {s->progress, v.server};
     s->progress = (struct progress){tick, &tee};
+    limit_memory(args);
     status = s->operands.n > 1 ? view_two(&v) : view_one(&v);
     if (v.server != NULL)
         tell_failure(&v);
+    large_limit(0, NULL);
     s->progress = tee.shown;
     return session_code(status);
 }

@@ -190,6 +190,7 @@ static enum MHD_Result answer(struct view_http *http, struct MHD_Connection *con
         result = send_answer(http, connection, &w.answer);
     else
         result = refuse(http, connection, UNAVAILABLE);
+    atomic_store(&http->last, now_ns());
     atomic_fetch_sub(&http->answers, 1);
     text_free(&w.answer.body);
     job_end(&job);
@@ -341,7 +342,7 @@ void view_http_close(struct view_http *http)
 
 nanos view_http_idle(const struct view_http *http)
 {
-    return now_ns() - atomic_load(&http->last);
+    return atomic_load(&http->answers) > 0 ? 0 : now_ns() - atomic_load(&http->last);
 }
 
 #else

@@ -42,7 +42,7 @@ enum status view_http_open(struct view_http **out, struct view_guard *guard, vie
                            void *ctx, struct diag *d);
 void view_http_close(struct view_http *http);
 
-/* Nanoseconds since the last request (base/now.h). */
+/* Nanoseconds (base/now.h) since the last answer; 0 while one is being made. */
 nanos view_http_idle(const struct view_http *http);
 
 #endif
