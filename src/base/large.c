@@ -124,7 +124,7 @@ static char *take_spare(size_t size)
 /* Keeps the block, or unmaps it when there are enough. */
 static void keep_spare(char *at, size_t size)
 {
-    if (list.folder != NULL || list.n_spares == SPARES || size > most_spare - list.spare_bytes) {
+    if (list.n_spares == SPARES || size > most_spare - list.spare_bytes) {
         munmap(at, size);
         list.in_memory -= size;
         return;
@@ -145,11 +145,18 @@ static void free_spares(void)
 
 /* ---- files ---- */
 
+static bool is_over(size_t more)
+{
+    return list.in_memory > list.most || more > list.most - list.in_memory;
+}
+
 /* Should a block of this size, `more` bytes of it new, be in a file? The lock is held. */
 static bool is_too_much(size_t size, size_t more)
 {
-    return list.folder != NULL && size >= FILE_LEAST &&
-           (list.in_memory > list.most || more > list.most - list.in_memory);
+    if (list.folder == NULL || size < FILE_LEAST || !is_over(more))
+        return false;
+    free_spares();
+    return is_over(more);
 }
 
 /* A file that has its blocks on the disk, since a page that finds no room there ends the program;
