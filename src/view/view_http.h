@@ -15,7 +15,8 @@
 
 struct view_http;
 
-enum { VIEW_ANSWERS = 64, VIEW_BODY = 64 << 10 }; /* at a time; bytes */
+enum { VIEW_ANSWERS = 64 };                            /* at a time */
+enum { VIEW_BODY = 64 << 10, VIEW_ANSWER = 32 << 20 }; /* bytes of a request, of an answer */
 
 /* A request that was admitted. */
 struct view_call {
