@@ -2,7 +2,7 @@
 import { App } from '../app';
 import { button, el, svg } from '../dom';
 import { t } from '../text';
-import { exactNs, share } from '../units';
+import { share, time } from '../units';
 import { BusyLane, Prediction, Server, Task } from './server';
 
 const ROW = 14;
@@ -38,13 +38,13 @@ function wholeRun(app: App, lanes: BusyLane[], label: string): HTMLElement {
 function predictionView(app: App, p: Prediction, go: (step: number) => void): HTMLElement {
     const [before, after] = p.is_calibrated ? [p.bare_ns ?? 0, p.changed_bare_ns ?? 0] : [p.recorded_ns, p.changed_ns];
     const saved = before > 0 ? (before - after) / before : 0;
-    const text = t(p.is_calibrated ? 'whatif.bare' : 'whatif.recorded', { before: exactNs(before), after: exactNs(after), share: share(saved) });
+    const text = t(p.is_calibrated ? 'whatif.bare' : 'whatif.recorded', { before: time(before), after: time(after), share: share(saved) });
     const length = Math.max(1, ...p.before.map(([, , from, dur]) => from + dur), ...p.after.map(([, , from, dur]) => from + dur));
     const id = app.model.sets[app.model.lead].steps[p.step]?.id ?? String(p.step);
     const turn = (to: number, key: string): HTMLElement => button(t(key), () => go(to), { class: 'tool', ...(to < 0 || to >= p.steps ? { disabled: true } : {}) });
     return el('div', {}, el('p', { class: 'whatif-result', role: 'status', 'data-before': before, 'data-after': after }, text),
         p.bound ? el('p', { class: 'second' }, t('whatif.bound', { why: p.bound })) : null,
-        wholeRun(app, p.run_before, t('whatif.run.before', { time: exactNs(p.run_ns) })), wholeRun(app, p.run_after, t('whatif.run.after', { time: exactNs(p.changed_run_ns) })),
+        wholeRun(app, p.run_before, t('whatif.run.before', { time: time(p.run_ns) })), wholeRun(app, p.run_after, t('whatif.run.after', { time: time(p.changed_run_ns) })),
         strip(app, p.before, length, t('whatif.before', { step: id })), strip(app, p.after, length, t('whatif.after', { step: id })),
         el('p', {}, turn(p.step - 1, 'whatif.previous'), ' ', turn(p.step + 1, 'whatif.next')));
 }

@@ -203,7 +203,6 @@ export class Details {
         const gap = gapOf(timeline.gaps[set] ?? [], range);
         if (!columns || !gap) {
             this.body.replaceChildren(el('p', { class: 'hint' }, t('detail.loading')));
-            this.showUndrawn(ref);
             return;
         }
         const ref = (item: number): Ref | null => {
