@@ -43,7 +43,8 @@ static void check_delta(const int64_t *values, size_t n)
 {
     struct text out = {0};
     pack_delta(&out, values, n);
-    struct reader r = {(const uint8_t *)out.at, (const uint8_t *)out.at + out.n};
+    const uint8_t *packed = (const uint8_t *)(out.n > 0 ? out.at : "");
+    struct reader r = {packed, packed + out.n};
 
     assert_int_equal(read_varint(&r), 128);
     assert_int_equal(read_varint(&r), 4);
@@ -94,7 +95,8 @@ static void check_hybrid(const uint32_t *values, size_t n, unsigned width)
 {
     struct text out = {0};
     pack_hybrid(&out, values, n, width);
-    struct reader r = {(const uint8_t *)out.at, (const uint8_t *)out.at + out.n};
+    const uint8_t *packed = (const uint8_t *)(out.n > 0 ? out.at : "");
+    struct reader r = {packed, packed + out.n};
     size_t i = 0;
 
     while (r.at < r.end) {

@@ -23,7 +23,7 @@ static struct str chunk_of(struct str file, const char *type)
             return (struct str){file.at + at + 8, n};
         at += n + 12;
     }
-    return (struct str){0};
+    return S("");
 }
 
 TEST(pixels_come_back)

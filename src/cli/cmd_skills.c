@@ -11,9 +11,8 @@ const struct command command_skills = {
     .group = GROUP_TOOLS,
     .summary = "instructions for coding agents: list, install",
     .usage = "COMMAND [OPTIONS] …",
-    .details = "A skill is a folder with a file SKILL.md that tells a coding agent when to use "
-               "strata for a task, which commands to run, how to read the answers and what to do "
-               "next.",
+    .details = "A skill is a folder with a file SKILL.md for coding agents: the tasks it is for, "
+               "the commands to run, how to read the answers and what to do next.",
     .see = "docs/agents.md",
     .subs = subs,
 };

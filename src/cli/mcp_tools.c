@@ -318,7 +318,7 @@ static enum status add_path(struct mcp_call *c, const char *path, const char **o
     *out = at.path;
     if (c->plan->is_strict && path_kind_of(at.path, c->arena) != KIND_CAPTURE)
         return diag_fail(c->d, ST_UNSUPPORTED, "mcp.no-capture", (struct where){.path = path},
-                         "%s compares captures, and this is none", c->plan->name);
+                         "not a capture; %s compares two captures", c->plan->name);
     for (size_t i = 0; c->plan->is_capture && i < OPERANDS; i++)
         if (c->kept[i] == NULL) {
             c->kept[i] = keep_capture(c->tools, &at);

@@ -87,6 +87,8 @@ static void take_inputs(struct arena *arena, struct str shapes, struct str types
     for (unsigned i = 0; rest.at != NULL && str_split(&rest, ';', &part); i++) {
         if (types.at == NULL || !str_split(&types, ';', &name))
             name = S("");
+        part = str_trim(part);
+        name = str_trim(name);
         if (i < skip || part.n == 0)
             continue;
         const char *between = out->in.n > 0 ? ";" : "";
@@ -167,21 +169,30 @@ static struct recorded_op recorded_op(const struct capture *cap, uint32_t slice)
     return op;
 }
 
-/* The event around a host event, or what handed it to its thread (a task queue). */
-static uint32_t outer_of(const struct op_tree *tree, const uint32_t *launches, uint32_t at)
+/* The operators from which arrows lead to device work, by slice: the call that launched it may be
+ * on the thread behind a task queue, outside of them. For mem_free(). */
+static uint32_t *arrows_from_ops(const struct capture *cap)
 {
-    return tree->parent[at] != OP_TREE_NONE ? tree->parent[at] : launches[at];
+    const struct slices *s = &cap->slices;
+    uint32_t *from = mem_grow(NULL, sizeof(*from), s->n + 1);
+
+    memset(from, 0xff, sizeof(*from) * (s->n + 1));
+    for (size_t i = 0; i < cap->flows.n; i++) {
+        const struct flow *f = &cap->flows.at[i];
+        if (f->kind == FLOW_LAUNCH && s->kind[f->from] == SLICE_HOST_OP)
+            from[f->to] = f->from;
+    }
+    return from;
 }
 
-/* The operator that a kernel counts for, or OP_TREE_NONE. `launches` by slice. */
-static uint32_t operator_of(const struct capture *cap, const struct op_tree *tree,
-                            const uint32_t *launches, size_t kernel)
+/* The operator with shapes that a host event counts for, or OP_TREE_NONE. */
+static uint32_t operator_around(const struct capture *cap, const struct op_tree *tree, uint32_t at)
 {
-    enum { DEPTH = 1000 }; /* arrows of a file may lead in a circle */
-    uint32_t found = OP_TREE_NONE, innermost = OP_TREE_NONE, at = tree->launch[kernel];
+    enum { DEPTH = 1000 }; /* no stack of a program; a made-up file may be deeper */
+    uint32_t found = OP_TREE_NONE, innermost = OP_TREE_NONE;
     unsigned skip;
 
-    for (int i = 0; at != OP_TREE_NONE && i < DEPTH; i++, at = outer_of(tree, launches, at)) {
+    for (int i = 0; at != OP_TREE_NONE && i < DEPTH; i++, at = tree->parent[at]) {
         struct recorded_op op = recorded_op(cap, at);
         if (op.shapes.n > 0 && innermost == OP_TREE_NONE)
             innermost = at;
@@ -349,7 +360,7 @@ static void gather(struct gathering *g, const struct capture *cap)
 
     study_begin(&st, cap, study_defaults());
     const struct op_tree *tree = study_op_tree(&st);
-    uint32_t *launches = op_tree_launches(cap);
+    uint32_t *arrows = arrows_from_ops(cap);
     struct kernel_order kernels = study_kernels(&st);
     g->count->kernels += kernels.n;
     for (size_t i = 0; i < kernels.n; i++) {
@@ -363,7 +374,9 @@ static void gather(struct gathering *g, const struct capture *cap)
             add_call(g, &call, us, 1);
             continue;
         }
-        uint32_t op = operator_of(cap, tree, launches, i);
+        uint32_t op = operator_around(cap, tree, tree->launch[i]);
+        if (op == OP_TREE_NONE)
+            op = operator_around(cap, tree, arrows[slice]);
         if (open.kernels > 0 && op != open.op)
             close_call(g, cap, &open);
         if (op == OP_TREE_NONE)
@@ -375,7 +388,7 @@ static void gather(struct gathering *g, const struct capture *cap)
         open.kernels++;
     }
     close_call(g, cap, &open);
-    mem_free(launches);
+    mem_free(arrows);
     study_end(&st);
 }
 

@@ -6,9 +6,11 @@
 
 static struct capture_rows_count parse(const char *path)
 {
+    const char *dir = scratch_path("db");
     struct capture_rows_count count;
 
-    assert_int_equal(capture_rows(path, scratch_path("db"), false, &count, &diag), ST_OK);
+    assert_int_equal(fs_mkdirs(dir, &diag), ST_OK);
+    assert_int_equal(capture_rows(path, dir, false, &count, &diag), ST_OK);
     return count;
 }
 

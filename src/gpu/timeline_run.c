@@ -80,9 +80,10 @@ static void find_sorts(const struct timeline *t, struct timeline_device *d, stru
         uint64_t key = (uint64_t)s->name[slice] << 32 | s->set[slice];
         uint32_t sort =
             hash_add(&seen, hash_mix(key, range_of(t, &d->ops[i])), (uint32_t)out->at.n);
-        if (sort == out->at.n)
-            vec_push(&out->at, ((struct sort){.first = (uint32_t)i}));
-        out->at.at[sort].n++;
+        if (sort < out->at.n)
+            out->at.at[sort].n++;
+        else
+            vec_push(&out->at, ((struct sort){.first = (uint32_t)i, .n = 1}));
         d->sort_of[i] = sort;
     }
     hash_free(&seen);
@@ -185,7 +186,7 @@ static void put_table(struct text *out, const struct table *t)
     text_format(out, "|\n");
     for (size_t i = 0; i < t->cells.n; i++) {
         markdown_cell(out, table_cell(t, i, buf));
-        if ((i + 1) % t->n_columns == 0)
+        if (t->n_columns > 0 && (i + 1) % t->n_columns == 0)
             text_format(out, "|\n");
     }
 }
@@ -263,7 +264,7 @@ static void judge_copies(const struct timeline *t, const struct timeline_device 
         if (most == NULL || rows[i].exposed > most->exposed)
             most = &rows[i];
     }
-    if (span <= 0 || exposed <= 0.05 * span)
+    if (most == NULL || span <= 0 || exposed <= 0.05 * span)
         return;
     struct str trigger = MESSAGE(LANG_EN, &run->arena, &gpu_text.exposed_copies,
                                  PLACE("share", 100 * exposed / span), PLACE("kind", most->kind),

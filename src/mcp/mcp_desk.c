@@ -395,7 +395,7 @@ static void call_more(const struct mcp_desk *desk, const struct tree *arguments,
                                      ? answer_of(desk, str_part(name, strlen(HANDLE), name.n))
                                      : NULL;
     if (a == NULL) {
-        put_error(w, S("no such handle, or its answer is no longer kept: call the tool again"));
+        put_error(w, S("no such handle (only the last answers are kept): call the tool again"));
         return;
     }
     arena_init(&arena);

@@ -202,7 +202,7 @@ TEST(long_lists_continue_by_handle)
     call_has("more", "{\"handle\":\"x\"}", "no such handle");
     for (int i = 0; i < MCP_ANSWERS; i++)
         call_has("echo", "{\"text\":\"a\"}", "\"more\":[]");
-    call_has("more", "{\"handle\":\"answer-1:/items\"}", "no longer kept");
+    call_has("more", "{\"handle\":\"answer-1:/items\"}", "no such handle");
     answer_has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"}",
                "\"uri\":\"strata://answer/9\"");
     answer_has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":"

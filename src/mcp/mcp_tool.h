@@ -12,9 +12,9 @@ enum mcp_type { MCP_BOOL, MCP_TEXT, MCP_TEXTS, MCP_INT, MCP_NUMBER, MCP_CHOICE }
 struct mcp_property {
     const char *name, *about;
     enum mcp_type type;
+    bool is_required;
     const char *const *choices; /* ends with NULL */
     int64_t min, max;           /* of an MCP_INT; both 0: any */
-    bool is_required;
 };
 
 enum { MCP_SCHEMAS = 4 };

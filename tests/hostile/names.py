@@ -66,7 +66,10 @@ REACHED = set("""analyze,anomaly,arch,diff,info,query,report,gpu import,gpu repo
     incore show,incore diff,memory,ops,diagnose,db grid,db parse,db sql,pto check""".replace("\n    ", "").split(","))
 
 # Data for programs; traces of one core keep the strings of their input byte for byte.
-DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|db|gz|so|o|npy|cpp|h|pb|parquet|arrow)$")
+DATA = re.compile(r"trace\.(clean|lossless)\.json$|\.(csv|pftrace|perfetto-trace|bin|so|o|npy|cpp|h|pb)$")
+# Binary formats, by their first bytes: text behind such an ending is judged as text.
+BINARY = {"db": b"SQLite format 3\0", "sqlite": b"SQLite format 3\0", "gz": b"\x1f\x8b", "parquet": b"PAR1",
+          "arrow": b"ARROW1"}
 DATA_STDOUT = re.compile(r"--as csv|--csv\b|--to csv|-o -|--out -|pto print|db trace-csv|db compare-shapes|"
                          r"cat |cut |tail |head ")
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -192,7 +195,8 @@ def check_file(path, what, inputs):
     data = open(path, "rb").read()
     if data in inputs:
         return []
-    if DATA.search(path):
+    begin = BINARY.get(path.rpartition(".")[2])
+    if DATA.search(path) or (begin and data.startswith(begin)):
         return []
     if path.endswith(".json"):
         json.loads(data)  # and below: not even in its strings
