@@ -36,7 +36,7 @@ static uint64_t least_of(const char *root, char *group, const char *name)
     uint64_t least = UINT64_MAX;
 
     for (;;) {
-        snprintf(path, sizeof(path), "%s%s/%s", root, group, name);
+        snprintf(path, sizeof(path), "%s%s%s", root, group, name);
         uint64_t here = read_number(path);
         least = here < least ? here : least;
         char *last = strrchr(group, '/');
@@ -57,11 +57,11 @@ static uint64_t limit_of(const char *root, char *line)
         return UINT64_MAX;
     *controllers++ = *group++ = '\0';
     if (controllers[0] == '\0')
-        return least_of(root, group, "memory.max");
+        return least_of(root, group, "/memory.max");
     if (strcmp(controllers, "memory") != 0)
         return UINT64_MAX;
     snprintf(of_version_1, sizeof(of_version_1), "%s/memory", root);
-    return least_of(of_version_1, group, "memory.limit_in_bytes");
+    return least_of(of_version_1, group, "/memory.limit_in_bytes");
 }
 
 uint64_t memory_group_limit(const char *list, const char *root)
