@@ -71,7 +71,7 @@ struct strata_pto_tile {
 
 struct strata_pto_view {
     void *data;
-    int32_t dtype, layout;
+    int32_t dtype, layout;       /* enum strata_pto_layout; negative: none of them */
     int64_t shape[5], stride[5]; /* in elements */
 };
 
@@ -134,6 +134,10 @@ struct strata_pto_host {
     int64_t (*pop)(void *core, int id, const struct strata_pto_tile *tile, int split,
                    struct strata_pto_place place);
     void (*release)(void *core, int id, int split, struct strata_pto_place place);
+    /* A slot as a view of global memory: "talloc", "tpush", "tpop" or "tfree". Its address, for the
+     * first and the third. */
+    void *(*entry)(void *core, const char *what, int id, const struct strata_pto_view *view,
+                   int split, struct strata_pto_place place);
     /* Cross-core synchronisation: SYNCALL, ffts and their like; `what` as in the dialect. */
     void (*cross)(void *core, const char *what, int64_t pipe, int64_t id,
                   struct strata_pto_place place);

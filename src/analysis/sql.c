@@ -399,7 +399,15 @@ static int step_rows(sqlite3_stmt *stmt, const struct sql_query *query)
     for (int i = 0; i < columns; i++)
         names[i] = sqlite3_column_name(stmt, i);
     bool go_on = query->head(query->ctx, names, (size_t)columns);
-    while (go_on && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    for (uint64_t row = 0; go_on && (rc = sqlite3_step(stmt)) == SQLITE_ROW; row++) {
+        if (row < query->skip)
+            continue;
+        if (query->limit > 0 && row - query->skip >= query->limit) {
+            if (query->has_more != NULL)
+                *query->has_more = true;
+            rc = SQLITE_DONE;
+            break;
+        }
         for (int i = 0; i < columns; i++)
             cells[i] = value_of(stmt, i);
         go_on = query->row(query->ctx, cells, (size_t)columns);

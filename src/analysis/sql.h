@@ -36,6 +36,8 @@ struct sql_query {
     bool (*head)(void *ctx, const char *const *names, size_t n);
     bool (*row)(void *ctx, const struct sql_value *cells, size_t n);
     void *ctx;
+    uint64_t skip, limit; /* rows: left out first; given at most (0: all) */
+    bool *has_more;       /* set when the limit left rows out; may be NULL */
 };
 
 /* One table as users see it. */

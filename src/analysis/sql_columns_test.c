@@ -122,7 +122,8 @@ TEST(every_table_has_the_rows_of_a_query)
         for (size_t i = 0; sql_schema(i) != NULL; i++) {
             struct text want = {0}, got = {0}, statement = {0};
             text_format(&statement, "SELECT * FROM %s ORDER BY id", sql_schema(i)->name);
-            struct sql_query query = {text_view(&statement), 0, take_head, take_row, &want};
+            struct sql_query query = {
+                .text = text_view(&statement), .head = take_head, .row = take_row, .ctx = &want};
             assert_int_equal(sql_run(sql, &query, &diag), ST_OK);
             put_table(&got, &view, sql_schema(i)->name, NULL);
             text_char(&want, '\0');

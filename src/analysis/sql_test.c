@@ -53,7 +53,8 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 
 static enum status ask(struct sql *sql, const char *text, struct page *page, struct diag *d)
 {
-    struct sql_query query = {str_of(text), 0, take_head, take_row, page};
+    struct sql_query query = {
+        .text = str_of(text), .head = take_head, .row = take_row, .ctx = page};
 
     page->n = page->rows = 0;
     page->text[0] = '\0';
@@ -368,7 +369,11 @@ static void a_statement_ends_when_its_time_is_up_or_the_user_stops(void **state)
     static const char forever[] =
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
     struct fixture *f = *state;
-    struct sql_query query = {str_of(forever), 20000000, take_head, take_row, &f->page};
+    struct sql_query query = {.text = str_of(forever),
+                              .timeout = 20000000,
+                              .head = take_head,
+                              .row = take_row,
+                              .ctx = &f->page};
 
     assert_int_equal(sql_run(f->sql, &query, &f->diag), ST_LIMIT);
     assert_int_equal(diag_count(&f->diag, "query.timeout"), 1);
@@ -377,6 +382,34 @@ static void a_statement_ends_when_its_time_is_up_or_the_user_stops(void **state)
     cancel_clear();
     f->page.stop_after = 2; /* the reader has seen enough */
     expect(f, "SELECT id FROM slices", "0\n1\n");
+}
+
+static void a_part_of_the_rows_is_given(void **state)
+{
+    static const struct {
+        uint64_t skip, limit;
+        const char *want;
+        bool has_more;
+    } cases[] = {{0, 2, "1\n2\n", true}, {1, 2, "2\n3\n", false},    {1, 0, "2\n3\n", false},
+                 {3, 1, "", false},      {0, 3, "1\n2\n3\n", false}, {9, UINT64_MAX, "", false}};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        bool has_more = false;
+        struct sql_query query = {S("VALUES (1), (2), (3)"),
+                                  0,
+                                  take_head,
+                                  take_row,
+                                  &f->page,
+                                  cases[i].skip,
+                                  cases[i].limit,
+                                  &has_more};
+        f->page.n = f->page.rows = 0;
+        f->page.text[0] = '\0';
+        assert_int_equal(sql_run(f->sql, &query, &f->diag), ST_OK);
+        assert_string_equal(f->page.text, cases[i].want);
+        assert_int_equal(has_more, cases[i].has_more);
+    }
 }
 
 static void no_capture_and_empty_captures_give_empty_tables(void **state)
@@ -414,4 +447,4 @@ TEST_MAIN("analysis/sql", WITH(tables_show_what_the_captures_hold),
           WITH(narrowed_scans_give_what_whole_scans_give), WITH(a_wrong_statement_is_explained),
           WITH(nothing_but_reading_is_allowed),
           WITH(a_statement_ends_when_its_time_is_up_or_the_user_stops),
-          WITH(no_capture_and_empty_captures_give_empty_tables))
+          WITH(a_part_of_the_rows_is_given), WITH(no_capture_and_empty_captures_give_empty_tables))

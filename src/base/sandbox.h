@@ -3,7 +3,7 @@
  *
  * sandbox_enter() is for a child that was forked for it. From then on a system call that reaches
  * further (a network, another process, a file that is written) ends the process, after `told` was
- * called with its name. There is no way back out.
+ * called with its name. What it prints goes to the error output. There is no way back out.
  */
 #ifndef STRATA_BASE_SANDBOX_H
 #define STRATA_BASE_SANDBOX_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct sandbox {
-    int out;            /* the only descriptor that may be written */
+    int out;            /* the only descriptor that may be written, but for what is printed */
     int64_t seconds;    /* of processor time */
     int64_t data_bytes; /* of memory of its own, shared one apart; 0: no limit */
     /* Called in a signal handler; ends the process. */

@@ -4,17 +4,21 @@
 #include <unistd.h>
 
 #include "cli/captures.h"
+#include "cli/compress.h"
 #include "flow/flow_convert.h"
 
 struct args {
     struct convert_job job;
     const char *steps, *range;
+    int compress; /* enum compress_choice */
 };
 
 enum { ROWS_NOT_GIVEN = -1 };
 
 static const struct args defaults = {
-    .job = {.rows = (enum timeline_rows)ROWS_NOT_GIVEN, .input = CAPTURE_INPUT()}};
+    .job = {.rows = (enum timeline_rows)ROWS_NOT_GIVEN, .input = CAPTURE_INPUT()},
+    .compress = COMPRESS_NOT_GIVEN,
+};
 
 /* In the order of enum timeline_rows. */
 static const char *const what_choices[] = {"kernels", "slices", NULL};
@@ -30,6 +34,7 @@ static const struct opt options[] = {
              "cut slices at the edges of the steps and the range"),
     OPT_CHOICE(0, "what", what_choices, struct args, job.rows,
                "rows of a table (default: kernels)"),
+    OPT_COMPRESS(struct args, compress),
     OPT_INT(0, "width", "N", struct args, job.width, 50, 4096,
             "width of a picture (default: 1200 pixels, 100 characters)"),
     CAPTURE_OPTIONS(struct args, job.input),
@@ -60,6 +65,7 @@ static int complete(struct session *s, const struct args *args, struct convert_j
     job->sink = session_sink(s);
     job->is_dry_run = s->common.dry_run;
     job->csv_safe = s->common.csv_safe;
+    job->is_plain = args->compress == COMPRESS_NONE;
     captures_input(s, &job->input);
     if (job->out == NULL)
         return session_usage(s, "convert needs -o FILE");
@@ -77,7 +83,7 @@ static int complete(struct session *s, const struct args *args, struct convert_j
 }
 
 /* Checks that depend on the chosen format. */
-static int check_format(struct session *s, struct convert_job *job,
+static int check_format(struct session *s, const struct args *args, struct convert_job *job,
                         const struct timeline_format *format)
 {
     bool is_stdout = strcmp(job->out, "-") == 0;
@@ -88,6 +94,8 @@ static int check_format(struct session *s, struct convert_job *job,
         return session_usage(s,
                              "--what applies to csv, arrow and parquet; %s always holds everything",
                              format->name);
+    if (args->compress != COMPRESS_NOT_GIVEN && !(format->is_query && format->is_table))
+        return session_usage(s, COMPRESS_MISUSED, format->name);
     if (is_stdout && s->common.json && !job->is_dry_run)
         return session_usage(s, "--json and -o - cannot both use standard output");
     if (is_stdout && format->is_binary && !job->is_dry_run && !s->is_embedded &&
@@ -135,7 +143,7 @@ static int run(struct session *s, const void *given)
     enum status status = convert_format(&job, &s->diag, &format);
     if (status != ST_OK)
         return CODE_USAGE;
-    code = check_format(s, &job, format);
+    code = check_format(s, args, &job, format);
     if (code != CODE_DONE)
         return code;
     status = flow_convert(&job, &s->diag, &result);

@@ -9,6 +9,7 @@
 #include "base/outfile.h"
 #include "base/stream.h"
 #include "cli/captures.h"
+#include "cli/compress.h"
 #include "cli/stop.h"
 #include "flow/query_file.h"
 
@@ -19,11 +20,13 @@ struct args {
     const char *file;
     double timeout;
     int64_t limit, skip; /* rows; limit 0: all */
+    int compress;        /* enum compress_choice */
     struct input_options input;
     bool schema;
 };
 
-static const struct args defaults = {.to = TO_NOT_GIVEN, .input = CAPTURE_INPUT(.pmu = true)};
+static const struct args defaults = {
+    .to = TO_NOT_GIVEN, .compress = COMPRESS_NOT_GIVEN, .input = CAPTURE_INPUT(.pmu = true)};
 
 static const char *const formats[] = {"table", "csv", "json", "arrow", "parquet", NULL};
 
@@ -35,6 +38,7 @@ static const struct opt options[] = {
                "time limit in seconds (default: none)"),
     OPT_INT(0, "limit", "N", struct args, limit, 1, INT64_MAX, "stop after N rows (default: all)"),
     OPT_INT(0, "skip", "N", struct args, skip, 0, INT64_MAX, "leave out the first N rows"),
+    OPT_COMPRESS(struct args, compress),
     CAPTURE_OPTIONS(struct args, input),
     OPT_FLAG(0, "schema", struct args, schema, "list tables and columns and exit"),
     OPT_END,
@@ -65,8 +69,8 @@ struct printer {
     struct sink out; /* of CSV */
     const char *origin;
     size_t columns;
-    bool has_begun, is_cut;
-    uint64_t rows, left, skip; /* printed; to be printed; to be left out */
+    bool has_begun, is_cut, is_plain;
+    uint64_t rows; /* printed */
     struct csv_write csv;
     struct json_writer *json;
     /* table: rows are kept until there are enough to know how wide columns are */
@@ -240,14 +244,6 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     struct printer *p = ctx;
 
     (void)n;
-    if (p->skip > 0) {
-        p->skip--;
-        return true;
-    }
-    p->is_cut = p->left == 0;
-    if (p->is_cut)
-        return false;
-    p->left--;
     p->rows++;
     if (p->to == TO_TABLE)
         table_row(p, cells);
@@ -294,8 +290,10 @@ static enum status print_rows(struct session *s, struct sql *sql, struct printer
 static enum status write_rows(struct session *s, struct sql *sql, struct printer *p,
                               struct sql_query query)
 {
-    struct query_file file = {p->to == TO_ARROW ? &dataset_arrow : &dataset_parquet, query.text,
-                              query.timeout, p->out};
+    struct query_file file = {.form = p->to == TO_ARROW ? &dataset_arrow : &dataset_parquet,
+                              .out = p->out,
+                              .query = query,
+                              .is_plain = p->is_plain};
 
     return query_file_write(sql, &file, &s->diag, &p->rows);
 }
@@ -330,14 +328,17 @@ static enum status run_query(struct session *s, const struct args *args, enum to
                              const struct fleet *fleet, struct str text)
 {
     struct printer *p = ARENA_NEW(&s->arena, struct printer);
-    struct sql_query query = {.text = text, .timeout = (nanos)(args->timeout * 1e9)};
+    struct sql_query query = {.text = text,
+                              .timeout = (nanos)(args->timeout * 1e9),
+                              .skip = (uint64_t)args->skip,
+                              .limit = (uint64_t)args->limit,
+                              .has_more = &p->is_cut};
     struct sql *sql;
 
     TRY(sql_open(&sql, (const struct capture *const *)fleet->ranks.at, fleet->ranks.n, &s->diag));
     p->s = s;
     p->to = to;
-    p->left = args->limit > 0 ? (uint64_t)args->limit : UINT64_MAX;
-    p->skip = (uint64_t)args->skip;
+    p->is_plain = args->compress == COMPRESS_NONE;
     p->origin = fleet->ranks.n > 0 ? origin_name(fleet->ranks.at[0]->origin) : NULL;
     if (!s->is_embedded)
         sql_limit_memory(MEMORY_MOST);
@@ -375,8 +376,10 @@ static int choose_format(struct session *s, const struct args *args, enum to *to
     if (*to == TO_NOT_GIVEN)
         *to = TO_TABLE;
     if ((*to == TO_ARROW || *to == TO_PARQUET) && (out == NULL || strcmp(out, "-") == 0) &&
-        isatty(STDOUT_FILENO) == 1)
+        !s->is_embedded && isatty(STDOUT_FILENO) == 1)
         return session_usage(s, "%s is binary; write it to a file or a pipe", formats[*to]);
+    if (args->compress != COMPRESS_NOT_GIVEN && *to != TO_ARROW && *to != TO_PARQUET)
+        return session_usage(s, COMPRESS_MISUSED, formats[*to]);
     return CODE_DONE;
 }
 

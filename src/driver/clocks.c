@@ -288,15 +288,17 @@ void clock_sample(struct clock_samples *s, const struct nvml *nvml, struct nvml_
     unsigned value = 0;
     unsigned long long reasons = 0;
 
-    if (nvml == NULL || nvml->handle == NULL || (s->sm_mhz.n > 0 && at < s->next))
+    if (nvml == NULL || nvml->handle == NULL || at < s->next)
         return;
     s->next = nanos_add(at, SAMPLE_NS);
     if (NVML_DO(nvml, clock, gpu, NVML_CLOCK_SM, &value) == NVML_OK)
         vec_push(&s->sm_mhz, value);
     if (NVML_DO(nvml, clock, gpu, NVML_CLOCK_MEMORY, &value) == NVML_OK)
         vec_push(&s->mem_mhz, value);
-    if (NVML_DO(nvml, reasons, gpu, &reasons) == NVML_OK)
+    if (NVML_DO(nvml, reasons, gpu, &reasons) == NVML_OK) {
         s->reasons |= reasons;
+        s->has_reasons = true;
+    }
     if (NVML_DO(nvml, power, gpu, &value) == NVML_OK) {
         s->power_sum_w += value / 1000.0;
         s->power_n++;

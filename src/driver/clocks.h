@@ -61,6 +61,7 @@ const char *clocks_folder(struct arena *arena);
 struct clock_samples {
     VEC_OF(unsigned) sm_mhz, mem_mhz;
     uint64_t reasons; /* all seen, NVML_REASON_* */
+    bool has_reasons;
     double power_sum_w, power_limit_w;
     size_t power_n;
     int temp_start_c, temp_end_c;

@@ -30,6 +30,7 @@ struct convert_job {
     enum timeline_rows rows; /* of a table */
     bool csv_safe;           /* base/csv_write.h: is_safe */
     int64_t width;           /* of a picture; 0: as usual */
+    bool is_plain;           /* Arrow and Parquet: not compressed */
     bool is_dry_run;         /* write nothing */
 };
 

@@ -345,7 +345,7 @@ enum status flow_measure(const struct flow_measure_job *given, struct flow_measu
         run.journal = journal_path(&out->arena, out->dir);
     }
     run.total = count_rows(&job, &files);
-    run.clocks = flow_clocks_open(&out->arena, out->backend);
+    run.clocks = flow_clocks_open(&out->arena, out->backend, out->facts.bus);
     for (size_t i = 0; i < files.n && st == ST_OK && !out->is_stopped; i++)
         st = cancelled() ? ST_CANCELLED : measure_file(&run, files.at[i], d);
     flow_clocks_close(run.clocks, &out->clocks);

@@ -48,8 +48,10 @@ struct flow_measured_op {
 /* Clocks and power while rows were measured; NAN: nobody tells. */
 struct flow_clock_state {
     uint64_t readings;
+    bool is_gpu;
     double mhz_min, mhz_median, mhz_max, memory_mhz, power_w, power_limit_w, celsius;
-    char reasons[192]; /* why a GPU's clock is where it is; the governor of processors */
+    char reasons[192]; /* why a GPU's clock is where it is, empty: nobody tells; the governor
+                        * of processors */
 };
 
 struct flow_measure {
@@ -75,9 +77,10 @@ void flow_measure_free(struct flow_measure *m);
 
 void flow_measure_describe(const struct flow_measure *m, struct report *report);
 
-/* Readings beside a run: a few a second, when it is asked. The state is filled when it ends. */
+/* Readings beside a run: a few a second, when it is asked, of the GPU at that place on the bus when
+ * the back end is one. The state is filled when it ends. */
 struct flow_clocks;
-struct flow_clocks *flow_clocks_open(struct arena *arena, const char *backend);
+struct flow_clocks *flow_clocks_open(struct arena *arena, const char *backend, const char *bus);
 void flow_clocks_sample(struct flow_clocks *c, const char *backend);
 void flow_clocks_close(struct flow_clocks *c, struct flow_clock_state *out);
 

@@ -33,8 +33,8 @@ static const struct dataset_source *open_table(void *ctx, const char *table)
     t->open = sql_columns_open(&t->view, table, t->cut);
     t->source =
         (struct dataset_source){.chunks = sql_columns_chunks(t->open), .fill = fill, .ctx = t};
-    t->source.layout =
-        (struct dataset_layout){.table = table, .notes = t->notes, .notes_n = ARRAY_LEN(t->notes)};
+    t->source.layout = (struct dataset_layout){
+        .table = table, .notes = t->notes, .notes_n = ARRAY_LEN(t->notes), .is_plain = t->is_plain};
     t->source.layout.columns = sql_columns_info(t->open, &t->source.layout.n);
     return &t->source;
 }

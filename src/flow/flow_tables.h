@@ -15,6 +15,7 @@ struct flow_tables {
     struct sql_columns *open;
     struct dataset_source source;
     struct dataset_note notes[3];
+    bool is_plain; /* not compressed */
 };
 
 /* `cut` outlives it. */

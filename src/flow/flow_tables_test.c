@@ -113,7 +113,8 @@ TEST(a_database_has_the_rows_of_every_query)
         text_clear(&want);
         text_clear(&got);
         text_format(&statement, "SELECT * FROM %s ORDER BY id", sql_schema(i)->name);
-        struct sql_query query = {text_view(&statement), 0, take_head, take_row, &want};
+        struct sql_query query = {
+            .text = text_view(&statement), .head = take_head, .row = take_row, .ctx = &want};
         assert_int_equal(sql_run(sql, &query, &diag), ST_OK);
         text_char(&statement, '\0');
         read_table(db, statement.at, &got);

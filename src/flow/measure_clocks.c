@@ -53,17 +53,28 @@ static void read_governor(struct flow_clocks *c)
     fclose(f);
 }
 
-struct flow_clocks *flow_clocks_open(struct arena *arena, const char *backend)
+/* NVML numbers cards by their place on the bus, CUDA as CUDA_VISIBLE_DEVICES says: only the place
+ * is the same card in both. */
+struct flow_clocks *flow_clocks_open(struct arena *arena, const char *backend, const char *bus)
 {
     struct flow_clocks *c = ARENA_NEW(arena, struct flow_clocks);
 
     if (strcmp(backend, "cuda") != 0)
         read_governor(c);
-    else if (nvml_open(&c->nvml, arena, NULL) == NVML_OK &&
-             NVML_DO(&c->nvml, by_index, 0, &c->gpu) != NVML_OK)
+    else if (bus[0] != 0 && nvml_open(&c->nvml, arena, NULL) == NVML_OK &&
+             NVML_DO(&c->nvml, by_bus, bus, &c->gpu) != NVML_OK)
         c->gpu = NULL;
     flow_clocks_sample(c, backend);
     return c;
+}
+
+/* Clock and power of a card that waits for the host say nothing about what is measured on it. */
+static bool is_idle(const struct flow_clocks *c)
+{
+    unsigned long long reasons = 0;
+
+    return NVML_DO(&c->nvml, reasons, c->gpu, &reasons) == NVML_OK &&
+           (reasons & NVML_REASON_IDLE) != 0;
 }
 
 void flow_clocks_sample(struct flow_clocks *c, const char *backend)
@@ -72,7 +83,8 @@ void flow_clocks_sample(struct flow_clocks *c, const char *backend)
     nanos now = now_ns();
 
     if (c->gpu != NULL) {
-        clock_sample(&c->samples, &c->nvml, c->gpu, now);
+        if (now >= c->samples.next && !is_idle(c))
+            clock_sample(&c->samples, &c->nvml, c->gpu, now);
         return;
     }
     if (strcmp(backend, "cpu") != 0 || now < c->samples.next)
@@ -91,6 +103,7 @@ void flow_clocks_close(struct flow_clocks *c, struct flow_clock_state *out)
 
     *out = (struct flow_clock_state){
         .readings = s->sm_mhz.n,
+        .is_gpu = c->gpu != NULL,
         .mhz_min = clock.min,
         .mhz_median = clock.median,
         .mhz_max = clock.max,
@@ -99,9 +112,9 @@ void flow_clocks_close(struct flow_clocks *c, struct flow_clock_state *out)
         .power_limit_w = s->power_limit_w > 0 ? s->power_limit_w : NAN,
         .celsius = s->has_temp ? s->temp_end_c : NAN,
     };
-    if (c->gpu != NULL)
-        nvml_reason_names(s->reasons, out->reasons);
-    else
+    if (c->gpu != NULL && s->has_reasons)
+        nvml_reason_names(s->reasons & ~(uint64_t)NVML_REASON_IDLE, out->reasons);
+    else if (c->gpu == NULL)
         snprintf(out->reasons, sizeof(out->reasons), "%s", c->governor);
     clock_samples_free(&c->samples);
     nvml_close(&c->nvml);

@@ -2,6 +2,7 @@
  * What was measured, as records and as a report. See flow_measure.h.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "flow/flow_measure.h"
 #include "report/report.h"
@@ -145,16 +146,19 @@ static bool is_slow(const struct flow_measured *r)
 
 static void describe_clocks(const struct flow_clock_state *c, struct report *report)
 {
+    char power[48] = "", heat[32] = "";
+    const char *why = c->is_gpu ? ", held back by: " : ", governor ";
+
     if (c->readings == 0)
         return;
-    if (isnan(c->power_w))
-        report_line(report, "clock %.0f MHz (%.0f to %.0f)%s%s", c->mhz_median, c->mhz_min,
-                    c->mhz_max, c->reasons[0] != 0 ? ", governor " : "", c->reasons);
-    else
-        report_line(report,
-                    "clock %.0f MHz (%.0f to %.0f), %.0f W of %.0f, %.0f °C, held back by: %s",
-                    c->mhz_median, c->mhz_min, c->mhz_max, c->power_w, c->power_limit_w, c->celsius,
-                    c->reasons);
+    if (!isnan(c->power_w) && !isnan(c->power_limit_w))
+        snprintf(power, sizeof(power), ", %.0f W of %.0f", c->power_w, c->power_limit_w);
+    else if (!isnan(c->power_w))
+        snprintf(power, sizeof(power), ", %.0f W", c->power_w);
+    if (!isnan(c->celsius))
+        snprintf(heat, sizeof(heat), ", %.0f °C", c->celsius);
+    report_line(report, "clock %.0f MHz (%.0f to %.0f)%s%s%s%s", c->mhz_median, c->mhz_min,
+                c->mhz_max, power, heat, c->reasons[0] != 0 ? why : "", c->reasons);
 }
 
 static bool has_outliers(const struct flow_measured *r)

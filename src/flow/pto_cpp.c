@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -269,14 +270,36 @@ static int copy_object(const char *object)
     return copy;
 }
 
+/* What the loader says; a function that is only declared is the user's to find. */
+static const char *load_problem(const char *said, char *out, size_t size)
+{
+    static const char missing[] = "undefined symbol: ";
+    const char *symbol = said != NULL ? strstr(said, missing) : NULL;
+    char *end = NULL;
+
+    if (symbol == NULL)
+        return said != NULL ? said : "the compiled kernel cannot be loaded";
+    symbol += sizeof(missing) - 1;
+    unsigned long n = strncmp(symbol, "_Z", 2) == 0 ? strtoul(symbol + 2, &end, 10) : 0;
+    if (end == NULL || n == 0 || n > strlen(end)) {
+        end = (char *)symbol;
+        n = strcspn(symbol, " ");
+    }
+    snprintf(out, size,
+             "%.*s is declared here and defined elsewhere: give the file that defines the kernel",
+             (int)(n < 100 ? n : 100), end);
+    return out;
+}
+
 static void load_core(struct pto_host *h, int object, uint32_t core)
 {
-    char path[64];
+    char path[64], problem[256];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", object);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
-        fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0}, dlerror());
+        fail(NULL, "pto-cpp.load", (struct strata_pto_place){"", 0},
+             load_problem(dlerror(), problem, sizeof(problem)));
     struct pto_host_object o = {(pto_host_attach *)dlsym(library, "strata_pto_attach"),
                                 (pto_host_enter *)dlsym(library, "strata_pto_enter"),
                                 (pto_host_entry *)dlsym(library, "kernel_entry")};

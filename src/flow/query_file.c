@@ -120,15 +120,29 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
     return !r->is_unsteady;
 }
 
+static struct sql_query given_to(struct query_rows *r,
+                                 bool (*head)(void *ctx, const char *const *names, size_t n),
+                                 bool (*row)(void *ctx, const struct sql_value *cells, size_t n))
+{
+    struct sql_query query = r->file->query;
+
+    query.head = head;
+    query.row = row;
+    query.ctx = r;
+    return query;
+}
+
 static enum status write_rows(struct sql *sql, struct query_rows *r, nanos timeout, struct diag *d)
 {
-    struct sql_query query = {r->file->text, timeout, keep_names, take_row, r};
+    struct sql_query query = given_to(r, keep_names, take_row);
 
+    query.timeout = timeout;
     for (size_t i = 0; i < r->n; i++) {
         r->info[i].type = type_of(r->types[i]);
         r->info[i].is_open = true;
     }
-    r->layout = (struct dataset_layout){.table = "result", .columns = r->info, .n = r->n};
+    r->layout = (struct dataset_layout){
+        .table = "result", .columns = r->info, .n = r->n, .is_plain = r->file->is_plain};
     columns_init(&r->chunk, r->info, r->n);
     r->writer = r->file->form->open(&r->layout, r->file->out);
     enum status st = sql_run(sql, &query, d);
@@ -147,13 +161,13 @@ enum status query_file_write(struct sql *sql, const struct query_file *file, str
                              uint64_t *rows)
 {
     struct query_rows r = {.file = file};
-    struct sql_query look = {file->text, file->timeout, take_names, take_types, &r};
+    struct sql_query look = given_to(&r, take_names, take_types);
     nanos begin = now_ns(), left = 0;
 
     arena_init(&r.arena);
     enum status st = sql_run(sql, &look, d);
-    if (file->timeout > 0) {
-        left = nanos_sub(file->timeout, nanos_sub(now_ns(), begin));
+    if (file->query.timeout > 0) {
+        left = nanos_sub(file->query.timeout, nanos_sub(now_ns(), begin));
         left = left > 0 ? left : 1;
     }
     if (st == ST_OK)

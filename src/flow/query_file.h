@@ -13,9 +13,9 @@
 
 struct query_file {
     const struct dataset_form *form;
-    struct str text; /* the statement */
-    nanos timeout;   /* of both runs; 0: none */
-    struct sink out; /* keeps the reason when it fails */
+    struct sink out;        /* keeps the reason when it fails */
+    struct sql_query query; /* without who takes the rows; its timeout is for both runs */
+    bool is_plain;          /* not compressed */
 };
 
 /* `rows` is how many were written. ST_FORMAT and query.unsteady when the second run gives values

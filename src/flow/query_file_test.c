@@ -19,7 +19,7 @@ static enum status ask(const struct dataset_form *form, const char *statement, s
 {
     struct capture *cap = sample();
     const struct capture *list = cap;
-    struct query_file file = {form, str_of(statement), 0, text_sink(out)};
+    struct query_file file = {form, text_sink(out), {.text = str_of(statement)}, false};
     struct sql *sql;
 
     text_clear(out);
@@ -142,6 +142,32 @@ TEST(both_forms_take_the_rows)
     diag_fini(&diag);
 }
 
+/* Types are those of the rows that are written. */
+TEST(a_part_of_the_rows_is_written)
+{
+    struct capture *cap = sample();
+    const struct capture *list = cap;
+    bool has_more = false;
+    struct query_file file = {.form = &spy,
+                              .query = {.text = S("SELECT iif(id > 5, 'x', id) FROM slices"),
+                                        .skip = 2,
+                                        .limit = 3,
+                                        .has_more = &has_more}};
+    struct sql *sql;
+    struct diag diag;
+    uint64_t rows;
+
+    diag_init(&diag);
+    assert_int_equal(sql_open(&sql, &list, 1, &diag), ST_OK);
+    assert_int_equal(query_file_write(sql, &file, &diag, &rows), ST_OK);
+    assert_int_equal(rows, 3);
+    assert_string_equal(seen.types, "i");
+    assert_true(has_more);
+    sql_close(sql);
+    capture_free(cap);
+    diag_fini(&diag);
+}
+
 TEST_MAIN("flow/query_file", T(columns_get_the_type_that_holds_all_values),
           T(wrong_and_unsteady_statements_are_told), T(long_texts_make_short_chunks),
-          T(both_forms_take_the_rows))
+          T(both_forms_take_the_rows), T(a_part_of_the_rows_is_written))

@@ -17,22 +17,55 @@ double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o)
     return isnan(o->waves) ? k->m[GPU_M_WAVES] : o->waves;
 }
 
+/* The part of the time in which multiprocessors had work; NAN: not collected. */
+static double active_part(const struct gpu_kernel *k)
+{
+    return k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+}
+
 bool gpu_is_underfilled(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
-    double waves = gpu_waves(k, o), active = k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
+    double waves = gpu_waves(k, o), active = active_part(k);
 
     if (isnan(active) && o->blocks_per_sm > 0)
         active = waves * o->blocks_per_sm; /* blocks for each multiprocessor */
     return waves < GPU_UNDERFILL_WAVES && active < GPU_UNDERFILL_ACTIVE;
 }
 
+double gpu_stall_time(const struct gpu_kernel *k, const struct gpu_occupancy *o)
+{
+    enum { SCHEDULERS = 4, USUAL_WARPS = 64 };
+    double warps = k->m[GPU_M_OCC] / 100 * (o->max_warps > 0 ? o->max_warps : USUAL_WARPS);
+    double all = 0;
+
+    for (size_t i = 0; i < k->n_stalls; i++)
+        all += isnan(k->stalls[i].ratio) ? 0 : k->stalls[i].ratio;
+    if (k->m[GPU_M_ISSUE_PCT] > 0)
+        all = fmax(all, warps / SCHEDULERS / (k->m[GPU_M_ISSUE_PCT] / 100));
+    return all;
+}
+
+/* Whether a reason that was not collected may be a longer one than this. */
+static bool may_hide_longer(const struct gpu_kernel *k, const struct gpu_occupancy *o,
+                            struct str top)
+{
+    double hidden = 0.9 * gpu_stall_time(k, o), most = 0;
+
+    for (size_t i = 0; i < k->n_stalls; i++) {
+        double ratio = isnan(k->stalls[i].ratio) ? 0 : k->stalls[i].ratio;
+        hidden -= ratio;
+        most = str_equal(k->stalls[i].reason, top) ? ratio : most;
+    }
+    return gpu_kernel_took_turns(k) && hidden > most;
+}
+
 /* Why warps wait, in two words: at a barrier, or for the result of another instruction. */
-static const char *stall_class(const struct gpu_kernel *k)
+static const char *stall_class(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
     struct str reason;
     double share;
 
-    if (!gpu_kernel_top_stall(k, &reason, &share))
+    if (!gpu_kernel_top_stall(k, &reason, &share) || may_hide_longer(k, o, reason))
         return "unknown";
     return str_equal(reason, S("barrier")) || str_equal(reason, S("membar")) ? "barrier"
                                                                              : "dependency";
@@ -47,21 +80,27 @@ static bool has_spill(const struct gpu_kernel *k)
     return local > 0 && k->m[GPU_M_LOCAL_PER_THREAD] > 0;
 }
 
-static const char *latency_class(const struct gpu_kernel *k, const struct gpu_occupancy *o)
+/* A last wave that leaves many of them idle, as far as that was looked at. */
+static bool has_tail(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
     double waves = gpu_waves(k, o);
 
+    return waves >= 1 && waves < 4 && waves / ceil(waves) < 0.75 && !(active_part(k) > 0.9);
+}
+
+static const char *latency_class(const struct gpu_kernel *k, const struct gpu_occupancy *o)
+{
     if (gpu_is_underfilled(k, o))
         return "underfill";
     if (k->m[GPU_M_DUR_NS] < 5000)
         return "launch";
-    if (waves >= 1 && waves < 4 && waves / ceil(waves) < 0.75)
+    if (has_tail(k, o))
         return "tail";
     if (has_spill(k))
         return "spill";
     if (k->m[GPU_M_OCC] < 25)
         return "occupancy";
-    return stall_class(k);
+    return stall_class(k, o);
 }
 
 /* Whether the reason is seen without knowing how busy the units are. */
@@ -110,7 +149,9 @@ static void judge_low(struct gpu_class *c, const struct view *v, const struct gp
     double comp = v->comp / GPU_COMPUTE_HIGH, dram = v->dram / GPU_DRAM_HIGH,
            chip = v->chip / GPU_CHIP_HIGH, n = fmax(fmax(comp, dram), chip);
 
-    if (!(n >= GPU_WEAK)) {
+    /* Units that do nothing for want of blocks come before one that is nearly busy. */
+    bool is_empty = !isnan(active_part(k)) && (gpu_is_underfilled(k, o) || has_tail(k, o));
+    if (!(n >= GPU_WEAK) || is_empty) {
         *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
         /* Nothing is high, or nobody looked. */
         bool is_seen = !isnan(v->dram) && !(isnan(v->comp) && isnan(v->issue));
@@ -182,7 +223,10 @@ struct gpu_class gpu_class_shown(const struct gpu_class *c)
 struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occupancy *o,
                               const struct gpu_roofline *r)
 {
-    struct view v = {.dram = k->m[GPU_M_DRAM_PCT], .issue = k->m[GPU_M_ISSUE_PCT]};
+    double active = active_part(k);
+    /* Slots of multiprocessors without work are free. */
+    struct view v = {.dram = k->m[GPU_M_DRAM_PCT],
+                     .issue = k->m[GPU_M_ISSUE_PCT] * (active < 1 ? active : 1)};
     double l2_hit = k->m[GPU_M_L2_HIT];
     struct gpu_class c = {0};
 

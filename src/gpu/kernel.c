@@ -120,6 +120,76 @@ bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double
     return true;
 }
 
+bool gpu_kernel_took_turns(const struct gpu_kernel *k)
+{
+    return !isnan(k->m[GPU_M_BUFFER_BYTES]) || !isnan(k->m[GPU_M_THREAD_INST_ON]);
+}
+
+static bool has_stall(const struct gpu_kernel *k, struct str reason)
+{
+    for (size_t i = 0; i < k->n_stalls; i++)
+        if (str_equal(k->stalls[i].reason, reason))
+            return !isnan(k->stalls[i].ratio);
+    return false;
+}
+
+/* Any of the metrics, up to SM_COUNT, which is a launch resource. */
+static bool misses(const struct gpu_kernel *k, const enum gpu_metric *list)
+{
+    for (; *list != GPU_M_SM_COUNT; list++)
+        if (isnan(k->m[*list]))
+            return true;
+    return false;
+}
+
+#define METRICS(...) ((const enum gpu_metric[]){__VA_ARGS__, GPU_M_SM_COUNT})
+
+static bool misses_stalls(const struct gpu_kernel *k)
+{
+    static const struct str reasons[] = {S_INIT("barrier"),
+                                         S_INIT("long_scoreboard"),
+                                         S_INIT("short_scoreboard"),
+                                         S_INIT("mio_throttle"),
+                                         S_INIT("wait"),
+                                         S_INIT("no_instruction")};
+
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+        if (!has_stall(k, reasons[i]))
+            return true;
+    return false;
+}
+
+const char *gpu_kernel_lacks(const struct gpu_kernel *k)
+{
+    bool has_atomics = k->m[GPU_M_GLOBAL_RED] + k->m[GPU_M_GLOBAL_ATOM] > 0;
+
+    if (!gpu_kernel_took_turns(k))
+        return NULL;
+    if (misses(k, METRICS(GPU_M_SM_CYCLES, GPU_M_SM_ACTIVE, GPU_M_DRAM_PCT, GPU_M_DRAM_RD,
+                          GPU_M_DRAM_WR, GPU_M_TC_PCT, GPU_M_OCC, GPU_M_ISSUE_PCT, GPU_M_FMA_PCT,
+                          GPU_M_ALU_PCT, GPU_M_XU_PCT)) ||
+        isnan(gpu_l1_pct(k)) || isnan(gpu_l2_pct(k)))
+        return "busy units";
+    if (misses(k, METRICS(GPU_M_INST, GPU_M_THREAD_INST, GPU_M_THREAD_INST_ON, GPU_M_FFMA,
+                          GPU_M_HFMA, GPU_M_HALF_OPS, GPU_M_DOUBLE_OPS, GPU_M_INTEGER,
+                          GPU_M_CONVERSION, GPU_M_CONTROL, GPU_M_MEMORY_INST)))
+        return "instruction mix";
+    if (misses(k, METRICS(GPU_M_GLOBAL_LD, GPU_M_GLOBAL_ST, GPU_M_GLOBAL_RED, GPU_M_GLOBAL_ATOM,
+                          GPU_M_GLOBAL_LD_BYTES, GPU_M_GLOBAL_ST_BYTES, GPU_M_GLOBAL_LD_SECT,
+                          GPU_M_GLOBAL_ST_SECT, GPU_M_LOCAL_LD, GPU_M_LOCAL_ST, GPU_M_SHARED_LD,
+                          GPU_M_SHARED_ATOM, GPU_M_SHARED_ATOM_WAVES)))
+        return "memory access";
+    if (misses(k, METRICS(GPU_M_L2_HIT, GPU_M_L1_SECT)))
+        return "cache sectors";
+    if (misses(k, METRICS(GPU_M_CONFLICTS, GPU_M_WAVEFRONTS)))
+        return "bank conflicts";
+    if (has_atomics && misses(k, METRICS(GPU_M_ATOMIC_PCT, GPU_M_ATOMIC_MAX_PCT)))
+        return "atomics";
+    if (k->m[GPU_M_TC_PCT] >= 0.1 && isnan(k->m[GPU_M_TC_INST]))
+        return "tensor operations";
+    return misses_stalls(k) ? "stall reasons" : NULL;
+}
+
 uint64_t gpu_kernel_launches(const struct gpu_kernel *k)
 {
     return k->launches == 0 ? 1 : k->launches < UINT32_MAX ? k->launches : UINT32_MAX;
@@ -230,6 +300,8 @@ bool gpu_uses_tensor(const struct gpu_kernel *k)
     return k->m[GPU_M_TC_INST] > 0;
 }
 
+#define PIPE_AT_LIMIT 60.0 /* percent: as busy as a pipe that bounds a kernel */
+
 double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe)
 {
     static const struct {
@@ -239,17 +311,21 @@ double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe)
                  {GPU_M_ALU_PCT, "alu"},
                  {GPU_M_FP64_PCT, "fp64"},
                  {GPU_M_XU_PCT, "xu"}};
-    double best = (double)NAN;
+    double best = (double)NAN, tensor = k->m[GPU_M_TC_PCT];
 
-    *pipe = "tensor";
-    if (k->m[GPU_M_TC_PCT] >= 0.1 && gpu_uses_tensor(k))
-        return k->m[GPU_M_TC_PCT];
     for (size_t i = 0; i < ARRAY_LEN(pipes); i++) {
         double pct = k->m[pipes[i].metric];
         if (!isnan(pct) && !(pct <= best)) {
             best = pct;
             *pipe = pipes[i].name;
         }
+    }
+    /* Whether they are scalar halves may not have been counted. */
+    bool is_seen = !gpu_kernel_took_turns(k) || !isnan(k->m[GPU_M_TC_INST] * k->m[GPU_M_HALF_OPS]);
+    bool is_other = best > tensor && (best >= PIPE_AT_LIMIT || !is_seen);
+    if (tensor >= 0.1 && gpu_uses_tensor(k) && !is_other) {
+        *pipe = "tensor";
+        return tensor;
     }
     if (isnan(best)) {
         best = k->m[GPU_M_SM_PCT];

@@ -99,6 +99,13 @@ void gpu_kernel_stalls_per_issue(struct gpu_kernel *k);
  * False when stalls were not collected. */
 bool gpu_kernel_top_stall(const struct gpu_kernel *k, struct str *reason, double *share);
 
+/* Whether its launches took turns with the counters of annotation mode. */
+bool gpu_kernel_took_turns(const struct gpu_kernel *k);
+
+/* What a kernel with turns lacks of the counters that exclude causes, as it had too few launches:
+ * "instruction mix", …; NULL: nothing, or it was counted in another way. */
+const char *gpu_kernel_lacks(const struct gpu_kernel *k);
+
 /* How many launches it stands for: 1 to UINT32_MAX, so that sums of them do not overflow. */
 uint64_t gpu_kernel_launches(const struct gpu_kernel *k);
 
@@ -119,7 +126,8 @@ struct str gpu_short_name(struct str name);
  * that. False when not collected. */
 bool gpu_uses_tensor(const struct gpu_kernel *k);
 
-/* Busy share of the pipes that compute, in percent, and the pipe's name. NAN when not collected. */
+/* Busy share of the pipes that compute, in percent, and the pipe's name: the tensor pipe where it
+ * is used, unless another one is the limit. NAN when not collected. */
 double gpu_compute_pct(const struct gpu_kernel *k, const char **pipe);
 
 /* Busy share of L1 and of L2 over elapsed cycles; worked out from active cycles, or by stand-ins,

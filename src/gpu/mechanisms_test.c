@@ -278,10 +278,121 @@ TEST(code_that_does_not_fit_its_cache)
     expect(&f, 23, 50); /* of the 144 cycles that a warp has for each instruction */
 }
 
+TEST(rules_hold_beside_other_work)
+{
+    struct fixture f;
+
+    begin(&f); /* conflicts of two ways, and a few atomics that have none */
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_L1_LSU_PCT] = 90;
+    f.kernel.m[GPU_M_WAVEFRONTS] = 0.9 * 1.98e6 * 132;
+    f.kernel.m[GPU_M_CONFLICTS] = 0.5 * f.kernel.m[GPU_M_WAVEFRONTS];
+    f.kernel.m[GPU_M_SHARED_ATOM] = f.kernel.m[GPU_M_SHARED_ATOM_WAVES] = 1e4;
+    expect(&f, 10, 45);
+    begin(&f); /* those of atomics are theirs */
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_L1_LSU_PCT] = 90;
+    f.kernel.m[GPU_M_WAVEFRONTS] = 0.9 * 1.98e6 * 132;
+    f.kernel.m[GPU_M_CONFLICTS] = 31.0 / 32 * f.kernel.m[GPU_M_WAVEFRONTS];
+    f.kernel.m[GPU_M_SHARED_ATOM_WAVES] = f.kernel.m[GPU_M_WAVEFRONTS];
+    f.kernel.m[GPU_M_SHARED_ATOM] = f.kernel.m[GPU_M_WAVEFRONTS] / 32;
+    assert_int_equal(first(&f)->id, 16);
+    end(&f);
+    begin(&f); /* special functions, and some double precision that is meant */
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_XU_PCT] = 90;
+    f.kernel.m[GPU_M_ISSUE_PCT] = 30;
+    f.kernel.m[GPU_M_DOUBLE_OPS] = 1e7;
+    assert_int_equal(first(&f)->id, 18);
+    end(&f);
+}
+
+TEST(lanes_that_are_masked)
+{
+    struct fixture f;
+
+    begin(&f); /* two short sides of a branch: all lanes take part, half of them do nothing */
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_ISSUE_PCT] = 90;
+    f.kernel.m[GPU_M_THREAD_INST_ON] = 1.6e8;
+    expect(&f, 15, 45);
+    begin(&f); /* checks of bounds mask a few */
+    f.kernel.m[GPU_M_DRAM_PCT] = 5;
+    f.kernel.m[GPU_M_ISSUE_PCT] = 90;
+    f.kernel.m[GPU_M_THREAD_INST_ON] = 2.6e8;
+    expect(&f, 0, 0);
+}
+
+TEST(strides_by_their_length)
+{
+    static const double gains[] = {0, 45, 67.5, 78.75};
+
+    for (int i = 1; i < 4; i++) { /* every second, fourth, eighth word: all sectors come anyway */
+        struct fixture f;
+        begin(&f);
+        f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 4e9 / (1 << i);
+        expect(&f, 9, gains[i]);
+    }
+}
+
+TEST(bytes_that_fill_the_first_level)
+{
+    struct fixture f;
+
+    begin(&f); /* a byte a lane, each request a wavefront: words need a quarter of them */
+    f.kernel.m[GPU_M_DRAM_PCT] = 20;
+    f.kernel.m[GPU_M_L1_LSU_PCT] = 90;
+    f.kernel.m[GPU_M_GLOBAL_LD] = 0.9 * 1.98e6 * 132;
+    f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 32 * f.kernel.m[GPU_M_GLOBAL_LD];
+    f.kernel.m[GPU_M_GLOBAL_LD_SECT] = f.kernel.m[GPU_M_GLOBAL_LD];
+    expect(&f, 25, 75 * 0.9);
+    begin(&f); /* words: the cache gives what it can */
+    f.kernel.m[GPU_M_DRAM_PCT] = 20;
+    f.kernel.m[GPU_M_L1_LSU_PCT] = 90;
+    f.kernel.m[GPU_M_GLOBAL_LD] = 0.9 * 1.98e6 * 132;
+    f.kernel.m[GPU_M_GLOBAL_LD_BYTES] = 128 * f.kernel.m[GPU_M_GLOBAL_LD];
+    f.kernel.m[GPU_M_GLOBAL_LD_SECT] = 4 * f.kernel.m[GPU_M_GLOBAL_LD];
+    assert_int_not_equal(first(&f)->id, 25);
+    end(&f);
+}
+
+TEST(blocks_for_three_quarters_of_the_device)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_DRAM_PCT] = 20;
+    f.kernel.m[GPU_M_SM_ACTIVE] *= 0.76;
+    f.kernel.grid[0] = 100;
+    f.kernel.grid[1] = f.kernel.grid[2] = 1;
+    f.occupancy.waves = 100.0 / 132 / 16;
+    f.occupancy.blocks_per_sm = 16;
+    expect(&f, 7, 24);
+}
+
+TEST(a_pipe_beside_the_tensor_cores_may_be_the_limit)
+{
+    const char *pipe;
+    struct fixture f;
+
+    begin(&f);
+    f.kernel.m[GPU_M_TC_PCT] = 20;
+    f.kernel.m[GPU_M_TC_INST] = 1e6;
+    f.kernel.m[GPU_M_FMA_PCT] = 50;
+    assert_true(gpu_compute_pct(&f.kernel, &pipe) == 20);
+    f.kernel.m[GPU_M_FMA_PCT] = 85;
+    assert_true(gpu_compute_pct(&f.kernel, &pipe) == 85);
+    assert_string_equal(pipe, "fma");
+    end(&f);
+}
+
 TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
           T(what_is_read_again_is_a_matter_of_locality), T(sectors_that_are_not_used),
           T(lanes_that_do_nothing), T(one_address_for_all),
           T(double_precision_that_nobody_asked_for), T(functions_of_double_precision),
           T(blocks_of_different_length), T(a_few_bytes_at_a_time),
           T(small_blocks_limit_the_occupancy), T(half_precision_is_no_tensor_work),
-          T(constants_at_many_addresses), T(code_that_does_not_fit_its_cache))
+          T(constants_at_many_addresses), T(code_that_does_not_fit_its_cache),
+          T(rules_hold_beside_other_work), T(lanes_that_are_masked), T(strides_by_their_length),
+          T(bytes_that_fill_the_first_level), T(blocks_for_three_quarters_of_the_device),
+          T(a_pipe_beside_the_tensor_cores_may_be_the_limit))

@@ -54,14 +54,14 @@ static void push(struct gpu_opportunities *list, struct gpu_opportunity o)
 }
 
 static void add_gain(struct gpu_finder *f, int id, const char *family, const char *name,
-                     double gain, struct str trigger)
+                     double sure, double gain, struct str trigger)
 {
     push(f->out, (struct gpu_opportunity){.id = id,
                                           .family = family,
                                           .name = str_of(name),
                                           .trigger = trigger,
                                           .gain = gain * f->c->share,
-                                          .confidence = confidence_of(id),
+                                          .confidence = sure * confidence_of(id),
                                           .is_ranked = true});
 }
 
@@ -72,16 +72,16 @@ static void add(struct gpu_finder *f, int id, const char *family, const char *na
     double gain = fmin(100 * (1 - ratio), f->cap);
 
     if (gain > 0)
-        add_gain(f, id, family, name, gain, trigger);
+        add_gain(f, id, family, name, 1, gain, trigger);
 }
 
-void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name,
+void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name, double sure,
                     double ratio, struct str trigger)
 {
-    double gain = clip(100 * (1 - ratio), 0, GAIN_MAX);
+    double gain = sure * clip(100 * (1 - ratio), 0, GAIN_MAX);
 
     if (gain >= 3)
-        add_gain(f, id, family, name, gain, trigger);
+        add_gain(f, id, family, name, sure, gain, trigger);
 }
 
 /* O1 to O4: traffic, locality, tensor cores. */
@@ -173,10 +173,17 @@ static void look_at_launch(struct gpu_finder *f)
         add(f, 6, "spill", "remove spills", 1 - part * (isnan(s) ? 0.5 : s),
             arena_format(f->arena, "local_bytes=%.0f", 32 * local));
     }
+    /* Fewer blocks than multiprocessors: what those without one could do. */
+    double filled = (double)gpu_kernel_blocks(k) / f->c->peaks->sm_count;
+    bool is_short = waves < GPU_UNDERFILL_WAVES && active < 1 && filled > 0 && filled < 1;
     if (gpu_is_underfilled(k, o))
         add(f, 7, "fill", "fill the GPU", fmax(isnan(active) ? waves : active, f->saturation),
             arena_format(f->arena, "waves=%.4g", waves));
-    if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05 && !(active > 0.95))
+    else if (is_short && gpu_kernel_took_turns(k))
+        add(f, 7, "fill", "fill the GPU", fmax(fmax(active, filled), f->saturation),
+            arena_format(f->arena, "waves=%.4g", waves));
+    bool is_open = isnan(active) && gpu_kernel_took_turns(k); /* not seen whether they are idle */
+    if (waves >= 1 && waves < 8 && 1 - waves / ceil(waves) > 0.05 && !(active > 0.95) && !is_open)
         add(f, 8, "fill", "balance the last wave", fmax(known(active), waves / ceil(waves)),
             arena_format(f->arena, "waves=%.2f", waves));
 }
@@ -192,12 +199,13 @@ static void look_at_access(struct gpu_finder *f)
     if (k->m[GPU_M_SECT_ACTUAL] > 0 && ideal < 0.8)
         add(f, 9, "access", "coalesce global access", 1 - (1 - ideal) * f->chip / 100,
             arena_format(f->arena, "sectors_ideal/actual=%.2f", ideal));
-    if (!has_mix(k) && k->m[GPU_M_WAVEFRONTS] > 0 && conflicts > 0.1)
+    if (!gpu_kernel_took_turns(k) && k->m[GPU_M_WAVEFRONTS] > 0 && conflicts > 0.1)
         add(f, 10, "access", "remove bank conflicts",
             1 - fmin(1, conflicts) * known(gpu_l1_pct(k)) / 100,
             arena_format(f->arena, "conflicts/wavefronts=%.2f", conflicts));
     /* Where the mix shows a mechanism, that is why they wait. */
-    bool is_explained = has_mix(k) && f->out->all.n > 0;
+    bool is_explained =
+        (has_mix(k) && f->out->all.n > 0) || gpu_kernel_lacks(k) != NULL; /* it may be one */
     if (!is_explained && f->c->class->bound == GPU_LATENCY &&
         gpu_kernel_top_stall(k, &reason, &share) && share > 0.30)
         add(f, 11, "stalls", "shorten dependency stalls",
@@ -281,6 +289,17 @@ static void rank(struct gpu_opportunities *list)
     qsort(list->all.at, list->all.n, sizeof(*list->all.at), by_rank);
 }
 
+/* The first one of rules that compare counters is less certain the nearer the next one comes. */
+static void doubt(const struct gpu_kernel *k, struct gpu_opportunities *list)
+{
+    enum { CLEAR_LEAD = 10 }; /* percentage points of the gain */
+
+    if (!gpu_kernel_took_turns(k) || list->all.n < 2 || !list->all.at[1].is_ranked)
+        return;
+    double lead = list->all.at[0].gain - list->all.at[1].gain;
+    list->all.at[0].confidence *= 0.5 + 0.5 * clip(lead / CLEAR_LEAD, 0, 1);
+}
+
 void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                             struct gpu_opportunities *out)
 {
@@ -302,6 +321,7 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
     look_at_access(&f);
     look_at_rules(&f);
     rank(out);
+    doubt(c->kernel, out);
 }
 
 void gpu_opportunities_free(struct gpu_opportunities *list)

@@ -18,9 +18,10 @@ struct gpu_finder {
     double cap;
 };
 
-/* One whose rule has bounded it: `ratio` is the new duration over the old one. Less than 3 % is not
- * worth a line. */
-void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name,
+/* One whose rule has bounded it: `ratio` is the new duration over the old one, `sure` from 0 to 1
+ * how far its readings are beyond the limits of the rule; gain and confidence go with it. Less than
+ * 3 % is not worth a line. */
+void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name, double sure,
                     double ratio, struct str trigger);
 
 /* What more occupancy costs: "occ=12.4%, limited by registers: free 24 registers/thread". */

@@ -69,12 +69,16 @@ const char *gpu_report_class(const struct gpu_class *given, enum lang lang, char
 static struct str key_issue(const struct gpu_run *run, const struct gpu_stage *s, enum lang lang)
 {
     const struct gpu_opportunities *o = &s->opportunities;
-    const char *unit = "";
+    const char *unit;
 
     if (o->all.n > 0 && o->all.at[0].is_ranked)
         return gpu_report_said(run, lang, o->all.at[0].trigger);
-    double busy = s->main != NULL ? gpu_kernel_limit(s->main, &unit) : (double)NAN;
-    if (s->class.bound == GPU_UNPROVEN || !(busy >= GPU_AT_LIMIT))
+    const char *lacks = s->main != NULL ? gpu_kernel_lacks(s->main) : NULL;
+    if (lacks != NULL) /* what was not counted is not ruled out */
+        return MESSAGE(lang, (struct arena *)&run->arena, &gpu_text.lacks,
+                       PLACE("what", message_word(lang, str_of(lacks))));
+    double busy = gpu_stage_limit(s, &unit);
+    if (isnan(busy))
         return S(MARKDOWN_DASH);
     return MESSAGE(lang, (struct arena *)&run->arena, &gpu_text.at_limit, PLACE("unit", unit),
                    PLACE("busy", busy));
@@ -110,7 +114,7 @@ static void latency_cause(const struct gpu_stage *s, const struct gpu_kernel *k,
     else if (strcmp(sub, "occupancy") == 0)
         PUT(t, lang, &gpu_text.cause_occupancy, PLACE("occ", k->m[GPU_M_OCC]));
     else if (strcmp(sub, "unknown") == 0)
-        put(t, lang, &gpu_text.cause_unknown);
+        put(t, lang, k->n_stalls > 1 ? &gpu_text.cause_hidden : &gpu_text.cause_unknown);
     else
         PUT(t, lang, &gpu_text.cause_stall, PLACE("stall", sub));
 }

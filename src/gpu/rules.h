@@ -76,6 +76,10 @@ struct gpu_class gpu_classify(const struct gpu_kernel *k, const struct gpu_occup
 /* The class as reports for people have it: none at confidence 0, on the border between two. */
 struct gpu_class gpu_class_shown(const struct gpu_class *c);
 
+/* Cycles of a warp for each instruction that it issues: of all reasons to wait, and at least what
+ * the number of warps says when not every reason was collected. 0: not known. */
+double gpu_stall_time(const struct gpu_kernel *k, const struct gpu_occupancy *o);
+
 /* The waves of a launch: computed where possible, because tools print two decimals. */
 double gpu_waves(const struct gpu_kernel *k, const struct gpu_occupancy *o);
 

@@ -247,9 +247,26 @@ static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
     gpu_opportunities_find(&run->arena, &c, &s->opportunities);
 }
 
+/* Two causes that measuring again may put in another order. */
+static void warn_of_tie(struct gpu_run *run, const struct gpu_stage *s)
+{
+    enum { CLOSE = 5 }; /* percentage points */
+    const struct gpu_opportunity *o = s->opportunities.all.at;
+
+    if (s->main == NULL || !gpu_kernel_took_turns(s->main) || s->opportunities.all.n < 2 ||
+        !o[1].is_ranked || !(o[0].gain - o[1].gain < CLOSE * s->share))
+        return;
+    gpu_run_note(run,
+                 "%.*s: \"%.*s\" and \"%.*s\" promise nearly the same; which comes first is not "
+                 "certain",
+                 STR_ARGS(s->name), STR_ARGS(o[0].name), STR_ARGS(o[1].name));
+}
+
 static void warn_stage(struct gpu_run *run, const struct gpu_stage *s)
 {
     enum peak peak;
+
+    warn_of_tie(run, s);
 
     if (s->dtype.n > 0 && !gpu_peak_of_dtype(s->dtype, &peak))
         gpu_run_note(run, "%.*s: no roof is known for the type %.*s; that of %s is used",
@@ -378,6 +395,19 @@ const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_m
             best = &run->stages.at[i];
     *is_mixed = best != NULL && run->stages.n > 1 && !(best->share > 0.5);
     return best;
+}
+
+double gpu_stage_limit(const struct gpu_stage *s, const char **unit)
+{
+    const struct gpu_opportunities *o = &s->opportunities;
+    bool has_gain = o->all.n > 0 && o->all.at[0].is_ranked;
+
+    *unit = "";
+    if (has_gain || s->main == NULL || s->class.bound == GPU_UNPROVEN || s->class.is_weak ||
+        gpu_kernel_lacks(s->main) != NULL)
+        return NAN;
+    double busy = gpu_kernel_limit(s->main, unit);
+    return busy >= GPU_AT_LIMIT ? busy : (double)NAN;
 }
 
 static bool goes_before(const struct gpu_opportunity *a, const struct gpu_opportunity *b)

@@ -121,6 +121,10 @@ const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_m
  * how many. */
 size_t gpu_run_top(const struct gpu_run *run, struct gpu_opportunity *out, size_t most);
 
+/* How busy the unit is that leaves nothing to gain, in percent, and its name. NAN: there is
+ * something to gain, no unit is at its limit, or counters that would tell are missing. */
+double gpu_stage_limit(const struct gpu_stage *s, const char **unit);
+
 /* Whether a kernel of that name is one of the stage's. */
 bool gpu_stage_has(const struct gpu_run *run, const struct gpu_stage *s, struct str name);
 

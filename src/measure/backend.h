@@ -21,6 +21,7 @@ struct backend_libraries {
 
 struct backend_facts {
     char device[96];
+    char bus[32];         /* where a GPU is on the PCI bus; empty: unknown */
     int64_t memory;       /* bytes that a row may take */
     double copy_gbps;     /* measured: bytes read and written by a copy */
     double matrix_tflops; /* measured: a large product in bf16 (on processors in fp32) */

@@ -182,6 +182,8 @@ static const char *open_device(struct cuda_state *c)
     if (code != 0)
         return call_failed(c, "no GPU", code);
     c->api.device_name(c->name, sizeof(c->name), device);
+    if (c->api.device_bus == NULL || c->api.device_bus(c->bus, sizeof(c->bus), device) != 0)
+        c->bus[0] = 0;
     c->api.device_attribute(&major, MAJOR, device);
     c->api.device_attribute(&minor, MINOR, device);
     c->api.device_attribute(&c->processors, PROCESSORS, device);
@@ -403,6 +405,7 @@ static const char *cuda_facts(void *state, struct backend_facts *out)
     bool is_short = out->copy_gbps < 0;
 
     snprintf(out->device, sizeof(out->device), "%s", c->name);
+    snprintf(out->bus, sizeof(out->bus), "%s", c->bus);
     c->api.mem_info(&left, &all);
     out->memory = (int64_t)left / 10 * 9;
     out->copy_gbps = is_short ? 0 : copy_rate(c);

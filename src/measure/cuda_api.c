@@ -55,7 +55,9 @@ const char *cuda_api_open(struct cuda_functions *api, const struct backend_libra
                         : strncmp(calls[i].symbol, "cublas", 6) == 0 ? product
                                                                      : driver;
         void *symbol = dlsym(library, calls[i].symbol);
-        if (symbol == NULL && calls[i].offset != offsetof(struct cuda_functions, tile_map))
+        bool is_needed = calls[i].offset != offsetof(struct cuda_functions, tile_map) &&
+                         calls[i].offset != offsetof(struct cuda_functions, device_bus);
+        if (symbol == NULL && is_needed)
             return calls[i].symbol; /* drivers before 12.0 have no tiles */
         memcpy((char *)api + calls[i].offset, &symbol, sizeof(symbol));
     }

@@ -52,6 +52,7 @@ struct cuda_state {
     cuda_pointer workspace;
     int cc, processors;
     char name[96], cache[512], problem[256];
+    char bus[32]; /* its place on the PCI bus; empty: the driver does not tell */
     VEC_OF(struct cuda_module) modules;
 
     /* Of the call that is loaded. */

@@ -208,6 +208,10 @@ struct pto_gm_window pto_core_window(const struct pto_gm *g);
 enum { PTO_EVENT_IDS = 8 }; /* of set_flag and its kin */
 
 /* Cycles that a token takes from one core to another. */
+/* Flags inside a block on A5 belong to one pair of cores: the cube core counts those that it shares
+ * with AIV1 from 16 on, vector cores count theirs from 0. The number of the cube core, and the core
+ * at the other end. */
+uint32_t pto_paired_flag(uint32_t core, uint32_t id, uint32_t *peer);
 int64_t pto_core_cross_latency(const struct pto_core *c);
 
 /* Notes that control flow used something assumed. */

@@ -106,7 +106,8 @@ static bool alloc_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     return true;
 }
 
-/* What was stored into a view of a slot is for the other core. */
+/* What was stored into a view of a slot is for the other core: a flag behind the stores, which
+ * touches no byte itself. */
 static bool commit_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
 {
     const struct pto_site *s = &c->program->sites.at[site];
@@ -116,8 +117,6 @@ static bool commit_site(struct pto_core *c, uint32_t site, struct pto_fifo *f)
     if (f->pushed[c->number].n >= f->allocated[c->number])
         return pto_core_fail(c, s->line, "pto-run.fifo", "%s: no slot was allocated",
                              pto_op_name(s->code));
-    if (c->queues.races)
-        pto_race_run(c->queues.races, c, s);
     pto_core_look(c, s, pipe, &wait);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, pipe, ready);

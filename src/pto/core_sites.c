@@ -86,6 +86,24 @@ bool pto_core_bytes_wait(const struct pto_core *c)
     return c->machine->options->is_dep && (!c->program->has_flags || c->machine->options->no_flags);
 }
 
+/* What the unit flag does: results of the cube wait for their store, and it for them. That they
+ * take turns piece by piece is left out: a store begins when the product is over. */
+static void meet_results(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
+                         struct pto_moment *wait, const struct pto_moment *ready)
+{
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const struct pto_use *u = &pto_core_uses(c, s)[i];
+        if (u->kind != PTO_SLOT_TILE || c->slots.tiles[u->slot].type.space != PTO_ACC)
+            continue;
+        struct pto_touch t = touch_of(c, u, pipe);
+        t.is_write = u->is_written;
+        if (wait)
+            pto_hazards_look(&c->hazards, &t, wait);
+        else
+            pto_hazards_note(&c->hazards, &t, *ready);
+    }
+}
+
 /* Looks up what the bytes of an instruction wait for, or notes when they are ready. */
 static inline void meet_bytes(struct pto_core *c, const struct pto_site *s, enum pto_pipe pipe,
                               struct pto_moment *wait, const struct pto_moment *ready)
@@ -135,6 +153,8 @@ void pto_core_note(struct pto_core *c, const struct pto_site *s, enum pto_pipe p
 {
     if (pto_core_bytes_wait(c) || c->program->has_fifos)
         meet_bytes(c, s, pipe, NULL, &ready);
+    else if (s->has_unit_flag)
+        meet_results(c, s, pipe, NULL, &ready);
     c->looked = NULL;
 }
 
@@ -168,6 +188,8 @@ bool pto_core_plain_site(struct pto_core *c, uint32_t site)
         pto_race_run(c->queues.races, c, s);
     if (pto_core_bytes_wait(c))
         pto_core_look(c, s, (enum pto_pipe)s->phases[0], &wait);
+    else if (s->has_unit_flag)
+        meet_results(c, s, (enum pto_pipe)s->phases[0], &wait, NULL);
     struct pto_moment ready = pto_core_run_phases(c, site, wait);
     pto_core_note(c, s, (enum pto_pipe)s->phases[s->n_phases - 1], ready);
     return !c->machine->options->has_memory || pto_core_compute(c, s);
@@ -277,6 +299,14 @@ static uint32_t flag_peers(const struct pto_core *c)
     return c->number == PTO_AIC ? peers : peers & 1U << PTO_AIC;
 }
 
+uint32_t pto_paired_flag(uint32_t core, uint32_t id, uint32_t *peer)
+{
+    enum { OF_A_CORE = 16 };
+
+    *peer = core != PTO_AIC ? PTO_AIC : id < OF_A_CORE ? PTO_AIV0 : PTO_AIV1;
+    return core == PTO_AIV1 && id < OF_A_CORE ? id + OF_A_CORE : id;
+}
+
 /* One token of each of the peers, or none of any. */
 static bool take_tokens(struct pto_core *c, uint32_t id, uint32_t peers, enum pto_pipe pipe,
                         struct pto_moment *until)
@@ -306,14 +336,16 @@ int64_t pto_core_cross_latency(const struct pto_core *c)
                : pto_whole_cycles(pto_costs_get(c->machine->costs, PTO_COST_SYNC_CROSS));
 }
 
-static void give_tokens(struct pto_core *c, uint32_t id, enum pto_pipe pipe, struct pto_moment m)
+/* A token for each of `cores` but this one. */
+static void give_tokens(struct pto_core *c, uint32_t id, uint32_t cores, enum pto_pipe pipe,
+                        struct pto_moment m)
 {
     int64_t latency = pto_core_cross_latency(c);
 
     if (c->queues.races)
-        pto_race_give(c->queues.races, c->number, pipe, id);
+        pto_race_give(c->queues.races, c->number, pipe, id, cores);
     for (uint32_t to = 0; to < PTO_CORES; to++) {
-        if (to != c->number)
+        if (to != c->number && (cores >> to & 1) != 0)
             vec_push(&c->machine->token[id][c->number][to].set,
                      ((struct pto_moment){m.at + latency, m.record, PTO_CAUSE_SEMAPHORE, m.from,
                                           (uint8_t)(c->number + 1)}));
@@ -331,17 +363,24 @@ static bool semaphore_site(struct pto_core *c, uint32_t site)
     const struct pto_site *s = &c->program->sites.at[site];
     enum pto_pipe pipe = (enum pto_pipe)s->phases[0];
     struct pto_moment until = PTO_NO_MOMENT;
-    uint32_t id = flag_id(c, s);
+    uint32_t id = flag_id(c, s), to = UINT32_MAX, peer = 0;
+    bool is_paired = c->machine->options->arch == PTO_A5 &&
+                     (s->code == PTO_SET_INTRA_BLOCK || s->code == PTO_WAIT_INTRA_BLOCK);
 
     if (id >= semaphores(c))
         return pto_core_fail(c, s->line, "pto-run.event", "%s: no such flag", pto_op_name(s->code));
+    if (is_paired) {
+        id = pto_paired_flag(c->number, id, &peer);
+        to = 1U << peer;
+    }
     if (pto_class_of(s->code) == PTO_CLASS_TOKEN_SET) {
-        give_tokens(c, id, pipe, pto_queues_signal(&c->queues, site, pipe));
+        give_tokens(c, id, to, pipe, pto_queues_signal(&c->queues, site, pipe));
         return true;
     }
-    if (flag_peers(c) == 0) /* a core that is alone meets nobody */
+    uint32_t peers = flag_peers(c) & to;
+    if (peers == 0) /* a core that is alone meets nobody */
         pto_core_assume(c, 0, s->line, PTO_ASSUMED_WAIT);
-    if (!take_tokens(c, id, flag_peers(c), pipe, &until))
+    if (!take_tokens(c, id, peers, pipe, &until))
         return false;
     pto_queues_await(&c->queues, site, pipe, until);
     return true;
@@ -369,7 +408,7 @@ static bool sync_all(struct pto_core *c, uint32_t site)
         return true;
     if (!c->is_in_sync_all) {
         pto_queues_barrier(&c->queues, site, PTO_PIPE_ALL);
-        give_tokens(c, id, PTO_PIPE_ALL, pto_queues_end(&c->queues));
+        give_tokens(c, id, UINT32_MAX, PTO_PIPE_ALL, pto_queues_end(&c->queues));
         c->is_in_sync_all = true;
     }
     if (!take_tokens(c, id, cores & ~(1U << c->number), PTO_PIPE_ALL, &until))

@@ -103,7 +103,7 @@ struct pto_tile pto_host_tile(struct pto_host_core *c, const struct strata_pto_t
                          t->addr);
 }
 
-size_t pto_host_buffer_at(struct pto_host_core *c, const void *data)
+size_t pto_host_buffer_at(const struct pto_host_core *c, const void *data)
 {
     const struct pto_host_setup *s = &c->host->setup;
     uintptr_t at = (uintptr_t)data;
@@ -124,6 +124,11 @@ struct pto_view pto_host_view(struct pto_host_core *c, const struct strata_pto_v
     struct pto_range ranges[PTO_RANGES];
 
     *buffer = pto_host_buffer_at(c, v->data);
+    if (v->layout < 0 || v->layout > STRATA_PTO_MX_B)
+        pto_host_fail(c, "pto-cpp.refused", place,
+                      "%s: views are ND, DN, NZ, MX_A_ZZ or MX_B_NN here, this one has another "
+                      "layout",
+                      op);
     if (*buffer == SIZE_MAX)
         pto_host_fail(c, "pto-cpp.gm", place, "%s: the view starts outside of every tensor", op);
     struct pto_host_buffer *b = &c->host->setup.buffers[*buffer];
@@ -428,9 +433,7 @@ void pto_host_free(struct pto_host *h)
             mem_free(c->space[s]);
         if (c->stack)
             munmap(c->stack, STACK_GUARD + STACK_BYTES);
-        text_free(&c->script.head);
         text_free(&c->script.body);
-        vec_free(&c->script.head_places);
         vec_free(&c->script.places);
         intern_fini(&c->script.names);
         mem_free(c);
@@ -486,6 +489,7 @@ void pto_host_add(struct pto_host *h, uint32_t core, const struct pto_host_objec
                                         .push = pto_host_push,
                                         .pop = pto_host_pop,
                                         .release = pto_host_release,
+                                        .entry = pto_host_slot,
                                         .cross = pto_host_cross,
                                         .clock = on_clock,
                                         .access = pto_host_access,

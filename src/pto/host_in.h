@@ -16,9 +16,9 @@ enum { PTO_HOST_FIFOS = 16 };
 
 /* What a core did, as text of the dialect: names are defined when they are first used. */
 struct pto_host_script {
-    struct text head, body;                              /* FIFOs, and all the rest */
-    struct intern names;                                 /* of values that are defined */
-    VEC_OF(struct strata_pto_place) head_places, places; /* of each line */
+    struct text body;
+    struct intern names;                    /* of values that are defined */
+    VEC_OF(struct strata_pto_place) places; /* of each line */
     uint32_t n_values;
 };
 
@@ -38,7 +38,10 @@ struct pto_host_core {
     unsigned char *space[PTO_SPACE_COUNT];
     struct pto_host_script script;
     size_t pushed[PTO_HOST_FIFOS][2], popped[PTO_HOST_FIFOS][2];
+    size_t allocated[PTO_HOST_FIFOS][2], freed[PTO_HOST_FIFOS][2];
     struct strata_pto_fifo fifo[PTO_HOST_FIFOS];
+    struct strata_pto_place fifo_place[PTO_HOST_FIFOS];
+    struct str entry[PTO_HOST_FIFOS][2]; /* "%v.3 : type": the slot that was taken last as a view */
     uint64_t sets[PTO_SEMAPHORES], waits[PTO_SEMAPHORES]; /* tokens between cores */
     struct pto_host_store stored; /* the last scalar store, until its value is there */
     const void *polled;           /* the address that was read last */
@@ -90,7 +93,7 @@ struct str pto_host_pointer_name(struct pto_host_core *c, enum pto_dtype dtype, 
                                  size_t buffer);
 
 /* The tensor around an address; SIZE_MAX: none. */
-size_t pto_host_buffer_at(struct pto_host_core *c, const void *data);
+size_t pto_host_buffer_at(const struct pto_host_core *c, const void *data);
 
 /* ---- scalar accesses (host_scalar.c) ---- */
 
@@ -106,6 +109,10 @@ void pto_host_push(void *core, int id, const struct strata_pto_tile *tile, int s
 int64_t pto_host_pop(void *core, int id, const struct strata_pto_tile *tile, int split,
                      struct strata_pto_place place);
 void pto_host_release(void *core, int id, int split, struct strata_pto_place place);
+void *pto_host_slot(void *core, const char *what, int id, const struct strata_pto_view *view,
+                    int split, struct strata_pto_place place);
+/* The lines that set up the FIFOs of a core; false: the number has none. */
+bool pto_host_fifo_text(const struct pto_host_core *c, int id, struct text *out);
 void pto_host_cross(void *core, const char *what, int64_t pipe, int64_t id,
                     struct strata_pto_place place);
 

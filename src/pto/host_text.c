@@ -211,9 +211,18 @@ static void put_lines(struct script_writer *w, const struct text *text,
     }
 }
 
-static void put_fifos(struct script_writer *w, const struct pto_host_script *s)
+/* In front of everything: two vector cores that go different ways share them. */
+static void put_fifos(struct script_writer *w, const struct pto_host_core *c)
 {
-    put_lines(w, &s->head, s->head_places.at, s->head_places.n);
+    for (int id = 0; id < PTO_HOST_FIFOS; id++) {
+        struct text text = {0};
+        if (pto_host_fifo_text(c, id, &text)) {
+            struct str rest = text_view(&text), line;
+            while (rest.n > 0 && str_split(&rest, '\n', &line))
+                put_line(w, line, c->fifo_place[id]);
+        }
+        text_free(&text);
+    }
 }
 
 static void put_script(struct script_writer *w, const struct pto_host_script *s)
@@ -246,7 +255,7 @@ static void put_vector(struct pto_host *h, struct script_writer *w, struct str n
     bool is_one = !b || str_equal(text_view(&a->script.body), text_view(&b->script.body));
 
     put_head(h, w, name, suffix, false);
-    put_fifos(w, &a->script);
+    put_fifos(w, a);
     if (!is_one) {
         put_plain(w, S("    %.lane = pto.get_subblock_idx -> i64"));
         put_plain(w, S("    %.first_lane = arith.constant 0 : i64"));
@@ -274,7 +283,7 @@ void pto_host_text(struct pto_host *h, struct str name, struct str file, struct 
                                pto_arch_name(h->setup.arch)));
     if (h->cores[PTO_AIC]) {
         put_head(h, &w, name, is_mixed ? "_aic" : "", true);
-        put_fifos(&w, &h->cores[PTO_AIC]->script);
+        put_fifos(&w, h->cores[PTO_AIC]);
         put_script(&w, &h->cores[PTO_AIC]->script);
         put_plain(&w, S("    return"));
         put_plain(&w, S("  }"));

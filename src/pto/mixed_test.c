@@ -240,8 +240,32 @@ TEST(each_vector_core_has_its_half_of_a_slot)
     testing_sim_close(&t);
 }
 
+#define INTRA(cube, vector)                                                                        \
+    "module attributes {pto.target_arch = \"a5\"} {\n" PART("cube", "cube", cube "return\n")       \
+        PART("vector", "vector", vector "return\n") ENTRY("k", CALL("cube") CALL("vector")) "}\n"
+#define GIVE(pipe, id) "pto.set_intra_block <PIPE_" pipe ">, " id "\n"
+#define TAKE(pipe, id) "pto.wait_intra_block <PIPE_" pipe ">, " id "\n"
+
+TEST(flags_of_a5_belong_to_one_vector_core)
+{
+    struct testing_sim t;
+
+    testing_sim_open(&t,
+                     S(INTRA(GIVE("FIX", "2") GIVE("FIX", "18") TAKE("FIX", "3") TAKE("FIX", "19"),
+                             TAKE("V", "2") GIVE("V", "3"))));
+    testing_sim_run(&t, true);
+    assert_int_equal(t.status, ST_OK);
+    testing_sim_close(&t);
+    testing_sim_open(&t, S(INTRA(GIVE("FIX", "2"), TAKE("V", "2")))); /* AIV1 gets none */
+    testing_sim_run(&t, true);
+    assert_int_not_equal(t.status, ST_OK);
+    assert_non_null(strstr(testing_sim_told(&t, "pto-run.deadlock"), "AIV1 waits"));
+    testing_sim_close(&t);
+}
+
 TEST_MAIN("pto mixed kernels", T(an_entry_and_its_private_functions_are_one_kernel),
           T(lowered_fifos_take_as_long_as_plain_ones), T(entries_are_chosen_by_name),
           T(an_operation_on_the_wrong_core_is_an_error), T(modules_in_modules_and_places_are_read),
           T(the_scale_of_a_store_is_read), T(slots_are_handed_out_as_views_when_they_are_free),
-          T(views_without_a_free_slot_are_errors), T(each_vector_core_has_its_half_of_a_slot))
+          T(views_without_a_free_slot_are_errors), T(each_vector_core_has_its_half_of_a_slot),
+          T(flags_of_a5_belong_to_one_vector_core))

@@ -112,6 +112,13 @@ static void read_attrs(const struct pto_compiler *c, const struct pto_op *op, st
                          program_slot_of(c, pto_operands(m, op)[0].value).kind == PTO_SLOT_NUMBER;
 }
 
+/* The phase of a product, or of the store of its result, switches the unit flag on. */
+static bool has_unit_flag(const struct pto_module *m, const struct pto_op *op)
+{
+    return pto_op_int(m, op, PTO_KEY_ACC_PHASE, 0) != 0 ||
+           pto_op_int(m, op, PTO_KEY_ST_PHASE, 0) != 0;
+}
+
 /* ---- which pipes ---- */
 
 static bool is_flag(enum pto_opcode code)
@@ -255,6 +262,7 @@ enum status program_compile_site(struct pto_compiler *c, const struct pto_op *op
     }
     s.form = form_of(c, op);
     read_attrs(c, op, &s);
+    s.has_unit_flag = has_unit_flag(c->m, op);
     TRY(find_phases(c, op, &s));
     TRY(find_view(c, op, &s));
     s.use_first = program_uses(c, op, &s.use_count);

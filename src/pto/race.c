@@ -336,13 +336,14 @@ void pto_races_finish(struct pto_races *r)
 
 /* ---- between cores ---- */
 
-void pto_race_give(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id)
+void pto_race_give(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
+                   uint32_t cores)
 {
     if (pipe != PTO_PIPE_ALL)
         (void)pto_race_next(r, core, pipe);
     struct pto_clock now = clock_of(r, core, pipe);
     for (uint32_t to = 0; to < PTO_RACE_CORES; to++) {
-        if (to != core)
+        if (to != core && (cores >> to & 1) != 0)
             vec_push(&r->token[id][core][to].at, now);
     }
 }

@@ -171,7 +171,8 @@ void pto_race_scalar(struct pto_races *r, const struct pto_core *c, const struct
                      const struct pto_gm_window *w, bool is_write);
 
 /* A flag for other cores, and one taken from another. */
-void pto_race_give(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id);
+void pto_race_give(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
+                   uint32_t cores);
 void pto_race_take(struct pto_races *r, uint32_t core, enum pto_pipe pipe, uint32_t id,
                    uint32_t from, size_t nth);
 

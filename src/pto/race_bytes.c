@@ -14,6 +14,7 @@ struct visit {
     enum pto_pipe pipe;
     bool is_read, is_written, is_atomic, is_stream;
     bool is_scratch; /* what it holds before does not matter */
+    int64_t lo, hi;  /* of the operand that is gone through row by row; 0, 0: it is not */
 };
 
 /* ---- on the chip ---- */
@@ -92,9 +93,23 @@ static void look_behind(const struct visit *v, const struct pto_race_piece *p, i
 {
     bool follows = v->is_stream && p->is_stream && p->write_lo == lo && p->write_hi == hi;
 
-    if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows &&
+    if (v->pipe == PTO_PIPE_V && v->r->arch != PTO_A5 && !follows && !v->is_scratch &&
         p->write.clock > v->r->over[v->lane])
         report(v, PTO_RACE_ORDER, v->pipe, p->write.site, space, p->lo, p->hi);
+}
+
+/* A product and a store of its result, both with the unit flag: the second knows that the first is
+ * over. */
+static bool is_in_turn(const struct visit *v, uint32_t site, enum pto_pipe pipe, uint32_t clock,
+                       enum pto_space space)
+{
+    const struct pto_site *sites = v->program->sites.at;
+    uint32_t *known = &v->r->lane[v->lane].at[pto_race_lane(v->core, pipe)];
+
+    if (space != PTO_ACC || !sites[site].has_unit_flag || !sites[v->site].has_unit_flag)
+        return false;
+    *known = clock > *known ? clock : *known;
+    return true;
 }
 
 static void look_at_piece(const struct visit *v, const struct pto_race_piece *p, int64_t lo,
@@ -104,13 +119,16 @@ static void look_at_piece(const struct visit *v, const struct pto_race_piece *p,
     enum pto_pipe writer = (enum pto_pipe)p->writer;
 
     if (p->write.clock != 0 && writer != v->pipe &&
-        p->write.clock > known[pto_race_lane(v->core, writer)])
+        p->write.clock > known[pto_race_lane(v->core, writer)] &&
+        !is_in_turn(v, p->write.site, writer, p->write.clock, space))
         report(v, v->is_read ? PTO_RACE_RAW : PTO_RACE_WAW, writer, p->write.site, space, p->lo,
                p->hi);
     else if (v->is_read && p->write.clock != 0 && writer == v->pipe)
         look_behind(v, p, lo, hi, space);
     for (int i = 0; v->is_written && i < PTO_PIPE_COUNT; i++) {
-        if (i != (int)v->pipe && p->read[i].clock > known[pto_race_lane(v->core, (enum pto_pipe)i)])
+        if (i != (int)v->pipe &&
+            p->read[i].clock > known[pto_race_lane(v->core, (enum pto_pipe)i)] &&
+            !is_in_turn(v, p->read[i].site, (enum pto_pipe)i, p->read[i].clock, space))
             report(v, PTO_RACE_WAR, (enum pto_pipe)i, p->read[i].site, space, p->lo, p->hi);
     }
 }
@@ -159,8 +177,8 @@ static void touch(const struct visit *v, enum pto_space space, int64_t lo, int64
     struct pto_race_piece *at = v->r->space[v->core][space].at.at;
     for (; i < v->r->space[v->core][space].at.n && at[i].lo < hi; i++) {
         *has_data |= at[i].has_data;
-        look_at_piece(v, &at[i], lo, hi, space);
-        note_in_piece(v, &at[i], lo, hi);
+        look_at_piece(v, &at[i], v->hi > 0 ? v->lo : lo, v->hi > 0 ? v->hi : hi, space);
+        note_in_piece(v, &at[i], v->hi > 0 ? v->lo : lo, v->hi > 0 ? v->hi : hi);
     }
 }
 
@@ -182,13 +200,25 @@ static bool touch_rows(const struct visit *v, const struct pto_tile *t, bool *ha
     return true;
 }
 
+/* Fewer columns are valid than the tile has: the rest of its rows may be another tile's. What pads
+ * writes there. */
+static bool is_strip(const struct visit *v, const struct pto_tile *t)
+{
+    return t->type.slayout == PTO_NONE_BOX && t->type.blayout == PTO_ROW_MAJOR &&
+           t->v_col < t->type.cols && (t->type.pad == 0 || !v->is_written);
+}
+
 static void touch_tile(const struct visit *v, const struct pto_tile *t, int32_t bytes)
 {
     struct pto_range ranges[PTO_RANGES];
     bool has_data = v->is_written || v->is_scratch;
 
     if (t->window.rows == 0) {
-        touch(v, t->type.space, t->addr, t->addr + bytes, &has_data);
+        struct visit rows = *v;
+        rows.lo = t->addr;
+        rows.hi = t->addr + bytes;
+        if (!is_strip(v, t) || !touch_rows(&rows, t, &has_data))
+            touch(v, t->type.space, t->addr, t->addr + bytes, &has_data);
     } else {
         size_t n = pto_tile_ranges(t, ranges);
         bool is_hull = n == 1 && t->type.slayout == PTO_NONE_BOX &&

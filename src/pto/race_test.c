@@ -31,18 +31,23 @@ struct watched {
     struct pto_races races;
 };
 
-static void watch(struct watched *w, const char *arch, const char *body)
+static void watch_text(struct watched *w, struct str text)
 {
-    struct arena arena;
-
-    arena_init(&arena);
-    testing_sim_open(&w->t, testing_kernel(&arena, arch, body));
+    testing_sim_open(&w->t, text);
     pto_races_init(&w->races);
     enum status status = pto_sim_prepare(&w->t.sim, &w->t.module, S(""), w->t.module.arch, false,
                                          "k.pto", &w->t.diag);
     assert_int_equal(status, ST_OK);
     w->t.status = pto_race_check(&w->races, &w->t.sim, w->t.costs, w->t.options, w->t.bindings,
                                  w->t.n_bindings, "k.pto", &w->t.diag);
+}
+
+static void watch(struct watched *w, const char *arch, const char *body)
+{
+    struct arena arena;
+
+    arena_init(&arena);
+    watch_text(w, testing_kernel(&arena, arch, body));
     arena_free(&arena);
 }
 
@@ -97,6 +102,71 @@ TEST(a_flag_that_is_missing_is_named)
     assert_found(HEAD "pto.texpands ins(%f : f32) outs(%t1 : " VEC ")\n" FLAG("S", "V", "0")
                      LOAD("t1"),
                  "pto-race.waw", "writes bytes 4096 to 8191 of vec (%t1)");
+}
+
+#define ACC   "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+#define LEFT  "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"
+#define RIGHT "!pto.tile_buf<right, 16x16xf16, slayout=col_major>"
+#define PRODUCT(acc_phase, st_phase)                                                               \
+    "module attributes {pto.target_arch = \"a2a3\"} {\n"                                           \
+    "func.func @k(%a: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"    \
+    "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"                             \
+    "%z = arith.constant 0 : i64\n%c16 = arith.constant 16 : index\n"                              \
+    "%g = pto.make_tensor_view %a, shape = [%c16, %c16], strides = [%c16, %c1] : "                 \
+    "!pto.tensor_view<?x?xf32>\n"                                                                  \
+    "%v = pto.partition_view %g, offsets = [%c0, %c0], sizes = [%c16, %c16] : "                    \
+    "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>\n"                         \
+    "%c = pto.alloc_tile addr = %z : " ACC "\n%l = pto.alloc_tile addr = %z : " LEFT               \
+    "\n%r = pto.alloc_tile addr = %z : " RIGHT                                                     \
+    "\n" FLAG("MTE1", "M", "0") "pto.tmatmul ins(%l, %r : " LEFT ", " RIGHT ") outs(%c : " ACC     \
+                                ") " acc_phase "\npto.tstore ins(%c : " ACC                        \
+                                ") outs(%v : !pto.partition_tensor_view<16x16xf32>) " st_phase     \
+                                "\nreturn\n}\n}\n"
+
+static size_t races_between(const char *text)
+{
+    struct watched w;
+    size_t n = 0;
+
+    watch_text(&w, str_of(text));
+    for (size_t i = 0; i < w.races.found.n; i++)
+        n += w.races.found.at[i].kind == PTO_RACE_RAW;
+    unwatch(&w);
+    return n;
+}
+
+TEST(a_product_and_its_store_take_turns_by_the_unit_flag)
+{
+    assert_int_equal(races_between(PRODUCT("", "")), 1);
+    assert_int_equal(races_between(PRODUCT("{accPhase = 3}", "")), 1);
+    assert_int_equal(races_between(PRODUCT("{accPhase = 3}", "{stPhase = 3}")), 0);
+}
+
+#define STRIP                                                                                      \
+    "!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=64, v_row=16, v_col=?, "                      \
+    "blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+
+/* A strip of a tile: 16 columns from byte 192 on reach as far as the tile itself, no further. */
+TEST(a_strip_of_a_tile_leaves_the_rest_alone)
+{
+#define STRIPS(addr)                                                                               \
+    HEAD                                                                                           \
+        "%zs = arith.constant " addr " : i64\n"                                                    \
+        "%s = pto.alloc_tile addr = %zs valid_col = %c16 : " STRIP "\n"                            \
+        "%narrow = pto.make_tensor_view %a, shape = [%c16, %c16], strides = [%c16, %c1] : "        \
+        "!pto.tensor_view<?x?xf32>\n"                                                              \
+        "%w = pto.partition_view %narrow, offsets = [%c0, %c0], sizes = [%c16, %c16] : "           \
+        "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>\n" FLAG("V", "MTE3",   \
+                                                                                    "0")           \
+            LOAD("t1") FLAG("MTE2", "V", "1") ADDS(                                                \
+                "t1",                                                                              \
+                "t1") "pto.tload ins(%w : !pto.partition_tensor_view<16x16xf32>) outs(%s : " STRIP \
+                      ")\n"
+    assert_found(STRIPS("192"), NULL, NULL);
+    struct watched w;
+    watch(&w, "a2a3", STRIPS("256"));
+    assert_true(w.races.found.n > 0);
+    unwatch(&w);
 }
 
 TEST(global_memory_is_watched_by_its_bytes)
@@ -261,6 +331,8 @@ TEST(blocks_that_write_the_same_bytes_are_told)
 
 TEST_MAIN("pto races", T(blocks_that_write_the_same_bytes_are_told),
           T(a_kernel_with_all_its_flags_is_fine), T(a_flag_that_is_missing_is_named),
-          T(global_memory_is_watched_by_its_bytes), T(flags_without_a_partner_are_found),
-          T(a_circle_of_waits_is_told), T(bytes_that_nothing_wrote), T(order_on_the_vector_pipe),
+          T(a_product_and_its_store_take_turns_by_the_unit_flag),
+          T(a_strip_of_a_tile_leaves_the_rest_alone), T(global_memory_is_watched_by_its_bytes),
+          T(flags_without_a_partner_are_found), T(a_circle_of_waits_is_told),
+          T(bytes_that_nothing_wrote), T(order_on_the_vector_pipe),
           T(loops_of_unknown_length_are_watched), T(mutants_of_random_kernels_are_judged_alike))

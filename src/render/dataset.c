@@ -12,7 +12,7 @@ void dataset_piece_free(struct dataset_piece *piece)
 {
     text_free(&piece->bytes);
     text_free(&piece->page);
-    text_free(&piece->gzip);
+    text_free(&piece->frame);
     vec_free(&piece->parts);
     vec_free(&piece->numbers);
     vec_free(&piece->places);

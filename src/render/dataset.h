@@ -30,22 +30,23 @@ struct dataset_layout {
     size_t n;
     const struct dataset_note *notes;
     size_t notes_n;
+    bool is_plain; /* not compressed */
 };
 
-/* A column of a packed chunk. */
+/* A column of a packed chunk; of Arrow a buffer. */
 struct dataset_part {
     size_t offset, dictionary; /* in the piece; bytes of the dictionary that it begins with */
     size_t packed, plain;      /* bytes, and what they were before packing */
     size_t values, nulls;
     int64_t least, most; /* of whole numbers */
-    bool is_gzip, is_dictionary;
+    bool is_compressed, is_dictionary;
 };
 
 /* A packed chunk; zero-initialised is empty. */
 struct dataset_piece {
     struct text bytes;
     VEC_OF(struct dataset_part) parts;
-    struct text page, gzip; /* scratch */
+    struct text page, frame; /* scratch */
     VEC_OF(int64_t) numbers;
     VEC_OF(uint32_t) places;
 };

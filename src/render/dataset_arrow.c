@@ -1,5 +1,5 @@
 /*
- * arrow: Arrow's IPC file. A record batch a chunk, not packed, so that readers map it.
+ * arrow: Arrow's IPC file. A record batch a chunk, each buffer compressed where that pays.
  *
  * Texts that repeat are numbers into a dictionary of the whole table. It is complete when the last
  * row is, and so it stands behind the batches: the footer says where.
@@ -9,6 +9,7 @@
 #include <endian.h>
 
 #include "base/flat.h"
+#include "base/zstd_pack.h"
 #include "render/dataset.h"
 
 /* Numbers of the format. */
@@ -16,6 +17,7 @@ enum { VERSION = 4 };
 enum { MESSAGE_SCHEMA = 1, MESSAGE_DICTIONARY = 2, MESSAGE_BATCH = 3 };
 enum { TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_UTF8 = 5, DOUBLE_PRECISION = 2 };
 enum { CONTINUES = 0xffffffff, ALIGN = 8 };
+enum { CODEC_ZSTD = 1, STORED = -1 };
 
 static const struct str magic = S_INIT("ARROW1\0\0");
 
@@ -41,10 +43,9 @@ struct arrow {
     uint64_t offset;
     VEC_OF(struct arrow_block) batches, dictionaries;
     struct flat flat;
-    struct text body;
+    struct dataset_piece body;
     VEC_OF(struct node) nodes;
     VEC_OF(struct place) places; /* of the body's buffers */
-    VEC_OF(uint32_t) numbers;    /* scratch: places of texts in the dictionary */
     bool has_failed;
 };
 
@@ -142,16 +143,99 @@ static flat_ref put_schema(struct flat *f, const struct dataset_layout *layout)
     return flat_end(f);
 }
 
+/* ---- buffers ---- */
+
+static void put_word(struct text *out, int64_t number)
+{
+    uint64_t word = htole64((uint64_t)number);
+
+    text_put(out, (struct str){(const char *)&word, sizeof(word)});
+}
+
+/* The bytes behind their number, compressed or, where that gains nothing, as they are. */
+static void put_compressed(struct text *out, struct str bytes)
+{
+    size_t begin = out->n;
+
+    put_word(out, (int64_t)bytes.n);
+    zstd_pack(out, bytes);
+    if (out->n - begin - sizeof(int64_t) < bytes.n)
+        return;
+    out->n = begin;
+    put_word(out, STORED);
+    text_put(out, bytes);
+}
+
+/* A buffer is a part of the piece. */
+static void put_buffer(struct dataset_piece *p, const struct dataset_layout *layout,
+                       const void *bytes, size_t n)
+{
+    struct dataset_part part = {.offset = p->bytes.n};
+
+    if (n > 0 && layout->is_plain)
+        text_put(&p->bytes, (struct str){bytes, n});
+    else if (n > 0)
+        put_compressed(&p->bytes, (struct str){bytes, n});
+    part.packed = p->bytes.n - part.offset;
+    vec_push(&p->parts, part);
+    text_repeat(&p->bytes, '\0', (ALIGN - part.packed % ALIGN) % ALIGN);
+}
+
+/* Texts as offsets and bytes: those that `places` names, or all. */
+static void put_strings(struct dataset_piece *p, const struct dataset_layout *layout,
+                        const struct str *texts, const uint32_t *places, size_t n)
+{
+    uint32_t offset = 0;
+
+    text_clear(&p->page);
+    vec_reserve(&p->places, n + 1);
+    p->places.at[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct str one = texts[places != NULL ? places[i] : i];
+        text_put(&p->page, one);
+        offset += (uint32_t)one.n;
+        p->places.at[i + 1] = htole32(offset);
+    }
+    put_buffer(p, layout, p->places.at, (n + 1) * sizeof(uint32_t));
+    put_buffer(p, layout, p->page.at, p->page.n);
+}
+
+static void clear_piece(struct dataset_piece *p)
+{
+    text_clear(&p->bytes);
+    p->parts.n = 0;
+}
+
+/* All buffers but the numbers of texts in a dictionary, which depend on the chunks before. */
+static void pack(const struct dataset_layout *layout, const struct column_chunk *chunk,
+                 struct dataset_piece *piece)
+{
+    static const struct str none = {0};
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "numbers are written as they lie in memory"
+#endif
+    clear_piece(piece);
+    for (size_t i = 0; i < chunk->n; i++) {
+        const struct column_data *c = &chunk->at[i];
+        put_buffer(piece, layout, c->valid, c->nulls > 0 ? (c->n + 7) / 8 : 0);
+        if (c->type != COLUMN_TEXT)
+            put_buffer(piece, layout, c->values, c->n * sizeof(int64_t));
+        else if (!has_dictionary(&layout->columns[i]))
+            put_strings(piece, layout, c->texts.n > 0 ? c->texts.at : &none, c->places, c->n);
+    }
+}
+
 /* ---- messages ---- */
 
 /* Writes a message around its header, then the body; where it stands. */
 static struct arrow_block put_message(struct arrow *w, uint8_t type, flat_ref header)
 {
     struct flat *f = &w->flat;
-    struct arrow_block block = {.offset = w->offset, .body = w->body.n};
+    struct arrow_block block = {.offset = w->offset, .body = w->body.bytes.n};
 
     flat_begin(f);
-    flat_set_i64(f, 3, (int64_t)w->body.n);
+    flat_set_i64(f, 3, (int64_t)block.body);
     flat_set_ref(f, 2, header);
     flat_set_i16(f, 0, VERSION);
     flat_set_u8(f, 1, type);
@@ -159,101 +243,85 @@ static struct arrow_block put_message(struct arrow *w, uint8_t type, flat_ref he
     uint32_t frame[] = {CONTINUES, htole32((uint32_t)head.n)};
     hand_on(w, (struct str){(const char *)frame, sizeof(frame)});
     hand_on(w, head);
-    hand_on(w, text_view(&w->body));
+    hand_on(w, text_view(&w->body.bytes));
     block.head = (uint32_t)(sizeof(frame) + head.n);
     flat_clear(f);
     return block;
 }
 
-static void put_buffer(struct arrow *w, const void *bytes, size_t n)
-{
-    vec_push(&w->places, ((struct place){htole64(w->body.n), htole64(n)}));
-    text_put(&w->body, (struct str){bytes, n});
-    text_repeat(&w->body, '\0', (ALIGN - n % ALIGN) % ALIGN);
-}
-
 static void begin_body(struct arrow *w)
 {
-    text_clear(&w->body);
+    clear_piece(&w->body);
     w->nodes.n = w->places.n = 0;
 }
 
 static flat_ref put_batch(struct arrow *w, size_t rows)
 {
     struct flat *f = &w->flat;
+    flat_ref compression = 0;
+
+    for (size_t i = 0; i < w->body.parts.n; i++) {
+        const struct dataset_part *part = &w->body.parts.at[i];
+        vec_push(&w->places, ((struct place){htole64(part->offset), htole64(part->packed)}));
+    }
     flat_ref nodes = flat_structs(f, w->nodes.at, sizeof(struct node), w->nodes.n);
     flat_ref places = flat_structs(f, w->places.at, sizeof(struct place), w->places.n);
-
+    if (!w->layout.is_plain) {
+        flat_begin(f);
+        flat_set_u8(f, 0, CODEC_ZSTD);
+        compression = flat_end(f);
+    }
     flat_begin(f);
     flat_set_i64(f, 0, (int64_t)rows);
     flat_set_ref(f, 1, nodes);
     flat_set_ref(f, 2, places);
+    if (compression != 0)
+        flat_set_ref(f, 3, compression);
     return flat_end(f);
-}
-
-/* Texts as offsets and bytes: those that `places` names, or all. */
-static void put_strings(struct arrow *w, const struct str *texts, const uint32_t *places, size_t n)
-{
-    struct text bytes = {0};
-    uint32_t offset = 0;
-
-    w->numbers.n = 0;
-    vec_push(&w->numbers, 0);
-    for (size_t i = 0; i < n; i++) {
-        struct str one = texts[places != NULL ? places[i] : i];
-        text_put(&bytes, one);
-        offset += (uint32_t)one.n;
-        vec_push(&w->numbers, htole32(offset));
-    }
-    put_buffer(w, w->numbers.at, w->numbers.n * sizeof(uint32_t));
-    put_buffer(w, bytes.at != NULL ? bytes.at : "", bytes.n);
-    text_free(&bytes);
 }
 
 /* The chunk's texts get their numbers in the dictionary, then the rows do. */
 static void put_places(struct arrow *w, const struct column_data *c, struct intern *words)
 {
+    struct dataset_piece *p = &w->body;
     size_t n = c->texts.n;
 
-    vec_reserve(&w->numbers, n + c->n + 1);
+    vec_reserve(&p->places, n + c->n + 1);
     for (size_t i = 0; i < n; i++)
-        w->numbers.at[i] = intern_put(words, c->texts.at[i]);
+        p->places.at[i] = intern_put(words, c->texts.at[i]);
     for (size_t i = 0; i < c->n; i++)
-        w->numbers.at[n + i] = n > 0 ? htole32(w->numbers.at[c->places[i]]) : 0;
-    put_buffer(w, w->numbers.at + n, c->n * sizeof(uint32_t));
+        p->places.at[n + i] = n > 0 ? htole32(p->places.at[c->places[i]]) : 0;
+    put_buffer(p, &w->layout, p->places.at + n, c->n * sizeof(uint32_t));
 }
 
-static void put_numbers(struct arrow *w, const struct column_data *c)
+/* Takes the next `n` buffers of a piece over. */
+static void take_buffers(struct arrow *w, const struct dataset_piece *piece, size_t *next, size_t n)
 {
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "numbers are written as they lie in memory"
-#endif
-    put_buffer(w, c->values, c->n * sizeof(int64_t));
-}
-
-static void put_column(struct arrow *w, const struct column_data *c, size_t i)
-{
-    static const struct str none = {0};
-
-    vec_push(&w->nodes, ((struct node){htole64(c->n), htole64(c->nulls)}));
-    put_buffer(w, c->valid, c->nulls > 0 ? (c->n + 7) / 8 : 0);
-    if (c->type != COLUMN_TEXT)
-        put_numbers(w, c);
-    else if (has_dictionary(&w->layout.columns[i]))
-        put_places(w, c, &w->words[i]);
-    else
-        put_strings(w, c->texts.n > 0 ? c->texts.at : &none, c->places, c->n);
+    for (size_t end = *next + n; *next < end; (*next)++) {
+        struct dataset_part part = piece->parts.at[*next];
+        struct str bytes = str_part(text_view(&piece->bytes), part.offset, part.packed);
+        part.offset = w->body.bytes.n;
+        vec_push(&w->body.parts, part);
+        text_put(&w->body.bytes, bytes);
+        text_repeat(&w->body.bytes, '\0', (ALIGN - part.packed % ALIGN) % ALIGN);
+    }
 }
 
 static void append(void *writer, const struct column_chunk *chunk,
                    const struct dataset_piece *piece)
 {
     struct arrow *w = writer;
+    size_t next = 0;
 
-    (void)piece;
     begin_body(w);
-    for (size_t i = 0; i < chunk->n; i++)
-        put_column(w, &chunk->at[i], i);
+    for (size_t i = 0; i < chunk->n; i++) {
+        const struct column_data *c = &chunk->at[i];
+        bool is_dictionary = has_dictionary(&w->layout.columns[i]);
+        vec_push(&w->nodes, ((struct node){htole64(c->n), htole64(c->nulls)}));
+        take_buffers(w, piece, &next, is_dictionary ? 1 : c->type == COLUMN_TEXT ? 3 : 2);
+        if (is_dictionary)
+            put_places(w, c, &w->words[i]);
+    }
     struct arrow_block block = put_message(w, MESSAGE_BATCH, put_batch(w, columns_rows(chunk)));
     vec_push(&w->batches, block);
 }
@@ -265,8 +333,8 @@ static void put_dictionary(struct arrow *w, size_t id)
 
     begin_body(w);
     vec_push(&w->nodes, ((struct node){htole64(words->strings.n), 0}));
-    put_buffer(w, "", 0);
-    put_strings(w, words->strings.at, NULL, words->strings.n);
+    put_buffer(&w->body, &w->layout, "", 0);
+    put_strings(&w->body, &w->layout, words->strings.at, NULL, words->strings.n);
     flat_ref batch = put_batch(w, words->strings.n);
     flat_begin(f);
     flat_set_i64(f, 0, (int64_t)id);
@@ -328,8 +396,7 @@ static bool close_file(void *writer)
     vec_free(&w->dictionaries);
     vec_free(&w->nodes);
     vec_free(&w->places);
-    vec_free(&w->numbers);
-    text_free(&w->body);
+    dataset_piece_free(&w->body);
     flat_free(&w->flat);
     mem_free(w);
     return is_done;
@@ -338,6 +405,7 @@ static bool close_file(void *writer)
 const struct dataset_form dataset_arrow = {
     .name = "arrow",
     .open = open_file,
+    .pack = pack,
     .append = append,
     .close = close_file,
 };

@@ -1,14 +1,14 @@
 /*
  * parquet: one row group a chunk, one data page a column. Whole numbers are packed as differences,
- * texts by a dictionary where it pays; pages are gzip'd where that pays.
+ * texts by a dictionary where it pays; pages are compressed where that pays.
  *
  * Format reference: docs/formats/tables.md
  */
 #include <endian.h>
 
-#include "base/gz_write.h"
 #include "base/pack_ints.h"
 #include "base/thrift.h"
+#include "base/zstd_pack.h"
 #include "render/dataset.h"
 
 static const struct str magic = S_INIT("PAR1");
@@ -16,7 +16,7 @@ static const struct str magic = S_INIT("PAR1");
 /* Numbers of the format. */
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
-enum { CODEC_NONE = 0, CODEC_GZIP = 2 };
+enum { CODEC_NONE = 0, CODEC_ZSTD = 6 };
 enum { OPTIONAL = 1, CONVERTED_UTF8 = 0 };
 static const int types[] = {[COLUMN_INT] = 2, [COLUMN_REAL] = 5, [COLUMN_TEXT] = 6};
 
@@ -137,14 +137,10 @@ static void put_page(struct dataset_piece *p, struct dataset_part *part, int typ
     struct thrift t = {0};
     struct str body = text_view(&p->page);
 
-    if (part->is_gzip) {
-        struct gz_write gz;
-        text_clear(&p->gzip);
-        gz_write_open(&gz, text_sink(&p->gzip));
-        struct sink sink = gz_write_sink(&gz);
-        sink.write(sink.ctx, body);
-        gz_write_close(&gz);
-        body = text_view(&p->gzip);
+    if (part->is_compressed) {
+        text_clear(&p->frame);
+        zstd_pack(&p->frame, body);
+        body = text_view(&p->frame);
     }
     thrift_i32(&t, 1, type);
     thrift_i32(&t, 2, (int32_t)p->page.n);
@@ -205,11 +201,11 @@ static void pack(const struct dataset_layout *layout, const struct column_chunk 
         struct dataset_part part = {.values = c->n - c->nulls, .nulls = c->nulls};
         part.is_dictionary = c->type == COLUMN_TEXT && part.values > 0 &&
                              (!layout->columns[i].is_open || c->texts.n <= part.values / 2 + 1);
-        part.is_gzip = true;
+        part.is_compressed = !layout->is_plain;
         put_pages(piece, c, &part);
-        if (part.packed >= part.plain) {
+        if (part.is_compressed && part.packed >= part.plain) {
             piece->bytes.n = part.offset;
-            part.is_gzip = false;
+            part.is_compressed = false;
             put_pages(piece, c, &part);
         }
         vec_push(&piece->parts, part);
@@ -298,7 +294,7 @@ static void put_chunk(struct thrift *t, const struct column_info *c, const struc
         thrift_item_i32(t, ENCODING_PLAIN);
     thrift_list(t, 3, THRIFT_BINARY, 1);
     thrift_item_binary(t, c->name);
-    thrift_i32(t, 4, p->is_gzip ? CODEC_GZIP : CODEC_NONE);
+    thrift_i32(t, 4, p->is_compressed ? CODEC_ZSTD : CODEC_NONE);
     thrift_i64(t, 5, (int64_t)(p->values + p->nulls));
     thrift_i64(t, 6, (int64_t)p->plain);
     thrift_i64(t, 7, (int64_t)p->packed);

@@ -55,6 +55,7 @@ const struct timeline_format timeline_arrow = {
     .summary = "a table of kernels or of all slices (Arrow IPC)",
     .is_binary = true,
     .is_table = true,
+    .is_query = true,
     .write = write_arrow,
 };
 
@@ -66,6 +67,7 @@ const struct timeline_format timeline_parquet = {
     .summary = "a table of kernels or of all slices (Parquet)",
     .is_binary = true,
     .is_table = true,
+    .is_query = true,
     .write = write_parquet,
 };
 
@@ -115,5 +117,6 @@ const struct timeline_format timeline_sqlite = {
     .endings = sqlite_endings,
     .summary = "all tables of strata query with indexes (SQLite)",
     .is_binary = true,
+    .is_query = true,
     .write = write_sqlite,
 };

@@ -54,6 +54,7 @@ struct timeline_format {
     const char *summary;        /* one line for the list of formats */
     bool is_binary;             /* not for a terminal */
     bool is_table;              /* `rows` is heeded */
+    bool is_query;              /* holds tables of strata query */
     /* False when the sink failed, the user interrupted or options->why is set. */
     bool (*write)(const struct cut *cut, const struct timeline_options *options, struct sink out);
 };

@@ -111,8 +111,13 @@ bool view_sql_run(struct sql *sql, struct str statement, struct text *out)
 
     diag_init(&diag);
     json_write_init(&a.w, text_sink(out), JSON_COMPACT);
-    enum status status =
-        sql_run(sql, &(struct sql_query){statement, TIME_LIMIT, take_head, take_row, &a}, &diag);
+    enum status status = sql_run(sql,
+                                 &(struct sql_query){.text = statement,
+                                                     .timeout = TIME_LIMIT,
+                                                     .head = take_head,
+                                                     .row = take_row,
+                                                     .ctx = &a},
+                                 &diag);
     bool is_ok = status == ST_OK && a.has_begun;
     if (is_ok) {
         json_write_end(&a.w);

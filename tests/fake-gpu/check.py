@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check.py STRATA... LIB TABLES: every operator goes through the CUDA back end on stand-in libraries,
+"""check.py STRATA... LIB TABLES NVML: every operator goes through the CUDA back end on stand-in libraries,
 and what a device does wrong costs the rows it must cost and no others."""
 import json
 import os
@@ -8,12 +8,12 @@ import subprocess
 import sys
 import tempfile
 
-*strata, lib, tables = sys.argv[1:]
+*strata, lib, tables, nvml = sys.argv[1:]
 
 
-def replay(folder, plan="", *words):
+def replay(folder, plan="", *words, **more):
     env = dict(os.environ, STRATA_CUDA_PATH=lib + "/libcuda.so.13", LD_LIBRARY_PATH=lib,
-               XDG_CACHE_HOME=folder + "/cache", FAKE_GPU=plan)
+               XDG_CACHE_HOME=folder + "/cache", FAKE_GPU=plan, **{"STRATA_NVML_PATH": nvml, **more})
     done = subprocess.run([*strata, "db", *words, "--database-path", folder, "--backend", "cuda",
                            "--repeat-count", "3", "--no-check", "--json"], env=env, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -47,3 +47,18 @@ with tempfile.TemporaryDirectory() as folder:
         expect(f"{plan}: every row is told of", len(states) == 8)
     with open(folder + "/Add.csv") as f:
         expect("what was measured is written", ",1.000000" in f.read())  # ten calls in 10 us
+
+with tempfile.TemporaryDirectory() as folder:
+    shutil.copy(f"{tables}/Add.csv", folder)
+    _, busy = replay(folder, "", "replay")
+    clocks = busy["clocks"]
+    expect(f"the card is read: {clocks}", clocks["readings"] > 0 and clocks["power_w"] == 300
+           and clocks["power_limit_w"] == 700 and clocks["reasons"] == "none")
+    for what, more in (("another card", {"FAKE_GPU_BUS": "0000:5e:00.0"}),
+                       ("a card that waits", {"FAKE_NVML_REASONS": "0x1"}),
+                       ("no library", {"STRATA_NVML_PATH": "/nonexistent"}),
+                       ("a driver that does not start", {"FAKE_NVML_INIT": "9"})):
+        code, result = replay(folder, "", "replay", **more)
+        clocks = result["clocks"]
+        expect(f"{what} is not read: {clocks}", code == 0 and clocks["readings"] == 0
+               and clocks["power_w"] is None)

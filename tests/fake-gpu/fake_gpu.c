@@ -87,6 +87,9 @@ static int allocate(uint64_t *out, size_t n)
 CALL(cuDeviceGet, (int *device, int i), *device = i)
 CALL(cuDeviceGetName, (char *text, int n, int device), (void)device;
      snprintf(text, (size_t)n, "Stand-in"))
+CALL(cuDeviceGetPCIBusId, (char *text, int n, int device), (void)device;
+     snprintf(text, (size_t)n, "%s",
+              getenv("FAKE_GPU_BUS") ? getenv("FAKE_GPU_BUS") : "0000:3b:00.0"))
 CALL(cuDeviceGetAttribute, (int *value, int which, int device), (void)device;
      *value = which == 75   ? 9
               : which == 76 ? 0

@@ -142,7 +142,7 @@ BAD = {
     "fork": ("if (fork() == 0) _exit(0);", False, "starts a process"),
     "thread": ("std::thread([] {}).join();", False, "a kernel may not do"),
     "socket": ("socket(AF_INET, SOCK_STREAM, 0);", False, "opens a socket"),
-    "write": ("(void)!write(1, \"hello\", 5);", False, "writes to a file"),
+    "write": ("(void)!write(9, \"hello\", 5);", False, "writes to a file"),
     "file": ("fopen(\"made\", \"w\");", False, "opens a file to write"),
     "remove": ("unlink(\"bad.cpp\");", False, "removes a file"),
     "throw": ("throw std::runtime_error(\"boom\");", False, "throws: boom"),
@@ -188,6 +188,7 @@ def hostile(folder):
     spec.write_text(json.dumps({"args": [x, which]}))
     source = folder / "bad.cpp"
     cases = "".join(f"    case {i}: {{ {b[0]} }} break;\n" for i, b in enumerate(BAD.values()))
+    cases += f"    case {len(BAD)}: printf(\"hello\\n\");\n"
     source.write_text(HEAD + "    switch (args[1]) {\n" + cases + "    }\n}\n")
     for i, (name, (_, is_own, words)) in enumerate(BAD.items()):
         done = run(source, "--arg-spec", spec, "--set-arg", f"1={i}", "--timeout", "20" if name != "loop" else "1",
@@ -198,6 +199,9 @@ def hostile(folder):
         check(name, ended or asan, done.returncode, done.stderr)
         check(f"{name} prints nothing", "hello" not in done.stdout)
     check("nothing else is touched", source.exists() and not (folder / "made").exists())
+    done = run(source, "--arg-spec", spec, "--set-arg", f"1={len(BAD)}", "--json", timeout=60, cwd=folder)
+    check("what a kernel prints goes to the error output",
+          done.returncode == 0 and "hello" in done.stderr and "hello" not in done.stdout, done.stderr)
 
 
 def unknown(folder):

@@ -320,11 +320,13 @@ def mixed(folder):
     rng = random.Random(13)
     a, b = ([f32(rng.uniform(-1, 1)) for _ in range(1024)] for _ in range(2))
     empty = ("FLOAT32", [0.0] * 1024)
-    tensors = {0: ("FLOAT32", a), 1: ("FLOAT32", b), 2: empty, 3: empty, 4: ("FLOAT32", [0.0] * 8192)}
-    got = run("values_mix.cpp", tensors, [2, 3], folder, "--core", "mix")
+    tensors = {0: ("FLOAT32", a), 1: ("FLOAT32", b), 2: empty, 3: empty, 4: ("FLOAT32", [0.0] * 8192),
+               5: ("FLOAT32", [0.0] * 2048), 6: ("FLOAT32", [0.0] * 3072)}
+    got = run("values_mix.cpp", tensors, [2, 3, 6], folder, "--core", "mix")
     scores = [max(x, 0.0) for x in product(a, b, k=32)]
-    for slot, name, expected in ((3, "to the vector cores", scores),
-                                 (2, "to the cube core", product(scores, b, k=32))):
+    out = product(scores, b, k=32)
+    for slot, name, expected in ((3, "to the vector cores", scores), (2, "to the cube core", out),
+                                 (6, "through slots that are views", out * 3)):
         if got[slot]:
             check(name, "FLOAT32", got[slot], expected, 1e-5)
 

@@ -1,5 +1,6 @@
 // Cube and vector cores together (values.py has the models): scores go to the vector cores, which
-// send weights back to the cube core: out = relu(a b) b', and what each lane saw.
+// send weights back to the cube core: out = relu(a b) b', and what each lane saw. Then out goes
+// through a FIFO of two slots three times, as views of global memory.
 #include <pto/pto-inst.hpp>
 
 #include "intrinsic.h"
@@ -24,6 +25,9 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
 {
     using Both = TPipe<0, DIR_BOTH, kSlot, 2>;
     Both pipe(data_of<float>(args[4]), 0x0, 0x20000);
+    using Slots = TPipe<4, DIR_C2V, kSlot, 2>;
+    Slots slots(data_of<float>(args[5]), 0x10000, 0x0);
+    static_assert(Slots::RingFiFo::SLOT_NUM == 2, "as it was given");
 
 #ifdef __DAV_CUBE__
     using View = GlobalTensor<float, Shape<1, 1, 1, kM, kN>, Stride<1, 1, 1, kN, 1>>;
@@ -56,6 +60,12 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
     step();
     TSTORE(to, c);
     TFREE<Both, TileSplitAxis::TILE_UP_DOWN>(pipe);
+    for (int i = 0; i < 3; i++) {
+        View slot;
+        TALLOC<Slots, View, TileSplitAxis::TILE_UP_DOWN>(slots, slot);
+        TSTORE(slot, c);
+        TPUSH<Slots, View, TileSplitAxis::TILE_UP_DOWN>(slots, slot);
+    }
 #endif
 #ifdef __DAV_VEC__
     using Vec = Tile<TileType::Vec, float, kM / 2, kN>;
@@ -76,5 +86,14 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
     TFREE<Both, TileSplitAxis::TILE_UP_DOWN>(pipe);
     step();
     TPUSH<Both, Boxed, TileSplitAxis::TILE_UP_DOWN>(pipe, boxed);
+    for (int i = 0; i < 3; i++) {
+        View half, copy(data_of<float>(args[6]) + (i * 2 + get_sub_block_id(args)) * kM / 2 * kN);
+        TPOP<Slots, View, TileSplitAxis::TILE_UP_DOWN>(slots, half);
+        TLOAD(y, half);
+        step();
+        TSTORE(copy, y);
+        TFREE<Slots, View, TileSplitAxis::TILE_UP_DOWN>(slots, half);
+        step();
+    }
 #endif
 }

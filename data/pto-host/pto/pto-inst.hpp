@@ -192,6 +192,12 @@ inline RecordEvent TSUBVIEW(D &d, const S &s, R row, C col)
     {                                                                                              \
         return NAME(d, a, b, at);                                                                  \
     }                                                                                              \
+    template <auto Precision, class D, class A, class B, class T>                                  \
+    inline auto NAME(D &d, const A &a, const B &b, T &tmp, place at = place())                     \
+        ->decltype(tmp.described(), RecordEvent())                                                 \
+    {                                                                                              \
+        return NAME(d, a, b, tmp, at);                                                             \
+    }                                                                                              \
     STRATA_PTO_EVENTS(NAME)
 
 #define STRATA_PTO_SCALAR(NAME, OP)                                                                \
@@ -207,6 +213,17 @@ inline RecordEvent TSUBVIEW(D &d, const S &s, R row, C col)
     {                                                                                              \
         instruction(OP, at).in(a).template value<typename A::DType>(x).in(tmp).out(d).run();       \
         return {};                                                                                 \
+    }                                                                                              \
+    template <auto Precision, class D, class A, class X>                                           \
+    inline RecordEvent NAME(D &d, const A &a, X x, place at = place())                             \
+    {                                                                                              \
+        return NAME(d, a, x, at);                                                                  \
+    }                                                                                              \
+    template <auto Precision, class D, class A, class X, class T>                                  \
+    inline auto NAME(D &d, const A &a, X x, T &tmp, place at = place())                            \
+        ->decltype(tmp.described(), RecordEvent())                                                 \
+    {                                                                                              \
+        return NAME(d, a, x, tmp, at);                                                             \
     }                                                                                              \
     STRATA_PTO_EVENTS(NAME)
 
@@ -242,6 +259,20 @@ STRATA_PTO_BINARY(TPARTMUL, "pto.tpartmul")
 STRATA_PTO_BINARY(TPARTMAX, "pto.tpartmax")
 STRATA_PTO_BINARY(TPARTMIN, "pto.tpartmin")
 
+// The larger or smaller of two parts, with its index.
+#define STRATA_PTO_PART_INDEX(NAME, OP)                                                            \
+    template <class D, class A, class B, class Di, class Ai, class Bi>                             \
+    inline RecordEvent NAME(D &d, const A &a, const B &b, Di &d_index, const Ai &a_index,          \
+                            const Bi &b_index, place at = place())                                 \
+    {                                                                                              \
+        instruction(OP, at).in(a).in(b).in(a_index).in(b_index).out(d).out(d_index).run();         \
+        return {};                                                                                 \
+    }                                                                                              \
+    STRATA_PTO_EVENTS(NAME)
+
+STRATA_PTO_PART_INDEX(TPARTARGMAX, "pto.tpartargmax")
+STRATA_PTO_PART_INDEX(TPARTARGMIN, "pto.tpartargmin")
+
 STRATA_PTO_SCALAR(TADDS, "pto.tadds")
 STRATA_PTO_SCALAR(TSUBS, "pto.tsubs")
 STRATA_PTO_SCALAR(TMULS, "pto.tmuls")
@@ -272,6 +303,12 @@ inline auto TDIVS(D &d, X x, const A &a, place at = place())
 {
     instruction("pto.tdivs", at).template value<typename A::DType>(x).in(a).out(d).run();
     return {};
+}
+
+template <auto Precision, class D, class A, class B>
+inline RecordEvent TDIVS(D &d, const A &a, const B &b, place at = place())
+{
+    return TDIVS(d, a, b, at);
 }
 
 STRATA_PTO_UNARY(TABS, "pto.tabs")
@@ -311,6 +348,30 @@ inline auto TCVT(D &d, const A &a, T &tmp, RoundMode mode, SaturationMode sat, p
 }
 STRATA_PTO_EVENTS(TCVT)
 
+// Integers with a scale and an offset for each row; the scratch tile is not needed here.
+template <class D, class A, class S, class O>
+inline RecordEvent TDEQUANT(D &d, const A &a, const S &scale, const O &offset, place at = place())
+{
+    instruction("pto.tdequant", at).in(a).in(scale).in(offset).out(d).run();
+    return {};
+}
+template <QuantType Kind, class D, class A, class S, class... Scratch>
+inline auto TQUANT(D &d, const A &a, const S &scale, const Scratch &...)
+    -> std::enable_if_t<Kind == QuantType::INT8_SYM, RecordEvent>
+{
+    const place at;
+    instruction("pto.tquant", at).in(a).in(scale).out(d).run();
+    return {};
+}
+template <QuantType Kind, class D, class A, class S, class Scratch, class O>
+inline auto TQUANT(D &d, const A &a, const S &scale, Scratch &, O *offset, place at = place())
+    -> std::enable_if_t<Kind == QuantType::INT8_ASYM, RecordEvent>
+{
+    instruction("pto.tquant", at).in(a).in(scale).in(*offset).out(d).run();
+    return {};
+}
+STRATA_PTO_EVENTS(TDEQUANT)
+
 template <class D, class X> inline RecordEvent TEXPANDS(D &d, X x, place at = place())
 {
     instruction("pto.texpands", at).template value<typename D::DType>(x).out(d).run();
@@ -325,6 +386,11 @@ inline RecordEvent TCI(D &d, T start, place at = place())
         .attr("descending", Descending)
         .run();
     return {};
+}
+template <class D, class Scratch, class T, int Descending>
+inline RecordEvent TCI(D &d, T start, Scratch &, place at = place())
+{
+    return TCI<D, T, Descending>(d, start, at);
 }
 template <class D, int Upper = 0, class N>
 inline RecordEvent TTRI(D &d, N diagonal, place at = place())
@@ -591,6 +657,11 @@ inline RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, T &tmp, cons
     {                                                                                              \
         return NAME##_ACC(c, c, a, b, at);                                                         \
     }                                                                                              \
+    template <AccPhase Phase, class D, class A, class B>                                           \
+    inline RecordEvent NAME##_ACC(D &c, const A &a, const B &b, place at = place())                \
+    {                                                                                              \
+        return NAME##_ACC<Phase>(c, c, a, b, at);                                                  \
+    }                                                                                              \
     template <class D, class A, class B, class S>                                                  \
     inline RecordEvent NAME##_BIAS(D &c, const A &a, const B &b, const S &bias,                    \
                                    place at = place())                                             \
@@ -605,10 +676,25 @@ inline RecordEvent TMRGSORT(D &d, MrgSortExecutedNumList &executed, T &tmp, cons
         instruction("pto." OP ".mx", at).in(a).in(a_scale).in(b).in(b_scale).out(c).run();         \
         return {};                                                                                 \
     }                                                                                              \
+    template <class D, class A, class As, class B, class Bs, class S>                              \
+    inline auto NAME##_MX(D &c, const A &a, const As &a_scale, const B &b, const Bs &b_scale,      \
+                          const S &bias, place at = place())                                       \
+        ->std::enable_if_t<S::Loc == TileType::Bias, RecordEvent>                                  \
+    {                                                                                              \
+        instruction("pto." OP ".mx.bias", at)                                                      \
+            .in(a)                                                                                 \
+            .in(a_scale)                                                                           \
+            .in(b)                                                                                 \
+            .in(b_scale)                                                                           \
+            .in(bias)                                                                              \
+            .out(c)                                                                                \
+            .run();                                                                                \
+        return {};                                                                                 \
+    }                                                                                              \
     template <class D, class C, class A, class As, class B, class Bs>                              \
     inline auto NAME##_MX(D &c, const C &from, const A &a, const As &a_scale, const B &b,          \
                           const Bs &b_scale, place at = place())                                   \
-        ->decltype(b_scale.described(), RecordEvent())                                             \
+        ->std::enable_if_t<C::Loc == TileType::Acc, RecordEvent>                                   \
     {                                                                                              \
         instruction("pto." OP ".mx.acc", at)                                                       \
             .in(from)                                                                              \

@@ -11,6 +11,10 @@ template <int FlagID, uint8_t Dir, int SlotSize, int SlotNum, int LocalSlotNum =
           bool NoSplit = false, bool UnitFlag = false>
 struct TPipe {
     static constexpr int id = FlagID;
+    struct RingFiFo {
+        static constexpr int SLOT_SIZE = SlotSize, SLOT_NUM = SlotNum;
+        static constexpr int LOCAL_SLOT_NUM = LocalSlotNum;
+    };
 
     struct End {
         int64_t tile = 0;
@@ -48,19 +52,53 @@ struct TPipe {
     }
 };
 
-template <class Pipe, class T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT>
-inline void TPUSH(Pipe &pipe, const T &tile, strata_pto::place at = strata_pto::place())
+// A tile, or a view of global memory?
+template <class T, class = void> struct is_view : std::false_type {
+};
+template <class T>
+struct is_view<T, std::void_t<decltype(std::declval<T>().GetShape(0))>> : std::true_type {
+};
+
+// What a FIFO does with a slot that is a view of global memory; where the slot is.
+template <class Pipe, TileSplitAxis Split, class View>
+inline typename View::DType *fifo_entry(const char *what, const View &view, strata_pto::place at)
 {
-    strata_pto::host->push(strata_pto::host->core, Pipe::id, tile.described(), (int)Split, at);
+    const strata_pto_view v = strata_pto::view_of(view);
+    return static_cast<typename View::DType *>(
+        strata_pto::host->entry(strata_pto::host->core, what, Pipe::id, &v, (int)Split, at));
+}
+
+template <class Pipe, class View, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT>
+inline void TALLOC(Pipe &, View &view, strata_pto::place at = strata_pto::place())
+{
+    view.SetAddr(fifo_entry<Pipe, Split>("talloc", view, at));
+}
+
+template <class Pipe, class T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT>
+inline void TPUSH(Pipe &pipe, const T &what, strata_pto::place at = strata_pto::place())
+{
+    if constexpr (is_view<T>::value)
+        fifo_entry<Pipe, Split>("tpush", what, at);
+    else
+        strata_pto::host->push(strata_pto::host->core, Pipe::id, what.described(), (int)Split, at);
     pipe.prod.tile++;
 }
 
 template <class Pipe, class T, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT>
-inline void TPOP(Pipe &pipe, T &tile, strata_pto::place at = strata_pto::place())
+inline void TPOP(Pipe &pipe, T &what, strata_pto::place at = strata_pto::place())
 {
-    tile.set_address(
-        strata_pto::host->pop(strata_pto::host->core, Pipe::id, tile.described(), (int)Split, at));
+    if constexpr (is_view<T>::value)
+        what.SetAddr(fifo_entry<Pipe, Split>("tpop", what, at));
+    else
+        what.set_address(strata_pto::host->pop(strata_pto::host->core, Pipe::id, what.described(),
+                                               (int)Split, at));
     pipe.cons.tile++;
+}
+
+template <class Pipe, class View, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT>
+inline void TFREE(Pipe &, const View &view, strata_pto::place at = strata_pto::place())
+{
+    fifo_entry<Pipe, Split>("tfree", view, at);
 }
 
 template <class Pipe, TileSplitAxis Split = TileSplitAxis::TILE_NO_SPLIT>

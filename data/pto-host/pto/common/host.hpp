@@ -30,6 +30,35 @@ __attribute__((no_sanitize("thread"))) inline void touch(const void *at, int64_t
         host->access(host->core, at, n, is_store);
 }
 
+// The layouts that the dialect has; others are rejected where they are used. Scales that lie as a
+// plain matrix are one: `is_plain` when the view has two dimensions.
+template <class L> constexpr int32_t layout_of(L layout, bool is_plain)
+{
+    return layout == L::ND                                ? STRATA_PTO_ND
+           : layout == L::DN                              ? STRATA_PTO_DN
+           : layout == L::NZ                              ? STRATA_PTO_NZ
+           : layout == L::MX_A_ZZ                         ? STRATA_PTO_MX_A
+           : layout == L::MX_B_NN                         ? STRATA_PTO_MX_B
+           : !is_plain                                    ? -1
+           : layout == L::MX_A_ND || layout == L::MX_B_ND ? STRATA_PTO_ND
+           : layout == L::MX_A_DN || layout == L::MX_B_DN ? STRATA_PTO_DN
+                                                          : -1;
+}
+
+// A view of global memory as the host sees it.
+template <class T> strata_pto_view view_of(const T &view)
+{
+    strata_pto_view v{};
+    v.data = (void *)view.data();
+    v.dtype = dtype_of<typename T::RawDType>::value;
+    for (int i = 0; i < 5; i++) {
+        v.shape[i] = view.GetShape(i);
+        v.stride[i] = view.GetStride(i);
+    }
+    v.layout = layout_of(T::layout, v.shape[0] == 1 && v.shape[1] == 1 && v.shape[2] == 1);
+    return v;
+}
+
 // One instruction: its operands in the order of the dialect's text, then run().
 class instruction
 {
@@ -101,16 +130,9 @@ class instruction
     auto described(const T &view) -> decltype(view.GetShape(0), strata_pto_operand())
     {
         strata_pto_operand o{};
-        strata_pto_view &v = views_[n_views_++];
-        v.data = (void *)view.data();
-        v.dtype = dtype_of<typename T::RawDType>::value;
-        v.layout = static_cast<int32_t>(T::layout);
-        for (int i = 0; i < 5; i++) {
-            v.shape[i] = view.GetShape(i);
-            v.stride[i] = view.GetStride(i);
-        }
+        views_[n_views_] = view_of(view);
         o.kind = STRATA_PTO_VIEW;
-        o.u.view = &v;
+        o.u.view = &views_[n_views_++];
         return o;
     }
 

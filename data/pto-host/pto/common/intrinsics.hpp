@@ -89,6 +89,17 @@ template <class E, class N> inline void st_atomic(N value, E *p)
     *p += static_cast<E>(value);
 }
 
+// One bit of a word; code that is fetched early.
+inline uint64_t sbitset0(uint64_t word, int64_t bit)
+{
+    return word & ~(uint64_t(1) << (bit & 63));
+}
+inline uint64_t sbitset1(uint64_t word, int64_t bit)
+{
+    return word | uint64_t(1) << (bit & 63);
+}
+template <class... A> inline void preload(const A &...) {}
+
 // Between cores.
 template <class M>
 inline void ffts_cross_core_sync(pipe_t pipe, M message, strata_pto::place at = strata_pto::place())

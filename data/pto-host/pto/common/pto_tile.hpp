@@ -85,6 +85,14 @@ struct BaseShape2D<E, R, C, Layout::DN> : Stride<R * C, R * C, R * C, 1, R> {
     using Stride<R * C, R * C, R * C, 1, R>::Stride;
 };
 template <class E, int64_t R, int64_t C>
+struct BaseShape2D<E, R, C, Layout::MX_A_DN> : BaseShape2D<E, R, C, Layout::DN> {
+    using BaseShape2D<E, R, C, Layout::DN>::BaseShape2D;
+};
+template <class E, int64_t R, int64_t C>
+struct BaseShape2D<E, R, C, Layout::MX_B_DN> : BaseShape2D<E, R, C, Layout::DN> {
+    using BaseShape2D<E, R, C, Layout::DN>::BaseShape2D;
+};
+template <class E, int64_t R, int64_t C>
 struct BaseShape2D<E, R, C, Layout::NZ>
     : Stride<R * C, R *(C0_SIZE_BYTE / sizeof(E)), FRACTAL_NZ_ROW *(C0_SIZE_BYTE / sizeof(E)),
              C0_SIZE_BYTE / sizeof(E), 1> {
