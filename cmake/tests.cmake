@@ -217,7 +217,7 @@ if(TARGET strata)
     add_test(NAME skills.commands COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/skills/check.py ${run_strata})
     add_test(NAME check.pull_request COMMAND Python3::Interpreter
-        ${CMAKE_SOURCE_DIR}/tests/check/pull_request.py ${run_strata} 40)
+        ${CMAKE_SOURCE_DIR}/tests/check/pull_request.py ${run_strata} 2)
     add_test(NAME check.workflows COMMAND Python3::Interpreter
         ${CMAKE_SOURCE_DIR}/tests/check/workflows.py ${run_strata})
     set_tests_properties(check.workflows PROPERTIES SKIP_RETURN_CODE 77)

@@ -157,6 +157,9 @@ STRATA_API int strata_result_status(const struct strata_result *r);
 STRATA_API const char *strata_result_error(const struct strata_result *r);
 STRATA_API int strata_result_code(const struct strata_result *r);
 
+/* What may help after a failure, a line for each ("try: ..."); "": nothing is known. */
+STRATA_API const char *strata_result_hints(const struct strata_result *r);
+
 /* The answer in the form that was asked for, `*n` bytes (unless `n` is NULL) and a NUL byte. */
 STRATA_API const char *strata_result_text(const struct strata_result *r, size_t *n);
 STRATA_API void strata_result_free(struct strata_result *r);

@@ -23,14 +23,15 @@ def version():
     return _lib.lib.strata_version().decode()
 
 
-class Capture:
-    """A run that was read. It stays in memory for all questions, and any number of threads may ask."""
+class Capture(_lib.Shared):
+    """A run that was read. It stays in memory for all questions, and any number of threads may ask. Copies are the
+    same capture; a pickled one is read again where it is unpickled."""
 
     def __init__(self, path, format=None):
         handle = _lib.c_void_p()
-        self.path = _os.fspath(path)
-        status = _lib.lib.strata_open(_os.fsencode(self.path), format.encode() if format else None,
-                                      _lib.byref(handle))
+        self.path, self._format = _os.fspath(path), format
+        status = _lib.lib.strata_open(_lib.encoded(self.path, "path"),
+                                      _lib.encoded(format, "format") if format else None, _lib.byref(handle))
         self._open = handle.value
         if status != 0:
             try:
@@ -52,6 +53,9 @@ class Capture:
     def __del__(self):
         if getattr(self, "_open", None):
             self.close()
+
+    def __reduce__(self):
+        return Capture, (self.path, self._format)
 
     def __enter__(self):
         return self
@@ -91,10 +95,11 @@ class Capture:
         """Writes the capture in another format, by the ending of `out` or to=..."""
         return self.ask("convert", out=out, **options)
 
-    def sql(self, statement, timeout=0.0):
-        """One SELECT over the tables of `strata query`, as a Table."""
+    def sql(self, statement, timeout=None):
+        """One SELECT over the tables of `strata query`, as a Table; `timeout` in seconds."""
         handle = _lib.c_void_p()
-        status = _lib.lib.strata_query(self._handle(), statement.encode(), timeout, _lib.byref(handle))
+        limit = 0.0 if timeout is None or timeout == float("inf") else timeout
+        status = _lib.lib.strata_query(self._handle(), _lib.encoded(statement, "statement"), limit, _lib.byref(handle))
         answer = _lib.Answer(handle.value)
         if status != 0:
             raise _lib.error_of(answer.handle, status)
@@ -161,11 +166,13 @@ def simulate(pto_text, args=None, options=None, **params):
             raise (OutOfMemory if status == _lib.MEMORY else Error)(message, code, status)
 
     try:
-        text = pto_text.encode()
+        if not isinstance(pto_text, (str, bytes)):
+            raise TypeError("pto_text: expected a text, not %s" % type(pto_text).__name__)
+        text = pto_text.encode() if isinstance(pto_text, str) else pto_text
         check(lib.strata_pto_text(handle, text, len(text), b"kernel.pto"))
         for put, values in ((lib.strata_pto_option, options), (lib.strata_pto_set, params), (lib.strata_pto_arg, args)):
             for name, value in (values or {}).items():
-                check(put(handle, name.encode(), str(value).encode()))
+                check(put(handle, name.encode(), _lib.encoded(str(value), name)))
         result = _lib.PtoResult()
         check(lib.strata_pto_run(handle, _lib.byref(result)))
         busy = {(core, pipe): lib.strata_pto_busy(handle, core.encode(), pipe.encode())

@@ -47,6 +47,7 @@ _FUNCTIONS = {  # name: (result, arguments)
     "strata_result_status": (c_int, [c_void_p]),
     "strata_result_code": (c_int, [c_void_p]),
     "strata_result_error": (c_char_p, [c_void_p]),
+    "strata_result_hints": (c_char_p, [c_void_p]),
     "strata_result_text": (c_void_p, [c_void_p, POINTER(c_size_t)]),
     "strata_result_schema": (c_char_p, [c_void_p]),
     "strata_result_free": (None, [c_void_p]),
@@ -101,15 +102,36 @@ lib = _load()
 
 
 class Error(Exception):
-    """A call that failed. `code` is the diagnostic's ("file.missing"), `status` one of enum strata_status."""
+    """A call that failed. `code` is the diagnostic's ("file.missing"), `status` one of enum strata_status; `path` and
+    `line` are those of the file, if it is about one, `hints` what may help ("try: ...")."""
 
-    def __init__(self, message, code="", status=0, diagnostics=()):
-        super().__init__(message)
-        self.code, self.status, self.diagnostics = code, status, list(diagnostics)
+    path, line = None, None
+
+    def __init__(self, message, code="", status=0, diagnostics=(), hints=()):
+        super().__init__("\n  ".join([message, *hints]))
+        self.code, self.status, self.diagnostics, self.hints = code, status, list(diagnostics), list(hints)
+        for d in self.diagnostics:
+            if d["code"] == code:
+                self.path, self.line = d["path"], d["line"]
+                break
+
+    def __reduce__(self):
+        message = str(self).split("\n  ")[0] if self.hints else str(self)
+        return type(self), (message, self.code, self.status, self.diagnostics, self.hints)
 
 
 class OutOfMemory(Error, MemoryError):
     """The library had no memory; nothing is left half done."""
+
+
+def encoded(value, what):
+    """A text or a path for the library, which reads until a NUL byte."""
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError("%s: expected a text, not %s" % (what, type(value).__name__))
+    raw = os.fsencode(value)
+    if b"\0" in raw:
+        raise ValueError("%s: embedded NUL character" % what)
+    return raw
 
 
 def _text(value):
@@ -133,10 +155,24 @@ def error_of(handle, status):
         return OutOfMemory(message, "memory.none", status)
     diagnostics = diagnostics_of(handle)
     errors = [d for d in diagnostics if d["severity"] == "error"]
-    return Error(message, errors[0]["code"] if errors else "usage.call", status, diagnostics)
+    hints = _text(lib.strata_result_hints(handle)).splitlines()
+    return Error(message, errors[0]["code"] if errors else "usage.call", status, diagnostics, hints)
 
 
-class Answer:
+class Shared:
+    """What owns memory of the library and does not change: a copy is the object itself."""
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("%s cannot be pickled" % type(self).__name__)
+
+
+class Answer(Shared):
     """A result of the library, freed with this object."""
 
     def __init__(self, handle):
@@ -167,7 +203,7 @@ class Answer:
 def ask(captures, words, form):
     """Runs a command; the Answer, or an exception."""
     handles = (c_void_p * max(len(captures), 1))(*[c._handle() for c in captures])
-    listed = (c_char_p * (len(words) + 1))(*[os.fsencode(w) for w in words], None)
+    listed = (c_char_p * (len(words) + 1))(*[encoded(w, "a word of a command") for w in words], None)
     handle = c_void_p()
     status = lib.strata_ask(handles, len(captures), listed, form, byref(handle))
     answer = Answer(handle.value)

@@ -35,6 +35,20 @@ class Result:
         """What was met while reading and computing, as dicts with code, severity, text, path, line, count."""
         return self._question[4]
 
+    def __copy__(self):
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo):
+        import copy
+        made = type(self).__new__(type(self))
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return made
+
+    def __reduce__(self):
+        raise TypeError("%s cannot be pickled; to_dict() and to_json() can" % type(self).__name__)
+
     def _form(self, form):
         return _lib.ask(self._question[0], self._question[1], form).text()
 

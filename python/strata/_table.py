@@ -12,7 +12,7 @@ def _numpy():
         return None
 
 
-class Texts:
+class Texts(_lib.Shared):
     """A column of texts: looked up where they lie, one at a time or all as a list."""
 
     def __init__(self, column):
@@ -56,7 +56,7 @@ class Texts:
         return repr(self.tolist() if len(self) <= 20 else self[:20] + ["..."])
 
 
-class _Column:
+class _Column(_lib.Shared):
     """One column of a result, which it keeps alive."""
 
     def __init__(self, answer, i, rows):
@@ -118,7 +118,7 @@ class _Column:
         return numbers if self.valid is None else np.ma.MaskedArray(numbers, self.mask(np))
 
 
-class Table:
+class Table(_lib.Shared):
     """The rows of a statement. table["dur"] is a column; iterating gives rows as tuples."""
 
     def __init__(self, answer):

@@ -13,7 +13,8 @@
 #include "analysis/study.h"
 #include "base/ranked.h"
 
-#define CHANCE 0.05 /* a difference of this p, or less, is not by chance */
+#define LONGEST (INT64_MAX / 100000) /* a figure of a file: sums of all of them fit */
+#define CHANCE  0.05                 /* a difference of this p, or less, is not by chance */
 
 enum {
     KERNEL_PARTS = 1000,
@@ -41,6 +42,7 @@ static const struct field runs_fields[] = {
     FIELD_FIXED("schema", "strata.baseline/1"),
     FIELD_FIXED("version", STRATA_VERSION),
     FIELD_MADE(FIELD_STR, "runs", list_names, NULL),
+    FIELD_VALUES(struct runs, ranks.at, ranks.n, "ranks", .about = "of each run; -1: not known"),
     FIELD_LIST(struct runs, figures.at, figures.n, "figures", &figure_record),
 };
 static const struct record runs_record = RECORD(struct runs, runs_fields);
@@ -62,6 +64,7 @@ void runs_init(struct runs *runs, struct arena *arena)
 void runs_free(struct runs *runs)
 {
     vec_free(&runs->names);
+    vec_free(&runs->ranks);
     vec_free(&runs->figures);
 }
 
@@ -135,6 +138,7 @@ bool runs_add(struct runs *runs, struct study *st)
     if (step <= 0)
         return false;
     vec_push(&runs->names, arena_cstr(runs->arena, str_of(st->cap->name)));
+    vec_push(&runs->ranks, st->cap->facts.rank);
     add_value(runs, S(RUNS_STEP), step);
     add_value(runs, S(RUNS_IDLE), middle(runs->arena, m, steps->n, idle_of));
     const struct ops *ops = ops_find(st, steps->kernels_before_first, study_kernels(st).n);
@@ -153,13 +157,13 @@ bool runs_add(struct runs *runs, struct study *st)
 /* ---- files ---- */
 
 /* Values of one figure, one for each of the file's runs. */
-static bool read_figure(const struct tree *figure, size_t n, nanos *values)
+static bool read_figure(const struct tree *figure, size_t n, nanos least, nanos *values)
 {
     const struct tree *one = tree_items(tree_get(figure, S("ns")));
     size_t i = 0;
 
     for (; one != NULL && i < n; one = one->next, i++)
-        if (!tree_int(one, &values[i]) || values[i] < 0)
+        if (!tree_int(one, &values[i]) || values[i] < least || values[i] > LONGEST)
             return false;
     return i == n && one == NULL && tree_get_text(figure, S("name"), S("")).n > 0;
 }
@@ -174,6 +178,19 @@ static bool is_ours(const struct tree *file)
            str_equal(tree_get_text(figures->first, S("name"), S("")), S(RUNS_STEP));
 }
 
+/* One for each run; a file without them does not know them. */
+static bool read_ranks(const struct tree *ranks, size_t n, int64_t *values)
+{
+    const struct tree *one = tree_items(ranks);
+
+    for (size_t i = 0; i < n; i++, one = one != NULL ? one->next : NULL)
+        if (ranks == NULL)
+            values[i] = UNKNOWN;
+        else if (one == NULL || !tree_int(one, &values[i]) || values[i] < UNKNOWN)
+            return false;
+    return one == NULL;
+}
+
 bool runs_read(struct runs *runs, const struct tree *file)
 {
     if (!is_ours(file) || runs->names.n + tree_get(file, S("runs"))->n > MOST_RUNS)
@@ -183,13 +200,17 @@ bool runs_read(struct runs *runs, const struct tree *file)
     nanos *values = ARENA_ARRAY(runs->arena, nanos, n);
 
     for (const struct tree *f = figures->first; f != NULL; f = f->next)
-        if (!read_figure(f, n, values))
+        if (!read_figure(f, n, f == figures->first, values)) /* a step takes time */
             return false;
+    if (!read_ranks(tree_get(file, S("ranks")), n, values))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        vec_push(&runs->ranks, values[i]);
     for (const struct tree *name = names->first; name != NULL; name = name->next)
         vec_push(&runs->names, arena_cstr(runs->arena, tree_text(name)));
     for (const struct tree *f = figures->first; f != NULL; f = f->next) {
         struct str name = tree_get_text(f, S("name"), S(""));
-        read_figure(f, n, values);
+        read_figure(f, n, 0, values);
         add_value(runs, name, 0);
         nanos *at = figure_of(runs, name)->at;
         for (size_t i = 0; i < n; i++)
@@ -197,6 +218,59 @@ bool runs_read(struct runs *runs, const struct tree *file)
     }
     fill_up(runs);
     return true;
+}
+
+/* ---- ranks ---- */
+
+ORDER_BY(by_rank, int64_t, ORDER(*x, *y));
+
+struct run_ranks runs_ranks(const struct runs *runs)
+{
+    struct run_ranks out = {ARENA_ARRAY(runs->arena, int64_t, runs->ranks.n), 0};
+    int64_t *all = ARENA_ARRAY(runs->arena, int64_t, runs->ranks.n);
+
+    if (runs->ranks.n == 0)
+        return out;
+    memcpy(all, runs->ranks.at, runs->ranks.n * sizeof(*all));
+    qsort(all, runs->ranks.n, sizeof(*all), by_rank);
+    for (size_t i = 0; i < runs->ranks.n; i++)
+        if (i == 0 || all[i] != all[i - 1])
+            out.at[out.n++] = all[i];
+    return out;
+}
+
+/* A figure of the runs of one rank; n is 0 when none has it. */
+static struct run_figure part_of(const struct runs *runs, const struct run_figure *from,
+                                 int64_t rank, size_t n)
+{
+    struct run_figure out = {.name = from->name, .at = ARENA_ARRAY(runs->arena, nanos, n)};
+    bool has_any = false;
+
+    for (size_t i = 0; i < from->n; i++)
+        if (runs->ranks.at[i] == rank) {
+            has_any |= from->at[i] > 0;
+            out.at[out.n++] = from->at[i];
+        }
+    out.n = has_any ? out.n : 0;
+    return out;
+}
+
+struct runs runs_of_rank(const struct runs *runs, int64_t rank)
+{
+    struct runs out;
+
+    runs_init(&out, runs->arena);
+    for (size_t i = 0; i < runs->names.n; i++)
+        if (runs->ranks.at[i] == rank) {
+            vec_push(&out.names, runs->names.at[i]);
+            vec_push(&out.ranks, rank);
+        }
+    for (size_t i = 0; i < runs->figures.n; i++) {
+        struct run_figure part = part_of(runs, &runs->figures.at[i], rank, out.names.n);
+        if (part.n > 0)
+            vec_push(&out.figures, part);
+    }
+    return out;
 }
 
 /* ---- comparison ---- */
@@ -297,6 +371,16 @@ static double own_growth(const struct sides *s, struct str name)
 ORDER_BY(by_growth, struct run_change,
          ORDER(y->after - y->before, x->after - x->before) ?: str_compare(x->name, y->name));
 
+static double fastest(const struct runs *runs)
+{
+    const struct run_figure *step = &runs->figures.at[0];
+    nanos least = step->at[0];
+
+    for (size_t i = 1; i < step->n; i++)
+        least = step->at[i] < least ? step->at[i] : least;
+    return (double)least;
+}
+
 struct run_changes runs_compare(const struct runs *before, const struct runs *after)
 {
     struct arena *arena = after->arena;
@@ -304,6 +388,7 @@ struct run_changes runs_compare(const struct runs *before, const struct runs *af
     struct sides sides = {before, after, ranksum_of(arena, before->names.n, after->names.n)};
 
     out.step = change_of(&sides, S(RUNS_STEP));
+    out.best = fastest(after) / fastest(before) - 1;
     double growth = out.step.after - out.step.before;
     out.at = ARENA_ARRAY(arena, struct run_change, before->figures.n + after->figures.n);
     for (size_t i = 1; i < after->figures.n; i++)
@@ -321,12 +406,31 @@ struct run_changes runs_compare(const struct runs *before, const struct runs *af
     return out;
 }
 
-bool runs_are_slower(const struct run_changes *c, double limit)
+#define NEARLY 0.6 /* of the limit: how much longer the step must be when a part is over it */
+
+const struct run_change *runs_culprit(const struct run_changes *c, double limit)
 {
-    bool is_chance = !isnan(c->step.p) && c->step.p > CHANCE, is_owned = false;
+    const struct run_change *most = NULL;
 
     for (size_t i = 0; i < c->n; i++)
-        is_owned |= c->at[i].own > limit;
-    return !is_chance && (c->step.relative > limit * (1 + RUNS_NEAR) ||
-                          (is_owned && c->step.relative > limit * (1 - RUNS_NEAR)));
+        if (c->at[i].own > limit && (most == NULL || c->at[i].own > most->own))
+            most = &c->at[i];
+    return fmax(c->step.relative, c->best) > limit * NEARLY ? most : NULL;
+}
+
+static bool is_by_chance(const struct run_changes *c)
+{
+    return !isnan(c->step.p) && c->step.p > CHANCE;
+}
+
+bool runs_are_slower(const struct run_changes *c, double limit)
+{
+    bool is_alike = (c->step.relative + c->best) / 2 > limit && c->best > limit / 2;
+
+    return runs_culprit(c, limit) != NULL || (is_alike && !is_by_chance(c));
+}
+
+bool runs_are_faster(const struct run_changes *c, double limit)
+{
+    return (c->step.relative + c->best) / 2 < -limit && !is_by_chance(c);
 }

@@ -5,8 +5,9 @@
  * A run is a capture; its figures are nanoseconds a step: the step itself (the median of its
  * steps), idle time, and the time of each kernel. They are kept as a small file, so that a baseline
  * needs no captures. Two sets of runs are compared by the median of all ratios between a run of one
- * and a run of the other (Hodges and Lehmann), which a few bad runs do not move, and by a rank-sum
- * test.
+ * and a run of the other (Hodges and Lehmann), which a few bad runs do not move, by their fastest
+ * runs, which slow clocks of some runs do not move, and by a rank-sum test. Ranks of a job are
+ * compared each with itself.
  */
 #ifndef STRATA_ANALYSIS_RUNS_H
 #define STRATA_ANALYSIS_RUNS_H
@@ -30,6 +31,7 @@ struct run_figure {
 struct runs {
     struct arena *arena;
     VEC_OF(const char *) names; /* of the captures */
+    VEC_OF(int64_t) ranks;      /* of each; UNKNOWN */
     VEC_OF(struct run_figure) figures;
 };
 
@@ -43,6 +45,16 @@ bool runs_add(struct runs *runs, struct study *st);
 bool runs_read(struct runs *runs, const struct tree *file);
 extern const struct schema runs_schema; /* of a struct runs: strata.baseline/1 */
 
+/* The ranks of the runs, ascending, each once, in the arena. */
+struct run_ranks {
+    int64_t *at;
+    size_t n;
+};
+struct run_ranks runs_ranks(const struct runs *runs);
+
+/* The runs of one rank, with the figures that they have; runs_free() it. */
+struct runs runs_of_rank(const struct runs *runs, int64_t rank);
+
 /* A figure before and after. */
 struct run_change {
     struct str name;
@@ -55,6 +67,7 @@ struct run_change {
 
 struct run_changes {
     struct run_change step;
+    double best;           /* growth of the fastest run's step */
     struct run_change *at; /* the others, by how much they grew */
     size_t n;
     size_t runs[2];
@@ -65,9 +78,15 @@ extern const struct record run_change_record;
 /* In the arena of `after`. */
 struct run_changes runs_compare(const struct runs *before, const struct runs *after);
 
-/* Slower by more than `limit`, and not by chance. Where the measured growth is within RUNS_NEAR of
- * the limit, a part must have grown the step by more than the limit on its own. */
-#define RUNS_NEAR 0.4
+/* The part that makes the step longer by more than `limit` on its own; NULL: none does, or the step
+ * did not get longer. A slow machine has none: it makes all parts slower alike. */
+const struct run_change *runs_culprit(const struct run_changes *c, double limit);
+
+/* Slower by more than `limit`, and not by chance: by a part, or all parts alike. Then the typical
+ * and the fastest run are slower. Few runs are judged by size alone. */
 bool runs_are_slower(const struct run_changes *c, double limit);
+
+/* Faster by more than `limit`, and not by chance. */
+bool runs_are_faster(const struct run_changes *c, double limit);
 
 #endif

@@ -65,7 +65,13 @@ TEST(other_files_are_rejected)
         "{\"schema\":\"strata.baseline/1\",\"runs\":[\"a\"],\"figures\":[{\"name\":\"idle\",\"ns\":"
         "[1]}]}",
         "{\"schema\":\"strata.baseline/1\",\"runs\":[\"a\"],\"figures\":[{\"name\":\"step\",\"ns\":"
-        "[-1]}]}",
+        "[0]}]}",
+        "{\"schema\":\"strata.baseline/1\",\"runs\":[\"a\"],\"figures\":[{\"name\":\"step\",\"ns\":"
+        "[9000000000000000000]}]}",
+        "{\"schema\":\"strata.baseline/1\",\"runs\":[\"a\"],\"ranks\":[],\"figures\":[{\"name\":"
+        "\"step\",\"ns\":[1]}]}",
+        "{\"schema\":\"strata.baseline/1\",\"runs\":[\"a\"],\"ranks\":[1,2],\"figures\":[{\"name\":"
+        "\"step\",\"ns\":[1]}]}",
         "{\"schema\":\"strata.baseline/1\",\"runs\":[\"a\"],\"figures\":[{\"name\":\"step\",\"ns\":"
         "[1,2]}]}",
         "{\"schema\":\"strata.baseline/1\",\"runs\":[\"a\"],\"figures\":[{\"name\":\"step\",\"ns\":"
@@ -111,15 +117,59 @@ TEST(a_slower_kernel_is_found)
     assert_false(runs_are_slower(&c, 0.1));
 }
 
-TEST(a_slower_machine_near_the_limit_is_not)
+TEST(parts_that_are_slower_alike_count_by_size)
 {
     struct run_changes c = compare(
         file_of(five, "1000,1001,1002,1003,1004", "100,100,100,100,100", "600,600,601,602,602"),
         file_of(five, "1030,1031,1032,1033,1034", "103,103,103,103,103", "618,618,619,620,620"));
 
-    assert_true(c.step.relative > 0.025 && c.step.p < 0.05);
+    assert_null(runs_culprit(&c, 0.025));
+    assert_true(runs_are_slower(&c, 0.025));
+    assert_false(runs_are_slower(&c, 0.035));
+}
+
+TEST(slow_clocks_of_some_runs_are_noise)
+{
+    struct run_changes c = compare(
+        file_of(five, "1000,1001,1002,1003,1060", "100,100,100,100,106", "600,600,601,602,636"),
+        file_of(five, "1001,1061,1062,1063,1064", "100,106,106,106,106", "600,636,637,638,638"));
+
+    assert_true(c.step.relative > 0.05 && c.best < 0.01);
     assert_false(runs_are_slower(&c, 0.025));
-    assert_true(runs_are_slower(&c, 0.02)); /* well above it, it counts */
+}
+
+TEST(a_faster_part_is_no_slower_rest)
+{
+    struct run_changes c = compare(
+        file_of(five, "1000,1001,1002,1003,1004", "100,100,100,100,100", "600,600,601,602,602"),
+        file_of(five, "900,901,902,903,904", "100,100,100,100,100", "500,500,501,502,502"));
+
+    assert_false(runs_are_slower(&c, 0.025));
+    assert_true(runs_are_faster(&c, 0.025));
+    assert_false(runs_are_faster(&c, 0.2));
+}
+
+TEST(ranks_are_taken_apart)
+{
+    struct tree_error error;
+    struct runs runs;
+
+    runs_init(&runs, &arena);
+    assert_true(runs_read(&runs, tree_read_json(&arena,
+                                                S("{\"schema\":\"strata.baseline/1\",\"runs\":"
+                                                  "[\"a\",\"b\",\"c\"],\"ranks\":[1,0,1],"
+                                                  "\"figures\":[{\"name\":\"step\",\"ns\":[5,6,7]},"
+                                                  "{\"name\":\"Add\",\"ns\":[0,3,0]}]}"),
+                                                &error)));
+    struct run_ranks ranks = runs_ranks(&runs);
+    assert_int_equal(ranks.n, 2);
+    assert_int_equal(ranks.at[1], 1);
+    struct runs one = runs_of_rank(&runs, 1);
+    assert_int_equal(one.names.n, 2);
+    assert_int_equal(one.figures.n, 1); /* Add is of the other */
+    assert_int_equal(one.figures.at[0].at[1], 7);
+    runs_free(&one);
+    runs_free(&runs);
 }
 
 TEST(runs_that_mix_are_noise)
@@ -153,6 +203,7 @@ TEST(a_new_kernel_has_no_ratio)
 }
 
 TEST_MAIN("analysis/runs", TA(files_come_back), TA(other_files_are_rejected),
-          TA(a_slower_kernel_is_found), TA(a_slower_machine_near_the_limit_is_not),
-          TA(runs_that_mix_are_noise), TA(one_run_is_judged_by_size_alone),
-          TA(a_new_kernel_has_no_ratio))
+          TA(a_slower_kernel_is_found), TA(parts_that_are_slower_alike_count_by_size),
+          TA(slow_clocks_of_some_runs_are_noise), TA(a_faster_part_is_no_slower_rest),
+          TA(ranks_are_taken_apart), TA(runs_that_mix_are_noise),
+          TA(one_run_is_judged_by_size_alone), TA(a_new_kernel_has_no_ratio))

@@ -45,6 +45,7 @@ struct strata_result {
     const struct schema *schema; /* of a document; NULL: none */
     const struct tree *value;    /* NULL: none */
     VEC_OF(struct strata_diagnostic) diagnostics;
+    const char *hints; /* NULL: none */
     struct api_column *columns;
     size_t n_columns;
     uint64_t rows;

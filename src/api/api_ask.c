@@ -37,18 +37,18 @@ int strata_open(const char *path, const char *format, struct strata_capture **ou
     if (out == NULL)
         return STRATA_USAGE;
     *out = NULL;
-    if (path == NULL)
-        return STRATA_USAGE;
     struct strata_capture *cap = malloc(sizeof(*cap));
     if (cap == NULL)
         return STRATA_MEMORY;
-    *cap = (struct strata_capture){.kept = input_kept_new(path)};
+    *cap = (struct strata_capture){.kept = input_kept_new(path != NULL ? path : "")};
     if (cap->kept == NULL) {
         free(cap);
         return STRATA_MEMORY;
     }
     api_handle_begin();
     *out = cap;
+    if (path == NULL)
+        return api_misuse("strata_open: path is NULL", &cap->opened);
     return api_answer(read_all, &(struct open_call){cap->kept, format}, &cap->opened);
 }
 

@@ -114,6 +114,7 @@ TEST(a_failure_has_its_code)
 
     assert_int_equal(strata_open("/nowhere/at/all", NULL, &cap), STRATA_NOT_FOUND);
     const struct strata_result *why = strata_capture_opened(cap);
+    assert_non_null(strstr(strata_result_hints(why), "try: check the spelling"));
     assert_int_equal(strata_diagnostic_count(why), 1);
     assert_int_equal(strata_diagnostic_get(why, 0, &d), STRATA_OK);
     assert_string_equal(d.code, "file.missing");
@@ -308,6 +309,20 @@ TEST(two_captures_are_compared)
     strata_close(b);
 }
 
+/* They would take the input and output of the program around the library. */
+TEST(servers_are_not_started)
+{
+    static const char *const servers[][3] = {{"mcp", NULL},
+                                             {"view", "examples/kineto-small", NULL}};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct strata_result *r;
+        assert_int_equal(strata_ask(NULL, 0, servers[i], STRATA_AS_TEXT, &r), STRATA_USAGE);
+        assert_non_null(strstr(strata_result_error(r), "run the program"));
+        strata_result_free(r);
+    }
+}
+
 TEST(anything_may_be_null)
 {
     static const char *const words[] = {"version", NULL};
@@ -318,6 +333,8 @@ TEST(anything_may_be_null)
     struct strata_result *r;
 
     assert_int_equal(strata_open(NULL, NULL, &cap), STRATA_USAGE);
+    assert_non_null(strstr(strata_result_error(strata_capture_opened(cap)), "path is NULL"));
+    strata_close(cap);
     assert_int_equal(strata_open("x", NULL, NULL), STRATA_USAGE);
     assert_int_equal(strata_ask(NULL, 1, words, STRATA_AS_TEXT, &r), STRATA_USAGE);
     assert_int_equal(strata_result_status(r), STRATA_USAGE);
@@ -348,4 +365,4 @@ TEST_MAIN("api/ask", T(a_command_is_asked_and_its_answer_walked), T(fields_are_d
           T(an_answer_comes_in_every_form), T(a_failure_has_its_code), T(columns_are_contiguous),
           T(a_column_takes_the_widest_type), T(plain_columns_are_those_of_the_engine),
           T(four_threads_share_a_capture), T(ten_thousand_calls_leave_nothing_behind),
-          T(two_captures_are_compared), T(anything_may_be_null))
+          T(two_captures_are_compared), T(servers_are_not_started), T(anything_may_be_null))

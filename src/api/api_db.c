@@ -40,14 +40,16 @@ static void open_db(void *ctx)
 
 int strata_db_open(const char *dir, struct strata_db **out)
 {
-    struct strata_db *db = out != NULL && dir != NULL ? malloc(sizeof(*db)) : NULL;
+    struct strata_db *db = out != NULL ? malloc(sizeof(*db)) : NULL;
 
-    if (out == NULL || dir == NULL)
+    if (out == NULL)
         return STRATA_USAGE;
     *out = db;
     if (db == NULL)
         return STRATA_MEMORY;
-    *db = (struct strata_db){.job = JOB_INIT};
+    *db = (struct strata_db){.job = JOB_INIT, .error = "strata_db_open: dir is NULL"};
+    if (dir == NULL)
+        return STRATA_USAGE;
     struct db_call call = {.db = db, .dir = dir, .code = STRATA_MEMORY};
     locale_t before = c_locale_begin();
     if (!job_run(&db->job, open_db, &call)) {

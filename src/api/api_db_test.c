@@ -141,6 +141,8 @@ TEST(a_folder_that_is_not_there_is_told)
     assert_non_null(strstr(strata_db_error(db), "not found"));
     strata_db_close(db);
     assert_int_equal(strata_db_open(NULL, &db), STRATA_USAGE);
+    assert_non_null(strstr(strata_db_error(db), "dir is NULL"));
+    strata_db_close(db);
     strata_db_close(NULL);
 }
 

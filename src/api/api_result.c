@@ -53,6 +53,16 @@ static const char *copy(struct strata_result *r, const char *text)
     return text != NULL ? arena_cstr(&r->arena, str_of(text)) : NULL;
 }
 
+static const char *hints_of(struct strata_result *r, const struct diag *d)
+{
+    struct str lines = S("");
+
+    for (size_t i = 0; i < d->hints.n; i++)
+        lines = arena_format(&r->arena, "%.*s%s%s: %s", STR_ARGS(lines), i > 0 ? "\n" : "",
+                             d->hints.at[i].label, d->hints.at[i].text);
+    return arena_cstr(&r->arena, lines);
+}
+
 void api_diagnose(struct strata_result *r, const struct diag *d)
 {
     for (size_t i = 0; i < d->entries.n; i++) {
@@ -66,8 +76,10 @@ void api_diagnose(struct strata_result *r, const struct diag *d)
                                       .count = e->count,
                                   }));
     }
-    if (r->status != STRATA_OK)
+    if (r->status != STRATA_OK) {
         api_error_text(d, r->error, sizeof(r->error));
+        r->hints = hints_of(r, d);
+    }
 }
 
 /* ---- one call ---- */
@@ -209,6 +221,11 @@ const char *strata_result_text(const struct strata_result *r, size_t *n)
 const char *strata_result_schema(const struct strata_result *r)
 {
     return r != NULL && r->schema != NULL ? r->schema->name : "";
+}
+
+const char *strata_result_hints(const struct strata_result *r)
+{
+    return r != NULL && r->hints != NULL ? r->hints : "";
 }
 
 size_t strata_diagnostic_count(const struct strata_result *r)

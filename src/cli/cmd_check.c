@@ -26,7 +26,7 @@ static const struct opt options[] = {
     OPT_STRING(0, "baseline", "PATH", struct args, baseline,
                "capture, or file of --save, to be no slower than"),
     OPT_STRING(0, "max-slowdown", "PCT", struct args, max_slowdown,
-               "how much slower (default: 5%; of repeated runs 2.5%)"),
+               "how much slower (default: 5%; of 4 or more runs 2.5%)"),
     OPT_STRING(0, "save", "FILE", struct args, save, "write the runs as a baseline (small JSON)"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "'underfeed_ratio>0.2', or 'tail_gap_ms>10%' over it"),
@@ -47,18 +47,13 @@ static const struct example examples[] = {
     {0},
 };
 
+#define MAX_SLOWDOWN 0.05 /* of one run, unless given */
+
 /* Runs that are compared as two sets, not step by step. */
 static bool is_repeated(const struct session *s, const struct args *args)
 {
     return s->operands.n > 1 || args->save != NULL || check_is_saved(s->operands.at[0]) ||
            (args->baseline != NULL && check_is_saved(args->baseline));
-}
-
-static const char *max_slowdown(const struct session *s, const struct args *args)
-{
-    if (args->max_slowdown != NULL)
-        return args->max_slowdown;
-    return is_repeated(s, args) ? "2.5%" : "5%";
 }
 
 static bool is_change(const char *condition)
@@ -78,10 +73,7 @@ static bool take_conditions(struct session *s, const struct args *args, struct c
     job->change_texts = texts;
     if (args->baseline != NULL && !is_repeated(s, args)) {
         changes[0] = (struct diff_gate){.group = SIZE_MAX, .metric = COMPARE_SERVICE};
-        if (!diff_percent(str_of(max_slowdown(s, args)), &changes[0].limit)) {
-            session_usage(s, "--max-slowdown must be a percentage, not '%s'", args->max_slowdown);
-            return false;
-        }
+        changes[0].limit = isnan(job->max_slowdown) ? MAX_SLOWDOWN : job->max_slowdown;
         texts[0] = arena_format(&s->arena, "--baseline %s", args->baseline).at;
         job->n_changes = 1;
     }
@@ -120,9 +112,10 @@ static bool complete(struct session *s, const struct args *args, struct check_jo
                               .was_read = note_read,
                               .ctx = s,
                               .input = args->input,
+                              .max_slowdown = NAN,
                               .max_idle = NAN};
     captures_input(s, &job->input);
-    if (!diff_percent(str_of(max_slowdown(s, args)), &job->max_slowdown))
+    if (args->max_slowdown != NULL && !diff_percent(str_of(args->max_slowdown), &job->max_slowdown))
         session_usage(s, "--max-slowdown must be a percentage, not '%s'", args->max_slowdown);
     else if (args->github && s->common.json)
         session_usage(s, "--github and --json cannot both use standard output");
@@ -150,13 +143,15 @@ static struct report *report_of(const struct gate_results *results, bool is_expl
     struct report *r = report_new(LANG_EN, S(""));
     size_t shown = results->n_changes < EXPLAINED ? results->n_changes : EXPLAINED;
 
-    for (size_t i = 0; i < results->n; i++)
-        if (!results->at[i].is_passed)
-            report_line(r, "failed  %s: %s: %s", results->at[i].capture, results->at[i].gate,
-                        results->at[i].text);
-        else if (is_explained)
-            report_line(r, "passed  %s: %s: %s", results->at[i].capture, results->at[i].gate,
-                        results->at[i].text);
+    for (size_t i = 0; i < results->n; i++) {
+        const struct gate_result *g = &results->at[i];
+        if (!g->is_passed || g->is_faster || is_explained)
+            report_line(r, "%s  %s: %s: %s",
+                        !g->is_passed  ? "failed"
+                        : g->is_faster ? "faster"
+                                       : "passed",
+                        g->capture, g->gate, g->text);
+    }
     report_line(r, "%zu of %zu gates passed", results->n - results->failed, results->n);
     if (is_explained && shown > 0)
         report_records(r, &run_change_record, results->changes, shown, NULL);
@@ -255,8 +250,8 @@ const struct command command_check = {
         "--max-idle is the idle time of all steps divided by their time. --max-step is for the "
         "longest step. --baseline compares the groups of steps as `strata diff` does: they may be "
         "slower by --max-slowdown, or by noise. Several captures are repeats of one program: they "
-        "are compared with the runs of the baseline as two sets, by the median ratio of all pairs "
-        "and a rank-sum test, so that noise of single runs does not fail. --save keeps such runs "
+        "are compared with the runs of the baseline as two sets, so that noise of single runs does "
+        "not fail; a part of the step that grew against the rest is named. --save keeps such runs "
         "as a small file; such files are also read in place of captures. A --fail-if without a "
         "percentage is a condition of "
         "`strata anomaly` (a metric of its document), one with a percentage is one of `strata "

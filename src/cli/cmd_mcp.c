@@ -44,6 +44,8 @@ static int run(struct session *s, const void *given)
     struct roots roots = {0};
     enum status st = ST_OK;
 
+    if (s->is_embedded)
+        return session_usage(s, "mcp serves standard input and output: run the program");
     for (size_t i = 0; i < args->roots.n && st == ST_OK; i++)
         st = roots_add(&roots, &s->arena, args->roots.at[i], &s->diag);
     if (args->roots.n == 0)
@@ -69,7 +71,7 @@ const struct command command_mcp = {
     .summary = "serve coding agents over the Model Context Protocol",
     .usage = "[OPTIONS]",
     .details =
-        "Speaks the Model Context Protocol (versions 2024-11-05, 2025-03-26 and 2025-06-18) on "
+        "Speaks the Model Context Protocol (versions 2024-11-05 to 2025-11-25) on "
         "standard input and output, one JSON-RPC message per line, until the input ends. Tools: "
         "open, diagnose, query, timeline, diff, simulate, db_query and more, which continues a "
         "list that an answer cut; with --allow-run also gpu_profile.\n"

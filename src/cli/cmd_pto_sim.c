@@ -11,6 +11,7 @@
 #include "flow/pages.h"
 #include "flow/pto_buffers.h"
 #include "flow/pto_judge.h"
+#include "report/report.h"
 #include "text/pto.h"
 
 extern const struct command command_pto_sim;
@@ -294,9 +295,37 @@ static size_t common_folder(const struct words *paths)
     return folder;
 }
 
+/* A run among many, in the table of a page. */
+struct list_row {
+    int64_t cycles;
+    double ns;
+    struct str bound, name;
+};
+
+struct list_rows {
+    VEC_OF(struct list_row) list;
+};
+
+static const struct field row_fields[] = {
+    FIELD(struct list_row, name, "kernel", .head = "kernel"),
+    FIELD(struct list_row, cycles, "cycles", .head = "cycles"),
+    FIELD(struct list_row, ns, "us", .head = "us", .unit = UNIT_US),
+    FIELD(struct list_row, bound, "bound", .head = "bound"),
+};
+static const struct record row_record = RECORD(struct list_row, row_fields);
+
+static void add_row(struct session *s, const struct pto_kernel *k, const char *name,
+                    struct list_rows *to)
+{
+    struct str bound = message_word(session_lang(s), str_of(pto_sim_bound(k)));
+
+    vec_push(&to->list, ((struct list_row){k->total, k->total_us * 1000, bound, str_of(name)}));
+}
+
 /* One of many, into the table or into the document `j`. */
 static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
-                            const struct pto_setup *setup, bool what_if, struct json_writer *j)
+                            const struct pto_setup *setup, bool what_if, struct json_writer *j,
+                            struct list_rows *rows)
 {
     struct record_env env = {.arena = &s->arena};
     struct diag own;
@@ -308,6 +337,8 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
     if (status == ST_OK && j != NULL)
         record_json(j, pto_sim_schema.record, x, &env);
+    else if (status == ST_OK && s->page != NULL)
+        add_row(s, &x->k, setup->path + common_folder(&s->operands), rows);
     else if (status == ST_OK)
         pto_sim_print_line(s, &x->k, setup->path + common_folder(&s->operands));
     else if (j != NULL)
@@ -370,6 +401,28 @@ static struct str verdict_of(struct session *s, const struct sums *sums)
                    place_quantity("longest", sums->longest_us * 1000, UNIT_NS), PLACE("its", its));
 }
 
+/* The name of the folder that holds all kernels. */
+static struct str folder_of(const struct session *s)
+{
+    size_t n = common_folder(&s->operands);
+
+    return n > 1 ? str_basename((struct str){s->operands.at[0], n - 1}) : S("PTO");
+}
+
+/* `lines` has the kernels that failed. */
+static void report_many(struct session *s, const struct sums *sums, const struct list_rows *rows,
+                        struct str lines)
+{
+    struct report *r = report_new(session_lang(s), folder_of(s));
+
+    report_text(r, str_trim(verdict_of(s, sums)));
+    report_records(r, &row_record, rows->list.at, rows->list.n, NULL);
+    if (lines.n > 0)
+        report_line(r, "%.*s", STR_ARGS(lines));
+    session_report(s, r);
+    report_free(r);
+}
+
 /* Kernels that cannot be run do not stop the others. The verdict stands above their lines. */
 static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                     struct pto_setup *setup, bool what_if)
@@ -378,6 +431,7 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
     struct json_writer *j = NULL;
     struct sums sums = {0};
     struct text lines = {0};
+    struct list_rows rows = {0};
 
     if (s->common.json) {
         for (size_t i = 0; i < s->operands.n; i++)
@@ -387,12 +441,13 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
     } else {
         out_init(&s->out, -1, false);
         s->out.to = text_sink(&lines);
-        out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));
+        if (s->page == NULL)
+            out_bytes(&s->out, message_in(session_lang(s), &pto_text.list_head));
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         setup->path = s->operands.at[i];
         progress_tick(&s->progress, "simulating kernels", i, s->operands.n);
-        if (show_one(s, x, costs, setup, what_if, j) == ST_OK)
+        if (show_one(s, x, costs, setup, what_if, j, &rows) == ST_OK)
             add_run(&sums, &x->k, setup->path);
         else
             sums.failed++;
@@ -404,12 +459,17 @@ static int run_many(struct session *s, struct pto_sim_run *x, const struct pto_c
         out_flush(&s->out);
         out_fini(&s->out);
         s->out = screen;
-        out_bytes(&s->out, verdict_of(s, &sums));
-        out_bytes(&s->out, text_view(&lines));
-        out_bytes(&s->out,
-                  MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum, PLACE("n", sums.n),
-                          PLACE("cycles", sums.cycles), PLACE("failed", sums.failed)));
+        if (s->page != NULL) {
+            report_many(s, &sums, &rows, text_view(&lines));
+        } else {
+            out_bytes(&s->out, verdict_of(s, &sums));
+            out_bytes(&s->out, text_view(&lines));
+            out_bytes(&s->out,
+                      MESSAGE(session_lang(s), &s->arena, &pto_text.list_sum, PLACE("n", sums.n),
+                              PLACE("cycles", sums.cycles), PLACE("failed", sums.failed)));
+        }
     }
+    vec_free(&rows.list);
     text_free(&lines);
     return sums.failed > 0 ? CODE_NO : CODE_DONE;
 }

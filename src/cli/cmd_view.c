@@ -292,6 +292,9 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct viewing v = {.s = s, .args = args};
 
+    if (s->is_embedded)
+        return session_usage(s, "view serves until it is ended: run the program, or ask report "
+                                "for a page");
     for (size_t i = 0; i < s->operands.n; i++)
         if (!fs_exists(s->operands.at[i]))
             return session_code(diag_fail(&s->diag, ST_NOT_FOUND, "report.path",

@@ -195,6 +195,15 @@ static enum status check_with_baseline(const struct check_job *job, struct arena
 
 /* ---- repeated runs ---- */
 
+static void make_room(struct gate_results *out, struct arena *arena, size_t n)
+{
+    struct gate_result *more = ARENA_ARRAY(arena, struct gate_result, out->n + n);
+
+    if (out->n > 0)
+        memcpy(more, out->at, out->n * sizeof(*more));
+    out->at = more;
+}
+
 enum { SAVED_MOST = 16 << 20, SAVED_HEAD = 256 };
 
 bool check_is_saved(const char *path)
@@ -265,44 +274,57 @@ static enum status save_runs(const struct check_job *job, const struct runs *run
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-/* "MatMul +0.480 ms (94 % of it)" of what grew most; "" when nothing did. */
-static const char *main_cause(struct arena *arena, const struct run_changes *c)
+/* ": MatMul +0.480 ms (94 % of it)", the part that made the step slower or faster; of a step whose
+ * parts all changed alike the largest change. */
+static const char *main_cause(struct arena *arena, const struct run_changes *c, double limit)
 {
-    if (c->n == 0 || !(c->at[0].after > c->at[0].before))
+    bool is_slower = runs_are_slower(c, limit);
+    const struct run_change *part = is_slower ? runs_culprit(c, limit) : NULL;
+    const char *alike = is_slower && part == NULL ? ": all parts alike, most of it" : ":";
+
+    if (c->n == 0 || (!is_slower && !runs_are_faster(c, limit)))
         return "";
-    const struct run_change *most = &c->at[0];
-    return arena_printf(arena, ": %.*s +%s%s", STR_ARGS(most->name),
-                        quantity_text(arena, most->after - most->before, UNIT_NS),
-                        most->share > 0 ? arena_printf(arena, " (%.0f %% of it)", 100 * most->share)
+    part = part != NULL ? part : &c->at[is_slower ? 0 : c->n - 1];
+    double grown = part->after - part->before, all = c->step.after - c->step.before;
+    return arena_printf(arena, "%s %.*s %s%s%s", alike, STR_ARGS(part->name), grown < 0 ? "-" : "+",
+                        quantity_text(arena, fabs(grown), UNIT_NS),
+                        grown / all > 0 ? arena_printf(arena, " (%.0f %% of it)", 100 * grown / all)
                                         : "");
 }
 
 static const char *chance_text(struct arena *arena, const struct run_changes *c)
 {
     if (isnan(c->step.p))
-        return arena_printf(arena, "%zu and %zu runs: too few to judge noise", c->runs[0],
-                            c->runs[1]);
+        return arena_printf(arena, "%zu and %zu runs: too few to judge noise, record 4 of each",
+                            c->runs[0], c->runs[1]);
     return arena_printf(arena, "%zu and %zu runs, p %.2g", c->runs[0], c->runs[1], c->step.p);
 }
+
+#define LIMIT_JUDGED 0.025 /* unless given: of runs that are enough to judge noise */
+#define LIMIT_FEW    0.05
 
 static void decide_slowdown(const struct checking *c, const struct run_changes *changes)
 {
     const struct run_change *step = &changes->step;
     const char *gate = arena_printf(c->arena, "--baseline %s", c->job->baseline);
-    bool is_slower = runs_are_slower(changes, c->job->max_slowdown);
+    double limit = isnan(step->p) ? LIMIT_FEW : LIMIT_JUDGED;
 
-    decide(c, gate, !is_slower,
+    limit = isnan(c->job->max_slowdown) ? limit : c->job->max_slowdown;
+    decide(c, gate, !runs_are_slower(changes, limit),
            arena_format(c->arena, "step %s, %+.1f %% over %s (limit %g %%; %s)%s",
                         quantity_text(c->arena, step->after, UNIT_NS), 100 * step->relative,
-                        quantity_text(c->arena, step->before, UNIT_NS), 100 * c->job->max_slowdown,
-                        chance_text(c->arena, changes),
-                        is_slower ? main_cause(c->arena, changes) : ""));
+                        quantity_text(c->arena, step->before, UNIT_NS), 100 * limit,
+                        chance_text(c->arena, changes), main_cause(c->arena, changes, limit)));
+    c->out->at[c->out->n - 1].is_faster = runs_are_faster(changes, limit);
 }
 
-/* The step, then its parts, for the document and the explanation. */
+/* The step, then its parts, for the document and the explanation; of several ranks those of the one
+ * that grew most. */
 static void keep_changes(struct arena *arena, const struct run_changes *from,
                          struct gate_results *out)
 {
+    if (out->n_changes > 0 && !(from->step.relative > out->changes[0].relative))
+        return;
     struct run_change *list = ARENA_ARRAY(arena, struct run_change, from->n + 1);
 
     list[0] = from->step;
@@ -310,6 +332,43 @@ static void keep_changes(struct arena *arena, const struct run_changes *from,
         memcpy(list + 1, from->at, from->n * sizeof(*list));
     out->changes = list;
     out->n_changes = from->n + 1;
+}
+
+static void compare_rank(struct checking *c, const struct runs *before, const struct runs *after,
+                         const char *name)
+{
+    c->capture = name;
+    if (before->names.n == 0 || after->names.n == 0) {
+        decide(c, arena_printf(c->arena, "--baseline %s", c->job->baseline), false,
+               before->names.n == 0 ? S("not in the baseline") : S("in the baseline only"));
+        return;
+    }
+    struct run_changes changes = runs_compare(before, after);
+    decide_slowdown(c, &changes);
+    keep_changes(c->arena, &changes, c->out);
+}
+
+/* One more gate for each rank of the two sides together. */
+static void compare_ranks(struct checking *c, const struct runs *before, const struct runs *after)
+{
+    const struct run_ranks a = runs_ranks(before), b = runs_ranks(after);
+
+    make_room(c->out, c->arena, a.n + b.n);
+    if (a.n == 1 && b.n == 1) {
+        compare_rank(c, before, after, c->job->path);
+        return;
+    }
+    for (size_t i = 0, k = 0; i < a.n || k < b.n;) {
+        bool has_a = i < a.n && (k == b.n || a.at[i] <= b.at[k]);
+        bool has_b = k < b.n && (i == a.n || b.at[k] <= a.at[i]);
+        int64_t rank = has_a ? a.at[i] : b.at[k];
+        struct runs x = runs_of_rank(before, rank), y = runs_of_rank(after, rank);
+        compare_rank(c, &x, &y, arena_printf(c->arena, "rank %lld", (long long)rank));
+        runs_free(&x);
+        runs_free(&y);
+        i += has_a;
+        k += has_b;
+    }
 }
 
 static enum status compare_runs(const struct check_job *job, const struct runs *after,
@@ -322,11 +381,8 @@ static enum status compare_runs(const struct check_job *job, const struct runs *
     runs_init(&before, after->arena);
     enum status st = add_runs(job, job->baseline, &before, d, &fleet);
     fleet_free(fleet);
-    if (st == ST_OK) {
-        struct run_changes changes = runs_compare(&before, after);
-        decide_slowdown(&c, &changes);
-        keep_changes(after->arena, &changes, out);
-    }
+    if (st == ST_OK)
+        compare_ranks(&c, &before, after);
     runs_free(&before);
     return st;
 }
@@ -338,11 +394,7 @@ static enum status check_run(const struct check_job *job, const char *path, stru
     enum status st = add_runs(job, path, runs, d, &fleet);
 
     for (size_t i = 0; st == ST_OK && fleet != NULL && i < fleet->ranks.n; i++) {
-        struct gate_result *more =
-            ARENA_ARRAY(runs->arena, struct gate_result, out->n + most_results(job, 1) + 1);
-        if (out->n > 0)
-            memcpy(more, out->at, out->n * sizeof(*more));
-        out->at = more;
+        make_room(out, runs->arena, most_results(job, 1));
         check_capture(job, fleet->ranks.at[i], runs->arena, out);
     }
     if (st == ST_OK && fleet != NULL)
@@ -358,7 +410,6 @@ static enum status check_repeats(const struct check_job *job, struct arena *aren
     struct runs runs;
 
     runs_init(&runs, arena);
-    out->at = ARENA_ARRAY(arena, struct gate_result, 1);
     for (size_t i = 0; i < job->n_repeats && st == ST_OK; i++)
         st = check_run(job, job->repeats[i], &runs, d, out);
     if (st == ST_OK && job->baseline != NULL)

@@ -17,7 +17,7 @@ struct check_job {
     const char *const *repeats;  /* the paths of all runs, the first is `path` */
     size_t n_repeats;
     const char *save;    /* file for the figures of the runs; NULL: none */
-    double max_slowdown; /* of repeated runs over the baseline */
+    double max_slowdown; /* of repeated runs over the baseline; NAN: by their number */
     void (*was_read)(void *ctx, const struct fleet *fleet); /* of each repeat that is a capture */
     void *ctx;
     struct input_options input;
@@ -35,6 +35,7 @@ struct gate_result {
     const char *gate;    /* "--max-idle 10%" */
     const char *capture; /* its name */
     bool is_passed;
+    bool is_faster;   /* than the baseline, not by chance */
     const char *text; /* the measured value and the limit */
 };
 

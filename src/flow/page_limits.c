@@ -17,14 +17,17 @@ void flow_page_bound(struct page_file *page, const struct limit_list *limits)
 {
     struct str texts[LANGS];
 
+    bool is_idle = limits->bound == LIMIT_NOTHING;
+
     for (enum lang lang = 0; lang < LANGS; lang++)
         texts[lang] = limits_text(limits, lang, &page->arena);
+    const struct wording *help = wording_keep(&page->arena, advice_of(limits->bound));
     page->verdict = (struct page_verdict){
         .id = limit_name(limits->bound),
-        .text = page_capital(page, page_pair(page, texts)),
-        .evidence =
-            PAGE_TELL(page, &page_text.to_try,
-                      place_wording("help", wording_keep(&page->arena, advice_of(limits->bound)))),
+        .text = is_idle ? page_say(page, &page_text.nothing_to_judge)
+                        : page_capital(page, page_pair(page, texts)),
+        .evidence = is_idle ? wording_plain(S(""))
+                            : PAGE_TELL(page, &page_text.to_try, place_wording("help", help)),
         .confidence = wording_plain(S("")),
         .replay_error = -1,
     };

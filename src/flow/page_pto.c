@@ -42,6 +42,10 @@ static void add_title(struct page_file *page, const struct pto_kernel *k)
 static void add_verdict(struct page_file *page, const struct pto_outcome *o)
 {
     flow_page_bound(page, &o->limits);
+    if (o->is_degenerate) {
+        page->verdict.text = page_say(page, &page_text.pto_not_judged);
+        page->verdict.evidence = page_say(page, &page_text.pto_not_judged_why);
+    }
     page->verdict.evidence =
         PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", whole(page, (double)o->total)),
                   PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
@@ -428,7 +432,8 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
     add_legs(page, k);
     add_title(page, k);
     add_verdict(page, o);
-    flow_page_limits(page, &o->limits, 1, "whatif");
+    if (!o->is_degenerate)
+        flow_page_limits(page, &o->limits, 1, "whatif");
     add_missing(page, k);
     add_path(page, o);
     add_what_ifs(page, o, what_ifs);

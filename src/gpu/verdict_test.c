@@ -135,7 +135,7 @@ static struct gpu_said judge(void)
 static uint64_t seed = 24;
 
 /* From 0 up to 1, the same in every run. */
-static double unit(void)
+static double fraction(void)
 {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(seed >> 11) / (double)(UINT64_C(1) << 53);
@@ -143,7 +143,7 @@ static double unit(void)
 
 static size_t below(size_t n)
 {
-    return (size_t)(unit() * (double)n);
+    return (size_t)(fraction() * (double)n);
 }
 
 static bool is_in(double value, double low, double high)
@@ -240,17 +240,18 @@ TEST(what_was_planted_is_named_first)
 
 /* ---- readings that are a little off, or missing ---- */
 
-/* As they are counted on a Hopper: the first two are as long as the first two turns. */
+/* The turns in which a Hopper counts them, first turn first. */
 static const char *const turns[] = {
-    " sm_cycles sm_cycles_active sm_clock_hz dram_pct dram_rd dram_wr tc_pct occ issue_pct l2_peak"
-    " l1_peak l1_lsu_pct l2_tag_pct l2_data_pct l2_xbar_pct atomic_pct atomic_max_pct alu_pct"
-    " fma_pct xu_pct l2_hit l1_hit l2_hit_sect l1_hit_sect tc_inst tc_hmma_inst tc_gmma_inst ",
-    " thread_inst thread_inst_on branches branches_uniform global_ld global_st global_red"
-    " global_atom global_ld_bytes global_st_bytes global_ld_sect global_st_sect local_ld_sect"
-    " local_st_sect shared_ld shared_st shared_atom shared_atom_wavefronts shared_bytes ffma fadd"
-    " fmul hfma dfma half_inst double_inst integer_inst conversion_inst control_inst memory_inst ",
-    " l2_hit l1_hit l2_miss_sect fp64_pct l1_sect shared_conflicts shared_wavefronts lsu_pct"
-    " barrier long_scoreboard ",
+    (" sm_cycles sm_cycles_active sm_clock_hz dram_pct dram_rd dram_wr tc_pct occ issue_pct l2_peak"
+     " l1_peak l1_lsu_pct l2_tag_pct l2_data_pct l2_xbar_pct atomic_pct atomic_max_pct alu_pct"
+     " fma_pct xu_pct l2_hit l1_hit l2_hit_sect l1_hit_sect tc_inst tc_hmma_inst tc_gmma_inst "),
+    (" thread_inst thread_inst_on branches branches_uniform global_ld global_st global_red"
+     " global_atom global_ld_bytes global_st_bytes global_ld_sect global_st_sect local_ld_sect"
+     " local_st_sect shared_ld shared_st shared_atom shared_atom_wavefronts shared_bytes ffma fadd"
+     " fmul hfma dfma half_inst double_inst integer_inst conversion_inst control_inst "
+     "memory_inst "),
+    (" l2_hit l1_hit l2_miss_sect fp64_pct l1_sect shared_conflicts shared_wavefronts lsu_pct"
+     " barrier long_scoreboard "),
     " short_scoreboard lg_throttle mio_throttle constant_pct constant_requests ",
     " math_pipe_throttle wait membar ",
     " imc_miss no_instruction branch_resolving ",
@@ -401,14 +402,14 @@ TEST(no_counters_make_a_verdict_contradict_itself)
                 k->m[m] = other->m[m];
                 break;
             case 3:
-                k->m[m] *= 0.5 + unit();
+                k->m[m] *= 0.5 + fraction();
                 break;
             default:
                 break;
             }
         }
         for (size_t s = 0; s < k->n_stalls; s++)
-            k->stalls[s].ratio *= 2 * unit();
+            k->stalls[s].ratio *= 2 * fraction();
         checked();
         drop();
     }

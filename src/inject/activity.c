@@ -217,15 +217,44 @@ static bool is_telling(const char *name)
     return false;
 }
 
-/* Runtime calls that only ask something and come by the ten thousand. */
+/* Runtime calls that only ask or set something on the host and come by the ten thousand, as most
+ * frameworks make several for each launch; from CUDA 13 on, the two inside of <<<...>>> are calls
+ * of their own. Those that may take long (cudaGetDeviceProperties, cudaMemGetInfo) are recorded. */
 static bool is_noise(const char *name)
 {
-    static const char *const words[] = {
-        "cudaGetDevice_",         "cudaGetLastError",    "cudaPeekAtLastError",
-        "cudaEventQuery",         "cudaStreamQuery",     "cudaStreamIsCapturing",
-        "cudaStreamGetCaptureIn", "cudaSetDevice_",      "cudaDeviceGetAttribute",
-        "cudaOccupancy",          "cudaFuncGetAttr",     "cudaThreadExchangeStreamCaptureMode",
-        "cudaGetFuncBySymbol",    "cudaPointerGetAttri", "cudaGetDeviceCount"};
+    static const char *const words[] = {"cudaGetDevice_",
+                                        "cudaGetLastError",
+                                        "cudaPeekAtLastError",
+                                        "cudaEventQuery",
+                                        "cudaStreamQuery",
+                                        "cudaStreamIsCapturing",
+                                        "cudaStreamGet",
+                                        "cudaSetDevice_",
+                                        "cudaDeviceGet",
+                                        "cudaOccupancy",
+                                        "cudaFuncGet",
+                                        "cudaThreadExchangeStreamCaptureMode",
+                                        "cudaGetFuncBySymbol",
+                                        "cudaPointerGetAttri",
+                                        "cudaGetDeviceCount",
+                                        "cudaEventCreate",
+                                        "cudaEventDestroy",
+                                        "cudaEventElapsedTime",
+                                        "cudaFuncSetAttribute",
+                                        "cudaKernelSetAttribute",
+                                        "cudaStreamSetAttribute",
+                                        "cudaGetSymbol",
+                                        "cudaGetKernel",
+                                        "__cudaGetKernel",
+                                        "cudaGetDeviceFlags",
+                                        "cudaGetError",
+                                        "cudaGetDriverEntryPoint",
+                                        "cudaDriverGetVersion",
+                                        "cudaRuntimeGetVersion",
+                                        "__cudaPushCallConfiguration",
+                                        "cudaMemPoolGet",
+                                        "cudaHostGet",
+                                        "__cudaPopCallConfiguration"};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (strncmp(name, words[i], strlen(words[i])) == 0)

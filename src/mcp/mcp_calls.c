@@ -66,6 +66,16 @@ static bool take_cancelled(struct mcp_server *server, const char *id)
     return false;
 }
 
+void mcp_call_expect(struct mcp_server *server, const struct tree *id)
+{
+    char text[MCP_ID];
+
+    id_text(id, text);
+    pthread_mutex_lock(&server->lock);
+    take_cancelled(server, text);
+    pthread_mutex_unlock(&server->lock);
+}
+
 bool mcp_call_begin(struct mcp_server *server, const struct tree *id)
 {
     char text[MCP_ID];
@@ -132,14 +142,25 @@ static bool is_broken(struct mcp_server *server)
 
 /* ---- the thread of calls ---- */
 
+/* By a signal, not by a notification. */
+static bool is_interrupted(struct mcp_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    bool is = cancelled() && !server->is_cancelled;
+    pthread_mutex_unlock(&server->lock);
+    return is;
+}
+
 static struct mcp_queued *take_next(struct mcp_server *server)
 {
     pthread_mutex_lock(&server->lock);
     while (server->first == NULL && !server->has_ended)
         pthread_cond_wait(&server->wake, &server->lock);
     struct mcp_queued *q = server->first;
-    if (q != NULL)
+    if (q != NULL) {
         server->first = q->next;
+        server->n_queued--;
+    }
     if (server->first == NULL)
         server->last = NULL;
     pthread_mutex_unlock(&server->lock);
@@ -181,7 +202,7 @@ static void *work_through(void *ctx)
     for (struct mcp_queued *q; (q = take_next(server)) != NULL;) {
         struct job job = JOB_INIT;
         struct work w = {server, {q->message, q->n}};
-        bool is_wanted = !is_broken(server);
+        bool is_wanted = !is_broken(server) && !is_interrupted(server);
         if (is_wanted && !job_run(&job, work_on, &w))
             job_run(&job, no_memory, server);
         job_end(&job);
@@ -192,7 +213,8 @@ static void *work_through(void *ctx)
 
 /* ---- the thread that reads ---- */
 
-static void put_in_queue(struct mcp_server *server, struct str message)
+/* False: the queue is full. */
+static bool put_in_queue(struct mcp_server *server, struct str message)
 {
     struct mcp_queued *q = malloc(sizeof(*q) + message.n);
 
@@ -202,13 +224,20 @@ static void put_in_queue(struct mcp_server *server, struct str message)
     q->n = message.n;
     memcpy(q->message, message.at, message.n);
     pthread_mutex_lock(&server->lock);
-    if (server->last != NULL)
-        server->last->next = q;
-    else
-        server->first = q;
-    server->last = q;
-    pthread_cond_signal(&server->wake);
+    bool has_room = server->n_queued < MCP_QUEUED;
+    if (has_room) {
+        if (server->last != NULL)
+            server->last->next = q;
+        else
+            server->first = q;
+        server->last = q;
+        server->n_queued++;
+        pthread_cond_signal(&server->wake);
+    }
     pthread_mutex_unlock(&server->lock);
+    if (!has_room)
+        free(q);
+    return has_room;
 }
 
 static void take_message(struct mcp_server *server, struct str message)
@@ -218,11 +247,10 @@ static void take_message(struct mcp_server *server, struct str message)
     message = str_trim(message);
     if (message.n == 0)
         return;
-    if (mcp_is_slow(message)) {
-        put_in_queue(server, message);
-        return;
-    }
-    mcp_server_answer(server, message, &line);
+    if (!mcp_is_slow(server, message))
+        mcp_server_answer(server, message, &line);
+    else if (!put_in_queue(server, message))
+        mcp_server_refuse(server, message, &line);
     send(server, &line);
     text_free(&line);
 }
@@ -263,15 +291,6 @@ static void take_bytes(struct mcp_server *server, struct intake *in, struct str 
         }
         rest = str_part(rest, n + is_whole, rest.n);
     }
-}
-
-/* By a signal, not by a notification. */
-static bool is_interrupted(struct mcp_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    bool is = cancelled() && !server->is_cancelled;
-    pthread_mutex_unlock(&server->lock);
-    return is;
 }
 
 static void read_all(struct mcp_server *server, int fd)

@@ -16,7 +16,7 @@ struct mcp_queued {
 };
 
 /* The id of a request: 's' or 'n' and its text; "": none. Longer ids cannot be cancelled. */
-enum { MCP_ID = 128, MCP_CANCELLED = 64 };
+enum { MCP_ID = 128, MCP_CANCELLED = 64, MCP_QUEUED = 64 };
 
 struct mcp_server {
     struct mcp_desk *desk; /* tools/list apart, the thread of calls alone uses it */
@@ -29,6 +29,7 @@ struct mcp_server {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
     struct mcp_queued *first, *last;
+    size_t n_queued;                       /* at most MCP_QUEUED */
     bool has_ended;                        /* no message will follow */
     char running[MCP_ID];                  /* the call that runs */
     bool is_cancelled;                     /* it is to end, by a notification */
@@ -36,13 +37,17 @@ struct mcp_server {
     size_t next_cancelled;
 };
 
+/* A call was read: a cancellation of its id that came before was of an earlier one. */
+void mcp_call_expect(struct mcp_server *server, const struct tree *id);
+
 /* A call begins; false: it was cancelled before. It ends; false: it was cancelled meanwhile. */
 bool mcp_call_begin(struct mcp_server *server, const struct tree *id);
 bool mcp_call_end(struct mcp_server *server);
 void mcp_call_cancel(struct mcp_server *server, const struct tree *id);
 
-/* A message for the thread of calls. */
-bool mcp_is_slow(struct str message);
+/* A message for the thread of calls, and its answer when too many wait for it. */
+bool mcp_is_slow(struct mcp_server *server, struct str message);
+void mcp_server_refuse(struct mcp_server *server, struct str message, struct text *out);
 
 /* An error, with an id as above; "": it belongs to no request. */
 void mcp_put_failure(struct text *out, const char *id, enum rpc_error code, const char *text);

@@ -7,8 +7,8 @@
 
 struct str mcp_version_for(struct str wanted)
 {
-    static const struct str versions[] = {S_INIT("2025-06-18"), S_INIT("2025-03-26"),
-                                          S_INIT("2024-11-05")};
+    static const struct str versions[] = {S_INIT("2025-11-25"), S_INIT("2025-06-18"),
+                                          S_INIT("2025-03-26"), S_INIT("2024-11-05")};
 
     return str_is_one_of(wanted, versions, ARRAY_LEN(versions)) ? wanted : versions[0];
 }
@@ -18,6 +18,7 @@ struct request {
     const struct tree *id; /* NULL: a notification */
     struct str method;
     const struct tree *params;
+    bool is_refused; /* if slow: the queue is full */
     struct json_writer w;
 };
 
@@ -239,6 +240,8 @@ static void answer_request(struct mcp_server *server, struct request *r, struct 
         p = (struct problem){RPC_REQUEST, "not initialized: send initialize first", {0}};
     else if (r->params != NULL && r->params->kind != TREE_MAP)
         p = (struct problem){RPC_PARAMS, "params must be an object", {0}};
+    else if (method->is_slow && r->is_refused)
+        p = (struct problem){RPC_INTERNAL, "too many calls are waiting: send this one later", {0}};
     else if (method->check == NULL || method->check(server, r, &p)) {
         answer_method(server, method, r, out);
         return;
@@ -258,12 +261,14 @@ static bool is_id(const struct tree *id)
 }
 
 /* Appends nothing for notifications, for answers of the client and for cancelled calls. */
-static void answer_one(struct mcp_server *server, const struct tree *message, struct text *out)
+static void answer_one(struct mcp_server *server, const struct tree *message, bool is_refused,
+                       struct text *out)
 {
     const struct tree *method = tree_get(message, S("method"));
     struct request r = {.id = tree_get(message, S("id")),
                         .method = tree_text(method),
-                        .params = tree_get(message, S("params"))};
+                        .params = tree_get(message, S("params")),
+                        .is_refused = is_refused};
     bool is_valid = message->kind == TREE_MAP &&
                     str_equal(tree_get_text(message, S("jsonrpc"), S("")), S("2.0"));
     bool is_reply = tree_get(message, S("result")) != NULL || tree_get(message, S("error")) != NULL;
@@ -279,7 +284,8 @@ static void answer_one(struct mcp_server *server, const struct tree *message, st
 }
 
 /* A list of messages gets a list of answers. */
-static void answer_batch(struct mcp_server *server, const struct tree *batch, struct text *out)
+static void answer_batch(struct mcp_server *server, const struct tree *batch, bool is_refused,
+                         struct text *out)
 {
     struct text one = {0};
     bool has_any = false;
@@ -288,7 +294,7 @@ static void answer_batch(struct mcp_server *server, const struct tree *batch, st
         put_error(out, NULL, RPC_REQUEST, "empty batch", (struct str){0});
     for (const struct tree *m = batch->first; m != NULL; m = m->next) {
         text_clear(&one);
-        answer_one(server, m, &one);
+        answer_one(server, m, is_refused, &one);
         if (one.n > 0) {
             text_char(out, has_any ? ',' : '[');
             text_put(out, text_view(&one));
@@ -300,7 +306,7 @@ static void answer_batch(struct mcp_server *server, const struct tree *batch, st
     text_free(&one);
 }
 
-void mcp_server_answer(struct mcp_server *server, struct str message, struct text *out)
+static void answer(struct mcp_server *server, struct str message, bool is_refused, struct text *out)
 {
     struct tree_error error;
     struct arena arena;
@@ -310,29 +316,42 @@ void mcp_server_answer(struct mcp_server *server, struct str message, struct tex
     if (value == NULL)
         put_error(out, NULL, RPC_PARSE, "not JSON: ", str_of(error.what));
     else if (value->kind == TREE_LIST)
-        answer_batch(server, value, out);
+        answer_batch(server, value, is_refused, out);
     else
-        answer_one(server, value, out);
+        answer_one(server, value, is_refused, out);
     arena_free(&arena);
 }
 
-static bool is_slow(const struct tree *message)
+void mcp_server_answer(struct mcp_server *server, struct str message, struct text *out)
+{
+    answer(server, message, false, out);
+}
+
+void mcp_server_refuse(struct mcp_server *server, struct str message, struct text *out)
+{
+    answer(server, message, true, out);
+}
+
+static bool is_slow(struct mcp_server *server, const struct tree *message)
 {
     const struct method *method = method_of(tree_get_text(message, S("method"), S("")));
 
-    return method != NULL && method->is_slow;
+    if (method == NULL || !method->is_slow)
+        return false;
+    mcp_call_expect(server, tree_get(message, S("id")));
+    return true;
 }
 
-bool mcp_is_slow(struct str message)
+bool mcp_is_slow(struct mcp_server *server, struct str message)
 {
     struct tree_error error;
     struct arena arena;
 
     arena_init(&arena);
     const struct tree *value = tree_read_json(&arena, message, &error);
-    bool is = value != NULL && is_slow(value);
-    for (const struct tree *m = tree_items(value); m != NULL && !is; m = m->next)
-        is = is_slow(m);
+    bool is = value != NULL && is_slow(server, value);
+    for (const struct tree *m = tree_items(value); m != NULL; m = m->next)
+        is |= is_slow(server, m);
     arena_free(&arena);
     return is;
 }

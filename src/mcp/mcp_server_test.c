@@ -102,11 +102,11 @@ static void call_has(const char *tool, const char *arguments, const char *part)
 
 TEST(versions_are_negotiated)
 {
-    static const char *const known[] = {"2024-11-05", "2025-03-26", "2025-06-18"};
+    static const char *const known[] = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
 
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         assert_true(str_equal(mcp_version_for(str_of(known[i])), str_of(known[i])));
-    assert_str(mcp_version_for(S("2099-01-01")), "2025-06-18");
+    assert_str(mcp_version_for(S("2099-01-01")), "2025-11-25");
 }
 
 TEST(nothing_before_initialize_but_ping)
@@ -282,19 +282,33 @@ TEST(a_call_that_runs_is_cancelled)
     served_end(&s);
 }
 
+#define CANCEL(id)                                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":" id    \
+    "}}\n"
+#define CALL(id, tool)                                                                             \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" tool    \
+    "\"}}\n"
+
 TEST(a_call_that_waits_is_cancelled)
 {
     struct served s;
 
     served_begin(&s);
-    say(&s, HELLO "\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
-                  "\"requestId\":7}}\n");
+    say(&s, HELLO "\n" CALL("7", "wait") CALL("8", "wait") CALL("9", "fail"));
     hear(&s, "serverInfo");
-    say(&s,
-        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"wait\"}}"
-        "\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":"
-        "\"fail\"}}\n");
+    say(&s, CANCEL("8") CANCEL("7"));
     hear(&s, "\"id\":9");
+    served_end(&s);
+}
+
+TEST(a_cancellation_before_its_call_is_of_an_earlier_one)
+{
+    struct served s;
+
+    served_begin(&s);
+    say(&s, HELLO "\n" CANCEL("7") CALL("7", "fail"));
+    hear(&s, "serverInfo");
+    hear(&s, "\"id\":7");
     served_end(&s);
 }
 
@@ -322,4 +336,5 @@ TEST_MAIN("mcp/mcp_server", T(versions_are_negotiated), TSERVER(nothing_before_i
           TSERVER(a_batch_is_answered_as_one), TSERVER(arguments_are_checked),
           TSERVER(long_lists_continue_by_handle), TSERVER(a_call_that_runs_is_cancelled),
           TSERVER(a_call_that_waits_is_cancelled),
+          TSERVER(a_cancellation_before_its_call_is_of_an_earlier_one),
           TSERVER(lines_come_in_pieces_and_may_be_too_long))

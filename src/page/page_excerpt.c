@@ -12,6 +12,7 @@ enum {
     ROWS_HOST = 3,
     PLOT = 86,    /* percent of the width, beside the names of lanes */
     SHORTEST = 6, /* columns of a name */
+    BRIEF = 9,    /* columns of a label on a narrow screen */
     NAMED = 3,    /* percent of the width from which on slices have names */
 };
 
@@ -66,14 +67,22 @@ static void put_slice(struct page_html *h, const struct view *v, size_t slice, d
     page_html_put(h, S("</svg>\n"));
 }
 
-static void put_row_label(struct page_html *h, const struct view *v, struct str label)
+static void put_label_text(struct page_html *h, const struct view *v, const char *class,
+                           struct str label, size_t room)
 {
-    page_html_format(h,
-                     "<svg class=\"row-label\" width=\"14%%\" height=\"100%%\"><text "
-                     "class=\"axis\" x=\"0\" y=\"%.0f\">",
-                     v->y + 15);
-    page_html_text(h, page_cut(h, label, page_label_room(100 - PLOT) + 1));
-    page_html_put(h, S("</text></svg>\n"));
+    page_html_format(h, "<text class=\"axis %s\" x=\"0\" y=\"%.0f\">", class, v->y + 15);
+    page_html_text(h, page_cut(h, label, room));
+    page_html_put(h, S("</text>"));
+}
+
+/* `brief` stands for it on a narrow screen. */
+static void put_row_label(struct page_html *h, const struct view *v, struct str label,
+                          struct str brief)
+{
+    page_html_put(h, S("<svg class=\"row-label\" width=\"14%\" height=\"100%\">"));
+    put_label_text(h, v, "wide", label, page_label_room(100 - PLOT) + 1);
+    put_label_text(h, v, "narrow", brief, BRIEF);
+    page_html_put(h, S("</svg>\n"));
 }
 
 static void begin_plot(struct page_html *h)
@@ -178,7 +187,8 @@ static void put_idle_row(struct page_html *h, struct view *v)
     const struct accounting *a = v->set->a;
     size_t at;
 
-    put_row_label(h, v, message_in(h->lang, &page_text.idle_row));
+    put_row_label(h, v, message_in(h->lang, &page_text.idle_row),
+                  message_in(h->lang, &page_text.word_idle));
     begin_plot(h);
     vec_bisect(at, a->pieces.n, i, a->pieces.at[i].at.end <= v->from);
     for (; at < a->pieces.n && a->pieces.at[at].at.begin < v->to; at++)
@@ -198,7 +208,8 @@ static void put_lane_row(struct page_html *h, struct view *v, const struct page_
                       group->kind == GROUP_DEVICE
                           ? arena_format(&h->page->arena, "%.*s %.*s",
                                          STR_ARGS(page_name(v->set, group->name)), STR_ARGS(name))
-                          : name);
+                          : name,
+                      name);
     begin_plot(h);
     put_row(h, v, lane, depth);
     page_html_put(h, S("</svg>\n"));
@@ -336,7 +347,8 @@ static double put_side(struct page_html *h, size_t side, nanos longest, double y
     for (size_t i = 0; i < n && i < 2; i++) {
         put_row_label(h, &v,
                       arena_format(&h->page->arena, "%c %.*s", "AB"[side],
-                                   STR_ARGS(page_name(set, devices[i]->name))));
+                                   STR_ARGS(page_name(set, devices[i]->name))),
+                      side == 0 ? S("A") : S("B"));
         begin_plot(h);
         put_row(h, &v, devices[i], 0);
         page_html_put(h, S("</svg>\n"));

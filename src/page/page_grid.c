@@ -156,17 +156,18 @@ static void put_span(struct page_html *h, const struct page_lanes *l, const stru
 
 static void put_legend(struct page_html *h, const struct page_lanes *l)
 {
-    page_html_put(h, S("<p class=\"legend\">"));
+    page_html_put(h, S("<ul class=\"legend\">"));
     for (size_t i = 0; i < l->n_legend; i++) {
+        page_html_put(h, S("<li>"));
         if (l->legend[i].family >= 0)
             page_html_format(h, "<span class=\"swatch f%d\"></span>", l->legend[i].family);
         else
             page_html_put(h, S("<svg class=\"swatch\" width=\"12\" height=\"12\"><rect "
                                "width=\"12\" height=\"12\" fill=\"url(#h-sync)\"/></svg>"));
         page_html_message(h, l->legend[i].label);
-        page_html_put(h, S(" "));
+        page_html_put(h, S("</li>"));
     }
-    page_html_put(h, S("</p>\n"));
+    page_html_put(h, S("</ul>\n"));
 }
 
 void page_lanes_draw(struct page_html *h, const char *id, const struct page_part *part)

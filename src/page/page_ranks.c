@@ -166,14 +166,18 @@ void page_tell_ranks(struct page_file *page)
         page->verdict.evidence = PAGE_TELL(
             page, &page_text.ranks_uneven, place_wording("slow", slow), PLACE("ratio", most),
             place_wording("rank", rank), place_wording("what", evidence));
-    } else if (ranks->is_one_run)
+    } else if (ranks->is_one_run) {
         page->verdict.evidence =
             PAGE_TELL(page, &page_text.ranks_even, PLACE("n", page->n_sets), PLACE("ratio", most),
                       place_wording("rank", rank), place_wording("what", evidence));
-    else
-        page->verdict.evidence =
-            PAGE_TELL(page, &page_text.ranks_apart, PLACE("n", page->n_sets),
-                      place_wording("rank", rank), place_wording("what", evidence));
+    } else {
+        const struct page_set *set = page->sets[page->lead];
+        page->verdict.text = PAGE_TELL(page, &page_text.ranks_apart_verdict,
+                                       PLACE("name", page_name(set, str_of(set->cap->name))),
+                                       place_wording("what", what));
+        page->verdict.evidence = PAGE_TELL(page, &page_text.ranks_apart, PLACE("n", page->n_sets),
+                                           place_wording("what", evidence));
+    }
 }
 
 /* What the others would save without the slow rank; first of the cards. */

@@ -18,10 +18,10 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
                                                                    : "better";
 
     page_html_format(
-        h, "<article class=\"card\" data-action=\"%zu\"><h3><span class=\"number\">%zu</span> ",
+        h, "<article class=\"card\" data-action=\"%zu\"><h2><span class=\"number\">%zu</span> ",
         number, number + 1);
     page_html_wording(h, a->title);
-    page_html_put(h, S("</h3>\n<p class=\"evidence\">"));
+    page_html_put(h, S("</h2>\n<p class=\"evidence\">"));
     page_html_wording(h, a->evidence);
     page_html_put(h, S("</p>\n<p class=\"foot\"><a href=\""));
     page_html_text(h, a->link);

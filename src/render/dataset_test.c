@@ -36,7 +36,11 @@ static void fill(void *ctx, size_t chunk, struct column_chunk *out)
 }
 
 static const struct dataset_source source = {
-    .layout = {"sample", info, ARRAY_LEN(info), notes, 1},
+    .layout = {.table = "sample",
+               .columns = info,
+               .n = ARRAY_LEN(info),
+               .notes = notes,
+               .notes_n = ARRAY_LEN(notes)},
     .chunks = 9,
     .fill = fill,
 };

@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
-"""pull_request.py STRATA [TRIALS] - `strata check` in a simulated pull request.
+"""pull_request.py STRATA [SEEDS] - `strata check` in a simulated pull request.
 
-A program of four kernels is "recorded" ten times before a change and ten times after it; each run is up to 3 % faster or
-slower than it should be (uniform), each step up to 1 %. Without a change the check must pass; with one that makes a
-step 5 % longer it must fail and name the kernel that did it. Some trials go through captures, most through files of the
-form of --save, which hold the same figures.
+A program is "recorded" ten times before a change and ten times after it. Its runs are noisy (NOISE: ±3 %, five kinds);
+without a change the check must pass, with one that makes the step 5 % longer (PLANTS) it must fail and name the reason.
+Two trials go through captures (one with ranks), the others through files of the form of --save with the same figures.
 """
 import json
+import math
 import os
 import random
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 STRATA = os.path.abspath(sys.argv[1])
-TRIALS = int(sys.argv[2]) if len(sys.argv) > 2 else 100
-RUNS, STEPS, NOISE, PLANTED = 10, 8, 0.03, 0.05
-KERNELS = {"MatMul": 4000.0, "FlashAttention": 2500.0, "RmsNorm": 1200.0, "Add": 300.0}  # us a step
-IDLE = 2000.0
+SEEDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+RUNS, STEPS = 10, 8
+KERNELS = {"MatMul": 4000.0, "FlashAttention": 2500.0, "RmsNorm": 900.0, "Add": 500.0, "hcom_allReduce_": 600.0}  # us a step
+IDLE = 1500.0
+STEP = sum(KERNELS.values()) + IDLE
 HEAD = "Step Id,Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim\n"
 failed = 0
 
@@ -29,24 +31,42 @@ def expect(is_true, what):
         print("failed: " + what)
 
 
-def times(rng, culprit):
-    """Of one run: microseconds of each kernel and of the idle time in each step."""
-    run = 1 + rng.uniform(-NOISE, NOISE)
-    extra = PLANTED * (sum(KERNELS.values()) + IDLE)
-    for _ in range(STEPS):
-        step = run * (1 + rng.uniform(-0.01, 0.01))
-        yield {k: step * (t + (extra if k == culprit else 0)) for k, t in KERNELS.items()}, step * IDLE
+def uniform(rng):
+    return [rng.uniform(-0.03, 0.03) for _ in range(RUNS)]
 
 
-def write_capture(folder, rng, culprit):
-    os.makedirs(folder)
-    at = 1e6
-    with open(os.path.join(folder, "kernel_details.csv"), "w") as f:
-        f.write(HEAD)
-        for number, (kernels, idle) in enumerate(times(rng, culprit)):
-            for name, us in kernels.items():
-                f.write("%d,0,%s_%d,%s,AI_CORE,%.3f,%.3f,%.3f,24\n" % (number, name, number, name, at, us, idle / 4))
-                at += us + idle / 4
+def normal(rng):
+    return [max(-0.03, min(0.03, rng.gauss(0, 0.015))) for _ in range(RUNS)]
+
+
+def drift(rng):
+    phase = rng.uniform(0, 2 * math.pi)
+    return [0.02 * math.sin(phase + 2 * math.pi * i / RUNS) + rng.uniform(-0.01, 0.01) for i in range(RUNS)]
+
+
+def outlier(rng):
+    noise = uniform(rng)
+    noise[rng.randrange(RUNS)] += 0.5
+    return noise
+
+
+def clocks(rng):
+    return [rng.choice([-0.015, 0.015]) + rng.uniform(-0.015, 0.015) for _ in range(RUNS)]
+
+
+NOISE = [uniform, normal, drift, outlier, clocks]
+# What grows by 5 % of the step: a part, or all of them.
+PLANTS = ["MatMul", "FlashAttention", "Add", "hcom_allReduce_", "idle", "all"]
+
+
+def parts_of(rng, factor, plant):
+    """Microseconds of each part of a step: parts also vary by themselves."""
+    parts = {**KERNELS, "idle": IDLE}
+    if plant == "all":
+        factor *= 1.05
+    elif plant is not None:
+        parts[plant] += 0.05 * STEP
+    return {name: us * factor * (1 + rng.uniform(-0.01, 0.01)) for name, us in parts.items()}
 
 
 def middle(values):
@@ -54,80 +74,156 @@ def middle(values):
     return (values[len(values) // 2] + values[(len(values) - 1) // 2]) / 2
 
 
-def write_saved(path, rng, culprit):
-    """What --save would write of ten runs."""
-    runs = [list(times(rng, culprit)) for _ in range(RUNS)]
-    figures = {"step": [middle([sum(k.values()) + i for k, i in run]) for run in runs],
-               "idle": [middle([i for _, i in run]) for run in runs]}
-    for name in KERNELS:
-        figures[name] = [sum(k[name] for k, _ in run) / STEPS for run in runs]
+def figures_of(rng, noise, plant, n):
+    figures = {name: [] for name in ("step", "idle", *KERNELS)}
+    for run in noise(rng)[:n]:
+        steps = [parts_of(rng, 1 + run, plant) for _ in range(STEPS)]
+        figures["step"].append(middle([sum(parts.values()) for parts in steps]))
+        figures["idle"].append(middle([parts["idle"] for parts in steps]))
+        for name in KERNELS:
+            figures[name].append(sum(parts[name] for parts in steps) / STEPS)
+    return figures
+
+
+def write_saved(path, rng, noise, plant=None, n=RUNS):
+    """What --save would write of n runs."""
+    figures = figures_of(rng, noise, plant, n)
     with open(path, "w") as f:
-        json.dump({"schema": "strata.baseline/1", "version": "0", "runs": ["run"] * RUNS,
-                   "figures": [{"name": n, "ns": [int(v * 1000) for v in at]} for n, at in figures.items()]}, f)
+        json.dump({"schema": "strata.baseline/1", "version": "0", "runs": ["run"] * n, "ranks": [-1] * n,
+                   "figures": [{"name": k, "ns": [int(v * 1000) for v in at]} for k, at in figures.items()]}, f)
 
 
 def check(*words):
     return subprocess.run([STRATA, "check", *words], capture_output=True, text=True)
 
 
-def explained(done, culprit, where):
-    expect(done.returncode == 1, "%s: a step 5 %% longer passes: %s" % (where, done.stdout + done.stderr))
-    expect(": %s +" % culprit in done.stdout, "%s: %s is not named: %s" % (where, culprit, done.stdout))
+def is_explained(done, plant):
+    """The reason behind the sentence of the gate."""
+    reason = "all parts alike" if plant == "all" else "%s +" % plant
+    return done.returncode == 1 and "): %s" % reason in done.stdout
+
+
+def write_capture(folder, rng, factor, plant):
+    os.makedirs(folder)
+    at = 1e6
+    with open(os.path.join(folder, "kernel_details.csv"), "w") as f:
+        f.write(HEAD)
+        for number in range(STEPS):
+            parts = parts_of(rng, factor, plant)
+            gap = parts.pop("idle") / len(parts)
+            for name, us in parts.items():
+                core = "HCCL" if name.startswith("hcom") else "AI_CORE"
+                f.write("%d,0,%s_%d,%s,%s,%.3f,%.3f,%.3f,24\n" % (number, name, number, name, core, at, us, gap))
+                at += us + gap
 
 
 def through_captures(scratch, rng):
-    base = os.path.join(scratch, "base.json")
-    sets = {}
-    for name, culprit in (("before", None), ("same", None), ("slower", "FlashAttention")):
-        sets[name] = [os.path.join(scratch, name, "run%d" % i) for i in range(RUNS)]
-        for folder in sets[name]:
-            write_capture(folder, rng, culprit)
+    base, sets = os.path.join(scratch, "base.json"), {}
+    for name, plant in (("before", None), ("same", None), ("slower", "FlashAttention")):
+        sets[name] = [os.path.join(scratch, name, "100%%::%d" % i) for i in range(RUNS)]
+        for folder, run in zip(sets[name], uniform(rng)):
+            write_capture(folder, rng, 1 + run, plant)
     saved = check(*sets["before"], "--save", base)
     expect(saved.returncode == 0 and os.path.getsize(base) < 20000, "save: " + saved.stderr)
     done = check(*sets["same"], "--baseline", base, "--explain")
     expect(done.returncode == 0 and "1 of 1 gates passed" in done.stdout, "noise: " + done.stdout + done.stderr)
     summary, junit = os.path.join(scratch, "summary.md"), os.path.join(scratch, "junit.xml")
     done = check(*sets["slower"], "--baseline", base, "--explain", "--github", "--summary", summary, "--junit", junit)
-    explained(done, "FlashAttention", "captures")
+    expect(is_explained(done, "FlashAttention"), "captures: " + done.stdout)
     lines = [line for line in done.stdout.splitlines() if line.startswith("::")]
-    expect(len(lines) == 1 and lines[0].startswith("::error title=strata check::") and "%25" in lines[0], str(lines))
+    expect(len(lines) == 1 and lines[0].startswith("::error title=strata check::") and
+           lines[0].count("%") == lines[0].count("%25"), str(lines))
     expect("| FlashAttention |" in open(summary).read(), open(summary).read())
-    expect('failures="1"' in open(junit).read(), "junit")
+    expect(len(xml.etree.ElementTree.parse(junit).findall(".//failure")) == 1, "junit")
     document = json.loads(check(*sets["slower"], "--baseline", base, "--json").stdout)
     step, first = document["result"]["changes"][:2]
     expect(step["name"] == "step" and 0.025 < step["change"] < 0.075 and step["p"] < 0.05, str(step))
     expect(first["name"] == "FlashAttention" and first["share"] > 0.5, str(first))
-    done = check(sets["slower"][0], "--baseline", base)
-    expect("too few to judge noise" in done.stdout or done.returncode == 0, done.stdout)
-    done = check(*sets["same"], "--baseline", base, "--max-idle", "90%")
+    done = check(*sets["before"], "--baseline", base, "--max-idle", "90%")
     expect("11 of 11 gates passed" in done.stdout, done.stdout + done.stderr)
-    for text in ("", "{}", '{"schema": "strata.baseline/1"}', '{"schema": "strata.baseline/1", "runs": ["a"], "figures": '
-                 '[{"name": "step", "ns": [-1]}]}', '{"schema": "strata.baseline/1", "runs": ["a"], "figures": [{"name": '
-                 '"step", "ns": [1, 2]}]}'):
-        bad = os.path.join(scratch, "bad.json")
+
+
+def through_ranks(scratch, rng):
+    """One of two ranks is slower."""
+    sets = {}
+    for name, plant in (("old", None), ("new", "MatMul")):
+        sets[name] = [os.path.join(scratch, name + "-ranks", "run%d" % i) for i in range(RUNS)]
+        for folder, run in zip(sets[name], uniform(rng)):
+            for rank in range(2):
+                at = os.path.join(folder, "rank%d_ascend_pt" % rank)
+                write_capture(os.path.join(at, "ASCEND_PROFILER_OUTPUT"), rng, 1 + run, plant if rank == 1 else None)
+                with open(os.path.join(at, "profiler_info_%d.json" % rank), "w") as f:
+                    json.dump({"config": {}, "rank_id": rank}, f)
+    base = os.path.join(scratch, "ranks.json")
+    expect(check(*sets["old"], "--save", base).returncode == 0 and json.load(open(base))["ranks"][:2] == [0, 1], "ranks")
+    done = check(*sets["new"], "--baseline", base)
+    expect(is_explained(done, "MatMul") and "failed  rank 1: " in done.stdout and "1 of 2 gates" in done.stdout, done.stdout)
+
+
+def few_runs(scratch, rng):
+    paths = [os.path.join(scratch, name) for name in ("few-a.json", "few-b.json")]
+    for n in (1, 2, 3):
+        write_saved(paths[0], rng, normal, n=n)
+        write_saved(paths[1], rng, normal, plant="MatMul", n=n)
+        done = check(paths[1], "--baseline", paths[0], "--explain")
+        expect("limit 5 %%; %d and %d runs: too few to judge noise" % (n, n) in done.stdout, done.stdout)
+
+
+def hostile(scratch):
+    good = {"schema": "strata.baseline/1", "runs": ["a"], "figures": [{"name": "step", "ns": [100]}]}
+    bad = os.path.join(scratch, "bad.json")
+    changes = [{"schema": "strata.baseline/2"}, {"runs": []}, {"runs": ["a"] * 1001}, {"figures": []}, {"ranks": [1, 2]},
+               {"ranks": [-7]}, {"ranks": "x"}, {"figures": [{"name": "step", "ns": [2 ** 62]}]},
+               {"figures": [{"name": "step", "ns": [0]}]}, {"figures": [{"name": "step", "ns": [1.5]}]},
+               {"figures": [{"name": "step", "ns": [1]}, {"name": "", "ns": [1]}]}, {"figures": {"name": "step"}}]
+    texts = [json.dumps({**good, **one}) for one in changes] + ["", "{}", json.dumps(good)[:-9], "[" * 100000]
+    for text in texts:
         with open(bad, "w") as f:
             f.write(text)
-        done = check(sets["same"][0], "--baseline", bad)
-        expect(done.returncode == 3 and done.stdout == "", "%r: %d %s" % (text, done.returncode, done.stderr))
+        done = check("examples/ascend-small", "--baseline", bad)
+        expect(done.returncode == 3 and done.stdout == "", "%.80s: %d %s" % (text, done.returncode, done.stderr))
+    with open(bad, "w") as f:
+        json.dump({**good, "figures": good["figures"] + [{"name": "x\n::error::%0A\x1b[31m<&", "ns": [9]}]}, f)
+    done = check(bad, "--baseline", bad, "--explain", "--github")
+    expect(done.returncode == 0 and "\x1b" not in done.stdout and "\n::" not in done.stdout, done.stdout)
+
+
+def trials(scratch, seed):
+    rng = random.Random(seed)
+    before, after = os.path.join(scratch, "a.json"), os.path.join(scratch, "b.json")
+    bad = {}
+    for noise in NOISE:
+        write_saved(before, rng, noise)
+        write_saved(after, rng, noise)
+        done = check(after, "--baseline", before)
+        bad[noise.__name__, "no change"] = done.returncode != 0 and done.stdout
+        for plant in PLANTS:
+            write_saved(after, rng, noise, plant)
+            done = check(after, "--baseline", before)
+            bad[noise.__name__, plant] = not is_explained(done, plant) and done.stdout
+        write_saved(after, rng, noise)
+        write_saved(before, rng, noise, "MatMul")
+        done = check(after, "--baseline", before)
+        bad[noise.__name__, "faster"] = done.returncode != 0 and done.stdout
+    return bad
 
 
 def main():
-    rng = random.Random(1)
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    rng, wrong = random.Random(1), {}
     with tempfile.TemporaryDirectory() as scratch:
         through_captures(scratch, rng)
-        noise = caught = named = 0
-        for trial in range(TRIALS):
-            culprit = rng.choice(["MatMul", "FlashAttention", "RmsNorm"])
-            paths = [os.path.join(scratch, name + ".json") for name in ("a", "b", "c")]
-            for path, planted in zip(paths, (None, None, culprit)):
-                write_saved(path, rng, planted)
-            noise += check(paths[1], "--baseline", paths[0]).returncode != 0
-            done = check(paths[2], "--baseline", paths[0])
-            caught += done.returncode == 1
-            named += ": %s +" % culprit in done.stdout
-    expect(noise == 0, "noise alone failed %d of %d times" % (noise, TRIALS))
-    expect(caught == named == TRIALS, "of %d slower programs %d were caught, %d explained" % (TRIALS, caught, named))
-    print("%d trials: noise failed %d, regressions caught %d, explained %d" % (TRIALS, noise, caught, named))
+        through_ranks(scratch, rng)
+        few_runs(scratch, rng)
+        hostile(scratch)
+        for seed in range(SEEDS):
+            for key, text in trials(scratch, seed).items():
+                if text:
+                    wrong.setdefault(key, []).append("seed %d: %s" % (seed, text))
+    for key, texts in wrong.items():
+        expect(False, "%s, %s: %d of %d wrong, %s" % (*key, len(texts), SEEDS, texts[0]))
+    print("%d seeds, %d kinds of noise, %d trials each: %d wrong" %
+          (SEEDS, len(NOISE), len(PLANTS) + 2, sum(map(len, wrong.values()))))
     sys.exit(failed > 0)
 
 

@@ -85,6 +85,16 @@ def kernels_calls_and_ranges_are_recorded():
     assert trace["device"] == "NVIDIA Stand-in"
 
 
+def calls_that_only_ask_are_left_out():
+    """Of the calls around a launch those stay that do work or take long; all with the full preset."""
+    run = Run("launch:k:1:1", FAKE_RUNTIME="1")
+    check_quiet(run)
+    names = sorted(c["name"] for c in of_kind(run.trace, "runtime"))
+    assert names == ["cuLaunchKernel", "cudaLaunchKernel", "cudaMemGetInfo"], names
+    run = Run("launch:k:1:1", FAKE_RUNTIME="1", PRESET="full")
+    assert len(of_kind(run.trace, "runtime")) == 8, of_kind(run.trace, "runtime")
+
+
 def many_records_fill_many_buffers():
     """Records of several buffers and blocks all arrive, once each."""
     run = Run("launch:k:1:100000", PRESET="min")

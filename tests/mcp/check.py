@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,7 +83,7 @@ class Client:
 
 def check_versions():
     for version, got in (("2024-11-05", "2024-11-05"), ("2025-03-26", "2025-03-26"), ("2025-06-18", "2025-06-18"),
-                         ("1999-01-01", "2025-06-18")):
+                         ("2025-11-25", "2025-11-25"), ("1999-01-01", "2025-11-25"), ("", "2025-11-25")):
         client = Client("--root", "examples", version=version)
         expect(client.version == got, "%s: %s" % (version, client.version))
         client.close()
@@ -184,12 +185,15 @@ def check_roots(scratch):
     os.symlink(os.path.join(outside, "bad", "ASCEND_PROFILER_OUTPUT", "kernel_details.csv"),
                os.path.join(inside, "mixed", "kernel_details.csv"))
     os.symlink("good", os.path.join(inside, "own"))
+    os.mkfifo(os.path.join(inside, "pipe"))
     client = Client("--root", inside)
     for path in ("good", "own", os.path.join(inside, "good")):
         expect(client.call("open", path=path)["isError"] is False, path)
-    for path in ("link", "mixed", "../out/bad", os.path.join(outside, "bad"), "/etc/passwd", "/etc/no-such-file", "/"):
+    for path in ("link", "mixed", "../out/bad", os.path.join(outside, "bad"), "/etc/passwd", "/etc/no-such-file", "/", "link/..", "good/../../out/bad", "/proc/self/cwd/examples",
+                 "/proc/self/fd/0"):
         text = client.error("open", path=path)
         expect("--root" in text, "%s: %s" % (path, text))
+    expect(client.error("open", path="pipe") != "", "a pipe is not waited for")
     same = [client.error("open", path=p).replace(p, "") for p in ("/etc/passwd", "/etc/no-such-file")]
     expect(same[0] == same[1], "what exists outside is not told")
     expect("--root" in client.error("db_query", database_path=outside, kernel="Add", shapes="1", dtypes="bf16"), "db_query")
@@ -219,8 +223,44 @@ def check_cancel(client):
     client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4711}})
     expect(client.call("open", path="ascend-small")["isError"] is False, "the next call")
     expect(time.monotonic() - begun < 5, "a cancelled call ends soon")
+    again = {"jsonrpc": "2.0", "id": slow, "method": "tools/call",
+             "params": {"name": "open", "arguments": {"path": "ascend-small"}}}
+    client.send(again)
+    expect(client.receive().get("id") == slow, "the id of a cancelled call is free again")
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": slow}})
+    client.call("open", path="ascend-small")
+    client.send(again)
+    expect(client.receive().get("id") == slow, "a cancellation that comes late is forgotten")
     late = client.error("query", path="ascend-small", sql=SLOW, timeout=0.2)
     expect("query.timeout" in late, late)
+
+
+def check_crowd():
+    """More calls than may wait: the last are refused at once, the others are answered in order."""
+    client = Client("--root", "examples")
+    slow = client.request("tools/call", name="query", arguments={"path": "ascend-small", "sql": SLOW, "timeout": 100})
+    calls = [client.request("tools/call", name="open", arguments={"path": "ranks"}) for _ in range(80)]
+    refused = [client.receive() for _ in range(15)]
+    expect(all("too many calls" in one["error"]["message"] for one in refused), refused[0])
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": slow}})
+    rest = len(calls) - len(refused)
+    got = [client.receive() for _ in range(rest)]
+    seen = [one["id"] for one in got + refused]
+    expect(sorted(seen) == calls and len(set(seen)) == len(calls), "each call has one answer: %s" % seen)
+    client.close()
+
+
+def check_signal(is_busy):
+    client = Client("--root", "examples")
+    if is_busy:
+        client.request("tools/call", name="query", arguments={"path": "ascend-small", "sql": SLOW, "timeout": 100})
+        client.request("tools/call", name="open", arguments={"path": "ascend-small"})
+        time.sleep(0.3)
+    begun = time.monotonic()
+    client.run.send_signal(signal.SIGTERM)
+    out, _ = client.run.communicate(timeout=30)
+    expect(client.run.returncode == 128 + signal.SIGTERM and time.monotonic() - begun < 2, "SIGTERM: %s" % client.run.returncode)
+    expect(len(out.splitlines()) == is_busy and b"no profiling data" not in out, out)
 
 
 def check_batch():
@@ -238,7 +278,7 @@ def check_batch():
 def malformed(rng):
     good = [json.dumps({"jsonrpc": "2.0", "id": 1, "method": m, "params": {"name": "open", "arguments": {"path": "x"}}})
             for m in ("tools/call", "initialize", "ping", "resources/read", "notifications/cancelled")]
-    kind = rng.randrange(6)
+    kind = rng.randrange(10)
     if kind == 0:
         return bytes(rng.randrange(256) for _ in range(rng.randrange(1, 200)))
     data = bytearray(rng.choice(good).encode())
@@ -253,8 +293,20 @@ def malformed(rng):
         values = [None, True, -1, 1e400, "x" * 3000, [], {}, [[]], {"a": {}}, 2 ** 70]
         data = json.dumps({"jsonrpc": rng.choice(["2.0", 2, None]), "id": rng.choice(values),
                            "method": rng.choice(values + ["ping"]), "params": rng.choice(values)}).encode()
-    else:
+    elif kind == 5:
         data = bytes(data) * rng.randrange(2, 5)
+    elif kind == 6:  # keys twice, and names that are not UTF-8
+        data = data[:-1] + b', "id": 2, "method": "ping", "params": {"\xff\xfe": "\xed\xa0\x80"}}'
+    elif kind == 7:
+        data = b"[" + b", ".join(rng.choice(good).encode() for _ in range(rng.randrange(20))) + rng.choice([b"]", b",]", b""])
+    elif kind == 8:  # without one of its members
+        whole = json.loads(bytes(data))
+        del whole[rng.choice(list(whole))]
+        data = json.dumps(whole).encode()
+    else:
+        data = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ' + rng.choice(
+            [b'{"a":' * 5000, b'{"name": "open", "arguments": {"path": "' + b"../" * 20000 + b'"}}}',
+             b'{"name": "query", "arguments": {"path": "ranks", "sql": "' + b"(" * 50000 + b'"}}}'])
     return bytes(data)
 
 
@@ -311,6 +363,9 @@ def main():
     check_cancel(client)
     client.close()
     check_batch()
+    check_crowd()
+    check_signal(False)
+    check_signal(True)
     check_malformed()
     with tempfile.TemporaryDirectory() as scratch:
         check_roots(scratch)

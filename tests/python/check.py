@@ -5,9 +5,11 @@ The three are the stand-ins of tests/fake-cupti and the recorder, for recordings
 pyarrow are used when they are there; without them the rest is tested all the same.
 """
 import ast
+import copy
 import importlib.util
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -86,9 +88,38 @@ class Answers(unittest.TestCase):
             with self.assertRaises(strata.Error) as e:
                 call()
             self.assertEqual(e.exception.code, code)
+        with self.assertRaises(strata.Error) as e:
+            strata.open("/nowhere")
+        self.assertEqual((e.exception.path, e.exception.line), ("/nowhere", None))
+        self.assertIn("try: check the spelling", e.exception.hints[0])
+        self.assertIn(e.exception.hints[0], str(e.exception))
+        again = pickle.loads(pickle.dumps(e.exception))
+        self.assertEqual((str(again), again.code), (str(e.exception), e.exception.code))
         self.cap.close()
         with self.assertRaises(ValueError):
             self.cap.diagnose()
+
+    def test_arguments_that_make_no_sense(self):
+        with self.assertRaises(ValueError):
+            strata.open("examples/kineto-small\0/nowhere")  # not examples/kineto-small
+        with self.assertRaises(ValueError):
+            self.cap.sql("SELECT 1\0 FROM nowhere")
+        for call in (lambda: strata.open(None), lambda: self.cap.sql(None), lambda: strata.simulate(None)):
+            with self.assertRaises(TypeError):
+                call()
+        self.assertEqual(self.cap.sql("SELECT 1", timeout=float("inf")).rows(), [(1,)])
+
+    def test_copies(self):
+        d, table = self.cap.diagnose(), self.cap.sql("SELECT dur FROM kernels")
+        self.assertIs(copy.deepcopy(self.cap), self.cap)
+        self.assertEqual(copy.deepcopy(d), d)
+        self.assertEqual(copy.copy(d).to_dict(), d.to_dict())
+        self.assertEqual(copy.deepcopy(table).rows(), table.rows())
+        again = pickle.loads(pickle.dumps(self.cap))  # read again
+        self.assertEqual(again.diagnose(), d)
+        for part in (d, table):
+            with self.assertRaises(TypeError):
+                pickle.dumps(part)
 
     def test_no_memory_is_an_exception(self):
         code = ("import resource, strata\ncap = strata.open('examples/kineto-small')\n"

@@ -24,7 +24,7 @@ const MEASURED = ROOT + '/examples/perfdb-compare/measured.csv';
 
 const KINDS: [string, string[]][] = [
     ['capture', [OPTIMIZER]], ['copies', [COPIES]], ['ascend', [MOE]], ['compare', [LAYOUT, FIXED]], ['ranks', [OUT + '/ranks']],
-    ['incore', [ROOT + '/examples/incore/visualize_data.bin']], ['pto', [MATMUL]], ['gpu', [RUN]],
+    ['incore', [ROOT + '/examples/incore/visualize_data.bin']], ['pto', [MATMUL]], ['kernels', [ROOT + '/examples/pto']], ['gpu', [RUN]],
     ['database', [ROOT + '/examples/perfdb/db']], ['errors', [PREDICTED, MEASURED]],
 ];
 
@@ -55,6 +55,11 @@ for (const [name] of KINDS) {
         await opened.page.locator('nav.views').waitFor();
         assert((await opened.page.locator('h1:visible').innerText()).length > 10);
         for (const link of await opened.page.locator('nav.views a').all()) await link.click();
+        for (const tool of await opened.page.locator('.downloads button').all()) {
+            const saved = opened.page.waitForEvent('download');
+            await tool.click();
+            assert((await saved).suggestedFilename().length > 4);
+        }
         await showAll(opened.page);
         assert.deepStrictEqual(await violations(opened.page), []);
         await finish(opened);
@@ -62,6 +67,22 @@ for (const [name] of KINDS) {
         assert(policy.startsWith("default-src 'none'") && !/https?:|unsafe/.test(policy), policy);
     });
 }
+
+// The heading of a page and the line below it, in English.
+function firstLines(path: string): string {
+    strata(path, '-o', page('lines'));
+    return /<h1 id="verdict-en">[^]*?<p id="evidence-en"[^]*?<\/p>/.exec(readFileSync(page('lines'), 'utf8'))?.[0] ?? '';
+}
+
+test('captures of different work are not compared in the verdict', () => {
+    const lines = firstLines(ROOT + '/examples/perfdb');
+    assert(/<h1 id="verdict-en">profile: Exposed communication/.test(lines) && lines.includes('each judged by itself'), lines);
+});
+
+test('a kernel that lacks a value is not judged', () => {
+    const lines = firstLines(ROOT + '/tests/data/pto/input.pto');
+    assert(lines.includes('Not judged: ') && !/To try/.test(lines), lines);
+});
 
 // A click that is counted; a task must be done in three.
 class Clicks {
@@ -137,7 +158,7 @@ test('task: the slow rank', async () => {
     const opened = await openPage(page('ranks'));
     const view = opened.page;
     assert((await view.locator('h1:visible').innerText()).startsWith(`Rank ${SLOW} computes slowly`));
-    assert.strictEqual(await view.locator('.static:visible .card h3').filter({ hasText: `rank ${SLOW}` }).count(), 1, 'one action is about it');
+    assert.strictEqual(await view.locator('.static:visible .card h2').filter({ hasText: `rank ${SLOW}` }).count(), 1, 'one action is about it');
     assert.strictEqual(await view.locator('#ranks-en > svg').count(), 4);
     const cells = await view.locator('#heat-en a').evaluateAll((list) => list.map((a) => ({ href: a.getAttribute('href') ?? '', heat: Number(a.querySelector('rect')?.getAttribute('fill-opacity')) })));
     assert.strictEqual(cells.length, 4 * 4);

@@ -215,6 +215,11 @@ static void fill_gains(struct cluster *c)
     add_gain(c, "communication_hidden", &hidden);
 }
 
+double cluster_gain_ms(const struct cluster *c, const struct cluster_gain *gain)
+{
+    return gain->saving_ms * (double)(c->n_steps > 0 ? c->n_steps : 1);
+}
+
 /* ---- what is missing ---- */
 
 static void find_missing(struct cluster *c)
@@ -329,9 +334,15 @@ static void set_verdict(struct cluster *c)
         [CULPRIT_SLOW_LINK] = &cluster_text.verdict_link,
         [CULPRIT_STORAGE] = &cluster_text.verdict_storage,
         [CULPRIT_IMBALANCE] = &cluster_text.verdict_imbalance};
+    enum { MUCH = 5 }; /* percent */
     const struct culprit *first = c->culprits;
+    const struct cluster_gain *even = &c->gains[0];
 
-    if (c->n_culprits == 0)
+    if (c->n_culprits == 0 && c->n_gains > 0 && c->n_path > 0 && 100 * even->share >= MUCH)
+        c->verdict =
+            WORDING(arena, &cluster_text.verdict_spread, PLACE("ms", cluster_gain_ms(c, even)),
+                    PLACE("share", 100 * even->share));
+    else if (c->n_culprits == 0)
         c->verdict = wording_of(arena, phrase_plain(c->model->n < 2 ? &cluster_text.verdict_alone
                                                                     : &cluster_text.verdict_none));
     else

@@ -138,6 +138,9 @@ struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ran
 /* Whether most of the ranks share collectives: captures that only lie in one folder do not. */
 bool cluster_is_job(const struct cluster *c);
 
+/* What a change saves of the whole recording. */
+double cluster_gain_ms(const struct cluster *c, const struct cluster_gain *gain);
+
 /* "0, 3 to 7, 12": numbers in ascending order. */
 struct str cluster_rank_list(struct arena *arena, const int64_t *at, size_t n);
 

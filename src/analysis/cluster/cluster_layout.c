@@ -39,20 +39,35 @@ static bool is_consecutive(const struct cluster_group *g)
     return g->n > 1 && g->ranks[g->n - 1] - g->ranks[0] == (int64_t)g->n - 1;
 }
 
+static size_t exchanges_of(const struct use *use)
+{
+    return use->calls[COLLECTIVE_ALL_TO_ALL] + use->calls[COLLECTIVE_DISPATCH] +
+           use->calls[COLLECTIVE_COMBINE];
+}
+
+/* Whether communicators of all ranks do what copies of a model need: no exchanges, no transfers. */
+static bool are_copies(const struct cluster_model *m, const struct use *uses)
+{
+    for (size_t g = 0; g < m->n_groups; g++)
+        if (m->groups[g].role == ROLE_WORLD &&
+            exchanges_of(&uses[g]) + uses[g].calls[COLLECTIVE_SEND_RECV] > 0)
+            return false;
+    return true;
+}
+
 /* Without names: transfers of two are a pipeline, exchanges are experts; neighbours that meet often
  * split matrices, ranks far apart have copies of the model. */
 static enum cluster_role role_by_use(const struct cluster_model *m, const struct cluster_group *g,
                                      const struct use *use)
 {
-    enum { OFTEN = 4 }; /* a step */
-    size_t exchanges = use->calls[COLLECTIVE_ALL_TO_ALL] + use->calls[COLLECTIVE_DISPATCH] +
-                       use->calls[COLLECTIVE_COMBINE];
+    enum { OFTEN = 4 };          /* a step */
+    bool is_named = g->id.n > 0; /* else calls of all communicators fell together */
 
     if (g->n < 2)
         return ROLE_UNKNOWN;
-    if (g->is_pair || use->calls[COLLECTIVE_SEND_RECV] * 2 > use->all)
+    if (g->is_pair || ((is_named || g->n == 2) && use->calls[COLLECTIVE_SEND_RECV] * 2 > use->all))
         return ROLE_PP;
-    if (exchanges * 2 > use->all)
+    if (exchanges_of(use) * 2 > use->all)
         return ROLE_EP;
     if (g->n == m->n && m->n > 1)
         return ROLE_WORLD;
@@ -128,7 +143,9 @@ struct cluster_layout cluster_layout_find(struct cluster_model *m)
     out = (struct cluster_layout){usual_size(m, ROLE_TP), stages_of(m), usual_size(m, ROLE_EP),
                                   usual_size(m, ROLE_DP)};
     if (out.dp == 0) /* all ranks have the same model */
-        out.dp = usual_size(m, ROLE_WORLD) > 0 && out.tp == 0 && out.pp == 0 ? (int64_t)m->n : 0;
+        out.dp = usual_size(m, ROLE_WORLD) > 0 && out.tp == 0 && out.pp == 0 && are_copies(m, uses)
+                     ? (int64_t)m->n
+                     : 0;
     if (out.pp == 0)
         out.pp = usual_size(m, ROLE_PP);
     return out;

@@ -59,11 +59,18 @@ struct matcher {
     VEC_OF(struct cluster_node) node_list;
     uint32_t **group_of; /* by rank and call */
     bool *is_by_run;     /* by group: members count alike over the run, and steps do not part it */
+    bool *is_exchange;   /* by group: its transfers of unknown ends are calls of all members */
 };
 
 static bool is_pair(const struct summary_call *c)
 {
     return c->kind == COLLECTIVE_SEND_RECV && c->from >= 0 && c->to >= 0 && c->from != c->to;
+}
+
+/* A transfer whose ends are not known could be with any of several. */
+static bool is_vague(const struct cluster_group *g, const struct summary_call *c)
+{
+    return c->kind == COLLECTIVE_SEND_RECV && !is_pair(c) && g->n != 2;
 }
 
 static uint64_t group_key(const struct summary_group *g)
@@ -268,10 +275,8 @@ static void match_rank(struct matcher *f, size_t r, const struct turns *turns, s
         hash_put(seen, key, order + 1);
         hash_get(&f->turns, key, &turn);
         hash_get(counts, key, &count);
-        /* a transfer whose ends are not known could be with any of several */
-        bool is_vague =
-            c->kind == COLLECTIVE_SEND_RECV && !is_pair(c) && m->groups[node.group].n != 2;
-        bool fits = count == turns->list.at[turn].count && !is_vague;
+        bool is_unclear = is_vague(&m->groups[node.group], c) && !f->is_exchange[node.group];
+        bool fits = count == turns->list.at[turn].count && !is_unclear;
         uint64_t own = hash_mix(hash_mix(key, (uint64_t)order + 1), (uint64_t)c->kind + 1);
         m->node_of[r][i] = add_node(f, fits ? own | 1 : 0, &node);
     }
@@ -310,6 +315,12 @@ static void match_calls(struct matcher *f)
     struct turns turns = {0};
     struct hash counts = {0}, seen = {0};
 
+    hash_clear(&f->turns);
+    hash_clear(&f->nodes);
+    f->node_list.n = 0;
+    m->unmatched = 0;
+    for (size_t g = 0; g < m->n_groups; g++)
+        m->groups[g].matched = 0;
     find_runs(f);
     find_turns(f, &turns);
     m->node_of = ARENA_ARRAY(m->arena, uint32_t *, m->n);
@@ -355,6 +366,80 @@ static void time_node(struct cluster_model *m, struct cluster_node *node, double
         node->last = node->end;
 }
 
+/* ---- exchanges of all members ---- */
+
+/* The vague transfers of a group on one rank: their ends on the model's clock, in order. */
+struct ends {
+    VEC_OF(double) at;
+};
+
+/* NCCL runs an exchange of all members as transfers; then the ends of each fall together. */
+static bool fall_together(const struct ends *of, size_t ranks, double near)
+{
+    enum { LEAST = 8, MOST_APART = 10 /* one in so many */ };
+    size_t n = of[0].at.n, apart = 0;
+
+    for (size_t r = 1; r < ranks; r++)
+        if (of[r].at.n != n)
+            return false;
+    for (size_t i = 0; i < n; i++) {
+        double low = of[0].at.at[i], high = low;
+        for (size_t r = 1; r < ranks; r++) {
+            low = fmin(low, of[r].at.at[i]);
+            high = fmax(high, of[r].at.at[i]);
+        }
+        apart += high - low > near;
+    }
+    return ranks > 2 && n >= LEAST && apart * MOST_APART <= n;
+}
+
+/* Ranks whose clocks come from other collectives; false: one of the group has no such clock. */
+static bool list_ends(const struct matcher *f, uint32_t group, struct ends *of, size_t *n,
+                      double *residual)
+{
+    const struct cluster_model *m = f->m;
+
+    *n = 0;
+    *residual = 0;
+    for (size_t r = 0; r < m->n; r++) {
+        const struct rank_summary *s = &m->ranks[r];
+        of[*n].at.n = 0;
+        for (size_t i = 0; i < s->n_calls; i++)
+            if (f->group_of[r][i] == group && is_vague(&m->groups[group], &s->calls[i]))
+                vec_push(&of[*n].at, cluster_time(m, r, s->calls[i].end));
+        if (of[*n].at.n == 0)
+            continue;
+        if (!cluster_is_aligned(m, r) || m->clocks[r].is_by_pairs)
+            return false;
+        *residual = fmax(*residual, m->clocks[r].residual);
+        ++*n;
+    }
+    return *n > 0;
+}
+
+/* Whether a group was found to have any. */
+static bool find_exchanges(struct matcher *f)
+{
+    enum { NEAR = 20000, RESIDUALS = 4 }; /* ns; times the spread of the fitted ends */
+    const struct cluster_model *m = f->m;
+    struct ends *of = ARENA_ARRAY(m->arena, struct ends, m->n + 1);
+    bool is_any = false;
+    double residual;
+    size_t n;
+
+    for (uint32_t g = 0; g < m->n_groups; g++) {
+        if (m->groups[g].is_pair || !list_ends(f, g, of, &n, &residual))
+            continue;
+        f->is_exchange[g] = fall_together(of, n, fmax(NEAR, RESIDUALS * residual));
+        is_any = is_any || f->is_exchange[g];
+    }
+    for (size_t r = 0; r <= m->n; r++)
+        vec_free(&of[r].at);
+    return is_any;
+}
+
+/* ---- the model ---- */
+
 static int by_end(const void *a, const void *b, void *nodes)
 {
     const struct cluster_node *list = nodes;
@@ -394,8 +479,13 @@ struct cluster_model *cluster_model_make(struct arena *arena, const struct rank_
     *m = (struct cluster_model){.arena = arena, .ranks = ranks, .n = n};
     find_steps(m);
     find_groups(&f);
+    f.is_exchange = ARENA_ARRAY(arena, bool, m->n_groups + 1);
     match_calls(&f);
     cluster_clocks_fit(m);
+    if (find_exchanges(&f)) {
+        match_calls(&f);
+        cluster_clocks_fit(m);
+    }
     for (size_t i = 0; i < m->n_nodes; i++)
         time_node(m, &m->nodes[i], room);
     order_nodes(m);

@@ -160,6 +160,52 @@ TEST(a_rank_with_fewer_calls_is_left_out_of_that_step_only)
     assert_int_equal(c->model->unmatched, TEST_CALLS / 2);
 }
 
+/* Every third call becomes a transfer whose ends are not known; gives how many there are. */
+static size_t make_transfers(struct rank_summary *ranks, size_t n, nanos apart)
+{
+    size_t made = 0;
+
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < ranks[r].n_calls; i += 3, made++) {
+            struct summary_call *c = &ranks[r].calls[i];
+            c->kind = COLLECTIVE_SEND_RECV;
+            c->from = c->to = -1;
+            c->end += apart * (nanos)r;
+        }
+    return made;
+}
+
+TEST(transfers_that_end_together_are_an_exchange_of_all)
+{
+    struct test_cluster t = {.ranks = 8, .offset = far_off, .drift = drifts, .slow = third_is_slow};
+    struct rank_summary *ranks = test_ranks(&t);
+
+    make_transfers(ranks, t.ranks, 0);
+    struct cluster *c = cluster_find(&arena, ranks, t.ranks);
+    assert_int_equal(c->model->unmatched, 0);
+    assert_int_equal(c->n_culprits, 1);
+    assert_int_equal(c->culprits[0].rank, 3);
+    assert_int_equal(c->layout.pp, 0);
+    assert_int_equal(c->layout.dp, 0);
+
+    ranks = test_ranks(&t);
+    size_t made = make_transfers(ranks, t.ranks, 30000);
+    c = cluster_find(&arena, ranks, t.ranks);
+    assert_int_equal(c->model->unmatched, made);
+    assert_true(llabs(c->clocks[5].offset_ns - far_off(5)) < 1000);
+}
+
+TEST(what_late_ranks_cost_is_said_without_a_culprit)
+{
+    struct test_cluster t = {.ranks = 8, .idle = anybody_stalls};
+    struct cluster *c = find(&t);
+    double ms = cluster_gain_ms(c, &c->gains[0]);
+
+    assert_int_equal(c->n_culprits, 0);
+    assert_true(fabs(ms - 3.0 * TEST_STEPS) < 1);
+    assert_non_null(strstr(arena_cstr(&arena, wording_text(LANG_EN, &arena, c->verdict)), "less"));
+}
+
 TEST(missing_ranks_are_listed)
 {
     struct test_cluster t = {.ranks = 4};
@@ -186,5 +232,7 @@ TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
           TA(stalls_of_one_rank_are_named_with_their_steps),
           TA(stalls_that_fall_on_anybody_are_held_against_nobody),
           TA(slow_storage_is_told_from_stalls), TA(ranks_that_share_no_collective_are_not_compared),
-          TA(a_rank_with_fewer_calls_is_left_out_of_that_step_only), TA(missing_ranks_are_listed),
+          TA(a_rank_with_fewer_calls_is_left_out_of_that_step_only),
+          TA(transfers_that_end_together_are_an_exchange_of_all),
+          TA(what_late_ranks_cost_is_said_without_a_culprit), TA(missing_ranks_are_listed),
           TA(no_ranks_and_one_rank_have_no_culprits))

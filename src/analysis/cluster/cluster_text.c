@@ -281,8 +281,8 @@ static void describe_gains(const struct cluster *c, struct report *r)
     for (size_t i = 0; i < c->n_gains && i < ARRAY_LEN(what) && c->n_path > 0; i++)
         report_fact(r, i == 0 ? "would save" : "",
                     arena_format(&r->arena, "%.4g ms (%.1f %%): %s",
-                                 c->gains[i].saving_ms * (double)(c->n_steps > 0 ? c->n_steps : 1),
-                                 100 * c->gains[i].share, what[i]));
+                                 cluster_gain_ms(c, &c->gains[i]), 100 * c->gains[i].share,
+                                 what[i]));
 }
 
 void cluster_describe(const struct cluster *c, struct report *r)

@@ -58,7 +58,7 @@ export class Details {
 
     constructor(private readonly app: App, private readonly timeline: Timeline) {
         this.body = el('div', { class: 'details-body' });
-        this.root = el('aside', { class: 'details', 'aria-label': t('detail.title') }, this.body);
+        this.root = el('section', { class: 'details', 'aria-label': t('detail.title') }, this.body);
         app.shared.on(() => this.update());
         app.store.onPart(() => app.store.isDone && this.update(true));
         app.store.onDetail(() => this.update(true));

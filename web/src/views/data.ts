@@ -108,9 +108,11 @@ function setFacts(set: Set): HTMLElement {
 export function dataView(app: App, timeline: Timeline | null): HTMLElement {
     const file = app.model.title.replace(/[^\w.-]+/g, '_').slice(0, 60) || 'strata';
     const list = el('div', { class: 'downloads' },
-        button(t('data.json'), () => save(file + '.json', 'application/json', modelJson(app)), { class: 'tool' }),
-        button(t('data.kernels'), () => save(file + '-kernels.csv', 'text/csv', kernelsCsv(app.set.kernels)), { class: 'tool' }),
-        button(t('data.slicesCsv'), () => save(file + '-slices.csv', 'text/csv', slicesCsv(app, app.shared.state.set)), { class: 'tool' }));
+        button(t('data.json'), () => save(file + '.json', 'application/json', modelJson(app)), { class: 'tool' }));
+    if (app.model.sets.length > 0) {
+        list.append(button(t('data.kernels'), () => save(file + '-kernels.csv', 'text/csv', kernelsCsv(app.set.kernels)), { class: 'tool' }),
+            button(t('data.slicesCsv'), () => save(file + '-slices.csv', 'text/csv', slicesCsv(app, app.shared.state.set)), { class: 'tool' }));
+    }
     if (timeline && app.server) list.append(...cutButtons(app, timeline, app.server));
     if (timeline && !app.server) list.append(button(t('data.perfetto'), () => save(file + '-trace.json', 'application/json', chromeTrace(app, timeline)), { class: 'tool', title: t('data.perfetto.what') }));
     return el('div', {}, list, el('p', { class: 'second' }, t('data.offline')), ...app.model.sets.map(setFacts),
