@@ -16,6 +16,9 @@
  * failed: no other thread may be writing. */
 void fs_cleanup(void);
 
+/* A file that fs_cleanup() removes as well; `path` stays until the process ends. */
+void fs_temporary(const char *path);
+
 /* Creates a folder and those above it; existing ones are fine. */
 enum status fs_mkdirs(const char *path, struct diag *d);
 

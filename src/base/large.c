@@ -6,12 +6,16 @@
  */
 #include "base/large.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { PAGE = 4096, SPARES = 64 };
+enum { PAGE = 4096, SPARES = 64, IN_MEMORY = -1 };
+enum { FILE_LEAST = 8 << 20 }; /* a descriptor each: smaller blocks stay in memory */
 static const size_t most_spare = (size_t)512 << 20; /* bytes of all spares */
 
 static struct {
@@ -25,8 +29,11 @@ static struct {
         void *at;
         size_t size;
         struct job *job;
+        int file; /* that holds it, or IN_MEMORY */
     } * blocks;
     size_t n, cap;
+    size_t in_memory, in_files, most; /* bytes; spares are in memory */
+    const char *folder;               /* of the files; NULL: there is no limit */
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Whole huge pages; 0 when that is more than there can be. */
@@ -108,6 +115,7 @@ static char *take_spare(size_t size)
         if (at == MAP_FAILED)
             return NULL;
         (void)madvise(at, size, MADV_HUGEPAGE);
+        list.in_memory += size - has;
     }
     drop_spare(i);
     return at;
@@ -118,6 +126,7 @@ static void keep_spare(char *at, size_t size)
 {
     if (list.n_spares == SPARES || size > most_spare - list.spare_bytes) {
         munmap(at, size);
+        list.in_memory -= size;
         return;
     }
     list.spares[list.n_spares].at = at;
@@ -129,21 +138,47 @@ static void free_spares(void)
 {
     while (list.n_spares > 0) {
         munmap(list.spares[0].at, list.spares[0].size);
+        list.in_memory -= list.spares[0].size;
         drop_spare(0);
     }
 }
 
-/* ---- blocks ---- */
+/* ---- files ---- */
 
-static bool remember(void *at, size_t size, struct job *job)
+static bool is_over(size_t more)
 {
-    pthread_mutex_lock(&list.lock);
-    bool has_room = make_room();
-    if (has_room)
-        list.blocks[list.n++] = (struct large_block){at, size, job};
-    pthread_mutex_unlock(&list.lock);
-    return has_room;
+    return list.in_memory > list.most || more > list.most - list.in_memory;
 }
+
+/* Should a block of this size, `more` bytes of it new, be in a file? The lock is held. */
+static bool is_too_much(size_t size, size_t more)
+{
+    if (list.folder == NULL || size < FILE_LEAST || !is_over(more))
+        return false;
+    free_spares();
+    return is_over(more);
+}
+
+/* A file that has its blocks on the disk, since a page that finds no room there ends the program;
+ * IN_MEMORY where that cannot be done. */
+static int open_file(size_t size)
+{
+    int fd = open(list.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0 && fallocate(fd, 0, 0, (off_t)size) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return IN_MEMORY;
+}
+
+static bool resize_file(int fd, size_t from, size_t to)
+{
+    return (to < from || fallocate(fd, 0, 0, (off_t)to) == 0) &&
+           (to > from || ftruncate(fd, (off_t)to) == 0);
+}
+
+/* ---- blocks ---- */
 
 /* Recent systems choose such an address by themselves; others give a bit too much, which is cut. */
 static char *map_aligned(size_t size)
@@ -164,6 +199,37 @@ static char *map_aligned(size_t size)
     return at + before;
 }
 
+/* Adds its bytes to those in use, or takes them off; the lock is held. */
+static void count_block(const struct large_block *block, bool is_gone)
+{
+    size_t *bytes = block->file == IN_MEMORY ? &list.in_memory : &list.in_files;
+
+    *bytes = is_gone ? *bytes - block->size : *bytes + block->size;
+}
+
+static void unmap(struct large_block *block)
+{
+    munmap(block->at, block->size);
+    if (block->file != IN_MEMORY)
+        close(block->file);
+    count_block(block, true);
+}
+
+/* A mapping of a file or of memory; MAP_FAILED: there is none. */
+static struct large_block map_block(size_t size, struct job *job, bool in_file)
+{
+    struct large_block block = {MAP_FAILED, size, job, in_file ? open_file(size) : IN_MEMORY};
+
+    if (block.file == IN_MEMORY) {
+        block.at = map_aligned(size);
+        return block;
+    }
+    block.at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, block.file, 0);
+    if (block.at == MAP_FAILED)
+        close(block.file);
+    return block;
+}
+
 void *large_new(size_t bytes, struct job *job)
 {
     size_t size = round_up(bytes);
@@ -171,18 +237,24 @@ void *large_new(size_t bytes, struct job *job)
     if (size == 0)
         return NULL;
     pthread_mutex_lock(&list.lock);
-    char *at = take_spare(size);
+    bool in_file = is_too_much(size, size);
+    char *spare = in_file ? NULL : take_spare(size);
+    struct large_block block = {spare, size, job, IN_MEMORY};
+    if (spare == NULL)
+        block = map_block(size, job, in_file);
+    bool has_room = block.at != MAP_FAILED && make_room();
+    if (has_room)
+        list.blocks[list.n++] = block;
+    if (spare == NULL && block.at != MAP_FAILED)
+        count_block(&block, false);
+    if (!has_room && block.at != MAP_FAILED)
+        unmap(&block);
     pthread_mutex_unlock(&list.lock);
-    if (at == NULL)
-        at = map_aligned(size);
-    if (at == MAP_FAILED)
+    if (!has_room)
         return NULL;
-    if (!remember(at, size, job)) {
-        munmap(at, size);
-        return NULL;
-    }
-    (void)madvise(at, size, MADV_HUGEPAGE); /* a wish */
-    return at;
+    if (block.file == IN_MEMORY)
+        (void)madvise(block.at, size, MADV_HUGEPAGE); /* a wish */
+    return block.at;
 }
 
 bool large_is(const void *p)
@@ -195,21 +267,52 @@ bool large_is(const void *p)
     return is_known;
 }
 
+/* The lock is held, so that nobody asks for what is between two places. */
+static bool resize(struct large_block *block, size_t size)
+{
+    if (block->file != IN_MEMORY && !resize_file(block->file, block->size, size))
+        return false;
+    void *at = mremap(block->at, block->size, size, MREMAP_MAYMOVE);
+    if (at == MAP_FAILED)
+        return false;
+    count_block(block, true);
+    block->at = at;
+    block->size = size;
+    count_block(block, false);
+    return true;
+}
+
+/* From memory to a file; false when there is none. */
+static bool move_to_file(struct large_block *block, size_t size)
+{
+    struct large_block moved = map_block(size, block->job, true);
+
+    if (moved.at == MAP_FAILED)
+        return false;
+    memcpy(moved.at, block->at, block->size < size ? block->size : size);
+    unmap(block);
+    *block = moved;
+    count_block(block, false);
+    return true;
+}
+
 void *large_resize(void *p, size_t bytes)
 {
     size_t size = round_up(bytes);
+    void *at = NULL;
 
     if (size == 0)
         return NULL;
     pthread_mutex_lock(&list.lock);
     struct large_block *block = find(p);
-    void *at = block == NULL         ? MAP_FAILED
-               : block->size == size ? p
-                                     : mremap(p, block->size, size, MREMAP_MAYMOVE);
-    if (at != MAP_FAILED)
-        *block = (struct large_block){at, size, block->job};
+    if (block != NULL) {
+        bool in_file =
+            block->file == IN_MEMORY && size > block->size && is_too_much(size, size - block->size);
+        if (block->size == size || (in_file && move_to_file(block, size)) || resize(block, size))
+            at = block->at;
+    }
     pthread_mutex_unlock(&list.lock);
-    return at != MAP_FAILED ? at : NULL;
+    return at;
 }
 
 bool large_free(void *p)
@@ -219,7 +322,10 @@ bool large_free(void *p)
     pthread_mutex_lock(&list.lock);
     struct large_block *block = find(p);
     if (block != NULL) {
-        keep_spare(block->at, block->size);
+        if (block->file == IN_MEMORY)
+            keep_spare(block->at, block->size);
+        else
+            unmap(block);
         *block = list.blocks[--list.n];
     }
     pthread_mutex_unlock(&list.lock);
@@ -233,9 +339,28 @@ void large_free_of(const struct job *job)
         struct large_block *block = &list.blocks[i - 1];
         if (block->job != job)
             continue;
-        munmap(block->at, block->size);
+        unmap(block);
         *block = list.blocks[--list.n];
     }
     free_spares();
     pthread_mutex_unlock(&list.lock);
+}
+
+/* ---- the limit ---- */
+
+void large_limit(size_t most, const char *folder)
+{
+    pthread_mutex_lock(&list.lock);
+    list.most = most;
+    list.folder = folder;
+    free_spares();
+    pthread_mutex_unlock(&list.lock);
+}
+
+size_t large_in_files(void)
+{
+    pthread_mutex_lock(&list.lock);
+    size_t bytes = list.in_files;
+    pthread_mutex_unlock(&list.lock);
+    return bytes;
 }

@@ -6,7 +6,10 @@
  * ends where a huge page does, so that it takes one for 2 MiB; and it grows by moving its pages
  * instead of copying what is in them. Where the system has no huge pages it is memory like any.
  *
- * base/mem.c decides what is large; nobody else needs this.
+ * A program that holds more than fits memory may set a limit: blocks beyond it are mapped from
+ * nameless temporary files, so that the system can write them out and take their pages.
+ *
+ * base/mem.c decides what is large; others set the limit at most.
  */
 #ifndef STRATA_BASE_LARGE_H
 #define STRATA_BASE_LARGE_H
@@ -30,6 +33,13 @@ void *large_resize(void *p, size_t bytes);
 
 /* Gives a block back; false when it is none. */
 bool large_free(void *p);
+
+/* Blocks beyond `most` bytes in all are kept in files of `folder` from here on, small ones apart and
+ * where that can be done; those that are there stay where they are. NULL: no limit. */
+void large_limit(size_t most, const char *folder);
+
+/* Bytes that are in files. */
+size_t large_in_files(void);
 
 /* Gives back every block of a job, and what is kept to be used again. */
 void large_free_of(const struct job *job);

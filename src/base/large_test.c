@@ -95,7 +95,33 @@ TEST(many_blocks_are_told_apart)
     }
 }
 
+TEST(blocks_beyond_the_limit_are_in_files)
+{
+    const size_t big = 16 << 20;
+
+    large_limit(big, "/tmp");
+    char *first = large_new(big, NULL), *second = large_new(big, NULL);
+    assert_int_equal(large_in_files(), big);
+    memset(first, 1, big);
+    memset(second, 2, big);
+    first = large_resize(first, 2 * big); /* moves to a file */
+    second = large_resize(second, 2 * big);
+    assert_int_equal(large_in_files(), 4 * big);
+    assert_true(first[0] == 1 && first[big - 1] == 1 && second[0] == 2 && second[big - 1] == 2);
+    first[2 * big - 1] = second[2 * big - 1] = 3;
+    second = large_resize(second, big);
+    assert_int_equal(large_in_files(), 3 * big);
+    assert_true(large_free(first) && large_free(second));
+    assert_int_equal(large_in_files(), 0);
+    large_limit(0, "/no/such/folder"); /* then there is no limit */
+    first = large_new(big, NULL);
+    assert_non_null(first);
+    assert_int_equal(large_in_files(), 0);
+    assert_true(large_free(first));
+    large_limit(0, NULL);
+}
+
 TEST_MAIN("base/large", T(a_block_begins_at_a_huge_page),
           T(a_block_keeps_its_bytes_when_its_size_changes), T(what_was_given_back_is_used_again),
           T(other_memory_is_none_of_them), T(what_cannot_be_had_is_refused),
-          T(many_blocks_are_told_apart))
+          T(many_blocks_are_told_apart), T(blocks_beyond_the_limit_are_in_files))

@@ -63,6 +63,11 @@ void fs_cleanup(void)
     }
 }
 
+void fs_temporary(const char *path)
+{
+    (void)remember(path);
+}
+
 /* For a job that ends early. */
 static void remove_temp(void *temp, size_t fd)
 {

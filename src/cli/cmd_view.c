@@ -1,16 +1,22 @@
 /*
  * strata view: the page of a capture, served on loopback, over the capture itself.
  */
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "base/outfile.h"
+#include "base/job.h"
+#include "base/large.h"
+#include "base/memory_size.h"
 #include "base/proc.h"
 #include "base/shell_word.h"
+#include "base/write_all.h"
 #include "cli/captures.h"
 #include "flow/flow_diff.h"
 #include "report/envelope.h"
@@ -19,7 +25,7 @@
 struct args {
     struct input_options input;
     int64_t port, idle;
-    uint64_t max_size;
+    uint64_t max_size, memory;
     bool no_browser, tunnel;
 };
 
@@ -37,6 +43,8 @@ static const struct opt options[] = {
             "end after so long without a request (default: 3600)"),
     OPT_SIZE(0, "max-size", "BYTES", struct args, max_size,
              "what the page holds before it is zoomed (default: 12M)"),
+    OPT_SIZE(0, "memory", "BYTES", struct args, memory,
+             "memory before a temporary file is used (default: half)"),
     CAPTURE_OPTIONS(struct args, input),
     OPT_END,
 };
@@ -105,41 +113,52 @@ static void print_address(struct session *s, const struct args *args, const stru
 static const char *write_link(struct session *s, const struct served *at)
 {
     const char *folder = getenv("XDG_RUNTIME_DIR");
-    char path[4096];
-    struct outfile file;
+    static char path[4096]; /* until the process ends */
 
-    if (folder == NULL || !fs_is_dir(folder))
+    if (folder == NULL || folder[0] != '/')
         return NULL;
     snprintf(path, sizeof(path), "%s/strata-view-%lld.html", folder, (long long)at->port);
     struct str text = arena_format(&s->arena,
                                    "<!DOCTYPE html><meta http-equiv=\"refresh\" "
                                    "content=\"0; url=%s\"><a href=\"%s\">strata view</a>\n",
                                    at->url, at->url);
-    if (outfile_open(&file, path, NULL) != ST_OK)
+    unlink(path); /* of a viewer that was killed */
+    int fd = job_fd(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (fd < 0)
         return NULL;
-    struct sink sink = outfile_sink(&file);
-    sink.write(sink.ctx, text);
-    if (outfile_commit(&file, OUTFILE_FAST, NULL) != ST_OK)
-        return NULL;
-    return arena_printf(&s->arena, "%s", path);
+    fs_temporary(path);
+    bool is_written = write_all(fd, text.at, text.n) == 0;
+    job_close(fd);
+    return is_written ? path : NULL;
 }
 
-static void open_browser(struct session *s, const struct args *args, const struct served *at)
+/* Why no browser is open; NULL: one is, or none is wanted. Where there is no desktop xdg-open is
+ * the browser itself, so nobody waits for it. */
+static const char *open_browser(struct session *s, const struct args *args, const struct served *at)
 {
     struct proc_result result;
-    const char *link = NULL;
+    const char *argv[] = {"sh", "-c", "setsid xdg-open \"$1\" >/dev/null 2>&1 &", "sh", NULL, NULL};
+    struct proc_spec spec = {.argv = argv, .limit_ms = BROWSER_MS};
 
     if (args->no_browser || args->tunnel || s->common.json)
-        return;
-    bool has_screen = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
-    if (has_screen && (link = write_link(s, at)) != NULL) {
-        const char *argv[] = {"xdg-open", link, NULL};
-        struct proc_spec spec = {.argv = argv, .limit_ms = BROWSER_MS};
-        if (proc_run(&spec, &s->arena, &result, NULL) == ST_OK)
-            return;
-    }
-    diag_add(&s->diag, SEV_NOTE, "view.no-browser", (struct where){0},
-             "no browser was opened: open the address above");
+        return NULL;
+    if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL)
+        return "there is no screen";
+    if (fs_find_program(&s->arena, "xdg-open") == NULL)
+        return "xdg-open is not installed";
+    if ((argv[4] = write_link(s, at)) == NULL)
+        return "XDG_RUNTIME_DIR is not a folder for files";
+    return proc_run(&spec, &s->arena, &result, NULL) == ST_OK ? NULL : "xdg-open failed";
+}
+
+/* At once: the reader waits for a browser. */
+static void print_no_browser(struct session *s, const struct served *at, const char *why)
+{
+    out_printf(&s->out,
+               "no browser was opened (%s): open the address above\n"
+               "from another machine, first: %s\n",
+               why, at->tunnel);
+    out_flush(&s->out);
 }
 
 /* ---- import, analysis, waiting ---- */
@@ -197,6 +216,7 @@ static void serve(struct viewing *v)
 {
     view_server_finish(v->server, &v->page);
     wait_for_end(v->server, v->args->idle * INT64_C(1000000000));
+    cancel_clear(); /* Ctrl-C is the usual end */
     view_server_close(v->server);
     v->server = NULL;
     size_t n = v->page.n_sets;
@@ -256,6 +276,17 @@ static void tell_failure(struct viewing *v)
     view_server_close(v->server);
 }
 
+/* What does not fit memory goes to a file without a name, unless that would be in memory too. */
+static void limit_memory(const struct args *args)
+{
+    const char *folder = getenv("TMPDIR");
+    struct statfs at;
+
+    folder = folder != NULL && folder[0] != '\0' ? folder : "/var/tmp";
+    if (statfs(folder, &at) == 0 && at.f_type != TMPFS_MAGIC)
+        large_limit(args->memory > 0 ? args->memory : memory_size() / 2, folder);
+}
+
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -275,12 +306,16 @@ static int run(struct session *s, const void *given)
         return session_code(status);
     struct served at = served_of(s, v.server);
     print_address(s, args, &at);
-    open_browser(s, args, &at);
+    const char *why = open_browser(s, args, &at);
+    if (why != NULL)
+        print_no_browser(s, &at, why);
     struct tee tee = {s->progress, v.server};
     s->progress = (struct progress){tick, &tee};
+    limit_memory(args);
     status = s->operands.n > 1 ? view_two(&v) : view_one(&v);
     if (v.server != NULL)
         tell_failure(&v);
+    large_limit(0, NULL);
     s->progress = tee.shown;
     return session_code(status);
 }

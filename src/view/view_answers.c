@@ -191,6 +191,26 @@ void view_search(const struct view_rows *rows, struct str query, size_t most, st
 
 /* ---- one slice ---- */
 
+size_t view_slice_near(const struct view_rows *rows, size_t lane, nanos begin, uint32_t what)
+{
+    enum { AROUND = 1024 }; /* times of a thinned page are rounded */
+    const struct view_lane *of = &rows->lanes[lane];
+    size_t at, best = SIZE_MAX;
+    nanos nearest = INT64_MAX;
+
+    vec_bisect(at, of->n, i, view_begin(rows, of->first + i) < begin);
+    size_t end = of->n - at > AROUND ? at + AROUND : of->n;
+    for (size_t i = at > AROUND ? at - AROUND : 0; i < end; i++) {
+        nanos away = nanos_sub(view_begin(rows, of->first + i), begin);
+        away = away < 0 ? -away : away;
+        if (rows->set->what[of->first + i] == what && away < nearest) {
+            nearest = away;
+            best = i;
+        }
+    }
+    return best;
+}
+
 bool view_slice(const struct view_rows *rows, size_t lane, size_t n, struct text *out)
 {
     const struct page_set *set = rows->set;

@@ -17,6 +17,10 @@ void view_range(const struct view_rows *rows, const struct view_list *lanes, nan
 /* The first `most` slices, lane by lane, whose name holds `query` in any case. */
 void view_search(const struct view_rows *rows, struct str query, size_t most, struct text *out);
 
+/* Number in a lane of the slice that is this entry of the dictionary and begins nearest to a time;
+ * SIZE_MAX: none around it. */
+size_t view_slice_near(const struct view_rows *rows, size_t lane, nanos begin, uint32_t what);
+
 /* Slice number `n` of a lane with its attributes; false when there is none. */
 bool view_slice(const struct view_rows *rows, size_t lane, size_t n, struct text *out);
 
@@ -44,8 +48,9 @@ struct view_whatif *view_whatif_new(const struct page_set *set);
 void view_whatif_free(struct view_whatif *v);
 
 /* Parameters `c` are changes ("no_sync", "no_sync:aten::item"); none: all there are. As JSON: the
- * step as recorded, replayed and changed, and the device tasks of a step in both. False, with an
- * error as JSON, for a change that is not known. One call at a time. */
+ * step as recorded, replayed and changed, and the device's timelines in both: of `step` (else one
+ * in the middle) by task, of the run in buckets. False, with an error as JSON, for a change that is
+ * not known. One call at a time. */
 bool view_whatif_answer(struct view_whatif *v, const struct view_call *call, struct text *out);
 
 #endif

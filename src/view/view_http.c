@@ -24,7 +24,6 @@ enum {
     STACK = 1 << 20,
     BACKLOG = 1024,
     CONNECTIONS = 2000, /* most of them idle; each costs a few pages */
-    ANSWER_MOST = 32 << 20,
 };
 
 /* The functions of the library. */
@@ -186,10 +185,11 @@ static enum MHD_Result answer(struct view_http *http, struct MHD_Connection *con
     enum MHD_Result result;
 
     if (atomic_fetch_add(&http->answers, 1) < VIEW_ANSWERS && job_run(&job, make_answer, &w) &&
-        w.answer.body.n <= ANSWER_MOST)
+        w.answer.body.n <= VIEW_ANSWER)
         result = send_answer(http, connection, &w.answer);
     else
         result = refuse(http, connection, UNAVAILABLE);
+    atomic_store(&http->last, now_ns());
     atomic_fetch_sub(&http->answers, 1);
     text_free(&w.answer.body);
     job_end(&job);
@@ -341,7 +341,7 @@ void view_http_close(struct view_http *http)
 
 nanos view_http_idle(const struct view_http *http)
 {
-    return now_ns() - atomic_load(&http->last);
+    return atomic_load(&http->answers) > 0 ? 0 : now_ns() - atomic_load(&http->last);
 }
 
 #else

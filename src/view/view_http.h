@@ -15,7 +15,8 @@
 
 struct view_http;
 
-enum { VIEW_ANSWERS = 64, VIEW_BODY = 64 << 10 }; /* at a time; bytes */
+enum { VIEW_ANSWERS = 64 };                            /* at a time */
+enum { VIEW_BODY = 64 << 10, VIEW_ANSWER = 32 << 20 }; /* bytes of a request, of an answer */
 
 /* A request that was admitted. */
 struct view_call {
@@ -42,7 +43,7 @@ enum status view_http_open(struct view_http **out, struct view_guard *guard, vie
                            void *ctx, struct diag *d);
 void view_http_close(struct view_http *http);
 
-/* Nanoseconds since the last request (base/now.h). */
+/* Nanoseconds (base/now.h) since the last answer; 0 while one is being made. */
 nanos view_http_idle(const struct view_http *http);
 
 #endif

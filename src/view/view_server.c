@@ -9,13 +9,15 @@
 #include "analysis/sql.h"
 #include "base/job.h"
 #include "base/json_write.h"
+#include "capture/part.h"
 #include "render/timeline.h"
 #include "view/view_answers.h"
 #include "view/view_http.h"
 
 enum view_phase { PHASE_READING, PHASE_ROWS, PHASE_READY, PHASE_FAILED };
 
-enum { BAD_REQUEST = 400, NOT_FOUND = 404, CONFLICT = 409, SEARCH_MOST = 10000 };
+enum { BAD_REQUEST = 400, NOT_FOUND = 404, CONFLICT = 409, TOO_LARGE = 413 };
+enum { SEARCH_MOST = 10000, CUT_SLICES = 1000000 };
 
 struct view_server {
     struct view_guard guard;
@@ -87,6 +89,7 @@ static void fail(struct view_answer *answer, unsigned status, const char *text)
 
     answer->status = status;
     answer->type = json_type;
+    answer->file = NULL;
     text_clear(&answer->body);
     json_write_init(&w, text_sink(&answer->body), JSON_COMPACT);
     json_write_object(&w);
@@ -165,29 +168,62 @@ static void answer_search(const struct view_call *call, const struct view_rows *
         view_search(rows, str_of(query), (size_t)most, &answer->body);
 }
 
+/* By its number in the lane, or by begin and entry of the dictionary, which is what a page knows.
+ */
 static void answer_slice(const struct view_call *call, const struct view_rows *rows,
                          struct view_answer *answer)
 {
-    int64_t lane, n;
+    const char *number = view_arg(call, "n", 0), *at = view_arg(call, "at", 0);
+    int64_t lane, n, begin, what;
 
-    if (!view_number(view_arg(call, "r", 0), (int64_t)rows->set->lanes.n - 1, &lane) ||
-        !view_number(view_arg(call, "n", 0), UINT32_MAX, &n))
+    if (!view_number(view_arg(call, "r", 0), (int64_t)rows->set->lanes.n - 1, &lane))
         fail(answer, BAD_REQUEST, "slice needs r and n");
-    else if (!view_slice(rows, (size_t)lane, (size_t)n, &answer->body))
+    else if (view_number(number, UINT32_MAX, &n))
+        answer->status = view_slice(rows, (size_t)lane, (size_t)n, &answer->body) ? 0 : NOT_FOUND;
+    else if (view_number(at, INT64_MAX, &begin) &&
+             view_number(view_arg(call, "w", 0), UINT32_MAX, &what))
+        answer->status =
+            view_slice(rows, (size_t)lane,
+                       view_slice_near(rows, (size_t)lane, begin, (uint32_t)what), &answer->body)
+                ? 0
+                : NOT_FOUND;
+    else
+        fail(answer, BAD_REQUEST, "slice needs r and n, or r, at and w");
+    if (answer->status == NOT_FOUND)
         fail(answer, NOT_FOUND, "no such slice");
 }
 
-/* The slices of a range as another program's file. */
-static void answer_cut(const struct view_call *call, const struct view_rows *rows,
-                       struct view_answer *answer)
+/* The page of a part, as `strata PATH -o page.html` would write it. */
+static void write_page(const struct cut *cut, const struct page_options *how, struct sink sink)
+{
+    struct capture *part = capture_part(cut);
+    struct page_file page;
+    struct study study;
+
+    study_begin(&study, part, study_defaults());
+    page_init(&page, PAGE_CAPTURE, how);
+    page_add_set(&page, &study);
+    page.title = page_name(page.sets[0], str_of(part->name));
+    page_prepare(&page);
+    page_tell_capture(&page);
+    page_write(&page, sink);
+    page_fini(&page);
+    study_end(&study);
+    capture_free(part);
+}
+
+/* The slices of a range as a file: a page, or for another program. */
+static void answer_cut(struct view_server *server, const struct view_call *call,
+                       const struct view_rows *rows, struct view_answer *answer)
 {
     static const struct {
         const char *as, *type, *file;
-        const struct timeline_format *format;
+        const struct timeline_format *format; /* NULL: a page */
     } forms[] = {
         {"chrome", "application/json", "attachment; filename=\"cut.json\"", &timeline_chrome},
         {"perfetto", "application/octet-stream", "attachment; filename=\"cut.pftrace\"",
          &timeline_perfetto},
+        {"page", "text/html; charset=utf-8", "attachment; filename=\"cut.html\"", NULL},
     };
     const char *as = view_arg(call, "as", 0);
     nanos from, to;
@@ -199,13 +235,20 @@ static void answer_cut(const struct view_call *call, const struct view_rows *row
                                   nanos_add(rows->set->origin, to)};
         struct cut cut;
         cut_init(&cut, rows->set->cap, &(struct cut_options){.windows = {&window, 1}});
-        forms[i].format->write(&cut, &(struct timeline_options){0}, text_sink(&answer->body));
+        bool is_few = cut.slices <= CUT_SLICES;
+        if (is_few && forms[i].format != NULL)
+            forms[i].format->write(&cut, &(struct timeline_options){0}, text_sink(&answer->body));
+        else if (is_few)
+            write_page(&cut, &(struct page_options){.lang = server->of->options.lang},
+                       text_sink(&answer->body));
         cut_fini(&cut);
         answer->type = forms[i].type;
         answer->file = forms[i].file;
+        if (!is_few || answer->body.n > VIEW_ANSWER)
+            fail(answer, TOO_LARGE, "the range has too many slices for a file: zoom in");
         return;
     }
-    fail(answer, BAD_REQUEST, "cut needs from, to and as (chrome, perfetto)");
+    fail(answer, BAD_REQUEST, "cut needs from, to and as (chrome, page, perfetto)");
 }
 
 /* ---- what may take seconds ---- */
@@ -315,7 +358,7 @@ static void answer_set(struct view_server *server, const struct view_call *call,
         answer_slice(call, rows, answer);
         break;
     default:
-        answer_cut(call, rows, answer);
+        answer_cut(server, call, rows, answer);
         break;
     }
 }

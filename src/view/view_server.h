@@ -27,7 +27,7 @@ void view_server_close(struct view_server *server);
 
 unsigned view_server_port(const struct view_server *server);
 const char *view_server_token(const struct view_server *server);
-nanos view_server_idle(const struct view_server *server); /* since the last request */
+nanos view_server_idle(const struct view_server *server); /* since the last answer */
 
 void view_server_tick(struct view_server *server, struct progress_step step);
 void view_server_show(struct view_server *server, struct page_file *page);

@@ -2,18 +2,22 @@
 """hostile.py STRATA CAPTURE [REQUESTS] - hostile clients of `strata view`: each is refused or served, and others go on.
 
 Foreign hosts and origins, wrong tokens, paths, methods, hostile SQL, long heads and bodies, a thousand connections, slow
-and half-closed ones; then REQUESTS tiles (default 300) over one connection, after which the memory is what it was.
+and half-closed ones; captures that are deleted, no browser; then REQUESTS tiles (default 300) over one connection, after which the memory is what it was.
 """
 import concurrent.futures
 import http.client
 import os
 import random
-import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from viewer import Viewer  # noqa: E402
 
 STRATA, CAPTURE = sys.argv[1:3]
 REQUESTS = int(sys.argv[3]) if len(sys.argv) > 3 else 300
@@ -23,51 +27,6 @@ failures = []
 def check(what, is_ok, seen=""):
     if not is_ok:
         failures.append(f"{what}: {seen}")
-
-
-class Server:
-    """A viewer that is ready, with its port and token."""
-
-    def __init__(self, *options):
-        self.process = subprocess.Popen([STRATA, "view", CAPTURE, "--no-browser", *options], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        self.port, self.token = re.search(r":(\d+)/#k=([0-9a-f]{32})$", self.process.stdout.readline()).groups()
-        self.port = int(self.port)
-        end = time.time() + 60
-        while '"ready"' not in self.get("/api/state")[1]:
-            assert time.time() < end, "not ready"
-            time.sleep(0.05)
-
-    def get(self, path, method="GET", body=None, **headers):
-        """Status and text; headers that are None are left out, the token is there unless given."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        headers = {"Host": f"127.0.0.1:{self.port}", "Authorization": "Bearer " + self.token, **headers}
-        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-        for name, value in headers.items():
-            if value is not None:
-                connection.putheader(name.replace("_", "-"), value)
-        if body is not None:
-            connection.putheader("Content-Length", str(len(body)))
-        connection.endheaders(body)
-        answer = connection.getresponse()
-        text = answer.read().decode("utf-8", "replace")
-        connection.close()
-        return answer.status, text
-
-    def connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
-
-    def memory(self):
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
-            return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
-
-    def is_prompt(self):
-        began = time.time()
-        return self.get("/api/state")[0] == 200 and time.time() - began < 5
-
-    def end(self):
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(20)
 
 
 def refusals(server):
@@ -186,24 +145,66 @@ def messages(server):
     check("port in use", run.returncode == 3 and "[view.port]" in run.stderr, run.stderr)
     run = subprocess.run([STRATA, "view", "no-such-capture", "--no-browser"], capture_output=True, text=True, timeout=60)
     check("no capture", run.returncode == 3 and "no such file" in run.stderr, run.stderr)
-    run = subprocess.run([STRATA, "view", CAPTURE, "--idle", "1"], capture_output=True, text=True, timeout=60,
-                         env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")})
-    check("no screen", run.returncode == 0 and run.stdout.startswith("http://127.0.0.1:"), run)
+    bare = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    run = subprocess.run([STRATA, "view", CAPTURE, "--idle", "1"], capture_output=True, text=True, timeout=60, env=bare)
+    check("no screen", run.returncode == 0 and run.stdout.startswith("http://127.0.0.1:") and "no screen" in run.stdout
+          and "ssh -N -L" in run.stdout, run)
+
+
+def browser(_):
+    """xdg-open gets a file that leads to the address, which others cannot read, and which is gone at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        opener = os.path.join(folder, "xdg-open")
+        with open(opener, "w", encoding="ascii") as script:
+            script.write(f'#!/bin/sh\nls -l "$1" >{folder}/mode\ncat "$1" >{folder}/seen.part\nmv {folder}/seen.part {folder}/seen\nsleep 30\n')
+        os.chmod(opener, 0o700)
+        os.mkdir(os.path.join(folder, "run"))
+        env = {**os.environ, "DISPLAY": ":0", "XDG_RUNTIME_DIR": os.path.join(folder, "run"), "PATH": folder + ":" + os.environ["PATH"]}
+        with subprocess.Popen([STRATA, "view", CAPTURE], stdout=subprocess.PIPE, text=True, env=env) as process:
+            url = process.stdout.readline().strip()
+            end = time.time() + 20
+            while not os.path.exists(folder + "/seen") and time.time() < end:
+                time.sleep(0.02)
+            with open(folder + "/seen", encoding="ascii") as seen, open(folder + "/mode", encoding="ascii") as mode:
+                check("the file leads to the address", url in seen.read())
+                check("the file is ours alone", mode.read().startswith("-rw-------"))
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            check("Ctrl-C is the usual end", process.wait(20) == 0, process.returncode)
+        check("the file is gone", os.listdir(folder + "/run") == [], os.listdir(folder + "/run"))
+
+
+def gone(_):
+    """The capture is deleted, or cut short, once it is imported."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "capture")
+        shutil.copytree(CAPTURE, copy)
+        viewer = Viewer(STRATA, copy)
+        asked = [("/api/slice?r=0&n=0",), ("/api/tiles?l=10&i=0&r=0",), ("/api/cut?from=0&to=1000000&as=chrome",), ("/api/page",),
+                 ("/api/range?from=0&to=9000000&r=0",), ("/api/sql", "POST", b"SELECT count(*) FROM kernels"), ("/api/whatif?c=no_sync",)]
+        before = [viewer.get(*one) for one in asked]
+        for root, _, files in os.walk(copy):
+            for name in files:
+                os.truncate(os.path.join(root, name), 10)
+        check("cut short", [viewer.get(*one) for one in asked] == before and before[0][0] == 200)
+        shutil.rmtree(copy)
+        check("deleted", [viewer.get(*one) for one in asked] == before)
+        check("its end", viewer.end() == 0)
 
 
 def main():
-    server = Server()
-    for part in (refusals, statements, parameters, bodies, crowds, many, messages):
+    server = Viewer(STRATA, CAPTURE)
+    for part in (refusals, statements, parameters, bodies, crowds, many, messages, browser, gone):
         try:
             part(server)
         except OSError as error:
             check(part.__name__, False, error)
-        if server.process.poll() is not None:
+        if not server.is_alive():
             check(part.__name__, False, f"the viewer ended with {server.process.returncode}")
             break
     else:
         code = server.end()
-        check("Ctrl-C", code in (0, 130), code)
+        check("Ctrl-C", code == 0, code)
     print("\n".join(failures) or "refused or served: all")
     return bool(failures)
 

@@ -40,12 +40,26 @@ export interface Prediction {
     low_ns?: number;
     high_ns?: number;
     bound: string | null;
+    step: number; // that is shown
+    steps: number;
     before: Task[];
     after: Task[];
+    run_ns: number;
+    changed_run_ns: number;
+    run_before: BusyLane[]; // on one scale, that of the longer run
+    run_after: BusyLane[];
+}
+
+// Percent of each bucket.
+export interface BusyLane {
+    lane: number;
+    busy: number[];
 }
 
 export interface SliceFacts {
     name: string;
+    start_ns: number;
+    dur_ns: number;
     args?: { [key: string]: string | number };
 }
 
@@ -110,6 +124,11 @@ export class Server {
         return this.json(`/api/slice?s=${set}&r=${lane}&n=${n}`);
     }
 
+    // The slice of this dictionary entry that begins nearest to a time.
+    sliceNear(set: number, lane: number, start: number, what: number): Promise<SliceFacts> {
+        return this.json(`/api/slice?s=${set}&r=${lane}&at=${Math.max(0, Math.round(start))}&w=${what}`);
+    }
+
     search(set: number, query: string): Promise<{ hits: [number, number, number][]; found: number; more: boolean }> {
         return this.json(`/api/search?s=${set}&q=${encodeURIComponent(query)}`);
     }
@@ -122,8 +141,8 @@ export class Server {
         return this.json('/api/sql', { method: 'POST', body: statement });
     }
 
-    whatif(changes: string[]): Promise<Prediction> {
-        return this.json('/api/whatif?' + changes.map((change) => 'c=' + encodeURIComponent(change)).join('&'));
+    whatif(changes: string[], step = ''): Promise<Prediction> {
+        return this.json(`/api/whatif?step=${step}&` + changes.map((change) => 'c=' + encodeURIComponent(change)).join('&'));
     }
 
     async cut(set: number, from: number, to: number, as: string): Promise<Blob> {

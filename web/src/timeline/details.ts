@@ -1,5 +1,6 @@
 // Details below the timeline: the selected item, gap or range.
 import { App } from '../app';
+import { SliceFacts } from '../live/server';
 import { DETAIL } from '../live/tiles';
 import { button, el, name, save, svg } from '../dom';
 import { CAUSES, KINDS, STATES } from '../model';
@@ -30,6 +31,8 @@ function bar(part: number, className: string): SVGElement {
     mark.append(svg('rect', { class: className, width: Math.max(0, Math.min(100, part * 100)), height: 8 }));
     return mark;
 }
+
+const attributeFacts = (slice: SliceFacts): HTMLElement => facts(Object.entries(slice.args ?? {}).map(([key, value]): Fact => [key, String(value)]));
 
 // Counts of durations in bins of equal ratio, the selected one marked.
 function histogram(values: number[], chosen: number): SVGElement {
@@ -91,6 +94,7 @@ export class Details {
         const place = app.store.place(ref.set, ref.lane, ref.index);
         if (!place) {
             this.body.replaceChildren(el('p', { class: 'hint' }, t('detail.loading')));
+            this.showUndrawn(ref);
             return;
         }
         const { row, k } = place;
@@ -116,7 +120,7 @@ export class Details {
             this.head(name(app.store.name(ref.set, what), 'title')),
             facts(list),
             this.arrowLinks(ref),
-            this.attributes(ref),
+            this.attributes(ref, row, k),
             this.occurrences(ref, row, k),
             this.itemActions(ref, what),
         );
@@ -131,15 +135,31 @@ export class Details {
         this.timeline.stage.focus({ preventScroll: true });
     }
 
-    // All attributes of a slice that came from the capture itself.
-    private attributes(ref: Ref): HTMLElement {
+    // All attributes of a slice, from the capture itself.
+    private attributes(ref: Ref, row: Row, k: number): HTMLElement {
         const { server } = this.app;
         const holder = el('div', { class: 'attributes' });
-        if (!server || ref.index < DETAIL) return holder;
-        void server.slice(ref.set, ref.lane, ref.index - DETAIL).then((slice) => {
-            holder.replaceChildren(facts(Object.entries(slice.args ?? {}).map(([key, value]): Fact => [key, String(value)])));
-        }, () => undefined);
+        if (!server || (row.bundle && row.bundle[k] >= 0)) return holder;
+        const asked = ref.index >= DETAIL ? server.slice(ref.set, ref.lane, ref.index - DETAIL) : server.sliceNear(ref.set, ref.lane, row.start[k], row.what[k]);
+        void asked.then((slice) => holder.replaceChildren(attributeFacts(slice)), () => undefined);
         return holder;
+    }
+
+    // A slice of the capture that is not drawn now: an address names it, or it was zoomed out of.
+    private showUndrawn(ref: Ref): void {
+        const { server, model } = this.app;
+        const set = model.sets[ref.set];
+        const lane = set?.lanes[ref.lane];
+        if (!server || !lane || ref.index < DETAIL) return;
+        const key = this.shown;
+        void server.slice(ref.set, ref.lane, ref.index - DETAIL).then((slice) => {
+            if (this.shown !== key || this.app.store.place(ref.set, ref.lane, ref.index)) return;
+            this.body.replaceChildren(this.head(name(slice.name, 'title')), facts([
+                [t('detail.start'), exact(slice.start_ns)],
+                [t('detail.duration'), exact(slice.dur_ns)],
+                [t('detail.lane'), set.groups[lane.group].name + ' · ' + lane.name],
+            ]), el('div', { class: 'attributes' }, attributeFacts(slice)));
+        }, () => this.body.replaceChildren(el('p', { class: 'hint' }, t('detail.hint'))));
     }
 
     private arrowLinks(ref: Ref): HTMLElement {

@@ -1,6 +1,7 @@
 // Data: downloads, what the file keeps, and tables of kinds without a view of their own.
 import { App } from '../app';
 import { button, el, save, saveBlob } from '../dom';
+import { Server } from '../live/server';
 import { Set } from '../model';
 import { firstEndingAfter } from '../rows';
 import { t } from '../text';
@@ -81,15 +82,21 @@ export function modelJson(app: App): string {
 }
 
 // The visible range as the engine writes it.
-function cutButtons(app: App, timeline: Timeline): HTMLElement[] {
-    const { server } = app;
-    if (!server) return [];
-    return [['chrome', 'cut.json'], ['perfetto', 'cut.pftrace']].map(([as, file]) => button(t('data.cut.' + as), () => {
+function cutButtons(app: App, timeline: Timeline, server: Server): HTMLElement[] {
+    const status = el('p', { class: 'second cut-status', role: 'status' });
+    const saved = async (as: string, file: string): Promise<void> => {
         const { set } = app.shared.state;
         const zero = timeline.zeros[set] ?? 0;
         const from = Math.max(0, Math.round(timeline.axis.from + zero));
-        void server.cut(set, from, Math.max(from + 1, Math.round(timeline.axis.to + zero)), as).then((blob) => saveBlob(file, blob), (error: Error) => alert(error.message));
-    }, { class: 'tool', 'data-cut': as }));
+        status.textContent = t('sql.running');
+        try {
+            saveBlob(file, await server.cut(set, from, Math.max(from + 1, Math.round(timeline.axis.to + zero)), as));
+            status.textContent = '';
+        } catch (error) {
+            status.textContent = (error as Error).message;
+        }
+    };
+    return [...[['page', 'cut.html'], ['chrome', 'cut.json'], ['perfetto', 'cut.pftrace']].map(([as, file]) => button(t('data.cut.' + as), () => void saved(as, file), { class: 'tool', 'data-cut': as })), status];
 }
 
 function setFacts(set: Set): HTMLElement {
@@ -106,7 +113,7 @@ export function dataView(app: App, timeline: Timeline | null): HTMLElement {
         list.append(button(t('data.kernels'), () => save(file + '-kernels.csv', 'text/csv', kernelsCsv(app.set.kernels)), { class: 'tool' }),
             button(t('data.slicesCsv'), () => save(file + '-slices.csv', 'text/csv', slicesCsv(app, app.shared.state.set)), { class: 'tool' }));
     }
-    if (timeline) list.append(...cutButtons(app, timeline));
+    if (timeline && app.server) list.append(...cutButtons(app, timeline, app.server));
     if (timeline && !app.server) list.append(button(t('data.perfetto'), () => save(file + '-trace.json', 'application/json', chromeTrace(app, timeline)), { class: 'tool', title: t('data.perfetto.what') }));
     return el('div', {}, list, el('p', { class: 'second' }, t('data.offline')), ...app.model.sets.map(setFacts),
         app.model.redacted ? el('p', { class: 'note' }, t('data.redacted')) : null, el('p', { class: 'second' }, `strata ${app.model.strata}`));

@@ -1,0 +1,88 @@
+#include "capture/part.h"
+
+#include "base/testing.h"
+
+static strid put(struct capture *cap, const char *text)
+{
+    return capture_intern(cap, str_of(text));
+}
+
+/* A stream with two kernels that a thread launched, and a mark for each. */
+static struct capture *sample(void)
+{
+    struct capture *cap = capture_new();
+    strid unused = put(cap, "unused"), key = put(cap, "bytes");
+    lane_id stream = capture_lane(
+        cap, (struct lane_key){.kind = LANE_STREAM, .device = 0, .name = put(cap, "7")});
+    lane_id host = capture_lane(cap, (struct lane_key){.kind = LANE_THREAD,
+                                                       .device = -1,
+                                                       .process = put(cap, "py"),
+                                                       .name = put(cap, "main")});
+
+    for (int i = 0; i < 2; i++) {
+        struct attr set[] = {attr_text(capture_key(cap, KEY_TYPE), put(cap, "MatMul"))};
+        struct attr own[] = {attr_int(key, 100 + i), attr_text(unused, put(cap, i ? "b" : "a"))};
+        uint32_t kernel = capture_slice(
+            cap, &(struct slice){1000 * i + 200, 100, stream, put(cap, i ? "second" : "first"),
+                                 attrs_set(&cap->attrs, set, 1), attrs_own(&cap->attrs, own, 2),
+                                 SLICE_COMPUTE});
+        uint32_t call = capture_slice(
+            cap, &(struct slice){1000 * i, 50, host, put(cap, "launch"), 0, 0, SLICE_RUNTIME});
+        capture_flow(cap, FLOW_LAUNCH, call, kernel);
+        vec_push(&cap->marks,
+                 ((struct mark){MARK_ITERATION, put(cap, "Step"), i, 1000 * i, 1000 * i + 1000}));
+    }
+    capture_sample(cap, capture_series(cap, 0, put(cap, "mem"), put(cap, "B")), 1100, 5);
+    cap->facts.vendor = VENDOR_ASCEND;
+    cap->facts.device_name = put(cap, "chip");
+    cap->name = "run";
+    capture_seal(cap);
+    return cap;
+}
+
+TEST(a_window_becomes_a_capture_that_stands_alone)
+{
+    struct capture *cap = sample();
+    struct interval window = {1000, 2000};
+    struct cut cut;
+
+    cut_init(&cut, cap, &(struct cut_options){.windows = {&window, 1}});
+    struct capture *part = capture_part(&cut);
+    cut_fini(&cut);
+    capture_free(cap);
+    assert_true(part->is_sealed);
+    assert_int_equal(part->slices.n, 2);
+    assert_int_equal(part->lanes.n, 2);
+    assert_int_equal(part->flows.n, 1);
+    assert_int_equal(part->marks.n, 1);
+    assert_int_equal(part->marks.at[0].number, 1);
+    assert_int_equal(part->series.at[0].samples.n, 1);
+    uint32_t kernel = part->flows.at[0].to;
+    assert_int_equal(part->slices.begin[kernel], 1200);
+    assert_true(str_equal(capture_text(part, part->slices.name[kernel]), S("second")));
+    assert_true(str_equal(capture_slice_text(part, kernel, KEY_TYPE), S("MatMul")));
+    struct attr own =
+        attrs_get(&part->attrs, part->slices.own[kernel], intern_find(&part->strings, S("bytes")));
+    assert_int_equal(own.number, 101);
+    assert_true(str_equal(capture_text(part, part->facts.device_name), S("chip")));
+    assert_int_equal(intern_find(&part->strings, S("first")), 0);
+    assert_string_equal(part->name, "run");
+    capture_free(part);
+}
+
+TEST(an_empty_cut_is_an_empty_capture)
+{
+    struct capture *cap = sample();
+    struct cut cut;
+
+    cut_init(&cut, cap, &(struct cut_options){.nothing = true});
+    struct capture *part = capture_part(&cut);
+    assert_int_equal(part->slices.n, 0);
+    assert_int_equal(part->marks.n, 0);
+    capture_free(part);
+    cut_fini(&cut);
+    capture_free(cap);
+}
+
+TEST_MAIN("capture/part", T(a_window_becomes_a_capture_that_stands_alone),
+          T(an_empty_cut_is_an_empty_capture))
