@@ -34,8 +34,8 @@ void *large_resize(void *p, size_t bytes);
 /* Gives a block back; false when it is none. */
 bool large_free(void *p);
 
-/* Blocks beyond `most` bytes in all are kept in files of `folder` from here on, small ones apart and
- * where that can be done; those that are there stay where they are. NULL: no limit. */
+/* Blocks beyond `most` bytes in all are kept in files of `folder` from here on, small ones apart
+ * and where that can be done; those that are there stay where they are. NULL: no limit. */
 void large_limit(size_t most, const char *folder);
 
 /* Bytes that are in files. */
