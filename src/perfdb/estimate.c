@@ -160,6 +160,21 @@ struct span {
     size_t n_low[WORK_AXES], n_high[WORK_AXES];
 };
 
+static void span_add(struct span *s, const double *place)
+{
+    for (unsigned axis = 0; axis < WORK_AXES; axis++) {
+        double value = place[axis];
+        if (value <= s->low[axis]) {
+            s->n_low[axis] = value < s->low[axis] ? 1 : s->n_low[axis] + 1;
+            s->low[axis] = value;
+        }
+        if (value >= s->high[axis]) {
+            s->n_high[axis] = value > s->high[axis] ? 1 : s->n_high[axis] + 1;
+            s->high[axis] = value;
+        }
+    }
+}
+
 static struct span span_of(const struct estimate_point *points, size_t n, const bool *is_out)
 {
     struct span s;
@@ -168,16 +183,10 @@ static struct span span_of(const struct estimate_point *points, size_t n, const 
         s.low[axis] = INFINITY;
         s.high[axis] = -INFINITY;
         s.n_low[axis] = s.n_high[axis] = 0;
-        for (size_t i = 0; i < n; i++) {
-            double value = points[i].work.axis[axis];
-            if (is_out != NULL && is_out[i])
-                continue;
-            s.n_low[axis] = value < s.low[axis] ? 1 : s.n_low[axis] + (value == s.low[axis]);
-            s.n_high[axis] = value > s.high[axis] ? 1 : s.n_high[axis] + (value == s.high[axis]);
-            s.low[axis] = fmin(s.low[axis], value);
-            s.high[axis] = fmax(s.high[axis], value);
-        }
     }
+    for (size_t i = 0; i < n; i++)
+        if (is_out == NULL || !is_out[i])
+            span_add(&s, points[i].work.axis);
     return s;
 }
 

@@ -179,18 +179,26 @@ struct tree_order {
     uint8_t *split;
 };
 
-static unsigned widest(const struct tree_order *t, size_t low, size_t high)
+/* The least and the greatest of what was seen. Comparisons, for fmin() is a call. */
+static void stretch(double *low, double *high, const double *place)
 {
-    double widest = -1;
+    for (unsigned i = 0; i < WORK_AXES; i++) {
+        low[i] = place[i] < low[i] ? place[i] : low[i];
+        high[i] = place[i] > high[i] ? place[i] : high[i];
+    }
+}
+
+static unsigned widest(const struct tree_order *t, size_t begin, size_t end)
+{
+    double low[WORK_AXES], high[WORK_AXES], widest = -1;
     unsigned axis = 0;
 
+    memcpy(low, t->place[t->order[begin]], sizeof(low));
+    memcpy(high, low, sizeof(high));
+    for (size_t k = begin + 1; k < end; k++)
+        stretch(low, high, t->place[t->order[k]]);
     for (unsigned i = 0; i < WORK_AXES; i++) {
-        double least = INFINITY, most = -INFINITY;
-        for (size_t k = low; k < high; k++) {
-            least = fmin(least, t->place[t->order[k]][i]);
-            most = fmax(most, t->place[t->order[k]][i]);
-        }
-        double width = (most - least) * t->kriging->scale[i];
+        double width = (high[i] - low[i]) * t->kriging->scale[i];
         if (width > widest) {
             widest = width;
             axis = i;
@@ -264,10 +272,7 @@ struct estimate_tree *estimate_tree_new(const struct estimate_kriging *k,
     for (uint32_t i = 0; i < n; i++) {
         estimate_place(&points[i].work, t->place[i]);
         t->order[i] = i;
-        for (unsigned axis = 0; axis < WORK_AXES; axis++) {
-            t->low[axis] = fmin(t->low[axis], t->place[i][axis]);
-            t->high[axis] = fmax(t->high[axis], t->place[i][axis]);
-        }
+        stretch(t->low, t->high, t->place[i]);
     }
     struct tree_order order = {k, (const double(*)[WORK_AXES])t->place, t->order, t->split};
     split_range(&order, 0, n);
