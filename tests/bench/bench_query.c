@@ -98,7 +98,8 @@ int main(int argc, char **argv)
     printf("%8.3f s  open, %zu slices\n", now() - begin, cap->slices.n);
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
         uint64_t rows = 0;
-        struct sql_query query = {str_of(queries[i]), 0, take_head, take_row, &rows};
+        struct sql_query query = {
+            .text = str_of(queries[i]), .head = take_head, .row = take_row, .ctx = &rows};
         begin = now();
         if (sql_run(sql, &query, &d) != ST_OK) {
             fprintf(stderr, "%s: %s\n", queries[i], d.entries.at[0].first[0].text);
