@@ -39,18 +39,23 @@ static int local_rank(const struct mpi *mpi)
     return mpi->rank;
 }
 
-/* All ranks go on, or none. */
+/* All ranks go on, or none. The reason of the first that cannot is what each of them reports: a
+ * launcher ends the others when one ends, and theirs might be lost. */
 static enum status open_device(struct bench *b)
 {
     const struct device_links *links = b->job->links;
     const char *problem = links->open(&b->device, local_rank(b->mpi));
-    int64_t failures = problem != NULL;
+    int64_t first = problem != NULL ? b->mpi->rank : b->mpi->size;
+    char reason[512] = {0};
 
-    TRY(mpi_fold_i64(b->mpi, &failures, 1, MPI_FOLD_SUM, b->diag));
-    if (failures == 0)
+    TRY(mpi_fold_i64(b->mpi, &first, 1, MPI_FOLD_MIN, b->diag));
+    if (first == b->mpi->size)
         return ST_OK;
+    if (first == b->mpi->rank)
+        snprintf(reason, sizeof(reason), "%s", problem);
+    TRY(mpi_broadcast(b->mpi, reason, sizeof(reason), (int)first, b->diag));
     return diag_fail(b->diag, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", links->name,
-                     problem != NULL ? problem : "another rank has no device");
+                     reason);
 }
 
 /* Half of what is free, for all ranks as if they shared this machine; the same at every rank. */
