@@ -496,6 +496,7 @@ const struct diagnosis *diagnosis_find(struct study *st)
     *d = (struct diagnosis){
         .framework = framework_name(t.framework),
         .steps = t.f.steps,
+        .all_steps = t.f.a->n,
         .is_pseudo = a->is_pseudo,
         .is_calibrated = profiler_cost_is_known(w.cost),
         .time = a->step_time,

@@ -54,7 +54,7 @@ struct diagnosis {
     struct diagnosis_cause verdict; /* the first cause, or healthy, or unknown */
     struct wording text;
     const char *framework;
-    size_t steps;
+    size_t steps, all_steps; /* whole ones, which the times are of; all that are marked */
     bool is_pseudo, is_calibrated;
     nanos time, host_period, device_period, profiled, bare;
     struct diagnosis_class *classes; /* largest first */
