@@ -11,7 +11,7 @@
 #include "analysis/study.h"
 #include "text/diagnosis.h"
 
-enum { SITE_NAME_MOST = 48 };
+enum { SITE_NAME_MOST = 48, SECOND_PRODUCT = 5 /* percent */ };
 
 ENUM_NAMES(confidence_name, enum confidence, "unknown", "possible", "likely", "sure")
 
@@ -215,22 +215,47 @@ static struct wording verdict_text(struct teller_of_causes *t, const struct diag
                    place_wording("confidence", sure), PLACE("n", t->f.a->n));
 }
 
+/* The two of these families that take the most; the second counts from SECOND_PRODUCT on. */
+static void largest_products(const struct root_finder *f, int most[2])
+{
+    static const enum kernel_family products[] = {FAMILY_GEMM_TENSOR, FAMILY_GEMM_SIMT,
+                                                  FAMILY_ATTENTION, FAMILY_CONV};
+
+    most[0] = FAMILY_GEMM_TENSOR;
+    most[1] = -1;
+    for (size_t i = 1; i < ARRAY_LEN(products); i++)
+        if (f->by[products[i]] > f->by[most[0]]) {
+            most[1] = most[0];
+            most[0] = products[i];
+        } else if (most[1] < 0 || f->by[products[i]] > f->by[most[1]]) {
+            most[1] = products[i];
+        }
+    if (num_share((double)f->by[most[1]], (double)f->window) < SECOND_PRODUCT / 100.0)
+        most[1] = -1;
+}
+
 /* What bounds a healthy run: matrix units, or memory. */
 static struct wording bound_of(struct teller_of_causes *t)
 {
     const nanos *by = t->f.by;
-    nanos products =
-        by[FAMILY_GEMM_TENSOR] + by[FAMILY_GEMM_SIMT] + by[FAMILY_ATTENTION] + by[FAMILY_CONV];
-    nanos memory = 0;
+    nanos products = 0, memory = 0;
+    int most[2];
 
+    largest_products(&t->f, most);
+    for (int i = 0; i < 2 && most[i] >= 0; i++)
+        products += by[most[i]];
     for (int family = FAMILY_REDUCE; family < KERNEL_FAMILIES; family++)
         memory += by[family];
-    bool is_compute = products >= memory;
-    return WORDING(
-        t->arena, is_compute ? &diagnosis_text.bound_compute : &diagnosis_text.bound_memory,
-        place_quantity("share",
-                       num_share((double)(is_compute ? products : memory), (double)t->f.window),
-                       UNIT_RATIO));
+    struct message_place share = place_quantity(
+        "share", num_share((double)(products >= memory ? products : memory), (double)t->f.window),
+        UNIT_RATIO);
+    if (products < memory)
+        return WORDING(t->arena, &diagnosis_text.bound_memory, share);
+    struct message_place first = place_wording("what", label_of(t->arena, most[0]));
+    if (most[1] < 0)
+        return WORDING(t->arena, &diagnosis_text.bound_compute, first, share);
+    return WORDING(t->arena, &diagnosis_text.bound_both, first,
+                   place_wording("other", label_of(t->arena, most[1])), share);
 }
 
 static struct diagnosis_cause nothing_found(struct teller_of_causes *t, enum root_cause cause,
