@@ -192,6 +192,7 @@ static struct page_focus focus_of(const struct page_set *set, const struct candi
 
 static void add_card(struct page_file *page, const struct candidate *c, const char *verb)
 {
+    assert(c->part >= 0 || c->op != NULL);
     size_t set = c->delta < 0 ? 0 : 1;
     struct page_focus focus = focus_of(page->sets[set], c);
     struct wording what = c->part >= 0 ? page_say(page, page_part_label(c->part))

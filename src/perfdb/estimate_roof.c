@@ -205,21 +205,20 @@ static double glance(struct estimate_roof *r, const struct estimate_sample *s)
         memory[i] = p->work.bytes / r->speed;
         us[i] = p->us;
     }
-    for (size_t k = 0; k < ARRAY_LEN(launches) * ARRAY_LEN(places); k++) {
-        double launch = launches[k / ARRAY_LEN(places)] * start.launch_us, sum = 0;
-        if (k % ARRAY_LEN(places) == 0) {
-            for (size_t i = 0; i < s->n; i++)
-                rates[i] = work[i] / fmax(us[i] - launch, 0.01 * us[i]);
-            qsort(rates, s->n, sizeof(*rates), by_size);
-        }
-        double rate =
-            fmax(rates[(size_t)(places[k % ARRAY_LEN(places)] * (double)(s->n - 1))], 1e-9);
+    for (size_t l = 0; l < ARRAY_LEN(launches); l++) {
+        double launch = launches[l] * start.launch_us;
         for (size_t i = 0; i < s->n; i++)
-            sum += fmin(1, fabs(log(us[i] / (launch + fmax(work[i] / rate, memory[i])))));
-        if (sum < least) {
-            least = sum;
-            r->launch_us = launch;
-            r->rate = rate;
+            rates[i] = work[i] / fmax(us[i] - launch, 0.01 * us[i]);
+        qsort(rates, s->n, sizeof(*rates), by_size);
+        for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+            double rate = fmax(rates[(size_t)(places[k] * (double)(s->n - 1))], 1e-9), sum = 0;
+            for (size_t i = 0; i < s->n; i++)
+                sum += fmin(1, fabs(log(us[i] / (launch + fmax(work[i] / rate, memory[i])))));
+            if (sum < least) {
+                least = sum;
+                r->launch_us = launch;
+                r->rate = rate;
+            }
         }
     }
     return least;
