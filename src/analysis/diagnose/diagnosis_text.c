@@ -56,11 +56,13 @@ static void tell_time(const struct diagnosis *d, struct report *r)
 {
     double time = (double)d->device_period;
     struct str range = tell_range(d, r);
-    struct str steps = d->steps < d->all_steps
-                           ? REPORT_MESSAGE(r, &diagnosis_text.steps_some, PLACE("n", d->steps),
-                                            PLACE("all", d->all_steps))
-                           : REPORT_MESSAGE(r, &diagnosis_text.steps_all, PLACE("n", d->steps));
+    struct str steps;
 
+    if (d->steps < d->all_steps)
+        steps = REPORT_MESSAGE(r, &diagnosis_text.steps_some, PLACE("n", d->steps),
+                               PLACE("all", d->all_steps));
+    else
+        steps = REPORT_MESSAGE(r, &diagnosis_text.steps_all, PLACE("n", d->steps));
     if (d->is_pseudo)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
                                            place_quantity("time", time, UNIT_NS)));
