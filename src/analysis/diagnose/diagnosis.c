@@ -103,10 +103,11 @@ static double held_share(const struct root_finder *f, const struct found_cause *
         [ROOT_INPUT_PIPELINE] = CAUSE_INPUT,
         [ROOT_CPU_OPERATOR] = CAUSE_OPERATOR,
         [ROOT_PYTHON_OVERHEAD] = CAUSE_PYTHON,
+        [ROOT_HOST_UNTRACED] = CAUSE_UNTRACED,
     };
-    bool is_held = c->cause == ROOT_INPUT_PIPELINE || c->cause == ROOT_CPU_OPERATOR ||
-                   c->cause == ROOT_PYTHON_OVERHEAD;
-    double most = is_held ? fmax(idle_share(f, idles[c->cause]), c->profiled_saving) : 1;
+    bool is_held = c->cause >= ROOT_INPUT_PIPELINE && c->cause <= ROOT_PYTHON_OVERHEAD;
+    double idle = is_held ? idle_share(f, idles[c->cause]) : 1;
+    double most = idle < c->profiled_saving / 2 ? c->profiled_saving : idle;
 
     return fmin(c->share, most);
 }

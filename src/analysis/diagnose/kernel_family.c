@@ -27,7 +27,7 @@ static const struct tokens operators[] = {
     {FAMILY_OPTIMIZER, "~_fused_adam ~_fused_sgd ~applyadam"},
     {FAMILY_GEMM_TENSOR,
      "mm addmm bmm baddbmm _scaled_mm matmul linear mv dot einsum ^matmul ^batchmatmul "
-     "^groupedmatmul"},
+     "^groupedmatmul ^ffn ~ffncombine"},
     {FAMILY_REDUCE, "~norm ~softmax sum mean max min argmax var ~nll_loss ^reduce"},
     {FAMILY_LAYOUT, "copy_ copy contiguous clone to _to_copy cat stack pad roll repeat ^transdata "
                     "^transpose ^concat cast ^stridedslice"},
