@@ -103,6 +103,20 @@ static void assign_tasks(struct accounting *a, bool on_host)
     }
 }
 
+/* Where the first window may begin: not before the first task if that was queued for long, behind
+ * work that is not recorded. */
+static nanos first_begin(const struct accounting *a)
+{
+    const struct device_task *t = a->tasks.n > 0 ? &a->tasks.at[0] : NULL;
+    nanos mark = a->n > 0 ? a->steps[0].host.begin : 0;
+
+    if (t == NULL || t->begin <= mark)
+        return mark;
+    bool is_queued =
+        t->call != TASK_NO_CALL && t->begin - LIMIT_LAUNCH_LATE > a->host.calls[t->call].end;
+    return a->is_pseudo || is_queued ? t->begin : mark;
+}
+
 /* The end of each step's device work; windows lie end to end. */
 static void set_windows(struct accounting *a)
 {
@@ -123,9 +137,7 @@ static void set_windows(struct accounting *a)
         s->window.end = t->end > s->window.end ? t->end : s->window.end;
         s->tasks++;
     }
-    nanos first = a->is_pseudo && a->tasks.n > 0 ? a->tasks.at[0].begin
-                  : a->n > 0                     ? a->steps[0].host.begin
-                                                 : 0;
+    nanos first = first_begin(a);
     end = end > first ? end : first;
     for (size_t i = 0; i < a->n; i++) {
         struct account_step *s = &a->steps[i];

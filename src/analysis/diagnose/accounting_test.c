@@ -71,6 +71,30 @@ TEST(windows_follow_the_launch_and_not_the_mark)
     assert_exact(a);
 }
 
+/* Work that was queued before the recording's first device event hides what ran before it. */
+TEST(a_first_task_that_waited_begins_the_window)
+{
+    step_mark(1, 0, 100 * US);
+    launch(10 * US, 20 * US, 7 * MS, 8 * MS);
+    launch(30 * US, 40 * US, 8 * MS, 9 * MS);
+    const struct accounting *a = account();
+
+    assert_int_equal(a->steps[0].window.begin, 7 * MS);
+    assert_int_equal(a->steps[0].idle, 0);
+    assert_exact(a);
+}
+
+/* The call returns after the gap began, and the task begins long after that. */
+TEST(what_begins_long_after_its_call_waits_for_something_else)
+{
+    launch(0, 5 * US, 6 * US, 10 * US);
+    launch(20 * US, 25 * US, 50 * MS, 51 * MS);
+    const struct accounting *a = account();
+
+    assert_int_equal(idle(a, 0, CAUSE_DEVICE_LATENCY), 50 * MS - 25 * US - MS);
+    assert_exact(a);
+}
+
 TEST(work_launched_before_the_recording_belongs_to_no_step)
 {
     step_mark(1, 0, 100 * US);
@@ -351,6 +375,8 @@ TEST_MAIN("analysis/diagnose/accounting", T(every_class_has_a_label_of_its_own),
           CASE(compute_claims_before_collectives_and_those_before_copies),
           CASE(the_kernel_that_started_first_has_the_time),
           CASE(windows_follow_the_launch_and_not_the_mark),
+          CASE(a_first_task_that_waited_begins_the_window),
+          CASE(what_begins_long_after_its_call_waits_for_something_else),
           CASE(work_launched_before_the_recording_belongs_to_no_step),
           CASE(idle_time_is_what_the_launching_thread_did),
           CASE(short_stretches_are_launch_overhead),

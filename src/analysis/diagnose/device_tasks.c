@@ -3,6 +3,7 @@
  */
 #include "analysis/diagnose/device_tasks.h"
 
+#include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/name_tokens.h"
 #include "base/radix.h"
 
@@ -185,6 +186,12 @@ size_t device_tasks_devices(const struct capture *cap, int32_t *out, size_t room
     if (n == 0 && room > 0)
         out[n++] = -1; /* no lane names its device */
     return n;
+}
+
+bool device_task_is_value(const struct device_task *t)
+{
+    return t->class == TASK_COPY && t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H &&
+           t->end - t->begin <= LIMIT_SMALL_READ;
 }
 
 double device_task_bytes(const struct capture *cap, const struct device_task *t)

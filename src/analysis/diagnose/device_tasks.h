@@ -71,6 +71,9 @@ struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
 /* Whether a slice is work of a device: a kernel, a collective or a copy. */
 bool device_task_is(const struct capture *cap, size_t slice);
 
+/* A short copy to the host: a value that is read. */
+bool device_task_is_value(const struct device_task *t);
+
 /* What a copy moves; 0: not recorded. */
 double device_task_bytes(const struct capture *cap, const struct device_task *t);
 

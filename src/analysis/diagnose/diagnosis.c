@@ -89,9 +89,27 @@ static double told_share(const struct root_finder *f, const struct found_cause *
     case ROOT_COPY_EXPOSED:
     case ROOT_NO_OVERLAP:
         return num_share((double)root_copies_alone(f), (double)f->window);
+    case ROOT_DEVICE_DEPENDENCY:
+        return num_share((double)f->waits, (double)f->window);
     default:
         return c->share;
     }
+}
+
+/* Host work that holds up the device, as a share of the step: it may last longer than that. */
+static double held_share(const struct root_finder *f, const struct found_cause *c)
+{
+    static const enum idle_cause idles[ROOT_CAUSES] = {
+        [ROOT_INPUT_PIPELINE] = CAUSE_INPUT,
+        [ROOT_CPU_OPERATOR] = CAUSE_OPERATOR,
+        [ROOT_PYTHON_OVERHEAD] = CAUSE_PYTHON,
+        [ROOT_HOST_UNTRACED] = CAUSE_UNTRACED,
+    };
+    bool is_held = c->cause >= ROOT_INPUT_PIPELINE && c->cause <= ROOT_PYTHON_OVERHEAD;
+    double idle = is_held ? idle_share(f, idles[c->cause]) : 1;
+    double most = idle < c->profiled_saving / 2 ? c->profiled_saving : idle;
+
+    return fmin(c->share, most);
 }
 
 static struct wording what_of(struct teller_of_causes *t, const struct found_cause *c)
@@ -112,7 +130,7 @@ static struct wording what_of(struct teller_of_causes *t, const struct found_cau
                    place_quantity("time",
                                   is_slow && (root_causes[c->cause].flags & ROOT_OF_STEP)
                                       ? (double)slow->time
-                                      : fmin(c->share, 1) * (double)f->window / (double)f->steps,
+                                      : held_share(f, c) * (double)f->window / (double)f->steps,
                                   UNIT_NS),
                    PLACE("n", root_causes[c->cause].flags & ROOT_OF_STEP ? slow->kernels
                                                                          : (long long)c->count),
@@ -153,7 +171,9 @@ static struct diagnosis_cause tell(struct teller_of_causes *t, const struct foun
     const struct root_cause_kind *kind = &root_causes[c->cause];
     const struct whatif *w = t->f.w;
     double score = root_confidence(&t->f, c);
-    double step = (double)(t->d->is_calibrated ? w->bare : w->profiled);
+    double step = c->is_share           ? (double)t->f.window / (double)t->f.steps
+                  : t->d->is_calibrated ? (double)w->bare
+                                        : (double)w->profiled;
     struct diagnosis_cause out = {
         .id = kind->id,
         .rank = rank,
@@ -277,12 +297,16 @@ static struct diagnosis_cause healthy(struct teller_of_causes *t)
 {
     struct wording bound = bound_of(t);
     struct found_cause none = {.cause = ROOT_HEALTHY};
+    double score = root_confidence(&t->f, &none);
+    bool is_weak = confidence_of(score) <= CONFIDENCE_POSSIBLE;
 
-    return nothing_found(t, ROOT_HEALTHY,
-                         WORDING(t->arena, &diagnosis_text.what_healthy,
-                                 place_wording("window", wording_keep(t->arena, t->window)),
-                                 place_wording("bound", wording_keep(t->arena, bound))),
-                         root_confidence(&t->f, &none));
+    return nothing_found(
+        t, ROOT_HEALTHY,
+        WORDING(t->arena,
+                is_weak ? &diagnosis_text.what_healthy_weak : &diagnosis_text.what_healthy,
+                place_wording("window", wording_keep(t->arena, t->window)),
+                place_wording("bound", wording_keep(t->arena, bound))),
+        score);
 }
 
 /* The class that takes most of the time besides compute and the device's latency. */
@@ -299,14 +323,20 @@ static int largest_class(const struct root_finder *f)
 static struct diagnosis_cause unknown(struct teller_of_causes *t)
 {
     int class = largest_class(&t->f);
+    const struct diagnosis_cause *first = t->d->n_causes > 0 ? &t->d->causes[0] : NULL;
 
     return nothing_found(
         t, ROOT_UNKNOWN,
-        WORDING(t->arena, &diagnosis_text.what_unknown,
+        WORDING(t->arena,
+                first != NULL ? &diagnosis_text.what_unknown_most : &diagnosis_text.what_unknown,
                 place_wording("window", wording_keep(t->arena, t->window)),
                 place_wording("class", label_of(t->arena, class)),
                 place_quantity("share", num_share((double)t->f.by[class], (double)t->f.window),
-                               UNIT_RATIO)),
+                               UNIT_RATIO),
+                place_wording("cause", first != NULL
+                                           ? label_of_cause(t->arena, first->found.cause)
+                                           : wording_keep(t->arena, wording_plain(S("")))),
+                place_quantity("saving", first != NULL ? first->saving_share : 0, UNIT_RATIO)),
         0);
 }
 

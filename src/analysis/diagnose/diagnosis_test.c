@@ -206,6 +206,7 @@ TEST(queued_work_that_is_held_up_is_not_healthy)
     assert_string_equal(d->verdict.id, "device_dependency");
     assert_int_equal(d->verdict.bound, SAVING_AT_MOST);
     assert_true(d->verdict.confidence < CONFIDENCE_LIKELY);
+    assert_true(str_find(d->text.english, S("for 50.0 % of")) < d->text.english.n);
 }
 
 /* One step works longer on larger tensors; the host runs ahead, so that the steps behind it seem
@@ -285,6 +286,78 @@ TEST(a_specific_cause_with_half_of_a_generic_one_leads)
     assert_int_equal(ranked(2, causes).found[0].cause, ROOT_ALLOCATOR);
     causes[1].saving = 0.2;
     assert_int_equal(ranked(2, causes).found[0].cause, ROOT_LAUNCH_BOUND);
+}
+
+/* Ranks that launch late are awaited; and what can be changed leads over what no change hides. */
+TEST(what_no_change_hides_gives_way)
+{
+    struct found_cause late[] = {{.cause = ROOT_LAUNCH_BOUND, .saving = 0.35},
+                                 {.cause = ROOT_COMM_EXPOSED, .saving = 0.2, .is_share = true}};
+    struct found_cause copies[] = {{.cause = ROOT_COMM_EXPOSED, .saving = 0.2, .is_share = true},
+                                   {.cause = ROOT_PAGEABLE_COPY, .saving = 0.15}};
+
+    assert_int_equal(ranked(2, late).found[0].cause, ROOT_LAUNCH_BOUND);
+    assert_int_equal(ranked(2, copies).found[0].cause, ROOT_PAGEABLE_COPY);
+}
+
+/* Values that are read one by one, by a PyTorch that does not pin them. */
+TEST(values_that_are_read_are_waits_and_not_copies)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 4 * MS;
+        step_mark(step, at, at + 4 * MS);
+        for (int i = 0; i < 4; i++, at += MS) {
+            launch(at, at + 5 * US, at + 6 * US, at + 600 * US);
+            host(SLICE_HOST_OP, "aten::item", at + 10 * US, at + 620 * US);
+            uint32_t from = host(SLICE_RUNTIME, "cudaMemcpyAsync", at + 12 * US, at + 610 * US);
+            capture_flow(cap, FLOW_LAUNCH, from,
+                         task("7", SLICE_COPY, "Memcpy DtoH (Device -> Pageable)", at + 601 * US,
+                              at + 603 * US));
+            for (int k = 0; k < 20; k++) {
+                nanos call = at + 620 * US + k * 18 * US;
+                launch(call, call + 10 * US, call + 11 * US, call + 12 * US);
+            }
+        }
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_false(lists(d, "pageable_copy"));
+    assert_true(lists(d, "host_sync") || lists(d, "launch_bound"));
+}
+
+/* Kernels that are launched while a graph is captured do not run. */
+TEST(capturing_a_graph_is_compilation)
+{
+    for (int step = 0; step < STEPS; step++) {
+        nanos at = step * 20 * MS;
+        step_mark(step, at, at + 20 * MS);
+        launch(at, at + 5 * US, at + 6 * US, at + MS);
+        host(SLICE_RUNTIME, "cudaStreamBeginCapture", at + MS, at + 1010 * US);
+        for (int i = 0; i < 900; i++)
+            host(SLICE_RUNTIME, "cudaLaunchKernel", at + MS + (i + 1) * 20 * US,
+                 at + MS + (i + 1) * 20 * US + 8 * US);
+        host(SLICE_RUNTIME, "cudaStreamEndCapture", at + 19100 * US, at + 19110 * US);
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_string_equal(d->verdict.id, "compilation");
+    assert_true(d->verdict.saving_share > 0.8);
+}
+
+/* One product after the other in a recording shorter than what the profiler is thought to cost. */
+TEST(a_short_recording_has_a_time_without_the_profiler)
+{
+    host(SLICE_RUNTIME, "cudaFuncGetAttributes", 0, 30 * US);
+    for (int i = 0; i < 5; i++) {
+        nanos at = 40 * US + i * 30 * US;
+        host(SLICE_HOST_OP, "aten::mm", at, at + 25 * US);
+        launch(at + 10 * US, at + 20 * US, at + 21 * US, at + 38 * US);
+    }
+    const struct diagnosis *d = diagnose();
+
+    assert_true(d->is_pseudo);
+    assert_true(d->bare >= 5 * 17 * US);
+    assert_true(strcmp(d->verdict.id, "healthy") != 0);
 }
 
 TEST(casts_of_a_chain_and_what_has_no_name_do_not_lead)
@@ -421,7 +494,9 @@ TEST_MAIN(
     CASE(what_the_profiler_may_explain_is_possible_at_most), CASE(host_work_is_named_by_what_it_is),
     CASE(data_loaders_are_input), CASE(a_slow_step_leads_over_what_it_is_full_of),
     CASE(more_kernels_in_a_slow_step_are_more_work),
-    CASE(a_specific_cause_with_half_of_a_generic_one_leads),
+    CASE(a_specific_cause_with_half_of_a_generic_one_leads), CASE(what_no_change_hides_gives_way),
+    CASE(values_that_are_read_are_waits_and_not_copies), CASE(capturing_a_graph_is_compilation),
+    CASE(a_short_recording_has_a_time_without_the_profiler),
     CASE(casts_of_a_chain_and_what_has_no_name_do_not_lead),
     CASE(tasks_lead_over_launches_by_their_own_time),
     CASE(data_read_back_does_not_lead_over_pageable_memory), CASE(small_savings_are_no_verdict),

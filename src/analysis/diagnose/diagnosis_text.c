@@ -56,23 +56,21 @@ static void tell_time(const struct diagnosis *d, struct report *r)
 {
     double time = (double)d->device_period;
     struct str range = tell_range(d, r);
-    struct str steps;
+    struct str count = REPORT_MESSAGE(
+        r, d->steps < d->all_steps ? &diagnosis_text.steps_of : &diagnosis_text.steps,
+        PLACE("n", d->steps), PLACE("all", d->all_steps));
 
-    if (d->steps < d->all_steps)
-        steps = REPORT_MESSAGE(r, &diagnosis_text.steps_some, PLACE("n", d->steps),
-                               PLACE("all", d->all_steps));
-    else
-        steps = REPORT_MESSAGE(r, &diagnosis_text.steps_all, PLACE("n", d->steps));
     if (d->is_pseudo)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.whole_time,
                                            place_quantity("time", time, UNIT_NS)));
-    else if (d->is_calibrated)
-        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time_bare, PLACE("steps", steps),
+    else if (d->is_calibrated && d->identity_error <= ROOT_POOR_REPLAY / 100.0 &&
+             d->bare <= d->device_period)
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time_bare, PLACE("count", count),
                                            PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS),
                                            place_quantity("bare", (double)d->bare, UNIT_NS)));
     else
-        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time, PLACE("steps", steps),
+        report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time, PLACE("count", count),
                                            PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS)));
     double apart = num_share((double)d->time - (double)d->host_period, (double)d->time);

@@ -12,7 +12,8 @@ static const struct {
     {CALL_SYNC, "synchronize eventwait waitevent_host streamquerywait", ""},
     {CALL_EVENT, "eventrecord streamwaitevent recordevent", "query"},
     {CALL_COMPILE,
-     "moduleload libraryload nvrtc linkcomplete linkadddata graphinstantiate "
+     "moduleload libraryload nvrtc linkcomplete linkadddata graphinstantiate begincapture "
+     "endcapture "
      "opcompile jitcompile ascendc_compile modulejit",
      ""},
     {CALL_FREE, "cudafree cumemfree aclrtfree", "async host"},

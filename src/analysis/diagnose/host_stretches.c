@@ -199,6 +199,31 @@ static bool is_compilation(const struct host_timelines *out, const uint8_t *fres
     return false;
 }
 
+static bool is_named(const struct capture *cap, const struct host_call *c, struct str part)
+{
+    return c->kind == CALL_COMPILE &&
+           str_contains(capture_text(cap, cap->slices.name[c->slice]), part);
+}
+
+/* While a graph is captured the device gets nothing: that time is compilation. */
+static void mark_captures(const struct capture *cap, struct host_timelines *out)
+{
+    bool is_inside = false;
+
+    for (size_t i = 0; i < out->n; i++) {
+        struct host_call *c = &out->calls[i];
+        if ((i > 0 && c[-1].timeline != c->timeline) || c->tasks > 0)
+            is_inside = false;
+        bool was_inside = is_inside;
+        is_inside = is_named(cap, c, S("BeginCapture")) ||
+                    (is_inside && !is_named(cap, c, S("EndCapture")));
+        if (was_inside) {
+            c->kind = CALL_COMPILE;
+            c->class = STRETCH_COMPILE;
+        }
+    }
+}
+
 void host_stretches_judge(const struct capture *cap, const struct device_tasks *tasks,
                           struct host_timelines *out)
 {
@@ -212,5 +237,6 @@ void host_stretches_judge(const struct capture *cap, const struct device_tasks *
             out->calls[i].class = STRETCH_COMPILE;
         else if (is_input(cap, out, tasks, i))
             out->calls[i].class = STRETCH_INPUT;
+    mark_captures(cap, out);
     mem_free(fresh);
 }

@@ -140,31 +140,6 @@ static uint32_t call_before(struct idle_finder *f, struct interval gap, uint32_t
     return before;
 }
 
-/* The host was late: its time from the gap's start up to the launch, backwards. Gives the last
- * blocking call that returned in time to have emptied the queue, or NO_CALL. */
-static uint32_t fill_late(struct idle_finder *f, struct interval gap, uint32_t launch)
-{
-    const struct accounting *a = f->a;
-    const struct host_call *c = &a->host.calls[launch];
-    uint32_t blocker = NO_CALL;
-
-    put_before(f, cut(c->begin, INT64_MAX, gap), cause_of_call(a, c), c->slice);
-    put_before(f, cut(c->begin - c->stretch, c->begin, gap), cause_of_stretch(c), c->filler);
-    for (uint32_t i = call_before(f, gap, launch);
-         i != NO_CALL && a->host.calls[i].end > gap.begin - a->queue_latency;
-         i = call_before(f, gap, i)) {
-        c = &a->host.calls[i];
-        if (blocker == NO_CALL && is_blocking(a, c))
-            blocker = i;
-        put_before(f, cut(c->begin, c->end, gap), cause_of_call(a, c), c->slice);
-        put_before(f, cut(c->begin - c->stretch, c->begin, gap), cause_of_stretch(c), c->filler);
-    }
-    /* Before the timeline's first call nothing is known. */
-    nanos known = f->backward.n > 0 ? f->backward.at[f->backward.n - 1].at.begin : gap.end;
-    put_before(f, (struct interval){gap.begin, known}, CAUSE_UNTRACED, NO_SLICE);
-    return blocker;
-}
-
 uint32_t idle_awaited(const struct accounting *a, nanos begin, size_t next)
 {
     const struct device_tasks *tasks = &a->tasks;
@@ -193,6 +168,36 @@ static void fill_queued(struct idle_finder *f, struct interval gap, size_t next)
     put_before(f, gap, other != NO_SLICE ? CAUSE_DEVICE_DEPENDENCY : CAUSE_DEVICE_LATENCY,
                NO_SLICE);
     f->backward.at[0].waits_for = other;
+}
+
+/* The host was late: its time from the gap's start up to the launch, backwards. Gives the last
+ * blocking call that returned in time to have emptied the queue, or NO_CALL. */
+static uint32_t fill_late(struct idle_finder *f, struct interval gap, size_t next)
+{
+    const struct accounting *a = f->a;
+    uint32_t launch = a->tasks.at[next].call, blocker = NO_CALL;
+    const struct host_call *c = &a->host.calls[launch];
+    nanos queued = c->end + LIMIT_LAUNCH_LATE;
+
+    if (gap.end > queued) {
+        fill_queued(f, (struct interval){queued, gap.end}, next);
+        gap.end = queued;
+    }
+    put_before(f, cut(c->begin, INT64_MAX, gap), cause_of_call(a, c), c->slice);
+    put_before(f, cut(c->begin - c->stretch, c->begin, gap), cause_of_stretch(c), c->filler);
+    for (uint32_t i = call_before(f, gap, launch);
+         i != NO_CALL && a->host.calls[i].end > gap.begin - a->queue_latency;
+         i = call_before(f, gap, i)) {
+        c = &a->host.calls[i];
+        if (blocker == NO_CALL && is_blocking(a, c))
+            blocker = i;
+        put_before(f, cut(c->begin, c->end, gap), cause_of_call(a, c), c->slice);
+        put_before(f, cut(c->begin - c->stretch, c->begin, gap), cause_of_stretch(c), c->filler);
+    }
+    /* Before the timeline's first call nothing is known. */
+    nanos known = f->backward.n > 0 ? f->backward.at[f->backward.n - 1].at.begin : gap.end;
+    put_before(f, (struct interval){gap.begin, known}, CAUSE_UNTRACED, NO_SLICE);
+    return blocker;
 }
 
 /* The drain of the thread that asks for work. */
@@ -278,7 +283,7 @@ static void add_gap(struct idle_finder *f, struct interval gap)
         fill_queued(f, gap, next);
         flush(f, next, GAP_QUEUED);
     } else {
-        uint32_t blocker = fill_late(f, gap, launch);
+        uint32_t blocker = fill_late(f, gap, next);
         if (blocker != NO_CALL) {
             const struct host_call *b = &a->host.calls[blocker];
             f->drains[b->timeline] = (struct idle_drain){blocker, b->end - b->begin};

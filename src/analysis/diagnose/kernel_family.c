@@ -27,7 +27,7 @@ static const struct tokens operators[] = {
     {FAMILY_OPTIMIZER, "~_fused_adam ~_fused_sgd ~applyadam"},
     {FAMILY_GEMM_TENSOR,
      "mm addmm bmm baddbmm _scaled_mm matmul linear mv dot einsum ^matmul ^batchmatmul "
-     "^groupedmatmul"},
+     "^groupedmatmul ^ffn ~ffncombine"},
     {FAMILY_REDUCE, "~norm ~softmax sum mean max min argmax var ~nll_loss ^reduce"},
     {FAMILY_LAYOUT, "copy_ copy contiguous clone to _to_copy cat stack pad roll repeat ^transdata "
                     "^transpose ^concat cast ^stridedslice"},
@@ -40,7 +40,8 @@ static const struct tokens names[] = {
     {FAMILY_EMBEDDING, "embedding"},
     {FAMILY_RANDOM, "philox distribution dropout"},
     {FAMILY_OPTIMIZER, "fusedadam fused_adam fusedsgd applyadam"},
-    {FAMILY_GEMM_TENSOR, "gemm nvjet cutlass xmma cublas gemv splitk matmul"},
+    {FAMILY_GEMM_TENSOR,
+     "gemm nvjet cutlass xmma cublas gemv splitk matmul bmm_ cijk_ fused_moe_kernel"},
     {FAMILY_REDUCE, "softmax norm reduce welford"},
     {FAMILY_INDEX_SORT, "sort topk radix scan select index gather scatter"},
     {FAMILY_ELEMENTWISE, "elementwise pointwise functor fill"},
@@ -102,12 +103,60 @@ static enum kernel_family find_family(const struct tokens *rows, size_t n, struc
     return FAMILY_OTHER;
 }
 
+/* Kernels of torch.compile are named by their shape and by all that is fused in them. */
+static const struct tokens fused[] = {
+    {FAMILY_ATTENTION, "^triton_tem_fused_flex_attention"},
+    {FAMILY_CONV, "^triton_tem_fused_convolution"},
+    {FAMILY_GEMM_TENSOR, "^triton_tem_ ^triton_mm ^triton_bmm"},
+    {FAMILY_REDUCE, "^triton_red_ ^triton_per_"},
+    {FAMILY_ELEMENTWISE, "^triton_poi_ ^triton_for_"},
+};
+
+/* What changes no value. Of two words that fit the longer one comes first. */
+static const char moves[] = "unsafe_view view to_copy copy clone cat stack transpose permute "
+                            "unsqueeze squeeze slice split_with_sizes split constant_pad_nd expand "
+                            "select unbind contiguous reshape repeat roll";
+
+static struct str without_front(struct str name, const char *chars)
+{
+    while (name.n > 0 && strchr(chars, name.at[0]) != NULL)
+        name = str_part(name, 1, name.n);
+    return name;
+}
+
+/* Whether "_to_copy_transpose_3" has words of `moves` alone, and the number. */
+static bool is_moving(struct str name)
+{
+    struct str words = str_of(moves), word;
+    struct str left = without_front(name, "_");
+
+    if (without_front(left, "0123456789").n == 0)
+        return true;
+    while (str_split(&words, ' ', &word))
+        if (str_starts(left, word) && (left.n == word.n || left.at[word.n] == '_'))
+            return is_moving(str_part(left, word.n, left.n));
+    return false;
+}
+
+/* The family of a kernel that torch.compile made, by its lower name. */
+static enum kernel_family fused_family(struct str low)
+{
+    struct str front = S("triton_poi_fused_");
+    struct str rest = str_starts(low, front) ? str_part(low, front.n, low.n) : S("");
+
+    if (without_front(rest, "_0123456789").n > 0 && is_moving(rest))
+        return FAMILY_LAYOUT;
+    return find_family(fused, ARRAY_LEN(fused), low);
+}
+
 enum kernel_family kernel_family_of_operator(struct str op)
 {
     char buf[NAME_TOKENS_MOST];
+    struct str low = name_tokens_lower(op, buf);
 
-    return find_family(operators, ARRAY_LEN(operators),
-                       without_namespace(name_tokens_lower(op, buf)));
+    if (fused_family(low) != FAMILY_OTHER) /* named like the kernel that it launches */
+        return FAMILY_OTHER;
+    return find_family(operators, ARRAY_LEN(operators), without_namespace(low));
 }
 
 enum kernel_family kernel_family_of_type(struct str type)
@@ -133,7 +182,10 @@ struct kernel_name kernel_family_of_name(struct str name)
     char buf[NAME_TOKENS_MOST];
     struct str low = name_tokens_lower(name, buf);
     bool is_native = str_contains(low, S("at::native"));
+    enum kernel_family family = fused_family(low);
 
+    if (family != FAMILY_OTHER)
+        return (struct kernel_name){family, rate_of(low), is_native};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (name_tokens_any(low, names[i].list))
             return (struct kernel_name){names[i].family, rate_of(low), is_native};

@@ -37,5 +37,32 @@ TEST(names_decide_under_matrix_products_convolutions_and_attention)
     assert_int_equal(family("aten::_flash_attention_forward", "run_it", false), FAMILY_ATTENTION);
 }
 
+TEST(kernels_of_a_compiler_by_their_shape)
+{
+    static const struct {
+        const char *name;
+        enum kernel_family family;
+    } rows[] = {
+        {"triton_red_fused__to_copy_add_addmm_div_mean_pow_rsqrt_transpose_2", FAMILY_REDUCE},
+        {"triton_per_fused_native_layer_norm_0", FAMILY_REDUCE},
+        {"triton_poi_fused_addmm_gelu_view_26", FAMILY_ELEMENTWISE},
+        {"triton_poi_fused__scaled_dot_product_flash_attention_mul_cat_1", FAMILY_ELEMENTWISE},
+        {"triton_poi_fused_0", FAMILY_ELEMENTWISE},
+        {"triton_poi_fused__to_copy_1", FAMILY_LAYOUT},
+        {"triton_poi_fused__unsafe_view_clone_slice_transpose_11", FAMILY_LAYOUT},
+        {"triton_poi_fused_copysign_3", FAMILY_ELEMENTWISE},
+        {"triton_tem_fused_addmm_5", FAMILY_GEMM_TENSOR},
+        {"triton_tem_fused_flex_attention_1", FAMILY_ATTENTION},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(family("", rows[i].name, false), rows[i].family);
+        assert_int_equal(family(rows[i].name, rows[i].name, false), rows[i].family);
+    }
+    assert_int_equal(family("", "bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2", false),
+                     FAMILY_GEMM_TENSOR);
+}
+
 TEST_MAIN("analysis/diagnose/kernel_family", T(operators_decide_before_names),
-          T(names_decide_under_matrix_products_convolutions_and_attention))
+          T(names_decide_under_matrix_products_convolutions_and_attention),
+          T(kernels_of_a_compiler_by_their_shape))

@@ -25,6 +25,9 @@ enum {
     LIMIT_QUEUE_LEAST = 2000,
     LIMIT_QUEUE_MOST = 20000,
 
+    /* A task that begins this long after its call returned waits for something else. */
+    LIMIT_LAUNCH_LATE = 1000000,
+
     /* A task waits for another stream whose work ended this shortly before it began. */
     LIMIT_AWAITED = 15000,
     LIMIT_LOOK_BACK = 64, /* tasks looked at for it */

@@ -43,6 +43,7 @@ enum {
     /* Confidence. */
     ROOT_HOST_ERROR = 180, /* percent of the true time that short host times are estimated at most:
                               measured on repaired twins, docs/diagnosis.md */
+    ROOT_POOR_REPLAY = 15, /* percent that an unchanged replay may be off and still tell a time */
     ROOT_OF_SHARE = 30,    /* percent of trust in what runs alone, though no change hides it */
     ROOT_SURE = 75,
     ROOT_LIKELY = 45,

@@ -72,6 +72,8 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
 
     if (is_chain && c->cause == ROOT_LAYOUT_COPIES) /* casts and joins are part of a chain */
         return false;
+    if (c->is_share && generic->cause == ROOT_LAUNCH_BOUND) /* ranks that launch late are awaited */
+        return false;
     if (c->cause == ROOT_HOST_UNTRACED) /* nothing that could be acted on has a name */
         return false;
     if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
@@ -84,12 +86,13 @@ static bool gives_way(const struct found_cause *c)
     return has(c, ROOT_GENERIC) || root_may_be_profiler(c);
 }
 
-/* A specific cause with half of a generic or doubtful one's saving is easier to act on. */
+/* A specific cause with half of a generic or doubtful one's saving is easier to act on, and so is
+ * one with half of what no change hides. */
 static void prefer_specific(struct root_finder *f)
 {
     const struct found_cause *first = &f->found[0];
 
-    if (!gives_way(first))
+    if (!gives_way(first) && !first->is_share)
         return;
     for (size_t i = 1; i < f->n; i++)
         if (!gives_way(&f->found[i]) && is_specific(&f->found[i], first)) {
@@ -214,7 +217,7 @@ static double replay_of(const struct root_finder *f)
 {
     double error = f->w->replay->identity_error;
 
-    return error <= 0.02 ? 1 : error <= 0.05 ? 0.8 : error <= 0.15 ? 0.5 : 0.2;
+    return error <= 0.02 ? 1 : error <= 0.05 ? 0.8 : error <= ROOT_POOR_REPLAY / 100.0 ? 0.5 : 0.2;
 }
 
 double root_confidence(const struct root_finder *f, const struct found_cause *c)

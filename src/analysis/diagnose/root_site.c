@@ -33,7 +33,8 @@ static bool is_family(const struct device_task *t, enum kernel_family family)
 
 static bool is_pageable(const struct device_task *t)
 {
-    return t->class == TASK_COPY && copy_is_pageable((enum copy_kind)t->copy);
+    return t->class == TASK_COPY && copy_is_pageable((enum copy_kind)t->copy) &&
+           !device_task_is_value(t);
 }
 
 static bool is_transfer(const struct device_task *t)
@@ -156,8 +157,7 @@ static bool is_read(const struct root_finder *f, const struct host_call *call)
 {
     if (call->kind != CALL_COPY || call->tasks == 0)
         return false;
-    const struct device_task *t = &f->a->tasks.at[call->first_task];
-    return is_copy(t, COPY_D2H_PAGEABLE, COPY_D2H) && t->end - t->begin <= LIMIT_SMALL_READ;
+    return device_task_is_value(&f->a->tasks.at[call->first_task]);
 }
 
 /* Host time of a call that counts for a cause; 0: none of it. */

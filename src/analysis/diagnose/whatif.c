@@ -94,7 +94,21 @@ nanos whatif_begin(const struct whatif *w)
 {
     nanos begin = w->a->steps[0].window.begin;
 
-    return w->before == REPLAY_NONE ? begin : begin + w->times.end[w->before] - w->before_end;
+    if (w->before != REPLAY_NONE)
+        begin += w->times.end[w->before] - w->before_end;
+    if (w->first == REPLAY_NONE)
+        return begin;
+    nanos first = w->times.begin[w->first] + w->change.lead[w->first];
+    return first < begin || w->a->is_pseudo ? first : begin; /* launched sooner, begun sooner */
+}
+
+/* The first task of the steps. */
+static uint32_t first_node(const struct whatif *w)
+{
+    for (size_t i = 0; i < w->a->tasks.n; i++)
+        if (w->a->tasks.at[i].step != TASK_NO_STEP)
+            return w->replay->node_of_task[i];
+    return REPLAY_NONE;
 }
 
 /* The last call that ended before the first step, on the thread that launches its work. */
@@ -102,11 +116,8 @@ static uint32_t node_before_steps(const struct whatif *w)
 {
     const struct accounting *a = w->a;
     const struct replay_node *nodes = w->replay->nodes;
-    uint32_t at = REPLAY_NONE;
+    uint32_t at = w->first != REPLAY_NONE ? nodes[w->first].cause : REPLAY_NONE;
 
-    for (size_t i = 0; i < a->tasks.n && at == REPLAY_NONE; i++)
-        if (a->tasks.at[i].step != TASK_NO_STEP)
-            at = nodes[w->replay->node_of_task[i]].cause;
     while (at != REPLAY_NONE && a->host.calls[nodes[at].ref].end > a->steps[0].window.begin)
         at = nodes[at].prev;
     return at;
@@ -165,6 +176,7 @@ void whatif_init(struct whatif *w, struct study *st, const struct accounting *a)
         .works = {.cap = st->cap},
         .before = REPLAY_NONE,
     };
+    w->first = first_node(w);
     w->times = replay_times_new(w->replay->n);
     w->change = trace_replay_plain(w->replay);
     w->ends = ARENA_ARRAY(&st->scratch, nanos, a->n);

@@ -62,6 +62,7 @@ struct whatif {
     struct replay_times times;   /* and the change of the run that was made last */
     struct replay_change change;
     nanos *ends;
+    uint32_t first;       /* node of the first task of the steps */
     uint32_t before;      /* last node before the first step, on the thread that launches it */
     nanos before_end;     /* in the unchanged replay; what moves it is not a saving of the step */
     nanos profiled, bare; /* step time of the unchanged replay */

@@ -131,9 +131,7 @@ static bool is_small_read(const struct whatif *w, const struct host_call *call)
 {
     if (call->kind != CALL_COPY || call->tasks == 0)
         return false;
-    const struct device_task *t = &w->a->tasks.at[call->first_task];
-    return t->copy >= COPY_D2H_PAGEABLE && t->copy <= COPY_D2H &&
-           t->end - t->begin <= LIMIT_SMALL_READ;
+    return device_task_is_value(&w->a->tasks.at[call->first_task]);
 }
 
 static void no_sync(struct whatif *w, struct str site, struct replay_change *c)

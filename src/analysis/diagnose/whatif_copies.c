@@ -116,6 +116,7 @@ static void batch_copies(const struct whatif *w, struct replay_change *c, uint8_
     mem_free(n);
 }
 
+/* A value that is read is waited for whatever memory it goes to. */
 void whatif_pinned_copies(struct whatif *w, struct str site, struct replay_change *c)
 {
     double rates[2] = {pinned_rate(w, false), pinned_rate(w, true)};
@@ -125,7 +126,8 @@ void whatif_pinned_copies(struct whatif *w, struct str site, struct replay_chang
     for (size_t i = 0; i < w->a->tasks.n; i++) {
         const struct device_task *t = &w->a->tasks.at[i];
         if (t->class != TASK_COPY || !copy_is_pageable((enum copy_kind)t->copy) ||
-            t->call == NO_CALL || !whatif_fits(w, &w->a->host.calls[t->call], site))
+            device_task_is_value(t) || t->call == NO_CALL ||
+            !whatif_fits(w, &w->a->host.calls[t->call], site))
             continue;
         uint32_t node = w->replay->node_of_task[i];
         nanos pinned = (nanos)(device_task_bytes(w->cap, t) / rates[t->copy == COPY_H2D_PAGEABLE]) +
