@@ -32,27 +32,22 @@ class Capture(_lib.Shared):
         self.path, self._format = _os.fspath(path), format
         status = _lib.lib.strata_open(_lib.encoded(self.path, "path"),
                                       _lib.encoded(format, "format") if format else None, _lib.byref(handle))
-        self._open = handle.value
+        self._open = _lib.Opened(handle.value)
         if status != 0:
-            try:
-                raise _lib.error_of(_lib.lib.strata_capture_opened(self._open), status)
-            finally:
-                self.close()
+            raise _lib.error_of(_lib.lib.strata_capture_opened(handle.value), status)
 
-    def _handle(self):
-        if not self._open:
+    def _opened(self):
+        opened = self._open
+        if opened is None:
             raise ValueError("the capture is closed")
-        return self._open
+        return opened
 
     def close(self):
-        """Frees it; results that were made stay."""
-        handle, self._open = self._open, None
-        if handle:
-            _lib.lib.strata_close(handle)
+        """Frees it, once calls of other threads have ended; results that were made stay."""
+        self._open = None
 
-    def __del__(self):
-        if getattr(self, "_open", None):
-            self.close()
+    def __fspath__(self):
+        return self.path
 
     def __reduce__(self):
         return Capture, (self.path, self._format)
@@ -65,7 +60,7 @@ class Capture(_lib.Shared):
 
     def ask(self, *words, **options):
         """Any command that reads a capture: ask("ops", by="module") is `strata ops --by module`."""
-        return _result.ask([self], [str(w) for w in words] + _lib.words_of(options))
+        return _result.ask([self], [_lib.word(w) for w in words] + _lib.words_of(options))
 
     def diagnose(self, **options):
         """What limits the run, what that costs and what to do."""
@@ -97,9 +92,9 @@ class Capture(_lib.Shared):
 
     def sql(self, statement, timeout=None):
         """One SELECT over the tables of `strata query`, as a Table; `timeout` in seconds."""
-        handle = _lib.c_void_p()
-        limit = 0.0 if timeout is None or timeout == float("inf") else timeout
-        status = _lib.lib.strata_query(self._handle(), _lib.encoded(statement, "statement"), limit, _lib.byref(handle))
+        handle, opened = _lib.c_void_p(), self._opened()
+        limit = 0.0 if timeout is None or timeout == float("inf") else float(timeout)
+        status = _lib.lib.strata_query(opened.handle, _lib.encoded(statement, "statement"), limit, _lib.byref(handle))
         answer = _lib.Answer(handle.value)
         if status != 0:
             raise _lib.error_of(answer.handle, status)
@@ -123,8 +118,7 @@ def open(path, format=None):
 
 def ask(*words, **options):
     """Any command of the program: ask("devices"), ask("pto", "check", "kernel.pto")."""
-    return _result.ask([], [_os.fspath(w) if hasattr(w, "__fspath__") else str(w) for w in words]
-                       + _lib.words_of(options))
+    return _result.ask([], [_lib.word(w) for w in words] + _lib.words_of(options))
 
 
 def diff(a, b, **options):
@@ -196,7 +190,7 @@ class Database:
 
     def sql(self, statement):
         """One SELECT over its tables, as `strata db sql`."""
-        return ask("db", "sql", self.path, statement)
+        return ask("db", "sql", statement, database_path=self.path)
 
     def __repr__(self):
         return "strata.Database(%r)" % self.path

@@ -200,9 +200,22 @@ class Answer(Shared):
         return found
 
 
+class Opened(Shared):
+    """A capture of the library, closed with this object: a call keeps it, so that it is open until the call ends."""
+
+    def __init__(self, handle):
+        self.handle = handle
+
+    def __del__(self):
+        if self.handle:
+            lib.strata_close(self.handle)
+            self.handle = None
+
+
 def ask(captures, words, form):
     """Runs a command; the Answer, or an exception."""
-    handles = (c_void_p * max(len(captures), 1))(*[c._handle() for c in captures])
+    opened = [c._opened() for c in captures]
+    handles = (c_void_p * max(len(opened), 1))(*[o.handle for o in opened])
     listed = (c_char_p * (len(words) + 1))(*[encoded(w, "a word of a command") for w in words], None)
     handle = c_void_p()
     status = lib.strata_ask(handles, len(captures), listed, form, byref(handle))
@@ -210,6 +223,11 @@ def ask(captures, words, form):
     if status != 0:
         raise error_of(answer.handle, status)
     return answer
+
+
+def word(value):
+    """A word of a command line."""
+    return os.fspath(value) if hasattr(value, "__fspath__") else str(value)
 
 
 def words_of(options):
@@ -221,7 +239,7 @@ def words_of(options):
             words.append(option)
         elif isinstance(value, (list, tuple)):
             for one in value:
-                words += [option, str(one)]
+                words += [option, word(one)]
         elif value is not None and value is not False:
-            words += [option, os.fspath(value) if hasattr(value, "__fspath__") else str(value)]
+            words += [option, word(value)]
     return words

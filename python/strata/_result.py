@@ -161,7 +161,7 @@ def ask(captures, words):
     """Asks a command for its document and gives the result as objects."""
     answer = _lib.ask(captures, words, _lib.JSON)
     text, schema = answer.text(), answer.schema()
-    document = json.loads(text) if text.strip() else None
+    document = json.loads(text) if text.lstrip()[:1] in ("{", "[") else text.strip() or None  # --version is a text
     value = document
     if isinstance(document, dict) and "schema" in document and "result" in document:
         value = document["result"]

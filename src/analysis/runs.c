@@ -342,30 +342,83 @@ static struct run_change change_of(const struct sides *s, struct str name)
                                .own = NAN};
 }
 
-/* Shares of the step, sorted. */
-static double *shares_of(const struct runs *runs, struct str name, struct arena *arena)
+/* Adds a part's shares of the step, by run. */
+static void add_shares(const struct runs *runs, struct str name, double *list)
 {
     const struct run_figure *part = figure_of(runs, name), *step = &runs->figures.at[0];
-    double *list = ARENA_ARRAY(arena, double, runs->names.n);
 
     for (size_t i = 0; i < runs->names.n && part != NULL; i++)
-        list[i] = step->at[i] > 0 ? (double)part->at[i] / (double)step->at[i] : 0;
-    ranked_sort(list, runs->names.n);
+        list[i] += step->at[i] > 0 ? (double)part->at[i] / (double)step->at[i] : 0;
+}
+
+static double *rests_of(struct arena *arena, const double *shares, size_t n)
+{
+    double *list = ARENA_ARRAY(arena, double, n);
+
+    for (size_t i = 0; i < n; i++)
+        list[i] = 1 - shares[i];
     return list;
 }
 
-/* How much longer the step is if the rest of it stayed as it was. */
-static double own_growth(const struct sides *s, struct str name)
+/* Shares of the step before and after. */
+struct shares {
+    double *before, *after;
+};
+
+static struct shares shares_new(const struct sides *s)
 {
     struct arena *arena = s->after->arena;
-    double *a = shares_of(s->before, name, arena), *b = shares_of(s->after, name, arena);
-    double before = ranked_middle(a, s->before->names.n);
-    double after = ranked_middle(b, s->after->names.n);
+
+    return (struct shares){ARENA_ARRAY(arena, double, s->before->names.n),
+                           ARENA_ARRAY(arena, double, s->after->names.n)};
+}
+
+static void shares_add(const struct sides *s, struct shares *x, struct str name)
+{
+    add_shares(s->before, name, x->before);
+    add_shares(s->after, name, x->after);
+}
+
+/* How much longer the step is if the rest of it stayed as it was: the median of all pairs of runs.
+ * NAN: by chance. */
+static double own_growth(const struct sides *s, struct shares x)
+{
+    struct arena *arena = s->after->arena;
+    size_t n_a = s->before->names.n, n_b = s->after->names.n;
     bool is_judged = ranksum_least(&s->test) <= CHANCE;
 
-    if (before >= 1 || after >= 1 || (is_judged && ranksum_p(&s->test, a, b) > CHANCE))
+    ranked_sort(x.before, n_a);
+    ranked_sort(x.after, n_b);
+    if (ranked_middle(x.before, n_a) >= 1 || ranked_middle(x.after, n_b) >= 1 ||
+        (is_judged && ranksum_p(&s->test, x.before, x.after) > CHANCE))
         return NAN;
-    return (1 - before) / (1 - after) - 1;
+    return ratio_of(arena, rests_of(arena, x.after, n_b), n_b, rests_of(arena, x.before, n_a),
+                    n_a) -
+           1;
+}
+
+static double own_growth_of(const struct sides *s, struct str name)
+{
+    struct shares x = shares_new(s);
+
+    shares_add(s, &x, name);
+    return own_growth(s, x);
+}
+
+#define REFERENCE 0.5 /* of the step: what the others are held against is at least as much */
+
+/* Of all parts that grew against the rest together; NAN: by chance, or too little is left. */
+static double joint_growth(const struct sides *s, const struct run_changes *c)
+{
+    struct shares x = shares_new(s);
+
+    if (isnan(c->step.p))
+        return NAN;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->at[i].own > 0)
+            shares_add(s, &x, c->at[i].name);
+    double growth = own_growth(s, x);
+    return ranked_middle(x.before, s->before->names.n) <= 1 - REFERENCE ? growth : NAN;
 }
 
 ORDER_BY(by_growth, struct run_change,
@@ -397,10 +450,11 @@ struct run_changes runs_compare(const struct runs *before, const struct runs *af
         if (figure_of(after, before->figures.at[i].name) == NULL)
             out.at[out.n++] = change_of(&sides, before->figures.at[i].name);
     for (size_t i = 0; i < out.n; i++) {
-        out.at[i].own = own_growth(&sides, out.at[i].name);
+        out.at[i].own = own_growth_of(&sides, out.at[i].name);
         if (growth > 0)
             out.at[i].share = (out.at[i].after - out.at[i].before) / growth;
     }
+    out.joint = joint_growth(&sides, &out);
     if (out.n > 0)
         qsort(out.at, out.n, sizeof(*out.at), by_growth);
     return out;
@@ -408,14 +462,21 @@ struct run_changes runs_compare(const struct runs *before, const struct runs *af
 
 #define NEARLY 0.6 /* of the limit: how much longer the step must be when a part is over it */
 
-const struct run_change *runs_culprit(const struct run_changes *c, double limit)
+/* The part that grew most against the rest, by more than `limit`; NULL: none. */
+static const struct run_change *single_of(const struct run_changes *c, double limit)
 {
     const struct run_change *most = NULL;
 
     for (size_t i = 0; i < c->n; i++)
         if (c->at[i].own > limit && (most == NULL || c->at[i].own > most->own))
             most = &c->at[i];
-    return fmax(c->step.relative, c->best) > limit * NEARLY ? most : NULL;
+    return most;
+}
+
+static bool grew_apart(const struct run_changes *c, double limit)
+{
+    return (c->joint > limit || single_of(c, limit) != NULL) &&
+           fmax(c->step.relative, c->best) > limit * NEARLY;
 }
 
 static bool is_by_chance(const struct run_changes *c)
@@ -427,10 +488,85 @@ bool runs_are_slower(const struct run_changes *c, double limit)
 {
     bool is_alike = (c->step.relative + c->best) / 2 > limit && c->best > limit / 2;
 
-    return runs_culprit(c, limit) != NULL || (is_alike && !is_by_chance(c));
+    return grew_apart(c, limit) || (is_alike && !is_by_chance(c));
 }
 
 bool runs_are_faster(const struct run_changes *c, double limit)
 {
     return (c->step.relative + c->best) / 2 < -limit && !is_by_chance(c);
+}
+
+/* ---- what it was ---- */
+
+#define ALL  0.9 /* of the time: parts that stand for all of them */
+#define MOST 0.9 /* of the growth: no more parts are named */
+
+/* Grew at least half as much as the step did. */
+static bool is_with_step(const struct run_changes *c, const struct run_change *part)
+{
+    return !(part->relative <= c->step.relative / 2) && part->after > part->before;
+}
+
+static bool has_grown(const struct run_changes *c, const struct run_change *part)
+{
+    return is_with_step(c, part) && !(part->p > CHANCE);
+}
+
+/* Whether nearly all time of kernels is in ones that grew with the step; and idle time. */
+static bool is_all(const struct run_changes *c, bool *has_idle)
+{
+    double all = 0, grown = 0;
+
+    *has_idle = false;
+    for (size_t i = 0; i < c->n; i++)
+        if (str_equal(c->at[i].name, S(RUNS_IDLE))) {
+            *has_idle = is_with_step(c, &c->at[i]);
+        } else {
+            all += c->at[i].after;
+            grown += is_with_step(c, &c->at[i]) ? c->at[i].after : 0;
+        }
+    return grown >= ALL * all;
+}
+
+/* As many of the parts as make up most of their growth; they are sorted by it. */
+static void name_parts(const struct run_changes *c,
+                       bool (*is_one)(const struct run_changes *, const struct run_change *),
+                       struct run_cause *out)
+{
+    double all = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        all += is_one(c, &c->at[i]) ? fmax(0, c->at[i].after - c->at[i].before) : 0;
+    for (size_t i = 0; i < c->n && out->growth < MOST * all && out->n < ARRAY_LEN(out->parts); i++)
+        if (is_one(c, &c->at[i])) {
+            out->parts[out->n++] = &c->at[i];
+            out->growth += c->at[i].after - c->at[i].before;
+        }
+}
+
+static bool is_apart(const struct run_changes *c, const struct run_change *part)
+{
+    (void)c;
+    return part->own > 0;
+}
+
+struct run_cause runs_cause(const struct run_changes *c, double limit)
+{
+    const struct run_change *single = single_of(c, limit);
+    struct run_cause out = {0};
+    bool has_idle;
+
+    if (grew_apart(c, limit) && !isnan(c->step.p)) {
+        name_parts(c, is_apart, &out);
+    } else if (grew_apart(c, limit)) {
+        out =
+            (struct run_cause){.parts = {single}, .n = 1, .growth = single->after - single->before};
+    } else if (is_all(c, &has_idle)) {
+        out = (struct run_cause){.is_alike = true, .is_kernels = !has_idle, .n = c->n > 0};
+        out.parts[0] = c->at;
+        out.growth = c->n > 0 ? c->at[0].after - c->at[0].before : 0;
+    } else {
+        name_parts(c, has_grown, &out);
+    }
+    return out;
 }

@@ -68,6 +68,7 @@ struct run_change {
 struct run_changes {
     struct run_change step;
     double best;           /* growth of the fastest run's step */
+    double joint;          /* own growth of all parts that have some; NAN: by chance, few runs */
     struct run_change *at; /* the others, by how much they grew */
     size_t n;
     size_t runs[2];
@@ -78,13 +79,20 @@ extern const struct record run_change_record;
 /* In the arena of `after`. */
 struct run_changes runs_compare(const struct runs *before, const struct runs *after);
 
-/* The part that makes the step longer by more than `limit` on its own; NULL: none does, or the step
- * did not get longer. A slow machine has none: it makes all parts slower alike. */
-const struct run_change *runs_culprit(const struct run_changes *c, double limit);
-
-/* Slower by more than `limit`, and not by chance: by a part, or all parts alike. Then the typical
- * and the fastest run are slower. Few runs are judged by size alone. */
+/* Slower by more than `limit`, and not by chance: by parts that grew against the rest, or in all.
+ * Then the typical and the fastest run are slower. Few runs are judged by size alone. A slow
+ * machine makes all parts slower alike. */
 bool runs_are_slower(const struct run_changes *c, double limit);
+
+/* Which parts made slower runs slower, the largest growth first. */
+struct run_cause {
+    bool is_alike;   /* all of them: the first is named */
+    bool is_kernels; /* all but idle time */
+    const struct run_change *parts[3];
+    size_t n;
+    double growth; /* of these, ns a step */
+};
+struct run_cause runs_cause(const struct run_changes *c, double limit);
 
 /* Faster by more than `limit`, and not by chance. */
 bool runs_are_faster(const struct run_changes *c, double limit);

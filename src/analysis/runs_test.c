@@ -115,6 +115,57 @@ TEST(a_slower_kernel_is_found)
     assert_true(runs_are_slower(&c, 0.025));
     assert_true(runs_are_slower(&c, 0.045)); /* near the limit: the kernel decides */
     assert_false(runs_are_slower(&c, 0.1));
+    struct run_cause cause = runs_cause(&c, 0.025);
+    assert_int_equal(cause.n, 1);
+    assert_true(str_equal(cause.parts[0]->name, S("MatMul")) && is_near(cause.growth, 50));
+}
+
+/* Figures of a step of 1000 in which A, B and C take 200, 250 and 450, and idle time 100; the clock
+ * of the machine differs from run to run. */
+static const struct tree *job_of(double a, double b, double c)
+{
+    static const double clocks[] = {0.97, 1.03, 1, 0.98, 1.02};
+    const double parts[] = {100 + a + b + c, 100, a, b, c};
+    static const char *const names[] = {"step", "idle", "A", "B", "C"};
+    struct text json = {0};
+    struct tree_error error;
+
+    text_format(&json, "{\"schema\":\"strata.baseline/1\",\"runs\":[%s],\"figures\":[", five);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        text_format(&json, "%s{\"name\":\"%s\",\"ns\":[", i > 0 ? "," : "", names[i]);
+        for (size_t k = 0; k < ARRAY_LEN(clocks); k++)
+            text_format(&json, "%s%.0f", k > 0 ? "," : "", 1000 * parts[i] * clocks[k] + (double)k);
+        text_put(&json, S("]}"));
+    }
+    text_put(&json, S("]}"));
+    const struct tree *file = tree_read_json(&arena, arena_str(&arena, text_view(&json)), &error);
+    text_free(&json);
+    return file;
+}
+
+TEST(parts_that_grew_together_are_named_together)
+{
+    struct run_changes c = compare(job_of(200, 250, 450), job_of(222, 278, 450));
+    struct run_cause cause = runs_cause(&c, 0.025);
+
+    assert_true(c.step.p > 0.05); /* the clocks hide it; the shares do not */
+    assert_true(runs_are_slower(&c, 0.025));
+    assert_false(cause.is_alike);
+    assert_int_equal(cause.n, 2);
+    assert_true(str_equal(cause.parts[0]->name, S("B")) && str_equal(cause.parts[1]->name, S("A")));
+}
+
+TEST(kernels_that_grew_without_idle_time)
+{
+    struct run_changes c = compare(job_of(200, 250, 450), job_of(220, 275, 495));
+    struct run_cause cause = runs_cause(&c, 0.025);
+
+    assert_true(runs_are_slower(&c, 0.025) && cause.is_alike && cause.is_kernels);
+    c = compare(job_of(200, 250, 450), job_of(200, 280, 510));
+    cause = runs_cause(&c, 0.025); /* more than half of the step, but not all of it */
+    assert_true(runs_are_slower(&c, 0.025) && !cause.is_alike);
+    assert_int_equal(cause.n, 2);
+    assert_true(str_equal(cause.parts[0]->name, S("C")));
 }
 
 TEST(parts_that_are_slower_alike_count_by_size)
@@ -123,9 +174,10 @@ TEST(parts_that_are_slower_alike_count_by_size)
         file_of(five, "1000,1001,1002,1003,1004", "100,100,100,100,100", "600,600,601,602,602"),
         file_of(five, "1030,1031,1032,1033,1034", "103,103,103,103,103", "618,618,619,620,620"));
 
-    assert_null(runs_culprit(&c, 0.025));
     assert_true(runs_are_slower(&c, 0.025));
     assert_false(runs_are_slower(&c, 0.035));
+    assert_true(runs_cause(&c, 0.025).is_alike);
+    assert_false(runs_cause(&c, 0.025).is_kernels);
 }
 
 TEST(slow_clocks_of_some_runs_are_noise)
@@ -203,7 +255,8 @@ TEST(a_new_kernel_has_no_ratio)
 }
 
 TEST_MAIN("analysis/runs", TA(files_come_back), TA(other_files_are_rejected),
-          TA(a_slower_kernel_is_found), TA(parts_that_are_slower_alike_count_by_size),
+          TA(a_slower_kernel_is_found), TA(parts_that_grew_together_are_named_together),
+          TA(kernels_that_grew_without_idle_time), TA(parts_that_are_slower_alike_count_by_size),
           TA(slow_clocks_of_some_runs_are_noise), TA(a_faster_part_is_no_slower_rest),
           TA(ranks_are_taken_apart), TA(runs_that_mix_are_noise),
           TA(one_run_is_judged_by_size_alone), TA(a_new_kernel_has_no_ratio))

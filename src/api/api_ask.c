@@ -81,11 +81,32 @@ struct ask_call {
     enum strata_form form;
 };
 
-static bool has_word(const char *const *words, const char *word)
+/* Whether the word is an option that takes the next one as its value. */
+static bool takes_next(const struct command *command, const char *word)
 {
-    while (*words != NULL && strcmp(*words, word) != 0)
-        words++;
-    return *words != NULL;
+    struct opt options[COMMAND_OPTIONS];
+    size_t n = command != NULL && word[0] == '-' ? command_options(command, options) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char letter[] = {'-', options[i].letter, '\0'};
+        if (opt_takes_value(&options[i]) &&
+            (strcmp(word, letter) == 0 ||
+             (word[1] == '-' && strcmp(word + 2, options[i].name) == 0)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a path stands among the words behind the command's name; not as the value of an option.
+ */
+static bool has_path(const struct command *command, const char *const *words, const char *path)
+{
+    for (; *words != NULL; words++)
+        if (strcmp(*words, path) == 0)
+            return true;
+        else if (takes_next(command, *words) && words[1] != NULL)
+            words++;
+    return false;
 }
 
 /* The words with the captures after the name of the command, unless they stand there already. */
@@ -97,16 +118,23 @@ static void add_paths(const struct ask_call *c, struct arena *arena, struct word
     (void)arena;
     while (c->words[n] != NULL)
         n++;
-    command_find((int)n, c->words, &used);
+    const struct command *command = command_find((int)n, c->words, &used).command;
     for (int i = 0; i < used; i++)
         vec_push(out, c->words[i]);
     for (size_t i = 0; i < c->n; i++) {
         const char *path = strata_capture_path(c->captures[i]);
-        if (!has_word(c->words, path))
+        if (!has_path(command, c->words + used, path))
             vec_push(out, path);
     }
     for (size_t i = (size_t)used; i < n; i++)
         vec_push(out, c->words[i]);
+}
+
+static bool has_chip(const char *const *words)
+{
+    while (*words != NULL && strcmp(*words, "--chip") != 0 && strncmp(*words, "--chip=", 7) != 0)
+        words++;
+    return *words != NULL;
 }
 
 /* An option --chip writes into what was read: then it is read anew. */
@@ -117,7 +145,7 @@ static struct input_kept *const *kept_of(const struct ask_call *c, struct arena 
     for (size_t i = 0; i < c->n; i++)
         list[i] = c->captures[i]->kept;
     list[c->n] = NULL;
-    return has_word(c->words, "--chip") ? NULL : list;
+    return has_chip(c->words) ? NULL : list;
 }
 
 static int status_of(const struct session *s, int code)

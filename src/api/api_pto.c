@@ -208,7 +208,9 @@ static int set_number(struct strata_pto *k, struct str value, int64_t most, int6
     int64_t number;
 
     if (!num_i64(value, &number) || number < 1 || number > most)
-        return misuse(k, "strata_pto_option: value out of range");
+        return misuse(
+            k,
+            "strata_pto_option: blocks (1 to 100000), cores (1 to 1024) or max-steps out of range");
     *out = number;
     return STRATA_OK;
 }
@@ -252,7 +254,8 @@ static int set_option(struct strata_pto *k, const char *name, const char *value)
     } else if (str_equal(n, S("cost"))) {
         return load_costs(k, value);
     } else {
-        return misuse(k, "strata_pto_option: unknown option or value");
+        return misuse(k, "strata_pto_option: not one of func, target (a2a3, a5), chip, sync "
+                         "(ptoas, dep), blocks, cores, max-steps and cost");
     }
     return STRATA_OK;
 }

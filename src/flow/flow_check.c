@@ -274,22 +274,45 @@ static enum status save_runs(const struct check_job *job, const struct runs *run
     return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
-/* ": MatMul +0.480 ms (94 % of it)", the part that made the step slower or faster; of a step whose
+/* "MatMul, Add +0.480 ms (94 % of it)" */
+static const char *parts_text(struct arena *arena, const struct run_changes *c,
+                              const struct run_cause *cause)
+{
+    double all = c->step.after - c->step.before;
+    struct text names = {0};
+
+    for (size_t i = 0; i < cause->n; i++)
+        text_format(&names, "%s%.*s", i > 0 ? ", " : "", STR_ARGS(cause->parts[i]->name));
+    const char *made = arena_printf(
+        arena, "%.*s %s%s%s", STR_ARGS(text_view(&names)), cause->growth < 0 ? "-" : "+",
+        quantity_text(arena, fabs(cause->growth), UNIT_NS),
+        cause->growth / all > 0 ? arena_printf(arena, " (%.0f %% of it)", 100 * cause->growth / all)
+                                : "");
+    text_free(&names);
+    return made;
+}
+
+/* ": MatMul +0.480 ms (94 % of it)", the parts that made the step slower or faster; of a step whose
  * parts all changed alike the largest change. */
 static const char *main_cause(struct arena *arena, const struct run_changes *c, double limit)
 {
     bool is_slower = runs_are_slower(c, limit);
-    const struct run_change *part = is_slower ? runs_culprit(c, limit) : NULL;
-    const char *alike = is_slower && part == NULL ? ": all parts alike, most of it" : ":";
+    struct run_cause cause = {.n = 0};
 
-    if (c->n == 0 || (!is_slower && !runs_are_faster(c, limit)))
+    if (is_slower) {
+        cause = runs_cause(c, limit);
+    } else if (c->n > 0 && runs_are_faster(c, limit)) {
+        const struct run_change *least = &c->at[c->n - 1];
+        cause =
+            (struct run_cause){.parts = {least}, .n = 1, .growth = least->after - least->before};
+    }
+    if (cause.n == 0)
         return "";
-    part = part != NULL ? part : &c->at[is_slower ? 0 : c->n - 1];
-    double grown = part->after - part->before, all = c->step.after - c->step.before;
-    return arena_printf(arena, "%s %.*s %s%s%s", alike, STR_ARGS(part->name), grown < 0 ? "-" : "+",
-                        quantity_text(arena, fabs(grown), UNIT_NS),
-                        grown / all > 0 ? arena_printf(arena, " (%.0f %% of it)", 100 * grown / all)
-                                        : "");
+    return arena_printf(arena, ": %s%s",
+                        !cause.is_alike    ? ""
+                        : cause.is_kernels ? "all kernels alike, most of it "
+                                           : "all parts alike, most of it ",
+                        parts_text(arena, c, &cause));
 }
 
 static const char *chance_text(struct arena *arena, const struct run_changes *c)

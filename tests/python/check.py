@@ -10,6 +10,7 @@ import importlib.util
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,7 +64,18 @@ class Answers(unittest.TestCase):
         self.assertEqual(strata.diff(self.cap, "examples/kineto-small").to_dict(), strata.diff(
             "examples/kineto-small", self.cap).to_dict())
         self.assertIn("rank 4", strata.cluster("examples/ranks").to_text())
+        self.assertIn("one rank alone", strata.cluster(self.cap).to_text())
         self.assertTrue(strata.ask("devices").devices)
+        self.assertIn(strata.version(), strata.ask("--version").value)
+
+    def test_a_path_that_is_also_the_value_of_an_option(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree("examples/kineto-small", folder + "/op")
+            self.addCleanup(os.chdir, os.getcwd())
+            os.chdir(folder)
+            cap = strata.open("op")
+            for words in (["ops", "--by", "op"], ["ops", "op", "--by", "op"], ["ops", "--by=op"]):
+                self.assertEqual(cap.ask(*words).by, "op")
 
     def test_the_same_document_as_the_program_prints(self):
         program = pathlib.Path(LIBRARY).parent / "strata"
@@ -149,6 +161,7 @@ class Answers(unittest.TestCase):
     def test_database(self):
         found = strata.db("examples/perfdb/db").query(kernel="MatMulV2", shapes="16,5120;5120,768", dtypes="bfloat16")
         self.assertIn("28.517", found.to_text())
+        self.assertEqual(strata.db("examples/perfdb/db").sql("SELECT count(*) > 0 AS n FROM MatMulV2")["rows"], [[1]])
 
     def test_gpu_run(self):
         runs = sorted(pathlib.Path("tests/data").glob("**/run.json"))
@@ -167,6 +180,23 @@ class Answers(unittest.TestCase):
         for t in threads:
             t.join()
         self.assertEqual(found, [("comm_exposed", 249)] * 12)
+
+    def test_close_while_others_ask(self):
+        code = ("import random, strata, threading, time\n"
+                "for _ in range(12):\n"
+                "    cap = strata.open('examples/kineto-small')\n"
+                "    def work():\n"
+                "        try:\n"
+                "            while True:\n"
+                "                cap.diagnose(), cap.sql('SELECT name FROM slices').rows()\n"
+                "        except ValueError as e:\n            assert 'closed' in str(e)\n"
+                "    threads = [threading.Thread(target=work) for _ in range(4)]\n"
+                "    [t.start() for t in threads]\n"
+                "    time.sleep(random.random() / 50)\n"
+                "    cap.close()\n"
+                "    [t.join() for t in threads]\n"
+                "print('done')\n")
+        self.assertEqual(python(code), "done\n")
 
     def test_thousands_of_calls_leak_nothing(self):
         def resident():
