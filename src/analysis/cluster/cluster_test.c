@@ -65,6 +65,29 @@ TEST(a_rank_that_is_a_little_slow_is_named_among_many)
     assert_int_equal(cluster_ranks_ordered(c, &arena)[0]->rank, 3);
 }
 
+static double third_is_slower_by_some(size_t rank)
+{
+    return rank == 3 ? 1.035 : 1;
+}
+
+TEST(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_it)
+{
+    struct test_cluster t = {.ranks = 6, .slow = third_is_slower_by_some};
+    static const double differ[TEST_FAMILIES] = {0.9,  0.92, 0.95, 1.02, 1.03,
+                                                 1.04, 1.15, 1.18, 1.2,  1.25};
+    struct cluster *c = find(&t);
+
+    assert_int_equal(c->n_culprits, 1);
+    assert_int_equal(c->culprits[0].rank, 3);
+    assert_int_equal(c->culprits[0].confidence, CULPRIT_MEDIUM);
+
+    t.slow = NULL;
+    struct rank_summary *ranks = test_ranks(&t);
+    for (size_t i = 0; i < TEST_FAMILIES; i++) /* by 3.5 % in the middle */
+        ranks[3].families[i].time = (nanos)((double)ranks[3].families[i].time * differ[i]);
+    assert_int_equal(cluster_find(&arena, ranks, t.ranks)->n_culprits, 0);
+}
+
 TEST(the_path_of_any_step_can_be_asked_for)
 {
     struct test_cluster t = {.ranks = 8, .slow = third_is_slow};
@@ -229,6 +252,7 @@ TEST(no_ranks_and_one_rank_have_no_culprits)
 
 TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
           TA(a_rank_that_is_a_little_slow_is_named_among_many),
+          TA(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_it),
           TA(the_path_of_any_step_can_be_asked_for), TA(a_rank_that_computes_slowly_is_named),
           TA(stalls_of_one_rank_are_named_with_their_steps),
           TA(stalls_that_fall_on_anybody_are_held_against_nobody),
