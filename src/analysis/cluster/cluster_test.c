@@ -230,6 +230,35 @@ TEST(what_late_ranks_cost_is_said_without_a_culprit)
     assert_non_null(strstr(arena_cstr(&arena, wording_text(LANG_EN, &arena, c->verdict)), "less"));
 }
 
+/* Every second call begins 4 us after the end of the one before, for which compute does not wait.
+ */
+static void queue_calls(struct rank_summary *s)
+{
+    for (size_t i = 1; i < s->n_calls; i += 2) {
+        struct summary_call *c = &s->calls[i], *before = c - 1;
+        c->after = before->after;
+        c->begin = before->end + 4000;
+        c->stretch = before->stretch + (c->begin - before->begin);
+        c->compute = before->compute;
+        c->idle = before->idle + 4000;
+    }
+}
+
+TEST(a_call_behind_another_in_its_stream_is_sooner_when_that_is)
+{
+    struct test_cluster t = {.ranks = 4};
+    struct rank_summary *ranks = test_ranks(&t);
+
+    for (size_t r = 0; r < t.ranks; r++)
+        queue_calls(&ranks[r]);
+    struct cluster *c = cluster_find(&arena, ranks, t.ranks);
+    /* A pair of calls: 901 us of work, 100 us, a gap of 4 us, 997 us. */
+    double pairs = TEST_STEPS * TEST_CALLS / 2;
+    assert_true(c->replay_error < 1e-6);
+    assert_true(fabs(c->replay.recorded / pairs - 2002e3) < 100);
+    assert_true(fabs(c->gains[2].step_ns * TEST_STEPS / pairs - 905e3) < 100);
+}
+
 TEST(missing_ranks_are_listed)
 {
     struct test_cluster t = {.ranks = 4};
@@ -260,4 +289,5 @@ TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
           TA(a_rank_with_fewer_calls_is_left_out_of_that_step_only),
           TA(transfers_that_end_together_are_an_exchange_of_all),
           TA(what_late_ranks_cost_is_said_without_a_culprit), TA(missing_ranks_are_listed),
+          TA(a_call_behind_another_in_its_stream_is_sooner_when_that_is),
           TA(no_ranks_and_one_rank_have_no_culprits))
