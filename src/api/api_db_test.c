@@ -105,6 +105,17 @@ TEST(without_rows_the_roof_of_the_device_answers)
         ASKED(db, .kernel = "MatMulV2", .shapes = "4096,4096;4096,4096", .dtypes = "bf16");
     assert_string_equal(a.source, "ANALYTIC");
     assert_true(a.low_us > 100 && a.low_us < a.us && a.us < a.high_us && a.high_us < 1000);
+    a = ASKED(db, .kernel = "MatMulV2", .shapes = "4096,4096;4096,4096", .dtypes = "double");
+    assert_true(a.low_us > 1000);
+    a = ASKED(db, .kernel = "Nothing", .shapes = "4096,4096", .dtypes = "bf16");
+    assert_string_equal(a.miss, "csv_not_found");
+    a = ASKED(db, .kernel = "SwiGlu", .shapes = "4096,4096", .dtypes = "int64");
+    assert_string_equal(a.source, "ANALYTIC");
+    static const char *const types[] = {"none", NULL, "int64"}; /* without a rate or a size */
+    for (size_t i = 0; i < 3; i++) {
+        a = ASKED(db, .kernel = "MatMulV2", .shapes = "4096,4096;4096,4096", .dtypes = types[i]);
+        assert_non_null(a.miss);
+    }
     strata_db_close(db);
 }
 

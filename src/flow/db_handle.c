@@ -265,7 +265,8 @@ static struct db_reply ask_compute(struct db_handle *h, const struct db_part *pa
             if (!is_done)
                 reply = miss(is_placed ? "shape_mismatch" : "invalid_args");
         }
-    if (!is_done && query_work(&scratch, q, part->kernels[0], count, &w))
+    if (!is_done && query_has_roof(reply.miss, part->kernels[0]) &&
+        query_work(&scratch, q, part->kernels[0], count, &w))
         ask_roof(h, q, part->kernels[0], &w, &reply);
     arena_free(&scratch.arena);
     return reply;

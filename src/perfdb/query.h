@@ -173,7 +173,8 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
                   struct query_result *out);
 
 /* The longer of operations and bytes at the peaks of the device. Kernels reach between the whole of
- * it and a third. `out` stays a miss where the peaks are unknown. */
+ * it and a third. `out` stays a miss where the peaks or a type are unknown. */
+bool query_has_roof(const char *miss, struct str kernel); /* operators that are known */
 void query_analytic(const struct device *device, const struct query *q, struct str kernel,
                     const struct call_work *w, struct query_result *out);
 

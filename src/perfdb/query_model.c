@@ -188,17 +188,52 @@ void query_answer(struct opset *set, const struct call_work *w, bool is_exact,
     out->confidence = query_six_digits(confidence(out));
 }
 
+bool query_has_roof(const char *miss, struct str kernel)
+{
+    return strcmp(miss, "csv_not_found") != 0 || bench_is_known(kernel);
+}
+
+/* TFLOP/s of products of a type; 0: unknown. */
+static double peak_of(const struct device *device, char type)
+{
+    const double *tflops = device->tflops;
+
+    switch (type) {
+    case 'd':
+        return tflops[PEAK_FP64_TENSOR] > 0 ? tflops[PEAK_FP64_TENSOR] : tflops[PEAK_FP64];
+    case 'f':
+        return tflops[PEAK_TF32];
+    case 'h':
+        return tflops[PEAK_FP16];
+    case 'b':
+        return tflops[PEAK_BF16];
+    case 'c':
+        return tflops[PEAK_INT8];
+    case '8':
+    case '5':
+        return tflops[PEAK_FP8];
+    default:
+        return 0;
+    }
+}
+
+static bool has_types(const struct query *q)
+{
+    for (size_t i = 0; i < q->inputs.n; i++) {
+        char type = work_dtype(q->inputs.at[i].dtype);
+        if ((type == 0 || type == '?') && q->inputs.at[i].dims.n > 0)
+            return false;
+    }
+    return q->inputs.n > 0;
+}
+
 void query_analytic(const struct device *device, const struct query *q, struct str kernel,
                     const struct call_work *w, struct query_result *out)
 {
-    char type = q->inputs.n > 0 ? work_dtype(q->inputs.at[0].dtype) : 'b';
-    enum peak peak = type == 'h'   ? PEAK_FP16
-                     : type == 'f' ? PEAK_TF32
-                     : type == 'c' ? PEAK_INT8
-                     : type == '8' ? PEAK_FP8
-                                   : PEAK_BF16;
-    double rate = device->tflops[peak] * 1e6, speed = device->gbps * 1e3;
-
+    if (!has_types(q))
+        return;
+    double rate = peak_of(device, work_dtype(q->inputs.at[0].dtype)) * 1e6;
+    double speed = device->gbps * 1e3;
     if (speed <= 0 || (w->flops > 0 && rate <= 0))
         return;
     double roof = fmax(w->flops > 0 ? w->flops / rate : 0, w->bytes / speed);
@@ -254,8 +289,8 @@ enum status query_models(struct query_db *db, const struct query *q, const struc
                 missed = *out;
         }
     *out = missed;
-    bool is_known = strcmp(missed.miss, "csv_not_found") != 0 || bench_is_known(kernels[0]);
-    if (!q->is_exact && is_known && db->device != NULL && query_work(db, q, kernels[0], count, &w))
+    if (!q->is_exact && query_has_roof(missed.miss, kernels[0]) && db->device != NULL &&
+        query_work(db, q, kernels[0], count, &w))
         query_analytic(db->device, q, kernels[0], &w, out);
     return ST_OK;
 }

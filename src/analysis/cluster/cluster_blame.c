@@ -11,7 +11,8 @@
 
 enum { MANY = 8 };                          /* ranks whose usual distances are known well */
 static const double slow_speed = 1.05;      /* kernels that take this much longer, */
-static const double slow_many = 1.015;      /* of many ranks */
+static const double slow_many = 1.015;      /* of many ranks, */
+static const double slow_sure = 1.02;       /* of few by more than what kernels differ */
 static const double slow_general = 0.7;     /* of its kernels; else it has more to do */
 static const double stall_share = 0.03;     /* of a step */
 static const double stall_least = 200e3;    /* nanoseconds */
@@ -19,7 +20,7 @@ static const double imbalance_share = 0.05; /* of a step, in most steps, */
 static const double imbalance_many = 0.02;  /* of many ranks */
 static const double stage_share = 0.15;     /* a stage more than the median one */
 static const double chance = 0.02;
-static const double doubt = 0.15;  /* where one rank has all: named with low confidence */
+static const double doubt = 0.05;  /* where one rank has all: named with low confidence */
 static const double worth = 0.002; /* of the run: less is not worth a name */
 
 struct blame {
@@ -119,10 +120,20 @@ static double usual_speed_off(const struct blame *b)
 
 static bool is_compute_slow(const struct blame *b, uint32_t r, double off)
 {
-    double least = b->m->n < MANY ? slow_speed : slow_many;
+    double more = b->w->speed[r] - 1;
+    bool is_sure = b->w->peers[r] >= WORK_PEERS && more > 5 * b->w->speed_error[r];
+    double least = b->m->n >= MANY ? slow_many : is_sure ? slow_sure : slow_speed;
 
-    return b->w->speed[r] >= least && b->w->speed[r] - 1 > 5 * off &&
-           b->w->slow_share[r] >= slow_general;
+    return b->w->speed[r] >= least && more > 5 * off && b->w->slow_share[r] >= slow_general;
+}
+
+static enum culprit_confidence speed_confidence(const struct blame *b, uint32_t r)
+{
+    bool is_small = b->m->n < MANY && b->w->speed[r] < slow_speed;
+
+    if (b->w->peers[r] < WORK_PEERS || (is_small && b->w->peers[r] == WORK_PEERS))
+        return CULPRIT_LOW;
+    return is_small || b->w->peers[r] == WORK_PEERS ? CULPRIT_MEDIUM : CULPRIT_HIGH;
 }
 
 static void blame_compute(struct blame *b)
@@ -141,9 +152,7 @@ static void blame_compute(struct blame *b)
             compute +=
                 isfinite(work_at(b->w, WORK_COMPUTE, r, s)) ? work_at(b->w, WORK_COMPUTE, r, s) : 0;
         one.excess_ms = compute * (1 - 1 / b->w->speed[r]) / 1e6 / (double)b->m->ranks[r].n_steps;
-        one.confidence = b->w->peers[r] > WORK_PEERS    ? CULPRIT_HIGH
-                         : b->w->peers[r] == WORK_PEERS ? CULPRIT_MEDIUM
-                                                        : CULPRIT_LOW;
+        one.confidence = speed_confidence(b, r);
         one.evidence =
             WORDING(b->m->arena, &cluster_text.compute, PLACE("ratio", b->w->speed[r]),
                     PLACE("n", b->w->peers[r] - 1), PLACE("share", 100 * b->w->slow_share[r]));

@@ -83,11 +83,14 @@ size_t cluster_path_of(const struct cluster *c, int32_t step, struct cluster_pie
     while (i != CLUSTER_NONE && m->nodes[i].step == step) {
         const struct cluster_node *node = &m->nodes[i];
         const struct cluster_member *at = &m->members[c->replay.decide[i]];
-        const struct summary_call *call = &m->ranks[at->rank].calls[at->call];
         add_piece(&w, "transfer", m->ranks[at->rank].rank, node->end, node->end - node->last, node);
-        add_stretch(&w, at, node->last);
-        uint32_t next =
-            call->after == SUMMARY_NO_CALL ? CLUSTER_NONE : m->node_of[at->rank][call->after];
+        const struct replay_member *by = &c->replay.members[c->replay.decide[i]];
+        bool is_queued = c->replay.is_queued[c->replay.decide[i]];
+        if (is_queued)
+            add_piece(&w, "idle", m->ranks[at->rank].rank, node->last, by->gap, NULL);
+        else
+            add_stretch(&w, at, node->last);
+        uint32_t next = is_queued ? by->queue : by->after;
         i = next < i ? next : CLUSTER_NONE;
     }
     size_t n = w.list.n;

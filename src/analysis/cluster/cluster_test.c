@@ -65,6 +65,29 @@ TEST(a_rank_that_is_a_little_slow_is_named_among_many)
     assert_int_equal(cluster_ranks_ordered(c, &arena)[0]->rank, 3);
 }
 
+static double third_is_slower_by_some(size_t rank)
+{
+    return rank == 3 ? 1.035 : 1;
+}
+
+TEST(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_it)
+{
+    struct test_cluster t = {.ranks = 6, .slow = third_is_slower_by_some};
+    static const double differ[TEST_FAMILIES] = {0.9,  0.92, 0.95, 1.02, 1.03,
+                                                 1.04, 1.15, 1.18, 1.2,  1.25};
+    struct cluster *c = find(&t);
+
+    assert_int_equal(c->n_culprits, 1);
+    assert_int_equal(c->culprits[0].rank, 3);
+    assert_int_equal(c->culprits[0].confidence, CULPRIT_MEDIUM);
+
+    t.slow = NULL;
+    struct rank_summary *ranks = test_ranks(&t);
+    for (size_t i = 0; i < TEST_FAMILIES; i++) /* by 3.5 % in the middle */
+        ranks[3].families[i].time = (nanos)((double)ranks[3].families[i].time * differ[i]);
+    assert_int_equal(cluster_find(&arena, ranks, t.ranks)->n_culprits, 0);
+}
+
 TEST(the_path_of_any_step_can_be_asked_for)
 {
     struct test_cluster t = {.ranks = 8, .slow = third_is_slow};
@@ -207,6 +230,35 @@ TEST(what_late_ranks_cost_is_said_without_a_culprit)
     assert_non_null(strstr(arena_cstr(&arena, wording_text(LANG_EN, &arena, c->verdict)), "less"));
 }
 
+/* Every second call begins 4 us after the end of the one before, for which compute does not wait.
+ */
+static void queue_calls(struct rank_summary *s)
+{
+    for (size_t i = 1; i < s->n_calls; i += 2) {
+        struct summary_call *c = &s->calls[i], *before = c - 1;
+        c->after = before->after;
+        c->begin = before->end + 4000;
+        c->stretch = before->stretch + (c->begin - before->begin);
+        c->compute = before->compute;
+        c->idle = before->idle + 4000;
+    }
+}
+
+TEST(a_call_behind_another_in_its_stream_is_sooner_when_that_is)
+{
+    struct test_cluster t = {.ranks = 4};
+    struct rank_summary *ranks = test_ranks(&t);
+
+    for (size_t r = 0; r < t.ranks; r++)
+        queue_calls(&ranks[r]);
+    struct cluster *c = cluster_find(&arena, ranks, t.ranks);
+    /* A pair of calls: 901 us of work, 100 us, a gap of 4 us, 997 us. */
+    double pairs = TEST_STEPS * TEST_CALLS / 2;
+    assert_true(c->replay_error < 1e-6);
+    assert_true(fabs(c->replay.recorded / pairs - 2002e3) < 100);
+    assert_true(fabs(c->gains[2].step_ns * TEST_STEPS / pairs - 905e3) < 100);
+}
+
 TEST(missing_ranks_are_listed)
 {
     struct test_cluster t = {.ranks = 4};
@@ -229,6 +281,7 @@ TEST(no_ranks_and_one_rank_have_no_culprits)
 
 TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
           TA(a_rank_that_is_a_little_slow_is_named_among_many),
+          TA(a_rank_that_is_a_little_slow_is_named_among_few_when_all_its_kernels_show_it),
           TA(the_path_of_any_step_can_be_asked_for), TA(a_rank_that_computes_slowly_is_named),
           TA(stalls_of_one_rank_are_named_with_their_steps),
           TA(stalls_that_fall_on_anybody_are_held_against_nobody),
@@ -236,4 +289,5 @@ TEST_MAIN("analysis/cluster", TA(clocks_that_are_off_and_drift_are_aligned),
           TA(a_rank_with_fewer_calls_is_left_out_of_that_step_only),
           TA(transfers_that_end_together_are_an_exchange_of_all),
           TA(what_late_ranks_cost_is_said_without_a_culprit), TA(missing_ranks_are_listed),
+          TA(a_call_behind_another_in_its_stream_is_sooner_when_that_is),
           TA(no_ranks_and_one_rank_have_no_culprits))

@@ -8,7 +8,10 @@
 
 #include "base/ranked.h"
 
-enum { FAMILIES = 48 }; /* the longest of a rank */
+enum {
+    FAMILIES = 48,
+    /* the longest of a rank */ SPREAD = 8 /* of them that tell how far they differ */
+};
 
 static const double alike = 0.9;         /* of their kernels, in numbers */
 static const double least_share = 0.003; /* of a rank's kernel time */
@@ -188,6 +191,16 @@ static size_t usual_list(const struct cluster_work *w, uint32_t rank, double *ro
     return families_of(s);
 }
 
+/* Standard error of the median of sorted ratios, by their median distance from it. Orders them
+ * anew. */
+static double error_of_median(double *list, size_t n, double median)
+{
+    for (size_t i = 0; i < n; i++)
+        list[i] = fabs(list[i] - median);
+    ranked_sort(list, n);
+    return n >= SPREAD ? 1.4826 * 1.2533 * ranked_middle(list, n) / sqrt((double)n) : INFINITY;
+}
+
 /* The median ratio over its kernels, each name counted once: a rank with more work in some is not
  * slow in all. Names that hardly count are left out. */
 static void find_speed(struct cluster_work *w, uint32_t rank, const struct usual *usual, size_t n)
@@ -218,6 +231,7 @@ static void find_speed(struct cluster_work *w, uint32_t rank, const struct usual
     for (size_t i = 0; i < count; i++)
         slow += list[i] > 1 + (w->speed[rank] - 1) / 2;
     w->slow_share[rank] = count > 0 ? (double)slow / (double)count : 0;
+    w->speed_error[rank] = error_of_median(list, count, w->speed[rank]);
 }
 
 static void find_speeds(struct cluster_work *w)
@@ -229,6 +243,7 @@ static void find_speeds(struct cluster_work *w)
     w->speed = ARENA_ARRAY(m->arena, double, m->n);
     for (size_t r = 0; r < m->n; r++)
         w->speed[r] = NAN;
+    w->speed_error = ARENA_ARRAY(m->arena, double, m->n);
     w->slow_share = ARENA_ARRAY(m->arena, double, m->n);
     w->longest = ARENA_ARRAY(m->arena, double, m->n);
     w->peers = ARENA_ARRAY(m->arena, size_t, m->n);

@@ -31,7 +31,9 @@ struct cluster_work {
     double *own[WORK_CLASSES];     /* by rank and step, nanoseconds; idle without storage; NAN */
     double *median[WORK_CLASSES];  /* by kind of work and step */
     double *scatter[WORK_CLASSES]; /* the same: median distance from it */
-    double *speed;      /* by rank: time of its kernels over that of others, median; NAN */
+    double *speed; /* by rank: time of its kernels over that of others, median; NAN */
+    double
+        *speed_error;   /* by rank: of `speed`, by how much its kernels differ; INFINITY: unknown */
     double *slow_share; /* by rank: of its kernels, those that are slower */
     size_t *peers;      /* by rank: whose kernels it was compared with, at most */
     double *longest;    /* by rank: the kernel that exceeds those of others most, */
