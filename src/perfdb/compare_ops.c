@@ -306,15 +306,7 @@ static double larger(const struct ops_row *row)
     return num_round(fmax(row->predicted_us, row->measured_us), 1);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct ops_row *x = a, *y = b;
-    double left = larger(x), right = larger(y);
-
-    if (left != right)
-        return left < right ? 1 : -1;
-    return str_compare(x->kernel, y->kernel);
-}
+ORDER_BY(by_time, struct ops_row, ORDER(larger(y), larger(x)) ?: str_compare(x->kernel, y->kernel));
 
 static const char *status_of(const struct ops_row *row)
 {

@@ -109,14 +109,8 @@ struct opset_row {
     uint32_t row, call;
 };
 
-static int by_call(const void *a, const void *b)
-{
-    const struct opset_row *x = a, *y = b;
-
-    return x->call != y->call ? (x->call < y->call ? -1 : 1)
-           : x->us != y->us   ? (x->us < y->us ? -1 : 1)
-                              : (x->row > y->row) - (x->row < y->row);
-}
+ORDER_BY(by_call, struct opset_row,
+         ORDER(x->call, y->call) ?: ORDER(x->us, y->us) ?: ORDER(x->row, y->row));
 
 static void add_call(struct opset *s, const struct opset_row *rows, size_t n)
 {
