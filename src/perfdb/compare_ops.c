@@ -79,8 +79,7 @@ enum status ops_passes(const char *path, double *passes, struct diag *d)
     *passes = 1;
     TRY(mapfile_open(&map, path, d));
     struct str text = map.text;
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        text = str_part(text, 3, text.n);
+    str_skip(&text, S("\xef\xbb\xbf"));
     json_open(&j, text, JSON_STRICT);
     enum status st = read_passes(&j, path, passes, d);
     mapfile_close(&map);
