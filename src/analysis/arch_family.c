@@ -297,8 +297,7 @@ static struct str plain_function(struct str name)
 {
     size_t end = 0, begin;
 
-    if (str_starts(name, S("void ")))
-        name = str_part(name, 5, name.n);
+    str_skip(&name, S("void "));
     while (end < name.n && name.at[end] != '<' &&
            (name.at[end] != '(' || str_starts(str_part(name, end, 11), S("(anonymous "))))
         end += name.at[end] == '(' ? 21 : 1; /* past "(anonymous namespace)" */

@@ -43,15 +43,6 @@ struct finder {
     VEC_OF(uint64_t) members; /* stack << 32 | module */
 };
 
-static bool has_any(struct str name, const struct str *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_contains_nocase(name, words[i]))
-            return true;
-    return false;
-}
-#define HAS_ANY(name, words) has_any((name), (words), ARRAY_LEN(words))
-
 /* Single operators; a compiled block without frames inside is none. */
 static bool is_plain(struct str class)
 {
@@ -65,14 +56,14 @@ static bool is_plain(struct str class)
         S_INIT("mlp"),     S_INIT("expert"),    S_INIT("swish"),   S_INIT("pad"),
     };
 
-    return HAS_ANY(class, words);
+    return STR_ANY(str_contains_nocase, class, words);
 }
 
 static bool is_attention(struct str class)
 {
     static const struct str words[] = {S_INIT("attention"), S_INIT("attn")};
 
-    return HAS_ANY(class, words);
+    return STR_ANY(str_contains_nocase, class, words);
 }
 
 static bool is_expert(struct str class)
@@ -80,7 +71,7 @@ static bool is_expert(struct str class)
     static const struct str words[] = {S_INIT("expert"), S_INIT("mlp"), S_INIT("feedforward"),
                                        S_INIT("ffn")};
 
-    return HAS_ANY(class, words);
+    return STR_ANY(str_contains_nocase, class, words);
 }
 
 /* What a compiler puts in the place of a module; nothing is known of its inside. */
@@ -89,7 +80,7 @@ static bool is_compiled(struct str class)
     static const struct str words[] = {S_INIT("OptimizedModule"), S_INIT("GraphModule"),
                                        S_INIT("InterpreterModule")};
 
-    return HAS_ANY(class, words);
+    return STR_ANY(str_contains_nocase, class, words);
 }
 
 /* Containers and shells around one module: layers are what is inside. */

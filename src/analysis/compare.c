@@ -150,17 +150,10 @@ struct pairing {
     double similarity;
 };
 
-static int likest_first(const void *a, const void *b)
-{
-    const struct pairing *x = a, *y = b;
-
-    if (x->similarity != y->similarity)
-        return x->similarity > y->similarity ? -1 : 1;
-    if (x->a + x->b != y->a + y->b) /* then in order: the groups with the most time */
-        return x->a + x->b < y->a + y->b ? -1 : 1;
-    return x->a < y->a ? -1 : 1;
-}
-
+/* Pairs that are alike in the order of their groups: those with the most time. */
+ORDER_BY(likest_first, struct pairing,
+         ORDER(y->similarity, x->similarity) ?: ORDER(x->a + x->b, y->a + y->b)
+                                             ?: ORDER(x->a, y->a));
 ORDER_BY(by_place, struct pairing, ORDER(x->a, y->a));
 
 /* All pairs of groups, the most alike first; and each group taken once. */

@@ -7,6 +7,7 @@
 
 #include "analysis/module_tree.h"
 #include "analysis/steps.h"
+#include "base/ranked.h"
 #include "capture/cut.h"
 #include "device/device.h"
 
@@ -339,11 +340,6 @@ static void find_steps(struct study *st, struct memory_pool *p)
 
 enum { GROWING_STEPS = 3 };
 
-static int by_value(const void *a, const void *b)
-{
-    return ORDER(*(const double *)a, *(const double *)b);
-}
-
 /* The first step may fill caches. */
 static void find_growth(struct study *st, struct memory_pool *p)
 {
@@ -357,7 +353,7 @@ static void find_growth(struct study *st, struct memory_pool *p)
     }
     if (n < GROWING_STEPS)
         return;
-    qsort(growth, n, sizeof(*growth), by_value);
+    ranked_sort(growth, n);
     p->growth = growth[n / 2];
 }
 

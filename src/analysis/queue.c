@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/op_tree.h"
+#include "base/ranked.h"
 #include "text/queue.h"
 
 ENUM_NAMES(queue_gap_name, enum queue_gap, "under_2us", "2_to_10us", "10_to_100us", "100us_to_1ms",
@@ -63,16 +64,11 @@ static void add_kernel(struct study *st, struct queue_lane *s, size_t kernel)
     s->has_last = true;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    return ORDER(*(const nanos *)a, *(const nanos *)b);
-}
-
 static struct queue_spread spread_of(nanos *times, size_t n)
 {
     if (n == 0)
         return (struct queue_spread){0};
-    qsort(times, n, sizeof(*times), by_time);
+    qsort(times, n, sizeof(*times), ranked_order);
     return (struct queue_spread){.median = times[n / 2],
                                  .p90 = times[n * 9 / 10],
                                  .p99 = times[n * 99 / 100],

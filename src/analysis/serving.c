@@ -67,14 +67,6 @@ struct serving_work {
     double rows, flops; /* of the largest matrix product */
 };
 
-static bool has_any(struct str name, const struct str *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_contains_nocase(name, words[i]))
-            return true;
-    return false;
-}
-
 static void see_attention(struct str name, struct serving_work *w)
 {
     static const struct str prefill[] = {S_INIT("prefill"), S_INIT("varlen"),
@@ -83,8 +75,8 @@ static void see_attention(struct str name, struct serving_work *w)
                                         S_INIT("PagedAttention"), S_INIT("splitkv"),
                                         S_INIT("IncreFlashAttention")};
 
-    w->has_prefill = w->has_prefill || has_any(name, prefill, ARRAY_LEN(prefill));
-    w->has_decode = w->has_decode || has_any(name, decode, ARRAY_LEN(decode));
+    w->has_prefill = w->has_prefill || STR_ANY(str_contains_nocase, name, prefill);
+    w->has_decode = w->has_decode || STR_ANY(str_contains_nocase, name, decode);
 }
 
 /* Rows of the left factor of a matrix product are tokens. */

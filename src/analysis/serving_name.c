@@ -7,15 +7,6 @@
 
 ENUM_NAMES(serving_kind_name, enum serving_kind, "prefill", "decode", "mixed", "unknown")
 
-/* Takes `word` off the front of the text. */
-static bool take_word(struct str *text, struct str word)
-{
-    if (!str_starts(*text, word))
-        return false;
-    *text = str_part(*text, word.n, text->n);
-    return true;
-}
-
 static bool take_number(struct str *text, int64_t *number)
 {
     size_t digits = str_digits(*text);
@@ -29,13 +20,13 @@ static bool take_number(struct str *text, int64_t *number)
 /* "(96)" or "(sq96sk128...)": the tokens that are computed. */
 static bool take_tokens(struct str *text, int64_t *tokens)
 {
-    if (!take_word(text, S("(")))
+    if (!str_skip(text, S("(")))
         return false;
-    take_word(text, S("sq"));
+    str_skip(text, S("sq"));
     if (!take_number(text, tokens))
         return false;
     *text = str_part(*text, str_find_char(*text, ')'), text->n);
-    return take_word(text, S(")"));
+    return str_skip(text, S(")"));
 }
 
 static enum serving_kind kind_of(const struct serving_name *n)
@@ -51,15 +42,15 @@ static bool parse_vllm(struct str text, struct serving_name *n)
 {
     int64_t tokens;
 
-    if (!take_word(&text, S("execute_")))
+    if (!str_skip(&text, S("execute_")))
         return false;
-    if (take_word(&text, S("new_")))
-        return take_number(&text, &n->context_requests) && take_word(&text, S("_cached_")) &&
+    if (str_skip(&text, S("new_")))
+        return take_number(&text, &n->context_requests) && str_skip(&text, S("_cached_")) &&
                take_number(&text, &n->generation_requests);
-    if (take_number(&text, &tokens) && !take_word(&text, S("_")))
+    if (take_number(&text, &tokens) && !str_skip(&text, S("_")))
         return false;
-    return take_word(&text, S("context_")) && take_number(&text, &n->context_requests) &&
-           take_tokens(&text, &n->context_tokens) && take_word(&text, S("_generation_")) &&
+    return str_skip(&text, S("context_")) && take_number(&text, &n->context_requests) &&
+           take_tokens(&text, &n->context_tokens) && str_skip(&text, S("_generation_")) &&
            take_number(&text, &n->generation_requests) && take_tokens(&text, &n->generation_tokens);
 }
 
@@ -77,13 +68,13 @@ static bool parse_sglang(struct str text, struct serving_name *n)
     int64_t requests = UNKNOWN, tokens = UNKNOWN;
     size_t i = 0;
 
-    if (!take_word(&text, S("step[")))
+    if (!str_skip(&text, S("step[")))
         return false;
-    while (i < ARRAY_LEN(modes) && !take_word(&text, modes[i].word))
+    while (i < ARRAY_LEN(modes) && !str_skip(&text, modes[i].word))
         i++;
-    if (i == ARRAY_LEN(modes) || !take_word(&text, S(" bs=")) || !take_number(&text, &requests))
+    if (i == ARRAY_LEN(modes) || !str_skip(&text, S(" bs=")) || !take_number(&text, &requests))
         return false;
-    if (take_word(&text, S(" toks=")))
+    if (str_skip(&text, S(" toks=")))
         take_number(&text, &tokens);
     n->kind = modes[i].kind;
     if (n->kind == SERVING_DECODE) {
@@ -105,17 +96,17 @@ static bool parse_tensorrt(struct str text, struct serving_name *n)
     if (at == text.n)
         return false;
     text = str_part(text, at + word.n, text.n);
-    if (!take_number(&text, &number) || !take_word(&text, S(": ")) ||
-        !take_number(&text, &n->context_requests) || !take_word(&text, S(" ctx reqs, ")) ||
+    if (!take_number(&text, &number) || !str_skip(&text, S(": ")) ||
+        !take_number(&text, &n->context_requests) || !str_skip(&text, S(" ctx reqs, ")) ||
         !take_number(&text, &number))
         return false;
-    if (take_word(&text, S(" ctx tokens, "))) {
+    if (str_skip(&text, S(" ctx tokens, "))) {
         n->context_tokens = number;
         if (!take_number(&text, &number))
             return false;
     }
     n->generation_requests = n->generation_tokens = number;
-    return take_word(&text, S(" gen reqs"));
+    return str_skip(&text, S(" gen reqs"));
 }
 
 static bool parse_frame(struct str text, struct serving_name *n)

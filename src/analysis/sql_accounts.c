@@ -18,8 +18,8 @@ static void take(struct sql_accounts *a, const struct accounting *one)
     for (size_t i = 0; i < one->n; i++)
         for (int class = 0; class < ACCOUNT_CLASSES; class ++)
             if (one->steps[i].by[class] > 0)
-                vec_push(&a->classes,
-                         ((struct sql_account_row){one, (uint32_t)i, (uint16_t) class}));
+                vec_push(&a->classes, ((struct sql_account_row){one, &one->steps[i], (uint32_t)i,
+                                                                (uint16_t) class}));
     for (size_t i = 0; i < one->pieces.n; i++)
         vec_push(&a->gaps, ((struct sql_gap_row){one, &one->pieces.at[i]}));
 }
@@ -204,17 +204,12 @@ static struct field_value step_value(const struct accounting *of, uint32_t step)
     return of->is_pseudo || step == TASK_NO_STEP ? value_none() : value_int(of->steps[step].number);
 }
 
-static struct field_value device_value(const struct accounting *of)
-{
-    return of->tasks.device >= 0 ? value_int(of->tasks.device) : value_none();
-}
+/* Columns that all tables of accounts have. */
+#define DEVICE(row)                                                                                \
+    FIELD_BEHIND(struct row, of, tasks.device, "device", .missing = MISSING_NEGATIVE)
+#define RANK FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE)
 
 /* ---- accounting ---- */
-
-static const struct account_step *step_of(const struct sql_account_row *r)
-{
-    return &r->of->steps[r->step];
-}
 
 static struct field_value row_step(const void *record, const struct record_env *env)
 {
@@ -222,12 +217,6 @@ static struct field_value row_step(const void *record, const struct record_env *
 
     (void)env;
     return step_value(r->of, r->step);
-}
-
-static struct field_value row_device(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return device_value(((const struct sql_account_row *)record)->of);
 }
 
 /* "idle" of "idle.launch"; and "launch". */
@@ -253,40 +242,16 @@ static struct field_value row_ns(const void *record, const struct record_env *en
     const struct sql_account_row *r = record;
 
     (void)env;
-    return value_int(step_of(r)->by[r->class]);
+    return value_int(r->at->by[r->class]);
 }
 
 static struct field_value row_share(const void *record, const struct record_env *env)
 {
     const struct sql_account_row *r = record;
-    struct interval w = step_of(r)->window;
+    struct interval w = r->at->window;
 
     (void)env;
-    return value_real(num_share((double)step_of(r)->by[r->class], (double)(w.end - w.begin)));
-}
-
-static struct field_value row_ts(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(step_of(record)->window.begin);
-}
-
-static struct field_value row_end(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(step_of(record)->window.end);
-}
-
-static struct field_value row_group(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(step_of(record)->group);
-}
-
-static struct field_value row_slow(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(step_of(record)->is_slow);
+    return value_real(num_share((double)r->at->by[r->class], (double)(w.end - w.begin)));
 }
 
 static const struct field account_fields[] = {
@@ -295,12 +260,12 @@ static const struct field account_fields[] = {
     FIELD_CALC(FIELD_STR, "part", row_part, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_I64, "ns", row_ns),
     FIELD_CALC(FIELD_F64, "share", row_share),
-    FIELD_CALC(FIELD_I64, "window_ts", row_ts),
-    FIELD_CALC(FIELD_I64, "window_end_ts", row_end),
-    FIELD_CALC(FIELD_I64, "device", row_device, .missing = MISSING_EMPTY),
-    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
-    FIELD_CALC(FIELD_I64, "step_group", row_group),
-    FIELD_CALC(FIELD_I64, "is_slow", row_slow),
+    FIELD_BEHIND(struct sql_account_row, at, window.begin, "window_ts"),
+    FIELD_BEHIND(struct sql_account_row, at, window.end, "window_end_ts"),
+    DEVICE(sql_account_row),
+    RANK,
+    FIELD_BEHIND(struct sql_account_row, at, group, "step_group"),
+    FIELD_BEHIND(struct sql_account_row, at, is_slow, "is_slow"),
 };
 const struct record sql_account_record = RECORD(struct sql_account_row, account_fields);
 
@@ -316,28 +281,10 @@ static struct field_value slice_value(const struct record_env *env, uint32_t sli
     return slice != NO_SLICE ? value_int((int64_t)part_of(env)->base + slice) : value_none();
 }
 
-static struct field_value gap_number(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(piece_of(record)->gap);
-}
-
-static struct field_value gap_ts(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(piece_of(record)->at.begin);
-}
-
 static struct field_value gap_dur(const void *record, const struct record_env *env)
 {
     (void)env;
     return value_int(piece_of(record)->at.end - piece_of(record)->at.begin);
-}
-
-static struct field_value gap_end(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(piece_of(record)->at.end);
 }
 
 static struct field_value gap_step(const void *record, const struct record_env *env)
@@ -386,17 +333,11 @@ static struct field_value gap_waits_for(const void *record, const struct record_
     return slice_value(env, piece_of(record)->waits_for);
 }
 
-static struct field_value gap_device(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return device_value(((const struct sql_gap_row *)record)->of);
-}
-
 static const struct field gap_fields[] = {
-    FIELD_CALC(FIELD_I64, "gap", gap_number),
-    FIELD_CALC(FIELD_I64, "ts", gap_ts),
+    FIELD_BEHIND(struct sql_gap_row, piece, gap, "gap"),
+    FIELD_BEHIND(struct sql_gap_row, piece, at.begin, "ts"),
     FIELD_CALC(FIELD_I64, "dur", gap_dur),
-    FIELD_CALC(FIELD_I64, "end_ts", gap_end),
+    FIELD_BEHIND(struct sql_gap_row, piece, at.end, "end_ts"),
     FIELD_CALC(FIELD_I64, "step", gap_step, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_STR, "cause", gap_cause),
     FIELD_CALC(FIELD_STR, "state", gap_state),
@@ -405,8 +346,8 @@ static const struct field gap_fields[] = {
     FIELD_CALC(FIELD_I64, "launch", gap_launch, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_I64, "task", gap_task, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_I64, "waits_for", gap_waits_for, .missing = MISSING_EMPTY),
-    FIELD_CALC(FIELD_I64, "device", gap_device, .missing = MISSING_EMPTY),
-    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    DEVICE(sql_gap_row),
+    RANK,
 };
 const struct record sql_gap_record = RECORD(struct sql_gap_row, gap_fields);
 
@@ -433,12 +374,6 @@ static struct field_value path_step(const void *record, const struct record_env 
     return step_value(r->of, r->step);
 }
 
-static struct field_value path_device(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return device_value(((const struct sql_path_row *)record)->of);
-}
-
 static const struct field path_fields[] = {
     FIELD_CALC(FIELD_I64, "slice", path_slice),
     FIELD(struct sql_path_row, part, "part"),
@@ -447,8 +382,8 @@ static const struct field path_fields[] = {
     FIELD_CALC(FIELD_I64, "dur", path_dur),
     FIELD(struct sql_path_row, at.end, "end_ts"),
     FIELD_CALC(FIELD_I64, "step", path_step, .missing = MISSING_EMPTY),
-    FIELD_CALC(FIELD_I64, "device", path_device, .missing = MISSING_EMPTY),
-    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    DEVICE(sql_path_row),
+    RANK,
 };
 const struct record sql_path_record = RECORD(struct sql_path_row, path_fields);
 
@@ -471,30 +406,12 @@ static struct field_value stream_lane(const void *record, const struct record_en
     return value_int((int64_t)part_of(env)->lane_base + stream_gap_of(record)->lane);
 }
 
-static struct field_value stream_ts(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(stream_gap_of(record)->at.begin);
-}
-
 static struct field_value stream_dur(const void *record, const struct record_env *env)
 {
     struct interval at = stream_gap_of(record)->at;
 
     (void)env;
     return value_int(at.end - at.begin);
-}
-
-static struct field_value stream_end(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(stream_gap_of(record)->at.end);
-}
-
-static struct field_value stream_busy(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_int(stream_gap_of(record)->busy);
 }
 
 static struct field_value stream_step(const void *record, const struct record_env *env)
@@ -527,25 +444,19 @@ static struct field_value stream_slice(const void *record, const struct record_e
     return slice_value(env, stream_task(record)->slice);
 }
 
-static struct field_value stream_device(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return device_value(((const struct sql_stream_gap_row *)record)->of);
-}
-
 static const struct field stream_gap_fields[] = {
     FIELD_CALC(FIELD_I64, "lane", stream_lane),
-    FIELD_CALC(FIELD_I64, "ts", stream_ts),
+    FIELD_BEHIND(struct sql_stream_gap_row, gap, at.begin, "ts"),
     FIELD_CALC(FIELD_I64, "dur", stream_dur),
-    FIELD_CALC(FIELD_I64, "end_ts", stream_end),
-    FIELD_CALC(FIELD_I64, "busy", stream_busy),
+    FIELD_BEHIND(struct sql_stream_gap_row, gap, at.end, "end_ts"),
+    FIELD_BEHIND(struct sql_stream_gap_row, gap, busy, "busy"),
     FIELD_CALC(FIELD_I64, "step", stream_step, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_STR, "cause", stream_cause),
     FIELD_CALC(FIELD_I64, "waits_for", stream_waits_for, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_I64, "launch", stream_launch, .missing = MISSING_EMPTY),
     FIELD_CALC(FIELD_I64, "task", stream_slice),
-    FIELD_CALC(FIELD_I64, "device", stream_device, .missing = MISSING_EMPTY),
-    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    DEVICE(sql_stream_gap_row),
+    RANK,
 };
 const struct record sql_stream_gap_record = RECORD(struct sql_stream_gap_row, stream_gap_fields);
 
@@ -560,7 +471,7 @@ static const struct field op_fields[] = {
     FIELD(struct op_stat, own_device, "own_device_ns"),
     FIELD(struct op_stat, host, "host_ns"),
     FIELD(struct op_stat, own_host, "own_host_ns"),
-    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    RANK,
     FIELD(struct op_stat, flops, "flops", .missing = MISSING_ZERO),
     FIELD(struct op_stat, effort.bytes, "bytes", .missing = MISSING_ZERO),
     FIELD(struct op_stat, effort.known, "known_ns"),
@@ -578,7 +489,7 @@ static const struct field memory_fields[] = {
     FIELD(struct memory_event, address, "address", .missing = MISSING_ZERO),
     FIELD(struct memory_event, op, "op", .missing = MISSING_EMPTY),
     FIELD(struct memory_event, module, "module", .missing = MISSING_EMPTY),
-    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    RANK,
 };
 const struct record sql_memory_record = RECORD(struct memory_event, memory_fields);
 
@@ -591,6 +502,6 @@ static const struct field module_fields[] = {
     FIELD(struct module_node, device, "device_ns"),
     FIELD(struct module_node, own_device, "own_device_ns"),
     FIELD(struct module_node, host, "host_ns"),
-    FIELD_CALC(FIELD_I64, "rank", rank_of, .missing = MISSING_NEGATIVE),
+    RANK,
 };
 const struct record sql_module_record = RECORD(struct module_node, module_fields);

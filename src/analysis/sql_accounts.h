@@ -13,7 +13,8 @@
 /* One class of one step, with its time. */
 struct sql_account_row {
     const struct accounting *of;
-    uint32_t step;
+    const struct account_step *at;
+    uint32_t step; /* its number in `of` */
     uint16_t class;
 };
 

@@ -27,8 +27,7 @@ struct str mangled_short(struct arena *arena, struct str name)
 
     if (str_starts(name, S("_Z")))
         return mangled_plain(name);
-    if (str_starts(rest, S("void ")))
-        rest = str_part(rest, 5, rest.n);
+    str_skip(&rest, S("void "));
     size_t first = str_find_char(rest, '<'), call = str_find_char(rest, '(');
     bool is_signature = first < rest.n || (call < rest.n && str_ends(rest, S(")")));
     if (!is_signature || str_find(rest, S("operator")) < rest.n)

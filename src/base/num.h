@@ -148,4 +148,21 @@ static inline nanos nanos_sub(nanos a, nanos b)
     return difference;
 }
 
+/* A float by its bits, and its bits. */
+static inline float num_float_of_bits(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static inline uint32_t num_bits_of_float(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
 #endif

@@ -59,6 +59,15 @@ static inline bool str_starts(struct str s, struct str prefix)
     return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.at, prefix.at, prefix.n) == 0);
 }
 
+/* Takes `prefix` off the front of the text; false when it does not begin with it. */
+static inline bool str_skip(struct str *s, struct str prefix)
+{
+    if (!str_starts(*s, prefix))
+        return false;
+    *s = (struct str){s->at + prefix.n, s->n - prefix.n};
+    return true;
+}
+
 static inline bool str_ends(struct str s, struct str suffix)
 {
     return s.n >= suffix.n &&

@@ -119,8 +119,7 @@ const struct tree *tree_read_json(struct arena *arena, struct str text, struct t
     struct reader *r = ARENA_NEW(arena, struct reader);
     struct tree *root = ARENA_NEW(arena, struct tree);
 
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        text = str_part(text, 3, text.n);
+    str_skip(&text, S("\xef\xbb\xbf"));
     r->arena = arena;
     r->error = error;
     r->text = text;

@@ -30,14 +30,6 @@ struct str classify_core(struct str core)
     return core;
 }
 
-static bool has_word(struct str text, const struct str *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_contains_nocase(text, words[i]))
-            return true;
-    return false;
-}
-
 bool classify_is_collective(struct str name)
 {
     return str_starts_nocase(name, S("hcom_")) || str_starts_nocase(name, S("hccl"));
@@ -59,7 +51,7 @@ static bool names_a_collective(struct str name)
         S_INIT("all_to_all"),
     };
 
-    return has_word(name, words, ARRAY_LEN(words));
+    return STR_ANY(str_contains_nocase, name, words);
 }
 
 static enum slice_kind ascend_kernel(struct str core, struct str name, struct str type)
@@ -73,7 +65,7 @@ static enum slice_kind ascend_kernel(struct str core, struct str name, struct st
         classify_is_collective(name) || classify_is_collective(type))
         return SLICE_COMM;
     /* The device half of a collective under its plain name. */
-    if (on_cpu && (names_a_collective(name) || has_word(name, aicpu, ARRAY_LEN(aicpu))))
+    if (on_cpu && (names_a_collective(name) || STR_ANY(str_contains_nocase, name, aicpu)))
         return SLICE_COMM;
     return on_cpu ? SLICE_AICPU : SLICE_COMPUTE;
 }
@@ -85,7 +77,8 @@ static bool is_expert_exchange(struct str name)
     static const struct str parts[] = {S_INIT("dispatch"), S_INIT("combine"), S_INIT("notify"),
                                        S_INIT("barrier")};
 
-    return has_word(name, spaces, ARRAY_LEN(spaces)) && has_word(name, parts, ARRAY_LEN(parts)) &&
+    return STR_ANY(str_contains_nocase, name, spaces) &&
+           STR_ANY(str_contains_nocase, name, parts) &&
            !str_contains_nocase(name, S("dispatch_layout"));
 }
 
@@ -99,7 +92,7 @@ static enum slice_kind gpu_kernel(struct str name)
     };
 
     if (str_starts_nocase(name, S("rccl")) || str_starts_nocase(name, S("hccl")) ||
-        names_a_collective(name) || has_word(name, words, ARRAY_LEN(words)))
+        names_a_collective(name) || STR_ANY(str_contains_nocase, name, words))
         return SLICE_COMM;
     return is_expert_exchange(name) ? SLICE_COMM : SLICE_COMPUTE;
 }

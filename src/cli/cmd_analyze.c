@@ -78,8 +78,7 @@ static void print_list(struct session *s)
     }
     struct report *r = report_new(LANG_EN, S(""));
     report_records(r, &analysis_record, list, n, &env);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static void print(struct session *s, const struct analysis *a, const struct renderer *as,

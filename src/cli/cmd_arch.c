@@ -37,8 +37,7 @@ static enum status print_page(struct session *s, const struct arch_result *resul
 
     for (size_t i = 0; i < result->n; i++)
         report_text(r, str_of(result->at[i].summary));
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
     return page_answer_view(s, result->fleet->ranks.at, result->n, study_with_passes(), "model");
 }
 

@@ -164,8 +164,7 @@ static void print_text(struct session *s, const struct args *args,
     struct report *r = report_of(results, args->explain);
 
     if (results->n > 0)
-        session_report(s, r);
-    report_free(r);
+        session_answer(s, r);
 }
 
 static enum status save_text(struct session *s, const char *path, struct text *text)

@@ -62,8 +62,7 @@ static void print(struct session *s, const struct cluster_outcome *out)
         cluster_describe(out->result, r);
         if (out->reused > 0)
             report_say(r, "%zu of %zu summaries were reused.", out->reused, out->n_parts);
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
 }
 

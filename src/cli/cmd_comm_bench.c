@@ -183,8 +183,7 @@ static void show(struct session *s, const struct comm_bench *b)
                     "%zu of %zu lines explain less than half of the times: other programs ran "
                     "beside the ranks, or there are fewer processors than ranks. Measure again.",
                     poor, b->model.fits.n);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static void print_plan(struct session *s, const struct comm_bench_job *job)

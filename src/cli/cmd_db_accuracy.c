@@ -46,8 +46,7 @@ static void print_text(struct session *s, const struct accuracy *a)
                    100 * a->block.median, 100 * a->block.p95, 100 * a->block.covered);
         report_records(r, &accuracy_op_record, a->ops.at, a->ops.n, NULL);
     }
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 struct accuracy_page {

@@ -48,8 +48,7 @@ static void print_tables(struct session *s, const struct check *c)
     report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
     report_text(r, arena_format(&s->arena, "%zu tables, %llu problems, %llu notes", c->tables.n,
                                 (unsigned long long)c->problems, (unsigned long long)c->notes));
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 /* The tables in a sentence, for people who did not ask for a check. */
@@ -64,8 +63,7 @@ static void print_verdict(struct session *s, const struct check *c)
     }
     if (c->tables.n == 0) {
         report_say(r, "Operator database without tables: nothing was measured yet.");
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
         return;
     }
     report_say(r,
@@ -75,8 +73,7 @@ static void print_verdict(struct session *s, const struct check *c)
                (unsigned long long)rows, &"s"[rows == 1], (unsigned long long)c -> problems,
                &"s"[c->problems == 1], (unsigned long long)c -> notes, &"s"[c->notes == 1]);
     report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 struct check_page {

@@ -93,8 +93,7 @@ static enum status show(struct session *s, const struct args *args, const struct
         return ST_OK;
     }
     struct report *r = predict_report(p);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
     return ST_OK;
 }
 

@@ -44,8 +44,7 @@ static void tell(struct session *s, const struct flow_probe *p)
     }
     struct report *report = report_new(session_lang(s), S(""));
     flow_probe_describe(p, report);
-    session_report(s, report);
-    report_free(report);
+    session_answer(s, report);
 }
 
 static int run(struct session *s, const void *given)

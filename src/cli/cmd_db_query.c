@@ -146,8 +146,7 @@ static void print_rows(struct session *s, const struct query_result *r)
 
     if (r->n_near > 0)
         report_records(report, &query_near_record, r->near, r->n_near, NULL);
-    session_report(s, report);
-    report_free(report);
+    session_answer(s, report);
 }
 
 static void print_text(struct session *s, const struct query_result *r)

@@ -27,8 +27,7 @@ static struct str ridge(struct session *s, const struct device *d, enum peak pea
 
 static void show(struct session *s, struct report *r)
 {
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static void print_table(struct session *s, const struct device_list *list)

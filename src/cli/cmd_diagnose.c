@@ -234,8 +234,7 @@ static void print_ranks(struct session *s, struct rank_verdicts *v, const struct
         explain_waits(r, v, cluster);
     report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
     report_text(r, report_message(r, &diagnosis_text.ranks_one));
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 /* Ranks of one run have about as many kernels each; other captures only share a folder. */
@@ -282,8 +281,7 @@ static void show_one(struct session *s, const struct capture *cap)
             report_text(r, report_message(r, &diagnosis_text.totals));
         else
             diagnosis_describe(study_diagnosis(&st), r);
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
     study_end(&st);
 }

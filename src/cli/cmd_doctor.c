@@ -75,8 +75,7 @@ static void print_text(struct session *s, const struct backends *list)
     }
     report_line(r, "\n  %zu of %zu found; all optional, built-in fallbacks are used", found,
                 (size_t)DRIVERS);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static int run(struct session *s, const void *args)

@@ -71,8 +71,7 @@ static void print_text(struct session *s, const struct formats *f)
     report_text(r, S("  files are recognised by content; --from NAME overrides"));
     add_rows(r, out, f->outputs.at, f->outputs.n);
     report_text(r, S("  written by `strata convert`, chosen by file extension or --to NAME"));
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static int run(struct session *s, const void *args)

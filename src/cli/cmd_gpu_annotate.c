@@ -35,8 +35,7 @@ static int run(struct session *s, const void *given)
         struct report *r = report_new(session_lang(s), S(""));
         for (size_t i = 0; i < found.at.n; i++)
             gpu_annotated_show(&found.at.at[i], args->sass, r);
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
     gpu_annotated_free(&found);
     return session_code(st);

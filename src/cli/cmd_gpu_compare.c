@@ -38,8 +38,7 @@ static void print_text(struct session *s, const struct gpu_run *b)
     struct report *r = report_new(LANG_EN, S(""));
 
     report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
@@ -120,8 +119,7 @@ static int compare_many(struct session *s, const struct args *args)
     } else if (st == ST_OK) {
         struct report *r = report_new(LANG_EN, S(""));
         report_records(r, &gpu_version_record, v.at.at, v.at.n, NULL);
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
     int code = st == ST_UNSUPPORTED             ? CODE_NO
                : st != ST_OK                    ? session_code(st)

@@ -77,8 +77,7 @@ static void print_brief(struct session *s, const struct gpu_run *run)
     struct report *r = report_new(session_lang(s), run->kernel);
 
     gpu_report_brief(run, r);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 /* The document itself, which other programs read; on a terminal as a report. */
@@ -90,8 +89,7 @@ static void print_all(struct session *s, struct str markdown)
     }
     struct report *r = report_new(session_lang(s), S(""));
     markdown_view(r, markdown);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static void fill_page(struct page_file *page, const void *ctx)

@@ -60,8 +60,7 @@ static void print_text(struct session *s, const struct gpu_floors *f)
     struct report *r = report_new(LANG_EN, S(""));
 
     report_records(r, &gpu_floor_record, f->at, f->n + f->n_groups, NULL);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
     if (f->n_groups > 0)
         out_printf(&s->out, "\n  concurrent stages combined: %zu (last in the list)\n",
                    f->n_groups);

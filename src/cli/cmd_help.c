@@ -199,8 +199,7 @@ static int list_schemas(struct session *s, const struct schemas *schemas)
     for (size_t i = 0; i < schemas->list.n; i++)
         rows[i] = *schemas->list.at[i];
     report_records(r, &schema_record, rows, schemas->list.n, NULL);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
     return CODE_DONE;
 }
 

@@ -1,8 +1,6 @@
 /*
  * strata incore diff: two runs of one kernel.
  */
-#include <inttypes.h>
-
 #include "cli/incore_clock.h"
 #include "flow/incore_open.h"
 #include "incore/view.h"
@@ -27,100 +25,12 @@ static const struct example examples[] = {
     {0},
 };
 
-/* "+12", "-3"; as much as before is a zero without a sign. */
-static void add_change(struct report *r, struct table *t, uint64_t before, uint64_t after)
+static void add_changes(struct report *r, const struct record *record,
+                        const struct incore_change_list *list, size_t most)
 {
-    int64_t change = (int64_t)(after - before);
-
-    table_text(r, t,
-               str_of(arena_printf(&r->arena, change != 0 ? "%+" PRId64 : "%" PRId64, change)));
-}
-
-static void add_pipes(struct report *r, const struct incore_changes *c)
-{
-    static const struct column columns[] = {
-        {"pipe", COLUMN_TEXT, 0},
-        {"busy A", COLUMN_NUMBER, UNIT_COUNT},
-        {"busy B", COLUMN_NUMBER, UNIT_COUNT},
-        {"change", COLUMN_RIGHT, 0},
-        {"wait A", COLUMN_NUMBER, UNIT_COUNT},
-        {"wait B", COLUMN_NUMBER, UNIT_COUNT},
-        {"change", COLUMN_RIGHT, 0},
-    };
-    report_say(r, "Cycles of each pipe:");
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < c->pipes.n; i++) {
-        const struct incore_pipe_change *p = &c->pipes.at[i];
-        table_text(r, t, p->pipe);
-        table_number(t, (double)p->busy[0]);
-        table_number(t, (double)p->busy[1]);
-        add_change(r, t, p->busy[0], p->busy[1]);
-        table_number(t, (double)p->wait[0]);
-        table_number(t, (double)p->wait[1]);
-        add_change(r, t, p->wait[0], p->wait[1]);
-    }
-}
-
-/* Counts and times of both sides. */
-static void add_sides(struct table *t, const struct incore_change *c)
-{
-    table_number(t, (double)c->count[0]);
-    table_number(t, (double)c->count[1]);
-    table_number(t, c->total[0] * 1000);
-    table_number(t, c->total[1] * 1000);
-}
-
-/* What is only on one side; else empty. */
-static const char *one_sided(const struct incore_change *c)
-{
-    return c->count[0] == 0 ? "new" : c->count[1] == 0 ? "gone" : "";
-}
-
-static void add_tops(struct report *r, const struct incore_change_list *list, size_t most)
-{
-    static const struct column columns[] = {
-        {"pipe", COLUMN_TEXT, 0},
-        {"instruction", COLUMN_TEXT, 0},
-        {"count A", COLUMN_NUMBER, UNIT_COUNT},
-        {"count B", COLUMN_NUMBER, UNIT_COUNT},
-        {"us A", COLUMN_NUMBER, UNIT_US},
-        {"us B", COLUMN_NUMBER, UNIT_US},
-        {"moved us", COLUMN_RIGHT, 0},
-    };
-
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < list->n && i < most; i++) {
-        const struct incore_change *c = &list->at[i];
-        const char *only = one_sided(c);
-        table_text(r, t, c->key[0]);
-        table_text(r, t, c->key[1]);
-        add_sides(t, c);
-        table_text(r, t, str_of(*only ? only : arena_printf(&r->arena, "%+.3f", c->moved)));
-    }
-}
-
-static void add_stalls(struct report *r, const struct incore_change_list *list, size_t most)
-{
-    static const struct column columns[] = {
-        {"waits", COLUMN_TEXT, 0},
-        {"for", COLUMN_TEXT, 0},
-        {"flag", COLUMN_RIGHT, 0},
-        {"count A", COLUMN_NUMBER, UNIT_COUNT},
-        {"count B", COLUMN_NUMBER, UNIT_COUNT},
-        {"us A", COLUMN_NUMBER, UNIT_US},
-        {"us B", COLUMN_NUMBER, UNIT_US},
-        {"", COLUMN_TEXT, 0},
-    };
-
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < list->n && i < most; i++) {
-        const struct incore_change *c = &list->at[i];
-        table_text(r, t, c->key[1]);
-        table_text(r, t, c->key[0]);
-        table_text(r, t, c->key[2]);
-        add_sides(t, c);
-        table_text(r, t, str_of(one_sided(c)));
-    }
+    if (list->n > 0)
+        report_records(r, record, list->at, list->n < most ? list->n : most,
+                       &(struct record_env){.arena = &r->arena});
 }
 
 static void add_runs(struct report *r, const struct incore_study *studies,
@@ -141,15 +51,14 @@ static void print_text(struct session *s, const struct args *args,
     struct report *r = report_new(LANG_EN, S(""));
 
     add_runs(r, studies, c);
-    add_pipes(r, c);
-    if (c->tops.n > 0)
-        add_tops(r, &c->tops, args->top);
-    if (c->stalls.n > 0)
-        add_stalls(r, &c->stalls, args->top);
+    report_say(r, "Cycles of each pipe:");
+    report_records(r, &incore_pipe_change_record, c->pipes.at, c->pipes.n,
+                   &(struct record_env){.arena = &r->arena});
+    add_changes(r, &incore_top_change_record, &c->tops, args->top);
+    add_changes(r, &incore_stall_change_record, &c->stalls, args->top);
     if (c->is_same)
         report_say(r, "No change.");
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static int run(struct session *s, const void *given)

@@ -35,33 +35,6 @@ static const struct example examples[] = {
     {0},
 };
 
-static void add_pipes(struct report *r, const struct incore_breakdown *b)
-{
-    static const struct column columns[] = {
-        {"core", COLUMN_TEXT, 0},
-        {"pipe", COLUMN_TEXT, 0},
-        {"executed", COLUMN_NUMBER, UNIT_COUNT},
-        {"cycles", COLUMN_NUMBER, UNIT_COUNT},
-        {"busy", COLUMN_NUMBER, UNIT_COUNT},
-        {"busy %", COLUMN_NUMBER, UNIT_RATIO},
-        {"depth", COLUMN_NUMBER, UNIT_COUNT},
-        {"wait", COLUMN_NUMBER, UNIT_COUNT},
-    };
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-
-    for (size_t i = 0; i < b->uses.n; i++) {
-        const struct incore_use *use = &b->uses.at[i];
-        table_text(r, t, use->core);
-        table_text(r, t, use->pipe);
-        table_number(t, (double)use->executed);
-        table_number(t, (double)use->cycles);
-        table_number(t, (double)use->busy_cycles);
-        table_number(t, use->busy);
-        table_number(t, (double)use->max_depth);
-        table_number(t, (double)use->wait_cycles);
-    }
-}
-
 static void add_told(struct report *r, const struct incore_study *study)
 {
     static const struct column columns[] = {{"reported by the simulator", COLUMN_TEXT, 0},
@@ -76,69 +49,16 @@ static void add_told(struct report *r, const struct incore_study *study)
     }
 }
 
-/* Count and times of a sum, in microseconds. */
-static void add_sum(struct table *t, const struct incore_sum *sum)
+/* No table where there is nothing to show. */
+static void add_records(struct report *r, const struct record *record, const void *at, size_t n)
 {
-    table_number(t, (double)sum->count);
-    table_number(t, sum->total * 1000);
-    table_number(t, sum->longest * 1000);
+    if (n > 0)
+        report_records(r, record, at, n, NULL);
 }
 
-static void add_tops(struct report *r, const struct incore_view *v, size_t most)
+static size_t least(size_t a, size_t b)
 {
-    static const struct column columns[] = {
-        {"pipe", COLUMN_TEXT, 0},
-        {"instruction", COLUMN_TEXT, 0},
-        {"count", COLUMN_NUMBER, UNIT_COUNT},
-        {"total us", COLUMN_NUMBER, UNIT_US},
-        {"longest us", COLUMN_NUMBER, UNIT_US},
-    };
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-
-    for (size_t i = 0; i < v->tops.n && i < most; i++) {
-        table_text(r, t, v->tops.at[i].key[0]);
-        table_text(r, t, v->tops.at[i].key[1]);
-        add_sum(t, &v->tops.at[i]);
-    }
-}
-
-static void add_stalls(struct report *r, const struct incore_view *v, size_t most)
-{
-    static const struct column columns[] = {
-        {"waits", COLUMN_TEXT, 0},
-        {"for", COLUMN_TEXT, 0},
-        {"flag", COLUMN_RIGHT, 0},
-        {"count", COLUMN_NUMBER, UNIT_COUNT},
-        {"total us", COLUMN_NUMBER, UNIT_US},
-        {"longest us", COLUMN_NUMBER, UNIT_US},
-    };
-
-    if (v->stalls.n == 0)
-        return;
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < v->stalls.n && i < most; i++) {
-        table_text(r, t, v->stalls.at[i].key[1]);
-        table_text(r, t, v->stalls.at[i].key[0]);
-        table_text(r, t, v->stalls.at[i].key[2]);
-        add_sum(t, &v->stalls.at[i]);
-    }
-}
-
-static void add_strips(struct report *r, const struct incore_view *v)
-{
-    static const struct column columns[] = {
-        {"core", COLUMN_TEXT, 0}, {"pipe", COLUMN_TEXT, 0}, {"time", COLUMN_TEXT, 0}};
-
-    if (v->strips.n == 0)
-        return;
-    report_say(r, "  %.3f us from left to right; # busy, + partly busy, w waiting, . idle",
-               v->end - v->begin);
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < v->strips.n; i++) {
-        table_text(r, t, v->strips.at[i].core);
-        table_text(r, t, v->strips.at[i].pipe);
-        table_text(r, t, str_of(v->strips.at[i].cells));
-    }
+    return a < b ? a : b;
 }
 
 static void print_text(struct session *s, const struct args *args, const struct incore_study *study,
@@ -159,13 +79,15 @@ static void print_text(struct session *s, const struct args *args, const struct 
     report_line(r, "  %.3f us, %zu instructions, %zu arrows, cycles at %g MHz%s", v->end - v->begin,
                 study->t.instrs.n, study->arrows.list.n, b->mhz,
                 incore_clock_note(s, &args->clock, b->is_assumed));
-    add_pipes(r, b);
+    report_records(r, &incore_use_record, b->uses.at, b->uses.n, NULL);
     add_told(r, study);
-    add_tops(r, v, args->top);
-    add_stalls(r, v, args->top);
-    add_strips(r, v);
-    session_report(s, r);
-    report_free(r);
+    report_records(r, &incore_top_record, v->tops.at, least(v->tops.n, args->top), NULL);
+    add_records(r, &incore_stall_record, v->stalls.at, least(v->stalls.n, args->top));
+    if (v->strips.n > 0)
+        report_say(r, "  %.3f us from left to right; # busy, + partly busy, w waiting, . idle",
+                   v->end - v->begin);
+    add_records(r, &incore_strip_record, v->strips.at, v->strips.n);
+    session_answer(s, r);
 }
 
 /* What the document shows: no more of the view than asked for. */
@@ -201,9 +123,9 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
         .advice = study->breakdown.advice,
         .breakdown = &study->breakdown,
         .tops = v->tops.at,
-        .tops_n = v->tops.n < top ? v->tops.n : top,
+        .tops_n = least(v->tops.n, top),
         .stalls = v->stalls.at,
-        .stalls_n = v->stalls.n < top ? v->stalls.n : top,
+        .stalls_n = least(v->stalls.n, top),
         .strips = v->strips.at,
         .strips_n = v->strips.n,
     };
@@ -214,50 +136,6 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
 
 /* ---- measured on a device ---- */
 
-static void add_cores(struct report *r, const struct incore_device *d)
-{
-    static const struct column columns[] = {
-        {"core", COLUMN_NUMBER, UNIT_COUNT}, {"unit", COLUMN_TEXT, 0},
-        {"cycles", COLUMN_RIGHT, 0},         {"bytes", COLUMN_RIGHT, 0},
-        {"L2 hit %", COLUMN_RIGHT, 0},
-    };
-
-    if (d->cores.n == 0)
-        return;
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < d->cores.n; i++) {
-        const struct incore_core *c = &d->cores.at[i];
-        table_number(t, (double)c->core);
-        table_text(r, t, c->unit);
-        table_text(r, t, c->cycles);
-        table_text(r, t, c->bytes);
-        table_text(r, t, str_part(c->hit_rate, 0, 5));
-    }
-}
-
-static void add_loads(struct report *r, const struct incore_device *d, size_t most)
-{
-    static const struct column columns[] = {
-        {"block", COLUMN_RIGHT, 0},
-        {"unit", COLUMN_TEXT, 0},
-        {"load", COLUMN_TEXT, 0},
-        {"%", COLUMN_NUMBER, UNIT_PLAIN},
-        {"cycles", COLUMN_NUMBER, UNIT_COUNT},
-    };
-
-    if (d->loads.n == 0)
-        return;
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < d->loads.n && i < most; i++) {
-        const struct incore_load *l = &d->loads.at[i];
-        table_text(r, t, l->block);
-        table_text(r, t, l->unit);
-        table_text(r, t, l->name);
-        table_number(t, l->percent);
-        table_number(t, l->cycles);
-    }
-}
-
 static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
 {
     struct report *r = report_new(LANG_EN, d->name);
@@ -267,14 +145,13 @@ static void print_device(struct session *s, const struct args *args, const struc
     report_line(r, "  %s on %.*s, %.*s, %.*s blocks, measured",
                 quantity_text(&r->arena, d->us * 1000, UNIT_NS), STR_ARGS(d->soc),
                 STR_ARGS(d->type), STR_ARGS(d->blocks));
-    add_cores(r, d);
-    add_loads(r, d, args->top * 4);
+    add_records(r, &incore_core_record, d->cores.at, d->cores.n);
+    add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, args->top * 4));
     if (d->advice.n > 0)
         report_text(r, S("  the profiler's advice"));
     for (size_t i = 0; i < d->advice.n; i++)
         report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static int show_device(struct session *s, const struct args *args, struct incore_device *d)

@@ -52,8 +52,7 @@ static void print(struct session *s, const struct args *args, const struct devic
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
         op_stats_describe(stats, (size_t)args->top, r);
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
     study_end(&st);
 }

@@ -66,8 +66,7 @@ static void print_text(struct session *s, const char *path, const struct pto_cal
     if (cal->unused > 0)
         report_line(r, "  %zu point%s belong%s to no law with constants of its own", cal->unused,
                     cal->unused == 1 ? "" : "s", cal->unused == 1 ? "s" : "");
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static enum status save(struct session *s, const struct pto_calibration *cal)

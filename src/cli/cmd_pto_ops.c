@@ -99,8 +99,7 @@ static int run(struct session *s, const void *args)
         add_one(r, list);
     else
         add_groups(r, list, n);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
     return CODE_DONE;
 }
 

@@ -419,8 +419,7 @@ static void report_many(struct session *s, const struct sums *sums, const struct
     report_records(r, &row_record, rows->list.at, rows->list.n, NULL);
     if (lines.n > 0)
         report_line(r, "%.*s", STR_ARGS(lines));
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 /* Kernels that cannot be run do not stop the others. The verdict stands above their lines. */

@@ -133,8 +133,7 @@ static void print_next(struct session *s, const struct path_way *way, const char
                                            STR_ARGS(why[i]))
                             : lines[i]);
     out_text(&s->out, "\n");
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static void pass_on(struct words *words, const char *option, const char *value)
@@ -215,8 +214,7 @@ static int show_document(struct session *s, const void *ctx)
     report_fact(r, "next",
                 arena_format(&s->arena, "strata help --schema %.*s",
                              STR_ARGS(tree_get_text(all, S("schema"), S("-")))));
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
     return CODE_DONE;
 }
 

@@ -85,8 +85,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK && s->written.n == 0 && !s->common.quiet && !s->common.json) {
         struct report *r = report_new(session_lang(s), S(""));
         report_line(r, "all skills are installed already");
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
     return session_code(st);
 }

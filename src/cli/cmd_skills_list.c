@@ -46,8 +46,7 @@ static int run(struct session *s, const void *args)
     } else {
         struct report *r = report_new(session_lang(s), S(""));
         report_records(r, &skill_record, list.at.at, list.at.n, NULL);
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
     vec_free(&list.at);
     return CODE_DONE;

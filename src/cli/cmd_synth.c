@@ -200,8 +200,7 @@ static void print(struct session *s, const struct synth_result *r)
         report_line(report, "  and %lld more ranks", (long long)r->ranks_n - SHOWN);
     report_line(report, "\n  %llu files, %llu bytes", (unsigned long long)r->files,
                 (unsigned long long)r->bytes);
-    session_report(s, report);
-    report_free(report);
+    session_answer(s, report);
 }
 
 static int run(struct session *s, const void *given)

@@ -103,8 +103,7 @@ static void print_text(struct session *s, const struct build *b)
     for (size_t i = 0; i < b->n; i++)
         report_line(r, "  %-12s%-5s%s", b->features[i].name, b->features[i].is_in ? "yes" : "no",
                     b->features[i].what);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 static int run(struct session *s, const void *p)

@@ -36,8 +36,7 @@ static void print_list(struct session *s)
     struct report *r = report_new(LANG_EN, S(""));
 
     whatif_answer_kinds(r);
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 /* False when a change has no known name; the usage error is told. */
@@ -63,8 +62,7 @@ static void print(struct session *s, const struct whatif_outcome *outcome)
     } else if (!s->common.quiet) {
         struct report *r = report_new(LANG_EN, str_of(outcome->cap->name));
         whatif_answer_describe(outcome->answer, r);
-        session_report(s, r);
-        report_free(r);
+        session_answer(s, r);
     }
 }
 

@@ -62,8 +62,7 @@ static void tell(struct session *s, const struct flow_measure *m)
         return;
     struct report *report = report_new(session_lang(s), S(""));
     flow_measure_describe(m, report);
-    session_report(s, report);
-    report_free(report);
+    session_answer(s, report);
 }
 
 int opt_measure_run(struct session *s, const struct flow_measure_job *job, double wait)

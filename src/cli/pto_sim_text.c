@@ -343,8 +343,7 @@ void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top,
         add_what_ifs(r, o, &run->what_ifs);
         add_changes(r, &run->advices);
     }
-    session_report(s, r);
-    report_free(r);
+    session_answer(s, r);
 }
 
 const char *pto_sim_bound(const struct pto_kernel *k)

@@ -181,6 +181,12 @@ void session_report(struct session *s, const struct report *report)
         session_render(s, s->as != NULL ? s->as : &renderer_text, report);
 }
 
+void session_answer(struct session *s, struct report *report)
+{
+    session_report(s, report);
+    report_free(report);
+}
+
 static const struct schema *schema_named(const struct command *c, const char *name)
 {
     for (size_t i = 0; i < COMMAND_SCHEMAS && c->schemas[i] != NULL; i++)

@@ -93,6 +93,7 @@ enum lang session_lang(const struct session *s);
 
 /* The answer as text, or by any renderer. */
 void session_report(struct session *s, const struct report *report);
+void session_answer(struct session *s, struct report *report); /* and frees it */
 void session_render(struct session *s, const struct renderer *as, const struct report *report);
 
 /*

@@ -267,8 +267,7 @@ enum status cann_pick_soc(const struct cann *c, const char *target, struct arena
         *out = fit.at[0];
         for (size_t i = fit.n; i-- > 0 && device.n > 0;) {
             struct str name = str_of(fit.at[i]);
-            if (str_starts(name, S("Ascend")))
-                name = str_part(name, 6, name.n);
+            str_skip(&name, S("Ascend"));
             if (name.n > 4 && str_contains(device, name))
                 *out = fit.at[i];
         }

@@ -10,6 +10,7 @@
 #include "analysis/op_tree.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/ranked.h"
 #include "capture/classify.h"
 #include "flow/flow.h"
 #include "flow/op_tables.h"
@@ -389,23 +390,16 @@ static void gather(struct gathering *g, const struct capture *cap)
     study_end(&st);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void set_figures(struct op_table *t, size_t row, struct call_group *g)
 {
     double sum = 0, squares = 0, n = (double)g->us.n;
 
-    qsort(g->us.at, g->us.n, sizeof(*g->us.at), by_value);
+    ranked_sort(g->us.at, g->us.n);
     for (size_t i = 0; i < g->us.n; i++) {
         sum += g->us.at[i];
         squares += g->us.at[i] * g->us.at[i];
     }
-    double mean = sum / n, middle = (g->us.at[(g->us.n - 1) / 2] + g->us.at[g->us.n / 2]) / 2;
+    double mean = sum / n, middle = ranked_middle(g->us.at, g->us.n);
     double deviation = sqrt(fmax(0, squares / n - mean * mean));
     op_tables_set(t, row, COL_PROFILED, cell_text6(&t->arena, mean));
     op_tables_set(t, row, COL_PROFILED_MID, cell_text6(&t->arena, middle));

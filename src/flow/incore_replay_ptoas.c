@@ -182,8 +182,7 @@ static enum status make_bins(struct ptoas *p)
         while (from > 0 && rest.at[from - 1] != '"' && rest.at[from - 1] != '\n')
             from--;
         struct str name = str_part(rest, from, end - from);
-        if (str_starts(name, S("./")))
-            name = str_part(name, 2, name.n);
+        str_skip(&name, S("./"));
         rest = str_part(rest, end + 5, rest.n);
         if (!slot_is_identifier(name))
             continue;

@@ -262,18 +262,9 @@ static void look_at_rules(struct gpu_finder *f)
 }
 
 /* Best first: by the gain that is printed, ties by id; those not ranked last. */
-static int by_rank(const void *x, const void *y)
-{
-    const struct gpu_opportunity *a = x, *b = y;
-
-    if (a->is_ranked != b->is_ranked)
-        return a->is_ranked ? -1 : 1;
-    if (a->gain != b->gain)
-        return a->gain > b->gain ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return str_compare(a->name, b->name);
-}
+ORDER_BY(by_rank, struct gpu_opportunity,
+         ORDER(y->is_ranked, x->is_ranked) ?: ORDER(y->gain, x->gain)
+             ?: ORDER(x->id, y->id) ?: str_compare(x->name, y->name));
 
 /* By gain, ties by id, the best of each family in front. */
 static void rank(struct gpu_opportunities *list)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/ranked.h"
 #include "gpu/timeline_in.h"
 
@@ -199,24 +200,7 @@ struct cursor {
     size_t at, end;
 };
 
-static bool is_earlier(const struct cursor *a, const struct cursor *b)
-{
-    return a->begin != b->begin ? a->begin < b->begin : a->stream < b->stream;
-}
-
-static void sink_down(struct cursor *heap, size_t n, size_t i)
-{
-    struct cursor c = heap[i];
-
-    for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && is_earlier(&heap[child + 1], &heap[child]))
-            child++;
-        if (!is_earlier(&heap[child], &c))
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = c;
-}
+ORDER_BY(by_begin, struct cursor, ORDER(x->begin, y->begin) ?: ORDER(x->stream, y->stream));
 
 struct gather {
     struct timeline *t;
@@ -286,13 +270,12 @@ static void gather_device(struct gather *g, uint32_t device)
             heap[n++] = c;
     }
     for (size_t i = n / 2; i-- > 0;)
-        sink_down(heap, n, i);
+        heap_sink(heap, n, sizeof(*heap), i, by_begin);
     while (n > 0) {
         take(g, heap[0].stream, heap[0].at++);
         if (!advance(t->cap, &heap[0]))
             heap[0] = heap[--n];
-        if (n > 0)
-            sink_down(heap, n, 0);
+        heap_sink(heap, n, sizeof(*heap), 0, by_begin);
     }
     mem_free(heap);
     t->devices[device].n = g->n - before;

@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "base/heap.h"
+#include "base/ranked.h"
 #include "gpu/timeline_in.h"
 
 /* A union that grows by ranges in order of their begin. */
@@ -32,39 +34,17 @@ struct sweep {
 
 /* ---- how many at once ---- */
 
-static void heap_push(struct sweep *s, nanos end)
-{
-    size_t i = s->running.n;
-
-    vec_push(&s->running, end);
-    for (; i > 0 && s->running.at[(i - 1) / 2] > end; i = (i - 1) / 2)
-        s->running.at[i] = s->running.at[(i - 1) / 2];
-    s->running.at[i] = end;
-}
-
-static void heap_pop(struct sweep *s)
-{
-    nanos *at = s->running.at, last = at[--s->running.n];
-    size_t n = s->running.n, i = 0;
-
-    for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && at[child + 1] < at[child])
-            child++;
-        if (at[child] >= last)
-            break;
-        at[i] = at[child];
-    }
-    if (n > 0)
-        at[i] = last;
-}
-
 /* At equal times ends come before starts. */
 static void count_running(struct sweep *s, struct timeline_device *d, const struct timeline_op *op)
 {
-    while (s->running.n > 0 && s->running.at[0] <= op->begin)
-        heap_pop(s);
-    if (op->end > op->begin)
-        heap_push(s, op->end);
+    while (s->running.n > 0 && s->running.at[0] <= op->begin) {
+        s->running.at[0] = s->running.at[--s->running.n];
+        heap_sink(s->running.at, s->running.n, sizeof(nanos), 0, ranked_order);
+    }
+    if (op->end > op->begin) {
+        vec_push(&s->running, op->end);
+        heap_rise(s->running.at, sizeof(nanos), s->running.n - 1, ranked_order);
+    }
     if (s->running.n > d->most_at_once)
         d->most_at_once = s->running.n;
 }

@@ -47,8 +47,7 @@ int gpu_number_evidence(struct str text)
 {
     size_t commas = 0, points = 0, last = 0;
 
-    if (str_starts(text, S("-")))
-        text = str_part(text, 1, text.n);
+    str_skip(&text, S("-"));
     for (size_t i = 0; i < text.n; i++) {
         if (text.at[i] == ',' || text.at[i] == '.') {
             commas += text.at[i] == ',';

@@ -293,18 +293,20 @@ static struct field_value busy_percent(const void *record, const struct record_e
 }
 
 static const struct field use_fields[] = {
-    FIELD(struct incore_use, pipe, "pipe"),
-    FIELD(struct incore_use, executed, "executed"),
-    FIELD(struct incore_use, cycles, "cycles"),
-    FIELD(struct incore_use, busy_cycles, "busy_cycles"),
-    FIELD(struct incore_use, max_depth, "max_depth"),
-    FIELD(struct incore_use, wait_cycles, "wait_cycles"),
+    FIELD(struct incore_use, core, NULL, .head = "core"),
+    FIELD(struct incore_use, pipe, "pipe", .head = "pipe"),
+    FIELD(struct incore_use, executed, "executed", .head = "executed"),
+    FIELD(struct incore_use, cycles, "cycles", .head = "cycles"),
+    FIELD(struct incore_use, busy_cycles, "busy_cycles", .head = "busy"),
+    FIELD(struct incore_use, busy, NULL, .head = "busy %", .unit = UNIT_RATIO),
+    FIELD(struct incore_use, max_depth, "max_depth", .head = "depth"),
+    FIELD(struct incore_use, wait_cycles, "wait_cycles", .head = "wait"),
     FIELD(struct incore_use, bytes, "bytes"),
     FIELD_CALC(FIELD_F64, "busy_pct", busy_percent),
     FIELD(struct incore_use, told_cycles, "simulator_busy_cycles", .missing = MISSING_NEGATIVE,
           .is_optional = true),
 };
-static const struct record use_record = RECORD(struct incore_use, use_fields);
+const struct record incore_use_record = RECORD(struct incore_use, use_fields);
 
 static struct field_value span_us(const void *record, const struct record_env *env)
 {
@@ -316,7 +318,7 @@ static const struct field span_fields[] = {
     FIELD(struct incore_span, core, "core"),
     FIELD_CALC(FIELD_F64, "span_us", span_us),
     FIELD(struct incore_span, cycles, "span_cycles"),
-    FIELD_LIST(struct incore_span, pipes, pipes_n, "pipes", &use_record),
+    FIELD_LIST(struct incore_span, pipes, pipes_n, "pipes", &incore_use_record),
 };
 static const struct record span_record = RECORD(struct incore_span, span_fields);
 
@@ -340,6 +342,6 @@ static const struct field breakdown_fields[] = {
     FIELD_CALC(FIELD_F64, "wait_share", wait_share),
     FIELD_ROOM(struct incore_breakdown, limits.at, limits.n, "limits", &limit_record),
     FIELD_LIST(struct incore_breakdown, cores.at, cores.n, "cores", &span_record),
-    FIELD_LIST(struct incore_breakdown, totals.at, totals.n, "total", &use_record),
+    FIELD_LIST(struct incore_breakdown, totals.at, totals.n, "total", &incore_use_record),
 };
 const struct record incore_breakdown_record = RECORD(struct incore_breakdown, breakdown_fields);

@@ -63,6 +63,6 @@ void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
                  const struct incore_arrows *arrows, struct limit_list *out);
 
 /* The object of pipe_breakdown.json and of `--json`. */
-extern const struct record incore_breakdown_record;
+extern const struct record incore_breakdown_record, incore_use_record;
 
 #endif

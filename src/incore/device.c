@@ -224,19 +224,30 @@ void incore_device_add(struct incore_device *d, uint8_t type, struct str payload
     d->damaged += j.token != JSON_OBJECT_END;
 }
 
+static struct field_value short_hit_rate(const void *record, const struct record_env *env)
+{
+    (void)env;
+    return value_text(str_part(((const struct incore_core *)record)->hit_rate, 0, 5));
+}
+
 static const struct field core_fields[] = {
-    FIELD(struct incore_core, core, "core"),           FIELD(struct incore_core, unit, "unit"),
-    FIELD(struct incore_core, cycles, "cycles"),       FIELD(struct incore_core, bytes, "bytes"),
+    FIELD(struct incore_core, core, "core", .head = "core"),
+    FIELD(struct incore_core, unit, "unit", .head = "unit"),
+    FIELD(struct incore_core, cycles, "cycles", .head = "cycles", .is_right = true),
+    FIELD(struct incore_core, bytes, "bytes", .head = "bytes", .is_right = true),
     FIELD(struct incore_core, hit_rate, "l2_hit_pct"),
+    FIELD_CALC(FIELD_STR, NULL, short_hit_rate, .head = "L2 hit %", .is_right = true),
 };
-static const struct record core_record = RECORD(struct incore_core, core_fields);
+const struct record incore_core_record = RECORD(struct incore_core, core_fields);
 
 static const struct field load_fields[] = {
-    FIELD(struct incore_load, block, "block"),   FIELD(struct incore_load, unit, "unit"),
-    FIELD(struct incore_load, name, "name"),     FIELD(struct incore_load, percent, "pct"),
-    FIELD(struct incore_load, cycles, "cycles"),
+    FIELD(struct incore_load, block, "block", .head = "block", .is_right = true),
+    FIELD(struct incore_load, unit, "unit", .head = "unit"),
+    FIELD(struct incore_load, name, "name", .head = "load"),
+    FIELD(struct incore_load, percent, "pct", .head = "%", .unit = UNIT_PLAIN),
+    FIELD(struct incore_load, cycles, "cycles", .head = "cycles"),
 };
-static const struct record load_record = RECORD(struct incore_load, load_fields);
+const struct record incore_load_record = RECORD(struct incore_load, load_fields);
 
 static const struct field device_fields[] = {
     FIELD(struct incore_device, name, "kernel"),
@@ -244,8 +255,8 @@ static const struct field device_fields[] = {
     FIELD(struct incore_device, type, "type"),
     FIELD(struct incore_device, blocks, "blocks"),
     FIELD(struct incore_device, us, "duration_us"),
-    FIELD_LIST(struct incore_device, cores.at, cores.n, "cores", &core_record),
-    FIELD_LIST(struct incore_device, loads.at, loads.n, "loads", &load_record),
+    FIELD_LIST(struct incore_device, cores.at, cores.n, "cores", &incore_core_record),
+    FIELD_LIST(struct incore_device, loads.at, loads.n, "loads", &incore_load_record),
     FIELD_VALUES(struct incore_device, advice.at, advice.n, "advice"),
 };
 static const struct record device_record = RECORD(struct incore_device, device_fields);

@@ -37,6 +37,7 @@ void incore_device_free(struct incore_device *d);
 /* Adds what a block tells; other types tell nothing. */
 void incore_device_add(struct incore_device *d, uint8_t type, struct str payload);
 
+extern const struct record incore_core_record, incore_load_record;
 extern const struct schema incore_device_schema;
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "incore/view.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -336,59 +337,108 @@ void incore_changes_free(struct incore_changes *c)
 
 /* ---- as records ---- */
 
+static const struct field sum_fields[] = {
+    FIELD(struct incore_sum, count, "count", .head = "count"),
+    FIELD(struct incore_sum, total, "total_us", .head = "total us", .unit = UNIT_PLAIN),
+    FIELD(struct incore_sum, longest, "longest_us", .head = "longest us", .unit = UNIT_PLAIN),
+};
+static const struct record sum_record = RECORD(struct incore_sum, sum_fields);
+
 static const struct field top_fields[] = {
-    FIELD(struct incore_sum, key[0], "pipe"),        FIELD(struct incore_sum, key[1], "name"),
-    FIELD(struct incore_sum, count, "count"),        FIELD(struct incore_sum, total, "total_us"),
-    FIELD(struct incore_sum, longest, "longest_us"),
+    FIELD(struct incore_sum, key[0], "pipe", .head = "pipe"),
+    FIELD(struct incore_sum, key[1], "name", .head = "instruction"),
+    FIELD_ALSO(&sum_record),
 };
 const struct record incore_top_record = RECORD(struct incore_sum, top_fields);
 
 static const struct field stall_fields[] = {
-    FIELD(struct incore_sum, key[1], "consumer"), FIELD(struct incore_sum, key[0], "producer"),
-    FIELD(struct incore_sum, key[2], "flag"),     FIELD(struct incore_sum, count, "count"),
-    FIELD(struct incore_sum, total, "total_us"),  FIELD(struct incore_sum, longest, "longest_us"),
+    FIELD(struct incore_sum, key[1], "consumer", .head = "waits"),
+    FIELD(struct incore_sum, key[0], "producer", .head = "for"),
+    FIELD(struct incore_sum, key[2], "flag", .head = "flag", .is_right = true),
+    FIELD_ALSO(&sum_record),
 };
 const struct record incore_stall_record = RECORD(struct incore_sum, stall_fields);
 
 static const struct field strip_fields[] = {
-    FIELD(struct incore_strip, core, "core"),
-    FIELD(struct incore_strip, pipe, "pipe"),
-    FIELD(struct incore_strip, cells, "cells"),
+    FIELD(struct incore_strip, core, "core", .head = "core"),
+    FIELD(struct incore_strip, pipe, "pipe", .head = "pipe"),
+    FIELD(struct incore_strip, cells, "cells", .head = "time"),
 };
 const struct record incore_strip_record = RECORD(struct incore_strip, strip_fields);
 
+/* "+12", "-3"; as much as before is a zero without a sign. */
+static struct field_value change_of(const struct record_env *env, const uint64_t *of)
+{
+    int64_t change = (int64_t)(of[1] - of[0]);
+
+    return value_text(arena_format(env->arena, change != 0 ? "%+" PRId64 : "%" PRId64, change));
+}
+
+static struct field_value busy_change(const void *record, const struct record_env *env)
+{
+    return change_of(env, ((const struct incore_pipe_change *)record)->busy);
+}
+
+static struct field_value wait_change(const void *record, const struct record_env *env)
+{
+    return change_of(env, ((const struct incore_pipe_change *)record)->wait);
+}
+
 static const struct field pipe_fields[] = {
-    FIELD(struct incore_pipe_change, pipe, "pipe"),
-    FIELD(struct incore_pipe_change, busy[0], "busy_cycles_a"),
-    FIELD(struct incore_pipe_change, busy[1], "busy_cycles_b"),
-    FIELD(struct incore_pipe_change, wait[0], "wait_cycles_a"),
-    FIELD(struct incore_pipe_change, wait[1], "wait_cycles_b"),
+    FIELD(struct incore_pipe_change, pipe, "pipe", .head = "pipe"),
+    FIELD(struct incore_pipe_change, busy[0], "busy_cycles_a", .head = "busy A"),
+    FIELD(struct incore_pipe_change, busy[1], "busy_cycles_b", .head = "busy B"),
+    FIELD_CALC(FIELD_STR, NULL, busy_change, .head = "change", .is_right = true),
+    FIELD(struct incore_pipe_change, wait[0], "wait_cycles_a", .head = "wait A"),
+    FIELD(struct incore_pipe_change, wait[1], "wait_cycles_b", .head = "wait B"),
+    FIELD_CALC(FIELD_STR, NULL, wait_change, .head = "change", .is_right = true),
 };
-static const struct record pipe_record = RECORD(struct incore_pipe_change, pipe_fields);
+const struct record incore_pipe_change_record = RECORD(struct incore_pipe_change, pipe_fields);
+
+/* What is only on one side; else empty. */
+static struct field_value one_sided(const void *record, const struct record_env *env)
+{
+    const struct incore_change *c = record;
+
+    (void)env;
+    return value_text(c->count[0] == 0 ? S("new") : c->count[1] == 0 ? S("gone") : S(""));
+}
+
+static struct field_value moved_of(const void *record, const struct record_env *env)
+{
+    struct field_value only = one_sided(record, env);
+
+    return only.text.n > 0
+               ? only
+               : value_text(arena_format(env->arena, "%+.3f",
+                                         ((const struct incore_change *)record)->moved));
+}
 
 static const struct field counts_fields[] = {
-    FIELD(struct incore_change, count[0], "count_a"),
-    FIELD(struct incore_change, count[1], "count_b"),
-    FIELD(struct incore_change, total[0], "total_us_a"),
-    FIELD(struct incore_change, total[1], "total_us_b"),
+    FIELD(struct incore_change, count[0], "count_a", .head = "count A"),
+    FIELD(struct incore_change, count[1], "count_b", .head = "count B"),
+    FIELD(struct incore_change, total[0], "total_us_a", .head = "us A", .unit = UNIT_PLAIN),
+    FIELD(struct incore_change, total[1], "total_us_b", .head = "us B", .unit = UNIT_PLAIN),
 };
 static const struct record counts_record = RECORD(struct incore_change, counts_fields);
 
 static const struct field top_change_fields[] = {
-    FIELD(struct incore_change, key[0], "pipe"),
-    FIELD(struct incore_change, key[1], "name"),
-    {.type = FIELD_OBJECT, .shape = SHAPE_SPLICE, .record = &counts_record},
+    FIELD(struct incore_change, key[0], "pipe", .head = "pipe"),
+    FIELD(struct incore_change, key[1], "name", .head = "instruction"),
+    FIELD_ALSO(&counts_record),
     FIELD(struct incore_change, moved, "moved_us"),
+    FIELD_CALC(FIELD_STR, NULL, moved_of, .head = "moved us", .is_right = true),
 };
-static const struct record top_change_record = RECORD(struct incore_change, top_change_fields);
+const struct record incore_top_change_record = RECORD(struct incore_change, top_change_fields);
 
 static const struct field stall_change_fields[] = {
-    FIELD(struct incore_change, key[1], "consumer"),
-    FIELD(struct incore_change, key[0], "producer"),
-    FIELD(struct incore_change, key[2], "flag"),
-    {.type = FIELD_OBJECT, .shape = SHAPE_SPLICE, .record = &counts_record},
+    FIELD(struct incore_change, key[1], "consumer", .head = "waits"),
+    FIELD(struct incore_change, key[0], "producer", .head = "for"),
+    FIELD(struct incore_change, key[2], "flag", .head = "flag", .is_right = true),
+    FIELD_ALSO(&counts_record),
+    FIELD_CALC(FIELD_STR, NULL, one_sided, .head = ""),
 };
-static const struct record stall_change_record = RECORD(struct incore_change, stall_change_fields);
+const struct record incore_stall_change_record = RECORD(struct incore_change, stall_change_fields);
 
 static const struct field changes_fields[] = {
     FIELD(struct incore_changes, span[0], "span_us_a"),
@@ -396,9 +446,9 @@ static const struct field changes_fields[] = {
     FIELD(struct incore_changes, verdict[0], "verdict_a"),
     FIELD(struct incore_changes, verdict[1], "verdict_b"),
     FIELD(struct incore_changes, is_same, "same"),
-    FIELD_LIST(struct incore_changes, pipes.at, pipes.n, "pipes", &pipe_record),
-    FIELD_LIST(struct incore_changes, tops.at, tops.n, "instructions", &top_change_record),
-    FIELD_LIST(struct incore_changes, stalls.at, stalls.n, "waits", &stall_change_record),
+    FIELD_LIST(struct incore_changes, pipes.at, pipes.n, "pipes", &incore_pipe_change_record),
+    FIELD_LIST(struct incore_changes, tops.at, tops.n, "instructions", &incore_top_change_record),
+    FIELD_LIST(struct incore_changes, stalls.at, stalls.n, "waits", &incore_stall_change_record),
 };
 static const struct record changes_record = RECORD(struct incore_changes, changes_fields);
 

@@ -79,6 +79,8 @@ void incore_changes_build(struct incore_changes *c, const struct incore_side *a,
                           const struct incore_side *b);
 void incore_changes_free(struct incore_changes *c);
 
+extern const struct record incore_pipe_change_record, incore_top_change_record,
+    incore_stall_change_record;
 extern const struct schema incore_changes_schema;
 
 #endif

@@ -16,14 +16,6 @@ static bool is_word(char c)
     return char_is_word(c) || c == '-';
 }
 
-static bool skip(struct str *s, struct str prefix)
-{
-    if (!str_starts(*s, prefix))
-        return false;
-    *s = str_part(*s, prefix.n, s->n);
-    return true;
-}
-
 static void skip_blanks(struct str *s)
 {
     while (s->n > 0 && (s->at[0] == ' ' || s->at[0] == '\t'))
@@ -112,15 +104,15 @@ static void take_warp(struct camodel_record *r, struct arena *arena)
 /* "[00011036] (PC: 0x10f86000)": what every line begins with. */
 static bool take_place(struct str *s, struct camodel_record *out)
 {
-    skip(s, S("[info] "));
-    if (!skip(s, S("[")))
+    str_skip(s, S("[info] "));
+    if (!str_skip(s, S("[")))
         return false;
     size_t end = str_find_char(*s, ']');
     if (end == s->n || !num_i64(str_part(*s, 0, end), &out->tick) || out->tick < 0)
         return false;
     *s = str_part(*s, end + 1, s->n);
     skip_blanks(s);
-    if (!skip(s, S("(PC: 0x")))
+    if (!str_skip(s, S("(PC: 0x")))
         return false;
     end = str_find_char(*s, ')');
     if (end == s->n || !num_hex(str_part(*s, 0, end), &out->pc))
@@ -135,7 +127,7 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
     if (!take_place(&s, out))
         return false;
     skip_blanks(&s);
-    if (skip(&s, S("@CORE")))
+    if (str_skip(&s, S("@CORE")))
         take_word(&s);
     skip_blanks(&s);
     struct str pipe = take_word(&s);
@@ -148,7 +140,7 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
         return false;
     s = str_part(s, end + 1, s.n);
     skip_blanks(&s);
-    if (skip(&s, S("(ID:"))) {
+    if (str_skip(&s, S("(ID:"))) {
         end = str_find_char(s, ')');
         if (end == s.n || !num_u64(str_part(s, 0, end), &out->id))
             return false;
@@ -156,7 +148,7 @@ static bool take_line(struct str s, struct arena *arena, struct camodel_record *
         skip_blanks(&s);
     }
     out->name = take_word(&s);
-    skip(&s, S("("));
+    str_skip(&s, S("("));
     out->detail = without_blanks(s, arena);
     out->pipe = lane_of(pipe, out->name, out->detail);
     if (str_contains(out->detail, S("[")))
@@ -190,9 +182,9 @@ void camodel_misses_read(struct camodel_records *r, struct str log, struct arena
         if (at == line.n || !str_contains(line, S("status is MISS")))
             continue;
         struct str front = str_trim(str_part(line, 0, at));
-        skip(&front, S("[info] "));
-        skip(&front, S("["));
-        skip(&front, S("@"));
+        str_skip(&front, S("[info] "));
+        str_skip(&front, S("["));
+        str_skip(&front, S("@"));
         size_t digits = str_digits(front);
         struct str tail = str_part(line, at + words.n, line.n);
         record.name = str_part(tail, 0, str_find_char(tail, ','));

@@ -75,9 +75,8 @@ static bool take_record(struct str line, struct mte_record *out)
     size_t colon;
 
     *out = (struct mte_record){0};
-    if (!str_starts(line, S("[info] ")))
+    if (!str_skip(&line, S("[info] ")))
         return false;
-    line = str_part(line, 7, line.n);
     colon = str_find_char(line, ':');
     if (colon == line.n || !num_i64(str_part(line, 0, colon), &out->tick))
         return false;

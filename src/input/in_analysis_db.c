@@ -34,8 +34,7 @@ static void lose(struct analysis_db *a, const struct db_rows *rows, const char *
 /* "step50" of the one table is "50" of the other. */
 static strid step_id(struct analysis_db *a, struct str text)
 {
-    if (str_starts(text, S("step")))
-        text = str_part(text, 4, text.n);
+    str_skip(&text, S("step"));
     return capture_intern(a->cap, text);
 }
 

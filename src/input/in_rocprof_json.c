@@ -49,19 +49,6 @@ static strid word(const struct hash *words, uint64_t key)
     return id;
 }
 
-static bool enter_list(struct json *j)
-{
-    struct str value;
-
-    if (json_value(j, &value))
-        return false;
-    if (j->token == JSON_ARRAY)
-        return json_next(j) == JSON_ARRAY;
-    if (j->token == JSON_OBJECT)
-        json_skip(j);
-    return false;
-}
-
 /* The number that comes; in an object the member `inside`. -1: none. */
 static int64_t take_number(struct json *j, struct str inside)
 {
@@ -148,7 +135,7 @@ static void take_kind(struct document_reader *r, int64_t kind)
             hash_put(&r->kinds, key_of(r, kind), take_text(r));
             continue;
         }
-        if (!str_equal(key, S("operations")) || !enter_list(j))
+        if (!str_equal(key, S("operations")) || !sidecar_enter_list(j))
             continue;
         for (n = 0; json_element(j) && n < MAX_OPERATIONS; n++)
             hash_put(&r->operations, operation_key(r, kind, n), take_text(r));
@@ -182,7 +169,7 @@ static void take_strings(struct document_reader *r)
         return;
     while (json_key(j, &key)) {
         bool is_kinds = str_equal(key, S("buffer_records"));
-        if ((!is_kinds && !str_equal(key, S("marker_api"))) || !enter_list(j))
+        if ((!is_kinds && !str_equal(key, S("marker_api"))) || !sidecar_enter_list(j))
             continue;
         for (int64_t n = 0; json_element(j) && n < MAX_OPERATIONS; n++) {
             if (is_kinds)
@@ -381,7 +368,7 @@ static void take_records(struct document_reader *r)
     if (!sidecar_enter(&r->j))
         return;
     while (json_key(&r->j, &key)) {
-        if (!is_known(key) || !enter_list(&r->j))
+        if (!is_known(key) || !sidecar_enter_list(&r->j))
             continue;
         while (json_element(&r->j))
             take_record(r, key);
@@ -409,7 +396,7 @@ static void take_metadata(struct document_reader *r)
 
 static void take_words(struct document_reader *r, void (*take)(struct document_reader *r))
 {
-    if (enter_list(&r->j))
+    if (sidecar_enter_list(&r->j))
         while (json_element(&r->j))
             take(r);
 }
@@ -444,7 +431,7 @@ static bool read_once(struct document_reader *r)
     if (json_next(&r->j) != JSON_OBJECT)
         return false;
     while (json_key(&r->j, &key)) {
-        if (!str_equal(key, root_key) || !enter_list(&r->j))
+        if (!str_equal(key, root_key) || !sidecar_enter_list(&r->j))
             continue;
         is_found = true;
         for (r->process = 0; json_element(&r->j); r->process++)

@@ -62,8 +62,7 @@ static bool claims_view(struct str name)
     if (!str_starts(name, S("msprof_")) || !str_ends(name, S(".json")))
         return false;
     struct str middle = str_part(name, 7, name.n - 12);
-    if (str_starts(middle, S("slice_")))
-        middle = str_part(middle, 6, middle.n);
+    str_skip(&middle, S("slice_"));
     for (size_t i = 0; i < middle.n; i++)
         if (!char_is_digit(middle.at[i]) && middle.at[i] != '_')
             return false;

@@ -10,17 +10,28 @@ bool sidecar_value(struct json *j, struct str *value)
     return false;
 }
 
-bool sidecar_enter(struct json *j)
+/* Goes into a value that begins with `token`; one of the other kind is passed over. */
+static bool enter(struct json *j, enum json_token token)
 {
     struct str value;
 
     if (json_value(j, &value))
         return false;
-    if (j->token == JSON_OBJECT)
-        return json_next(j) == JSON_OBJECT;
-    if (j->token == JSON_ARRAY)
+    if (j->token == token)
+        return json_next(j) == token;
+    if (j->token == JSON_OBJECT || j->token == JSON_ARRAY)
         json_skip(j);
     return false;
+}
+
+bool sidecar_enter(struct json *j)
+{
+    return enter(j, JSON_OBJECT);
+}
+
+bool sidecar_enter_list(struct json *j)
+{
+    return enter(j, JSON_ARRAY);
 }
 
 strid sidecar_intern(struct capture *cap, const struct json *j, struct str text)
@@ -37,8 +48,7 @@ strid sidecar_intern(struct capture *cap, const struct json *j, struct str text)
 
 strid sidecar_step(struct capture *cap, struct str key)
 {
-    if (str_starts(key, S("step")))
-        key = str_part(key, 4, key.n);
+    str_skip(&key, S("step"));
     return capture_intern(cap, key);
 }
 

@@ -7,8 +7,9 @@
 #include "base/json_read.h"
 #include "input/import.h"
 
-/* Goes into the object that comes; anything else is stepped over and gives false. */
+/* Goes into the object or list that comes; anything else is stepped over and gives false. */
 bool sidecar_enter(struct json *j);
+bool sidecar_enter_list(struct json *j);
 
 /* Takes the value that comes as text; objects and arrays are stepped over and give false. */
 bool sidecar_value(struct json *j, struct str *value);

@@ -25,8 +25,7 @@ static bool probe_text(struct str head, struct str name, enum trace_dialect *dia
         S_INIT("\"torch_to_npu\""),    S_INIT("\"ts\": \""),    S_INIT("\"ts\":\""),
     };
 
-    if (str_starts(head, S("\xEF\xBB\xBF")))
-        head = str_part(head, 3, head.n);
+    str_skip(&head, S("\xEF\xBB\xBF"));
     struct str text = str_trim(head);
     if (text.n == 0 || (text.at[0] != '[' && text.at[0] != '{'))
         return false;

@@ -7,16 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ranked.h"
+
 ENUM_NAMES(measure_state_name, enum measure_state, "ok", "rejected", "no memory", "wrong result",
            "failed", "hung", "killed", "not run")
 ENUM_NAMES(measure_bound_name, enum measure_bound, "unknown", "memory", "matrix")
-
-ORDER_BY(by_size, double, ORDER(*x, *y));
-
-static double middle(const double *sorted, size_t n)
-{
-    return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
 
 struct measure_stats measure_stats(double *us, size_t n)
 {
@@ -25,11 +20,11 @@ struct measure_stats measure_stats(double *us, size_t n)
 
     if (n == 0)
         return s;
-    qsort(us, n, sizeof(*us), by_size);
+    ranked_sort(us, n);
     for (size_t i = 0; i < n; i++)
         sum += us[i];
     s.shortest = us[0];
-    s.median = middle(us, n);
+    s.median = ranked_middle(us, n);
     s.mean = sum / (double)n;
     for (size_t i = 0; i < n; i++)
         squares += (us[i] - s.mean) * (us[i] - s.mean);
@@ -39,8 +34,8 @@ struct measure_stats measure_stats(double *us, size_t n)
     for (size_t i = 0; away != NULL && i < n; i++)
         away[i] = fabs(us[i] - s.median);
     if (away != NULL) {
-        qsort(away, n, sizeof(*away), by_size);
-        double limit = fmax(5 * 1.4826 * middle(away, n), s.median / 10);
+        ranked_sort(away, n);
+        double limit = fmax(5 * 1.4826 * ranked_middle(away, n), s.median / 10);
         for (size_t i = 0; i < n; i++)
             s.outliers += fabs(us[i] - s.median) > limit;
     }

@@ -36,8 +36,7 @@ enum tensor_dtype tensor_dtype_of(struct str name)
     };
 
     name = str_trim(name);
-    if (str_starts(name, S("DT_")))
-        name = str_part(name, 3, name.n);
+    str_skip(&name, S("DT_"));
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_equal(name, names[i].name))
             return names[i].type;
@@ -89,22 +88,6 @@ int64_t tensor_rows(const struct tensor *t)
     return tensor_count(&head);
 }
 
-static float of_bits(uint32_t bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
 /* A small float of `exponent` and `mantissa` bits, given by its bits. */
 static double small_float(uint32_t bits, int exponent, int mantissa)
 {
@@ -152,7 +135,7 @@ static uint32_t to_small(double value, int exponent, int mantissa, uint32_t most
 
 static uint16_t to_bf16(double value)
 {
-    uint32_t bits = bits_of((float)value);
+    uint32_t bits = num_bits_of_float((float)value);
 
     if (isnan(value))
         return (uint16_t)(bits >> 16 | 0x40);
@@ -175,7 +158,7 @@ void tensor_load(const struct tensor *t, int64_t from, int64_t n, double *out)
     case DTYPE_F16:
         LOAD(uint16_t, from_f16(x[i]))
     case DTYPE_BF16:
-        LOAD(uint16_t, (double)of_bits((uint32_t)x[i] << 16))
+        LOAD(uint16_t, (double)num_float_of_bits((uint32_t)x[i] << 16))
     case DTYPE_F64:
         LOAD(double, x[i])
     case DTYPE_F8:
@@ -205,7 +188,7 @@ void tensor_load_f32(const struct tensor *t, int64_t from, int64_t n, float *out
     case DTYPE_F16:
         LOAD(uint16_t, (float)from_f16(x[i]))
     case DTYPE_BF16:
-        LOAD(uint16_t, of_bits((uint32_t)x[i] << 16))
+        LOAD(uint16_t, num_float_of_bits((uint32_t)x[i] << 16))
     case DTYPE_I8:
         LOAD(int8_t, (float)x[i])
     default:

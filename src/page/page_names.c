@@ -113,8 +113,7 @@ struct str page_kernel_name(struct str name)
     static const struct str anonymous = S_INIT("(anonymous namespace)::");
     size_t at, end;
 
-    if (str_starts(name, S("void ")))
-        name = str_part(name, 5, name.n);
+    str_skip(&name, S("void "));
     while ((at = str_find(name, anonymous)) < name.n && at < str_find_char(name, '<'))
         name = str_part(name, at + anonymous.n, name.n);
     end = str_find_char(name, '<');

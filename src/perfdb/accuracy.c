@@ -4,9 +4,9 @@
 #include "perfdb/accuracy.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/cancel.h"
+#include "base/ranked.h"
 #include "perfdb/columns.h"
 #include "perfdb/opset.h"
 #include "perfdb/query.h"
@@ -18,13 +18,6 @@ struct accuracy_errors {
     double worst;
     struct str worst_shapes;
 };
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 static void add_error(struct accuracy_errors *e, double error, bool is_covered, struct str shapes)
 {
@@ -41,7 +34,7 @@ static struct accuracy_judged judge(struct accuracy_errors *e)
     struct accuracy_judged j = {.n = e->at.n, .worst = e->worst, .worst_shapes = e->worst_shapes};
 
     if (j.n > 0) {
-        qsort(e->at.at, e->at.n, sizeof(*e->at.at), by_value);
+        ranked_sort(e->at.at, e->at.n);
         for (size_t i = 0; i < j.n; i++)
             j.mape += e->at.at[i] / (double)j.n;
         j.median = e->at.at[j.n / 2];

@@ -84,20 +84,10 @@ static double severity(const struct update_gap *g)
 }
 
 /* Gaps by severity, difference and operator, all descending; equal ones keep their order. */
-static int by_severity(const void *a, const void *b)
-{
-    const struct bench_gap *x = a, *y = b;
-    double sx = severity(&x->gap), sy = severity(&y->gap);
-
-    if (sx != sy)
-        return sx > sy ? -1 : 1;
-    if (x->gap.difference_us != y->gap.difference_us)
-        return x->gap.difference_us > y->gap.difference_us ? -1 : 1;
-    int order = str_compare(y->gap.op, x->gap.op);
-    if (order != 0)
-        return order;
-    return x->index < y->index ? -1 : 1;
-}
+ORDER_BY(by_severity, struct bench_gap,
+         ORDER(severity(&y->gap), severity(&x->gap))
+             ?: ORDER(y->gap.difference_us, x->gap.difference_us)
+             ?: str_compare(y->gap.op, x->gap.op) ?: ORDER(x->index, y->index));
 
 static void find_gaps(struct bench_plan *plan)
 {
@@ -173,17 +163,9 @@ struct line {
     uint64_t first, second;
 };
 
-static int by_numbers(const void *a, const void *b)
-{
-    const struct line *x = a, *y = b;
-
-    if (x->first != y->first)
-        return x->first > y->first ? -1 : 1;
-    if (x->second != y->second)
-        return x->second > y->second ? -1 : 1;
-    int order = str_compare(x->u->file, y->u->file);
-    return order != 0 ? order : strcmp(x->u->path, y->u->path);
-}
+ORDER_BY(by_numbers, struct line,
+         ORDER(y->first, x->first) ?: ORDER(y->second, x->second)
+             ?: str_compare(x->u->file, y->u->file) ?: strcmp(x->u->path, y->u->path));
 
 static struct str examples(struct arena *arena, const struct update_list *list)
 {
@@ -344,9 +326,8 @@ static struct str stamp_of(struct arena *arena)
 static int by_operator(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-    int order = str_compare(table_stem(x), table_stem(y));
 
-    return order != 0 ? order : strcmp(x, y);
+    return str_compare(table_stem(x), table_stem(y)) ?: strcmp(x, y);
 }
 
 static bool is_table(const struct fs_entry *e)

@@ -79,8 +79,7 @@ enum status ops_passes(const char *path, double *passes, struct diag *d)
     *passes = 1;
     TRY(mapfile_open(&map, path, d));
     struct str text = map.text;
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        text = str_part(text, 3, text.n);
+    str_skip(&text, S("\xef\xbb\xbf"));
     json_open(&j, text, JSON_STRICT);
     enum status st = read_passes(&j, path, passes, d);
     mapfile_close(&map);
@@ -306,15 +305,7 @@ static double larger(const struct ops_row *row)
     return num_round(fmax(row->predicted_us, row->measured_us), 1);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct ops_row *x = a, *y = b;
-    double left = larger(x), right = larger(y);
-
-    if (left != right)
-        return left < right ? 1 : -1;
-    return str_compare(x->kernel, y->kernel);
-}
+ORDER_BY(by_time, struct ops_row, ORDER(larger(y), larger(x)) ?: str_compare(x->kernel, y->kernel));
 
 static const char *status_of(const struct ops_row *row)
 {

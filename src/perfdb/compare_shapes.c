@@ -14,17 +14,14 @@ static const double borders[] = {-75, -50, -25, -10, -5, 5, 10, 25, 50, 100, 200
 
 _Static_assert(ARRAY_LEN(borders) + 1 == PLOT_BINS, "a bin on each side of a border");
 
-static int by_distance(const void *a, const void *b)
+static double distance(const struct plot_point *p)
 {
-    const struct plot_point *x = a, *y = b;
-    double left = fabs(x->modelled_us - x->measured_us);
-    double right = fabs(y->modelled_us - y->measured_us);
-
-    if (left != right)
-        return left < right ? 1 : -1;
-    int order = str_compare(x->kernel, y->kernel);
-    return order != 0 ? order : str_compare(x->shapes, y->shapes);
+    return fabs(p->modelled_us - p->measured_us);
 }
+
+ORDER_BY(by_distance, struct plot_point,
+         ORDER(distance(y), distance(x)) ?: str_compare(x->kernel, y->kernel)
+                                         ?: str_compare(x->shapes, y->shapes));
 
 void plot_make(struct plot *plot, struct arena *arena, struct plot_point *points, size_t n)
 {
@@ -218,16 +215,9 @@ static double larger(const struct shape_row *row)
     return fmax(row->predicted_us, row->measured_us);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct shape_row *x = a, *y = b;
-    double left = larger(x), right = larger(y);
-
-    if (left != right)
-        return left < right ? 1 : -1;
-    int order = str_compare(x->kernel, y->kernel);
-    return order != 0 ? order : str_compare(x->shapes, y->shapes);
-}
+ORDER_BY(by_time, struct shape_row,
+         ORDER(larger(y), larger(x)) ?: str_compare(x->kernel, y->kernel)
+                                     ?: str_compare(x->shapes, y->shapes));
 
 void shape_rows_sort(struct shape_rows *rows)
 {

@@ -203,8 +203,7 @@ static enum status parse(struct predicted *p, struct str text, struct diag *d)
     struct reader r = {.p = p, .text = text};
     bool has_events = false;
 
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        r.text = str_part(text, 3, text.n);
+    str_skip(&r.text, S("\xef\xbb\xbf"));
     json_open(&r.j, r.text, JSON_STRICT);
     if (!read_document(&r, &has_events) || json_next(&r.j) != JSON_END)
         return refuse(&r, d);

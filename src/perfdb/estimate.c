@@ -4,8 +4,9 @@
 #include "perfdb/estimate_in.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/ranked.h"
 
 enum { SAMPLE = 96, FOLDS = 5, BLOCKS = 5, MANY = 1024 };
 
@@ -218,13 +219,6 @@ static void try_point(const struct estimate_field *f, const struct span *span,
     out->is_inside = is_between(span, &p->work, f->is_out == NULL);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double score(const struct estimate_trial *t)
 {
     return fabs(t->error) / t->sigma;
@@ -235,7 +229,7 @@ static double quantile(double *scores, size_t n)
 {
     if (n == 0)
         return 2;
-    qsort(scores, n, sizeof(*scores), by_value);
+    ranked_sort(scores, n);
     size_t place = (size_t)ceil(0.8 * (double)(n + 1));
     return place <= n ? scores[place - 1] : 1.5 * scores[n - 1];
 }

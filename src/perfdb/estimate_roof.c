@@ -4,7 +4,8 @@
 #include "perfdb/estimate_in.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/ranked.h"
 
 /* Sides of tiles of matrix kernels; numbers of cores, beside that of the device. */
 static const double sides[] = {32, 64, 96, 128, 192, 256, 512};
@@ -45,13 +46,6 @@ static double moved(const struct estimate_roof *r, double bytes)
 double estimate_roof_us(const struct estimate_roof *r, const struct call_work *w)
 {
     return r->launch_us + fmax(tiled(r, w) / r->rate, moved(r, w->bytes));
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* Mean absolute error of the logarithm; far points count no more than others. */
@@ -209,7 +203,7 @@ static double glance(struct estimate_roof *r, const struct estimate_sample *s)
         double launch = launches[l] * start.launch_us;
         for (size_t i = 0; i < s->n; i++)
             rates[i] = work[i] / fmax(us[i] - launch, 0.01 * us[i]);
-        qsort(rates, s->n, sizeof(*rates), by_size);
+        ranked_sort(rates, s->n);
         for (size_t k = 0; k < ARRAY_LEN(places); k++) {
             double rate = fmax(rates[(size_t)(places[k] * (double)(s->n - 1))], 1e-9), sum = 0;
             for (size_t i = 0; i < s->n; i++)

@@ -377,8 +377,7 @@ enum status fia_records_parse(struct fia_records *records, struct arena *arena, 
     struct str line;
 
     *records = (struct fia_records){0};
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        text = str_part(text, 3, text.n);
+    str_skip(&text, S("\xef\xbb\xbf"));
     for (uint64_t n = 1; str_split(&text, '\n', &line); n++) {
         struct value values[F_FIELDS] = {0};
         if (cell_trim(line).n == 0)

@@ -95,13 +95,6 @@ static bool row_work(const struct opset *s, size_t row, const struct opset_colum
                    is_attention ? &lengths : NULL, cell_trim(table_cell(t, row, c->ep)), out);
 }
 
-bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct call_work *out)
-{
-    struct opset_columns c = columns_of(&s->table);
-
-    return row_work(s, row, &c, scratch, out);
-}
-
 /* A row that was read: its call and its time. */
 struct opset_row {
     struct call_work work;
@@ -109,14 +102,8 @@ struct opset_row {
     uint32_t row, call;
 };
 
-static int by_call(const void *a, const void *b)
-{
-    const struct opset_row *x = a, *y = b;
-
-    return x->call != y->call ? (x->call < y->call ? -1 : 1)
-           : x->us != y->us   ? (x->us < y->us ? -1 : 1)
-                              : (x->row > y->row) - (x->row < y->row);
-}
+ORDER_BY(by_call, struct opset_row,
+         ORDER(x->call, y->call) ?: ORDER(x->us, y->us) ?: ORDER(x->row, y->row));
 
 static void add_call(struct opset *s, const struct opset_row *rows, size_t n)
 {

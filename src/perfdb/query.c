@@ -84,8 +84,7 @@ bool query_entry(struct query_db *db, struct str op, struct query_entry *out)
 {
     const struct tree *all = tree_get(db->map, S("operator_mappings"));
 
-    if (str_starts(op, S("torch.ops.")))
-        op = str_part(op, 10, op.n);
+    str_skip(&op, S("torch.ops."));
     const struct tree *entry = tree_get(all != NULL ? all : db->map, op);
     if (entry == NULL || entry->kind != TREE_MAP)
         return false;

@@ -63,8 +63,7 @@ struct str query_dtype(struct str name)
     };
 
     name = cell_bare(name);
-    if (str_starts(name, S("torch.")))
-        name = str_part(name, 6, name.n);
+    str_skip(&name, S("torch."));
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_equal_nocase(name, names[i].name))
             return names[i].stored;

@@ -59,8 +59,8 @@ static struct str take_cell(struct op_table *t, const struct csv *csv, size_t i)
 /* Drops every mark: tools add one to what has one. */
 static struct str without_bom(struct str text)
 {
-    while (str_starts(text, S(BOM)))
-        text = str_part(text, sizeof(BOM) - 1, text.n);
+    while (str_skip(&text, S(BOM)))
+        ;
     return text;
 }
 

@@ -29,8 +29,7 @@ char work_dtype(struct str name)
     };
 
     name = cell_bare(name);
-    if (str_starts(name, S("torch.")))
-        name = str_part(name, 6, name.n);
+    str_skip(&name, S("torch."));
     if (str_starts_nocase(name, S("DT_")))
         name = str_part(name, 3, name.n);
     if (name.n == 0 || str_equal_nocase(name, S("undefined")))

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "pto/elem_in.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they are");
@@ -37,41 +38,27 @@ uint64_t pto_elem_join(uint64_t low, uint64_t high, enum pto_dtype t)
     return pto_elem_lanes(t) == 1 ? low : low | high << lane_bits(t);
 }
 
-static float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static uint32_t bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
 static inline float f16_to_f32(uint32_t h)
 {
     uint32_t sign = (h & 0x8000) << 16;
     uint32_t code = h & 0x7fff;
     if (code >= 0x7c00)
-        return float_of_bits(sign | 0x7f800000 | (code & 0x3ff) << 13);
+        return num_float_of_bits(sign | 0x7f800000 | (code & 0x3ff) << 13);
     /* Shifted into place the exponent is 112 too small; the product is exact, subnormals too. */
-    float size = float_of_bits(code << 13) * 0x1p112f;
-    return float_of_bits(sign | bits_of_float(size));
+    float size = num_float_of_bits(code << 13) * 0x1p112f;
+    return num_float_of_bits(sign | num_bits_of_float(size));
 }
 
 static inline uint32_t f32_to_f16(float value)
 {
-    uint32_t bits = bits_of_float(value);
+    uint32_t bits = num_bits_of_float(value);
     uint32_t sign = bits >> 16 & 0x8000;
     uint32_t code = bits & 0x7fffffff;
     if (code >= 0x47800000) /* 65536 and more */
         return sign | (code > 0x7f800000 ? 0x7e00 : 0x7c00);
     if (code < 0x38800000) { /* below 2^-14: adding 2^-1 leaves the code in the low bits */
-        float size = float_of_bits(code) + 0.5f;
-        return sign | (bits_of_float(size) - 0x3f000000);
+        float size = num_float_of_bits(code) + 0.5f;
+        return sign | (num_bits_of_float(size) - 0x3f000000);
     }
     code += 0xfff + (code >> 13 & 1); /* nearest even at bit 13 */
     return sign | ((code - 0x38000000) >> 13);
@@ -79,7 +66,7 @@ static inline uint32_t f32_to_f16(float value)
 
 static inline uint32_t f32_to_bf16(float value)
 {
-    uint32_t bits = bits_of_float(value);
+    uint32_t bits = num_bits_of_float(value);
     if ((bits & 0x7fffffff) > 0x7f800000)
         return (bits >> 16 & 0x8000) | 0x7fc0;
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
@@ -89,13 +76,13 @@ float pto_elem_f32(uint64_t bits, enum pto_dtype t)
 {
     switch (t) {
     case PTO_F32:
-        return float_of_bits((uint32_t)bits);
+        return num_float_of_bits((uint32_t)bits);
     case PTO_F16:
         return f16_to_f32((uint32_t)bits);
     case PTO_BF16:
-        return float_of_bits((uint32_t)bits << 16);
+        return num_float_of_bits((uint32_t)bits << 16);
     default:
-        return float_of_bits((uint32_t)pto_elem_convert(bits, t, PTO_F32, nearest));
+        return num_float_of_bits((uint32_t)pto_elem_convert(bits, t, PTO_F32, nearest));
     }
 }
 
@@ -108,13 +95,13 @@ uint64_t pto_elem_from_f32(float value, enum pto_dtype t)
 {
     switch (t) {
     case PTO_F32:
-        return bits_of_float(value);
+        return num_bits_of_float(value);
     case PTO_F16:
         return f32_to_f16(value);
     case PTO_BF16:
         return f32_to_bf16(value);
     default:
-        return pto_elem_convert(bits_of_float(value), PTO_F32, t,
+        return pto_elem_convert(num_bits_of_float(value), PTO_F32, t,
                                 elem_is_integer(t) ? toward_zero : nearest);
     }
 }
@@ -194,7 +181,7 @@ void pto_elem_read_f32(float *out, const unsigned char *at, enum pto_dtype t, si
         break;
     case PTO_BF16:
         for (size_t i = 0; i < n; i++)
-            out[i] = float_of_bits(half_at(at + 2 * i) << 16);
+            out[i] = num_float_of_bits(half_at(at + 2 * i) << 16);
         break;
     case PTO_I8:
         for (size_t i = 0; i < n; i++)

@@ -93,8 +93,7 @@ static struct str name_of(struct conversion *c, const struct pto_site *s)
     if (s->n_phases > 0 && s->phases[0] == PTO_PIPE_FIX &&
         (s->code == PTO_TSTORE || s->code == PTO_TPUSH_TO_AIV))
         return S("FIX_L0C_TO_DST");
-    if (str_starts(name, S("pto.")))
-        name = str_part(name, 4, name.n);
+    str_skip(&name, S("pto."));
     char *text = arena_cstr(&c->scratch, name);
     for (size_t i = 0; i < name.n; i++)
         text[i] = char_upper(text[i]);

@@ -207,13 +207,7 @@ struct placed {
     uint32_t value, line;
 };
 
-static int by_place(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-
-    return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
-                          : (x->line > y->line) - (x->line < y->line);
-}
+ORDER_BY(by_place, struct placed, ORDER(x->at, y->at) ?: ORDER(x->line, y->line));
 
 /* Collects the tiles of the function that lie in a space. */
 static size_t list_tiles(const struct pto_check *c, enum pto_space space, struct placed *out)

@@ -4,6 +4,7 @@
  * Format reference: docs/formats/csv-output.md
  */
 #include "base/csv_write.h"
+#include "base/heap.h"
 #include "base/json_write.h"
 #include "capture/title.h"
 #include "render/timeline.h"
@@ -33,27 +34,11 @@ struct csv_writer {
     struct sink to;
 };
 
-static bool is_before(struct head a, struct head b)
-{
-    return a.begin != b.begin ? a.begin < b.begin : a.slice < b.slice;
-}
+ORDER_BY(by_begin, struct head, ORDER(x->begin, y->begin) ?: ORDER(x->slice, y->slice));
 
 static void sink_down(struct merge *m, size_t i)
 {
-    struct head *heap = m->heap.at;
-
-    for (;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < m->heap.n; child++)
-            if (is_before(heap[child], heap[least]))
-                least = child;
-        if (least == i)
-            return;
-        struct head swapped = heap[i];
-        heap[i] = heap[least];
-        heap[least] = swapped;
-        i = least;
-    }
+    heap_sink(m->heap.at, m->heap.n, sizeof(*m->heap.at), i, by_begin);
 }
 
 /* Moves a head to the first slice at or after its own that is wanted; false at the end. */

@@ -125,15 +125,12 @@ static bool insert(void *ctx, const struct column_chunk *chunk, const struct dat
 /* "id INTEGER" is the key of the rows. */
 static void declare(struct dataset_db *db, const char *table, const char *declaration)
 {
-    static const struct str id = S_INIT("id INTEGER");
     struct str columns = str_of(declaration);
 
     text_clear(&db->statement);
     text_format(&db->statement, "CREATE TABLE %s(", table);
-    if (str_starts(columns, id)) {
+    if (str_skip(&columns, S("id INTEGER")))
         text_put(&db->statement, S("id INTEGER PRIMARY KEY"));
-        columns = str_part(columns, id.n, columns.n);
-    }
     text_put(&db->statement, columns);
     text_put(&db->statement, S(")"));
     text_char(&db->statement, '\0');

@@ -90,11 +90,8 @@ int64_t insight_core_order(struct str name, size_t number)
         return (int64_t)number;
     if (str_starts(rest, S(".cubecore")))
         return 3 * n + 1;
-    if (str_starts(rest, S(".veccore"))) {
-        rest = str_part(rest, 8, rest.n);
-        if (take_number(&rest, &m))
-            return 3 * n + 2 + m;
-    }
+    if (str_skip(&rest, S(".veccore")) && take_number(&rest, &m))
+        return 3 * n + 2 + m;
     return 3 * n;
 }
 

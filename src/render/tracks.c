@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "capture/title.h"
 
 static bool same_process(const struct tracks_process *a, const struct tracks_process *b)
@@ -231,51 +232,18 @@ static void end_until(struct tracks_rows *rows, size_t row, nanos time)
             rows->ended(rows->ctx, row, rows->nesting[row].ends.at[*n - 1]);
 }
 
-static bool is_before(struct tracks_open a, struct tracks_open b)
-{
-    return a.end != b.end ? a.end < b.end : a.row < b.row;
-}
-
-/* Restores the heap after its element `i` grew. */
-static void sink_down(struct tracks_rows *rows, size_t i)
-{
-    struct tracks_open *heap = rows->heap.at;
-
-    for (;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < rows->heap.n; child++)
-            if (is_before(heap[child], heap[least]))
-                least = child;
-        if (least == i)
-            return;
-        struct tracks_open swapped = heap[i];
-        heap[i] = heap[least];
-        heap[least] = swapped;
-        i = least;
-    }
-}
-
-static void rise_up(struct tracks_rows *rows, size_t i)
-{
-    struct tracks_open *heap = rows->heap.at;
-
-    for (; i > 0 && is_before(heap[i], heap[(i - 1) / 2]); i = (i - 1) / 2) {
-        struct tracks_open swapped = heap[i];
-        heap[i] = heap[(i - 1) / 2];
-        heap[(i - 1) / 2] = swapped;
-    }
-}
+ORDER_BY(by_end, struct tracks_open, ORDER(x->end, y->end) ?: ORDER(x->row, y->row));
 
 static size_t place_behind(struct tracks_rows *rows, nanos begin, nanos end)
 {
     if (rows->heap.n > 0 && rows->heap.at[0].end <= begin) {
         size_t row = rows->heap.at[0].row;
         rows->heap.at[0].end = end;
-        sink_down(rows, 0);
+        heap_sink(rows->heap.at, rows->heap.n, sizeof(*rows->heap.at), 0, by_end);
         return row;
     }
     vec_push(&rows->heap, ((struct tracks_open){end, rows->n}));
-    rise_up(rows, rows->heap.n - 1);
+    heap_rise(rows->heap.at, sizeof(*rows->heap.at), rows->heap.n - 1, by_end);
     return rows->n++;
 }
 

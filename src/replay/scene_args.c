@@ -39,10 +39,8 @@ static const struct {
 
 static const struct dtype *find_type(struct str name)
 {
-    if (str_starts(name, S("torch.")))
-        name = str_part(name, 6, name.n);
-    if (str_starts(name, S("ctypes.")))
-        name = str_part(name, 7, name.n);
+    str_skip(&name, S("torch."));
+    str_skip(&name, S("ctypes."));
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_equal(types[i].from, name))
             return dtype_find(types[i].to);

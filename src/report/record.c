@@ -119,8 +119,11 @@ struct field_value field_value(const struct field *f, const void *record,
         return value_none();
     if (f->look_up != NULL)
         return by_rules(f, f->look_up(record, f->text, env));
-    return by_rules(f, f->get != NULL ? f->get(record, env)
-                                      : stored(f, f->type, at_offset(record, f->offset), env));
+    if (f->get != NULL)
+        return by_rules(f, f->get(record, env));
+    if (f->behind > 0)
+        record = *(const void *const *)at_offset(record, f->behind - 1);
+    return by_rules(f, stored(f, f->type, at_offset(record, f->offset), env));
 }
 
 static size_t stored_count(const struct field *f, const void *record)

@@ -128,6 +128,7 @@ struct field {
     size_t room;   /* elements of an array with a count */
     size_t stride; /* of a list's elements */
     size_t flag;   /* offset of a bool that must be true, plus one; see WHEN() */
+    size_t behind; /* offset of the pointer to the struct that holds the value, plus one */
     const struct record *record;
     const char *text;                    /* of FIELD_CONST; of FIELD_CSTR what stands for NULL */
     const char *(*name)(unsigned value); /* takes any x_name(enum x) */
@@ -183,6 +184,13 @@ struct schema {
         .key = (key_), .type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, member)),                       \
         .is_wording = _Generic(FIELD_MEMBER(struct_, member), struct wording : 1, default : 0),    \
         .offset = offsetof(struct_, member), __VA_ARGS__                                           \
+    }
+/* The same of the struct that a pointer of this one leads to. */
+#define FIELD_BEHIND(struct_, pointer_, member, key_, ...)                                         \
+    {                                                                                              \
+        .key = (key_), .type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, pointer_)->member),             \
+        .behind = offsetof(struct_, pointer_) + 1,                                                 \
+        .offset = offsetof(__typeof__(*FIELD_MEMBER(struct_, pointer_)), member), __VA_ARGS__      \
     }
 /* An interned name. */
 #define FIELD_NAMED(struct_, member, key_, ...)                                                    \

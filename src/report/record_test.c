@@ -229,7 +229,21 @@ TEST(a_schema_requires_what_is_always_written)
     text_free(&out);
 }
 
-TEST_MAIN("report/record", T(a_record_is_an_object_with_its_fields_in_order),
+TEST(values_may_stand_behind_a_pointer)
+{
+    static const struct field field =
+        FIELD_BEHIND(struct thing, spare, time, "spare_ns", .missing = MISSING_ZERO);
+    struct thing t = {.spare = &two_parts[1]};
+
+    struct field_value v = field_value(&field, &t, NULL);
+    assert_int_equal(v.type, VALUE_INT);
+    assert_int_equal(v.i, 250);
+    t.spare = &(struct part){"none", 0};
+    assert_int_equal(field_value(&field, &t, NULL).type, VALUE_NONE);
+}
+
+TEST_MAIN("report/record", T(values_may_stand_behind_a_pointer),
+          T(a_record_is_an_object_with_its_fields_in_order),
           T(what_is_not_known_is_null_or_left_out), T(a_keyed_list_is_an_object),
           T(csv_has_keys_and_a_row_for_each),
           T(values_may_be_looked_up_and_members_of_an_array_left_out),

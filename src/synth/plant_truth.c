@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/ranked.h"
+
 enum {
     LEAST_WORK = 200000,  /* host work that is a cause of its own, */
     LONG_WORK = 1000000,  /* whatever else there is, */
@@ -107,14 +109,9 @@ static void add(struct counting *c, nanos begin, nanos end, const char *class)
 
 /* ---- medians ---- */
 
-ORDER_BY(by_value, nanos, ORDER(*x, *y));
-
 static nanos median(nanos *values, size_t n)
 {
-    if (n == 0)
-        return 0;
-    qsort(values, n, sizeof *values, by_value);
-    return values[n / 2];
+    return n > 0 ? ranked_pick(values, n, n / 2) : 0;
 }
 
 static const struct machine_call *call_of(const struct counting *c, const struct machine_task *t)

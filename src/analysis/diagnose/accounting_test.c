@@ -342,22 +342,8 @@ TEST(host_work_before_a_copy_is_input)
     assert_int_equal(idle(a, 0, CAUSE_UNTRACED), 8 * MS - 5031 * US);
 }
 
-TEST(ranks_are_those_of_sorted_values)
+TEST(the_middle_of_no_values_is_zero)
 {
-    unsigned random = 7;
-
-    for (size_t n = 1; n < 200; n++) {
-        nanos values[200], limit = n % 3 == 0 ? 4 : 1000;
-        for (size_t i = 0; i < n; i++)
-            values[i] = (nanos)((random = random * 1103515245 + 12345) >> 8) % limit - limit / 2;
-        size_t rank = n * 3 / 4, below = 0, equal = 0;
-        nanos found = host_timeline_ranked(values, n, rank);
-        for (size_t i = 0; i < n; i++) {
-            below += values[i] < found;
-            equal += values[i] == found;
-        }
-        assert_true(below <= rank && rank < below + equal);
-    }
     assert_int_equal(host_timeline_median(NULL, 0), 0);
 }
 
@@ -371,7 +357,7 @@ TEST(every_class_has_a_label_of_its_own)
 }
 
 TEST_MAIN("analysis/diagnose/accounting", T(every_class_has_a_label_of_its_own),
-          T(ranks_are_those_of_sorted_values),
+          T(the_middle_of_no_values_is_zero),
           CASE(compute_claims_before_collectives_and_those_before_copies),
           CASE(the_kernel_that_started_first_has_the_time),
           CASE(windows_follow_the_launch_and_not_the_mark),

@@ -370,12 +370,7 @@ static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_
 
 /* ---- facts ---- */
 
-static int by_time(const void *a, const void *b)
-{
-    const struct diagnosis_class *x = a, *y = b;
-
-    return x->time != y->time ? (x->time < y->time ? 1 : -1) : strcmp(x->name, y->name);
-}
+ORDER_BY(by_time, struct diagnosis_class, ORDER(y->time, x->time) ?: strcmp(x->name, y->name));
 
 static void add_classes(struct teller_of_causes *t)
 {

@@ -4,67 +4,12 @@
  */
 #include "analysis/diagnose/host_timeline.h"
 
-#include <stdlib.h>
-
 #include "analysis/diagnose/limits.h"
-
-static int by_nanos(const void *a, const void *b)
-{
-    nanos x = *(const nanos *)a, y = *(const nanos *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* Parts the values from `low` to `high`: those up to *left are not above those from *right on. */
-static void part_values(nanos *values, size_t low, size_t high, size_t *left, size_t *right)
-{
-    nanos middle = values[low + (high - low) / 2];
-
-    while (low <= high) {
-        while (values[low] < middle)
-            low++;
-        while (values[high] > middle)
-            high--;
-        if (low > high)
-            break;
-        nanos moved = values[low];
-        values[low++] = values[high];
-        values[high] = moved;
-        if (high == 0)
-            break;
-        high--;
-    }
-    *left = high;
-    *right = low;
-}
-
-enum { TURNS = 64 }; /* then the order of the values is an unlucky one */
-
-nanos host_timeline_ranked(nanos *values, size_t n, size_t rank)
-{
-    size_t low = 0, high = n > 0 ? n - 1 : 0, left, right;
-
-    if (n == 0)
-        return 0;
-    for (int turn = 0; low < high; turn++) {
-        if (turn == TURNS) {
-            qsort(values + low, high - low + 1, sizeof(*values), by_nanos);
-            break;
-        }
-        part_values(values, low, high, &left, &right);
-        if (rank <= left)
-            high = left;
-        else if (rank >= right)
-            low = right;
-        else
-            break;
-    }
-    return values[rank];
-}
+#include "base/ranked.h"
 
 nanos host_timeline_median(nanos *values, size_t n)
 {
-    return host_timeline_ranked(values, n, n / 2);
+    return n > 0 ? ranked_pick(values, n, n / 2) : 0;
 }
 
 /* The median stretch decides which candidates are host work. */

@@ -36,16 +36,9 @@ struct interval_set host_threads_join(struct interval_set a, struct interval_set
 }
 
 /* The main thread first: it has the marks of steps, or launches most. */
-static int by_weight(const void *a, const void *b)
-{
-    const struct host_thread *x = a, *y = b;
-
-    if (x->has_steps != y->has_steps)
-        return y->has_steps - x->has_steps;
-    if (x->launches != y->launches)
-        return x->launches < y->launches ? 1 : -1;
-    return x->lane < y->lane ? -1 : x->lane > y->lane;
-}
+ORDER_BY(by_weight, struct host_thread,
+         ORDER(y->has_steps, x->has_steps) ?: ORDER(y->launches, x->launches)
+                                           ?: ORDER(x->lane, y->lane));
 
 size_t host_threads_find(const struct capture *cap, const uint32_t *call_of,
                          struct host_thread *out)
@@ -88,14 +81,7 @@ struct tid_lane {
     uint32_t lane;
 };
 
-static int by_tid(const void *a, const void *b)
-{
-    const struct tid_lane *x = a, *y = b;
-
-    if (x->tid != y->tid)
-        return x->tid < y->tid ? -1 : 1;
-    return x->lane < y->lane ? -1 : x->lane > y->lane;
-}
+ORDER_BY(by_tid, struct tid_lane, ORDER(x->tid, y->tid) ?: ORDER(x->lane, y->lane));
 
 struct host_lanes host_lanes_find(const struct capture *cap)
 {

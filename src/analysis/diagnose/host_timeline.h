@@ -81,8 +81,7 @@ void host_stretches_judge(const struct capture *cap, const struct device_tasks *
 void host_timeline_families(const struct capture *cap, struct device_tasks *tasks,
                             const struct host_timelines *host);
 
-/* The value of that rank, or the middle one; puts the values into another order. 0 of none. */
-nanos host_timeline_ranked(nanos *values, size_t n, size_t rank);
+/* The middle value; puts the values into another order. 0 of none. */
 nanos host_timeline_median(nanos *values, size_t n);
 
 /* A call that launches work of a queue gets the operators of the one that put it there. `queue`:

@@ -7,15 +7,9 @@
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/root_limits.h"
+#include "base/ranked.h"
 
-static int by_saving(const void *a, const void *b)
-{
-    const struct found_cause *x = a, *y = b;
-
-    if (x->saving != y->saving)
-        return x->saving < y->saving ? 1 : -1;
-    return x->cause < y->cause ? -1 : 1;
-}
+ORDER_BY(by_saving, struct found_cause, ORDER(y->saving, x->saving) ?: ORDER(x->cause, y->cause));
 
 static bool has(const struct found_cause *c, unsigned flag)
 {
@@ -176,13 +170,6 @@ bool root_rank(struct root_finder *f)
 
 /* ---- confidence ---- */
 
-static int by_nanos(const void *a, const void *b)
-{
-    nanos x = *(const nanos *)a, y = *(const nanos *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Distance of the quartiles of the steps' times, as a share of the median. */
 static double spread_of(const struct root_finder *f)
 {
@@ -193,7 +180,7 @@ static double spread_of(const struct root_finder *f)
         if (f->a->steps[i].tasks > 0)
             values[n++] = account_step_time(&f->a->steps[i]);
     if (n > 0)
-        qsort(values, n, sizeof(*values), by_nanos);
+        qsort(values, n, sizeof(*values), ranked_order);
     nanos low = n > 0 ? values[n / 4] : 0, middle = n > 0 ? values[n / 2] : 0,
           high = n > 0 ? values[n * 3 / 4] : 0;
     mem_free(values);

@@ -5,6 +5,7 @@
 
 #include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
+#include "base/heap.h"
 
 /* ---- constants of the trace ---- */
 
@@ -336,23 +337,7 @@ static nanos next_begin(const struct builder *b, uint32_t timeline)
     return next < h->at[timeline].first + h->at[timeline].n ? h->calls[next].begin : INT64_MAX;
 }
 
-static bool is_before(const struct turn *a, const struct turn *b)
-{
-    return a->begin != b->begin ? a->begin < b->begin : a->timeline < b->timeline;
-}
-
-/* Moves a turn down the heap to its place. */
-static void sink_turn(struct turn *heap, size_t n, size_t i)
-{
-    for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        child += child + 1 < n && is_before(&heap[child + 1], &heap[child]);
-        if (!is_before(&heap[child], &heap[i]))
-            return;
-        struct turn swap = heap[i];
-        heap[i] = heap[child];
-        heap[child] = swap;
-    }
-}
+ORDER_BY(by_begin, struct turn, ORDER(x->begin, y->begin) ?: ORDER(x->timeline, y->timeline));
 
 static void fill_turns(struct builder *b)
 {
@@ -361,7 +346,7 @@ static void fill_turns(struct builder *b)
     for (size_t i = 0; i < b->n_turns; i++)
         b->turns[i] = (struct turn){next_begin(b, (uint32_t)i), (uint32_t)i};
     for (size_t i = b->n_turns / 2; i-- > 0;)
-        sink_turn(b->turns, b->n_turns, i);
+        heap_sink(b->turns, b->n_turns, sizeof(*b->turns), i, by_begin);
 }
 
 /* The timeline whose next call began first; SIZE_MAX when none has one. Calls may have been taken
@@ -377,7 +362,7 @@ static size_t next_timeline(struct builder *b, nanos *begin)
         first->begin = now;
         if (now == INT64_MAX)
             *first = b->turns[--b->n_turns];
-        sink_turn(b->turns, b->n_turns, 0);
+        heap_sink(b->turns, b->n_turns, sizeof(*b->turns), 0, by_begin);
     }
     *begin = INT64_MAX;
     return SIZE_MAX;

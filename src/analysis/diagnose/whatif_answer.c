@@ -10,15 +10,9 @@
 #include "analysis/study.h"
 #include "report/report.h"
 
-static int by_saving(const void *a, const void *b)
-{
-    const struct whatif_result *x = a, *y = b;
-
-    if (x->saving != y->saving)
-        return x->saving < y->saving ? 1 : -1;
-    int order = strcmp(x->change, y->change);
-    return order != 0 ? order : str_compare(x->site, y->site);
-}
+ORDER_BY(by_saving, struct whatif_result,
+         ORDER(y->saving, x->saving) ?: strcmp(x->change, y->change)
+                                     ?: str_compare(x->site, y->site));
 
 /* Each of them on top of those before it. */
 static void run_together(struct whatif *w, const struct whatif_change *changes, size_t n,
