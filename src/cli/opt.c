@@ -191,6 +191,8 @@ static bool parse_size(const struct parser *p, const struct opt *o, const char *
     };
     struct str s = str_of(text);
 
+    if (str_ends(s, S("B"))) /* "25MB", "2GiB" */
+        s = str_part(s, 0, s.n - 1);
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         uint64_t value;
         if (!str_ends(s, units[i].suffix))

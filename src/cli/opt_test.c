@@ -150,7 +150,8 @@ TEST(sizes_know_decimal_and_binary_suffixes)
     static const struct {
         const char *text;
         uint64_t value;
-    } cases[] = {{"4096", 4096}, {"64k", 64000}, {"2Gi", UINT64_C(2147483648)}, {"3M", 3000000}};
+    } cases[] = {{"4096", 4096},  {"64k", 64000},     {"2Gi", UINT64_C(2147483648)},
+                 {"3M", 3000000}, {"25MB", 25000000}, {"1KiB", 1024}};
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct run r = {0};

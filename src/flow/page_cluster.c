@@ -70,14 +70,30 @@ static double worst_residual(const struct cluster *c)
     return most;
 }
 
-/* The culprits in front of what the page says of a single rank. */
+/* The rank to look at first: that of the first culprit. */
+static void lead(struct cluster_page *p)
+{
+    struct page_file *page = p->page;
+    const struct culprit *first = &p->c->culprits[0];
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        const struct page_set *set = page->sets[i];
+        if (first->rank < 0 || set->cap->facts.rank != first->rank || i == page->lead)
+            continue;
+        page->lead = i;
+        page->ranks->slow = page->ranks->slow == SIZE_MAX ? SIZE_MAX : i;
+        page->focus = first->kind == CULPRIT_COMPUTE_SLOW ? page_longest_task(set, S(""))
+                                                          : page_longest_gap(set, -1);
+    }
+}
+
+/* The culprits in place of what the page says of a single rank: what that waits for is theirs, and
+ * savings of the run and of one rank do not add up. */
 static void tell(struct cluster_page *p)
 {
     struct page_file *page = p->page;
     const struct cluster *c = p->c;
     struct arena *arena = &page->arena;
-    struct page_action others[PAGE_ACTIONS];
-    size_t n_others = 0;
 
     if (page->n_sets == 0 || c->n_culprits > 0)
         page->verdict = (struct page_verdict){
@@ -91,17 +107,13 @@ static void tell(struct cluster_page *p)
             .confidence = wording_plain(S("")),
             .replay_error = c->replay_error,
         };
-    for (size_t i = 0; i < page->n_actions && c->n_culprits > 0; i++)
-        if (strcmp(page->actions[i].id, "slow_rank") != 0)
-            others[n_others++] = page->actions[i];
     if (c->n_culprits == 0)
         return;
+    lead(p);
     page->n_actions = 0;
-    page->from = page->to = 0; /* savings of the run and of one rank do not add up */
+    page->from = page->to = 0;
     for (size_t i = 0; i < c->n_culprits && page->n_actions < PAGE_ACTIONS; i++)
         add_action(p, &c->culprits[i]);
-    for (size_t i = 0; i < n_others && page->n_actions < PAGE_ACTIONS; i++)
-        page->actions[page->n_actions++] = others[i];
 }
 
 static void add_facts(struct cluster_page *p)

@@ -174,18 +174,21 @@ static void choose_first(struct cluster_page *p, struct page_lanes *l,
     }
 }
 
+/* The part of the path that lies in the step. */
 static void add_path(struct step_view *v, const struct ranked_rank *rows, size_t n)
 {
     struct cluster_piece *path;
     size_t pieces = cluster_path_of(v->p->c, (int32_t)v->p->slowest, &path);
 
-    for (size_t i = 0; i < pieces; i++)
-        for (uint32_t k = 0; k < n; k++)
+    for (size_t i = 0; i < pieces; i++) {
+        double from = fmax(0, path[i].begin_ns - v->begin);
+        double to = fmin(v->l->until, path[i].begin_ns + path[i].time_ns - v->begin);
+        bool is_transfer = strcmp(path[i].what, "transfer") == 0;
+        for (uint32_t k = 0; k < n && to > from; k++)
             if (v->p->m->ranks[rows[k].place].rank == path[i].rank)
                 vec_push(&v->l->path,
-                         ((struct page_span){k, TEXT_COMPUTE, strcmp(path[i].what, "transfer") == 0,
-                                             0, path[i].begin_ns - v->begin,
-                                             path[i].begin_ns + path[i].time_ns - v->begin}));
+                         ((struct page_span){k, TEXT_COMPUTE, is_transfer, 0, from, to}));
+    }
 }
 
 void page_cluster_add_slowest(struct cluster_page *p)

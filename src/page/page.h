@@ -221,6 +221,9 @@ static inline struct wording page_say(struct page_file *page, const struct messa
 /* "#v=timeline&t=...": an address that shows what the focus is on. */
 struct str page_link(struct page_file *page, size_t set, const struct page_focus *focus);
 
+/* No cause is found: the verdict is about the work itself. */
+bool page_is_healthy(const struct page_file *page);
+
 /* The longest gap of a cause, or the longest of any for -1; the longest task of that name or
  * launched by an operator of that name. Empty when there is none. */
 struct page_focus page_longest_gap(const struct page_set *set, int cause);

@@ -78,12 +78,13 @@ static struct wording sites_of(struct page_file *page, const struct diagnosis_ca
 static void add_verdict(struct page_file *page, const struct diagnosis *d)
 {
     struct wording confidence = confidence_of(page, d);
-    struct wording what = d->verdict.what.english.n > 0 ? d->verdict.what : d->text;
+    struct wording what =
+        d->verdict.what.english.n > 0 ? d->verdict.what : page_capital(page, d->text);
 
     page->verdict = (struct page_verdict){
         .id = d->verdict.id,
         .text = what,
-        .evidence = confidence,
+        .evidence = d->n_classes > 0 ? confidence : page_say(page, &page_text.no_work),
         .confidence = wording_plain(str_of(confidence_name(d->verdict.confidence))),
         .replay_error = d->nodes > 0 ? d->identity_error : -1,
     };
@@ -251,6 +252,11 @@ static void add_all_missing(struct page_file *page, const struct diagnosis *d)
         page_add_missing(page, d->missing[i]);
 }
 
+bool page_is_healthy(const struct page_file *page)
+{
+    return strcmp(page->verdict.id, root_causes[ROOT_HEALTHY].id) == 0;
+}
+
 void page_tell_capture(struct page_file *page)
 {
     const struct page_set *set = page->sets[page->lead];
@@ -265,6 +271,8 @@ void page_tell_capture(struct page_file *page)
     add_actions(page, d);
     add_nothing(page, d);
     page->focus = focus_of(page, &d->verdict);
+    if (page_is_healthy(page)) /* no cause to look at */
+        page->focus = page_longest_task(set, S(""));
     if (page->ranks != NULL)
         page_tell_ranks(page);
     add_all_missing(page, d);

@@ -133,8 +133,9 @@ static void add_verdict(struct page_file *page, const struct page_diff *diff)
 
 /* A change that a card is about: of a part of the time, or of an operator. */
 struct candidate {
-    int part;                    /* of page_part_of_class(); -1: the operator alone */
-    nanos time[2];               /* of the part */
+    int part;      /* of page_part_of_class(); -1: the operator alone */
+    nanos time[2]; /* of the part */
+    const struct compare_group *group;
     const struct compare_op *op; /* that changed most of the part; NULL: not known */
     double delta;
 };
@@ -158,6 +159,12 @@ static const struct message *title_of(const struct candidate *c, const char *ver
     return c->part >= 0 ? &page_text.diff_fix_class : &page_text.diff_fix;
 }
 
+/* Of a step. */
+static double calls_of(const struct compare_group *g, const struct compare_op *op, int side)
+{
+    return num_share((double)op->calls[side], (double)g->steps[side]);
+}
+
 static struct wording evidence_of(struct page_file *page, const struct candidate *c,
                                   const char *verb)
 {
@@ -177,7 +184,8 @@ static struct wording evidence_of(struct page_file *page, const struct candidate
     return PAGE_TELL(page, &page_text.diff_calls,
                      PLACE("a", page_time_text(arena, c->op->change.median[SIDE_A])),
                      PLACE("b", page_time_text(arena, c->op->change.median[SIDE_B])),
-                     PLACE("n", c->op->calls[SIDE_A]), PLACE("m", c->op->calls[SIDE_B]));
+                     PLACE("n", calls_of(c->group, c->op, SIDE_A)),
+                     PLACE("m", calls_of(c->group, c->op, SIDE_B)));
 }
 
 /* What to look at: in the run that has more of it. */
@@ -263,13 +271,13 @@ static void prefer_parts(const struct page_file *page, const struct compare_grou
 /* The largest change to the better and to the worse, and the largest that is none. */
 static void add_cards(struct page_file *page, const struct compare_group *g)
 {
-    struct candidate keep = {.part = -1}, fix = keep, noise = keep;
+    struct candidate keep = {.part = -1, .group = g}, fix = keep, noise = keep;
 
     if (!page->diff->is_noise)
         prefer_parts(page, g, &keep, &fix);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compare_op *op = &g->ops[i];
-        struct candidate c = {.part = -1, .op = op, .delta = op->change.delta};
+        struct candidate c = {.part = -1, .group = g, .op = op, .delta = op->change.delta};
         if (op->change.kind != CHANGE_LESS && op->change.kind != CHANGE_MORE)
             prefer(&noise, c);
         else if (page->diff->is_noise)
@@ -475,8 +483,8 @@ static void put_ops(struct json_writer *w, struct page_file *page, const struct 
         json_put_f64(w, "b", num_round(op->change.median[SIDE_B], 0));
         json_put_f64(w, "delta", num_round(op->change.delta, 0));
         json_put_array(w, "calls");
-        json_write_u64(w, op->calls[SIDE_A]);
-        json_write_u64(w, op->calls[SIDE_B]);
+        for (int side = 0; side < SIDES; side++)
+            json_write_f64(w, num_round(calls_of(g, op, side), 2));
         json_write_end(w);
         json_put_f64(w, "p", op->change.p);
         json_put_bool(w, "noise",

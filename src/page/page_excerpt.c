@@ -16,6 +16,8 @@ enum {
     NAMED = 3,    /* percent of the width from which on slices have names */
 };
 
+#define LABEL_ROOM (page_label_room(100 - PLOT) + 1)
+
 /* ---- a piece of the timeline ---- */
 
 struct view {
@@ -80,7 +82,7 @@ static void put_row_label(struct page_html *h, const struct view *v, struct str 
                           struct str brief)
 {
     page_html_put(h, S("<svg class=\"row-label\" width=\"14%\" height=\"100%\">"));
-    put_label_text(h, v, "wide", label, page_label_room(100 - PLOT) + 1);
+    put_label_text(h, v, "wide", label, LABEL_ROOM);
     put_label_text(h, v, "narrow", brief, BRIEF);
     page_html_put(h, S("</svg>\n"));
 }
@@ -202,14 +204,13 @@ static void put_lane_row(struct page_html *h, struct view *v, const struct page_
 {
     const struct page_group *group = &v->set->groups.at[lane->group];
     struct str name = page_name(v->set, lane->name);
+    struct str whole = group->kind == GROUP_DEVICE
+                           ? arena_format(&h->page->arena, "%.*s %.*s",
+                                          STR_ARGS(page_name(v->set, group->name)), STR_ARGS(name))
+                           : name;
 
-    if (has_name)
-        put_row_label(h, v,
-                      group->kind == GROUP_DEVICE
-                          ? arena_format(&h->page->arena, "%.*s %.*s",
-                                         STR_ARGS(page_name(v->set, group->name)), STR_ARGS(name))
-                          : name,
-                      name);
+    if (has_name) /* lanes of a device differ at the end */
+        put_row_label(h, v, str_fit(whole, LABEL_ROOM).n == whole.n ? whole : name, name);
     begin_plot(h);
     put_row(h, v, lane, depth);
     page_html_put(h, S("</svg>\n"));
@@ -244,10 +245,11 @@ static struct view view_of(const struct page_set *set, const struct page_focus *
     nanos length = focus->at.end - focus->at.begin;
     nanos around = focus->is_gap ? length / 2 : length * 2;
 
-    nanos to = nanos_add(focus->at.end, around + 1);
+    nanos from = nanos_sub(focus->at.begin, around + 1), to = nanos_add(focus->at.end, around + 1);
 
-    return (struct view){
-        .set = set, .from = nanos_sub(focus->at.begin, around + 1), .to = to, .end = to};
+    from = from > set->origin ? from : set->origin;
+    to = to < nanos_add(set->origin, set->to) ? to : nanos_add(set->origin, set->to);
+    return (struct view){.set = set, .from = from, .to = to, .end = to};
 }
 
 static size_t host_rows(const struct page_lane *lane)
@@ -263,15 +265,20 @@ static const struct page_lane *host_lane(const struct page_set *set)
     return NULL;
 }
 
-static size_t device_lanes(const struct view *v, const struct page_lane *out[ROWS_DEVICE])
+/* Lanes of devices with work in view; the one of the slice that is looked at in any case. */
+static size_t device_lanes(const struct view *v, uint32_t slice,
+                           const struct page_lane *out[ROWS_DEVICE])
 {
-    size_t n = 0;
+    size_t n = 0, wanted = slice != NO_SLICE ? page_lane_of(v->set, slice) : UINT32_MAX;
+    bool is_ahead = wanted < v->set->lanes.n; /* comes further down */
 
-    for (size_t i = 0; i < v->set->lanes.n && n < ROWS_DEVICE; i++) {
+    for (size_t i = 0; i < v->set->lanes.n; i++) {
         const struct page_lane *lane = &v->set->lanes.at[i];
-        if (v->set->groups.at[lane->group].kind <= GROUP_PIPES && lane->is_open &&
-            lane->part != LANE_RANGES && has_any(v, lane))
+        bool is_other = v->set->groups.at[lane->group].kind <= GROUP_PIPES && lane->is_open &&
+                        lane->part != LANE_RANGES && n + is_ahead < ROWS_DEVICE && has_any(v, lane);
+        if (i == wanted || is_other)
             out[n++] = lane;
+        is_ahead = is_ahead && i != wanted;
     }
     return n;
 }
@@ -285,10 +292,11 @@ void page_draw_excerpt(struct page_html *h)
     if (focus->at.end <= focus->at.begin)
         return;
     struct view v = view_of(set, focus);
-    size_t n = device_lanes(&v, devices), hosts = host != NULL ? host_rows(host) : 0;
+    size_t n = device_lanes(&v, focus->slice, devices), hosts = host != NULL ? host_rows(host) : 0;
     bool has_idle = set->a->pieces.n > 0;
-    struct str heading =
-        message_in(h->lang, focus->is_gap ? &page_text.heading_gap : &page_text.heading_slice);
+    struct str heading = message_in(h->lang, page_is_healthy(h->page) ? &page_text.heading_healthy
+                                             : focus->is_gap          ? &page_text.heading_gap
+                                                                      : &page_text.heading_slice);
     page_html_put(h, S("<section>\n"));
     page_html_heading(h, "excerpt", heading, message_in(h->lang, &page_text.open),
                       page_link(h->page, h->page->lead, focus));
@@ -341,7 +349,7 @@ static double put_side(struct page_html *h, size_t side, nanos longest, double y
     struct interval at = set->a->steps[h->page->diff->step[side]].window;
     struct view v = {set, at.begin, nanos_add(at.begin, longest), at.end, y};
     const struct page_lane *devices[ROWS_DEVICE];
-    size_t n = device_lanes(&v, devices);
+    size_t n = device_lanes(&v, NO_SLICE, devices);
     nanos less = longest - (at.end - at.begin);
 
     for (size_t i = 0; i < n && i < 2; i++) {

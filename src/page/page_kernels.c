@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/diagnose/operator_work.h"
+#include "analysis/diagnose/root_limits.h"
 #include "page/page_set.h"
 
 enum { P95 = 95 };
@@ -118,11 +119,17 @@ static uint32_t operator_of(const struct page_set *set, uint32_t slice)
     return NO_SLICE;
 }
 
+/* As the diagnosis, which says that it is assumed. */
 static const struct device *device_of(const struct capture *cap)
 {
-    return cap->facts.device_name != 0
-               ? device_find(&device_builtin, capture_text(cap, cap->facts.device_name))
-               : NULL;
+    const struct device *named =
+        cap->facts.device_name != 0
+            ? device_find(&device_builtin, capture_text(cap, cap->facts.device_name))
+            : NULL;
+
+    return named == NULL && capture_is_ascend(cap)
+               ? device_find(&device_builtin, S(ROOT_ASSUMED_DEVICE))
+               : named;
 }
 
 ORDER_BY(by_worth, struct page_kernel,

@@ -128,14 +128,31 @@ static void put_pool(struct json_writer *w, const struct page_set *set,
     json_write_end(w);
 }
 
+/* The pool with the largest peak behind `last`, the one before; NULL: none of the rest held
+ * anything. */
+static const struct memory_pool *next_pool(const struct memory_curves *m,
+                                           const struct memory_pool *last)
+{
+    const struct memory_pool *best = NULL;
+
+    for (size_t i = 0; m != NULL && i < m->n; i++) {
+        const struct memory_pool *p = &m->at[i];
+        bool is_left = last == NULL || p->peak < last->peak || (p->peak == last->peak && p > last);
+        if (is_left && p->peak > 0 && (best == NULL || p->peak > best->peak))
+            best = p;
+    }
+    return best;
+}
+
 void page_json_memory(struct json_writer *w, const struct page_set *set)
 {
-    const struct memory_curves *m = set->memory;
+    const struct memory_pool *pool = next_pool(set->memory, NULL);
 
     json_put_array(w, "memory");
-    for (size_t i = 0; m != NULL && i < m->n && i < POOL_MOST; i++)
-        if (m->at[i].peak >= 0)
-            put_pool(w, set, &m->at[i]);
+    for (size_t n = 0; pool != NULL && n < POOL_MOST; n++) {
+        put_pool(w, set, pool);
+        pool = next_pool(set->memory, pool);
+    }
     json_write_end(w);
 }
 

@@ -41,8 +41,8 @@ struct str page_share_text(struct arena *arena, double share)
 {
     double percent = fabs(share) * 100;
 
-    return arena_format(arena, "%s%.*f" THIN "%%", share < 0 ? "−" : "", percent < 9.95 ? 1 : 0,
-                        percent);
+    return arena_format(arena, "%s%.*f" THIN "%%", share < 0 && percent >= 0.05 ? "−" : "",
+                        percent < 9.95 ? 1 : 0, percent);
 }
 
 struct str page_count_text(struct arena *arena, uint64_t n)

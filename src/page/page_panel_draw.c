@@ -159,6 +159,15 @@ static void put_text_cell(struct page_html *h, const struct page_table *t, size_
     page_html_put(h, S("</td>"));
 }
 
+/* Numbers that no row has need no column. */
+static bool has_numbers(const struct page_table *t, size_t column)
+{
+    for (size_t i = column; i < t->cells.n; i += t->n_columns)
+        if (isfinite(t->cells.at[i].number))
+            return true;
+    return t->cells.n == 0;
+}
+
 static void draw_table(struct page_html *h, const struct page_table *t)
 {
     size_t rows = page_table_rows(t), n = t->shown > 0 && t->shown < rows ? t->shown : rows;
@@ -166,6 +175,8 @@ static void draw_table(struct page_html *h, const struct page_table *t)
 
     page_html_put(h, S("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>"));
     for (size_t c = 0; c < columns; c++) {
+        if (!page_is_text(t->columns[c].unit) && !has_numbers(t, c))
+            continue;
         page_html_put(h, page_is_text(t->columns[c].unit) ? S("<th scope=\"col\">")
                                                           : S("<th scope=\"col\" class=\"n\">"));
         page_html_message(h, t->columns[c].head);
@@ -178,7 +189,7 @@ static void draw_table(struct page_html *h, const struct page_table *t)
             const struct page_cell *cell = &t->cells.at[i * t->n_columns + c];
             if (page_is_text(t->columns[c].unit))
                 put_text_cell(h, t, c, cell->text, t->links.at[i]);
-            else
+            else if (has_numbers(t, c))
                 put_number_cell(h, t, c, cell->number);
         }
         page_html_put(h, S("</tr>\n"));

@@ -5,7 +5,7 @@
 
 #include "base/pool.h"
 
-enum { LADDER = 20, FIRST_ITEMS = 1024 };
+enum { LADDER = 20, FIRST_ITEMS = 8 };
 
 static const nanos ladder[LADDER] = {
     1000,  1500,  2000,   3000,   5000,   7000,    10000,   15000,    20000,     30000,

@@ -42,13 +42,14 @@ export const rate = (n: number): string => scaled(n, 1000, ['B/s', 'KB/s', 'MB/s
 export const exactNs = (ns: number): string => grouped(ns) + THIN + (cycles ?? 'ns');
 
 export function signed(text: string): string {
-    return text.startsWith(MINUS) ? text : '+' + text;
+    return text.startsWith(MINUS) || parseFloat(text) === 0 ? text : '+' + text;
 }
 
 export function share(x: number): string {
     const percent = x * 100;
     const places = Math.abs(percent) >= 99.95 || percent === 0 ? 0 : Math.abs(percent) >= 9.995 ? 1 : 2;
-    return percent.toFixed(places).replace('-', MINUS) + THIN + '%';
+    const text = percent.toFixed(places);
+    return (Number(text) === 0 && percent < 0 ? '0' : text.replace('-', MINUS)) + THIN + '%';
 }
 
 // Round tick distances for an axis: 1, 2 or 5 times a power of ten, at least `least`.

@@ -192,6 +192,28 @@ test('two captures are aligned at the start of their steps', async () => {
     await finish(ends);
 });
 
+test('lanes of B alone are in the group of that name, others in one of their own', async () => {
+    const other = trainingRun(1, 6, true);
+    other.lanes[2].name = 'thread 9 (python3)';
+    other.lanes.push({ ...other.lanes[2], name: 'loader', group: 2 });
+    other.groups.push({ name: 'Loader', kind: 'host', open: true });
+    const file = OUT + '/apart.html';
+    const lanes = [[0, 0], [1, 1], [2, -1], [-1, 2], [-1, 3]];
+    writePage(file, [run, other], { diff: { ...diffOf(run, twin), lanes } }, BUNDLE, STYLE);
+    const opened = await openPage(file, '#v=timeline');
+    await settled(opened.page);
+    await opened.page.locator('.stage').focus();
+    const heard: string[] = [];
+    for (let i = 0; i < 12; i++) {
+        await opened.page.keyboard.press('ArrowDown');
+        await opened.page.waitForTimeout(550); // the live region speaks twice a second
+        heard.push((await opened.page.locator('.timeline [aria-live]').first().textContent()) ?? '');
+    }
+    const place = (name: string): number => heard.findIndex((text) => text.includes(name));
+    assert(place('Host') >= 0 && place('B · thread 9') > place('Host') && place('B · Loader') > place('B · thread 9') && place('B · loader') > place('B · Loader'), heard.join(' | '));
+    await finish(opened);
+});
+
 test('the worst gap, by keys alone: cause, time and who drained the queue', async () => {
     const opened = await openPage(ONE, '#v=timeline');
     const { page } = opened;

@@ -74,6 +74,16 @@ function firstLines(path: string): string {
     return /<h1 id="verdict-en">[^]*?<p id="evidence-en"[^]*?<\/p>/.exec(readFileSync(page('lines'), 'utf8'))?.[0] ?? '';
 }
 
+test('the picture has the lane of its slice, and the counts of places have their steps', () => {
+    strata(OUT + '/ranks/rank0_ascend_pt', '-o', page('lane'));
+    const html = readFileSync(page('lane'), 'utf8');
+    const excerpt = /<svg[^>]*id="excerpt-en"[^]*?<\/section>/.exec(html)?.[0] ?? '';
+    assert(excerpt.includes('<rect class="slice f4"'), 'communication is drawn');
+    const labels = [...excerpt.matchAll(/<text class="axis wide"[^>]*>([^<]*)/g)].map((match) => match[1]);
+    assert(labels.length > 2 && new Set(labels).size === labels.length, labels.join());
+    assert(/: \d+ times in 3 steps, [\d.]+ ms a step/.test(/<p id="evidence-en"[^]*?<\/p>/.exec(html)?.[0] ?? ''), 'steps');
+});
+
 test('captures of different work are not compared in the verdict', () => {
     const lines = firstLines(ROOT + '/examples/perfdb');
     assert(/<h1 id="verdict-en">profile: Exposed communication/.test(lines) && lines.includes('each judged by itself'), lines);
@@ -158,7 +168,7 @@ test('task: the slow rank', async () => {
     const opened = await openPage(page('ranks'));
     const view = opened.page;
     assert((await view.locator('h1:visible').innerText()).startsWith(`Rank ${SLOW} computes slowly`));
-    assert.strictEqual(await view.locator('.static:visible .card h2').filter({ hasText: `rank ${SLOW}` }).count(), 1, 'one action is about it');
+    assert.strictEqual(await view.locator('.static:visible .card').count(), 1, 'the action is about it; what others wait for is no other');
     assert.strictEqual(await view.locator('#ranks-en > svg').count(), 4);
     const cells = await view.locator('#heat-en a').evaluateAll((list) => list.map((a) => ({ href: a.getAttribute('href') ?? '', heat: Number(a.querySelector('rect')?.getAttribute('fill-opacity')) })));
     assert.strictEqual(cells.length, 4 * 4);

@@ -150,7 +150,7 @@ static void add_evidence(struct teller_of_causes *t, struct diagnosis_cause *out
         out->evidence[out->n_evidence++] = WORDING(
             t->arena, &diagnosis_text.site_evidence,
             PLACE("site", short_name(t->arena, c->sites[i].name)), PLACE("n", c->sites[i].count),
-            place_quantity("time", (double)c->sites[i].time, UNIT_NS));
+            PLACE("steps", t->f.steps), place_quantity("time", (double)c->sites[i].time, UNIT_NS));
 }
 
 static const struct message *action_of(const struct teller_of_causes *t,

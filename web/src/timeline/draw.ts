@@ -258,7 +258,8 @@ export class Painter {
             c.fillRect(0, top, 3, track.height - 2);
         }
         const isGroup = track.kind === 'group';
-        const base = top + (isGroup ? 17 : Math.min(track.rowHeight, 20) - 6);
+        const middle = top + Math.min(track.rowHeight, 20) / 2;
+        const base = isGroup ? top + 17 : middle + 4;
         const indent = isGroup ? 20 : 30;
         if (track.canOpen) this.triangle(isGroup ? 8 : 18, base - 4, track.isOpen, theme.second);
         const room = gutter - indent - 6 - (track.kind === 'lane' ? BOX + 6 : 0);
@@ -266,7 +267,7 @@ export class Painter {
         c.fillStyle = isGroup ? theme.text : theme.second;
         c.fillText(middleCut(track.label, Math.floor(room / (this.charWidth * (isGroup ? 1.06 : 1)))), indent, base);
         c.font = FONT;
-        if (track.kind === 'lane') this.drawBox(gutter - BOX - 6, top + 3, frame.lanes.includes(`${track.set}.${track.lane}`), theme);
+        if (track.kind === 'lane') this.drawBox(gutter - BOX - 6, middle - BOX / 2, frame.lanes.includes(`${track.set}.${track.lane}`), theme);
         if (isGroup) this.line(0, top, frame.layout.width, theme.line);
     }
 

@@ -108,12 +108,17 @@ export class Tracks {
         });
     }
 
-    // A above B, lane by lane; the running difference below the first device's lanes.
+    // A above B, lane by lane; lanes of B alone in the group of that name, or in one of their own. The running difference below the first device's lanes.
     private pairs(): Track[] {
         const { model, shared } = this.app;
         const [a, b] = model.sets;
         const tracks: Track[] = [];
         const device = firstDevice(a);
+        const alone = (model.diff?.lanes ?? []).flatMap(([laneA, laneB]) => (laneA < 0 && b.lanes[laneB] ? [laneB] : []));
+        const groupOf = (lane: number): number => {
+            const { kind, name } = b.groups[b.lanes[lane].group];
+            return a.groups.findIndex((group) => group.kind === kind && group.name === name);
+        };
         a.groups.forEach((group, g) => {
             const open = isOpen(group.open, `0.g${g}`, shared.state.closed);
             tracks.push(this.group(0, g, open));
@@ -128,10 +133,15 @@ export class Tracks {
                 tracks.push(this.lane(0, laneA, false));
                 if (b.lanes[laneB]) tracks.push(this.lane(1, laneB, false));
             }
+            for (const laneB of alone) if (groupOf(laneB) === g) tracks.push(this.lane(1, laneB, false));
             if (g === device) tracks.push(this.difference(g));
         });
-        const alone = (model.diff?.lanes ?? []).filter(([laneA, laneB]) => laneA < 0 && b.lanes[laneB]);
-        return [...tracks, ...alone.map(([, laneB]) => this.lane(1, laneB, false))];
+        b.groups.forEach((_, g) => {
+            const lanes = alone.filter((lane) => b.lanes[lane].group === g && groupOf(lane) < 0);
+            const open = isOpen(b.groups[g].open, `1.g${g}`, shared.state.closed);
+            if (lanes.length > 0) tracks.push(this.group(1, g, open), ...(open ? lanes.map((lane) => this.lane(1, lane, false)) : []));
+        });
+        return tracks;
     }
 
     private mark(set: number): string {
@@ -147,7 +157,7 @@ export class Tracks {
         const row = open ? null : this.app.store.group(set, group);
         return {
             key: `${set}.g${group}`, kind: 'group', set, group, lane: -1,
-            label: rank + (s.groups[group]?.name ?? ''), isOpen: open, canOpen: true,
+            label: rank + (set > 0 ? this.mark(set) : '') + (s.groups[group]?.name ?? ''), isOpen: open, canOpen: true,
             isDevice: s.groups[group]?.kind === 'device', rows: row ? [row] : [], rowHeight: 12, height: HEAD,
         };
     }

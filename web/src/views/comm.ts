@@ -27,12 +27,13 @@ function opColumns(ops: CommOp[]): Column<CommOp>[] {
 
 function matrix(links: Link[]): HTMLElement {
     const ranks = [...new Set(links.flatMap((link) => [link.from, link.to]))].sort((a, b) => a - b);
-    const most = Math.max(...links.map((link) => link.bandwidth ?? 0), 1);
+    const senders = ranks.filter((rank) => links.some((link) => link.from === rank));
+    const most = Math.max(...links.map((link) => (link.from === link.to ? 0 : link.bandwidth ?? 0)), 1); // copies on a rank use no link
     const head = el('tr', {}, el('th', { scope: 'col' }, t('comm.fromto')), ...ranks.map((rank) => el('th', { scope: 'col', class: 'number' }, String(rank))));
-    const rows = ranks.map((from) => el('tr', {}, el('th', { scope: 'row' }, String(from)), ...ranks.map((to) => {
+    const rows = senders.map((from) => el('tr', {}, el('th', { scope: 'row' }, String(from)), ...ranks.map((to) => {
         const link = links.find((one) => one.from === from && one.to === to);
         if (!link) return el('td', { class: 'number' }, '');
-        const heat = Math.round(((link.bandwidth ?? 0) / most) * 9);
+        const heat = from === to ? 0 : Math.round(((link.bandwidth ?? 0) / most) * 9);
         const title = [link.type, link.bytes === null ? '' : bytes(link.bytes), link.time === null ? '' : time(link.time)].filter(Boolean).join(' · ');
         return el('td', { class: 'number heat' + heat, title }, link.bandwidth === null ? (link.bytes === null ? '–' : bytes(link.bytes)) : rate(link.bandwidth));
     })));

@@ -9,6 +9,7 @@ import { Column, Grid } from './grid';
 const W = 1200;
 const H = 300;
 const BARS = 8;
+const count = (n: number): string => (Number.isInteger(n) ? grouped(n) : n.toFixed(2));
 const CHANGES = 0.6; // share of the height that the changes take
 const exact = (ns: number): HTMLElement => el('span', { title: exactNs(ns) }, time(ns));
 const change = (ns: number, isNoise: boolean): HTMLElement =>
@@ -77,8 +78,8 @@ function kernelGrid(app: App, diff: Diff): Grid<DiffKernel> {
         number('delta', 'B − A', (k) => k.delta, (k) => change(k.delta, k.noise)),
         number('a', 'A', (k) => k.a, (k) => exact(k.a)),
         number('b', 'B', (k) => k.b, (k) => exact(k.b)),
-        number('ca', t('diff.callsA'), (k) => k.calls[0], (k) => grouped(k.calls[0])),
-        number('cb', t('diff.callsB'), (k) => k.calls[1], (k) => grouped(k.calls[1])),
+        number('ca', t('diff.callsA'), (k) => k.calls[0], (k) => count(k.calls[0])),
+        number('cb', t('diff.callsB'), (k) => k.calls[1], (k) => count(k.calls[1])),
         { id: 'noise', head: t('diff.judged'), isNumber: false, value: (k) => (k.noise ? 1 : 0), show: (k) => t(k.noise ? 'diff.noise' : 'diff.real') },
     ];
     const grid = new Grid<DiffKernel>(columns, (k) => showKernel(app, k), t('diff.kernels'));

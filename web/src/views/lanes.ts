@@ -69,6 +69,6 @@ export function lanesOf(app: App, part: LanesPart): HTMLElement {
         if (state.row !== before.row || state.view !== before.view) follow(state.view, state.row);
     });
     follow(app.shared.state.view, app.shared.state.row);
-    const legend = el('p', { class: 'legend' }, ...part.legend.flatMap((one) => [one.family >= 0 ? el('span', { class: 'swatch f' + one.family }) : svg('svg', { class: 'swatch', width: 12, height: 12 }, svg('rect', { width: 12, height: 12, fill: 'url(#h-sync)' })), app.both(one.label) + '  ']));
+    const legend = el('ul', { class: 'legend' }, ...part.legend.map((one) => el('li', {}, one.family >= 0 ? el('span', { class: 'swatch f' + one.family }) : svg('svg', { class: 'swatch', width: 12, height: 12 }, svg('rect', { width: 12, height: 12, fill: 'url(#h-sync)' })), app.both(one.label))));
     return el('div', {}, el('div', { class: 'toolbar' }, input, count), holder, legend);
 }

@@ -20,7 +20,7 @@ function chart(app: App, counters: Counter[], title: string): HTMLElement {
     const { set } = app;
     const most = Math.max(...counters.map((c) => c.v[peakOf(c)] ?? 0), 1);
     const least = Math.min(...counters[0].v);
-    const low = least > FLAT * most ? least : 0; // a curve that hardly moves would be a line
+    const low = least > FLAT * most && least < most ? least : 0; // a curve that hardly moves would be a line
     const x = (ns: number): number => LEFT + (ns / Math.max(set.to, 1)) * (W - LEFT - 8);
     const y = (v: number): number => H - BOTTOM - ((v - low) / Math.max(most - low, 1)) * (H - BOTTOM - 24);
     const top = counters[0];
@@ -74,10 +74,10 @@ export function memoryView(app: App): HTMLElement {
     const { counters, memory } = app.set;
     const byRole = (role: string): Counter | undefined => counters.find((counter) => counter.role === role);
     const main = memory.length > 0 ? [] : [byRole('allocated'), byRole('reserved')].filter((c): c is Counter => c !== undefined && c.v.length > 0);
-    const others = counters.filter((counter) => !main.includes(counter) && !(memory.length > 0 && counter.role) && counter.v.length > 0).slice(0, 12);
+    const others = counters.filter((counter) => !main.includes(counter) && !(memory.length > 0 && counter.role) && counter.v.some((v) => v !== 0)).slice(0, 12);
     if (memory.length + main.length + others.length === 0) return el('p', { class: 'hint' }, t('memory.none'));
     return el('div', {},
         ...memory.map((pool) => poolPart(app, pool)),
         memory.length > 0 ? '' : main.length > 0 ? chart(app, main, t('memory.title')) : el('p', { class: 'hint' }, t('memory.none')),
-        ...others.map((counter) => chart(app, [counter], counter.name + (counter.process ? ' · ' + counter.process : ''))));
+        ...others.map((counter) => chart(app, [counter], counter.name + (counter.process && counter.process !== counter.name ? ' · ' + counter.process : ''))));
 }

@@ -96,7 +96,7 @@ function plainCell(app: App, cell: Words | number | null): string | number | nul
 }
 
 function tableOf(app: App, panel: Panel, part: TablePart, isMain: boolean): HTMLElement {
-    const columns = columnsOf(app, part);
+    const columns = columnsOf(app, part).filter((_, i) => part.rows.length === 0 || part.rows.some((row) => row[i] !== null));
     const label = part.title ? app.both(part.title) : app.both(panel.title);
     const act = (row: Row): void => {
         const link = part.links[row.place];

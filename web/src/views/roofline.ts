@@ -39,7 +39,8 @@ export function roofline(set: Set, choose: (kernel: Kernel) => void): HTMLElemen
     const info = set.device_info;
     const points = pointsOf(set.kernels);
     const bandwidth = info?.bandwidth;
-    if (!info || !bandwidth || points.length === 0) return el('p', { class: 'hint' }, t('roofline.none'));
+    if (!info || !bandwidth) return el('p', { class: 'hint' }, t('roofline.nodevice'));
+    if (points.length === 0) return el('p', { class: 'hint' }, t(set.kernels.some((kernel) => kernel.shapes) ? 'roofline.nowork' : 'roofline.noshapes'));
     const byRate = new Map<number, string[]>();
     for (const [type, rate] of Object.entries(info.flops)) byRate.set(rate, [...(byRate.get(rate) ?? []), type]);
     const peaks = [...byRate].map(([rate, types]): [string, number] => [types.join(', '), rate]).sort((a, b) => b[1] - a[1]);
@@ -59,12 +60,17 @@ export function roofline(set: Set, choose: (kernel: Kernel) => void): HTMLElemen
         chart.append(svg('text', { class: 'tick', x: LEFT - 6, y: y(10 ** k) + 4, 'text-anchor': 'end' }, flops(10 ** k)));
     }
     chart.append(svg('text', { class: 'tick', x: W - 24, y: H - 4, 'text-anchor': 'end' }, t('roofline.x')));
+    const labels: { y: number; texts: string[] }[] = [];
+    let above: { y: number; texts: string[] } | null = null; // the last one: roofs that are close share a line of text
     for (const [type, peak] of peaks.slice(0, 4)) {
         const ridge = peak / bandwidth;
         const from = 10 ** x0;
         chart.append(svg('polyline', { class: 'roof', points: `${x(from)},${y(from * bandwidth)} ${x(ridge)},${y(peak)} ${W - 24},${y(peak)}` }));
-        chart.append(svg('text', { class: 'tick', x: W - 26, y: y(peak) - 5, 'text-anchor': 'end' }, `${type} ${flops(peak)}`));
+        const label = `${type} ${flops(peak)}`;
+        if (above && y(peak) - above.y < 16) above.texts.push(label);
+        else labels.push((above = { y: y(peak), texts: [label] }));
     }
+    for (const label of labels) chart.append(svg('text', { class: 'tick', x: W - 26, y: label.y - 5, 'text-anchor': 'end' }, label.texts.join(' · ')));
     const most = points[0].kernel.total;
     for (const { kernel, intensity, rate } of points) {
         const dot = svg('circle', { class: 'dot f' + kernel.family, cx: x(intensity), cy: y(rate), r: Math.max(3, 18 * Math.sqrt(kernel.total / most)) },
