@@ -14,7 +14,7 @@
 #include "base/proc.h"
 #include "driver/driver.h"
 
-enum { COMPILE_LIMIT_MS = 60000, MOST_SOURCE = 256 << 20, MOST_ERRORS = 8 };
+enum { COMPILE_LIMIT_MS = 60000, MOST_SOURCE = 256 << 20, MOST_ERRORS = 8, MOST_ABOVE = 5 };
 
 #define HEADERS "pto-host/"
 
@@ -79,6 +79,24 @@ static void add(struct command_line *c, const char *word)
     vec_push(&c->words, word);
 }
 
+/* Headers that nothing else has are looked for in the folders above the source, as far as its
+ * repository goes. They come last: they replace nothing. */
+static void add_near(struct command_line *c, struct arena *arena, const char *source)
+{
+    char *folder = realpath(source, NULL);
+
+    for (int i = 0; folder != NULL && i < MOST_ABOVE; i++) {
+        *strrchr(folder, '/') = '\0';
+        if (folder[0] == '\0')
+            break;
+        add(c, arena_printf(arena, "-idirafter%s", folder));
+        add(c, arena_printf(arena, "-idirafter%s/include", folder));
+        if (fs_exists(fs_join(arena, folder, ".git")))
+            break;
+    }
+    free(folder);
+}
+
 static void add_flags(struct command_line *c, struct arena *arena, const struct cxx_job *job,
                       const char *headers)
 {
@@ -92,6 +110,7 @@ static void add_flags(struct command_line *c, struct arena *arena, const struct 
         add(c, arena_printf(arena, "-I%s", job->includes.at[i]));
     for (size_t i = 0; i < job->defines.n; i++)
         add(c, arena_printf(arena, "-D%s", job->defines.at[i]));
+    add_near(c, arena, job->source);
 }
 
 /* "k.cpp:12:5", the column as it comes. */

@@ -28,10 +28,10 @@ static enum status draft_of(const struct incore_replay_job *job, struct incore_r
 {
     struct mapfile map;
 
-    if (job->write_arg_spec == NULL)
+    if (job->write_arg_spec == NULL) {
         diag_hint(d, "try", "--write-arg-spec FILE for a draft of the arguments to fill in");
-    if (job->write_arg_spec == NULL)
         return args_recipe(&r->arena, &r->scene, &r->kernel, &r->slots, d);
+    }
     TRY(mapfile_open(&map, r->kernel.incore.path, d));
     draft_slots(arena_str(&r->arena, map.text), DRAFT_DIM, &r->arena, &r->slots);
     mapfile_close(&map);
@@ -40,6 +40,16 @@ static enum status draft_of(const struct incore_replay_job *job, struct incore_r
              "%d, every value 1",
              r->slots.n, DRAFT_DIM, DRAFT_DIM);
     return ST_OK;
+}
+
+/* Whether a built-in recipe has all that this kernel reads. */
+static bool has_recipe(struct incore_replay_result *r)
+{
+    struct slots tried = {0};
+    enum status status = args_recipe(&r->arena, &r->scene, &r->kernel, &tried, NULL);
+
+    vec_free(&tried);
+    return status == ST_OK;
 }
 
 /* Where the arguments come from, in order of priority. */
@@ -56,7 +66,7 @@ static enum status find_slots(const struct incore_replay_job *job, struct incore
         TRY(args_dump(&r->arena, from, job->task_id, &r->slots, d));
     } else if (!args_has_recipe(&r->scene) && args_in_scene(&r->scene)) {
         TRY(args_scene(&r->arena, &r->scene, &r->slots, d));
-    } else if (args_has_recipe(&r->scene)) {
+    } else if (has_recipe(r)) {
         TRY(args_recipe(&r->arena, &r->scene, &r->kernel, &r->slots, d));
     } else {
         TRY(draft_of(job, r, d));

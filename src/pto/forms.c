@@ -20,6 +20,7 @@
 #define BUFFER     "0 [ #op_type , #id ] {}"
 #define BUFFER_DYN "0 [ #op_type , $e ] {}"
 #define CROSS      "0 #pipe , [?% $e ?] [? #event_id ?] {}"
+#define QUANT      "0 [?- ins ( $i : @i ) ?] [? ( $i : @i ) ?] {}"
 #define COMM       "( $u [? , recv ( $w* ) ?] [?- , buf ( $w* ) ?] , group ( $k* ) : @* ) {}"
 
 #define DPS NULL

@@ -261,7 +261,9 @@ void pto_host_cross(void *core, const char *what, int64_t pipe, int64_t id,
     pto_host_mark_call(c, what, place);
     if (strcmp(what, "syncall") == 0) {
         static const char *const kinds[] = {"aiv_only", "aic_only", "mix"};
-        pto_host_line(c, place, "pto.syncall() mode = <hard>, core_type = <%s>",
+        pto_host_line(c, place,
+                      "pto.syncall() mode = #pto.sync_all_mode<hard>, "
+                      "core_type = #pto.sync_core_type<%s>",
                       kinds[id >= 0 && id < 3 ? id : 2]);
         return;
     }

@@ -143,7 +143,7 @@ static bool is_other_layer(struct str name)
         "pto.copy_", "pto.plds",  "pto.psts",    "pto.pset",     "pto.pge",
         "pto.pand",  "pto.ppack", "pto.punpack", "pto.set_loop", "pto.get_",
         "memref.",   "vector.",   "llvm.",       "tensor.",      "affine.",
-        "linalg.",   "emitc.",    "math.",       "ub.",
+        "linalg.",   "emitc.",    "math.",       "ub.",          "pto.tile_buf_addr",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(heads); i++)

@@ -73,6 +73,55 @@ TEST(what_an_operation_may_leave_out_is_not_taken_from_the_next)
     end(&x);
 }
 
+#define ROW(n, type)                                                                               \
+    "!pto.tile_buf<loc=vec, dtype=" type ", rows=1, cols=" n ", v_row=1, v_col=" n                 \
+    ", blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+#define MASKED(axis)                                                                               \
+    "module {\nfunc.func @a(%s: " ROW("64", "f32") ", %d: " ROW(                                   \
+        "32", "f32") ") {\n"                                                                       \
+                     "pto.tgather ins(%s, {maskPattern = #pto.mask_pattern<P0101>} : " ROW(        \
+                         "64", "f32") axis ") outs(%d : " ROW("32", "f32") ")\nreturn\n}\n}\n"
+
+TEST(the_axis_of_a_mask_may_be_named_when_it_is_the_usual_one)
+{
+    struct fixture x;
+
+    assert_int_equal(begin(&x, MASKED(", \"row\"")), ST_OK);
+    end(&x);
+    assert_int_equal(begin(&x, MASKED(", \"col\"")), ST_FORMAT);
+    assert_string_equal(x.m.problems.at[0].code, "pto-ir.unsupported-axis");
+    end(&x);
+}
+
+TEST(forms_of_the_compiler_are_read)
+{
+    struct fixture x;
+
+    assert_int_equal(
+        begin(&x,
+              "module {\nfunc.func @a(%p: !pto.ptr<f32>, %n: index, %s: f32, %f: "
+              "!pto.tile_buf<loc=scaling, dtype=f16, rows=1, cols=32, v_row=1, v_col=32, "
+              "blayout=row_major, slayout=none_box, fractal=512, pad=0>, %t: " ROW(
+                  "64",
+                  "f32") ", "
+                         "%v: !pto.partition_tensor_view<64xf32>) {\n"
+                         "%q = pto.addptr %p, %n : <f32> -> <f32>\n"
+                         "pto.set_quant_scalar(%s : f32) {id = 0}\n"
+                         "pto.set_quant_scalar ins(%s : f32)\n"
+                         "pto.set_quant_vector(%f : !pto.tile_buf<loc=scaling, dtype=f16, rows=1, "
+                         "cols=32, v_row=1, v_col=32, blayout=row_major, slayout=none_box, "
+                         "fractal=512, "
+                         "pad=0>)\n"
+                         "pto.comm.treduce(%v, %t, recv(%t), group(%v, %v) : "
+                         "!pto.partition_tensor_view<64xf32>, " ROW("64", "f32") ", " ROW(
+                             "64", "f32") ", !pto.partition_tensor_view<64xf32>, "
+                                          "!pto.partition_tensor_view<64xf32>) "
+                                          "{root = 0 : i32}\n"
+                                          "return\n}\n}\n"),
+        ST_OK);
+    end(&x);
+}
+
 TEST(a_damaged_function_does_not_hide_the_next)
 {
     struct fixture x;

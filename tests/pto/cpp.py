@@ -233,6 +233,18 @@ def constructor(folder):
     check("constructor", done.returncode not in (0, -6, -11) and "starts a process" in done.stderr, done.stderr)
 
 
+def near(folder):
+    """A header of the source's own repository: found above it, but never in place of one of ours."""
+    source = folder / "kernels/vec/near.cpp"
+    source.parent.mkdir(parents=True)
+    (folder / "include").mkdir()
+    (folder / "include/near_rows.h").write_text("constexpr int kNearRows = 16;\n")
+    (folder / "include/tensor.h").write_text("#error not this one\n")
+    source.write_text('#include "near_rows.h"\nstatic_assert(kNearRows == 16, "");\n' + HEAD + "}\n")
+    done = run(source, "--compile-only")
+    check("near", done.returncode == 0, done.stderr)
+
+
 def race(folder):
     source = folder / "race.cpp"
     source.write_text(HEAD + "    TADDS(t, t, 1.0f);\n    pipe_barrier(PIPE_ALL);\n    TSTORE(g, t);\n}\n")
@@ -266,6 +278,17 @@ def scene(folder):
     done = replay("--backend", "sim", "-o", folder / "ws", "--arg-spec", spec)
     traces = list((folder / "ws").rglob("trace.json"))
     check("scene", done.returncode == 0 and "15164 cycles" in done.stdout and traces, done.stdout, done.stderr)
+    other = folder / "paged_attention" / module.name  # there is a recipe, but not of this kernel
+    other.parent.mkdir()
+    (other.parent / "k").symlink_to(EXAMPLES.resolve())
+    other.write_text(SCENE.replace('"params": {}', '"params": {"block_size": 16, "head_dim": 16}'))
+    module = other
+    none = replay("--backend", "sim", "-o", folder / "ws2")
+    check("no recipe", none.returncode == 1 and "No paged_attention recipe" in none.stderr and
+          "--write-arg-spec" in none.stderr, none.stderr)
+    draft = replay("--write-arg-spec", spec)
+    check("draft without a recipe", draft.returncode == 0 and len(json.loads(spec.read_text())["args"]) == 2,
+          draft.stderr)
 
 
 def main():
@@ -279,6 +302,7 @@ def main():
         hostile(folder)
         unknown(folder)
         constructor(folder)
+        near(folder)
         race(folder)
         scene(folder)
         made = sorted(p.name for p in (folder / "cache").iterdir())

@@ -375,6 +375,9 @@ extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args)
     slots = args;
     Tiles x;
     x.load();
+    set_atomic_none();
+    SYNCALL();
+    static_assert(TileConfig::fractalABSize == CUBE_BLOCK_SIZE, "one name more for it");
     elements(x);
     reductions(x);
     conversions(x);

@@ -170,6 +170,21 @@ constexpr int PTO_UBUF_SIZE_BYTES = 256 << 10;
 constexpr int PTO_UBUF_SIZE_BYTES = 192 << 10;
 #endif
 
+// Bytes and elements of the fractals that tiles are made of.
+namespace TileConfig
+{
+constexpr int alignedSize = 32;
+constexpr int fixedRowSize = 16;
+constexpr int fixedColSize = 16;
+constexpr int fixedMxRowSize = 16;
+constexpr int fixedMxColSize = 2;
+constexpr int fractalABSize = 512;
+constexpr int fractalCSize = 1024;
+constexpr int fractalMxSize = 32;
+} // namespace TileConfig
+
+constexpr int32_t SYNCALL_SOFT_WORKSPACE_INT32 = 16; // words of a soft SYNCALL's tensor
+
 template <class N> constexpr N PTO_CEIL(N n, N step)
 {
     return (n + step - 1) / step * step;

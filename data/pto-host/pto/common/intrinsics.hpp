@@ -31,6 +31,7 @@ template <class P, class... A> inline void dcci(P at, A... kind)
 template <class A> inline void dsb(A) {}
 inline void set_mask_norm() {}
 inline void set_mask_count() {}
+inline void set_atomic_none() {} // nothing else sets it: TSTORE<AtomicType> says it for itself
 template <class A, class B> inline void set_vector_mask(A, B) {}
 template <class A> inline void set_ffts_base_addr(A) {}
 template <class A> inline void set_padding(A) {}
