@@ -5,7 +5,6 @@
  *     static enum status find(struct strata_result *r, struct diag *d, void *ctx)
  *     {
  *         ...
- *         api_document(r, &diagnosis_schema, ORIGIN_ESTIMATED, found, &env);
  *         return ST_OK;
  *     }
  *
@@ -60,10 +59,6 @@ int api_answer(api_work *work, void *ctx, struct strata_result **out);
 
 /* For arguments that make no sense: a result with this error. */
 int api_misuse(const char *text, struct strata_result **out);
-
-/* The document over `result` as the text of `r`, with values that can be walked. */
-void api_document(struct strata_result *r, const struct schema *schema, const char *origin,
-                  const void *result, const struct record_env *env);
 
 /* Puts a NUL byte behind the text. */
 void api_end_text(struct strata_result *r);

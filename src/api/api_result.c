@@ -157,17 +157,6 @@ void api_parse(struct strata_result *r)
     r->value = has_envelope ? tree_get(all, S("result")) : all; /* else a prescribed shape */
 }
 
-void api_document(struct strata_result *r, const struct schema *schema, const char *origin,
-                  const void *result, const struct record_env *env)
-{
-    r->schema = schema;
-    envelope_write(
-        text_sink(&r->text),
-        &(struct envelope){.schema = schema, .origin = origin, .result = result, .env = env});
-    api_end_text(r);
-    api_parse(r);
-}
-
 static void release(void *result)
 {
     struct strata_result *r = result;

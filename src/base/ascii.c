@@ -1,8 +1,6 @@
 /* Signs that stand for others. */
 #include "base/ascii.h"
 
-#include "base/vec.h"
-
 static const struct sign {
     struct str from, to;
 } signs[] = {

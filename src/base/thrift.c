@@ -38,11 +38,6 @@ static void begin_struct(struct thrift *t)
     t->last[++t->depth] = 0;
 }
 
-void thrift_bool(struct thrift *t, int id, bool value)
-{
-    begin_field(t, id, value ? THRIFT_TRUE : THRIFT_FALSE);
-}
-
 void thrift_i32(struct thrift *t, int id, int32_t value)
 {
     begin_field(t, id, THRIFT_I32);

@@ -17,8 +17,6 @@
 #include "base/text.h"
 
 enum thrift_type {
-    THRIFT_TRUE = 1,
-    THRIFT_FALSE = 2,
     THRIFT_I32 = 5,
     THRIFT_I64 = 6,
     THRIFT_BINARY = 8,
@@ -35,7 +33,6 @@ struct thrift {
 };
 
 /* Fields of the struct that is open. */
-void thrift_bool(struct thrift *t, int id, bool value);
 void thrift_i32(struct thrift *t, int id, int32_t value);
 void thrift_i64(struct thrift *t, int id, int64_t value);
 void thrift_binary(struct thrift *t, int id, struct str value);

@@ -10,7 +10,6 @@
 
 #include "base/num.h"
 #include "base/str.h"
-#include "base/vec.h"
 
 /* Narrower terminals are treated as that wide; wider ones are none. */
 enum { WIDTH_LEAST = 40, WIDTH_MOST = 10000 };

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/now.h"
 #include "base/num.h"
 #include "driver/driver.h"
 
@@ -89,18 +88,6 @@ void mpi_close(struct mpi *mpi)
     *mpi = (struct mpi){.size = 1};
 }
 
-void mpi_abort(const struct mpi *mpi, int code)
-{
-    if (mpi->calls != NULL)
-        mpi->calls->abort(code);
-    exit(code);
-}
-
-double mpi_now(const struct mpi *mpi)
-{
-    return mpi->calls != NULL ? mpi->calls->now() : (double)now_ns() * 1e-9;
-}
-
 enum status mpi_barrier(const struct mpi *mpi, struct diag *d)
 {
     return mpi->calls == NULL ? ST_OK : check(mpi, mpi->calls->barrier(NULL), "MPI_Barrier", d);
@@ -114,30 +101,18 @@ enum status mpi_broadcast(const struct mpi *mpi, void *at, size_t bytes, int roo
 }
 
 /* `at` is taken as MPI takes it: from one place, into another. */
-static enum status fold(const struct mpi *mpi, void *at, size_t n, enum mpi_elem elem,
-                        enum mpi_fold how, struct diag *d)
+enum status mpi_fold_i64(const struct mpi *mpi, int64_t *at, size_t n, enum mpi_fold how,
+                         struct diag *d)
 {
     if (mpi->calls == NULL || n == 0)
         return ST_OK;
     if (n > MPI_COUNT_MOST)
         return diag_fail(d, ST_LIMIT, "mpi.too-many", (struct where){0}, "%zu numbers to fold", n);
-    void *from = mem_grow(NULL, sizeof(int64_t), n);
-    memcpy(from, at, n * sizeof(int64_t));
-    int rc = mpi->calls->all_reduce(NULL, from, at, n, elem, how);
+    int64_t *from = mem_grow(NULL, sizeof(*from), n);
+    memcpy(from, at, n * sizeof(*from));
+    int rc = mpi->calls->all_reduce(NULL, from, at, n, MPI_ELEM_I64, how);
     mem_free(from);
     return check(mpi, rc, "MPI_Allreduce", d);
-}
-
-enum status mpi_fold_i64(const struct mpi *mpi, int64_t *at, size_t n, enum mpi_fold how,
-                         struct diag *d)
-{
-    return fold(mpi, at, n, MPI_ELEM_I64, how, d);
-}
-
-enum status mpi_fold_f64(const struct mpi *mpi, double *at, size_t n, enum mpi_fold how,
-                         struct diag *d)
-{
-    return fold(mpi, at, n, MPI_ELEM_F64, how, d);
 }
 
 /* How much each rank gives. */

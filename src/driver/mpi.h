@@ -11,8 +11,8 @@
  *     if (job.rank == 0) ...
  *     mpi_close(&job);
  *
- * All ranks make the same calls in the same order. A rank that cannot go on calls mpi_abort():
- * one that merely leaves makes the others wait for ever.
+ * All ranks make the same calls in the same order. A rank that leaves makes the
+ * others wait for ever.
  */
 #ifndef STRATA_DRIVER_MPI_H
 #define STRATA_DRIVER_MPI_H
@@ -40,12 +40,6 @@ enum status mpi_open_always(struct mpi *mpi, struct arena *arena, struct diag *d
 
 void mpi_close(struct mpi *mpi);
 
-/* Ends all ranks. */
-_Noreturn void mpi_abort(const struct mpi *mpi, int code);
-
-/* Seconds of a steady clock. */
-double mpi_now(const struct mpi *mpi);
-
 enum status mpi_barrier(const struct mpi *mpi, struct diag *d);
 
 /* Bytes of rank `root`, to all. */
@@ -53,8 +47,6 @@ enum status mpi_broadcast(const struct mpi *mpi, void *at, size_t bytes, int roo
 
 /* The numbers of all ranks, folded into `at` of each. */
 enum status mpi_fold_i64(const struct mpi *mpi, int64_t *at, size_t n, enum mpi_fold how,
-                         struct diag *d);
-enum status mpi_fold_f64(const struct mpi *mpi, double *at, size_t n, enum mpi_fold how,
                          struct diag *d);
 
 /* What each rank gave, at rank 0 only: `of` has an entry for each rank. */

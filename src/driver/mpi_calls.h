@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MPI_CALLS_VERSION = 1, MPI_COUNT_MOST = INT32_MAX };
+enum { MPI_CALLS_VERSION = 2, MPI_COUNT_MOST = INT32_MAX };
 
 enum mpi_elem {
     MPI_ELEM_I8,
@@ -32,7 +32,6 @@ struct mpi_calls {
     uint32_t version;
     int (*init)(int *rank, int *size);
     void (*finalize)(void);
-    void (*abort)(int code);
     double (*now)(void); /* seconds */
     const char *(*error)(int code);
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 struct mpi_group {
     MPI_Comm comm;
 };
@@ -15,31 +17,15 @@ struct mpi_group {
 /* MPI has no 16-bit floats: they travel as two bytes and are added by the operations below. */
 static MPI_Op add_f16, add_bf16;
 
-static float float_of_bits(uint32_t bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof(x));
-    return x;
-}
-
-static uint32_t bits_of_float(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    return bits;
-}
-
 static float from_bf16(uint16_t x)
 {
-    return float_of_bits((uint32_t)x << 16);
+    return num_float_of_bits((uint32_t)x << 16);
 }
 
 /* To the nearest, ties to even. NaN stays one. */
 static uint16_t to_bf16(float x)
 {
-    uint32_t bits = bits_of_float(x);
+    uint32_t bits = num_bits_of_float(x);
 
     if ((bits & 0x7fffffff) > 0x7f800000)
         return (uint16_t)(bits >> 16 | 0x40);
@@ -52,20 +38,20 @@ static float from_f16(uint16_t x)
     uint32_t sign = (uint32_t)(x & 0x8000) << 16, rest = (uint32_t)(x & 0x7fff) << 13;
 
     if ((x & 0x7c00) == 0x7c00) /* infinite, or NaN */
-        return float_of_bits(sign | 0x7f800000 | (rest & 0x7fffff));
-    return float_of_bits(bits_of_float(float_of_bits(rest) * 0x1p112f) | sign);
+        return num_float_of_bits(sign | 0x7f800000 | (rest & 0x7fffff));
+    return num_float_of_bits(num_bits_of_float(num_float_of_bits(rest) * 0x1p112f) | sign);
 }
 
 static uint16_t to_f16(float x)
 {
-    uint32_t bits = bits_of_float(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
+    uint32_t bits = num_bits_of_float(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
 
     if (rest > 0x7f800000)
         return (uint16_t)(sign | 0x7e00);
     if (rest >= 0x477ff000) /* 65520 and above round to infinity */
         return (uint16_t)(sign | 0x7c00);
     if (rest < 0x38800000) /* below 2^-14: steps of 2^-24, which adding 0.5 leaves in a float */
-        return (uint16_t)(sign | (bits_of_float(float_of_bits(rest) + 0.5f) - 0x3f000000));
+        return (uint16_t)(sign | (num_bits_of_float(num_float_of_bits(rest) + 0.5f) - 0x3f000000));
     return (uint16_t)(sign | ((rest - 0x38000000 + 0xfff + (rest >> 13 & 1)) >> 13));
 }
 
@@ -146,16 +132,6 @@ static void finalize(void)
     MPI_Finalize();
 }
 
-static void abort_all(int code)
-{
-    MPI_Abort(MPI_COMM_WORLD, code);
-}
-
-static double now(void)
-{
-    return MPI_Wtime();
-}
-
 static const char *error(int code)
 {
     static char text[MPI_MAX_ERROR_STRING + 1];
@@ -165,6 +141,11 @@ static const char *error(int code)
         return "unknown MPI error";
     text[n] = 0;
     return text;
+}
+
+static double now(void)
+{
+    return MPI_Wtime();
 }
 
 static int group_make(int base, int n, struct mpi_group **out)
@@ -311,9 +292,8 @@ __attribute__((visibility("default"))) const struct mpi_calls *strata_mpi_calls(
     static const struct mpi_calls calls = {
         .version = MPI_CALLS_VERSION,
         .init = init,
-        .finalize = finalize,
-        .abort = abort_all,
         .now = now,
+        .finalize = finalize,
         .error = error,
         .group_make = group_make,
         .group_free = group_free,

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/mapfile.h"
 #include "base/now.h"
 #include "driver/clocks.h"
 #include "flow/flow_measure.h"

@@ -96,14 +96,6 @@ enum status import_table_read(struct import *i, const struct import_table *t)
     return ST_OK;
 }
 
-bool import_slice(struct import *i, const struct slice *slice)
-{
-    if (!import_lasts(slice->dur))
-        return false;
-    capture_slice(i->cap, slice);
-    return true;
-}
-
 enum status import_db_open(struct import *i, struct db *db)
 {
     TRY(db_open(db, i->in->path, i->in->text, i->in->diag));

@@ -5,7 +5,7 @@
  * What is done for every importer, so that none can forget it: input_read() sets the vendor,
  * records the source with its rows and losses, tells of a capture with too many lanes, and ends
  * with ST_CANCELLED after an interruption; capture_lane() bounds the number of lanes. What is left
- * to an importer: durations go through import_slice() or import_lasts(), lost rows through
+ * to an importer: durations go through import_lasts(), lost rows through
  * import_lose() or ROW_LOST, and a loop over something that may be large asks cancelled() unless
  * the table's or the database's rows are it.
  */
@@ -35,9 +35,6 @@ static inline bool import_lasts(nanos dur)
 {
     return dur >= 0 && dur <= import_longest;
 }
-
-/* Adds a slice; false when its duration is none. */
-bool import_slice(struct import *i, const struct slice *slice);
 
 /* Counts a row or event that is lost, and tells why. */
 void import_lose(struct import *i, struct where where, const char *code, const char *format, ...)

@@ -95,13 +95,6 @@ static bool row_work(const struct opset *s, size_t row, const struct opset_colum
                    is_attention ? &lengths : NULL, cell_trim(table_cell(t, row, c->ep)), out);
 }
 
-bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct call_work *out)
-{
-    struct opset_columns c = columns_of(&s->table);
-
-    return row_work(s, row, &c, scratch, out);
-}
-
 /* A row that was read: its call and its time. */
 struct opset_row {
     struct call_work work;

@@ -50,7 +50,4 @@ const struct estimate_point *opset_exact(const struct opset *s, const struct cal
 struct opset_regime *opset_regime(struct opset *s, const struct call_work *w);
 const struct opset_regime *opset_find(const struct opset *s, const struct call_work *w);
 
-/* The work of a row; false for a row that cannot be placed. */
-bool opset_work(const struct opset *s, size_t row, struct arena *scratch, struct call_work *out);
-
 #endif

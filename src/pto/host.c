@@ -426,28 +426,6 @@ struct pto_host *pto_host_new(const struct pto_host_setup *setup)
     return h;
 }
 
-void pto_host_free(struct pto_host *h)
-{
-    for (size_t i = 0; i < PTO_CORES; i++) {
-        struct pto_host_core *c = h->cores[i];
-        if (!c)
-            continue;
-        for (size_t s = 0; s < PTO_SPACE_COUNT; s++)
-            mem_free(c->space[s]);
-        if (c->stack)
-            munmap(c->stack, STACK_GUARD + STACK_BYTES);
-        text_free(&c->script.body);
-        vec_free(&c->script.places);
-        intern_fini(&c->script.names);
-        mem_free(c);
-    }
-    for (size_t i = 0; i < PTO_HOST_FIFOS * 2; i++)
-        pto_ring_free(&h->rings[i / 2][i % 2]);
-    arena_free(&h->arena);
-    diag_fini(&h->diag);
-    mem_free(h);
-}
-
 /* Where the tensors are. */
 static void tell_span(const struct pto_host *h, struct strata_pto_host *table)
 {

@@ -60,7 +60,6 @@ struct pto_host_lines {
 };
 
 struct pto_host *pto_host_new(const struct pto_host_setup *setup);
-void pto_host_free(struct pto_host *h);
 
 /* A copy of the kernel, loaded for one core. */
 struct pto_host_object {

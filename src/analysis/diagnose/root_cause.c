@@ -315,11 +315,6 @@ const struct root_cause_kind root_causes[ROOT_CAUSES] =
             },
 };
 
-const char *root_cause_name(enum root_cause cause)
-{
-    return root_causes[cause].id;
-}
-
 struct str root_cause_label(enum lang lang, enum root_cause cause)
 {
     struct str what = message_in(lang, root_causes[cause].what);

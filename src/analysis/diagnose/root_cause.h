@@ -77,8 +77,6 @@ struct root_cause_kind {
 
 extern const struct root_cause_kind root_causes[ROOT_CAUSES];
 
-const char *root_cause_name(enum root_cause cause);
-
 /* For people, as its sentence begins: "Exposed communication". */
 struct str root_cause_label(enum lang lang, enum root_cause cause);
 
