@@ -3,7 +3,7 @@
  *
  * The reader walks the marks of the scanner. Between calls it knows three things: the depth, one
  * bit a level for "object", and what may come next. A call changes them only when it succeeds, so
- * that running out of text needs no undoing.
+ * that running out of text needs no undoing. One file, as its steps are compiled into one another.
  */
 #include "base/json_read.h"
 

@@ -9,7 +9,8 @@ static enum import_row take_row(struct import *i, const struct csv *csv, void *c
 
     (void)ctx;
     s.name = capture_intern(i->cap, csv_cell(csv, 0));
-    if (!num_us(csv_cell(csv, 1), &s.begin) || !num_us(csv_cell(csv, 2), &s.dur))
+    if (!num_us(csv_cell(csv, 1), &s.begin) || !num_us(csv_cell(csv, 2), &s.dur) ||
+        !import_lasts(s.dur))
         return import_row(false);
     capture_slice(i->cap, &s);
     return import_row(true);
