@@ -575,6 +575,24 @@ static void look_at_balance(struct gpu_finder *f, struct unit_load l)
                         PLACE("even", 100 * fmin(1, even))));
 }
 
+/* Every multiprocessor has work, but a few warps of the many it has room for, and those wait for
+ * memory: the grid is too small. */
+static void look_at_grid(struct gpu_finder *f, struct unit_load l)
+{
+    const struct gpu_kernel *k = f->c->kernel;
+    const struct gpu_occupancy *o = f->c->occupancy;
+    double waves = gpu_waves(k, o), waited = WAITS(f, "long_scoreboard");
+    double spilled = gpu_local_sectors(k) / k->m[GPU_M_L1_SECT];
+    double sure = fmin(fmin(beyond(waves, GPU_UNDERFILL_WAVES, 0.4), beyond(waited, 0.5, 0.55)),
+                       fmin(beyond(active_share(k), 0.8, 0.85), idle_units(k, &l)));
+
+    if (!(sure > 0) || !(spilled <= 0.05))
+        return;
+    gpu_finder_add(f, 7, "fill", "fill the GPU", sure, fmax(1 - waited * (1 - waves), busiest(&l)),
+                   SAID(gpu_text.why_small_grid, PLACE("waves", waves),
+                        PLACE("room", o->blocks_per_sm), PLACE("share", 100 * waited)));
+}
+
 void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
 {
     struct unit_load l = load_of(f->c->kernel);
@@ -597,4 +615,5 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
     look_at_barriers(f, l);
     look_at_occupancy(f, l);
     look_at_balance(f, l);
+    look_at_grid(f, l);
 }

@@ -43,9 +43,11 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
 #define GPU_WEAK         0.75 /* of a threshold: where the weak band begins */
 
 #define GPU_UNDERFILL_WAVES  0.5
-#define GPU_UNDERFILL_ACTIVE 0.75 /* of the multiprocessors, or of the time they work */
-#define GPU_AT_LIMIT         75.0 /* percent that the busiest unit of a kernel at its limit is */
-#define GPU_MODEL_PROVEN     50.0 /* percent of its roof that a stage without counters reaches */
+#define GPU_UNDERFILL_ACTIVE 0.75   /* of the multiprocessors, or of the time they work */
+#define GPU_GAIN_SHOWN       0.05   /* percent: what is less is printed as nothing */
+#define GPU_EMPTY_NS         1500.0 /* of a kernel without work */
+#define GPU_AT_LIMIT         75.0   /* percent that the busiest unit of a kernel at its limit is */
+#define GPU_MODEL_PROVEN     50.0   /* percent of its roof that a stage without counters reaches */
 
 enum gpu_bound {
     GPU_MEMORY,
