@@ -28,6 +28,9 @@ struct gpu_occupancy {
 /* From the resources of the launch, else from the limits that the tool printed. */
 struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc, double sm_count);
 
+/* Percent, if the resource that limits it did not. */
+double gpu_occupancy_roomy(const struct gpu_occupancy *o);
+
 /*
  * What bounds a kernel: memory, compute or latency, by one fixed list of rules.
  *
