@@ -73,7 +73,7 @@ static struct wording verdict_of(struct page_file *page, const struct gpu_run *r
                       wording_keep(&page->arena, wording_plain(str_of(gpu_bound_name(bound))))),
         PLACE("stage", mangled_short(&page->arena, s->name)),
         place_quantity("share", s->share, UNIT_RATIO),
-        place_quantity("time", gpu_run_duration(run), UNIT_NS),
+        place_quantity("time", gpu_run_whole(run), UNIT_NS),
         place_wording("cause", wording_keep(&page->arena, cause_of(page, s))), PLACE("action", ""));
 }
 

@@ -125,6 +125,12 @@ static double mostly(const struct gpu_finder *f, const char *reason, double shar
     return beyond(share, 0.85 * most, most);
 }
 
+/* The part of L1's sectors that registers without a place take. */
+static double spilled(const struct gpu_finder *f)
+{
+    return gpu_local_sectors(f->c->kernel) / f->c->kernel->m[GPU_M_L1_SECT];
+}
+
 #define SAID(message, ...) MESSAGE(LANG_EN, f->arena, &(message), __VA_ARGS__)
 
 /* ---- shared memory ---- */
@@ -285,9 +291,7 @@ static void look_at_reuse(struct gpu_finder *f, struct unit_load l)
 
     double sure = fmin(beyond(again, 1.5, 1.65),
                        fmin(beyond(m[GPU_M_L2_HIT], 80, 75), beyond(l.dram, 0.4, 0.45)));
-    double spilled = gpu_local_sectors(f->c->kernel) / m[GPU_M_L1_SECT];
-
-    if (!(sure > 0) || !(spilled <= 0.05))
+    if (!(sure > 0) || !(spilled(f) <= 0.05))
         return;
     double weight = fmax(l.dram / GPU_ETA_MEMORY, WAITS(f, "long_scoreboard"));
     double ratio = 1 - (1 - 1 / again) * fmin(1, weight);
@@ -517,34 +521,14 @@ static void look_at_barriers(struct gpu_finder *f, struct unit_load l)
                    SAID(gpu_text.why_barriers, PLACE("share", 100 * share)));
 }
 
-/* Occupancy if the resource that limits it did not. */
-static double roomy_pct(const struct gpu_occupancy *o)
-{
-    /* What a block takes of shared memory by itself is less of a larger block. */
-    bool is_small = strcmp(o->limiter, "blocks") == 0;
-    const struct {
-        const char *name;
-        uint32_t blocks;
-    } limits[] = {{"registers", o->lim_regs},
-                  {"shared memory", is_small ? 0 : o->lim_smem},
-                  {"blocks", o->lim_blocks}};
-    uint32_t blocks = o->lim_warps;
-
-    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-        if (strcmp(o->limiter, limits[i].name) != 0 && limits[i].blocks > 0 &&
-            limits[i].blocks < blocks)
-            blocks = limits[i].blocks;
-    return 100.0 * blocks * o->warps_per_block / o->max_warps;
-}
-
 static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
 {
     const struct gpu_occupancy *o = f->c->occupancy;
     double occ = f->c->kernel->m[GPU_M_OCC];
-    double spilled = gpu_local_sectors(f->c->kernel) / f->c->kernel->m[GPU_M_L1_SECT];
+    double part_spilled = spilled(f);
     /* Waiting for spilled registers is a matter of those. */
     double hidden = WAITS(f, "long_scoreboard", "short_scoreboard", "wait") *
-                    (spilled > 0.05 ? 1 - fmin(1, spilled) : 1);
+                    (part_spilled > 0.05 ? 1 - fmin(1, part_spilled) : 1);
     /* Larger blocks help where warps allow no more. */
     bool is_limited = strcmp(o->limiter, "warps") != 0 && strcmp(o->limiter, "barriers") != 0;
 
@@ -554,7 +538,7 @@ static void look_at_occupancy(struct gpu_finder *f, struct unit_load l)
     if (!o->is_known || !is_limited || !(o->theory_pct <= 50) || !(sure > 0))
         return;
     gpu_finder_add(f, 5, "occupancy", "raise occupancy", sure,
-                   fmax(1 - hidden * (1 - occ / roomy_pct(o)), busiest(&l)),
+                   fmax(1 - hidden * (1 - occ / gpu_occupancy_roomy(o)), busiest(&l)),
                    gpu_finder_price(f, occ));
 }
 
@@ -575,26 +559,33 @@ static void look_at_balance(struct gpu_finder *f, struct unit_load l)
                         PLACE("even", 100 * fmin(1, even))));
 }
 
+/* Every multiprocessor has work, but a few warps of the many it has room for, and those wait for
+ * memory: the grid is too small. */
+static void look_at_grid(struct gpu_finder *f, struct unit_load l)
+{
+    const struct gpu_kernel *k = f->c->kernel;
+    double waves = gpu_waves(k, f->c->occupancy), waited = WAITS(f, "long_scoreboard");
+    double sure = fmin(fmin(beyond(waves, GPU_UNDERFILL_WAVES, 0.4), beyond(waited, 0.5, 0.55)),
+                       fmin(beyond(active_share(k), 0.8, 0.85), idle_units(k, &l)));
+
+    if (!(sure > 0) || !(spilled(f) <= 0.05))
+        return;
+    gpu_finder_add(f, 7, "fill", "fill the GPU", sure, fmax(1 - waited * (1 - waves), busiest(&l)),
+                   SAID(gpu_text.why_small_grid, PLACE("waves", waves),
+                        PLACE("room", f->c->occupancy->blocks_per_sm),
+                        PLACE("share", 100 * waited)));
+}
+
 void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
 {
+    static void (*const rules[])(struct gpu_finder *, struct unit_load) = {
+        look_at_conflicts,  look_at_shared_atomics, look_at_atomics, look_at_coalescing,
+        look_at_spills,     look_at_reuse,          look_at_width,   look_at_bytes,
+        look_at_divergence, look_at_double,         look_at_special, look_at_instructions,
+        look_at_products,   look_at_constants,      look_at_code,    look_at_barriers,
+        look_at_occupancy,  look_at_balance,        look_at_grid};
     struct unit_load l = load_of(f->c->kernel);
 
-    look_at_conflicts(f, l);
-    look_at_shared_atomics(f, l);
-    look_at_atomics(f, l);
-    look_at_coalescing(f, l);
-    look_at_spills(f, l);
-    look_at_reuse(f, l);
-    look_at_width(f, l);
-    look_at_bytes(f, l);
-    look_at_divergence(f, l);
-    look_at_double(f, l);
-    look_at_special(f, l);
-    look_at_instructions(f, l);
-    look_at_products(f, l);
-    look_at_constants(f, l);
-    look_at_code(f, l);
-    look_at_barriers(f, l);
-    look_at_occupancy(f, l);
-    look_at_balance(f, l);
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        rules[i](f, l);
 }

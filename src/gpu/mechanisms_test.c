@@ -406,6 +406,52 @@ TEST(a_pipe_beside_the_tensor_cores_may_be_the_limit)
     end(&f);
 }
 
+/* Two blocks for 1.9 us: what a kernel without work takes cannot be gained. */
+TEST(a_kernel_of_two_microseconds_has_little_to_gain)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.occupancy.waves = 0.01;
+    f.kernel.m[GPU_M_DUR_NS] = 1900;
+    f.kernel.m[GPU_M_DRAM_PCT] = 1;
+    f.kernel.m[GPU_M_SM_CYCLES] = 3800;
+    f.kernel.m[GPU_M_SM_ACTIVE] = 40;
+    const struct gpu_opportunity *o = first(&f);
+    assert_int_equal(o->id, 7);
+    assert_true(o->gain <= 100 * (1 - GPU_EMPTY_NS / 1900) + 0.01);
+    end(&f);
+}
+
+/* One block of 256 threads on each multiprocessor, which has room for eight; all wait for memory
+ * that is 5 % busy. Where they wait for the instruction before, more of them are not the remedy. */
+TEST(a_grid_of_one_block_a_multiprocessor)
+{
+    static const char *const reasons[] = {"long_scoreboard", "wait"};
+
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        begin(&f);
+        f.kernel.n_stalls = 0;
+        gpu_kernel_stall(&f.kernel, str_of(reasons[i]), 80);
+        gpu_kernel_stall(&f.kernel, S("selected"), 1);
+        f.occupancy = (struct gpu_occupancy){.waves = 0.125,
+                                             .blocks_per_sm = 8,
+                                             .limiter = "warps",
+                                             .theory_pct = 100,
+                                             .max_warps = 64,
+                                             .is_known = true};
+        f.kernel.grid[0] = 132;
+        f.kernel.grid[1] = f.kernel.grid[2] = 1;
+        f.kernel.m[GPU_M_DRAM_PCT] = 5;
+        f.kernel.m[GPU_M_OCC] = 12.5;
+        f.kernel.m[GPU_M_ISSUE_PCT] = 2.5;
+        f.kernel.m[GPU_M_GLOBAL_LD] = 4e9 / 128;
+        assert_int_equal(first(&f)->id == 7, i == 0);
+        end(&f);
+    }
+}
+
 TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
           T(what_is_read_again_is_a_matter_of_locality), T(sectors_that_are_not_used),
           T(lanes_that_do_nothing), T(one_address_for_all),
@@ -416,4 +462,6 @@ TEST_MAIN("gpu/mechanisms", T(a_healthy_kernel_has_nothing_to_gain),
           T(code_that_does_not_fit_its_cache), T(rules_hold_beside_other_work),
           T(lanes_that_are_masked), T(strides_by_their_length), T(bytes_that_fill_the_first_level),
           T(blocks_for_three_quarters_of_the_device),
-          T(a_pipe_beside_the_tensor_cores_may_be_the_limit))
+          T(a_pipe_beside_the_tensor_cores_may_be_the_limit),
+          T(a_kernel_of_two_microseconds_has_little_to_gain),
+          T(a_grid_of_one_block_a_multiprocessor))

@@ -119,6 +119,8 @@ static void read_metric(struct ncu_page *p, const struct details *c, struct gpu_
     if (str_equal(value.section, S("Scheduler Statistics")) &&
         str_equal(value.name, S("No Eligible")) && isnan(k->m[GPU_M_ISSUE_PCT]))
         k->m[GPU_M_ISSUE_PCT] = 100 - value.number;
+    if (str_equal(value.name, S(NCU_INVOCATIONS)) && value.number >= 1 && value.number < UINT32_MAX)
+        k->launches = (uint64_t)value.number;
     find_shape(k, &value);
 }
 

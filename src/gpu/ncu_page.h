@@ -85,6 +85,8 @@ void ncu_read_dims(struct str text, uint32_t dims[3]);
 /* Whether a header line is that of a kernel summary. */
 bool ncu_is_summary(struct str line);
 
+#define NCU_INVOCATIONS "Invocations" /* launches that the rows of a summary stand for */
+
 /* Text of `ncu` as it prints by default: the line that begins a launch, and the text of launches as
  * the CSV of a details page. */
 bool ncu_is_text_launch(struct str line);

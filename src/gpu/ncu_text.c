@@ -13,6 +13,9 @@
  *         OPT   Est. Speedup: 12.5%
  *               Text of a rule, over several lines.
  *
+ * With --print-summary a launch stands for all of a kernel ("…, Device 0, CC 9.0, Invocations 10"),
+ * and its tables have a minimum, a maximum and an average, which is the value that is taken.
+ *
  * The dashes tell where columns begin and end. Names of rules are not printed; that of the section
  * stands for it.
  */
@@ -20,7 +23,7 @@
 #include "base/vec.h"
 #include "gpu/ncu_page.h"
 
-enum { COLUMNS = 3 };
+enum { COLUMNS = 3, SUMMARY_COLUMNS = 5 };
 
 struct reading {
     VEC_OF(char) rows;
@@ -28,9 +31,10 @@ struct reading {
     uint64_t process, launches;
     struct str kernel, section;
     struct str grid, block, context, stream, device, cc;
-    size_t begin[COLUMNS], end[COLUMNS]; /* of the table */
-    int rulers;                          /* lines of dashes of this table so far */
-    struct str type;                     /* of the rule that is being read; empty: none */
+    size_t begin[SUMMARY_COLUMNS], end[SUMMARY_COLUMNS]; /* of the table */
+    size_t columns;
+    int rulers;      /* lines of dashes of this table so far */
+    struct str type; /* of the rule that is being read; empty: none */
     struct str rule;
 };
 
@@ -45,8 +49,10 @@ static struct str after(struct str line, struct str key)
 
 bool ncu_is_text_launch(struct str line)
 {
+    bool is_one = str_contains(line, S(", Context ")) && str_contains(line, S(", Stream "));
+
     return str_starts(line, S("  ")) && str_contains(line, S(")x(")) &&
-           str_contains(line, S(", Context ")) && str_contains(line, S(", Stream "));
+           (is_one || str_contains(line, S(", Invocations ")));
 }
 
 /* "NAME (x, y, z)x(x, y, z), Context …": the name may have brackets of its own. */
@@ -152,7 +158,7 @@ static bool begins_rule(struct str line, struct str *type)
     return false;
 }
 
-/* Three runs of dashes: where the columns are. */
+/* Three runs of dashes, or five: where the columns are. */
 static bool read_ruler(struct reading *r, struct str line)
 {
     size_t n = 0;
@@ -161,14 +167,20 @@ static bool read_ruler(struct reading *r, struct str line)
         if (line.at[i] != '-' && line.at[i] != ' ' && line.at[i] != '\r')
             return false;
         bool begins = line.at[i] == '-' && (i == 0 || line.at[i - 1] != '-');
-        if (begins && n == COLUMNS)
+        if (begins && n == SUMMARY_COLUMNS)
             return false;
         if (begins)
             r->begin[n++] = i;
         if (line.at[i] == '-')
             r->end[n - 1] = i + 1;
     }
-    return n == COLUMNS;
+    r->columns = n;
+    return n == COLUMNS || n == SUMMARY_COLUMNS;
+}
+
+static void add_metric(struct reading *r, struct str name, struct str unit, struct str value)
+{
+    add_row(r, (struct str[]){name, unit, value, S(""), S(""), S(""), S(""), S("")}, 8);
 }
 
 /* A value may be longer than its column is wide: the last one ends with the line, and begins where
@@ -177,10 +189,10 @@ static void read_metric(struct reading *r, struct str line)
 {
     struct str name = str_trim(str_part(line, r->begin[0], r->end[0] - r->begin[0])),
                unit = str_trim(str_part(line, r->begin[1], r->end[1] - r->begin[1])),
-               value = str_trim(str_part(line, r->end[1], line.n));
+               value = str_trim(str_part(line, r->end[r->columns - 2], line.n));
 
     if (name.n > 0 && value.n > 0 && r->launches > 0)
-        add_row(r, (struct str[]){name, unit, value, S(""), S(""), S(""), S(""), S("")}, 8);
+        add_metric(r, name, unit, value);
 }
 
 static void read_line(struct reading *r, struct str line)
@@ -191,8 +203,11 @@ static void read_line(struct reading *r, struct str line)
         end_rule(r);
         r->rulers = 0;
     } else if (ncu_is_text_launch(line)) {
+        struct str all = after(line, S(", Invocations "));
         end_rule(r);
         begin_launch(r, line);
+        if (all.n > 0)
+            add_metric(r, S(NCU_INVOCATIONS), S(""), all);
     } else if (str_starts(line, S("["))) {
         num_u64(str_part(line, 1, str_find_char(line, ']') - 1), &r->process);
     } else if (str_starts(text, section)) {

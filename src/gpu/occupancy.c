@@ -119,3 +119,22 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
     look_ahead(&o, k, held, config);
     return o;
 }
+
+double gpu_occupancy_roomy(const struct gpu_occupancy *o)
+{
+    /* What a block takes of shared memory by itself is less of a larger block. */
+    bool is_small = strcmp(o->limiter, "blocks") == 0;
+    const struct {
+        const char *name;
+        uint32_t blocks;
+    } limits[] = {{"registers", o->lim_regs},
+                  {"shared memory", is_small ? 0 : o->lim_smem},
+                  {"blocks", o->lim_blocks}};
+    uint32_t blocks = o->lim_warps;
+
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+        if (strcmp(o->limiter, limits[i].name) != 0 && limits[i].blocks > 0 &&
+            limits[i].blocks < blocks)
+            blocks = limits[i].blocks;
+    return 100.0 * blocks * o->warps_per_block / o->max_warps;
+}

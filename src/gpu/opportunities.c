@@ -53,6 +53,14 @@ static void push(struct gpu_opportunities *list, struct gpu_opportunity o)
     vec_push(&list->all, o);
 }
 
+/* What a kernel that does nothing takes stays. */
+static double most_gained(const struct gpu_kernel *k)
+{
+    double dur = k->m[GPU_M_DUR_NS];
+
+    return isnan(dur) ? GAIN_MAX : 100 * (1 - GPU_EMPTY_NS / dur);
+}
+
 static void add_gain(struct gpu_finder *f, int id, const char *family, const char *name,
                      double sure, double gain, struct str trigger)
 {
@@ -69,7 +77,7 @@ static void add_gain(struct gpu_finder *f, int id, const char *family, const cha
 static void add(struct gpu_finder *f, int id, const char *family, const char *name, double ratio,
                 struct str trigger)
 {
-    double gain = fmin(100 * (1 - ratio), f->cap);
+    double gain = fmin(fmin(100 * (1 - ratio), f->cap), most_gained(f->c->kernel));
 
     if (gain > 0)
         add_gain(f, id, family, name, 1, gain, trigger);
@@ -78,7 +86,7 @@ static void add(struct gpu_finder *f, int id, const char *family, const char *na
 void gpu_finder_add(struct gpu_finder *f, int id, const char *family, const char *name, double sure,
                     double ratio, struct str trigger)
 {
-    double gain = sure * clip(100 * (1 - ratio), 0, GAIN_MAX);
+    double gain = fmin(sure * clip(100 * (1 - ratio), 0, GAIN_MAX), most_gained(f->c->kernel));
 
     if (gain >= 3)
         add_gain(f, id, family, name, sure, gain, trigger);

@@ -189,8 +189,8 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
     enum gpu_bound bound = gpu_class_shown(&s->class).bound;
     put(t, lang, bound_heads[bound]);
     if (run->stages.n > 1)
-        PUT(t, lang, &gpu_text.in_stage, PLACE("stage", text_view(&name)),
-            PLACE("share", 100 * s->share));
+        PUT(t, lang, s->dur_ns > 0 ? &gpu_text.in_stage : &gpu_text.in_stage_untimed,
+            PLACE("stage", text_view(&name)), PLACE("share", 100 * s->share));
     text_free(&name);
     gpu_report_cause(s, lang, t);
     bool is_end = !is_mixed && bound == GPU_UNPROVEN;

@@ -47,7 +47,7 @@ struct str gpu_report_sentence(const struct gpu_run *run, enum lang lang, struct
     return MESSAGE(lang, arena, gpu_report_verdict(run, bound), PLACE("bound", name),
                    PLACE("stage", mangled_short(arena, s->name)),
                    place_quantity("share", s->share, UNIT_RATIO),
-                   place_quantity("time", gpu_run_duration(run), UNIT_NS),
+                   place_quantity("time", gpu_run_whole(run), UNIT_NS),
                    PLACE("cause", cause_text(s, lang, arena)), PLACE("action", action));
 }
 

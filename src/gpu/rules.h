@@ -28,6 +28,9 @@ struct gpu_occupancy {
 /* From the resources of the launch, else from the limits that the tool printed. */
 struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc, double sm_count);
 
+/* Percent, if the resource that limits it did not. */
+double gpu_occupancy_roomy(const struct gpu_occupancy *o);
+
 /*
  * What bounds a kernel: memory, compute or latency, by one fixed list of rules.
  *
@@ -43,9 +46,11 @@ struct gpu_occupancy gpu_occupancy_of(const struct gpu_kernel *k, struct str cc,
 #define GPU_WEAK         0.75 /* of a threshold: where the weak band begins */
 
 #define GPU_UNDERFILL_WAVES  0.5
-#define GPU_UNDERFILL_ACTIVE 0.75 /* of the multiprocessors, or of the time they work */
-#define GPU_AT_LIMIT         75.0 /* percent that the busiest unit of a kernel at its limit is */
-#define GPU_MODEL_PROVEN     50.0 /* percent of its roof that a stage without counters reaches */
+#define GPU_UNDERFILL_ACTIVE 0.75   /* of the multiprocessors, or of the time they work */
+#define GPU_GAIN_SHOWN       0.05   /* percent: what is less is printed as nothing */
+#define GPU_EMPTY_NS         1500.0 /* of a kernel without work */
+#define GPU_AT_LIMIT         75.0   /* percent that the busiest unit of a kernel at its limit is */
+#define GPU_MODEL_PROVEN     50.0   /* percent of its roof that a stage without counters reaches */
 
 enum gpu_bound {
     GPU_MEMORY,

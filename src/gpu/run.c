@@ -369,6 +369,11 @@ double gpu_run_duration(const struct gpu_run *run)
     return sum_of(run, false);
 }
 
+double gpu_run_whole(const struct gpu_run *run)
+{
+    return sum_of(run, true);
+}
+
 void gpu_run_judge(struct gpu_run *run)
 {
     double *ns = ARENA_ARRAY(&run->arena, double, run->kernels.n + 1);
@@ -377,7 +382,7 @@ void gpu_run_judge(struct gpu_run *run)
         ns[i] = run->kernels.at[i].m[GPU_M_DUR_NS];
     for (size_t i = 0; i < run->stages.n; i++)
         measure_stage(run, &run->stages.at[i], ns);
-    double total = sum_of(run, true);
+    double total = gpu_run_whole(run);
     for (size_t i = 0; i < run->stages.n; i++) {
         struct gpu_stage *s = &run->stages.at[i];
         s->share = total > 0 ? fmin(1, weight(run, s) / total) : 1.0 / (double)run->stages.n;
@@ -447,7 +452,7 @@ size_t gpu_run_top(const struct gpu_run *run, struct gpu_opportunity *out, size_
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_opportunities *all = &run->stages.at[i].opportunities;
         for (size_t k = 0; k < all->all.n; k++)
-            if (all->all.at[k].is_ranked)
+            if (all->all.at[k].is_ranked && all->all.at[k].gain >= GPU_GAIN_SHOWN)
                 n = insert(out, n, most, all->all.at[k]);
     }
     for (size_t i = 0; i < run->extra.n; i++)

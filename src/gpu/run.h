@@ -114,6 +114,9 @@ void gpu_run_judge(struct gpu_run *run);
 /* One pass through all stages, in ns: groups count with their longest. */
 double gpu_run_duration(const struct gpu_run *run);
 
+/* What the shares of its stages are shares of: where stages are kernels, all launches. */
+double gpu_run_whole(const struct gpu_run *run);
+
 /* The stage that takes the largest share; NULL without stages. `is_mixed`: it is half or less. */
 const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_mixed);
 
