@@ -78,8 +78,7 @@ static const struct mcp_plan {
      .kinds = 1 << KIND_CAPTURE},
     {"ops",
      "Time by operator",
-     "Device and host time by operator, module, shape, kernel family, range or layer; sort by "
-     "headroom for what is furthest from the limits of the device.",
+     "Device and host time by operator, module, shape, kernel family, range or layer.",
      {"ops"},
      {{"path", "file or folder of the capture", .is_path = true}},
      .is_capture = true},
@@ -182,29 +181,19 @@ static enum mcp_type type_of(const struct opt *o)
 }
 
 /* Options are spelt with dashes, arguments with underscores. */
-static const char *argument_name(struct arena *arena, const char *option)
+static const char *respell(struct arena *arena, struct str name, char from, char to)
 {
-    char *name = arena_cstr(arena, str_of(option));
+    char *text = arena_cstr(arena, name);
 
-    for (char *c = name; *c != '\0'; c++)
-        if (*c == '-')
-            *c = '_';
-    return name;
-}
-
-static const char *option_name(struct arena *arena, struct str argument)
-{
-    char *name = arena_cstr(arena, argument);
-
-    for (char *c = name; *c != '\0'; c++)
-        if (*c == '_')
-            *c = '-';
-    return name;
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == from)
+            *c = to;
+    return text;
 }
 
 static struct mcp_property property_of(struct arena *arena, const struct opt *o)
 {
-    return (struct mcp_property){.name = argument_name(arena, o->name),
+    return (struct mcp_property){.name = respell(arena, str_of(o->name), '-', '_'),
                                  .about = o->help,
                                  .type = type_of(o),
                                  .choices = o->choices,
@@ -386,7 +375,7 @@ static void add_value(struct mcp_call *c, const char *name, const char *value)
 
 static enum status add_option(struct mcp_call *c, const struct tree *argument)
 {
-    const char *name = option_name(c->arena, argument->key);
+    const char *name = respell(c->arena, argument->key, '_', '-');
     const char *value = arena_cstr(c->arena, tree_word(argument));
 
     if (strcmp(name, "chip") == 0) /* is written into what was read */
@@ -440,14 +429,17 @@ static enum status add_words(struct mcp_call *c)
 
 /* ---- running ---- */
 
-static const char *const tool_for[KINDS] = {
-    [KIND_INCORE] = "incore",       [KIND_PTO] = "simulate",      [KIND_GPU_RUN] = "gpu_report",
-    [KIND_NCU_PAGE] = "gpu_report", [KIND_DATABASE] = "db_query",
-};
+/* The tool for such a path, if that is another. */
+static void point(const struct mcp_call *c, struct mcp_outcome *to)
+{
+    const struct path_way *way = &path_ways[c->kind];
 
-/* What went wrong, as the command line prints it, is the text of the outcome; and the tool for such
- * a path. */
-static void fail(const struct diag *d, struct mcp_outcome *to, enum path_kind kind)
+    if (way->tool != NULL && strcmp(way->tool, c->plan->name) != 0)
+        text_format(&to->text, "  this is %s: use the tool %s\n", way->what, way->tool);
+}
+
+/* What went wrong, as the command line prints it, is the text of the outcome. */
+static void fail(const struct mcp_call *c, const struct diag *d, struct mcp_outcome *to)
 {
     struct out out;
 
@@ -458,9 +450,7 @@ static void fail(const struct diag *d, struct mcp_outcome *to, enum path_kind ki
     frame_show_diag(&out, d, false);
     out_flush(&out);
     out_fini(&out);
-    if (tool_for[kind] != NULL)
-        text_format(&to->text, "  this is %s: use the tool %s\n", path_ways[kind].what,
-                    tool_for[kind]);
+    point(c, to);
 }
 
 static bool has_error(const struct diag *d)
@@ -485,8 +475,12 @@ static bool run_words(struct mcp_call *c, enum part part, struct mcp_outcome *ou
     s.common.json = part == PART_DOCUMENT;
     int code = frame_answer(&s, (int)c->words.n, c->words.at);
     bool is_ok = code <= CODE_NO && !has_error(&s.diag);
+    if (diag_count(&s.diag, "input.nothing") > 0 && c->n_places > 0)
+        roots_hint(c->tools->roots, c->arena, c->places[0].path, &s.diag);
     if (!is_ok)
-        fail(&s.diag, out, c->kind);
+        fail(c, &s.diag, out);
+    else if (part == PART_TEXT)
+        point(c, out);
     frame_release(&s);
     inputs_clear();
     return is_ok;
@@ -512,7 +506,7 @@ static void check_places(struct mcp_call *c, struct mcp_outcome *out)
               "changed while it was read; call again");
     text_clear(&out->document);
     text_clear(&out->picture);
-    fail(c->d, out, KIND_CAPTURE);
+    fail(c, c->d, out);
 }
 
 static void run_call(struct mcp_call *c, struct mcp_outcome *out)
@@ -520,7 +514,7 @@ static void run_call(struct mcp_call *c, struct mcp_outcome *out)
     bool is_png = !str_equal(tree_get_text(c->arguments, S("as"), S("png")), S("text"));
 
     if (add_words(c) != ST_OK)
-        fail(c->d, out, c->kind);
+        fail(c, c->d, out);
     else if (c->plan->is_picture)
         run_words(c, is_png ? PART_PICTURE : PART_TEXT, out);
     else if (run_words(c, PART_DOCUMENT, out) && !c->plan->runs)

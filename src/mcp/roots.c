@@ -161,14 +161,22 @@ static void hint_entries(const char *root, struct arena *arena, const char *path
     text_free(&names);
 }
 
+void roots_hint(const struct roots *roots, struct arena *arena, const char *path, struct diag *d)
+{
+    bool is_absolute = path[0] == '/' && is_inside(roots, path);
+
+    for (size_t i = 0; i < roots->at.n; i++)
+        if (!is_absolute || is_below(path, roots->at.at[i]))
+            hint_entries(roots->at.at[i], arena, path, d);
+}
+
 /* The same for what is not there and what is outside: what is there is not told. */
 static enum status not_inside(const struct roots *roots, struct arena *arena, const char *path,
                               struct diag *d)
 {
     diag_fail(d, ST_NOT_FOUND, "roots.outside", (struct where){.path = path},
               "not found in the folders given with --root");
-    for (size_t i = 0; i < roots->at.n; i++)
-        hint_entries(roots->at.at[i], arena, path, d);
+    roots_hint(roots, arena, path, d);
     return ST_NOT_FOUND;
 }
 

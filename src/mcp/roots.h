@@ -27,6 +27,9 @@ struct root_place {
 enum status roots_resolve(const struct roots *roots, struct arena *arena, const char *path,
                           struct diag *d, struct root_place *out);
 
+/* Hints at what lies in the last folder on the way to a path. */
+void roots_hint(const struct roots *roots, struct arena *arena, const char *path, struct diag *d);
+
 /* Asked after reading: false when something on the way could have been replaced by a link since. */
 bool roots_is_same(const struct roots *roots, struct arena *arena, const struct root_place *at);
 
