@@ -125,7 +125,14 @@ class Table(_lib.Shared):
         lib = _lib.lib
         self._rows = lib.strata_row_count(answer.handle)
         self._columns = [_Column(answer, i, self._rows) for i in range(lib.strata_column_count(answer.handle))]
-        self.names = [c.name for c in self._columns]
+        self.names = []
+        for c in self._columns:  # of columns with one name the later ones are "id:1", "id:2"
+            name, n = c.name, 0
+            while name in self.names:
+                n += 1
+                name = "%s:%d" % (c.name, n)
+            c.name = name
+            self.names.append(name)
 
     def __len__(self):
         return self._rows

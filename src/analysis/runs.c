@@ -501,10 +501,12 @@ bool runs_are_faster(const struct run_changes *c, double limit)
 #define ALL  0.9 /* of the time: parts that stand for all of them */
 #define MOST 0.9 /* of the growth: no more parts are named */
 
-/* Grew at least half as much as the step did. */
+/* Grew at least half as much as the step did; both by their medians. */
 static bool is_with_step(const struct run_changes *c, const struct run_change *part)
 {
-    return !(part->relative <= c->step.relative / 2) && part->after > part->before;
+    double step = c->step.after / c->step.before - 1;
+
+    return !(part->relative <= step / 2) && part->after > part->before;
 }
 
 static bool has_grown(const struct run_changes *c, const struct run_change *part)

@@ -32,9 +32,12 @@ static const struct example examples[] = {
 
 static const char instructions[] =
     "strata shows where accelerator time goes on Ascend NPUs and NVIDIA GPUs. Begin with open on a "
-    "profile (a file or folder), then diagnose; look closer with query (SQL) and timeline, compare "
-    "two runs with diff. Lists are cut; the tool more continues them. Resources strata://skill/... "
-    "are instructions for whole tasks.";
+    "profile (a file or folder), then diagnose; look closer with ops, query (SQL) and timeline, "
+    "compare two runs with diff. For counters of single kernels use gpu_report, for the trace of "
+    "one "
+    "Ascend core incore. A path that is not found is answered with what is there. Lists are cut; "
+    "the "
+    "tool more continues them. Resources strata://skill/... are instructions for whole tasks.";
 
 enum { SQL_MEMORY = 512 << 20 };
 

@@ -29,8 +29,7 @@ static const struct mcp_plan {
     const char *given[NAMES];  /* words that are always there */
     bool is_capture;           /* the operands are captures, which stay in memory */
     bool is_picture;
-    bool is_strict; /* the operands are nothing but captures, though the command takes more */
-    bool has_text;  /* it is run a second time, for people */
+    unsigned kinds; /* of enum path_kind: all that the operands may be; 0: whatever is read */
     bool runs;      /* starts programs */
 } plans[] = {
     {"open",
@@ -40,16 +39,14 @@ static const struct mcp_plan {
      "here; the capture stays in memory for the other tools.",
      {"info"},
      {{"path", "file or folder of the capture", .is_path = true}},
-     .is_capture = true,
-     .has_text = true},
+     .is_capture = true},
     {"diagnose",
      "Diagnose a run",
      "What limits the run, what that costs per step and what to do: causes with their share of the "
      "step, evidence and expected saving.",
      {"diagnose"},
      {{"path", "file or folder of the capture", .is_path = true}},
-     .is_capture = true,
-     .has_text = true},
+     .is_capture = true},
     {"query",
      "Query a capture with SQL",
      "Runs one SELECT (SQLite's dialect) over a capture. Times are nanoseconds. 50 rows are shown "
@@ -58,8 +55,7 @@ static const struct mcp_plan {
      {{"path", "file or folder of the capture", .is_path = true},
       {"sql", "the statement", .is_path = false}},
      .hidden = {"to", "schema"},
-     .is_capture = true,
-     .has_text = true},
+     .is_capture = true},
     {"timeline",
      "Picture of the timeline",
      "A picture of how busy each lane is over time, as a PNG or in characters; steps, range and "
@@ -79,8 +75,29 @@ static const struct mcp_plan {
       {"after", "capture after the change", .is_path = true}},
      .hidden = {"to", "max-size", "redact", "fail-above", "fail-if"},
      .is_capture = true,
-     .is_strict = true,
-     .has_text = true},
+     .kinds = 1 << KIND_CAPTURE},
+    {"ops",
+     "Time by operator",
+     "Device and host time by operator, module, shape, kernel family, range or layer.",
+     {"ops"},
+     {{"path", "file or folder of the capture", .is_path = true}},
+     .is_capture = true},
+    {"gpu_report",
+     "What bounds GPU kernels",
+     "Verdict, bottleneck of each kernel and ranked changes, of a folder of strata gpu profile or "
+     "a CSV page of Nsight Compute (ncu --csv --page raw).",
+     {"gpu", "report"},
+     {{"path", "run folder or CSV file", .is_path = true}},
+     .reads = {"spec"},
+     .hidden = {"check", "version"},
+     .kinds = 1 << KIND_GPU_RUN | 1 << KIND_NCU_PAGE}, /* others start a program */
+    {"incore",
+     "Trace of one Ascend core",
+     "Critical pipe, use of each pipe, instructions that take the most time and waits of a kernel, "
+     "from the trace of one core (visualize_data.bin, trace.json).",
+     {"incore", "show"},
+     {{"path", "file or folder of the trace", .is_path = true}},
+     .hidden = {"width"}},
     {"simulate",
      "Simulate a kernel",
      "Cycles, use of each pipe, waits with their causes and the critical path of a PTO kernel "
@@ -88,16 +105,14 @@ static const struct mcp_plan {
      {"pto", "sim"},
      {{"path", "kernel file (.pto)", .is_path = true}},
      .reads = {"cost"},
-     .hidden = {"apply", "timeline", "lines"},
-     .has_text = true},
+     .hidden = {"apply", "timeline", "lines"}},
     {"db_query",
      "Latency of an operator",
      "How long an operator or a collective takes, from the tables of a performance database: "
      "measured, interpolated or modelled, with an interval and the rows it came from.",
      {"db", "query"},
      .reads = {"database-path", "data-root"},
-     .hidden = {"stdin", "compat", "max-dims"},
-     .has_text = true},
+     .hidden = {"stdin", "compat", "max-dims"}},
     {"gpu_profile",
      "Profile a program on a GPU",
      "Runs a program and reports what bounds its kernels. Starts programs and writes a folder.",
@@ -166,29 +181,19 @@ static enum mcp_type type_of(const struct opt *o)
 }
 
 /* Options are spelt with dashes, arguments with underscores. */
-static const char *argument_name(struct arena *arena, const char *option)
+static const char *respell(struct arena *arena, struct str name, char from, char to)
 {
-    char *name = arena_cstr(arena, str_of(option));
+    char *text = arena_cstr(arena, name);
 
-    for (char *c = name; *c != '\0'; c++)
-        if (*c == '-')
-            *c = '_';
-    return name;
-}
-
-static const char *option_name(struct arena *arena, struct str argument)
-{
-    char *name = arena_cstr(arena, argument);
-
-    for (char *c = name; *c != '\0'; c++)
-        if (*c == '_')
-            *c = '-';
-    return name;
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == from)
+            *c = to;
+    return text;
 }
 
 static struct mcp_property property_of(struct arena *arena, const struct opt *o)
 {
-    return (struct mcp_property){.name = argument_name(arena, o->name),
+    return (struct mcp_property){.name = respell(arena, str_of(o->name), '-', '_'),
                                  .about = o->help,
                                  .type = type_of(o),
                                  .choices = o->choices,
@@ -307,18 +312,30 @@ struct mcp_call {
     struct diag *d;
     struct words words;
     struct input_kept *kept[OPERANDS + 1]; /* ends with NULL */
-    bool is_fresh;                         /* captures are read for this call alone */
+    struct root_place places[OPERANDS + NAMES];
+    size_t n_places;
+    enum path_kind kind; /* of the last operand */
+    bool is_fresh;       /* captures are read for this call alone */
 };
+
+static enum status resolve(struct mcp_call *c, const char *path, struct root_place *at)
+{
+    TRY(roots_resolve(c->tools->roots, c->arena, path, c->d, at));
+    if (c->n_places < ARRAY_LEN(c->places))
+        c->places[c->n_places++] = *at;
+    return ST_OK;
+}
 
 static enum status add_path(struct mcp_call *c, const char *path, const char **out)
 {
     struct root_place at;
 
-    TRY(roots_resolve(c->tools->roots, c->arena, path, c->d, &at));
+    TRY(resolve(c, path, &at));
     *out = at.path;
-    if (c->plan->is_strict && path_kind_of(at.path, c->arena) != KIND_CAPTURE)
-        return diag_fail(c->d, ST_UNSUPPORTED, "mcp.no-capture", (struct where){.path = path},
-                         "not a capture; %s compares two captures", c->plan->name);
+    c->kind = path_kind_of(at.path, c->arena);
+    if (c->plan->kinds != 0 && (c->plan->kinds >> c->kind & 1) == 0)
+        return diag_fail(c->d, ST_UNSUPPORTED, c->plan->is_capture ? "mcp.no-capture" : "mcp.kind",
+                         (struct where){.path = path}, "not what the tool %s reads", c->plan->name);
     for (size_t i = 0; c->plan->is_capture && i < OPERANDS; i++)
         if (c->kept[i] == NULL) {
             c->kept[i] = keep_capture(c->tools, &at);
@@ -358,7 +375,7 @@ static void add_value(struct mcp_call *c, const char *name, const char *value)
 
 static enum status add_option(struct mcp_call *c, const struct tree *argument)
 {
-    const char *name = option_name(c->arena, argument->key);
+    const char *name = respell(c->arena, argument->key, '_', '-');
     const char *value = arena_cstr(c->arena, tree_word(argument));
 
     if (strcmp(name, "chip") == 0) /* is written into what was read */
@@ -371,7 +388,7 @@ static enum status add_option(struct mcp_call *c, const struct tree *argument)
     } else {
         struct root_place at;
         if (is_listed(c->plan->reads, name)) {
-            TRY(roots_resolve(c->tools->roots, c->arena, value, c->d, &at));
+            TRY(resolve(c, value, &at));
             value = at.path;
         }
         add_value(c, name, value);
@@ -412,8 +429,17 @@ static enum status add_words(struct mcp_call *c)
 
 /* ---- running ---- */
 
+/* The tool for such a path, if that is another. */
+static void point(const struct mcp_call *c, struct mcp_outcome *to)
+{
+    const struct path_way *way = &path_ways[c->kind];
+
+    if (way->tool != NULL && strcmp(way->tool, c->plan->name) != 0)
+        text_format(&to->text, "  this is %s: use the tool %s\n", way->what, way->tool);
+}
+
 /* What went wrong, as the command line prints it, is the text of the outcome. */
-static void fail(const struct diag *d, struct mcp_outcome *to)
+static void fail(const struct mcp_call *c, const struct diag *d, struct mcp_outcome *to)
 {
     struct out out;
 
@@ -424,6 +450,7 @@ static void fail(const struct diag *d, struct mcp_outcome *to)
     frame_show_diag(&out, d, false);
     out_flush(&out);
     out_fini(&out);
+    point(c, to);
 }
 
 static bool has_error(const struct diag *d)
@@ -448,11 +475,38 @@ static bool run_words(struct mcp_call *c, enum part part, struct mcp_outcome *ou
     s.common.json = part == PART_DOCUMENT;
     int code = frame_answer(&s, (int)c->words.n, c->words.at);
     bool is_ok = code <= CODE_NO && !has_error(&s.diag);
+    if (diag_count(&s.diag, "input.nothing") > 0 && c->n_places > 0)
+        roots_hint(c->tools->roots, c->arena, c->places[0].path, &s.diag);
     if (!is_ok)
-        fail(&s.diag, out);
+        fail(c, &s.diag, out);
+    else if (part == PART_TEXT)
+        point(c, out);
     frame_release(&s);
     inputs_clear();
     return is_ok;
+}
+
+/* Files that were replaced while they were read may have come from outside: nothing of them is
+ * told, and nothing is kept. */
+static void check_places(struct mcp_call *c, struct mcp_outcome *out)
+{
+    size_t i = 0;
+
+    while (i < c->n_places && roots_is_same(c->tools->roots, c->arena, &c->places[i]))
+        i++;
+    if (i == c->n_places)
+        return;
+    for (size_t k = 0; k < MCP_CAPTURES; k++)
+        for (size_t j = 0; j < OPERANDS; j++)
+            if (c->kept[j] != NULL && c->tools->opened[k].kept == c->kept[j]) {
+                input_kept_free(c->kept[j]);
+                c->tools->opened[k] = (struct mcp_opened){0};
+            }
+    diag_fail(c->d, ST_IO, "roots.changed", (struct where){.path = c->places[i].path},
+              "changed while it was read; call again");
+    text_clear(&out->document);
+    text_clear(&out->picture);
+    fail(c, c->d, out);
 }
 
 static void run_call(struct mcp_call *c, struct mcp_outcome *out)
@@ -460,11 +514,11 @@ static void run_call(struct mcp_call *c, struct mcp_outcome *out)
     bool is_png = !str_equal(tree_get_text(c->arguments, S("as"), S("png")), S("text"));
 
     if (add_words(c) != ST_OK)
-        fail(c->d, out);
+        fail(c, c->d, out);
     else if (c->plan->is_picture)
         run_words(c, is_png ? PART_PICTURE : PART_TEXT, out);
-    else if (run_words(c, PART_DOCUMENT, out) && c->plan->has_text)
-        run_words(c, PART_TEXT, out);
+    else if (run_words(c, PART_DOCUMENT, out) && !c->plan->runs)
+        run_words(c, PART_TEXT, out); /* for people */
 }
 
 static void run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
@@ -482,6 +536,7 @@ static void run(void *ctx, const struct mcp_tool *tool, const struct tree *argum
                          .arena = &arena,
                          .d = &d};
     run_call(&c, out);
+    check_places(&c, out);
     vec_free(&c.words);
     diag_fini(&d);
     arena_free(&arena);

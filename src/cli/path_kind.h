@@ -40,6 +40,7 @@ struct path_way {
     const char *one[2], *two[2]; /* for one path, and for two; NULL: none */
     const char *option;          /* that takes the path; NULL: it is an operand */
     const char *flag;            /* for the command of one path */
+    const char *tool;            /* of `strata mcp`; NULL: none, or those for captures */
     bool is_text;                /* the commands print text of their own besides reports */
     enum page_kind page;         /* what an HTML page of it is */
     struct path_next next[PATH_NEXT];

@@ -10,6 +10,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 enum { LEVELS = 16, ENTRIES = 1 << 17 };
 
@@ -58,8 +59,9 @@ struct walk {
 
 static void add_stamp(struct walk *w, const struct stat *info)
 {
-    const uint64_t parts[] = {(uint64_t)info->st_ino, (uint64_t)info->st_size,
-                              (uint64_t)info->st_mtim.tv_sec, (uint64_t)info->st_mtim.tv_nsec};
+    const uint64_t parts[] = {(uint64_t)info->st_ino,         (uint64_t)info->st_size,
+                              (uint64_t)info->st_mtim.tv_sec, (uint64_t)info->st_mtim.tv_nsec,
+                              (uint64_t)info->st_ctim.tv_sec, (uint64_t)info->st_ctim.tv_nsec};
 
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         w->stamp = hash_mix(w->stamp, parts[i]);
@@ -113,6 +115,71 @@ static enum status look(struct walk *w, const char *path, int level)
 
 /* ---- paths ---- */
 
+/* The folders above, up to the root: one that was moved, or had an entry replaced, has another time
+ * of its last change, which cannot be set. */
+static void add_folders_above(struct walk *w, const char *path)
+{
+    char *above = arena_cstr(w->arena, str_of(path)), *slash;
+    struct stat info;
+
+    while ((slash = strrchr(above, '/')) != NULL && slash > above) {
+        *slash = '\0';
+        if (!is_inside(w->roots, above))
+            return;
+        if (lstat(above, &info) == 0)
+            add_stamp(w, &info);
+    }
+}
+
+enum { SHOWN = 12 }; /* entries of a folder in a hint */
+
+/* The entries of the last folder on the way to `path`, without following links. */
+static void hint_entries(const char *root, struct arena *arena, const char *path, struct diag *d)
+{
+    struct str rest = str_of(path), part;
+    const char *folder = root;
+    struct text names = {0};
+    struct fs_list list;
+    struct stat info;
+
+    if (path[0] == '/')
+        rest = is_below(path, root) ? str_part(rest, strlen(root), rest.n) : S("");
+    while (str_split(&rest, '/', &part)) {
+        const char *next = fs_join(arena, folder, arena_cstr(arena, part));
+        if (str_equal(part, S("..")) || lstat(next, &info) != 0 || !S_ISDIR(info.st_mode))
+            break;
+        folder = next;
+    }
+    if (fs_list(arena, folder, &list, NULL) != ST_OK)
+        return;
+    for (size_t i = 0; i < list.n && i < SHOWN; i++)
+        text_format(&names, "%s%.*s%s", i > 0 ? ", " : "", STR_ARGS(list.at[i].name),
+                    lstat(list.at[i].path, &info) == 0 && S_ISDIR(info.st_mode) ? "/" : "");
+    if (list.n > SHOWN)
+        text_format(&names, " and %zu more", list.n - SHOWN);
+    diag_hint(d, "there", "%s: %.*s", folder, STR_ARGS(text_view(&names)));
+    text_free(&names);
+}
+
+void roots_hint(const struct roots *roots, struct arena *arena, const char *path, struct diag *d)
+{
+    bool is_absolute = path[0] == '/' && is_inside(roots, path);
+
+    for (size_t i = 0; i < roots->at.n; i++)
+        if (!is_absolute || is_below(path, roots->at.at[i]))
+            hint_entries(roots->at.at[i], arena, path, d);
+}
+
+/* The same for what is not there and what is outside: what is there is not told. */
+static enum status not_inside(const struct roots *roots, struct arena *arena, const char *path,
+                              struct diag *d)
+{
+    diag_fail(d, ST_NOT_FOUND, "roots.outside", (struct where){.path = path},
+              "not found in the folders given with --root");
+    roots_hint(roots, arena, path, d);
+    return ST_NOT_FOUND;
+}
+
 enum status roots_resolve(const struct roots *roots, struct arena *arena, const char *path,
                           struct diag *d, struct root_place *out)
 {
@@ -124,15 +191,24 @@ enum status roots_resolve(const struct roots *roots, struct arena *arena, const 
         is_found = realpath(fs_join(arena, roots->at.at[i], path), real) != NULL;
     if (!is_found && path[0] != '/') /* as typed at the command line */
         is_found = realpath(path, real) != NULL;
-    if (!is_found || !is_inside(roots, real)) { /* the same for both: what is there is not told */
-        diag_fail(d, ST_NOT_FOUND, "roots.outside", (struct where){.path = path},
-                  "not found in the folders given with --root");
-        for (size_t i = 0; i < roots->at.n; i++)
-            diag_hint(d, "folders", "%s", roots->at.at[i]);
-        return ST_NOT_FOUND;
-    }
+    if (!is_found || !is_inside(roots, real))
+        return not_inside(roots, arena, path, d);
     out->path = arena_cstr(arena, str_of(real));
     TRY(look(&w, out->path, 0));
     out->stamp = w.stamp;
+    add_folders_above(&w, out->path);
+    out->guard = w.stamp;
     return ST_OK;
+}
+
+bool roots_is_same(const struct roots *roots, struct arena *arena, const struct root_place *at)
+{
+    struct root_place now;
+    struct diag d;
+
+    diag_init(&d);
+    bool is = roots_resolve(roots, arena, at->path, &d, &now) == ST_OK &&
+              strcmp(now.path, at->path) == 0 && now.guard == at->guard;
+    diag_fini(&d);
+    return is;
 }

@@ -20,10 +20,17 @@ void roots_free(struct roots *roots);
 struct root_place {
     const char *path; /* resolved */
     uint64_t stamp;   /* changes when a file in it is added, removed or written */
+    uint64_t guard;   /* also when a folder above is changed */
 };
 
 /* Where `path` is; a path that is not there fails like one outside. */
 enum status roots_resolve(const struct roots *roots, struct arena *arena, const char *path,
                           struct diag *d, struct root_place *out);
+
+/* Hints at what lies in the last folder on the way to a path. */
+void roots_hint(const struct roots *roots, struct arena *arena, const char *path, struct diag *d);
+
+/* Asked after reading: false when something on the way could have been replaced by a link since. */
+bool roots_is_same(const struct roots *roots, struct arena *arena, const struct root_place *at);
 
 #endif

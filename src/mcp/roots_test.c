@@ -91,6 +91,50 @@ TEST(stamps_follow_the_files)
     roots_free(&roots);
 }
 
+TEST(what_is_replaced_while_it_is_read_is_noticed)
+{
+    struct root_place at;
+
+    make();
+    assert_int_equal(resolve("cap/a.csv", &at), ST_OK);
+    assert_true(roots_is_same(&roots, &arena, &at));
+    assert_int_equal(rename(scratch_path("in/cap"), scratch_path("in/other")), 0);
+    assert_false(roots_is_same(&roots, &arena, &at));
+    assert_int_equal(rename(scratch_path("in/other"), scratch_path("in/cap")), 0);
+    assert_false(roots_is_same(&roots, &arena, &at)); /* put back: who knows what was there */
+    assert_int_equal(resolve("cap/a.csv", &at), ST_OK);
+    assert_int_equal(unlink(scratch_path("in/cap/a.csv")), 0);
+    assert_int_equal(symlink("../../out/secret.csv", scratch_path("in/cap/a.csv")), 0);
+    assert_false(roots_is_same(&roots, &arena, &at));
+    roots_free(&roots);
+}
+
+/* The hint of a path that is not there. */
+static const char *hint_of(const char *path)
+{
+    struct root_place at;
+    struct diag d;
+
+    diag_init(&d);
+    assert_int_equal(roots_resolve(&roots, &arena, path, &d, &at), ST_NOT_FOUND);
+    assert_int_equal(d.hints.n, 1);
+    const char *hint = arena_cstr(&arena, str_of(d.hints.at[0].text));
+    diag_fini(&d);
+    return hint;
+}
+
+TEST(what_is_there_is_listed)
+{
+    make();
+    assert_non_null(strstr(hint_of("cap/b.csv"), "/in/cap: a.csv"));
+    assert_non_null(strstr(hint_of("nothing"), "/in: cap/"));
+    assert_int_equal(symlink("../out", scratch_path("in/away")), 0);
+    assert_null(strstr(hint_of("away/x"), "secret"));
+    assert_string_equal(hint_of("../out/secret.csv"), hint_of("../out/nothing.csv"));
+    assert_string_equal(hint_of("/etc/passwd"), hint_of("/etc/nothing"));
+    roots_free(&roots);
+}
+
 TEST(roots_are_folders)
 {
     assert_int_equal(roots_add(&roots, &arena, scratch_path("no"), &diag), ST_NOT_FOUND);
@@ -98,4 +142,6 @@ TEST(roots_are_folders)
 }
 
 TEST_MAIN("mcp/roots", TS(paths_inside_are_found), TS(paths_outside_are_not),
-          TS(links_do_not_lead_out), TS(stamps_follow_the_files), TS(roots_are_folders))
+          TS(links_do_not_lead_out), TS(stamps_follow_the_files),
+          TS(what_is_replaced_while_it_is_read_is_noticed), TS(what_is_there_is_listed),
+          TS(roots_are_folders))

@@ -91,7 +91,8 @@ def check_versions():
 
 def check_lists(client):
     names = [tool["name"] for tool in client.ask("tools/list")["tools"]]
-    expect(names == ["open", "diagnose", "query", "timeline", "diff", "simulate", "db_query", "more"], names)
+    expect(names == ["open", "diagnose", "query", "timeline", "diff", "ops", "gpu_report", "incore", "simulate", "db_query",
+                     "more"], names)
     for tool in client.ask("tools/list")["tools"]:
         expect(tool["inputSchema"]["type"] == "object" and tool["description"], tool["name"])
         expect(("outputSchema" in tool) == (tool["name"] != "timeline"), tool["name"])
@@ -130,6 +131,11 @@ def check_tools(client):
     expect("73662 cycles" in got["content"][0]["text"], "simulate")
     got = client.call("db_query", database_path="perfdb/db", kernel="MatMulV2", shapes="16,5120;5120,768", dtypes="bfloat16")
     expect("28.517" in got["content"][0]["text"], "db_query")
+    got = client.call("ops", path="kineto-small", by="module")["structuredContent"]["result"]
+    expect(got["by"] == "module" and got["rows"], "ops")
+    got = client.call("gpu_report", path="gpu-rules/raw.csv")
+    expect(got["structuredContent"]["schema"] == "strata.gpu-report/1" and "Stages" in got["content"][0]["text"], "gpu_report")
+    expect(client.call("incore", path="incore")["structuredContent"]["result"], "incore")
     image = client.call("timeline", path="kineto-small", width=900)["content"][0]
     png = base64.b64decode(image["data"])
     expect(image["mimeType"] == "image/png" and png[:8] == b"\x89PNG\r\n\x1a\n", "a picture")
@@ -171,6 +177,12 @@ def check_errors(client):
     expect("must be a text" in client.error("open", path="a\0b"), "a NUL byte")
     expect("nothing" in client.error("query", path="ascend-small", sql="SELECT nothing FROM kernels"), "SQL")
     expect("query" in client.error("query", path="ascend-small", sql="DELETE FROM kernels"), "SQL that writes")
+    expect("use the tool gpu_report" in client.error("open", path="gpu-rules/raw.csv"), "a path for another tool")
+    expect("use the tool incore" in client.call("diagnose", path="incore")["content"][0]["text"], "an in-core trace")
+    text = client.error("open", path="pto")
+    expect("matmul.pto" in text and "use the tool simulate" in text, "a folder without captures")
+    expect("mcp.kind" in client.error("gpu_report", path="kineto-small"), "a capture is no GPU run")
+    expect("kineto-small/" in client.error("open", path="kineto-smal"), "what is there is listed")
     expect("mcp.no-capture" in client.error("diff", before="incore", after="incore"), "diff of what is no capture")
     for sql in ("ATTACH '/etc/passwd' AS x", "SELECT readfile('/etc/passwd')", "SELECT load_extension('x')"):
         expect(client.error("query", path="ascend-small", sql=sql) != "", sql)

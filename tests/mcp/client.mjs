@@ -24,7 +24,7 @@ async function textOf(client, name, args) {
 const client = await connect();
 assert.equal(client.getServerVersion().name, "strata");
 const { tools } = await client.listTools();
-assert.deepEqual(tools.map((t) => t.name), ["open", "diagnose", "query", "timeline", "diff", "simulate", "db_query", "more"]);
+assert.deepEqual(tools.map((t) => t.name), ["open", "diagnose", "query", "timeline", "diff", "ops", "gpu_report", "incore", "simulate", "db_query", "more"]);
 await client.ping();
 
 for (const path of samples) {
@@ -46,6 +46,9 @@ const rest = await call(client, "more", { handle, offset: 20 });
 assert.equal(rest.structuredContent.items.length + 20, 70);
 
 await call(client, "diff", { before: "kineto-small", after: "kineto-small" });
+await call(client, "ops", { path: "kineto-small" });
+await call(client, "gpu_report", { path: "gpu-rules/raw.csv" });
+await call(client, "incore", { path: "incore" });
 await call(client, "simulate", { path: "pto/matmul.pto" });
 await call(client, "db_query", { database_path: "perfdb/db", comm: "all_reduce", bytes: 10000, num_devices: 8 });
 

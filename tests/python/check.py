@@ -230,6 +230,8 @@ class Tables(unittest.TestCase):
         self.assertIn("0.5", repr(self.table))
         with self.assertRaises(KeyError):
             self.table["wrong"]
+        twice = strata.open("examples/kineto-small").sql("SELECT 1 AS a, 2 AS a, 3 AS b, 4 AS a")
+        self.assertEqual(twice.lists(), {"a": [1], "a:1": [2], "b": [3], "a:2": [4]})  # none is lost
 
     def test_without_numpy(self):
         code = ("import sys\nsys.modules['numpy'] = sys.modules['pandas'] = None\nimport strata\n"
