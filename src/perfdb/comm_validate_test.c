@@ -109,6 +109,10 @@ TEST(a_fit_follows_the_rows)
     assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
     assert_int_equal(v.counts[COMM_PASS], 3);
     assert_true(prints("  tolerance : 1.01x\n  links     : fitted"));
+    comm_validation_free(&v);
+    put(COMM_ALL_REDUCE, HEAD "1000,4,9,101\n9000,4,9,109\n50000,4,9,1500\n");
+    assert_int_equal(comm_validate(&v, &job, &diag), ST_OK);
+    assert_true(v.counts[COMM_WARN] > 0 && v.counts[COMM_FAIL] == 0);
 }
 
 TEST(what_is_no_folder_is_refused)
