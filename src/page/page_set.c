@@ -134,18 +134,16 @@ static size_t keep_lanes(struct page_set *set, struct lane_order *all, size_t n)
 
     if (most == 0 || n <= most)
         return n;
-    size_t *counts = mem_grow(NULL, sizeof(*counts), n);
+    size_t *counts = ARENA_ARRAY(set->arena, size_t, n);
     for (size_t i = 0; i < n; i++)
         counts[i] = all[i].lane.slices;
     qsort(counts, n, sizeof(*counts), most_first);
     size_t least = counts[most - 1], equal = 1; /* of those with as many as the last that fits */
     while (equal < most && counts[most - 1 - equal] == least)
         equal++;
-    mem_free(counts);
     for (size_t i = 0; i < n; i++) {
-        bool is_last = all[i].lane.slices == least && equal > 0;
-        equal -= is_last;
-        if (is_last || all[i].lane.slices > least)
+        size_t count = all[i].lane.slices;
+        if (count > least || (count == least && equal > 0 && equal--))
             all[kept++] = all[i];
     }
     set->left_out = n - kept;
