@@ -19,7 +19,8 @@ enum {
     SCREEN = 400000, /* bytes of the first screen in both languages, about */
     ROUNDS = 4,      /* of thinning, each stronger */
     LEAST_ITEMS = 1000,
-    GAP_STEP = 1000, /* nanoseconds */
+    GAP_STEP = 1000,  /* nanoseconds */
+    LANE_BYTES = 256, /* of a lane beside its items, about */
 };
 
 void page_init(struct page_file *page, enum page_kind kind, const struct page_options *options)
@@ -245,6 +246,28 @@ static void use_accounting(void *ctx, size_t i)
     set->memory = memory_find(set->st);
 }
 
+/* Lanes take at most half of the file. */
+static void limit_lanes(struct page_file *page)
+{
+    for (size_t i = 0; i < page->n_sets; i++)
+        page->sets[i]->most_lanes = page->options.max_size / 2 / LANE_BYTES / page->n_sets + 1;
+}
+
+static void tell_left_out(struct page_file *page)
+{
+    size_t left_out = 0, kept = 0;
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        left_out += page->sets[i]->left_out;
+        kept += page->sets[i]->lanes.n;
+    }
+    if (left_out > 0)
+        page_add_missing(page,
+                         PAGE_TELL(page, &page_text.lanes_left_out,
+                                   PLACE("n", page_count_text(&page->arena, left_out)),
+                                   PLACE("all", page_count_text(&page->arena, left_out + kept))));
+}
+
 static void find_rows(void *ctx, size_t i)
 {
     const struct page_file *page = ctx;
@@ -258,6 +281,7 @@ void page_find_rows(struct page_file *page)
 {
     const struct page_thinning whole = {0};
 
+    limit_lanes(page);
     pool_for(page->options.pool, page->n_sets, share_steps, page);
     pool_for(page->options.pool, page->n_sets, find_rows, page);
     for (size_t i = 0; i < page->n_sets; i++)
@@ -267,11 +291,13 @@ void page_find_rows(struct page_file *page)
 
 void page_prepare(struct page_file *page)
 {
+    limit_lanes(page);
     pool_for(page->options.pool, page->n_sets, share_steps, page);
     pool_for(page->options.pool, 2 * page->n_sets, find_facts, page);
     if (page->kind == PAGE_RANKS && page->n_sets > 0)
         page_ranks_find(page);
     pool_for(page->options.pool, 2 * page->n_sets, use_accounting, page);
+    tell_left_out(page);
     size_t all = items_of(page);
     double room = (double)page->options.max_size - fixed_size(page), bytes = estimate(page);
     room = room > (double)page->options.max_size / 8 ? room : (double)page->options.max_size / 8;

@@ -233,13 +233,11 @@ static void put_by(struct json_writer *w, const struct accounting *a, const nano
     json_write_end(w);
 }
 
-static void put_step(struct json_writer *w, const struct page_set *set,
-                     const struct account_step *s)
+enum { STEPS_IN_FULL = 4000 };
+
+static void put_step_facts(struct json_writer *w, const struct page_set *set,
+                           const struct account_step *s)
 {
-    json_write_object(w);
-    json_put_str(w, "id", set->aliases != NULL ? S("") : s->id);
-    json_put_i64(w, "from", page_time(set, s->window.begin));
-    json_put_i64(w, "to", page_time(set, s->window.end));
     if (s->host.end > s->host.begin) {
         json_put_array(w, "host");
         json_write_i64(w, page_time(set, s->host.begin));
@@ -250,6 +248,17 @@ static void put_step(struct json_writer *w, const struct page_set *set,
     put_by(w, set->a, s->by, 1);
     json_put_bool(w, "slow", s->is_slow);
     json_put_u64(w, "group", s->group);
+}
+
+static void put_step(struct json_writer *w, const struct page_set *set,
+                     const struct account_step *s)
+{
+    json_write_object(w);
+    json_put_str(w, "id", set->aliases != NULL ? S("") : s->id);
+    json_put_i64(w, "from", page_time(set, s->window.begin));
+    json_put_i64(w, "to", page_time(set, s->window.end));
+    if (set->a->n <= STEPS_IN_FULL) /* more of them could fill the file */
+        put_step_facts(w, set, s);
     json_write_end(w);
 }
 

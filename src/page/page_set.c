@@ -125,6 +125,31 @@ static size_t split(struct page_set *set, struct lane_order *out, size_t ranges)
     return 2;
 }
 
+ORDER_BY(most_first, size_t, ORDER(*y, *x));
+
+/* Of too many lanes those with the most slices, in their order. */
+static size_t keep_lanes(struct page_set *set, struct lane_order *all, size_t n)
+{
+    size_t most = set->most_lanes, kept = 0;
+
+    if (most == 0 || n <= most)
+        return n;
+    size_t *counts = ARENA_ARRAY(set->arena, size_t, n);
+    for (size_t i = 0; i < n; i++)
+        counts[i] = all[i].lane.slices;
+    qsort(counts, n, sizeof(*counts), most_first);
+    size_t least = counts[most - 1], equal = 1; /* of those with as many as the last that fits */
+    while (equal < most && counts[most - 1 - equal] == least)
+        equal++;
+    for (size_t i = 0; i < n; i++) {
+        size_t count = all[i].lane.slices;
+        if (count > least || (count == least && equal > 0 && equal--))
+            all[kept++] = all[i];
+    }
+    set->left_out = n - kept;
+    return kept;
+}
+
 static void find_lanes(struct page_set *set)
 {
     const struct capture *cap = set->cap;
@@ -139,6 +164,7 @@ static void find_lanes(struct page_set *set)
         n += split(set, &all[n], count_ranges(cap, lane));
     }
     qsort(all, n, sizeof(*all), by_place);
+    n = keep_lanes(set, all, n);
     set->lane_of = ARENA_ARRAY(set->arena, uint32_t, 2 * cap->lanes.n + 1);
     memset(set->lane_of, 0xff, 2 * cap->lanes.n * sizeof(*set->lane_of));
     for (size_t i = 0; i < n; i++) {

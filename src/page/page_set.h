@@ -109,6 +109,8 @@ struct page_set {
     struct pool *pool;
     struct hash *aliases; /* of names that are not shown; NULL: all are */
     nanos origin, to;
+    size_t most_lanes; /* 0: any number */
+    size_t left_out;   /* lanes beyond */
     VEC_OF(struct page_group) groups;
     VEC_OF(struct page_lane) lanes;
     VEC_OF(struct page_what) whats; /* by frequency */

@@ -74,16 +74,22 @@ struct made {
     struct page_pack pack;
 };
 
-static void make(struct made *m, const struct page_thinning *thinning)
+static void make_of(struct made *m, const struct page_thinning *thinning, size_t most_lanes)
 {
     *m = (struct made){0};
     arena_init(&m->arena);
     start_study();
     page_set_init(&m->set, &study, NULL);
+    m->set.most_lanes = most_lanes;
     m->set.a = study_accounting(&study);
     page_set_fill(&m->set);
     page_thin_apply(&m->set, thinning);
     page_encode(&m->set, &m->pack);
+}
+
+static void make(struct made *m, const struct page_thinning *thinning)
+{
+    make_of(m, thinning, 0);
 }
 
 static void unmake(struct made *m)
@@ -323,8 +329,21 @@ TEST(times_stay_in_what_a_double_holds)
     unmake(&m);
 }
 
+TEST(of_too_many_lanes_the_fullest_are_kept)
+{
+    struct made m;
+
+    fill(1);
+    make_of(&m, &(struct page_thinning){0}, 1);
+    assert_int_equal(m.set.lanes.n, 1);
+    assert_true(m.set.left_out > 0);
+    assert_true(m.set.lanes.at[0].slices * (m.set.left_out + 1) >= cap->slices.n);
+    assert_int_equal(m.set.n_items, m.set.lanes.at[0].slices);
+    unmake(&m);
+}
+
 TEST_MAIN("page/page_set", CASE(items_are_the_slices_of_the_capture),
           CASE(ranges_have_a_lane_of_their_own), CASE(bundles_keep_count_and_busy_time),
           CASE(rows_hold_one_item_at_a_time), CASE(arrows_lead_from_launch_to_kernel),
           CASE(gaps_are_the_idle_pieces), CASE(thinning_is_as_weak_as_it_can_be),
-          CASE(times_stay_in_what_a_double_holds))
+          CASE(times_stay_in_what_a_double_holds), CASE(of_too_many_lanes_the_fullest_are_kept))

@@ -41,10 +41,10 @@ export interface Step {
     id: string;
     from: number;
     to: number;
-    host: [number, number] | null;
-    by: number[];
-    slow: boolean;
-    group: number;
+    host?: [number, number] | null; // these not of very many steps
+    by?: number[];
+    slow?: boolean;
+    group?: number;
 }
 
 export interface Kernel {
