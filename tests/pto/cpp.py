@@ -160,6 +160,8 @@ def target():
     """The other architecture is that of the compiler and of the simulator."""
     done = run(EXAMPLES / "add.cpp", "--target", "a5", "--block", "0")
     check("target", done.stdout.startswith("add   a5,"), done.stdout[:80])
+    told = json.loads(run(EXAMPLES / "add.cpp", "--json").stdout)["result"][0]
+    check("flags of the source", told["sync"] == "source", told["sync"])
 
 
 RANKS = """#include <pto/pto-inst.hpp>
