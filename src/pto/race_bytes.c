@@ -413,6 +413,8 @@ void pto_race_run(struct pto_races *r, struct pto_core *c, const struct pto_site
     const struct pto_use *uses = pto_core_uses(c, s);
     struct visit v;
 
+    if (s->code == PTO_CACHEINVALID) /* uses no data: the load or store beside it does */
+        return;
     for (uint8_t phase = 0; phase < s->n_phases; phase++) {
         if (phase > 0) /* a phase begins when the one before is over */
             pto_race_follow(r, c->number, v.pipe, (enum pto_pipe)s->phases[phase]);

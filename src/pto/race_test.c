@@ -121,6 +121,10 @@ TEST(the_scalar_unit_needs_flags_in_global_memory_too)
              FLAG("V", "MTE3", "0") STORE("t0")
                  FLAG("MTE3", "S", "0") "pto.store_scalar %f, %a[%c1] : !pto.ptr<f32>, f32\n");
     assert_found(text, NULL, NULL);
+    snprintf(text, sizeof(text), "%s%s%s", HEAD, fill,
+             FLAG("V", "MTE3", "0")
+                 STORE("t0") "pto.cmo.cacheinvalid %a single_cache_line : !pto.ptr<f32>\n");
+    assert_found(text, NULL, NULL); /* that reads nothing */
 }
 
 #define ACC   "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
