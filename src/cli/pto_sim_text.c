@@ -209,11 +209,10 @@ static void add_reasons(struct report *r, const struct pto_outcome *o)
 static void add_head(struct report *r, const struct pto_kernel *k)
 {
     const struct pto_outcome *o = &k->outcome;
-    const char *sync = k->sim.is_flagged ? "source" : o->is_dep ? "dep" : "ptoas";
 
     report_summary(r, REPORT_MESSAGE(r, &pto_text.summary, PLACE("arch", pto_arch_name(o->arch)),
                                      PLACE("chip", o->chip.name), PLACE("mhz", o->chip.mhz),
-                                     PLACE("sync", sync)));
+                                     PLACE("sync", o->sync)));
     add_verdict(r, o);
     if (k->blocks.n > 1)
         report_line_text(r, REPORT_MESSAGE(r, &pto_text.blocks, PLACE("cycles", k->total),

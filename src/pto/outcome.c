@@ -237,7 +237,7 @@ void pto_outcome_fill(struct pto_outcome *o, const struct pto_sim *sim, const st
     o->kernel = arena_str(&o->arena, pto_sim_kernel_name(sim->module, f));
     o->chip = *chip;
     o->arch = sim->machine.options->arch;
-    o->is_dep = sim->machine.options->is_dep;
+    o->sync = sim->is_flagged ? "source" : sim->machine.options->is_dep ? "dep" : "ptoas";
     o->is_complete = sim->is_complete;
     o->present = sim->present;
     o->total = sim->total;

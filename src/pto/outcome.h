@@ -79,7 +79,8 @@ struct pto_outcome {
     struct str kernel;
     struct pto_chip chip;
     enum pto_arch arch;
-    bool is_dep, is_complete, is_degenerate;
+    const char *sync; /* who puts the flags: "source", "ptoas" or "dep": nobody */
+    bool is_complete, is_degenerate;
     uint32_t present; /* bit per core */
     int64_t total;    /* cycles */
     int64_t start;    /* cycles of it before the first instruction */

@@ -76,18 +76,12 @@ static const struct field assumed_fields[] = {
 };
 static const struct record assumed_record = RECORD(struct pto_assumed, assumed_fields);
 
-static struct field_value sync_of(const void *outcome, const struct record_env *env)
-{
-    (void)env;
-    return value_text(((const struct pto_outcome *)outcome)->is_dep ? S("dep") : S("ptoas"));
-}
-
 static const struct field outcome_fields[] = {
     FIELD(struct pto_outcome, kernel, "kernel"),
     FIELD_OF_ENUM(struct pto_outcome, arch, "arch", pto_arch_name, PTO_A5 + 1),
     FIELD(struct pto_outcome, chip.name, "chip"),
     FIELD(struct pto_outcome, chip.mhz, "clock_mhz"),
-    FIELD_CALC(FIELD_CSTR, "sync", sync_of),
+    FIELD(struct pto_outcome, sync, "sync"),
     FIELD(struct pto_outcome, is_complete, "complete", .about = "false: a limit stopped it"),
     FIELD(struct pto_outcome, is_degenerate, "degenerate",
           .about = "missing input data ended the run before it computed anything of note"),

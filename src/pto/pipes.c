@@ -196,6 +196,8 @@ static struct pto_phases by_op(const struct pto_module *m, const struct pto_func
     case PTO_TFILLPAD_INPLACE:
     case PTO_TFILLPAD_EXPAND:
         return one(space_of(m, f, op, PTO_ROLE_IN) == PTO_MAT ? PTO_PIPE_MTE1 : PTO_PIPE_V);
+    case PTO_TEXPANDS:
+        return one(space_of(m, f, op, PTO_ROLE_OUT) == PTO_MAT ? PTO_PIPE_MTE2 : PTO_PIPE_V);
     case PTO_MGATHER:
         return gather_memory(m, f, op);
     case PTO_MSCATTER:
@@ -287,6 +289,8 @@ const char *pto_pipe_words(enum pto_opcode op)
     case PTO_TFILLPAD_INPLACE:
     case PTO_TFILLPAD_EXPAND:
         return "V; mat MTE1";
+    case PTO_TEXPANDS:
+        return "V; mat MTE2";
     case PTO_MGATHER:
         return "S, MTE2; A5 to vec V";
     case PTO_MSCATTER:

@@ -99,6 +99,8 @@ TEST(operations_with_rules_of_their_own)
         {"pto.tadd ins(%vec, %vec : " VEC ", " VEC ") outs(%vec : " VEC ")", "V", "V"},
         {"pto.tci ins(%n : i32) outs(%vec : " VEC ")", "S", "S"},
         {"pto.tci ins(%n, %vec : i32, " VEC ") outs(%vec : " VEC ")", "V", "V"},
+        {"%s = arith.constant 1.0 : f32\npto.texpands ins(%s : f32) outs(%mat : " T_("mat") ")",
+         "MTE2", "MTE2"},
         {"pto.tfillpad ins(%mat : " T_("mat") ") outs(%mat : " T_("mat") ")", "MTE1", "MTE1"},
         {"pto.mgather ins(%p, %vec : " PART ", " VEC ") outs(%vec : " VEC ")", "S MTE2", "V"},
         {"pto.mgather ins(%p, %vec : " PART ", " VEC ") outs(%vec : " VEC

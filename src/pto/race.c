@@ -146,7 +146,10 @@ void pto_races_restart(struct pto_races *r, enum pto_arch arch,
 
 static bool is_same_end(const struct pto_race_end *a, const struct pto_race_end *b)
 {
-    return a->program == b->program && a->site == b->site && a->pipe == b->pipe;
+    const struct pto_site *x = &a->program->sites.at[a->site], *y = &b->program->sites.at[b->site];
+
+    return a->program == b->program && x->line == y->line && x->col == y->col &&
+           x->code == y->code && a->pipe == b->pipe;
 }
 
 void pto_race_add(struct pto_races *r, const struct pto_race *f)

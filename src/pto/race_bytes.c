@@ -270,6 +270,20 @@ static int64_t rows_of(const struct pto_view *v)
     return rows > GM_ROWS ? 0 : rows;
 }
 
+/* The same of an access; that of the scalar unit has no view. */
+static int64_t rows_at(const struct pto_race_gm *g)
+{
+    return g->view.ndim > 0 ? rows_of(&g->view) : g->window.rows;
+}
+
+static struct pto_range row_at(const struct pto_race_gm *g, int64_t n)
+{
+    int64_t at = g->window.at + n * g->window.stride;
+
+    return g->view.ndim > 0 ? row_of(&g->view, n)
+                            : (struct pto_range){at, at + g->window.row_bytes};
+}
+
 /* Whether two accesses share a byte. What cannot be told counts as apart. */
 static bool meet(const struct pto_race_gm *a, const struct pto_race_gm *b)
 {
@@ -277,11 +291,11 @@ static bool meet(const struct pto_race_gm *a, const struct pto_race_gm *b)
         return false;
     if (a->window.is_exact && b->window.is_exact && a->window.stride == b->window.stride)
         return true;
-    int64_t rows = rows_of(&a->view), others = rows_of(&b->view);
+    int64_t rows = rows_at(a), others = rows_at(b);
     for (int64_t i = 0; i < rows; i++) {
-        struct pto_range x = row_of(&a->view, i);
+        struct pto_range x = row_at(a, i);
         for (int64_t k = 0; k < others; k++) {
-            struct pto_range y = row_of(&b->view, k);
+            struct pto_range y = row_at(b, k);
             if (x.begin < y.end && y.begin < x.end)
                 return true;
         }
@@ -399,6 +413,8 @@ void pto_race_run(struct pto_races *r, struct pto_core *c, const struct pto_site
     const struct pto_use *uses = pto_core_uses(c, s);
     struct visit v;
 
+    if (s->code == PTO_CACHEINVALID) /* uses no data: the load or store beside it does */
+        return;
     for (uint8_t phase = 0; phase < s->n_phases; phase++) {
         if (phase > 0) /* a phase begins when the one before is over */
             pto_race_follow(r, c->number, v.pipe, (enum pto_pipe)s->phases[phase]);

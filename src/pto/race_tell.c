@@ -23,6 +23,12 @@ static const struct pto_site *site_of(const struct pto_race_end *e)
     return &e->program->sites.at[e->site];
 }
 
+/* A kernel in C++, whose calls were recorded. */
+static bool is_cpp(const struct pto_race *f)
+{
+    return f->second.program->is_flagged;
+}
+
 uint32_t pto_race_line(const struct pto_race *f)
 {
     return site_of(&f->second)->line;
@@ -46,7 +52,7 @@ static struct str buffer_of(const struct pto_race *f, struct arena *arena)
     const struct pto_op *op = &m->ops.at[s->op];
     const struct pto_function *in = function_of(m, s->op);
 
-    if (!in || f->use >= op->operand_count)
+    if (!in || f->use >= op->operand_count || is_cpp(f)) /* names that the recorder gave */
         return S("");
     return pto_value_text(m, in, arena, pto_operands(m, op)[f->use].value);
 }
@@ -90,11 +96,15 @@ static const char *missing(const struct pto_race *f, struct arena *arena)
                             pto_core_name(f->first.core), pto_core_name(f->second.core), after,
                             before);
     if (f->kind == PTO_RACE_ORDER)
-        return arena_printf(arena, "missing: pto.barrier <%s> before line %u",
+        return arena_printf(arena,
+                            is_cpp(f) ? "missing: pipe_barrier(%s) before line %u"
+                                      : "missing: pto.barrier <%s> before line %u",
                             pto_pipe_name((enum pto_pipe)f->to), before);
     return arena_printf(arena,
-                        "missing: pto.set_flag[<%s>, <%s>, ..] after line %u and its "
-                        "pto.wait_flag before line %u",
+                        is_cpp(f) ? "missing: set_flag(%s, %s, ..) after line %u and its "
+                                    "wait_flag before line %u"
+                                  : "missing: pto.set_flag[<%s>, <%s>, ..] after line %u and its "
+                                    "pto.wait_flag before line %u",
                         pto_pipe_name((enum pto_pipe)f->from), pto_pipe_name((enum pto_pipe)f->to),
                         after, before);
 }

@@ -104,6 +104,29 @@ TEST(a_flag_that_is_missing_is_named)
                  "pto-race.waw", "writes bytes 4096 to 8191 of vec (%t1)");
 }
 
+TEST(the_scalar_unit_needs_flags_in_global_memory_too)
+{
+    static const char fill[] = "pto.texpands ins(%f : f32) outs(%t0 : " VEC ")\n";
+    char text[4096];
+
+    snprintf(text, sizeof(text), "%s%s%s", HEAD, fill,
+             FLAG("V", "MTE3", "0")
+                 STORE("t0") "pto.store_scalar %f, %a[%c1] : !pto.ptr<f32>, f32\n");
+    assert_found(text, "pto-race.waw", "missing: pto.set_flag[<PIPE_MTE3>, <PIPE_S>, ..]");
+    snprintf(text, sizeof(text), "%s%s%s", HEAD, fill,
+             FLAG("V", "MTE3", "0")
+                 STORE("t0") "%x = pto.load_scalar %a[%c1] : !pto.ptr<f32> -> f32\n");
+    assert_found(text, "pto-race.raw", "missing: pto.set_flag[<PIPE_MTE3>, <PIPE_S>, ..]");
+    snprintf(text, sizeof(text), "%s%s%s", HEAD, fill,
+             FLAG("V", "MTE3", "0") STORE("t0")
+                 FLAG("MTE3", "S", "0") "pto.store_scalar %f, %a[%c1] : !pto.ptr<f32>, f32\n");
+    assert_found(text, NULL, NULL);
+    snprintf(text, sizeof(text), "%s%s%s", HEAD, fill,
+             FLAG("V", "MTE3", "0")
+                 STORE("t0") "pto.cmo.cacheinvalid %a single_cache_line : !pto.ptr<f32>\n");
+    assert_found(text, NULL, NULL); /* that reads nothing */
+}
+
 #define ACC   "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
 #define LEFT  "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"
 #define RIGHT "!pto.tile_buf<right, 16x16xf16, slayout=col_major>"
@@ -331,6 +354,7 @@ TEST(blocks_that_write_the_same_bytes_are_told)
 
 TEST_MAIN("pto races", T(blocks_that_write_the_same_bytes_are_told),
           T(a_kernel_with_all_its_flags_is_fine), T(a_flag_that_is_missing_is_named),
+          T(the_scalar_unit_needs_flags_in_global_memory_too),
           T(a_product_and_its_store_take_turns_by_the_unit_flag),
           T(a_strip_of_a_tile_leaves_the_rest_alone), T(global_memory_is_watched_by_its_bytes),
           T(flags_without_a_partner_are_found), T(a_circle_of_waits_is_told),

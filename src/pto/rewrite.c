@@ -41,10 +41,10 @@ static bool is_written(const struct pto_operand *o)
     return o->role == PTO_ROLE_OUT || o->role == PTO_ROLE_DST;
 }
 
-static void find_first_use(const struct rewriter *w, struct rewrite_place *p)
+static void find_uses(const struct rewriter *w, struct rewrite_place *p)
 {
-    p->first_use = PTO_NONE;
-    for (uint32_t i = p->op + 1; i < w->f->op_end && p->first_use == PTO_NONE; i++) {
+    p->first_use = p->last_use = PTO_NONE;
+    for (uint32_t i = p->op + 1; i < w->f->op_end; i++) {
         const struct pto_op *op = &w->m->ops.at[i];
         bool reads = false, writes = false;
         for (uint32_t k = 0; k < op->operand_count; k++) {
@@ -53,7 +53,10 @@ static void find_first_use(const struct rewriter *w, struct rewrite_place *p)
                 continue;
             *(is_written(o) ? &writes : &reads) = true;
         }
-        if (reads || writes) {
+        if (!reads && !writes)
+            continue;
+        p->last_use = i;
+        if (p->first_use == PTO_NONE) {
             p->first_use = i;
             p->is_written_first = writes && !reads;
         }
@@ -77,7 +80,7 @@ static void list_places(struct rewriter *w)
             continue;
         p.space = type->tile.space;
         p.hi = p.lo + bytes;
-        find_first_use(w, &p);
+        find_uses(w, &p);
         vec_push(&w->places, p);
     }
 }
@@ -294,6 +297,39 @@ static bool is_inside(const struct pto_op *loop, uint32_t loop_at, uint32_t op)
     return op > loop_at && op < loop->next;
 }
 
+/* Whether an operation is in the body of the loop itself, where every round comes by. */
+static bool is_each_round(const struct rewriter *w, uint32_t loop_at, uint32_t op)
+{
+    for (uint32_t i = loop_at + 1; i < op; i++)
+        if (w->m->ops.at[i].next > op)
+            return false;
+    return true;
+}
+
+static bool writes_all(const struct rewriter *w, uint32_t op)
+{
+    static const enum pto_opcode whole[] = {PTO_TLOAD, PTO_TEXTRACT, PTO_TMOV, PTO_TMATMUL};
+    enum pto_opcode code = w->m->ops.at[op].code;
+
+    for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+        if (code == whole[i])
+            return true;
+    return false;
+}
+
+/* Tiles that a loop allocates are its own, and those from before that only its rounds use, each for
+ * itself. */
+static bool is_of_loop(const struct rewriter *w, uint32_t loop_at, const struct rewrite_place *p)
+{
+    const struct pto_op *loop = &w->m->ops.at[loop_at];
+
+    if (is_inside(loop, loop_at, p->op))
+        return true;
+    return p->op < loop_at && p->first_use != PTO_NONE && is_inside(loop, loop_at, p->first_use) &&
+           is_inside(loop, loop_at, p->last_use) && p->is_written_first &&
+           writes_all(w, p->first_use) && is_each_round(w, loop_at, p->first_use);
+}
+
 static bool used_inside(const struct rewriter *w, uint32_t loop_at, uint32_t value)
 {
     const struct pto_op *loop = &w->m->ops.at[loop_at];
@@ -309,7 +345,6 @@ static bool used_inside(const struct rewriter *w, uint32_t loop_at, uint32_t val
 static bool may_move(const struct rewriter *w, uint32_t loop_at, enum pto_space space, int64_t lo,
                      int64_t hi)
 {
-    const struct pto_op *loop = &w->m->ops.at[loop_at];
     uint32_t first = PTO_NONE;
     bool is_first_written = false;
 
@@ -317,7 +352,7 @@ static bool may_move(const struct rewriter *w, uint32_t loop_at, enum pto_space 
         const struct rewrite_place *p = &w->places.at[i];
         if (p->space != space || p->lo >= hi || p->hi <= lo)
             continue;
-        if (!is_inside(loop, loop_at, p->op)) {
+        if (!p->is_loops) {
             if (!p->is_written_first || used_inside(w, loop_at, p->value))
                 return false;
             continue;
@@ -331,17 +366,14 @@ static bool may_move(const struct rewriter *w, uint32_t loop_at, enum pto_space 
 }
 
 /* Grows a range to all tiles of the loop that reach into it. */
-static void grow(const struct rewriter *w, uint32_t loop_at, enum pto_space space, int64_t *lo,
-                 int64_t *hi)
+static void grow(const struct rewriter *w, enum pto_space space, int64_t *lo, int64_t *hi)
 {
-    const struct pto_op *loop = &w->m->ops.at[loop_at];
-
     for (bool is_larger = true; is_larger;) {
         is_larger = false;
         for (size_t i = 0; i < w->places.n; i++) {
             const struct rewrite_place *p = &w->places.at[i];
-            if (!is_inside(loop, loop_at, p->op) || p->space != space || p->lo >= *hi ||
-                p->hi <= *lo || (p->lo >= *lo && p->hi <= *hi))
+            if (!p->is_loops || p->space != space || p->lo >= *hi || p->hi <= *lo ||
+                (p->lo >= *lo && p->hi <= *hi))
                 continue;
             *lo = p->lo < *lo ? p->lo : *lo;
             *hi = p->hi > *hi ? p->hi : *hi;
@@ -352,20 +384,20 @@ static void grow(const struct rewriter *w, uint32_t loop_at, enum pto_space spac
 
 static uint32_t move_loop(struct rewriter *w, uint32_t loop_at, const struct rewrite_place **first)
 {
-    const struct pto_op *loop = &w->m->ops.at[loop_at];
     uint32_t moved = 0;
 
+    for (size_t i = 0; i < w->places.n; i++)
+        w->places.at[i].is_loops = is_of_loop(w, loop_at, &w->places.at[i]);
     for (size_t i = 0; i < w->places.n; i++) {
         struct rewrite_place *p = &w->places.at[i];
-        if (!is_inside(loop, loop_at, p->op) || p->moved >= 0)
+        if (!p->is_loops || p->moved >= 0)
             continue;
         int64_t lo = p->lo, hi = p->hi;
-        grow(w, loop_at, p->space, &lo, &hi);
+        grow(w, p->space, &lo, &hi);
         int64_t to = may_move(w, loop_at, p->space, lo, hi) ? room_for(w, p->space, lo, hi) : -1;
         for (size_t k = 0; to >= 0 && k < w->places.n; k++) {
             struct rewrite_place *q = &w->places.at[k];
-            if (!is_inside(loop, loop_at, q->op) || q->space != p->space || q->lo < lo ||
-                q->hi > hi)
+            if (!q->is_loops || q->space != p->space || q->lo < lo || q->hi > hi)
                 continue;
             q->moved = to + q->lo - lo;
             *first = *first == NULL ? q : *first;
@@ -375,7 +407,7 @@ static uint32_t move_loop(struct rewriter *w, uint32_t loop_at, const struct rew
     return moved;
 }
 
-/* By interned name: whether a value of that name is defined in the loop. */
+/* By interned name: whether a value of that name is defined in the loop, or moves with it. */
 static bool *own_names(const struct rewriter *w, uint32_t loop_at)
 {
     const struct pto_op *loop = &w->m->ops.at[loop_at];
@@ -386,6 +418,9 @@ static bool *own_names(const struct rewriter *w, uint32_t loop_at)
         if (value->op != PTO_NONE && value->op >= loop_at && value->op < loop->next)
             own[value->name] = true;
     }
+    for (size_t i = 0; i < w->places.n; i++)
+        if (w->places.at[i].moved >= 0)
+            own[pto_value_at(w->m, w->f, w->places.at[i].value)->name] = true;
     return own;
 }
 
@@ -463,6 +498,9 @@ static void put_double(struct rewriter *w, uint32_t loop_at, const struct loop_p
     struct rewrite_lines t = {0};
 
     rewrite_put_lines(w, &t, 1, x->line - 1);
+    for (size_t i = 1; i < x->line; i++)
+        if (moved_at(w, i) != NULL)
+            put_moved(w, &t, prefix, i, renamed(w, own, prefix, w->lines[i]));
     vec_push(&t, arena_format(arena, "%.*sstep = arith.addi %.*s, %.*s : index", STR_ARGS(prefix),
                               STR_ARGS(x->step), STR_ARGS(x->step)));
     vec_push(&t, x->header);

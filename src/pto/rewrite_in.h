@@ -12,8 +12,10 @@ struct rewrite_place {
     enum pto_space space;
     int64_t lo, hi;
     uint32_t first_use;    /* operation; PTO_NONE */
+    uint32_t last_use;     /* likewise */
     bool is_written_first; /* and not read by the same operation */
     int64_t moved;         /* new address; -1: it stays */
+    bool is_loops;         /* of the loop that is looked at */
 };
 
 struct rewriter {

@@ -160,6 +160,8 @@ def target():
     """The other architecture is that of the compiler and of the simulator."""
     done = run(EXAMPLES / "add.cpp", "--target", "a5", "--block", "0")
     check("target", done.stdout.startswith("add   a5,"), done.stdout[:80])
+    told = json.loads(run(EXAMPLES / "add.cpp", "--json").stdout)["result"][0]
+    check("flags of the source", told["sync"] == "source", told["sync"])
 
 
 RANKS = """#include <pto/pto-inst.hpp>
@@ -251,6 +253,11 @@ def race(folder):
     done = run(source, "--arg-spec", folder / "x.json")
     check("race", "race" in done.stdout + done.stderr and f":{LOAD + 1}" in done.stdout + done.stderr,
           done.stdout, done.stderr)
+    source.write_text(HEAD + "    for (int i = 0; i < 3; i++) {\n        pipe_barrier(PIPE_ALL);\n"
+                      "        TLOAD(t, g);\n        TADDS(t, t, 1.0f);\n    }\n}\n")
+    done = run(source, "--arg-spec", folder / "x.json")
+    check("race of every round", done.stderr.count("pto-race.raw") == 1 and
+          "missing: set_flag(PIPE_MTE2, PIPE_V, ..)" in done.stderr, done.stderr)
 
 
 SCENE = """BASE = "k"
