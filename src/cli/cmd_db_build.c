@@ -80,7 +80,9 @@ static int run(struct session *s, const void *given)
     code = opt_model_find(s, &args->model, &grid, &model);
     if (code != CODE_DONE)
         return code;
-    code = fill(s, args, model, &sizes, &job);
+    code = opt_model_check(s, model, args->tp, 1);
+    if (code == CODE_DONE)
+        code = fill(s, args, model, &sizes, &job);
     grid_run_close(&grid);
     return code;
 }

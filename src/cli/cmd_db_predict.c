@@ -92,6 +92,8 @@ static enum status show(struct session *s, const struct args *args, const struct
         session_document(s, &predict_schema, "estimated", p, NULL);
         return ST_OK;
     }
+    if (s->common.quiet)
+        return ST_OK;
     struct report *r = predict_report(p);
     session_answer(s, r);
     return ST_OK;
@@ -113,7 +115,8 @@ static enum status predict_all(struct session *s, const struct args *args, const
     }
     if (st == ST_OK && is_missed)
         diag_add(&s->diag, SEV_WARN, "perfdb.calls-missed", (struct where){.path = dir},
-                 "some calls of the step are not in the database and count as 0");
+                 "some calls of the step are not in the database and count as 0; "
+                 "--link-bandwidth gives times of collectives");
     if (st == ST_OK)
         st = show(s, args, p);
     query_close(&db);
@@ -141,6 +144,11 @@ static int run(struct session *s, const void *given)
         code = opt_model_find(s, &args->model, &grid, &job.model);
     if (code != CODE_DONE)
         return code;
+    code = opt_model_check(s, job.model, args->tp, args->ep);
+    if (code != CODE_DONE) {
+        grid_run_close(&grid);
+        return code;
+    }
     if (job.step.layers == 0)
         job.step.layers = opt_model_layers(job.model);
     if (job.sizes.vocab == 0)

@@ -89,6 +89,20 @@ int opt_model_find(struct session *s, const struct opt_model *args, struct grid_
     return st == ST_OK ? CODE_DONE : db_code(st);
 }
 
+int opt_model_check(struct session *s, const struct grid_model *model, int64_t tp, int64_t ep)
+{
+    if (model->heads > 0 && model->heads % tp != 0)
+        return session_usage(s, "--tp %lld does not divide the %lld heads of %.*s", (long long)tp,
+                             (long long)model->heads, STR_ARGS(model->id));
+    if (ep > 1 && !grid_model_is_moe(model))
+        return session_usage(s, "--ep %lld: %.*s has no experts", (long long)ep,
+                             STR_ARGS(model->id));
+    if (ep > 1 && model->experts % ep != 0)
+        return session_usage(s, "--ep %lld does not divide the %lld experts of %.*s", (long long)ep,
+                             (long long)model->experts, STR_ARGS(model->id));
+    return CODE_DONE;
+}
+
 int64_t opt_model_layers(const struct grid_model *model)
 {
     static const struct {

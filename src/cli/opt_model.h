@@ -23,6 +23,9 @@ struct opt_model {
 int opt_model_find(struct session *s, const struct opt_model *args, struct grid_run *run,
                    const struct grid_model **out);
 
+/* CODE_DONE when the cards share heads and experts evenly, else a usage error. */
+int opt_model_check(struct session *s, const struct grid_model *model, int64_t tp, int64_t ep);
+
 /* Layers of a model by its configuration or its name; 0: unknown. */
 int64_t opt_model_layers(const struct grid_model *model);
 

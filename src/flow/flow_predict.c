@@ -159,7 +159,7 @@ static void set_interval(struct predict_step *s, const struct predicting *x)
         high += pow(x->errors.at[i].high_us, 2);
     }
     s->low_us = s->us - sqrt(low);
-    s->high_us = s->us + sqrt(high);
+    s->high_us = s->missed == 0 ? s->us + sqrt(high) : NAN;
 }
 
 static struct predict_op *op_of(struct predict_step *s, struct str op)
@@ -204,12 +204,14 @@ static enum status compare(struct predict *p, struct predict_step *s, const char
         op->measured_us = ops[i].us / (double)s->measured_steps;
         s->measured_us += op->measured_us;
     }
+    s->error = NAN; /* without an operator that both have */
     for (size_t i = 0; i < s->ops.n; i++) {
         struct predict_op *op = &s->ops.at[i];
         op->error = op->measured_us > 0 && op->us > 0 ? op->us / op->measured_us - 1 : NAN;
+        if (isfinite(op->error))
+            s->error = (s->compute_us + s->comm_us) / s->measured_us - 1;
     }
     s->has_measured = true;
-    s->error = (s->compute_us + s->comm_us) / s->measured_us - 1;
     return ST_OK;
 }
 

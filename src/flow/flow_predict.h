@@ -31,12 +31,12 @@ struct predict_op {
 struct predict_step {
     const char *phase; /* prefill or decode */
     int64_t batch, length;
-    double us, low_us, high_us;
+    double us, low_us, high_us;         /* NAN: unknown, since calls are missed */
     double compute_us, comm_us, gap_us; /* parts of `us` */
     uint64_t calls, kernels, missed;    /* missed: calls without an answer */
     VEC_OF(struct predict_row) rows;
     bool has_measured;
-    double measured_us, error; /* kernels of a step of the capture; relative error of theirs */
+    double measured_us, error; /* kernels of a step of the capture; relative error of theirs, NAN */
     uint64_t measured_steps;
     VEC_OF(struct predict_op) ops; /* where there is a capture */
 };

@@ -65,6 +65,7 @@ TEST(a_ring_by_its_links_is_that_by_hand)
     job.link_gbps = 0;
     predict(&p, &job);
     assert_int_equal(p.steps[0].missed, 3 * 2);
+    assert_true(isnan(p.steps[0].high_us));
     assert_true(p.steps[0].comm_us == 0);
     predict_free(&p);
 }

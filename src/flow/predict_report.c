@@ -132,20 +132,28 @@ struct capture *predict_capture(const struct predict *p)
 
 static void describe(struct report *r, const struct predict *p, const struct predict_step *s)
 {
-    report_say(r, "%s of %lld x %lld: %.4g ms, 80 %% interval %.4g to %.4g ms.",
-               s->phase[0] == 'p' ? "Prefill" : "Decode", (long long)s->batch, (long long)s->length,
-               s->us / 1e3, s->low_us / 1e3, s->high_us / 1e3);
+    const char *phase = s->phase[0] == 'p' ? "Prefill" : "Decode";
+
+    if (s->missed > 0)
+        report_say(r, "%s of %lld x %lld: more than %.4g ms. %llu calls are not in the database.",
+                   phase, (long long)s->batch, (long long)s->length, s->low_us / 1e3,
+                   (unsigned long long)s->missed);
+    else
+        report_say(r, "%s of %lld x %lld: %.4g ms, 80 %% interval %.4g to %.4g ms.", phase,
+                   (long long)s->batch, (long long)s->length, s->us / 1e3, s->low_us / 1e3,
+                   s->high_us / 1e3);
     report_say(r,
                "Operators %.4g ms, exposed communication %.4g ms, gaps %.4g ms; %llu calls and "
                "%llu kernels in %lld layers.",
                s->compute_us / 1e3, s->comm_us / 1e3, s->gap_us / 1e3, (unsigned long long)s->calls,
                (unsigned long long)s->kernels, (long long)p->layers);
-    if (s->missed > 0)
-        report_say(r, "%llu calls are not in the database and count as 0.",
-                   (unsigned long long)s->missed);
     report_records(r, &row_record, s->rows.at, s->rows.n, NULL);
     if (!s->has_measured)
         return;
+    if (!isfinite(s->error)) {
+        report_say(r, "The capture and the step have no operator in common: nothing to compare.");
+        return;
+    }
     report_say(r, "Kernels of one of %llu measured steps: %.4g ms; predicted %+.1f %%.",
                (unsigned long long)s->measured_steps, s->measured_us / 1e3, 100 * s->error);
     report_records(r, &op_record, s->ops.at, s->ops.n, NULL);
