@@ -323,5 +323,6 @@ TEST_MAIN("pto.parse", T(several_problems_of_one_text_are_told_with_their_places
           T(the_architecture_decides_the_layout_of_left_tiles), T(operands_are_found_by_their_role),
           T(blocks_are_walked_over_their_regions), T(several_functions_have_marked_entries),
           T(hexadecimal_floats_are_bits_of_their_type), T(deep_nesting_ends_in_a_problem),
-          T(a_text_without_a_function_is_refused), T(a_module_is_used_again),
-          T(problems_reach_the_diag))
+          T(the_axis_of_a_mask_may_be_named_when_it_is_the_usual_one),
+          T(forms_of_the_compiler_are_read), T(a_text_without_a_function_is_refused),
+          T(a_module_is_used_again), T(problems_reach_the_diag))
