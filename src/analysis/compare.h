@@ -118,12 +118,15 @@ const char *change_name(enum change_kind kind, bool is_time);
 const struct compare_group *compare_gate(const struct comparison *c, size_t group,
                                          enum compare_metric metric, double limit);
 
-void compare_describe(const struct comparison *c, struct report *r);
+struct diagnosis;
+void compare_describe(const struct comparison *c, const struct diagnosis *const of[SIDES],
+                      struct report *r);
+
+/* The verdict by the device's steps, where the host's marks are none; false where they are. */
+bool compare_describe_steps(const struct diagnosis *const of[SIDES], struct report *r);
 
 /* Adds which classes of time changed most, and what limits either run. */
-struct diagnosis;
-void compare_describe_causes(const struct diagnosis *a, const struct diagnosis *b,
-                             struct report *r);
+void compare_describe_causes(const struct diagnosis *const of[SIDES], struct report *r);
 
 /* One object of the list "comparisons" of strata.diff/1. */
 extern const struct record comparison_record;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "analysis/diagnose/diagnosis.h"
+#include "base/num.h"
 #include "report/report.h"
 #include "text/diff.h"
 
@@ -59,8 +60,34 @@ static bool is_same_work(const struct diagnosis *a, const struct diagnosis *b)
     return a->n_groups > 0 && b->n_groups > 0 && a->groups[0].kernels == b->groups[0].kernels;
 }
 
-void compare_describe_causes(const struct diagnosis *a, const struct diagnosis *b, struct report *r)
+bool compare_describe_steps(const struct diagnosis *const of[SIDES], struct report *r)
 {
+    const struct diagnosis *a = of[SIDE_A], *b = of[SIDE_B];
+    bool is_ahead[SIDES] = {diagnosis_is_host_ahead(a), diagnosis_is_host_ahead(b)};
+    double before = (double)a->device_period, after = (double)b->device_period;
+    double change = num_share(after - before, before);
+
+    if (!(is_ahead[SIDE_A] || is_ahead[SIDE_B]) || before <= 0 || after <= 0 ||
+        fabs(change) * 1000 < LEAST_PERMILLE)
+        return false;
+    struct str head =
+        REPORT_MESSAGE(r, change > 0 ? &diff_text.head_slower : &diff_text.head_faster,
+                       place_quantity("change", fabs(change), UNIT_RATIO));
+    struct str clause =
+        REPORT_MESSAGE(r, &diff_text.clause_step, place_quantity("a", before, UNIT_NS),
+                       place_quantity("b", after, UNIT_NS));
+    report_text(
+        r, REPORT_MESSAGE(r, &diff_text.verdict, PLACE("head", head), PLACE("clause", clause)));
+    report_text(r, REPORT_MESSAGE(r, &diff_text.host_ahead,
+                                  PLACE("side", !is_ahead[SIDE_B]   ? "A"
+                                                : !is_ahead[SIDE_A] ? "B"
+                                                                    : "A, B")));
+    return true;
+}
+
+void compare_describe_causes(const struct diagnosis *const of[SIDES], struct report *r)
+{
+    const struct diagnosis *a = of[SIDE_A], *b = of[SIDE_B];
     double before = (double)a->device_period, after = (double)b->device_period;
     struct class_change list[MAX_TOLD + 1];
     size_t n = 0;

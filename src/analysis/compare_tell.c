@@ -387,7 +387,24 @@ static void tell_statistics(struct teller *t)
         report_text(t->r, REPORT_MESSAGE(t->r, &diff_text.too_few, PLACE("groups", few)));
 }
 
-void compare_describe(const struct comparison *c, struct report *r)
+/* The shorter run spends at least half of its time in operators that the other has too. */
+static bool is_like_work(const struct comparison *c)
+{
+    nanos common[SIDES] = {0}, all[SIDES] = {0};
+
+    for (size_t i = 0; i < c->n_totals; i++) {
+        const struct compare_total *t = &c->totals[i];
+        for (int side = 0; side < SIDES; side++) {
+            all[side] += t->total[side];
+            common[side] += t->calls[!side] > 0 ? t->total[side] : 0;
+        }
+    }
+    enum side shorter = all[SIDE_A] < all[SIDE_B] ? SIDE_A : SIDE_B;
+    return common[shorter] >= all[shorter] / 2;
+}
+
+void compare_describe(const struct comparison *c, const struct diagnosis *const of[SIDES],
+                      struct report *r)
 {
     struct teller t = {.c = c, .r = r};
 
@@ -397,14 +414,16 @@ void compare_describe(const struct comparison *c, struct report *r)
                                      PLACE("kernels_b", c->kernels[SIDE_B])));
     if (c->by != NULL) {
         compare_rows_describe(c->by, r);
-        return;
+    } else {
+        if (!is_like_work(c) || !compare_describe_steps(of, r))
+            tell_verdict(&t);
+        tell_groups(&t);
+        tell_metrics(&t);
+        tell_ops(&t);
+        tell_only(&t, &diff_text.new_in_b, SIDE_B);
+        tell_only(&t, &diff_text.gone_in_b, SIDE_A);
+        tell_unmatched(&t);
+        tell_statistics(&t);
     }
-    tell_verdict(&t);
-    tell_groups(&t);
-    tell_metrics(&t);
-    tell_ops(&t);
-    tell_only(&t, &diff_text.new_in_b, SIDE_B);
-    tell_only(&t, &diff_text.gone_in_b, SIDE_A);
-    tell_unmatched(&t);
-    tell_statistics(&t);
+    compare_describe_causes(of, r);
 }

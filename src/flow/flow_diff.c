@@ -121,9 +121,9 @@ static struct diff_pair compare(const struct diff_job *job, const struct capture
     pool_for(job->input.pool, SIDES, prepare_side, studies);
     pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
     pair.report = report_new(job->lang, title_of(job, pair.comparison, arena));
-    compare_describe(pair.comparison, pair.report);
-    compare_describe_causes(study_diagnosis(&studies[SIDE_A]), study_diagnosis(&studies[SIDE_B]),
-                            pair.report);
+    const struct diagnosis *const of[SIDES] = {study_diagnosis(&studies[SIDE_A]),
+                                               study_diagnosis(&studies[SIDE_B])};
+    compare_describe(pair.comparison, of, pair.report);
     study_end(&studies[SIDE_A]);
     study_end(&studies[SIDE_B]);
     return pair;

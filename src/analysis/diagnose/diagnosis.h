@@ -83,6 +83,9 @@ const char *confidence_name(enum confidence confidence);
 /* At most 30 lines of 100 columns. */
 void diagnosis_describe(const struct diagnosis *d, struct report *r);
 
+/* The host's marks are not as far apart as the steps of the device. */
+bool diagnosis_is_host_ahead(const struct diagnosis *d);
+
 extern const struct record diagnosis_record; /* of a struct diagnosis */
 extern const struct schema diagnosis_schema;
 

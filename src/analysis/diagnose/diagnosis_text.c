@@ -52,6 +52,13 @@ static struct str tell_range(const struct diagnosis *d, struct report *r)
                           place_quantity("most", most, UNIT_NS));
 }
 
+bool diagnosis_is_host_ahead(const struct diagnosis *d)
+{
+    double apart = num_share((double)d->time - (double)d->host_period, (double)d->time);
+
+    return d->host_period > 0 && fabs(apart) > ROOT_PERIODS / 100.0;
+}
+
 static void tell_time(const struct diagnosis *d, struct report *r)
 {
     double time = (double)d->device_period;
@@ -73,8 +80,7 @@ static void tell_time(const struct diagnosis *d, struct report *r)
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.step_time, PLACE("count", count),
                                            PLACE("range", range),
                                            place_quantity("time", time, UNIT_NS)));
-    double apart = num_share((double)d->time - (double)d->host_period, (double)d->time);
-    if (d->host_period > 0 && (apart > ROOT_PERIODS / 100.0 || apart < -ROOT_PERIODS / 100.0))
+    if (diagnosis_is_host_ahead(d))
         report_line_text(r, REPORT_MESSAGE(r, &diagnosis_text.host_ahead,
                                            place_quantity("host", (double)d->host_period, UNIT_NS),
                                            place_quantity("device", (double)d->time, UNIT_NS)));
