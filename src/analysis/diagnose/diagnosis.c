@@ -264,7 +264,7 @@ static struct wording bound_of(struct teller_of_causes *t)
     largest_products(&t->f, most);
     for (int i = 0; i < 2 && most[i] >= 0; i++)
         products += by[most[i]];
-    for (int family = FAMILY_REDUCE; family < KERNEL_FAMILIES; family++)
+    for (int family = FAMILY_REDUCE; family < FAMILY_AICPU; family++)
         memory += by[family];
     struct message_place share = place_quantity(
         "share", num_share((double)(products >= memory ? products : memory), (double)t->f.window),
@@ -356,6 +356,30 @@ static struct diagnosis_cause doubtful(struct teller_of_causes *t)
     return out;
 }
 
+/* The device is busy, and nothing is known of most of its kernels: no bound, and no health. */
+static bool is_of_unknown_kind(const struct root_finder *f)
+{
+    nanos compute = 0;
+
+    for (int family = 0; family < KERNEL_FAMILIES; family++)
+        compute += f->by[family];
+    return f->by[FAMILY_OTHER] >= compute / 2;
+}
+
+static struct diagnosis_cause unnamed(struct teller_of_causes *t)
+{
+    nanos other = t->f.by[FAMILY_OTHER];
+    struct diagnosis_cause out = nothing_found(
+        t, ROOT_UNKNOWN,
+        WORDING(t->arena, &diagnosis_text.what_unnamed,
+                place_wording("window", wording_keep(t->arena, t->window)),
+                place_quantity("share", num_share((double)other, (double)t->f.window), UNIT_RATIO)),
+        0);
+
+    out.action = plain(t->arena, &diagnosis_text.do_unnamed);
+    return out;
+}
+
 /* Nothing saves enough, or nobody would believe it. */
 static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_doubtful)
 {
@@ -365,7 +389,9 @@ static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_
 
     if (!is_fine)
         return unknown(t);
-    return is_doubtful ? doubtful(t) : healthy(t);
+    if (is_doubtful)
+        return doubtful(t);
+    return is_of_unknown_kind(&t->f) ? unnamed(t) : healthy(t);
 }
 
 /* ---- facts ---- */

@@ -105,6 +105,7 @@ static enum kernel_family find_family(const struct tokens *rows, size_t n, struc
 
 /* Kernels of torch.compile are named by their shape and by all that is fused in them. */
 static const struct tokens fused[] = {
+    {FAMILY_EMBEDDING, "^triton_poi_fused_embedding"},
     {FAMILY_ATTENTION, "^triton_tem_fused_flex_attention"},
     {FAMILY_CONV, "^triton_tem_fused_convolution"},
     {FAMILY_GEMM_TENSOR, "^triton_tem_ ^triton_mm ^triton_bmm"},
