@@ -326,6 +326,28 @@ static struct wording who_of(struct arena *arena, const struct culprit *one)
                    PLACE("to", one->ranks[one->n_ranks - 1]));
 }
 
+static size_t aligned_ranks(const struct cluster_model *m)
+{
+    size_t aligned = 0;
+
+    for (size_t r = 0; r < m->n; r++)
+        aligned += cluster_is_aligned(m, r);
+    return aligned;
+}
+
+/* Nobody is named: because nobody stands out, or because there is little to compare. */
+static struct wording without_culprit(const struct cluster *c)
+{
+    size_t aligned = aligned_ranks(c->model);
+
+    if (c->model->n < 2)
+        return wording_of(c->model->arena, phrase_plain(&cluster_text.verdict_alone));
+    if (aligned * 2 <= c->model->n)
+        return WORDING(c->model->arena, &cluster_text.verdict_few, PLACE("n", aligned),
+                       PLACE("all", c->model->n));
+    return wording_of(c->model->arena, phrase_plain(&cluster_text.verdict_none));
+}
+
 static void set_verdict(struct cluster *c)
 {
     struct arena *arena = c->model->arena;
@@ -344,8 +366,7 @@ static void set_verdict(struct cluster *c)
             WORDING(arena, &cluster_text.verdict_spread, PLACE("ms", cluster_gain_ms(c, even)),
                     PLACE("share", 100 * even->share));
     else if (c->n_culprits == 0)
-        c->verdict = wording_of(arena, phrase_plain(c->model->n < 2 ? &cluster_text.verdict_alone
-                                                                    : &cluster_text.verdict_none));
+        c->verdict = without_culprit(c);
     else
         c->verdict = WORDING(arena, what[first->kind],
                              place_wording("who", wording_keep(arena, who_of(arena, first))),
@@ -378,10 +399,8 @@ struct cluster *cluster_find(struct arena *arena, const struct rank_summary *ran
 
 bool cluster_is_job(const struct cluster *c)
 {
-    size_t aligned = 0;
+    size_t aligned = aligned_ranks(c->model);
 
-    for (size_t r = 0; r < c->model->n; r++)
-        aligned += cluster_is_aligned(c->model, r);
     for (size_t r = 0; r + 1 < c->model->n; r++)
         if (c->model->ranks[r].rank == c->model->ranks[r + 1].rank)
             return false; /* of several runs */

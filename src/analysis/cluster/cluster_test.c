@@ -169,6 +169,7 @@ TEST(ranks_that_share_no_collective_are_not_compared)
     struct cluster *c = cluster_find(&arena, ranks, t.ranks);
     assert_int_equal(c->n_culprits, 0);
     assert_true(c->n_notes > 0);
+    assert_true(str_starts(wording_text(LANG_EN, &arena, c->verdict), S("unknown: 0 of 4 ranks")));
 }
 
 TEST(a_rank_with_fewer_calls_is_left_out_of_that_step_only)
