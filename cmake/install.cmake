@@ -66,7 +66,7 @@ if(TARGET strata_shared AND NOT CMAKE_CROSSCOMPILING)
         execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
             OUTPUT_VARIABLE libasan OUTPUT_STRIP_TRAILING_WHITESPACE)
         set_tests_properties(python.module PROPERTIES ENVIRONMENT
-            "LD_PRELOAD=${libasan};ASAN_OPTIONS=detect_leaks=0")
+            "LD_PRELOAD=${libasan};ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=4")
     endif()
 endif()
 

@@ -161,10 +161,8 @@ static struct report *report_of(const struct gate_results *results, bool is_expl
 static void print_text(struct session *s, const struct args *args,
                        const struct gate_results *results)
 {
-    struct report *r = report_of(results, args->explain);
-
     if (results->n > 0)
-        session_answer(s, r);
+        session_answer(s, report_of(results, args->explain));
 }
 
 static enum status save_text(struct session *s, const char *path, struct text *text)

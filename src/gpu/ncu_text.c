@@ -158,10 +158,10 @@ static bool begins_rule(struct str line, struct str *type)
     return false;
 }
 
-/* Three runs of dashes, or five: where the columns are. */
+/* Three runs of dashes, or five: where the columns are. Any other line leaves them alone. */
 static bool read_ruler(struct reading *r, struct str line)
 {
-    size_t n = 0;
+    size_t begin[SUMMARY_COLUMNS], end[SUMMARY_COLUMNS], n = 0;
 
     for (size_t i = 0; i < line.n; i++) {
         if (line.at[i] != '-' && line.at[i] != ' ' && line.at[i] != '\r')
@@ -170,12 +170,16 @@ static bool read_ruler(struct reading *r, struct str line)
         if (begins && n == SUMMARY_COLUMNS)
             return false;
         if (begins)
-            r->begin[n++] = i;
+            begin[n++] = i;
         if (line.at[i] == '-')
-            r->end[n - 1] = i + 1;
+            end[n - 1] = i + 1;
     }
+    if (n != COLUMNS && n != SUMMARY_COLUMNS)
+        return false;
     r->columns = n;
-    return n == COLUMNS || n == SUMMARY_COLUMNS;
+    memcpy(r->begin, begin, n * sizeof(*begin));
+    memcpy(r->end, end, n * sizeof(*end));
+    return true;
 }
 
 static void add_metric(struct reading *r, struct str name, struct str unit, struct str value)
