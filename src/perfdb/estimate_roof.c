@@ -190,7 +190,8 @@ enum { GLANCE = 24, MANY_FROM = 32 }; /* points from which on more is left open 
 static double glance(struct estimate_roof *r, const struct estimate_sample *s)
 {
     static const double launches[] = {0.8, 0.3}, places[] = {0.6, 0.9};
-    double work[GLANCE], memory[GLANCE], us[GLANCE], rates[GLANCE] = {0}, least = INFINITY;
+    double work[GLANCE] = {0}, memory[GLANCE] = {0}, us[GLANCE] = {0}, rates[GLANCE] = {0};
+    double least = INFINITY;
     struct estimate_roof start = *r;
 
     for (size_t i = 0; i < s->n; i++) {
