@@ -26,8 +26,9 @@ void flow_page_bound(struct page_file *page, const struct limit_list *limits)
         .id = limit_name(limits->bound),
         .text = is_idle ? page_say(page, &page_text.nothing_to_judge)
                         : page_capital(page, page_pair(page, texts)),
-        .evidence = is_idle ? wording_plain(S(""))
-                            : PAGE_TELL(page, &page_text.to_try, place_wording("help", help)),
+        .evidence = is_idle || limits->bound == LIMIT_UNSEEN
+                        ? wording_plain(S(""))
+                        : PAGE_TELL(page, &page_text.to_try, place_wording("help", help)),
         .confidence = wording_plain(S("")),
         .replay_error = -1,
     };

@@ -245,9 +245,11 @@ static void judge(struct incore_breakdown *b)
 {
     enum limit bound = b->limits.bound;
 
-    b->verdict = limits_first(&b->limits) != NULL
-                     ? arena_format(&b->arena, "%s-bound", limit_name(bound))
-                     : arena_format(&b->arena, "bound by %s", limit_name(bound));
+    b->verdict = arena_format(&b->arena,
+                              limits_first(&b->limits) != NULL ? "%s-bound"
+                              : bound == LIMIT_UNSEEN          ? "%s"
+                                                               : "bound by %s",
+                              limit_name(bound));
     b->advice = bound == LIMIT_VECTOR && b->vector_use >= 0 && b->vector_use < 0.5
                     ? S("vector instructions are half empty: change the shape of the tile")
                     : str_of(limit_advice(bound));

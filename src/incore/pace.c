@@ -212,6 +212,21 @@ static void add_path(const struct pace *p, struct limit_list *out)
     }
 }
 
+/* From the first begin to the last end of anything in the trace, marks of the program too. */
+static int64_t whole_time(const struct incore_trace *t)
+{
+    double begin = 1e12, end = -1e12;
+
+    for (size_t i = 0; i < t->instrs.n; i++) {
+        const struct incore_instr *in = &t->instrs.at[i];
+        if (isfinite(in->ts) && isfinite(in->dur) && fabs(in->ts) < 1e12 && in->dur < 1e12) {
+            begin = fmin(begin, in->ts);
+            end = fmax(end, in->ts + in->dur);
+        }
+    }
+    return end > begin ? to_ps(end - begin) : 0;
+}
+
 void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
                  const struct incore_arrows *arrows, struct limit_list *out)
 {
@@ -228,6 +243,8 @@ void incore_pace(const struct incore_trace *t, const struct incore_lanes *lanes,
     for (enum limit what; (what = limits_next(out, true)) != LIMIT_NOTHING;)
         limits_try(out, what, replay(&p, what));
     limits_judge(out);
+    if (out->bound != LIMIT_NOTHING && out->total < whole_time(t) / 2)
+        *out = (struct limit_list){.total = out->total, .bound = LIMIT_UNSEEN};
     vec_free(&p.waits);
     arena_free(&arena);
 }

@@ -83,7 +83,7 @@ TEST(without_flags_only_the_pipes_count)
 
 TEST(marks_of_the_program_are_no_work)
 {
-    static const struct told_instr marks[] = {{"USERMARK", 0, 100}, {"VECTOR", 1, 2}};
+    static const struct told_instr marks[] = {{"USERMARK", 0, 3}, {"VECTOR", 1, 2}};
     struct pace_case c;
 
     build(&c, marks, ARRAY_LEN(marks));
@@ -93,5 +93,18 @@ TEST(marks_of_the_program_are_no_work)
     drop(&c);
 }
 
+TEST(time_without_work_has_no_bound)
+{
+    static const struct told_instr marks[] = {{"USERMARK", 0, 100}, {"SCALAR", 1, 2}};
+    struct pace_case c;
+
+    build(&c, marks, ARRAY_LEN(marks));
+    incore_pace(&c.t, &c.lanes, NULL, &c.limits);
+    assert_int_equal(c.limits.bound, LIMIT_UNSEEN);
+    assert_null(limits_first(&c.limits));
+    drop(&c);
+}
+
 TEST_MAIN("incore/pace", T(the_replay_gives_the_part_of_each_resource),
-          T(without_flags_only_the_pipes_count), T(marks_of_the_program_are_no_work))
+          T(without_flags_only_the_pipes_count), T(marks_of_the_program_are_no_work),
+          T(time_without_work_has_no_bound))

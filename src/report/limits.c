@@ -101,7 +101,10 @@ void limits_judge(struct limit_list *l)
 
 const struct limiter *limits_first(const struct limit_list *l)
 {
-    return l->bound != LIMIT_NOTHING && l->bound != LIMIT_BALANCE ? &l->at[0] : NULL;
+    bool is_none =
+        l->bound == LIMIT_NOTHING || l->bound == LIMIT_UNSEEN || l->bound == LIMIT_BALANCE;
+
+    return is_none ? NULL : &l->at[0];
 }
 
 struct str limits_text(const struct limit_list *l, enum lang lang, struct arena *arena)
@@ -110,7 +113,9 @@ struct str limits_text(const struct limit_list *l, enum lang lang, struct arena 
     struct str bound = message_word(lang, str_of(limit_name(l->bound)));
 
     if (x == NULL)
-        return MESSAGE(lang, arena, &limit_text.bare, PLACE("bound", bound),
+        return MESSAGE(lang, arena,
+                       l->bound == LIMIT_UNSEEN ? &limit_text.unseen : &limit_text.bare,
+                       PLACE("bound", bound),
                        PLACE("advice", message_word(lang, str_of(limit_advice(l->bound)))));
     return MESSAGE(lang, arena, &limit_text.bound, PLACE("bound", bound),
                    PLACE("path", 100 * x->path_share), PLACE("saved", 100 * x->saved_share));

@@ -61,7 +61,7 @@ void limits_try(struct limit_list *l, enum limit what, int64_t total);
 /* Sorts, fills in the shares and names the bound. */
 void limits_judge(struct limit_list *l);
 
-/* The resource that bounds; NULL when it is LIMIT_NOTHING or LIMIT_BALANCE. */
+/* The resource that bounds; NULL when none does. */
 const struct limiter *limits_first(const struct limit_list *l);
 
 /* "bound by read: 41.0 % of the critical path, 38.2 % less time if it were free" */
