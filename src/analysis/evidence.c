@@ -263,14 +263,15 @@ static void scan_lane(struct scan *scan, const struct lane *lane)
 ORDER_BY(by_bubble, struct piece,
          ORDER(x->bubble, y->bubble) ?: ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end));
 
-/* Sorts the pieces and joins those that touch. */
+/* Sorts the pieces and joins those that touch. Those of one lane are in order as they come. */
 static void unite(struct pieces *p)
 {
-    size_t kept = 0;
+    size_t ordered = 1, kept = 0;
 
-    if (p->list.n == 0)
-        return;
-    qsort(p->list.at, p->list.n, sizeof(*p->list.at), by_bubble);
+    while (ordered < p->list.n && by_bubble(&p->list.at[ordered - 1], &p->list.at[ordered]) <= 0)
+        ordered++;
+    if (ordered < p->list.n)
+        qsort(p->list.at, p->list.n, sizeof(*p->list.at), by_bubble);
     for (size_t i = 0; i < p->list.n; i++) {
         struct piece piece = p->list.at[i], *last = kept > 0 ? &p->list.at[kept - 1] : NULL;
         if (last != NULL && last->bubble == piece.bubble && piece.begin <= last->end) {
