@@ -4,6 +4,7 @@
 #include "flow/op_tables.h"
 
 #include "base/fs.h"
+#include "base/hash.h"
 #include "perfdb/cell.h"
 #include "perfdb/table.h"
 
@@ -11,7 +12,11 @@ struct open_table {
     struct str op;
     struct op_table table;
     bool is_changed;
+    struct hash last;        /* row with the shapes and types of a key */
+    VEC_OF(uint32_t) before; /* by row: the one with the same key before it; NO_ROW */
 };
+
+enum { NO_ROW = UINT32_MAX };
 
 void op_tables_init(struct op_tables *t, const char *dir, struct diag *d)
 {
@@ -21,8 +26,11 @@ void op_tables_init(struct op_tables *t, const char *dir, struct diag *d)
 
 void op_tables_free(struct op_tables *t)
 {
-    for (size_t i = 0; i < t->tables.n; i++)
+    for (size_t i = 0; i < t->tables.n; i++) {
         table_free(&t->tables.at[i]->table);
+        hash_free(&t->tables.at[i]->last);
+        vec_free(&t->tables.at[i]->before);
+    }
     vec_free(&t->tables);
     arena_free(&t->arena);
 }
@@ -61,17 +69,45 @@ static bool has_cell(const struct op_table *t, size_t row, struct str column, st
     return str_equal(cell_bare(table_cell(t, row, table_column(t, column))), text);
 }
 
-static bool has_row(const struct op_table *t, const struct op_cells *c, size_t *row)
+static uint64_t row_key(struct str shapes, struct str types)
 {
-    for (size_t i = 0; i < t->n_rows; i++)
+    return hash_mix(hash_bytes(shapes), hash_bytes(types));
+}
+
+/* Makes rows known that the table got meanwhile. */
+static void index_rows(struct open_table *o)
+{
+    const struct op_table *t = &o->table;
+    size_t shapes = table_column(t, COL_INPUT_SHAPES), types = table_column(t, COL_INPUT_DTYPES);
+
+    for (size_t i = o->before.n; i < t->n_rows; i++) {
+        uint64_t key =
+            row_key(cell_bare(table_cell(t, i, shapes)), cell_bare(table_cell(t, i, types)));
+        uint32_t before = NO_ROW;
+        hash_get(&o->last, key, &before);
+        vec_push(&o->before, before);
+        hash_put(&o->last, key, (uint32_t)i);
+    }
+}
+
+/* The first row of a call. */
+static bool has_row(struct open_table *o, const struct op_cells *c, size_t *row)
+{
+    const struct op_table *t = &o->table;
+    uint32_t i = NO_ROW;
+    bool is_found = false;
+
+    index_rows(o);
+    hash_get(&o->last, row_key(c->in, c->types), &i);
+    for (; i != NO_ROW; i = o->before.at[i])
         if (has_cell(t, i, COL_INPUT_SHAPES, c->in) && has_cell(t, i, COL_INPUT_DTYPES, c->types) &&
             (c->lengths.n == 0 ||
              (has_cell(t, i, column_runtime[RT_SEQ_VALUES], c->lengths) &&
               has_cell(t, i, column_runtime[RT_SEQ_KV_VALUES], c->kv_lengths)))) {
             *row = i;
-            return true;
+            is_found = true;
         }
-    return false;
+    return is_found;
 }
 
 void op_tables_set(struct op_table *t, size_t row, struct str column, struct str text)
@@ -97,7 +133,7 @@ struct op_table *op_tables_row(struct op_tables *all, const struct op_cells *c, 
     if (all->status != ST_OK)
         return NULL;
     struct op_table *t = &o->table;
-    all->is_new = !has_row(t, c, row);
+    all->is_new = !has_row(o, c, row);
     if (!all->is_new)
         return t;
     o->is_changed = true;
