@@ -25,33 +25,14 @@ static bool is_core_work(const struct capture *cap, size_t slice)
 {
     static const struct str cores[] = {S_INIT("AI_CORE"), S_INIT("AI_VECTOR_CORE"),
                                        S_INIT("MIX_AIC"), S_INIT("MIX_AIV"), S_INIT("FFTS_PLUS")};
-    struct str core = capture_slice_text(cap, slice, KEY_CORE);
 
-    if ((enum slice_kind)cap->slices.kind[slice] != SLICE_COMPUTE)
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(cores); i++)
-        if (str_equal(core, cores[i]))
-            return true;
-    return false;
-}
-
-static bool is_aicpu(const struct capture *cap, size_t slice)
-{
-    return (enum slice_kind)cap->slices.kind[slice] == SLICE_AICPU;
+    return cap->slices.kind[slice] == SLICE_COMPUTE &&
+           STR_ANY(str_equal, capture_slice_text(cap, slice, KEY_CORE), cores);
 }
 
 static bool is_other_work(const struct capture *cap, size_t slice)
 {
-    return !is_aicpu(cap, slice);
-}
-
-/* Length of one kernel that a merged set covers; `room` holds set.n ranges. */
-static nanos covered(struct interval_set set, const struct slices *s, size_t slice,
-                     struct interval *room)
-{
-    struct interval at = {s->begin[slice], slices_end(s, slice)};
-
-    return interval_length(interval_clip(set, at, room));
+    return cap->slices.kind[slice] != SLICE_AICPU;
 }
 
 static int most_exposed_first(const void *a, const void *b)
@@ -166,8 +147,10 @@ const struct aicpu *aicpu_find(struct study *st)
         size_t slice = kernels.at[i];
         while (step + 1 < steps->n && steps->at[step + 1].window.begin <= s->begin[slice])
             step++;
-        if (is_aicpu(st->cap, slice))
-            count(&tally, i, step, covered(work, s, slice, room));
+        if (s->kind[slice] == SLICE_AICPU) {
+            struct interval at = {s->begin[slice], slices_end(s, slice)};
+            count(&tally, i, step, interval_length(interval_clip(work, at, room)));
+        }
     }
     judge(&tally);
     set_classes(tally.out);

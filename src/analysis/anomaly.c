@@ -191,49 +191,37 @@ static void put_severity(struct report *r, struct table *table, enum severity_le
     table_mark(table, marks[severity]);
 }
 
-static void add_step(struct teller *t, struct table *table, size_t i)
-{
-    const struct step_metrics *m = &t->bubbles->metrics[i];
-
-    table_text(t->r, table, t->steps->at[i].id);
-    table_number(table, (double)m->service);
-    table_number(table, (double)m->busy);
-    table_number(table, m->underfeed_ratio);
-    table_number(table, (double)m->prelaunch);
-    table_number(table, (double)m->internal);
-    table_number(table, (double)m->largest_internal);
-    table_number(table, (double)m->tail);
-    table_number(table, (double)t->bubbles->inventory[i].kernels);
-    put_severity(t->r, table, t->judgement->steps[i].severity);
-}
-
 static int by_nanos_down(const void *a, const void *b)
 {
     return ORDER(*(const nanos *)b, *(const nanos *)a);
 }
 
-/* Idle time of the last step that is told when there are too many: those that idle most are. */
-static nanos worst_idle(struct teller *t)
-{
-    nanos *idle = ARENA_ARRAY(&t->st->scratch, nanos, t->steps->n);
-
-    if (t->steps->n <= MAX_STEP_ROWS)
-        return 0;
-    for (size_t i = 0; i < t->steps->n; i++)
-        idle[i] = t->bubbles->metrics[i].underfeed;
-    qsort(idle, t->steps->n, sizeof(*idle), by_nanos_down);
-    return idle[MAX_STEP_ROWS - 1];
-}
-
 static void tell_steps(struct teller *t)
 {
     struct table *table = report_table(t->r, step_columns, ARRAY_LEN(step_columns));
-    nanos least = worst_idle(t);
+    nanos least = 0;
     size_t told = 0;
 
+    if (t->steps->n > MAX_STEP_ROWS) { /* those that idle most are told */
+        nanos *idle = ARENA_ARRAY(&t->st->scratch, nanos, t->steps->n);
+        for (size_t i = 0; i < t->steps->n; i++)
+            idle[i] = t->bubbles->metrics[i].underfeed;
+        qsort(idle, t->steps->n, sizeof(*idle), by_nanos_down);
+        least = idle[MAX_STEP_ROWS - 1];
+    }
     for (size_t i = 0; i < t->steps->n && told < MAX_STEP_ROWS; i++)
         if (t->bubbles->metrics[i].underfeed >= least) {
-            add_step(t, table, i);
+            const struct step_metrics *m = &t->bubbles->metrics[i];
+            table_text(t->r, table, t->steps->at[i].id);
+            table_number(table, (double)m->service);
+            table_number(table, (double)m->busy);
+            table_number(table, m->underfeed_ratio);
+            table_number(table, (double)m->prelaunch);
+            table_number(table, (double)m->internal);
+            table_number(table, (double)m->largest_internal);
+            table_number(table, (double)m->tail);
+            table_number(table, (double)t->bubbles->inventory[i].kernels);
+            put_severity(t->r, table, t->judgement->steps[i].severity);
             told++;
         }
     if (t->steps->n > MAX_STEP_ROWS)
@@ -287,22 +275,20 @@ static const struct {
     {LABEL_PYTHON_SERIAL, &anomaly_text.cause_python, &anomaly_text.cause_python_share},
 };
 
-static double share_for(const struct evidence *e, enum label label)
-{
-    return label == LABEL_SYNC_OR_H2D ? e->sync : label == LABEL_COMM_WAIT ? e->comm : e->host;
-}
-
 static void tell_causes(struct teller *t, struct finding *f, const struct evidence *e)
 {
     for (size_t i = 0; i < ARRAY_LEN(causes); i++) {
-        if (!(e->labels & causes[i].label))
+        enum label label = causes[i].label;
+        double share = label == LABEL_SYNC_OR_H2D ? e->sync
+                       : label == LABEL_COMM_WAIT ? e->comm
+                                                  : e->host;
+        if (!(e->labels & label))
             continue;
-        finding_cause(
-            t->r, f, CERTAINTY_POSSIBLE,
-            t->st->cap->has & HAS_HOST
-                ? REPORT_MESSAGE(t->r, causes[i].with_share,
-                                 place_quantity("share", share_for(e, causes[i].label), UNIT_RATIO))
-                : report_message(t->r, causes[i].text));
+        finding_cause(t->r, f, CERTAINTY_POSSIBLE,
+                      t->st->cap->has & HAS_HOST
+                          ? REPORT_MESSAGE(t->r, causes[i].with_share,
+                                           place_quantity("share", share, UNIT_RATIO))
+                          : report_message(t->r, causes[i].text));
     }
     if (e->labels == LABEL_INSUFFICIENT)
         finding_cause(t->r, f, CERTAINTY_INSUFFICIENT,
@@ -313,13 +299,6 @@ static void tell_causes(struct teller *t, struct finding *f, const struct eviden
             REPORT_MESSAGE(t->r, &anomaly_text.look_at,
                            PLACE("name", short_name(t, capture_text(t->st->cap, e->ops[0].name))),
                            place_quantity("time", (double)e->ops[0].overlap, UNIT_NS)));
-}
-
-static enum step_tag tag_of(enum bubble_scope scope)
-{
-    return scope == SCOPE_PRELAUNCH ? TAG_PRELAUNCH_GAP_HEAVY
-           : scope == SCOPE_TAIL    ? TAG_TAIL_GAP_HEAVY
-                                    : TAG_INTERNAL_BUBBLE_HEAVY;
 }
 
 static strid name_of(const struct teller *t, size_t slice)
@@ -337,14 +316,6 @@ static bool is_alike(struct teller *t, size_t i, size_t k)
     return a->scope == b->scope && name_of(t, a->before) == name_of(t, b->before) &&
            name_of(t, a->after) == name_of(t, b->after) &&
            evidence[i].labels == evidence[k].labels && is_edge[i] == is_edge[k];
-}
-
-static bool is_told_already(struct teller *t, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (is_alike(t, i, k))
-            return true;
-    return false;
 }
 
 /* "; 12 such gaps, 48.00 ms in all" behind a gap that has others like it. */
@@ -400,8 +371,11 @@ static bool is_about_idleness(enum root_cause cause)
 /* The longest heavy gaps, or the longest of all when a step idles in many small ones. */
 static void tell_gaps(struct teller *t)
 {
+    static const enum step_tag tags[] = {[SCOPE_PRELAUNCH] = TAG_PRELAUNCH_GAP_HEAVY,
+                                         [SCOPE_INTERNAL] = TAG_INTERNAL_BUBBLE_HEAVY,
+                                         [SCOPE_TAIL] = TAG_TAIL_GAP_HEAVY};
     enum priority priority = PRIORITY_P3;
-    size_t told = 0;
+    size_t told = 0, alike;
 
     if (t->judgement->severity >= SEVERITY_MEDIUM && is_about_idleness(root_of(t)))
         priority = t->judgement->severity == SEVERITY_HIGH ? PRIORITY_P1 : PRIORITY_P2;
@@ -409,10 +383,13 @@ static void tell_gaps(struct teller *t)
         const struct bubble *b = &t->bubbles->list[i];
         const struct step_metrics *m = &t->bubbles->metrics[b->step];
         bool is_heavy = bubble_is_heavy(nanos_sub(b->at.end, b->at.begin), m->service);
-        if ((!is_heavy && !(m->tags == TAG_DEVICE_IDLE_GAP_HEAVY && told < 1)) ||
-            is_told_already(t, i))
+        if (!is_heavy && !(m->tags == TAG_DEVICE_IDLE_GAP_HEAVY && told < 1))
             continue;
-        tell_gap(t, i, is_heavy ? tag_of(b->scope) : TAG_DEVICE_IDLE_GAP_HEAVY, priority);
+        for (alike = 0; alike < i && !is_alike(t, i, alike);)
+            alike++;
+        if (alike < i) /* told already */
+            continue;
+        tell_gap(t, i, is_heavy ? tags[b->scope] : TAG_DEVICE_IDLE_GAP_HEAVY, priority);
         told++;
     }
 }

@@ -137,14 +137,6 @@ static struct field_value flag_value(const void *record, const char *name,
     return value == UNKNOWN ? value_none() : value_bool(value != 0);
 }
 
-static struct str us_text(const struct doc *d, nanos at)
-{
-    char text[NUM_TEXT];
-    size_t n = num_print_us(text, at);
-
-    return arena_str(&d->st->scratch, (struct str){text, n});
-}
-
 /* Rows of the kernel table that fitted its header; elsewhere the kernels that were read. */
 static uint64_t count_rows(const struct capture *cap)
 {
@@ -458,34 +450,29 @@ static const struct field bubble_fields[] = {
 };
 static const struct record bubble_record = RECORD(struct doc_bubble, bubble_fields);
 
-static struct doc_bubble bubble_of(const struct doc *d, size_t i)
-{
-    const struct bubble *b = &d->bubbles.list[i];
-    const struct evidence *e = &study_evidence(d->st)[i];
-    struct str step = d->steps.at[b->step].id;
-
-    return (struct doc_bubble){
-        .id = arena_format(&d->st->scratch, "%.*s/%s/%zu", STR_ARGS(step),
-                           bubble_scope_name(b->scope), b->ordinal),
-        .step = step,
-        .group = group_name(d, d->groups.of_step[b->step]),
-        .scope = b->scope,
-        .gap = gap_of(d, b->at),
-        .e = *e,
-        .labels = mask_names(d, e->labels, 1u << LABEL_COUNT, label_name),
-        .ops = bubble_ops(d, e),
-        .is_boundary = study_boundary(d->st)->is_bubble[i],
-        .before = kernel_of(d, b->before),
-        .after = kernel_of(d, b->after),
-    };
-}
-
 static struct field_items list_bubbles(const struct doc *d)
 {
     struct doc_bubble *list = LIST(d, struct doc_bubble, d->bubbles.listed);
 
-    for (size_t i = 0; i < d->bubbles.listed; i++)
-        list[i] = bubble_of(d, i);
+    for (size_t i = 0; i < d->bubbles.listed; i++) {
+        const struct bubble *b = &d->bubbles.list[i];
+        const struct evidence *e = &study_evidence(d->st)[i];
+        struct str step = d->steps.at[b->step].id;
+        list[i] = (struct doc_bubble){
+            .id = arena_format(&d->st->scratch, "%.*s/%s/%zu", STR_ARGS(step),
+                               bubble_scope_name(b->scope), b->ordinal),
+            .step = step,
+            .group = group_name(d, d->groups.of_step[b->step]),
+            .scope = b->scope,
+            .gap = gap_of(d, b->at),
+            .e = *e,
+            .labels = mask_names(d, e->labels, 1u << LABEL_COUNT, label_name),
+            .ops = bubble_ops(d, e),
+            .is_boundary = study_boundary(d->st)->is_bubble[i],
+            .before = kernel_of(d, b->before),
+            .after = kernel_of(d, b->after),
+        };
+    }
     return (struct field_items){list, d->bubbles.listed};
 }
 
@@ -834,14 +821,6 @@ static const struct field hidden_fields[] = {
 };
 static const struct record hidden_record = RECORD(struct doc, hidden_fields);
 
-static struct field_items recommendation_evidence(const void *record, const struct record_env *env)
-{
-    const struct recommendation *r = record;
-
-    (void)env;
-    return (struct field_items){r->evidence, r->n_evidence};
-}
-
 static const struct field recommendation_fields[] = {
     FIELD(struct recommendation, id, "id"),
     FIELD(struct recommendation, scope, "scope"),
@@ -850,7 +829,7 @@ static const struct field recommendation_fields[] = {
     FIELD(struct recommendation, needs_followup, "followup_required"),
     FIELD(struct recommendation, evidence_gap, "evidence_gap", .missing = MISSING_EMPTY),
     FIELD(struct recommendation, message, "message"),
-    FIELD_MADE(FIELD_STR, "evidence", recommendation_evidence, NULL),
+    FIELD_ROOM_VALUES(struct recommendation, evidence, n_evidence, "evidence"),
 };
 static const struct record recommendation_record =
     RECORD(struct recommendation, recommendation_fields);
@@ -901,8 +880,11 @@ const struct schema anomaly_schema = {
 
 static void fill(struct doc *d)
 {
+    char text[NUM_TEXT];
+
     d->origin = d->bubbles.global.span.begin;
-    d->time_origin = us_text(d, nanos_add(d->origin, d->to_unix));
+    size_t n = num_print_us(text, nanos_add(d->origin, d->to_unix));
+    d->time_origin = arena_str(&d->st->scratch, (struct str){text, n});
     d->dropped = list_dropped(d);
     d->streams = list_streams(d);
     d->warnings = list_warnings(d);

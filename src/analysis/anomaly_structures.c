@@ -24,28 +24,6 @@ static struct str name_of(struct report *r, const struct structure *s)
     return arena_format(&r->arena, "block_%zu", s->number);
 }
 
-/* What the clocks mean beside each other: the first that holds. */
-static const char *reading_of(const struct clocks *c)
-{
-    unsigned mask = clocks_read(c);
-
-    return mask != 0 ? clocks_meaning_text((enum clocks_meaning)(mask & -mask)) : "";
-}
-
-static void add_row(struct report *r, struct table *t, const struct structure *s)
-{
-    table_text(r, t, name_of(r, s));
-    table_word(r, t, structure_type_name(s->type));
-    table_number(t, (double)s->all.wall);
-    table_number(t, (double)s->all.busy);
-    table_number(t, (double)s->all.sum);
-    table_number(t, (double)s->all.cost);
-    table_number(t, s->share);
-    table_number(t, (double)s->gap_before);
-    table_number(t, (double)s->bubble_largest);
-    table_word(r, t, reading_of(&s->all));
-}
-
 static const struct column gap_columns[] = {
     {"step", COLUMN_TEXT, UNIT_PLAIN},
     {"gap ms", COLUMN_NUMBER, UNIT_MS},
@@ -115,8 +93,22 @@ void anomaly_describe_structures(struct study *st, const struct arch *arch, stru
     report_heading(r, REPORT_MESSAGE(r, &anomaly_text.layers,
                                      PLACE("step", steps->at[all->dominant_step].id)));
     struct table *table = report_table(r, structure_columns, ARRAY_LEN(structure_columns));
-    for (size_t i = 0; i < all->n_ranked && i < MAX_ROWS; i++)
-        add_row(r, table, &all->at[all->by_wall[i]]);
+    for (size_t i = 0; i < all->n_ranked && i < MAX_ROWS; i++) {
+        const struct structure *s = &all->at[all->by_wall[i]];
+        table_text(r, table, name_of(r, s));
+        table_word(r, table, structure_type_name(s->type));
+        table_number(table, (double)s->all.wall);
+        table_number(table, (double)s->all.busy);
+        table_number(table, (double)s->all.sum);
+        table_number(table, (double)s->all.cost);
+        table_number(table, s->share);
+        table_number(table, (double)s->gap_before);
+        table_number(table, (double)s->bubble_largest);
+        unsigned mask = clocks_read(&s->all); /* the first that holds is told */
+        const char *reading =
+            mask != 0 ? clocks_meaning_text((enum clocks_meaning)(mask & -mask)) : "";
+        table_word(r, table, reading);
+    }
     if (all->n_ranked > MAX_ROWS)
         report_text(
             r, REPORT_MESSAGE(r, &anomaly_text.more_layers, PLACE("n", all->n_ranked - MAX_ROWS)));

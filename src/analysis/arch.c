@@ -399,16 +399,6 @@ static void tell_notes(struct finder *f)
         note(f, PLAIN("some cross-checks do not hold; see the verdicts"));
 }
 
-/* Begin of the whole span: of the first step's window or of the first kernel. */
-static nanos origin_of(const struct steps *steps, struct interval_set busy)
-{
-    nanos origin = busy.n > 0 ? busy.at[0].begin : 0;
-
-    if (steps->n > 0 && (busy.n == 0 || steps->at[0].window.begin < origin))
-        origin = steps->at[0].window.begin;
-    return origin;
-}
-
 static size_t find_with(struct finder *f, size_t choice)
 {
     f->a->layers = arch_layers_find(f->st, f->a->ops, f->a->markers, choice);
@@ -481,12 +471,15 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     struct arch *a = ARENA_NEW(&st->scratch, struct arch);
     struct finder f = {st, a, &st->scratch};
     struct interval_set busy = study_busy(st);
+    const struct steps *steps = study_steps(st);
 
     a->evidence = ARENA_ARRAY(&st->scratch, struct arch_evidence, EVIDENCE_MOST);
     a->notes = ARENA_ARRAY(&st->scratch, struct wording, NOTES_MOST);
     if (busy.n > 0)
         a->device = (struct interval){busy.at[0].begin, busy.at[busy.n - 1].end};
-    a->origin = origin_of(study_steps(st), busy);
+    a->origin = a->device.begin;
+    if (steps->n > 0 && (busy.n == 0 || steps->at[0].window.begin < a->origin))
+        a->origin = steps->at[0].window.begin;
     a->ops = arch_ops_find(st, options->rules);
     a->markers = arch_markers_find(st, a->ops);
     if (!find_by_modules(&f))
@@ -494,7 +487,7 @@ const struct arch *arch_find(struct study *st, const struct arch_options *option
     fall_back_on_frames(&f);
     a->types = arch_types_find(st, a->ops, a->markers, a->layers);
     a->comm = arch_comm_find(st, a->ops, a->markers);
-    a->config = arch_config_find(st, a->ops, a->markers, a->layers, options->name);
+    a->config = arch_config_find(st, a->ops, a->layers, options->name);
     a->products = arch_runs_products(st, a->ops, a->layers);
     a->disagrees = contradicts(a);
     tell_modules(&f);

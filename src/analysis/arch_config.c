@@ -70,15 +70,13 @@ static int64_t won(const struct votes *v)
 struct finder {
     struct study *st;
     const struct arch_ops *ops;
-    const struct arch_markers *m;
     const struct arch_layers *layers;
     struct arch_config *out;
     struct votes hidden, heads, kv_heads, head_size, ffn, gated, experts, expert_ffn, top_k, vocab;
     struct votes batch, length, tokens, routed, context;
 };
 
-static void put(struct finder *f, const char *name, const char *title, const struct votes *v,
-                bool is_inferred)
+static void put(struct finder *f, const char *name, const char *title, const struct votes *v)
 {
     if (v->n == 0 || f->out->n == CONFIG_ITEMS)
         return;
@@ -87,7 +85,7 @@ static void put(struct finder *f, const char *name, const char *title, const str
         .name = name,
         .title = title,
         .number = v->at[best].value,
-        .origin = is_inferred ? ORIGIN_INFERRED : ORIGIN_MEASURED,
+        .origin = ORIGIN_MEASURED,
         .confidence = (double)v->at[best].count / (double)v->total,
         .evidence = WORDING(
             &f->st->scratch, v->is_mixed ? &arch_text.shapes_of_several : &arch_text.shapes_of,
@@ -128,7 +126,6 @@ enum host_op {
     HOST_GELU,
     HOST_GROUPED,
     HOST_TOPK,
-    HOST_ARGMAX,
     HOST_LINEAR,
     HOST_OPS
 };
@@ -137,7 +134,7 @@ static const char *const host_names[HOST_OPS] = {
     "aten::embedding",   "aten::scaled_dot_product_attention",
     "aten::silu",        "aten::gelu",
     "aten::_grouped_mm", "aten::topk",
-    "aten::argmax",      "aten::linear",
+    "aten::linear",
 };
 
 static int64_t last_dim(const struct arch_shape *s)
@@ -198,7 +195,6 @@ static void take_host(struct finder *f, enum host_op op, const struct shapes *s)
         if (f->vocab.n == 0 && s->n >= 2 && s->at[0].n == 3 && s->at[1].n == 2)
             vote(&f->hidden, last_dim(&s->at[0]), from);
         break;
-    case HOST_ARGMAX:
     case HOST_OPS:
         break;
     }
@@ -436,7 +432,7 @@ static void find_top_k(struct finder *f)
                    WORDING(&f->st->scratch, &arch_text.routed, PLACE("rows", routed),
                            PLACE("tokens", tokens)));
     else
-        put(f, "experts_per_token", "experts per token (top-k)", &f->top_k, false);
+        put(f, "experts_per_token", "experts per token (top-k)", &f->top_k);
 }
 
 /* Weights of attention, feed-forward parts, embedding and head; norms are left out. */
@@ -474,30 +470,28 @@ static void find_parameters(struct finder *f)
 }
 
 const struct arch_config *arch_config_find(struct study *st, const struct arch_ops *ops,
-                                           const struct arch_markers *markers,
                                            const struct arch_layers *layers, struct str name)
 {
     struct arch_config *out = ARENA_NEW(&st->scratch, struct arch_config);
-    struct finder f = {.st = st, .ops = ops, .m = markers, .layers = layers, .out = out};
+    struct finder f = {.st = st, .ops = ops, .layers = layers, .out = out};
 
     read_host(&f);
     read_kernels(&f);
     read_groups(&f);
     read_name(&f, name);
-    put(&f, "hidden_size", "hidden size", &f.hidden, false);
-    put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"), &f.heads,
-        false);
-    put(&f, "kv_heads", of_rank(&f, "KV heads", "KV heads per rank"), &f.kv_heads, false);
-    put(&f, "head_size", "head size", &f.head_size, false);
-    put(&f, "ffn_size", of_rank(&f, "FFN size", "FFN size per rank"), &f.ffn, false);
-    put(&f, "experts", of_rank(&f, "experts", "experts per rank"), &f.experts, false);
+    put(&f, "hidden_size", "hidden size", &f.hidden);
+    put(&f, "attention_heads", of_rank(&f, "attention heads", "attention heads per rank"), &f.heads);
+    put(&f, "kv_heads", of_rank(&f, "KV heads", "KV heads per rank"), &f.kv_heads);
+    put(&f, "head_size", "head size", &f.head_size);
+    put(&f, "ffn_size", of_rank(&f, "FFN size", "FFN size per rank"), &f.ffn);
+    put(&f, "experts", of_rank(&f, "experts", "experts per rank"), &f.experts);
     put(&f, "expert_ffn_size", of_rank(&f, "expert FFN size", "expert FFN size per rank"),
-        &f.expert_ffn, false);
+        &f.expert_ffn);
     find_top_k(&f);
-    put(&f, "vocabulary", of_rank(&f, "vocabulary", "vocabulary per rank"), &f.vocab, false);
-    put(&f, "batch", "batch", &f.batch, false);
-    put(&f, "query_length", "query tokens per sequence", &f.length, false);
-    put(&f, "kv_length", "KV tokens per sequence", &f.context, false);
+    put(&f, "vocabulary", of_rank(&f, "vocabulary", "vocabulary per rank"), &f.vocab);
+    put(&f, "batch", "batch", &f.batch);
+    put(&f, "query_length", "query tokens per sequence", &f.length);
+    put(&f, "kv_length", "KV tokens per sequence", &f.context);
     find_dtype(&f);
     find_parameters(&f);
     if (st->cap->facts.world_size > 0)

@@ -34,7 +34,6 @@ struct arch_config {
 };
 
 const struct arch_config *arch_config_find(struct study *st, const struct arch_ops *ops,
-                                           const struct arch_markers *markers,
                                            const struct arch_layers *layers, struct str name);
 
 /* The item of that name, or NULL. */

@@ -19,22 +19,15 @@ static const char *types_of(const struct arch *a, enum lang lang, struct arena *
     return text.n > 0 ? text.at : message_word(lang, S("unknown")).at;
 }
 
-/* The type most layers have. */
-static const struct arch_type *usual_type(const struct arch *a)
-{
-    const struct arch_type *best = NULL;
-
-    for (size_t i = 0; i < a->types->n; i++)
-        if (best == NULL || a->types->at[i].count > best->count)
-            best = &a->types->at[i];
-    return best;
-}
-
 struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, enum lang lang,
                                         struct arena *arena)
 {
     const struct arch_layers *l = a->layers;
-    const struct arch_type *type = usual_type(a);
+    const struct arch_type *type = NULL; /* the one most layers have */
+
+    for (size_t i = 0; i < a->types->n; i++)
+        if (type == NULL || a->types->at[i].count > type->count)
+            type = &a->types->at[i];
     struct arch_cover_row row = {
         .rank = st->cap->facts.rank,
         .method = arch_method_name(l->method),
@@ -55,7 +48,6 @@ struct arch_cover_row arch_cover_row_of(struct study *st, const struct arch *a, 
         .exposed = a->comm->exposed,
         .layer_wall = type != NULL ? type->wall.median : 0,
     };
-
     if (l->n_passes > 0)
         row.pass_wall = (double)arch_span(l->passes[a->types->median_pass].at);
     return row;

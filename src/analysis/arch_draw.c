@@ -65,11 +65,6 @@ static void line(struct canvas *c, struct str text)
 
 /* ---- trees ---- */
 
-static bool is_main(const struct canvas *c, uint32_t lane)
-{
-    return lane == c->a->markers->main_lane;
-}
-
 static struct str item_text(struct canvas *c, const struct tree_item *item, nanos wall)
 {
     const struct arch_op *op = &c->a->ops->at[item->op];
@@ -80,7 +75,7 @@ static struct str item_text(struct canvas *c, const struct tree_item *item, nano
     if (item->duration < wall / 100 && item->duration < 100000)
         return out;
     struct str stream = S("");
-    if (!is_main(c, item->lane))
+    if (item->lane != c->a->markers->main_lane)
         stream = MESSAGE(c->lang, c->arena, &arch_text.on_stream,
                          PLACE("stream", arch_stream_name(c->st, item->lane)));
     return MESSAGE(c->lang, c->arena,
@@ -108,14 +103,6 @@ static void draw_branch(struct canvas *c, const struct tree_branch *branch, stru
     line(c, text);
 }
 
-static const struct arch_role *role_of(const struct arch_type *type, enum role role)
-{
-    for (size_t i = 0; i < type->n_roles; i++)
-        if (type->roles[i].role == role)
-            return &type->roles[i];
-    return NULL;
-}
-
 /* Attention is the head of the tree then, and no branch. */
 static bool begins_with_attention(const struct arch_type *type)
 {
@@ -141,9 +128,12 @@ struct drawing arch_draw_tree(struct study *st, const struct arch *a, const stru
 {
     struct canvas c = canvas_of(st, a, lang);
     const struct arch_layer *layer = &a->layers->at[type->representative];
-    const struct arch_role *small = role_of(type, ROLE_SMALL);
+    const struct arch_role *small = NULL;
     nanos wall = arch_span(layer->at);
 
+    for (size_t i = 0; i < type->n_roles; i++)
+        if (type->roles[i].role == ROLE_SMALL)
+            small = &type->roles[i];
     draw_head(&c, type, wall);
     for (size_t i = begins_with_attention(type) ? 1 : 0;
          i < type->n_branches && c.d.n + 4 < LINES_MOST; i++)

@@ -20,169 +20,75 @@ enum world { ANY, NPU, GPU };
 
 /* First match wins, top to bottom; any case. A pattern that starts with '^' is a prefix, one that
  * ends in '$' a suffix, one in '<>' a word of its own. */
-static const struct pattern {
-    const char *text;
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+static const struct {
     enum family family;
     enum world world;
+    const char *const *words; /* ended by NULL */
 } patterns[] = {
-    {"FusedInferAttentionScore", ARCH_FAMILY_ATTENTION, ANY},
-    {"IncreFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
-    {"PromptFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
-    {"FlashAttentionScore", ARCH_FAMILY_ATTENTION, ANY},
-    {"SparseFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
-    {"PagedAttention", ARCH_FAMILY_ATTENTION, ANY},
-    {"RingMLA", ARCH_FAMILY_ATTENTION, ANY},
-    {"MultiLatentAttention", ARCH_FAMILY_ATTENTION, ANY},
-    {"UnpadFlashAttention", ARCH_FAMILY_ATTENTION, ANY},
-    {"LightningIndexer", ARCH_FAMILY_ATTENTION, ANY},
-    {"<mla>", ARCH_FAMILY_ATTENTION, ANY},
-    {"reshape_and_cache", ARCH_FAMILY_KVCACHE, ANY}, /* ..._flash_kernel is no attention */
-    {"concat_and_cache", ARCH_FAMILY_KVCACHE, ANY},
-    {"set_kv_buffer", ARCH_FAMILY_KVCACHE, GPU},
-    {"flash_fwd", ARCH_FAMILY_ATTENTION, GPU},
-    {"flash_bwd", ARCH_FAMILY_ATTENTION, GPU},
-    {"flash::", ARCH_FAMILY_ATTENTION, GPU},
-    {"FlashAttnFwd", ARCH_FAMILY_ATTENTION, GPU},
-    {"FlashAttnBwd", ARCH_FAMILY_ATTENTION, GPU},
-    {"fmha", ARCH_FAMILY_ATTENTION, GPU},
-    {"flash_attn", ARCH_FAMILY_ATTENTION, GPU},
-    {"flash_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"flex_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"flash_mla", ARCH_FAMILY_ATTENTION, GPU},
-    {"mha_varlen", ARCH_FAMILY_ATTENTION, GPU},
-    {"sdpa", ARCH_FAMILY_ATTENTION, GPU},
-    {"efficient_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"attn_fwd", ARCH_FAMILY_ATTENTION, GPU},
-    {"attn_bwd", ARCH_FAMILY_ATTENTION, GPU},
-    {"unified_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"paged_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"decode_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"context_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"multihead_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"multi_head_attention", ARCH_FAMILY_ATTENTION, GPU},
-    {"BatchPrefill", ARCH_FAMILY_ATTENTION, GPU},
-    {"BatchDecode", ARCH_FAMILY_ATTENTION, GPU},
-    {"SinglePrefill", ARCH_FAMILY_ATTENTION, GPU},
-    {"SingleDecode", ARCH_FAMILY_ATTENTION, GPU},
-    {"_fwd_grouped_kernel_stage", ARCH_FAMILY_ATTENTION, GPU},
-    {"_fwd_kernel_stage", ARCH_FAMILY_ATTENTION, GPU},
-    {"^_fwd_kernel", ARCH_FAMILY_ATTENTION, GPU},
-    {"mmha", ARCH_FAMILY_ATTENTION, GPU},
-    {"<xqa>", ARCH_FAMILY_ATTENTION, GPU},
-    {"kernel_mha", ARCH_FAMILY_ATTENTION, GPU},
-    {"sage_fwd", ARCH_FAMILY_ATTENTION, GPU},
-    {"sageattn", ARCH_FAMILY_ATTENTION, GPU},
-    {"sage_attn", ARCH_FAMILY_ATTENTION, GPU},
-    {"<attn>", ARCH_FAMILY_ATTENTION, GPU},
-    {"<attention>", ARCH_FAMILY_ATTENTION, GPU},
-    {"lean_reduction_kernel", ARCH_FAMILY_ATTENTION, GPU}, /* cuDNN's second half of a split */
-    {"DispatchFFNCombine", ARCH_FAMILY_MOE_FUSED, ANY},
-    {"MoeDistributeDispatch", ARCH_FAMILY_MOE_FUSED, ANY},
-    {"MoeDistributeCombine", ARCH_FAMILY_MOE_FUSED, ANY},
-    {"DispatchGmmCombine", ARCH_FAMILY_MOE_FUSED, ANY},
-    {"deep_ep", ARCH_FAMILY_MOE_FUSED, GPU},
-    {"moe_a2a", ARCH_FAMILY_MOE_FUSED, GPU},
-    {"MoeGatingTopK", ARCH_FAMILY_MOE_GATE, ANY},
-    {"MoeInitRouting", ARCH_FAMILY_MOE_GATE, ANY},
-    {"HistogramV2", ARCH_FAMILY_MOE_GATE, NPU},
-    {"topkGating", ARCH_FAMILY_MOE_GATE, GPU},
-    {"topk_softmax", ARCH_FAMILY_MOE_GATE, GPU},
-    {"moe_align_block_size", ARCH_FAMILY_MOE_GATE, GPU},
-    {"moe_sum", ARCH_FAMILY_MOE_GATE, GPU},
-    {"moe_fused_gate", ARCH_FAMILY_MOE_GATE, GPU},
-    {"moe_permute", ARCH_FAMILY_MOE_GATE, GPU},
-    {"moe_unpermute", ARCH_FAMILY_MOE_GATE, GPU},
-    {"grouped_topk", ARCH_FAMILY_MOE_GATE, GPU},
-    {"GroupedMatmul", ARCH_FAMILY_MOE_GEMM, ANY},
-    {"fused_moe", ARCH_FAMILY_MOE_GEMM, GPU},
-    {"group_gemm", ARCH_FAMILY_MOE_GEMM, GPU},
-    {"grouped_gemm", ARCH_FAMILY_MOE_GEMM, GPU},
-    {"grouped_mm", ARCH_FAMILY_MOE_GEMM, GPU},
-    {"GroupProblemShape", ARCH_FAMILY_MOE_GEMM, GPU},
-    {"moe*gemm", ARCH_FAMILY_MOE_GEMM, GPU},
-    {"matmul_ogs", ARCH_FAMILY_MOE_GEMM, GPU}, /* Triton's grouped products */
-    {"bmm_*moe", ARCH_FAMILY_MOE_GEMM, GPU},
-    {"hcom_", ARCH_FAMILY_COMM, ANY},
-    {"AicpuKernel$", ARCH_FAMILY_COMM, ANY},
-    {"AivKernel$", ARCH_FAMILY_COMM, ANY},
-    {"alltoall", ARCH_FAMILY_COMM, ANY},
-    {"all_to_all", ARCH_FAMILY_COMM, ANY},
-    {"nccl", ARCH_FAMILY_COMM, GPU},
-    {"rccl", ARCH_FAMILY_COMM, GPU},
-    {"cross_device_reduce", ARCH_FAMILY_COMM, GPU},
-    {"all_reduce", ARCH_FAMILY_COMM, GPU},
-    {"nvshmem", ARCH_FAMILY_COMM, GPU},
-    {"all2all", ARCH_FAMILY_COMM, GPU},
-    {"MatMul", ARCH_FAMILY_MATMUL, ANY},
-    {"Linear", ARCH_FAMILY_MATMUL, NPU},
-    {"gemm", ARCH_FAMILY_MATMUL, GPU},
-    {"nvjet", ARCH_FAMILY_MATMUL, GPU},
-    {"splitKreduce", ARCH_FAMILY_MATMUL, GPU},
-    {"cutlass", ARCH_FAMILY_MATMUL, GPU},
-    {"gemv", ARCH_FAMILY_MATMUL, GPU},
-    {"wgmma", ARCH_FAMILY_MATMUL, GPU},
-    {"cublas", ARCH_FAMILY_MATMUL, GPU},
-    {"<mm>", ARCH_FAMILY_MATMUL, GPU},
-    {"addmm", ARCH_FAMILY_MATMUL, GPU},
-    {"Cijk_", ARCH_FAMILY_MATMUL, GPU}, /* AMD Tensile */
-    {"split_qkv_rmsnorm_rope", ARCH_FAMILY_ROPE, ANY},
-    {"KvRmsNormRopeCache", ARCH_FAMILY_ROPE, ANY},
-    {"RmsNorm", ARCH_FAMILY_NORM, ANY},
-    {"LayerNorm", ARCH_FAMILY_NORM, ANY},
-    {"rms_norm", ARCH_FAMILY_NORM, GPU},
-    {"layer_norm", ARCH_FAMILY_NORM, GPU},
-    {"MeanOps", ARCH_FAMILY_NORM, GPU},
-    {"rsqrt", ARCH_FAMILY_NORM, GPU},
-    {"pow_tensor_scalar", ARCH_FAMILY_NORM, GPU},
-    {"RotaryMul", ARCH_FAMILY_ROPE, ANY},
-    {"Rotary", ARCH_FAMILY_ROPE, ANY},
-    {"InterleaveRope", ARCH_FAMILY_ROPE, ANY},
-    {"<rope>", ARCH_FAMILY_ROPE, ANY},
-    {"neg_kernel", ARCH_FAMILY_ROPE, GPU}, /* the half turn of an unfused rotary embedding */
-    {"ReshapeAndCache", ARCH_FAMILY_KVCACHE, ANY},
-    {"ScatterPaKvCache", ARCH_FAMILY_KVCACHE, ANY},
-    {"ScatterNdUpdate", ARCH_FAMILY_KVCACHE, NPU},
-    {"PagedCacheLoad", ARCH_FAMILY_KVCACHE, ANY},
-    {"SwiGlu", ARCH_FAMILY_ACTIVATION, ANY},
-    {"Gelu", ARCH_FAMILY_ACTIVATION, ANY},
-    {"SiLU", ARCH_FAMILY_ACTIVATION, ANY},
-    {"act_and_mul", ARCH_FAMILY_ACTIVATION, GPU},
-    {"DynamicQuant", ARCH_FAMILY_QUANT, ANY},
-    {"AscendQuant", ARCH_FAMILY_QUANT, NPU},
-    {"per_token_group", ARCH_FAMILY_QUANT, GPU},
-    {"quant", ARCH_FAMILY_QUANT, GPU},
-    {"ArgMax", ARCH_FAMILY_SAMPLING, ANY},
-    {"rejection_", ARCH_FAMILY_SAMPLING, ANY},
-    {"ApplyTopKTopP", ARCH_FAMILY_SAMPLING, ANY},
-    {"Multinomial", ARCH_FAMILY_SAMPLING, ANY},
-    {"IndexFill", ARCH_FAMILY_SAMPLING, NPU},
-    {"LogicalAnd", ARCH_FAMILY_SAMPLING, NPU},
-    {"sample_recovered_tokens", ARCH_FAMILY_SAMPLING, ANY},
-    {"expand_kernel", ARCH_FAMILY_SAMPLING, NPU},
-    {"topk", ARCH_FAMILY_SAMPLING, GPU},
-    {"sampling", ARCH_FAMILY_SAMPLING, GPU},
-    {"sample", ARCH_FAMILY_SAMPLING, GPU},
-    {"rejection", ARCH_FAMILY_SAMPLING, GPU},
-    {"GatherV2", ARCH_FAMILY_EMBEDDING, NPU},
-    {"GatherV3", ARCH_FAMILY_EMBEDDING, NPU},
-    {"Embedding", ARCH_FAMILY_EMBEDDING, ANY},
-    {"indexSelect", ARCH_FAMILY_EMBEDDING, GPU},
-    {"vectorized_gather", ARCH_FAMILY_EMBEDDING, GPU},
-    {"elementwise", ARCH_FAMILY_ELEMENTWISE, GPU},
-    {"copy", ARCH_FAMILY_ELEMENTWISE, GPU},
-    {"<cat>", ARCH_FAMILY_ELEMENTWISE, GPU},
-    {"CatArray", ARCH_FAMILY_ELEMENTWISE, GPU},
-    {"TensorMove", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"Cast", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"TransData", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"Transpose", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"Slice", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"Concat", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"^Add", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"^Sub", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"^Mul", ARCH_FAMILY_ELEMENTWISE, NPU},
-    {"^Div", ARCH_FAMILY_ELEMENTWISE, NPU},
+    {ARCH_FAMILY_ATTENTION, ANY,
+     WORDS("FusedInferAttentionScore", "IncreFlashAttention", "PromptFlashAttention",
+           "FlashAttentionScore", "SparseFlashAttention", "PagedAttention", "RingMLA",
+           "MultiLatentAttention", "UnpadFlashAttention", "LightningIndexer", "<mla>")},
+    {ARCH_FAMILY_KVCACHE, ANY,
+     WORDS("reshape_and_cache" /* ..._flash_kernel is no attention */, "concat_and_cache")},
+    {ARCH_FAMILY_KVCACHE, GPU, WORDS("set_kv_buffer")},
+    {ARCH_FAMILY_ATTENTION, GPU,
+     WORDS("flash_fwd", "flash_bwd", "flash::", "FlashAttnFwd", "FlashAttnBwd", "fmha",
+           "flash_attn", "flash_attention", "flex_attention", "flash_mla", "mha_varlen", "sdpa",
+           "efficient_attention", "attn_fwd", "attn_bwd", "unified_attention", "paged_attention",
+           "decode_attention", "context_attention", "multihead_attention", "multi_head_attention",
+           "BatchPrefill", "BatchDecode", "SinglePrefill", "SingleDecode",
+           "_fwd_grouped_kernel_stage", "_fwd_kernel_stage", "^_fwd_kernel", "mmha", "<xqa>",
+           "kernel_mha", "sage_fwd", "sageattn", "sage_attn", "<attn>", "<attention>",
+           "lean_reduction_kernel" /* cuDNN's second half of a split */)},
+    {ARCH_FAMILY_MOE_FUSED, ANY,
+     WORDS("DispatchFFNCombine", "MoeDistributeDispatch", "MoeDistributeCombine",
+           "DispatchGmmCombine")},
+    {ARCH_FAMILY_MOE_FUSED, GPU, WORDS("deep_ep", "moe_a2a")},
+    {ARCH_FAMILY_MOE_GATE, ANY, WORDS("MoeGatingTopK", "MoeInitRouting")},
+    {ARCH_FAMILY_MOE_GATE, NPU, WORDS("HistogramV2")},
+    {ARCH_FAMILY_MOE_GATE, GPU,
+     WORDS("topkGating", "topk_softmax", "moe_align_block_size", "moe_sum", "moe_fused_gate",
+           "moe_permute", "moe_unpermute", "grouped_topk")},
+    {ARCH_FAMILY_MOE_GEMM, ANY, WORDS("GroupedMatmul")},
+    {ARCH_FAMILY_MOE_GEMM, GPU,
+     WORDS("fused_moe", "group_gemm", "grouped_gemm", "grouped_mm", "GroupProblemShape", "moe*gemm",
+           "matmul_ogs" /* Triton's grouped products */, "bmm_*moe")},
+    {ARCH_FAMILY_COMM, ANY, WORDS("hcom_", "AicpuKernel$", "AivKernel$", "alltoall", "all_to_all")},
+    {ARCH_FAMILY_COMM, GPU,
+     WORDS("nccl", "rccl", "cross_device_reduce", "all_reduce", "nvshmem", "all2all")},
+    {ARCH_FAMILY_MATMUL, ANY, WORDS("MatMul")},
+    {ARCH_FAMILY_MATMUL, NPU, WORDS("Linear")},
+    {ARCH_FAMILY_MATMUL, GPU,
+     WORDS("gemm", "nvjet", "splitKreduce", "cutlass", "gemv", "wgmma", "cublas", "<mm>", "addmm",
+           "Cijk_" /* AMD Tensile */)},
+    {ARCH_FAMILY_ROPE, ANY, WORDS("split_qkv_rmsnorm_rope", "KvRmsNormRopeCache")},
+    {ARCH_FAMILY_NORM, ANY, WORDS("RmsNorm", "LayerNorm")},
+    {ARCH_FAMILY_NORM, GPU,
+     WORDS("rms_norm", "layer_norm", "MeanOps", "rsqrt", "pow_tensor_scalar")},
+    {ARCH_FAMILY_ROPE, ANY, WORDS("RotaryMul", "Rotary", "InterleaveRope", "<rope>")},
+    {ARCH_FAMILY_ROPE, GPU, WORDS("neg_kernel" /* the half turn of an unfused rotary embedding */)},
+    {ARCH_FAMILY_KVCACHE, ANY, WORDS("ReshapeAndCache", "ScatterPaKvCache", "PagedCacheLoad")},
+    {ARCH_FAMILY_KVCACHE, NPU, WORDS("ScatterNdUpdate")},
+    {ARCH_FAMILY_ACTIVATION, ANY, WORDS("SwiGlu", "Gelu", "SiLU")},
+    {ARCH_FAMILY_ACTIVATION, GPU, WORDS("act_and_mul")},
+    {ARCH_FAMILY_QUANT, ANY, WORDS("DynamicQuant")},
+    {ARCH_FAMILY_QUANT, NPU, WORDS("AscendQuant")},
+    {ARCH_FAMILY_QUANT, GPU, WORDS("per_token_group", "quant")},
+    {ARCH_FAMILY_SAMPLING, ANY,
+     WORDS("ArgMax", "rejection_", "ApplyTopKTopP", "Multinomial", "sample_recovered_tokens")},
+    {ARCH_FAMILY_SAMPLING, NPU, WORDS("IndexFill", "LogicalAnd", "expand_kernel")},
+    {ARCH_FAMILY_SAMPLING, GPU, WORDS("topk", "sampling", "sample", "rejection")},
+    {ARCH_FAMILY_EMBEDDING, NPU, WORDS("GatherV2", "GatherV3")},
+    {ARCH_FAMILY_EMBEDDING, ANY, WORDS("Embedding")},
+    {ARCH_FAMILY_EMBEDDING, GPU, WORDS("indexSelect", "vectorized_gather")},
+    {ARCH_FAMILY_ELEMENTWISE, GPU, WORDS("elementwise", "copy", "<cat>", "CatArray")},
+    {ARCH_FAMILY_ELEMENTWISE, NPU,
+     WORDS("TensorMove", "Cast", "TransData", "Transpose", "Slice", "Concat", "^Add", "^Sub",
+           "^Mul", "^Div")},
 };
+#undef WORDS
 
 /* Attention kernels that belong to a marker and are none themselves: the second half of a split,
  * index kernels, plans, the backward pass. */
@@ -231,16 +137,6 @@ static size_t find_nocase(struct str s, struct str needle, size_t from)
     return s.n;
 }
 
-static bool has_word(struct str s, struct str word)
-{
-    for (size_t i = find_nocase(s, word, 0); i < s.n; i = find_nocase(s, word, i + 1)) {
-        size_t end = i + word.n;
-        if ((i == 0 || !char_is_alnum(s.at[i - 1])) && (end == s.n || !char_is_alnum(s.at[end])))
-            return true;
-    }
-    return false;
-}
-
 static bool matches(struct str s, const char *pattern)
 {
     struct str p = str_of(pattern);
@@ -248,8 +144,16 @@ static bool matches(struct str s, const char *pattern)
 
     if (p.at[0] == '^')
         return str_starts_nocase(s, str_part(p, 1, p.n));
-    if (p.at[0] == '<')
-        return has_word(s, str_part(p, 1, p.n - 2));
+    if (p.at[0] == '<') {
+        struct str word = str_part(p, 1, p.n - 2);
+        for (size_t i = find_nocase(s, word, 0); i < s.n; i = find_nocase(s, word, i + 1)) {
+            size_t end = i + word.n;
+            if ((i == 0 || !char_is_alnum(s.at[i - 1])) &&
+                (end == s.n || !char_is_alnum(s.at[end])))
+                return true;
+        }
+        return false;
+    }
     if (p.at[p.n - 1] == '$')
         return s.n >= p.n - 1 &&
                str_equal_nocase(str_part(s, s.n - (p.n - 1), p.n), str_part(p, 0, p.n - 1));
@@ -376,19 +280,6 @@ static struct str label_of(struct arena *arena, struct str name, bool is_ascend)
     return arena_format(arena, "%.*s…", LABEL_MAX - 1, function.at);
 }
 
-/* Inductor names a fused kernel after all operators around it, products and attention included,
- * which it does not hold itself. */
-static bool is_fused_pointwise(struct str name)
-{
-    static const struct str starts[] = {
-        S_INIT("triton_poi_fused"),
-        S_INIT("triton_red_fused"),
-        S_INIT("triton_per_fused"),
-    };
-
-    return STR_ANY(str_starts, name, starts);
-}
-
 static bool is_pointwise(enum family family)
 {
     return family == ARCH_FAMILY_NORM || family == ARCH_FAMILY_ROPE ||
@@ -399,15 +290,22 @@ static bool is_pointwise(enum family family)
 
 static enum family built_in(struct str name, struct str text, bool is_ascend)
 {
-    bool is_fused = !is_ascend && is_fused_pointwise(name);
+    static const struct str starts[] = {
+        S_INIT("triton_poi_fused"),
+        S_INIT("triton_red_fused"),
+        S_INIT("triton_per_fused"),
+    };
+    /* Inductor names a fused kernel after all operators around it, products and attention included,
+     * which it does not hold itself. */
+    bool is_fused = !is_ascend && STR_ANY(str_starts, name, starts);
 
     for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
-        if (patterns[i].world == (is_ascend ? GPU : NPU) ||
-            (is_fused && !is_pointwise(patterns[i].family)))
+        enum family family = patterns[i].family;
+        if (patterns[i].world == (is_ascend ? GPU : NPU) || (is_fused && !is_pointwise(family)))
             continue;
-        if (matches(text, patterns[i].text) ||
-            (patterns[i].family == ARCH_FAMILY_ATTENTION && matches(name, patterns[i].text)))
-            return patterns[i].family;
+        for (const char *const *word = patterns[i].words; *word != NULL; word++)
+            if (matches(text, *word) || (family == ARCH_FAMILY_ATTENTION && matches(name, *word)))
+                return family;
     }
     return is_fused ? ARCH_FAMILY_ELEMENTWISE : ARCH_FAMILY_OTHER;
 }
@@ -574,9 +472,7 @@ struct arch_ops *arch_ops_find(struct study *st, const struct arch_rules *rules)
         found.at[at].duration = nanos_add(found.at[at].duration, s->dur[slice]);
     }
     ops->n = found.n;
-    ops->at = ARENA_ARRAY(&st->scratch, struct arch_op, found.n);
-    if (found.n > 0)
-        memcpy(ops->at, found.at, sizeof(*found.at) * found.n);
+    ops->at = STUDY_KEEP(&st->scratch, found);
     vec_free(&found);
     hash_free(&by_source);
     hash_free(&by_name);

@@ -406,37 +406,20 @@ static const struct field kind_fields[] = {
 };
 static const struct record kind_record = RECORD(struct stack_kind, kind_fields);
 
-struct doc_stack {
-    struct arch_stack stack;
-    struct field_items kinds;
-    const size_t *parts;
-};
-
 static const struct field stack_fields[] = {
-    FIELD(struct doc_stack, stack.owner, "owner", .missing = MISSING_EMPTY),
-    FIELD(struct doc_stack, stack.layers, "layers"),
-    FIELD_ITEMS(struct doc_stack, kinds, "kinds", FIELD_OBJECT, &kind_record),
-    FIELD_VALUES(struct doc_stack, parts, stack.n_parts, "stages"),
-    FIELD(struct doc_stack, stack.calls, "calls"),
-    FIELD(struct doc_stack, stack.partial, "partial_calls"),
-    FIELD(struct doc_stack, stack.is_shared, "shared"),
-    FIELD(struct doc_stack, stack.is_plain, "plain"),
-    FIELD(struct doc_stack, stack.is_opaque, "compiled"),
-    MS(struct doc_stack, stack.device, "device_ms"),
-    FIELD(struct doc_stack, stack.share, "device_share"),
+    FIELD(struct arch_stack, owner, "owner", .missing = MISSING_EMPTY),
+    FIELD(struct arch_stack, layers, "layers"),
+    FIELD_ROOM(struct arch_stack, kinds, n_kinds, "kinds", &kind_record),
+    FIELD_ROOM_VALUES(struct arch_stack, parts, n_parts, "stages"),
+    FIELD(struct arch_stack, calls, "calls"),
+    FIELD(struct arch_stack, partial, "partial_calls"),
+    FIELD(struct arch_stack, is_shared, "shared"),
+    FIELD(struct arch_stack, is_plain, "plain"),
+    FIELD(struct arch_stack, is_opaque, "compiled"),
+    MS(struct arch_stack, device, "device_ms"),
+    FIELD(struct arch_stack, share, "device_share"),
 };
-static const struct record stack_record = RECORD(struct doc_stack, stack_fields);
-
-static struct field_items list_stacks(struct study *st, const struct arch *a)
-{
-    struct doc_stack *list = ARENA_ARRAY(&st->scratch, struct doc_stack, a->stacks->n);
-
-    for (size_t i = 0; i < a->stacks->n; i++) {
-        const struct arch_stack *s = &a->stacks->at[i];
-        list[i] = (struct doc_stack){*s, {s->kinds, s->n_kinds}, s->parts};
-    }
-    return (struct field_items){list, a->stacks->n};
-}
+static const struct record stack_record = RECORD(struct arch_stack, stack_fields);
 
 static const struct field doc_fields[] = {
     FIELD_FIXED("schema", "strata.arch/1"),
@@ -507,7 +490,7 @@ static const struct doc *document(struct study *st, const struct arch *a)
         .passes = list_passes(st, a, false),
         .partial = list_passes(st, a, true),
         .types = list_types(st, a, a->types->at, a->types->n),
-        .stacks = list_stacks(st, a),
+        .stacks = {a->stacks->at, a->stacks->n},
         .has_layers = l->n > 0,
         .pipeline = arch_draw_pipeline(st, a, LANG_EN),
         .model = arch_draw_model(st, a, LANG_EN),

@@ -6,27 +6,6 @@
 /* Matrix products of one layer: a gate, five projections, three of the feed-forward part. */
 enum { PRODUCTS_MOST = 9 };
 
-/* Frames state layers; for a compiled module several calls that agree are nearly as good. */
-static double judge_modules(const struct arch_stack *s)
-{
-    double confidence = s->is_range ? 0.85 : !s->is_opaque ? 0.95 : s->calls > 1 ? 0.8 : 0.6;
-
-    return s->partial > 0 ? confidence - (s->is_opaque ? 0.3 : 0.1) : confidence;
-}
-
-/* A repeat may be several layers, a part of one, or a step of a recurrent network. */
-static double judge_repeats(const struct arch_layers *l)
-{
-    double most = 0.6;
-
-    for (size_t i = 0; i < l->n; i++)
-        if (l->at[i].kind == LAYER_BLOCK)
-            most = 0.5;
-    if (l->method == ARCH_NONE)
-        return 0;
-    return l->confidence * 0.8 < most ? l->confidence * 0.8 : most;
-}
-
 /* What makes a count of markers unsafe bounds the confidence. */
 static double doubt_markers(const struct arch *a, double confidence)
 {
@@ -62,10 +41,23 @@ double arch_judge(const struct arch *a)
     const struct arch_layers *layers = a->layers;
     double confidence = 1;
 
-    if (a->main != NULL)
-        return judge_modules(a->main);
-    if (layers->method != ARCH_MARKER)
-        return judge_repeats(layers);
+    if (a->main != NULL) {
+        /* Frames state layers; for a compiled module several calls that agree are nearly as good.
+         */
+        const struct arch_stack *s = a->main;
+        confidence = s->is_range ? 0.85 : !s->is_opaque ? 0.95 : s->calls > 1 ? 0.8 : 0.6;
+        return s->partial > 0 ? confidence - (s->is_opaque ? 0.3 : 0.1) : confidence;
+    }
+    if (layers->method != ARCH_MARKER) {
+        /* A repeat may be several layers, a part of one, or a step of a recurrent network. */
+        double most = 0.6;
+        for (size_t i = 0; i < layers->n; i++)
+            if (layers->at[i].kind == LAYER_BLOCK)
+                most = 0.5;
+        if (layers->method == ARCH_NONE)
+            return 0;
+        return layers->confidence * 0.8 < most ? layers->confidence * 0.8 : most;
+    }
     if (a->markers->unknown > 0)
         confidence -= 0.1;
     if (layers->complete == 0)

@@ -40,11 +40,6 @@ struct finder {
     struct arch_launches launches;
 };
 
-static nanos begin_of(const struct finder *f, size_t marker)
-{
-    return f->s->begin[f->kernels.at[f->m->at[marker].kernel]];
-}
-
 static struct arch_op *op_of(const struct finder *f, size_t kernel)
 {
     return &f->ops->at[f->ops->of_kernel[kernel]];
@@ -82,27 +77,9 @@ static size_t *count_between(struct finder *f, bool (*is_wanted)(const struct ar
     return between;
 }
 
-/* A top-k that runs in more than one layer of a pass chooses experts, not tokens. Until passes are
- * known, "more than one" is "after more than three tenths of the markers". */
-static void tell_routers(struct finder *f)
-{
-    const size_t *between = count_between(f, is_topk, true);
-
-    for (size_t i = 0; i < f->ops->n; i++)
-        if (f->ops->at[i].is_topk && between[i] * 10 > f->m->n * 3 && between[i] > 1)
-            f->ops->at[i].family = ARCH_FAMILY_MOE_GATE;
-}
-
 static bool is_backward_attention(const struct arch_op *op)
 {
     return op->is_backward_attention;
-}
-
-static void phase_borders(struct finder *f)
-{
-    for (size_t i = 1; i < f->m->n; i++)
-        if (f->m->at[i - 1].phase == PHASE_DECODE && f->m->at[i].phase == PHASE_PREFILL)
-            f->borders[i] |= BORDER_PHASE;
 }
 
 static bool is_sampling(const struct arch_op *op)
@@ -134,43 +111,21 @@ static bool borders_at(struct finder *f, bool (*is)(const struct arch_op *op), b
     return is_outside;
 }
 
-/* A graph is launched once a pass when it holds several layers. */
-static void graph_borders(struct finder *f)
+static void gap_borders(struct finder *f)
 {
-    const uint32_t *launch = study_op_tree(f->st)->launch;
-    size_t begin = 0;
-
-    for (size_t i = 1; i < f->m->n; i++) {
-        uint32_t before = launch[f->m->at[i - 1].kernel], own = launch[f->m->at[i].kernel];
-        if (before == own)
-            continue;
-        if (before != OP_TREE_NONE && own != OP_TREE_NONE && i - begin >= GRAPH_LAYERS &&
-            i + 1 < f->m->n && launch[f->m->at[i + 1].kernel] == own)
-            f->borders[i] |= BORDER_GRAPH;
-        begin = i;
-    }
-}
-
-/* Longest idle time of the device before each marker but the first. */
-static nanos *idle_before(struct finder *f)
-{
+    /* Longest idle time of the device before each marker but the first. */
     struct interval_set busy = study_busy(f->st);
     nanos *idle = ARENA_ARRAY(&f->st->scratch, nanos, f->m->n);
     size_t marker = 0;
-
     for (size_t i = 0; i + 1 < busy.n; i++) {
         nanos gap = nanos_sub(busy.at[i + 1].begin, busy.at[i].end);
-        while (marker < f->m->n && begin_of(f, marker) < busy.at[i + 1].begin)
+        while (marker < f->m->n &&
+               f->s->begin[f->kernels.at[f->m->at[marker].kernel]] < busy.at[i + 1].begin)
             marker++;
         if (marker > 0 && marker < f->m->n && gap > idle[marker])
             idle[marker] = gap;
     }
-    return idle;
-}
 
-static void gap_borders(struct finder *f)
-{
-    nanos *idle = idle_before(f);
     struct arena_mark mark = arena_mark(&f->st->scratch);
     double *values = ARENA_ARRAY(&f->st->scratch, double, f->m->n);
 
@@ -371,24 +326,6 @@ static void loop_borders(struct finder *f)
 
 /* ---- passes ---- */
 
-/* Of the kernels from `from` to `own`, the one after the longest idle time. */
-static size_t after_idle(const struct finder *f, size_t from, size_t own)
-{
-    nanos longest = 0, end = slices_end(f->s, f->kernels.at[from - 1]);
-    size_t start = own;
-
-    for (size_t i = from; i <= own; i++) {
-        nanos begin = f->s->begin[f->kernels.at[i]];
-        if (nanos_sub(begin, end) > longest) {
-            longest = nanos_sub(begin, end);
-            start = i;
-        }
-        if (slices_end(f->s, f->kernels.at[i]) > end)
-            end = slices_end(f->s, f->kernels.at[i]);
-    }
-    return start;
-}
-
 /* The first kernel after the marker before that belongs to the pass that begins with `marker`: the
  * embedding, the first one of the step, or what follows the longest idle time. */
 static size_t prologue_of(const struct finder *f, size_t marker)
@@ -408,12 +345,19 @@ static size_t prologue_of(const struct finder *f, size_t marker)
         for (size_t i = from; i < own; i++)
             if (arch_launch_time(&f->launches, i) >= f->step_at[marker])
                 return i;
-    return after_idle(f, from, own);
-}
-
-static bool border_at(const struct finder *f, size_t marker)
-{
-    return marker == f->m->n || f->is_border[marker];
+    /* Of the kernels from `from` to `own`, the one after the longest idle time. */
+    nanos longest = 0, end = slices_end(f->s, f->kernels.at[from - 1]);
+    size_t start = own;
+    for (size_t i = from; i <= own; i++) {
+        nanos begin = f->s->begin[f->kernels.at[i]];
+        if (nanos_sub(begin, end) > longest) {
+            longest = nanos_sub(begin, end);
+            start = i;
+        }
+        if (slices_end(f->s, f->kernels.at[i]) > end)
+            end = slices_end(f->s, f->kernels.at[i]);
+    }
+    return start;
 }
 
 /* The end of the pass that begins at `from`: a whole one, or a part that ends at a border from
@@ -422,7 +366,7 @@ static size_t pass_end(const struct finder *f, size_t from, size_t length)
 {
     size_t end = length < f->m->n - from ? from + length : f->m->n;
 
-    if (border_at(f, end))
+    if (end == f->m->n || f->is_border[end])
         return end;
     for (size_t i = from + 1; i < end; i++)
         if (f->is_border[i] && (i + length >= f->m->n || f->is_border[i + length]))
@@ -430,13 +374,14 @@ static size_t pass_end(const struct finder *f, size_t from, size_t length)
     return end;
 }
 
-static size_t epilogue_of(const struct finder *f, size_t last_marker, size_t end)
+size_t arch_layers_epilogue(const struct arch_layers *layers, const struct arch_ops *ops,
+                            size_t from, size_t end)
 {
-    if (!f->out->is_training)
-        return end;
-    for (size_t i = f->m->at[last_marker].kernel + 1; i < end; i++)
-        if (op_of(f, i)->is_backward || op_of(f, i)->is_optimizer)
+    for (size_t i = from; layers->is_training && i < end; i++) {
+        const struct arch_op *op = &ops->at[ops->of_kernel[i]];
+        if (op->is_backward || op->is_optimizer)
             return i;
+    }
     return end;
 }
 
@@ -490,7 +435,8 @@ static void cut_passes(struct finder *f, size_t length)
         size_t *count = pass->is_partial ? &out->partial : &out->complete;
         pass->number = (*count)++;
         pass->end = i + 1 < out->n_passes ? out->passes[i + 1].first : f->kernels.n;
-        pass->epilogue = epilogue_of(f, pass->marker_first + pass->markers - 1, pass->end);
+        size_t last = f->m->at[pass->marker_first + pass->markers - 1].kernel;
+        pass->epilogue = arch_layers_epilogue(out, f->ops, last + 1, pass->end);
         pass->at = arch_extent(f->st, pass->first, pass->end, &pass->busy);
         add_layers(f, pass, i);
     }
@@ -521,12 +467,25 @@ static void find_borders(struct finder *f)
 {
     bool *wanted = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
 
-    phase_borders(f);
+    for (size_t i = 1; i < f->m->n; i++)
+        if (f->m->at[i - 1].phase == PHASE_DECODE && f->m->at[i].phase == PHASE_PREFILL)
+            f->borders[i] |= BORDER_PHASE;
     f->out->is_one_pass = borders_at(f, is_embedding, f->is_embedding, BORDER_EMBEDDING);
     if (f->m->n > 1)
         gap_borders(f);
     step_borders(f);
-    graph_borders(f);
+    /* A graph is launched once a pass when it holds several layers. */
+    const uint32_t *launch = study_op_tree(f->st)->launch;
+    size_t begin = 0;
+    for (size_t i = 1; i < f->m->n; i++) {
+        uint32_t before = launch[f->m->at[i - 1].kernel], own = launch[f->m->at[i].kernel];
+        if (before == own)
+            continue;
+        if (before != OP_TREE_NONE && own != OP_TREE_NONE && i - begin >= GRAPH_LAYERS &&
+            i + 1 < f->m->n && launch[f->m->at[i + 1].kernel] == own)
+            f->borders[i] |= BORDER_GRAPH;
+        begin = i;
+    }
     borders_at(f, is_backward_attention, wanted, BORDER_BACKWARD);
     if (!judge_borders(f)) {
         f->out->is_one_pass |= borders_at(f, is_sampling, wanted, BORDER_SAMPLING);
@@ -545,7 +504,12 @@ static void from_markers(struct finder *f, size_t choice)
     f->is_embedding = ARENA_ARRAY(&f->st->scratch, bool, f->ops->n);
     f->signature = ARENA_ARRAY(&f->st->scratch, uint64_t, f->m->n);
     out->method = ARCH_MARKER;
-    tell_routers(f);
+    /* A top-k that runs in more than one layer of a pass chooses experts, not tokens. Until passes
+     * are known, "more than one" is "after more than three tenths of the markers". */
+    const size_t *between = count_between(f, is_topk, true);
+    for (size_t i = 0; i < f->ops->n; i++)
+        if (f->ops->at[i].is_topk && between[i] * 10 > f->m->n * 3 && between[i] > 1)
+            f->ops->at[i].family = ARCH_FAMILY_MOE_GATE;
     find_borders(f);
     find_signatures(f);
     loop_borders(f);

@@ -118,6 +118,9 @@ const struct arch_layers *arch_layers_find(struct study *st, struct arch_ops *op
                                            const struct arch_markers *markers, size_t choice);
 
 /* Backward kernels for every second layer or more: one odd name is no training run. */
+/* The first kernel from `from` on that is no forward work of a training run; or `end`. */
+size_t arch_layers_epilogue(const struct arch_layers *layers, const struct arch_ops *ops,
+                            size_t from, size_t end);
 bool arch_layers_is_training(const struct arch_ops *ops, size_t markers);
 
 /* Layers of each phase in a complete pass; of the first one when they differ. */

@@ -14,7 +14,7 @@
 /* Limits that hold for large models on Ascend devices. */
 static const nanos prefill_above = 10000000, decode_below = 1000000;
 
-enum { PREFILL_ROWS = 256, DECODE_ROWS = 64, TOKENS_PER_SEQUENCE = 4 };
+enum { PREFILL_ROWS = 256, DECODE_ROWS = 64, TOKENS_PER_SEQUENCE = 4, EXCERPT = 1000 };
 
 /* Standard deviation of a part, from running sums of values and squares. */
 static double deviation(const double *sum, const double *square, size_t from, size_t to)
@@ -73,26 +73,6 @@ struct finder {
 static const struct arch_op *op_of(const struct finder *f, size_t kernel)
 {
     return &f->ops->at[f->ops->of_kernel[kernel]];
-}
-
-/* The first class with a kernel (a user's or FIA) or with two on one stream. */
-static enum marker_class choose_class(struct finder *f)
-{
-    size_t lanes = f->st->cap->lanes.n;
-    uint32_t *count = mem_grow(NULL, sizeof(uint32_t), lanes * MARKER_CLASSES + 1);
-    enum marker_class best = MARKER_NONE;
-
-    memset(count, 0, sizeof(uint32_t) * (lanes * MARKER_CLASSES + 1));
-    for (size_t i = 0; i < f->kernels.n; i++) {
-        enum marker_class class = op_of(f, i)->marker;
-        if (class == MARKER_NONE)
-            continue;
-        uint32_t seen = ++count[f->s->lane[f->kernels.at[i]] * MARKER_CLASSES + (size_t) class];
-        if (seen >= (class <= MARKER_FIA ? 1 : 2) && (best == MARKER_NONE || class < best))
-            best = class;
-    }
-    mem_free(count);
-    return best;
 }
 
 /* Of the kernels from `from` to `to`, does one do a layer's heavy work? */
@@ -161,9 +141,7 @@ static void collect(struct finder *f)
         vec_push(&found, ((struct arch_marker){(uint32_t)i, op->hint}));
     }
     m->n = found.n;
-    m->at = ARENA_ARRAY(&f->st->scratch, struct arch_marker, found.n);
-    if (found.n > 0)
-        memcpy(m->at, found.at, sizeof(*found.at) * found.n);
+    m->at = STUDY_KEEP(&f->st->scratch, found);
     vec_free(&found);
     drop_recomputed(f);
     m->joined = arch_runs_join(f->st, f->ops, m);
@@ -359,23 +337,29 @@ static struct str name_of(struct finder *f)
     return chosen != NULL ? chosen->label : (struct str){0};
 }
 
-/* A layer is more than its attention: where little else runs, and not only in a short excerpt, the
- * names mark no layers. */
-static bool are_all_markers(const struct finder *f)
-{
-    enum { EXCERPT = 1000 };
-
-    return f->m->n > EXCERPT && f->kernels.n * 2 < f->m->n * 3;
-}
-
 const struct arch_markers *arch_markers_find(struct study *st, const struct arch_ops *ops)
 {
     struct arch_markers *m = ARENA_NEW(&st->scratch, struct arch_markers);
     struct finder f = {st, ops, study_kernels(st), &st->cap->slices, m};
 
-    m->class = choose_class(&f);
+    /* The first class with a kernel (a user's or FIA) or with two on one stream. */
+    size_t lanes = st->cap->lanes.n;
+    uint32_t *count = mem_grow(NULL, sizeof(uint32_t), lanes * MARKER_CLASSES + 1);
+    memset(count, 0, sizeof(uint32_t) * (lanes * MARKER_CLASSES + 1));
+    m->class = MARKER_NONE;
+    for (size_t i = 0; i < f.kernels.n; i++) {
+        enum marker_class class = op_of(&f, i)->marker;
+        if (class == MARKER_NONE)
+            continue;
+        uint32_t seen = ++count[f.s->lane[f.kernels.at[i]] * MARKER_CLASSES + (size_t) class];
+        if (seen >= (class <= MARKER_FIA ? 1 : 2) && (m->class == MARKER_NONE || class < m->class))
+            m->class = class;
+    }
+    mem_free(count);
     collect(&f);
-    if (are_all_markers(&f))
+    /* A layer is more than its attention: where little else runs, and not only in a short excerpt,
+     * the names mark no layers. */
+    if (m->n > EXCERPT && f.kernels.n * 2 < m->n * 3)
         m->n = 0;
     choose_main(&f);
     m->name = name_of(&f);

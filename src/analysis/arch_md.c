@@ -67,11 +67,6 @@ static const char *ms(struct page *p, double ns)
     return arch_ms(p->arena, ns).at;
 }
 
-static const char *stream(struct page *p, uint32_t lane)
-{
-    return cell(p, arch_stream_name(p->st, lane));
-}
-
 static void draw(struct page *p, struct drawing d)
 {
     say(p, "```\n");
@@ -144,8 +139,9 @@ static void section_2(struct page *p)
                             : str_of(word(p, "none"));
     PUT(p, &arch_text.method, PLACE("method", arch_method_name(p->a->layers->method)),
         PLACE("marker", marker),
-        PLACE("stream",
-              study_kernels(p->st).n > 0 ? stream(p, p->a->markers->main_lane) : (const char *)""),
+        PLACE("stream", study_kernels(p->st).n > 0
+                            ? cell(p, arch_stream_name(p->st, p->a->markers->main_lane))
+                            : (const char *)""),
         PLACE("confidence", p->a->confidence));
     put(p, &arch_text.evidence_head);
     say(p, "|---|---:|---|---|\n");
@@ -171,22 +167,6 @@ static const char *average(struct page *p, const struct arch_pass *pass, enum ar
 }
 
 enum { PASSES_SHOWN = 64 };
-
-static void say_pass(struct page *p, const struct arch_pass *pass)
-{
-    double from = (double)nanos_sub(pass->at.begin, p->a->origin) / 1e9;
-    double to = (double)nanos_sub(pass->at.end, p->a->origin) / 1e9;
-
-    PUT(p, pass->is_partial ? &arch_text.partial_pass : &arch_text.whole_pass,
-        PLACE("n", pass->number));
-    if (pass->markers > 0)
-        say(p, "#%zu–#%zu", pass->marker_first, pass->marker_first + pass->markers - 1);
-    else
-        say(p, "–");
-    say(p, " | %.3f–%.3f | %s | %s | %s | %s | %zu |\n", from, to,
-        ms(p, (double)(arch_span(pass->at))), average(p, pass, PHASE_PREFILL),
-        average(p, pass, PHASE_DECODE), average(p, pass, PHASE_UNKNOWN), pass->end - pass->first);
-}
 
 /* Whether the markers of a phase grow from pass to pass, by more than 2 % in all. */
 static bool grows(struct page *p)
@@ -221,8 +201,21 @@ static void section_3(struct page *p)
     }
     put(p, &arch_text.pass_head);
     say(p, "|---|---|---|---:|---:|---:|---:|---:|\n");
-    for (size_t i = 0; i < shown; i++)
-        say_pass(p, &l->passes[i]);
+    for (size_t i = 0; i < shown; i++) {
+        const struct arch_pass *pass = &l->passes[i];
+        double from = (double)nanos_sub(pass->at.begin, p->a->origin) / 1e9;
+        double to = (double)nanos_sub(pass->at.end, p->a->origin) / 1e9;
+        PUT(p, pass->is_partial ? &arch_text.partial_pass : &arch_text.whole_pass,
+            PLACE("n", pass->number));
+        if (pass->markers > 0)
+            say(p, "#%zu–#%zu", pass->marker_first, pass->marker_first + pass->markers - 1);
+        else
+            say(p, "–");
+        say(p, " | %.3f–%.3f | %s | %s | %s | %s | %zu |\n", from, to,
+            ms(p, (double)(arch_span(pass->at))), average(p, pass, PHASE_PREFILL),
+            average(p, pass, PHASE_DECODE), average(p, pass, PHASE_UNKNOWN),
+            pass->end - pass->first);
+    }
     say(p, "\n");
     if (shown < l->n_passes)
         put(p, &arch_text.first_passes);
@@ -327,28 +320,6 @@ static void say_breakdown(struct page *p, const struct arch_type *type)
         wall > 0 ? 100 * (double)idle / (double)wall : 0);
 }
 
-static void say_type(struct page *p, const struct arch_type *type, size_t number)
-{
-    const struct arch_layer *layer = &p->a->layers->at[type->representative];
-
-    PUT(p, &arch_text.type_title, PLACE("n", number), PLACE("type", title(p, type)),
-        PLACE("layers", type->layers));
-    PUT(p, &arch_text.representative, PLACE("pass", p->a->layers->passes[layer->pass].number),
-        PLACE("layer", layer->index));
-    draw(p, arch_draw_tree(p->st, p->a, type, p->lang));
-    PUT(p, &arch_text.type_kernels, PLACE("median", type->kernels.median),
-        PLACE("min", type->kernels.min), PLACE("max", type->kernels.max));
-    PUT(p, &arch_text.type_wall, PLACE("median", ms(p, type->wall.median)),
-        PLACE("p10", ms(p, type->wall.p10)), PLACE("p90", ms(p, type->wall.p90)));
-    PUT(p, &arch_text.dominant, PLACE("op", cell(p, p->a->ops->at[type->dominant].label)),
-        PLACE("share", 100 * type->dominant_share));
-    say_breakdown(p, type);
-    for (size_t i = 0; i < type->n_anomalies; i++)
-        PUT(p, &arch_text.anomaly, PLACE("text", told(p, type->anomalies[i])));
-    if (type->n_anomalies > 0)
-        say(p, "\n");
-}
-
 static void say_last(struct page *p, const struct arch_type *last)
 {
     const struct arch_layer *layer = &p->a->layers->at[last->representative];
@@ -371,8 +342,26 @@ static void section_6(struct page *p)
     put(p, &arch_text.section_6);
     if (p->a->types->n == 0)
         put(p, &arch_text.no_trees);
-    for (size_t i = 0; i < p->a->types->n; i++)
-        say_type(p, &p->a->types->at[i], i + 1);
+    for (size_t i = 0; i < p->a->types->n; i++) {
+        const struct arch_type *type = &p->a->types->at[i];
+        const struct arch_layer *layer = &p->a->layers->at[type->representative];
+        PUT(p, &arch_text.type_title, PLACE("n", i + 1), PLACE("type", title(p, type)),
+            PLACE("layers", type->layers));
+        PUT(p, &arch_text.representative, PLACE("pass", p->a->layers->passes[layer->pass].number),
+            PLACE("layer", layer->index));
+        draw(p, arch_draw_tree(p->st, p->a, type, p->lang));
+        PUT(p, &arch_text.type_kernels, PLACE("median", type->kernels.median),
+            PLACE("min", type->kernels.min), PLACE("max", type->kernels.max));
+        PUT(p, &arch_text.type_wall, PLACE("median", ms(p, type->wall.median)),
+            PLACE("p10", ms(p, type->wall.p10)), PLACE("p90", ms(p, type->wall.p90)));
+        PUT(p, &arch_text.dominant, PLACE("op", cell(p, p->a->ops->at[type->dominant].label)),
+            PLACE("share", 100 * type->dominant_share));
+        say_breakdown(p, type);
+        for (size_t k = 0; k < type->n_anomalies; k++)
+            PUT(p, &arch_text.anomaly, PLACE("text", told(p, type->anomalies[k])));
+        if (type->n_anomalies > 0)
+            say(p, "\n");
+    }
     if (p->a->types->last != NULL)
         say_last(p, p->a->types->last);
 }

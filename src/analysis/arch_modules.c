@@ -11,83 +11,66 @@ static const double least_share = 0.3; /* of the time of modules and graphs, for
 
 /* ---- calls and device time ---- */
 
-struct measure {
-    struct study *st;
-    const struct module_tree *t;
-    struct arch_stacks *out;
-};
-
-/* The owner's call around a layer's call, or MODULE_NONE. */
-static uint32_t owner_of(const struct measure *f, const struct arch_stack *s, uint32_t call)
+/* The call of a module around a call or the call itself, or MODULE_NONE. */
+static uint32_t call_of(const struct module_tree *t, uint32_t module, uint32_t call)
 {
-    while (call != MODULE_NONE && f->t->calls[call].module != s->module)
-        call = f->t->calls[call].parent;
+    while (call != MODULE_NONE && t->calls[call].module != module)
+        call = t->calls[call].parent;
     return call;
 }
 
 /* Calls of the owner, by how many layers run in each. */
-static void count_passes(struct measure *f, uint32_t number, uint32_t *layers)
+static void count_passes(const struct module_tree *t, struct arch_stacks *stacks, uint32_t number,
+                         uint32_t *layers)
 {
-    struct arch_stack *s = &f->out->at[number];
+    struct arch_stack *s = &stacks->at[number];
     size_t alone = 0;
 
     if (s->is_plain) {
-        s->calls = f->t->at[s->module].calls;
+        s->calls = t->at[s->module].calls;
         return;
     }
-    for (size_t i = 0; i < f->t->n_calls; i++) {
+    for (size_t i = 0; i < t->n_calls; i++) {
         layers[i] = 0;
-        if (f->out->of_module[f->t->calls[i].module] != number)
+        if (stacks->of_module[t->calls[i].module] != number)
             continue;
-        uint32_t owner = owner_of(f, s, f->t->calls[i].parent);
+        uint32_t owner = call_of(t, s->module, t->calls[i].parent);
         if (owner != MODULE_NONE)
             layers[owner]++; /* stands before it: counted from 0 on */
         alone += owner == MODULE_NONE;
     }
     if (s->module == MODULE_NONE)
         s->calls = alone / s->layers;
-    for (size_t i = 0; i < f->t->n_calls; i++)
+    for (size_t i = 0; i < t->n_calls; i++)
         if (layers[i] > 0 && layers[i] % s->layers == 0)
             s->calls++;
         else if (layers[i] > 0)
             s->partial++;
 }
 
-static void count_all_passes(struct measure *f)
-{
-    uint32_t *layers = ARENA_ARRAY(&f->st->scratch, uint32_t, f->t->n_calls);
-
-    for (uint32_t i = 0; i < f->out->n; i++)
-        count_passes(f, i, layers);
-}
-
-static void add_device(struct measure *f)
-{
-    struct kernel_order kernels = study_kernels(f->st);
-
-    for (size_t i = 0; i < kernels.n; i++) {
-        uint32_t stack = MODULE_NONE;
-        for (uint32_t call = f->t->of_kernel[i]; call != MODULE_NONE && stack == MODULE_NONE;
-             call = f->t->calls[call].parent)
-            stack = f->out->of_module[f->t->calls[call].module];
-        if (stack != MODULE_NONE)
-            f->out->at[stack].device =
-                nanos_add(f->out->at[stack].device, f->st->cap->slices.dur[kernels.at[i]]);
-    }
-    for (size_t k = 0; k < f->out->n; k++) {
-        struct arch_stack *s = &f->out->at[k];
-        if (s->is_plain)
-            s->device = f->t->at[s->module].device;
-        s->share = f->t->device > 0 ? (double)s->device / (double)f->t->device : 0;
-    }
-}
-
 void arch_stacks_measure(struct study *st, struct arch_stacks *stacks)
 {
-    struct measure m = {st, study_module_tree(st), stacks};
+    const struct module_tree *t = study_module_tree(st);
+    struct kernel_order kernels = study_kernels(st);
+    uint32_t *layers = ARENA_ARRAY(&st->scratch, uint32_t, t->n_calls);
 
-    count_all_passes(&m);
-    add_device(&m);
+    for (uint32_t i = 0; i < stacks->n; i++)
+        count_passes(t, stacks, i, layers);
+    for (size_t i = 0; i < kernels.n; i++) {
+        uint32_t stack = MODULE_NONE;
+        for (uint32_t call = t->of_kernel[i]; call != MODULE_NONE && stack == MODULE_NONE;
+             call = t->calls[call].parent)
+            stack = stacks->of_module[t->calls[call].module];
+        if (stack != MODULE_NONE)
+            stacks->at[stack].device =
+                nanos_add(stacks->at[stack].device, st->cap->slices.dur[kernels.at[i]]);
+    }
+    for (size_t k = 0; k < stacks->n; k++) {
+        struct arch_stack *s = &stacks->at[k];
+        if (s->is_plain)
+            s->device = t->at[s->module].device;
+        s->share = t->device > 0 ? (double)s->device / (double)t->device : 0;
+    }
 }
 
 /* ---- modules without frames inside ---- */
@@ -213,40 +196,23 @@ struct finder {
     struct arch_layers *out;
 };
 
-/* "FusedMoE", "MixtralSparseMoeBlock", "Experts"; "Qwen3MoeRMSNorm" names the model alone. */
-static bool is_expert_class(struct str class)
+static void find_experts(struct finder *f)
 {
     static const struct str ends[] = {S_INIT("MoE"),      S_INIT("Moe"),      S_INIT("MoeBlock"),
                                       S_INIT("MoEBlock"), S_INIT("MoELayer"), S_INIT("MoeLayer")};
 
-    return STR_ANY(str_ends, class, ends) || str_contains_nocase(class, S("experts")) ||
-           str_contains_nocase(class, S("sparsemoe")) || str_contains_nocase(class, S("fusedmoe"));
-}
-
-static void find_experts(struct finder *f)
-{
     f->has_experts = ARENA_ARRAY(&f->st->scratch, bool, f->t->n_calls);
     for (size_t i = f->t->n_calls; i-- > 0;) {
         const struct module_call *call = &f->t->calls[i];
-        f->has_experts[i] |= is_expert_class(f->t->at[call->module].class);
+        /* "FusedMoE", "MixtralSparseMoeBlock", "Experts"; "Qwen3MoeRMSNorm" names the model alone.
+         */
+        struct str class = f->t->at[call->module].class;
+        f->has_experts[i] |=
+            STR_ANY(str_ends, class, ends) || str_contains_nocase(class, S("experts")) ||
+            str_contains_nocase(class, S("sparsemoe")) || str_contains_nocase(class, S("fusedmoe"));
         if (call->parent != MODULE_NONE && f->has_experts[i])
             f->has_experts[call->parent] = true;
     }
-}
-
-static uint32_t owner_above(const struct finder *f, uint32_t call)
-{
-    while (call != MODULE_NONE && f->t->calls[call].module != f->main->module)
-        call = f->t->calls[call].parent;
-    return call;
-}
-
-/* The layer's call around a call, or MODULE_NONE. */
-static uint32_t layer_above(const struct finder *f, uint32_t call)
-{
-    while (call != MODULE_NONE && f->stacks->of_module[f->t->calls[call].module] != f->number)
-        call = f->t->calls[call].parent;
-    return call;
 }
 
 /* Is this kernel a forward one on the main stream? */
@@ -274,9 +240,12 @@ static void cut_by_calls(struct finder *f)
     uint32_t *cut_of = ARENA_ARRAY(&f->st->scratch, uint32_t, f->t->n_calls);
 
     for (size_t i = 0; i < study_kernels(f->st).n; i++) {
-        uint32_t call = layer_above(f, f->t->of_kernel[i]);
-        uint32_t pass = call != MODULE_NONE && f->main->module != MODULE_NONE ? owner_above(f, call)
-                                                                              : MODULE_NONE;
+        /* The layer's call around a call, or MODULE_NONE. */
+        uint32_t call = f->t->of_kernel[i];
+        while (call != MODULE_NONE && f->stacks->of_module[f->t->calls[call].module] != f->number)
+            call = f->t->calls[call].parent;
+        uint32_t pass =
+            f->main->module != MODULE_NONE ? call_of(f->t, f->main->module, call) : MODULE_NONE;
         if (pass == MODULE_NONE || !counts(f, i) || !is_forward(f, i, call))
             continue;
         if (cut_of[call] == 0) {
@@ -314,24 +283,6 @@ static bool has_softmax_attention(const struct finder *f, const struct arch_laye
     return f->main->has_attention;
 }
 
-static void add_layer(struct finder *f, const struct layer_cut *cut, size_t end, size_t *marker)
-{
-    struct arch_pass *pass = &f->out->passes[f->out->n_passes - 1];
-    struct arch_layer *layer = &f->out->at[f->out->n++];
-
-    *layer = (struct arch_layer){.pass = f->out->n_passes - 1,
-                                 .index = pass->layers++,
-                                 .first = cut->first,
-                                 .end = end,
-                                 .marker = SIZE_MAX};
-    while (*marker < f->m->n && f->m->at[*marker].kernel < cut->first)
-        ++*marker;
-    if (*marker < f->m->n && f->m->at[*marker].kernel < end) {
-        layer->marker = f->m->at[*marker].kernel;
-        layer->phase = f->m->at[*marker].phase;
-    }
-}
-
 /* The first kernel of the pass that begins with this layer: what its outermost module launched
  * first, but nothing of the pass before. */
 static size_t pass_first(const struct finder *f, const struct layer_cut *cut, size_t from)
@@ -360,19 +311,21 @@ static void build(struct finder *f)
         size_t end = is_last ? cut->last + 1 : f->cuts.at[i + 1].first;
         if (end <= cut->first)
             end = cut->first + 1;
-        add_layer(f, cut, end, &marker);
+        struct arch_pass *pass = &out->passes[out->n_passes - 1];
+        struct arch_layer *layer = &out->at[out->n++];
+        *layer = (struct arch_layer){.pass = out->n_passes - 1,
+                                     .index = pass->layers++,
+                                     .first = cut->first,
+                                     .end = end,
+                                     .marker = SIZE_MAX};
+        while (marker < f->m->n && f->m->at[marker].kernel < cut->first)
+            marker++;
+        if (marker < f->m->n && f->m->at[marker].kernel < end) {
+            layer->marker = f->m->at[marker].kernel;
+            layer->phase = f->m->at[marker].phase;
+        }
         from = end;
     }
-}
-
-static size_t first_backward(const struct finder *f, size_t from, size_t end)
-{
-    for (size_t i = from; f->out->is_training && i < end; i++) {
-        const struct arch_op *op = &f->ops->at[f->ops->of_kernel[i]];
-        if (op->is_backward || op->is_optimizer)
-            return i;
-    }
-    return end;
 }
 
 static void finish_passes(struct finder *f)
@@ -383,7 +336,7 @@ static void finish_passes(struct finder *f)
         struct arch_pass *pass = &out->passes[i];
         const struct arch_layer *last = &out->at[pass->layer_first + pass->layers - 1];
         pass->end = i + 1 < out->n_passes ? out->passes[i + 1].first : study_kernels(f->st).n;
-        pass->epilogue = first_backward(f, last->end, pass->end);
+        pass->epilogue = arch_layers_epilogue(out, f->ops, last->end, pass->end);
         pass->is_partial = pass->layers != out->per_pass;
         size_t *count = pass->is_partial ? &out->partial : &out->complete;
         pass->number = (*count)++;

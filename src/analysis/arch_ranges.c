@@ -38,23 +38,18 @@ static bool layer_number(struct str name, struct str *prefix, size_t *number)
     return false;
 }
 
-static struct range_group *group_of(struct range_group *groups, size_t *n, struct str prefix)
+static void add_number(struct range_group *groups, size_t *n, struct str prefix, size_t number,
+                       size_t calls)
 {
     size_t i = 0;
 
     while (i < *n && !str_equal(groups[i].prefix, prefix))
         i++;
-    if (i == RANGE_GROUPS)
-        return NULL;
+    if (i == RANGE_GROUPS || number >= NUMBERS_MOST)
+        return;
+    struct range_group *g = &groups[i];
     if (i == *n)
         groups[(*n)++].prefix = prefix;
-    return &groups[i];
-}
-
-static void add_number(struct range_group *g, size_t number, size_t calls)
-{
-    if (g == NULL || number >= NUMBERS_MOST)
-        return;
     g->distinct += !g->seen[number];
     g->seen[number] = true;
     g->has_zero |= number == 0;
@@ -62,12 +57,6 @@ static void add_number(struct range_group *g, size_t number, size_t calls)
         g->highest = number;
     if (g->first_calls == 0)
         g->first_calls = calls;
-}
-
-/* All numbers from 0, or from 1, up to the highest? */
-static bool is_whole(const struct range_group *g)
-{
-    return g->distinct > 1 && g->distinct == g->highest + g->has_zero;
 }
 
 static bool is_attention(struct str name)
@@ -114,13 +103,15 @@ void arch_ranges_add(struct study *st, struct arch_stacks *stacks)
         if (calls[i] == 0)
             continue;
         if (layer_number(name, &prefix, &number))
-            add_number(group_of(groups, &n, prefix), number, calls[i]);
+            add_number(groups, &n, prefix, number, calls[i]);
         else if (is_attention(name) && calls[i] % passes == 0 && calls[i] / passes > 1 &&
                  single++ < RANGE_GROUPS)
             add_stack(stacks, all, name, calls[i] / passes, passes);
     }
-    for (size_t i = 0; i < n; i++)
-        if (is_whole(&groups[i]))
-            add_stack(stacks, all, groups[i].prefix, groups[i].distinct, groups[i].first_calls);
+    for (size_t i = 0; i < n; i++) {
+        const struct range_group *g = &groups[i];
+        if (g->distinct > 1 && g->distinct == g->highest + g->has_zero) /* all, from 0 or from 1 */
+            add_stack(stacks, all, g->prefix, g->distinct, g->first_calls);
+    }
     stacks->at = all;
 }

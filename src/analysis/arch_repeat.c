@@ -162,42 +162,34 @@ static struct repeat extend(struct arena *arena, const uint32_t *text, size_t n,
 {
     size_t limit = run.period / 10 < 32 ? run.period / 10 : 32;
     size_t *row = mem_grow(NULL, sizeof(size_t), 2 * limit + 1);
-    VEC_OF(size_t) before = {0}, after = {0};
-    size_t total = 0, edits = 0, place = run.start;
+    VEC_OF(size_t) found[2] = {0}; /* after the run, and before it */
+    size_t total = 0, edits = 0;
 
-    for (;;) {
-        struct reader pattern = {text, run.start + run.period, true};
-        struct reader rest = {text, place, true};
-        size_t block = next_block(&pattern, run.period, &rest, place, limit, row, &edits);
-        if (block == 0)
-            break;
-        place -= block;
-        total += edits;
-        vec_push(&before, place);
+    for (int back = 0; back < 2; back++) {
+        struct reader pattern = {text, back ? run.start + run.period : run.start, back};
+        struct reader rest = {text, back ? run.start : run.start + run.count * run.period, back};
+        for (;;) {
+            size_t most = back ? rest.from : n - rest.from;
+            size_t block = next_block(&pattern, run.period, &rest, most, limit, row, &edits);
+            if (block == 0)
+                break;
+            rest.from = back ? rest.from - block : rest.from + block;
+            total += edits;
+            vec_push(&found[back], rest.from);
+        }
     }
-    place = run.start + run.count * run.period;
-    for (;;) {
-        struct reader pattern = {text, run.start, false};
-        struct reader rest = {text, place, false};
-        size_t block = next_block(&pattern, run.period, &rest, n - place, limit, row, &edits);
-        if (block == 0)
-            break;
-        place += block;
-        total += edits;
-        vec_push(&after, place);
-    }
-    struct repeat out = {.period = run.period, .n = before.n + run.count + after.n};
+    struct repeat out = {.period = run.period, .n = found[1].n + run.count + found[0].n};
     out.cut = ARENA_ARRAY(arena, size_t, out.n + 1);
     size_t at = 0;
-    for (size_t i = before.n; i > 0; i--)
-        out.cut[at++] = before.at[i - 1];
+    for (size_t i = found[1].n; i > 0; i--)
+        out.cut[at++] = found[1].at[i - 1];
     for (size_t i = 0; i <= run.count; i++)
         out.cut[at++] = run.start + i * run.period;
-    for (size_t i = 0; i < after.n; i++)
-        out.cut[at++] = after.at[i];
+    for (size_t i = 0; i < found[0].n; i++)
+        out.cut[at++] = found[0].at[i];
     out.noise = (double)total / (double)(run.period * out.n);
-    vec_free(&before);
-    vec_free(&after);
+    vec_free(&found[0]);
+    vec_free(&found[1]);
     mem_free(row);
     return out;
 }
@@ -269,7 +261,7 @@ static void add_layer(struct finder *f, size_t first, size_t end)
                                               .marker = SIZE_MAX}));
 }
 
-static size_t fill_text(struct finder *f, size_t first, size_t end)
+static bool by_repetition(struct finder *f, size_t first, size_t end)
 {
     size_t n = 0;
 
@@ -278,14 +270,7 @@ static size_t fill_text(struct finder *f, size_t first, size_t end)
             f->text[n] = f->ops->of_kernel[i];
             f->kernel[n++] = (uint32_t)i;
         }
-    return n;
-}
-
-static bool by_repetition(struct finder *f, size_t first, size_t end)
-{
-    size_t n = fill_text(f, first, end);
     struct repeats repeats = repeats_find(&f->st->scratch, f->text, n);
-
     f->letters += n;
     f->covered += repeats.covered;
     for (size_t r = 0; r < repeats.n; r++) {
@@ -461,11 +446,9 @@ static void hand_over(struct finder *f)
     struct arch_layers *out = f->out;
 
     out->n = f->layers.n;
-    out->at = ARENA_ARRAY(&f->st->scratch, struct arch_layer, out->n);
-    memcpy(out->at, f->layers.at, sizeof(*out->at) * out->n);
+    out->at = STUDY_KEEP(&f->st->scratch, f->layers);
     out->n_passes = f->passes.n;
-    out->passes = ARENA_ARRAY(&f->st->scratch, struct arch_pass, out->n_passes);
-    memcpy(out->passes, f->passes.at, sizeof(*out->passes) * out->n_passes);
+    out->passes = STUDY_KEEP(&f->st->scratch, f->passes);
     arch_layers_measure(f->st, f->ops, f->main_lane, out->at, out->n);
     out->per_pass = usual_count(f);
     for (size_t i = 0; i < out->n_passes; i++) {

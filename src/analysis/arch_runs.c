@@ -13,22 +13,16 @@ struct form {
     size_t first, last, count;
 };
 
-static uint64_t form_of(struct study *st, uint32_t kernel)
-{
-    const struct slices *s = &st->cap->slices;
-    uint32_t slice = study_kernels(st).at[kernel];
-
-    return (uint64_t)s->name[slice] << 32 | s->set[slice];
-}
-
 /* Forms of the markers of a pass by first place; 0 when there are too many. */
 static size_t list_forms(struct study *st, const struct arch_markers *m,
                          const struct arch_pass *pass, struct form *forms)
 {
+    const struct slices *s = &st->cap->slices;
     size_t n = 0;
 
     for (size_t i = 0; i < pass->markers; i++) {
-        uint64_t key = form_of(st, m->at[pass->marker_first + i].kernel);
+        uint32_t slice = study_kernels(st).at[m->at[pass->marker_first + i].kernel];
+        uint64_t key = (uint64_t)s->name[slice] << 32 | s->set[slice];
         size_t at = 0;
         while (at < n && forms[at].key != key)
             at++;

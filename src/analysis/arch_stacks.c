@@ -66,38 +66,6 @@ static bool is_attention(struct str class)
     return STR_ANY(str_contains_nocase, class, words);
 }
 
-static bool is_expert(struct str class)
-{
-    static const struct str words[] = {S_INIT("expert"), S_INIT("mlp"), S_INIT("feedforward"),
-                                       S_INIT("ffn")};
-
-    return STR_ANY(str_contains_nocase, class, words);
-}
-
-/* What a compiler puts in the place of a module; nothing is known of its inside. */
-static bool is_compiled(struct str class)
-{
-    static const struct str words[] = {S_INIT("OptimizedModule"), S_INIT("GraphModule"),
-                                       S_INIT("InterpreterModule")};
-
-    return STR_ANY(str_contains_nocase, class, words);
-}
-
-/* Containers and shells around one module: layers are what is inside. */
-static bool is_shell_name(struct str class)
-{
-    static const struct str names[] = {
-        S_INIT("Sequential"),
-        S_INIT("ModuleList"),
-        S_INIT("CheckpointWrapper"),
-        S_INIT("FullyShardedDataParallel"),
-        S_INIT("DistributedDataParallel"),
-        S_INIT("DataParallel"),
-    };
-
-    return str_is_one_of(class, names, ARRAY_LEN(names));
-}
-
 static struct str class_name(const struct finder *f, uint32_t call)
 {
     return f->t->at[f->t->calls[call].module].class;
@@ -110,11 +78,20 @@ static bool is_leaf(const struct finder *f, uint32_t call)
 
 static bool is_shell(const struct finder *f, uint32_t call)
 {
+    static const struct str names[] = {
+        S_INIT("Sequential"),
+        S_INIT("ModuleList"),
+        S_INIT("CheckpointWrapper"),
+        S_INIT("FullyShardedDataParallel"),
+        S_INIT("DistributedDataParallel"),
+        S_INIT("DataParallel"),
+    };
     uint32_t child = f->t->calls[call].first_child;
 
     if (child == MODULE_NONE)
         return false;
-    return is_shell_name(class_name(f, call)) ||
+    /* Containers and shells around one module: layers are what is inside. */
+    return str_is_one_of(class_name(f, call), names, ARRAY_LEN(names)) ||
            (f->t->calls[child].next == MODULE_NONE && !is_leaf(f, child));
 }
 
@@ -156,9 +133,12 @@ static size_t count_uses(struct finder *f, const struct call_list *calls, struct
 
 static bool may_be_layer(const struct finder *f, const struct class_use *use, bool at_top)
 {
+    static const struct str words[] = {S_INIT("OptimizedModule"), S_INIT("GraphModule"),
+                                       S_INIT("InterpreterModule")};
     struct str class = f->classes[use->class];
 
-    if (is_compiled(class))
+    /* What a compiler puts in the place of a module; nothing is known of its inside. */
+    if (STR_ANY(str_contains_nocase, class, words))
         return use->distinct > 2 && !at_top;
     if (!use->has_inside)
         return use->distinct > 2 && !is_plain(class);
@@ -260,11 +240,13 @@ static void walk_into(struct finder *f, uint32_t call, size_t depth)
 /* What a module holds, when that is stacks: all its attention and most of its modules. */
 static bool is_tower(const struct finder *f, uint32_t call, size_t from)
 {
+    static const struct str words[] = {S_INIT("expert"), S_INIT("mlp"), S_INIT("feedforward"),
+                                       S_INIT("ffn")};
     size_t size = 0, attention = 0;
 
     for (size_t i = from; i < f->found.n; i++) {
         if (f->found.at[i].n_kinds == 0 || is_attention(f->found.at[i].kinds[0].class) ||
-            is_expert(f->found.at[i].kinds[0].class))
+            STR_ANY(str_contains_nocase, f->found.at[i].kinds[0].class, words))
             return false;
     }
     for (size_t i = 0; i < f->members.n; i++) {
@@ -276,12 +258,6 @@ static bool is_tower(const struct finder *f, uint32_t call, size_t from)
     }
     return f->found.n > from && size * 2 >= f->t->calls[call].size &&
            attention >= f->attention[call];
-}
-
-static void drop_from(struct finder *f, size_t stacks, size_t members)
-{
-    f->found.n = stacks;
-    f->members.n = members;
 }
 
 /* Stages of one network: three or more of a class that hold layers of one class. */
@@ -334,7 +310,8 @@ static bool take_towers(struct finder *f, uint32_t owner, const struct call_list
     }
     vec_free(&seen.list);
     if (!are_towers || f->found.n == stacks) {
-        drop_from(f, stacks, members);
+        f->found.n = stacks;
+        f->members.n = members;
         return false;
     }
     join_stages(f, owner, stacks);
@@ -387,24 +364,6 @@ static void walk(struct finder *f, uint32_t owner, const struct call_list *calls
 }
 
 /* ---- the whole ---- */
-
-static void number_classes(struct finder *f)
-{
-    struct intern names;
-
-    f->class_of = ARENA_ARRAY(f->arena, uint32_t, f->t->n);
-    intern_init(&names);
-    for (size_t i = 0; i < f->t->n; i++)
-        f->class_of[i] = intern_put(&names, f->t->at[i].class);
-    f->n_classes = names.strings.n;
-    f->classes = ARENA_ARRAY(f->arena, struct str, f->n_classes);
-    for (size_t i = 0; i < f->t->n; i++)
-        f->classes[f->class_of[i]] = f->t->at[i].class;
-    intern_fini(&names);
-    f->stamp_class = ARENA_ARRAY(f->arena, uint32_t, f->n_classes);
-    f->place_class = ARENA_ARRAY(f->arena, uint32_t, f->n_classes);
-    f->stamp_module = ARENA_ARRAY(f->arena, uint32_t, f->t->n);
-}
 
 static void measure_calls(struct finder *f)
 {
@@ -504,9 +463,7 @@ static void mark_members(struct finder *f)
             *stack = (uint32_t)(f->members.at[i] >> 32);
     }
     out->n = f->found.n;
-    out->at = ARENA_ARRAY(f->arena, struct arch_stack, out->n);
-    if (out->n > 0)
-        memcpy(out->at, f->found.at, sizeof(*out->at) * out->n);
+    out->at = STUDY_KEEP(f->arena, f->found);
 }
 
 struct arch_stacks *arch_stacks_find(struct study *st)
@@ -517,7 +474,19 @@ struct arch_stacks *arch_stacks_find(struct study *st)
 
     if (f.t->n_calls == 0)
         return out;
-    number_classes(&f);
+    struct intern names;
+    f.class_of = ARENA_ARRAY(f.arena, uint32_t, f.t->n);
+    intern_init(&names);
+    for (size_t i = 0; i < f.t->n; i++)
+        f.class_of[i] = intern_put(&names, f.t->at[i].class);
+    f.n_classes = names.strings.n;
+    f.classes = ARENA_ARRAY(f.arena, struct str, f.n_classes);
+    for (size_t i = 0; i < f.t->n; i++)
+        f.classes[f.class_of[i]] = f.t->at[i].class;
+    intern_fini(&names);
+    f.stamp_class = ARENA_ARRAY(f.arena, uint32_t, f.n_classes);
+    f.place_class = ARENA_ARRAY(f.arena, uint32_t, f.n_classes);
+    f.stamp_module = ARENA_ARRAY(f.arena, uint32_t, f.t->n);
     measure_calls(&f);
     list_roots(&f, &roots);
     walk(&f, MODULE_NONE, &roots, 0);

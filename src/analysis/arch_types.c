@@ -65,11 +65,6 @@ struct finder {
     const struct slices *s;
 };
 
-static nanos wall_of(const struct arch_layer *layer)
-{
-    return arch_span(layer->at);
-}
-
 /* Complete passes count; when all are partial, they do. */
 static bool counts(const struct finder *f, size_t pass)
 {
@@ -139,7 +134,7 @@ static int by_layer_wall(const void *a, const void *b, void *ctx)
     const struct arch_layer *layers = ctx;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
-    return ORDER(wall_of(&layers[x]), wall_of(&layers[y])) ?: ORDER(x, y);
+    return ORDER(arch_span(layers[x].at), arch_span(layers[y].at)) ?: ORDER(x, y);
 }
 
 /* Numbers of a pass's layers: decode layers after prefill ones are counted apart. */
@@ -202,16 +197,6 @@ static void count_per_pass(struct finder *f, size_t number)
     }
 }
 
-static nanos dfc_of(const struct finder *f, const struct arch_layer *layer)
-{
-    nanos sum = 0;
-
-    for (size_t i = layer->first; i < layer->end; i++)
-        if (f->ops->at[f->ops->of_kernel[i]].is_dfc)
-            sum = nanos_add(sum, f->s->dur[f->kernels.at[i]]);
-    return sum;
-}
-
 static nanos attention_of(const struct finder *f, const struct arch_layer *layer)
 {
     return layer->marker == SIZE_MAX ? 0 : f->s->dur[f->kernels.at[layer->marker]];
@@ -230,13 +215,17 @@ static void measure_type(struct finder *f, size_t number)
         const struct arch_layer *layer = &f->layers->at[i];
         if (layer->type != number || !counts(f, layer->pass))
             continue;
-        nanos wall = wall_of(layer), attention = attention_of(f, layer);
+        nanos wall = arch_span(layer->at), attention = attention_of(f, layer);
         type->has_sampling |= layer->has_sampling;
         values[0][n] = (double)(layer->end - layer->first);
         values[1][n] = (double)wall;
         values[2][n] = num_share(attention, wall);
         values[3][n] = (double)attention;
-        values[4][n] = (double)dfc_of(f, layer);
+        nanos sum = 0;
+        for (size_t k = layer->first; k < layer->end; k++)
+            if (f->ops->at[f->ops->of_kernel[k]].is_dfc)
+                sum = nanos_add(sum, f->s->dur[f->kernels.at[k]]);
+        values[4][n] = (double)sum;
         values[5][n++] = (double)nanos_sub(wall, attention);
     }
     type->count = n;
@@ -256,15 +245,6 @@ struct type_slots {
     uint32_t *op, *lane;
 };
 
-static void add_lane(struct finder *f, struct arch_role *role, uint32_t *slot, uint32_t lane)
-{
-    if (slot[lane] > 0)
-        return;
-    role->streams[role->n_lanes] = arch_stream_name(f->st, lane);
-    role->lanes[role->n_lanes++] = lane;
-    slot[lane] = (uint32_t)role->n_lanes;
-}
-
 static void add_op(struct finder *f, struct arch_role *role, uint32_t *slot, uint32_t op,
                    nanos duration)
 {
@@ -277,14 +257,6 @@ static void add_op(struct finder *f, struct arch_role *role, uint32_t *slot, uin
     }
     role->ops[slot[op] - 1].count++;
     role->ops[slot[op] - 1].total = nanos_add(role->ops[slot[op] - 1].total, duration);
-}
-
-static void forget(struct type_slots slots, const struct arch_role *role)
-{
-    for (size_t i = 0; i < role->n_ops; i++)
-        slots.op[role->ops[i].op] = 0;
-    for (size_t i = 0; i < role->n_lanes; i++)
-        slots.lane[role->lanes[i]] = 0;
 }
 
 static void sum_role(struct finder *f, const struct arch_layer *layer, const uint8_t *roles,
@@ -303,14 +275,22 @@ static void sum_role(struct finder *f, const struct arch_layer *layer, const uin
             continue;
         nanos begin = f->s->begin[f->kernels.at[i]], end = slices_end(f->s, f->kernels.at[i]);
         role->kernels++;
-        add_lane(f, role, slots.lane, f->s->lane[f->kernels.at[i]]);
+        uint32_t lane = f->s->lane[f->kernels.at[i]];
+        if (slots.lane[lane] == 0) {
+            role->streams[role->n_lanes] = arch_stream_name(f->st, lane);
+            role->lanes[role->n_lanes++] = lane;
+            slots.lane[lane] = (uint32_t)role->n_lanes;
+        }
         add_op(f, role, slots.op, f->ops->of_kernel[i], f->s->dur[f->kernels.at[i]]);
         if (end > until) {
             role->wall = nanos_add(role->wall, nanos_sub(end, begin > until ? begin : until));
             until = end;
         }
     }
-    forget(slots, role);
+    for (size_t i = 0; i < role->n_ops; i++)
+        slots.op[role->ops[i].op] = 0;
+    for (size_t i = 0; i < role->n_lanes; i++)
+        slots.lane[role->lanes[i]] = 0;
 }
 
 enum { OVERLAP_KERNELS = 100000 }; /* as far as one is followed into later layers */
@@ -370,22 +350,6 @@ static void grow_tree(struct finder *f, const struct arch_layer *layer, const ui
     }
 }
 
-static void find_dominant(struct arch_type *type)
-{
-    nanos best = -1, sum = 0;
-
-    for (size_t i = 0; i < type->n_roles; i++)
-        for (size_t k = 0; k < type->roles[i].n_ops; k++) {
-            const struct role_op *op = &type->roles[i].ops[k];
-            sum = nanos_add(sum, op->total);
-            if (op->total > best) {
-                best = op->total;
-                type->dominant = op->op;
-            }
-        }
-    type->dominant_share = num_share(best, sum);
-}
-
 static void look_inside(struct finder *f, struct arch_type *type)
 {
     const struct arch_layer *layer = &f->layers->at[type->representative];
@@ -399,12 +363,22 @@ static void look_inside(struct finder *f, struct arch_type *type)
         struct arch_role found = {.role = (enum role)role,
                                   .name = role_name((enum role)role, type->kind)};
         sum_role(f, layer, roles, slots, &found);
-        found.share = wall_of(layer) > 0 ? (double)found.wall / (double)wall_of(layer) : 0;
+        found.share = num_share(found.wall, arch_span(layer->at));
         if (found.kernels > 0)
             type->roles[type->n_roles++] = found;
     }
     grow_tree(f, layer, roles, type);
-    find_dominant(type);
+    nanos best = -1, sum = 0;
+    for (size_t i = 0; i < type->n_roles; i++)
+        for (size_t k = 0; k < type->roles[i].n_ops; k++) {
+            const struct role_op *op = &type->roles[i].ops[k];
+            sum = nanos_add(sum, op->total);
+            if (op->total > best) {
+                best = op->total;
+                type->dominant = op->op;
+            }
+        }
+    type->dominant_share = num_share(best, sum);
 }
 
 /* ---- variants and anomalies ---- */
@@ -500,7 +474,7 @@ static void find_anomalies(struct finder *f, size_t number)
         const struct arch_layer *layer = &f->layers->at[i];
         if (layer->type != number || !counts(f, layer->pass))
             continue;
-        double ratio = type->wall.median > 0 ? (double)wall_of(layer) / type->wall.median : 0;
+        double ratio = type->wall.median > 0 ? (double)arch_span(layer->at) / type->wall.median : 0;
         if (layer->index == 0 && ratio > 1.25) {
             warm++;
             worst = ratio > worst ? ratio : worst;

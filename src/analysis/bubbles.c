@@ -30,22 +30,6 @@ bool bubble_is_heavy(nanos gap, nanos service)
     return gap >= 1000000 && (wide)gap * 10 >= service;
 }
 
-static unsigned tags_of(const struct step_metrics *m)
-{
-    unsigned tags = 0;
-
-    if (bubble_is_heavy(m->prelaunch, m->service))
-        tags |= TAG_PRELAUNCH_GAP_HEAVY;
-    if (bubble_is_heavy(m->tail, m->service))
-        tags |= TAG_TAIL_GAP_HEAVY;
-    if (bubble_is_heavy(m->largest_internal, m->service))
-        tags |= TAG_INTERNAL_BUBBLE_HEAVY;
-    /* Idle for 30 % of the step, or one heavy gap of any kind. */
-    if (tags != 0 || (m->service > 0 && (wide)m->underfeed * 10 >= (wide)m->service * 3))
-        tags |= TAG_DEVICE_IDLE_GAP_HEAVY;
-    return tags;
-}
-
 /* `busy` is merged and cut to the window. */
 static struct step_metrics measure(struct interval window, struct interval_set busy, nanos listed)
 {
@@ -68,7 +52,15 @@ static struct step_metrics measure(struct interval window, struct interval_set b
             m.largest = gap;
         }
     }
-    m.tags = tags_of(&m);
+    if (bubble_is_heavy(m.prelaunch, m.service))
+        m.tags |= TAG_PRELAUNCH_GAP_HEAVY;
+    if (bubble_is_heavy(m.tail, m.service))
+        m.tags |= TAG_TAIL_GAP_HEAVY;
+    if (bubble_is_heavy(m.largest_internal, m.service))
+        m.tags |= TAG_INTERNAL_BUBBLE_HEAVY;
+    /* Idle for 30 % of the step, or one heavy gap of any kind. */
+    if (m.tags != 0 || (m.service > 0 && (wide)m.underfeed * 10 >= (wide)m.service * 3))
+        m.tags |= TAG_DEVICE_IDLE_GAP_HEAVY;
     return m;
 }
 
@@ -111,29 +103,20 @@ ORDER_BY(longest_first, struct interval,
 
 ORDER_BY(longest_bubble_first, struct bubble, longest_first(&x->at, &y->at));
 
-/*
- * The kernel that ends last before each place of the order: last[i] among the first i + 1. No
- * kernel runs inside a gap, so for the kernels begun before it this is the one that ends it off.
- */
-static uint32_t *last_enders(struct study *st)
+static void find_neighbours(struct study *st, struct bubble *list, size_t n)
 {
     struct kernel_order kernels = study_kernels(st);
     uint32_t *last = ARENA_ARRAY(&st->scratch, uint32_t, kernels.n);
 
+    /* The kernel that ends last before each place of the order: last[i] among the first i + 1. No
+     * kernel runs inside a gap, so for the kernels begun before it this is the one that ends it
+     * off. */
     for (size_t i = 0; i < kernels.n; i++) {
         last[i] = kernels.at[i];
         if (i > 0 && slices_end(&st->cap->slices, last[i - 1]) >=
                          slices_end(&st->cap->slices, kernels.at[i]))
             last[i] = last[i - 1];
     }
-    return last;
-}
-
-static void find_neighbours(struct study *st, struct bubble *list, size_t n)
-{
-    struct kernel_order kernels = study_kernels(st);
-    const uint32_t *last = last_enders(st);
-
     for (size_t i = 0; i < n; i++) {
         size_t before = study_first_kernel(st, list[i].at.begin);
         size_t after = study_first_kernel(st, list[i].at.end);
@@ -158,16 +141,6 @@ struct stream_names {
     VEC_OF(strid) names;
 };
 
-static void add_stream(const struct capture *cap, struct stream_names *s, lane_id lane)
-{
-    strid name = cap->lanes.at[lane].key.name;
-
-    if (s->seen_in[name] == s->step || num_is_missing(capture_text(cap, name)))
-        return;
-    s->seen_in[name] = s->step;
-    vec_push(&s->names, name);
-}
-
 static void count_kernel(struct study *st, struct step_inventory *inv, struct stream_names *streams,
                          size_t kernel)
 {
@@ -184,27 +157,27 @@ static void count_kernel(struct study *st, struct step_inventory *inv, struct st
     inv->duration_sum = nanos_add(inv->duration_sum, cap->slices.dur[slice]);
     if (wait > 0)
         inv->wait_sum = nanos_add(inv->wait_sum, wait);
-    add_stream(cap, streams, cap->slices.lane[slice]);
+    strid name = cap->lanes.at[cap->slices.lane[slice]].key.name;
+    if (streams->seen_in[name] == streams->step || num_is_missing(capture_text(cap, name)))
+        return;
+    streams->seen_in[name] = streams->step;
+    vec_push(&streams->names, name);
 }
 
-static struct step_inventory take_inventory(struct study *st, struct interval window, bool is_last,
+static struct step_inventory take_inventory(struct study *st, size_t step,
                                             struct stream_names *streams)
 {
-    struct kernel_order kernels = study_kernels(st);
-    size_t from = study_first_kernel(st, window.begin);
-    size_t to = is_last ? kernels.n : study_first_kernel(st, window.end);
+    struct kernel_range range = study_step_kernels(st, step);
     struct step_inventory inv = {0};
 
     streams->step++;
     streams->names.n = 0;
-    for (size_t i = from; i < to; i++)
+    for (size_t i = range.from; i < range.to; i++)
         count_kernel(st, &inv, streams, i);
     inv.n_streams = streams->names.n;
-    inv.streams = ARENA_ARRAY(&st->scratch, strid, inv.n_streams);
-    if (inv.n_streams > 0) {
-        memcpy(inv.streams, streams->names.at, inv.n_streams * sizeof(*inv.streams));
+    inv.streams = STUDY_KEEP(&st->scratch, streams->names);
+    if (inv.n_streams > 0)
         qsort_r(inv.streams, inv.n_streams, sizeof(*inv.streams), by_text, (void *)st->cap);
-    }
     return inv;
 }
 
@@ -221,20 +194,6 @@ static void rank_gap(struct global_gaps *g, struct interval gap)
         g->n_top++;
     memmove(&g->top[at + 1], &g->top[at], sizeof(g->top[0]) * (g->n_top - at - 1));
     g->top[at] = gap;
-}
-
-static void list_global(struct global_gaps *g, struct interval_set busy)
-{
-    nanos at = g->span.begin;
-
-    for (size_t i = 0; i < busy.n; i++) {
-        if (busy.at[i].begin > at)
-            rank_gap(g, (struct interval){at, busy.at[i].begin});
-        at = busy.at[i].end;
-    }
-    if (g->span.end > at)
-        rank_gap(g, (struct interval){at, g->span.end});
-    g->largest = g->n_top > 0 ? length(g->top[0]) : 0;
 }
 
 static struct global_gaps measure_global(struct study *st)
@@ -255,7 +214,15 @@ static struct global_gaps measure_global(struct study *st)
     g.length = length(g.span);
     g.gap = nanos_sub(g.length, g.busy);
     g.gap_ratio = num_share(g.gap, g.length);
-    list_global(&g, busy);
+    nanos at = g.span.begin;
+    for (size_t i = 0; i < busy.n; i++) {
+        if (busy.at[i].begin > at)
+            rank_gap(&g, (struct interval){at, busy.at[i].begin});
+        at = busy.at[i].end;
+    }
+    if (g.span.end > at)
+        rank_gap(&g, (struct interval){at, g.span.end});
+    g.largest = g.n_top > 0 ? length(g.top[0]) : 0;
     return g;
 }
 
@@ -275,7 +242,7 @@ const struct bubbles *bubbles_find(struct study *st)
         struct interval window = steps->at[i].window;
         struct interval_set cut = interval_clip(busy, window, room);
         b->metrics[i] = measure(window, cut, list.listed);
-        b->inventory[i] = take_inventory(st, window, i + 1 == steps->n, &streams);
+        b->inventory[i] = take_inventory(st, i, &streams);
         list_step(&list, i, window, cut);
     }
     vec_free(&streams.names);
@@ -284,9 +251,7 @@ const struct bubbles *bubbles_find(struct study *st)
         qsort(list.found.at, list.found.n, sizeof(*list.found.at), longest_bubble_first);
     b->n = list.found.n;
     b->listed = b->n < st->options.max_bubbles ? b->n : st->options.max_bubbles;
-    b->list = ARENA_ARRAY(&st->scratch, struct bubble, b->n);
-    if (b->n > 0)
-        memcpy(b->list, list.found.at, sizeof(*b->list) * b->n);
+    b->list = STUDY_KEEP(&st->scratch, list.found);
     vec_free(&list.found);
     find_neighbours(st, b->list, b->n);
     return b;

@@ -90,27 +90,16 @@ struct finder {
     strid name, in, out, type, size, group, purpose, members, from, to;
 };
 
-static struct attr attr_of(const struct finder *f, size_t slice, strid key)
-{
-    struct attr a = {.type = ATTR_NONE};
-
-    if (key != 0)
-        a = attrs_get(&f->cap->attrs, f->cap->slices.own[slice], key);
-    if (key != 0 && a.type == ATTR_NONE)
-        a = attrs_get(&f->cap->attrs, f->cap->slices.set[slice], key);
-    return a;
-}
-
 static struct str text_of(const struct finder *f, size_t slice, strid key)
 {
-    struct attr a = attr_of(f, slice, key);
+    struct attr a = study_attr(f->cap, slice, key);
 
     return a.type == ATTR_TEXT ? capture_text(f->cap, a.text) : (struct str){0};
 }
 
 static double number_of(const struct finder *f, size_t slice, strid key)
 {
-    struct attr a = attr_of(f, slice, key);
+    struct attr a = study_attr(f->cap, slice, key);
 
     return a.type == ATTR_INT ? (double)a.number : a.type == ATTR_REAL ? a.real : 0;
 }
@@ -118,7 +107,7 @@ static double number_of(const struct finder *f, size_t slice, strid key)
 /* A rank; one that is negative or no number is not known. */
 static int64_t rank_of(const struct finder *f, size_t slice, strid key)
 {
-    struct attr a = attr_of(f, slice, key);
+    struct attr a = study_attr(f->cap, slice, key);
 
     return a.type == ATTR_INT && a.number >= 0 ? a.number : UNKNOWN;
 }
@@ -128,10 +117,10 @@ static uint32_t teller_of(const struct finder *f, const struct op_tree *ops, siz
 {
     uint32_t slice = study_kernels(f->st).at[kernel];
 
-    if (f->name == 0 || attr_of(f, slice, f->name).type == ATTR_TEXT)
+    if (f->name == 0 || study_attr(f->cap, slice, f->name).type == ATTR_TEXT)
         return slice;
     for (uint32_t at = ops->launch[kernel]; at != OP_TREE_NONE; at = ops->parent[at])
-        if (attr_of(f, at, f->name).type == ATTR_TEXT)
+        if (study_attr(f->cap, at, f->name).type == ATTR_TEXT)
             return at;
     return slice;
 }
@@ -150,15 +139,6 @@ static size_t step_of(struct study *st, nanos t)
 
     vec_bisect(place, steps->n, i, steps->at[i].window.begin <= t);
     return place > 0 ? place - 1 : SIZE_MAX;
-}
-
-/* An all-gather is as large as what it makes, others as what goes in. */
-static double bytes_of(const struct finder *f, uint32_t teller, enum collective_kind kind)
-{
-    double elements = number_of(f, teller, kind == COLLECTIVE_ALL_GATHER ? f->out : f->in);
-    double bytes = tensor_type_of(text_of(f, teller, f->type)).bytes;
-
-    return elements > 0 && elements < 1e15 ? elements * bytes : 0;
 }
 
 /* "001" of hcom_allReduce__001_12_1: the end of the group's number, before two others. */
@@ -201,7 +181,10 @@ static void add_kernel(struct finder *f, const struct op_tree *ops, size_t kerne
         .step = step_of(f->st, s->begin[slice]),
     };
 
-    c.bytes = bytes_of(f, teller, c.kind);
+    /* An all-gather is as large as what it makes, others as what goes in. */
+    double elements = number_of(f, teller, c.kind == COLLECTIVE_ALL_GATHER ? f->out : f->in);
+    double bytes = tensor_type_of(text_of(f, teller, f->type)).bytes;
+    c.bytes = elements > 0 && elements < 1e15 ? elements * bytes : 0;
     vec_push(&f->found, c);
 }
 
@@ -313,16 +296,6 @@ ORDER_BY(longest_first, struct collective_row,
 
 enum { NODE_RANKS = 8 }; /* groups this large may be joined by the links of one machine */
 
-static void rate_row(struct collective_row *row, double link_gbps)
-{
-    if (row->bytes <= 0 || row->moving <= 0)
-        return;
-    row->algorithm = row->bytes * (double)row->calls / (double)row->moving;
-    row->bus = row->algorithm * collective_bus_factor(row->kind, row->ranks);
-    if (link_gbps > 0 && row->ranks <= NODE_RANKS)
-        row->link_share = row->bus / link_gbps;
-}
-
 static void find_rows(struct study *st, struct collectives *out)
 {
     struct collective_call *sorted = ARENA_ARRAY(&st->scratch, struct collective_call, out->n);
@@ -346,8 +319,15 @@ static void find_rows(struct study *st, struct collectives *out)
         row->moving = nanos_add(row->moving, c->moving);
         row->exposed = nanos_add(row->exposed, c->exposed);
     }
-    for (size_t i = 0; i < out->n_rows; i++)
-        rate_row(&out->rows[i], out->link_gbps);
+    for (size_t i = 0; i < out->n_rows; i++) {
+        struct collective_row *row = &out->rows[i];
+        if (row->bytes <= 0 || row->moving <= 0)
+            continue;
+        row->algorithm = row->bytes * (double)row->calls / (double)row->moving;
+        row->bus = row->algorithm * collective_bus_factor(row->kind, row->ranks);
+        if (out->link_gbps > 0 && row->ranks <= NODE_RANKS)
+            row->link_share = row->bus / out->link_gbps;
+    }
     qsort(out->rows, out->n_rows, sizeof(*out->rows), longest_first);
 }
 
@@ -407,12 +387,9 @@ const struct collectives *collectives_find(struct study *st)
         add_entries(&f);
     else
         add_kernels(&f);
-    struct collective_call *at = ARENA_ARRAY(&st->scratch, struct collective_call, f.found.n);
-    if (f.found.n > 0)
-        memcpy(at, f.found.at, sizeof(*at) * f.found.n);
     if (f.found.n > 1)
-        qsort(at, f.found.n, sizeof(*at), by_begin);
-    out->at = at;
+        qsort(f.found.at, f.found.n, sizeof(*f.found.at), by_begin);
+    out->at = STUDY_KEEP(&st->scratch, f.found);
     out->n = f.found.n;
     vec_free(&f.found);
     find_rows(st, out);

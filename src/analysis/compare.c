@@ -244,27 +244,20 @@ static double metric_of(struct one_side *side, size_t step, enum compare_metric 
     const struct bubbles *b = study_bubbles(side->st);
     const struct step_metrics *m = &b->metrics[step];
 
-    switch (metric) {
-    case COMPARE_SERVICE:
-        return (double)m->service;
-    case COMPARE_BUSY:
-        return (double)m->busy;
-    case COMPARE_UNDERFEED:
-        return (double)m->underfeed;
-    case COMPARE_PRELAUNCH:
-        return (double)m->prelaunch;
-    case COMPARE_INTERNAL:
-        return (double)m->internal;
-    case COMPARE_TAIL:
-        return (double)m->tail;
-    case COMPARE_COMM:
+    const nanos all[COMPARE_METRICS] = {
+        [COMPARE_SERVICE] = m->service,
+        [COMPARE_BUSY] = m->busy,
+        [COMPARE_UNDERFEED] = m->underfeed,
+        [COMPARE_PRELAUNCH] = m->prelaunch,
+        [COMPARE_INTERNAL] = m->internal,
+        [COMPARE_TAIL] = m->tail,
+        [COMPARE_KERNELS] = (nanos)b->inventory[step].kernels,
+    };
+
+    if (metric == COMPARE_COMM)
         return (double)interval_length(
             interval_clip(side->comm, study_steps(side->st)->at[step].window, room));
-    case COMPARE_KERNELS:
-    case COMPARE_METRICS:
-        break;
-    }
-    return (double)b->inventory[step].kernels;
+    return (double)all[metric];
 }
 
 static void compare_metrics(struct comparer *c, struct compare_group *out,

@@ -55,11 +55,6 @@ static struct str tell_changes(struct report *r, const struct class_change *list
     return told;
 }
 
-static bool is_same_work(const struct diagnosis *a, const struct diagnosis *b)
-{
-    return a->n_groups > 0 && b->n_groups > 0 && a->groups[0].kernels == b->groups[0].kernels;
-}
-
 bool compare_describe_steps(const struct diagnosis *const of[SIDES], struct report *r)
 {
     const struct diagnosis *a = of[SIDE_A], *b = of[SIDE_B];
@@ -105,11 +100,12 @@ void compare_describe_causes(const struct diagnosis *const of[SIDES], struct rep
     }
     if (n == 0)
         return;
-    report_text(
-        r, REPORT_MESSAGE(r, is_same_work(a, b) ? &diff_text.because : &diff_text.because_other,
-                          place_quantity("before", before, UNIT_NS),
-                          place_quantity("after", after, UNIT_NS),
-                          PLACE("classes", tell_changes(r, list, n)),
-                          PLACE("a", root_cause_label(r->lang, a->verdict.found.cause)),
-                          PLACE("b", root_cause_label(r->lang, b->verdict.found.cause))));
+    bool is_same_work =
+        a->n_groups > 0 && b->n_groups > 0 && a->groups[0].kernels == b->groups[0].kernels;
+    report_text(r, REPORT_MESSAGE(r, is_same_work ? &diff_text.because : &diff_text.because_other,
+                                  place_quantity("before", before, UNIT_NS),
+                                  place_quantity("after", after, UNIT_NS),
+                                  PLACE("classes", tell_changes(r, list, n)),
+                                  PLACE("a", root_cause_label(r->lang, a->verdict.found.cause)),
+                                  PLACE("b", root_cause_label(r->lang, b->verdict.found.cause))));
 }

@@ -58,11 +58,6 @@ static struct compare_row sum_rows(const struct matcher *m, size_t from, size_t 
     return row;
 }
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* Share of the calls of a step that both sides make; below 0 when one has no host operators. */
 static double likeness_of(struct study *a, struct study *b, const double *steps)
 {
@@ -78,8 +73,9 @@ static double likeness_of(struct study *a, struct study *b, const double *steps)
         if (i + 1 < m.n && is_same(&m.list[i], &m.list[i + 1]))
             continue;
         struct compare_row row = sum_rows(&m, first, i + 1);
-        both += least(row.calls[SIDE_A], row.calls[SIDE_B]);
-        any += row.calls[SIDE_A] + row.calls[SIDE_B] - least(row.calls[SIDE_A], row.calls[SIDE_B]);
+        double common = fmin(row.calls[SIDE_A], row.calls[SIDE_B]);
+        both += common;
+        any += row.calls[SIDE_A] + row.calls[SIDE_B] - common;
         first = i + 1;
     }
     mem_free(m.list);

@@ -71,18 +71,6 @@ static const struct str comm_parts[] = {
     S_INIT("record_param_comms"),
 };
 
-static bool is_sync(struct str name)
-{
-    return STR_ANY(str_equal_nocase, name, sync_exact) ||
-           STR_ANY(str_starts, name, sync_prefixes) ||
-           STR_ANY(str_contains_nocase, name, sync_parts);
-}
-
-static bool is_comm(struct str name)
-{
-    return str_starts(name, S("nccl:")) || STR_ANY(str_contains_nocase, name, comm_parts);
-}
-
 /* A piece of one bubble that some event covers. */
 struct piece {
     uint32_t bubble;
@@ -134,8 +122,12 @@ static unsigned flags_of(struct scan *scan, size_t slice)
     if (*flags == 0) {
         struct str text = capture_text(scan->st->cap, name);
         *flags = SET_KNOWN | SET_HOST;
-        *flags |= is_sync(text) ? SET_SYNC : 0;
-        *flags |= is_comm(text) ? SET_COMM : 0;
+        if (STR_ANY(str_equal_nocase, text, sync_exact) ||
+            STR_ANY(str_starts, text, sync_prefixes) ||
+            STR_ANY(str_contains_nocase, text, sync_parts))
+            *flags |= SET_SYNC;
+        if (str_starts(text, S("nccl:")) || STR_ANY(str_contains_nocase, text, comm_parts))
+            *flags |= SET_COMM;
     }
     /* A range of NVTX says what the program calls this time, not that the host worked in it. */
     bool is_name = kind == SLICE_ANNOTATION && scan->has_nvtx;
@@ -214,22 +206,15 @@ struct open_event {
  * in order too. Steps that double make this cheap whether it is near or far. */
 static size_t first_ending_after(const struct scan *scan, size_t k, nanos t)
 {
-    size_t stride = 1, low = k, high;
+    size_t stride = 1, low = k, place;
 
     while (low < scan->n && scan->order[low]->at.end <= t) {
         k = low + 1;
         low += stride;
         stride *= 2;
     }
-    high = low < scan->n ? low : scan->n;
-    while (k < high) {
-        size_t middle = k + (high - k) / 2;
-        if (scan->order[middle]->at.end <= t)
-            k = middle + 1;
-        else
-            high = middle;
-    }
-    return k;
+    vec_bisect(place, (low < scan->n ? low : scan->n) - k, i, scan->order[k + i]->at.end <= t);
+    return k + place;
 }
 
 static void scan_lane(struct scan *scan, const struct lane *lane)
@@ -345,19 +330,6 @@ static int by_begin(const void *a, const void *b)
     return ORDER(x->at.begin, y->at.begin) ?: ORDER(x->at.end, y->at.end);
 }
 
-static void set_order(struct scan *scan, const struct bubbles *bubbles)
-{
-    scan->n = bubbles->n;
-    scan->order = ARENA_ARRAY(&scan->st->scratch, const struct bubble *, scan->n);
-    scan->number = ARENA_ARRAY(&scan->st->scratch, uint32_t, scan->n);
-    for (size_t i = 0; i < scan->n; i++)
-        scan->order[i] = &bubbles->list[i];
-    if (scan->n > 0)
-        qsort(scan->order, scan->n, sizeof(*scan->order), by_begin);
-    for (size_t i = 0; i < scan->n; i++)
-        scan->number[i] = (uint32_t)(scan->order[i] - bubbles->list);
-}
-
 static void conclude(struct scan *scan)
 {
     struct arena *scratch = &scan->st->scratch;
@@ -389,9 +361,17 @@ const struct evidence *evidence_find(struct study *st)
     struct scan scan = {.st = st,
                         .s = &st->cap->slices,
                         .is_ascend = capture_is_ascend(st->cap),
-                        .has_nvtx = has_nvtx(st->cap)};
+                        .has_nvtx = has_nvtx(st->cap),
+                        .n = bubbles->n};
 
-    set_order(&scan, bubbles);
+    scan.order = ARENA_ARRAY(&st->scratch, const struct bubble *, scan.n);
+    scan.number = ARENA_ARRAY(&st->scratch, uint32_t, scan.n);
+    for (size_t i = 0; i < scan.n; i++)
+        scan.order[i] = &bubbles->list[i];
+    if (scan.n > 0)
+        qsort(scan.order, scan.n, sizeof(*scan.order), by_begin);
+    for (size_t i = 0; i < scan.n; i++)
+        scan.number[i] = (uint32_t)(scan.order[i] - bubbles->list);
     scan.out = ARENA_ARRAY(&st->scratch, struct evidence, scan.n);
     scan.thread_time = ARENA_ARRAY(&st->scratch, nanos, scan.n);
     scan.name_flags = ARENA_ARRAY(&st->scratch, uint8_t, st->cap->strings.strings.n);

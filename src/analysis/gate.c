@@ -121,22 +121,6 @@ static double value_of(const struct gate *gate, const void *record)
     return gate->metric->form == FORM_MS ? value / 1e6 : value;
 }
 
-static bool check_groups(const struct gate *gate, struct study *st, struct str *where,
-                         double *value)
-{
-    const struct groups *groups = study_groups(st);
-
-    for (size_t i = 0; i < groups->n; i++) {
-        if (gate->group != SIZE_MAX && gate->group != i)
-            continue;
-        *value = value_of(gate, &groups->at[i]);
-        *where = arena_format(&st->scratch, "g%zu", i);
-        if (holds(gate, *value))
-            return true;
-    }
-    return false;
-}
-
 static const void *step_record(const struct gate *gate, struct study *st, size_t step)
 {
     const struct bubbles *b = study_bubbles(st);
@@ -152,8 +136,18 @@ bool gate_check(const struct gate *gate, struct study *st, struct str *where, do
     const struct bubbles *b = study_bubbles(st);
     const struct steps *steps = study_steps(st);
 
-    if (gate->scope == GATE_GROUPS)
-        return check_groups(gate, st, where, value);
+    if (gate->scope == GATE_GROUPS) {
+        const struct groups *groups = study_groups(st);
+        for (size_t i = 0; i < groups->n; i++) {
+            if (gate->group != SIZE_MAX && gate->group != i)
+                continue;
+            *value = value_of(gate, &groups->at[i]);
+            *where = arena_format(&st->scratch, "g%zu", i);
+            if (holds(gate, *value))
+                return true;
+        }
+        return false;
+    }
     if (gate->scope == GATE_GLOBAL) {
         *value = value_of(gate, &b->global);
         *where = S("global");

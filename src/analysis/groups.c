@@ -33,11 +33,6 @@ enum idle_pattern idle_pattern_raw(double prelaunch, double tail, double interna
     return most > 0 ? best : IDLE_NONE;
 }
 
-static double second_largest(double a, double b, double c)
-{
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
 enum idle_pattern idle_pattern_of(double service, double prelaunch, double tail, double internal)
 {
     double most = fmax(prelaunch, fmax(tail, internal)), edges = prelaunch + tail;
@@ -46,7 +41,7 @@ enum idle_pattern idle_pattern_of(double service, double prelaunch, double tail,
         return IDLE_NONE;
     if (edges >= 3 * internal && prelaunch >= edges / 5 && tail >= edges / 5)
         return IDLE_INTER_STEP;
-    if (second_largest(prelaunch, tail, internal) >= most * 4 / 5)
+    if (fmax(fmin(prelaunch, tail), fmin(fmax(prelaunch, tail), internal)) >= most * 4 / 5)
         return IDLE_MIXED;
     return idle_pattern_raw(prelaunch, tail, internal);
 }
@@ -126,24 +121,6 @@ static size_t core_of(const struct capture *cap, size_t slice)
 }
 _Static_assert(CORES <= sizeof((struct profile){0}.core_share) / sizeof(double), "room for cores");
 
-static struct profile describe(struct study *st, size_t from, size_t to)
-{
-    const struct op_names *names = ops_names(st);
-    struct kernel_order kernels = study_kernels(st);
-    struct profile p = {.from = from, .to = to};
-
-    for (size_t i = from; i < to; i++) {
-        struct attr shape = capture_slice_attr(st->cap, kernels.at[i], KEY_INPUT_SHAPES);
-        p.signature = hash_mix(p.signature, names->of_kernel[i]);
-        p.shapes = hash_mix(p.shapes, shape.type == ATTR_TEXT ? shape.text : 0);
-        p.core_share[core_of(st->cap, kernels.at[i])] += 1.0 / (double)(to - from);
-    }
-    for (size_t c = 1; c < CORES; c++)
-        if (p.core_share[c] > p.core_share[p.dominant_core])
-            p.dominant_core = c;
-    return p;
-}
-
 static bool sizes_fit(size_t a, size_t b)
 {
     size_t larger = a > b ? a : b, apart = a > b ? a - b : b - a;
@@ -195,11 +172,8 @@ static bool same_template(struct study *st, const struct profile *a, const struc
 
     if (size_a == size_b && a->signature == b->signature)
         return true;
-    if (size_a == 0 || size_b == 0)
-        return false;
-    if (!sizes_fit(size_a, size_b))
-        return false;
-    if (a->dominant_core != b->dominant_core)
+    if (size_a == 0 || size_b == 0 || !sizes_fit(size_a, size_b) ||
+        a->dominant_core != b->dominant_core)
         return false;
     for (size_t c = 0; c < CORES; c++)
         distance += fabs(a->core_share[c] - b->core_share[c]);
@@ -218,64 +192,45 @@ struct sorter {
     struct tally tally;
 };
 
-/* All that same_template() looks at, as one number. */
-static uint64_t fingerprint(const struct profile *p)
+/* Greedy in step order: the first group whose representative fits. A step like one before goes
+ * where that went: the templates before it are the same. */
+static void place_step(struct sorter *s, size_t step)
 {
-    uint64_t h = hash_mix(p->signature, p->to - p->from);
+    const struct profile *p = &s->profiles[step];
+    uint64_t key = hash_mix(p->signature, p->to - p->from); /* of what same_template() looks at */
+    size_t group = 0, most = s->first.n < MAX_TEMPLATES ? s->first.n : MAX_TEMPLATES;
+    uint32_t known;
 
     for (size_t c = 0; c < CORES; c++) {
         uint64_t bits;
         memcpy(&bits, &p->core_share[c], sizeof(bits));
-        h = hash_mix(h, bits);
+        key = hash_mix(key, bits);
     }
-    return h;
-}
-
-/* Greedy in step order: the first group whose representative fits. */
-static size_t find_group(struct sorter *s, const struct profile *p)
-{
-    for (size_t g = 0; g < s->first.n && g < MAX_TEMPLATES; g++)
-        if (same_template(s->st, &s->profiles[s->first.at[g]], p, s->tally))
-            return g;
-    return s->first.n;
-}
-
-/* A step like one before goes where that went: the templates before it are the same. */
-static void place_step(struct sorter *s, size_t step)
-{
-    uint64_t key = fingerprint(&s->profiles[step]);
-    uint32_t known;
-
     if (hash_get(&s->seen, key, &known)) {
         s->of_step[step] = known;
         return;
     }
-    s->of_step[step] = find_group(s, &s->profiles[step]);
-    if (s->of_step[step] == s->first.n)
+    while (group < most && !same_template(s->st, &s->profiles[s->first.at[group]], p, s->tally))
+        group++;
+    s->of_step[step] = group < most ? group : s->first.n;
+    if (group == most)
         vec_push(&s->first, step);
     hash_put(&s->seen, key, (uint32_t)s->of_step[step]);
 }
 
 static double metric_of(const struct step_metrics *m, enum group_metric metric)
 {
-    switch (metric) {
-    case GROUP_SERVICE:
-        return (double)m->service;
-    case GROUP_BUSY:
-        return (double)m->busy;
-    case GROUP_UNDERFEED_RATIO:
-        return m->underfeed_ratio;
-    case GROUP_PRELAUNCH:
-        return (double)m->prelaunch;
-    case GROUP_TAIL:
-        return (double)m->tail;
-    case GROUP_INTERNAL:
-        return (double)m->internal;
-    case GROUP_LARGEST:
-    case GROUP_METRICS:
-        break;
-    }
-    return (double)m->largest_internal;
+    const double all[GROUP_METRICS] = {
+        [GROUP_SERVICE] = (double)m->service,
+        [GROUP_BUSY] = (double)m->busy,
+        [GROUP_UNDERFEED_RATIO] = m->underfeed_ratio,
+        [GROUP_PRELAUNCH] = (double)m->prelaunch,
+        [GROUP_TAIL] = (double)m->tail,
+        [GROUP_INTERNAL] = (double)m->internal,
+        [GROUP_LARGEST] = (double)m->largest_internal,
+    };
+
+    return all[metric];
 }
 
 size_t group_counted_steps(struct study *st, const struct group *g, size_t *out)
@@ -319,15 +274,6 @@ static void measure(struct study *st, struct group *g)
                                       g->metrics[GROUP_INTERNAL].avg);
     g->pattern = idle_pattern_of(g->metrics[GROUP_SERVICE].avg, g->metrics[GROUP_PRELAUNCH].avg,
                                  g->metrics[GROUP_TAIL].avg, g->metrics[GROUP_INTERNAL].avg);
-}
-
-/* Where in its step the longest gap lies, 0 to 1. */
-static double place_of_largest(const struct step_metrics *m, struct interval window)
-{
-    double middle =
-        (double)nanos_sub(m->largest.begin, window.begin) + (double)m->largest_internal / 2;
-
-    return middle / (double)m->service;
 }
 
 /* At least 60 % of the steps have their longest gap between the same two operators. */
@@ -380,7 +326,9 @@ static bool is_stable(struct study *st, const struct group *g)
         const struct step_metrics *m = &b->metrics[g->steps[i]];
         if (m->significant_count == 0)
             continue;
-        double place = place_of_largest(m, steps->at[g->steps[i]].window);
+        /* Where in its step the longest gap lies, 0 to 1. */
+        nanos before = nanos_sub(m->largest.begin, steps->at[g->steps[i]].window.begin);
+        double place = ((double)before + (double)m->largest_internal / 2) / (double)m->service;
         sum += place;
         squares += place * place;
         pairs[n++] = neighbours(st, m->largest);
@@ -446,17 +394,29 @@ static size_t dominant_of(const struct groups *groups, const struct profile *pro
 const struct groups *groups_find(struct study *st)
 {
     const struct steps *steps = study_steps(st);
+    const struct op_names *names = ops_names(st);
+    struct kernel_order kernels = study_kernels(st);
     struct groups *out = ARENA_NEW(&st->scratch, struct groups);
     struct sorter s = {.st = st};
 
     out->of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
     s.of_step = ARENA_ARRAY(&st->scratch, size_t, steps->n);
     s.profiles = ARENA_ARRAY(&st->scratch, struct profile, steps->n);
-    s.tally.step = ARENA_ARRAY(&st->scratch, uint32_t, ops_names(st)->n);
-    s.tally.other = ARENA_ARRAY(&st->scratch, uint32_t, ops_names(st)->n);
+    s.tally.step = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
+    s.tally.other = ARENA_ARRAY(&st->scratch, uint32_t, names->n);
     for (size_t i = 0; i < steps->n; i++) {
         struct kernel_range range = study_step_kernels(st, i);
-        s.profiles[i] = describe(st, range.from, range.to);
+        struct profile p = {.from = range.from, .to = range.to};
+        for (size_t k = range.from; k < range.to; k++) {
+            struct attr shape = capture_slice_attr(st->cap, kernels.at[k], KEY_INPUT_SHAPES);
+            p.signature = hash_mix(p.signature, names->of_kernel[k]);
+            p.shapes = hash_mix(p.shapes, shape.type == ATTR_TEXT ? shape.text : 0);
+            p.core_share[core_of(st->cap, kernels.at[k])] += 1.0 / (double)(range.to - range.from);
+        }
+        for (size_t c = 1; c < CORES; c++)
+            if (p.core_share[c] > p.core_share[p.dominant_core])
+                p.dominant_core = c;
+        s.profiles[i] = p;
         place_step(&s, i);
     }
     collect(st, out, &s, steps->n);

@@ -81,12 +81,6 @@ struct trace {
     VEC_OF(struct span) spans;
 };
 
-static bool is_flag_name(struct str name)
-{
-    return str_equal(name, S("SET_FLAG")) || str_equal(name, S("WAIT_FLAG")) ||
-           str_equal(name, S("set_event")) || str_equal(name, S("wait_event"));
-}
-
 static void check_lane(struct trace *t, const struct event_json *e)
 {
     const struct event_value *ids[] = {&e->member[EVENT_PID], &e->member[EVENT_TID]};
@@ -101,26 +95,25 @@ static void check_lane(struct trace *t, const struct event_json *e)
 static void check_pair(struct trace *t, const struct event_json *e)
 {
     bool begins = e->member[EVENT_PH].text.at[0] == 'B';
+    struct str name = e->member[EVENT_NAME].text, id = e->member[EVENT_ID].text;
     uint32_t state = 0;
 
-    if (!is_flag_name(e->member[EVENT_NAME].text)) {
+    if (!str_equal(name, S("SET_FLAG")) && !str_equal(name, S("WAIT_FLAG")) &&
+        !str_equal(name, S("set_event")) && !str_equal(name, S("wait_event"))) {
         UNSEEN(t, e, "flag-name", "B and E are shown for flags and events only, not for '%.*s'",
-               STR_ARGS(str_part(e->member[EVENT_NAME].text, 0, 64)));
+               STR_ARGS(str_part(name, 0, 64)));
         return;
     }
-    if (e->member[EVENT_ID].token != JSON_STRING || e->member[EVENT_ID].text.n == 0) {
+    if (e->member[EVENT_ID].token != JSON_STRING || id.n == 0) {
         UNSEEN(t, e, "flag-id", "no id to match it with its end");
         return;
     }
-    uint64_t key =
-        hash_mix(hash_bytes(e->member[EVENT_ID].text), hash_bytes(e->member[EVENT_NAME].text));
+    uint64_t key = hash_mix(hash_bytes(id), hash_bytes(name));
     hash_get(&t->pairs, key, &state);
     if (begins && state != 0)
-        UNSEEN(t, e, "flag-id", "a second begin with the id '%.*s'",
-               STR_ARGS(str_part(e->member[EVENT_ID].text, 0, 64)));
+        UNSEEN(t, e, "flag-id", "a second begin with the id '%.*s'", STR_ARGS(str_part(id, 0, 64)));
     if (!begins && state != 1)
-        UNSEEN(t, e, "flag-id", "an end without a begin: id '%.*s'",
-               STR_ARGS(str_part(e->member[EVENT_ID].text, 0, 64)));
+        UNSEEN(t, e, "flag-id", "an end without a begin: id '%.*s'", STR_ARGS(str_part(id, 0, 64)));
     hash_put(&t->pairs, key, begins ? 1 : 2);
 }
 
@@ -250,21 +243,6 @@ static void check_trace(struct incore_lint *l, struct str text, uint64_t offset,
 
 /* ---- the container ---- */
 
-static void check_table(struct incore_lint *l, const struct bin_block *block)
-{
-    struct json j;
-
-    if (block->payload.n > MOST_TABLE)
-        report(l, LINT_UNSEEN, "table-size", block->offset, "over 100 MB");
-    json_open(&j, block->payload, JSON_STRICT);
-    if (json_skip(&j) && json_next(&j) == JSON_END)
-        return;
-    bool is_error = j.token == JSON_ERROR;
-    report(l, LINT_UNSEEN, "table-json",
-           block->offset + BIN_HEADER + (is_error ? j.error_at : block->payload.n), "%s",
-           is_error ? j.error : "the text ends too early");
-}
-
 static void check_block(struct incore_lint *l, const struct bin_block *block)
 {
     uint64_t offset = block->offset;
@@ -282,8 +260,18 @@ static void check_block(struct incore_lint *l, const struct bin_block *block)
                (unsigned long long)block->content);
     if (block->type == BIN_TRACE)
         check_trace(l, block->payload, offset + BIN_HEADER, false);
-    else if (block->type == BIN_API_FILE || block->type == BIN_API_INSTR)
-        check_table(l, block);
+    else if (block->type == BIN_API_FILE || block->type == BIN_API_INSTR) {
+        struct json j;
+        if (block->payload.n > MOST_TABLE)
+            report(l, LINT_UNSEEN, "table-size", offset, "over 100 MB");
+        json_open(&j, block->payload, JSON_STRICT);
+        if (json_skip(&j) && json_next(&j) == JSON_END)
+            return;
+        bool is_error = j.token == JSON_ERROR;
+        report(l, LINT_UNSEEN, "table-json",
+               offset + BIN_HEADER + (is_error ? j.error_at : block->payload.n), "%s",
+               is_error ? j.error : "the text ends too early");
+    }
 }
 
 static void check_blocks(struct incore_lint *l, struct str text)

@@ -98,12 +98,19 @@ static void count_run(const struct attrs *attrs, attr_run run, struct shape_uses
     shape->n = walk.left;
 }
 
-/* Adds to each key of a shape how many slices have a run of that shape. */
-static void count_keys(struct inventory *inv, const struct shape_uses *shapes)
+/* The runs of a shape all have the same keys, so that values need not be looked at. */
+static void count_attrs(struct inventory *inv)
 {
+    const struct slices *s = &inv->cap->slices;
     const struct attrs *attrs = &inv->cap->attrs;
+    struct shape_uses *shapes = mem_grow(NULL, sizeof(*shapes), attrs->columns.n);
     struct hash keys = {0};
 
+    memset(shapes, 0, sizeof(*shapes) * attrs->columns.n);
+    for (size_t i = 0; i < s->n; i++) {
+        count_run(attrs, s->set[i], shapes);
+        count_run(attrs, s->own[i], shapes);
+    }
     for (size_t first = 0; first < attrs->columns.n; first++)
         for (size_t i = 0; i < shapes[first].n; i++) {
             strid key = attrs->columns.at[first + i].key;
@@ -113,21 +120,6 @@ static void count_keys(struct inventory *inv, const struct shape_uses *shapes)
             inv->attrs.at[at].slices += shapes[first].uses;
         }
     hash_free(&keys);
-}
-
-/* The runs of a shape all have the same keys, so that values need not be looked at. */
-static void count_attrs(struct inventory *inv)
-{
-    const struct slices *s = &inv->cap->slices;
-    const struct attrs *attrs = &inv->cap->attrs;
-    struct shape_uses *shapes = mem_grow(NULL, sizeof(*shapes), attrs->columns.n);
-
-    memset(shapes, 0, sizeof(*shapes) * attrs->columns.n);
-    for (size_t i = 0; i < s->n; i++) {
-        count_run(attrs, s->set[i], shapes);
-        count_run(attrs, s->own[i], shapes);
-    }
-    count_keys(inv, shapes);
     mem_free(shapes);
     if (inv->attrs.n > 0)
         qsort(inv->attrs.at, inv->attrs.n, sizeof(*inv->attrs.at), by_key);

@@ -170,22 +170,12 @@ static bool is_polluted(struct judge *j, size_t step)
     return found;
 }
 
-static enum severity_level raise(enum severity_level level)
-{
-    return level < SEVERITY_HIGH ? level + 1 : SEVERITY_HIGH;
-}
-
-static bool is_underfed(const struct step_metrics *m)
-{
-    return m->service > 0 && (wide)m->underfeed * 10 >= (wide)m->service * 3;
-}
-
 static void judge_step(struct judge *j, size_t i)
 {
     const struct step_metrics *m = &j->bubbles->metrics[i];
     const struct group *group = &j->groups->at[j->groups->of_step[i]];
     struct verdict *v = &j->out->steps[i];
-    bool is_idle = is_underfed(m);
+    bool is_idle = m->service > 0 && (wide)m->underfeed * 10 >= (wide)m->service * 3;
 
     v->tags = m->tags | host_tags(&v->means, is_idle, m->bubble_count > 0, j->edge->is_partial[i]);
     if (is_polluted(j, i))
@@ -200,23 +190,8 @@ static void judge_step(struct judge *j, size_t i)
         v->severity = SEVERITY_LOW;
     if (v->severity != SEVERITY_NONE &&
         (bubble_is_heavy(j->aicpu->steps[i].filled_idle, m->service) || j->aicpu_beside[i]))
-        v->severity = raise(v->severity);
+        v->severity = v->severity < SEVERITY_HIGH ? v->severity + 1 : SEVERITY_HIGH;
     v->host_risk = risk_of(&v->means, is_idle);
-}
-
-/* Tags that half of the steps carry, and those of the group itself. */
-static unsigned common_tags(struct judge *j, const struct group *g)
-{
-    unsigned tags = 0;
-
-    for (unsigned bit = 1; bit < TAG_END; bit <<= 1) {
-        size_t votes = 0;
-        for (size_t i = 0; i < g->n; i++)
-            votes += (j->out->steps[g->steps[i]].tags & bit) != 0;
-        if (votes * 2 >= g->n)
-            tags |= bit;
-    }
-    return tags;
 }
 
 static enum severity_level worst_of(struct judge *j, const struct group *g)
@@ -233,11 +208,6 @@ static enum severity_level worst_of(struct judge *j, const struct group *g)
     return seen > 0 ? SEVERITY_LOW : SEVERITY_NONE;
 }
 
-static bool lacks_detail(const struct capture *cap)
-{
-    return !(cap->has & HAS_STACKS) || !(cap->has & HAS_SHAPES);
-}
-
 static bool needs_followup(struct judge *j, const struct verdict *v)
 {
     enum label labels[LABEL_COUNT];
@@ -245,7 +215,8 @@ static bool needs_followup(struct judge *j, const struct verdict *v)
 
     if (v->tags & TAG_WAIT_POLLUTION_RISK)
         return true;
-    if (v->severity != SEVERITY_NONE && lacks_detail(j->st->cap))
+    if (v->severity != SEVERITY_NONE &&
+        (!(j->st->cap->has & HAS_STACKS) || !(j->st->cap->has & HAS_SHAPES)))
         return true;
     return is_issue && means_labels(&v->means, labels) > 0 &&
            (labels[0] == LABEL_INSUFFICIENT || labels[0] == LABEL_UNTRACED_HOST);
@@ -260,7 +231,13 @@ static void judge_group(struct judge *j, size_t i)
 
     for (size_t k = 0; k < g->n; k++)
         partial += j->edge->is_partial[g->steps[k]];
-    v->tags = common_tags(j, g);
+    for (unsigned bit = 1; bit < TAG_END; bit <<= 1) { /* tags that half of the steps carry */
+        size_t votes = 0;
+        for (size_t k = 0; k < g->n; k++)
+            votes += (j->out->steps[g->steps[k]].tags & bit) != 0;
+        if (votes * 2 >= g->n)
+            v->tags |= bit;
+    }
     v->tags |= host_tags(&v->means, is_idle, g->has_bubbles, partial == g->n);
     if (g->is_stable)
         v->tags |= TAG_RECURRING_BUBBLE_PATTERN;

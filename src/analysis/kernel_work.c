@@ -123,34 +123,26 @@ static double roof_of(const struct device *d, const struct op_work *w, nanos now
 /* Caches are some times faster than memory, but not so many times. */
 enum { FIT_BYTES = 10, FIT_FLOPS = 2 };
 
-static bool fits(const struct finder *f, const struct op_work *w, double peak, nanos time)
-{
-    return peak <= FIT_FLOPS * (double)time &&
-           roof_bytes_time(f->out->device, w->bytes, 100) <= FIT_BYTES * (double)time;
-}
-
-static void give_work(struct finder *f, struct worked *worked)
-{
-    const struct op_work *w = &f->works.at.at[worked->work];
-    struct kernel_work *k = &f->at[worked->first];
-    bool is_matrix = w->kind != OP_WORK_MEMORY;
-    enum peak peak = peak_of(f->out->device, w->type);
-    double least = is_matrix ? roof_flops_time(f->out->device, w->flops, peak, 100) : 0;
-
-    worked->is_wrong = !fits(f, w, least, worked->time);
-    if (worked->is_wrong)
-        return;
-    k->flops = w->flops;
-    k->bytes = w->bytes;
-    k->matrix = is_matrix ? w->flops : 0;
-    k->peak = least;
-    k->roof = roof_of(f->out->device, w, worked->time);
-}
-
 static void rate_kernels(struct finder *f, struct kernel_order kernels)
 {
-    for (size_t i = 0; i < f->worked.n; i++)
-        give_work(f, &f->worked.at[i]);
+    for (size_t i = 0; i < f->worked.n; i++) {
+        struct worked *worked = &f->worked.at[i];
+        const struct op_work *w = &f->works.at.at[worked->work];
+        struct kernel_work *k = &f->at[worked->first];
+        bool is_matrix = w->kind != OP_WORK_MEMORY;
+        enum peak peak = peak_of(f->out->device, w->type);
+        double least = is_matrix ? roof_flops_time(f->out->device, w->flops, peak, 100) : 0;
+        worked->is_wrong =
+            !(least <= FIT_FLOPS * (double)worked->time) ||
+            !(roof_bytes_time(f->out->device, w->bytes, 100) <= FIT_BYTES * (double)worked->time);
+        if (worked->is_wrong)
+            continue;
+        k->flops = w->flops;
+        k->bytes = w->bytes;
+        k->matrix = is_matrix ? w->flops : 0;
+        k->peak = least;
+        k->roof = roof_of(f->out->device, w, worked->time);
+    }
     for (size_t i = 0; i < kernels.n; i++) {
         if (f->worked_of[i] == OP_TREE_NONE)
             continue;

@@ -22,18 +22,9 @@ struct finder {
 
 static int64_t number_of(const struct finder *f, size_t slice, strid key, int64_t otherwise)
 {
-    if (key == 0)
-        return otherwise;
-    struct attr a = attrs_get(&f->cap->attrs, f->cap->slices.own[slice], key);
-    if (a.type == ATTR_NONE)
-        a = attrs_get(&f->cap->attrs, f->cap->slices.set[slice], key);
-    return a.type == ATTR_INT ? a.number : otherwise;
-}
+    struct attr a = study_attr(f->cap, slice, key);
 
-/* Operators that do nothing but take memory: those around them want it. */
-static bool is_allocator(struct str op)
-{
-    return str_starts(op, S("aten::empty")) || str_starts(op, S("aten::resize_"));
+    return a.type == ATTR_INT ? a.number : otherwise;
 }
 
 static struct str op_around(const struct finder *f, const struct op_tree *ops, uint32_t slice)
@@ -45,7 +36,8 @@ static struct str op_around(const struct finder *f, const struct op_tree *ops, u
         if (s->kind[at] != SLICE_HOST_OP)
             continue;
         found = capture_text(f->cap, s->name[at]);
-        if (!is_allocator(found))
+        /* Operators that do nothing but take memory: those around them want it. */
+        if (!str_starts(found, S("aten::empty")) && !str_starts(found, S("aten::resize_")))
             break;
     }
     return found;
@@ -56,6 +48,7 @@ enum { DEVICE_CPU = 0 };
 static void add_slice(struct finder *f, const struct op_tree *ops, uint32_t slice)
 {
     const struct slices *s = &f->cap->slices;
+
     if (number_of(f, slice, f->device_type, -1) == DEVICE_CPU)
         return;
     struct memory_event e = {
@@ -156,20 +149,6 @@ static double level_of(const struct memory_event *e, bool is_allocated)
 static double next_level(const struct memory_event *e, bool is_allocated, double level)
 {
     return level_of(e, is_allocated) >= 0 ? level_of(e, is_allocated) : level;
-}
-
-/* A total that is not known at an event is that of the one before. */
-static void fill_totals(struct memory_pool *p)
-{
-    double allocated = -1, reserved = -1;
-
-    for (size_t i = 0; i < p->n_events; i++) {
-        struct memory_event *e = &p->events[i];
-        e->allocated = e->allocated >= 0 ? e->allocated : allocated;
-        e->reserved = e->reserved >= 0 ? e->reserved : reserved;
-        allocated = e->allocated;
-        reserved = e->reserved;
-    }
 }
 
 static bool has_allocated(const struct memory_pool *p)
@@ -363,9 +342,17 @@ static void add_pool(struct study *st, struct memory_curves *m, struct memory_ev
                      size_t n)
 {
     struct memory_pool *p = &m->at[m->n++];
+    double allocated = -1, reserved = -1;
 
     *p = (struct memory_pool){.name = events[0].pool, .events = events, .n_events = n};
-    fill_totals(p);
+    /* A total that is not known at an event is that of the one before. */
+    for (size_t i = 0; i < n; i++) {
+        struct memory_event *e = &events[i];
+        e->allocated = e->allocated >= 0 ? e->allocated : allocated;
+        e->reserved = e->reserved >= 0 ? e->reserved : reserved;
+        allocated = e->allocated;
+        reserved = e->reserved;
+    }
     find_peak(p);
     find_uses(st, p);
     find_steps(st, p);
@@ -392,9 +379,7 @@ const struct memory_curves *memory_find(struct study *st)
     add_allocations(&f);
     add_counters(&f);
     *m = (struct memory_curves){.begin = cut_span(st->cap).begin, .capacity = capacity_of(st->cap)};
-    struct memory_event *events = ARENA_ARRAY(&st->scratch, struct memory_event, f.events.n);
-    if (f.events.n > 0)
-        memcpy(events, f.events.at, sizeof(*events) * f.events.n);
+    struct memory_event *events = STUDY_KEEP(&st->scratch, f.events);
     if (f.events.n > 1)
         qsort(events, f.events.n, sizeof(*events), by_pool);
     for (size_t i = 0; i < f.events.n; i++)

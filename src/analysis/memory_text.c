@@ -119,26 +119,19 @@ static void describe_uses(const struct memory_uses *u, const struct message *hea
         report_text(r, REPORT_MESSAGE(r, &memory_text.more, PLACE("n", u->n - top)));
 }
 
-static nanos driver_time(const struct memory_pool *p, size_t *calls)
-{
-    nanos sum = 0;
-
-    for (size_t i = 0; i < p->n_steps; i++) {
-        *calls += p->steps[i].driver_calls;
-        sum = nanos_add(sum, p->steps[i].driver_time);
-    }
-    return sum;
-}
-
 static const double unused_limit = 0.3, capacity_limit = 0.9;
 
 static void describe_risks(const struct memory_curves *m, const struct memory_pool *p,
                            struct report *r)
 {
-    size_t calls = 0;
-    nanos time = driver_time(p, &calls);
     double most = p->peak_reserved >= 0 ? p->peak_reserved : p->peak;
+    size_t calls = 0;
+    nanos time = 0;
 
+    for (size_t i = 0; i < p->n_steps; i++) {
+        calls += p->steps[i].driver_calls;
+        time = nanos_add(time, p->steps[i].driver_time);
+    }
     if (p->failures > 0)
         report_text(r, REPORT_MESSAGE(r, &memory_text.failures, PLACE("n", p->failures)));
     if (p->growth > 0)

@@ -23,41 +23,15 @@ struct str module_class_of(struct str name)
     return n > 1 && n < name.n && name.at[n - 1] == '_' ? str_part(name, 0, n - 1) : name;
 }
 
-static void name_modules(struct finder *f)
-{
-    const struct intern *names = &f->st->cap->strings;
-    VEC_OF(struct module_node) found = {0};
-
-    f->module_of = ARENA_ARRAY(&f->st->scratch, uint32_t, names->strings.n);
-    for (strid i = 0; i < names->strings.n; i++) {
-        struct str class = module_class_of(names->strings.at[i]);
-        if (class.n == 0)
-            continue;
-        vec_push(&found, ((struct module_node){.name = i, .class = class}));
-        f->module_of[i] = (uint32_t)found.n;
-    }
-    f->out->n = found.n;
-    f->out->at = ARENA_ARRAY(&f->st->scratch, struct module_node, found.n);
-    if (found.n > 0)
-        memcpy(f->out->at, found.at, sizeof(*found.at) * found.n);
-    vec_free(&found);
-}
-
-/* The innermost module frame around an event, itself included. */
-static uint32_t frame_around(const struct finder *f, uint32_t slice)
+/* The call of the innermost module frame around an event, itself included. */
+static uint32_t call_around(const struct finder *f, uint32_t slice)
 {
     const struct slices *s = &f->st->cap->slices;
+    uint32_t call = MODULE_NONE;
 
     while (slice != OP_TREE_NONE &&
            (s->kind[slice] != SLICE_PYTHON || f->module_of[s->name[slice]] == 0))
         slice = f->ops->parent[slice];
-    return slice;
-}
-
-static uint32_t call_at(const struct finder *f, uint32_t slice)
-{
-    uint32_t call = MODULE_NONE;
-
     if (slice != OP_TREE_NONE)
         hash_get(&f->call_of, slice, &call);
     return call;
@@ -77,7 +51,7 @@ static void find_calls(struct finder *f)
             .next = MODULE_NONE,
             .size = 1,
         };
-        call.parent = call_at(f, frame_around(f, f->ops->parent[i]));
+        call.parent = call_around(f, f->ops->parent[i]);
         hash_put(&f->call_of, i, (uint32_t)f->calls.n);
         vec_push(&f->calls, call);
         struct module_node *module = &f->out->at[call.module];
@@ -85,9 +59,7 @@ static void find_calls(struct finder *f)
         module->host = nanos_add(module->host, s->dur[i]);
     }
     f->out->n_calls = f->calls.n;
-    f->out->calls = ARENA_ARRAY(&f->st->scratch, struct module_call, f->calls.n);
-    if (f->calls.n > 0)
-        memcpy(f->out->calls, f->calls.at, sizeof(*f->calls.at) * f->calls.n);
+    f->out->calls = STUDY_KEEP(&f->st->scratch, f->calls);
 }
 
 /* Children stand after their parents, so the last of them come first here. */
@@ -107,12 +79,12 @@ static void join_calls(struct module_tree *t)
 /* The call of a kernel's launch, by way of the forward operator where it runs backward. */
 static uint32_t call_of_launch(const struct finder *f, uint32_t launch)
 {
-    uint32_t call = call_at(f, frame_around(f, launch));
+    uint32_t call = call_around(f, launch);
 
     for (uint32_t at = launch; call == MODULE_NONE && at != OP_TREE_NONE; at = f->ops->parent[at]) {
         uint32_t twin = op_tree_twin(f->ops, at);
         if (twin != OP_TREE_NONE)
-            return call_at(f, frame_around(f, twin));
+            return call_around(f, twin);
     }
     return call;
 }
@@ -204,8 +176,20 @@ const struct module_tree *module_tree_find(struct study *st)
 {
     struct module_tree *t = ARENA_NEW(&st->scratch, struct module_tree);
     struct finder f = {.st = st, .ops = study_op_tree(st), .out = t};
+    const struct intern *names = &st->cap->strings;
+    VEC_OF(struct module_node) found = {0};
 
-    name_modules(&f);
+    f.module_of = ARENA_ARRAY(&st->scratch, uint32_t, names->strings.n);
+    for (strid i = 0; i < names->strings.n; i++) {
+        struct str class = module_class_of(names->strings.at[i]);
+        if (class.n == 0)
+            continue;
+        vec_push(&found, ((struct module_node){.name = i, .class = class}));
+        f.module_of[i] = (uint32_t)found.n;
+    }
+    t->n = found.n;
+    t->at = STUDY_KEEP(&st->scratch, found);
+    vec_free(&found);
     if (t->n > 0)
         find_calls(&f);
     join_calls(t);

@@ -178,52 +178,6 @@ static void add_device(struct finder *f, uint32_t row, size_t kernel, nanos dura
         to->effort.rated = nanos_add(to->effort.rated, duration);
 }
 
-static void add_total(struct finder *f, uint32_t row, nanos duration, size_t kernel)
-{
-    uint32_t stamp = (uint32_t)kernel + 1;
-
-    if (f->seen.at[row] == stamp)
-        return;
-    f->seen.at[row] = stamp;
-    add_device(f, row, kernel, duration);
-}
-
-static void find_ranges(struct finder *f)
-{
-    const struct slices *s = &f->cap->slices;
-    size_t most = 0;
-
-    f->ranges = (lane_id)f->cap->lanes.n;
-    for (lane_id i = 0; i < f->cap->lanes.n; i++) {
-        const struct lane *lane = &f->cap->lanes.at[i];
-        size_t n = 0;
-        for (size_t k = lane->first; lane->key.kind == LANE_THREAD && k < lane->first + lane->n;
-             k++)
-            n += s->kind[k] == SLICE_ANNOTATION || s->kind[k] == SLICE_STEP;
-        if (n > most) {
-            most = n;
-            f->ranges = i;
-        }
-    }
-}
-
-/* The innermost event of the ranges' thread at a time: the thread that runs the backward pass
- * works for the one that waits for it. */
-static uint32_t event_at(const struct finder *f, nanos t)
-{
-    const struct slices *s = &f->cap->slices;
-    const struct lane *lane = &f->cap->lanes.at[f->ranges];
-    size_t place;
-
-    vec_bisect(place, lane->n, i, s->begin[lane->first + i] <= t);
-    if (place == 0)
-        return OP_TREE_NONE;
-    uint32_t at = (uint32_t)(lane->first + place - 1);
-    while (at != OP_TREE_NONE && slices_end(s, at) <= t)
-        at = f->tree->parent[at];
-    return at;
-}
-
 /* Where the walk up from a kernel begins. */
 static uint32_t start_of(struct finder *f, size_t kernel)
 {
@@ -235,14 +189,26 @@ static uint32_t start_of(struct finder *f, size_t kernel)
         return call != MODULE_NONE ? t->calls[call].slice : OP_TREE_NONE;
     }
     if (f->out->by == OP_BY_RANGE && launch != OP_TREE_NONE && f->ranges < f->cap->lanes.n &&
-        counted(f, launch, &row) == OP_TREE_NONE)
-        return event_at(f, f->cap->slices.begin[launch]);
+        counted(f, launch, &row) == OP_TREE_NONE) {
+        /* The innermost event of the ranges' thread at a time: the thread that runs the backward
+         * pass works for the one that waits for it. */
+        const struct slices *s = &f->cap->slices;
+        const struct lane *lane = &f->cap->lanes.at[f->ranges];
+        size_t place;
+        vec_bisect(place, lane->n, i, s->begin[lane->first + i] <= f->cap->slices.begin[launch]);
+        if (place == 0)
+            return OP_TREE_NONE;
+        uint32_t at = (uint32_t)(lane->first + place - 1);
+        while (at != OP_TREE_NONE && slices_end(s, at) <= f->cap->slices.begin[launch])
+            at = f->tree->parent[at];
+        return at;
+    }
     return launch;
 }
 
 static void add_kernel(struct finder *f, size_t kernel, nanos duration)
 {
-    uint32_t row, at = counted(f, start_of(f, kernel), &row);
+    uint32_t row, at = counted(f, start_of(f, kernel), &row), stamp = (uint32_t)kernel + 1;
 
     if (at == OP_TREE_NONE) {
         f->out->outside_kernels++;
@@ -250,8 +216,12 @@ static void add_kernel(struct finder *f, size_t kernel, nanos duration)
         return;
     }
     add_own(f, row, duration);
-    for (; at != OP_TREE_NONE; at = counted(f, f->tree->parent[at], &row))
-        add_total(f, row, duration, kernel);
+    for (; at != OP_TREE_NONE; at = counted(f, f->tree->parent[at], &row)) {
+        if (f->seen.at[row] == stamp)
+            continue;
+        f->seen.at[row] = stamp;
+        add_device(f, row, kernel, duration);
+    }
 }
 
 static enum kernel_family family_of(const struct finder *f, size_t kernel)
@@ -318,8 +288,22 @@ static void by_tree(struct finder *f)
 
     f->key_of_name = ARENA_ARRAY(&f->st->scratch, uint32_t, f->cap->strings.strings.n);
     intern_init(&f->classes);
-    if (f->out->by == OP_BY_RANGE)
-        find_ranges(f);
+    if (f->out->by == OP_BY_RANGE) {
+        const struct slices *s = &f->cap->slices;
+        size_t most = 0;
+        f->ranges = (lane_id)f->cap->lanes.n;
+        for (lane_id i = 0; i < f->cap->lanes.n; i++) {
+            const struct lane *lane = &f->cap->lanes.at[i];
+            size_t n = 0;
+            for (size_t k = lane->first; lane->key.kind == LANE_THREAD && k < lane->first + lane->n;
+                 k++)
+                n += s->kind[k] == SLICE_ANNOTATION || s->kind[k] == SLICE_STEP;
+            if (n > most) {
+                most = n;
+                f->ranges = i;
+            }
+        }
+    }
     add_host(f);
     for (size_t i = 0; i < kernels.n; i++)
         add_kernel(f, i, f->cap->slices.dur[kernels.at[i]]);

@@ -176,22 +176,11 @@ static void describe_work(const struct op_stats *s, struct report *r)
                                    PLACE("tflops", d->tflops[PEAK_BF16]), PLACE("gbps", d->gbps)));
 }
 
-static void describe_steps(const struct op_stats *s, struct report *r)
-{
-    const struct record_env env = {.arena = &r->arena};
-    size_t n = s->n_steps < STEPS_SHOWN ? s->n_steps : STEPS_SHOWN;
-
-    if (s->works->device == NULL || s->works->by[WORK_KNOWN] <= 0 || n == 0)
-        return;
-    report_records(r, &step_record, s->steps + s->n_steps - n, n, &env);
-    if (n < s->n_steps)
-        report_text(r, REPORT_MESSAGE(r, &ops_text.more_steps, PLACE("n", s->n_steps - n)));
-}
-
 void op_stats_describe(const struct op_stats *s, size_t top, struct report *r)
 {
     const struct record_env env = {.arena = &r->arena};
     size_t most = top > 0 ? top : ROWS_SHOWN, n = s->n < most ? s->n : most;
+    size_t steps = s->n_steps < STEPS_SHOWN ? s->n_steps : STEPS_SHOWN;
 
     report_text(r, REPORT_MESSAGE(r, &ops_text.summary, PLACE("kernels", s->kernels),
                                   place_quantity("device", (double)s->device, UNIT_NS),
@@ -205,5 +194,9 @@ void op_stats_describe(const struct op_stats *s, size_t top, struct report *r)
     if (n < s->n)
         report_text(r, REPORT_MESSAGE(r, &ops_text.more, PLACE("n", s->n - n)));
     describe_work(s, r);
-    describe_steps(s, r);
+    if (s->works->device == NULL || s->works->by[WORK_KNOWN] <= 0 || steps == 0)
+        return;
+    report_records(r, &step_record, s->steps + s->n_steps - steps, steps, &env);
+    if (steps < s->n_steps)
+        report_text(r, REPORT_MESSAGE(r, &ops_text.more_steps, PLACE("n", s->n_steps - steps)));
 }

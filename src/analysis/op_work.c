@@ -85,14 +85,14 @@ static double number_at(struct str list, size_t place, double otherwise)
 
 /* ---- products, convolutions, attention ---- */
 
-static struct op_work product(struct str op, const struct op_tensors *o)
+static struct op_work product(struct str op, const struct op_tensors *o, bool is_leaf)
 {
     struct tensor_product p = tensor_product_of(op, &o->shapes);
     struct tensor_type type = first_type(o);
 
     return (struct op_work){
         .kind = p.flops > 0 ? OP_WORK_PRODUCT : OP_WORK_UNKNOWN,
-        .is_leaf = true,
+        .is_leaf = is_leaf,
         .flops = p.flops,
         .bytes = p.elements * type.bytes,
         .type = type,
@@ -157,7 +157,8 @@ static struct op_work convolution_backward(const struct op_tensors *o, struct st
 
 /* Scores and their product with the values, of all heads, masked or not; backward the scores once
  * more and four gradients. Backward the gradient of the output comes first. */
-static struct op_work attention(struct str op, const struct op_tensors *o, struct str values)
+static struct op_work attention(struct str op, const struct op_tensors *o, struct str values,
+                                bool is_leaf)
 {
     bool is_backward = str_ends(op, S("_backward"));
     size_t first = is_backward ? 1 : 0;
@@ -171,7 +172,7 @@ static struct op_work attention(struct str op, const struct op_tensors *o, struc
     size_t causal = str_contains(op, S("flash")) ? 4 : 6;
     return (struct op_work){
         .kind = OP_WORK_ATTENTION,
-        .is_leaf = true,
+        .is_leaf = is_leaf,
         .is_causal = !is_backward && q->dims[2] == k->dims[2] &&
                      str_equal(value_at(values, causal), S("True")),
         .flops =
@@ -375,12 +376,6 @@ static struct op_work memory(struct str op, const struct op_tensors *o, struct s
 
 /* ---- by operator ---- */
 
-static bool is_attention_leaf(struct str op)
-{
-    return str_starts(op, S("aten::_scaled_dot_product_")) &&
-           (str_ends(op, S("_attention")) || str_ends(op, S("_attention_backward")));
-}
-
 struct op_work op_work_of(const struct op_inputs *in)
 {
     static const struct str products[] = {S_INIT("aten::mm"),
@@ -394,31 +389,25 @@ struct op_work op_work_of(const struct op_inputs *in)
     static const struct str convs[] = {S_INIT("aten::conv1d"), S_INIT("aten::conv2d"),
                                        S_INIT("aten::conv3d")};
     struct str op = in->op;
-    struct op_work work;
 
     if (in->shapes.n == 0)
         return (struct op_work){0};
     struct op_tensors o = read_tensors(in->shapes, in->types);
     if (str_is_one_of(op, products, ARRAY_LEN(products)))
-        return product(op, &o);
-    if (str_is_one_of(op, wrappers, ARRAY_LEN(wrappers))) {
-        work = product(op, &o);
-        work.is_leaf = false;
-        return work;
-    }
+        return product(op, &o, true);
+    if (str_is_one_of(op, wrappers, ARRAY_LEN(wrappers)))
+        return product(op, &o, false);
     if (str_equal(op, S("aten::convolution")))
         return convolution(&o, in->values, true);
     if (str_is_one_of(op, convs, ARRAY_LEN(convs)))
         return convolution(&o, in->values, false);
     if (str_equal(op, S("aten::convolution_backward")))
         return convolution_backward(&o, in->values);
-    if (is_attention_leaf(op))
-        return attention(op, &o, in->values);
-    if (str_equal(op, S("aten::scaled_dot_product_attention"))) {
-        work = attention(op, &o, in->values);
-        work.is_leaf = false;
-        return work;
-    }
+    if (str_starts(op, S("aten::_scaled_dot_product_")) &&
+        (str_ends(op, S("_attention")) || str_ends(op, S("_attention_backward"))))
+        return attention(op, &o, in->values, true);
+    if (str_equal(op, S("aten::scaled_dot_product_attention")))
+        return attention(op, &o, in->values, false);
     return memory(op, &o, in->values);
 }
 
@@ -460,32 +449,25 @@ static struct op_work attention_of_kernel(const struct op_tensors *in, const str
     };
 }
 
-/* The table that rows are picked from is not read whole. */
-static double picked_bytes(const struct op_tensors *in, const struct op_tensors *out)
-{
-    return bytes_of_all(in) - bytes_at(in, 0) + 2 * bytes_of_all(out);
-}
-
 struct op_work op_work_of_kernel(const struct op_inputs *in)
 {
     static const struct str products[] = {S_INIT("MatMul"), S_INIT("BatchMatMul"),
                                           S_INIT("GroupedMatmul")};
     static const struct str picks[] = {S_INIT("Gather"), S_INIT("Embedding"), S_INIT("Index")};
     struct op_work work = {0};
-    bool is_pick = false;
 
     if (in->shapes.n == 0 || in->out_shapes.n == 0)
         return work;
     struct op_tensors a = read_tensors(in->shapes, in->types);
     struct op_tensors b = read_tensors(in->out_shapes, in->out_types);
-    for (size_t i = 0; i < ARRAY_LEN(picks); i++)
-        is_pick |= str_starts(in->op, picks[i]);
-    for (size_t i = 0; i < ARRAY_LEN(products); i++)
-        if (str_starts(in->op, products[i]))
-            work = product_of_kernel(&a, &b);
+    if (STR_ANY(str_starts, in->op, products))
+        work = product_of_kernel(&a, &b);
     if (str_equal(in->op, S("FlashAttentionScore")))
         work = attention_of_kernel(&a, &b);
-    work.bytes = is_pick ? picked_bytes(&a, &b) : bytes_of_all(&a) + bytes_of_all(&b);
+    /* The table that rows are picked from is not read whole. */
+    work.bytes = STR_ANY(str_starts, in->op, picks)
+                     ? bytes_of_all(&a) - bytes_at(&a, 0) + 2 * bytes_of_all(&b)
+                     : bytes_of_all(&a) + bytes_of_all(&b);
     work.is_leaf = true;
     work.type = first_type(&a);
     if (work.kind == OP_WORK_UNKNOWN && work.bytes > 0 && !str_contains(in->op, S("MatMul")) &&

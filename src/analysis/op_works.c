@@ -3,6 +3,8 @@
  */
 #include "analysis/op_works.h"
 
+#include "analysis/study.h"
+
 struct op_works op_works_of(const struct capture *cap)
 {
     return (struct op_works){.cap = cap,
@@ -19,19 +21,6 @@ static strid text_of(const struct op_works *w, size_t slice, enum capture_key ke
 {
     struct attr a = capture_slice_attr(w->cap, slice, key);
 
-    return a.type == ATTR_TEXT ? a.text : 0;
-}
-
-/* The values of inputs that are no tensors, as the profiler writes them. */
-static strid values_of(const struct op_works *w, size_t slice)
-{
-    const struct slices *s = &w->cap->slices;
-
-    if (w->values == 0)
-        return 0;
-    struct attr a = attrs_get(&w->cap->attrs, s->own[slice], w->values);
-    if (a.type == ATTR_NONE)
-        a = attrs_get(&w->cap->attrs, s->set[slice], w->values);
     return a.type == ATTR_TEXT ? a.text : 0;
 }
 
@@ -52,7 +41,10 @@ uint32_t op_works_find(struct op_works *w, size_t slice, bool is_kernel)
     strid name = is_kernel ? text_of(w, slice, KEY_TYPE) : cap->slices.name[slice];
     strid types = text_of(w, slice, KEY_INPUT_DTYPES);
     strid outputs = is_kernel ? text_of(w, slice, KEY_OUTPUT_SHAPES) : 0;
-    strid last = is_kernel ? text_of(w, slice, KEY_OUTPUT_DTYPES) : values_of(w, slice);
+    struct attr values = study_attr(cap, slice, w->values); /* of inputs that are no tensors */
+    strid last = is_kernel                  ? text_of(w, slice, KEY_OUTPUT_DTYPES)
+                 : values.type == ATTR_TEXT ? values.text
+                                            : 0;
     uint64_t key = hash_mix(hash_mix((uint64_t)name << 32 | shapes, (uint64_t)types << 32 | last),
                             (uint64_t)outputs << 1 | is_kernel);
     uint32_t fresh = (uint32_t)w->at.n, place = hash_add(&w->seen, key, fresh);

@@ -71,19 +71,6 @@ static void count(struct study *st, struct op *op, size_t kernel)
     op->is_polluted |= waits->polluted[kernel] > 0;
 }
 
-static void average(struct op *op)
-{
-    double calls = (double)op->waited_calls;
-    nanos cost = nanos_add(op->waited_duration, op->wait);
-
-    if (op->waited_calls == 0)
-        return;
-    op->duration_us_avg = (double)op->waited_duration / calls / 1000;
-    op->wait_us_avg = (double)op->wait / calls / 1000;
-    op->total_cost_us_avg = (double)cost / calls / 1000;
-    op->wait_ratio = num_share(op->wait, cost);
-}
-
 /* wait ratio above 0.95, duration below 10 us, among the ten costliest; on integers, so that the
  * limits themselves are not flagged. */
 static bool is_anchor(const struct op *op)
@@ -154,8 +141,17 @@ const struct ops *ops_find(struct study *st, size_t from, size_t to)
     }
     for (size_t i = from; i < to; i++)
         names->place[names->of_kernel[i]] = 0;
-    for (size_t i = 0; i < ops->n; i++)
-        average(&ops->by_cost[i]);
+    for (size_t i = 0; i < ops->n; i++) {
+        struct op *op = &ops->by_cost[i];
+        double calls = (double)op->waited_calls;
+        nanos cost = nanos_add(op->waited_duration, op->wait);
+        if (op->waited_calls == 0)
+            continue;
+        op->duration_us_avg = (double)op->waited_duration / calls / 1000;
+        op->wait_us_avg = (double)op->wait / calls / 1000;
+        op->total_cost_us_avg = (double)cost / calls / 1000;
+        op->wait_ratio = num_share(op->wait, cost);
+    }
     rank(st, ops);
     return ops;
 }

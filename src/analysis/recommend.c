@@ -233,23 +233,6 @@ static int by_priority(const void *a, const void *b)
     return ORDER(x->priority, y->priority) ?: ORDER(x, y);
 }
 
-static void put_in_order(struct adviser *a, struct recommendations *out)
-{
-    struct arena *scratch = &a->st->scratch;
-    const struct recommendation **order =
-        ARENA_ARRAY(scratch, const struct recommendation *, a->list.n);
-
-    for (size_t i = 0; i < a->list.n; i++)
-        order[i] = &a->list.at[i];
-    if (a->list.n > 0)
-        qsort(order, a->list.n, sizeof(*order), by_priority);
-    out->n = a->list.n;
-    out->at = ARENA_ARRAY(scratch, struct recommendation, out->n);
-    for (size_t i = 0; i < out->n; i++)
-        out->at[i] = *order[i];
-    vec_free(&a->list);
-}
-
 const struct recommendations *recommend_find(struct study *st)
 {
     struct recommendations *out = ARENA_NEW(&st->scratch, struct recommendations);
@@ -267,6 +250,16 @@ const struct recommendations *recommend_find(struct study *st)
     if (a.list.n == 0 && study_steps(st)->n > 0)
         advise(&a, "nothing-found", "global", S(""), PRIORITY_P3,
                phrase_plain(&anomaly_text.advise_nothing));
-    put_in_order(&a, out);
+    const struct recommendation **order =
+        ARENA_ARRAY(&st->scratch, const struct recommendation *, a.list.n);
+    for (size_t i = 0; i < a.list.n; i++)
+        order[i] = &a.list.at[i];
+    if (a.list.n > 0)
+        qsort(order, a.list.n, sizeof(*order), by_priority);
+    out->n = a.list.n;
+    out->at = ARENA_ARRAY(&st->scratch, struct recommendation, out->n);
+    for (size_t i = 0; i < out->n; i++)
+        out->at[i] = *order[i];
+    vec_free(&a.list);
     return out;
 }

@@ -101,52 +101,39 @@ static void fill_up(struct runs *runs)
             add_value(runs, runs->figures.at[i].name, 0);
 }
 
-static nanos middle(struct arena *arena, const struct step_metrics *m, size_t n,
-                    nanos (*of)(const struct step_metrics *))
+static nanos middle(struct arena *arena, const struct step_metrics *m, size_t n, bool is_idle)
 {
     nanos *list = ARENA_ARRAY(arena, nanos, n);
 
     for (size_t i = 0; i < n; i++)
-        list[i] = of(&m[i]);
+        list[i] = is_idle ? m[i].underfeed : m[i].service;
     return (nanos)ranked_pick_middle(list, n);
-}
-
-static nanos service_of(const struct step_metrics *m)
-{
-    return m->service;
-}
-
-static nanos idle_of(const struct step_metrics *m)
-{
-    return m->underfeed;
-}
-
-/* A kernel's name, which is not taken for another figure. */
-static struct str kernel_name(struct arena *arena, struct str key)
-{
-    bool is_taken = str_equal(key, S(RUNS_STEP)) || str_equal(key, S(RUNS_IDLE)) || key.n == 0;
-
-    return is_taken ? arena_format(arena, "kernel %.*s", STR_ARGS(key)) : key;
 }
 
 bool runs_add(struct runs *runs, struct study *st)
 {
     const struct steps *steps = study_steps(st);
     const struct step_metrics *m = study_bubbles(st)->metrics;
-    nanos step = steps->n > 0 ? middle(runs->arena, m, steps->n, service_of) : 0, rest = 0;
+    nanos step = steps->n > 0 ? middle(runs->arena, m, steps->n, false) : 0, rest = 0;
 
     if (step <= 0)
         return false;
     vec_push(&runs->names, arena_cstr(runs->arena, str_of(st->cap->name)));
     vec_push(&runs->ranks, st->cap->facts.rank);
     add_value(runs, S(RUNS_STEP), step);
-    add_value(runs, S(RUNS_IDLE), middle(runs->arena, m, steps->n, idle_of));
+    add_value(runs, S(RUNS_IDLE), middle(runs->arena, m, steps->n, true));
     const struct ops *ops = ops_find(st, steps->kernels_before_first, study_kernels(st).n);
     for (size_t i = 0; i < ops->n; i++) {
         nanos each = ops->by_duration[i]->duration / (nanos)steps->n;
-        if (each >= step / KERNEL_PARTS)
-            add_value(runs, kernel_name(runs->arena, ops->by_duration[i]->key), each);
-        else
+        if (each >= step / KERNEL_PARTS) {
+            /* A kernel's name, which is not taken for another figure. */
+            struct str key = ops->by_duration[i]->key;
+            bool is_taken =
+                str_equal(key, S(RUNS_STEP)) || str_equal(key, S(RUNS_IDLE)) || key.n == 0;
+            add_value(runs,
+                      is_taken ? arena_format(runs->arena, "kernel %.*s", STR_ARGS(key)) : key,
+                      each);
+        } else
             rest += each;
     }
     add_value(runs, S(RUNS_OTHER), rest);
@@ -397,14 +384,6 @@ static double own_growth(const struct sides *s, struct shares x)
            1;
 }
 
-static double own_growth_of(const struct sides *s, struct str name)
-{
-    struct shares x = shares_new(s);
-
-    shares_add(s, &x, name);
-    return own_growth(s, x);
-}
-
 #define REFERENCE 0.5 /* of the step: what the others are held against is at least as much */
 
 /* Of all parts that grew against the rest together; NAN: by chance, or too little is left. */
@@ -450,7 +429,9 @@ struct run_changes runs_compare(const struct runs *before, const struct runs *af
         if (figure_of(after, before->figures.at[i].name) == NULL)
             out.at[out.n++] = change_of(&sides, before->figures.at[i].name);
     for (size_t i = 0; i < out.n; i++) {
-        out.at[i].own = own_growth_of(&sides, out.at[i].name);
+        struct shares x = shares_new(&sides);
+        shares_add(&sides, &x, out.at[i].name);
+        out.at[i].own = own_growth(&sides, x);
         if (growth > 0)
             out.at[i].share = (out.at[i].after - out.at[i].before) / growth;
     }

@@ -128,9 +128,7 @@ const struct selfchecks *selfcheck_find(struct study *st)
     check_comm(&c);
     check_counts(&c);
     out->n = c.list.n;
-    out->at = ARENA_ARRAY(&st->scratch, struct selfcheck, out->n);
-    if (out->n > 0)
-        memcpy(out->at, c.list.at, sizeof(*out->at) * out->n);
+    out->at = STUDY_KEEP(&st->scratch, c.list);
     vec_free(&c.list);
     return out;
 }

@@ -48,15 +48,6 @@ static void begin_iterations(struct study *st, struct serving *out)
         out->at[i].period = nanos_sub(out->at[i + 1].begin, out->at[i].begin);
 }
 
-/* The last iteration that begins at or before `t`; out->n: none. */
-static size_t iteration_at(const struct serving *out, nanos t)
-{
-    size_t n;
-
-    vec_bisect(n, out->n, i, out->at[i].begin <= t);
-    return n > 0 ? n - 1 : out->n;
-}
-
 /* ---- what ran in them ---- */
 
 /* What the kernels of an iteration tell of it. */
@@ -79,21 +70,6 @@ static void see_attention(struct str name, struct serving_work *w)
     w->has_decode = w->has_decode || STR_ANY(str_contains_nocase, name, decode);
 }
 
-/* Rows of the left factor of a matrix product are tokens. */
-static void see_product(const struct capture *cap, uint32_t op, struct serving_work *w)
-{
-    struct str name = capture_text(cap, cap->slices.name[op]);
-    struct tensor_shapes shapes = tensor_shapes_read(capture_slice_text(cap, op, KEY_INPUT_SHAPES));
-    struct tensor_product product = tensor_product_of(name, &shapes);
-    size_t left = str_equal(name, S("aten::addmm")) ? 1 : 0;
-
-    if (product.flops <= w->flops || left >= shapes.n || shapes.at[left].n < 2)
-        return;
-    const struct tensor_shape *s = &shapes.at[left];
-    w->flops = product.flops;
-    w->rows = tensor_shape_elements(s) / s->dims[s->n - 1];
-}
-
 static void see_kernel(struct study *st, size_t kernel, struct serving_iteration *it,
                        struct serving_work *w)
 {
@@ -112,26 +88,19 @@ static void see_kernel(struct study *st, size_t kernel, struct serving_iteration
     if (!it->is_inferred)
         return;
     see_attention(capture_text(cap, cap->slices.name[slice]), w);
-    if (call != OP_TREE_NONE && tree->parent[call] != OP_TREE_NONE)
-        see_product(cap, tree->parent[call], w);
-}
-
-static void finish_iteration(struct serving_iteration *it, const struct serving_work *w)
-{
-    if (w->is_begun) {
-        nanos time = nanos_sub(w->last, it->begin);
-        it->device = nanos_sub(w->last, w->first);
-        it->time = time > it->time ? time : it->time;
+    if (call != OP_TREE_NONE && tree->parent[call] != OP_TREE_NONE) {
+        /* Rows of the left factor of a matrix product are tokens. */
+        struct str name = capture_text(cap, cap->slices.name[tree->parent[call]]);
+        struct tensor_shapes shapes =
+            tensor_shapes_read(capture_slice_text(cap, tree->parent[call], KEY_INPUT_SHAPES));
+        struct tensor_product product = tensor_product_of(name, &shapes);
+        size_t left = str_equal(name, S("aten::addmm")) ? 1 : 0;
+        if (product.flops <= w->flops || left >= shapes.n || shapes.at[left].n < 2)
+            return;
+        const struct tensor_shape *s = &shapes.at[left];
+        w->flops = product.flops;
+        w->rows = tensor_shape_elements(s) / s->dims[s->n - 1];
     }
-    if (it->is_inferred && w->has_prefill != w->has_decode)
-        it->kind = w->has_prefill ? SERVING_PREFILL : SERVING_DECODE;
-    else if (it->is_inferred && w->has_prefill)
-        it->kind = SERVING_MIXED;
-    int64_t context = it->context_tokens, generation = it->generation_tokens;
-    if (context != UNKNOWN || generation != UNKNOWN)
-        it->tokens = (context > 0 ? context : 0) + (generation > 0 ? generation : 0);
-    else if (w->rows > 0 && w->rows < 1e9)
-        it->tokens = (int64_t)w->rows;
 }
 
 /* A kernel belongs to the iteration in which it was launched. */
@@ -144,12 +113,29 @@ static void take_kernels(struct study *st, struct serving *out)
     for (size_t i = 0; i < kernels.n && out->n > 0; i++) {
         uint32_t call = out->is_on_device ? OP_TREE_NONE : study_op_tree(st)->launch[i];
         uint32_t at = call != OP_TREE_NONE ? call : kernels.at[i];
-        size_t k = iteration_at(out, cap->slices.begin[at]);
-        if (k < out->n)
-            see_kernel(st, i, &out->at[k], &work[k]);
+        size_t n;
+        vec_bisect(n, out->n, k, out->at[k].begin <= cap->slices.begin[at]);
+        if (n > 0)
+            see_kernel(st, i, &out->at[n - 1], &work[n - 1]);
     }
-    for (size_t i = 0; i < out->n; i++)
-        finish_iteration(&out->at[i], &work[i]);
+    for (size_t i = 0; i < out->n; i++) {
+        struct serving_iteration *it = &out->at[i];
+        const struct serving_work *w = &work[i];
+        if (w->is_begun) {
+            nanos time = nanos_sub(w->last, it->begin);
+            it->device = nanos_sub(w->last, w->first);
+            it->time = time > it->time ? time : it->time;
+        }
+        if (it->is_inferred && w->has_prefill != w->has_decode)
+            it->kind = w->has_prefill ? SERVING_PREFILL : SERVING_DECODE;
+        else if (it->is_inferred && w->has_prefill)
+            it->kind = SERVING_MIXED;
+        int64_t context = it->context_tokens, generation = it->generation_tokens;
+        if (context != UNKNOWN || generation != UNKNOWN)
+            it->tokens = (context > 0 ? context : 0) + (generation > 0 ? generation : 0);
+        else if (w->rows > 0 && w->rows < 1e9)
+            it->tokens = (int64_t)w->rows;
+    }
 }
 
 /* ---- sums ---- */
@@ -205,26 +191,6 @@ static struct serving_sum sum_of(const struct serving *s, enum serving_kind kind
     return sum;
 }
 
-static void add_sums(struct study *st, struct serving *s)
-{
-    nanos *room = ARENA_ARRAY(&st->scratch, nanos, s->n + 1);
-    size_t n = 0;
-
-    for (int kind = 0; kind < SERVING_KINDS; kind++) {
-        struct serving_sum sum = sum_of(s, (enum serving_kind)kind, room);
-        if (sum.n > 0)
-            s->sums[s->n_sums++] = sum;
-        if (sum.n == 0 || kind != SERVING_DECODE)
-            continue;
-        s->has_period = sum.period != UNKNOWN;
-        s->per_token = s->has_period ? sum.period : sum.median;
-    }
-    for (size_t i = 0; i < s->n; i++)
-        if (s->at[i].kind == SERVING_PREFILL || s->at[i].kind == SERVING_MIXED)
-            room[n++] = s->at[i].time;
-    s->first_token = middle_of(room, n);
-}
-
 const struct serving *serving_find(struct study *st)
 {
     struct serving *out = ARENA_NEW(&st->scratch, struct serving);
@@ -232,7 +198,21 @@ const struct serving *serving_find(struct study *st)
     *out = (struct serving){.first_token = UNKNOWN, .per_token = UNKNOWN};
     begin_iterations(st, out);
     take_kernels(st, out);
-    add_sums(st, out);
+    nanos *room = ARENA_ARRAY(&st->scratch, nanos, out->n + 1);
+    size_t n = 0;
+    for (int kind = 0; kind < SERVING_KINDS; kind++) {
+        struct serving_sum sum = sum_of(out, (enum serving_kind)kind, room);
+        if (sum.n > 0)
+            out->sums[out->n_sums++] = sum;
+        if (sum.n == 0 || kind != SERVING_DECODE)
+            continue;
+        out->has_period = sum.period != UNKNOWN;
+        out->per_token = out->has_period ? sum.period : sum.median;
+    }
+    for (size_t i = 0; i < out->n; i++)
+        if (out->at[i].kind == SERVING_PREFILL || out->at[i].kind == SERVING_MIXED)
+            room[n++] = out->at[i].time;
+    out->first_token = middle_of(room, n);
     return out;
 }
 
@@ -291,17 +271,6 @@ const struct schema serving_schema = {
 
 enum { ROWS_SHOWN = 20 };
 
-static void describe_latency(struct report *r, const struct serving *s)
-{
-    if (s->first_token != UNKNOWN)
-        report_text(r, REPORT_MESSAGE(r, &serving_text.first_token,
-                                      place_quantity("time", (double)s->first_token, UNIT_NS)));
-    if (s->per_token != UNKNOWN)
-        report_text(r, REPORT_MESSAGE(
-                           r, s->has_period ? &serving_text.per_token : &serving_text.per_token_one,
-                           place_quantity("time", (double)s->per_token, UNIT_NS)));
-}
-
 static void describe(struct study *st, struct report *r)
 {
     const struct serving *s = serving_find(st);
@@ -311,7 +280,13 @@ static void describe(struct study *st, struct report *r)
         report_text(r, report_message(r, &serving_text.none));
         return;
     }
-    describe_latency(r, s);
+    if (s->first_token != UNKNOWN)
+        report_text(r, REPORT_MESSAGE(r, &serving_text.first_token,
+                                      place_quantity("time", (double)s->first_token, UNIT_NS)));
+    if (s->per_token != UNKNOWN)
+        report_text(r, REPORT_MESSAGE(
+                           r, s->has_period ? &serving_text.per_token : &serving_text.per_token_one,
+                           place_quantity("time", (double)s->per_token, UNIT_NS)));
     report_records(r, &sum_record, s->sums, s->n_sums, NULL);
     report_records(r, &iteration_record, s->at, n, NULL);
     if (n < s->n)

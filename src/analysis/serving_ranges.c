@@ -7,34 +7,18 @@ ORDER_BY(by_begin, struct serving_range,
          ORDER(x->at.begin, y->at.begin) ?: ORDER(y->at.end, x->at.end)
          ?: ORDER(x->name, y->name));
 
-/* What a name was found to be, by its number. */
-enum known { KNOWN_NOT_YET, KNOWN_OTHER, KNOWN_RANGE, KNOWN_FRAME };
-
-static enum known look_at(const struct capture *cap, strid name)
-{
-    struct serving_name what;
-
-    if (!serving_name_parse(capture_text(cap, name), &what))
-        return KNOWN_OTHER;
-    return what.is_frame ? KNOWN_FRAME : KNOWN_RANGE;
-}
-
-/* An inner range may say what an outer one leaves open. */
-static void join(struct serving_name *outer, const struct serving_name *inner)
-{
-    if (outer->kind == SERVING_UNKNOWN && inner->kind != SERVING_UNKNOWN)
-        *outer = *inner;
-}
-
 /* Leaves the outer one of nested ranges; gives how many there are. */
 static size_t keep_outer(struct serving_range *list, size_t n)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (kept > 0 && list[i].at.begin < list[kept - 1].at.end)
-            join(&list[kept - 1].what, &list[i].what);
-        else
+        if (kept > 0 && list[i].at.begin < list[kept - 1].at.end) {
+            /* An inner range may say what an outer one leaves open. */
+            struct serving_name *outer = &list[kept - 1].what;
+            if (outer->kind == SERVING_UNKNOWN && list[i].what.kind != SERVING_UNKNOWN)
+                *outer = list[i].what;
+        } else
             list[kept++] = list[i];
     }
     return kept;
@@ -44,26 +28,25 @@ struct serving_ranges serving_ranges_find(struct study *st)
 {
     const struct capture *cap = st->cap;
     const struct slices *s = &cap->slices;
-    uint8_t *known = mem_grow(NULL, 1, cap->strings.strings.n + 1);
+    bool *is_other = mem_grow(NULL, sizeof(bool), cap->strings.strings.n + 1); /* by name */
     VEC_OF(struct serving_range) found = {0};
     struct serving_ranges out = {0};
     bool has_marks = false;
 
-    memset(known, KNOWN_NOT_YET, cap->strings.strings.n + 1);
+    memset(is_other, 0, cap->strings.strings.n + 1);
     for (size_t i = 0; i < s->n; i++) {
         strid name = s->name[i];
-        if (s->kind[i] < SLICE_HOST_OP || s->kind[i] > SLICE_STEP || s->kind[i] == SLICE_RUNTIME)
-            continue;
-        if (known[name] == KNOWN_NOT_YET)
-            known[name] = (uint8_t)look_at(cap, name);
-        if (known[name] == KNOWN_OTHER)
-            continue;
         struct serving_range range = {{s->begin[i], slices_end(s, i)}, name, {0}};
-        serving_name_parse(capture_text(cap, name), &range.what);
+        if (s->kind[i] < SLICE_HOST_OP || s->kind[i] > SLICE_STEP || s->kind[i] == SLICE_RUNTIME ||
+            is_other[name])
+            continue;
+        is_other[name] = !serving_name_parse(capture_text(cap, name), &range.what);
+        if (is_other[name])
+            continue;
         has_marks = has_marks || !range.what.is_frame;
         vec_push(&found, range);
     }
-    mem_free(known);
+    mem_free(is_other);
     out.at = ARENA_ARRAY(&st->scratch, struct serving_range, found.n);
     for (size_t i = 0; i < found.n; i++)
         if (!has_marks || !found.at[i].what.is_frame)

@@ -31,21 +31,6 @@ static void begin(struct sql_accounts *a, const struct capture *cap)
     a->has_study = true;
 }
 
-static void take_entries(struct sql_accounts *a, const struct capture *cap)
-{
-    for (size_t i = 0; i < cap->comm_ops.n; i++) {
-        const struct comm_op *op = &cap->comm_ops.at[i];
-        struct sql_collective row = {
-            .op = *op,
-            .kind = collective_kind_name(collective_kind_of(capture_text(cap, op->name))),
-            .ranks = UNKNOWN,
-            .bytes = op->megabytes * 1e6,
-            .exposed = UNKNOWN,
-        };
-        vec_push(&a->collectives, row);
-    }
-}
-
 static void take_collectives(struct sql_accounts *a, const struct capture *cap)
 {
     const struct collectives *found = collectives_find(&a->study);
@@ -75,9 +60,19 @@ static void take_collectives(struct sql_accounts *a, const struct capture *cap)
 struct field_items sql_accounts_collectives(struct sql_accounts *a, const struct capture *cap)
 {
     begin(a, cap);
-    if (!a->has_collectives && cap->comm_ops.n > 0)
-        take_entries(a, cap);
-    else if (!a->has_collectives)
+    if (!a->has_collectives && cap->comm_ops.n > 0) {
+        for (size_t i = 0; i < cap->comm_ops.n; i++) {
+            const struct comm_op *op = &cap->comm_ops.at[i];
+            struct sql_collective row = {
+                .op = *op,
+                .kind = collective_kind_name(collective_kind_of(capture_text(cap, op->name))),
+                .ranks = UNKNOWN,
+                .bytes = op->megabytes * 1e6,
+                .exposed = UNKNOWN,
+            };
+            vec_push(&a->collectives, row);
+        }
+    } else if (!a->has_collectives)
         take_collectives(a, cap);
     a->has_collectives = true;
     return (struct field_items){a->collectives.at, a->collectives.n};
@@ -128,39 +123,35 @@ static const char *reason_of(const struct replay_node *node, uint8_t via)
     return via == 2 && node->kind == REPLAY_WAIT ? "wait" : reasons[via & 3];
 }
 
-static void take_path(struct sql_accounts *a, const struct accounting *one)
+void sql_accounts_path(struct sql_accounts *a, const struct capture *cap)
 {
     static const char *const parts[] = {
         [REPLAY_HOST] = "host", [REPLAY_WAIT] = "wait", [REPLAY_TASK] = "task"};
-    const struct trace_replay *r = trace_replay_build(one, &a->study.scratch);
-    struct replay_change plain = trace_replay_plain(r);
-    struct replay_times times = replay_times_new(r->n);
-    uint32_t *nodes = mem_grow(NULL, sizeof(*nodes), r->n + 1);
-
-    trace_replay_run(r, &plain, &times);
-    size_t n = trace_replay_path(r, &times, nodes, r->n);
-    for (size_t i = 0; i < n; i++) {
-        const struct replay_node *node = &r->nodes[nodes[i]];
-        vec_push(&a->path,
-                 ((struct sql_path_row){
-                     one,
-                     {times.begin[nodes[i]], times.end[nodes[i]]},
-                     trace_replay_slice(r, nodes[i]),
-                     node->kind == REPLAY_TASK ? one->tasks.at[node->ref].step : TASK_NO_STEP,
-                     parts[node->kind],
-                     reason_of(node, times.via[nodes[i]]),
-                 }));
-    }
-    mem_free(nodes);
-    replay_times_free(&times);
-    replay_change_free(&plain);
-}
-
-void sql_accounts_path(struct sql_accounts *a, const struct capture *cap)
-{
     sql_accounts_build(a, cap);
-    for (size_t i = 0; i < a->devices.n && !a->has_path; i++)
-        take_path(a, a->devices.at[i]);
+    for (size_t i = 0; i < a->devices.n && !a->has_path; i++) {
+        const struct trace_replay *r = trace_replay_build(a->devices.at[i], &a->study.scratch);
+        struct replay_change plain = trace_replay_plain(r);
+        struct replay_times times = replay_times_new(r->n);
+        uint32_t *nodes = mem_grow(NULL, sizeof(*nodes), r->n + 1);
+        trace_replay_run(r, &plain, &times);
+        size_t n = trace_replay_path(r, &times, nodes, r->n);
+        for (size_t k = 0; k < n; k++) {
+            const struct replay_node *node = &r->nodes[nodes[k]];
+            vec_push(&a->path,
+                     ((struct sql_path_row){
+                         a->devices.at[i],
+                         {times.begin[nodes[k]], times.end[nodes[k]]},
+                         trace_replay_slice(r, nodes[k]),
+                         node->kind == REPLAY_TASK ? a->devices.at[i]->tasks.at[node->ref].step
+                                                   : TASK_NO_STEP,
+                         parts[node->kind],
+                         reason_of(node, times.via[nodes[k]]),
+                     }));
+        }
+        mem_free(nodes);
+        replay_times_free(&times);
+        replay_change_free(&plain);
+    }
     a->has_path = true;
 }
 

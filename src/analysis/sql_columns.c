@@ -45,14 +45,6 @@ static enum column_kind key_type(unsigned mask, enum column_kind declared)
     return (mask & 1u << ATTR_REAL) != 0 ? COLUMN_REAL : COLUMN_INT;
 }
 
-static enum column_kind step_type(const struct sql_view *v)
-{
-    for (size_t i = 1; i < v->steps.n; i++)
-        if (!v->steps.at[i].is_number)
-            return COLUMN_TEXT;
-    return COLUMN_INT;
-}
-
 static enum column_kind stream_type(const struct sql_view *v)
 {
     for (size_t p = 0; p < v->part_count; p++) {
@@ -91,8 +83,12 @@ static enum column_kind slice_type(const struct sql_columns *t, int column,
 {
     enum capture_key key;
 
-    if (column == C_STEP)
-        return step_type(t->view);
+    if (column == C_STEP) {
+        for (size_t i = 1; i < t->view->steps.n; i++)
+            if (!t->view->steps.at[i].is_number)
+                return COLUMN_TEXT;
+        return COLUMN_INT;
+    }
     if (str_equal(t->info[column].name, S("stream")))
         return stream_type(t->view);
     return sql_slice_key(t->table->set, column, &key) ? key_type(key_types(t->view, key), declared)
@@ -178,17 +174,6 @@ size_t sql_columns_chunks(const struct sql_columns *t)
     return (t->bases[t->view->part_count] + COLUMNS_ROWS - 1) / COLUMNS_ROWS;
 }
 
-static void put_number_text(struct column_data *c, struct field_value v)
-{
-    char text[NUM_TEXT];
-
-    if (v.type == VALUE_REAL)
-        column_put_text(c, (struct str){text, num_print_f64(text, v.real)});
-    else
-        column_put_text(c,
-                        (struct str){text, (size_t)snprintf(text, sizeof(text), "%" PRId64, v.i)});
-}
-
 /* Whether the column takes the value; its type was chosen so that it takes all that are there. */
 static bool is_taken(const struct column_data *c, struct field_value v)
 {
@@ -210,9 +195,14 @@ static void put_value(struct column_data *c, struct field_value v, bool is_mixed
         column_put_int(c, v.i);
     else if (c->type == COLUMN_REAL)
         column_put_real(c, v.type == VALUE_REAL ? v.real : (double)v.i);
-    else if (v.type != VALUE_TEXT)
-        put_number_text(c, v);
-    else if (is_mixed_column)
+    else if (v.type != VALUE_TEXT) {
+        char text[NUM_TEXT];
+        if (v.type == VALUE_REAL)
+            column_put_text(c, (struct str){text, num_print_f64(text, v.real)});
+        else
+            column_put_text(
+                c, (struct str){text, (size_t)snprintf(text, sizeof(text), "%" PRId64, v.i)});
+    } else if (is_mixed_column)
         column_put_text(c, v.text);
     else
         column_put_lasting(c, v.text);
@@ -225,12 +215,11 @@ struct slice_rows {
     size_t n;
 };
 
-static void put_times(const struct sql_columns *t, const struct slice_rows *r,
+static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
                       struct column_chunk *out)
 {
     const struct slices *s = &r->part->cap->slices;
     bool is_clipped = t->cut != NULL && t->cut->options.clip;
-
     for (size_t i = 0; i < r->n; i++) {
         struct slice slice = {.begin = s->begin[r->at[i]], .dur = s->dur[r->at[i]]};
         if (is_clipped)
@@ -240,12 +229,6 @@ static void put_times(const struct sql_columns *t, const struct slice_rows *r,
         column_put_int(&out->at[C_DUR], slice.dur);
         column_put_int(&out->at[C_END_TS], nanos_add(slice.begin, slice.dur));
     }
-}
-
-static void put_cells(const struct sql_columns *t, const struct slice_rows *r,
-                      struct column_chunk *out)
-{
-    put_times(t, r, out);
     for (size_t c = C_END_TS + 1; c < t->n; c++)
         for (size_t i = 0; i < r->n; i++)
             put_value(&out->at[c],

@@ -99,15 +99,6 @@ static const struct field sample_fields[] = {
 };
 static const struct record sample_record = RECORD(struct sample_row, sample_fields);
 
-static struct sample_row sample_at(const struct capture *cap, size_t row)
-{
-    const struct series *s = cap->series.at;
-
-    for (; row >= s->samples.n; s++) /* a profile has some dozen counters */
-        row -= s->samples.n;
-    return (struct sample_row){s->samples.at[row], s->name, s->unit, s->process};
-}
-
 /* ---- flows ---- */
 
 static struct field_value flow_from(const void *record, const struct record_env *env)
@@ -306,9 +297,12 @@ struct field_value sql_rows_value(enum sql_rows rows, const struct sql_part *p, 
     struct sample_row sample;
     const void *record = &sample;
 
-    if (rows == SQL_COUNTERS)
-        sample = sample_at(p->cap, row);
-    else
+    if (rows == SQL_COUNTERS) {
+        const struct series *s = p->cap->series.at;
+        for (; row >= s->samples.n; s++) /* a profile has some dozen counters */
+            row -= s->samples.n;
+        sample = (struct sample_row){s->samples.at[row], s->name, s->unit, s->process};
+    } else
         record = (const char *)items_of(rows, p).at + row * r->size;
     return field_value(&r->fields[column - 1], record, &env);
 }

@@ -77,11 +77,6 @@ static size_t search_lane(const struct capture *cap, const struct lane *lane, na
     return low;
 }
 
-static uint32_t search_lane_end(const struct capture *cap, const struct lane *lane, nanos high)
-{
-    return (uint32_t)(high == INT64_MAX ? lane->first + lane->n : search_lane(cap, lane, high + 1));
-}
-
 /* Turns to the next lane that has slices in the time range. */
 static bool next_lane(struct cursor *c)
 {
@@ -92,7 +87,9 @@ static bool next_lane(struct cursor *c)
         if (lane->n == 0)
             continue;
         c->at = p->base + (uint32_t)search_lane(p->cap, lane, c->low);
-        c->end = p->base + search_lane_end(p->cap, lane, c->high);
+        c->end =
+            p->base + ((uint32_t)(c->high == INT64_MAX ? lane->first + lane->n
+                                                       : search_lane(p->cap, lane, c->high + 1)));
         if (c->at < c->end)
             return true;
     }

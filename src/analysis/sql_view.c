@@ -225,15 +225,6 @@ struct moment {
     uint32_t g;
 };
 
-/* Merges the sorted runs [a, b) and [b, c) of `from` to the same place of `to`; ties keep order. */
-static void merge(const struct moment *from, struct moment *to, size_t a, size_t b, size_t c)
-{
-    size_t x = a, y = b;
-
-    for (size_t k = a; k < c; k++)
-        to[k] = x < b && (y >= c || from[x].begin <= from[y].begin) ? from[x++] : from[y++];
-}
-
 /* Every lane is a sorted run: neighbours are merged until one is left. `ends` of the runs. */
 static struct moment *merge_runs(struct moment *from, struct moment *to, size_t *ends, size_t runs)
 {
@@ -241,7 +232,12 @@ static struct moment *merge_runs(struct moment *from, struct moment *to, size_t 
         size_t kept = 0, begin = 0;
         for (size_t r = 0; r < runs; r += 2) {
             size_t middle = ends[r], end = r + 1 < runs ? ends[r + 1] : ends[r];
-            merge(from, to, begin, middle, end);
+            /* Merges the sorted runs [a, b) and [b, c) of `from` to the same place of `to`; ties
+             * keep order. */
+            size_t x = begin, y = middle;
+            for (size_t k = begin; k < end; k++)
+                to[k] = x < middle && (y >= end || from[x].begin <= from[y].begin) ? from[x++]
+                                                                                   : from[y++];
             begin = ends[kept++] = end;
         }
         struct moment *other = from;

@@ -44,15 +44,9 @@ void step_table_fini(struct step_table *t)
 
 ptrdiff_t step_table_at(const struct step_table *t, nanos time)
 {
-    size_t low = 0, high = t->rows.n; /* rows below `low` begin at or before `time` */
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->rows.at[middle].begin <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    vec_bisect(place, t->rows.n, i, t->rows.at[i].begin <= time);
     /* Rows with one begin: the last of them has the time, the others are empty. */
-    return low > 0 && time < t->rows.at[low - 1].end ? (ptrdiff_t)low - 1 : -1;
+    return place > 0 && time < t->rows.at[place - 1].end ? (ptrdiff_t)place - 1 : -1;
 }

@@ -16,18 +16,6 @@ ENUM_NAMES(step_source_name, enum step_source, "profiler_step", "iteration", "ma
 ORDER_BY(by_begin, struct step,
          ORDER(x->window.begin, y->window.begin) ?: str_compare(x->id, y->id));
 
-static struct step column_step(struct study *st, struct str id, nanos begin)
-{
-    struct step step = {
-        .id = arena_format(&st->scratch, "Step#%.*s", STR_ARGS(id)),
-        .number = -1,
-        .window = {begin, begin},
-    };
-
-    num_i64(id, &step.number);
-    return step;
-}
-
 /* One step for every Step Id; kernels come in order of begin, so its first row is its mark. */
 static bool take_ids(struct study *st, struct steps *steps)
 {
@@ -41,17 +29,23 @@ static bool take_ids(struct study *st, struct steps *steps)
         if (id.type != ATTR_TEXT || id.text == 0)
             continue;
         uint32_t fresh = (uint32_t)found.n;
-        if (hash_add(&seen, id.text, fresh) == fresh)
-            vec_push(&found,
-                     column_step(st, capture_text(cap, id.text), cap->slices.begin[kernels.at[i]]));
+        if (hash_add(&seen, id.text, fresh) == fresh) {
+            struct str text = capture_text(cap, id.text);
+            nanos begin = cap->slices.begin[kernels.at[i]];
+            struct step step = {
+                .id = arena_format(&st->scratch, "Step#%.*s", STR_ARGS(text)),
+                .number = -1,
+                .window = {begin, begin},
+            };
+            num_i64(text, &step.number);
+            vec_push(&found, step);
+        }
     }
     hash_free(&seen);
     steps->n = found.n;
-    steps->at = ARENA_ARRAY(&st->scratch, struct step, found.n);
-    if (found.n > 0) {
-        memcpy(steps->at, found.at, sizeof(*found.at) * found.n);
+    steps->at = STUDY_KEEP(&st->scratch, found);
+    if (steps->n > 0)
         qsort(steps->at, steps->n, sizeof(*steps->at), by_begin);
-    }
     vec_free(&found);
     steps->source = STEPS_FROM_COLUMN;
     return steps->n > 0;
@@ -91,19 +85,6 @@ static bool take_marks(struct study *st, struct steps *steps, enum mark_source s
     return steps->n > 0;
 }
 
-/* Latest end of the kernels that begin at or after `from`. */
-static nanos latest_end(struct study *st, nanos from)
-{
-    struct kernel_order kernels = study_kernels(st);
-    const struct slices *s = &st->cap->slices;
-    nanos end = from;
-
-    for (size_t i = kernels.n; i > 0 && s->begin[kernels.at[i - 1]] >= from; i--)
-        if (slices_end(s, kernels.at[i - 1]) > end)
-            end = slices_end(s, kernels.at[i - 1]);
-    return end;
-}
-
 static void set_windows(struct study *st, struct steps *steps)
 {
     struct kernel_order kernels = study_kernels(st);
@@ -113,20 +94,15 @@ static void set_windows(struct study *st, struct steps *steps)
     for (size_t i = 0; i + 1 < steps->n; i++)
         steps->at[i].window.end = steps->at[i + 1].window.begin;
     struct step *last = &steps->at[steps->n - 1];
-    if (study_first_kernel(st, last->window.begin) < kernels.n)
-        last->window.end = latest_end(st, last->window.begin);
+    if (study_first_kernel(st, last->window.begin) < kernels.n) {
+        last->window.end = last->window.begin;
+        for (size_t i = kernels.n; i > 0 && s->begin[kernels.at[i - 1]] >= last->window.begin; i--)
+            if (slices_end(s, kernels.at[i - 1]) > last->window.end)
+                last->window.end = slices_end(s, kernels.at[i - 1]);
+    }
     while (steps->kernels_before_first < kernels.n &&
            s->begin[kernels.at[steps->kernels_before_first]] < first)
         steps->kernels_before_first++;
-}
-
-/* The number that a name ends with, or else its place among the steps. */
-static int64_t number_in(struct str name, size_t place)
-{
-    int64_t number = (int64_t)place;
-
-    num_i64(str_part(name, name.n - str_last_digits(name), name.n), &number);
-    return number;
 }
 
 /* Host ranges whose names match the user's pattern; the outer one of nested ones. */
@@ -159,9 +135,10 @@ static bool take_ranges(struct study *st, struct steps *steps)
         const struct step *last = steps->n > 0 ? &steps->at[steps->n - 1] : NULL;
         if (last != NULL && found.at[i].window.begin < last->window.end)
             continue;
-        steps->at[steps->n] = found.at[i];
-        steps->at[steps->n].number = number_in(found.at[i].id, steps->n);
-        steps->n++;
+        struct str id = found.at[i].id;
+        found.at[i].number = (int64_t)steps->n; /* unless its name ends with one */
+        num_i64(str_part(id, id.n - str_last_digits(id), id.n), &found.at[i].number);
+        steps->at[steps->n++] = found.at[i];
     }
     vec_free(&found);
     steps->source = STEPS_MARKER;
@@ -245,18 +222,12 @@ static void use_device_clock(struct study *st, struct steps *steps)
         first[i] = INT64_MAX;
     for (size_t i = 0; i < st->cap->flows.n; i++) {
         const struct flow *f = &st->cap->flows.at[i];
-        size_t low = 0, high = steps->n; /* steps below `low` begin at or before the launch */
+        size_t place;
         if (f->kind != FLOW_LAUNCH || !slice_is_kernel((enum slice_kind)s->kind[f->to]))
             continue;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (steps->at[middle].window.begin <= s->begin[f->from])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low > 0 && s->begin[f->to] < first[low - 1])
-            first[low - 1] = s->begin[f->to];
+        vec_bisect(place, steps->n, k, steps->at[k].window.begin <= s->begin[f->from]);
+        if (place > 0 && s->begin[f->to] < first[place - 1])
+            first[place - 1] = s->begin[f->to];
     }
     for (size_t i = 0; i < steps->n; i++)
         if (first[i] != INT64_MAX && (i == 0 || first[i] >= steps->at[i - 1].window.begin))

@@ -211,19 +211,6 @@ static void from_layers(struct finder *f)
     add(f, done, f->kernels.n, STRUCTURE_UNKNOWN);
 }
 
-static void from_steps(struct finder *f)
-{
-    const struct steps *steps = study_steps(f->st);
-
-    f->out->source = "step";
-    for (size_t i = 0; i < steps->n; i++) {
-        size_t first = study_first_kernel(f->st, steps->at[i].window.begin);
-        size_t end = i + 1 < steps->n ? study_first_kernel(f->st, steps->at[i + 1].window.begin)
-                                      : f->kernels.n;
-        add(f, first, end, STRUCTURE_UNKNOWN);
-    }
-}
-
 static void assign_steps(struct finder *f)
 {
     const struct steps *steps = study_steps(f->st);
@@ -329,8 +316,16 @@ const struct structures *structures_find(struct study *st, const struct arch *a)
     f.out->at = ARENA_ARRAY(&st->scratch, struct structure, most);
     if (a->layers->n >= 2)
         from_layers(&f);
-    else
-        from_steps(&f);
+    else {
+        const struct steps *steps = study_steps(f.st);
+        f.out->source = "step";
+        for (size_t i = 0; i < steps->n; i++) {
+            size_t first = study_first_kernel(f.st, steps->at[i].window.begin);
+            size_t end = i + 1 < steps->n ? study_first_kernel(f.st, steps->at[i + 1].window.begin)
+                                          : f.kernels.n;
+            add(&f, first, end, STRUCTURE_UNKNOWN);
+        }
+    }
     size_t largest = 0;
     for (size_t i = 0; i < f.out->n; i++)
         if (f.out->at[i].end - f.out->at[i].first > largest)

@@ -4,6 +4,7 @@
 #include "analysis/study.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/aicpu.h"
 #include "analysis/boundary.h"
@@ -41,6 +42,24 @@ void study_end(struct study *st)
     arena_free(&st->scratch);
 }
 
+void *study_keep(struct arena *arena, const void *at, size_t size, size_t n)
+{
+    void *kept = arena_array(arena, size, n);
+
+    return n > 0 ? memcpy(kept, at, size * n) : kept;
+}
+
+struct attr study_attr(const struct capture *cap, size_t slice, strid key)
+{
+    struct attr a = {.type = ATTR_NONE};
+
+    if (key != 0)
+        a = attrs_get(&cap->attrs, cap->slices.own[slice], key);
+    if (key != 0 && a.type == ATTR_NONE)
+        a = attrs_get(&cap->attrs, cap->slices.set[slice], key);
+    return a;
+}
+
 int study_by_begin(const void *a, const void *b, void *slices)
 {
     const struct slices *s = slices;
@@ -70,16 +89,10 @@ struct kernel_order study_kernels(struct study *st)
 size_t study_first_kernel(struct study *st, nanos t)
 {
     struct kernel_order kernels = study_kernels(st);
-    size_t low = 0, high = kernels.n;
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (st->cap->slices.begin[kernels.at[middle]] < t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(place, kernels.n, i, st->cap->slices.begin[kernels.at[i]] < t);
+    return place;
 }
 
 struct kernel_range study_step_kernels(struct study *st, size_t step)

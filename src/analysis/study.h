@@ -90,6 +90,13 @@ struct study_options study_with_passes(void);
 void study_begin(struct study *st, const struct capture *cap, struct study_options options);
 void study_end(struct study *st);
 
+/* A copy of the elements of a vec that lives in an arena. */
+#define STUDY_KEEP(arena, vec) study_keep((arena), (vec).at, sizeof(*(vec).at), (vec).n)
+void *study_keep(struct arena *arena, const void *at, size_t size, size_t n);
+
+/* An attribute by its name, of the slice itself or of those like it; ATTR_NONE for name 0. */
+struct attr study_attr(const struct capture *cap, size_t slice, strid key);
+
 /* For qsort_r() of slice numbers, with the capture's slices: by begin, then by number. */
 int study_by_begin(const void *a, const void *b, void *slices);
 

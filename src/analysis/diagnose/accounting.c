@@ -15,50 +15,6 @@ ENUM_NAMES(idle_cause_name, enum idle_cause, "device_latency", "device_dependenc
            "untraced", "unknown")
 ENUM_NAMES(gap_state_name, enum gap_state, "queued", "drained", "host_slower", "unlinked")
 
-static const char *const class_names[ACCOUNT_CLASSES] = {
-    "compute.gemm_tensor",
-    "compute.gemm_simt",
-    "compute.attention",
-    "compute.conv",
-    "compute.norm_softmax_reduce",
-    "compute.elementwise",
-    "compute.layout",
-    "compute.index_sort",
-    "compute.embedding",
-    "compute.optimizer",
-    "compute.random",
-    "compute.aicpu",
-    "compute.other",
-    "comm_exposed",
-    "copy_exposed.h2d_pageable",
-    "copy_exposed.h2d_pinned",
-    "copy_exposed.h2d",
-    "copy_exposed.d2h_pageable",
-    "copy_exposed.d2h_pinned",
-    "copy_exposed.d2h",
-    "copy_exposed.d2d",
-    "copy_exposed.p2p",
-    "copy_exposed.memset",
-    "copy_exposed.other",
-    "idle.device_latency",
-    "idle.device_dependency",
-    "idle.sync",
-    "idle.allocator",
-    "idle.compile_load",
-    "idle.copy_staging",
-    "idle.launch",
-    "idle.cpu_operator",
-    "idle.input",
-    "idle.python",
-    "idle.untraced",
-    "idle.unknown",
-};
-
-const char *account_class_name(int class)
-{
-    return class_names[class];
-}
-
 /* ---- windows ---- */
 
 /* Steps of these sources are cut on the host; the others lie on the device's clock. */
@@ -83,24 +39,6 @@ static uint32_t step_at(const struct accounting *a, nanos time)
 
     vec_bisect(place, a->n, i, a->steps[i].host.begin <= time);
     return place > 0 && time < a->steps[place - 1].host.end ? (uint32_t)place - 1 : TASK_NO_STEP;
-}
-
-/* Work without a recorded launch counts where it starts, but not before the first launched task:
- * then it was launched before the recording began. */
-static void assign_tasks(struct accounting *a, bool on_host)
-{
-    bool has_launch = false;
-
-    for (size_t i = 0; i < a->tasks.n; i++) {
-        struct device_task *t = &a->tasks.at[i];
-        if (on_host && t->call != TASK_NO_CALL) {
-            has_launch = true;
-            t->step = step_at(a, host_call_asked(&a->host, &a->host.calls[t->call])->begin);
-        } else if (!on_host || has_launch || a->host.links == 0) {
-            t->step = step_at(a, t->begin);
-        }
-        a->orphans += t->step == TASK_NO_STEP;
-    }
 }
 
 /* Where the first window may begin: not before the first task if that was queued for long, behind
@@ -164,7 +102,20 @@ static void take_steps(struct study *st, struct accounting *a, struct arena *are
             a->steps[i].host.end =
                 is_cut_on_host(steps->source) ? end_of_mark(st->cap, s) : device_time(INT64_MAX);
     }
-    assign_tasks(a, is_cut_on_host(steps->source));
+    /* Work without a recorded launch counts where it starts, but not before the first launched
+     * task: then it was launched before the recording began. */
+    bool on_host = is_cut_on_host(steps->source);
+    bool has_launch = false;
+    for (size_t i = 0; i < a->tasks.n; i++) {
+        struct device_task *t = &a->tasks.at[i];
+        if (on_host && t->call != TASK_NO_CALL) {
+            has_launch = true;
+            t->step = step_at(a, host_call_asked(&a->host, &a->host.calls[t->call])->begin);
+        } else if (!on_host || has_launch || a->host.links == 0) {
+            t->step = step_at(a, t->begin);
+        }
+        a->orphans += t->step == TASK_NO_STEP;
+    }
     set_windows(a);
 }
 
@@ -237,27 +188,7 @@ static struct claims merge_claims(struct claims high, struct claims low)
     return out;
 }
 
-static struct claims find_claims(const struct device_tasks *tasks)
-{
-    struct claims all = claims_of(tasks, TASK_COMPUTE);
-
-    all = merge_claims(all, claims_of(tasks, TASK_COMM));
-    return merge_claims(all, claims_of(tasks, TASK_COPY));
-}
-
 /* ---- sums ---- */
-
-/* Adds a claim to the windows it lies in, from step `first` on. */
-static void add_claim(struct accounting *a, size_t first, const struct claim *c, int class)
-{
-    for (size_t i = first; i < a->n && a->steps[i].window.begin < c->end; i++) {
-        struct interval w = a->steps[i].window;
-        nanos begin = c->begin > w.begin ? c->begin : w.begin;
-        nanos end = c->end < w.end ? c->end : w.end;
-        if (begin < end)
-            a->steps[i].by[class] += end - begin;
-    }
-}
 
 /* Claims and the idle time between them, in order. */
 static void add_up(struct accounting *a, struct idle_finder *finder, struct claims claims)
@@ -275,7 +206,14 @@ static void add_up(struct accounting *a, struct idle_finder *finder, struct clai
             idle_add(finder, (struct interval){now, c->begin});
         while (step < a->n && a->steps[step].window.end <= c->begin)
             step++;
-        add_claim(a, step, c, class_of(&a->tasks.at[c->task]));
+        int class = class_of(&a->tasks.at[c->task]);
+        for (size_t k = step; k < a->n && a->steps[k].window.begin < c->end; k++) {
+            struct interval w = a->steps[k].window;
+            nanos begin = c->begin > w.begin ? c->begin : w.begin;
+            nanos end = c->end < w.end ? c->end : w.end;
+            if (begin < end)
+                a->steps[k].by[class] += end - begin;
+        }
         now = c->end > now ? c->end : now;
     }
     if (a->n > 0 && now < a->steps[a->n - 1].window.end)
@@ -332,11 +270,13 @@ static void group_steps(const struct capture *cap, struct accounting *a)
     hash_free(&groups);
 }
 
-/* Steps by group, those of one together, in order; the first step is left out. */
-static uint32_t *by_group(const struct accounting *a, size_t *first)
+void accounting_usual(const struct accounting *a, const nanos *times, nanos *out)
 {
+    size_t *first = mem_grow(NULL, sizeof(*first), a->groups + 2);
+    nanos *values = mem_grow(NULL, sizeof(*values), a->n + 1);
     uint32_t *order = mem_grow(NULL, sizeof(*order), a->n + 1);
 
+    /* Steps by group, those of one together, in order; the first step is left out. */
     memset(first, 0, sizeof(*first) * (a->groups + 2));
     for (size_t i = 1; i < a->n; i++)
         first[a->steps[i].group + 2]++;
@@ -344,15 +284,6 @@ static uint32_t *by_group(const struct accounting *a, size_t *first)
         first[i + 1] += first[i];
     for (size_t i = 1; i < a->n; i++)
         order[first[a->steps[i].group + 1]++] = (uint32_t)i;
-    return order;
-}
-
-void accounting_usual(const struct accounting *a, const nanos *times, nanos *out)
-{
-    size_t *first = mem_grow(NULL, sizeof(*first), a->groups + 2);
-    nanos *values = mem_grow(NULL, sizeof(*values), a->n + 1);
-    uint32_t *order = by_group(a, first);
-
     for (size_t i = 1; i < a->n; i++)
         values[i - 1] = times[i];
     nanos all = host_timeline_median(values, a->n > 1 ? a->n - 1 : 0);
@@ -392,22 +323,6 @@ static void find_slow_steps(struct accounting *a)
     mem_free(times);
 }
 
-/* Medians; the first step touches the beginning of the recording. */
-static void set_periods(struct accounting *a)
-{
-    size_t first = a->n > 1, n = 0;
-    nanos *values = mem_grow(NULL, sizeof(*values), a->n + 1);
-
-    for (size_t i = first; i < a->n; i++)
-        values[n++] = account_step_time(&a->steps[i]);
-    a->step_time = host_timeline_median(values, n);
-    n = 0;
-    for (size_t i = 0; i + 1 < a->n; i++)
-        values[n++] = a->steps[i].host.end - a->steps[i].host.begin;
-    a->host_period = host_timeline_median(values, n);
-    mem_free(values);
-}
-
 static const char *missing_of(const struct accounting *a, const struct capture *cap)
 {
     if (a->tasks.n == 0)
@@ -422,10 +337,8 @@ static const char *missing_of(const struct accounting *a, const struct capture *
 /* Moves the pieces into the arena. */
 static void keep_pieces(struct accounting *a, struct arena *arena)
 {
-    struct idle_piece *at = ARENA_ARRAY(arena, struct idle_piece, a->pieces.n);
+    struct idle_piece *at = STUDY_KEEP(arena, a->pieces);
 
-    if (a->pieces.n > 0)
-        memcpy(at, a->pieces.at, sizeof(*at) * a->pieces.n);
     mem_free(a->pieces.at);
     a->pieces.at = at;
     a->pieces.cap = a->pieces.n;
@@ -434,19 +347,31 @@ static void keep_pieces(struct accounting *a, struct arena *arena)
 struct accounting *accounting_of_device(struct study *st, int32_t device, struct arena *arena)
 {
     struct accounting *a = ARENA_NEW(arena, struct accounting);
+    struct idle_finder finder;
+    size_t n = 0;
 
     a->tasks = device_tasks_find(st->cap, device, arena);
     a->host = host_timelines_find(st->cap, &a->tasks, arena);
     take_steps(st, a, arena);
-    struct idle_finder finder;
     idle_init(&finder, st->cap, a, arena);
-    struct claims claims = find_claims(&a->tasks);
+    struct claims claims = claims_of(&a->tasks, TASK_COMPUTE);
+    claims = merge_claims(claims, claims_of(&a->tasks, TASK_COMM));
+    claims = merge_claims(claims, claims_of(&a->tasks, TASK_COPY));
     add_up(a, &finder, claims);
     mem_free(claims.at);
     idle_fini(&finder);
     keep_pieces(a, arena);
     sum_steps(a);
-    set_periods(a);
+    /* Medians; the first step touches the beginning of the recording. */
+    nanos *values = mem_grow(NULL, sizeof(*values), a->n + 1);
+    for (size_t i = a->n > 1; i < a->n; i++)
+        values[n++] = account_step_time(&a->steps[i]);
+    a->step_time = host_timeline_median(values, n);
+    n = 0;
+    for (size_t i = 0; i + 1 < a->n; i++)
+        values[n++] = a->steps[i].host.end - a->steps[i].host.begin;
+    a->host_period = host_timeline_median(values, n);
+    mem_free(values);
     group_steps(st->cap, a);
     find_slow_steps(a);
     a->missing = missing_of(a, st->cap);
@@ -471,7 +396,7 @@ static struct field_value class_ms(const void *record, const char *text,
 
     (void)env;
     for (int i = 0; i < ACCOUNT_CLASSES; i++)
-        if (strcmp(class_names[i], text) == 0)
+        if (strcmp(account_class_name(i), text) == 0)
             sum += s->by[i];
     return value_int(sum);
 }

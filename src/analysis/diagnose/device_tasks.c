@@ -5,10 +5,8 @@
 
 #include "analysis/diagnose/limits.h"
 #include "analysis/diagnose/name_tokens.h"
+#include "analysis/study.h"
 #include "base/radix.h"
-
-ENUM_NAMES(copy_kind_name, enum copy_kind, "h2d_pageable", "h2d_pinned", "h2d", "d2h_pageable",
-           "d2h_pinned", "d2h", "d2d", "p2p", "memset", "other")
 
 enum copy_kind copy_kind_of(struct str name)
 {
@@ -84,48 +82,6 @@ static void take_lane(const struct capture *cap, const struct lane *lane, struct
     out->streams++;
 }
 
-static bool is_sorted(const struct device_tasks *t)
-{
-    for (size_t i = 1; i < t->n; i++)
-        if (t->at[i].begin < t->at[i - 1].begin)
-            return false;
-    return true;
-}
-
-/* Lanes are in order already; the sort is stable, so equal begins stay in order of slices. */
-static void sort_by_begin(struct device_tasks *t, struct arena *arena)
-{
-    if (is_sorted(t))
-        return;
-    struct device_task *sorted = ARENA_ARRAY(arena, struct device_task, t->n);
-    struct radix_item *items = mem_grow(NULL, sizeof(*items), 2 * t->n);
-    for (size_t i = 0; i < t->n; i++)
-        items[i] = (struct radix_item){(uint64_t)t->at[i].begin ^ (uint64_t)1 << 63, (uint32_t)i};
-    radix_sort(items, items + t->n, t->n);
-    for (size_t i = 0; i < t->n; i++)
-        sorted[i] = t->at[items[i].value];
-    mem_free(items);
-    t->at = sorted;
-}
-
-/* An attribute by its name, of the slice itself or of its set. */
-static struct attr attr_of(const struct capture *cap, uint32_t slice, strid key)
-{
-    struct attr none = {.type = ATTR_NONE};
-    struct attr own = attrs_get(&cap->attrs, cap->slices.own[slice], key);
-
-    if (key == 0)
-        return none;
-    return own.type != ATTR_NONE ? own : attrs_get(&cap->attrs, cap->slices.set[slice], key);
-}
-
-static enum copy_kind operation_of(const struct capture *cap, uint32_t slice, strid key)
-{
-    struct attr a = attr_of(cap, slice, key);
-
-    return a.type == ATTR_TEXT ? copy_kind_of(capture_text(cap, a.text)) : COPY_OTHER;
-}
-
 /* By name, or by the operation that Ascend writes beside it. */
 static void set_copies(const struct capture *cap, struct device_tasks *t)
 {
@@ -141,8 +97,10 @@ static void set_copies(const struct capture *cap, struct device_tasks *t)
             kind = copy_kind_of(capture_text(cap, name));
             hash_put(&kinds, name, kind);
         }
-        if (kind == COPY_OTHER)
-            kind = operation_of(cap, t->at[i].slice, key);
+        if (kind == COPY_OTHER) {
+            struct attr a = study_attr(cap, t->at[i].slice, key);
+            kind = a.type == ATTR_TEXT ? copy_kind_of(capture_text(cap, a.text)) : COPY_OTHER;
+        }
         t->at[i].copy = (uint8_t)kind;
     }
     hash_free(&kinds);
@@ -153,6 +111,7 @@ struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
 {
     struct device_tasks out = {.device = device};
     size_t room = 0;
+    bool is_sorted = true;
 
     for (size_t i = 0; i < cap->lanes.n; i++)
         if (is_of(&cap->lanes.at[i], device) && has_kernels(cap, &cap->lanes.at[i]))
@@ -161,7 +120,21 @@ struct device_tasks device_tasks_find(const struct capture *cap, int32_t device,
     for (size_t i = 0; i < cap->lanes.n; i++)
         if (is_of(&cap->lanes.at[i], device) && has_kernels(cap, &cap->lanes.at[i]))
             take_lane(cap, &cap->lanes.at[i], &out);
-    sort_by_begin(&out, arena);
+    for (size_t i = 1; i < out.n; i++)
+        is_sorted &= out.at[i - 1].begin <= out.at[i].begin;
+    /* Lanes are in order already; the sort is stable, so equal begins stay in order of slices. */
+    if (!is_sorted) {
+        struct device_task *sorted = ARENA_ARRAY(arena, struct device_task, out.n);
+        struct radix_item *items = mem_grow(NULL, sizeof(*items), 2 * out.n);
+        for (size_t i = 0; i < out.n; i++)
+            items[i] =
+                (struct radix_item){(uint64_t)out.at[i].begin ^ (uint64_t)1 << 63, (uint32_t)i};
+        radix_sort(items, items + out.n, out.n);
+        for (size_t i = 0; i < out.n; i++)
+            sorted[i] = out.at[items[i].value];
+        mem_free(items);
+        out.at = sorted;
+    }
     set_copies(cap, &out);
     return out;
 }
@@ -199,7 +172,7 @@ double device_task_bytes(const struct capture *cap, const struct device_task *t)
     static const struct str keys[] = {S_INIT("bytes"), S_INIT("size(B)"), S_INIT("size")};
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        struct attr a = attr_of(cap, t->slice, intern_find(&cap->strings, keys[i]));
+        struct attr a = study_attr(cap, t->slice, intern_find(&cap->strings, keys[i]));
         if (a.type == ATTR_REAL)
             return a.real;
         if (a.type == ATTR_INT)

@@ -55,8 +55,6 @@ struct device_tasks {
     int32_t device; /* -1: unknown */
 };
 
-/* "h2d_pageable", ... */
-const char *copy_kind_name(enum copy_kind kind);
 enum copy_kind copy_kind_of(struct str name);
 
 static inline bool copy_is_pageable(enum copy_kind kind)

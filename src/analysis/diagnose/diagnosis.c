@@ -220,21 +220,6 @@ static const struct message *verdict_message(const struct diagnosis_cause *c)
     }
 }
 
-static struct wording verdict_text(struct teller_of_causes *t, const struct diagnosis_cause *c)
-{
-    const struct wording *sure =
-        wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
-    nanos step = t->d->is_calibrated ? t->f.w->bare : t->f.w->profiled;
-
-    return WORDING(t->arena, verdict_message(c),
-                   place_wording("what", wording_keep(t->arena, c->what)),
-                   place_wording("do", wording_keep(t->arena, c->action)),
-                   place_quantity("saving", (double)c->saving, UNIT_NS),
-                   place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
-                   place_quantity("share", c->saving_share, UNIT_RATIO),
-                   place_wording("confidence", sure), PLACE("n", t->f.a->n));
-}
-
 /* The two of these families that take the most; the second counts from SECOND_PRODUCT on. */
 static void largest_products(const struct root_finder *f, int most[2])
 {
@@ -278,15 +263,17 @@ static struct wording bound_of(struct teller_of_causes *t)
                    place_wording("other", label_of(t->arena, most[1])), share);
 }
 
+/* `action` NULL: what the cause asks for. */
 static struct diagnosis_cause nothing_found(struct teller_of_causes *t, enum root_cause cause,
-                                            struct wording what, double score)
+                                            const struct message *action, struct wording what,
+                                            double score)
 {
     return (struct diagnosis_cause){
         .id = root_causes[cause].id,
         .score = score,
         .confidence = confidence_of(score),
         .what = what,
-        .action = plain(t->arena, root_cause_action(cause, t->framework)),
+        .action = plain(t->arena, action ?: root_cause_action(cause, t->framework)),
         .found = {.cause = cause},
         .evidence = {what},
         .n_evidence = 1,
@@ -301,7 +288,7 @@ static struct diagnosis_cause healthy(struct teller_of_causes *t)
     bool is_weak = confidence_of(score) <= CONFIDENCE_POSSIBLE;
 
     return nothing_found(
-        t, ROOT_HEALTHY,
+        t, ROOT_HEALTHY, NULL,
         WORDING(t->arena,
                 is_weak ? &diagnosis_text.what_healthy_weak : &diagnosis_text.what_healthy,
                 place_wording("window", wording_keep(t->arena, t->window)),
@@ -309,24 +296,16 @@ static struct diagnosis_cause healthy(struct teller_of_causes *t)
         score);
 }
 
-/* The class that takes most of the time besides compute and the device's latency. */
-static int largest_class(const struct root_finder *f)
-{
-    int best = ACCOUNT_COMM;
-
-    for (int class = ACCOUNT_COMM; class < ACCOUNT_CLASSES; class ++)
-        if (class != ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY && f->by[class] > f->by[best])
-            best = class;
-    return best;
-}
-
 static struct diagnosis_cause unknown(struct teller_of_causes *t)
 {
-    int class = largest_class(&t->f);
     const struct diagnosis_cause *first = t->d->n_causes > 0 ? &t->d->causes[0] : NULL;
+    int class = ACCOUNT_COMM; /* with most of the time besides compute and the device's latency */
 
+    for (int i = ACCOUNT_COMM; i < ACCOUNT_CLASSES; i++)
+        if (i != ACCOUNT_IDLE + CAUSE_DEVICE_LATENCY && t->f.by[i] > t->f.by[class])
+            class = i;
     return nothing_found(
-        t, ROOT_UNKNOWN,
+        t, ROOT_UNKNOWN, NULL,
         WORDING(t->arena,
                 first != NULL ? &diagnosis_text.what_unknown_most : &diagnosis_text.what_unknown,
                 place_wording("window", wording_keep(t->arena, t->window)),
@@ -344,40 +323,25 @@ static struct diagnosis_cause unknown(struct teller_of_causes *t)
 static struct diagnosis_cause doubtful(struct teller_of_causes *t)
 {
     const struct diagnosis_cause *first = &t->d->causes[0];
-    struct diagnosis_cause out =
-        nothing_found(t, ROOT_UNKNOWN,
-                      WORDING(t->arena, &diagnosis_text.what_doubtful,
-                              place_wording("window", wording_keep(t->arena, t->window)),
-                              place_wording("cause", label_of_cause(t->arena, first->found.cause)),
-                              place_quantity("share", first->saving_share, UNIT_RATIO)),
-                      0);
 
-    out.action = plain(t->arena, &diagnosis_text.do_doubtful);
-    return out;
-}
-
-/* The device is busy, and nothing is known of most of its kernels: no bound, and no health. */
-static bool is_of_unknown_kind(const struct root_finder *f)
-{
-    nanos compute = 0;
-
-    for (int family = 0; family < KERNEL_FAMILIES; family++)
-        compute += f->by[family];
-    return f->by[FAMILY_OTHER] >= compute / 2;
+    return nothing_found(
+        t, ROOT_UNKNOWN, &diagnosis_text.do_doubtful,
+        WORDING(t->arena, &diagnosis_text.what_doubtful,
+                place_wording("window", wording_keep(t->arena, t->window)),
+                place_wording("cause", label_of_cause(t->arena, first->found.cause)),
+                place_quantity("share", first->saving_share, UNIT_RATIO)),
+        0);
 }
 
 static struct diagnosis_cause unnamed(struct teller_of_causes *t)
 {
-    nanos other = t->f.by[FAMILY_OTHER];
-    struct diagnosis_cause out = nothing_found(
-        t, ROOT_UNKNOWN,
-        WORDING(t->arena, &diagnosis_text.what_unnamed,
-                place_wording("window", wording_keep(t->arena, t->window)),
-                place_quantity("share", num_share((double)other, (double)t->f.window), UNIT_RATIO)),
-        0);
+    double share = num_share((double)t->f.by[FAMILY_OTHER], (double)t->f.window);
 
-    out.action = plain(t->arena, &diagnosis_text.do_unnamed);
-    return out;
+    return nothing_found(t, ROOT_UNKNOWN, &diagnosis_text.do_unnamed,
+                         WORDING(t->arena, &diagnosis_text.what_unnamed,
+                                 place_wording("window", wording_keep(t->arena, t->window)),
+                                 place_quantity("share", share, UNIT_RATIO)),
+                         0);
 }
 
 /* Nothing saves enough, or nobody would believe it. */
@@ -391,35 +355,16 @@ static struct diagnosis_cause without_cause(struct teller_of_causes *t, bool is_
         return unknown(t);
     if (is_doubtful)
         return doubtful(t);
-    return is_of_unknown_kind(&t->f) ? unnamed(t) : healthy(t);
+    /* The device is busy, and nothing is known of most of its kernels: no bound, and no health. */
+    nanos compute = 0;
+    for (int family = 0; family < KERNEL_FAMILIES; family++)
+        compute += t->f.by[family];
+    return t->f.by[FAMILY_OTHER] >= compute / 2 ? unnamed(t) : healthy(t);
 }
 
 /* ---- facts ---- */
 
 ORDER_BY(by_time, struct diagnosis_class, ORDER(y->time, x->time) ?: strcmp(x->name, y->name));
-
-static void add_classes(struct teller_of_causes *t)
-{
-    struct diagnosis *d = t->d;
-
-    d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
-    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-        if (t->f.by[class] > 0)
-            d->classes[d->n_classes++] =
-                (struct diagnosis_class){account_class_name(class), account_class_label(class),
-                                         t->f.by[class] / (nanos)t->f.steps,
-                                         num_share((double)t->f.by[class], (double)t->f.window)};
-    qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
-}
-
-static size_t kernels_of(const struct root_finder *f, size_t step)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < f->a->tasks.n; i++)
-        n += f->a->tasks.at[i].step == step && f->a->tasks.at[i].class == TASK_COMPUTE;
-    return n;
-}
 
 static void add_groups(struct teller_of_causes *t)
 {
@@ -441,7 +386,8 @@ static void add_groups(struct teller_of_causes *t)
             }
         if (g.steps == 0)
             continue;
-        g.kernels = kernels_of(&t->f, i);
+        for (size_t k = 0; k < a->tasks.n; k++)
+            g.kernels += a->tasks.at[k].step == i && a->tasks.at[k].class == TASK_COMPUTE;
         g.median = host_timeline_median(times, g.steps);
         g.idle_share = num_share((double)g.idle, (double)g.time);
         t->d->groups[t->d->n_groups++] = g;
@@ -534,8 +480,24 @@ static void finish(struct teller_of_causes *t, bool is_named)
         d->causes[d->n_causes++] = tell(t, &f->found[i], i + 1);
     bool is_doubtful = is_named && d->causes[0].confidence == CONFIDENCE_UNKNOWN;
     d->verdict = is_named && !is_doubtful ? d->causes[0] : without_cause(t, is_doubtful);
-    d->text = verdict_text(t, &d->verdict);
-    add_classes(t);
+    const struct diagnosis_cause *c = &d->verdict;
+    const struct wording *sure =
+        wording_keep(t->arena, wording_plain(str_of(confidence_name(c->confidence))));
+    nanos step = d->is_calibrated ? f->w->bare : f->w->profiled;
+    d->text = WORDING(t->arena, verdict_message(c),
+                      place_wording("what", wording_keep(t->arena, c->what)),
+                      place_wording("do", wording_keep(t->arena, c->action)),
+                      place_quantity("saving", (double)c->saving, UNIT_NS),
+                      place_quantity("after", (double)step - (double)c->saving, UNIT_NS),
+                      place_quantity("share", c->saving_share, UNIT_RATIO),
+                      place_wording("confidence", sure), PLACE("n", f->a->n));
+    d->classes = ARENA_ARRAY(t->arena, struct diagnosis_class, ACCOUNT_CLASSES);
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
+        if (f->by[class] > 0)
+            d->classes[d->n_classes++] = (struct diagnosis_class){
+                account_class_name(class), account_class_label(class),
+                f->by[class] / (nanos)f->steps, num_share((double)f->by[class], (double)f->window)};
+    qsort(d->classes, d->n_classes, sizeof(*d->classes), by_time);
     add_groups(t);
     add_step_times(t);
     add_missing(t);

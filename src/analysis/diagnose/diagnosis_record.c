@@ -17,16 +17,6 @@ static const struct record site_record = RECORD(struct root_site, site_fields);
           ##__VA_ARGS__)
 #define CAUSE_FIELD(member, key_, ...) FIELD(struct diagnosis_cause, member, key_, ##__VA_ARGS__)
 
-static struct field_items evidence_of(const void *record, const struct record_env *env)
-{
-    const struct diagnosis_cause *c = record;
-    struct str *texts = ARENA_ARRAY(env->arena, struct str, DIAGNOSIS_EVIDENCE);
-
-    for (size_t i = 0; i < c->n_evidence; i++)
-        texts[i] = c->evidence[i].english;
-    return (struct field_items){texts, c->n_evidence};
-}
-
 static const struct field cause_fields[] = {
     CAUSE_FIELD(id, "id"),
     CAUSE_FIELD(rank, "rank"),
@@ -38,7 +28,7 @@ static const struct field cause_fields[] = {
     CAUSE_FIELD(is_upper_bound, "is_upper_bound"),
     FIELD_OF_ENUM(struct diagnosis_cause, bound, "saving_bound", saving_bound_name, SAVING_BOUNDS,
                   .about = "how the saving is to be read"),
-    FIELD_MADE(FIELD_STR, "evidence", evidence_of, NULL),
+    FIELD_ROOM_VALUES(struct diagnosis_cause, evidence, n_evidence, "evidence"),
     FIELD_ROOM(struct diagnosis_cause, found.sites, found.n_sites, "sites", &site_record),
     CAUSE_FIELD(action, "action"),
     CAUSE_FIELD(against, "against", .missing = MISSING_EMPTY),
@@ -48,15 +38,9 @@ static const struct field cause_fields[] = {
 static const struct record cause_record = RECORD(struct diagnosis_cause, cause_fields);
 
 /* The verdict is the first cause, told shortly. */
-static struct field_value verdict_text_of(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_text(((const struct diagnosis *)record)->text.english);
-}
-
 static const struct field verdict_fields[] = {
     FIELD(struct diagnosis, verdict.id, "cause"),
-    FIELD_CALC(FIELD_STR, "text", verdict_text_of),
+    FIELD(struct diagnosis, text, "text"),
     FIELD(struct diagnosis, verdict.saving, "saving_ms", .form = FORM_MS,
           .about = "a step without the profiler; of a slow step, once"),
     SHARE_FIELD(struct diagnosis, verdict.saving_share, "saving_share"),
@@ -106,16 +90,6 @@ static const struct field group_fields[] = {
 };
 static const struct record group_record = RECORD(struct diagnosis_group, group_fields);
 
-static struct field_items missing_of(const void *record, const struct record_env *env)
-{
-    const struct diagnosis *d = record;
-    struct str *texts = ARENA_ARRAY(env->arena, struct str, DIAGNOSIS_MISSING);
-
-    for (size_t i = 0; i < d->n_missing; i++)
-        texts[i] = d->missing[i].english;
-    return (struct field_items){texts, d->n_missing};
-}
-
 static const struct field diagnosis_fields[] = {
     FIELD_GROUP("verdict", &verdict_record),
     FIELD_GROUP("step", &step_record),
@@ -124,8 +98,8 @@ static const struct field diagnosis_fields[] = {
     FIELD_GROUP("replay", &replay_record),
     FIELD_LIST(struct diagnosis, groups, n_groups, "groups", &group_record,
                .about = "steps that do the same work"),
-    FIELD_MADE(FIELD_STR, "missing", missing_of, NULL,
-               .about = "what the capture cannot show, and how to record it"),
+    FIELD_ROOM_VALUES(struct diagnosis, missing, n_missing, "missing",
+                      .about = "what the capture cannot show, and how to record it"),
 };
 const struct record diagnosis_record = RECORD(struct diagnosis, diagnosis_fields);
 

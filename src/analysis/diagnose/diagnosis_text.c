@@ -111,25 +111,6 @@ static void tell_groups(const struct diagnosis *d, struct report *r)
     }
 }
 
-static void draw_steps(const struct diagnosis *d, struct report *r)
-{
-    if (d->n_step_times >= SERIES_LEAST)
-        report_series(r, report_message(r, &diagnosis_text.step_times),
-                      (struct report_values){d->step_times, d->n_step_times});
-}
-
-static void tell_classes(const struct diagnosis *d, struct report *r)
-{
-    struct table *table = report_table(r, class_columns, ARRAY_LEN(class_columns));
-
-    for (size_t i = 0; i < d->n_classes && i < MAX_CLASSES; i++) {
-        table_text(r, table, report_message(r, d->classes[i].label));
-        table_number(table, (double)d->classes[i].time);
-        table_number(table, d->classes[i].share);
-        table_number(table, d->classes[i].share);
-    }
-}
-
 static void tell_causes(const struct diagnosis *d, struct report *r)
 {
     if (d->n_causes == 0)
@@ -178,9 +159,17 @@ void diagnosis_describe(const struct diagnosis *d, struct report *r)
     if (d->n_classes == 0)
         return;
     tell_time(d, r);
-    draw_steps(d, r);
+    if (d->n_step_times >= SERIES_LEAST)
+        report_series(r, report_message(r, &diagnosis_text.step_times),
+                      (struct report_values){d->step_times, d->n_step_times});
     tell_groups(d, r);
-    tell_classes(d, r);
+    struct table *table = report_table(r, class_columns, ARRAY_LEN(class_columns));
+    for (size_t i = 0; i < d->n_classes && i < MAX_CLASSES; i++) {
+        table_text(r, table, report_message(r, d->classes[i].label));
+        table_number(table, (double)d->classes[i].time);
+        table_number(table, d->classes[i].share);
+        table_number(table, d->classes[i].share);
+    }
     tell_causes(d, r);
     tell_steps(d, r);
     tell_missing(d, r);

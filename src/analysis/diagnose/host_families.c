@@ -3,20 +3,6 @@
  */
 #include "analysis/diagnose/host_timeline.h"
 
-/* Families of kernels, remembered by name. */
-static struct kernel_name name_of_kernel(const struct capture *cap, struct hash *memo, strid name)
-{
-    uint32_t packed;
-
-    if (!hash_get(memo, name, &packed)) {
-        struct kernel_name k = kernel_family_of_name(capture_text(cap, name));
-        packed = (uint32_t)k.is_native << 16 | (uint32_t)k.family << 8 | (uint32_t)k.rate;
-        hash_put(memo, name, packed);
-    }
-    return (struct kernel_name){(enum kernel_family)(packed >> 8 & 255),
-                                (enum kernel_rate)(packed & 255), packed >> 16 != 0};
-}
-
 /* An Ascend kernel says its operator's type itself. */
 static strid type_of(const struct capture *cap, uint32_t slice)
 {
@@ -55,8 +41,15 @@ static void set_family(const struct capture *cap, struct device_task *t,
     }
     if (type != 0 && op == FAMILY_OTHER)
         op = family_of_type(cap, types, type);
-    struct kernel_name name =
-        name_of_kernel(cap, memo, type != 0 ? type : cap->slices.name[t->slice]);
+    strid id = type != 0 ? type : cap->slices.name[t->slice];
+    uint32_t packed; /* what is remembered of a name */
+    if (!hash_get(memo, id, &packed)) {
+        struct kernel_name k = kernel_family_of_name(capture_text(cap, id));
+        packed = (uint32_t)k.is_native << 16 | (uint32_t)k.family << 8 | (uint32_t)k.rate;
+        hash_put(memo, id, packed);
+    }
+    struct kernel_name name = {(enum kernel_family)(packed >> 8 & 255),
+                               (enum kernel_rate)(packed & 255), packed >> 16 != 0};
     if (type != 0)
         name.rate = RATE_TENSOR;
     t->family = (uint8_t)kernel_family_of(op, name, is_float);

@@ -12,24 +12,6 @@ nanos host_timeline_median(nanos *values, size_t n)
     return n > 0 ? ranked_pick(values, n, n / 2) : 0;
 }
 
-/* The median stretch decides which candidates are host work. */
-static void judge_stretches(struct host_call *calls, struct host_timeline *t)
-{
-    nanos *values = mem_grow(NULL, sizeof(*values), t->n + 1);
-
-    for (size_t i = 0; i < t->n; i++)
-        values[i] = calls[t->first + i].stretch;
-    t->median = host_timeline_median(values, t->n);
-    mem_free(values);
-    nanos least = t->median < LIMIT_STRETCH_CAP / LIMIT_STRETCH_TIMES
-                      ? LIMIT_STRETCH_TIMES * t->median
-                      : LIMIT_STRETCH_CAP;
-    least = least > LIMIT_LONG_SLICE ? least : LIMIT_LONG_SLICE;
-    for (size_t i = t->first; i < t->first + t->n; i++)
-        if (!calls[i].is_candidate || calls[i].stretch < least)
-            calls[i].class = STRETCH_LAUNCH;
-}
-
 /* The first copy to the device that a call makes, or that follows with no launch before it. */
 static const struct device_task *next_write(const struct host_timelines *out,
                                             const struct device_tasks *tasks, size_t call)
@@ -87,24 +69,16 @@ static bool is_slow_operator(const struct capture *cap, const struct host_call *
            c->begin - device_time(cap->slices.begin[c->op]) >= LIMIT_COMPILE_LONG;
 }
 
-/* Those operators, by name. */
-static struct hash find_slow_operators(const struct capture *cap, const struct host_timelines *out)
-{
-    struct hash names = {0};
-
-    for (size_t i = 0; i < out->n; i++)
-        if (is_slow_operator(cap, &out->calls[i]))
-            hash_put(&names, cap->slices.name[out->calls[i].op], 0);
-    return names;
-}
-
 /* Libraries choose or build a kernel when an operator meets new shapes, and launch it at once when
  * it meets them again: marks slow calls where the operator's shapes are new. */
 static void find_new_shapes(const struct capture *cap, const struct host_timelines *out,
                             uint8_t *fresh)
 {
-    struct hash names = find_slow_operators(cap, out), seen = {0};
+    struct hash names = {0}, seen = {0}; /* names of such operators, and their shapes */
 
+    for (size_t i = 0; i < out->n; i++)
+        if (is_slow_operator(cap, &out->calls[i]))
+            hash_put(&names, cap->slices.name[out->calls[i].op], 0);
     for (size_t i = 0; i < out->n && names.n > 0; i++) {
         uint32_t op = out->calls[i].op, any;
         if (op == NO_SLICE || out->calls[i].tasks == 0 ||
@@ -175,8 +149,23 @@ void host_stretches_judge(const struct capture *cap, const struct device_tasks *
     uint8_t *fresh = find_new_kernels(cap, out, tasks);
 
     find_new_shapes(cap, out, fresh);
-    for (size_t i = 0; i < out->count; i++)
-        judge_stretches(out->calls, &out->at[i]);
+    for (size_t i = 0; i < out->count; i++) {
+        /* The median stretch decides which candidates are host work. */
+        struct host_call *calls = out->calls;
+        struct host_timeline *t = &out->at[i];
+        nanos *values = mem_grow(NULL, sizeof(*values), t->n + 1);
+        for (size_t k = 0; k < t->n; k++)
+            values[k] = calls[t->first + k].stretch;
+        t->median = host_timeline_median(values, t->n);
+        mem_free(values);
+        nanos least = t->median < LIMIT_STRETCH_CAP / LIMIT_STRETCH_TIMES
+                          ? LIMIT_STRETCH_TIMES * t->median
+                          : LIMIT_STRETCH_CAP;
+        least = least > LIMIT_LONG_SLICE ? least : LIMIT_LONG_SLICE;
+        for (size_t k = t->first; k < t->first + t->n; k++)
+            if (!calls[k].is_candidate || calls[k].stretch < least)
+                calls[k].class = STRETCH_LAUNCH;
+    }
     for (size_t i = 0; i < out->n; i++)
         if (is_compilation(out, fresh, i))
             out->calls[i].class = STRETCH_COMPILE;

@@ -106,18 +106,12 @@ struct host_lanes host_lanes_of(const struct capture *cap, const struct host_lan
                                 size_t lane)
 {
     const struct lane *own = &cap->lanes.at[lane];
-    size_t low = 0, high = lanes->n;
+    size_t first, end;
 
     if (own->key.kind != LANE_THREAD || own->key.tid == 0)
         return (struct host_lanes){0};
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cap->lanes.at[lanes->at[middle]].key.tid < own->key.tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (high < lanes->n && cap->lanes.at[lanes->at[high]].key.tid == own->key.tid)
-        high++;
-    return (struct host_lanes){lanes->at + low, high - low};
+    vec_bisect(first, lanes->n, i, cap->lanes.at[lanes->at[i]].key.tid < own->key.tid);
+    for (end = first; end < lanes->n && cap->lanes.at[lanes->at[end]].key.tid == own->key.tid;)
+        end++;
+    return (struct host_lanes){lanes->at + first, end - first};
 }

@@ -6,6 +6,7 @@
 #include "analysis/diagnose/host_threads.h"
 #include "analysis/diagnose/limits.h"
 #include "analysis/op_tree.h"
+#include "analysis/study.h"
 
 enum { DEPTH = 256, THREADS = 16 };
 
@@ -137,20 +138,6 @@ static void mark_all_launching(const struct walk *w, uint8_t *bits)
 
 /* ---- sums of a stretch ---- */
 
-/* The event that began last among those that are innermost on their threads. */
-static const struct open_event *innermost(const struct walk *w)
-{
-    const struct open_event *best = NULL;
-
-    for (size_t i = 0; i < w->n; i++) {
-        const struct reader *r = &w->readers[i];
-        const struct open_event *top = r->depth > 0 ? &r->stack[r->depth - 1] : NULL;
-        if (top != NULL && (best == NULL || top->begin > best->begin))
-            best = top;
-    }
-    return best;
-}
-
 static bool is_same_thread(const struct reader *a, const struct reader *b)
 {
     return a == b || (a->tid != 0 && a->tid == b->tid);
@@ -187,12 +174,6 @@ static enum activity activity_of(const struct walk *w, const struct open_event *
     return e != NULL && e->kind == SLICE_PYTHON ? ACT_FRAME : ACT_NOTHING;
 }
 
-static bool is_activity(const struct open_event *e)
-{
-    return e->kind == SLICE_HOST_OP || e->kind == SLICE_PYTHON || e->kind == SLICE_RUNTIME ||
-           e->kind == SLICE_QUEUE || e->kind == SLICE_GC;
-}
-
 /* Moves to `t`; the time in between belongs to what is innermost now. */
 static void pass_time(struct walk *w, nanos t)
 {
@@ -202,7 +183,14 @@ static void pass_time(struct walk *w, nanos t)
         return;
     if (w->open_call == NO_CALL) {
         struct sums *sums = &w->sums;
-        const struct open_event *e = innermost(w);
+        /* The event that began last among those that are innermost on their threads. */
+        const struct open_event *e = NULL;
+        for (size_t i = 0; i < w->n; i++) {
+            const struct reader *r = &w->readers[i];
+            const struct open_event *top = r->depth > 0 ? &r->stack[r->depth - 1] : NULL;
+            if (top != NULL && (e == NULL || top->begin > e->begin))
+                e = top;
+        }
         enum activity act = activity_of(w, e);
         if (act == ACT_LAUNCHING && span >= LIMIT_LONG_SLICE)
             act = ACT_NOTHING; /* the operator stands still: nobody recorded why */
@@ -210,7 +198,9 @@ static void pass_time(struct walk *w, nanos t)
         sums->has_long |= span >= LIMIT_LONG_SLICE;
         sums->input += w->open_ranges[RANGE_INPUT] > 0 ? span : 0;
         sums->compile += w->open_ranges[RANGE_COMPILE] > 0 ? span : 0;
-        if (span > sums->longest && e != NULL && is_activity(e)) {
+        if (span > sums->longest && e != NULL &&
+            (e->kind == SLICE_HOST_OP || e->kind == SLICE_PYTHON || e->kind == SLICE_RUNTIME ||
+             e->kind == SLICE_QUEUE || e->kind == SLICE_GC)) {
             sums->longest = span;
             sums->filler = e->slice;
         }
@@ -246,23 +236,6 @@ static void start_stretch(struct walk *w)
 
 /* ---- events ---- */
 
-static void pop(struct walk *w, struct reader *r)
-{
-    const struct open_event *e = &r->stack[r->depth - 1];
-
-    pass_time(w, e->end);
-    if (e->is_call && w->open_call != NO_CALL) {
-        w->calls.at[w->open_call].end = w->now;
-        w->open_call = NO_CALL;
-        start_stretch(w);
-    } else if (e->kind == SLICE_HOST_OP && w->open_call == NO_CALL &&
-               e->end - e->begin >= LIMIT_LONG_SLICE && activity_of(w, e) == ACT_OPERATOR) {
-        w->sums.has_long = true;
-    }
-    w->open_ranges[e->range]--;
-    r->depth--;
-}
-
 /* Closes what ends by `t`, in order. */
 static void close_until(struct walk *w, nanos t)
 {
@@ -276,7 +249,18 @@ static void close_until(struct walk *w, nanos t)
         }
         if (first == NULL)
             return;
-        pop(w, first);
+        const struct open_event *e = &first->stack[first->depth - 1];
+        pass_time(w, e->end);
+        if (e->is_call && w->open_call != NO_CALL) {
+            w->calls.at[w->open_call].end = w->now;
+            w->open_call = NO_CALL;
+            start_stretch(w);
+        } else if (e->kind == SLICE_HOST_OP && w->open_call == NO_CALL &&
+                   e->end - e->begin >= LIMIT_LONG_SLICE && activity_of(w, e) == ACT_OPERATOR) {
+            w->sums.has_long = true;
+        }
+        w->open_ranges[e->range]--;
+        first->depth--;
     }
 }
 
@@ -420,23 +404,6 @@ static struct reader *next_reader(const struct walk *w)
     return best;
 }
 
-static void walk_timeline(struct walk *w)
-{
-    struct reader *r = next_reader(w);
-
-    w->open_call = NO_CALL;
-    w->now = r != NULL ? device_time(w->cap->slices.begin[r->next]) : 0;
-    start_stretch(w);
-    for (; r != NULL; r = next_reader(w)) {
-        size_t slice = r->next++;
-        nanos begin = device_time(w->cap->slices.begin[slice]);
-        close_until(w, begin);
-        pass_time(w, begin);
-        push(w, r, slice);
-    }
-    close_until(w, INT64_MAX);
-}
-
 /* ---- the result ---- */
 
 static void mark_queues(struct walk *w)
@@ -522,7 +489,18 @@ static size_t walk_group(struct walk *w, struct host_thread *threads, size_t n, 
     add_readers(w, threads[0].lane);
     if (may_join)
         n = add_turns(w, threads, n);
-    walk_timeline(w);
+    struct reader *r = next_reader(w);
+    w->open_call = NO_CALL;
+    w->now = r != NULL ? device_time(w->cap->slices.begin[r->next]) : 0;
+    start_stretch(w);
+    for (; r != NULL; r = next_reader(w)) {
+        size_t slice = r->next++;
+        nanos begin = device_time(w->cap->slices.begin[slice]);
+        close_until(w, begin);
+        pass_time(w, begin);
+        push(w, r, slice);
+    }
+    close_until(w, INT64_MAX);
     return n;
 }
 
@@ -572,9 +550,7 @@ struct host_timelines host_timelines_find(const struct capture *cap, struct devi
     mark_queues(&w);
     walk_all(&w, &out, arena);
     out.n = w.calls.n;
-    out.calls = ARENA_ARRAY(arena, struct host_call, out.n);
-    if (out.n > 0)
-        memcpy(out.calls, w.calls.at, sizeof(*out.calls) * out.n);
+    out.calls = STUDY_KEEP(arena, w.calls);
     host_links_queues(&w.queue, w.call_of, &out);
     host_links_tasks(cap, launch, w.call_of, tasks, &out);
     host_stretches_judge(cap, tasks, &out);

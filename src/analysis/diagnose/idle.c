@@ -6,13 +6,14 @@
 #include "analysis/diagnose/host_names.h"
 #include "analysis/diagnose/limits.h"
 
-/* The gap before each task whose launch ended before its stream's previous task did. */
-static nanos *queued_gaps(const struct accounting *a, size_t *n)
+void idle_init(struct idle_finder *f, const struct capture *cap, struct accounting *a,
+               struct arena *arena)
 {
+    /* The gap before each task whose launch ended before its stream's previous task did. */
     nanos *gaps = mem_grow(NULL, sizeof(*gaps), a->tasks.n + 1);
     nanos *ends = mem_grow(NULL, sizeof(*ends), a->tasks.streams + 1);
+    size_t n = 0;
 
-    *n = 0;
     for (size_t i = 0; i <= a->tasks.streams; i++)
         ends[i] = INT64_MAX;
     for (size_t i = 0; i < a->tasks.n; i++) {
@@ -20,19 +21,10 @@ static nanos *queued_gaps(const struct accounting *a, size_t *n)
         nanos last = ends[t->stream];
         if (t->call != NO_CALL && last != INT64_MAX && a->host.calls[t->call].end < last &&
             t->begin >= last && !t->is_graph)
-            gaps[(*n)++] = t->begin - last;
+            gaps[n++] = t->begin - last;
         ends[t->stream] = t->end;
     }
     mem_free(ends);
-    return gaps;
-}
-
-void idle_init(struct idle_finder *f, const struct capture *cap, struct accounting *a,
-               struct arena *arena)
-{
-    size_t n;
-    nanos *gaps = queued_gaps(a, &n);
-
     *f = (struct idle_finder){.cap = cap, .a = a};
     a->back_to_back = host_timeline_median(gaps, n);
     mem_free(gaps);
@@ -50,6 +42,12 @@ void idle_fini(struct idle_finder *f)
     vec_free(&f->backward);
 }
 
+bool idle_is_read(const struct accounting *a, const struct host_call *call)
+{
+    return call->kind == CALL_COPY && call->tasks > 0 &&
+           device_task_is_value(&a->tasks.at[call->first_task]);
+}
+
 bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *call)
 {
     if (call->kind != CALL_COPY || call->tasks == 0)
@@ -59,11 +57,6 @@ bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *c
     nanos end = t->end < call->end ? t->end : call->end;
     return t->class == TASK_COPY && t->end <= call->end + LIMIT_COPY_RETURN &&
            end - begin > (t->end - t->begin) / 2;
-}
-
-static bool is_blocking(const struct accounting *a, const struct host_call *call)
-{
-    return call->kind == CALL_SYNC || idle_is_blocking_copy(a, call);
 }
 
 static enum idle_cause cause_of_call(const struct accounting *a, const struct host_call *call)
@@ -189,7 +182,7 @@ static uint32_t fill_late(struct idle_finder *f, struct interval gap, size_t nex
          i != NO_CALL && a->host.calls[i].end > gap.begin - a->queue_latency;
          i = call_before(f, gap, i)) {
         c = &a->host.calls[i];
-        if (blocker == NO_CALL && is_blocking(a, c))
+        if (blocker == NO_CALL && (c->kind == CALL_SYNC || idle_is_blocking_copy(a, c)))
             blocker = i;
         put_before(f, cut(c->begin, c->end, gap), cause_of_call(a, c), c->slice);
         put_before(f, cut(c->begin - c->stretch, c->begin, gap), cause_of_stretch(c), c->filler);
@@ -219,11 +212,10 @@ static size_t find_next(struct idle_finder *f, nanos end)
         if (t->begin - c->end > a->queue_latency)
             drain_of(f, c)->call = NO_CALL;
     }
-    size_t best = f->task;
     for (size_t i = f->task; i < a->tasks.n && a->tasks.at[i].begin == end; i++)
         if (a->tasks.at[i].call != NO_CALL)
             return i;
-    return best;
+    return f->task;
 }
 
 /* Charges a host gap to the call that drained the queue, up to the time it blocked. */

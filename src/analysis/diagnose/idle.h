@@ -34,6 +34,9 @@ void idle_add(struct idle_finder *f, struct interval gap);
  * shortly before `begin`; a slice, or NO_SLICE. */
 uint32_t idle_awaited(const struct accounting *a, nanos begin, size_t next);
 
+/* A small copy to the host, which the thread waits for. */
+bool idle_is_read(const struct accounting *a, const struct host_call *call);
+
 /* A copy call that lasts until its copy has ended, more or less: most of the copy lies in it. */
 bool idle_is_blocking_copy(const struct accounting *a, const struct host_call *call);
 

@@ -70,16 +70,6 @@ static bool fits(struct str op, struct str token)
            (op.n == token.n || (op.n == token.n + 1 && op.at[token.n] == '_'));
 }
 
-/* "addmm" of "aten::addmm". */
-static struct str without_namespace(struct str op)
-{
-    struct str colons = S("::");
-
-    for (size_t at = str_find(op, colons); at < op.n; at = str_find(op, colons))
-        op = str_part(op, at + colons.n, op.n);
-    return op;
-}
-
 /* Types of Ascend's kernels that operators are not called. */
 static const struct tokens types[] = {
     {FAMILY_REDUCE, "^argmax ^argmin"},
@@ -157,7 +147,10 @@ enum kernel_family kernel_family_of_operator(struct str op)
 
     if (fused_family(low) != FAMILY_OTHER) /* named like the kernel that it launches */
         return FAMILY_OTHER;
-    return find_family(operators, ARRAY_LEN(operators), without_namespace(low));
+    struct str colons = S("::"); /* "addmm" of "aten::addmm" */
+    for (size_t at = str_find(low, colons); at < low.n; at = str_find(low, colons))
+        low = str_part(low, at + colons.n, low.n);
+    return find_family(operators, ARRAY_LEN(operators), low);
 }
 
 enum kernel_family kernel_family_of_type(struct str type)
@@ -193,11 +186,6 @@ struct kernel_name kernel_family_of_name(struct str name)
     return (struct kernel_name){FAMILY_OTHER, rate_of(low), is_native};
 }
 
-static enum kernel_family gemm_of(enum kernel_rate rate, bool is_float)
-{
-    return kernel_rate_is_simt(rate, is_float) ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR;
-}
-
 enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name name, bool is_float)
 {
     enum kernel_family family = name.family;
@@ -216,5 +204,7 @@ enum kernel_family kernel_family_of(enum kernel_family op, struct kernel_name na
     default:
         return op;
     }
-    return family == FAMILY_GEMM_TENSOR ? gemm_of(name.rate, is_float) : family;
+    return family == FAMILY_GEMM_TENSOR
+               ? (kernel_rate_is_simt(name.rate, is_float) ? FAMILY_GEMM_SIMT : FAMILY_GEMM_TENSOR)
+               : family;
 }

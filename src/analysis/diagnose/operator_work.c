@@ -19,21 +19,6 @@ static strid text_of(const struct capture *cap, struct operator_ref ref, enum ca
     return text != 0 ? text : text_of_slice(cap, ref.kernel, key);
 }
 
-static void look_at_types(struct operator_work *work, const struct tensor_shapes *shapes,
-                          struct str types)
-{
-    struct str one;
-
-    for (size_t i = 0; i < shapes->n && types.n > 0 && str_split(&types, ';', &one); i++) {
-        struct tensor_type type = tensor_type_of(one);
-        if (shapes->at[i].n == 0)
-            continue;
-        work->has_double |= type.is_double;
-        if (work->type.bytes == 0)
-            work->type = type;
-    }
-}
-
 static struct operator_work look(struct str name, struct str shapes, struct str types)
 {
     struct tensor_shapes read = tensor_shapes_read(shapes);
@@ -51,7 +36,15 @@ static struct operator_work look(struct str name, struct str shapes, struct str 
         double elements = tensor_shape_elements(&read.at[i]);
         work.elements = elements > work.elements ? elements : work.elements;
     }
-    look_at_types(&work, &read, types);
+    struct str one;
+    for (size_t i = 0; i < read.n && types.n > 0 && str_split(&types, ';', &one); i++) {
+        struct tensor_type type = tensor_type_of(one);
+        if (read.at[i].n == 0)
+            continue;
+        work.has_double |= type.is_double;
+        if (work.type.bytes == 0)
+            work.type = type;
+    }
     return work;
 }
 

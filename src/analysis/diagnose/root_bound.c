@@ -77,33 +77,6 @@ static size_t tasks_of_run(const struct product_run *run)
     return run->calls >= ROOT_EQUAL_PRODUCTS ? run->tasks : 0;
 }
 
-/* Whether most launches are of equal products in a row, which could be one product. */
-static bool is_batchable(const struct root_finder *f)
-{
-    struct product_run run = {0};
-    size_t all = 0, equal = 0;
-    uint32_t op = NO_SLICE;
-
-    for (size_t i = 0; i < f->a->host.n; i++) {
-        const struct host_call *call = &f->a->host.calls[i];
-        if (call->tasks == 0 || f->a->tasks.at[call->first_task].class != TASK_COMPUTE)
-            continue;
-        const struct operator_work *work =
-            operator_work_of(&f->w->works, whatif_operator(f->w, call));
-        all += call->tasks;
-        if (work->flops <= 0 || work->key != run.key) {
-            equal += tasks_of_run(&run);
-            run = (struct product_run){.key = work->flops > 0 ? work->key : 0};
-            op = NO_SLICE;
-        }
-        run.calls += call->op != op;
-        run.tasks += call->tasks;
-        op = call->op;
-    }
-    equal += tasks_of_run(&run);
-    return equal * 100 >= all * ROOT_SPECIFIC && equal > 0;
-}
-
 /* ---- causes that are repaired together ---- */
 
 /* Another cause of the same tasks, which saves more on top of this one. */
@@ -144,18 +117,32 @@ static bool is_listed(const struct root_finder *f, enum root_cause cause)
     return c != NULL && c->saving >= ROOT_LISTED / 100.0;
 }
 
-/* Data that the host works on is carried by copies, which go with the work. */
-static bool has_copies(const struct root_finder *f)
-{
-    return is_listed(f, ROOT_PAGEABLE_COPY) || is_listed(f, ROOT_COPY_UNNEEDED) ||
-           is_listed(f, ROOT_COPY_EXPOSED);
-}
-
 static enum saving_bound bound_of_launches(const struct root_finder *f)
 {
     if (steps_with_waits(f) * 2 >= f->steps || has_stream_waits(f))
         return SAVING_AT_MOST; /* not one graph */
-    return is_batchable(f) ? SAVING_AT_LEAST : SAVING_ABOUT;
+    /* Whether most launches are of equal products in a row, which could be one product. */
+    struct product_run run = {0};
+    size_t all = 0, equal = 0;
+    uint32_t op = NO_SLICE;
+    for (size_t i = 0; i < f->a->host.n; i++) {
+        const struct host_call *call = &f->a->host.calls[i];
+        if (call->tasks == 0 || f->a->tasks.at[call->first_task].class != TASK_COMPUTE)
+            continue;
+        const struct operator_work *work =
+            operator_work_of(&f->w->works, whatif_operator(f->w, call));
+        all += call->tasks;
+        if (work->flops <= 0 || work->key != run.key) {
+            equal += tasks_of_run(&run);
+            run = (struct product_run){.key = work->flops > 0 ? work->key : 0};
+            op = NO_SLICE;
+        }
+        run.calls += call->op != op;
+        run.tasks += call->tasks;
+        op = call->op;
+    }
+    equal += tasks_of_run(&run);
+    return (equal * 100 >= all * ROOT_SPECIFIC && equal > 0) ? SAVING_AT_LEAST : SAVING_ABOUT;
 }
 
 enum saving_bound root_bound(struct root_finder *f, const struct found_cause *c)
@@ -170,7 +157,10 @@ enum saving_bound root_bound(struct root_finder *f, const struct found_cause *c)
         return launches != NULL && launches->saving > c->saving ? SAVING_AT_LEAST : SAVING_AT_MOST;
     if (c->is_share || has(c, ROOT_UPPER_BOUND))
         return SAVING_AT_MOST;
-    if (has(c, ROOT_OF_STRETCHES) && has_copies(f))
+    /* Data that the host works on is carried by copies, which go with the work. */
+    if (has(c, ROOT_OF_STRETCHES) &&
+        (is_listed(f, ROOT_PAGEABLE_COPY) || is_listed(f, ROOT_COPY_UNNEEDED) ||
+         is_listed(f, ROOT_COPY_EXPOSED)))
         return SAVING_AT_LEAST;
     bool is_first = f->n > 0 && c == &f->found[0];
     return is_first && has(c, ROOT_OF_TASKS) && has_more(f, c) ? SAVING_AT_LEAST : SAVING_ABOUT;

@@ -92,66 +92,35 @@ nanos root_long_wait(const struct root_finder *f, const struct idle_piece *p)
     return is_wait && root_counts_step(f, p->step) ? length : 0;
 }
 
-/* Queued work that begins later than any queue's latency explains, though no other stream ended. */
-static nanos unexplained_waits(const struct root_finder *f)
-{
-    nanos sum = 0;
-
-    for (size_t i = 0; i < f->a->pieces.n; i++)
-        if (f->a->pieces.at[i].cause == CAUSE_DEVICE_LATENCY)
-            sum += root_long_wait(f, &f->a->pieces.at[i]);
-    return sum;
-}
-
-static double idle_share(const struct root_finder *f)
-{
-    nanos sum = 0;
-
-    for (int cause = 0; cause < IDLE_CAUSES; cause++)
-        sum += f->by[ACCOUNT_IDLE + cause];
-    return share_of(f, sum);
-}
-
 static double at_most(double x, double most)
 {
     return x < most ? x : most;
-}
-
-/* Idle time that long host work fills: launches and waits that go let the host begin with it
- * sooner, which is a matter of that work. */
-static double host_work_share(const struct root_finder *f)
-{
-    static const enum idle_cause work[] = {CAUSE_OPERATOR, CAUSE_INPUT, CAUSE_PYTHON,
-                                           CAUSE_UNTRACED, CAUSE_COMPILE};
-    nanos sum = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(work); i++)
-        sum += f->by[ACCOUNT_IDLE + work[i]];
-    return share_of(f, sum);
 }
 
 /* No cause saves more than its tasks and their launches take, or its host work, and what the host
  * does saves no more than the device idles or copies. As a share of the recorded step. */
 static double most_saved(const struct root_finder *f, const struct found_cause *c)
 {
+    static const enum idle_cause work[] = {CAUSE_OPERATOR, CAUSE_INPUT, CAUSE_PYTHON,
+                                           CAUSE_UNTRACED, CAUSE_COMPILE};
     unsigned flags = root_causes[c->cause].flags;
-    double waiting = idle_share(f) + copies_share(f);
+    nanos idle = 0, filled = 0;
 
+    for (int cause = 0; cause < IDLE_CAUSES; cause++)
+        idle += f->by[ACCOUNT_IDLE + cause];
+    double waiting = share_of(f, idle) + copies_share(f);
     if (flags & (ROOT_OF_STEP | ROOT_BETWEEN_STREAMS))
         return 1;
     if (flags & ROOT_OF_TASKS)
         return c->share + c->host_share;
-    if (flags & ROOT_OF_LAUNCHES)
-        return waiting - host_work_share(f);
+    if (flags & ROOT_OF_LAUNCHES) {
+        /* Idle time that long host work fills: launches and waits that go let the host begin with
+         * it sooner, which is a matter of that work. */
+        for (size_t i = 0; i < ARRAY_LEN(work); i++)
+            filled += f->by[ACCOUNT_IDLE + work[i]];
+        return waiting - share_of(f, filled);
+    }
     return (flags & ROOT_OF_STRETCHES) && c->share < waiting ? c->share : waiting;
-}
-
-/* Slow steps and changing shapes are seen by comparing steps; every other cause is made of tasks or
- * calls. */
-static bool has_evidence(const struct found_cause *c)
-{
-    return c->n_sites > 0 || c->cause == ROOT_VARIABLE_SHAPES ||
-           (root_causes[c->cause].flags & ROOT_OF_STEP) != 0;
 }
 
 /* Whatever is worth listing is kept. */
@@ -165,7 +134,10 @@ static struct found_cause *keep(struct root_finder *f, enum root_cause cause, do
         return NULL;
     *c = (struct found_cause){.cause = cause};
     root_find_sites(f, c);
-    if (!has_evidence(c))
+    /* Slow steps and changing shapes are seen by comparing steps; every other cause is made of
+     * tasks or calls. */
+    if (c->n_sites == 0 && c->cause != ROOT_VARIABLE_SHAPES &&
+        (root_causes[c->cause].flags & ROOT_OF_STEP) == 0)
         return NULL;
     double most = most_saved(f, c);
     double faster = num_share((double)f->w->profiled, (double)f->w->bare);
@@ -224,33 +196,21 @@ static void value(struct root_finder *f, enum root_cause cause)
         c->in_slow_step = in_slow_step(f, changes, n);
 }
 
-/* Waits between streams. */
-struct stream_waits {
-    size_t n, of_comm; /* that collectives wait or are waited for */
-};
-
-static struct stream_waits count_waits(const struct root_finder *f)
-{
-    const struct trace_replay *r = f->w->replay;
-    struct stream_waits waits = {0};
-
-    for (size_t i = 0; i < r->n; i++) {
-        if (r->nodes[i].other == REPLAY_NONE)
-            continue;
-        waits.n++;
-        waits.of_comm += f->a->tasks.at[r->nodes[i].ref].class == TASK_COMM ||
-                         f->a->tasks.at[r->nodes[r->nodes[i].other].ref].class == TASK_COMM;
-    }
-    return waits;
-}
-
 /* Copies that streams wait for are a matter of the waits; others of the stream they run in. Waits
  * for collectives are a matter of those. */
 static void value_copies(struct root_finder *f)
 {
-    struct stream_waits waits = count_waits(f);
+    const struct trace_replay *r = f->w->replay;
+    size_t waits = 0, of_comm = 0; /* that collectives wait or are waited for */
     bool has_event = false;
 
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->nodes[i].other == REPLAY_NONE)
+            continue;
+        waits++;
+        of_comm += f->a->tasks.at[r->nodes[i].ref].class == TASK_COMM ||
+                   f->a->tasks.at[r->nodes[r->nodes[i].other].ref].class == TASK_COMM;
+    }
     for (size_t i = 0; i < f->a->host.n; i++)
         has_event |= f->a->host.calls[i].kind == CALL_EVENT;
     value(f, ROOT_PAGEABLE_COPY);
@@ -259,8 +219,8 @@ static void value_copies(struct root_finder *f)
         double pageable = share_of(f, f->by[ACCOUNT_COPY + COPY_H2D_PAGEABLE] +
                                           f->by[ACCOUNT_COPY + COPY_D2H_PAGEABLE]);
         bool is_pinned = pageable < ROOT_PAGEABLE / 100.0 * copies_share(f);
-        value(f, has_event && waits.n > 0 && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
-    } else if (waits.of_comm * 2 < waits.n) {
+        value(f, has_event && waits > 0 && is_pinned ? ROOT_NO_OVERLAP : ROOT_COPY_EXPOSED);
+    } else if (of_comm * 2 < waits) {
         value(f, ROOT_DEVICE_DEPENDENCY);
     }
 }
@@ -299,15 +259,6 @@ static void value_accounts(struct root_finder *f)
         c->in_slow_step = 1;
 }
 
-/* Sizes that change make memory anew; what compilers do with them names itself. */
-static void value_shapes(struct root_finder *f)
-{
-    const struct found_cause *memory = root_found(f, ROOT_ALLOCATOR);
-
-    if (memory != NULL && root_shape_sets(f) >= ROOT_SHAPE_SETS)
-        keep(f, ROOT_VARIABLE_SHAPES, memory->saving, memory->profiled_saving);
-}
-
 void root_find(struct root_finder *f)
 {
     static const enum root_cause changes[] = {
@@ -319,12 +270,20 @@ void root_find(struct root_finder *f)
         ROOT_OPTIMIZER_UNFUSED, ROOT_INDEX_SORT_HEAVY,
     };
 
-    f->waits = unexplained_waits(f);
+    /* Queued work that begins later than any queue's latency explains, though no other stream
+     * ended. */
+    f->waits = 0;
+    for (size_t i = 0; i < f->a->pieces.n; i++)
+        if (f->a->pieces.at[i].cause == CAUSE_DEVICE_LATENCY)
+            f->waits += root_long_wait(f, &f->a->pieces.at[i]);
     root_find_slow_step(f);
     root_find_slow_clock(f);
     for (size_t i = 0; i < ARRAY_LEN(changes); i++)
         value(f, changes[i]);
     value_copies(f);
     value_accounts(f);
-    value_shapes(f);
+    /* Sizes that change make memory anew; what compilers do with them names itself. */
+    const struct found_cause *memory = root_found(f, ROOT_ALLOCATOR);
+    if (memory != NULL && root_shape_sets(f) >= ROOT_SHAPE_SETS)
+        keep(f, ROOT_VARIABLE_SHAPES, memory->saving, memory->profiled_saving);
 }

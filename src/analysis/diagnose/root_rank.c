@@ -40,25 +40,6 @@ static bool is_rather_launch(const struct root_finder *f)
     return f->by[ACCOUNT_IDLE + CAUSE_LAUNCH] > chain;
 }
 
-static void choose_generic(struct root_finder *f)
-{
-    if (f->found[0].cause != ROOT_ELEMENTWISE_UNFUSED || !is_rather_launch(f))
-        return;
-    for (size_t i = 1; i < f->n; i++)
-        if (f->found[i].cause == ROOT_LAUNCH_BOUND &&
-            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving)
-            lead(f, i);
-}
-
-/* Beside launches in general, tasks count by their own time alone; an optimizer is its launches. */
-static double specific_saving(const struct found_cause *c, const struct found_cause *generic)
-{
-    bool is_of_tasks = has(c, ROOT_OF_TASKS) && c->cause != ROOT_OPTIMIZER_UNFUSED;
-
-    return generic->cause == ROOT_LAUNCH_BOUND && is_of_tasks && c->share < c->saving ? c->share
-                                                                                      : c->saving;
-}
-
 /* Whether a specific cause is to be named before a generic one. */
 static bool is_specific(const struct found_cause *c, const struct found_cause *generic)
 {
@@ -72,7 +53,12 @@ static bool is_specific(const struct found_cause *c, const struct found_cause *g
         return false;
     if (is_chain && c->cause == ROOT_FP64_USED) /* wrong in every kernel of it */
         return c->share >= ROOT_SPECIFIC / 100.0 * generic->share;
-    return specific_saving(c, generic) >= ROOT_SPECIFIC / 100.0 * generic->saving;
+    /* Beside launches in general, tasks count by their own time alone; an optimizer is its
+     * launches. */
+    bool is_of_tasks = has(c, ROOT_OF_TASKS) && c->cause != ROOT_OPTIMIZER_UNFUSED;
+    return (generic->cause == ROOT_LAUNCH_BOUND && is_of_tasks && c->share < c->saving
+                ? c->share
+                : c->saving) >= ROOT_SPECIFIC / 100.0 * generic->saving;
 }
 
 static bool gives_way(const struct found_cause *c)
@@ -95,6 +81,14 @@ static void prefer_specific(struct root_finder *f)
         }
 }
 
+/* Puts a cause in front if it saves so much. */
+static void prefer(struct root_finder *f, enum root_cause cause, double least)
+{
+    for (size_t i = 1; i < f->n; i++)
+        if (f->found[i].cause == cause && f->found[i].saving >= least)
+            lead(f, i);
+}
+
 /* One step tells more than what it is full of; compilers name themselves. */
 static void prefer_step(struct root_finder *f)
 {
@@ -105,47 +99,10 @@ static void prefer_step(struct root_finder *f)
             lead(f, i);
 }
 
-/* Kernels that are slow in some steps alone are no matter of the kernels. */
-static void prefer_clock(struct root_finder *f)
-{
-    if (!has(&f->found[0], ROOT_OF_TASKS))
-        return;
-    for (size_t i = 1; i < f->n; i++)
-        if (f->found[i].cause == ROOT_CLOCK_DROP && f->found[i].saving >= ROOT_NAMED / 100.0)
-            lead(f, i);
-}
-
-/* Whether data that is read back is needed cannot be seen; that its memory is not pinned can. */
-static void prefer_pageable(struct root_finder *f)
-{
-    if (f->found[0].cause != ROOT_COPY_UNNEEDED && f->found[0].cause != ROOT_COPY_EXPOSED)
-        return;
-    for (size_t i = 1; i < f->n; i++)
-        if (f->found[i].cause == ROOT_PAGEABLE_COPY && f->found[i].saving >= ROOT_NAMED / 100.0)
-            lead(f, i);
-}
-
-/* Why memory is allocated again tells more than that it is. */
-static void prefer_shapes(struct root_finder *f)
-{
-    for (size_t i = 1; i < f->n && f->found[0].cause == ROOT_ALLOCATOR; i++)
-        if (f->found[i].cause == ROOT_VARIABLE_SHAPES)
-            lead(f, i);
-}
-
-/* Doubles in matrix products are a matter of the products. */
-static void prefer_products(struct root_finder *f)
-{
-    if (f->found[0].cause != ROOT_FP64_USED)
-        return;
-    for (size_t i = 1; i < f->n; i++)
-        if (f->found[i].cause == ROOT_NO_TENSOR_CORE &&
-            f->found[i].saving >= ROOT_SPECIFIC / 100.0 * f->found[0].saving)
-            lead(f, i);
-}
-
 bool root_rank(struct root_finder *f)
 {
+    const struct found_cause *first = &f->found[0];
+    double named = ROOT_NAMED / 100.0, specific = ROOT_SPECIFIC / 100.0;
     size_t n = 0;
 
     for (size_t i = 0; i < f->n; i++)
@@ -155,37 +112,27 @@ bool root_rank(struct root_finder *f)
     if (n == 0)
         return false;
     qsort(f->found, n, sizeof(*f->found), by_saving);
-    choose_generic(f);
+    if (first->cause == ROOT_ELEMENTWISE_UNFUSED && is_rather_launch(f))
+        prefer(f, ROOT_LAUNCH_BOUND, specific * first->saving);
     prefer_specific(f);
-    prefer_pageable(f);
-    prefer_products(f);
-    prefer_shapes(f);
+    /* Whether data that is read back is needed cannot be seen; that its memory is not pinned can.
+     */
+    if (first->cause == ROOT_COPY_UNNEEDED || first->cause == ROOT_COPY_EXPOSED)
+        prefer(f, ROOT_PAGEABLE_COPY, named);
+    if (first->cause == ROOT_FP64_USED) /* doubles in products are a matter of the products */
+        prefer(f, ROOT_NO_TENSOR_CORE, specific * first->saving);
+    if (first->cause == ROOT_ALLOCATOR) /* why memory is made again tells more than that it is */
+        prefer(f, ROOT_VARIABLE_SHAPES, 0);
     prefer_step(f);
-    prefer_clock(f);
-    bool is_hidden = f->found[0].is_share &&
+    if (has(first, ROOT_OF_TASKS)) /* kernels slow in some steps alone are no matter of kernels */
+        prefer(f, ROOT_CLOCK_DROP, named);
+    bool is_hidden = first->is_share &&
                      num_share((double)f->by[ACCOUNT_IDLE + CAUSE_UNKNOWN], (double)f->window) >
-                         f->found[0].saving; /* most of the time cannot be explained */
-    return f->found[0].saving >= ROOT_NAMED / 100.0 && !is_hidden;
+                         first->saving; /* most of the time cannot be explained */
+    return first->saving >= named && !is_hidden;
 }
 
 /* ---- confidence ---- */
-
-/* Distance of the quartiles of the steps' times, as a share of the median. */
-static double spread_of(const struct root_finder *f)
-{
-    nanos *values = mem_grow(NULL, sizeof(*values), f->a->n + 1);
-    size_t n = 0;
-
-    for (size_t i = f->first; i < f->a->n; i++)
-        if (f->a->steps[i].tasks > 0)
-            values[n++] = account_step_time(&f->a->steps[i]);
-    if (n > 0)
-        qsort(values, n, sizeof(*values), ranked_order);
-    nanos low = n > 0 ? values[n / 4] : 0, middle = n > 0 ? values[n / 2] : 0,
-          high = n > 0 ? values[n * 3 / 4] : 0;
-    mem_free(values);
-    return num_share((double)high - (double)low, (double)middle);
-}
 
 static double evidence_of(const struct root_finder *f, const struct found_cause *c)
 {
@@ -200,18 +147,27 @@ static double evidence_of(const struct root_finder *f, const struct found_cause 
     return uses_device && (f->is_device_assumed || f->w->device == NULL) ? score * 0.7 : score;
 }
 
-static double replay_of(const struct root_finder *f)
-{
-    double error = f->w->replay->identity_error;
-
-    return error <= 0.02 ? 1 : error <= 0.05 ? 0.8 : error <= ROOT_POOR_REPLAY / 100.0 ? 0.5 : 0.2;
-}
-
 double root_confidence(const struct root_finder *f, const struct found_cause *c)
 {
-    double spread = spread_of(f), apart = c->saving - c->profiled_saving;
-    double score = evidence_of(f, c) * replay_of(f);
+    /* Distance of the quartiles of the steps' times, as a share of the median. */
+    nanos *values = mem_grow(NULL, sizeof(*values), f->a->n + 1);
+    size_t n = 0;
 
+    for (size_t i = f->first; i < f->a->n; i++)
+        if (f->a->steps[i].tasks > 0)
+            values[n++] = account_step_time(&f->a->steps[i]);
+    if (n > 0)
+        qsort(values, n, sizeof(*values), ranked_order);
+    nanos low = n > 0 ? values[n / 4] : 0, middle = n > 0 ? values[n / 2] : 0,
+          high = n > 0 ? values[n * 3 / 4] : 0;
+    mem_free(values);
+    double spread = num_share((double)high - (double)low, (double)middle),
+           apart = c->saving - c->profiled_saving;
+    double error = f->w->replay->identity_error;
+    double score = evidence_of(f, c) * (error <= 0.02                       ? 1
+                                        : error <= 0.05                     ? 0.8
+                                        : error <= ROOT_POOR_REPLAY / 100.0 ? 0.5
+                                                                            : 0.2);
     if (!has(c, ROOT_OF_STEP))
         score *= spread <= 0.1 ? 1 : spread <= 0.5 ? 0.8 : 0.6;
     if (apart > 0.15 || apart < -0.15)

@@ -3,6 +3,7 @@
  */
 #include "analysis/diagnose/root_find.h"
 
+#include "analysis/diagnose/idle.h"
 #include "analysis/diagnose/limits.h"
 
 struct site_sum {
@@ -19,95 +20,49 @@ struct site_sums {
     nanos time, host; /* host: of the calls that launch tasks */
 };
 
-typedef bool site_task(const struct device_task *t);
-
-static bool is_copy(const struct device_task *t, enum copy_kind from, enum copy_kind to)
-{
-    return t->class == TASK_COPY && t->copy >= from && t->copy <= to;
-}
-
-static bool is_family(const struct device_task *t, enum kernel_family family)
-{
-    return t->class == TASK_COMPUTE && t->family == family;
-}
-
-static bool is_pageable(const struct device_task *t)
-{
-    return t->class == TASK_COPY && copy_is_pageable((enum copy_kind)t->copy) &&
-           !device_task_is_value(t);
-}
-
-static bool is_transfer(const struct device_task *t)
-{
-    return is_copy(t, COPY_H2D_PAGEABLE, COPY_D2H) || is_copy(t, COPY_P2P, COPY_P2P);
-}
-
-static bool is_large_read(const struct device_task *t)
-{
-    return is_copy(t, COPY_D2H_PAGEABLE, COPY_D2H) && t->end - t->begin >= LIMIT_LARGE_READ;
-}
-
-static bool is_comm(const struct device_task *t)
-{
-    return t->class == TASK_COMM;
-}
-
-static bool is_product(const struct device_task *t)
-{
-    return is_family(t, FAMILY_GEMM_TENSOR) || is_family(t, FAMILY_CONV);
-}
-
-static bool is_slow_product(const struct device_task *t)
-{
-    return t->class == TASK_COMPUTE && t->is_simt;
-}
-
-static bool is_fp64(const struct device_task *t)
-{
-    return t->class == TASK_COMPUTE && t->is_fp64;
-}
-
-static bool is_elementwise(const struct device_task *t)
-{
-    return is_family(t, FAMILY_ELEMENTWISE) || is_family(t, FAMILY_LAYOUT) ||
-           is_family(t, FAMILY_RANDOM);
-}
-
-static bool is_layout(const struct device_task *t)
-{
-    return is_family(t, FAMILY_LAYOUT) || is_copy(t, COPY_D2D, COPY_D2D);
-}
-
-static bool is_optimizer(const struct device_task *t)
-{
-    return is_family(t, FAMILY_OPTIMIZER);
-}
-
-static bool is_index(const struct device_task *t)
-{
-    return is_family(t, FAMILY_INDEX_SORT);
-}
-
-static bool is_aicpu(const struct device_task *t)
-{
-    return is_family(t, FAMILY_AICPU);
-}
-
-static bool is_queued(const struct device_task *t)
-{
-    return t->class == TASK_COMPUTE;
-}
-
-/* Causes that lie in work of the device; the others lie in the host's. */
-static site_task *const tasks_of[ROOT_CAUSES] = {
-    [ROOT_PAGEABLE_COPY] = is_pageable,   [ROOT_COPY_EXPOSED] = is_transfer,
-    [ROOT_COPY_UNNEEDED] = is_large_read, [ROOT_NO_OVERLAP] = is_transfer,
-    [ROOT_COMM_EXPOSED] = is_comm,        [ROOT_NO_TENSOR_CORE] = is_slow_product,
-    [ROOT_FP64_USED] = is_fp64,           [ROOT_GEMM_INEFFICIENT] = is_product,
-    [ROOT_ATTENTION_UNFUSED] = is_queued, [ROOT_ELEMENTWISE_UNFUSED] = is_elementwise,
-    [ROOT_LAYOUT_COPIES] = is_layout,     [ROOT_OPTIMIZER_UNFUSED] = is_optimizer,
-    [ROOT_INDEX_SORT_HEAVY] = is_index,   [ROOT_AICPU_EXPOSED] = is_aicpu,
+/* Which work of the device a cause lies in; of causes that lie in the host's there is none. */
+struct site_tasks {
+    unsigned families, copies; /* masks */
+    bool has_comm;
+    bool is_simt, is_fp64; /* only such kernels */
+    bool is_data;          /* no values that are read */
+    nanos least;           /* only copies so long */
 };
+
+#define BIT(kind)   (1U << (kind))
+#define ALL_READS   (BIT(COPY_D2H_PAGEABLE) | BIT(COPY_D2H_PINNED) | BIT(COPY_D2H))
+#define ALL_WRITES  (BIT(COPY_H2D_PAGEABLE) | BIT(COPY_H2D_PINNED) | BIT(COPY_H2D))
+#define ALL_KERNELS (BIT(KERNEL_FAMILIES) - 1)
+
+static const struct site_tasks tasks_of[ROOT_CAUSES] = {
+    [ROOT_PAGEABLE_COPY] = {.copies = BIT(COPY_H2D_PAGEABLE) | BIT(COPY_D2H_PAGEABLE),
+                            .is_data = true},
+    [ROOT_COPY_EXPOSED] = {.copies = ALL_READS | ALL_WRITES | BIT(COPY_P2P)},
+    [ROOT_COPY_UNNEEDED] = {.copies = ALL_READS, .least = LIMIT_LARGE_READ},
+    [ROOT_NO_OVERLAP] = {.copies = ALL_READS | ALL_WRITES | BIT(COPY_P2P)},
+    [ROOT_COMM_EXPOSED] = {.has_comm = true},
+    [ROOT_NO_TENSOR_CORE] = {.families = ALL_KERNELS, .is_simt = true},
+    [ROOT_FP64_USED] = {.families = ALL_KERNELS, .is_fp64 = true},
+    [ROOT_GEMM_INEFFICIENT] = {.families = BIT(FAMILY_GEMM_TENSOR) | BIT(FAMILY_CONV)},
+    [ROOT_ATTENTION_UNFUSED] = {.families = ALL_KERNELS},
+    [ROOT_ELEMENTWISE_UNFUSED] = {.families = BIT(FAMILY_ELEMENTWISE) | BIT(FAMILY_LAYOUT) |
+                                              BIT(FAMILY_RANDOM)},
+    [ROOT_LAYOUT_COPIES] = {.families = BIT(FAMILY_LAYOUT), .copies = BIT(COPY_D2D)},
+    [ROOT_OPTIMIZER_UNFUSED] = {.families = BIT(FAMILY_OPTIMIZER)},
+    [ROOT_INDEX_SORT_HEAVY] = {.families = BIT(FAMILY_INDEX_SORT)},
+    [ROOT_AICPU_EXPOSED] = {.families = BIT(FAMILY_AICPU)},
+};
+
+static bool is_wanted(const struct site_tasks *s, const struct device_task *t)
+{
+    if (t->class == TASK_COMPUTE)
+        return (s->families & BIT(t->family)) && (t->is_simt || !s->is_simt) &&
+               (t->is_fp64 || !s->is_fp64);
+    if (t->class == TASK_COPY)
+        return (s->copies & BIT(t->copy)) && t->end - t->begin >= s->least &&
+               !(s->is_data && device_task_is_value(t));
+    return s->has_comm;
+}
 
 static void add(struct site_sums *sums, const struct capture *cap, uint32_t slice, nanos time)
 {
@@ -123,41 +78,26 @@ static void add(struct site_sums *sums, const struct capture *cap, uint32_t slic
     sums->time = nanos_add(sums->time, time);
 }
 
-static uint32_t name_of_call(const struct host_call *call)
-{
-    return call->outer != NO_SLICE ? call->outer : call->slice;
-}
-
-/* Of a call and the short stretch before it. */
-static nanos host_time(const struct host_call *call)
-{
-    nanos own = nanos_sub(call->end, call->begin);
-
-    return call->class == STRETCH_LAUNCH ? nanos_add(own, call->stretch) : own;
-}
-
 /* `is_changed`: of these only what the last change of the replay touched. */
-static void add_tasks(const struct root_finder *f, site_task *wanted, bool is_changed,
+static void add_tasks(const struct root_finder *f, const struct site_tasks *wanted, bool is_changed,
                       struct site_sums *sums)
 {
     for (size_t i = 0; i < f->a->tasks.n; i++) {
         const struct device_task *t = &f->a->tasks.at[i];
-        if (!root_counts_step(f, t->step) || !wanted(t) || (is_changed && !root_changes(f, i)))
+        if (!root_counts_step(f, t->step) || !is_wanted(wanted, t) ||
+            (is_changed && !root_changes(f, i)))
             continue;
         bool has_call = t->call != NO_CALL && !t->is_graph;
         uint32_t name = has_call ? f->a->host.calls[t->call].op : NO_SLICE;
         add(sums, f->cap, name != NO_SLICE ? name : t->slice, nanos_sub(t->end, t->begin));
-        if (has_call)
-            sums->host = nanos_add(sums->host, host_time(&f->a->host.calls[t->call]));
+        if (has_call) {
+            /* Of a call and the short stretch before it. */
+            const struct host_call *call = &f->a->host.calls[t->call];
+            nanos own = nanos_sub(call->end, call->begin);
+            sums->host = nanos_add(
+                sums->host, call->class == STRETCH_LAUNCH ? nanos_add(own, call->stretch) : own);
+        }
     }
-}
-
-/* A small copy to the host, which the thread waits for. */
-static bool is_read(const struct root_finder *f, const struct host_call *call)
-{
-    if (call->kind != CALL_COPY || call->tasks == 0)
-        return false;
-    return device_task_is_value(&f->a->tasks.at[call->first_task]);
 }
 
 /* Host time of a call that counts for a cause; 0: none of it. */
@@ -176,27 +116,13 @@ static nanos time_of_call(const struct root_finder *f, enum root_cause cause,
     case ROOT_LAUNCH_BOUND:
         return call->tasks > 0 ? nanos_add(own, stretch) : 0;
     case ROOT_HOST_SYNC:
-        return call->kind == CALL_SYNC || is_read(f, call) ? own : 0;
+        return call->kind == CALL_SYNC || idle_is_read(f->a, call) ? own : 0;
     case ROOT_ALLOCATOR:
         return host_call_allocates((enum call_kind)call->kind) ? own : 0;
     case ROOT_COMPILATION:
         return nanos_add(call->kind == CALL_COMPILE ? own : 0, stretch);
     default:
         return classes[cause] != STRETCH_LAUNCH ? stretch : 0;
-    }
-}
-
-static void add_calls(const struct root_finder *f, enum root_cause cause, struct site_sums *sums)
-{
-    bool is_stretch = cause >= ROOT_INPUT_PIPELINE && cause <= ROOT_PYTHON_OVERHEAD;
-
-    for (size_t i = 0; i < f->a->host.n; i++) {
-        const struct host_call *call = &f->a->host.calls[i];
-        nanos time = time_of_call(f, cause, call);
-        if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
-            continue;
-        bool has_filler = (is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE;
-        add(sums, f->cap, has_filler ? call->filler : name_of_call(call), time);
     }
 }
 
@@ -260,14 +186,26 @@ static void take_largest(const struct root_finder *f, struct site_sums *sums, st
 void root_find_sites(const struct root_finder *f, struct found_cause *c)
 {
     struct site_sums sums = {0};
-    site_task *wanted = tasks_of[c->cause];
+    const struct site_tasks *wanted = &tasks_of[c->cause];
 
-    if (wanted != NULL)
+    if (wanted->families != 0 || wanted->copies != 0 || wanted->has_comm)
         add_tasks(f, wanted, c->cause == ROOT_ATTENTION_UNFUSED, &sums);
     else if (c->cause == ROOT_DEVICE_DEPENDENCY)
         add_waits(f, &sums);
-    else
-        add_calls(f, c->cause, &sums);
+    else {
+        enum root_cause cause = c->cause;
+        bool is_stretch = cause >= ROOT_INPUT_PIPELINE && cause <= ROOT_PYTHON_OVERHEAD;
+        for (size_t i = 0; i < f->a->host.n; i++) {
+            const struct host_call *call = &f->a->host.calls[i];
+            nanos time = time_of_call(f, cause, call);
+            if (time == 0 || !root_counts_step(f, root_step_of_call(f, call)))
+                continue;
+            bool has_filler = (is_stretch || cause == ROOT_COMPILATION) && call->filler != NO_SLICE;
+            add(&sums, f->cap,
+                has_filler ? call->filler : (call->outer != NO_SLICE ? call->outer : call->slice),
+                time);
+        }
+    }
     c->count = sums.count / f->steps;
     c->each = sums.count > 0 ? sums.time / (nanos)sums.count : 0;
     c->share = num_share((double)sums.time, (double)f->window);

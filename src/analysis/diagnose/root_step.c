@@ -12,26 +12,6 @@ static nanos window_of(const struct root_finder *f, size_t step)
     return account_step_time(&f->a->steps[step]);
 }
 
-static nanos distance(nanos a, nanos b)
-{
-    return a > b ? a - b : b - a;
-}
-
-/* Compute kernels of each step. */
-static size_t *count_kernels(const struct root_finder *f)
-{
-    size_t *counts = ARENA_ARRAY(&f->st->scratch, size_t, f->a->n);
-
-    for (size_t i = 0; i < f->a->n; i++)
-        counts[i] = 0;
-    for (size_t i = 0; i < f->a->tasks.n; i++) {
-        const struct device_task *t = &f->a->tasks.at[i];
-        if (t->class == TASK_COMPUTE && t->step != TASK_NO_STEP)
-            counts[t->step]++;
-    }
-    return counts;
-}
-
 /* A value of a step. */
 typedef nanos step_measure(const struct root_finder *f, size_t step, const void *user);
 
@@ -72,7 +52,7 @@ static nanos deviation_value(const struct root_finder *f, size_t step, const voi
 {
     const struct deviation *d = user;
 
-    return distance(d->measure(f, step, NULL), d->median);
+    return llabs(d->measure(f, step, NULL) - d->median);
 }
 
 static nanos kernel_value(const struct root_finder *f, size_t step, const void *user)
@@ -84,19 +64,6 @@ static nanos kernel_value(const struct root_finder *f, size_t step, const void *
 static nanos class_value(const struct root_finder *f, size_t step, const void *user)
 {
     return f->a->steps[step].by[*(const int *)user];
-}
-
-/* The class that has most in this step above its median. */
-static void find_grown(const struct root_finder *f, struct slow_step *s)
-{
-    s->grown = ACCOUNT_IDLE;
-    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
-        nanos more = f->a->steps[s->step].by[class] - median_of(f, s->step, class_value, &class);
-        if (more > s->grown_by) {
-            s->grown_by = more;
-            s->grown = class;
-        }
-    }
 }
 
 /* ---- shapes ---- */
@@ -144,31 +111,6 @@ struct kernel_sums {
     struct kernel_sum *at;
     size_t n;
 };
-
-static struct kernel_sums sum_kernels(const struct root_finder *f)
-{
-    struct kernel_sums sums = {0};
-
-    for (size_t i = 0; i < f->a->tasks.n; i++) {
-        const struct device_task *t = &f->a->tasks.at[i];
-        if (t->class == TASK_COMPUTE && t->step != TASK_NO_STEP &&
-            hash_add(&sums.names, f->cap->slices.name[t->slice], (uint32_t)sums.n) == sums.n)
-            sums.n++;
-    }
-    sums.at = ARENA_ARRAY(&f->st->scratch, struct kernel_sum, sums.n * f->a->n);
-    memset(sums.at, 0, sums.n * f->a->n * sizeof(*sums.at));
-    for (size_t i = 0; i < f->a->tasks.n; i++) {
-        const struct device_task *t = &f->a->tasks.at[i];
-        uint32_t name;
-        if (t->class != TASK_COMPUTE || t->step == TASK_NO_STEP ||
-            !hash_get(&sums.names, f->cap->slices.name[t->slice], &name))
-            continue;
-        struct kernel_sum *s = &sums.at[name * f->a->n + t->step];
-        s->time = nanos_add(s->time, nanos_sub(t->end, t->begin));
-        s->n++;
-    }
-    return sums;
-}
 
 /* Kernels of one name in a step, among the steps that do the same. */
 struct name_step {
@@ -225,11 +167,29 @@ static void add_name(const struct root_finder *f, const struct kernel_sum *of_na
 
 static struct step_clock *find_clocks(const struct root_finder *f)
 {
-    struct kernel_sums sums = sum_kernels(f);
+    struct kernel_sums sums = {0};
+
+    for (size_t i = 0; i < f->a->tasks.n; i++) {
+        const struct device_task *t = &f->a->tasks.at[i];
+        if (t->class == TASK_COMPUTE && t->step != TASK_NO_STEP &&
+            hash_add(&sums.names, f->cap->slices.name[t->slice], (uint32_t)sums.n) == sums.n)
+            sums.n++;
+    }
+    sums.at = ARENA_ARRAY(&f->st->scratch, struct kernel_sum, sums.n * f->a->n);
+    memset(sums.at, 0, sums.n * f->a->n * sizeof(*sums.at));
+    for (size_t i = 0; i < f->a->tasks.n; i++) {
+        const struct device_task *t = &f->a->tasks.at[i];
+        uint32_t name;
+        if (t->class != TASK_COMPUTE || t->step == TASK_NO_STEP ||
+            !hash_get(&sums.names, f->cap->slices.name[t->slice], &name))
+            continue;
+        struct kernel_sum *s = &sums.at[name * f->a->n + t->step];
+        s->time = nanos_add(s->time, nanos_sub(t->end, t->begin));
+        s->n++;
+    }
     const uint64_t *shapes = shapes_of_steps(f);
     struct step_clock *clocks = ARENA_ARRAY(&f->st->scratch, struct step_clock, f->a->n + 1);
     struct name_step *room = mem_grow(NULL, sizeof(*room), f->a->n + 1);
-
     for (size_t name = 0; name < sums.n; name++)
         add_name(f, &sums.at[name * f->a->n], shapes, room, clocks);
     mem_free(room);
@@ -335,27 +295,34 @@ static struct slow_step find_slowest(const struct root_finder *f, step_measure *
     return s;
 }
 
-static size_t whole_steps(const struct root_finder *f)
-{
-    size_t n = 0;
-
-    for (size_t i = f->first; i < f->a->n; i++)
-        n += f->a->steps[i].tasks > 0;
-    return n;
-}
-
 void root_find_slow_step(struct root_finder *f)
 {
     f->slow = (struct slow_step){.step = SIZE_MAX};
-    if (whole_steps(f) < 3)
+    if (f->steps < 3)
         return;
     struct slow_step s = find_slowest(f, time_value);
     if (s.step == SIZE_MAX)
         s = find_slowest(f, compute_value);
     if (s.step == SIZE_MAX)
         return;
-    const size_t *kernels = count_kernels(f);
-    find_grown(f, &s);
+    /* Compute kernels of each step. */
+    size_t *kernels = ARENA_ARRAY(&f->st->scratch, size_t, f->a->n);
+    for (size_t i = 0; i < f->a->n; i++)
+        kernels[i] = 0;
+    for (size_t i = 0; i < f->a->tasks.n; i++) {
+        const struct device_task *t = &f->a->tasks.at[i];
+        if (t->class == TASK_COMPUTE && t->step != TASK_NO_STEP)
+            kernels[t->step]++;
+    }
+    /* The class that has most in this step above its median. */
+    s.grown = ACCOUNT_IDLE;
+    for (int class = 0; class < ACCOUNT_CLASSES; class ++) {
+        nanos more = f->a->steps[s.step].by[class] - median_of(f, s.step, class_value, &class);
+        if (more > s.grown_by) {
+            s.grown_by = more;
+            s.grown = class;
+        }
+    }
     if (s.step == 0 && s.grown < ACCOUNT_COMM)
         return; /* a first step that computes more is another kind of step: a prefill, a warm-up */
     s.cause = cause_of(f, &s, kernels);

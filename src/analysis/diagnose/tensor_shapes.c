@@ -110,11 +110,6 @@ static struct tensor_product convolution(const struct tensor_shape *output,
     };
 }
 
-static bool is_image(const struct tensor_shape *s)
-{
-    return s->n >= 3 && s->dims[0] > 0 && s->dims[1] > 0;
-}
-
 struct tensor_product tensor_convolution_of(struct str op, const struct tensor_shapes *shapes,
                                             struct tensor_shape *output)
 {
@@ -125,7 +120,8 @@ struct tensor_product tensor_convolution_of(struct str op, const struct tensor_s
     if (!str_contains(op, S("conv")) || shapes->n < first + 2)
         return (struct tensor_product){0};
     const struct tensor_shape *input = &shapes->at[first], *weight = &shapes->at[first + 1];
-    if (!is_image(input) || weight->n != input->n || weight->dims[0] <= 0)
+    if (input->n < 3 || !(input->dims[0] > 0) || !(input->dims[1] > 0) || weight->n != input->n ||
+        weight->dims[0] <= 0)
         return (struct tensor_product){0};
     if (is_backward) { /* one for the input's gradient and one for the weight's */
         struct tensor_product p = convolution(&shapes->at[0], input, weight);

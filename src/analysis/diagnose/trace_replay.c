@@ -9,11 +9,6 @@
 
 /* ---- constants of the trace ---- */
 
-static bool is_ordinary(const struct device_task *t)
-{
-    return t->call != NO_CALL && !t->is_graph;
-}
-
 /* Latency: median start after the launch's end, of tasks that found their stream idle. Gap: mean
  * distance of tasks that were queued behind another one. */
 static void find_constants(struct trace_replay *r)
@@ -30,7 +25,7 @@ static void find_constants(struct trace_replay *r)
         const struct device_task *t = &a->tasks.at[i];
         nanos last = ends[t->stream];
         ends[t->stream] = t->end;
-        if (!is_ordinary(t))
+        if (t->call == NO_CALL || t->is_graph)
             continue;
         const struct host_call *c = &a->host.calls[t->call];
         nanos gap = nanos_sub(t->begin, last);
@@ -139,13 +134,6 @@ static int32_t clamp(nanos ns)
     return ns > INT32_MAX ? INT32_MAX : ns < INT32_MIN ? INT32_MIN : (int32_t)ns;
 }
 
-static bool is_launched_by(const struct accounting *a, const struct device_task *o,
-                           const struct device_task *t)
-{
-    return o->call == NO_CALL || t->call == NO_CALL ||
-           a->host.calls[o->call].begin <= a->host.calls[t->call].begin;
-}
-
 /* The task of another stream that ended right before this one began and was launched earlier; else
  * one that was about to end, and left it no room until then. */
 static uint32_t find_other(const struct builder *b, size_t task)
@@ -159,7 +147,8 @@ static uint32_t find_other(const struct builder *b, size_t task)
         const struct device_task *o = &a->tasks.at[i];
         if (o->stream == t->stream || o->end < end)
             continue;
-        if (o->end <= t->begin && is_launched_by(a, o, t)) {
+        if (o->end <= t->begin && (o->call == NO_CALL || t->call == NO_CALL ||
+                                   a->host.calls[o->call].begin <= a->host.calls[t->call].begin)) {
             end = o->end;
             best = b->r->node_of_task[i];
         } else if (o->end > t->begin && o->end <= until) {
@@ -254,15 +243,6 @@ static void emit_launch(struct builder *b, size_t task)
     b->is_nested = false;
 }
 
-/* Tasks up to this one; a task's launch comes first. */
-static void emit_tasks_until(struct builder *b, size_t task)
-{
-    while (b->next_task <= task && b->next_task < b->r->a->tasks.n) {
-        emit_launch(b, b->next_task);
-        emit_task(b);
-    }
-}
-
 /* How long a blocking copy takes to begin, when it need not wait for its stream. */
 static nanos head_of_copy(const struct accounting *a, const struct host_call *c)
 {
@@ -285,7 +265,11 @@ static void emit_wait(struct builder *b, const struct host_call *c, uint32_t tas
     nanos done = a->tasks.at[task].end, from = c->begin + (b->r->nodes[head].dur - c->stretch);
     nanos since = done > from ? done : from;
 
-    emit_tasks_until(b, task);
+    /* Tasks up to this one; a task's launch comes first. */
+    while (b->next_task <= task && b->next_task < a->tasks.n) {
+        emit_launch(b, b->next_task);
+        emit_task(b);
+    }
     b->last_of_timeline[c->timeline] =
         add_node(b, (struct replay_node){.dur = c->end > since ? c->end - since : 0,
                                          .prev = head,
@@ -309,9 +293,7 @@ static void emit_call(struct builder *b, size_t timeline)
     nanos body = task != REPLAY_NONE && is_copy ? head_of_copy(a, c)
                  : task != REPLAY_NONE          ? 0
                                                 : c->end - c->begin;
-
     uint32_t queue = c->enqueued_by != NO_CALL ? b->node_of_call[c->enqueued_by] : REPLAY_NONE;
-
     body = body < c->end - c->begin ? body : c->end - c->begin;
     uint32_t head = add_node(b, (struct replay_node){.dur = c->stretch + body,
                                                      .prev = b->last_of_timeline[timeline],
@@ -338,16 +320,6 @@ static nanos next_begin(const struct builder *b, uint32_t timeline)
 }
 
 ORDER_BY(by_begin, struct turn, ORDER(x->begin, y->begin) ?: ORDER(x->timeline, y->timeline));
-
-static void fill_turns(struct builder *b)
-{
-    b->n_turns = b->r->a->host.count;
-    b->turns = mem_grow(NULL, sizeof(*b->turns), b->n_turns + 1);
-    for (size_t i = 0; i < b->n_turns; i++)
-        b->turns[i] = (struct turn){next_begin(b, (uint32_t)i), (uint32_t)i};
-    for (size_t i = b->n_turns / 2; i-- > 0;)
-        heap_sink(b->turns, b->n_turns, sizeof(*b->turns), i, by_begin);
-}
 
 /* The timeline whose next call began first; SIZE_MAX when none has one. Calls may have been taken
  * since: begins in the heap are at most too early. */
@@ -463,7 +435,12 @@ struct trace_replay *trace_replay_build(const struct accounting *a, struct arena
     b.next_call = mem_grow(NULL, sizeof(*b.next_call), a->host.count + 1);
     for (size_t i = 0; i < a->host.count; i++)
         b.next_call[i] = a->host.at[i].first;
-    fill_turns(&b);
+    b.n_turns = a->host.count;
+    b.turns = mem_grow(NULL, sizeof(*b.turns), b.n_turns + 1);
+    for (size_t i = 0; i < b.n_turns; i++)
+        b.turns[i] = (struct turn){next_begin(&b, (uint32_t)i), (uint32_t)i};
+    for (size_t i = b.n_turns / 2; i-- > 0;)
+        heap_sink(b.turns, b.n_turns, sizeof(*b.turns), i, by_begin);
     emit_all(&b);
     r->signal = find_signal(r);
     mem_free(b.turns);

@@ -40,36 +40,6 @@ size_t whatif_candidates(struct whatif_change out[WHATIF_CANDIDATES])
     return n;
 }
 
-/* Takes the profiler's cost out of the host's nodes. */
-static void take_cost_out(const struct whatif *w, const struct profiler_cost *cost,
-                          struct replay_change *c)
-{
-    const struct trace_replay *r = w->replay;
-    uint32_t step = TASK_NO_STEP;
-
-    for (size_t i = 0; i < r->n; i++) {
-        const struct replay_node *node = &r->nodes[i];
-        if (node->kind != REPLAY_HOST)
-            continue;
-        const struct host_call *call = &w->a->host.calls[node->ref];
-        bool has_before = node->prev != REPLAY_NONE;
-        uint32_t now = call->tasks > 0 ? w->a->tasks.at[call->first_task].step : step;
-        c->lead[i] = profiler_cost_stretch(cost, call, has_before ? call - 1 : NULL, now != step);
-        c->dur[i] = profiler_cost_call(cost, call, c->dur[i]);
-        step = now;
-    }
-}
-
-/* Steps with work after the first, which touches the recording's begin. */
-static size_t whole_steps(const struct accounting *a)
-{
-    size_t n = 0;
-
-    for (size_t i = 1; i < a->n; i++)
-        n += a->steps[i].tasks > 0;
-    return n;
-}
-
 /* What slow steps take more than their like, in this run. */
 static nanos excess_of(const struct whatif *w, struct str site)
 {
@@ -123,39 +93,51 @@ static uint32_t node_before_steps(const struct whatif *w)
     return at;
 }
 
-/* Mean step time of a run over the whole steps; without any the first one's. */
-static nanos step_time(struct whatif *w, const struct replay_change *c)
-{
-    const struct accounting *a = w->a;
-    size_t n = whole_steps(a);
-
-    trace_replay_run(w->replay, c, &w->times);
-    trace_replay_ends(w->replay, &w->times, w->ends);
-    if (a->n == 0)
-        return 0;
-    if (n == 0)
-        return nanos_sub(w->ends[a->n - 1], whatif_begin(w));
-    nanos excess = c->is_even ? excess_of(w, c->even) : 0;
-    return (nanos_sub(w->ends[a->n - 1], w->ends[0]) - excess) / (nanos)n;
-}
-
 /* A replay with `cost` taken out (NULL: as recorded) and the changes made. */
 static void make(struct whatif *w, const struct whatif_change *changes, size_t n,
                  const struct profiler_cost *cost)
 {
     replay_change_reset(w->replay, &w->change);
     w->is_bare = cost != NULL;
-    if (cost != NULL)
-        take_cost_out(w, cost, &w->change);
+    if (cost != NULL) {
+        /* Takes the profiler's cost out of the host's nodes. */
+        const struct trace_replay *r = w->replay;
+        uint32_t step = TASK_NO_STEP;
+        for (size_t i = 0; i < r->n; i++) {
+            const struct replay_node *node = &r->nodes[i];
+            if (node->kind != REPLAY_HOST)
+                continue;
+            const struct host_call *call = &w->a->host.calls[node->ref];
+            bool has_before = node->prev != REPLAY_NONE;
+            uint32_t now = call->tasks > 0 ? w->a->tasks.at[call->first_task].step : step;
+            w->change.lead[i] =
+                profiler_cost_stretch(cost, call, has_before ? call - 1 : NULL, now != step);
+            w->change.dur[i] = profiler_cost_call(cost, call, w->change.dur[i]);
+            step = now;
+        }
+    }
     for (size_t i = 0; i < n; i++)
         whatif_kinds[changes[i].id].edit(w, changes[i].site, &w->change);
 }
 
+/* Mean step time of a run over the whole steps; without any the first one's. */
 static nanos time_of(struct whatif *w, const struct whatif_change *changes, size_t n,
                      const struct profiler_cost *cost)
 {
+    const struct accounting *a = w->a;
+    size_t steps = 0; /* with work, after the first, which touches the recording's begin */
+
+    for (size_t i = 1; i < a->n; i++)
+        steps += a->steps[i].tasks > 0;
     make(w, changes, n, cost);
-    return step_time(w, &w->change);
+    trace_replay_run(w->replay, &w->change, &w->times);
+    trace_replay_ends(w->replay, &w->times, w->ends);
+    if (a->n == 0)
+        return 0;
+    if (steps == 0)
+        return nanos_sub(w->ends[a->n - 1], whatif_begin(w));
+    nanos excess = w->change.is_even ? excess_of(w, w->change.even) : 0;
+    return (nanos_sub(w->ends[a->n - 1], w->ends[0]) - excess) / (nanos)steps;
 }
 
 /* Without the profiler's cost; when that is not known the run is the recorded one. */

@@ -14,13 +14,17 @@ ORDER_BY(by_saving, struct whatif_result,
          ORDER(y->saving, x->saving) ?: strcmp(x->change, y->change)
                                      ?: str_compare(x->site, y->site));
 
-/* Each of them on top of those before it. */
-static void run_together(struct whatif *w, const struct whatif_change *changes, size_t n,
-                         struct whatif_answer *out)
+/* The changes by themselves, then together. */
+static void run_asked(struct whatif *w, const struct whatif_change *changes, size_t n,
+                      struct whatif_answer *out)
 {
     double saved = 0, profiled = 0;
 
-    whatif_run_growing(w, changes, n, out->together);
+    whatif_run_each(w, changes, n, out->single);
+    for (size_t i = 0; i < n; i++)
+        whatif_bound(w, &changes[i], 1, &out->single[i]);
+    out->singles = n;
+    whatif_run_growing(w, changes, n, out->together); /* each on top of those before it */
     for (size_t i = 0; i < n; i++) {
         struct whatif_result r = out->together[i];
         whatif_bound(w, changes, i + 1, &r);
@@ -31,17 +35,6 @@ static void run_together(struct whatif *w, const struct whatif_change *changes, 
         profiled = all_profiled;
         out->together[out->n++] = r;
     }
-}
-
-/* The changes by themselves, then together. */
-static void run_asked(struct whatif *w, const struct whatif_change *changes, size_t n,
-                      struct whatif_answer *out)
-{
-    whatif_run_each(w, changes, n, out->single);
-    for (size_t i = 0; i < n; i++)
-        whatif_bound(w, &changes[i], 1, &out->single[i]);
-    out->singles = n;
-    run_together(w, changes, n, out);
 }
 
 /* All changes by themselves; the best combination of those that are worth something. */
@@ -147,19 +140,13 @@ const struct whatif_answer *whatif_answer_find(struct study *st, struct whatif *
 
 /* ---- as a record ---- */
 
-static struct field_value site_of(const void *record, const struct record_env *env)
-{
-    (void)env;
-    return value_text(((const struct whatif_result *)record)->site);
-}
-
 #define RESULT_BARE(member, key_, head_, ...)                                                      \
     FIELD(struct whatif_result, member, key_, .head = head_, .unit = UNIT_MS, .form = FORM_MS,     \
           WHEN(struct whatif_result, is_calibrated), ##__VA_ARGS__)
 
 static const struct field result_fields[] = {
     FIELD(struct whatif_result, change, "change", .head = "change"),
-    FIELD_CALC(FIELD_STR, "site", site_of, .head = "site", .missing = MISSING_EMPTY),
+    FIELD(struct whatif_result, site, "site", .head = "site", .missing = MISSING_EMPTY),
     RESULT_BARE(bare, "unprofiled_ms", "step ms",
                 .about = "estimated step time without a profiler; null: its cost is unknown"),
     RESULT_BARE(bare_low, "unprofiled_low_ms", "from"),
@@ -178,7 +165,7 @@ static const struct record result_record = RECORD(struct whatif_result, result_f
 /* The table where the profiler's cost is unknown. */
 static const struct field recorded_fields[] = {
     FIELD(struct whatif_result, change, "change", .head = "change"),
-    FIELD_CALC(FIELD_STR, "site", site_of, .head = "site", .missing = MISSING_EMPTY),
+    FIELD(struct whatif_result, site, "site", .head = "site", .missing = MISSING_EMPTY),
     FIELD(struct whatif_result, profiled, "profiled_ms", .head = "step ms", .unit = UNIT_MS,
           .form = FORM_MS),
     FIELD(struct whatif_result, profiled_saving, "profiled_saving_share", .head = "saves %",
@@ -269,13 +256,6 @@ static void describe_head(const struct whatif_answer *a, struct report *r)
         report_line(r, "Missing: %s.", a->missing);
 }
 
-static void describe_bounds(const struct whatif_answer *a, struct report *r)
-{
-    for (size_t i = 0; i < a->singles; i++)
-        if (a->single[i].bound != NULL)
-            report_line(r, "%s is an upper bound: %s.", a->single[i].change, a->single[i].bound);
-}
-
 void whatif_answer_describe(const struct whatif_answer *a, struct report *r)
 {
     const struct record *record = a->is_calibrated ? &result_record : &recorded_record;
@@ -287,7 +267,9 @@ void whatif_answer_describe(const struct whatif_answer *a, struct report *r)
     }
     report_heading(r, S("Each change by itself"));
     report_records(r, record, a->single, a->singles, NULL);
-    describe_bounds(a, r);
+    for (size_t i = 0; i < a->singles; i++)
+        if (a->single[i].bound != NULL)
+            report_line(r, "%s is an upper bound: %s.", a->single[i].change, a->single[i].bound);
     if (a->n < 2)
         return;
     report_heading(r, S("One on top of the other"));

@@ -126,14 +126,6 @@ static void no_launch_cost(struct whatif *w, struct str site, struct replay_chan
     mem_free(stays);
 }
 
-/* A small copy to the host that the thread waits for. */
-static bool is_small_read(const struct whatif *w, const struct host_call *call)
-{
-    if (call->kind != CALL_COPY || call->tasks == 0)
-        return false;
-    return device_task_is_value(&w->a->tasks.at[call->first_task]);
-}
-
 static void no_sync(struct whatif *w, struct str site, struct replay_change *c)
 {
     const struct trace_replay *r = w->replay;
@@ -142,7 +134,7 @@ static void no_sync(struct whatif *w, struct str site, struct replay_change *c)
         if (r->nodes[i].kind != REPLAY_WAIT)
             continue;
         const struct host_call *call = call_of(w, &r->nodes[i]);
-        if ((call->kind == CALL_SYNC || is_small_read(w, call)) && whatif_fits(w, call, site)) {
+        if ((call->kind == CALL_SYNC || idle_is_read(w->a, call)) && whatif_fits(w, call, site)) {
             c->drop[i] |= REPLAY_DROP_CAUSE;
             c->dur[i] = 0;
         }
@@ -316,20 +308,6 @@ static void overlap_comm(struct whatif *w, struct str site, struct replay_change
     overlap(w, c, is_comm);
 }
 
-/* Calls that record events or wait for them go, if streams wait for each other at all. */
-static void drop_events(const struct whatif *w, struct replay_change *c)
-{
-    const struct trace_replay *r = w->replay;
-
-    for (size_t i = 0; w->a->tasks.streams > 1 && i < r->n; i++) {
-        if (r->nodes[i].kind != REPLAY_HOST || call_of(w, &r->nodes[i])->kind != CALL_EVENT)
-            continue;
-        c->dur[i] = 0;
-        if (call_of(w, &r->nodes[i])->class == STRETCH_LAUNCH)
-            c->lead[i] = 0;
-    }
-}
-
 /* Waits between streams go, but for the last one of a step for anything but a copy: with a second
  * buffer that one is a step ahead. */
 static void no_stream_wait(struct whatif *w, struct str site, struct replay_change *c)
@@ -348,7 +326,14 @@ static void no_stream_wait(struct whatif *w, struct str site, struct replay_chan
         c->drop[i] |= REPLAY_DROP_OTHER;
         waiter = is_transfer(task_of(w, &r->nodes[node->other])) ? REPLAY_NONE : (uint32_t)i;
     }
-    drop_events(w, c);
+    /* Calls that record events or wait for them go, if streams wait for each other at all. */
+    for (size_t i = 0; w->a->tasks.streams > 1 && i < r->n; i++) {
+        if (r->nodes[i].kind != REPLAY_HOST || call_of(w, &r->nodes[i])->kind != CALL_EVENT)
+            continue;
+        c->dur[i] = 0;
+        if (call_of(w, &r->nodes[i])->class == STRETCH_LAUNCH)
+            c->lead[i] = 0;
+    }
 }
 
 /* ---- tasks that go ---- */

@@ -10,13 +10,6 @@
 
 /* ---- chains of memory-bound kernels ---- */
 
-static bool is_fusible(const struct device_task *t)
-{
-    return t->class == TASK_COMPUTE && !t->is_graph &&
-           (t->family == FAMILY_ELEMENTWISE || t->family == FAMILY_LAYOUT ||
-            t->family == FAMILY_RANDOM);
-}
-
 /* A sum or mean, which a compiler puts into the loops around it; norms and softmaxes are kernels of
  * their own. */
 static bool is_reduction(const struct whatif *w, const struct device_task *t)
@@ -41,23 +34,6 @@ struct chain {
     double elements; /* of the largest tensors that its operators work on; 0: not known */
     bool has_sum;    /* a second one needs another pass */
 };
-
-/* After how many links the chain begins again; its length when it never does. */
-static size_t period_of(const struct chain *chain, uint32_t *border)
-{
-    const struct link *at = chain->at.at;
-    size_t n = chain->at.n;
-
-    border[0] = 0;
-    for (size_t i = 1, k = 0; i < n; i++) {
-        while (k > 0 && at[i].key != at[k].key)
-            k = border[k - 1];
-        k += at[i].key == at[k].key;
-        border[i] = (uint32_t)k;
-    }
-    size_t period = n - border[n - 1];
-    return 2 * period <= n ? period : n;
-}
 
 /* All of links [first, last) but the longest kernel go. */
 static void fuse_links(struct whatif *w, struct replay_change *c, const struct link *first,
@@ -91,24 +67,24 @@ static void fuse_chain(struct whatif *w, struct replay_change *c, struct chain *
 {
     if (count_links(chain) >= LIMIT_CHAIN) {
         uint32_t *border = mem_grow(NULL, sizeof(*border), chain->at.n);
-        size_t period = period_of(chain, border);
-        mem_free(border);
-        for (size_t i = 0; i < chain->at.n; i += period) {
-            size_t end = i + period < chain->at.n ? i + period : chain->at.n;
-            fuse_links(w, c, chain->at.at + i, chain->at.at + end);
+        /* After how many links the chain begins again; its length when it never does. */
+        const struct link *at = chain->at.at;
+        size_t n = chain->at.n;
+        border[0] = 0;
+        for (size_t i = 1, k = 0; i < n; i++) {
+            while (k > 0 && at[i].key != at[k].key)
+                k = border[k - 1];
+            k += at[i].key == at[k].key;
+            border[i] = (uint32_t)k;
         }
+        size_t period = 2 * (n - border[n - 1]) <= n ? n - border[n - 1] : n;
+        mem_free(border);
+        for (size_t i = 0; i < n; i += period)
+            fuse_links(w, c, at + i, at + (i + period < n ? i + period : n));
     }
     chain->at.n = 0;
     chain->elements = 0;
     chain->has_sum = false;
-}
-
-/* The operator's work; NULL where none is recorded. */
-static const struct operator_work *work_of(struct whatif *w, const struct device_task *t)
-{
-    uint32_t op = t->call != NO_CALL ? w->a->host.calls[t->call].op : NO_SLICE;
-
-    return op != NO_SLICE ? operator_work_of(&w->works, (struct operator_ref){op, t->slice}) : NULL;
 }
 
 /* Rows, columns and slices of a tensor belong to the chain that works on it. */
@@ -122,10 +98,12 @@ static bool is_part_of(double a, double b)
 static void add_link(struct whatif *w, struct replay_change *c, struct chain *chain, size_t i)
 {
     const struct device_task *t = &w->a->tasks.at[i];
-    const struct operator_work *work = work_of(w, t);
+    /* The operator's work; NULL where none is recorded. */
+    uint32_t op = t->call != NO_CALL ? w->a->host.calls[t->call].op : NO_SLICE;
+    const struct operator_work *work =
+        op != NO_SLICE ? operator_work_of(&w->works, (struct operator_ref){op, t->slice}) : NULL;
     double elements = work != NULL ? work->elements : 0;
     uint64_t key = hash_mix(work != NULL ? work->key : 0, w->cap->slices.name[t->slice]);
-
     bool is_sum = is_reduction(w, t);
 
     if (chain->at.n > 0 && (!is_part_of(elements, chain->elements) || (is_sum && chain->has_sum)))
@@ -147,7 +125,10 @@ void whatif_fuse_elementwise(struct whatif *w, struct str site, struct replay_ch
     for (size_t i = 0; i < tasks->n; i++) {
         const struct device_task *t = &tasks->at[i];
         struct chain *chain = &chains[t->stream];
-        bool is_member = is_fusible(t) || is_reduction(w, t);
+        bool is_member = (t->class == TASK_COMPUTE && !t->is_graph &&
+                          (t->family == FAMILY_ELEMENTWISE || t->family == FAMILY_LAYOUT ||
+                           t->family == FAMILY_RANDOM)) ||
+                         is_reduction(w, t);
         if (chain->at.n > 0 && (!is_member || t->step != tasks->at[chain->at.at[0].task].step))
             fuse_chain(w, c, chain);
         if (is_member)
@@ -353,16 +334,6 @@ static const struct scores *find_scores(const struct attention *a, double elemen
     return NULL;
 }
 
-/* The fused kernel does the work of two products like this one. */
-static double attention_time(const struct whatif *w, const struct part *p)
-{
-    bool is_float = p->type.is_float || p->type.is_double;
-    enum peak peak = is_float ? PEAK_FP32 : PEAK_BF16;
-
-    return roof_flops_time(w->device, 2 * p->flops, peak,
-                           roof_percent(ROOF_ATTENTION, peak, p->depth));
-}
-
 /* A product whose output goes through a softmax into the next product. */
 static void add_scores(struct whatif *w, struct attention *out, const struct part *p, size_t n)
 {
@@ -376,7 +347,11 @@ static void add_scores(struct whatif *w, struct attention *out, const struct par
             softmax = &p[i];
         if (p[i].kind != PART_PRODUCT || softmax == NULL || p[i].first != p->output)
             continue;
-        double time = attention_time(w, p);
+        /* The fused kernel does the work of two products like this one. */
+        bool is_float = p->type.is_float || p->type.is_double;
+        enum peak peak = is_float ? PEAK_FP32 : PEAK_BF16;
+        double time = roof_flops_time(w->device, 2 * p->flops, peak,
+                                      roof_percent(ROOF_ATTENTION, peak, p->depth));
         if (time > 0)
             vec_push(&out->at, ((struct scores){p->output, time > LIMIT_ATTENTION_LEAST
                                                                ? (nanos)time

@@ -9,13 +9,8 @@ static bool counts_elements(const struct whatif *w, const struct host_call *call
     static const struct str names[] = {S("aten::nonzero"), S("aten::masked_select"),
                                        S("aten::_unique2"), S("aten::unique_consecutive")};
 
-    if (call->op == NO_SLICE)
-        return false;
-    struct str name = capture_text(w->cap, w->cap->slices.name[call->op]);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal(name, names[i]))
-            return true;
-    return false;
+    return call->op != NO_SLICE &&
+           STR_ANY(str_equal, capture_text(w->cap, w->cap->slices.name[call->op]), names);
 }
 
 /* By call: 1 inside such an operator, 2 its last one that launches something. */

@@ -8,12 +8,6 @@
 
 /* ---- time at the roof ---- */
 
-/* Bytes of an element once doubles are floats. */
-static double narrow_bytes(struct tensor_type type)
-{
-    return type.is_double || type.bytes == 0 ? 4 : type.bytes;
-}
-
 /* How much smaller a convolution's output is than its input: the next operators show its shape. */
 static double output_share(const struct whatif *w, const struct host_call *call)
 {
@@ -41,8 +35,11 @@ static double tensor_time(struct whatif *w, const struct host_call *call, int pe
     double share = work->is_convolution ? output_share(w, call) : 1;
     double compute =
         roof_flops_time(w->device, work->flops * share, roof_peak(work->type), percent);
-    double memory =
-        roof_bytes_time(w->device, work->moved * narrow_bytes(work->type), LIMIT_MEMORY_ROOF);
+    /* Bytes of an element once doubles are floats. */
+    double memory = roof_bytes_time(
+        w->device,
+        work->moved * (work->type.is_double || work->type.bytes == 0 ? 4 : work->type.bytes),
+        LIMIT_MEMORY_ROOF);
     double time = compute > memory ? compute : memory;
 
     return compute <= 0 ? 0 : time > LIMIT_LEAST_KERNEL ? time : LIMIT_LEAST_KERNEL;
@@ -88,25 +85,6 @@ static bool is_picked(const struct roof *r, const struct device_task *t)
     return t->class == TASK_COMPUTE && t->call != NO_CALL && !t->is_graph && r->picks(r, t);
 }
 
-static void sum_groups(struct roof *r)
-{
-    const struct device_tasks *tasks = &r->w->a->tasks;
-
-    for (size_t i = 0; i < tasks->n; i++) {
-        const struct device_task *t = &tasks->at[i];
-        if (!is_picked(r, t))
-            continue;
-        uint32_t key = r->key(call_of_task(r->w, t));
-        if (key == NO_SLICE)
-            continue;
-        uint32_t fresh = (uint32_t)r->at.n, place = hash_add(&r->groups, key, fresh);
-        if (place == fresh)
-            vec_push(&r->at, ((struct roof_group){0, -1}));
-        assert(place < r->at.n && r->at.at != NULL);
-        r->at.at[place].now += t->end - t->begin;
-    }
-}
-
 static nanos time_of_task(struct roof *r, const struct device_task *t, nanos now)
 {
     const struct host_call *call = call_of_task(r->w, t);
@@ -127,7 +105,19 @@ static void bring_to_roof(struct roof *r, struct replay_change *c)
 {
     const struct device_tasks *tasks = &r->w->a->tasks;
 
-    sum_groups(r);
+    for (size_t i = 0; i < tasks->n; i++) {
+        const struct device_task *t = &tasks->at[i];
+        if (!is_picked(r, t))
+            continue;
+        uint32_t key = r->key(call_of_task(r->w, t));
+        if (key == NO_SLICE)
+            continue;
+        uint32_t fresh = (uint32_t)r->at.n, place = hash_add(&r->groups, key, fresh);
+        if (place == fresh)
+            vec_push(&r->at, ((struct roof_group){0, -1}));
+        assert(place < r->at.n && r->at.at != NULL);
+        r->at.at[place].now += t->end - t->begin;
+    }
     for (size_t i = 0; i < tasks->n; i++) {
         const struct device_task *t = &tasks->at[i];
         uint32_t node = r->w->replay->node_of_task[i];

@@ -74,16 +74,6 @@ static void put_slice(struct capture *out, const struct capture *cap, size_t i, 
                        });
 }
 
-static void put_tasks(const struct whatif *w, const struct replay_change *c, struct capture *out)
-{
-    for (size_t i = 0; i < w->a->tasks.n; i++) {
-        uint32_t node = w->replay->node_of_task[i];
-        if ((c->drop[node] & REPLAY_GONE) == 0)
-            put_slice(out, w->cap, w->a->tasks.at[i].slice, w->times.begin[node] + c->lead[node],
-                      w->times.end[node]);
-    }
-}
-
 static void put_host(const struct whatif *w, const struct knots *k, struct capture *out)
 {
     const struct slices *s = &w->cap->slices;
@@ -114,7 +104,12 @@ struct capture *whatif_trace(struct whatif *w, const struct whatif_change *chang
     out->origin = ORIGIN_ESTIMATED;
     out->name = arena_cstr(&out->arena, str_of(w->cap->name));
     find_knots(w, &w->change, &knots);
-    put_tasks(w, &w->change, out);
+    for (size_t i = 0; i < w->a->tasks.n; i++) {
+        uint32_t node = w->replay->node_of_task[i];
+        if ((w->change.drop[node] & REPLAY_GONE) == 0)
+            put_slice(out, w->cap, w->a->tasks.at[i].slice,
+                      w->times.begin[node] + w->change.lead[node], w->times.end[node]);
+    }
     put_host(w, &knots, out);
     mem_free(knots.at);
     mem_free(knots.timeline_of_lane);
