@@ -67,7 +67,7 @@ static flat_ref put_int_type(struct flat *f, int32_t bits)
 {
     flat_begin(f);
     flat_set_i32(f, 0, bits);
-    flat_set_bool(f, 1, true);
+    flat_set_u8(f, 1, true);
     return flat_end(f);
 }
 
@@ -109,7 +109,7 @@ static flat_ref put_field(struct flat *f, const struct column_info *c, size_t id
     if (encoding != 0)
         flat_set_ref(f, 4, encoding);
     flat_set_ref(f, 5, children);
-    flat_set_bool(f, 1, true);
+    flat_set_u8(f, 1, true);
     flat_set_u8(f, 2, number);
     return flat_end(f);
 }

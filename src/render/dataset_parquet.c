@@ -288,10 +288,10 @@ static void put_chunk(struct thrift *t, const struct column_info *c, const struc
     thrift_struct(t, 3);
     thrift_i32(t, 1, types[c->type]);
     thrift_list(t, 2, THRIFT_I32, p->is_dictionary ? 3 : 2);
-    thrift_item_i32(t, ENCODING_RLE);
-    thrift_item_i32(t, encoding_of(c->type, p));
+    thrift_item_int(t, ENCODING_RLE);
+    thrift_item_int(t, encoding_of(c->type, p));
     if (p->is_dictionary)
-        thrift_item_i32(t, ENCODING_PLAIN);
+        thrift_item_int(t, ENCODING_PLAIN);
     thrift_list(t, 3, THRIFT_BINARY, 1);
     thrift_item_binary(t, c->name);
     thrift_i32(t, 4, p->is_compressed ? CODEC_ZSTD : CODEC_NONE);
