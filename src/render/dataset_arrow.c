@@ -114,16 +114,6 @@ static flat_ref put_field(struct flat *f, const struct column_info *c, size_t id
     return flat_end(f);
 }
 
-static flat_ref put_note(struct flat *f, const struct dataset_note *note)
-{
-    flat_ref key = flat_text(f, note->key), value = flat_text(f, note->value);
-
-    flat_begin(f);
-    flat_set_ref(f, 0, key);
-    flat_set_ref(f, 1, value);
-    return flat_end(f);
-}
-
 static flat_ref put_schema(struct flat *f, const struct dataset_layout *layout)
 {
     size_t most = layout->n > layout->notes_n ? layout->n : layout->notes_n;
@@ -132,8 +122,14 @@ static flat_ref put_schema(struct flat *f, const struct dataset_layout *layout)
     for (size_t i = 0; i < layout->n; i++)
         refs[i] = put_field(f, &layout->columns[i], i);
     flat_ref fields = flat_refs(f, refs, layout->n);
-    for (size_t i = 0; i < layout->notes_n; i++)
-        refs[i] = put_note(f, &layout->notes[i]);
+    for (size_t i = 0; i < layout->notes_n; i++) {
+        flat_ref key = flat_text(f, layout->notes[i].key);
+        flat_ref value = flat_text(f, layout->notes[i].value);
+        flat_begin(f);
+        flat_set_ref(f, 0, key);
+        flat_set_ref(f, 1, value);
+        refs[i] = flat_end(f);
+    }
     flat_ref notes = flat_refs(f, refs, layout->notes_n);
     mem_free(refs);
     flat_begin(f);
