@@ -62,9 +62,7 @@ void strata_free(struct strata *s)
 {
     if (s == NULL)
         return;
-    job_run(&s->job, unload, s);
-    job_end(&s->job);
-    free(s);
+    api_free(s, unload);
     api_handle_end();
 }
 
@@ -134,15 +132,6 @@ int strata_load(struct strata *s, const char *path, const char *format)
     return no_memory(s);
 }
 
-static void gather_findings(struct strata_report *r)
-{
-    for (size_t i = 0; i < r->report->blocks.n; i++) {
-        const struct block *b = r->report->blocks.at[i];
-        for (size_t k = 0; k < b->findings.n; k++)
-            vec_push(&r->findings, b->findings.at[k]);
-    }
-}
-
 static void analyze(void *ctx)
 {
     struct call *c = ctx;
@@ -150,8 +139,11 @@ static void analyze(void *ctx)
 
     diag_init(&d);
     c->status = flow_analyze(c->s->cap, c->name, &d, &c->report->report);
-    if (c->status == ST_OK)
-        gather_findings(c->report);
+    for (size_t i = 0; c->status == ST_OK && i < c->report->report->blocks.n; i++) {
+        const struct block *b = c->report->report->blocks.at[i];
+        for (size_t k = 0; k < b->findings.n; k++)
+            vec_push(&c->report->findings, b->findings.at[k]);
+    }
     finish(c->s, c->status, &d);
 }
 
@@ -233,11 +225,7 @@ static void free_report(void *report)
 
 void strata_report_free(struct strata_report *r)
 {
-    if (r == NULL)
-        return;
-    job_run(&r->job, free_report, r);
-    job_end(&r->job);
-    free(r);
+    api_free(r, free_report);
 }
 
 /* ---- diagnosis ---- */
@@ -317,9 +305,5 @@ static void free_diagnosis(void *diagnosis)
 
 void strata_diagnosis_free(struct strata_diagnosis *d)
 {
-    if (d == NULL)
-        return;
-    job_run(&d->job, free_diagnosis, d);
-    job_end(&d->job);
-    free(d);
+    api_free(d, free_diagnosis);
 }

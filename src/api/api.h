@@ -29,7 +29,7 @@ struct api_column {
     const char *name;
     enum strata_type type;
     VEC_OF(int64_t) numbers; /* doubles by their bits */
-    VEC_OF(char) bytes;
+    struct text bytes;
     VEC_OF(int64_t) offsets; /* of texts: one more than rows */
     VEC_OF(uint8_t) valid;   /* empty: no row is NULL */
     uint64_t nulls;
@@ -68,6 +68,10 @@ void api_parse(struct strata_result *r);
 
 /* Keeps the diagnostics, and the first error as the reason. */
 void api_diagnose(struct strata_result *r, const struct diag *d);
+
+/* Frees a handle, which begins with its job: `release` lets go of what the job has. NULL is fine.
+ */
+void api_free(void *handle, void (*release)(void *handle));
 
 /* Handles that may have read files: when the last is gone, none counts as read. */
 void api_handle_begin(void);

@@ -110,12 +110,11 @@ static bool has_path(const struct command *command, const char *const *words, co
 }
 
 /* The words with the captures after the name of the command, unless they stand there already. */
-static void add_paths(const struct ask_call *c, struct arena *arena, struct words *out)
+static void add_paths(const struct ask_call *c, struct words *out)
 {
     size_t n = 0;
     int used;
 
-    (void)arena;
     while (c->words[n] != NULL)
         n++;
     const struct command *command = command_find((int)n, c->words, &used).command;
@@ -170,7 +169,7 @@ static enum status ask(struct strata_result *r, struct diag *d, void *ctx)
     s.common.json = c->form == STRATA_AS_JSON || c->form == STRATA_AS_VALUES;
     s.common.html = c->form == STRATA_AS_HTML ? "-" : NULL;
     s.as = c->form == STRATA_AS_MARKDOWN ? &renderer_markdown : NULL;
-    add_paths(c, &s.arena, &words);
+    add_paths(c, &words);
     r->code = frame_answer(&s, (int)words.n, words.at);
     r->status = status_of(&s, r->code);
     r->schema = s.schema;

@@ -4,7 +4,6 @@
  * A column has the type of its first value. A real makes reals of whole numbers before it; a text
  * makes texts of numbers. SQLite promises no type for a column, so both may happen on any row.
  */
-#include <stdio.h>
 
 #include "analysis/sql.h"
 #include "analysis/sql_scan.h"
@@ -12,10 +11,6 @@
 #include "base/pool.h"
 #include "capture/fleet.h"
 #include "input/kept.h"
-
-struct gather {
-    struct strata_result *r;
-};
 
 static int64_t bits_of(double real)
 {
@@ -25,41 +20,15 @@ static int64_t bits_of(double real)
     return bits;
 }
 
-static double real_of(int64_t bits)
+static void put_number(struct api_column *c, enum strata_type type, int64_t bits)
 {
     double real;
 
     memcpy(&real, &bits, sizeof(real));
-    return real;
-}
-
-static void make_reals(struct api_column *c)
-{
-    for (size_t i = 0; i < c->numbers.n; i++)
-        c->numbers.at[i] = bits_of((double)c->numbers.at[i]);
-    c->type = STRATA_REAL;
-}
-
-static bool is_valid(const struct api_column *c, size_t row)
-{
-    return c->valid.n == 0 || (c->valid.at[row / 8] >> row % 8 & 1) != 0;
-}
-
-static void append(struct api_column *c, struct str part)
-{
-    vec_reserve(&c->bytes, c->bytes.n + part.n);
-    if (part.n > 0)
-        memcpy(c->bytes.at + c->bytes.n, part.at, part.n);
-    c->bytes.n += part.n;
-}
-
-static void put_number(struct api_column *c, enum strata_type type, int64_t bits)
-{
-    char number[32];
-    int n = type == STRATA_INT ? snprintf(number, sizeof(number), "%lld", (long long)bits)
-                               : snprintf(number, sizeof(number), "%.17g", real_of(bits));
-
-    append(c, (struct str){number, (size_t)n});
+    if (type == STRATA_INT)
+        text_format(&c->bytes, "%lld", (long long)bits);
+    else
+        text_format(&c->bytes, "%.17g", real);
 }
 
 /* Numbers so far become texts. */
@@ -68,7 +37,8 @@ static void make_texts(struct api_column *c, enum strata_type type)
     vec_reserve(&c->offsets, c->numbers.n + 2);
     vec_push(&c->offsets, 0);
     for (size_t i = 0; i < c->numbers.n; i++) {
-        if (is_valid(c, i) && c->type != STRATA_NULL)
+        bool is_valid = c->valid.n == 0 || (c->valid.at[i / 8] >> i % 8 & 1) != 0;
+        if (is_valid && c->type != STRATA_NULL)
             put_number(c, c->type, c->numbers.at[i]);
         vec_push(&c->offsets, (int64_t)c->bytes.n);
     }
@@ -108,14 +78,16 @@ static void widen(struct api_column *c, enum sql_type type)
     } else if (c->type == STRATA_NULL && type != SQL_NULL) {
         c->type = type == SQL_INT ? STRATA_INT : STRATA_REAL;
     } else if (c->type == STRATA_INT && type == SQL_REAL) {
-        make_reals(c);
+        for (size_t i = 0; i < c->numbers.n; i++)
+            c->numbers.at[i] = bits_of((double)c->numbers.at[i]);
+        c->type = STRATA_REAL;
     }
 }
 
 static void put_text(struct api_column *c, const struct sql_value *v)
 {
     if (v->type == SQL_TEXT || v->type == SQL_BLOB)
-        append(c, v->text);
+        text_put(&c->bytes, v->text);
     else if (v->type == SQL_INT)
         put_number(c, STRATA_INT, v->number);
     else if (v->type == SQL_REAL)
@@ -139,7 +111,7 @@ static void put_value(struct api_column *c, uint64_t row, const struct sql_value
 
 static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 {
-    struct strata_result *r = ((struct gather *)ctx)->r;
+    struct strata_result *r = ctx;
 
     for (size_t i = 0; i < n; i++) {
         struct api_column *c = &r->columns[i];
@@ -154,7 +126,7 @@ static bool take_row(void *ctx, const struct sql_value *cells, size_t n)
 
 static bool take_head(void *ctx, const char *const *names, size_t n)
 {
-    struct strata_result *r = ((struct gather *)ctx)->r;
+    struct strata_result *r = ctx;
 
     r->columns = ARENA_ARRAY(&r->arena, struct api_column, n);
     memset(r->columns, 0, n * sizeof(*r->columns));
@@ -175,7 +147,7 @@ static void scan_texts(const struct fleet *fleet, enum sql_set set, enum sql_sca
         for (size_t i = 0; i < cap->slices.n; i++) {
             if (!sql_set_has(set, (enum slice_kind)cap->slices.kind[i]))
                 continue;
-            append(to, sql_scan_text(cap, i, column));
+            text_put(&to->bytes, sql_scan_text(cap, i, column));
             vec_push(&to->offsets, (int64_t)to->bytes.n);
         }
     }
@@ -188,7 +160,7 @@ static void scan(struct strata_result *r, const struct sql_scan *s, const struct
 
     for (size_t i = 0; i < s->n; i++)
         names[i] = sql_scan_name(s->columns[i]);
-    take_head(&(struct gather){r}, names, s->n);
+    take_head(r, names, s->n);
     r->rows = sql_scan_rows(caps, fleet->ranks.n, s->set);
     for (size_t i = 0; i < s->n && r->rows > 0; i++) {
         struct api_column *c = &r->columns[i];
@@ -213,7 +185,6 @@ struct query_call {
 static enum status query(struct strata_result *r, struct diag *d, void *ctx)
 {
     const struct query_call *c = ctx;
-    struct gather to = {r};
     struct input_options options = input_defaults();
     struct sql_scan plain;
     struct fleet *fleet;
@@ -234,7 +205,7 @@ static enum status query(struct strata_result *r, struct diag *d, void *ctx)
                                          .timeout = (nanos)(c->timeout * 1e9),
                                          .head = take_head,
                                          .row = take_row,
-                                         .ctx = &to},
+                                         .ctx = r},
                      d);
     sql_close(sql);
     if (diag_count(d, "query.memory") > 0)

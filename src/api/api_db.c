@@ -121,9 +121,5 @@ static void close_db(void *ctx)
 
 void strata_db_close(struct strata_db *db)
 {
-    if (db == NULL)
-        return;
-    job_run(&db->job, close_db, db);
-    job_end(&db->job);
-    free(db);
+    api_free(db, close_db);
 }

@@ -73,6 +73,7 @@ static int misuse(struct strata_pto *k, const char *text)
 /* One call, with its arguments and what it answers. */
 struct pto_call {
     struct strata_pto *k;
+    struct names *list; /* that gets the name and the value */
     const char *name, *value;
     size_t n; /* of the value, or columns */
     const char *const *names, *const *values;
@@ -171,18 +172,11 @@ int strata_pto_text(struct strata_pto *k, const char *text, size_t n, const char
         &(struct pto_call){.name = name != NULL ? name : "kernel", .value = text, .n = n});
 }
 
-static void put_param(void *ctx)
+static void put_given(void *ctx)
 {
     const struct pto_call *c = ctx;
 
-    put_name(&c->k->params, c->name, c->value);
-}
-
-static void put_arg(void *ctx)
-{
-    const struct pto_call *c = ctx;
-
-    put_name(&c->k->args, c->name, c->value);
+    put_name(c->list, c->name, c->value);
 }
 
 int strata_pto_set(struct strata_pto *k, const char *name, const char *value)
@@ -191,7 +185,8 @@ int strata_pto_set(struct strata_pto *k, const char *name, const char *value)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
         return misuse(k, "strata_pto_set: name or value is NULL");
-    return run_call(k, put_param, &(struct pto_call){.name = name, .value = value});
+    return run_call(k, put_given,
+                    &(struct pto_call){.list = &k->params, .name = name, .value = value});
 }
 
 int strata_pto_arg(struct strata_pto *k, const char *name, const char *value)
@@ -200,7 +195,8 @@ int strata_pto_arg(struct strata_pto *k, const char *name, const char *value)
         return STRATA_USAGE;
     if (name == NULL || value == NULL)
         return misuse(k, "strata_pto_arg: name or value is NULL");
-    return run_call(k, put_arg, &(struct pto_call){.name = name, .value = value});
+    return run_call(k, put_given,
+                    &(struct pto_call){.list = &k->args, .name = name, .value = value});
 }
 
 static int set_number(struct strata_pto *k, struct str value, int64_t most, int64_t *out)

@@ -23,29 +23,32 @@ void api_handle_end(void)
         inputs_clear();
 }
 
-/* ---- diagnostics ---- */
-
-static const struct diag_entry *first_error(const struct diag *d)
+void api_free(void *handle, void (*release)(void *handle))
 {
-    for (size_t i = 0; i < d->entries.n; i++)
-        if (d->entries.at[i].severity == SEV_ERROR)
-            return &d->entries.at[i];
-    return NULL;
+    if (handle == NULL)
+        return;
+    job_run(handle, release, handle);
+    job_end(handle);
+    free(handle);
 }
+
+/* ---- diagnostics ---- */
 
 void api_error_text(const struct diag *d, char *to, size_t size)
 {
-    const struct diag_entry *e = first_error(d);
     char line[32] = "";
+    size_t i = 0;
 
     to[0] = '\0';
-    if (e == NULL)
+    while (i < d->entries.n && d->entries.at[i].severity != SEV_ERROR)
+        i++;
+    if (i == d->entries.n)
         return;
-    const struct diag_text *first = &e->first[0];
+    const struct diag_text *first = &d->entries.at[i].first[0];
     if (first->where.line > 0)
         snprintf(line, sizeof(line), ":%llu", (unsigned long long)first->where.line);
     snprintf(to, size, "%s%s%s%s [%s]", first->where.path != NULL ? first->where.path : "", line,
-             first->where.path != NULL ? ": " : "", first->text, e->code);
+             first->where.path != NULL ? ": " : "", first->text, d->entries.at[i].code);
 }
 
 static const char *copy(struct strata_result *r, const char *text)
@@ -165,7 +168,7 @@ static void release(void *result)
         vec_free(&r->columns[i].numbers);
         vec_free(&r->columns[i].offsets);
         vec_free(&r->columns[i].valid);
-        vec_free(&r->columns[i].bytes);
+        text_free(&r->columns[i].bytes);
     }
     vec_free(&r->diagnostics);
     text_free(&r->text);
@@ -174,11 +177,7 @@ static void release(void *result)
 
 void strata_result_free(struct strata_result *r)
 {
-    if (r == NULL)
-        return;
-    job_run(&r->job, release, r);
-    job_end(&r->job);
-    free(r);
+    api_free(r, release);
 }
 
 /* ---- reading ---- */

@@ -142,32 +142,16 @@ static const struct record *record_at(const struct strata_result *r, const char 
 
 static enum strata_type type_of(const struct field *f)
 {
-    if (f->scale != 0 || f->form != FORM_PLAIN)
+
+    if (f->scale != 0 || f->form != FORM_PLAIN || f->type == FIELD_F64)
         return STRATA_REAL;
-    switch (f->type) {
-    case FIELD_BOOL:
+    if (f->type == FIELD_BOOL)
         return STRATA_BOOL;
-    case FIELD_U8:
-    case FIELD_U16:
-    case FIELD_I32:
-    case FIELD_U32:
-    case FIELD_I64:
-    case FIELD_U64:
+    if (f->type <= FIELD_U64)
         return STRATA_INT;
-    case FIELD_F64:
-        return STRATA_REAL;
-    case FIELD_CSTR:
-    case FIELD_STR:
-    case FIELD_NAME:
-    case FIELD_ENUM:
-    case FIELD_CONST:
+    if (f->type <= FIELD_CONST)
         return STRATA_TEXT;
-    case FIELD_OBJECT:
-        return STRATA_RECORD;
-    case FIELD_ANY:
-        break;
-    }
-    return STRATA_NULL;
+    return f->type == FIELD_OBJECT ? STRATA_RECORD : STRATA_NULL;
 }
 
 static enum strata_shape shape_of(const struct field *f)

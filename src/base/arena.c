@@ -35,20 +35,15 @@ void arena_init(struct arena *a)
 
 void arena_free(struct arena *a)
 {
-    while (a->head != NULL) {
-        struct arena_block *next = a->head->next;
-        mem_free(a->head);
-        a->head = next;
-    }
-    a->used = 0;
+    arena_rewind(a, (struct arena_mark){0});
 }
 
 static void add_block(struct arena *a, size_t need)
 {
-    size_t size = a->head != NULL && a->head->size < BLOCK_MAX ? a->head->size * 2 : BLOCK_MIN;
+    size_t size = BLOCK_MIN;
 
-    if (a->head != NULL && a->head->size >= BLOCK_MAX)
-        size = BLOCK_MAX;
+    if (a->head != NULL)
+        size = a->head->size < BLOCK_MAX ? a->head->size * 2 : BLOCK_MAX;
     if (size < need)
         size = need;
     if (size > SIZE_MAX - sizeof(struct arena_block))
@@ -104,16 +99,6 @@ struct str arena_vformat(struct arena *a, const char *format, va_list args)
 
     vsnprintf(text, n + 1, format, args);
     return (struct str){text, n};
-}
-
-const char *arena_printf(struct arena *a, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    struct str text = arena_vformat(a, format, args);
-    va_end(args);
-    return text.at;
 }
 
 struct str arena_format(struct arena *a, const char *format, ...)

@@ -41,10 +41,10 @@ struct str arena_str(struct arena *a, struct str s);
 char *arena_cstr(struct arena *a, struct str s);
 struct str arena_format(struct arena *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-const char *arena_printf(struct arena *a, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+
 struct str arena_vformat(struct arena *a, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
+#define arena_printf(...) (arena_format(__VA_ARGS__).at)
 
 /* The parts with `separator` between them. */
 struct str arena_join(struct arena *a, const struct str *parts, size_t n, struct str separator);

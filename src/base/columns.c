@@ -6,17 +6,14 @@
 #include "base/json_text.h"
 #include "base/text.h"
 
-static size_t width_of(enum column_kind type)
-{
-    return type == COLUMN_TEXT ? sizeof(uint32_t) : sizeof(int64_t);
-}
-
 void columns_init(struct column_chunk *c, const struct column_info *info, size_t n)
 {
     *c = (struct column_chunk){.at = mem_grow(NULL, sizeof(*c->at), n > 0 ? n : 1), .n = n};
     for (size_t i = 0; i < n; i++) {
+        bool is_text = info[i].type == COLUMN_TEXT;
         c->at[i] = (struct column_data){.type = info[i].type};
-        c->at[i].values = mem_grow(NULL, width_of(info[i].type), COLUMNS_ROWS);
+        c->at[i].values =
+            mem_grow(NULL, is_text ? sizeof(uint32_t) : sizeof(int64_t), COLUMNS_ROWS);
         c->at[i].valid = mem_grow(NULL, sizeof(uint64_t), COLUMNS_ROWS / 64);
         memset(c->at[i].valid, 0, COLUMNS_ROWS / 8);
         intern_init(&c->at[i].strings);
@@ -64,30 +61,21 @@ void column_put_null(struct column_data *c)
     c->n++;
 }
 
-static bool is_utf8(struct str text)
+struct str columns_utf8(struct arena *arena, struct str text)
 {
+    struct text clean = {0};
     bool is_valid = true;
 
     for (size_t i = 0; i < text.n && is_valid;)
         i += (unsigned char)text.at[i] < 0x80 ? 1 : json_utf8(text.at + i, text.n - i, &is_valid);
-    return is_valid;
-}
-
-struct str columns_utf8(struct arena *arena, struct str text)
-{
-    struct text clean = {0};
-
-    if (is_utf8(text))
+    if (is_valid)
         return text;
     for (size_t i = 0; i < text.n;) {
-        bool is_valid;
         size_t n = json_utf8(text.at + i, text.n - i, &is_valid);
         text_put(&clean, is_valid ? str_part(text, i, n) : S("\xef\xbf\xbd"));
         i += n;
     }
-    struct str copy = arena_str(arena, text_view(&clean));
-    text_free(&clean);
-    return copy;
+    return text_keep(&clean, arena);
 }
 
 void column_put_text(struct column_data *c, struct str text)

@@ -14,16 +14,6 @@ static const uint32_t table[NIBBLES] = {
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
 };
 
-static uint32_t by_table(uint32_t crc, const uint8_t *at, size_t n)
-{
-    for (; n > 0; n--) {
-        crc ^= *at++;
-        crc = crc >> 4 ^ table[crc & 15];
-        crc = crc >> 4 ^ table[crc & 15];
-    }
-    return crc;
-}
-
 #if defined(__x86_64__)
 #define CRC_CODE            __attribute__((target("sse4.2")))
 #define CRC_WORD(crc, word) ((uint32_t)__builtin_ia32_crc32di(crc, word))
@@ -59,5 +49,11 @@ uint32_t crc32c(uint32_t crc, const void *bytes, size_t n)
     if (HAS_CRC)
         return ~by_instruction(~crc, bytes, n);
 #endif
-    return ~by_table(~crc, bytes, n);
+    crc = ~crc;
+    for (const uint8_t *at = bytes; n > 0; n--) {
+        crc ^= *at++;
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return ~crc;
 }

@@ -337,17 +337,12 @@ static bool take_row(struct csv *csv)
     }
 }
 
-static bool is_empty_row(const struct csv *csv)
-{
-    return csv->n_cells == 1 && csv->bound[1] - 1 == csv->bound[0];
-}
-
 bool csv_next(struct csv *csv)
 {
     do {
         if (!take_row(csv))
             return false;
-    } while (is_empty_row(csv));
+    } while (csv->n_cells == 1 && csv->bound[1] - 1 == csv->bound[0]); /* an empty line */
     return true;
 }
 

@@ -116,16 +116,6 @@ static int open_text(struct db *db, struct str text)
         (sqlite3_int64)text.n, SQLITE_DESERIALIZE_READONLY));
 }
 
-static void warn_of_wal(struct db *db)
-{
-    const char *wal = arena_format(&db->arena, "%s-wal", db->path).at;
-    struct stat st;
-
-    if (stat(wal, &st) == 0 && st.st_size > 0)
-        diag_add(db->diag, SEV_WARN, "db.wal", here(db),
-                 "newer rows may be in %s, which is not read", wal);
-}
-
 /* A writer that was killed, or still writes, left the pages from before its transaction in a
  * journal with this beginning; rolled back, or never begun, it is empty, zeroed or gone. */
 static const unsigned char journal_magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -152,19 +142,18 @@ static enum status refuse_hot_journal(struct db *db)
     return st;
 }
 
-/* A file that has no name any more, such as a copy of standard input: the engine cannot open it. */
-static bool is_nameless(const struct db *db)
-{
-    struct stat st;
-
-    return fstat(db->pages.fd, &st) == 0 && st.st_nlink == 0;
-}
-
 static int open_path(struct db *db)
 {
-    if (is_nameless(db) && mapfile_open(&db->map, db->path, db->diag) == ST_OK)
+    const char *wal = arena_printf(&db->arena, "%s-wal", db->path);
+    struct stat st;
+
+    /* A file that has no name any more, such as a copy of standard input: the engine cannot. */
+    if (fstat(db->pages.fd, &st) == 0 && st.st_nlink == 0 &&
+        mapfile_open(&db->map, db->path, db->diag) == ST_OK)
         return open_text(db, db->map.text);
-    warn_of_wal(db);
+    if (stat(wal, &st) == 0 && st.st_size > 0)
+        diag_add(db->diag, SEV_WARN, "db.wal", here(db),
+                 "newer rows may be in %s, which is not read", wal);
     return db_engine_open(uri_of(&db->arena, db->path),
                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
                           &db->handle);
@@ -222,17 +211,6 @@ static int read_names(struct db *db)
     return rc;
 }
 
-/* A file shorter than its header says, or with a torn list of tables, is refused by the engine
- * unless it may repair it; it never does here, because nothing is ever written. */
-static int read_damaged_names(struct db *db)
-{
-    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-    sqlite3_set_authorizer(db->handle, NULL, NULL);
-    db_engine_check(sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL));
-    sqlite3_set_authorizer(db->handle, authorize, NULL);
-    return read_names(db);
-}
-
 static enum status look_inside(struct db *db)
 {
     confine(db);
@@ -244,7 +222,13 @@ static enum status look_inside(struct db *db)
         return ST_CANCELLED;
     if (rc == SQLITE_NOTADB)
         return not_a_database(db);
-    (void)read_damaged_names(db); /* how far it got shows in n_tables */
+    /* A file shorter than its header says, or with a torn list of tables, is refused by the engine
+     * unless it may repair it; it never does here, because nothing is ever written. */
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    sqlite3_set_authorizer(db->handle, NULL, NULL);
+    db_engine_check(sqlite3_exec(db->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL));
+    sqlite3_set_authorizer(db->handle, authorize, NULL);
+    (void)read_names(db); /* how far it got shows in n_tables */
     if (db->n_tables == 0)
         return diag_fail(db->diag, ST_FORMAT, "db.damaged", here(db), "cannot be read: %s",
                          sqlite3_errmsg(db->handle));
@@ -262,16 +246,9 @@ static void close_file(struct db *db)
     db->pages.fd = -1;
 }
 
-/* STRATA_SQLITE=engine reads every table with the engine. */
-static bool wants_engine(void)
-{
-    const char *reader = getenv("STRATA_SQLITE");
-
-    return reader != NULL && strcmp(reader, "engine") == 0;
-}
-
 static enum status check_head(struct db *db, struct str text)
 {
+    const char *reader = getenv("STRATA_SQLITE"); /* engine: reads every table with the engine */
     char bytes[HEADER];
     struct str head = text;
     int fd = -1;
@@ -283,7 +260,7 @@ static enum status check_head(struct db *db, struct str text)
         head = (struct str){bytes, n > 0 ? (size_t)n : 0};
     }
     db_pages_init(&db->pages, head, db->bytes);
-    if (wants_engine())
+    if (reader != NULL && strcmp(reader, "engine") == 0)
         db->pages.n = 0;
     db->pages.text = text;
     db->pages.fd = fd;

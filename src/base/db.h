@@ -152,9 +152,8 @@ bool db_take(struct db_rows *rows, void *row);
 bool db_i64(const struct db_rows *rows, size_t column, int64_t *out);
 bool db_f64(const struct db_rows *rows, size_t column, double *out);
 
-/* A time given in microseconds or milliseconds, as number or text. */
-bool db_us(const struct db_rows *rows, size_t column, nanos *out);
-bool db_ms(const struct db_rows *rows, size_t column, nanos *out);
+/* A time given in microseconds or milliseconds (DB_AS_US, DB_AS_MS), as number or text. */
+bool db_time(const struct db_rows *rows, size_t column, enum db_type unit, nanos *out);
 
 /* Text as it stands, numbers printed, nothing for NULL and blobs. Lives until the next row. */
 struct str db_text(const struct db_rows *rows, size_t column);

@@ -15,13 +15,14 @@ enum { TICK_ROWS = 1 << 16 };
 /* A column of a table as its definition has it. */
 struct page_column {
     struct str name;
-    bool is_key, is_rowid, is_real;
+    bool is_rowid, is_real;
 };
 
 struct columns {
     struct page_column *at;
     size_t n;      /* cut at LIMIT_DB_COLUMNS */
     bool is_plain; /* field i of a row belongs to column i */
+    bool has_rowid;
 };
 
 static bool has_word(struct str type, const char *word)
@@ -44,20 +45,6 @@ static struct str column_text(sqlite3_stmt *stmt, int place)
 
     db_engine_check_null(text, stmt);
     return text != NULL ? str_of(text) : S("");
-}
-
-/* The one INTEGER PRIMARY KEY of a table is the number of the row. */
-static void find_rowid(struct columns *c, const bool *is_integer)
-{
-    size_t keys = 0, key = 0;
-
-    for (size_t i = 0; i < c->n; i++)
-        if (c->at[i].is_key) {
-            keys++;
-            key = i;
-        }
-    if (keys == 1)
-        c->at[key].is_rowid = is_integer[key];
 }
 
 static bool prepare(const struct db *db, struct str sql, sqlite3_stmt **out)
@@ -106,20 +93,15 @@ static uint64_t estimate_rest(struct db *db, const char *table, uint64_t rows)
 /* Counts an error of the engine on `table`; the job goes on without the rest of it. */
 static void lose_table(struct db *db, const char *table, uint64_t rows)
 {
-    struct where where = {.path = db->path};
-
     if (cancelled())
         return;
-    const char *why = arena_format(&db->arena, "%s", sqlite3_errmsg(db->handle)).at;
+    const char *why = arena_cstr(&db->arena, str_of(sqlite3_errmsg(db->handle))), *lost = "";
     uint64_t rest = estimate_rest(db, table, rows);
     db->damages += rest > 0 ? rest : 1;
     if (rest > 0)
-        diag_add(db->diag, SEV_LOSS, "db.damaged", where,
-                 "%s is damaged after %" PRIu64 " rows: %s; about %" PRIu64 " rows are lost", table,
-                 rows, why, rest);
-    else
-        diag_add(db->diag, SEV_LOSS, "db.damaged", where,
-                 "%s is damaged after %" PRIu64 " rows: %s", table, rows, why);
+        lost = arena_printf(&db->arena, "; about %" PRIu64 " rows are lost", rest);
+    diag_add(db->diag, SEV_LOSS, "db.damaged", (struct where){.path = db->path},
+             "%s is damaged after %" PRIu64 " rows: %s%s", table, rows, why, lost);
 }
 
 static struct columns table_columns(struct db *db, const char *table, struct arena *arena)
@@ -128,7 +110,8 @@ static struct columns table_columns(struct db *db, const char *table, struct are
     struct columns c = {.at = ARENA_ARRAY(arena, struct page_column, LIMIT_DB_COLUMNS),
                         .is_plain = true};
     struct str sql = arena_format(arena, "PRAGMA table_xinfo(\"%s\")", table);
-    bool is_integer[LIMIT_DB_COLUMNS];
+    size_t keys = 0, key = 0;
+    bool is_integer = false;
     sqlite3_stmt *stmt;
 
     if (!prepare(db, sql, &stmt))
@@ -139,13 +122,18 @@ static struct columns table_columns(struct db *db, const char *table, struct are
         c.is_plain = c.is_plain && hidden == 0 && name.n > 0; /* computed, perhaps not stored */
         if ((hidden != 0 && hidden < GENERATED) || name.n == 0)
             continue;
-        is_integer[c.n] = str_equal_nocase(type, S("INTEGER"));
+        if (sqlite3_column_int(stmt, KEY) > 0) {
+            keys++;
+            key = c.n;
+            is_integer = str_equal_nocase(type, S("INTEGER"));
+        }
         c.at[c.n++] = (struct page_column){.name = arena_str(arena, name),
-                                           .is_key = sqlite3_column_int(stmt, KEY) > 0,
+
                                            .is_real = is_real_type(type)};
     }
     sqlite3_finalize(stmt);
-    find_rowid(&c, is_integer);
+    /* The one INTEGER PRIMARY KEY of a table is the number of the row. */
+    c.has_rowid = c.at[key].is_rowid = keys == 1 && is_integer;
     return c;
 }
 
@@ -210,12 +198,10 @@ static bool may_count_down(struct db *db, const char *table, const struct column
 {
     struct str sql = arena_format(
         arena, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = '%s'", table);
-    bool has_rowid = false, found = true;
+    bool found = true;
     sqlite3_stmt *stmt;
 
-    for (size_t i = 0; i < c->n; i++)
-        has_rowid = has_rowid || c->at[i].is_rowid;
-    if (!has_rowid)
+    if (!c->has_rowid)
         return false;
     if (!prepare(db, sql, &stmt))
         return true;
@@ -450,20 +436,13 @@ static bool number_text(const struct db_rows *rows, size_t column, char *buf, st
     }
 }
 
-bool db_us(const struct db_rows *rows, size_t column, nanos *out)
+bool db_time(const struct db_rows *rows, size_t column, enum db_type unit, nanos *out)
 {
     char buf[NUM_TEXT];
     struct str text;
 
-    return number_text(rows, column, buf, &text) && num_us(text, out);
-}
-
-bool db_ms(const struct db_rows *rows, size_t column, nanos *out)
-{
-    char buf[NUM_TEXT];
-    struct str text;
-
-    return number_text(rows, column, buf, &text) && num_ms(text, out);
+    return number_text(rows, column, buf, &text) &&
+           (unit == DB_AS_US ? num_us(text, out) : num_ms(text, out));
 }
 
 struct str db_text(const struct db_rows *rows, size_t column)
@@ -530,11 +509,8 @@ bool db_take(struct db_rows *rows, void *row)
             take_name(rows, i, to);
             break;
         case DB_AS_US:
-            if (!db_us(rows, i, to))
-                *(nanos *)to = rows->columns[i].none;
-            break;
         case DB_AS_MS:
-            if (!db_ms(rows, i, to))
+            if (!db_time(rows, i, rows->columns[i].type, to))
                 *(nanos *)to = rows->columns[i].none;
             break;
         }

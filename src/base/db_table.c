@@ -169,21 +169,15 @@ static inline int64_t load_int(const unsigned char *at, unsigned size)
     return value;
 }
 
-static void take_real(const unsigned char *at, struct db_cell *cell)
-{
-    uint64_t bits = (uint64_t)load_int(at, 8);
-
-    memcpy(&cell->real, &bits, sizeof(bits));
-    cell->type = isnan(cell->real) ? DB_NULL : DB_REAL; /* as the engine has it */
-}
-
 static inline void take_value(const unsigned char *at, uint64_t serial, size_t size,
                               struct db_cell *cell)
 {
     if (serial == 0) {
         cell->type = DB_NULL;
     } else if (serial == 7) {
-        take_real(at, cell);
+        uint64_t bits = (uint64_t)load_int(at, 8);
+        memcpy(&cell->real, &bits, sizeof(bits));
+        cell->type = isnan(cell->real) ? DB_NULL : DB_REAL; /* as the engine has it */
     } else if (serial < 12) {
         cell->type = DB_INT;
         cell->number = serial >= 8 ? (int64_t)serial - 8 : load_int(at, (unsigned)size);

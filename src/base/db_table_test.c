@@ -50,7 +50,7 @@ static void mix_row(const struct db_rows *rows, uint64_t *mix)
         nanos time = 0;
         uint64_t bits, has = db_i64(rows, i, &number);
         has = has * 2 + db_f64(rows, i, &real);
-        has = has * 2 + db_us(rows, i, &time);
+        has = has * 2 + db_time(rows, i, DB_AS_US, &time);
         memcpy(&bits, &real, sizeof(bits));
         *mix = hash_mix(*mix ^ has, (uint64_t)number);
         *mix = hash_mix(*mix ^ bits, (uint64_t)time);

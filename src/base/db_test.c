@@ -110,7 +110,7 @@ TEST(no_value_is_trusted_to_have_a_type)
     for (int i = 0; i < 4; i++) {
         assert_true(db_rows_next(&rows));
         assert_false(db_i64(&rows, 0, &number));
-        assert_false(db_us(&rows, 0, &time));
+        assert_false(db_time(&rows, 0, DB_AS_US, &time));
         assert_int_equal(db_f64(&rows, 0, &real), i == 3);
         if (i < 2)
             assert_int_equal(db_text(&rows, 0).n, 0);
@@ -148,14 +148,14 @@ TEST(decimal_times_are_exact_although_they_are_stored_as_doubles)
               "INSERT INTO t VALUES (1736410576431645.2, 98071.947), (3, '0.001');");
     db_rows_open(&rows, &db, "t", ab, 2);
     db_rows_next(&rows);
-    assert_true(db_us(&rows, 0, &time));
+    assert_true(db_time(&rows, 0, DB_AS_US, &time));
     assert_int_equal(time, 1736410576431645200);
-    assert_true(db_us(&rows, 1, &time));
+    assert_true(db_time(&rows, 1, DB_AS_US, &time));
     assert_int_equal(time, 98071947);
     db_rows_next(&rows);
-    assert_true(db_ms(&rows, 0, &time));
+    assert_true(db_time(&rows, 0, DB_AS_MS, &time));
     assert_int_equal(time, 3000000);
-    assert_true(db_ms(&rows, 1, &time));
+    assert_true(db_time(&rows, 1, DB_AS_MS, &time));
     assert_int_equal(time, 1000);
     db_rows_close(&rows);
 }

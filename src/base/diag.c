@@ -137,9 +137,4 @@ uint64_t diag_count(const struct diag *d, const char *code)
     return count;
 }
 
-const char *severity_name(enum severity severity)
-{
-    static const char *const names[] = {"note", "warning", "data loss", "error"};
-
-    return names[severity];
-}
+ENUM_NAMES(severity_name, enum severity, "note", "warning", "data loss", "error")

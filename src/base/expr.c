@@ -53,7 +53,7 @@ struct parser {
     VEC_OF(struct expr_step) steps;
 };
 
-static void parse_or(struct parser *p);
+static void parse_logic(struct parser *p, enum expr_op op);
 
 static void fail(struct parser *p, const char *why)
 {
@@ -214,7 +214,7 @@ static void parse_call(struct parser *p, struct str name)
         return;
     }
     do {
-        parse_or(p);
+        parse_logic(p, EXPR_OR);
         n++;
         if (f->arguments == 0 && n > 1)
             emit(p, f->op);
@@ -286,7 +286,7 @@ static void parse_atom(struct parser *p)
     } else if (p->token == T_NAME) {
         parse_name(p);
     } else if (take(p, S("("))) {
-        parse_or(p);
+        parse_logic(p, EXPR_OR);
         expect(p, S(")"));
     } else {
         fail_before(p, "a value");
@@ -314,26 +314,19 @@ static void parse_unary(struct parser *p)
     p->depth--;
 }
 
-static void parse_term(struct parser *p)
+/* Sums of terms, or terms. */
+static void parse_level(struct parser *p, enum expr_level level)
 {
-    const struct sign *sign;
+    const struct sign *sign = NULL;
 
-    parse_unary(p);
-    while ((sign = take_level(p, LEVEL_TERM)) != NULL) {
-        parse_unary(p);
-        emit(p, sign->op);
-    }
-}
-
-static void parse_sum(struct parser *p)
-{
-    const struct sign *sign;
-
-    parse_term(p);
-    while ((sign = take_level(p, LEVEL_SUM)) != NULL) {
-        parse_term(p);
-        emit(p, sign->op);
-    }
+    do {
+        if (level == LEVEL_SUM)
+            parse_level(p, LEVEL_TERM);
+        else
+            parse_unary(p);
+        if (sign != NULL)
+            emit(p, sign->op);
+    } while ((sign = take_level(p, level)) != NULL);
 }
 
 /* The jumps in `from`.. that are still open lead behind the last step. */
@@ -348,14 +341,14 @@ static void parse_comparison(struct parser *p)
 {
     size_t from = p->steps.n;
 
-    parse_sum(p);
+    parse_level(p, LEVEL_SUM);
     const struct sign *sign = take_level(p, LEVEL_COMPARE), *next;
     if (sign == NULL)
         return;
-    parse_sum(p);
+    parse_level(p, LEVEL_SUM);
     for (; (next = take_level(p, LEVEL_COMPARE)) != NULL; sign = next) {
         emit(p, EXPR_CHAIN)->compare = sign->op;
-        parse_sum(p);
+        parse_level(p, LEVEL_SUM);
     }
     emit(p, sign->op);
     land(p, from, EXPR_CHAIN);
@@ -375,30 +368,23 @@ static void parse_not(struct parser *p)
     p->depth--;
 }
 
-static void parse_and(struct parser *p)
+/* Alternatives, or what all must hold in one of them. */
+static void parse_logic(struct parser *p, enum expr_op op)
 {
+    struct str word = op == EXPR_OR ? S("or") : S("and");
     size_t from = p->steps.n;
 
-    parse_not(p);
-    while (p->error == NULL && is_word(p, S("and"))) {
+    for (;;) {
+        if (op == EXPR_OR)
+            parse_logic(p, EXPR_AND);
+        else
+            parse_not(p);
+        if (p->error != NULL || !is_word(p, word))
+            break;
         advance(p);
-        emit(p, EXPR_AND);
-        parse_not(p);
+        emit(p, op);
     }
-    land(p, from, EXPR_AND);
-}
-
-static void parse_or(struct parser *p)
-{
-    size_t from = p->steps.n;
-
-    parse_and(p);
-    while (p->error == NULL && is_word(p, S("or"))) {
-        advance(p);
-        emit(p, EXPR_OR);
-        parse_and(p);
-    }
-    land(p, from, EXPR_OR);
+    land(p, from, op);
 }
 
 const char *expr_compile(struct arena *arena, const struct expr_language *language, struct str text,
@@ -415,7 +401,7 @@ const char *expr_compile(struct arena *arena, const struct expr_language *langua
     if (!language->is_real && str_find(text, S("__")) < text.n)
         return "'__' is not allowed in an expression";
     advance(&p);
-    parse_or(&p);
+    parse_logic(&p, EXPR_OR);
     if (p.error == NULL && p.token != T_END)
         fail_before(&p, "an operator");
     if (p.error == NULL && p.stack_most > EXPR_STACK)

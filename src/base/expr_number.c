@@ -131,13 +131,6 @@ static const char *floor_divide(struct expr_value *a, struct expr_value b)
     return error;
 }
 
-static const char *modulo(struct expr_value *a, struct expr_value b)
-{
-    struct expr_value q;
-
-    return split(*a, b, &q, a);
-}
-
 static const char *whole_power(struct expr_value *a, int64_t exponent)
 {
     int64_t base = a->i, result = 1;
@@ -236,6 +229,7 @@ bool expr_holds(enum expr_op op, struct expr_value a, struct expr_value b)
 
 const char *expr_apply(enum expr_op op, struct expr_value *a, struct expr_value b)
 {
+    struct expr_value q;
     switch (op) {
     case EXPR_NEGATE:
         return negate(a);
@@ -254,7 +248,7 @@ const char *expr_apply(enum expr_op op, struct expr_value *a, struct expr_value 
     case EXPR_DIVIDE:
         return divide(a, b);
     case EXPR_MODULO:
-        return modulo(a, b);
+        return split(*a, b, &q, a);
     case EXPR_POWER:
         return power(a, b);
     case EXPR_MAX:

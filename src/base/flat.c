@@ -104,11 +104,6 @@ static void set(struct flat *f, int field, const void *value, size_t size)
     f->fields[field] = (uint32_t)f->used;
 }
 
-void flat_set_bool(struct flat *f, int field, bool value)
-{
-    flat_set_u8(f, field, value);
-}
-
 void flat_set_u8(struct flat *f, int field, uint8_t value)
 {
     set(f, field, &value, sizeof(value));

@@ -6,7 +6,7 @@
  *     flat_ref name = flat_text(&f, S("ts"));   what a table refers to comes before it
  *     flat_begin(&f);
  *     flat_set_ref(&f, 0, name);
- *     flat_set_bool(&f, 1, true);
+ *     flat_set_u8(&f, 1, true);
  *     root = flat_end(&f);
  *     bytes = flat_finish(&f, root);            a multiple of eight bytes
  *     flat_free(&f);
@@ -42,7 +42,6 @@ flat_ref flat_structs(struct flat *f, const void *structs, size_t size, size_t n
 
 /* One table at a time; fields in any order. */
 void flat_begin(struct flat *f);
-void flat_set_bool(struct flat *f, int field, bool value);
 void flat_set_u8(struct flat *f, int field, uint8_t value);
 void flat_set_i16(struct flat *f, int field, int16_t value);
 void flat_set_i32(struct flat *f, int field, int32_t value);

@@ -55,7 +55,7 @@ TEST(a_table_reads_back)
     flat_ref name = flat_text(&f, S("MatMul"));
 
     flat_begin(&f);
-    flat_set_bool(&f, 1, true);
+    flat_set_u8(&f, 1, true);
     flat_set_i64(&f, 3, -5);
     flat_set_ref(&f, 0, name);
     flat_set_i16(&f, 5, 4);

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/job.h"
 #include "base/limits.h"
+#include "base/num.h"
 
 const char *fs_error_text(int error)
 {
@@ -92,12 +93,10 @@ enum status fs_mkdir_own(const char *path, struct diag *d)
 
 bool fs_is_gone(struct str pid)
 {
-    long number = 0;
+    int64_t number;
 
-    if (pid.n == 0 || pid.n > 9 || str_digits(pid) < pid.n)
+    if (pid.n > 9 || str_digits(pid) < pid.n || !num_i64(pid, &number))
         return false;
-    for (size_t i = 0; i < pid.n; i++)
-        number = number * 10 + (pid.at[i] - '0');
     return number > 0 && kill((pid_t)number, 0) != 0 && errno == ESRCH;
 }
 

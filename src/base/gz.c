@@ -6,20 +6,7 @@
 #include <assert.h>
 #include <limits.h>
 
-#include "base/text.h"
-
-/* zlib's memory comes from the layer that never returns NULL, so its calls cannot run short. */
-static void *allocate(void *opaque, unsigned count, unsigned size)
-{
-    (void)opaque;
-    return mem_grow(NULL, count, size);
-}
-
-static void release(void *opaque, void *p)
-{
-    (void)opaque;
-    mem_free(p);
-}
+#include "base/gz_write.h"
 
 bool gz_is(struct str head)
 {
@@ -28,7 +15,7 @@ bool gz_is(struct str head)
 
 void gz_init(struct gz *gz)
 {
-    *gz = (struct gz){.z = {.zalloc = allocate, .zfree = release}};
+    *gz = (struct gz){.z = {.zalloc = gz_allocate, .zfree = gz_release}};
     /* 16 asks for gzip and nothing else, 15 for the largest window a file may use. */
     int result = inflateInit2(&gz->z, 16 + 15);
     assert(result == Z_OK);

@@ -143,9 +143,7 @@ struct str inert_text(struct arena *arena, struct str s, enum inert_form form)
     if (is_inert(s, form))
         return s;
     inert_put(&t, s, form);
-    struct str out = arena_str(arena, text_view(&t));
-    text_free(&t);
-    return out;
+    return text_keep(&t, arena);
 }
 
 struct str inert_line(struct arena *arena, struct str s)

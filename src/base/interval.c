@@ -4,15 +4,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-ORDER_BY(by_begin, struct interval, ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end));
+#include "base/vec.h"
 
-static bool is_sorted(struct interval_set set)
-{
-    for (size_t i = 1; i < set.n; i++)
-        if (set.at[i].begin < set.at[i - 1].begin)
-            return false;
-    return true;
-}
+ORDER_BY(by_begin, struct interval, ORDER(x->begin, y->begin) ?: ORDER(x->end, y->end));
 
 #ifndef NDEBUG
 static bool is_merged(struct interval_set set)
@@ -28,8 +22,11 @@ void interval_merge(struct interval_set *set)
 {
     size_t kept = 0;
 
-    if (!is_sorted(*set))
-        qsort(set->at, set->n, sizeof(*set->at), by_begin);
+    for (size_t i = 1; i < set->n; i++)
+        if (set->at[i].begin < set->at[i - 1].begin) {
+            qsort(set->at, set->n, sizeof(*set->at), by_begin);
+            break;
+        }
     for (size_t i = 0; i < set->n; i++) {
         struct interval r = set->at[i];
         if (r.end <= r.begin)
@@ -57,16 +54,10 @@ nanos interval_length(struct interval_set merged)
 /* Index of the first range that ends after `t`. */
 static size_t first_after(struct interval_set merged, nanos t)
 {
-    size_t low = 0, high = merged.n;
+    size_t first;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (merged.at[middle].end <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(first, merged.n, i, merged.at[i].end <= t);
+    return first;
 }
 
 /* Looked at where the ranges are used: all of a set for each of many others would cost more than

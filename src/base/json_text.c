@@ -50,24 +50,10 @@ static int32_t unicode_escape(const char *at, size_t n)
 /* What the letter behind a backslash stands for; 0 for letters JSON does not know. */
 static char short_escape(char c)
 {
-    switch (c) {
-    case '"':
-    case '\\':
-    case '/':
-        return c;
-    case 'b':
-        return '\b';
-    case 'f':
-        return '\f';
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    default:
-        return 0;
-    }
+    static const char meant[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
+
+    return meant[(unsigned char)c];
 }
 
 /* Number of bytes at the start of `s` that stand for themselves. */

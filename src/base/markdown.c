@@ -55,9 +55,7 @@ const char *markdown_safe(struct arena *arena, struct str text)
     struct text t = {0};
 
     put_safe(&t, text, true);
-    const char *safe = arena_cstr(arena, text_view(&t));
-    text_free(&t);
-    return safe;
+    return text_keep(&t, arena).at;
 }
 
 const char *markdown_plain(struct arena *arena, struct str text)
@@ -91,16 +89,6 @@ void markdown_head(struct text *t, const char *heads)
     text_put(t, S("|\n"));
 }
 
-static void put_number(struct text *t, char form, double value)
-{
-    text_put(t, S("| "));
-    if (form == 'g' && isfinite(value))
-        text_format(t, "%.4g", value);
-    else
-        markdown_number(t, value, form - '0');
-    text_char(t, ' ');
-}
-
 void markdown_row(struct text *t, const char *forms, ...)
 {
     va_list args;
@@ -115,7 +103,13 @@ void markdown_row(struct text *t, const char *forms, ...)
         } else if (*forms == 'z') {
             text_format(t, "| %zu ", va_arg(args, size_t));
         } else {
-            put_number(t, *forms, va_arg(args, double));
+            double value = va_arg(args, double);
+            text_put(t, S("| "));
+            if (*forms == 'g' && isfinite(value))
+                text_format(t, "%.4g", value);
+            else
+                markdown_number(t, value, *forms - '0');
+            text_char(t, ' ');
         }
     }
     va_end(args);

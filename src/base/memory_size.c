@@ -4,29 +4,30 @@
 #include "base/memory_size.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/num.h"
-
 enum { PATH_BYTES = 4096 };
 
-/* The number in a file; UINT64_MAX when there is none ("max"). */
-static uint64_t read_number(const char *path)
+/* The number behind `name` at the start of a line; -1: none ("max" in a control group). */
+static int64_t number_in(const char *path, const char *name)
 {
-    char line[64];
-    uint64_t n = UINT64_MAX;
-    FILE *file = fopen(path, "re");
+    FILE *f = fopen(path, "re");
+    char line[128];
+    int64_t value = -1;
 
-    if (file == NULL)
-        return n;
-    if (fgets(line, sizeof(line), file) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        if (!num_u64(str_of(line), &n))
-            n = UINT64_MAX;
+    while (f != NULL && value < 0 && fgets(line, sizeof(line), f) != NULL) {
+        char *at = line + strlen(name), *end = NULL;
+        if (strncmp(line, name, strlen(name)) != 0)
+            continue;
+        long long n = strtoll(at, &end, 10);
+        if (end != at && n >= 0)
+            value = n;
     }
-    fclose(file);
-    return n;
+    if (f != NULL)
+        fclose(f);
+    return value;
 }
 
 /* The smallest limit of a group and those above it. */
@@ -37,8 +38,9 @@ static uint64_t least_of(const char *root, char *group, const char *name)
 
     for (;;) {
         snprintf(path, sizeof(path), "%s%s%s", root, group, name);
-        uint64_t here = read_number(path);
-        least = here < least ? here : least;
+        int64_t here = number_in(path, "");
+        if (here >= 0 && (uint64_t)here < least)
+            least = (uint64_t)here;
         char *last = strrchr(group, '/');
         if (last == NULL)
             return least;
@@ -86,4 +88,20 @@ uint64_t memory_size(void)
     uint64_t group = memory_group_limit("/proc/self/cgroup", "/sys/fs/cgroup");
 
     return group < machine ? group : machine;
+}
+
+int64_t memory_left(void)
+{
+    int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
+    int64_t most = number_in("/sys/fs/cgroup/memory.max", "");
+    int64_t used = number_in("/sys/fs/cgroup/memory.current", "");
+    int64_t pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE), bytes = 0;
+
+    if (kilobytes >= 0 && kilobytes < INT64_MAX / 1024)
+        bytes = kilobytes * 1024;
+    else if (pages > 0 && page > 0)
+        bytes = pages * page;
+    if (most >= 0 && used >= 0 && most - used < bytes)
+        bytes = most > used ? most - used : 0;
+    return bytes;
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/remove_tree.h"
@@ -58,4 +59,12 @@ TEST(damaged_lists_have_no_limit)
     arena_free(&arena);
 }
 
-TEST_MAIN("base/memory_size", T(the_smallest_group_counts), T(damaged_lists_have_no_limit))
+TEST(there_is_memory_and_not_more_than_the_machine_has)
+{
+    int64_t all = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+    assert_true(memory_left() > 0 && memory_left() <= all);
+}
+
+TEST_MAIN("base/memory_size", T(the_smallest_group_counts), T(damaged_lists_have_no_limit),
+          T(there_is_memory_and_not_more_than_the_machine_has))

@@ -170,12 +170,6 @@ static int open_temp(struct outfile *f, const struct stat *old, const char *name
     return error;
 }
 
-/* Links there lead to what the program was given: /dev/stdout, /dev/fd/63. */
-static bool is_system_path(const char *path)
-{
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-}
-
 /* Renaming onto /dev/null or a pipe would replace it, so those are opened as they are. The errno,
  * or 0. */
 static int open_goal(struct outfile *f, const char *temp)
@@ -187,18 +181,11 @@ static int open_goal(struct outfile *f, const char *temp)
     if (stat(f->path, &info) == 0 && S_ISDIR(info.st_mode))
         return EISDIR;
     bool is_plain = S_ISREG(entry.st_mode) || S_ISLNK(entry.st_mode);
-    if (is_plain && !is_system_path(f->path))
+    /* Links there lead to what the program was given: /dev/stdout, /dev/fd/63. */
+    if (is_plain && !(strncmp(f->path, "/dev/", 5) == 0 || strncmp(f->path, "/proc/", 6) == 0))
         return open_temp(f, S_ISREG(entry.st_mode) ? &entry : NULL, temp);
     f->fd = job_fd(open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
     return f->fd < 0 ? errno : 0;
-}
-
-/* Through links, too: whoever names an input by another name does not want to lose it either. */
-static bool is_input(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && inputs_have(&info);
 }
 
 enum status outfile_update_as(struct outfile *f, const char *path, const char *temp, struct diag *d)
@@ -220,7 +207,11 @@ enum status outfile_update(struct outfile *f, const char *path, struct diag *d)
 
 enum status outfile_open(struct outfile *f, const char *path, struct diag *d)
 {
-    if (!is_input(path))
+    struct stat info;
+
+    /* Through links, too: whoever names an input by another name does not want to lose it either.
+     */
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || !inputs_have(&info))
         return outfile_update(f, path, d);
     *f = (struct outfile){.fd = -1, .folder = -1, .slot = -1};
     diag_fail(d, ST_UNSUPPORTED, "usage.output-is-input", (struct where){.path = path},

@@ -43,12 +43,6 @@ static void put_bits(struct text *out, const uint64_t *values, size_t n, unsigne
     out->n = (size_t)(at - out->at);
 }
 
-/* Differences wrap around, and so does the reader's sum. */
-static uint64_t difference(const int64_t *values, size_t i)
-{
-    return (uint64_t)values[i] - (uint64_t)values[i - 1];
-}
-
 /* Up to 128 differences from number `first` on. */
 static void put_block(struct text *out, const int64_t *values, size_t first, size_t n)
 {
@@ -58,7 +52,8 @@ static void put_block(struct text *out, const int64_t *values, size_t first, siz
     size_t minis = (n + MINI - 1) / MINI;
 
     for (size_t i = 0; i < n; i++) {
-        deltas[i] = difference(values, first + i);
+        /* Differences wrap around, and so does the reader's sum. */
+        deltas[i] = (uint64_t)values[first + i] - (uint64_t)values[first + i - 1];
         least = (int64_t)deltas[i] < least ? (int64_t)deltas[i] : least;
     }
     for (size_t m = 0; m < minis; m++) {
@@ -85,23 +80,6 @@ void pack_delta(struct text *out, const int64_t *values, size_t n)
         put_block(out, values, i, n - i < BLOCK ? n - i : BLOCK);
 }
 
-static size_t run_at(const uint32_t *values, size_t i, size_t n)
-{
-    size_t end = i + 1;
-
-    while (end < n && values[end] == values[i])
-        end++;
-    return end - i;
-}
-
-static void put_run(struct text *out, uint32_t value, size_t n, unsigned width)
-{
-    uint32_t word = htole32(value);
-
-    pack_varint(out, (uint64_t)n << 1);
-    text_put(out, (struct str){(const char *)&word, (width + 7) / 8});
-}
-
 /* Numbers that are no run, in whole groups; the last group of all may be filled up with zeros. */
 static void put_groups(struct text *out, const uint32_t *values, size_t n, unsigned width)
 {
@@ -121,7 +99,9 @@ void pack_hybrid(struct text *out, const uint32_t *values, size_t n, unsigned wi
     size_t from = 0; /* of the numbers not yet written */
 
     for (size_t i = 0; i < n;) {
-        size_t run = run_at(values, i, n);
+        size_t run = 1;
+        while (i + run < n && values[i + run] == values[i])
+            run++;
         size_t fill = (GROUP - (i - from) % GROUP) % GROUP; /* to a whole group before the run */
         if (run < RUN + fill) {
             i += run;
@@ -129,7 +109,9 @@ void pack_hybrid(struct text *out, const uint32_t *values, size_t n, unsigned wi
         }
         if (i + fill > from)
             put_groups(out, values + from, i + fill - from, width);
-        put_run(out, values[i], run - fill, width);
+        uint32_t word = htole32(values[i]);
+        pack_varint(out, (uint64_t)(run - fill) << 1);
+        text_put(out, (struct str){(const char *)&word, (width + 7) / 8});
         i += run;
         from = i;
     }

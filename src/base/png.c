@@ -19,17 +19,18 @@ static void put_u32(struct text *to, uint32_t value)
     text_put(to, (struct str){bytes, sizeof(bytes)});
 }
 
-/* Length, type, data and the checksum of the last two. */
-static bool put_chunk(struct sink out, const char *type, struct str data)
+/* Length, type, data and the checksum of the last two; frees the data. */
+static bool put_chunk(struct sink out, const char *type, struct text *data)
 {
     struct text chunk = {0};
 
-    put_u32(&chunk, (uint32_t)data.n);
+    put_u32(&chunk, (uint32_t)data->n);
     text_put(&chunk, str_of(type));
-    text_put(&chunk, data);
-    put_u32(&chunk, (uint32_t)crc32(0, (const Bytef *)chunk.at + 4, (uInt)(data.n + 4)));
+    text_put(&chunk, text_view(data));
+    put_u32(&chunk, (uint32_t)crc32(0, (const Bytef *)chunk.at + 4, (uInt)(data->n + 4)));
     bool is_ok = out.write(out.ctx, text_view(&chunk));
     text_free(&chunk);
+    text_free(data);
     return is_ok;
 }
 
@@ -41,9 +42,7 @@ static bool put_header(const struct png *png, struct sink out)
     put_u32(&data, png->width);
     put_u32(&data, png->height);
     text_put(&data, (struct str){tail, sizeof(tail)});
-    bool is_ok = put_chunk(out, "IHDR", text_view(&data));
-    text_free(&data);
-    return is_ok;
+    return put_chunk(out, "IHDR", &data);
 }
 
 static bool put_palette(const struct png *png, struct sink out)
@@ -55,9 +54,7 @@ static bool put_palette(const struct png *png, struct sink out)
                             (char)png->colors[i]};
         text_put(&data, (struct str){rgb, sizeof(rgb)});
     }
-    bool is_ok = put_chunk(out, "PLTE", text_view(&data));
-    text_free(&data);
-    return is_ok;
+    return put_chunk(out, "PLTE", &data);
 }
 
 /* Packs `bytes` behind what is in `to`; all of it, and the end of the stream, when `is_last`. */
@@ -90,9 +87,7 @@ static bool put_rows(const struct png *png, struct sink out)
     }
     pack(&z, S(""), true, &data);
     deflateEnd(&z);
-    bool is_ok = put_chunk(out, "IDAT", text_view(&data));
-    text_free(&data);
-    return is_ok;
+    return put_chunk(out, "IDAT", &data);
 }
 
 bool png_write(const struct png *png, struct sink out)
@@ -101,5 +96,5 @@ bool png_write(const struct png *png, struct sink out)
     assert(png->height >= 1 && png->height <= PNG_SIDE);
     assert(png->n_colors >= 1 && png->n_colors <= 256);
     return out.write(out.ctx, S("\x89PNG\r\n\x1a\n")) && put_header(png, out) &&
-           put_palette(png, out) && put_rows(png, out) && put_chunk(out, "IEND", S(""));
+           put_palette(png, out) && put_rows(png, out) && put_chunk(out, "IEND", &(struct text){0});
 }

@@ -23,6 +23,7 @@
 #include "base/job.h"
 #include "base/limits.h"
 #include "base/now.h"
+#include "base/text.h"
 
 enum {
     LOOK_MS = 20,    /* how late an exit, a time-out or an interruption may be noticed */
@@ -32,7 +33,7 @@ enum {
 
 struct captured {
     int fd; /* our end of the pipe, -1 after its end */
-    VEC_OF(char) text;
+    struct text text;
     uint64_t dropped;
 };
 
@@ -210,9 +211,7 @@ static void keep(struct run *run, struct captured *s, struct str text)
     size_t most = run->spec->keep_max > 0 ? run->spec->keep_max : LIMIT_PROC_LOG;
     struct str kept = str_part(text, 0, most - s->text.n);
 
-    vec_reserve(&s->text, s->text.n + kept.n);
-    memcpy(s->text.at + s->text.n, kept.at, kept.n);
-    s->text.n += kept.n;
+    text_put(&s->text, kept);
     s->dropped += text.n - kept.n;
     if (run->has_log && run->logged < most) {
         struct str logged = str_part(text, 0, most - (size_t)run->logged);
@@ -320,15 +319,6 @@ static void reap(struct run *run, struct proc_result *result)
     }
 }
 
-static struct str take_text(struct arena *arena, struct captured *s)
-{
-    struct str text = arena_str(arena, (struct str){s->text.at, s->text.n});
-
-    close_fd(&s->fd);
-    vec_free(&s->text);
-    return text;
-}
-
 static enum status judge(const struct proc_spec *spec, const struct proc_result *result,
                          struct diag *d)
 {
@@ -400,8 +390,10 @@ enum status proc_run(const struct proc_spec *spec, struct arena *arena, struct p
         cancel_release();
         result->out_dropped = run.stream[0].dropped;
         result->err_dropped = run.stream[1].dropped;
-        result->out = take_text(arena, &run.stream[0]);
-        result->err = take_text(arena, &run.stream[1]);
+        close_fd(&run.stream[0].fd);
+        close_fd(&run.stream[1].fd);
+        result->out = text_keep(&run.stream[0].text, arena);
+        result->err = text_keep(&run.stream[1].text, arena);
     }
     result->took = nanos_sub(now_ns(), run.begin);
     enum status st = judge(spec, result, d);

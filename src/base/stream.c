@@ -1,6 +1,6 @@
 /*
- * Bytes flow file -> window for plain input and file -> packed_buffer -> window for gzip. take()
- * hides which; it is the place where unpacking ahead on another thread would plug in.
+ * Bytes flow file -> window for plain input and file -> packed_buffer -> window for gzip.
+ * take_all() hides which; it is the place where unpacking ahead on another thread would plug in.
  */
 #include "base/stream.h"
 
@@ -54,11 +54,6 @@ static enum status unpack_some(struct stream *s, char *to, size_t room, size_t *
         if (n == 0)
             gz_end(&s->gz);
     }
-}
-
-static enum status take(struct stream *s, char *to, size_t room, size_t *got)
-{
-    return s->is_gzip ? unpack_some(s, to, room, got) : read_some(s, to, room, got);
 }
 
 /* The first two bytes tell plain from gzip. No more is read, so that the first fill finds room. */
@@ -141,7 +136,7 @@ static enum status take_all(struct stream *s, char *to, size_t room, size_t *got
     size_t n;
 
     for (*got = 0; *got < room && !s->at_end; *got += n) {
-        TRY(take(s, to + *got, room - *got, &n));
+        TRY((s->is_gzip ? unpack_some : read_some)(s, to + *got, room - *got, &n));
         s->at_end = n == 0;
         if (s->at_end && s->is_gzip)
             gz_report(&s->gz, s->path, s->diag);

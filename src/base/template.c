@@ -87,18 +87,17 @@ static void fill(struct text *out, struct str text, const struct scope *s)
 
     while (text.n > 0) {
         struct str line = take_line(&text);
-        if (is_order(line, S("@if"), &name)) {
-            const struct template_value *v = find(s, name);
-            struct str body = take_body(&text, &otherwise);
-            fill(out, v->text.n > 0 ? body : otherwise, s);
-        } else if (is_order(line, S("@each"), &name)) {
-            const struct template_value *v = find(s, name);
-            struct str body = take_body(&text, &otherwise);
-            for (size_t i = 0; i < v->n; i++)
-                fill(out, body, &(struct scope){v->items + i * v->width, v->width, s});
-        } else {
+        bool is_if = is_order(line, S("@if"), &name);
+        if (!is_if && !is_order(line, S("@each"), &name)) {
             put_line(out, line, s);
+            continue;
         }
+        const struct template_value *v = find(s, name);
+        struct str body = take_body(&text, &otherwise);
+        if (is_if)
+            fill(out, v->text.n > 0 ? body : otherwise, s);
+        for (size_t i = 0; i < v->n && !is_if; i++)
+            fill(out, body, &(struct scope){v->items + i * v->width, v->width, s});
     }
 }
 

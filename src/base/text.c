@@ -67,6 +67,14 @@ struct sink text_sink(struct text *t)
     return (struct sink){write_text, t};
 }
 
+struct str text_keep(struct text *t, struct arena *arena)
+{
+    struct str kept = arena_str(arena, text_view(t));
+
+    text_free(t);
+    return kept;
+}
+
 void text_free(struct text *t)
 {
     vec_free(t);

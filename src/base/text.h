@@ -16,6 +16,8 @@
 
 #include "base/sink.h"
 
+struct arena;
+
 struct text {
     char *at;
     size_t n, cap;
@@ -32,5 +34,8 @@ void text_clear(struct text *t); /* keeps its memory */
 struct str text_view(const struct text *t);
 struct sink text_sink(struct text *t);
 void text_free(struct text *t);
+
+/* A copy that lives in the arena; the text is freed. */
+struct str text_keep(struct text *t, struct arena *arena);
 
 #endif

@@ -8,12 +8,12 @@
 
 #include "base/pack_ints.h"
 
-static void put_signed(struct thrift *t, int64_t value)
+void thrift_item_int(struct thrift *t, int64_t value)
 {
     pack_varint(&t->out, pack_zigzag(value));
 }
 
-static void put_binary(struct thrift *t, struct str value)
+void thrift_item_binary(struct thrift *t, struct str value)
 {
     pack_varint(&t->out, value.n);
     text_put(&t->out, value);
@@ -29,10 +29,10 @@ static void begin_field(struct thrift *t, int id, enum thrift_type type)
         return;
     }
     text_char(&t->out, (char)type);
-    put_signed(t, id);
+    thrift_item_int(t, id);
 }
 
-static void begin_struct(struct thrift *t)
+void thrift_item(struct thrift *t)
 {
     assert(t->depth + 1 < THRIFT_DEPTH);
     t->last[++t->depth] = 0;
@@ -41,25 +41,25 @@ static void begin_struct(struct thrift *t)
 void thrift_i32(struct thrift *t, int id, int32_t value)
 {
     begin_field(t, id, THRIFT_I32);
-    put_signed(t, value);
+    thrift_item_int(t, value);
 }
 
 void thrift_i64(struct thrift *t, int id, int64_t value)
 {
     begin_field(t, id, THRIFT_I64);
-    put_signed(t, value);
+    thrift_item_int(t, value);
 }
 
 void thrift_binary(struct thrift *t, int id, struct str value)
 {
     begin_field(t, id, THRIFT_BINARY);
-    put_binary(t, value);
+    thrift_item_binary(t, value);
 }
 
 void thrift_struct(struct thrift *t, int id)
 {
     begin_field(t, id, THRIFT_STRUCT);
-    begin_struct(t);
+    thrift_item(t);
 }
 
 void thrift_list(struct thrift *t, int id, enum thrift_type type, size_t n)
@@ -71,21 +71,6 @@ void thrift_list(struct thrift *t, int id, enum thrift_type type, size_t n)
     }
     text_char(&t->out, (char)(0xf0 | (int)type));
     pack_varint(&t->out, n);
-}
-
-void thrift_item(struct thrift *t)
-{
-    begin_struct(t);
-}
-
-void thrift_item_i32(struct thrift *t, int32_t value)
-{
-    put_signed(t, value);
-}
-
-void thrift_item_binary(struct thrift *t, struct str value)
-{
-    put_binary(t, value);
 }
 
 void thrift_end(struct thrift *t)

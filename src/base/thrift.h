@@ -40,8 +40,8 @@ void thrift_struct(struct thrift *t, int id); /* until thrift_end() */
 
 /* A list of `n` elements, which follow. */
 void thrift_list(struct thrift *t, int id, enum thrift_type type, size_t n);
-void thrift_item(struct thrift *t); /* a struct, until thrift_end() */
-void thrift_item_i32(struct thrift *t, int32_t value);
+void thrift_item(struct thrift *t);                    /* a struct, until thrift_end() */
+void thrift_item_int(struct thrift *t, int64_t value); /* of either size */
 void thrift_item_binary(struct thrift *t, struct str value);
 
 void thrift_end(struct thrift *t);

@@ -33,8 +33,8 @@ TEST(lists_of_15_and_more_have_a_longer_head)
     struct thrift t = {0};
 
     thrift_list(&t, 1, THRIFT_I32, 2);
-    thrift_item_i32(&t, 3);
-    thrift_item_i32(&t, -3);
+    thrift_item_int(&t, 3);
+    thrift_item_int(&t, -3);
     thrift_list(&t, 2, THRIFT_BINARY, 1);
     thrift_item_binary(&t, S("x"));
     thrift_list(&t, 3, THRIFT_STRUCT, 16);

@@ -55,12 +55,11 @@ static enum status syntax_error(const struct reading *r)
 static bool is_key_taken(struct reading *r, const struct open_node *map, struct str key)
 {
     uint64_t hash = hash_mix(hash_bytes(key), map->id);
-    uint32_t seen;
+    size_t before = r->keys.n;
 
-    if (!hash_get(&r->keys, hash, &seen)) {
-        hash_put(&r->keys, hash, 1);
+    hash_add(&r->keys, hash, 1);
+    if (r->keys.n > before)
         return false;
-    }
     for (const struct tree *c = map->node->first; c != NULL; c = c->next)
         if (str_equal(c->key, key))
             return true;

@@ -65,17 +65,6 @@ static const uint8_t *get_varint(const uint8_t *at, uint64_t *value)
     return at;
 }
 
-/* Small negative numbers are short too: 0, -1, 1, -2 are 0, 1, 2, 3. */
-static uint64_t fold(uint64_t number)
-{
-    return number << 1 ^ (0 - (number >> 63));
-}
-
-static uint64_t unfold(uint64_t folded)
-{
-    return folded >> 1 ^ (0 - (folded & 1));
-}
-
 static bool is_shape(const struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
 {
     const struct attr_shape *s = &a->shapes.at[shape];
@@ -89,18 +78,6 @@ static bool is_shape(const struct attrs *a, uint32_t shape, const struct attr *l
     return true;
 }
 
-static uint32_t add_shape(struct attrs *a, const struct attr *list, size_t n)
-{
-    struct attr_shape shape = {.first = (uint32_t)a->columns.n, .n = (uint32_t)n};
-
-    for (size_t i = 0; i < n; i++) {
-        vec_push(&a->columns, ((struct attr_column){list[i].key, list[i].type}));
-        shape.has_text |= list[i].type == ATTR_TEXT;
-    }
-    vec_push(&a->shapes, shape);
-    return (uint32_t)(a->shapes.n - 1);
-}
-
 static uint32_t shape_of(struct attrs *a, const struct attr *list, size_t n)
 {
     uint64_t hash = n;
@@ -110,10 +87,14 @@ static uint32_t shape_of(struct attrs *a, const struct attr *list, size_t n)
     for (size_t i = 0; i < n; i++)
         hash = hash_mix(hash, (uint64_t)list[i].key << 8 | list[i].type);
     for (;; hash = hash_mix(hash, n)) { /* two shapes with one hash: look further along */
-        uint32_t shape;
-        if (!hash_get(&a->shape_ids, hash, &shape)) {
-            shape = add_shape(a, list, n);
-            hash_put(&a->shape_ids, hash, shape);
+        uint32_t shape = hash_add(&a->shape_ids, hash, (uint32_t)a->shapes.n);
+        if (shape == a->shapes.n) {
+            struct attr_shape fresh = {.first = (uint32_t)a->columns.n, .n = (uint32_t)n};
+            for (size_t i = 0; i < n; i++) {
+                vec_push(&a->columns, ((struct attr_column){list[i].key, list[i].type}));
+                fresh.has_text |= list[i].type == ATTR_TEXT;
+            }
+            vec_push(&a->shapes, fresh);
         }
         if (is_shape(a, shape, list, n)) {
             a->last_shape = shape;
@@ -128,7 +109,9 @@ static uint8_t *put_value(uint8_t *at, const struct attr *attr)
         memcpy(at, &attr->bits, REAL_BYTES);
         return at + REAL_BYTES;
     }
-    return put_varint(at, attr->type == ATTR_TEXT ? attr->bits : fold(attr->bits));
+    /* Small negative numbers are short too: 0, -1, 1, -2 are 0, 1, 2, 3. */
+    uint64_t folded = attr->bits << 1 ^ (0 - (attr->bits >> 63));
+    return put_varint(at, attr->type == ATTR_TEXT ? attr->bits : folded);
 }
 
 static const uint8_t *get_value(const uint8_t *at, uint32_t type, uint64_t *bits)
@@ -139,22 +122,31 @@ static const uint8_t *get_value(const uint8_t *at, uint32_t type, uint64_t *bits
     }
     at = get_varint(at, bits);
     if (type != ATTR_TEXT)
-        *bits = unfold(*bits);
+        *bits = *bits >> 1 ^ (0 - (*bits & 1));
     return at;
 }
 
-/* Appends a run; 0 when the numbers of runs are used up. */
-static attr_run append(struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
+/* Begins a run of `n` values at the end of the bytes; NULL when the numbers of runs are used up. */
+static inline uint8_t *begin_run(struct attrs *a, uint32_t shape, size_t n)
 {
     size_t most = (n + 1) * VARINT_MAX;
 
     if (a->bytes.n + most > UINT32_MAX) {
         a->lost++;
-        return 0;
+        return NULL;
     }
     vec_reserve(&a->bytes, a->bytes.n + most);
+    return put_varint(a->bytes.at + a->bytes.n, shape);
+}
+
+/* Appends a run; 0 when there is no room. */
+static attr_run append(struct attrs *a, uint32_t shape, const struct attr *list, size_t n)
+{
     attr_run run = (attr_run)a->bytes.n;
-    uint8_t *at = put_varint(a->bytes.at + run, shape);
+    uint8_t *at = begin_run(a, shape, n);
+
+    if (at == NULL)
+        return 0;
     for (size_t i = 0; i < n; i++)
         at = put_value(at, &list[i]);
     a->bytes.n = (size_t)(at - a->bytes.at);
@@ -180,15 +172,6 @@ static bool same(const struct attrs *a, attr_run run, uint32_t shape, const stru
             return false;
     }
     return true;
-}
-
-static uint64_t hash_of_set(uint32_t shape, const struct attr *list, size_t n)
-{
-    uint64_t hash = shape;
-
-    for (size_t i = 0; i < n; i++)
-        hash = hash_mix(hash, list[i].bits);
-    return hash;
 }
 
 /* The highest number of a text; 0 without texts. */
@@ -230,8 +213,10 @@ attr_run attrs_set_new(struct attrs *a, const struct attr *list, size_t n)
 static attr_run find_set(struct attrs *a, const struct attr *list, size_t n)
 {
     uint32_t shape = shape_of(a, list, n);
-    uint64_t hash = hash_of_set(shape, list, n);
+    uint64_t hash = shape;
 
+    for (size_t i = 0; i < n; i++)
+        hash = hash_mix(hash, list[i].bits);
     for (;; hash = hash_mix(hash, n)) { /* two sets with one hash: look further along */
         uint32_t run;
         if (!hash_get(&a->sets, hash, &run)) {
@@ -351,15 +336,10 @@ attr_run attrs_copy_own(struct attrs *a, const struct attrs *from, attr_run run,
 
     if (shape->n == 0)
         return 0;
-    uint32_t mine = map_shape(a, from, (uint32_t)number, map);
-    size_t most = ((size_t)shape->n + 1) * VARINT_MAX;
-    if (a->bytes.n + most > UINT32_MAX) {
-        a->lost++;
-        return 0;
-    }
-    vec_reserve(&a->bytes, a->bytes.n + most);
     attr_run copy = (attr_run)a->bytes.n;
-    uint8_t *to = put_varint(a->bytes.at + copy, mine);
+    uint8_t *to = begin_run(a, map_shape(a, from, (uint32_t)number, map), shape->n);
+    if (to == NULL)
+        return 0;
     for (uint32_t i = 0; i < shape->n; i++) {
         uint32_t type = from->columns.at[shape->first + i].type;
         if (type == ATTR_TEXT) {

@@ -96,17 +96,6 @@ void capture_set_incore(struct capture *cap)
     cap->facts.is_incore = true;
 }
 
-static bool same_lane(const struct lane_key *a, const struct lane_key *b)
-{
-    return a->kind == b->kind && a->device == b->device && a->process == b->process &&
-           a->name == b->name && a->pid == b->pid && a->tid == b->tid;
-}
-
-static strid rest_name(struct capture *cap)
-{
-    return capture_intern(cap, S("all other lanes"));
-}
-
 /* Threads and streams come in the order of their numbers: eight of them are near each other
  * (base/hash.c). At most as many share one value. */
 static uint64_t hash_lane(const struct lane_key *key)
@@ -130,13 +119,17 @@ lane_id capture_lane(struct capture *cap, struct lane_key key)
             if (id > LIMIT_LANES)
                 return LIMIT_LANES;
             if (id == LIMIT_LANES)
-                key = (struct lane_key){.device = -1, .kind = LANE_OTHER, .name = rest_name(cap)};
+                key = (struct lane_key){.device = -1,
+                                        .kind = LANE_OTHER,
+                                        .name = capture_intern(cap, S("all other lanes"))};
             else
                 hash_put(&cap->lane_ids, hash, id);
             vec_push(&cap->lanes, ((struct lane){.key = key}));
             return id;
         }
-        if (same_lane(&cap->lanes.at[id].key, &key))
+        const struct lane_key *k = &cap->lanes.at[id].key;
+        if (k->kind == key.kind && k->device == key.device && k->process == key.process &&
+            k->name == key.name && k->pid == key.pid && k->tid == key.tid)
             return id;
     }
 }
@@ -273,29 +266,25 @@ static void spread_flows(struct capture *cap, uint32_t *next)
     cap->flows.cap = n;
 }
 
-static void sort_flows(struct capture *cap, uint32_t *spare)
-{
-    enum { DENSE = 8 };
-
-    if (spare != NULL && cap->flows.n > cap->slices.n / DENSE && cap->flows.n < UINT32_MAX)
-        spread_flows(cap, spare);
-    else
-        qsort(cap->flows.at, cap->flows.n, sizeof(*cap->flows.at), by_ends);
-}
-
 /* place[i] is the new number of slice i, and is used up; NULL: nothing moved. */
 static void seal_flows(struct capture *cap, uint32_t *place)
 {
+    enum { DENSE = 8 };
     for (size_t i = 0; place != NULL && i < cap->flows.n; i++) {
         struct flow *f = &cap->flows.at[i];
         f->from = place[f->from];
         f->to = place[f->to];
     }
-    for (size_t i = 1; i < cap->flows.n; i++)
-        if (by_ends(&cap->flows.at[i - 1], &cap->flows.at[i]) > 0) {
-            sort_flows(cap, place);
-            return;
-        }
+    size_t sorted = 1;
+    while (sorted < cap->flows.n &&
+           by_ends(&cap->flows.at[sorted - 1], &cap->flows.at[sorted]) <= 0)
+        sorted++;
+    if (sorted >= cap->flows.n)
+        return;
+    if (place != NULL && cap->flows.n > cap->slices.n / DENSE && cap->flows.n < UINT32_MAX)
+        spread_flows(cap, place);
+    else
+        qsort(cap->flows.at, cap->flows.n, sizeof(*cap->flows.at), by_ends);
 }
 
 ORDER_BY(by_time, struct sample, ORDER(x->at, y->at) ?: ORDER(x->value, y->value));

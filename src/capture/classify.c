@@ -154,9 +154,5 @@ bool classify_is_core_work(const struct capture *cap, size_t slice)
 
     if (!capture_is_ascend(cap))
         return cap->slices.kind[slice] == SLICE_COMPUTE;
-    struct str core = capture_slice_text(cap, slice, KEY_CORE);
-    for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (str_equal(core, units[i]))
-            return true;
-    return false;
+    return str_is_one_of(capture_slice_text(cap, slice, KEY_CORE), units, ARRAY_LEN(units));
 }

@@ -10,16 +10,10 @@
 /* The first window that ends after `at`; windows.n when there is none. */
 static size_t first_after(struct interval_set windows, nanos at)
 {
-    size_t low = 0, high = windows.n;
+    size_t first;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (windows.at[middle].end > at)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    vec_bisect(first, windows.n, i, windows.at[i].end <= at);
+    return first;
 }
 
 static bool touches(const struct cut_options *o, nanos begin, nanos end)

@@ -20,17 +20,6 @@ static strid copy_text(struct copying *c, strid id)
     return id != 0 ? c->texts[id] : 0;
 }
 
-static lane_id copy_lane(struct copying *c, lane_id id)
-{
-    if (c->lanes[id] == 0) {
-        struct lane_key key = c->from->lanes.at[id].key;
-        key.process = copy_text(c, key.process);
-        key.name = copy_text(c, key.name);
-        c->lanes[id] = capture_lane(c->to, key) + 1;
-    }
-    return c->lanes[id] - 1;
-}
-
 static attr_run copy_run(struct copying *c, attr_run run, bool is_set)
 {
     struct attr_walk walk = attrs_walk(&c->from->attrs, run);
@@ -53,7 +42,14 @@ static void copy_slices(struct copying *c)
         if (!cut_has(c->cut, i))
             continue;
         struct slice slice = cut_slice(c->cut, i);
-        slice.lane = copy_lane(c, slice.lane);
+        lane_id id = slice.lane;
+        if (c->lanes[id] == 0) {
+            struct lane_key key = c->from->lanes.at[id].key;
+            key.process = copy_text(c, key.process);
+            key.name = copy_text(c, key.name);
+            c->lanes[id] = capture_lane(c->to, key) + 1;
+        }
+        slice.lane = c->lanes[id] - 1;
         slice.name = copy_text(c, slice.name);
         slice.set = copy_run(c, slice.set, true);
         slice.own = copy_run(c, slice.own, false);

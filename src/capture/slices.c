@@ -21,8 +21,11 @@ void slices_reserve(struct slices *s, size_t count)
     s->kind = mem_grow(s->kind, sizeof(*s->kind), s->cap);
 }
 
-static void store(struct slices *s, size_t i, const struct slice *slice)
+void slices_push(struct slices *s, const struct slice *slice)
 {
+    if (s->n == s->cap)
+        slices_reserve(s, s->n + 1);
+    size_t i = s->n++;
     s->begin[i] = slice->begin;
     s->dur[i] = slice->dur;
     s->lane[i] = slice->lane;
@@ -30,13 +33,6 @@ static void store(struct slices *s, size_t i, const struct slice *slice)
     s->set[i] = slice->set;
     s->own[i] = slice->own;
     s->kind[i] = (uint8_t)slice->kind;
-}
-
-void slices_push(struct slices *s, const struct slice *slice)
-{
-    if (s->n == s->cap)
-        slices_reserve(s, s->n + 1);
-    store(s, s->n++, slice);
 }
 
 void slices_free(struct slices *s)
@@ -67,23 +63,18 @@ static bool is_sorted(const struct slices *s, size_t first)
 
 enum { SORT_BLOCK = 24 }; /* shorter parts are sorted by insertion */
 
-static void insert_sort(const struct slices *s, uint32_t *order, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint32_t moved = order[i];
-        size_t k = i;
-        for (; k > 0 && is_before(s, moved, order[k - 1]); k--)
-            order[k] = order[k - 1];
-        order[k] = moved;
-    }
-}
-
 /* Stable; `spare` has room for half of them. Parts that are in order already are not looked at
  * again, so nearly sorted lanes, which is what profilers write, cost one look at each slice. */
 static void merge_sort(const struct slices *s, uint32_t *order, size_t n, uint32_t *spare)
 {
     if (n <= SORT_BLOCK) {
-        insert_sort(s, order, n);
+        for (size_t i = 1; i < n; i++) {
+            uint32_t moved = order[i];
+            size_t k = i;
+            for (; k > 0 && is_before(s, moved, order[k - 1]); k--)
+                order[k] = order[k - 1];
+            order[k] = moved;
+        }
         return;
     }
     size_t half = n / 2, left = 0, right = half, to = 0;
@@ -210,31 +201,30 @@ static void apply_order(struct sorting *w, struct pool *pool)
     mem_free(spare);
 }
 
-void slices_sort_from(struct slices *s, size_t first, struct pool *pool)
+static uint32_t *sort(struct slices *s, size_t first, struct pool *pool, bool tell)
 {
     struct sorting w = {.s = s, .first = first, .n = s->n - first};
-
-    if (first >= s->n || is_sorted(s, first))
-        return;
-    find_order(&w, pool);
-    apply_order(&w, pool);
-    mem_free(w.order);
-}
-
-uint32_t *slices_sort(struct slices *s, bool tell)
-{
-    struct sorting w = {.s = s, .n = s->n};
     uint32_t *place = NULL;
 
-    if (is_sorted(s, 0))
+    if (first >= s->n || is_sorted(s, first))
         return NULL;
-    find_order(&w, NULL);
+    find_order(&w, pool);
     if (tell) {
         place = mem_grow(NULL, sizeof(*place), s->n);
         for (size_t i = 0; i < s->n; i++)
             place[w.order[i]] = (uint32_t)i;
     }
-    apply_order(&w, NULL);
+    apply_order(&w, pool);
     mem_free(w.order);
     return place;
+}
+
+void slices_sort_from(struct slices *s, size_t first, struct pool *pool)
+{
+    sort(s, first, pool, false);
+}
+
+uint32_t *slices_sort(struct slices *s, bool tell)
+{
+    return sort(s, 0, NULL, tell);
 }

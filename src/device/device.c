@@ -44,14 +44,8 @@ const struct device_rate device_rates[] = {
 
 const size_t device_rate_count = ARRAY_LEN(device_rates);
 
-const char *peak_name(enum peak peak)
-{
-    static const char *const names[PEAK_COUNT] = {
-        "fp64", "fp64_tensor", "fp32", "tf32", "bf16",        "fp16",       "fp16_acc16",
-        "fp8",  "fp8_acc16",   "int8", "fp4",  "vector_fp16", "vector_fp32"};
-
-    return names[peak];
-}
+ENUM_NAMES(peak_name, enum peak, "fp64", "fp64_tensor", "fp32", "tf32", "bf16", "fp16",
+           "fp16_acc16", "fp8", "fp8_acc16", "int8", "fp4", "vector_fp16", "vector_fp32")
 
 const char *peak_unit(enum peak peak)
 {

@@ -142,19 +142,14 @@ static void overlay(struct device *base, const struct device *row)
 
 _Static_assert(sizeof(double) == sizeof(char *), "numbers and texts are copied alike");
 
-/* The name without the vendor that --json puts in front of some. */
-static const char *bare_name(const char *name)
-{
-    return str_starts(str_of(name), S("Ascend ")) ? name + 7 : name;
-}
-
 struct device_rows {
     VEC_OF(struct device) list; /* built-in rows first */
 };
 
 static void add_row(struct device_rows *rows, const struct reader *r, struct device *row)
 {
-    row->name = bare_name(row->name);
+    if (str_starts(str_of(row->name), S("Ascend "))) /* which --json puts in front of some */
+        row->name += 7;
     if (row->source == NULL)
         row->source = arena_cstr(r->arena, str_of(r->path));
     for (size_t i = 0; i < rows->list.n; i++) {
@@ -219,10 +214,9 @@ enum status device_table_read(const char *path, struct str text, struct arena *a
     else if (!has_list)
         st = diag_fail(d, ST_FORMAT, "devices.bad-json", here(&r), "no array \"devices\"");
     if (st == ST_OK) {
-        struct device *copy = ARENA_ARRAY(arena, struct device, rows.list.n);
-        for (size_t i = 0; i < rows.list.n; i++)
-            copy[i] = rows.list.at[i];
-        *out = (struct device_table){copy, rows.list.n};
+        size_t bytes = rows.list.n * sizeof(struct device);
+        *out = (struct device_table){memcpy(arena_alloc(arena, bytes), rows.list.at, bytes),
+                                     rows.list.n};
     }
     vec_free(&rows.list);
     return st;

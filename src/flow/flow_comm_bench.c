@@ -9,7 +9,7 @@
 
 #include "base/cancel.h"
 #include "base/fs.h"
-#include "base/machine.h"
+#include "base/memory_size.h"
 #include "driver/device_links.h"
 
 enum { TIMES_MOST = 100, FIRST_CALLS = 3, SHORT_BYTES = 1 << 24, ROUNDS = 5 };
@@ -61,7 +61,7 @@ static enum status open_device(struct bench *b)
 /* Half of what is free, for all ranks as if they shared this machine; the same at every rank. */
 static enum status find_memory(struct bench *b)
 {
-    int64_t bytes = 1 << 30, all = machine_memory();
+    int64_t bytes = 1 << 30, all = memory_left();
 
     if (b->device != NULL)
         bytes = (int64_t)(b->job->links->memory(b->device) / 2);

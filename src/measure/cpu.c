@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/machine.h"
+#include "base/memory_size.h"
 #include "base/now.h"
 #include "measure/backend.h"
 
@@ -199,7 +199,7 @@ static const char *cpu_facts(void *state, struct backend_facts *out)
     snprintf(out->device, sizeof(out->device), "%zu processors%s", pool_width(cpu->pool),
              cpu->sgemm != NULL ? ", BLAS" : "");
     /* Half of what is free: a check has its own outputs, a product its operands in fp32. */
-    out->memory = machine_memory() / 2;
+    out->memory = memory_left() / 2;
     out->copy_gbps = is_short ? 0 : copy_rate();
     out->matrix_tflops = is_short ? 0 : matrix_rate(cpu);
     return NULL;

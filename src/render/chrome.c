@@ -300,19 +300,16 @@ static bool write_chrome_gz(const struct cut *cut, const struct timeline_options
     return gz_write_close(&gz) && is_done;
 }
 
-static const char *const endings[] = {".json", NULL};
-static const char *const gz_endings[] = {".json.gz", NULL};
-
 const struct timeline_format timeline_chrome = {
     .name = "chrome",
-    .endings = endings,
+    .endings = (const char *const[]){".json", NULL},
     .summary = "Chrome trace events (JSON), for chrome://tracing and Perfetto",
     .write = write_chrome,
 };
 
 const struct timeline_format timeline_chrome_gz = {
     .name = "chrome-gz",
-    .endings = gz_endings,
+    .endings = (const char *const[]){".json.gz", NULL},
     .summary = "Chrome trace events, compressed with gzip",
     .is_binary = true,
     .write = write_chrome_gz,

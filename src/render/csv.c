@@ -109,12 +109,6 @@ static void put_attr(struct csv_writer *w, struct attr a)
     }
 }
 
-static void put_times(struct csv_writer *w, const struct slice *slice)
-{
-    csv_write_i64(&w->csv, slice->begin);
-    csv_write_i64(&w->csv, slice->dur);
-}
-
 static void put_device(struct csv_writer *w, const struct lane_key *key)
 {
     int64_t device = key->device >= 0 ? key->device : w->cut->cap->facts.device;
@@ -128,16 +122,10 @@ static void put_device(struct csv_writer *w, const struct lane_key *key)
 /* The step whose window holds `time`, or NULL. */
 static const struct timeline_step *step_at(const struct timeline_options *o, nanos time)
 {
-    size_t low = 0, high = o->steps_n;
+    size_t first;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (o->steps[middle].at.end > time)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low < o->steps_n && o->steps[low].at.begin <= time ? &o->steps[low] : NULL;
+    vec_bisect(first, o->steps_n, i, o->steps[i].at.end <= time);
+    return first < o->steps_n && o->steps[first].at.begin <= time ? &o->steps[first] : NULL;
 }
 
 /* The step id of a kernel table; else the step that the slice begins in. */
@@ -168,7 +156,8 @@ static void put_kernel(struct csv_writer *w, size_t i)
     struct slice slice = cut_slice(w->cut, i);
     const struct lane_key *key = &cap->lanes.at[slice.lane].key;
 
-    put_times(w, &slice);
+    csv_write_i64(&w->csv, slice.begin);
+    csv_write_i64(&w->csv, slice.dur);
     put_device(w, key);
     csv_write_cell(&w->csv, key->kind == LANE_COMM ? S("N/A") : capture_text(cap, key->name));
     csv_write_cell(&w->csv, capture_text(cap, slice.name));
@@ -191,7 +180,8 @@ static void put_slice(struct csv_writer *w, size_t i)
     const struct lane_key *key = &cap->lanes.at[slice.lane].key;
     char process[TITLE_TEXT], lane[TITLE_TEXT];
 
-    put_times(w, &slice);
+    csv_write_i64(&w->csv, slice.begin);
+    csv_write_i64(&w->csv, slice.dur);
     csv_write_cell(&w->csv, title_process(cap, slice.lane, process));
     csv_write_cell(&w->csv, title_lane(cap, slice.lane, lane));
     put_device(w, key);
@@ -255,11 +245,9 @@ static bool write_csv(const struct cut *cut, const struct timeline_options *opti
     return is_done;
 }
 
-static const char *const endings[] = {".csv", NULL};
-
 const struct timeline_format timeline_csv = {
     .name = "csv",
-    .endings = endings,
+    .endings = (const char *const[]){".csv", NULL},
     .summary = "a table of kernels or of all slices (CSV)",
     .is_table = true,
     .write = write_csv,

@@ -67,7 +67,7 @@ static flat_ref put_int_type(struct flat *f, int32_t bits)
 {
     flat_begin(f);
     flat_set_i32(f, 0, bits);
-    flat_set_bool(f, 1, true);
+    flat_set_u8(f, 1, true);
     return flat_end(f);
 }
 
@@ -109,18 +109,8 @@ static flat_ref put_field(struct flat *f, const struct column_info *c, size_t id
     if (encoding != 0)
         flat_set_ref(f, 4, encoding);
     flat_set_ref(f, 5, children);
-    flat_set_bool(f, 1, true);
+    flat_set_u8(f, 1, true);
     flat_set_u8(f, 2, number);
-    return flat_end(f);
-}
-
-static flat_ref put_note(struct flat *f, const struct dataset_note *note)
-{
-    flat_ref key = flat_text(f, note->key), value = flat_text(f, note->value);
-
-    flat_begin(f);
-    flat_set_ref(f, 0, key);
-    flat_set_ref(f, 1, value);
     return flat_end(f);
 }
 
@@ -132,8 +122,14 @@ static flat_ref put_schema(struct flat *f, const struct dataset_layout *layout)
     for (size_t i = 0; i < layout->n; i++)
         refs[i] = put_field(f, &layout->columns[i], i);
     flat_ref fields = flat_refs(f, refs, layout->n);
-    for (size_t i = 0; i < layout->notes_n; i++)
-        refs[i] = put_note(f, &layout->notes[i]);
+    for (size_t i = 0; i < layout->notes_n; i++) {
+        flat_ref key = flat_text(f, layout->notes[i].key);
+        flat_ref value = flat_text(f, layout->notes[i].value);
+        flat_begin(f);
+        flat_set_ref(f, 0, key);
+        flat_set_ref(f, 1, value);
+        refs[i] = flat_end(f);
+    }
     flat_ref notes = flat_refs(f, refs, layout->notes_n);
     mem_free(refs);
     flat_begin(f);

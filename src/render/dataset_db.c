@@ -122,28 +122,20 @@ static bool insert(void *ctx, const struct column_chunk *chunk, const struct dat
     return is_good;
 }
 
-/* "id INTEGER" is the key of the rows. */
-static void declare(struct dataset_db *db, const char *table, const char *declaration)
+bool dataset_db_table(struct dataset_db *db, const char *declaration,
+                      const struct dataset_source *source, const struct dataset_options *options)
 {
-    struct str columns = str_of(declaration);
-
+    struct inserter in = {.db = db};
+    struct dataset_walk walk = {NULL, insert, &in};
+    struct str columns = str_of(declaration); /* "id INTEGER" is the key of the rows */
     text_clear(&db->statement);
-    text_format(&db->statement, "CREATE TABLE %s(", table);
+    text_format(&db->statement, "CREATE TABLE %s(", source->layout.table);
     if (str_skip(&columns, S("id INTEGER")))
         text_put(&db->statement, S("id INTEGER PRIMARY KEY"));
     text_put(&db->statement, columns);
     text_put(&db->statement, S(")"));
     text_char(&db->statement, '\0');
     run(db, db->statement.at);
-}
-
-bool dataset_db_table(struct dataset_db *db, const char *declaration,
-                      const struct dataset_source *source, const struct dataset_options *options)
-{
-    struct inserter in = {.db = db};
-    struct dataset_walk walk = {NULL, insert, &in};
-
-    declare(db, source->layout.table, declaration);
     text_clear(&db->statement);
     text_format(&db->statement, "INSERT INTO %s VALUES(", source->layout.table);
     for (size_t i = 0; i < source->layout.n; i++)

@@ -288,10 +288,10 @@ static void put_chunk(struct thrift *t, const struct column_info *c, const struc
     thrift_struct(t, 3);
     thrift_i32(t, 1, types[c->type]);
     thrift_list(t, 2, THRIFT_I32, p->is_dictionary ? 3 : 2);
-    thrift_item_i32(t, ENCODING_RLE);
-    thrift_item_i32(t, encoding_of(c->type, p));
+    thrift_item_int(t, ENCODING_RLE);
+    thrift_item_int(t, encoding_of(c->type, p));
     if (p->is_dictionary)
-        thrift_item_i32(t, ENCODING_PLAIN);
+        thrift_item_int(t, ENCODING_PLAIN);
     thrift_list(t, 3, THRIFT_BINARY, 1);
     thrift_item_binary(t, c->name);
     thrift_i32(t, 4, p->is_compressed ? CODEC_ZSTD : CODEC_NONE);
@@ -322,17 +322,6 @@ static void put_group(struct thrift *t, const struct parquet *w, const struct pa
     thrift_end(t);
 }
 
-static void put_notes(struct thrift *t, const struct dataset_layout *layout)
-{
-    thrift_list(t, 5, THRIFT_STRUCT, layout->notes_n);
-    for (size_t i = 0; i < layout->notes_n; i++) {
-        thrift_item(t);
-        thrift_binary(t, 1, layout->notes[i].key);
-        thrift_binary(t, 2, layout->notes[i].value);
-        thrift_end(t);
-    }
-}
-
 static void put_footer(struct thrift *t, const struct parquet *w)
 {
     thrift_i32(t, 1, 2);
@@ -341,8 +330,15 @@ static void put_footer(struct thrift *t, const struct parquet *w)
     thrift_list(t, 4, THRIFT_STRUCT, w->groups.n);
     for (size_t i = 0; i < w->groups.n; i++)
         put_group(t, w, &w->groups.at[i]);
-    if (w->layout.notes_n > 0)
-        put_notes(t, &w->layout);
+    if (w->layout.notes_n > 0) {
+        thrift_list(t, 5, THRIFT_STRUCT, w->layout.notes_n);
+        for (size_t i = 0; i < w->layout.notes_n; i++) {
+            thrift_item(t);
+            thrift_binary(t, 1, w->layout.notes[i].key);
+            thrift_binary(t, 2, w->layout.notes[i].value);
+            thrift_end(t);
+        }
+    }
     thrift_binary(t, 6, S("strata version " STRATA_VERSION));
     thrift_list(t, 7, THRIFT_STRUCT, w->layout.n); /* least and most as the type orders them */
     for (size_t i = 0; i < w->layout.n; i++) {

@@ -9,16 +9,6 @@ static struct dataset_options options_of(const struct timeline_options *options)
     return (struct dataset_options){options->pool, options->progress, options->label};
 }
 
-/* Both formats count the bytes of texts in 31 bits. */
-static bool has_room(const struct cut *cut, const struct timeline_options *options)
-{
-    if (arena_footprint(&cut->cap->strings.text) <= INT32_MAX)
-        return true;
-    if (options->why != NULL)
-        *options->why = "the capture has texts of more than 2 GiB";
-    return false;
-}
-
 /* One table: kernels or slices. */
 static bool write_table(const struct dataset_form *form, const struct cut *cut,
                         const struct timeline_options *options, struct sink out)
@@ -26,8 +16,13 @@ static bool write_table(const struct dataset_form *form, const struct cut *cut,
     const struct timeline_tables *tables = options->tables;
     struct dataset_options how = options_of(options);
 
-    if (tables == NULL || !has_room(cut, options))
+    if (tables == NULL)
         return false;
+    if (arena_footprint(&cut->cap->strings.text) > INT32_MAX) { /* both count texts in 31 bits */
+        if (options->why != NULL)
+            *options->why = "the capture has texts of more than 2 GiB";
+        return false;
+    }
     const struct dataset_source *source =
         tables->open(tables->ctx, options->rows == TIMELINE_KERNELS ? "kernels" : "slices");
     bool is_done = dataset_write(form, source, &how, out, NULL);
@@ -47,11 +42,9 @@ static bool write_parquet(const struct cut *cut, const struct timeline_options *
     return write_table(&dataset_parquet, cut, options, out);
 }
 
-static const char *const arrow_endings[] = {".arrow", ".feather", NULL};
-
 const struct timeline_format timeline_arrow = {
     .name = "arrow",
-    .endings = arrow_endings,
+    .endings = (const char *const[]){".arrow", ".feather", NULL},
     .summary = "a table of kernels or of all slices (Arrow IPC)",
     .is_binary = true,
     .is_table = true,
@@ -59,11 +52,9 @@ const struct timeline_format timeline_arrow = {
     .write = write_arrow,
 };
 
-static const char *const parquet_endings[] = {".parquet", NULL};
-
 const struct timeline_format timeline_parquet = {
     .name = "parquet",
-    .endings = parquet_endings,
+    .endings = (const char *const[]){".parquet", NULL},
     .summary = "a table of kernels or of all slices (Parquet)",
     .is_binary = true,
     .is_table = true,
@@ -110,11 +101,9 @@ static bool write_sqlite(const struct cut *cut, const struct timeline_options *o
     return dataset_db_save(db, is_good ? out : (struct sink){0}, options->why) && is_good;
 }
 
-static const char *const sqlite_endings[] = {".db", ".sqlite", NULL};
-
 const struct timeline_format timeline_sqlite = {
     .name = "sqlite",
-    .endings = sqlite_endings,
+    .endings = (const char *const[]){".db", ".sqlite", NULL},
     .summary = "all tables of strata query with indexes (SQLite)",
     .is_binary = true,
     .is_query = true,

@@ -183,11 +183,9 @@ static bool write_folded(const struct cut *cut, const struct timeline_options *o
     return goes_on;
 }
 
-static const char *const endings[] = {".folded", NULL};
-
 const struct timeline_format timeline_folded = {
     .name = "folded",
-    .endings = endings,
+    .endings = (const char *const[]){".folded", NULL},
     .summary = "folded stacks in ns, for flame graphs",
     .write = write_folded,
 };

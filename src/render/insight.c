@@ -47,11 +47,6 @@ static bool write_made(struct blocks *b, uint8_t type)
     return text_out_close(&t->out) && !t->is_stopped && bin_write_padding(b->out, n);
 }
 
-static bool is_table(uint8_t type)
-{
-    return type == BIN_API_INSTR || type == BIN_API_FILE;
-}
-
 /* The documents that are base info, or those that are not. */
 static bool write_documents(struct blocks *b, bool is_info)
 {
@@ -60,18 +55,13 @@ static bool write_documents(struct blocks *b, bool is_info)
     for (size_t i = 0; i < cap->documents.n; i++) {
         const struct document *d = &cap->documents.at[i];
         if ((d->type == BIN_BASE_INFO) != is_info || d->text.n == 0 ||
-            (is_table(d->type) && !b->is_whole))
+            ((d->type == BIN_API_INSTR || d->type == BIN_API_FILE) && !b->is_whole))
             continue;
         if (d->type == BIN_SOURCE ? !bin_write_source(b->out, d->path, d->text)
                                   : !bin_write_block(b->out, d->type, d->version, d->text))
             return false;
     }
     return true;
-}
-
-static bool has_events(const struct blocks *b)
-{
-    return b->trace->order.n > 0 || b->cut->series_n > 0;
 }
 
 /* The trace, or where there is none base info, comes first: an instruction table may not. */
@@ -82,7 +72,8 @@ static bool write_blocks(struct blocks *b)
     bool has_files = b->is_whole && capture_document(cap, BIN_API_FILE) != NULL;
     bool has_table = b->is_whole && capture_document(cap, BIN_API_INSTR) != NULL;
 
-    return (!(has_events(b) || !has_info) || write_made(b, BIN_TRACE)) &&
+    return (!(b->trace->order.n > 0 || b->cut->series_n > 0 || !has_info) ||
+            write_made(b, BIN_TRACE)) &&
            write_documents(b, true) && write_documents(b, false) &&
            (has_files || b->files.rows.n == 0 || write_made(b, BIN_API_FILE)) &&
            (has_table || b->table.rows.n == 0 || write_made(b, BIN_API_INSTR));
@@ -149,11 +140,9 @@ void insight_pieces(const struct cut *cut, struct sink out,
     mem_free(t);
 }
 
-static const char *const endings[] = {".bin", NULL};
-
 const struct timeline_format timeline_insight = {
     .name = "insight",
-    .endings = endings,
+    .endings = (const char *const[]){".bin", NULL},
     .summary = "visualize_data.bin, for MindStudio Insight",
     .is_binary = true,
     .write = write_insight,

@@ -68,20 +68,15 @@ static int64_t pipe_number(struct str pipe)
     return str_starts(pipe, S("WARP_")) && num_i64(str_part(pipe, 5, pipe.n), &warp) ? warp : 0;
 }
 
-static struct str detail_of(const struct core_writer *w, const struct slice *s)
-{
-    struct attr a = attrs_get(&w->t.cut->cap->attrs, s->own, w->key_detail);
-
-    return a.type == ATTR_TEXT ? capture_text(w->t.cut->cap, a.text) : S("");
-}
-
 /* Loads and stores of the scalar unit have a pipe of their own in this file. */
 static struct str pipe_of(const struct core_writer *w, const struct slice *s)
 {
-    struct str name = capture_text(w->t.cut->cap, w->t.cut->cap->lanes.at[s->lane].key.name);
-    struct str detail = detail_of(w, s);
+    const struct capture *cap = w->t.cut->cap;
+    struct str name = capture_text(cap, cap->lanes.at[s->lane].key.name);
+    struct attr a = attrs_get(&cap->attrs, s->own, w->key_detail);
 
-    if (str_equal(name, S("SCALAR")) && str_contains(detail, S("XD:")))
+    if (str_equal(name, S("SCALAR")) && a.type == ATTR_TEXT &&
+        str_contains(capture_text(cap, a.text), S("XD:")))
         return S("SCALARLDST");
     return name;
 }

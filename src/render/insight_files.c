@@ -115,23 +115,19 @@ void insight_files_fini(struct insight_files *f)
 
 /* ---- writing ---- */
 
-static void put_range(struct text_out *out, uint64_t low, uint64_t high, bool is_first)
-{
-    char text[64];
-    int n = snprintf(text, sizeof(text), "%s[\"0x%08llx\",\"0x%08llx\"]", is_first ? "" : ",",
-                     (unsigned long long)low, (unsigned long long)high);
-
-    text_out_put(out, (struct str){text, (size_t)n});
-}
-
 /* Instructions are four bytes: addresses no further apart are one range. */
 static void put_ranges(struct text_out *out, const struct insight_place *at, size_t n)
 {
+    char text[64];
+
     text_out_put(out, S("["));
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && at[next].pc - at[next - 1].pc <= 4;)
             next++;
-        put_range(out, at[i].pc, at[next - 1].pc, i == 0);
+        int length =
+            snprintf(text, sizeof(text), "%s[\"0x%08llx\",\"0x%08llx\"]", i == 0 ? "" : ",",
+                     (unsigned long long)at[i].pc, (unsigned long long)at[next - 1].pc);
+        text_out_put(out, (struct str){text, (size_t)length});
     }
     text_out_put(out, S("]"));
 }

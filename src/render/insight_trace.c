@@ -140,19 +140,14 @@ static uint64_t nth_of(const struct insight_trace *w, const struct slice *s, uin
                        nanos end)
 {
     struct insight_stop key = {.end = end, .lane = s->lane, .slice = number};
-    size_t low = 0, high = w->stops.n, at;
+    size_t first, at;
 
     key.is_other = s->kind != SLICE_WAIT && s->kind != SLICE_CONTROL;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_end(&w->stops.at[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (at = low; at > 0 && w->stops.at[at - 1].lane == s->lane && w->stops.at[at - 1].end == end;)
+    vec_bisect(first, w->stops.n, i, by_end(&w->stops.at[i], &key) < 0);
+    for (at = first;
+         at > 0 && w->stops.at[at - 1].lane == s->lane && w->stops.at[at - 1].end == end;)
         at--;
-    return low - at;
+    return first - at;
 }
 
 /* ---- events ---- */
@@ -344,25 +339,6 @@ static void put_end(struct insight_trace *w, size_t flow, uint32_t number, struc
     put_lane(w, s.lane, end);
 }
 
-static bool has_flow(const struct insight_trace *w, const struct flow *flow)
-{
-    const lane_id *lanes = w->cut->cap->slices.lane;
-
-    return cut_has_flow(w->cut, flow) && w->has_lane[lanes[flow->from]] &&
-           w->has_lane[lanes[flow->to]];
-}
-
-static void put_flows(struct insight_trace *w)
-{
-    const struct capture *cap = w->cut->cap;
-
-    for (size_t i = 0; i < cap->flows.n; i++)
-        if (has_flow(w, &cap->flows.at[i])) {
-            put_end(w, i, cap->flows.at[i].from, S("s"));
-            put_end(w, i, cap->flows.at[i].to, S("t"));
-        }
-}
-
 static void put_sample(struct insight_trace *w, const struct series *series,
                        const struct sample *sample)
 {
@@ -406,19 +382,11 @@ static void put_core(struct insight_trace *w, const struct insight_core *core)
     }
 }
 
-static void put_lanes(struct insight_trace *w)
-{
-    int64_t order;
-
-    for (lane_id i = 0; i < w->cut->cap->lanes.n; i++)
-        if (w->has_lane[i] && insight_order(w->lane_names[i], &order))
-            put_order(w, S("thread_sort_index"), order, w->cores.at[w->core_of[i]].name,
-                      w->lane_names[i]);
-}
-
 void insight_trace_put(struct insight_trace *w)
 {
     const struct cut *cut = w->cut;
+    const lane_id *lanes = cut->cap->slices.lane;
+    int64_t order;
 
     w->has_events = false;
     put(w, S("{\"displayTimeUnit\":\"ns\",\"profilingType\":\"op\",\"schemaVersion\":2,"
@@ -426,10 +394,19 @@ void insight_trace_put(struct insight_trace *w)
     for (size_t i = 0; i < w->cores.n; i++)
         put_order(w, S("process_sort_index"), insight_core_order(w->cores.at[i].name, i),
                   w->cores.at[i].name, S("NA"));
-    put_lanes(w);
+    for (lane_id i = 0; i < cut->cap->lanes.n; i++)
+        if (w->has_lane[i] && insight_order(w->lane_names[i], &order))
+            put_order(w, S("thread_sort_index"), order, w->cores.at[w->core_of[i]].name,
+                      w->lane_names[i]);
     for (size_t i = 0; i < w->cores.n && !w->is_stopped; i++)
         put_core(w, &w->cores.at[i]);
-    put_flows(w);
+    for (size_t i = 0; i < cut->cap->flows.n; i++) {
+        const struct flow *f = &cut->cap->flows.at[i];
+        if (cut_has_flow(cut, f) && w->has_lane[lanes[f->from]] && w->has_lane[lanes[f->to]]) {
+            put_end(w, i, f->from, S("s"));
+            put_end(w, i, f->to, S("t"));
+        }
+    }
     for (size_t i = 0; i < cut->cap->series.n && !w->is_stopped; i++)
         if (cut->series[i])
             put_series(w, &cut->cap->series.at[i]);

@@ -3,39 +3,17 @@
  */
 #include "render/junit.h"
 
-#include "base/inert.h"
-
-/* Text inside an attribute. */
-static void put_xml(struct text *out, struct str value)
-{
-    static const struct {
-        char c;
-        struct str as;
-    } special[] = {{'&', S_INIT("&amp;")},
-                   {'<', S_INIT("&lt;")},
-                   {'>', S_INIT("&gt;")},
-                   {'"', S_INIT("&quot;")}};
-
-    for (size_t i = 0; i < value.n; i++) {
-        size_t k = 0;
-        while (k < ARRAY_LEN(special) && special[k].c != value.at[i])
-            k++;
-        if (k < ARRAY_LEN(special))
-            text_put(out, special[k].as);
-        else
-            text_char(out, value.at[i]);
-    }
-}
+#include "render/render.h"
 
 static void put_attribute(struct text *out, const char *name, const char *value)
 {
-    struct arena arena;
+    static const struct str with[] = {S_INIT("&amp;"), S_INIT("&lt;"), S_INIT("&gt;"),
+                                      S_INIT("&quot;")};
+    struct render_out o = {.sink = text_sink(out)};
 
-    arena_init(&arena);
     text_format(out, " %s=\"", name);
-    put_xml(out, inert_line(&arena, str_of(value)));
+    render_escaped(&o, str_of(value), INERT_LINE, S("&<>\""), with);
     text_char(out, '"');
-    arena_free(&arena);
 }
 
 void junit_write(struct text *out, const char *title, const struct junit_case *cases, size_t n)

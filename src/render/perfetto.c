@@ -20,16 +20,6 @@ struct perfetto_writer {
     uint64_t *processes; /* track of each process */
 };
 
-/* Where the times lie in real time, when that is known. */
-static void put_clock(struct perfetto_writer *w)
-{
-    const struct clock *clock = &w->cut->cap->clock;
-    nanos at = w->cut->span.begin, unix_at = nanos_add(at, clock->to_unix);
-
-    if (clock->has_unix && unix_at >= 0)
-        perfetto_clock(&w->pen, at, unix_at);
-}
-
 static void put_processes(struct perfetto_writer *w)
 {
     size_t n = w->tracks->processes.n;
@@ -100,36 +90,21 @@ static void take_notes(struct perfetto_writer *w, const struct slice *slice)
     }
 }
 
-static void take_arrows(struct perfetto_writer *w, uint32_t slice)
-{
-    size_t flow;
-
-    if (w->arrows.tracks == NULL)
-        w->arrows = tracks_arrows_from(w->tracks, slice);
-    while (tracks_arrow_from(&w->arrows, slice, &flow))
-        vec_push(&w->pen.from, flow + 1);
-    while (tracks_arrow_to(&w->arrows, slice, &flow))
-        vec_push(&w->pen.to, flow + 1);
-}
-
 static void put_slice(struct perfetto_writer *w, uint32_t number, uint64_t track)
 {
     const struct capture *cap = w->cut->cap;
     struct slice slice = cut_slice(w->cut, number);
+    size_t flow;
 
     take_notes(w, &slice);
-    take_arrows(w, number);
+    if (w->arrows.tracks == NULL)
+        w->arrows = tracks_arrows_from(w->tracks, number);
+    while (tracks_arrow_from(&w->arrows, number, &flow))
+        vec_push(&w->pen.from, flow + 1);
+    while (tracks_arrow_to(&w->arrows, number, &flow))
+        vec_push(&w->pen.to, flow + 1);
     perfetto_begin(&w->pen, track, slice.begin, capture_text(cap, slice.name),
                    timeline_category(cap, &slice));
-}
-
-static void put_series(struct perfetto_writer *w, size_t id, uint64_t uuid)
-{
-    const struct capture *cap = w->cut->cap;
-    const struct series *series = &cap->series.at[id];
-
-    perfetto_counter(&w->pen, uuid, w->processes[w->tracks->series[id]],
-                     capture_text(cap, series->name), capture_text(cap, series->unit));
 }
 
 static void draw(void *ctx, const struct tracks_mark *mark)
@@ -147,9 +122,13 @@ static void draw(void *ctx, const struct tracks_mark *mark)
     case TRACKS_END:
         perfetto_end(&w->pen, id, mark->end);
         break;
-    case TRACKS_SERIES:
-        put_series(w, mark->number, id);
+    case TRACKS_SERIES: {
+        const struct capture *cap = w->cut->cap;
+        const struct series *series = &cap->series.at[mark->number];
+        perfetto_counter(&w->pen, id, w->processes[w->tracks->series[mark->number]],
+                         capture_text(cap, series->name), capture_text(cap, series->unit));
         break;
+    }
     case TRACKS_SAMPLE: {
         const struct sample *s = &w->cut->cap->series.at[mark->number].samples.at[mark->row];
         perfetto_sample(&w->pen, id, s->at, s->value);
@@ -203,7 +182,11 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
     struct tracks_job job = {cut, options, &pen, w, out, NULL};
 
     tracks_init(&tracks, cut, false);
-    put_clock(w);
+    /* Where the times lie in real time, when that is known. */
+    const struct clock *clock = &w->cut->cap->clock;
+    nanos at = w->cut->span.begin, unix_at = nanos_add(at, clock->to_unix);
+    if (clock->has_unix && unix_at >= 0)
+        perfetto_clock(&w->pen, at, unix_at);
     put_processes(w);
     text_out_flush(&w->pen.out);
     bool is_done = !w->pen.out.has_failed && tracks_draw(&job);
@@ -212,11 +195,9 @@ static bool write_perfetto(const struct cut *cut, const struct timeline_options 
     return is_done;
 }
 
-static const char *const endings[] = {".pftrace", ".perfetto-trace", NULL};
-
 const struct timeline_format timeline_perfetto = {
     .name = "perfetto",
-    .endings = endings,
+    .endings = (const char *const[]){".pftrace", ".perfetto-trace", NULL},
     .summary = "Perfetto's binary trace (protobuf)",
     .is_binary = true,
     .write = write_perfetto,

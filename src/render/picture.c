@@ -109,9 +109,7 @@ static struct str label_of(struct picture *p, const struct capture *cap, lane_id
     if (process.n > 0 && name.n > 0)
         text_put(&line, S(" / "));
     inert_put(&line, name, INERT_LINE);
-    struct str label = arena_str(&p->arena, text_view(&line));
-    text_free(&line);
-    return label;
+    return text_keep(&line, &p->arena);
 }
 
 /* On a lane with kernels these are the work, not the ranges drawn around them. */
@@ -259,11 +257,9 @@ static bool write_text(const struct cut *cut, const struct timeline_options *opt
     return is_ok;
 }
 
-static const char *const endings[] = {".lanes.txt", NULL};
-
 const struct timeline_format timeline_text = {
     .name = "text",
-    .endings = endings,
+    .endings = (const char *const[]){".lanes.txt", NULL},
     .summary = "picture of the lanes in characters",
     .write = write_text,
 };

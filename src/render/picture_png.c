@@ -182,11 +182,9 @@ static bool write_png(const struct cut *cut, const struct timeline_options *opti
     return is_ok;
 }
 
-static const char *const endings[] = {".png", NULL};
-
 const struct timeline_format timeline_png = {
     .name = "png",
-    .endings = endings,
+    .endings = (const char *const[]){".png", NULL},
     .summary = "picture of the lanes",
     .is_binary = true,
     .write = write_png,

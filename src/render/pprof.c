@@ -169,11 +169,9 @@ static bool write_pprof(const struct cut *cut, const struct timeline_options *op
     return goes_on;
 }
 
-static const char *const endings[] = {".pb.gz", ".pprof", NULL};
-
 const struct timeline_format timeline_pprof = {
     .name = "pprof",
-    .endings = endings,
+    .endings = (const char *const[]){".pb.gz", ".pprof", NULL},
     .summary = "stacks of slices with their time (pprof, gzip)",
     .is_binary = true,
     .write = write_pprof,

@@ -205,11 +205,9 @@ static bool write_speedscope(const struct cut *cut, const struct timeline_option
     return goes_on;
 }
 
-static const char *const endings[] = {".speedscope.json", NULL};
-
 const struct timeline_format timeline_speedscope = {
     .name = "speedscope",
-    .endings = endings,
+    .endings = (const char *const[]){".speedscope.json", NULL},
     .summary = "slices of every lane (JSON), for speedscope.app",
     .write = write_speedscope,
 };

@@ -36,23 +36,16 @@ static void put_blanks(struct render_out *o, size_t n)
     render_put(o, str_part(blanks, 0, n));
 }
 
-static struct str bar_text(const struct render_out *o, double share, struct arena *arena)
-{
-    struct text bar = {0};
-
-    render_bar(&bar, share, BAR_WIDTH, o->is_ascii);
-    struct str text = arena_str(arena, text_view(&bar));
-    text_free(&bar);
-    return text;
-}
-
 /* On a terminal kernels go by their plain names, unless --long-names is given, and bars are blocks
  * where it shows them. */
 static struct str cell_text(const struct render_out *o, const struct table *t, size_t i, char *buf,
                             struct arena *arena)
 {
-    if (o->width > 0 && t->columns[i % t->n_columns].type == COLUMN_BAR)
-        return bar_text(o, t->cells.at[i].number, arena);
+    if (o->width > 0 && t->columns[i % t->n_columns].type == COLUMN_BAR) {
+        struct text bar = {0};
+        render_bar(&bar, t->cells.at[i].number, BAR_WIDTH, o->is_ascii);
+        return text_keep(&bar, arena);
+    }
     struct str text = inert_line(arena, table_cell(t, i, buf));
 
     return o->width > 0 && !o->long_names ? mangled_short(arena, text) : text;

@@ -8,12 +8,6 @@
 #include "base/heap.h"
 #include "capture/title.h"
 
-static bool same_process(const struct tracks_process *a, const struct tracks_process *b)
-{
-    return a->process == b->process && a->device == b->device && a->is_host == b->is_host &&
-           a->is_comm == b->is_comm && a->pid == b->pid;
-}
-
 /* The number of that process, added when it is new; `pid` is the source's, 0 for none. */
 static uint32_t find_process(struct tracks *t, struct tracks_process want)
 {
@@ -28,7 +22,9 @@ static uint32_t find_process(struct tracks *t, struct tracks_process want)
             vec_push(&t->processes, want);
             return id;
         }
-        if (same_process(&t->processes.at[id], &want))
+        const struct tracks_process *p = &t->processes.at[id];
+        if (p->process == want.process && p->device == want.device && p->is_host == want.is_host &&
+            p->is_comm == want.is_comm && p->pid == want.pid)
             return id;
     }
 }
@@ -75,12 +71,10 @@ static void add_series(struct tracks *t, size_t id)
 
 static bool take(struct hash *used, uint64_t key)
 {
-    uint32_t seen;
+    size_t before = used->n;
 
-    if (hash_get(used, key, &seen))
-        return false;
-    hash_put(used, key, 1);
-    return true;
+    hash_add(used, key, 1);
+    return used->n > before;
 }
 
 static void take_pid(struct tracks *t, struct tracks_process *p, int64_t pid)
@@ -161,20 +155,8 @@ struct tracks_arrows tracks_arrows_from(const struct tracks *t, uint32_t slice)
     const struct flow *flows = t->cut->cap->flows.at;
     struct tracks_arrows a = {.tracks = t};
 
-    for (size_t end = t->cut->cap->flows.n; a.next_from < end;) {
-        size_t half = a.next_from + (end - a.next_from) / 2;
-        if (flows[half].from < slice)
-            a.next_from = half + 1;
-        else
-            end = half;
-    }
-    for (size_t end = t->cut->flows; a.next_to < end;) {
-        size_t half = a.next_to + (end - a.next_to) / 2;
-        if (flows[t->by_to[half]].to < slice)
-            a.next_to = half + 1;
-        else
-            end = half;
-    }
+    vec_bisect(a.next_from, t->cut->cap->flows.n, i, flows[i].from < slice);
+    vec_bisect(a.next_to, t->cut->flows, i, flows[t->by_to[i]].to < slice);
     return a;
 }
 

@@ -9,15 +9,6 @@
 #include "base/inert.h"
 #include "text/words.h"
 
-static size_t find_place(struct message_places places, struct str name)
-{
-    size_t i = 0;
-
-    while (i < places.n && !str_equal(str_of(places.at[i].name), name))
-        i++;
-    return i;
-}
-
 /* ".1" is one decimal, "4g" four digits, nothing what a number needs. */
 static void put_real(struct text *out, double real, struct str form)
 {
@@ -29,24 +20,12 @@ static void put_real(struct text *out, double real, struct str form)
         text_format(out, "%g", real);
 }
 
-static void put_quantity(struct text *out, struct quantity q)
-{
-    char buf[QUANTITY_TEXT];
-
-    text_put(out, (struct str){buf, quantity_print(buf, q)});
-}
-
-static void put_wording(struct text *out, enum lang lang, const struct wording *w)
-{
-    if (w->phrase.message == NULL)
-        text_put(out, message_word(lang, w->english));
-    else
-        message_put(out, lang, w->phrase.message, w->phrase.places);
-}
-
 static void put_value(struct text *out, enum lang lang, const struct message_place *place,
                       struct str form)
 {
+    const struct wording *w = place->wording;
+    char buf[QUANTITY_TEXT];
+
     switch (place->type) {
     case PLACE_TEXT:
         inert_put(out, place->text, INERT_LINE);
@@ -58,10 +37,13 @@ static void put_value(struct text *out, enum lang lang, const struct message_pla
         put_real(out, place->real, form);
         break;
     case PLACE_QUANTITY:
-        put_quantity(out, place->quantity);
+        text_put(out, (struct str){buf, quantity_print(buf, place->quantity)});
         break;
     case PLACE_WORDING:
-        put_wording(out, lang, place->wording);
+        if (w->phrase.message == NULL)
+            text_put(out, message_word(lang, w->english));
+        else
+            message_put(out, lang, w->phrase.message, w->phrase.places);
         break;
     }
 }
@@ -74,7 +56,10 @@ static void put_place(struct text *out, enum lang lang, struct str inside,
 
     while (end < inside.n && inside.at[end] != ':' && inside.at[end] != '|')
         end++;
-    size_t at = find_place(places, str_part(inside, 0, end));
+    struct str name = str_part(inside, 0, end);
+    size_t at = 0;
+    while (at < places.n && !str_equal(str_of(places.at[at].name), name))
+        at++;
     assert(at < places.n);
     if (at == places.n)
         return;
@@ -111,9 +96,7 @@ struct str message_text(enum lang lang, struct arena *arena, const struct messag
     struct text t = {0};
 
     message_put(&t, lang, m, places);
-    struct str made = arena_str(arena, text_view(&t));
-    text_free(&t);
-    return made;
+    return text_keep(&t, arena);
 }
 
 struct phrase phrase_keep(struct arena *arena, const struct message *m,
@@ -234,12 +217,7 @@ struct str message_word(enum lang lang, struct str english)
     return english;
 }
 
-const char *lang_name(enum lang lang)
-{
-    static const char *const names[] = {"en", "zh"};
-
-    return names[lang];
-}
+ENUM_NAMES(lang_name, enum lang, "en", "zh")
 
 enum lang lang_of_environment(void)
 {

@@ -190,16 +190,9 @@ static size_t stride_of(const struct field *f)
 
 /* ---- JSON ---- */
 
-static void write_point(struct json_writer *w, const struct field *f, double value)
-{
-    char text[NUM_TEXT];
-    size_t n = num_print_point(text, f->decimals > 0 ? num_round(value, f->decimals) : value);
-
-    json_write_number(w, (struct str){text, n});
-}
-
 static void write_value(struct json_writer *w, const struct field *f, struct field_value v)
 {
+    char text[NUM_TEXT];
     switch (v.type) {
     case VALUE_NONE:
         json_write_null(w);
@@ -219,10 +212,12 @@ static void write_value(struct json_writer *w, const struct field *f, struct fie
         json_write_u64(w, v.u);
         return;
     case VALUE_REAL:
-        if (f->form == FORM_POINT)
-            write_point(w, f, v.real);
-        else
+        if (f->form == FORM_POINT) {
+            double real = f->decimals > 0 ? num_round(v.real, f->decimals) : v.real;
+            json_write_number(w, (struct str){text, num_print_point(text, real)});
+        } else {
             json_write_f64(w, v.real);
+        }
         return;
     case VALUE_TEXT:
         json_write_string(w, v.text);
@@ -407,7 +402,7 @@ static void csv_value(struct csv_write *out, const struct field *f, struct field
             csv_write_i64(out, v.i);
         return;
     case VALUE_UINT:
-        csv_write_cell(out, (struct str){text, num_print_u64(text, v.u)});
+        csv_write_u64(out, v.u);
         return;
     case VALUE_REAL:
         csv_write_f64(out, v.real);
@@ -465,47 +460,25 @@ static bool is_text(const struct field *f)
     return f->type == FIELD_BOOL || (f->type >= FIELD_CSTR && f->type <= FIELD_CONST);
 }
 
-static size_t count_columns(const struct record *r)
+/* The columns, and how early they are left out. */
+struct record_columns {
+    VEC_OF(struct column) list;
+    VEC_OF(unsigned char) drops;
+};
+
+static void add_columns(const struct record *r, struct record_columns *out)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        if (r->fields[i].shape == SHAPE_SPLICE)
-            n += count_columns(r->fields[i].record);
-        else
-            n += r->fields[i].head != NULL;
-    return n;
-}
-
-static size_t add_columns(const struct record *r, struct column *out)
-{
-    size_t n = 0;
-
     for (size_t i = 0; i < r->n; i++) {
         const struct field *f = &r->fields[i];
-        if (f->shape == SHAPE_SPLICE)
-            n += add_columns(f->record, out + n);
-        else if (f->head != NULL)
-            out[n++] = (struct column){f->head,
-                                       !is_text(f)   ? COLUMN_NUMBER
-                                       : f->is_right ? COLUMN_RIGHT
-                                                     : COLUMN_TEXT,
-                                       f->unit};
+        if (f->shape == SHAPE_SPLICE) {
+            add_columns(f->record, out);
+        } else if (f->head != NULL) {
+            enum column_type text = f->is_right ? COLUMN_RIGHT : COLUMN_TEXT;
+            struct column column = {f->head, is_text(f) ? text : COLUMN_NUMBER, f->unit};
+            vec_push(&out->list, column);
+            vec_push(&out->drops, f->drop);
+        }
     }
-    return n;
-}
-
-/* How early the columns are left out. */
-static size_t add_drops(const struct record *r, unsigned char *out)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        if (r->fields[i].shape == SHAPE_SPLICE)
-            n += add_drops(r->fields[i].record, out + n);
-        else if (r->fields[i].head != NULL)
-            out[n++] = r->fields[i].drop;
-    return n;
 }
 
 static void add_cells(struct report *report, struct table *t, const struct record *r,
@@ -536,14 +509,14 @@ static void add_cells(struct report *report, struct table *t, const struct recor
 struct table *report_records(struct report *report, const struct record *r, const void *records,
                              size_t n, const struct record_env *env)
 {
-    size_t n_columns = count_columns(r);
-    struct column *columns = ARENA_ARRAY(&report->arena, struct column, n_columns);
+    struct record_columns columns = {0};
 
-    add_columns(r, columns);
-    struct table *t = report_table(report, columns, n_columns);
-    unsigned char *drops = ARENA_ARRAY(&report->arena, unsigned char, n_columns);
-    add_drops(r, drops);
-    t->drops = drops;
+    add_columns(r, &columns);
+    struct table *t = report_table(report, columns.list.at, columns.list.n);
+    t->drops = (unsigned char *)arena_cstr(&report->arena,
+                                           (struct str){(char *)columns.drops.at, columns.drops.n});
+    vec_free(&columns.list);
+    vec_free(&columns.drops);
     for (size_t i = 0; i < n; i++)
         add_cells(report, t, r, at_offset(records, i * r->size), env);
     return t;

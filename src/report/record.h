@@ -35,18 +35,18 @@ struct record;
 
 enum field_type {
     FIELD_BOOL,
-    FIELD_U8,
+    FIELD_U8, /* whole numbers from here */
     FIELD_U16,
     FIELD_I32,
     FIELD_U32,
     FIELD_I64,
-    FIELD_U64,
+    FIELD_U64, /* to here */
     FIELD_F64,
-    FIELD_CSTR,  /* const char * */
+    FIELD_CSTR,  /* const char *; texts from here */
     FIELD_STR,   /* struct str, or a struct wording as its English */
     FIELD_NAME,  /* strid of env->names */
     FIELD_ENUM,  /* .name() of an enum */
-    FIELD_CONST, /* .text, whatever the record holds */
+    FIELD_CONST, /* .text, whatever the record holds; to here */
     FIELD_OBJECT,
     FIELD_ANY, /* written by .write; the schema takes anything unless .record is given */
 };
@@ -255,21 +255,15 @@ struct schema {
         .record = (record_)                                                                        \
     }
 
-/* Lists: `at` and `n` are members ("rows.at", "rows.n" of a vec). */
-#define FIELD_LIST(struct_, at_, n_, key_, record_, ...)                                           \
+/* Lists: `at_` and `n_` are members ("rows.at", "rows.n" of a vec). The shape comes by the name. */
+#define FIELD_MANY(shape_, struct_, at_, n_, key_, record_, ...)                                   \
     {                                                                                              \
-        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_LIST,                                  \
-        .offset = offsetof(struct_, at_), .count = offsetof(struct_, n_),                          \
-        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
+        .key = (key_), .type = FIELD_OBJECT, .shape = (shape_), .offset = offsetof(struct_, at_),  \
+        .count = offsetof(struct_, n_), .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),    \
         .stride = sizeof(*FIELD_MEMBER(struct_, at_)), .record = (record_), __VA_ARGS__            \
     }
-#define FIELD_POINTERS(struct_, at_, n_, key_, record_, ...)                                       \
-    {                                                                                              \
-        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_POINTERS,                              \
-        .offset = offsetof(struct_, at_), .count = offsetof(struct_, n_),                          \
-        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
-        .stride = sizeof(*FIELD_MEMBER(struct_, at_)), .record = (record_), __VA_ARGS__            \
-    }
+#define FIELD_LIST(...)     FIELD_MANY(SHAPE_LIST, __VA_ARGS__)
+#define FIELD_POINTERS(...) FIELD_MANY(SHAPE_POINTERS, __VA_ARGS__)
 #define FIELD_VALUES(struct_, at_, n_, key_, ...)                                                  \
     {                                                                                              \
         .key = (key_), .type = FIELD_TYPE_OF(*FIELD_MEMBER(struct_, at_)), .shape = SHAPE_LIST,    \
@@ -338,18 +332,12 @@ struct schema {
     }
 /* An object with a key for each element of a list: the element's first field is the key, its second
  * the value; of more fields the value is an object. */
-#define FIELD_KEYED(struct_, at_, n_, key_, record_, ...)                                          \
-    {                                                                                              \
-        .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
-        .offset = offsetof(struct_, at_), .count = offsetof(struct_, n_),                          \
-        .count_type = FIELD_TYPE_OF(FIELD_MEMBER(struct_, n_)),                                    \
-        .stride = sizeof(*FIELD_MEMBER(struct_, at_)), .record = (record_), __VA_ARGS__            \
-    }
-#define FIELD_KEYED_ITEMS(struct_, member, key_, record_, ...)                                     \
+#define FIELD_KEYED(...) FIELD_MANY(SHAPE_KEYED, __VA_ARGS__)
+#define FIELD_KEYED_ITEMS(struct_, member, key_, record_)                                          \
     {                                                                                              \
         .key = (key_), .type = FIELD_OBJECT, .shape = SHAPE_KEYED,                                 \
         .offset = offsetof(struct_, member.at), .count = offsetof(struct_, member.n),              \
-        .count_type = FIELD_U64, .record = (record_), __VA_ARGS__                                  \
+        .count_type = FIELD_U64, .record = (record_)                                               \
     }
 /* The way out: a value written by hand, for what no description can say. */
 #define FIELD_WRITTEN(key_, write_, ...)                                                           \

@@ -8,38 +8,16 @@
 
 static const char *type_name(const struct field *f)
 {
-    if (f->scale != 0 || f->form != FORM_PLAIN)
-        return "number";
-    switch (f->type) {
-    case FIELD_BOOL:
-        return "boolean";
-    case FIELD_U8:
-    case FIELD_U16:
-    case FIELD_I32:
-    case FIELD_U32:
-    case FIELD_I64:
-    case FIELD_U64:
-        return "integer";
-    case FIELD_F64:
-        return "number";
-    case FIELD_CSTR:
-    case FIELD_STR:
-    case FIELD_NAME:
-    case FIELD_ENUM:
-    case FIELD_CONST:
-        return "string";
-    case FIELD_OBJECT:
-        return "object";
-    case FIELD_ANY:
-        break;
-    }
-    return NULL;
-}
 
-static bool is_unsigned(const struct field *f)
-{
-    return f->type == FIELD_U8 || f->type == FIELD_U16 || f->type == FIELD_U32 ||
-           f->type == FIELD_U64;
+    if (f->scale != 0 || f->form != FORM_PLAIN || f->type == FIELD_F64)
+        return "number";
+    if (f->type == FIELD_BOOL)
+        return "boolean";
+    if (f->type <= FIELD_U64)
+        return "integer";
+    if (f->type <= FIELD_CONST)
+        return "string";
+    return f->type == FIELD_OBJECT ? "object" : NULL;
 }
 
 /* Whether null may stand there. A key that is left out when unknown is never null. */
@@ -83,7 +61,7 @@ static void put_scalar(struct json_writer *w, const struct field *f, bool has_nu
         put_enum(w, f, has_null);
     else if (type_name(f) != NULL)
         put_type(w, type_name(f), has_null);
-    if (is_unsigned(f))
+    if (f->type == FIELD_U8 || f->type == FIELD_U16 || f->type == FIELD_U32 || f->type == FIELD_U64)
         json_put_i64(w, "minimum", 0);
 }
 

@@ -9,19 +9,9 @@
 
 #include "text/words.h"
 
-const char *priority_name(enum priority priority)
-{
-    static const char *const names[] = {"P0", "P1", "P2", "P3"};
+ENUM_NAMES(priority_name, enum priority, "P0", "P1", "P2", "P3")
 
-    return names[priority];
-}
-
-const char *certainty_name(enum certainty certainty)
-{
-    static const char *const names[] = {"probable", "possible", "insufficient evidence"};
-
-    return names[certainty];
-}
+ENUM_NAMES(certainty_name, enum certainty, "probable", "possible", "insufficient evidence")
 
 struct report *report_new(enum lang lang, struct str title)
 {
@@ -34,25 +24,22 @@ struct report *report_new(enum lang lang, struct str title)
     return r;
 }
 
-static void free_block(struct block *b)
-{
-    if (b->table != NULL)
-        vec_free(&b->table->cells);
-    for (size_t i = 0; i < b->findings.n; i++) {
-        vec_free(&b->findings.at[i]->causes);
-        vec_free(&b->findings.at[i]->gaps);
-        vec_free(&b->findings.at[i]->advice);
-    }
-    vec_free(&b->findings);
-    vec_free(&b->facts);
-}
-
 void report_free(struct report *r)
 {
     if (r == NULL)
         return;
-    for (size_t i = 0; i < r->blocks.n; i++)
-        free_block(r->blocks.at[i]);
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        struct block *b = r->blocks.at[i];
+        if (b->table != NULL)
+            vec_free(&b->table->cells);
+        for (size_t k = 0; k < b->findings.n; k++) {
+            vec_free(&b->findings.at[k]->causes);
+            vec_free(&b->findings.at[k]->gaps);
+            vec_free(&b->findings.at[k]->advice);
+        }
+        vec_free(&b->findings);
+        vec_free(&b->facts);
+    }
     vec_free(&r->blocks);
     arena_free(&r->arena);
     mem_free(r);
@@ -130,27 +117,18 @@ void report_series(struct report *r, struct str label, struct report_values valu
     add_block(r, BLOCK_SERIES, label)->series = (struct report_values){at, values.n};
 }
 
-static const struct column *translate(struct report *r, const struct column *columns, size_t n)
-{
-    struct column *out = ARENA_ARRAY(&r->arena, struct column, n);
-
-    for (size_t i = 0; i < n; i++) {
-        out[i] = columns[i];
-        out[i].head = message_word(r->lang, str_of(columns[i].head)).at;
-    }
-    return out;
-}
-
 struct table *report_table(struct report *r, const struct column *columns, size_t n)
 {
-    struct block *b = add_block(r, BLOCK_TABLE, S(""));
+    struct column *heads = ARENA_ARRAY(&r->arena, struct column, n);
+    struct table *t = ARENA_NEW(&r->arena, struct table);
 
-    if (r->lang != LANG_EN)
-        columns = translate(r, columns, n);
-    b->table = ARENA_NEW(&r->arena, struct table);
-    b->table->columns = columns;
-    b->table->n_columns = n;
-    return b->table;
+    for (size_t i = 0; i < n; i++) {
+        heads[i] = columns[i];
+        heads[i].head = message_word(r->lang, str_of(columns[i].head)).at;
+    }
+    *t = (struct table){.columns = heads, .n_columns = n};
+    add_block(r, BLOCK_TABLE, S(""))->table = t;
+    return t;
 }
 
 static void add_cell(struct table *t, bool is_number, struct cell cell)
@@ -175,23 +153,18 @@ void table_mark(struct table *t, enum cell_mark mark)
     t->cells.at[t->cells.n - 1].mark = mark;
 }
 
-static struct str bar(double share, char *buf)
-{
-    double length = share * BAR_WIDTH + 0.5;
-    size_t n = length < BAR_WIDTH ? length > 0 ? (size_t)length : 0 : BAR_WIDTH;
-
-    memset(buf, '#', n);
-    return (struct str){buf, n};
-}
-
 struct str table_cell(const struct table *t, size_t i, char *buf)
 {
     const struct column *column = &t->columns[i % t->n_columns];
     const struct cell *cell = &t->cells.at[i];
 
     _Static_assert((int)BAR_WIDTH <= (int)QUANTITY_TEXT, "a bar fits the text of a number");
-    if (column->type == COLUMN_BAR)
-        return bar(cell->number, buf);
+    if (column->type == COLUMN_BAR) {
+        double length = cell->number * BAR_WIDTH + 0.5;
+        size_t n = length < BAR_WIDTH ? length > 0 ? (size_t)length : 0 : BAR_WIDTH;
+        memset(buf, '#', n);
+        return (struct str){buf, n};
+    }
     if (column->type != COLUMN_NUMBER)
         return cell->text;
     return (struct str){buf, quantity_number(buf, (struct quantity){cell->number, column->unit})};

@@ -118,7 +118,7 @@ void report_fact(struct report *r, const char *label, struct str text);
 /* Values and what they are; only terminals show it, so it is said elsewhere too. */
 void report_series(struct report *r, struct str label, struct report_values values);
 
-/* `columns` must outlive the report (a static table). Cells are added row by row. */
+/* The heads must outlive the report (a static table). Cells are added row by row. */
 struct table *report_table(struct report *r, const struct column *columns, size_t n);
 void table_text(struct report *r, struct table *t, struct str text);
 void table_word(struct report *r, struct table *t, const char *english); /* looked up */
