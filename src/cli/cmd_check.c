@@ -226,8 +226,7 @@ static int run(struct session *s, const void *given)
     if (st != ST_OK)
         return session_code(st);
     if (s->common.json)
-        session_document(s, &check_gates_schema, "measured", &results,
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &check_gates_schema, "measured", &results);
     else if (!s->common.quiet)
         print_text(s, args, &results);
     if (args->github)

@@ -138,9 +138,7 @@ static int read_job(struct session *s, const struct args *args, struct lists *l,
     static const enum mpi_elem elems[] = {MPI_ELEM_I8, MPI_ELEM_F16, MPI_ELEM_BF16, MPI_ELEM_F32};
     size_t which = 0;
 
-    int code = read_lists(s, args, l, &job->plan);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(read_lists(s, args, l, &job->plan));
     if (!comm_grid_set(&job->grid, l->n_grid > 0 ? l->grid : usual, l->n_grid > 0 ? l->n_grid : 3))
         return session_usage(s, "--grid-shape has up to %d dimensions of at least 1", COMM_DIMS);
     if (!comm_bench_dtype(str_of(args->dtype), &b->dtype, &which))
@@ -168,7 +166,7 @@ static void show(struct session *s, const struct comm_bench *b)
     for (size_t i = 0; i < b->warnings.n; i++)
         db_message(s, "%.*s", STR_ARGS(b->warnings.at[i]));
     if (s->common.json)
-        session_document(s, &comm_bench_schema, "measured", b, NULL);
+        session_document(s, &comm_bench_schema, "measured", b);
     if (s->common.json || s->common.quiet)
         return;
     r = report_new(LANG_EN, S(""));

@@ -42,7 +42,7 @@ static int run(struct session *s, const void *given)
             session_read(s, fs_join(&s->arena, job.dir, comm_kinds[i].file), "collectives",
                          v.checks[i].rows_read, v.checks[i].rows_read - v.checks[i].rows.n);
     if (s->common.json && st == ST_OK)
-        session_document(s, &comm_validation_schema, "measured", &v, NULL);
+        session_document(s, &comm_validation_schema, "measured", &v);
     else if (!s->common.json && !s->common.quiet && v.checks[0].was_visited)
         comm_validation_print(&v, st == ST_OK, session_text(s));
     bool is_ok = v.counts[COMM_FAIL] == 0;

@@ -125,7 +125,7 @@ static void print(struct session *s, const struct convert_job *job, const struct
     if (!is_stdout && !job->is_dry_run)
         session_wrote(s, job->out);
     if (s->common.json)
-        session_document(s, &convert_schema, origin_name(r->cap->origin), r, NULL);
+        session_document(s, &convert_schema, origin_name(r->cap->origin), r);
     else if (!s->common.quiet && (!is_stdout || job->is_dry_run))
         print_text(s, job, r);
 }
@@ -136,16 +136,12 @@ static int run(struct session *s, const void *given)
     const struct timeline_format *format;
     struct convert_job job = args->job;
     struct convert_result result;
-    int code = complete(s, args, &job);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(complete(s, args, &job));
     enum status status = convert_format(&job, &s->diag, &format);
     if (status != ST_OK)
         return CODE_USAGE;
-    code = check_format(s, args, &job, format);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(check_format(s, args, &job, format));
     status = flow_convert(&job, &s->diag, &result);
     if (status == ST_OK)
         print(s, &job, &result);

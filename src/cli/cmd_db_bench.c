@@ -75,7 +75,7 @@ static void report(struct session *s, const struct bench_plan *plan)
         session_wrote(s, plan->hotspots_path);
     }
     if (s->common.json) {
-        session_document(s, &bench_schema, "measured", plan, NULL);
+        session_document(s, &bench_schema, "measured", plan);
         return;
     }
     for (size_t i = 0; i < plan->updates.n && s->common.dry_run; i++) {
@@ -95,10 +95,8 @@ static int write_back(struct session *s, const struct args *args, const struct b
     struct lock lock = {.fd = -1};
     struct bench_plan plan;
 
-    enum status st = s->common.dry_run ? ST_OK : db_lock(s, job->dir, args->wait, &lock);
-    if (st != ST_OK)
-        return db_code(st);
-    st = bench_plan(&plan, job, &s->diag);
+    TRY_CODE(db_code(s->common.dry_run ? ST_OK : db_lock(s, job->dir, args->wait, &lock)));
+    enum status st = bench_plan(&plan, job, &s->diag);
     if (st == ST_OK && !s->common.dry_run)
         st = bench_write(&plan, job, &s->diag);
     lock_release(&lock);
@@ -127,9 +125,7 @@ static int measure(struct session *s, const struct args *args, const struct benc
         out_printf(&s->out, "[SUMMARY] nothing to replay: %zu tables are complete\n", files.n);
         return CODE_DONE;
     }
-    int code = opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured));
     measured.is_missing_only = job->how.mode == UPDATE_MISSING_ONLY;
     measured.is_writing = !s->common.dry_run;
     return opt_measure_run(s, &measured, args->wait);
@@ -141,12 +137,8 @@ static int run(struct session *s, const void *given)
     struct bench_job job = args->job;
     struct db_ops ops;
 
-    int code = db_known_ops(s, &args->ops, &ops);
-    if (code != CODE_DONE)
-        return code;
-    code = db_place(s, &args->place, &job.dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_known_ops(s, &args->ops, &ops));
+    TRY_CODE(db_place(s, &args->place, &job.dir));
     bool is_told = !s->common.json && !s->common.quiet;
     job.ops = ops.at;
     job.n_ops = ops.n;

@@ -74,13 +74,9 @@ static int run(struct session *s, const void *given)
     if (!opt_model_numbers(s, args->batches, &sizes.batches, &sizes.n_batches) ||
         !opt_model_numbers(s, args->lengths, &sizes.lengths, &sizes.n_lengths))
         return session_usage(s, "--batch and --seq are numbers with commas between them");
-    int code = opt_measure_job(s, &args->measure, &args->place, &none, 10, &job);
-    if (code != CODE_DONE)
-        return code;
-    code = opt_model_find(s, &args->model, &grid, &model);
-    if (code != CODE_DONE)
-        return code;
-    code = opt_model_check(s, model, args->tp, 1);
+    TRY_CODE(opt_measure_job(s, &args->measure, &args->place, &none, 10, &job));
+    TRY_CODE(opt_model_find(s, &args->model, &grid, &model));
+    int code = opt_model_check(s, model, args->tp, 1);
     if (code == CODE_DONE)
         code = fill(s, args, model, &sizes, &job);
     grid_run_close(&grid);

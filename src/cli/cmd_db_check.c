@@ -76,18 +76,6 @@ static void print_verdict(struct session *s, const struct check *c)
     session_answer(s, r);
 }
 
-struct check_page {
-    const struct check *check;
-    const char *dir;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct check_page *of = ctx;
-
-    flow_page_check(page, of->check, of->dir);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -95,21 +83,21 @@ static int run(struct session *s, const void *given)
     struct place_files tree;
     const char *dir;
 
-    int code = db_tables(s, &args->ops, &args->place, &dir, &tree);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     enum status st = check_all(&check, &tree);
     if (s->common.json)
-        session_document(s, &check_schema, NULL, &check, NULL);
+        session_document(s, &check_schema, NULL, &check);
     else if (args->brief)
         print_verdict(s, &check);
     else
         print_findings(s, &check);
     if (!s->common.json && !s->common.quiet && !args->brief)
         print_tables(s, &check);
-    if (s->page != NULL && st == ST_OK)
-        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page,
-                                &(struct check_page){&check, dir});
+    struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
+    if (page != NULL) {
+        flow_page_check(page, &check, dir);
+        st = page_answer_end(s);
+    }
     bool is_bad =
         !args->brief && (check.problems > 0 || (args->strict && check.notes > 0)); /* or a look */
     check_free(&check);

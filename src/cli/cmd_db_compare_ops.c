@@ -213,9 +213,8 @@ static void draw(struct session *s, struct scenario *one)
     plot_make(&one->plot, &s->arena, points, rows->at.n);
 }
 
-static void fill_page(struct page_file *page, const void *ctx)
+static void fill_page(struct page_file *page, const struct scenarios *all)
 {
-    const struct scenarios *all = ctx;
     struct shape_rows rows;
 
     shape_rows_init(&rows);
@@ -261,8 +260,12 @@ static enum status print_result(struct session *s, const struct args *args,
     for (size_t i = 0; i < all->n; i++)
         draw(s, &all->at[i]);
     if (s->common.json)
-        session_document(s, &scenarios_schema, "measured", all, NULL);
-    return s->page != NULL ? page_answer_result(s, PAGE_DATABASE, NULL, fill_page, all) : ST_OK;
+        session_document(s, &scenarios_schema, "measured", all);
+    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
+    if (page == NULL)
+        return ST_OK;
+    fill_page(page, all);
+    return page_answer_end(s);
 }
 
 /* The folder of the mapping; NULL when no option names one and none is found. */

@@ -66,16 +66,14 @@ static int run(struct session *s, const void *given)
     struct coverage c;
     const char *dir;
 
-    int code = db_place(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, &args->place, &dir));
     struct db_ops ops = db_ops(s, &args->ops);
     struct coverage_options o = args->job;
     o.ops = ops.at;
     o.ops_n = ops.n;
     enum status st = coverage_find(&c, dir, &o, &s->diag);
     if (st == ST_OK && s->common.json)
-        session_document(s, &coverage_schema, NULL, &c, NULL);
+        session_document(s, &coverage_schema, NULL, &c);
     else if (st == ST_OK)
         print_text(s, &c);
     bool is_covered = c.missing == 0 && c.gaps == 0;

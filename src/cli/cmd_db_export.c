@@ -117,15 +117,13 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "export --json needs -o FILE");
     if (out.path == NULL && args->format != EXPORT_CSV && s->common.out == NULL)
         return session_usage(s, "export --to %s needs -o FILE", formats[args->format]);
-    int code = db_tables(s, &args->ops, &args->place, &dir, &tree);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     out.format = formats[args->format];
     out.tables = tree.n;
     enum status st = args->format == EXPORT_SQLITE ? put_sqlite(s, &tree, &out)
                                                    : put_union(s, &tree, args->format, &out);
     if (st == ST_OK && s->common.json)
-        session_document(s, &exported_schema, "measured", &out, NULL);
+        session_document(s, &exported_schema, "measured", &out);
     return db_code(st);
 }
 

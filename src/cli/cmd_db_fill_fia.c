@@ -40,7 +40,7 @@ static void report(struct session *s, const struct args *args, const struct fia_
     if (!s->common.dry_run && (s->common.quiet || s->common.json))
         session_wrote(s, output);
     if (s->common.json) {
-        session_document(s, &fia_fill_schema, "measured", fill, NULL);
+        session_document(s, &fia_fill_schema, "measured", fill);
         return;
     }
     if (s->common.dry_run)

@@ -164,7 +164,7 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
     print_head(s, args, run);
     TRY(grid_run_fill(run, print_file, &(struct teller){s, run}, &s->diag));
     if (s->common.json)
-        session_document(s, &grid_schema, NULL, run, NULL);
+        session_document(s, &grid_schema, NULL, run);
     else if (!s->common.quiet)
         print_tail(s, run, place->dir);
     return ST_OK;
@@ -190,9 +190,7 @@ static int run(struct session *s, const void *given)
         return print_rules(s);
     if (args->job.seed != NULL && !grid_random_seed_text(&probe, str_of(args->job.seed)))
         return session_usage(s, "--seed must be an integer, not \"%s\"", args->job.seed);
-    int code = find_place(s, args, &place);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(find_place(s, args, &place));
     if (s->common.json || s->common.quiet)
         diff.write = sink_drop;
     struct grid_options o = args->job;

@@ -69,7 +69,7 @@ static void report(struct session *s, const struct args *args, const struct pars
         session_wrote(s, plan->files.at[i].path);
     if (s->common.json) {
         session_read(s, args->source, "kernel-details", plan->kernels.rows, 0);
-        session_document(s, &parse_schema, "measured", plan, NULL);
+        session_document(s, &parse_schema, "measured", plan);
         return;
     }
     if (s->common.dry_run)
@@ -140,7 +140,7 @@ static int run_captures(struct session *s, const struct args *args, const char *
     if (st != ST_OK)
         return db_code(st);
     if (s->common.json)
-        session_document(s, &capture_rows_schema, "measured", &count, NULL);
+        session_document(s, &capture_rows_schema, "measured", &count);
     else if (!s->common.quiet)
         out_printf(&s->out,
                    "%s %llu rows in %llu tables under %s from %llu captures; %llu of %llu kernels "
@@ -162,18 +162,14 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "parse needs --profiling-path");
     if (args->overwrite && args->merge)
         return session_usage(s, "--merge and --overwrite are mutually exclusive");
-    int code = db_place(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, &args->place, &dir));
     if (is_captures(s, args))
         return run_captures(s, args, dir);
     enum parse_mode mode = args->merge       ? PARSE_MERGE
                            : args->overwrite ? PARSE_OVERWRITE
                                              : PARSE_CAREFUL;
-    enum status st = s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock);
-    if (st != ST_OK)
-        return db_code(st);
-    st = parse_plan(&plan, args->source, dir, mode, &s->diag);
+    TRY_CODE(db_code(s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock)));
+    enum status st = parse_plan(&plan, args->source, dir, mode, &s->diag);
     if (st == ST_OK && !s->common.dry_run)
         st = parse_write(&plan, &s->diag);
     lock_release(&lock);

@@ -89,7 +89,7 @@ static enum status show(struct session *s, const struct args *args, const struct
         TRY(st);
     }
     if (s->common.json) {
-        session_document(s, &predict_schema, "estimated", p, NULL);
+        session_document(s, &predict_schema, "estimated", p);
         return ST_OK;
     }
     if (s->common.quiet)

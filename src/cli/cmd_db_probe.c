@@ -39,7 +39,7 @@ static const struct example examples[] = {
 static void tell(struct session *s, const struct flow_probe *p)
 {
     if (s->common.json) {
-        session_document(s, &flow_probe_schema, "measured", p, NULL);
+        session_document(s, &flow_probe_schema, "measured", p);
         return;
     }
     struct report *report = report_new(session_lang(s), S(""));
@@ -59,9 +59,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "no operator %s that can be replayed", s->operands.at[0]);
     if (args->shapes == NULL || args->axis == NULL)
         return session_usage(s, "--shapes and --axis are needed");
-    int code = opt_measure_job(s, &args->measure, &here, &none, 1, &job.measure);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(opt_measure_job(s, &args->measure, &here, &none, 1, &job.measure));
     job.shapes = str_of(args->shapes);
     job.types = str_of(args->types);
     job.formats = str_of(args->formats);

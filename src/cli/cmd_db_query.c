@@ -204,9 +204,7 @@ static int run_lines(struct session *s, const struct args *args)
     struct db_handle *h;
     const char *dir;
 
-    int code = db_place(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, &args->place, &dir));
     enum status st = db_handle_open(&h, dir, &s->diag);
     if (st == ST_OK)
         st = answer_lines(s, h);
@@ -234,7 +232,7 @@ static int run(struct session *s, const void *given)
     if (st == ST_OK)
         st = query_run(&db, &q, &result, &s->diag);
     if (st == ST_OK && s->common.json)
-        session_document(s, &query_schema, "measured", &result, NULL);
+        session_document(s, &query_schema, "measured", &result);
     else if (st == ST_OK)
         print_text(s, &result);
     query_close(&db);

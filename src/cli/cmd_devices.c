@@ -153,9 +153,7 @@ static int run(struct session *s, const void *args)
     struct device_table table;
 
     (void)args;
-    enum status st = load_table(s, &table);
-    if (st != ST_OK)
-        return session_code(st);
+    TRY_CODE(session_code(load_table(s, &table)));
     struct device_list list = {ARENA_ARRAY(&s->arena, const struct device *, table.n), 0};
     list.n = choose(&table, name, list.at);
     if (list.n == 0) {
@@ -165,7 +163,7 @@ static int run(struct session *s, const void *args)
         return CODE_FILE;
     }
     if (s->common.json)
-        session_document(s, &devices_schema, NULL, &list, &(struct record_env){.arena = &s->arena});
+        session_document(s, &devices_schema, NULL, &list);
     else if (list.n == 1)
         print_device(s, list.at[0]);
     else

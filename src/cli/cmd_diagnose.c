@@ -260,8 +260,7 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
     v.median_mean = median_of(s, &v, true);
     v.is_one_run = is_one_run(&v);
     if (s->common.json)
-        session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v);
     else if (!s->common.quiet)
         print_ranks(s, &v, join_ranks(s, fleet));
 }
@@ -273,8 +272,8 @@ static void show_one(struct session *s, const struct capture *cap)
     study_begin(&st, cap, study_with_passes());
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
-        session_document(s, &diagnosis_schema, origin_name(ORIGIN_ESTIMATED), study_diagnosis(&st),
-                         &env);
+        session_document_in(s, &diagnosis_schema, origin_name(ORIGIN_ESTIMATED),
+                            study_diagnosis(&st), &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
         if (captures_are_totals(s))

@@ -112,8 +112,7 @@ static int compare_captures(struct session *s, const void *given)
             status = page_answer_diff(s, &result);
         else if (s->common.json)
             session_document(s, &diff_schema,
-                             origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result,
-                             &(struct record_env){.arena = &s->arena});
+                             origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result);
         else if (!s->common.quiet)
             print_text(s, &result);
     }
@@ -131,10 +130,8 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     enum answer_form form = args->to;
-    int code = answer_form(s, &form);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(answer_form(s, &form));
     const struct path_way *way = answer_pair(s);
     if (way == NULL)
         return CODE_USAGE;

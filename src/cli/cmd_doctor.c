@@ -88,7 +88,7 @@ static int run(struct session *s, const void *args)
     if (cancelled())
         return CODE_INTERRUPTED;
     if (s->common.json)
-        session_document(s, &schema, NULL, list, NULL);
+        session_document(s, &schema, NULL, list);
     else
         print_text(s, list);
     return CODE_DONE;

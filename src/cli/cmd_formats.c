@@ -86,7 +86,7 @@ static int run(struct session *s, const void *args)
         vec_push(&f.outputs, ((struct row){out->name, out->summary, out->endings[0]}));
     }
     if (s->common.json)
-        session_document(s, &schema, NULL, &f, NULL);
+        session_document(s, &schema, NULL, &f);
     else
         print_text(s, &f);
     vec_free(&f.inputs);

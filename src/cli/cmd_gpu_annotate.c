@@ -30,7 +30,7 @@ static int run(struct session *s, const void *given)
     enum status st =
         gpu_annotated_read(s->operands.at[0], args->kernel, &s->arena, &found, &s->diag);
     if (st == ST_OK && s->common.json) {
-        session_document(s, &gpu_annotate_schema, "measured", &found, NULL);
+        session_document(s, &gpu_annotate_schema, "measured", &found);
     } else if (st == ST_OK) {
         struct report *r = report_new(session_lang(s), S(""));
         for (size_t i = 0; i < found.at.n; i++)

@@ -115,7 +115,7 @@ static void print_status(struct session *s, const struct card *c)
     struct reading r = read_clocks(c, reasons);
 
     if (s->common.json) {
-        session_document(s, &clocks_schema, "measured", &r, NULL);
+        session_document(s, &clocks_schema, "measured", &r);
         return;
     }
     out_printf(&s->out, "%s  %s\n", c->name, c->uuid);
@@ -136,10 +136,8 @@ static int lock(struct session *s, const struct args *args, struct card *card)
     if (!clock_want_parse(args->clock, &want) || want.policy == CLOCK_NONE)
         return session_usage(s, "clocks: --clock must be base, max or a number of MHz, not \"%s\"",
                              args->clock);
-    enum status st =
-        clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag);
-    if (st != ST_OK)
-        return session_code(st);
+    TRY_CODE(session_code(
+        clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag)));
     if (s->common.json) {
         print_status(s, card);
         return CODE_DONE;
@@ -161,7 +159,7 @@ static int restore(struct session *s, const struct args *args, struct card *card
     else if (is_told)
         out_printf(&s->out, "nothing to restore: no journal in %s\n", clocks_folder(&s->arena));
     if (st == ST_OK && s->common.json)
-        session_document(s, &clocks_schema, "measured", &(struct reading){.restored = count}, NULL);
+        session_document(s, &clocks_schema, "measured", &(struct reading){.restored = count});
     return session_code(st);
 }
 

@@ -57,7 +57,7 @@ static int compare(struct session *s, const struct args *args, const struct gpu_
                  (struct where){.path = s->operands.at[1]}, "%s", refusal);
     gpu_compare(a, b);
     if (s->common.json)
-        session_document(s, &gpu_compare_schema, "measured", b, NULL);
+        session_document(s, &gpu_compare_schema, "measured", b);
     else
         print_text(s, b);
     return CODE_DONE;
@@ -67,10 +67,8 @@ static int compare_two(struct session *s, const struct args *args)
 {
     struct gpu_run a, b;
 
-    enum status st = gpu_rundir_load(s->operands.at[0], &a, &s->diag);
-    if (st != ST_OK)
-        return session_code(st);
-    st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
+    TRY_CODE(session_code(gpu_rundir_load(s->operands.at[0], &a, &s->diag)));
+    enum status st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
     int code = st == ST_OK ? compare(s, args, &a, &b) : session_code(st);
     if (st == ST_OK)
         gpu_run_free(&b);
@@ -115,7 +113,7 @@ static int compare_many(struct session *s, const struct args *args)
     for (size_t i = 1; i < s->operands.n && st == ST_OK; i++)
         st = add_run(s, args, &v, &first, s->operands.at[i]);
     if (st == ST_OK && s->common.json) {
-        session_document(s, &gpu_versions_schema, "measured", &v, NULL);
+        session_document(s, &gpu_versions_schema, "measured", &v);
     } else if (st == ST_OK) {
         struct report *r = report_new(LANG_EN, S(""));
         report_records(r, &gpu_version_record, v.at.at, v.at.n, NULL);

@@ -153,7 +153,7 @@ static int run(struct session *s, const void *args)
     add_clocks(&rows, &nvml, s);
     nvml_close(&nvml);
     if (s->common.json)
-        session_document(s, &doctor_schema, NULL, &rows, NULL);
+        session_document(s, &doctor_schema, NULL, &rows);
     for (size_t i = 0; i < rows.n && !s->common.json; i++)
         out_printf(&s->out, "  %-11s %-8s %s\n", rows.at[i].what, rows.at[i].state,
                    rows.at[i].text);

@@ -132,8 +132,7 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; i < result.written.n; i++)
         session_wrote(s, result.written.at[i]);
     if (s->common.json && result.text.n > 0)
-        session_document(s, &gpu_profile_schema, result.origin, &result,
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &gpu_profile_schema, result.origin, &result);
     else if (!s->common.quiet)
         out_bytes(&s->out, result.text);
     flow_gpu_profile_free(&result);

@@ -98,16 +98,14 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "roofline needs --chip, or --peak-tflops and --peak-gbps");
     if (args->ask.spec == NULL && args->ask.flops == NULL && args->ask.bytes == NULL)
         return session_usage(s, "roofline needs --flops, --bytes or --spec");
-    int code = gpu_options_check(s, &args->ask);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(gpu_options_check(s, &args->ask));
     gpu_run_init(&model);
     enum status st = make_stages(s, args, &model, &spec);
-    code = st == ST_OK ? check_types(s, &model) : session_code(st);
+    int code = st == ST_OK ? check_types(s, &model) : session_code(st);
     if (code == CODE_DONE) {
         struct gpu_floors floors = gpu_floors_of(&s->arena, &model);
         if (s->common.json)
-            session_document(s, &gpu_floors_schema, "estimated", &floors, NULL);
+            session_document(s, &gpu_floors_schema, "estimated", &floors);
         else
             print_text(s, &floors);
     }

@@ -31,8 +31,7 @@ static void print_result(struct session *s, const struct gpu_timeline_result *r)
         session_wrote(s, r->written[i]);
     if (s->common.json)
         session_document(s, &timeline_schema, origin_name(r->fleet->ranks.at[0]->origin),
-                         &(struct timeline_set){r->timelines, r->n},
-                         &(struct record_env){.arena = &s->arena});
+                         &(struct timeline_set){r->timelines, r->n});
     else if (!s->common.quiet)
         session_report(s, r->report);
 }

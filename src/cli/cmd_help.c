@@ -112,7 +112,7 @@ static void print_json(struct session *s, struct command_path path)
         add_command(s, &pages, path);
     for (size_t i = 0; path.command == NULL && i < command_count; i++)
         add_command(s, &pages, (struct command_path){NULL, command_list[i]});
-    session_document(s, &help_schema, NULL, &pages, &(struct record_env){.arena = &s->arena});
+    session_document(s, &help_schema, NULL, &pages);
     vec_free(&pages.list);
 }
 

@@ -248,7 +248,6 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
 {
     struct incore_clean_result *results =
         ARENA_ARRAY(&s->arena, struct incore_clean_result, paths->n);
-    struct record_env env = {.arena = &s->arena};
     int code = CODE_DONE;
     size_t n = 0;
 
@@ -265,8 +264,7 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
             incore_clean_result_free(&results[n]);
     }
     if (s->common.json)
-        session_document(s, &incore_clean_schema, "simulated", &(struct field_items){results, n},
-                         &env);
+        session_document(s, &incore_clean_schema, "simulated", &(struct field_items){results, n});
     for (size_t i = 0; i < n; i++)
         incore_clean_result_free(&results[i]);
     return code;

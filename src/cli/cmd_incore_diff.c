@@ -69,10 +69,8 @@ static int run(struct session *s, const void *given)
     struct incore_changes changes;
     enum status status = ST_OK;
     double mhz;
-    int code = incore_clock(s, &args->clock, &mhz);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(incore_clock(s, &args->clock, &mhz));
     for (int i = 0; i < 2 && status == ST_OK; i++) {
         status = incore_open_judged(&studies[i], s->operands.at[i], mhz, &s->diag);
         incore_study_tell(&studies[i], &s->diag);
@@ -86,7 +84,7 @@ static int run(struct session *s, const void *given)
         incore_changes_build(&changes, &(struct incore_side){&views[0], &studies[0].breakdown},
                              &(struct incore_side){&views[1], &studies[1].breakdown});
         if (s->common.json)
-            session_document(s, &incore_changes_schema, "simulated", &changes, NULL);
+            session_document(s, &incore_changes_schema, "simulated", &changes);
         else
             print_text(s, args, studies, &changes);
         incore_changes_free(&changes);

@@ -72,15 +72,13 @@ static int run(struct session *s, const void *args)
     struct capture *cap = NULL;
 
     struct input_options input = input_defaults();
-    int code = incore_clock(s, &((const struct args *)args)->clock, &input.mhz);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(incore_clock(s, &((const struct args *)args)->clock, &input.mhz));
     enum status st = captures_load_one(s, path, input, &cap);
     if (st == ST_OK)
         st = write_folder(s, cap, path, folder);
     if (st == ST_OK && s->common.json)
-        session_document(s, &schema, origin_name(cap->origin), cap, NULL);
+        session_document(s, &schema, origin_name(cap->origin), cap);
     else if (st == ST_OK)
         print(s, path, cap);
     capture_free(cap);

@@ -9,8 +9,6 @@
 #include "cli/session.h"
 #include "flow/incore_open.h"
 
-extern const struct command command_incore_lint;
-
 static const struct example examples[] = {
     {"strata incore lint examples/incore/visualize_data.bin", "a valid file"},
     {"strata incore lint examples/incore --json", "as JSON"},
@@ -80,7 +78,7 @@ static int run(struct session *s, const void *args)
         has_problems = has_problems || list[i].problems.n > 0;
     }
     if (status == ST_OK && s->common.json)
-        session_document(s, &incore_lint_schema, NULL, &(struct field_items){list, n}, NULL);
+        session_document(s, &incore_lint_schema, NULL, &(struct field_items){list, n});
     for (size_t i = 0; i < n && status == ST_OK && !s->common.json && !s->common.quiet; i++)
         print_text(s, &list[i]);
     for (size_t i = 0; i < n; i++)

@@ -170,7 +170,7 @@ static int run(struct session *s, const void *args)
         session_wrote(s, result.wrote.at[i]);
     if (st == ST_OK && s->common.json)
         session_document(s, &incore_replay_schema, result.backend != NULL ? "simulated" : NULL,
-                         &result, NULL);
+                         &result);
     else if (st == ST_OK)
         print(s, &result);
     incore_replay_result_free(&result);

@@ -297,16 +297,14 @@ static void say(void *ctx, const char *line)
 static int list(struct session *s, struct incore_run_job *job)
 {
     struct kernel_sources kernels;
-    enum status status = flow_incore_run_list(job, &s->arena, &kernels, &s->diag);
 
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(flow_incore_run_list(job, &s->arena, &kernels, &s->diag)));
     for (size_t i = 0; i < kernels.n && !s->common.json; i++)
         out_printf(&s->out, "%s\t%s\n", out_clean(&s->arena, str_of(kernels.at[i].stem)),
                    out_clean(&s->arena, str_of(kernels.at[i].path)));
     if (!s->common.json)
         return CODE_DONE;
-    session_document(s, &discover_schema, NULL, &(struct field_items){kernels.at, kernels.n}, NULL);
+    session_document(s, &discover_schema, NULL, &(struct field_items){kernels.at, kernels.n});
     return CODE_DONE;
 }
 
@@ -332,7 +330,7 @@ static int run(struct session *s, const void *given_args)
     }
     enum status status = flow_incore_run(&job, &s->diag, &result);
     if (status == ST_OK && s->common.json)
-        session_document(s, &incore_run_schema, "simulated", &result, NULL);
+        session_document(s, &incore_run_schema, "simulated", &result);
     else if (status == ST_OK && !s->common.quiet)
         print_end(s, &result);
     code = session_code(status);

@@ -131,7 +131,7 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
     };
 
     session_read(s, study->bin, "visualize_data", study->t.instrs.n, incore_study_lost(study));
-    session_document(s, &schema, "simulated", &shown, NULL);
+    session_document(s, &schema, "simulated", &shown);
 }
 
 /* ---- measured on a device ---- */
@@ -161,35 +161,27 @@ static int show_device(struct session *s, const struct args *args, struct incore
                  "%" PRIu64 " blocks contain invalid JSON", d->damaged);
     session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
     if (s->common.json)
-        session_document(s, &incore_device_schema, "measured", d, NULL);
+        session_document(s, &incore_device_schema, "measured", d);
     else
         print_device(s, args, d);
     incore_device_free(d);
     return CODE_DONE;
 }
 
-struct show_page {
-    const struct incore_study *study;
-    const struct incore_view *view;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct show_page *of = ctx;
-
-    flow_page_incore(page, of->study, of->view);
-}
-
 static enum status write_page(struct session *s, const struct incore_study *study,
                               const struct incore_view *view, double mhz)
 {
     struct input_options input = input_defaults();
-    const struct show_page of = {study, view};
+    enum status status = ST_OK;
     struct capture *cap;
 
     input.mhz = mhz;
     TRY(captures_load_one(s, study->bin, input, &cap));
-    enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, &of);
+    struct page_file *page = page_answer_begin(s, PAGE_INCORE, cap);
+    if (page != NULL) {
+        flow_page_incore(page, study, view);
+        status = page_answer_end(s);
+    }
     capture_free(cap);
     return status;
 }
@@ -201,10 +193,8 @@ static int run(struct session *s, const void *given)
     struct incore_study study;
     struct incore_view view;
     double mhz;
-    int code = incore_clock(s, &args->clock, &mhz);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(incore_clock(s, &args->clock, &mhz));
     if (incore_open_device(s->operands.at[0], &device))
         return show_device(s, args, &device);
 

@@ -357,7 +357,7 @@ static void show(struct session *s, const struct inventory_list *list, const cha
     const char *origin = list->n > 0 ? origin_name(list->at[0].origin) : NULL;
 
     if (s->common.json)
-        session_document(s, &inventory_schema, origin, list, NULL);
+        session_document(s, &inventory_schema, origin, list);
     else if (!s->common.quiet)
         print_text(s, list, roots);
 }

@@ -33,7 +33,7 @@ static void print(struct session *s, const struct args *args, const struct captu
     const struct memory_curves *memory = memory_find(&st);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, &memory->capacity};
-        session_document(s, &memory_schema, origin_name(cap->origin), memory, &env);
+        session_document_in(s, &memory_schema, origin_name(cap->origin), memory, &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
         memory_describe(memory, (size_t)args->top, r);

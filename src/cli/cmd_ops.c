@@ -48,7 +48,7 @@ static void print(struct session *s, const struct args *args, const struct devic
     const struct op_stats *stats = op_stats_find(&st, &o);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
-        session_document(s, &op_stats_schema, origin_name(cap->origin), stats, &env);
+        session_document_in(s, &op_stats_schema, origin_name(cap->origin), stats, &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
         op_stats_describe(stats, (size_t)args->top, r);

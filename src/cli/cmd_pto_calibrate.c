@@ -7,8 +7,6 @@
 #include "pto/calibrate.h"
 #include "report/report.h"
 
-extern const struct command command_pto_calibrate;
-
 struct args {
     const char *cost;
 };
@@ -103,7 +101,7 @@ static enum status calibrate(struct session *s, const struct args *args, struct 
     if (s->common.out != NULL)
         TRY(save(s, cal));
     if (s->common.json)
-        session_document(s, &pto_calibration_schema, "estimated", cal, NULL);
+        session_document(s, &pto_calibration_schema, "estimated", cal);
     else if (!s->common.quiet)
         print_text(s, path, cal);
     return ST_OK;

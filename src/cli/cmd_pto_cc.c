@@ -11,8 +11,6 @@
 #include "flow/pto_judge.h"
 #include "replay/args.h"
 
-extern const struct command command_pto_cc;
-
 struct args {
     struct pto_cpp_job job;
     const char *arg_spec, *write_arg_spec, *emit, *chip, *trace, *insight;
@@ -169,8 +167,7 @@ static void show(struct session *s, const struct args *a, struct pto_sim_run *x)
 {
     session_read(s, x->k.path, "C++", x->k.module.ops.n, 0);
     if (s->common.json)
-        session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1});
     else if (!s->common.quiet)
         pto_sim_print(s, x, (size_t)a->top, a->what_if);
 }

@@ -6,8 +6,6 @@
 #include "cli/session.h"
 #include "flow/flow_pto_races.h"
 
-extern const struct command command_pto_check;
-
 struct args {
     struct words set;
     bool races;
@@ -88,10 +86,8 @@ static int run(struct session *s, const void *args)
     struct json_writer *j = NULL;
     enum status status = ST_OK;
     bool has_errors = false;
-    int code = pto_params(s, "set", &a->set, &params);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(pto_params(s, "set", &a->set, &params));
     if (a->races)
         pto_race_watch_init(&watch);
     struct pto_checked *list = ARENA_ARRAY(&s->arena, struct pto_checked, s->operands.n);

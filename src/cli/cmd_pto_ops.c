@@ -5,8 +5,6 @@
 #include "pto/reference.h"
 #include "report/report.h"
 
-extern const struct command command_pto_ops;
-
 static const struct example examples[] = {
     {"strata pto ops", "all operations, one line each"},
     {"strata pto ops tload", "one operation: operands, types, pipe, cost, example"},
@@ -91,7 +89,7 @@ static int run(struct session *s, const void *args)
         return CODE_FILE;
     }
     if (s->common.json) {
-        session_document(s, &schema, NULL, &(struct field_items){list, n}, NULL);
+        session_document(s, &schema, NULL, &(struct field_items){list, n});
         return CODE_DONE;
     }
     struct report *r = report_new(LANG_EN, n == 1 ? list[0].name : S(""));

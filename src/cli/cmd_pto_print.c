@@ -7,8 +7,6 @@
 #include "pto/parse.h"
 #include "pto/print.h"
 
-extern const struct command command_pto_print;
-
 static const struct example examples[] = {
     {"strata pto print examples/pto/vector_add.pto", "print the canonical form"},
     {"strata pto print examples/pto/matmul.pto -o canonical.pto", "write it to a file"},
@@ -38,10 +36,8 @@ static int run(struct session *s, const void *args)
     const struct text_param *params;
     struct pto_checked checked;
     bool is_stdout = s->common.out == NULL || strcmp(s->common.out, "-") == 0;
-    int code = pto_params(s, "set", &a->set, &params);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(pto_params(s, "set", &a->set, &params));
     if (s->common.json && is_stdout)
         return session_usage(s, "--json needs -o FILE for the kernel");
     struct pto_check_job job = {s->operands.at[0], params, a->set.n};
@@ -51,7 +47,7 @@ static int run(struct session *s, const void *args)
         status = print(s, job.path, &checked);
     }
     if (status == ST_OK && s->common.json)
-        session_document(s, &pto_print_schema, NULL, &checked, NULL);
+        session_document(s, &pto_print_schema, NULL, &checked);
     pto_checked_free(&checked);
     return session_code(status);
 }

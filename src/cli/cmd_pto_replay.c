@@ -7,8 +7,6 @@
 #include "cli/session.h"
 #include "pto/replay.h"
 
-extern const struct command command_pto_replay;
-
 struct args {
     int64_t sync_base;
 };
@@ -54,18 +52,15 @@ static int run(struct session *s, const void *args)
     const struct args *a = args;
     struct mapfile map;
     struct pto_replay r;
-    enum status status = mapfile_open(&map, s->operands.at[0], &s->diag);
 
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(mapfile_open(&map, s->operands.at[0], &s->diag)));
     pto_replay_init(&r);
-    status = pto_replay_read(&r, map.text, s->operands.at[0], &s->diag);
+    enum status status = pto_replay_read(&r, map.text, s->operands.at[0], &s->diag);
     if (status == ST_OK) {
         pto_replay_run(&r, (uint32_t)a->sync_base);
         if (s->common.json) {
             session_read(s, s->operands.at[0], "pto-replay", r.entries.n, 0);
-            session_document(s, &pto_replay_schema, "simulated", &r,
-                             &(struct record_env){.arena = &s->arena});
+            session_document(s, &pto_replay_schema, "simulated", &r);
         } else {
             print(s, &r);
         }

@@ -14,8 +14,6 @@
 #include "report/report.h"
 #include "text/pto.h"
 
-extern const struct command command_pto_sim;
-
 struct args {
     struct pto_setup setup;
     const char *func, *chip, *cost, *trace, *insight;
@@ -214,13 +212,6 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     return a->apply > 0 ? apply(s, a->apply, x) : ST_OK;
 }
 
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct pto_sim_run *x = ctx;
-
-    flow_page_pto(page, &x->k, &x->what_ifs, &x->lines);
-}
-
 /* With its timeline and what changes would bring, asked for or not. */
 static enum status write_page(struct session *s, const struct pto_costs *costs,
                               const struct pto_setup *setup, struct pto_sim_run *x)
@@ -237,7 +228,8 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
     TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
     vec_free(&x->what_ifs);
     pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
-    enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, x);
+    flow_page_pto(page_answer_begin(s, PAGE_INCORE, cap), &x->k, &x->what_ifs, &x->lines);
+    enum status status = page_answer_end(s);
     capture_free(cap);
     return status;
 }
@@ -252,8 +244,7 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
     if (status == ST_OK) {
         session_read(s, setup->path, "pto", x->k.module.ops.n, 0);
         if (s->common.json)
-            session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
-                             &(struct record_env){.arena = &s->arena});
+            session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1});
         else if (!s->common.quiet && !(a->apply > 0 && s->common.out == NULL))
             pto_sim_print(s, x, (size_t)a->top, a->what_if);
         if (s->page != NULL)

@@ -461,8 +461,7 @@ static int run(struct session *s, const void *given)
 
     if (args->schema) {
         if (s->common.json)
-            session_document(s, &tables_schema, NULL, args,
-                             &(struct record_env){.arena = &s->arena});
+            session_document(s, &tables_schema, NULL, args);
         else
             print_schema(s);
         return CODE_DONE;
@@ -473,9 +472,7 @@ static int run(struct session *s, const void *given)
     if (!(args->timeout >= 0 && args->timeout <= 1e6))
         return session_usage(s, "--timeout must be 0 to 1000000 seconds");
     enum to to;
-    int code = choose_format(s, args, &to);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(choose_format(s, args, &to));
     enum status st = ST_OK;
     if (args->file != NULL)
         st = read_statement(s, args->file, &text);

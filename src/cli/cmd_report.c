@@ -192,9 +192,7 @@ static int show_document(struct session *s, const void *ctx)
     struct mapfile map;
 
     (void)ctx;
-    enum status st = mapfile_open(&map, path, &s->diag);
-    if (st != ST_OK)
-        return session_code(st);
+    TRY_CODE(session_code(mapfile_open(&map, path, &s->diag)));
     const struct tree *all = tree_read_json(&s->arena, map.text, &error);
     mapfile_close(&map);
     if (all == NULL)
@@ -239,9 +237,7 @@ static int run(struct session *s, const void *given)
             return session_code(diag_fail(&s->diag, ST_NOT_FOUND, "report.path",
                                           (struct where){.path = s->operands.at[i]},
                                           "no such file or folder"));
-    int code = answer_form(s, &form);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(answer_form(s, &form));
     if (s->operands.n > 1) {
         ask.way = answer_pair(s);
         return ask.way == NULL ? CODE_USAGE : answer_write(s, form, part_of(&ask, show_two));

@@ -8,8 +8,6 @@
 #include "cli/skills.h"
 #include "report/report.h"
 
-extern const struct command command_skills_install;
-
 struct args {
     bool force;
 };

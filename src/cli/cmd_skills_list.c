@@ -5,8 +5,6 @@
 #include "cli/skills.h"
 #include "report/report.h"
 
-extern const struct command command_skills_list;
-
 struct skills {
     VEC_OF(struct skill) at;
 };
@@ -42,7 +40,7 @@ static int run(struct session *s, const void *args)
     while (skill_at(list.at.n, &one))
         vec_push(&list.at, one);
     if (s->common.json) {
-        session_document(s, &skills_schema, NULL, &list, NULL);
+        session_document(s, &skills_schema, NULL, &list);
     } else {
         struct report *r = report_new(session_lang(s), S(""));
         report_records(r, &skill_record, list.at.at, list.at.n, NULL);

@@ -209,16 +209,12 @@ static int run(struct session *s, const void *given)
     struct synth_options o = a->o;
     struct synth_result result;
 
-    int code = read_args(s, a, &o);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(read_args(s, a, &o));
     raise_file_limit();
-    enum status status = synth_run(&o, &s->progress, &s->arena, &s->diag, &result);
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(synth_run(&o, &s->progress, &s->arena, &s->diag, &result)));
     session_wrote(s, result.truth);
     if (s->common.json)
-        session_document(s, &synth_schema, "simulated", &result, NULL);
+        session_document(s, &synth_schema, "simulated", &result);
     else if (!s->common.quiet)
         print(s, &result);
     return CODE_DONE;

@@ -122,7 +122,7 @@ static int run(struct session *s, const void *p)
             .n = ARRAY_LEN(features),
         };
     if (s->common.json)
-        session_document(s, &schema, NULL, &b, NULL);
+        session_document(s, &schema, NULL, &b);
     else
         print_text(s, &b);
     return CODE_DONE;

@@ -57,8 +57,7 @@ static bool take_changes(struct session *s, const struct args *args, struct what
 static void print(struct session *s, const struct whatif_outcome *outcome)
 {
     if (s->common.json) {
-        session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome->answer,
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome->answer);
     } else if (!s->common.quiet) {
         struct report *r = report_new(LANG_EN, str_of(outcome->cap->name));
         whatif_answer_describe(outcome->answer, r);

@@ -83,10 +83,8 @@ int db_tables(struct session *s, const struct words *given, const struct place_a
 
 int db_known_ops(struct session *s, const struct words *given, struct db_ops *out)
 {
-    int code = db_only_ops(s, given, out);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_only_ops(s, given, out));
     struct str problem = bench_ops_problem(&s->arena, out->at, out->n);
     if (problem.n == 0)
         return CODE_DONE;

@@ -36,9 +36,7 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
     job->options.repeats = (size_t)repeats_of(o, repeats);
     if (job->options.repeats == 0)
         return session_usage(s, "the repeat count in the environment must be a number above 0");
-    int code = db_place(s, place, &job->dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, place, &job->dir));
     job->ops = ops->at;
     job->n_ops = ops->n;
     job->backend = o->backend;
@@ -55,7 +53,7 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
 static void tell(struct session *s, const struct flow_measure *m)
 {
     if (s->common.json) {
-        session_document(s, &flow_measure_schema, "measured", m, NULL);
+        session_document(s, &flow_measure_schema, "measured", m);
         return;
     }
     if (s->common.quiet)
@@ -70,10 +68,8 @@ int opt_measure_run(struct session *s, const struct flow_measure_job *job, doubl
     struct lock lock = {.fd = -1};
     struct flow_measure m;
 
-    enum status st = job->is_writing ? db_lock(s, job->dir, wait, &lock) : ST_OK;
-    if (st != ST_OK)
-        return db_code(st);
-    st = flow_measure(job, &m, &s->diag);
+    TRY_CODE(db_code(job->is_writing ? db_lock(s, job->dir, wait, &lock) : ST_OK));
+    enum status st = flow_measure(job, &m, &s->diag);
     lock_release(&lock);
     if (m.ops.n > 0)
         tell(s, &m);

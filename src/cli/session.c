@@ -105,12 +105,6 @@ void session_progress_end(struct session *s)
     to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
 }
 
-static bool write_data(void *ctx, struct str text)
-{
-    out_raw(ctx, text);
-    return ((struct out *)ctx)->error == 0;
-}
-
 static bool write_text(void *ctx, struct str text)
 {
     out_bytes(ctx, text);
@@ -125,7 +119,7 @@ static bool write_painted(void *ctx, struct str text)
 
 struct sink session_sink(struct session *s)
 {
-    return (struct sink){write_data, &s->out};
+    return out_sink(&s->out);
 }
 
 struct sink session_text(struct session *s)
@@ -133,8 +127,8 @@ struct sink session_text(struct session *s)
     return (struct sink){write_text, &s->out};
 }
 
-void session_document(struct session *s, const struct schema *schema, const char *origin,
-                      const void *result, const struct record_env *env)
+void session_document_in(struct session *s, const struct schema *schema, const char *origin,
+                         const void *result, const struct record_env *env)
 {
     s->schema = schema;
     envelope_write(session_sink(s), &(struct envelope){
@@ -148,6 +142,12 @@ void session_document(struct session *s, const struct schema *schema, const char
                                         .outputs = s->written.at,
                                         .n_outputs = s->written.n,
                                     }); /* the out remembers a failure */
+}
+
+void session_document(struct session *s, const struct schema *schema, const char *origin,
+                      const void *result)
+{
+    session_document_in(s, schema, origin, result, &(struct record_env){.arena = &s->arena});
 }
 
 enum lang session_lang(const struct session *s)
