@@ -19,6 +19,8 @@
 #include "cli/session.h"
 #include "input/input.h"
 
+struct arch_result;
+
 /* The options --rank, --device and --source of the member `input`, a struct input_options; and what
  * it starts as: CAPTURE_INPUT(.pmu = true). */
 #define CAPTURE_OPTIONS(type, input)                                                               \
@@ -46,6 +48,9 @@ enum status captures_load(struct session *s, const char *path, struct input_opti
 
 /* Whether all that was read is totals and settings, without device work. */
 bool captures_are_totals(const struct session *s);
+
+/* Lists the reports of models as written. */
+void captures_wrote_arch(struct session *s, const struct arch_result *result);
 
 /* Notes the files of a capture, or of several, as read. */
 void captures_read_one(struct session *s, const struct capture *cap);

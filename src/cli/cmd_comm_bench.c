@@ -111,22 +111,17 @@ struct lists {
 static int read_lists(struct session *s, const struct args *args, struct lists *l,
                       struct comm_plan *plan)
 {
-    int code = read_ops(s, &args->ops, l->ops, &plan->n_ops);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->devices, "num-devices", 2, l->ranks, &plan->n_ranks);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->tiers, "topology-tier", 0, l->tiers, &plan->n_tiers);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->grid, "grid-shape", 1, l->grid, &l->n_grid);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->bytes, "bytes-grid", 1, l->bytes, &plan->n_bytes);
-    for (size_t i = 0; i < plan->n_tiers; i++)
-        l->tier_list[i] = (size_t)l->tiers[i];
     plan->ops = l->ops;
     plan->ranks = l->ranks;
     plan->tiers = l->tier_list;
     plan->bytes = l->bytes;
-    return code;
+    TRY_CODE(read_ops(s, &args->ops, l->ops, &plan->n_ops));
+    TRY_CODE(read_numbers(s, &args->devices, "num-devices", 2, l->ranks, &plan->n_ranks));
+    TRY_CODE(read_numbers(s, &args->tiers, "topology-tier", 0, l->tiers, &plan->n_tiers));
+    for (size_t i = 0; i < plan->n_tiers; i++)
+        l->tier_list[i] = (size_t)l->tiers[i];
+    TRY_CODE(read_numbers(s, &args->grid, "grid-shape", 1, l->grid, &l->n_grid));
+    return read_numbers(s, &args->bytes, "bytes-grid", 1, l->bytes, &plan->n_bytes);
 }
 
 static int read_job(struct session *s, const struct args *args, struct lists *l,

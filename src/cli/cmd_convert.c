@@ -104,19 +104,6 @@ static int check_format(struct session *s, const struct args *args, struct conve
     return CODE_DONE;
 }
 
-static void print_text(struct session *s, const struct convert_job *job,
-                       const struct convert_result *r)
-{
-    double length = (double)nanos_sub(r->span.end, r->span.begin);
-
-    if (job->is_dry_run)
-        out_printf(&s->out, "would write %s\n", job->out);
-    out_printf(&s->out,
-               "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %s, as %s\n",
-               r->slices, r->kernels, r->flows, r->samples, r->lanes,
-               quantity_text(&s->arena, length, UNIT_NS), r->format->name);
-}
-
 static void print(struct session *s, const struct convert_job *job, const struct convert_result *r)
 {
     bool is_stdout = strcmp(job->out, "-") == 0;
@@ -124,10 +111,17 @@ static void print(struct session *s, const struct convert_job *job, const struct
     captures_read_one(s, r->cap);
     if (!is_stdout && !job->is_dry_run)
         session_wrote(s, job->out);
-    if (s->common.json)
+    if (s->common.json) {
         session_document(s, &convert_schema, origin_name(r->cap->origin), r);
-    else if (!s->common.quiet && (!is_stdout || job->is_dry_run))
-        print_text(s, job, r);
+    } else if (!s->common.quiet && (!is_stdout || job->is_dry_run)) {
+        double length = (double)nanos_sub(r->span.end, r->span.begin);
+        if (job->is_dry_run)
+            out_printf(&s->out, "would write %s\n", job->out);
+        out_printf(&s->out,
+                   "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %s, as %s\n",
+                   r->slices, r->kernels, r->flows, r->samples, r->lanes,
+                   quantity_text(&s->arena, length, UNIT_NS), r->format->name);
+    }
 }
 
 static int run(struct session *s, const void *given)

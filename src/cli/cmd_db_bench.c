@@ -16,7 +16,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job.ep_size = 16, .measure.backend = "auto", .nnodes = 1, .master_addr = "127.0.0.1"};
+    .job.ep_size = 16, .measure.job.backend = "auto", .nnodes = 1, .master_addr = "127.0.0.1"};
 
 static const char *const modes[] = {"all", "missing-only", NULL};
 
@@ -29,7 +29,7 @@ static const struct opt options[] = {
              "drop rows that end up without a duration"),
     OPT_DB_WAIT(struct args, wait),
     OPT_MEASURE(struct args, measure, "repetitions per row (default: 1)"),
-    OPT_FLAG(0, "drop-failing-rows", struct args, measure.is_dropping,
+    OPT_FLAG(0, "drop-failing-rows", struct args, measure.job.is_dropping,
              "delete rows that cannot be measured"),
     OPT_GROUP("DispatchFFNCombine"),
     OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, job.ep_size, 1, INT32_MAX,
@@ -110,7 +110,7 @@ static int write_back(struct session *s, const struct args *args, const struct b
 static int measure(struct session *s, const struct args *args, const struct bench_job *job,
                    const struct db_ops *ops)
 {
-    struct flow_measure_job measured = {.progress = &s->progress, .is_writing = true};
+    struct flow_measure_job measured;
     struct bench_files files;
     bool is_complete = false;
 
@@ -128,6 +128,7 @@ static int measure(struct session *s, const struct args *args, const struct benc
     TRY_CODE(opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured));
     measured.is_missing_only = job->how.mode == UPDATE_MISSING_ONLY;
     measured.is_writing = !s->common.dry_run;
+    measured.progress = &s->progress;
     return opt_measure_run(s, &measured, args->wait);
 }
 

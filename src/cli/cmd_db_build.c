@@ -15,7 +15,7 @@ struct args {
     double wait;
 };
 
-static const struct args defaults = {.measure = {.backend = "auto"},
+static const struct args defaults = {.measure = {.job.backend = "auto"},
                                      .batches = "1,8,32",
                                      .lengths = "128,1024,4096",
                                      .tp = 1,
@@ -59,13 +59,14 @@ static int fill(struct session *s, const struct args *args, const struct grid_mo
              (unsigned long long)count.rows, (unsigned long long)count.tables,
              (unsigned long long)count.added);
     job->is_writing = job->is_missing_only = true;
+    job->progress = &s->progress;
     return opt_measure_run(s, job, args->wait);
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_measure_job job = {.progress = &s->progress};
+    struct flow_measure_job job;
     struct build_sizes sizes = {.tp = args->tp, .vocab = args->vocab};
     const struct grid_model *model = NULL;
     struct db_ops none = {0};

@@ -28,7 +28,7 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_findings(struct session *s, const struct check *c)
+static void print_text(struct session *s, const struct check *c)
 {
     for (size_t i = 0; i < c->findings.n; i++) {
         const struct check_finding *f = &c->findings.at[i];
@@ -37,14 +37,11 @@ static void print_findings(struct session *s, const struct check *c)
         out_printf(&s->out, "%s:%llu: %s%s\n", f->path, (unsigned long long)f->line,
                    f->is_note ? "note: " : "", out_clean(&s->arena, f->what));
     }
-}
-
-static void print_tables(struct session *s, const struct check *c)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
+    if (s->common.quiet)
+        return;
     if (c->findings.n > 0)
         out_text(&s->out, "\n");
+    struct report *r = report_new(LANG_EN, S(""));
     report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
     report_text(r, arena_format(&s->arena, "%zu tables, %llu problems, %llu notes", c->tables.n,
                                 (unsigned long long)c->problems, (unsigned long long)c->notes));
@@ -61,18 +58,17 @@ static void print_verdict(struct session *s, const struct check *c)
         rows += c->tables.at[i].rows;
         valid += c->tables.at[i].valid;
     }
-    if (c->tables.n == 0) {
+    if (c->tables.n == 0)
         report_say(r, "Operator database without tables: nothing was measured yet.");
-        session_answer(s, r);
-        return;
-    }
-    report_say(r,
-               "Operator database: %zu table%s, %llu of %llu row%s with a valid duration; %llu "
-               "problem%s and %llu note%s.",
-               c->tables.n, &"s"[c->tables.n == 1], (unsigned long long)valid,
-               (unsigned long long)rows, &"s"[rows == 1], (unsigned long long)c -> problems,
-               &"s"[c->problems == 1], (unsigned long long)c -> notes, &"s"[c->notes == 1]);
-    report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
+    else
+        report_say(r,
+                   "Operator database: %zu table%s, %llu of %llu row%s with a valid duration; %llu "
+                   "problem%s and %llu note%s.",
+                   c->tables.n, &"s"[c->tables.n == 1], (unsigned long long)valid,
+                   (unsigned long long)rows, &"s"[rows == 1], (unsigned long long)c -> problems,
+                   &"s"[c->problems == 1], (unsigned long long)c -> notes, &"s"[c->notes == 1]);
+    if (c->tables.n > 0)
+        report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
     session_answer(s, r);
 }
 
@@ -90,9 +86,7 @@ static int run(struct session *s, const void *given)
     else if (args->brief)
         print_verdict(s, &check);
     else
-        print_findings(s, &check);
-    if (!s->common.json && !s->common.quiet && !args->brief)
-        print_tables(s, &check);
+        print_text(s, &check);
     struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
     if (page != NULL) {
         flow_page_check(page, &check, dir);

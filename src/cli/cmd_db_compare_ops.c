@@ -308,11 +308,8 @@ static int run(struct session *s, const void *given)
 
     if (db_output_is_stdout(s, args->output))
         return session_usage(s, "compare-ops writes a JSON file; --json prints a document instead");
-    int code = take_scenarios(s, args, &all);
-    if (code == CODE_DONE)
-        code = find_folder(s, args, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(take_scenarios(s, args, &all));
+    TRY_CODE(find_folder(s, args, &dir));
     enum status st = read_mapping(s, dir, &mapping);
     for (size_t i = 0; i < all.n && st == ST_OK; i++)
         st = run_scenario(s, &all.at[i], mapping);

@@ -89,21 +89,6 @@ static enum status take_locks(struct session *s, const struct args *args, struct
     return ST_OK;
 }
 
-static void release_locks(struct place *place)
-{
-    while (place->locks_n > 0)
-        lock_release(&place->locks[--place->locks_n]);
-}
-
-static void print_models(struct session *s, const struct grid_models *targets)
-{
-    out_printf(&s->out, "Mode: theory | Target models: %s",
-               targets->n > 0 ? "[" : "ALL (full grid)");
-    for (size_t i = 0; i < targets->n; i++)
-        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "", out_clean(&s->arena, targets->at[i].id));
-    out_printf(&s->out, "%s\n", targets->n > 0 ? "]" : "");
-}
-
 static void print_head(struct session *s, const struct args *args, const struct grid_run *run)
 {
     const char *rules =
@@ -111,7 +96,12 @@ static void print_head(struct session *s, const struct args *args, const struct 
 
     if (s->common.quiet || s->common.json)
         return;
-    print_models(s, &run->targets);
+    out_printf(&s->out, "Mode: theory | Target models: %s",
+               run->targets.n > 0 ? "[" : "ALL (full grid)");
+    for (size_t i = 0; i < run->targets.n; i++)
+        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "",
+                   out_clean(&s->arena, run->targets.at[i].id));
+    out_printf(&s->out, "%s\n", run->targets.n > 0 ? "]" : "");
     out_printf(&s->out, "Config: %s | op_mapping: %s | max_rows/csv: ", rules,
                run->facts.is_there ? "True" : "False");
     if (run->rows > 0)
@@ -198,7 +188,8 @@ static int run(struct session *s, const void *given)
     enum status st = grid_run_open(&grid, &o, &s->diag);
     if (st == ST_OK)
         st = run_grid(s, args, &grid, &place);
-    release_locks(&place);
+    while (place.locks_n > 0)
+        lock_release(&place.locks[--place.locks_n]);
     grid_run_close(&grid);
     return db_code(st);
 }

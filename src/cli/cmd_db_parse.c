@@ -52,14 +52,6 @@ static void print_losses(struct session *s, const struct parse_plan *plan)
     }
 }
 
-static void show_plan(struct session *s, const struct parse_plan *plan)
-{
-    for (size_t i = 0; i < plan->files.n; i++) {
-        const struct parse_file *f = &plan->files.at[i];
-        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_text(s));
-    }
-}
-
 static void report(struct session *s, const struct args *args, const struct parse_plan *plan)
 {
     bool is_listed = s->common.quiet || s->common.json;
@@ -72,8 +64,10 @@ static void report(struct session *s, const struct args *args, const struct pars
         session_document(s, &parse_schema, "measured", plan);
         return;
     }
-    if (s->common.dry_run)
-        show_plan(s, plan);
+    for (size_t i = 0; i < plan->files.n && s->common.dry_run; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_text(s));
+    }
     if (!s->common.quiet)
         out_printf(&s->out, "%s %zu csv file(s) under %s from %s\n",
                    s->common.dry_run ? "Would generate" : "Generated", plan->files.n, plan->dir,

@@ -10,7 +10,7 @@ struct args {
     const char *shapes, *types, *formats, *outputs, *output_types, *axis;
 };
 
-static const struct args defaults = {.measure = {.backend = "auto", .limit = 30},
+static const struct args defaults = {.measure = {.job.backend = "auto", .limit = 30},
                                      .types = "",
                                      .formats = "",
                                      .outputs = "",

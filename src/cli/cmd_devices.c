@@ -25,11 +25,6 @@ static struct str ridge(struct session *s, const struct device *d, enum peak pea
     return value > 0 ? arena_format(&s->arena, "%.1f", value) : S("-");
 }
 
-static void show(struct session *s, struct report *r)
-{
-    session_answer(s, r);
-}
-
 static void print_table(struct session *s, const struct device_list *list)
 {
     static const struct column columns[] = {
@@ -53,7 +48,7 @@ static void print_table(struct session *s, const struct device_list *list)
     }
     report_text(r, S("  dense peaks as published; ridge point for bf16; -: not published\n"
                      "  `strata devices NAME` shows every peak of one device and its source"));
-    show(s, r);
+    session_answer(s, r);
 }
 
 static void add_facts(struct report *r, const struct device *d)
@@ -112,19 +107,7 @@ static void print_device(struct session *s, const struct device *d)
     if (rate != NULL && rate->bf16_mma_sync > 0)
         report_text(r, arena_format(&s->arena, "  bf16 with mma.sync: %.5g ops/cycle/core",
                                     rate->bf16_mma_sync));
-    show(s, r);
-}
-
-/* The built-in table, with the user's file on top when there is one. */
-static enum status load_table(struct session *s, struct device_table *table)
-{
-    const char *path;
-    size_t rows;
-
-    TRY(flow_devices(&s->arena, table, &path, &rows, &s->diag));
-    if (path != NULL)
-        session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
-    return ST_OK;
+    session_answer(s, r);
 }
 
 /* The devices a name stands for: one that has it, or else all whose names begin with it. */
@@ -150,10 +133,14 @@ static size_t choose(const struct device_table *table, const char *name, const s
 static int run(struct session *s, const void *args)
 {
     const char *name = s->operands.n > 0 ? s->operands.at[0] : NULL;
-    struct device_table table;
+    struct device_table table; /* the built-in one, with the user's file on top */
+    const char *path;
+    size_t rows;
 
     (void)args;
-    TRY_CODE(session_code(load_table(s, &table)));
+    TRY_CODE(session_code(flow_devices(&s->arena, &table, &path, &rows, &s->diag)));
+    if (path != NULL)
+        session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
     struct device_list list = {ARENA_ARRAY(&s->arena, const struct device *, table.n), 0};
     list.n = choose(&table, name, list.at);
     if (list.n == 0) {

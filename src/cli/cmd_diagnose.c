@@ -290,9 +290,9 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct fleet *fleet;
 
-    enum status status = captures_load(s, s->operands.at[0], args->input, &fleet);
-    if (status != ST_OK)
-        return session_code(status);
+    enum status status = ST_OK;
+
+    TRY_CODE(session_code(captures_load(s, s->operands.at[0], args->input, &fleet)));
     for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
         status = flow_chip(fleet->ranks.at[i], args->chip, &s->diag);
     if (status == ST_OK && s->page != NULL)

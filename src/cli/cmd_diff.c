@@ -45,7 +45,7 @@ static const struct example examples[] = {
     {0},
 };
 
-static bool take_gates(struct session *s, const struct args *args, struct diff_job *job)
+static int take_gates(struct session *s, const struct args *args, struct diff_job *job)
 {
     struct diff_gate *gates = ARENA_ARRAY(&s->arena, struct diff_gate, args->fail_if.n + 1);
     const char *problem;
@@ -53,35 +53,28 @@ static bool take_gates(struct session *s, const struct args *args, struct diff_j
     job->gates = gates;
     if (args->fail_above != NULL) {
         struct diff_gate gate = {.group = SIZE_MAX, .metric = COMPARE_SERVICE};
-        if (!diff_percent(str_of(args->fail_above), &gate.limit)) {
-            session_usage(s, "--fail-above must be a percentage, not '%s'", args->fail_above);
-            return false;
-        }
+        if (!diff_percent(str_of(args->fail_above), &gate.limit))
+            return session_usage(s, "--fail-above must be a percentage, not '%s'",
+                                 args->fail_above);
         gates[job->n_gates++] = gate;
     }
     for (size_t i = 0; i < args->fail_if.n; i++)
-        if (!diff_gate_parse(&s->arena, args->fail_if.at[i], &gates[job->n_gates++], &problem)) {
-            session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
-            return false;
-        }
-    return true;
+        if (!diff_gate_parse(&s->arena, args->fail_if.at[i], &gates[job->n_gates++], &problem))
+            return session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
+    return CODE_DONE;
 }
 
-/* Completes the job; false after a usage error. */
-static bool complete(struct session *s, const struct args *args, struct diff_job *job)
+static int complete(struct session *s, const struct args *args, struct diff_job *job)
 {
     job->path[SIDE_A] = s->operands.at[0];
     job->path[SIDE_B] = s->operands.at[1];
     job->lang = session_lang(s);
     captures_input(s, &job->input);
-    if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio)) {
-        session_usage(s, "--min-effect must be a percentage, not '%s'", args->min_effect);
-        return false;
-    }
-    if (!num_us(str_of(args->min_time), &job->compare.min_time) || job->compare.min_time < 0) {
-        session_usage(s, "--min-time must be a number of microseconds, not '%s'", args->min_time);
-        return false;
-    }
+    if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio))
+        return session_usage(s, "--min-effect must be a percentage, not '%s'", args->min_effect);
+    if (!num_us(str_of(args->min_time), &job->compare.min_time) || job->compare.min_time < 0)
+        return session_usage(s, "--min-time must be a number of microseconds, not '%s'",
+                             args->min_time);
     return take_gates(s, args, job);
 }
 
@@ -100,8 +93,7 @@ static int compare_captures(struct session *s, const void *given)
     struct diff_job job = args->job;
     struct diff_result result;
 
-    if (!complete(s, args, &job))
-        return CODE_USAGE;
+    TRY_CODE(complete(s, args, &job));
     enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         captures_read(s, result.fleet[SIDE_A]);
@@ -121,11 +113,6 @@ static int compare_captures(struct session *s, const void *given)
     return is_shut ? CODE_NO : session_code(status);
 }
 
-static int compare_others(struct session *s, const void *way)
-{
-    return answer_compare(s, way);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -143,7 +130,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "--fail-above and --fail-if are for captures, not for %s",
                              way->what);
     return answer_write(
-        s, form, (struct answer_part){compare_others, way, way->is_text, way->page, args->page});
+        s, form, (struct answer_part){answer_compare, way, way->is_text, way->page, args->page});
 }
 
 const struct command command_diff = {

@@ -33,14 +33,6 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_text(struct session *s, const struct gpu_run *b)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
-    report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
-    session_answer(s, r);
-}
-
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
                    struct gpu_run *b)
 {
@@ -56,10 +48,13 @@ static int compare(struct session *s, const struct args *args, const struct gpu_
         diag_add(&s->diag, SEV_WARN, "gpu.compared-anyway",
                  (struct where){.path = s->operands.at[1]}, "%s", refusal);
     gpu_compare(a, b);
-    if (s->common.json)
+    if (s->common.json) {
         session_document(s, &gpu_compare_schema, "measured", b);
-    else
-        print_text(s, b);
+        return CODE_DONE;
+    }
+    struct report *r = report_new(LANG_EN, S(""));
+    report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
+    session_answer(s, r);
     return CODE_DONE;
 }
 

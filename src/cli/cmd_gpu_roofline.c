@@ -50,9 +50,8 @@ static enum status make_stages(struct session *s, const struct args *args, struc
         diag_hint(&s->diag, "try", "strata devices");
         return ST_NOT_FOUND;
     }
-    TRY(gpu_run_stages(run, spec, (struct gpu_work_option){.dtype = str_of(job.ask.dtype)},
-                       &s->diag));
-    return ST_OK;
+    return gpu_run_stages(run, spec, (struct gpu_work_option){.dtype = str_of(job.ask.dtype)},
+                          &s->diag);
 }
 
 static void print_text(struct session *s, const struct gpu_floors *f)

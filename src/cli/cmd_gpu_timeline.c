@@ -24,18 +24,6 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print_result(struct session *s, const struct gpu_timeline_result *r)
-{
-    captures_read(s, r->fleet);
-    for (size_t i = 0; i < r->n_written; i++)
-        session_wrote(s, r->written[i]);
-    if (s->common.json)
-        session_document(s, &timeline_schema, origin_name(r->fleet->ranks.at[0]->origin),
-                         &(struct timeline_set){r->timelines, r->n});
-    else if (!s->common.quiet)
-        session_report(s, r->report);
-}
-
 static int run(struct session *s, const void *given)
 {
     struct gpu_timeline_job job = ((const struct args *)given)->job;
@@ -46,8 +34,16 @@ static int run(struct session *s, const void *given)
     job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
-    if (status == ST_OK)
-        print_result(s, &result);
+    if (status == ST_OK) {
+        captures_read(s, result.fleet);
+        for (size_t i = 0; i < result.n_written; i++)
+            session_wrote(s, result.written[i]);
+        if (s->common.json)
+            session_document(s, &timeline_schema, origin_name(result.fleet->ranks.at[0]->origin),
+                             &(struct timeline_set){result.timelines, result.n});
+        else if (!s->common.quiet)
+            session_report(s, result.report);
+    }
     gpu_timeline_result_free(&result);
     return session_code(status);
 }

@@ -169,16 +169,6 @@ static void print_breakdown(struct session *s, const struct incore_breakdown *b)
                b->is_assumed ? " (assumed)" : "");
 }
 
-static void print(struct session *s, const struct incore_clean_result *r)
-{
-    out_printf(&s->out, "%s\n", r->study.bin);
-    out_printf(&s->out,
-               "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
-               " unmatched flags\n",
-               r->instrs, r->rows, r->study.arrows.list.n, r->study.arrows.skipped);
-    print_breakdown(s, &r->study.breakdown);
-}
-
 /* Which importer knows a file like this. */
 static const char *format_of(const struct incore_study *study)
 {
@@ -201,8 +191,15 @@ static int run_one(struct session *s, const struct incore_clean_job *job,
         session_wrote(s, result->wrote.at[i]);
     if (result->copied != NULL)
         session_wrote(s, result->copied);
-    if (status == ST_OK && !s->common.quiet && !s->common.json)
-        print(s, result);
+    if (status == ST_OK && !s->common.quiet && !s->common.json) {
+        out_printf(&s->out, "%s\n", result->study.bin);
+        out_printf(&s->out,
+                   "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
+                   " unmatched flags\n",
+                   result->instrs, result->rows, result->study.arrows.list.n,
+                   result->study.arrows.skipped);
+        print_breakdown(s, &result->study.breakdown);
+    }
     return session_code(status);
 }
 

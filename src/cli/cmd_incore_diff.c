@@ -33,9 +33,11 @@ static void add_changes(struct report *r, const struct record *record,
                        &(struct record_env){.arena = &r->arena});
 }
 
-static void add_runs(struct report *r, const struct incore_study *studies,
-                     const struct incore_changes *c)
+static void print_text(struct session *s, const struct args *args,
+                       const struct incore_study *studies, const struct incore_changes *c)
 {
+    struct report *r = report_new(LANG_EN, S(""));
+
     for (int i = 0; i < 2; i++) {
         const char *change = "";
         if (i > 0 && c->span[0] > 0)
@@ -43,14 +45,6 @@ static void add_runs(struct report *r, const struct incore_study *studies,
         report_line(r, "%c  %s  %.3f us  %.*s%s", "AB"[i], studies[i].bin, c->span[i],
                     STR_ARGS(c->verdict[i]), change);
     }
-}
-
-static void print_text(struct session *s, const struct args *args,
-                       const struct incore_study *studies, const struct incore_changes *c)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
-    add_runs(r, studies, c);
     report_say(r, "Cycles of each pipe:");
     report_records(r, &incore_pipe_change_record, c->pipes.at, c->pipes.n,
                    &(struct record_env){.arena = &r->arena});

@@ -23,14 +23,6 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-static void print(struct session *s, const char *path, const struct capture *cap)
-{
-    if (!s->common.quiet && !s->common.json)
-        out_printf(&s->out, "%s\n  %zu slices on %zu pipe%s, %zu arrow%s\n",
-                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n,
-                   cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
-}
-
 static const struct field fields[] = {
     FIELD(struct capture, slices.n, "slices"),
     FIELD(struct capture, lanes.n, "pipes"),
@@ -48,9 +40,8 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
 {
     const char *simulator = fs_join(&s->arena, folder, "simulator");
     struct words wrote = {0};
-    bool is_incore = cap->facts.is_incore;
 
-    if (!is_incore || (cap->has & HAS_INSTR) == 0)
+    if (!cap->facts.is_incore || (cap->has & HAS_INSTR) == 0)
         return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace", (struct where){.path = path},
                          "contains no instructions");
     if (fs_exists(simulator)) {
@@ -79,8 +70,10 @@ static int run(struct session *s, const void *args)
         st = write_folder(s, cap, path, folder);
     if (st == ST_OK && s->common.json)
         session_document(s, &schema, origin_name(cap->origin), cap);
-    else if (st == ST_OK)
-        print(s, path, cap);
+    else if (st == ST_OK && !s->common.quiet)
+        out_printf(&s->out, "%s\n  %zu slices on %zu pipe%s, %zu arrow%s\n",
+                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n,
+                   cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
     capture_free(cap);
     return session_code(st);
 }

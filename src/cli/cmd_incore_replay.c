@@ -143,19 +143,6 @@ static void print(struct session *s, const struct incore_replay_result *r)
         out_printf(&s->out, "MindStudio Insight input: %s\n", r->simulator);
 }
 
-/* The error as the public tool words it. */
-static void name_failure(struct session *s)
-{
-    for (size_t i = 0; i < s->diag.entries.n; i++) {
-        struct diag_entry *e = &s->diag.entries.at[i];
-        if (e->severity == SEV_ERROR) {
-            e->first[0].text =
-                arena_printf(&s->diag.arena, "insight trace failed: %s", e->first[0].text);
-            return;
-        }
-    }
-}
-
 static int run(struct session *s, const void *args)
 {
     const struct args *a = args;
@@ -176,7 +163,10 @@ static int run(struct session *s, const void *args)
     incore_replay_result_free(&result);
     if (st == ST_OK)
         return CODE_DONE;
-    name_failure(s);
+    struct diag_entry *e = session_error(&s->diag);
+    if (e != NULL) /* as the public tool words it */
+        e->first[0].text =
+            arena_printf(&s->diag.arena, "insight trace failed: %s", e->first[0].text);
     return st == ST_CANCELLED ? CODE_INTERRUPTED : CODE_NO;
 }
 

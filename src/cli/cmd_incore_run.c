@@ -100,14 +100,6 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* --build-dir as the public tool reads it: where it is not here, it is in the repository. */
-static const char *resolve(struct arena *arena, const char *root, const char *path)
-{
-    const char *there = root != NULL && path[0] != '/' ? fs_join(arena, root, path) : path;
-
-    return !fs_exists(path) && fs_exists(there) ? there : path;
-}
-
 /* ---- the job ---- */
 
 static bool has_equal_signs(const struct words *list)
@@ -184,12 +176,16 @@ static int take_operands(struct session *s, struct incore_run_job *job)
 /* What the command line leaves to be worked out. */
 static int complete(struct session *s, const struct args *a, struct incore_run_job *job)
 {
+    const char *dir = job->find.build_dir;
     char here[PATH_MAX];
 
     if (getcwd(here, sizeof(here)) != NULL)
         job->repo_root = paths_repository(&s->arena, arena_cstr(&s->arena, str_of(here)));
-    if (job->find.build_dir != NULL)
-        job->find.build_dir = resolve(&s->arena, job->repo_root, job->find.build_dir);
+    if (dir != NULL && dir[0] != '/' && job->repo_root != NULL && !fs_exists(dir)) {
+        const char *there =
+            fs_join(&s->arena, job->repo_root, dir); /* as the public tool reads it */
+        job->find.build_dir = fs_exists(there) ? there : dir;
+    }
     if (job->build_output_root == NULL)
         job->build_output_root = job->repo_root != NULL
                                      ? fs_join(&s->arena, job->repo_root, "build_output")
@@ -313,12 +309,9 @@ static int run(struct session *s, const void *given_args)
     const struct args *a = given_args;
     struct incore_run_result result;
     struct incore_run_job job = a->job;
-    int code = check(s, &job);
 
-    if (code == CODE_DONE)
-        code = complete(s, a, &job);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(check(s, &job));
+    TRY_CODE(complete(s, a, &job));
     if (a->msprof_timeout > 0)
         diag_add(&s->diag, SEV_WARN, "incore-run.old-option", (struct where){0},
                  "--msprof-timeout sets --wall-seconds; msprof's own limit is --sim-minutes");
@@ -333,11 +326,9 @@ static int run(struct session *s, const void *given_args)
         session_document(s, &incore_run_schema, "simulated", &result);
     else if (status == ST_OK && !s->common.quiet)
         print_end(s, &result);
-    code = session_code(status);
-    if (status == ST_OK && run_rows_exported(&result.rows) < result.rows.n)
-        code = CODE_NO;
+    bool is_whole = status != ST_OK || run_rows_exported(&result.rows) == result.rows.n;
     incore_run_result_free(&result);
-    return code;
+    return is_whole ? session_code(status) : CODE_NO;
 }
 
 static const struct example examples[] = {

@@ -136,34 +136,29 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
 
 /* ---- measured on a device ---- */
 
-static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
-{
-    struct report *r = report_new(LANG_EN, d->name);
-
-    if (d->advice.n > 0)
-        report_line(r, "  The profiler's first advice: %.*s", STR_ARGS(d->advice.at[0]));
-    report_line(r, "  %s on %.*s, %.*s, %.*s blocks, measured",
-                quantity_text(&r->arena, d->us * 1000, UNIT_NS), STR_ARGS(d->soc),
-                STR_ARGS(d->type), STR_ARGS(d->blocks));
-    add_records(r, &incore_core_record, d->cores.at, d->cores.n);
-    add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, args->top * 4));
-    if (d->advice.n > 0)
-        report_text(r, S("  the profiler's advice"));
-    for (size_t i = 0; i < d->advice.n; i++)
-        report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
-    session_answer(s, r);
-}
-
 static int show_device(struct session *s, const struct args *args, struct incore_device *d)
 {
     if (d->damaged > 0)
         diag_add(&s->diag, SEV_LOSS, "incore.damaged", (struct where){.path = s->operands.at[0]},
                  "%" PRIu64 " blocks contain invalid JSON", d->damaged);
     session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
-    if (s->common.json)
+    if (s->common.json) {
         session_document(s, &incore_device_schema, "measured", d);
-    else
-        print_device(s, args, d);
+    } else {
+        struct report *r = report_new(LANG_EN, d->name);
+        if (d->advice.n > 0)
+            report_line(r, "  The profiler's first advice: %.*s", STR_ARGS(d->advice.at[0]));
+        report_line(r, "  %s on %.*s, %.*s, %.*s blocks, measured",
+                    quantity_text(&r->arena, d->us * 1000, UNIT_NS), STR_ARGS(d->soc),
+                    STR_ARGS(d->type), STR_ARGS(d->blocks));
+        add_records(r, &incore_core_record, d->cores.at, d->cores.n);
+        add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, args->top * 4));
+        if (d->advice.n > 0)
+            report_text(r, S("  the profiler's advice"));
+        for (size_t i = 0; i < d->advice.n; i++)
+            report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
+        session_answer(s, r);
+    }
     incore_device_free(d);
     return CODE_DONE;
 }

@@ -25,10 +25,14 @@ static const struct example examples[] = {
     {0},
 };
 
-static void print(struct session *s, const struct args *args, const struct capture *cap)
+static int run(struct session *s, const void *given)
 {
+    const struct args *args = given;
+    enum status status = ST_OK;
+    struct capture *cap;
     struct study st;
 
+    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
     study_begin(&st, cap, study_with_passes());
     const struct memory_curves *memory = memory_find(&st);
     if (s->common.json) {
@@ -40,17 +44,6 @@ static void print(struct session *s, const struct args *args, const struct captu
         session_answer(s, r);
     }
     study_end(&st);
-}
-
-static int run(struct session *s, const void *given)
-{
-    const struct args *args = given;
-    struct capture *cap;
-
-    enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
-    if (status != ST_OK)
-        return session_code(status);
-    print(s, args, cap);
     if (s->page != NULL)
         status = page_answer_view(s, &cap, 1, study_with_passes(), "memory");
     capture_free(cap);

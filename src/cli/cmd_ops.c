@@ -61,6 +61,7 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct device *device = NULL;
+    enum status status = ST_OK;
     struct capture *cap;
 
     if (args->device != NULL) {
@@ -69,9 +70,7 @@ static int run(struct session *s, const void *given)
             return session_usage(s, "no device is called '%s'; strata devices lists them",
                                  args->device);
     }
-    enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
     print(s, args, device, cap);
     if (s->page != NULL)
         status = page_answer_view(s, &cap, 1, study_with_passes(), "kernels");

@@ -46,26 +46,20 @@ static void print_place(struct session *s, const struct pto_checked *c, const st
     out_style(&s->out, STYLE_PLAIN);
 }
 
-static void print_problem(struct session *s, const struct pto_checked *c,
-                          const struct pto_problem *p)
-{
-    bool is_error = p->severity == SEV_ERROR;
-
-    out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(c->path)), (unsigned)p->line,
-               (unsigned)p->col);
-    out_style(&s->out, is_error ? STYLE_RED : STYLE_YELLOW);
-    out_text(&s->out, severity_name(p->severity));
-    out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, ": %s [%s]\n", out_clean(&s->arena, str_of(p->text)), p->code);
-    print_place(s, c, p);
-}
-
 static void print_text(struct session *s, const struct pto_checked *c)
 {
     const struct pto_module *m = &c->module;
 
-    for (size_t i = 0; i < m->problems.n; i++)
-        print_problem(s, c, &m->problems.at[i]);
+    for (size_t i = 0; i < m->problems.n; i++) {
+        const struct pto_problem *p = &m->problems.at[i];
+        out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(c->path)), (unsigned)p->line,
+                   (unsigned)p->col);
+        out_style(&s->out, p->severity == SEV_ERROR ? STYLE_RED : STYLE_YELLOW);
+        out_text(&s->out, severity_name(p->severity));
+        out_style(&s->out, STYLE_PLAIN);
+        out_printf(&s->out, ": %s [%s]\n", out_clean(&s->arena, str_of(p->text)), p->code);
+        print_place(s, c, p);
+    }
     if (m->error_count > PTO_MAX_PROBLEMS)
         out_printf(&s->out, "%s: further errors are not shown\n",
                    out_clean(&s->arena, str_of(c->path)));

@@ -216,15 +216,10 @@ static int show_document(struct session *s, const void *ctx)
     return CODE_DONE;
 }
 
-static int show_two(struct session *s, const void *ctx)
-{
-    return answer_compare(s, ((const struct ask *)ctx)->way);
-}
-
 static struct answer_part part_of(const struct ask *ask,
-                                  int (*run)(struct session *s, const void *ctx))
+                                  int (*run)(struct session *s, const void *ctx), const void *ctx)
 {
-    return (struct answer_part){run, ask, ask->way->is_text, ask->way->page, ask->args->page};
+    return (struct answer_part){run, ctx, ask->way->is_text, ask->way->page, ask->args->page};
 }
 
 static int run(struct session *s, const void *given)
@@ -240,7 +235,8 @@ static int run(struct session *s, const void *given)
     TRY_CODE(answer_form(s, &form));
     if (s->operands.n > 1) {
         ask.way = answer_pair(s);
-        return ask.way == NULL ? CODE_USAGE : answer_write(s, form, part_of(&ask, show_two));
+        return ask.way == NULL ? CODE_USAGE
+                               : answer_write(s, form, part_of(&ask, answer_compare, ask.way));
     }
     s->operands.at[0] = path_inside(s->operands.at[0], &s->arena);
     ask.way = &path_ways[path_kind_of(s->operands.at[0], &s->arena)];
@@ -249,7 +245,7 @@ static int run(struct session *s, const void *given)
                             (struct answer_part){.run = show_document, .page = ask.args->page});
     if (ask.way->one[0] == NULL)
         return refuse(s, ask.way, s->operands.at[0]);
-    return answer_write(s, form, part_of(&ask, show_one));
+    return answer_write(s, form, part_of(&ask, show_one, &ask));
 }
 
 const struct command command_report = {

@@ -92,17 +92,6 @@ static const struct example examples[] = {
     {0},
 };
 
-/* As many open files as the system lets us have. */
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static bool find_plant(const char *id, int *out)
 {
     for (int i = 0; i < PLANT_COUNT; i++)
@@ -209,8 +198,14 @@ static int run(struct session *s, const void *given)
     struct synth_options o = a->o;
     struct synth_result result;
 
+    struct rlimit limit;
+
     TRY_CODE(read_args(s, a, &o));
-    raise_file_limit();
+    /* As many open files as the system lets us have. */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
     TRY_CODE(session_code(synth_run(&o, &s->progress, &s->arena, &s->diag, &result)));
     session_wrote(s, result.truth);
     if (s->common.json)

@@ -39,19 +39,16 @@ static void print_list(struct session *s)
     session_answer(s, r);
 }
 
-/* False when a change has no known name; the usage error is told. */
-static bool take_changes(struct session *s, const struct args *args, struct whatif_job *job)
+static int take_changes(struct session *s, const struct args *args, struct whatif_job *job)
 {
     struct whatif_change *changes = ARENA_ARRAY(&s->arena, struct whatif_change, args->changes.n);
 
     for (size_t i = 0; i < args->changes.n; i++)
-        if (!whatif_parse(str_of(args->changes.at[i]), &changes[i])) {
-            session_usage(s, "no change is called '%s'; see --list", args->changes.at[i]);
-            return false;
-        }
+        if (!whatif_parse(str_of(args->changes.at[i]), &changes[i]))
+            return session_usage(s, "no change is called '%s'; see --list", args->changes.at[i]);
     job->changes = changes;
     job->n = args->changes.n;
-    return true;
+    return CODE_DONE;
 }
 
 static void print(struct session *s, const struct whatif_outcome *outcome)
@@ -77,8 +74,7 @@ static int run(struct session *s, const void *given)
     }
     if (s->operands.n != 1)
         return session_usage(s, "whatif takes one capture");
-    if (!take_changes(s, args, &job))
-        return CODE_USAGE;
+    TRY_CODE(take_changes(s, args, &job));
     job.path = s->operands.at[0];
     captures_input(s, &job.input);
     enum status status = flow_whatif(&job, &s->diag, &outcome);

@@ -69,13 +69,11 @@ static void show_entry(struct out *err, const struct diag_entry *e)
 
 void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
 {
-    const struct diag_entry *failure = NULL;
+    const struct diag_entry *failure = session_error(d);
 
     for (size_t i = 0; i < d->entries.n; i++) {
         const struct diag_entry *e = &d->entries.at[i];
-        if (e->severity == SEV_ERROR)
-            failure = failure != NULL ? failure : e;
-        else if (e->severity != SEV_NOTE || verbose)
+        if (e->severity != SEV_ERROR && (e->severity != SEV_NOTE || verbose))
             show_entry(err, e);
     }
     if (failure == NULL)
@@ -90,13 +88,6 @@ void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
     }
 }
 
-static void list_file(struct out *o, int indent, const char *path)
-{
-    out_printf(o, "%*s", indent, "");
-    out_path(o, path);
-    out_text(o, "\n");
-}
-
 /* The last lines of stdout: every file written. A JSON document has them inside. */
 static void list_written(struct session *s)
 {
@@ -106,8 +97,11 @@ static void list_written(struct session *s)
     int width = (int)str_width(label) + 2;
     if (s->written.n > 0 && !s->common.quiet)
         out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
-    for (size_t i = 0; i < s->written.n; i++)
-        list_file(&s->out, i > 0 && !s->common.quiet ? width : 0, s->written.at[i]);
+    for (size_t i = 0; i < s->written.n; i++) {
+        out_printf(&s->out, "%*s", i > 0 && !s->common.quiet ? width : 0, "");
+        out_path(&s->out, s->written.at[i]);
+        out_text(&s->out, "\n");
+    }
 }
 
 static int check_operands(struct session *s)
@@ -281,18 +275,10 @@ static int close_stdout(struct session *s, int code)
     return code <= CODE_NO ? CODE_FILE : code;
 }
 
-static const struct diag_entry *first_error(const struct session *s)
-{
-    for (size_t i = 0; i < s->diag.entries.n; i++)
-        if (s->diag.entries.at[i].severity == SEV_ERROR)
-            return &s->diag.entries.at[i];
-    return NULL;
-}
-
 /* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
-    const struct diag_entry *error = first_error(s);
+    const struct diag_entry *error = session_error(&s->diag);
 
     if (cancelled())
         code = CODE_SIGNAL + cancel_signal();

@@ -128,14 +128,6 @@ static void print_examples(struct out *o, const struct example *examples)
             out_printf(o, "  %-*s  %s\n", (int)width, examples[i].line, examples[i].shows);
 }
 
-/* The text of the man page. */
-static void print_details(struct out *o, const struct command *c)
-{
-    if (c->details == NULL)
-        return;
-    out_printf(o, "\n%s\n", c->details);
-}
-
 /* The first options and one example. */
 static void print_short(struct out *o, const struct command *c, const char *name)
 {
@@ -165,8 +157,8 @@ void help_page(struct out *o, struct command_path path, bool is_short)
         print_short(o, c, name);
         return;
     }
-    if (!is_short)
-        print_details(o, c);
+    if (!is_short && c->details != NULL)
+        out_printf(o, "\n%s\n", c->details);
     if (c->subs != NULL)
         print_subs(o, c);
     print_options(o, c->options, "Options");

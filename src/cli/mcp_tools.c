@@ -144,12 +144,6 @@ static bool is_path(const struct opt *o)
             strstr(o->value, "DIR") != NULL);
 }
 
-/* Of the options all commands take, those about what is read, and what a run would do. */
-static bool is_shared(const struct mcp_plan *plan, const struct opt *o)
-{
-    return strcmp(o->name, "from") == 0 || (plan->runs && strcmp(o->name, "dry-run") == 0);
-}
-
 static bool is_argument(const struct mcp_plan *plan, const struct command *c, size_t i,
                         const struct opt *o)
 {
@@ -159,7 +153,10 @@ static bool is_argument(const struct mcp_plan *plan, const struct command *c, si
         own += opt_is_option(&c->options[k]);
     if (is_listed(plan->reads, o->name))
         return true;
-    return !is_path(o) && !is_listed(plan->hidden, o->name) && (i < own || is_shared(plan, o));
+    /* Of the options all commands take, those about what is read, and what a run would do. */
+    return !is_path(o) && !is_listed(plan->hidden, o->name) &&
+           (i < own || strcmp(o->name, "from") == 0 ||
+            (plan->runs && strcmp(o->name, "dry-run") == 0));
 }
 
 static enum mcp_type type_of(const struct opt *o)
@@ -453,14 +450,6 @@ static void fail(const struct mcp_call *c, const struct diag *d, struct mcp_outc
     point(c, to);
 }
 
-static bool has_error(const struct diag *d)
-{
-    for (size_t i = 0; i < d->entries.n; i++)
-        if (d->entries.at[i].severity == SEV_ERROR)
-            return true;
-    return false;
-}
-
 enum part { PART_DOCUMENT, PART_TEXT, PART_PICTURE };
 
 /* Runs the words for one part of the outcome; false after a failure. */
@@ -474,7 +463,7 @@ static bool run_words(struct mcp_call *c, enum part part, struct mcp_outcome *ou
     s.kept = c->is_fresh ? NULL : c->kept;
     s.common.json = part == PART_DOCUMENT;
     int code = frame_answer(&s, (int)c->words.n, c->words.at);
-    bool is_ok = code <= CODE_NO && !has_error(&s.diag);
+    bool is_ok = code <= CODE_NO && session_error(&s.diag) == NULL;
     if (diag_count(&s.diag, "input.nothing") > 0 && c->n_places > 0)
         roots_hint(c->tools->roots, c->arena, c->places[0].path, &s.diag);
     if (!is_ok)
@@ -509,18 +498,6 @@ static void check_places(struct mcp_call *c, struct mcp_outcome *out)
     fail(c, c->d, out);
 }
 
-static void run_call(struct mcp_call *c, struct mcp_outcome *out)
-{
-    bool is_png = !str_equal(tree_get_text(c->arguments, S("as"), S("png")), S("text"));
-
-    if (add_words(c) != ST_OK)
-        fail(c, c->d, out);
-    else if (c->plan->is_picture)
-        run_words(c, is_png ? PART_PICTURE : PART_TEXT, out);
-    else if (run_words(c, PART_DOCUMENT, out) && !c->plan->runs)
-        run_words(c, PART_TEXT, out); /* for people */
-}
-
 static void run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
                 struct mcp_outcome *out)
 {
@@ -535,7 +512,13 @@ static void run(void *ctx, const struct mcp_tool *tool, const struct tree *argum
                          .arguments = arguments,
                          .arena = &arena,
                          .d = &d};
-    run_call(&c, out);
+    bool is_png = !str_equal(tree_get_text(c.arguments, S("as"), S("png")), S("text"));
+    if (add_words(&c) != ST_OK)
+        fail(&c, c.d, out);
+    else if (c.plan->is_picture)
+        run_words(&c, is_png ? PART_PICTURE : PART_TEXT, out);
+    else if (run_words(&c, PART_DOCUMENT, out) && !c.plan->runs)
+        run_words(&c, PART_TEXT, out); /* for people */
     check_places(&c, out);
     vec_free(&c.words);
     diag_fini(&d);

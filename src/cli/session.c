@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/outfile.h"
 #include "cli/page_answer.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
@@ -48,6 +49,14 @@ int session_usage(struct session *s, const char *format, ...)
     return CODE_USAGE;
 }
 
+struct diag_entry *session_error(const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (d->entries.at[i].severity == SEV_ERROR)
+            return &d->entries.at[i];
+    return NULL;
+}
+
 static const char *copy(struct session *s, const char *text)
 {
     return text != NULL ? arena_cstr(&s->arena, str_of(text)) : NULL;
@@ -62,6 +71,13 @@ void session_read(struct session *s, const char *path, const char *format, uint6
 void session_wrote(struct session *s, const char *path)
 {
     vec_push(&s->written, copy(s, path));
+}
+
+enum status session_save(struct session *s, const char *path, struct str text)
+{
+    TRY(outfile_save(path, text, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
 }
 
 /* Errors of the progress line are ignored. */

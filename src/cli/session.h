@@ -72,6 +72,9 @@ struct session {
 /* The exit code of a status. */
 int session_code(enum status status);
 
+/* The first error; NULL: none. */
+struct diag_entry *session_error(const struct diag *d);
+
 /* Adds a usage error and returns CODE_USAGE. */
 int session_usage(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -79,6 +82,9 @@ int session_usage(struct session *s, const char *format, ...) __attribute__((for
 void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
                   uint64_t lost);
 void session_wrote(struct session *s, const char *path);
+
+/* Writes a file as a whole, and lists it. */
+enum status session_save(struct session *s, const char *path, struct str text);
 
 /* The frame calls these around run(). */
 void session_progress_begin(struct session *s);
