@@ -177,7 +177,7 @@ int answer_as(struct session *s, const char *const words[2], const struct words 
     s->path = command_find(words[1] != NULL ? 2 : 1, words, &used);
     const struct command *c = s->path.command;
     void *args = arena_alloc(&s->arena, c->args_size);
-    const struct opt_set set = {c->options, args};
+    const struct opt_set set = {c->options, c->n_options, args};
     if (c->defaults != NULL)
         memcpy(args, c->defaults, c->args_size);
     if (!opt_parse(&set, 1, (int)given->n, given->at, &s->operands, &s->diag))

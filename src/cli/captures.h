@@ -3,7 +3,7 @@
  *
  *     struct args { struct input_options input; };
  *     static const struct args defaults = {.input = CAPTURE_INPUT()};
- *     static const struct opt options[] = {CAPTURE_OPTIONS(struct args, input), OPT_END};
+ *     static const struct opt options[] = {CAPTURE_OPTIONS(struct args, input)};
  *     ...
  *     captures_load_one(s, s->operands.at[0], args->input, &cap);
  *     ...

@@ -25,13 +25,11 @@ static const struct opt options[] = {
                .alias = "as"),
     OPT_FLAG(0, "list", struct args, list, "list the analyses and exit"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata analyze anomaly examples/ascend-small --to md", "idle time as Markdown"},
     {"strata analyze --list", "names of all analyses"},
-    {0},
 };
 
 static struct field_value needs(const void *record, const struct record_env *env)

@@ -47,14 +47,12 @@ static const struct opt options[] = {
                "exit with 1 at this severity or above (default: none)"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "exit with 1 if a metric is out of bounds; repeatable"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata anomaly examples/ascend-small", "idle time of each step"},
     {"strata anomaly examples/ascend-small --json -o out", "as JSON"},
     {"strata anomaly examples/ascend-small --fail-if 'service_ms>50'", "a gate for CI"},
-    {0},
 };
 
 static void print(struct session *s, const struct anomaly_result *result)

@@ -21,13 +21,11 @@ static const struct opt options[] = {
     OPT_STRING(0, "rules", "FILE", struct args, job.rules,
                "kernel families to try before the built-in ones (YAML)"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata arch examples/ascend-small -o out", "passes, layers and their cost"},
     {"strata arch examples/ascend-small --json -o out", "as JSON"},
-    {0},
 };
 
 static void print(struct session *s, const struct arch_result *result)

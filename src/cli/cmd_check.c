@@ -37,7 +37,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "summary", "FILE", struct args, summary, "write the results as Markdown"),
     OPT_FLAG(0, "github", struct args, github, "print annotations of a GitHub workflow"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -46,7 +45,6 @@ static const struct example examples[] = {
      "against an earlier run, with a file for the CI system"},
     {"strata check examples/ascend-small examples/ascend-small --save base.json",
      "keep repeated runs as a baseline"},
-    {0},
 };
 
 #define MAX_SLOWDOWN 0.05 /* of one run, unless given */

@@ -22,14 +22,12 @@ static const struct opt options[] = {
             "only this device (default: all)"),
     OPT_CHOICE(0, "source", captures_sources, struct args, input.source,
                "preferred source when files overlap (default: auto)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata cluster examples/ranks", "who makes the others wait"},
     {"strata cluster examples/ranks --json", "the same as JSON"},
     {"strata cluster examples/ranks -o ranks.html", "a page for a browser"},
-    {0},
 };
 
 static void read_inputs(struct session *s, const struct cluster_outcome *out)

@@ -43,13 +43,11 @@ static const struct opt options[] = {
                "folder for a table of each collective", .alias = "database-path"),
     OPT_STRING(0, "output-csv", "FILE", struct args, output_csv, "the table of one collective"),
     OPT_FLAG(0, "do-run", struct args, does_run, "accepted for compatibility"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata comm bench --ops all --num-devices 4 --dry-run",
      "what would be measured (mpirun -n 4 before it: measure)"},
-    {0},
 };
 
 /* Whole numbers, given in several words or with commas between. */
@@ -253,10 +251,6 @@ const struct command command_comm_bench = {
         "`strata comm validate --links fit` does the same for tables.",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_DRY_RUN,
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
-    .examples = examples,
     .schemas = {&comm_bench_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

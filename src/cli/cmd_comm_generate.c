@@ -21,12 +21,10 @@ static const struct args defaults = {.limit_s = 1};
 static const struct opt options[] = {
     OPT_DOUBLE(0, "time-limit", "S", struct args, limit_s,
                "seconds of timed calls per row (default: 1)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata comm generate tables --dry-run", "the twelve launches on one node"},
-    {0},
 };
 
 static bool number_of(const char *name, int64_t *out)
@@ -221,10 +219,6 @@ const struct command command_comm_generate = {
         "takes five message sizes. MASTER_PORT is the first port (29700).",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_DRY_RUN,
-    .options = options,
     .operands = {OPERAND_DIR, 0, 1, NULL},
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
-    .examples = examples,
-    .run = run,
+    COMMAND_PARTS,
 };

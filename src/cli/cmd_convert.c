@@ -38,7 +38,6 @@ static const struct opt options[] = {
     OPT_INT(0, "width", "N", struct args, job.width, 50, 4096,
             "width of a picture (default: 1200 pixels, 100 characters)"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -52,7 +51,6 @@ static const struct example examples[] = {
     {"strata convert examples/ascend-small -o small.folded", "stacks for a flame graph"},
     {"strata convert examples/ascend-small -o small.png", "a picture of all lanes"},
     {"strata convert examples/ascend-small -o - --to text", "the same in characters"},
-    {0},
 };
 
 /* What the command line leaves to be worked out; CODE_DONE, or the code of the mistake. */

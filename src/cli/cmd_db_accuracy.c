@@ -20,14 +20,12 @@ static const struct opt options[] = {
     OPT_DOUBLE(0, "max-p95", "PERCENT", struct args, max_p95,
                "exit code 1 when the 95th percentile is above"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db accuracy --database-path examples/perfdb/h200", "errors per operator"},
     {"strata db accuracy --database-path examples/perfdb/h200 --html accuracy.html",
      "measured against predicted as a page"},
-    {0},
 };
 
 static void print_text(struct session *s, const struct accuracy *a)

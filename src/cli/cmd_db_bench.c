@@ -45,7 +45,6 @@ static const struct opt options[] = {
     OPT_INT(0, "dispatch-ffn-combine-master-port", "N", struct args, master_port, 1, 65535,
             "rendezvous port"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -55,7 +54,6 @@ static const struct example examples[] = {
     {"strata db bench --database-path examples/perfdb/db --prof-path examples/perfdb/PROF_000001 "
      "--op Add MatMulV2 --dry-run",
      "only two operators"},
-    {0},
 };
 
 static bool to_nobody(void *ctx __attribute__((unused)), struct str text __attribute__((unused)))

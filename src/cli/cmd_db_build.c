@@ -32,14 +32,12 @@ static const struct opt options[] = {
     OPT_MEASURE(struct args, measure, "repetitions per row (default: 10)"),
     OPT_DB_PLACE(struct args, place),
     OPT_DB_WAIT(struct args, wait),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db build --config examples/perfdb/tiny-config.json --batch 1 --seq 16 --vocab 100 "
      "--backend cpu --repeat-count 1 --database-path perfdb-tiny",
      "a tiny model on this machine's processors"},
-    {0},
 };
 
 static int fill(struct session *s, const struct args *args, const struct grid_model *model,

@@ -18,14 +18,12 @@ static const struct opt options[] = {
     OPT_FLAG(0, "strict", struct args, strict, "exit with 1 for notes as well"),
     OPT_FLAG(0, "brief", struct args, brief, "print a verdict and the tables, not each finding"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db check --database-path examples/perfdb/db", "check the tables of a folder"},
     {"strata db check --database-path examples/perfdb/db --op Add MatMulV2 --json",
      "two operators, as JSON"},
-    {0},
 };
 
 static void print_text(struct session *s, const struct check *c)

@@ -30,14 +30,12 @@ static const struct opt options[] = {
     OPT_LIST(0, "scenario", "NAME:TC:PROF[:M6]", struct args, scenarios,
              "files to compare instead; repeatable"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db compare-ops --data-dir examples/perfdb-compare/db --output ops.json --scenario "
      "decode:examples/perfdb-compare/predicted.json:examples/perfdb-compare/measured.csv",
      "one scenario"},
-    {0},
 };
 
 struct scenario {

@@ -17,7 +17,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "base-trace", "FILE", struct args, base,
                "second measured pass, instead of a prediction"),
     OPT_STRING(0, "output", "FILE", struct args, output, "CSV file to write (default: stdout)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -30,7 +29,6 @@ static const struct example examples[] = {
     {"strata db compare-shapes --base-trace examples/perfdb-compare/measured.csv --prof-trace "
      "examples/perfdb-compare/measured.csv",
      "two measured passes (here: the same one)"},
-    {0},
 };
 
 struct inputs {

@@ -16,13 +16,11 @@ static const struct opt options[] = {
                "density rules (YAML) instead of the built-in ones"),
     OPT_FLAG(0, "measured", struct args, job.is_measured, "count only rows that have a duration"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db coverage --database-path examples/perfdb/grid --op ArgMaxV2",
      "one operator (default: all)"},
-    {0},
 };
 
 static void print_axis(struct session *s, const struct coverage_table *t,

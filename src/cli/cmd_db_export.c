@@ -22,7 +22,6 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "to", formats, struct args, format, "file format"),
     OPT_DB_OPS(struct args, ops),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -30,7 +29,6 @@ static const struct example examples[] = {
      "one SQL table per operator"},
     {"strata db export --database-path examples/perfdb/db --to csv -o db.csv",
      "all operators in one table"},
-    {0},
 };
 
 /* What was exported, for the document. */

@@ -22,7 +22,6 @@ static const struct opt options[] = {
     OPT_FLAG(0, "compat", struct args, is_compat,
              "durations as (start + duration) - start in doubles"),
     OPT_STRING(0, "json-output", "FILE", struct args, output, "also write the result as JSON"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -32,7 +31,6 @@ static const struct example examples[] = {
     {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
      "examples/perfdb-compare/measured.csv --source-filter MEASURED --json-output m6.json",
      "only measured sources, also as JSON"},
-    {0},
 };
 
 static bool write_json(const void *what, struct sink sink)

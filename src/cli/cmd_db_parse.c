@@ -29,7 +29,6 @@ static const struct opt options[] = {
              "replace tables even if that drops measured data"),
     OPT_DB_WAIT(struct args, wait),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -37,7 +36,6 @@ static const struct example examples[] = {
      "one table per operator from a profile"},
     {"strata db parse --profiling-path examples/perfdb/profile --database-path out/db --dry-run",
      "what that would change"},
-    {0},
 };
 
 static void print_losses(struct session *s, const struct parse_plan *plan)

@@ -46,7 +46,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "trace", "FILE", struct args, trace,
                "write the step as a trace (.json, .pftrace, .csv)"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 struct predicted_trace {
@@ -61,7 +60,6 @@ static const struct example examples[] = {
     {"strata db predict --database-path examples/perfdb/h200 --model qwen3-8b --phase decode "
      "--trace step.json",
      "a trace for Perfetto"},
-    {0},
 };
 
 /* A timeline in the format that the ending of its file names; Chrome's without one. */

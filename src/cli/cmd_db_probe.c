@@ -26,14 +26,12 @@ static const struct opt options[] = {
     OPT_STRING(0, "axis", "PLACE=N,N", struct args, axis,
                "dimensions to set and their values, such as 0.1+1.1=16,31,32"),
     OPT_MEASURE(struct args, measure, "repetitions per value (default: 1)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db probe MatMulV2 --shapes \"4,64;8,64\" --outputs 4,8 --axis 0.1+1.1=16,31,64 "
      "--backend cpu",
      "three sizes of K on this machine's processors"},
-    {0},
 };
 
 static void tell(struct session *s, const struct flow_probe *p)

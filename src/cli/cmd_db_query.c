@@ -65,7 +65,6 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "method", methods, struct args, q.message.method,
                "interpolation by message size (default: alpha_beta)"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -81,7 +80,6 @@ static const struct example examples[] = {
     {"printf '{\"kernel\":\"MatMulV2\",\"shapes\":\"24,5120;5120,768\",\"dtypes\":\"bf16\"}\\n' | "
      "strata db query --database-path examples/perfdb/db --stdin",
      "answers line by line"},
-    {0},
 };
 
 /* Shapes and types to inputs. */

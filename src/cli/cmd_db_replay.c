@@ -22,14 +22,12 @@ static const struct opt options[] = {
     OPT_MEASURE(struct args, measure, "repetitions per row (default: 30)"),
     OPT_DB_PLACE(struct args, place),
     OPT_DB_WAIT(struct args, wait),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db replay --database-path examples/perfdb/grid --op ArgMaxV2 --backend cpu "
      "--repeat-count 3 --max-rows 2",
      "one operator on this machine's processors"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)

@@ -13,7 +13,6 @@ struct args {
 static const struct opt options[] = {
     OPT_FLAG(0, "csv", struct args, csv, "print rows as CSV"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -23,7 +22,6 @@ static const struct example examples[] = {
     {"strata db sql --database-path examples/perfdb/db --csv \"SELECT _file, count(*) FROM RmsNorm "
      "GROUP BY _file\"",
      "rows per file"},
-    {0},
 };
 
 /* Where rows go. */

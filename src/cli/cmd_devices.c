@@ -9,7 +9,6 @@ static const struct example examples[] = {
     {"strata devices", "all devices, one line each"},
     {"strata devices H200", "all peaks and ridge points of one device"},
     {"strata devices Ascend --json", "one family, as JSON"},
-    {0},
 };
 
 /* "989.4", or a dash for what is not published. */
@@ -175,7 +174,6 @@ const struct command command_devices = {
         "devices, whose entries have the form that --json prints; an entry with a known name "
         "replaces only the values it contains.",
     .operands = {.kind = OPERAND_WORD, .max = 1},
-    .examples = examples,
     .schemas = {&devices_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

@@ -34,7 +34,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     ANSWER_OPTION(struct args, to),
     PAGE_OPTIONS(struct args, page),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -42,7 +41,6 @@ static const struct example examples[] = {
      "a capture against itself: no change"},
     {"strata diff examples/ascend-small examples/ascend-small --fail-above 5%", "a gate for CI"},
     {"strata diff examples/kineto-small examples/kineto-small --by op", "by operator"},
-    {0},
 };
 
 static int take_gates(struct session *s, const struct args *args, struct diff_job *job)
@@ -78,15 +76,6 @@ static int complete(struct session *s, const struct args *args, struct diff_job 
     return take_gates(s, args, job);
 }
 
-static void print_text(struct session *s, const struct diff_result *result)
-{
-    for (size_t i = 0; i < result->n; i++) {
-        if (i > 0)
-            out_bytes(&s->out, S("\n"));
-        session_report(s, result->at[i].report);
-    }
-}
-
 static int compare_captures(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -105,8 +94,11 @@ static int compare_captures(struct session *s, const void *given)
         else if (s->common.json)
             session_document(s, &diff_schema,
                              origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result);
-        else if (!s->common.quiet)
-            print_text(s, &result);
+        for (size_t i = 0; i < result.n && s->page == NULL && !s->common.json && !s->common.quiet;
+             i++) {
+            out_text(&s->out, i > 0 ? "\n" : "");
+            session_report(s, result.at[i].report);
+        }
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     diff_result_free(&result);

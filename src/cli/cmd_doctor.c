@@ -9,7 +9,6 @@
 static const struct example examples[] = {
     {"strata doctor", "tools found here, and fallbacks"},
     {"strata doctor --json", "as JSON"},
-    {0},
 };
 
 struct backend {
@@ -107,7 +106,6 @@ const struct command command_doctor = {
         "\n"
         "Missing tools are not an error: the exit code is 0.",
     .see = "docs/backends.md",
-    .examples = examples,
     .schemas = {&schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

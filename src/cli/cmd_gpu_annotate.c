@@ -13,13 +13,11 @@ struct args {
 static const struct opt options[] = {
     OPT_STRING(0, "kernel", "NAME", struct args, kernel, "kernels whose name matches"),
     OPT_FLAG(0, "sass", struct args, sass, "instructions below their lines"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu annotate examples/gpu-rules/run --kernel scale",
      "source lines with samples and stall reasons"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)

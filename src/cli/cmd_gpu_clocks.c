@@ -16,14 +16,12 @@ static const struct opt options[] = {
                "GPU index or UUID (default: first GPU)"),
     OPT_STRING(0, "clock", "base|max|MHZ", struct args, clock, "SM clock for lock (default: base)"),
     OPT_FLAG(0, "all", struct args, all, "restore every GPU, even without a journal"),
-    OPT_END,
 };
 
 static const char *const verbs[] = {"status", "lock", "restore", NULL};
 
 static const struct example examples[] = {
     {"strata help gpu clocks", "this page"},
-    {0},
 };
 
 struct card {

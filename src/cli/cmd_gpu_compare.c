@@ -23,14 +23,12 @@ static const struct opt options[] = {
                "exit code 1 if a run is that much slower than the one before"),
     OPT_STRING(0, "devlog", "FILE", struct args, devlog,
                "versions of a development log before those of the folders"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu compare examples/gpu-rules/run examples/gpu-rules/run", "a run against itself"},
     {"strata gpu compare --gate 5 examples/gpu-rules/run examples/gpu-rules/run",
      "fail when the second run is over 5 % slower"},
-    {0},
 };
 
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
@@ -56,19 +54,6 @@ static int compare(struct session *s, const struct args *args, const struct gpu_
     report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
     session_answer(s, r);
     return CODE_DONE;
-}
-
-static int compare_two(struct session *s, const struct args *args)
-{
-    struct gpu_run a, b;
-
-    TRY_CODE(session_code(gpu_rundir_load(s->operands.at[0], &a, &s->diag)));
-    enum status st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
-    int code = st == ST_OK ? compare(s, args, &a, &b) : session_code(st);
-    if (st == ST_OK)
-        gpu_run_free(&b);
-    gpu_run_free(&a);
-    return code;
 }
 
 /* Runs that do not compare with the first one are refused. */
@@ -128,8 +113,16 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
 
-    if (s->operands.n == 2 && args->devlog == NULL && args->gate < 0)
-        return compare_two(s, args);
+    if (s->operands.n == 2 && args->devlog == NULL && args->gate < 0) {
+        struct gpu_run a, b;
+        TRY_CODE(session_code(gpu_rundir_load(s->operands.at[0], &a, &s->diag)));
+        enum status st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
+        int code = st == ST_OK ? compare(s, args, &a, &b) : session_code(st);
+        if (st == ST_OK)
+            gpu_run_free(&b);
+        gpu_run_free(&a);
+        return code;
+    }
     if (s->operands.n < 2 && args->devlog == NULL)
         return session_usage(s, "compare takes two or more folders, or --devlog");
     return compare_many(s, args);

@@ -14,7 +14,6 @@
 static const struct example examples[] = {
     {"strata gpu doctor", "profiling support on this machine"},
     {"strata gpu doctor --json", "as JSON"},
-    {0},
 };
 
 struct row {
@@ -170,7 +169,6 @@ const struct command command_gpu_doctor = {
                "library, the permission for hardware counters and whether clocks can be locked. "
                "Each missing part is listed with its fallback; the exit code is always 0.",
     .see = "docs/gpu-profile.md",
-    .examples = examples,
     .schemas = {&doctor_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

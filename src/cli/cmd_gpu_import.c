@@ -12,13 +12,11 @@ struct args {
 static const struct opt options[] = {
     OPT_GPU_WORK(struct args, ask),
     OPT_GPU_NAMES(struct args, ask),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu import examples/gpu-rules/raw.csv examples/gpu-rules/source.csv --out run1",
      "pages of one Nsight Compute report"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)

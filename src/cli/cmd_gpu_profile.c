@@ -71,7 +71,6 @@ static const struct opt options[] = {
     OPT_FLAG(0, "force-compare", struct args, job.is_compare_forced,
              "compare even if the runs do not match"),
     OPT_STRING(0, "devlog", "FILE", struct args, job.devlog, "add the result to a development log"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -79,7 +78,6 @@ static const struct example examples[] = {
      "show the command and environment, run nothing"},
     {"strata gpu profile --mode ncu --dry-run -- ./my_program --size 4096",
      "a program without a spec file"},
-    {0},
 };
 
 /* The clock of the user's or the site's settings; none by default. */

@@ -28,7 +28,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "kernel", "NAME", struct args, ask.kernel,
                "of a folder: kernels whose name matches; of files: the title"),
     OPT_STRING(0, "version", "NAME", struct args, ask.version, "version label (default: base)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -36,7 +35,6 @@ static const struct example examples[] = {
     {"strata gpu report examples/gpu-rules/run --kernel attend",
      "verdict on kernels whose name contains attend"},
     {"strata gpu report --check examples/gpu-rules/report.md", "validate a report"},
-    {0},
 };
 
 struct report_verdict {

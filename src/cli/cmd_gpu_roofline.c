@@ -14,7 +14,6 @@ struct args {
 
 static const struct opt options[] = {
     OPT_GPU_WORK(struct args, ask),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -23,7 +22,6 @@ static const struct example examples[] = {
      "a matrix product"},
     {"strata gpu roofline --chip H200 --spec examples/gpu-rules/mla.json",
      "every stage of a spec file"},
-    {0},
 };
 
 static enum status make_stages(struct session *s, const struct args *args, struct gpu_run *run,

@@ -15,13 +15,11 @@ static const struct opt options[] = {
     OPT_STRING(0, "nvtx", "NAME", struct args, job.range,
                "only the first NVTX range or annotation of this name"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu timeline examples/kineto-small", "busy, idle, launches, gaps by cause"},
     {"strata gpu timeline examples/kineto-small -o out", "also write tables and a trace"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)

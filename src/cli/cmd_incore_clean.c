@@ -54,18 +54,7 @@ static const struct opt options[] = {
                "simulator name and version"),
     OPT_GROUP("Compatibility"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "same as --out"),
-    OPT_END,
 };
-
-/* What the results of a run are called: as its folder, or as the file that holds it. */
-static const char *name_of(struct session *s, const char *path)
-{
-    struct str name = str_basename(str_of(incore_open_folder(path, &s->arena)));
-
-    return str_equal(name, S(".")) || str_equal(name, S("..")) || name.n == 0
-               ? "incore"
-               : arena_cstr(&s->arena, name);
-}
 
 /* A chip that is not in the table is a note for readers, and says nothing of a clock. */
 static double clock_of(const struct args *args)
@@ -88,8 +77,12 @@ static struct incore_clean_job job_of(struct session *s, const struct args *args
     job.path = path;
     job.mhz = clock_of(args);
     job.out = s->common.out != NULL ? s->common.out : args->output_dir;
+    /* What the results are called: as the folder of the run, or as the file that holds it. */
+    struct str name = str_basename(str_of(incore_open_folder(path, &s->arena)));
+    if (name.n == 0 || str_equal(name, S(".")) || str_equal(name, S("..")))
+        name = S("incore");
     if (job.out == NULL && !job.rules.is_compat)
-        job.out = arena_printf(&s->arena, "strata-out/%s", name_of(s, path));
+        job.out = arena_printf(&s->arena, "strata-out/%.*s", STR_ARGS(name));
     if (job.rules.is_compat) {
         job.rules.keep_counters = job.rules.salvage = job.perfetto = false;
         job.origin.kernel = NULL;
@@ -140,18 +133,12 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     return status == ST_OK ? CODE_DONE : CODE_NO;
 }
 
-static bool has_reported(const struct incore_breakdown *b)
-{
-    for (size_t i = 0; i < b->totals.n; i++)
-        if (b->totals.at[i].told_cycles >= 0)
-            return true;
-    return false;
-}
-
 static void print_breakdown(struct session *s, const struct incore_breakdown *b)
 {
-    bool is_told = has_reported(b);
+    bool is_told = false;
 
+    for (size_t i = 0; i < b->totals.n; i++)
+        is_told = is_told || b->totals.at[i].told_cycles >= 0;
     out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s%s\n", "pipe", "executed", "cycles",
                "busy", "busy %", "depth", "wait", "bytes", is_told ? "  simulator busy" : "");
     for (size_t i = 0; i < b->totals.n; i++) {
@@ -300,7 +287,6 @@ static const struct example examples[] = {
      "a trace for Perfetto and the critical pipe"},
     {"strata incore clean examples/incore -o cleaned --lossless --no-copy-raw",
      "also every event of the raw trace"},
-    {0},
 };
 
 const struct command command_incore_clean = {

@@ -17,12 +17,10 @@ static const struct opt options[] = {
     INCORE_CLOCK_MHZ(struct args, clock),
     INCORE_CLOCK_CHIP(struct args, clock),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata incore diff examples/incore examples/incore", "a run against itself: no change"},
-    {0},
 };
 
 static void add_changes(struct report *r, const struct record *record,

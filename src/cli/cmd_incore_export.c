@@ -10,7 +10,6 @@
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported", "the simulator/ folder of one container"},
-    {0},
 };
 
 struct args {
@@ -20,7 +19,6 @@ struct args {
 static const struct opt options[] = {
     INCORE_CLOCK_MHZ(struct args, clock),
     INCORE_CLOCK_CHIP(struct args, clock),
-    OPT_END,
 };
 
 static const struct field fields[] = {

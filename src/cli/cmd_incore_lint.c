@@ -12,7 +12,6 @@
 static const struct example examples[] = {
     {"strata incore lint examples/incore/visualize_data.bin", "a valid file"},
     {"strata incore lint examples/incore --json", "as JSON"},
-    {0},
 };
 
 static const char *verdict(const struct incore_lint *l)
@@ -100,7 +99,6 @@ const struct command command_incore_lint = {
                "exit code is 1 if there is any.",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .examples = examples,
     .schemas = {&incore_lint_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

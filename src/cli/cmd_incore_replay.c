@@ -79,7 +79,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "aicore-arch", "NAME", struct args, job.arch, "compiler architecture"),
     OPT_STRING(0, "kernel-symbol", "NAME", struct args, job.symbol,
                "symbol of the kernel (default: the only match)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -89,7 +88,6 @@ static const struct example examples[] = {
     {"strata incore replay examples/replay/scale/scene.json --case Small --func-id 0 "
      "--pto examples/replay/scale/scale.pto --backend sim -o replay-scale",
      "also its trace, from the built-in simulator"},
-    {0},
 };
 
 static struct incore_replay_job job_of(const struct session *s, const struct args *a)

@@ -97,7 +97,6 @@ static const struct opt options[] = {
             "seconds per generation step (default: 300)"),
     OPT_INT(0, "build-timeout", "N", struct args, job.build_seconds, 1, 1000000,
             "seconds for the build (default: 600)"),
-    OPT_END,
 };
 
 /* ---- the job ---- */
@@ -136,12 +135,6 @@ static int check(struct session *s, const struct incore_run_job *job)
     return CODE_DONE;
 }
 
-static bool is_run_folder(struct arena *arena, const char *path)
-{
-    return fs_exists(fs_join(arena, path, "README.txt")) &&
-           fs_is_dir(fs_join(arena, path, "funcs"));
-}
-
 /* Operands are the case's arguments, or a build folder and, with --resume, a run folder. */
 static int take_operands(struct session *s, struct incore_run_job *job)
 {
@@ -151,7 +144,9 @@ static int take_operands(struct session *s, struct incore_run_job *job)
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         const char *word = s->operands.at[i];
-        if (job->resume && job->resume_root == NULL && is_run_folder(&s->arena, word))
+        if (job->resume && job->resume_root == NULL &&
+            fs_exists(fs_join(&s->arena, word, "README.txt")) &&
+            fs_is_dir(fs_join(&s->arena, word, "funcs")))
             job->resume_root = word;
         else if (job->find.build_dir == NULL)
             job->find.build_dir = word;
@@ -337,7 +332,6 @@ static const struct example examples[] = {
      "run all on the built-in simulator"},
     {"strata incore run examples/pto -o run --backend sim --func matmul --json",
      "one kernel, as JSON"},
-    {0},
 };
 
 const struct command command_incore_run = {

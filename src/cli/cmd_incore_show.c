@@ -26,13 +26,11 @@ static const struct opt options[] = {
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_INT(0, "width", "N", struct args, width, 8, 1000,
             "width of the timeline in characters (default: 64)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata incore show examples/incore", "pipes, instructions, waits and a timeline"},
     {"strata incore show examples/incore --json", "as JSON"},
-    {0},
 };
 
 static void add_told(struct report *r, const struct incore_study *study)

@@ -17,13 +17,11 @@ static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata info examples/ascend-small", "contents of a profile"},
     {"strata info examples/ascend-small --json", "as JSON"},
-    {0},
 };
 
 /* The answer: parts with a blank line between them. */

@@ -16,13 +16,11 @@ static const struct args defaults = {.input = CAPTURE_INPUT()};
 static const struct opt options[] = {
     OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 12)"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata memory examples/memory", "peak, what lived then, growth by step"},
     {"strata memory examples/memory --json", "the same as JSON"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)

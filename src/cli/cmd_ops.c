@@ -27,7 +27,6 @@ static const struct opt options[] = {
                "device of the run, if the capture does not name it"),
     OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 30)"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -35,7 +34,6 @@ static const struct example examples[] = {
     {"strata ops examples/kineto-small --by family --json", "by kernel family, as JSON"},
     {"strata ops examples/kineto-small --by shape --sort headroom",
      "what is furthest from its roof"},
-    {0},
 };
 
 static void print(struct session *s, const struct args *args, const struct device *device,

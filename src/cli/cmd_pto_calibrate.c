@@ -13,7 +13,6 @@ struct args {
 
 static const struct opt options[] = {
     OPT_STRING(0, "cost", "FILE", struct args, cost, "initial constants (CSV)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -21,7 +20,6 @@ static const struct example examples[] = {
      "error of the model before and after the fit"},
     {"strata pto calibrate examples/pto/measured.csv -o my-chip.csv", "a file for --cost"},
     {"strata pto calibrate examples/pto/measured.csv --json", "as JSON"},
-    {0},
 };
 
 static void add_laws(struct report *r, const struct pto_calibration *cal)

@@ -66,7 +66,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "insight", "DIR", struct args, more.insight,
                "write files for MindStudio Insight"),
     OPT_STRING(0, "emit", "FILE", struct args, emit, "write the instructions as PTO text"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -74,7 +73,6 @@ static const struct example examples[] = {
     {"strata pto cc examples/pto-cpp/matmul.cpp --lines --top 5", "with the hottest lines"},
     {"strata pto cc examples/pto-cpp/softmax.cpp --write-arg-spec /tmp/softmax.json",
      "a draft of the arguments, to be edited"},
-    {0},
 };
 
 static enum pto_arch arch_of(const struct args *a)

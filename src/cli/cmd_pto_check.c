@@ -15,7 +15,6 @@ static const struct opt options[] = {
     OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
     OPT_FLAG(0, "races", struct args, races,
              "also look for accesses that no flag or barrier puts in order"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -23,7 +22,6 @@ static const struct example examples[] = {
     {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
      "two kernels, as JSON"},
     {"strata pto check examples/pto/softmax.pto --races", "also accesses that nothing orders"},
-    {0},
 };
 
 /* The line of the text, with blanks for tabs, and a caret under the place. */

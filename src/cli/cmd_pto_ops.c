@@ -9,7 +9,6 @@ static const struct example examples[] = {
     {"strata pto ops", "all operations, one line each"},
     {"strata pto ops tload", "one operation: operands, types, pipe, cost, example"},
     {"strata pto ops trow --json", "all that begin with a word, as JSON"},
-    {0},
 };
 
 static const struct schema schema = {
@@ -114,7 +113,6 @@ const struct command command_pto_ops = {
                "examples; docs/cost-model.md explains the cost laws.",
     .see = "docs/pto-ops.md",
     .operands = {.kind = OPERAND_WORD, .max = 1},
-    .examples = examples,
     .schemas = {&schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

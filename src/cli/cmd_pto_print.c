@@ -7,10 +7,17 @@
 #include "pto/parse.h"
 #include "pto/print.h"
 
+struct args {
+    struct words set;
+};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+};
+
 static const struct example examples[] = {
     {"strata pto print examples/pto/vector_add.pto", "print the canonical form"},
     {"strata pto print examples/pto/matmul.pto -o canonical.pto", "write it to a file"},
-    {0},
 };
 
 static enum status print(struct session *s, const char *path, const struct pto_checked *c)
@@ -32,7 +39,7 @@ static enum status print(struct session *s, const char *path, const struct pto_c
 
 static int run(struct session *s, const void *args)
 {
-    const struct pto_params_args *a = args;
+    const struct args *a = args;
     const struct text_param *params;
     struct pto_checked checked;
     bool is_stdout = s->common.out == NULL || strcmp(s->common.out, "-") == 0;
@@ -61,10 +68,8 @@ const struct command command_pto_print = {
                "comments and generic operation syntax are removed. Parsing the result gives the "
                "same kernel. ${NAME} in the text is replaced by the value of --set NAME=VALUE.",
     .see = "docs/formats/pto.md",
-    PTO_PARAMS_ONLY,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT,
-    .examples = examples,
     .schemas = {&pto_print_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

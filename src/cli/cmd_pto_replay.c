@@ -14,13 +14,11 @@ struct args {
 static const struct opt options[] = {
     OPT_INT(0, "sync-base", "N", struct args, sync_base, 0, INT32_MAX,
             "channels below this are always signalled (default: 0)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata pto replay examples/pto/replay.csv --sync-base 100",
      "compare the times of every entry"},
-    {0},
 };
 
 static void print(struct session *s, const struct pto_replay *r)

@@ -77,7 +77,6 @@ static const struct opt options[] = {
                "write the timeline (.json or .pftrace)"),
     OPT_STRING(0, "insight", "DIR", struct args, more.insight,
                "write files for MindStudio Insight"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -86,7 +85,6 @@ static const struct example examples[] = {
      "ideal flags, memory shared by 24 cores, as JSON"},
     {"strata pto sim examples/pto/attention.pto --timeline --what-if",
      "timeline and ranked changes"},
-    {0},
 };
 
 static int read_setup(struct session *s, const struct args *a, struct pto_setup *setup)
@@ -237,16 +235,6 @@ static int run_one(struct session *s, const struct args *a, struct pto_sim_run *
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
 }
 
-static void print_failure(struct session *s, const char *path, const struct diag *own)
-{
-    const struct diag_entry *e = session_error(own);
-
-    if (e != NULL)
-        out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
-                   out_clean(&s->arena, str_of(path)), e->first[0].where.line,
-                   out_clean(&s->arena, str_of(e->first[0].text)), e->code);
-}
-
 /* How much of all paths is the folder that they share. */
 static size_t common_folder(const struct words *paths)
 {
@@ -281,14 +269,6 @@ static const struct field row_fields[] = {
 };
 static const struct record row_record = RECORD(struct list_row, row_fields);
 
-static void add_row(struct session *s, const struct pto_kernel *k, const char *name,
-                    struct list_rows *to)
-{
-    struct str bound = message_word(session_lang(s), str_of(pto_sim_bound(k)));
-
-    vec_push(&to->list, ((struct list_row){k->total, k->total_us * 1000, bound, str_of(name)}));
-}
-
 /* One of many, into the table or into the document `j`. */
 static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                             const struct pto_setup *setup, bool what_if, struct json_writer *j,
@@ -302,16 +282,22 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
     x->what_ifs.n = 0;
     if (status == ST_OK && what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
+    const char *name = setup->path + common_folder(&s->operands);
+    struct str bound = message_word(session_lang(s), str_of(pto_sim_bound(&x->k)));
+    const struct diag_entry *e = session_error(&own);
     if (status == ST_OK && j != NULL)
         record_json(j, pto_sim_schema.record, x, &env);
     else if (status == ST_OK && s->page != NULL)
-        add_row(s, &x->k, setup->path + common_folder(&s->operands), rows);
+        vec_push(&rows->list,
+                 ((struct list_row){x->k.total, x->k.total_us * 1000, bound, str_of(name)}));
     else if (status == ST_OK)
-        pto_sim_print_line(s, &x->k, setup->path + common_folder(&s->operands));
+        pto_sim_print_line(s, &x->k, name);
     else if (j != NULL)
         diag_merge(&s->diag, &own);
-    else
-        print_failure(s, setup->path, &own);
+    else if (e != NULL)
+        out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
+                   out_clean(&s->arena, str_of(setup->path)), e->first[0].where.line,
+                   out_clean(&s->arena, str_of(e->first[0].text)), e->code);
     diag_fini(&own);
     return status;
 }
@@ -368,19 +354,13 @@ static struct str verdict_of(struct session *s, const struct sums *sums)
                    place_quantity("longest", sums->longest_us * 1000, UNIT_NS), PLACE("its", its));
 }
 
-/* The name of the folder that holds all kernels. */
-static struct str folder_of(const struct session *s)
-{
-    size_t n = common_folder(&s->operands);
-
-    return n > 1 ? str_basename((struct str){s->operands.at[0], n - 1}) : S("PTO");
-}
-
 /* `lines` has the kernels that failed. */
 static void report_many(struct session *s, const struct sums *sums, const struct list_rows *rows,
                         struct str lines)
 {
-    struct report *r = report_new(session_lang(s), folder_of(s));
+    size_t n = common_folder(&s->operands); /* that holds all kernels */
+    struct str folder = n > 1 ? str_basename((struct str){s->operands.at[0], n - 1}) : S("PTO");
+    struct report *r = report_new(session_lang(s), folder);
 
     report_text(r, str_trim(verdict_of(s, sums)));
     report_records(r, &row_record, rows->list.at, rows->list.n, NULL);

@@ -23,7 +23,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "device", "N", struct args, device, "only this device of a capture with several"),
     ANSWER_OPTION(struct args, to),
     PAGE_OPTIONS(struct args, page),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -32,7 +31,6 @@ static const struct example examples[] = {
     {"strata examples/kineto-small examples/kineto-small", "what changed between two runs"},
     {"strata examples/kineto-small -o kineto.md", "the same as a file"},
     {"strata examples/kineto-small -o kineto.html", "a page with the timeline, for a browser"},
-    {0},
 };
 
 /* From the current folder, where the path is given in full and lies below. */

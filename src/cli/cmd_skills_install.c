@@ -14,12 +14,10 @@ struct args {
 
 static const struct opt options[] = {
     OPT_FLAG('f', "force", struct args, force, "replace skills that differ"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata skills install agent-skills", "one folder for each skill"},
-    {0},
 };
 
 static const char *path_of(struct session *s, const struct skill *skill)

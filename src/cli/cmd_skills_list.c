@@ -28,7 +28,6 @@ static const struct schema skills_schema = {
 
 static const struct example examples[] = {
     {"strata skills list", "names and when to use them"},
-    {0},
 };
 
 static int run(struct session *s, const void *args)
@@ -57,7 +56,6 @@ const struct command command_skills_list = {
     .usage = "[OPTIONS]",
     .details = "Prints the name of each skill and when to use it.",
     .see = "docs/agents.md",
-    .examples = examples,
     .schemas = {&skills_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

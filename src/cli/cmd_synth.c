@@ -75,7 +75,6 @@ static const struct opt options[] = {
     OPT_FLAG(0, "gzip", struct args, o.gzip, "compress the kineto and chrome files"),
     OPT_INT(0, "seed", "N", struct args, o.seed, 0, INT64_MAX, "random seed (default: 1)"),
     OPT_FLAG(0, "force", struct args, o.force, "write into a non-empty folder"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -89,7 +88,6 @@ static const struct example examples[] = {
     {"strata synth -o gpu --mode train --formats kineto --gzip", "a GPU training run"},
     {"strata synth -o sync --plant host_sync --formats kineto",
      "a host that waits for the device, and the same run repaired"},
-    {0},
 };
 
 static bool find_plant(const char *id, int *out)

@@ -11,13 +11,11 @@ struct args {
 
 static const struct opt options[] = {
     OPT_FLAG(0, "build", struct args, build, "also print compiler, build type and features"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata version", "the version number"},
     {"strata version --build", "compiler and features"},
-    {0},
 };
 
 #if defined(__clang__)

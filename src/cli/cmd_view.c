@@ -46,13 +46,11 @@ static const struct opt options[] = {
     OPT_SIZE(0, "memory", "BYTES", struct args, memory,
              "memory before a temporary file is used (default: half)"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata view examples/ascend-small --no-browser --idle 1", "the address to open"},
     {"strata view examples/ascend-small --print-tunnel --idle 1", "on a remote machine"},
-    {0},
 };
 
 /* ---- the address ---- */

@@ -21,23 +21,13 @@ static const struct opt options[] = {
                "chip of the run, if the capture does not name it"),
     OPT_FLAG(0, "list", struct args, list, "list the changes"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata whatif examples/kineto-small", "what each change would save"},
     {"strata whatif examples/kineto-small --change no_launch_cost --change no_sync -o x.json",
      "two changes, and the predicted trace"},
-    {0},
 };
-
-static void print_list(struct session *s)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
-    whatif_answer_kinds(r);
-    session_answer(s, r);
-}
 
 static int take_changes(struct session *s, const struct args *args, struct whatif_job *job)
 {
@@ -69,7 +59,9 @@ static int run(struct session *s, const void *given)
     struct whatif_outcome outcome;
 
     if (args->list) {
-        print_list(s);
+        struct report *r = report_new(LANG_EN, S(""));
+        whatif_answer_kinds(r);
+        session_answer(s, r);
         return CODE_DONE;
     }
     if (s->operands.n != 1)

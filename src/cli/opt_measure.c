@@ -45,17 +45,6 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
     return CODE_DONE;
 }
 
-static void tell(struct session *s, const struct flow_measure *m)
-{
-    if (s->common.json) {
-        session_document(s, &flow_measure_schema, "measured", m);
-    } else if (!s->common.quiet) {
-        struct report *report = report_new(session_lang(s), S(""));
-        flow_measure_describe(m, report);
-        session_answer(s, report);
-    }
-}
-
 int opt_measure_run(struct session *s, const struct flow_measure_job *job, double wait)
 {
     struct lock lock = {.fd = -1};
@@ -64,8 +53,13 @@ int opt_measure_run(struct session *s, const struct flow_measure_job *job, doubl
     TRY_CODE(db_code(job->is_writing ? db_lock(s, job->dir, wait, &lock) : ST_OK));
     enum status st = flow_measure(job, &m, &s->diag);
     lock_release(&lock);
-    if (m.ops.n > 0)
-        tell(s, &m);
+    if (m.ops.n > 0 && s->common.json) {
+        session_document(s, &flow_measure_schema, "measured", &m);
+    } else if (m.ops.n > 0 && !s->common.quiet) {
+        struct report *report = report_new(session_lang(s), S(""));
+        flow_measure_describe(&m, report);
+        session_answer(s, report);
+    }
     if (st == ST_OK && m.failed > 0)
         st = diag_fail(&s->diag, ST_FORMAT, "perfdb.rows-failed", (struct where){0},
                        "%llu rows failed", (unsigned long long)m.failed);

@@ -203,19 +203,15 @@ void session_answer(struct session *s, struct report *report)
     report_free(report);
 }
 
-static const struct schema *schema_named(const struct command *c, const char *name)
-{
-    for (size_t i = 0; i < COMMAND_SCHEMAS && c->schemas[i] != NULL; i++)
-        if (strcmp(c->schemas[i]->name, name) == 0)
-            return c->schemas[i];
-    return NULL;
-}
-
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
+    const struct command *c = s->path.command;
     struct json_writer *j = &s->json;
 
-    s->schema = schema_named(s->path.command, schema);
+    s->schema = NULL;
+    for (size_t i = 0; i < COMMAND_SCHEMAS && c->schemas[i] != NULL; i++)
+        if (strcmp(c->schemas[i]->name, schema) == 0)
+            s->schema = c->schemas[i];
     json_write_init(j, session_sink(s), JSON_INDENTED);
     json_write_object(j);
     json_put_text(j, "schema", schema);
