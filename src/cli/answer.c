@@ -6,28 +6,19 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/outfile.h"
 #include "render/render.h"
 
 const char *const answer_forms[] = {"auto", "text", "md", "json", "html", NULL};
 
-static enum answer_form form_of_name(const char *path)
-{
-    static const char *const endings[] = {NULL, ".txt", ".md", ".json", ".html"};
-
-    for (size_t i = 1; i < ARRAY_LEN(endings); i++)
-        if (str_ends(str_of(path), str_of(endings[i])))
-            return (enum answer_form)i;
-    return ANSWER_BY_NAME;
-}
-
 int answer_form(struct session *s, enum answer_form *form)
 {
+    static const char *const endings[] = {NULL, ".txt", ".md", ".json", ".html"};
     const char *out = s->common.out;
     bool is_file = out != NULL && strcmp(out, "-") != 0;
 
-    if (*form == ANSWER_BY_NAME && is_file)
-        *form = form_of_name(out);
+    for (size_t i = 1; is_file && *form == ANSWER_BY_NAME && i < ARRAY_LEN(endings); i++)
+        if (str_ends(str_of(out), str_of(endings[i])))
+            *form = (enum answer_form)i;
     if (*form == ANSWER_BY_NAME && is_file && !s->common.json)
         return session_usage(s,
                              "-o '%s': the ending must be .txt, .md, .json or .html; --to names "
@@ -46,10 +37,13 @@ struct kept {
     bool is_indented;
 };
 
-/* Four blanks before each line with something on it: code, whatever is in it. */
-static void put_indented(struct kept *k, struct str text)
+/* What is printed is kept; where it is code, with four blanks before each line that is not empty.
+ */
+static bool pass(void *ctx, struct str text)
 {
-    while (text.n > 0) {
+    struct kept *k = ctx;
+
+    while (k->is_indented && text.n > 0) {
         size_t end = str_find_char(text, '\n');
         bool is_begin = k->text.n == 0 || k->text.at[k->text.n - 1] == '\n';
         if (is_begin && end > 0)
@@ -58,48 +52,26 @@ static void put_indented(struct kept *k, struct str text)
         text_put(&k->text, str_part(text, 0, end));
         text = str_part(text, end, text.n);
     }
-}
-
-static bool pass(void *ctx, struct str text)
-{
-    struct kept *k = ctx;
-
-    if (k->is_indented)
-        put_indented(k, text);
-    else
-        text_put(&k->text, text);
+    text_put(&k->text, text);
     return true;
 }
 
-static enum status deliver(struct session *s, const char *path, struct str text)
-{
-    if (strcmp(path, "-") == 0) {
-        out_raw(&s->out, text);
-        return ST_OK;
-    }
-    TRY(outfile_save(path, text, &s->diag));
-    session_wrote(s, path);
-    return ST_OK;
-}
-
-/* The session prints into `kept` while the part runs. */
-static int run_kept(struct session *s, enum answer_form form, struct answer_part part,
-                    struct kept *kept)
+/* The session prints into `to` while the part runs. */
+static int run_into(struct session *s, struct answer_part part, struct sink to)
 {
     const struct common common = s->common;
-    const struct out screen = s->out;
+    struct out screen = s->out;
 
-    kept->is_indented = part.is_text && form == ANSWER_MARKDOWN;
+    if (s->page != NULL)
+        s->page->screen = &screen;
     out_init(&s->out, -1, false);
-    s->out.to = (struct sink){pass, kept};
-    s->as = form == ANSWER_MARKDOWN && !part.is_text ? &renderer_markdown : NULL;
+    s->out.to = to;
     s->common.quiet = false;
     int code = part.run(s, part.ctx);
     out_flush(&s->out);
     out_fini(&s->out);
     s->out = screen;
     s->common = common;
-    s->as = NULL;
     return code;
 }
 
@@ -115,21 +87,13 @@ static bool pass_to_page(void *ctx, struct str text)
 /* Runs in one language, with the page in place of the screen. */
 static int run_into_page(struct session *s, struct answer_part part, enum lang lang)
 {
-    const struct common common = s->common;
     const struct command_path path = s->path;
-    struct out screen = s->out;
+    const int given = s->common.lang;
 
     s->page->lang = lang;
-    s->page->screen = &screen;
-    out_init(&s->out, -1, false);
-    s->out.to = (struct sink){pass_to_page, s->page};
-    s->common.quiet = false;
     s->common.lang = (int)lang + 1;
-    int code = part.run(s, part.ctx);
-    out_flush(&s->out);
-    out_fini(&s->out);
-    s->out = screen;
-    s->common = common;
+    int code = run_into(s, part, (struct sink){pass_to_page, s->page});
+    s->common.lang = given;
     s->path = path;
     page_fragment_end(&s->page->fragments[lang], lang);
     s->page->screen = &s->out;
@@ -161,17 +125,24 @@ static int write_page(struct session *s, const char *out, struct answer_part par
 int answer_write(struct session *s, enum answer_form form, struct answer_part part)
 {
     const char *out = s->common.out != NULL ? s->common.out : "-";
-    struct kept kept = {0};
+    bool is_screen = strcmp(out, "-") == 0, is_markdown = form == ANSWER_MARKDOWN;
+    struct kept kept = {.is_indented = part.is_text && is_markdown};
+    enum status st = ST_OK;
 
     s->common.out = NULL; /* of this command, not of the one that answers */
     if (form == ANSWER_HTML)
         return write_page(s, out, part);
     s->common.json = form == ANSWER_JSON;
-    if (strcmp(out, "-") == 0 && form != ANSWER_MARKDOWN)
+    if (is_screen && !is_markdown)
         return part.run(s, part.ctx);
-    int code = run_kept(s, form, part, &kept);
+    s->as = is_markdown && !part.is_text ? &renderer_markdown : NULL;
+    int code = run_into(s, part, (struct sink){pass, &kept});
+    s->as = NULL;
     s->common.json = false; /* the list of files is text */
-    enum status st = code <= CODE_NO ? deliver(s, out, text_view(&kept.text)) : ST_OK;
+    if (code <= CODE_NO && is_screen)
+        out_raw(&s->out, text_view(&kept.text));
+    else if (code <= CODE_NO)
+        st = session_save(s, out, text_view(&kept.text));
     text_free(&kept.text);
     return st != ST_OK ? session_code(st) : code;
 }
@@ -206,7 +177,7 @@ int answer_as(struct session *s, const char *const words[2], const struct words 
     s->path = command_find(words[1] != NULL ? 2 : 1, words, &used);
     const struct command *c = s->path.command;
     void *args = arena_alloc(&s->arena, c->args_size);
-    const struct opt_set set = {c->options, args};
+    const struct opt_set set = {c->options, c->n_options, args};
     if (c->defaults != NULL)
         memcpy(args, c->defaults, c->args_size);
     if (!opt_parse(&set, 1, (int)given->n, given->at, &s->operands, &s->diag))
@@ -237,8 +208,9 @@ const struct path_way *answer_pair(struct session *s)
     return NULL;
 }
 
-int answer_compare(struct session *s, const struct path_way *way)
+int answer_compare(struct session *s, const void *ctx)
 {
+    const struct path_way *way = ctx;
     struct words given = {0};
 
     if (way == &prediction_way) {

@@ -49,7 +49,7 @@ int answer_as(struct session *s, const char *const words[2], const struct words 
 /* How two operands are compared; NULL after a usage error. */
 const struct path_way *answer_pair(struct session *s);
 
-/* The comparison of two operands, which is not one of captures. */
-int answer_compare(struct session *s, const struct path_way *way);
+/* The comparison of two operands, which is not one of captures, by a struct path_way. */
+int answer_compare(struct session *s, const void *way);
 
 #endif

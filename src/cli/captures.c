@@ -4,6 +4,7 @@
 #include "cli/captures.h"
 
 #include "base/pool.h"
+#include "flow/flow_arch.h"
 
 const char *const captures_sources[] = {"auto", "csv", "trace", "db", NULL};
 
@@ -48,6 +49,18 @@ void captures_read(struct session *s, const struct fleet *fleet)
 {
     for (size_t i = 0; i < fleet->ranks.n; i++)
         captures_read_one(s, fleet->ranks.at[i]);
+}
+
+void captures_wrote_arch(struct session *s, const struct arch_result *result)
+{
+    for (size_t i = 0; i < result->n; i++) {
+        session_wrote(s, result->at[i].markdown_path);
+        session_wrote(s, result->at[i].json_path);
+    }
+    if (result->cover.markdown_path != NULL) {
+        session_wrote(s, result->cover.markdown_path);
+        session_wrote(s, result->cover.json_path);
+    }
 }
 
 bool captures_are_totals(const struct session *s)

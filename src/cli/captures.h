@@ -3,7 +3,7 @@
  *
  *     struct args { struct input_options input; };
  *     static const struct args defaults = {.input = CAPTURE_INPUT()};
- *     static const struct opt options[] = {CAPTURE_OPTIONS(struct args, input), OPT_END};
+ *     static const struct opt options[] = {CAPTURE_OPTIONS(struct args, input)};
  *     ...
  *     captures_load_one(s, s->operands.at[0], args->input, &cap);
  *     ...
@@ -18,6 +18,8 @@
 #include "capture/fleet.h"
 #include "cli/session.h"
 #include "input/input.h"
+
+struct arch_result;
 
 /* The options --rank, --device and --source of the member `input`, a struct input_options; and what
  * it starts as: CAPTURE_INPUT(.pmu = true). */
@@ -46,6 +48,9 @@ enum status captures_load(struct session *s, const char *path, struct input_opti
 
 /* Whether all that was read is totals and settings, without device work. */
 bool captures_are_totals(const struct session *s);
+
+/* Lists the reports of models as written. */
+void captures_wrote_arch(struct session *s, const struct arch_result *result);
 
 /* Notes the files of a capture, or of several, as read. */
 void captures_read_one(struct session *s, const struct capture *cap);

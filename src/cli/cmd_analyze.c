@@ -25,13 +25,11 @@ static const struct opt options[] = {
                .alias = "as"),
     OPT_FLAG(0, "list", struct args, list, "list the analyses and exit"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata analyze anomaly examples/ascend-small --to md", "idle time as Markdown"},
     {"strata analyze --list", "names of all analyses"},
-    {0},
 };
 
 static struct field_value needs(const void *record, const struct record_env *env)
@@ -73,7 +71,7 @@ static void print_list(struct session *s)
     for (size_t i = 0; i < n; i++)
         list[i] = *analysis_at(i);
     if (s->common.json) {
-        session_document(s, &list_schema, NULL, &(struct field_items){list, n}, &env);
+        session_document_in(s, &list_schema, NULL, &(struct field_items){list, n}, &env);
         return;
     }
     struct report *r = report_new(LANG_EN, S(""));
@@ -92,7 +90,7 @@ static void print(struct session *s, const struct analysis *a, const struct rend
                                                               : study_with_passes());
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
-        session_document(s, a->schema, origin_name(cap->origin), a->find(&st), &env);
+        session_document_in(s, a->schema, origin_name(cap->origin), a->find(&st), &env);
     } else if (!s->common.quiet) {
         enum lang lang = as == &renderer_table ? LANG_EN : session_lang(s); /* CSV: for programs */
         struct report *r = report_new(lang, str_of(cap->name));
@@ -121,9 +119,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "unknown analysis '%s'; --list shows the names", s->operands.at[0]);
     if (as == NULL)
         return session_usage(s, "--to must be text, md, csv or html, not '%s'", args->as);
-    enum status status = captures_load_one(s, s->operands.at[1], args->input, &cap);
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(captures_load_one(s, s->operands.at[1], args->input, &cap)));
     print(s, a, as, cap);
     capture_free(cap);
     return CODE_DONE;

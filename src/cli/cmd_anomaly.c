@@ -47,14 +47,12 @@ static const struct opt options[] = {
                "exit with 1 at this severity or above (default: none)"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "exit with 1 if a metric is out of bounds; repeatable"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata anomaly examples/ascend-small", "idle time of each step"},
     {"strata anomaly examples/ascend-small --json -o out", "as JSON"},
     {"strata anomaly examples/ascend-small --fail-if 'service_ms>50'", "a gate for CI"},
-    {0},
 };
 
 static void print(struct session *s, const struct anomaly_result *result)
@@ -71,25 +69,7 @@ static void print(struct session *s, const struct anomaly_result *result)
     }
 }
 
-static void list_files(struct session *s, const struct anomaly_job *job,
-                       const struct anomaly_result *result)
-{
-    for (size_t i = 0; i < result->n && job->out != NULL; i++)
-        session_wrote(s, result->at[i].json_path);
-    for (size_t i = 0; i < result->arch.n && job->out != NULL; i++) {
-        session_wrote(s, result->arch.at[i].markdown_path);
-        session_wrote(s, result->arch.at[i].json_path);
-    }
-    if (result->arch.cover.markdown_path != NULL && job->out != NULL) {
-        session_wrote(s, result->arch.cover.markdown_path);
-        session_wrote(s, result->arch.cover.json_path);
-    }
-    if (job->markdown != NULL)
-        session_wrote(s, job->markdown);
-}
-
-/* Completes the job; false after a usage error. */
-static bool complete(struct session *s, const struct args *args, struct anomaly_job *job)
+static int complete(struct session *s, const struct args *args, struct anomaly_job *job)
 {
     struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);
     const char *marker = job->study.step_marker;
@@ -104,25 +84,19 @@ static bool complete(struct session *s, const struct args *args, struct anomaly_
     job->gates = gates;
     job->n_gates = args->fail_if.n;
     captures_input(s, &job->input);
-    if (!num_us(str_of(args->min_bubble), &job->study.min_bubble) || job->study.min_bubble < 0) {
-        session_usage(s, "--min-bubble must be a number of microseconds, not '%s'",
-                      args->min_bubble);
-        return false;
-    }
+    if (!num_us(str_of(args->min_bubble), &job->study.min_bubble) || job->study.min_bubble < 0)
+        return session_usage(s, "--min-bubble must be a number of microseconds, not '%s'",
+                             args->min_bubble);
     pattern = marker != NULL ? pattern_new(marker, PATTERN_EXACT, why) : NULL;
-    if (marker != NULL && pattern == NULL) {
-        session_usage(s, "--step-marker: '%s' is not a regular expression", marker);
-        return false;
-    }
+    if (marker != NULL && pattern == NULL)
+        return session_usage(s, "--step-marker: '%s' is not a regular expression", marker);
     pattern_free(pattern);
     for (size_t i = 0; i < args->fail_if.n; i++) {
         const char *problem = gate_parse(&s->arena, args->fail_if.at[i], &gates[i]);
-        if (problem != NULL) {
-            session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
-            return false;
-        }
+        if (problem != NULL)
+            return session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
     }
-    return true;
+    return CODE_DONE;
 }
 
 static int run(struct session *s, const void *given)
@@ -131,14 +105,19 @@ static int run(struct session *s, const void *given)
     struct anomaly_job job = args->job;
     struct anomaly_result result;
 
-    if (!complete(s, args, &job))
-        return CODE_USAGE;
+    TRY_CODE(complete(s, args, &job));
     job.wants_json = s->common.json;
     enum status status = flow_anomaly(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         print(s, &result);
-        if (!job.is_dry_run)
-            list_files(s, &job, &result);
+        if (!job.is_dry_run) {
+            for (size_t i = 0; i < result.n && job.out != NULL; i++)
+                session_wrote(s, result.at[i].json_path);
+            if (job.out != NULL)
+                captures_wrote_arch(s, &result.arch);
+            if (job.markdown != NULL)
+                session_wrote(s, job.markdown);
+        }
         if (s->page != NULL)
             status = page_answer_view(s, result.fleet->ranks.at, result.n, job.study, "timeline");
     }

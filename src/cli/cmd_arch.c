@@ -21,25 +21,12 @@ static const struct opt options[] = {
     OPT_STRING(0, "rules", "FILE", struct args, job.rules,
                "kernel families to try before the built-in ones (YAML)"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata arch examples/ascend-small -o out", "passes, layers and their cost"},
     {"strata arch examples/ascend-small --json -o out", "as JSON"},
-    {0},
 };
-
-/* The summaries as a report, for the page of the captures. */
-static enum status print_page(struct session *s, const struct arch_result *result)
-{
-    struct report *r = report_new(session_lang(s), str_of(result->fleet->ranks.at[0]->name));
-
-    for (size_t i = 0; i < result->n; i++)
-        report_text(r, str_of(result->at[i].summary));
-    session_answer(s, r);
-    return page_answer_view(s, result->fleet->ranks.at, result->n, study_with_passes(), "model");
-}
 
 static void print(struct session *s, const struct arch_result *result)
 {
@@ -72,19 +59,17 @@ static int run(struct session *s, const void *given)
     job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_arch(&job, &s->arena, &s->diag, &result);
-    if (status == ST_OK && s->page != NULL)
-        status = print_page(s, &result);
-    else if (status == ST_OK) {
+    if (status == ST_OK && s->page != NULL) { /* the summaries as a report, below the captures */
+        struct report *r = report_new(job.lang, str_of(result.fleet->ranks.at[0]->name));
+        for (size_t i = 0; i < result.n; i++)
+            report_text(r, str_of(result.at[i].summary));
+        session_answer(s, r);
+        status =
+            page_answer_view(s, result.fleet->ranks.at, result.n, study_with_passes(), "model");
+    } else if (status == ST_OK) {
         print(s, &result);
-        bool is_written = job.out != NULL && !job.is_dry_run;
-        for (size_t i = 0; i < result.n && is_written; i++) {
-            session_wrote(s, result.at[i].markdown_path);
-            session_wrote(s, result.at[i].json_path);
-        }
-        if (result.cover.markdown_path != NULL && is_written) {
-            session_wrote(s, result.cover.markdown_path);
-            session_wrote(s, result.cover.json_path);
-        }
+        if (job.out != NULL && !job.is_dry_run)
+            captures_wrote_arch(s, &result);
     }
     arch_result_free(&result);
     return session_code(status);

@@ -11,31 +11,32 @@
 #include "report/report.h"
 
 struct args {
-    struct input_options input;
-    const char *max_idle, *max_step, *baseline, *max_slowdown, *junit, *summary, *save;
+    struct check_job job;
+    const char *max_idle, *max_step, *max_slowdown, *junit, *summary;
     struct words fail_if;
     bool github, explain;
 };
 
-static const struct args defaults = {.input = CAPTURE_INPUT()};
+static const struct args defaults = {
+    .job = {.input = CAPTURE_INPUT(), .max_slowdown = NAN, .max_idle = NAN}};
 
 static const struct opt options[] = {
     OPT_STRING(0, "max-idle", "PCT", struct args, max_idle,
                "device idle time, as a share of all steps: 10%"),
     OPT_STRING(0, "max-step", "TIME", struct args, max_step, "longest step: 20ms"),
-    OPT_STRING(0, "baseline", "PATH", struct args, baseline,
+    OPT_STRING(0, "baseline", "PATH", struct args, job.baseline,
                "capture, or file of --save, to be no slower than"),
     OPT_STRING(0, "max-slowdown", "PCT", struct args, max_slowdown,
                "how much slower (default: 5%; of 4 or more runs 2.5%)"),
-    OPT_STRING(0, "save", "FILE", struct args, save, "write the runs as a baseline (small JSON)"),
+    OPT_STRING(0, "save", "FILE", struct args, job.save,
+               "write the runs as a baseline (small JSON)"),
     OPT_LIST(0, "fail-if", "COND", struct args, fail_if,
              "'underfeed_ratio>0.2', or 'tail_gap_ms>10%' over it"),
     OPT_FLAG(0, "explain", struct args, explain, "show which parts of a step changed"),
     OPT_STRING(0, "junit", "FILE", struct args, junit, "write the results as JUnit XML"),
     OPT_STRING(0, "summary", "FILE", struct args, summary, "write the results as Markdown"),
     OPT_FLAG(0, "github", struct args, github, "print annotations of a GitHub workflow"),
-    CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
+    CAPTURE_OPTIONS(struct args, job.input),
 };
 
 static const struct example examples[] = {
@@ -44,25 +45,19 @@ static const struct example examples[] = {
      "against an earlier run, with a file for the CI system"},
     {"strata check examples/ascend-small examples/ascend-small --save base.json",
      "keep repeated runs as a baseline"},
-    {0},
 };
 
 #define MAX_SLOWDOWN 0.05 /* of one run, unless given */
 
 /* Runs that are compared as two sets, not step by step. */
-static bool is_repeated(const struct session *s, const struct args *args)
+static bool is_repeated(const struct check_job *job)
 {
-    return s->operands.n > 1 || args->save != NULL || check_is_saved(s->operands.at[0]) ||
-           (args->baseline != NULL && check_is_saved(args->baseline));
-}
-
-static bool is_change(const char *condition)
-{
-    return str_ends(str_trim(str_of(condition)), S("%"));
+    return job->n_repeats > 1 || job->save != NULL || check_is_saved(job->path) ||
+           (job->baseline != NULL && check_is_saved(job->baseline));
 }
 
 /* Conditions with a percentage are changes over the baseline, others are about the capture. */
-static bool take_conditions(struct session *s, const struct args *args, struct check_job *job)
+static int take_conditions(struct session *s, const struct args *args, struct check_job *job)
 {
     struct gate *gates = ARENA_ARRAY(&s->arena, struct gate, args->fail_if.n);
     struct diff_gate *changes = ARENA_ARRAY(&s->arena, struct diff_gate, args->fail_if.n + 1);
@@ -71,29 +66,27 @@ static bool take_conditions(struct session *s, const struct args *args, struct c
     job->gates = gates;
     job->changes = changes;
     job->change_texts = texts;
-    if (args->baseline != NULL && !is_repeated(s, args)) {
+    if (job->baseline != NULL && !is_repeated(job)) {
         changes[0] = (struct diff_gate){.group = SIZE_MAX, .metric = COMPARE_SERVICE};
         changes[0].limit = isnan(job->max_slowdown) ? MAX_SLOWDOWN : job->max_slowdown;
-        texts[0] = arena_format(&s->arena, "--baseline %s", args->baseline).at;
+        texts[0] = arena_format(&s->arena, "--baseline %s", job->baseline).at;
         job->n_changes = 1;
     }
     for (size_t i = 0; i < args->fail_if.n; i++) {
         const char *text = args->fail_if.at[i], *problem = NULL;
-        if (!is_change(text)) {
+        if (!str_ends(str_trim(str_of(text)), S("%"))) {
             problem = gate_parse(&s->arena, text, &gates[job->n_gates++]);
-        } else if (args->baseline == NULL || is_repeated(s, args)) {
+        } else if (job->baseline == NULL || is_repeated(job)) {
             problem = "a change in percent needs one run and a capture as --baseline";
         } else {
             texts[job->n_changes] = arena_format(&s->arena, "--fail-if %s", text).at;
             if (diff_gate_parse(&s->arena, text, &changes[job->n_changes++], &problem))
                 problem = NULL;
         }
-        if (problem != NULL) {
-            session_usage(s, "--fail-if '%s': %s", text, problem);
-            return false;
-        }
+        if (problem != NULL)
+            return session_usage(s, "--fail-if '%s': %s", text, problem);
     }
-    return true;
+    return CODE_DONE;
 }
 
 static void note_read(void *session, const struct fleet *fleet)
@@ -101,38 +94,31 @@ static void note_read(void *session, const struct fleet *fleet)
     captures_read(session, fleet);
 }
 
-/* Completes the job; false after a usage error. */
-static bool complete(struct session *s, const struct args *args, struct check_job *job)
+static int complete(struct session *s, const struct args *args, struct check_job *job)
 {
-    *job = (struct check_job){.path = s->operands.at[0],
-                              .baseline = args->baseline,
-                              .repeats = (const char *const *)s->operands.at,
-                              .n_repeats = s->operands.n,
-                              .save = args->save,
-                              .was_read = note_read,
-                              .ctx = s,
-                              .input = args->input,
-                              .max_slowdown = NAN,
-                              .max_idle = NAN};
+    job->path = s->operands.at[0];
+    job->repeats = (const char *const *)s->operands.at;
+    job->n_repeats = s->operands.n;
+    job->was_read = note_read;
+    job->ctx = s;
     captures_input(s, &job->input);
     if (args->max_slowdown != NULL && !diff_percent(str_of(args->max_slowdown), &job->max_slowdown))
-        session_usage(s, "--max-slowdown must be a percentage, not '%s'", args->max_slowdown);
-    else if (args->github && s->common.json)
-        session_usage(s, "--github and --json cannot both use standard output");
-    else if (args->max_idle != NULL && !diff_percent(str_of(args->max_idle), &job->max_idle))
-        session_usage(s, "--max-idle must be a percentage, not '%s'", args->max_idle);
-    else if (args->max_step != NULL &&
-             (!convert_time_parse(args->max_step, &job->max_step) || job->max_step <= 0))
-        session_usage(s, "--max-step must be a time with its unit, such as 20ms, not '%s'",
-                      args->max_step);
-    else if (take_conditions(s, args, job)) {
-        if (args->max_idle != NULL || job->max_step > 0 || job->n_gates + job->n_changes > 0 ||
-            args->baseline != NULL || args->save != NULL)
-            return true;
-        session_usage(s, "check needs a gate (--max-idle, --max-step, --baseline, --fail-if) or "
-                         "--save");
-    }
-    return false;
+        return session_usage(s, "--max-slowdown must be a percentage, not '%s'",
+                             args->max_slowdown);
+    if (args->github && s->common.json)
+        return session_usage(s, "--github and --json cannot both use standard output");
+    if (args->max_idle != NULL && !diff_percent(str_of(args->max_idle), &job->max_idle))
+        return session_usage(s, "--max-idle must be a percentage, not '%s'", args->max_idle);
+    if (args->max_step != NULL &&
+        (!convert_time_parse(args->max_step, &job->max_step) || job->max_step <= 0))
+        return session_usage(s, "--max-step must be a time with its unit, such as 20ms, not '%s'",
+                             args->max_step);
+    TRY_CODE(take_conditions(s, args, job));
+    if (args->max_idle != NULL || job->max_step > 0 || job->n_gates + job->n_changes > 0 ||
+        job->baseline != NULL || job->save != NULL)
+        return CODE_DONE;
+    return session_usage(s, "check needs a gate (--max-idle, --max-step, --baseline, --fail-if) or "
+                            "--save");
 }
 
 enum { EXPLAINED = 12 }; /* parts of a step that are shown */
@@ -158,80 +144,53 @@ static struct report *report_of(const struct gate_results *results, bool is_expl
     return r;
 }
 
-static void print_text(struct session *s, const struct args *args,
-                       const struct gate_results *results)
-{
-    if (results->n > 0)
-        session_answer(s, report_of(results, args->explain));
-}
-
-static enum status save_text(struct session *s, const char *path, struct text *text)
-{
-    enum status st = outfile_save(path, text_view(text), &s->diag);
-
-    text_free(text);
-    if (st == ST_OK)
-        session_wrote(s, path);
-    return st;
-}
-
-static enum status write_summary(struct session *s, const char *path,
-                                 const struct gate_results *results)
-{
-    struct report *r = report_of(results, true);
-    struct text text = {0};
-
-    render_write(&renderer_markdown, r, &(struct render_options){0}, text_sink(&text));
-    report_free(r);
-    return save_text(s, path, &text);
-}
-
-static void print_annotations(struct session *s, const struct gate_results *results)
-{
-    struct text lines = {0};
-
-    gate_results_github(results, s->operands.at[0], &lines);
-    struct sink to = session_sink(s);
-    to.write(to.ctx, text_view(&lines));
-    text_free(&lines);
-}
-
-static enum status write_junit(struct session *s, const char *path,
+static enum status write_files(struct session *s, const struct args *args,
                                const struct gate_results *results)
 {
-    struct text xml = {0};
+    struct text xml = {0}, markdown = {0};
+    enum status st = ST_OK;
 
-    gate_results_junit(results, s->operands.at[0], &xml);
-    return save_text(s, path, &xml);
+    if (args->junit != NULL) {
+        gate_results_junit(results, s->operands.at[0], &xml);
+        st = session_save(s, args->junit, text_view(&xml));
+    }
+    if (st == ST_OK && args->summary != NULL) {
+        struct report *r = report_of(results, true);
+        render_write(&renderer_markdown, r, &(struct render_options){0}, text_sink(&markdown));
+        report_free(r);
+        st = session_save(s, args->summary, text_view(&markdown));
+    }
+    if (st == ST_OK && args->job.save != NULL)
+        session_wrote(s, args->job.save);
+    text_free(&markdown);
+    text_free(&xml);
+    return st;
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     struct gate_results results;
-    struct check_job job;
+    struct check_job job = args->job;
+    struct text lines = {0};
 
-    if (!complete(s, args, &job))
-        return CODE_USAGE;
+    TRY_CODE(complete(s, args, &job));
     enum status st = flow_check(&job, &s->arena, &s->diag, &results);
     if (st == ST_OK && results.fleet != NULL)
         captures_read(s, results.fleet);
     fleet_free(results.fleet);
-    if (st == ST_OK && args->junit != NULL)
-        st = write_junit(s, args->junit, &results);
-    if (st == ST_OK && args->summary != NULL)
-        st = write_summary(s, args->summary, &results);
-    if (st == ST_OK && args->save != NULL)
-        session_wrote(s, args->save);
+    if (st == ST_OK)
+        st = write_files(s, args, &results);
     if (st != ST_OK)
         return session_code(st);
     if (s->common.json)
-        session_document(s, &check_gates_schema, "measured", &results,
-                         &(struct record_env){.arena = &s->arena});
-    else if (!s->common.quiet)
-        print_text(s, args, &results);
+        session_document(s, &check_gates_schema, "measured", &results);
+    else if (!s->common.quiet && results.n > 0)
+        session_answer(s, report_of(&results, args->explain));
     if (args->github)
-        print_annotations(s, &results);
+        gate_results_github(&results, s->operands.at[0], &lines);
+    out_raw(&s->out, text_view(&lines));
+    text_free(&lines);
     return results.failed > 0 ? CODE_NO : CODE_DONE;
 }
 

@@ -22,14 +22,12 @@ static const struct opt options[] = {
             "only this device (default: all)"),
     OPT_CHOICE(0, "source", captures_sources, struct args, input.source,
                "preferred source when files overlap (default: auto)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata cluster examples/ranks", "who makes the others wait"},
     {"strata cluster examples/ranks --json", "the same as JSON"},
     {"strata cluster examples/ranks -o ranks.html", "a page for a browser"},
-    {0},
 };
 
 static void read_inputs(struct session *s, const struct cluster_outcome *out)
@@ -55,8 +53,7 @@ static enum status save(struct session *s, const struct cluster_outcome *out)
 static void print(struct session *s, const struct cluster_outcome *out)
 {
     if (s->common.json) {
-        session_document(s, &cluster_schema, origin_name(ORIGIN_ESTIMATED), out->result,
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &cluster_schema, origin_name(ORIGIN_ESTIMATED), out->result);
     } else if (!s->common.quiet) {
         struct report *r = report_new(LANG_EN, str_basename(str_of(s->operands.at[0])));
         cluster_describe(out->result, r);
@@ -64,27 +61,6 @@ static void print(struct session *s, const struct cluster_outcome *out)
             report_say(r, "%zu of %zu summaries were reused.", out->reused, out->n_parts);
         session_answer(s, r);
     }
-}
-
-/* A result and what its page is called. */
-struct titled {
-    const struct cluster *result;
-    struct str title;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct titled *t = ctx;
-
-    page->title = t->title;
-    flow_page_cluster(page, t->result);
-}
-
-static enum status write_page(struct session *s, const struct cluster_outcome *out)
-{
-    struct titled t = {out->result, str_basename(str_of(s->operands.at[0]))};
-
-    return page_answer_panels(s, PAGE_RANKS, fill_page, &t);
 }
 
 /* Where summaries are kept: in the folder of -o, or beside the page; NULL: nowhere. */
@@ -99,13 +75,6 @@ static const char *keep_folder(struct session *s)
     if (str_ends(page, S(".html")))
         page.n -= 5;
     return arena_printf(&s->arena, "%.*s.summaries", STR_ARGS(page));
-}
-
-/* What other processes met, process 0 has told. */
-static void hush(struct session *s)
-{
-    diag_fini(&s->diag);
-    diag_init(&s->diag);
 }
 
 extern const struct command command_cluster;
@@ -123,26 +92,25 @@ static int run(struct session *s, const void *given)
         return answer_html(s, &command_cluster, given);
     }
     captures_input(s, &job.input);
-    enum status status = mpi_open(&mpi, &s->arena, &s->diag);
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(mpi_open(&mpi, &s->arena, &s->diag)));
     job.mpi = &mpi;
     job.keep = keep_folder(s);
     if (mpi.rank > 0)
         job.input.progress = NULL;
     if (mpi.rank > 0 && s->page != NULL)
         s->page->is_written = true; /* by process 0 */
-    status = flow_cluster(&job, &s->diag, &out);
+    enum status status = flow_cluster(&job, &s->diag, &out);
     if (out.result != NULL) {
         read_inputs(s, &out);
         if (s->page != NULL)
-            status = write_page(s, &out);
+            status = page_answer_cluster(s, out.result);
         else if (s->common.out != NULL)
             status = save(s, &out);
         if (status == ST_OK && s->page == NULL)
             print(s, &out);
-    } else if (mpi.rank > 0) {
-        hush(s);
+    } else if (mpi.rank > 0) { /* what other processes met, process 0 has told */
+        diag_fini(&s->diag);
+        diag_init(&s->diag);
     }
     cluster_outcome_free(&out);
     mpi_close(&mpi);

@@ -43,13 +43,11 @@ static const struct opt options[] = {
                "folder for a table of each collective", .alias = "database-path"),
     OPT_STRING(0, "output-csv", "FILE", struct args, output_csv, "the table of one collective"),
     OPT_FLAG(0, "do-run", struct args, does_run, "accepted for compatibility"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata comm bench --ops all --num-devices 4 --dry-run",
      "what would be measured (mpirun -n 4 before it: measure)"},
-    {0},
 };
 
 /* Whole numbers, given in several words or with commas between. */
@@ -111,22 +109,17 @@ struct lists {
 static int read_lists(struct session *s, const struct args *args, struct lists *l,
                       struct comm_plan *plan)
 {
-    int code = read_ops(s, &args->ops, l->ops, &plan->n_ops);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->devices, "num-devices", 2, l->ranks, &plan->n_ranks);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->tiers, "topology-tier", 0, l->tiers, &plan->n_tiers);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->grid, "grid-shape", 1, l->grid, &l->n_grid);
-    if (code == CODE_DONE)
-        code = read_numbers(s, &args->bytes, "bytes-grid", 1, l->bytes, &plan->n_bytes);
-    for (size_t i = 0; i < plan->n_tiers; i++)
-        l->tier_list[i] = (size_t)l->tiers[i];
     plan->ops = l->ops;
     plan->ranks = l->ranks;
     plan->tiers = l->tier_list;
     plan->bytes = l->bytes;
-    return code;
+    TRY_CODE(read_ops(s, &args->ops, l->ops, &plan->n_ops));
+    TRY_CODE(read_numbers(s, &args->devices, "num-devices", 2, l->ranks, &plan->n_ranks));
+    TRY_CODE(read_numbers(s, &args->tiers, "topology-tier", 0, l->tiers, &plan->n_tiers));
+    for (size_t i = 0; i < plan->n_tiers; i++)
+        l->tier_list[i] = (size_t)l->tiers[i];
+    TRY_CODE(read_numbers(s, &args->grid, "grid-shape", 1, l->grid, &l->n_grid));
+    return read_numbers(s, &args->bytes, "bytes-grid", 1, l->bytes, &plan->n_bytes);
 }
 
 static int read_job(struct session *s, const struct args *args, struct lists *l,
@@ -138,9 +131,7 @@ static int read_job(struct session *s, const struct args *args, struct lists *l,
     static const enum mpi_elem elems[] = {MPI_ELEM_I8, MPI_ELEM_F16, MPI_ELEM_BF16, MPI_ELEM_F32};
     size_t which = 0;
 
-    int code = read_lists(s, args, l, &job->plan);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(read_lists(s, args, l, &job->plan));
     if (!comm_grid_set(&job->grid, l->n_grid > 0 ? l->grid : usual, l->n_grid > 0 ? l->n_grid : 3))
         return session_usage(s, "--grid-shape has up to %d dimensions of at least 1", COMM_DIMS);
     if (!comm_bench_dtype(str_of(args->dtype), &b->dtype, &which))
@@ -168,7 +159,7 @@ static void show(struct session *s, const struct comm_bench *b)
     for (size_t i = 0; i < b->warnings.n; i++)
         db_message(s, "%.*s", STR_ARGS(b->warnings.at[i]));
     if (s->common.json)
-        session_document(s, &comm_bench_schema, "measured", b, NULL);
+        session_document(s, &comm_bench_schema, "measured", b);
     if (s->common.json || s->common.quiet)
         return;
     r = report_new(LANG_EN, S(""));
@@ -260,10 +251,6 @@ const struct command command_comm_bench = {
         "`strata comm validate --links fit` does the same for tables.",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_DRY_RUN,
-    .options = options,
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
-    .examples = examples,
     .schemas = {&comm_bench_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

@@ -21,12 +21,10 @@ static const struct args defaults = {.limit_s = 1};
 static const struct opt options[] = {
     OPT_DOUBLE(0, "time-limit", "S", struct args, limit_s,
                "seconds of timed calls per row (default: 1)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata comm generate tables --dry-run", "the twelve launches on one node"},
-    {0},
 };
 
 static bool number_of(const char *name, int64_t *out)
@@ -52,40 +50,39 @@ struct launcher {
     const char *mpirun, *self, *dir, *limit;
 };
 
-enum { ARGV_MOST = 32 };
-
 static const char *const *argv_of(const struct launcher *l, const struct comm_launch *launch)
 {
     struct arena *arena = &l->s->arena;
-    const char **argv = ARENA_ARRAY(arena, const char *, ARGV_MOST);
+    const bool is_multi = l->rounds->is_multi;
+    const char *const words[] = {l->mpirun,
+                                 "-n",
+                                 arena_printf(arena, "%" PRId64, launch->processes),
+                                 "--oversubscribe",
+                                 geteuid() == 0 ? "--allow-run-as-root" : NULL,
+                                 l->self,
+                                 "comm",
+                                 "bench",
+                                 "--ops",
+                                 launch->ops,
+                                 "--num-devices",
+                                 list_text(arena, launch->devices, launch->n_devices),
+                                 is_multi ? "--topology-tier" : NULL,
+                                 is_multi ? "0" : NULL,
+                                 "--grid-shape",
+                                 "48,8,2",
+                                 "--bytes-grid",
+                                 list_text(arena, l->rounds->sizes, l->rounds->n_sizes),
+                                 "--time-limit",
+                                 l->limit,
+                                 "--output-dir",
+                                 l->dir,
+                                 "--quiet"};
+    const char **argv = ARENA_ARRAY(arena, const char *, ARRAY_LEN(words) + 1);
     size_t n = 0;
 
-    argv[n++] = l->mpirun;
-    argv[n++] = "-n";
-    argv[n++] = arena_printf(arena, "%" PRId64, launch->processes);
-    argv[n++] = "--oversubscribe";
-    if (geteuid() == 0)
-        argv[n++] = "--allow-run-as-root";
-    argv[n++] = l->self;
-    argv[n++] = "comm";
-    argv[n++] = "bench";
-    argv[n++] = "--ops";
-    argv[n++] = launch->ops;
-    argv[n++] = "--num-devices";
-    argv[n++] = list_text(arena, launch->devices, launch->n_devices);
-    if (l->rounds->is_multi) {
-        argv[n++] = "--topology-tier";
-        argv[n++] = "0";
-    }
-    argv[n++] = "--grid-shape";
-    argv[n++] = "48,8,2";
-    argv[n++] = "--bytes-grid";
-    argv[n++] = list_text(arena, l->rounds->sizes, l->rounds->n_sizes);
-    argv[n++] = "--time-limit";
-    argv[n++] = l->limit;
-    argv[n++] = "--output-dir";
-    argv[n++] = l->dir;
-    argv[n++] = "--quiet";
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (words[i] != NULL)
+            argv[n++] = words[i];
     return argv;
 }
 
@@ -135,22 +132,23 @@ static enum status launch_one(const struct launcher *l, const struct comm_launch
     return st == ST_CANCELLED ? st : ST_OK;
 }
 
-static int read_nodes(struct session *s, struct comm_nodes *nodes, const char **problem)
+/* What is wrong with the environment; NULL: nothing. */
+static const char *read_nodes(struct comm_nodes *nodes)
 {
     int64_t quick;
 
-    (void)s;
-    *problem = !number_of("NNODES", &nodes->nodes)       ? "NNODES is not a number"
-               : !number_of("NPROC", &nodes->processes)  ? "NPROC is not a number"
-               : !number_of("MASTER_PORT", &nodes->port) ? "MASTER_PORT is not a number"
-               : !number_of("QUICK", &quick)             ? "QUICK is not a number"
-                                                         : NULL;
-    if (*problem != NULL)
-        return CODE_USAGE;
+    if (!number_of("NNODES", &nodes->nodes))
+        return "NNODES is not a number";
+    if (!number_of("NPROC", &nodes->processes))
+        return "NPROC is not a number";
+    if (!number_of("MASTER_PORT", &nodes->port))
+        return "MASTER_PORT is not a number";
+    if (!number_of("QUICK", &quick))
+        return "QUICK is not a number";
     nodes->is_quick = quick == 1;
     if (nodes->nodes >= 2 && (getenv("NODE_RANK") == NULL || getenv("MASTER_ADDR") == NULL))
-        *problem = "with NNODES of 2 or more, NODE_RANK and MASTER_ADDR must be set";
-    return *problem == NULL ? CODE_DONE : CODE_USAGE;
+        return "with NNODES of 2 or more, NODE_RANK and MASTER_ADDR must be set";
+    return NULL;
 }
 
 static int run_all(struct session *s, struct launcher *l)
@@ -175,10 +173,10 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct comm_nodes nodes = {0};
     struct comm_rounds *rounds = ARENA_NEW(&s->arena, struct comm_rounds);
-    const char *problem;
+    const char *problem = read_nodes(&nodes);
     char self[4096];
 
-    if (read_nodes(s, &nodes, &problem) != CODE_DONE)
+    if (problem != NULL)
         return session_usage(s, "%s", problem);
     if (!comm_rounds_plan(&nodes, rounds)) {
         diag_add(&s->diag, SEV_WARN, "mpi.no-groups", (struct where){0},
@@ -221,10 +219,6 @@ const struct command command_comm_generate = {
         "takes five message sizes. MASTER_PORT is the first port (29700).",
     .see = "docs/perfdb-compare.md",
     .common = COMMON_DRY_RUN,
-    .options = options,
     .operands = {OPERAND_DIR, 0, 1, NULL},
-    .args_size = sizeof(struct args),
-    .defaults = &defaults,
-    .examples = examples,
-    .run = run,
+    COMMAND_PARTS,
 };

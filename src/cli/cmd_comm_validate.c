@@ -5,17 +5,20 @@
 #include "cli/opt_db.h"
 #include "perfdb/comm_validate.h"
 
-static const struct comm_job defaults = {.tolerance = 2.0};
+struct args {
+    struct comm_job job;
+};
+
+static const struct args defaults = {.job.tolerance = 2.0};
 
 static const struct opt options[] = {
-    OPT_STRING(0, "csv-dir", "DIR", struct comm_job, dir, "folder with the hcom_*.csv tables"),
-    OPT_DOUBLE(0, "tolerance", "T", struct comm_job, tolerance,
+    OPT_STRING(0, "csv-dir", "DIR", struct args, job.dir, "folder with the hcom_*.csv tables"),
+    OPT_DOUBLE(0, "tolerance", "T", struct args, job.tolerance,
                "pass if measured/predicted is in 1/T to T (default: 2)"),
-    OPT_STRING(0, "links", "FILE", struct comm_job, links,
+    OPT_STRING(0, "links", "FILE", struct args, job.links,
                "CSV of link parameters, or 'fit' (default: built-in)"),
-    OPT_FLAG(0, "reduce-scatter-total", struct comm_job, scatter_total,
+    OPT_FLAG(0, "reduce-scatter-total", struct args, job.scatter_total,
              "multiply reduce_scatter messages by the number of ranks"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -23,12 +26,11 @@ static const struct example examples[] = {
      "check against the built-in links"},
     {"strata comm validate --csv-dir examples/perfdb-compare/comm --links fit --verbose",
      "residuals of a linear fit, row by row"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)
 {
-    struct comm_job job = *(const struct comm_job *)given;
+    struct comm_job job = ((const struct args *)given)->job;
     struct comm_validation v;
 
     if (job.dir == NULL)
@@ -42,7 +44,7 @@ static int run(struct session *s, const void *given)
             session_read(s, fs_join(&s->arena, job.dir, comm_kinds[i].file), "collectives",
                          v.checks[i].rows_read, v.checks[i].rows_read - v.checks[i].rows.n);
     if (s->common.json && st == ST_OK)
-        session_document(s, &comm_validation_schema, "measured", &v, NULL);
+        session_document(s, &comm_validation_schema, "measured", &v);
     else if (!s->common.json && !s->common.quiet && v.checks[0].was_visited)
         comm_validation_print(&v, st == ST_OK, session_text(s));
     bool is_ok = v.counts[COMM_FAIL] == 0;
@@ -71,10 +73,6 @@ const struct command command_comm_validate = {
         "Use --reduce-scatter-total if the message size of a reduce_scatter row is one rank's "
         "share.",
     .see = "docs/perfdb-compare.md",
-    .options = options,
-    .args_size = sizeof(struct comm_job),
-    .defaults = &defaults,
-    .examples = examples,
     .schemas = {&comm_validation_schema},
-    .run = run,
+    COMMAND_PARTS,
 };

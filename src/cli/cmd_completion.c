@@ -312,7 +312,6 @@ static const struct example examples[] = {
     {"strata completion bash", "for ~/.local/share/bash-completion/completions/strata"},
     {"strata completion zsh", "for a file _strata in a folder of $fpath"},
     {"strata completion fish", "for ~/.config/fish/completions/strata.fish"},
-    {0},
 };
 
 static int run(struct session *s, const void *args)
@@ -330,6 +329,5 @@ const struct command command_completion = {
     .details = "Prints a script that completes commands, options and their values. It is generated "
                "from the same tables as the help, so it matches this version.",
     .operands = {.kind = OPERAND_CHOICE, .min = 1, .max = 1, .choices = shells},
-    .examples = examples,
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

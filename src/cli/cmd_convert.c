@@ -38,7 +38,6 @@ static const struct opt options[] = {
     OPT_INT(0, "width", "N", struct args, job.width, 50, 4096,
             "width of a picture (default: 1200 pixels, 100 characters)"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -52,7 +51,6 @@ static const struct example examples[] = {
     {"strata convert examples/ascend-small -o small.folded", "stacks for a flame graph"},
     {"strata convert examples/ascend-small -o small.png", "a picture of all lanes"},
     {"strata convert examples/ascend-small -o - --to text", "the same in characters"},
-    {0},
 };
 
 /* What the command line leaves to be worked out; CODE_DONE, or the code of the mistake. */
@@ -104,19 +102,6 @@ static int check_format(struct session *s, const struct args *args, struct conve
     return CODE_DONE;
 }
 
-static void print_text(struct session *s, const struct convert_job *job,
-                       const struct convert_result *r)
-{
-    double length = (double)nanos_sub(r->span.end, r->span.begin);
-
-    if (job->is_dry_run)
-        out_printf(&s->out, "would write %s\n", job->out);
-    out_printf(&s->out,
-               "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %s, as %s\n",
-               r->slices, r->kernels, r->flows, r->samples, r->lanes,
-               quantity_text(&s->arena, length, UNIT_NS), r->format->name);
-}
-
 static void print(struct session *s, const struct convert_job *job, const struct convert_result *r)
 {
     bool is_stdout = strcmp(job->out, "-") == 0;
@@ -124,10 +109,17 @@ static void print(struct session *s, const struct convert_job *job, const struct
     captures_read_one(s, r->cap);
     if (!is_stdout && !job->is_dry_run)
         session_wrote(s, job->out);
-    if (s->common.json)
-        session_document(s, &convert_schema, origin_name(r->cap->origin), r, NULL);
-    else if (!s->common.quiet && (!is_stdout || job->is_dry_run))
-        print_text(s, job, r);
+    if (s->common.json) {
+        session_document(s, &convert_schema, origin_name(r->cap->origin), r);
+    } else if (!s->common.quiet && (!is_stdout || job->is_dry_run)) {
+        double length = (double)nanos_sub(r->span.end, r->span.begin);
+        if (job->is_dry_run)
+            out_printf(&s->out, "would write %s\n", job->out);
+        out_printf(&s->out,
+                   "%zu slices (%zu kernels), %zu arrows and %zu samples on %zu lanes, %s, as %s\n",
+                   r->slices, r->kernels, r->flows, r->samples, r->lanes,
+                   quantity_text(&s->arena, length, UNIT_NS), r->format->name);
+    }
 }
 
 static int run(struct session *s, const void *given)
@@ -136,16 +128,12 @@ static int run(struct session *s, const void *given)
     const struct timeline_format *format;
     struct convert_job job = args->job;
     struct convert_result result;
-    int code = complete(s, args, &job);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(complete(s, args, &job));
     enum status status = convert_format(&job, &s->diag, &format);
     if (status != ST_OK)
         return CODE_USAGE;
-    code = check_format(s, args, &job, format);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(check_format(s, args, &job, format));
     status = flow_convert(&job, &s->diag, &result);
     if (status == ST_OK)
         print(s, &job, &result);

@@ -20,14 +20,12 @@ static const struct opt options[] = {
     OPT_DOUBLE(0, "max-p95", "PERCENT", struct args, max_p95,
                "exit code 1 when the 95th percentile is above"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db accuracy --database-path examples/perfdb/h200", "errors per operator"},
     {"strata db accuracy --database-path examples/perfdb/h200 --html accuracy.html",
      "measured against predicted as a page"},
-    {0},
 };
 
 static void print_text(struct session *s, const struct accuracy *a)
@@ -49,26 +47,17 @@ static void print_text(struct session *s, const struct accuracy *a)
     session_answer(s, r);
 }
 
-struct accuracy_page {
-    const struct accuracy *a;
-    const char *dir;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct accuracy_page *of = ctx;
-
-    flow_page_accuracy(page, of->a, of->dir);
-}
-
 static enum status show(struct session *s, const struct accuracy *a, const char *dir)
 {
-    if (s->page != NULL)
-        return page_answer_result(s, PAGE_DATABASE, NULL, fill_page,
-                                  &(struct accuracy_page){a, dir});
+    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
+
+    if (page != NULL) {
+        flow_page_accuracy(page, a, dir);
+        return page_answer_end(s);
+    }
     if (s->common.json)
-        session_document(s, &accuracy_schema, "estimated", a, NULL);
-    else
+        session_document(s, &accuracy_schema, "estimated", a);
+    else if (s->page == NULL)
         print_text(s, a);
     return ST_OK;
 }
@@ -85,9 +74,7 @@ static int run(struct session *s, const void *given)
     struct accuracy a;
     const char *dir;
 
-    int code = db_tables(s, &args->ops, &args->place, &dir, &tree);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     enum status st = accuracy_find(&a, &tree, dir, &s->diag);
     if (st == ST_OK)
         st = show(s, &a, dir);

@@ -16,7 +16,7 @@ struct args {
 };
 
 static const struct args defaults = {
-    .job.ep_size = 16, .measure.backend = "auto", .nnodes = 1, .master_addr = "127.0.0.1"};
+    .job.ep_size = 16, .measure.job.backend = "auto", .nnodes = 1, .master_addr = "127.0.0.1"};
 
 static const char *const modes[] = {"all", "missing-only", NULL};
 
@@ -29,7 +29,7 @@ static const struct opt options[] = {
              "drop rows that end up without a duration"),
     OPT_DB_WAIT(struct args, wait),
     OPT_MEASURE(struct args, measure, "repetitions per row (default: 1)"),
-    OPT_FLAG(0, "drop-failing-rows", struct args, measure.is_dropping,
+    OPT_FLAG(0, "drop-failing-rows", struct args, measure.job.is_dropping,
              "delete rows that cannot be measured"),
     OPT_GROUP("DispatchFFNCombine"),
     OPT_INT(0, "dispatch-ffn-combine-ep-size", "N", struct args, job.ep_size, 1, INT32_MAX,
@@ -45,7 +45,6 @@ static const struct opt options[] = {
     OPT_INT(0, "dispatch-ffn-combine-master-port", "N", struct args, master_port, 1, 65535,
             "rendezvous port"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -55,7 +54,6 @@ static const struct example examples[] = {
     {"strata db bench --database-path examples/perfdb/db --prof-path examples/perfdb/PROF_000001 "
      "--op Add MatMulV2 --dry-run",
      "only two operators"},
-    {0},
 };
 
 static bool to_nobody(void *ctx __attribute__((unused)), struct str text __attribute__((unused)))
@@ -75,7 +73,7 @@ static void report(struct session *s, const struct bench_plan *plan)
         session_wrote(s, plan->hotspots_path);
     }
     if (s->common.json) {
-        session_document(s, &bench_schema, "measured", plan, NULL);
+        session_document(s, &bench_schema, "measured", plan);
         return;
     }
     for (size_t i = 0; i < plan->updates.n && s->common.dry_run; i++) {
@@ -95,10 +93,8 @@ static int write_back(struct session *s, const struct args *args, const struct b
     struct lock lock = {.fd = -1};
     struct bench_plan plan;
 
-    enum status st = s->common.dry_run ? ST_OK : db_lock(s, job->dir, args->wait, &lock);
-    if (st != ST_OK)
-        return db_code(st);
-    st = bench_plan(&plan, job, &s->diag);
+    TRY_CODE(db_code(s->common.dry_run ? ST_OK : db_lock(s, job->dir, args->wait, &lock)));
+    enum status st = bench_plan(&plan, job, &s->diag);
     if (st == ST_OK && !s->common.dry_run)
         st = bench_write(&plan, job, &s->diag);
     lock_release(&lock);
@@ -112,7 +108,7 @@ static int write_back(struct session *s, const struct args *args, const struct b
 static int measure(struct session *s, const struct args *args, const struct bench_job *job,
                    const struct db_ops *ops)
 {
-    struct flow_measure_job measured = {.progress = &s->progress, .is_writing = true};
+    struct flow_measure_job measured;
     struct bench_files files;
     bool is_complete = false;
 
@@ -127,11 +123,10 @@ static int measure(struct session *s, const struct args *args, const struct benc
         out_printf(&s->out, "[SUMMARY] nothing to replay: %zu tables are complete\n", files.n);
         return CODE_DONE;
     }
-    int code = opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(opt_measure_job(s, &args->measure, &args->place, ops, 1, &measured));
     measured.is_missing_only = job->how.mode == UPDATE_MISSING_ONLY;
     measured.is_writing = !s->common.dry_run;
+    measured.progress = &s->progress;
     return opt_measure_run(s, &measured, args->wait);
 }
 
@@ -141,12 +136,8 @@ static int run(struct session *s, const void *given)
     struct bench_job job = args->job;
     struct db_ops ops;
 
-    int code = db_known_ops(s, &args->ops, &ops);
-    if (code != CODE_DONE)
-        return code;
-    code = db_place(s, &args->place, &job.dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_known_ops(s, &args->ops, &ops));
+    TRY_CODE(db_place(s, &args->place, &job.dir));
     bool is_told = !s->common.json && !s->common.quiet;
     job.ops = ops.at;
     job.n_ops = ops.n;

@@ -15,7 +15,7 @@ struct args {
     double wait;
 };
 
-static const struct args defaults = {.measure = {.backend = "auto"},
+static const struct args defaults = {.measure = {.job.backend = "auto"},
                                      .batches = "1,8,32",
                                      .lengths = "128,1024,4096",
                                      .tp = 1,
@@ -32,14 +32,12 @@ static const struct opt options[] = {
     OPT_MEASURE(struct args, measure, "repetitions per row (default: 10)"),
     OPT_DB_PLACE(struct args, place),
     OPT_DB_WAIT(struct args, wait),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db build --config examples/perfdb/tiny-config.json --batch 1 --seq 16 --vocab 100 "
      "--backend cpu --repeat-count 1 --database-path perfdb-tiny",
      "a tiny model on this machine's processors"},
-    {0},
 };
 
 static int fill(struct session *s, const struct args *args, const struct grid_model *model,
@@ -59,13 +57,14 @@ static int fill(struct session *s, const struct args *args, const struct grid_mo
              (unsigned long long)count.rows, (unsigned long long)count.tables,
              (unsigned long long)count.added);
     job->is_writing = job->is_missing_only = true;
+    job->progress = &s->progress;
     return opt_measure_run(s, job, args->wait);
 }
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_measure_job job = {.progress = &s->progress};
+    struct flow_measure_job job;
     struct build_sizes sizes = {.tp = args->tp, .vocab = args->vocab};
     const struct grid_model *model = NULL;
     struct db_ops none = {0};
@@ -74,13 +73,9 @@ static int run(struct session *s, const void *given)
     if (!opt_model_numbers(s, args->batches, &sizes.batches, &sizes.n_batches) ||
         !opt_model_numbers(s, args->lengths, &sizes.lengths, &sizes.n_lengths))
         return session_usage(s, "--batch and --seq are numbers with commas between them");
-    int code = opt_measure_job(s, &args->measure, &args->place, &none, 10, &job);
-    if (code != CODE_DONE)
-        return code;
-    code = opt_model_find(s, &args->model, &grid, &model);
-    if (code != CODE_DONE)
-        return code;
-    code = opt_model_check(s, model, args->tp, 1);
+    TRY_CODE(opt_measure_job(s, &args->measure, &args->place, &none, 10, &job));
+    TRY_CODE(opt_model_find(s, &args->model, &grid, &model));
+    int code = opt_model_check(s, model, args->tp, 1);
     if (code == CODE_DONE)
         code = fill(s, args, model, &sizes, &job);
     grid_run_close(&grid);

@@ -18,17 +18,15 @@ static const struct opt options[] = {
     OPT_FLAG(0, "strict", struct args, strict, "exit with 1 for notes as well"),
     OPT_FLAG(0, "brief", struct args, brief, "print a verdict and the tables, not each finding"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db check --database-path examples/perfdb/db", "check the tables of a folder"},
     {"strata db check --database-path examples/perfdb/db --op Add MatMulV2 --json",
      "two operators, as JSON"},
-    {0},
 };
 
-static void print_findings(struct session *s, const struct check *c)
+static void print_text(struct session *s, const struct check *c)
 {
     for (size_t i = 0; i < c->findings.n; i++) {
         const struct check_finding *f = &c->findings.at[i];
@@ -37,14 +35,11 @@ static void print_findings(struct session *s, const struct check *c)
         out_printf(&s->out, "%s:%llu: %s%s\n", f->path, (unsigned long long)f->line,
                    f->is_note ? "note: " : "", out_clean(&s->arena, f->what));
     }
-}
-
-static void print_tables(struct session *s, const struct check *c)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
+    if (s->common.quiet)
+        return;
     if (c->findings.n > 0)
         out_text(&s->out, "\n");
+    struct report *r = report_new(LANG_EN, S(""));
     report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
     report_text(r, arena_format(&s->arena, "%zu tables, %llu problems, %llu notes", c->tables.n,
                                 (unsigned long long)c->problems, (unsigned long long)c->notes));
@@ -61,31 +56,18 @@ static void print_verdict(struct session *s, const struct check *c)
         rows += c->tables.at[i].rows;
         valid += c->tables.at[i].valid;
     }
-    if (c->tables.n == 0) {
+    if (c->tables.n == 0)
         report_say(r, "Operator database without tables: nothing was measured yet.");
-        session_answer(s, r);
-        return;
-    }
-    report_say(r,
-               "Operator database: %zu table%s, %llu of %llu row%s with a valid duration; %llu "
-               "problem%s and %llu note%s.",
-               c->tables.n, &"s"[c->tables.n == 1], (unsigned long long)valid,
-               (unsigned long long)rows, &"s"[rows == 1], (unsigned long long)c -> problems,
-               &"s"[c->problems == 1], (unsigned long long)c -> notes, &"s"[c->notes == 1]);
-    report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
+    else
+        report_say(r,
+                   "Operator database: %zu table%s, %llu of %llu row%s with a valid duration; %llu "
+                   "problem%s and %llu note%s.",
+                   c->tables.n, &"s"[c->tables.n == 1], (unsigned long long)valid,
+                   (unsigned long long)rows, &"s"[rows == 1], (unsigned long long)c -> problems,
+                   &"s"[c->problems == 1], (unsigned long long)c -> notes, &"s"[c->notes == 1]);
+    if (c->tables.n > 0)
+        report_records(r, &check_summary, c->tables.at, c->tables.n, NULL);
     session_answer(s, r);
-}
-
-struct check_page {
-    const struct check *check;
-    const char *dir;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct check_page *of = ctx;
-
-    flow_page_check(page, of->check, of->dir);
 }
 
 static int run(struct session *s, const void *given)
@@ -95,21 +77,19 @@ static int run(struct session *s, const void *given)
     struct place_files tree;
     const char *dir;
 
-    int code = db_tables(s, &args->ops, &args->place, &dir, &tree);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     enum status st = check_all(&check, &tree);
     if (s->common.json)
-        session_document(s, &check_schema, NULL, &check, NULL);
+        session_document(s, &check_schema, NULL, &check);
     else if (args->brief)
         print_verdict(s, &check);
     else
-        print_findings(s, &check);
-    if (!s->common.json && !s->common.quiet && !args->brief)
-        print_tables(s, &check);
-    if (s->page != NULL && st == ST_OK)
-        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page,
-                                &(struct check_page){&check, dir});
+        print_text(s, &check);
+    struct page_file *page = st == ST_OK ? page_answer_begin(s, PAGE_DATABASE, NULL) : NULL;
+    if (page != NULL) {
+        flow_page_check(page, &check, dir);
+        st = page_answer_end(s);
+    }
     bool is_bad =
         !args->brief && (check.problems > 0 || (args->strict && check.notes > 0)); /* or a look */
     check_free(&check);

@@ -30,14 +30,12 @@ static const struct opt options[] = {
     OPT_LIST(0, "scenario", "NAME:TC:PROF[:M6]", struct args, scenarios,
              "files to compare instead; repeatable"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db compare-ops --data-dir examples/perfdb-compare/db --output ops.json --scenario "
      "decode:examples/perfdb-compare/predicted.json:examples/perfdb-compare/measured.csv",
      "one scenario"},
-    {0},
 };
 
 struct scenario {
@@ -213,9 +211,8 @@ static void draw(struct session *s, struct scenario *one)
     plot_make(&one->plot, &s->arena, points, rows->at.n);
 }
 
-static void fill_page(struct page_file *page, const void *ctx)
+static void fill_page(struct page_file *page, const struct scenarios *all)
 {
-    const struct scenarios *all = ctx;
     struct shape_rows rows;
 
     shape_rows_init(&rows);
@@ -261,8 +258,12 @@ static enum status print_result(struct session *s, const struct args *args,
     for (size_t i = 0; i < all->n; i++)
         draw(s, &all->at[i]);
     if (s->common.json)
-        session_document(s, &scenarios_schema, "measured", all, NULL);
-    return s->page != NULL ? page_answer_result(s, PAGE_DATABASE, NULL, fill_page, all) : ST_OK;
+        session_document(s, &scenarios_schema, "measured", all);
+    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
+    if (page == NULL)
+        return ST_OK;
+    fill_page(page, all);
+    return page_answer_end(s);
 }
 
 /* The folder of the mapping; NULL when no option names one and none is found. */
@@ -305,11 +306,8 @@ static int run(struct session *s, const void *given)
 
     if (db_output_is_stdout(s, args->output))
         return session_usage(s, "compare-ops writes a JSON file; --json prints a document instead");
-    int code = take_scenarios(s, args, &all);
-    if (code == CODE_DONE)
-        code = find_folder(s, args, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(take_scenarios(s, args, &all));
+    TRY_CODE(find_folder(s, args, &dir));
     enum status st = read_mapping(s, dir, &mapping);
     for (size_t i = 0; i < all.n && st == ST_OK; i++)
         st = run_scenario(s, &all.at[i], mapping);

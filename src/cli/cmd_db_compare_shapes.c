@@ -17,7 +17,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "base-trace", "FILE", struct args, base,
                "second measured pass, instead of a prediction"),
     OPT_STRING(0, "output", "FILE", struct args, output, "CSV file to write (default: stdout)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -30,7 +29,6 @@ static const struct example examples[] = {
     {"strata db compare-shapes --base-trace examples/perfdb-compare/measured.csv --prof-trace "
      "examples/perfdb-compare/measured.csv",
      "two measured passes (here: the same one)"},
-    {0},
 };
 
 struct inputs {
@@ -58,21 +56,9 @@ static enum status print_result(struct session *s, const struct args *args, stru
         out_printf(&s->out, "Generated %zu per-shape comparison rows → %s\n", rows->at.n, path);
     if (s->common.json) {
         shape_rows_plot(rows);
-        session_document(s, &shape_rows_schema, "measured", rows, NULL);
+        session_document(s, &shape_rows_schema, "measured", rows);
     }
     return ST_OK;
-}
-
-struct shapes_page {
-    const struct shape_rows *rows;
-    const char *measured, *other;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct shapes_page *of = ctx;
-
-    flow_page_shapes(page, of->rows, of->measured, of->other);
 }
 
 /* The first side: a prediction, or another measured pass. */
@@ -98,12 +84,13 @@ static enum status compare(struct session *s, const struct args *args, struct in
     session_read(s, args->measured, "kernel-details", in->measured.table.n_rows, 0);
     TRY(shape_rows_measure(rows, &in->measured, SHAPE_MEASURED, &s->diag));
     shape_rows_sort(rows);
-    if (s->page != NULL)
-        return page_answer_result(
-            s, PAGE_DATABASE, NULL, fill_page,
-            &(struct shapes_page){rows, args->measured,
-                                  args->base != NULL ? args->base : args->trace});
-    return print_result(s, args, rows);
+    if (s->page == NULL)
+        return print_result(s, args, rows);
+    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
+    if (page == NULL)
+        return ST_OK;
+    flow_page_shapes(page, rows, args->measured, args->base != NULL ? args->base : args->trace);
+    return page_answer_end(s);
 }
 
 static int run(struct session *s, const void *given)

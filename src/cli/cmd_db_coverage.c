@@ -16,13 +16,11 @@ static const struct opt options[] = {
                "density rules (YAML) instead of the built-in ones"),
     OPT_FLAG(0, "measured", struct args, job.is_measured, "count only rows that have a duration"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db coverage --database-path examples/perfdb/grid --op ArgMaxV2",
      "one operator (default: all)"},
-    {0},
 };
 
 static void print_axis(struct session *s, const struct coverage_table *t,
@@ -66,16 +64,14 @@ static int run(struct session *s, const void *given)
     struct coverage c;
     const char *dir;
 
-    int code = db_place(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, &args->place, &dir));
     struct db_ops ops = db_ops(s, &args->ops);
     struct coverage_options o = args->job;
     o.ops = ops.at;
     o.ops_n = ops.n;
     enum status st = coverage_find(&c, dir, &o, &s->diag);
     if (st == ST_OK && s->common.json)
-        session_document(s, &coverage_schema, NULL, &c, NULL);
+        session_document(s, &coverage_schema, NULL, &c);
     else if (st == ST_OK)
         print_text(s, &c);
     bool is_covered = c.missing == 0 && c.gaps == 0;

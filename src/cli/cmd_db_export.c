@@ -22,7 +22,6 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "to", formats, struct args, format, "file format"),
     OPT_DB_OPS(struct args, ops),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -30,7 +29,6 @@ static const struct example examples[] = {
      "one SQL table per operator"},
     {"strata db export --database-path examples/perfdb/db --to csv -o db.csv",
      "all operators in one table"},
-    {0},
 };
 
 /* What was exported, for the document. */
@@ -117,15 +115,13 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "export --json needs -o FILE");
     if (out.path == NULL && args->format != EXPORT_CSV && s->common.out == NULL)
         return session_usage(s, "export --to %s needs -o FILE", formats[args->format]);
-    int code = db_tables(s, &args->ops, &args->place, &dir, &tree);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_tables(s, &args->ops, &args->place, &dir, &tree));
     out.format = formats[args->format];
     out.tables = tree.n;
     enum status st = args->format == EXPORT_SQLITE ? put_sqlite(s, &tree, &out)
                                                    : put_union(s, &tree, args->format, &out);
     if (st == ST_OK && s->common.json)
-        session_document(s, &exported_schema, "measured", &out, NULL);
+        session_document(s, &exported_schema, "measured", &out);
     return db_code(st);
 }
 

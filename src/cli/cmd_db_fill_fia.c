@@ -22,14 +22,12 @@ static const struct opt options[] = {
     OPT_STRING(0, "metadata-tag", "TEXT", struct args, tag,
                "tag for filled rows (default: runtime_values_dumped)"),
     OPT_DB_WAIT(struct args, wait),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db fill-fia --csv-path examples/perfdb/db/FusedInferAttentionScore.csv --jsonl-path "
      "examples/perfdb/fia.jsonl --output-path out/FusedInferAttentionScore.csv",
      "add sequence lengths and heads of dumped calls"},
-    {0},
 };
 
 static void report(struct session *s, const struct args *args, const struct fia_fill *fill,
@@ -40,7 +38,7 @@ static void report(struct session *s, const struct args *args, const struct fia_
     if (!s->common.dry_run && (s->common.quiet || s->common.json))
         session_wrote(s, output);
     if (s->common.json) {
-        session_document(s, &fia_fill_schema, "measured", fill, NULL);
+        session_document(s, &fia_fill_schema, "measured", fill);
         return;
     }
     if (s->common.dry_run)

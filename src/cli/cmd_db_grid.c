@@ -36,7 +36,6 @@ static const struct opt options[] = {
     OPT_DB_PLACE(struct args, place),
     OPT_STRING(0, "data-dir", "DIR", struct args, place.database_path, "same as --database-path"),
     OPT_DB_WAIT(struct args, wait),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -45,7 +44,6 @@ static const struct example examples[] = {
     {"strata db grid --database-path examples/perfdb/grid --target-models Qwen/Qwen3-32B --rows 0",
      "all shapes of one model"},
     {"strata db grid --print-rules", "the built-in rules, as a starting point"},
-    {0},
 };
 
 /* Which folders are written, and held for it. */
@@ -89,21 +87,6 @@ static enum status take_locks(struct session *s, const struct args *args, struct
     return ST_OK;
 }
 
-static void release_locks(struct place *place)
-{
-    while (place->locks_n > 0)
-        lock_release(&place->locks[--place->locks_n]);
-}
-
-static void print_models(struct session *s, const struct grid_models *targets)
-{
-    out_printf(&s->out, "Mode: theory | Target models: %s",
-               targets->n > 0 ? "[" : "ALL (full grid)");
-    for (size_t i = 0; i < targets->n; i++)
-        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "", out_clean(&s->arena, targets->at[i].id));
-    out_printf(&s->out, "%s\n", targets->n > 0 ? "]" : "");
-}
-
 static void print_head(struct session *s, const struct args *args, const struct grid_run *run)
 {
     const char *rules =
@@ -111,7 +94,12 @@ static void print_head(struct session *s, const struct args *args, const struct 
 
     if (s->common.quiet || s->common.json)
         return;
-    print_models(s, &run->targets);
+    out_printf(&s->out, "Mode: theory | Target models: %s",
+               run->targets.n > 0 ? "[" : "ALL (full grid)");
+    for (size_t i = 0; i < run->targets.n; i++)
+        out_printf(&s->out, "%s'%s'", i > 0 ? ", " : "",
+                   out_clean(&s->arena, run->targets.at[i].id));
+    out_printf(&s->out, "%s\n", run->targets.n > 0 ? "]" : "");
     out_printf(&s->out, "Config: %s | op_mapping: %s | max_rows/csv: ", rules,
                run->facts.is_there ? "True" : "False");
     if (run->rows > 0)
@@ -140,21 +128,6 @@ static void print_file(void *ctx, const struct grid_file *f)
         session_wrote(s, f->path);
 }
 
-static void print_tail(struct session *s, const struct grid_run *run, const char *dir)
-{
-    size_t skipped = 0;
-
-    for (size_t i = 0; i < run->files.n; i++)
-        skipped += run->files.at[i].is_skipped;
-    out_printf(&s->out, "%s %zu rows across %zu CSV files under %s.\n",
-               s->common.dry_run ? "Would append" : "Appended", run->appended, run->files.n, dir);
-    if (skipped > 0)
-        out_printf(&s->out, "Skipped %zu files (no theory generator):\n", skipped);
-    for (size_t i = 0; i < run->files.n; i++)
-        if (run->files.at[i].is_skipped)
-            out_printf(&s->out, "  - %s\n", out_clean(&s->arena, run->files.at[i].name));
-}
-
 static enum status run_grid(struct session *s, const struct args *args, struct grid_run *run,
                             struct place *place)
 {
@@ -163,19 +136,22 @@ static enum status run_grid(struct session *s, const struct args *args, struct g
         TRY(take_locks(s, args, place));
     print_head(s, args, run);
     TRY(grid_run_fill(run, print_file, &(struct teller){s, run}, &s->diag));
-    if (s->common.json)
-        session_document(s, &grid_schema, NULL, run, NULL);
-    else if (!s->common.quiet)
-        print_tail(s, run, place->dir);
+    if (s->common.json) {
+        session_document(s, &grid_schema, NULL, run);
+    } else if (!s->common.quiet) {
+        size_t skipped = 0;
+        for (size_t i = 0; i < run->files.n; i++)
+            skipped += run->files.at[i].is_skipped;
+        out_printf(&s->out, "%s %zu rows across %zu CSV files under %s.\n",
+                   s->common.dry_run ? "Would append" : "Appended", run->appended, run->files.n,
+                   place->dir);
+        if (skipped > 0)
+            out_printf(&s->out, "Skipped %zu files (no theory generator):\n", skipped);
+        for (size_t i = 0; i < run->files.n; i++)
+            if (run->files.at[i].is_skipped)
+                out_printf(&s->out, "  - %s\n", out_clean(&s->arena, run->files.at[i].name));
+    }
     return ST_OK;
-}
-
-static int print_rules(struct session *s)
-{
-    out_bytes(&s->out, embedded_file("perfdb/grid.yaml"));
-    out_text(&s->out, "\n");
-    out_bytes(&s->out, embedded_file("perfdb/models.yaml"));
-    return CODE_DONE;
 }
 
 static int run(struct session *s, const void *given)
@@ -186,13 +162,15 @@ static int run(struct session *s, const void *given)
     struct grid_run grid;
     struct sink diff = session_text(s);
 
-    if (args->is_printing)
-        return print_rules(s);
+    if (args->is_printing) {
+        out_bytes(&s->out, embedded_file("perfdb/grid.yaml"));
+        out_text(&s->out, "\n");
+        out_bytes(&s->out, embedded_file("perfdb/models.yaml"));
+        return CODE_DONE;
+    }
     if (args->job.seed != NULL && !grid_random_seed_text(&probe, str_of(args->job.seed)))
         return session_usage(s, "--seed must be an integer, not \"%s\"", args->job.seed);
-    int code = find_place(s, args, &place);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(find_place(s, args, &place));
     if (s->common.json || s->common.quiet)
         diff.write = sink_drop;
     struct grid_options o = args->job;
@@ -200,7 +178,8 @@ static int run(struct session *s, const void *given)
     enum status st = grid_run_open(&grid, &o, &s->diag);
     if (st == ST_OK)
         st = run_grid(s, args, &grid, &place);
-    release_locks(&place);
+    while (place.locks_n > 0)
+        lock_release(&place.locks[--place.locks_n]);
     grid_run_close(&grid);
     return db_code(st);
 }

@@ -22,7 +22,6 @@ static const struct opt options[] = {
     OPT_FLAG(0, "compat", struct args, is_compat,
              "durations as (start + duration) - start in doubles"),
     OPT_STRING(0, "json-output", "FILE", struct args, output, "also write the result as JSON"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -32,7 +31,6 @@ static const struct example examples[] = {
     {"strata db m6 --tc-trace examples/perfdb-compare/predicted.json --prof-trace "
      "examples/perfdb-compare/measured.csv --source-filter MEASURED --json-output m6.json",
      "only measured sources, also as JSON"},
-    {0},
 };
 
 static bool write_json(const void *what, struct sink sink)
@@ -40,23 +38,12 @@ static bool write_json(const void *what, struct sink sink)
     return m6_write_json(what, sink);
 }
 
-struct m6_page {
-    const struct m6 *m;
-    const struct shape_rows *rows;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct m6_page *of = ctx;
-
-    flow_page_m6(page, of->m, of->rows);
-}
-
 /* Times of each kernel at each shape make the pictures; rows whose times are no numbers count as
  * skipped by M6 itself and have no point. */
 static enum status draw(struct session *s, struct m6 *m, const struct predicted *p,
                         const struct measured *measured)
 {
+    struct page_file *page = page_answer_begin(s, PAGE_DATABASE, NULL);
     struct shape_rows rows;
     enum status st = ST_OK;
 
@@ -64,13 +51,14 @@ static enum status draw(struct session *s, struct m6 *m, const struct predicted 
     shape_rows_predict(&rows, p);
     shape_rows_measure(&rows, measured, SHAPE_MEASURED, NULL);
     m->metrics = metrics_compute(p);
-    if (s->page != NULL) {
+    if (page != NULL) {
         shape_rows_sort(&rows);
-        st = page_answer_result(s, PAGE_DATABASE, NULL, fill_page, &(struct m6_page){m, &rows});
-    } else {
+        flow_page_m6(page, m, &rows);
+        st = page_answer_end(s);
+    } else if (s->page == NULL) {
         shape_rows_plot(&rows);
         m->plot = rows.plot;
-        session_document(s, &m6_schema, "measured", m, NULL);
+        session_document(s, &m6_schema, "measured", m);
     }
     shape_rows_free(&rows);
     return st;

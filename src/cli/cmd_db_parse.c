@@ -29,7 +29,6 @@ static const struct opt options[] = {
              "replace tables even if that drops measured data"),
     OPT_DB_WAIT(struct args, wait),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -37,7 +36,6 @@ static const struct example examples[] = {
      "one table per operator from a profile"},
     {"strata db parse --profiling-path examples/perfdb/profile --database-path out/db --dry-run",
      "what that would change"},
-    {0},
 };
 
 static void print_losses(struct session *s, const struct parse_plan *plan)
@@ -52,14 +50,6 @@ static void print_losses(struct session *s, const struct parse_plan *plan)
     }
 }
 
-static void show_plan(struct session *s, const struct parse_plan *plan)
-{
-    for (size_t i = 0; i < plan->files.n; i++) {
-        const struct parse_file *f = &plan->files.at[i];
-        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_text(s));
-    }
-}
-
 static void report(struct session *s, const struct args *args, const struct parse_plan *plan)
 {
     bool is_listed = s->common.quiet || s->common.json;
@@ -69,11 +59,13 @@ static void report(struct session *s, const struct args *args, const struct pars
         session_wrote(s, plan->files.at[i].path);
     if (s->common.json) {
         session_read(s, args->source, "kernel-details", plan->kernels.rows, 0);
-        session_document(s, &parse_schema, "measured", plan, NULL);
+        session_document(s, &parse_schema, "measured", plan);
         return;
     }
-    if (s->common.dry_run)
-        show_plan(s, plan);
+    for (size_t i = 0; i < plan->files.n && s->common.dry_run; i++) {
+        const struct parse_file *f = &plan->files.at[i];
+        table_diff(f->is_there ? &f->old : NULL, &f->fresh, f->path, session_text(s));
+    }
     if (!s->common.quiet)
         out_printf(&s->out, "%s %zu csv file(s) under %s from %s\n",
                    s->common.dry_run ? "Would generate" : "Generated", plan->files.n, plan->dir,
@@ -140,7 +132,7 @@ static int run_captures(struct session *s, const struct args *args, const char *
     if (st != ST_OK)
         return db_code(st);
     if (s->common.json)
-        session_document(s, &capture_rows_schema, "measured", &count, NULL);
+        session_document(s, &capture_rows_schema, "measured", &count);
     else if (!s->common.quiet)
         out_printf(&s->out,
                    "%s %llu rows in %llu tables under %s from %llu captures; %llu of %llu kernels "
@@ -162,18 +154,14 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "parse needs --profiling-path");
     if (args->overwrite && args->merge)
         return session_usage(s, "--merge and --overwrite are mutually exclusive");
-    int code = db_place(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, &args->place, &dir));
     if (is_captures(s, args))
         return run_captures(s, args, dir);
     enum parse_mode mode = args->merge       ? PARSE_MERGE
                            : args->overwrite ? PARSE_OVERWRITE
                                              : PARSE_CAREFUL;
-    enum status st = s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock);
-    if (st != ST_OK)
-        return db_code(st);
-    st = parse_plan(&plan, args->source, dir, mode, &s->diag);
+    TRY_CODE(db_code(s->common.dry_run ? ST_OK : db_lock(s, dir, args->wait, &lock)));
+    enum status st = parse_plan(&plan, args->source, dir, mode, &s->diag);
     if (st == ST_OK && !s->common.dry_run)
         st = parse_write(&plan, &s->diag);
     lock_release(&lock);

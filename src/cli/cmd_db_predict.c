@@ -10,42 +10,42 @@
 struct args {
     struct opt_model model;
     struct place_args place;
-    int64_t batch, length, layers, tp, ep, vocab;
-    double gap_us, link_us, link_gbps;
-    const char *against, *trace;
+    struct predict_job job;
+    const char *trace;
     int phase;
 };
 
 enum { PHASE_BOTH, PHASE_PREFILL, PHASE_DECODE };
 static const char *const phases[] = {"both", "prefill", "decode", NULL};
 
-static const struct args defaults = {.batch = 1, .length = 1024, .tp = 1, .ep = 1, .link_us = 5};
+static const struct args defaults = {
+    .job = {.sizes = {.tp = 1, .ep = 1}, .step = {.batch = 1, .length = 1024}, .link_us = 5}};
 
 static const struct opt options[] = {
     OPT_MODEL(struct args, model),
-    OPT_INT(0, "batch", "N", struct args, batch, 1, 1000000, "sequences (default: 1)"),
-    OPT_INT(0, "seq", "N", struct args, length, 1, 100000000,
+    OPT_INT(0, "batch", "N", struct args, job.step.batch, 1, 1000000, "sequences (default: 1)"),
+    OPT_INT(0, "seq", "N", struct args, job.step.length, 1, 100000000,
             "tokens of each: prompt, or cache (default: 1024)"),
     OPT_CHOICE(0, "phase", phases, struct args, phase, "prefill or decode (default: both)"),
-    OPT_INT(0, "layers", "N", struct args, layers, 1, 10000,
+    OPT_INT(0, "layers", "N", struct args, job.step.layers, 1, 10000,
             "number of layers (default: that of the model)"),
-    OPT_INT(0, "tp", "N", struct args, tp, 1, 1024, "tensor-parallel size (default: 1)"),
-    OPT_INT(0, "ep", "N", struct args, ep, 1, 4096, "expert-parallel size (default: 1)"),
-    OPT_INT(0, "vocab", "N", struct args, vocab, 1, 1 << 24,
+    OPT_INT(0, "tp", "N", struct args, job.sizes.tp, 1, 1024, "tensor-parallel size (default: 1)"),
+    OPT_INT(0, "ep", "N", struct args, job.sizes.ep, 1, 4096, "expert-parallel size (default: 1)"),
+    OPT_INT(0, "vocab", "N", struct args, job.sizes.vocab, 1, 1 << 24,
             "vocabulary size (default: that of --config, else 151936)"),
     OPT_GROUP("Between operators"),
-    OPT_DOUBLE(0, "gap", "US", struct args, gap_us, "time between two kernels in us (default: 0)"),
-    OPT_DOUBLE(0, "link-latency", "US", struct args, link_us,
+    OPT_DOUBLE(0, "gap", "US", struct args, job.gap_us,
+               "time between two kernels in us (default: 0)"),
+    OPT_DOUBLE(0, "link-latency", "US", struct args, job.link_us,
                "latency of a link without hcom tables (default: 5)"),
-    OPT_DOUBLE(0, "link-bandwidth", "GB/S", struct args, link_gbps,
+    OPT_DOUBLE(0, "link-bandwidth", "GB/S", struct args, job.link_gbps,
                "bandwidth of a link without hcom tables"),
     OPT_GROUP("Comparison"),
-    OPT_STRING(0, "against", "CAPTURE", struct args, against,
+    OPT_STRING(0, "against", "CAPTURE", struct args, job.against,
                "measured capture to compare with, by operator"),
     OPT_STRING(0, "trace", "FILE", struct args, trace,
                "write the step as a trace (.json, .pftrace, .csv)"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 struct predicted_trace {
@@ -60,7 +60,6 @@ static const struct example examples[] = {
     {"strata db predict --database-path examples/perfdb/h200 --model qwen3-8b --phase decode "
      "--trace step.json",
      "a trace for Perfetto"},
-    {0},
 };
 
 /* A timeline in the format that the ending of its file names; Chrome's without one. */
@@ -79,7 +78,7 @@ static bool write_trace(const void *ctx, struct sink sink)
 
 static enum status show(struct session *s, const struct args *args, const struct predict *p)
 {
-    const char *const inputs[] = {args->against, NULL};
+    const char *const inputs[] = {args->job.against, NULL};
 
     if (args->trace != NULL) {
         struct capture *cap = predict_capture(p);
@@ -88,14 +87,10 @@ static enum status show(struct session *s, const struct args *args, const struct
         capture_free(cap);
         TRY(st);
     }
-    if (s->common.json) {
-        session_document(s, &predict_schema, "estimated", p, NULL);
-        return ST_OK;
-    }
-    if (s->common.quiet)
-        return ST_OK;
-    struct report *r = predict_report(p);
-    session_answer(s, r);
+    if (s->common.json)
+        session_document(s, &predict_schema, "estimated", p);
+    else if (!s->common.quiet)
+        session_answer(s, predict_report(p));
     return ST_OK;
 }
 
@@ -126,42 +121,29 @@ static enum status predict_all(struct session *s, const struct args *args, const
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct predict_job job = {
-        .sizes = {.tp = args->tp, .ep = args->ep, .vocab = args->vocab},
-        .step = {.batch = args->batch, .length = args->length, .layers = args->layers},
-        .gap_us = args->gap_us,
-        .link_us = args->link_us,
-        .link_gbps = args->link_gbps,
-        .against = args->against};
+    struct predict_job job = args->job;
     struct grid_run grid;
     struct predict p;
     const char *dir;
 
-    if (args->against != NULL && args->phase == PHASE_BOTH)
+    if (job.against != NULL && args->phase == PHASE_BOTH)
         return session_usage(s, "--against needs --phase prefill or decode");
-    int code = db_place(s, &args->place, &dir);
-    if (code == CODE_DONE)
-        code = opt_model_find(s, &args->model, &grid, &job.model);
-    if (code != CODE_DONE)
-        return code;
-    code = opt_model_check(s, job.model, args->tp, args->ep);
-    if (code != CODE_DONE) {
-        grid_run_close(&grid);
-        return code;
-    }
+    TRY_CODE(db_place(s, &args->place, &dir));
+    TRY_CODE(opt_model_find(s, &args->model, &grid, &job.model));
     if (job.step.layers == 0)
         job.step.layers = opt_model_layers(job.model);
     if (job.sizes.vocab == 0)
         job.sizes.vocab = job.model->vocab > 0 ? job.model->vocab : 151936;
-    if (job.step.layers == 0) {
-        grid_run_close(&grid);
-        return session_usage(s, "--layers is needed for this model");
+    int code = opt_model_check(s, job.model, job.sizes.tp, job.sizes.ep);
+    if (code == CODE_DONE && job.step.layers == 0)
+        code = session_usage(s, "--layers is needed for this model");
+    if (code == CODE_DONE) {
+        predict_init(&p, job.model->id);
+        code = db_code(predict_all(s, args, dir, &job, &p));
+        predict_free(&p);
     }
-    predict_init(&p, job.model->id);
-    enum status st = predict_all(s, args, dir, &job, &p);
-    predict_free(&p);
     grid_run_close(&grid);
-    return db_code(st);
+    return code;
 }
 
 const struct command command_db_predict = {

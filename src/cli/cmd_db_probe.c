@@ -10,7 +10,7 @@ struct args {
     const char *shapes, *types, *formats, *outputs, *output_types, *axis;
 };
 
-static const struct args defaults = {.measure = {.backend = "auto", .limit = 30},
+static const struct args defaults = {.measure = {.job.backend = "auto", .limit = 30},
                                      .types = "",
                                      .formats = "",
                                      .outputs = "",
@@ -26,20 +26,18 @@ static const struct opt options[] = {
     OPT_STRING(0, "axis", "PLACE=N,N", struct args, axis,
                "dimensions to set and their values, such as 0.1+1.1=16,31,32"),
     OPT_MEASURE(struct args, measure, "repetitions per value (default: 1)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db probe MatMulV2 --shapes \"4,64;8,64\" --outputs 4,8 --axis 0.1+1.1=16,31,64 "
      "--backend cpu",
      "three sizes of K on this machine's processors"},
-    {0},
 };
 
 static void tell(struct session *s, const struct flow_probe *p)
 {
     if (s->common.json) {
-        session_document(s, &flow_probe_schema, "measured", p, NULL);
+        session_document(s, &flow_probe_schema, "measured", p);
         return;
     }
     struct report *report = report_new(session_lang(s), S(""));
@@ -59,9 +57,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "no operator %s that can be replayed", s->operands.at[0]);
     if (args->shapes == NULL || args->axis == NULL)
         return session_usage(s, "--shapes and --axis are needed");
-    int code = opt_measure_job(s, &args->measure, &here, &none, 1, &job.measure);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(opt_measure_job(s, &args->measure, &here, &none, 1, &job.measure));
     job.shapes = str_of(args->shapes);
     job.types = str_of(args->types);
     job.formats = str_of(args->formats);

@@ -65,7 +65,6 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "method", methods, struct args, q.message.method,
                "interpolation by message size (default: alpha_beta)"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -81,35 +80,28 @@ static const struct example examples[] = {
     {"printf '{\"kernel\":\"MatMulV2\",\"shapes\":\"24,5120;5120,768\",\"dtypes\":\"bf16\"}\\n' | "
      "strata db query --database-path examples/perfdb/db --stdin",
      "answers line by line"},
-    {0},
 };
 
-/* Shapes and types to inputs; false after a usage error. */
-static bool take_inputs(struct session *s, const struct args *args, struct query *q)
+/* Shapes and types to inputs. */
+static int take_inputs(struct session *s, const struct args *args, struct query *q)
 {
     struct cell_slots shapes = cell_slots(&s->arena, str_of(args->shapes));
     struct cell_slots types = cell_slots(&s->arena, str_of(args->dtypes));
 
     q->inputs.at = ARENA_ARRAY(&s->arena, struct query_input, shapes.n + 1);
-    if (types.n != shapes.n && types.n != 1) {
-        session_usage(s, "--dtypes has %zu types for %zu shapes", types.n, shapes.n);
-        return false;
-    }
+    if (types.n != shapes.n && types.n != 1)
+        return session_usage(s, "--dtypes has %zu types for %zu shapes", types.n, shapes.n);
     for (size_t i = 0; i < shapes.n; i++) {
         struct query_input *in = &q->inputs.at[q->inputs.n];
         struct str type = types.at[types.n == 1 ? 0 : i];
-        if (!cell_dims(&s->arena, shapes.at[i], &in->dims)) {
-            session_usage(s, "--shapes: \"%.*s\" is not a shape", STR_ARGS(shapes.at[i]));
-            return false;
-        }
+        if (!cell_dims(&s->arena, shapes.at[i], &in->dims))
+            return session_usage(s, "--shapes: \"%.*s\" is not a shape", STR_ARGS(shapes.at[i]));
         in->dtype = args->is_compat ? query_dtype(type) : type;
-        if (in->dtype.n == 0 || work_dtype(in->dtype) == '?') {
-            session_usage(s, "--dtypes: unknown type \"%.*s\"", STR_ARGS(type));
-            return false;
-        }
+        if (in->dtype.n == 0 || work_dtype(in->dtype) == '?')
+            return session_usage(s, "--dtypes: unknown type \"%.*s\"", STR_ARGS(type));
         q->inputs.n += in->dims.n > 0; /* scalars are no part of the question */
     }
-    return true;
+    return CODE_DONE;
 }
 
 static int take_args(struct session *s, const struct args *args, struct query *q)
@@ -132,8 +124,8 @@ static int take_args(struct session *s, const struct args *args, struct query *q
         return session_usage(s, "--kernel needs --shapes and --dtypes");
     if (args->shapes != NULL && args->dtypes == NULL)
         return session_usage(s, "--shapes needs --dtypes");
-    if (args->shapes != NULL && !take_inputs(s, args, q))
-        return CODE_USAGE;
+    if (args->shapes != NULL)
+        TRY_CODE(take_inputs(s, args, q));
     if (!cell_dims(&s->arena, str_of(args->output_shape), &q->output))
         return session_usage(s, "--output-shape: \"%s\" is not a shape", args->output_shape);
     return CODE_DONE;
@@ -204,9 +196,7 @@ static int run_lines(struct session *s, const struct args *args)
     struct db_handle *h;
     const char *dir;
 
-    int code = db_place(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, &args->place, &dir));
     enum status st = db_handle_open(&h, dir, &s->diag);
     if (st == ST_OK)
         st = answer_lines(s, h);
@@ -225,16 +215,13 @@ static int run(struct session *s, const void *given)
     q.is_model = !args->is_compat;
     if (args->is_stdin)
         return run_lines(s, args);
-    int code = take_args(s, args, &q);
-    if (code == CODE_DONE)
-        code = db_place(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(take_args(s, args, &q));
+    TRY_CODE(db_place(s, &args->place, &dir));
     enum status st = query_open(&db, dir, &s->diag);
     if (st == ST_OK)
         st = query_run(&db, &q, &result, &s->diag);
     if (st == ST_OK && s->common.json)
-        session_document(s, &query_schema, "measured", &result, NULL);
+        session_document(s, &query_schema, "measured", &result);
     else if (st == ST_OK)
         print_text(s, &result);
     query_close(&db);

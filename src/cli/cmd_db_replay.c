@@ -12,7 +12,7 @@ struct args {
     double wait;
 };
 
-static const struct args defaults = {.measure = {.backend = "auto"}};
+static const struct args defaults = {.measure = {.job.backend = "auto"}};
 
 static const char *const modes[] = {"all", "missing-only", NULL};
 
@@ -22,28 +22,24 @@ static const struct opt options[] = {
     OPT_MEASURE(struct args, measure, "repetitions per row (default: 30)"),
     OPT_DB_PLACE(struct args, place),
     OPT_DB_WAIT(struct args, wait),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db replay --database-path examples/perfdb/grid --op ArgMaxV2 --backend cpu "
      "--repeat-count 3 --max-rows 2",
      "one operator on this machine's processors"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
-    struct flow_measure_job job = {.progress = &s->progress};
+    struct flow_measure_job job;
     struct db_ops ops;
 
-    int code = db_known_ops(s, &args->ops, &ops);
-    if (code == CODE_DONE)
-        code = opt_measure_job(s, &args->measure, &args->place, &ops, 30, &job);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_known_ops(s, &args->ops, &ops));
+    TRY_CODE(opt_measure_job(s, &args->measure, &args->place, &ops, 30, &job));
     job.is_missing_only = args->mode == 1;
+    job.progress = &s->progress;
     return opt_measure_run(s, &job, args->wait);
 }
 

@@ -13,7 +13,6 @@ struct args {
 static const struct opt options[] = {
     OPT_FLAG(0, "csv", struct args, csv, "print rows as CSV"),
     OPT_DB_PLACE(struct args, place),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -23,7 +22,6 @@ static const struct example examples[] = {
     {"strata db sql --database-path examples/perfdb/db --csv \"SELECT _file, count(*) FROM RmsNorm "
      "GROUP BY _file\"",
      "rows per file"},
-    {0},
 };
 
 /* Where rows go. */
@@ -132,19 +130,15 @@ static int run(struct session *s, const void *given)
     struct place_files tree;
     const char *dir;
 
-    int code = find_dir(s, &args->place, &dir);
-    if (code != CODE_DONE)
-        return code;
-    enum status st = place_find(&s->arena, dir, NULL, 0, &tree, &s->diag);
-    if (st != ST_OK)
-        return db_code(st);
+    TRY_CODE(find_dir(s, &args->place, &dir));
+    TRY_CODE(db_code(place_find(&s->arena, dir, NULL, 0, &tree, &s->diag)));
     if (args->csv && !s->common.json) {
         p.csv = ARENA_NEW(&s->arena, struct csv_write);
         csv_write_open(p.csv, session_sink(s));
         p.csv->is_safe = s->common.csv_safe;
     }
     const struct sqlview_sink sink = {take_head, take_row, &p};
-    st = sqlview_run(&tree, str_of(s->operands.at[0]), &sink, &s->diag);
+    enum status st = sqlview_run(&tree, str_of(s->operands.at[0]), &sink, &s->diag);
     finish(&p, st);
     return st == ST_UNSUPPORTED ? CODE_USAGE : db_code(st);
 }

@@ -11,14 +11,12 @@ struct args {
 static const struct opt options[] = {
     OPT_STRING(0, "trace", "FILE", struct args, trace, "predicted trace (Chrome JSON)"),
     OPT_STRING(0, "output", "FILE", struct args, output, "CSV file to write (default: stdout)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata db trace-csv --trace examples/perfdb-compare/predicted.json", "print the table"},
     {"strata db trace-csv --trace examples/perfdb-compare/predicted.json --output events.csv",
      "write it to a file"},
-    {0},
 };
 
 static void print_json(struct session *s, const struct op_table *t)

@@ -9,7 +9,6 @@ static const struct example examples[] = {
     {"strata devices", "all devices, one line each"},
     {"strata devices H200", "all peaks and ridge points of one device"},
     {"strata devices Ascend --json", "one family, as JSON"},
-    {0},
 };
 
 /* "989.4", or a dash for what is not published. */
@@ -23,11 +22,6 @@ static struct str ridge(struct session *s, const struct device *d, enum peak pea
     double value = device_ridge(d, peak);
 
     return value > 0 ? arena_format(&s->arena, "%.1f", value) : S("-");
-}
-
-static void show(struct session *s, struct report *r)
-{
-    session_answer(s, r);
 }
 
 static void print_table(struct session *s, const struct device_list *list)
@@ -53,7 +47,7 @@ static void print_table(struct session *s, const struct device_list *list)
     }
     report_text(r, S("  dense peaks as published; ridge point for bf16; -: not published\n"
                      "  `strata devices NAME` shows every peak of one device and its source"));
-    show(s, r);
+    session_answer(s, r);
 }
 
 static void add_facts(struct report *r, const struct device *d)
@@ -112,19 +106,7 @@ static void print_device(struct session *s, const struct device *d)
     if (rate != NULL && rate->bf16_mma_sync > 0)
         report_text(r, arena_format(&s->arena, "  bf16 with mma.sync: %.5g ops/cycle/core",
                                     rate->bf16_mma_sync));
-    show(s, r);
-}
-
-/* The built-in table, with the user's file on top when there is one. */
-static enum status load_table(struct session *s, struct device_table *table)
-{
-    const char *path;
-    size_t rows;
-
-    TRY(flow_devices(&s->arena, table, &path, &rows, &s->diag));
-    if (path != NULL)
-        session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
-    return ST_OK;
+    session_answer(s, r);
 }
 
 /* The devices a name stands for: one that has it, or else all whose names begin with it. */
@@ -150,12 +132,14 @@ static size_t choose(const struct device_table *table, const char *name, const s
 static int run(struct session *s, const void *args)
 {
     const char *name = s->operands.n > 0 ? s->operands.at[0] : NULL;
-    struct device_table table;
+    struct device_table table; /* the built-in one, with the user's file on top */
+    const char *path;
+    size_t rows;
 
     (void)args;
-    enum status st = load_table(s, &table);
-    if (st != ST_OK)
-        return session_code(st);
+    TRY_CODE(session_code(flow_devices(&s->arena, &table, &path, &rows, &s->diag)));
+    if (path != NULL)
+        session_read(s, path, "devices", rows, diag_count(&s->diag, "devices.no-name"));
     struct device_list list = {ARENA_ARRAY(&s->arena, const struct device *, table.n), 0};
     list.n = choose(&table, name, list.at);
     if (list.n == 0) {
@@ -165,7 +149,7 @@ static int run(struct session *s, const void *args)
         return CODE_FILE;
     }
     if (s->common.json)
-        session_document(s, &devices_schema, NULL, &list, &(struct record_env){.arena = &s->arena});
+        session_document(s, &devices_schema, NULL, &list);
     else if (list.n == 1)
         print_device(s, list.at[0]);
     else
@@ -190,7 +174,6 @@ const struct command command_devices = {
         "devices, whose entries have the form that --json prints; an entry with a known name "
         "replaces only the values it contains.",
     .operands = {.kind = OPERAND_WORD, .max = 1},
-    .examples = examples,
     .schemas = {&devices_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

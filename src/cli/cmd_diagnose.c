@@ -26,13 +26,11 @@ static const struct opt options[] = {
     OPT_STRING(0, "chip", "NAME", struct args, chip,
                "chip of the run, if the capture does not name it"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata diagnose examples/kineto-small", "the verdict and its causes"},
     {"strata diagnose examples/kineto-small --json", "the same as JSON"},
-    {0},
 };
 
 /* One of several captures of a run. */
@@ -224,19 +222,6 @@ static void explain_waits(struct report *r, struct rank_verdicts *v, const struc
     }
 }
 
-static void print_ranks(struct session *s, struct rank_verdicts *v, const struct cluster *cluster)
-{
-    struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
-
-    if (cluster == NULL || !tell_culprits(r, cluster))
-        tell_slowest(r, v);
-    else
-        explain_waits(r, v, cluster);
-    report_records(r, &rank_record, v->list, v->n, &(struct record_env){.arena = &r->arena});
-    report_text(r, report_message(r, &diagnosis_text.ranks_one));
-    session_answer(s, r);
-}
-
 /* Ranks of one run have about as many kernels each; other captures only share a folder. */
 static bool is_one_run(const struct rank_verdicts *v)
 {
@@ -259,11 +244,19 @@ static void show_ranks(struct session *s, const struct fleet *fleet)
     v.median = median_of(s, &v, false);
     v.median_mean = median_of(s, &v, true);
     v.is_one_run = is_one_run(&v);
-    if (s->common.json)
-        session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v,
-                         &(struct record_env){.arena = &s->arena});
-    else if (!s->common.quiet)
-        print_ranks(s, &v, join_ranks(s, fleet));
+    if (s->common.json) {
+        session_document(s, &ranks_schema, origin_name(ORIGIN_ESTIMATED), &v);
+    } else if (!s->common.quiet) {
+        const struct cluster *cluster = join_ranks(s, fleet);
+        struct report *r = report_new(session_lang(s), str_basename(str_of(s->operands.at[0])));
+        if (cluster == NULL || !tell_culprits(r, cluster))
+            tell_slowest(r, &v);
+        else
+            explain_waits(r, &v, cluster);
+        report_records(r, &rank_record, v.list, v.n, &(struct record_env){.arena = &r->arena});
+        report_text(r, report_message(r, &diagnosis_text.ranks_one));
+        session_answer(s, r);
+    }
 }
 
 static void show_one(struct session *s, const struct capture *cap)
@@ -273,8 +266,8 @@ static void show_one(struct session *s, const struct capture *cap)
     study_begin(&st, cap, study_with_passes());
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
-        session_document(s, &diagnosis_schema, origin_name(ORIGIN_ESTIMATED), study_diagnosis(&st),
-                         &env);
+        session_document_in(s, &diagnosis_schema, origin_name(ORIGIN_ESTIMATED),
+                            study_diagnosis(&st), &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
         if (captures_are_totals(s))
@@ -291,9 +284,9 @@ static int run(struct session *s, const void *given)
     const struct args *args = given;
     struct fleet *fleet;
 
-    enum status status = captures_load(s, s->operands.at[0], args->input, &fleet);
-    if (status != ST_OK)
-        return session_code(status);
+    enum status status = ST_OK;
+
+    TRY_CODE(session_code(captures_load(s, s->operands.at[0], args->input, &fleet)));
     for (size_t i = 0; status == ST_OK && i < fleet->ranks.n; i++)
         status = flow_chip(fleet->ranks.at[i], args->chip, &s->diag);
     if (status == ST_OK && s->page != NULL)

@@ -34,7 +34,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "md", "FILE", struct args, job.markdown, "also write the report as Markdown"),
     ANSWER_OPTION(struct args, to),
     PAGE_OPTIONS(struct args, page),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -42,10 +41,9 @@ static const struct example examples[] = {
      "a capture against itself: no change"},
     {"strata diff examples/ascend-small examples/ascend-small --fail-above 5%", "a gate for CI"},
     {"strata diff examples/kineto-small examples/kineto-small --by op", "by operator"},
-    {0},
 };
 
-static bool take_gates(struct session *s, const struct args *args, struct diff_job *job)
+static int take_gates(struct session *s, const struct args *args, struct diff_job *job)
 {
     struct diff_gate *gates = ARENA_ARRAY(&s->arena, struct diff_gate, args->fail_if.n + 1);
     const char *problem;
@@ -53,45 +51,29 @@ static bool take_gates(struct session *s, const struct args *args, struct diff_j
     job->gates = gates;
     if (args->fail_above != NULL) {
         struct diff_gate gate = {.group = SIZE_MAX, .metric = COMPARE_SERVICE};
-        if (!diff_percent(str_of(args->fail_above), &gate.limit)) {
-            session_usage(s, "--fail-above must be a percentage, not '%s'", args->fail_above);
-            return false;
-        }
+        if (!diff_percent(str_of(args->fail_above), &gate.limit))
+            return session_usage(s, "--fail-above must be a percentage, not '%s'",
+                                 args->fail_above);
         gates[job->n_gates++] = gate;
     }
     for (size_t i = 0; i < args->fail_if.n; i++)
-        if (!diff_gate_parse(&s->arena, args->fail_if.at[i], &gates[job->n_gates++], &problem)) {
-            session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
-            return false;
-        }
-    return true;
+        if (!diff_gate_parse(&s->arena, args->fail_if.at[i], &gates[job->n_gates++], &problem))
+            return session_usage(s, "--fail-if '%s': %s", args->fail_if.at[i], problem);
+    return CODE_DONE;
 }
 
-/* Completes the job; false after a usage error. */
-static bool complete(struct session *s, const struct args *args, struct diff_job *job)
+static int complete(struct session *s, const struct args *args, struct diff_job *job)
 {
     job->path[SIDE_A] = s->operands.at[0];
     job->path[SIDE_B] = s->operands.at[1];
     job->lang = session_lang(s);
     captures_input(s, &job->input);
-    if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio)) {
-        session_usage(s, "--min-effect must be a percentage, not '%s'", args->min_effect);
-        return false;
-    }
-    if (!num_us(str_of(args->min_time), &job->compare.min_time) || job->compare.min_time < 0) {
-        session_usage(s, "--min-time must be a number of microseconds, not '%s'", args->min_time);
-        return false;
-    }
+    if (!diff_percent(str_of(args->min_effect), &job->compare.min_ratio))
+        return session_usage(s, "--min-effect must be a percentage, not '%s'", args->min_effect);
+    if (!num_us(str_of(args->min_time), &job->compare.min_time) || job->compare.min_time < 0)
+        return session_usage(s, "--min-time must be a number of microseconds, not '%s'",
+                             args->min_time);
     return take_gates(s, args, job);
-}
-
-static void print_text(struct session *s, const struct diff_result *result)
-{
-    for (size_t i = 0; i < result->n; i++) {
-        if (i > 0)
-            out_bytes(&s->out, S("\n"));
-        session_report(s, result->at[i].report);
-    }
 }
 
 static int compare_captures(struct session *s, const void *given)
@@ -100,8 +82,7 @@ static int compare_captures(struct session *s, const void *given)
     struct diff_job job = args->job;
     struct diff_result result;
 
-    if (!complete(s, args, &job))
-        return CODE_USAGE;
+    TRY_CODE(complete(s, args, &job));
     enum status status = flow_diff(&job, &s->arena, &s->diag, &result);
     if (status == ST_OK) {
         captures_read(s, result.fleet[SIDE_A]);
@@ -112,29 +93,24 @@ static int compare_captures(struct session *s, const void *given)
             status = page_answer_diff(s, &result);
         else if (s->common.json)
             session_document(s, &diff_schema,
-                             origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result,
-                             &(struct record_env){.arena = &s->arena});
-        else if (!s->common.quiet)
-            print_text(s, &result);
+                             origin_name(result.fleet[SIDE_A]->ranks.at[0]->origin), &result);
+        for (size_t i = 0; i < result.n && s->page == NULL && !s->common.json && !s->common.quiet;
+             i++) {
+            out_text(&s->out, i > 0 ? "\n" : "");
+            session_report(s, result.at[i].report);
+        }
     }
     bool is_shut = status == ST_OK && result.gates_reached > 0;
     diff_result_free(&result);
     return is_shut ? CODE_NO : session_code(status);
 }
 
-static int compare_others(struct session *s, const void *way)
-{
-    return answer_compare(s, way);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     enum answer_form form = args->to;
-    int code = answer_form(s, &form);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(answer_form(s, &form));
     const struct path_way *way = answer_pair(s);
     if (way == NULL)
         return CODE_USAGE;
@@ -146,7 +122,7 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "--fail-above and --fail-if are for captures, not for %s",
                              way->what);
     return answer_write(
-        s, form, (struct answer_part){compare_others, way, way->is_text, way->page, args->page});
+        s, form, (struct answer_part){answer_compare, way, way->is_text, way->page, args->page});
 }
 
 const struct command command_diff = {

@@ -9,7 +9,6 @@
 static const struct example examples[] = {
     {"strata doctor", "tools found here, and fallbacks"},
     {"strata doctor --json", "as JSON"},
-    {0},
 };
 
 struct backend {
@@ -88,7 +87,7 @@ static int run(struct session *s, const void *args)
     if (cancelled())
         return CODE_INTERRUPTED;
     if (s->common.json)
-        session_document(s, &schema, NULL, list, NULL);
+        session_document(s, &schema, NULL, list);
     else
         print_text(s, list);
     return CODE_DONE;
@@ -107,7 +106,6 @@ const struct command command_doctor = {
         "\n"
         "Missing tools are not an error: the exit code is 0.",
     .see = "docs/backends.md",
-    .examples = examples,
     .schemas = {&schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

@@ -9,7 +9,6 @@
 static const struct example examples[] = {
     {"strata formats", "input and output formats"},
     {"strata formats --json", "as JSON"},
-    {0},
 };
 
 /* One format as it is listed. */
@@ -86,7 +85,7 @@ static int run(struct session *s, const void *args)
         vec_push(&f.outputs, ((struct row){out->name, out->summary, out->endings[0]}));
     }
     if (s->common.json)
-        session_document(s, &schema, NULL, &f, NULL);
+        session_document(s, &schema, NULL, &f);
     else
         print_text(s, &f);
     vec_free(&f.inputs);
@@ -102,7 +101,6 @@ const struct command command_formats = {
     .details = "Lists every input format with the file names that are searched for in a folder. A "
                "single file is recognised by its content, whatever its name; --from NAME, "
                "available in all commands that read captures, overrides this.",
-    .examples = examples,
     .schemas = {&schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

@@ -13,13 +13,11 @@ struct args {
 static const struct opt options[] = {
     OPT_STRING(0, "kernel", "NAME", struct args, kernel, "kernels whose name matches"),
     OPT_FLAG(0, "sass", struct args, sass, "instructions below their lines"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu annotate examples/gpu-rules/run --kernel scale",
      "source lines with samples and stall reasons"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)
@@ -30,7 +28,7 @@ static int run(struct session *s, const void *given)
     enum status st =
         gpu_annotated_read(s->operands.at[0], args->kernel, &s->arena, &found, &s->diag);
     if (st == ST_OK && s->common.json) {
-        session_document(s, &gpu_annotate_schema, "measured", &found, NULL);
+        session_document(s, &gpu_annotate_schema, "measured", &found);
     } else if (st == ST_OK) {
         struct report *r = report_new(session_lang(s), S(""));
         for (size_t i = 0; i < found.at.n; i++)

@@ -16,14 +16,12 @@ static const struct opt options[] = {
                "GPU index or UUID (default: first GPU)"),
     OPT_STRING(0, "clock", "base|max|MHZ", struct args, clock, "SM clock for lock (default: base)"),
     OPT_FLAG(0, "all", struct args, all, "restore every GPU, even without a journal"),
-    OPT_END,
 };
 
 static const char *const verbs[] = {"status", "lock", "restore", NULL};
 
 static const struct example examples[] = {
     {"strata help gpu clocks", "this page"},
-    {0},
 };
 
 struct card {
@@ -115,7 +113,7 @@ static void print_status(struct session *s, const struct card *c)
     struct reading r = read_clocks(c, reasons);
 
     if (s->common.json) {
-        session_document(s, &clocks_schema, "measured", &r, NULL);
+        session_document(s, &clocks_schema, "measured", &r);
         return;
     }
     out_printf(&s->out, "%s  %s\n", c->name, c->uuid);
@@ -136,10 +134,8 @@ static int lock(struct session *s, const struct args *args, struct card *card)
     if (!clock_want_parse(args->clock, &want) || want.policy == CLOCK_NONE)
         return session_usage(s, "clocks: --clock must be base, max or a number of MHz, not \"%s\"",
                              args->clock);
-    enum status st =
-        clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag);
-    if (st != ST_OK)
-        return session_code(st);
+    TRY_CODE(session_code(
+        clocks_lock(&clocks, &card->nvml, card->gpu, card->uuid, want, NULL, &s->arena, &s->diag)));
     if (s->common.json) {
         print_status(s, card);
         return CODE_DONE;
@@ -161,7 +157,7 @@ static int restore(struct session *s, const struct args *args, struct card *card
     else if (is_told)
         out_printf(&s->out, "nothing to restore: no journal in %s\n", clocks_folder(&s->arena));
     if (st == ST_OK && s->common.json)
-        session_document(s, &clocks_schema, "measured", &(struct reading){.restored = count}, NULL);
+        session_document(s, &clocks_schema, "measured", &(struct reading){.restored = count});
     return session_code(st);
 }
 

@@ -23,23 +23,13 @@ static const struct opt options[] = {
                "exit code 1 if a run is that much slower than the one before"),
     OPT_STRING(0, "devlog", "FILE", struct args, devlog,
                "versions of a development log before those of the folders"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu compare examples/gpu-rules/run examples/gpu-rules/run", "a run against itself"},
     {"strata gpu compare --gate 5 examples/gpu-rules/run examples/gpu-rules/run",
      "fail when the second run is over 5 % slower"},
-    {0},
 };
-
-static void print_text(struct session *s, const struct gpu_run *b)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
-    report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
-    session_answer(s, r);
-}
 
 static int compare(struct session *s, const struct args *args, const struct gpu_run *a,
                    struct gpu_run *b)
@@ -56,26 +46,14 @@ static int compare(struct session *s, const struct args *args, const struct gpu_
         diag_add(&s->diag, SEV_WARN, "gpu.compared-anyway",
                  (struct where){.path = s->operands.at[1]}, "%s", refusal);
     gpu_compare(a, b);
-    if (s->common.json)
-        session_document(s, &gpu_compare_schema, "measured", b, NULL);
-    else
-        print_text(s, b);
+    if (s->common.json) {
+        session_document(s, &gpu_compare_schema, "measured", b);
+        return CODE_DONE;
+    }
+    struct report *r = report_new(LANG_EN, S(""));
+    report_records(r, &gpu_change_record, b->changes.at, b->changes.n, NULL);
+    session_answer(s, r);
     return CODE_DONE;
-}
-
-static int compare_two(struct session *s, const struct args *args)
-{
-    struct gpu_run a, b;
-
-    enum status st = gpu_rundir_load(s->operands.at[0], &a, &s->diag);
-    if (st != ST_OK)
-        return session_code(st);
-    st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
-    int code = st == ST_OK ? compare(s, args, &a, &b) : session_code(st);
-    if (st == ST_OK)
-        gpu_run_free(&b);
-    gpu_run_free(&a);
-    return code;
 }
 
 /* Runs that do not compare with the first one are refused. */
@@ -115,7 +93,7 @@ static int compare_many(struct session *s, const struct args *args)
     for (size_t i = 1; i < s->operands.n && st == ST_OK; i++)
         st = add_run(s, args, &v, &first, s->operands.at[i]);
     if (st == ST_OK && s->common.json) {
-        session_document(s, &gpu_versions_schema, "measured", &v, NULL);
+        session_document(s, &gpu_versions_schema, "measured", &v);
     } else if (st == ST_OK) {
         struct report *r = report_new(LANG_EN, S(""));
         report_records(r, &gpu_version_record, v.at.at, v.at.n, NULL);
@@ -135,8 +113,16 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
 
-    if (s->operands.n == 2 && args->devlog == NULL && args->gate < 0)
-        return compare_two(s, args);
+    if (s->operands.n == 2 && args->devlog == NULL && args->gate < 0) {
+        struct gpu_run a, b;
+        TRY_CODE(session_code(gpu_rundir_load(s->operands.at[0], &a, &s->diag)));
+        enum status st = gpu_rundir_load(s->operands.at[1], &b, &s->diag);
+        int code = st == ST_OK ? compare(s, args, &a, &b) : session_code(st);
+        if (st == ST_OK)
+            gpu_run_free(&b);
+        gpu_run_free(&a);
+        return code;
+    }
     if (s->operands.n < 2 && args->devlog == NULL)
         return session_usage(s, "compare takes two or more folders, or --devlog");
     return compare_many(s, args);

@@ -14,7 +14,6 @@
 static const struct example examples[] = {
     {"strata gpu doctor", "profiling support on this machine"},
     {"strata gpu doctor --json", "as JSON"},
-    {0},
 };
 
 struct row {
@@ -153,7 +152,7 @@ static int run(struct session *s, const void *args)
     add_clocks(&rows, &nvml, s);
     nvml_close(&nvml);
     if (s->common.json)
-        session_document(s, &doctor_schema, NULL, &rows, NULL);
+        session_document(s, &doctor_schema, NULL, &rows);
     for (size_t i = 0; i < rows.n && !s->common.json; i++)
         out_printf(&s->out, "  %-11s %-8s %s\n", rows.at[i].what, rows.at[i].state,
                    rows.at[i].text);
@@ -170,7 +169,6 @@ const struct command command_gpu_doctor = {
                "library, the permission for hardware counters and whether clocks can be locked. "
                "Each missing part is listed with its fallback; the exit code is always 0.",
     .see = "docs/gpu-profile.md",
-    .examples = examples,
     .schemas = {&doctor_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

@@ -12,13 +12,11 @@ struct args {
 static const struct opt options[] = {
     OPT_GPU_WORK(struct args, ask),
     OPT_GPU_NAMES(struct args, ask),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu import examples/gpu-rules/raw.csv examples/gpu-rules/source.csv --out run1",
      "pages of one Nsight Compute report"},
-    {0},
 };
 
 static int run(struct session *s, const void *given)
@@ -28,9 +26,7 @@ static int run(struct session *s, const void *given)
     struct gpu_imported imported;
     struct text text = {0};
 
-    int code = gpu_options_check(s, &args->ask);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(gpu_options_check(s, &args->ask));
     enum status st = flow_gpu_import(&job, &imported, &s->diag);
     if (st == ST_OK)
         st = gpu_imported_save(&imported, s->common.out, gpu_info_time(&s->arena), &s->arena,
@@ -40,7 +36,7 @@ static int run(struct session *s, const void *given)
         session_wrote(s, imported.folder);
         gpu_report_block(&imported.run, LANG_EN, &text);
         if (s->common.json)
-            session_document(s, &gpu_import_schema, "measured", &imported, NULL);
+            session_document(s, &gpu_import_schema, "measured", &imported);
         else if (!s->common.quiet)
             out_bytes(&s->out, text_view(&text));
     }

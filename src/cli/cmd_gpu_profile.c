@@ -71,7 +71,6 @@ static const struct opt options[] = {
     OPT_FLAG(0, "force-compare", struct args, job.is_compare_forced,
              "compare even if the runs do not match"),
     OPT_STRING(0, "devlog", "FILE", struct args, job.devlog, "add the result to a development log"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -79,7 +78,6 @@ static const struct example examples[] = {
      "show the command and environment, run nothing"},
     {"strata gpu profile --mode ncu --dry-run -- ./my_program --size 4096",
      "a program without a spec file"},
-    {0},
 };
 
 /* The clock of the user's or the site's settings; none by default. */
@@ -132,8 +130,7 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; i < result.written.n; i++)
         session_wrote(s, result.written.at[i]);
     if (s->common.json && result.text.n > 0)
-        session_document(s, &gpu_profile_schema, result.origin, &result,
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &gpu_profile_schema, result.origin, &result);
     else if (!s->common.quiet)
         out_bytes(&s->out, result.text);
     flow_gpu_profile_free(&result);

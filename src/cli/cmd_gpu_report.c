@@ -28,7 +28,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "kernel", "NAME", struct args, ask.kernel,
                "of a folder: kernels whose name matches; of files: the title"),
     OPT_STRING(0, "version", "NAME", struct args, ask.version, "version label (default: base)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -36,7 +35,6 @@ static const struct example examples[] = {
     {"strata gpu report examples/gpu-rules/run --kernel attend",
      "verdict on kernels whose name contains attend"},
     {"strata gpu report --check examples/gpu-rules/report.md", "validate a report"},
-    {0},
 };
 
 struct report_verdict {
@@ -68,33 +66,24 @@ static int check(struct session *s)
             out_printf(&s->out, "%s: valid\n", s->operands.at[i]);
     }
     if (s->common.json)
-        session_document(s, &check_schema, NULL, &(struct report_verdict){is_good}, NULL);
+        session_document(s, &check_schema, NULL, &(struct report_verdict){is_good});
     return is_good ? CODE_DONE : CODE_NO;
 }
 
-static void print_brief(struct session *s, const struct gpu_run *run)
+/* A verdict, or the document itself, which other programs read; on a terminal as a report. */
+static void print_text(struct session *s, const struct args *args, const struct gpu_run *run,
+                       struct str markdown)
 {
-    struct report *r = report_new(session_lang(s), run->kernel);
-
-    gpu_report_brief(run, r);
-    session_answer(s, r);
-}
-
-/* The document itself, which other programs read; on a terminal as a report. */
-static void print_all(struct session *s, struct str markdown)
-{
-    if (s->out.width == 0) {
+    if (!args->brief && s->out.width == 0) {
         out_bytes(&s->out, markdown);
         return;
     }
-    struct report *r = report_new(session_lang(s), S(""));
-    markdown_view(r, markdown);
+    struct report *r = report_new(session_lang(s), args->brief ? run->kernel : S(""));
+    if (args->brief)
+        gpu_report_brief(run, r);
+    else
+        markdown_view(r, markdown);
     session_answer(s, r);
-}
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    flow_page_gpu(page, ctx);
 }
 
 static enum status finish(struct session *s, const struct args *args, const struct gpu_run *run,
@@ -105,13 +94,15 @@ static enum status finish(struct session *s, const struct args *args, const stru
         session_wrote(s, args->devlog);
     }
     if (s->common.json)
-        session_document(s, &gpu_report_schema, "measured", run,
-                         &(struct record_env){.arena = &s->arena, .user = markdown});
-    else if (args->brief && !s->common.quiet)
-        print_brief(s, run);
+        session_document_in(s, &gpu_report_schema, "measured", run,
+                            &(struct record_env){.arena = &s->arena, .user = markdown});
     else if (!s->common.quiet)
-        print_all(s, text_view(markdown));
-    return s->page != NULL ? page_answer_result(s, PAGE_GPU, NULL, fill_page, run) : ST_OK;
+        print_text(s, args, run, text_view(markdown));
+    struct page_file *page = page_answer_begin(s, PAGE_GPU, NULL);
+    if (page == NULL)
+        return ST_OK;
+    flow_page_gpu(page, run);
+    return page_answer_end(s);
 }
 
 static const char *const report_files[] = {"report.md", "report.html"};
@@ -127,17 +118,13 @@ static enum status again(struct session *s, const struct args *args)
     enum status st = ST_OK;
     if (args->ask.kernel != NULL)
         st = gpu_run_only(&run, args->ask.kernel, &s->diag);
-    if (st != ST_OK) {
-        gpu_run_free(&run);
-        return st;
-    }
-    if (s->common.out != NULL) {
+    if (st == ST_OK && s->common.out != NULL) {
         st = fs_mkdirs(s->common.out, &s->diag);
         if (st == ST_OK)
             st = gpu_rundir_report(s->common.out, &run, session_lang(s), &markdown, &s->diag);
         for (size_t i = 0; i < ARRAY_LEN(report_files) && st == ST_OK; i++)
             session_wrote(s, fs_join(&s->arena, s->common.out, report_files[i]));
-    } else {
+    } else if (st == ST_OK) {
         gpu_report_write(&run, session_lang(s), &markdown);
     }
     if (st == ST_OK)

@@ -14,7 +14,6 @@ struct args {
 
 static const struct opt options[] = {
     OPT_GPU_WORK(struct args, ask),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -23,7 +22,6 @@ static const struct example examples[] = {
      "a matrix product"},
     {"strata gpu roofline --chip H200 --spec examples/gpu-rules/mla.json",
      "every stage of a spec file"},
-    {0},
 };
 
 static enum status make_stages(struct session *s, const struct args *args, struct gpu_run *run,
@@ -50,9 +48,8 @@ static enum status make_stages(struct session *s, const struct args *args, struc
         diag_hint(&s->diag, "try", "strata devices");
         return ST_NOT_FOUND;
     }
-    TRY(gpu_run_stages(run, spec, (struct gpu_work_option){.dtype = str_of(job.ask.dtype)},
-                       &s->diag));
-    return ST_OK;
+    return gpu_run_stages(run, spec, (struct gpu_work_option){.dtype = str_of(job.ask.dtype)},
+                          &s->diag);
 }
 
 static void print_text(struct session *s, const struct gpu_floors *f)
@@ -98,16 +95,14 @@ static int run(struct session *s, const void *given)
         return session_usage(s, "roofline needs --chip, or --peak-tflops and --peak-gbps");
     if (args->ask.spec == NULL && args->ask.flops == NULL && args->ask.bytes == NULL)
         return session_usage(s, "roofline needs --flops, --bytes or --spec");
-    int code = gpu_options_check(s, &args->ask);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(gpu_options_check(s, &args->ask));
     gpu_run_init(&model);
     enum status st = make_stages(s, args, &model, &spec);
-    code = st == ST_OK ? check_types(s, &model) : session_code(st);
+    int code = st == ST_OK ? check_types(s, &model) : session_code(st);
     if (code == CODE_DONE) {
         struct gpu_floors floors = gpu_floors_of(&s->arena, &model);
         if (s->common.json)
-            session_document(s, &gpu_floors_schema, "estimated", &floors, NULL);
+            session_document(s, &gpu_floors_schema, "estimated", &floors);
         else
             print_text(s, &floors);
     }

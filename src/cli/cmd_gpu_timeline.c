@@ -15,27 +15,12 @@ static const struct opt options[] = {
     OPT_STRING(0, "nvtx", "NAME", struct args, job.range,
                "only the first NVTX range or annotation of this name"),
     CAPTURE_OPTIONS(struct args, job.input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata gpu timeline examples/kineto-small", "busy, idle, launches, gaps by cause"},
     {"strata gpu timeline examples/kineto-small -o out", "also write tables and a trace"},
-    {0},
 };
-
-static void print_result(struct session *s, const struct gpu_timeline_result *r)
-{
-    captures_read(s, r->fleet);
-    for (size_t i = 0; i < r->n_written; i++)
-        session_wrote(s, r->written[i]);
-    if (s->common.json)
-        session_document(s, &timeline_schema, origin_name(r->fleet->ranks.at[0]->origin),
-                         &(struct timeline_set){r->timelines, r->n},
-                         &(struct record_env){.arena = &s->arena});
-    else if (!s->common.quiet)
-        session_report(s, r->report);
-}
 
 static int run(struct session *s, const void *given)
 {
@@ -47,8 +32,16 @@ static int run(struct session *s, const void *given)
     job.lang = session_lang(s);
     captures_input(s, &job.input);
     enum status status = flow_gpu_timeline(&job, &s->arena, &s->diag, &result);
-    if (status == ST_OK)
-        print_result(s, &result);
+    if (status == ST_OK) {
+        captures_read(s, result.fleet);
+        for (size_t i = 0; i < result.n_written; i++)
+            session_wrote(s, result.written[i]);
+        if (s->common.json)
+            session_document(s, &timeline_schema, origin_name(result.fleet->ranks.at[0]->origin),
+                             &(struct timeline_set){result.timelines, result.n});
+        else if (!s->common.quiet)
+            session_report(s, result.report);
+    }
     gpu_timeline_result_free(&result);
     return session_code(status);
 }

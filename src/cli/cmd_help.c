@@ -17,14 +17,12 @@ static const struct opt options[] = {
     OPT_STRING(0, "schemas", "DIR", struct args, schemas,
                "write the JSON Schemas of all documents"),
     OPT_FLAG(0, "list-schemas", struct args, list_schemas, "list the documents that have a schema"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata help", "all commands"},
     {"strata help --schema strata.db-coverage/1", "the JSON Schema of a document"},
     {"strata help devices", "same page as `strata devices --help`"},
-    {0},
 };
 
 struct page {
@@ -112,7 +110,7 @@ static void print_json(struct session *s, struct command_path path)
         add_command(s, &pages, path);
     for (size_t i = 0; path.command == NULL && i < command_count; i++)
         add_command(s, &pages, (struct command_path){NULL, command_list[i]});
-    session_document(s, &help_schema, NULL, &pages, &(struct record_env){.arena = &s->arena});
+    session_document(s, &help_schema, NULL, &pages);
     vec_free(&pages.list);
 }
 
@@ -162,15 +160,6 @@ static enum status save_schema(struct session *s, const struct schema *schema, c
     return ST_OK;
 }
 
-static int save_schemas(struct session *s, const struct schemas *schemas, const char *folder)
-{
-    enum status st = fs_mkdirs(folder, &s->diag);
-
-    for (size_t i = 0; i < schemas->list.n && st == ST_OK; i++)
-        st = save_schema(s, schemas->list.at[i], folder);
-    return session_code(st);
-}
-
 static int show_schema(struct session *s, const struct schemas *schemas, const char *name)
 {
     const struct schema *schema = schema_named(schemas, name);
@@ -209,12 +198,16 @@ static int about_schemas(struct session *s, const struct args *args)
     int code;
 
     gather(command_list, command_count, &schemas);
-    if (args->schema != NULL)
+    if (args->schema != NULL) {
         code = show_schema(s, &schemas, args->schema);
-    else if (args->schemas != NULL)
-        code = save_schemas(s, &schemas, args->schemas);
-    else
+    } else if (args->schemas != NULL) {
+        enum status st = fs_mkdirs(args->schemas, &s->diag);
+        for (size_t i = 0; i < schemas.list.n && st == ST_OK; i++)
+            st = save_schema(s, schemas.list.at[i], args->schemas);
+        code = session_code(st);
+    } else {
         code = list_schemas(s, &schemas);
+    }
     vec_free(&schemas.list);
     return code;
 }

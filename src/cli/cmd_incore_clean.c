@@ -54,18 +54,7 @@ static const struct opt options[] = {
                "simulator name and version"),
     OPT_GROUP("Compatibility"),
     OPT_STRING(0, "output-dir", "DIR", struct args, output_dir, "same as --out"),
-    OPT_END,
 };
-
-/* What the results of a run are called: as its folder, or as the file that holds it. */
-static const char *name_of(struct session *s, const char *path)
-{
-    struct str name = str_basename(str_of(incore_open_folder(path, &s->arena)));
-
-    return str_equal(name, S(".")) || str_equal(name, S("..")) || name.n == 0
-               ? "incore"
-               : arena_cstr(&s->arena, name);
-}
 
 /* A chip that is not in the table is a note for readers, and says nothing of a clock. */
 static double clock_of(const struct args *args)
@@ -88,8 +77,12 @@ static struct incore_clean_job job_of(struct session *s, const struct args *args
     job.path = path;
     job.mhz = clock_of(args);
     job.out = s->common.out != NULL ? s->common.out : args->output_dir;
+    /* What the results are called: as the folder of the run, or as the file that holds it. */
+    struct str name = str_basename(str_of(incore_open_folder(path, &s->arena)));
+    if (name.n == 0 || str_equal(name, S(".")) || str_equal(name, S("..")))
+        name = S("incore");
     if (job.out == NULL && !job.rules.is_compat)
-        job.out = arena_printf(&s->arena, "strata-out/%s", name_of(s, path));
+        job.out = arena_printf(&s->arena, "strata-out/%.*s", STR_ARGS(name));
     if (job.rules.is_compat) {
         job.rules.keep_counters = job.rules.salvage = job.perfetto = false;
         job.origin.kernel = NULL;
@@ -140,18 +133,12 @@ static int run_compat(struct session *s, const struct incore_clean_job *job)
     return status == ST_OK ? CODE_DONE : CODE_NO;
 }
 
-static bool has_reported(const struct incore_breakdown *b)
-{
-    for (size_t i = 0; i < b->totals.n; i++)
-        if (b->totals.at[i].told_cycles >= 0)
-            return true;
-    return false;
-}
-
 static void print_breakdown(struct session *s, const struct incore_breakdown *b)
 {
-    bool is_told = has_reported(b);
+    bool is_told = false;
 
+    for (size_t i = 0; i < b->totals.n; i++)
+        is_told = is_told || b->totals.at[i].told_cycles >= 0;
     out_printf(&s->out, "  %-10s %9s %11s %11s %7s %6s %11s %13s%s\n", "pipe", "executed", "cycles",
                "busy", "busy %", "depth", "wait", "bytes", is_told ? "  simulator busy" : "");
     for (size_t i = 0; i < b->totals.n; i++) {
@@ -167,16 +154,6 @@ static void print_breakdown(struct session *s, const struct incore_breakdown *b)
     }
     out_printf(&s->out, "  %.*s; cycles at %g MHz%s\n", STR_ARGS(b->verdict), b->mhz,
                b->is_assumed ? " (assumed)" : "");
-}
-
-static void print(struct session *s, const struct incore_clean_result *r)
-{
-    out_printf(&s->out, "%s\n", r->study.bin);
-    out_printf(&s->out,
-               "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
-               " unmatched flags\n",
-               r->instrs, r->rows, r->study.arrows.list.n, r->study.arrows.skipped);
-    print_breakdown(s, &r->study.breakdown);
 }
 
 /* Which importer knows a file like this. */
@@ -201,8 +178,15 @@ static int run_one(struct session *s, const struct incore_clean_job *job,
         session_wrote(s, result->wrote.at[i]);
     if (result->copied != NULL)
         session_wrote(s, result->copied);
-    if (status == ST_OK && !s->common.quiet && !s->common.json)
-        print(s, result);
+    if (status == ST_OK && !s->common.quiet && !s->common.json) {
+        out_printf(&s->out, "%s\n", result->study.bin);
+        out_printf(&s->out,
+                   "  %" PRIu64 " instructions on %" PRIu64 " rows, %zu arrows, %" PRIu64
+                   " unmatched flags\n",
+                   result->instrs, result->rows, result->study.arrows.list.n,
+                   result->study.arrows.skipped);
+        print_breakdown(s, &result->study.breakdown);
+    }
     return session_code(status);
 }
 
@@ -248,7 +232,6 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
 {
     struct incore_clean_result *results =
         ARENA_ARRAY(&s->arena, struct incore_clean_result, paths->n);
-    struct record_env env = {.arena = &s->arena};
     int code = CODE_DONE;
     size_t n = 0;
 
@@ -265,8 +248,7 @@ static int clean_all(struct session *s, const struct args *args, const struct wo
             incore_clean_result_free(&results[n]);
     }
     if (s->common.json)
-        session_document(s, &incore_clean_schema, "simulated", &(struct field_items){results, n},
-                         &env);
+        session_document(s, &incore_clean_schema, "simulated", &(struct field_items){results, n});
     for (size_t i = 0; i < n; i++)
         incore_clean_result_free(&results[i]);
     return code;
@@ -305,7 +287,6 @@ static const struct example examples[] = {
      "a trace for Perfetto and the critical pipe"},
     {"strata incore clean examples/incore -o cleaned --lossless --no-copy-raw",
      "also every event of the raw trace"},
-    {0},
 };
 
 const struct command command_incore_clean = {

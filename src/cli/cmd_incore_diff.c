@@ -17,12 +17,10 @@ static const struct opt options[] = {
     INCORE_CLOCK_MHZ(struct args, clock),
     INCORE_CLOCK_CHIP(struct args, clock),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata incore diff examples/incore examples/incore", "a run against itself: no change"},
-    {0},
 };
 
 static void add_changes(struct report *r, const struct record *record,
@@ -33,9 +31,11 @@ static void add_changes(struct report *r, const struct record *record,
                        &(struct record_env){.arena = &r->arena});
 }
 
-static void add_runs(struct report *r, const struct incore_study *studies,
-                     const struct incore_changes *c)
+static void print_text(struct session *s, const struct args *args,
+                       const struct incore_study *studies, const struct incore_changes *c)
 {
+    struct report *r = report_new(LANG_EN, S(""));
+
     for (int i = 0; i < 2; i++) {
         const char *change = "";
         if (i > 0 && c->span[0] > 0)
@@ -43,14 +43,6 @@ static void add_runs(struct report *r, const struct incore_study *studies,
         report_line(r, "%c  %s  %.3f us  %.*s%s", "AB"[i], studies[i].bin, c->span[i],
                     STR_ARGS(c->verdict[i]), change);
     }
-}
-
-static void print_text(struct session *s, const struct args *args,
-                       const struct incore_study *studies, const struct incore_changes *c)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
-    add_runs(r, studies, c);
     report_say(r, "Cycles of each pipe:");
     report_records(r, &incore_pipe_change_record, c->pipes.at, c->pipes.n,
                    &(struct record_env){.arena = &r->arena});
@@ -69,10 +61,8 @@ static int run(struct session *s, const void *given)
     struct incore_changes changes;
     enum status status = ST_OK;
     double mhz;
-    int code = incore_clock(s, &args->clock, &mhz);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(incore_clock(s, &args->clock, &mhz));
     for (int i = 0; i < 2 && status == ST_OK; i++) {
         status = incore_open_judged(&studies[i], s->operands.at[i], mhz, &s->diag);
         incore_study_tell(&studies[i], &s->diag);
@@ -86,7 +76,7 @@ static int run(struct session *s, const void *given)
         incore_changes_build(&changes, &(struct incore_side){&views[0], &studies[0].breakdown},
                              &(struct incore_side){&views[1], &studies[1].breakdown});
         if (s->common.json)
-            session_document(s, &incore_changes_schema, "simulated", &changes, NULL);
+            session_document(s, &incore_changes_schema, "simulated", &changes);
         else
             print_text(s, args, studies, &changes);
         incore_changes_free(&changes);

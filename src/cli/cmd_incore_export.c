@@ -10,7 +10,6 @@
 
 static const struct example examples[] = {
     {"strata incore export examples/incore -o exported", "the simulator/ folder of one container"},
-    {0},
 };
 
 struct args {
@@ -20,16 +19,7 @@ struct args {
 static const struct opt options[] = {
     INCORE_CLOCK_MHZ(struct args, clock),
     INCORE_CLOCK_CHIP(struct args, clock),
-    OPT_END,
 };
-
-static void print(struct session *s, const char *path, const struct capture *cap)
-{
-    if (!s->common.quiet && !s->common.json)
-        out_printf(&s->out, "%s\n  %zu slices on %zu pipe%s, %zu arrow%s\n",
-                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n,
-                   cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
-}
 
 static const struct field fields[] = {
     FIELD(struct capture, slices.n, "slices"),
@@ -48,9 +38,8 @@ static enum status write_folder(struct session *s, const struct capture *cap, co
 {
     const char *simulator = fs_join(&s->arena, folder, "simulator");
     struct words wrote = {0};
-    bool is_incore = cap->facts.is_incore;
 
-    if (!is_incore || (cap->has & HAS_INSTR) == 0)
+    if (!cap->facts.is_incore || (cap->has & HAS_INSTR) == 0)
         return diag_fail(&s->diag, ST_FORMAT, "incore.no-trace", (struct where){.path = path},
                          "contains no instructions");
     if (fs_exists(simulator)) {
@@ -72,17 +61,17 @@ static int run(struct session *s, const void *args)
     struct capture *cap = NULL;
 
     struct input_options input = input_defaults();
-    int code = incore_clock(s, &((const struct args *)args)->clock, &input.mhz);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(incore_clock(s, &((const struct args *)args)->clock, &input.mhz));
     enum status st = captures_load_one(s, path, input, &cap);
     if (st == ST_OK)
         st = write_folder(s, cap, path, folder);
     if (st == ST_OK && s->common.json)
-        session_document(s, &schema, origin_name(cap->origin), cap, NULL);
-    else if (st == ST_OK)
-        print(s, path, cap);
+        session_document(s, &schema, origin_name(cap->origin), cap);
+    else if (st == ST_OK && !s->common.quiet)
+        out_printf(&s->out, "%s\n  %zu slices on %zu pipe%s, %zu arrow%s\n",
+                   out_clean(&s->arena, str_of(path)), cap->slices.n, cap->lanes.n,
+                   cap->lanes.n == 1 ? "" : "s", cap->flows.n, cap->flows.n == 1 ? "" : "s");
     capture_free(cap);
     return session_code(st);
 }

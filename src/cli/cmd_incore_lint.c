@@ -9,12 +9,9 @@
 #include "cli/session.h"
 #include "flow/incore_open.h"
 
-extern const struct command command_incore_lint;
-
 static const struct example examples[] = {
     {"strata incore lint examples/incore/visualize_data.bin", "a valid file"},
     {"strata incore lint examples/incore --json", "as JSON"},
-    {0},
 };
 
 static const char *verdict(const struct incore_lint *l)
@@ -80,7 +77,7 @@ static int run(struct session *s, const void *args)
         has_problems = has_problems || list[i].problems.n > 0;
     }
     if (status == ST_OK && s->common.json)
-        session_document(s, &incore_lint_schema, NULL, &(struct field_items){list, n}, NULL);
+        session_document(s, &incore_lint_schema, NULL, &(struct field_items){list, n});
     for (size_t i = 0; i < n && status == ST_OK && !s->common.json && !s->common.quiet; i++)
         print_text(s, &list[i]);
     for (size_t i = 0; i < n; i++)
@@ -102,7 +99,6 @@ const struct command command_incore_lint = {
                "exit code is 1 if there is any.",
     .see = "docs/formats/visualize-data.md",
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = SIZE_MAX},
-    .examples = examples,
     .schemas = {&incore_lint_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

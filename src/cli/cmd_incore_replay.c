@@ -79,7 +79,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "aicore-arch", "NAME", struct args, job.arch, "compiler architecture"),
     OPT_STRING(0, "kernel-symbol", "NAME", struct args, job.symbol,
                "symbol of the kernel (default: the only match)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -89,7 +88,6 @@ static const struct example examples[] = {
     {"strata incore replay examples/replay/scale/scene.json --case Small --func-id 0 "
      "--pto examples/replay/scale/scale.pto --backend sim -o replay-scale",
      "also its trace, from the built-in simulator"},
-    {0},
 };
 
 static struct incore_replay_job job_of(const struct session *s, const struct args *a)
@@ -143,19 +141,6 @@ static void print(struct session *s, const struct incore_replay_result *r)
         out_printf(&s->out, "MindStudio Insight input: %s\n", r->simulator);
 }
 
-/* The error as the public tool words it. */
-static void name_failure(struct session *s)
-{
-    for (size_t i = 0; i < s->diag.entries.n; i++) {
-        struct diag_entry *e = &s->diag.entries.at[i];
-        if (e->severity == SEV_ERROR) {
-            e->first[0].text =
-                arena_printf(&s->diag.arena, "insight trace failed: %s", e->first[0].text);
-            return;
-        }
-    }
-}
-
 static int run(struct session *s, const void *args)
 {
     const struct args *a = args;
@@ -170,13 +155,16 @@ static int run(struct session *s, const void *args)
         session_wrote(s, result.wrote.at[i]);
     if (st == ST_OK && s->common.json)
         session_document(s, &incore_replay_schema, result.backend != NULL ? "simulated" : NULL,
-                         &result, NULL);
+                         &result);
     else if (st == ST_OK)
         print(s, &result);
     incore_replay_result_free(&result);
     if (st == ST_OK)
         return CODE_DONE;
-    name_failure(s);
+    struct diag_entry *e = session_error(&s->diag);
+    if (e != NULL) /* as the public tool words it */
+        e->first[0].text =
+            arena_printf(&s->diag.arena, "insight trace failed: %s", e->first[0].text);
     return st == ST_CANCELLED ? CODE_INTERRUPTED : CODE_NO;
 }
 

@@ -97,16 +97,7 @@ static const struct opt options[] = {
             "seconds per generation step (default: 300)"),
     OPT_INT(0, "build-timeout", "N", struct args, job.build_seconds, 1, 1000000,
             "seconds for the build (default: 600)"),
-    OPT_END,
 };
-
-/* --build-dir as the public tool reads it: where it is not here, it is in the repository. */
-static const char *resolve(struct arena *arena, const char *root, const char *path)
-{
-    const char *there = root != NULL && path[0] != '/' ? fs_join(arena, root, path) : path;
-
-    return !fs_exists(path) && fs_exists(there) ? there : path;
-}
 
 /* ---- the job ---- */
 
@@ -144,12 +135,6 @@ static int check(struct session *s, const struct incore_run_job *job)
     return CODE_DONE;
 }
 
-static bool is_run_folder(struct arena *arena, const char *path)
-{
-    return fs_exists(fs_join(arena, path, "README.txt")) &&
-           fs_is_dir(fs_join(arena, path, "funcs"));
-}
-
 /* Operands are the case's arguments, or a build folder and, with --resume, a run folder. */
 static int take_operands(struct session *s, struct incore_run_job *job)
 {
@@ -159,7 +144,9 @@ static int take_operands(struct session *s, struct incore_run_job *job)
     }
     for (size_t i = 0; i < s->operands.n; i++) {
         const char *word = s->operands.at[i];
-        if (job->resume && job->resume_root == NULL && is_run_folder(&s->arena, word))
+        if (job->resume && job->resume_root == NULL &&
+            fs_exists(fs_join(&s->arena, word, "README.txt")) &&
+            fs_is_dir(fs_join(&s->arena, word, "funcs")))
             job->resume_root = word;
         else if (job->find.build_dir == NULL)
             job->find.build_dir = word;
@@ -184,12 +171,16 @@ static int take_operands(struct session *s, struct incore_run_job *job)
 /* What the command line leaves to be worked out. */
 static int complete(struct session *s, const struct args *a, struct incore_run_job *job)
 {
+    const char *dir = job->find.build_dir;
     char here[PATH_MAX];
 
     if (getcwd(here, sizeof(here)) != NULL)
         job->repo_root = paths_repository(&s->arena, arena_cstr(&s->arena, str_of(here)));
-    if (job->find.build_dir != NULL)
-        job->find.build_dir = resolve(&s->arena, job->repo_root, job->find.build_dir);
+    if (dir != NULL && dir[0] != '/' && job->repo_root != NULL && !fs_exists(dir)) {
+        const char *there =
+            fs_join(&s->arena, job->repo_root, dir); /* as the public tool reads it */
+        job->find.build_dir = fs_exists(there) ? there : dir;
+    }
     if (job->build_output_root == NULL)
         job->build_output_root = job->repo_root != NULL
                                      ? fs_join(&s->arena, job->repo_root, "build_output")
@@ -297,16 +288,14 @@ static void say(void *ctx, const char *line)
 static int list(struct session *s, struct incore_run_job *job)
 {
     struct kernel_sources kernels;
-    enum status status = flow_incore_run_list(job, &s->arena, &kernels, &s->diag);
 
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(flow_incore_run_list(job, &s->arena, &kernels, &s->diag)));
     for (size_t i = 0; i < kernels.n && !s->common.json; i++)
         out_printf(&s->out, "%s\t%s\n", out_clean(&s->arena, str_of(kernels.at[i].stem)),
                    out_clean(&s->arena, str_of(kernels.at[i].path)));
     if (!s->common.json)
         return CODE_DONE;
-    session_document(s, &discover_schema, NULL, &(struct field_items){kernels.at, kernels.n}, NULL);
+    session_document(s, &discover_schema, NULL, &(struct field_items){kernels.at, kernels.n});
     return CODE_DONE;
 }
 
@@ -315,12 +304,9 @@ static int run(struct session *s, const void *given_args)
     const struct args *a = given_args;
     struct incore_run_result result;
     struct incore_run_job job = a->job;
-    int code = check(s, &job);
 
-    if (code == CODE_DONE)
-        code = complete(s, a, &job);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(check(s, &job));
+    TRY_CODE(complete(s, a, &job));
     if (a->msprof_timeout > 0)
         diag_add(&s->diag, SEV_WARN, "incore-run.old-option", (struct where){0},
                  "--msprof-timeout sets --wall-seconds; msprof's own limit is --sim-minutes");
@@ -332,14 +318,12 @@ static int run(struct session *s, const void *given_args)
     }
     enum status status = flow_incore_run(&job, &s->diag, &result);
     if (status == ST_OK && s->common.json)
-        session_document(s, &incore_run_schema, "simulated", &result, NULL);
+        session_document(s, &incore_run_schema, "simulated", &result);
     else if (status == ST_OK && !s->common.quiet)
         print_end(s, &result);
-    code = session_code(status);
-    if (status == ST_OK && run_rows_exported(&result.rows) < result.rows.n)
-        code = CODE_NO;
+    bool is_whole = status != ST_OK || run_rows_exported(&result.rows) == result.rows.n;
     incore_run_result_free(&result);
-    return code;
+    return is_whole ? session_code(status) : CODE_NO;
 }
 
 static const struct example examples[] = {
@@ -348,7 +332,6 @@ static const struct example examples[] = {
      "run all on the built-in simulator"},
     {"strata incore run examples/pto -o run --backend sim --func matmul --json",
      "one kernel, as JSON"},
-    {0},
 };
 
 const struct command command_incore_run = {

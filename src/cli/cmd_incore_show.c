@@ -26,13 +26,11 @@ static const struct opt options[] = {
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
     OPT_INT(0, "width", "N", struct args, width, 8, 1000,
             "width of the timeline in characters (default: 64)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata incore show examples/incore", "pipes, instructions, waits and a timeline"},
     {"strata incore show examples/incore --json", "as JSON"},
-    {0},
 };
 
 static void add_told(struct report *r, const struct incore_study *study)
@@ -131,28 +129,10 @@ static void print_json(struct session *s, size_t top, const struct incore_study 
     };
 
     session_read(s, study->bin, "visualize_data", study->t.instrs.n, incore_study_lost(study));
-    session_document(s, &schema, "simulated", &shown, NULL);
+    session_document(s, &schema, "simulated", &shown);
 }
 
 /* ---- measured on a device ---- */
-
-static void print_device(struct session *s, const struct args *args, const struct incore_device *d)
-{
-    struct report *r = report_new(LANG_EN, d->name);
-
-    if (d->advice.n > 0)
-        report_line(r, "  The profiler's first advice: %.*s", STR_ARGS(d->advice.at[0]));
-    report_line(r, "  %s on %.*s, %.*s, %.*s blocks, measured",
-                quantity_text(&r->arena, d->us * 1000, UNIT_NS), STR_ARGS(d->soc),
-                STR_ARGS(d->type), STR_ARGS(d->blocks));
-    add_records(r, &incore_core_record, d->cores.at, d->cores.n);
-    add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, args->top * 4));
-    if (d->advice.n > 0)
-        report_text(r, S("  the profiler's advice"));
-    for (size_t i = 0; i < d->advice.n; i++)
-        report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
-    session_answer(s, r);
-}
 
 static int show_device(struct session *s, const struct args *args, struct incore_device *d)
 {
@@ -160,36 +140,41 @@ static int show_device(struct session *s, const struct args *args, struct incore
         diag_add(&s->diag, SEV_LOSS, "incore.damaged", (struct where){.path = s->operands.at[0]},
                  "%" PRIu64 " blocks contain invalid JSON", d->damaged);
     session_read(s, s->operands.at[0], "visualize-data", d->loads.n + d->cores.n, d->damaged);
-    if (s->common.json)
-        session_document(s, &incore_device_schema, "measured", d, NULL);
-    else
-        print_device(s, args, d);
+    if (s->common.json) {
+        session_document(s, &incore_device_schema, "measured", d);
+    } else {
+        struct report *r = report_new(LANG_EN, d->name);
+        if (d->advice.n > 0)
+            report_line(r, "  The profiler's first advice: %.*s", STR_ARGS(d->advice.at[0]));
+        report_line(r, "  %s on %.*s, %.*s, %.*s blocks, measured",
+                    quantity_text(&r->arena, d->us * 1000, UNIT_NS), STR_ARGS(d->soc),
+                    STR_ARGS(d->type), STR_ARGS(d->blocks));
+        add_records(r, &incore_core_record, d->cores.at, d->cores.n);
+        add_records(r, &incore_load_record, d->loads.at, least(d->loads.n, args->top * 4));
+        if (d->advice.n > 0)
+            report_text(r, S("  the profiler's advice"));
+        for (size_t i = 0; i < d->advice.n; i++)
+            report_line(r, "  %.*s", STR_ARGS(d->advice.at[i]));
+        session_answer(s, r);
+    }
     incore_device_free(d);
     return CODE_DONE;
-}
-
-struct show_page {
-    const struct incore_study *study;
-    const struct incore_view *view;
-};
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct show_page *of = ctx;
-
-    flow_page_incore(page, of->study, of->view);
 }
 
 static enum status write_page(struct session *s, const struct incore_study *study,
                               const struct incore_view *view, double mhz)
 {
     struct input_options input = input_defaults();
-    const struct show_page of = {study, view};
+    enum status status = ST_OK;
     struct capture *cap;
 
     input.mhz = mhz;
     TRY(captures_load_one(s, study->bin, input, &cap));
-    enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, &of);
+    struct page_file *page = page_answer_begin(s, PAGE_INCORE, cap);
+    if (page != NULL) {
+        flow_page_incore(page, study, view);
+        status = page_answer_end(s);
+    }
     capture_free(cap);
     return status;
 }
@@ -201,10 +186,8 @@ static int run(struct session *s, const void *given)
     struct incore_study study;
     struct incore_view view;
     double mhz;
-    int code = incore_clock(s, &args->clock, &mhz);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(incore_clock(s, &args->clock, &mhz));
     if (incore_open_device(s->operands.at[0], &device))
         return show_device(s, args, &device);
 

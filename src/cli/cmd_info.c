@@ -17,13 +17,11 @@ static const struct args defaults = {.input = CAPTURE_INPUT()};
 
 static const struct opt options[] = {
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata info examples/ascend-small", "contents of a profile"},
     {"strata info examples/ascend-small --json", "as JSON"},
-    {0},
 };
 
 /* The answer: parts with a blank line between them. */
@@ -352,16 +350,6 @@ static void print_text(struct session *s, const struct inventory_list *list,
     text_free(&a.line);
 }
 
-static void show(struct session *s, const struct inventory_list *list, const char *const *roots)
-{
-    const char *origin = list->n > 0 ? origin_name(list->at[0].origin) : NULL;
-
-    if (s->common.json)
-        session_document(s, &inventory_schema, origin, list, NULL);
-    else if (!s->common.quiet)
-        print_text(s, list, roots);
-}
-
 static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
@@ -383,8 +371,11 @@ static int run(struct session *s, const void *given)
     for (size_t i = 0; i < fleets.n; i++)
         for (size_t k = 0; k < fleets.at[i]->ranks.n; k++)
             inventory_init(&list[n++], fleets.at[i]->ranks.at[k]);
-    if (st == ST_OK)
-        show(s, &(struct inventory_list){list, n}, roots.at);
+    const struct inventory_list all = {list, n};
+    if (st == ST_OK && s->common.json)
+        session_document(s, &inventory_schema, n > 0 ? origin_name(list[0].origin) : NULL, &all);
+    else if (st == ST_OK && !s->common.quiet)
+        print_text(s, &all, roots.at);
     for (size_t i = 0; i < n; i++)
         inventory_fini(&list[i]);
     for (size_t i = 0; i < fleets.n; i++)

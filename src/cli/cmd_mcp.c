@@ -22,12 +22,10 @@ static const struct opt options[] = {
     OPT_FLAG(0, "allow-run", struct args, allow_run, "offer tools that start programs"),
     OPT_INT(0, "keep", "N", struct args, keep, 0, MCP_CAPTURES,
             "captures kept in memory (default: 4)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata mcp --root examples < /dev/null", "serve examples/ until the input ends"},
-    {0},
 };
 
 static const char instructions[] =

@@ -16,41 +16,32 @@ static const struct args defaults = {.input = CAPTURE_INPUT()};
 static const struct opt options[] = {
     OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 12)"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata memory examples/memory", "peak, what lived then, growth by step"},
     {"strata memory examples/memory --json", "the same as JSON"},
-    {0},
 };
 
-static void print(struct session *s, const struct args *args, const struct capture *cap)
+static int run(struct session *s, const void *given)
 {
+    const struct args *args = given;
+    enum status status = ST_OK;
+    struct capture *cap;
     struct study st;
 
+    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
     study_begin(&st, cap, study_with_passes());
     const struct memory_curves *memory = memory_find(&st);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, &memory->capacity};
-        session_document(s, &memory_schema, origin_name(cap->origin), memory, &env);
+        session_document_in(s, &memory_schema, origin_name(cap->origin), memory, &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
         memory_describe(memory, (size_t)args->top, r);
         session_answer(s, r);
     }
     study_end(&st);
-}
-
-static int run(struct session *s, const void *given)
-{
-    const struct args *args = given;
-    struct capture *cap;
-
-    enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
-    if (status != ST_OK)
-        return session_code(status);
-    print(s, args, cap);
     if (s->page != NULL)
         status = page_answer_view(s, &cap, 1, study_with_passes(), "memory");
     capture_free(cap);

@@ -27,7 +27,6 @@ static const struct opt options[] = {
                "device of the run, if the capture does not name it"),
     OPT_INT(0, "top", "N", struct args, top, 1, INT32_MAX, "rows to show (default: 30)"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -35,7 +34,6 @@ static const struct example examples[] = {
     {"strata ops examples/kineto-small --by family --json", "by kernel family, as JSON"},
     {"strata ops examples/kineto-small --by shape --sort headroom",
      "what is furthest from its roof"},
-    {0},
 };
 
 static void print(struct session *s, const struct args *args, const struct device *device,
@@ -48,7 +46,7 @@ static void print(struct session *s, const struct args *args, const struct devic
     const struct op_stats *stats = op_stats_find(&st, &o);
     if (s->common.json) {
         const struct record_env env = {&cap->strings, &st.scratch, NULL};
-        session_document(s, &op_stats_schema, origin_name(cap->origin), stats, &env);
+        session_document_in(s, &op_stats_schema, origin_name(cap->origin), stats, &env);
     } else if (!s->common.quiet) {
         struct report *r = report_new(session_lang(s), str_of(cap->name));
         op_stats_describe(stats, (size_t)args->top, r);
@@ -61,6 +59,7 @@ static int run(struct session *s, const void *given)
 {
     const struct args *args = given;
     const struct device *device = NULL;
+    enum status status = ST_OK;
     struct capture *cap;
 
     if (args->device != NULL) {
@@ -69,9 +68,7 @@ static int run(struct session *s, const void *given)
             return session_usage(s, "no device is called '%s'; strata devices lists them",
                                  args->device);
     }
-    enum status status = captures_load_one(s, s->operands.at[0], args->input, &cap);
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(captures_load_one(s, s->operands.at[0], args->input, &cap)));
     print(s, args, device, cap);
     if (s->page != NULL)
         status = page_answer_view(s, &cap, 1, study_with_passes(), "kernels");

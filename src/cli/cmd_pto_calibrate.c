@@ -7,15 +7,12 @@
 #include "pto/calibrate.h"
 #include "report/report.h"
 
-extern const struct command command_pto_calibrate;
-
 struct args {
     const char *cost;
 };
 
 static const struct opt options[] = {
     OPT_STRING(0, "cost", "FILE", struct args, cost, "initial constants (CSV)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -23,7 +20,6 @@ static const struct example examples[] = {
      "error of the model before and after the fit"},
     {"strata pto calibrate examples/pto/measured.csv -o my-chip.csv", "a file for --cost"},
     {"strata pto calibrate examples/pto/measured.csv --json", "as JSON"},
-    {0},
 };
 
 static void add_laws(struct report *r, const struct pto_calibration *cal)
@@ -69,41 +65,29 @@ static void print_text(struct session *s, const char *path, const struct pto_cal
     session_answer(s, r);
 }
 
-static enum status save(struct session *s, const struct pto_calibration *cal)
-{
-    struct outfile file;
-
-    TRY(outfile_open(&file, s->common.out, &s->diag));
-    (void)pto_calibration_write(cal, outfile_sink(&file)); /* the commit reports a failure */
-    TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
-    session_wrote(s, s->common.out);
-    return ST_OK;
-}
-
-static enum status read_table(struct session *s, const char *path, struct pto_measures *table)
-{
-    struct mapfile map;
-
-    TRY(mapfile_open(&map, path, &s->diag));
-    enum status st = pto_measures_read(table, map.text, path, &s->diag);
-    mapfile_close(&map);
-    session_read(s, path, "pto-measure", table->rows.n, table->lost);
-    return st;
-}
-
 static enum status calibrate(struct session *s, const struct args *args, struct pto_costs *costs,
                              struct pto_measures *table, struct pto_calibration *cal)
 {
     const char *path = s->operands.at[0];
+    struct outfile file;
+    struct mapfile map;
 
     if (args->cost != NULL)
         TRY(pto_costs_load(costs, args->cost, &s->diag));
-    TRY(read_table(s, path, table));
+    TRY(mapfile_open(&map, path, &s->diag));
+    enum status st = pto_measures_read(table, map.text, path, &s->diag);
+    mapfile_close(&map);
+    session_read(s, path, "pto-measure", table->rows.n, table->lost);
+    TRY(st);
     pto_calibrate(costs, table, cal);
-    if (s->common.out != NULL)
-        TRY(save(s, cal));
+    if (s->common.out != NULL) {
+        TRY(outfile_open(&file, s->common.out, &s->diag));
+        (void)pto_calibration_write(cal, outfile_sink(&file)); /* the commit reports a failure */
+        TRY(outfile_commit(&file, OUTFILE_FAST, &s->diag));
+        session_wrote(s, s->common.out);
+    }
     if (s->common.json)
-        session_document(s, &pto_calibration_schema, "estimated", cal, NULL);
+        session_document(s, &pto_calibration_schema, "estimated", cal);
     else if (!s->common.quiet)
         print_text(s, path, cal);
     return ST_OK;

@@ -8,19 +8,17 @@
 #include "cli/pto_params.h"
 #include "cli/pto_sim_show.h"
 #include "flow/pto_cpp.h"
-#include "flow/pto_judge.h"
 #include "replay/args.h"
-
-extern const struct command command_pto_cc;
 
 struct args {
     struct pto_cpp_job job;
-    const char *arg_spec, *write_arg_spec, *emit, *chip, *trace, *insight;
+    struct pto_sim_extras more;
+    const char *arg_spec, *write_arg_spec, *emit, *chip;
     struct words set_args, output, check;
     int core, target;
     int64_t top, timeout_s;
     double rtol, atol;
-    bool compile_only, what_if, timeline, lines;
+    bool compile_only;
 };
 
 static const struct args defaults = {.top = 10, .rtol = 1e-3, .atol = 1e-5, .timeout_s = 60};
@@ -60,13 +58,14 @@ static const struct opt options[] = {
             "time limit of compiler and kernel (default: 60)"),
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
-    OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
-    OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
-    OPT_FLAG(0, "lines", struct args, lines, "print the source with cycles beside each line"),
-    OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
-    OPT_STRING(0, "insight", "DIR", struct args, insight, "write files for MindStudio Insight"),
+    OPT_FLAG(0, "what-if", struct args, more.what_if, "rank possible changes by simulated gain"),
+    OPT_FLAG(0, "timeline", struct args, more.timeline, "draw a timeline of each pipe"),
+    OPT_FLAG(0, "lines", struct args, more.lines, "print the source with cycles beside each line"),
+    OPT_STRING(0, "trace", "FILE", struct args, more.trace,
+               "write the timeline (.json or .pftrace)"),
+    OPT_STRING(0, "insight", "DIR", struct args, more.insight,
+               "write files for MindStudio Insight"),
     OPT_STRING(0, "emit", "FILE", struct args, emit, "write the instructions as PTO text"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -74,7 +73,6 @@ static const struct example examples[] = {
     {"strata pto cc examples/pto-cpp/matmul.cpp --lines --top 5", "with the hottest lines"},
     {"strata pto cc examples/pto-cpp/softmax.cpp --write-arg-spec /tmp/softmax.json",
      "a draft of the arguments, to be edited"},
-    {0},
 };
 
 static enum pto_arch arch_of(const struct args *a)
@@ -91,9 +89,9 @@ static enum status read_args(struct session *s, const struct args *a, struct slo
     return a->arg_spec ? slots_check(slots, a->arg_spec, &s->diag) : ST_OK;
 }
 
-/* Of a draft: at least as many rows as the kernel reached. */
-static void extend(struct pto_cpp_run *r)
+static enum status write_spec(struct session *s, const struct args *a, struct pto_cpp_run *r)
 {
+    /* Of a draft: at least as many rows as the kernel reached. */
     for (size_t i = 0; r->is_drafted && i < r->buffers.n; i++) {
         const struct pto_cpp_buffer *b = &r->buffers.at[i];
         struct slot *slot = (struct slot *)b->slot;
@@ -101,15 +99,9 @@ static void extend(struct pto_cpp_run *r)
         if (slot->is_tensor && n > dim * dim)
             slot->shape[0] = (n + dim - 1) / dim;
     }
-}
-
-static enum status write_spec(struct session *s, const struct args *a, struct pto_cpp_run *r)
-{
-    extend(r);
-    enum status status = args_save(a->write_arg_spec, &r->slots, &s->diag);
-    if (status == ST_OK)
-        session_wrote(s, a->write_arg_spec);
-    return status;
+    TRY(args_save(a->write_arg_spec, &r->slots, &s->diag));
+    session_wrote(s, a->write_arg_spec);
+    return ST_OK;
 }
 
 static struct pto_cpp_buffer *find_slot(struct session *s, struct pto_cpp_run *r, struct str name)
@@ -147,8 +139,7 @@ static enum status use_buffers(struct session *s, const struct args *a, struct p
         if (!b)
             return ST_NOT_FOUND;
         struct str bytes = {(const char *)b->data, bytes_of(b)};
-        TRY(outfile_save(path, bytes, &s->diag));
-        session_wrote(s, path);
+        TRY(session_save(s, path, bytes));
     }
     x->checks = ARENA_ARRAY(&s->arena, struct pto_checked_arg, a->check.n + 1);
     for (size_t i = 0; i < a->check.n; i++) {
@@ -165,25 +156,10 @@ static enum status use_buffers(struct session *s, const struct args *a, struct p
     return ST_OK;
 }
 
-static void show(struct session *s, const struct args *a, struct pto_sim_run *x)
-{
-    session_read(s, x->k.path, "C++", x->k.module.ops.n, 0);
-    if (s->common.json)
-        session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
-                         &(struct record_env){.arena = &s->arena});
-    else if (!s->common.quiet)
-        pto_sim_print(s, x, (size_t)a->top, a->what_if);
-}
-
 static enum status simulate(struct session *s, const struct args *a, struct pto_cpp_run *r,
                             struct pto_sim_run *x)
 {
     struct pto_costs *costs = pto_costs_new();
-    struct pto_sim_extras extras = {.trace = a->trace,
-                                    .insight = a->insight,
-                                    .timeline = a->timeline,
-                                    .lines = a->lines,
-                                    .what_if = a->what_if};
     struct pto_setup setup = {.path = s->operands.at[0],
                               .text = text_view(&r->text),
                               .lines = r->lines.at,
@@ -196,21 +172,14 @@ static enum status simulate(struct session *s, const struct args *a, struct pto_
                               .watches_races = true};
 
     pto_kernel_init(&x->k);
-    enum status status = pto_kernel_load(&x->k, &setup, &s->diag);
+    enum status status = pto_sim_simulate(&x->k, costs, &setup, true, &s->diag);
     if (status == ST_OK)
-        status = pto_kernel_bind(&x->k, &setup, &s->diag);
-    if (status == ST_OK)
-        status = pto_kernel_run(&x->k, costs, &setup, &s->diag);
-    if (status == ST_OK)
-        pto_judge(&x->k, costs, &setup, true);
-    if (status == ST_OK)
-        status = pto_sim_extra(s, costs, &setup, &extras, x);
-    if (status == ST_OK)
-        show(s, a, x);
-    if (x->has_view)
-        incore_view_free(&x->view);
-    vec_free(&x->what_ifs);
-    pto_lines_free(&x->lines);
+        status = pto_sim_extra(s, costs, &setup, &a->more, x);
+    if (status == ST_OK) {
+        session_read(s, x->k.path, "C++", x->k.module.ops.n, 0);
+        pto_sim_answer(s, x, (size_t)a->top, a->more.what_if, s->common.quiet);
+    }
+    pto_sim_run_free(x);
     pto_kernel_free(&x->k);
     pto_costs_free(costs);
     return status;
@@ -229,10 +198,8 @@ static enum status emit(struct session *s, const char *path, const struct pto_cp
         if (rest.n > 0 || line.n > 0)
             text_char(&out, '\n');
     }
-    enum status status = outfile_save(path, text_view(&out), &s->diag);
+    enum status status = session_save(s, path, text_view(&out));
     text_free(&out);
-    if (status == ST_OK)
-        session_wrote(s, path);
     return status;
 }
 

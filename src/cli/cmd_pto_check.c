@@ -6,8 +6,6 @@
 #include "cli/session.h"
 #include "flow/flow_pto_races.h"
 
-extern const struct command command_pto_check;
-
 struct args {
     struct words set;
     bool races;
@@ -17,7 +15,6 @@ static const struct opt options[] = {
     OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
     OPT_FLAG(0, "races", struct args, races,
              "also look for accesses that no flag or barrier puts in order"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -25,7 +22,6 @@ static const struct example examples[] = {
     {"strata pto check examples/pto/matmul.pto examples/pto/attention.pto --json",
      "two kernels, as JSON"},
     {"strata pto check examples/pto/softmax.pto --races", "also accesses that nothing orders"},
-    {0},
 };
 
 /* The line of the text, with blanks for tabs, and a caret under the place. */
@@ -48,26 +44,20 @@ static void print_place(struct session *s, const struct pto_checked *c, const st
     out_style(&s->out, STYLE_PLAIN);
 }
 
-static void print_problem(struct session *s, const struct pto_checked *c,
-                          const struct pto_problem *p)
-{
-    bool is_error = p->severity == SEV_ERROR;
-
-    out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(c->path)), (unsigned)p->line,
-               (unsigned)p->col);
-    out_style(&s->out, is_error ? STYLE_RED : STYLE_YELLOW);
-    out_text(&s->out, severity_name(p->severity));
-    out_style(&s->out, STYLE_PLAIN);
-    out_printf(&s->out, ": %s [%s]\n", out_clean(&s->arena, str_of(p->text)), p->code);
-    print_place(s, c, p);
-}
-
 static void print_text(struct session *s, const struct pto_checked *c)
 {
     const struct pto_module *m = &c->module;
 
-    for (size_t i = 0; i < m->problems.n; i++)
-        print_problem(s, c, &m->problems.at[i]);
+    for (size_t i = 0; i < m->problems.n; i++) {
+        const struct pto_problem *p = &m->problems.at[i];
+        out_printf(&s->out, "%s:%u:%u: ", out_clean(&s->arena, str_of(c->path)), (unsigned)p->line,
+                   (unsigned)p->col);
+        out_style(&s->out, p->severity == SEV_ERROR ? STYLE_RED : STYLE_YELLOW);
+        out_text(&s->out, severity_name(p->severity));
+        out_style(&s->out, STYLE_PLAIN);
+        out_printf(&s->out, ": %s [%s]\n", out_clean(&s->arena, str_of(p->text)), p->code);
+        print_place(s, c, p);
+    }
     if (m->error_count > PTO_MAX_PROBLEMS)
         out_printf(&s->out, "%s: further errors are not shown\n",
                    out_clean(&s->arena, str_of(c->path)));
@@ -88,10 +78,8 @@ static int run(struct session *s, const void *args)
     struct json_writer *j = NULL;
     enum status status = ST_OK;
     bool has_errors = false;
-    int code = pto_params(s, "set", &a->set, &params);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(pto_params(s, "set", &a->set, &params));
     if (a->races)
         pto_race_watch_init(&watch);
     struct pto_checked *list = ARENA_ARRAY(&s->arena, struct pto_checked, s->operands.n);

@@ -5,13 +5,10 @@
 #include "pto/reference.h"
 #include "report/report.h"
 
-extern const struct command command_pto_ops;
-
 static const struct example examples[] = {
     {"strata pto ops", "all operations, one line each"},
     {"strata pto ops tload", "one operation: operands, types, pipe, cost, example"},
     {"strata pto ops trow --json", "all that begin with a word, as JSON"},
-    {0},
 };
 
 static const struct schema schema = {
@@ -91,7 +88,7 @@ static int run(struct session *s, const void *args)
         return CODE_FILE;
     }
     if (s->common.json) {
-        session_document(s, &schema, NULL, &(struct field_items){list, n}, NULL);
+        session_document(s, &schema, NULL, &(struct field_items){list, n});
         return CODE_DONE;
     }
     struct report *r = report_new(LANG_EN, n == 1 ? list[0].name : S(""));
@@ -116,7 +113,6 @@ const struct command command_pto_ops = {
                "examples; docs/cost-model.md explains the cost laws.",
     .see = "docs/pto-ops.md",
     .operands = {.kind = OPERAND_WORD, .max = 1},
-    .examples = examples,
     .schemas = {&schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

@@ -7,12 +7,17 @@
 #include "pto/parse.h"
 #include "pto/print.h"
 
-extern const struct command command_pto_print;
+struct args {
+    struct words set;
+};
+
+static const struct opt options[] = {
+    OPT_LIST(0, "set", "NAME=VALUE", struct args, set, PTO_PARAMS_HELP),
+};
 
 static const struct example examples[] = {
     {"strata pto print examples/pto/vector_add.pto", "print the canonical form"},
     {"strata pto print examples/pto/matmul.pto -o canonical.pto", "write it to a file"},
-    {0},
 };
 
 static enum status print(struct session *s, const char *path, const struct pto_checked *c)
@@ -34,14 +39,12 @@ static enum status print(struct session *s, const char *path, const struct pto_c
 
 static int run(struct session *s, const void *args)
 {
-    const struct pto_params_args *a = args;
+    const struct args *a = args;
     const struct text_param *params;
     struct pto_checked checked;
     bool is_stdout = s->common.out == NULL || strcmp(s->common.out, "-") == 0;
-    int code = pto_params(s, "set", &a->set, &params);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(pto_params(s, "set", &a->set, &params));
     if (s->common.json && is_stdout)
         return session_usage(s, "--json needs -o FILE for the kernel");
     struct pto_check_job job = {s->operands.at[0], params, a->set.n};
@@ -51,7 +54,7 @@ static int run(struct session *s, const void *args)
         status = print(s, job.path, &checked);
     }
     if (status == ST_OK && s->common.json)
-        session_document(s, &pto_print_schema, NULL, &checked, NULL);
+        session_document(s, &pto_print_schema, NULL, &checked);
     pto_checked_free(&checked);
     return session_code(status);
 }
@@ -65,10 +68,8 @@ const struct command command_pto_print = {
                "comments and generic operation syntax are removed. Parsing the result gives the "
                "same kernel. ${NAME} in the text is replaced by the value of --set NAME=VALUE.",
     .see = "docs/formats/pto.md",
-    PTO_PARAMS_ONLY,
     .operands = {.kind = OPERAND_FILE, .min = 1, .max = 1},
     .common = COMMON_OUT,
-    .examples = examples,
     .schemas = {&pto_print_schema},
-    .run = run,
+    COMMAND_PARTS_ZERO,
 };

@@ -7,8 +7,6 @@
 #include "cli/session.h"
 #include "pto/replay.h"
 
-extern const struct command command_pto_replay;
-
 struct args {
     int64_t sync_base;
 };
@@ -16,13 +14,11 @@ struct args {
 static const struct opt options[] = {
     OPT_INT(0, "sync-base", "N", struct args, sync_base, 0, INT32_MAX,
             "channels below this are always signalled (default: 0)"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata pto replay examples/pto/replay.csv --sync-base 100",
      "compare the times of every entry"},
-    {0},
 };
 
 static void print(struct session *s, const struct pto_replay *r)
@@ -54,18 +50,15 @@ static int run(struct session *s, const void *args)
     const struct args *a = args;
     struct mapfile map;
     struct pto_replay r;
-    enum status status = mapfile_open(&map, s->operands.at[0], &s->diag);
 
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(session_code(mapfile_open(&map, s->operands.at[0], &s->diag)));
     pto_replay_init(&r);
-    status = pto_replay_read(&r, map.text, s->operands.at[0], &s->diag);
+    enum status status = pto_replay_read(&r, map.text, s->operands.at[0], &s->diag);
     if (status == ST_OK) {
         pto_replay_run(&r, (uint32_t)a->sync_base);
         if (s->common.json) {
             session_read(s, s->operands.at[0], "pto-replay", r.entries.n, 0);
-            session_document(s, &pto_replay_schema, "simulated", &r,
-                             &(struct record_env){.arena = &s->arena});
+            session_document(s, &pto_replay_schema, "simulated", &r);
         } else {
             print(s, &r);
         }

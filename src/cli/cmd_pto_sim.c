@@ -10,19 +10,16 @@
 #include "cli/pto_sim_show.h"
 #include "flow/pages.h"
 #include "flow/pto_buffers.h"
-#include "flow/pto_judge.h"
 #include "report/report.h"
 #include "text/pto.h"
 
-extern const struct command command_pto_sim;
-
 struct args {
     struct pto_setup setup;
-    const char *func, *chip, *cost, *trace, *insight;
+    struct pto_sim_extras more;
+    const char *func, *chip, *cost;
     int target, sync;
     int64_t apply;       /* number of a change; 0: none */
     int64_t top, l2_hit; /* percent; negative: as the addresses tell */
-    bool what_if, timeline, lines;
     double rtol, atol;
     struct words set, arg, input, fill, output, check;
 };
@@ -70,14 +67,16 @@ static const struct opt options[] = {
             "maximum number of steps (default: 2e9)"),
     OPT_GROUP("Output"),
     OPT_INT(0, "top", "N", struct args, top, 1, 100000, "rows per table (default: 10)"),
-    OPT_FLAG(0, "what-if", struct args, what_if, "rank possible changes by simulated gain"),
+    OPT_FLAG(0, "what-if", struct args, more.what_if, "rank possible changes by simulated gain"),
     OPT_INT(0, "apply", "N", struct args, apply, 1, 1000,
             "write the text with change N of --what-if to -o FILE"),
-    OPT_FLAG(0, "lines", struct args, lines, "source with cycles, stalls and pipe of each line"),
-    OPT_FLAG(0, "timeline", struct args, timeline, "draw a timeline of each pipe"),
-    OPT_STRING(0, "trace", "FILE", struct args, trace, "write the timeline (.json or .pftrace)"),
-    OPT_STRING(0, "insight", "DIR", struct args, insight, "write files for MindStudio Insight"),
-    OPT_END,
+    OPT_FLAG(0, "lines", struct args, more.lines,
+             "source with cycles, stalls and pipe of each line"),
+    OPT_FLAG(0, "timeline", struct args, more.timeline, "draw a timeline of each pipe"),
+    OPT_STRING(0, "trace", "FILE", struct args, more.trace,
+               "write the timeline (.json or .pftrace)"),
+    OPT_STRING(0, "insight", "DIR", struct args, more.insight,
+               "write files for MindStudio Insight"),
 };
 
 static const struct example examples[] = {
@@ -86,7 +85,6 @@ static const struct example examples[] = {
      "ideal flags, memory shared by 24 cores, as JSON"},
     {"strata pto sim examples/pto/attention.pto --timeline --what-if",
      "timeline and ranked changes"},
-    {0},
 };
 
 static int read_setup(struct session *s, const struct args *a, struct pto_setup *setup)
@@ -103,22 +101,10 @@ static int read_setup(struct session *s, const struct args *a, struct pto_setup 
     setup->n_args = a->arg.n;
     setup->n_inputs = a->input.n;
     setup->n_fills = a->fill.n;
-    int code = pto_params(s, "set", &a->set, &setup->params);
-    if (code == CODE_DONE)
-        code = pto_params(s, "arg", &a->arg, &setup->args);
-    if (code == CODE_DONE)
-        code = pto_params(s, "input", &a->input, &setup->inputs);
-    return code == CODE_DONE ? pto_params(s, "fill", &a->fill, &setup->fills) : code;
-}
-
-static enum status simulate(struct pto_kernel *k, const struct pto_costs *costs,
-                            const struct pto_setup *setup, bool all, struct diag *d)
-{
-    TRY(pto_kernel_load(k, setup, d));
-    TRY(pto_kernel_bind(k, setup, d));
-    TRY(pto_kernel_run(k, costs, setup, d));
-    pto_judge(k, costs, setup, all);
-    return ST_OK;
+    TRY_CODE(pto_params(s, "set", &a->set, &setup->params));
+    TRY_CODE(pto_params(s, "arg", &a->arg, &setup->args));
+    TRY_CODE(pto_params(s, "input", &a->input, &setup->inputs));
+    return pto_params(s, "fill", &a->fill, &setup->fills);
 }
 
 /* The number of an argument that has a buffer. */
@@ -185,15 +171,15 @@ static enum status apply(struct session *s, int64_t number, const struct pto_sim
         out_bytes(&s->out, text);
         return ST_OK;
     }
-    TRY(outfile_save(path, text, &s->diag));
-    session_wrote(s, path);
-    return ST_OK;
+    return session_save(s, path, text);
 }
 
 static enum status do_more(struct session *s, const struct args *a, const struct pto_costs *costs,
                            const struct pto_setup *setup, struct pto_sim_run *x)
 {
     const struct text_param *outputs, *checks = NULL;
+    const bool has_changes = a->more.what_if || a->apply > 0;
+    struct pto_sim_extras more = a->more;
 
     if (pto_params(s, "output", &a->output, &outputs) != CODE_DONE ||
         pto_params(s, "check", &a->check, &checks) != CODE_DONE)
@@ -201,24 +187,12 @@ static enum status do_more(struct session *s, const struct args *a, const struct
     if (!page_answer_again(s))
         TRY(write_outputs(s, a, &x->k, outputs));
     TRY(compare(s, a, checks, x));
-    TRY(pto_sim_extra(s, costs, setup,
-                      &(struct pto_sim_extras){.trace = a->trace,
-                                               .insight = a->insight,
-                                               .timeline = a->timeline,
-                                               .lines = a->lines || a->what_if || a->apply > 0,
-                                               .what_if = a->what_if},
-                      x));
-    x->has_lines = a->lines;
-    if (a->what_if || a->apply > 0)
+    more.lines = a->more.lines || has_changes;
+    TRY(pto_sim_extra(s, costs, setup, &more, x));
+    x->has_lines = a->more.lines;
+    if (has_changes)
         pto_advise(&x->k, costs, setup, &x->lines, &x->advices);
     return a->apply > 0 ? apply(s, a->apply, x) : ST_OK;
-}
-
-static void fill_page(struct page_file *page, const void *ctx)
-{
-    const struct pto_sim_run *x = ctx;
-
-    flow_page_pto(page, &x->k, &x->what_ifs, &x->lines);
 }
 
 /* With its timeline and what changes would bring, asked for or not. */
@@ -237,7 +211,8 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
     TRY(flow_pto_capture(&x->k, costs, setup, &s->diag, &cap));
     vec_free(&x->what_ifs);
     pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
-    enum status status = page_answer_result(s, PAGE_INCORE, cap, fill_page, x);
+    flow_page_pto(page_answer_begin(s, PAGE_INCORE, cap), &x->k, &x->what_ifs, &x->lines);
+    enum status status = page_answer_end(s);
     capture_free(cap);
     return status;
 }
@@ -245,39 +220,19 @@ static enum status write_page(struct session *s, const struct pto_costs *costs,
 static int run_one(struct session *s, const struct args *a, struct pto_sim_run *x,
                    const struct pto_costs *costs, const struct pto_setup *setup)
 {
-    enum status status = simulate(&x->k, costs, setup, true, &s->diag);
+    enum status status = pto_sim_simulate(&x->k, costs, setup, true, &s->diag);
 
     if (status == ST_OK)
         status = do_more(s, a, costs, setup, x);
     if (status == ST_OK) {
         session_read(s, setup->path, "pto", x->k.module.ops.n, 0);
-        if (s->common.json)
-            session_document(s, &pto_sim_schema, "simulated", &(struct field_items){x, 1},
-                             &(struct record_env){.arena = &s->arena});
-        else if (!s->common.quiet && !(a->apply > 0 && s->common.out == NULL))
-            pto_sim_print(s, x, (size_t)a->top, a->what_if);
+        pto_sim_answer(s, x, (size_t)a->top, a->more.what_if,
+                       s->common.quiet || (a->apply > 0 && s->common.out == NULL));
         if (s->page != NULL)
             status = write_page(s, costs, setup, x);
     }
-    if (x->has_view)
-        incore_view_free(&x->view);
-    pto_lines_free(&x->lines);
-    pto_advices_free(&x->advices);
-    vec_free(&x->what_ifs);
+    pto_sim_run_free(x);
     return status == ST_OK && x->wrong > 0 ? CODE_NO : session_code(status);
-}
-
-static void print_failure(struct session *s, const char *path, const struct diag *own)
-{
-    for (size_t i = 0; i < own->entries.n; i++) {
-        const struct diag_entry *e = &own->entries.at[i];
-        if (e->severity != SEV_ERROR)
-            continue;
-        out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
-                   out_clean(&s->arena, str_of(path)), e->first[0].where.line,
-                   out_clean(&s->arena, str_of(e->first[0].text)), e->code);
-        return;
-    }
 }
 
 /* How much of all paths is the folder that they share. */
@@ -314,14 +269,6 @@ static const struct field row_fields[] = {
 };
 static const struct record row_record = RECORD(struct list_row, row_fields);
 
-static void add_row(struct session *s, const struct pto_kernel *k, const char *name,
-                    struct list_rows *to)
-{
-    struct str bound = message_word(session_lang(s), str_of(pto_sim_bound(k)));
-
-    vec_push(&to->list, ((struct list_row){k->total, k->total_us * 1000, bound, str_of(name)}));
-}
-
 /* One of many, into the table or into the document `j`. */
 static enum status show_one(struct session *s, struct pto_sim_run *x, const struct pto_costs *costs,
                             const struct pto_setup *setup, bool what_if, struct json_writer *j,
@@ -331,20 +278,26 @@ static enum status show_one(struct session *s, struct pto_sim_run *x, const stru
     struct diag own;
 
     diag_init(&own);
-    enum status status = simulate(&x->k, costs, setup, what_if, &own);
+    enum status status = pto_sim_simulate(&x->k, costs, setup, what_if, &own);
     x->what_ifs.n = 0;
     if (status == ST_OK && what_if)
         pto_what_if_list(&x->k.outcome.limits, &x->what_ifs);
+    const char *name = setup->path + common_folder(&s->operands);
+    struct str bound = message_word(session_lang(s), str_of(pto_sim_bound(&x->k)));
+    const struct diag_entry *e = session_error(&own);
     if (status == ST_OK && j != NULL)
         record_json(j, pto_sim_schema.record, x, &env);
     else if (status == ST_OK && s->page != NULL)
-        add_row(s, &x->k, setup->path + common_folder(&s->operands), rows);
+        vec_push(&rows->list,
+                 ((struct list_row){x->k.total, x->k.total_us * 1000, bound, str_of(name)}));
     else if (status == ST_OK)
-        pto_sim_print_line(s, &x->k, setup->path + common_folder(&s->operands));
+        pto_sim_print_line(s, &x->k, name);
     else if (j != NULL)
         diag_merge(&s->diag, &own);
-    else
-        print_failure(s, setup->path, &own);
+    else if (e != NULL)
+        out_printf(&s->out, "%12s %12s  %-8s %s:%" PRIu64 ": %s [%s]\n", "-", "-", "-",
+                   out_clean(&s->arena, str_of(setup->path)), e->first[0].where.line,
+                   out_clean(&s->arena, str_of(e->first[0].text)), e->code);
     diag_fini(&own);
     return status;
 }
@@ -401,19 +354,13 @@ static struct str verdict_of(struct session *s, const struct sums *sums)
                    place_quantity("longest", sums->longest_us * 1000, UNIT_NS), PLACE("its", its));
 }
 
-/* The name of the folder that holds all kernels. */
-static struct str folder_of(const struct session *s)
-{
-    size_t n = common_folder(&s->operands);
-
-    return n > 1 ? str_basename((struct str){s->operands.at[0], n - 1}) : S("PTO");
-}
-
 /* `lines` has the kernels that failed. */
 static void report_many(struct session *s, const struct sums *sums, const struct list_rows *rows,
                         struct str lines)
 {
-    struct report *r = report_new(session_lang(s), folder_of(s));
+    size_t n = common_folder(&s->operands); /* that holds all kernels */
+    struct str folder = n > 1 ? str_basename((struct str){s->operands.at[0], n - 1}) : S("PTO");
+    struct report *r = report_new(session_lang(s), folder);
 
     report_text(r, str_trim(verdict_of(s, sums)));
     report_records(r, &row_record, rows->list.at, rows->list.n, NULL);
@@ -479,25 +426,23 @@ static int run(struct session *s, const void *args)
     struct pto_costs *costs;
     struct pto_setup setup;
     struct pto_sim_run x = {0};
-    int code = read_setup(s, a, &setup);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(read_setup(s, a, &setup));
     costs = pto_costs_new();
-    enum status status = a->cost ? pto_costs_load(costs, a->cost, &s->diag) : ST_OK;
-    if (status == ST_OK) {
+    int code = a->cost ? session_code(pto_costs_load(costs, a->cost, &s->diag)) : CODE_DONE;
+    if (code == CODE_DONE) {
         pto_kernel_init(&x.k);
         if (s->operands.n == 1) {
             setup.path = s->operands.at[0];
             code = run_one(s, a, &x, costs, &setup);
         } else {
-            code = run_many(s, &x, costs, &setup, a->what_if);
+            code = run_many(s, &x, costs, &setup, a->more.what_if);
             vec_free(&x.what_ifs);
         }
         pto_kernel_free(&x.k);
     }
     pto_costs_free(costs);
-    return status != ST_OK ? session_code(status) : code;
+    return code;
 }
 
 const struct command command_pto_sim = {

@@ -41,7 +41,6 @@ static const struct opt options[] = {
     OPT_COMPRESS(struct args, compress),
     CAPTURE_OPTIONS(struct args, input),
     OPT_FLAG(0, "schema", struct args, schema, "list tables and columns and exit"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -52,7 +51,6 @@ static const struct example examples[] = {
     {"strata query examples/ascend-small -o kernels.parquet \"SELECT * FROM kernels\"",
      "kernels as a Parquet file"},
     {"strata query --schema", "every table and its columns"},
-    {0},
 };
 
 enum { TABLE_ROWS = 1000, CELL_WIDTH = 100, MOST_TABLES = 64 };
@@ -151,17 +149,6 @@ static void table_row(struct printer *p, const struct sql_value *cells)
     }
 }
 
-static void begin_json(struct printer *p, const char *const *names)
-{
-    p->json = session_json_begin(p->s, "strata.query/1", p->origin);
-    json_write_object(p->json);
-    json_put_array(p->json, "columns");
-    for (size_t c = 0; c < p->columns; c++)
-        json_write_string(p->json, str_of(names[c]));
-    json_write_end(p->json);
-    json_put_array(p->json, "rows");
-}
-
 static void json_row(struct printer *p, const struct sql_value *cells)
 {
     struct arena_mark mark = arena_mark(&p->arena);
@@ -228,7 +215,13 @@ static bool take_head(void *ctx, const char *const *names, size_t n)
     if (p->to == TO_TABLE) {
         begin_table(p, names);
     } else if (p->to == TO_JSON) {
-        begin_json(p, names);
+        p->json = session_json_begin(p->s, "strata.query/1", p->origin);
+        json_write_object(p->json);
+        json_put_array(p->json, "columns");
+        for (size_t c = 0; c < p->columns; c++)
+            json_write_string(p->json, str_of(names[c]));
+        json_write_end(p->json);
+        json_put_array(p->json, "rows");
     } else {
         csv_write_open(&p->csv, p->out);
         p->csv.is_safe = p->s->common.csv_safe;
@@ -461,8 +454,7 @@ static int run(struct session *s, const void *given)
 
     if (args->schema) {
         if (s->common.json)
-            session_document(s, &tables_schema, NULL, args,
-                             &(struct record_env){.arena = &s->arena});
+            session_document(s, &tables_schema, NULL, args);
         else
             print_schema(s);
         return CODE_DONE;
@@ -473,9 +465,7 @@ static int run(struct session *s, const void *given)
     if (!(args->timeout >= 0 && args->timeout <= 1e6))
         return session_usage(s, "--timeout must be 0 to 1000000 seconds");
     enum to to;
-    int code = choose_format(s, args, &to);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(choose_format(s, args, &to));
     enum status st = ST_OK;
     if (args->file != NULL)
         st = read_statement(s, args->file, &text);

@@ -23,7 +23,6 @@ static const struct opt options[] = {
     OPT_STRING(0, "device", "N", struct args, device, "only this device of a capture with several"),
     ANSWER_OPTION(struct args, to),
     PAGE_OPTIONS(struct args, page),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -32,7 +31,6 @@ static const struct example examples[] = {
     {"strata examples/kineto-small examples/kineto-small", "what changed between two runs"},
     {"strata examples/kineto-small -o kineto.md", "the same as a file"},
     {"strata examples/kineto-small -o kineto.html", "a page with the timeline, for a browser"},
-    {0},
 };
 
 /* From the current folder, where the path is given in full and lies below. */
@@ -192,9 +190,7 @@ static int show_document(struct session *s, const void *ctx)
     struct mapfile map;
 
     (void)ctx;
-    enum status st = mapfile_open(&map, path, &s->diag);
-    if (st != ST_OK)
-        return session_code(st);
+    TRY_CODE(session_code(mapfile_open(&map, path, &s->diag)));
     const struct tree *all = tree_read_json(&s->arena, map.text, &error);
     mapfile_close(&map);
     if (all == NULL)
@@ -218,15 +214,10 @@ static int show_document(struct session *s, const void *ctx)
     return CODE_DONE;
 }
 
-static int show_two(struct session *s, const void *ctx)
-{
-    return answer_compare(s, ((const struct ask *)ctx)->way);
-}
-
 static struct answer_part part_of(const struct ask *ask,
-                                  int (*run)(struct session *s, const void *ctx))
+                                  int (*run)(struct session *s, const void *ctx), const void *ctx)
 {
-    return (struct answer_part){run, ask, ask->way->is_text, ask->way->page, ask->args->page};
+    return (struct answer_part){run, ctx, ask->way->is_text, ask->way->page, ask->args->page};
 }
 
 static int run(struct session *s, const void *given)
@@ -239,12 +230,11 @@ static int run(struct session *s, const void *given)
             return session_code(diag_fail(&s->diag, ST_NOT_FOUND, "report.path",
                                           (struct where){.path = s->operands.at[i]},
                                           "no such file or folder"));
-    int code = answer_form(s, &form);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(answer_form(s, &form));
     if (s->operands.n > 1) {
         ask.way = answer_pair(s);
-        return ask.way == NULL ? CODE_USAGE : answer_write(s, form, part_of(&ask, show_two));
+        return ask.way == NULL ? CODE_USAGE
+                               : answer_write(s, form, part_of(&ask, answer_compare, ask.way));
     }
     s->operands.at[0] = path_inside(s->operands.at[0], &s->arena);
     ask.way = &path_ways[path_kind_of(s->operands.at[0], &s->arena)];
@@ -253,7 +243,7 @@ static int run(struct session *s, const void *given)
                             (struct answer_part){.run = show_document, .page = ask.args->page});
     if (ask.way->one[0] == NULL)
         return refuse(s, ask.way, s->operands.at[0]);
-    return answer_write(s, form, part_of(&ask, show_one));
+    return answer_write(s, form, part_of(&ask, show_one, &ask));
 }
 
 const struct command command_report = {

@@ -8,20 +8,16 @@
 #include "cli/skills.h"
 #include "report/report.h"
 
-extern const struct command command_skills_install;
-
 struct args {
     bool force;
 };
 
 static const struct opt options[] = {
     OPT_FLAG('f', "force", struct args, force, "replace skills that differ"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata skills install agent-skills", "one folder for each skill"},
-    {0},
 };
 
 static const char *path_of(struct session *s, const struct skill *skill)
@@ -63,13 +59,13 @@ static enum status install(struct session *s, const struct skill *skill)
 
     if (is_installed(path, skill))
         return ST_OK;
-    if (!s->common.dry_run) {
-        TRY(fs_mkdirs_in(folder, arena_printf(&s->arena, "%s/%.*s", folder, STR_ARGS(skill->name)),
-                         &s->diag));
-        TRY(outfile_save(path, skill->text, &s->diag));
+    if (s->common.dry_run) {
+        session_wrote(s, path);
+        return ST_OK;
     }
-    session_wrote(s, path);
-    return ST_OK;
+    TRY(fs_mkdirs_in(folder, arena_printf(&s->arena, "%s/%.*s", folder, STR_ARGS(skill->name)),
+                     &s->diag));
+    return session_save(s, path, skill->text);
 }
 
 static int run(struct session *s, const void *given)

@@ -5,8 +5,6 @@
 #include "cli/skills.h"
 #include "report/report.h"
 
-extern const struct command command_skills_list;
-
 struct skills {
     VEC_OF(struct skill) at;
 };
@@ -30,7 +28,6 @@ static const struct schema skills_schema = {
 
 static const struct example examples[] = {
     {"strata skills list", "names and when to use them"},
-    {0},
 };
 
 static int run(struct session *s, const void *args)
@@ -42,7 +39,7 @@ static int run(struct session *s, const void *args)
     while (skill_at(list.at.n, &one))
         vec_push(&list.at, one);
     if (s->common.json) {
-        session_document(s, &skills_schema, NULL, &list, NULL);
+        session_document(s, &skills_schema, NULL, &list);
     } else {
         struct report *r = report_new(session_lang(s), S(""));
         report_records(r, &skill_record, list.at.at, list.at.n, NULL);
@@ -59,7 +56,6 @@ const struct command command_skills_list = {
     .usage = "[OPTIONS]",
     .details = "Prints the name of each skill and when to use it.",
     .see = "docs/agents.md",
-    .examples = examples,
     .schemas = {&skills_schema},
-    .run = run,
+    COMMAND_PARTS_BARE,
 };

@@ -75,7 +75,6 @@ static const struct opt options[] = {
     OPT_FLAG(0, "gzip", struct args, o.gzip, "compress the kineto and chrome files"),
     OPT_INT(0, "seed", "N", struct args, o.seed, 0, INT64_MAX, "random seed (default: 1)"),
     OPT_FLAG(0, "force", struct args, o.force, "write into a non-empty folder"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
@@ -89,19 +88,7 @@ static const struct example examples[] = {
     {"strata synth -o gpu --mode train --formats kineto --gzip", "a GPU training run"},
     {"strata synth -o sync --plant host_sync --formats kineto",
      "a host that waits for the device, and the same run repaired"},
-    {0},
 };
-
-/* As many open files as the system lets us have. */
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
 
 static bool find_plant(const char *id, int *out)
 {
@@ -209,16 +196,18 @@ static int run(struct session *s, const void *given)
     struct synth_options o = a->o;
     struct synth_result result;
 
-    int code = read_args(s, a, &o);
-    if (code != CODE_DONE)
-        return code;
-    raise_file_limit();
-    enum status status = synth_run(&o, &s->progress, &s->arena, &s->diag, &result);
-    if (status != ST_OK)
-        return session_code(status);
+    struct rlimit limit;
+
+    TRY_CODE(read_args(s, a, &o));
+    /* As many open files as the system lets us have. */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    TRY_CODE(session_code(synth_run(&o, &s->progress, &s->arena, &s->diag, &result)));
     session_wrote(s, result.truth);
     if (s->common.json)
-        session_document(s, &synth_schema, "simulated", &result, NULL);
+        session_document(s, &synth_schema, "simulated", &result);
     else if (!s->common.quiet)
         print(s, &result);
     return CODE_DONE;

@@ -11,13 +11,11 @@ struct args {
 
 static const struct opt options[] = {
     OPT_FLAG(0, "build", struct args, build, "also print compiler, build type and features"),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata version", "the version number"},
     {"strata version --build", "compiler and features"},
-    {0},
 };
 
 #if defined(__clang__)
@@ -122,7 +120,7 @@ static int run(struct session *s, const void *p)
             .n = ARRAY_LEN(features),
         };
     if (s->common.json)
-        session_document(s, &schema, NULL, &b, NULL);
+        session_document(s, &schema, NULL, &b);
     else
         print_text(s, &b);
     return CODE_DONE;

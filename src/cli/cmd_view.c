@@ -46,13 +46,11 @@ static const struct opt options[] = {
     OPT_SIZE(0, "memory", "BYTES", struct args, memory,
              "memory before a temporary file is used (default: half)"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata view examples/ascend-small --no-browser --idle 1", "the address to open"},
     {"strata view examples/ascend-small --print-tunnel --idle 1", "on a remote machine"},
-    {0},
 };
 
 /* ---- the address ---- */
@@ -97,7 +95,7 @@ static struct served served_of(struct session *s, const struct view_server *serv
 static void print_address(struct session *s, const struct args *args, const struct served *at)
 {
     if (s->common.json) {
-        session_document(s, &served_schema, NULL, at, &(struct record_env){.arena = &s->arena});
+        session_document(s, &served_schema, NULL, at);
     } else {
         out_printf(&s->out, "%s\n", at->url);
         if (args->tunnel)
@@ -300,10 +298,8 @@ static int run(struct session *s, const void *given)
             return session_code(diag_fail(&s->diag, ST_NOT_FOUND, "report.path",
                                           (struct where){.path = s->operands.at[i]},
                                           "no such file or folder"));
-    enum status status =
-        view_server_open(&v.server, (unsigned)args->port, session_lang(s), &s->diag);
-    if (status != ST_OK)
-        return session_code(status);
+    TRY_CODE(
+        session_code(view_server_open(&v.server, (unsigned)args->port, session_lang(s), &s->diag)));
     struct served at = served_of(s, v.server);
     print_address(s, args, &at);
     const char *why = open_browser(s, args, &at);
@@ -312,7 +308,7 @@ static int run(struct session *s, const void *given)
     struct tee tee = {s->progress, v.server};
     s->progress = (struct progress){tick, &tee};
     limit_memory(args);
-    status = s->operands.n > 1 ? view_two(&v) : view_one(&v);
+    enum status status = s->operands.n > 1 ? view_two(&v) : view_one(&v);
     if (v.server != NULL)
         tell_failure(&v);
     large_limit(0, NULL);

@@ -21,44 +21,30 @@ static const struct opt options[] = {
                "chip of the run, if the capture does not name it"),
     OPT_FLAG(0, "list", struct args, list, "list the changes"),
     CAPTURE_OPTIONS(struct args, input),
-    OPT_END,
 };
 
 static const struct example examples[] = {
     {"strata whatif examples/kineto-small", "what each change would save"},
     {"strata whatif examples/kineto-small --change no_launch_cost --change no_sync -o x.json",
      "two changes, and the predicted trace"},
-    {0},
 };
 
-static void print_list(struct session *s)
-{
-    struct report *r = report_new(LANG_EN, S(""));
-
-    whatif_answer_kinds(r);
-    session_answer(s, r);
-}
-
-/* False when a change has no known name; the usage error is told. */
-static bool take_changes(struct session *s, const struct args *args, struct whatif_job *job)
+static int take_changes(struct session *s, const struct args *args, struct whatif_job *job)
 {
     struct whatif_change *changes = ARENA_ARRAY(&s->arena, struct whatif_change, args->changes.n);
 
     for (size_t i = 0; i < args->changes.n; i++)
-        if (!whatif_parse(str_of(args->changes.at[i]), &changes[i])) {
-            session_usage(s, "no change is called '%s'; see --list", args->changes.at[i]);
-            return false;
-        }
+        if (!whatif_parse(str_of(args->changes.at[i]), &changes[i]))
+            return session_usage(s, "no change is called '%s'; see --list", args->changes.at[i]);
     job->changes = changes;
     job->n = args->changes.n;
-    return true;
+    return CODE_DONE;
 }
 
 static void print(struct session *s, const struct whatif_outcome *outcome)
 {
     if (s->common.json) {
-        session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome->answer,
-                         &(struct record_env){.arena = &s->arena});
+        session_document(s, &whatif_schema, origin_name(ORIGIN_ESTIMATED), outcome->answer);
     } else if (!s->common.quiet) {
         struct report *r = report_new(LANG_EN, str_of(outcome->cap->name));
         whatif_answer_describe(outcome->answer, r);
@@ -73,13 +59,14 @@ static int run(struct session *s, const void *given)
     struct whatif_outcome outcome;
 
     if (args->list) {
-        print_list(s);
+        struct report *r = report_new(LANG_EN, S(""));
+        whatif_answer_kinds(r);
+        session_answer(s, r);
         return CODE_DONE;
     }
     if (s->operands.n != 1)
         return session_usage(s, "whatif takes one capture");
-    if (!take_changes(s, args, &job))
-        return CODE_USAGE;
+    TRY_CODE(take_changes(s, args, &job));
     job.path = s->operands.at[0];
     captures_input(s, &job.input);
     enum status status = flow_whatif(&job, &s->diag, &outcome);

@@ -49,31 +49,27 @@ static const struct {
     {0, OPT_FLAG('h', "help", struct common, help, "print this page; -h: a short one")},
 };
 
-_Static_assert(ARRAY_LEN(common_options) < COMMON_OPTIONS, "room for OPT_END");
+_Static_assert(ARRAY_LEN(common_options) <= COMMON_OPTIONS, "room for all");
 
-void command_common_options(unsigned mask, struct opt *out)
+size_t command_common_options(unsigned mask, struct opt *out)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(common_options); i++)
         if ((common_options[i].needs & ~mask) == 0)
             out[n++] = common_options[i].opt;
-    out[n] = (struct opt)OPT_END;
+    return n;
 }
 
 size_t command_options(const struct command *c, struct opt *out)
 {
-    struct opt common[COMMON_OPTIONS];
     size_t n = 0;
 
-    command_common_options(c->common, common);
-    for (size_t i = 0; i < opt_count(c->options); i++)
+    assert(c->n_options + COMMON_OPTIONS <= COMMAND_OPTIONS);
+    for (size_t i = 0; i < c->n_options; i++)
         if (opt_is_option(&c->options[i]))
             out[n++] = c->options[i];
-    for (size_t i = 0; i < opt_count(common); i++)
-        out[n++] = common[i];
-    assert(n <= COMMAND_OPTIONS);
-    return n;
+    return n + command_common_options(c->common, out + n);
 }
 
 const char *command_group_name(enum command_group group)

@@ -67,21 +67,25 @@ struct command {
     const char *details; /* the man page's text; a blank line parts paragraphs */
     const char *see;     /* where to read more, after the man page; may be NULL */
     const struct opt *options;
+    size_t n_options;
     size_t args_size;     /* of the command's own struct args; 0: none */
     const void *defaults; /* a struct args; NULL: all zero */
     struct operands operands;
-    unsigned common;                   /* mask of COMMON_* */
-    const struct example *examples;    /* ends with {0}; NULL: none */
+    unsigned common; /* mask of COMMON_* */
+    const struct example *examples;
+    size_t n_examples;
     const struct command *const *subs; /* ends with NULL; then options and run are unused */
     const struct schema *schemas[COMMAND_SCHEMAS];   /* of its `--json` documents */
     int (*run)(struct session *s, const void *args); /* gives an exit code, see cli/session.h */
 };
 
 /* What the file of a command calls options, struct args, defaults, examples and run(); without
- * defaults all arguments begin as zero. */
-#define COMMAND_PARTS_ZERO                                                                         \
-    .options = options, .args_size = sizeof(struct args), .examples = examples, .run = run
+ * defaults all arguments begin as zero; without options. */
 #define COMMAND_PARTS COMMAND_PARTS_ZERO, .defaults = &defaults
+#define COMMAND_PARTS_ZERO                                                                         \
+    .options = options, .n_options = ARRAY_LEN(options), .args_size = sizeof(struct args),         \
+    COMMAND_PARTS_BARE
+#define COMMAND_PARTS_BARE .examples = examples, .n_examples = ARRAY_LEN(examples), .run = run
 
 #define COMMAND(sym) extern const struct command command_##sym;
 #include "cli/commands.def"
@@ -110,9 +114,9 @@ const char *command_full_name(struct command_path path, char *buf, size_t size);
 const char *command_nearest(const struct command *const *subs, const char *word);
 
 /* The options all commands share, without those that `mask` leaves out; they fill a
- * struct common (cli/session.h). `out` has room for COMMON_OPTIONS entries. */
+ * struct common (cli/session.h). `out` has room for COMMON_OPTIONS entries; gives how many. */
 enum { COMMON_OPTIONS = 16 };
-void command_common_options(unsigned mask, struct opt *out);
+size_t command_common_options(unsigned mask, struct opt *out);
 
 /* A command's own options without headings, then the common ones; gives how many. `out` has room
  * for COMMAND_OPTIONS. */

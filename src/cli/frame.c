@@ -58,25 +58,19 @@ static void show_line(struct out *err, const struct diag_entry *e, const struct 
     out_printf(err, " [%s]\n", e->code);
 }
 
-static void show_entry(struct out *err, const struct diag_entry *e)
-{
-    for (size_t i = 0; i < DIAG_TEXTS && i < e->count; i++)
-        show_line(err, e, &e->first[i]);
-    if (e->count > DIAG_TEXTS)
-        out_printf(err, "… and %llu more [%s]\n", (unsigned long long)(e->count - DIAG_TEXTS),
-                   e->code);
-}
-
 void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
 {
-    const struct diag_entry *failure = NULL;
+    const struct diag_entry *failure = session_error(d);
 
     for (size_t i = 0; i < d->entries.n; i++) {
         const struct diag_entry *e = &d->entries.at[i];
-        if (e->severity == SEV_ERROR)
-            failure = failure != NULL ? failure : e;
-        else if (e->severity != SEV_NOTE || verbose)
-            show_entry(err, e);
+        if (e->severity != SEV_ERROR && (e->severity != SEV_NOTE || verbose)) {
+            for (size_t k = 0; k < DIAG_TEXTS && k < e->count; k++)
+                show_line(err, e, &e->first[k]);
+            if (e->count > DIAG_TEXTS)
+                out_printf(err, "… and %llu more [%s]\n",
+                           (unsigned long long)(e->count - DIAG_TEXTS), e->code);
+        }
     }
     if (failure == NULL)
         return;
@@ -90,13 +84,6 @@ void frame_show_diag(struct out *err, const struct diag *d, bool verbose)
     }
 }
 
-static void list_file(struct out *o, int indent, const char *path)
-{
-    out_printf(o, "%*s", indent, "");
-    out_path(o, path);
-    out_text(o, "\n");
-}
-
 /* The last lines of stdout: every file written. A JSON document has them inside. */
 static void list_written(struct session *s)
 {
@@ -106,8 +93,11 @@ static void list_written(struct session *s)
     int width = (int)str_width(label) + 2;
     if (s->written.n > 0 && !s->common.quiet)
         out_printf(&s->out, "\n%.*s  ", STR_ARGS(label));
-    for (size_t i = 0; i < s->written.n; i++)
-        list_file(&s->out, i > 0 && !s->common.quiet ? width : 0, s->written.at[i]);
+    for (size_t i = 0; i < s->written.n; i++) {
+        out_printf(&s->out, "%*s", i > 0 && !s->common.quiet ? width : 0, "");
+        out_path(&s->out, s->written.at[i]);
+        out_text(&s->out, "\n");
+    }
 }
 
 static int check_operands(struct session *s)
@@ -182,8 +172,8 @@ static int run_command(struct session *s, int argc, const char *const *argv)
 
     if (c->defaults != NULL)
         memcpy(args, c->defaults, c->args_size);
-    command_common_options(c->common, common);
-    const struct opt_set sets[] = {{c->options, args}, {common, &s->common}};
+    const struct opt_set sets[] = {{c->options, c->n_options, args},
+                                   {common, command_common_options(c->common, common), &s->common}};
     int code = CODE_USAGE;
     if (!opt_parse(sets, ARRAY_LEN(sets), argc, argv, &s->operands, &s->diag)) {
         diag_hint(&s->diag, "try", "strata help %s",
@@ -235,12 +225,6 @@ static int run_holder(struct session *s, int argc, const char *const *argv)
     return CODE_DONE;
 }
 
-/* A word with a folder or an ending is no command, whether the file is there or not. */
-static bool is_path(const char *word)
-{
-    return strpbrk(word, "/.") != NULL || fs_exists(word);
-}
-
 static int dispatch(struct session *s, int argc, const char *const *argv)
 {
     int used;
@@ -260,7 +244,8 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
         return CODE_USAGE;
     }
     s->path = command_find(argc, argv, &used);
-    if (s->path.command == NULL && !is_path(argv[0]))
+    /* A word with a folder or an ending is no command, whether the file is there or not. */
+    if (s->path.command == NULL && strpbrk(argv[0], "/.") == NULL && !fs_exists(argv[0]))
         return unknown_command(s, NULL, argv[0]);
     if (s->path.command == NULL) { /* `strata PATH` */
         s->path.command = &command_report;
@@ -271,28 +256,10 @@ static int dispatch(struct session *s, int argc, const char *const *argv)
     return run_command(s, argc - used, argv + used);
 }
 
-/* EPIPE (`strata ... | head`) is not an error; any other write error is. */
-static int close_stdout(struct session *s, int code)
-{
-    if (out_finish(&s->out) || s->out.error == EPIPE)
-        return code;
-    diag_fail(&s->diag, ST_IO, "stdout.write", (struct where){.path = "stdout"}, "%s",
-              fs_error_text(s->out.error));
-    return code <= CODE_NO ? CODE_FILE : code;
-}
-
-static const struct diag_entry *first_error(const struct session *s)
-{
-    for (size_t i = 0; i < s->diag.entries.n; i++)
-        if (s->diag.entries.at[i].severity == SEV_ERROR)
-            return &s->diag.entries.at[i];
-    return NULL;
-}
-
 /* Every failure has a diagnostic; one without is an internal error. */
 static int explain(struct session *s, int code)
 {
-    const struct diag_entry *error = first_error(s);
+    const struct diag_entry *error = session_error(&s->diag);
 
     if (cancelled())
         code = CODE_SIGNAL + cancel_signal();
@@ -319,7 +286,15 @@ void frame_embed(struct session *s, struct text *to)
 
 int frame_answer(struct session *s, int argc, const char *const *argv)
 {
-    return explain(s, close_stdout(s, dispatch(s, argc, argv)));
+    int code = dispatch(s, argc, argv);
+
+    /* EPIPE (`strata ... | head`) is not an error; any other write error is. */
+    if (!out_finish(&s->out) && s->out.error != EPIPE) {
+        diag_fail(&s->diag, ST_IO, "stdout.write", (struct where){.path = "stdout"}, "%s",
+                  fs_error_text(s->out.error));
+        code = code <= CODE_NO ? CODE_FILE : code;
+    }
+    return explain(s, code);
 }
 
 void frame_release(struct session *s)

@@ -151,9 +151,12 @@ TEST(tables_align_by_characters_not_bytes)
                              "  kernel   10\n");
 }
 
-static const struct example sub_examples[] = {{"strata box open", "opens it"}, {0}};
-static const struct command sub_open = {
-    .name = "open", .summary = "open it", .usage = "BOX", .examples = sub_examples};
+static const struct example sub_examples[] = {{"strata box open", "opens it"}};
+static const struct command sub_open = {.name = "open",
+                                        .summary = "open it",
+                                        .usage = "BOX",
+                                        .examples = sub_examples,
+                                        .n_examples = 1};
 static const struct command *const subs[] = {&sub_open, NULL};
 static const struct command holder = {
     .name = "box", .summary = "a box", .usage = "COMMAND", .subs = subs};

@@ -33,13 +33,10 @@ int gpu_options_check(struct session *s, const struct gpu_ask *ask)
 {
     struct gpu_params params = {0};
 
-    int code = check_peak(s, "--peak-tflops", ask->peaks.tflops);
-    if (code == CODE_DONE)
-        code = check_peak(s, "--peak-gbps", ask->peaks.gbps);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(check_peak(s, "--peak-tflops", ask->peaks.tflops));
+    TRY_CODE(check_peak(s, "--peak-gbps", ask->peaks.gbps));
     enum status st = gpu_ask_params(ask, NULL, &params, &s->arena, &s->diag);
-    code = st == ST_OK ? CODE_DONE : CODE_USAGE;
+    int code = st == ST_OK ? CODE_DONE : CODE_USAGE;
     if (code == CODE_DONE && ask->spec == NULL)
         code = check_formula(s, "--flops", ask->flops, &params);
     if (code == CODE_DONE && ask->spec == NULL)

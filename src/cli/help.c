@@ -62,25 +62,11 @@ void help_overview(struct out *o)
     arena_free(&arena);
 }
 
-static void print_option(struct out *o, const struct opt *opt)
-{
-    char left[160], value[128];
-    char letter[] = {'-', opt->letter, ',', '\0'};
-
-    opt_value_text(opt, value, sizeof(value));
-    int n = snprintf(left, sizeof(left), "  %-3s --%s%s%s", opt->letter != 0 ? letter : "",
-                     opt->name, value[0] != '\0' ? " " : "", value);
-    if (n + 2 > HELP_COLUMN)
-        out_printf(o, "%s\n%*s%s\n", left, HELP_COLUMN, "", opt->help);
-    else
-        out_printf(o, "%-*s%s\n", HELP_COLUMN, left, opt->help);
-}
-
-static void print_options(struct out *o, const struct opt *table, const char *title)
+static void print_options(struct out *o, const struct opt *table, size_t count, const char *title)
 {
     bool has_heading = false;
 
-    for (size_t i = 0; i < opt_count(table); i++) {
+    for (size_t i = 0; i < count; i++) {
         if (table[i].kind == OPT_KIND_GROUP) {
             heading(o, table[i].name);
             has_heading = true;
@@ -89,7 +75,14 @@ static void print_options(struct out *o, const struct opt *table, const char *ti
         if (!has_heading)
             heading(o, title);
         has_heading = true;
-        print_option(o, &table[i]);
+        char left[160], value[128], letter[] = {'-', table[i].letter, ',', '\0'};
+        opt_value_text(&table[i], value, sizeof(value));
+        int n = snprintf(left, sizeof(left), "  %-3s --%s%s%s", table[i].letter != 0 ? letter : "",
+                         table[i].name, value[0] != '\0' ? " " : "", value);
+        if (n + 2 > HELP_COLUMN)
+            out_printf(o, "%s\n%*s%s\n", left, HELP_COLUMN, "", table[i].help);
+        else
+            out_printf(o, "%-*s%s\n", HELP_COLUMN, left, table[i].help);
     }
 }
 
@@ -107,48 +100,37 @@ static void print_subs(struct out *o, const struct command *c)
 }
 
 /* Side by side where every line has the room, else what it shows under the line. */
-static void print_examples(struct out *o, const struct example *examples)
+static void print_examples(struct out *o, const struct example *examples, size_t n)
 {
     size_t width = 0, shows = 0;
 
-    if (examples == NULL || examples[0].line == NULL)
-        return;
-    for (size_t i = 0; examples[i].line != NULL; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t line = str_width(str_of(examples[i].line)),
                text = str_width(str_of(examples[i].shows));
         width = line > width ? line : width;
         shows = text > shows ? text : shows;
     }
     bool is_stacked = o->width > 0 && width + shows + 4 > o->width;
-    heading(o, "Examples");
-    for (size_t i = 0; examples[i].line != NULL; i++)
+    if (n > 0)
+        heading(o, "Examples");
+    for (size_t i = 0; i < n; i++)
         if (is_stacked)
             out_printf(o, "  %s\n      %s\n", examples[i].line, examples[i].shows);
         else
             out_printf(o, "  %-*s  %s\n", (int)width, examples[i].line, examples[i].shows);
 }
 
-/* The text of the man page. */
-static void print_details(struct out *o, const struct command *c)
-{
-    if (c->details == NULL)
-        return;
-    out_printf(o, "\n%s\n", c->details);
-}
-
 /* The first options and one example. */
 static void print_short(struct out *o, const struct command *c, const char *name)
 {
     struct opt own[COMMAND_OPTIONS];
-    size_t n = 0, all = opt_count(c->options);
+    size_t n = 0;
 
-    for (size_t i = 0; i < all && n < SHORT_OPTIONS; i++)
+    for (size_t i = 0; i < c->n_options && n < SHORT_OPTIONS; i++)
         if (opt_is_option(&c->options[i]))
             own[n++] = c->options[i];
-    own[n] = (struct opt)OPT_END;
-    print_options(o, own, "Options");
-    if (c->examples != NULL && c->examples[0].line != NULL)
-        print_examples(o, (const struct example[]){c->examples[0], {0}});
+    print_options(o, own, n, "Options");
+    print_examples(o, c->examples, c->n_examples > 0 ? 1 : 0);
     out_printf(o, "\nAll options: strata %s --help\n", name);
 }
 
@@ -165,14 +147,13 @@ void help_page(struct out *o, struct command_path path, bool is_short)
         print_short(o, c, name);
         return;
     }
-    if (!is_short)
-        print_details(o, c);
+    if (!is_short && c->details != NULL)
+        out_printf(o, "\n%s\n", c->details);
     if (c->subs != NULL)
         print_subs(o, c);
-    print_options(o, c->options, "Options");
-    command_common_options(c->common, common);
-    print_options(o, common, "Common options");
-    print_examples(o, c->examples);
+    print_options(o, c->options, c->n_options, "Options");
+    print_options(o, common, command_common_options(c->common, common), "Common options");
+    print_examples(o, c->examples, c->n_examples);
     out_printf(o, "\nMore: man strata-%s%s%s\n", path.parent != NULL ? path.parent->name : name,
                c->see != NULL ? ", " : "", c->see != NULL ? c->see : "");
 }

@@ -45,22 +45,16 @@ static void clean_up_on_signals(void)
             sigaction(fatal[i], &end, NULL); /* sanitizers and nohup keep theirs */
 }
 
-/* The C library sets 64 MiB of addresses aside for every thread that asks for memory, which a limit
- * on them (ulimit -v) counts: under one, threads share what two would have. */
-static void share_heaps(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        (void)mallopt(M_ARENA_MAX, 2);
-}
-
 int main(int argc, char **argv)
 {
     struct sigaction lost = {.sa_handler = lost_page};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct rlimit limit;
 
-    share_heaps();
+    /* The C library sets 64 MiB of addresses aside for every thread that asks for memory, which a
+     * limit on them (ulimit -v) counts: under one, threads share what two would have. */
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        (void)mallopt(M_ARENA_MAX, 2);
     stop_begin();
     sigaction(SIGBUS, &lost, NULL);
     sigaction(SIGPIPE, &ignore, NULL); /* a write then fails with EPIPE, which is quiet */

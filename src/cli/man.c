@@ -71,11 +71,11 @@ static void option(struct out *o, const struct opt *opt)
     prose(o, opt->help);
 }
 
-static void options(struct out *o, const struct opt *table)
+static void options(struct out *o, const struct opt *table, size_t n)
 {
     bool is_open = false;
 
-    for (size_t i = 0; i < opt_count(table); i++) {
+    for (size_t i = 0; i < n; i++) {
         if (table[i].kind == OPT_KIND_GROUP) {
             out_printf(o, "%s.Ss %s\n", is_open ? ".El\n" : "", table[i].name);
             is_open = false;
@@ -94,11 +94,9 @@ static void all_options(struct out *o, const struct command *c)
 {
     struct opt common[COMMON_OPTIONS];
 
-    if (opt_count(c->options) > 0)
-        options(o, c->options);
-    command_common_options(c->common, common);
+    options(o, c->options, c->n_options);
     out_text(o, ".Ss Common options\n");
-    options(o, common);
+    options(o, common, command_common_options(c->common, common));
 }
 
 static void exit_status(struct out *o)
@@ -120,13 +118,13 @@ static void exit_status(struct out *o)
     out_text(o, ".El\n");
 }
 
-static void examples(struct out *o, const struct example *list)
+static void examples(struct out *o, const struct command *c, const char *heading)
 {
-    for (size_t i = 0; list != NULL && list[i].line != NULL; i++) {
-        out_text(o, i > 0 ? ".Pp\n" : "");
-        prose(o, list[i].shows);
+    for (size_t i = 0; i < c->n_examples; i++) {
+        out_text(o, i > 0 ? ".Pp\n" : heading);
+        prose(o, c->examples[i].shows);
         out_text(o, ".Bd -literal -offset indent -compact\n");
-        escaped(o, list[i].line);
+        escaped(o, c->examples[i].line);
         out_text(o, "\n.Ed\n");
     }
 }
@@ -199,15 +197,10 @@ static void man_command(struct out *o, struct command_path path)
         out_printf(o, ".Sh %s\n", sub->name);
         prose(o, sub->details != NULL ? sub->details : sub->summary);
         all_options(o, sub);
-        if (sub->examples != NULL && sub->examples[0].line != NULL)
-            out_text(o, ".Ss Examples\n");
-        examples(o, sub->examples);
+        examples(o, sub, ".Ss Examples\n");
     }
     exit_status(o);
-    if (c->examples != NULL && c->examples[0].line != NULL) {
-        out_text(o, ".Sh EXAMPLES\n");
-        examples(o, c->examples);
-    }
+    examples(o, c, ".Sh EXAMPLES\n");
     out_text(o, ".Sh SEE ALSO\n.Xr strata 1\n");
 }
 

@@ -40,11 +40,6 @@ static bool is_rule(struct str row)
     return true;
 }
 
-static bool is_number(struct str cell)
-{
-    return cell.n > 0 && (char_is_digit(cell.at[0]) || str_equal(cell, S("-")));
-}
-
 static void begin_table(struct viewer *v, struct str row)
 {
     struct str rest = row, cell;
@@ -67,7 +62,7 @@ static void add_row(struct viewer *v, struct str row)
     for (size_t c = 0; c < v->table->n_columns; c++) {
         if (!take_cell(&v->r->arena, &row, &cell))
             cell = S("");
-        if (!is_number(cell))
+        if (cell.n == 0 || (!char_is_digit(cell.at[0]) && !str_equal(cell, S("-"))))
             v->heads[c].type = COLUMN_TEXT;
         table_text(v->r, v->table, cell);
     }

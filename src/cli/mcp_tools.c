@@ -144,40 +144,19 @@ static bool is_path(const struct opt *o)
             strstr(o->value, "DIR") != NULL);
 }
 
-/* Of the options all commands take, those about what is read, and what a run would do. */
-static bool is_shared(const struct mcp_plan *plan, const struct opt *o)
-{
-    return strcmp(o->name, "from") == 0 || (plan->runs && strcmp(o->name, "dry-run") == 0);
-}
-
 static bool is_argument(const struct mcp_plan *plan, const struct command *c, size_t i,
                         const struct opt *o)
 {
     size_t own = 0;
 
-    for (size_t k = 0; k < opt_count(c->options); k++)
+    for (size_t k = 0; k < c->n_options; k++)
         own += opt_is_option(&c->options[k]);
     if (is_listed(plan->reads, o->name))
         return true;
-    return !is_path(o) && !is_listed(plan->hidden, o->name) && (i < own || is_shared(plan, o));
-}
-
-static enum mcp_type type_of(const struct opt *o)
-{
-    switch (o->kind) {
-    case OPT_KIND_FLAG:
-        return MCP_BOOL;
-    case OPT_KIND_LIST:
-        return MCP_TEXTS;
-    case OPT_KIND_INT:
-        return MCP_INT;
-    case OPT_KIND_DOUBLE:
-        return MCP_NUMBER;
-    case OPT_KIND_CHOICE:
-        return MCP_CHOICE;
-    default: /* sizes have suffixes */
-        return MCP_TEXT;
-    }
+    /* Of the options all commands take, those about what is read, and what a run would do. */
+    return !is_path(o) && !is_listed(plan->hidden, o->name) &&
+           (i < own || strcmp(o->name, "from") == 0 ||
+            (plan->runs && strcmp(o->name, "dry-run") == 0));
 }
 
 /* Options are spelt with dashes, arguments with underscores. */
@@ -193,9 +172,15 @@ static const char *respell(struct arena *arena, struct str name, char from, char
 
 static struct mcp_property property_of(struct arena *arena, const struct opt *o)
 {
+    static const enum mcp_type types[] = {
+        [OPT_KIND_FLAG] = MCP_BOOL,     [OPT_KIND_STRING] = MCP_TEXT,   [OPT_KIND_LIST] = MCP_TEXTS,
+        [OPT_KIND_INT] = MCP_INT,       [OPT_KIND_SIZE] = MCP_TEXT, /* with suffixes */
+        [OPT_KIND_DOUBLE] = MCP_NUMBER, [OPT_KIND_CHOICE] = MCP_CHOICE,
+    };
+
     return (struct mcp_property){.name = respell(arena, str_of(o->name), '-', '_'),
                                  .about = o->help,
-                                 .type = type_of(o),
+                                 .type = types[o->kind],
                                  .choices = o->choices,
                                  .min = o->kind == OPT_KIND_INT ? o->min : 0,
                                  .max = o->kind == OPT_KIND_INT ? o->max : 0};
@@ -396,17 +381,6 @@ static enum status add_option(struct mcp_call *c, const struct tree *argument)
     return ST_OK;
 }
 
-/* Limits that a reader has unless it asks for others. */
-static void add_defaults(struct mcp_call *c)
-{
-    if (strcmp(c->plan->name, "query") != 0)
-        return;
-    if (tree_get(c->arguments, S("limit")) == NULL)
-        vec_push(&c->words, "--limit=50");
-    if (tree_get(c->arguments, S("timeout")) == NULL)
-        vec_push(&c->words, "--timeout=60");
-}
-
 static enum status add_words(struct mcp_call *c)
 {
     const struct tree *first = c->arguments != NULL ? c->arguments->first : NULL;
@@ -417,7 +391,12 @@ static enum status add_words(struct mcp_call *c)
         vec_push(&c->words, c->plan->given[i]);
     if (c->plan->is_picture)
         add_value(c, "to", arena_cstr(c->arena, tree_get_text(c->arguments, S("as"), S("png"))));
-    add_defaults(c);
+    /* Limits that a reader has unless it asks for others. */
+    bool is_query = strcmp(c->plan->name, "query") == 0;
+    if (is_query && tree_get(c->arguments, S("limit")) == NULL)
+        vec_push(&c->words, "--limit=50");
+    if (is_query && tree_get(c->arguments, S("timeout")) == NULL)
+        vec_push(&c->words, "--timeout=60");
     for (const struct tree *a = first; a != NULL; a = a->next)
         if (!is_operand(c->plan, a->key))
             TRY(add_option(c, a));
@@ -453,14 +432,6 @@ static void fail(const struct mcp_call *c, const struct diag *d, struct mcp_outc
     point(c, to);
 }
 
-static bool has_error(const struct diag *d)
-{
-    for (size_t i = 0; i < d->entries.n; i++)
-        if (d->entries.at[i].severity == SEV_ERROR)
-            return true;
-    return false;
-}
-
 enum part { PART_DOCUMENT, PART_TEXT, PART_PICTURE };
 
 /* Runs the words for one part of the outcome; false after a failure. */
@@ -474,7 +445,7 @@ static bool run_words(struct mcp_call *c, enum part part, struct mcp_outcome *ou
     s.kept = c->is_fresh ? NULL : c->kept;
     s.common.json = part == PART_DOCUMENT;
     int code = frame_answer(&s, (int)c->words.n, c->words.at);
-    bool is_ok = code <= CODE_NO && !has_error(&s.diag);
+    bool is_ok = code <= CODE_NO && session_error(&s.diag) == NULL;
     if (diag_count(&s.diag, "input.nothing") > 0 && c->n_places > 0)
         roots_hint(c->tools->roots, c->arena, c->places[0].path, &s.diag);
     if (!is_ok)
@@ -509,18 +480,6 @@ static void check_places(struct mcp_call *c, struct mcp_outcome *out)
     fail(c, c->d, out);
 }
 
-static void run_call(struct mcp_call *c, struct mcp_outcome *out)
-{
-    bool is_png = !str_equal(tree_get_text(c->arguments, S("as"), S("png")), S("text"));
-
-    if (add_words(c) != ST_OK)
-        fail(c, c->d, out);
-    else if (c->plan->is_picture)
-        run_words(c, is_png ? PART_PICTURE : PART_TEXT, out);
-    else if (run_words(c, PART_DOCUMENT, out) && !c->plan->runs)
-        run_words(c, PART_TEXT, out); /* for people */
-}
-
 static void run(void *ctx, const struct mcp_tool *tool, const struct tree *arguments,
                 struct mcp_outcome *out)
 {
@@ -535,7 +494,13 @@ static void run(void *ctx, const struct mcp_tool *tool, const struct tree *argum
                          .arguments = arguments,
                          .arena = &arena,
                          .d = &d};
-    run_call(&c, out);
+    bool is_png = !str_equal(tree_get_text(c.arguments, S("as"), S("png")), S("text"));
+    if (add_words(&c) != ST_OK)
+        fail(&c, c.d, out);
+    else if (c.plan->is_picture)
+        run_words(&c, is_png ? PART_PICTURE : PART_TEXT, out);
+    else if (run_words(&c, PART_DOCUMENT, out) && !c.plan->runs)
+        run_words(&c, PART_TEXT, out); /* for people */
     check_places(&c, out);
     vec_free(&c.words);
     diag_fini(&d);
@@ -544,23 +509,11 @@ static void run(void *ctx, const struct mcp_tool *tool, const struct tree *argum
 
 /* ---- the desk ---- */
 
-static void add_skills(struct mcp_tools *t)
-{
-    struct skill skill;
-
-    while (skill_at(t->n_resources, &skill))
-        t->n_resources++;
-    t->resources = ARENA_ARRAY(t->arena, struct mcp_resource, t->n_resources + 1);
-    for (size_t i = 0; skill_at(i, &skill); i++)
-        t->resources[i] = (struct mcp_resource){
-            arena_printf(t->arena, "strata://skill/%.*s", STR_ARGS(skill.name)),
-            arena_cstr(t->arena, skill.name), arena_cstr(t->arena, skill.about), skill.text};
-}
-
 struct mcp_tools *mcp_tools_new(struct arena *arena, const struct roots *roots, size_t keep,
                                 bool may_run)
 {
     struct mcp_tools *t = ARENA_NEW(arena, struct mcp_tools);
+    struct skill skill;
 
     t->arena = arena;
     t->roots = roots;
@@ -572,7 +525,13 @@ struct mcp_tools *mcp_tools_new(struct arena *arena, const struct roots *roots, 
             t->plans[t->n] = &plans[i];
             t->list[t->n++] = tool_of(arena, &plans[i]);
         }
-    add_skills(t);
+    while (skill_at(t->n_resources, &skill))
+        t->n_resources++;
+    t->resources = ARENA_ARRAY(t->arena, struct mcp_resource, t->n_resources + 1);
+    for (size_t i = 0; skill_at(i, &skill); i++)
+        t->resources[i] = (struct mcp_resource){
+            arena_printf(t->arena, "strata://skill/%.*s", STR_ARGS(skill.name)),
+            arena_cstr(t->arena, skill.name), arena_cstr(t->arena, skill.about), skill.text};
     return t;
 }
 

@@ -28,18 +28,9 @@ struct parser {
     struct diag *diag;
 };
 
-size_t opt_count(const struct opt *table)
-{
-    size_t n = 0;
-
-    while (table != NULL && table[n].kind != OPT_KIND_END)
-        n++;
-    return n;
-}
-
 bool opt_is_option(const struct opt *o)
 {
-    return o->kind != OPT_KIND_END && o->kind != OPT_KIND_GROUP;
+    return o->kind != OPT_KIND_GROUP;
 }
 
 bool opt_takes_value(const struct opt *o)
@@ -92,7 +83,7 @@ static bool has_name(const struct opt *o, struct str name)
 static bool find(const struct parser *p, struct str name, char letter, struct hit *hit)
 {
     for (size_t s = 0; s < p->set_count; s++) {
-        for (size_t i = 0; i < opt_count(p->sets[s].table); i++) {
+        for (size_t i = 0; i < p->sets[s].n; i++) {
             const struct opt *o = &p->sets[s].table[i];
             if (opt_is_option(o) && (letter != 0 ? o->letter == letter : has_name(o, name))) {
                 *hit = (struct hit){o, p->sets[s].base, false};
@@ -103,12 +94,6 @@ static bool find(const struct parser *p, struct str name, char letter, struct hi
     return false;
 }
 
-/* What "no-" can be put in front of: things that have an unset state of their own. */
-static bool can_undo(const struct opt *o)
-{
-    return o->kind == OPT_KIND_FLAG || o->kind == OPT_KIND_STRING || o->kind == OPT_KIND_LIST;
-}
-
 static bool find_long(const struct parser *p, struct str name, struct hit *hit)
 {
     char opposite[64];
@@ -116,10 +101,11 @@ static bool find_long(const struct parser *p, struct str name, struct hit *hit)
     if (find(p, name, 0, hit))
         return true;
     if (str_starts(name, S("no-"))) {
-        if (!find(p, str_part(name, 3, name.n), 0, hit) || !can_undo(hit->opt))
+        if (!find(p, str_part(name, 3, name.n), 0, hit))
             return false;
+        enum opt_kind kind = hit->opt->kind; /* that has an unset state of its own */
         hit->negated = true;
-        return true;
+        return kind == OPT_KIND_FLAG || kind == OPT_KIND_STRING || kind == OPT_KIND_LIST;
     }
     /* A flag may itself be called "no-check"; then "--check" undoes it. */
     snprintf(opposite, sizeof(opposite), "no-%.*s", STR_ARGS(name));
@@ -136,7 +122,7 @@ static bool unknown_long(const struct parser *p, struct str name)
 
     snprintf(word, sizeof(word), "%.*s", STR_ARGS(name));
     for (size_t s = 0; s < p->set_count; s++)
-        for (size_t i = 0; i < opt_count(p->sets[s].table); i++)
+        for (size_t i = 0; i < p->sets[s].n; i++)
             if (opt_is_option(&p->sets[s].table[i]))
                 vec_push(&names, p->sets[s].table[i].name);
     diag_fail(p->diag, ST_UNSUPPORTED, "usage.option", nowhere, "unknown option --%s", word);
@@ -261,7 +247,6 @@ static bool store(const struct parser *p, const struct hit *hit, const char *tex
         return num_f64(str_of(text), member) || bad_value(p, o, text, "a number");
     case OPT_KIND_CHOICE:
         return parse_choice(p, o, text, member);
-    case OPT_KIND_END:
     case OPT_KIND_GROUP:
         break;
     }
@@ -348,7 +333,7 @@ bool opt_parse(const struct opt_set *sets, size_t set_count, int argc, const cha
 
 void opt_release(struct opt_set set)
 {
-    for (size_t i = 0; i < opt_count(set.table); i++)
+    for (size_t i = 0; i < set.n; i++)
         if (set.table[i].kind == OPT_KIND_LIST)
             vec_free((struct words *)((char *)set.base + set.table[i].offset));
 }

@@ -21,7 +21,6 @@
 #include "base/vec.h"
 
 enum opt_kind {
-    OPT_KIND_END,
     OPT_KIND_GROUP,  /* a heading in the help */
     OPT_KIND_FLAG,   /* bool */
     OPT_KIND_STRING, /* const char *; NULL when not given */
@@ -92,19 +91,12 @@ struct opt {
         .kind = OPT_KIND_CHOICE, .letter = (l), .name = (n), .choices = (list),                    \
         .offset = OPT_AT_ENUM(type, member), .help = (text)                                        \
     }
-#define OPT_END                                                                                    \
-    {                                                                                              \
-        .kind = OPT_KIND_END                                                                       \
-    }
-
 /* A table and the struct it fills. */
 struct opt_set {
-    const struct opt *table; /* NULL: none */
+    const struct opt *table;
+    size_t n;
     void *base;
 };
-
-/* Number of entries before OPT_END; 0 for NULL. */
-size_t opt_count(const struct opt *table);
 
 /* True for the kinds a user types, so not for headings. */
 bool opt_is_option(const struct opt *o);

@@ -72,21 +72,15 @@ int db_tables(struct session *s, const struct words *given, const struct place_a
 {
     struct db_ops ops = {0};
 
-    int code = db_only_ops(s, given, &ops);
-    if (code == CODE_DONE)
-        code = db_place(s, args, dir);
-    if (code != CODE_DONE)
-        return code;
-    enum status st = place_find(&s->arena, *dir, ops.at, ops.n, out, &s->diag);
-    return st == ST_OK ? CODE_DONE : db_code(st);
+    TRY_CODE(db_only_ops(s, given, &ops));
+    TRY_CODE(db_place(s, args, dir));
+    return db_code(place_find(&s->arena, *dir, ops.at, ops.n, out, &s->diag));
 }
 
 int db_known_ops(struct session *s, const struct words *given, struct db_ops *out)
 {
-    int code = db_only_ops(s, given, out);
 
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_only_ops(s, given, out));
     struct str problem = bench_ops_problem(&s->arena, out->at, out->n);
     if (problem.n == 0)
         return CODE_DONE;
@@ -127,18 +121,10 @@ const char *db_output_path(const struct session *s, const char *output)
     return output != NULL ? output : s->common.out;
 }
 
-static enum status make_folder(struct session *s, const char *path)
-{
-    struct str whole = str_of(path), name = str_basename(whole);
-
-    if (name.at <= whole.at + 1)
-        return ST_OK;
-    return fs_mkdirs(arena_cstr(&s->arena, (struct str){path, (size_t)(name.at - path)}), &s->diag);
-}
-
 enum status db_output(struct session *s, const char *path, const char *const *inputs,
                       db_document *write, const void *what)
 {
+    struct str whole = str_of(path), name = str_basename(whole);
     struct outfile file;
 
     if (path == NULL) {
@@ -150,7 +136,9 @@ enum status db_output(struct session *s, const char *path, const char *const *in
             return diag_fail(&s->diag, ST_IO, "perfdb.output-is-input",
                              (struct where){.path = path},
                              "is also an input; choose another output");
-    TRY(make_folder(s, path));
+    if (name.at > whole.at + 1)
+        TRY(fs_mkdirs(arena_cstr(&s->arena, str_part(whole, 0, (size_t)(name.at - whole.at))),
+                      &s->diag));
     TRY(outfile_open(&file, path, &s->diag));
     write(what, outfile_sink(&file)); /* the commit reports a failure */
     return outfile_commit(&file, OUTFILE_FAST, &s->diag);

@@ -9,7 +9,6 @@
  *     static const struct opt options[] = {
  *         OPT_DB_PLACE(struct args, place),
  *         OPT_DB_WAIT(struct args, wait),
- *         OPT_END,
  *     };
  */
 #ifndef STRATA_CLI_OPT_DB_H

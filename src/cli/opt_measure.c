@@ -30,39 +30,19 @@ int opt_measure_job(struct session *s, const struct opt_measure *o, const struct
     static const struct str backends[] = {S_INIT("cpu"), S_INIT("cuda"), S_INIT("ascend"),
                                           S_INIT("auto")};
 
-    if (!str_is_one_of(str_of(o->backend), backends, ARRAY_LEN(backends)))
+    *job = o->job;
+    if (!str_is_one_of(str_of(job->backend), backends, ARRAY_LEN(backends)))
         return session_usage(s, "--backend must be cpu, cuda, ascend or auto, not \"%s\"",
-                             o->backend);
+                             job->backend);
     job->options.repeats = (size_t)repeats_of(o, repeats);
     if (job->options.repeats == 0)
         return session_usage(s, "the repeat count in the environment must be a number above 0");
-    int code = db_place(s, place, &job->dir);
-    if (code != CODE_DONE)
-        return code;
+    TRY_CODE(db_place(s, place, &job->dir));
     job->ops = ops->at;
     job->n_ops = ops->n;
-    job->backend = o->backend;
-    job->options.seed = (uint64_t)o->seed;
-    job->options.is_unchecked = o->is_unchecked;
     job->options.limit_ms = (int64_t)(o->limit * 1000);
     job->options.memory = (int64_t)(o->memory_gb * 1e9);
-    job->is_stopping = o->fail_fast;
-    job->is_dropping = o->is_dropping;
-    job->most_rows = o->rows;
     return CODE_DONE;
-}
-
-static void tell(struct session *s, const struct flow_measure *m)
-{
-    if (s->common.json) {
-        session_document(s, &flow_measure_schema, "measured", m, NULL);
-        return;
-    }
-    if (s->common.quiet)
-        return;
-    struct report *report = report_new(session_lang(s), S(""));
-    flow_measure_describe(m, report);
-    session_answer(s, report);
 }
 
 int opt_measure_run(struct session *s, const struct flow_measure_job *job, double wait)
@@ -70,13 +50,16 @@ int opt_measure_run(struct session *s, const struct flow_measure_job *job, doubl
     struct lock lock = {.fd = -1};
     struct flow_measure m;
 
-    enum status st = job->is_writing ? db_lock(s, job->dir, wait, &lock) : ST_OK;
-    if (st != ST_OK)
-        return db_code(st);
-    st = flow_measure(job, &m, &s->diag);
+    TRY_CODE(db_code(job->is_writing ? db_lock(s, job->dir, wait, &lock) : ST_OK));
+    enum status st = flow_measure(job, &m, &s->diag);
     lock_release(&lock);
-    if (m.ops.n > 0)
-        tell(s, &m);
+    if (m.ops.n > 0 && s->common.json) {
+        session_document(s, &flow_measure_schema, "measured", &m);
+    } else if (m.ops.n > 0 && !s->common.quiet) {
+        struct report *report = report_new(session_lang(s), S(""));
+        flow_measure_describe(&m, report);
+        session_answer(s, report);
+    }
     if (st == ST_OK && m.failed > 0)
         st = diag_fail(&s->diag, ST_FORMAT, "perfdb.rows-failed", (struct where){0},
                        "%llu rows failed", (unsigned long long)m.failed);

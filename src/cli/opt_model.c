@@ -86,7 +86,7 @@ int opt_model_find(struct session *s, const struct opt_model *args, struct grid_
     enum status st = find(s, args, run, out);
     if (st != ST_OK)
         grid_run_close(run);
-    return st == ST_OK ? CODE_DONE : db_code(st);
+    return db_code(st);
 }
 
 int opt_model_check(struct session *s, const struct grid_model *model, int64_t tp, int64_t ep)

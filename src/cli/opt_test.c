@@ -24,12 +24,10 @@ static const struct opt options[] = {
     OPT_SIZE(0, "room", "BYTES", struct args, room, "how much"),
     OPT_DOUBLE(0, "peak", "X", struct args, peak, "how fast"),
     OPT_CHOICE(0, "color", colors, struct args, color, "colour"),
-    OPT_END,
 };
 
 static const struct opt more[] = {
     OPT_FLAG('q', "quiet", struct args, quiet, "say less"),
-    OPT_END,
 };
 
 /* One parse of a NULL-terminated list of words. */
@@ -42,7 +40,8 @@ struct run {
 
 static void parse(struct run *r, const char *const *words)
 {
-    struct opt_set sets[] = {{options, &r->args}, {more, &r->args}};
+    struct opt_set sets[] = {{options, ARRAY_LEN(options), &r->args},
+                             {more, ARRAY_LEN(more), &r->args}};
     int argc = 0;
 
     while (words[argc] != NULL)
@@ -53,7 +52,7 @@ static void parse(struct run *r, const char *const *words)
 
 static void release(struct run *r)
 {
-    opt_release((struct opt_set){options, &r->args});
+    opt_release((struct opt_set){options, ARRAY_LEN(options), &r->args});
     vec_free(&r->rest);
     diag_fini(&r->diag);
 }

@@ -171,6 +171,17 @@ void out_raw(struct out *o, struct str s)
     put_raw(o, o->is_terminal ? S("") : s);
 }
 
+static bool write_raw(void *ctx, struct str text)
+{
+    out_raw(ctx, text);
+    return ((struct out *)ctx)->error == 0;
+}
+
+struct sink out_sink(struct out *o)
+{
+    return (struct sink){write_raw, o};
+}
+
 const char *out_clean(struct arena *arena, struct str text)
 {
     return arena_cstr(arena, inert_line(arena, text));

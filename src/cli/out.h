@@ -51,6 +51,8 @@ void out_style(struct out *o, enum style style);
 /* Data for programs (JSON, CSV, a trace): as it is, but inert on a terminal too. */
 void out_raw(struct out *o, struct str s);
 
+struct sink out_sink(struct out *o); /* of such data */
+
 /* Text with colours in it, whose names are inert already. */
 void out_painted(struct out *o, struct str s);
 

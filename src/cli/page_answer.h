@@ -35,25 +35,23 @@ struct page_answer {
     struct page_fragment fragments[LANGS];
     enum lang own;  /* that the page is shown in first */
     enum lang lang; /* of the fragment that is being filled */
-    bool is_written;
+    bool is_written, may_redact;
+    struct page_file file; /* that is being made */
+    struct study *studies; /* of its sets */
 };
 
 /* The page of one capture or of the ranks of a run, with what they tell together unless `cluster`
- * is NULL; of a comparison. */
+ * is NULL; of that alone; of a comparison. */
 enum status page_answer_fleet(struct session *s, const struct fleet *fleet,
                               const struct cluster *cluster);
+enum status page_answer_cluster(struct session *s, const struct cluster *cluster);
 enum status page_answer_diff(struct session *s, const struct diff_result *result);
 
-/* The page of a result that is no capture, which `fill` makes of `ctx`; with a timeline unless
- * `cap` is NULL. To be called when the result has been printed; written once both languages are
- * there. */
-typedef void page_fill(struct page_file *page, const void *ctx);
-enum status page_answer_result(struct session *s, enum page_kind kind, const struct capture *cap,
-                               page_fill *fill, const void *ctx);
-
-/* The same of a result that needs no report below it: written at once, whatever the language. */
-enum status page_answer_panels(struct session *s, enum page_kind kind, page_fill *fill,
-                               const void *ctx);
+/* The page of a result that is no capture, to be filled and ended by the caller; with a timeline
+ * unless `cap` is NULL. To be called when the result has been printed; NULL: no page is asked for,
+ * or a language is still missing. */
+struct page_file *page_answer_begin(struct session *s, enum page_kind kind, struct capture *cap);
+enum status page_answer_end(struct session *s);
 
 /* The page of captures as a command sees them: at the view that shows its answer, with its report
  * below. To be called when the report has been printed. */

@@ -3,11 +3,6 @@
  */
 #include "cli/pto_params.h"
 
-const struct opt pto_params_options[] = {
-    OPT_LIST(0, "set", "NAME=VALUE", struct pto_params_args, set, PTO_PARAMS_HELP),
-    OPT_END,
-};
-
 int pto_params(struct session *s, const char *option, const struct words *list,
                const struct text_param **out)
 {

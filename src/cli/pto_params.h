@@ -9,13 +9,6 @@
 
 #define PTO_PARAMS_HELP "value for ${NAME} in the text; repeatable"
 
-/* Options of commands that have no others. */
-struct pto_params_args {
-    struct words set;
-};
-extern const struct opt pto_params_options[];
-#define PTO_PARAMS_ONLY .options = pto_params_options, .args_size = sizeof(struct pto_params_args)
-
 /* The parts of "NAME=VALUE" for each of `list`, in the session's arena; CODE_DONE, or the code of
  * the mistake in an --`option`. */
 int pto_params(struct session *s, const char *option, const struct words *list,

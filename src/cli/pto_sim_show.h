@@ -27,8 +27,15 @@ struct pto_sim_run {
     bool has_view, has_lines;
 };
 
-/* The whole report of one kernel; `top` lines of each list. */
-void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top, bool has_what_if);
+/* Simulates and judges; `all`: with the time without each limit. */
+enum status pto_sim_simulate(struct pto_kernel *k, const struct pto_costs *costs,
+                             const struct pto_setup *setup, bool all, struct diag *d);
+
+/* The answer for one kernel: the document, or unless `is_quiet` the whole report with `top` lines
+ * of each list. */
+void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool has_what_if,
+                    bool is_quiet);
+void pto_sim_run_free(struct pto_sim_run *run); /* all but the kernel */
 
 /* What a run leaves besides: files, a picture in letters, changes that would help. */
 struct pto_sim_extras {

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 
+#include "flow/pto_judge.h"
 #include "report/report.h"
 #include "text/pto.h"
 
@@ -320,11 +321,35 @@ static void add_timeline(struct session *s, struct report *r, const struct incor
                     out_clean(&s->arena, v->strips.at[i].pipe), v->strips.at[i].cells);
 }
 
-void pto_sim_print(struct session *s, const struct pto_sim_run *run, size_t top, bool has_what_if)
+enum status pto_sim_simulate(struct pto_kernel *k, const struct pto_costs *costs,
+                             const struct pto_setup *setup, bool all, struct diag *d)
+{
+    TRY(pto_kernel_load(k, setup, d));
+    TRY(pto_kernel_bind(k, setup, d));
+    TRY(pto_kernel_run(k, costs, setup, d));
+    pto_judge(k, costs, setup, all);
+    return ST_OK;
+}
+
+void pto_sim_run_free(struct pto_sim_run *run)
+{
+    if (run->has_view)
+        incore_view_free(&run->view);
+    pto_lines_free(&run->lines);
+    pto_advices_free(&run->advices);
+    vec_free(&run->what_ifs);
+}
+
+void pto_sim_answer(struct session *s, struct pto_sim_run *run, size_t top, bool has_what_if,
+                    bool is_quiet)
 {
     const struct pto_outcome *o = &run->k.outcome;
-    struct report *r = report_new(session_lang(s), str_of(out_clean(&s->arena, o->kernel)));
 
+    if (s->common.json)
+        session_document(s, &pto_sim_schema, "simulated", &(struct field_items){run, 1});
+    if (s->common.json || is_quiet)
+        return;
+    struct report *r = report_new(session_lang(s), str_of(out_clean(&s->arena, o->kernel)));
     add_head(r, &run->k);
     add_pipes(r, o);
     add_stalls(r, o, top);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/outfile.h"
 #include "cli/page_answer.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
@@ -48,6 +49,14 @@ int session_usage(struct session *s, const char *format, ...)
     return CODE_USAGE;
 }
 
+struct diag_entry *session_error(const struct diag *d)
+{
+    for (size_t i = 0; i < d->entries.n; i++)
+        if (d->entries.at[i].severity == SEV_ERROR)
+            return &d->entries.at[i];
+    return NULL;
+}
+
 static const char *copy(struct session *s, const char *text)
 {
     return text != NULL ? arena_cstr(&s->arena, str_of(text)) : NULL;
@@ -62,6 +71,13 @@ void session_read(struct session *s, const char *path, const char *format, uint6
 void session_wrote(struct session *s, const char *path)
 {
     vec_push(&s->written, copy(s, path));
+}
+
+enum status session_save(struct session *s, const char *path, struct str text)
+{
+    TRY(outfile_save(path, text, &s->diag));
+    session_wrote(s, path);
+    return ST_OK;
 }
 
 /* Errors of the progress line are ignored. */
@@ -105,12 +121,6 @@ void session_progress_end(struct session *s)
     to_stderr(was_shown ? S(PROGRESS_WIPE) : wipe);
 }
 
-static bool write_data(void *ctx, struct str text)
-{
-    out_raw(ctx, text);
-    return ((struct out *)ctx)->error == 0;
-}
-
 static bool write_text(void *ctx, struct str text)
 {
     out_bytes(ctx, text);
@@ -125,7 +135,7 @@ static bool write_painted(void *ctx, struct str text)
 
 struct sink session_sink(struct session *s)
 {
-    return (struct sink){write_data, &s->out};
+    return out_sink(&s->out);
 }
 
 struct sink session_text(struct session *s)
@@ -133,8 +143,8 @@ struct sink session_text(struct session *s)
     return (struct sink){write_text, &s->out};
 }
 
-void session_document(struct session *s, const struct schema *schema, const char *origin,
-                      const void *result, const struct record_env *env)
+void session_document_in(struct session *s, const struct schema *schema, const char *origin,
+                         const void *result, const struct record_env *env)
 {
     s->schema = schema;
     envelope_write(session_sink(s), &(struct envelope){
@@ -148,6 +158,12 @@ void session_document(struct session *s, const struct schema *schema, const char
                                         .outputs = s->written.at,
                                         .n_outputs = s->written.n,
                                     }); /* the out remembers a failure */
+}
+
+void session_document(struct session *s, const struct schema *schema, const char *origin,
+                      const void *result)
+{
+    session_document_in(s, schema, origin, result, &(struct record_env){.arena = &s->arena});
 }
 
 enum lang session_lang(const struct session *s)
@@ -187,19 +203,15 @@ void session_answer(struct session *s, struct report *report)
     report_free(report);
 }
 
-static const struct schema *schema_named(const struct command *c, const char *name)
-{
-    for (size_t i = 0; i < COMMAND_SCHEMAS && c->schemas[i] != NULL; i++)
-        if (strcmp(c->schemas[i]->name, name) == 0)
-            return c->schemas[i];
-    return NULL;
-}
-
 struct json_writer *session_json_begin(struct session *s, const char *schema, const char *origin)
 {
+    const struct command *c = s->path.command;
     struct json_writer *j = &s->json;
 
-    s->schema = schema_named(s->path.command, schema);
+    s->schema = NULL;
+    for (size_t i = 0; i < COMMAND_SCHEMAS && c->schemas[i] != NULL; i++)
+        if (strcmp(c->schemas[i]->name, schema) == 0)
+            s->schema = c->schemas[i];
     json_write_init(j, session_sink(s), JSON_INDENTED);
     json_write_object(j);
     json_put_text(j, "schema", schema);

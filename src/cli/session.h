@@ -61,8 +61,19 @@ struct session {
     const struct schema *schema;    /* of the document that was written; NULL: none, or by hand */
 };
 
+/* As TRY() of base/status.h, with an exit code. */
+#define TRY_CODE(call)                                                                             \
+    do {                                                                                           \
+        int try_code_ = (call);                                                                    \
+        if (try_code_ != CODE_DONE)                                                                \
+            return try_code_;                                                                      \
+    } while (0)
+
 /* The exit code of a status. */
 int session_code(enum status status);
+
+/* The first error; NULL: none. */
+struct diag_entry *session_error(const struct diag *d);
 
 /* Adds a usage error and returns CODE_USAGE. */
 int session_usage(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -71,6 +82,9 @@ int session_usage(struct session *s, const char *format, ...) __attribute__((for
 void session_read(struct session *s, const char *path, const char *format, uint64_t rows,
                   uint64_t lost);
 void session_wrote(struct session *s, const char *path);
+
+/* Writes a file as a whole, and lists it. */
+enum status session_save(struct session *s, const char *path, struct str text);
 
 /* The frame calls these around run(). */
 void session_progress_begin(struct session *s);
@@ -84,9 +98,12 @@ void session_heartbeat_begin(void);
 void session_heartbeat_delay(void);
 bool session_heartbeat_end(void);
 
-/* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. */
+/* The answer as JSON: the command's document over `result`; `origin` as in report/envelope.h. What
+ * getters make lives in the session's arena, unless they need an `env` of their own. */
 void session_document(struct session *s, const struct schema *schema, const char *origin,
-                      const void *result, const struct record_env *env);
+                      const void *result);
+void session_document_in(struct session *s, const struct schema *schema, const char *origin,
+                         const void *result, const struct record_env *env);
 
 /* The language of reports; English for commands without --lang. */
 enum lang session_lang(const struct session *s);

@@ -123,15 +123,17 @@ void mcp_call_cancel(struct mcp_server *server, const struct tree *id)
 
 /* ---- output ---- */
 
+/* Sends the line, and frees it. */
 static void send(struct mcp_server *server, struct text *line)
 {
-    if (line->n == 0)
-        return;
-    text_char(line, '\n');
-    pthread_mutex_lock(&server->write_lock);
-    if (!server->is_broken)
-        server->is_broken = write_all(server->out, line->at, line->n) != 0;
-    pthread_mutex_unlock(&server->write_lock);
+    if (line->n > 0) {
+        text_char(line, '\n');
+        pthread_mutex_lock(&server->write_lock);
+        if (!server->is_broken)
+            server->is_broken = write_all(server->out, line->at, line->n) != 0;
+        pthread_mutex_unlock(&server->write_lock);
+    }
+    text_free(line);
 }
 
 static bool is_broken(struct mcp_server *server)
@@ -181,7 +183,6 @@ static void work_on(void *ctx)
 
     mcp_server_answer(w->server, w->message, &line);
     send(w->server, &line);
-    text_free(&line);
 }
 
 static void no_memory(void *ctx)
@@ -194,7 +195,6 @@ static void no_memory(void *ctx)
     mcp_call_end(server);
     mcp_put_failure(&line, id, RPC_INTERNAL, "out of memory");
     send(server, &line);
-    text_free(&line);
 }
 
 static void *work_through(void *ctx)
@@ -256,16 +256,6 @@ static void take_message(struct mcp_server *server, struct str message)
     else if (!put_in_queue(server, message))
         mcp_server_refuse(server, message, &line);
     send(server, &line);
-    text_free(&line);
-}
-
-static void refuse_long(struct mcp_server *server)
-{
-    struct text line = {0};
-
-    mcp_put_failure(&line, "", RPC_REQUEST, "message too long: at most 1 MiB");
-    send(server, &line);
-    text_free(&line);
 }
 
 /* The input as it comes. */
@@ -277,13 +267,15 @@ struct intake {
 static void take_bytes(struct mcp_server *server, struct intake *in, struct str bytes)
 {
     struct str rest = bytes;
+    struct text line = {0};
 
     while (rest.n > 0) {
         size_t n = str_find_char(rest, '\n');
         bool is_whole = n < rest.n;
         if (!in->is_skipping && in->waiting.n + n > MCP_MESSAGE) {
             in->is_skipping = true;
-            refuse_long(server);
+            mcp_put_failure(&line, "", RPC_REQUEST, "message too long: at most 1 MiB");
+            send(server, &line);
         }
         if (!in->is_skipping)
             text_put(&in->waiting, str_part(rest, 0, n));
@@ -316,15 +308,6 @@ static void read_all(struct mcp_server *server, int fd)
     text_free(&in.waiting);
 }
 
-static void end(struct mcp_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    server->has_ended = true;
-    pthread_cond_signal(&server->wake);
-    pthread_mutex_unlock(&server->lock);
-    pthread_join(server->thread, NULL);
-}
-
 void mcp_server_run(struct mcp_server *server, int in, int out)
 {
     sigset_t all, before;
@@ -338,5 +321,9 @@ void mcp_server_run(struct mcp_server *server, int in, int out)
     if (error != 0)
         job_out_of_memory();
     read_all(server, in);
-    end(server);
+    pthread_mutex_lock(&server->lock);
+    server->has_ended = true;
+    pthread_cond_signal(&server->wake);
+    pthread_mutex_unlock(&server->lock);
+    pthread_join(server->thread, NULL);
 }

@@ -241,8 +241,13 @@ static void put_texts(struct json_writer *w, const struct mcp_answer *a, struct 
     text_free(&out);
 }
 
-static void put_cuts(struct json_writer *w, const struct mcp_answer *a, const struct excerpt *e)
+/* The members of a document, then "more". */
+static void put_document(struct json_writer *w, const struct tree *document,
+                         const struct mcp_answer *a, struct excerpt *e)
 {
+    json_write_key(w, S("structuredContent"));
+    json_write_object(w);
+    excerpt_members(w, document, e);
     json_put_array(w, "more");
     for (size_t i = 0; i < e->cuts.n; i++) {
         json_write_object(w);
@@ -252,16 +257,6 @@ static void put_cuts(struct json_writer *w, const struct mcp_answer *a, const st
         json_write_end(w);
     }
     json_write_end(w);
-}
-
-/* The members of a document, then "more". */
-static void put_document(struct json_writer *w, const struct tree *document,
-                         const struct mcp_answer *a, struct excerpt *e)
-{
-    json_write_key(w, S("structuredContent"));
-    json_write_object(w);
-    excerpt_members(w, document, e);
-    put_cuts(w, a, e);
     json_write_end(w);
 }
 

@@ -59,10 +59,14 @@ static void put_error(struct text *out, const struct tree *id, enum rpc_error co
     text_free(&message);
 }
 
-static void put_initialized(struct mcp_server *server, struct request *r)
+/* ---- methods ---- */
+
+/* An answer that needs no more than the request, as members of the result. */
+static void answer_initialize(struct mcp_server *server, struct request *r)
 {
     struct json_writer *w = &r->w;
 
+    atomic_store(&server->is_initialized, true);
     json_put_str(w, "protocolVersion",
                  mcp_version_for(tree_get_text(r->params, S("protocolVersion"), S(""))));
     json_put_object(w, "capabilities");
@@ -77,20 +81,6 @@ static void put_initialized(struct mcp_server *server, struct request *r)
     json_put_text(w, "version", STRATA_VERSION);
     json_write_end(w);
     json_put_text(w, "instructions", server->instructions);
-}
-
-/* ---- methods ---- */
-
-/* An answer that needs no more than the request, as members of the result. */
-static void answer_initialize(struct mcp_server *server, struct request *r)
-{
-    atomic_store(&server->is_initialized, true);
-    put_initialized(server, r);
-}
-
-static void answer_ping(struct mcp_server *server, struct request *r)
-{
-    (void)server, (void)r;
 }
 
 static void answer_tools(struct mcp_server *server, struct request *r)
@@ -189,11 +179,11 @@ static const struct method {
     bool is_early; /* allowed before initialize */
     bool is_value; /* the answer writes the result itself, not its members */
     bool (*check)(struct mcp_server *server, const struct request *r, struct problem *p);
-    void (*answer)(struct mcp_server *server, struct request *r);
+    void (*answer)(struct mcp_server *server, struct request *r); /* NULL: nothing is told */
 } methods[] = {
     {S_INIT("initialize"), .is_early = true, .check = check_initialize,
      .answer = answer_initialize},
-    {S_INIT("ping"), .is_early = true, .answer = answer_ping},
+    {S_INIT("ping"), .is_early = true},
     {S_INIT("tools/list"), .check = check_list, .answer = answer_tools},
     {S_INIT("tools/call"), .is_slow = true, .is_value = true, .check = check_call,
      .answer = answer_call},
@@ -221,7 +211,8 @@ static void answer_method(struct mcp_server *server, const struct method *method
     json_write_key(&r->w, S("result"));
     if (!method->is_value)
         json_write_object(&r->w);
-    method->answer(server, r);
+    if (method->answer != NULL)
+        method->answer(server, r);
     if (!method->is_value)
         json_write_end(&r->w);
     end_answer(r);
@@ -249,12 +240,6 @@ static void answer_request(struct mcp_server *server, struct request *r, struct 
     put_error(out, r->id, p.code, p.text, p.what);
 }
 
-static void take_notification(struct mcp_server *server, const struct request *r)
-{
-    if (str_equal(r->method, S("notifications/cancelled")))
-        mcp_call_cancel(server, tree_get(r->params, S("requestId")));
-}
-
 static bool is_id(const struct tree *id)
 {
     return id->kind == TREE_TEXT || tree_is_number(id) || id->kind == TREE_HUGE;
@@ -279,8 +264,8 @@ static void answer_one(struct mcp_server *server, const struct tree *message, bo
         put_error(out, NULL, RPC_REQUEST, "not a JSON-RPC 2.0 request", (struct str){0});
     else if (r.id != NULL)
         answer_request(server, &r, out);
-    else
-        take_notification(server, &r);
+    else if (str_equal(r.method, S("notifications/cancelled")))
+        mcp_call_cancel(server, tree_get(r.params, S("requestId")));
 }
 
 /* A list of messages gets a list of answers. */

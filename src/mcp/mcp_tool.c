@@ -143,14 +143,10 @@ void mcp_tool_put(struct json_writer *w, const struct mcp_tool *tool)
 
 /* ---- arguments ---- */
 
-static bool has_nul(struct str text)
-{
-    return text.n > 0 && memchr(text.at, '\0', text.n) != NULL;
-}
-
 static bool is_text(const struct tree *value)
 {
-    return value->kind == TREE_TEXT && !has_nul(value->text);
+    return value->kind == TREE_TEXT &&
+           (value->text.n == 0 || memchr(value->text.at, '\0', value->text.n) == NULL);
 }
 
 static bool is_texts(const struct tree *value)

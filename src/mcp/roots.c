@@ -67,12 +67,6 @@ static void add_stamp(struct walk *w, const struct stat *info)
         w->stamp = hash_mix(w->stamp, parts[i]);
 }
 
-static enum status leads_out(struct diag *d, const char *path)
-{
-    return diag_fail(d, ST_UNSUPPORTED, "roots.link", (struct where){.path = path},
-                     "a link that leads outside the folders given with --root");
-}
-
 static enum status look(struct walk *w, const char *path, int level);
 
 static enum status look_through(struct walk *w, const char *folder, int level)
@@ -104,7 +98,8 @@ static enum status look(struct walk *w, const char *path, int level)
         if (realpath(path, real) == NULL)
             return ST_OK; /* leads nowhere */
         if (!is_inside(w->roots, real))
-            return leads_out(w->d, path);
+            return diag_fail(w->d, ST_UNSUPPORTED, "roots.link", (struct where){.path = path},
+                             "a link that leads outside the folders given with --root");
         path = arena_cstr(w->arena, str_of(real));
         if (stat(path, &info) != 0)
             return ST_OK;
@@ -170,16 +165,6 @@ void roots_hint(const struct roots *roots, struct arena *arena, const char *path
             hint_entries(roots->at.at[i], arena, path, d);
 }
 
-/* The same for what is not there and what is outside: what is there is not told. */
-static enum status not_inside(const struct roots *roots, struct arena *arena, const char *path,
-                              struct diag *d)
-{
-    diag_fail(d, ST_NOT_FOUND, "roots.outside", (struct where){.path = path},
-              "not found in the folders given with --root");
-    roots_hint(roots, arena, path, d);
-    return ST_NOT_FOUND;
-}
-
 enum status roots_resolve(const struct roots *roots, struct arena *arena, const char *path,
                           struct diag *d, struct root_place *out)
 {
@@ -191,8 +176,12 @@ enum status roots_resolve(const struct roots *roots, struct arena *arena, const 
         is_found = realpath(fs_join(arena, roots->at.at[i], path), real) != NULL;
     if (!is_found && path[0] != '/') /* as typed at the command line */
         is_found = realpath(path, real) != NULL;
-    if (!is_found || !is_inside(roots, real))
-        return not_inside(roots, arena, path, d);
+    if (!is_found || !is_inside(roots, real)) { /* the same for both: what is there is not told */
+        diag_fail(d, ST_NOT_FOUND, "roots.outside", (struct where){.path = path},
+                  "not found in the folders given with --root");
+        roots_hint(roots, arena, path, d);
+        return ST_NOT_FOUND;
+    }
     out->path = arena_cstr(arena, str_of(real));
     TRY(look(&w, out->path, 0));
     out->stamp = w.stamp;

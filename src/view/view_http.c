@@ -203,15 +203,6 @@ static const char *header(const struct view_http *http, struct MHD_Connection *c
     return http->mhd.lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-/* Whether the body that is announced is too long, which needs no reading. */
-static bool is_too_long(const struct view_http *http, struct MHD_Connection *c)
-{
-    const char *length = header(http, c, "Content-Length");
-    int64_t n;
-
-    return length != NULL && !view_number(length, VIEW_BODY, &n);
-}
-
 static enum MHD_Result begin(struct view_http *http, struct MHD_Connection *c, const char *method,
                              const char *path, void **state)
 {
@@ -224,12 +215,14 @@ static enum MHD_Result begin(struct view_http *http, struct MHD_Connection *c, c
         .site = header(http, c, "Sec-Fetch-Site"),
         .authorization = header(http, c, "Authorization"),
     };
+    const char *length = header(http, c, "Content-Length");
     enum view_path found = VIEW_SHELL;
     unsigned status = view_admit(http->guard, &headers, &found);
+    int64_t n;
 
     if (status != OK)
         return refuse(http, c, status);
-    if (is_too_long(http, c))
+    if (length != NULL && !view_number(length, VIEW_BODY, &n)) /* which needs no reading */
         return refuse(http, c, TOO_LARGE);
     struct pending *p = calloc(1, sizeof(*p) + (found == VIEW_SQL ? VIEW_BODY : 1));
     if (p == NULL)

@@ -74,24 +74,9 @@ static void add_levels(struct view_lane *lane)
     }
 }
 
-static void find_ends(const struct view_rows *rows, struct view_lane *lane)
-{
-    lane->blocks = (lane->n + BLOCK - 1) / BLOCK;
-    lane->ends = mem_grow(NULL, sizeof(*lane->ends), lane->blocks + 1);
-    memset(lane->ends, 0, (lane->blocks + 1) * sizeof(*lane->ends));
-    for (size_t i = 0; i < lane->n; i++) {
-        nanos end = view_end(rows, lane->first + i), *last = &lane->ends[i / BLOCK];
-        *last = end > *last ? end : *last;
-    }
-}
-
-struct filling {
-    struct view_rows *rows;
-};
-
 static void fill_lane(void *ctx, size_t i)
 {
-    struct view_rows *rows = ((struct filling *)ctx)->rows;
+    struct view_rows *rows = ctx;
     const struct page_lane *of = &rows->set->lanes.at[i];
     const struct lane *in = &rows->set->cap->lanes.at[of->lane];
     struct view_lane *lane = &rows->lanes[i];
@@ -99,7 +84,13 @@ static void fill_lane(void *ctx, size_t i)
 
     *lane =
         (struct view_lane){.first = in->first, .n = in->n, .kind = in->key.kind, .part = of->part};
-    find_ends(rows, lane);
+    size_t blocks = (lane->n + BLOCK - 1) / BLOCK;
+    lane->ends = mem_grow(NULL, sizeof(*lane->ends), blocks + 1);
+    memset(lane->ends, 0, (blocks + 1) * sizeof(*lane->ends));
+    for (size_t k = 0; k < lane->n; k++) {
+        nanos end = view_end(rows, lane->first + k), *last = &lane->ends[k / BLOCK];
+        *last = end > *last ? end : *last;
+    }
     while (lane->base < VIEW_LEVELS - 1 && (size_t)(rows->set->to >> lane->base) >= most)
         lane->base++;
     size_t n = (size_t)(rows->set->to >> lane->base) + 1;
@@ -115,7 +106,7 @@ void view_rows_init(struct view_rows *rows, const struct page_set *set, struct p
 {
     *rows = (struct view_rows){.set = set};
     rows->lanes = mem_grow(NULL, sizeof(*rows->lanes), set->lanes.n + 1);
-    pool_for(pool, set->lanes.n, fill_lane, &(struct filling){rows});
+    pool_for(pool, set->lanes.n, fill_lane, rows);
 }
 
 void view_rows_fini(struct view_rows *rows)

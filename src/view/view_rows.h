@@ -31,8 +31,7 @@ struct view_lane {
     size_t first, n; /* slices of the capture */
     enum lane_kind kind;
     enum page_lane_part part;
-    nanos *ends; /* the last end in each block of slices */
-    size_t blocks;
+    nanos *ends;        /* the last end in each block of slices */
     unsigned base, top; /* the finest level with buckets, and the first with a single one */
     struct view_bucket *buckets[VIEW_LEVELS];
     size_t n_buckets[VIEW_LEVELS];

@@ -55,14 +55,6 @@ static void set_phase(struct view_server *server, enum view_phase phase)
     pthread_mutex_unlock(&server->lock);
 }
 
-static enum view_phase phase_of(struct view_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    enum view_phase phase = server->phase;
-    pthread_mutex_unlock(&server->lock);
-    return phase;
-}
-
 static void put_state(struct view_server *server, struct text *out)
 {
     static const char *const names[] = {"reading", "rows", "ready", "failed"};
@@ -366,8 +358,10 @@ static void answer_set(struct view_server *server, const struct view_call *call,
 static void handle(void *ctx, const struct view_call *call, struct view_answer *answer)
 {
     struct view_server *server = ctx;
-    enum view_phase phase = phase_of(server);
 
+    pthread_mutex_lock(&server->lock);
+    enum view_phase phase = server->phase;
+    pthread_mutex_unlock(&server->lock);
     answer->type = json_type;
     if (call->path == VIEW_SHELL) {
         answer->type = "text/html; charset=utf-8";

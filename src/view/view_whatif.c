@@ -72,19 +72,6 @@ static void put_result(struct json_writer *w, const struct view_whatif *v,
     json_put_text(w, "bound", r->bound);
 }
 
-static void put_task(struct json_writer *w, const struct view_whatif *v, size_t task, nanos begin,
-                     nanos end)
-{
-    uint32_t slice = v->set->a->tasks.at[task].slice;
-
-    json_write_array(w);
-    json_write_u64(w, page_lane_of(v->set, slice));
-    json_write_u64(w, v->set->what[slice]);
-    json_write_i64(w, begin);
-    json_write_i64(w, end - begin);
-    json_write_end(w);
-}
-
 /* Where a task lies as recorded, or in the run that was made last; false: it is gone there. */
 static bool find_time(const struct view_whatif *v, size_t task, bool is_changed,
                       struct interval *out)
@@ -129,7 +116,14 @@ static void put_step(struct json_writer *w, const struct view_whatif *v, const c
     for (size_t i = 0; i < a->tasks.n && n < TASKS_MOST; i++) {
         if (a->tasks.at[i].step != step || !find_time(v, i, is_changed, &at))
             continue;
-        put_task(w, v, i, nanos_sub(at.begin, first), nanos_sub(at.end, first));
+        uint32_t slice = a->tasks.at[i].slice;
+        nanos begin = nanos_sub(at.begin, first);
+        json_write_array(w);
+        json_write_u64(w, page_lane_of(v->set, slice));
+        json_write_u64(w, v->set->what[slice]);
+        json_write_i64(w, begin);
+        json_write_i64(w, nanos_sub(at.end, first) - begin);
+        json_write_end(w);
         n++;
     }
     json_write_end(w);

@@ -173,14 +173,6 @@ static void fill_overlap(struct cluster *c)
 
 /* ---- gains ---- */
 
-static void even_stretch(const struct cluster *c, uint32_t member, struct cluster_change *change)
-{
-    const struct cluster_member *at = &c->model->members[member];
-
-    for (int class = 0; class < WORK_STEP; class ++)
-        change->stretch[member] += fmax(0, c->work->of_call[at->rank][at->call].more[class]);
-}
-
 static void add_gain(struct cluster *c, const char *name, const struct cluster_change *change)
 {
     double before = cluster_replay_run(&c->replay, NULL);
@@ -204,8 +196,11 @@ static void fill_gains(struct cluster *c)
     for (size_t i = 0; i < m->n_nodes; i++) {
         const struct cluster_node *node = &m->nodes[i];
         double slow = m->groups[node->group].slow;
-        for (uint32_t k = node->first; k < node->first + node->n; k++)
-            even_stretch(c, k, &even);
+        for (uint32_t k = node->first; k < node->first + node->n; k++) {
+            const struct cluster_member *at = &m->members[k];
+            for (int class = 0; class < WORK_STEP; class ++)
+                even.stretch[k] += fmax(0, c->work->of_call[at->rank][at->call].more[class]);
+        }
         if (slow > 1)
             links.transit[i] = (node->end - node->last) * (1 - 1 / slow);
         hidden.transit[i] = node->end - node->last;

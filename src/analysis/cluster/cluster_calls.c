@@ -89,8 +89,7 @@ void cluster_calls_compare(struct cluster_work *w)
     struct place *list = ARENA_ARRAY(m->arena, struct place, all);
     double *room = ARENA_ARRAY(m->arena, double, all + 1);
     size_t n = list_places(w, list);
-    if (n > 0)
-        qsort(list, n, sizeof(*list), by_key);
+    qsort(list, n, sizeof(*list), by_key);
     for (size_t i = 0, first = 0; i < n; i++)
         if (i + 1 == n || list[i + 1].key != list[i].key) {
             compare(w, list + first, i + 1 - first, room);

@@ -30,20 +30,6 @@ static const struct summary_call *call_of(const struct cluster_model *m,
 
 /* ---- one line through points ---- */
 
-/* The median slope between points that are half the list apart. */
-static double slope_of(struct clock_fit *f)
-{
-    size_t half = f->n / 2, n = 0;
-
-    for (size_t i = 0; i + half < f->n; i++) {
-        double dx = f->x[i + half] - f->x[i];
-        if (dx > 0)
-            f->room[n++] = (f->y[i + half] - f->y[i]) / dx;
-    }
-    ranked_sort(f->room, n);
-    return n > 0 ? ranked_middle(f->room, n) : 0;
-}
-
 static double level_of(struct clock_fit *f, double slope)
 {
     for (size_t i = 0; i < f->n; i++)
@@ -71,21 +57,21 @@ static double credible_slope(struct clock_fit *f)
         low = fmin(low, f->x[i]);
         high = fmax(high, f->x[i]);
     }
-    double slope = slope_of(f);
+    /* The median slope between points that are half the list apart. */
+    size_t half = f->n / 2, slopes = 0;
+    for (size_t i = 0; i + half < f->n; i++) {
+        double dx = f->x[i + half] - f->x[i];
+        if (dx > 0)
+            f->room[slopes++] = (f->y[i + half] - f->y[i]) / dx;
+    }
+    ranked_sort(f->room, slopes);
+    double slope = slopes > 0 ? ranked_middle(f->room, slopes) : 0;
     double scatter = 1.4826 * spread_of_fit(f, level_of(f, slope), slope);
     double error = high > low ? 4 * scatter / ((high - low) * sqrt((double)f->n)) : INFINITY;
     return fabs(slope) > 2 * error ? slope : 0;
 }
 
 /* ---- points ---- */
-
-static void add_point(struct clock_fit *f, double x, double y)
-{
-    if (f->n < f->cap) {
-        f->x[f->n] = x;
-        f->y[f->n++] = y;
-    }
-}
 
 /* The common end of a node by the members whose clocks are known; NAN: none is. */
 static double known_end(struct clock_fit *f, const struct cluster_node *node)
@@ -103,18 +89,13 @@ static double known_end(struct clock_fit *f, const struct cluster_node *node)
     return ranked_middle(f->room, n);
 }
 
-static bool is_pair_group(const struct cluster_model *m, uint32_t group)
-{
-    return m->groups[group].is_pair;
-}
-
 /* Whether an end of a rank can be compared. */
 static bool is_point(const struct clock_fit *f, uint32_t rank, size_t call, bool is_pairs)
 {
     uint32_t node = f->m->node_of[rank][call];
 
     return !f->m->nodes[node].is_lone && isfinite(f->ends[node]) &&
-           is_pair_group(f->m, f->m->nodes[node].group) == is_pairs;
+           f->m->groups[f->m->nodes[node].group].is_pair == is_pairs;
 }
 
 /* Ends of a rank against common ends, of one kind of communicators; of many an even selection. */
@@ -131,7 +112,10 @@ static void gather_points(struct clock_fit *f, uint32_t rank, bool is_pairs)
         if (!is_point(f, rank, i, is_pairs) || seen++ % (all / POINTS + 1) != 0)
             continue;
         double x = (double)(s->calls[i].end - m->base - m->clocks[rank].coarse);
-        add_point(f, x, x - f->ends[m->node_of[rank][i]]);
+        if (f->n < f->cap) {
+            f->x[f->n] = x;
+            f->y[f->n++] = x - f->ends[m->node_of[rank][i]];
+        }
     }
 }
 
@@ -236,8 +220,6 @@ void cluster_clocks_fit(struct cluster_model *m)
     struct clock_fit f = {.m = m, .cap = POINTS + 1};
 
     m->clocks = ARENA_ARRAY(m->arena, struct cluster_clock, m->n);
-    for (size_t r = 0; r < m->n; r++)
-        m->clocks[r].rank = m->ranks[r].rank;
     if (m->n == 0)
         return;
     f.room = ARENA_ARRAY(m->arena, double, (m->n > f.cap ? m->n : f.cap) + 1);

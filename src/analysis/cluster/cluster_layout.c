@@ -34,11 +34,6 @@ static enum cluster_role role_by_name(struct str name)
     return ROLE_UNKNOWN;
 }
 
-static bool is_consecutive(const struct cluster_group *g)
-{
-    return g->n > 1 && g->ranks[g->n - 1] - g->ranks[0] == (int64_t)g->n - 1;
-}
-
 static size_t exchanges_of(const struct use *use)
 {
     return use->calls[COLLECTIVE_ALL_TO_ALL] + use->calls[COLLECTIVE_DISPATCH] +
@@ -72,7 +67,8 @@ static enum cluster_role role_by_use(const struct cluster_model *m, const struct
     if (g->n == m->n && m->n > 1)
         return ROLE_WORLD;
     bool is_often = use->all >= OFTEN * (m->n_steps > 0 ? m->n_steps : 1);
-    return is_consecutive(g) && is_often ? ROLE_TP : ROLE_DP;
+    bool is_consecutive = g->ranks[g->n - 1] - g->ranks[0] == (int64_t)g->n - 1;
+    return is_consecutive && is_often ? ROLE_TP : ROLE_DP;
 }
 
 /* Ranks that transfers join, directly or through others, from one of them on. */

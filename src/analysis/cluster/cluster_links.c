@@ -81,8 +81,7 @@ static size_t compare_key(const struct transfer *list, size_t n, struct part *ou
 /* The median ratio of each communicator over what it transfers, by number of calls. */
 static void set_slow(struct cluster_model *m, struct part *parts, size_t n)
 {
-    if (n > 0)
-        qsort(parts, n, sizeof(*parts), by_group);
+    qsort(parts, n, sizeof(*parts), by_group);
     for (size_t i = 0; i < n;) {
         size_t k = i, all = 0, below = 0, at = i;
         while (k < n && parts[k].group == parts[i].group)
@@ -101,8 +100,7 @@ static void compare_groups(struct cluster_model *m)
     double *room = ARENA_ARRAY(m->arena, double, m->n_nodes + 1);
     size_t n = list_transfers(m, list), n_parts = 0;
 
-    if (n > 0)
-        qsort(list, n, sizeof(*list), by_key);
+    qsort(list, n, sizeof(*list), by_key);
     for (size_t i = 0; i < n;) {
         size_t k = i;
         while (k < n && list[k].key == list[i].key)
@@ -115,39 +113,26 @@ static void compare_groups(struct cluster_model *m)
 
 /* ---- outliers ---- */
 
-/* Distance from 1 that groups of this role and size usually have. */
-static double usual_off(const struct cluster_model *m, const struct cluster_group *like,
-                        double *room, size_t *n_like, size_t *n_slow)
-{
-    size_t n = 0;
-
-    *n_slow = 0;
-    for (size_t g = 0; g < m->n_groups; g++) {
-        const struct cluster_group *group = &m->groups[g];
-        if (group->slow <= 0 || group->role != like->role || group->n != like->n)
-            continue;
-        room[n++] = fabs(group->slow - 1);
-        *n_slow += group->slow >= slow_least;
-    }
-    *n_like = n;
-    ranked_sort(room, n);
-    return n > 0 ? ranked_middle(room, n) : 0;
-}
-
 static bool is_outlier(const struct cluster_model *m, const struct cluster_group *g, double *room,
                        struct cluster_links *out)
 {
-    size_t like, slow;
-    double off;
+    size_t like = 0, slow = 0;
 
     if (g->slow < slow_least)
         return false;
-    off = usual_off(m, g, room, &like, &slow);
+    for (size_t i = 0; i < m->n_groups; i++) { /* of its role and size, how far they are from 1 */
+        const struct cluster_group *o = &m->groups[i];
+        if (o->slow <= 0 || o->role != g->role || o->n != g->n)
+            continue;
+        room[like++] = fabs(o->slow - 1);
+        slow += o->slow >= slow_least;
+    }
     if ((double)slow > outliers * (double)like && slow > 1) {
         out->apart++;
         return false;
     }
-    return g->slow - 1 > 6 * off;
+    ranked_sort(room, like);
+    return g->slow - 1 > 6 * ranked_middle(room, like);
 }
 
 /* ---- which link ---- */
@@ -281,8 +266,7 @@ static void gather_pairs(const struct cluster_model *m, struct cluster_links *ou
                                                                .ms = link->ms,
                                                                .transport = link->transport};
         }
-    if (all > 0)
-        qsort(out->pairs, all, sizeof(*out->pairs), by_pair);
+    qsort(out->pairs, all, sizeof(*out->pairs), by_pair);
     for (size_t i = 0; i < all; i++) {
         if (kept > 0 && by_pair(&out->pairs[kept - 1], &out->pairs[i]) == 0) {
             out->pairs[kept - 1].megabytes += out->pairs[i].megabytes;

@@ -457,8 +457,7 @@ static void order_nodes(struct cluster_model *m)
 
     for (uint32_t i = 0; i < m->n_nodes; i++)
         order[i] = i;
-    if (m->n_nodes > 0)
-        qsort_r(order, m->n_nodes, sizeof(*order), by_end, m->nodes);
+    qsort_r(order, m->n_nodes, sizeof(*order), by_end, m->nodes);
     for (uint32_t i = 0; i < m->n_nodes; i++) {
         sorted[i] = m->nodes[order[i]];
         place[order[i]] = i;

@@ -14,12 +14,10 @@
 enum { CLUSTER_NONE = UINT32_MAX };
 
 struct cluster_clock {
-    int64_t rank;
     nanos coarse;     /* of its clock against the reference: whole nanoseconds, */
     double fine;      /* the rest, */
     double drift;     /* and what it gains a nanosecond */
     double residual;  /* median distance of its ends from the common ones */
-    double at;        /* begin of the reference, where the offset is told: 0 */
     size_t ends;      /* that it was fitted on */
     bool is_known;    /* a chain of collectives leads to the reference */
     bool is_by_pairs; /* of transfers between two ranks, not of collectives */
@@ -36,8 +34,8 @@ struct cluster_group {
     bool is_pair; /* a transfer from ranks[0] to ranks[1] */
     enum cluster_role role;
     size_t calls, matched;
-    double bytes, transit, waited; /* sums over matched calls */
-    double slow;                   /* its transfers against those of its like; 0: has no like */
+    double bytes, transit; /* sums over matched calls */
+    double slow;           /* its transfers against those of its like; 0: has no like */
 };
 
 struct cluster_node {

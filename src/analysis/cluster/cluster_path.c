@@ -58,22 +58,6 @@ static uint32_t last_node(const struct cluster_model *m, int32_t step)
     return last;
 }
 
-/* The step of median time, which stands for the run. */
-static int32_t usual_step(const struct cluster *c)
-{
-    double best = INFINITY;
-    int32_t found = -1;
-
-    for (size_t i = 0; i < c->n_steps; i++) {
-        double off = fabs(c->steps[i].time_ns - c->times.median_ns);
-        if (off < best && last_node(c->model, (int32_t)i) != CLUSTER_NONE) {
-            best = off;
-            found = (int32_t)i;
-        }
-    }
-    return found;
-}
-
 size_t cluster_path_of(const struct cluster *c, int32_t step, struct cluster_piece **out)
 {
     const struct cluster_model *m = c->model;
@@ -103,8 +87,16 @@ size_t cluster_path_of(const struct cluster *c, int32_t step, struct cluster_pie
 
 void cluster_path_find(struct cluster *c)
 {
-    int32_t step = usual_step(c);
+    double best = INFINITY;
+    int32_t step = -1; /* the step of median time, which stands for the run */
 
+    for (size_t i = 0; i < c->n_steps; i++) {
+        double off = fabs(c->steps[i].time_ns - c->times.median_ns);
+        if (off < best && last_node(c->model, (int32_t)i) != CLUSTER_NONE) {
+            best = off;
+            step = (int32_t)i;
+        }
+    }
     c->path_step = step >= 0 ? c->model->steps[step] : -1;
     c->n_path = cluster_path_of(c, step, &c->path);
 }

@@ -125,23 +125,18 @@ ORDER_BY(by_blame, struct ordered_rank,
          ORDER(x->culprit, y->culprit) ?: ORDER(y->at->awaited_ns, x->at->awaited_ns)
              ?: ORDER(x->at->rank, y->at->rank));
 
-static size_t culprit_place(const struct cluster *c, int64_t rank)
-{
-    size_t i = 0;
-
-    while (i < c->n_culprits && c->culprits[i].rank != rank)
-        i++;
-    return i;
-}
-
 const struct cluster_rank **cluster_ranks_ordered(const struct cluster *c, struct arena *arena)
 {
     struct ordered_rank *list = ARENA_ARRAY(arena, struct ordered_rank, c->n_ranks + 1);
     const struct cluster_rank **out =
         ARENA_ARRAY(arena, const struct cluster_rank *, c->n_ranks + 1);
 
-    for (size_t i = 0; i < c->n_ranks; i++)
-        list[i] = (struct ordered_rank){&c->ranks[i], culprit_place(c, c->ranks[i].rank)};
+    for (size_t i = 0; i < c->n_ranks; i++) {
+        list[i] = (struct ordered_rank){&c->ranks[i], 0};
+        while (list[i].culprit < c->n_culprits &&
+               c->culprits[list[i].culprit].rank != c->ranks[i].rank)
+            list[i].culprit++;
+    }
     qsort(list, c->n_ranks, sizeof(*list), by_blame);
     for (size_t i = 0; i < c->n_ranks; i++)
         out[i] = list[i].at;
@@ -199,8 +194,7 @@ const struct cluster_group **cluster_groups_ordered(const struct cluster *c, str
     for (size_t i = 0; i < m->n_groups; i++)
         if (m->groups[i].matched > 0)
             order[(*n)++] = &m->groups[i];
-    if (*n > 0)
-        qsort(order, *n, sizeof(*order), by_transfer);
+    qsort(order, *n, sizeof(*order), by_transfer);
     return order;
 }
 

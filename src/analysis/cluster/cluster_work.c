@@ -138,18 +138,6 @@ double work_excess(const struct cluster_work *w, enum work_class class, size_t r
     return isfinite(more) ? more : 0;
 }
 
-static void find_step_time(struct cluster_work *w)
-{
-    size_t n = 0, all = w->m->n * w->m->n_steps;
-    double *room = ARENA_ARRAY(w->m->arena, double, all + 1);
-
-    for (size_t i = 0; i < all; i++)
-        if (isfinite(w->own[WORK_STEP][i]))
-            room[n++] = w->own[WORK_STEP][i];
-    ranked_sort(room, n);
-    w->step_time = n > 0 ? ranked_middle(room, n) : 0;
-}
-
 /* ---- speed ---- */
 
 /* Mean time of a kernel of this name on ranks to compare with: those of the kind, or all when they
@@ -178,18 +166,6 @@ struct usual {
     double time;
     size_t peers;
 };
-
-static size_t usual_list(const struct cluster_work *w, uint32_t rank, double *room,
-                         struct usual *out)
-{
-    const struct rank_summary *s = &w->m->ranks[rank];
-
-    for (size_t i = 0; i < families_of(s); i++) {
-        out[i].key = s->families[i].key;
-        out[i].time = usual_time(w, rank, out[i].key, room, &out[i].peers);
-    }
-    return families_of(s);
-}
 
 /* Standard error of the median of sorted ratios, by their median distance from it. Orders them
  * anew. */
@@ -249,7 +225,12 @@ static void find_speeds(struct cluster_work *w)
     w->peers = ARENA_ARRAY(m->arena, size_t, m->n);
     w->excess = ARENA_ARRAY(m->arena, const struct summary_family *, m->n);
     for (size_t k = 0; k < w->n_kinds; k++) {
-        size_t n = usual_list(w, w->kinds[k].like, room, usual);
+        const struct rank_summary *s = &m->ranks[w->kinds[k].like];
+        size_t n = families_of(s);
+        for (size_t i = 0; i < n; i++) {
+            usual[i].key = s->families[i].key;
+            usual[i].time = usual_time(w, w->kinds[k].like, usual[i].key, room, &usual[i].peers);
+        }
         for (uint32_t r = 0; r < m->n; r++)
             if (w->kind_of[r] == k && cluster_is_aligned(m, r))
                 find_speed(w, r, usual, n);
@@ -259,12 +240,18 @@ static void find_speeds(struct cluster_work *w)
 struct cluster_work *cluster_work_find(const struct cluster_model *m)
 {
     struct cluster_work *w = ARENA_NEW(m->arena, struct cluster_work);
+    size_t n = 0, all = m->n * m->n_steps;
+    double *room = ARENA_ARRAY(m->arena, double, all + 1);
 
     w->m = m;
     find_kinds(w);
     fill_own(w);
     find_medians(w);
-    find_step_time(w);
+    for (size_t i = 0; i < all; i++)
+        if (isfinite(w->own[WORK_STEP][i]))
+            room[n++] = w->own[WORK_STEP][i];
+    ranked_sort(room, n);
+    w->step_time = n > 0 ? ranked_middle(room, n) : 0;
     find_speeds(w);
     cluster_calls_compare(w);
     return w;

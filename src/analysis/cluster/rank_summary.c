@@ -75,12 +75,6 @@ static bool is_storage_name(struct str name)
     return STR_ANY(str_contains_nocase, name, words) && !STR_ANY(str_contains_nocase, name, others);
 }
 
-static bool is_host_work(enum slice_kind kind)
-{
-    return kind == SLICE_HOST_OP || kind == SLICE_PYTHON || kind == SLICE_ANNOTATION ||
-           kind == SLICE_RUNTIME || kind == SLICE_OTHER;
-}
-
 /* Host slices that read or write files, merged. */
 static struct interval_set storage_of(struct study *st)
 {
@@ -89,8 +83,11 @@ static struct interval_set storage_of(struct study *st)
     VEC_OF(struct interval) found = {0};
 
     for (size_t i = 0; i < s->n; i++) {
-        if (!is_host_work((enum slice_kind)s->kind[i]) ||
-            st->cap->lanes.at[s->lane[i]].key.kind != LANE_THREAD)
+        enum slice_kind kind = (enum slice_kind)s->kind[i];
+        bool is_host_work = kind == SLICE_HOST_OP || kind == SLICE_PYTHON ||
+                            kind == SLICE_ANNOTATION || kind == SLICE_RUNTIME ||
+                            kind == SLICE_OTHER;
+        if (!is_host_work || st->cap->lanes.at[s->lane[i]].key.kind != LANE_THREAD)
             continue;
         uint8_t *is = &known[s->name[i]];
         if (*is == 0)
@@ -260,8 +257,7 @@ static void find_before(struct summarizer *z)
 
     for (uint32_t i = 0; i < out->n_calls; i++)
         ends[i] = (struct call_end){out->calls[i].end, i};
-    if (out->n_calls > 0)
-        qsort(ends, out->n_calls, sizeof(*ends), by_end);
+    qsort(ends, out->n_calls, sizeof(*ends), by_end);
     for (size_t i = 0; i < out->n_calls; i++) {
         struct summary_call *c = &out->calls[i];
         for (; k < out->n_calls && ends[k].end <= c->begin; k++)
@@ -341,8 +337,7 @@ static void add_families(struct summarizer *z)
         f->n++;
         f->time = nanos_add(f->time, s->dur[slice]);
     }
-    if (n > 0)
-        qsort(list, n, sizeof(*list), longest_first);
+    qsort(list, n, sizeof(*list), longest_first);
     z->out->n_families = n < SUMMARY_FAMILIES ? n : SUMMARY_FAMILIES;
     z->out->families = ARENA_ARRAY(z->arena, struct summary_family, z->out->n_families);
     for (size_t i = 0; i < z->out->n_families; i++) {
@@ -371,8 +366,7 @@ static void add_links(struct summarizer *z)
             list[n++] = (struct summary_link){link->from, link->to, link->megabytes,
                                               link->transit_ms, capture_text(cap, link->transport)};
     }
-    if (n > 0)
-        qsort(list, n, sizeof(*list), by_pair);
+    qsort(list, n, sizeof(*list), by_pair);
     z->out->links = ARENA_ARRAY(z->arena, struct summary_link, n);
     for (size_t i = 0; i < n && z->out->n_links <= SUMMARY_LINKS; i++) {
         struct summary_link *last =

@@ -43,8 +43,7 @@ static void add_steps(const struct capture *cap, struct arena *arena, struct ran
         s->end =
             nanos_add(s->begin, nanos_add(t->computing, nanos_add(t->comm_exposed, t->free_time)));
     }
-    if (out->n_steps > 0)
-        qsort(out->steps, out->n_steps, sizeof(*out->steps), by_number);
+    qsort(out->steps, out->n_steps, sizeof(*out->steps), by_number);
     out->is_told_steps = out->n_steps > 0;
 }
 
@@ -90,8 +89,7 @@ static void add_calls(const struct capture *cap, struct arena *arena, struct ran
         out->told_comm_ms += (double)op->elapse / 1e6;
         out->told_moved_mb += op->megabytes;
     }
-    if (out->n_calls > 0)
-        qsort(out->calls, out->n_calls, sizeof(*out->calls), by_begin);
+    qsort(out->calls, out->n_calls, sizeof(*out->calls), by_begin);
     for (size_t i = 0; i < out->n_calls; i++) {
         struct summary_call *c = &out->calls[i];
         c->after = i > 0 && c[-1].end <= c->begin ? (uint32_t)i - 1 : SUMMARY_NO_CALL;
