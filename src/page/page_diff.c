@@ -347,14 +347,12 @@ static void put_label(struct page_html *h, const struct fall *f, size_t at, stru
             cut = label.at[i] == ' ' ? i : cut;
     struct str lines[2] = {str_part(label, 0, cut + (cut < label.n && label.at[cut] == ',')),
                            str_trim(str_part(label, cut + (cut < label.n), label.n))};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         page_html_format(h,
-                         "<svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
-                         "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
-                         (double)at * f->width, f->width, FALL_TOP + FALL + 16 + 15 * i);
-        page_html_text(h, lines[i]);
-        page_html_put(h, S("</text></svg>\n"));
-    }
+                         "<svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\"><text class=\"axis\" "
+                         "x=\"50%%\" y=\"%d\" text-anchor=\"middle\">%s</text></svg>\n",
+                         (double)at * f->width, f->width, FALL_TOP + FALL + 16 + 15 * i,
+                         page_escape(h, lines[i]));
 }
 
 static void put_column(struct page_html *h, const struct fall *f, size_t at, double from, double to,
@@ -364,13 +362,12 @@ static void put_column(struct page_html *h, const struct fall *f, size_t at, dou
     double x = ((double)at + 0.14) * f->width, middle = ((double)at + 0.5) * f->width;
 
     page_html_format(
-        h, "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>", class,
-        x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top);
-    page_html_format(
-        h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">", class,
-        middle, top - 5);
-    page_html_text(h, value);
-    page_html_put(h, S("</text>"));
+        h,
+        "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/><text "
+        "class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">",
+        class, x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top, class, middle,
+        top - 5);
+    page_html_format(h, "%s</text>", page_escape(h, value));
     put_label(h, f, at, label);
 }
 
@@ -380,10 +377,10 @@ static void put_change(struct page_html *h, const struct fall *f, size_t at, dou
     struct page_file *page = h->page;
     nanos delta = delta_of(c);
 
-    page_html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
-                     c->class >= 0 ? account_class_name(c->class) : "");
     page_html_format(h,
-                     "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                     "<a href=\"#v=diff&amp;class=%s\"><line class=\"link\" x1=\"%.3f%%\" "
+                     "y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                     c->class >= 0 ? account_class_name(c->class) : "",
                      ((double)at - 0.14) * f->width, fall_y(f, from),
                      ((double)at + 0.14) * f->width, fall_y(f, from));
     put_column(h, f, at, from, from + (double)delta,

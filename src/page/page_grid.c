@@ -58,10 +58,9 @@ static int row_height(size_t rows)
 static void put_row_name(struct page_html *h, const struct page_axis *rows, size_t row, int y,
                          int baseline)
 {
-    page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">",
-                     rows->is_marked[row] ? " slow" : "", y + baseline);
-    page_html_text(h, str_fit(page_wording(h->page, h->lang, rows->names[row]), 20));
-    page_html_put(h, S("</text>\n"));
+    page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">%s</text>\n",
+                     rows->is_marked[row] ? " slow" : "", y + baseline,
+                     page_escape(h, str_fit(page_wording(h->page, h->lang, rows->names[row]), 20)));
 }
 
 static void put_cell(struct page_html *h, const struct page_grid *g, size_t row, size_t column,
@@ -75,27 +74,23 @@ static void put_cell(struct page_html *h, const struct page_grid *g, size_t row,
 
     if (!isfinite(metric->values[at]))
         return;
-    if (has_link) {
-        page_html_put(h, S("<a href=\""));
-        page_html_text(h, g->links[at]);
-        page_html_put(h, S("\">"));
-    }
-    page_html_format(h, "<svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"><title>",
-                     LABEL + (double)column * width, (int)row * high, width * 0.97, high - 2);
-    page_html_text(h,
-                   arena_format(&h->page->arena, "%.*s, %.*s: %.*s",
-                                STR_ARGS(page_wording(h->page, h->lang, g->rows.names[row])),
-                                STR_ARGS(page_wording(h->page, h->lang, g->columns.names[column])),
-                                STR_ARGS(metric_text(h->page, metric, metric->values[at]))));
-    page_html_format(h,
-                     "</title><rect class=\"heat\" width=\"100%%\" height=\"100%%\" "
-                     "fill-opacity=\"%.2f\"/>",
-                     0.05 + 0.45 * heat_of(metric, metric->values[at], most));
-    if (high == HIGH && g->columns.n <= texts) {
-        page_html_put(h, S("<text class=\"wide\" x=\"50%\" y=\"15\" text-anchor=\"middle\">"));
-        page_html_text(h, metric_text(h->page, metric, metric->values[at]));
-        page_html_put(h, S("</text>"));
-    }
+    if (has_link)
+        page_html_format(h, "<a href=\"%s\">", page_escape(h, g->links[at]));
+    page_html_format(
+        h,
+        "<svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"><title>%s</title><rect "
+        "class=\"heat\" width=\"100%%\" height=\"100%%\" fill-opacity=\"%.2f\"/>",
+        LABEL + (double)column * width, (int)row * high, width * 0.97, high - 2,
+        page_escape(h,
+                    arena_format(&h->page->arena, "%.*s, %.*s: %.*s",
+                                 STR_ARGS(page_wording(h->page, h->lang, g->rows.names[row])),
+                                 STR_ARGS(page_wording(h->page, h->lang, g->columns.names[column])),
+                                 STR_ARGS(metric_text(h->page, metric, metric->values[at])))),
+        0.05 + 0.45 * heat_of(metric, metric->values[at], most));
+    if (high == HIGH && g->columns.n <= texts)
+        page_html_format(
+            h, "<text class=\"wide\" x=\"50%%\" y=\"15\" text-anchor=\"middle\">%s</text>",
+            page_escape(h, metric_text(h->page, metric, metric->values[at])));
     page_html_put(h, has_link ? S("</svg></a>\n") : S("</svg>\n"));
 }
 
@@ -104,13 +99,11 @@ static void put_column_names(struct page_html *h, const struct page_axis *column
     size_t every = (columns->n + TEXTS - 1) / TEXTS;
     double width = (100.0 - LABEL) / (double)columns->n;
 
-    for (size_t i = 0; i < columns->n; i += every) {
-        page_html_format(h, "<text class=\"axis%s\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
-                         columns->is_marked[i] ? " slow" : "", LABEL + ((double)i + 0.5) * width,
-                         y);
-        page_html_text(h, str_fit(page_wording(h->page, h->lang, columns->names[i]), 12));
-        page_html_put(h, S("</text>\n"));
-    }
+    for (size_t i = 0; i < columns->n; i += every)
+        page_html_format(
+            h, "<text class=\"axis%s\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+            columns->is_marked[i] ? " slow" : "", LABEL + ((double)i + 0.5) * width, y,
+            page_escape(h, str_fit(page_wording(h->page, h->lang, columns->names[i]), 12)));
 }
 
 void page_grid_draw(struct page_html *h, const char *id, const struct page_part *part)
@@ -147,11 +140,9 @@ static void put_span(struct page_html *h, const struct page_lanes *l, const stru
         page_html_format(h, "class=\"f%d\"", s->family);
     else
         page_html_put(h, S("fill=\"url(#h-sync)\""));
-    page_html_put(h, S("><title>"));
-    page_html_wording(h, l->names.at[s->text]);
-    page_html_put(h, S(", "));
-    page_html_text(h, page_time_text(&h->page->arena, s->to - s->from));
-    page_html_put(h, S("</title></rect>\n"));
+    page_html_format(h, "><title>%s, %s</title></rect>\n",
+                     page_escape_wording(h, l->names.at[s->text]),
+                     page_escape(h, page_time_text(&h->page->arena, s->to - s->from)));
 }
 
 static void put_legend(struct page_html *h, const struct page_lanes *l)
@@ -164,8 +155,7 @@ static void put_legend(struct page_html *h, const struct page_lanes *l)
         else
             page_html_put(h, S("<svg class=\"swatch\" width=\"12\" height=\"12\"><rect "
                                "width=\"12\" height=\"12\" fill=\"url(#h-sync)\"/></svg>"));
-        page_html_message(h, l->legend[i].label);
-        page_html_put(h, S("</li>"));
+        page_html_format(h, "%s</li>", page_escape_message(h, l->legend[i].label));
     }
     page_html_put(h, S("</ul>\n"));
 }
@@ -182,12 +172,11 @@ void page_lanes_draw(struct page_html *h, const char *id, const struct page_part
             if (l->spans.at[k].row == l->first[i] && spans++ < SPANS_SHOWN)
                 put_span(h, l, &l->spans.at[k], (int)i * LANE);
     }
-    page_html_format(h, "<text class=\"axis\" x=\"%d%%\" y=\"%d\">0</text>", LABEL,
-                     (int)rows * LANE + 12);
-    page_html_format(h, "<text class=\"axis\" x=\"100%%\" y=\"%d\" text-anchor=\"end\">",
-                     (int)rows * LANE + 12);
-    page_html_text(h, page_time_text(&h->page->arena, l->until));
-    page_html_put(h, S("</text></svg>\n"));
+    page_html_format(h,
+                     "<text class=\"axis\" x=\"%d%%\" y=\"%d\">0</text><text class=\"axis\" "
+                     "x=\"100%%\" y=\"%d\" text-anchor=\"end\">%s</text></svg>\n",
+                     LABEL, (int)rows * LANE + 12, (int)rows * LANE + 12,
+                     page_escape(h, page_time_text(&h->page->arena, l->until)));
     put_legend(h, l);
 }
 

@@ -27,33 +27,21 @@ enum page_family page_family_of(enum kernel_family family)
 
 /* ---- lanes ---- */
 
-static enum page_group_kind group_kind(enum lane_kind kind)
+static uint32_t group_of(struct page_set *set, lane_id lane)
 {
+    char buf[TITLE_TEXT];
+    struct str name = title_process(set->cap, lane, buf);
     static const uint8_t of[LANE_KINDS] = {
         [LANE_STREAM] = GROUP_DEVICE, [LANE_COMM] = GROUP_COMM,   [LANE_THREAD] = GROUP_HOST,
         [LANE_PIPE] = GROUP_PIPES,    [LANE_OTHER] = GROUP_OTHER,
     };
 
-    return of[kind];
-}
-
-static uint32_t group_of(struct page_set *set, lane_id lane)
-{
-    char buf[TITLE_TEXT];
-    struct str name = title_process(set->cap, lane, buf);
-    enum page_group_kind kind = group_kind(set->cap->lanes.at[lane].key.kind);
-
+    enum page_group_kind kind = of[set->cap->lanes.at[lane].key.kind];
     for (size_t i = 0; i < set->groups.n; i++)
         if (set->groups.at[i].kind == kind && str_equal(set->groups.at[i].name, name))
             return (uint32_t)i;
     vec_push(&set->groups, ((struct page_group){arena_str(set->arena, name), kind, false}));
     return (uint32_t)(set->groups.n - 1);
-}
-
-/* The profiler's own summary repeats what other lanes show. */
-static bool is_summary(const struct capture *cap, const struct lane *lane)
-{
-    return str_equal(capture_text(cap, lane->key.process), S("Overlap Analysis"));
 }
 
 struct lane_order {
@@ -68,15 +56,6 @@ ORDER_BY(by_place, struct lane_order,
                                                 y->lane.part == LANE_RANGES)
                                        ?: ORDER(x->number, y->number)
                                        ?: ORDER(x->lane.lane, y->lane.lane));
-
-static size_t count_ranges(const struct capture *cap, const struct lane *lane)
-{
-    size_t n = 0;
-
-    for (size_t k = lane->first; k < lane->first + lane->n; k++)
-        n += page_is_range(lane->key.kind, cap->slices.kind[k]);
-    return n;
-}
 
 /* Pipes in the order that data takes through a core. */
 static int64_t place_of_pipe(struct str pipe)
@@ -158,10 +137,14 @@ static void find_lanes(struct page_set *set)
 
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         const struct lane *lane = &cap->lanes.at[i];
-        if (lane->n == 0 || is_summary(cap, lane))
+        /* The profiler's own summary repeats what other lanes show. */
+        if (lane->n == 0 || str_equal(capture_text(cap, lane->key.process), S("Overlap Analysis")))
             continue;
         all[n] = lane_of(set, i);
-        n += split(set, &all[n], count_ranges(cap, lane));
+        size_t ranges = 0;
+        for (size_t k = lane->first; k < lane->first + lane->n; k++)
+            ranges += page_is_range(lane->key.kind, cap->slices.kind[k]);
+        n += split(set, &all[n], ranges);
     }
     qsort(all, n, sizeof(*all), by_place);
     n = keep_lanes(set, all, n);
@@ -368,13 +351,6 @@ static uint32_t naming_of(struct dictionary *d, strid name, attr_run run)
     return n;
 }
 
-static bool is_same(const struct page_what *w, const struct page_naming *n, uint8_t kind,
-                    uint8_t family)
-{
-    return w->name == n->name && w->shapes == n->shapes && w->types == n->types &&
-           w->kind == kind && w->family == family;
-}
-
 /* The entry of this content; other content with the same hash is stepped over. */
 static uint32_t entry_of(struct dictionary *d, const struct page_naming *n, uint8_t kind,
                          uint8_t family)
@@ -388,7 +364,9 @@ static uint32_t entry_of(struct dictionary *d, const struct page_naming *n, uint
         if (at == fresh)
             vec_push(&set->whats,
                      ((struct page_what){n->name, n->shapes, n->types, kind, family, 0}));
-        if (is_same(&set->whats.at[at], n, kind, family))
+        if (set->whats.at[at].name == n->name && set->whats.at[at].shapes == n->shapes &&
+            set->whats.at[at].types == n->types && set->whats.at[at].kind == kind &&
+            set->whats.at[at].family == family)
             return at;
     }
 }

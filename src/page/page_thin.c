@@ -46,12 +46,6 @@ static enum page_thin_class class_of(const struct page_set *set, const struct pa
     return kind == GROUP_HOST ? THIN_HOST : kind <= GROUP_PIPES ? THIN_DEVICE : THIN_COMM;
 }
 
-static bool is_dropped(const struct thinner *t, const struct nest *nest, size_t slice)
-{
-    return t->drops_python && nest->stack.n >= THIN_PYTHON_DEPTH &&
-           t->set->cap->slices.kind[slice] == SLICE_PYTHON;
-}
-
 /* The mix of the last item, which has one from now on. */
 static struct page_mix *mix_of_last(struct thinner *t, uint32_t item)
 {
@@ -133,14 +127,6 @@ static nanos need_of(const struct row_end *row, nanos begin, nanos dur)
     return need > row->parents ? need : row->parents;
 }
 
-static void count_need(struct thinner *t, nanos need)
-{
-    size_t step;
-
-    vec_bisect(step, LADDER, i, ladder[i] <= need);
-    t->joined[step]++;
-}
-
 static void add_busy(struct thinner *t, nanos begin, nanos end)
 {
     nanos from = begin > t->busy_to ? begin : t->busy_to;
@@ -170,8 +156,11 @@ static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos 
         vec_push(&nest->rows, ((struct row_end){.item = UINT32_MAX}));
     struct row_end *row = &nest->rows.at[depth], *below = row + 1;
     nanos need = need_of(row, begin, dur);
-    if (t->joined != NULL)
-        count_need(t, need);
+    if (t->joined != NULL) {
+        size_t step;
+        vec_bisect(step, LADDER, i, ladder[i] <= need);
+        t->joined[step]++;
+    }
     if (need < t->q) {
         item = row->item;
         if (t->out != NULL)
@@ -198,7 +187,8 @@ static void visit(struct thinner *t, size_t slice)
 
     while (nest->stack.n > 0 && nest->stack.at[nest->stack.n - 1] <= begin)
         nest->stack.n--;
-    if (!is_dropped(t, nest, slice)) {
+    if (!(t->drops_python && nest->stack.n >= THIN_PYTHON_DEPTH &&
+          t->set->cap->slices.kind[slice] == SLICE_PYTHON)) {
         item = place(t, nest, slice, begin, dur);
         if (page_is_busy(t->lane, t->set->whats.at[t->set->what[slice]].kind))
             add_busy(t, begin, begin + dur);
@@ -233,11 +223,6 @@ static struct thinner begin_lane(const struct page_set *set, const struct page_t
                             .lane = set->cap->lanes.at[lane->lane].key.kind,
                             .q = thinning->q[class],
                             .drops_python = thinning->drops_python && class == THIN_HOST};
-}
-
-static bool is_whole(const struct thinner *t)
-{
-    return t->q == 0 && !t->drops_python && t->part == LANE_WHOLE;
 }
 
 /* Items of the lanes of a class: with all slices, and how many each step of the ladder merges. */
@@ -305,28 +290,24 @@ struct applying {
     const struct page_thinning *thinning;
 };
 
-/* Nobody asks for busy time of what is never busy: bundles of it alone have none. */
-static void clear_slack(struct page_items *items)
-{
-    for (size_t i = 0; i < items->n; i++)
-        if (items->more[i] == 0)
-            items->slack[i] = 0;
-}
-
 static void apply_lane(void *ctx, size_t i)
 {
     struct applying *a = ctx;
     struct page_lane *lane = &a->set->lanes.at[i];
     struct thinner t = begin_lane(a->set, a->thinning, lane);
 
-    lane->is_merged = !is_whole(&t);
+    lane->is_merged = !(t.q == 0 && !t.drops_python && t.part == LANE_WHOLE);
     if (lane->is_merged) {
         t.out = &a->set->items[i];
         t.item_of = a->set->item_of;
     }
     walk_lane(&t, lane);
-    if (lane->is_merged)
-        clear_slack(t.out);
+    if (lane->is_merged) {
+        /* Nobody asks for busy time of what is never busy: bundles of it alone have none. */
+        for (size_t k = 0; k < t.out->n; k++)
+            if (t.out->more[k] == 0)
+                t.out->slack[k] = 0;
+    }
     mem_free(t.longest);
     lane->n = t.n;
     lane->depth = t.nest.rows.n > 0 ? t.nest.rows.n - 1 : 0; /* the last one is empty */
