@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analysis/arch.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/memory.h"
 #include "base/base64.h"
@@ -202,8 +203,11 @@ static void find_facts(void *ctx, size_t i)
 
     if (i % 2 == 0)
         set->a = study_accounting(set->st);
-    else
-        set->layers = page_layers_find(&set->apart);
+    else if (set->cap->has & HAS_KERNELS) {
+        const struct arch_options options = {.name = str_of(set->cap->name)};
+        const struct arch *arch = arch_find(&set->apart, &options);
+        set->arch = arch != NULL && arch->layers->n > 0 ? arch : NULL;
+    }
 }
 
 /* And on top of the accounting: diagnosis and memory; all items and the kernels. */

@@ -515,18 +515,11 @@ static void put_lanes(struct json_writer *w, const struct page_file *page)
                 partner = (int64_t)k;
         if (partner >= 0)
             used[partner] = true;
-        json_write_array(w);
-        json_write_u64(w, i);
-        json_write_i64(w, partner);
-        json_write_end(w);
+        page_json_numbers(w, NULL, (const int64_t[]){(int64_t)i, partner}, 2);
     }
     for (size_t k = 0; k < b->lanes.n; k++)
-        if (!used[k]) {
-            json_write_array(w);
-            json_write_i64(w, -1);
-            json_write_u64(w, k);
-            json_write_end(w);
-        }
+        if (!used[k])
+            page_json_numbers(w, NULL, (const int64_t[]){-1, (int64_t)k}, 2);
     json_write_end(w);
     mem_free(used);
 }
@@ -539,10 +532,10 @@ static void put_steps(struct json_writer *w, const struct page_file *page)
 
     json_put_array(w, "steps");
     for (size_t i = 0; i <= n && n > 0; i++) {
-        json_write_array(w);
-        json_write_u64(w, i == 0 ? page->diff->step[0] : i - 1);
-        json_write_u64(w, i == 0 ? page->diff->step[1] : i - 1);
-        json_write_end(w);
+        int64_t pair[2];
+        for (size_t side = 0; side < 2; side++)
+            pair[side] = (int64_t)(i == 0 ? page->diff->step[side] : i - 1);
+        page_json_numbers(w, NULL, pair, 2);
     }
     json_write_end(w);
 }
@@ -556,10 +549,7 @@ void page_json_diff(struct json_writer *w, struct page_file *page)
         return;
     }
     json_put_object(w, "diff");
-    json_put_array(w, "time");
-    json_write_i64(w, diff->time[0]);
-    json_write_i64(w, diff->time[1]);
-    json_write_end(w);
+    page_json_numbers(w, "time", diff->time, ARRAY_LEN(diff->time));
     json_put_i64(w, "delta", diff->time[1] - diff->time[0]);
     json_put_f64(w, "relative", num_round(diff->relative, 6));
     json_put_bool(w, "matched", diff->is_matched);

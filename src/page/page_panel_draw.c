@@ -53,30 +53,28 @@ static double percent_of(double value, double most)
     return percent > 100 ? 100 : percent < 0 ? 0 : percent;
 }
 
-static void put_bar(struct page_html *h, const struct page_bars *bars, const struct page_bar *bar)
-{
-    page_html_put(h, S("<li><span class=\"label\">"));
-    put_link(h, bar->link, bar->label);
-    page_html_put(h, S("</span><svg class=\"track\" height=\"14\" aria-hidden=\"true\">"));
-    if (bar->before > 0)
-        page_html_format(h, "<rect class=\"before\" width=\"%.2f%%\" height=\"14\"/>",
-                         percent_of(bar->before, bars->most));
-    page_html_format(h, "<rect width=\"%.2f%%\" height=\"14\" ",
-                     percent_of(bar->value, bars->most));
-    put_fill(h, bar->family);
-    page_html_format(h, "/></svg><span class=\"value\">%s",
-                     page_escape(h, number_of(h, bars->unit, bar->value)));
-    if (bars->is_saved && bar->before > 0)
-        page_html_format(h, " <b class=\"better-text\">%s</b>",
-                         page_escape(h, number_of(h, PAGE_CHANGE, bar->value / bar->before - 1)));
-    page_html_put(h, S("</span></li>\n"));
-}
-
 static void draw_bars(struct page_html *h, const struct page_bars *bars)
 {
     page_html_put(h, S("<ul class=\"bars\">\n"));
-    for (size_t i = 0; i < bars->at.n && i < BARS_SHOWN; i++)
-        put_bar(h, bars, &bars->at.at[i]);
+    for (size_t i = 0; i < bars->at.n && i < BARS_SHOWN; i++) {
+        const struct page_bar *bar = &bars->at.at[i];
+        page_html_put(h, S("<li><span class=\"label\">"));
+        put_link(h, bar->link, bar->label);
+        page_html_put(h, S("</span><svg class=\"track\" height=\"14\" aria-hidden=\"true\">"));
+        if (bar->before > 0)
+            page_html_format(h, "<rect class=\"before\" width=\"%.2f%%\" height=\"14\"/>",
+                             percent_of(bar->before, bars->most));
+        page_html_format(h, "<rect width=\"%.2f%%\" height=\"14\" ",
+                         percent_of(bar->value, bars->most));
+        put_fill(h, bar->family);
+        page_html_format(h, "/></svg><span class=\"value\">%s",
+                         page_escape(h, number_of(h, bars->unit, bar->value)));
+        if (bars->is_saved && bar->before > 0)
+            page_html_format(
+                h, " <b class=\"better-text\">%s</b>",
+                page_escape(h, number_of(h, PAGE_CHANGE, bar->value / bar->before - 1)));
+        page_html_put(h, S("</span></li>\n"));
+    }
     page_html_put(h, S("</ul>\n"));
 }
 
@@ -117,25 +115,20 @@ static void draw_stack(struct page_html *h, const char *id, const struct page_pa
 
 /* ---- tables ---- */
 
-static double largest(const struct page_table *t, size_t column)
-{
-    double most = 0;
-
-    for (size_t i = column; i < t->cells.n; i += t->n_columns)
-        most = t->cells.at[i].number > most ? t->cells.at[i].number : most;
-    return most;
-}
-
 static void put_number_cell(struct page_html *h, const struct page_table *t, size_t column,
                             double number)
 {
     page_html_format(h, "<td class=\"n%s\">", t->columns[column].has_bar ? " with-bar" : "");
-    if (t->columns[column].has_bar)
+    if (t->columns[column].has_bar) {
+        double most = 0;
+        for (size_t i = column; i < t->cells.n; i += t->n_columns)
+            most = t->cells.at[i].number > most ? t->cells.at[i].number : most;
         page_html_format(
             h,
             "<svg class=\"track\" height=\"10\" aria-hidden=\"true\"><rect class=\"f0\" "
             "width=\"%.2f%%\" height=\"10\"/></svg>",
-            percent_of(number, largest(t, column)));
+            percent_of(number, most));
+    }
     if (isfinite(number))
         page_html_text(h, number_of(h, t->columns[column].unit, number));
     page_html_put(h, S("</td>"));

@@ -101,19 +101,6 @@ static void put_parts_desc(struct page_html *h, const nanos parts[PAGE_PARTS], n
 
 /* ---- accounting ---- */
 
-static void put_classes_of_part(struct page_html *h, const nanos *by, int part)
-{
-    bool is_first = true;
-
-    page_html_put(h, S(" data-class=\""));
-    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-        if (by[class] > 0 && page_part_of_class(class) == part) {
-            page_html_format(h, "%s%s", is_first ? "" : " ", account_class_name(class));
-            is_first = false;
-        }
-    page_html_put(h, S("\""));
-}
-
 #define SCREEN 9.8 /* pixels of a percent of the width, on a screen of 1024 */
 
 /* About how many pixels a label takes. */
@@ -179,7 +166,14 @@ static void put_part(struct page_html *h, const nanos *by, int part, double from
         snprintf(class, sizeof(class), "l%d", part % 10);
     page_html_format(h, "<svg class=\"part\" x=\"%.3f%%\" width=\"%.3f%%\" height=\"%d\"", from,
                      width, BAR);
-    put_classes_of_part(h, by, part);
+    bool is_first = true;
+    page_html_put(h, S(" data-class=\""));
+    for (int i = 0; i < ACCOUNT_CLASSES; i++)
+        if (by[i] > 0 && page_part_of_class(i) == part) {
+            page_html_format(h, "%s%s", is_first ? "" : " ", account_class_name(i));
+            is_first = false;
+        }
+    page_html_put(h, S("\""));
     page_html_format(h, "><title>%s</title><rect width=\"100%%\" height=\"%d\" ",
                      page_escape(h, text), BAR);
     put_fill(h, part);

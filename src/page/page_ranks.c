@@ -337,20 +337,6 @@ static void put_cell(struct page_html *h, const struct heat_map *m, size_t colum
     page_html_put(h, S("</svg></a>\n"));
 }
 
-static void put_column_name(struct page_html *h, const struct heat_map *m, size_t column)
-{
-    const struct account_step *step = &h->page->sets[0]->a->steps[column * m->per_column];
-    double width = (100.0 - LABEL) / (double)m->columns;
-    size_t every = (m->columns + 15) / 16;
-
-    if (column % every != 0)
-        return;
-    page_html_format(
-        h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">%s</text>",
-        LABEL + ((double)column + 0.5) * width, (int)h->page->n_sets * row_height(h->page) + 14,
-        page_escape(h, page_step_name(h, step)));
-}
-
 void page_draw_heat(struct page_html *h)
 {
     struct page_file *page = h->page;
@@ -367,7 +353,11 @@ void page_draw_heat(struct page_html *h)
         for (size_t column = 0; column < m.columns; column++)
             put_cell(h, &m, column, i);
     }
-    for (size_t column = 0; column < m.columns; column++)
-        put_column_name(h, &m, column);
+    for (size_t column = 0; column < m.columns; column += (m.columns + 15) / 16)
+        page_html_format(
+            h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">%s</text>",
+            LABEL + ((double)column + 0.5) * (100.0 - LABEL) / (double)m.columns,
+            (int)page->n_sets * row_height(page) + 14,
+            page_escape(h, page_step_name(h, &page->sets[0]->a->steps[column * m.per_column])));
     page_html_put(h, S("</svg>\n</section>\n"));
 }

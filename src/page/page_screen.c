@@ -60,33 +60,17 @@ static void put_actions(struct page_html *h)
                                    PLACE("to", page_time_text(&page->arena, (double)page->to)))));
 }
 
-static void put_verdict(struct page_html *h)
-{
-    const struct page_verdict *v = &h->page->verdict;
-
-    page_html_format(h,
-                     "<h1 id=\"verdict-%s\">%s</h1>\n<p id=\"evidence-%s\" class=\"lead\">%s</p>\n",
-                     lang_name(h->lang), page_escape_wording(h, v->text), lang_name(h->lang),
-                     page_escape_wording(h, v->evidence));
-}
-
-static void put_missing_list(struct page_html *h)
-{
-    struct page_file *page = h->page;
-
-    page_html_format(h, "<aside id=\"missing-%s\" class=\"missing\"><h2>%s</h2>\n<ul>",
-                     lang_name(h->lang), page_escape_message(h, &page_text.heading_missing));
-    for (size_t i = 0; i < page->n_missing; i++)
-        page_html_format(h, "<li>%s</li>", page_escape_wording(h, page->missing[i]));
-    page_html_put(h, S("</ul></aside>\n"));
-}
-
 static void put_notes(struct page_html *h)
 {
     struct page_file *page = h->page;
 
-    if (page->n_missing > 0)
-        put_missing_list(h);
+    if (page->n_missing > 0) {
+        page_html_format(h, "<aside id=\"missing-%s\" class=\"missing\"><h2>%s</h2>\n<ul>",
+                         lang_name(h->lang), page_escape_message(h, &page_text.heading_missing));
+        for (size_t i = 0; i < page->n_missing; i++)
+            page_html_format(h, "<li>%s</li>", page_escape_wording(h, page->missing[i]));
+        page_html_put(h, S("</ul></aside>\n"));
+    }
     if (page->thinned.english.n > 0)
         page_html_format(h, "<p class=\"note\">%s</p>\n", page_escape_wording(h, page->thinned));
     if (page->options.redact)
@@ -115,7 +99,7 @@ static bool has_section(const struct page_file *page, const char *view)
         const struct capture *cap = page->sets[i]->cap;
         has_memory |= page_has_memory(page->sets[i]);
         has_comm |= cap->comm_ops.n > 0 || cap->comm_links.n > 0;
-        has_layers |= page->sets[i]->layers != NULL;
+        has_layers |= page->sets[i]->arch != NULL;
     }
     return strcmp(view, "memory") == 0  ? has_memory
            : strcmp(view, "comm") == 0  ? has_comm
@@ -130,18 +114,6 @@ static bool is_result(const struct page_file *page)
     return page->panels.n > 0 && page->ranks == NULL;
 }
 
-/* Views of a result that is no capture. */
-static void put_panel_links(struct page_html *h)
-{
-    const struct page_file *page = h->page;
-
-    if (page->n_sets > 0)
-        put_link(h, &(struct section){"timeline", &page_text.nav_timeline});
-    for (size_t i = 0; i < page->panels.n; i++)
-        put_link(h, &(struct section){page->panels.at[i]->id, page->panels.at[i]->title});
-    put_link(h, &(struct section){"data", &page_text.nav_data});
-}
-
 static void put_nav(struct page_html *h)
 {
     static const struct section sections[] = {
@@ -150,17 +122,21 @@ static void put_nav(struct page_html *h)
         {"model", &page_text.nav_model},       {"memory", &page_text.nav_memory},
         {"comm", &page_text.nav_comm},         {"data", &page_text.nav_data},
     };
+    const struct page_file *page = h->page;
+    bool has_timeline = page->n_sets > 0;
 
-    if (h->page->n_sets == 0 && h->page->panels.n == 0)
+    if (!has_timeline && page->panels.n == 0)
         return;
     page_html_put(h, S("<nav class=\"sections js-only\">\n"));
-    for (size_t i = 0; i < ARRAY_LEN(sections) && !is_result(h->page); i++)
-        if (has_section(h->page, sections[i].view))
+    for (size_t i = 0; i < ARRAY_LEN(sections) && !is_result(page); i++)
+        if (has_section(page, sections[i].view))
             put_link(h, &sections[i]);
-    if (is_result(h->page))
-        put_panel_links(h);
-    for (size_t i = 0; i < h->page->panels.n && !is_result(h->page); i++)
-        put_link(h, &(struct section){h->page->panels.at[i]->id, h->page->panels.at[i]->title});
+    if (is_result(page) && has_timeline)
+        put_link(h, &(struct section){"timeline", &page_text.nav_timeline});
+    for (size_t i = 0; i < page->panels.n; i++)
+        put_link(h, &(struct section){page->panels.at[i]->id, page->panels.at[i]->title});
+    if (is_result(page))
+        put_link(h, &(struct section){"data", &page_text.nav_data});
     page_html_put(h, S("</nav>\n"));
 }
 
@@ -297,8 +273,12 @@ void page_write_fragments(struct page_file *page, enum lang lang, struct sink ou
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
 {
     struct page_html h = begin(page, lang, out);
+    const struct page_verdict *v = &h.page->verdict;
 
-    put_verdict(&h);
+    page_html_format(&h,
+                     "<h1 id=\"verdict-%s\">%s</h1>\n<p id=\"evidence-%s\" class=\"lead\">%s</p>\n",
+                     lang_name(h.lang), page_escape_wording(&h, v->text), lang_name(h.lang),
+                     page_escape_wording(&h, v->evidence));
     if (is_result(page))
         put_result(&h);
     else if (page->view != NULL && page->n_actions == 0)

@@ -202,11 +202,9 @@ static void open_lanes(struct page_set *set)
             open_lane(set, i);
             n++;
         }
-    if (host->n > 0) {
-        uint32_t place = page_lane_of(set, host->calls[0].slice);
-        if (place != UINT32_MAX)
-            open_lane(set, place);
-    }
+    uint32_t place = host->n > 0 ? page_lane_of(set, host->calls[0].slice) : UINT32_MAX;
+    if (place != UINT32_MAX)
+        open_lane(set, place);
     if (n == 0 && set->lanes.n > 0)
         open_lane(set, 0);
 }
@@ -221,6 +219,10 @@ struct last_what {
     bool is_known;
 };
 
+struct page_naming {
+    strid name, shapes, types;
+};
+
 struct dictionary {
     struct page_set *set;
     struct last_what *last;  /* by name */
@@ -229,14 +231,7 @@ struct dictionary {
     struct hash entries;     /* naming, kind and family -> entry */
     struct hash texts;       /* content -> entry */
     struct hash has_shapes;  /* by run: 0 or 1 */
-    struct {
-        struct page_naming *at;
-        size_t n, cap;
-    } namings;
-};
-
-struct page_naming {
-    strid name, shapes, types;
+    VEC_OF(struct page_naming) namings;
 };
 
 /* What a slice is: of a task what the accounting takes it for. */
@@ -364,9 +359,9 @@ static uint32_t entry_of(struct dictionary *d, const struct page_naming *n, uint
         if (at == fresh)
             vec_push(&set->whats,
                      ((struct page_what){n->name, n->shapes, n->types, kind, family, 0}));
-        if (set->whats.at[at].name == n->name && set->whats.at[at].shapes == n->shapes &&
-            set->whats.at[at].types == n->types && set->whats.at[at].kind == kind &&
-            set->whats.at[at].family == family)
+        const struct page_what *w = &set->whats.at[at];
+        if (w->name == n->name && w->shapes == n->shapes && w->types == n->types &&
+            w->kind == kind && w->family == family)
             return at;
     }
 }
@@ -498,13 +493,11 @@ static void find_steps(struct page_set *set, const uint32_t *task_of)
 static void find_span(struct page_set *set)
 {
     const struct slices *s = &set->cap->slices;
-    bool is_first = true;
 
     for (size_t i = 0; i < set->lanes.n; i++) {
-        size_t first = set->cap->lanes.at[set->lanes.at[i].lane].first;
-        if (is_first || s->begin[first] < set->origin)
-            set->origin = s->begin[first];
-        is_first = false;
+        nanos begin = s->begin[set->cap->lanes.at[set->lanes.at[i].lane].first];
+        if (i == 0 || begin < set->origin)
+            set->origin = begin;
     }
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
