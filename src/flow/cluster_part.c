@@ -7,19 +7,6 @@
 #include "base/crc32c.h"
 #include "base/wire.h"
 
-static void wire_sources(struct wire *w, struct cluster_part *part)
-{
-    part->n_sources = wire_count(w, part->n_sources, 4);
-    if (w->is_reading)
-        part->sources = ARENA_ARRAY(w->arena, struct cluster_source, part->n_sources);
-    for (size_t i = 0; i < part->n_sources; i++) {
-        wire_text(w, &part->sources[i].path);
-        wire_text(w, &part->sources[i].format);
-        wire_u64(w, &part->sources[i].rows);
-        wire_u64(w, &part->sources[i].lost);
-    }
-}
-
 static void wire_entry(struct wire *w, struct diag_entry *e)
 {
     struct str code = str_of(e->code);
@@ -45,20 +32,6 @@ static void wire_entry(struct wire *w, struct diag_entry *e)
     }
 }
 
-static void wire_diag(struct wire *w, struct diag *d)
-{
-    size_t n = wire_count(w, d->entries.n, 15);
-
-    for (size_t i = 0; i < n && !w->is_bad; i++) {
-        struct diag_entry e = {0};
-        if (!w->is_reading)
-            e = d->entries.at[i];
-        wire_entry(w, &e);
-        if (w->is_reading)
-            vec_push(&d->entries, e);
-    }
-}
-
 static void wire_part(struct wire *w, struct cluster_part *part)
 {
     uint32_t status = part->status;
@@ -76,8 +49,24 @@ static void wire_part(struct wire *w, struct cluster_part *part)
         if (w->is_reading && !w->is_bad)
             w->is_bad = !summary_decode(bytes, w->arena, &part->ranks[i]);
     }
-    wire_sources(w, part);
-    wire_diag(w, &part->diag);
+    part->n_sources = wire_count(w, part->n_sources, 4);
+    if (w->is_reading)
+        part->sources = ARENA_ARRAY(w->arena, struct cluster_source, part->n_sources);
+    for (size_t i = 0; i < part->n_sources; i++) {
+        wire_text(w, &part->sources[i].path);
+        wire_text(w, &part->sources[i].format);
+        wire_u64(w, &part->sources[i].rows);
+        wire_u64(w, &part->sources[i].lost);
+    }
+    size_t n = wire_count(w, part->diag.entries.n, 15);
+    for (size_t i = 0; i < n && !w->is_bad; i++) {
+        struct diag_entry e = {0};
+        if (!w->is_reading)
+            e = part->diag.entries.at[i];
+        wire_entry(w, &e);
+        if (w->is_reading)
+            vec_push(&part->diag.entries, e);
+    }
 }
 
 enum { SUM = 4 }; /* bytes of the checksum behind the rest */

@@ -347,15 +347,6 @@ static struct db_reply answer(struct db_handle *h, const struct db_plan *plan,
     return ask_parts(h, plan, &asked);
 }
 
-static const struct db_plan *plan_of(struct planning *p, enum db_way way, struct str name)
-{
-    char key[NAME + 1];
-
-    key[0] = (char)way;
-    memcpy(key + 1, name.at, name.n);
-    return once_get(p->h->plans, (struct str){key, name.n + 1}, make_plan, p);
-}
-
 enum status db_handle_ask(struct db_handle *h, const struct db_question *q, struct db_reply *out,
                           struct diag *d)
 {
@@ -366,7 +357,10 @@ enum status db_handle_ask(struct db_handle *h, const struct db_question *q, stru
     *out = miss("invalid_args");
     if ((q->kernel.n > 0) + (q->op_name.n > 0) + (q->comm.n > 0) != 1 || name.n > NAME)
         return ST_OK;
-    const struct db_plan *plan = plan_of(&p, way, name);
+    char key[NAME + 1];
+    key[0] = (char)way;
+    memcpy(key + 1, name.at, name.n);
+    const struct db_plan *plan = once_get(p.h->plans, (struct str){key, name.n + 1}, make_plan, &p);
     if (plan == NULL)
         return p.status;
     *out = answer(h, plan, q);

@@ -55,27 +55,6 @@ static enum status save(const char *folder, const struct arch_document *doc, str
     return results_save(folder, doc->json_path, (struct str){doc->json.at, doc->json.n}, d);
 }
 
-static void write_cover(struct arena *arena, const char *name, struct arch_result *result)
-{
-    struct arch_cover_row *rows = ARENA_ARRAY(arena, struct arch_cover_row, result->n);
-
-    for (size_t i = 0; i < result->n; i++) {
-        rows[i] = result->at[i].row;
-        rows[i].file = arena_cstr(arena, str_basename(str_of(result->at[i].markdown_path)));
-    }
-    arch_cover_write(arena, result->lang, name, rows, result->n, &result->cover.markdown);
-}
-
-static void analyse(const struct capture *cap, const struct arch_options *options, enum lang lang,
-                    struct arena *arena, struct arch_document *out)
-{
-    struct study st;
-
-    study_begin(&st, cap, study_defaults());
-    arch_document_fill(&st, arch_find(&st, options), lang, arena, out);
-    study_end(&st);
-}
-
 const char *arch_words(struct arena *arena, const char *path)
 {
     struct str file = str_basename(str_of(path));
@@ -95,17 +74,6 @@ static bool is_taken(const struct arch_result *result, size_t n, int64_t rank)
     return false;
 }
 
-/* Captures that do not know their rank, or share one, are numbered: files need names. */
-static void set_rank(struct arch_result *result, size_t i)
-{
-    struct arch_document *doc = &result->at[i];
-
-    if (doc->rank < 0 || is_taken(result, i, doc->rank))
-        for (doc->rank = 0; is_taken(result, i, doc->rank);)
-            doc->rank++;
-    doc->row.rank = doc->rank;
-}
-
 enum status arch_result_save(struct arch_result *result, const char *path, const char *out,
                              bool is_dry_run, struct arena *arena, struct diag *d)
 {
@@ -114,12 +82,23 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
     bool is_alone = result->n == 1;
 
     for (size_t i = 0; i < result->n; i++) {
-        if (!is_alone)
-            set_rank(result, i);
+        if (!is_alone) {
+            /* Captures without a rank, or that share one, are numbered: files need names. */
+            struct arch_document *doc = &result->at[i];
+            if (doc->rank < 0 || is_taken(result, i, doc->rank))
+                for (doc->rank = 0; is_taken(result, i, doc->rank);)
+                    doc->rank++;
+            doc->row.rank = doc->rank;
+        }
         set_paths(arena, folder, name, is_alone, &result->at[i]);
     }
     if (!is_alone) {
-        write_cover(arena, name, result);
+        struct arch_cover_row *rows = ARENA_ARRAY(arena, struct arch_cover_row, result->n);
+        for (size_t i = 0; i < result->n; i++) {
+            rows[i] = result->at[i].row;
+            rows[i].file = arena_cstr(arena, str_basename(str_of(result->at[i].markdown_path)));
+        }
+        arch_cover_write(arena, result->lang, name, rows, result->n, &result->cover.markdown);
         set_paths(arena, folder, name, true, &result->cover);
         arch_result_write(result, text_sink(&result->cover.json));
     }
@@ -130,20 +109,6 @@ enum status arch_result_save(struct arch_result *result, const char *path, const
     return is_alone ? ST_OK : save(folder, &result->cover, d);
 }
 
-static enum status run(const struct arch_job *job, const struct fleet *fleet,
-                       const struct arch_rules *rules, struct arena *arena, struct diag *d,
-                       struct arch_result *out)
-{
-    struct arch_options options = {.rules = rules,
-                                   .name = str_of(arch_words(arena, job->paths[0]))};
-
-    out->at = ARENA_ARRAY(arena, struct arch_document, fleet->ranks.n);
-    out->n = fleet->ranks.n;
-    for (size_t i = 0; i < out->n; i++)
-        analyse(fleet->ranks.at[i], &options, job->lang, arena, &out->at[i]);
-    return arch_result_save(out, job->paths[0], job->out, job->is_dry_run, arena, d);
-}
-
 enum status flow_arch(const struct arch_job *job, struct arena *arena, struct diag *d,
                       struct arch_result *out)
 {
@@ -152,7 +117,17 @@ enum status flow_arch(const struct arch_job *job, struct arena *arena, struct di
     *out = (struct arch_result){.lang = job->lang};
     TRY(read_rules(job, arena, &rules, d));
     TRY(input_load_paths(job->paths, job->n_paths, &job->input, d, &out->fleet));
-    return run(job, out->fleet, &rules, arena, d, out);
+    struct arch_options options = {.rules = &rules,
+                                   .name = str_of(arch_words(arena, job->paths[0]))};
+    out->at = ARENA_ARRAY(arena, struct arch_document, out->fleet->ranks.n);
+    out->n = out->fleet->ranks.n;
+    for (size_t i = 0; i < out->n; i++) {
+        struct study st;
+        study_begin(&st, out->fleet->ranks.at[i], study_defaults());
+        arch_document_fill(&st, arch_find(&st, &options), job->lang, arena, &out->at[i]);
+        study_end(&st);
+    }
+    return arch_result_save(out, job->paths[0], job->out, job->is_dry_run, arena, d);
 }
 
 void arch_result_free(struct arch_result *result)

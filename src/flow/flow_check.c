@@ -98,20 +98,6 @@ static void check_step(const struct checking *c)
                         limit));
 }
 
-static void check_gates(const struct checking *c)
-{
-    for (size_t i = 0; i < c->job->n_gates; i++) {
-        const char *gate = arena_format(c->arena, "--fail-if %s", c->job->gates[i].text).at;
-        struct str where;
-        double value;
-        if (gate_check(&c->job->gates[i], c->st, &where, &value))
-            decide(c, gate, false,
-                   arena_format(c->arena, "holds in %.*s: %g", STR_ARGS(where), value));
-        else
-            decide(c, gate, true, S("holds nowhere"));
-    }
-}
-
 static void check_capture(const struct check_job *job, const struct capture *cap,
                           struct arena *arena, struct gate_results *out)
 {
@@ -123,7 +109,16 @@ static void check_capture(const struct check_job *job, const struct capture *cap
         check_idle(&c);
     if (job->max_step > 0)
         check_step(&c);
-    check_gates(&c);
+    for (size_t i = 0; i < c.job->n_gates; i++) {
+        const char *gate = arena_format(c.arena, "--fail-if %s", c.job->gates[i].text).at;
+        struct str where;
+        double value;
+        if (gate_check(&c.job->gates[i], c.st, &where, &value))
+            decide(&c, gate, false,
+                   arena_format(c.arena, "holds in %.*s: %g", STR_ARGS(where), value));
+        else
+            decide(&c, gate, true, S("holds nowhere"));
+    }
     study_end(&st);
 }
 
@@ -341,22 +336,6 @@ static void decide_slowdown(const struct checking *c, const struct run_changes *
     c->out->at[c->out->n - 1].is_faster = runs_are_faster(changes, limit);
 }
 
-/* The step, then its parts, for the document and the explanation; of several ranks those of the one
- * that grew most. */
-static void keep_changes(struct arena *arena, const struct run_changes *from,
-                         struct gate_results *out)
-{
-    if (out->n_changes > 0 && !(from->step.relative > out->changes[0].relative))
-        return;
-    struct run_change *list = ARENA_ARRAY(arena, struct run_change, from->n + 1);
-
-    list[0] = from->step;
-    if (from->n > 0)
-        memcpy(list + 1, from->at, from->n * sizeof(*list));
-    out->changes = list;
-    out->n_changes = from->n + 1;
-}
-
 static void compare_rank(struct checking *c, const struct runs *before, const struct runs *after,
                          const char *name)
 {
@@ -368,7 +347,17 @@ static void compare_rank(struct checking *c, const struct runs *before, const st
     }
     struct run_changes changes = runs_compare(before, after);
     decide_slowdown(c, &changes);
-    keep_changes(c->arena, &changes, c->out);
+    /* The step, then its parts, for the document and the explanation; of several ranks those of the
+     * one that grew most. */
+    if (c->out->n_changes > 0 && !(changes.step.relative > c->out->changes[0].relative))
+        return;
+    struct run_change *list = ARENA_ARRAY(c->arena, struct run_change, changes.n + 1);
+
+    list[0] = changes.step;
+    if (changes.n > 0)
+        memcpy(list + 1, changes.at, changes.n * sizeof(*list));
+    c->out->changes = list;
+    c->out->n_changes = changes.n + 1;
 }
 
 /* One more gate for each rank of the two sides together. */

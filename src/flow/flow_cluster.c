@@ -258,17 +258,6 @@ static enum status gather(struct cluster_run *run, const struct wire *own)
     return ST_OK;
 }
 
-/* Codes have to live as long as the diag that they come to. */
-static void merge_diag(struct diag *to, struct diag *from, bool is_loss)
-{
-    for (size_t i = 0; i < from->entries.n; i++)
-        from->entries.at[i].code = arena_cstr(&to->arena, str_of(from->entries.at[i].code));
-    if (is_loss)
-        import_left_out(from, to);
-    else
-        diag_merge(to, from);
-}
-
 /* ---- a folder of summaries ---- */
 
 static enum status conclude(struct cluster_run *run);
@@ -399,8 +388,16 @@ static enum status conclude(struct cluster_run *run)
         if (failed == ST_OK)
             failed = out->parts[i].status;
     }
-    for (size_t i = 0; i < out->n_parts; i++)
-        merge_diag(run->d, &out->parts[i].diag, out->parts[i].status != ST_OK && good > 0);
+    for (size_t i = 0; i < out->n_parts; i++) {
+        /* Codes have to live as long as the diag that they come to. */
+        struct diag *from = &out->parts[i].diag;
+        for (size_t k = 0; k < from->entries.n; k++)
+            from->entries.at[k].code = arena_cstr(&run->d->arena, str_of(from->entries.at[k].code));
+        if (out->parts[i].status != ST_OK && good > 0)
+            import_left_out(from, run->d);
+        else
+            diag_merge(run->d, from);
+    }
     if (good == 0)
         return failed;
     struct rank_summary *ranks = ARENA_ARRAY(run->arena, struct rank_summary, n);

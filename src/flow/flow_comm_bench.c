@@ -58,20 +58,6 @@ static enum status open_device(struct bench *b)
                      reason);
 }
 
-/* Half of what is free, for all ranks as if they shared this machine; the same at every rank. */
-static enum status find_memory(struct bench *b)
-{
-    int64_t bytes = 1 << 30, all = memory_left();
-
-    if (b->device != NULL)
-        bytes = (int64_t)(b->job->links->memory(b->device) / 2);
-    else if (all > 0)
-        bytes = all / 2 / b->mpi->size;
-    TRY(mpi_fold_i64(b->mpi, &bytes, 1, MPI_FOLD_MIN, b->diag));
-    b->memory = (size_t)bytes;
-    return ST_OK;
-}
-
 static void skip(struct bench *b, const struct comm_config *config, const char *why)
 {
     if (b->mpi->rank == 0)
@@ -80,27 +66,6 @@ static void skip(struct bench *b, const struct comm_config *config, const char *
                                                  " bytes, num_devices=%" PRId64 ": %s",
                                                  STR_ARGS(comm_kinds[config->op].name),
                                                  config->bytes, config->ranks, why));
-}
-
-/* Known to all ranks alike, before any call is timed. */
-static bool is_short(const struct coll_call *call, const struct coll_group *g)
-{
-    return coll_memory(call, (size_t)g->size) <= SHORT_BYTES;
-}
-
-/* How long a call takes: the first one may be slow, so short ones get two more chances. */
-static enum status first_calls(struct bench *b, const struct coll_group *g,
-                               const struct coll_call *call, const struct coll_buffers *buffers,
-                               struct coll_times *times)
-{
-    double seconds = 0, least = 0;
-
-    for (size_t i = 0; i < FIRST_CALLS; i++) {
-        if (i == 0 || is_short(call, g))
-            TRY(coll_run(g, call, buffers, &seconds, b->diag));
-        least = i == 0 || seconds < least ? seconds : least;
-    }
-    return coll_plan(g, least, b->job->limit_s, times, b->diag);
 }
 
 /* A row on its way: its calls are spread over the rounds of its group. */
@@ -155,7 +120,14 @@ static enum status time_rows(struct bench *b, const struct coll_group *g,
     double untimed;
 
     for (size_t i = 0; i < n; i++) {
-        TRY(first_calls(b, g, &rows[i].call, buffers, &rows[i].times));
+        /* How long a call takes: the first one may be slow, so short ones get two more chances. */
+        double seconds = 0, least = 0;
+        for (size_t j = 0; j < FIRST_CALLS; j++) {
+            if (j == 0 || coll_memory(&rows[i].call, (size_t)g->size) <= SHORT_BYTES)
+                TRY(coll_run(g, &rows[i].call, buffers, &seconds, b->diag));
+            least = j == 0 || seconds < least ? seconds : least;
+        }
+        TRY(coll_plan(g, least, b->job->limit_s, &rows[i].times, b->diag));
         for (size_t k = 0; k < rows[i].times.warm; k++)
             TRY(coll_run(g, &rows[i].call, buffers, &untimed, b->diag));
     }
@@ -273,7 +245,14 @@ enum status flow_comm_bench(struct comm_bench *out, const struct comm_bench_job 
         TRY(fs_mkdirs(job->output_dir, d));
     if (job->links != NULL)
         TRY(open_device(&b));
-    TRY(find_memory(&b));
+    /* Half of what is free, as if all ranks shared this machine; the same at every rank. */
+    int64_t bytes = 1 << 30, all = memory_left();
+    if (b.device != NULL)
+        bytes = (int64_t)(b.job->links->memory(b.device) / 2);
+    else if (all > 0)
+        bytes = all / 2 / b.mpi->size;
+    TRY(mpi_fold_i64(b.mpi, &bytes, 1, MPI_FOLD_MIN, b.diag));
+    b.memory = (size_t)bytes;
     for (size_t i = 0; i < job->plan.n_ops; i++)
         TRY(run_op(&b, job->plan.ops[i]));
     if (b.device != NULL)

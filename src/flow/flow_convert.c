@@ -21,20 +21,15 @@ static bool is_sink(const struct convert_job *job)
     return strcmp(job->out, "-") == 0;
 }
 
-static void list_formats(struct diag *d)
-{
-    for (size_t i = 0; i < timeline_count; i++)
-        diag_hint(d, "formats", "%-10s %-16s %s", timeline_list[i]->name,
-                  timeline_list[i]->endings[0], timeline_list[i]->summary);
-}
-
 enum status convert_format(const struct convert_job *job, struct diag *d,
                            const struct timeline_format **out)
 {
     *out = job->to != NULL ? timeline_find(str_of(job->to)) : timeline_by_ending(str_of(job->out));
     if (*out != NULL)
         return ST_OK;
-    list_formats(d);
+    for (size_t i = 0; i < timeline_count; i++)
+        diag_hint(d, "formats", "%-10s %-16s %s", timeline_list[i]->name,
+                  timeline_list[i]->endings[0], timeline_list[i]->summary);
     if (job->to != NULL)
         return diag_fail(d, ST_NOT_FOUND, "convert.unknown-format", (struct where){0},
                          "unknown output format '%s'", job->to);

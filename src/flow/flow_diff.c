@@ -101,15 +101,6 @@ static void prepare_side(void *ctx, size_t side)
     compare_prepare(&studies[side]);
 }
 
-/* "old (A) to new (B), rank 3" */
-static struct str title_of(const struct diff_job *job, const struct comparison *c,
-                           struct arena *arena)
-{
-    return MESSAGE(job->lang, arena, c->rank >= 0 ? &diff_text.title_rank : &diff_text.title,
-                   PLACE("a", job->path[SIDE_A]), PLACE("b", job->path[SIDE_B]),
-                   PLACE("rank", c->rank));
-}
-
 static struct diff_pair compare(const struct diff_job *job, const struct capture *a,
                                 const struct capture *b, struct arena *arena)
 {
@@ -120,7 +111,11 @@ static struct diff_pair compare(const struct diff_job *job, const struct capture
     study_begin(&studies[SIDE_B], b, study_defaults());
     pool_for(job->input.pool, SIDES, prepare_side, studies);
     pair.comparison = compare_find(&studies[SIDE_A], &studies[SIDE_B], job->compare, arena);
-    pair.report = report_new(job->lang, title_of(job, pair.comparison, arena));
+    pair.report = report_new(
+        job->lang, MESSAGE(job->lang, arena,
+                           pair.comparison->rank >= 0 ? &diff_text.title_rank : &diff_text.title,
+                           PLACE("a", job->path[SIDE_A]), PLACE("b", job->path[SIDE_B]),
+                           PLACE("rank", pair.comparison->rank)));
     const struct diagnosis *const of[SIDES] = {study_diagnosis(&studies[SIDE_A]),
                                                study_diagnosis(&studies[SIDE_B])};
     compare_describe(pair.comparison, of, pair.report);
@@ -151,14 +146,6 @@ static void check_gates(const struct diff_job *job, const struct comparison *c, 
     }
 }
 
-/* Ranks are compared with the same rank where both sides know theirs, else in order. */
-static bool are_partners(const struct fleet *a, size_t i, const struct fleet *b, size_t j)
-{
-    int64_t x = a->ranks.at[i]->facts.rank, y = b->ranks.at[j]->facts.rank;
-
-    return x == y || x == UNKNOWN || y == UNKNOWN || (a->ranks.n == 1 && b->ranks.n == 1);
-}
-
 static void warn_unmatched(const struct capture *cap, char side, struct diag *d)
 {
     diag_add(d, SEV_WARN, "diff.rank", (struct where){.path = cap->name},
@@ -173,10 +160,12 @@ static void compare_ranks(const struct diff_job *job, struct arena *arena, struc
 
     out->at = ARENA_ARRAY(arena, struct diff_pair, a->ranks.n);
     while (i < a->ranks.n && j < b->ranks.n) {
-        if (are_partners(a, i, b, j)) {
+        /* Ranks are compared with the same rank where both sides know theirs, else in order. */
+        int64_t x = a->ranks.at[i]->facts.rank, y = b->ranks.at[j]->facts.rank;
+        if (x == y || x == UNKNOWN || y == UNKNOWN || (a->ranks.n == 1 && b->ranks.n == 1)) {
             out->at[out->n] = compare(job, a->ranks.at[i++], b->ranks.at[j++], arena);
             check_gates(job, out->at[out->n++].comparison, d, out);
-        } else if (a->ranks.at[i]->facts.rank < b->ranks.at[j]->facts.rank)
+        } else if (x < y)
             warn_unmatched(a->ranks.at[i++], 'A', d);
         else
             warn_unmatched(b->ranks.at[j++], 'B', d);

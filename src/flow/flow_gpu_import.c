@@ -28,19 +28,6 @@ enum { HEAD = 1 << 16 };
 
 /* ---- one file ---- */
 
-/* Whether the text is a page. A header may stand far behind what a program printed; in a trace of
- * gigabytes nobody looks for it. */
-static bool is_page(struct str text)
-{
-    static const struct str traces[] = {S_INIT("\"traceEvents\""), S_INIT("\"schemaVersion\""),
-                                        S_INIT("\"ph\""), S_INIT("SQLite format 3")};
-    struct str head = str_part(text, 0, HEAD);
-    size_t header;
-
-    return gpu_page_of(head, &header) != GPU_PAGE_NONE ||
-           (!STR_ANY(str_contains, head, traces) && gpu_page_of(text, &header) != GPU_PAGE_NONE);
-}
-
 /* A log of ncu without a page tells why there is none: an error, else a warning. */
 static enum status reject_log(const char *path, struct str text, struct diag *d)
 {
@@ -94,7 +81,15 @@ static enum status read_page(struct gpu_imported *to, const char *path, struct s
         return diag_fail(d, ST_LIMIT, "ncu-csv.too-large", (struct where){.path = path},
                          "a UTF-16 page with more than %d bytes", LIMIT_TABLE_BYTES);
     text = utf16_plain(&to->run.arena, text);
-    *is_read = is_page(text);
+    /* Whether the text is a page. A header may stand far behind what a program printed; in a trace
+     * of gigabytes nobody looks for it. */
+    static const struct str traces[] = {S_INIT("\"traceEvents\""), S_INIT("\"schemaVersion\""),
+                                        S_INIT("\"ph\""), S_INIT("SQLite format 3")};
+    struct str head = str_part(text, 0, HEAD);
+    size_t header;
+    *is_read =
+        gpu_page_of(head, &header) != GPU_PAGE_NONE ||
+        (!STR_ANY(str_contains, head, traces) && gpu_page_of(text, &header) != GPU_PAGE_NONE);
     if (!*is_read)
         return reject_log(path, text, d);
     TRY(gpu_ncu_read(&to->pages, path, text, d));
@@ -236,14 +231,6 @@ static void find_device(struct gpu_run *run, const struct gpu_kernel *k)
         run->device.cc = k->cc;
 }
 
-/* "dir/raw.csv" is called raw. */
-static struct str name_of(struct arena *arena, const char *path)
-{
-    struct str base = str_basename(str_of(path));
-
-    return arena_str(arena, str_part(base, 0, str_find_char(base, '.')));
-}
-
 static enum status take_options(const struct gpu_import_job *job, struct gpu_run *run,
                                 struct gpu_spec *spec, struct diag *d)
 {
@@ -258,8 +245,11 @@ static enum status take_options(const struct gpu_import_job *job, struct gpu_run
         run->kernel = str_of(job->ask.kernel);
     if (job->ask.version != NULL)
         run->version = str_of(job->ask.version);
-    if (run->kernel.n == 0)
-        run->kernel = name_of(&run->arena, job->paths[0]);
+    if (run->kernel.n == 0) {
+        /* "dir/raw.csv" is called raw. */
+        struct str base = str_basename(str_of(job->paths[0]));
+        run->kernel = arena_str(&run->arena, str_part(base, 0, str_find_char(base, '.')));
+    }
     if (job->ask.device != NULL)
         run->device.name = str_of(job->ask.device);
     return ST_OK;

@@ -208,13 +208,6 @@ static const char *baseline_of(struct profile *p)
     return link != NULL && fs_is_dir(link) ? link : NULL;
 }
 
-static void reject_baseline(struct profile *p, const char *path, const char *why)
-{
-    diag_add(p->diag, SEV_WARN, "gpu.not-comparable", (struct where){.path = path},
-             "no comparison: %s", why);
-    gpu_run_note(&p->result->run, "no comparison with the baseline: %s", why);
-}
-
 /* A folder that is no run is told before anything is measured. */
 static enum status load_baseline(struct profile *p)
 {
@@ -247,10 +240,12 @@ static void compare(struct profile *p)
     if (p->has_before && (refusal == NULL || p->job->is_compare_forced)) {
         gpu_compare(&p->before, &p->result->run);
     } else if (is_asked) {
-        reject_baseline(p, path,
-                        p->has_before
-                            ? arena_printf(p->arena, "%s; --force-compare overrides this", refusal)
-                            : refusal);
+        const char *why =
+            p->has_before ? arena_printf(p->arena, "%s; --force-compare overrides this", refusal)
+                          : refusal;
+        diag_add(p->diag, SEV_WARN, "gpu.not-comparable", (struct where){.path = path},
+                 "no comparison: %s", why);
+        gpu_run_note(&p->result->run, "no comparison with the baseline: %s", why);
     }
 }
 

@@ -26,17 +26,6 @@ struct gpu_timeline_job gpu_timeline_job_new(const char *path)
 
 /* ---- files ---- */
 
-static bool write_trace(const struct timeline *t, struct sink out)
-{
-    static const struct timeline_options options = {0};
-    struct cut cut;
-
-    cut_init(&cut, t->cap, &(struct cut_options){0});
-    bool ok = timeline_by_ending(S("trace.json.gz"))->write(&cut, &options, out);
-    cut_fini(&cut);
-    return ok;
-}
-
 static enum status finish(struct outfile *file, struct diag *d)
 {
     if (!cancelled())
@@ -56,7 +45,9 @@ enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char
                               struct arena *arena, struct diag *d, const char **written,
                               size_t *n_written)
 {
+    static const struct timeline_options options = {0};
     struct outfile file;
+    struct cut cut;
 
     TRY(fs_mkdir_own(dir, d));
     for (size_t i = 0; i < TIMELINE_TABLES; i++) {
@@ -69,21 +60,13 @@ enum status gpu_timeline_save(struct timeline *const *list, size_t n, const char
     for (size_t i = 0; i < n; i++) {
         const char *path = fs_join(arena, dir, trace_name(arena, list, n, i));
         TRY(outfile_open(&file, path, d));
-        write_trace(list[i], outfile_sink(&file));
+        cut_init(&cut, list[i]->cap, &(struct cut_options){0});
+        timeline_by_ending(S("trace.json.gz"))->write(&cut, &options, outfile_sink(&file));
+        cut_fini(&cut);
         TRY(finish(&file, d));
         written[(*n_written)++] = path;
     }
     return ST_OK;
-}
-
-static enum status save_report(const struct report *r, const char *path, struct diag *d)
-{
-    struct render_options look = {0};
-    struct outfile file;
-
-    TRY(outfile_open(&file, path, d));
-    render_write(&renderer_markdown, r, &look, outfile_sink(&file));
-    return outfile_commit(&file, OUTFILE_FAST, d);
 }
 
 static enum status save_all(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
@@ -94,7 +77,11 @@ static enum status save_all(const struct gpu_timeline_job *job, struct arena *ar
     result->written = ARENA_ARRAY(arena, const char *, GPU_TIMELINE_FILES + result->n);
     TRY(gpu_timeline_save(result->timelines, result->n, fs_join(arena, job->out, "timeline"), arena,
                           d, result->written, &result->n_written));
-    TRY(save_report(result->report, path, d));
+    struct render_options look = {0};
+    struct outfile file;
+    TRY(outfile_open(&file, path, d));
+    render_write(&renderer_markdown, result->report, &look, outfile_sink(&file));
+    TRY(outfile_commit(&file, OUTFILE_FAST, d));
     result->written[result->n_written++] = path;
     return ST_OK;
 }
@@ -119,18 +106,6 @@ static bool is_same_file(const struct capture *a, const struct capture *b)
            strcmp(a->sources.at[0].path, b->sources.at[0].path) == 0;
 }
 
-/* An export of several devices becomes several captures, which stand side by side. */
-static void count_graphs(const struct gpu_timeline_result *result)
-{
-    for (size_t i = 0, k; i < result->n; i = k) {
-        for (k = i + 1; k < result->n; k++)
-            if (!is_same_file(result->timelines[i]->cap, result->timelines[k]->cap))
-                break;
-        if (k > i + 1)
-            timeline_count_empty_graphs(result->timelines + i, k - i);
-    }
-}
-
 static enum status analyse(const struct gpu_timeline_job *job, struct arena *arena, struct diag *d,
                            struct gpu_timeline_result *result)
 {
@@ -144,8 +119,16 @@ static enum status analyse(const struct gpu_timeline_job *job, struct arena *are
                              "no host range '%s', or it is empty", job->range);
         result->timelines[result->n++] = timeline_new(cap, &choice);
     }
-    if (job->range == NULL)
-        count_graphs(result);
+    if (job->range == NULL) {
+        /* An export of several devices becomes several captures, which stand side by side. */
+        for (size_t i = 0, k; i < result->n; i = k) {
+            for (k = i + 1; k < result->n; k++)
+                if (!is_same_file(result->timelines[i]->cap, result->timelines[k]->cap))
+                    break;
+            if (k > i + 1)
+                timeline_count_empty_graphs(result->timelines + i, k - i);
+        }
+    }
     return job->may_be_idle ? ST_OK : check_work(job, result, d);
 }
 

@@ -103,17 +103,6 @@ static bool put_perfetto(struct cleaning *c, struct sink sink)
     return incore_perfetto_write(c->study, sink);
 }
 
-/* Of logs there is no trace yet. */
-static void write_text(const struct capture *cap, struct text *out)
-{
-    struct timeline_options options = {0};
-    struct cut cut;
-
-    cut_init(&cut, cap, &(struct cut_options){0});
-    insight_write_trace(&cut, &options, text_sink(out));
-    cut_fini(&cut);
-}
-
 /* A trace that is cut is no document: there is nothing to keep without a loss. */
 static enum status write_lossless(struct cleaning *c, const char *name)
 {
@@ -123,8 +112,14 @@ static enum status write_lossless(struct cleaning *c, const char *name)
     struct text text = {0};
 
     TRY(outfile_open(&file, path, c->d));
-    if (c->study->cap != NULL)
-        write_text(c->study->cap, &text);
+    if (c->study->cap != NULL) {
+        /* Of logs there is no trace yet. */
+        struct timeline_options options = {0};
+        struct cut cut;
+        cut_init(&cut, c->study->cap, &(struct cut_options){0});
+        insight_write_trace(&cut, &options, text_sink(&text));
+        cut_fini(&cut);
+    }
     enum status st =
         incore_lossless_write(c->study->cap != NULL ? text_view(&text) : c->study->trace,
                               outfile_sink(&file), &told, &reason);
@@ -142,15 +137,6 @@ static enum status write_lossless(struct cleaning *c, const char *name)
     return ST_OK;
 }
 
-/* A trace that lies among other things: nobody wants all of these. */
-static bool is_loose(const char *path, const char *folder)
-{
-    struct str name = str_basename(str_of(folder));
-
-    return str_ends(str_of(path), S(".json")) && !str_equal(name, S("simulator")) &&
-           !str_starts(name, S("core"));
-}
-
 /* Only when the files go elsewhere. */
 static enum status copy_raw(struct cleaning *c)
 {
@@ -160,8 +146,12 @@ static enum status copy_raw(struct cleaning *c)
     if (!c->job->copy_raw || fs_same_file(from, c->dir))
         return ST_OK;
     const char *to = fs_join(arena, c->dir, "raw_simulator");
-    bool is_copied = is_loose(c->study->bin, from) ? copy_one(c->study->bin, to, arena, c->d)
-                                                   : copy_tree(from, to, c->dir, arena, c->d);
+    /* A trace that lies among other things: nobody wants all of these. */
+    struct str name = str_basename(str_of(from));
+    bool is_copied = (str_ends(str_of(c->study->bin), S(".json")) &&
+                      !str_equal(name, S("simulator")) && !str_starts(name, S("core")))
+                         ? copy_one(c->study->bin, to, arena, c->d)
+                         : copy_tree(from, to, c->dir, arena, c->d);
     if (is_copied)
         c->result->copied = to;
     return is_copied ? ST_OK : ST_IO;

@@ -139,17 +139,6 @@ static enum status run_all(struct incore_run *run, struct pipeline *p)
     return cancelled() ? ST_CANCELLED : p->status;
 }
 
-static void drop_leftovers(struct incore_run *run)
-{
-    struct fs_list list = {0};
-
-    if (fs_list(run->arena, run->funcs, &list, NULL) != ST_OK)
-        list.n = 0;
-    for (size_t i = 0; i < list.n; i++)
-        if (fs_is_leftover(list.at[i].name))
-            remove_tree(list.at[i].path);
-}
-
 static void choose_backend(struct incore_run *run)
 {
     run->backend = run->job->backend;
@@ -186,7 +175,12 @@ static enum status prepare(struct incore_run *run, struct incore_run_job *job,
     TRY(incore_run_open_root(run, run->arena, &p->old, d));
     result->planned = run->kernels.n;
     result->run_root = run->run_root;
-    drop_leftovers(run);
+    struct fs_list list = {0};
+    if (fs_list(run->arena, run->funcs, &list, NULL) != ST_OK)
+        list.n = 0;
+    for (size_t i = 0; i < list.n; i++)
+        if (fs_is_leftover(list.at[i].name))
+            remove_tree(list.at[i].path);
     return incore_run_write_readme(run, d);
 }
 

@@ -148,20 +148,6 @@ static void predict_call(void *ctx, const struct op_cells *c)
         add_row(x, c, &r);
 }
 
-/* Errors of operators, of gaps and of the step as a whole are independent of one another. */
-static void set_interval(struct predict_step *s, const struct predicting *x)
-{
-    double own = pow(gap_error * s->gap_us, 2) + pow(kernel_error * s->compute_us, 2);
-    double low = own, high = own;
-
-    for (size_t i = 0; i < x->errors.n; i++) {
-        low += pow(x->errors.at[i].low_us, 2);
-        high += pow(x->errors.at[i].high_us, 2);
-    }
-    s->low_us = s->us - sqrt(low);
-    s->high_us = s->missed == 0 ? s->us + sqrt(high) : NAN;
-}
-
 static struct predict_op *op_of(struct predict_step *s, struct str op)
 {
     for (size_t i = 0; i < s->ops.n; i++)
@@ -230,7 +216,15 @@ enum status flow_predict(struct predict *p, struct query_db *db, const struct pr
     build_step(job->model, &job->sizes, &job->step, predict_call, &x);
     s->gap_us = (double)s->kernels * job->gap_us;
     s->us = s->compute_us + s->comm_us + s->gap_us;
-    set_interval(s, &x);
+    /* Errors of operators, of gaps and of the step as a whole are independent of one another. */
+    double own = pow(gap_error * s->gap_us, 2) + pow(kernel_error * s->compute_us, 2);
+    double low = own, high = own;
+    for (size_t i = 0; i < x.errors.n; i++) {
+        low += pow(x.errors.at[i].low_us, 2);
+        high += pow(x.errors.at[i].high_us, 2);
+    }
+    s->low_us = s->us - sqrt(low);
+    s->high_us = s->missed == 0 ? s->us + sqrt(high) : NAN;
     vec_free(&x.errors);
     TRY(x.status);
     return job->against != NULL ? compare(p, s, job->against, d) : ST_OK;

@@ -52,14 +52,6 @@ static bool names_its_cores(const struct pto_module *m)
     return true;
 }
 
-static void take_refusal(struct pto_module *m, const struct diag *own)
-{
-    bool is_wrong = names_its_cores(m) && own->entries.n > 0 &&
-                    strcmp(own->entries.at[0].code, "pto-run.wrong-core") == 0;
-
-    take_errors(m, own, is_wrong ? SEV_ERROR : SEV_WARN, is_wrong ? NULL : "pto-race.unchecked");
-}
-
 static void watch_kernel(struct pto_race_watch *w, struct pto_checked *checked, struct str name)
 {
     struct pto_module *m = &checked->module;
@@ -73,7 +65,10 @@ static void watch_kernel(struct pto_race_watch *w, struct pto_checked *checked, 
     w->races.found.n = 0;
     w->races.count = 0;
     if (pto_sim_prepare(&w->sim, m, name, m->arch, false, checked->path, &own) != ST_OK) {
-        take_refusal(m, &own);
+        bool is_wrong = names_its_cores(m) && own.entries.n > 0 &&
+                        strcmp(own.entries.at[0].code, "pto-run.wrong-core") == 0;
+        take_errors(m, &own, is_wrong ? SEV_ERROR : SEV_WARN,
+                    is_wrong ? NULL : "pto-race.unchecked");
     } else {
         if (pto_race_check(&w->races, &w->sim, w->costs, options, NULL, 0, checked->path, &own) !=
             ST_OK)

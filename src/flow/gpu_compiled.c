@@ -142,22 +142,6 @@ static void keep_module(struct keeping *k, struct wanted *w, const struct fs_ent
 
 /* ---- one module ---- */
 
-/* The instructions that nvdisasm printed. */
-static void take_sass(struct arena *arena, const struct wanted *w, struct str text,
-                      struct gpu_listing *l)
-{
-    struct str last = S("");
-
-    gpu_disasm_sass(text, w->mangled, l);
-    for (size_t i = 0; i < l->sass.n; i++) {
-        struct gpu_sass *s = &l->sass.at[i];
-        s->text = arena_str(arena, s->text);
-        if (!str_equal(s->file, last))
-            last = arena_str(arena, s->file);
-        s->file = last;
-    }
-}
-
 /* Instructions of a kernel that two stages have are listed once. */
 static bool is_listed(const struct keeping *k, const struct wanted *w)
 {
@@ -178,9 +162,18 @@ static void disassemble(struct keeping *k, const struct wanted *w, const char *p
         return;
     arena_init(&scratch);
     diag_init(&said);
-    if (cubin_nvdisasm(&scratch, k->nvdisasm, path, c, &w->function, &text, &said) == ST_OK)
-        take_sass(k->pages->arena, w, text, l);
-    else
+    if (cubin_nvdisasm(&scratch, k->nvdisasm, path, c, &w->function, &text, &said) == ST_OK) {
+        /* The instructions that nvdisasm printed. */
+        struct str last = S("");
+        gpu_disasm_sass(text, w->mangled, l);
+        for (size_t i = 0; i < l->sass.n; i++) {
+            struct gpu_sass *s = &l->sass.at[i];
+            s->text = arena_str(k->pages->arena, s->text);
+            if (!str_equal(s->file, last))
+                last = arena_str(k->pages->arena, s->file);
+            s->file = last;
+        }
+    } else
         diag_add(k->diag, SEV_LOSS, "gpu.no-sass", (struct where){0}, "no instructions of %.*s: %s",
                  STR_ARGS(w->name),
                  said.entries.n > 0 ? said.entries.at[0].first[0].text : "nvdisasm failed");

@@ -97,18 +97,6 @@ static void put(struct gpu_run *run, const char *key, const struct record *r, co
     end(&v, run, key);
 }
 
-static void put_words(struct gpu_run *run, const char *key, const char *const *words)
-{
-    struct value v;
-    struct json_writer *w = begin(&v);
-
-    json_write_array(w);
-    for (size_t i = 0; words[i] != NULL; i++)
-        json_write_string(w, str_of(words[i]));
-    json_write_end(w);
-    end(&v, run, key);
-}
-
 /* What changes how CUDA programs run. */
 static void put_environment(struct gpu_run *run)
 {
@@ -226,8 +214,14 @@ void gpu_info_write(struct gpu_run *run, const struct gpu_mode_run *m, const cha
     };
     int code =
         m->collect.program_signal > 0 ? 128 + m->collect.program_signal : m->collect.program_code;
+    struct value v;
+    struct json_writer *w = begin(&v);
 
-    put_words(run, "command", m->plan->argv);
+    json_write_array(w);
+    for (size_t i = 0; m->plan->argv[i] != NULL; i++)
+        json_write_string(w, str_of(m->plan->argv[i]));
+    json_write_end(w);
+    end(&v, run, "command");
     put_environment(run);
     put(run, "tools", &tool_record, &tools, NULL);
     put(run, "device", &device_record, &run->device, NULL);

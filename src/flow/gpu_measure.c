@@ -135,15 +135,6 @@ static enum gpu_outcome check_stages(struct gpu_collect *c, const struct gpu_pla
     return found > 0 ? GPU_DONE : fail_no_kernels(c, &out->variants, plan);
 }
 
-static enum gpu_outcome sample(struct gpu_collect *c, struct gpu_measured *out)
-{
-    double busy = 0;
-
-    for (size_t i = 0; i < out->timing.launches.n; i++)
-        busy += (double)out->timing.launches.at[i].duration_ns;
-    return gpu_collect_samples(c, "trace/samples", busy, &out->sampled);
-}
-
 enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *plan,
                                         const struct gpu_profile_job *job,
                                         struct gpu_metric_set metrics, struct gpu_measured *out)
@@ -160,8 +151,12 @@ enum gpu_outcome gpu_measure_annotation(struct gpu_collect *c, struct gpu_plan *
         code = time_ranges(c, plan, job, out);
     if (code == GPU_DONE)
         code = count_stages(c, plan, job, metrics, out);
-    if (code == GPU_DONE && job->is_sampled && !out->is_degraded)
-        code = sample(c, out);
+    if (code == GPU_DONE && job->is_sampled && !out->is_degraded) {
+        double busy = 0;
+        for (size_t i = 0; i < out->timing.launches.n; i++)
+            busy += (double)out->timing.launches.at[i].duration_ns;
+        code = gpu_collect_samples(c, "trace/samples", busy, &out->sampled);
+    }
     enum status st = gpu_variants_sort(&out->variants, plan->selections, plan->stages.n, c->diag);
     if (st != ST_OK)
         return GPU_USAGE;

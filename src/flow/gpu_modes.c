@@ -93,20 +93,6 @@ static enum status analyse_timeline(const char *folder, const struct gpu_plan *p
     return st;
 }
 
-static enum gpu_outcome by_trace(struct gpu_mode_run *m)
-{
-    struct gpu_collect *c = &m->collect;
-    enum gpu_outcome code = gpu_collect_trace(c, "timeline", "std", &m->measured.timing);
-
-    if (!is_usable(code) || m->measured.timing.launches.n == 0)
-        return code;
-    const char *folder = fs_join(c->arena, c->folder, "timeline");
-    enum status st = analyse_timeline(folder, m->plan, m->run, c->arena, c->diag);
-    if (st == ST_OK && m->measured.timing.paths.n == 1) /* the name that readers expect */
-        (void)rename(m->measured.timing.paths.at[0], fs_join(c->arena, folder, "trace.strata"));
-    return later(code, st);
-}
-
 /* A plain run shows which kernels there are. */
 static enum gpu_outcome fail_no_kernels(struct gpu_mode_run *m)
 {
@@ -382,7 +368,15 @@ static enum gpu_outcome collect(struct gpu_mode_run *m)
     case PROFILE_NSYS:
         break;
     }
-    return by_trace(m);
+    struct gpu_collect *c = &m->collect;
+    enum gpu_outcome code = gpu_collect_trace(c, "timeline", "std", &m->measured.timing);
+    if (!is_usable(code) || m->measured.timing.launches.n == 0)
+        return code;
+    const char *folder = fs_join(c->arena, c->folder, "timeline");
+    enum status st = analyse_timeline(folder, m->plan, m->run, c->arena, c->diag);
+    if (st == ST_OK && m->measured.timing.paths.n == 1) /* the name that readers expect */
+        (void)rename(m->measured.timing.paths.at[0], fs_join(c->arena, folder, "trace.strata"));
+    return later(code, st);
 }
 
 enum gpu_outcome gpu_mode_collect(struct gpu_mode_run *m)

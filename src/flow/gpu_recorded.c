@@ -19,15 +19,6 @@ struct recorded_walk {
     size_t n_sites;
 };
 
-static const uint64_t *fields_of(struct recorded_walk *w, uint32_t site)
-{
-    uint64_t *fields = ARENA_ARRAY(w->arena, uint64_t, KERNEL_FIELDS);
-
-    for (unsigned i = 0; i < KERNEL_FIELDS; i++)
-        fields[i] = gpu_trace_field(w->trace, site, i);
-    return fields;
-}
-
 /* A kernel without times, of a program that was ended: it was running, or waited for that. */
 static void take_unfinished(struct recorded_walk *w, const struct gpu_trace_event *e)
 {
@@ -57,7 +48,10 @@ static void take_kernel(void *ctx, const struct gpu_trace_event *e)
     if (site->launch == NULL) {
         if (gpu_trace_kind(w->trace, e->site) != TRACE_SITE_KERNEL)
             return;
-        site->launch = fields_of(w, e->site);
+        uint64_t *fields = ARENA_ARRAY(w->arena, uint64_t, KERNEL_FIELDS);
+        for (unsigned i = 0; i < KERNEL_FIELDS; i++)
+            fields[i] = gpu_trace_field(w->trace, e->site, i);
+        site->launch = fields;
         site->mangled = arena_str(w->arena, gpu_trace_string(w->trace, site->launch[KERNEL_NAME]));
         site->name = mangled_plain(site->mangled);
     }

@@ -62,13 +62,6 @@ static enum gpu_outcome reject_other_processes(struct gpu_session *s, struct are
     return GPU_HELD;
 }
 
-static enum gpu_outcome take_lock(struct gpu_session *s, struct diag *d)
-{
-    enum status st = gpu_lock_take(&s->lock, s->info.uuid, s->want.command, s->want.wait_s, d);
-
-    return st == ST_UNSUPPORTED ? GPU_HELD : gpu_outcome_of(st);
-}
-
 enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_session_want *want,
                                    struct arena *arena, struct diag *d)
 {
@@ -82,8 +75,10 @@ enum gpu_outcome gpu_session_begin(struct gpu_session *s, const struct gpu_sessi
         return code;
     nvml_open(&s->nvml, arena, &s->nvml_why);
     code = gpu_outcome_of(gpu_device_find(want->device, &s->nvml, &s->info, d));
-    if (code == GPU_DONE)
-        code = take_lock(s, d);
+    if (code == GPU_DONE) {
+        enum status st = gpu_lock_take(&s->lock, s->info.uuid, s->want.command, s->want.wait_s, d);
+        code = st == ST_UNSUPPORTED ? GPU_HELD : gpu_outcome_of(st);
+    }
     if (code == GPU_DONE)
         code = reject_other_processes(s, arena, d);
     s->watch = (struct workload_watch){

@@ -52,14 +52,6 @@ static enum status nothing(const char *path, bool is_compat, struct diag *d)
                      path);
 }
 
-/* Sums have no times. */
-static bool has_times(const struct bundle *b)
-{
-    const struct input_format *f = b->files[0].format;
-
-    return f == &input_visualize_data || f == &input_core_trace || f == &input_camodel_dump;
-}
-
 /* What `clean` has made. */
 static bool is_ours(const char *path)
 {
@@ -79,7 +71,10 @@ static void find_runs(const char *path, struct arena *arena, struct words *out)
         found.n = 0;
     for (size_t i = 0; i < found.n; i++) {
         const struct bundle *b = &found.at[i];
-        if (has_times(b) && !is_ours(b->path))
+        /* Sums have no times. */
+        const struct input_format *f = b->files[0].format;
+        if ((f == &input_visualize_data || f == &input_core_trace || f == &input_camodel_dump) &&
+            !is_ours(b->path))
             vec_push(out, arena_cstr(arena, str_of(b->path)));
     }
     diag_fini(&quiet);

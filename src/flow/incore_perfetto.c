@@ -64,16 +64,6 @@ static void take_args(struct painting *p, const struct incore_instr *in)
     }
 }
 
-static void take_arrows(struct painting *p, size_t slice)
-{
-    const struct incore_drawing *d = &p->d;
-
-    for (; p->next_from < d->links_n && d->links[p->next_from].from == slice; p->next_from++)
-        vec_push(&p->pen.from, p->next_from + 1);
-    for (; p->next_to < d->links_n && d->links[d->by_to[p->next_to]].to == slice; p->next_to++)
-        vec_push(&p->pen.to, d->by_to[p->next_to] + 1);
-}
-
 static void put_slice(struct painting *p, size_t number, uint64_t process)
 {
     const struct incore_slice *slice = &p->d.slices[number];
@@ -85,7 +75,11 @@ static void put_slice(struct painting *p, size_t number, uint64_t process)
     if (row == p->tracks.n)
         add_track(p, slice->row, process);
     take_args(p, in);
-    take_arrows(p, number);
+    const struct incore_drawing *d = &p->d;
+    for (; p->next_from < d->links_n && d->links[p->next_from].from == number; p->next_from++)
+        vec_push(&p->pen.from, p->next_from + 1);
+    for (; p->next_to < d->links_n && d->links[d->by_to[p->next_to]].to == number; p->next_to++)
+        vec_push(&p->pen.to, d->by_to[p->next_to] + 1);
     perfetto_begin(&p->pen, p->tracks.at[row], slice->begin, str_of(arena_cstr(&p->arena, name)),
                    str_of(slice_kind_name(SLICE_INSTR)));
     if (row >= TRACKS_NESTING_ROWS)

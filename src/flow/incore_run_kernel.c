@@ -113,16 +113,6 @@ static bool is_ordinary(const char *message)
            strcmp(message, "ok") == 0;
 }
 
-static void add_check(struct incore_kernel *k, struct str text)
-{
-    struct run_row *row = &k->row;
-    const char *kept = arena_cstr(&k->arena, text);
-
-    run_row_check(row, kept);
-    row->message =
-        is_ordinary(row->message) ? kept : arena_printf(&k->arena, "%s; %s", row->message, kept);
-}
-
 /* Of the container that the row names: checks that everyone should see, in row->checks and the
  * message; and what the run cost, where that is not known yet. */
 static void judge(struct incore_kernel *k)
@@ -134,8 +124,14 @@ static void judge(struct incore_kernel *k)
         return;
     diag_init(&own);
     if (incore_open_judged(&study, k->row.visualize_data_bin, 0, &own) == ST_OK) {
-        for (size_t i = 0; i < study.health.list.n; i++)
-            add_check(k, study.health.list.at[i].text);
+        for (size_t i = 0; i < study.health.list.n; i++) {
+            struct run_row *row = &k->row;
+            const char *kept = arena_cstr(&k->arena, study.health.list.at[i].text);
+            run_row_check(row, kept);
+            row->message = is_ordinary(row->message)
+                               ? kept
+                               : arena_printf(&k->arena, "%s; %s", row->message, kept);
+        }
         if (k->row.cycles == 0)
             take_costs(k, &study.breakdown);
     }

@@ -102,16 +102,6 @@ static void survey_given(const struct incore_kernel *k, const struct words *list
     }
 }
 
-static void survey_target(struct incore_run *run, const struct incore_kernel *k, struct survey *out)
-{
-    int which = strcmp(discover_target(k->text), "a5") == 0;
-
-    out->n[which]++;
-    if (out->groups[which].n < 400)
-        out->groups[which] = arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
-                                          out->groups[which].n > 0 ? ", " : "", k->source->name);
-}
-
 static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
 {
     const struct words *lists[] = {&run->job->args, &run->job->inputs, &run->job->fills,
@@ -122,8 +112,14 @@ static void survey_kernel(struct incore_run *run, size_t i, struct survey *out)
 
     incore_kernel_begin(&k, &run->kernels.at[i], i + 1);
     if (incore_kernel_open(&k, &texts) == ST_OK && (k.source->pto != NULL || k.is_cpp)) {
-        if (!k.is_cpp)
-            survey_target(run, &k, out);
+        if (!k.is_cpp) {
+            int which = strcmp(discover_target(k.text), "a5") == 0;
+            out->n[which]++;
+            if (out->groups[which].n < 400)
+                out->groups[which] =
+                    arena_format(run->arena, "%.*s%s%s", STR_ARGS(out->groups[which]),
+                                 out->groups[which].n > 0 ? ", " : "", k.source->name);
+        }
         for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
             survey_given(&k, lists[l], is_used);
             is_used += lists[l]->n;

@@ -34,13 +34,6 @@ static unsigned number_in(const char *path, const char *name)
     return value > 0 && value < 1e9 ? (unsigned)value : 0;
 }
 
-static unsigned processor_mhz(void)
-{
-    unsigned khz = number_in("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "");
-
-    return khz > 0 ? khz / 1000 : number_in("/proc/cpuinfo", "cpu MHz");
-}
-
 static void read_governor(struct flow_clocks *c)
 {
     FILE *f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "re");
@@ -89,7 +82,8 @@ void flow_clocks_sample(struct flow_clocks *c, const char *backend)
     if (strcmp(backend, "cpu") != 0 || now < c->samples.next)
         return;
     c->samples.next = now + EACH_NS;
-    unsigned mhz = processor_mhz();
+    unsigned khz = number_in("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "");
+    unsigned mhz = khz > 0 ? khz / 1000 : number_in("/proc/cpuinfo", "cpu MHz");
     if (mhz > 0)
         vec_push(&c->samples.sm_mhz, mhz);
 }

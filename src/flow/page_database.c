@@ -150,18 +150,6 @@ static void add_scatter(struct page_file *page, struct page_panel *panel, const 
     }
 }
 
-static void put_row(struct page_table *t, const struct shape_row *r)
-{
-    page_cell_text(t, r->kernel);
-    page_cell_text(t, r->shapes);
-    page_cell_number(t, r->measured_n > 0 ? ns_of(r->measured_us) : NAN);
-    page_cell_number(t, r->predicted_n > 0 ? ns_of(r->predicted_us) : NAN);
-    page_cell_number(t, ns_of(off(r)));
-    page_cell_number(t, isfinite(r->delta_pct) ? r->delta_pct / 100 : NAN);
-    page_cell_number(t, (double)(r->measured_n > 0 ? r->measured_n : r->predicted_n));
-    page_cell_text(t, r->source);
-}
-
 static void add_errors(struct page_file *page, const struct judged *j)
 {
     static const struct page_table_column columns[] = {
@@ -178,18 +166,17 @@ static void add_errors(struct page_file *page, const struct judged *j)
     page_part(panel)->room = PAGE_HALF;
     t->shown = WORST_SHOWN;
     t->columns_shown = 6;
-    for (size_t i = 0; i < j->n; i++)
-        put_row(t, j->at[i].row);
-}
-
-static void add_missing(struct page_file *page, const struct judged *j)
-{
-    if (j->unpredicted > 0)
-        page_add_missing(page,
-                         PAGE_TELL(page, &page_text.missing_predicted, PLACE("n", j->unpredicted)));
-    if (j->unmeasured > 0)
-        page_add_missing(page, PAGE_TELL(page, &page_text.missing_pass, PLACE("n", j->unmeasured)));
-    page_add_missing(page, page_say(page, &page_text.missing_spread));
+    for (size_t i = 0; i < j->n; i++) {
+        const struct shape_row *r = j->at[i].row;
+        page_cell_text(t, r->kernel);
+        page_cell_text(t, r->shapes);
+        page_cell_number(t, r->measured_n > 0 ? ns_of(r->measured_us) : NAN);
+        page_cell_number(t, r->predicted_n > 0 ? ns_of(r->predicted_us) : NAN);
+        page_cell_number(t, ns_of(off(r)));
+        page_cell_number(t, isfinite(r->delta_pct) ? r->delta_pct / 100 : NAN);
+        page_cell_number(t, (double)(r->measured_n > 0 ? r->measured_n : r->predicted_n));
+        page_cell_text(t, r->source);
+    }
 }
 
 void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, const char *measured,
@@ -205,7 +192,12 @@ void flow_page_shapes(struct page_file *page, const struct shape_rows *rows, con
         add_verdict(page, &j, j.predicted, j.measured);
     add_actions(page, &j);
     add_errors(page, &j);
-    add_missing(page, &j);
+    if (j.unpredicted > 0)
+        page_add_missing(page,
+                         PAGE_TELL(page, &page_text.missing_predicted, PLACE("n", j.unpredicted)));
+    if (j.unmeasured > 0)
+        page_add_missing(page, PAGE_TELL(page, &page_text.missing_pass, PLACE("n", j.unmeasured)));
+    page_add_missing(page, page_say(page, &page_text.missing_spread));
 }
 
 /* How much of the prediction rests on measurements. */

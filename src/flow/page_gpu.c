@@ -38,29 +38,7 @@ static struct wording cause_of(struct page_file *page, const struct gpu_stage *s
     return page_pair(page, texts);
 }
 
-static struct wording class_of(struct page_file *page, const struct gpu_stage *s)
-{
-    struct str texts[LANGS];
-
-    for (enum lang lang = 0; lang < LANGS; lang++) {
-        char buf[96];
-        texts[lang] = arena_str(&page->arena, str_of(gpu_report_class(&s->class, lang, buf)));
-    }
-    return page_pair(page, texts);
-}
-
 /* ---- first screen ---- */
-
-static void add_title(struct page_file *page, const struct gpu_run *run)
-{
-    page->title = run->kernel.n > 0 ? arena_str(&page->arena, run->kernel) : S("GPU");
-    if (run->version.n > 0)
-        page_add_fact(page, PAGE_TELL(page, &page_text.gpu_version, PLACE("name", run->version)));
-    if (run->device.name.n > 0)
-        page_add_fact(page, wording_plain(run->device.name));
-    page_add_fact(page, PAGE_TELL(page, &page_text.gpu_stages, PLACE("n", run->stages.n)));
-    page_add_fact(page, PAGE_TELL(page, &page_text.gpu_launches, PLACE("n", run->kernels.n)));
-}
 
 static struct wording verdict_of(struct page_file *page, const struct gpu_run *run,
                                  const struct gpu_stage *s)
@@ -166,18 +144,6 @@ static void add_limits_of(struct page_file *page, struct page_panel *panel,
         page_part(panel)->note = page_say(page, &page_text.missing_counters);
 }
 
-static void add_limits(struct page_file *page, const struct gpu_run *run,
-                       const struct gpu_stage *main)
-{
-    struct page_panel *panel = page_panel_add(page, "limits", &page_text.nav_limits);
-
-    if (main != NULL)
-        add_limits_of(page, panel, main, true);
-    for (size_t i = 0; i < run->stages.n; i++)
-        if (&run->stages.at[i] != main)
-            add_limits_of(page, panel, &run->stages.at[i], false);
-}
-
 static void add_roof(struct page_chart *c, const struct gpu_run *run, const struct gpu_stage *s)
 {
     double bandwidth = run->peaks.gbps * 1e9, peak = s->peak_tflops * 1e12;
@@ -238,7 +204,12 @@ static void put_stage(struct page_file *page, struct page_table *t, const struct
     page_cell_number(t, s->dur_ns);
     page_cell_number(t, s->share);
     page_cell_number(t, s->roofline.pct_roof / 100);
-    page_cell_wording(t, class_of(page, s));
+    struct str texts[LANGS];
+    for (enum lang lang = 0; lang < LANGS; lang++) {
+        char buf[96];
+        texts[lang] = arena_str(&page->arena, str_of(gpu_report_class(&s->class, lang, buf)));
+    }
+    page_cell_wording(t, page_pair(page, texts));
     page_cell_number(t, s->roofline.tflops > 0 ? s->roofline.tflops * 1e12 : NAN);
     page_cell_number(t, s->roofline.gbps > 0 ? s->roofline.gbps * 1e9 : NAN);
     page_cell_number(t, s->roofline.floor_ns);
@@ -442,10 +413,21 @@ void flow_page_gpu(struct page_file *page, const struct gpu_run *run)
     bool is_mixed;
     const struct gpu_stage *main = gpu_run_main_stage(run, &is_mixed);
 
-    add_title(page, run);
+    page->title = run->kernel.n > 0 ? arena_str(&page->arena, run->kernel) : S("GPU");
+    if (run->version.n > 0)
+        page_add_fact(page, PAGE_TELL(page, &page_text.gpu_version, PLACE("name", run->version)));
+    if (run->device.name.n > 0)
+        page_add_fact(page, wording_plain(run->device.name));
+    page_add_fact(page, PAGE_TELL(page, &page_text.gpu_stages, PLACE("n", run->stages.n)));
+    page_add_fact(page, PAGE_TELL(page, &page_text.gpu_launches, PLACE("n", run->kernels.n)));
     add_verdict(page, run);
     add_actions(page, run);
-    add_limits(page, run, main);
+    struct page_panel *panel = page_panel_add(page, "limits", &page_text.nav_limits);
+    if (main != NULL)
+        add_limits_of(page, panel, main, true);
+    for (size_t i = 0; i < run->stages.n; i++)
+        if (&run->stages.at[i] != main)
+            add_limits_of(page, panel, &run->stages.at[i], false);
     add_roofline(page, run);
     add_stalls(page, run, main);
     add_hot(page, run);

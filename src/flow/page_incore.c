@@ -15,29 +15,6 @@ static struct str span_text(struct page_file *page, double us)
     return page_time_text(&page->arena, us * 1e3);
 }
 
-static void add_title(struct page_file *page, const struct incore_study *study)
-{
-    const struct incore_breakdown *b = &study->breakdown;
-
-    page->title = arena_str(&page->arena, str_basename(str_of(study->bin)));
-    if (page->sets[0]->cap->origin != ORIGIN_MEASURED)
-        page_add_fact(page, page_say(page, &page_text.simulated));
-    page_add_fact(page,
-                  PAGE_TELL(page, b->is_assumed ? &page_text.clock_assumed : &page_text.clock_known,
-                            PLACE("mhz", b->mhz)));
-    page_add_fact(page, PAGE_TELL(page, &page_text.instructions, PLACE("n", study->t.instrs.n)));
-    page_add_fact(page, PAGE_TELL(page, &page_text.cores, PLACE("n", b->cores.n)));
-}
-
-static void add_verdict(struct page_file *page, const struct incore_study *study,
-                        const struct incore_view *view)
-{
-    flow_page_bound(page, &study->breakdown.limits);
-    page->verdict.evidence = PAGE_TELL(
-        page, &page_text.incore_evidence, PLACE("time", span_text(page, view->end - view->begin)),
-        place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
-}
-
 /* Where less saves nothing that is known: the longest waits, one for each pair of pipes. */
 static void add_actions(struct page_file *page, const struct incore_view *view)
 {
@@ -153,24 +130,23 @@ static void add_waits(struct page_file *page, const struct incore_view *view)
     }
 }
 
-static void add_missing(struct page_file *page, const struct incore_study *study)
-{
-    const struct page_panel *source = NULL;
-
-    for (size_t i = 0; i < page->panels.n; i++)
-        if (strcmp(page->panels.at[i]->id, "source") == 0)
-            source = page->panels.at[i];
-    if (source == NULL)
-        page_add_missing(page, page_say(page, &page_text.missing_lines));
-    if (study->breakdown.is_assumed)
-        page_add_missing(page, page_say(page, &page_text.missing_clock));
-}
-
 void flow_page_incore(struct page_file *page, const struct incore_study *study,
                       const struct incore_view *view)
 {
-    add_title(page, study);
-    add_verdict(page, study, view);
+    const struct incore_breakdown *b = &study->breakdown;
+
+    page->title = arena_str(&page->arena, str_basename(str_of(study->bin)));
+    if (page->sets[0]->cap->origin != ORIGIN_MEASURED)
+        page_add_fact(page, page_say(page, &page_text.simulated));
+    page_add_fact(page,
+                  PAGE_TELL(page, b->is_assumed ? &page_text.clock_assumed : &page_text.clock_known,
+                            PLACE("mhz", b->mhz)));
+    page_add_fact(page, PAGE_TELL(page, &page_text.instructions, PLACE("n", study->t.instrs.n)));
+    page_add_fact(page, PAGE_TELL(page, &page_text.cores, PLACE("n", b->cores.n)));
+    flow_page_bound(page, &study->breakdown.limits);
+    page->verdict.evidence = PAGE_TELL(
+        page, &page_text.incore_evidence, PLACE("time", span_text(page, view->end - view->begin)),
+        place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
     flow_page_limits(page, &study->breakdown.limits, 1e-3, "whatif");
     if (page->n_actions == 0)
         add_actions(page, view);
@@ -179,5 +155,12 @@ void flow_page_incore(struct page_file *page, const struct incore_study *study,
     flow_page_source(page, NULL);
     add_waits(page, view);
     flow_page_instructions(page);
-    add_missing(page, study);
+    const struct page_panel *source = NULL;
+    for (size_t i = 0; i < page->panels.n; i++)
+        if (strcmp(page->panels.at[i]->id, "source") == 0)
+            source = page->panels.at[i];
+    if (source == NULL)
+        page_add_missing(page, page_say(page, &page_text.missing_lines));
+    if (study->breakdown.is_assumed)
+        page_add_missing(page, page_say(page, &page_text.missing_clock));
 }

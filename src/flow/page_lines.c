@@ -76,15 +76,6 @@ static uint64_t line_of(struct str place, struct str *file)
     return at > 0 && num_u64(str_part(place, at, place.n), &line) ? line : 0;
 }
 
-static double path_of(const struct pto_lines *lines, uint64_t line)
-{
-    double share = 0;
-
-    for (size_t i = 0; i < lines->lines.n; i++)
-        share += lines->lines.at[i].line == line ? lines->lines.at[i].path_share : 0;
-    return share;
-}
-
 /* By line; waits of flags at a line count as waiting for it. */
 static void sum_lines(const struct capture *cap, const struct pto_lines *lines,
                       struct time_sums *sums)
@@ -105,7 +96,11 @@ static void sum_lines(const struct capture *cap, const struct pto_lines *lines,
     }
     for (size_t i = 0; lines != NULL && i < sums->at.n; i++) {
         struct str file;
-        sums->at.at[i].path = path_of(lines, line_of(capture_text(cap, sums->at.at[i].key), &file));
+        uint64_t line = line_of(capture_text(cap, sums->at.at[i].key), &file);
+        double share = 0;
+        for (size_t k = 0; k < lines->lines.n; k++)
+            share += lines->lines.at[k].line == line ? lines->lines.at[k].path_share : 0;
+        sums->at.at[i].path = share;
     }
     finish(sums);
 }

@@ -25,33 +25,6 @@ static struct str whole(struct page_file *page, double n)
 
 /* ---- first screen ---- */
 
-static void add_title(struct page_file *page, const struct pto_kernel *k)
-{
-    const struct pto_outcome *o = &k->outcome;
-
-    page->title = arena_str(&page->arena, str_basename(str_of(k->path)));
-    page_add_fact(page, page_say(page, &page_text.simulated));
-    page_add_fact(page, wording_plain(o->kernel));
-    page_add_fact(page, PAGE_TELL(page, &page_text.chip, PLACE("chip", o->chip.name),
-                                  PLACE("mhz", o->chip.mhz)));
-    page_add_fact(page, PAGE_TELL(page, &page_text.instructions, PLACE("n", o->instructions)));
-    if (k->blocks.n > 1)
-        page_add_fact(page, PAGE_TELL(page, &page_text.blocks, PLACE("n", k->blocks.n)));
-}
-
-static void add_verdict(struct page_file *page, const struct pto_outcome *o)
-{
-    flow_page_bound(page, &o->limits);
-    if (o->is_degenerate) {
-        page->verdict.text = page_say(page, &page_text.pto_not_judged);
-        page->verdict.evidence = page_say(page, &page_text.pto_not_judged_why);
-    }
-    page->verdict.evidence =
-        PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", whole(page, (double)o->total)),
-                  PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
-                  place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
-}
-
 static struct wording what_if_title(struct page_file *page, enum limit what)
 {
     struct str texts[LANGS];
@@ -70,18 +43,6 @@ static struct wording what_if_evidence(struct page_file *page, const struct pto_
     return page_pair(page, texts);
 }
 
-/* Names of inputs that nobody gave. */
-static struct str assumed_names(struct page_file *page, const struct pto_outcome *o)
-{
-    struct str list = S("");
-
-    for (size_t i = 0; i < o->assumed.n && i < 4; i++)
-        list = arena_format(
-            &page->arena, "%.*s%s%.*s", STR_ARGS(list), i > 0 ? ", " : "",
-            STR_ARGS(o->assumed.at[i].name.n > 0 ? o->assumed.at[i].name : S("(tile)")));
-    return list;
-}
-
 static void add_missing(struct page_file *page, const struct pto_kernel *k)
 {
     const struct pto_outcome *o = &k->outcome;
@@ -91,9 +52,16 @@ static void add_missing(struct page_file *page, const struct pto_kernel *k)
                                                            : &page_text.missing_l2));
     if (k->blocks.n <= 1)
         page_add_missing(page, page_say(page, &page_text.missing_cores));
-    if (o->assumed.n > 0)
+    if (o->assumed.n > 0) {
+        /* Names of inputs that nobody gave. */
+        struct str list = S("");
+        for (size_t i = 0; i < o->assumed.n && i < 4; i++)
+            list = arena_format(
+                &page->arena, "%.*s%s%.*s", STR_ARGS(list), i > 0 ? ", " : "",
+                STR_ARGS(o->assumed.at[i].name.n > 0 ? o->assumed.at[i].name : S("(tile)")));
         page_add_missing(page, PAGE_TELL(page, &page_text.missing_inputs, PLACE("n", o->assumed.n),
-                                         PLACE("names", assumed_names(page, o))));
+                                         PLACE("names", list)));
+    }
     if (o->unrecorded > 0)
         page_add_missing(page, PAGE_TELL(page, &page_text.missing_records,
                                          PLACE("n", whole(page, (double)o->unrecorded))));
@@ -334,18 +302,6 @@ static uint32_t lane_of_pipe(const struct page_set *set, uint32_t core, enum pto
     return UINT32_MAX;
 }
 
-/* Busy shares as the simulator counts them: without the time that results are on their way. */
-static void tell_lanes(struct page_file *page, const struct pto_outcome *o)
-{
-    struct page_set *set = page->sets[0];
-
-    for (size_t i = 0; i < o->units.n; i++) {
-        uint32_t lane = lane_of_pipe(set, o->units.at[i].core, o->units.at[i].pipe);
-        if (lane != UINT32_MAX)
-            set->lanes.at[lane].told = o->units.at[i].share;
-    }
-}
-
 /* The critical path on its way into the timeline, the last piece first. */
 struct path_lanes {
     struct page_set *set;
@@ -428,10 +384,31 @@ void flow_page_pto(struct page_file *page, const struct pto_kernel *k,
     const struct pto_outcome *o = &k->outcome;
 
     page->has_cycles = true;
-    tell_lanes(page, o);
+    /* Busy shares as the simulator counts them: without the time that results are on their way. */
+    struct page_set *set = page->sets[0];
+    for (size_t i = 0; i < o->units.n; i++) {
+        uint32_t lane = lane_of_pipe(set, o->units.at[i].core, o->units.at[i].pipe);
+        if (lane != UINT32_MAX)
+            set->lanes.at[lane].told = o->units.at[i].share;
+    }
     add_legs(page, k);
-    add_title(page, k);
-    add_verdict(page, o);
+    page->title = arena_str(&page->arena, str_basename(str_of(k->path)));
+    page_add_fact(page, page_say(page, &page_text.simulated));
+    page_add_fact(page, wording_plain(o->kernel));
+    page_add_fact(page, PAGE_TELL(page, &page_text.chip, PLACE("chip", o->chip.name),
+                                  PLACE("mhz", o->chip.mhz)));
+    page_add_fact(page, PAGE_TELL(page, &page_text.instructions, PLACE("n", o->instructions)));
+    if (k->blocks.n > 1)
+        page_add_fact(page, PAGE_TELL(page, &page_text.blocks, PLACE("n", k->blocks.n)));
+    flow_page_bound(page, &o->limits);
+    if (o->is_degenerate) {
+        page->verdict.text = page_say(page, &page_text.pto_not_judged);
+        page->verdict.evidence = page_say(page, &page_text.pto_not_judged_why);
+    }
+    page->verdict.evidence =
+        PAGE_TELL(page, &page_text.pto_evidence, PLACE("cycles", whole(page, (double)o->total)),
+                  PLACE("time", page_time_text(&page->arena, o->us * 1e3)),
+                  place_wording("help", wording_keep(&page->arena, page->verdict.evidence)));
     if (!o->is_degenerate)
         flow_page_limits(page, &o->limits, 1, "whatif");
     add_missing(page, k);

@@ -119,17 +119,6 @@ static enum status compile_side(const struct pto_cpp_job *job, struct pto_cpp_ru
     return ST_OK;
 }
 
-/* A name of the dialect's text. */
-static struct str name_of(struct arena *arena, struct str stem)
-{
-    char *name = arena_cstr(arena, stem);
-
-    for (size_t i = 0; i < stem.n; i++)
-        if (!char_is_word(name[i]))
-            name[i] = '_';
-    return stem.n > 0 && char_is_digit(name[0]) ? arena_format(arena, "_%s", name) : str_of(name);
-}
-
 static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run *r, struct diag *d)
 {
     struct mapfile map;
@@ -141,7 +130,14 @@ static enum status read_source(const struct pto_cpp_job *job, struct pto_cpp_run
     struct str path = str_of(job->source), base = path;
     while (str_find_char(base, '/') < base.n)
         base = str_part(base, str_find_char(base, '/') + 1, base.n);
-    r->name = name_of(&r->arena, str_part(base, 0, str_find_char(base, '.')));
+    /* A name of the dialect's text. */
+    struct str stem = str_part(base, 0, str_find_char(base, '.'));
+    char *name = arena_cstr(&r->arena, stem);
+    for (size_t i = 0; i < stem.n; i++)
+        if (!char_is_word(name[i]))
+            name[i] = '_';
+    r->name =
+        stem.n > 0 && char_is_digit(name[0]) ? arena_format(&r->arena, "_%s", name) : str_of(name);
     r->side = job->side >= 0       ? (enum shape)job->side
               : job->vector_source ? SHAPE_MIX
                                    : side_of(path, text);
@@ -440,20 +436,6 @@ static enum status receive(struct pto_cpp_run *r, int in, struct diag *d)
     return diag_fail(d, ST_IO, "pto-cpp.memory", where, "the stream of the kernel is lost");
 }
 
-/* Half a conversation is simulated: that must not look like a whole one. */
-static void tell_ranks(const struct pto_cpp_job *job, const struct pto_cpp_run *r, struct diag *d)
-{
-    const struct pto_host_mark *m = &r->memory->mark;
-    struct where where = {job->source, (uint64_t)m->rank_line, 0};
-
-    if (m->between_ranks > 0)
-        diag_add(d, SEV_WARN, "pto-cpp.one-rank", where,
-                 "%llu %s with other ranks, which are not simulated: what is sent goes to the "
-                 "kernel's own tensors, and a wait ends as soon as the cost model lets it",
-                 (unsigned long long)m->between_ranks,
-                 m->between_ranks == 1 ? "exchange" : "exchanges");
-}
-
 static enum status run_once(const struct pto_cpp_job *job, struct pto_cpp_run *r,
                             const struct cpp_objects *l, struct diag *d)
 {
@@ -503,6 +485,14 @@ enum status pto_cpp_run(const struct pto_cpp_job *job, struct pto_cpp_run *r, st
 
     TRY(compile(job, r, &l, d));
     TRY(r->is_drafted ? run_drafted(job, r, &l, d) : run_once(job, r, &l, d));
-    tell_ranks(job, r, d);
+    /* Half a conversation is simulated: that must not look like a whole one. */
+    const struct pto_host_mark *m = &r->memory->mark;
+    struct where where = {job->source, (uint64_t)m->rank_line, 0};
+    if (m->between_ranks > 0)
+        diag_add(d, SEV_WARN, "pto-cpp.one-rank", where,
+                 "%llu %s with other ranks, which are not simulated: what is sent goes to the "
+                 "kernel's own tensors, and a wait ends as soon as the cost model lets it",
+                 (unsigned long long)m->between_ranks,
+                 m->between_ranks == 1 ? "exchange" : "exchanges");
     return ST_OK;
 }

@@ -40,17 +40,13 @@ static unsigned char *guarded(size_t size)
     return p + GUARD + room - used;
 }
 
-static void unguard(unsigned char *data, size_t size)
-{
-    size_t room = whole_pages(size), used = (size + 63) / 64 * 64;
-
-    munmap(data - (room - used) - GUARD, room + 2 * GUARD);
-}
-
 void pto_cpp_forget(struct pto_cpp_run *r)
 {
-    for (size_t i = 0; i < r->buffers.n; i++)
-        unguard(r->buffers.at[i].data, r->buffers.at[i].size);
+    for (size_t i = 0; i < r->buffers.n; i++) {
+        size_t room = whole_pages(r->buffers.at[i].size),
+               used = (r->buffers.at[i].size + 63) / 64 * 64;
+        munmap(r->buffers.at[i].data - (room - used) - GUARD, room + 2 * GUARD);
+    }
     r->buffers.n = 0;
     if (r->memory)
         munmap(r->memory, sizeof(*r->memory));
@@ -213,14 +209,6 @@ enum status pto_cpp_arguments(const struct pto_cpp_job *job, struct pto_cpp_run 
     return ST_OK;
 }
 
-static void override(struct slot *s, const struct slot *with)
-{
-    if (!s->is_tensor)
-        s->value = with->value;
-    else if (with->fill.n > 0)
-        s->fill = with->fill;
-}
-
 void pto_cpp_draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t dim)
 {
     r->slots.n = 0;
@@ -231,6 +219,12 @@ void pto_cpp_draft(const struct pto_cpp_job *job, struct pto_cpp_run *r, int64_t
         launch_slots(&r->launch, dim, &r->arena, &r->slots);
     for (size_t i = 0; job->overrides && i < job->overrides->n; i++)
         for (size_t k = 0; k < r->slots.n; k++)
-            if (r->slots.at[k].index == job->overrides->at[i].index)
-                override(&r->slots.at[k], &job->overrides->at[i]);
+            if (r->slots.at[k].index == job->overrides->at[i].index) {
+                struct slot *s = &r->slots.at[k];
+                const struct slot *with = &job->overrides->at[i];
+                if (!s->is_tensor)
+                    s->value = with->value;
+                else if (with->fill.n > 0)
+                    s->fill = with->fill;
+            }
 }

@@ -97,18 +97,6 @@ static const struct pto_function *wider(const struct pto_kernel *k)
     return !a || (b && b->arg_count > a->arg_count) ? b : a;
 }
 
-static void list_args(struct pto_kernel *k)
-{
-    const struct pto_function *f = wider(k);
-
-    drop_buffers(k);
-    for (uint32_t i = 0; i < f->arg_count; i++) {
-        strid name = pto_value_at(&k->module, f, i)->name;
-        vec_push(&k->args, ((struct pto_bound_arg){.name = intern_get(&k->module.names, name)}));
-        vec_push(&k->bindings, ((struct pto_binding){0}));
-    }
-}
-
 int64_t pto_kernel_arg(const struct pto_kernel *k, struct str name, const char *path,
                        struct diag *d)
 {
@@ -231,7 +219,14 @@ static enum status bind_buffers(struct pto_kernel *k, const struct pto_setup *se
 
 enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup, struct diag *d)
 {
-    list_args(k);
+    const struct pto_function *f = wider(k);
+
+    drop_buffers(k);
+    for (uint32_t i = 0; i < f->arg_count; i++) {
+        strid name = pto_value_at(&k->module, f, i)->name;
+        vec_push(&k->args, ((struct pto_bound_arg){.name = intern_get(&k->module.names, name)}));
+        vec_push(&k->bindings, ((struct pto_binding){0}));
+    }
     for (size_t i = 0; i < setup->n_args; i++)
         TRY(bind_scalar(k, &setup->args[i], setup->path, d));
     for (size_t i = 0; i < k->args.n; i++) {
@@ -243,15 +238,6 @@ enum status pto_kernel_bind(struct pto_kernel *k, const struct pto_setup *setup,
 }
 
 /* ---- running ---- */
-
-/* Cycles on a core before its first instruction: the cores are started one after another. */
-static int64_t start_cycles(const struct pto_costs *costs, enum pto_arch arch, int64_t started)
-{
-    double first = pto_costs_get(costs, arch == PTO_A5 ? PTO_COST_A5_START : PTO_COST_A2A3_START);
-
-    return pto_whole_cycles(first +
-                            (double)(started - 1) * pto_costs_get(costs, PTO_COST_START_CORE));
-}
 
 /* Blocks that an AI core runs at a time: its two vector cores are one each. */
 static int64_t blocks_a_core(const struct pto_kernel *k)
@@ -274,8 +260,14 @@ static struct pto_options options_of(const struct pto_kernel *k, const struct pt
         o.cores = (int32_t)((o.blocks + a_core - 1) / a_core);
     if (setup->cores <= 0 && k->chip.aic > 0 && o.cores > k->chip.aic)
         o.cores = (int32_t)k->chip.aic;
-    if (!setup->is_dispatched)
-        o.start = start_cycles(costs, k->arch, o.cores > 1 ? o.cores * a_core : 1);
+    if (!setup->is_dispatched) {
+        /* Cycles on a core before its first instruction: cores are started one after another. */
+        int64_t started = o.cores > 1 ? o.cores * a_core : 1;
+        double first =
+            pto_costs_get(costs, k->arch == PTO_A5 ? PTO_COST_A5_START : PTO_COST_A2A3_START);
+        o.start = pto_whole_cycles(first + (double)(started - 1) *
+                                               pto_costs_get(costs, PTO_COST_START_CORE));
+    }
     if (setup->max_steps > 0)
         o.max_steps = setup->max_steps;
     if (setup->max_records > 0)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analysis/arch.h"
 #include "analysis/diagnose/diagnosis.h"
 #include "analysis/memory.h"
 #include "base/base64.h"
@@ -127,9 +128,49 @@ static double pack_sets(struct page_file *page)
     return (double)base64_size(page->pack.bytes.n);
 }
 
-/* Each set keeps the same part of its slices. */
-static struct page_thinning thin(struct page_file *page, double part)
+static struct wording thinned_what(struct page_file *page, const struct page_thinning *t)
 {
+    static const struct message *const what[THIN_CLASSES] = {
+        [THIN_HOST] = &page_text.thinned_host,
+        [THIN_COMM] = &page_text.thinned_comm,
+        [THIN_DEVICE] = &page_text.thinned_device,
+    };
+    int class = THIN_DEVICE;
+
+    while (class > THIN_HOST && t->q[class] == 0)
+        class --;
+    if (t->q[class] == 0)
+        return page_say(page, &page_text.thinned_python);
+    return PAGE_TELL(page, what[class],
+                     PLACE("q", page_time_text(&page->arena, (double)t->q[class])));
+}
+
+static void tell_thinned(struct page_file *page, const struct page_thinning *t)
+{
+    size_t all = 0, whole = 0;
+
+    for (size_t i = 0; i < page->n_sets; i++) {
+        const struct page_set *set = page->sets[i];
+        all += set->n_slices;
+        for (size_t k = 0; k < set->lanes.n; k++)
+            for (size_t j = 0; j < set->lanes.at[k].n; j++)
+                whole += !set->lanes.at[k].is_merged || set->items[k].more[j] == 0;
+    }
+    page->thinned = PAGE_TELL(
+        page, &page_text.thinned,
+        place_wording("what", wording_keep(&page->arena, thinned_what(page, t))),
+        PLACE("kept", page_count_text(&page->arena, whole)),
+        PLACE("all", page_count_text(&page->arena, all)),
+        place_wording("device",
+                      wording_keep(&page->arena, page_say(page, t->q[THIN_DEVICE] > 0
+                                                                    ? &page_text.device_cut
+                                                                    : &page_text.device_whole))));
+}
+
+/* Each set keeps the part of its slices that makes `bytes` of data fit. */
+static void fit(struct page_file *page, double bytes, double room, size_t all)
+{
+    double part = (double)items_of(page) / (double)all * room / bytes * 0.97;
     struct page_thinning strongest = {0};
 
     for (size_t i = 0; i < page->n_sets; i++) {
@@ -142,67 +183,7 @@ static struct page_thinning thin(struct page_file *page, double part)
         if (t.q[THIN_HOST] >= strongest.q[THIN_HOST])
             strongest = t;
     }
-    return strongest;
-}
-
-static struct wording thinned_what(struct page_file *page, const struct page_thinning *t)
-{
-    const struct message *m = t->q[THIN_DEVICE] > 0 ? &page_text.thinned_device
-                              : t->q[THIN_COMM] > 0 ? &page_text.thinned_comm
-                                                    : &page_text.thinned_host;
-    nanos q = t->q[THIN_DEVICE] > 0 ? t->q[THIN_DEVICE]
-              : t->q[THIN_COMM] > 0 ? t->q[THIN_COMM]
-                                    : t->q[THIN_HOST];
-
-    if (q == 0)
-        return page_say(page, &page_text.thinned_python);
-    return PAGE_TELL(page, m, PLACE("q", page_time_text(&page->arena, (double)q)));
-}
-
-static size_t whole_of(const struct page_file *page, size_t *all)
-{
-    size_t whole = 0;
-
-    *all = 0;
-    for (size_t i = 0; i < page->n_sets; i++) {
-        const struct page_set *set = page->sets[i];
-        *all += set->n_slices;
-        for (size_t k = 0; k < set->lanes.n; k++)
-            for (size_t j = 0; j < set->lanes.at[k].n; j++)
-                whole += !set->lanes.at[k].is_merged || set->items[k].more[j] == 0;
-    }
-    return whole;
-}
-
-static void tell_thinned(struct page_file *page, const struct page_thinning *t)
-{
-    size_t all, whole = whole_of(page, &all);
-
-    page->thinned = PAGE_TELL(
-        page, &page_text.thinned,
-        place_wording("what", wording_keep(&page->arena, thinned_what(page, t))),
-        PLACE("kept", page_count_text(&page->arena, whole)),
-        PLACE("all", page_count_text(&page->arena, all)),
-        place_wording("device",
-                      wording_keep(&page->arena, page_say(page, t->q[THIN_DEVICE] > 0
-                                                                    ? &page_text.device_cut
-                                                                    : &page_text.device_whole))));
-}
-
-/* What a first thinning did not reach: gaps, from the shortest on. */
-static void drop_gaps(struct page_file *page, nanos least)
-{
-    for (size_t i = 0; i < page->n_sets; i++)
-        page->sets[i]->least_gap = least;
-}
-
-/* Keeps the part of the slices that makes `bytes` of data fit. */
-static void fit(struct page_file *page, double bytes, double room, size_t all)
-{
-    double part = (double)items_of(page) / (double)all * room / bytes * 0.97;
-    struct page_thinning t = thin(page, part);
-
-    tell_thinned(page, &t);
+    tell_thinned(page, &strongest);
 }
 
 /* Steps may be passes of the architecture, which are long to find: once for both studies. */
@@ -222,8 +203,11 @@ static void find_facts(void *ctx, size_t i)
 
     if (i % 2 == 0)
         set->a = study_accounting(set->st);
-    else
-        set->layers = page_layers_find(&set->apart);
+    else if (set->cap->has & HAS_KERNELS) {
+        const struct arch_options options = {.name = str_of(set->cap->name)};
+        const struct arch *arch = arch_find(&set->apart, &options);
+        set->arch = arch != NULL && arch->layers->n > 0 ? arch : NULL;
+    }
 }
 
 /* And on top of the accounting: diagnosis and memory; all items and the kernels. */
@@ -304,7 +288,9 @@ void page_prepare(struct page_file *page)
     if (bytes > room)
         fit(page, bytes, room, all);
     for (int round = 0; (bytes = pack_sets(page)) > room && round < ROUNDS; round++) {
-        drop_gaps(page, round > 0 ? GAP_STEP << (3 * round) : 0);
+        /* What a first thinning did not reach: gaps, from the shortest on. */
+        for (size_t i = 0; i < page->n_sets; i++)
+            page->sets[i]->least_gap = round > 0 ? GAP_STEP << (3 * round) : 0;
         fit(page, bytes, room, all);
     }
 }
@@ -360,7 +346,7 @@ static void put_facts(struct page_html *h)
                          h->lang == page->options.lang ? "" : " hidden");
         for (size_t i = 0; i < page->n_facts; i++) {
             page_html_put(h, i > 0 ? S(" · ") : S(""));
-            page_html_wording(h, page->facts[i]);
+            page_html_format(h, "%s", page_escape_wording(h, page->facts[i]));
         }
         page_html_put(h, S("</p>\n"));
     }
@@ -374,18 +360,17 @@ static void put_head(struct page_html *h, bool is_shell)
     page_html_format(h, "<!DOCTYPE html>\n<html lang=\"%s\" data-kind=\"%s\">\n<head>\n",
                      lang_name(h->lang), is_shell ? "shell" : kinds[h->page->kind]);
     put_policy(h, is_shell);
-    page_html_put(h, S("<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-                       "content=\"width=device-width, initial-scale=1\">\n<title>"));
-    page_html_text(h, h->page->title);
-    page_html_put(h, S("</title>\n<style>"));
+    page_html_format(h,
+                     "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+                     "content=\"width=device-width, initial-scale=1\">\n<title>%s</title>\n<style>",
+                     page_escape(h, h->page->title));
     page_html_put(h, page_style.text);
     page_html_put(h, S("</style>\n</head>\n<body>\n"));
     page_html_put(h, patterns);
-    page_html_put(h, S("<a class=\"skip\" href=\"#main\">"));
-    page_html_message(h, &page_text.skip);
-    page_html_put(h, S("</a>\n<header id=\"top\"><strong class=\"name\">"));
-    page_html_text(h, h->page->title);
-    page_html_put(h, S("</strong>\n"));
+    page_html_format(h,
+                     "<a class=\"skip\" href=\"#main\">%s</a>\n<header id=\"top\"><strong "
+                     "class=\"name\">%s</strong>\n",
+                     page_escape_message(h, &page_text.skip), page_escape(h, h->page->title));
     put_facts(h);
     page_html_put(h, S("<div id=\"tools\"></div></header>\n<main id=\"main\">\n"));
 }
@@ -397,28 +382,17 @@ static void put_element(struct page_html *h, const char *id, struct str bytes)
     page_html_put(h, S("</script>\n"));
 }
 
-static void put_overview(struct page_html *h)
-{
-    struct text plain = {0}, packed = {0};
-
-    for (size_t i = 0; i < h->page->n_sets; i++)
-        page_overview(h->page->sets[i], &plain);
-    page_deflate(text_view(&plain), &packed);
-    put_element(h, "overview", text_view(&packed));
-    text_free(&plain);
-    text_free(&packed);
-}
-
 bool page_write_shell(struct page_file *page, struct sink out)
 {
     struct page_html h = {.sink = out, .page = page, .lang = page->options.lang};
 
     page->title = S("strata view");
     put_head(&h, true);
-    page_html_put(&h, S("<p id=\"live\" class=\"note\" role=\"status\"></p>\n"
-                        "<div id=\"content\"></div>\n</main>\n<noscript><p class=\"note\">"));
-    page_html_message(&h, &page_text.noscript);
-    page_html_put(&h, S("</p></noscript>\n<script id=\"code\">"));
+    page_html_format(&h,
+                     "<p id=\"live\" class=\"note\" role=\"status\"></p>\n<div "
+                     "id=\"content\"></div>\n</main>\n<noscript><p "
+                     "class=\"note\">%s</p></noscript>\n<script id=\"code\">",
+                     page_escape_message(&h, &page_text.noscript));
     page_html_put(&h, page_script.text);
     page_html_put(&h, S("</script>\n</body></html>\n"));
     return !h.has_failed;
@@ -434,14 +408,21 @@ bool page_write(struct page_file *page, struct sink out)
     page_html_put(&h, S("<div id=\"app\"></div>\n"));
     for (enum lang lang = 0; lang < LANGS && page->view != NULL; lang++)
         page_write_fragments(page, lang, out);
-    page_html_put(&h, S("</main>\n<noscript><p class=\"note\">"));
-    page_html_message(&h, &page_text.noscript);
-    page_html_put(&h, S("</p></noscript>\n<script type=\"application/json\" id=\"model\">"));
+    page_html_format(&h,
+                     "</main>\n<noscript><p class=\"note\">%s</p></noscript>\n<script "
+                     "type=\"application/json\" id=\"model\">",
+                     page_escape_message(&h, &page_text.noscript));
     page_write_model(page, out);
     page_html_put(&h, S("</script>\n<script id=\"code\">"));
     page_html_put(&h, page_script.text);
     page_html_put(&h, S("</script>\n"));
-    put_overview(&h);
+    struct text plain = {0}, packed = {0};
+    for (size_t i = 0; i < h.page->n_sets; i++)
+        page_overview(h.page->sets[i], &plain);
+    page_deflate(text_view(&plain), &packed);
+    put_element(&h, "overview", text_view(&packed));
+    text_free(&plain);
+    text_free(&packed);
     for (size_t i = 0; i < page->pack.elements.n; i++) {
         char id[32];
         snprintf(id, sizeof(id), "d%zu", i);

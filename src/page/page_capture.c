@@ -100,28 +100,25 @@ static void add_verdict(struct page_file *page, const struct diagnosis *d)
 /* The cause of idle time that a root cause shows as; -1: it is about tasks. */
 static int idle_cause_of(enum root_cause cause)
 {
-    switch (cause) {
-    case ROOT_LAUNCH_BOUND:
-        return CAUSE_LAUNCH;
-    case ROOT_HOST_SYNC:
-        return CAUSE_SYNC;
-    case ROOT_INPUT_PIPELINE:
-        return CAUSE_INPUT;
-    case ROOT_CPU_OPERATOR:
-        return CAUSE_OPERATOR;
-    case ROOT_HOST_UNTRACED:
-        return CAUSE_UNTRACED;
-    case ROOT_PYTHON_OVERHEAD:
-        return CAUSE_PYTHON;
-    case ROOT_ALLOCATOR:
-        return CAUSE_ALLOCATOR;
-    case ROOT_COMPILATION:
-        return CAUSE_COMPILE;
-    case ROOT_DEVICE_DEPENDENCY:
-        return CAUSE_DEVICE_DEPENDENCY;
-    default:
-        return -1;
-    }
+    static const struct {
+        enum root_cause root;
+        enum idle_cause idle;
+    } of[] = {
+        {ROOT_LAUNCH_BOUND, CAUSE_LAUNCH},
+        {ROOT_HOST_SYNC, CAUSE_SYNC},
+        {ROOT_INPUT_PIPELINE, CAUSE_INPUT},
+        {ROOT_CPU_OPERATOR, CAUSE_OPERATOR},
+        {ROOT_HOST_UNTRACED, CAUSE_UNTRACED},
+        {ROOT_PYTHON_OVERHEAD, CAUSE_PYTHON},
+        {ROOT_ALLOCATOR, CAUSE_ALLOCATOR},
+        {ROOT_COMPILATION, CAUSE_COMPILE},
+        {ROOT_DEVICE_DEPENDENCY, CAUSE_DEVICE_DEPENDENCY},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(of); i++)
+        if (of[i].root == cause)
+            return (int)of[i].idle;
+    return -1;
 }
 
 static bool is_found(const struct page_focus *focus)
@@ -144,15 +141,6 @@ static struct page_focus focus_of(const struct page_file *page, const struct dia
 
 /* ---- actions ---- */
 
-static size_t add_changes(struct whatif_change *changes, size_t n, const char *names)
-{
-    struct str left = str_of(names), one;
-
-    while (n < CHANGES && left.n > 0 && str_split(&left, ' ', &one))
-        n += whatif_parse(one, &changes[n]);
-    return n;
-}
-
 /* Each saving is on top of those before it, so that they add up. */
 struct greedy {
     struct whatif w;
@@ -163,8 +151,11 @@ struct greedy {
 
 static nanos saving_of(struct greedy *g, const struct diagnosis *d, const struct diagnosis_cause *c)
 {
-    size_t n = c->whatif != NULL ? add_changes(g->changes, g->n, c->whatif) : g->n;
+    struct str left = c->whatif != NULL ? str_of(c->whatif) : S(""), one;
+    size_t n = g->n;
 
+    while (n < CHANGES && left.n > 0 && str_split(&left, ' ', &one))
+        n += whatif_parse(one, &g->changes[n]);
     if (n == g->n || c->found.is_share) /* no change values it: what is left at most */
         return c->saving < g->now ? c->saving : g->now;
     struct whatif_result r = whatif_run(&g->w, g->changes, n);
@@ -173,11 +164,6 @@ static nanos saving_of(struct greedy *g, const struct diagnosis *d, const struct
     if (saving > 0)
         g->n = n;
     return saving > 0 ? saving : 0;
-}
-
-static struct wording show_of(struct page_file *page, const struct page_focus *focus)
-{
-    return page_say(page, focus->is_gap ? &page_text.show_gap : &page_text.show_slice);
 }
 
 static void add_action(struct page_file *page, const struct diagnosis_cause *c, nanos saving,
@@ -189,7 +175,7 @@ static void add_action(struct page_file *page, const struct diagnosis_cause *c, 
         .id = c->id,
         .title = c->action,
         .evidence = c->n_evidence > 1 ? c->evidence[1] : c->what,
-        .show = show_of(page, &focus),
+        .show = page_say(page, focus.is_gap ? &page_text.show_gap : &page_text.show_slice),
         .confidence = wording_plain(str_of(confidence_name(c->confidence))),
         .saving = saving,
         .share = share,

@@ -347,14 +347,12 @@ static void put_label(struct page_html *h, const struct fall *f, size_t at, stru
             cut = label.at[i] == ' ' ? i : cut;
     struct str lines[2] = {str_part(label, 0, cut + (cut < label.n && label.at[cut] == ',')),
                            str_trim(str_part(label, cut + (cut < label.n), label.n))};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         page_html_format(h,
-                         "<svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\">"
-                         "<text class=\"axis\" x=\"50%%\" y=\"%d\" text-anchor=\"middle\">",
-                         (double)at * f->width, f->width, FALL_TOP + FALL + 16 + 15 * i);
-        page_html_text(h, lines[i]);
-        page_html_put(h, S("</text></svg>\n"));
-    }
+                         "<svg x=\"%.3f%%\" width=\"%.3f%%\" height=\"100%%\"><text class=\"axis\" "
+                         "x=\"50%%\" y=\"%d\" text-anchor=\"middle\">%s</text></svg>\n",
+                         (double)at * f->width, f->width, FALL_TOP + FALL + 16 + 15 * i,
+                         page_escape(h, lines[i]));
 }
 
 static void put_column(struct page_html *h, const struct fall *f, size_t at, double from, double to,
@@ -364,13 +362,12 @@ static void put_column(struct page_html *h, const struct fall *f, size_t at, dou
     double x = ((double)at + 0.14) * f->width, middle = ((double)at + 0.5) * f->width;
 
     page_html_format(
-        h, "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>", class,
-        x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top);
-    page_html_format(
-        h, "<text class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">", class,
-        middle, top - 5);
-    page_html_text(h, value);
-    page_html_put(h, S("</text>"));
+        h,
+        "<rect class=\"%s\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/><text "
+        "class=\"value %s-text\" x=\"%.3f%%\" y=\"%.2f\" text-anchor=\"middle\">",
+        class, x, top, f->width * 0.72, bottom - top < 1 ? 1 : bottom - top, class, middle,
+        top - 5);
+    page_html_format(h, "%s</text>", page_escape(h, value));
     put_label(h, f, at, label);
 }
 
@@ -380,10 +377,10 @@ static void put_change(struct page_html *h, const struct fall *f, size_t at, dou
     struct page_file *page = h->page;
     nanos delta = delta_of(c);
 
-    page_html_format(h, "<a href=\"#v=diff&amp;class=%s\">",
-                     c->class >= 0 ? account_class_name(c->class) : "");
     page_html_format(h,
-                     "<line class=\"link\" x1=\"%.3f%%\" y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                     "<a href=\"#v=diff&amp;class=%s\"><line class=\"link\" x1=\"%.3f%%\" "
+                     "y1=\"%.2f\" x2=\"%.3f%%\" y2=\"%.2f\"/>",
+                     c->class >= 0 ? account_class_name(c->class) : "",
                      ((double)at - 0.14) * f->width, fall_y(f, from),
                      ((double)at + 0.14) * f->width, fall_y(f, from));
     put_column(h, f, at, from, from + (double)delta,
@@ -518,18 +515,11 @@ static void put_lanes(struct json_writer *w, const struct page_file *page)
                 partner = (int64_t)k;
         if (partner >= 0)
             used[partner] = true;
-        json_write_array(w);
-        json_write_u64(w, i);
-        json_write_i64(w, partner);
-        json_write_end(w);
+        page_json_numbers(w, NULL, (const int64_t[]){(int64_t)i, partner}, 2);
     }
     for (size_t k = 0; k < b->lanes.n; k++)
-        if (!used[k]) {
-            json_write_array(w);
-            json_write_i64(w, -1);
-            json_write_u64(w, k);
-            json_write_end(w);
-        }
+        if (!used[k])
+            page_json_numbers(w, NULL, (const int64_t[]){-1, (int64_t)k}, 2);
     json_write_end(w);
     mem_free(used);
 }
@@ -542,10 +532,10 @@ static void put_steps(struct json_writer *w, const struct page_file *page)
 
     json_put_array(w, "steps");
     for (size_t i = 0; i <= n && n > 0; i++) {
-        json_write_array(w);
-        json_write_u64(w, i == 0 ? page->diff->step[0] : i - 1);
-        json_write_u64(w, i == 0 ? page->diff->step[1] : i - 1);
-        json_write_end(w);
+        int64_t pair[2];
+        for (size_t side = 0; side < 2; side++)
+            pair[side] = (int64_t)(i == 0 ? page->diff->step[side] : i - 1);
+        page_json_numbers(w, NULL, pair, 2);
     }
     json_write_end(w);
 }
@@ -559,10 +549,7 @@ void page_json_diff(struct json_writer *w, struct page_file *page)
         return;
     }
     json_put_object(w, "diff");
-    json_put_array(w, "time");
-    json_write_i64(w, diff->time[0]);
-    json_write_i64(w, diff->time[1]);
-    json_write_end(w);
+    page_json_numbers(w, "time", diff->time, ARRAY_LEN(diff->time));
     json_put_i64(w, "delta", diff->time[1] - diff->time[0]);
     json_put_f64(w, "relative", num_round(diff->relative, 6));
     json_put_bool(w, "matched", diff->is_matched);

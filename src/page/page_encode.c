@@ -76,16 +76,13 @@ static void packing_init(struct packing *j, const struct page_set *set, size_t r
     memset(j->packed, 0, (room + 1) * sizeof(*j->packed));
 }
 
-static void packing_add(struct packing *j, uint32_t lane, size_t from, size_t n)
-{
-    j->chunks[j->n] = (struct page_chunk){.lane = lane, .n = n};
-    j->from[j->n++] = from;
-}
-
 static void cut(struct packing *j, uint32_t lane, size_t n)
 {
-    for (size_t from = 0; from < n; from += PAGE_CHUNK)
-        packing_add(j, lane, from, n - from < PAGE_CHUNK ? n - from : PAGE_CHUNK);
+    for (size_t from = 0; from < n; from += PAGE_CHUNK) {
+        j->chunks[j->n] =
+            (struct page_chunk){.lane = lane, .n = n - from < PAGE_CHUNK ? n - from : PAGE_CHUNK};
+        j->from[j->n++] = from;
+    }
 }
 
 static void packing_finish(struct packing *j, struct page_pack *pack, struct page_chunks *out,
@@ -119,14 +116,6 @@ static struct item item_at(const struct page_set *set, const struct page_lane *l
     return (struct item){begin, end > begin ? end - begin : 0, set->what[slice], set->step[slice]};
 }
 
-static nanos wait_of(const struct page_set *set, size_t slice)
-{
-    struct attr a =
-        attrs_get(&set->cap->attrs, set->cap->slices.own[slice], capture_key(set->cap, KEY_WAIT));
-
-    return a.type == ATTR_TIME && a.time > 0 ? a.time : 0;
-}
-
 static void fill_waits(struct desk *d, const struct page_set *set, const struct page_lane *lane,
                        size_t from)
 {
@@ -134,8 +123,11 @@ static void fill_waits(struct desk *d, const struct page_set *set, const struct 
 
     if (lane->is_merged || set->cap->lanes.at[lane->lane].key.kind != LANE_STREAM)
         return;
-    for (size_t i = 0; i < d->view.n; i++)
-        d->columns[COLUMN_WAIT][i] = (uint64_t)wait_of(set, slice + i);
+    for (size_t i = 0; i < d->view.n; i++) {
+        struct attr a = attrs_get(&set->cap->attrs, set->cap->slices.own[slice + i],
+                                  capture_key(set->cap, KEY_WAIT));
+        d->columns[COLUMN_WAIT][i] = a.type == ATTR_TIME && a.time > 0 ? (uint64_t)a.time : 0;
+    }
     desk_use(d, COLUMN_WAIT);
 }
 
@@ -362,15 +354,6 @@ static void encode_gaps(struct page_set *set, struct page_pack *pack)
 
 /* ---- dictionary ---- */
 
-static void put_numbers(struct json_writer *w, const char *key, const struct page_set *set,
-                        const uint32_t *numbers)
-{
-    json_put_array(w, key);
-    for (size_t i = 0; i < set->whats.n; i++)
-        json_write_u64(w, numbers[i]);
-    json_write_end(w);
-}
-
 struct texts {
     const struct page_set *set;
     struct hash known;
@@ -419,16 +402,21 @@ static void write_dictionary(const struct page_set *set, struct text *out)
         column[4][i] = text_number(&texts, what->types, false);
     }
     json_write_end(&w);
-    for (size_t c = 0; c < 5; c++)
-        put_numbers(&w, keys[c], set, column[c]);
+    for (size_t c = 0; c < 5; c++) {
+        json_put_array(&w, keys[c]);
+        for (size_t i = 0; i < set->whats.n; i++)
+            json_write_u64(&w, column[c][i]);
+        json_write_end(&w);
+    }
     json_write_end(&w);
     json_write_finish(&w);
     hash_free(&texts.known);
     mem_free(columns);
 }
 
-static void encode_dictionary(struct page_set *set, struct page_pack *pack)
+void page_encode(struct page_set *set, struct page_pack *pack)
 {
+    struct packing j;
     struct text plain = {0}, packed = {0};
 
     write_dictionary(set, &plain);
@@ -437,13 +425,6 @@ static void encode_dictionary(struct page_set *set, struct page_pack *pack)
     set->dictionary_size = plain.n;
     text_free(&plain);
     text_free(&packed);
-}
-
-void page_encode(struct page_set *set, struct page_pack *pack)
-{
-    struct packing j;
-
-    encode_dictionary(set, pack);
     cut_slices(&j, set);
     pool_for(set->pool, j.n, pack_slices, &j);
     packing_finish(&j, pack, &set->slices, SLICE_COLUMNS);

@@ -52,29 +52,27 @@ static void put_slice(struct page_html *h, const struct view *v, size_t slice, d
 
     if (what->family != PAGE_HOST)
         name = page_kernel_name(name);
-    page_html_format(h, "<svg x=\"%.2f%%\" y=\"%.0f\" width=\"%.2f%%\" height=\"%d\"><title>", x,
-                     v->y, width, ROW_BAR);
-    page_html_text(h, str_fit(name, 120));
-    page_html_text(h,
-                   arena_format(&h->page->arena, ", %.*s",
-                                STR_ARGS(page_time_text(&h->page->arena, (double)s->dur[slice]))));
-    page_html_format(h, "</title><rect class=\"slice f%d\" width=\"100%%\" height=\"%d\"/>",
-                     what->family, ROW_BAR);
+    page_html_format(
+        h,
+        "<svg x=\"%.2f%%\" y=\"%.0f\" width=\"%.2f%%\" height=\"%d\"><title>%s%s</title><rect "
+        "class=\"slice f%d\" width=\"100%%\" height=\"%d\"/>",
+        x, v->y, width, ROW_BAR, page_escape(h, str_fit(name, 120)),
+        page_escape(h,
+                    arena_format(&h->page->arena, ", %.*s",
+                                 STR_ARGS(page_time_text(&h->page->arena, (double)s->dur[slice])))),
+        what->family, ROW_BAR);
     size_t room = page_label_room(width * PLOT / 100);
-    if (room >= SHORTEST) {
-        page_html_format(h, "<text class=\"l%d\" x=\"6\" y=\"15\">", what->family);
-        page_html_text(h, page_cut(h, name, room));
-        page_html_put(h, S("</text>"));
-    }
+    if (room >= SHORTEST)
+        page_html_format(h, "<text class=\"l%d\" x=\"6\" y=\"15\">%s</text>", what->family,
+                         page_escape(h, page_cut(h, name, room)));
     page_html_put(h, S("</svg>\n"));
 }
 
 static void put_label_text(struct page_html *h, const struct view *v, const char *class,
                            struct str label, size_t room)
 {
-    page_html_format(h, "<text class=\"axis %s\" x=\"0\" y=\"%.0f\">", class, v->y + 15);
-    page_html_text(h, page_cut(h, label, room));
-    page_html_put(h, S("</text>"));
+    page_html_format(h, "<text class=\"axis %s\" x=\"0\" y=\"%.0f\">%s</text>", class, v->y + 15,
+                     page_escape(h, page_cut(h, label, room)));
 }
 
 /* `brief` stands for it on a narrow screen. */
@@ -175,11 +173,12 @@ static void put_idle_piece(struct page_html *h, const struct view *v, const stru
     struct str text =
         arena_format(arena, "%.*s %.*s", STR_ARGS(cause),
                      STR_ARGS(page_time_text(arena, (double)(p->at.end - p->at.begin))));
-    page_html_format(h, "<svg x=\"%.3f%%\" y=\"%.0f\" width=\"%.3f%%\" height=\"%d\"><title>", x,
-                     v->y, width, ROW_BAR);
-    page_html_text(h, text);
-    page_html_format(h, "</title><rect width=\"100%%\" height=\"%d\" fill=\"url(#h-%s)\"/>",
-                     ROW_BAR, page_draw_hatch((enum idle_cause)p->cause));
+    page_html_format(
+        h,
+        "<svg x=\"%.3f%%\" y=\"%.0f\" width=\"%.3f%%\" height=\"%d\"><title>%s</title><rect "
+        "width=\"100%%\" height=\"%d\" fill=\"url(#h-%s)\"/>",
+        x, v->y, width, ROW_BAR, page_escape(h, text), ROW_BAR,
+        page_draw_hatch((enum idle_cause)p->cause));
     page_draw_label(h, page_label_fits(text, width * 0.86) ? text : S(""), "i0", 15);
     page_html_put(h, S("</svg>\n"));
 }
@@ -333,14 +332,13 @@ static void put_less(struct page_html *h, const struct view *v, nanos less)
     struct arena *arena = &h->page->arena;
 
     begin_plot(h);
-    page_html_format(h,
-                     "<line class=\"arrow\" x1=\"%.3f%%\" y1=\"%.0f\" x2=\"%.3f%%\" y2=\"%.0f\"/>",
-                     x_of(v, v->end), v->y - 4, x_of(v, v->end), v->y + ROW_BAR);
-    page_html_format(h, "<text class=\"mark\" x=\"%.3f%%\" dx=\"6\" y=\"%.0f\">", x_of(v, v->end),
-                     v->y + 15);
-    page_html_text(h, MESSAGE(h->lang, arena, &page_text.diff_less,
-                              PLACE("delta", page_time_text(arena, (double)less))));
-    page_html_put(h, S("</text></svg>\n"));
+    page_html_format(
+        h,
+        "<line class=\"arrow\" x1=\"%.3f%%\" y1=\"%.0f\" x2=\"%.3f%%\" y2=\"%.0f\"/><text "
+        "class=\"mark\" x=\"%.3f%%\" dx=\"6\" y=\"%.0f\">%s</text></svg>\n",
+        x_of(v, v->end), v->y - 4, x_of(v, v->end), v->y + ROW_BAR, x_of(v, v->end), v->y + 15,
+        page_escape(h, MESSAGE(h->lang, arena, &page_text.diff_less,
+                               PLACE("delta", page_time_text(arena, (double)less)))));
 }
 
 static double put_side(struct page_html *h, size_t side, nanos longest, double y)

@@ -8,15 +8,12 @@
 
 enum { NEIGHBOURHOOD = 3 }; /* shown around, in parts of what is shown */
 
-static struct page_focus nothing(void)
-{
-    return (struct page_focus){.slice = NO_SLICE, .step = TASK_NO_STEP};
-}
+static const struct page_focus nothing = {.slice = NO_SLICE, .step = TASK_NO_STEP};
 
 struct page_focus page_longest_gap(const struct page_set *set, int cause)
 {
     const struct accounting *a = set->a;
-    struct page_focus best = nothing();
+    struct page_focus best = nothing;
 
     for (size_t i = 0; i < a->pieces.n; i++) {
         const struct idle_piece *p = &a->pieces.at[i];
@@ -43,7 +40,7 @@ static bool is_of(const struct page_set *set, const struct device_task *t, struc
 struct page_focus page_longest_task(const struct page_set *set, struct str name)
 {
     const struct accounting *a = set->a;
-    struct page_focus best = nothing();
+    struct page_focus best = nothing;
 
     for (size_t i = 0; i < a->tasks.n; i++) {
         const struct device_task *t = &a->tasks.at[i];
@@ -84,7 +81,7 @@ struct page_focus page_longest_op(const struct page_set *set, struct str key)
     const struct op_names *names = ops_names(set->st);
     struct kernel_order order = study_kernels(set->st);
     const struct slices *s = &set->cap->slices;
-    struct page_focus best = nothing();
+    struct page_focus best = nothing;
     uint32_t wanted = UINT32_MAX;
 
     for (uint32_t i = 0; i < names->n && wanted == UINT32_MAX; i++)

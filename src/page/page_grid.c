@@ -22,15 +22,6 @@ enum {
     SPANS_SHOWN = 4000 /* likewise */
 };
 
-static double largest(const struct page_metric *metric, size_t n)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < n; i++)
-        most = metric->values[i] > most ? metric->values[i] : most;
-    return most;
-}
-
 /* How strong the colour of a value is, 0 to 1. */
 static double heat_of(const struct page_metric *metric, double value, double most)
 {
@@ -58,10 +49,9 @@ static int row_height(size_t rows)
 static void put_row_name(struct page_html *h, const struct page_axis *rows, size_t row, int y,
                          int baseline)
 {
-    page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">",
-                     rows->is_marked[row] ? " slow" : "", y + baseline);
-    page_html_text(h, str_fit(page_wording(h->page, h->lang, rows->names[row]), 20));
-    page_html_put(h, S("</text>\n"));
+    page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">%s</text>\n",
+                     rows->is_marked[row] ? " slow" : "", y + baseline,
+                     page_escape(h, str_fit(page_wording(h->page, h->lang, rows->names[row]), 20)));
 }
 
 static void put_cell(struct page_html *h, const struct page_grid *g, size_t row, size_t column,
@@ -75,42 +65,24 @@ static void put_cell(struct page_html *h, const struct page_grid *g, size_t row,
 
     if (!isfinite(metric->values[at]))
         return;
-    if (has_link) {
-        page_html_put(h, S("<a href=\""));
-        page_html_text(h, g->links[at]);
-        page_html_put(h, S("\">"));
-    }
-    page_html_format(h, "<svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"><title>",
-                     LABEL + (double)column * width, (int)row * high, width * 0.97, high - 2);
-    page_html_text(h,
-                   arena_format(&h->page->arena, "%.*s, %.*s: %.*s",
-                                STR_ARGS(page_wording(h->page, h->lang, g->rows.names[row])),
-                                STR_ARGS(page_wording(h->page, h->lang, g->columns.names[column])),
-                                STR_ARGS(metric_text(h->page, metric, metric->values[at]))));
-    page_html_format(h,
-                     "</title><rect class=\"heat\" width=\"100%%\" height=\"100%%\" "
-                     "fill-opacity=\"%.2f\"/>",
-                     0.05 + 0.45 * heat_of(metric, metric->values[at], most));
-    if (high == HIGH && g->columns.n <= texts) {
-        page_html_put(h, S("<text class=\"wide\" x=\"50%\" y=\"15\" text-anchor=\"middle\">"));
-        page_html_text(h, metric_text(h->page, metric, metric->values[at]));
-        page_html_put(h, S("</text>"));
-    }
+    if (has_link)
+        page_html_format(h, "<a href=\"%s\">", page_escape(h, g->links[at]));
+    page_html_format(
+        h,
+        "<svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"><title>%s</title><rect "
+        "class=\"heat\" width=\"100%%\" height=\"100%%\" fill-opacity=\"%.2f\"/>",
+        LABEL + (double)column * width, (int)row * high, width * 0.97, high - 2,
+        page_escape(h,
+                    arena_format(&h->page->arena, "%.*s, %.*s: %.*s",
+                                 STR_ARGS(page_wording(h->page, h->lang, g->rows.names[row])),
+                                 STR_ARGS(page_wording(h->page, h->lang, g->columns.names[column])),
+                                 STR_ARGS(metric_text(h->page, metric, metric->values[at])))),
+        0.05 + 0.45 * heat_of(metric, metric->values[at], most));
+    if (high == HIGH && g->columns.n <= texts)
+        page_html_format(
+            h, "<text class=\"wide\" x=\"50%%\" y=\"15\" text-anchor=\"middle\">%s</text>",
+            page_escape(h, metric_text(h->page, metric, metric->values[at])));
     page_html_put(h, has_link ? S("</svg></a>\n") : S("</svg>\n"));
-}
-
-static void put_column_names(struct page_html *h, const struct page_axis *columns, int y)
-{
-    size_t every = (columns->n + TEXTS - 1) / TEXTS;
-    double width = (100.0 - LABEL) / (double)columns->n;
-
-    for (size_t i = 0; i < columns->n; i += every) {
-        page_html_format(h, "<text class=\"axis%s\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
-                         columns->is_marked[i] ? " slow" : "", LABEL + ((double)i + 0.5) * width,
-                         y);
-        page_html_text(h, str_fit(page_wording(h->page, h->lang, columns->names[i]), 12));
-        page_html_put(h, S("</text>\n"));
-    }
 }
 
 void page_grid_draw(struct page_html *h, const char *id, const struct page_part *part)
@@ -121,7 +93,9 @@ void page_grid_draw(struct page_html *h, const char *id, const struct page_part 
 
     if (g->n_metrics == 0 || g->columns.n == 0)
         return;
-    double most = largest(&g->metrics[0], g->rows.n * g->columns.n);
+    double most = 0;
+    for (size_t i = 0; i < g->rows.n * g->columns.n; i++)
+        most = fmax(most, g->metrics[0].values[i]);
     page_draw_begin(h, id, (int)rows * high + 20, page_wording(h->page, h->lang, part->title));
     for (size_t r = 0; r < rows; r++) {
         if (high == HIGH || r % 4 == 0 || g->rows.is_marked[r])
@@ -129,7 +103,14 @@ void page_grid_draw(struct page_html *h, const char *id, const struct page_part 
         for (size_t c = 0; c < g->columns.n; c++)
             put_cell(h, g, r, c, most, part->room == PAGE_HALF ? TEXTS / 2 : TEXTS);
     }
-    put_column_names(h, &g->columns, (int)rows * high + 14);
+    size_t every = (g->columns.n + TEXTS - 1) / TEXTS;
+    double width = (100.0 - LABEL) / (double)g->columns.n;
+    for (size_t i = 0; i < g->columns.n; i += every)
+        page_html_format(
+            h, "<text class=\"axis%s\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+            g->columns.is_marked[i] ? " slow" : "", LABEL + ((double)i + 0.5) * width,
+            (int)rows * high + 14,
+            page_escape(h, str_fit(page_wording(h->page, h->lang, g->columns.names[i]), 12)));
     page_html_put(h, S("</svg>\n"));
 }
 
@@ -147,27 +128,9 @@ static void put_span(struct page_html *h, const struct page_lanes *l, const stru
         page_html_format(h, "class=\"f%d\"", s->family);
     else
         page_html_put(h, S("fill=\"url(#h-sync)\""));
-    page_html_put(h, S("><title>"));
-    page_html_wording(h, l->names.at[s->text]);
-    page_html_put(h, S(", "));
-    page_html_text(h, page_time_text(&h->page->arena, s->to - s->from));
-    page_html_put(h, S("</title></rect>\n"));
-}
-
-static void put_legend(struct page_html *h, const struct page_lanes *l)
-{
-    page_html_put(h, S("<ul class=\"legend\">"));
-    for (size_t i = 0; i < l->n_legend; i++) {
-        page_html_put(h, S("<li>"));
-        if (l->legend[i].family >= 0)
-            page_html_format(h, "<span class=\"swatch f%d\"></span>", l->legend[i].family);
-        else
-            page_html_put(h, S("<svg class=\"swatch\" width=\"12\" height=\"12\"><rect "
-                               "width=\"12\" height=\"12\" fill=\"url(#h-sync)\"/></svg>"));
-        page_html_message(h, l->legend[i].label);
-        page_html_put(h, S("</li>"));
-    }
-    page_html_put(h, S("</ul>\n"));
+    page_html_format(h, "><title>%s, %s</title></rect>\n",
+                     page_escape_wording(h, l->names.at[s->text]),
+                     page_escape(h, page_time_text(&h->page->arena, s->to - s->from)));
 }
 
 void page_lanes_draw(struct page_html *h, const char *id, const struct page_part *part)
@@ -182,13 +145,22 @@ void page_lanes_draw(struct page_html *h, const char *id, const struct page_part
             if (l->spans.at[k].row == l->first[i] && spans++ < SPANS_SHOWN)
                 put_span(h, l, &l->spans.at[k], (int)i * LANE);
     }
-    page_html_format(h, "<text class=\"axis\" x=\"%d%%\" y=\"%d\">0</text>", LABEL,
-                     (int)rows * LANE + 12);
-    page_html_format(h, "<text class=\"axis\" x=\"100%%\" y=\"%d\" text-anchor=\"end\">",
-                     (int)rows * LANE + 12);
-    page_html_text(h, page_time_text(&h->page->arena, l->until));
-    page_html_put(h, S("</text></svg>\n"));
-    put_legend(h, l);
+    page_html_format(h,
+                     "<text class=\"axis\" x=\"%d%%\" y=\"%d\">0</text><text class=\"axis\" "
+                     "x=\"100%%\" y=\"%d\" text-anchor=\"end\">%s</text></svg>\n",
+                     LABEL, (int)rows * LANE + 12, (int)rows * LANE + 12,
+                     page_escape(h, page_time_text(&h->page->arena, l->until)));
+    page_html_put(h, S("<ul class=\"legend\">"));
+    for (size_t i = 0; i < l->n_legend; i++) {
+        page_html_put(h, S("<li>"));
+        if (l->legend[i].family >= 0)
+            page_html_format(h, "<span class=\"swatch f%d\"></span>", l->legend[i].family);
+        else
+            page_html_put(h, S("<svg class=\"swatch\" width=\"12\" height=\"12\"><rect "
+                               "width=\"12\" height=\"12\" fill=\"url(#h-sync)\"/></svg>"));
+        page_html_format(h, "%s</li>", page_escape_message(h, l->legend[i].label));
+    }
+    page_html_put(h, S("</ul>\n"));
 }
 
 /* ---- JSON ---- */
@@ -208,14 +180,6 @@ static void put_axis(struct json_writer *w, struct page_file *page, const char *
     json_write_end(w);
 }
 
-static void put_value(struct json_writer *w, double value)
-{
-    if (isfinite(value))
-        json_write_f64(w, num_round(value, 4));
-    else
-        json_write_null(w);
-}
-
 void page_grid_json(struct json_writer *w, struct page_file *page, const struct page_grid *g)
 {
     size_t cells = g->rows.n * g->columns.n;
@@ -228,12 +192,12 @@ void page_grid_json(struct json_writer *w, struct page_file *page, const struct 
         const struct page_metric *metric = &g->metrics[i];
         json_write_object(w);
         page_json_message(w, "name", metric->name);
-        json_put_text(w, "unit", page_unit_word(metric->unit));
+        json_put_text(w, "unit", page_units[metric->unit]);
         json_put_bool(w, "ratio", metric->is_ratio);
         json_put_bool(w, "low", metric->is_low);
         json_put_array(w, "values");
         for (size_t k = 0; k < cells; k++)
-            put_value(w, metric->values[k]);
+            json_write_f64(w, num_round(metric->values[k], 4));
         json_write_end(w);
         json_write_end(w);
     }
@@ -248,14 +212,9 @@ static void put_spans(struct json_writer *w, const char *key, const struct page_
 {
     json_put_array(w, key);
     for (size_t i = 0; i < n; i++) {
-        json_write_array(w);
-        json_write_i64(w, at[i].row);
-        json_write_i64(w, at[i].is_below);
-        json_write_i64(w, (int64_t)llround(at[i].from));
-        json_write_i64(w, (int64_t)llround(at[i].to));
-        json_write_i64(w, at[i].family);
-        json_write_i64(w, at[i].text);
-        json_write_end(w);
+        const int64_t span[] = {at[i].row,         at[i].is_below, llround(at[i].from),
+                                llround(at[i].to), at[i].family,   at[i].text};
+        page_json_numbers(w, NULL, span, ARRAY_LEN(span));
     }
     json_write_end(w);
 }

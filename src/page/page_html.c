@@ -41,56 +41,64 @@ static struct str escape_of(char c)
     }
 }
 
-static void put_escaped(struct page_html *h, struct str text)
+static struct text escaped(struct str text)
 {
-    size_t from = 0;
+    struct text out = {0};
+    char buf[INERT_ESCAPE];
+    struct str piece;
 
-    for (size_t i = 0; i < text.n; i++) {
-        struct str escape = escape_of(text.at[i]);
-        if (escape.n == 0)
-            continue;
-        page_html_put(h, str_part(text, from, i - from));
-        page_html_put(h, escape);
-        from = i + 1;
+    while (inert_next(&text, INERT_LINES, buf, &piece)) {
+        size_t from = 0;
+        for (size_t i = 0; i < piece.n; i++) {
+            struct str escape = escape_of(piece.at[i]);
+            if (escape.n == 0)
+                continue;
+            text_put(&out, str_part(piece, from, i - from));
+            text_put(&out, escape);
+            from = i + 1;
+        }
+        text_put(&out, str_part(piece, from, piece.n - from));
     }
-    page_html_put(h, str_part(text, from, text.n - from));
+    return out;
 }
 
 void page_html_text(struct page_html *h, struct str text)
 {
-    char buf[INERT_ESCAPE];
-    struct str piece;
+    struct text out = escaped(text);
 
-    while (inert_next(&text, INERT_LINES, buf, &piece))
-        put_escaped(h, piece);
+    page_html_put(h, text_view(&out));
+    text_free(&out);
 }
 
-void page_html_wording(struct page_html *h, struct wording text)
+const char *page_escape(struct page_html *h, struct str text)
 {
-    page_html_text(h, page_wording(h->page, h->lang, text));
+    struct text out = escaped(text);
+    const char *kept = arena_cstr(&h->page->arena, text_view(&out));
+
+    text_free(&out);
+    return kept;
 }
 
-void page_html_message(struct page_html *h, const struct message *m)
+const char *page_escape_wording(struct page_html *h, struct wording text)
 {
-    page_html_text(h, message_in(h->lang, m));
+    return page_escape(h, page_wording(h->page, h->lang, text));
+}
+
+const char *page_escape_message(struct page_html *h, const struct message *m)
+{
+    return page_escape(h, message_in(h->lang, m));
 }
 
 void page_html_heading(struct page_html *h, const char *id, struct str text, struct str hint,
                        struct str link)
 {
-    page_html_format(h, "<div class=\"row\"><h2 id=\"h-%s-%s\">", id, lang_name(h->lang));
-    page_html_text(h, text);
-    page_html_put(h, S("</h2>"));
+    page_html_format(h, "<div class=\"row\"><h2 id=\"h-%s-%s\">%s</h2>", id, lang_name(h->lang),
+                     page_escape(h, text));
     if (link.n > 0) {
-        page_html_put(h, S("<a class=\"hint\" href=\""));
-        page_html_text(h, link);
-        page_html_put(h, S("\">"));
-        page_html_text(h, hint);
-        page_html_put(h, S(" →</a>"));
+        page_html_format(h, "<a class=\"hint\" href=\"%s\">%s →</a>", page_escape(h, link),
+                         page_escape(h, hint));
     } else if (hint.n > 0) {
-        page_html_put(h, S("<span class=\"hint\">"));
-        page_html_text(h, hint);
-        page_html_put(h, S("</span>"));
+        page_html_format(h, "<span class=\"hint\">%s</span>", page_escape(h, hint));
     }
     page_html_put(h, S("</div>\n"));
 }

@@ -18,10 +18,11 @@ void page_html_put(struct page_html *h, struct str markup);
 void page_html_format(struct page_html *h, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Text, also inside quotes of an attribute. */
+/* Text, also inside quotes of an attribute: written, or kept with the page for a format. */
 void page_html_text(struct page_html *h, struct str text);
-void page_html_wording(struct page_html *h, struct wording text);
-void page_html_message(struct page_html *h, const struct message *m);
+const char *page_escape(struct page_html *h, struct str text);
+const char *page_escape_wording(struct page_html *h, struct wording text);
+const char *page_escape_message(struct page_html *h, const struct message *m);
 
 /* A heading with a hint or a link at its right; either may be empty. */
 void page_html_heading(struct page_html *h, const char *id, struct str text, struct str hint,

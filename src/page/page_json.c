@@ -48,11 +48,20 @@ void page_json_message(struct json_writer *w, const char *key, const struct mess
     json_write_end(w);
 }
 
+void page_json_numbers(struct json_writer *w, const char *key, const int64_t *at, size_t n)
+{
+    if (key != NULL)
+        json_put_array(w, key);
+    else
+        json_write_array(w);
+    for (size_t i = 0; i < n; i++)
+        json_write_i64(w, at[i]);
+    json_write_end(w);
+}
+
 void page_json_place(struct json_writer *w, const struct page_place *place)
 {
-    json_put_array(w, "at");
-    json_write_u64(w, place->element);
-    json_write_u64(w, place->offset);
-    json_write_u64(w, place->length);
-    json_write_end(w);
+    const int64_t at[] = {place->element, (int64_t)place->offset, (int64_t)place->length};
+
+    page_json_numbers(w, "at", at, ARRAY_LEN(at));
 }

@@ -24,19 +24,6 @@ struct durations {
 
 ORDER_BY(by_length, nanos, ORDER(*x, *y));
 
-static void each_kernel(const struct page_set *set,
-                        void (*fn)(void *ctx, size_t slice, uint32_t what), void *ctx)
-{
-    for (size_t i = 0; i < set->lanes.n; i++) {
-        const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
-        if (set->lanes.at[i].part == LANE_RANGES)
-            continue;
-        for (size_t k = lane->first; k < lane->first + lane->n; k++)
-            if (is_kernel(&set->whats.at[set->what[k]]))
-                fn(ctx, k, set->what[k]);
-    }
-}
-
 struct summing {
     const struct page_set *set;
     struct page_kernel *rows; /* by entry */
@@ -46,18 +33,11 @@ struct summing {
     size_t steps, bucket; /* steps of a bucket of the trend */
 };
 
-static nanos length_of(const struct page_set *set, size_t slice)
+static void sum_up(struct summing *s, size_t slice)
 {
-    nanos dur = set->cap->slices.dur[slice];
-
-    return dur > 0 ? dur : 0;
-}
-
-static void sum_up(void *ctx, size_t slice, uint32_t what)
-{
-    struct summing *s = ctx;
+    uint32_t what = s->set->what[slice];
     struct page_kernel *row = &s->rows[what];
-    nanos dur = length_of(s->set, slice);
+    nanos dur = s->set->cap->slices.dur[slice] > 0 ? s->set->cap->slices.dur[slice] : 0;
     uint32_t step = s->set->step[slice];
     struct attr wait = attrs_get(&s->set->cap->attrs, s->set->cap->slices.own[slice],
                                  capture_key(s->set->cap, KEY_WAIT));
@@ -76,24 +56,35 @@ static void sum_up(void *ctx, size_t slice, uint32_t what)
     s->durations.at[s->next[what]++] = dur;
 }
 
+static void sum_all(struct summing *s)
+{
+    const struct page_set *set = s->set;
+
+    for (size_t i = 0; i < set->lanes.n; i++) {
+        const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];
+        if (set->lanes.at[i].part == LANE_RANGES)
+            continue;
+        for (size_t k = lane->first; k < lane->first + lane->n; k++)
+            if (is_kernel(&set->whats.at[set->what[k]]))
+                sum_up(s, k);
+    }
+}
+
 /* ---- roof ---- */
 
 /* Clocks and data sheets differ by less. */
 #define BEYOND 1.25
 
-static enum peak peak_of(struct tensor_type type)
-{
-    return type.is_float8 ? PEAK_FP8 : type.is_half ? PEAK_BF16 : PEAK_TF32;
-}
-
 static void add_roof(struct page_kernel *row, const struct device *device,
                      const struct operator_work *work)
 {
+    enum peak kind = work->type.is_float8 ? PEAK_FP8 : work->type.is_half ? PEAK_BF16 : PEAK_TF32;
+
     row->flops = work->flops;
     row->bytes = work->moved * work->type.bytes;
     if (device == NULL || work->flops <= 0 || row->bytes <= 0 || row->mean <= 0)
         return;
-    double peak = device->tflops[peak_of(work->type)] * 1e3, gbps = device->gbps; /* a ns */
+    double peak = device->tflops[kind] * 1e3, gbps = device->gbps; /* a ns */
     if (peak <= 0 || gbps <= 0)
         return;
     double compute = row->flops / peak, memory = row->bytes / gbps;
@@ -176,7 +167,7 @@ struct page_kernels page_kernels_find(const struct page_set *set, struct arena *
         s.rows[i].wait = -1;
     }
     s.durations.at = mem_grow(NULL, sizeof(nanos), count + 1);
-    each_kernel(set, sum_up, &s);
+    sum_all(&s);
     for (size_t i = 0; i < n; i++) {
         if (s.rows[i].count == 0)
             continue;

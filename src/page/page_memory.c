@@ -55,25 +55,20 @@ static void put_samples(struct json_writer *w, const struct page_set *set,
     json_write_end(w);
 }
 
-static void put_counter(struct json_writer *w, const struct page_set *set,
-                        const struct series *series)
-{
-    struct str name = capture_text(set->cap, series->name);
-
-    json_write_object(w);
-    json_put_str(w, "name", page_name(set, name));
-    json_put_text(w, "role", counter_role(name));
-    json_put_str(w, "process", page_name(set, capture_text(set->cap, series->process)));
-    json_put_str(w, "unit", capture_text(set->cap, series->unit));
-    put_samples(w, set, series->samples.at, series->samples.n);
-    json_write_end(w);
-}
-
 void page_json_counters(struct json_writer *w, const struct page_set *set)
 {
     json_put_array(w, "counters");
-    for (size_t i = 0; i < set->cap->series.n && i < COUNTER_MOST; i++)
-        put_counter(w, set, &set->cap->series.at[i]);
+    for (size_t i = 0; i < set->cap->series.n && i < COUNTER_MOST; i++) {
+        const struct series *series = &set->cap->series.at[i];
+        struct str name = capture_text(set->cap, series->name);
+        json_write_object(w);
+        json_put_str(w, "name", page_name(set, name));
+        json_put_text(w, "role", counter_role(name));
+        json_put_str(w, "process", page_name(set, capture_text(set->cap, series->process)));
+        json_put_str(w, "unit", capture_text(set->cap, series->unit));
+        put_samples(w, set, series->samples.at, series->samples.n);
+        json_write_end(w);
+    }
     json_write_end(w);
 }
 
@@ -104,30 +99,6 @@ static void put_curve(struct json_writer *w, const struct page_set *set,
     mem_free(samples);
 }
 
-static void put_pool(struct json_writer *w, const struct page_set *set,
-                     const struct memory_pool *pool)
-{
-    json_write_object(w);
-    json_put_str(w, "name", page_name(set, pool->name));
-    json_put_array(w, "curves");
-    put_curve(w, set, pool, "allocated");
-    put_curve(w, set, pool, "reserved");
-    json_write_end(w);
-    json_put_f64(w, "peak", pool->peak);
-    json_put_i64(w, "at", page_time(set, pool->peak_at));
-    json_put_f64(w, "before", pool->before);
-    json_put_array(w, "uses");
-    for (size_t i = 0; i < pool->ops.n && i < USE_MOST; i++) {
-        json_write_object(w);
-        json_put_str(w, "name", page_name(set, pool->ops.at[i].name));
-        json_put_f64(w, "bytes", pool->ops.at[i].bytes);
-        json_put_u64(w, "n", pool->ops.at[i].n);
-        json_write_end(w);
-    }
-    json_write_end(w);
-    json_write_end(w);
-}
-
 /* The pool with the largest peak behind `last`, the one before; NULL: none of the rest held
  * anything. */
 static const struct memory_pool *next_pool(const struct memory_curves *m,
@@ -150,7 +121,25 @@ void page_json_memory(struct json_writer *w, const struct page_set *set)
 
     json_put_array(w, "memory");
     for (size_t n = 0; pool != NULL && n < POOL_MOST; n++) {
-        put_pool(w, set, pool);
+        json_write_object(w);
+        json_put_str(w, "name", page_name(set, pool->name));
+        json_put_array(w, "curves");
+        put_curve(w, set, pool, "allocated");
+        put_curve(w, set, pool, "reserved");
+        json_write_end(w);
+        json_put_f64(w, "peak", pool->peak);
+        json_put_i64(w, "at", page_time(set, pool->peak_at));
+        json_put_f64(w, "before", pool->before);
+        json_put_array(w, "uses");
+        for (size_t i = 0; i < pool->ops.n && i < USE_MOST; i++) {
+            json_write_object(w);
+            json_put_str(w, "name", page_name(set, pool->ops.at[i].name));
+            json_put_f64(w, "bytes", pool->ops.at[i].bytes);
+            json_put_u64(w, "n", pool->ops.at[i].n);
+            json_write_end(w);
+        }
+        json_write_end(w);
+        json_write_end(w);
         pool = next_pool(set->memory, pool);
     }
     json_write_end(w);

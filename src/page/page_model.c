@@ -5,29 +5,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/arch.h"
 #include "page/page_encode.h"
 #include "page/page_json.h"
 #include "page/page_panel.h"
 #include "text/page.h"
 
 /* ---- the document ---- */
-
-static void put_action(struct json_writer *w, struct page_file *page, const struct page_action *a)
-{
-    json_write_object(w);
-    json_put_text(w, "id", a->id);
-    if (a->verb != NULL)
-        json_put_text(w, "verb", a->verb);
-    page_json_wording(w, page, "title", a->title);
-    page_json_wording(w, page, "evidence", a->evidence);
-    json_put_i64(w, a->verb != NULL ? "delta" : "saving", a->saving);
-    json_put_f64(w, "share", num_round(a->share, 6));
-    json_put_bool(w, "is_upper_bound", a->is_upper_bound);
-    page_json_wording(w, page, "confidence", a->confidence);
-    json_put_str(w, "link", a->link);
-    page_json_wording(w, page, "show", a->show);
-    json_write_end(w);
-}
 
 static void put_wordings(struct json_writer *w, struct page_file *page, const char *key,
                          const struct wording *texts, size_t n)
@@ -38,24 +22,25 @@ static void put_wordings(struct json_writer *w, struct page_file *page, const ch
     json_write_end(w);
 }
 
-static void put_verdict(struct json_writer *w, struct page_file *page)
-{
-    const struct page_verdict *v = &page->verdict;
-
-    json_put_object(w, "verdict");
-    json_put_text(w, "id", v->id);
-    page_json_wording(w, page, "text", v->text);
-    page_json_wording(w, page, "evidence", v->evidence);
-    page_json_wording(w, page, "confidence", v->confidence);
-    json_put_f64(w, "replay_error", v->replay_error >= 0 ? num_round(v->replay_error, 6) : NAN);
-    json_write_end(w);
-}
-
 static void put_actions(struct json_writer *w, struct page_file *page)
 {
     json_put_array(w, "actions");
-    for (size_t i = 0; i < page->n_actions; i++)
-        put_action(w, page, &page->actions[i]);
+    for (size_t i = 0; i < page->n_actions; i++) {
+        const struct page_action *action = &page->actions[i];
+        json_write_object(w);
+        json_put_text(w, "id", action->id);
+        if (action->verb != NULL)
+            json_put_text(w, "verb", action->verb);
+        page_json_wording(w, page, "title", action->title);
+        page_json_wording(w, page, "evidence", action->evidence);
+        json_put_i64(w, action->verb != NULL ? "delta" : "saving", action->saving);
+        json_put_f64(w, "share", num_round(action->share, 6));
+        json_put_bool(w, "is_upper_bound", action->is_upper_bound);
+        page_json_wording(w, page, "confidence", action->confidence);
+        json_put_str(w, "link", action->link);
+        page_json_wording(w, page, "show", action->show);
+        json_write_end(w);
+    }
     json_write_end(w);
     if (page->from > 0) {
         json_put_object(w, "together");
@@ -75,7 +60,14 @@ static void put_head(struct json_writer *w, struct page_file *page)
     json_put_text(w, "kind", kinds[page->kind]);
     json_put_str(w, "title", page->title);
     put_wordings(w, page, "facts", page->facts, page->n_facts);
-    put_verdict(w, page);
+    const struct page_verdict *v = &page->verdict;
+    json_put_object(w, "verdict");
+    json_put_text(w, "id", v->id);
+    page_json_wording(w, page, "text", v->text);
+    page_json_wording(w, page, "evidence", v->evidence);
+    page_json_wording(w, page, "confidence", v->confidence);
+    json_put_f64(w, "replay_error", v->replay_error >= 0 ? num_round(v->replay_error, 6) : NAN);
+    json_write_end(w);
     put_actions(w, page);
     put_wordings(w, page, "missing", page->missing, page->n_missing);
     if (page->thinned.english.n > 0)
@@ -105,10 +97,10 @@ static void put_roles(struct json_writer *w, const struct page_file *page)
     struct hash known = {0};
 
     for (size_t i = 0; i < page->n_sets; i++) {
-        const struct page_layers *layers = page->sets[i]->layers;
-        for (size_t t = 0; layers != NULL && t < layers->n_types; t++)
-            for (size_t r = 0; r < layers->types[t].n; r++) {
-                const char *name = layers->types[t].roles[r].name;
+        const struct arch *arch = page->sets[i]->arch;
+        for (size_t t = 0; arch != NULL && t < arch->types->n; t++)
+            for (size_t r = 0; r < arch->types->at[t].n_roles; r++) {
+                const char *name = arch->types->at[t].roles[r].name;
                 if (hash_add(&known, hash_bytes(str_of(name)), (uint32_t)known.n + 1) == known.n)
                     put_word(w, "role", name);
             }
@@ -235,21 +227,6 @@ static void put_by(struct json_writer *w, const struct accounting *a, const nano
 
 enum { STEPS_IN_FULL = 4000 };
 
-static void put_step_facts(struct json_writer *w, const struct page_set *set,
-                           const struct account_step *s)
-{
-    if (s->host.end > s->host.begin) {
-        json_put_array(w, "host");
-        json_write_i64(w, page_time(set, s->host.begin));
-        json_write_i64(w, page_time(set, s->host.end));
-        json_write_end(w);
-    } else
-        json_put_null(w, "host");
-    put_by(w, set->a, s->by, 1);
-    json_put_bool(w, "slow", s->is_slow);
-    json_put_u64(w, "group", s->group);
-}
-
 static void put_step(struct json_writer *w, const struct page_set *set,
                      const struct account_step *s)
 {
@@ -257,8 +234,16 @@ static void put_step(struct json_writer *w, const struct page_set *set,
     json_put_str(w, "id", set->aliases != NULL ? S("") : s->id);
     json_put_i64(w, "from", page_time(set, s->window.begin));
     json_put_i64(w, "to", page_time(set, s->window.end));
-    if (set->a->n <= STEPS_IN_FULL) /* more of them could fill the file */
-        put_step_facts(w, set, s);
+    if (set->a->n <= STEPS_IN_FULL) { /* more of them could fill the file */
+        if (s->host.end > s->host.begin) {
+            const int64_t host[] = {page_time(set, s->host.begin), page_time(set, s->host.end)};
+            page_json_numbers(w, "host", host, ARRAY_LEN(host));
+        } else
+            json_put_null(w, "host");
+        put_by(w, set->a, s->by, 1);
+        json_put_bool(w, "slow", s->is_slow);
+        json_put_u64(w, "group", s->group);
+    }
     json_write_end(w);
 }
 
@@ -289,11 +274,8 @@ static void put_path(struct json_writer *w, const struct page_set *set)
     json_put_array(w, "path");
     for (size_t i = 0; i < set->path.n; i++) {
         const struct page_leg *leg = &set->path.at[i];
-        json_write_array(w);
-        json_write_u64(w, leg->lane);
-        json_write_i64(w, page_time(set, leg->from));
-        json_write_i64(w, page_time(set, leg->to));
-        json_write_end(w);
+        const int64_t at[] = {leg->lane, page_time(set, leg->from), page_time(set, leg->to)};
+        page_json_numbers(w, NULL, at, ARRAY_LEN(at));
     }
     json_write_end(w);
 }

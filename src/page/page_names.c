@@ -83,26 +83,21 @@ void page_hide(struct page_file *page, struct str name)
     }
 }
 
-/* Sentences hold names whole, or their first columns. */
-static struct str without_names(struct page_file *page, struct str text)
+/* Sentences hold names whole, or their first columns. Reports write "us" where they must be ASCII.
+ */
+struct str page_wording(struct page_file *page, enum lang lang, struct wording wording)
 {
+    struct str text = wording_text(lang, &page->arena, wording);
+    char digit[] = "0 us", micro[] = "0 µs";
+
     for (size_t i = 0; i < page->hidden.n; i++) {
         struct str name = page->hidden.at[i], with = page_name(page->sets[0], name);
         text = replace_all(&page->arena, text, name, with);
         text = replace_all(&page->arena, text, str_fit(name, SITE_WIDTH), with);
     }
-    return text;
-}
-
-/* Reports write "us" where they must be ASCII. */
-struct str page_wording(struct page_file *page, enum lang lang, struct wording wording)
-{
-    struct str text = without_names(page, wording_text(lang, &page->arena, wording));
-    char digit[] = "0 us", with[] = "0 µs";
-
     for (int i = 0; i < 10; i++) {
-        digit[0] = with[0] = (char)('0' + i);
-        text = replace_all(&page->arena, text, str_of(digit), str_of(with));
+        digit[0] = micro[0] = (char)('0' + i);
+        text = replace_all(&page->arena, text, str_of(digit), str_of(micro));
     }
     return text;
 }

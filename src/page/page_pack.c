@@ -44,18 +44,6 @@ void page_deflate(struct str bytes, struct text *out)
     pack(bytes, LEVEL, out);
 }
 
-static uint8_t width_of(const uint64_t *values, size_t n)
-{
-    uint64_t all = 0;
-    uint8_t width = 0;
-
-    for (size_t i = 0; values != NULL && i < n; i++)
-        all |= values[i];
-    for (; all > 0; all >>= 8)
-        width++;
-    return width;
-}
-
 void page_deflate_columns(const struct page_columns *columns, uint8_t widths[PAGE_COLUMNS],
                           struct text *out)
 {
@@ -63,7 +51,13 @@ void page_deflate_columns(const struct page_columns *columns, uint8_t widths[PAG
     size_t n = columns->n;
 
     for (size_t c = 0; c < columns->columns; c++) {
-        widths[c] = width_of(columns->at[c], n);
+        uint64_t all = 0;
+        uint8_t width = 0;
+        for (size_t i = 0; columns->at[c] != NULL && i < n; i++)
+            all |= columns->at[c][i];
+        for (; all > 0; all >>= 8)
+            width++;
+        widths[c] = width;
         vec_reserve(&planes, planes.n + widths[c] * n);
         for (unsigned plane = 0; planes.at != NULL && plane < widths[c]; plane++) {
             unsigned char *to = (unsigned char *)planes.at + planes.n;

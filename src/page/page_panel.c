@@ -64,9 +64,15 @@ struct page_part *page_part(struct page_panel *panel)
     return &panel->parts.at[panel->parts.n - 1];
 }
 
-static struct wording title_of(struct page_panel *panel, const struct message *title)
+static struct page_part *add_part(struct page_panel *panel, enum page_part_kind kind,
+                                  const struct message *title)
 {
-    return title != NULL ? page_say(panel->page, title) : (struct wording){0};
+    struct page_part part = {.kind = kind};
+
+    if (title != NULL)
+        part.title = page_say(panel->page, title);
+    vec_push(&panel->parts, part);
+    return page_part(panel);
 }
 
 struct page_bars *page_bars_add(struct page_panel *panel, const struct message *title,
@@ -75,9 +81,7 @@ struct page_bars *page_bars_add(struct page_panel *panel, const struct message *
     struct page_bars *bars = ARENA_NEW(&panel->page->arena, struct page_bars);
 
     *bars = (struct page_bars){.unit = unit, .most = most};
-    vec_push(&panel->parts,
-             ((struct page_part){
-                 .kind = PAGE_PART_BARS, .title = title_of(panel, title), .bars = bars}));
+    add_part(panel, PAGE_PART_BARS, title)->bars = bars;
     return bars;
 }
 
@@ -87,9 +91,7 @@ struct page_table *page_table_add(struct page_panel *panel, const struct message
     struct page_table *table = ARENA_NEW(&panel->page->arena, struct page_table);
 
     *table = (struct page_table){.columns = columns, .n_columns = n_columns};
-    vec_push(&panel->parts,
-             ((struct page_part){
-                 .kind = PAGE_PART_TABLE, .title = title_of(panel, title), .table = table}));
+    add_part(panel, PAGE_PART_TABLE, title)->table = table;
     return table;
 }
 
@@ -98,9 +100,7 @@ struct page_chart *page_chart_add(struct page_panel *panel, const struct message
     struct page_chart *chart = ARENA_NEW(&panel->page->arena, struct page_chart);
 
     *chart = (struct page_chart){0};
-    vec_push(&panel->parts,
-             ((struct page_part){
-                 .kind = PAGE_PART_CHART, .title = title_of(panel, title), .chart = chart}));
+    add_part(panel, PAGE_PART_CHART, title)->chart = chart;
     return chart;
 }
 
@@ -110,9 +110,7 @@ struct page_map *page_map_add(struct page_panel *panel, const struct message *ti
     struct page_map *map = ARENA_NEW(&panel->page->arena, struct page_map);
 
     *map = (struct page_map){.name = name};
-    vec_push(
-        &panel->parts,
-        ((struct page_part){.kind = PAGE_PART_MAP, .title = title_of(panel, title), .map = map}));
+    add_part(panel, PAGE_PART_MAP, title)->map = map;
     return map;
 }
 
@@ -130,9 +128,7 @@ struct page_grid *page_grid_add(struct page_panel *panel, const struct message *
     struct page_grid *grid = ARENA_NEW(&panel->page->arena, struct page_grid);
 
     *grid = (struct page_grid){.rows = axis_of(panel, rows), .columns = axis_of(panel, columns)};
-    vec_push(&panel->parts,
-             ((struct page_part){
-                 .kind = PAGE_PART_GRID, .title = title_of(panel, title), .grid = grid}));
+    add_part(panel, PAGE_PART_GRID, title)->grid = grid;
     return grid;
 }
 
@@ -153,9 +149,7 @@ struct page_lanes *page_lanes_add(struct page_panel *panel, const struct message
     struct page_lanes *lanes = ARENA_NEW(&panel->page->arena, struct page_lanes);
 
     *lanes = (struct page_lanes){.rows = axis_of(panel, rows)};
-    vec_push(&panel->parts,
-             ((struct page_part){
-                 .kind = PAGE_PART_LANES, .title = title_of(panel, title), .lanes = lanes}));
+    add_part(panel, PAGE_PART_LANES, title)->lanes = lanes;
     return lanes;
 }
 

@@ -238,9 +238,9 @@ void page_lanes_json(struct json_writer *w, struct page_file *page, const struct
 void page_grid_draw(struct page_html *h, const char *id, const struct page_part *part);
 void page_lanes_draw(struct page_html *h, const char *id, const struct page_part *part);
 
-/* A text, once when it is the same in both languages; the word of a unit. */
+/* A text, once when it is the same in both languages; the words of units. */
 void page_json_text(struct json_writer *w, struct page_file *page, struct wording text);
-const char *page_unit_word(enum page_unit unit);
+extern const char *const page_units[PAGE_UNITS];
 
 /* Those above the actions, or the others. */
 void page_draw_panels(struct page_html *h, bool is_top);

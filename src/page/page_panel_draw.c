@@ -33,12 +33,9 @@ static void put_fill(struct page_html *h, int family)
 
 static void put_link(struct page_html *h, struct str link, struct wording text)
 {
-    if (link.n > 0) {
-        page_html_put(h, S("<a href=\""));
-        page_html_text(h, link);
-        page_html_put(h, S("\">"));
-    }
-    page_html_wording(h, text);
+    if (link.n > 0)
+        page_html_format(h, "<a href=\"%s\">", page_escape(h, link));
+    page_html_format(h, "%s", page_escape_wording(h, text));
     page_html_put(h, link.n > 0 ? S("</a>") : S(""));
 }
 
@@ -56,32 +53,28 @@ static double percent_of(double value, double most)
     return percent > 100 ? 100 : percent < 0 ? 0 : percent;
 }
 
-static void put_bar(struct page_html *h, const struct page_bars *bars, const struct page_bar *bar)
-{
-    page_html_put(h, S("<li><span class=\"label\">"));
-    put_link(h, bar->link, bar->label);
-    page_html_put(h, S("</span><svg class=\"track\" height=\"14\" aria-hidden=\"true\">"));
-    if (bar->before > 0)
-        page_html_format(h, "<rect class=\"before\" width=\"%.2f%%\" height=\"14\"/>",
-                         percent_of(bar->before, bars->most));
-    page_html_format(h, "<rect width=\"%.2f%%\" height=\"14\" ",
-                     percent_of(bar->value, bars->most));
-    put_fill(h, bar->family);
-    page_html_put(h, S("/></svg><span class=\"value\">"));
-    page_html_text(h, number_of(h, bars->unit, bar->value));
-    if (bars->is_saved && bar->before > 0) {
-        page_html_put(h, S(" <b class=\"better-text\">"));
-        page_html_text(h, number_of(h, PAGE_CHANGE, bar->value / bar->before - 1));
-        page_html_put(h, S("</b>"));
-    }
-    page_html_put(h, S("</span></li>\n"));
-}
-
 static void draw_bars(struct page_html *h, const struct page_bars *bars)
 {
     page_html_put(h, S("<ul class=\"bars\">\n"));
-    for (size_t i = 0; i < bars->at.n && i < BARS_SHOWN; i++)
-        put_bar(h, bars, &bars->at.at[i]);
+    for (size_t i = 0; i < bars->at.n && i < BARS_SHOWN; i++) {
+        const struct page_bar *bar = &bars->at.at[i];
+        page_html_put(h, S("<li><span class=\"label\">"));
+        put_link(h, bar->link, bar->label);
+        page_html_put(h, S("</span><svg class=\"track\" height=\"14\" aria-hidden=\"true\">"));
+        if (bar->before > 0)
+            page_html_format(h, "<rect class=\"before\" width=\"%.2f%%\" height=\"14\"/>",
+                             percent_of(bar->before, bars->most));
+        page_html_format(h, "<rect width=\"%.2f%%\" height=\"14\" ",
+                         percent_of(bar->value, bars->most));
+        put_fill(h, bar->family);
+        page_html_format(h, "/></svg><span class=\"value\">%s",
+                         page_escape(h, number_of(h, bars->unit, bar->value)));
+        if (bars->is_saved && bar->before > 0)
+            page_html_format(
+                h, " <b class=\"better-text\">%s</b>",
+                page_escape(h, number_of(h, PAGE_CHANGE, bar->value / bar->before - 1)));
+        page_html_put(h, S("</span></li>\n"));
+    }
     page_html_put(h, S("</ul>\n"));
 }
 
@@ -105,11 +98,10 @@ static void draw_stack(struct page_html *h, const char *id, const struct page_pa
             &h->page->arena, "%.*s %.*s · %.*s", STR_ARGS(name),
             STR_ARGS(number_of(h, bars->unit, bar->value)),
             STR_ARGS(number_of(h, PAGE_SHARE, bars->most > 0 ? bar->value / bars->most : 0)));
-        page_html_format(h, "<svg class=\"part\" x=\"%.3f%%\" width=\"%.3f%%\" height=\"%d\">",
-                         from, width, STACK);
-        page_html_put(h, S("<title>"));
-        page_html_text(h, whole);
-        page_html_format(h, "</title><rect width=\"100%%\" height=\"%d\" ", STACK);
+        page_html_format(h,
+                         "<svg class=\"part\" x=\"%.3f%%\" width=\"%.3f%%\" "
+                         "height=\"%d\"><title>%s</title><rect width=\"100%%\" height=\"%d\" ",
+                         from, width, STACK, page_escape(h, whole), STACK);
         put_fill(h, bar->family);
         page_html_put(h, S("/>"));
         char class[8] = {bar->family >= 0 ? 'l' : 'i',
@@ -123,25 +115,20 @@ static void draw_stack(struct page_html *h, const char *id, const struct page_pa
 
 /* ---- tables ---- */
 
-static double largest(const struct page_table *t, size_t column)
-{
-    double most = 0;
-
-    for (size_t i = column; i < t->cells.n; i += t->n_columns)
-        most = t->cells.at[i].number > most ? t->cells.at[i].number : most;
-    return most;
-}
-
 static void put_number_cell(struct page_html *h, const struct page_table *t, size_t column,
                             double number)
 {
     page_html_format(h, "<td class=\"n%s\">", t->columns[column].has_bar ? " with-bar" : "");
-    if (t->columns[column].has_bar)
+    if (t->columns[column].has_bar) {
+        double most = 0;
+        for (size_t i = column; i < t->cells.n; i += t->n_columns)
+            most = t->cells.at[i].number > most ? t->cells.at[i].number : most;
         page_html_format(
             h,
             "<svg class=\"track\" height=\"10\" aria-hidden=\"true\"><rect class=\"f0\" "
             "width=\"%.2f%%\" height=\"10\"/></svg>",
-            percent_of(number, largest(t, column)));
+            percent_of(number, most));
+    }
     if (isfinite(number))
         page_html_text(h, number_of(h, t->columns[column].unit, number));
     page_html_put(h, S("</td>"));
@@ -179,8 +166,7 @@ static void draw_table(struct page_html *h, const struct page_table *t)
             continue;
         page_html_put(h, page_is_text(t->columns[c].unit) ? S("<th scope=\"col\">")
                                                           : S("<th scope=\"col\" class=\"n\">"));
-        page_html_message(h, t->columns[c].head);
-        page_html_put(h, S("</th>"));
+        page_html_format(h, "%s</th>", page_escape_message(h, t->columns[c].head));
     }
     page_html_put(h, S("</tr></thead><tbody>\n"));
     for (size_t i = 0; i < n; i++) {
@@ -266,32 +252,28 @@ static void put_axes(struct page_html *h, const struct page_chart *c, const stru
 {
     for (int k = (int)x->from; k <= (int)x->to; k += stride(x, 56)) {
         double at = place(x, pow(10, k));
-        page_html_format(h, "<line class=\"rule\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>",
-                         at, at, CHART_TOP, CHART_H - CHART_FOOT);
-        page_html_format(h, "<text class=\"axis\" x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">", at,
-                         CHART_H - CHART_FOOT + 15,
+        page_html_format(h,
+                         "<line class=\"rule\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text "
+                         "class=\"axis\" x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>\n",
+                         at, at, CHART_TOP, CHART_H - CHART_FOOT, at, CHART_H - CHART_FOOT + 15,
                          k == (int)x->from ? "start"
                          : k == (int)x->to ? "end"
-                                           : "middle");
-        page_html_text(h, number_of(h, c->x_unit, pow(10, k)));
-        page_html_put(h, S("</text>\n"));
+                                           : "middle",
+                         page_escape(h, number_of(h, c->x_unit, pow(10, k))));
     }
     for (int k = (int)y->from; k <= (int)y->to; k += stride(y, 26)) {
         double at = place(y, pow(10, k));
-        page_html_format(h, "<line class=\"rule\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>",
-                         CHART_LEFT, CHART_W - CHART_RIGHT, at, at);
-        page_html_format(h, "<text class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
-                         CHART_LEFT - 6, at + 4);
-        page_html_text(h, number_of(h, c->y_unit, pow(10, k)));
-        page_html_put(h, S("</text>\n"));
+        page_html_format(h,
+                         "<line class=\"rule\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text "
+                         "class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+                         CHART_LEFT, CHART_W - CHART_RIGHT, at, at, CHART_LEFT - 6, at + 4,
+                         page_escape(h, number_of(h, c->y_unit, pow(10, k))));
     }
-    page_html_format(h, "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"end\">",
-                     CHART_W - CHART_RIGHT, CHART_H - 5);
-    page_html_message(h, c->x_label);
-    page_html_format(h, "</text>\n<text class=\"axis\" x=\"%d\" y=\"%d\">", CHART_LEFT,
-                     CHART_TOP - 10);
-    page_html_message(h, c->y_label);
-    page_html_put(h, S("</text>\n"));
+    page_html_format(h,
+                     "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n<text "
+                     "class=\"axis\" x=\"%d\" y=\"%d\">%s</text>\n",
+                     CHART_W - CHART_RIGHT, CHART_H - 5, page_escape_message(h, c->x_label),
+                     CHART_LEFT, CHART_TOP - 10, page_escape_message(h, c->y_label));
 }
 
 static void put_curve(struct page_html *h, const struct page_curve *curve, const struct scale *x,
@@ -307,10 +289,10 @@ static void put_curve(struct page_html *h, const struct page_curve *curve, const
                      CHART_W - CHART_LEFT - CHART_RIGHT, CHART_H - CHART_TOP - CHART_FOOT);
     for (size_t i = 0; i < curve->x.n; i++)
         page_html_format(h, "%.1f,%.1f ", place(x, curve->x.at[i]), place(y, curve->y.at[i]));
-    page_html_format(h, "\"/></svg><text class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
-                     CHART_W - CHART_RIGHT - 4, fmax(last - 4, CHART_TOP + 12));
-    page_html_wording(h, curve->label);
-    page_html_put(h, S("</text>\n"));
+    page_html_format(
+        h, "\"/></svg><text class=\"axis\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+        CHART_W - CHART_RIGHT - 4, fmax(last - 4, CHART_TOP + 12),
+        page_escape_wording(h, curve->label));
 }
 
 static double radius_of(const struct page_chart *c, const struct page_point *p)
@@ -335,18 +317,16 @@ static void put_point(struct page_html *h, const char *view, const struct page_c
 
     if (!is_drawn(p))
         return;
-    if (has_link) {
-        page_html_put(h, S("<a href=\""));
-        page_html_text(h, page_row_address(h->page, view, p->row));
-        page_html_put(h, S("\">"));
-    }
-    page_html_format(h, "<circle class=\"dot f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>",
+    if (has_link)
+        page_html_format(h, "<a href=\"%s\">",
+                         page_escape(h, page_row_address(h->page, view, p->row)));
+    page_html_format(h, "<circle class=\"dot f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>%s",
                      p->family >= 0 ? p->family : 0, place(x, p->x), place(y, p->y),
-                     radius_of(c, p));
-    page_html_text(h, arena_format(&h->page->arena, "%.*s: %.*s, %.*s",
-                                   STR_ARGS(page_wording(h->page, h->lang, p->name)),
-                                   STR_ARGS(number_of(h, c->x_unit, p->x)),
-                                   STR_ARGS(number_of(h, c->y_unit, p->y))));
+                     radius_of(c, p),
+                     page_escape(h, arena_format(&h->page->arena, "%.*s: %.*s, %.*s",
+                                                 STR_ARGS(page_wording(h->page, h->lang, p->name)),
+                                                 STR_ARGS(number_of(h, c->x_unit, p->x)),
+                                                 STR_ARGS(number_of(h, c->y_unit, p->y)))));
     page_html_put(h, has_link ? S("</title></circle></a>\n") : S("</title></circle>\n"));
 }
 
@@ -379,9 +359,8 @@ static void put_names(struct page_html *h, const struct page_chart *c, const str
         put[n].x = at;
         put[n].y = line;
         put[n++].width = width;
-        page_html_format(h, "<text x=\"%.1f\" y=\"%.1f\">", at, line);
-        page_html_text(h, name);
-        page_html_put(h, S("</text>\n"));
+        page_html_format(h, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", at, line,
+                         page_escape(h, name));
     }
 }
 
@@ -393,10 +372,8 @@ static void draw_chart(struct page_html *h, const char *id, const struct page_pa
     scales_of(c, &x, &y);
     page_html_format(h,
                      "<svg id=\"%s-%s\" class=\"picture drawing\" viewBox=\"0 0 %d %d\" "
-                     "role=\"group\"><title>",
-                     id, lang_name(h->lang), CHART_W, CHART_H);
-    page_html_wording(h, part->title);
-    page_html_put(h, S("</title>\n"));
+                     "role=\"group\"><title>%s</title>\n",
+                     id, lang_name(h->lang), CHART_W, CHART_H, page_escape_wording(h, part->title));
     put_axes(h, c, &x, &y);
     for (size_t i = 0; i < c->curves.n; i++)
         put_curve(h, &c->curves.at[i], &x, &y);
@@ -439,11 +416,8 @@ static void draw_part(struct page_html *h, const struct page_panel *panel, size_
         page_grid_draw(h, panel->id, part);
     else if (part->kind == PAGE_PART_LANES)
         page_lanes_draw(h, panel->id, part);
-    if (part->note.english.n > 0) {
-        page_html_put(h, S("<p class=\"note\">"));
-        page_html_wording(h, part->note);
-        page_html_put(h, S("</p>\n"));
-    }
+    if (part->note.english.n > 0)
+        page_html_format(h, "<p class=\"note\">%s</p>\n", page_escape_wording(h, part->note));
     page_html_put(h, S("</section>\n"));
 }
 

@@ -5,17 +5,12 @@
 #include "page/page_panel.h"
 #include "text/page.h"
 
-static const char *const units[PAGE_UNITS] = {
+const char *const page_units[PAGE_UNITS] = {
     [PAGE_TEXT] = "text",           [PAGE_NAME] = "name",     [PAGE_CODE] = "code",
     [PAGE_COUNT] = "count",         [PAGE_TICKS] = "ticks",   [PAGE_NS] = "ns",
     [PAGE_SHARE] = "share",         [PAGE_CHANGE] = "change", [PAGE_BYTES] = "bytes",
     [PAGE_BANDWIDTH] = "bandwidth", [PAGE_FLOPS] = "flops",   [PAGE_PLAIN] = "plain",
 };
-
-const char *page_unit_word(enum page_unit unit)
-{
-    return units[unit];
-}
 
 void page_json_text(struct json_writer *w, struct page_file *page, struct wording text)
 {
@@ -45,7 +40,7 @@ static void put_rounded(struct json_writer *w, const char *key, double value)
 static void put_bars(struct json_writer *w, struct page_file *page, const struct page_bars *bars)
 {
     json_put_text(w, "type", "bars");
-    json_put_text(w, "unit", units[bars->unit]);
+    json_put_text(w, "unit", page_units[bars->unit]);
     put_rounded(w, "most", bars->most);
     json_put_bool(w, "stack", bars->is_stack);
     json_put_bool(w, "saved", bars->is_saved);
@@ -74,7 +69,7 @@ static void put_table(struct json_writer *w, struct page_file *page, const struc
     for (size_t c = 0; c < t->n_columns; c++) {
         json_write_object(w);
         page_json_message(w, "head", t->columns[c].head);
-        json_put_text(w, "unit", units[t->columns[c].unit]);
+        json_put_text(w, "unit", page_units[t->columns[c].unit]);
         json_put_bool(w, "bar", t->columns[c].has_bar);
         json_write_end(w);
     }
@@ -122,8 +117,8 @@ static void put_chart(struct json_writer *w, struct page_file *page, const struc
 {
     json_put_text(w, "type", "chart");
     json_put_bool(w, "square", c->is_square);
-    json_put_text(w, "xUnit", units[c->x_unit]);
-    json_put_text(w, "yUnit", units[c->y_unit]);
+    json_put_text(w, "xUnit", page_units[c->x_unit]);
+    json_put_text(w, "yUnit", page_units[c->y_unit]);
     page_json_message(w, "xLabel", c->x_label);
     page_json_message(w, "yLabel", c->y_label);
     json_put_array(w, "points");

@@ -84,39 +84,22 @@ static struct str part_text(struct page_html *h, int part, nanos time, nanos all
 
 void page_draw_begin(struct page_html *h, const char *id, int height, struct str title)
 {
-    page_html_format(
-        h,
-        "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" role=\"group\"><title>",
-        id, lang_name(h->lang), height);
-    page_html_text(h, title);
-    page_html_put(h, S("</title>\n"));
+    page_html_format(h,
+                     "<svg id=\"%s-%s\" class=\"picture\" width=\"100%%\" height=\"%d\" "
+                     "role=\"group\"><title>%s</title>\n",
+                     id, lang_name(h->lang), height, page_escape(h, title));
 }
 
 static void put_parts_desc(struct page_html *h, const nanos parts[PAGE_PARTS], nanos all)
 {
     page_html_put(h, S("<desc>"));
     for (int part = 0; part < PAGE_PARTS; part++)
-        if (parts[part] > 0) {
-            page_html_text(h, part_text(h, part, parts[part], all));
-            page_html_put(h, S("; "));
-        }
+        if (parts[part] > 0)
+            page_html_format(h, "%s; ", page_escape(h, part_text(h, part, parts[part], all)));
     page_html_put(h, S("</desc>\n"));
 }
 
 /* ---- accounting ---- */
-
-static void put_classes_of_part(struct page_html *h, const nanos *by, int part)
-{
-    bool is_first = true;
-
-    page_html_put(h, S(" data-class=\""));
-    for (int class = 0; class < ACCOUNT_CLASSES; class ++)
-        if (by[class] > 0 && page_part_of_class(class) == part) {
-            page_html_format(h, "%s%s", is_first ? "" : " ", account_class_name(class));
-            is_first = false;
-        }
-    page_html_put(h, S("\""));
-}
 
 #define SCREEN 9.8 /* pixels of a percent of the width, on a screen of 1024 */
 
@@ -170,9 +153,8 @@ void page_draw_label(struct page_html *h, struct str label, const char *class, d
         page_html_format(
             h, "<rect class=\"plate\" x=\"4\" y=\"%.0f\" width=\"%.0f\" height=\"18\" rx=\"3\"/>",
             y - 13, label_width(label) - 8);
-    page_html_format(h, "<text class=\"%s\" x=\"9\" y=\"%.0f\">", class, y);
-    page_html_text(h, label);
-    page_html_put(h, S("</text>"));
+    page_html_format(h, "<text class=\"%s\" x=\"9\" y=\"%.0f\">%s</text>", class, y,
+                     page_escape(h, label));
 }
 
 static void put_part(struct page_html *h, const nanos *by, int part, double from, double width,
@@ -184,10 +166,16 @@ static void put_part(struct page_html *h, const nanos *by, int part, double from
         snprintf(class, sizeof(class), "l%d", part % 10);
     page_html_format(h, "<svg class=\"part\" x=\"%.3f%%\" width=\"%.3f%%\" height=\"%d\"", from,
                      width, BAR);
-    put_classes_of_part(h, by, part);
-    page_html_put(h, S("><title>"));
-    page_html_text(h, text);
-    page_html_format(h, "</title><rect width=\"100%%\" height=\"%d\" ", BAR);
+    bool is_first = true;
+    page_html_put(h, S(" data-class=\""));
+    for (int i = 0; i < ACCOUNT_CLASSES; i++)
+        if (by[i] > 0 && page_part_of_class(i) == part) {
+            page_html_format(h, "%s%s", is_first ? "" : " ", account_class_name(i));
+            is_first = false;
+        }
+    page_html_put(h, S("\""));
+    page_html_format(h, "><title>%s</title><rect width=\"100%%\" height=\"%d\" ",
+                     page_escape(h, text), BAR);
     put_fill(h, part);
     page_html_put(h, S("/>"));
     page_draw_label(h, part_label_in(h, part, time, text, width), class, 21);
@@ -242,9 +230,8 @@ void page_draw_stack(struct page_html *h, const nanos *by, double percent, int h
             continue;
         page_html_format(h, "<rect x=\"%.3f%%\" width=\"%.3f%%\" height=\"%d\" ", x, width, height);
         put_fill(h, part);
-        page_html_put(h, S("><title>"));
-        page_html_text(h, part_text(h, part, parts[part], all));
-        page_html_put(h, S("</title></rect>"));
+        page_html_format(h, "><title>%s</title></rect>",
+                         page_escape(h, part_text(h, part, parts[part], all)));
         x += width;
     }
 }
@@ -259,15 +246,13 @@ void page_draw_legend(struct page_html *h)
     parts_of(by, parts);
     page_html_put(h, S("<ul class=\"legend\">"));
     for (int part = 0; part < PAGE_FAMILIES; part++)
-        if (parts[part] > 0) {
-            page_html_format(h, "<li><span class=\"swatch f%d\"></span>", part);
-            page_html_message(h, page_part_label(part));
-            page_html_put(h, S("</li>"));
-        }
-    page_html_put(h, S("<li><svg class=\"hatched\" width=\"10\" height=\"10\"><rect width=\"10\" "
-                       "height=\"10\" fill=\"url(#h-launch)\"/></svg>"));
-    page_html_message(h, &page_text.word_idle);
-    page_html_put(h, S("</li></ul>\n"));
+        if (parts[part] > 0)
+            page_html_format(h, "<li><span class=\"swatch f%d\"></span>%s</li>", part,
+                             page_escape_message(h, page_part_label(part)));
+    page_html_format(h,
+                     "<li><svg class=\"hatched\" width=\"10\" height=\"10\"><rect width=\"10\" "
+                     "height=\"10\" fill=\"url(#h-launch)\"/></svg>%s</li></ul>\n",
+                     page_escape_message(h, &page_text.word_idle));
 }
 
 /* ---- steps ---- */
@@ -321,14 +306,14 @@ static void put_step_label(struct page_html *h, const struct strip *s, size_t st
     const struct account_step *of = &s->a->steps[step];
     double excess = (double)account_step_time(of) - (double)s->a->step_time;
 
-    page_html_format(h, "<text class=\"mark\" x=\"%.3f%%\" y=\"12\" text-anchor=\"%s\">", x,
+    page_html_format(h, "<text class=\"mark\" x=\"%.3f%%\" y=\"12\" text-anchor=\"%s\">%s</text>",
+                     x,
                      x < 6    ? "start"
                      : x > 94 ? "end"
-                              : "middle");
-    page_html_text(h, MESSAGE(h->lang, arena, &page_text.step_excess,
-                              PLACE("step", page_step_name(h, of)),
-                              PLACE("excess", page_delta_text(arena, excess))));
-    page_html_put(h, S("</text>"));
+                              : "middle",
+                     page_escape(h, MESSAGE(h->lang, arena, &page_text.step_excess,
+                                            PLACE("step", page_step_name(h, of)),
+                                            PLACE("excess", page_delta_text(arena, excess)))));
 }
 
 static void put_bar(struct page_html *h, const struct strip *s, size_t bar, double width)
@@ -347,15 +332,15 @@ static void put_bar(struct page_html *h, const struct strip *s, size_t bar, doub
             by[class] += s->a->steps[i].by[class] / (nanos)(end - first);
     }
     parts_of(by, parts);
-    page_html_format(h,
-                     "<a href=\"#v=timeline&amp;set=%zu&amp;step=%zu\" data-step=\"%zu\"><title>",
-                     h->page->lead, first, first);
-    page_html_text(h, arena_format(arena, "%.*s: %.*s",
-                                   STR_ARGS(page_step_name(h, &s->a->steps[first])),
-                                   STR_ARGS(page_time_text(arena, (double)most))));
-    page_html_put(h, S("</title>"));
-    page_html_format(h, "<rect class=\"hit\" x=\"%.3f%%\" y=\"0\" width=\"%.3f%%\" height=\"%d\"/>",
-                     x, width, STRIP_TOP + STRIP);
+    page_html_format(
+        h,
+        "<a href=\"#v=timeline&amp;set=%zu&amp;step=%zu\" data-step=\"%zu\"><title>%s</title><rect "
+        "class=\"hit\" x=\"%.3f%%\" y=\"0\" width=\"%.3f%%\" height=\"%d\"/>",
+        h->page->lead, first, first,
+        page_escape(h, arena_format(arena, "%.*s: %.*s",
+                                    STR_ARGS(page_step_name(h, &s->a->steps[first])),
+                                    STR_ARGS(page_time_text(arena, (double)most)))),
+        x, width, STRIP_TOP + STRIP);
     put_stack(h, parts, x, width * (s->bars > 100 ? 1 : 0.96), scale);
     if (s->per_bar > 1)
         page_html_format(
@@ -370,10 +355,10 @@ static void put_bar_name(struct page_html *h, const struct strip *s, size_t bar,
 
     if (every == 0 || bar % every != 0)
         return;
-    page_html_format(h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
-                     ((double)bar + 0.5) * width, STRIP_TOP + STRIP + 14);
-    page_html_text(h, page_step_name(h, &s->a->steps[bar * s->per_bar]));
-    page_html_put(h, S("</text>"));
+    page_html_format(h,
+                     "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">%s</text>",
+                     ((double)bar + 0.5) * width, STRIP_TOP + STRIP + 14,
+                     page_escape(h, page_step_name(h, &s->a->steps[bar * s->per_bar])));
 }
 
 void page_draw_steps(struct page_html *h)
@@ -388,9 +373,8 @@ void page_draw_steps(struct page_html *h)
     page_html_heading(h, "steps", message_in(h->lang, &page_text.heading_steps),
                       a->is_pseudo ? S("") : message_in(h->lang, &page_text.steps_hint), S(""));
     if (a->is_pseudo || a->n == 0) {
-        page_html_put(h, S("<p class=\"note\">"));
-        page_html_message(h, &page_text.no_steps);
-        page_html_put(h, S("</p>\n</section>\n"));
+        page_html_format(h, "<p class=\"note\">%s</p>\n</section>\n",
+                         page_escape_message(h, &page_text.no_steps));
         return;
     }
     double width = 100.0 / (double)s.bars;

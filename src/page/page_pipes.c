@@ -53,21 +53,17 @@ static void put_lane(struct page_html *h, const struct page_set *set, size_t pla
     for (int i = 0; i < PAGE_BUCKETS; i++)
         all[i] = busy[i] + waits[i];
     page_html_put(h, S("<li><span class=\"label\"><a href=\"#v=timeline\">"));
-    if (has_groups) {
-        page_html_text(h, brief(set->groups.at[lane->group].name));
-        page_html_put(h, S(" "));
-    }
-    page_html_text(h, lane->name);
+    if (has_groups)
+        page_html_format(h, "%s ", page_escape(h, brief(set->groups.at[lane->group].name)));
     page_html_format(h,
-                     "</a></span><svg class=\"track\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+                     "%s</a></span><svg class=\"track\" height=\"%d\" viewBox=\"0 0 %d %d\" "
                      "preserveAspectRatio=\"none\" aria-hidden=\"true\">",
-                     ROW, COLUMNS, ROW);
+                     page_escape(h, lane->name), ROW, COLUMNS, ROW);
     put_area(h, all, "class=\"waits\"");
     snprintf(fill, sizeof(fill), "class=\"f%d\"", family);
     put_area(h, busy, fill);
-    page_html_put(h, S("</svg><span class=\"value\">"));
-    page_html_text(h, page_share_text(&h->page->arena, busy_of(set, lane)));
-    page_html_put(h, S("</span></li>\n"));
+    page_html_format(h, "</svg><span class=\"value\">%s</span></li>\n",
+                     page_escape(h, page_share_text(&h->page->arena, busy_of(set, lane))));
 }
 
 void page_draw_pipes(struct page_html *h)
@@ -84,7 +80,6 @@ void page_draw_pipes(struct page_html *h)
             put_lane(h, set, i, set->groups.n > 1);
             shown++;
         }
-    page_html_put(h, S("</ul>\n<p class=\"note\">"));
-    page_html_message(h, &page_text.pipes_note);
-    page_html_put(h, S("</p>\n</section>\n"));
+    page_html_format(h, "</ul>\n<p class=\"note\">%s</p>\n</section>\n",
+                     page_escape_message(h, &page_text.pipes_note));
 }

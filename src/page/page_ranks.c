@@ -219,12 +219,10 @@ static void put_rank_label(struct page_html *h, size_t rank, int y)
     int high = row_height(h->page);
     struct str name = rank_name(h, rank);
 
-    if (high == HIGH || rank % 4 == 0) {
-        page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">",
-                         rank == h->page->ranks->slow ? " slow" : "", y + (high == HIGH ? 15 : 9));
-        page_html_text(h, str_fit(name, 20));
-        page_html_put(h, S("</text>"));
-    }
+    if (high == HIGH || rank % 4 == 0)
+        page_html_format(h, "<text class=\"axis%s\" x=\"0\" y=\"%d\">%s</text>",
+                         rank == h->page->ranks->slow ? " slow" : "", y + (high == HIGH ? 15 : 9),
+                         page_escape(h, str_fit(name, 20)));
 }
 
 /* A rank's mean step, as long as it lasts against the longest. */
@@ -236,12 +234,10 @@ static void put_strip(struct page_html *h, size_t rank, nanos longest, int y)
     put_rank_label(h, rank, y);
     page_html_format(h,
                      "<svg x=\"%d%%\" y=\"%d\" width=\"%d%%\" height=\"%d\"><a "
-                     "href=\"#v=timeline&amp;set=%zu&amp;rank=%zu\"><title>",
-                     LABEL, y, 100 - LABEL, high - 2, rank, rank);
-    page_html_text(h, rank_name(h, rank));
-    page_html_put(h, S(": "));
-    page_html_text(h, page_time_text(&h->page->arena, (double)mean->time));
-    page_html_put(h, S("</title>"));
+                     "href=\"#v=timeline&amp;set=%zu&amp;rank=%zu\"><title>%s: %s</title>",
+                     LABEL, y, 100 - LABEL, high - 2, rank, rank,
+                     page_escape(h, rank_name(h, rank)),
+                     page_escape(h, page_time_text(&h->page->arena, (double)mean->time)));
     page_draw_stack(h, mean->by, 100.0 * (double)mean->time / (double)longest, high - 2);
     page_html_put(h, S("</a></svg>\n"));
 }
@@ -322,36 +318,23 @@ static void put_cell(struct page_html *h, const struct heat_map *m, size_t colum
     page_html_format(h, "<a href=\"#v=timeline&amp;set=%zu&amp;rank=%zu", rank, rank);
     if (usual != rank)
         page_html_format(h, ",%zu", usual);
-    page_html_format(h, "&amp;step=%zu\"><title>", (size_t)(step - page->sets[rank]->a->steps));
-    page_html_text(h, MESSAGE(h->lang, &page->arena, &page_text.heat_cell,
-                              PLACE("rank", rank_name(h, rank)), PLACE("step", step->id),
-                              PLACE("ratio", m->ratio[cell]),
-                              PLACE("time", page_time_text(&page->arena, (double)step->compute))));
-    page_html_format(h,
-                     "</title><svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\"><rect "
-                     "class=\"heat\" width=\"100%%\" height=\"100%%\" fill-opacity=\"%.2f\"/>",
-                     LABEL + (double)column * width, (int)rank * high, width * 0.97, high - 2,
-                     heat_of(m->ratio[cell], m->most));
+    page_html_format(
+        h,
+        "&amp;step=%zu\"><title>%s</title><svg x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" "
+        "height=\"%d\"><rect class=\"heat\" width=\"100%%\" height=\"100%%\" "
+        "fill-opacity=\"%.2f\"/>",
+        (size_t)(step - page->sets[rank]->a->steps),
+        page_escape(h, MESSAGE(h->lang, &page->arena, &page_text.heat_cell,
+                               PLACE("rank", rank_name(h, rank)), PLACE("step", step->id),
+                               PLACE("ratio", m->ratio[cell]),
+                               PLACE("time", page_time_text(&page->arena, (double)step->compute)))),
+        LABEL + (double)column * width, (int)rank * high, width * 0.97, high - 2,
+        heat_of(m->ratio[cell], m->most));
     if (high == HIGH && m->columns <= 16)
         page_html_format(
             h, "<text class=\"wide\" x=\"50%%\" y=\"15\" text-anchor=\"middle\">%.2f ×</text>",
             m->ratio[cell]);
     page_html_put(h, S("</svg></a>\n"));
-}
-
-static void put_column_name(struct page_html *h, const struct heat_map *m, size_t column)
-{
-    const struct account_step *step = &h->page->sets[0]->a->steps[column * m->per_column];
-    double width = (100.0 - LABEL) / (double)m->columns;
-    size_t every = (m->columns + 15) / 16;
-
-    if (column % every != 0)
-        return;
-    page_html_format(h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">",
-                     LABEL + ((double)column + 0.5) * width,
-                     (int)h->page->n_sets * row_height(h->page) + 14);
-    page_html_text(h, page_step_name(h, step));
-    page_html_put(h, S("</text>"));
 }
 
 void page_draw_heat(struct page_html *h)
@@ -370,7 +353,11 @@ void page_draw_heat(struct page_html *h)
         for (size_t column = 0; column < m.columns; column++)
             put_cell(h, &m, column, i);
     }
-    for (size_t column = 0; column < m.columns; column++)
-        put_column_name(h, &m, column);
+    for (size_t column = 0; column < m.columns; column += (m.columns + 15) / 16)
+        page_html_format(
+            h, "<text class=\"axis\" x=\"%.3f%%\" y=\"%d\" text-anchor=\"middle\">%s</text>",
+            LABEL + ((double)column + 0.5) * (100.0 - LABEL) / (double)m.columns,
+            (int)page->n_sets * row_height(page) + 14,
+            page_escape(h, page_step_name(h, &page->sets[0]->a->steps[column * m.per_column])));
     page_html_put(h, S("</svg>\n</section>\n"));
 }

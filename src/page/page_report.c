@@ -170,28 +170,21 @@ static void put_plain(struct page_html *h, struct text *plain)
     text_clear(plain);
 }
 
-/* The first report has the verdict: its first sentence, or what it is about. */
-static size_t take_verdict(struct page_fragment *f, const struct report *report)
-{
-    size_t first = first_text(report);
-    struct str about = report->summary.n > 0 ? report->summary : report->title;
-
-    text_put(&f->title, report->title);
-    text_put(&f->verdict, first != SIZE_MAX ? str_trim(report->blocks.at[first]->text) : about);
-    if (first != SIZE_MAX)
-        text_put(&f->lead, report->summary);
-    return first;
-}
-
 void page_fragment_add(struct page_fragment *f, enum lang lang, const struct report *report)
 {
     struct page_html h = {.sink = text_sink(&f->html), .lang = lang};
     size_t taken = SIZE_MAX;
 
     put_plain(&h, &f->plain);
-    if (f->verdict.n == 0)
-        taken = take_verdict(f, report);
-    else if (report->title.n > 0)
+    if (f->verdict.n == 0) {
+        /* The first report has the verdict: its first sentence, or what it is about. */
+        struct str about = report->summary.n > 0 ? report->summary : report->title;
+        taken = first_text(report);
+        text_put(&f->title, report->title);
+        text_put(&f->verdict, taken != SIZE_MAX ? str_trim(report->blocks.at[taken]->text) : about);
+        if (taken != SIZE_MAX)
+            text_put(&f->lead, report->summary);
+    } else if (report->title.n > 0)
         put_tag(&h, "h2", report->title);
     for (size_t i = 0; i < report->blocks.n; i++)
         if (i != taken)

@@ -18,24 +18,17 @@ static void put_action(struct page_html *h, const struct page_action *a, size_t 
                                                                    : "better";
 
     page_html_format(
-        h, "<article class=\"card\" data-action=\"%zu\"><h2><span class=\"number\">%zu</span> ",
-        number, number + 1);
-    page_html_wording(h, a->title);
-    page_html_put(h, S("</h2>\n<p class=\"evidence\">"));
-    page_html_wording(h, a->evidence);
-    page_html_put(h, S("</p>\n<p class=\"foot\"><a href=\""));
-    page_html_text(h, a->link);
-    page_html_put(h, S("\">"));
-    page_html_wording(h, a->show);
-    page_html_put(h, S(" →</a>"));
+        h,
+        "<article class=\"card\" data-action=\"%zu\"><h2><span class=\"number\">%zu</span> "
+        "%s</h2>\n<p class=\"evidence\">%s</p>\n<p class=\"foot\"><a href=\"%s\">%s →</a>",
+        number, number + 1, page_escape_wording(h, a->title), page_escape_wording(h, a->evidence),
+        page_escape(h, a->link), page_escape_wording(h, a->show));
     if (a->saving != 0) {
         page_html_format(h, "<strong class=\"%s\">", class);
         bool has_time = !h->page->has_cycles;
-        if (a->is_upper_bound) {
-            page_html_put(h, S("<span class=\"up-to\">"));
-            page_html_message(h, &page_text.up_to);
-            page_html_put(h, S("</span> "));
-        }
+        if (a->is_upper_bound)
+            page_html_format(h, "<span class=\"up-to\">%s</span> ",
+                             page_escape_message(h, &page_text.up_to));
         if (has_time)
             page_html_text(h, page_delta_text(arena, shown));
         if (!is_change) {
@@ -58,58 +51,31 @@ static void put_actions(struct page_html *h)
         put_action(h, &page->actions[i], i);
     page_html_put(h, S("</section>\n"));
     bool has_rest = page->to > page->from / LEAST_LEFT; /* all savings are estimates */
-    if (page->from > 0 && page->n_actions > 1 && has_rest) {
-        page_html_put(h, S("<p class=\"together\">"));
-        page_html_text(h, MESSAGE(h->lang, &page->arena,
-                                  page->is_bare ? &page_text.together_bare : &page_text.together,
-                                  PLACE("from", page_time_text(&page->arena, (double)page->from)),
-                                  PLACE("to", page_time_text(&page->arena, (double)page->to))));
-        page_html_put(h, S("</p>\n"));
-    }
-}
-
-static void put_verdict(struct page_html *h)
-{
-    const struct page_verdict *v = &h->page->verdict;
-
-    page_html_format(h, "<h1 id=\"verdict-%s\">", lang_name(h->lang));
-    page_html_wording(h, v->text);
-    page_html_format(h, "</h1>\n<p id=\"evidence-%s\" class=\"lead\">", lang_name(h->lang));
-    page_html_wording(h, v->evidence);
-    page_html_put(h, S("</p>\n"));
-}
-
-static void put_missing_list(struct page_html *h)
-{
-    struct page_file *page = h->page;
-
-    page_html_format(h, "<aside id=\"missing-%s\" class=\"missing\"><h2>", lang_name(h->lang));
-    page_html_message(h, &page_text.heading_missing);
-    page_html_put(h, S("</h2>\n<ul>"));
-    for (size_t i = 0; i < page->n_missing; i++) {
-        page_html_put(h, S("<li>"));
-        page_html_wording(h, page->missing[i]);
-        page_html_put(h, S("</li>"));
-    }
-    page_html_put(h, S("</ul></aside>\n"));
+    if (page->from > 0 && page->n_actions > 1 && has_rest)
+        page_html_format(
+            h, "<p class=\"together\">%s</p>\n",
+            page_escape(h, MESSAGE(h->lang, &page->arena,
+                                   page->is_bare ? &page_text.together_bare : &page_text.together,
+                                   PLACE("from", page_time_text(&page->arena, (double)page->from)),
+                                   PLACE("to", page_time_text(&page->arena, (double)page->to)))));
 }
 
 static void put_notes(struct page_html *h)
 {
     struct page_file *page = h->page;
 
-    if (page->n_missing > 0)
-        put_missing_list(h);
-    if (page->thinned.english.n > 0) {
-        page_html_put(h, S("<p class=\"note\">"));
-        page_html_wording(h, page->thinned);
-        page_html_put(h, S("</p>\n"));
+    if (page->n_missing > 0) {
+        page_html_format(h, "<aside id=\"missing-%s\" class=\"missing\"><h2>%s</h2>\n<ul>",
+                         lang_name(h->lang), page_escape_message(h, &page_text.heading_missing));
+        for (size_t i = 0; i < page->n_missing; i++)
+            page_html_format(h, "<li>%s</li>", page_escape_wording(h, page->missing[i]));
+        page_html_put(h, S("</ul></aside>\n"));
     }
-    if (page->options.redact) {
-        page_html_put(h, S("<p class=\"note\">"));
-        page_html_message(h, &page_text.redacted);
-        page_html_put(h, S("</p>\n"));
-    }
+    if (page->thinned.english.n > 0)
+        page_html_format(h, "<p class=\"note\">%s</p>\n", page_escape_wording(h, page->thinned));
+    if (page->options.redact)
+        page_html_format(h, "<p class=\"note\">%s</p>\n",
+                         page_escape_message(h, &page_text.redacted));
 }
 
 /* ---- sections ---- */
@@ -121,9 +87,8 @@ struct section {
 
 static void put_link(struct page_html *h, const struct section *s)
 {
-    page_html_format(h, "<a href=\"#v=%s\" data-view=\"%s\">", s->view, s->view);
-    page_html_message(h, s->label);
-    page_html_put(h, S("</a>\n"));
+    page_html_format(h, "<a href=\"#v=%s\" data-view=\"%s\">%s</a>\n", s->view, s->view,
+                     page_escape_message(h, s->label));
 }
 
 static bool has_section(const struct page_file *page, const char *view)
@@ -134,7 +99,7 @@ static bool has_section(const struct page_file *page, const char *view)
         const struct capture *cap = page->sets[i]->cap;
         has_memory |= page_has_memory(page->sets[i]);
         has_comm |= cap->comm_ops.n > 0 || cap->comm_links.n > 0;
-        has_layers |= page->sets[i]->layers != NULL;
+        has_layers |= page->sets[i]->arch != NULL;
     }
     return strcmp(view, "memory") == 0  ? has_memory
            : strcmp(view, "comm") == 0  ? has_comm
@@ -149,18 +114,6 @@ static bool is_result(const struct page_file *page)
     return page->panels.n > 0 && page->ranks == NULL;
 }
 
-/* Views of a result that is no capture. */
-static void put_panel_links(struct page_html *h)
-{
-    const struct page_file *page = h->page;
-
-    if (page->n_sets > 0)
-        put_link(h, &(struct section){"timeline", &page_text.nav_timeline});
-    for (size_t i = 0; i < page->panels.n; i++)
-        put_link(h, &(struct section){page->panels.at[i]->id, page->panels.at[i]->title});
-    put_link(h, &(struct section){"data", &page_text.nav_data});
-}
-
 static void put_nav(struct page_html *h)
 {
     static const struct section sections[] = {
@@ -169,17 +122,21 @@ static void put_nav(struct page_html *h)
         {"model", &page_text.nav_model},       {"memory", &page_text.nav_memory},
         {"comm", &page_text.nav_comm},         {"data", &page_text.nav_data},
     };
+    const struct page_file *page = h->page;
+    bool has_timeline = page->n_sets > 0;
 
-    if (h->page->n_sets == 0 && h->page->panels.n == 0)
+    if (!has_timeline && page->panels.n == 0)
         return;
     page_html_put(h, S("<nav class=\"sections js-only\">\n"));
-    for (size_t i = 0; i < ARRAY_LEN(sections) && !is_result(h->page); i++)
-        if (has_section(h->page, sections[i].view))
+    for (size_t i = 0; i < ARRAY_LEN(sections) && !is_result(page); i++)
+        if (has_section(page, sections[i].view))
             put_link(h, &sections[i]);
-    if (is_result(h->page))
-        put_panel_links(h);
-    for (size_t i = 0; i < h->page->panels.n && !is_result(h->page); i++)
-        put_link(h, &(struct section){h->page->panels.at[i]->id, h->page->panels.at[i]->title});
+    if (is_result(page) && has_timeline)
+        put_link(h, &(struct section){"timeline", &page_text.nav_timeline});
+    for (size_t i = 0; i < page->panels.n; i++)
+        put_link(h, &(struct section){page->panels.at[i]->id, page->panels.at[i]->title});
+    if (is_result(page))
+        put_link(h, &(struct section){"data", &page_text.nav_data});
     page_html_put(h, S("</nav>\n"));
 }
 
@@ -188,8 +145,7 @@ static void put_nav(struct page_html *h)
 static void put_cell(struct page_html *h, bool is_number, struct str text)
 {
     page_html_put(h, is_number ? S("<td class=\"n\">") : S("<td>"));
-    page_html_text(h, text);
-    page_html_put(h, S("</td>"));
+    page_html_format(h, "%s</td>", page_escape(h, text));
 }
 
 static void put_kernel(struct page_html *h, const struct page_set *set, const struct page_kernel *k,
@@ -204,8 +160,7 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
                      "href=\"#v=kernels&amp;set=%zu&amp;kernel=%zu\">",
                      what->family, h->page->lead, number);
     struct str name = page_kernel_name(page_name(set, capture_text(set->cap, what->name)));
-    page_html_text(h, str_fit(name, NAME_WIDTH));
-    page_html_put(h, S("</a></td>"));
+    page_html_format(h, "%s</a></td>", page_escape(h, str_fit(name, NAME_WIDTH)));
     put_cell(h, true, page_share_text(arena, k->share));
     put_cell(h, true, page_time_text(arena, (double)(has_steps ? k->per_step : k->total)));
     put_cell(h, true, page_count_text(arena, k->count));
@@ -218,8 +173,7 @@ static void put_kernel(struct page_html *h, const struct page_set *set, const st
 static void put_head(struct page_html *h, const struct message *m, bool is_number)
 {
     page_html_put(h, is_number ? S("<th scope=\"col\" class=\"n\">") : S("<th scope=\"col\">"));
-    page_html_message(h, m);
-    page_html_put(h, S("</th>"));
+    page_html_format(h, "%s</th>", page_escape_message(h, m));
 }
 
 static void put_kernels(struct page_html *h, const struct page_set *set)
@@ -319,8 +273,12 @@ void page_write_fragments(struct page_file *page, enum lang lang, struct sink ou
 void page_write_screen(struct page_file *page, enum lang lang, struct sink out)
 {
     struct page_html h = begin(page, lang, out);
+    const struct page_verdict *v = &h.page->verdict;
 
-    put_verdict(&h);
+    page_html_format(&h,
+                     "<h1 id=\"verdict-%s\">%s</h1>\n<p id=\"evidence-%s\" class=\"lead\">%s</p>\n",
+                     lang_name(h.lang), page_escape_wording(&h, v->text), lang_name(h.lang),
+                     page_escape_wording(&h, v->evidence));
     if (is_result(page))
         put_result(&h);
     else if (page->view != NULL && page->n_actions == 0)

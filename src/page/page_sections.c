@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/arch.h"
 #include "page/page_json.h"
 
-enum { COMM_MOST = 512 };
+enum { COMM_MOST = 512, PASSES_MOST = 256, LAYERS_MOST = 2000 }; /* layers of all passes */
 
 /* ---- kernels ---- */
 
@@ -17,6 +18,7 @@ static void put_kernel(struct json_writer *w, const struct page_set *set,
     const struct capture *cap = set->cap;
     uint64_t item = page_item(set, k->longest);
     uint32_t lane = page_lane_of(set, k->longest);
+    const int64_t at[] = {lane, item > 0 ? (int64_t)(item - 1 - set->lanes.at[lane].first) : 0};
 
     json_write_object(w);
     json_put_u64(w, "what", k->what);
@@ -39,14 +41,8 @@ static void put_kernel(struct json_writer *w, const struct page_set *set,
     json_put_known(w, "headroom", k->headroom >= 0, (int64_t)k->headroom);
     json_put_f64(w, "flops", k->flops > 0 ? k->flops : NAN);
     json_put_f64(w, "bytes", k->bytes > 0 ? k->bytes : NAN);
-    json_put_array(w, "trend");
-    for (size_t i = 0; i < k->n_trend; i++)
-        json_write_i64(w, k->trend[i]);
-    json_write_end(w);
-    json_put_array(w, "at");
-    json_write_u64(w, lane);
-    json_write_u64(w, item > 0 ? item - 1 - set->lanes.at[lane].first : 0);
-    json_write_end(w);
+    page_json_numbers(w, "trend", k->trend, k->n_trend);
+    page_json_numbers(w, "at", at, ARRAY_LEN(at));
     json_write_end(w);
 }
 
@@ -82,23 +78,11 @@ void page_json_kernels(struct json_writer *w, const struct page_set *set)
 
 /* ---- layers ---- */
 
-static void put_layer(struct json_writer *w, const struct page_set *set,
-                      const struct page_layer *layer)
-{
-    json_write_object(w);
-    json_put_u64(w, "index", layer->index);
-    json_put_known(w, "type", layer->type != SIZE_MAX, (int64_t)layer->type);
-    json_put_text(w, "phase", layer->phase);
-    json_put_i64(w, "from", page_time(set, layer->at.begin));
-    json_put_i64(w, "to", page_time(set, layer->at.end));
-    json_put_i64(w, "busy", layer->busy);
-    json_put_bool(w, "outlier", layer->is_outlier);
-    json_write_end(w);
-}
-
 static void put_pass(struct json_writer *w, const struct page_set *set,
-                     const struct page_pass *pass)
+                     const struct arch_pass *pass)
 {
+    const struct arch *arch = set->arch;
+
     json_write_object(w);
     json_put_u64(w, "name", pass->number);
     json_put_bool(w, "partial", pass->is_partial);
@@ -106,14 +90,28 @@ static void put_pass(struct json_writer *w, const struct page_set *set,
     json_put_i64(w, "to", page_time(set, pass->at.end));
     json_put_i64(w, "busy", pass->busy);
     json_put_array(w, "layers");
-    for (size_t i = 0; i < pass->n; i++)
-        put_layer(w, set, &pass->layers[i]);
+    for (size_t i = 0; i < pass->layers && i < LAYERS_MOST; i++) {
+        const struct arch_layer *layer = &arch->layers->at[pass->layer_first + i];
+        bool has_type = layer->type < arch->types->n;
+        json_write_object(w);
+        json_put_u64(w, "index", layer->index);
+        json_put_known(w, "type", has_type, (int64_t)layer->type);
+        json_put_text(w, "phase", arch_phase_name(layer->phase));
+        json_put_i64(w, "from", page_time(set, layer->at.begin));
+        json_put_i64(w, "to", page_time(set, layer->at.end));
+        json_put_i64(w, "busy", layer->busy);
+        /* Longer than nine in ten of its type. */
+        json_put_bool(w, "outlier",
+                      has_type &&
+                          (double)arch_span(layer->at) > arch->types->at[layer->type].wall.p90);
+        json_write_end(w);
+    }
     json_write_end(w);
     json_write_end(w);
 }
 
 static void put_role(struct json_writer *w, const struct page_set *set,
-                     const struct page_role *role)
+                     const struct arch_role *role)
 {
     json_write_object(w);
     json_put_text(w, "name", role->name);
@@ -121,9 +119,9 @@ static void put_role(struct json_writer *w, const struct page_set *set,
     json_put_f64(w, "share", num_round(role->share, 6));
     json_put_u64(w, "kernels", role->kernels);
     json_put_array(w, "ops");
-    for (size_t i = 0; i < role->n; i++) {
+    for (size_t i = 0; i < role->n_ops; i++) {
         json_write_object(w);
-        json_put_str(w, "name", page_name(set, role->ops[i].name));
+        json_put_str(w, "name", page_name(set, role->ops[i].label));
         json_put_u64(w, "count", role->ops[i].count);
         json_put_i64(w, "total", role->ops[i].total);
         json_write_end(w);
@@ -133,17 +131,17 @@ static void put_role(struct json_writer *w, const struct page_set *set,
 }
 
 static void put_type(struct json_writer *w, const struct page_set *set,
-                     const struct page_layer_type *type)
+                     const struct arch_type *type)
 {
     json_write_object(w);
-    json_put_text(w, "name", type->name);
-    json_put_text(w, "phase", type->phase);
+    json_put_text(w, "name", layer_kind_name(type->kind));
+    json_put_text(w, "phase", arch_phase_name(type->phase));
     json_put_str(w, "layers", type->layers);
     json_put_u64(w, "count", type->count);
-    json_put_f64(w, "median", num_round(type->median, 0));
-    json_put_f64(w, "p90", num_round(type->p90, 0));
+    json_put_f64(w, "median", num_round(type->wall.median, 0));
+    json_put_f64(w, "p90", num_round(type->wall.p90, 0));
     json_put_array(w, "roles");
-    for (size_t i = 0; i < type->n; i++)
+    for (size_t i = 0; i < type->n_roles; i++)
         put_role(w, set, &type->roles[i]);
     json_write_end(w);
     json_write_end(w);
@@ -151,25 +149,29 @@ static void put_type(struct json_writer *w, const struct page_set *set,
 
 void page_json_layers(struct json_writer *w, const struct page_set *set)
 {
-    const struct page_layers *layers = set->layers;
+    const struct arch *arch = set->arch;
 
-    if (layers == NULL) {
+    if (arch == NULL) {
         json_put_null(w, "layers");
         return;
     }
     json_put_object(w, "layers");
     json_put_object(w, "summary");
     for (enum lang lang = 0; lang < LANGS; lang++)
-        json_put_text(w, lang_name(lang), layers->summary[lang]);
+        json_put_text(w, lang_name(lang), arch_summary(set->arena, arch, lang));
     json_write_end(w);
     json_put_array(w, "passes");
-    for (size_t i = 0; i < layers->n_passes; i++)
-        put_pass(w, set, &layers->passes[i]);
+    for (size_t i = 0, n = 0; i < arch->layers->n_passes && i < PASSES_MOST; i++) {
+        n += arch->layers->passes[i].layers;
+        if (n > LAYERS_MOST && i > 0)
+            break;
+        put_pass(w, set, &arch->layers->passes[i]);
+    }
     json_write_end(w);
-    json_put_u64(w, "passes_total", layers->all_passes);
+    json_put_u64(w, "passes_total", arch->layers->n_passes);
     json_put_array(w, "types");
-    for (size_t i = 0; i < layers->n_types; i++)
-        put_type(w, set, &layers->types[i]);
+    for (size_t i = 0; i < arch->types->n; i++)
+        put_type(w, set, &arch->types->at[i]);
     json_write_end(w);
     json_write_end(w);
 }

@@ -27,33 +27,21 @@ enum page_family page_family_of(enum kernel_family family)
 
 /* ---- lanes ---- */
 
-static enum page_group_kind group_kind(enum lane_kind kind)
+static uint32_t group_of(struct page_set *set, lane_id lane)
 {
+    char buf[TITLE_TEXT];
+    struct str name = title_process(set->cap, lane, buf);
     static const uint8_t of[LANE_KINDS] = {
         [LANE_STREAM] = GROUP_DEVICE, [LANE_COMM] = GROUP_COMM,   [LANE_THREAD] = GROUP_HOST,
         [LANE_PIPE] = GROUP_PIPES,    [LANE_OTHER] = GROUP_OTHER,
     };
 
-    return of[kind];
-}
-
-static uint32_t group_of(struct page_set *set, lane_id lane)
-{
-    char buf[TITLE_TEXT];
-    struct str name = title_process(set->cap, lane, buf);
-    enum page_group_kind kind = group_kind(set->cap->lanes.at[lane].key.kind);
-
+    enum page_group_kind kind = of[set->cap->lanes.at[lane].key.kind];
     for (size_t i = 0; i < set->groups.n; i++)
         if (set->groups.at[i].kind == kind && str_equal(set->groups.at[i].name, name))
             return (uint32_t)i;
     vec_push(&set->groups, ((struct page_group){arena_str(set->arena, name), kind, false}));
     return (uint32_t)(set->groups.n - 1);
-}
-
-/* The profiler's own summary repeats what other lanes show. */
-static bool is_summary(const struct capture *cap, const struct lane *lane)
-{
-    return str_equal(capture_text(cap, lane->key.process), S("Overlap Analysis"));
 }
 
 struct lane_order {
@@ -68,15 +56,6 @@ ORDER_BY(by_place, struct lane_order,
                                                 y->lane.part == LANE_RANGES)
                                        ?: ORDER(x->number, y->number)
                                        ?: ORDER(x->lane.lane, y->lane.lane));
-
-static size_t count_ranges(const struct capture *cap, const struct lane *lane)
-{
-    size_t n = 0;
-
-    for (size_t k = lane->first; k < lane->first + lane->n; k++)
-        n += page_is_range(lane->key.kind, cap->slices.kind[k]);
-    return n;
-}
 
 /* Pipes in the order that data takes through a core. */
 static int64_t place_of_pipe(struct str pipe)
@@ -158,10 +137,14 @@ static void find_lanes(struct page_set *set)
 
     for (lane_id i = 0; i < cap->lanes.n; i++) {
         const struct lane *lane = &cap->lanes.at[i];
-        if (lane->n == 0 || is_summary(cap, lane))
+        /* The profiler's own summary repeats what other lanes show. */
+        if (lane->n == 0 || str_equal(capture_text(cap, lane->key.process), S("Overlap Analysis")))
             continue;
         all[n] = lane_of(set, i);
-        n += split(set, &all[n], count_ranges(cap, lane));
+        size_t ranges = 0;
+        for (size_t k = lane->first; k < lane->first + lane->n; k++)
+            ranges += page_is_range(lane->key.kind, cap->slices.kind[k]);
+        n += split(set, &all[n], ranges);
     }
     qsort(all, n, sizeof(*all), by_place);
     n = keep_lanes(set, all, n);
@@ -219,11 +202,9 @@ static void open_lanes(struct page_set *set)
             open_lane(set, i);
             n++;
         }
-    if (host->n > 0) {
-        uint32_t place = page_lane_of(set, host->calls[0].slice);
-        if (place != UINT32_MAX)
-            open_lane(set, place);
-    }
+    uint32_t place = host->n > 0 ? page_lane_of(set, host->calls[0].slice) : UINT32_MAX;
+    if (place != UINT32_MAX)
+        open_lane(set, place);
     if (n == 0 && set->lanes.n > 0)
         open_lane(set, 0);
 }
@@ -238,6 +219,10 @@ struct last_what {
     bool is_known;
 };
 
+struct page_naming {
+    strid name, shapes, types;
+};
+
 struct dictionary {
     struct page_set *set;
     struct last_what *last;  /* by name */
@@ -246,14 +231,7 @@ struct dictionary {
     struct hash entries;     /* naming, kind and family -> entry */
     struct hash texts;       /* content -> entry */
     struct hash has_shapes;  /* by run: 0 or 1 */
-    struct {
-        struct page_naming *at;
-        size_t n, cap;
-    } namings;
-};
-
-struct page_naming {
-    strid name, shapes, types;
+    VEC_OF(struct page_naming) namings;
 };
 
 /* What a slice is: of a task what the accounting takes it for. */
@@ -368,13 +346,6 @@ static uint32_t naming_of(struct dictionary *d, strid name, attr_run run)
     return n;
 }
 
-static bool is_same(const struct page_what *w, const struct page_naming *n, uint8_t kind,
-                    uint8_t family)
-{
-    return w->name == n->name && w->shapes == n->shapes && w->types == n->types &&
-           w->kind == kind && w->family == family;
-}
-
 /* The entry of this content; other content with the same hash is stepped over. */
 static uint32_t entry_of(struct dictionary *d, const struct page_naming *n, uint8_t kind,
                          uint8_t family)
@@ -388,7 +359,9 @@ static uint32_t entry_of(struct dictionary *d, const struct page_naming *n, uint
         if (at == fresh)
             vec_push(&set->whats,
                      ((struct page_what){n->name, n->shapes, n->types, kind, family, 0}));
-        if (is_same(&set->whats.at[at], n, kind, family))
+        const struct page_what *w = &set->whats.at[at];
+        if (w->name == n->name && w->shapes == n->shapes && w->types == n->types &&
+            w->kind == kind && w->family == family)
             return at;
     }
 }
@@ -520,13 +493,11 @@ static void find_steps(struct page_set *set, const uint32_t *task_of)
 static void find_span(struct page_set *set)
 {
     const struct slices *s = &set->cap->slices;
-    bool is_first = true;
 
     for (size_t i = 0; i < set->lanes.n; i++) {
-        size_t first = set->cap->lanes.at[set->lanes.at[i].lane].first;
-        if (is_first || s->begin[first] < set->origin)
-            set->origin = s->begin[first];
-        is_first = false;
+        nanos begin = s->begin[set->cap->lanes.at[set->lanes.at[i].lane].first];
+        if (i == 0 || begin < set->origin)
+            set->origin = begin;
     }
     for (size_t i = 0; i < set->lanes.n; i++) {
         const struct lane *lane = &set->cap->lanes.at[set->lanes.at[i].lane];

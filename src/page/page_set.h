@@ -11,9 +11,9 @@
 #include "analysis/diagnose/accounting.h"
 #include "analysis/study.h"
 #include "page/page_kernels.h"
-#include "page/page_layers.h"
 #include "page/page_pack.h"
 
+struct arch;
 struct memory_curves;
 struct pool;
 
@@ -124,7 +124,7 @@ struct page_set {
     struct page_place dictionary;
     uint64_t dictionary_size;
     struct page_kernels kernels;
-    const struct page_layers *layers; /* NULL: none */
+    const struct arch *arch; /* NULL: no layers were found */
     const struct memory_curves *memory;
     VEC_OF(struct page_leg) path; /* by time; empty: not known */
     bool has_clock;               /* fitted to those of other ranks: */

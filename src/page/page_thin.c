@@ -46,12 +46,6 @@ static enum page_thin_class class_of(const struct page_set *set, const struct pa
     return kind == GROUP_HOST ? THIN_HOST : kind <= GROUP_PIPES ? THIN_DEVICE : THIN_COMM;
 }
 
-static bool is_dropped(const struct thinner *t, const struct nest *nest, size_t slice)
-{
-    return t->drops_python && nest->stack.n >= THIN_PYTHON_DEPTH &&
-           t->set->cap->slices.kind[slice] == SLICE_PYTHON;
-}
-
 /* The mix of the last item, which has one from now on. */
 static struct page_mix *mix_of_last(struct thinner *t, uint32_t item)
 {
@@ -91,28 +85,21 @@ static void merge(struct thinner *t, uint32_t item, size_t slice, nanos begin, n
     }
 }
 
-static void make_room(struct thinner *t)
-{
-    struct page_items *out = t->out;
-
-    if (out->n < out->cap)
-        return;
-    out->cap = out->cap > 0 ? out->cap * 2 : FIRST_ITEMS;
-    out->begin = mem_grow(out->begin, sizeof(*out->begin), out->cap);
-    out->dur = mem_grow(out->dur, sizeof(*out->dur), out->cap);
-    out->what = mem_grow(out->what, sizeof(*out->what), out->cap);
-    out->step = mem_grow(out->step, sizeof(*out->step), out->cap);
-    out->more = mem_grow(out->more, sizeof(*out->more), out->cap);
-    out->slack = mem_grow(out->slack, sizeof(*out->slack), out->cap);
-    t->longest = mem_grow(t->longest, sizeof(*t->longest), out->cap);
-}
-
 static void add_item(struct thinner *t, size_t slice, nanos begin, nanos dur)
 {
     struct page_items *out = t->out;
     uint32_t what = t->set->what[slice];
 
-    make_room(t);
+    if (out->n == out->cap) {
+        out->cap = out->cap > 0 ? out->cap * 2 : FIRST_ITEMS;
+        out->begin = mem_grow(out->begin, sizeof(*out->begin), out->cap);
+        out->dur = mem_grow(out->dur, sizeof(*out->dur), out->cap);
+        out->what = mem_grow(out->what, sizeof(*out->what), out->cap);
+        out->step = mem_grow(out->step, sizeof(*out->step), out->cap);
+        out->more = mem_grow(out->more, sizeof(*out->more), out->cap);
+        out->slack = mem_grow(out->slack, sizeof(*out->slack), out->cap);
+        t->longest = mem_grow(t->longest, sizeof(*t->longest), out->cap);
+    }
     out->begin[out->n] = begin;
     out->dur[out->n] = dur;
     out->what[out->n] = what;
@@ -133,45 +120,25 @@ static nanos need_of(const struct row_end *row, nanos begin, nanos dur)
     return need > row->parents ? need : row->parents;
 }
 
-static void count_need(struct thinner *t, nanos need)
-{
-    size_t step;
-
-    vec_bisect(step, LADDER, i, ladder[i] <= need);
-    t->joined[step]++;
-}
-
-static void add_busy(struct thinner *t, nanos begin, nanos end)
-{
-    nanos from = begin > t->busy_to ? begin : t->busy_to;
-
-    t->busy += end > from ? end - from : 0;
-    t->busy_to = end > t->busy_to ? end : t->busy_to;
-}
-
-/* Instructions of a pipe overlap without one holding the other: the first row that is free. */
-static size_t free_row(const struct nest *nest, nanos begin)
-{
-    size_t row = 0;
-
-    while (row < nest->rows.n && nest->rows.at[row].end > begin)
-        row++;
-    return row;
-}
-
 /* The item that a slice becomes, or becomes part of. */
 static uint32_t place(struct thinner *t, struct nest *nest, size_t slice, nanos begin, nanos dur)
 {
     bool is_pipe = t->lane == LANE_PIPE;
-    size_t depth = is_pipe ? free_row(nest, begin) : nest->stack.n;
+    size_t depth = is_pipe ? 0 : nest->stack.n;
     uint32_t item = t->n;
 
+    /* Instructions of a pipe overlap without one holding the other: the first row that is free. */
+    while (is_pipe && depth < nest->rows.n && nest->rows.at[depth].end > begin)
+        depth++;
     while (nest->rows.n < depth + 2)
         vec_push(&nest->rows, ((struct row_end){.item = UINT32_MAX}));
     struct row_end *row = &nest->rows.at[depth], *below = row + 1;
     nanos need = need_of(row, begin, dur);
-    if (t->joined != NULL)
-        count_need(t, need);
+    if (t->joined != NULL) {
+        size_t step;
+        vec_bisect(step, LADDER, i, ladder[i] <= need);
+        t->joined[step]++;
+    }
     if (need < t->q) {
         item = row->item;
         if (t->out != NULL)
@@ -198,10 +165,14 @@ static void visit(struct thinner *t, size_t slice)
 
     while (nest->stack.n > 0 && nest->stack.at[nest->stack.n - 1] <= begin)
         nest->stack.n--;
-    if (!is_dropped(t, nest, slice)) {
+    if (!(t->drops_python && nest->stack.n >= THIN_PYTHON_DEPTH &&
+          t->set->cap->slices.kind[slice] == SLICE_PYTHON)) {
         item = place(t, nest, slice, begin, dur);
-        if (page_is_busy(t->lane, t->set->whats.at[t->set->what[slice]].kind))
-            add_busy(t, begin, begin + dur);
+        if (page_is_busy(t->lane, t->set->whats.at[t->set->what[slice]].kind) &&
+            begin + dur > t->busy_to) {
+            t->busy += begin + dur - (begin > t->busy_to ? begin : t->busy_to);
+            t->busy_to = begin + dur;
+        }
     }
     if (t->item_of != NULL)
         t->item_of[slice] = item;
@@ -233,11 +204,6 @@ static struct thinner begin_lane(const struct page_set *set, const struct page_t
                             .lane = set->cap->lanes.at[lane->lane].key.kind,
                             .q = thinning->q[class],
                             .drops_python = thinning->drops_python && class == THIN_HOST};
-}
-
-static bool is_whole(const struct thinner *t)
-{
-    return t->q == 0 && !t->drops_python && t->part == LANE_WHOLE;
 }
 
 /* Items of the lanes of a class: with all slices, and how many each step of the ladder merges. */
@@ -305,28 +271,22 @@ struct applying {
     const struct page_thinning *thinning;
 };
 
-/* Nobody asks for busy time of what is never busy: bundles of it alone have none. */
-static void clear_slack(struct page_items *items)
-{
-    for (size_t i = 0; i < items->n; i++)
-        if (items->more[i] == 0)
-            items->slack[i] = 0;
-}
-
 static void apply_lane(void *ctx, size_t i)
 {
     struct applying *a = ctx;
     struct page_lane *lane = &a->set->lanes.at[i];
     struct thinner t = begin_lane(a->set, a->thinning, lane);
 
-    lane->is_merged = !is_whole(&t);
+    lane->is_merged = !(t.q == 0 && !t.drops_python && t.part == LANE_WHOLE);
     if (lane->is_merged) {
         t.out = &a->set->items[i];
         t.item_of = a->set->item_of;
     }
     walk_lane(&t, lane);
-    if (lane->is_merged)
-        clear_slack(t.out);
+    /* Nobody asks for busy time of what is never busy: bundles of it alone have none. */
+    for (size_t k = 0; lane->is_merged && k < t.out->n; k++)
+        if (t.out->more[k] == 0)
+            t.out->slack[k] = 0;
     mem_free(t.longest);
     lane->n = t.n;
     lane->depth = t.nest.rows.n > 0 ? t.nest.rows.n - 1 : 0; /* the last one is empty */
