@@ -80,10 +80,11 @@ const struct gpu_line **gpu_hot_lines(struct arena *arena, const struct gpu_list
     return order;
 }
 
-static void attach_lines(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
+void gpu_listing_attach(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
 {
     const struct gpu_line **order = gpu_hot_lines(arena, l);
 
+    attach_sass(arena, l, k);
     for (size_t i = 0; i < l->lines.n && i < HOT && order[i]->samples > 0; i++)
         vec_push(
             &k->hot_lines,
@@ -94,12 +95,6 @@ static void attach_lines(struct arena *arena, const struct gpu_listing *l, struc
                               .share = gpu_listing_share(l, order[i]->samples),
                               .inst = order[i]->inst,
                               .stall = order[i]->stall}));
-}
-
-void gpu_listing_attach(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
-{
-    attach_sass(arena, l, k);
-    attach_lines(arena, l, k);
 }
 
 /* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */

@@ -231,17 +231,6 @@ static void finish(struct source_page *p)
     p->files.n = 0;
 }
 
-static void begin_kernel(struct source_page *p, struct str name)
-{
-    /* A file that this launch showed already begins the next launch of the same kernel. */
-    if (!str_equal(p->kernel, name) || str_is_one_of(p->file, p->files.at, p->files.n))
-        finish(p);
-    p->kernel = name;
-    vec_push(&p->files, p->file);
-    p->has_header = false;
-    p->at_line = 0;
-}
-
 static void read_row(struct source_page *p, const char *path, uint64_t line_base, struct diag *d)
 {
     struct str first = csv_cell(&p->csv, 0);
@@ -250,7 +239,14 @@ static void read_row(struct source_page *p, const char *path, uint64_t line_base
     if (str_equal(first, S("File Path"))) {
         p->file = keep(p, csv_cell(&p->csv, 1));
     } else if (str_equal(first, S("Function Name")) || str_equal(first, S("Kernel Name"))) {
-        begin_kernel(p, keep(p, csv_cell(&p->csv, 1)));
+        struct str name = keep(p, csv_cell(&p->csv, 1));
+        /* A file that this launch showed already begins the next launch of the same kernel. */
+        if (!str_equal(p->kernel, name) || str_is_one_of(p->file, p->files.at, p->files.n))
+            finish(p);
+        p->kernel = name;
+        vec_push(&p->files, p->file);
+        p->has_header = false;
+        p->at_line = 0;
     } else if (str_equal(first, S("Line No")) || str_equal(first, S("Address"))) {
         read_header(p);
     } else if (p->has_header) {

@@ -18,16 +18,6 @@ const struct message *gpu_report_verdict(const struct gpu_run *run, enum gpu_bou
     return bound == GPU_UNPROVEN ? &gpu_text.brief_unknown : &gpu_text.brief_verdict;
 }
 
-static struct str cause_text(const struct gpu_stage *s, enum lang lang, struct arena *arena)
-{
-    struct text t = {0};
-
-    gpu_report_cause(s, lang, &t);
-    struct str text = arena_str(arena, text_view(&t));
-    text_free(&t);
-    return text;
-}
-
 struct str gpu_report_sentence(const struct gpu_run *run, enum lang lang, struct arena *arena)
 {
     bool is_mixed;
@@ -44,11 +34,15 @@ struct str gpu_report_sentence(const struct gpu_run *run, enum lang lang, struct
         action = MESSAGE(lang, arena, &gpu_text.brief_action,
                          PLACE("action", gpu_report_said(run, lang, best.name)),
                          PLACE("gain", best.gain));
-    return MESSAGE(lang, arena, gpu_report_verdict(run, bound), PLACE("bound", name),
-                   PLACE("stage", mangled_short(arena, s->name)),
-                   place_quantity("share", s->share, UNIT_RATIO),
-                   place_quantity("time", gpu_run_whole(run), UNIT_NS),
-                   PLACE("cause", cause_text(s, lang, arena)), PLACE("action", action));
+    struct text cause = {0};
+    gpu_report_cause(s, lang, &cause);
+    struct str sentence = MESSAGE(lang, arena, gpu_report_verdict(run, bound), PLACE("bound", name),
+                                  PLACE("stage", mangled_short(arena, s->name)),
+                                  place_quantity("share", s->share, UNIT_RATIO),
+                                  place_quantity("time", gpu_run_whole(run), UNIT_NS),
+                                  PLACE("cause", text_view(&cause)), PLACE("action", action));
+    text_free(&cause);
+    return sentence;
 }
 
 static void put_percent(struct report *r, struct table *t, double percent)

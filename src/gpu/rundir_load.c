@@ -7,18 +7,6 @@
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"
 
-/* Problem keys come before ours. */
-static enum status take_params(struct gpu_run *run, const struct tree *root, struct diag *d)
-{
-    gpu_record_read(&gpu_params_record, root, &run->arena, run);
-    for (const struct tree *m = root->first; m != NULL && !str_equal(m->key, S("kernel"));
-         m = m->next)
-        if (m->kind == TREE_TEXT || tree_is_number(m))
-            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == TREE_TEXT,
-                               d));
-    return ST_OK;
-}
-
 static const struct tree *first_of(const struct tree *node, const char *key)
 {
     const struct tree *m = tree_get(node, str_of(key));
@@ -67,7 +55,13 @@ static enum status load(const char *path, struct gpu_run *run, struct diag *d)
     TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "kernels.json"), &kernels, d));
     TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "run.json"), &info, d));
     run->version = S("");
-    TRY(take_params(run, params, d));
+    gpu_record_read(&gpu_params_record, params, &run->arena, run);
+    /* Problem keys come before ours. */
+    for (const struct tree *m = params->first; m != NULL && !str_equal(m->key, S("kernel"));
+         m = m->next)
+        if (m->kind == TREE_TEXT || tree_is_number(m))
+            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == TREE_TEXT,
+                               d));
     take_kernels(run, kernels, params);
     gpu_record_read(&gpu_info_record, info, &run->arena, run);
     gpu_run_judge(run);

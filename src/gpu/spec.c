@@ -94,14 +94,6 @@ static enum status read_stage_key(struct reading *r, const struct tree *m, struc
     return ST_OK;
 }
 
-static bool has_stage(const struct gpu_spec *spec, struct str name)
-{
-    for (size_t i = 0; i < spec->stages.n; i++)
-        if (str_equal(spec->stages.at[i].name, name))
-            return true;
-    return false;
-}
-
 static enum status read_stage(struct reading *r, const struct tree *node, struct str group)
 {
     struct gpu_spec_stage s = {.group = group};
@@ -112,8 +104,9 @@ static enum status read_stage(struct reading *r, const struct tree *node, struct
         TRY(read_stage_key(r, m, &s));
     if (s.name.n == 0)
         return refuse(r, "stages", "a stage has no name");
-    if (has_stage(r->spec, s.name))
-        return refuse(r, "stages", "two stages have the same name");
+    for (size_t i = 0; i < r->spec->stages.n; i++)
+        if (str_equal(r->spec->stages.at[i].name, s.name))
+            return refuse(r, "stages", "two stages have the same name");
     if (r->spec->stages.n >= STAGES_MAX)
         return refuse(r, "stages", "too many stages");
     vec_push(&r->spec->stages, s);

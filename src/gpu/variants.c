@@ -12,6 +12,13 @@
 
 /* ---- launches ---- */
 
+/* Whether registers, static shared and local memory are known: activity records tell them, launch
+ * callbacks (counters, timed runs) leave them 0. Every kernel has registers. */
+static bool is_told(const uint64_t *launch)
+{
+    return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
+}
+
 static void tell(double *metric, uint64_t value)
 {
     if (value != UINT32_MAX)
@@ -26,18 +33,13 @@ void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch)
         k->cluster[i] = (uint32_t)launch[KERNEL_CLUSTER_X + i];
     }
     tell(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
-    if (gpu_launch_is_told(launch)) {
+    if (is_told(launch)) {
         tell(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
         tell(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
         tell(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
     }
     if (launch[KERNEL_SHARED_EXECUTED] > 0)
         tell(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
-}
-
-bool gpu_launch_is_told(const uint64_t *launch)
-{
-    return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
 }
 
 /* ---- launches that take turns with the metrics ---- */
@@ -296,10 +298,9 @@ static double time_of(const struct gpu_counted *c)
 /* Longest first. */
 static int by_time(const void *a, const void *b)
 {
-    double x = time_of(*(const struct gpu_counted *const *)a);
-    double y = time_of(*(const struct gpu_counted *const *)b);
+    const struct gpu_counted *const *x = a, *const *y = b;
 
-    return (x < y) - (x > y);
+    return ORDER(time_of(*y), time_of(*x));
 }
 
 /* Leaves the sorts that have a time, longest first; false when two are too near. */
@@ -376,11 +377,10 @@ void gpu_variants_split(struct gpu_variants *v)
 
 const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct gpu_variant *one)
 {
-    if (gpu_launch_is_told(one->launch))
+    if (is_told(one->launch))
         return one->launch;
     for (size_t i = 0; i < v->at.n; i++)
-        if (gpu_launch_is_told(v->at.at[i].launch) &&
-            is_same(&v->at.at[i], one->mangled, one->launch))
+        if (is_told(v->at.at[i].launch) && is_same(&v->at.at[i], one->mangled, one->launch))
             return v->at.at[i].launch;
     return one->launch;
 }
