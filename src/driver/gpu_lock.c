@@ -61,11 +61,6 @@ static int open_file(const char *path)
     return -1;
 }
 
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-}
-
 static enum status wait_for(int fd, double wait_s)
 {
     for (double waited = 0;; waited += LOOK_MS / 1000.0) {
@@ -77,11 +72,11 @@ static enum status wait_for(int fd, double wait_s)
             return ST_CANCELLED;
         if (waited >= wait_s)
             return ST_UNSUPPORTED;
-        pause_ms(LOOK_MS);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
     }
 }
 
-static enum status describe_holder(int fd, const char *path, struct diag *d)
+static void describe_holder(int fd, const char *path, struct diag *d)
 {
     char text[HOLDER];
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -94,7 +89,6 @@ static enum status describe_holder(int fd, const char *path, struct diag *d)
               "another profiling run is using this GPU: %.*s",
               STR_ARGS(holder.n > 0 ? holder : S("unknown process")));
     diag_hint(d, "try", "--wait 60 to wait for it");
-    return ST_UNSUPPORTED;
 }
 
 /* A file that cannot be written (of another user) still locks. */
