@@ -126,16 +126,12 @@ static int ping_pong(const struct coll_group *g, const struct coll_call *call,
                      const struct coll_buffers *b)
 {
     const struct mpi_calls *mpi = g->job->calls;
-    int rc;
+    int rank = g->job->rank, rc = 0;
 
-    if (g->job->rank == 0) {
-        rc = mpi->send(g->mpi, b->from, call->n, call->elem, 1);
-        return rc != 0 ? rc : mpi->receive(g->mpi, b->into, call->n, call->elem, 1);
-    }
-    if (g->job->rank != 1)
-        return 0;
-    rc = mpi->receive(g->mpi, b->into, call->n, call->elem, 0);
-    return rc != 0 ? rc : mpi->send(g->mpi, b->from, call->n, call->elem, 0);
+    for (int turn = 0; turn < 2 && rank < 2 && rc == 0; turn++)
+        rc = turn == rank ? mpi->send(g->mpi, b->from, call->n, call->elem, 1 - rank)
+                          : mpi->receive(g->mpi, b->into, call->n, call->elem, 1 - rank);
+    return rc;
 }
 
 static int make_call(const struct coll_group *g, const struct coll_call *call,

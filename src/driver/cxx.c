@@ -70,24 +70,6 @@ static enum status unpack_headers(struct arena *arena, const char *cache, const 
 
 /* ---- command lines ---- */
 
-/* Headers that nothing else has are looked for in the folders above the source, as far as its
- * repository goes. They come last: they replace nothing. */
-static void add_near(struct words *c, struct arena *arena, const char *source)
-{
-    char *folder = realpath(source, NULL);
-
-    for (int i = 0; folder != NULL && i < MOST_ABOVE; i++) {
-        *strrchr(folder, '/') = '\0';
-        if (folder[0] == '\0')
-            break;
-        vec_push(c, arena_printf(arena, "-idirafter%s", folder));
-        vec_push(c, arena_printf(arena, "-idirafter%s/include", folder));
-        if (fs_exists(fs_join(arena, folder, ".git")))
-            break;
-    }
-    free(folder);
-}
-
 static void add_flags(struct words *c, struct arena *arena, const struct cxx_job *job,
                       const char *headers)
 {
@@ -101,7 +83,19 @@ static void add_flags(struct words *c, struct arena *arena, const struct cxx_job
         vec_push(c, arena_printf(arena, "-I%s", job->includes.at[i]));
     for (size_t i = 0; i < job->defines.n; i++)
         vec_push(c, arena_printf(arena, "-D%s", job->defines.at[i]));
-    add_near(c, arena, job->source);
+    /* Headers that nothing else has are looked for in the folders above the source, as far as its
+     * repository goes. They come last: they replace nothing. */
+    char *folder = realpath(job->source, NULL);
+    for (int i = 0; folder != NULL && i < MOST_ABOVE; i++) {
+        *strrchr(folder, '/') = '\0';
+        if (folder[0] == '\0')
+            break;
+        vec_push(c, arena_printf(arena, "-idirafter%s", folder));
+        vec_push(c, arena_printf(arena, "-idirafter%s/include", folder));
+        if (fs_exists(fs_join(arena, folder, ".git")))
+            break;
+    }
+    free(folder);
 }
 
 /* "k.cpp:12:5", the column as it comes. */

@@ -57,8 +57,7 @@ static void add(struct gpu_run *run, const char *metric, double then, double now
 /* A timing of the whole: repeated runs in event mode, else the main kernel's launches. */
 static struct gpu_timing timing_of(struct gpu_run *scratch, const struct gpu_run *run)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
 
     if (run->timings.n > 0) {
         double *copy = ARENA_ARRAY(&scratch->arena, double, run->timings.n);
@@ -118,9 +117,7 @@ static void add_class(struct gpu_run *b, const struct gpu_class *then, const str
 
 void gpu_compare(const struct gpu_run *a, struct gpu_run *b)
 {
-    bool is_mixed;
-    const struct gpu_stage *then = gpu_run_main_stage(a, &is_mixed),
-                           *now = gpu_run_main_stage(b, &is_mixed);
+    const struct gpu_stage *then = gpu_run_main_stage(a, NULL), *now = gpu_run_main_stage(b, NULL);
 
     b->changes.n = 0;
     add_duration(a, b);

@@ -121,8 +121,7 @@ static struct str own_text(struct str old)
 
 static void block(struct text *t, const struct gpu_run *run, struct str own)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
     const double *m = s != NULL && s->main != NULL ? s->main->m : NULL;
     double tflops = s != NULL ? s->roofline.tflops : NAN, gbps = s != NULL ? s->roofline.gbps : NAN;
     struct arena arena;

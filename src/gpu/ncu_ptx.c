@@ -88,17 +88,6 @@ static bool next_entry(struct str *rest, struct str *name)
     return true;
 }
 
-/* "gemm" of "lib::gemm<32>(float *)". */
-static struct str plain_of(struct str name)
-{
-    struct str plain = gpu_short_name(name);
-
-    plain = str_part(plain, 0, str_find_char(plain, '<'));
-    for (size_t at; (at = str_find(plain, S("::"))) < plain.n;)
-        plain = str_part(plain, at + 2, plain.n);
-    return plain;
-}
-
 static bool has_kernel(struct str ptx, struct str plain)
 {
     struct str name;
@@ -145,7 +134,9 @@ enum status gpu_ptx_write(const char *dir, const struct gpu_import *in, const st
     st = fs_mkdirs(folder, d);
     for (size_t k = 0; k < run->kernels.n && st == ST_OK; k++) {
         struct str shown = gpu_short_name(run->kernels.at[k].name);
-        struct str plain = plain_of(run->kernels.at[k].name);
+        struct str plain = str_part(shown, 0, str_find_char(shown, '<')); /* without "lib::" */
+        for (size_t at; (at = str_find(plain, S("::"))) < plain.n;)
+            plain = str_part(plain, at + 2, plain.n);
         const char *name = arena_printf(
             &arena, "%.*s.ptx", STR_ARGS(fs_safe_name(&arena, str_part(shown, 0, 80), '-')));
         for (size_t i = 0; i < in->ptx.n && !fs_exists(fs_join(&arena, folder, name)); i++)

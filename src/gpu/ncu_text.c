@@ -98,30 +98,22 @@ static void add_row(struct reading *r, const struct str *cells, size_t n)
     csv_write_row(r->rows);
 }
 
-/* "Est. Speedup: 12.5%" and "Est. Local Speedup: 3%" at the begin of a rule. */
-static struct str speedup_of(struct str text, struct str *kind)
+/* "Est. Speedup: 12.5%" and "Est. Local Speedup: 3%" stand at the begin of a rule. */
+static void end_rule(struct reading *r)
 {
     static const struct {
         struct str begin, kind;
     } forms[] = {{S_INIT("Est. Speedup: "), S_INIT("global")},
                  {S_INIT("Est. Local Speedup: "), S_INIT("local")}};
+    struct str kind = S(""), speedup = S(""), rest = r->rule;
 
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-        if (str_skip(&text, forms[i].begin)) {
-            *kind = forms[i].kind;
-            return str_part(text, 0, str_find_char(text, '%'));
+    for (size_t i = 0; i < ARRAY_LEN(forms) && kind.n == 0; i++)
+        if (str_skip(&rest, forms[i].begin)) {
+            kind = forms[i].kind;
+            speedup = str_part(rest, 0, str_find_char(rest, '%'));
         }
-    *kind = S("");
-    return S("");
-}
-
-static void end_rule(struct reading *r)
-{
-    struct str kind, speedup = speedup_of(r->rule, &kind);
-
     if (speedup.n > 0)
         r->rule = str_trim(str_part(r->rule, str_find_char(r->rule, '%') + 1, r->rule.n));
-
     if (r->type.n > 0 && r->launches > 0)
         add_row(r, (struct str[]){S(""), S(""), S(""), r->section, r->type, r->rule, kind, speedup},
                 8);

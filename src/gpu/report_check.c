@@ -140,18 +140,6 @@ static bool check_configuration(struct report_check *c)
     return true;
 }
 
-static bool check_stage(struct report_check *c, const struct str cells[7])
-{
-    if (!is_number(cells[1], 2))
-        return complain(c, "a duration has two decimals, or is a dash");
-    for (size_t i = 2; i < 5; i++)
-        if (!is_number(cells[i], 1))
-            return complain(c, "a percentage has one decimal, or is a dash");
-    if (!is_class(cells[5]))
-        return complain(c, "the Bottleneck cell reads like \"Memory (l1)\"");
-    return cells[0].n > 0 && cells[6].n > 0 ? true : complain(c, "an empty cell");
-}
-
 static bool check_stages(struct report_check *c)
 {
     struct str cells[7];
@@ -161,11 +149,19 @@ static bool check_stages(struct report_check *c)
         !expect(c, stage_head, "the head of the Stages table differs") ||
         !expect(c, stage_rule, "the line under the head of the Stages table differs"))
         return false;
-    for (; c->has_line && str_starts(c->line, S("|")); next(c)) /* a run may hold no stage */
-        if (cells_of(c->line, cells, 7) != 7 ? !complain(c, "a stage has seven cells")
-                                             : !check_stage(c, cells))
-            return false;
-
+    for (; c->has_line && str_starts(c->line, S("|")); next(c)) { /* a run may hold no stage */
+        if (cells_of(c->line, cells, 7) != 7)
+            return complain(c, "a stage has seven cells");
+        if (!is_number(cells[1], 2))
+            return complain(c, "a duration has two decimals, or is a dash");
+        for (size_t i = 2; i < 5; i++)
+            if (!is_number(cells[i], 1))
+                return complain(c, "a percentage has one decimal, or is a dash");
+        if (!is_class(cells[5]))
+            return complain(c, "the Bottleneck cell reads like \"Memory (l1)\"");
+        if (cells[0].n == 0 || cells[6].n == 0)
+            return complain(c, "an empty cell");
+    }
     return true;
 }
 

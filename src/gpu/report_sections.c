@@ -57,23 +57,10 @@ static void clock_row(const struct gpu_run *run, enum lang lang, struct text *t)
         text_row(t, word(lang, "Clock policy"), run->clock.policy);
 }
 
-/* The compute roof at the clock that the main kernel really had. */
-static void measured_roof(const struct gpu_run *run, enum lang lang, struct text *t)
-{
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
-
-    if (s == NULL || s->main == NULL)
-        return;
-    double hz = s->main->m[GPU_M_SM_CLOCK_HZ];
-    if (run->peaks.source != GPU_PEAKS_DEVICE || !(run->device.sm_clock_khz > 0) || !(hz > 0))
-        return;
-    PUT(t, lang, &gpu_text.peak_at_clock, PLACE("type", s->peak_name),
-        PLACE("peak", s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3)));
-}
-
 static void device(const struct gpu_run *run, enum lang lang, struct text *t)
 {
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
+    double hz = s != NULL && s->main != NULL ? s->main->m[GPU_M_SM_CLOCK_HZ] : NAN;
     head(t, lang, &gpu_text.device, &gpu_text.device_head);
     text_row(t, word(lang, "Name"), run->device.name);
     text_row(t, word(lang, "Compute capability"), run->peaks.cc);
@@ -92,7 +79,10 @@ static void device(const struct gpu_run *run, enum lang lang, struct text *t)
             PLACE("peak", run->peaks.tflops[i]), PLACE("datasheet", run->peaks.datasheet[i]),
             PLACE("ridge", gpu_ridge(&run->peaks, (enum peak)i)));
     }
-    measured_roof(run, lang, t);
+    /* The compute roof at the clock that the main kernel really had. */
+    if (run->peaks.source == GPU_PEAKS_DEVICE && run->device.sm_clock_khz > 0 && hz > 0)
+        PUT(t, lang, &gpu_text.peak_at_clock, PLACE("type", s->peak_name),
+            PLACE("peak", s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3)));
     PUT(t, lang, &gpu_text.peaks_from,
         PLACE("source", word(lang, gpu_peak_source_name(run->peaks.source))));
 }

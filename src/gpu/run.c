@@ -387,7 +387,8 @@ const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_m
     for (size_t i = 0; i < run->stages.n; i++)
         if (best == NULL || run->stages.at[i].share > best->share)
             best = &run->stages.at[i];
-    *is_mixed = best != NULL && run->stages.n > 1 && !(best->share > 0.5);
+    if (is_mixed != NULL)
+        *is_mixed = best != NULL && run->stages.n > 1 && !(best->share > 0.5);
     return best;
 }
 

@@ -14,20 +14,9 @@ static const struct tree *first_of(const struct tree *node, const char *key)
     return m != NULL ? m->first : NULL;
 }
 
-static void take_stage(struct gpu_run *run, struct gpu_stage *s, const struct tree *work)
-{
-    size_t n = 0;
-
-    s->work = (struct gpu_work){.flops = NAN, .bytes = NAN};
-    gpu_record_read(&gpu_work_record, tree_get(work, s->name), &run->arena, &s->work);
-    for (size_t i = 0; i < s->kernels.n; i++)
-        if (s->kernels.at[i] < run->kernels.n)
-            s->kernels.at[n++] = s->kernels.at[i];
-    s->kernels.n = n;
-}
-
 static void take_kernels(struct gpu_run *run, const struct tree *root, const struct tree *params)
 {
+    const struct tree *work = tree_get(params, S("work"));
     size_t n = 0;
 
     gpu_record_read(&gpu_kernels_record, root, &run->arena, run);
@@ -35,8 +24,15 @@ static void take_kernels(struct gpu_run *run, const struct tree *root, const str
          k = k->next, n++)
         for (const struct tree *m = first_of(k, "stalls"); m != NULL; m = m->next)
             gpu_kernel_stall(&run->kernels.at[n], m->key, tree_number(m));
-    for (size_t i = 0; i < run->stages.n; i++)
-        take_stage(run, &run->stages.at[i], tree_get(params, S("work")));
+    for (struct gpu_stage *s = run->stages.at; s < run->stages.at + run->stages.n; s++) {
+        size_t kept = 0;
+        s->work = (struct gpu_work){.flops = NAN, .bytes = NAN};
+        gpu_record_read(&gpu_work_record, tree_get(work, s->name), &run->arena, &s->work);
+        for (size_t i = 0; i < s->kernels.n; i++)
+            if (s->kernels.at[i] < run->kernels.n)
+                s->kernels.at[kept++] = s->kernels.at[i];
+        s->kernels.n = kept;
+    }
     for (size_t i = 0; i < run->extra.n; i++) {
         struct gpu_opportunity *o = &run->extra.at[i];
         o->id = o->id < 1 ? 1 : o->id > 14 ? 14 : o->id;

@@ -159,19 +159,6 @@ static struct line_sums sum_lines(const struct gpu_listing *l, struct str file, 
     return s;
 }
 
-static struct str top_stall(const struct gpu_listing *l, const double *stalls)
-{
-    struct str best = S("");
-    double most = 0;
-
-    for (size_t k = 0; k < l->stall_names.n; k++)
-        if (stalls[k] > most && !is_not_issued(l->stall_names.at[k])) {
-            most = stalls[k];
-            best = l->stall_names.at[k];
-        }
-    return best;
-}
-
 void gpu_listing_lines(struct gpu_listing *l, struct str file, struct str text, struct arena *arena)
 {
     struct line_sums s = sum_lines(l, file, arena);
@@ -185,13 +172,13 @@ void gpu_listing_lines(struct gpu_listing *l, struct str file, struct str text, 
         if (!has_text && !is_sampled)
             continue;
         vec_push(&l->lines,
-                 ((struct gpu_line){.file = file,
-                                    .text = arena_str(arena, line),
-                                    .line = number,
-                                    .samples = is_sampled ? s.samples[number] : NAN,
-                                    .inst = NAN,
-                                    .stall = is_sampled
-                                                 ? top_stall(l, s.stalls + number * GPU_SASS_STALLS)
-                                                 : S("")}));
+                 ((struct gpu_line){
+                     .file = file,
+                     .text = arena_str(arena, line),
+                     .line = number,
+                     .samples = is_sampled ? s.samples[number] : NAN,
+                     .inst = NAN,
+                     .stall = is_sampled ? gpu_listing_stall(l, s.stalls + number * GPU_SASS_STALLS)
+                                         : S("")}));
     }
 }

@@ -16,15 +16,6 @@ static bool is_range(uint8_t kind)
     return kind == SLICE_ANNOTATION || kind == SLICE_STEP;
 }
 
-static void close_ended(struct walker *w, nanos now)
-{
-    const struct timeline *t = w->t;
-
-    while (w->open.n > 0 &&
-           slices_end(&t->cap->slices, t->ranges.at[w->open.at[w->open.n - 1]].slice) <= now)
-        w->open.n--;
-}
-
 static void walk_lane(struct walker *w, const struct lane *lane)
 {
     const struct slices *s = &w->t->cap->slices;
@@ -33,7 +24,9 @@ static void walk_lane(struct walker *w, const struct lane *lane)
     for (size_t i = lane->first; i < lane->first + lane->n; i++) {
         if (!is_range(s->kind[i]) && s->kind[i] != SLICE_RUNTIME)
             continue;
-        close_ended(w, s->begin[i]);
+        while (w->open.n > 0 &&
+               slices_end(s, w->t->ranges.at[w->open.at[w->open.n - 1]].slice) <= s->begin[i])
+            w->open.n--;
         uint32_t around = w->open.n > 0 ? w->open.at[w->open.n - 1] : TIMELINE_NONE;
         if (is_range(s->kind[i])) {
             vec_push(&w->parent, around);

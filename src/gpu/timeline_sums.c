@@ -112,23 +112,6 @@ static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, 
 
 ORDER_BY(by_time_spent, struct timeline_name, ORDER(y->sum, x->sum) ?: ORDER(x->name, y->name));
 
-static void finish(struct sweep *s, struct timeline_device *d)
-{
-    d->busy = s->all.length;
-    d->kernel_busy = s->kernels.length;
-    for (size_t i = 0; i < TIMELINE_CLASSES; i++)
-        d->busy_of[i] = s->of[i].length;
-    d->comm_overlap = d->busy_of[TIMELINE_COMM] + d->busy_of[TIMELINE_COMPUTE] - d->kernel_busy;
-    nanos copies = d->busy_of[TIMELINE_MEMCPY];
-    d->memcpy_hidden = copies + d->kernel_busy - s->with_copies.length;
-    d->memcpy_compute = copies + d->busy_of[TIMELINE_COMPUTE] - s->with[TIMELINE_COMPUTE].length;
-    d->memcpy_comm = copies + d->busy_of[TIMELINE_COMM] - s->with[TIMELINE_COMM].length;
-    if (d->names.n > 0)
-        qsort(d->names.at, d->names.n, sizeof(*d->names.at), by_time_spent);
-    vec_free(&s->running);
-    hash_free(&s->names);
-}
-
 /* From the first start to the last end, unless a window was chosen. Before it, nothing is busy. */
 static void set_window(struct timeline_device *d, struct sweep *s)
 {
@@ -183,7 +166,19 @@ void timeline_sum(struct timeline *t, struct timeline_device *d)
             &d->gaps.at,
             ((struct timeline_gap){
                 .begin = s.all.end, .end = d->window.end, .prev = s.last, .next = TIMELINE_NONE}));
-    finish(&s, d);
+    d->busy = s.all.length;
+    d->kernel_busy = s.kernels.length;
+    for (size_t i = 0; i < TIMELINE_CLASSES; i++)
+        d->busy_of[i] = s.of[i].length;
+    d->comm_overlap = d->busy_of[TIMELINE_COMM] + d->busy_of[TIMELINE_COMPUTE] - d->kernel_busy;
+    nanos copies = d->busy_of[TIMELINE_MEMCPY];
+    d->memcpy_hidden = copies + d->kernel_busy - s.with_copies.length;
+    d->memcpy_compute = copies + d->busy_of[TIMELINE_COMPUTE] - s.with[TIMELINE_COMPUTE].length;
+    d->memcpy_comm = copies + d->busy_of[TIMELINE_COMM] - s.with[TIMELINE_COMM].length;
+    if (d->names.n > 0)
+        qsort(d->names.at, d->names.n, sizeof(*d->names.at), by_time_spent);
+    vec_free(&s.running);
+    hash_free(&s.names);
 }
 
 /* ---- streams ---- */

@@ -125,24 +125,6 @@ static struct trace_counter *only_sort(const struct gpu_turns *r, size_t kept, s
     return only;
 }
 
-/* In loops that wait for other warps, a launch with instructions of CUPTI in it executes another
- * number of its own. Where all other launches did the same work, it did that too. */
-static void join_patched(struct gpu_turns *r)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++) {
-        struct trace_counter *one = &r->counters[i];
-        bool is_patched = strcmp(one->name, "?") != 0 && isnan(value_of(r, one, GPU_M_DUR_NS));
-        struct trace_counter *only = is_patched ? only_sort(r, n, i) : NULL;
-        if (only != NULL)
-            add_turn(only, one, r->n_metrics);
-        else
-            r->counters[n++] = *one;
-    }
-    r->n = n;
-}
-
 void gpu_turns_join(struct gpu_turns *r)
 {
     size_t n = 0;
@@ -155,7 +137,19 @@ void gpu_turns_join(struct gpu_turns *r)
             add_turn(before, one, r->n_metrics);
     }
     r->n = n;
-    join_patched(r);
+    n = 0;
+    /* In loops that wait for other warps, a launch with instructions of CUPTI in it executes
+     * another number of its own. Where all other launches did the same work, it did that too. */
+    for (size_t i = 0; i < r->n; i++) {
+        struct trace_counter *one = &r->counters[i];
+        bool is_patched = strcmp(one->name, "?") != 0 && isnan(value_of(r, one, GPU_M_DUR_NS));
+        struct trace_counter *only = is_patched ? only_sort(r, n, i) : NULL;
+        if (only != NULL)
+            add_turn(only, one, r->n_metrics);
+        else
+            r->counters[n++] = *one;
+    }
+    r->n = n;
 }
 
 /* As a percentage. */
@@ -264,25 +258,19 @@ void gpu_variants_time(struct gpu_variants *v, const struct gpu_launch *launches
     }
 }
 
-static const uint64_t *launch_of(const struct gpu_counted *c, struct arena *arena)
-{
-    uint64_t *launch = ARENA_ARRAY(arena, uint64_t, KERNEL_FIELDS);
-
-    for (int i = 0; i < 3; i++) {
-        launch[KERNEL_GRID_X + i] = c->kernel.grid[i];
-        launch[KERNEL_BLOCK_X + i] = c->kernel.block[i];
-        launch[KERNEL_CLUSTER_X + i] = c->kernel.cluster[i];
-    }
-    launch[KERNEL_DYNAMIC] = UINT32_MAX; /* the counted kernel knows it */
-    return launch;
-}
-
 void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counted, size_t n,
                         int stage, struct arena *arena)
 {
     for (size_t i = 0; i < n; i++) {
-        struct gpu_variant *x = variant_of(v, counted[i].kernel.name, counted[i].mangled,
-                                           launch_of(&counted[i], arena), stage);
+        const struct gpu_kernel *k = &counted[i].kernel;
+        uint64_t *launch = ARENA_ARRAY(arena, uint64_t, KERNEL_FIELDS);
+        for (int axis = 0; axis < 3; axis++) {
+            launch[KERNEL_GRID_X + axis] = k->grid[axis];
+            launch[KERNEL_BLOCK_X + axis] = k->block[axis];
+            launch[KERNEL_CLUSTER_X + axis] = k->cluster[axis];
+        }
+        launch[KERNEL_DYNAMIC] = UINT32_MAX; /* the counted kernel knows it */
+        struct gpu_variant *x = variant_of(v, k->name, counted[i].mangled, launch, stage);
         if (x->counted == NULL || counted[i].values >= x->counted->values)
             x->counted = &counted[i];
         vec_push(&x->sorts, &counted[i]);

@@ -26,8 +26,7 @@ static void add(struct gpu_versions *v, struct gpu_version one)
 void gpu_versions_add(struct gpu_versions *v, const struct gpu_run *run, const char *path,
                       struct arena *arena)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
     const double *m = s != NULL && s->main != NULL ? s->main->m : NULL;
 
     add(v, (struct gpu_version){

@@ -87,17 +87,6 @@ static strid key_of(struct trace *t, const struct event_value *v)
     return intern_put(&t->strings, (struct str){small, v->text.n + 1});
 }
 
-static uint32_t group_of(struct trace *t, const struct event_json *j)
-{
-    uint64_t key = (uint64_t)key_of(t, &j->member[EVENT_PID]) << 32;
-
-    key |= key_of(t, &j->member[EVENT_TID]);
-    uint32_t group = hash_add(&t->group_ids, key, (uint32_t)t->groups.n);
-    if (group == t->groups.n)
-        vec_push(&t->groups, ((struct lossless_group){.pipe = j->member[EVENT_TID].text}));
-    return group;
-}
-
 static uint64_t pair_key(const struct event *e)
 {
     return hash_mix((uint64_t)e->group << 32 | e->name, e->id);
@@ -188,7 +177,11 @@ static void add_event(struct trace *t, const struct event_json *j)
 
     vec_push(&t->below, 0);
     if (j->is_object && e.n <= LIMIT_RECORD_BYTES && t->events.n < UINT32_MAX - 1) {
-        e.group = group_of(t, j);
+        uint64_t key = (uint64_t)key_of(t, &j->member[EVENT_PID]) << 32;
+        key |= key_of(t, &j->member[EVENT_TID]);
+        e.group = hash_add(&t->group_ids, key, (uint32_t)t->groups.n);
+        if (e.group == t->groups.n)
+            vec_push(&t->groups, ((struct lossless_group){.pipe = j->member[EVENT_TID].text}));
         e.role = role_of(t, j, &e);
         e.tid = part_of(t, &e, &j->member[EVENT_TID]);
         e.ph = part_of(t, &e, &j->member[EVENT_PH]);
