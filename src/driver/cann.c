@@ -177,11 +177,6 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-struct names {
-    const char **at;
-    size_t n, cap;
-};
-
 struct fs_list cann_list(struct arena *arena, const char *folder)
 {
     struct fs_list list = {0};
@@ -195,7 +190,7 @@ struct fs_list cann_list(struct arena *arena, const char *folder)
 }
 
 /* The folders of `root` that hold lib/libruntime_camodel.so. */
-static void add_socs(struct arena *arena, const char *root, struct names *out)
+static void add_socs(struct arena *arena, const char *root, struct words *out)
 {
     struct fs_list list = cann_list(arena, root);
 
@@ -204,7 +199,7 @@ static void add_socs(struct arena *arena, const char *root, struct names *out)
             vec_push(out, arena_cstr(arena, list.at[i].name));
 }
 
-static void list_socs(const struct cann *c, struct arena *arena, struct names *out)
+static void list_socs(const struct cann *c, struct arena *arena, struct words *out)
 {
     size_t kept = 0;
 
@@ -223,7 +218,7 @@ static void list_socs(const struct cann *c, struct arena *arena, struct names *o
     out->n = kept;
 }
 
-static const char *join_names(struct arena *arena, const struct names *list)
+static const char *join_names(struct arena *arena, const struct words *list)
 {
     struct str all = S("");
 
@@ -249,7 +244,7 @@ enum status cann_pick_soc(const struct cann *c, const char *target, struct arena
     static const struct str a3_words[] = {S_INIT("910b"), {0}};
     static const struct str a5_words[] = {S_INIT("950"), S_INIT("a5")};
     const struct str *words = strcmp(target, "a5") == 0 ? a5_words : a3_words;
-    struct names all = {0}, fit = {0};
+    struct words all = {0}, fit = {0};
     enum status st = ST_OK;
 
     list_socs(c, arena, &all);
@@ -287,7 +282,7 @@ const char *cann_library_path(const struct cann *c, const char *build_dir, const
     static const char *const triplets[] = {"aarch64-linux", "x86_64-linux"};
     const char *old = cann_value(c, "LD_LIBRARY_PATH");
     const char *home = c->home != NULL ? c->home : "";
-    struct names list = {0};
+    struct words list = {0};
     struct str all = str_of(build_dir);
 
     vec_push(&list, fs_join(arena, home, "lib64"));

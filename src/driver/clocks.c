@@ -108,26 +108,6 @@ static enum status write_journal(const struct clock_lock *c, const char *uuid, s
     return outfile_commit(&file, OUTFILE_SYNC, d);
 }
 
-/* A lock of another program: the throttle reason bit is set and the clock is constant. */
-static bool has_lock(const struct nvml *nvml, struct nvml_gpu *gpu)
-{
-    unsigned long long reasons = 0;
-
-    return NVML_DO(nvml, reasons, gpu, &reasons) == NVML_OK && (reasons & NVML_REASON_LOCKED) != 0;
-}
-
-static bool settle(const struct clock_lock *c)
-{
-    for (int i = 0; i < SETTLE_LOOKS; i++) {
-        unsigned mhz = 0;
-        nanosleep(&(struct timespec){.tv_nsec = SETTLE_MS / SETTLE_LOOKS * 1000000L}, NULL);
-        if (NVML_DO(c->nvml, clock, c->gpu, NVML_CLOCK_SM, &mhz) == NVML_OK &&
-            abs((int)mhz - (int)c->target_mhz) <= SETTLE_MHZ)
-            return true;
-    }
-    return false;
-}
-
 static enum status reject(const struct nvml *nvml, int result, struct diag *d)
 {
     diag_fail(d, ST_TOOL, "gpu.clock-refused", (struct where){0}, "clocks cannot be locked: %s",
@@ -143,8 +123,11 @@ static enum status prepare(struct clock_lock *c, const char *uuid, struct clock_
                            struct arena *arena, struct diag *d)
 {
     const char *folder = clocks_folder(arena);
+    unsigned long long reasons = 0;
 
-    if (has_lock(c->nvml, c->gpu)) {
+    /* A lock of another program: the throttle reason bit is set and the clock is constant. */
+    if (NVML_DO(c->nvml, reasons, c->gpu, &reasons) == NVML_OK &&
+        (reasons & NVML_REASON_LOCKED) != 0) {
         diag_fail(
             d, ST_TOOL, "gpu.clock-locked", (struct where){0},
             "the clocks of this GPU are already locked; locking them here would end with a reset");
@@ -183,7 +166,12 @@ enum status clocks_lock(struct clock_lock *c, const struct nvml *nvml, struct nv
         return st;
     }
     c->is_locked = true;
-    c->is_settled = settle(c);
+    for (int i = 0; i < SETTLE_LOOKS && !c->is_settled; i++) {
+        unsigned mhz = 0;
+        nanosleep(&(struct timespec){.tv_nsec = SETTLE_MS / SETTLE_LOOKS * 1000000L}, NULL);
+        c->is_settled = NVML_DO(nvml, clock, gpu, NVML_CLOCK_SM, &mhz) == NVML_OK &&
+                        abs((int)mhz - (int)c->target_mhz) <= SETTLE_MHZ;
+    }
     if (!c->is_settled)
         diag_add(d, SEV_WARN, "gpu.clock-unsettled", (struct where){0},
                  "the SM clock did not settle at %u MHz within %d ms", c->target_mhz, SETTLE_MS);
@@ -205,16 +193,6 @@ void clocks_release(struct clock_lock *c, struct diag *d)
     unlink(c->journal);
     if (c->guardian != NULL)
         guardian_disarm(c->guardian);
-}
-
-/* "clocks-<UUID>.json"; empty for other names. */
-static struct str journal_uuid(struct str name)
-{
-    struct str head = S("clocks-"), tail = S(".json");
-
-    if (!str_starts(name, head) || !str_ends(name, tail) || name.n <= head.n + tail.n)
-        return S("");
-    return str_part(name, head.n, name.n - head.n - tail.n);
 }
 
 static enum status reset_one(const struct nvml *nvml, struct nvml_gpu *gpu, const char *uuid,
@@ -263,11 +241,11 @@ enum status clocks_restore(const struct nvml *nvml, bool all, size_t *count, str
     if (fs_is_dir(folder))
         TRY(fs_list(arena, folder, &list, d));
     for (size_t i = 0; i < list.n; i++) {
-        struct str uuid = journal_uuid(list.at[i].name);
+        struct str uuid = list.at[i].name, tail = S(".json"); /* "clocks-<UUID>.json" */
         struct nvml_gpu *gpu = NULL;
-        if (uuid.n == 0)
+        if (!str_skip(&uuid, S("clocks-")) || !str_ends(uuid, tail) || uuid.n == tail.n)
             continue;
-        const char *text = arena_cstr(arena, uuid);
+        const char *text = arena_cstr(arena, str_part(uuid, 0, uuid.n - tail.n));
         int result = NVML_DO(nvml, by_uuid, text, &gpu);
         if (result != NVML_OK) {
             diag_add(d, SEV_WARN, "gpu.clock-stuck", (struct where){.path = list.at[i].path},

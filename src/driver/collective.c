@@ -51,14 +51,6 @@ size_t coll_memory(const struct coll_call *call, size_t ranks)
     return (lengths.from + lengths.into) * coll_elem_size(call->elem);
 }
 
-static enum status check(const struct coll_group *g, int rc, const char *what, struct diag *d)
-{
-    if (rc == 0)
-        return ST_OK;
-    return diag_fail(d, ST_TOOL, "mpi.failed", (struct where){0}, "%s: %s", what,
-                     g->job->calls->error(rc));
-}
-
 static enum status check_links(const struct coll_group *g, const char *problem, struct diag *d)
 {
     if (problem == NULL)
@@ -66,25 +58,21 @@ static enum status check_links(const struct coll_group *g, const char *problem, 
     return diag_fail(d, ST_TOOL, "mpi.links", (struct where){0}, "%s: %s", g->links->name, problem);
 }
 
-/* Rank 0 tells the others where to meet. */
-static enum status join_devices(struct coll_group *g, struct diag *d)
-{
-    char id[LINKS_ID_BYTES] = {0};
-
-    if (g->job->rank == 0)
-        TRY(check_links(g, g->links->id(g->device, id), d));
-    TRY(check(g, g->job->calls->broadcast(g->mpi, id, sizeof(id), 0), "MPI_Bcast", d));
-    return check_links(g, g->links->join(g->device, id, g->job->rank, g->size), d);
-}
-
 enum status coll_group_open(struct coll_group *g, const struct mpi *job,
                             const struct device_links *links, void *device, int n, bool *is_member,
                             struct diag *d)
 {
+    char id[LINKS_ID_BYTES] = {0};
+
     *g = (struct coll_group){.job = job, .size = n, .links = links, .device = device};
     *is_member = job->rank < n;
-    TRY(check(g, job->calls->group_make(0, n, &g->mpi), "MPI_Comm_split", d));
-    return links != NULL && *is_member ? join_devices(g, d) : ST_OK;
+    TRY(mpi_check(g->job, job->calls->group_make(0, n, &g->mpi), "MPI_Comm_split", d));
+    if (links == NULL || !*is_member)
+        return ST_OK;
+    if (job->rank == 0) /* it tells the others where to meet */
+        TRY(check_links(g, links->id(device, id), d));
+    TRY(mpi_check(g->job, job->calls->broadcast(g->mpi, id, sizeof(id), 0), "MPI_Bcast", d));
+    return check_links(g, links->join(device, id, job->rank, n), d);
 }
 
 void coll_group_close(struct coll_group *g)
@@ -138,16 +126,12 @@ static int ping_pong(const struct coll_group *g, const struct coll_call *call,
                      const struct coll_buffers *b)
 {
     const struct mpi_calls *mpi = g->job->calls;
-    int rc;
+    int rank = g->job->rank, rc = 0;
 
-    if (g->job->rank == 0) {
-        rc = mpi->send(g->mpi, b->from, call->n, call->elem, 1);
-        return rc != 0 ? rc : mpi->receive(g->mpi, b->into, call->n, call->elem, 1);
-    }
-    if (g->job->rank != 1)
-        return 0;
-    rc = mpi->receive(g->mpi, b->into, call->n, call->elem, 0);
-    return rc != 0 ? rc : mpi->send(g->mpi, b->from, call->n, call->elem, 0);
+    for (int turn = 0; turn < 2 && rank < 2 && rc == 0; turn++)
+        rc = turn == rank ? mpi->send(g->mpi, b->from, call->n, call->elem, 1 - rank)
+                          : mpi->receive(g->mpi, b->into, call->n, call->elem, 1 - rank);
+    return rc;
 }
 
 static int make_call(const struct coll_group *g, const struct coll_call *call,
@@ -176,12 +160,12 @@ enum status coll_run(const struct coll_group *g, const struct coll_call *call,
 {
     const struct mpi_calls *mpi = g->job->calls;
 
-    TRY(check(g, mpi->barrier(g->mpi), "MPI_Barrier", d));
+    TRY(mpi_check(g->job, mpi->barrier(g->mpi), "MPI_Barrier", d));
     if (g->links != NULL) {
         TRY(check_links(g, g->links->run(g->device, call, b, seconds), d));
     } else {
         double begin = mpi->now();
-        TRY(check(g, make_call(g, call, b), "collective", d));
+        TRY(mpi_check(g->job, make_call(g, call, b), "collective", d));
         *seconds = mpi->now() - begin;
     }
     if (call->op == COLL_SEND_RECV)
@@ -200,7 +184,8 @@ enum status coll_plan(const struct coll_group *g, double first, double limit,
     double calls = first > 0 ? limit / first : TIMED_MOST;
 
     *out = (struct coll_times){fit(calls / 5, 0, WARM_MOST), fit(calls, TIMED_LEAST, TIMED_MOST)};
-    return check(g, g->job->calls->broadcast(g->mpi, out, sizeof(*out), 0), "MPI_Bcast", d);
+    return mpi_check(g->job, g->job->calls->broadcast(g->mpi, out, sizeof(*out), 0), "MPI_Bcast",
+                     d);
 }
 
 enum status coll_slowest(const struct coll_group *g, double *seconds, size_t n, struct diag *d)
@@ -210,5 +195,5 @@ enum status coll_slowest(const struct coll_group *g, double *seconds, size_t n, 
     memcpy(own, seconds, n * sizeof(*own));
     int rc = g->job->calls->all_reduce(g->mpi, own, seconds, n, MPI_ELEM_F64, MPI_FOLD_MAX);
     mem_free(own);
-    return check(g, rc, "MPI_Allreduce", d);
+    return mpi_check(g->job, rc, "MPI_Allreduce", d);
 }

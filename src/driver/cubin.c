@@ -91,17 +91,11 @@ static struct cubin_function *by_name(struct reading *r, struct str name)
 
 static struct cubin_function *by_symbol(struct reading *r, uint32_t symbol)
 {
-    size_t low = 0, high = r->functions.n;
+    struct cubin_function *at = r->functions.at;
+    size_t i;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (r->functions.at[mid].symbol < symbol)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < r->functions.n && r->functions.at[low].symbol == symbol ? &r->functions.at[low]
-                                                                         : NULL;
+    vec_bisect(i, r->functions.n, k, at[k].symbol < symbol);
+    return i < r->functions.n && at[i].symbol == symbol ? &at[i] : NULL;
 }
 
 /* `own` is the kernel whose section this is; NULL: that of the module. */

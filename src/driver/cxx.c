@@ -70,47 +70,32 @@ static enum status unpack_headers(struct arena *arena, const char *cache, const 
 
 /* ---- command lines ---- */
 
-struct command_line {
-    VEC_OF(const char *) words;
-};
-
-static void add(struct command_line *c, const char *word)
-{
-    vec_push(&c->words, word);
-}
-
-/* Headers that nothing else has are looked for in the folders above the source, as far as its
- * repository goes. They come last: they replace nothing. */
-static void add_near(struct command_line *c, struct arena *arena, const char *source)
-{
-    char *folder = realpath(source, NULL);
-
-    for (int i = 0; folder != NULL && i < MOST_ABOVE; i++) {
-        *strrchr(folder, '/') = '\0';
-        if (folder[0] == '\0')
-            break;
-        add(c, arena_printf(arena, "-idirafter%s", folder));
-        add(c, arena_printf(arena, "-idirafter%s/include", folder));
-        if (fs_exists(fs_join(arena, folder, ".git")))
-            break;
-    }
-    free(folder);
-}
-
-static void add_flags(struct command_line *c, struct arena *arena, const struct cxx_job *job,
+static void add_flags(struct words *c, struct arena *arena, const struct cxx_job *job,
                       const char *headers)
 {
     static const char *const fixed[] = {"-std=c++17", "-w", "-fno-diagnostics-color",
                                         "-D__aicore__=", "-D__gm__="};
 
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-        add(c, fixed[i]);
-    add(c, arena_printf(arena, "-I%s", headers));
+        vec_push(c, fixed[i]);
+    vec_push(c, arena_printf(arena, "-I%s", headers));
     for (size_t i = 0; i < job->includes.n; i++)
-        add(c, arena_printf(arena, "-I%s", job->includes.at[i]));
+        vec_push(c, arena_printf(arena, "-I%s", job->includes.at[i]));
     for (size_t i = 0; i < job->defines.n; i++)
-        add(c, arena_printf(arena, "-D%s", job->defines.at[i]));
-    add_near(c, arena, job->source);
+        vec_push(c, arena_printf(arena, "-D%s", job->defines.at[i]));
+    /* Headers that nothing else has are looked for in the folders above the source, as far as its
+     * repository goes. They come last: they replace nothing. */
+    char *folder = realpath(job->source, NULL);
+    for (int i = 0; folder != NULL && i < MOST_ABOVE; i++) {
+        *strrchr(folder, '/') = '\0';
+        if (folder[0] == '\0')
+            break;
+        vec_push(c, arena_printf(arena, "-idirafter%s", folder));
+        vec_push(c, arena_printf(arena, "-idirafter%s/include", folder));
+        if (fs_exists(fs_join(arena, folder, ".git")))
+            break;
+    }
+    free(folder);
 }
 
 /* "k.cpp:12:5", the column as it comes. */
@@ -148,37 +133,23 @@ static bool read_error(struct str line, struct arena *arena, struct where *where
     return true;
 }
 
-/* Where the source asks for a template that then fails in a header of ours: lines that come before
- * the error, "k.cpp:12:5:   required from here". */
-static void read_origin(const struct cxx_job *job, struct str line, struct arena *arena,
-                        struct where *origin)
-{
-    size_t mark = str_find(line, S(":   required from"));
-
-    if (mark < line.n && str_starts(line, str_of(job->source)))
-        *origin = read_place(str_part(line, 0, mark), arena);
-}
-
-static bool is_our_header(const struct where *where)
-{
-    struct str path = str_of(where->path);
-
-    return str_find(path, S("/pto-host")) < path.n;
-}
-
 static enum status tell_errors(const struct cxx_job *job, struct str said, struct arena *arena,
                                struct diag *d)
 {
     enum status status = ST_OK;
     struct where origin = {0};
+    struct str line;
 
-    for (size_t n = 0; said.n > 0 && n < MOST_ERRORS;) {
-        size_t end = str_find_char(said, '\n');
+    for (size_t n = 0; said.n > 0 && n < MOST_ERRORS && str_split(&said, '\n', &line);) {
         struct where where = {0};
         struct str text;
-        read_origin(job, str_part(said, 0, end), arena, &origin);
-        if (read_error(str_part(said, 0, end), arena, &where, &text)) {
-            bool is_ours = is_our_header(&where) && origin.path != NULL;
+        /* Where the source asks for a template that then fails in a header of ours: lines that come
+         * before the error, "k.cpp:12:5:   required from here". */
+        size_t mark = str_find(line, S(":   required from"));
+        if (mark < line.n && str_starts(line, str_of(job->source)))
+            origin = read_place(str_part(line, 0, mark), arena);
+        if (read_error(line, arena, &where, &text)) {
+            bool is_ours = str_contains(str_of(where.path), S("/pto-host")) && origin.path != NULL;
             status = diag_fail(d, ST_FORMAT, "pto-cpp.compile", is_ours ? origin : where, "%.*s",
                                STR_ARGS(text));
             if (str_ends(text, S(": No such file or directory")))
@@ -186,7 +157,6 @@ static enum status tell_errors(const struct cxx_job *job, struct str said, struc
             origin = (struct where){0};
             n++;
         }
-        said = str_part(said, end + 1, said.n);
     }
     if (status != ST_OK)
         return status;
@@ -194,19 +164,19 @@ static enum status tell_errors(const struct cxx_job *job, struct str said, struc
                      "the compiler failed without naming an error");
 }
 
-static enum status run_compiler(struct command_line *c, const struct cxx_job *job,
-                                struct arena *arena, struct proc_result *done, struct diag *d)
+static enum status run_compiler(struct words *c, const struct cxx_job *job, struct arena *arena,
+                                struct proc_result *done, struct diag *d)
 {
     struct diag quiet;
     struct proc_spec spec = {.limit_ms = job->limit_ms > 0 ? job->limit_ms : COMPILE_LIMIT_MS,
                              .keep_max = MOST_SOURCE};
 
-    add(c, NULL);
-    spec.argv = c->words.at;
+    vec_push(c, NULL);
+    spec.argv = c->at;
     diag_init(&quiet);
     enum status status = proc_run(&spec, arena, done, &quiet);
     diag_fini(&quiet);
-    vec_free(&c->words);
+    vec_free(c);
     if (status == ST_OK || status == ST_CANCELLED)
         return status;
     if (done->end == PROC_TIMED_OUT)
@@ -232,11 +202,11 @@ static enum status find_compiler(const struct cxx_job *job, struct arena *arena,
 static enum status run_words(const struct cxx_job *job, const char *const *words,
                              struct arena *arena, struct cxx_object *out, struct diag *d)
 {
-    struct command_line line = {0};
+    struct words line = {0};
     struct proc_result done;
 
     for (; *words; words++)
-        add(&line, *words);
+        vec_push(&line, *words);
     enum status status = run_compiler(&line, job, arena, &done, d);
     out->took += done.took;
     return status;
@@ -299,7 +269,7 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
                         struct diag *d)
 {
     struct probe_result compiler;
-    struct command_line line = {0};
+    struct words line = {0};
     struct proc_result done;
     const char *cache = NULL, *headers = NULL;
 
@@ -307,10 +277,10 @@ enum status cxx_compile(const struct cxx_job *job, struct arena *arena, struct c
     TRY(find_compiler(job, arena, &compiler, d));
     TRY(find_cache(arena, &cache, d));
     TRY(unpack_headers(arena, cache, &headers, d));
-    add(&line, compiler.path);
-    add(&line, "-E");
+    vec_push(&line, compiler.path);
+    vec_push(&line, "-E");
     add_flags(&line, arena, job, headers);
-    add(&line, job->source);
+    vec_push(&line, job->source);
     TRY(run_compiler(&line, job, arena, &done, d));
     out->took = done.took;
     struct text adapted = {0};

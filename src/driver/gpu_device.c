@@ -68,18 +68,6 @@ int gpu_device_count(struct arena *arena, const char **why)
     return cuda.count(&n) == 0 ? n : 0;
 }
 
-static void read_uuid(const struct cuda_api *cuda, int device, char *out)
-{
-    unsigned char b[16] = {0};
-
-    if (cuda->uuid(b, device) != 0)
-        return;
-    snprintf(out, NVML_UUID,
-             "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
-             b[15]);
-}
-
 static uint32_t attribute(const struct cuda_api *cuda, int device, int number)
 {
     int value = 0;
@@ -89,12 +77,17 @@ static uint32_t attribute(const struct cuda_api *cuda, int device, int number)
 
 static void describe(const struct cuda_api *cuda, int ordinal, int device, struct gpu_card *out)
 {
+    unsigned char b[16] = {0};
     size_t memory = 0;
 
     *out = (struct gpu_card){.ordinal = ordinal, .ecc = -1, .mig = -1};
     cuda->name(out->name, sizeof(out->name), device);
     out->name[sizeof(out->name) - 1] = 0;
-    read_uuid(cuda, device, out->uuid);
+    if (cuda->uuid(b, device) == 0)
+        snprintf(out->uuid, NVML_UUID,
+                 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+                 b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+                 b[14], b[15]);
     out->cc_major = (int)attribute(cuda, device, ATTRIBUTE_MAJOR);
     out->cc_minor = (int)attribute(cuda, device, ATTRIBUTE_MINOR);
     out->sm_count = attribute(cuda, device, ATTRIBUTE_SMS);

@@ -17,53 +17,38 @@
 
 enum { LOOK_MS = 50, HOLDER = 1024 };
 
-/* A folder that every user finds and may write to, whoever asks. */
-static const char *common_folder(void)
-{
-    enum { FOR_ALL = S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO };
-    struct stat st;
-
-    return stat("/run/lock", &st) == 0 && (st.st_mode & FOR_ALL) == FOR_ALL ? "/run/lock" : "/tmp";
-}
-
 const char *gpu_lock_path(struct arena *arena, const char *uuid)
 {
+    enum { FOR_ALL = S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO };
     const char *dir = getenv("STRATA_LOCK_DIR");
+    struct stat st;
 
-    if (dir == NULL || dir[0] == 0 || !fs_is_writable_dir(dir))
-        dir = common_folder();
+    if (dir == NULL || dir[0] == 0 || !fs_is_writable_dir(dir)) {
+        /* A folder that every user finds and may write to, whoever asks. */
+        bool has_run = stat("/run/lock", &st) == 0 && (st.st_mode & FOR_ALL) == FOR_ALL;
+        dir = has_run ? "/run/lock" : "/tmp";
+    }
     return arena_printf(arena, "%s/strata-gpu-%s.lock", dir, uuid);
-}
-
-/* Other users write their names into it, too, whatever the mask says. */
-static int create(const char *path)
-{
-    enum { ALL_WRITE = 0666 };
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, ALL_WRITE);
-
-    if (fd >= 0 && fchmod(fd, ALL_WRITE) != 0)
-        errno = 0; /* it locks all the same */
-    return fd;
 }
 
 /* In a folder like /tmp the file of another user may be opened, but not with O_CREAT. */
 static int open_file(const char *path)
 {
+    enum { ALL_WRITE = 0666 };
     for (int tries = 0; tries < 3; tries++) {
         int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0 && errno == EACCES)
             fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd < 0 && errno == ENOENT)
-            fd = create(path);
+        if (fd < 0 && errno == ENOENT) {
+            fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, ALL_WRITE);
+            /* Other users write their names into it, too, whatever the mask says. */
+            if (fd >= 0 && fchmod(fd, ALL_WRITE) != 0)
+                errno = 0; /* it locks all the same */
+        }
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
     return -1;
-}
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
 static enum status wait_for(int fd, double wait_s)
@@ -77,11 +62,11 @@ static enum status wait_for(int fd, double wait_s)
             return ST_CANCELLED;
         if (waited >= wait_s)
             return ST_UNSUPPORTED;
-        pause_ms(LOOK_MS);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
     }
 }
 
-static enum status describe_holder(int fd, const char *path, struct diag *d)
+static void describe_holder(int fd, const char *path, struct diag *d)
 {
     char text[HOLDER];
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -94,7 +79,6 @@ static enum status describe_holder(int fd, const char *path, struct diag *d)
               "another profiling run is using this GPU: %.*s",
               STR_ARGS(holder.n > 0 ? holder : S("unknown process")));
     diag_hint(d, "try", "--wait 60 to wait for it");
-    return ST_UNSUPPORTED;
 }
 
 /* A file that cannot be written (of another user) still locks. */

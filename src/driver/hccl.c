@@ -152,16 +152,12 @@ static int ping_pong(struct hccl *h, const struct coll_call *c, int type,
                      const struct coll_buffers *b)
 {
     uint32_t other = h->rank == 0;
-    int code;
+    int code = 0;
 
-    if (h->rank > 1)
-        return 0;
-    if (h->rank == 0) {
-        code = h->api.send(b->from, c->n, type, other, h->comm, h->stream);
-        return code != 0 ? code : h->api.receive(b->into, c->n, type, other, h->comm, h->stream);
-    }
-    code = h->api.receive(b->into, c->n, type, other, h->comm, h->stream);
-    return code != 0 ? code : h->api.send(b->from, c->n, type, other, h->comm, h->stream);
+    for (int turn = 0; turn < 2 && h->rank < 2 && code == 0; turn++)
+        code = turn == h->rank ? h->api.send(b->from, c->n, type, other, h->comm, h->stream)
+                               : h->api.receive(b->into, c->n, type, other, h->comm, h->stream);
+    return code;
 }
 
 static int make_call(struct hccl *h, const struct coll_call *c, const struct coll_buffers *b)

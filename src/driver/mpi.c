@@ -22,11 +22,6 @@ bool mpi_is_launched(void)
     return getenv("PMIX_RANK") != NULL;
 }
 
-const char *mpi_library(struct arena *arena)
-{
-    return probe_own_library(arena, "libstrata-mpi.so", "STRATA_MPI_PATH");
-}
-
 static enum status no_mpi(struct diag *d, const char *why)
 {
     enum status st = diag_fail(d, ST_TOOL, "mpi.none", (struct where){0}, "%s", why);
@@ -42,7 +37,7 @@ static enum status no_mpi(struct diag *d, const char *why)
 static enum status load(struct mpi *mpi, struct arena *arena, struct diag *d)
 {
     mpi_calls_entry entry = NULL;
-    const char *path = mpi_library(arena);
+    const char *path = probe_own_library(arena, "libstrata-mpi.so", "STRATA_MPI_PATH");
 
     if (path == NULL)
         return no_mpi(d, "libstrata-mpi.so not found next to strata");
@@ -57,7 +52,7 @@ static enum status load(struct mpi *mpi, struct arena *arena, struct diag *d)
     return ST_OK;
 }
 
-static enum status check(const struct mpi *mpi, int rc, const char *what, struct diag *d)
+enum status mpi_check(const struct mpi *mpi, int rc, const char *what, struct diag *d)
 {
     if (rc == 0)
         return ST_OK;
@@ -69,7 +64,7 @@ enum status mpi_open_always(struct mpi *mpi, struct arena *arena, struct diag *d
 {
     *mpi = (struct mpi){.size = 1};
     TRY(load(mpi, arena, d));
-    enum status st = check(mpi, mpi->calls->init(&mpi->rank, &mpi->size), "MPI_Init", d);
+    enum status st = mpi_check(mpi, mpi->calls->init(&mpi->rank, &mpi->size), "MPI_Init", d);
     if (st != ST_OK)
         *mpi = (struct mpi){.size = 1};
     return st;
@@ -90,14 +85,14 @@ void mpi_close(struct mpi *mpi)
 
 enum status mpi_barrier(const struct mpi *mpi, struct diag *d)
 {
-    return mpi->calls == NULL ? ST_OK : check(mpi, mpi->calls->barrier(NULL), "MPI_Barrier", d);
+    return mpi->calls == NULL ? ST_OK : mpi_check(mpi, mpi->calls->barrier(NULL), "MPI_Barrier", d);
 }
 
 enum status mpi_broadcast(const struct mpi *mpi, void *at, size_t bytes, int root, struct diag *d)
 {
     if (mpi->calls == NULL)
         return ST_OK;
-    return check(mpi, mpi->calls->broadcast(NULL, at, bytes, root), "MPI_Bcast", d);
+    return mpi_check(mpi, mpi->calls->broadcast(NULL, at, bytes, root), "MPI_Bcast", d);
 }
 
 /* `at` is taken as MPI takes it: from one place, into another. */
@@ -112,7 +107,7 @@ enum status mpi_fold_i64(const struct mpi *mpi, int64_t *at, size_t n, enum mpi_
     memcpy(from, at, n * sizeof(*from));
     int rc = mpi->calls->all_reduce(NULL, from, at, n, MPI_ELEM_I64, how);
     mem_free(from);
-    return check(mpi, rc, "MPI_Allreduce", d);
+    return mpi_check(mpi, rc, "MPI_Allreduce", d);
 }
 
 /* How much each rank gives. */
@@ -128,7 +123,7 @@ static enum status share_sizes(const struct mpi *mpi, size_t bytes, size_t *size
     int rc = mpi->calls->all_gather(NULL, &mine, all, 1, MPI_ELEM_I64);
     for (size_t i = 0; i < ranks; i++)
         sizes[i] = (size_t)all[i];
-    return check(mpi, rc, "MPI_Allgather", d);
+    return mpi_check(mpi, rc, "MPI_Allgather", d);
 }
 
 enum status mpi_gather(const struct mpi *mpi, const void *at, size_t bytes, struct arena *arena,
@@ -148,7 +143,7 @@ enum status mpi_gather(const struct mpi *mpi, const void *at, size_t bytes, stru
     for (size_t i = 0, from = 0; i < out->n; from += sizes[i++])
         out->of[i] = (struct str){into + from, sizes[i]};
     if (mpi->calls != NULL)
-        return check(mpi, mpi->calls->gather(NULL, at, bytes, sizes, into, 0), "MPI_Gather", d);
+        return mpi_check(mpi, mpi->calls->gather(NULL, at, bytes, sizes, into, 0), "MPI_Gather", d);
     if (bytes > 0)
         memcpy(into, at, bytes);
     return ST_OK;

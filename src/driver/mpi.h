@@ -28,17 +28,17 @@ struct mpi {
 /* Whether this process is one of several that a launcher started. */
 bool mpi_is_launched(void);
 
-/* Where libstrata-mpi.so is: STRATA_MPI_PATH, beside the program, or where it is installed; NULL:
- * nowhere. */
-const char *mpi_library(struct arena *arena);
-
-/* ST_TOOL when a launcher started this process and the library or MPI itself is not there. */
+/* The library is where STRATA_MPI_PATH says, beside the program, or where it is installed. ST_TOOL
+ * when a launcher started this process and the library or MPI itself is not there. */
 enum status mpi_open(struct mpi *mpi, struct arena *arena, struct diag *d);
 
 /* The same, with the library also where nothing was launched: `calls` is set. */
 enum status mpi_open_always(struct mpi *mpi, struct arena *arena, struct diag *d);
 
 void mpi_close(struct mpi *mpi);
+
+/* What a call of MPI said: ST_TOOL, told, unless it is 0. */
+enum status mpi_check(const struct mpi *mpi, int rc, const char *what, struct diag *d);
 
 enum status mpi_barrier(const struct mpi *mpi, struct diag *d);
 

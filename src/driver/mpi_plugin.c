@@ -178,47 +178,30 @@ static void group_free(struct mpi_group *group)
 
 /* ---- bytes, however many ---- */
 
-static int part_of(size_t bytes)
+enum way { WAY_ALL, WAY_OUT, WAY_IN };
+
+static int move(struct mpi_group *g, enum way way, void *at, size_t bytes, int other)
 {
     enum { MOST = 1 << 30 };
+    int rc = MPI_SUCCESS;
 
-    return bytes < MOST ? (int)bytes : MOST;
+    for (size_t done = 0; done < bytes && rc == MPI_SUCCESS;) {
+        int n = bytes - done < MOST ? (int)(bytes - done) : MOST;
+        char *part = (char *)at + done;
+        if (way == WAY_ALL)
+            rc = MPI_Bcast(part, n, MPI_BYTE, other, comm_of(g));
+        else if (way == WAY_OUT)
+            rc = MPI_Send(part, n, MPI_BYTE, other, 0, comm_of(g));
+        else
+            rc = MPI_Recv(part, n, MPI_BYTE, other, 0, comm_of(g), MPI_STATUS_IGNORE);
+        done += (size_t)n;
+    }
+    return rc;
 }
 
 static int broadcast(struct mpi_group *g, void *at, size_t bytes, int root)
 {
-    int rc = MPI_SUCCESS;
-
-    for (size_t done = 0; done < bytes && rc == MPI_SUCCESS;) {
-        int n = part_of(bytes - done);
-        rc = MPI_Bcast((char *)at + done, n, MPI_BYTE, root, comm_of(g));
-        done += (size_t)n;
-    }
-    return rc;
-}
-
-static int send_bytes(struct mpi_group *g, const void *at, size_t bytes, int to)
-{
-    int rc = MPI_SUCCESS;
-
-    for (size_t done = 0; done < bytes && rc == MPI_SUCCESS;) {
-        int n = part_of(bytes - done);
-        rc = MPI_Send((const char *)at + done, n, MPI_BYTE, to, 0, comm_of(g));
-        done += (size_t)n;
-    }
-    return rc;
-}
-
-static int receive_bytes(struct mpi_group *g, void *at, size_t bytes, int from)
-{
-    int rc = MPI_SUCCESS;
-
-    for (size_t done = 0; done < bytes && rc == MPI_SUCCESS;) {
-        int n = part_of(bytes - done);
-        rc = MPI_Recv((char *)at + done, n, MPI_BYTE, from, 0, comm_of(g), MPI_STATUS_IGNORE);
-        done += (size_t)n;
-    }
-    return rc;
+    return move(g, WAY_ALL, at, bytes, root);
 }
 
 /* One after the other: MPI_Gatherv counts in int, and parts may be larger together. */
@@ -232,10 +215,10 @@ static int gather(struct mpi_group *g, const void *at, size_t bytes, const size_
     if (rc == MPI_SUCCESS)
         rc = MPI_Comm_size(comm_of(g), &size);
     if (rc == MPI_SUCCESS && rank != root)
-        return send_bytes(g, at, bytes, root);
+        return move(g, WAY_OUT, (void *)at, bytes, root);
     for (int i = 0; i < size && rc == MPI_SUCCESS; i++) {
         if (i != root)
-            rc = receive_bytes(g, to, sizes[i], i);
+            rc = move(g, WAY_IN, to, sizes[i], i);
         else if (bytes > 0)
             memcpy(to, at, bytes);
         to += sizes[i];

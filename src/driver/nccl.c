@@ -172,16 +172,12 @@ static int all_to_all(struct nccl *n, const struct coll_call *c, int type,
 static int ping_pong(struct nccl *n, const struct coll_call *c, int type,
                      const struct coll_buffers *b)
 {
-    int other = 1 - n->rank, code;
+    int other = 1 - n->rank, code = 0;
 
-    if (n->rank > 1)
-        return 0;
-    if (n->rank == 0) {
-        code = n->api.send(b->from, c->n, type, other, n->comm, n->stream);
-        return code != 0 ? code : n->api.receive(b->into, c->n, type, other, n->comm, n->stream);
-    }
-    code = n->api.receive(b->into, c->n, type, other, n->comm, n->stream);
-    return code != 0 ? code : n->api.send(b->from, c->n, type, other, n->comm, n->stream);
+    for (int turn = 0; turn < 2 && n->rank < 2 && code == 0; turn++)
+        code = turn == n->rank ? n->api.send(b->from, c->n, type, other, n->comm, n->stream)
+                               : n->api.receive(b->into, c->n, type, other, n->comm, n->stream);
+    return code;
 }
 
 static int make_call(struct nccl *n, const struct coll_call *c, const struct coll_buffers *b)

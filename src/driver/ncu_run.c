@@ -125,20 +125,6 @@ enum status ncu_page_text(const struct ncu_job *job, enum ncu_report_page page, 
     return ST_OK;
 }
 
-static enum status import_page(const struct ncu_job *job, enum ncu_report_page page,
-                               const char *folder, struct diag *d)
-{
-    struct arena arena;
-    struct str text;
-
-    arena_init(&arena);
-    enum status st = ncu_page_text(job, page, &arena, &text, d);
-    if (st == ST_OK)
-        st = outfile_save(fs_join(&arena, folder, ncu_page_file(page)), text, d);
-    arena_free(&arena);
-    return st;
-}
-
 enum status nsys_export(const char *program, const char *report, const char *to, struct diag *d)
 {
     const char *const argv[] = {program,    "export", "--type", "sqlite",
@@ -162,10 +148,16 @@ enum status ncu_import(const struct ncu_job *job, const char *folder,
                        const struct progress *progress, struct diag *d)
 {
     for (enum ncu_report_page page = 0; page < NCU_PAGES; page++) {
-        struct diag said;
+        struct diag said, *to = page == NCU_RAW ? d : &said;
+        struct arena arena;
+        struct str text;
         progress_tick(progress, "reading pages of ncu", page, NCU_PAGES);
         diag_init(&said);
-        enum status st = import_page(job, page, folder, page == NCU_RAW ? d : &said);
+        arena_init(&arena);
+        enum status st = ncu_page_text(job, page, &arena, &text, to);
+        if (st == ST_OK)
+            st = outfile_save(fs_join(&arena, folder, ncu_page_file(page)), text, to);
+        arena_free(&arena);
         if (st != ST_OK && page != NCU_RAW)
             diag_add(d, SEV_LOSS, "gpu.ncu-page", (struct where){0}, "no page %s: %s",
                      ncu_page_file(page),

@@ -212,15 +212,6 @@ static void *open_library(const struct probe_library *p, struct arena *arena, co
     return NULL;
 }
 
-static const char *library_path(void *library, struct arena *arena)
-{
-    struct link_map *map = NULL;
-
-    if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == NULL)
-        return NULL;
-    return arena_cstr(arena, str_of(map->l_name));
-}
-
 void probe_library(const struct probe_library *p, struct arena *arena, struct probe_result *out)
 {
     const char *reason = NULL;
@@ -236,7 +227,9 @@ void probe_library(const struct probe_library *p, struct arena *arena, struct pr
         return;
     }
     out->state = PROBE_FOUND;
-    out->path = library_path(library, arena);
+    struct link_map *map = NULL;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != NULL)
+        out->path = arena_cstr(arena, str_of(map->l_name));
     if (p->ask != NULL)
         p->ask(library, arena, out);
     /* Left open: vendor libraries start threads that do not survive being unloaded. */

@@ -102,19 +102,6 @@ static uint64_t recorded(const char *dir)
     return bytes;
 }
 
-/* The GPU's busy share in percent; a program that computes on its own leaves it at 0. False: it
- * cannot be told. */
-static bool busy_share(const struct workload_watch *watch, unsigned *share)
-{
-    struct nvml_use use = {.gpu = 100};
-
-    if (watch->nvml == NULL || watch->nvml->handle == NULL || watch->gpu == NULL)
-        return false;
-    bool is_known = NVML_DO(watch->nvml, use, watch->gpu, &use) == NVML_OK;
-    *share = use.gpu;
-    return is_known;
-}
-
 /* Kernels are recorded when they are done: a busy GPU without growth means that one hangs. While
  * counters are collected every launch is waited for; otherwise a kernel may take longer, and the
  * GPU has to be known to be busy. The clock starts with the first bytes, for programs may take long
@@ -123,14 +110,16 @@ static void look_at_recording(struct follow *f, nanos elapsed)
 {
     bool is_counting = f->run->inject == INJECT_COUNTERS;
     bool is_watched = is_counting || f->run->inject == INJECT_TRACE;
-    unsigned share = 100;
+    const struct workload_watch *w = f->watch;
+    struct nvml_use use = {.gpu = 100}; /* a program that computes on its own leaves it at 0 */
 
-    if (!is_watched || f->watch->silence_ms <= 0 || elapsed < f->next_look)
+    if (!is_watched || w->silence_ms <= 0 || elapsed < f->next_look)
         return;
     f->next_look = elapsed + LOOK_NS;
     uint64_t bytes = recorded(f->run->trace_dir);
-    bool is_known = busy_share(f->watch, &share);
-    if (bytes != f->recorded || bytes == 0 || share == 0 || (!is_known && !is_counting)) {
+    bool is_known = w->nvml != NULL && w->nvml->handle != NULL && w->gpu != NULL &&
+                    NVML_DO(w->nvml, use, w->gpu, &use) == NVML_OK;
+    if (bytes != f->recorded || bytes == 0 || use.gpu == 0 || (!is_known && !is_counting)) {
         f->recorded = bytes;
         f->grown_at = elapsed;
     }

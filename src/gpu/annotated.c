@@ -37,15 +37,15 @@ static bool read_line(struct str line, struct gpu_annotated_line *out)
 
 static void read_source(struct gpu_annotated *a, struct str text, struct arena *arena)
 {
-    struct str line, kernel = S("// kernel: "), samples = S("// samples: ");
+    struct str line;
     uint64_t number = 0;
 
     while (text.n > 0 && str_split(&text, '\n', &line)) {
         struct gpu_annotated_line one = {0};
-        if (number == 0 && str_starts(line, kernel)) {
-            a->kernel = arena_str(arena, str_part(line, kernel.n, line.n));
-        } else if (number == 0 && str_starts(line, samples)) {
-            num_f64(str_part(line, samples.n, line.n), &a->samples);
+        if (number == 0 && str_skip(&line, S("// kernel: "))) {
+            a->kernel = arena_str(arena, line);
+        } else if (number == 0 && str_skip(&line, S("// samples: "))) {
+            num_f64(line, &a->samples);
         } else if (read_line(line, &one)) {
             one.line = ++number;
             one.stall = arena_str(arena, one.stall);
@@ -172,17 +172,6 @@ void gpu_annotated_free(struct gpu_annotations *a)
 
 /* ---- for people ---- */
 
-static void show_sass(const struct gpu_annotated *a, uint64_t line, struct report *r)
-{
-    for (size_t i = 0; i < a->sass.n; i++) {
-        const struct gpu_annotated_sass *s = &a->sass.at[i];
-        if (s->line == line)
-            report_line(r, "        %5.1f%% %-22.*s        %.*s  %.*s",
-                        a->samples > 0 ? 100 * s->samples / a->samples : 0, STR_ARGS(s->stall),
-                        STR_ARGS(s->pc), STR_ARGS(s->text));
-    }
-}
-
 void gpu_annotated_show(const struct gpu_annotated *a, bool has_sass, struct report *r)
 {
     report_heading(r, a->kernel);
@@ -193,8 +182,13 @@ void gpu_annotated_show(const struct gpu_annotated *a, bool has_sass, struct rep
             snprintf(share, sizeof(share), "%.1f%%", l->share);
         report_line(r, "%7s %-22.*s %5llu %.*s", share, STR_ARGS(l->stall),
                     (unsigned long long)l->line, STR_ARGS(l->text));
-        if (l->share > 0 && has_sass)
-            show_sass(a, l->line, r);
+        for (size_t k = 0; l->share > 0 && has_sass && k < a->sass.n; k++) {
+            const struct gpu_annotated_sass *s = &a->sass.at[k];
+            if (s->line == l->line)
+                report_line(r, "        %5.1f%% %-22.*s        %.*s  %.*s",
+                            a->samples > 0 ? 100 * s->samples / a->samples : 0, STR_ARGS(s->stall),
+                            STR_ARGS(s->pc), STR_ARGS(s->text));
+        }
     }
 }
 

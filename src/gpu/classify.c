@@ -59,27 +59,6 @@ static bool may_hide_longer(const struct gpu_kernel *k, const struct gpu_occupan
     return gpu_kernel_took_turns(k) && hidden > most;
 }
 
-/* Why warps wait, in two words: at a barrier, or for the result of another instruction. */
-static const char *stall_class(const struct gpu_kernel *k, const struct gpu_occupancy *o)
-{
-    struct str reason;
-    double share;
-
-    if (!gpu_kernel_top_stall(k, &reason, &share) || may_hide_longer(k, o, reason))
-        return "unknown";
-    return str_equal(reason, S("barrier")) || str_equal(reason, S("membar")) ? "barrier"
-                                                                             : "dependency";
-}
-
-static bool has_spill(const struct gpu_kernel *k)
-{
-    double local = gpu_local_sectors(k), all = k->m[GPU_M_L1_SECT];
-
-    if (!isnan(all))
-        return local > 0.05 * all;
-    return local > 0 && k->m[GPU_M_LOCAL_PER_THREAD] > 0;
-}
-
 /* A last wave that leaves many of them idle, as far as that was looked at. */
 static bool has_tail(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
@@ -90,23 +69,23 @@ static bool has_tail(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 
 static const char *latency_class(const struct gpu_kernel *k, const struct gpu_occupancy *o)
 {
+    double local = gpu_local_sectors(k), all = k->m[GPU_M_L1_SECT], share;
+    struct str reason;
     if (gpu_is_underfilled(k, o))
         return "underfill";
     if (k->m[GPU_M_DUR_NS] < 5000)
         return "launch";
     if (has_tail(k, o))
         return "tail";
-    if (has_spill(k))
+    if (isnan(all) ? local > 0 && k->m[GPU_M_LOCAL_PER_THREAD] > 0 : local > 0.05 * all)
         return "spill";
     if (k->m[GPU_M_OCC] < 25)
         return "occupancy";
-    return stall_class(k, o);
-}
-
-/* Whether the reason is seen without knowing how busy the units are. */
-static bool proves_itself(const char *sub)
-{
-    return strcmp(sub, "underfill") == 0 || strcmp(sub, "launch") == 0 || strcmp(sub, "spill") == 0;
+    /* Why warps wait, in two words: at a barrier, or for the result of another instruction. */
+    if (!gpu_kernel_top_stall(k, &reason, &share) || may_hide_longer(k, o, reason))
+        return "unknown";
+    return str_equal(reason, S("barrier")) || str_equal(reason, S("membar")) ? "barrier"
+                                                                             : "dependency";
 }
 
 /* Distance to a boundary; what is not known is far away. */
@@ -132,16 +111,6 @@ static double margin(const struct view *v, int rule)
     return m;
 }
 
-/* Rule 3: both are high, and the work or the larger excess decides. */
-static enum gpu_bound balance(const struct view *v, const struct gpu_roofline *r)
-{
-    bool computes = !isnan(r->ai) && !isnan(r->ridge)
-                        ? r->ai >= r->ridge
-                        : v->comp / GPU_COMPUTE_HIGH >= v->dram / GPU_DRAM_HIGH;
-
-    return computes ? GPU_COMPUTE : GPU_MEMORY;
-}
-
 /* Rules 6 and 7. */
 static void judge_low(struct gpu_class *c, const struct view *v, const struct gpu_kernel *k,
                       const struct gpu_occupancy *o)
@@ -153,9 +122,10 @@ static void judge_low(struct gpu_class *c, const struct view *v, const struct gp
     bool is_empty = !isnan(active_part(k)) && (gpu_is_underfilled(k, o) || has_tail(k, o));
     if (!(n >= GPU_WEAK) || is_empty) {
         *c = (struct gpu_class){.bound = GPU_LATENCY, .sub = latency_class(k, o), .rule = 7};
-        /* Nothing is high, or nobody looked. */
+        /* Nothing is high, or nobody looked; some reasons are seen all the same. */
         bool is_seen = !isnan(v->dram) && !(isnan(v->comp) && isnan(v->issue));
-        if (!is_seen && !proves_itself(c->sub)) {
+        if (!is_seen && strcmp(c->sub, "underfill") != 0 && strcmp(c->sub, "launch") != 0 &&
+            strcmp(c->sub, "spill") != 0) {
             c->bound = GPU_UNPROVEN;
             c->sub = "few counters";
         }
@@ -176,13 +146,18 @@ static void judge(struct gpu_class *c, const struct view *v, const struct gpu_ke
                   const struct gpu_occupancy *o, const struct gpu_roofline *r)
 {
     bool computes = v->comp >= GPU_COMPUTE_HIGH, moves = v->dram >= GPU_DRAM_HIGH;
+    /* Of both the work or the larger excess decides. */
+    bool computes_more = !isnan(r->ai) && !isnan(r->ridge)
+                             ? r->ai >= r->ridge
+                             : v->comp / GPU_COMPUTE_HIGH >= v->dram / GPU_DRAM_HIGH;
 
     if (moves && !computes)
         *c = (struct gpu_class){.bound = GPU_MEMORY, .sub = "dram", .rule = 1};
     else if (computes && !moves)
         *c = (struct gpu_class){.bound = GPU_COMPUTE, .sub = v->pipe, .rule = 2};
     else if (computes && moves)
-        *c = (struct gpu_class){.bound = balance(v, r), .sub = "balanced", .rule = 3};
+        *c = (struct gpu_class){
+            .bound = computes_more ? GPU_COMPUTE : GPU_MEMORY, .sub = "balanced", .rule = 3};
     else if (v->chip >= GPU_CHIP_HIGH)
         *c = (struct gpu_class){.bound = GPU_MEMORY, .sub = v->level, .rule = 4};
     else if (v->issue >= GPU_ISSUE_HIGH)

@@ -57,8 +57,7 @@ static void add(struct gpu_run *run, const char *metric, double then, double now
 /* A timing of the whole: repeated runs in event mode, else the main kernel's launches. */
 static struct gpu_timing timing_of(struct gpu_run *scratch, const struct gpu_run *run)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
 
     if (run->timings.n > 0) {
         double *copy = ARENA_ARRAY(&scratch->arena, double, run->timings.n);
@@ -97,14 +96,11 @@ static void add_percent(struct gpu_run *b, const char *metric, double then, doub
         then > 0 ? arena_format(&b->arena, "%+.1f%%", 100 * (now - then) / then) : S(MISSING));
 }
 
-static void add_points(struct gpu_run *b, const char *metric, double then, double now)
+static void add_difference(struct gpu_run *b, const char *metric, double then, double now,
+                           int decimals, const char *unit)
 {
-    add(b, metric, then, now, 1, arena_format(&b->arena, "%+.1f pp", now - then));
-}
-
-static void add_count(struct gpu_run *b, const char *metric, double then, double now)
-{
-    add(b, metric, then, now, 0, arena_format(&b->arena, "%+.0f", now - then));
+    add(b, metric, then, now, decimals,
+        arena_format(&b->arena, "%+.*f%s", decimals, now - then, unit));
 }
 
 static void add_class(struct gpu_run *b, const struct gpu_class *then, const struct gpu_class *now)
@@ -121,9 +117,7 @@ static void add_class(struct gpu_run *b, const struct gpu_class *then, const str
 
 void gpu_compare(const struct gpu_run *a, struct gpu_run *b)
 {
-    bool is_mixed;
-    const struct gpu_stage *then = gpu_run_main_stage(a, &is_mixed),
-                           *now = gpu_run_main_stage(b, &is_mixed);
+    const struct gpu_stage *then = gpu_run_main_stage(a, NULL), *now = gpu_run_main_stage(b, NULL);
 
     b->changes.n = 0;
     add_duration(a, b);
@@ -133,15 +127,15 @@ void gpu_compare(const struct gpu_run *a, struct gpu_run *b)
     add_percent(b, "Achieved GB/s", then->roofline.gbps, now->roofline.gbps);
     if (then->main != NULL && now->main != NULL) {
         const double *x = then->main->m, *y = now->main->m;
-        add_points(b, "TC%", x[GPU_M_TC_PCT], y[GPU_M_TC_PCT]);
-        add_points(b, "DRAM%", x[GPU_M_DRAM_PCT], y[GPU_M_DRAM_PCT]);
-        add_points(b, "Occ%", x[GPU_M_OCC], y[GPU_M_OCC]);
-        add_points(b, "L2 hit%", x[GPU_M_L2_HIT], y[GPU_M_L2_HIT]);
-        add_count(b, "Registers/thread", x[GPU_M_REGS], y[GPU_M_REGS]);
-        add_count(b, "Local bytes", 32 * gpu_local_sectors(then->main),
-                  32 * gpu_local_sectors(now->main));
-        add_count(b, "Shared bytes", x[GPU_M_SMEM_STATIC] + fmax(0, x[GPU_M_SMEM_DYNAMIC]),
-                  y[GPU_M_SMEM_STATIC] + fmax(0, y[GPU_M_SMEM_DYNAMIC]));
+        add_difference(b, "TC%", x[GPU_M_TC_PCT], y[GPU_M_TC_PCT], 1, " pp");
+        add_difference(b, "DRAM%", x[GPU_M_DRAM_PCT], y[GPU_M_DRAM_PCT], 1, " pp");
+        add_difference(b, "Occ%", x[GPU_M_OCC], y[GPU_M_OCC], 1, " pp");
+        add_difference(b, "L2 hit%", x[GPU_M_L2_HIT], y[GPU_M_L2_HIT], 1, " pp");
+        add_difference(b, "Registers/thread", x[GPU_M_REGS], y[GPU_M_REGS], 0, "");
+        add_difference(b, "Local bytes", 32 * gpu_local_sectors(then->main),
+                       32 * gpu_local_sectors(now->main), 0, "");
+        add_difference(b, "Shared bytes", x[GPU_M_SMEM_STATIC] + fmax(0, x[GPU_M_SMEM_DYNAMIC]),
+                       y[GPU_M_SMEM_STATIC] + fmax(0, y[GPU_M_SMEM_DYNAMIC]), 0, "");
         /* Clocks that nobody held: what the cycles say. */
         if (!b->clock.is_locked && now->class.bound == GPU_COMPUTE)
             add_percent(b, "Duration (us) at the previous clock", then->dur_ns / 1e3,

@@ -58,21 +58,6 @@ static void title(struct text *t, const struct gpu_run *run, struct arena *arena
     text_format(t, "):\n\n");
 }
 
-static void table(struct text *t, const struct gpu_run *run, const struct gpu_stage *s)
-{
-    const double *m = s != NULL && s->main != NULL ? s->main->m : NULL;
-    double tflops = s != NULL ? s->roofline.tflops : NAN, gbps = s != NULL ? s->roofline.gbps : NAN;
-
-    text_format(t, "| Metric            | Value   | vs Previous |\n"
-                   "| ----------------- | ------- | ----------- |\n");
-    row(t, "Duration", gpu_run_duration(run) / 1e3, 2, " \xce\xbcs",
-        duration_change(change_of(run, "Duration (us)")));
-    row(t, "Achieved TFLOPs/s", tflops, 2, "", change_of(run, "Achieved TFLOPs/s"));
-    row(t, "Achieved GB/s", gbps, 2, "", change_of(run, "Achieved GB/s"));
-    row(t, "Occupancy", m != NULL ? m[GPU_M_OCC] : NAN, 0, "%", S("--"));
-    row(t, "TC Util", m != NULL ? m[GPU_M_TC_PCT] : NAN, 0, "%", S("--"));
-}
-
 static void issues(struct text *t, const struct gpu_run *run, struct arena *arena)
 {
     size_t n = 0;
@@ -136,22 +121,29 @@ static struct str own_text(struct str old)
 
 static void block(struct text *t, const struct gpu_run *run, struct str own)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
+    const double *m = s != NULL && s->main != NULL ? s->main->m : NULL;
+    double tflops = s != NULL ? s->roofline.tflops : NAN, gbps = s != NULL ? s->roofline.gbps : NAN;
     struct arena arena;
 
     arena_init(&arena);
     text_format(t, "<!-- strata:begin %.*s -->\n", STR_ARGS(run->version));
     title(t, run, &arena);
-    table(t, run, s);
+    text_format(t, "| Metric            | Value   | vs Previous |\n"
+                   "| ----------------- | ------- | ----------- |\n");
+    row(t, "Duration", gpu_run_duration(run) / 1e3, 2, " \xce\xbcs",
+        duration_change(change_of(run, "Duration (us)")));
+    row(t, "Achieved TFLOPs/s", tflops, 2, "", change_of(run, "Achieved TFLOPs/s"));
+    row(t, "Achieved GB/s", gbps, 2, "", change_of(run, "Achieved GB/s"));
+    row(t, "Occupancy", m != NULL ? m[GPU_M_OCC] : NAN, 0, "%", S("--"));
+    row(t, "TC Util", m != NULL ? m[GPU_M_TC_PCT] : NAN, 0, "%", S("--"));
     enum gpu_bound bound = s != NULL ? s->class.bound : GPU_UNPROVEN;
     text_format(t, "\n**Bottleneck**: %s%s\n", gpu_bound_name(bound),
                 bound != GPU_UNPROVEN ? "-bound" : "");
     issues(t, run, &arena);
     insights(t, run, &arena);
     arena_free(&arena);
-    text_format(t, "%.*s", STR_ARGS(own));
-    text_format(t, "<!-- strata:end %.*s -->\n", STR_ARGS(run->version));
+    text_format(t, "%.*s<!-- strata:end %.*s -->\n", STR_ARGS(own), STR_ARGS(run->version));
 }
 
 void gpu_devlog_update(struct str log, const struct gpu_run *run, struct text *out)

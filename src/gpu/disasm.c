@@ -5,27 +5,15 @@
 
 #include "base/num.h"
 
-static bool next_line(struct str *rest, struct str *line)
-{
-    if (rest->n == 0)
-        return false;
-    size_t end = str_find_char(*rest, '\n');
-    *line = str_part(*rest, 0, end);
-    *rest = str_part(*rest, end + 1, rest->n);
-    return true;
-}
-
 /* "\t.section\t.text.NAME,..." and ".text.NAME:" begin the code of a function. */
 static bool begins(struct str line, struct str *name)
 {
-    struct str text = str_trim(line), section = S(".section"), code = S(".text.");
-    bool is_section = str_starts(text, section);
+    struct str text = str_trim(line);
+    bool is_section = str_skip(&text, S(".section"));
 
-    if (is_section)
-        text = str_trim(str_part(text, section.n, text.n));
-    if (!str_starts(text, code))
+    text = str_trim(text);
+    if (!str_skip(&text, S(".text.")))
         return false;
-    text = str_part(text, code.n, text.n);
     size_t end = str_find_char(text, is_section ? ',' : ':');
     *name = str_part(text, 0, end);
     return end < text.n;
@@ -34,11 +22,10 @@ static bool begins(struct str line, struct str *name)
 /* `//## File "PATH", line 12 inlined at …`; lines of the PTX inside the module are passed over. */
 static bool read_place(struct str line, struct str *file, uint64_t *number)
 {
-    struct str text = str_trim(line), mark = S("//## File \""), word = S("\", line ");
+    struct str text = str_trim(line), word = S("\", line ");
 
-    if (!str_starts(text, mark))
+    if (!str_skip(&text, S("//## File \"")))
         return false;
-    text = str_part(text, mark.n, text.n);
     size_t end = str_find(text, word);
     struct str path = str_part(text, 0, end);
     if (end >= text.n || str_equal(path, S(".nv_debug_ptx_txt")))
@@ -53,10 +40,10 @@ static bool read_instruction(struct str line, struct gpu_sass *out)
 {
     struct str text = str_trim(line);
 
-    if (!str_starts(text, S("/*")))
+    if (!str_skip(&text, S("/*")))
         return false;
     size_t end = str_find(text, S("*/"));
-    if (end >= text.n || !num_hex(str_part(text, 2, end - 2), &out->pc))
+    if (end >= text.n || !num_hex(str_part(text, 0, end), &out->pc))
         return false;
     text = str_part(text, end + 2, text.n);
     text = str_trim(str_part(text, 0, str_find(text, S("/*"))));
@@ -72,7 +59,7 @@ bool gpu_disasm_sass(struct str text, struct str function, struct gpu_listing *o
     uint64_t number = 0, base = 0;
     bool is_here = false, is_placed = false;
 
-    while (next_line(&text, &line) && out->sass.n < GPU_SASS_ROWS) {
+    while (text.n > 0 && str_split(&text, '\n', &line) && out->sass.n < GPU_SASS_ROWS) {
         struct gpu_sass s = {.order = out->sass.n};
         struct str told;
         uint64_t at;

@@ -53,17 +53,6 @@ static struct gpu_floor group_of(const struct gpu_floors *all, size_t first)
     return g;
 }
 
-static void show(struct arena *arena, struct gpu_floor *f)
-{
-    const double values[GPU_FLOOR_TEXTS] = {
-        f->work.flops,       f->work.bytes,      f->ai,
-        f->compute_ns / 1e3, f->memory_ns / 1e3, f->floor_ns / 1e3};
-
-    for (size_t i = 0; i < GPU_FLOOR_TEXTS; i++)
-        f->shown[i] = gpu_floor_text(arena, i < 2 ? 4 : 1, values[i]);
-    f->bound_shown = f->bound[0] != '\0' ? f->bound : "-";
-}
-
 struct gpu_floors gpu_floors_of(struct arena *arena, const struct gpu_run *run)
 {
     struct gpu_floors all = {
@@ -84,8 +73,14 @@ struct gpu_floors gpu_floors_of(struct arena *arena, const struct gpu_run *run)
             all.groups[all.n_groups] = group_of(&all, i);
             all.total_ns += all.groups[all.n_groups++].floor_ns;
         }
-    for (size_t i = 0; i < all.n + all.n_groups; i++)
-        show(arena, &all.at[i]);
+    for (struct gpu_floor *f = all.at; f < all.at + all.n + all.n_groups; f++) {
+        const double values[GPU_FLOOR_TEXTS] = {
+            f->work.flops,       f->work.bytes,      f->ai,
+            f->compute_ns / 1e3, f->memory_ns / 1e3, f->floor_ns / 1e3};
+        for (size_t i = 0; i < GPU_FLOOR_TEXTS; i++)
+            f->shown[i] = gpu_floor_text(arena, i < 2 ? 4 : 1, values[i]);
+        f->bound_shown = f->bound[0] != '\0' ? f->bound : "-";
+    }
     return all;
 }
 

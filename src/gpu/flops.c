@@ -60,13 +60,6 @@ static double ops_of(const struct gpu_kernel *k, size_t part)
     return (is_alone ? 2 : 1) * parts[part].ops * k->m[metric];
 }
 
-/* Compilers set registers to constants by fused operations on halves: where they are few among all
- * instructions, that is what they are. */
-static bool are_halves_moves(const struct gpu_kernel *k)
-{
-    return k->m[GPU_M_HALF_OPS] < 0.15 * k->m[GPU_M_THREAD_INST_ON];
-}
-
 struct gpu_flops gpu_counted_flops(const struct gpu_kernel *k)
 {
     struct gpu_flops f = {.total = NAN};
@@ -80,7 +73,9 @@ struct gpu_flops gpu_counted_flops(const struct gpu_kernel *k)
         if (!isnan(ops))
             *of = isnan(*of) ? ops : *of + ops;
     }
-    if (are_halves_moves(k))
+    /* Compilers set registers to constants by fused operations on halves: where they are few among
+     * all instructions, that is what they are. */
+    if (k->m[GPU_M_HALF_OPS] < 0.15 * k->m[GPU_M_THREAD_INST_ON])
         f.of[GPU_FLOPS_FP16] = 0;
     for (size_t i = 0; i < GPU_FLOP_TYPES; i++) {
         if (isnan(f.of[i]))

@@ -44,14 +44,6 @@ static const double limits[GPU_HEALTH_ROWS] = {60, 70, 25, 80, 0, 1};
 
 ENUM_NAMES(gpu_health_name, enum gpu_health, "ok", "warn", "bad", "n/a")
 
-/* Within a tenth of the limit, on either side, is a warning. */
-static enum gpu_health above(double value, double limit)
-{
-    if (fabs(value - limit) <= 0.1 * limit)
-        return GPU_HEALTH_WARN;
-    return value > limit ? GPU_HEALTH_OK : GPU_HEALTH_BAD;
-}
-
 static void set_aside(struct gpu_health_row *row, const char *note)
 {
     row->state = GPU_HEALTH_NONE;
@@ -75,7 +67,9 @@ void gpu_health_check(const struct gpu_kernel *k, const struct gpu_occupancy *o,
         out[i] = rows[i];
         out[i].note = "";
         out[i].value = values[i];
-        out[i].state = above(values[i], limits[i]);
+        out[i].state = values[i] > limits[i] ? GPU_HEALTH_OK : GPU_HEALTH_BAD;
+        if (fabs(values[i] - limits[i]) <= 0.1 * limits[i]) /* on either side */
+            out[i].state = GPU_HEALTH_WARN;
         if (isnan(values[i]))
             set_aside(&out[i], "not collected");
     }

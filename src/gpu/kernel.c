@@ -236,12 +236,6 @@ static size_t arguments_at(struct str name)
     return name.n;
 }
 
-/* Tools cut names: "<unnamed>::" loses its first bracket and a lambda its square one. What closes
- * nothing is passed over. */
-struct nesting {
-    size_t angle, round, square;
-};
-
 /* Whether the '>' behind `before` is that of a name that lost its '<': "unnamed>", "f<unnamed>". */
 static bool lost_its_pair(struct str before)
 {
@@ -253,38 +247,33 @@ static bool lost_its_pair(struct str before)
     return at > 1 && char_is_word(before.at[at - 2]);
 }
 
-static void step(struct nesting *n, struct str before, char c)
-{
-    n->angle += c == '<';
-    n->round += c == '(';
-    n->square += c == '[';
-    if (c == '>' && !lost_its_pair(before))
-        n->angle -= n->angle > 0;
-    n->round -= c == ')' && n->round > 0;
-    n->square -= c == ']' && n->square > 0;
-}
-
 struct str gpu_function_name(struct str name)
 {
-    size_t n = name.n;
-
-    while (n > 0 && char_is_digit(name.at[n - 1]))
-        n--;
+    size_t n = name.n - str_last_digits(name);
     bool has_number = n < name.n && n > 1 && name.at[n - 1] == '#';
+
     return has_number ? str_part(name, 0, n - 1) : name;
 }
 
 struct str gpu_short_name(struct str name)
 {
     struct str head = {name.at, arguments_at(name)};
-    struct nesting n = {0};
-    size_t start = 0;
+    size_t angle = 0, round = 0, square = 0, start = 0;
 
     if (head.n == 0)
         return name;
+    /* Tools cut names: "<unnamed>::" loses its first bracket and a lambda its square one. What
+     * closes nothing is passed over. */
     for (size_t i = 0; i < head.n; i++) {
-        step(&n, str_part(head, 0, i), head.at[i]);
-        if (n.angle + n.round + n.square == 0 && head.at[i] == ' ' && i + 1 < head.n)
+        char c = head.at[i];
+        angle += c == '<';
+        round += c == '(';
+        square += c == '[';
+        if (c == '>' && !lost_its_pair(str_part(head, 0, i)))
+            angle -= angle > 0;
+        round -= c == ')' && round > 0;
+        square -= c == ']' && square > 0;
+        if (angle + round + square == 0 && c == ' ' && i + 1 < head.n)
             start = i + 1; /* behind the return type */
     }
     return str_part(head, start, head.n - start);

@@ -40,24 +40,6 @@ static double active_share(const struct gpu_kernel *k)
     return k->m[GPU_M_SM_ACTIVE] / k->m[GPU_M_SM_CYCLES];
 }
 
-static struct unit_load load_of(const struct gpu_kernel *k)
-{
-    double active = active_share(k);
-
-    return (struct unit_load){
-        .dram = part(k->m[GPU_M_DRAM_PCT]),
-        .l2 = part(gpu_l2_pct(k)),
-        .l1 = part(gpu_l1_pct(k)),
-        .tensor = gpu_uses_tensor(k) ? part(k->m[GPU_M_TC_PCT]) : 0,
-        .fma = part(k->m[GPU_M_FMA_PCT]),
-        .alu = part(k->m[GPU_M_ALU_PCT]),
-        .xu = part(k->m[GPU_M_XU_PCT]),
-        .fp64 = part(k->m[GPU_M_FP64_PCT]),
-        .lsu = part(k->m[GPU_M_LSU_PCT]),
-        .issue = part(k->m[GPU_M_ISSUE_PCT]) * (isnan(active) ? 1 : fmin(1, active)),
-    };
-}
-
 static double pipes(const struct unit_load *l)
 {
     return fmax(fmax(fmax(l->fma, l->alu), fmax(l->xu, l->fp64)), fmax(l->issue, l->tensor));
@@ -584,7 +566,20 @@ void gpu_finder_look_at_mechanisms(struct gpu_finder *f)
         look_at_divergence, look_at_double,         look_at_special, look_at_instructions,
         look_at_products,   look_at_constants,      look_at_code,    look_at_barriers,
         look_at_occupancy,  look_at_balance,        look_at_grid};
-    struct unit_load l = load_of(f->c->kernel);
+    const struct gpu_kernel *k = f->c->kernel;
+    double active = active_share(k);
+    struct unit_load l = {
+        .dram = part(k->m[GPU_M_DRAM_PCT]),
+        .l2 = part(gpu_l2_pct(k)),
+        .l1 = part(gpu_l1_pct(k)),
+        .tensor = gpu_uses_tensor(k) ? part(k->m[GPU_M_TC_PCT]) : 0,
+        .fma = part(k->m[GPU_M_FMA_PCT]),
+        .alu = part(k->m[GPU_M_ALU_PCT]),
+        .xu = part(k->m[GPU_M_XU_PCT]),
+        .fp64 = part(k->m[GPU_M_FP64_PCT]),
+        .lsu = part(k->m[GPU_M_LSU_PCT]),
+        .issue = part(k->m[GPU_M_ISSUE_PCT]) * (isnan(active) ? 1 : fmin(1, active)),
+    };
 
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         rules[i](f, l);

@@ -119,26 +119,23 @@ enum gpu_page gpu_page_of(struct str text, size_t *header)
     return GPU_PAGE_NONE;
 }
 
-/* The launches of a text are one page. */
-static bool is_text(enum gpu_page a, enum gpu_page b)
-{
-    return a == GPU_PAGE_TEXT && b == GPU_PAGE_TEXT;
-}
-
 /* Where the page that begins `text` ends: at the header of another, which a log of several
- * processes or reports has. The blocks of a source or PTX page are one page; a summary of nsys ends
- * at an empty line, behind which it tells of the next one. */
+ * processes or reports has. The blocks of a source or PTX page are one page, and so are the
+ * launches of a text; a summary of nsys ends at an empty line, behind which it tells of the next
+ * one. */
 static size_t page_end(struct str text, enum gpu_page kind)
 {
     size_t at = line_at(text, 0).n + 1;
     bool has_blocks = kind == GPU_PAGE_SOURCE || kind == GPU_PAGE_PTX;
     bool is_summary = kind == GPU_PAGE_SUMMARY || kind == GPU_PAGE_TABLE;
+    bool is_text = kind == GPU_PAGE_TEXT;
 
     while (at < text.n) {
         struct str line = line_at(text, at);
         enum gpu_page page = page_of_line(line);
-        if (page != GPU_PAGE_NONE ? (!has_blocks || page != GPU_PAGE_SOURCE) && !is_text(kind, page)
-                                  : is_summary && (str_trim(line).n == 0 || begins_with_time(line)))
+        if (page != GPU_PAGE_NONE
+                ? !(has_blocks && page == GPU_PAGE_SOURCE) && !(is_text && page == kind)
+                : is_summary && (str_trim(line).n == 0 || begins_with_time(line)))
             return at;
         at += line.n + 1;
     }
@@ -147,21 +144,12 @@ static size_t page_end(struct str text, enum gpu_page kind)
 
 /* ---- lines that the profiled program or the tool printed between the rows ---- */
 
-static bool has_odd_quotes(struct str line)
+static size_t count(struct str text, char c)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < line.n; i++)
-        n += line.at[i] == '"';
-    return n % 2 == 1;
-}
-
-static size_t count_commas(struct str line)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < line.n; i++)
-        n += line.at[i] == ',';
+    for (size_t i = 0; i < text.n; i++)
+        n += text.at[i] == c;
     return n;
 }
 
@@ -173,7 +161,7 @@ static bool is_row(struct str header, struct str line)
         return true;
     if (!str_starts(header, S("\"")))
         return !str_starts(line, S("=="));
-    return char_is_digit(line.at[0]) && count_commas(line) >= count_commas(header);
+    return char_is_digit(line.at[0]) && count(line, ',') >= count(header, ',');
 }
 
 /* Leaves such lines empty, so that lines keep their numbers. */
@@ -189,7 +177,7 @@ static struct str without_output(struct arena *arena, struct str text)
         size_t size = at + line.n < text.n ? line.n + 1 : line.n;
         bool is_kept = is_inside || is_row(header, line);
         if (is_kept) {
-            is_inside = is_inside != has_odd_quotes(line);
+            is_inside = is_inside != (count(line, '"') % 2 == 1);
         } else if (copy == NULL) {
             copy = arena_alloc(arena, text.n);
             memcpy(copy, text.at, at);
@@ -265,13 +253,6 @@ void ncu_read_dims(struct str text, uint32_t dims[3])
     }
 }
 
-/* A page without a column for the grid says nothing about it. */
-static bool same_launch(const struct gpu_kernel *a, const struct gpu_kernel *b)
-{
-    return a->id == b->id && str_equal(a->name, b->name) &&
-           (a->grid[0] == 0 || b->grid[0] == 0 || memcmp(a->grid, b->grid, sizeof(a->grid)) == 0);
-}
-
 /* Launch `i` as the one of this row. Processes count from 0 each; but two recordings of one program
  * join as well, which have other processes. */
 static bool is_match(const struct ncu_page *p, size_t i, const struct gpu_kernel *row,
@@ -280,8 +261,11 @@ static bool is_match(const struct ncu_page *p, size_t i, const struct gpu_kernel
     const struct gpu_kernel *k = &p->in->kernels.at[i];
     struct gpu_known known = p->in->known.at[i];
     bool has_page = (known.kinds & 1u << p->kind) != 0;
+    /* A page without a column for the grid says nothing about it. */
+    bool has_grids = k->grid[0] != 0 && row->grid[0] != 0;
 
-    if (!same_launch(k, row))
+    if (k->id != row->id || !str_equal(k->name, row->name) ||
+        (has_grids && memcmp(k->grid, row->grid, sizeof(k->grid)) != 0))
         return false;
     if (has_page && (p->kind == GPU_PAGE_RAW || known.last != p->number))
         return false; /* a raw page has one row a launch; a second page has launches of its own */
@@ -381,15 +365,6 @@ static enum gpu_number_style find_style(const struct ncu_page *p, struct csv csv
     return for_continental > 0 ? GPU_NUMBERS_CONTINENTAL : GPU_NUMBERS_ENGLISH;
 }
 
-static uint64_t lines_in(struct str text)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < text.n; i++)
-        n += text.at[i] == '\n';
-    return n;
-}
-
 static void read_page(struct ncu_page *p, struct str text)
 {
     p->number = ++p->in->n_pages;
@@ -434,10 +409,10 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
     if (gpu_page_of(text, &header) == GPU_PAGE_NONE)
         return diag_fail(d, ST_UNSUPPORTED, "ncu-csv.no-header", (struct where){.path = path},
                          "no header of an Nsight Compute page");
-    p->line_base = lines_in(str_part(text, 0, header));
+    p->line_base = count(str_part(text, 0, header), '\n');
     text = without_output(in->arena, str_part(text, header, text.n));
     while ((p->kind = gpu_page_of(text, &header)) != GPU_PAGE_NONE) {
-        p->line_base += lines_in(str_part(text, 0, header));
+        p->line_base += count(str_part(text, 0, header), '\n');
         text = str_part(text, header, text.n);
         struct str page = str_part(text, 0, page_end(text, p->kind));
         if (p->kind == GPU_PAGE_SOURCE)
@@ -450,7 +425,7 @@ enum status gpu_ncu_read(struct gpu_import *in, const char *path, struct str tex
             read_rows(p, GPU_PAGE_SUMMARY, ncu_summary_rows(in->arena, page));
         else
             read_page(p, page);
-        p->line_base += lines_in(page);
+        p->line_base += count(page, '\n');
         text = str_part(text, page.n, text.n);
     }
     if (in->rows == rows)

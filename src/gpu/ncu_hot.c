@@ -34,14 +34,14 @@ double gpu_listing_share(const struct gpu_listing *l, double samples)
     return l->samples > 0 ? 100 * samples / l->samples : 0;
 }
 
-static struct str stall_of(const struct gpu_listing *l, const struct gpu_sass *s)
+struct str gpu_listing_stall(const struct gpu_listing *l, const double *stalls)
 {
     struct str best = {"", 0};
     double most = 0;
 
     for (size_t i = 0; i < l->stall_names.n; i++)
-        if (s->stalls[i] > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
-            most = s->stalls[i];
+        if (stalls[i] > most && !str_ends(l->stall_names.at[i], S("_not_issued"))) {
+            most = stalls[i];
             best = l->stall_names.at[i];
         }
     return best;
@@ -65,7 +65,7 @@ static void attach_sass(struct arena *arena, const struct gpu_listing *l, struct
                      .samples = order[i]->samples,
                      .share = gpu_listing_share(l, order[i]->samples),
                      .inst = inst,
-                     .stall = stall_of(l, order[i])}));
+                     .stall = gpu_listing_stall(l, order[i]->stalls)}));
     }
 }
 
@@ -80,10 +80,11 @@ const struct gpu_line **gpu_hot_lines(struct arena *arena, const struct gpu_list
     return order;
 }
 
-static void attach_lines(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
+void gpu_listing_attach(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
 {
     const struct gpu_line **order = gpu_hot_lines(arena, l);
 
+    attach_sass(arena, l, k);
     for (size_t i = 0; i < l->lines.n && i < HOT && order[i]->samples > 0; i++)
         vec_push(
             &k->hot_lines,
@@ -94,12 +95,6 @@ static void attach_lines(struct arena *arena, const struct gpu_listing *l, struc
                               .share = gpu_listing_share(l, order[i]->samples),
                               .inst = order[i]->inst,
                               .stall = order[i]->stall}));
-}
-
-void gpu_listing_attach(struct arena *arena, const struct gpu_listing *l, struct gpu_kernel *k)
-{
-    attach_sass(arena, l, k);
-    attach_lines(arena, l, k);
 }
 
 /* Source pages spell the arguments of templates with their types: "<(int)32>" for "<32>". */
@@ -122,24 +117,6 @@ static struct str without_casts(struct arena *arena, struct str name)
     return (struct str){plain, n};
 }
 
-/* The first launch of that name without a listing; a new one when no page told of it. `plain` are
- * the names of the first `n`. */
-static struct gpu_kernel *kernel_of(struct gpu_import *in, struct str name, const struct str *plain,
-                                    size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct gpu_kernel *k = &in->kernels.at[i];
-        if (k->hot_instructions.n + k->hot_lines.n == 0 && str_equal(plain[i], name))
-            return k;
-    }
-    struct gpu_kernel k = gpu_kernel_none();
-    k.id = in->kernels.n;
-    k.name = name;
-    vec_push(&in->kernels, k);
-    vec_push(&in->known, (struct gpu_known){.kinds = 1u << GPU_PAGE_SOURCE});
-    return &in->kernels.at[in->kernels.n - 1];
-}
-
 void gpu_source_attach(struct gpu_import *in)
 {
     size_t n = in->kernels.n;
@@ -149,8 +126,20 @@ void gpu_source_attach(struct gpu_import *in)
         plain[i] = without_casts(in->arena, in->kernels.at[i].name);
     for (size_t i = 0; i < in->listings.n; i++) {
         struct gpu_listing *l = &in->listings.at[i];
+        size_t at = 0;
         l->kernel = without_casts(in->arena, l->kernel);
-        struct gpu_kernel *k = kernel_of(in, l->kernel, plain, n);
-        gpu_listing_attach(in->arena, l, k);
+        /* The first launch of that name without a listing; a new one when no page told of it. */
+        while (at < n &&
+               (in->kernels.at[at].hot_instructions.n + in->kernels.at[at].hot_lines.n > 0 ||
+                !str_equal(plain[at], l->kernel)))
+            at++;
+        if (at == n) {
+            struct gpu_kernel k = gpu_kernel_none();
+            at = k.id = in->kernels.n;
+            k.name = l->kernel;
+            vec_push(&in->kernels, k);
+            vec_push(&in->known, (struct gpu_known){.kinds = 1u << GPU_PAGE_SOURCE});
+        }
+        gpu_listing_attach(in->arena, l, &in->kernels.at[at]);
     }
 }

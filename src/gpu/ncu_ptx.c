@@ -27,7 +27,6 @@ bool gpu_ptx_is_header(struct str line)
 struct ptx_page {
     struct gpu_import *in;
     struct csv csv;
-    uint64_t line_base;
     struct text text; /* of the module so far */
 };
 
@@ -44,36 +43,30 @@ static void finish(struct ptx_page *p)
     p->text = (struct text){0};
 }
 
-static void read_row(struct ptx_page *p, const char *path, struct diag *d)
-{
-    struct str first = csv_cell(&p->csv, 0);
-    uint64_t line;
-
-    if (str_equal(first, S("Line No"))) {
-        finish(p);
-    } else if (num_u64(first, &line)) {
-        struct str source = csv_unquote(csv_cell(&p->csv, 1), p->in->arena);
-        text_format(&p->text, "%.*s\n", STR_ARGS(source));
-        p->in->rows++;
-    } else if (!str_equal(first, S("File Path")) && !str_equal(first, S("Kernel Name")) &&
-               !str_equal(first, S("Function Name")) && !str_equal(first, S("Module"))) {
-        p->in->lost++;
-        diag_add(d, SEV_LOSS, "ncu-csv.bad-row",
-                 (struct where){.path = path, .line = p->csv.line + p->line_base},
-                 "row skipped: it has no line number");
-    }
-}
-
 void gpu_ptx_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
                   struct diag *d)
 {
     struct ptx_page *p = ARENA_NEW(in->arena, struct ptx_page);
+    uint64_t line;
 
     p->in = in;
-    p->line_base = line_base;
     csv_open(&p->csv, text); /* takes the first row, which is a header or names something */
-    while (csv_next(&p->csv))
-        read_row(p, path, d);
+    while (csv_next(&p->csv)) {
+        struct str first = csv_cell(&p->csv, 0);
+        if (str_equal(first, S("Line No"))) {
+            finish(p);
+        } else if (num_u64(first, &line)) {
+            struct str source = csv_unquote(csv_cell(&p->csv, 1), in->arena);
+            text_format(&p->text, "%.*s\n", STR_ARGS(source));
+            in->rows++;
+        } else if (!str_equal(first, S("File Path")) && !str_equal(first, S("Kernel Name")) &&
+                   !str_equal(first, S("Function Name")) && !str_equal(first, S("Module"))) {
+            in->lost++;
+            diag_add(d, SEV_LOSS, "ncu-csv.bad-row",
+                     (struct where){.path = path, .line = p->csv.line + line_base},
+                     "row skipped: it has no line number");
+        }
+    }
     finish(p);
 }
 
@@ -93,17 +86,6 @@ static bool next_entry(struct str *rest, struct str *name)
     *name = str_part(*rest, 0, end);
     *rest = str_part(*rest, end, rest->n);
     return true;
-}
-
-/* "gemm" of "lib::gemm<32>(float *)". */
-static struct str plain_of(struct str name)
-{
-    struct str plain = gpu_short_name(name);
-
-    plain = str_part(plain, 0, str_find_char(plain, '<'));
-    for (size_t at; (at = str_find(plain, S("::"))) < plain.n;)
-        plain = str_part(plain, at + 2, plain.n);
-    return plain;
 }
 
 static bool has_kernel(struct str ptx, struct str plain)
@@ -152,7 +134,9 @@ enum status gpu_ptx_write(const char *dir, const struct gpu_import *in, const st
     st = fs_mkdirs(folder, d);
     for (size_t k = 0; k < run->kernels.n && st == ST_OK; k++) {
         struct str shown = gpu_short_name(run->kernels.at[k].name);
-        struct str plain = plain_of(run->kernels.at[k].name);
+        struct str plain = str_part(shown, 0, str_find_char(shown, '<')); /* without "lib::" */
+        for (size_t at; (at = str_find(plain, S("::"))) < plain.n;)
+            plain = str_part(plain, at + 2, plain.n);
         const char *name = arena_printf(
             &arena, "%.*s.ptx", STR_ARGS(fs_safe_name(&arena, str_part(shown, 0, 80), '-')));
         for (size_t i = 0; i < in->ptx.n && !fs_exists(fs_join(&arena, folder, name)); i++)

@@ -13,11 +13,6 @@ struct raw_column {
     double factor;
 };
 
-struct columns {
-    struct raw_column *at;
-    size_t n;
-};
-
 static struct raw_column column_of(struct ncu_page *p, size_t i)
 {
     struct str name = csv_header(&p->csv, i);
@@ -31,15 +26,6 @@ static struct raw_column column_of(struct ncu_page *p, size_t i)
                     csv_column(&p->csv, name) < (int)i ||
                     (p->kind == GPU_PAGE_RAW ? ncu_is_head(p, (int)i) : i < 2);
     return c;
-}
-
-static void read_units(struct ncu_page *p, struct columns *columns)
-{
-    struct arena *arena = p->in->arena;
-
-    for (size_t i = 0; i < columns->n; i++)
-        columns->at[i].unit = arena_str(
-            arena, gpu_base_unit(arena, csv_cell(&p->csv, (int)i), &columns->at[i].factor));
 }
 
 /* One value; a better name of the same metric wins. */
@@ -113,23 +99,25 @@ static void find_shape(struct gpu_kernel *k)
 
 void ncu_read_launches(struct ncu_page *p)
 {
-    struct columns columns = {.n = csv_header_count(&p->csv)};
+    struct arena *arena = p->in->arena;
+    size_t n = csv_header_count(&p->csv);
+    struct raw_column *columns = ARENA_ARRAY(arena, struct raw_column, n + 1);
     bool is_units;
 
-    columns.at = ARENA_ARRAY(p->in->arena, struct raw_column, columns.n + 1);
-    for (size_t i = 0; i < columns.n; i++)
-        columns.at[i] = column_of(p, i);
+    for (size_t i = 0; i < n; i++)
+        columns[i] = column_of(p, i);
     while (ncu_next(p, &is_units)) {
         int rank[GPU_METRICS];
-        if (is_units) {
-            read_units(p, &columns);
+        for (size_t i = 0; is_units && i < n; i++)
+            columns[i].unit = arena_str(
+                arena, gpu_base_unit(arena, csv_cell(&p->csv, (int)i), &columns[i].factor));
+        if (is_units)
             continue;
-        }
         struct gpu_kernel *k = ncu_launch(p);
         for (size_t i = 0; i < GPU_METRICS; i++)
             rank[i] = INT32_MAX;
-        for (size_t i = 0; i < columns.n; i++)
-            take_value(p, k, &columns.at[i], csv_cell(&p->csv, (int)i), rank);
+        for (size_t i = 0; i < n; i++)
+            take_value(p, k, &columns[i], csv_cell(&p->csv, (int)i), rank);
         count_instructions(k);
         find_shape(k);
         p->in->rows++;

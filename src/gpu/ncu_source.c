@@ -146,34 +146,27 @@ static double number(const struct source_page *p, int column)
     return gpu_number(csv_cell(&p->csv, column), GPU_NUMBERS_ENGLISH, &value) ? value : NAN;
 }
 
-/* The most frequent reason of this row, among those of all samples. */
-static struct str top_stall(const struct source_page *p, const struct gpu_listing *l)
+static void read_line(struct source_page *p, uint64_t line)
 {
-    struct str best = {"", 0};
+    struct gpu_listing *l = listing(p);
+    struct str reason = {"", 0}; /* the most frequent one of all samples */
     double most = 0;
 
+    p->at_line = line;
     for (size_t i = 0; i < p->n_stalls; i++) {
         double value = number(p, p->stall[i]);
         struct str name = l->stall_names.at[p->slot[i]];
         if (value > most && !str_ends(name, S("_not_issued"))) {
             most = value;
-            best = name;
+            reason = name;
         }
     }
-    return best;
-}
-
-static void read_line(struct source_page *p, uint64_t line)
-{
-    struct gpu_listing *l = listing(p);
-
-    p->at_line = line;
     vec_push(&l->lines, ((struct gpu_line){.file = p->file,
                                            .line = line,
                                            .text = keep(p, csv_cell(&p->csv, p->text)),
                                            .samples = number(p, p->cell[0]),
                                            .inst = number(p, p->cell[GPU_SASS_INST]),
-                                           .stall = top_stall(p, l)}));
+                                           .stall = reason}));
 }
 
 static bool read_instruction(struct source_page *p)
@@ -231,17 +224,6 @@ static void finish(struct source_page *p)
     p->files.n = 0;
 }
 
-static void begin_kernel(struct source_page *p, struct str name)
-{
-    /* A file that this launch showed already begins the next launch of the same kernel. */
-    if (!str_equal(p->kernel, name) || str_is_one_of(p->file, p->files.at, p->files.n))
-        finish(p);
-    p->kernel = name;
-    vec_push(&p->files, p->file);
-    p->has_header = false;
-    p->at_line = 0;
-}
-
 static void read_row(struct source_page *p, const char *path, uint64_t line_base, struct diag *d)
 {
     struct str first = csv_cell(&p->csv, 0);
@@ -250,7 +232,14 @@ static void read_row(struct source_page *p, const char *path, uint64_t line_base
     if (str_equal(first, S("File Path"))) {
         p->file = keep(p, csv_cell(&p->csv, 1));
     } else if (str_equal(first, S("Function Name")) || str_equal(first, S("Kernel Name"))) {
-        begin_kernel(p, keep(p, csv_cell(&p->csv, 1)));
+        struct str name = keep(p, csv_cell(&p->csv, 1));
+        /* A file that this launch showed already begins the next launch of the same kernel. */
+        if (!str_equal(p->kernel, name) || str_is_one_of(p->file, p->files.at, p->files.n))
+            finish(p);
+        p->kernel = name;
+        vec_push(&p->files, p->file);
+        p->has_header = false;
+        p->at_line = 0;
     } else if (str_equal(first, S("Line No")) || str_equal(first, S("Address"))) {
         read_header(p);
     } else if (p->has_header) {
@@ -266,24 +255,19 @@ static void read_row(struct source_page *p, const char *path, uint64_t line_base
     }
 }
 
-/* The first row of a page is no header but a row like others: a line before it is the header. */
-static struct str with_header(struct arena *arena, struct str text)
-{
-    char *copy = arena_alloc(arena, text.n + 3);
-
-    memcpy(copy, "-\n", 2);
-    if (text.n > 0)
-        memcpy(copy + 2, text.at, text.n);
-    return (struct str){copy, text.n + 2};
-}
-
 void gpu_source_read(struct gpu_import *in, const char *path, struct str text, uint64_t line_base,
                      struct diag *d)
 {
     struct source_page *p = ARENA_NEW(in->arena, struct source_page);
+    char *copy = arena_alloc(in->arena, text.n + 3);
 
+    /* The first row of a page is no header but a row like others: a line before it is the header.
+     */
+    memcpy(copy, "-\n", 2);
+    if (text.n > 0)
+        memcpy(copy + 2, text.at, text.n);
     *p = (struct source_page){.in = in, .arena = in->arena, .listing = SIZE_MAX};
-    csv_open(&p->csv, with_header(in->arena, text));
+    csv_open(&p->csv, (struct str){copy, text.n + 2});
     while (csv_next(&p->csv))
         read_row(p, path, line_base, d);
     finish(p);

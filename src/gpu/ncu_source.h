@@ -53,8 +53,10 @@ void gpu_source_read(struct gpu_import *in, const char *path, struct str text, u
 /* The name of a column, below GPU_SASS_CELLS. */
 struct str gpu_sass_cell(size_t i);
 
-/* Percent of the listing's samples; its lines, those with most samples first. */
+/* Percent of the listing's samples; the main one of GPU_SASS_STALLS reasons, or an empty text; its
+ * lines, those with most samples first. */
 double gpu_listing_share(const struct gpu_listing *l, double samples);
+struct str gpu_listing_stall(const struct gpu_listing *l, const double *stalls);
 const struct gpu_line **gpu_hot_lines(struct arena *arena, const struct gpu_listing *l);
 
 /* Hangs the ten hottest instructions and lines of a listing on a kernel. */

@@ -10,14 +10,11 @@
  * Cells may also be separated by tabs (--format tsv) or semicolons (spreadsheets of countries that
  * write a comma for the decimal point).
  */
-#include "base/vec.h"
+#include "base/csv_write.h"
+#include "base/text.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 32 };
-
-struct summary_rows {
-    VEC_OF(char) text;
-};
 
 struct layout {
     char separator;                      /* 0: columns have fixed places */
@@ -46,20 +43,6 @@ static bool is_ruler(struct str line)
     return text.n > 0;
 }
 
-/* Columns are as wide as their dashes; the last one has no end. */
-static void measure(struct layout *l, struct str ruler)
-{
-    for (size_t i = 0; i < ruler.n && l->n < COLUMNS; i++) {
-        bool is_dash = ruler.at[i] == '-', was_dash = i > 0 && ruler.at[i - 1] == '-';
-        if (is_dash && !was_dash)
-            l->begin[l->n++] = i;
-        if (is_dash && l->n > 0)
-            l->end[l->n - 1] = i + 1;
-    }
-    if (l->n > 0)
-        l->end[l->n - 1] = SIZE_MAX;
-}
-
 static struct layout layout_of(struct str header, struct str next)
 {
     static const char separators[] = {'\t', ';', '|'};
@@ -68,63 +51,58 @@ static struct layout layout_of(struct str header, struct str next)
     for (size_t i = 0; i < ARRAY_LEN(separators) && l.separator == 0; i++)
         if (str_find_char(header, separators[i]) < header.n)
             l.separator = separators[i];
-    if (l.separator == 0)
-        measure(&l, next);
+    if (l.separator != 0)
+        return l;
+    /* Columns are as wide as their dashes; the last one has no end. */
+    for (size_t i = 0; i < next.n && l.n < COLUMNS; i++) {
+        bool is_dash = next.at[i] == '-', was_dash = i > 0 && next.at[i - 1] == '-';
+        if (is_dash && !was_dash)
+            l.begin[l.n++] = i;
+        if (is_dash && l.n > 0)
+            l.end[l.n - 1] = i + 1;
+    }
+    if (l.n > 0)
+        l.end[l.n - 1] = SIZE_MAX;
     return l;
 }
 
-static void put_cell(struct summary_rows *rows, struct str cell, bool is_first)
-{
-    if (!is_first)
-        vec_push(&rows->text, ',');
-    vec_push(&rows->text, '"');
-    for (size_t i = 0; i < cell.n; i++) {
-        if (cell.at[i] == '"')
-            vec_push(&rows->text, '"');
-        vec_push(&rows->text, cell.at[i]);
-    }
-    vec_push(&rows->text, '"');
-}
-
-static struct str unquoted(struct str cell)
-{
-    cell = str_trim(cell);
-    bool is_quoted = cell.n > 1 && cell.at[0] == '"' && cell.at[cell.n - 1] == '"';
-    return is_quoted ? str_part(cell, 1, cell.n - 2) : cell;
-}
-
-static void put_row(struct summary_rows *rows, const struct layout *l, struct str line)
+static void put_row(struct csv_write *rows, const struct layout *l, struct str line)
 {
     struct str rest = str_trim(line), cell;
-    bool is_first = true;
 
     if (l->separator == 0) {
         for (size_t i = 0; i < l->n; i++)
-            put_cell(rows, str_trim(str_part(line, l->begin[i], l->end[i] - l->begin[i])), i == 0);
+            csv_write_quoted(rows, str_trim(str_part(line, l->begin[i], l->end[i] - l->begin[i])));
     } else {
         if (l->separator == '|' && str_starts(rest, S("|")))
             rest = str_part(rest, 1, rest.n - 1 - str_ends(rest, S("|")));
         while (str_split(&rest, l->separator, &cell)) {
-            put_cell(rows, unquoted(cell), is_first);
-            is_first = false;
+            cell = str_trim(cell);
+            bool is_quoted = cell.n > 1 && cell.at[0] == '"' && cell.at[cell.n - 1] == '"';
+            csv_write_quoted(rows, is_quoted ? str_part(cell, 1, cell.n - 2) : cell);
         }
     }
-    vec_push(&rows->text, '\n');
+    csv_write_row(rows);
 }
 
 struct str ncu_summary_rows(struct arena *arena, struct str page)
 {
-    struct summary_rows rows = {0};
+    struct csv_write *rows = mem_grow(NULL, sizeof(*rows), 1);
     struct str rest = page, header, line;
+    struct text text = {0};
+
+    csv_write_open(rows, text_sink(&text));
 
     str_split(&rest, '\n', &header);
     line = str_part(rest, 0, str_find_char(rest, '\n'));
     struct layout l = layout_of(header, line);
-    put_row(&rows, &l, header);
+    put_row(rows, &l, header);
     while (rest.n > 0 && str_split(&rest, '\n', &line))
         if (!is_ruler(line) && str_trim(line).n > 0)
-            put_row(&rows, &l, line);
-    struct str out = arena_str(arena, (struct str){rows.text.at, rows.text.n});
-    vec_free(&rows.text);
+            put_row(rows, &l, line);
+    csv_write_close(rows);
+    mem_free(rows);
+    struct str out = arena_str(arena, text_view(&text));
+    text_free(&text);
     return out;
 }

@@ -19,14 +19,15 @@
  * The dashes tell where columns begin and end. Names of rules are not printed; that of the section
  * stands for it.
  */
+#include "base/csv_write.h"
 #include "base/num.h"
-#include "base/vec.h"
+#include "base/text.h"
 #include "gpu/ncu_page.h"
 
 enum { COLUMNS = 3, SUMMARY_COLUMNS = 5 };
 
 struct reading {
-    VEC_OF(char) rows;
+    struct csv_write *rows; /* every cell is quoted */
     struct arena *arena;
     uint64_t process, launches;
     struct str kernel, section;
@@ -74,26 +75,6 @@ static void begin_launch(struct reading *r, struct str line)
     r->launches++;
 }
 
-static void add_char(struct reading *r, char c)
-{
-    vec_push(&r->rows, c);
-}
-
-/* Every cell is quoted, and quotes inside are doubled. */
-static void add_cells(struct reading *r, const struct str *cells, size_t n, bool is_last)
-{
-    for (size_t i = 0; i < n; i++) {
-        add_char(r, '"');
-        for (size_t k = 0; k < cells[i].n; k++) {
-            if (cells[i].at[k] == '"')
-                add_char(r, '"');
-            add_char(r, cells[i].at[k]);
-        }
-        add_char(r, '"');
-        add_char(r, is_last && i + 1 == n ? '\n' : ',');
-    }
-}
-
 /* The cells of the launch, then the given ones. */
 static void add_row(struct reading *r, const struct str *cells, size_t n)
 {
@@ -110,35 +91,29 @@ static void add_row(struct reading *r, const struct str *cells, size_t n)
         r->section,
     };
 
-    add_cells(r, launch, ARRAY_LEN(launch), false);
-    add_cells(r, cells, n, true);
+    for (size_t i = 0; i < ARRAY_LEN(launch); i++)
+        csv_write_quoted(r->rows, launch[i]);
+    for (size_t i = 0; i < n; i++)
+        csv_write_quoted(r->rows, cells[i]);
+    csv_write_row(r->rows);
 }
 
-/* "Est. Speedup: 12.5%" and "Est. Local Speedup: 3%" at the begin of a rule. */
-static struct str speedup_of(struct str text, struct str *kind)
+/* "Est. Speedup: 12.5%" and "Est. Local Speedup: 3%" stand at the begin of a rule. */
+static void end_rule(struct reading *r)
 {
     static const struct {
         struct str begin, kind;
     } forms[] = {{S_INIT("Est. Speedup: "), S_INIT("global")},
                  {S_INIT("Est. Local Speedup: "), S_INIT("local")}};
+    struct str kind = S(""), speedup = S(""), rest = r->rule;
 
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-        if (str_starts(text, forms[i].begin)) {
-            struct str rest = str_part(text, forms[i].begin.n, text.n);
-            *kind = forms[i].kind;
-            return str_part(rest, 0, str_find_char(rest, '%'));
+    for (size_t i = 0; i < ARRAY_LEN(forms) && kind.n == 0; i++)
+        if (str_skip(&rest, forms[i].begin)) {
+            kind = forms[i].kind;
+            speedup = str_part(rest, 0, str_find_char(rest, '%'));
         }
-    *kind = S("");
-    return S("");
-}
-
-static void end_rule(struct reading *r)
-{
-    struct str kind, speedup = speedup_of(r->rule, &kind);
-
     if (speedup.n > 0)
         r->rule = str_trim(str_part(r->rule, str_find_char(r->rule, '%') + 1, r->rule.n));
-
     if (r->type.n > 0 && r->launches > 0)
         add_row(r, (struct str[]){S(""), S(""), S(""), r->section, r->type, r->rule, kind, speedup},
                 8);
@@ -201,7 +176,7 @@ static void read_metric(struct reading *r, struct str line)
 
 static void read_line(struct reading *r, struct str line)
 {
-    struct str text = str_trim(line), type, section = S("Section: ");
+    struct str text = str_trim(line), type;
 
     if (text.n == 0) {
         end_rule(r);
@@ -214,9 +189,9 @@ static void read_line(struct reading *r, struct str line)
             add_metric(r, S(NCU_INVOCATIONS), S(""), all);
     } else if (str_starts(line, S("["))) {
         num_u64(str_part(line, 1, str_find_char(line, ']') - 1), &r->process);
-    } else if (str_starts(text, section)) {
+    } else if (str_skip(&text, S("Section: "))) {
         end_rule(r);
-        r->section = str_trim(str_part(text, section.n, text.n));
+        r->section = str_trim(text);
         r->rulers = 0;
     } else if (begins_rule(text, &type)) {
         end_rule(r);
@@ -233,32 +208,25 @@ static void read_line(struct reading *r, struct str line)
 
 struct str ncu_text_rows(struct arena *arena, struct str text)
 {
-    static const struct str heads[] = {S_INIT("ID"),
-                                       S_INIT("Process ID"),
-                                       S_INIT("Kernel Name"),
-                                       S_INIT("Context"),
-                                       S_INIT("Stream"),
-                                       S_INIT("Block Size"),
-                                       S_INIT("Grid Size"),
-                                       S_INIT("Device"),
-                                       S_INIT("CC"),
-                                       S_INIT("Section Name"),
-                                       S_INIT("Metric Name"),
-                                       S_INIT("Metric Unit"),
-                                       S_INIT("Metric Value"),
-                                       S_INIT("Rule Name"),
-                                       S_INIT("Rule Type"),
-                                       S_INIT("Rule Description"),
-                                       S_INIT("Estimated Speedup Type"),
-                                       S_INIT("Estimated Speedup")};
-    struct reading all = {.arena = arena, .section = S(""), .type = S(""), .rule = S("")},
+    struct csv_write *out = mem_grow(NULL, sizeof(*out), 1);
+    struct reading all = {.rows = out,
+                          .arena = arena,
+                          .section = S(""),
+                          .type = S(""),
+                          .rule = S("")},
                    *r = &all;
+    struct text made = {0};
 
-    add_cells(r, heads, ARRAY_LEN(heads), true);
+    text_put(&made, S("ID,Process ID,Kernel Name,Context,Stream,Block Size,Grid Size,Device,CC,"
+                      "Section Name,Metric Name,Metric Unit,Metric Value,Rule Name,Rule Type,"
+                      "Rule Description,Estimated Speedup Type,Estimated Speedup\n"));
+    csv_write_open(out, text_sink(&made));
     for (struct str line; text.n > 0 && str_split(&text, '\n', &line);)
         read_line(r, line);
     end_rule(r);
-    struct str rows = arena_str(arena, (struct str){r->rows.at, r->rows.n});
-    vec_free(&r->rows);
+    csv_write_close(out);
+    mem_free(out);
+    struct str rows = arena_str(arena, text_view(&made));
+    text_free(&made);
     return rows;
 }

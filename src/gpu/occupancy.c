@@ -44,15 +44,6 @@ static uint32_t blocks_by_regs(uint32_t regs, uint32_t warps)
     return held > 0 ? REGISTERS / held / 4 * 4 / warps : 0;
 }
 
-/* The largest register count that lets `blocks` blocks live. */
-static double regs_for(uint32_t blocks, uint32_t warps)
-{
-    for (uint32_t regs = 248; regs >= 8; regs -= 8)
-        if (blocks_by_regs(regs, warps) >= blocks)
-            return regs;
-    return 0;
-}
-
 static void limit(struct gpu_occupancy *o, uint32_t blocks, const char *name)
 {
     if (blocks > 0 && (o->blocks_per_sm == 0 || blocks < o->blocks_per_sm)) {
@@ -71,8 +62,12 @@ static void look_ahead(struct gpu_occupancy *o, const struct gpu_kernel *k, doub
     if (next > o->lim_warps || next > o->lim_blocks)
         return;
     o->next_pct = 100.0 * next * o->warps_per_block / o->max_warps;
-    if (o->lim_regs > 0 && o->lim_regs < next && !isnan(regs))
-        o->regs_to_free = fmax(0, regs - regs_for(next, o->warps_per_block));
+    if (o->lim_regs > 0 && o->lim_regs < next && !isnan(regs)) {
+        uint32_t most = 248; /* that lets so many blocks live */
+        while (most > 0 && blocks_by_regs(most, o->warps_per_block) < next)
+            most -= 8;
+        o->regs_to_free = fmax(0, regs - most);
+    }
     if (o->lim_smem > 0 && o->lim_smem < next)
         o->bytes_to_free = fmax(0, smem - floor(config / next / 128) * 128);
 }

@@ -288,20 +288,10 @@ static void rank(struct gpu_opportunities *list)
     qsort(list->all.at, list->all.n, sizeof(*list->all.at), by_rank);
 }
 
-/* The first one of rules that compare counters is less certain the nearer the next one comes. */
-static void doubt(const struct gpu_kernel *k, struct gpu_opportunities *list)
-{
-    enum { CLEAR_LEAD = 10 }; /* percentage points of the gain */
-
-    if (!gpu_kernel_took_turns(k) || list->all.n < 2 || !list->all.at[1].is_ranked)
-        return;
-    double lead = list->all.at[0].gain - list->all.at[1].gain;
-    list->all.at[0].confidence *= 0.5 + 0.5 * clip(lead / CLEAR_LEAD, 0, 1);
-}
-
 void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
                             struct gpu_opportunities *out)
 {
+    enum { CLEAR_LEAD = 10 }; /* percentage points of the gain */
     const char *name;
     struct gpu_finder f = {.arena = arena,
                            .c = c,
@@ -320,7 +310,12 @@ void gpu_opportunities_find(struct arena *arena, const struct gpu_case *c,
     look_at_access(&f);
     look_at_rules(&f);
     rank(out);
-    doubt(c->kernel, out);
+    /* The first one of rules that compare counters is less certain the nearer the next one comes.
+     */
+    if (gpu_kernel_took_turns(c->kernel) && out->all.n > 1 && out->all.at[1].is_ranked) {
+        double lead = out->all.at[0].gain - out->all.at[1].gain;
+        out->all.at[0].confidence *= 0.5 + 0.5 * clip(lead / CLEAR_LEAD, 0, 1);
+    }
 }
 
 void gpu_opportunities_free(struct gpu_opportunities *list)

@@ -12,14 +12,10 @@
 
 enum { SLUG_MAX = 96, SLUG_CUT = 80, NAME_MAX_BYTES = 64 };
 
-static const char *const reserved[] = {"kernel", "version", "mode",  "runs",
-                                       "warmup", "device",  "peaks", "work"};
-static const char *const leading[] = {"b", "s", "t"};
-
-static bool is_identifier(struct str name)
-{
-    return str_is_name(name) && name.n <= NAME_MAX_BYTES;
-}
+static const struct str reserved[] = {S_INIT("kernel"), S_INIT("version"), S_INIT("mode"),
+                                      S_INIT("runs"),   S_INIT("warmup"),  S_INIT("device"),
+                                      S_INIT("peaks"),  S_INIT("work")};
+static const struct str leading[] = {S_INIT("b"), S_INIT("s"), S_INIT("t")};
 
 static const struct gpu_param *find(const struct gpu_params *params, struct str name)
 {
@@ -34,14 +30,13 @@ enum status gpu_params_set(struct gpu_params *params, struct arena *arena, struc
 {
     struct gpu_param p = {.text = arena_str(arena, text), .is_string = is_string, .number = NAN};
 
-    if (!is_identifier(name))
+    if (!str_is_name(name) || name.n > NAME_MAX_BYTES)
         return diag_fail(d, ST_FORMAT, "gpu.bad-param", (struct where){0},
                          "\"%.*s\" is not a parameter name: letters, digits and _", STR_ARGS(name));
-    for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
-        if (str_equal(name, str_of(reserved[i])))
-            return diag_fail(d, ST_FORMAT, "gpu.reserved-param", (struct where){0},
-                             "the parameter \"%s\" has a name that params.json keeps for itself",
-                             reserved[i]);
+    if (str_is_one_of(name, reserved, ARRAY_LEN(reserved)))
+        return diag_fail(d, ST_FORMAT, "gpu.reserved-param", (struct where){0},
+                         "the parameter \"%.*s\" has a name that params.json keeps for itself",
+                         STR_ARGS(name));
     if (!is_string)
         num_f64(text, &p.number);
     for (size_t i = 0; i < params->list.n; i++)
@@ -69,6 +64,7 @@ enum status gpu_params_assign(struct gpu_params *params, struct arena *arena, co
     return gpu_params_set(params, arena, str_part(s, 0, sign), value, !num_f64(value, &number), d);
 }
 
+/* Bytes of one element. */
 static const struct {
     struct str name;
     double bytes;
@@ -83,15 +79,6 @@ static const struct {
     {S_INIT("int32"), 4}, {S_INIT("int16"), 2},    {S_INIT("int8"), 1},
     {S_INIT("uint8"), 1}, {S_INIT("bool"), 1},     {S_INIT("int4"), 0.5},
 };
-
-/* Bytes of one element: "bf16", "bfloat16", "fp8", "int4" (0.5), …; 0 for a type not known. */
-static double dtype_bytes(struct str dtype)
-{
-    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
-        if (str_equal_nocase(dtypes[i].name, dtype))
-            return dtypes[i].bytes;
-    return 0;
-}
 
 const struct gpu_param *gpu_params_get(const struct gpu_params *params, const char *name)
 {
@@ -116,10 +103,11 @@ static const char *bytes_of(struct arena *arena, const void *params, struct str 
     const struct gpu_param *p = find(params, name);
     struct str dtype = p != NULL ? p->text : name;
 
-    *out = dtype_bytes(dtype);
-    if (!(*out > 0))
-        return arena_printf(arena, "bytesof: no type \"%.*s\"", STR_ARGS(dtype));
-    return NULL;
+    *out = 0;
+    for (size_t i = 0; i < ARRAY_LEN(dtypes); i++)
+        if (str_equal_nocase(dtypes[i].name, dtype))
+            *out = dtypes[i].bytes;
+    return *out > 0 ? NULL : arena_printf(arena, "bytesof: no type \"%.*s\"", STR_ARGS(dtype));
 }
 
 const char *gpu_params_eval(const struct gpu_params *params, struct arena *arena,
@@ -148,14 +136,6 @@ const char *gpu_params_eval(const struct gpu_params *params, struct arena *arena
     return NULL;
 }
 
-static bool is_leading(struct str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(leading); i++)
-        if (str_equal(name, str_of(leading[i])))
-            return true;
-    return false;
-}
-
 static uint64_t fnv1a(struct str s)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -176,15 +156,15 @@ struct str gpu_params_slug(struct arena *arena, const struct gpu_params *params,
     struct str slug = {"", 0};
 
     for (size_t i = 0; i < ARRAY_LEN(leading); i++) {
-        const struct gpu_param *p = gpu_params_get(params, leading[i]);
+        const struct gpu_param *p = find(params, leading[i]);
         if (p != NULL)
-            slug = join(arena, slug, arena_format(arena, "%s%.*s", leading[i], STR_ARGS(p->text)));
+            slug =
+                join(arena, slug, arena_format(arena, "%s%.*s", leading[i].at, STR_ARGS(p->text)));
     }
     for (size_t i = 0; i < params->list.n; i++) {
         const struct gpu_param *p = &params->list.at[i];
-        const struct gpu_param *usual =
-            defaults != NULL ? gpu_params_get(defaults, arena_cstr(arena, p->name)) : NULL;
-        if (is_leading(p->name) || str_equal(p->name, S("dtype")) ||
+        const struct gpu_param *usual = defaults != NULL ? find(defaults, p->name) : NULL;
+        if (str_is_one_of(p->name, leading, ARRAY_LEN(leading)) || str_equal(p->name, S("dtype")) ||
             (usual != NULL && str_equal(usual->text, p->text)))
             continue;
         slug = join(arena, slug,

@@ -39,21 +39,15 @@ bool gpu_dtype_is_tensor(struct str dtype)
 
 ENUM_NAMES(gpu_peak_source_name, enum gpu_peak_source, "none", "table", "device", "user")
 
-/* The rates of a chip that is not in the table: by its cc alone. */
-static const struct device_rate *rate_of(const struct device *known, struct str cc)
-{
-    if (known != NULL)
-        return device_rate_of(known);
-    for (size_t i = 0; i < device_rate_count; i++)
-        if (device_rates[i].family == NULL && str_equal(cc, str_of(device_rates[i].cc)))
-            return &device_rates[i];
-    return NULL;
-}
-
 /* 2 transfers a clock: 2 * 3,201,000 kHz * 6016 bit / 8 = 4814.3 GB/s on an H200. */
-static void derive(struct gpu_peaks *p, const struct gpu_device *device,
-                   const struct device_rate *rate)
+static void derive(struct gpu_peaks *p, const struct gpu_device *device, const struct device *known)
 {
+    const struct device_rate *rate = known != NULL ? device_rate_of(known) : NULL;
+
+    /* The rates of a chip that is not in the table: by its cc alone. */
+    for (size_t i = 0; known == NULL && rate == NULL && i < device_rate_count; i++)
+        if (device_rates[i].family == NULL && str_equal(p->cc, str_of(device_rates[i].cc)))
+            rate = &device_rates[i];
     if (device->bus_bits > 0 && device->mem_clock_khz > 0) {
         p->gbps = 2 * device->mem_clock_khz * 1e3 * device->bus_bits / 8 / 1e9;
         p->source = GPU_PEAKS_DEVICE;
@@ -90,7 +84,7 @@ struct gpu_peaks gpu_peaks_of(const struct device_table *table, const struct gpu
         if (p.cc.n == 0 && known->cc != NULL)
             p.cc = str_of(known->cc);
     }
-    derive(&p, device, rate_of(known, p.cc));
+    derive(&p, device, known);
     if (user.gbps > 0)
         p.gbps = user.gbps;
     for (size_t i = 0; i < PEAK_COUNT && user.tflops > 0; i++)

@@ -86,14 +86,6 @@ static enum status take_command(struct gpu_plan *plan, const struct gpu_profile_
     return ST_OK;
 }
 
-static enum status take_params(struct gpu_plan *plan, const struct gpu_profile_job *job,
-                               struct arena *arena, struct diag *d)
-{
-    TRY(gpu_ask_params(&job->ask, &plan->spec.params, &plan->params, arena, d));
-    plan->slug = gpu_params_slug(arena, &plan->params, &plan->spec.params);
-    return ST_OK;
-}
-
 /* A selection on the command line is the name of a stage, or makes one. */
 static void take_stages(struct gpu_plan *plan, const struct gpu_profile_job *job)
 {
@@ -132,13 +124,11 @@ static void take_stages(struct gpu_plan *plan, const struct gpu_profile_job *job
 
 void gpu_plan_select(struct gpu_plan *plan, struct arena *arena)
 {
-    struct str nvtx = S("nvtx:");
-
     plan->selections = ARENA_ARRAY(arena, struct gpu_selection, plan->stages.n);
     for (size_t i = 0; i < plan->stages.n; i++) {
         struct str select = plan->stages.at[i].select;
-        if (str_starts(select, nvtx))
-            plan->selections[i].range = arena_cstr(arena, str_part(select, nvtx.n, select.n));
+        if (str_skip(&select, S("nvtx:")))
+            plan->selections[i].range = arena_cstr(arena, select);
         else
             plan->selections[i].regex = arena_cstr(arena, select.n > 0 ? select : S("."));
     }
@@ -174,17 +164,6 @@ static enum status check_regex(const struct gpu_plan *plan, size_t stage, struct
     return ST_OK;
 }
 
-static enum status check_stages(const struct gpu_plan *plan, struct arena *arena, struct diag *d)
-{
-    for (size_t i = 0; i < plan->stages.n; i++) {
-        const struct gpu_spec_stage *s = &plan->stages.at[i];
-        TRY(check_regex(plan, i, d));
-        TRY(check_formula(plan, "flops", s->name, s->flops, arena, d));
-        TRY(check_formula(plan, "bytes", s->name, s->bytes, arena, d));
-    }
-    return ST_OK;
-}
-
 static enum status check_mode(const struct gpu_plan *plan, const struct gpu_profile_job *job,
                               struct diag *d)
 {
@@ -211,7 +190,8 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
     *plan = (struct gpu_plan){.version = S("base")};
     if (job->ask.spec != NULL)
         TRY(gpu_spec_load(arena, job->ask.spec, &plan->spec, d));
-    TRY(take_params(plan, job, arena, d));
+    TRY(gpu_ask_params(&job->ask, &plan->spec.params, &plan->params, arena, d));
+    plan->slug = gpu_params_slug(arena, &plan->params, &plan->spec.params);
     if (job->ask.version != NULL)
         plan->version = strcmp(job->ask.version, "v0") == 0 ? S("base") : str_of(job->ask.version);
     else if (plan->spec.version.n > 0)
@@ -222,7 +202,12 @@ enum status gpu_plan_make(struct gpu_plan *plan, const struct gpu_profile_job *j
                                              : program_name(plan->argv);
     take_stages(plan, job);
     gpu_plan_select(plan, arena);
-    TRY(check_stages(plan, arena, d));
+    for (size_t i = 0; i < plan->stages.n; i++) {
+        const struct gpu_spec_stage *s = &plan->stages.at[i];
+        TRY(check_regex(plan, i, d));
+        TRY(check_formula(plan, "flops", s->name, s->flops, arena, d));
+        TRY(check_formula(plan, "bytes", s->name, s->bytes, arena, d));
+    }
     return check_mode(plan, job, d);
 }
 

@@ -220,8 +220,7 @@ static void bottleneck(const struct gpu_run *run, enum lang lang, struct text *t
 /* How near the main stage is to what is possible. */
 static double roof_reached(const struct gpu_run *run)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
     const char *name;
 
     if (s == NULL || s->main == NULL)

@@ -18,20 +18,9 @@ const struct message *gpu_report_verdict(const struct gpu_run *run, enum gpu_bou
     return bound == GPU_UNPROVEN ? &gpu_text.brief_unknown : &gpu_text.brief_verdict;
 }
 
-static struct str cause_text(const struct gpu_stage *s, enum lang lang, struct arena *arena)
-{
-    struct text t = {0};
-
-    gpu_report_cause(s, lang, &t);
-    struct str text = arena_str(arena, text_view(&t));
-    text_free(&t);
-    return text;
-}
-
 struct str gpu_report_sentence(const struct gpu_run *run, enum lang lang, struct arena *arena)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
 
     if (s == NULL)
         return message_in(lang, &gpu_text.brief_nothing);
@@ -44,11 +33,15 @@ struct str gpu_report_sentence(const struct gpu_run *run, enum lang lang, struct
         action = MESSAGE(lang, arena, &gpu_text.brief_action,
                          PLACE("action", gpu_report_said(run, lang, best.name)),
                          PLACE("gain", best.gain));
-    return MESSAGE(lang, arena, gpu_report_verdict(run, bound), PLACE("bound", name),
-                   PLACE("stage", mangled_short(arena, s->name)),
-                   place_quantity("share", s->share, UNIT_RATIO),
-                   place_quantity("time", gpu_run_whole(run), UNIT_NS),
-                   PLACE("cause", cause_text(s, lang, arena)), PLACE("action", action));
+    struct text cause = {0};
+    gpu_report_cause(s, lang, &cause);
+    struct str sentence = MESSAGE(lang, arena, gpu_report_verdict(run, bound), PLACE("bound", name),
+                                  PLACE("stage", mangled_short(arena, s->name)),
+                                  place_quantity("share", s->share, UNIT_RATIO),
+                                  place_quantity("time", gpu_run_whole(run), UNIT_NS),
+                                  PLACE("cause", text_view(&cause)), PLACE("action", action));
+    text_free(&cause);
+    return sentence;
 }
 
 static void put_percent(struct report *r, struct table *t, double percent)
@@ -83,7 +76,7 @@ static void add_stages(struct report *r, const struct gpu_run *run)
             r, REPORT_MESSAGE(r, &gpu_text.brief_more, PLACE("n", run->stages.n - SHOWN_STAGES)));
 }
 
-static void add_actions(struct report *r, const struct gpu_run *run)
+void gpu_report_brief(const struct gpu_run *run, struct report *r)
 {
     static const struct column columns[] = {
         {"opportunity", COLUMN_TEXT, 0},
@@ -92,23 +85,15 @@ static void add_actions(struct report *r, const struct gpu_run *run)
     };
     struct gpu_opportunity top[SHOWN_ACTIONS];
     size_t n = gpu_run_top(run, top, SHOWN_ACTIONS);
-
-    if (n == 0)
-        return;
-    struct table *t = report_table(r, columns, ARRAY_LEN(columns));
+    report_text(r, gpu_report_sentence(run, r->lang, &r->arena));
+    if (run->stages.n > 0)
+        add_stages(r, run);
+    struct table *t = n > 0 ? report_table(r, columns, ARRAY_LEN(columns)) : NULL;
     for (size_t i = 0; i < n; i++) {
         table_text(r, t, gpu_report_said(run, r->lang, top[i].name));
         table_text(r, t, arena_format(&r->arena, "%.1f", top[i].gain));
         table_text(r, t, gpu_report_said(run, r->lang, top[i].trigger));
     }
-}
-
-void gpu_report_brief(const struct gpu_run *run, struct report *r)
-{
-    report_text(r, gpu_report_sentence(run, r->lang, &r->arena));
-    if (run->stages.n > 0)
-        add_stages(r, run);
-    add_actions(r, run);
     if (run->notes.n > 0)
         report_heading(r, report_message(r, &gpu_text.brief_notes));
     for (size_t i = 0; i < run->notes.n && i < SHOWN_STAGES; i++)

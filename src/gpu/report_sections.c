@@ -57,23 +57,10 @@ static void clock_row(const struct gpu_run *run, enum lang lang, struct text *t)
         text_row(t, word(lang, "Clock policy"), run->clock.policy);
 }
 
-/* The compute roof at the clock that the main kernel really had. */
-static void measured_roof(const struct gpu_run *run, enum lang lang, struct text *t)
-{
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
-
-    if (s == NULL || s->main == NULL)
-        return;
-    double hz = s->main->m[GPU_M_SM_CLOCK_HZ];
-    if (run->peaks.source != GPU_PEAKS_DEVICE || !(run->device.sm_clock_khz > 0) || !(hz > 0))
-        return;
-    PUT(t, lang, &gpu_text.peak_at_clock, PLACE("type", s->peak_name),
-        PLACE("peak", s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3)));
-}
-
 static void device(const struct gpu_run *run, enum lang lang, struct text *t)
 {
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
+    double hz = s != NULL && s->main != NULL ? s->main->m[GPU_M_SM_CLOCK_HZ] : NAN;
     head(t, lang, &gpu_text.device, &gpu_text.device_head);
     text_row(t, word(lang, "Name"), run->device.name);
     text_row(t, word(lang, "Compute capability"), run->peaks.cc);
@@ -92,7 +79,10 @@ static void device(const struct gpu_run *run, enum lang lang, struct text *t)
             PLACE("peak", run->peaks.tflops[i]), PLACE("datasheet", run->peaks.datasheet[i]),
             PLACE("ridge", gpu_ridge(&run->peaks, (enum peak)i)));
     }
-    measured_roof(run, lang, t);
+    /* The compute roof at the clock that the main kernel really had. */
+    if (run->peaks.source == GPU_PEAKS_DEVICE && run->device.sm_clock_khz > 0 && hz > 0)
+        PUT(t, lang, &gpu_text.peak_at_clock, PLACE("type", s->peak_name),
+            PLACE("peak", s->peak_tflops * hz / (run->device.sm_clock_khz * 1e3)));
     PUT(t, lang, &gpu_text.peaks_from,
         PLACE("source", word(lang, gpu_peak_source_name(run->peaks.source))));
 }
@@ -104,18 +94,6 @@ static void roofline_row(struct text *t, enum lang lang, struct str name, double
                  r->pct_compute, r->pct_memory, r->pct_roof, word(lang, r->bound));
 }
 
-/* Work of all stages together, where all of it is known. */
-static struct gpu_work work_of_all(const struct gpu_run *run)
-{
-    struct gpu_work all = {0};
-
-    for (size_t i = 0; i < run->stages.n; i++) {
-        all.flops += run->stages.at[i].work.flops;
-        all.bytes += run->stages.at[i].work.bytes;
-    }
-    return all;
-}
-
 static void roofline(const struct gpu_run *run, enum lang lang, struct text *t)
 {
     head(t, lang, &gpu_text.roofline, &gpu_text.roofline_head);
@@ -123,7 +101,11 @@ static void roofline(const struct gpu_run *run, enum lang lang, struct text *t)
         roofline_row(t, lang, run->stages.at[i].name, run->stages.at[i].dur_ns,
                      run->stages.at[i].work, &run->stages.at[i].roofline);
     if (run->stages.n > 1 && !run->has_auto_stages) {
-        struct gpu_work all = work_of_all(run);
+        struct gpu_work all = {0}; /* where all of it is known */
+        for (size_t i = 0; i < run->stages.n; i++) {
+            all.flops += run->stages.at[i].work.flops;
+            all.bytes += run->stages.at[i].work.bytes;
+        }
         double dur = gpu_run_duration(run);
         struct gpu_roofline r =
             gpu_roofline_of(dur, all, NAN, run->stages.at[0].peak_tflops, &run->peaks);
@@ -131,36 +113,22 @@ static void roofline(const struct gpu_run *run, enum lang lang, struct text *t)
     }
 }
 
-static bool has_levels(const struct gpu_run *run)
-{
-    for (size_t i = 0; i < run->stages.n; i++)
-        for (size_t k = 0; k < GPU_LEVELS; k++)
-            if (!isnan(run->stages.at[i].levels[k].gbps))
-                return true;
-    return false;
-}
-
 /* What each level of memory moved, and at which intensity that puts the main kernel. */
 static void levels(const struct gpu_run *run, enum lang lang, struct text *t)
 {
-    if (!has_levels(run))
-        return;
-    head(t, lang, &gpu_text.levels, &gpu_text.levels_head);
+    bool is_open = false;
+
     for (size_t i = 0; i < run->stages.n; i++)
         for (size_t k = 0; k < GPU_LEVELS; k++) {
             const struct gpu_level *level = &run->stages.at[i].levels[k];
-            if (!isnan(level->gbps))
-                markdown_row(t, "scg1112", run->stages.at[i].name, level->name, level->bytes,
-                             level->gbps, level->peak_gbps, level->pct, level->ai);
+            if (isnan(level->gbps))
+                continue;
+            if (!is_open)
+                head(t, lang, &gpu_text.levels, &gpu_text.levels_head);
+            is_open = true;
+            markdown_row(t, "scg1112", run->stages.at[i].name, level->name, level->bytes,
+                         level->gbps, level->peak_gbps, level->pct, level->ai);
         }
-}
-
-static bool has_operations(const struct gpu_flops *f)
-{
-    for (size_t i = 0; i < GPU_FLOP_TYPES; i++)
-        if (f->of[i] > 0)
-            return true;
-    return false;
 }
 
 /* Operations of the main kernel by type, where there are any. */
@@ -170,17 +138,17 @@ static void operations(const struct gpu_run *run, enum lang lang, struct text *t
 
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-        if (!has_operations(&s->flops))
-            continue;
-        if (!is_open)
-            head(t, lang, &gpu_text.operations, &gpu_text.operations_head);
-        is_open = true;
+
         for (size_t k = 0; k < GPU_FLOP_TYPES; k++) {
+            if (!(s->flops.of[k] > 0))
+                continue;
+            if (!is_open)
+                head(t, lang, &gpu_text.operations, &gpu_text.operations_head);
+            is_open = true;
             double peak = run->peaks.tflops[gpu_flop_peak((enum gpu_flop_type)k)];
             double rate = s->flops.of[k] / s->main->m[GPU_M_DUR_NS] / 1e3;
-            if (s->flops.of[k] > 0)
-                markdown_row(t, "scg21", s->name, gpu_flop_name((enum gpu_flop_type)k),
-                             s->flops.of[k], rate, peak > 0 ? 100 * rate / peak : NAN);
+            markdown_row(t, "scg21", s->name, gpu_flop_name((enum gpu_flop_type)k), s->flops.of[k],
+                         rate, peak > 0 ? 100 * rate / peak : NAN);
         }
     }
 }
@@ -258,10 +226,8 @@ static void comparison(const struct gpu_run *run, enum lang lang, struct text *t
     head(t, lang, &gpu_text.comparison, &gpu_text.comparison_head);
     for (size_t i = 0; i < run->stages.n; i++) {
         const struct gpu_stage *s = &run->stages.at[i];
-        char class[48];
-        snprintf(class, sizeof(class), "%s", word(lang, bounds[gpu_class_shown(&s->class).bound]));
-        markdown_row(t, "s21zc2", s->name, s->dur_ns / 1e3, 100 * s->share, s->kernels.n, class,
-                     s->roofline.gap);
+        markdown_row(t, "s21zc2", s->name, s->dur_ns / 1e3, 100 * s->share, s->kernels.n,
+                     word(lang, bounds[gpu_class_shown(&s->class).bound]), s->roofline.gap);
     }
 }
 

@@ -180,21 +180,6 @@ double gpu_run_stage_time(struct gpu_run *run, const struct gpu_stage *s, const 
     return measure(run, s, ns).sum;
 }
 
-/* `ns` has the durations of all kernels of the run. Without any the first kernel is looked at. */
-static void measure_stage(struct gpu_run *run, struct gpu_stage *s, const double *ns)
-{
-    struct stage_time time = measure(run, s, ns);
-
-    s->timing = time.timing;
-    s->dur_ns = time.sum > 0 ? time.sum : NAN;
-    s->total_ns = 0;
-    for (size_t i = 0; i < s->kernels.n; i++)
-        s->total_ns += gpu_kernel_total(&run->kernels.at[s->kernels.at[i]]);
-    s->main = time.main != NULL  ? &run->kernels.at[time.main->index]
-              : s->kernels.n > 0 ? &run->kernels.at[s->kernels.at[0]]
-                                 : NULL;
-}
-
 /* What computes, and how fast it could. */
 static void find_peak(const struct gpu_run *run, struct gpu_stage *s)
 {
@@ -208,14 +193,6 @@ static void find_peak(const struct gpu_run *run, struct gpu_stage *s)
     s->peak_name = peak_name(peak);
 }
 
-static void count_work(struct gpu_stage *s)
-{
-    if (s->work.flops_source == GPU_WORK_FORMULA || s->main == NULL)
-        return;
-    s->work.flops = s->flops.total;
-    s->work.flops_source = isnan(s->work.flops) ? GPU_WORK_NONE : GPU_WORK_COUNTER;
-}
-
 static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
 {
     struct gpu_kernel none = gpu_kernel_none();
@@ -223,7 +200,10 @@ static void judge_stage(struct gpu_run *run, struct gpu_stage *s)
 
     s->flops = gpu_counted_flops(k);
     find_peak(run, s);
-    count_work(s);
+    if (s->work.flops_source != GPU_WORK_FORMULA && s->main != NULL) {
+        s->work.flops = s->flops.total;
+        s->work.flops_source = isnan(s->work.flops) ? GPU_WORK_NONE : GPU_WORK_COUNTER;
+    }
     gpu_levels_of(k, s->work.flops, &run->peaks, s->levels);
     s->occupancy = gpu_occupancy_of(k, run->peaks.cc, run->peaks.sm_count);
     s->roofline =
@@ -267,7 +247,6 @@ static void warn_stage(struct gpu_run *run, const struct gpu_stage *s)
     enum peak peak;
 
     warn_of_tie(run, s);
-
     if (s->dtype.n > 0 && !gpu_peak_of_dtype(s->dtype, &peak))
         gpu_run_note(run, "%.*s: no roof is known for the type %.*s; that of %s is used",
                      STR_ARGS(s->name), STR_ARGS(s->dtype), s->peak_name);
@@ -380,8 +359,18 @@ void gpu_run_judge(struct gpu_run *run)
 
     for (size_t i = 0; i < run->kernels.n; i++)
         ns[i] = run->kernels.at[i].m[GPU_M_DUR_NS];
-    for (size_t i = 0; i < run->stages.n; i++)
-        measure_stage(run, &run->stages.at[i], ns);
+    for (struct gpu_stage *s = run->stages.at; s < run->stages.at + run->stages.n; s++) {
+        struct stage_time time = measure(run, s, ns);
+        s->timing = time.timing;
+        s->dur_ns = time.sum > 0 ? time.sum : NAN;
+        s->total_ns = 0;
+        for (size_t i = 0; i < s->kernels.n; i++)
+            s->total_ns += gpu_kernel_total(&run->kernels.at[s->kernels.at[i]]);
+        /* Without a duration the first kernel is looked at. */
+        s->main = time.main != NULL  ? &run->kernels.at[time.main->index]
+                  : s->kernels.n > 0 ? &run->kernels.at[s->kernels.at[0]]
+                                     : NULL;
+    }
     double total = gpu_run_whole(run);
     for (size_t i = 0; i < run->stages.n; i++) {
         struct gpu_stage *s = &run->stages.at[i];
@@ -398,7 +387,8 @@ const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_m
     for (size_t i = 0; i < run->stages.n; i++)
         if (best == NULL || run->stages.at[i].share > best->share)
             best = &run->stages.at[i];
-    *is_mixed = best != NULL && run->stages.n > 1 && !(best->share > 0.5);
+    if (is_mixed != NULL)
+        *is_mixed = best != NULL && run->stages.n > 1 && !(best->share > 0.5);
     return best;
 }
 

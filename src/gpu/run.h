@@ -117,7 +117,8 @@ double gpu_run_duration(const struct gpu_run *run);
 /* What the shares of its stages are shares of: where stages are kernels, all launches. */
 double gpu_run_whole(const struct gpu_run *run);
 
-/* The stage that takes the largest share; NULL without stages. `is_mixed`: it is half or less. */
+/* The stage that takes the largest share; NULL without stages. `is_mixed` (may be NULL): it is half
+ * or less. */
 const struct gpu_stage *gpu_run_main_stage(const struct gpu_run *run, bool *is_mixed);
 
 /* The ranked opportunities of all stages, best first, one of each family; at most `most`. Returns

@@ -131,29 +131,22 @@ static size_t gather_names(struct gpu_run *run, struct name_time *names)
     return n;
 }
 
-/* A short name that no other stage has. */
-static struct str stage_name(struct gpu_run *run, struct str kernel)
+/* A stage with all launches of a kernel's name; its own is short, and no other stage has it. */
+static void add_named(struct gpu_run *run, struct str kernel)
 {
     struct str name = one_line(run, str_trim(str_part(gpu_short_name(kernel), 0, STAGE_NAME)));
+    struct str base = name.n > 0 ? name : S("kernel");
 
-    if (name.n == 0)
-        name = S("kernel");
-    struct str base = name;
+    name = base;
     for (size_t turn = 2, i = 0; i < run->stages.n; i++)
         if (str_equal(run->stages.at[i].name, name)) {
             name = arena_format(&run->arena, "%.*s#%zu", STR_ARGS(base), turn++);
             i = SIZE_MAX; /* look again from the start */
         }
-    return name;
-}
-
-/* A stage with all launches of a name. */
-static void add_named(struct gpu_run *run, struct str name)
-{
-    struct gpu_stage s = new_stage(stage_name(run, name));
+    struct gpu_stage s = new_stage(name);
 
     for (size_t k = 0; k < run->kernels.n; k++)
-        if (str_equal(run->kernels.at[k].name, name))
+        if (str_equal(run->kernels.at[k].name, kernel))
             vec_push(&s.kernels, k);
     vec_push(&run->stages, s);
 }

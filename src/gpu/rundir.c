@@ -162,17 +162,6 @@ static enum status write_json(const char *dir, const struct gpu_run *run, const 
     return st;
 }
 
-static enum status write_tiling(struct arena *arena, const char *dir, const struct gpu_stage *s,
-                                struct diag *d)
-{
-    if (s->main == NULL && s->tiling == NULL)
-        return ST_OK;
-    TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
-    return put_record(
-        dir, arena_printf(arena, "tiling/%.*s.json", STR_ARGS(fs_safe_name(arena, s->name, '-'))),
-        tiling_members, s, &(struct record_env){.user = s}, d);
-}
-
 /* ---- CSV ---- */
 
 /* One metric of ours, or one value of a tool. */
@@ -287,18 +276,6 @@ static const char *listing_name(struct arena *arena, const struct gpu_import *im
                        : arena_printf(arena, "%.*s-%zu", STR_ARGS(name), before + 1);
 }
 
-static enum status put_sass(struct arena *arena, const char *dir, const struct gpu_listing *l,
-                            const char *name, struct diag *d)
-{
-    struct text b = {0};
-
-    gpu_sass_write(l, text_sink(&b));
-    enum status st =
-        gpu_rundir_put(dir, arena_printf(arena, "sass/%s.csv", name), text_view(&b), d);
-    text_free(&b);
-    return st;
-}
-
 /* source/<file>.annotated.<ext>; kernels of one file are told apart by their names. */
 static enum status put_source(struct arena *arena, const char *dir, const struct gpu_listing *l,
                               const char *name, struct diag *d)
@@ -341,7 +318,12 @@ static enum status write_listings(struct arena *arena, const char *dir,
         TRY(fs_mkdirs(fs_join(arena, dir, "source"), d));
     for (size_t i = 0; i < import->listings.n; i++) {
         const char *name = listing_name(arena, import, i);
-        TRY(put_sass(arena, dir, &import->listings.at[i], name, d));
+        struct text sass = {0};
+        gpu_sass_write(&import->listings.at[i], text_sink(&sass));
+        enum status st =
+            gpu_rundir_put(dir, arena_printf(arena, "sass/%s.csv", name), text_view(&sass), d);
+        text_free(&sass);
+        TRY(st);
         TRY(put_source(arena, dir, &import->listings.at[i], name, d));
     }
     return ST_OK;
@@ -354,8 +336,14 @@ static enum status write_all(struct arena *arena, const char *dir, struct gpu_ru
     TRY(write_metrics(dir, run, d));
     TRY(write_timings(dir, run, d));
     for (size_t i = 0; i < run->stages.n; i++) {
-        TRY(write_tiling(arena, dir, &run->stages.at[i], d));
-        TRY(copy_supplied(arena, dir, &run->stages.at[i], d));
+        const struct gpu_stage *s = &run->stages.at[i];
+        struct str name = fs_safe_name(arena, s->name, '-');
+        if (s->main != NULL || s->tiling != NULL) {
+            TRY(fs_mkdirs(fs_join(arena, dir, "tiling"), d));
+            TRY(put_record(dir, arena_printf(arena, "tiling/%.*s.json", STR_ARGS(name)),
+                           tiling_members, s, &(struct record_env){.user = s}, d));
+        }
+        TRY(copy_supplied(arena, dir, s, d));
     }
     TRY(write_listings(arena, dir, import, d));
     TRY(gpu_ptx_write(dir, import, run, d));

@@ -7,18 +7,6 @@
 #include "gpu/run_record.h"
 #include "gpu/rundir.h"
 
-/* Problem keys come before ours. */
-static enum status take_params(struct gpu_run *run, const struct tree *root, struct diag *d)
-{
-    gpu_record_read(&gpu_params_record, root, &run->arena, run);
-    for (const struct tree *m = root->first; m != NULL && !str_equal(m->key, S("kernel"));
-         m = m->next)
-        if (m->kind == TREE_TEXT || tree_is_number(m))
-            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == TREE_TEXT,
-                               d));
-    return ST_OK;
-}
-
 static const struct tree *first_of(const struct tree *node, const char *key)
 {
     const struct tree *m = tree_get(node, str_of(key));
@@ -26,20 +14,9 @@ static const struct tree *first_of(const struct tree *node, const char *key)
     return m != NULL ? m->first : NULL;
 }
 
-static void take_stage(struct gpu_run *run, struct gpu_stage *s, const struct tree *work)
-{
-    size_t n = 0;
-
-    s->work = (struct gpu_work){.flops = NAN, .bytes = NAN};
-    gpu_record_read(&gpu_work_record, tree_get(work, s->name), &run->arena, &s->work);
-    for (size_t i = 0; i < s->kernels.n; i++)
-        if (s->kernels.at[i] < run->kernels.n)
-            s->kernels.at[n++] = s->kernels.at[i];
-    s->kernels.n = n;
-}
-
 static void take_kernels(struct gpu_run *run, const struct tree *root, const struct tree *params)
 {
+    const struct tree *work = tree_get(params, S("work"));
     size_t n = 0;
 
     gpu_record_read(&gpu_kernels_record, root, &run->arena, run);
@@ -47,8 +24,15 @@ static void take_kernels(struct gpu_run *run, const struct tree *root, const str
          k = k->next, n++)
         for (const struct tree *m = first_of(k, "stalls"); m != NULL; m = m->next)
             gpu_kernel_stall(&run->kernels.at[n], m->key, tree_number(m));
-    for (size_t i = 0; i < run->stages.n; i++)
-        take_stage(run, &run->stages.at[i], tree_get(params, S("work")));
+    for (struct gpu_stage *s = run->stages.at; s < run->stages.at + run->stages.n; s++) {
+        size_t kept = 0;
+        s->work = (struct gpu_work){.flops = NAN, .bytes = NAN};
+        gpu_record_read(&gpu_work_record, tree_get(work, s->name), &run->arena, &s->work);
+        for (size_t i = 0; i < s->kernels.n; i++)
+            if (s->kernels.at[i] < run->kernels.n)
+                s->kernels.at[kept++] = s->kernels.at[i];
+        s->kernels.n = kept;
+    }
     for (size_t i = 0; i < run->extra.n; i++) {
         struct gpu_opportunity *o = &run->extra.at[i];
         o->id = o->id < 1 ? 1 : o->id > 14 ? 14 : o->id;
@@ -67,7 +51,13 @@ static enum status load(const char *path, struct gpu_run *run, struct diag *d)
     TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "kernels.json"), &kernels, d));
     TRY(gpu_json_load(&run->arena, fs_join(&run->arena, path, "run.json"), &info, d));
     run->version = S("");
-    TRY(take_params(run, params, d));
+    gpu_record_read(&gpu_params_record, params, &run->arena, run);
+    /* Problem keys come before ours. */
+    for (const struct tree *m = params->first; m != NULL && !str_equal(m->key, S("kernel"));
+         m = m->next)
+        if (m->kind == TREE_TEXT || tree_is_number(m))
+            TRY(gpu_params_set(&run->params, &run->arena, m->key, m->text, m->kind == TREE_TEXT,
+                               d));
     take_kernels(run, kernels, params);
     gpu_record_read(&gpu_info_record, info, &run->arena, run);
     gpu_run_judge(run);

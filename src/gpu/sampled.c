@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PREFIX S("smsp__pcsamp_warps_issue_stalled_")
-
 enum { CELL_SAMPLES, CELL_NOT_ISSUED };
 
 static bool is_not_issued(struct str name)
@@ -19,14 +17,12 @@ static bool is_not_issued(struct str name)
 static void name_stalls(struct gpu_listing *l, const struct gpu_samples *s, int *column,
                         struct arena *arena)
 {
-    struct str prefix = PREFIX;
-
     for (size_t i = 0; i < s->n_reasons; i++) {
         struct str name = str_of(s->reasons[i]);
         column[i] = -1;
-        if (!str_starts(name, prefix) || l->stall_names.n == GPU_SASS_STALLS)
+        if (!str_skip(&name, S("smsp__pcsamp_warps_issue_stalled_")) ||
+            l->stall_names.n == GPU_SASS_STALLS)
             continue;
-        name = str_part(name, prefix.n, name.n);
         column[i] = (int)l->stall_names.n;
         vec_push(&l->stall_names, arena_format(arena, "stall_%.*s", STR_ARGS(name)));
     }
@@ -36,16 +32,10 @@ ORDER_BY(by_pc, struct gpu_sass, ORDER(x->pc, y->pc) ?: ORDER(x->order, y->order
 
 static struct gpu_sass *row_at(struct gpu_listing *l, size_t n, uint64_t pc)
 {
-    size_t low = 0, high = n;
+    size_t at;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (l->sass.at[mid].pc < pc)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < n && l->sass.at[low].pc == pc ? &l->sass.at[low] : NULL;
+    vec_bisect(at, n, i, l->sass.at[i].pc < pc);
+    return at < n && l->sass.at[at].pc == pc ? &l->sass.at[at] : NULL;
 }
 
 static void sort_rows(struct gpu_listing *l)
@@ -169,19 +159,6 @@ static struct line_sums sum_lines(const struct gpu_listing *l, struct str file, 
     return s;
 }
 
-static struct str top_stall(const struct gpu_listing *l, const double *stalls)
-{
-    struct str best = S("");
-    double most = 0;
-
-    for (size_t k = 0; k < l->stall_names.n; k++)
-        if (stalls[k] > most && !is_not_issued(l->stall_names.at[k])) {
-            most = stalls[k];
-            best = l->stall_names.at[k];
-        }
-    return best;
-}
-
 void gpu_listing_lines(struct gpu_listing *l, struct str file, struct str text, struct arena *arena)
 {
     struct line_sums s = sum_lines(l, file, arena);
@@ -189,24 +166,19 @@ void gpu_listing_lines(struct gpu_listing *l, struct str file, struct str text, 
 
     for (size_t number = 1; number <= (has_text ? (size_t)GPU_SAMPLED_LINES : s.most); number++) {
         struct str line = S("");
-        if (has_text && text.n == 0)
+        if (has_text && (text.n == 0 || !str_split(&text, '\n', &line)))
             return;
-        if (has_text) {
-            size_t end = str_find_char(text, '\n');
-            line = arena_str(arena, str_part(text, 0, end));
-            text = str_part(text, end + 1, text.n);
-        }
         bool is_sampled = number <= s.most && s.samples[number] > 0;
         if (!has_text && !is_sampled)
             continue;
         vec_push(&l->lines,
-                 ((struct gpu_line){.file = file,
-                                    .text = line,
-                                    .line = number,
-                                    .samples = is_sampled ? s.samples[number] : NAN,
-                                    .inst = NAN,
-                                    .stall = is_sampled
-                                                 ? top_stall(l, s.stalls + number * GPU_SASS_STALLS)
-                                                 : S("")}));
+                 ((struct gpu_line){
+                     .file = file,
+                     .text = arena_str(arena, line),
+                     .line = number,
+                     .samples = is_sampled ? s.samples[number] : NAN,
+                     .inst = NAN,
+                     .stall = is_sampled ? gpu_listing_stall(l, s.stalls + number * GPU_SASS_STALLS)
+                                         : S("")}));
     }
 }

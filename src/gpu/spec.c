@@ -56,19 +56,6 @@ static void unknown_key(struct reading *r, struct str key)
              STR_ARGS(key));
 }
 
-static enum status read_params(struct reading *r, const struct tree *node)
-{
-    if (node->kind != TREE_MAP)
-        return refuse(r, "params", "an object is expected");
-    for (const struct tree *p = node->first; p != NULL; p = p->next) {
-        if (p->kind != TREE_TEXT && !tree_is_number(p))
-            return refuse(r, "params", "values are numbers or texts");
-        TRY(gpu_params_set(&r->spec->params, r->arena, p->key, p->text, p->kind == TREE_TEXT,
-                           r->d));
-    }
-    return ST_OK;
-}
-
 static enum status read_stage_key(struct reading *r, const struct tree *m, struct gpu_spec_stage *s)
 {
     const struct {
@@ -94,14 +81,6 @@ static enum status read_stage_key(struct reading *r, const struct tree *m, struc
     return ST_OK;
 }
 
-static bool has_stage(const struct gpu_spec *spec, struct str name)
-{
-    for (size_t i = 0; i < spec->stages.n; i++)
-        if (str_equal(spec->stages.at[i].name, name))
-            return true;
-    return false;
-}
-
 static enum status read_stage(struct reading *r, const struct tree *node, struct str group)
 {
     struct gpu_spec_stage s = {.group = group};
@@ -112,8 +91,9 @@ static enum status read_stage(struct reading *r, const struct tree *node, struct
         TRY(read_stage_key(r, m, &s));
     if (s.name.n == 0)
         return refuse(r, "stages", "a stage has no name");
-    if (has_stage(r->spec, s.name))
-        return refuse(r, "stages", "two stages have the same name");
+    for (size_t i = 0; i < r->spec->stages.n; i++)
+        if (str_equal(r->spec->stages.at[i].name, s.name))
+            return refuse(r, "stages", "two stages have the same name");
     if (r->spec->stages.n >= STAGES_MAX)
         return refuse(r, "stages", "too many stages");
     vec_push(&r->spec->stages, s);
@@ -144,19 +124,28 @@ static enum status read_stages(struct reading *r, const struct tree *node)
 
 static enum status read_key(struct reading *r, const struct tree *m)
 {
+    bool is_params = str_equal(m->key, S("params"));
     if (str_equal(m->key, S("kernel")))
         return read_text(r, m, "kernel", &r->spec->kernel);
     if (str_equal(m->key, S("version")))
         return read_text(r, m, "version", &r->spec->version);
-    if (str_equal(m->key, S("params")))
-        return read_params(r, m);
+
     if (str_equal(m->key, S("command")))
         return read_words(r, m, "command", &r->spec->command);
     if (str_equal(m->key, S("check")))
         return read_words(r, m, "check", &r->spec->check);
     if (str_equal(m->key, S("stages")))
         return read_stages(r, m);
-    if (!str_equal(m->key, S("expected"))) /* ranges that demo workloads note for themselves */
+    if (is_params && m->kind != TREE_MAP)
+        return refuse(r, "params", "an object is expected");
+    for (const struct tree *p = is_params ? m->first : NULL; p != NULL; p = p->next) {
+        if (p->kind != TREE_TEXT && !tree_is_number(p))
+            return refuse(r, "params", "values are numbers or texts");
+        TRY(gpu_params_set(&r->spec->params, r->arena, p->key, p->text, p->kind == TREE_TEXT,
+                           r->d));
+    }
+    /* "expected": ranges that demo workloads note for themselves */
+    if (!is_params && !str_equal(m->key, S("expected")))
         unknown_key(r, m->key);
     return ST_OK;
 }

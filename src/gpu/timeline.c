@@ -149,16 +149,6 @@ static void take_correlations(const struct capture *cap, uint32_t *call)
     hash_free(&calls);
 }
 
-static uint32_t *find_calls(const struct capture *cap)
-{
-    uint32_t *call = mem_grow(NULL, sizeof(*call), cap->slices.n + 1);
-
-    memset(call, 0xff, cap->slices.n * sizeof(*call));
-    if (!take_arrows(cap, call))
-        take_correlations(cap, call);
-    return call;
-}
-
 /* ---- device work, by time ---- */
 
 static bool is_work_lane(const struct lane *lane)
@@ -281,43 +271,29 @@ static void gather_device(struct gather *g, uint32_t device)
     t->devices[device].n = g->n - before;
 }
 
-static size_t count_work(const struct capture *cap)
-{
-    size_t n = 0;
-
-    for (lane_id k = 0; k < cap->lanes.n; k++) {
-        const struct lane *lane = &cap->lanes.at[k];
-        if (!is_work_lane(lane))
-            continue;
-        for (size_t i = lane->first; i < lane->first + lane->n; i++)
-            n += slice_is_kernel((enum slice_kind)cap->slices.kind[i]);
-    }
-    return n;
-}
-
 static void gather_all(struct timeline *t, struct interval window)
 {
-    uint32_t *call = find_calls(t->cap);
+    const struct capture *cap = t->cap;
+    uint32_t *call = mem_grow(NULL, sizeof(*call), cap->slices.n + 1);
+    size_t work = 0;
     struct gather g = {.t = t,
                        .window = window,
                        .call = call,
-                       .row_key = intern_find(&t->cap->strings, S("graph_level"))};
+                       .row_key = intern_find(&cap->strings, S("graph_level"))};
 
-    t->ops = mem_grow(NULL, sizeof(*t->ops), count_work(t->cap) + 1);
+    memset(call, 0xff, cap->slices.n * sizeof(*call));
+    if (!take_arrows(cap, call))
+        take_correlations(cap, call);
+    for (const struct lane *lane = cap->lanes.at; lane < cap->lanes.at + cap->lanes.n; lane++)
+        for (size_t i = lane->first; is_work_lane(lane) && i < lane->first + lane->n; i++)
+            work += slice_is_kernel((enum slice_kind)cap->slices.kind[i]);
+    t->ops = mem_grow(NULL, sizeof(*t->ops), work + 1);
     for (uint32_t i = 0; i < t->n_devices; i++)
         gather_device(&g, i);
     mem_free(call);
 }
 
 /* ---- the whole ---- */
-
-static void sum_all(struct timeline *t)
-{
-    timeline_place_sets(t);
-    for (size_t i = 0; i < t->n_devices; i++)
-        timeline_sum(t, &t->devices[i]);
-    timeline_pair_streams(t);
-}
 
 /* Two long looks at the same work. */
 static void look_at_all(void *ctx, size_t number)
@@ -326,8 +302,12 @@ static void look_at_all(void *ctx, size_t number)
 
     for (size_t i = 0; i < t->n_devices && number == 0; i++)
         timeline_find_launches(t, &t->devices[i]);
-    if (number == 1)
-        sum_all(t);
+    if (number == 0)
+        return;
+    timeline_place_sets(t);
+    for (size_t i = 0; i < t->n_devices; i++)
+        timeline_sum(t, &t->devices[i]);
+    timeline_pair_streams(t);
 }
 
 struct timeline *timeline_new(const struct capture *cap, const struct timeline_choice *choice)

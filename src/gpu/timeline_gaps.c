@@ -56,19 +56,6 @@ static uint64_t lane_key(lane_id lane)
     return hash_mix(lane, 0);
 }
 
-static void name_streams(struct gap_evidence *e)
-{
-    const struct capture *cap = e->t->cap;
-
-    for (uint32_t i = 0; i < e->t->n_streams; i++) {
-        const struct lane_key *key = &cap->lanes.at[e->t->streams[i].lane].key;
-        int64_t number;
-        hash_put(&e->streams, lane_key(e->t->streams[i].lane), i);
-        if (num_i64(capture_text(cap, key->name), &number))
-            hash_add(&e->streams, number_key(key->device, number), i);
-    }
-}
-
 /* The stream that a record of waiting is about: that of its lane, or the one it names. */
 static bool find_stream(const struct gap_evidence *e, lane_id lane, size_t slice, uint32_t *out)
 {
@@ -110,7 +97,14 @@ static void gather(struct gap_evidence *e)
     const struct capture *cap = e->t->cap;
     strid overhead = intern_find(&cap->strings, S("overhead"));
 
-    name_streams(e);
+    for (uint32_t i = 0; i < e->t->n_streams; i++) {
+        lane_id lane = e->t->streams[i].lane;
+        const struct lane_key *key = &cap->lanes.at[lane].key;
+        int64_t number;
+        hash_put(&e->streams, lane_key(lane), i);
+        if (num_i64(capture_text(cap, key->name), &number))
+            hash_add(&e->streams, number_key(key->device, number), i);
+    }
     for (lane_id k = 0; k < cap->lanes.n; k++)
         for (size_t i = cap->lanes.at[k].first, n = i + cap->lanes.at[k].n; i < n; i++)
             take_slice(e, overhead, k, i);
@@ -162,16 +156,10 @@ static bool is_overhead(struct gap_evidence *e, const struct timeline_gap *g)
 /* The stream was told to wait after its last work was launched and before the next was. */
 static bool was_told_to_wait(const struct gap_evidence *e, uint32_t stream, nanos launched)
 {
-    size_t lo = 0, hi = e->waits[stream].n;
+    size_t n;
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (e->waits[stream].at[mid] <= launched)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo > 0 && e->waits[stream].at[lo - 1] >= e->prev_call[stream];
+    vec_bisect(n, e->waits[stream].n, i, e->waits[stream].at[i] <= launched);
+    return n > 0 && e->waits[stream].at[n - 1] >= e->prev_call[stream];
 }
 
 /* The queue was empty all the same: the call that launched the next work had not returned when the
@@ -217,25 +205,19 @@ static enum timeline_cause cause_of(struct gap_evidence *e, const struct timelin
     return nanos_sub(g->end, g->begin) < tight ? GAP_TIGHT : GAP_UNKNOWN;
 }
 
-static size_t band_of(nanos length)
-{
-    size_t band = 0;
-
-    for (nanos limit = 1000; band < GAP_BANDS - 1 && length >= limit; limit *= 10)
-        band++;
-    return band;
-}
-
 static void count(struct timeline_gaps *gaps)
 {
     nanos *list = mem_grow(NULL, sizeof(*list), gaps->at.n + 1);
 
     for (size_t i = 0; i < gaps->at.n; i++) {
         const struct timeline_gap *g = &gaps->at.at[i];
+        size_t band = 0;
         list[i] = nanos_sub(g->end, g->begin);
         gaps->count[g->cause]++;
         gaps->total[g->cause] = nanos_add(gaps->total[g->cause], list[i]);
-        gaps->band[band_of(list[i])]++;
+        for (nanos limit = 1000; band < GAP_BANDS - 1 && list[i] >= limit; limit *= 10)
+            band++;
+        gaps->band[band]++;
     }
     gaps->all = timeline_quantiles(list, gaps->at.n);
     mem_free(list);

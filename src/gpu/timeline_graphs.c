@@ -43,18 +43,6 @@ static struct timeline_graph *launch_of(struct finder *f, const struct timeline_
     return &g->at.at[i];
 }
 
-static void add_node(struct finder *f, struct timeline_graph *g, const struct timeline_op *op)
-{
-    nanos begin = op->begin > g->gap_end ? op->begin : g->gap_end;
-
-    if (g->nodes > 0 && op->begin > g->gap_end)
-        vec_push(&f->gaps, nanos_sub(op->begin, g->gap_end));
-    if (op->end > begin)
-        g->node_busy = nanos_add(g->node_busy, nanos_sub(op->end, begin));
-    g->gap_end = op->end > g->gap_end ? op->end : g->gap_end;
-    g->nodes++;
-}
-
 static void add(struct finder *f, struct timeline_op *op)
 {
     bool is_row = op->class == TIMELINE_GRAPH;
@@ -70,7 +58,13 @@ static void add(struct finder *f, struct timeline_op *op)
         return;
     }
     op->flags |= TIMELINE_NODE;
-    add_node(f, g, op);
+    nanos begin = op->begin > g->gap_end ? op->begin : g->gap_end;
+    if (g->nodes > 0 && op->begin > g->gap_end)
+        vec_push(&f->gaps, nanos_sub(op->begin, g->gap_end));
+    if (op->end > begin)
+        g->node_busy = nanos_add(g->node_busy, nanos_sub(op->end, begin));
+    g->gap_end = op->end > g->gap_end ? op->end : g->gap_end;
+    g->nodes++;
 }
 
 /* Rows are no busy time where their nodes are known. */

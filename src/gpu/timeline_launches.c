@@ -30,43 +30,34 @@ struct lists {
     VEC_OF(nanos) latency, cost, queue;
 };
 
-static void add_first(struct timeline_launches *out, struct lists *lists,
-                      const struct timeline_op *op, const struct timeline_launch *l)
-{
-    vec_push(&lists->latency, l->latency);
-    vec_push(&lists->cost, nanos_sub(l->end, l->begin));
-    out->overlapped += op->begin < l->end;
-}
-
-/* The stream ran dry at `dry`: before the call began, or while it was under way. */
-static void add_host(struct timeline_launches *out, const struct timeline_op *op,
-                     const struct timeline_launch *l, nanos dry)
-{
-    if (l->begin > dry) {
-        out->host_bound++;
-        out->host_bound_gap = nanos_add(out->host_bound_gap, nanos_sub(op->begin, dry));
-    } else if (l->end > dry && op->begin > dry) {
-        out->in_launch++;
-        out->in_launch_gap = nanos_add(out->in_launch_gap, nanos_sub(op->begin, dry));
-    }
-}
-
 static void add(struct timeline *t, struct timeline_device *d, struct lists *lists,
                 const struct timeline_op *op, const struct ends *ends)
 {
     struct timeline_launches *out = &d->launches;
     struct timeline_launch l = timeline_launch_of(t, op, ends->work);
     bool is_first = (op->flags & TIMELINE_FIRST) != 0;
+    nanos dry = ends->kernel;
 
     if (!l.is_known) {
         out->unlinked++;
         return;
     }
     vec_push(&lists->queue, l.queue);
-    if (is_first)
-        add_first(out, lists, op, &l);
-    if (ends->has_kernel && (is_first || (op->flags & TIMELINE_NODE) == 0))
-        add_host(out, op, &l, ends->kernel);
+    if (is_first) {
+        vec_push(&lists->latency, l.latency);
+        vec_push(&lists->cost, nanos_sub(l.end, l.begin));
+        out->overlapped += op->begin < l.end;
+    }
+    if (!ends->has_kernel || (!is_first && (op->flags & TIMELINE_NODE) != 0))
+        return;
+    /* The stream ran dry before the call began, or while it was under way. */
+    if (l.begin > dry) {
+        out->host_bound++;
+        out->host_bound_gap = nanos_add(out->host_bound_gap, nanos_sub(op->begin, dry));
+    } else if (l.end > dry && op->begin > dry) {
+        out->in_launch++;
+        out->in_launch_gap = nanos_add(out->in_launch_gap, nanos_sub(op->begin, dry));
+    }
 }
 
 void timeline_mark_first(struct timeline *t, struct timeline_device *d)

@@ -23,16 +23,10 @@ static const struct str waiting[] = {
     S_INIT("cuStreamSynchronize"),   S_INIT("cudaThreadSynchronize"),
 };
 
-/* Copies wait unless their name says otherwise. */
-static bool is_blocking_copy(struct str name)
-{
-    return (str_starts(name, S("cudaMemcpy")) || str_starts(name, S("cuMemcpy"))) &&
-           !str_contains_nocase(name, S("Async"));
-}
-
 uint8_t timeline_name_says(struct str name)
 {
     bool is_comm = classify_kernel(VENDOR_NVIDIA, S(""), name, S("")) == SLICE_COMM;
+    bool is_copy = str_starts(name, S("cudaMemcpy")) || str_starts(name, S("cuMemcpy"));
     uint8_t says = is_comm ? NAME_COMM : 0;
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -42,7 +36,8 @@ uint8_t timeline_name_says(struct str name)
         says |= NAME_MEMSET;
     if (STR_ANY(str_starts, name, loading))
         says |= NAME_LOADING;
-    if (STR_ANY(str_starts, name, waiting) || is_blocking_copy(name))
+    /* Copies wait unless their name says otherwise. */
+    if (STR_ANY(str_starts, name, waiting) || (is_copy && !str_contains_nocase(name, S("Async"))))
         says |= NAME_BLOCKING;
     if (str_starts(name, S("cu")) && !str_starts(name, S("cuda")))
         says |= NAME_DRIVER;
@@ -51,13 +46,10 @@ uint8_t timeline_name_says(struct str name)
 
 struct str timeline_copy_kind(struct str name)
 {
-    static const struct str copy = S_INIT("Memcpy ");
-
     if (str_starts(name, S("Memset")))
         return S("set");
-    if (!str_starts(name, copy))
+    if (!str_skip(&name, S("Memcpy ")))
         return S("");
-    name = str_part(name, copy.n, name.n);
     return str_part(name, 0, str_find_char(name, ' '));
 }
 

@@ -16,44 +16,29 @@ static bool is_range(uint8_t kind)
     return kind == SLICE_ANNOTATION || kind == SLICE_STEP;
 }
 
-static nanos end_of(const struct walker *w, uint32_t range)
-{
-    return slices_end(&w->t->cap->slices, w->t->ranges.at[range].slice);
-}
-
-static void close_ended(struct walker *w, nanos now)
-{
-    while (w->open.n > 0 && end_of(w, w->open.at[w->open.n - 1]) <= now)
-        w->open.n--;
-}
-
-static void open_range(struct walker *w, size_t slice)
-{
-    struct timeline *t = w->t;
-    uint32_t number = (uint32_t)t->ranges.n;
-
-    close_ended(w, t->cap->slices.begin[slice]);
-    vec_push(&w->parent, w->open.n > 0 ? w->open.at[w->open.n - 1] : TIMELINE_NONE);
-    vec_push(&t->ranges, ((struct timeline_range){.slice = (uint32_t)slice,
-                                                  .depth = (uint32_t)w->open.n,
-                                                  .begin = INT64_MAX,
-                                                  .end = INT64_MIN}));
-    vec_push(&w->open, number);
-}
-
 static void walk_lane(struct walker *w, const struct lane *lane)
 {
     const struct slices *s = &w->t->cap->slices;
 
     w->open.n = 0;
-    for (size_t i = lane->first; i < lane->first + lane->n; i++)
+    for (size_t i = lane->first; i < lane->first + lane->n; i++) {
+        if (!is_range(s->kind[i]) && s->kind[i] != SLICE_RUNTIME)
+            continue;
+        while (w->open.n > 0 &&
+               slices_end(s, w->t->ranges.at[w->open.at[w->open.n - 1]].slice) <= s->begin[i])
+            w->open.n--;
+        uint32_t around = w->open.n > 0 ? w->open.at[w->open.n - 1] : TIMELINE_NONE;
         if (is_range(s->kind[i])) {
-            open_range(w, i);
-        } else if (s->kind[i] == SLICE_RUNTIME) {
-            close_ended(w, s->begin[i]);
-            if (w->open.n > 0)
-                w->t->range_of[i] = w->open.at[w->open.n - 1];
+            vec_push(&w->parent, around);
+            vec_push(&w->open, (uint32_t)w->t->ranges.n);
+            vec_push(&w->t->ranges, ((struct timeline_range){.slice = (uint32_t)i,
+                                                             .depth = (uint32_t)w->open.n - 1,
+                                                             .begin = INT64_MAX,
+                                                             .end = INT64_MIN}));
+        } else {
+            w->t->range_of[i] = around;
         }
+    }
 }
 
 static void widen(struct timeline_range *r, nanos begin, nanos end, uint64_t kernels)

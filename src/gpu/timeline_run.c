@@ -324,17 +324,6 @@ static void judge_group(const struct timeline_device *d, struct gpu_run *run, st
                         span > 0 ? 100 * (1 - longest / sum) * (1 - e) * fmin(1, sum / span) : 0);
 }
 
-static void tell_stages(struct timeline *t, struct timeline_device *d, const struct gpu_run *run)
-{
-    d->stage_of = ARENA_ARRAY(&t->arena, struct str, run->kernels.n + 1);
-    for (size_t i = 0; i < run->stages.n; i++) {
-        struct str name = arena_str(&t->arena, run->stages.at[i].name);
-        for (size_t k = 0; k < run->stages.at[i].kernels.n; k++)
-            if (run->stages.at[i].kernels.at[k] < run->kernels.n)
-                d->stage_of[run->stages.at[i].kernels.at[k]] = name;
-    }
-}
-
 void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct gpu_run *run)
 {
     struct str list[TIMELINE_NOTES];
@@ -349,5 +338,11 @@ void timeline_run_sections(struct timeline *t, struct timeline_device *d, struct
     for (size_t i = 0; i < run->stages.n; i++)
         if (gpu_run_opens_group(run, i))
             judge_group(d, run, run->stages.at[i].group);
-    tell_stages(t, d, run);
+    d->stage_of = ARENA_ARRAY(&t->arena, struct str, run->kernels.n + 1);
+    for (const struct gpu_stage *s = run->stages.at; s < run->stages.at + run->stages.n; s++) {
+        struct str name = arena_str(&t->arena, s->name);
+        for (size_t k = 0; k < s->kernels.n; k++)
+            if (s->kernels.at[k] < run->kernels.n)
+                d->stage_of[s->kernels.at[k]] = name;
+    }
 }

@@ -32,39 +32,7 @@ struct sweep {
     struct hash names;
 };
 
-/* ---- how many at once ---- */
-
-/* At equal times ends come before starts. */
-static void count_running(struct sweep *s, struct timeline_device *d, const struct timeline_op *op)
-{
-    while (s->running.n > 0 && s->running.at[0] <= op->begin) {
-        s->running.at[0] = s->running.at[--s->running.n];
-        heap_sink(s->running.at, s->running.n, sizeof(nanos), 0, ranked_order);
-    }
-    if (op->end > op->begin) {
-        vec_push(&s->running, op->end);
-        heap_rise(s->running.at, sizeof(nanos), s->running.n - 1, ranked_order);
-    }
-    if (s->running.n > d->most_at_once)
-        d->most_at_once = s->running.n;
-}
-
 /* ---- one piece of work ---- */
-
-static void add_name(struct sweep *s, struct timeline_device *d, strid name, uint32_t slice,
-                     nanos dur)
-{
-    uint32_t i = hash_add(&s->names, name, (uint32_t)d->names.n);
-
-    if (i == d->names.n)
-        vec_push(&d->names,
-                 ((struct timeline_name){.name = name, .slice = slice, .least = dur, .most = dur}));
-    struct timeline_name *n = &d->names.at[i];
-    n->n++;
-    n->sum = nanos_add(n->sum, dur);
-    n->least = dur < n->least ? dur : n->least;
-    n->most = dur > n->most ? dur : n->most;
-}
 
 static void add_to_stream(struct timeline_stream *s, const struct timeline_op *op, nanos dur)
 {
@@ -85,22 +53,31 @@ static void add_kernel(struct sweep *s, struct timeline *t, struct timeline_devi
                        const struct timeline_op *op)
 {
     nanos dur = nanos_sub(op->end, op->begin);
+    strid name = t->cap->slices.name[op->slice];
+    uint32_t i = hash_add(&s->names, name, (uint32_t)d->names.n);
 
     d->kernel_sum = nanos_add(d->kernel_sum, dur);
     cover(&s->kernels, op->begin, op->end);
-    count_running(s, d, op);
     add_to_stream(&t->streams[op->stream], op, dur);
-    add_name(s, d, t->cap->slices.name[op->slice], op->slice, dur);
-}
-
-static void add_gap(struct sweep *s, struct timeline_device *d, size_t i)
-{
-    const struct timeline_op *op = &d->ops[i];
-
-    if (op->begin > s->all.end)
-        vec_push(&d->gaps.at,
-                 ((struct timeline_gap){
-                     .begin = s->all.end, .end = op->begin, .prev = s->last, .next = (uint32_t)i}));
+    /* How many at once: at equal times ends come before starts. */
+    while (s->running.n > 0 && s->running.at[0] <= op->begin) {
+        s->running.at[0] = s->running.at[--s->running.n];
+        heap_sink(s->running.at, s->running.n, sizeof(nanos), 0, ranked_order);
+    }
+    if (op->end > op->begin) {
+        vec_push(&s->running, op->end);
+        heap_rise(s->running.at, sizeof(nanos), s->running.n - 1, ranked_order);
+    }
+    if (s->running.n > d->most_at_once)
+        d->most_at_once = s->running.n;
+    if (i == d->names.n)
+        vec_push(&d->names, ((struct timeline_name){
+                                .name = name, .slice = op->slice, .least = dur, .most = dur}));
+    struct timeline_name *n = &d->names.at[i];
+    n->n++;
+    n->sum = nanos_add(n->sum, dur);
+    n->least = dur < n->least ? dur : n->least;
+    n->most = dur > n->most ? dur : n->most;
 }
 
 static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, size_t i)
@@ -114,7 +91,10 @@ static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, 
     if (stream->first > stream->last)
         stream->first = stream->last = op->begin;
     stream->last = op->end > stream->last ? op->end : stream->last;
-    add_gap(s, d, i);
+    if (op->begin > s->all.end)
+        vec_push(&d->gaps.at,
+                 ((struct timeline_gap){
+                     .begin = s->all.end, .end = op->begin, .prev = s->last, .next = (uint32_t)i}));
     if (s->last == TIMELINE_NONE || op->end >= s->all.end)
         s->last = (uint32_t)i;
     cover(&s->all, op->begin, op->end);
@@ -131,23 +111,6 @@ static void add(struct sweep *s, struct timeline *t, struct timeline_device *d, 
 /* ---- afterwards ---- */
 
 ORDER_BY(by_time_spent, struct timeline_name, ORDER(y->sum, x->sum) ?: ORDER(x->name, y->name));
-
-static void finish(struct sweep *s, struct timeline_device *d)
-{
-    d->busy = s->all.length;
-    d->kernel_busy = s->kernels.length;
-    for (size_t i = 0; i < TIMELINE_CLASSES; i++)
-        d->busy_of[i] = s->of[i].length;
-    d->comm_overlap = d->busy_of[TIMELINE_COMM] + d->busy_of[TIMELINE_COMPUTE] - d->kernel_busy;
-    nanos copies = d->busy_of[TIMELINE_MEMCPY];
-    d->memcpy_hidden = copies + d->kernel_busy - s->with_copies.length;
-    d->memcpy_compute = copies + d->busy_of[TIMELINE_COMPUTE] - s->with[TIMELINE_COMPUTE].length;
-    d->memcpy_comm = copies + d->busy_of[TIMELINE_COMM] - s->with[TIMELINE_COMM].length;
-    if (d->names.n > 0)
-        qsort(d->names.at, d->names.n, sizeof(*d->names.at), by_time_spent);
-    vec_free(&s->running);
-    hash_free(&s->names);
-}
 
 /* From the first start to the last end, unless a window was chosen. Before it, nothing is busy. */
 static void set_window(struct timeline_device *d, struct sweep *s)
@@ -203,22 +166,22 @@ void timeline_sum(struct timeline *t, struct timeline_device *d)
             &d->gaps.at,
             ((struct timeline_gap){
                 .begin = s.all.end, .end = d->window.end, .prev = s.last, .next = TIMELINE_NONE}));
-    finish(&s, d);
+    d->busy = s.all.length;
+    d->kernel_busy = s.kernels.length;
+    for (size_t i = 0; i < TIMELINE_CLASSES; i++)
+        d->busy_of[i] = s.of[i].length;
+    d->comm_overlap = d->busy_of[TIMELINE_COMM] + d->busy_of[TIMELINE_COMPUTE] - d->kernel_busy;
+    nanos copies = d->busy_of[TIMELINE_MEMCPY];
+    d->memcpy_hidden = copies + d->kernel_busy - s.with_copies.length;
+    d->memcpy_compute = copies + d->busy_of[TIMELINE_COMPUTE] - s.with[TIMELINE_COMPUTE].length;
+    d->memcpy_comm = copies + d->busy_of[TIMELINE_COMM] - s.with[TIMELINE_COMM].length;
+    if (d->names.n > 0)
+        qsort(d->names.at, d->names.n, sizeof(*d->names.at), by_time_spent);
+    vec_free(&s.running);
+    hash_free(&s.names);
 }
 
 /* ---- streams ---- */
-
-static void sum_gaps(struct timeline_stream *s)
-{
-    nanos *list = mem_grow(NULL, sizeof(*list), s->set.n + 1);
-    size_t n = 0;
-
-    for (size_t i = 1; i < s->set.n; i++)
-        list[n++] = nanos_sub(s->set.at[i].begin, s->set.at[i - 1].end);
-    s->gaps = timeline_quantiles(list, n);
-    s->busy = interval_length(s->set);
-    mem_free(list);
-}
 
 /* The busiest streams of a device, at most TIMELINE_PAIRED, in the order of streams. */
 static size_t choose(const struct timeline *t, uint32_t device, uint32_t *list)
@@ -249,8 +212,14 @@ void timeline_pair_streams(struct timeline *t)
 {
     uint32_t list[TIMELINE_PAIRED];
 
-    for (size_t i = 0; i < t->n_streams; i++)
-        sum_gaps(&t->streams[i]);
+    for (struct timeline_stream *s = t->streams; s < t->streams + t->n_streams; s++) {
+        nanos *gaps = mem_grow(NULL, sizeof(*gaps), s->set.n + 1);
+        for (size_t i = 1; i < s->set.n; i++)
+            gaps[i - 1] = nanos_sub(s->set.at[i].begin, s->set.at[i - 1].end);
+        s->gaps = timeline_quantiles(gaps, s->set.n > 0 ? s->set.n - 1 : 0);
+        s->busy = interval_length(s->set);
+        mem_free(gaps);
+    }
     for (uint32_t d = 0; d < t->n_devices; d++) {
         size_t n = choose(t, d, list);
         for (size_t a = 0; a < n; a++)

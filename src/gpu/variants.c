@@ -12,6 +12,13 @@
 
 /* ---- launches ---- */
 
+/* Whether registers, static shared and local memory are known: activity records tell them, launch
+ * callbacks (counters, timed runs) leave them 0. Every kernel has registers. */
+static bool is_told(const uint64_t *launch)
+{
+    return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
+}
+
 static void tell(double *metric, uint64_t value)
 {
     if (value != UINT32_MAX)
@@ -26,18 +33,13 @@ void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch)
         k->cluster[i] = (uint32_t)launch[KERNEL_CLUSTER_X + i];
     }
     tell(&k->m[GPU_M_SMEM_DYNAMIC], launch[KERNEL_DYNAMIC]);
-    if (gpu_launch_is_told(launch)) {
+    if (is_told(launch)) {
         tell(&k->m[GPU_M_REGS], launch[KERNEL_REGISTERS]);
         tell(&k->m[GPU_M_SMEM_STATIC], launch[KERNEL_STATIC]);
         tell(&k->m[GPU_M_LOCAL_PER_THREAD], launch[KERNEL_LOCAL]);
     }
     if (launch[KERNEL_SHARED_EXECUTED] > 0)
         tell(&k->m[GPU_M_SMEM_CONFIG], launch[KERNEL_SHARED_EXECUTED]);
-}
-
-bool gpu_launch_is_told(const uint64_t *launch)
-{
-    return launch[KERNEL_REGISTERS] > 0 && launch[KERNEL_REGISTERS] != UINT32_MAX;
 }
 
 /* ---- launches that take turns with the metrics ---- */
@@ -123,24 +125,6 @@ static struct trace_counter *only_sort(const struct gpu_turns *r, size_t kept, s
     return only;
 }
 
-/* In loops that wait for other warps, a launch with instructions of CUPTI in it executes another
- * number of its own. Where all other launches did the same work, it did that too. */
-static void join_patched(struct gpu_turns *r)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++) {
-        struct trace_counter *one = &r->counters[i];
-        bool is_patched = strcmp(one->name, "?") != 0 && isnan(value_of(r, one, GPU_M_DUR_NS));
-        struct trace_counter *only = is_patched ? only_sort(r, n, i) : NULL;
-        if (only != NULL)
-            add_turn(only, one, r->n_metrics);
-        else
-            r->counters[n++] = *one;
-    }
-    r->n = n;
-}
-
 void gpu_turns_join(struct gpu_turns *r)
 {
     size_t n = 0;
@@ -153,7 +137,19 @@ void gpu_turns_join(struct gpu_turns *r)
             add_turn(before, one, r->n_metrics);
     }
     r->n = n;
-    join_patched(r);
+    n = 0;
+    /* In loops that wait for other warps, a launch with instructions of CUPTI in it executes
+     * another number of its own. Where all other launches did the same work, it did that too. */
+    for (size_t i = 0; i < r->n; i++) {
+        struct trace_counter *one = &r->counters[i];
+        bool is_patched = strcmp(one->name, "?") != 0 && isnan(value_of(r, one, GPU_M_DUR_NS));
+        struct trace_counter *only = is_patched ? only_sort(r, n, i) : NULL;
+        if (only != NULL)
+            add_turn(only, one, r->n_metrics);
+        else
+            r->counters[n++] = *one;
+    }
+    r->n = n;
 }
 
 /* As a percentage. */
@@ -262,25 +258,19 @@ void gpu_variants_time(struct gpu_variants *v, const struct gpu_launch *launches
     }
 }
 
-static const uint64_t *launch_of(const struct gpu_counted *c, struct arena *arena)
-{
-    uint64_t *launch = ARENA_ARRAY(arena, uint64_t, KERNEL_FIELDS);
-
-    for (int i = 0; i < 3; i++) {
-        launch[KERNEL_GRID_X + i] = c->kernel.grid[i];
-        launch[KERNEL_BLOCK_X + i] = c->kernel.block[i];
-        launch[KERNEL_CLUSTER_X + i] = c->kernel.cluster[i];
-    }
-    launch[KERNEL_DYNAMIC] = UINT32_MAX; /* the counted kernel knows it */
-    return launch;
-}
-
 void gpu_variants_count(struct gpu_variants *v, const struct gpu_counted *counted, size_t n,
                         int stage, struct arena *arena)
 {
     for (size_t i = 0; i < n; i++) {
-        struct gpu_variant *x = variant_of(v, counted[i].kernel.name, counted[i].mangled,
-                                           launch_of(&counted[i], arena), stage);
+        const struct gpu_kernel *k = &counted[i].kernel;
+        uint64_t *launch = ARENA_ARRAY(arena, uint64_t, KERNEL_FIELDS);
+        for (int axis = 0; axis < 3; axis++) {
+            launch[KERNEL_GRID_X + axis] = k->grid[axis];
+            launch[KERNEL_BLOCK_X + axis] = k->block[axis];
+            launch[KERNEL_CLUSTER_X + axis] = k->cluster[axis];
+        }
+        launch[KERNEL_DYNAMIC] = UINT32_MAX; /* the counted kernel knows it */
+        struct gpu_variant *x = variant_of(v, k->name, counted[i].mangled, launch, stage);
         if (x->counted == NULL || counted[i].values >= x->counted->values)
             x->counted = &counted[i];
         vec_push(&x->sorts, &counted[i]);
@@ -296,10 +286,9 @@ static double time_of(const struct gpu_counted *c)
 /* Longest first. */
 static int by_time(const void *a, const void *b)
 {
-    double x = time_of(*(const struct gpu_counted *const *)a);
-    double y = time_of(*(const struct gpu_counted *const *)b);
+    const struct gpu_counted *const *x = a, *const *y = b;
 
-    return (x < y) - (x > y);
+    return ORDER(time_of(*y), time_of(*x));
 }
 
 /* Leaves the sorts that have a time, longest first; false when two are too near. */
@@ -376,11 +365,10 @@ void gpu_variants_split(struct gpu_variants *v)
 
 const uint64_t *gpu_variants_launch(const struct gpu_variants *v, const struct gpu_variant *one)
 {
-    if (gpu_launch_is_told(one->launch))
+    if (is_told(one->launch))
         return one->launch;
     for (size_t i = 0; i < v->at.n; i++)
-        if (gpu_launch_is_told(v->at.at[i].launch) &&
-            is_same(&v->at.at[i], one->mangled, one->launch))
+        if (is_told(v->at.at[i].launch) && is_same(&v->at.at[i], one->mangled, one->launch))
             return v->at.at[i].launch;
     return one->launch;
 }

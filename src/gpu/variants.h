@@ -55,10 +55,6 @@ struct gpu_counted gpu_counted_of(const struct gpu_turns *turns, size_t at, uint
  * as it is. */
 void gpu_launch_resources(struct gpu_kernel *k, const uint64_t *launch);
 
-/* Whether registers, static shared and local memory are known: activity records tell them, launch
- * callbacks (counters, timed runs) leave them 0. Every kernel has registers. */
-bool gpu_launch_is_told(const uint64_t *launch);
-
 struct gpu_variant {
     struct str name, mangled;
     const uint64_t *launch;

@@ -26,8 +26,7 @@ static void add(struct gpu_versions *v, struct gpu_version one)
 void gpu_versions_add(struct gpu_versions *v, const struct gpu_run *run, const char *path,
                       struct arena *arena)
 {
-    bool is_mixed;
-    const struct gpu_stage *s = gpu_run_main_stage(run, &is_mixed);
+    const struct gpu_stage *s = gpu_run_main_stage(run, NULL);
     const double *m = s != NULL && s->main != NULL ? s->main->m : NULL;
 
     add(v, (struct gpu_version){
@@ -72,21 +71,18 @@ static void read_line(struct gpu_version *one, struct str line)
         {S("| Achieved GB/s "), &one->gbps},   {S("| Occupancy "), &one->occ_pct},
         {S("| TC Util "), &one->tc_pct},
     };
-    struct str bound = S("**Bottleneck**: ");
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (str_starts(line, rows[i].head))
             *rows[i].to = cell_of(line);
-    if (str_starts(line, bound)) {
-        line = str_part(line, bound.n, line.n);
+    if (str_skip(&line, S("**Bottleneck**: ")))
         one->bound = str_part(line, 0, str_find(line, S("-bound")));
-    }
 }
 
 enum status gpu_versions_of_log(struct gpu_versions *v, const char *path, struct arena *arena,
                                 struct diag *d)
 {
-    struct str begin = S("<!-- strata:begin "), end = S("<!-- strata:end "), line;
+    struct str line;
     struct gpu_version one = {0};
     bool is_inside = false;
     size_t before = v->at.n;
@@ -94,11 +90,10 @@ enum status gpu_versions_of_log(struct gpu_versions *v, const char *path, struct
 
     TRY(mapfile_open(&map, path, d));
     for (struct str rest = map.text; rest.n > 0 && str_split(&rest, '\n', &line);) {
-        if (str_starts(line, begin)) {
-            struct str name = str_part(line, begin.n, line.n);
+        if (str_skip(&line, S("<!-- strata:begin "))) {
             is_inside = true;
             one = (struct gpu_version){
-                .version = arena_str(arena, str_part(name, 0, str_find(name, S(" -->")))),
+                .version = arena_str(arena, str_part(line, 0, str_find(line, S(" -->")))),
                 .path = path,
                 .duration_us = NAN,
                 .cv = NAN,
@@ -109,7 +104,7 @@ enum status gpu_versions_of_log(struct gpu_versions *v, const char *path, struct
                 .occ_pct = NAN,
                 .bound = S(""),
             };
-        } else if (is_inside && str_starts(line, end)) {
+        } else if (is_inside && str_starts(line, S("<!-- strata:end "))) {
             is_inside = false;
             one.bound = arena_str(arena, one.bound);
             if (one.duration_us > 0)

@@ -22,35 +22,6 @@ static uint64_t to_cycles(const struct incore_breakdown *b, double us)
     return count > 0 && count < 1e18 ? (uint64_t)llround(count) : 0;
 }
 
-/* Microseconds with at least one instruction of the group. */
-static double busy_us(const struct incore_trace *t, const struct incore_lanes *lanes,
-                      const struct incore_group *g)
-{
-    double busy = 0, until = -HUGE_VAL;
-
-    for (uint32_t i = 0; i < g->n; i++) {
-        const struct incore_instr *in = &t->instrs.at[lanes->order[g->first + i]];
-        double end = in->ts + in->dur, from = in->ts > until ? in->ts : until;
-        if (end > from && isfinite(end) && isfinite(in->ts)) {
-            busy += end - from;
-            until = end;
-        }
-    }
-    return busy;
-}
-
-static double sum_us(const struct incore_trace *t, const struct incore_lanes *lanes,
-                     const struct incore_group *g)
-{
-    double sum = 0;
-
-    for (uint32_t i = 0; i < g->n; i++) {
-        double dur = t->instrs.at[lanes->order[g->first + i]].dur;
-        sum += dur > 0 && isfinite(dur) ? dur : 0;
-    }
-    return sum;
-}
-
 static struct incore_span *span_of(struct incore_breakdown *b, struct str core)
 {
     for (size_t i = 0; i < b->cores.n; i++)
@@ -59,19 +30,6 @@ static struct incore_span *span_of(struct incore_breakdown *b, struct str core)
     vec_push(&b->cores,
              ((struct incore_span){.core = keep(b, core), .begin = HUGE_VAL, .end = -HUGE_VAL}));
     return &b->cores.at[b->cores.n - 1];
-}
-
-static void stretch(struct incore_span *span, const struct incore_trace *t,
-                    const struct incore_lanes *lanes, const struct incore_group *g)
-{
-    for (uint32_t i = 0; i < g->n; i++) {
-        const struct incore_instr *in = &t->instrs.at[lanes->order[g->first + i]];
-        double end = in->ts + in->dur;
-        if (isfinite(in->ts) && in->ts < span->begin)
-            span->begin = in->ts;
-        if (isfinite(end) && end > span->end)
-            span->end = end;
-    }
 }
 
 static struct incore_use *use_of(struct incore_breakdown *b, struct str core, struct str pipe)
@@ -90,11 +48,25 @@ static void add_groups(struct incore_breakdown *b, const struct incore_trace *t,
     for (size_t i = 0; i < t->groups.n && b->uses.n < MOST_USES; i++) {
         const struct incore_group *g = &t->groups.at[i];
         struct str core = incore_value_text(t, g->pid);
-        stretch(span_of(b, core), t, lanes, g);
+        struct incore_span *span = span_of(b, core);
+        double sum = 0, busy = 0, until = -HUGE_VAL; /* busy: with at least one instruction */
+        for (uint32_t k = 0; k < g->n; k++) {
+            const struct incore_instr *in = &t->instrs.at[lanes->order[g->first + k]];
+            double end = in->ts + in->dur, from = in->ts > until ? in->ts : until;
+            sum += in->dur > 0 && isfinite(in->dur) ? in->dur : 0;
+            if (end > from && isfinite(end) && isfinite(in->ts)) {
+                busy += end - from;
+                until = end;
+            }
+            if (isfinite(in->ts) && in->ts < span->begin)
+                span->begin = in->ts;
+            if (isfinite(end) && end > span->end)
+                span->end = end;
+        }
         struct incore_use *use = use_of(b, core, incore_value_text(t, g->tid));
         use->executed = g->n;
-        use->cycles = to_cycles(b, sum_us(t, lanes, g));
-        use->busy_cycles = to_cycles(b, busy_us(t, lanes, g));
+        use->cycles = to_cycles(b, sum);
+        use->busy_cycles = to_cycles(b, busy);
         use->max_depth = g->lanes;
     }
 }
@@ -241,20 +213,6 @@ static void add_totals(struct incore_breakdown *b)
     b->wait_share = share(waits, (double)waits + (double)busy);
 }
 
-static void judge(struct incore_breakdown *b)
-{
-    enum limit bound = b->limits.bound;
-
-    b->verdict = arena_format(&b->arena,
-                              limits_first(&b->limits) != NULL ? "%s-bound"
-                              : bound == LIMIT_UNSEEN          ? "%s"
-                                                               : "bound by %s",
-                              limit_name(bound));
-    b->advice = bound == LIMIT_VECTOR && b->vector_use >= 0 && b->vector_use < 0.5
-                    ? S("vector instructions are half empty: change the shape of the tile")
-                    : str_of(limit_advice(bound));
-}
-
 void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trace *t,
                             const struct incore_lanes *lanes, const struct incore_arrows *arrows,
                             const struct incore_metrics *m, double mhz)
@@ -275,7 +233,15 @@ void incore_breakdown_build(struct incore_breakdown *b, const struct incore_trac
     if (b->totals.n > 0)
         qsort(b->totals.at, b->totals.n, sizeof(*b->totals.at), by_pipe);
     incore_pace(t, lanes, arrows, &b->limits);
-    judge(b);
+    enum limit bound = b->limits.bound;
+    b->verdict = arena_format(&b->arena,
+                              limits_first(&b->limits) != NULL ? "%s-bound"
+                              : bound == LIMIT_UNSEEN          ? "%s"
+                                                               : "bound by %s",
+                              limit_name(bound));
+    b->advice = bound == LIMIT_VECTOR && b->vector_use >= 0 && b->vector_use < 0.5
+                    ? S("vector instructions are half empty: change the shape of the tile")
+                    : str_of(limit_advice(bound));
 }
 
 void incore_breakdown_free(struct incore_breakdown *b)

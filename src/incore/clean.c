@@ -48,20 +48,6 @@ static void put_row(struct clean_writer *w, uint32_t group, uint32_t lane)
         text_out_put(w->out, S("\""));
 }
 
-static void put_process(struct clean_writer *w, incore_value pid, size_t index)
-{
-    begin_event(w, S("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":"));
-    put_value(w, pid);
-    text_out_put(w->out, S(",\"args\":{\"name\":"));
-    put_value(w, pid);
-    text_out_put(w->out, S("}}"));
-    begin_event(w, S("{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":"));
-    put_value(w, pid);
-    text_out_put(w->out, S(",\"args\":{\"sort_index\":"));
-    text_out_u64(w->out, index);
-    text_out_put(w->out, S("}}"));
-}
-
 static void put_thread(struct clean_writer *w, const struct incore_drawn *d)
 {
     incore_value tid = w->t->groups.at[d->group].tid;
@@ -96,7 +82,16 @@ static void put_rows(struct clean_writer *w)
     size_t row = 0;
 
     for (size_t p = 0; p < lanes->pids_n; p++) {
-        put_process(w, lanes->pids[p], p);
+        begin_event(w, S("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":"));
+        put_value(w, lanes->pids[p]);
+        text_out_put(w->out, S(",\"args\":{\"name\":"));
+        put_value(w, lanes->pids[p]);
+        text_out_put(w->out, S("}}"));
+        begin_event(w, S("{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":"));
+        put_value(w, lanes->pids[p]);
+        text_out_put(w->out, S(",\"args\":{\"sort_index\":"));
+        text_out_u64(w->out, p);
+        text_out_put(w->out, S("}}"));
         for (; row < lanes->rows_n; row++) {
             const struct incore_drawn *d = &lanes->drawn.at[lanes->rows[row]];
             if (w->t->groups.at[d->group].pid != lanes->pids[p])

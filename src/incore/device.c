@@ -121,9 +121,9 @@ static void read_load(struct incore_device *d, struct json *j)
     vec_push(&d->loads, load);
 }
 
-static void read_subcore(struct incore_device *d, struct json *j, int64_t core)
+static void read_subcore(struct incore_device *d, struct json *j)
 {
-    struct incore_core one = {.core = core};
+    struct incore_core one = {0};
     struct str id = S(""), kind = S("");
     const struct member fields[] = {
         {S_INIT("subcore_id"), &id},
@@ -139,6 +139,15 @@ static void read_subcore(struct incore_device *d, struct json *j, int64_t core)
     vec_push(&d->cores, one);
 }
 
+/* Each element of the array that comes. */
+static void read_list(struct incore_device *d, struct json *j,
+                      void (*read)(struct incore_device *d, struct json *j))
+{
+    if (enter(j, JSON_ARRAY))
+        while (json_element(j))
+            read(d, j);
+}
+
 /* {"core_detail":[...],"core_id":0}: the number may come behind. */
 static void read_core(struct incore_device *d, struct json *j)
 {
@@ -149,23 +158,12 @@ static void read_core(struct incore_device *d, struct json *j)
     if (!enter(j, JSON_OBJECT))
         return;
     while (json_key(j, &key))
-        if (str_equal(key, S("core_id")) && json_value(j, &value)) {
+        if (str_equal(key, S("core_id")) && json_value(j, &value))
             num_i64(value, &core);
-        } else if (str_equal(key, S("core_detail")) && enter(j, JSON_ARRAY)) {
-            while (json_element(j))
-                read_subcore(d, j, -1);
-        }
+        else if (str_equal(key, S("core_detail")))
+            read_list(d, j, read_subcore);
     for (size_t i = first; i < d->cores.n; i++)
         d->cores.at[i].core = core;
-}
-
-/* Each element of the array that comes. */
-static void read_list(struct incore_device *d, struct json *j,
-                      void (*read)(struct incore_device *d, struct json *j))
-{
-    if (enter(j, JSON_ARRAY))
-        while (json_element(j))
-            read(d, j);
 }
 
 /* An object of which only the advice is told. */

@@ -52,15 +52,6 @@ static incore_value value_of(struct incore_trace *t, struct str text, bool is_ra
     return intern_put(&t->strings, text) << 1 | (is_raw ? 1 : 0);
 }
 
-static struct str fail(struct reader *r)
-{
-    const struct json *j = &r->json;
-
-    return arena_format(&r->t->arena, "%s at byte %" PRIu64,
-                        j->error != NULL ? j->error : "cut off",
-                        j->error != NULL ? j->error_at : json_offset(j));
-}
-
 /* The raw text of the value that comes; false when reading stops. */
 static bool take_raw(struct reader *r, struct str *out)
 {
@@ -120,28 +111,6 @@ static struct event event_of(struct reader *r, const struct event_json *j)
     return e;
 }
 
-static incore_value pipe_of(struct incore_trace *t, incore_value tid)
-{
-    if (!t->rules.is_compat && str_equal(incore_value_text(t, tid), S("FIXP")) &&
-        !incore_value_is_raw(tid))
-        return value_of(t, S("FIXPIPE"), false);
-    return tid;
-}
-
-static uint32_t group_of(struct incore_trace *t, incore_value pid, incore_value tid)
-{
-    uint32_t fresh = (uint32_t)t->groups.n;
-    uint32_t group = hash_add(&t->group_ids, pair_key(pid, tid), fresh);
-
-    if (group == fresh) {
-        bool is_scalar = str_equal(incore_value_text(t, tid), S("SCALAR"));
-        vec_push(&t->groups,
-                 ((struct incore_group){
-                     .pid = pid, .tid = tid, .is_kept = !is_scalar || t->rules.keep_scalar}));
-    }
-    return group;
-}
-
 static struct incore_part part_of(const struct incore_trace *t, const struct event_json *j,
                                   enum event_member m)
 {
@@ -169,7 +138,17 @@ static bool is_passed_over(const struct incore_trace *t, incore_value tid, struc
 static void add_instr(struct incore_trace *t, incore_value pid, incore_value tid,
                       struct incore_instr in)
 {
-    in.group = group_of(t, pid, pipe_of(t, tid));
+    uint32_t fresh = (uint32_t)t->groups.n;
+    if (!t->rules.is_compat && str_equal(incore_value_text(t, tid), S("FIXP")) &&
+        !incore_value_is_raw(tid))
+        tid = value_of(t, S("FIXPIPE"), false);
+    in.group = hash_add(&t->group_ids, pair_key(pid, tid), fresh);
+    if (in.group == fresh) {
+        bool is_scalar = str_equal(incore_value_text(t, tid), S("SCALAR"));
+        vec_push(&t->groups,
+                 ((struct incore_group){
+                     .pid = pid, .tid = tid, .is_kept = !is_scalar || t->rules.keep_scalar}));
+    }
     t->groups.at[in.group].n++;
     vec_push(&t->instrs, in);
 }
@@ -397,6 +376,7 @@ enum status incore_trace_read(struct incore_trace *t, struct str text, struct in
                               struct incore_watch watch, struct str *reason)
 {
     struct reader r = {.t = t, .watch = watch};
+    const struct json *j = &r.json;
 
     incore_trace_init(t, rules);
     t->text = text;
@@ -404,7 +384,10 @@ enum status incore_trace_read(struct incore_trace *t, struct str text, struct in
     json_open(&r.json, text, JSON_STRICT);
     bool ok = read_top(&r);
     if (!ok)
-        *reason = r.reason.n > 0 ? r.reason : fail(&r);
+        *reason = r.reason.n > 0 ? r.reason
+                                 : arena_format(&t->arena, "%s at byte %" PRIu64,
+                                                j->error != NULL ? j->error : "cut off",
+                                                j->error != NULL ? j->error_at : json_offset(j));
     if (!ok && rules.salvage && t->instrs.n > 0) {
         t->cut = *reason;
         ok = true;

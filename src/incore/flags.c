@@ -171,17 +171,12 @@ static uint32_t count_before(const struct pairing *p, const struct incore_group 
                              bool inclusive)
 {
     const uint32_t *order = p->lanes->order + group->first;
-    uint32_t low = 0, high = group->n;
+    const struct incore_instr *instrs = p->t->instrs.at;
+    uint32_t n;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        double at = p->t->instrs.at[order[middle]].ts;
-        if (at < ts || (inclusive && at == ts))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    vec_bisect(n, group->n, i,
+               instrs[order[i]].ts < ts || (inclusive && instrs[order[i]].ts == ts));
+    return n;
 }
 
 static const struct incore_group *group_of(const struct pairing *p, incore_value pid,

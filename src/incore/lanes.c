@@ -114,10 +114,10 @@ static void pack_group(struct incore_trace *t, const uint32_t *order, struct inc
     group->lanes = rows->n;
 }
 
-/* Equal times in one group, so that scratch memory fits. */
-static uint32_t longest_run(const struct incore_lanes *lanes, const struct incore_trace *t)
+static void pack(struct incore_lanes *lanes, struct incore_trace *t)
 {
-    uint32_t most = 1, run = 0;
+    uint32_t most = 1, run = 0, drawn = 0; /* most: equal times in one group */
+    struct incore_rows rows = {0};
 
     for (size_t i = 0; i < t->instrs.n; i++) {
         const struct incore_instr *now = &t->instrs.at[lanes->order[i]];
@@ -125,16 +125,8 @@ static uint32_t longest_run(const struct incore_lanes *lanes, const struct incor
         run = i > 0 && now->ts == before->ts && now->group == before->group ? run + 1 : 1;
         most = run > most ? run : most;
     }
-    return most;
-}
-
-static void pack(struct incore_lanes *lanes, struct incore_trace *t)
-{
-    uint32_t run = longest_run(lanes, t);
-    struct radix_item *items = mem_grow(NULL, sizeof(*items), run);
-    struct radix_item *spare = mem_grow(NULL, sizeof(*spare), run);
-    struct incore_rows rows = {0};
-    uint32_t drawn = 0;
+    struct radix_item *items = mem_grow(NULL, sizeof(*items), most);
+    struct radix_item *spare = mem_grow(NULL, sizeof(*spare), most);
 
     for (size_t g = 0; g < t->groups.n; g++) {
         struct incore_group *group = &t->groups.at[g];

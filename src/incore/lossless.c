@@ -87,17 +87,6 @@ static strid key_of(struct trace *t, const struct event_value *v)
     return intern_put(&t->strings, (struct str){small, v->text.n + 1});
 }
 
-static uint32_t group_of(struct trace *t, const struct event_json *j)
-{
-    uint64_t key = (uint64_t)key_of(t, &j->member[EVENT_PID]) << 32;
-
-    key |= key_of(t, &j->member[EVENT_TID]);
-    uint32_t group = hash_add(&t->group_ids, key, (uint32_t)t->groups.n);
-    if (group == t->groups.n)
-        vec_push(&t->groups, ((struct lossless_group){.pipe = j->member[EVENT_TID].text}));
-    return group;
-}
-
 static uint64_t pair_key(const struct event *e)
 {
     return hash_mix((uint64_t)e->group << 32 | e->name, e->id);
@@ -182,18 +171,17 @@ static enum lossless_role role_of(struct trace *t, const struct event_json *j, s
     return ph == 'E' && close_pair(t, e) ? END : PASS;
 }
 
-static bool is_fit(const struct trace *t, const struct event_json *j)
-{
-    return j->is_object && j->end - j->at <= LIMIT_RECORD_BYTES && t->events.n < UINT32_MAX - 1;
-}
-
 static void add_event(struct trace *t, const struct event_json *j)
 {
     struct event e = {.at = j->at, .n = j->end - j->at, .role = PASS};
 
     vec_push(&t->below, 0);
-    if (is_fit(t, j)) {
-        e.group = group_of(t, j);
+    if (j->is_object && e.n <= LIMIT_RECORD_BYTES && t->events.n < UINT32_MAX - 1) {
+        uint64_t key = (uint64_t)key_of(t, &j->member[EVENT_PID]) << 32;
+        key |= key_of(t, &j->member[EVENT_TID]);
+        e.group = hash_add(&t->group_ids, key, (uint32_t)t->groups.n);
+        if (e.group == t->groups.n)
+            vec_push(&t->groups, ((struct lossless_group){.pipe = j->member[EVENT_TID].text}));
         e.role = role_of(t, j, &e);
         e.tid = part_of(t, &e, &j->member[EVENT_TID]);
         e.ph = part_of(t, &e, &j->member[EVENT_PH]);
@@ -297,12 +285,6 @@ static void pack(struct trace *t)
     incore_rows_free(&rows);
 }
 
-/* The letter of an event's phase. */
-static char phase_of(const struct trace *t, const struct event *e)
-{
-    return e->ph.n == 3 ? t->text.at[e->at + e->ph.at + 1] : '\0';
-}
-
 /* Arrows go where the flag of their id is; the begin of one rather to the flag that is set. */
 static void place_flows(struct trace *t)
 {
@@ -319,7 +301,7 @@ static void place_flows(struct trace *t)
     for (size_t i = 0; i < t->events.n; i++) {
         struct event *e = &t->events.at[i];
         uint64_t key = (uint64_t)e->group << 32 | e->id;
-        char ph = phase_of(t, e);
+        char ph = e->ph.n == 3 ? t->text.at[e->at + e->ph.at + 1] : '\0'; /* in quotes */
         t->told->unpaired += e->role == PASS && (ph == 'B' || ph == 'E');
         if (e->role != FLOW)
             continue;
@@ -426,31 +408,24 @@ static void put_event(struct lossless_writer *w, const struct event *e, uint32_t
     text_out_put(w->out, adds ? S("}") : S(""));
 }
 
-static void put_events(struct lossless_writer *w)
+static void put_trace(const struct trace *t, struct sink sink)
 {
-    const struct trace *t = w->t;
+    struct lossless_writer w = {.t = t, .out = mem_grow(NULL, sizeof(*w.out), 1)};
     bool is_first = true;
 
+    text_out_open(w.out, sink);
+    text_out_put(w.out, str_part(t->text, 0, t->head));
     for (size_t i = 0; i < t->events.n; i++) {
         const struct event *e = &t->events.at[i];
         uint32_t rows = e->role == ORDER ? t->groups.at[e->group].rows : 1;
         if (e->role == END)
             continue;
         for (uint32_t k = 0; k < (rows > 0 ? rows : 1); k++) {
-            text_out_put(w->out, is_first ? S("\n") : S(",\n"));
-            put_event(w, e, e->role == ORDER ? k : e->lane);
+            text_out_put(w.out, is_first ? S("\n") : S(",\n"));
+            put_event(&w, e, e->role == ORDER ? k : e->lane);
             is_first = false;
         }
     }
-}
-
-static void put_trace(const struct trace *t, struct sink sink)
-{
-    struct lossless_writer w = {.t = t, .out = mem_grow(NULL, sizeof(*w.out), 1)};
-
-    text_out_open(w.out, sink);
-    text_out_put(w.out, str_part(t->text, 0, t->head));
-    put_events(&w);
     text_out_put(w.out, str_part(t->text, t->tail, t->text.n));
     text_out_close(w.out);
     mem_free(w.out);

@@ -127,22 +127,17 @@ static int64_t told_of(const struct incore_study *s, struct str core, struct str
     return sum;
 }
 
-static void set_told(struct incore_study *s)
+void incore_study_judge(struct incore_study *s, double mhz, const struct incore_exe *exe)
 {
     struct incore_breakdown *b = &s->breakdown;
 
+    incore_breakdown_build(b, &s->t, &s->lanes, &s->arrows, s->has_metrics ? &s->metrics : NULL,
+                           mhz);
     for (size_t i = 0; i < b->uses.n && s->told.n > 0; i++)
         b->uses.at[i].told_cycles = told_of(s, b->uses.at[i].core, b->uses.at[i].pipe);
     for (size_t i = 0; i < b->totals.n && s->told.n > 0; i++)
         b->totals.at[i].told_cycles = told_of(s, S(""), b->totals.at[i].pipe);
-}
-
-void incore_study_judge(struct incore_study *s, double mhz, const struct incore_exe *exe)
-{
-    incore_breakdown_build(&s->breakdown, &s->t, &s->lanes, &s->arrows,
-                           s->has_metrics ? &s->metrics : NULL, mhz);
-    set_told(s);
-    incore_health_build(&s->health, &s->t, &s->lanes, &s->arrows, &s->breakdown, exe);
+    incore_health_build(&s->health, &s->t, &s->lanes, &s->arrows, b, exe);
 }
 
 void incore_study_tell(const struct incore_study *s, struct diag *d)

@@ -141,21 +141,6 @@ static void add_stalls(struct incore_view *v, const struct incore_trace *t)
 
 ORDER_BY(by_total, struct incore_sum, ORDER(y->total, x->total) ?: by_key(x->key, y->key));
 
-static void find_span(struct incore_view *v, const struct incore_trace *t)
-{
-    v->begin = HUGE_VAL;
-    v->end = -HUGE_VAL;
-    for (size_t i = 0; i < t->instrs.n; i++) {
-        const struct incore_instr *in = &t->instrs.at[i];
-        if (!isfinite(in->ts))
-            continue;
-        v->begin = in->ts < v->begin ? in->ts : v->begin;
-        v->end = in->ts + length_of(in) > v->end ? in->ts + length_of(in) : v->end;
-    }
-    if (!(v->end > v->begin))
-        v->begin = v->end = 0;
-}
-
 /* Adds the part of [from, to) to the columns it covers, in columns. */
 static void cover(double *cells, size_t columns, double from, double to)
 {
@@ -230,9 +215,17 @@ static void add_strips(struct incore_view *v, const struct incore_trace *t,
 void incore_view_build(struct incore_view *v, const struct incore_trace *t,
                        const struct incore_lanes *lanes, size_t columns)
 {
-    *v = (struct incore_view){0};
+    *v = (struct incore_view){.begin = HUGE_VAL, .end = -HUGE_VAL};
     arena_init(&v->arena);
-    find_span(v, t);
+    for (size_t i = 0; i < t->instrs.n; i++) {
+        const struct incore_instr *in = &t->instrs.at[i];
+        if (!isfinite(in->ts))
+            continue;
+        v->begin = in->ts < v->begin ? in->ts : v->begin;
+        v->end = in->ts + length_of(in) > v->end ? in->ts + length_of(in) : v->end;
+    }
+    if (!(v->end > v->begin))
+        v->begin = v->end = 0;
     add_tops(v, t);
     add_stalls(v, t);
     if (v->tops.n > 0)
@@ -261,11 +254,6 @@ static int by_change(const void *a, const void *b)
     return ORDER(q, p) ?: by_key(x->key, y->key);
 }
 
-static bool is_same(const struct incore_change *c)
-{
-    return c->count[0] == c->count[1] && c->total[0] == c->total[1] && c->first[0] == c->first[1];
-}
-
 /* What differs between two lists of sums. */
 static void compare(struct incore_change_list *out, const struct incore_sums *a,
                     const struct incore_sums *b)
@@ -290,7 +278,7 @@ static void compare(struct incore_change_list *out, const struct incore_sums *a,
     for (size_t i = 0; i < out->n; i++) {
         struct incore_change *c = &out->at[i];
         c->moved = c->count[0] > 0 && c->count[1] > 0 ? c->first[1] - c->first[0] : NAN;
-        if (!is_same(c))
+        if (c->count[0] != c->count[1] || c->total[0] != c->total[1] || c->first[0] != c->first[1])
             out->at[kept++] = *c;
     }
     out->n = kept;

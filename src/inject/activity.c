@@ -64,14 +64,6 @@ static struct node *take_slot(void)
     return node;
 }
 
-static void give_slot(struct node *node)
-{
-    if (node->slot == NOT_POOLED)
-        munmap(node, SLOT_BYTES);
-    else
-        atomic_fetch_or(&a.free, UINT64_C(1) << node->slot);
-}
-
 static void requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
 {
     struct node *node = take_slot();
@@ -111,7 +103,10 @@ static void encode_buffer(struct inject_session *s, struct node *node)
     if (s->cupti.ActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_OK)
         s->writer.dropped += dropped;
     pthread_mutex_unlock(&s->lock);
-    give_slot(node);
+    if (node->slot == NOT_POOLED)
+        munmap(node, SLOT_BYTES);
+    else
+        atomic_fetch_or(&a.free, UINT64_C(1) << node->slot);
 }
 
 /* Full buffers, oldest first. */
@@ -146,30 +141,9 @@ static struct timespec after_period(uint32_t ms)
     return t;
 }
 
-/* The pages of the first slots, before CUPTI would have to wait for them. They are not on the list
- * until then. */
-static void touch_slots(void)
-{
-    for (unsigned slot = 0; slot < TOUCHED; slot++) {
-        uint8_t *at = a.region + (size_t)slot * SLOT_BYTES;
-        for (size_t i = 0; i < SLOT_BYTES; i += 4096)
-            *(volatile uint8_t *)(at + i) = 0;
-        atomic_fetch_or(&a.free, UINT64_C(1) << slot);
-    }
-}
-
 static void wake(void)
 {
     sem_post(&a.wake);
-}
-
-/* The program is about to end: kernels that still run are not waited for. */
-static void save_all(struct inject_session *s)
-{
-    s->cupti.ActivityFlushAll(FLUSH_FORCED);
-    encode_full(s);
-    session_flush(s);
-    session_saved();
 }
 
 static void *work(void *user)
@@ -177,7 +151,14 @@ static void *work(void *user)
     struct inject_session *s = user;
     struct timespec until;
 
-    touch_slots();
+    /* The pages of the first slots, before CUPTI would have to wait for them. They are not on the
+     * list until then. */
+    for (unsigned slot = 0; slot < TOUCHED; slot++) {
+        uint8_t *at = a.region + (size_t)slot * SLOT_BYTES;
+        for (size_t i = 0; i < SLOT_BYTES; i += 4096)
+            *(volatile uint8_t *)(at + i) = 0;
+        atomic_fetch_or(&a.free, UINT64_C(1) << slot);
+    }
     until = after_period(s->settings.period_ms);
     while (!atomic_load(&a.is_ending)) {
         if (sem_timedwait(&a.wake, &until) != 0 && errno == ETIMEDOUT) {
@@ -189,8 +170,12 @@ static void *work(void *user)
             until = after_period(s->settings.period_ms);
         }
         encode_full(s);
-        if (session_is_dying())
-            save_all(s);
+        if (session_is_dying()) { /* kernels that still run are not waited for */
+            s->cupti.ActivityFlushAll(FLUSH_FORCED);
+            encode_full(s);
+            session_flush(s);
+            session_saved();
+        }
     }
     return NULL;
 }

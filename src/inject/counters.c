@@ -67,19 +67,6 @@ static _Thread_local struct {
 
 /* ---- one context ---- */
 
-static bool make_data(struct inject_session *s, struct target *t, struct metric_part *part)
-{
-    struct cupti_data_size_params size =
-        CUPTI_WITH(data_size, bytes, .profiler = t->profiler, .metrics = part->names, .n = part->n,
-                   .ranges = t->ranges, .nodes = (uint32_t)t->ranges);
-
-    if (!SESSION_CALL(s, RangeProfilerGetCounterDataSize, &size))
-        return false;
-    t->data_bytes = size.bytes;
-    t->data = malloc(size.bytes);
-    return t->data != NULL;
-}
-
 static void end_part(struct inject_session *s, struct target *t)
 {
     if (t->profiler != NULL)
@@ -103,15 +90,14 @@ static bool use_part(struct inject_session *s, struct target *t, size_t part, si
         return false;
     t->profiler = enable.profiler;
     t->part = part;
-    return make_data(s, t, &t->set.parts[part]);
-}
-
-/* The counters serve one context at a time. */
-static void close_others(struct inject_session *s, const void *context)
-{
-    for (unsigned i = 0; i < c.n_targets; i++)
-        if (c.targets[i]->context != context)
-            end_part(s, c.targets[i]);
+    struct cupti_data_size_params size =
+        CUPTI_WITH(data_size, bytes, .profiler = t->profiler, .metrics = t->set.parts[part].names,
+                   .n = t->set.parts[part].n, .ranges = t->ranges, .nodes = (uint32_t)t->ranges);
+    if (!SESSION_CALL(s, RangeProfilerGetCounterDataSize, &size))
+        return false;
+    t->data_bytes = size.bytes;
+    t->data = malloc(size.bytes);
+    return t->data != NULL;
 }
 
 /* NULL when this context cannot be measured. The profiler is initialised here, not before the first
@@ -120,7 +106,9 @@ static struct target *target_of(struct inject_session *s, const struct launch *l
 {
     struct target *t = NULL;
 
-    close_others(s, l->context);
+    for (unsigned i = 0; i < c.n_targets; i++) /* the counters serve one context at a time */
+        if (c.targets[i]->context != l->context)
+            end_part(s, c.targets[i]);
     for (unsigned i = 0; i < c.n_targets; i++)
         if (c.targets[i]->context == l->context)
             return c.targets[i]->is_failed ? NULL : c.targets[i];
@@ -138,16 +126,9 @@ static struct target *target_of(struct inject_session *s, const struct launch *l
     return t->is_failed ? NULL : t;
 }
 
-static void release(struct inject_session *s, struct target *t)
-{
-    end_part(s, t);
-    metric_set_free(s, &t->set);
-    *t = (struct target){.is_failed = true};
-}
-
 /* ---- which launches ---- */
 
-static uint64_t key_of(const struct launch *l)
+static struct counted_kernel *kernel_of(const struct launch *l)
 {
     uint64_t key = 1469598103934665603u;
 
@@ -157,12 +138,7 @@ static uint64_t key_of(const struct launch *l)
         key = ((key ^ l->grid[i]) * 1099511628211u ^ l->block[i]) * 1099511628211u;
     key = (key ^ l->shared) * 1099511628211u;
     key = (key ^ (uint64_t)(uintptr_t)l->graph) * 1099511628211u;
-    return key != 0 ? key : 1;
-}
-
-static struct counted_kernel *kernel_of(const struct launch *l)
-{
-    uint64_t key = key_of(l);
+    key = key != 0 ? key : 1;
 
     for (size_t i = 0; i < KERNELS_MOST; i++) {
         struct counted_kernel *k = &c.kernels[(key + i) % KERNELS_MOST];
@@ -172,14 +148,6 @@ static struct counted_kernel *kernel_of(const struct launch *l)
             return k;
     }
     return &c.others;
-}
-
-/* The parts forth and back (0 1, 1 0, 0 1, ...): every round has all, and changes are few. */
-static size_t part_of_turn(uint64_t turn, size_t parts)
-{
-    uint64_t at = turn % parts;
-
-    return turn / parts % 2 == 0 ? at : parts - 1 - at;
 }
 
 /* How often a kernel is measured for a part. The first part is so a second time, when the caches
@@ -222,8 +190,11 @@ static bool choose_part(const struct inject_session *s, const struct target *t,
     size_t parts = t->set.n_parts, wanted = wanted_part(s, k, &t->set);
 
     *part = t->part;
-    if (s->settings.per_kernel == 0) { /* every launch counts */
-        *part = part_of_turn(k->turns, parts);
+    /* Every launch counts: the parts forth and back (0 1, 1 0, 0 1, ...), so that every round has
+     * all, and changes are few. */
+    if (s->settings.per_kernel == 0) {
+        size_t at = k->turns % parts;
+        *part = k->turns / parts % 2 == 0 ? at : parts - 1 - at;
         return true;
     }
     if (wanted == parts)
@@ -542,9 +513,14 @@ static void launch_ends(struct inject_session *s)
 static void context_ends(struct inject_session *s, void *context)
 {
     pthread_mutex_lock(&c.lock);
-    for (unsigned i = 0; i < c.n_targets; i++)
-        if (c.targets[i]->context == context)
-            release(s, c.targets[i]);
+    for (unsigned i = 0; i < c.n_targets; i++) {
+        struct target *t = c.targets[i];
+        if (t->context != context)
+            continue;
+        end_part(s, t);
+        metric_set_free(s, &t->set);
+        *t = (struct target){.is_failed = true};
+    }
     pthread_mutex_unlock(&c.lock);
 }
 

@@ -209,8 +209,7 @@ static void on_launch(struct inject_session *s, uint32_t id, const struct cupti_
     if (call->site == 1) {
         launch_ends(s);
     } else if (!run.is_inside && launch_from(s, id, call, &launch)) {
-        bool matches = launch_matches(s, &launch);
-        if (matches)
+        if (launch_matches(s, &launch))
             launch_begins(s, &launch);
         launch_seen(launch.name, run.is_inside && run.pair != NULL);
     }

@@ -52,11 +52,17 @@ static void in_child(void)
     pthread_mutex_unlock(&session.lock);
 }
 
-static void tell_versions(void)
+static bool start_recording(void)
 {
-    char text[32];
+    char missing[1024] = "", text[32];
     int driver = 0;
 
+    if (!cupti_open(&session.cupti, missing, sizeof(missing))) {
+        session.cupti.GetTimestamp = NULL;
+        session_note(&session, "no-cupti", 0, missing);
+        return false;
+    }
+    cuda_open(&session.cuda);
     pthread_mutex_lock(&session.lock);
     snprintf(text, sizeof(text), "%u", session.cupti.version);
     writer_info(&session.writer, "cupti", text);
@@ -65,19 +71,6 @@ static void tell_versions(void)
         writer_info(&session.writer, "driver", text);
     }
     pthread_mutex_unlock(&session.lock);
-}
-
-static bool start_recording(void)
-{
-    char missing[1024] = "";
-
-    if (!cupti_open(&session.cupti, missing, sizeof(missing))) {
-        session.cupti.GetTimestamp = NULL;
-        session_note(&session, "no-cupti", 0, missing);
-        return false;
-    }
-    cuda_open(&session.cuda);
-    tell_versions();
     return recorder()->start(&session);
 }
 

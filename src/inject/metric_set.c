@@ -305,16 +305,6 @@ static int make_turns(struct inject_session *s, struct metric_set *set)
     return set->n_parts > 0 ? CUPTI_OK : CUPTI_UNKNOWN_METRIC;
 }
 
-/* Ours comes behind those of CUPTI. */
-static void add_own(const struct inject_session *s, struct metric_set *set)
-{
-    for (size_t i = 0; i < s->settings.n_metrics && !set->has_buffers; i++)
-        if (strcmp(s->settings.metrics[i], METRIC_BUFFERS) == 0 && set->n < TRACE_METRICS_MOST) {
-            set->names[set->n++] = METRIC_BUFFERS;
-            set->has_buffers = true;
-        }
-}
-
 static void tell(struct inject_session *s, const struct metric_set *set)
 {
     uint64_t numbers[1 + TRACE_METRICS_MOST] = {set->n};
@@ -344,7 +334,12 @@ bool metric_set_make(struct inject_session *s, struct metric_set *set, void *con
         return false;
     for (size_t i = 0; i < set->n_parts; i++)
         set->passes += set->parts[i].passes;
-    add_own(s, set);
+    /* Ours comes behind those of CUPTI. */
+    for (size_t i = 0; i < s->settings.n_metrics && !set->has_buffers; i++)
+        if (strcmp(s->settings.metrics[i], METRIC_BUFFERS) == 0 && set->n < TRACE_METRICS_MOST) {
+            set->names[set->n++] = METRIC_BUFFERS;
+            set->has_buffers = true;
+        }
     tell(s, set);
     return true;
 }

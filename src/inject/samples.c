@@ -239,14 +239,6 @@ static void launch_ends(struct inject_session *s)
     pthread_mutex_unlock(&p.lock);
 }
 
-/* Offsets of a module that goes may come again in the next one. */
-static void module_changes(struct inject_session *s)
-{
-    pthread_mutex_lock(&p.lock);
-    fetch_all(s);
-    pthread_mutex_unlock(&p.lock);
-}
-
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     struct inject_session *s = user;
@@ -260,8 +252,12 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         context_begins(s, resource->context);
     else if (domain == DOMAIN_RESOURCE && id == RESOURCE_CONTEXT_ENDS)
         context_ends(s, resource->context);
-    else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_ENDS)
-        module_changes(s);
+    else if (domain == DOMAIN_RESOURCE && id == RESOURCE_MODULE_ENDS) {
+        /* Offsets of a module that goes may come again in the next one. */
+        pthread_mutex_lock(&p.lock);
+        fetch_all(s);
+        pthread_mutex_unlock(&p.lock);
+    }
 }
 
 static void crc_of(const void *cubin, size_t bytes, uint64_t *crc)

@@ -139,20 +139,6 @@ static void tell_clocks(struct inject_session *s)
 
 /* ---- begin and end ---- */
 
-static void tell_file(struct inject_session *s, const char *key, const char *path)
-{
-    char text[TEXT];
-    FILE *f = fopen(path, "re");
-
-    if (f == NULL)
-        return;
-    if (fgets(text, sizeof(text), f) != NULL) {
-        text[strcspn(text, "\n")] = '\0';
-        writer_info(&s->writer, key, text);
-    }
-    fclose(f);
-}
-
 static void tell_surroundings(struct inject_session *s)
 {
     static const char *const modes[] = {"trace", "counters", "event", "samples"};
@@ -166,7 +152,13 @@ static void tell_surroundings(struct inject_session *s)
     }
     if (gethostname(text, sizeof(text)) == 0)
         writer_info(&s->writer, "host", text);
-    tell_file(s, "boot", "/proc/sys/kernel/random/boot_id");
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (boot != NULL && fgets(text, sizeof(text), boot) != NULL) {
+        text[strcspn(text, "\n")] = '\0';
+        writer_info(&s->writer, "boot", text);
+    }
+    if (boot != NULL)
+        fclose(boot);
     snprintf(text, sizeof(text), "%ld", (long)getppid());
     writer_info(&s->writer, "parent", text);
     writer_info(&s->writer, "mode", modes[s->settings.mode]);

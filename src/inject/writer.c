@@ -151,12 +151,11 @@ static void table_put(struct writer_table *t, const uint8_t *at, size_t n, uint6
     t->n++;
 }
 
-static uint32_t put_text(struct writer *w, const char *text, size_t n)
+uint32_t writer_string(struct writer *w, const char *text)
 {
     const uint8_t *bytes = (const uint8_t *)text;
+    size_t n = text != NULL ? strnlen(text, TRACE_STRING_MOST) : 0;
 
-    if (n > TRACE_STRING_MOST)
-        n = TRACE_STRING_MOST;
     if (n == 0 || w->fd < 0)
         return 0;
     uint64_t hash = hash_of(bytes, n);
@@ -171,11 +170,6 @@ static uint32_t put_text(struct writer *w, const char *text, size_t n)
     memcpy(to, bytes, n);
     done(w, to + n);
     return id;
-}
-
-uint32_t writer_string(struct writer *w, const char *text)
-{
-    return text == NULL ? 0 : put_text(w, text, strnlen(text, TRACE_STRING_MOST));
 }
 
 uint32_t writer_site(struct writer *w, enum trace_site_kind kind, const uint64_t *fields, size_t n)
@@ -205,15 +199,6 @@ uint32_t writer_site(struct writer *w, enum trace_site_kind kind, const uint64_t
 }
 
 /* ---- records ---- */
-
-static void put_f64(uint8_t *to, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    for (unsigned i = 0; i < 8; i++)
-        to[i] = (uint8_t)(bits >> 8 * i);
-}
 
 /* What all timed records begin with. */
 static uint8_t *put_event(struct writer *w, uint8_t *to, const struct writer_event *e)
@@ -261,8 +246,12 @@ void writer_counter(struct writer *w, const struct writer_event *e, uint32_t pas
     to = put_event(w, to, e);
     to = trace_put(to, passes);
     to = trace_put(to, n);
-    for (size_t i = 0; i < n; i++, to += 8)
-        put_f64(to, values[i]);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof(bits));
+        for (unsigned k = 0; k < 8; k++)
+            *to++ = (uint8_t)(bits >> 8 * k);
+    }
     w->total++;
     done(w, to);
 }
