@@ -168,24 +168,18 @@ static void read_frames(struct host_reader *r)
     }
 }
 
-static size_t first_frame(const struct host_reader *r, int64_t stack)
-{
-    size_t first;
-
-    vec_bisect(first, r->frames.n, i, r->frames.at[i].stack < stack);
-    return first;
-}
-
 /* Innermost frame first, joined as the timeline export joins them. */
 static strid stack_text(struct host_reader *r, int64_t stack)
 {
     struct arena_mark mark = arena_mark(&r->arena);
-    size_t first = first_frame(r, stack), last = first, used = 0, room = 1;
+    size_t first, last, used = 0, room = 1;
     uint32_t id;
 
     if (hash_get(&r->stack_of, (uint64_t)stack, &id))
         return id;
-    for (; last < r->frames.n && r->frames.at[last].stack == stack && room < STACK_BYTES; last++)
+    vec_bisect(first, r->frames.n, i, r->frames.at[i].stack < stack);
+    for (last = first;
+         last < r->frames.n && r->frames.at[last].stack == stack && room < STACK_BYTES; last++)
         room += db_strings_text(&r->a->strings, r->frames.at[last].text).n + 3;
     char *text = ARENA_ARRAY(&r->arena, char, room);
     for (size_t i = first; i < last; i++) {
@@ -239,11 +233,6 @@ static const struct op_sort {
 static const struct op_sort *op_sort(int64_t type)
 {
     return &op_sorts[type > API_OP && type <= API_MSTX ? type - API_OP : 0];
-}
-
-static bool is_enqueue(const struct host_op *op, struct str name)
-{
-    return op->type == API_QUEUE && str_starts(name, S("Enqueue"));
 }
 
 static size_t put_text(struct host_reader *r, enum capture_key key, int64_t id, struct attr *list,
@@ -326,7 +315,8 @@ static void take_op(struct host_reader *r, const struct db_rows *rows, const str
         return;
     slice.name = ascend_db_name(a, rows, op->name);
     slice.lane = thread_lane(r, S("Python"), op->thread);
-    bool enqueues = is_enqueue(op, capture_text(cap, slice.name));
+    bool enqueues =
+        op->type == API_QUEUE && str_starts(capture_text(cap, slice.name), S("Enqueue"));
     slice.set = op_set(r, op, enqueues ? S("enqueue") : op_sort(op->type)->category);
     if (op->type != API_PYTHON)
         step_name_mark(cap, &slice, !is_told);
@@ -480,15 +470,6 @@ static void join(struct capture *cap, enum flow_kind kind, const struct db_links
     }
 }
 
-/* The table is in no order, so time tells which of the two came first. */
-static void join_pair(struct capture *cap, uint32_t a, uint32_t b)
-{
-    if (cap->slices.begin[a] <= cap->slices.begin[b])
-        capture_flow(cap, FLOW_BACKWARD, a, b);
-    else
-        capture_flow(cap, FLOW_BACKWARD, b, a);
-}
-
 /* Operators that share a connection no task has are a forward operator and its backward ones. */
 static void join_backward(struct capture *cap, const struct db_links *ops,
                           const struct db_links *tasks)
@@ -503,8 +484,12 @@ static void join_backward(struct capture *cap, const struct db_links *ops,
         }
         while (t < tasks->n && tasks->at[t].connection < connection)
             t++;
-        if (t == tasks->n || tasks->at[t].connection != connection)
-            join_pair(cap, ops->at[first].slice, ops->at[i].slice);
+        if (t == tasks->n || tasks->at[t].connection != connection) {
+            /* The table is in no order, so time tells which of the two came first. */
+            uint32_t a = ops->at[first].slice, b = ops->at[i].slice;
+            bool is_a_first = cap->slices.begin[a] <= cap->slices.begin[b];
+            capture_flow(cap, FLOW_BACKWARD, is_a_first ? a : b, is_a_first ? b : a);
+        }
     }
 }
 

@@ -107,44 +107,30 @@ static void take_link(struct import *i, const struct csv *csv, const struct colu
         slice->own = attrs_own(&i->cap->attrs, &own, 1);
 }
 
-/* The stream, or the queue where streams were not recorded. */
-static lane_id lane_of(struct import *i, const struct csv *csv, const struct columns *t,
-                       int32_t device)
-{
-    struct str stream = cell(csv, t, COL_STREAM);
-
-    return rocprof_stream(i->cap, device, stream.n > 0 ? stream : cell(csv, t, COL_QUEUE));
-}
-
-static void take_shapes(struct import *i, const struct csv *csv, const struct columns *t,
-                        struct slice *slice)
-{
-    struct attr set[2];
-    int64_t grid[3], block[3];
-
-    for (int k = 0; k < 3; k++) { /* rocprof has the products only */
-        grid[k] = number(csv, t, (enum rocprof_column)(COL_GRID + k), k > 0);
-        block[k] = number(csv, t, (enum rocprof_column)(COL_BLOCK + k), k > 0);
-    }
-    slice->set = attrs_set(&i->cap->attrs, set, rocprof_shapes(i->cap, grid, block, set));
-}
-
 static enum import_row take_kernel(struct import *i, const struct csv *csv, void *ctx)
 {
     const struct columns *t = ctx;
     struct slice slice = {0};
     int32_t device = rocprof_device(cell(csv, t, COL_DEVICE));
     struct str name = rocprof_kernel_name(cell(csv, t, COL_NAME));
+    struct attr set[2];
+    int64_t grid[3], block[3];
 
     if (name.n == 0 || !take_times(csv, t, &slice))
         return ROW_LOST;
     if (import_is_other_device(i, device))
         return ROW_PASSED;
     slice.name = capture_intern(i->cap, name);
-    slice.lane = lane_of(i, csv, t, device);
+    /* The stream, or the queue where streams were not recorded. */
+    struct str stream = cell(csv, t, COL_STREAM);
+    slice.lane = rocprof_stream(i->cap, device, stream.n > 0 ? stream : cell(csv, t, COL_QUEUE));
     slice.kind = classify_kernel(VENDOR_AMD, S(""), name, S(""));
     take_link(i, csv, t, &slice);
-    take_shapes(i, csv, t, &slice);
+    for (int k = 0; k < 3; k++) { /* rocprof has the products only */
+        grid[k] = number(csv, t, (enum rocprof_column)(COL_GRID + k), k > 0);
+        block[k] = number(csv, t, (enum rocprof_column)(COL_BLOCK + k), k > 0);
+    }
+    slice.set = attrs_set(&i->cap->attrs, set, rocprof_shapes(i->cap, grid, block, set));
     capture_slice(i->cap, &slice);
     return ROW_TAKEN;
 }

@@ -57,30 +57,21 @@ void trace_chunk_fini(struct trace_chunk *c)
     mem_free(c->paths);
 }
 
-/* Forgets all numbers. */
-static void forget(struct trace_chunk *c)
-{
-    trace_strings_clear(&c->strings);
-    attrs_clear(&c->sets);
-    attrs_clear(&c->owns);
-    hash_clear(&c->lane_ids);
-    c->lanes.n = 0;
-    c->map.strings.n = c->map.keys.n = c->map.lanes.n = c->map.sets.n = c->map.own.shapes.n = 0;
-    trace_paths_forget(c->paths);
-    c->n_kept = 0;
-}
-
-static bool has_too_much(const struct trace_chunk *c)
-{
-    return c->strings.at.n > KEEP_STRINGS || c->sets.bytes.n > KEEP_SETS ||
-           c->sets.columns.n > KEEP_COLUMNS || c->owns.columns.n > KEEP_COLUMNS ||
-           c->lanes.n > KEEP_LANES;
-}
-
 static void clear(struct trace_chunk *c)
 {
-    if (!c->is_merged || has_too_much(c))
-        forget(c);
+    if (!c->is_merged || (c->strings.at.n > KEEP_STRINGS || c->sets.bytes.n > KEEP_SETS ||
+                          c->sets.columns.n > KEEP_COLUMNS || c->owns.columns.n > KEEP_COLUMNS ||
+                          c->lanes.n > KEEP_LANES)) {
+        /* Forgets all numbers. */
+        trace_strings_clear(&c->strings);
+        attrs_clear(&c->sets);
+        attrs_clear(&c->owns);
+        hash_clear(&c->lane_ids);
+        c->lanes.n = 0;
+        c->map.strings.n = c->map.keys.n = c->map.lanes.n = c->map.sets.n = c->map.own.shapes.n = 0;
+        trace_paths_forget(c->paths);
+        c->n_kept = 0;
+    }
     c->is_merged = false;
     attrs_clear_runs(&c->owns);
     c->rows.n = c->ends.n = c->flow_cats.n = c->samples.n = c->metas.n = 0;
@@ -218,24 +209,6 @@ static inline bool put_args(void *ctx)
                                                                     : take_args(t->c, t->e);
 }
 
-static bool take_event(struct trace_chunk *c, struct trace_event *e)
-{
-    struct taking t = {c, e};
-
-    return event_json_each(&c->json, put_member, put_args, &t);
-}
-
-static uint32_t add_lane(struct trace_chunk *c, const struct trace_event *e)
-{
-    struct trace_lane_key key = {put(c, e->field[EVENT_PID]), put(c, e->field[EVENT_TID])};
-    uint32_t fresh = (uint32_t)c->lanes.n;
-    uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
-
-    if (lane == fresh)
-        vec_push(&c->lanes, key);
-    return lane;
-}
-
 static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 {
     struct str pid = e->field[EVENT_PID], tid = e->field[EVENT_TID];
@@ -245,7 +218,12 @@ static uint32_t find_lane(struct trace_chunk *c, const struct trace_event *e)
 
     if (c->last_lane[i].pid.at == NULL || !trace_same(c->last_lane[i].pid, pid) ||
         !trace_same(c->last_lane[i].tid, tid)) {
-        c->last_lane[i].lane = add_lane(c, e);
+        struct trace_lane_key key = {put(c, e->field[EVENT_PID]), put(c, e->field[EVENT_TID])};
+        uint32_t fresh = (uint32_t)c->lanes.n;
+        uint32_t lane = hash_add(&c->lane_ids, (uint64_t)key.pid << 32 | key.tid, fresh);
+        if (lane == fresh)
+            vec_push(&c->lanes, key);
+        c->last_lane[i].lane = lane;
         c->last_lane[i].pid = pid.at != NULL ? pid : S("");
         c->last_lane[i].tid = tid;
     }
@@ -321,15 +299,6 @@ static enum trace_hint hint_of_kind(enum slice_kind kind)
     }
 }
 
-static enum trace_hint gpu_hint(struct trace_chunk *c, strid name)
-{
-    struct trace_string *s = &c->strings.at.at[name];
-
-    if (s->gpu == 0)
-        s->gpu = (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
-    return (enum trace_hint)(s->gpu - 1);
-}
-
 /* What a task of an Ascend device is. */
 static enum trace_hint task_hint(struct trace_chunk *c, strid name, struct str task)
 {
@@ -361,8 +330,13 @@ static enum trace_hint hint_of(struct trace_chunk *c, const struct trace_event *
 
     if (task != NULL)
         return task_hint(c, name, task->text);
-    if (hint == HINT_COMPUTE)
-        return gpu_hint(c, name);
+    if (hint == HINT_COMPUTE) {
+        struct trace_string *s = &c->strings.at.at[name];
+        if (s->gpu == 0)
+            s->gpu =
+                (uint8_t)(1 + hint_of_kind(classify_kernel(VENDOR_NVIDIA, S(""), s->raw, S(""))));
+        return (enum trace_hint)(s->gpu - 1);
+    }
     if (hint == HINT_PLAIN || hint == HINT_HOST_OP || hint == HINT_ANNOTATION) {
         enum trace_name known = name_of(c, name);
         if (known == NAME_STEP || known == NAME_ITERATION ||
@@ -745,7 +719,8 @@ static bool read_event(struct trace_chunk *c, uint64_t at, struct trace_event *e
         return true;
     }
     trace_event_start(e, at);
-    if (json_next(j) != JSON_OBJECT || !take_event(c, e))
+    struct taking t = {c, e};
+    if (json_next(j) != JSON_OBJECT || !event_json_each(&c->json, put_member, put_args, &t))
         return false;
     add_event(c, e);
     if (c->paths->credit > 0)

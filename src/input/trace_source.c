@@ -87,12 +87,10 @@ static size_t unpack(struct trace_source *s, char *to, size_t n)
 {
     size_t got = gz_read(&s->gz, &s->packed, to, n);
 
-    if (got == 0) {
-        if (s->packed.n == 0 || s->gz.is_done) {
-            gz_end(&s->gz);
-            s->is_over = true;
-            gz_report(&s->gz, s->in->path, s->in->diag);
-        }
+    if (got == 0 && (s->packed.n == 0 || s->gz.is_done)) {
+        gz_end(&s->gz);
+        s->is_over = true;
+        gz_report(&s->gz, s->in->path, s->in->diag);
     }
     return got;
 }

@@ -99,29 +99,18 @@ static enum trace_name step_name(struct str name)
         return NAME_PLAIN;
     if (source == MARK_PROFILER_STEP)
         return NAME_STEP;
-    for (size_t i = 0; i < ARRAY_LEN(sure); i++)
-        if (str_starts(name, sure[i]))
-            return NAME_ITERATION;
-    return NAME_RANGE;
+    return STR_ANY(str_starts, name, sure) ? NAME_ITERATION : NAME_RANGE;
 }
 
-/* Runtime calls of an Ascend host are named <level>@<call>. */
-static bool is_call(struct str name)
+enum trace_name trace_name(struct str name)
 {
+    /* Runtime calls of an Ascend host are named <level>@<call>. */
     static const struct str levels[] = {
         S_INIT("AscendCL@"), S_INIT("Model@"),         S_INIT("Node@"), S_INIT("Runtime@"),
         S_INIT("Hccl@"),     S_INIT("Communication@"), S_INIT("Api@"),
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
-        if (str_starts(name, levels[i]))
-            return true;
-    return false;
-}
-
-enum trace_name trace_name(struct str name)
-{
-    if (is_call(name))
+    if (STR_ANY(str_starts, name, levels))
         return NAME_CALL;
     if (classify_is_collective(name))
         return NAME_COLLECTIVE;
